@@ -1,0 +1,17 @@
+include(CMakePackageConfigHelpers)
+install(TARGETS ddsc EXPORT ddscTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(TARGET ddsc_program)
+  install(TARGETS ddsc_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+install(FILES include/ddsc/ddsc.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ddsc)
+install(EXPORT ddscTargets NAMESPACE ddsc:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/ddsc)
+configure_package_config_file(cmake/ddscConfig.cmake.in ddscConfig.cmake
+  INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/ddsc)
+write_basic_package_version_file(ddscConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/ddscConfig.cmake
+  ${CMAKE_CURRENT_BINARY_DIR}/ddscConfigVersion.cmake
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/ddsc)
+configure_file(cmake/ddsc.pc.in ddsc.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/ddsc.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+file(GLOB DDSC_MAN_PAGES man/*.1 man/*.3)
+install(FILES ${DDSC_MAN_PAGES} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)

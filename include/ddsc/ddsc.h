@@ -1,0 +1,491 @@
+/* ddsc: spectral clustering of discrete distributions.
+ *
+ * An item is a weighted point cloud. A set of items (ddsc_measures) is compared by a metric, turned
+ * into the graph of the tau nearest neighbours of each item (ddsc_graph), and cut into K clusters by
+ * the leading eigenvectors of its normalised affinity (ddsc_clustering). The usual program is
+ *
+ *     ddsc_context *ctx;   ddsc_context_create(&ctx, NULL);
+ *     ddsc_measures *data; ddsc_measures_read(ctx, &data, "clouds.npz", NULL);
+ *     ddsc_cluster_settings set; ddsc_cluster_settings_init(&set); set.k_min = set.k_max = 5;
+ *     ddsc_clustering *found;
+ *     if (ddsc_cluster_run(ctx, &found, data, &set) < 0) puts(ddsc_context_message(ctx));
+ *     const int32_t *label = ddsc_clustering_get_labels(found);
+ *
+ * Rules that hold everywhere:
+ *  - Every fallible call returns a ddsc_status: 0 good, negative an error (outputs are then NULL or
+ *    untouched), positive information (outputs are valid, but marked). The text is in the context.
+ *  - `create`, `read` and `run` give objects the caller destroys; `destroy` takes NULL; `get` lends.
+ *  - Settings structs are filled by their `_init` function; fields are only ever appended.
+ *  - Same input, seed and version give the same bytes for any number of threads.
+ *  - The library never prints, exits, installs signal handlers or keeps global state.
+ *  - A context serves one thread at a time; use one context a thread. Objects are immutable once made
+ *    and may be shared by contexts, as long as the context that made them outlives them.
+ */
+#ifndef DDSC_DDSC_H
+#define DDSC_DDSC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(DDSC_BUILDING) && defined(__GNUC__)
+#define DDSC_API __attribute__((visibility("default")))
+#else
+#define DDSC_API
+#endif
+
+/* ---- Version and status ------------------------------------------------------------------------ */
+
+/* "0.1.0", and a line of build features such as "openmp openblas jansson". */
+DDSC_API const char *ddsc_version(void);
+DDSC_API const char *ddsc_features(void);
+
+typedef enum ddsc_status {
+    DDSC_OK = 0,
+    DDSC_NOT_CONVERGED = 1,    /* an iteration cap was met; results are valid but marked */
+    DDSC_ERROR_ARGUMENT = -1,  /* a wrong call: bad setting, NULL, index out of range */
+    DDSC_ERROR_INPUT = -2,     /* bad data: the message names file, item, line or value */
+    DDSC_ERROR_MEMORY = -3,    /* allocation failed, or over the context's memory limit */
+    DDSC_ERROR_IO = -4,        /* the operating system refused to read or write */
+    DDSC_ERROR_EXISTS = -5,    /* the output file is there and overwriting was not asked for */
+    DDSC_ERROR_CANCELLED = -6, /* the cancel callback said stop */
+    DDSC_ERROR_INTERNAL = -7   /* a broken invariant: please report it */
+} ddsc_status;
+
+/* A short name such as "bad input". Never NULL. */
+DDSC_API const char *ddsc_status_name(ddsc_status status);
+
+/* ---- Context ----------------------------------------------------------------------------------- */
+
+typedef struct ddsc_context ddsc_context;
+
+/* Called on the calling thread. `stage` names the work ("distances"); total may be 0 if unknown. */
+typedef void (*ddsc_progress_fn)(void *user, const char *stage, int64_t done, int64_t total);
+/* Called on the calling thread; non-zero stops the call with DDSC_ERROR_CANCELLED. */
+typedef int (*ddsc_cancel_fn)(void *user);
+
+typedef struct ddsc_context_settings {
+    size_t struct_size;
+    int threads;          /* 0: as many as the machine has */
+    uint64_t seed;        /* 0 by default */
+    int64_t memory_limit; /* bytes the library may hold at once; 0: no limit */
+    void *(*allocate)(void *user, size_t size); /* all three or none; must be thread safe */
+    void *(*reallocate)(void *user, void *block, size_t size);
+    void (*release)(void *user, void *block);
+    void *allocator_user;
+    ddsc_progress_fn progress;
+    void *progress_user;
+    ddsc_cancel_fn cancel;
+    void *cancel_user;
+} ddsc_context_settings;
+
+DDSC_API void ddsc_context_settings_init(ddsc_context_settings *settings);
+/* settings NULL: the defaults. */
+DDSC_API ddsc_status ddsc_context_create(ddsc_context **context,
+                                         const ddsc_context_settings *settings);
+DDSC_API void ddsc_context_destroy(ddsc_context *context);
+/* Text of the last error ("" when none); valid until the next call on this context. */
+DDSC_API const char *ddsc_context_message(const ddsc_context *context);
+DDSC_API int ddsc_context_get_threads(const ddsc_context *context);
+/* Highest number of bytes held at once so far. */
+DDSC_API int64_t ddsc_context_get_peak_memory(const ddsc_context *context);
+
+/* ---- Measures: a set of items -------------------------------------------------------------------- */
+
+/* N items over one support table in CSR form: item i has the points support[index[p]] with weights
+ * weight[p], p in [offset[i], offset[i+1]). Weights sum to 1, zero weights are gone, points equal in
+ * every coordinate are one row of the table. */
+typedef struct ddsc_measures ddsc_measures;
+
+typedef enum ddsc_on_empty { DDSC_EMPTY_ERROR = 0, DDSC_EMPTY_DROP = 1 } ddsc_on_empty;
+
+/* Own points: item i owns rows offsets[i] .. offsets[i+1] of points (row-major, offsets[n] x dim).
+ * weights NULL: uniform. on_empty DROP leaves items without mass out; they keep their row. */
+DDSC_API ddsc_status ddsc_measures_create_clouds(ddsc_context *context, ddsc_measures **measures,
+                                                 int64_t n_items, int64_t dim, const double *points,
+                                                 const double *weights, const int64_t *offsets,
+                                                 ddsc_on_empty on_empty);
+/* Shared support in CSR form; indices are rows of support (n_support x dim). */
+DDSC_API ddsc_status ddsc_measures_create_shared(ddsc_context *context, ddsc_measures **measures,
+                                                 int64_t n_items, int64_t n_support, int64_t dim,
+                                                 const double *support, const int64_t *offsets,
+                                                 const int32_t *indices, const double *weights,
+                                                 ddsc_on_empty on_empty);
+/* Dense histograms (n_items x n_support, row-major) over a shared support. */
+DDSC_API ddsc_status ddsc_measures_create_dense(ddsc_context *context, ddsc_measures **measures,
+                                                int64_t n_items, int64_t n_support, int64_t dim,
+                                                const double *support, const double *histograms,
+                                                ddsc_on_empty on_empty);
+DDSC_API void ddsc_measures_destroy(ddsc_measures *measures);
+
+/* A borrowed view of everything; valid as long as the measures. `row[i]` is the input row of item i
+ * (differs from i only where empty items were dropped); ids and labels are by input row. */
+typedef struct ddsc_measures_view {
+    int64_t n_items, n_rows, n_support, n_entries, dim;
+    const double *support;
+    const int64_t *offset;
+    const int32_t *index;
+    const double *weight;
+    const int64_t *row;
+    const int32_t *label;            /* n_rows class numbers, or NULL */
+    int64_t n_label_names;           /* 0: labels are plain numbers */
+    int is_grid;                     /* the support lies on a regular grid */
+    int64_t grid_shape[3];           /* cells along each axis, when is_grid */
+    double grid_origin[3], grid_step[3];
+    int64_t n_zero_dropped, n_merged; /* zero weights left out; entries merged into equal points */
+} ddsc_measures_view;
+
+DDSC_API void ddsc_measures_get_view(const ddsc_measures *measures, ddsc_measures_view *view);
+/* Id of an input row; numbers from 0 when the input has none. */
+DDSC_API const char *ddsc_measures_get_id(const ddsc_measures *measures, int64_t row);
+/* Name of a class number, or NULL when labels are plain numbers. */
+DDSC_API const char *ddsc_measures_get_label_name(const ddsc_measures *measures, int32_t label);
+/* A copy with these labels (n_rows of them; NULL removes them). */
+DDSC_API ddsc_status ddsc_measures_copy_labelled(ddsc_context *context, ddsc_measures **copy,
+                                                 const ddsc_measures *measures,
+                                                 const int32_t *labels);
+/* A copy of the listed items, in that order. */
+DDSC_API ddsc_status ddsc_measures_copy_subset(ddsc_context *context, ddsc_measures **copy,
+                                               const ddsc_measures *measures, int64_t n_items,
+                                               const int64_t *items);
+/* A balanced random subset: per_class items of every class (needs labels), in input order. */
+DDSC_API ddsc_status ddsc_measures_copy_balanced(ddsc_context *context, ddsc_measures **copy,
+                                                 const ddsc_measures *measures, int64_t per_class);
+
+typedef struct ddsc_compress_report {
+    int64_t n_before, n_after;       /* support points over all items */
+    double mean_w2, max_w2;          /* exact W2 between an item and its merged form is at most this */
+} ddsc_compress_report;
+
+/* Merge supports down to at most m points an item: again and again the pair of least
+ * a_i a_j / (a_i + a_j) |x_i - x_j|^2 becomes its weighted mean (Ward's rule). */
+DDSC_API ddsc_status ddsc_measures_compress(ddsc_context *context, ddsc_measures **merged,
+                                            const ddsc_measures *measures, int64_t m,
+                                            ddsc_compress_report *report);
+
+/* Synthetic data. Shapes: n squares and n circles (classes 0 and 1) of n_points points each around one
+ * centre, sizes growing in small steps, as in the paper's section 5.1. Gaussians: k groups of n clouds
+ * of n_points points, centres `separation` standard deviations apart, in dim dimensions. */
+DDSC_API ddsc_status ddsc_measures_generate_shapes(ddsc_context *context, ddsc_measures **measures,
+                                                   int64_t n_per_shape, int64_t n_points);
+DDSC_API ddsc_status ddsc_measures_generate_gaussians(ddsc_context *context, ddsc_measures **measures,
+                                                      int64_t k, int64_t n_per_group,
+                                                      int64_t n_points, int64_t dim,
+                                                      double separation);
+
+/* ---- Files --------------------------------------------------------------------------------------- */
+
+typedef enum ddsc_format {
+    DDSC_FORMAT_AUTO = 0, /* reading: by content; writing: by the file name's ending */
+    DDSC_FORMAT_NPZ,
+    DDSC_FORMAT_NPY,
+    DDSC_FORMAT_CSV, /* comma or tab, found by content */
+    DDSC_FORMAT_TSV,
+    DDSC_FORMAT_IDX,
+    DDSC_FORMAT_D2,
+    DDSC_FORMAT_FCS,
+    DDSC_FORMAT_MTX
+} ddsc_format;
+
+typedef struct ddsc_read_settings {
+    size_t struct_size;
+    ddsc_on_empty on_empty;
+    int phase;               /* .d2: which phase, from 1; 0: all phases joined */
+    const char *labels_path; /* labels of an idx or other file: idx, csv or npy; NULL: none */
+    const char *channels;    /* fcs: comma-separated names or 1-based numbers; NULL: all */
+    double arcsinh;          /* fcs: x -> arcsinh(x / arcsinh); 0: raw values */
+    int64_t max_bytes;       /* uncompressed size one file may reach; default 64 GiB */
+} ddsc_read_settings;
+
+DDSC_API void ddsc_read_settings_init(ddsc_read_settings *settings);
+/* Any format of docs/formats.md, gzip or not; path "-" is standard input. settings NULL: defaults. */
+DDSC_API ddsc_status ddsc_measures_read(ddsc_context *context, ddsc_measures **measures,
+                                        const char *path, const ddsc_read_settings *settings);
+/* Several files, one item each (fcs), or the items of all files one after the other. */
+DDSC_API ddsc_status ddsc_measures_read_files(ddsc_context *context, ddsc_measures **measures,
+                                              int64_t n_paths, const char *const *paths,
+                                              const ddsc_read_settings *settings);
+/* npz, csv or tsv (also .gz), d2. The file appears whole or not at all. */
+DDSC_API ddsc_status ddsc_measures_write(ddsc_context *context, const ddsc_measures *measures,
+                                         const char *path, ddsc_format format, int overwrite);
+
+/* A square matrix from npy (f4 or f8) or MatrixMarket; missing entries of a sparse file are NaN. The
+ * caller releases it with ddsc_release. */
+DDSC_API ddsc_status ddsc_matrix_read(ddsc_context *context, double **matrix, int64_t *n,
+                                      const char *path);
+/* n_rows x n_columns doubles as npy. n_columns 0: a one-dimensional array of n_rows. */
+DDSC_API ddsc_status ddsc_matrix_write(ddsc_context *context, const double *matrix, int64_t n_rows,
+                                       int64_t n_columns, const char *path, int overwrite);
+/* Labels: one integer or name a row. Accepts csv with a header (the column `label`, else the last),
+ * one value a line, npy of integers, idx labels, or an npz that holds labels. Names become class
+ * numbers in order of appearance. Release with ddsc_release. */
+DDSC_API ddsc_status ddsc_labels_read(ddsc_context *context, int32_t **labels, int64_t *n,
+                                      const char *path);
+/* Header `id,label`; ids taken from measures, or numbers when NULL. */
+DDSC_API ddsc_status ddsc_labels_write(ddsc_context *context, const int32_t *labels, int64_t n,
+                                       const ddsc_measures *measures, const char *path,
+                                       int overwrite);
+/* Bytes to a file, whole or not at all. */
+DDSC_API ddsc_status ddsc_file_write(ddsc_context *context, const char *path, const void *bytes,
+                                     size_t n_bytes, int overwrite);
+DDSC_API void ddsc_release(ddsc_context *context, void *block);
+
+/* ---- Metrics --------------------------------------------------------------------------------------- */
+
+typedef enum ddsc_metric {
+    DDSC_METRIC_W2 = 0,   /* exact 2-Wasserstein: D^2 = min <P, C>, C squared Euclidean */
+    DDSC_METRIC_SINKHORN, /* entropic transport */
+    DDSC_METRIC_MMD,      /* maximum mean discrepancy */
+    DDSC_METRIC_LOT       /* linear optimal transport: Euclidean after one transport an item */
+} ddsc_metric;
+
+typedef enum ddsc_sinkhorn_value {
+    DDSC_SINKHORN_REGULARISED = 0, /* min <P, C> + epsilon KL(P | a x b), the paper's */
+    DDSC_SINKHORN_SHARP,           /* <P, C> of that plan */
+    DDSC_SINKHORN_DEBIASED         /* regularised(a,b) - (regularised(a,a) + regularised(b,b)) / 2 */
+} ddsc_sinkhorn_value;
+
+typedef enum ddsc_mmd_kernel {
+    DDSC_KERNEL_GAUSSIAN = 0, /* exp(-r^2 / (2 h^2)) */
+    DDSC_KERNEL_LAPLACE,      /* exp(-r / h) */
+    DDSC_KERNEL_ENERGY        /* -r (no bandwidth) */
+} ddsc_mmd_kernel;
+
+typedef enum ddsc_bandwidth_rule {
+    DDSC_BANDWIDTH_AUTO = 0, /* 5% quantile of the non-zero distances of a fixed sample of points */
+    DDSC_BANDWIDTH_MEDIAN,
+    DDSC_BANDWIDTH_VALUE
+} ddsc_bandwidth_rule;
+
+typedef enum ddsc_mmd_estimator {
+    DDSC_MMD_UNBIASED = 0, /* pairs i != j only; can be negative */
+    DDSC_MMD_BIASED
+} ddsc_mmd_estimator;
+
+typedef enum ddsc_reference_rule {
+    DDSC_REFERENCE_NORMAL = 0, /* normal sample matched to the pooled mean and scale */
+    DDSC_REFERENCE_KMEANS,     /* k-means centres of the pooled points */
+    DDSC_REFERENCE_MEASURES    /* the first item of reference_measures */
+} ddsc_reference_rule;
+
+typedef struct ddsc_metric_settings {
+    size_t struct_size;
+    ddsc_metric metric;
+    double epsilon;                      /* sinkhorn; default 5 (percent of the median cost) */
+    int epsilon_is_percent;              /* 1: epsilon is a percentage of the median cost */
+    ddsc_sinkhorn_value sinkhorn_value;
+    double sinkhorn_tolerance;           /* L1 marginal error that counts as converged */
+    int64_t sinkhorn_max_iterations;
+    ddsc_mmd_kernel mmd_kernel;
+    ddsc_bandwidth_rule bandwidth_rule;
+    double bandwidth;                    /* with DDSC_BANDWIDTH_VALUE */
+    ddsc_mmd_estimator mmd_estimator;
+    ddsc_reference_rule reference_rule;
+    int64_t reference_size;              /* 0: the mean support size */
+    const ddsc_measures *reference_measures;
+    int64_t w2_max_pivots;               /* 0: a generous multiple of the problem size */
+} ddsc_metric_settings;
+
+DDSC_API void ddsc_metric_settings_init(ddsc_metric_settings *settings);
+
+/* What one run over pairs did. */
+typedef struct ddsc_pair_stats {
+    int64_t n_pairs;          /* pairs in question */
+    int64_t n_solved;         /* pairs whose value was computed */
+    int64_t n_bounds;         /* lower bounds evaluated */
+    int64_t n_pruned;         /* pairs a bound made unnecessary */
+    int64_t n_not_converged;  /* solves that met their cap */
+    int64_t n_clamped;        /* negative unbiased estimates (kept in order, clamped in the affinity) */
+    int64_t n_iterations;     /* pivots or Sinkhorn iterations over all solves */
+    double max_gap;           /* w2, lot: largest relative duality gap; sinkhorn: marginal error */
+    double epsilon;           /* the absolute epsilon used */
+    double bandwidth;         /* the bandwidth used */
+    int64_t reference_size;   /* points of the LOT reference */
+    double seconds;
+} ddsc_pair_stats;
+
+/* The N x N matrix (row-major), or with condensed the N(N-1)/2 entries above the diagonal, row by
+ * row. squared: D^2 as the metric defines it; otherwise sqrt(max(D^2, 0)). `stats` may be NULL. */
+DDSC_API ddsc_status ddsc_distance_run(ddsc_context *context, double *out, ddsc_pair_stats *stats,
+                                       const ddsc_measures *measures,
+                                       const ddsc_metric_settings *settings, int condensed,
+                                       int squared);
+
+/* LOT embedding: *out (n_items x *n_columns, row-major) is released with ddsc_release. */
+DDSC_API ddsc_status ddsc_embed_run(ddsc_context *context, double **out, int64_t *n_columns,
+                                    ddsc_pair_stats *stats, const ddsc_measures *measures,
+                                    const ddsc_metric_settings *settings);
+
+/* One transport problem. Caller's arrays, any of which may be NULL except a, b and cost:
+ * plan_* room for n + m - 1 entries; potentials f (n) and g (m) satisfy f_i + g_j <= cost_ij. */
+typedef struct ddsc_transport {
+    double primal, dual; /* <P, C> and the value of the potentials */
+    double gap;          /* (primal - dual) / max(primal, tiny) */
+    int64_t n_plan;
+    int64_t n_iterations;
+} ddsc_transport;
+
+/* Exact optimal transport between weights a (n) and b (m) under a dense cost (n x m, row-major, any
+ * finite values). Weights need not be normalised but must have equal sums up to 1e-6 relative. */
+DDSC_API ddsc_status ddsc_emd_run(ddsc_context *context, ddsc_transport *result, int32_t *plan_row,
+                                  int32_t *plan_column, double *plan_mass, double *f, double *g,
+                                  int64_t n, int64_t m, const double *a, const double *b,
+                                  const double *cost);
+/* Entropic transport; value as chosen (debiased is not defined for a bare cost matrix). plan (n x m)
+ * may be NULL. result->gap is the L1 marginal error. */
+DDSC_API ddsc_status ddsc_sinkhorn_run(ddsc_context *context, double *value, ddsc_transport *result,
+                                       double *plan, double *f, double *g, int64_t n, int64_t m,
+                                       const double *a, const double *b, const double *cost,
+                                       double epsilon, ddsc_sinkhorn_value which,
+                                       double tolerance, int64_t max_iterations);
+
+/* ---- The neighbour graph ---------------------------------------------------------------------------- */
+
+/* Column c holds the tau nearest items of item c with their squared distances, nearest first (ties:
+ * lower index). */
+typedef struct ddsc_graph ddsc_graph;
+
+typedef enum ddsc_exact_graph {
+    DDSC_GRAPH_AUTO = 0, /* pruned where bounds exist and pay */
+    DDSC_GRAPH_FULL,     /* every pair */
+    DDSC_GRAPH_PRUNED
+} ddsc_exact_graph;
+
+typedef struct ddsc_graph_settings {
+    size_t struct_size;
+    int64_t tau;                  /* 0: max(10, ceil(log2 N)), below N */
+    ddsc_exact_graph exact_graph;
+    double sample;                /* fraction of the pairs that is known, 1: all */
+} ddsc_graph_settings;
+
+DDSC_API void ddsc_graph_settings_init(ddsc_graph_settings *settings);
+DDSC_API ddsc_status ddsc_neighbors_run(ddsc_context *context, ddsc_graph **graph,
+                                        ddsc_pair_stats *stats, const ddsc_measures *measures,
+                                        const ddsc_metric_settings *metric,
+                                        const ddsc_graph_settings *settings);
+/* From a square matrix of distances (NaN: unknown, no edge); must be symmetric. squared: D^2. */
+DDSC_API ddsc_status ddsc_graph_create_from_matrix(ddsc_context *context, ddsc_graph **graph,
+                                                   int64_t n, const double *matrix, int squared,
+                                                   const ddsc_graph_settings *settings);
+/* From rows (n x dim), Euclidean distance. */
+DDSC_API ddsc_status ddsc_graph_create_from_vectors(ddsc_context *context, ddsc_graph **graph,
+                                                    int64_t n, int64_t dim, const double *vectors,
+                                                    const ddsc_graph_settings *settings);
+DDSC_API void ddsc_graph_destroy(ddsc_graph *graph);
+
+typedef struct ddsc_graph_view {
+    int64_t n, tau, n_edges;
+    const int64_t *offset;  /* n + 1 */
+    const int32_t *index;   /* neighbour */
+    const double *d2;       /* squared distance (unclamped) */
+} ddsc_graph_view;
+
+DDSC_API void ddsc_graph_get_view(const ddsc_graph *graph, ddsc_graph_view *view);
+/* MatrixMarket, coordinate real general: row = neighbour, column = item, value D^2. */
+DDSC_API ddsc_status ddsc_graph_write(ddsc_context *context, const ddsc_graph *graph,
+                                      const char *path, int overwrite);
+
+/* ---- Clustering --------------------------------------------------------------------------------------- */
+
+typedef enum ddsc_gamma_rule {
+    DDSC_GAMMA_AUTO = 0, /* local scaling: exp(-2 D^2 / (s_i s_j)), s_i distance to the 7th neighbour */
+    DDSC_GAMMA_MEDIAN,   /* 1 / median of the D^2 kept in the graph */
+    DDSC_GAMMA_VALUE
+} ddsc_gamma_rule;
+
+typedef struct ddsc_cluster_settings {
+    size_t struct_size;
+    int64_t k_min, k_max;        /* equal: that K; k_min < k_max: a sweep; both 0: choose K */
+    ddsc_metric_settings metric;
+    ddsc_graph_settings graph;
+    ddsc_gamma_rule gamma_rule;
+    double gamma;                /* with DDSC_GAMMA_VALUE */
+    int paper;                   /* 1: the plain algorithm (K vectors, 1/median unless gamma given) */
+    double min_cluster;          /* smallest cluster as a fraction of N/K; 0.2; 0: no rule */
+    int64_t kmeans_restarts;
+    double eigen_tolerance;      /* residual |M v - lambda v| */
+    int64_t eigen_max_iterations;
+} ddsc_cluster_settings;
+
+DDSC_API void ddsc_cluster_settings_init(ddsc_cluster_settings *settings);
+
+typedef struct ddsc_clustering ddsc_clustering;
+
+/* Distances, graph, eigenvectors and k-means in one call. */
+DDSC_API ddsc_status ddsc_cluster_run(ddsc_context *context, ddsc_clustering **clustering,
+                                      const ddsc_measures *measures,
+                                      const ddsc_cluster_settings *settings);
+/* From a graph (metric and graph settings are not used). */
+DDSC_API ddsc_status ddsc_spectral_run(ddsc_context *context, ddsc_clustering **clustering,
+                                       const ddsc_graph *graph,
+                                       const ddsc_cluster_settings *settings);
+DDSC_API void ddsc_clustering_destroy(ddsc_clustering *clustering);
+
+/* One K of a sweep. */
+typedef struct ddsc_k_row {
+    int64_t k;
+    double gap;          /* e_{K+1} - e_K, e the eigenvalues of the Laplacian */
+    double relative_gap; /* (e_{K+1} + 0.01) / (e_K + 0.01) */
+    double modularity;
+    double inertia;      /* k-means objective */
+    int64_t smallest, largest;
+} ddsc_k_row;
+
+typedef struct ddsc_clustering_view {
+    int64_t n, k;                /* items; the K of `labels` */
+    int64_t n_vectors;           /* columns of the embedding, eigenvalues */
+    const int32_t *labels;       /* n, 0 .. k-1, numbered by first appearance */
+    const double *embedding;     /* n x n_vectors, rows as given to k-means */
+    const double *eigenvalues;   /* of the normalised Laplacian, ascending, n_eigenvalues of them */
+    const double *residuals;
+    int64_t n_eigenvalues;
+    int64_t n_components;
+    double gamma;                /* 0 with local scaling */
+    double max_residual;
+    int verified;                /* a fresh random block found no eigenvalue that was missed */
+    int eigen_dense;             /* solved by a dense decomposition */
+    int64_t n_eigen_products;    /* operator-block products */
+    int64_t n_merged_small;      /* small clusters merged by the min_cluster rule */
+    const ddsc_k_row *sweep;
+    int64_t n_sweep;
+    const int32_t *sweep_labels; /* n_sweep x n */
+    ddsc_pair_stats pairs;       /* zero when made from a graph */
+    double seconds_distances, seconds_eigen, seconds_kmeans;
+    const ddsc_graph *graph;     /* the graph, owned by the clustering when it made it, else NULL */
+    const char *advice;          /* what to do about components, gaps, clamps; "" when nothing */
+} ddsc_clustering_view;
+
+DDSC_API void ddsc_clustering_get_view(const ddsc_clustering *clustering,
+                                       ddsc_clustering_view *view);
+DDSC_API const int32_t *ddsc_clustering_get_labels(const ddsc_clustering *clustering);
+
+/* Lloyd's k-means with k-means++ and restarts on rows (n x dim). labels: n. */
+DDSC_API ddsc_status ddsc_kmeans_run(ddsc_context *context, int32_t *labels, double *inertia,
+                                     int64_t n, int64_t dim, const double *rows, int64_t k,
+                                     int64_t restarts);
+
+/* Vector baselines: histogram rows when the support is shared, else the weighted mean. *out is
+ * n_items x *n_columns; release with ddsc_release. */
+DDSC_API ddsc_status ddsc_vectors_run(ddsc_context *context, double **out, int64_t *n_columns,
+                                      const ddsc_measures *measures);
+
+/* ---- Scores --------------------------------------------------------------------------------------------- */
+
+typedef struct ddsc_scores {
+    double ami, ari, nmi, purity;
+    int64_t n;          /* items compared: those with a label >= 0 on both sides */
+    int64_t n_labels, n_truth; /* distinct values on each side */
+} ddsc_scores;
+
+/* AMI with the exact expected mutual information and the arithmetic normaliser; negative labels on
+ * either side are left out. */
+DDSC_API ddsc_status ddsc_scores_run(ddsc_context *context, ddsc_scores *scores, int64_t n,
+                                     const int32_t *labels, const int32_t *truth);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

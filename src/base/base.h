@@ -1,0 +1,124 @@
+/* base: what every room stands on. Context, error text, the one allocator, checked sizes, counter-based
+ * random numbers and the one parallel loop. Depends on libc and (in parallel.c alone) OpenMP. */
+#ifndef DDSC_BASE_H
+#define DDSC_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ddsc/ddsc.h"
+
+#define BASE_MIN(a, b) ((a) < (b) ? (a) : (b))
+#define BASE_MAX(a, b) ((a) > (b) ? (a) : (b))
+
+/* ---- errors: the first message of a call wins ---- */
+
+/* Public entry points call this first: it clears the message of the call before. */
+void ctx_enter(ddsc_context *ctx);
+/* Record "text" unless one is already there; returns status, so `return ctx_fail(...)` reads well. */
+ddsc_status ctx_fail(ddsc_context *ctx, ddsc_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+bool ctx_cancelled(ddsc_context *ctx); /* sticky within a call; safe from any thread */
+uint64_t ctx_seed(const ddsc_context *ctx);
+
+/* `TRY(call)`: on an error jump to `done`; needs a local `ddsc_status status`. Positive statuses
+ * (information) are kept in `status` and do not jump. */
+#define TRY(call)                         \
+    do {                                  \
+        ddsc_status try_ = (call);        \
+        if (try_ < 0) {                   \
+            status = try_;                \
+            goto done;                    \
+        }                                 \
+        if (try_ > 0 && status == DDSC_OK) \
+            status = try_;                \
+    } while (0)
+
+/* ---- memory: 64-byte aligned, counted, zero-size requests give a valid block ---- */
+
+/* count x size bytes into *out (a pointer to a pointer); NULL on error. */
+ddsc_status mem_get(ddsc_context *ctx, void *out, int64_t count, size_t size);
+ddsc_status mem_zero(ddsc_context *ctx, void *out, int64_t count, size_t size);
+/* Grow or shrink; on error the old block stays as it was. */
+ddsc_status mem_resize(ddsc_context *ctx, void *inout, int64_t count, size_t size);
+void mem_free(ddsc_context *ctx, void *block);
+#define MEM_NEW(ctx, pointer, count) mem_get(ctx, &(pointer), (int64_t)(count), sizeof *(pointer))
+#define MEM_ZERO(ctx, pointer, count) mem_zero(ctx, &(pointer), (int64_t)(count), sizeof *(pointer))
+
+/* ---- checked arithmetic: true when the result fits ---- */
+
+static inline bool mul_ok(int64_t a, int64_t b, int64_t *out)
+{
+    return a >= 0 && b >= 0 && !__builtin_mul_overflow(a, b, out);
+}
+static inline bool add_ok(int64_t a, int64_t b, int64_t *out)
+{
+    return !__builtin_add_overflow(a, b, out);
+}
+
+/* ---- random numbers: Philox 4x32-10 (Salmon et al. 2011), a pure function of (seed, stream, counter) */
+
+typedef struct rng {
+    uint64_t seed, stream, counter;
+    uint64_t spare;
+    bool has_spare;
+} rng;
+
+/* Named streams keep the uses of one seed apart. */
+enum rng_stream {
+    RNG_SHAPES = 1,
+    RNG_GAUSSIANS,
+    RNG_REFERENCE,
+    RNG_BANDWIDTH,
+    RNG_COST_SAMPLE,
+    RNG_PAIR_MASK,
+    RNG_EIGEN,
+    RNG_EIGEN_VERIFY,
+    RNG_KMEANS,
+    RNG_SUBSET,
+    RNG_REFERENCE_KMEANS
+};
+
+/* `stream` one of the above; `part` tells restarts, items or blocks of one use apart. */
+rng rng_make(uint64_t seed, enum rng_stream stream, uint64_t part);
+uint64_t rng_u64(rng *r);
+double rng_uniform(rng *r);                 /* [0, 1), 53 bits */
+double rng_normal(rng *r);                  /* Box-Muller, one of each pair */
+int64_t rng_below(rng *r, int64_t n);       /* 0 .. n-1, unbiased */
+uint64_t rng_hash(uint64_t seed, uint64_t stream, uint64_t a, uint64_t b); /* stateless draw */
+
+/* ---- the parallel loop ---- */
+
+/* Work on [begin, end); `worker` in [0, parallel_width(ctx)) picks a workspace. */
+typedef ddsc_status (*parallel_fn)(void *arg, int64_t begin, int64_t end, int worker);
+
+int parallel_width(const ddsc_context *ctx);
+/* Cut [0, n) into pieces of `grain`, handed out in order to the threads. Results must not depend on
+ * which thread does a piece. The error of the lowest piece is returned; a cancel stops the loop.
+ * Information statuses (> 0) are merged: the largest is returned. Not to be nested. */
+ddsc_status parallel_for(ddsc_context *ctx, int64_t n, int64_t grain, parallel_fn fn, void *arg);
+
+/* Run library code (BLAS) single-threaded in this thread: OpenBLAS changes bits with its threads. */
+int serial_begin(void);
+void serial_end(int saved);
+
+/* A lock for short critical sections inside parallel_for. */
+typedef struct spin {
+    int held;
+} spin;
+void spin_lock(spin *s);
+void spin_unlock(spin *s);
+
+/* ---- progress: reported on the calling thread from within parallel_for ---- */
+
+void progress_begin(ddsc_context *ctx, const char *stage, int64_t total);
+void progress_add(ddsc_context *ctx, int64_t units); /* any thread */
+void progress_end(ddsc_context *ctx);
+/* Calling thread only, for long serial work: reports, and returns DDSC_ERROR_CANCELLED when asked. */
+ddsc_status progress_poll(ddsc_context *ctx);
+
+/* Monotonic clock; for statistics only, never for a decision. */
+double clock_seconds(void);
+
+#endif

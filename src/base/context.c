@@ -1,0 +1,197 @@
+#include "base/context.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/version.h"
+
+const char *ddsc_version(void)
+{
+    return DDSC_VERSION;
+}
+
+const char *ddsc_features(void)
+{
+    return DDSC_FEATURES;
+}
+
+const char *ddsc_status_name(ddsc_status status)
+{
+    switch (status) {
+    case DDSC_OK: return "ok";
+    case DDSC_NOT_CONVERGED: return "not converged";
+    case DDSC_ERROR_ARGUMENT: return "bad argument";
+    case DDSC_ERROR_INPUT: return "bad input";
+    case DDSC_ERROR_MEMORY: return "out of memory";
+    case DDSC_ERROR_IO: return "input/output error";
+    case DDSC_ERROR_EXISTS: return "file exists";
+    case DDSC_ERROR_CANCELLED: return "cancelled";
+    case DDSC_ERROR_INTERNAL: return "internal error";
+    }
+    return "unknown status";
+}
+
+static void *libc_allocate(void *user, size_t size)
+{
+    (void)user;
+    return malloc(size);
+}
+
+static void *libc_reallocate(void *user, void *block, size_t size)
+{
+    (void)user;
+    return realloc(block, size);
+}
+
+static void libc_release(void *user, void *block)
+{
+    (void)user;
+    free(block);
+}
+
+void ddsc_context_settings_init(ddsc_context_settings *settings)
+{
+    if (!settings)
+        return;
+    *settings = (ddsc_context_settings){.struct_size = sizeof *settings};
+}
+
+/* Copy what the caller's (perhaps older, shorter) struct holds over the defaults. */
+static bool settings_take(ddsc_context_settings *own, const ddsc_context_settings *given)
+{
+    ddsc_context_settings_init(own);
+    if (given) {
+        if (given->struct_size == 0 || given->struct_size > sizeof *own)
+            return false;
+        memcpy(own, given, given->struct_size);
+    }
+    int n_hooks = !!own->allocate + !!own->reallocate + !!own->release;
+    if (own->threads < 0 || own->memory_limit < 0 || (n_hooks != 0 && n_hooks != 3))
+        return false;
+    if (n_hooks == 0) {
+        own->allocate = libc_allocate;
+        own->reallocate = libc_reallocate;
+        own->release = libc_release;
+    }
+    return true;
+}
+
+ddsc_status ddsc_context_create(ddsc_context **context, const ddsc_context_settings *settings)
+{
+    ddsc_context_settings own;
+    if (!context)
+        return DDSC_ERROR_ARGUMENT;
+    *context = NULL;
+    if (!settings_take(&own, settings))
+        return DDSC_ERROR_ARGUMENT;
+    ddsc_context *ctx = own.allocate(own.allocator_user, sizeof *ctx);
+    if (!ctx)
+        return DDSC_ERROR_MEMORY;
+    memset(ctx, 0, sizeof *ctx);
+    ctx->set = own;
+    ctx->threads = own.threads;
+    ctx->threads = parallel_width(ctx);
+    *context = ctx;
+    return DDSC_OK;
+}
+
+void ddsc_context_destroy(ddsc_context *context)
+{
+    if (context)
+        context->set.release(context->set.allocator_user, context);
+}
+
+const char *ddsc_context_message(const ddsc_context *context)
+{
+    return context ? context->message : "no context";
+}
+
+int ddsc_context_get_threads(const ddsc_context *context)
+{
+    return context ? context->threads : 0;
+}
+
+int64_t ddsc_context_get_peak_memory(const ddsc_context *context)
+{
+    return context ? atomic_load(&((ddsc_context *)(uintptr_t)context)->peak) : 0;
+}
+
+void ctx_enter(ddsc_context *ctx)
+{
+    ctx->message[0] = '\0';
+    atomic_store(&ctx->message_state, 0);
+    atomic_store(&ctx->cancelled, 0);
+}
+
+ddsc_status ctx_fail(ddsc_context *ctx, ddsc_status status, const char *format, ...)
+{
+    int empty = 0;
+    if (!atomic_compare_exchange_strong(&ctx->message_state, &empty, 1))
+        return status;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(ctx->message, sizeof ctx->message, format, arguments);
+    va_end(arguments);
+    atomic_store(&ctx->message_state, 2);
+    return status;
+}
+
+bool ctx_cancelled(ddsc_context *ctx)
+{
+    return atomic_load_explicit(&ctx->cancelled, memory_order_relaxed) != 0;
+}
+
+uint64_t ctx_seed(const ddsc_context *ctx)
+{
+    return ctx->set.seed;
+}
+
+double clock_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- progress ---- */
+
+void progress_begin(ddsc_context *ctx, const char *stage, int64_t total)
+{
+    ctx->stage = stage;
+    ctx->total = total;
+    atomic_store(&ctx->done, 0);
+    ctx->last_report = 0;
+    if (ctx->set.progress)
+        ctx->set.progress(ctx->set.progress_user, stage, 0, total);
+}
+
+void progress_add(ddsc_context *ctx, int64_t units)
+{
+    atomic_fetch_add_explicit(&ctx->done, units, memory_order_relaxed);
+}
+
+ddsc_status progress_poll(ddsc_context *ctx)
+{
+    if (ctx->set.cancel && ctx->set.cancel(ctx->set.cancel_user))
+        atomic_store(&ctx->cancelled, 1);
+    if (ctx_cancelled(ctx))
+        return ctx_fail(ctx, DDSC_ERROR_CANCELLED, "stopped on request");
+    if (!ctx->set.progress || !ctx->stage)
+        return DDSC_OK;
+    double now = clock_seconds();
+    if (now - ctx->last_report >= 0.1) {
+        ctx->last_report = now;
+        ctx->set.progress(ctx->set.progress_user, ctx->stage, atomic_load(&ctx->done), ctx->total);
+    }
+    return DDSC_OK;
+}
+
+void progress_end(ddsc_context *ctx)
+{
+    if (ctx->set.progress && ctx->stage)
+        ctx->set.progress(ctx->set.progress_user, ctx->stage, ctx->total, ctx->total);
+    ctx->stage = NULL;
+}

@@ -1,0 +1,130 @@
+/* The one allocator: blocks are 64-byte aligned with a small header, so that the bytes held can be
+ * counted against the context's limit whatever allocator the caller supplied. */
+#include <string.h>
+
+#include "base/context.h"
+
+enum { MEM_ALIGN = 64 };
+
+typedef struct header {
+    void *raw;
+    size_t size;
+} header;
+
+static header *header_of(void *block)
+{
+    return (header *)((char *)block - sizeof(header));
+}
+
+static bool count_bytes(ddsc_context *ctx, int64_t bytes)
+{
+    int64_t now = atomic_fetch_add(&ctx->held, bytes) + bytes;
+    if (bytes > 0 && ctx->set.memory_limit > 0 && now > ctx->set.memory_limit) {
+        atomic_fetch_sub(&ctx->held, bytes);
+        return false;
+    }
+    int64_t peak = atomic_load(&ctx->peak);
+    while (now > peak && !atomic_compare_exchange_weak(&ctx->peak, &peak, now)) {
+    }
+    return true;
+}
+
+static ddsc_status refuse(ddsc_context *ctx, int64_t bytes)
+{
+    if (ctx->set.memory_limit > 0)
+        return ctx_fail(ctx, DDSC_ERROR_MEMORY,
+                        "out of memory: %lld more bytes wanted, %lld held, limit %lld",
+                        (long long)bytes, (long long)atomic_load(&ctx->held),
+                        (long long)ctx->set.memory_limit);
+    return ctx_fail(ctx, DDSC_ERROR_MEMORY, "out of memory: %lld more bytes wanted",
+                    (long long)bytes);
+}
+
+/* Bytes of a block with its header, or -1 on overflow. */
+static int64_t block_bytes(int64_t count, size_t size)
+{
+    int64_t bytes;
+    if (!mul_ok(count, (int64_t)size, &bytes) ||
+        !add_ok(bytes, MEM_ALIGN + (int64_t)sizeof(header), &bytes))
+        return -1;
+    return bytes;
+}
+
+ddsc_status mem_get(ddsc_context *ctx, void *out, int64_t count, size_t size)
+{
+    void *none = NULL;
+    memcpy(out, &none, sizeof none);
+    int64_t bytes = block_bytes(count, size);
+    if (bytes < 0)
+        return ctx_fail(ctx, DDSC_ERROR_MEMORY, "a size of %lld x %zu bytes is out of range",
+                        (long long)count, size);
+    if (!count_bytes(ctx, bytes))
+        return refuse(ctx, bytes);
+    char *raw = ctx->set.allocate(ctx->set.allocator_user, (size_t)bytes);
+    if (!raw) {
+        count_bytes(ctx, -bytes);
+        return refuse(ctx, bytes);
+    }
+    uintptr_t at = ((uintptr_t)raw + sizeof(header) + MEM_ALIGN - 1) & ~(uintptr_t)(MEM_ALIGN - 1);
+    void *block = raw + (at - (uintptr_t)raw);
+    *header_of(block) = (header){raw, (size_t)bytes};
+    memcpy(out, &block, sizeof block);
+    return DDSC_OK;
+}
+
+ddsc_status mem_zero(ddsc_context *ctx, void *out, int64_t count, size_t size)
+{
+    ddsc_status status = mem_get(ctx, out, count, size);
+    if (status == DDSC_OK) {
+        void *block;
+        memcpy(&block, out, sizeof block);
+        memset(block, 0, (size_t)count * size);
+    }
+    return status;
+}
+
+/* Reallocation keeps the distance of block and raw start only by luck, so the content is shifted back
+ * into place when the allocator answers with another alignment. */
+ddsc_status mem_resize(ddsc_context *ctx, void *inout, int64_t count, size_t size)
+{
+    char *old;
+    memcpy(&old, inout, sizeof old);
+    if (!old)
+        return mem_get(ctx, inout, count, size);
+    int64_t bytes = block_bytes(count, size);
+    if (bytes < 0)
+        return ctx_fail(ctx, DDSC_ERROR_MEMORY, "a size of %lld x %zu bytes is out of range",
+                        (long long)count, size);
+    header before = *header_of(old);
+    size_t shift = (size_t)(old - (char *)before.raw);
+    size_t kept = BASE_MIN((size_t)bytes, before.size) - MEM_ALIGN - sizeof(header);
+    if (!count_bytes(ctx, bytes - (int64_t)before.size))
+        return refuse(ctx, bytes);
+    char *raw = ctx->set.reallocate(ctx->set.allocator_user, before.raw, (size_t)bytes);
+    if (!raw) {
+        count_bytes(ctx, (int64_t)before.size - bytes);
+        return refuse(ctx, bytes);
+    }
+    uintptr_t at = ((uintptr_t)raw + sizeof(header) + MEM_ALIGN - 1) & ~(uintptr_t)(MEM_ALIGN - 1);
+    char *block = raw + (at - (uintptr_t)raw);
+    if (block != raw + shift)
+        memmove(block, raw + shift, kept);
+    *header_of(block) = (header){raw, (size_t)bytes};
+    memcpy(inout, &block, sizeof block);
+    return DDSC_OK;
+}
+
+void mem_free(ddsc_context *ctx, void *block)
+{
+    if (!block)
+        return;
+    header h = *header_of(block);
+    atomic_fetch_sub(&ctx->held, (int64_t)h.size);
+    ctx->set.release(ctx->set.allocator_user, h.raw);
+}
+
+void ddsc_release(ddsc_context *context, void *block)
+{
+    if (context)
+        mem_free(context, block);
+}

@@ -1,0 +1,127 @@
+/* The one file that names OpenMP. Without OpenMP everything runs on the calling thread. */
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#include <sched.h>
+
+#include "base/context.h"
+
+int parallel_width(const ddsc_context *ctx)
+{
+#ifdef _OPENMP
+    return ctx->threads > 0 ? ctx->threads : BASE_MAX(1, omp_get_num_procs());
+#else
+    (void)ctx;
+    return 1;
+#endif
+}
+
+int serial_begin(void)
+{
+#ifdef _OPENMP
+    int saved = omp_get_max_threads();
+    omp_set_num_threads(1);
+    return saved;
+#else
+    return 1;
+#endif
+}
+
+void serial_end(int saved)
+{
+#ifdef _OPENMP
+    omp_set_num_threads(saved);
+#else
+    (void)saved;
+#endif
+}
+
+typedef struct loop {
+    ddsc_context *ctx;
+    parallel_fn fn;
+    void *arg;
+    int64_t n, grain, n_pieces;
+    _Atomic int64_t next;
+    _Atomic int64_t bad_piece; /* lowest piece that failed so far */
+    atomic_int bad_status, info;
+    spin lock;
+} loop;
+
+static void loop_record(loop *l, int64_t piece, ddsc_status status)
+{
+    if (status > 0) {
+        int seen = atomic_load(&l->info);
+        while (status > seen && !atomic_compare_exchange_weak(&l->info, &seen, (int)status)) {
+        }
+    }
+    if (status >= 0)
+        return;
+    spin_lock(&l->lock);
+    if (piece < atomic_load(&l->bad_piece)) {
+        atomic_store(&l->bad_piece, piece);
+        atomic_store(&l->bad_status, (int)status);
+    }
+    spin_unlock(&l->lock);
+}
+
+/* Pieces below a failed one still run, so the lowest failure is the same for any thread count. */
+static void loop_work(loop *l, int worker)
+{
+    for (;;) {
+        int64_t piece = atomic_fetch_add(&l->next, 1);
+        if (piece >= l->n_pieces || piece > atomic_load(&l->bad_piece))
+            return;
+        if (worker == 0)
+            loop_record(l, piece, progress_poll(l->ctx));
+        if (ctx_cancelled(l->ctx)) {
+            loop_record(l, piece, DDSC_ERROR_CANCELLED);
+            return;
+        }
+        int64_t begin = piece * l->grain, end = BASE_MIN(l->n, begin + l->grain);
+        loop_record(l, piece, l->fn(l->arg, begin, end, worker));
+    }
+}
+
+static void loop_spread(loop *l, int width)
+{
+#ifdef _OPENMP
+    if (width > 1) {
+#pragma omp parallel num_threads(width)
+        loop_work(l, omp_get_thread_num());
+        return;
+    }
+#endif
+    (void)width;
+    loop_work(l, 0);
+}
+
+ddsc_status parallel_for(ddsc_context *ctx, int64_t n, int64_t grain, parallel_fn fn, void *arg)
+{
+    if (n <= 0)
+        return DDSC_OK;
+    grain = BASE_MAX(1, grain);
+    loop l = {.ctx = ctx, .fn = fn, .arg = arg, .n = n, .grain = grain};
+    l.n_pieces = n / grain + (n % grain != 0);
+    atomic_store(&l.bad_piece, INT64_MAX);
+    int width = (int)BASE_MIN((int64_t)parallel_width(ctx), l.n_pieces);
+    int saved = serial_begin();
+    loop_spread(&l, width);
+    serial_end(saved);
+    int bad = atomic_load(&l.bad_status);
+    if (bad == DDSC_ERROR_CANCELLED)
+        return ctx_fail(ctx, DDSC_ERROR_CANCELLED, "stopped on request");
+    return (ddsc_status)(bad ? bad : atomic_load(&l.info));
+}
+
+void spin_lock(spin *s)
+{
+    while (__atomic_exchange_n(&s->held, 1, __ATOMIC_ACQUIRE))
+        while (__atomic_load_n(&s->held, __ATOMIC_RELAXED))
+            sched_yield();
+}
+
+void spin_unlock(spin *s)
+{
+    __atomic_store_n(&s->held, 0, __ATOMIC_RELEASE);
+}

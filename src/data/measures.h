@@ -1,0 +1,81 @@
+/* data: the one data model. A set of items is a support table and a CSR of (row of the table, weight);
+ * see DDSC's header for the promises. Immutable once made. */
+#ifndef DDSC_DATA_MEASURES_H
+#define DDSC_DATA_MEASURES_H
+
+#include "base/base.h"
+
+enum { GRID_MAX_DIM = 3 };
+
+typedef struct measures_grid {
+    bool found;
+    int64_t shape[GRID_MAX_DIM];
+    double origin[GRID_MAX_DIM], step[GRID_MAX_DIM];
+} measures_grid;
+
+struct ddsc_measures {
+    ddsc_context *ctx; /* whose allocator made it */
+    int64_t n, n_rows, v, nnz, d;
+    double *support;  /* v x d */
+    int64_t *offset;  /* n + 1 */
+    int32_t *index;   /* nnz, ascending within an item */
+    double *weight;   /* nnz, positive, each item sums to 1 */
+    int64_t *row;     /* n: input row of item i */
+    int32_t *label;   /* n_rows or NULL */
+    char *id_text;    /* packed ids, or NULL: numbers */
+    int64_t *id_at;   /* n_rows + 1 starts in id_text */
+    char *number_ids; /* numbers as text when there are no ids */
+    char *name_text;  /* packed class names, or NULL */
+    int64_t *name_at; /* n_names + 1 */
+    int64_t n_names;
+    measures_grid grid;
+    int64_t n_zero_dropped, n_merged;
+};
+
+typedef struct ddsc_measures measures;
+
+/* Raw material for a set; everything in it is owned (made with mem_get on ctx) and taken over by
+ * measures_build, which frees what it does not keep, also on error. */
+typedef struct measures_parts {
+    int64_t n, v, nnz, d;
+    double *support; /* v x d */
+    int64_t *offset; /* n + 1 */
+    int32_t *index;  /* nnz, or NULL: entry p is point p (own points, v = nnz) */
+    double *weight;  /* nnz, or NULL: uniform */
+    int32_t *label;  /* n or NULL */
+    char *id_text;
+    int64_t *id_at;
+    char *name_text;
+    int64_t *name_at;
+    int64_t n_names;
+    bool points_distinct; /* the support has no equal rows (a grid made by a reader): skip the search */
+} measures_parts;
+
+void measures_parts_free(ddsc_context *ctx, measures_parts *parts);
+/* Check (finite points, finite non-negative weights, offsets ascending, indices in range), drop zero
+ * weights, merge equal points in place, normalise, recognise a grid. `where` prefixes every message
+ * ("clouds.npz: ..."); items are named by id and number. Takes over `parts` in every case. */
+ddsc_status measures_build(ddsc_context *ctx, measures **out, measures_parts *parts,
+                           ddsc_on_empty on_empty, const char *where);
+
+/* Kernel-side view of one item. */
+typedef struct item_view {
+    int64_t n;
+    const int32_t *index;
+    const double *weight;
+} item_view;
+
+static inline item_view measures_item(const measures *m, int64_t i)
+{
+    int64_t at = m->offset[i];
+    return (item_view){m->offset[i + 1] - at, m->index + at, m->weight + at};
+}
+static inline const double *measures_point(const measures *m, int32_t row)
+{
+    return m->support + (int64_t)row * m->d;
+}
+int64_t measures_largest_item(const measures *m);
+/* A table is shared when items use common rows: fewer rows than half the entries. */
+bool measures_is_shared(const measures *m);
+
+#endif

@@ -1,0 +1,93 @@
+/* ot: transport solvers. A solver owns a workspace that grows and is reused over pairs, returns value
+ * and certificate, and knows nothing of threads: one workspace a worker. */
+#ifndef DDSC_OT_H
+#define DDSC_OT_H
+
+#include "base/base.h"
+#include "data/measures.h"
+
+/* ---- cost: squared Euclidean between the points of two items ---- */
+
+/* cost (n x m, row-major) of items x, y of a set, by differences (no cancellation). */
+void cost_items(const measures *mx, int64_t i, const measures *my, int64_t j, double *cost);
+/* Median of squared distances over a fixed sample of point pairs drawn from different items. */
+ddsc_status cost_median(ddsc_context *ctx, const measures *m, double *median);
+
+/* ---- exact ---- */
+
+typedef struct exact_problem {
+    int64_t n, m;
+    const double *a, *b;  /* positive or zero, each sums to 1 up to rounding */
+    const double *cost;   /* n x m */
+} exact_problem;
+
+typedef struct exact_result {
+    double primal, dual; /* <P, C>, and sum a f + sum b g with f_i + g_j <= C_ij checked on all arcs */
+    double gap;          /* max(0, primal - dual) / max(|primal|, scale * 1e-300 ...): relative */
+    int64_t pivots;
+    int64_t n_plan;
+} exact_result;
+
+typedef struct exact_solver exact_solver; /* workspace */
+
+ddsc_status exact_create(ddsc_context *ctx, exact_solver **solver);
+void exact_destroy(exact_solver *solver);
+/* Solve one problem. Potentials and plan stay in the workspace until the next solve. max_pivots 0: a
+ * generous multiple of the size. DDSC_NOT_CONVERGED when the cap was met: value is then an upper bound
+ * (feasible plan), dual a valid lower bound, gap says how far apart. */
+ddsc_status exact_solve(exact_solver *solver, exact_result *result, const exact_problem *problem,
+                        int64_t max_pivots);
+const double *exact_f(const exact_solver *solver); /* n */
+const double *exact_g(const exact_solver *solver); /* m */
+/* The plan of the last solve: result.n_plan entries (basic cells with positive mass). */
+void exact_plan(const exact_solver *solver, const int32_t **row, const int32_t **column,
+                const double **mass);
+
+/* ---- entropic ---- */
+
+typedef struct sinkhorn_problem {
+    int64_t n, m;
+    const double *a, *b;
+    const double *cost;
+    double epsilon;
+    double tolerance;       /* L1 marginal error */
+    int64_t max_iterations;
+    const double *f_start;  /* warm start or NULL */
+} sinkhorn_problem;
+
+typedef struct sinkhorn_result {
+    double regularised; /* <P,C> + eps KL(P | a x b) */
+    double sharp;       /* <P,C> */
+    double marginal_error;
+    int64_t iterations;
+} sinkhorn_result;
+
+typedef struct sinkhorn_solver sinkhorn_solver;
+
+ddsc_status sinkhorn_create(ddsc_context *ctx, sinkhorn_solver **solver);
+void sinkhorn_destroy(sinkhorn_solver *solver);
+ddsc_status sinkhorn_solve(sinkhorn_solver *solver, sinkhorn_result *result,
+                           const sinkhorn_problem *problem);
+const double *sinkhorn_f(const sinkhorn_solver *solver);
+const double *sinkhorn_g(const sinkhorn_solver *solver);
+/* regularised value of a problem with itself (a = b, symmetric cost), by the averaged fixed point. */
+ddsc_status sinkhorn_self(sinkhorn_solver *solver, sinkhorn_result *result,
+                          const sinkhorn_problem *problem);
+
+/* ---- linear optimal transport ---- */
+
+typedef struct lot_reference {
+    int64_t m, d;
+    double *points; /* m x d */
+    double *weight; /* m, uniform unless taken from a file */
+} lot_reference;
+
+ddsc_status lot_reference_make(ddsc_context *ctx, lot_reference *out, const measures *m,
+                               const ddsc_metric_settings *settings);
+void lot_reference_free(ddsc_context *ctx, lot_reference *reference);
+/* z (n x (m d)): row i = sqrt(w_r) (f_i(r) - x_r), so that Euclidean distance is LOT distance. Runs in
+ * parallel over the items with progress. stats: n_solved, n_iterations, max_gap, n_not_converged. */
+ddsc_status lot_embed(ddsc_context *ctx, double *z, ddsc_pair_stats *stats, const measures *m,
+                      const lot_reference *reference, int64_t max_pivots);
+
+#endif

@@ -1,0 +1,126 @@
+#include "support.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+ddsc_context *test_context(int threads, uint64_t seed)
+{
+    ddsc_context_settings set;
+    ddsc_context_settings_init(&set);
+    set.threads = threads;
+    set.seed = seed;
+    ddsc_context *ctx = NULL;
+    assert_int_equal(ddsc_context_create(&ctx, &set), DDSC_OK);
+    return ctx;
+}
+
+typedef struct failing {
+    atomic_llong count, fail_at, live;
+} failing;
+
+static int refuse(failing *f)
+{
+    return atomic_fetch_add(&f->count, 1) + 1 == atomic_load(&f->fail_at);
+}
+
+static void *failing_allocate(void *user, size_t size)
+{
+    failing *f = user;
+    void *block = refuse(f) ? NULL : malloc(size);
+    atomic_fetch_add(&f->live, block ? 1 : 0);
+    return block;
+}
+
+static void *failing_reallocate(void *user, void *block, size_t size)
+{
+    failing *f = user;
+    return refuse(f) ? NULL : realloc(block, size);
+}
+
+static void failing_release(void *user, void *block)
+{
+    failing *f = user;
+    atomic_fetch_sub(&f->live, block ? 1 : 0);
+    free(block);
+}
+
+int64_t test_failing_allocations(test_call call, void *arg)
+{
+    for (int64_t k = 1;; k++) {
+        failing f;
+        atomic_init(&f.count, 0);
+        atomic_init(&f.fail_at, 0);
+        atomic_init(&f.live, 0);
+        ddsc_context_settings set;
+        ddsc_context_settings_init(&set);
+        set.threads = 2;
+        set.allocate = failing_allocate;
+        set.reallocate = failing_reallocate;
+        set.release = failing_release;
+        set.allocator_user = &f;
+        ddsc_context *ctx = NULL;
+        assert_int_equal(ddsc_context_create(&ctx, &set), DDSC_OK);
+        atomic_store(&f.count, 0);
+        atomic_store(&f.fail_at, k);
+        ddsc_status status = call(ctx, arg);
+        long long live = atomic_load(&f.live);
+        if (live != 1)
+            fail_msg("allocation %lld failed and %lld blocks leaked", (long long)k, live - 1);
+        if (status < 0 && status != DDSC_ERROR_MEMORY)
+            fail_msg("allocation %lld failed with %s: %s", (long long)k, ddsc_status_name(status),
+                     ddsc_context_message(ctx));
+        long long n_calls = atomic_load(&f.count);
+        ddsc_context_destroy(ctx);
+        if (n_calls < k) {
+            assert_true(status >= 0);
+            return n_calls;
+        }
+        if (status >= 0)
+            fail_msg("allocation %lld failed but the call returned %s", (long long)k,
+                     ddsc_status_name(status));
+    }
+}
+
+measures *test_random_measures(ddsc_context *ctx, int64_t n, int64_t max_points, int64_t d,
+                               uint64_t seed)
+{
+    rng r = rng_make(seed, RNG_GAUSSIANS, 12345);
+    int64_t *offset = calloc((size_t)n + 1, sizeof *offset);
+    for (int64_t i = 0; i < n; i++)
+        offset[i + 1] = offset[i] + 1 + rng_below(&r, max_points);
+    double *points = malloc((size_t)(offset[n] * d) * sizeof *points);
+    double *weights = malloc((size_t)offset[n] * sizeof *weights);
+    for (int64_t p = 0; p < offset[n] * d; p++)
+        points[p] = rng_normal(&r);
+    for (int64_t p = 0; p < offset[n]; p++)
+        weights[p] = 0.05 + rng_uniform(&r);
+    measures *m = NULL;
+    ddsc_status status = ddsc_measures_create_clouds(ctx, &m, n, d, points, weights, offset,
+                                                     DDSC_EMPTY_ERROR);
+    if (status != DDSC_OK)
+        fail_msg("random measures: %s", ddsc_context_message(ctx));
+    free(offset);
+    free(points);
+    free(weights);
+    return m;
+}
+
+const char *test_data_dir(void)
+{
+    static char path[4096];
+    const char *given = getenv("DDSC_DATA");
+    struct stat info;
+    snprintf(path, sizeof path, "%s", given ? given : DDSC_SOURCE_DIR "/../shared/data");
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode) ? path : NULL;
+}
+
+void assert_close(double actual, double expected, double relative, double absolute)
+{
+    double allowed = absolute + relative * fabs(expected);
+    if (!(fabs(actual - expected) <= allowed))
+        fail_msg("%.17g is not %.17g (off by %g, allowed %g)", actual, expected,
+                 fabs(actual - expected), allowed);
+}

@@ -1,0 +1,32 @@
+/* Help for unit tests: a context, a failing allocator, small random sets, a real-data folder. */
+#ifndef DDSC_TEST_SUPPORT_H
+#define DDSC_TEST_SUPPORT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/base.h"
+#include "data/measures.h"
+
+ddsc_context *test_context(int threads, uint64_t seed); /* asserts */
+
+/* Run `call` again and again with the k-th allocation failing, k = 1, 2, ..., until it succeeds; each
+ * failure must come back as DDSC_ERROR_MEMORY and leave nothing allocated. `call` must free what it
+ * made. Returns the number of allocations of the good run. */
+typedef ddsc_status (*test_call)(ddsc_context *ctx, void *arg);
+int64_t test_failing_allocations(test_call call, void *arg);
+
+/* n random clouds of 1..max_points points in d dimensions, random weights, from `seed`. */
+measures *test_random_measures(ddsc_context *ctx, int64_t n, int64_t max_points, int64_t d,
+                               uint64_t seed);
+
+/* The folder of real data, or NULL (then skip(): the test says "skipped", never "passed"). */
+const char *test_data_dir(void);
+
+void assert_close(double actual, double expected, double relative, double absolute);
+
+#endif
