@@ -1,0 +1,145 @@
+/* Sets from arrays in memory. The caller's arrays are copied once, into the set's own. */
+#include <string.h>
+
+#include "data/measures.h"
+
+static ddsc_status copy_array(ddsc_context *ctx, void *out, const void *source, int64_t count,
+                              size_t size)
+{
+    ddsc_status status = mem_get(ctx, out, count, size);
+    if (status == DDSC_OK && count > 0) {
+        void *block;
+        memcpy(&block, out, sizeof block);
+        memcpy(block, source, (size_t)count * size);
+    }
+    return status;
+}
+
+static ddsc_status check_call(ddsc_context *ctx, int64_t n, int64_t v, int64_t d,
+                              const double *support, ddsc_on_empty on_empty)
+{
+    if (n < 1 || d < 1 || v < 0 || (v > 0 && !support))
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "measures: %lld items, %lld support points in %lld dimensions",
+                        (long long)n, (long long)v, (long long)d);
+    if (on_empty != DDSC_EMPTY_ERROR && on_empty != DDSC_EMPTY_DROP)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "on_empty is %d", (int)on_empty);
+    return DDSC_OK;
+}
+
+/* offsets[n] sizes every other array, so it is looked at before anything is copied. */
+static ddsc_status check_offsets(ddsc_context *ctx, int64_t n, const int64_t *offsets)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (offsets[0] != 0 || offsets[i + 1] < offsets[i])
+            return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                            "offsets must begin with 0 and never fall: %lld then %lld at item %lld",
+                            (long long)offsets[i], (long long)offsets[i + 1], (long long)i);
+    return DDSC_OK;
+}
+
+ddsc_status ddsc_measures_create_clouds(ddsc_context *ctx, ddsc_measures **out, int64_t n, int64_t d,
+                                        const double *points, const double *weights,
+                                        const int64_t *offsets, ddsc_on_empty on_empty)
+{
+    ddsc_status status = DDSC_OK;
+    measures_parts p = {0};
+    if (!ctx || !out)
+        return DDSC_ERROR_ARGUMENT;
+    ctx_enter(ctx);
+    *out = NULL;
+    if (!offsets)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "offsets is NULL");
+    TRY(check_call(ctx, n, 0, d, points, on_empty));
+    TRY(check_offsets(ctx, n, offsets));
+    TRY(check_call(ctx, n, offsets[n], d, points, on_empty));
+    p = (measures_parts){.n = n, .v = offsets[n], .nnz = offsets[n], .d = d};
+    int64_t n_values = 0;
+    if (!mul_ok(p.v, d, &n_values))
+        TRY(ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%lld points of %lld coordinates are too many",
+                     (long long)p.v, (long long)d));
+    TRY(copy_array(ctx, &p.support, points, n_values, sizeof *points));
+    TRY(copy_array(ctx, &p.offset, offsets, n + 1, sizeof *offsets));
+    if (weights)
+        TRY(copy_array(ctx, &p.weight, weights, p.nnz, sizeof *weights));
+    TRY(measures_build(ctx, out, &p, on_empty, "measures"));
+done:
+    measures_parts_free(ctx, &p);
+    return status;
+}
+
+ddsc_status ddsc_measures_create_shared(ddsc_context *ctx, ddsc_measures **out, int64_t n, int64_t v,
+                                        int64_t d, const double *support, const int64_t *offsets,
+                                        const int32_t *indices, const double *weights,
+                                        ddsc_on_empty on_empty)
+{
+    ddsc_status status = DDSC_OK;
+    measures_parts p = {0};
+    int64_t n_values = 0;
+    if (!ctx || !out)
+        return DDSC_ERROR_ARGUMENT;
+    ctx_enter(ctx);
+    *out = NULL;
+    if (!offsets)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "offsets is NULL");
+    TRY(check_call(ctx, n, v, d, support, on_empty));
+    TRY(check_offsets(ctx, n, offsets));
+    if (!mul_ok(v, d, &n_values) || (offsets[n] > 0 && !indices))
+        TRY(ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "indices is NULL or the support is too large"));
+    p = (measures_parts){.n = n, .v = v, .nnz = offsets[n], .d = d};
+    TRY(copy_array(ctx, &p.support, support, n_values, sizeof *support));
+    TRY(copy_array(ctx, &p.offset, offsets, n + 1, sizeof *offsets));
+    TRY(copy_array(ctx, &p.index, indices, p.nnz, sizeof *indices));
+    if (weights)
+        TRY(copy_array(ctx, &p.weight, weights, p.nnz, sizeof *weights));
+    TRY(measures_build(ctx, out, &p, on_empty, "measures"));
+done:
+    measures_parts_free(ctx, &p);
+    return status;
+}
+
+/* Entries other than zero of n x v histograms (NaN and negative ones too: the build reports them). */
+static ddsc_status sparse_from_dense(ddsc_context *ctx, measures_parts *p, const double *histograms)
+{
+    ddsc_status status = DDSC_OK;
+    TRY(MEM_ZERO(ctx, p->offset, p->n + 1));
+    for (int64_t i = 0; i < p->n; i++) {
+        p->offset[i + 1] = p->offset[i];
+        for (int64_t j = 0; j < p->v; j++)
+            p->offset[i + 1] += histograms[i * p->v + j] != 0;
+    }
+    p->nnz = p->offset[p->n];
+    TRY(MEM_NEW(ctx, p->index, p->nnz));
+    TRY(MEM_NEW(ctx, p->weight, p->nnz));
+    int64_t e = 0;
+    for (int64_t i = 0; i < p->n; i++)
+        for (int64_t j = 0; j < p->v; j++)
+            if (histograms[i * p->v + j] != 0) {
+                p->index[e] = (int32_t)j;
+                p->weight[e++] = histograms[i * p->v + j];
+            }
+done:
+    return status;
+}
+
+ddsc_status ddsc_measures_create_dense(ddsc_context *ctx, ddsc_measures **out, int64_t n, int64_t v,
+                                       int64_t d, const double *support, const double *histograms,
+                                       ddsc_on_empty on_empty)
+{
+    ddsc_status status = DDSC_OK;
+    measures_parts p = {.n = n, .v = v, .d = d};
+    int64_t n_values = 0, n_cells = 0;
+    if (!ctx || !out)
+        return DDSC_ERROR_ARGUMENT;
+    ctx_enter(ctx);
+    *out = NULL;
+    TRY(check_call(ctx, n, v, d, support, on_empty));
+    if (!histograms || v > INT32_MAX || !mul_ok(v, d, &n_values) || !mul_ok(n, v, &n_cells))
+        TRY(ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "histograms is NULL or too large"));
+    TRY(copy_array(ctx, &p.support, support, n_values, sizeof *support));
+    TRY(sparse_from_dense(ctx, &p, histograms));
+    TRY(measures_build(ctx, out, &p, on_empty, "measures"));
+done:
+    measures_parts_free(ctx, &p);
+    return status;
+}

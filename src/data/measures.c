@@ -1,0 +1,176 @@
+/* Construction and inspection of a set. measures_build is the one door: whatever the source, a set that
+ * exists has finite points, positive weights that sum to 1, distinct support rows, all of them used. */
+#include "data/measures.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/parts.h"
+
+enum { NUMBER_ID_SIZE = 21 };
+
+void measures_parts_free(ddsc_context *ctx, measures_parts *parts)
+{
+    mem_free(ctx, parts->support);
+    mem_free(ctx, parts->offset);
+    mem_free(ctx, parts->index);
+    mem_free(ctx, parts->weight);
+    mem_free(ctx, parts->label);
+    mem_free(ctx, parts->id_text);
+    mem_free(ctx, parts->id_at);
+    mem_free(ctx, parts->name_text);
+    mem_free(ctx, parts->name_at);
+    *parts = (measures_parts){0};
+}
+
+void ddsc_measures_destroy(ddsc_measures *m)
+{
+    if (!m)
+        return;
+    ddsc_context *ctx = m->ctx;
+    mem_free(ctx, m->support);
+    mem_free(ctx, m->offset);
+    mem_free(ctx, m->index);
+    mem_free(ctx, m->weight);
+    mem_free(ctx, m->row);
+    mem_free(ctx, m->label);
+    mem_free(ctx, m->id_text);
+    mem_free(ctx, m->id_at);
+    mem_free(ctx, m->number_ids);
+    mem_free(ctx, m->name_text);
+    mem_free(ctx, m->name_at);
+    mem_free(ctx, m);
+}
+
+/* Move what the set keeps out of the parts. */
+static void take_over(measures *m, measures_parts *p)
+{
+    m->n_rows = p->n;
+    m->d = p->d;
+    m->v = p->v;
+    m->support = p->support;
+    m->offset = p->offset;
+    m->index = p->index;
+    m->weight = p->weight;
+    m->label = p->label;
+    m->id_text = p->id_text;
+    m->id_at = p->id_at;
+    m->name_text = p->name_text;
+    m->name_at = p->name_at;
+    m->n_names = p->n_names;
+    *p = (measures_parts){0};
+}
+
+/* Leave items without entries out of the CSR; `row` remembers where the others came from. */
+static ddsc_status keep_items(ddsc_context *ctx, measures *m)
+{
+    ddsc_status status = DDSC_OK;
+    int64_t n = 0;
+    TRY(MEM_NEW(ctx, m->row, m->n_rows));
+    for (int64_t i = 0; i < m->n_rows; i++) {
+        if (m->offset[i + 1] == m->offset[i])
+            continue;
+        m->row[n++] = i;
+        m->offset[n] = m->offset[i + 1];
+    }
+    m->n = n;
+    m->nnz = m->offset[n];
+done:
+    return status;
+}
+
+static ddsc_status number_ids_make(ddsc_context *ctx, measures *m)
+{
+    ddsc_status status = DDSC_OK;
+    if (m->id_text)
+        return DDSC_OK;
+    TRY(mem_get(ctx, &m->number_ids, m->n_rows, NUMBER_ID_SIZE));
+    for (int64_t i = 0; i < m->n_rows; i++)
+        snprintf(m->number_ids + i * NUMBER_ID_SIZE, NUMBER_ID_SIZE, "%" PRId64, i);
+done:
+    return status;
+}
+
+ddsc_status measures_build(ddsc_context *ctx, measures **out, measures_parts *parts,
+                           ddsc_on_empty on_empty, const char *where)
+{
+    ddsc_status status = DDSC_OK;
+    measures *m = NULL;
+    *out = NULL;
+    TRY(MEM_ZERO(ctx, m, 1));
+    m->ctx = ctx;
+    TRY(parts_check(ctx, parts, where));
+    TRY(parts_drop_zeros(ctx, parts, on_empty, where, &m->n_zero_dropped));
+    TRY(parts_merge_points(ctx, parts));
+    TRY(parts_merge_entries(ctx, parts, &m->n_merged));
+    parts_normalise(parts);
+    take_over(m, parts);
+    TRY(keep_items(ctx, m));
+    TRY(number_ids_make(ctx, m));
+    TRY(grid_find(ctx, &m->grid, m->v, m->d, m->support));
+    *out = m;
+    m = NULL;
+done:
+    measures_parts_free(ctx, parts);
+    ddsc_measures_destroy(m);
+    return status;
+}
+
+int64_t measures_largest_item(const measures *m)
+{
+    int64_t largest = 0;
+    for (int64_t i = 0; i < m->n; i++)
+        largest = BASE_MAX(largest, m->offset[i + 1] - m->offset[i]);
+    return largest;
+}
+
+bool measures_is_shared(const measures *m)
+{
+    return 2 * m->v < m->nnz;
+}
+
+void ddsc_measures_get_view(const ddsc_measures *m, ddsc_measures_view *view)
+{
+    if (!view)
+        return;
+    *view = (ddsc_measures_view){0};
+    if (!m)
+        return;
+    view->n_items = m->n;
+    view->n_rows = m->n_rows;
+    view->n_support = m->v;
+    view->n_entries = m->nnz;
+    view->dim = m->d;
+    view->support = m->support;
+    view->offset = m->offset;
+    view->index = m->index;
+    view->weight = m->weight;
+    view->row = m->row;
+    view->label = m->label;
+    view->n_label_names = m->n_names;
+    view->is_grid = m->grid.found;
+    for (int64_t k = 0; m->grid.found && k < m->d; k++) {
+        view->grid_shape[k] = m->grid.shape[k];
+        view->grid_origin[k] = m->grid.origin[k];
+        view->grid_step[k] = m->grid.step[k];
+    }
+    view->n_zero_dropped = m->n_zero_dropped;
+    view->n_merged = m->n_merged;
+}
+
+const char *ddsc_measures_get_id(const ddsc_measures *m, int64_t row)
+{
+    if (!m || row < 0 || row >= m->n_rows)
+        return "";
+    return m->id_text ? m->id_text + m->id_at[row] : m->number_ids + row * NUMBER_ID_SIZE;
+}
+
+const char *ddsc_measures_get_label_name(const ddsc_measures *m, int32_t label)
+{
+    if (!m || !m->name_text || label < 0 || label >= m->n_names)
+        return NULL;
+    return m->name_text + m->name_at[label];
+}

@@ -1,0 +1,248 @@
+#include "data/parts.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Beyond this, squared distances overflow. */
+static const double COORDINATE_LIMIT = 1e150;
+
+typedef struct item_name {
+    char text[160];
+} item_name;
+
+static item_name name_item(const measures_parts *p, int64_t i)
+{
+    item_name name;
+    if (p->id_text)
+        snprintf(name.text, sizeof name.text, "item %lld (id \"%.100s\")", (long long)i,
+                 p->id_text + p->id_at[i]);
+    else
+        snprintf(name.text, sizeof name.text, "item %lld", (long long)i);
+    return name;
+}
+
+static ddsc_status check_sizes(ddsc_context *ctx, const measures_parts *p, const char *where)
+{
+    if (p->n < 1)
+        return ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: there are no items", where);
+    if (p->d < 1)
+        return ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: points have no coordinates", where);
+    if (p->v > INT32_MAX)
+        return ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: %lld support points, at most %d are possible",
+                        where, (long long)p->v, INT32_MAX);
+    if (p->offset[0] != 0)
+        return ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: offsets begin with %lld, not 0", where,
+                        (long long)p->offset[0]);
+    for (int64_t i = 0; i < p->n; i++)
+        if (p->offset[i + 1] < p->offset[i])
+            return ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: offsets fall from %lld to %lld at %s", where,
+                            (long long)p->offset[i], (long long)p->offset[i + 1],
+                            name_item(p, i).text);
+    if (p->offset[p->n] != p->nnz)
+        return ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: offsets end with %lld but there are %lld entries",
+                        where, (long long)p->offset[p->n], (long long)p->nnz);
+    if (!p->index && p->nnz != p->v)
+        return ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: %lld points but %lld weights", where,
+                        (long long)p->v, (long long)p->nnz);
+    return DDSC_OK;
+}
+
+/* The first item that uses a support row, for messages. */
+static int64_t first_user(const measures_parts *p, int64_t support_row)
+{
+    for (int64_t i = 0; i < p->n; i++)
+        for (int64_t e = p->offset[i]; e < p->offset[i + 1]; e++)
+            if ((p->index ? p->index[e] : e) == support_row)
+                return i;
+    return -1;
+}
+
+static ddsc_status check_points(ddsc_context *ctx, measures_parts *p, const char *where)
+{
+    for (int64_t c = 0; c < p->v * p->d; c++) {
+        double x = p->support[c];
+        if (fabs(x) <= COORDINATE_LIMIT) {
+            p->support[c] = x + 0.0; /* -0 becomes 0, so that equal points have equal bits */
+            continue;
+        }
+        int64_t row = c / p->d, item = first_user(p, row);
+        const char *what = isfinite(x) ? "too large to square (rescale the data)" : "not finite";
+        if (item < 0)
+            return ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: support point %lld, coordinate %lld: %g is %s",
+                            where, (long long)row, (long long)(c % p->d), x, what);
+        return ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: %s, point %lld, coordinate %lld: %g is %s", where,
+                        name_item(p, item).text, (long long)row, (long long)(c % p->d), x, what);
+    }
+    return DDSC_OK;
+}
+
+static ddsc_status check_entries(ddsc_context *ctx, const measures_parts *p, const char *where)
+{
+    for (int64_t i = 0; i < p->n; i++)
+        for (int64_t e = p->offset[i]; e < p->offset[i + 1]; e++) {
+            if (p->weight && !(p->weight[e] >= 0 && p->weight[e] <= 1.7976931348623157e308))
+                return ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: %s, entry %lld: weight %g is %s", where,
+                                name_item(p, i).text, (long long)(e - p->offset[i]), p->weight[e],
+                                p->weight[e] < 0 && isfinite(p->weight[e]) ? "negative"
+                                                                           : "not finite");
+            if (p->index && (p->index[e] < 0 || p->index[e] >= p->v))
+                return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                                "%s: %s, entry %lld: index %d is outside the %lld support points",
+                                where, name_item(p, i).text, (long long)(e - p->offset[i]),
+                                p->index[e], (long long)p->v);
+        }
+    return DDSC_OK;
+}
+
+ddsc_status parts_check(ddsc_context *ctx, measures_parts *p, const char *where)
+{
+    ddsc_status status = check_sizes(ctx, p, where);
+    if (status == DDSC_OK)
+        status = check_entries(ctx, p, where);
+    if (status == DDSC_OK)
+        status = check_points(ctx, p, where);
+    return status;
+}
+
+/* ---- zero weights ---- */
+
+/* Weights so large or small that their sum leaves the range are scaled by their maximum first. */
+static void scale_item(double *w, int64_t n)
+{
+    double largest = 0;
+    for (int64_t e = 0; e < n; e++)
+        largest = BASE_MAX(largest, w[e]);
+    if (largest > 1e290 || (largest > 0 && largest < 1e-290))
+        for (int64_t e = 0; e < n; e++)
+            w[e] /= largest;
+}
+
+static ddsc_status fill_missing(ddsc_context *ctx, measures_parts *p)
+{
+    ddsc_status status = DDSC_OK;
+    if (!p->weight) {
+        TRY(MEM_NEW(ctx, p->weight, p->nnz));
+        for (int64_t e = 0; e < p->nnz; e++)
+            p->weight[e] = 1;
+    }
+    if (!p->index) {
+        TRY(MEM_NEW(ctx, p->index, p->nnz));
+        for (int64_t e = 0; e < p->nnz; e++)
+            p->index[e] = (int32_t)e;
+    }
+done:
+    return status;
+}
+
+ddsc_status parts_drop_zeros(ddsc_context *ctx, measures_parts *p, ddsc_on_empty on_empty,
+                             const char *where, int64_t *n_dropped)
+{
+    ddsc_status status = DDSC_OK;
+    int64_t kept = 0, n_empty = 0, begin = 0;
+    TRY(fill_missing(ctx, p));
+    for (int64_t i = 0; i < p->n; i++) {
+        int64_t end = p->offset[i + 1], before = kept;
+        scale_item(p->weight + begin, end - begin);
+        for (int64_t e = begin; e < end; e++)
+            if (p->weight[e] > 0) {
+                p->weight[kept] = p->weight[e];
+                p->index[kept++] = p->index[e];
+            }
+        if (kept == before && on_empty == DDSC_EMPTY_ERROR) {
+            status = ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: %s is empty: %s", where,
+                              name_item(p, i).text,
+                              end == begin ? "it has no points" : "its weights are all zero");
+            goto done;
+        }
+        n_empty += kept == before;
+        begin = end;
+        p->offset[i + 1] = kept;
+    }
+    if (n_empty == p->n)
+        TRY(ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: all %lld items are empty", where, (long long)p->n));
+    *n_dropped = p->nnz - kept;
+    p->nnz = kept;
+done:
+    return status;
+}
+
+/* ---- entries ---- */
+
+static int compare_keys(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static bool ascending(const int32_t *index, int64_t n)
+{
+    for (int64_t e = 1; e < n; e++)
+        if (index[e] <= index[e - 1])
+            return false;
+    return true;
+}
+
+/* Sort one item by (row, position), so that equal rows are added up in input order. */
+static int64_t merge_item(int32_t *index, double *weight, int64_t n, uint64_t *key, double *copy)
+{
+    for (int64_t e = 0; e < n; e++) {
+        key[e] = (uint64_t)(uint32_t)index[e] << 32 | (uint64_t)e;
+        copy[e] = weight[e];
+    }
+    qsort(key, (size_t)n, sizeof *key, compare_keys);
+    int64_t kept = 0;
+    for (int64_t e = 0; e < n; e++) {
+        int32_t row = (int32_t)(key[e] >> 32);
+        double w = copy[(int64_t)(key[e] & 0xffffffffu)];
+        if (kept > 0 && index[kept - 1] == row) {
+            weight[kept - 1] += w;
+            continue;
+        }
+        index[kept] = row;
+        weight[kept++] = w;
+    }
+    return kept;
+}
+
+ddsc_status parts_merge_entries(ddsc_context *ctx, measures_parts *p, int64_t *n_merged)
+{
+    ddsc_status status = DDSC_OK;
+    uint64_t *key = NULL;
+    double *copy = NULL;
+    int64_t largest = 0, kept = 0, begin = 0;
+    for (int64_t i = 0; i < p->n; i++)
+        largest = BASE_MAX(largest, p->offset[i + 1] - p->offset[i]);
+    if (largest > UINT32_MAX)
+        TRY(ctx_fail(ctx, DDSC_ERROR_INPUT, "an item has %lld points, too many", (long long)largest));
+    TRY(MEM_NEW(ctx, key, largest));
+    TRY(MEM_NEW(ctx, copy, largest));
+    for (int64_t i = 0; i < p->n; i++) {
+        int64_t n = p->offset[i + 1] - begin;
+        memmove(p->index + kept, p->index + begin, (size_t)n * sizeof *p->index);
+        memmove(p->weight + kept, p->weight + begin, (size_t)n * sizeof *p->weight);
+        begin = p->offset[i + 1];
+        if (!ascending(p->index + kept, n))
+            n = merge_item(p->index + kept, p->weight + kept, n, key, copy);
+        kept += n;
+        p->offset[i + 1] = kept;
+    }
+    *n_merged = p->nnz - kept;
+    p->nnz = kept;
+done:
+    mem_free(ctx, key);
+    mem_free(ctx, copy);
+    return status;
+}
+
+void parts_normalise(measures_parts *p)
+{
+    for (int64_t i = 0; i < p->n; i++) {
+        double sum = 0;
+        for (int64_t e = p->offset[i]; e < p->offset[i + 1]; e++)
+            sum += p->weight[e];
+        for (int64_t e = p->offset[i]; e < p->offset[i + 1]; e++)
+            p->weight[e] /= sum;
+    }
+}

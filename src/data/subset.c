@@ -1,0 +1,219 @@
+/* Copies of a set: some of its items, or other labels. */
+#include <string.h>
+
+#include "data/measures.h"
+
+/* Packed strings `which[0..n)` of (text, at) into new ones. */
+static ddsc_status copy_strings(ddsc_context *ctx, char **text, int64_t **at, const char *from,
+                                const int64_t *from_at, int64_t n, const int64_t *which)
+{
+    ddsc_status status = DDSC_OK;
+    TRY(MEM_NEW(ctx, *at, n + 1));
+    (*at)[0] = 0;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t w = which ? which[i] : i;
+        (*at)[i + 1] = (*at)[i] + from_at[w + 1] - from_at[w];
+    }
+    TRY(MEM_NEW(ctx, *text, (*at)[n]));
+    for (int64_t i = 0; i < n; i++)
+        memcpy(*text + (*at)[i], from + from_at[which ? which[i] : i],
+               (size_t)((*at)[i + 1] - (*at)[i]));
+done:
+    return status;
+}
+
+/* Labels, names and ids of the given input rows. Numbered items keep their old number as id, so that a
+ * subset can be traced back. */
+static ddsc_status copy_names(ddsc_context *ctx, measures_parts *p, const measures *m, int64_t n,
+                              const int64_t *rows)
+{
+    ddsc_status status = DDSC_OK;
+    if (m->label) {
+        TRY(MEM_NEW(ctx, p->label, n));
+        for (int64_t i = 0; i < n; i++)
+            p->label[i] = m->label[rows[i]];
+    }
+    if (m->name_text) {
+        TRY(copy_strings(ctx, &p->name_text, &p->name_at, m->name_text, m->name_at, m->n_names, NULL));
+        p->n_names = m->n_names;
+    }
+    if (m->id_text) {
+        TRY(copy_strings(ctx, &p->id_text, &p->id_at, m->id_text, m->id_at, n, rows));
+        goto done;
+    }
+    TRY(MEM_NEW(ctx, p->id_at, n + 1));
+    p->id_at[0] = 0;
+    for (int64_t i = 0; i < n; i++)
+        p->id_at[i + 1] = p->id_at[i] + (int64_t)strlen(ddsc_measures_get_id(m, rows[i])) + 1;
+    TRY(MEM_NEW(ctx, p->id_text, p->id_at[n]));
+    for (int64_t i = 0; i < n; i++)
+        strcpy(p->id_text + p->id_at[i], ddsc_measures_get_id(m, rows[i]));
+done:
+    return status;
+}
+
+static ddsc_status copy_items(ddsc_context *ctx, measures_parts *p, const measures *m, int64_t n,
+                              const int64_t *items)
+{
+    ddsc_status status = DDSC_OK;
+    p->n = n;
+    p->v = m->v;
+    p->d = m->d;
+    p->points_distinct = true;
+    TRY(MEM_NEW(ctx, p->offset, n + 1));
+    p->offset[0] = 0;
+    for (int64_t i = 0; i < n; i++)
+        p->offset[i + 1] = p->offset[i] + measures_item(m, items[i]).n;
+    p->nnz = p->offset[n];
+    TRY(MEM_NEW(ctx, p->index, p->nnz));
+    TRY(MEM_NEW(ctx, p->weight, p->nnz));
+    TRY(MEM_NEW(ctx, p->support, m->v * m->d));
+    memcpy(p->support, m->support, (size_t)(m->v * m->d) * sizeof *p->support);
+    for (int64_t i = 0; i < n; i++) {
+        item_view item = measures_item(m, items[i]);
+        memcpy(p->index + p->offset[i], item.index, (size_t)item.n * sizeof *p->index);
+        memcpy(p->weight + p->offset[i], item.weight, (size_t)item.n * sizeof *p->weight);
+    }
+done:
+    return status;
+}
+
+static ddsc_status subset(ddsc_context *ctx, measures **out, const measures *m, int64_t n,
+                          const int64_t *items)
+{
+    ddsc_status status = DDSC_OK;
+    measures_parts p = {0};
+    int64_t *rows = NULL;
+    TRY(MEM_NEW(ctx, rows, n));
+    for (int64_t i = 0; i < n; i++) {
+        if (items[i] < 0 || items[i] >= m->n)
+            TRY(ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "items[%lld] is %lld; there are %lld items",
+                         (long long)i, (long long)items[i], (long long)m->n));
+        rows[i] = m->row[items[i]];
+    }
+    TRY(copy_items(ctx, &p, m, n, items));
+    TRY(copy_names(ctx, &p, m, n, rows));
+    TRY(measures_build(ctx, out, &p, DDSC_EMPTY_ERROR, "subset"));
+done:
+    measures_parts_free(ctx, &p);
+    mem_free(ctx, rows);
+    return status;
+}
+
+ddsc_status ddsc_measures_copy_subset(ddsc_context *ctx, ddsc_measures **copy, const ddsc_measures *m,
+                                      int64_t n_items, const int64_t *items)
+{
+    if (!ctx || !copy)
+        return DDSC_ERROR_ARGUMENT;
+    ctx_enter(ctx);
+    *copy = NULL;
+    if (!m || !items || n_items < 1)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "a subset needs measures and at least one item");
+    return subset(ctx, copy, m, n_items, items);
+}
+
+/* Which items of class c are drawn: a partial Fisher-Yates shuffle of the class's members. */
+static ddsc_status draw_class(ddsc_context *ctx, uint8_t *drawn, const measures *m, int32_t c,
+                              int64_t per_class, int64_t *member)
+{
+    int64_t n = 0;
+    rng r = rng_make(ctx_seed(ctx), RNG_SUBSET, (uint64_t)c);
+    for (int64_t i = 0; i < m->n; i++)
+        if (m->label[m->row[i]] == c)
+            member[n++] = i;
+    if (n == 0)
+        return DDSC_OK;
+    if (n < per_class)
+        return ctx_fail(ctx, DDSC_ERROR_INPUT, "class %d has %lld items, %lld were asked for", (int)c,
+                        (long long)n, (long long)per_class);
+    for (int64_t i = 0; i < per_class; i++) {
+        int64_t j = i + rng_below(&r, n - i), t = member[i];
+        member[i] = member[j];
+        member[j] = t;
+        drawn[member[i]] = 1;
+    }
+    return DDSC_OK;
+}
+
+ddsc_status ddsc_measures_copy_balanced(ddsc_context *ctx, ddsc_measures **copy,
+                                        const ddsc_measures *m, int64_t per_class)
+{
+    ddsc_status status = DDSC_OK;
+    uint8_t *drawn = NULL;
+    int64_t *member = NULL, n = 0;
+    int32_t n_classes = 0;
+    if (!ctx || !copy)
+        return DDSC_ERROR_ARGUMENT;
+    ctx_enter(ctx);
+    *copy = NULL;
+    if (!m || per_class < 1)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "per_class is %lld", (long long)per_class);
+    if (!m->label)
+        return ctx_fail(ctx, DDSC_ERROR_INPUT, "a balanced subset needs labels and there are none");
+    TRY(MEM_ZERO(ctx, drawn, m->n));
+    TRY(MEM_NEW(ctx, member, m->n));
+    for (int64_t i = 0; i < m->n_rows; i++)
+        n_classes = BASE_MAX(n_classes, m->label[i] == INT32_MAX ? 0 : m->label[i] + 1);
+    for (int32_t c = 0; c < n_classes; c++)
+        TRY(draw_class(ctx, drawn, m, c, per_class, member));
+    for (int64_t i = 0; i < m->n; i++)
+        if (drawn[i])
+            member[n++] = i;
+    if (n == 0)
+        TRY(ctx_fail(ctx, DDSC_ERROR_INPUT, "a balanced subset needs labels of 0 or more"));
+    TRY(subset(ctx, copy, m, n, member));
+done:
+    mem_free(ctx, drawn);
+    mem_free(ctx, member);
+    return status;
+}
+
+ddsc_status ddsc_measures_copy_labelled(ddsc_context *ctx, ddsc_measures **copy,
+                                        const ddsc_measures *m, const int32_t *labels)
+{
+    ddsc_status status = DDSC_OK;
+    measures *made = NULL;
+    measures_parts p = {0};
+    int64_t *rows = NULL, *items = NULL;
+    if (!ctx || !copy)
+        return DDSC_ERROR_ARGUMENT;
+    ctx_enter(ctx);
+    *copy = NULL;
+    if (!m)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "measures is NULL");
+    TRY(MEM_NEW(ctx, rows, m->n_rows));
+    TRY(MEM_NEW(ctx, items, m->n));
+    for (int64_t i = 0; i < m->n_rows; i++)
+        rows[i] = i;
+    for (int64_t i = 0; i < m->n; i++)
+        items[i] = i;
+    TRY(copy_items(ctx, &p, m, m->n, items));
+    TRY(copy_names(ctx, &p, m, m->n_rows, rows));
+    mem_free(ctx, p.name_text);
+    mem_free(ctx, p.name_at);
+    mem_free(ctx, p.label);
+    p.name_text = NULL;
+    p.name_at = NULL;
+    p.label = NULL;
+    p.n_names = 0;
+    if (labels) {
+        TRY(MEM_NEW(ctx, p.label, m->n_rows));
+        memcpy(p.label, labels, (size_t)m->n_rows * sizeof *labels);
+    }
+    /* Dropped rows have no entries: spread the offsets over all rows again. */
+    TRY(mem_resize(ctx, &p.offset, m->n_rows + 1, sizeof *p.offset));
+    for (int64_t r = m->n_rows - 1, i = m->n - 1, end = p.nnz; r >= 0; r--) {
+        p.offset[r + 1] = end;
+        if (i >= 0 && m->row[i] == r)
+            end = m->offset[i--];
+    }
+    p.offset[0] = 0;
+    p.n = m->n_rows;
+    TRY(measures_build(ctx, &made, &p, DDSC_EMPTY_DROP, "labelled copy"));
+    *copy = made;
+done:
+    measures_parts_free(ctx, &p);
+    mem_free(ctx, rows);
+    mem_free(ctx, items);
+    return status;
+}

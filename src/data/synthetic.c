@@ -1,0 +1,126 @@
+/* Data with a known answer. */
+#include <math.h>
+
+#include "data/measures.h"
+
+/* Point `at` in [0, 1) along the outline of the square with half-side s. */
+static void square_point(double s, double at, double *x)
+{
+    double t = 4 * at, side = floor(t), u = 2 * (t - side) - 1;
+    const double corner[4][4] = {{1, 0, 0, -1}, {0, 1, 1, 0}, {-1, 0, 0, 1}, {0, -1, -1, 0}};
+    const double *c = corner[(int)side & 3];
+    x[0] = s * (c[0] * u + c[1]);
+    x[1] = s * (c[2] * u + c[3]);
+}
+
+static void circle_point(double radius, double at, double *x)
+{
+    x[0] = radius * cos(6.283185307179586476925 * at);
+    x[1] = radius * sin(6.283185307179586476925 * at);
+}
+
+/* Sizes grow by 2% a step and the circle of a step has the square's mean spread (1.15 half-sides):
+ * neighbours in size are closer than the two shapes, the smallest and the largest much farther. */
+static void shape_points(rng *r, bool circle, int64_t step, int64_t n, double *x)
+{
+    double size = 1 + 0.02 * (double)step, phase = rng_uniform(r);
+    for (int64_t p = 0; p < n; p++, x += 2) {
+        double at = fmod(((double)p + phase) / (double)n, 1.0);
+        if (circle)
+            circle_point(1.15 * size, at, x);
+        else
+            square_point(size, at, x);
+        x[0] += 0.003 * rng_normal(r);
+        x[1] += 0.003 * rng_normal(r);
+    }
+}
+
+/* Equal-size uniform clouds with labels. */
+static ddsc_status parts_new(ddsc_context *ctx, measures_parts *p, int64_t n, int64_t n_points,
+                             int64_t d)
+{
+    ddsc_status status = DDSC_OK;
+    int64_t total, values;
+    if (!mul_ok(n, n_points, &total) || !mul_ok(total, d, &values) || total > INT32_MAX)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%lld items of %lld points are too many",
+                        (long long)n, (long long)n_points);
+    *p = (measures_parts){.n = n, .v = total, .nnz = total, .d = d};
+    TRY(MEM_NEW(ctx, p->support, values));
+    TRY(MEM_NEW(ctx, p->offset, n + 1));
+    TRY(MEM_NEW(ctx, p->label, n));
+    for (int64_t i = 0; i <= n; i++)
+        p->offset[i] = i * n_points;
+done:
+    return status;
+}
+
+ddsc_status ddsc_measures_generate_shapes(ddsc_context *ctx, ddsc_measures **out, int64_t n_per_shape,
+                                          int64_t n_points)
+{
+    ddsc_status status = DDSC_OK;
+    measures_parts p = {0};
+    if (!ctx || !out)
+        return DDSC_ERROR_ARGUMENT;
+    ctx_enter(ctx);
+    *out = NULL;
+    if (n_per_shape < 1 || n_points < 1 || n_per_shape > INT32_MAX)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "shapes: %lld items a shape of %lld points",
+                        (long long)n_per_shape, (long long)n_points);
+    TRY(parts_new(ctx, &p, 2 * n_per_shape, n_points, 2));
+    for (int64_t i = 0; i < p.n; i++) {
+        rng r = rng_make(ctx_seed(ctx), RNG_SHAPES, (uint64_t)i);
+        bool circle = i >= n_per_shape;
+        p.label[i] = circle;
+        shape_points(&r, circle, i % n_per_shape, n_points, p.support + 2 * i * n_points);
+    }
+    TRY(measures_build(ctx, out, &p, DDSC_EMPTY_ERROR, "shapes"));
+done:
+    measures_parts_free(ctx, &p);
+    return status;
+}
+
+/* Group g is centred at separation * (its digits in a base large enough for k corners of a lattice), so
+ * any two centres are at least `separation` apart in any dimension. */
+static void group_centre(double *centre, int64_t g, int64_t k, int64_t d, double separation)
+{
+    int64_t base = (int64_t)ceil(pow((double)k, 1.0 / (double)d) - 1e-9);
+    base = BASE_MAX(base, 2);
+    for (int64_t c = 0; c < d; c++, g /= base)
+        centre[c] = separation * (double)(g % base);
+}
+
+ddsc_status ddsc_measures_generate_gaussians(ddsc_context *ctx, ddsc_measures **out, int64_t k,
+                                             int64_t n_per_group, int64_t n_points, int64_t d,
+                                             double separation)
+{
+    ddsc_status status = DDSC_OK;
+    measures_parts p = {0};
+    int64_t n;
+    if (!ctx || !out)
+        return DDSC_ERROR_ARGUMENT;
+    ctx_enter(ctx);
+    *out = NULL;
+    if (k < 1 || n_per_group < 1 || n_points < 1 || d < 1 || !(fabs(separation) < 1e100) ||
+        !mul_ok(k, n_per_group, &n) || k > INT32_MAX)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "gaussians: %lld groups of %lld clouds of %lld points in %lld dimensions, "
+                        "separation %g",
+                        (long long)k, (long long)n_per_group, (long long)n_points, (long long)d,
+                        separation);
+    TRY(parts_new(ctx, &p, n, n_points, d));
+    for (int64_t i = 0; i < n; i++) {
+        rng r = rng_make(ctx_seed(ctx), RNG_GAUSSIANS, (uint64_t)i);
+        double *x = p.support + i * n_points * d;
+        p.label[i] = (int32_t)(i / n_per_group);
+        group_centre(x, p.label[i], k, d, separation);
+        for (int64_t q = 1; q < n_points; q++)
+            for (int64_t c = 0; c < d; c++)
+                x[q * d + c] = x[c];
+        for (int64_t q = 0; q < n_points * d; q++)
+            x[q] += rng_normal(&r);
+    }
+    TRY(measures_build(ctx, out, &p, DDSC_EMPTY_ERROR, "gaussians"));
+done:
+    measures_parts_free(ctx, &p);
+    return status;
+}

@@ -1,0 +1,240 @@
+/* Context, memory, random numbers, the parallel loop. */
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support.h"
+
+static void settings_have_defaults(void **state)
+{
+    (void)state;
+    ddsc_context_settings set;
+    memset(&set, 0xA5, sizeof set);
+    ddsc_context_settings_init(&set);
+    unsigned char sentinel[sizeof(void *)];
+    memset(sentinel, 0xA5, sizeof sentinel);
+    for (size_t at = 0; at + sizeof sentinel <= sizeof set; at += sizeof sentinel)
+        assert_memory_not_equal((unsigned char *)&set + at, sentinel, sizeof sentinel);
+    assert_int_equal(set.struct_size, sizeof set);
+}
+
+static void bad_settings_are_refused(void **state)
+{
+    (void)state;
+    ddsc_context *ctx = (ddsc_context *)1;
+    ddsc_context_settings set;
+    ddsc_context_settings_init(&set);
+    set.threads = -1;
+    assert_int_equal(ddsc_context_create(&ctx, &set), DDSC_ERROR_ARGUMENT);
+    assert_null(ctx);
+    ddsc_context_settings_init(&set);
+    set.struct_size = 0;
+    assert_int_equal(ddsc_context_create(&ctx, &set), DDSC_ERROR_ARGUMENT);
+    assert_int_equal(ddsc_context_create(NULL, NULL), DDSC_ERROR_ARGUMENT);
+    ddsc_context_destroy(NULL);
+}
+
+static void every_status_has_a_name(void **state)
+{
+    (void)state;
+    for (int s = DDSC_ERROR_INTERNAL; s <= DDSC_NOT_CONVERGED; s++)
+        assert_string_not_equal(ddsc_status_name((ddsc_status)s), "unknown status");
+}
+
+static void first_message_wins(void **state)
+{
+    (void)state;
+    ddsc_context *ctx = test_context(1, 0);
+    ctx_fail(ctx, DDSC_ERROR_INPUT, "first %d", 1);
+    ctx_fail(ctx, DDSC_ERROR_INPUT, "second");
+    assert_string_equal(ddsc_context_message(ctx), "first 1");
+    ctx_enter(ctx);
+    assert_string_equal(ddsc_context_message(ctx), "");
+    ddsc_context_destroy(ctx);
+}
+
+static void memory_is_aligned_and_counted(void **state)
+{
+    (void)state;
+    ddsc_context_settings set;
+    ddsc_context_settings_init(&set);
+    set.memory_limit = 1 << 20;
+    ddsc_context *ctx = NULL;
+    assert_int_equal(ddsc_context_create(&ctx, &set), DDSC_OK);
+    double *x = NULL, *y = NULL;
+    assert_int_equal(MEM_NEW(ctx, x, 1000), DDSC_OK);
+    assert_int_equal((uintptr_t)x % 64, 0);
+    for (int i = 0; i < 1000; i++)
+        x[i] = i;
+    assert_int_equal(mem_resize(ctx, &x, 50000, sizeof *x), DDSC_OK);
+    assert_int_equal((uintptr_t)x % 64, 0);
+    for (int i = 0; i < 1000; i++)
+        assert_true(x[i] == i);
+    assert_int_equal(MEM_NEW(ctx, y, 1 << 20), DDSC_ERROR_MEMORY);
+    assert_null(y);
+    assert_non_null(strstr(ddsc_context_message(ctx), "limit"));
+    assert_int_equal(MEM_NEW(ctx, y, INT64_MAX / 4), DDSC_ERROR_MEMORY);
+    assert_true(ddsc_context_get_peak_memory(ctx) >= 400000);
+    mem_free(ctx, x);
+    mem_free(ctx, NULL);
+    ddsc_context_destroy(ctx);
+}
+
+static void resize_grows_and_shrinks_many_sizes(void **state)
+{
+    (void)state;
+    ddsc_context *ctx = test_context(1, 0);
+    int64_t *x = NULL;
+    rng r = rng_make(3, RNG_KMEANS, 0);
+    int64_t have = 0;
+    for (int round = 0; round < 2000; round++) {
+        int64_t want = rng_below(&r, 5000);
+        assert_int_equal(mem_resize(ctx, &x, want, sizeof *x), DDSC_OK);
+        for (int64_t i = 0; i < BASE_MIN(have, want); i++)
+            assert_int_equal(x[i], i * 7);
+        for (int64_t i = 0; i < want; i++)
+            x[i] = i * 7;
+        have = want;
+    }
+    mem_free(ctx, x);
+    ddsc_context_destroy(ctx);
+}
+
+/* Philox 4x32-10 known answer (Random123 kat_vectors): zero counter, zero key. */
+static void philox_matches_its_authors(void **state)
+{
+    (void)state;
+    assert_true(rng_hash(0, 0, 0, 0) == 0xe169c58d6627e8d5u);
+    rng r = {0};
+    assert_true(rng_u64(&r) == 0xe169c58d6627e8d5u);
+    assert_true(rng_u64(&r) == 0x9b00dbd8bc57ac4cu);
+}
+
+static void random_numbers_have_their_moments(void **state)
+{
+    (void)state;
+    rng r = rng_make(42, RNG_EIGEN, 7);
+    double mean = 0, square = 0, uniform = 0;
+    enum { N = 200000 };
+    int64_t counts[10] = {0};
+    for (int i = 0; i < N; i++) {
+        double z = rng_normal(&r), u = rng_uniform(&r);
+        assert_true(u >= 0 && u < 1);
+        mean += z / N;
+        square += z * z / N;
+        uniform += u / N;
+        counts[rng_below(&r, 10)]++;
+    }
+    assert_close(mean, 0, 0, 0.01);
+    assert_close(square, 1, 0, 0.02);
+    assert_close(uniform, 0.5, 0, 0.005);
+    for (int c = 0; c < 10; c++)
+        assert_close((double)counts[c], N / 10.0, 0.05, 0);
+}
+
+static void streams_differ(void **state)
+{
+    (void)state;
+    rng a = rng_make(1, RNG_EIGEN, 0), b = rng_make(1, RNG_EIGEN, 1), c = rng_make(2, RNG_EIGEN, 0),
+        d = rng_make(1, RNG_KMEANS, 0), again = rng_make(1, RNG_EIGEN, 0);
+    uint64_t first = rng_u64(&a);
+    assert_true(first != rng_u64(&b) && first != rng_u64(&c) && first != rng_u64(&d));
+    assert_true(first == rng_u64(&again));
+}
+
+typedef struct touched {
+    int64_t fail_from;
+    ddsc_context *ctx;
+    atomic_int hits[1000];
+} touched;
+
+static ddsc_status touch(void *arg, int64_t begin, int64_t end, int worker)
+{
+    touched *t = arg;
+    assert_true(worker >= 0);
+    for (int64_t i = begin; i < end; i++) {
+        if (i >= t->fail_from)
+            return ctx_fail(t->ctx, i == t->fail_from ? DDSC_ERROR_INPUT : DDSC_ERROR_INTERNAL,
+                            "item %lld", (long long)i);
+        atomic_fetch_add(&t->hits[i], 1);
+    }
+    return DDSC_OK;
+}
+
+static void parallel_for_covers_each_index_once(void **state)
+{
+    (void)state;
+    for (int threads = 1; threads <= 4; threads++) {
+        ddsc_context *ctx = test_context(threads, 0);
+        touched t = {.fail_from = INT64_MAX, .ctx = ctx};
+        assert_int_equal(parallel_for(ctx, 1000, 7, touch, &t), DDSC_OK);
+        for (int i = 0; i < 1000; i++)
+            assert_int_equal(atomic_load(&t.hits[i]), 1);
+        ddsc_context_destroy(ctx);
+    }
+}
+
+static void parallel_for_reports_the_lowest_failure(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 50; round++) {
+        ddsc_context *ctx = test_context(3, 0);
+        touched t = {.fail_from = 500, .ctx = ctx};
+        assert_int_equal(parallel_for(ctx, 1000, 1, touch, &t), DDSC_ERROR_INPUT);
+        ddsc_context_destroy(ctx);
+    }
+}
+
+static int cancel_soon(void *user)
+{
+    int *calls = user;
+    return ++*calls > 3;
+}
+
+static void cancel_stops_the_loop(void **state)
+{
+    (void)state;
+    int calls = 0;
+    ddsc_context_settings set;
+    ddsc_context_settings_init(&set);
+    set.threads = 2;
+    set.cancel = cancel_soon;
+    set.cancel_user = &calls;
+    ddsc_context *ctx = NULL;
+    assert_int_equal(ddsc_context_create(&ctx, &set), DDSC_OK);
+    touched t = {.fail_from = INT64_MAX, .ctx = ctx};
+    assert_int_equal(parallel_for(ctx, 1000, 1, touch, &t), DDSC_ERROR_CANCELLED);
+    assert_string_equal(ddsc_context_message(ctx), "stopped on request");
+    ddsc_context_destroy(ctx);
+}
+
+static void sizes_are_checked(void **state)
+{
+    (void)state;
+    int64_t out;
+    assert_true(mul_ok(3, 4, &out) && out == 12);
+    assert_false(mul_ok(INT64_MAX, 2, &out));
+    assert_false(mul_ok(-1, 2, &out));
+    assert_false(add_ok(INT64_MAX, 1, &out));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(settings_have_defaults),
+        cmocka_unit_test(bad_settings_are_refused),
+        cmocka_unit_test(every_status_has_a_name),
+        cmocka_unit_test(first_message_wins),
+        cmocka_unit_test(memory_is_aligned_and_counted),
+        cmocka_unit_test(resize_grows_and_shrinks_many_sizes),
+        cmocka_unit_test(philox_matches_its_authors),
+        cmocka_unit_test(random_numbers_have_their_moments),
+        cmocka_unit_test(streams_differ),
+        cmocka_unit_test(parallel_for_covers_each_index_once),
+        cmocka_unit_test(parallel_for_reports_the_lowest_failure),
+        cmocka_unit_test(cancel_stops_the_loop),
+        cmocka_unit_test(sizes_are_checked),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
