@@ -100,6 +100,9 @@ ddsc_status parallel_for(ddsc_context *ctx, int64_t n, int64_t grain, parallel_f
 {
     if (n <= 0)
         return DDSC_OK;
+    ddsc_status status = progress_poll(ctx);
+    if (status != DDSC_OK)
+        return status;
     grain = BASE_MAX(1, grain);
     loop l = {.ctx = ctx, .fn = fn, .arg = arg, .n = n, .grain = grain};
     l.n_pieces = n / grain + (n % grain != 0);
