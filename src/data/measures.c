@@ -10,8 +10,6 @@
 
 #include "data/parts.h"
 
-enum { NUMBER_ID_SIZE = 21 };
-
 void measures_parts_free(ddsc_context *ctx, measures_parts *parts)
 {
     mem_free(ctx, parts->support);
@@ -35,6 +33,12 @@ void ddsc_measures_destroy(ddsc_measures *m)
     mem_free(ctx, m->offset);
     mem_free(ctx, m->index);
     mem_free(ctx, m->weight);
+    measures_free_names(ctx, m);
+    mem_free(ctx, m);
+}
+
+void measures_free_names(ddsc_context *ctx, measures *m)
+{
     mem_free(ctx, m->row);
     mem_free(ctx, m->label);
     mem_free(ctx, m->id_text);
@@ -42,7 +46,26 @@ void ddsc_measures_destroy(ddsc_measures *m)
     mem_free(ctx, m->number_ids);
     mem_free(ctx, m->name_text);
     mem_free(ctx, m->name_at);
-    mem_free(ctx, m);
+}
+
+#define SWAP(type, x, y)  \
+    do {                  \
+        type swap_ = (x); \
+        (x) = (y);        \
+        (y) = swap_;      \
+    } while (0)
+
+void measures_swap_names(measures *a, measures *b)
+{
+    SWAP(int64_t, a->n_rows, b->n_rows);
+    SWAP(int64_t, a->n_names, b->n_names);
+    SWAP(int64_t *, a->row, b->row);
+    SWAP(int32_t *, a->label, b->label);
+    SWAP(char *, a->id_text, b->id_text);
+    SWAP(int64_t *, a->id_at, b->id_at);
+    SWAP(char *, a->number_ids, b->number_ids);
+    SWAP(char *, a->name_text, b->name_text);
+    SWAP(int64_t *, a->name_at, b->name_at);
 }
 
 /* Move what the set keeps out of the parts. */

@@ -5,7 +5,7 @@
 
 #include "base/base.h"
 
-enum { GRID_MAX_DIM = 3 };
+enum { GRID_MAX_DIM = 3, NUMBER_ID_SIZE = 21 };
 
 typedef struct measures_grid {
     bool found;
@@ -74,6 +74,10 @@ static inline const double *measures_point(const measures *m, int32_t row)
 {
     return m->support + (int64_t)row * m->d;
 }
+/* Rows, ids, labels and class names of `from` (whose items `to` has, in the same order). */
+ddsc_status measures_copy_names(ddsc_context *ctx, measures *to, const measures *from);
+void measures_swap_names(measures *a, measures *b);
+void measures_free_names(ddsc_context *ctx, measures *m);
 int64_t measures_largest_item(const measures *m);
 /* A table is shared when items use common rows: fewer rows than half the entries. */
 bool measures_is_shared(const measures *m);

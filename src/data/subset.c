@@ -168,52 +168,67 @@ done:
     return status;
 }
 
+static ddsc_status copy_block(ddsc_context *ctx, void *out, const void *from, int64_t n, size_t size)
+{
+    ddsc_status status = DDSC_OK;
+    void *block = NULL;
+    if (from) {
+        TRY(mem_get(ctx, &block, n, size));
+        memcpy(block, from, (size_t)n * size);
+    }
+    memcpy(out, &block, sizeof block);
+done:
+    return status;
+}
+
+ddsc_status measures_copy_names(ddsc_context *ctx, measures *to, const measures *from)
+{
+    ddsc_status status = DDSC_OK;
+    measures fresh = {.n_rows = from->n_rows, .n_names = from->n_names};
+    int64_t n = from->n_rows;
+    TRY(copy_block(ctx, &fresh.row, from->row, from->n, sizeof *from->row));
+    TRY(copy_block(ctx, &fresh.label, from->label, n, sizeof *from->label));
+    TRY(copy_block(ctx, &fresh.number_ids, from->number_ids, n, NUMBER_ID_SIZE));
+    if (from->id_text)
+        TRY(copy_strings(ctx, &fresh.id_text, &fresh.id_at, from->id_text, from->id_at, n, NULL));
+    if (from->name_text)
+        TRY(copy_strings(ctx, &fresh.name_text, &fresh.name_at, from->name_text, from->name_at,
+                         from->n_names, NULL));
+    measures_swap_names(to, &fresh);
+done:
+    measures_free_names(ctx, &fresh);
+    return status;
+}
+
 ddsc_status ddsc_measures_copy_labelled(ddsc_context *ctx, ddsc_measures **copy,
                                         const ddsc_measures *m, const int32_t *labels)
 {
     ddsc_status status = DDSC_OK;
     measures *made = NULL;
-    measures_parts p = {0};
-    int64_t *rows = NULL, *items = NULL;
+    int64_t *items = NULL;
     if (!ctx || !copy)
         return DDSC_ERROR_ARGUMENT;
     ctx_enter(ctx);
     *copy = NULL;
     if (!m)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "measures is NULL");
-    TRY(MEM_NEW(ctx, rows, m->n_rows));
     TRY(MEM_NEW(ctx, items, m->n));
-    for (int64_t i = 0; i < m->n_rows; i++)
-        rows[i] = i;
     for (int64_t i = 0; i < m->n; i++)
         items[i] = i;
-    TRY(copy_items(ctx, &p, m, m->n, items));
-    TRY(copy_names(ctx, &p, m, m->n_rows, rows));
-    mem_free(ctx, p.name_text);
-    mem_free(ctx, p.name_at);
-    mem_free(ctx, p.label);
-    p.name_text = NULL;
-    p.name_at = NULL;
-    p.label = NULL;
-    p.n_names = 0;
-    if (labels) {
-        TRY(MEM_NEW(ctx, p.label, m->n_rows));
-        memcpy(p.label, labels, (size_t)m->n_rows * sizeof *labels);
-    }
-    /* Dropped rows have no entries: spread the offsets over all rows again. */
-    TRY(mem_resize(ctx, &p.offset, m->n_rows + 1, sizeof *p.offset));
-    for (int64_t r = m->n_rows - 1, i = m->n - 1, end = p.nnz; r >= 0; r--) {
-        p.offset[r + 1] = end;
-        if (i >= 0 && m->row[i] == r)
-            end = m->offset[i--];
-    }
-    p.offset[0] = 0;
-    p.n = m->n_rows;
-    TRY(measures_build(ctx, &made, &p, DDSC_EMPTY_DROP, "labelled copy"));
+    TRY(subset(ctx, &made, m, m->n, items));
+    TRY(measures_copy_names(ctx, made, m));
+    mem_free(ctx, made->label);
+    mem_free(ctx, made->name_text);
+    mem_free(ctx, made->name_at);
+    made->label = NULL;
+    made->name_text = NULL;
+    made->name_at = NULL;
+    made->n_names = 0;
+    TRY(copy_block(ctx, &made->label, labels, m->n_rows, sizeof *labels));
     *copy = made;
+    made = NULL;
 done:
-    measures_parts_free(ctx, &p);
-    mem_free(ctx, rows);
+    ddsc_measures_destroy(made);
     mem_free(ctx, items);
     return status;
 }

@@ -19,19 +19,20 @@ static void circle_point(double radius, double at, double *x)
     x[1] = radius * sin(6.283185307179586476925 * at);
 }
 
-/* Sizes grow by 2% a step and the circle of a step has the square's mean spread (1.15 half-sides):
- * neighbours in size are closer than the two shapes, the smallest and the largest much farther. */
+/* Sizes grow by 2% a step and a circle has the mean spread of the square of its step (1.15 half-sides).
+ * Neighbours in size are then much closer than the two shapes, the smallest and the largest much
+ * farther. The noise only keeps the means from being equal. */
 static void shape_points(rng *r, bool circle, int64_t step, int64_t n, double *x)
 {
-    double size = 1 + 0.02 * (double)step, phase = rng_uniform(r);
+    double size = 1 + 0.02 * (double)step;
     for (int64_t p = 0; p < n; p++, x += 2) {
-        double at = fmod(((double)p + phase) / (double)n, 1.0);
+        double at = ((double)p + 0.5) / (double)n;
         if (circle)
             circle_point(1.15 * size, at, x);
         else
             square_point(size, at, x);
-        x[0] += 0.003 * rng_normal(r);
-        x[1] += 0.003 * rng_normal(r);
+        x[0] += 0.0005 * rng_normal(r);
+        x[1] += 0.0005 * rng_normal(r);
     }
 }
 
