@@ -1,8 +1,8 @@
 /* ddsc: spectral clustering of discrete distributions.
  *
  * An item is a weighted point cloud. A set of items (ddsc_measures) is compared by a metric, turned
- * into the graph of the tau nearest neighbours of each item (ddsc_graph), and cut into K clusters by
- * the leading eigenvectors of its normalised affinity (ddsc_clustering). The usual program is
+ * into the graph of the tau nearest neighbours of each item (ddsc_graph), and cut into K clusters
+ * by the leading eigenvectors of its normalised affinity (ddsc_clustering). The usual program is
  *
  *     ddsc_context *ctx;   ddsc_context_create(&ctx, NULL);
  *     ddsc_measures *data; ddsc_measures_read(ctx, &data, "clouds.npz", NULL);
@@ -14,12 +14,13 @@
  * Rules that hold everywhere:
  *  - Every fallible call returns a ddsc_status: 0 good, negative an error (outputs are then NULL or
  *    untouched), positive information (outputs are valid, but marked). The text is in the context.
- *  - `create`, `read` and `run` give objects the caller destroys; `destroy` takes NULL; `get` lends.
+ *  - `create`, `read` and `run` give objects the caller destroys; `destroy` takes NULL; `get`
+ * lends.
  *  - Settings structs are filled by their `_init` function; fields are only ever appended.
  *  - Same input, seed and version give the same bytes for any number of threads.
  *  - The library never prints, exits, installs signal handlers or keeps global state.
- *  - A context serves one thread at a time; use one context a thread. Objects are immutable once made
- *    and may be shared by contexts, as long as the context that made them outlives them.
+ *  - A context serves one thread at a time; use one context a thread. Objects are immutable once
+ * made and may be shared by contexts, as long as the context that made them outlives them.
  */
 #ifndef DDSC_DDSC_H
 #define DDSC_DDSC_H
@@ -37,7 +38,8 @@ extern "C" {
 #define DDSC_API
 #endif
 
-/* ---- Version and status ------------------------------------------------------------------------ */
+/* ---- Version and status ------------------------------------------------------------------------
+ */
 
 /* "0.1.0", and a line of build features such as "openmp openblas jansson". */
 DDSC_API const char *ddsc_version(void);
@@ -58,7 +60,8 @@ typedef enum ddsc_status {
 /* A short name such as "bad input". Never NULL. */
 DDSC_API const char *ddsc_status_name(ddsc_status status);
 
-/* ---- Context ----------------------------------------------------------------------------------- */
+/* ---- Context -----------------------------------------------------------------------------------
+ */
 
 typedef struct ddsc_context ddsc_context;
 
@@ -93,11 +96,12 @@ DDSC_API int ddsc_context_get_threads(const ddsc_context *context);
 /* Highest number of bytes held at once so far. */
 DDSC_API int64_t ddsc_context_get_peak_memory(const ddsc_context *context);
 
-/* ---- Measures: a set of items -------------------------------------------------------------------- */
+/* ---- Measures: a set of items
+ * -------------------------------------------------------------------- */
 
 /* N items over one support table in CSR form: item i has the points support[index[p]] with weights
- * weight[p], p in [offset[i], offset[i+1]). Weights sum to 1, zero weights are gone, points equal in
- * every coordinate are one row of the table. */
+ * weight[p], p in [offset[i], offset[i+1]). Weights sum to 1, zero weights are gone, points equal
+ * in every coordinate are one row of the table. */
 typedef struct ddsc_measures ddsc_measures;
 
 typedef enum ddsc_on_empty { DDSC_EMPTY_ERROR = 0, DDSC_EMPTY_DROP = 1 } ddsc_on_empty;
@@ -130,10 +134,10 @@ typedef struct ddsc_measures_view {
     const int32_t *index;
     const double *weight;
     const int64_t *row;
-    const int32_t *label;            /* n_rows class numbers, or NULL */
-    int64_t n_label_names;           /* 0: labels are plain numbers */
-    int is_grid;                     /* the support lies on a regular grid */
-    int64_t grid_shape[3];           /* cells along each axis, when is_grid */
+    const int32_t *label;  /* n_rows class numbers, or NULL */
+    int64_t n_label_names; /* 0: labels are plain numbers */
+    int is_grid;           /* the support lies on a regular grid */
+    int64_t grid_shape[3]; /* cells along each axis, when is_grid */
     double grid_origin[3], grid_step[3];
     int64_t n_zero_dropped, n_merged; /* zero weights left out; entries merged into equal points */
 } ddsc_measures_view;
@@ -156,8 +160,8 @@ DDSC_API ddsc_status ddsc_measures_copy_balanced(ddsc_context *context, ddsc_mea
                                                  const ddsc_measures *measures, int64_t per_class);
 
 typedef struct ddsc_compress_report {
-    int64_t n_before, n_after;       /* support points over all items */
-    double mean_w2, max_w2;          /* exact W2 between an item and its merged form is at most this */
+    int64_t n_before, n_after; /* support points over all items */
+    double mean_w2, max_w2;    /* exact W2 between an item and its merged form is at most this */
 } ddsc_compress_report;
 
 /* Merge supports down to at most m points an item: again and again the pair of least
@@ -166,17 +170,18 @@ DDSC_API ddsc_status ddsc_measures_compress(ddsc_context *context, ddsc_measures
                                             const ddsc_measures *measures, int64_t m,
                                             ddsc_compress_report *report);
 
-/* Synthetic data. Shapes: n squares and n circles (classes 0 and 1) of n_points points each around one
- * centre, sizes growing in small steps, as in the paper's section 5.1. Gaussians: k groups of n clouds
- * of n_points points, centres `separation` standard deviations apart, in dim dimensions. */
+/* Synthetic data. Shapes: n squares and n circles (classes 0 and 1) of n_points points each around
+ * one centre, sizes growing in small steps, as in the paper's section 5.1. Gaussians: k groups of n
+ * clouds of n_points points, centres `separation` standard deviations apart, in dim dimensions. */
 DDSC_API ddsc_status ddsc_measures_generate_shapes(ddsc_context *context, ddsc_measures **measures,
                                                    int64_t n_per_shape, int64_t n_points);
-DDSC_API ddsc_status ddsc_measures_generate_gaussians(ddsc_context *context, ddsc_measures **measures,
-                                                      int64_t k, int64_t n_per_group,
-                                                      int64_t n_points, int64_t dim,
-                                                      double separation);
+DDSC_API ddsc_status ddsc_measures_generate_gaussians(ddsc_context *context,
+                                                      ddsc_measures **measures, int64_t k,
+                                                      int64_t n_per_group, int64_t n_points,
+                                                      int64_t dim, double separation);
 
-/* ---- Files --------------------------------------------------------------------------------------- */
+/* ---- Files
+ * --------------------------------------------------------------------------------------- */
 
 typedef enum ddsc_format {
     DDSC_FORMAT_AUTO = 0, /* reading: by content; writing: by the file name's ending */
@@ -201,7 +206,8 @@ typedef struct ddsc_read_settings {
 } ddsc_read_settings;
 
 DDSC_API void ddsc_read_settings_init(ddsc_read_settings *settings);
-/* Any format of docs/formats.md, gzip or not; path "-" is standard input. settings NULL: defaults. */
+/* Any format of docs/formats.md, gzip or not; path "-" is standard input. settings NULL: defaults.
+ */
 DDSC_API ddsc_status ddsc_measures_read(ddsc_context *context, ddsc_measures **measures,
                                         const char *path, const ddsc_read_settings *settings);
 /* Several files, one item each (fcs), or the items of all files one after the other. */
@@ -212,8 +218,8 @@ DDSC_API ddsc_status ddsc_measures_read_files(ddsc_context *context, ddsc_measur
 DDSC_API ddsc_status ddsc_measures_write(ddsc_context *context, const ddsc_measures *measures,
                                          const char *path, ddsc_format format, int overwrite);
 
-/* A square matrix from npy (f4 or f8) or MatrixMarket; missing entries of a sparse file are NaN. The
- * caller releases it with ddsc_release. */
+/* A square matrix from npy (f4 or f8) or MatrixMarket; missing entries of a sparse file are NaN.
+ * The caller releases it with ddsc_release. */
 DDSC_API ddsc_status ddsc_matrix_read(ddsc_context *context, double **matrix, int64_t *n,
                                       const char *path);
 /* n_rows x n_columns doubles as npy. n_columns 0: a one-dimensional array of n_rows. */
@@ -233,7 +239,8 @@ DDSC_API ddsc_status ddsc_file_write(ddsc_context *context, const char *path, co
                                      size_t n_bytes, int overwrite);
 DDSC_API void ddsc_release(ddsc_context *context, void *block);
 
-/* ---- Metrics --------------------------------------------------------------------------------------- */
+/* ---- Metrics
+ * --------------------------------------------------------------------------------------- */
 
 typedef enum ddsc_metric {
     DDSC_METRIC_W2 = 0,   /* exact 2-Wasserstein: D^2 = min <P, C>, C squared Euclidean */
@@ -245,7 +252,7 @@ typedef enum ddsc_metric {
 typedef enum ddsc_sinkhorn_value {
     DDSC_SINKHORN_REGULARISED = 0, /* min <P, C> + epsilon KL(P | a x b), the paper's */
     DDSC_SINKHORN_SHARP,           /* <P, C> of that plan */
-    DDSC_SINKHORN_DEBIASED         /* regularised(a,b) - (regularised(a,a) + regularised(b,b)) / 2 */
+    DDSC_SINKHORN_DEBIASED /* regularised(a,b) - (regularised(a,a) + regularised(b,b)) / 2 */
 } ddsc_sinkhorn_value;
 
 typedef enum ddsc_mmd_kernel {
@@ -274,36 +281,36 @@ typedef enum ddsc_reference_rule {
 typedef struct ddsc_metric_settings {
     size_t struct_size;
     ddsc_metric metric;
-    double epsilon;                      /* sinkhorn; default 5 (percent of the median cost) */
-    int epsilon_is_percent;              /* 1: epsilon is a percentage of the median cost */
+    double epsilon;         /* sinkhorn; default 5 (percent of the median cost) */
+    int epsilon_is_percent; /* 1: epsilon is a percentage of the median cost */
     ddsc_sinkhorn_value sinkhorn_value;
-    double sinkhorn_tolerance;           /* L1 marginal error that counts as converged */
+    double sinkhorn_tolerance; /* L1 marginal error that counts as converged */
     int64_t sinkhorn_max_iterations;
     ddsc_mmd_kernel mmd_kernel;
     ddsc_bandwidth_rule bandwidth_rule;
-    double bandwidth;                    /* with DDSC_BANDWIDTH_VALUE */
+    double bandwidth; /* with DDSC_BANDWIDTH_VALUE */
     ddsc_mmd_estimator mmd_estimator;
     ddsc_reference_rule reference_rule;
-    int64_t reference_size;              /* 0: the mean support size */
+    int64_t reference_size; /* 0: the mean support size */
     const ddsc_measures *reference_measures;
-    int64_t w2_max_pivots;               /* 0: a generous multiple of the problem size */
+    int64_t w2_max_pivots; /* 0: a generous multiple of the problem size */
 } ddsc_metric_settings;
 
 DDSC_API void ddsc_metric_settings_init(ddsc_metric_settings *settings);
 
 /* What one run over pairs did. */
 typedef struct ddsc_pair_stats {
-    int64_t n_pairs;          /* pairs in question */
-    int64_t n_solved;         /* pairs whose value was computed */
-    int64_t n_bounds;         /* lower bounds evaluated */
-    int64_t n_pruned;         /* pairs a bound made unnecessary */
-    int64_t n_not_converged;  /* solves that met their cap */
-    int64_t n_clamped;        /* negative unbiased estimates (kept in order, clamped in the affinity) */
-    int64_t n_iterations;     /* pivots or Sinkhorn iterations over all solves */
-    double max_gap;           /* w2, lot: largest relative duality gap; sinkhorn: marginal error */
-    double epsilon;           /* the absolute epsilon used */
-    double bandwidth;         /* the bandwidth used */
-    int64_t reference_size;   /* points of the LOT reference */
+    int64_t n_pairs;         /* pairs in question */
+    int64_t n_solved;        /* pairs whose value was computed */
+    int64_t n_bounds;        /* lower bounds evaluated */
+    int64_t n_pruned;        /* pairs a bound made unnecessary */
+    int64_t n_not_converged; /* solves that met their cap */
+    int64_t n_clamped;    /* negative unbiased estimates (kept in order, clamped in the affinity) */
+    int64_t n_iterations; /* pivots or Sinkhorn iterations over all solves */
+    double max_gap;       /* w2, lot: largest relative duality gap; sinkhorn: marginal error */
+    double epsilon;       /* the absolute epsilon used */
+    double bandwidth;     /* the bandwidth used */
+    int64_t reference_size; /* points of the LOT reference */
     double seconds;
 } ddsc_pair_stats;
 
@@ -334,15 +341,16 @@ DDSC_API ddsc_status ddsc_emd_run(ddsc_context *context, ddsc_transport *result,
                                   int32_t *plan_column, double *plan_mass, double *f, double *g,
                                   int64_t n, int64_t m, const double *a, const double *b,
                                   const double *cost);
-/* Entropic transport; value as chosen (debiased is not defined for a bare cost matrix). plan (n x m)
- * may be NULL. result->gap is the L1 marginal error. */
+/* Entropic transport; value as chosen (debiased is not defined for a bare cost matrix). plan (n x
+ * m) may be NULL. result->gap is the L1 marginal error. */
 DDSC_API ddsc_status ddsc_sinkhorn_run(ddsc_context *context, double *value, ddsc_transport *result,
                                        double *plan, double *f, double *g, int64_t n, int64_t m,
                                        const double *a, const double *b, const double *cost,
-                                       double epsilon, ddsc_sinkhorn_value which,
-                                       double tolerance, int64_t max_iterations);
+                                       double epsilon, ddsc_sinkhorn_value which, double tolerance,
+                                       int64_t max_iterations);
 
-/* ---- The neighbour graph ---------------------------------------------------------------------------- */
+/* ---- The neighbour graph
+ * ---------------------------------------------------------------------------- */
 
 /* Column c holds the tau nearest items of item c with their squared distances, nearest first (ties:
  * lower index). */
@@ -356,9 +364,9 @@ typedef enum ddsc_exact_graph {
 
 typedef struct ddsc_graph_settings {
     size_t struct_size;
-    int64_t tau;                  /* 0: max(10, ceil(log2 N)), below N */
+    int64_t tau; /* 0: max(10, ceil(log2 N)), below N */
     ddsc_exact_graph exact_graph;
-    double sample;                /* fraction of the pairs that is known, 1: all */
+    double sample; /* fraction of the pairs that is known, 1: all */
 } ddsc_graph_settings;
 
 DDSC_API void ddsc_graph_settings_init(ddsc_graph_settings *settings);
@@ -378,9 +386,9 @@ DDSC_API void ddsc_graph_destroy(ddsc_graph *graph);
 
 typedef struct ddsc_graph_view {
     int64_t n, tau, n_edges;
-    const int64_t *offset;  /* n + 1 */
-    const int32_t *index;   /* neighbour */
-    const double *d2;       /* squared distance (unclamped) */
+    const int64_t *offset; /* n + 1 */
+    const int32_t *index;  /* neighbour */
+    const double *d2;      /* squared distance (unclamped) */
 } ddsc_graph_view;
 
 DDSC_API void ddsc_graph_get_view(const ddsc_graph *graph, ddsc_graph_view *view);
@@ -388,25 +396,27 @@ DDSC_API void ddsc_graph_get_view(const ddsc_graph *graph, ddsc_graph_view *view
 DDSC_API ddsc_status ddsc_graph_write(ddsc_context *context, const ddsc_graph *graph,
                                       const char *path, int overwrite);
 
-/* ---- Clustering --------------------------------------------------------------------------------------- */
+/* ---- Clustering
+ * --------------------------------------------------------------------------------------- */
 
 typedef enum ddsc_gamma_rule {
-    DDSC_GAMMA_AUTO = 0, /* local scaling: exp(-2 D^2 / (s_i s_j)), s_i distance to the 7th neighbour */
-    DDSC_GAMMA_MEDIAN,   /* 1 / median of the D^2 kept in the graph */
+    DDSC_GAMMA_AUTO =
+        0, /* local scaling: exp(-2 D^2 / (s_i s_j)), s_i distance to the 7th neighbour */
+    DDSC_GAMMA_MEDIAN, /* 1 / median of the D^2 kept in the graph */
     DDSC_GAMMA_VALUE
 } ddsc_gamma_rule;
 
 typedef struct ddsc_cluster_settings {
     size_t struct_size;
-    int64_t k_min, k_max;        /* equal: that K; k_min < k_max: a sweep; both 0: choose K */
+    int64_t k_min, k_max; /* equal: that K; k_min < k_max: a sweep; both 0: choose K */
     ddsc_metric_settings metric;
     ddsc_graph_settings graph;
     ddsc_gamma_rule gamma_rule;
-    double gamma;                /* with DDSC_GAMMA_VALUE */
-    int paper;                   /* 1: the plain algorithm (K vectors, 1/median unless gamma given) */
-    double min_cluster;          /* smallest cluster as a fraction of N/K; 0.2; 0: no rule */
+    double gamma;       /* with DDSC_GAMMA_VALUE */
+    int paper;          /* 1: the plain algorithm (K vectors, 1/median unless gamma given) */
+    double min_cluster; /* smallest cluster as a fraction of N/K; 0.2; 0: no rule */
     int64_t kmeans_restarts;
-    double eigen_tolerance;      /* residual |M v - lambda v| */
+    double eigen_tolerance; /* residual |M v - lambda v| */
     int64_t eigen_max_iterations;
 } ddsc_cluster_settings;
 
@@ -430,32 +440,32 @@ typedef struct ddsc_k_row {
     double gap;          /* e_{K+1} - e_K, e the eigenvalues of the Laplacian */
     double relative_gap; /* (e_{K+1} + 0.01) / (e_K + 0.01) */
     double modularity;
-    double inertia;      /* k-means objective */
+    double inertia; /* k-means objective */
     int64_t smallest, largest;
 } ddsc_k_row;
 
 typedef struct ddsc_clustering_view {
-    int64_t n, k;                /* items; the K of `labels` */
-    int64_t n_vectors;           /* columns of the embedding, eigenvalues */
-    const int32_t *labels;       /* n, 0 .. k-1, numbered by first appearance */
-    const double *embedding;     /* n x n_vectors, rows as given to k-means */
-    const double *eigenvalues;   /* of the normalised Laplacian, ascending, n_eigenvalues of them */
+    int64_t n, k;              /* items; the K of `labels` */
+    int64_t n_vectors;         /* columns of the embedding, eigenvalues */
+    const int32_t *labels;     /* n, 0 .. k-1, numbered by first appearance */
+    const double *embedding;   /* n x n_vectors, rows as given to k-means */
+    const double *eigenvalues; /* of the normalised Laplacian, ascending, n_eigenvalues of them */
     const double *residuals;
     int64_t n_eigenvalues;
     int64_t n_components;
-    double gamma;                /* 0 with local scaling */
+    double gamma; /* 0 with local scaling */
     double max_residual;
-    int verified;                /* a fresh random block found no eigenvalue that was missed */
-    int eigen_dense;             /* solved by a dense decomposition */
-    int64_t n_eigen_products;    /* operator-block products */
-    int64_t n_merged_small;      /* small clusters merged by the min_cluster rule */
+    int verified;             /* a fresh random block found no eigenvalue that was missed */
+    int eigen_dense;          /* solved by a dense decomposition */
+    int64_t n_eigen_products; /* operator-block products */
+    int64_t n_merged_small;   /* small clusters merged by the min_cluster rule */
     const ddsc_k_row *sweep;
     int64_t n_sweep;
     const int32_t *sweep_labels; /* n_sweep x n */
     ddsc_pair_stats pairs;       /* zero when made from a graph */
     double seconds_distances, seconds_eigen, seconds_kmeans;
-    const ddsc_graph *graph;     /* the graph, owned by the clustering when it made it, else NULL */
-    const char *advice;          /* what to do about components, gaps, clamps; "" when nothing */
+    const ddsc_graph *graph; /* the graph, owned by the clustering when it made it, else NULL */
+    const char *advice;      /* what to do about components, gaps, clamps; "" when nothing */
 } ddsc_clustering_view;
 
 DDSC_API void ddsc_clustering_get_view(const ddsc_clustering *clustering,
@@ -472,11 +482,12 @@ DDSC_API ddsc_status ddsc_kmeans_run(ddsc_context *context, int32_t *labels, dou
 DDSC_API ddsc_status ddsc_vectors_run(ddsc_context *context, double **out, int64_t *n_columns,
                                       const ddsc_measures *measures);
 
-/* ---- Scores --------------------------------------------------------------------------------------------- */
+/* ---- Scores
+ * --------------------------------------------------------------------------------------------- */
 
 typedef struct ddsc_scores {
     double ami, ari, nmi, purity;
-    int64_t n;          /* items compared: those with a label >= 0 on both sides */
+    int64_t n;                 /* items compared: those with a label >= 0 on both sides */
     int64_t n_labels, n_truth; /* distinct values on each side */
 } ddsc_scores;
 

@@ -1,5 +1,6 @@
-/* base: what every room stands on. Context, error text, the one allocator, checked sizes, counter-based
- * random numbers and the one parallel loop. Depends on libc and (in parallel.c alone) OpenMP. */
+/* base: what every room stands on. Context, error text, the one allocator, checked sizes,
+ * counter-based random numbers and the one parallel loop. Depends on libc and (in parallel.c alone)
+ * OpenMP. */
 #ifndef DDSC_BASE_H
 #define DDSC_BASE_H
 
@@ -16,7 +17,8 @@
 
 /* Public entry points call this first: it clears the message of the call before. */
 void ctx_enter(ddsc_context *ctx);
-/* Record "text" unless one is already there; returns status, so `return ctx_fail(...)` reads well. */
+/* Record "text" unless one is already there; returns status, so `return ctx_fail(...)` reads well.
+ */
 ddsc_status ctx_fail(ddsc_context *ctx, ddsc_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 bool ctx_cancelled(ddsc_context *ctx); /* sticky within a call; safe from any thread */
@@ -24,15 +26,15 @@ uint64_t ctx_seed(const ddsc_context *ctx);
 
 /* `TRY(call)`: on an error jump to `done`; needs a local `ddsc_status status`. Positive statuses
  * (information) are kept in `status` and do not jump. */
-#define TRY(call)                         \
-    do {                                  \
-        ddsc_status try_ = (call);        \
-        if (try_ < 0) {                   \
-            status = try_;                \
-            goto done;                    \
-        }                                 \
+#define TRY(call)                          \
+    do {                                   \
+        ddsc_status try_ = (call);         \
+        if (try_ < 0) {                    \
+            status = try_;                 \
+            goto done;                     \
+        }                                  \
         if (try_ > 0 && status == DDSC_OK) \
-            status = try_;                \
+            status = try_;                 \
     } while (0)
 
 /* ---- memory: 64-byte aligned, counted, zero-size requests give a valid block ---- */
@@ -57,7 +59,8 @@ static inline bool add_ok(int64_t a, int64_t b, int64_t *out)
     return !__builtin_add_overflow(a, b, out);
 }
 
-/* ---- random numbers: Philox 4x32-10 (Salmon et al. 2011), a pure function of (seed, stream, counter) */
+/* ---- random numbers: Philox 4x32-10 (Salmon et al. 2011), a pure function of (seed, stream,
+ * counter) */
 
 typedef struct rng {
     uint64_t seed, stream, counter;
@@ -83,9 +86,9 @@ enum rng_stream {
 /* `stream` one of the above; `part` tells restarts, items or blocks of one use apart. */
 rng rng_make(uint64_t seed, enum rng_stream stream, uint64_t part);
 uint64_t rng_u64(rng *r);
-double rng_uniform(rng *r);                 /* [0, 1), 53 bits */
-double rng_normal(rng *r);                  /* Box-Muller, one of each pair */
-int64_t rng_below(rng *r, int64_t n);       /* 0 .. n-1, unbiased */
+double rng_uniform(rng *r);           /* [0, 1), 53 bits */
+double rng_normal(rng *r);            /* Box-Muller, one of each pair */
+int64_t rng_below(rng *r, int64_t n); /* 0 .. n-1, unbiased */
 uint64_t rng_hash(uint64_t seed, uint64_t stream, uint64_t a, uint64_t b); /* stateless draw */
 
 /* ---- the parallel loop ---- */
@@ -99,7 +102,8 @@ int parallel_width(const ddsc_context *ctx);
  * Information statuses (> 0) are merged: the largest is returned. Not to be nested. */
 ddsc_status parallel_for(ddsc_context *ctx, int64_t n, int64_t grain, parallel_fn fn, void *arg);
 
-/* Run library code (BLAS) single-threaded in this thread: OpenBLAS changes bits with its threads. */
+/* Run library code (BLAS) single-threaded in this thread: OpenBLAS changes bits with its threads.
+ */
 int serial_begin(void);
 void serial_end(int saved);
 
@@ -115,7 +119,8 @@ void spin_unlock(spin *s);
 void progress_begin(ddsc_context *ctx, const char *stage, int64_t total);
 void progress_add(ddsc_context *ctx, int64_t units); /* any thread */
 void progress_end(ddsc_context *ctx);
-/* Calling thread only, for long serial work: reports, and returns DDSC_ERROR_CANCELLED when asked. */
+/* Calling thread only, for long serial work: reports, and returns DDSC_ERROR_CANCELLED when asked.
+ */
 ddsc_status progress_poll(ddsc_context *ctx);
 
 /* Monotonic clock; for statistics only, never for a decision. */

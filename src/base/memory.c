@@ -32,10 +32,9 @@ static bool count_bytes(ddsc_context *ctx, int64_t bytes)
 static ddsc_status refuse(ddsc_context *ctx, int64_t bytes)
 {
     if (ctx->set.memory_limit > 0)
-        return ctx_fail(ctx, DDSC_ERROR_MEMORY,
-                        "out of memory: %lld more bytes wanted, %lld held, limit %lld",
-                        (long long)bytes, (long long)atomic_load(&ctx->held),
-                        (long long)ctx->set.memory_limit);
+        return ctx_fail(
+            ctx, DDSC_ERROR_MEMORY, "out of memory: %lld more bytes wanted, %lld held, limit %lld",
+            (long long)bytes, (long long)atomic_load(&ctx->held), (long long)ctx->set.memory_limit);
     return ctx_fail(ctx, DDSC_ERROR_MEMORY, "out of memory: %lld more bytes wanted",
                     (long long)bytes);
 }
@@ -83,8 +82,8 @@ ddsc_status mem_zero(ddsc_context *ctx, void *out, int64_t count, size_t size)
     return status;
 }
 
-/* Reallocation keeps the distance of block and raw start only by luck, so the content is shifted back
- * into place when the allocator answers with another alignment. */
+/* Reallocation keeps the distance of block and raw start only by luck, so the content is shifted
+ * back into place when the allocator answers with another alignment. */
 ddsc_status mem_resize(ddsc_context *ctx, void *inout, int64_t count, size_t size)
 {
     char *old;

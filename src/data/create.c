@@ -38,8 +38,8 @@ static ddsc_status check_offsets(ddsc_context *ctx, int64_t n, const int64_t *of
     return DDSC_OK;
 }
 
-ddsc_status ddsc_measures_create_clouds(ddsc_context *ctx, ddsc_measures **out, int64_t n, int64_t d,
-                                        const double *points, const double *weights,
+ddsc_status ddsc_measures_create_clouds(ddsc_context *ctx, ddsc_measures **out, int64_t n,
+                                        int64_t d, const double *points, const double *weights,
                                         const int64_t *offsets, ddsc_on_empty on_empty)
 {
     ddsc_status status = DDSC_OK;
@@ -68,10 +68,10 @@ done:
     return status;
 }
 
-ddsc_status ddsc_measures_create_shared(ddsc_context *ctx, ddsc_measures **out, int64_t n, int64_t v,
-                                        int64_t d, const double *support, const int64_t *offsets,
-                                        const int32_t *indices, const double *weights,
-                                        ddsc_on_empty on_empty)
+ddsc_status ddsc_measures_create_shared(ddsc_context *ctx, ddsc_measures **out, int64_t n,
+                                        int64_t v, int64_t d, const double *support,
+                                        const int64_t *offsets, const int32_t *indices,
+                                        const double *weights, ddsc_on_empty on_empty)
 {
     ddsc_status status = DDSC_OK;
     measures_parts p = {0};
@@ -98,7 +98,8 @@ done:
     return status;
 }
 
-/* Entries other than zero of n x v histograms (NaN and negative ones too: the build reports them). */
+/* Entries other than zero of n x v histograms (NaN and negative ones too: the build reports them).
+ */
 static ddsc_status sparse_from_dense(ddsc_context *ctx, measures_parts *p, const double *histograms)
 {
     ddsc_status status = DDSC_OK;

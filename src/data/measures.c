@@ -1,5 +1,6 @@
-/* Construction and inspection of a set. measures_build is the one door: whatever the source, a set that
- * exists has finite points, positive weights that sum to 1, distinct support rows, all of them used. */
+/* Construction and inspection of a set. measures_build is the one door: whatever the source, a set
+ * that exists has finite points, positive weights that sum to 1, distinct support rows, all of them
+ * used. */
 #include "data/measures.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
-/* data: the one data model. A set of items is a support table and a CSR of (row of the table, weight);
- * see DDSC's header for the promises. Immutable once made. */
+/* data: the one data model. A set of items is a support table and a CSR of (row of the table,
+ * weight); see DDSC's header for the promises. Immutable once made. */
 #ifndef DDSC_DATA_MEASURES_H
 #define DDSC_DATA_MEASURES_H
 
@@ -48,12 +48,14 @@ typedef struct measures_parts {
     char *name_text;
     int64_t *name_at;
     int64_t n_names;
-    bool points_distinct; /* the support has no equal rows (a grid made by a reader): skip the search */
+    bool points_distinct; /* the support has no equal rows (a grid made by a reader): skip the
+                             search */
 } measures_parts;
 
 void measures_parts_free(ddsc_context *ctx, measures_parts *parts);
-/* Check (finite points, finite non-negative weights, offsets ascending, indices in range), drop zero
- * weights, merge equal points in place, normalise, recognise a grid. `where` prefixes every message
+/* Check (finite points, finite non-negative weights, offsets ascending, indices in range), drop
+ * zero weights, merge equal points in place, normalise, recognise a grid. `where` prefixes every
+ * message
  * ("clouds.npz: ..."); items are named by id and number. Takes over `parts` in every case. */
 ddsc_status measures_build(ddsc_context *ctx, measures **out, measures_parts *parts,
                            ddsc_on_empty on_empty, const char *where);

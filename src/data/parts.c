@@ -37,12 +37,13 @@ static ddsc_status check_sizes(ddsc_context *ctx, const measures_parts *p, const
                         (long long)p->offset[0]);
     for (int64_t i = 0; i < p->n; i++)
         if (p->offset[i + 1] < p->offset[i])
-            return ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: offsets fall from %lld to %lld at %s", where,
-                            (long long)p->offset[i], (long long)p->offset[i + 1],
+            return ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: offsets fall from %lld to %lld at %s",
+                            where, (long long)p->offset[i], (long long)p->offset[i + 1],
                             name_item(p, i).text);
     if (p->offset[p->n] != p->nnz)
-        return ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: offsets end with %lld but there are %lld entries",
-                        where, (long long)p->offset[p->n], (long long)p->nnz);
+        return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                        "%s: offsets end with %lld but there are %lld entries", where,
+                        (long long)p->offset[p->n], (long long)p->nnz);
     if (!p->index && p->nnz != p->v)
         return ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: %lld points but %lld weights", where,
                         (long long)p->v, (long long)p->nnz);
@@ -70,10 +71,12 @@ static ddsc_status check_points(ddsc_context *ctx, measures_parts *p, const char
         int64_t row = c / p->d, item = first_user(p, row);
         const char *what = isfinite(x) ? "too large to square (rescale the data)" : "not finite";
         if (item < 0)
-            return ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: support point %lld, coordinate %lld: %g is %s",
-                            where, (long long)row, (long long)(c % p->d), x, what);
-        return ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: %s, point %lld, coordinate %lld: %g is %s", where,
-                        name_item(p, item).text, (long long)row, (long long)(c % p->d), x, what);
+            return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                            "%s: support point %lld, coordinate %lld: %g is %s", where,
+                            (long long)row, (long long)(c % p->d), x, what);
+        return ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: %s, point %lld, coordinate %lld: %g is %s",
+                        where, name_item(p, item).text, (long long)row, (long long)(c % p->d), x,
+                        what);
     }
     return DDSC_OK;
 }
@@ -151,9 +154,9 @@ ddsc_status parts_drop_zeros(ddsc_context *ctx, measures_parts *p, ddsc_on_empty
                 p->index[kept++] = p->index[e];
             }
         if (kept == before && on_empty == DDSC_EMPTY_ERROR) {
-            status = ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: %s is empty: %s", where,
-                              name_item(p, i).text,
-                              end == begin ? "it has no points" : "its weights are all zero");
+            status =
+                ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: %s is empty: %s", where, name_item(p, i).text,
+                         end == begin ? "it has no points" : "its weights are all zero");
             goto done;
         }
         n_empty += kept == before;
@@ -161,7 +164,8 @@ ddsc_status parts_drop_zeros(ddsc_context *ctx, measures_parts *p, ddsc_on_empty
         p->offset[i + 1] = kept;
     }
     if (n_empty == p->n)
-        TRY(ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: all %lld items are empty", where, (long long)p->n));
+        TRY(ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: all %lld items are empty", where,
+                     (long long)p->n));
     *n_dropped = p->nnz - kept;
     p->nnz = kept;
 done:
@@ -215,7 +219,8 @@ ddsc_status parts_merge_entries(ddsc_context *ctx, measures_parts *p, int64_t *n
     for (int64_t i = 0; i < p->n; i++)
         largest = BASE_MAX(largest, p->offset[i + 1] - p->offset[i]);
     if (largest > UINT32_MAX)
-        TRY(ctx_fail(ctx, DDSC_ERROR_INPUT, "an item has %lld points, too many", (long long)largest));
+        TRY(ctx_fail(ctx, DDSC_ERROR_INPUT, "an item has %lld points, too many",
+                     (long long)largest));
     TRY(MEM_NEW(ctx, key, largest));
     TRY(MEM_NEW(ctx, copy, largest));
     for (int64_t i = 0; i < p->n; i++) {

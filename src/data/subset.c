@@ -22,8 +22,8 @@ done:
     return status;
 }
 
-/* Labels, names and ids of the given input rows. Numbered items keep their old number as id, so that a
- * subset can be traced back. */
+/* Labels, names and ids of the given input rows. Numbered items keep their old number as id, so
+ * that a subset can be traced back. */
 static ddsc_status copy_names(ddsc_context *ctx, measures_parts *p, const measures *m, int64_t n,
                               const int64_t *rows)
 {
@@ -34,7 +34,8 @@ static ddsc_status copy_names(ddsc_context *ctx, measures_parts *p, const measur
             p->label[i] = m->label[rows[i]];
     }
     if (m->name_text) {
-        TRY(copy_strings(ctx, &p->name_text, &p->name_at, m->name_text, m->name_at, m->n_names, NULL));
+        TRY(copy_strings(ctx, &p->name_text, &p->name_at, m->name_text, m->name_at, m->n_names,
+                         NULL));
         p->n_names = m->n_names;
     }
     if (m->id_text) {
@@ -100,8 +101,8 @@ done:
     return status;
 }
 
-ddsc_status ddsc_measures_copy_subset(ddsc_context *ctx, ddsc_measures **copy, const ddsc_measures *m,
-                                      int64_t n_items, const int64_t *items)
+ddsc_status ddsc_measures_copy_subset(ddsc_context *ctx, ddsc_measures **copy,
+                                      const ddsc_measures *m, int64_t n_items, const int64_t *items)
 {
     if (!ctx || !copy)
         return DDSC_ERROR_ARGUMENT;
@@ -124,8 +125,8 @@ static ddsc_status draw_class(ddsc_context *ctx, uint8_t *drawn, const measures 
     if (n == 0)
         return DDSC_OK;
     if (n < per_class)
-        return ctx_fail(ctx, DDSC_ERROR_INPUT, "class %d has %lld items, %lld were asked for", (int)c,
-                        (long long)n, (long long)per_class);
+        return ctx_fail(ctx, DDSC_ERROR_INPUT, "class %d has %lld items, %lld were asked for",
+                        (int)c, (long long)n, (long long)per_class);
     for (int64_t i = 0; i < per_class; i++) {
         int64_t j = i + rng_below(&r, n - i), t = member[i];
         member[i] = member[j];
@@ -168,7 +169,8 @@ done:
     return status;
 }
 
-static ddsc_status copy_block(ddsc_context *ctx, void *out, const void *from, int64_t n, size_t size)
+static ddsc_status copy_block(ddsc_context *ctx, void *out, const void *from, int64_t n,
+                              size_t size)
 {
     ddsc_status status = DDSC_OK;
     void *block = NULL;

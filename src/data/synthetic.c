@@ -19,9 +19,9 @@ static void circle_point(double radius, double at, double *x)
     x[1] = radius * sin(6.283185307179586476925 * at);
 }
 
-/* Sizes grow by 2% a step and a circle has the mean spread of the square of its step (1.15 half-sides).
- * Neighbours in size are then much closer than the two shapes, the smallest and the largest much
- * farther. The noise only keeps the means from being equal. */
+/* Sizes grow by 2% a step and a circle has the mean spread of the square of its step (1.15
+ * half-sides). Neighbours in size are then much closer than the two shapes, the smallest and the
+ * largest much farther. The noise only keeps the means from being equal. */
 static void shape_points(rng *r, bool circle, int64_t step, int64_t n, double *x)
 {
     double size = 1 + 0.02 * (double)step;
@@ -55,8 +55,8 @@ done:
     return status;
 }
 
-ddsc_status ddsc_measures_generate_shapes(ddsc_context *ctx, ddsc_measures **out, int64_t n_per_shape,
-                                          int64_t n_points)
+ddsc_status ddsc_measures_generate_shapes(ddsc_context *ctx, ddsc_measures **out,
+                                          int64_t n_per_shape, int64_t n_points)
 {
     ddsc_status status = DDSC_OK;
     measures_parts p = {0};
@@ -80,8 +80,8 @@ done:
     return status;
 }
 
-/* Group g is centred at separation * (its digits in a base large enough for k corners of a lattice), so
- * any two centres are at least `separation` apart in any dimension. */
+/* Group g is centred at separation * (its digits in a base large enough for k corners of a
+ * lattice), so any two centres are at least `separation` apart in any dimension. */
 static void group_centre(double *centre, int64_t g, int64_t k, int64_t d, double separation)
 {
     int64_t base = (int64_t)ceil(pow((double)k, 1.0 / (double)d) - 1e-9);

@@ -12,8 +12,8 @@ typedef struct eigen_settings {
 
 typedef struct eigen_result {
     int64_t n, k;
-    double *value;    /* k, descending (of M; 1 - value is the Laplacian's) */
-    double *vector;   /* n x k, row-major, orthonormal columns, sign fixed: largest entry positive */
+    double *value;  /* k, descending (of M; 1 - value is the Laplacian's) */
+    double *vector; /* n x k, row-major, orthonormal columns, sign fixed: largest entry positive */
     double *residual; /* k: |M v - lambda v| */
     bool dense, verified;
     int64_t n_products;

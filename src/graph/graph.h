@@ -39,7 +39,9 @@ ddsc_status components_find(ddsc_context *ctx, int32_t *component, int64_t *n_co
                             const sparse *a);
 /* degree (n): row sums; m: S^-1/2 A S^-1/2 (rows of zero degree stay zero). */
 ddsc_status operator_build(ddsc_context *ctx, sparse *m, double *degree, const sparse *a);
-/* y = M x for a block of b vectors, rows contiguous (n x b); parallel, bits independent of threads. */
-ddsc_status operator_apply(ddsc_context *ctx, const sparse *m, int64_t b, const double *x, double *y);
+/* y = M x for a block of b vectors, rows contiguous (n x b); parallel, bits independent of threads.
+ */
+ddsc_status operator_apply(ddsc_context *ctx, const sparse *m, int64_t b, const double *x,
+                           double *y);
 
 #endif

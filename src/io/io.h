@@ -1,5 +1,6 @@
-/* io: one file a format. Every reader treats its input as hostile: sizes are checked against what the
- * stream really holds before memory is taken, totals against limits; messages name file and place. */
+/* io: one file a format. Every reader treats its input as hostile: sizes are checked against what
+ * the stream really holds before memory is taken, totals against limits; messages name file and
+ * place. */
 #ifndef DDSC_IO_H
 #define DDSC_IO_H
 

@@ -1,5 +1,6 @@
 /* linalg: dense matrix work. The one room that names cblas and lapacke. Every call here runs on the
- * calling thread alone, so that bits do not depend on the thread count; parallelism is parallel_for's. */
+ * calling thread alone, so that bits do not depend on the thread count; parallelism is
+ * parallel_for's. */
 #ifndef DDSC_LINALG_H
 #define DDSC_LINALG_H
 

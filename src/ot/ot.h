@@ -1,5 +1,5 @@
-/* ot: transport solvers. A solver owns a workspace that grows and is reused over pairs, returns value
- * and certificate, and knows nothing of threads: one workspace a worker. */
+/* ot: transport solvers. A solver owns a workspace that grows and is reused over pairs, returns
+ * value and certificate, and knows nothing of threads: one workspace a worker. */
 #ifndef DDSC_OT_H
 #define DDSC_OT_H
 
@@ -17,13 +17,14 @@ ddsc_status cost_median(ddsc_context *ctx, const measures *m, double *median);
 
 typedef struct exact_problem {
     int64_t n, m;
-    const double *a, *b;  /* positive or zero, each sums to 1 up to rounding */
-    const double *cost;   /* n x m */
+    const double *a, *b; /* positive or zero, each sums to 1 up to rounding */
+    const double *cost;  /* n x m */
 } exact_problem;
 
 typedef struct exact_result {
-    double primal, dual; /* <P, C>, and sum a f + sum b g with f_i + g_j <= C_ij checked on all arcs */
-    double gap;          /* max(0, primal - dual) / max(|primal|, scale * 1e-300 ...): relative */
+    double primal,
+        dual;   /* <P, C>, and sum a f + sum b g with f_i + g_j <= C_ij checked on all arcs */
+    double gap; /* max(0, primal - dual) / max(|primal|, scale * 1e-300 ...): relative */
     int64_t pivots;
     int64_t n_plan;
 } exact_result;
@@ -32,9 +33,9 @@ typedef struct exact_solver exact_solver; /* workspace */
 
 ddsc_status exact_create(ddsc_context *ctx, exact_solver **solver);
 void exact_destroy(exact_solver *solver);
-/* Solve one problem. Potentials and plan stay in the workspace until the next solve. max_pivots 0: a
- * generous multiple of the size. DDSC_NOT_CONVERGED when the cap was met: value is then an upper bound
- * (feasible plan), dual a valid lower bound, gap says how far apart. */
+/* Solve one problem. Potentials and plan stay in the workspace until the next solve. max_pivots 0:
+ * a generous multiple of the size. DDSC_NOT_CONVERGED when the cap was met: value is then an upper
+ * bound (feasible plan), dual a valid lower bound, gap says how far apart. */
 ddsc_status exact_solve(exact_solver *solver, exact_result *result, const exact_problem *problem,
                         int64_t max_pivots);
 const double *exact_f(const exact_solver *solver); /* n */
@@ -50,9 +51,9 @@ typedef struct sinkhorn_problem {
     const double *a, *b;
     const double *cost;
     double epsilon;
-    double tolerance;       /* L1 marginal error */
+    double tolerance; /* L1 marginal error */
     int64_t max_iterations;
-    const double *f_start;  /* warm start or NULL */
+    const double *f_start; /* warm start or NULL */
 } sinkhorn_problem;
 
 typedef struct sinkhorn_result {
@@ -70,7 +71,8 @@ ddsc_status sinkhorn_solve(sinkhorn_solver *solver, sinkhorn_result *result,
                            const sinkhorn_problem *problem);
 const double *sinkhorn_f(const sinkhorn_solver *solver);
 const double *sinkhorn_g(const sinkhorn_solver *solver);
-/* regularised value of a problem with itself (a = b, symmetric cost), by the averaged fixed point. */
+/* regularised value of a problem with itself (a = b, symmetric cost), by the averaged fixed point.
+ */
 ddsc_status sinkhorn_self(sinkhorn_solver *solver, sinkhorn_result *result,
                           const sinkhorn_problem *problem);
 
@@ -85,8 +87,9 @@ typedef struct lot_reference {
 ddsc_status lot_reference_make(ddsc_context *ctx, lot_reference *out, const measures *m,
                                const ddsc_metric_settings *settings);
 void lot_reference_free(ddsc_context *ctx, lot_reference *reference);
-/* z (n x (m d)): row i = sqrt(w_r) (f_i(r) - x_r), so that Euclidean distance is LOT distance. Runs in
- * parallel over the items with progress. stats: n_solved, n_iterations, max_gap, n_not_converged. */
+/* z (n x (m d)): row i = sqrt(w_r) (f_i(r) - x_r), so that Euclidean distance is LOT distance. Runs
+ * in parallel over the items with progress. stats: n_solved, n_iterations, max_gap,
+ * n_not_converged. */
 ddsc_status lot_embed(ddsc_context *ctx, double *z, ddsc_pair_stats *stats, const measures *m,
                       const lot_reference *reference, int64_t max_pivots);
 

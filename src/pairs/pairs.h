@@ -1,6 +1,6 @@
-/* pairs: the engine. It cuts the N x N problem into fixed tiles, spreads them over threads, and keeps
- * what is asked for: the full matrix or the tau nearest of each item. A metric is known to it only as a
- * backend: a table of functions. A tile is a pure function of (input, settings, tile). */
+/* pairs: the engine. It cuts the N x N problem into fixed tiles, spreads them over threads, and
+ * keeps what is asked for: the full matrix or the tau nearest of each item. A metric is known to it
+ * only as a backend: a table of functions. A tile is a pure function of (input, settings, tile). */
 #ifndef DDSC_PAIRS_H
 #define DDSC_PAIRS_H
 
@@ -21,12 +21,13 @@ typedef struct pair_job {
 
 typedef struct pair_backend {
     const char *name;
-    int64_t tile_side;   /* preferred side of a tile: small for solvers, large for matrix products */
-    bool symmetric_skip; /* on a diagonal tile only entries i < j are computed; the rest is mirrored */
+    int64_t tile_side; /* preferred side of a tile: small for solvers, large for matrix products */
+    bool symmetric_skip; /* on a diagonal tile only entries i < j are computed; the rest is mirrored
+                          */
     /* Prepare shared state (kernels, embeddings, self terms); may use parallel_for. */
     ddsc_status (*open)(void **state, const pair_job *job, ddsc_pair_stats *stats);
-    /* Squared distances d2[(i-i0)*ld + (j-j0)]. Called from many threads, `worker` < n_workers. Adds
-     * to `stats` (the worker's own; merged in worker-independent ways: sums and maxima). */
+    /* Squared distances d2[(i-i0)*ld + (j-j0)]. Called from many threads, `worker` < n_workers.
+     * Adds to `stats` (the worker's own; merged in worker-independent ways: sums and maxima). */
     ddsc_status (*tile)(void *state, const pair_tile *tile, double *d2, int64_t ld, int worker,
                         ddsc_pair_stats *stats);
     void (*close)(void *state);
@@ -40,7 +41,8 @@ void pair_stats_merge(ddsc_pair_stats *into, const ddsc_pair_stats *from);
 /* Is the pair (i, j) part of a random sample of fraction p? Symmetric, stateless. */
 bool pair_sampled(uint64_t seed, double p, int64_t i, int64_t j);
 
-/* A job may also come from rows of vectors or a finished matrix: backends with a state of their own. */
+/* A job may also come from rows of vectors or a finished matrix: backends with a state of their
+ * own. */
 extern const pair_backend backend_vectors; /* job.m unused; state made by vectors_open */
 
 /* tau nearest of each item over all (sampled) pairs of an opened backend. */

@@ -98,8 +98,8 @@ measures *test_random_measures(ddsc_context *ctx, int64_t n, int64_t max_points,
     for (int64_t p = 0; p < offset[n]; p++)
         weights[p] = 0.05 + rng_uniform(&r);
     measures *m = NULL;
-    ddsc_status status = ddsc_measures_create_clouds(ctx, &m, n, d, points, weights, offset,
-                                                     DDSC_EMPTY_ERROR);
+    ddsc_status status =
+        ddsc_measures_create_clouds(ctx, &m, n, d, points, weights, offset, DDSC_EMPTY_ERROR);
     if (status != DDSC_OK)
         fail_msg("random measures: %s", ddsc_context_message(ctx));
     free(offset);

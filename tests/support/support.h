@@ -14,9 +14,9 @@
 
 ddsc_context *test_context(int threads, uint64_t seed); /* asserts */
 
-/* Run `call` again and again with the k-th allocation failing, k = 1, 2, ..., until it succeeds; each
- * failure must come back as DDSC_ERROR_MEMORY and leave nothing allocated. `call` must free what it
- * made. Returns the number of allocations of the good run. */
+/* Run `call` again and again with the k-th allocation failing, k = 1, 2, ..., until it succeeds;
+ * each failure must come back as DDSC_ERROR_MEMORY and leave nothing allocated. `call` must free
+ * what it made. Returns the number of allocations of the good run. */
 typedef ddsc_status (*test_call)(ddsc_context *ctx, void *arg);
 int64_t test_failing_allocations(test_call call, void *arg);
 

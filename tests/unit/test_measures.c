@@ -22,7 +22,8 @@ static int teardown(void **state)
     return 0;
 }
 
-static measures *clouds(int64_t n, int64_t d, const double *x, const double *w, const int64_t *offset)
+static measures *clouds(int64_t n, int64_t d, const double *x, const double *w,
+                        const int64_t *offset)
 {
     measures *m = NULL;
     ddsc_status status = ddsc_measures_create_clouds(ctx, &m, n, d, x, w, offset, DDSC_EMPTY_ERROR);
@@ -105,9 +106,9 @@ static void index_out_of_range_is_named(void **state)
     const int64_t offset[] = {0, 1};
     for (int32_t bad = -1; bad <= 2; bad += 3) {
         measures *m = NULL;
-        assert_int_equal(ddsc_measures_create_shared(ctx, &m, 1, 2, 1, x, offset, &bad, NULL,
-                                                     DDSC_EMPTY_ERROR),
-                         DDSC_ERROR_INPUT);
+        assert_int_equal(
+            ddsc_measures_create_shared(ctx, &m, 1, 2, 1, x, offset, &bad, NULL, DDSC_EMPTY_ERROR),
+            DDSC_ERROR_INPUT);
         assert_non_null(strstr(ddsc_context_message(ctx), "outside the 2 support points"));
     }
 }
@@ -181,7 +182,8 @@ static void dense_and_shared_agree(void **state)
     const double weight[] = {3, 1, 2, 2};
     measures *a = NULL, *b = NULL;
     assert_int_equal(
-        ddsc_measures_create_dense(ctx, &a, 2, 3, 2, support, histograms, DDSC_EMPTY_ERROR), DDSC_OK);
+        ddsc_measures_create_dense(ctx, &a, 2, 3, 2, support, histograms, DDSC_EMPTY_ERROR),
+        DDSC_OK);
     assert_int_equal(ddsc_measures_create_shared(ctx, &b, 2, 3, 2, support, offset, index, weight,
                                                  DDSC_EMPTY_ERROR),
                      DDSC_OK);
@@ -274,7 +276,8 @@ static ddsc_status create_and_copy(ddsc_context *c, void *arg)
     const int64_t offset[] = {0, 3, 5, 6}, items[] = {1, 0};
     const int32_t labels[] = {0, 1, 0};
     measures *m = NULL, *l = NULL, *s = NULL, *b = NULL, *g = NULL;
-    ddsc_status status = ddsc_measures_create_clouds(c, &m, 3, 2, x, NULL, offset, DDSC_EMPTY_ERROR);
+    ddsc_status status =
+        ddsc_measures_create_clouds(c, &m, 3, 2, x, NULL, offset, DDSC_EMPTY_ERROR);
     if (status == DDSC_OK)
         status = ddsc_measures_copy_labelled(c, &l, m, labels);
     if (status == DDSC_OK)
