@@ -80,7 +80,8 @@ enum rng_stream {
     RNG_EIGEN_VERIFY,
     RNG_KMEANS,
     RNG_SUBSET,
-    RNG_REFERENCE_KMEANS
+    RNG_REFERENCE_KMEANS,
+    RNG_FRAMES
 };
 
 /* `stream` one of the above; `part` tells restarts, items or blocks of one use apart. */

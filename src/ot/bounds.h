@@ -1,0 +1,27 @@
+/* Lower bounds of W2^2 that cost far less than a solve. Each states why it is valid; rounding is on the
+ * safe side: a bound never exceeds the true value by more than `slack` says. */
+#ifndef DDSC_OT_BOUNDS_H
+#define DDSC_OT_BOUNDS_H
+
+#include "ot/ot.h"
+
+/* ---- projections ----
+ * For an orthonormal frame, W2^2 >= the sum over axes of the 1-D W2^2 of the projections, and a 1-D
+ * W2^2 is the L2 distance of the quantile functions. Averages of quantile functions over bins keep the
+ * inequality (Jensen), so do averages over frames, and so does any orthogonal projection of the
+ * resulting vectors: |e_i - e_j|^2 <= W2^2(i, j) for the short rows e kept here. The length of what the
+ * projection cut off is kept as one more coordinate (| |r_i| - |r_j| | <= |r_i - r_j|). */
+typedef struct projection_bound {
+    int64_t n, p;  /* items, coordinates a row */
+    float *row;    /* n x p */
+    float *norm2;  /* n: |e_i|^2 */
+    double slack;  /* relative to norm2_i + norm2_j: rounding of the float products */
+} projection_bound;
+
+ddsc_status projection_bound_make(ddsc_context *ctx, projection_bound *out, const measures *m);
+void projection_bound_free(ddsc_context *ctx, projection_bound *b);
+/* Bounds for items [i0, i1) x [j0, j1) into out (row-major, ld): already lowered by the slack. */
+void projection_bound_tile(const projection_bound *b, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
+                           float *out, int64_t ld);
+
+#endif
