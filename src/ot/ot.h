@@ -15,32 +15,40 @@ ddsc_status cost_median(ddsc_context *ctx, const measures *m, double *median);
 
 /* ---- exact ---- */
 
+/* Minimise <P, C> over plans P >= 0 with row sums a and column sums b. */
 typedef struct exact_problem {
     int64_t n, m;
-    const double *a, *b; /* positive or zero, each sums to 1 up to rounding */
-    const double *cost;  /* n x m */
+    const double *a, *b; /* finite, not negative; sums equal up to rounding, need not be 1 */
+    const double *cost;  /* n x m, finite, any sign */
 } exact_problem;
 
 typedef struct exact_result {
-    double primal,
-        dual;   /* <P, C>, and sum a f + sum b g with f_i + g_j <= C_ij checked on all arcs */
-    double gap; /* max(0, primal - dual) / max(|primal|, scale * 1e-300 ...): relative */
+    double primal; /* <P, C> of the plan */
+    double dual;   /* sum a f + sum b g with f_i + g_j <= C_ij checked on all arcs */
+    /* max(0, primal - dual) / max(|primal|, S / 1000), S = sum a |f| + sum b |g|: the floor keeps
+     * the rounding of the potentials from counting against pairs that all but coincide. */
+    double gap;
     int64_t pivots;
     int64_t n_plan;
 } exact_result;
 
-typedef struct exact_solver exact_solver; /* workspace */
+typedef struct exact_solver exact_solver; /* workspace; no solve depends on the one before */
 
 ddsc_status exact_create(ddsc_context *ctx, exact_solver **solver);
 void exact_destroy(exact_solver *solver);
 /* Solve one problem. Potentials and plan stay in the workspace until the next solve. max_pivots 0:
- * a generous multiple of the size. DDSC_NOT_CONVERGED when the cap was met: value is then an upper
+ * a generous multiple of the size. DDSC_NOT_CONVERGED when the cap was met: primal is then an upper
  * bound (feasible plan), dual a valid lower bound, gap says how far apart. */
 ddsc_status exact_solve(exact_solver *solver, exact_result *result, const exact_problem *problem,
                         int64_t max_pivots);
+/* Squared Euclidean transport from item i of mx to item j of my (same dimension; both sets may be
+ * one). Knows the points: faster than exact_solve on their cost matrix, and of bounded memory. */
+ddsc_status exact_solve_items(exact_solver *solver, exact_result *result, const measures *mx,
+                              int64_t i, const measures *my, int64_t j, int64_t max_pivots);
 const double *exact_f(const exact_solver *solver); /* n */
 const double *exact_g(const exact_solver *solver); /* m */
-/* The plan of the last solve: result.n_plan entries (basic cells with positive mass). */
+/* The plan of the last solve: result.n_plan <= n + m - 1 entries of positive mass; rows and columns
+ * are positions within the two items. */
 void exact_plan(const exact_solver *solver, const int32_t **row, const int32_t **column,
                 const double **mass);
 

@@ -1,0 +1,135 @@
+/* Problems out of the ordinary, brought to ordinary form and back: zero weights are taken out,
+ * unequal sums made equal, costs near the ends of the number range scaled by a power of two. */
+#include <math.h>
+
+#include "ot/exact.h"
+
+typedef struct reduction {
+    int64_t n, m; /* positive weights */
+    int32_t *row, *column;
+    double *a, *b, *cost;
+    double *f, *g; /* of the whole problem */
+    int exponent;  /* costs were multiplied by 2^-exponent */
+} reduction;
+
+typedef struct survey {
+    int64_t n, m;
+    double sum_a, sum_b, largest;
+} survey;
+
+static survey look_over(const exact_problem *p)
+{
+    survey v = {0};
+    for (int64_t i = 0; i < p->n; i++) {
+        v.n += p->a[i] > 0;
+        v.sum_a += p->a[i];
+    }
+    for (int64_t j = 0; j < p->m; j++) {
+        v.m += p->b[j] > 0;
+        v.sum_b += p->b[j];
+    }
+    for (int64_t k = 0; k < p->n * p->m; k++)
+        v.largest = fabs(p->cost[k]) > v.largest ? fabs(p->cost[k]) : v.largest;
+    return v;
+}
+
+static bool is_ordinary(const exact_problem *p, const survey *v)
+{
+    return v->n == p->n && v->m == p->m && fabs(v->sum_a - v->sum_b) <= 1e-14 * v->sum_a &&
+           (v->largest == 0 || (v->largest > 1e-200 && v->largest < 1e200));
+}
+
+static void lay_out(reduction *r, arena *a, const exact_problem *p)
+{
+    r->row = arena_take(a, r->n, sizeof *r->row);
+    r->column = arena_take(a, r->m, sizeof *r->column);
+    r->a = arena_take(a, r->n, sizeof *r->a);
+    r->b = arena_take(a, r->m, sizeof *r->b);
+    r->cost = arena_take(a, r->n * r->m, sizeof *r->cost);
+    r->f = arena_take(a, p->n, sizeof *r->f);
+    r->g = arena_take(a, p->m, sizeof *r->g);
+}
+
+static void fill(reduction *r, const exact_problem *p, double b_factor)
+{
+    int64_t n = 0, m = 0;
+    for (int64_t i = 0; i < p->n; i++)
+        if (p->a[i] > 0) {
+            r->a[n] = p->a[i];
+            r->row[n++] = (int32_t)i;
+        }
+    for (int64_t j = 0; j < p->m; j++)
+        if (p->b[j] > 0) {
+            r->b[m] = p->b[j] * b_factor;
+            r->column[m++] = (int32_t)j;
+        }
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < m; j++)
+            r->cost[i * m + j] = ldexp(p->cost[r->row[i] * p->m + r->column[j]], -r->exponent);
+}
+
+/* The largest t with t + other <= cost exactly. */
+static double below(double cost, double other)
+{
+    double t = cost - other;
+    return t == 0 || t + other <= cost ? t : nextafter(t, -INFINITY);
+}
+
+/* Rows and columns without weight get the highest potentials that all arcs allow. */
+static void spread_potentials(exact_solver *s, const reduction *r, const exact_problem *p)
+{
+    for (int64_t j = 0; j < p->m; j++)
+        r->g[j] = INFINITY;
+    for (int64_t j = 0; j < r->m; j++)
+        r->g[r->column[j]] = ldexp(s->g[j], r->exponent);
+    for (int64_t i = 0; i < p->n; i++)
+        r->f[i] = INFINITY;
+    for (int64_t i = 0; i < r->n; i++)
+        r->f[r->row[i]] = ldexp(s->f[i], r->exponent);
+    for (int64_t i = 0; i < p->n; i++)
+        if (p->a[i] == 0)
+            for (int64_t j = 0; j < r->m; j++)
+                r->f[i] =
+                    fmin(r->f[i], below(p->cost[i * p->m + r->column[j]], r->g[r->column[j]]));
+    for (int64_t j = 0; j < p->m; j++)
+        if (p->b[j] == 0)
+            for (int64_t i = 0; i < p->n; i++)
+                r->g[j] = fmin(r->g[j], below(p->cost[i * p->m + j], r->f[i]));
+}
+
+static void restore(exact_solver *s, const reduction *r, const exact_problem *p,
+                    exact_result *result)
+{
+    for (int64_t k = 0; k < result->n_plan; k++) {
+        s->plan_row[k] = r->row[s->plan_row[k]];
+        s->plan_column[k] = r->column[s->plan_column[k]];
+    }
+    spread_potentials(s, r, p);
+    s->f = r->f;
+    s->g = r->g;
+    result->primal = ldexp(result->primal, r->exponent);
+    result->dual = ldexp(result->dual, r->exponent);
+}
+
+ddsc_status exact_solve(exact_solver *solver, exact_result *result, const exact_problem *problem,
+                        int64_t max_pivots)
+{
+    survey v = look_over(problem);
+    if (is_ordinary(problem, &v))
+        return solve_ordinary(solver, result, problem, max_pivots);
+    reduction r = {.n = v.n, .m = v.m};
+    arena a = {NULL, 0};
+    frexp(v.largest, &r.exponent);
+    lay_out(&r, &a, problem);
+    ddsc_status status = workspace_grow(solver->ctx, &solver->spare, &solver->spare_size, a.used);
+    if (status < 0)
+        return status;
+    a = (arena){solver->spare, 0};
+    lay_out(&r, &a, problem);
+    fill(&r, problem, v.sum_a / v.sum_b);
+    exact_problem ordinary = {r.n, r.m, r.a, r.b, r.cost};
+    status = solve_ordinary(solver, result, &ordinary, max_pivots);
+    if (status >= 0)
+        restore(solver, &r, problem, result);
+    return status;
+}
