@@ -1,16 +1,22 @@
-/* pairs: the engine. It cuts the N x N problem into fixed tiles, spreads them over threads, and
- * keeps what is asked for: the full matrix or the tau nearest of each item. A metric is known to it
- * only as a backend: a table of functions. A tile is a pure function of (input, settings, tile). */
+/* pairs: the engine. It cuts the N x N problem into fixed tiles, spreads them over threads, and keeps
+ * what is asked for: the full matrix or the tau nearest of each item. A metric is known to it only as a
+ * backend: a table of functions. A tile is a pure function of (input, settings, tile). */
 #ifndef DDSC_PAIRS_H
 #define DDSC_PAIRS_H
 
 #include "base/base.h"
 #include "data/measures.h"
 
+/* A rectangle of pairs with i0 <= j0; on a diagonal tile (i0 == j0) only entries i < j are read. */
 typedef struct pair_tile {
     int64_t i0, i1, j0, j1; /* rows and columns, half open */
     const uint8_t *wanted;  /* (i1-i0) x (j1-j0) or NULL: all; unwanted entries may hold anything */
 } pair_tile;
+
+static inline bool tile_wants(const pair_tile *t, int64_t i, int64_t j)
+{
+    return i < j && (!t->wanted || t->wanted[(i - t->i0) * (t->j1 - t->j0) + (j - t->j0)]);
+}
 
 typedef struct pair_job {
     ddsc_context *ctx;
@@ -19,36 +25,92 @@ typedef struct pair_job {
     int n_workers;
 } pair_job;
 
+/* How a state wants its pairs served. May depend on the data, never on the number of threads. */
+typedef struct pair_plan {
+    int64_t tile_side;
+    int64_t strip; /* columns prepared at once, a multiple of tile_side; 0: no preparation */
+} pair_plan;
+
 typedef struct pair_backend {
     const char *name;
     int64_t tile_side; /* preferred side of a tile: small for solvers, large for matrix products */
-    bool symmetric_skip; /* on a diagonal tile only entries i < j are computed; the rest is mirrored
-                          */
     /* Prepare shared state (kernels, embeddings, self terms); may use parallel_for. */
     ddsc_status (*open)(void **state, const pair_job *job, ddsc_pair_stats *stats);
-    /* Squared distances d2[(i-i0)*ld + (j-j0)]. Called from many threads, `worker` < n_workers.
-     * Adds to `stats` (the worker's own; merged in worker-independent ways: sums and maxima). */
+    /* Squared distances d2[(i-i0)*ld + (j-j0)]. Called from many threads, `worker` < n_workers. Adds
+     * to `stats` (the worker's own; merged by sums and maxima): iterations, gaps, solves that met
+     * their cap. Pairs are counted by the engine. */
     ddsc_status (*tile)(void *state, const pair_tile *tile, double *d2, int64_t ld, int worker,
                         ddsc_pair_stats *stats);
     void (*close)(void *state);
+    /* Optional. The plan comes in with tile_side and no strips. */
+    void (*plan)(const void *state, pair_plan *plan);
+    /* Needed when the plan has strips: called before the tiles with columns in [j0, j1), strips in
+     * ascending order, from the calling thread; may use parallel_for. */
+    ddsc_status (*prepare)(void *state, int64_t j0, int64_t j1);
 } pair_backend;
 
 extern const pair_backend backend_w2, backend_sinkhorn, backend_mmd, backend_lot;
 
 const pair_backend *backend_find(ddsc_metric metric);
+
+/* ---- settings: defaults, then the caller's fields, then every one checked (given NULL: defaults) */
+
+ddsc_status metric_settings_take(ddsc_context *ctx, ddsc_metric_settings *own,
+                                 const ddsc_metric_settings *given);
+ddsc_status graph_settings_take(ddsc_context *ctx, ddsc_graph_settings *own,
+                                const ddsc_graph_settings *given);
 ddsc_status metric_settings_check(ddsc_context *ctx, const ddsc_metric_settings *settings);
+ddsc_status graph_settings_check(ddsc_context *ctx, const ddsc_graph_settings *settings);
+/* Coordinates whose squared distances would overflow are refused by name. */
+ddsc_status measures_range_check(ddsc_context *ctx, const measures *m);
+int64_t tau_default(int64_t n);
+int64_t tau_used(int64_t n, const ddsc_graph_settings *settings);
+/* Refuses exact_graph = pruned where `name` has no lower bounds. */
+ddsc_status search_check(ddsc_context *ctx, const ddsc_graph_settings *settings, const char *name);
+
+/* ---- pairs ---- */
+
 void pair_stats_merge(ddsc_pair_stats *into, const ddsc_pair_stats *from);
 /* Is the pair (i, j) part of a random sample of fraction p? Symmetric, stateless. */
 bool pair_sampled(uint64_t seed, double p, int64_t i, int64_t j);
 
-/* A job may also come from rows of vectors or a finished matrix: backends with a state of their
- * own. */
-extern const pair_backend backend_vectors; /* job.m unused; state made by vectors_open */
+/* Receives a finished tile; called from many threads, each tile once. */
+typedef void (*tile_sink)(void *arg, const pair_tile *tile, const double *d2, int64_t ld);
 
+/* Walk all tiles of n items; `sample` < 1 leaves pairs out. Values handed to the sink are finite. */
+ddsc_status tiles_run(ddsc_context *ctx, int64_t n, const pair_backend *backend, void *state,
+                      double sample, tile_sink sink, void *sink_arg, ddsc_pair_stats *stats);
+
+/* n x n (or condensed) distances of an opened backend into out. */
+ddsc_status matrix_fill(ddsc_context *ctx, double *out, ddsc_pair_stats *stats, int64_t n,
+                        const pair_backend *backend, void *state, bool condensed, bool squared);
 /* tau nearest of each item over all (sampled) pairs of an opened backend. */
 ddsc_status neighbors_search(ddsc_context *ctx, ddsc_graph **out, ddsc_pair_stats *stats, int64_t n,
                              const pair_backend *backend, void *state,
                              const ddsc_graph_settings *settings);
-int64_t tau_default(int64_t n);
+
+/* Euclidean distance between rows: a backend with a state of its own, no measures behind it. The rows
+ * are borrowed until close. */
+extern const pair_backend backend_vectors;
+ddsc_status vectors_open(ddsc_context *ctx, void **state, int64_t n, int64_t dim,
+                         const double *rows);
+
+/* ---- the tau nearest of each item, kept in heaps that live in the graph's arrays ---- */
+
+/* Neighbours are ordered by (value, index): a total order, so what is kept does not depend on the order
+ * of arrival. */
+typedef struct nearest {
+    ddsc_graph *graph;
+    int64_t *count;
+    double *limit; /* the worst value kept once a heap is full, else +inf; read without the lock */
+    spin *lock;
+} nearest;
+
+ddsc_status nearest_create(ddsc_context *ctx, nearest *near, int64_t n, int64_t tau);
+/* Offer `other` at distance d2 to item's list; safe from any thread. */
+void nearest_offer(nearest *near, int64_t item, int64_t other, double d2);
+/* Sort the lists and hand over the graph; the rest of `near` is freed by nearest_free. */
+ddsc_status nearest_finish(ddsc_context *ctx, nearest *near, ddsc_graph **graph);
+void nearest_free(ddsc_context *ctx, nearest *near);
 
 #endif

@@ -1,0 +1,48 @@
+/* The neighbour graph as an object: room for n * tau edges, filled by the pair engine. */
+#include "graph/graph.h"
+
+ddsc_status graph_create(ddsc_context *ctx, ddsc_graph **graph, int64_t n, int64_t tau)
+{
+    ddsc_status status = DDSC_OK;
+    ddsc_graph *g = NULL;
+    int64_t room;
+    *graph = NULL;
+    if (!mul_ok(n, tau, &room))
+        return ctx_fail(ctx, DDSC_ERROR_MEMORY, "a graph of %lld items with tau = %lld is too large",
+                        (long long)n, (long long)tau);
+    TRY(MEM_ZERO(ctx, g, 1));
+    *g = (ddsc_graph){.ctx = ctx, .n = n, .tau = tau};
+    TRY(MEM_ZERO(ctx, g->offset, n + 1));
+    TRY(MEM_NEW(ctx, g->index, room));
+    TRY(MEM_NEW(ctx, g->d2, room));
+    *graph = g;
+    g = NULL;
+done:
+    ddsc_graph_destroy(g);
+    return status;
+}
+
+void ddsc_graph_destroy(ddsc_graph *graph)
+{
+    if (!graph)
+        return;
+    ddsc_context *ctx = graph->ctx;
+    mem_free(ctx, graph->d2);
+    mem_free(ctx, graph->index);
+    mem_free(ctx, graph->offset);
+    mem_free(ctx, graph);
+}
+
+void ddsc_graph_get_view(const ddsc_graph *graph, ddsc_graph_view *view)
+{
+    if (!view)
+        return;
+    *view = (ddsc_graph_view){0};
+    if (graph)
+        *view = (ddsc_graph_view){.n = graph->n,
+                                  .tau = graph->tau,
+                                  .n_edges = graph->offset[graph->n],
+                                  .offset = graph->offset,
+                                  .index = graph->index,
+                                  .d2 = graph->d2};
+}

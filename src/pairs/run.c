@@ -1,0 +1,138 @@
+/* The public calls over pairs: settings in, backend opened, matrix or graph out. */
+#include "graph/graph.h"
+#include "pairs/pairs.h"
+
+const pair_backend *backend_find(ddsc_metric metric)
+{
+    switch (metric) {
+    case DDSC_METRIC_W2: return &backend_w2;
+    case DDSC_METRIC_SINKHORN: return &backend_sinkhorn;
+    case DDSC_METRIC_MMD: return &backend_mmd;
+    case DDSC_METRIC_LOT: return &backend_lot;
+    }
+    return NULL;
+}
+
+/* An open backend over a set of measures. */
+typedef struct session {
+    ddsc_metric_settings set;
+    const pair_backend *backend;
+    void *state;
+    ddsc_pair_stats stats;
+    double start;
+} session;
+
+static ddsc_status session_open(ddsc_context *ctx, session *s, const measures *m)
+{
+    s->start = clock_seconds();
+    s->backend = backend_find(s->set.metric);
+    ddsc_status status = measures_range_check(ctx, m);
+    if (status < 0)
+        return status;
+    pair_job job = {.ctx = ctx, .m = m, .set = &s->set, .n_workers = parallel_width(ctx)};
+    return s->backend->open(&s->state, &job, &s->stats);
+}
+
+/* A run whose solves met their cap says so in its status and in words. */
+static ddsc_status session_verdict(ddsc_context *ctx, session *s, ddsc_status status)
+{
+    s->stats.seconds = clock_seconds() - s->start;
+    if (status >= 0 && s->stats.n_not_converged > 0)
+        return ctx_fail(ctx, DDSC_NOT_CONVERGED,
+                        "metric %s: %lld solves met their iteration cap (largest gap %.3g)",
+                        s->backend->name, (long long)s->stats.n_not_converged, s->stats.max_gap);
+    return status;
+}
+
+static void session_close(session *s)
+{
+    if (s->backend && s->state)
+        s->backend->close(s->state);
+}
+
+ddsc_status ddsc_distance_run(ddsc_context *context, double *out, ddsc_pair_stats *stats,
+                              const ddsc_measures *measures, const ddsc_metric_settings *settings,
+                              int condensed, int squared)
+{
+    ddsc_status status = DDSC_OK;
+    session s = {0};
+    if (!context)
+        return DDSC_ERROR_ARGUMENT;
+    ctx_enter(context);
+    if (!out || !measures)
+        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_distance_run: %s is NULL",
+                        out ? "measures" : "out");
+    TRY(metric_settings_take(context, &s.set, settings));
+    TRY(session_open(context, &s, measures));
+    TRY(matrix_fill(context, out, &s.stats, measures->n, s.backend, s.state, condensed != 0,
+                    squared != 0));
+    status = session_verdict(context, &s, status);
+    if (stats)
+        *stats = s.stats;
+done:
+    session_close(&s);
+    return status;
+}
+
+/* Exact pruning needs lower bounds from the metric. */
+ddsc_status search_check(ddsc_context *ctx, const ddsc_graph_settings *set, const char *name)
+{
+    if (set->exact_graph != DDSC_GRAPH_PRUNED)
+        return DDSC_OK;
+    return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                    "exact_graph = pruned: %s has no lower bounds; use auto or full", name);
+}
+
+ddsc_status ddsc_neighbors_run(ddsc_context *context, ddsc_graph **graph, ddsc_pair_stats *stats,
+                               const ddsc_measures *measures, const ddsc_metric_settings *metric,
+                               const ddsc_graph_settings *settings)
+{
+    ddsc_status status = DDSC_OK;
+    session s = {0};
+    ddsc_graph_settings set;
+    if (graph)
+        *graph = NULL;
+    if (!context)
+        return DDSC_ERROR_ARGUMENT;
+    ctx_enter(context);
+    if (!graph || !measures)
+        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_neighbors_run: %s is NULL",
+                        graph ? "measures" : "graph");
+    TRY(metric_settings_take(context, &s.set, metric));
+    TRY(graph_settings_take(context, &set, settings));
+    TRY(search_check(context, &set, backend_find(s.set.metric)->name));
+    TRY(session_open(context, &s, measures));
+    TRY(neighbors_search(context, graph, &s.stats, measures->n, s.backend, s.state, &set));
+    status = session_verdict(context, &s, status);
+    if (stats)
+        *stats = s.stats;
+done:
+    session_close(&s);
+    return status;
+}
+
+ddsc_status ddsc_graph_create_from_vectors(ddsc_context *context, ddsc_graph **graph, int64_t n,
+                                           int64_t dim, const double *vectors,
+                                           const ddsc_graph_settings *settings)
+{
+    ddsc_status status = DDSC_OK;
+    ddsc_graph_settings set;
+    ddsc_pair_stats stats = {0};
+    void *state = NULL;
+    if (graph)
+        *graph = NULL;
+    if (!context)
+        return DDSC_ERROR_ARGUMENT;
+    ctx_enter(context);
+    if (!graph || (!vectors && n > 0))
+        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_graph_create_from_vectors: %s is NULL",
+                        graph ? "vectors" : "graph");
+    TRY(graph_settings_take(context, &set, settings));
+    TRY(search_check(context, &set, backend_vectors.name));
+    TRY(vectors_open(context, &state, n, dim, vectors));
+    TRY(neighbors_search(context, graph, &stats, n, &backend_vectors, state, &set));
+done:
+    if (state)
+        backend_vectors.close(state);
+    return status;
+}

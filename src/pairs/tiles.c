@@ -1,0 +1,221 @@
+/* The walk over tiles. Blocks of `side` items; tile (I, J) with I <= J, column by column, so that a
+ * backend that prepares columns serves all tiles of a strip before the next one. The cut depends on N
+ * and the backend alone, hence the bits do not depend on the number of threads. */
+#include <math.h>
+#include <string.h>
+
+#include "pairs/pairs.h"
+
+typedef struct worker_room {
+    double *d2;
+    uint8_t *wanted;
+    int64_t n_solved;
+    ddsc_pair_stats stats;
+} worker_room;
+
+typedef struct walk {
+    ddsc_context *ctx;
+    const pair_backend *backend;
+    void *state;
+    int64_t n, side;
+    int64_t first_tile; /* of the strip at work */
+    double sample;
+    tile_sink sink;
+    void *sink_arg;
+    int n_workers;
+    worker_room *room;
+} walk;
+
+void pair_stats_merge(ddsc_pair_stats *into, const ddsc_pair_stats *from)
+{
+    into->n_pairs += from->n_pairs;
+    into->n_solved += from->n_solved;
+    into->n_bounds += from->n_bounds;
+    into->n_pruned += from->n_pruned;
+    into->n_not_converged += from->n_not_converged;
+    into->n_clamped += from->n_clamped;
+    into->n_iterations += from->n_iterations;
+    into->max_gap = BASE_MAX(into->max_gap, from->max_gap);
+    into->epsilon = BASE_MAX(into->epsilon, from->epsilon);
+    into->bandwidth = BASE_MAX(into->bandwidth, from->bandwidth);
+    into->reference_size = BASE_MAX(into->reference_size, from->reference_size);
+    into->seconds += from->seconds;
+}
+
+/* Tiles before block column J. */
+static int64_t tiles_before(int64_t block)
+{
+    return block * (block + 1) / 2;
+}
+
+/* Block column of tile t: the largest J with tiles_before(J) <= t. The root is only a first guess. */
+static int64_t block_column(int64_t t)
+{
+    int64_t block = (int64_t)((sqrt(8.0 * (double)t + 1.0) - 1.0) / 2.0);
+    while (tiles_before(block) > t)
+        block--;
+    while (tiles_before(block + 1) <= t)
+        block++;
+    return block;
+}
+
+static pair_tile tile_at(const walk *w, int64_t t)
+{
+    int64_t column = block_column(t), row = t - tiles_before(column);
+    int64_t i0 = row * w->side, j0 = column * w->side;
+    return (pair_tile){.i0 = i0,
+                       .i1 = BASE_MIN(w->n, i0 + w->side),
+                       .j0 = j0,
+                       .j1 = BASE_MIN(w->n, j0 + w->side)};
+}
+
+/* Pairs of the tile: all above the diagonal. */
+static int64_t tile_pairs(const pair_tile *t)
+{
+    int64_t rows = t->i1 - t->i0;
+    return t->i0 == t->j0 ? rows * (rows - 1) / 2 : rows * (t->j1 - t->j0);
+}
+
+/* Fill the mask of sampled pairs and say how many there are. */
+static int64_t draw_sample(const walk *w, pair_tile *t, uint8_t *wanted)
+{
+    int64_t columns = t->j1 - t->j0, count = 0;
+    uint64_t seed = ctx_seed(w->ctx);
+    for (int64_t i = t->i0; i < t->i1; i++)
+        for (int64_t j = t->j0; j < t->j1; j++) {
+            bool yes = i < j && pair_sampled(seed, w->sample, i, j);
+            wanted[(i - t->i0) * columns + (j - t->j0)] = yes;
+            count += yes;
+        }
+    t->wanted = wanted;
+    return count;
+}
+
+/* Every value must be finite; negative ones are counted, -0 becomes 0. */
+static ddsc_status check_row(const walk *w, const pair_tile *t, int64_t i, double *row,
+                             int64_t *n_negative)
+{
+    const uint8_t *wanted = t->wanted ? t->wanted + (i - t->i0) * (t->j1 - t->j0) : NULL;
+    for (int64_t j = BASE_MAX(t->j0, i + 1); j < t->j1; j++) {
+        double *value = row + (j - t->j0);
+        if (wanted && !wanted[j - t->j0])
+            continue;
+        if (!isfinite(*value))
+            return ctx_fail(w->ctx, DDSC_ERROR_INTERNAL,
+                            "metric %s gave %g for items %lld and %lld", w->backend->name, *value,
+                            (long long)i, (long long)j);
+        *value += 0.0;
+        *n_negative += *value < 0;
+    }
+    return DDSC_OK;
+}
+
+static ddsc_status check_values(const walk *w, const pair_tile *t, double *d2, int64_t *n_negative)
+{
+    ddsc_status status = DDSC_OK;
+    for (int64_t i = t->i0; i < t->i1; i++)
+        TRY(check_row(w, t, i, d2 + (i - t->i0) * w->side, n_negative));
+done:
+    return status;
+}
+
+static ddsc_status do_tile(walk *w, int64_t t, worker_room *room, int worker)
+{
+    ddsc_status status = DDSC_OK;
+    pair_tile tile = tile_at(w, t);
+    int64_t all = tile_pairs(&tile);
+    int64_t asked = w->sample < 1 ? draw_sample(w, &tile, room->wanted) : all;
+    if (asked > 0) {
+        TRY(w->backend->tile(w->state, &tile, room->d2, w->side, worker, &room->stats));
+        TRY(check_values(w, &tile, room->d2, &room->stats.n_clamped));
+        w->sink(w->sink_arg, &tile, room->d2, w->side);
+    }
+    room->n_solved += asked;
+    progress_add(w->ctx, all);
+done:
+    return status;
+}
+
+static ddsc_status walk_tiles(void *arg, int64_t begin, int64_t end, int worker)
+{
+    walk *w = arg;
+    ddsc_status status = DDSC_OK;
+    for (int64_t t = begin; t < end; t++)
+        TRY(do_tile(w, w->first_tile + t, &w->room[worker], worker));
+done:
+    return status;
+}
+
+/* Strip by strip: prepare the columns, then run their tiles. */
+static ddsc_status walk_strips(walk *w, int64_t strip)
+{
+    ddsc_status status = DDSC_OK;
+    for (int64_t j0 = 0; j0 < w->n; j0 += strip) {
+        int64_t j1 = BASE_MIN(w->n, j0 + strip);
+        if (w->backend->prepare)
+            TRY(w->backend->prepare(w->state, j0, j1));
+        w->first_tile = tiles_before(j0 / w->side);
+        int64_t end = tiles_before((j1 + w->side - 1) / w->side);
+        TRY(parallel_for(w->ctx, end - w->first_tile, 1, walk_tiles, w));
+    }
+done:
+    return status;
+}
+
+static ddsc_status rooms_create(walk *w)
+{
+    ddsc_status status = DDSC_OK;
+    TRY(MEM_ZERO(w->ctx, w->room, w->n_workers));
+    for (int k = 0; k < w->n_workers; k++) {
+        TRY(MEM_NEW(w->ctx, w->room[k].d2, w->side * w->side));
+        if (w->sample < 1)
+            TRY(MEM_NEW(w->ctx, w->room[k].wanted, w->side * w->side));
+    }
+done:
+    return status;
+}
+
+static void rooms_free(walk *w)
+{
+    for (int k = 0; w->room && k < w->n_workers; k++) {
+        mem_free(w->ctx, w->room[k].wanted);
+        mem_free(w->ctx, w->room[k].d2);
+    }
+    mem_free(w->ctx, w->room);
+}
+
+/* Pairs are counted here, whatever a backend counted on its way. */
+static void stats_collect(const walk *w, int64_t n_pairs, ddsc_pair_stats *stats)
+{
+    int64_t n_solved = 0;
+    for (int k = 0; k < w->n_workers; k++) {
+        pair_stats_merge(stats, &w->room[k].stats);
+        n_solved += w->room[k].n_solved;
+    }
+    stats->n_pairs = n_pairs;
+    stats->n_solved = n_solved;
+}
+
+ddsc_status tiles_run(ddsc_context *ctx, int64_t n, const pair_backend *backend, void *state,
+                      double sample, tile_sink sink, void *sink_arg, ddsc_pair_stats *stats)
+{
+    ddsc_status status = DDSC_OK;
+    pair_plan plan = {.tile_side = backend->tile_side};
+    if (backend->plan)
+        backend->plan(state, &plan);
+    walk w = {.ctx = ctx, .backend = backend, .state = state, .n = n, .sample = sample};
+    w.side = BASE_MAX(1, BASE_MIN(plan.tile_side, n));
+    w.sink = sink;
+    w.sink_arg = sink_arg;
+    w.n_workers = parallel_width(ctx);
+    int64_t n_pairs = n < 2 ? 0 : n * (n - 1) / 2;
+    TRY(rooms_create(&w));
+    progress_begin(ctx, "distances", n_pairs);
+    if (n_pairs > 0)
+        TRY(walk_strips(&w, plan.strip > 0 ? plan.strip : n));
+    progress_end(ctx);
+    stats_collect(&w, n_pairs, stats);
+done:
+    rooms_free(&w);
+    return status;
+}
