@@ -15,7 +15,7 @@ struct ddsc_graph {
 /* All arrays with room for n * tau edges, offsets zero. */
 ddsc_status graph_create(ddsc_context *ctx, ddsc_graph **graph, int64_t n, int64_t tau);
 
-/* Symmetric sparse matrix in CSR, columns ascending in each row. */
+/* Sparse matrix in CSR, columns ascending in each row. */
 typedef struct sparse {
     int64_t n, nnz;
     int64_t *offset;
@@ -23,25 +23,45 @@ typedef struct sparse {
     double *value;
 } sparse;
 
+/* Arrays for n rows and nnz entries, offsets zero; on error *s is all zero. */
+ddsc_status sparse_new(ddsc_context *ctx, sparse *s, int64_t n, int64_t nnz);
 void sparse_free(ddsc_context *ctx, sparse *s);
+/* Columns of `out` come out ascending even where those of `in` are in any order. */
+ddsc_status sparse_transpose(ddsc_context *ctx, sparse *out, const sparse *in);
 
 typedef struct affinity_settings {
     ddsc_gamma_rule rule;
-    double gamma;
+    double gamma; /* with DDSC_GAMMA_VALUE */
 } affinity_settings;
 
-/* (A + A^T)/2 of A_ij = exp(-gamma D^2) or local scaling, D^2 clamped at 0; *gamma_used 0 for local
- * scaling; *n_clamped counts negative D^2. */
-ddsc_status affinity_build(ddsc_context *ctx, sparse *out, double *gamma_used, int64_t *n_clamped,
+typedef struct affinity_report {
+    double gamma;      /* the one used; 0 with local scaling */
+    int64_t n_clamped; /* edges of negative D^2, taken as 0 */
+    int64_t n_faint;   /* items all of whose edges would vanish in double precision */
+    double largest_d2; /* 0 or below: the metric tells no two neighbours apart */
+} affinity_report;
+
+/* (A + A^T)/2 of A_ij = exp(-gamma D^2), or with local scaling exp(-2 D^2 / (s_i s_j)), D^2 clamped
+ * at 0. No edge is lost: what underflows stays at AFFINITY_FLOOR, so connectivity is the graph's
+ * own. */
+ddsc_status affinity_build(ddsc_context *ctx, sparse *out, affinity_report *report,
                            const ddsc_graph *graph, const affinity_settings *settings);
-/* Component of every item, numbered by first appearance. */
+
+/* Its square root's square root is still a normal double, so no scaling of it underflows. */
+#define AFFINITY_FLOOR 1e-280
+
+/* Component of every item, numbered by first appearance; an item without edges is one by itself. */
 ddsc_status components_find(ddsc_context *ctx, int32_t *component, int64_t *n_components,
                             const sparse *a);
-/* degree (n): row sums; m: S^-1/2 A S^-1/2 (rows of zero degree stay zero). */
+
+/* degree (n): row sums; m: S^-1/2 A S^-1/2. An item without edges gets degree 1 and m_ii = 1: it is
+ * a component, and each component has one eigenvalue 1. */
 ddsc_status operator_build(ddsc_context *ctx, sparse *m, double *degree, const sparse *a);
-/* y = M x for a block of b vectors, rows contiguous (n x b); parallel, bits independent of threads.
- */
+/* y = M x for a block of b vectors, rows contiguous (n x b); bits independent of threads. */
 ddsc_status operator_apply(ddsc_context *ctx, const sparse *m, int64_t b, const double *x,
                            double *y);
+/* y = scale (M x - shift x) - back y: one step of a three-term recurrence, in one sweep. */
+ddsc_status operator_step(ddsc_context *ctx, const sparse *m, int64_t b, double scale, double shift,
+                          double back, const double *x, double *y);
 
 #endif

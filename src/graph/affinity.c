@@ -1,0 +1,277 @@
+/* Squared distances of the tau-NN lists -> symmetric affinity. */
+#include <math.h>
+#include <string.h>
+
+#include "graph/graph.h"
+
+enum { SCALE_NEIGHBOUR = 7, ROW_GRAIN = 4096 };
+
+/* Scales below this fraction of the median one are raised to it: a group of exact duplicates has
+ * s = 0, which would make every other weight 0/0 or zero. Equal items keep the weight exp(0) = 1.
+ */
+static const double SCALE_FLOOR = 0.01;
+
+/* Quickselect: the r-th smallest of x (n) ends up at x[r]; x is reordered. */
+static double select_rank(double *x, int64_t n, int64_t r)
+{
+    int64_t low = 0, high = n - 1;
+    while (low < high) {
+        double pivot = x[low + (high - low) / 2];
+        int64_t i = low, j = high;
+        while (i <= j) {
+            while (x[i] < pivot)
+                i++;
+            while (x[j] > pivot)
+                j--;
+            if (i <= j) {
+                double t = x[i];
+                x[i++] = x[j];
+                x[j--] = t;
+            }
+        }
+        if (r <= j)
+            high = j;
+        else if (r >= i)
+            low = i;
+        else
+            break;
+    }
+    return x[r];
+}
+
+/* Median of the positive finite entries of x, which is reordered; 1 when there are none. */
+static double positive_median(double *x, int64_t n)
+{
+    int64_t kept = 0;
+    for (int64_t i = 0; i < n; i++)
+        if (x[i] > 0 && x[i] < INFINITY)
+            x[kept++] = x[i];
+    if (kept == 0)
+        return 1;
+    double upper = select_rank(x, kept, kept / 2);
+    if (kept % 2 == 1)
+        return upper;
+    double lower = x[0];
+    for (int64_t i = 1; i < kept / 2; i++)
+        lower = BASE_MAX(lower, x[i]);
+    return lower + (upper - lower) / 2;
+}
+
+/* Median of the D^2 kept; where more than half of them are zero, of the others. */
+static ddsc_status median_d2(ddsc_context *ctx, double *median, const ddsc_graph *g)
+{
+    ddsc_status status = DDSC_OK;
+    double *copy = NULL;
+    int64_t n_edges = g->offset[g->n], n_zero = 0;
+    TRY(MEM_NEW(ctx, copy, n_edges));
+    for (int64_t p = 0; p < n_edges; p++) {
+        copy[p] = BASE_MAX(g->d2[p], 0);
+        n_zero += copy[p] == 0;
+    }
+    if (2 * n_zero < n_edges) {
+        *median = select_rank(copy, n_edges, n_edges / 2);
+        if (n_edges % 2 == 0) {
+            double lower = 0;
+            for (int64_t p = 0; p < n_edges / 2; p++)
+                lower = BASE_MAX(lower, copy[p]);
+            *median = lower + (*median - lower) / 2;
+        }
+    } else {
+        *median = positive_median(copy, n_edges);
+    }
+done:
+    mem_free(ctx, copy);
+    return status;
+}
+
+/* s_i: distance to the 7th neighbour, or to the last one where fewer are known. */
+static ddsc_status local_scales(ddsc_context *ctx, double *scale, const ddsc_graph *g)
+{
+    ddsc_status status = DDSC_OK;
+    double *copy = NULL;
+    TRY(MEM_NEW(ctx, copy, g->n));
+    for (int64_t i = 0; i < g->n; i++) {
+        int64_t n_known = g->offset[i + 1] - g->offset[i];
+        int64_t at = g->offset[i] + BASE_MIN(n_known, SCALE_NEIGHBOUR) - 1;
+        scale[i] = n_known > 0 ? sqrt(BASE_MAX(g->d2[at], 0)) : 0;
+        copy[i] = scale[i];
+    }
+    double median = positive_median(copy, g->n);
+    for (int64_t i = 0; i < g->n; i++)
+        scale[i] = scale[i] < INFINITY ? BASE_MAX(scale[i], SCALE_FLOOR * median) : median;
+done:
+    mem_free(ctx, copy);
+    return status;
+}
+
+typedef struct weigh {
+    const ddsc_graph *graph;
+    const double *scale; /* NULL: one gamma for all */
+    double gamma;
+    double *weight; /* by edge of the graph */
+} weigh;
+
+static ddsc_status weigh_rows(void *arg, int64_t begin, int64_t end, int worker)
+{
+    weigh *w = arg;
+    const ddsc_graph *g = w->graph;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++)
+        for (int64_t p = g->offset[i]; p < g->offset[i + 1]; p++) {
+            double d2 = BASE_MAX(g->d2[p], 0), a = 0;
+            if (d2 == 0)
+                a = 1;
+            else if (d2 < INFINITY && w->scale)
+                a = exp(-2 * (d2 / w->scale[i]) / w->scale[g->index[p]]);
+            else if (d2 < INFINITY)
+                a = exp(-w->gamma * d2);
+            w->weight[p] = BASE_MAX(a, AFFINITY_FLOOR);
+        }
+    return DDSC_OK;
+}
+
+/* The lists as rows of a sparse matrix that takes over `weight`; self loops are left out. */
+static ddsc_status lists_to_sparse(ddsc_context *ctx, sparse *out, const ddsc_graph *g,
+                                   const double *weight)
+{
+    ddsc_status status = sparse_new(ctx, out, g->n, g->offset[g->n]);
+    if (status < 0)
+        return status;
+    int64_t at = 0;
+    for (int64_t i = 0; i < g->n; i++) {
+        for (int64_t p = g->offset[i]; p < g->offset[i + 1]; p++)
+            if (g->index[p] != i) {
+                out->column[at] = g->index[p];
+                out->value[at++] = weight[p];
+            }
+        out->offset[i + 1] = at;
+    }
+    out->nnz = at;
+    return DDSC_OK;
+}
+
+/* Row i of (S + T)/2; with `column` NULL the entries are only counted. */
+static int64_t merge_row(const sparse *s, const sparse *t, int64_t i, int32_t *column,
+                         double *value)
+{
+    int64_t p = s->offset[i], q = t->offset[i], count = 0;
+    int64_t p_end = s->offset[i + 1], q_end = t->offset[i + 1];
+    while (p < p_end || q < q_end) {
+        int64_t from_s = p < p_end ? s->column[p] : INT64_MAX;
+        int64_t from_t = q < q_end ? t->column[q] : INT64_MAX;
+        double sum = 0;
+        if (from_s <= from_t)
+            sum += s->value[p++];
+        if (from_t <= from_s)
+            sum += t->value[q++];
+        if (column) {
+            column[count] = (int32_t)BASE_MIN(from_s, from_t);
+            value[count] = sum / 2;
+        }
+        count++;
+    }
+    return count;
+}
+
+typedef struct merge {
+    const sparse *s, *t;
+    sparse *out;
+} merge;
+
+static ddsc_status merge_rows(void *arg, int64_t begin, int64_t end, int worker)
+{
+    merge *m = arg;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++) {
+        int64_t at = m->out->offset[i];
+        merge_row(m->s, m->t, i, m->out->column + at, m->out->value + at);
+    }
+    return DDSC_OK;
+}
+
+static ddsc_status merge_transposes(ddsc_context *ctx, sparse *out, const sparse *s,
+                                    const sparse *t)
+{
+    ddsc_status status = DDSC_OK;
+    int64_t nnz = 0;
+    for (int64_t i = 0; i < s->n; i++)
+        nnz += merge_row(s, t, i, NULL, NULL);
+    TRY(sparse_new(ctx, out, s->n, nnz));
+    for (int64_t i = 0; i < s->n; i++)
+        out->offset[i + 1] = out->offset[i] + merge_row(s, t, i, NULL, NULL);
+    merge m = {s, t, out};
+    TRY(parallel_for(ctx, s->n, ROW_GRAIN, merge_rows, &m));
+done:
+    if (status < 0)
+        sparse_free(ctx, out);
+    return status;
+}
+
+/* Transposing twice sorts the lists by index, whatever order they came in. */
+static ddsc_status symmetrise(ddsc_context *ctx, sparse *out, sparse *lists)
+{
+    ddsc_status status = DDSC_OK;
+    sparse s = {0}, t = {0};
+    TRY(sparse_transpose(ctx, &t, lists));
+    sparse_free(ctx, lists);
+    TRY(sparse_transpose(ctx, &s, &t));
+    TRY(merge_transposes(ctx, out, &s, &t));
+done:
+    sparse_free(ctx, &s);
+    sparse_free(ctx, &t);
+    return status;
+}
+
+static void report_edges(affinity_report *report, const ddsc_graph *g)
+{
+    for (int64_t p = 0; p < g->offset[g->n]; p++) {
+        report->n_clamped += g->d2[p] < 0;
+        if (g->d2[p] > report->largest_d2)
+            report->largest_d2 = g->d2[p];
+    }
+}
+
+static void report_faint(affinity_report *report, const sparse *a)
+{
+    for (int64_t i = 0; i < a->n; i++) {
+        bool faint = a->offset[i + 1] > a->offset[i];
+        for (int64_t p = a->offset[i]; p < a->offset[i + 1]; p++)
+            faint &= a->value[p] <= AFFINITY_FLOOR;
+        report->n_faint += faint;
+    }
+}
+
+ddsc_status affinity_build(ddsc_context *ctx, sparse *out, affinity_report *report,
+                           const ddsc_graph *graph, const affinity_settings *settings)
+{
+    ddsc_status status = DDSC_OK;
+    double *scale = NULL, *weight = NULL, median = 1;
+    sparse lists = {0};
+    *out = (sparse){0};
+    *report = (affinity_report){0};
+    weigh w = {.graph = graph, .gamma = settings->gamma};
+    if (settings->rule == DDSC_GAMMA_AUTO) {
+        TRY(MEM_NEW(ctx, scale, graph->n));
+        TRY(local_scales(ctx, scale, graph));
+        w.scale = scale;
+        w.gamma = 0;
+    } else if (settings->rule == DDSC_GAMMA_MEDIAN) {
+        TRY(median_d2(ctx, &median, graph));
+        w.gamma = 1 / median;
+    }
+    TRY(MEM_NEW(ctx, weight, graph->offset[graph->n]));
+    w.weight = weight;
+    TRY(parallel_for(ctx, graph->n, ROW_GRAIN, weigh_rows, &w));
+    TRY(lists_to_sparse(ctx, &lists, graph, weight));
+    mem_free(ctx, weight);
+    weight = NULL;
+    TRY(symmetrise(ctx, out, &lists));
+    report->gamma = w.gamma;
+    report_edges(report, graph);
+    report_faint(report, out);
+done:
+    sparse_free(ctx, &lists);
+    mem_free(ctx, weight);
+    mem_free(ctx, scale);
+    return status;
+}

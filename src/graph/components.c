@@ -1,0 +1,38 @@
+/* Connected components by union-find; the root of a set is its lowest item. */
+#include "graph/graph.h"
+
+static int32_t find_root(int32_t *parent, int32_t i)
+{
+    while (parent[i] != i) {
+        parent[i] = parent[parent[i]];
+        i = parent[i];
+    }
+    return i;
+}
+
+ddsc_status components_find(ddsc_context *ctx, int32_t *component, int64_t *n_components,
+                            const sparse *a)
+{
+    int32_t *parent = NULL;
+    ddsc_status status = MEM_NEW(ctx, parent, a->n);
+    if (status < 0)
+        return status;
+    for (int64_t i = 0; i < a->n; i++)
+        parent[i] = (int32_t)i;
+    for (int64_t i = 0; i < a->n; i++)
+        for (int64_t p = a->offset[i]; p < a->offset[i + 1]; p++) {
+            int32_t x = find_root(parent, (int32_t)i), y = find_root(parent, a->column[p]);
+            if (x < y)
+                parent[y] = x;
+            else
+                parent[x] = y;
+        }
+    int32_t count = 0;
+    for (int64_t i = 0; i < a->n; i++) {
+        int32_t root = find_root(parent, (int32_t)i);
+        component[i] = root == i ? count++ : component[root];
+    }
+    *n_components = count;
+    mem_free(ctx, parent);
+    return DDSC_OK;
+}

@@ -1,0 +1,103 @@
+/* The normalised affinity M = S^-1/2 A S^-1/2 and its product with a block of vectors. */
+#include <math.h>
+
+#include "graph/graph.h"
+
+enum { PIECE_ROWS = 512, LANES = 16 };
+
+static void row_sums(double *degree, int64_t *n_isolated, const sparse *a)
+{
+    *n_isolated = 0;
+    for (int64_t i = 0; i < a->n; i++) {
+        degree[i] = 0;
+        for (int64_t p = a->offset[i]; p < a->offset[i + 1]; p++)
+            degree[i] += a->value[p];
+        if (a->offset[i] == a->offset[i + 1]) {
+            degree[i] = 1;
+            ++*n_isolated;
+        }
+    }
+}
+
+ddsc_status operator_build(ddsc_context *ctx, sparse *m, double *degree, const sparse *a)
+{
+    int64_t n_isolated;
+    row_sums(degree, &n_isolated, a);
+    ddsc_status status = sparse_new(ctx, m, a->n, a->nnz + n_isolated);
+    if (status < 0)
+        return status;
+    int64_t at = 0;
+    for (int64_t i = 0; i < a->n; i++) {
+        double root = sqrt(degree[i]);
+        for (int64_t p = a->offset[i]; p < a->offset[i + 1]; p++) {
+            m->column[at] = a->column[p];
+            m->value[at++] = a->value[p] / (root * sqrt(degree[a->column[p]]));
+        }
+        if (a->offset[i] == a->offset[i + 1]) {
+            m->column[at] = (int32_t)i;
+            m->value[at++] = 1;
+        }
+        m->offset[i + 1] = at;
+    }
+    return DDSC_OK;
+}
+
+typedef struct product {
+    const sparse *m;
+    int64_t b;
+    double scale, shift, back;
+    const double *x;
+    double *y;
+} product;
+
+/* One row of y, columns [c, c + LANES): the sums stay in registers. */
+static inline void row_lanes(const product *t, int64_t i, int64_t c)
+{
+    double sum[LANES] = {0};
+    for (int64_t p = t->m->offset[i]; p < t->m->offset[i + 1]; p++) {
+        const double *x = t->x + t->m->column[p] * t->b + c;
+        double v = t->m->value[p];
+        for (int k = 0; k < LANES; k++)
+            sum[k] += v * x[k];
+    }
+    const double *own = t->x + i * t->b + c;
+    double *y = t->y + i * t->b + c;
+    for (int k = 0; k < LANES; k++)
+        y[k] = t->scale * (sum[k] - t->shift * own[k]) - (t->back != 0 ? t->back * y[k] : 0);
+}
+
+static inline void row_single(const product *t, int64_t i, int64_t c)
+{
+    double sum = 0;
+    for (int64_t p = t->m->offset[i]; p < t->m->offset[i + 1]; p++)
+        sum += t->m->value[p] * t->x[t->m->column[p] * t->b + c];
+    double *y = t->y + i * t->b + c;
+    *y = t->scale * (sum - t->shift * t->x[i * t->b + c]) - (t->back != 0 ? t->back * *y : 0);
+}
+
+static ddsc_status product_rows(void *arg, int64_t begin, int64_t end, int worker)
+{
+    const product *t = arg;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++) {
+        int64_t c = 0;
+        for (; c + LANES <= t->b; c += LANES)
+            row_lanes(t, i, c);
+        for (; c < t->b; c++)
+            row_single(t, i, c);
+    }
+    return DDSC_OK;
+}
+
+ddsc_status operator_step(ddsc_context *ctx, const sparse *m, int64_t b, double scale, double shift,
+                          double back, const double *x, double *y)
+{
+    product t = {m, b, scale, shift, back, x, y};
+    return parallel_for(ctx, m->n, PIECE_ROWS, product_rows, &t);
+}
+
+ddsc_status operator_apply(ddsc_context *ctx, const sparse *m, int64_t b, const double *x,
+                           double *y)
+{
+    return operator_step(ctx, m, b, 1, 0, 0, x, y);
+}
