@@ -45,6 +45,8 @@ ddsc_status mem_zero(ddsc_context *ctx, void *out, int64_t count, size_t size);
 /* Grow or shrink; on error the old block stays as it was. */
 ddsc_status mem_resize(ddsc_context *ctx, void *inout, int64_t count, size_t size);
 void mem_free(ddsc_context *ctx, void *block);
+/* Bytes left under the context's limit (INT64_MAX without one), to size what may be large or small. */
+int64_t ctx_memory_left(const ddsc_context *ctx);
 #define MEM_NEW(ctx, pointer, count) mem_get(ctx, &(pointer), (int64_t)(count), sizeof *(pointer))
 #define MEM_ZERO(ctx, pointer, count) mem_zero(ctx, &(pointer), (int64_t)(count), sizeof *(pointer))
 

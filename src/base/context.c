@@ -124,6 +124,7 @@ void ctx_enter(ddsc_context *ctx)
     ctx->message[0] = '\0';
     atomic_store(&ctx->message_state, 0);
     atomic_store(&ctx->cancelled, 0);
+    ctx->stage = NULL;
 }
 
 ddsc_status ctx_fail(ddsc_context *ctx, ddsc_status status, const char *format, ...)

@@ -122,6 +122,13 @@ void mem_free(ddsc_context *ctx, void *block)
     ctx->set.release(ctx->set.allocator_user, h.raw);
 }
 
+int64_t ctx_memory_left(const ddsc_context *ctx)
+{
+    if (ctx->set.memory_limit == 0)
+        return INT64_MAX;
+    return BASE_MAX(0, ctx->set.memory_limit - atomic_load(&ctx->held));
+}
+
 void ddsc_release(ddsc_context *context, void *block)
 {
     if (context)

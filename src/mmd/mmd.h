@@ -1,4 +1,9 @@
-/* mmd: kernels between points and the maximum mean discrepancy between items. */
+/* mmd: kernels between points and the maximum mean discrepancy between items,
+ *
+ *     D^2(i, j) = s_i + s_j - 2 sum_pq a_p b_q k(x_p, y_q),
+ *
+ * with s the mean kernel within an item: over pairs p != q, divided by 1 - sum a_p^2 (unbiased), or over
+ * all pairs (biased). An item of one point has no pair: its s is k(x, x), its only value, in both. */
 #ifndef DDSC_MMD_H
 #define DDSC_MMD_H
 
@@ -10,13 +15,41 @@ typedef struct mmd_kernel {
     double bandwidth; /* h; unused by the energy kernel */
 } mmd_kernel;
 
-/* k(x, y) from the squared distance of two points. */
+/* Squared distances become k(x, y), in place. */
+void mmd_kernel_apply(const mmd_kernel *kernel, int64_t n, double *r2);
 double mmd_kernel_value(const mmd_kernel *kernel, double r2);
-/* The bandwidth by rule: a quantile of the non-zero distances in a fixed sample of points. */
+/* The bandwidth by rule: a quantile of the non-zero distances in a fixed sample of points; 1 when all
+ * points are equal. */
 ddsc_status mmd_bandwidth(ddsc_context *ctx, double *bandwidth, const measures *m,
                           const ddsc_metric_settings *settings);
-/* Values k(x, y) for support rows [r0, r1) x columns [c0, c1) of the table into out (row-major). */
-void mmd_gram_block(const mmd_kernel *kernel, const measures *m, const double *norm2, int64_t r0,
-                    int64_t r1, int64_t c0, int64_t c1, double *out);
+
+/* Three ways to the sums, chosen by cost from sizes alone. */
+typedef enum mmd_way {
+    MMD_CLOUDS, /* kernel blocks point by point: own supports */
+    MMD_FIELD,  /* shared support: g_j(v) = sum_q b_q k(x_v, y_q) on the table, then sparse products */
+    MMD_GRID    /* the same field by one Gaussian an axis: the table is a regular grid */
+} mmd_way;
+
+typedef struct mmd mmd;
+
+typedef struct mmd_settings {
+    mmd_kernel kernel;
+    bool biased;
+    int n_workers;
+    int64_t budget; /* bytes the field may take; 0: 1 GiB, less under a memory limit */
+    int way;        /* an mmd_way, or -1: the cheapest */
+} mmd_settings;
+
+ddsc_status mmd_open(ddsc_context *ctx, mmd **out, const measures *m, const mmd_settings *set);
+void mmd_close(mmd *s);
+mmd_way mmd_get_way(const mmd *s);
+/* Side of a tile, and columns served at once (0: all, nothing to prepare). */
+int64_t mmd_side(const mmd *s);
+int64_t mmd_strip(const mmd *s);
+/* Make ready columns [j0, j1), at most a strip; strips in ascending order. */
+ddsc_status mmd_prepare(mmd *s, int64_t j0, int64_t j1);
+/* D^2 of items [i0, i1) x [j0, j1), i0 <= j0, within the strip; wanted as in a pair_tile. */
+ddsc_status mmd_tile(mmd *s, const int64_t range[4], const uint8_t *wanted, double *d2, int64_t ld,
+                     int worker);
 
 #endif

@@ -56,16 +56,17 @@ void exact_plan(const exact_solver *solver, const int32_t **row, const int32_t *
 
 typedef struct sinkhorn_problem {
     int64_t n, m;
-    const double *a, *b;
-    const double *cost;
-    double epsilon;
-    double tolerance; /* L1 marginal error */
-    int64_t max_iterations;
-    const double *f_start; /* warm start or NULL */
+    const double *a, *b;    /* zero or positive; normalised inside */
+    const double *cost;     /* n x m, finite, magnitude at most SINKHORN_MAX_COST */
+    double epsilon;         /* positive, finite */
+    double tolerance;       /* L1 marginal error */
+    int64_t max_iterations; /* passes over the kernel and Newton steps */
 } sinkhorn_problem;
 
+#define SINKHORN_MAX_COST 1e290
+
 typedef struct sinkhorn_result {
-    double regularised; /* <P,C> + eps KL(P | a x b) */
+    double regularised; /* <P,C> + eps KL(P | a x b), from the dual: second order in the error */
     double sharp;       /* <P,C> */
     double marginal_error;
     int64_t iterations;
@@ -75,14 +76,19 @@ typedef struct sinkhorn_solver sinkhorn_solver;
 
 ddsc_status sinkhorn_create(ddsc_context *ctx, sinkhorn_solver **solver);
 void sinkhorn_destroy(sinkhorn_solver *solver);
+/* A pure function of the problem: nothing of earlier solves is used. DDSC_NOT_CONVERGED when the cap
+ * was met; the result is then the plan reached and its true marginal error. */
 ddsc_status sinkhorn_solve(sinkhorn_solver *solver, sinkhorn_result *result,
                            const sinkhorn_problem *problem);
-const double *sinkhorn_f(const sinkhorn_solver *solver);
-const double *sinkhorn_g(const sinkhorn_solver *solver);
-/* regularised value of a problem with itself (a = b, symmetric cost), by the averaged fixed point.
- */
+/* The same for an item with itself (b is not read; cost symmetric with a zero diagonal), by the
+ * averaged fixed point, which needs a handful of iterations whatever epsilon is. */
 ddsc_status sinkhorn_self(sinkhorn_solver *solver, sinkhorn_result *result,
                           const sinkhorn_problem *problem);
+/* Potentials and plan of the last solve, which was of `problem`: P_ij = a_i b_j exp((f_i + g_j - C_ij) / epsilon). Each side
+ * carries half of the dual value; points without weight get the value that continues the formula. */
+void sinkhorn_potentials(const sinkhorn_solver *solver, const sinkhorn_problem *problem, double *f,
+                         double *g);
+void sinkhorn_plan(const sinkhorn_solver *solver, const sinkhorn_problem *problem, double *plan);
 
 /* ---- linear optimal transport ---- */
 

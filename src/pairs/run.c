@@ -51,7 +51,7 @@ static void session_close(session *s)
 }
 
 ddsc_status ddsc_distance_run(ddsc_context *context, double *out, ddsc_pair_stats *stats,
-                              const ddsc_measures *m, const ddsc_metric_settings *settings,
+                              const ddsc_measures *data, const ddsc_metric_settings *settings,
                               int condensed, int squared)
 {
     ddsc_status status = DDSC_OK;
@@ -59,12 +59,12 @@ ddsc_status ddsc_distance_run(ddsc_context *context, double *out, ddsc_pair_stat
     if (!context)
         return DDSC_ERROR_ARGUMENT;
     ctx_enter(context);
-    if (!out || !m)
+    if (!out || !data)
         return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_distance_run: %s is NULL",
                         out ? "measures" : "out");
     TRY(metric_settings_take(context, &s.set, settings));
-    TRY(session_open(context, &s, m));
-    TRY(matrix_fill(context, out, &s.stats, m->n, s.backend, s.state, condensed != 0,
+    TRY(session_open(context, &s, data));
+    TRY(matrix_fill(context, out, &s.stats, data->n, s.backend, s.state, condensed != 0,
                     squared != 0));
     status = session_verdict(context, &s, status);
     if (stats)
@@ -84,7 +84,7 @@ ddsc_status search_check(ddsc_context *ctx, const ddsc_graph_settings *set, cons
 }
 
 ddsc_status ddsc_neighbors_run(ddsc_context *context, ddsc_graph **graph, ddsc_pair_stats *stats,
-                               const ddsc_measures *m, const ddsc_metric_settings *metric,
+                               const ddsc_measures *data, const ddsc_metric_settings *metric,
                                const ddsc_graph_settings *settings)
 {
     ddsc_status status = DDSC_OK;
@@ -95,14 +95,14 @@ ddsc_status ddsc_neighbors_run(ddsc_context *context, ddsc_graph **graph, ddsc_p
     if (!context)
         return DDSC_ERROR_ARGUMENT;
     ctx_enter(context);
-    if (!graph || !m)
+    if (!graph || !data)
         return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_neighbors_run: %s is NULL",
                         graph ? "measures" : "graph");
     TRY(metric_settings_take(context, &s.set, metric));
     TRY(graph_settings_take(context, &set, settings));
     TRY(search_check(context, &set, backend_find(s.set.metric)->name));
-    TRY(session_open(context, &s, m));
-    TRY(neighbors_search(context, graph, &s.stats, m->n, s.backend, s.state, &set));
+    TRY(session_open(context, &s, data));
+    TRY(neighbors_search(context, graph, &s.stats, data->n, s.backend, s.state, &set));
     status = session_verdict(context, &s, status);
     if (stats)
         *stats = s.stats;

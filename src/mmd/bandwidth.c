@@ -1,0 +1,109 @@
+/* The bandwidth: a quantile of the distances between pooled points. A fixed sample of entries bounds the
+ * work; a set with fewer entries is taken whole. */
+#include <math.h>
+
+#include "linalg/points.h"
+#include "mmd/mmd.h"
+
+enum { SAMPLE_POINTS = 2000, SAMPLE_BLOCK = 64 };
+
+/* Put the k-th smallest of x at x[k], smaller ones before it (Hoare's selection, middle pivots). */
+static double select_smallest(double *x, int64_t n, int64_t k)
+{
+    int64_t low = 0, high = n - 1;
+    while (low < high) {
+        double pivot = x[low + (high - low) / 2];
+        int64_t i = low, j = high;
+        while (i <= j) {
+            while (x[i] < pivot)
+                i++;
+            while (x[j] > pivot)
+                j--;
+            if (i <= j) {
+                double t = x[i];
+                x[i++] = x[j];
+                x[j--] = t;
+            }
+        }
+        if (k <= j)
+            high = j;
+        else if (k >= i)
+            low = i;
+        else
+            break;
+    }
+    return x[k];
+}
+
+/* Quantile of squared values as a distance, linear between neighbours in rank. */
+static double quantile_distance(double *r2, int64_t n, double level)
+{
+    double at = level * (double)(n - 1);
+    int64_t k = (int64_t)at;
+    double below = sqrt(select_smallest(r2, n, k));
+    if (k + 1 >= n)
+        return below;
+    double next = r2[k + 1];
+    for (int64_t p = k + 2; p < n; p++)
+        next = BASE_MIN(next, r2[p]);
+    return below + (at - (double)k) * (sqrt(next) - below);
+}
+
+static void draw_points(ddsc_context *ctx, const measures *m, int64_t n, int32_t *row)
+{
+    rng r = rng_make(ctx_seed(ctx), RNG_BANDWIDTH, 0);
+    for (int64_t p = 0; p < n; p++)
+        row[p] = m->index[n == m->nnz ? p : rng_below(&r, m->nnz)];
+}
+
+/* Non-zero squared distances between all pairs of the drawn points; how many. */
+static int64_t pair_distances(const points *table, int64_t n, const int32_t *row, double *block,
+                              points_panel *some, points_panel *all, double *r2)
+{
+    int64_t count = 0;
+    points_panel_load(all, table, n, row, 0);
+    for (int64_t p0 = 0; p0 < n; p0 += SAMPLE_BLOCK) {
+        int64_t p1 = BASE_MIN(n, p0 + SAMPLE_BLOCK);
+        points_panel_load(some, table, p1 - p0, row + p0, 0);
+        all->n = p1;
+        points_distance2(table, some, all, block, n);
+        for (int64_t p = p0; p < p1; p++)
+            for (int64_t q = 0; q < p; q++)
+                if (block[(p - p0) * n + q] > 0)
+                    r2[count++] = block[(p - p0) * n + q];
+    }
+    return count;
+}
+
+ddsc_status mmd_bandwidth(ddsc_context *ctx, double *bandwidth, const measures *m,
+                          const ddsc_metric_settings *settings)
+{
+    ddsc_status status = DDSC_OK;
+    int64_t n = BASE_MIN(m->nnz, SAMPLE_POINTS);
+    points table = {0};
+    points_panel some = {0}, all = {0};
+    int32_t *row = NULL;
+    double *r2 = NULL, *block = NULL;
+    *bandwidth = settings->bandwidth_rule == DDSC_BANDWIDTH_VALUE ? settings->bandwidth : 1.0;
+    if (settings->bandwidth_rule == DDSC_BANDWIDTH_VALUE)
+        return DDSC_OK;
+    TRY(MEM_NEW(ctx, row, n));
+    TRY(MEM_NEW(ctx, block, SAMPLE_BLOCK * n));
+    TRY(MEM_NEW(ctx, r2, n * n / 2));
+    TRY(points_open(ctx, &table, m->v, m->d, m->support));
+    TRY(points_panel_create(ctx, &some, &table, SAMPLE_BLOCK));
+    TRY(points_panel_create(ctx, &all, &table, n));
+    draw_points(ctx, m, n, row);
+    int64_t count = pair_distances(&table, n, row, block, &some, &all, r2);
+    double level = settings->bandwidth_rule == DDSC_BANDWIDTH_MEDIAN ? 0.5 : 0.05;
+    if (count > 0)
+        *bandwidth = BASE_MAX(1e-150, quantile_distance(r2, count, level));
+done:
+    points_panel_free(ctx, &all);
+    points_panel_free(ctx, &some);
+    points_close(ctx, &table);
+    mem_free(ctx, r2);
+    mem_free(ctx, block);
+    mem_free(ctx, row);
+    return status;
+}

@@ -1,0 +1,62 @@
+/* The inside of an mmd object, for the files of this room. */
+#ifndef DDSC_MMD_INSIDE_H
+#define DDSC_MMD_INSIDE_H
+
+#include "linalg/points.h"
+#include "mmd/mmd.h"
+
+enum {
+    MMD_LANES = 32,   /* items side by side in the field, and support rows in a stripe of the Gram */
+    MMD_ROWS = 64,    /* a kernel block is at most MMD_ROWS x MMD_COLUMNS points */
+    MMD_COLUMNS = 256
+};
+
+typedef struct mmd_worker {
+    points_panel rows, columns;
+    double *block;  /* kernel values, MMD_ROWS x MMD_COLUMNS */
+    double *sums;   /* MMD_COLUMNS sums over the rows of a block */
+    double *g;      /* the field of one item at its own points */
+    double *stripe; /* field: Gram of the table against MMD_LANES rows; grid: dense cells x lanes */
+    double *line;   /* grid: one line of cells x lanes */
+} mmd_worker;
+
+/* A grid table: cell of every support row, and the kernel between the positions of each axis. */
+typedef struct mmd_grid {
+    int64_t d, n_cells;
+    int64_t shape[GRID_MAX_DIM];
+    int64_t *cell;
+    double *axis[GRID_MAX_DIM]; /* shape x shape */
+} mmd_grid;
+
+struct mmd {
+    ddsc_context *ctx;
+    const measures *m;
+    mmd_settings set;
+    mmd_way way;
+    points table;
+    double *self; /* s_i */
+    int64_t side, strip, first; /* first: the column the field starts at */
+    double *field; /* [block of MMD_LANES items][support row][lane] */
+    mmd_grid grid;
+    mmd_worker *worker;
+};
+
+/* out[lane] = sum_p weight_p panel[index_p][lane], in the order of the entries. */
+void mmd_gather(item_view item, const double *panel, double out[MMD_LANES]);
+static inline double *mmd_field_block(const mmd *s, int64_t item)
+{
+    return s->field + (item - s->first) / MMD_LANES * s->m->v * MMD_LANES;
+}
+
+/* s_i from g_p = sum_q a_q k(x_p, x_q) at the item's own points. */
+double mmd_self_term(const mmd *s, int64_t item, const double *g);
+
+ddsc_status field_fill(mmd *s, int64_t j0, int64_t j1);
+ddsc_status grid_open(mmd *s);
+void grid_close(mmd *s);
+ddsc_status grid_fill(mmd *s, int64_t j0, int64_t j1);
+ddsc_status clouds_open(mmd *s);
+void clouds_tile(mmd *s, const int64_t range[4], const uint8_t *wanted, double *d2, int64_t ld,
+                 mmd_worker *w);
+
+#endif

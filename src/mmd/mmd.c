@@ -1,0 +1,274 @@
+/* The choice of way, the terms within items, and the assembly of tiles. */
+#include "mmd/mmd.h"
+
+#include "linalg/linalg.h"
+#include "mmd/inside.h"
+
+enum {
+    FIELD_SIDE = 64,          /* a multiple of MMD_LANES */
+    FIELD_MAX_TABLE = 1 << 18 /* a worker's stripe of the Gram stays below 64 MiB */
+};
+static const int64_t field_budget = (int64_t)1 << 30;
+
+/* ---- plan ---- */
+
+static int64_t field_strip(const mmd *s)
+{
+    int64_t columns = s->set.budget / (int64_t)sizeof(double) / BASE_MAX(1, s->m->v);
+    return BASE_MAX(FIELD_SIDE, columns / FIELD_SIDE * FIELD_SIDE);
+}
+
+/* Costs in multiply-adds, everything else roughly weighed against them. */
+static double kernel_cost(const mmd *s)
+{
+    double d = (double)s->m->d;
+    return 8.0 + (d <= POINTS_MAX_DIRECT ? d : d / 4);
+}
+
+static double clouds_cost(const mmd *s)
+{
+    double nnz = (double)s->m->nnz;
+    return 0.5 * nnz * nnz * (kernel_cost(s) + 1.0);
+}
+
+static double field_cost(const mmd *s)
+{
+    double n = (double)s->m->n, v = (double)s->m->v, nnz = (double)s->m->nnz;
+    double n_strips = 1.0 + n / (double)field_strip(s);
+    return n_strips * v * v * kernel_cost(s) + nnz * v + 0.5 * n * nnz;
+}
+
+static double grid_cost(const mmd *s)
+{
+    const measures *m = s->m;
+    double cells = 1, sides = 0;
+    for (int64_t k = 0; k < m->d; k++) {
+        cells *= (double)m->grid.shape[k];
+        sides += (double)m->grid.shape[k];
+    }
+    return (double)m->n * (cells * sides + (double)m->v + 0.5 * (double)m->nnz);
+}
+
+static mmd_way choose_way(const mmd *s)
+{
+    mmd_way way = MMD_CLOUDS;
+    double best = clouds_cost(s);
+    if (s->m->v > FIELD_MAX_TABLE || s->m->v * FIELD_SIDE * (int64_t)sizeof(double) > s->set.budget)
+        return way;
+    if (field_cost(s) < best) {
+        way = MMD_FIELD;
+        best = field_cost(s);
+    }
+    if (s->m->grid.found && s->set.kernel.kind == DDSC_KERNEL_GAUSSIAN && grid_cost(s) < best)
+        way = MMD_GRID;
+    return way;
+}
+
+/* Tiles of clouds: about four million kernel values, yet enough tiles to go round. */
+static int64_t clouds_side(const measures *m)
+{
+    int64_t mean = m->nnz / BASE_MAX(1, m->n) + 1;
+    return BASE_MAX(1, BASE_MIN(64, BASE_MIN(2048 / mean, m->n / 16)));
+}
+
+/* ---- object ---- */
+
+static ddsc_status worker_create(mmd *s, mmd_worker *w)
+{
+    ddsc_status status = DDSC_OK;
+    int64_t longest = 1;
+    TRY(points_panel_create(s->ctx, &w->rows, &s->table, MMD_ROWS));
+    TRY(points_panel_create(s->ctx, &w->columns, &s->table, MMD_COLUMNS));
+    TRY(MEM_NEW(s->ctx, w->block, MMD_ROWS * MMD_COLUMNS));
+    TRY(MEM_NEW(s->ctx, w->sums, MMD_COLUMNS));
+    TRY(MEM_NEW(s->ctx, w->g, measures_largest_item(s->m)));
+    if (s->way == MMD_FIELD)
+        TRY(MEM_NEW(s->ctx, w->stripe, s->m->v * MMD_LANES));
+    if (s->way == MMD_GRID) {
+        for (int64_t k = 0; k < s->grid.d; k++)
+            longest = BASE_MAX(longest, s->grid.shape[k]);
+        TRY(MEM_NEW(s->ctx, w->stripe, s->grid.n_cells * MMD_LANES));
+        TRY(MEM_NEW(s->ctx, w->line, longest * MMD_LANES));
+    }
+done:
+    return status;
+}
+
+static void worker_free(mmd *s, mmd_worker *w)
+{
+    points_panel_free(s->ctx, &w->rows);
+    points_panel_free(s->ctx, &w->columns);
+    mem_free(s->ctx, w->block);
+    mem_free(s->ctx, w->sums);
+    mem_free(s->ctx, w->g);
+    mem_free(s->ctx, w->stripe);
+    mem_free(s->ctx, w->line);
+}
+
+static ddsc_status field_create(mmd *s)
+{
+    int64_t columns, items = (s->m->n + MMD_LANES - 1) / MMD_LANES * MMD_LANES;
+    s->side = FIELD_SIDE;
+    s->strip = field_strip(s);
+    columns = BASE_MIN(s->strip, items);
+    return MEM_NEW(s->ctx, s->field, columns * s->m->v);
+}
+
+ddsc_status mmd_open(ddsc_context *ctx, mmd **out, const measures *m, const mmd_settings *set)
+{
+    ddsc_status status = DDSC_OK;
+    mmd *s = NULL;
+    *out = NULL;
+    TRY(MEM_ZERO(ctx, s, 1));
+    *s = (mmd){.ctx = ctx, .m = m, .set = *set};
+    if (s->set.budget == 0)
+        s->set.budget = BASE_MIN(field_budget, ctx_memory_left(ctx) / 2);
+    s->way = set->way >= 0 ? (mmd_way)set->way : choose_way(s);
+    TRY(points_open(ctx, &s->table, m->v, m->d, m->support));
+    TRY(MEM_NEW(ctx, s->self, m->n));
+    if (s->way == MMD_GRID)
+        TRY(grid_open(s));
+    TRY(MEM_ZERO(ctx, s->worker, set->n_workers));
+    for (int k = 0; k < set->n_workers; k++)
+        TRY(worker_create(s, &s->worker[k]));
+    s->side = clouds_side(m);
+    TRY(s->way == MMD_CLOUDS ? clouds_open(s) : field_create(s));
+    *out = s;
+    s = NULL;
+done:
+    mmd_close(s);
+    return status;
+}
+
+void mmd_close(mmd *s)
+{
+    if (!s)
+        return;
+    for (int k = 0; s->worker && k < s->set.n_workers; k++)
+        worker_free(s, &s->worker[k]);
+    mem_free(s->ctx, s->worker);
+    mem_free(s->ctx, s->field);
+    mem_free(s->ctx, s->self);
+    grid_close(s);
+    points_close(s->ctx, &s->table);
+    mem_free(s->ctx, s);
+}
+
+mmd_way mmd_get_way(const mmd *s)
+{
+    return s->way;
+}
+
+int64_t mmd_side(const mmd *s)
+{
+    return s->side;
+}
+
+int64_t mmd_strip(const mmd *s)
+{
+    return s->strip;
+}
+
+/* ---- terms within an item ---- */
+
+/* sum_{p != q} a_p a_q and sum_{p != q} a_p a_q k_pq pair by pair: no cancellation. */
+static double self_by_pairs(const mmd *s, item_view item)
+{
+    double mass = 0, sum = 0;
+    for (int64_t p = 0; p < item.n; p++)
+        for (int64_t q = 0; q < p; q++) {
+            double both = item.weight[p] * item.weight[q];
+            double r2 = la_distance2(s->m->d, measures_point(s->m, item.index[p]),
+                                     measures_point(s->m, item.index[q]));
+            mass += both;
+            sum += both * mmd_kernel_value(&s->set.kernel, r2);
+        }
+    return mass > 0 ? sum / mass : mmd_kernel_value(&s->set.kernel, 0);
+}
+
+double mmd_self_term(const mmd *s, int64_t i, const double *g)
+{
+    item_view item = measures_item(s->m, i);
+    double own = mmd_kernel_value(&s->set.kernel, 0), sum = 0, left = 0, squares = 0;
+    for (int64_t p = 0; p < item.n; p++) {
+        double w = item.weight[p];
+        sum += w * g[p];
+        left += w * (g[p] - w * own);
+        squares += w * w;
+    }
+    if (s->set.biased)
+        return sum;
+    /* One point holds nearly all the mass: 1 - squares has lost its digits. */
+    if (1.0 - squares < 1e-3)
+        return self_by_pairs(s, item);
+    return left / (1.0 - squares);
+}
+
+/* ---- tiles ---- */
+
+typedef struct span {
+    mmd *s;
+    int64_t first;
+} span;
+
+static ddsc_status field_self_terms(void *arg, int64_t begin, int64_t end, int worker)
+{
+    const span *a = arg;
+    mmd *s = a->s;
+    double *g = s->worker[worker].g;
+    for (int64_t i = a->first + begin; i < a->first + end; i++) {
+        item_view item = measures_item(s->m, i);
+        const double *block = mmd_field_block(s, i) + (i - s->first) % MMD_LANES;
+        for (int64_t p = 0; p < item.n; p++)
+            g[p] = block[(int64_t)item.index[p] * MMD_LANES];
+        s->self[i] = mmd_self_term(s, i, g);
+    }
+    return DDSC_OK;
+}
+
+ddsc_status mmd_prepare(mmd *s, int64_t j0, int64_t j1)
+{
+    ddsc_status status = DDSC_OK;
+    if (s->way == MMD_CLOUDS)
+        return DDSC_OK;
+    s->first = j0;
+    TRY(s->way == MMD_GRID ? grid_fill(s, j0, j1) : field_fill(s, j0, j1));
+    TRY(parallel_for(s->ctx, j1 - j0, 64, field_self_terms, &(span){s, j0}));
+done:
+    return status;
+}
+
+static bool lanes_wanted(const uint8_t *wanted, int64_t n)
+{
+    for (int64_t k = 0; k < n; k++)
+        if (wanted[k])
+            return true;
+    return false;
+}
+
+static void field_tile(const mmd *s, const int64_t range[4], const uint8_t *wanted, double *d2,
+                       int64_t ld)
+{
+    double cross[MMD_LANES];
+    for (int64_t j = range[2]; j < range[3]; j += MMD_LANES) {
+        int64_t n = BASE_MIN(MMD_LANES, range[3] - j), at = j - range[2];
+        for (int64_t i = range[0]; i < range[1]; i++) {
+            int64_t row = i - range[0];
+            if (wanted && !lanes_wanted(wanted + row * (range[3] - range[2]) + at, n))
+                continue;
+            mmd_gather(measures_item(s->m, i), mmd_field_block(s, j), cross);
+            for (int64_t k = 0; k < n; k++)
+                d2[row * ld + at + k] = (s->self[i] + s->self[j + k]) - 2.0 * cross[k];
+        }
+    }
+}
+
+ddsc_status mmd_tile(mmd *s, const int64_t range[4], const uint8_t *wanted, double *d2, int64_t ld,
+                     int worker)
+{
+    if (s->way == MMD_CLOUDS)
+        clouds_tile(s, range, wanted, d2, ld, &s->worker[worker]);
+    else
+        field_tile(s, range, wanted, d2, ld);
+    return DDSC_OK;
+}

@@ -1,0 +1,231 @@
+/* From starting potentials to a converged plan. Epsilon comes down in steps, each started from an
+ * extrapolation of the two before. Within a step plain scaling iterations measure their own rate of
+ * convergence; from it come the over-relaxation (Thibault, Chizat, Dossal, Papadakis 2021; the optimal
+ * factor is Young's) and, when still too many iterations are foreseen, Newton steps. All choices are
+ * made from counts and errors, never from a clock. */
+#include <math.h>
+#include <string.h>
+
+#include "ot/sinkhorn_solver.h"
+
+enum {
+    PLAIN_WINDOW = 8,    /* iterations watched before a first decision */
+    RELAXED_WINDOW = 16, /* with over-relaxation; the first half settles */
+    NEWTON_STEPS = 40    /* tried in a row */
+};
+
+static const double EXPONENT_LIMIT = 200;  /* e^200: far from overflow, and from it and back too */
+static const double SUM_LIMIT = 1e60;      /* sums beyond it or its inverse are absorbed */
+static const double FIRST_EPSILON = 0.1;   /* of the range of the reduced cost */
+static const double LEVEL_FACTOR = 3;
+static const double LEVEL_TOLERANCE = 3e-3;
+
+/* ---- absorption ---- */
+
+static void absorb_side(double *potential, double *scale, const double *weight, int64_t n,
+                        double epsilon)
+{
+    for (int64_t i = 0; i < n; i++) {
+        potential[i] += epsilon * log(scale[i] / weight[i]);
+        scale[i] = weight[i];
+    }
+}
+
+static void fill(sinkhorn_solver *z, double epsilon)
+{
+    z->epsilon = epsilon;
+    if (!scaling_fill(&z->s, epsilon, EXPONENT_LIMIT)) {
+        scaling_reduce(&z->s);
+        scaling_fill(&z->s, epsilon, INFINITY);
+    }
+}
+
+void sinkhorn_absorb(sinkhorn_solver *z, double epsilon)
+{
+    absorb_side(z->s.f, z->s.u, z->s.a, z->s.n, z->epsilon);
+    absorb_side(z->s.g, z->s.v, z->s.b, z->s.m, z->epsilon);
+    fill(z, epsilon);
+}
+
+/* value + (next - now) / (now - before) (value - last): the potentials are smooth in epsilon, and
+ * straight lines once it is small. */
+static void extrapolate_side(double *value, double *last, int64_t n, double weight)
+{
+    for (int64_t i = 0; i < n; i++) {
+        double now = value[i];
+        value[i] += weight * (now - last[i]);
+        last[i] = now;
+    }
+}
+
+/* ---- the pace of one level ---- */
+
+typedef struct pace {
+    double omega;
+    bool plain_before; /* the columns were exact when this iteration began */
+    int64_t since;     /* iterations since omega changed */
+    double mark;       /* error at the middle of the window */
+    int64_t patience;  /* decisions to wait before the next Newton steps */
+} pace;
+
+static void pace_restart(pace *p, double omega)
+{
+    p->omega = omega;
+    p->since = 0;
+}
+
+/* One Newton step in units of one scaling iteration, from times measured over sizes 10 to 1000. */
+static double newton_price(const scaling *s)
+{
+    double n = (double)s->n, m = (double)s->m;
+    return (2000 + n * m * (1 + 0.06 * n) + 0.06 * n * n * n) / (100 + 0.2 * n * m);
+}
+
+/* At the end of a window: the rate seen, the omega it asks for, and whether Newton is cheaper. */
+static bool pace_decide(pace *p, const scaling *s, double error, double tolerance)
+{
+    double half = p->omega > 1 ? RELAXED_WINDOW / 2 : PLAIN_WINDOW / 2;
+    double rate = pow(error / p->mark, 1 / half), omega = p->omega;
+    /* Young's relation of the rate under omega and the plain rate eta; below omega - 1 it is silent. */
+    double eta = (rate + omega - 1) * (rate + omega - 1) / (rate * omega * omega);
+    double wanted = omega;
+    if (rate >= 1)
+        wanted = 1;
+    else if (omega == 1 || rate > omega - 1)
+        wanted = 2 / (1 + sqrt(1 - fmin(eta, 1 - 1e-9)));
+    double coming = rate >= 1 ? 0.9999 : fmin(0.9999, wanted > 1 ? fmax(wanted - 1, 0.2) : rate);
+    double passes = log(tolerance / error) / log(coming);
+    pace_restart(p, wanted);
+    if (p->patience > 0) {
+        p->patience--;
+        return false;
+    }
+    return s->n <= NEWTON_MAX_ROWS && passes > 4 * newton_price(s);
+}
+
+/* True when Newton steps should come next. */
+static bool pace_next(pace *p, const scaling *s, const scaling_report *r, double tolerance)
+{
+    double error = r->row_error + r->column_error;
+    int64_t window = p->omega > 1 ? RELAXED_WINDOW : PLAIN_WINDOW;
+    p->plain_before = p->omega == 1;
+    p->since++;
+    if (p->omega > 1 && error <= tolerance) {
+        pace_restart(p, 1);
+        return false;
+    }
+    if (p->since == window / 2)
+        p->mark = error;
+    if (p->since < window || error <= tolerance)
+        return false;
+    return pace_decide(p, s, error, tolerance);
+}
+
+static bool out_of_range(double low, double high)
+{
+    return low < 1 / SUM_LIMIT || high > SUM_LIMIT;
+}
+
+/* Newton steps until the tolerance or the first that fails. */
+static ddsc_status newton_run(sinkhorn_solver *z, sinkhorn_state *state)
+{
+    state->error = scaling_settle(&z->s);
+    bool moved = true;
+    for (int k = 0; k < NEWTON_STEPS && moved && state->error > state->tolerance; k++) {
+        if (state->iterations >= state->cap)
+            break;
+        ddsc_status status = newton_step(z, &state->error, &moved);
+        if (status < 0)
+            return status;
+        state->iterations++;
+        double low = INFINITY, high = 0;
+        for (int64_t i = 0; i < z->s.n; i++) {
+            low = fmin(low, z->s.row_sum[i]);
+            high = fmax(high, z->s.row_sum[i]);
+        }
+        if (out_of_range(low, high)) {
+            sinkhorn_absorb(z, z->epsilon);
+            state->error = scaling_settle(&z->s);
+        }
+    }
+    return DDSC_OK;
+}
+
+static ddsc_status check_cancel(sinkhorn_solver *z)
+{
+    if (z->may_poll)
+        return progress_poll(z->ctx);
+    return ctx_cancelled(z->ctx) ? DDSC_ERROR_CANCELLED : DDSC_OK;
+}
+
+/* Iterate at the epsilon of the kernel. */
+static ddsc_status run_level(sinkhorn_solver *z, sinkhorn_state *state)
+{
+    pace p = {.omega = 1};
+    int64_t attempts = 0;
+    while (state->iterations < state->cap) {
+        scaling_report r = scaling_pass(&z->s, p.omega);
+        state->iterations++;
+        if (state->iterations % 64 == 0 && check_cancel(z) < 0)
+            return DDSC_ERROR_CANCELLED;
+        if (out_of_range(r.low, r.high)) {
+            sinkhorn_absorb(z, z->epsilon);
+            pace_restart(&p, 1);
+            continue;
+        }
+        if (p.plain_before && r.row_error <= state->tolerance)
+            break;
+        if (!pace_next(&p, &z->s, &r, state->tolerance))
+            continue;
+        ddsc_status status = newton_run(z, state);
+        if (status < 0 || state->error <= state->tolerance)
+            return status;
+        p = (pace){.omega = 1, .patience = (int64_t)1 << BASE_MIN(++attempts, 10)};
+    }
+    state->error = scaling_settle(&z->s);
+    return DDSC_OK;
+}
+
+/* ---- the levels ---- */
+
+/* The least factor^k epsilon at or above the first epsilon, so that the last step lands on it. */
+static int64_t count_levels(double range, double epsilon)
+{
+    double ratio = FIRST_EPSILON * range / epsilon;
+    return ratio > 1 ? (int64_t)ceil(fmin(log(ratio) / log(LEVEL_FACTOR), 600)) : 0;
+}
+
+static void next_level(sinkhorn_solver *z, double before, double epsilon)
+{
+    double now = z->epsilon;
+    absorb_side(z->s.f, z->s.u, z->s.a, z->s.n, now);
+    absorb_side(z->s.g, z->s.v, z->s.b, z->s.m, now);
+    double weight = before > 0 ? (epsilon - now) / (now - before) : 0;
+    extrapolate_side(z->s.f, z->last_f, z->s.n, weight);
+    extrapolate_side(z->s.g, z->last_g, z->s.m, weight);
+    fill(z, epsilon);
+}
+
+ddsc_status sinkhorn_iterate(sinkhorn_solver *z, double epsilon, sinkhorn_state *state)
+{
+    double tolerance = state->tolerance, before = 0;
+    int64_t levels = count_levels(z->range, epsilon);
+    fill(z, epsilon * pow(LEVEL_FACTOR, (double)levels));
+    for (int64_t k = levels; k >= 0; k--) {
+        state->tolerance = k > 0 ? fmax(tolerance, LEVEL_TOLERANCE) : tolerance;
+        ddsc_status status = run_level(z, state);
+        if (status < 0)
+            return status;
+        if (k == 0)
+            break;
+        double now = z->epsilon;
+        if (state->iterations >= state->cap) {
+            k = 1; /* no more to spend: straight to the epsilon asked for */
+            before = 0;
+        }
+        next_level(z, before, epsilon * pow(LEVEL_FACTOR, (double)(k - 1)));
+        before = now;
+    }
+    state->tolerance = tolerance;
+    return DDSC_OK;
+}

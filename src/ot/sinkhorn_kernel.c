@@ -1,0 +1,209 @@
+#include "ot/sinkhorn_kernel.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/simd.h"
+
+/* Keeps a division finite where a sum of the kernel has vanished; the range report tells. */
+#define TINY_SUM 1e-290
+
+/* ---- pieces shared by the passes ---- */
+
+/* sums[k] = row k of four rows times v. */
+SIMD_INLINE void four_dots(double sums[ROW_BLOCK], const double *k0, int64_t stride, const double *v)
+{
+    const double *k1 = k0 + stride, *k2 = k1 + stride, *k3 = k2 + stride;
+    simd_f64 d0 = simd_all(0), d1 = d0, d2 = d0, d3 = d0;
+    for (int64_t j = 0; j < stride; j += SIMD_LANES) {
+        simd_f64 x = simd_load(v + j);
+        d0 += simd_load(k0 + j) * x;
+        d1 += simd_load(k1 + j) * x;
+        d2 += simd_load(k2 + j) * x;
+        d3 += simd_load(k3 + j) * x;
+    }
+    sums[0] = simd_sum(d0);
+    sums[1] = simd_sum(d1);
+    sums[2] = simd_sum(d2);
+    sums[3] = simd_sum(d3);
+}
+
+/* total += u' K over four rows. */
+SIMD_INLINE void four_adds(double *total, const double *k0, int64_t stride, const double *u)
+{
+    const double *k1 = k0 + stride, *k2 = k1 + stride, *k3 = k2 + stride;
+    for (int64_t j = 0; j < stride; j += SIMD_LANES) {
+        simd_f64 low = u[0] * simd_load(k0 + j) + u[1] * simd_load(k1 + j);
+        simd_f64 high = u[2] * simd_load(k2 + j) + u[3] * simd_load(k3 + j);
+        simd_store(total + j, simd_load(total + j) + (low + high));
+    }
+}
+
+/* Padded columns start from 1, so that their quotient is 0 and their sum unremarkable. */
+SIMD_INLINE void clear_columns(scaling *s)
+{
+    memset(s->column_sum, 0, (size_t)s->stride * sizeof *s->column_sum);
+    for (int64_t j = s->m; j < s->stride; j++)
+        s->column_sum[j] = 1;
+}
+
+/* ---- the kernel ---- */
+
+SIMD_CLONES static double fill_exponents(scaling *s, double inverse)
+{
+    double worst = 0, *column_high = s->column_sum;
+    for (int64_t j = 0; j < s->stride; j++)
+        column_high[j] = -INFINITY;
+    for (int64_t i = 0; i < s->n; i++) {
+        const double *cost = s->cost + i * s->stride;
+        double *out = s->kernel + i * s->stride;
+        simd_f64 row_high = simd_all(-INFINITY);
+        for (int64_t j = 0; j < s->stride; j += SIMD_LANES) {
+            simd_f64 t = ((s->f[i] + simd_load(s->g + j)) - simd_load(cost + j)) * inverse;
+            simd_store(out + j, t);
+            row_high = simd_max(row_high, t);
+            simd_store(column_high + j, simd_max(simd_load(column_high + j), t));
+        }
+        double high = simd_highest(row_high);
+        worst = BASE_MAX(worst, fabs(high));
+    }
+    for (int64_t j = 0; j < s->m; j++)
+        worst = BASE_MAX(worst, fabs(column_high[j]));
+    return worst;
+}
+
+SIMD_CLONES static void exponentiate(double *x, int64_t n)
+{
+    for (int64_t i = 0; i < n; i += SIMD_LANES)
+        simd_store(x + i, simd_exp(simd_load(x + i)));
+}
+
+bool scaling_fill(scaling *s, double epsilon, double limit)
+{
+    /* Padded columns have an infinite cost, so their exponent is -inf and their kernel 0. */
+    double worst = fill_exponents(s, 1.0 / BASE_MAX(epsilon, 1e-300));
+    if (!(worst <= limit))
+        return false;
+    exponentiate(s->kernel, s->n * s->stride);
+    return true;
+}
+
+SIMD_CLONES static void reduce_rows(scaling *s)
+{
+    for (int64_t i = 0; i < s->n; i++) {
+        simd_f64 low = simd_all(INFINITY);
+        for (int64_t j = 0; j < s->stride; j += SIMD_LANES)
+            low = simd_min(low, simd_load(s->cost + i * s->stride + j) - simd_load(s->g + j));
+        s->f[i] = -simd_highest(-low);
+    }
+}
+
+SIMD_CLONES static void reduce_columns(scaling *s)
+{
+    for (int64_t j = 0; j < s->stride; j += SIMD_LANES) {
+        simd_f64 low = simd_all(INFINITY);
+        for (int64_t i = 0; i < s->n; i++)
+            low = simd_min(low, simd_load(s->cost + i * s->stride + j) - s->f[i]);
+        simd_store(s->g + j, low);
+    }
+    for (int64_t j = s->m; j < s->stride; j++)
+        s->g[j] = 0;
+}
+
+void scaling_reduce(scaling *s)
+{
+    reduce_columns(s);
+    reduce_rows(s);
+}
+
+/* ---- iterations ---- */
+
+/* The relaxed value, held above half the plain one: over-relaxation must not change a sign. */
+static inline double relax(double old, double plain, double omega)
+{
+    double relaxed = plain + (omega - 1) * (plain - old);
+    return BASE_MAX(relaxed, 0.5 * plain);
+}
+
+SIMD_INLINE void update_rows(scaling *s, int64_t i, const double *sums, double omega,
+                             scaling_report *report)
+{
+    int64_t count = s->n - i < ROW_BLOCK ? s->n - i : ROW_BLOCK;
+    for (int64_t k = 0; k < count; k++) {
+        double sum = BASE_MAX(sums[k], TINY_SUM);
+        report->low = BASE_MIN(report->low, sum);
+        report->high = BASE_MAX(report->high, sum);
+        report->row_error += fabs(s->u[i + k] * sums[k] - s->a[i + k]);
+        s->u[i + k] = relax(s->u[i + k], s->a[i + k] / sum, omega);
+    }
+}
+
+SIMD_INLINE void update_columns(scaling *s, double omega, scaling_report *report)
+{
+    simd_f64 low = simd_all(INFINITY), high = simd_all(0), error = high;
+    for (int64_t j = 0; j < s->stride; j += SIMD_LANES) {
+        simd_f64 sum = simd_load(s->column_sum + j), b = simd_load(s->b + j);
+        simd_f64 safe = simd_max(sum, simd_all(TINY_SUM)), v = simd_load(s->v + j);
+        low = simd_min(low, safe);
+        high = simd_max(high, safe);
+        error += simd_abs(v * sum - b);
+        simd_f64 plain = b / safe;
+        simd_store(s->v + j, simd_max(plain + (omega - 1) * (plain - v), 0.5 * plain));
+    }
+    report->low = BASE_MIN(report->low, -simd_highest(-low));
+    report->high = BASE_MAX(report->high, simd_highest(high));
+    report->column_error = simd_sum(error);
+}
+
+SIMD_CLONES scaling_report scaling_pass(scaling *s, double omega)
+{
+    scaling_report report = {0, 0, INFINITY, 0};
+    clear_columns(s);
+    for (int64_t i = 0; i < s->rows; i += ROW_BLOCK) {
+        const double *k = s->kernel + i * s->stride;
+        double sums[ROW_BLOCK];
+        four_dots(sums, k, s->stride, s->v);
+        update_rows(s, i, sums, omega, &report);
+        four_adds(s->column_sum, k, s->stride, s->u + i);
+    }
+    update_columns(s, omega, &report);
+    return report;
+}
+
+SIMD_CLONES double scaling_measure(scaling *s)
+{
+    double error = 0;
+    for (int64_t i = 0; i < s->rows; i += ROW_BLOCK)
+        four_dots(s->row_sum + i, s->kernel + i * s->stride, s->stride, s->v);
+    for (int64_t i = 0; i < s->n; i++)
+        error += fabs(s->u[i] * s->row_sum[i] - s->a[i]);
+    return error;
+}
+
+SIMD_CLONES static void settle_columns(scaling *s)
+{
+    scaling_report ignored = {0, 0, INFINITY, 0};
+    clear_columns(s);
+    for (int64_t i = 0; i < s->rows; i += ROW_BLOCK)
+        four_adds(s->column_sum, s->kernel + i * s->stride, s->stride, s->u + i);
+    update_columns(s, 1, &ignored);
+}
+
+double scaling_settle(scaling *s)
+{
+    settle_columns(s);
+    return scaling_measure(s);
+}
+
+SIMD_CLONES void scaling_plan(const scaling *s, double *plan, bool by_root_b)
+{
+    double *factor = s->column_sum;
+    for (int64_t j = 0; j < s->stride; j++)
+        factor[j] = by_root_b && j < s->m ? s->v[j] / sqrt(s->b[j]) : s->v[j];
+    for (int64_t i = 0; i < s->n; i++)
+        for (int64_t j = 0; j < s->stride; j += SIMD_LANES) {
+            simd_f64 p = s->u[i] * simd_load(s->kernel + i * s->stride + j) * simd_load(factor + j);
+            simd_store(plan + i * s->stride + j, p);
+        }
+}

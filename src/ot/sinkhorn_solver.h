@@ -1,0 +1,53 @@
+/* The inside of a sinkhorn_solver, shared by the sinkhorn_*.c files. */
+#ifndef DDSC_OT_SINKHORN_SOLVER_H
+#define DDSC_OT_SINKHORN_SOLVER_H
+
+#include "ot/ot.h"
+#include "ot/sinkhorn_kernel.h"
+
+/* Workspace of the Newton steps; made when the first one is taken. */
+typedef struct newton_space {
+    double *block;
+    int64_t capacity;
+    double *scaled;    /* rows x stride: u K v / sqrt(b) */
+    double *matrix;    /* rows x rows */
+    double *direction; /* rows */
+    double *before;    /* rows: u before the step */
+} newton_space;
+
+struct sinkhorn_solver {
+    ddsc_context *ctx;
+    bool may_poll; /* the solver runs on the calling thread and may ask whether to stop */
+    double *block;
+    int64_t capacity;
+    int32_t *kept; /* places of the kept rows, then columns, in the problem */
+    int64_t kept_capacity;
+    const int32_t *row_of, *column_of;
+    bool swapped;            /* rows here are the problem's columns */
+    scaling s;               /* of the reduced cost C - base_f - base_g >= 0 */
+    double *base_f, *base_g;
+    double *last_f, *last_g; /* potentials of the level before, for the extrapolation */
+    double range;            /* largest reduced cost */
+    double epsilon;          /* of the kernel that is filled in */
+    newton_space newton;
+};
+
+/* Where an iteration stands. */
+typedef struct sinkhorn_state {
+    double tolerance;
+    int64_t iterations, cap;
+    double error; /* of the rows; the columns are exact */
+} sinkhorn_state;
+
+/* Move the scalings into the potentials and fill the kernel for `epsilon`. */
+void sinkhorn_absorb(sinkhorn_solver *z, double epsilon);
+/* From the starting potentials (0) to the plan of `epsilon`; leaves exact columns and state->error. */
+ddsc_status sinkhorn_iterate(sinkhorn_solver *z, double epsilon, sinkhorn_state *state);
+
+/* Largest number of rows for which the dense Newton system is worth its memory. */
+enum { NEWTON_MAX_ROWS = 2048 };
+/* One damped Newton step on the semi-dual from exact columns; *error is updated. *moved is false when
+ * no step was found, and the scalings are then as before. */
+ddsc_status newton_step(sinkhorn_solver *z, double *error, bool *moved);
+
+#endif

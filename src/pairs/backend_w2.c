@@ -1,0 +1,90 @@
+/* Exact 2-Wasserstein: one transport problem a pair, one solver a worker. */
+#include "ot/ot.h"
+#include "pairs/pairs.h"
+
+enum { W2_SIDE = 16 };
+
+typedef struct w2 {
+    ddsc_context *ctx;
+    const measures *m;
+    int64_t max_pivots;
+    int n_workers;
+    exact_solver **solver;
+} w2;
+
+static void w2_close(void *state)
+{
+    w2 *s = state;
+    if (!s)
+        return;
+    for (int k = 0; s->solver && k < s->n_workers; k++)
+        exact_destroy(s->solver[k]);
+    mem_free(s->ctx, s->solver);
+    mem_free(s->ctx, s);
+}
+
+static ddsc_status w2_open(void **state, const pair_job *job, ddsc_pair_stats *stats)
+{
+    ddsc_status status = DDSC_OK;
+    w2 *s = NULL;
+    (void)stats;
+    TRY(MEM_ZERO(job->ctx, s, 1));
+    *s = (w2){.ctx = job->ctx, .m = job->m, .n_workers = job->n_workers};
+    s->max_pivots = job->set->w2_max_pivots;
+    TRY(MEM_ZERO(job->ctx, s->solver, s->n_workers));
+    for (int k = 0; k < s->n_workers; k++)
+        TRY(exact_create(job->ctx, &s->solver[k]));
+    *state = s;
+    s = NULL;
+done:
+    w2_close(s);
+    return status;
+}
+
+/* Small sets get small tiles, so that many threads find work. */
+static void w2_plan(const void *state, pair_plan *plan)
+{
+    const w2 *s = state;
+    plan->tile_side = BASE_MAX(1, BASE_MIN(W2_SIDE, s->m->n / 32));
+}
+
+static ddsc_status solve_pair(w2 *s, exact_solver *solver, int64_t i, int64_t j, double *d2,
+                              ddsc_pair_stats *stats)
+{
+    exact_result result;
+    ddsc_status status =
+        exact_solve_items(solver, &result, s->m, i, s->m, j, s->max_pivots);
+    if (status < 0)
+        return status;
+    *d2 = result.primal;
+    stats->n_iterations += result.pivots;
+    stats->max_gap = BASE_MAX(stats->max_gap, result.gap);
+    stats->n_not_converged += status == DDSC_NOT_CONVERGED;
+    return status;
+}
+
+static ddsc_status w2_tile(void *state, const pair_tile *t, double *d2, int64_t ld, int worker,
+                           ddsc_pair_stats *stats)
+{
+    ddsc_status status = DDSC_OK;
+    w2 *s = state;
+    for (int64_t i = t->i0; i < t->i1; i++)
+        for (int64_t j = t->j0; j < t->j1; j++)
+            if (tile_wants(t, i, j)) {
+                if (ctx_cancelled(s->ctx))
+                    return DDSC_ERROR_CANCELLED;
+                TRY(solve_pair(s, s->solver[worker], i, j,
+                               d2 + (i - t->i0) * ld + (j - t->j0), stats));
+            }
+done:
+    return status;
+}
+
+const pair_backend backend_w2 = {
+    .name = "w2",
+    .tile_side = W2_SIDE,
+    .open = w2_open,
+    .tile = w2_tile,
+    .close = w2_close,
+    .plan = w2_plan,
+};
