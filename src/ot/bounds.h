@@ -1,5 +1,5 @@
-/* Lower bounds of W2^2 that cost far less than a solve. Each states why it is valid; rounding is on the
- * safe side: a bound never exceeds the true value by more than `slack` says. */
+/* Lower bounds of W2^2 that cost far less than a solve. Each states why it is valid; rounding is on
+ * the safe side: a bound never exceeds the true value by more than `slack` says. */
 #ifndef DDSC_OT_BOUNDS_H
 #define DDSC_OT_BOUNDS_H
 
@@ -7,27 +7,27 @@
 
 /* ---- projections ----
  * For an orthonormal frame, W2^2 >= the sum over axes of the 1-D W2^2 of the projections, and a 1-D
- * W2^2 is the L2 distance of the quantile functions. Averages of quantile functions over bins keep the
- * inequality (Jensen), so do averages over frames, and so does any orthogonal projection of the
- * resulting vectors: |e_i - e_j|^2 <= W2^2(i, j) for the short rows e kept here. The length of what the
- * projection cut off is kept as one more coordinate (| |r_i| - |r_j| | <= |r_i - r_j|). */
+ * W2^2 is the L2 distance of the quantile functions. Averages of quantile functions over bins keep
+ * the inequality (Jensen), so do averages over frames, and so does any orthogonal projection of the
+ * resulting vectors: |e_i - e_j|^2 <= W2^2(i, j) for the short rows e kept here. The length of what
+ * the projection cut off is kept as one more coordinate (| |r_i| - |r_j| | <= |r_i - r_j|). */
 typedef struct projection_bound {
-    int64_t n, p;  /* items, coordinates a row */
-    float *row;    /* n x p */
-    float *norm2;  /* n: |e_i|^2 */
-    double slack;  /* relative to norm2_i + norm2_j: rounding of the float products */
+    int64_t n, p; /* items, coordinates a row */
+    float *row;   /* n x p */
+    float *norm2; /* n: |e_i|^2 */
+    double slack; /* relative to norm2_i + norm2_j: rounding of the float products */
 } projection_bound;
 
 ddsc_status projection_bound_make(ddsc_context *ctx, projection_bound *out, const measures *m);
 void projection_bound_free(ddsc_context *ctx, projection_bound *b);
 /* Bounds for items [i0, i1) x [j0, j1) into out (row-major, ld): already lowered by the slack. */
-void projection_bound_tile(const projection_bound *b, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
-                           float *out, int64_t ld);
+void projection_bound_tile(const projection_bound *b, int64_t i0, int64_t i1, int64_t j0,
+                           int64_t j1, float *out, int64_t ld);
 
 /* ---- relaxed transport ----
- * Dropping one marginal leaves sum_i a_i min_j C_ij <= W2^2 (Kusner et al. 2015); likewise the other
- * way; the larger of the two. Points are kept in float, moved to their mean, each item padded to whole
- * vectors with points far away. */
+ * Dropping one marginal leaves sum_i a_i min_j C_ij <= W2^2 (Kusner et al. 2015); likewise the
+ * other way; the larger of the two. Points are kept in float, moved to their mean, each item padded
+ * to whole vectors with points far away. */
 enum { RELAXED_LANES = 8 };
 
 typedef struct relaxed_bound {
@@ -45,5 +45,21 @@ void relaxed_bound_free(ddsc_context *ctx, relaxed_bound *b);
 int64_t relaxed_bound_room(const relaxed_bound *b, int64_t side);
 void relaxed_bound_tile(const relaxed_bound *b, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
                         float *out, int64_t ld, float *room);
+
+/* ---- dual cuts ----
+ * Feasible potentials f of an item, c-transformed to the whole support table, f^c(y) = min_x C(x,
+ * y) - f(x), give W2^2(item, other) >= sum a f + sum b f^c for every other item: linear in the
+ * other. */
+typedef struct cut_table {
+    int64_t v;
+    float *cost; /* v x v: squared distances of the support points */
+    double largest;
+} cut_table;
+
+ddsc_status cut_table_make(ddsc_context *ctx, cut_table *out, const measures *m);
+void cut_table_free(ddsc_context *ctx, cut_table *t);
+/* potential has v slots; constant holds sum a f, lowered by the rounding of the float table. */
+void cut_make(const cut_table *t, item_view item, const double *f, double *constant,
+              float *potential);
 
 #endif

@@ -130,8 +130,9 @@ static void job_close(ddsc_context *ctx, job *j)
     mem_free(ctx, j->mass);
 }
 
-ddsc_status ddsc_measures_compress(ddsc_context *ctx, ddsc_measures **merged, const ddsc_measures *m,
-                                   int64_t limit, ddsc_compress_report *report)
+ddsc_status ddsc_measures_compress(ddsc_context *ctx, ddsc_measures **merged,
+                                   const ddsc_measures *m, int64_t limit,
+                                   ddsc_compress_report *report)
 {
     ddsc_status status = DDSC_OK;
     job j = {.ctx = ctx, .m = m, .limit = limit};

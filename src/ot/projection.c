@@ -1,4 +1,5 @@
-/* The projection bound: quantile embeddings of rotated frames, shortened by principal directions. */
+/* The projection bound: quantile embeddings of rotated frames, shortened by principal directions.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +7,14 @@
 #include "linalg/linalg.h"
 #include "ot/bounds.h"
 
-enum { BINS = 64, MAX_DIRECTIONS = 127, SAMPLE = 512, BLOCK = 32, PLANE_FRAMES = 12, MAX_AXES = 48 };
+enum {
+    BINS = 64,
+    MAX_DIRECTIONS = 127,
+    SAMPLE = 512,
+    BLOCK = 32,
+    PLANE_FRAMES = 12,
+    MAX_AXES = 48
+};
 
 typedef struct embedder {
     ddsc_context *ctx;
@@ -18,7 +26,7 @@ typedef struct embedder {
     int64_t p;
     float *row;
     float *norm2;
-    struct scratch *scratch;          /* one a worker */
+    struct scratch *scratch; /* one a worker */
 } embedder;
 
 typedef struct projected {
@@ -165,8 +173,8 @@ static ddsc_status principal_directions(embedder *e, double *rows, int64_t n)
     TRY(MEM_NEW(e->ctx, e->basis, BASE_MAX(1, e->p) * e->length));
     for (int64_t k = 0; k < e->p; k++) {
         double *direction = e->basis + k * e->length;
-        la_gemm(false, false, 1, e->length, n, 1 / sqrt(value[n - 1 - k]),
-                vector + (n - 1 - k) * n, n, rows, e->length, 0, direction, e->length);
+        la_gemm(false, false, 1, e->length, n, 1 / sqrt(value[n - 1 - k]), vector + (n - 1 - k) * n,
+                n, rows, e->length, 0, direction, e->length);
     }
 done:
     mem_free(e->ctx, gram);
@@ -260,7 +268,8 @@ ddsc_status projection_bound_make(ddsc_context *ctx, projection_bound *out, cons
     TRY(MEM_NEW(ctx, e.row, m->n * (e.p + 1)));
     TRY(MEM_NEW(ctx, e.norm2, m->n));
     TRY(parallel_for(ctx, m->n, BLOCK, embed_range, &e));
-    /* Float products of p + 1 terms, rounded coordinates: (p + 8) 2^-24 of the norms covers both. */
+    /* Float products of p + 1 terms, rounded coordinates: (p + 8) 2^-24 of the norms covers both.
+     */
     *out = (projection_bound){m->n, e.p + 1, e.row, e.norm2, (double)(e.p + 8) * 0x1p-23};
     e.row = e.norm2 = NULL;
 done:
@@ -275,8 +284,8 @@ void projection_bound_free(ddsc_context *ctx, projection_bound *b)
     *b = (projection_bound){0};
 }
 
-void projection_bound_tile(const projection_bound *b, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
-                           float *out, int64_t ld)
+void projection_bound_tile(const projection_bound *b, int64_t i0, int64_t i1, int64_t j0,
+                           int64_t j1, float *out, int64_t ld)
 {
     la_sgemm(false, true, i1 - i0, j1 - j0, b->p, -2, b->row + i0 * b->p, b->p, b->row + j0 * b->p,
              b->p, 0, out, ld);

@@ -1,5 +1,5 @@
-/* The relaxed one-sided bound for blocks of items: one float matrix product gives all costs of a tile,
- * then row and column minima of each pair's rectangle. */
+/* The relaxed one-sided bound for blocks of items: one float matrix product gives all costs of a
+ * tile, then row and column minima of each pair's rectangle. */
 #include <string.h>
 
 #include "linalg/linalg.h"
@@ -8,7 +8,8 @@
 typedef float lanes __attribute__((vector_size(RELAXED_LANES * sizeof(float)), aligned(4)));
 typedef int32_t lane_bits __attribute__((vector_size(RELAXED_LANES * sizeof(int32_t)), aligned(4)));
 
-/* Vectors never cross a function border that is not inlined, so their calling convention is moot. */
+/* Vectors never cross a function border that is not inlined, so their calling convention is moot.
+ */
 #pragma GCC diagnostic ignored "-Wpsabi"
 
 static const float FAR_AWAY = 1e30f;
@@ -95,10 +96,11 @@ int64_t relaxed_bound_room(const relaxed_bound *b, int64_t side)
     return rows * rows + rows;
 }
 
-/* Costs of one row of points against the columns of one item, lowered by the slack, never below 0; the
- * row's minimum is returned, the columns' minima so far are kept in `column`. */
+/* Costs of one row of points against the columns of one item, lowered by the slack, never below 0;
+ * the row's minimum is returned, the columns' minima so far are kept in `column`. */
 __attribute__((target_clones("avx512f", "avx2", "default"))) static float
-row_minimum(const float *product, const float *norm2, int64_t n, float own, float keep, float *column)
+row_minimum(const float *product, const float *norm2, int64_t n, float own, float keep,
+            float *column)
 {
     lanes zero = {0}, best = zero + FAR_AWAY;
     for (int64_t c = 0; c < n; c += RELAXED_LANES) {
@@ -114,9 +116,10 @@ row_minimum(const float *product, const float *norm2, int64_t n, float own, floa
     return least;
 }
 
-/* max(sum_i a_i min_j C_ij, sum_j b_j min_i C_ij) of one pair; `product` is the rectangle's corner. */
-static float pair_bound(const relaxed_bound *b, const float *product, int64_t ld, int64_t i, int64_t j,
-                        float *column)
+/* max(sum_i a_i min_j C_ij, sum_j b_j min_i C_ij) of one pair; `product` is the rectangle's corner.
+ */
+static float pair_bound(const relaxed_bound *b, const float *product, int64_t ld, int64_t i,
+                        int64_t j, float *column)
 {
     int64_t n = b->offset[j + 1] - b->offset[j];
     float keep = (float)(1 - b->slack), rows = 0, columns = 0;
@@ -124,8 +127,8 @@ static float pair_bound(const relaxed_bound *b, const float *product, int64_t ld
     for (int64_t c = 0; c < n; c++)
         column[c] = FAR_AWAY;
     for (int64_t r = b->offset[i]; r < b->offset[i + 1] && b->weight[r] > 0; r++)
-        rows += b->weight[r] * row_minimum(product + (r - b->offset[i]) * ld, norm2, n, b->norm2[r],
-                                           keep, column);
+        rows += b->weight[r] *
+                row_minimum(product + (r - b->offset[i]) * ld, norm2, n, b->norm2[r], keep, column);
     for (int64_t c = 0; c < n; c++)
         columns += w[c] * column[c];
     return keep * (rows > columns ? rows : columns);
@@ -141,6 +144,7 @@ void relaxed_bound_tile(const relaxed_bound *b, int64_t i0, int64_t i1, int64_t 
     for (int64_t i = i0; i < i1; i++)
         for (int64_t j = j0; j < j1; j++)
             out[(i - i0) * ld + (j - j0)] = pair_bound(
-                b, product + (b->offset[i] - b->offset[i0]) * columns + (b->offset[j] - b->offset[j0]),
+                b,
+                product + (b->offset[i] - b->offset[i0]) * columns + (b->offset[j] - b->offset[j0]),
                 columns, i, j, column);
 }

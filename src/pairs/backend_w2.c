@@ -1,8 +1,10 @@
 /* Exact 2-Wasserstein: one transport problem a pair, one solver a worker. */
+#include "ot/bounds.h"
 #include "ot/ot.h"
 #include "pairs/pairs.h"
 
-enum { W2_SIDE = 16 };
+/* Cuts need the cost table of the support: 16 MiB at most, and items that use much of it. */
+enum { W2_SIDE = 16, CUT_MAX_SUPPORT = 2048 };
 
 typedef struct w2 {
     ddsc_context *ctx;
@@ -10,6 +12,8 @@ typedef struct w2 {
     int64_t max_pivots;
     int n_workers;
     exact_solver **solver;
+    pair_ij *last;  /* one a worker: what its solver holds */
+    cut_table cuts; /* empty: no cuts */
 } w2;
 
 static void w2_close(void *state)
@@ -19,6 +23,8 @@ static void w2_close(void *state)
         return;
     for (int k = 0; s->solver && k < s->n_workers; k++)
         exact_destroy(s->solver[k]);
+    cut_table_free(s->ctx, &s->cuts);
+    mem_free(s->ctx, s->last);
     mem_free(s->ctx, s->solver);
     mem_free(s->ctx, s);
 }
@@ -34,6 +40,9 @@ static ddsc_status w2_open(void **state, const pair_job *job, ddsc_pair_stats *s
     TRY(MEM_ZERO(job->ctx, s->solver, s->n_workers));
     for (int k = 0; k < s->n_workers; k++)
         TRY(exact_create(job->ctx, &s->solver[k]));
+    TRY(MEM_ZERO(job->ctx, s->last, s->n_workers));
+    if (measures_is_shared(job->m) && job->m->v <= CUT_MAX_SUPPORT)
+        TRY(cut_table_make(job->ctx, &s->cuts, job->m));
     *state = s;
     s = NULL;
 done:
@@ -52,8 +61,7 @@ static ddsc_status solve_pair(w2 *s, exact_solver *solver, int64_t i, int64_t j,
                               ddsc_pair_stats *stats)
 {
     exact_result result;
-    ddsc_status status =
-        exact_solve_items(solver, &result, s->m, i, s->m, j, s->max_pivots);
+    ddsc_status status = exact_solve_items(solver, &result, s->m, i, s->m, j, s->max_pivots);
     if (status < 0)
         return status;
     *d2 = result.primal;
@@ -73,12 +81,27 @@ static ddsc_status w2_tile(void *state, const pair_tile *t, double *d2, int64_t 
             if (tile_wants(t, i, j)) {
                 if (ctx_cancelled(s->ctx))
                     return DDSC_ERROR_CANCELLED;
-                TRY(solve_pair(s, s->solver[worker], i, j,
-                               d2 + (i - t->i0) * ld + (j - t->j0), stats));
+                TRY(solve_pair(s, s->solver[worker], i, j, d2 + (i - t->i0) * ld + (j - t->j0),
+                               stats));
+                s->last[worker] = (pair_ij){(int32_t)i, (int32_t)j};
             }
 done:
     return status;
 }
+
+static bool w2_cut(void *state, int worker, int side, double *constant, float *potential)
+{
+    const w2 *s = state;
+    if (!s->cuts.cost)
+        return false;
+    const exact_solver *solver = s->solver[worker];
+    pair_ij last = s->last[worker];
+    cut_make(&s->cuts, measures_item(s->m, side == 0 ? last.i : last.j),
+             side == 0 ? exact_f(solver) : exact_g(solver), constant, potential);
+    return true;
+}
+
+static const pair_pruning w2_pruning = {.bound = &bound_w2, .cut = w2_cut};
 
 const pair_backend backend_w2 = {
     .name = "w2",
@@ -87,4 +110,5 @@ const pair_backend backend_w2 = {
     .tile = w2_tile,
     .close = w2_close,
     .plan = w2_plan,
+    .pruning = &w2_pruning,
 };

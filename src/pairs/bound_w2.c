@@ -1,5 +1,5 @@
-/* Tiles of lower bounds for exact W2. Projections are tight in few dimensions and cost one short matrix
- * product; the relaxed bound is tight for small supports in many dimensions (documents). */
+/* Tiles of lower bounds for exact W2. Projections are tight in few dimensions and cost one short
+ * matrix product; the relaxed bound is tight for small supports in many dimensions (documents). */
 #include "ot/bounds.h"
 #include "pairs/pairs.h"
 

@@ -1,19 +1,19 @@
 /* The tau-NN graph without most of the solves, edge for edge the one of the full matrix.
  *
- * Every item has a list of candidates in the order of a lower bound. In rounds, each item proposes its
- * next few; the pairs of a round are solved in parallel, each for both its ends, and each solve may
- * raise the bounds of what is left on both lists by a linear minorant (a cut). A candidate whose bound
- * lies beyond the tau-th distance found so far can never enter: distances found only fall, bounds only
- * rise. What a round does depends on the state at its start alone, so not only the graph but also the
- * count of solves is the same for any number of threads. */
+ * Every item has a list of candidates in the order of a lower bound. In rounds, each item proposes
+ * its next few; the pairs of a round are solved in parallel, each for both its ends, and each solve
+ * may raise the bounds of what is left on both lists by a linear minorant (a cut). A candidate
+ * whose bound lies beyond the tau-th distance found so far can never enter: distances found only
+ * fall, bounds only rise. What a round does depends on the state at its start alone, so not only
+ * the graph but also the count of solves is the same for any number of threads. */
 #include "pairs/pruned.h"
 
 #include <math.h>
 
 enum { LIST_MIN = 128, LIST_PER_TAU = 12, BATCH = 2, REFILL_ENTRIES = 1 << 26 };
 
-/* Strictly beyond, with room for the rounding of values: equal distances are decided by index, never by
- * a bound. */
+/* Strictly beyond, with room for the rounding of values: equal distances are decided by index,
+ * never by a bound. */
 static bool beyond(double bound, double limit)
 {
     return bound > limit + 1e-9 * fabs(limit);
@@ -33,7 +33,8 @@ static ddsc_status lists_make(search *s)
     TRY(MEM_ZERO(s->ctx, s->list, s->n));
     for (int64_t i = 0; i < s->n; i++) {
         int64_t at = s->first->offset[i], n = s->first->offset[i + 1] - at;
-        s->list[i] = (candidates){.index = s->first->index + at, .bound = s->first->d2 + at, .n = n};
+        s->list[i] =
+            (candidates){.index = s->first->index + at, .bound = s->first->d2 + at, .n = n};
         /* Nothing below the last bound is missing; nothing at all when the list is complete. */
         s->list[i].complete_to = n == s->n - 1 ? INFINITY : s->list[i].bound[n - 1];
     }
@@ -181,7 +182,8 @@ done:
     return status;
 }
 
-/* Raise the bounds on the list of `item` by a minorant; maxima commute, so order does not matter. */
+/* Raise the bounds on the list of `item` by a minorant; maxima commute, so order does not matter.
+ */
 static void apply_cut(search *s, int64_t item, double constant, const float *potential,
                       worker_room *room)
 {

@@ -16,10 +16,6 @@ typedef struct candidates {
     double *own_bound;
 } candidates;
 
-typedef struct pair_ij {
-    int32_t i, j;
-} pair_ij;
-
 typedef struct worker_room {
     float *potential; /* of a cut: one slot a support row */
     double *row;      /* bounds of one item against all */

@@ -83,6 +83,16 @@ ddsc_status search_check(ddsc_context *ctx, const ddsc_graph_settings *set, cons
                     "exact_graph = pruned: %s has no lower bounds; use auto or full", name);
 }
 
+/* A sample of the pairs is drawn at random, so there is nothing to prune in it. */
+static ddsc_status session_search(ddsc_context *ctx, ddsc_graph **graph, session *s,
+                                  const measures *m, const ddsc_graph_settings *set)
+{
+    pair_job job = {.ctx = ctx, .m = m, .set = &s->set, .n_workers = parallel_width(ctx)};
+    if (s->backend->pruning && set->exact_graph != DDSC_GRAPH_FULL && set->sample >= 1)
+        return pruned_search(ctx, graph, &s->stats, &job, s->backend, s->state, set);
+    return neighbors_search(ctx, graph, &s->stats, m->n, s->backend, s->state, set);
+}
+
 ddsc_status ddsc_neighbors_run(ddsc_context *context, ddsc_graph **graph, ddsc_pair_stats *stats,
                                const ddsc_measures *data, const ddsc_metric_settings *metric,
                                const ddsc_graph_settings *settings)
@@ -100,9 +110,11 @@ ddsc_status ddsc_neighbors_run(ddsc_context *context, ddsc_graph **graph, ddsc_p
                         graph ? "measures" : "graph");
     TRY(metric_settings_take(context, &s.set, metric));
     TRY(graph_settings_take(context, &set, settings));
-    TRY(search_check(context, &set, backend_find(s.set.metric)->name));
+    const pair_backend *backend = backend_find(s.set.metric);
+    if (!backend->pruning)
+        TRY(search_check(context, &set, backend->name));
     TRY(session_open(context, &s, data));
-    TRY(neighbors_search(context, graph, &s.stats, data->n, s.backend, s.state, &set));
+    TRY(session_search(context, graph, &s, data, &set));
     status = session_verdict(context, &s, status);
     if (stats)
         *stats = s.stats;
