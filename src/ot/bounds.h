@@ -24,4 +24,26 @@ void projection_bound_free(ddsc_context *ctx, projection_bound *b);
 void projection_bound_tile(const projection_bound *b, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
                            float *out, int64_t ld);
 
+/* ---- relaxed transport ----
+ * Dropping one marginal leaves sum_i a_i min_j C_ij <= W2^2 (Kusner et al. 2015); likewise the other
+ * way; the larger of the two. Points are kept in float, moved to their mean, each item padded to whole
+ * vectors with points far away. */
+enum { RELAXED_LANES = 8 };
+
+typedef struct relaxed_bound {
+    int64_t n, d;
+    int64_t *offset; /* n + 1: padded rows of each item */
+    float *point;    /* offset[n] x d */
+    float *norm2;    /* offset[n]; huge on padding */
+    float *weight;   /* offset[n]; 0 on padding */
+    double slack;
+} relaxed_bound;
+
+ddsc_status relaxed_bound_make(ddsc_context *ctx, relaxed_bound *out, const measures *m);
+void relaxed_bound_free(ddsc_context *ctx, relaxed_bound *b);
+/* Floats of workspace a tile of `side` items a side needs. */
+int64_t relaxed_bound_room(const relaxed_bound *b, int64_t side);
+void relaxed_bound_tile(const relaxed_bound *b, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
+                        float *out, int64_t ld, float *room);
+
 #endif

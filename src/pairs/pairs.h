@@ -31,6 +31,8 @@ typedef struct pair_plan {
     int64_t strip; /* columns prepared at once, a multiple of tile_side; 0: no preparation */
 } pair_plan;
 
+struct pair_pruning;
+
 typedef struct pair_backend {
     const char *name;
     int64_t tile_side; /* preferred side of a tile: small for solvers, large for matrix products */
@@ -47,7 +49,17 @@ typedef struct pair_backend {
     /* Needed when the plan has strips: called before the tiles with columns in [j0, j1), strips in
      * ascending order, from the calling thread; may use parallel_for. */
     ddsc_status (*prepare)(void *state, int64_t j0, int64_t j1);
+    const struct pair_pruning *pruning; /* NULL: no lower bounds, every pair is computed */
 } pair_backend;
+
+/* What a metric offers to the pruned search. */
+typedef struct pair_pruning {
+    const pair_backend *bound; /* its tiles are lower bounds of the metric's */
+    /* Optional. After a 1 x 1 tile (i, j): a linear minorant for i (side 0) or j (side 1), that is
+     * D^2(item, y) >= *constant + sum over y's entries of weight * potential[index]. potential has a
+     * slot for each row of the support table. False: not to be had. */
+    bool (*cut)(void *state, int worker, int side, double *constant, float *potential);
+} pair_pruning;
 
 extern const pair_backend backend_w2, backend_sinkhorn, backend_mmd, backend_lot;
 
@@ -88,6 +100,11 @@ ddsc_status matrix_fill(ddsc_context *ctx, double *out, ddsc_pair_stats *stats, 
 ddsc_status neighbors_search(ddsc_context *ctx, ddsc_graph **out, ddsc_pair_stats *stats, int64_t n,
                              const pair_backend *backend, void *state,
                              const ddsc_graph_settings *settings);
+
+/* The same graph without most of the solves: see pruned.c. */
+ddsc_status pruned_search(ddsc_context *ctx, ddsc_graph **out, ddsc_pair_stats *stats,
+                          const pair_job *job, const pair_backend *backend, void *state,
+                          const ddsc_graph_settings *settings);
 
 /* Euclidean distance between rows: a backend with a state of its own, no measures behind it. The rows
  * are borrowed until close. */

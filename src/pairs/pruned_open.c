@@ -1,0 +1,62 @@
+#include "pairs/pruned.h"
+
+static ddsc_status rooms_open(search *s)
+{
+    ddsc_status status = DDSC_OK;
+    TRY(MEM_ZERO(s->ctx, s->room, s->n_workers));
+    for (int w = 0; w < s->n_workers; w++) {
+        /* Tiles of one row are written bound_side at a time. */
+        TRY(MEM_NEW(s->ctx, s->room[w].row, s->n + s->bound_side));
+        if (s->backend->pruning->cut)
+            TRY(MEM_NEW(s->ctx, s->room[w].potential, s->m->v));
+    }
+done:
+    return status;
+}
+
+ddsc_status search_open(search *s, const pair_job *job)
+{
+    ddsc_status status = DDSC_OK;
+    ddsc_pair_stats scratch = {0};
+    s->n_workers = job->n_workers;
+    s->bound = s->backend->pruning->bound;
+    TRY(s->bound->open(&s->bound_state, job, &scratch));
+    pair_plan plan = {.tile_side = s->bound->tile_side};
+    if (s->bound->plan)
+        s->bound->plan(s->bound_state, &plan);
+    s->bound_side = plan.tile_side;
+    TRY(nearest_create(s->ctx, &s->near, s->n, s->tau));
+    TRY(pair_set_create(s->ctx, &s->solved));
+    TRY(MEM_NEW(s->ctx, s->limit, s->n));
+    TRY(MEM_NEW(s->ctx, s->refill, s->n));
+    TRY(rooms_open(s));
+done:
+    return status;
+}
+
+void list_drop(ddsc_context *ctx, candidates *c)
+{
+    mem_free(ctx, c->own_index);
+    mem_free(ctx, c->own_bound);
+    *c = (candidates){0};
+}
+
+void search_close(search *s)
+{
+    for (int64_t i = 0; s->list && i < s->n; i++)
+        list_drop(s->ctx, &s->list[i]);
+    for (int w = 0; s->room && w < s->n_workers; w++) {
+        mem_free(s->ctx, s->room[w].potential);
+        mem_free(s->ctx, s->room[w].row);
+    }
+    mem_free(s->ctx, s->room);
+    mem_free(s->ctx, s->list);
+    mem_free(s->ctx, s->pair);
+    mem_free(s->ctx, s->limit);
+    mem_free(s->ctx, s->refill);
+    pair_set_free(s->ctx, &s->solved);
+    nearest_free(s->ctx, &s->near);
+    ddsc_graph_destroy(s->first);
+    if (s->bound_state)
+        s->bound->close(s->bound_state);
+}
