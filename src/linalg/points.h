@@ -6,7 +6,7 @@
 
 #include "base/base.h"
 
-enum { POINTS_MAX_DIRECT = 8 }; /* up to this many dimensions by differences */
+enum { POINTS_MAX_DIRECT = 16 }; /* up to this many dimensions by differences */
 
 /* A table of points (borrowed) and a centre that keeps the norms small. */
 typedef struct points {
