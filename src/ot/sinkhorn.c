@@ -1,5 +1,6 @@
 /* The entropic solver: loading a problem (zero weights dropped, the smaller side as rows, the cost
- * reduced to be non-negative with a zero in every row and column), and the values of the plan found. */
+ * reduced to be non-negative with a zero in every row and column), and the values of the plan
+ * found. */
 #include <math.h>
 #include <string.h>
 
@@ -59,7 +60,7 @@ static ddsc_status reserve(sinkhorn_solver *z, int64_t n, int64_t m)
     s->rows = padded(n, ROW_BLOCK);
     s->stride = padded(m, SIMD_LANES);
     int64_t side = padded(n, SIMD_LANES), area = s->rows * s->stride;
-    int64_t need = 2 * area + 6 * side + 6 * s->stride;
+    int64_t need = 2 * area + 7 * side + 6 * s->stride;
     if (need > z->capacity) {
         mem_free(z->ctx, z->block);
         z->capacity = 0;
@@ -68,16 +69,21 @@ static ddsc_status reserve(sinkhorn_solver *z, int64_t n, int64_t m)
             return status;
         z->capacity = need;
     }
-    memset(z->block + area, 0, (size_t)(need - area) * sizeof *z->block);
-    double *at = z->block, **rows[] = {&s->a, &s->f, &s->u, &s->row_sum, &z->base_f, &z->last_f};
+    int64_t unpadded =
+        area + n * s->stride; /* the kernel's own entries are written before they are read */
+    memset(z->block + unpadded, 0, (size_t)(need - unpadded) * sizeof *z->block);
+    double *at = z->block,
+           **rows[] = {&s->a, &s->f, &s->u, &s->row_sum, &z->base_f, &z->last_f, &s->row_pad};
     double **columns[] = {&s->b, &s->g, &s->v, &s->column_sum, &z->base_g, &z->last_g};
     s->cost = at;
     s->kernel = at += area;
     at += area;
-    for (int k = 0; k < 6; k++, at += side)
+    for (int k = 0; k < 7; k++, at += side)
         *rows[k] = at;
     for (int k = 0; k < 6; k++, at += s->stride)
         *columns[k] = at;
+    for (int64_t i = n; i < s->rows; i++)
+        s->row_pad[i] = 1;
     return DDSC_OK;
 }
 
@@ -92,11 +98,15 @@ static void load_cost(sinkhorn_solver *z, const sinkhorn_problem *problem)
 {
     const scaling *s = &z->s;
     int64_t by_row = z->swapped ? 1 : problem->m, by_column = z->swapped ? problem->m : 1;
+    bool whole = !z->swapped && s->m == problem->m;
     for (int64_t i = 0; i < s->n; i++) {
         const double *from = problem->cost + z->row_of[i] * by_row;
         double *to = s->cost + i * s->stride;
-        for (int64_t j = 0; j < s->m; j++)
-            to[j] = from[z->column_of[j] * by_column];
+        if (whole)
+            memcpy(to, from, (size_t)s->m * sizeof *to);
+        else
+            for (int64_t j = 0; j < s->m; j++)
+                to[j] = from[z->column_of[j] * by_column];
         for (int64_t j = s->m; j < s->stride; j++)
             to[j] = INFINITY;
     }
@@ -107,13 +117,7 @@ static void reduce_cost(sinkhorn_solver *z)
 {
     scaling *s = &z->s;
     scaling_reduce(s);
-    z->range = 0;
-    for (int64_t i = 0; i < s->n; i++)
-        for (int64_t j = 0; j < s->m; j++) {
-            double *cost = s->cost + i * s->stride + j;
-            *cost = fmax((*cost - s->g[j]) - s->f[i], 0);
-            z->range = fmax(z->range, *cost);
-        }
+    z->range = scaling_subtract(s);
     memcpy(z->base_f, s->f, (size_t)s->n * sizeof *s->f);
     memcpy(z->base_g, s->g, (size_t)s->m * sizeof *s->g);
     memset(s->f, 0, (size_t)s->n * sizeof *s->f);
@@ -169,31 +173,18 @@ static double entropy_term(double t)
     return sum;
 }
 
-/* <P, C> of the cost before its reduction, one row after the other. */
-static double sharp_value(const sinkhorn_solver *z)
-{
-    const scaling *s = &z->s;
-    double total = 0;
-    for (int64_t i = 0; i < s->n; i++) {
-        const double *kernel = s->kernel + i * s->stride, *cost = s->cost + i * s->stride;
-        double row = 0;
-        for (int64_t j = 0; j < s->m; j++)
-            row += kernel[j] * s->v[j] * (cost[j] + (z->base_f[i] + z->base_g[j]));
-        total += s->u[i] * row;
-    }
-    return total;
-}
-
 /* KL(P | a x b) where P is close to a x b. */
 static double near_entropy(const sinkhorn_solver *z)
 {
     const scaling *s = &z->s;
-    double total = 0;
+    double total = 0, *log_v = s->column_sum;
+    for (int64_t j = 0; j < s->m; j++)
+        log_v[j] = log(s->v[j] / s->b[j]);
     for (int64_t i = 0; i < s->n; i++) {
         double row = 0, log_u = log(s->u[i] / s->a[i]);
         for (int64_t j = 0; j < s->m; j++) {
             double t = ((s->f[i] + s->g[j]) - s->cost[i * s->stride + j]) / z->epsilon;
-            row += s->b[j] * entropy_term(t + (log_u + log(s->v[j] / s->b[j])));
+            row += s->b[j] * entropy_term(t + (log_u + log_v[j]));
         }
         total += s->a[i] * row;
     }
@@ -224,7 +215,7 @@ static double column_value(const sinkhorn_solver *z)
 static void find_values(const sinkhorn_solver *z, sinkhorn_result *result)
 {
     const scaling *s = &z->s;
-    result->sharp = sharp_value(z);
+    result->sharp = scaling_cost(s, z->base_f, z->base_g);
     if (z->epsilon > LARGE_EPSILON * z->range) {
         result->regularised = result->sharp + z->epsilon * near_entropy(z);
         return;
@@ -237,8 +228,8 @@ static void find_values(const sinkhorn_solver *z, sinkhorn_result *result)
 
 /* ---- solving ---- */
 
-/* For epsilon far above the cost the potentials are the means of the cost: f_i = sum_j b_j C_ij - c/2,
- * c the mean of all, with an error of (C / eps)^2. */
+/* For epsilon far above the cost the potentials are the means of the cost: f_i = sum_j b_j C_ij -
+ * c/2, c the mean of all, with an error of (C / eps)^2. */
 static void solve_product(sinkhorn_solver *z, double epsilon, sinkhorn_state *state)
 {
     scaling *s = &z->s;
@@ -279,9 +270,9 @@ ddsc_status sinkhorn_solve(sinkhorn_solver *solver, sinkhorn_result *result,
     return state.error <= problem->tolerance ? DDSC_OK : DDSC_NOT_CONVERGED;
 }
 
-/* u <- sqrt(u a / K u) (Knight, Ruiz, Ucar 2014; Feydy et al. 2019): for the positive definite kernel of
- * a squared distance the error halves at least each time. K has a unit diagonal, so u stays within
- * [a, sqrt(a)] and nothing has to be absorbed for any epsilon. */
+/* u <- sqrt(u a / K u) (Knight, Ruiz, Ucar 2014; Feydy et al. 2019): for the positive definite
+ * kernel of a squared distance the error halves at least each time. K has a unit diagonal, so u
+ * stays within [a, sqrt(a)] and nothing has to be absorbed for any epsilon. */
 ddsc_status sinkhorn_self(sinkhorn_solver *solver, sinkhorn_result *result,
                           const sinkhorn_problem *problem)
 {
@@ -292,10 +283,7 @@ ddsc_status sinkhorn_self(sinkhorn_solver *solver, sinkhorn_result *result,
     if (status < 0)
         return status;
     scaling *s = &solver->s;
-    solver->range = 0;
-    for (int64_t i = 0; i < s->n; i++)
-        for (int64_t j = 0; j < s->m; j++)
-            solver->range = fmax(solver->range, s->cost[i * s->stride + j]);
+    solver->range = scaling_subtract(s); /* f = g = 0 here: only the largest cost */
     for (int64_t i = 0; i < s->n; i++)
         s->u[i] = s->v[i] = sqrt(s->a[i]);
     solver->epsilon = problem->epsilon;
@@ -315,10 +303,10 @@ ddsc_status sinkhorn_self(sinkhorn_solver *solver, sinkhorn_result *result,
 
 /* ---- what stays after a solve ---- */
 
-/* Value that continues the potential to a point without weight: -eps log sum_j w_j exp((h_j - C_j)/eps),
- * over the kept points of the other side. */
-static double continued(const double *potential, const double *weight, const int32_t *kept, int64_t n,
-                        const double *cost, int64_t step, double epsilon)
+/* Value that continues the potential to a point without weight: -eps log sum_j w_j exp((h_j -
+ * C_j)/eps), over the kept points of the other side. */
+static double continued(const double *potential, const double *weight, const int32_t *kept,
+                        int64_t n, const double *cost, int64_t step, double epsilon)
 {
     double high = -INFINITY, sum = 0;
     for (int64_t k = 0; k < n; k++)
@@ -347,7 +335,8 @@ void sinkhorn_potentials(const sinkhorn_solver *solver, const sinkhorn_problem *
     int64_t n_columns = solver->swapped ? problem->n : problem->m;
     int64_t by_row = solver->swapped ? 1 : problem->m, by_column = solver->swapped ? problem->m : 1;
     double shift = (column_value(solver) - row_value(solver)) / 2;
-    spread(rows, n_rows, solver->base_f, s->f, s->u, s->a, solver->row_of, s->n, solver->epsilon, shift);
+    spread(rows, n_rows, solver->base_f, s->f, s->u, s->a, solver->row_of, s->n, solver->epsilon,
+           shift);
     spread(columns, n_columns, solver->base_g, s->g, s->v, s->b, solver->column_of, s->m,
            solver->epsilon, -shift);
     for (int64_t i = 0; i < n_rows; i++)

@@ -1,8 +1,8 @@
 /* From starting potentials to a converged plan. Epsilon comes down in steps, each started from an
  * extrapolation of the two before. Within a step plain scaling iterations measure their own rate of
- * convergence; from it come the over-relaxation (Thibault, Chizat, Dossal, Papadakis 2021; the optimal
- * factor is Young's) and, when still too many iterations are foreseen, Newton steps. All choices are
- * made from counts and errors, never from a clock. */
+ * convergence; from it come the over-relaxation (Thibault, Chizat, Dossal, Papadakis 2021; the
+ * optimal factor is Young's) and, when still too many iterations are foreseen, Newton steps. All
+ * choices are made from counts and errors, never from a clock. */
 #include <math.h>
 #include <string.h>
 
@@ -11,14 +11,17 @@
 enum {
     PLAIN_WINDOW = 8,    /* iterations watched before a first decision */
     RELAXED_WINDOW = 16, /* with over-relaxation; the first half settles */
-    NEWTON_STEPS = 40    /* tried in a row */
+    NEWTON_WINDOW = 8    /* Newton steps within which the error must halve */
 };
 
 static const double EXPONENT_LIMIT = 200;  /* e^200: far from overflow, and from it and back too */
 static const double SUM_LIMIT = 1e60;      /* sums beyond it or its inverse are absorbed */
-static const double FIRST_EPSILON = 0.1;   /* of the range of the reduced cost */
+static const double FIRST_EPSILON = 0.005; /* of the range of the reduced cost */
 static const double LEVEL_FACTOR = 3;
-static const double LEVEL_TOLERANCE = 3e-3;
+/* Marginal error at which a level is left. A mass below it may be out of place then, and be out of
+ * reach at the next levels: when they get stuck, all is done again with less haste. */
+static const double LEVEL_TOLERANCE[] = {3e-4, 1e-6, 0};
+enum { N_ATTEMPTS = 3 };
 
 /* ---- absorption ---- */
 
@@ -74,11 +77,11 @@ static void pace_restart(pace *p, double omega)
     p->since = 0;
 }
 
-/* One Newton step in units of one scaling iteration, from times measured over sizes 10 to 1000. */
+/* One Newton step in units of one scaling iteration, from times measured over sizes 4 to 1000. */
 static double newton_price(const scaling *s)
 {
     double n = (double)s->n, m = (double)s->m;
-    return (2000 + n * m * (1 + 0.06 * n) + 0.06 * n * n * n) / (100 + 0.2 * n * m);
+    return (300 + n * m * (1.5 + 0.04 * n) + 0.015 * n * n * n) / (70 + 0.17 * n * m);
 }
 
 /* At the end of a window: the rate seen, the omega it asks for, and whether Newton is cheaper. */
@@ -86,7 +89,8 @@ static bool pace_decide(pace *p, const scaling *s, double error, double toleranc
 {
     double half = p->omega > 1 ? RELAXED_WINDOW / 2 : PLAIN_WINDOW / 2;
     double rate = pow(error / p->mark, 1 / half), omega = p->omega;
-    /* Young's relation of the rate under omega and the plain rate eta; below omega - 1 it is silent. */
+    /* Young's relation of the rate under omega and the plain rate eta; below omega - 1 it is
+     * silent. */
     double eta = (rate + omega - 1) * (rate + omega - 1) / (rate * omega * omega);
     double wanted = omega;
     if (rate >= 1)
@@ -100,7 +104,7 @@ static bool pace_decide(pace *p, const scaling *s, double error, double toleranc
         p->patience--;
         return false;
     }
-    return s->n <= NEWTON_MAX_ROWS && passes > 4 * newton_price(s);
+    return s->n <= NEWTON_MAX_ROWS && passes > 2 * newton_price(s);
 }
 
 /* True when Newton steps should come next. */
@@ -126,27 +130,37 @@ static bool out_of_range(double low, double high)
     return low < 1 / SUM_LIMIT || high > SUM_LIMIT;
 }
 
-/* Newton steps until the tolerance or the first that fails. */
+static void absorb_when_far(sinkhorn_solver *z, sinkhorn_state *state)
+{
+    double low = INFINITY, high = 0;
+    for (int64_t i = 0; i < z->s.n; i++) {
+        low = fmin(low, z->s.row_sum[i]);
+        high = fmax(high, z->s.row_sum[i]);
+    }
+    if (out_of_range(low, high)) {
+        sinkhorn_absorb(z, z->epsilon);
+        state->error = scaling_settle(&z->s);
+    }
+}
+
+/* Newton steps until the tolerance, as long as they make headway. */
 static ddsc_status newton_run(sinkhorn_solver *z, sinkhorn_state *state)
 {
     state->error = scaling_settle(&z->s);
+    double mark = INFINITY;
     bool moved = true;
-    for (int k = 0; k < NEWTON_STEPS && moved && state->error > state->tolerance; k++) {
-        if (state->iterations >= state->cap)
-            break;
+    for (int k = 0; moved && state->error > state->tolerance && state->iterations < state->cap;
+         k++) {
+        if (k % NEWTON_WINDOW == 0) {
+            if (!(state->error < 0.5 * mark))
+                break;
+            mark = state->error;
+        }
         ddsc_status status = newton_step(z, &state->error, &moved);
         if (status < 0)
             return status;
         state->iterations++;
-        double low = INFINITY, high = 0;
-        for (int64_t i = 0; i < z->s.n; i++) {
-            low = fmin(low, z->s.row_sum[i]);
-            high = fmax(high, z->s.row_sum[i]);
-        }
-        if (out_of_range(low, high)) {
-            sinkhorn_absorb(z, z->epsilon);
-            state->error = scaling_settle(&z->s);
-        }
+        absorb_when_far(z, state);
     }
     return DDSC_OK;
 }
@@ -158,8 +172,8 @@ static ddsc_status check_cancel(sinkhorn_solver *z)
     return ctx_cancelled(z->ctx) ? DDSC_ERROR_CANCELLED : DDSC_OK;
 }
 
-/* Iterate at the epsilon of the kernel. */
-static ddsc_status run_level(sinkhorn_solver *z, sinkhorn_state *state)
+/* Iterate at the epsilon of the kernel. Without `may_stick` give up once Newton steps fail. */
+static ddsc_status run_level(sinkhorn_solver *z, sinkhorn_state *state, bool may_stick)
 {
     pace p = {.omega = 1};
     int64_t attempts = 0;
@@ -178,7 +192,7 @@ static ddsc_status run_level(sinkhorn_solver *z, sinkhorn_state *state)
         if (!pace_next(&p, &z->s, &r, state->tolerance))
             continue;
         ddsc_status status = newton_run(z, state);
-        if (status < 0 || state->error <= state->tolerance)
+        if (status < 0 || state->error <= state->tolerance || !may_stick)
             return status;
         p = (pace){.omega = 1, .patience = (int64_t)1 << BASE_MIN(++attempts, 10)};
     }
@@ -206,26 +220,49 @@ static void next_level(sinkhorn_solver *z, double before, double epsilon)
     fill(z, epsilon);
 }
 
-ddsc_status sinkhorn_iterate(sinkhorn_solver *z, double epsilon, sinkhorn_state *state)
+/* All levels down to epsilon; state->error stays above state->tolerance when one got stuck. */
+static ddsc_status run_levels(sinkhorn_solver *z, double epsilon, sinkhorn_state *state,
+                              double level_tolerance, bool may_stick)
 {
     double tolerance = state->tolerance, before = 0;
     int64_t levels = count_levels(z->range, epsilon);
+    ddsc_status status = DDSC_OK;
     fill(z, epsilon * pow(LEVEL_FACTOR, (double)levels));
-    for (int64_t k = levels; k >= 0; k--) {
-        state->tolerance = k > 0 ? fmax(tolerance, LEVEL_TOLERANCE) : tolerance;
-        ddsc_status status = run_level(z, state);
-        if (status < 0)
-            return status;
-        if (k == 0)
+    for (int64_t k = levels; status >= 0; k--) {
+        state->tolerance = k > 0 ? fmax(tolerance, level_tolerance) : tolerance;
+        status = run_level(z, state, may_stick);
+        bool spent = state->iterations >= state->cap;
+        if (status < 0 || k == 0 || (state->error > state->tolerance && !spent))
             break;
         double now = z->epsilon;
-        if (state->iterations >= state->cap) {
-            k = 1; /* no more to spend: straight to the epsilon asked for */
+        if (spent) {
+            k = 1; /* straight to the epsilon asked for */
             before = 0;
         }
         next_level(z, before, epsilon * pow(LEVEL_FACTOR, (double)(k - 1)));
         before = now;
     }
     state->tolerance = tolerance;
-    return DDSC_OK;
+    return status;
+}
+
+static void start_again(sinkhorn_solver *z)
+{
+    scaling *s = &z->s;
+    memset(s->f, 0, (size_t)s->n * sizeof *s->f);
+    memset(s->g, 0, (size_t)s->m * sizeof *s->g);
+    memcpy(s->u, s->a, (size_t)s->n * sizeof *s->u);
+    memcpy(s->v, s->b, (size_t)s->m * sizeof *s->v);
+}
+
+ddsc_status sinkhorn_iterate(sinkhorn_solver *z, double epsilon, sinkhorn_state *state)
+{
+    for (int attempt = 0;; attempt++) {
+        bool last = attempt == N_ATTEMPTS - 1 || count_levels(z->range, epsilon) == 0;
+        ddsc_status status = run_levels(z, epsilon, state, LEVEL_TOLERANCE[attempt], last);
+        if (status < 0 || last || state->error <= state->tolerance ||
+            state->iterations >= state->cap)
+            return status;
+        start_again(z);
+    }
 }

@@ -11,8 +11,13 @@
 
 /* ---- pieces shared by the passes ---- */
 
-/* sums[k] = row k of four rows times v. */
-SIMD_INLINE void four_dots(double sums[ROW_BLOCK], const double *k0, int64_t stride, const double *v)
+/* As scaling_report, for the rows, four at a time. */
+typedef struct row_report {
+    simd_f64x4 error, low, high;
+} row_report;
+
+/* Four rows times v. */
+SIMD_INLINE simd_f64x4 four_dots(const double *k0, int64_t stride, const double *v)
 {
     const double *k1 = k0 + stride, *k2 = k1 + stride, *k3 = k2 + stride;
     simd_f64 d0 = simd_all(0), d1 = d0, d2 = d0, d3 = d0;
@@ -23,10 +28,7 @@ SIMD_INLINE void four_dots(double sums[ROW_BLOCK], const double *k0, int64_t str
         d2 += simd_load(k2 + j) * x;
         d3 += simd_load(k3 + j) * x;
     }
-    sums[0] = simd_sum(d0);
-    sums[1] = simd_sum(d1);
-    sums[2] = simd_sum(d2);
-    sums[3] = simd_sum(d3);
+    return simd_four_sums(d0, d1, d2, d3);
 }
 
 /* total += u' K over four rows. */
@@ -117,26 +119,33 @@ void scaling_reduce(scaling *s)
     reduce_rows(s);
 }
 
-/* ---- iterations ---- */
-
-/* The relaxed value, held above half the plain one: over-relaxation must not change a sign. */
-static inline double relax(double old, double plain, double omega)
+SIMD_CLONES double scaling_subtract(scaling *s)
 {
-    double relaxed = plain + (omega - 1) * (plain - old);
-    return BASE_MAX(relaxed, 0.5 * plain);
+    simd_f64 high = simd_all(0);
+    for (int64_t i = 0; i < s->n; i++) {
+        double *row = s->cost + i * s->stride;
+        for (int64_t j = 0; j < s->stride; j += SIMD_LANES) {
+            simd_f64 rest = (simd_load(row + j) - simd_load(s->g + j)) - s->f[i];
+            simd_store(row + j, simd_max(rest, simd_all(0)));
+            high = simd_max(high, simd_select(rest < INFINITY, rest, simd_all(0)));
+        }
+    }
+    return simd_highest(high);
 }
 
-SIMD_INLINE void update_rows(scaling *s, int64_t i, const double *sums, double omega,
-                             scaling_report *report)
+/* ---- iterations ---- */
+
+/* Over-relaxation must not change a sign: the relaxed value is held above half the plain one. */
+SIMD_INLINE void update_rows(scaling *s, int64_t i, simd_f64x4 sums, double omega,
+                             row_report *report)
 {
-    int64_t count = s->n - i < ROW_BLOCK ? s->n - i : ROW_BLOCK;
-    for (int64_t k = 0; k < count; k++) {
-        double sum = BASE_MAX(sums[k], TINY_SUM);
-        report->low = BASE_MIN(report->low, sum);
-        report->high = BASE_MAX(report->high, sum);
-        report->row_error += fabs(s->u[i + k] * sums[k] - s->a[i + k]);
-        s->u[i + k] = relax(s->u[i + k], s->a[i + k] / sum, omega);
-    }
+    simd_f64x4 u = simd_load4(s->u + i), a = simd_load4(s->a + i);
+    simd_f64x4 safe = simd_max4(sums + simd_load4(s->row_pad + i), simd_all4(TINY_SUM));
+    report->low = simd_min4(report->low, safe);
+    report->high = simd_max4(report->high, safe);
+    report->error += simd_abs4(u * sums - a);
+    simd_f64x4 plain = a / safe;
+    simd_store4(s->u + i, simd_max4(plain + (omega - 1) * (plain - u), 0.5 * plain));
 }
 
 SIMD_INLINE void update_columns(scaling *s, double omega, scaling_report *report)
@@ -158,14 +167,18 @@ SIMD_INLINE void update_columns(scaling *s, double omega, scaling_report *report
 
 SIMD_CLONES scaling_report scaling_pass(scaling *s, double omega)
 {
+    row_report rows = {simd_all4(0), simd_all4(INFINITY), simd_all4(0)};
     scaling_report report = {0, 0, INFINITY, 0};
     clear_columns(s);
     for (int64_t i = 0; i < s->rows; i += ROW_BLOCK) {
         const double *k = s->kernel + i * s->stride;
-        double sums[ROW_BLOCK];
-        four_dots(sums, k, s->stride, s->v);
-        update_rows(s, i, sums, omega, &report);
+        update_rows(s, i, four_dots(k, s->stride, s->v), omega, &rows);
         four_adds(s->column_sum, k, s->stride, s->u + i);
+    }
+    for (int k = 0; k < ROW_BLOCK; k++) {
+        report.row_error += rows.error[k];
+        report.low = BASE_MIN(report.low, rows.low[k]);
+        report.high = BASE_MAX(report.high, rows.high[k]);
     }
     update_columns(s, omega, &report);
     return report;
@@ -175,7 +188,7 @@ SIMD_CLONES double scaling_measure(scaling *s)
 {
     double error = 0;
     for (int64_t i = 0; i < s->rows; i += ROW_BLOCK)
-        four_dots(s->row_sum + i, s->kernel + i * s->stride, s->stride, s->v);
+        simd_store4(s->row_sum + i, four_dots(s->kernel + i * s->stride, s->stride, s->v));
     for (int64_t i = 0; i < s->n; i++)
         error += fabs(s->u[i] * s->row_sum[i] - s->a[i]);
     return error;
@@ -206,4 +219,20 @@ SIMD_CLONES void scaling_plan(const scaling *s, double *plan, bool by_root_b)
             simd_f64 p = s->u[i] * simd_load(s->kernel + i * s->stride + j) * simd_load(factor + j);
             simd_store(plan + i * s->stride + j, p);
         }
+}
+
+SIMD_CLONES double scaling_cost(const scaling *s, const double *base_f, const double *base_g)
+{
+    simd_f64 total = simd_all(0);
+    for (int64_t i = 0; i < s->n; i++) {
+        const double *kernel = s->kernel + i * s->stride, *cost = s->cost + i * s->stride;
+        simd_f64 row = simd_all(0);
+        for (int64_t j = 0; j < s->stride; j += SIMD_LANES) {
+            simd_f64 c = simd_load(cost + j) + (base_f[i] + simd_load(base_g + j));
+            simd_f64 mass = simd_load(kernel + j) * simd_load(s->v + j);
+            row += simd_select(mass > 0, mass * c, simd_all(0)); /* padded costs are infinite */
+        }
+        total += s->u[i] * row;
+    }
+    return simd_sum(total);
 }

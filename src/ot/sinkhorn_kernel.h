@@ -1,7 +1,7 @@
 /* Kernels of the scaling iteration: plain arrays, no allocation, no context. A plan is kept as
  * P_ij = u_i K_ij v_j with K_ij = exp((f_i + g_j - C_ij) / eps); f and g hold what u and v have
- * absorbed. Rows are padded to ROW_BLOCK and columns to SIMD_LANES with zeros, so that no loop has a
- * remainder: a padded entry carries no weight and no mass. */
+ * absorbed. Rows are padded to ROW_BLOCK and columns to SIMD_LANES with zeros, so that no loop has
+ * a remainder: a padded entry carries no weight and no mass. */
 #ifndef DDSC_OT_SINKHORN_KERNEL_H
 #define DDSC_OT_SINKHORN_KERNEL_H
 
@@ -18,8 +18,9 @@ typedef struct scaling {
     double *a, *b;        /* rows, stride: weights */
     double *f, *g;        /* absorbed potentials of the reduced cost */
     double *u, *v;
-    double *row_sum;      /* rows: K v */
-    double *column_sum;   /* stride: K' u */
+    double *row_pad;    /* rows: 1 in the padding, else 0 */
+    double *row_sum;    /* rows: K v */
+    double *column_sum; /* stride: K' u */
 } scaling;
 
 /* What one iteration saw on its way. */
@@ -33,6 +34,8 @@ typedef struct scaling_report {
 bool scaling_fill(scaling *s, double epsilon, double limit);
 /* g_j = min_i C_ij - f_i, then f_i = min_j C_ij - g_j: every row and column gets an exponent 0. */
 void scaling_reduce(scaling *s);
+/* C -= f + g (held at 0 against rounding); the largest entry left. */
+double scaling_subtract(scaling *s);
 /* One relaxed iteration u += w (a / K v - u), v += w (b / K' u - v), reading the kernel once. */
 scaling_report scaling_pass(scaling *s, double omega);
 /* row_sum = K v; the L1 error of the rows. */
@@ -41,5 +44,7 @@ double scaling_measure(scaling *s);
 double scaling_settle(scaling *s);
 /* plan = u K v, with column j divided by sqrt(b_j) when asked for. */
 void scaling_plan(const scaling *s, double *plan, bool by_root_b);
+/* sum_ij P_ij (C_ij + base_f_i + base_g_j). */
+double scaling_cost(const scaling *s, const double *base_f, const double *base_g);
 
 #endif

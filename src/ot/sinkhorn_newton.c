@@ -1,7 +1,8 @@
 /* Newton's method on the semi-dual of entropic transport, max_f <a,f> + <b,g(f)> with g(f) the soft
- * c-transform. In units of eps the gradient is a - P 1 and the Hessian -(diag(P 1) - P diag(1/b) P'),
- * a graph Laplacian: one Cholesky of the smaller side a step, quadratic convergence near the end (as in
- * Brauer, Clason, Lorenz, Wirth 2017), where scaling iterations crawl when epsilon is small. */
+ * c-transform. In units of eps the gradient is a - P 1 and the Hessian -(diag(P 1) - P diag(1/b)
+ * P'), a graph Laplacian: one Cholesky of the smaller side a step, quadratic convergence near the
+ * end (as in Brauer, Clason, Lorenz, Wirth 2017), where scaling iterations crawl when epsilon is
+ * small. */
 #include <math.h>
 #include <string.h>
 
@@ -31,7 +32,8 @@ static ddsc_status reserve(sinkhorn_solver *z)
     return DDSC_OK;
 }
 
-/* row_j -= sum_k U_kj row_k over the rows above, four at a time, from the lane that holds column j. */
+/* row_j -= sum_k U_kj row_k over the rows above, four at a time, from the lane that holds column j.
+ */
 SIMD_INLINE void subtract_above(double *matrix, int64_t order, int64_t j)
 {
     double *out = matrix + j * order;
@@ -54,7 +56,8 @@ SIMD_INLINE void subtract_above(double *matrix, int64_t order, int64_t j)
 }
 
 /* A = U'U in the upper triangle, row by row. A pivot lost to rounding belongs to a group of points
- * that exchanges no mass with the rest: its diagonal is put back, which leaves the group in place. */
+ * that exchanges no mass with the rest: its diagonal is put back, which leaves the group in place.
+ */
 SIMD_CLONES static void factor(double *matrix, int64_t n, int64_t order)
 {
     for (int64_t j = 0; j < n; j++) {
@@ -78,20 +81,22 @@ SIMD_CLONES static void solve(const double *matrix, int64_t n, int64_t order, do
             x[i] -= row[i] * x[k];
     }
     for (int64_t k = n - 1; k >= 0; k--)
-        x[k] = (x[k] - la_dot(n - k - 1, matrix + k * order + k + 1, x + k + 1)) / matrix[k * order + k];
+        x[k] = (x[k] - la_dot(n - k - 1, matrix + k * order + k + 1, x + k + 1)) /
+               matrix[k * order + k];
 }
 
-/* (diag(r) (1 + mu) - P diag(1/b) P') direction = a - r. The constant vector is in the null space, and
- * groups that hardly exchange mass come near it; mu, falling with the error, keeps both harmless and
- * the convergence quadratic. Returns the slope of the semi-dual along the direction. */
+/* (diag(r) (1 + mu) - P diag(1/b) P') direction = a - r. The constant vector is in the null space,
+ * and groups that hardly exchange mass come near it; mu, falling with the error, keeps both
+ * harmless and the convergence quadratic. Returns the slope of the semi-dual along the direction.
+ */
 static double find_direction(sinkhorn_solver *z, double error)
 {
     const scaling *s = &z->s;
     newton_space *w = &z->newton;
     int64_t n = s->n, order = (n + SIMD_LANES - 1) / SIMD_LANES * SIMD_LANES;
     scaling_plan(s, w->scaled, true);
-    la_gemm(false, true, n, n, s->stride, -1, w->scaled, s->stride, w->scaled, s->stride, 0, w->matrix,
-            order);
+    la_gemm(false, true, n, n, s->stride, -1, w->scaled, s->stride, w->scaled, s->stride, 0,
+            w->matrix, order);
     double mu = BASE_MAX(1e-4 * BASE_MIN(error, 1), 1e-13);
     for (int64_t i = 0; i < n; i++) {
         double r = s->u[i] * s->row_sum[i];
@@ -120,8 +125,8 @@ static double try_step(sinkhorn_solver *z, double length, double *error)
     return slope;
 }
 
-/* The semi-dual is concave: as long as its slope along the step is not negative the step went up. Near
- * the end rounding hides the slope, and a smaller error is accepted as well. */
+/* The semi-dual is concave: as long as its slope along the step is not negative the step went up.
+ * Near the end rounding hides the slope, and a smaller error is accepted as well. */
 ddsc_status newton_step(sinkhorn_solver *z, double *error, bool *moved)
 {
     scaling *s = &z->s;

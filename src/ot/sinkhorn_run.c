@@ -3,8 +3,8 @@
 
 #include "ot/sinkhorn_solver.h"
 
-static ddsc_status check_weights(ddsc_context *ctx, const char *name, const double *weight, int64_t n,
-                                 double *sum)
+static ddsc_status check_weights(ddsc_context *ctx, const char *name, const double *weight,
+                                 int64_t n, double *sum)
 {
     *sum = 0;
     for (int64_t i = 0; i < n; i++) {

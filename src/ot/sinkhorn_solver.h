@@ -23,8 +23,8 @@ struct sinkhorn_solver {
     int32_t *kept; /* places of the kept rows, then columns, in the problem */
     int64_t kept_capacity;
     const int32_t *row_of, *column_of;
-    bool swapped;            /* rows here are the problem's columns */
-    scaling s;               /* of the reduced cost C - base_f - base_g >= 0 */
+    bool swapped; /* rows here are the problem's columns */
+    scaling s;    /* of the reduced cost C - base_f - base_g >= 0 */
     double *base_f, *base_g;
     double *last_f, *last_g; /* potentials of the level before, for the extrapolation */
     double range;            /* largest reduced cost */
@@ -41,13 +41,14 @@ typedef struct sinkhorn_state {
 
 /* Move the scalings into the potentials and fill the kernel for `epsilon`. */
 void sinkhorn_absorb(sinkhorn_solver *z, double epsilon);
-/* From the starting potentials (0) to the plan of `epsilon`; leaves exact columns and state->error. */
+/* From the starting potentials (0) to the plan of `epsilon`; leaves exact columns and state->error.
+ */
 ddsc_status sinkhorn_iterate(sinkhorn_solver *z, double epsilon, sinkhorn_state *state);
 
 /* Largest number of rows for which the dense Newton system is worth its memory. */
 enum { NEWTON_MAX_ROWS = 2048 };
-/* One damped Newton step on the semi-dual from exact columns; *error is updated. *moved is false when
- * no step was found, and the scalings are then as before. */
+/* One damped Newton step on the semi-dual from exact columns; *error is updated. *moved is false
+ * when no step was found, and the scalings are then as before. */
 ddsc_status newton_step(sinkhorn_solver *z, double *error, bool *moved);
 
 #endif
