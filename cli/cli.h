@@ -1,5 +1,5 @@
-/* cli: what the verbs share. A verb is a table entry (name, option groups, help) and a function; main
- * parses the command line into one cli_options, makes a session and calls the function. */
+/* cli: what the verbs share. A verb is a table entry (name, option groups, help) and a function;
+ * main parses the command line into one cli_options, makes a session and calls the function. */
 #ifndef DDSC_CLI_H
 #define DDSC_CLI_H
 
@@ -66,12 +66,12 @@ typedef struct session session;
 
 struct cli_verb {
     const char *name;
-    const char *operands; /* "INPUT... -k K [-o DIR]" */
+    const char *operands;           /* "INPUT... -k K [-o DIR]" */
     int min_operands, max_operands; /* max -1: any number */
-    const char *summary;  /* one line, no full stop */
+    const char *summary;            /* one line, no full stop */
     const char *description;
     const struct option_group *const *groups; /* NULL-terminated */
-    const char *examples; /* lines "command\twhat it does" */
+    const char *examples;                     /* lines "command\twhat it does" */
     int (*run)(session *s);
     bool hidden;
 };

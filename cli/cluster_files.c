@@ -6,9 +6,9 @@
 
 #include "cluster.h"
 
-const char *const cluster_file_names[] = {"labels.csv",  "embedding.npy", "eigenvalues.csv",
-                                          "graph.mtx",   "sweep.csv",     "report.html",
-                                          "result.json", NULL};
+const char *const cluster_file_names[] = {
+    "labels.csv", "embedding.npy", "eigenvalues.csv", "graph.mtx",
+    "sweep.csv",  "report.html",   "result.json",     NULL};
 
 static void add_csv(text *t, const char *field)
 {
@@ -26,8 +26,8 @@ static bool write_labels(cluster_result *r, const char *path, int *code)
 {
     const ddsc_measures *ids = r->has_items ? r->in.measures : NULL;
     return session_wrote(
-        r->s,
-        ddsc_labels_write(r->s->ctx, r->row_labels, r->n_rows, ids, path, r->s->opt.force), code);
+        r->s, ddsc_labels_write(r->s->ctx, r->row_labels, r->n_rows, ids, path, r->s->opt.force),
+        code);
 }
 
 static bool write_embedding(cluster_result *r, const char *path, int *code)

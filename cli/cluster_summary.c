@@ -86,8 +86,9 @@ static void add_sizes(text *t, const cluster_result *r)
         text_addf(t, "  dropped      %" PRId64 " items without mass (label -1)\n",
                   r->n_rows - r->view.n);
     if (r->in.compressed)
-        text_addf(t, "  merged       supports down to %" PRId64 " points: W2 error mean %.4g, max "
-                     "%.4g\n",
+        text_addf(t,
+                  "  merged       supports down to %" PRId64 " points: W2 error mean %.4g, max "
+                  "%.4g\n",
                   r->s->opt.compress, r->in.compress.mean_w2, r->in.compress.max_w2);
 }
 

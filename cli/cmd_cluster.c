@@ -9,8 +9,8 @@
 static bool run_ddsc(cluster_result *r, int *code)
 {
     session *s = r->s;
-    return session_ok(
-        s, ddsc_cluster_run(s->ctx, &r->clustering, r->in.measures, &s->opt.cluster), code);
+    return session_ok(s, ddsc_cluster_run(s->ctx, &r->clustering, r->in.measures, &s->opt.cluster),
+                      code);
 }
 
 static bool run_graph(cluster_result *r, double began, int *code)
@@ -30,11 +30,11 @@ static bool run_precomputed(cluster_result *r, int *code)
         return false;
     r->read_s = cli_now() - began;
     began = cli_now();
-    bool good = session_ok(s,
-                           ddsc_graph_create_from_matrix(s->ctx, &r->graph, n, matrix,
-                                                         s->opt.squared_input,
-                                                         &s->opt.cluster.graph),
-                           code);
+    bool good =
+        session_ok(s,
+                   ddsc_graph_create_from_matrix(s->ctx, &r->graph, n, matrix, s->opt.squared_input,
+                                                 &s->opt.cluster.graph),
+                   code);
     ddsc_release(s->ctx, matrix);
     return good && run_graph(r, began, code);
 }
@@ -50,10 +50,11 @@ static bool run_vectors(cluster_result *r, int *code)
         return false;
     bool good;
     if (s->opt.method == METHOD_SC) {
-        good = session_ok(
-                   s, ddsc_graph_create_from_vectors(s->ctx, &r->graph, n, dim, vectors, &set->graph),
-                   code) &&
-               run_graph(r, began, code);
+        good =
+            session_ok(
+                s, ddsc_graph_create_from_vectors(s->ctx, &r->graph, n, dim, vectors, &set->graph),
+                code) &&
+            run_graph(r, began, code);
     } else {
         r->vector_labels = cli_allocate((size_t)n, sizeof *r->vector_labels);
         good = session_ok(s,
@@ -98,10 +99,10 @@ static bool score_sweep(cluster_result *r, const int32_t *truth, int *code)
     for (int64_t k = 0; k < r->view.n_sweep; k++) {
         const int32_t *labels = r->view.sweep_labels + k * r->view.n;
         int32_t *rows = r->has_items ? output_row_labels(labels, &r->in.view) : NULL;
-        bool good = session_ok(r->s,
-                               ddsc_scores_run(r->s->ctx, &r->sweep_scores[k], r->n_rows,
-                                               rows ? rows : labels, truth),
-                               code);
+        bool good = session_ok(
+            r->s,
+            ddsc_scores_run(r->s->ctx, &r->sweep_scores[k], r->n_rows, rows ? rows : labels, truth),
+            code);
         free(rows);
         if (!good)
             return false;
@@ -115,8 +116,7 @@ static bool score(cluster_result *r, const int32_t *truth, const char *name, int
     if (!truth)
         return true;
     r->truth_name = name;
-    return session_ok(r->s,
-                      ddsc_scores_run(r->s->ctx, &r->scores, r->n_rows, r->row_labels, truth),
+    return session_ok(r->s, ddsc_scores_run(r->s->ctx, &r->scores, r->n_rows, r->row_labels, truth),
                       code) &&
            score_sweep(r, truth, code);
 }
@@ -192,7 +192,8 @@ static bool check_usage(session *s, int *code)
     *code = EXIT_GOOD;
     if (!o->k_given)
         *code = message_usage(s->verb, "say how many clusters: -k 5, -k 2:10 or -k auto");
-    else if (o->method == METHOD_KMEANS && (o->cluster.k_min != o->cluster.k_max || !o->cluster.k_min))
+    else if (o->method == METHOD_KMEANS &&
+             (o->cluster.k_min != o->cluster.k_max || !o->cluster.k_min))
         *code = message_usage(s->verb, "--method kmeans needs one number of clusters: -k 5");
     return *code == EXIT_GOOD && (output_is_stdout(o->output) ||
                                   output_check_dir(s, o->output, cluster_file_names, false, code));
@@ -230,10 +231,10 @@ static int run(session *s)
     return code;
 }
 
-static const option_group *const groups[] = {
-    &group_cluster, &group_dir_output, &group_truth,       &group_metric, &group_reference,
-    &group_graph,   &group_input,      &group_precomputed, &group_subset, &group_run,
-    &group_help,    NULL};
+static const option_group *const groups[] = {&group_cluster, &group_dir_output,  &group_truth,
+                                             &group_metric,  &group_reference,   &group_graph,
+                                             &group_input,   &group_precomputed, &group_subset,
+                                             &group_run,     &group_help,        NULL};
 
 const cli_verb verb_cluster = {
     .name = "cluster",

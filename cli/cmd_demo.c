@@ -1,5 +1,5 @@
-/* ddsc demo: squares and circles that share one centre. Their means are alike, so plain vectors fail
- * and distances between distributions tell them apart (section 5.1 of the paper). */
+/* ddsc demo: squares and circles that share one centre. Their means are alike, so plain vectors
+ * fail and distances between distributions tell them apart (section 5.1 of the paper). */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,8 +64,8 @@ static ddsc_status run_sc(demo *d, demo_result *r, int64_t dim, const double *ve
     ddsc_context *ctx = d->s->ctx;
     ddsc_graph *graph = NULL;
     ddsc_clustering *c = NULL;
-    ddsc_status status = ddsc_graph_create_from_vectors(ctx, &graph, d->view.n_items, dim, vectors,
-                                                        &set->graph);
+    ddsc_status status =
+        ddsc_graph_create_from_vectors(ctx, &graph, d->view.n_items, dim, vectors, &set->graph);
     if (status >= 0)
         status = ddsc_spectral_run(ctx, &c, graph, set);
     if (status >= 0)
@@ -83,10 +83,9 @@ static ddsc_status run_baseline(demo *d, demo_result *r, int method,
     int64_t dim = 0;
     ddsc_status status = ddsc_vectors_run(ctx, &vectors, &dim, d->shapes);
     if (status >= 0)
-        status = method == METHOD_SC
-                     ? run_sc(d, r, dim, vectors, set)
-                     : ddsc_kmeans_run(ctx, r->labels, &inertia, d->view.n_items, dim, vectors, 2,
-                                       set->kmeans_restarts);
+        status = method == METHOD_SC ? run_sc(d, r, dim, vectors, set)
+                                     : ddsc_kmeans_run(ctx, r->labels, &inertia, d->view.n_items,
+                                                       dim, vectors, 2, set->kmeans_restarts);
     ddsc_release(ctx, vectors);
     return status;
 }
@@ -101,16 +100,15 @@ static bool run_method(demo *d, int which, int *code)
     set.k_min = set.k_max = 2;
     set.metric.metric = m->metric;
     r->labels = cli_allocate((size_t)d->view.n_items, sizeof *r->labels);
-    ddsc_status status = m->method == METHOD_DDSC ? run_metric(d, r, &set)
-                                                  : run_baseline(d, r, m->method, &set);
+    ddsc_status status =
+        m->method == METHOD_DDSC ? run_metric(d, r, &set) : run_baseline(d, r, m->method, &set);
     if (!session_ok(d->s, status, code))
         return false;
     r->converged = status == DDSC_OK;
     r->seconds = cli_now() - began;
-    return session_ok(d->s,
-                      ddsc_scores_run(d->s->ctx, &r->scores, d->view.n_items, r->labels,
-                                      d->view.label),
-                      code);
+    return session_ok(
+        d->s, ddsc_scores_run(d->s->ctx, &r->scores, d->view.n_items, r->labels, d->view.label),
+        code);
 }
 
 static json_t *to_json(const demo *d)
@@ -189,8 +187,8 @@ static bool write_files(demo *d, int *code)
 static bool print_table(demo *d, int *code)
 {
     text t = {0};
-    text_addf(&t, "%d squares and %d circles of %d points, 2 clusters\n\n", N_PER_SHAPE, N_PER_SHAPE,
-              N_POINTS);
+    text_addf(&t, "%d squares and %d circles of %d points, 2 clusters\n\n", N_PER_SHAPE,
+              N_PER_SHAPE, N_POINTS);
     text_add(&t, "method      AMI     ARI     NMI    seconds\n");
     for (int i = 0; i < N_METHODS; i++) {
         const demo_result *r = &d->result[i];

@@ -125,7 +125,8 @@ static int run(session *s)
     if (!write_matrix(s, matrix, in.view.n_rows, &code))
         goto done;
     if (s->not_converged)
-        message_warning(s, "%" PRId64 " pairs did not converge: raise --max-iterations or --epsilon",
+        message_warning(s,
+                        "%" PRId64 " pairs did not converge: raise --max-iterations or --epsilon",
                         stats.n_not_converged);
     code = session_exit(s);
     if (o->json)
@@ -139,8 +140,7 @@ done:
 
 static const option_group *const groups[] = {&group_file_output, &group_matrix, &group_metric,
                                              &group_reference,   &group_input,  &group_subset,
-                                             &group_run,    &group_help,
-                                             NULL};
+                                             &group_run,         &group_help,   NULL};
 
 const cli_verb verb_distance = {
     .name = "distance",

@@ -13,11 +13,11 @@ static bool from_matrix(session *s, ddsc_graph **graph, ddsc_pair_stats *stats, 
     if (!input_matrix(s, &matrix, &n, code))
         return false;
     began = cli_now();
-    bool good = session_ok(s,
-                           ddsc_graph_create_from_matrix(s->ctx, graph, n, matrix,
-                                                         s->opt.squared_input,
-                                                         &s->opt.cluster.graph),
-                           code);
+    bool good =
+        session_ok(s,
+                   ddsc_graph_create_from_matrix(s->ctx, graph, n, matrix, s->opt.squared_input,
+                                                 &s->opt.cluster.graph),
+                   code);
     ddsc_release(s->ctx, matrix);
     stats->n_pairs = n * (n - 1) / 2;
     stats->seconds = cli_now() - began;
@@ -29,8 +29,8 @@ static bool from_items(session *s, ddsc_graph **graph, cli_input *in, ddsc_pair_
 {
     return input_open(s, in, code) &&
            session_ok(s,
-                      ddsc_neighbors_run(s->ctx, graph, stats, in->measures,
-                                         &s->opt.cluster.metric, &s->opt.cluster.graph),
+                      ddsc_neighbors_run(s->ctx, graph, stats, in->measures, &s->opt.cluster.metric,
+                                         &s->opt.cluster.graph),
                       code);
 }
 
@@ -94,7 +94,8 @@ static int run(session *s)
         !output_graph(s, graph, in.measures ? &in.view : NULL, o->output ? o->output : "-", &code))
         goto done;
     if (s->not_converged)
-        message_warning(s, "%" PRId64 " pairs did not converge: raise --max-iterations or --epsilon",
+        message_warning(s,
+                        "%" PRId64 " pairs did not converge: raise --max-iterations or --epsilon",
                         stats.n_not_converged);
     code = session_exit(s);
     if (o->json)
@@ -108,8 +109,7 @@ done:
 
 static const option_group *const groups[] = {
     &group_file_output, &group_graph,  &group_metric, &group_reference, &group_precomputed,
-    &group_input,       &group_subset, &group_run,       &group_help,
-    NULL};
+    &group_input,       &group_subset, &group_run,    &group_help,      NULL};
 
 const cli_verb verb_neighbors = {
     .name = "neighbors",

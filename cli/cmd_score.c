@@ -107,8 +107,8 @@ static json_t *to_json(const ddsc_scores *scores, const confusion *c)
 static bool print_scores(session *s, const ddsc_scores *scores, const confusion *c, int *code)
 {
     text t = {0};
-    text_addf(&t, "AMI     %8.4f\nARI     %8.4f\nNMI     %8.4f\npurity  %8.4f\nitems   %8" PRId64
-                  "\n",
+    text_addf(&t,
+              "AMI     %8.4f\nARI     %8.4f\nNMI     %8.4f\npurity  %8.4f\nitems   %8" PRId64 "\n",
               scores->ami, scores->ari, scores->nmi, scores->purity, scores->n);
     add_confusion(&t, c);
     bool good = output_text(s, &t, NULL, false, code);

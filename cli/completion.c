@@ -53,12 +53,13 @@ static void add_verb_names(text *t)
 
 static void bash_script(text *t)
 {
-    text_add(t, "# bash completion for ddsc\n"
-                "_ddsc()\n{\n"
-                "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words=\n"
-                "    if [ \"$word\" = = ]; then word=; fi\n"
-                "    if [ \"$before\" = = ]; then before=${COMP_WORDS[COMP_CWORD-2]}; fi\n"
-                "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n        words=\"");
+    text_add(t,
+             "# bash completion for ddsc\n"
+             "_ddsc()\n{\n"
+             "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words=\n"
+             "    if [ \"$word\" = = ]; then word=; fi\n"
+             "    if [ \"$before\" = = ]; then before=${COMP_WORDS[COMP_CWORD-2]}; fi\n"
+             "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n        words=\"");
     add_verb_names(t);
     text_add(t, " --help --version\"\n    else\n        case $before in\n");
     add_bash_values(t);

@@ -66,10 +66,11 @@ void help_program(text *t)
     text_add(t, "\n  -h, --help     print this help; 'ddsc VERB --help' for one verb\n"
                 "  -V, --version  print version and features\n"
                 "\nExamples:\n");
-    add_examples(t, "ddsc demo\tthe built-in example, with a report\n"
-                    "ddsc info clouds.npz\twhat is in a file\n"
-                    "ddsc cluster clouds.npz -k 5 -o result\tfive clusters, all results in result/\n"
-                    "ddsc cluster clouds.csv -k auto --metric lot\tlabels on standard output\n");
+    add_examples(t,
+                 "ddsc demo\tthe built-in example, with a report\n"
+                 "ddsc info clouds.npz\twhat is in a file\n"
+                 "ddsc cluster clouds.npz -k 5 -o result\tfive clusters, all results in result/\n"
+                 "ddsc cluster clouds.csv -k auto --metric lot\tlabels on standard output\n");
     text_add(t, "\nExit codes: 0 good, 1 internal, 2 usage, 3 bad input, 4 not converged (results\n"
                 "written, marked), 5 out of memory or over --memory, 75 interrupted.\n");
 }

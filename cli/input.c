@@ -73,10 +73,9 @@ static bool cut_down(session *s, cli_input *in, int *code)
         *code = EXIT_USAGE;
         return false;
     }
-    if (!session_ok(s,
-                    ddsc_measures_copy_balanced(s->ctx, &copy, in->measures,
-                                                s->opt.subset_per_class),
-                    code))
+    if (!session_ok(
+            s, ddsc_measures_copy_balanced(s->ctx, &copy, in->measures, s->opt.subset_per_class),
+            code))
         return false;
     replace(in, copy);
     return true;
@@ -85,10 +84,9 @@ static bool cut_down(session *s, cli_input *in, int *code)
 static bool merge(session *s, cli_input *in, int *code)
 {
     ddsc_measures *copy = NULL;
-    if (!session_ok(s,
-                    ddsc_measures_compress(s->ctx, &copy, in->measures, s->opt.compress,
-                                           &in->compress),
-                    code))
+    if (!session_ok(
+            s, ddsc_measures_compress(s->ctx, &copy, in->measures, s->opt.compress, &in->compress),
+            code))
         return false;
     replace(in, copy);
     in->compressed = true;
@@ -148,10 +146,10 @@ static const struct {
     const char *option;
     ddsc_metric metric;
 } metric_only[] = {
-    {"epsilon", DDSC_METRIC_SINKHORN},    {"sinkhorn-value", DDSC_METRIC_SINKHORN},
-    {"tolerance", DDSC_METRIC_SINKHORN},  {"max-iterations", DDSC_METRIC_SINKHORN},
-    {"mmd-kernel", DDSC_METRIC_MMD},      {"bandwidth", DDSC_METRIC_MMD},
-    {"mmd-estimator", DDSC_METRIC_MMD},   {"reference", DDSC_METRIC_LOT},
+    {"epsilon", DDSC_METRIC_SINKHORN},   {"sinkhorn-value", DDSC_METRIC_SINKHORN},
+    {"tolerance", DDSC_METRIC_SINKHORN}, {"max-iterations", DDSC_METRIC_SINKHORN},
+    {"mmd-kernel", DDSC_METRIC_MMD},     {"bandwidth", DDSC_METRIC_MMD},
+    {"mmd-estimator", DDSC_METRIC_MMD},  {"reference", DDSC_METRIC_LOT},
     {"reference-size", DDSC_METRIC_LOT},
 };
 

@@ -163,8 +163,10 @@ static int take_choice(const parser *p, const option_spec *s, const char *value)
     if (strcmp(s->name, "metric") == 0)
         for (const option_choice *c = choices_method; c->name; c++)
             if (strcmp(c->name, value) == 0 && find_long(p->verb, "method", 6))
-                return message_usage(p->verb, "--metric: '%s' is a method, not a metric: write "
-                                              "--method %s", value, value);
+                return message_usage(p->verb,
+                                     "--metric: '%s' is a method, not a metric: write "
+                                     "--method %s",
+                                     value, value);
     const char *near = suggest(value, names, n);
     text wanted = {0};
     option_argument(&wanted, s);

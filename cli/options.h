@@ -1,5 +1,5 @@
-/* options: the tables that say what a verb accepts, and the parser over them. Help, man page and shell
- * completion are made from the same tables, so they cannot disagree with the parser. */
+/* options: the tables that say what a verb accepts, and the parser over them. Help, man page and
+ * shell completion are made from the same tables, so they cannot disagree with the parser. */
 #ifndef DDSC_CLI_OPTIONS_H
 #define DDSC_CLI_OPTIONS_H
 
@@ -39,8 +39,8 @@ typedef struct option_group {
 } option_group;
 
 extern const option_group group_input, group_subset, group_truth, group_precomputed, group_metric,
-    group_reference, group_graph, group_cluster, group_matrix, group_file_output, group_write, group_dir_output,
-    group_json, group_format, group_generate, group_run, group_man, group_help;
+    group_reference, group_graph, group_cluster, group_matrix, group_file_output, group_write,
+    group_dir_output, group_json, group_format, group_generate, group_run, group_man, group_help;
 
 extern const option_choice choices_metric[], choices_sinkhorn[], choices_kernel[],
     choices_estimator[], choices_exact_graph[], choices_method[];

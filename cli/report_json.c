@@ -142,9 +142,9 @@ static void put_lot(json_t *object, const cli_options *o)
 {
     const ddsc_metric_settings *m = &o->cluster.metric;
     json_put_text(object, "reference",
-                  o->reference                                   ? o->reference
+                  o->reference                                 ? o->reference
                   : m->reference_rule == DDSC_REFERENCE_KMEANS ? "kmeans"
-                                                                 : "normal");
+                                                               : "normal");
     json_put_count(object, "reference_size", m->reference_size);
 }
 

@@ -104,8 +104,9 @@ void svg_eigenvalues(text *t, const double *values, int64_t n, int64_t k)
     text_addf(t, "<text x=\"4\" y=\"%d\">%.3g</text><text x=\"4\" y=\"%d\">0</text>\n", TOP + 10,
               top, TOP + HEIGHT);
     for (int64_t i = 0; i < n; i++)
-        text_addf(t, "<g class=\"%s\"><circle class=\"mark\" cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\"/>"
-                     "<title>%" PRId64 ": %.6g</title></g>\n",
+        text_addf(t,
+                  "<g class=\"%s\"><circle class=\"mark\" cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\"/>"
+                  "<title>%" PRId64 ": %.6g</title></g>\n",
                   i < k ? "c0" : "none", LEFT + step * ((double)i + 0.5),
                   TOP + HEIGHT - (HEIGHT - 8) * fmax(values[i], 0) / top, i + 1, values[i]);
     if (k < n)
@@ -118,9 +119,9 @@ void svg_eigenvalues(text *t, const double *values, int64_t n, int64_t k)
 enum { CELL = 26, PANEL_GAP = 24, PANEL_HEAD = 22 };
 
 typedef struct panel_grid {
-    int64_t columns, rows;   /* cells of a panel */
-    int across;              /* panels in a line */
-    double width, height;    /* of a panel */
+    int64_t columns, rows; /* cells of a panel */
+    int across;            /* panels in a line */
+    double width, height;  /* of a panel */
 } panel_grid;
 
 static panel_grid lay_out(int64_t n_items, int n_panels)

@@ -1,4 +1,5 @@
-/* Option values with a grammar of their own. Each returns NULL, or what would have been accepted. */
+/* Option values with a grammar of their own. Each returns NULL, or what would have been accepted.
+ */
 #include "options.h"
 
 #include <errno.h>
