@@ -1,0 +1,170 @@
+/* cli: what the verbs share. A verb is a table entry (name, option groups, help) and a function;
+ * main parses the command line into one cli_options, makes a session and calls the function. */
+#ifndef DDSC_CLI_H
+#define DDSC_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ddsc/ddsc.h"
+#include "text.h"
+
+enum {
+    EXIT_GOOD = 0,
+    EXIT_INTERNAL = 1,
+    EXIT_USAGE = 2,
+    EXIT_INPUT = 3,
+    EXIT_NOT_CONVERGED = 4,
+    EXIT_MEMORY = 5,
+    EXIT_INTERRUPTED = 75
+};
+
+typedef enum cli_method { METHOD_DDSC = 0, METHOD_KMEANS, METHOD_SC } cli_method;
+typedef enum cli_progress {
+    PROGRESS_AUTO = 0,
+    PROGRESS_BAR,
+    PROGRESS_JSONL,
+    PROGRESS_NONE
+} cli_progress;
+
+/* Every option of every verb; a verb reads only those in its groups. */
+typedef struct cli_options {
+    /* input */
+    ddsc_read_settings read;
+    const char *truth;
+    int64_t phase;            /* 0: all phases */
+    int64_t subset_per_class; /* 0: all */
+    int64_t compress;         /* 0: as they are */
+    int precomputed, squared_input;
+    /* method; distance, neighbors and embed use cluster.metric and cluster.graph */
+    int method; /* cli_method */
+    ddsc_cluster_settings cluster;
+    bool k_given;
+    const char *reference; /* file of the LOT reference, or NULL */
+    /* output */
+    const char *output;
+    int format; /* ddsc_format */
+    int force, json, condensed, squared;
+    /* run */
+    int64_t seed, threads, memory;
+    int quiet, progress;
+    /* generate */
+    int64_t items, points, groups, dim;
+    double separation;
+    /* help */
+    int help, man;
+
+    const char **operand;
+    int n_operands;
+    const struct option_spec **given; /* as they came */
+    int n_given;
+} cli_options;
+
+typedef struct cli_verb cli_verb;
+typedef struct session session;
+
+struct cli_verb {
+    const char *name;
+    const char *operands;           /* "INPUT... -k K [-o DIR]" */
+    int min_operands, max_operands; /* max -1: any number */
+    const char *summary;            /* one line, no full stop */
+    const char *description;
+    const struct option_group *const *groups; /* NULL-terminated */
+    const char *examples;                     /* lines "command\twhat it does" */
+    int (*run)(session *s);
+    bool hidden;
+};
+
+extern const cli_verb verb_cluster, verb_distance, verb_neighbors, verb_embed, verb_convert,
+    verb_generate, verb_score, verb_info, verb_demo, verb_help, verb_completion;
+extern const cli_verb *const cli_verbs[]; /* NULL-terminated, in the order of the help */
+const cli_verb *verb_find(const char *name);
+
+void options_init(cli_options *o);
+void options_free(cli_options *o);
+bool option_given(const cli_options *o, const char *name);
+
+/* ---- session: one run of one verb ---- */
+
+struct session {
+    const cli_verb *verb;
+    cli_options opt;
+    ddsc_context *ctx;
+    struct progress *progress;
+    bool not_converged; /* a call said so: exit code 4 */
+};
+
+double cli_now(void); /* seconds on a clock that never jumps */
+bool session_open(session *s);
+void session_close(session *s);
+/* Remember a positive status, report a negative one. true: go on. */
+bool session_ok(session *s, ddsc_status status, int *code);
+/* The same for a call that writes: a refusal of the system is not the input's fault. */
+bool session_wrote(session *s, ddsc_status status, int *code);
+int session_exit(const session *s);
+bool session_interrupted(void);
+
+/* ---- messages on stderr ---- */
+
+void message_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void message_warning(const session *s, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* A usage error of a verb, with the way to its help; returns EXIT_USAGE. */
+int message_usage(const cli_verb *verb, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+bool message_colours(int descriptor);
+/* The candidate nearest to `word`, or NULL when none is near. */
+const char *suggest(const char *word, const char *const *candidates, size_t n);
+
+/* ---- input: read, label, cut down, merge: the same for all verbs ---- */
+
+typedef struct cli_input {
+    ddsc_measures *measures;
+    ddsc_measures_view view;
+    const char *truth_name; /* where labels came from ("the input", a file), NULL without labels */
+    ddsc_compress_report compress;
+    bool compressed;
+    ddsc_measures *reference; /* LOT reference, or NULL */
+    double seconds;
+} cli_input;
+
+bool input_open(session *s, cli_input *in, int *code);
+void input_close(cli_input *in);
+/* Labels of a truth file, which must have n of them. free() it. */
+bool input_truth(session *s, int32_t **truth, int64_t n, int *code);
+/* Square matrix of --precomputed; ddsc_release it. */
+bool input_matrix(session *s, double **matrix, int64_t *n, int *code);
+/* Say which of the options given do nothing with this metric and method. */
+void input_warn_unused(const session *s);
+
+/* ---- output ---- */
+
+/* Is there a place for the file, and is it free (or --force)? Before any long work. */
+bool output_check_file(const session *s, const char *path, int *code);
+bool output_check_dir(const session *s, const char *dir, const char *const *names, bool overwrite,
+                      int *code);
+bool output_make_dir(const char *dir, int *code);
+/* "dir/name"; free() it. */
+char *output_path(const char *dir, const char *name);
+/* path NULL or "-": standard output. */
+bool output_text(session *s, const text *t, const char *path, bool overwrite, int *code);
+bool output_is_stdout(const char *path);
+/* --format, else by the ending of -o, else npz. */
+ddsc_format output_format(const session *s);
+/* MatrixMarket over the input rows; view NULL: the graph's items are the rows. */
+bool output_graph(session *s, const ddsc_graph *graph, const ddsc_measures_view *view,
+                  const char *path, int *code);
+/* Binary data does not go to a terminal: a usage error then. */
+bool output_check_binary(const session *s, int *code);
+/* The human summary: on stdout, or on stderr when data or --json has stdout; not with --quiet. */
+void output_summary(const session *s, const text *t);
+
+/* Item values to row values in place, dropped rows NaN. `block` has room for the rows. */
+void output_spread_rows(double *block, int64_t n_columns, const ddsc_measures_view *view);
+void output_spread_square(double *matrix, const ddsc_measures_view *view);
+void output_spread_condensed(double *condensed, const ddsc_measures_view *view);
+/* Labels by row, -1 for dropped items; free() it. */
+int32_t *output_row_labels(const int32_t *labels, const ddsc_measures_view *view);
+
+#endif

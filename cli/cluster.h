@@ -1,0 +1,41 @@
+/* What one `cluster` run found, and the forms it is told in. */
+#ifndef DDSC_CLI_CLUSTER_H
+#define DDSC_CLI_CLUSTER_H
+
+#include "report.h"
+
+typedef struct cluster_result {
+    session *s;
+    cli_input in;
+    bool has_items; /* false: the input was a distance matrix */
+    int64_t n_rows;
+    ddsc_clustering *clustering; /* NULL for k-means */
+    ddsc_graph *graph;           /* made here, or NULL: the clustering's own */
+    ddsc_clustering_view view;   /* k-means: n, k and labels only */
+    ddsc_graph_view edges;       /* n = 0 without a graph */
+    int32_t *vector_labels;      /* k-means: what view.labels points to */
+    double inertia;              /* k-means */
+    int32_t *row_labels;         /* n_rows, -1 for dropped items */
+    int64_t *size;               /* of each cluster */
+    const char *truth_name;      /* NULL: no scores */
+    ddsc_scores scores;
+    ddsc_scores *sweep_scores; /* n_sweep, or NULL */
+    double read_s, distances_s, eigen_s, kmeans_s, total_s;
+} cluster_result;
+
+bool cluster_certified(const cluster_result *r);
+/* The row of the sweep that belongs to the K chosen, or NULL. */
+const ddsc_k_row *cluster_chosen(const cluster_result *r);
+const char *cluster_id(const cluster_result *r, int64_t row, char *room, size_t size);
+
+/* The settings as given, and what was chosen where they left it open. */
+json_t *cluster_settings_json(const cluster_result *r);
+json_t *cluster_chosen_json(const cluster_result *r);
+json_t *cluster_json(const cluster_result *r, bool with_labels);
+void cluster_summary(text *t, const cluster_result *r);
+void cluster_page(text *t, const cluster_result *r);
+
+extern const char *const cluster_file_names[]; /* NULL-terminated */
+bool cluster_write(cluster_result *r, const char *dir, int *code);
+
+#endif

@@ -1,0 +1,259 @@
+/* ddsc cluster: the whole job. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cluster.h"
+#include "options.h"
+
+static bool run_ddsc(cluster_result *r, int *code)
+{
+    session *s = r->s;
+    return session_ok(s, ddsc_cluster_run(s->ctx, &r->clustering, r->in.measures, &s->opt.cluster),
+                      code);
+}
+
+static bool run_graph(cluster_result *r, double began, int *code)
+{
+    session *s = r->s;
+    r->distances_s = cli_now() - began;
+    return session_ok(s, ddsc_spectral_run(s->ctx, &r->clustering, r->graph, &s->opt.cluster),
+                      code);
+}
+
+static bool run_precomputed(cluster_result *r, int *code)
+{
+    session *s = r->s;
+    double *matrix = NULL, began = cli_now();
+    int64_t n = 0;
+    if (!input_matrix(s, &matrix, &n, code))
+        return false;
+    r->read_s = cli_now() - began;
+    began = cli_now();
+    bool good =
+        session_ok(s,
+                   ddsc_graph_create_from_matrix(s->ctx, &r->graph, n, matrix, s->opt.squared_input,
+                                                 &s->opt.cluster.graph),
+                   code);
+    ddsc_release(s->ctx, matrix);
+    return good && run_graph(r, began, code);
+}
+
+/* The baselines see an item as one vector. */
+static bool run_vectors(cluster_result *r, int *code)
+{
+    session *s = r->s;
+    const ddsc_cluster_settings *set = &s->opt.cluster;
+    double *vectors = NULL, began = cli_now();
+    int64_t dim = 0, n = r->in.view.n_items;
+    if (!session_ok(s, ddsc_vectors_run(s->ctx, &vectors, &dim, r->in.measures), code))
+        return false;
+    bool good;
+    if (s->opt.method == METHOD_SC) {
+        good =
+            session_ok(
+                s, ddsc_graph_create_from_vectors(s->ctx, &r->graph, n, dim, vectors, &set->graph),
+                code) &&
+            run_graph(r, began, code);
+    } else {
+        r->vector_labels = cli_allocate((size_t)n, sizeof *r->vector_labels);
+        good = session_ok(s,
+                          ddsc_kmeans_run(s->ctx, r->vector_labels, &r->inertia, n, dim, vectors,
+                                          set->k_min, set->kmeans_restarts),
+                          code);
+        r->view = (ddsc_clustering_view){
+            .n = n, .k = set->k_min, .labels = r->vector_labels, .advice = "", .verified = 1};
+        r->kmeans_s = cli_now() - began;
+    }
+    ddsc_release(s->ctx, vectors);
+    return good;
+}
+
+static void take_views(cluster_result *r)
+{
+    const ddsc_graph *graph = r->graph;
+    if (r->clustering) {
+        ddsc_clustering_get_view(r->clustering, &r->view);
+        graph = graph ? graph : r->view.graph;
+        r->distances_s += r->view.seconds_distances;
+        r->eigen_s = r->view.seconds_eigen;
+        r->kmeans_s = r->view.seconds_kmeans;
+    }
+    if (graph)
+        ddsc_graph_get_view(graph, &r->edges);
+    r->n_rows = r->has_items ? r->in.view.n_rows : r->view.n;
+    r->size = cli_allocate((size_t)r->view.k, sizeof *r->size);
+    for (int64_t i = 0; i < r->view.n; i++)
+        r->size[r->view.labels[i]]++;
+    if (r->has_items) {
+        r->row_labels = output_row_labels(r->view.labels, &r->in.view);
+    } else {
+        r->row_labels = cli_allocate((size_t)r->n_rows, sizeof *r->row_labels);
+        memcpy(r->row_labels, r->view.labels, (size_t)r->n_rows * sizeof *r->row_labels);
+    }
+}
+
+static bool score_sweep(cluster_result *r, const int32_t *truth, int *code)
+{
+    r->sweep_scores = cli_allocate((size_t)r->view.n_sweep, sizeof *r->sweep_scores);
+    for (int64_t k = 0; k < r->view.n_sweep; k++) {
+        const int32_t *labels = r->view.sweep_labels + k * r->view.n;
+        int32_t *rows = r->has_items ? output_row_labels(labels, &r->in.view) : NULL;
+        bool good = session_ok(
+            r->s,
+            ddsc_scores_run(r->s->ctx, &r->sweep_scores[k], r->n_rows, rows ? rows : labels, truth),
+            code);
+        free(rows);
+        if (!good)
+            return false;
+    }
+    return true;
+}
+
+/* Against --truth, or the labels the input carries. */
+static bool score(cluster_result *r, const int32_t *truth, const char *name, int *code)
+{
+    if (!truth)
+        return true;
+    r->truth_name = name;
+    return session_ok(r->s, ddsc_scores_run(r->s->ctx, &r->scores, r->n_rows, r->row_labels, truth),
+                      code) &&
+           score_sweep(r, truth, code);
+}
+
+static bool compute(cluster_result *r, int *code)
+{
+    session *s = r->s;
+    int32_t *truth = NULL;
+    r->has_items = !s->opt.precomputed;
+    bool good;
+    if (!r->has_items)
+        good = run_precomputed(r, code);
+    else
+        good = input_open(s, &r->in, code) &&
+               (s->opt.method == METHOD_DDSC ? run_ddsc(r, code) : run_vectors(r, code));
+    if (!good)
+        return false;
+    take_views(r);
+    if (r->has_items) {
+        r->read_s = r->in.seconds;
+        return score(r, r->in.view.label, r->in.truth_name, code);
+    }
+    good = !s->opt.truth || input_truth(s, &truth, r->n_rows, code);
+    good = good && score(r, truth, s->opt.truth, code);
+    free(truth);
+    return good;
+}
+
+static void warn(const cluster_result *r)
+{
+    const char *advice = r->view.advice ? r->view.advice : "";
+    while (*advice) {
+        size_t n = strcspn(advice, "\n");
+        if (n)
+            message_warning(r->s, "%.*s", (int)n, advice);
+        advice += n + (advice[n] == '\n');
+    }
+    if (r->view.pairs.n_not_converged)
+        message_warning(r->s,
+                        "%" PRId64 " pairs did not converge: raise --max-iterations or --epsilon",
+                        r->view.pairs.n_not_converged);
+    if (!cluster_certified(r))
+        message_error("not converged: results are marked (exit code 4)");
+}
+
+static bool deliver(cluster_result *r, int *code)
+{
+    session *s = r->s;
+    text t = {0};
+    const char *dir = output_is_stdout(s->opt.output) ? NULL : s->opt.output;
+    bool good = true;
+    if (dir)
+        good = cluster_write(r, dir, code);
+    else if (!s->opt.json)
+        good = session_wrote(s,
+                             ddsc_labels_write(s->ctx, r->row_labels, r->n_rows,
+                                               r->has_items ? r->in.measures : NULL, "-", 0),
+                             code);
+    if (good && s->opt.json)
+        good = json_print(s, cluster_json(r, !dir), code);
+    if (good) {
+        cluster_summary(&t, r);
+        output_summary(s, &t);
+        warn(r);
+    }
+    text_free(&t);
+    return good;
+}
+
+static bool check_usage(session *s, int *code)
+{
+    const cli_options *o = &s->opt;
+    *code = EXIT_GOOD;
+    if (!o->k_given)
+        *code = message_usage(s->verb, "say how many clusters: -k 5, -k 2:10 or -k auto");
+    else if (o->method == METHOD_KMEANS &&
+             (o->cluster.k_min != o->cluster.k_max || !o->cluster.k_min))
+        *code = message_usage(s->verb, "--method kmeans needs one number of clusters: -k 5");
+    return *code == EXIT_GOOD && (output_is_stdout(o->output) ||
+                                  output_check_dir(s, o->output, cluster_file_names, false, code));
+}
+
+static void free_result(cluster_result *r)
+{
+    ddsc_clustering_destroy(r->clustering);
+    ddsc_graph_destroy(r->graph);
+    free(r->vector_labels);
+    free(r->row_labels);
+    free(r->size);
+    free(r->sweep_scores);
+    input_close(&r->in);
+}
+
+static int run(session *s)
+{
+    int code = EXIT_GOOD;
+    cluster_result r = {.s = s};
+    double began = cli_now();
+    if (!check_usage(s, &code))
+        return code;
+    input_warn_unused(s);
+    if (compute(&r, &code)) {
+        r.total_s = cli_now() - began;
+        if (session_interrupted()) {
+            message_error("interrupted");
+            code = EXIT_INTERRUPTED;
+        } else if (deliver(&r, &code)) {
+            code = cluster_certified(&r) ? EXIT_GOOD : EXIT_NOT_CONVERGED;
+        }
+    }
+    free_result(&r);
+    return code;
+}
+
+static const option_group *const groups[] = {&group_cluster, &group_dir_output,  &group_truth,
+                                             &group_metric,  &group_reference,   &group_graph,
+                                             &group_input,   &group_precomputed, &group_subset,
+                                             &group_run,     &group_help,        NULL};
+
+const cli_verb verb_cluster = {
+    .name = "cluster",
+    .operands = "INPUT... -k K [-o DIR]",
+    .min_operands = 1,
+    .max_operands = -1,
+    .summary = "the whole job: distances, graph, eigenvectors, labels, report",
+    .description =
+        "Clusters the items of INPUT. With -o DIR the labels, embedding, eigenvalues, graph, "
+        "result.json and a report are written there; without it the labels go to standard "
+        "output. Several INPUT files are read as one set (fcs: one item a file). Unless told "
+        "otherwise, tau, gamma and bandwidth are chosen from the data and stated.",
+    .groups = groups,
+    .examples =
+        "ddsc cluster clouds.npz -k 5 -o result\tfive clusters by exact W2\n"
+        "ddsc cluster clouds.npz -k 2:10 -o result\ta sweep from one decomposition\n"
+        "ddsc cluster images.gz --labels classes.gz --subset-per-class 100 --metric mmd -k 10\t"
+        "a balanced subset, scored against its labels\n"
+        "ddsc cluster D.npy --precomputed -k auto\tdistances of your own\n"
+        "ddsc cluster docs.npz --metric lot -k 5 --truth classes.csv --json\tscores for machines\n",
+    .run = run,
+};

@@ -1,0 +1,89 @@
+/* ddsc convert: between formats, with fewer items or smaller supports on the way. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "options.h"
+#include "report.h"
+
+static json_t *summary_json(const session *s, const cli_input *in)
+{
+    json_t *root = json_object();
+    json_put_count(root, "n", in->view.n_rows);
+    json_put_count(root, "N", in->view.n_rows);
+    json_put_count(root, "items", in->view.n_items);
+    json_put_count(root, "dim", in->view.dim);
+    json_put_count(root, "entries", in->view.n_entries);
+    if (in->compressed) {
+        json_t *c = json_put_object(root, "compress");
+        json_put_count(c, "m", s->opt.compress);
+        json_put_count(c, "points_before", in->compress.n_before);
+        json_put_count(c, "points_after", in->compress.n_after);
+        json_put_real(c, "mean_w2", in->compress.mean_w2);
+        json_put_real(c, "max_w2", in->compress.max_w2);
+    }
+    return root;
+}
+
+static void summary(const session *s, const cli_input *in)
+{
+    text t = {0};
+    text_add_count(&t, in->view.n_items);
+    text_addf(&t, " items, ");
+    text_add_count(&t, in->view.n_entries);
+    text_addf(&t, " weighted points in %" PRId64 " dimensions\n", in->view.dim);
+    if (in->compressed) {
+        text_add(&t, "supports merged from ");
+        text_add_count(&t, in->compress.n_before);
+        text_add(&t, " to ");
+        text_add_count(&t, in->compress.n_after);
+        text_addf(&t, " points: W2 error mean %.6g, max %.6g\n", in->compress.mean_w2,
+                  in->compress.max_w2);
+    }
+    output_summary(s, &t);
+    text_free(&t);
+}
+
+static int run(session *s)
+{
+    int code = EXIT_GOOD;
+    cli_input in = {0};
+    const cli_options *o = &s->opt;
+    if (!o->output)
+        return message_usage(s->verb, "say where to write: -o FILE (- is standard output)");
+    if (o->json && output_is_stdout(o->output))
+        return message_usage(s->verb, "--json and -o - both want standard output");
+    if (!output_check_file(s, o->output, &code) || !input_open(s, &in, &code))
+        return code;
+    ddsc_format format = output_format(s);
+    if (session_wrote(s, ddsc_measures_write(s->ctx, in.measures, o->output, format, o->force),
+                      &code)) {
+        code = session_exit(s);
+        if (o->json)
+            json_print(s, summary_json(s, &in), &code);
+        summary(s, &in);
+    }
+    input_close(&in);
+    return code;
+}
+
+static const option_group *const groups[] = {
+    &group_file_output, &group_format, &group_input, &group_subset, &group_run, &group_help, NULL};
+
+const cli_verb verb_convert = {
+    .name = "convert",
+    .operands = "INPUT... -o OUTPUT",
+    .min_operands = 1,
+    .max_operands = -1,
+    .summary = "between formats, with merged supports if wished",
+    .description =
+        "Reads any format (npz, npy, csv, tsv, idx, d2, fcs; gzip or not, found by content) and "
+        "writes npz, csv, tsv or d2, by the ending of OUTPUT. Weights are normalised, equal "
+        "points merged and zero weights left out on the way.",
+    .groups = groups,
+    .examples =
+        "ddsc convert images-idx3-ubyte.gz --labels labels-idx1-ubyte.gz -o images.npz\t"
+        "images as distributions on their pixels\n"
+        "ddsc convert clouds.npz --compress 16 -o small.npz\tat most 16 points an item\n"
+        "ddsc convert a.fcs b.fcs --channels 3,5,7 --arcsinh 5 -o cells.npz\tone item a file\n",
+    .run = run,
+};

@@ -1,0 +1,162 @@
+/* ddsc distance: the whole matrix, for those who ask for it. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "options.h"
+#include "report.h"
+
+static int64_t n_entries(int64_t n, bool condensed)
+{
+    return condensed ? n * (n - 1) / 2 : n * n;
+}
+
+static void add_shape(text *t, int64_t n, bool condensed)
+{
+    text_add_count(t, condensed ? n_entries(n, true) : n);
+    if (!condensed) {
+        text_add(t, " x ");
+        text_add_count(t, n);
+    }
+}
+
+/* Room for the matrix over all rows, within --memory and the machine; free() it. */
+static double *take_room(session *s, int64_t n, int *code)
+{
+    text t = {0};
+    double bytes = 8.0 * (double)n * (double)n / (s->opt.condensed ? 2 : 1), limit;
+    double used = (double)ddsc_context_get_peak_memory(s->ctx);
+    double machine = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    limit = s->opt.memory ? (double)s->opt.memory - used : machine;
+    double *matrix = NULL;
+    if (bytes <= limit && n < INT32_MAX)
+        matrix = calloc((size_t)n_entries(n, s->opt.condensed) + 1, sizeof *matrix);
+    if (!matrix) {
+        text_add(&t, "the matrix of ");
+        add_shape(&t, n, s->opt.condensed);
+        text_add(&t, " entries needs ");
+        text_add_size(&t, bytes);
+        text_add(&t, s->opt.memory ? ", over --memory" : ", more than this machine has");
+        message_error("%s; %s'ddsc neighbors' needs far less", text_get(&t),
+                      s->opt.condensed ? "" : "--condensed halves it, ");
+        *code = EXIT_MEMORY;
+    }
+    text_free(&t);
+    return matrix;
+}
+
+static void spread(const session *s, double *matrix, const ddsc_measures_view *view)
+{
+    if (s->opt.condensed)
+        output_spread_condensed(matrix, view);
+    else
+        output_spread_square(matrix, view);
+}
+
+static bool write_matrix(session *s, const double *matrix, int64_t n, int *code)
+{
+    const cli_options *o = &s->opt;
+    if (o->json && !o->output)
+        return true;
+    const char *path = o->output ? o->output : "-";
+    int64_t rows = o->condensed ? n_entries(n, true) : n;
+    return session_wrote(
+        s, ddsc_matrix_write(s->ctx, matrix, rows, o->condensed ? 0 : n, path, o->force), code);
+}
+
+static json_t *summary_json(const session *s, const cli_input *in, const ddsc_pair_stats *stats)
+{
+    json_t *root = json_object();
+    json_put_count(root, "n", in->view.n_rows);
+    json_put_count(root, "N", in->view.n_rows);
+    json_put_count(root, "items", in->view.n_items);
+    json_put(root, "settings", json_metric(&s->opt));
+    json_put_bool(root, "squared", s->opt.squared);
+    json_put_bool(root, "condensed", s->opt.condensed);
+    json_put_count(root, "bytes", 8 * n_entries(in->view.n_rows, s->opt.condensed));
+    json_put_pairs(root, stats);
+    json_put_real(root, "epsilon", stats->epsilon);
+    json_put_real(root, "bandwidth", stats->bandwidth);
+    json_put_count(root, "reference_size", stats->reference_size);
+    json_put_bool(root, "converged", !s->not_converged);
+    json_put_real(root, "seconds", stats->seconds);
+    return root;
+}
+
+static void summary(const session *s, const cli_input *in, const ddsc_pair_stats *stats)
+{
+    text t = {0};
+    add_shape(&t, in->view.n_rows, s->opt.condensed);
+    text_addf(&t, " %s%s distances (", s->opt.squared ? "squared " : "",
+              choice_name(choices_metric, (int)s->opt.cluster.metric.metric));
+    text_add_size(&t, 8.0 * (double)n_entries(in->view.n_rows, s->opt.condensed));
+    text_add(&t, "): ");
+    text_add_count(&t, stats->n_solved);
+    text_addf(&t, " pairs solved in %.2f s", stats->seconds);
+    if (s->opt.output)
+        text_addf(&t, ", %s", s->opt.output);
+    text_add(&t, "\n");
+    output_summary(s, &t);
+    text_free(&t);
+}
+
+static int run(session *s)
+{
+    int code = EXIT_GOOD;
+    cli_input in = {0};
+    ddsc_pair_stats stats = {0};
+    double *matrix = NULL;
+    const cli_options *o = &s->opt;
+    if (o->json && o->output && output_is_stdout(o->output))
+        return message_usage(s->verb, "--json and -o - both want standard output");
+    if (!output_check_binary(s, &code) || !output_check_file(s, o->output, &code))
+        return code;
+    input_warn_unused(s);
+    if (!input_open(s, &in, &code))
+        return code;
+    matrix = take_room(s, in.view.n_rows, &code);
+    if (!matrix || !session_ok(s,
+                               ddsc_distance_run(s->ctx, matrix, &stats, in.measures,
+                                                 &o->cluster.metric, o->condensed, o->squared),
+                               &code))
+        goto done;
+    spread(s, matrix, &in.view);
+    if (!write_matrix(s, matrix, in.view.n_rows, &code))
+        goto done;
+    if (s->not_converged)
+        message_warning(s,
+                        "%" PRId64 " pairs did not converge: raise --max-iterations or --epsilon",
+                        stats.n_not_converged);
+    code = session_exit(s);
+    if (o->json)
+        json_print(s, summary_json(s, &in, &stats), &code);
+    summary(s, &in, &stats);
+done:
+    free(matrix);
+    input_close(&in);
+    return code;
+}
+
+static const option_group *const groups[] = {&group_file_output, &group_matrix, &group_metric,
+                                             &group_reference,   &group_input,  &group_subset,
+                                             &group_run,         &group_help,   NULL};
+
+const cli_verb verb_distance = {
+    .name = "distance",
+    .operands = "INPUT... -o D.npy",
+    .min_operands = 1,
+    .max_operands = -1,
+    .summary = "the full N x N matrix of distances",
+    .description =
+        "Computes the distance of every pair of items and writes the matrix as npy. It takes "
+        "8 N^2 bytes; the neighbour graph (ddsc neighbors) is enough for clustering. Rows of "
+        "items dropped by --on-empty drop hold NaN.",
+    .groups = groups,
+    .examples =
+        "ddsc distance clouds.npz -o D.npy\texact W2 distances\n"
+        "ddsc distance clouds.npz --metric sinkhorn --epsilon 2% --squared -o S.npy\tentropic "
+        "transport costs\n"
+        "ddsc distance clouds.npz --metric mmd --condensed -o d.npy\tthe upper triangle only\n",
+    .run = run,
+};

@@ -1,0 +1,110 @@
+/* ddsc embed: linear optimal transport, one row an item. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "options.h"
+#include "report.h"
+
+/* Rows of all input rows, NaN where an item was dropped; free() it. */
+static double *by_row(const double *embedding, int64_t n_columns, const ddsc_measures_view *view)
+{
+    double *rows = cli_allocate((size_t)view->n_rows, (size_t)n_columns * sizeof *rows);
+    memcpy(rows, embedding, (size_t)view->n_items * (size_t)n_columns * sizeof *rows);
+    output_spread_rows(rows, n_columns, view);
+    return rows;
+}
+
+static bool write_rows(session *s, const double *embedding, int64_t n_columns,
+                       const ddsc_measures_view *view, int *code)
+{
+    const char *path = s->opt.output ? s->opt.output : "-";
+    double *rows = NULL;
+    if (s->opt.json && !s->opt.output)
+        return true;
+    if (view->n_rows != view->n_items)
+        rows = by_row(embedding, n_columns, view);
+    bool good = session_wrote(s,
+                              ddsc_matrix_write(s->ctx, rows ? rows : embedding, view->n_rows,
+                                                n_columns, path, s->opt.force),
+                              code);
+    free(rows);
+    return good;
+}
+
+static json_t *summary_json(const session *s, const cli_input *in, int64_t n_columns,
+                            const ddsc_pair_stats *stats)
+{
+    json_t *root = json_object();
+    json_put_count(root, "n", in->view.n_rows);
+    json_put_count(root, "N", in->view.n_rows);
+    json_put_count(root, "columns", n_columns);
+    json_put_count(root, "reference_size", stats->reference_size);
+    json_put_count(root, "solved", stats->n_solved);
+    json_put_count(root, "iterations", stats->n_iterations);
+    json_put_real(root, "max_gap", stats->max_gap);
+    json_put_bool(root, "converged", !s->not_converged);
+    json_put_real(root, "seconds", stats->seconds);
+    return root;
+}
+
+static void summary(const session *s, const cli_input *in, int64_t n_columns,
+                    const ddsc_pair_stats *stats)
+{
+    text t = {0};
+    text_add_count(&t, in->view.n_rows);
+    text_addf(&t, " rows of %" PRId64 " columns (reference of %" PRId64 " points) in %.2f s\n",
+              n_columns, stats->reference_size, stats->seconds);
+    output_summary(s, &t);
+    text_free(&t);
+}
+
+static int run(session *s)
+{
+    int code = EXIT_GOOD;
+    cli_input in = {0};
+    ddsc_pair_stats stats = {0};
+    double *embedding = NULL;
+    int64_t n_columns = 0;
+    s->opt.cluster.metric.metric = DDSC_METRIC_LOT;
+    if (s->opt.json && s->opt.output && output_is_stdout(s->opt.output))
+        return message_usage(s->verb, "--json and -o - both want standard output");
+    if (!output_check_binary(s, &code) || !output_check_file(s, s->opt.output, &code) ||
+        !input_open(s, &in, &code))
+        return code;
+    if (!session_ok(s,
+                    ddsc_embed_run(s->ctx, &embedding, &n_columns, &stats, in.measures,
+                                   &s->opt.cluster.metric),
+                    &code) ||
+        !write_rows(s, embedding, n_columns, &in.view, &code))
+        goto done;
+    code = session_exit(s);
+    if (s->opt.json)
+        json_print(s, summary_json(s, &in, n_columns, &stats), &code);
+    summary(s, &in, n_columns, &stats);
+done:
+    ddsc_release(s->ctx, embedding);
+    input_close(&in);
+    return code;
+}
+
+static const option_group *const groups[] = {
+    &group_file_output, &group_reference, &group_input, &group_subset,
+    &group_run,         &group_help,      NULL};
+
+const cli_verb verb_embed = {
+    .name = "embed",
+    .operands = "INPUT... -o Z.npy",
+    .min_operands = 1,
+    .max_operands = -1,
+    .summary = "the linear optimal transport embedding, one row an item",
+    .description =
+        "Transports every item to one reference cloud. The rows written are vectors whose "
+        "Euclidean distance approximates W2, for any tool that works on vectors. Rows of items "
+        "dropped by --on-empty drop hold NaN.",
+    .groups = groups,
+    .examples = "ddsc embed clouds.npz -o Z.npy\treference like the data\n"
+                "ddsc embed clouds.npz --reference kmeans --reference-size 64 -o Z.npy\t"
+                "64 k-means centres as reference\n",
+    .run = run,
+};

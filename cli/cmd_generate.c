@@ -1,0 +1,72 @@
+/* ddsc generate: synthetic data with known classes. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "options.h"
+
+static bool generate(session *s, ddsc_measures **made, int *code)
+{
+    const cli_options *o = &s->opt;
+    static const char *const kinds[] = {"shapes", "gaussians"};
+    static const char *const gaussians_only[] = {"groups", "dim", "separation"};
+    const char *kind = o->operand[0];
+    if (strcmp(kind, "gaussians") == 0)
+        return session_ok(s,
+                          ddsc_measures_generate_gaussians(s->ctx, made, o->groups, o->items,
+                                                           o->points, o->dim, o->separation),
+                          code);
+    if (strcmp(kind, "shapes") != 0) {
+        const char *near = suggest(kind, kinds, 2);
+        *code = message_usage(s->verb, "'%s' is neither shapes nor gaussians%s%s%s", kind,
+                              near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+        return false;
+    }
+    for (int i = 0; i < 3; i++)
+        if (option_given(o, gaussians_only[i]))
+            message_warning(s, "--%s has no effect on shapes", gaussians_only[i]);
+    return session_ok(s, ddsc_measures_generate_shapes(s->ctx, made, o->items, o->points), code);
+}
+
+static int run(session *s)
+{
+    int code = EXIT_GOOD;
+    ddsc_measures *made = NULL;
+    ddsc_measures_view view;
+    text t = {0};
+    const cli_options *o = &s->opt;
+    if (!o->output)
+        return message_usage(s->verb, "say where to write: -o FILE (- is standard output)");
+    if (!output_check_file(s, o->output, &code) || !generate(s, &made, &code))
+        return code;
+    if (session_wrote(s, ddsc_measures_write(s->ctx, made, o->output, output_format(s), o->force),
+                      &code)) {
+        ddsc_measures_get_view(made, &view);
+        text_add_count(&t, view.n_items);
+        text_addf(&t, " items of %" PRId64 " points in %" PRId64 " dimensions\n", o->points,
+                  view.dim);
+        output_summary(s, &t);
+    }
+    text_free(&t);
+    ddsc_measures_destroy(made);
+    return code;
+}
+
+static const option_group *const groups[] = {&group_generate, &group_write, &group_format,
+                                             &group_run,      &group_help,  NULL};
+
+const cli_verb verb_generate = {
+    .name = "generate",
+    .operands = "shapes|gaussians -o OUT.npz",
+    .min_operands = 1,
+    .max_operands = 1,
+    .summary = "synthetic data: shapes or gaussians",
+    .description =
+        "shapes: squares and circles around one centre, sizes growing in small steps, as in the "
+        "paper; their means are all alike, so that only the shape tells them apart. gaussians: "
+        "groups of normal clouds with centres apart. The classes are kept as labels.",
+    .groups = groups,
+    .examples = "ddsc generate shapes -o shapes.npz\t20 squares and 20 circles of 40 points\n"
+                "ddsc generate gaussians --groups 5 --dim 3 --seed 7 -o g.npz\tfive groups in "
+                "space\n",
+    .run = run,
+};

@@ -1,0 +1,60 @@
+/* help and completion: what the tables say about themselves. */
+#include <stdio.h>
+
+#include "options.h"
+
+static int run_help(session *s)
+{
+    text t = {0};
+    int code = EXIT_GOOD;
+    const char *name = s->opt.n_operands ? s->opt.operand[0] : NULL;
+    const cli_verb *verb = name ? verb_find(name) : NULL;
+    if (s->opt.man)
+        help_man(&t);
+    else if (!name)
+        help_program(&t);
+    else if (verb)
+        help_verb(&t, verb);
+    else
+        code = message_usage(NULL, "there is no verb '%s'", name);
+    fputs(text_get(&t), stdout);
+    text_free(&t);
+    return code;
+}
+
+static int run_completion(session *s)
+{
+    text t = {0};
+    int code = EXIT_GOOD;
+    if (completion_script(&t, s->opt.operand[0]))
+        fputs(text_get(&t), stdout);
+    else
+        code = message_usage(s->verb, "'%s' is not bash, zsh or fish", s->opt.operand[0]);
+    text_free(&t);
+    return code;
+}
+
+static const option_group *const help_groups[] = {&group_man, &group_help, NULL};
+static const option_group *const completion_groups[] = {&group_help, NULL};
+
+const cli_verb verb_help = {
+    .name = "help",
+    .operands = "[VERB]",
+    .max_operands = 1,
+    .summary = "print help on a verb, or the manual page",
+    .description = "Prints the help of a verb, of the program, or the whole manual page.",
+    .groups = help_groups,
+    .run = run_help,
+};
+
+const cli_verb verb_completion = {
+    .name = "completion",
+    .operands = "bash|zsh|fish",
+    .min_operands = 1,
+    .max_operands = 1,
+    .summary = "print a completion script for a shell",
+    .description = "Prints a script that completes the words of ddsc in the given shell.",
+    .groups = completion_groups,
+    .run = run_completion,
+    .hidden = true,
+};

@@ -1,0 +1,240 @@
+/* ddsc info: what is in a file. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "options.h"
+#include "report.h"
+
+typedef struct facts {
+    int64_t smallest, median, largest; /* support sizes of items */
+    int64_t n_shared;                  /* support points that belong to more than one item */
+    int64_t n_classes, n_unlabelled;
+    int64_t *class_size; /* by label value */
+    int32_t largest_label;
+    json_t *problems; /* array of strings */
+} facts;
+
+static int compare_sizes(const void *a, const void *b)
+{
+    int64_t x, y;
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    return (x > y) - (x < y);
+}
+
+static void count_sizes(facts *f, const ddsc_measures_view *v)
+{
+    int64_t *size = cli_allocate((size_t)v->n_items, sizeof *size);
+    for (int64_t i = 0; i < v->n_items; i++)
+        size[i] = v->offset[i + 1] - v->offset[i];
+    qsort(size, (size_t)v->n_items, sizeof *size, compare_sizes);
+    if (v->n_items) {
+        f->smallest = size[0];
+        f->median = size[v->n_items / 2];
+        f->largest = size[v->n_items - 1];
+    }
+    free(size);
+}
+
+static void count_shared(facts *f, const ddsc_measures_view *v)
+{
+    unsigned char *seen = cli_allocate((size_t)v->n_support, 1);
+    for (int64_t p = 0; p < v->n_entries; p++) {
+        unsigned char *times = &seen[v->index[p]];
+        f->n_shared += *times == 1;
+        *times = *times < 2 ? (unsigned char)(*times + 1) : 2;
+    }
+    free(seen);
+}
+
+static void count_classes(facts *f, const ddsc_measures_view *v)
+{
+    f->largest_label = -1;
+    if (!v->label)
+        return;
+    for (int64_t r = 0; r < v->n_rows; r++)
+        f->largest_label = v->label[r] > f->largest_label ? v->label[r] : f->largest_label;
+    if ((int64_t)f->largest_label > 100 * v->n_rows + 1000)
+        f->largest_label = -1; /* numbers that are hardly classes: not worth a table */
+    f->class_size = cli_allocate((size_t)f->largest_label + 1, sizeof *f->class_size);
+    for (int64_t r = 0; r < v->n_rows; r++) {
+        f->n_unlabelled += v->label[r] < 0;
+        if (v->label[r] >= 0 && v->label[r] <= f->largest_label)
+            f->n_classes += f->class_size[v->label[r]]++ == 0;
+    }
+}
+
+static void add_problem(facts *f, int64_t count, const char *words)
+{
+    text t = {0};
+    if (count > 0) {
+        text_add_count(&t, count);
+        text_addf(&t, " %s", words);
+        json_add(f->problems, json_from_text(text_get(&t)));
+    }
+    text_free(&t);
+}
+
+static void find_problems(facts *f, const ddsc_measures_view *v)
+{
+    int64_t single = 0;
+    for (int64_t i = 0; i < v->n_items; i++)
+        single += v->offset[i + 1] - v->offset[i] == 1;
+    f->problems = json_array();
+    add_problem(f, v->n_rows - v->n_items, "items have no mass and were dropped");
+    add_problem(f, v->n_zero_dropped, "points have weight zero and were left out");
+    add_problem(f, v->n_merged, "points equal another of their item and were merged");
+    add_problem(f, single, "items have a single point");
+    if (v->label)
+        add_problem(f, f->n_unlabelled, "items have no label");
+}
+
+static void add_grid(text *t, const ddsc_measures_view *v)
+{
+    text_add(t, "regular grid of ");
+    for (int64_t c = 0; c < v->dim && c < 3; c++)
+        text_addf(t, "%s%" PRId64, c ? " x " : "", v->grid_shape[c]);
+    text_add(t, " cells");
+}
+
+static void add_classes(text *t, const facts *f, const cli_input *in)
+{
+    int64_t shown = 0;
+    text_addf(t, "labels       %" PRId64 " classes:", f->n_classes);
+    for (int32_t c = 0; c <= f->largest_label && shown < 30; c++) {
+        if (!f->class_size[c])
+            continue;
+        const char *name = ddsc_measures_get_label_name(in->measures, c);
+        if (name)
+            text_addf(t, "%s %s %" PRId64, shown ? "," : "", name, f->class_size[c]);
+        else
+            text_addf(t, "%s %" PRId32 " (%" PRId64 ")", shown ? "," : "", c, f->class_size[c]);
+        shown++;
+    }
+    text_add(t, shown < f->n_classes ? ", ...\n" : "\n");
+}
+
+static void add_facts(text *t, const session *s, const cli_input *in, const facts *f)
+{
+    const ddsc_measures_view *v = &in->view;
+    text_add(t, "items        ");
+    text_add_count(t, v->n_items);
+    text_addf(t, "\ndimensions   %" PRId64 "\npoints       ", v->dim);
+    text_add_count(t, v->n_entries);
+    text_addf(t, " in all; an item has %" PRId64 " to %" PRId64 ", median %" PRId64 "\n",
+              f->smallest, f->largest, f->median);
+    text_add(t, "support      ");
+    text_add_count(t, v->n_support);
+    text_add(t, " distinct points, ");
+    text_add_count(t, f->n_shared);
+    text_add(t, " of them shared by several items\n");
+    if (v->is_grid) {
+        text_add(t, "grid         ");
+        add_grid(t, v);
+        text_add(t, "\n");
+    }
+    if (v->label)
+        add_classes(t, f, in);
+    else
+        text_add(t, "labels       none\n");
+    text_add(t, "memory       ");
+    text_add_size(t, (double)ddsc_context_get_peak_memory(s->ctx));
+    text_add(t, "\n");
+    size_t n = json_array_size(f->problems);
+    text_add(t, n ? "problems\n" : "problems     none\n");
+    for (size_t i = 0; i < n; i++)
+        text_addf(t, "  %s\n", json_string_value(json_array_get(f->problems, i)));
+}
+
+static json_t *classes_json(const facts *f, const cli_input *in)
+{
+    json_t *classes = json_array();
+    for (int32_t c = 0; c <= f->largest_label; c++) {
+        if (!f->class_size[c])
+            continue;
+        json_t *row = json_object();
+        const char *name = ddsc_measures_get_label_name(in->measures, c);
+        json_put_count(row, "label", c);
+        if (name)
+            json_put_text(row, "name", name);
+        json_put_count(row, "size", f->class_size[c]);
+        json_add(classes, row);
+    }
+    return classes;
+}
+
+static json_t *to_json(const session *s, const cli_input *in, const facts *f)
+{
+    const ddsc_measures_view *v = &in->view;
+    json_t *root = json_object(), *sizes;
+    json_put_count(root, "n", v->n_rows);
+    json_put_count(root, "N", v->n_rows);
+    json_put_count(root, "items", v->n_items);
+    json_put_count(root, "dim", v->dim);
+    json_put_count(root, "d", v->dim);
+    json_put_count(root, "entries", v->n_entries);
+    json_put_count(root, "support", v->n_support);
+    json_put_count(root, "shared", f->n_shared);
+    sizes = json_put_object(root, "support_sizes");
+    json_put_count(sizes, "min", f->smallest);
+    json_put_count(sizes, "median", f->median);
+    json_put_count(sizes, "max", f->largest);
+    json_put_bool(root, "is_shared", f->n_shared > 0);
+    json_put_bool(root, "is_grid", v->is_grid);
+    json_t *shape = json_put_array(root, "grid_shape");
+    for (int64_t c = 0; v->is_grid && c < v->dim && c < 3; c++)
+        json_add(shape, json_integer(v->grid_shape[c]));
+    json_put_bool(root, "has_labels", v->label != NULL);
+    json_put(root, "classes", classes_json(f, in));
+    json_put_count(root, "dropped_items", v->n_rows - v->n_items);
+    json_put_count(root, "zero_weights", v->n_zero_dropped);
+    json_put_count(root, "merged", v->n_merged);
+    json_put(root, "problems", json_incref(f->problems));
+    json_put_count(root, "memory", ddsc_context_get_peak_memory(s->ctx));
+    return root;
+}
+
+static int run(session *s)
+{
+    int code = EXIT_GOOD;
+    cli_input in = {0};
+    facts f = {0};
+    if (!input_open(s, &in, &code))
+        return code;
+    count_sizes(&f, &in.view);
+    count_shared(&f, &in.view);
+    count_classes(&f, &in.view);
+    find_problems(&f, &in.view);
+    if (s->opt.json) {
+        json_print(s, to_json(s, &in, &f), &code);
+    } else {
+        text t = {0};
+        add_facts(&t, s, &in, &f);
+        output_text(s, &t, NULL, false, &code);
+        text_free(&t);
+    }
+    json_decref(f.problems);
+    free(f.class_size);
+    input_close(&in);
+    return code;
+}
+
+static const option_group *const groups[] = {&group_json, &group_input, &group_run, &group_help,
+                                             NULL};
+
+const cli_verb verb_info = {
+    .name = "info",
+    .operands = "INPUT...",
+    .min_operands = 1,
+    .max_operands = -1,
+    .summary = "what is in a file: sizes, supports, labels, problems",
+    .description =
+        "Reads a file as the other verbs would and says what it holds: items, dimensions, "
+        "support sizes, whether points are shared or lie on a grid, classes, and what had to be "
+        "repaired. A file that cannot be used gives exit code 3 and says where it is wrong.",
+    .groups = groups,
+    .examples = "ddsc info clouds.npz\tfor people\n"
+                "ddsc info clouds.npz --json\tfor machines\n",
+    .run = run,
+};

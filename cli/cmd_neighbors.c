@@ -1,0 +1,129 @@
+/* ddsc neighbors: the tau-NN graph alone. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "options.h"
+#include "report.h"
+
+/* The graph of a distance matrix the user brought. */
+static bool from_matrix(session *s, ddsc_graph **graph, ddsc_pair_stats *stats, int *code)
+{
+    double *matrix = NULL, began;
+    int64_t n = 0;
+    if (!input_matrix(s, &matrix, &n, code))
+        return false;
+    began = cli_now();
+    bool good =
+        session_ok(s,
+                   ddsc_graph_create_from_matrix(s->ctx, graph, n, matrix, s->opt.squared_input,
+                                                 &s->opt.cluster.graph),
+                   code);
+    ddsc_release(s->ctx, matrix);
+    stats->n_pairs = n * (n - 1) / 2;
+    stats->seconds = cli_now() - began;
+    return good;
+}
+
+static bool from_items(session *s, ddsc_graph **graph, cli_input *in, ddsc_pair_stats *stats,
+                       int *code)
+{
+    return input_open(s, in, code) &&
+           session_ok(s,
+                      ddsc_neighbors_run(s->ctx, graph, stats, in->measures, &s->opt.cluster.metric,
+                                         &s->opt.cluster.graph),
+                      code);
+}
+
+static json_t *summary_json(const session *s, const ddsc_graph_view *g, int64_t n_rows,
+                            const ddsc_pair_stats *stats)
+{
+    json_t *root = json_object();
+    json_put_count(root, "n", n_rows);
+    json_put_count(root, "N", n_rows);
+    json_put_count(root, "tau", g->tau);
+    json_put_count(root, "edges", g->n_edges);
+    json_put_pairs(root, stats);
+    if (!s->opt.precomputed) {
+        json_put(root, "settings", json_metric(&s->opt));
+        json_put_real(root, "epsilon", stats->epsilon);
+        json_put_real(root, "bandwidth", stats->bandwidth);
+        json_put_count(root, "reference_size", stats->reference_size);
+    }
+    json_put_bool(root, "converged", !s->not_converged);
+    json_put_real(root, "seconds", stats->seconds);
+    return root;
+}
+
+static void summary(const session *s, const ddsc_graph_view *g, const ddsc_pair_stats *stats)
+{
+    text t = {0};
+    text_add_count(&t, g->n);
+    text_addf(&t, " items, tau %" PRId64 ", ", g->tau);
+    text_add_count(&t, g->n_edges);
+    text_add(&t, " edges");
+    if (!s->opt.precomputed) {
+        text_add(&t, ": solved ");
+        text_add_count(&t, stats->n_solved);
+        text_add(&t, " of ");
+        text_add_count(&t, stats->n_pairs);
+        text_add(&t, " pairs");
+    }
+    text_addf(&t, " in %.2f s\n", stats->seconds);
+    output_summary(s, &t);
+    text_free(&t);
+}
+
+static int run(session *s)
+{
+    int code = EXIT_GOOD;
+    cli_input in = {0};
+    ddsc_graph *graph = NULL;
+    ddsc_graph_view view;
+    ddsc_pair_stats stats = {0};
+    const cli_options *o = &s->opt;
+    if (o->json && o->output && output_is_stdout(o->output))
+        return message_usage(s->verb, "--json and -o - both want standard output");
+    if (!output_check_file(s, o->output, &code))
+        return code;
+    input_warn_unused(s);
+    if (!(o->precomputed ? from_matrix(s, &graph, &stats, &code)
+                         : from_items(s, &graph, &in, &stats, &code)))
+        goto done;
+    ddsc_graph_get_view(graph, &view);
+    if ((!o->json || o->output) &&
+        !output_graph(s, graph, in.measures ? &in.view : NULL, o->output ? o->output : "-", &code))
+        goto done;
+    if (s->not_converged)
+        message_warning(s,
+                        "%" PRId64 " pairs did not converge: raise --max-iterations or --epsilon",
+                        stats.n_not_converged);
+    code = session_exit(s);
+    if (o->json)
+        json_print(s, summary_json(s, &view, in.measures ? in.view.n_rows : view.n, &stats), &code);
+    summary(s, &view, &stats);
+done:
+    ddsc_graph_destroy(graph);
+    input_close(&in);
+    return code;
+}
+
+static const option_group *const groups[] = {
+    &group_file_output, &group_graph,  &group_metric, &group_reference, &group_precomputed,
+    &group_input,       &group_subset, &group_run,    &group_help,      NULL};
+
+const cli_verb verb_neighbors = {
+    .name = "neighbors",
+    .operands = "INPUT... -o G.mtx",
+    .min_operands = 1,
+    .max_operands = -1,
+    .summary = "the graph of the tau nearest neighbours",
+    .description =
+        "Finds the tau nearest items of every item and writes them as MatrixMarket: column c "
+        "holds the squared distances of the neighbours of item c. Bounds spare most exact "
+        "transport problems; the graph is the same as the one cut from the full matrix.",
+    .groups = groups,
+    .examples = "ddsc neighbors clouds.npz -o G.mtx\texact W2, default tau\n"
+                "ddsc neighbors clouds.npz --tau 15 --json\thow many pairs had to be solved\n"
+                "ddsc neighbors D.npy --precomputed -o G.mtx\tfrom a distance matrix\n",
+    .run = run,
+};

@@ -1,0 +1,374 @@
+/* The option groups. One word means one thing in every verb that has it. */
+#include "options.h"
+
+#define AT(field) offsetof(cli_options, field)
+#define END          \
+    {                \
+        .name = NULL \
+    }
+
+const option_choice choices_metric[] = {{"w2", DDSC_METRIC_W2},
+                                        {"sinkhorn", DDSC_METRIC_SINKHORN},
+                                        {"mmd", DDSC_METRIC_MMD},
+                                        {"lot", DDSC_METRIC_LOT},
+                                        {NULL, 0}};
+const option_choice choices_sinkhorn[] = {{"regularised", DDSC_SINKHORN_REGULARISED},
+                                          {"sharp", DDSC_SINKHORN_SHARP},
+                                          {"debiased", DDSC_SINKHORN_DEBIASED},
+                                          {NULL, 0}};
+const option_choice choices_kernel[] = {{"gaussian", DDSC_KERNEL_GAUSSIAN},
+                                        {"laplace", DDSC_KERNEL_LAPLACE},
+                                        {"energy", DDSC_KERNEL_ENERGY},
+                                        {NULL, 0}};
+const option_choice choices_estimator[] = {
+    {"unbiased", DDSC_MMD_UNBIASED}, {"biased", DDSC_MMD_BIASED}, {NULL, 0}};
+const option_choice choices_exact_graph[] = {
+    {"auto", DDSC_GRAPH_AUTO}, {"full", DDSC_GRAPH_FULL}, {"pruned", DDSC_GRAPH_PRUNED}, {NULL, 0}};
+const option_choice choices_method[] = {
+    {"ddsc", METHOD_DDSC}, {"kmeans", METHOD_KMEANS}, {"sc", METHOD_SC}, {NULL, 0}};
+static const option_choice choices_on_empty[] = {
+    {"error", DDSC_EMPTY_ERROR}, {"drop", DDSC_EMPTY_DROP}, {NULL, 0}};
+static const option_choice choices_progress[] = {{"auto", PROGRESS_AUTO},
+                                                 {"bar", PROGRESS_BAR},
+                                                 {"jsonl", PROGRESS_JSONL},
+                                                 {"none", PROGRESS_NONE},
+                                                 {NULL, 0}};
+static const option_choice choices_format[] = {{"npz", DDSC_FORMAT_NPZ},
+                                               {"csv", DDSC_FORMAT_CSV},
+                                               {"tsv", DDSC_FORMAT_TSV},
+                                               {"d2", DDSC_FORMAT_D2},
+                                               {NULL, 0}};
+
+/* ---- the groups ---- */
+
+static const option_spec input_options[] = {
+    {.name = "labels",
+     .kind = OPTION_FILE,
+     .offset = AT(read.labels_path),
+     .argument = "FILE",
+     .help = "class labels of the items, one a row (idx, csv, npy)"},
+    {.name = "phase",
+     .kind = OPTION_COUNT,
+     .offset = AT(phase),
+     .minimum = 1,
+     .argument = "N",
+     .help = "d2 files: use phase N only (default: all phases joined)"},
+    {.name = "channels",
+     .kind = OPTION_TEXT,
+     .offset = AT(read.channels),
+     .argument = "LIST",
+     .help = "fcs files: channel names or numbers from 1, separated by commas (default: all)"},
+    {.name = "arcsinh",
+     .kind = OPTION_OTHER,
+     .parse = value_arcsinh,
+     .argument = "C",
+     .help = "fcs files: replace each value x by arcsinh(x / C); 5 is usual"},
+    {.name = "on-empty",
+     .kind = OPTION_CHOICE,
+     .offset = AT(read.on_empty),
+     .choices = choices_on_empty,
+     .help = "items without mass: stop, or leave them out; they keep their row, with label -1 "
+             "(default: error)"},
+    END};
+const option_group group_input = {"Input", input_options};
+
+static const option_spec subset_options[] = {
+    {.name = "subset-per-class",
+     .kind = OPTION_COUNT,
+     .offset = AT(subset_per_class),
+     .minimum = 1,
+     .argument = "N",
+     .help = "use a random subset with N items of every class, drawn by --seed"},
+    {.name = "compress",
+     .kind = OPTION_COUNT,
+     .offset = AT(compress),
+     .minimum = 1,
+     .argument = "M",
+     .help = "merge each support down to M points first; the W2 error made is reported"},
+    END};
+const option_group group_subset = {"Less data", subset_options};
+
+static const option_spec truth_options[] = {
+    {.name = "truth",
+     .kind = OPTION_FILE,
+     .offset = AT(truth),
+     .argument = "FILE",
+     .help = "true classes to score against (default: the labels in the input, if any)"},
+    END};
+const option_group group_truth = {"Scores", truth_options};
+
+static const option_spec precomputed_options[] = {
+    {.name = "precomputed",
+     .kind = OPTION_FLAG,
+     .offset = AT(precomputed),
+     .help = "INPUT is a square distance matrix (npy or mtx); NaN means unknown"},
+    {.name = "squared-input",
+     .kind = OPTION_FLAG,
+     .offset = AT(squared_input),
+     .help = "that matrix holds squared distances"},
+    END};
+const option_group group_precomputed = {"Given distances", precomputed_options};
+
+#define METRIC AT(cluster.metric.metric)
+static const option_spec metric_options[] = {
+    {.name = "metric",
+     .letter = 'm',
+     .kind = OPTION_CHOICE,
+     .offset = METRIC,
+     .choices = choices_metric,
+     .help = "exact Wasserstein (default), entropic transport, maximum mean discrepancy, or "
+             "linear optimal transport"},
+    {.name = "epsilon",
+     .kind = OPTION_OTHER,
+     .parse = value_epsilon,
+     .argument = "X|X%",
+     .help = "sinkhorn: strength of the entropy, absolute or in percent of the median cost "
+             "(default: 5%)"},
+    {.name = "sinkhorn-value",
+     .kind = OPTION_CHOICE,
+     .offset = AT(cluster.metric.sinkhorn_value),
+     .choices = choices_sinkhorn,
+     .help = "sinkhorn: cost plus entropy term (default), cost alone, or the divergence that is "
+             "0 for equal items"},
+    {.name = "tolerance",
+     .kind = OPTION_OTHER,
+     .parse = value_tolerance,
+     .argument = "X",
+     .help = "sinkhorn: marginal error that counts as converged"},
+    {.name = "max-iterations",
+     .kind = OPTION_COUNT,
+     .offset = AT(cluster.metric.sinkhorn_max_iterations),
+     .minimum = 1,
+     .argument = "N",
+     .help = "sinkhorn: iterations of one pair before it counts as not converged"},
+    {.name = "mmd-kernel",
+     .kind = OPTION_CHOICE,
+     .offset = AT(cluster.metric.mmd_kernel),
+     .choices = choices_kernel,
+     .help = "mmd: the kernel (default: gaussian)"},
+    {.name = "bandwidth",
+     .kind = OPTION_OTHER,
+     .parse = value_bandwidth,
+     .argument = "auto|median|X",
+     .help = "mmd: kernel width; auto is the 5% quantile of the distances between points"},
+    {.name = "mmd-estimator",
+     .kind = OPTION_CHOICE,
+     .offset = AT(cluster.metric.mmd_estimator),
+     .choices = choices_estimator,
+     .help = "mmd: the estimator (default: unbiased)"},
+    END};
+const option_group group_metric = {"Metric", metric_options};
+
+static const option_spec reference_options[] = {
+    {.name = "reference",
+     .kind = OPTION_OTHER,
+     .parse = value_reference,
+     .argument = "normal|kmeans|FILE",
+     .help = "lot: what items are transported to: a normal sample like the data (default), "
+             "k-means centres of all points, or the first item of FILE"},
+    {.name = "reference-size",
+     .kind = OPTION_COUNT,
+     .offset = AT(cluster.metric.reference_size),
+     .minimum = 1,
+     .argument = "M",
+     .help = "lot: points of the reference (default: the mean support size)"},
+    END};
+const option_group group_reference = {"Linear optimal transport", reference_options};
+
+static const option_spec graph_options[] = {
+    {.name = "tau",
+     .letter = 't',
+     .kind = OPTION_COUNT,
+     .offset = AT(cluster.graph.tau),
+     .minimum = 1,
+     .argument = "T",
+     .help = "neighbours kept of each item (default: max(10, log2 N), stated in the output)"},
+    {.name = "exact-graph",
+     .kind = OPTION_CHOICE,
+     .offset = AT(cluster.graph.exact_graph),
+     .choices = choices_exact_graph,
+     .help = "compute every pair, or skip those that bounds rule out; the graph is the same"},
+    {.name = "sample",
+     .kind = OPTION_OTHER,
+     .parse = value_sample,
+     .argument = "P",
+     .help = "compute only a random fraction P of the pairs (default: 1)"},
+    END};
+const option_group group_graph = {"Neighbour graph", graph_options};
+
+static const option_spec cluster_options[] = {
+    {.name = "clusters",
+     .letter = 'k',
+     .kind = OPTION_OTHER,
+     .parse = value_clusters,
+     .argument = "K|A:B|auto",
+     .help = "number of clusters, a sweep over A to B from one decomposition, or a choice by "
+             "the data"},
+    {.name = "method",
+     .kind = OPTION_CHOICE,
+     .offset = AT(method),
+     .choices = choices_method,
+     .help = "ddsc (default), or a baseline on plain vectors: k-means, spectral clustering"},
+    {.name = "gamma",
+     .kind = OPTION_OTHER,
+     .parse = value_gamma,
+     .argument = "auto|median|X",
+     .help = "affinity exp(-gamma D^2): local scaling (default), 1 / median of D^2 in the graph, "
+             "or a number"},
+    {.name = "min-cluster",
+     .kind = OPTION_OTHER,
+     .parse = value_min_cluster,
+     .argument = "F",
+     .help = "merge clusters smaller than F N/K into their nearest (default: 0.2; 0: never)"},
+    {.name = "paper",
+     .kind = OPTION_FLAG,
+     .offset = AT(cluster.paper),
+     .help = "the plain algorithm of the paper, without the rules for gamma and tiny groups"},
+    END};
+const option_group group_cluster = {"Clustering", cluster_options};
+
+static const option_spec matrix_options[] = {
+    {.name = "condensed",
+     .kind = OPTION_FLAG,
+     .offset = AT(condensed),
+     .help = "only the entries above the diagonal, row by row, as one array"},
+    {.name = "squared",
+     .kind = OPTION_FLAG,
+     .offset = AT(squared),
+     .help = "squared distances, as the metric defines them"},
+    END};
+const option_group group_matrix = {"Matrix", matrix_options};
+
+#define FORCE                                                                     \
+    {                                                                             \
+        .name = "force", .letter = 'f', .kind = OPTION_FLAG, .offset = AT(force), \
+        .help = "overwrite files that exist"                                      \
+    }
+#define JSON                                                      \
+    {                                                             \
+        .name = "json", .kind = OPTION_FLAG, .offset = AT(json),  \
+        .help = "print a summary for machines on standard output" \
+    }
+
+#define OUTPUT_FILE                                                                 \
+    {                                                                               \
+        .name = "output", .letter = 'o', .kind = OPTION_FILE, .offset = AT(output), \
+        .argument = "FILE", .help = "where the result goes; - is standard output"   \
+    }
+
+static const option_spec file_output_options[] = {OUTPUT_FILE, FORCE, JSON, END};
+const option_group group_file_output = {"Output", file_output_options};
+
+static const option_spec write_options[] = {OUTPUT_FILE, FORCE, END};
+const option_group group_write = {"Output", write_options};
+
+static const option_spec dir_output_options[] = {
+    {.name = "output",
+     .letter = 'o',
+     .kind = OPTION_FILE,
+     .offset = AT(output),
+     .argument = "DIR",
+     .help = "directory for the results, made if missing"},
+    FORCE,
+    JSON,
+    END};
+const option_group group_dir_output = {"Output", dir_output_options};
+
+static const option_spec json_options[] = {JSON, END};
+const option_group group_json = {"Output", json_options};
+
+static const option_spec format_options[] = {
+    {.name = "format",
+     .kind = OPTION_CHOICE,
+     .offset = AT(format),
+     .choices = choices_format,
+     .help = "format of the output (default: by the file name's ending, else npz)"},
+    END};
+const option_group group_format = {"Format", format_options};
+
+static const option_spec generate_options[] = {
+    {.name = "items",
+     .kind = OPTION_COUNT,
+     .offset = AT(items),
+     .minimum = 1,
+     .argument = "N",
+     .help = "items in each group (default: 20)"},
+    {.name = "points",
+     .kind = OPTION_COUNT,
+     .offset = AT(points),
+     .minimum = 1,
+     .argument = "N",
+     .help = "points of each item (default: 40)"},
+    {.name = "groups",
+     .kind = OPTION_COUNT,
+     .offset = AT(groups),
+     .minimum = 1,
+     .argument = "K",
+     .help = "gaussians: number of groups (default: 3)"},
+    {.name = "dim",
+     .kind = OPTION_COUNT,
+     .offset = AT(dim),
+     .minimum = 1,
+     .argument = "D",
+     .help = "gaussians: dimensions (default: 2)"},
+    {.name = "separation",
+     .kind = OPTION_NUMBER,
+     .offset = AT(separation),
+     .minimum = 0,
+     .argument = "X",
+     .help = "gaussians: distance of the centres in standard deviations (default: 4)"},
+    END};
+const option_group group_generate = {"Data", generate_options};
+
+static const option_spec run_options[] = {
+    {.name = "seed",
+     .letter = 's',
+     .kind = OPTION_COUNT,
+     .offset = AT(seed),
+     .minimum = 0,
+     .argument = "S",
+     .help = "seed of all random choices (default: 0)"},
+    {.name = "threads",
+     .letter = 'j',
+     .kind = OPTION_COUNT,
+     .offset = AT(threads),
+     .minimum = 1,
+     .argument = "T",
+     .help = "threads (default: all processors); results do not depend on it"},
+    {.name = "memory",
+     .kind = OPTION_OTHER,
+     .parse = value_memory,
+     .argument = "BYTES",
+     .help = "stop with exit code 5 rather than use more; K, M, G, T allowed (8G)"},
+    {.name = "progress",
+     .kind = OPTION_CHOICE,
+     .offset = AT(progress),
+     .choices = choices_progress,
+     .help = "signs of life on standard error: a bar on terminals and sparse lines elsewhere "
+             "(default), one JSON object a line, or none"},
+    {.name = "quiet",
+     .letter = 'q',
+     .kind = OPTION_FLAG,
+     .offset = AT(quiet),
+     .help = "no progress, no summary, no advice; errors only"},
+    END};
+const option_group group_run = {"Run", run_options};
+
+static const option_spec man_options[] = {
+    {.name = "man", .kind = OPTION_FLAG, .offset = AT(man), .help = "print the manual page"}, END};
+const option_group group_man = {"Manual", man_options};
+
+static const option_spec help_options[] = {{.name = "help",
+                                            .letter = 'h',
+                                            .kind = OPTION_FLAG,
+                                            .offset = AT(help),
+                                            .help = "print this help"},
+                                           END};
+const option_group group_help = {"Help", help_options};
+
+void options_init(cli_options *o)
+{
+    *o = (cli_options){.items = 20, .points = 40, .groups = 3, .dim = 2, .separation = 4};
+    ddsc_read_settings_init(&o->read);
+    ddsc_cluster_settings_init(&o->cluster);
+}

@@ -1,0 +1,76 @@
+/* Help texts from the verb and option tables. */
+#include "options.h"
+
+#include <string.h>
+
+enum { WIDTH = 80, HELP_COLUMN = 26 };
+
+/* "  -k, --clusters=K|A:B|auto" then its help from HELP_COLUMN on. */
+static void add_option(text *t, const option_spec *s)
+{
+    text head = {0}, argument = {0};
+    option_argument(&argument, s);
+    text_addf(&head, s->letter ? "  -%c, " : "   %c  ", s->letter ? s->letter : ' ');
+    text_addf(&head, "--%s%s%s", s->name, argument.length ? "=" : "", text_get(&argument));
+    text_add(t, text_get(&head));
+    if (head.length + 2 > HELP_COLUMN)
+        text_addf(t, "\n%*s", HELP_COLUMN, "");
+    else
+        text_addf(t, "%*s", HELP_COLUMN - (int)head.length, "");
+    text_add_wrapped(t, s->help, HELP_COLUMN, HELP_COLUMN, WIDTH);
+    text_add(t, "\n");
+    text_free(&head);
+    text_free(&argument);
+}
+
+static void add_examples(text *t, const char *examples)
+{
+    for (const char *s = examples; *s;) {
+        size_t line = strcspn(s, "\n"), command = strcspn(s, "\t");
+        text_add(t, "  ");
+        text_add_bytes(t, s, command);
+        text_add(t, "\n      ");
+        text_add_bytes(t, s + command + 1, line - command - 1);
+        text_add(t, "\n");
+        s += line + (s[line] == '\n');
+    }
+}
+
+void help_verb(text *t, const cli_verb *verb)
+{
+    text_addf(t, "Usage: ddsc %s %s\n\n", verb->name, verb->operands);
+    text_add_wrapped(t, verb->description, 0, 0, WIDTH);
+    text_add(t, "\n");
+    for (const option_group *const *g = verb->groups; *g; g++) {
+        text_addf(t, "\n%s:\n", (*g)->title);
+        for (const option_spec *s = (*g)->options; s->name; s++)
+            add_option(t, s);
+    }
+    if (verb->examples) {
+        text_add(t, "\nExamples:\n");
+        add_examples(t, verb->examples);
+    }
+}
+
+void help_program(text *t)
+{
+    text_add(t, "Usage: ddsc VERB [WORDS]\n\n");
+    text_add_wrapped(t,
+                     "Cluster discrete distributions: every item is a weighted point cloud (a "
+                     "document, an image, a sample of cells).",
+                     0, 0, WIDTH);
+    text_add(t, "\n\nVerbs:\n");
+    for (const cli_verb *const *v = cli_verbs; *v; v++)
+        if (!(*v)->hidden)
+            text_addf(t, "  %-11s %s\n", (*v)->name, (*v)->summary);
+    text_add(t, "\n  -h, --help     print this help; 'ddsc VERB --help' for one verb\n"
+                "  -V, --version  print version and features\n"
+                "\nExamples:\n");
+    add_examples(t,
+                 "ddsc demo\tthe built-in example, with a report\n"
+                 "ddsc info clouds.npz\twhat is in a file\n"
+                 "ddsc cluster clouds.npz -k 5 -o result\tfive clusters, all results in result/\n"
+                 "ddsc cluster clouds.csv -k auto --metric lot\tlabels on standard output\n");
+    text_add(t, "\nExit codes: 0 good, 1 internal, 2 usage, 3 bad input, 4 not converged (results\n"
+                "written, marked), 5 out of memory or over --memory, 75 interrupted.\n");
+}

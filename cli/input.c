@@ -1,0 +1,172 @@
+/* From the words of the command line to measures: read, label, cut down, merge. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "options.h"
+
+/* Replace the measures by a copy made from them. */
+static void replace(cli_input *in, ddsc_measures *copy)
+{
+    ddsc_measures_destroy(in->measures);
+    in->measures = copy;
+    ddsc_measures_get_view(copy, &in->view);
+}
+
+static bool read_files(session *s, cli_input *in, int *code)
+{
+    const cli_options *o = &s->opt;
+    ddsc_read_settings set = o->read;
+    set.phase = (int)(o->phase > 1000000 ? 1000000 : o->phase);
+    ddsc_status status =
+        o->n_operands == 1
+            ? ddsc_measures_read(s->ctx, &in->measures, o->operand[0], &set)
+            : ddsc_measures_read_files(s->ctx, &in->measures, o->n_operands, o->operand, &set);
+    if (!session_ok(s, status, code))
+        return false;
+    ddsc_measures_get_view(in->measures, &in->view);
+    if (in->view.label)
+        in->truth_name = o->read.labels_path ? o->read.labels_path : "the input";
+    return true;
+}
+
+bool input_truth(session *s, int32_t **truth, int64_t n, int *code)
+{
+    int64_t n_found = 0;
+    int32_t *found = NULL;
+    if (!session_ok(s, ddsc_labels_read(s->ctx, &found, &n_found, s->opt.truth), code))
+        return false;
+    if (n_found != n) {
+        message_error("%s: %lld labels for %lld items", s->opt.truth, (long long)n_found,
+                      (long long)n);
+        ddsc_release(s->ctx, found);
+        *code = EXIT_INPUT;
+        return false;
+    }
+    *truth = cli_allocate((size_t)n, sizeof **truth);
+    memcpy(*truth, found, (size_t)n * sizeof **truth);
+    ddsc_release(s->ctx, found);
+    return true;
+}
+
+static bool attach_truth(session *s, cli_input *in, int *code)
+{
+    int32_t *truth = NULL;
+    ddsc_measures *copy = NULL;
+    if (!input_truth(s, &truth, in->view.n_rows, code))
+        return false;
+    bool good =
+        session_ok(s, ddsc_measures_copy_labelled(s->ctx, &copy, in->measures, truth), code);
+    free(truth);
+    if (!good)
+        return false;
+    replace(in, copy);
+    in->truth_name = s->opt.truth;
+    return true;
+}
+
+static bool cut_down(session *s, cli_input *in, int *code)
+{
+    ddsc_measures *copy = NULL;
+    if (!in->view.label) {
+        message_error("--subset-per-class needs class labels: give --labels FILE or --truth FILE");
+        *code = EXIT_USAGE;
+        return false;
+    }
+    if (!session_ok(
+            s, ddsc_measures_copy_balanced(s->ctx, &copy, in->measures, s->opt.subset_per_class),
+            code))
+        return false;
+    replace(in, copy);
+    return true;
+}
+
+static bool merge(session *s, cli_input *in, int *code)
+{
+    ddsc_measures *copy = NULL;
+    if (!session_ok(
+            s, ddsc_measures_compress(s->ctx, &copy, in->measures, s->opt.compress, &in->compress),
+            code))
+        return false;
+    replace(in, copy);
+    in->compressed = true;
+    return true;
+}
+
+static bool read_reference(session *s, cli_input *in, int *code)
+{
+    ddsc_metric_settings *metric = &s->opt.cluster.metric;
+    if (!session_ok(s, ddsc_measures_read(s->ctx, &in->reference, s->opt.reference, NULL), code))
+        return false;
+    metric->reference_rule = DDSC_REFERENCE_MEASURES;
+    metric->reference_measures = in->reference;
+    return true;
+}
+
+bool input_open(session *s, cli_input *in, int *code)
+{
+    double began = cli_now();
+    *in = (cli_input){0};
+    bool good = read_files(s, in, code) && (!s->opt.truth || attach_truth(s, in, code)) &&
+                (!s->opt.subset_per_class || cut_down(s, in, code)) &&
+                (!s->opt.compress || merge(s, in, code)) &&
+                (!s->opt.reference || read_reference(s, in, code));
+    in->seconds = cli_now() - began;
+    if (!good)
+        input_close(in);
+    return good;
+}
+
+void input_close(cli_input *in)
+{
+    ddsc_measures_destroy(in->measures);
+    ddsc_measures_destroy(in->reference);
+    in->measures = NULL;
+    in->reference = NULL;
+}
+
+bool input_matrix(session *s, double **matrix, int64_t *n, int *code)
+{
+    if (s->opt.n_operands != 1) {
+        *code = message_usage(s->verb, "--precomputed takes one matrix");
+        return false;
+    }
+    static const char *const meaningless[] = {"subset-per-class", "compress", "labels", "phase",
+                                              "channels",         "arcsinh",  "method"};
+    for (size_t i = 0; i < sizeof meaningless / sizeof *meaningless; i++)
+        if (option_given(&s->opt, meaningless[i])) {
+            *code = message_usage(s->verb, "--%s does not go with --precomputed", meaningless[i]);
+            return false;
+        }
+    return session_ok(s, ddsc_matrix_read(s->ctx, matrix, n, s->opt.operand[0]), code);
+}
+
+/* Options that only one metric reads. */
+static const struct {
+    const char *option;
+    ddsc_metric metric;
+} metric_only[] = {
+    {"epsilon", DDSC_METRIC_SINKHORN},   {"sinkhorn-value", DDSC_METRIC_SINKHORN},
+    {"tolerance", DDSC_METRIC_SINKHORN}, {"max-iterations", DDSC_METRIC_SINKHORN},
+    {"mmd-kernel", DDSC_METRIC_MMD},     {"bandwidth", DDSC_METRIC_MMD},
+    {"mmd-estimator", DDSC_METRIC_MMD},  {"reference", DDSC_METRIC_LOT},
+    {"reference-size", DDSC_METRIC_LOT},
+};
+
+void input_warn_unused(const session *s)
+{
+    const cli_options *o = &s->opt;
+    bool no_metric = o->precomputed || o->method != METHOD_DDSC;
+    for (size_t i = 0; i < sizeof metric_only / sizeof *metric_only; i++) {
+        const char *name = metric_only[i].option;
+        bool used = !no_metric && o->cluster.metric.metric == metric_only[i].metric;
+        if (option_given(o, name) && !used)
+            message_warning(s, "--%s has no effect here: it belongs to --metric %s", name,
+                            choice_name(choices_metric, metric_only[i].metric));
+    }
+    if (no_metric && option_given(o, "metric"))
+        message_warning(s, "--metric has no effect with %s",
+                        o->precomputed ? "--precomputed" : "a vector baseline");
+    if (o->squared_input && !o->precomputed)
+        message_warning(s, "--squared-input has no effect without --precomputed");
+}

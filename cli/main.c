@@ -1,0 +1,95 @@
+/* ddsc: the program. Finds the verb, parses its words, runs it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+#include "options.h"
+
+const cli_verb *const cli_verbs[] = {&verb_cluster, &verb_distance, &verb_neighbors,  &verb_embed,
+                                     &verb_convert, &verb_generate, &verb_score,      &verb_info,
+                                     &verb_demo,    &verb_help,     &verb_completion, NULL};
+
+const cli_verb *verb_find(const char *name)
+{
+    for (const cli_verb *const *v = cli_verbs; *v; v++)
+        if (strcmp((*v)->name, name) == 0)
+            return *v;
+    return NULL;
+}
+
+static int unknown_verb(const char *word)
+{
+    const char *names[32];
+    size_t n = 0;
+    for (const cli_verb *const *v = cli_verbs; *v && n < 32; v++)
+        if (!(*v)->hidden)
+            names[n++] = (*v)->name;
+    const char *near = suggest(word, names, n);
+    const char *what = word[0] == '-' ? "option" : "verb";
+    return message_usage(NULL, "unknown %s '%s'%s%s%s", what, word, near ? "; did you mean '" : "",
+                         near ? near : "", near ? "'?" : "");
+}
+
+static int print(void (*make)(text *t))
+{
+    text t = {0};
+    make(&t);
+    fputs(text_get(&t), stdout);
+    text_free(&t);
+    return EXIT_GOOD;
+}
+
+static int run_verb(const cli_verb *verb, int n_words, char **words)
+{
+    session s = {.verb = verb};
+    int code;
+    options_init(&s.opt);
+    if (options_parse(&s.opt, verb, n_words, words, &code)) {
+        if (s.opt.help) {
+            text t = {0};
+            help_verb(&t, verb);
+            fputs(text_get(&t), stdout);
+            text_free(&t);
+        } else if (session_open(&s)) {
+            code = verb->run(&s);
+            session_close(&s);
+        } else {
+            code = EXIT_MEMORY;
+        }
+    }
+    options_free(&s.opt);
+    return code;
+}
+
+static int version(void)
+{
+    printf("ddsc %s\nfeatures: %s\n", ddsc_version(), ddsc_features());
+    return EXIT_GOOD;
+}
+
+static int run(int argc, char **argv)
+{
+    if (argc < 2) {
+        text t = {0};
+        help_program(&t);
+        fputs(text_get(&t), stderr);
+        text_free(&t);
+        return EXIT_USAGE;
+    }
+    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)
+        return version();
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+        return print(help_program);
+    const cli_verb *verb = verb_find(argv[1]);
+    return verb ? run_verb(verb, argc - 2, argv + 2) : unknown_verb(argv[1]);
+}
+
+int main(int argc, char **argv)
+{
+    int code = run(argc, argv);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        message_error("cannot write to standard output");
+        return EXIT_INTERNAL;
+    }
+    return code;
+}

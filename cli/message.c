@@ -1,0 +1,96 @@
+/* Words on standard error, and the guess at what a mistyped word meant. */
+#include "cli.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "progress.h"
+
+bool message_colours(int descriptor)
+{
+    const char *none = getenv("NO_COLOR"), *terminal = getenv("TERM");
+    return isatty(descriptor) && !(none && *none) && terminal && strcmp(terminal, "dumb") != 0;
+}
+
+/* "ddsc: [kind: ]text", the first words in colour on a terminal. */
+static void say(const char *colour, const char *kind, const char *format, va_list arguments)
+{
+    bool colours = message_colours(STDERR_FILENO);
+    progress_clear();
+    fprintf(stderr, "%sddsc: %s%s", colours ? colour : "", kind, colours ? "\033[0m" : "");
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+}
+
+void message_error(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    say("\033[1;31m", "", format, arguments);
+    va_end(arguments);
+}
+
+void message_warning(const session *s, const char *format, ...)
+{
+    if (s->opt.quiet)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    say("\033[1;33m", "warning: ", format, arguments);
+    va_end(arguments);
+}
+
+int message_usage(const cli_verb *verb, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    say("\033[1;31m", "", format, arguments);
+    va_end(arguments);
+    fprintf(stderr, "Try 'ddsc %s%s--help'.\n", verb ? verb->name : "", verb ? " " : "");
+    return EXIT_USAGE;
+}
+
+/* Edits (insert, delete, replace, swap of neighbours) from a to b; words of at most 63 letters. */
+static int edit_distance(const char *a, const char *b)
+{
+    int row[3][64];
+    size_t n = strlen(a), m = strlen(b);
+    if (n > 63 || m > 63)
+        return 64;
+    for (size_t j = 0; j <= m; j++)
+        row[0][j] = (int)j;
+    for (size_t i = 1; i <= n; i++) {
+        int *now = row[i % 3], *last = row[(i + 2) % 3], *before = row[(i + 1) % 3];
+        now[0] = (int)i;
+        for (size_t j = 1; j <= m; j++) {
+            int best = last[j - 1] + (a[i - 1] != b[j - 1]);
+            best = last[j] + 1 < best ? last[j] + 1 : best;
+            best = now[j - 1] + 1 < best ? now[j - 1] + 1 : best;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                best = before[j - 2] + 1 < best ? before[j - 2] + 1 : best;
+            now[j] = best;
+        }
+    }
+    return row[n % 3][m];
+}
+
+const char *suggest(const char *word, const char *const *candidates, size_t n)
+{
+    const char *best = NULL;
+    size_t length = strlen(word);
+    int allowed = length <= 3 ? 1 : length <= 6 ? 2 : 3, least = allowed + 1;
+    for (size_t i = 0; i < n; i++) {
+        int distance = edit_distance(word, candidates[i]);
+        bool begins = length >= 3 && strncmp(word, candidates[i], length) == 0;
+        if (begins && distance > 1)
+            distance = 1;
+        if (distance < least) {
+            least = distance;
+            best = candidates[i];
+        }
+    }
+    return best;
+}

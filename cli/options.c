@@ -1,0 +1,290 @@
+/* The parser: GNU style. Long options with = or a following word, clusters of one-letter options,
+ * "--" ends the options, options and operands in any order. */
+#include "options.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct parser {
+    cli_options *o;
+    const cli_verb *verb;
+    char **words;
+    int n_words, at;
+} parser;
+
+void options_free(cli_options *o)
+{
+    free(o->operand);
+    free(o->given);
+    o->operand = NULL;
+    o->given = NULL;
+}
+
+bool option_given(const cli_options *o, const char *name)
+{
+    for (int i = 0; i < o->n_given; i++)
+        if (strcmp(o->given[i]->name, name) == 0)
+            return true;
+    return false;
+}
+
+void option_argument(text *t, const option_spec *option)
+{
+    if (option->argument) {
+        text_add(t, option->argument);
+        return;
+    }
+    if (option->kind != OPTION_CHOICE)
+        return;
+    for (const option_choice *c = option->choices; c->name; c++)
+        text_addf(t, "%s%s", c == option->choices ? "" : "|", c->name);
+}
+
+void option_words(text *t, const option_spec *option)
+{
+    text all = {0};
+    option_argument(&all, option);
+    const char *s = text_get(&all);
+    for (bool first = true; *s;) {
+        size_t n = strcspn(s, "|");
+        if (islower((unsigned char)*s)) {
+            text_add(t, first ? "" : " ");
+            text_add_bytes(t, s, n);
+            first = false;
+        }
+        s += n + (s[n] == '|');
+    }
+    text_free(&all);
+}
+
+const char *choice_name(const option_choice *choices, int value)
+{
+    for (; choices->name; choices++)
+        if (choices->value == value)
+            return choices->name;
+    return "?";
+}
+
+static const option_spec *find_long(const cli_verb *verb, const char *name, size_t length)
+{
+    for (const option_group *const *g = verb->groups; *g; g++)
+        for (const option_spec *s = (*g)->options; s->name; s++)
+            if (strlen(s->name) == length && memcmp(s->name, name, length) == 0)
+                return s;
+    return NULL;
+}
+
+static const option_spec *find_letter(const cli_verb *verb, char letter)
+{
+    for (const option_group *const *g = verb->groups; *g; g++)
+        for (const option_spec *s = (*g)->options; s->name; s++)
+            if (s->letter == letter)
+                return s;
+    return NULL;
+}
+
+/* The nearest long option of this verb. */
+static const char *nearest_option(const cli_verb *verb, const char *name)
+{
+    const char *names[128];
+    size_t n = 0;
+    for (const option_group *const *g = verb->groups; *g; g++)
+        for (const option_spec *s = (*g)->options; s->name && n < 128; s++)
+            names[n++] = s->name;
+    return suggest(name, names, n);
+}
+
+static bool parse_count(int64_t *out, const char *value)
+{
+    char *end;
+    errno = 0;
+    long long v = strtoll(value, &end, 10);
+    if (end == value || *end || errno || isspace((unsigned char)*value))
+        return false;
+    *out = v;
+    return true;
+}
+
+static bool parse_number(double *out, const char *value)
+{
+    char *end;
+    double v = strtod(value, &end);
+    if (end == value || *end || !isfinite(v) || isspace((unsigned char)*value))
+        return false;
+    *out = v;
+    return true;
+}
+
+static int bad_value(const parser *p, const option_spec *s, const char *value, const char *wanted)
+{
+    return message_usage(p->verb, "--%s: '%s' is not %s", s->name, value, wanted);
+}
+
+static int take_count(const parser *p, const option_spec *s, const char *value)
+{
+    int64_t v;
+    text wanted = {0};
+    int code = EXIT_GOOD;
+    if (parse_count(&v, value) && (double)v >= s->minimum) {
+        memcpy((char *)p->o + s->offset, &v, sizeof v);
+    } else {
+        text_addf(&wanted, "a whole number of at least %.0f", s->minimum);
+        code = bad_value(p, s, value, text_get(&wanted));
+    }
+    text_free(&wanted);
+    return code;
+}
+
+static int take_number(const parser *p, const option_spec *s, const char *value)
+{
+    double v;
+    if (!parse_number(&v, value) || v < s->minimum)
+        return bad_value(p, s, value, s->minimum < 0 ? "a number" : "a number of at least 0");
+    memcpy((char *)p->o + s->offset, &v, sizeof v);
+    return EXIT_GOOD;
+}
+
+static int take_choice(const parser *p, const option_spec *s, const char *value)
+{
+    const char *names[16];
+    size_t n = 0;
+    for (const option_choice *c = s->choices; c->name; c++) {
+        if (strcmp(c->name, value) == 0) {
+            memcpy((char *)p->o + s->offset, &c->value, sizeof c->value);
+            return EXIT_GOOD;
+        }
+        if (n < 16)
+            names[n++] = c->name;
+    }
+    if (strcmp(s->name, "metric") == 0)
+        for (const option_choice *c = choices_method; c->name; c++)
+            if (strcmp(c->name, value) == 0 && find_long(p->verb, "method", 6))
+                return message_usage(p->verb,
+                                     "--metric: '%s' is a method, not a metric: write "
+                                     "--method %s",
+                                     value, value);
+    const char *near = suggest(value, names, n);
+    text wanted = {0};
+    option_argument(&wanted, s);
+    message_usage(p->verb, "--%s: '%s' is not one of %s%s%s%s", s->name, value, text_get(&wanted),
+                  near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    text_free(&wanted);
+    return EXIT_USAGE;
+}
+
+static int take(const parser *p, const option_spec *s, const char *value)
+{
+    const char *wanted;
+    static const int one = 1;
+    p->o->given[p->o->n_given++] = s;
+    switch (s->kind) {
+    case OPTION_FLAG: memcpy((char *)p->o + s->offset, &one, sizeof one); return EXIT_GOOD;
+    case OPTION_COUNT: return take_count(p, s, value);
+    case OPTION_NUMBER: return take_number(p, s, value);
+    case OPTION_CHOICE: return take_choice(p, s, value);
+    case OPTION_TEXT:
+    case OPTION_FILE:
+        if (!*value)
+            return bad_value(p, s, value, s->kind == OPTION_FILE ? "a file" : "a word");
+        memcpy((char *)p->o + s->offset, &value, sizeof value);
+        return EXIT_GOOD;
+    case OPTION_OTHER: break;
+    }
+    wanted = s->parse(p->o, value);
+    return wanted ? bad_value(p, s, value, wanted) : EXIT_GOOD;
+}
+
+/* The value of an option: the rest of its word, or the next word. */
+static int take_with_value(parser *p, const option_spec *s, const char *attached)
+{
+    if (!attached && p->at + 1 >= p->n_words) {
+        text argument = {0};
+        option_argument(&argument, s);
+        message_usage(p->verb, "--%s needs a value (%s)", s->name, text_get(&argument));
+        text_free(&argument);
+        return EXIT_USAGE;
+    }
+    return take(p, s, attached ? attached : p->words[++p->at]);
+}
+
+static int take_long(parser *p, const char *name)
+{
+    size_t length = strcspn(name, "=");
+    const char *attached = name[length] == '=' ? name + length + 1 : NULL;
+    const option_spec *s = find_long(p->verb, name, length);
+    if (!s) {
+        text word = {0};
+        text_add_bytes(&word, name, length);
+        const char *near = nearest_option(p->verb, text_get(&word));
+        message_usage(p->verb, "unknown option '--%s'%s%s%s", text_get(&word),
+                      near ? "; did you mean '--" : "", near ? near : "", near ? "'?" : "");
+        text_free(&word);
+        return EXIT_USAGE;
+    }
+    if (s->kind != OPTION_FLAG)
+        return take_with_value(p, s, attached);
+    if (attached)
+        return message_usage(p->verb, "--%s takes no value", s->name);
+    return take(p, s, NULL);
+}
+
+static int take_letters(parser *p, const char *letters)
+{
+    for (const char *c = letters; *c; c++) {
+        const option_spec *s = find_letter(p->verb, *c);
+        if (!s)
+            return message_usage(p->verb, "unknown option '-%c'", *c);
+        if (s->kind != OPTION_FLAG) {
+            const char *rest = c[1] == '=' ? c + 2 : c + 1;
+            return take_with_value(p, s, c[1] ? rest : NULL);
+        }
+        int code = take(p, s, NULL);
+        if (code != EXIT_GOOD)
+            return code;
+    }
+    return EXIT_GOOD;
+}
+
+static int check_operands(const parser *p)
+{
+    const cli_options *o = p->o;
+    if (o->help)
+        return EXIT_GOOD;
+    if (o->n_operands < p->verb->min_operands)
+        return message_usage(p->verb, o->n_operands == 0 ? "%s is missing" : "%s: too few words",
+                             p->verb->operands);
+    if (p->verb->max_operands >= 0 && o->n_operands > p->verb->max_operands)
+        return message_usage(p->verb, "'%s' is one word too many",
+                             o->operand[p->verb->max_operands]);
+    return EXIT_GOOD;
+}
+
+bool options_parse(cli_options *o, const cli_verb *verb, int n_words, char **words, int *code)
+{
+    parser p = {.o = o, .verb = verb, .words = words, .n_words = n_words};
+    size_t letters = 0;
+    for (int i = 0; i < n_words; i++)
+        letters += strlen(words[i]) + 1;
+    o->operand = cli_allocate((size_t)n_words + 1, sizeof *o->operand);
+    o->given = cli_allocate(letters + 1, sizeof *o->given);
+    *code = EXIT_GOOD;
+    bool operands_only = false;
+    for (p.at = 0; p.at < n_words && *code == EXIT_GOOD; p.at++) {
+        const char *word = words[p.at];
+        if (operands_only || word[0] != '-' || word[1] == '\0')
+            o->operand[o->n_operands++] = word;
+        else if (strcmp(word, "--") == 0)
+            operands_only = true;
+        else if (word[1] == '-')
+            *code = take_long(&p, word + 2);
+        else
+            *code = take_letters(&p, word + 1);
+    }
+    if (*code == EXIT_GOOD)
+        *code = check_operands(&p);
+    return *code == EXIT_GOOD;
+}

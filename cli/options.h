@@ -1,0 +1,72 @@
+/* options: the tables that say what a verb accepts, and the parser over them. Help, man page and
+ * shell completion are made from the same tables, so they cannot disagree with the parser. */
+#ifndef DDSC_CLI_OPTIONS_H
+#define DDSC_CLI_OPTIONS_H
+
+#include "cli.h"
+
+typedef enum option_kind {
+    OPTION_FLAG,   /* int = 1 */
+    OPTION_COUNT,  /* int64_t >= minimum */
+    OPTION_NUMBER, /* double >= minimum */
+    OPTION_CHOICE, /* int, one of `choices` */
+    OPTION_TEXT,   /* const char * */
+    OPTION_FILE,   /* const char *, a path */
+    OPTION_OTHER   /* `parse` does it */
+} option_kind;
+
+typedef struct option_choice {
+    const char *name;
+    int value;
+} option_choice;
+
+typedef struct option_spec {
+    const char *name; /* long name; NULL ends a table */
+    char letter;      /* or 0 */
+    option_kind kind;
+    size_t offset; /* into cli_options */
+    double minimum;
+    const option_choice *choices; /* ends with a NULL name */
+    /* NULL, or what would have been accepted. */
+    const char *(*parse)(cli_options *o, const char *value);
+    const char *argument; /* shown in the help; NULL: the choices, or nothing for a flag */
+    const char *help;
+} option_spec;
+
+typedef struct option_group {
+    const char *title;
+    const option_spec *options;
+} option_group;
+
+extern const option_group group_input, group_subset, group_truth, group_precomputed, group_metric,
+    group_reference, group_graph, group_cluster, group_matrix, group_file_output, group_write,
+    group_dir_output, group_json, group_format, group_generate, group_run, group_man, group_help;
+
+extern const option_choice choices_metric[], choices_sinkhorn[], choices_kernel[],
+    choices_estimator[], choices_exact_graph[], choices_method[];
+const char *choice_name(const option_choice *choices, int value);
+
+const char *value_clusters(cli_options *o, const char *value);
+const char *value_gamma(cli_options *o, const char *value);
+const char *value_epsilon(cli_options *o, const char *value);
+const char *value_bandwidth(cli_options *o, const char *value);
+const char *value_reference(cli_options *o, const char *value);
+const char *value_sample(cli_options *o, const char *value);
+const char *value_memory(cli_options *o, const char *value);
+const char *value_min_cluster(cli_options *o, const char *value);
+const char *value_tolerance(cli_options *o, const char *value);
+const char *value_arcsinh(cli_options *o, const char *value);
+
+/* Parse the words after the verb. false: a message was printed, *code is the exit code. */
+bool options_parse(cli_options *o, const cli_verb *verb, int n_words, char **words, int *code);
+/* "w2|sinkhorn|mmd|lot", "FILE", or "" for a flag. */
+void option_argument(text *t, const option_spec *option);
+/* The words a shell can offer, separated by blanks: the lower-case alternatives of the argument. */
+void option_words(text *t, const option_spec *option);
+
+void help_program(text *t);
+void help_verb(text *t, const cli_verb *verb);
+void help_man(text *t);
+bool completion_script(text *t, const char *shell);
+
+#endif

@@ -1,0 +1,242 @@
+/* Where results go. Places are checked before long work, files appear whole or not at all. */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "progress.h"
+
+bool output_is_stdout(const char *path)
+{
+    return !path || strcmp(path, "-") == 0;
+}
+
+ddsc_format output_format(const session *s)
+{
+    if (s->opt.format != DDSC_FORMAT_AUTO)
+        return (ddsc_format)s->opt.format;
+    return output_is_stdout(s->opt.output) ? DDSC_FORMAT_NPZ : DDSC_FORMAT_AUTO;
+}
+
+char *output_path(const char *dir, const char *name)
+{
+    text t = {0};
+    size_t n = strlen(dir);
+    text_addf(&t, "%s%s%s", dir, n && dir[n - 1] == '/' ? "" : "/", name);
+    return t.bytes;
+}
+
+/* The directory part of a path; free() it. */
+static char *parent_of(const char *path)
+{
+    text t = {0};
+    const char *end = path + strlen(path);
+    while (end > path + 1 && end[-1] == '/')
+        end--;
+    while (end > path && end[-1] != '/')
+        end--;
+    while (end > path + 1 && end[-1] == '/')
+        end--;
+    if (end == path)
+        text_add(&t, ".");
+    else
+        text_add_bytes(&t, path, (size_t)(end - path));
+    return t.bytes;
+}
+
+static bool refuse(const char *path, const char *why, int *code)
+{
+    message_error("%s: %s", path, why);
+    *code = EXIT_USAGE;
+    return false;
+}
+
+bool output_check_file(const session *s, const char *path, int *code)
+{
+    struct stat info;
+    if (output_is_stdout(path))
+        return true;
+    if (stat(path, &info) == 0) {
+        if (S_ISDIR(info.st_mode))
+            return refuse(path, "is a directory, a file is wanted", code);
+        if (!s->opt.force)
+            return refuse(path, "exists (--force overwrites)", code);
+    }
+    char *dir = parent_of(path);
+    bool good = access(dir, W_OK) == 0 || refuse(path, strerror(errno), code);
+    free(dir);
+    return good;
+}
+
+/* The nearest part of the path that exists must be a directory we may write in. */
+static bool can_make_dir(const char *dir, int *code)
+{
+    struct stat info;
+    if (stat(dir, &info) == 0) {
+        if (!S_ISDIR(info.st_mode))
+            return refuse(dir, "exists and is not a directory", code);
+        return access(dir, W_OK) == 0 || refuse(dir, strerror(errno), code);
+    }
+    if (errno != ENOENT)
+        return refuse(dir, strerror(errno), code);
+    char *parent = parent_of(dir);
+    bool good = strcmp(parent, dir) != 0 && can_make_dir(parent, code);
+    free(parent);
+    return good;
+}
+
+bool output_check_dir(const session *s, const char *dir, const char *const *names, bool overwrite,
+                      int *code)
+{
+    if (!can_make_dir(dir, code))
+        return false;
+    for (; *names; names++) {
+        char *path = output_path(dir, *names);
+        bool taken = access(path, F_OK) == 0 && !overwrite && !s->opt.force;
+        if (taken)
+            refuse(path, "exists (--force overwrites)", code);
+        free(path);
+        if (taken)
+            return false;
+    }
+    return true;
+}
+
+bool output_make_dir(const char *dir, int *code)
+{
+    if (mkdir(dir, 0777) == 0 || errno == EEXIST)
+        return true;
+    if (errno == ENOENT) {
+        char *parent = parent_of(dir);
+        bool good = strcmp(parent, dir) != 0 && output_make_dir(parent, code);
+        free(parent);
+        if (!good)
+            return false;
+        if (mkdir(dir, 0777) == 0 || errno == EEXIST)
+            return true;
+    }
+    message_error("%s: %s", dir, strerror(errno));
+    *code = EXIT_INTERNAL;
+    return false;
+}
+
+bool output_check_binary(const session *s, int *code)
+{
+    if (!output_is_stdout(s->opt.output) || s->opt.json || !isatty(STDOUT_FILENO))
+        return true;
+    *code = message_usage(s->verb, "binary data does not go to a terminal: give -o FILE");
+    return false;
+}
+
+bool output_text(session *s, const text *t, const char *path, bool overwrite, int *code)
+{
+    if (!output_is_stdout(path))
+        return session_wrote(
+            s, ddsc_file_write(s->ctx, path, text_get(t), t->length, overwrite || s->opt.force),
+            code);
+    progress_clear();
+    if (fwrite(text_get(t), 1, t->length, stdout) == t->length && fflush(stdout) == 0)
+        return true;
+    *code = EXIT_INTERNAL; /* main says so */
+    return false;
+}
+
+void output_summary(const session *s, const text *t)
+{
+    bool taken = output_is_stdout(s->opt.output) || s->opt.json;
+    if (s->opt.quiet || s->opt.json)
+        return;
+    progress_clear();
+    fputs(text_get(t), taken ? stderr : stdout);
+}
+
+/* As ddsc_graph_write, with items moved to their input rows. */
+static void add_graph_rows(text *t, const ddsc_graph_view *g, const ddsc_measures_view *view)
+{
+    text_addf(t, "%%%%MatrixMarket matrix coordinate real general\n");
+    text_addf(t, "%" PRId64 " %" PRId64 " %" PRId64 "\n", view->n_rows, view->n_rows, g->n_edges);
+    for (int64_t c = 0; c < g->n; c++)
+        for (int64_t e = g->offset[c]; e < g->offset[c + 1]; e++) {
+            text_addf(t, "%" PRId64 " %" PRId64 " ", view->row[g->index[e]] + 1, view->row[c] + 1);
+            text_add_double(t, g->d2[e]);
+            text_add(t, "\n");
+        }
+}
+
+bool output_graph(session *s, const ddsc_graph *graph, const ddsc_measures_view *view,
+                  const char *path, int *code)
+{
+    if (!view || view->n_rows == view->n_items)
+        return session_wrote(s, ddsc_graph_write(s->ctx, graph, path, s->opt.force), code);
+    text t = {0};
+    ddsc_graph_view g;
+    ddsc_graph_get_view(graph, &g);
+    add_graph_rows(&t, &g, view);
+    bool good = output_text(s, &t, path, false, code);
+    text_free(&t);
+    return good;
+}
+
+/* Backwards, so that no value is overwritten before it has moved: row[i] >= i. */
+void output_spread_rows(double *block, int64_t n_columns, const ddsc_measures_view *view)
+{
+    int64_t item = view->n_items - 1;
+    if (view->n_rows == view->n_items)
+        return;
+    for (int64_t r = view->n_rows - 1; r >= 0; r--) {
+        bool kept = item >= 0 && view->row[item] == r;
+        for (int64_t c = n_columns - 1; c >= 0; c--)
+            block[r * n_columns + c] = kept ? block[item * n_columns + c] : NAN;
+        item -= kept;
+    }
+}
+
+void output_spread_square(double *matrix, const ddsc_measures_view *view)
+{
+    int64_t n = view->n_items, rows = view->n_rows, i = n - 1;
+    if (rows == n)
+        return;
+    for (int64_t r = rows - 1; r >= 0; r--) {
+        bool kept = i >= 0 && view->row[i] == r;
+        int64_t j = n - 1;
+        for (int64_t c = rows - 1; c >= 0; c--) {
+            bool both = kept && j >= 0 && view->row[j] == c;
+            matrix[r * rows + c] = both ? matrix[i * n + j] : NAN;
+            j -= j >= 0 && view->row[j] == c;
+        }
+        i -= kept;
+    }
+}
+
+void output_spread_condensed(double *condensed, const ddsc_measures_view *view)
+{
+    int64_t n = view->n_items, rows = view->n_rows, i = n - 1;
+    int64_t from = n * (n - 1) / 2, to = rows * (rows - 1) / 2;
+    if (rows == n)
+        return;
+    for (int64_t r = rows - 1; r >= 0; r--) {
+        bool kept = i >= 0 && view->row[i] == r;
+        int64_t j = n - 1;
+        for (int64_t c = rows - 1; c > r; c--) {
+            bool column = j >= 0 && view->row[j] == c;
+            condensed[--to] = kept && column ? condensed[--from] : NAN;
+            j -= column;
+        }
+        i -= kept;
+    }
+}
+
+int32_t *output_row_labels(const int32_t *labels, const ddsc_measures_view *view)
+{
+    int32_t *by_row = cli_allocate((size_t)view->n_rows, sizeof *by_row);
+    for (int64_t r = 0; r < view->n_rows; r++)
+        by_row[r] = -1;
+    for (int64_t i = 0; i < view->n_items; i++)
+        by_row[view->row[i]] = labels[i];
+    return by_row;
+}

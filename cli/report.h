@@ -1,0 +1,75 @@
+/* report: plain data in, text out. JSON, SVG pictures and HTML pages that need no other file. */
+#ifndef DDSC_CLI_REPORT_H
+#define DDSC_CLI_REPORT_H
+
+#include <jansson.h>
+
+#include "cli.h"
+
+/* ---- JSON ---- */
+
+/* A key with a value; `value` is taken over. Running out of memory ends the program. */
+void json_put(json_t *object, const char *key, json_t *value);
+void json_put_text(json_t *object, const char *key, const char *value); /* any bytes */
+void json_put_count(json_t *object, const char *key, int64_t value);
+void json_put_real(json_t *object, const char *key, double value); /* NaN, inf: null */
+void json_put_bool(json_t *object, const char *key, bool value);
+json_t *json_put_object(json_t *object, const char *key);
+json_t *json_put_array(json_t *object, const char *key);
+void json_add(json_t *array, json_t *value);
+json_t *json_from_text(const char *value);
+/* Keys in the order they were put, 15 digits, a final newline; `root` is taken over. */
+void json_to_text(text *t, json_t *root);
+/* Print on standard output; `root` is taken over. */
+bool json_print(session *s, json_t *root, int *code);
+void json_put_scores(json_t *object, const ddsc_scores *scores);
+void json_put_pairs(json_t *object, const ddsc_pair_stats *pairs);
+/* What the metric was set to; only what it reads. */
+json_t *json_metric(const cli_options *o);
+
+/* ---- SVG ---- */
+
+typedef struct svg_points {
+    int64_t n;
+    const double *xy;        /* n x 2 */
+    const int32_t *label;    /* n; negative: no cluster */
+    const char *const *name; /* n names shown on hover, or NULL */
+} svg_points;
+
+void svg_scatter(text *t, const svg_points *points);
+/* Eigenvalues 1 .. n with a line after the k-th. */
+void svg_eigenvalues(text *t, const double *values, int64_t n, int64_t k);
+
+typedef struct svg_panel {
+    const char *title;
+    const int32_t *label; /* n_items */
+} svg_panel;
+
+/* Every panel draws every item (of a planar set) in a cell of its own, coloured by the label.
+ * standalone: a file of its own, with its colours. */
+void svg_shapes(text *t, const ddsc_measures_view *items, const svg_panel *panels, int n_panels,
+                bool standalone);
+/* Colour rules shared by pictures and page. */
+void svg_style(text *t);
+
+/* ---- HTML ---- */
+
+void html_begin(text *t, const char *title);
+void html_end(text *t);
+void html_heading(text *t, const char *heading);
+void html_paragraph(text *t, const char *words);
+/* A table: begin, rows of cells, end. Cells are escaped; numbers stand right. */
+void html_table_begin(text *t, const char *const *heads); /* NULL-terminated, or NULL: no heads */
+void html_row_begin(text *t);
+void html_cell(text *t, const char *words);
+void html_cell_count(text *t, int64_t count);
+void html_cell_real(text *t, double value);
+void html_row_end(text *t);
+void html_table_end(text *t);
+/* One row of two cells. */
+void html_pair(text *t, const char *key, const char *value);
+
+/* The two directions of largest spread of n rows of `dim` values: xy is n x 2. Deterministic. */
+void report_project(double *xy, const double *rows, int64_t n, int64_t dim);
+
+#endif

@@ -1,0 +1,163 @@
+#include "report.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "options.h"
+
+static json_t *checked(json_t *value)
+{
+    if (!value) {
+        message_error("out of memory");
+        exit(EXIT_MEMORY);
+    }
+    return value;
+}
+
+void json_put(json_t *object, const char *key, json_t *value)
+{
+    if (json_object_set_new(object, key, checked(value)) != 0)
+        checked(NULL);
+}
+
+/* File names and ids need not be UTF-8, JSON must be: odd bytes become '?'. */
+json_t *json_from_text(const char *value)
+{
+    json_t *string = json_string(value);
+    if (string)
+        return string;
+    text t = {0};
+    for (const char *c = value; *c; c++)
+        text_add_bytes(&t, (unsigned char)*c < 0x80 ? c : "?", 1);
+    string = checked(json_string(text_get(&t)));
+    text_free(&t);
+    return string;
+}
+
+void json_put_text(json_t *object, const char *key, const char *value)
+{
+    json_put(object, key, json_from_text(value));
+}
+
+void json_put_count(json_t *object, const char *key, int64_t value)
+{
+    json_put(object, key, json_integer(value));
+}
+
+void json_put_real(json_t *object, const char *key, double value)
+{
+    json_put(object, key, isfinite(value) ? json_real(value) : json_null());
+}
+
+void json_put_bool(json_t *object, const char *key, bool value)
+{
+    json_put(object, key, json_boolean(value));
+}
+
+json_t *json_put_object(json_t *object, const char *key)
+{
+    json_t *child = checked(json_object());
+    json_put(object, key, child);
+    return child;
+}
+
+json_t *json_put_array(json_t *object, const char *key)
+{
+    json_t *child = checked(json_array());
+    json_put(object, key, child);
+    return child;
+}
+
+void json_add(json_t *array, json_t *value)
+{
+    if (json_array_append_new(array, checked(value)) != 0)
+        checked(NULL);
+}
+
+void json_to_text(text *t, json_t *root)
+{
+    char *dump = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
+    json_decref(root);
+    if (!dump)
+        checked(NULL);
+    text_add(t, dump);
+    text_add(t, "\n");
+    free(dump);
+}
+
+bool json_print(session *s, json_t *root, int *code)
+{
+    text t = {0};
+    json_to_text(&t, root);
+    bool good = output_text(s, &t, NULL, false, code);
+    text_free(&t);
+    return good;
+}
+
+void json_put_scores(json_t *object, const ddsc_scores *scores)
+{
+    json_put_real(object, "ami", scores->ami);
+    json_put_real(object, "ari", scores->ari);
+    json_put_real(object, "nmi", scores->nmi);
+    json_put_real(object, "purity", scores->purity);
+    json_put_count(object, "n", scores->n);
+    json_put_count(object, "n_labels", scores->n_labels);
+    json_put_count(object, "n_truth", scores->n_truth);
+}
+
+void json_put_pairs(json_t *object, const ddsc_pair_stats *pairs)
+{
+    json_put_count(object, "pairs", pairs->n_pairs);
+    json_put_count(object, "solved", pairs->n_solved);
+    json_put_count(object, "bounds", pairs->n_bounds);
+    json_put_count(object, "pruned", pairs->n_pruned);
+    json_put_count(object, "not_converged", pairs->n_not_converged);
+    json_put_count(object, "clamped", pairs->n_clamped);
+    json_put_count(object, "iterations", pairs->n_iterations);
+    json_put_real(object, "max_gap", pairs->max_gap);
+}
+
+static void put_sinkhorn(json_t *object, const ddsc_metric_settings *m)
+{
+    json_put_real(object, "epsilon", m->epsilon);
+    json_put_bool(object, "epsilon_is_percent", m->epsilon_is_percent);
+    json_put_text(object, "sinkhorn_value", choice_name(choices_sinkhorn, (int)m->sinkhorn_value));
+    json_put_real(object, "tolerance", m->sinkhorn_tolerance);
+    json_put_count(object, "max_iterations", m->sinkhorn_max_iterations);
+}
+
+static void put_mmd(json_t *object, const ddsc_metric_settings *m)
+{
+    static const char *const rule[] = {"auto", "median"};
+    json_put_text(object, "mmd_kernel", choice_name(choices_kernel, (int)m->mmd_kernel));
+    json_put_text(object, "mmd_estimator", choice_name(choices_estimator, (int)m->mmd_estimator));
+    if (m->bandwidth_rule == DDSC_BANDWIDTH_VALUE)
+        json_put_real(object, "bandwidth", m->bandwidth);
+    else
+        json_put_text(object, "bandwidth", rule[m->bandwidth_rule]);
+}
+
+static void put_lot(json_t *object, const cli_options *o)
+{
+    const ddsc_metric_settings *m = &o->cluster.metric;
+    json_put_text(object, "reference",
+                  o->reference                                 ? o->reference
+                  : m->reference_rule == DDSC_REFERENCE_KMEANS ? "kmeans"
+                                                               : "normal");
+    json_put_count(object, "reference_size", m->reference_size);
+}
+
+json_t *json_metric(const cli_options *o)
+{
+    json_t *object = checked(json_object());
+    const ddsc_metric_settings *m = &o->cluster.metric;
+    json_put_text(object, "metric", choice_name(choices_metric, (int)m->metric));
+    if (m->metric == DDSC_METRIC_SINKHORN)
+        put_sinkhorn(object, m);
+    if (m->metric == DDSC_METRIC_MMD)
+        put_mmd(object, m);
+    if (m->metric == DDSC_METRIC_LOT)
+        put_lot(object, o);
+    return object;
+}

@@ -1,0 +1,32 @@
+/* text: a growing string, the one way the program builds what it prints or writes. Running out of
+ * memory here ends the program with exit code 5: no result is half made at that point. */
+#ifndef DDSC_CLI_TEXT_H
+#define DDSC_CLI_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct text {
+    char *bytes; /* NUL-terminated once anything was added, else NULL */
+    size_t length, capacity;
+} text;
+
+void *cli_allocate(size_t count, size_t size); /* zeroed; free() it */
+void text_free(text *t);
+const char *text_get(const text *t); /* never NULL */
+void text_add(text *t, const char *string);
+void text_add_bytes(text *t, const char *bytes, size_t n);
+void text_addf(text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* & < > " ' escaped, control characters replaced: safe in HTML and SVG, text or attribute. */
+void text_add_html(text *t, const char *string);
+/* `string` broken at blanks so that no line passes `width`; lines after the first start with
+ * `indent` blanks. `column` is where the first line starts. */
+void text_add_wrapped(text *t, const char *string, int column, int indent, int width);
+/* 1234567 as 1,234,567. */
+void text_add_count(text *t, int64_t count);
+/* 1536 as "1.5 KiB". */
+void text_add_size(text *t, double bytes);
+/* The shortest decimal that reads back as the same double. */
+void text_add_double(text *t, double value);
+
+#endif

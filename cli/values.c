@@ -1,0 +1,142 @@
+/* Option values with a grammar of their own. Each returns NULL, or what would have been accepted.
+ */
+#include "options.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A finite number above 0 and nothing else in the word. */
+static bool positive(const char *value, double *out)
+{
+    char *end;
+    *out = strtod(value, &end);
+    return end != value && *end == '\0' && isfinite(*out) && *out > 0 &&
+           strchr(" \t\n\r\f\v", *value) == NULL;
+}
+
+const char *value_clusters(cli_options *o, const char *value)
+{
+    static const char wanted[] = "a number (5), a range (5:10) or auto";
+    int64_t low = 0, high = 0;
+    if (strcmp(value, "auto") != 0) {
+        char *end;
+        errno = 0;
+        low = high = strtoll(value, &end, 10);
+        if (end == value || strchr("0123456789", *value) == NULL)
+            return wanted;
+        if (*end == ':') {
+            const char *second = end + 1;
+            high = strtoll(second, &end, 10);
+            if (end == second || strchr("0123456789", *second) == NULL)
+                return wanted;
+        }
+        if (*end || errno || low < 1 || high < low)
+            return wanted;
+    }
+    o->cluster.k_min = low;
+    o->cluster.k_max = high;
+    o->k_given = true;
+    return NULL;
+}
+
+const char *value_gamma(cli_options *o, const char *value)
+{
+    if (strcmp(value, "auto") == 0)
+        o->cluster.gamma_rule = DDSC_GAMMA_AUTO;
+    else if (strcmp(value, "median") == 0)
+        o->cluster.gamma_rule = DDSC_GAMMA_MEDIAN;
+    else if (positive(value, &o->cluster.gamma))
+        o->cluster.gamma_rule = DDSC_GAMMA_VALUE;
+    else
+        return "auto, median or a positive number";
+    return NULL;
+}
+
+const char *value_epsilon(cli_options *o, const char *value)
+{
+    text number = {0};
+    size_t n = strlen(value);
+    bool percent = n > 0 && value[n - 1] == '%';
+    text_add_bytes(&number, value, percent ? n - 1 : n);
+    bool good = positive(text_get(&number), &o->cluster.metric.epsilon);
+    o->cluster.metric.epsilon_is_percent = percent;
+    text_free(&number);
+    return good ? NULL : "a positive number (0.5) or a percentage of the median cost (5%)";
+}
+
+const char *value_bandwidth(cli_options *o, const char *value)
+{
+    if (strcmp(value, "auto") == 0)
+        o->cluster.metric.bandwidth_rule = DDSC_BANDWIDTH_AUTO;
+    else if (strcmp(value, "median") == 0)
+        o->cluster.metric.bandwidth_rule = DDSC_BANDWIDTH_MEDIAN;
+    else if (positive(value, &o->cluster.metric.bandwidth))
+        o->cluster.metric.bandwidth_rule = DDSC_BANDWIDTH_VALUE;
+    else
+        return "auto, median or a positive number";
+    return NULL;
+}
+
+const char *value_reference(cli_options *o, const char *value)
+{
+    o->reference = NULL;
+    if (strcmp(value, "normal") == 0)
+        o->cluster.metric.reference_rule = DDSC_REFERENCE_NORMAL;
+    else if (strcmp(value, "kmeans") == 0)
+        o->cluster.metric.reference_rule = DDSC_REFERENCE_KMEANS;
+    else if (*value)
+        o->reference = value;
+    else
+        return "normal, kmeans or a file";
+    return NULL;
+}
+
+const char *value_sample(cli_options *o, const char *value)
+{
+    double p;
+    if (!positive(value, &p) || p > 1)
+        return "a fraction above 0 and at most 1";
+    o->cluster.graph.sample = p;
+    return NULL;
+}
+
+const char *value_memory(cli_options *o, const char *value)
+{
+    static const char units[] = "KMGT";
+    char *end;
+    double bytes = strtod(value, &end);
+    if (end == value || strchr("0123456789.", *value) == NULL)
+        bytes = NAN;
+    const char *unit = *end ? strchr(units, *end & ~0x20) : NULL;
+    if (unit) {
+        bytes = ldexp(bytes, 10 * (int)(unit - units + 1));
+        end++;
+        end += strcmp(end, "iB") == 0 || strcmp(end, "ib") == 0 ? 2 : 0;
+        end += strcmp(end, "B") == 0 || strcmp(end, "b") == 0 ? 1 : 0;
+    }
+    if (*end || !(bytes >= 1) || bytes >= 9e18)
+        return "a number of bytes, with K, M, G or T for binary multiples (8G)";
+    o->memory = (int64_t)bytes;
+    return NULL;
+}
+
+const char *value_min_cluster(cli_options *o, const char *value)
+{
+    double fraction = 0;
+    if (strcmp(value, "0") != 0 && (!positive(value, &fraction) || fraction > 1))
+        return "a fraction of N/K between 0 and 1";
+    o->cluster.min_cluster = fraction;
+    return NULL;
+}
+
+const char *value_tolerance(cli_options *o, const char *value)
+{
+    return positive(value, &o->cluster.metric.sinkhorn_tolerance) ? NULL : "a positive number";
+}
+
+const char *value_arcsinh(cli_options *o, const char *value)
+{
+    return positive(value, &o->read.arcsinh) ? NULL : "a positive number";
+}
