@@ -364,7 +364,7 @@ typedef enum ddsc_exact_graph {
 
 typedef struct ddsc_graph_settings {
     size_t struct_size;
-    int64_t tau; /* 0: max(10, ceil(log2 N)), below N */
+    int64_t tau; /* 0: max(10, ceil(log2 N)), at most max(3, N/8), below N */
     ddsc_exact_graph exact_graph;
     double sample; /* fraction of the pairs that is known, 1: all */
 } ddsc_graph_settings;

@@ -79,8 +79,6 @@ ddsc_status graph_settings_take(ddsc_context *ctx, ddsc_graph_settings *own,
                                 const ddsc_graph_settings *given);
 ddsc_status metric_settings_check(ddsc_context *ctx, const ddsc_metric_settings *settings);
 ddsc_status graph_settings_check(ddsc_context *ctx, const ddsc_graph_settings *settings);
-/* Coordinates whose squared distances would overflow are refused by name. */
-ddsc_status measures_range_check(ddsc_context *ctx, const measures *m);
 int64_t tau_default(int64_t n);
 int64_t tau_used(int64_t n, const ddsc_graph_settings *settings);
 /* Refuses exact_graph = pruned where `name` has no lower bounds. */

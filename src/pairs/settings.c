@@ -161,22 +161,12 @@ ddsc_status graph_settings_take(ddsc_context *ctx, ddsc_graph_settings *own,
     return graph_settings_check(ctx, own);
 }
 
-ddsc_status measures_range_check(ddsc_context *ctx, const measures *m)
-{
-    for (int64_t p = 0; p < m->v * m->d; p++)
-        if (!(fabs(m->support[p]) <= largest_coordinate))
-            return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                            "support point %lld, coordinate %lld is %g: squared distances overflow "
-                            "beyond 1e150; rescale the data",
-                            (long long)(p / m->d), (long long)(p % m->d), m->support[p]);
-    return DDSC_OK;
-}
-
-/* max(10, ceil(log2 n)), below n. */
+/* max(10, ceil(log2 n)), but at most an eighth of a small set (never under 3), below n. */
 int64_t tau_default(int64_t n)
 {
     int64_t bits = 0;
     while (bits < 62 && ((int64_t)1 << bits) < n)
         bits++;
-    return BASE_MAX(0, BASE_MIN(n - 1, BASE_MAX(10, bits)));
+    int64_t eighth = BASE_MAX(3, (n + 7) / 8);
+    return BASE_MAX(0, BASE_MIN(n - 1, BASE_MIN(eighth, BASE_MAX(10, bits))));
 }
