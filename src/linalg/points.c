@@ -1,5 +1,7 @@
 #include "linalg/points.h"
 
+#include <string.h>
+
 #include "base/simd.h"
 #include "linalg/linalg.h"
 
@@ -26,6 +28,8 @@ ddsc_status points_panel_create(ddsc_context *ctx, points_panel *panel, const po
 {
     ddsc_status status = DDSC_OK;
     int64_t size;
+    /* Whole vectors, so that the direct form reads no coordinate of another axis. */
+    room = (room + SIMD_LANES - 1) / SIMD_LANES * SIMD_LANES;
     *panel = (points_panel){.room = room};
     if (!mul_ok(room, table->d, &size))
         return ctx_fail(ctx, DDSC_ERROR_MEMORY, "%lld points in %lld dimensions are too many",
@@ -79,18 +83,20 @@ void points_panel_add(points_panel *panel, const points *table, int64_t n, const
     }
 }
 
-/* One row against all columns; d is a constant where this is inlined, so the inner loop unrolls and
- * the outer one becomes vectors. */
+/* One row against eight columns a time; where d is a constant the inner loop unrolls. */
 SIMD_INLINE void direct_row(int64_t d, const double *x, int64_t x_room, const double *y,
                             int64_t y_room, int64_t n, double *out)
 {
-    for (int64_t q = 0; q < n; q++) {
-        double sum = 0;
+    for (int64_t q = 0; q < n; q += SIMD_LANES) {
+        simd_f64 sum = simd_all(0);
         for (int64_t k = 0; k < d; k++) {
-            double step = x[k * x_room] - y[k * y_room + q];
+            simd_f64 step = x[k * x_room] - simd_load(y + k * y_room + q);
             sum += step * step;
         }
-        out[q] = sum;
+        if (q + SIMD_LANES <= n)
+            simd_store(out + q, sum);
+        else
+            memcpy(out + q, &sum, (size_t)(n - q) * sizeof *out);
     }
 }
 
@@ -110,8 +116,8 @@ SIMD_CLONES static void direct_block(int64_t d, const points_panel *rows,
     }
 }
 
-/* |x|^2 + |y|^2 - 2 xy loses what the norms exceed the result by: below 2^-10 of the norms, and when
- * they overflow, it is not trusted. */
+/* |x|^2 + |y|^2 - 2 xy loses what the norms exceed the result by: below 2^-10 of the norms, and
+ * when they overflow, it is not trusted. */
 SIMD_INLINE bool spoilt(double value, double norms)
 {
     return !(value >= 0x1p-10 * norms && norms <= 1e300);

@@ -1,12 +1,12 @@
 /* Squared Euclidean distances between blocks of points. Few dimensions go by differences, many by a
- * matrix product with the entries that cancellation would spoil computed again by differences, so every
- * value is good to about 1e-12 relative and equal points are at distance exactly 0. */
+ * matrix product with the entries that cancellation would spoil computed again by differences, so
+ * every value is good to about 1e-12 relative and equal points are at distance exactly 0. */
 #ifndef DDSC_LINALG_POINTS_H
 #define DDSC_LINALG_POINTS_H
 
 #include "base/base.h"
 
-enum { POINTS_MAX_DIRECT = 8 }; /* up to this many dimensions by differences */
+enum { POINTS_MAX_DIRECT = 16 }; /* up to this many dimensions by differences */
 
 /* A table of points (borrowed) and a centre that keeps the norms small. */
 typedef struct points {
