@@ -52,8 +52,7 @@ static ddsc_status solve_pair(w2 *s, exact_solver *solver, int64_t i, int64_t j,
                               ddsc_pair_stats *stats)
 {
     exact_result result;
-    ddsc_status status =
-        exact_solve_items(solver, &result, s->m, i, s->m, j, s->max_pivots);
+    ddsc_status status = exact_solve_items(solver, &result, s->m, i, s->m, j, s->max_pivots);
     if (status < 0)
         return status;
     *d2 = result.primal;
@@ -73,8 +72,8 @@ static ddsc_status w2_tile(void *state, const pair_tile *t, double *d2, int64_t 
             if (tile_wants(t, i, j)) {
                 if (ctx_cancelled(s->ctx))
                     return DDSC_ERROR_CANCELLED;
-                TRY(solve_pair(s, s->solver[worker], i, j,
-                               d2 + (i - t->i0) * ld + (j - t->j0), stats));
+                TRY(solve_pair(s, s->solver[worker], i, j, d2 + (i - t->i0) * ld + (j - t->j0),
+                               stats));
             }
 done:
     return status;

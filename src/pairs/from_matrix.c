@@ -15,8 +15,8 @@ typedef struct table {
 
 static ddsc_status bad_entry(const table *t, int64_t i, int64_t j, const char *why)
 {
-    return ctx_fail(t->ctx, DDSC_ERROR_INPUT, "matrix entry (%lld, %lld) is %.17g: %s", (long long)i,
-                    (long long)j, t->value[i * t->n + j], why);
+    return ctx_fail(t->ctx, DDSC_ERROR_INPUT, "matrix entry (%lld, %lld) is %.15g: %s",
+                    (long long)i, (long long)j, t->value[i * t->n + j], why);
 }
 
 /* Equal up to 1e-9 relative; an entry unknown on one side only is no symmetric matrix either. */

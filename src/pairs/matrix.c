@@ -1,5 +1,5 @@
-/* The full matrix, or the triangle above the diagonal, written straight from the tiles. The distance of
- * an item to itself is 0 by definition. */
+/* The full matrix, or the triangle above the diagonal, written straight from the tiles. The
+ * distance of an item to itself is 0 by definition. */
 #include <math.h>
 
 #include "pairs/pairs.h"

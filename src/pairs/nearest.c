@@ -1,5 +1,5 @@
-/* The tau nearest of each item: one binary heap an item, worst on top, stored in the graph's arrays so
- * that nothing beyond n * tau is held. */
+/* The tau nearest of each item: one binary heap an item, worst on top, stored in the graph's arrays
+ * so that nothing beyond n * tau is held. */
 #include <math.h>
 
 #include "graph/graph.h"

@@ -1,6 +1,6 @@
-/* pairs: the engine. It cuts the N x N problem into fixed tiles, spreads them over threads, and keeps
- * what is asked for: the full matrix or the tau nearest of each item. A metric is known to it only as a
- * backend: a table of functions. A tile is a pure function of (input, settings, tile). */
+/* pairs: the engine. It cuts the N x N problem into fixed tiles, spreads them over threads, and
+ * keeps what is asked for: the full matrix or the tau nearest of each item. A metric is known to it
+ * only as a backend: a table of functions. A tile is a pure function of (input, settings, tile). */
 #ifndef DDSC_PAIRS_H
 #define DDSC_PAIRS_H
 
@@ -38,9 +38,9 @@ typedef struct pair_backend {
     int64_t tile_side; /* preferred side of a tile: small for solvers, large for matrix products */
     /* Prepare shared state (kernels, embeddings, self terms); may use parallel_for. */
     ddsc_status (*open)(void **state, const pair_job *job, ddsc_pair_stats *stats);
-    /* Squared distances d2[(i-i0)*ld + (j-j0)]. Called from many threads, `worker` < n_workers. Adds
-     * to `stats` (the worker's own; merged by sums and maxima): iterations, gaps, solves that met
-     * their cap. Pairs are counted by the engine. */
+    /* Squared distances d2[(i-i0)*ld + (j-j0)]. Called from many threads, `worker` < n_workers.
+     * Adds to `stats` (the worker's own; merged by sums and maxima): iterations, gaps, solves that
+     * met their cap. Pairs are counted by the engine. */
     ddsc_status (*tile)(void *state, const pair_tile *tile, double *d2, int64_t ld, int worker,
                         ddsc_pair_stats *stats);
     void (*close)(void *state);
@@ -56,8 +56,8 @@ typedef struct pair_backend {
 typedef struct pair_pruning {
     const pair_backend *bound; /* its tiles are lower bounds of the metric's */
     /* Optional. After a 1 x 1 tile (i, j): a linear minorant for i (side 0) or j (side 1), that is
-     * D^2(item, y) >= *constant + sum over y's entries of weight * potential[index]. potential has a
-     * slot for each row of the support table. False: not to be had. */
+     * D^2(item, y) >= *constant + sum over y's entries of weight * potential[index]. potential has
+     * a slot for each row of the support table. False: not to be had. */
     bool (*cut)(void *state, int worker, int side, double *constant, float *potential);
 } pair_pruning;
 
@@ -65,7 +65,8 @@ extern const pair_backend backend_w2, backend_sinkhorn, backend_mmd, backend_lot
 
 const pair_backend *backend_find(ddsc_metric metric);
 
-/* ---- settings: defaults, then the caller's fields, then every one checked (given NULL: defaults) */
+/* ---- settings: defaults, then the caller's fields, then every one checked (given NULL: defaults)
+ */
 
 ddsc_status metric_settings_take(ddsc_context *ctx, ddsc_metric_settings *own,
                                  const ddsc_metric_settings *given);
@@ -73,8 +74,6 @@ ddsc_status graph_settings_take(ddsc_context *ctx, ddsc_graph_settings *own,
                                 const ddsc_graph_settings *given);
 ddsc_status metric_settings_check(ddsc_context *ctx, const ddsc_metric_settings *settings);
 ddsc_status graph_settings_check(ddsc_context *ctx, const ddsc_graph_settings *settings);
-/* Coordinates whose squared distances would overflow are refused by name. */
-ddsc_status measures_range_check(ddsc_context *ctx, const measures *m);
 int64_t tau_default(int64_t n);
 int64_t tau_used(int64_t n, const ddsc_graph_settings *settings);
 /* Refuses exact_graph = pruned where `name` has no lower bounds. */
@@ -89,7 +88,8 @@ bool pair_sampled(uint64_t seed, double p, int64_t i, int64_t j);
 /* Receives a finished tile; called from many threads, each tile once. */
 typedef void (*tile_sink)(void *arg, const pair_tile *tile, const double *d2, int64_t ld);
 
-/* Walk all tiles of n items; `sample` < 1 leaves pairs out. Values handed to the sink are finite. */
+/* Walk all tiles of n items; `sample` < 1 leaves pairs out. Values handed to the sink are finite.
+ */
 ddsc_status tiles_run(ddsc_context *ctx, int64_t n, const pair_backend *backend, void *state,
                       double sample, tile_sink sink, void *sink_arg, ddsc_pair_stats *stats);
 
@@ -106,16 +106,16 @@ ddsc_status pruned_search(ddsc_context *ctx, ddsc_graph **out, ddsc_pair_stats *
                           const pair_job *job, const pair_backend *backend, void *state,
                           const ddsc_graph_settings *settings);
 
-/* Euclidean distance between rows: a backend with a state of its own, no measures behind it. The rows
- * are borrowed until close. */
+/* Euclidean distance between rows: a backend with a state of its own, no measures behind it. The
+ * rows are borrowed until close. */
 extern const pair_backend backend_vectors;
 ddsc_status vectors_open(ddsc_context *ctx, void **state, int64_t n, int64_t dim,
                          const double *rows);
 
 /* ---- the tau nearest of each item, kept in heaps that live in the graph's arrays ---- */
 
-/* Neighbours are ordered by (value, index): a total order, so what is kept does not depend on the order
- * of arrival. */
+/* Neighbours are ordered by (value, index): a total order, so what is kept does not depend on the
+ * order of arrival. */
 typedef struct nearest {
     ddsc_graph *graph;
     int64_t *count;

@@ -26,9 +26,6 @@ static ddsc_status session_open(ddsc_context *ctx, session *s, const measures *m
 {
     s->start = clock_seconds();
     s->backend = backend_find(s->set.metric);
-    ddsc_status status = measures_range_check(ctx, m);
-    if (status < 0)
-        return status;
     pair_job job = {.ctx = ctx, .m = m, .set = &s->set, .n_workers = parallel_width(ctx)};
     return s->backend->open(&s->state, &job, &s->stats);
 }

@@ -4,9 +4,8 @@
 
 #include "pairs/pairs.h"
 
-/* Squared distances of coordinates up to this stay finite in any number of dimensions that fits in
- * memory; bandwidths keep to the same range so that h^2 and 1/h^2 are finite. */
-static const double largest_coordinate = 1e150;
+/* The range of coordinates (data/parts.c): h^2 and 1/h^2 are finite in it. */
+static const double largest_bandwidth = 1e150;
 
 void ddsc_metric_settings_init(ddsc_metric_settings *settings)
 {
@@ -75,7 +74,7 @@ static ddsc_status check_bandwidth(ddsc_context *ctx, const ddsc_metric_settings
     double h = s->bandwidth;
     if (s->bandwidth_rule != DDSC_BANDWIDTH_VALUE)
         return DDSC_OK;
-    if (!(h >= 1 / largest_coordinate && h <= largest_coordinate))
+    if (!(h >= 1 / largest_bandwidth && h <= largest_bandwidth))
         return bad_number(ctx, "bandwidth", h, "positive, from 1e-150 to 1e150");
     return DDSC_OK;
 }
@@ -159,17 +158,6 @@ ddsc_status graph_settings_take(ddsc_context *ctx, ddsc_graph_settings *own,
         own->struct_size = sizeof *own;
     }
     return graph_settings_check(ctx, own);
-}
-
-ddsc_status measures_range_check(ddsc_context *ctx, const measures *m)
-{
-    for (int64_t p = 0; p < m->v * m->d; p++)
-        if (!(fabs(m->support[p]) <= largest_coordinate))
-            return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                            "support point %lld, coordinate %lld is %g: squared distances overflow "
-                            "beyond 1e150; rescale the data",
-                            (long long)(p / m->d), (long long)(p % m->d), m->support[p]);
-    return DDSC_OK;
 }
 
 /* max(10, ceil(log2 n)), below n. */

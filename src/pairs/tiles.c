@@ -1,6 +1,6 @@
 /* The walk over tiles. Blocks of `side` items; tile (I, J) with I <= J, column by column, so that a
- * backend that prepares columns serves all tiles of a strip before the next one. The cut depends on N
- * and the backend alone, hence the bits do not depend on the number of threads. */
+ * backend that prepares columns serves all tiles of a strip before the next one. The cut depends on
+ * N and the backend alone, hence the bits do not depend on the number of threads. */
 #include <math.h>
 #include <string.h>
 
@@ -48,7 +48,8 @@ static int64_t tiles_before(int64_t block)
     return block * (block + 1) / 2;
 }
 
-/* Block column of tile t: the largest J with tiles_before(J) <= t. The root is only a first guess. */
+/* Block column of tile t: the largest J with tiles_before(J) <= t. The root is only a first guess.
+ */
 static int64_t block_column(int64_t t)
 {
     int64_t block = (int64_t)((sqrt(8.0 * (double)t + 1.0) - 1.0) / 2.0);
@@ -63,10 +64,8 @@ static pair_tile tile_at(const walk *w, int64_t t)
 {
     int64_t column = block_column(t), row = t - tiles_before(column);
     int64_t i0 = row * w->side, j0 = column * w->side;
-    return (pair_tile){.i0 = i0,
-                       .i1 = BASE_MIN(w->n, i0 + w->side),
-                       .j0 = j0,
-                       .j1 = BASE_MIN(w->n, j0 + w->side)};
+    return (pair_tile){
+        .i0 = i0, .i1 = BASE_MIN(w->n, i0 + w->side), .j0 = j0, .j1 = BASE_MIN(w->n, j0 + w->side)};
 }
 
 /* Pairs of the tile: all above the diagonal. */
