@@ -203,6 +203,7 @@ typedef struct ddsc_read_settings {
     const char *channels;    /* fcs: comma-separated names or 1-based numbers; NULL: all */
     double arcsinh;          /* fcs: x -> arcsinh(x / arcsinh); 0: raw values */
     int64_t max_bytes;       /* uncompressed size one file may reach; default 64 GiB */
+    int phases;              /* .d2: phases an object has (the file does not say); 0: found out */
 } ddsc_read_settings;
 
 DDSC_API void ddsc_read_settings_init(ddsc_read_settings *settings);

@@ -1,5 +1,6 @@
 #include "data/parts.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -247,6 +248,9 @@ void parts_normalise(measures_parts *p)
         double sum = 0;
         for (int64_t e = p->offset[i]; e < p->offset[i + 1]; e++)
             sum += p->weight[e];
+        double rounding = DBL_EPSILON * (double)(p->offset[i + 1] - p->offset[i]);
+        if (fabs(sum - 1) <= rounding) /* normalised before: a file read back keeps its bits */
+            continue;
         for (int64_t e = p->offset[i]; e < p->offset[i + 1]; e++)
             p->weight[e] /= sum;
     }

@@ -1,4 +1,5 @@
-/* A delimited line cut into fields, in place. Quotes as in RFC 4180, but a field ends with its line. */
+/* A delimited line cut into fields, in place. Quotes as in RFC 4180, but a field ends with its
+ * line. */
 #include "io/io.h"
 
 #include <string.h>

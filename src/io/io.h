@@ -1,6 +1,6 @@
-/* io: one file a format. Every reader treats its input as hostile: sizes are checked against what the
- * stream really holds before memory is taken, totals against limits; messages name file and place.
- * Numbers are read and written the same way in every locale. */
+/* io: one file a format. Every reader treats its input as hostile: sizes are checked against what
+ * the stream really holds before memory is taken, totals against limits; messages name file and
+ * place. Numbers are read and written the same way in every locale. */
 #ifndef DDSC_IO_H
 #define DDSC_IO_H
 
@@ -39,13 +39,15 @@ ddsc_status stream_read_exact(io_stream *s, void *buffer, size_t n, const char *
 ddsc_status stream_expect_end(io_stream *s, const char *what);
 /* Look at up to n (<= STREAM_PEEK_MAX) first bytes without consuming; only before any read. */
 ddsc_status stream_peek(io_stream *s, void *buffer, size_t n, size_t *got);
-/* One line without its end (LF or CRLF), NUL-terminated, the caller's to change until the next call;
- * *line NULL at the end of file. A NUL byte in the text is an error. */
+/* One line without its end (LF or CRLF), NUL-terminated, the caller's to change until the next
+ * call; *line NULL at the end of file. A NUL byte in the text is an error. */
 ddsc_status stream_line(io_stream *s, char **line, size_t *length);
 int64_t stream_line_number(const io_stream *s); /* of the line last returned, from 1 */
 /* Upper bound of the bytes that can still come. */
 int64_t stream_remaining_bound(const io_stream *s);
-/* Running CRC-32 of everything read so far. */
+/* The most bytes this stream may give. */
+int64_t stream_limit(const io_stream *s);
+/* Running CRC-32 of what a part has given so far. */
 uint32_t stream_crc(const io_stream *s);
 /* Allow stream_read_at; what cannot seek (pipes, gzip) is first read into memory. Only before any
  * read. *size is the size in bytes. */
@@ -81,6 +83,7 @@ typedef struct text_table {
 
 ddsc_status text_table_add(ddsc_context *ctx, text_table *t, const char *text, size_t n,
                            int64_t *number, bool *is_new);
+int64_t text_table_find(const text_table *t, const char *text, size_t n); /* -1: not there */
 const char *text_table_get(const text_table *t, int64_t number);
 void text_table_free(ddsc_context *ctx, text_table *t);
 
@@ -128,6 +131,10 @@ typedef struct npy_array {
 } npy_array;
 
 ddsc_status npy_read_header(io_stream *s, npy_array *array);
+/* Numbers in file order, a chunk at a time; then the stream must end. */
+typedef ddsc_status (*npy_chunk_fn)(void *arg, int64_t begin, int64_t n, const double *value);
+ddsc_status npy_read_chunks(ddsc_context *ctx, io_stream *s, const npy_array *array,
+                            npy_chunk_fn fn, void *arg);
 /* The elements in C order into new memory; then the stream must end. */
 ddsc_status npy_read_doubles(ddsc_context *ctx, double **out, io_stream *s, const npy_array *array);
 ddsc_status npy_read_integers(ddsc_context *ctx, int64_t **out, io_stream *s,
@@ -192,7 +199,8 @@ ddsc_status labels_from_npy(ddsc_context *ctx, measures_parts *parts, int64_t *n
 
 /* By the first bytes; AUTO when unknown. */
 ddsc_format io_sniff(const unsigned char *head, size_t n);
-/* What the bytes are when they are a known format that is not read ("bzip2-compressed"), or NULL. */
+/* What the bytes are when they are a known format that is not read ("bzip2-compressed"), or NULL.
+ */
 const char *io_sniff_foreign(const unsigned char *head, size_t n);
 
 /* axes: names of the coordinates, a tab after each, or NULL; owned by the caller. */
@@ -225,7 +233,9 @@ ddsc_status io_read_measures(ddsc_context *ctx, measures **out, io_stream *s,
 /* Sniff and read one file. */
 ddsc_status io_read_parts(ddsc_context *ctx, measures_parts *out, char **axes, ddsc_format *format,
                           io_stream *s, const ddsc_read_settings *settings);
-/* Append b to a (both owned; b is empty afterwards). */
+/* Make parts fit to be joined: indices checked, items without ids called "file:number". */
+ddsc_status parts_prepare(ddsc_context *ctx, measures_parts *parts, const char *where);
+/* Append b to a (both prepared; b is empty afterwards). */
 ddsc_status parts_join(ddsc_context *ctx, measures_parts *a, measures_parts *b, const char *where);
 /* File name without folders and without .gz and one more ending. */
 void io_base_name(const char *path, const char **start, size_t *length);
@@ -241,6 +251,8 @@ ddsc_status writer_printf(io_writer *w, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* "%.17g" whatever the locale. */
 ddsc_status writer_number(io_writer *w, double value);
+/* A csv field, quoted when it has to be; line breaks are refused. */
+ddsc_status writer_field(io_writer *w, const char *text, char delimiter);
 /* Flush, sync, rename into place, free; also on error. */
 ddsc_status writer_commit(io_writer *w);
 /* Remove the temporary, free. NULL is fine. */
@@ -249,8 +261,8 @@ void writer_abort(io_writer *w);
 /* An npz archive, stored, with fixed time stamps: the same arrays give the same bytes. */
 typedef struct npz_writer npz_writer;
 ddsc_status npz_writer_open(ddsc_context *ctx, npz_writer **out, io_writer *w);
-/* One array; `fill` writes element bytes [begin, end) of the C-order data into out. It is called
- * twice over the whole range: once for the checksum, once for the bytes. */
+/* One array; `fill` writes rows [begin, end) along the first axis into out. It is called twice over
+ * the whole range: once for the checksum, once for the bytes. */
 typedef void (*npz_fill_fn)(const void *arg, int64_t begin, int64_t end, unsigned char *out);
 ddsc_status npz_writer_add(npz_writer *z, const char *name, const char *descr, int n_dims,
                            const int64_t *shape, int64_t item_bytes, npz_fill_fn fill,
@@ -262,6 +274,6 @@ void npz_writer_set_limit32(npz_writer *z, int64_t limit);
 
 ddsc_status npz_write_measures(ddsc_context *ctx, const measures *m, io_writer *w);
 ddsc_status csv_write_measures(ddsc_context *ctx, const measures *m, io_writer *w, char delimiter);
-ddsc_status d2_write_measures(ddsc_context *ctx, const measures *m, io_writer *w);
+ddsc_status d2_write_measures(const measures *m, io_writer *w);
 
 #endif

@@ -42,12 +42,12 @@ static inline double load_float(const unsigned char *p, int width, bool swap)
 }
 
 /* The width is a constant in each call, so the compiler makes one loop a type. */
-#define EACH_WIDTH(LOOP)        \
-    switch (type.width) {       \
-    case 1: LOOP(1); break;     \
-    case 2: LOOP(2); break;     \
-    case 4: LOOP(4); break;     \
-    default: LOOP(8); break;    \
+#define EACH_WIDTH(LOOP)     \
+    switch (type.width) {    \
+    case 1: LOOP(1); break;  \
+    case 2: LOOP(2); break;  \
+    case 4: LOOP(4); break;  \
+    default: LOOP(8); break; \
     }
 #define LOOP_FLOAT(w)               \
     for (int64_t i = 0; i < n; i++) \

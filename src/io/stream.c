@@ -1,5 +1,6 @@
-/* Where bytes come from: files, pipes, memory and parts of archives; gzip and deflate are undone here.
- * A stream never gives more than its limit, nor expands far beyond what its packed bytes justify. */
+/* Where bytes come from: files, pipes, memory and parts of archives; gzip and deflate are undone
+ * here. A stream never gives more than its limit, nor expands far beyond what its packed bytes
+ * justify. */
 #include "io/stream.h"
 
 #include <errno.h>
@@ -196,6 +197,13 @@ static ddsc_status decode_plain(io_stream *s, unsigned char *out, size_t room, s
     return DDSC_OK;
 }
 
+static ddsc_status refuse_bomb(io_stream *s)
+{
+    return stream_fail(
+        s, "expands more than %lld-fold (a zip bomb?); if it is genuine, decompress it first",
+        (long long)STREAM_EXPANSION_RATIO);
+}
+
 static ddsc_status check_limits(io_stream *s)
 {
     if (s->produced > s->limit) {
@@ -206,10 +214,7 @@ static ddsc_status check_limits(io_stream *s)
     }
     if (s->coding != STREAM_PLAIN && s->produced > STREAM_EXPANSION_FLOOR &&
         s->produced / STREAM_EXPANSION_RATIO > raw_consumed(s))
-        return stream_fail(s,
-                           "expands more than %lld-fold (a zip bomb?); if it is genuine, "
-                           "decompress it first",
-                           (long long)STREAM_EXPANSION_RATIO);
+        return refuse_bomb(s);
     return DDSC_OK;
 }
 
@@ -327,6 +332,11 @@ ddsc_status stream_open_part(ddsc_context *ctx, io_stream **out, io_stream *arch
     char full[2 * NAME_SHOWN];
     snprintf(full, sizeof full, "%s: %s", archive->name, name);
     TRY(stream_new(ctx, &s, full, unpacked));
+    if (deflated && unpacked > STREAM_EXPANSION_FLOOR &&
+        unpacked / STREAM_EXPANSION_RATIO > packed) {
+        status = refuse_bomb(s);
+        goto done;
+    }
     s->is_part = true;
     s->fd = archive->fd;
     s->seekable = archive->seekable;
@@ -366,6 +376,11 @@ const char *stream_name(const io_stream *s)
 const char *stream_path(const io_stream *s)
 {
     return s->path;
+}
+
+int64_t stream_limit(const io_stream *s)
+{
+    return s->limit;
 }
 
 uint32_t stream_crc(const io_stream *s)

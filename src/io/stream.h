@@ -1,5 +1,5 @@
-/* The inside of a stream, shared by stream.c (where bytes come from) and stream_read.c (how they are
- * handed out). */
+/* The inside of a stream, shared by stream.c (where bytes come from) and stream_read.c (how they
+ * are handed out). */
 #ifndef DDSC_IO_STREAM_H
 #define DDSC_IO_STREAM_H
 
@@ -17,7 +17,7 @@ struct io_stream {
     int fd; /* -1: memory */
     bool close_fd, seekable;
     const unsigned char *bytes;
-    unsigned char *owned;         /* a copy made for random access */
+    unsigned char *owned;          /* a copy made for random access */
     int64_t base, raw_at, raw_end; /* first, next and end byte of the source; end -1: unknown */
     enum stream_coding coding;
     z_stream z; /* next_in, avail_in: raw bytes fetched ahead, in every coding */

@@ -1,5 +1,5 @@
-/* How a stream's bytes are handed out: blocks, lines, a first look. Large blocks are decoded straight
- * into the caller's memory. */
+/* How a stream's bytes are handed out: blocks, lines, a first look. Large blocks are decoded
+ * straight into the caller's memory. */
 #include "io/stream.h"
 
 #include <string.h>

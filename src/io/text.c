@@ -192,6 +192,11 @@ static int64_t find_slot(const text_table *t, const char *text, size_t n)
     return i;
 }
 
+int64_t text_table_find(const text_table *t, const char *text, size_t n)
+{
+    return t->n_slots ? t->slot[find_slot(t, text, n)] - 1 : -1;
+}
+
 static ddsc_status grow_slots(ddsc_context *ctx, text_table *t)
 {
     int64_t n_slots = t->n_slots ? 2 * t->n_slots : 64;
