@@ -30,9 +30,9 @@ static void add_clusters(text *t, const cluster_result *r)
     static const char *const heads[] = {"cluster", "items", NULL};
     html_heading(t, "Clusters");
     html_table_begin(t, heads);
-    for (int64_t c = 0; c < r->view.k; c++) {
+    for (int32_t c = 0; c < r->view.k; c++) {
         html_row_begin(t);
-        html_cell_count(t, c);
+        html_cell_cluster(t, c);
         html_cell_count(t, r->size[c]);
         html_row_end(t);
     }

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -121,7 +122,10 @@ static bool parse_number(double *out, const char *value)
 
 static int bad_value(const parser *p, const option_spec *s, const char *value, const char *wanted)
 {
-    return message_usage(p->verb, "--%s: '%s' is not %s", s->name, value, wanted);
+    char letter[8] = "";
+    if (s->letter)
+        snprintf(letter, sizeof letter, "-%c, ", s->letter);
+    return message_usage(p->verb, "%s--%s: '%s' is not %s", letter, s->name, value, wanted);
 }
 
 static int take_count(const parser *p, const option_spec *s, const char *value)
@@ -255,7 +259,8 @@ static int check_operands(const parser *p)
     if (o->help)
         return EXIT_GOOD;
     if (o->n_operands < p->verb->min_operands)
-        return message_usage(p->verb, o->n_operands == 0 ? "%s is missing" : "%s: too few words",
+        return message_usage(p->verb, "%s: 'ddsc %s %s'",
+                             o->n_operands ? "a word is missing" : "no input given", p->verb->name,
                              p->verb->operands);
     if (p->verb->max_operands >= 0 && o->n_operands > p->verb->max_operands)
         return message_usage(p->verb, "'%s' is one word too many",

@@ -49,8 +49,9 @@ typedef struct svg_panel {
  * standalone: a file of its own, with its colours. */
 void svg_shapes(text *t, const ddsc_measures_view *items, const svg_panel *panels, int n_panels,
                 bool standalone);
-/* Colour rules shared by pictures and page. */
+/* Colour rules shared by pictures and page, and the name of a cluster's rule. */
 void svg_style(text *t);
+void svg_class(text *t, int32_t label);
 
 /* ---- HTML ---- */
 
@@ -64,6 +65,7 @@ void html_row_begin(text *t);
 void html_cell(text *t, const char *words);
 void html_cell_count(text *t, int64_t count);
 void html_cell_real(text *t, double value);
+void html_cell_cluster(text *t, int32_t label); /* its number, with its colour */
 void html_row_end(text *t);
 void html_table_end(text *t);
 /* One row of two cells. */

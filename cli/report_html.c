@@ -90,6 +90,13 @@ void html_cell_real(text *t, double value)
     text_add(t, "</td>");
 }
 
+void html_cell_cluster(text *t, int32_t label)
+{
+    text_add(t, "<td><span class=\"");
+    svg_class(t, label);
+    text_addf(t, "\">&#9679;</span> %d</td>", (int)label);
+}
+
 void html_row_end(text *t)
 {
     text_add(t, "</tr>\n");

@@ -21,7 +21,7 @@ void svg_style(text *t)
         text_addf(t, ".c%d{color:%s}", c, colours[c]);
 }
 
-static void add_class(text *t, int32_t label)
+void svg_class(text *t, int32_t label)
 {
     if (label < 0)
         text_add(t, "none");
@@ -79,7 +79,7 @@ void svg_scatter(text *t, const svg_points *p)
     text_add(t, "<svg viewBox=\"0 0 640 480\" role=\"img\" aria-label=\"items in the plane\">\n");
     for (int64_t i = 0; i < p->n; i++) {
         text_add(t, "<g class=\"");
-        add_class(t, p->label[i]);
+        svg_class(t, p->label[i]);
         text_add(t, "\">");
         add_marker(t, p->label[i], frame_x(&f, p->xy[2 * i]), frame_y(&f, p->xy[2 * i + 1]));
         if (p->name) {
@@ -158,7 +158,7 @@ static void add_panel(text *t, const svg_panel *panel, int64_t n_items, const pa
     text_add(t, "</text>\n");
     for (int64_t i = 0; i < n_items; i++) {
         text_add(t, "<g class=\"");
-        add_class(t, panel->label[i]);
+        svg_class(t, panel->label[i]);
         text_addf(t, "\"><use href=\"#item%" PRId64 "\" x=\"%" PRId64 "\" y=\"%" PRId64 "\"/></g>",
                   i, CELL * (i % g->columns), PANEL_HEAD + CELL * (i / g->columns));
     }
@@ -171,10 +171,9 @@ void svg_shapes(text *t, const ddsc_measures_view *items, const svg_panel *panel
     panel_grid g = lay_out(items->n_items, n_panels);
     int lines = (n_panels + g.across - 1) / g.across;
     double wide = g.width + PANEL_GAP, high = g.height + PANEL_HEAD + PANEL_GAP;
-    text_addf(t, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\"",
-              g.across * wide, lines * high);
+    text_addf(t, "<svg viewBox=\"0 0 %.0f %.0f\"", g.across * wide, lines * high);
     if (standalone) {
-        text_add(t, ">\n<style>svg{background:#fff;color:#222}"
+        text_add(t, " xmlns=\"http://www.w3.org/2000/svg\">\n<style>svg{background:#fff;color:#222}"
                     "@media(prefers-color-scheme:dark){svg{background:#16181c;color:#ddd}}");
         svg_style(t);
         text_add(t, "</style>\n");

@@ -1,0 +1,77 @@
+"""ddsc convert: formats there and back, merged supports."""
+import io
+import json
+
+import numpy as np
+import ot
+import pytest
+
+
+@pytest.mark.parametrize("ending", ["npz", "csv", "tsv", "csv.gz", "d2"])
+def test_distances_survive_the_journey(ddsc, three_groups, tmp_path, ending):
+    path = tmp_path / f"data.{ending}"
+    done = ddsc("convert", three_groups, "-o", path)
+    assert "45 items" in done.stdout
+    before = ddsc("distance", three_groups, "--condensed", binary=True).stdout
+    after = ddsc("distance", path, "--condensed", binary=True).stdout
+    assert np.allclose(np.load(io.BytesIO(before)), np.load(io.BytesIO(after)), rtol=1e-9)
+
+
+def test_npz_keeps_labels_and_weights(ddsc, three_groups, tmp_path):
+    ddsc("convert", three_groups, "-o", tmp_path / "x.npz")
+    with np.load(tmp_path / "x.npz") as data:
+        assert (data["labels"] == np.load(three_groups)["labels"]).all()
+        assert np.allclose(np.add.reduceat(data["weights"], data["offsets"][:-1]), 1)
+
+
+def test_through_pipes(ddsc, three_groups):
+    npz = ddsc("convert", "-", "-o", "-", stdin=three_groups.read_bytes(), binary=True).stdout
+    assert npz[:2] == b"PK"
+    csv = ddsc("convert", "-", "-o", "-", "--format", "csv", stdin=npz).stdout
+    assert csv.splitlines()[0].startswith("id,weight,")
+    assert "items        45" in ddsc("info", "-", stdin=csv.encode()).stdout
+
+
+def test_compress_reports_the_error_made(ddsc, three_groups, tmp_path):
+    data = json.loads(ddsc("convert", three_groups, "--compress", "3", "--json", "-o",
+                           tmp_path / "small.npz").stdout)
+    assert data["compress"]["points_before"] == 360 and data["compress"]["points_after"] == 135
+    whole = np.load(three_groups)
+    ddsc("convert", three_groups, "--compress", "3", "-o", tmp_path / "small.csv")
+    rows = np.genfromtxt(tmp_path / "small.csv", delimiter=",", names=True, dtype=None,
+                         encoding="utf8")
+    worst = 0
+    for i in range(45):
+        own = rows[rows["id"] == i]
+        y = np.column_stack([own[name] for name in own.dtype.names[2:4]])
+        x = whole["points"][whole["offsets"][i]:whole["offsets"][i + 1]]
+        worst = max(worst, ot.emd2([], own["weight"] / own["weight"].sum(), ot.dist(x, y)) ** 0.5)
+    assert data["compress"]["max_w2"] == pytest.approx(worst, rel=1e-6)
+    assert 0 < data["compress"]["mean_w2"] <= data["compress"]["max_w2"]
+
+
+def test_subset(ddsc, three_groups, tmp_path):
+    ddsc("convert", three_groups, "--subset-per-class", "4", "-o", tmp_path / "s.npz")
+    with np.load(tmp_path / "s.npz") as data:
+        assert sorted(data["labels"]) == [0] * 4 + [1] * 4 + [2] * 4
+
+
+def test_subset_needs_labels(ddsc, tmp_path):
+    np.save(tmp_path / "x.npy", np.zeros((4, 2, 2)))
+    message = ddsc("convert", tmp_path / "x.npy", "--subset-per-class", "1", "-o",
+                   tmp_path / "y.npz", code=2).stderr
+    assert "--labels" in message and not (tmp_path / "y.npz").exists()
+
+
+def test_existing_file_is_kept(ddsc, three_groups, tmp_path):
+    (tmp_path / "x.npz").write_text("mine")
+    ddsc("convert", three_groups, "-o", tmp_path / "x.npz", code=2)
+    assert (tmp_path / "x.npz").read_text() == "mine"
+    ddsc("convert", three_groups, "-o", tmp_path / "x.npz", "--force")
+
+
+def test_fcs_files_are_items(ddsc, data_dir, tmp_path):
+    files = sorted((data_dir / "cytometry").glob("*.fcs"))
+    data = json.loads(ddsc("convert", *files, "--channels", "3,4,5", "--arcsinh", "5", "--json", "-o",
+                           tmp_path / "cells.npz").stdout)
+    assert data["n"] == 2 and data["dim"] == 3

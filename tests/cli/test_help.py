@@ -1,0 +1,102 @@
+"""Help, version, manual page, completion: all made from the option tables."""
+import subprocess
+
+import pytest
+
+VERBS = ["cluster", "distance", "neighbors", "embed", "convert", "generate", "score", "info",
+         "demo"]
+
+
+def test_program_help_lists_the_verbs_in_order(ddsc):
+    text = ddsc("--help").stdout
+    places = [text.index(f"\n  {verb} ") for verb in VERBS]
+    assert places == sorted(places)
+    for code in ("0 good", "2 usage", "3 bad input", "75 interrupted"):
+        assert code in text
+    assert ddsc("help").stdout == text == ddsc("-h").stdout
+
+
+def test_no_words_prints_the_help_as_an_error(ddsc):
+    done = ddsc(code=2)
+    assert done.stdout == "" and "Verbs:" in done.stderr
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_help_of_a_verb(ddsc, verb):
+    text = ddsc(verb, "--help").stdout
+    assert text.startswith(f"Usage: ddsc {verb}")
+    assert "Examples:" in text and "--help" in text
+    assert max(map(len, text.split("Examples:")[0].splitlines())) <= 80
+    assert max(map(len, text.splitlines())) <= 100
+    assert ddsc("help", verb).stdout == text
+
+
+@pytest.mark.parametrize("option", [
+    "--metric", "--method", "-k,", "--tau", "--gamma", "--paper", "--epsilon", "--sinkhorn-value",
+    "--tolerance", "--max-iterations", "--mmd-kernel", "--bandwidth", "--mmd-estimator",
+    "--reference", "--reference-size", "--exact-graph", "--sample", "--precomputed",
+    "--squared-input", "--truth", "--labels", "--subset-per-class", "--seed", "--threads",
+    "--memory", "--quiet", "--progress", "--force", "--json", "-o,", "--compress", "--phase",
+    "--channels", "--arcsinh", "--on-empty", "--min-cluster"])
+def test_cluster_knows_the_words_of_the_contract(ddsc, option):
+    assert f" {option}" in ddsc("cluster", "--help").stdout
+
+
+def test_version(ddsc):
+    lines = ddsc("--version").stdout.splitlines()
+    assert lines[0].startswith("ddsc 0.")
+    assert lines[1].startswith("features: ")
+    assert ddsc("-V").stdout.splitlines() == lines
+
+
+def test_committed_man_page_is_up_to_date(ddsc, source):
+    """Renew it with: build/ddsc help --man > man/ddsc.1"""
+    assert ddsc("help", "--man").stdout == (source / "man" / "ddsc.1").read_text()
+
+
+def test_man_page_is_valid_roff(source):
+    done = subprocess.run(["man", "--warnings", "-l", str(source / "man" / "ddsc.1")],
+                          capture_output=True, text=True, env={"LC_ALL": "C", "PATH": "/usr/bin:/bin",
+                                                               "MANWIDTH": "80", "TERM": "dumb"})
+    if done.returncode == 127:
+        pytest.skip("no man here")
+    assert done.stderr == ""
+    assert "EXIT STATUS" in done.stdout
+
+
+def test_bash_completion(ddsc, tmp_path):
+    script = tmp_path / "ddsc.bash"
+    script.write_text(ddsc("completion", "bash").stdout)
+
+    def complete(*words):
+        quoted = " ".join(f"'{word}'" for word in words)
+        done = subprocess.run(
+            ["bash", "-c", f"source {script}; COMP_WORDS=({quoted}); COMP_CWORD={len(words) - 1};"
+             "_ddsc; printf '%s\\n' \"${COMPREPLY[@]}\""], capture_output=True, text=True, cwd=tmp_path)
+        assert done.stderr == ""
+        return done.stdout.split()
+
+    subprocess.run(["bash", "-n", script], check=True)
+    assert complete("ddsc", "cl") == ["cluster"]
+    assert set(VERBS) <= set(complete("ddsc", ""))
+    assert complete("ddsc", "cluster", "--metric", "s") == ["sinkhorn"]
+    assert complete("ddsc", "cluster", "--metric", "=", "m") == ["mmd"]
+    assert complete("ddsc", "cluster", "--sub") == ["--subset-per-class"]
+    assert "ddsc.bash" in complete("ddsc", "info", "dd")
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_other_completion(ddsc, tmp_path, shell):
+    text = ddsc("completion", shell).stdout
+    for verb in VERBS:
+        assert verb in text
+    script = tmp_path / "script"
+    script.write_text(text)
+    try:
+        subprocess.run([shell, "-n", script], check=True)
+    except FileNotFoundError:
+        pytest.skip(f"{shell} is not here: its script was not parsed")
+
+
+def test_completion_of_an_unknown_shell(ddsc):
+    assert "bash, zsh or fish" in ddsc("completion", "csh", code=2).stderr

@@ -1,0 +1,72 @@
+"""ddsc neighbors: the graph equals the one cut from the full matrix."""
+import io
+import json
+
+import numpy as np
+import pytest
+import scipy.io
+
+
+def cut(matrix, tau):
+    """Column c: squared distances of the tau nearest of item c; ties by lower index."""
+    d2 = matrix.copy()
+    np.fill_diagonal(d2, np.inf)
+    found = {}
+    for c in range(len(d2)):
+        for r in np.argsort(d2[:, c], kind="stable")[:tau]:
+            found[r, c] = d2[r, c]
+    return found
+
+
+def edges(graph):
+    graph = graph.tocoo()
+    return dict(zip(zip(graph.row, graph.col), graph.data))
+
+
+@pytest.mark.parametrize("metric", ["w2", "sinkhorn", "mmd", "lot"])
+def test_equals_the_cut_matrix(ddsc, three_groups, tmp_path, metric):
+    ddsc("distance", three_groups, "--metric", metric, "--squared", "-o", tmp_path / "D.npy")
+    ddsc("neighbors", three_groups, "--metric", metric, "--tau", "6", "-o", tmp_path / "G.mtx")
+    expected = cut(np.load(tmp_path / "D.npy"), 6)
+    found = edges(scipy.io.mmread(tmp_path / "G.mtx"))
+    assert set(found) == set(expected)
+    assert all(found[e] == pytest.approx(expected[e], rel=1e-9, abs=1e-12) for e in expected)
+
+
+def test_json(ddsc, three_groups):
+    data = json.loads(ddsc("neighbors", three_groups, "--json").stdout)
+    assert {"n", "N", "tau", "pairs", "solved", "bounds", "pruned", "seconds"} <= set(data)
+    assert data["n"] == data["N"] == 45 and data["tau"] == 10 and data["pairs"] == 990
+    assert data["solved"] + data["pruned"] == 990 and data["seconds"] >= 0
+
+
+def test_full_and_pruned_are_the_same_file(ddsc, three_groups):
+    full = ddsc("neighbors", three_groups, "--exact-graph", "full").stdout
+    assert ddsc("neighbors", three_groups, "--exact-graph", "pruned").stdout == full
+    assert full.startswith("%%MatrixMarket matrix coordinate real general")
+
+
+def test_from_a_matrix(ddsc, three_groups, tmp_path):
+    ddsc("distance", three_groups, "-o", tmp_path / "D.npy")
+    done = ddsc("neighbors", tmp_path / "D.npy", "--precomputed", "--tau", "4")
+    graph = scipy.io.mmread(io.StringIO(done.stdout)).tocsc()
+    assert graph.shape == (45, 45) and set(np.diff(graph.indptr)) == {4}
+
+
+def test_sample(ddsc, three_groups):
+    data = json.loads(ddsc("neighbors", three_groups, "--sample", "0.5", "--json").stdout)
+    assert 0.3 * 990 < data["solved"] < 0.7 * 990
+
+
+def test_existing_file_is_kept(ddsc, three_groups, tmp_path):
+    (tmp_path / "G.mtx").write_text("mine")
+    ddsc("neighbors", three_groups, "-o", tmp_path / "G.mtx", code=2)
+    assert (tmp_path / "G.mtx").read_text() == "mine"
+    ddsc("neighbors", three_groups, "-o", tmp_path / "G.mtx", "-f", "-q")
+
+
+def test_dropped_items_have_empty_columns(ddsc, with_empty):
+    done = ddsc("neighbors", with_empty, "--on-empty", "drop", "--tau", "3")
+    graph = scipy.io.mmread(io.StringIO(done.stdout)).tocsc()
+    counts = np.diff(graph.indptr)
+    assert graph.shape == (24, 24) and list(np.flatnonzero(counts == 0)) == [0, 7]

@@ -1,0 +1,33 @@
+"""Same input, seed and version: the same bytes for any number of threads."""
+import json
+
+import pytest
+
+
+def bytes_of(where):
+    found = {path.name: path.read_bytes() for path in where.iterdir()}
+    result = json.loads(found.pop("result.json"))
+    del result["seconds"], result["threads"]
+    return found, result
+
+
+@pytest.mark.parametrize("words", [
+    ["--metric", "w2"], ["--metric", "w2", "--exact-graph", "full"], ["--metric", "sinkhorn"],
+    ["--metric", "mmd"], ["--metric", "lot"], ["--method", "sc"], ["--method", "kmeans"],
+    ["--metric", "w2", "--sample", "0.6", "--compress", "5"]])
+def test_threads_do_not_matter(ddsc, three_groups, tmp_path, words):
+    k = "3" if "kmeans" in words else "2:4"
+    for threads in (1, 2, 3):
+        ddsc("cluster", three_groups, "-k", k, *words, "--threads", threads, "-q", "-o",
+             tmp_path / str(threads))
+    first = bytes_of(tmp_path / "1")
+    assert bytes_of(tmp_path / "2") == first == bytes_of(tmp_path / "3")
+
+
+@pytest.mark.parametrize("verb", ["distance", "neighbors", "embed", "convert"])
+def test_other_verbs(ddsc, three_groups, verb):
+    def run(threads):
+        return ddsc(verb, three_groups, "--threads", threads, "-o", "-", "--seed", "3",
+                    binary=True).stdout
+
+    assert run(1) == run(2) == run(2)
