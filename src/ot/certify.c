@@ -48,7 +48,7 @@ static double certify_plan(exact_solver *s, int64_t *n_plan)
     for (int64_t j = 0; j < s->m; j++)
         excess[net->sink0 + j] = (sum){-s->b[j], 0};
     for (int64_t k = 0; k < s->n + s->m - 1; k++) {
-        int32_t x = net->order[k], above = net->parent[x];
+        int32_t x = net->order[k], above = net->node[x].parent;
         int64_t row, column;
         double cost = arc_cost(s, x, above, &row, &column);
         double mass = x < net->sink0 ? sum_value(excess[x]) : -sum_value(excess[x]);
@@ -71,17 +71,14 @@ static void certify_potentials(exact_solver *s)
     double *value = s->excess;
     value[net->root] = 0;
     for (int64_t k = s->n + s->m - 2; k >= 0; k--) {
-        int32_t x = net->order[k], above = net->parent[x];
+        int32_t x = net->order[k], above = net->node[x].parent;
         int64_t row, column;
         value[x] = arc_cost(s, x, above, &row, &column) - value[above];
     }
     for (int64_t j = 0; j < s->m; j++)
         s->g[j] = value[net->sink0 + j];
     for (int64_t i = 0; i < s->n; i++) {
-        const double *cost = s->cost + i * s->m;
-        double least = INFINITY;
-        for (int64_t j = 0; j < s->m; j++)
-            least = cost[j] - s->g[j] < least ? cost[j] - s->g[j] : least;
+        double least = net->kernels->row_slack(s->cost + i * s->m, s->g, s->m);
         s->f[i] = least == 0 || s->coarse_exact ? least : nextafter(least, -INFINITY);
     }
 }

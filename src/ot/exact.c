@@ -21,16 +21,15 @@ static void lay_out(exact_solver *s, arena *a)
 {
     simplex *net = &s->net;
     net->supply = arena_take(a, net->nodes, sizeof *net->supply);
-    net->parent = arena_take(a, net->nodes, sizeof *net->parent);
-    net->flow = arena_take(a, net->nodes, sizeof *net->flow);
+    net->node = arena_take(a, net->nodes, sizeof *net->node);
     net->mask = arena_take(a, net->nodes * net->words, sizeof *net->mask);
     net->cut = arena_take(a, net->words, sizeof *net->cut);
     net->order = arena_take(a, net->nodes, sizeof *net->order);
     net->path[0] = arena_take(a, net->nodes, sizeof *net->path[0]);
     net->path[1] = arena_take(a, net->nodes, sizeof *net->path[1]);
     net->coarse_cost = arena_take(a, net->n * net->ld, sizeof *net->coarse_cost);
-    net->coarse = arena_take(a, net->nodes, sizeof *net->coarse);
-    net->fine = arena_take(a, net->nodes, sizeof *net->fine);
+    net->coarse = arena_take(a, 64 * net->words, sizeof *net->coarse);
+    net->fine = arena_take(a, 64 * net->words, sizeof *net->fine);
     s->f = arena_take(a, s->n, sizeof *s->f);
     s->g = arena_take(a, s->m, sizeof *s->g);
     s->plan_row = arena_take(a, s->n + s->m, sizeof *s->plan_row);
@@ -62,10 +61,10 @@ static ddsc_status reserve(exact_solver *s, int64_t n, int64_t m)
     arena a = {NULL, 0};
     s->n = net->n = n;
     s->m = net->m = m;
-    net->sink0 = round_up(n, SIMPLEX_LANES);
-    net->ld = round_up(m, SIMPLEX_LANES);
+    net->sink0 = round_up(n, LANES);
+    net->ld = round_up(m, LANES);
     net->nodes = net->sink0 + net->ld;
-    net->words = (net->nodes + 63) / 64;
+    net->words = net->nodes <= 64 ? 1 : round_up((net->nodes + 63) / 64, MASK_WORDS);
     lay_out(s, &a);
     ddsc_status status = workspace_grow(s->ctx, &s->block, &s->block_size, a.used);
     if (status < 0)
@@ -78,8 +77,10 @@ static ddsc_status reserve(exact_solver *s, int64_t n, int64_t m)
 ddsc_status exact_create(ddsc_context *ctx, exact_solver **solver)
 {
     ddsc_status status = MEM_ZERO(ctx, *solver, 1);
-    if (status == DDSC_OK)
+    if (status == DDSC_OK) {
         (*solver)->ctx = ctx;
+        (*solver)->net.kernels = simplex_kernels_find();
+    }
     return status;
 }
 
@@ -202,6 +203,10 @@ static ddsc_status solve_core(exact_solver *s, exact_result *result, int64_t max
     set_costs(s);
     memset(net->coarse, 0, (size_t)net->nodes * sizeof *net->coarse);
     memset(net->fine, 0, (size_t)net->nodes * sizeof *net->fine);
+    if (s->start)
+        for (int64_t j = 0; j < s->m; j++)
+            net->coarse[net->sink0 + j] =
+                (int32_t)rint(fmin(fmax(-s->start[j] * s->coarse_scale, -0x1p29), 0x1p29));
     simplex_start(net);
     simplex_end end = simplex_coarse(net);
     certify(s, result);

@@ -14,7 +14,8 @@ struct exact_solver {
     /* The problem in hand: positive weights only, costs of ordinary size. */
     int64_t n, m;
     const double *a, *b, *cost;
-    bool coarse_exact; /* coarse costs are the true ones times coarse_scale */
+    const double *start; /* guessed potentials of the sinks, or NULL */
+    bool coarse_exact;   /* coarse costs are the true ones times coarse_scale */
     double coarse_scale;
 
     double *f, *g;

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-enum { ROWS_A_PIVOT = 3 };
+enum { ROWS_A_PIVOT = 2 };
 
 typedef struct entering {
     int64_t row, column;
@@ -13,34 +13,14 @@ typedef struct entering {
 
 /* ---- coarse: int32 ---- */
 
-static int32_t coarse_row_min(const simplex *s, int64_t i, int64_t *column)
-{
-    const int32_t *cost = coarse_row(s, i), *sink = s->coarse + s->sink0;
-    int32_t best = INT32_MAX;
-    for (int64_t j = 0; j < s->ld; j++) {
-        int32_t value = cost[j] + sink[j];
-        best = value < best ? value : best;
-    }
-    *column = -1;
-    return best - s->coarse[i];
-}
-
-static int64_t coarse_find(const simplex *s, int64_t i, int32_t reduced)
-{
-    const int32_t *cost = coarse_row(s, i), *sink = s->coarse + s->sink0;
-    int64_t j = 0;
-    while (cost[j] + sink[j] - s->coarse[i] != reduced)
-        j++;
-    return j;
-}
-
 static bool price_coarse(simplex *s, entering *found)
 {
     int32_t best = 0;
-    int64_t column;
+    const int32_t *sink = s->coarse + s->sink0;
     for (int64_t k = 0; k < s->n && best == 0;) {
         for (int64_t r = 0; r < ROWS_A_PIVOT && k < s->n; r++, k++) {
-            int32_t value = coarse_row_min(s, s->next_row, &column);
+            int32_t value = s->kernels->row_min(coarse_row(s, s->next_row), sink, s->ld) -
+                            s->coarse[s->next_row];
             if (value < best) {
                 best = value;
                 found->row = s->next_row;
@@ -50,7 +30,8 @@ static bool price_coarse(simplex *s, entering *found)
     }
     if (best == 0)
         return false;
-    found->column = coarse_find(s, found->row, best);
+    found->column =
+        s->kernels->row_find(coarse_row(s, found->row), sink, best + s->coarse[found->row]);
     found->reduced = best;
     return true;
 }
@@ -61,7 +42,7 @@ static bool coarse_potentials(simplex *s)
     int64_t largest = 0;
     s->coarse[s->root] = 0;
     for (int64_t k = s->n + s->m - 2; k >= 0; k--) {
-        int32_t x = s->order[k], above = s->parent[x];
+        int32_t x = s->order[k], above = s->node[x].parent;
         bool is_source = x < s->sink0;
         int64_t cost = is_source ? coarse_row(s, x)[above - s->sink0]
                                  : -(int64_t)coarse_row(s, above)[x - s->sink0];
@@ -79,8 +60,7 @@ static bool coarse_shift(simplex *s, double by)
 {
     int32_t shift = (int32_t)by;
     int64_t largest = 0;
-    for (int64_t x = 0; x < s->nodes; x++)
-        s->coarse[x] += s->cut[x >> 6] >> (x & 63) & 1 ? shift : 0;
+    s->kernels->shift(s->coarse, s->cut, s->words, shift);
     s->coarse_bound += shift < 0 ? -(int64_t)shift : shift;
     if (s->coarse_bound <= COARSE_LIMIT)
         return true;
@@ -130,7 +110,7 @@ static bool fine_potentials(simplex *s)
     double largest = 0;
     s->fine[s->root] = 0;
     for (int64_t k = s->n + s->m - 2; k >= 0; k--) {
-        int32_t x = s->order[k], above = s->parent[x];
+        int32_t x = s->order[k], above = s->node[x].parent;
         bool is_source = x < s->sink0;
         s->fine[x] = s->fine[above] + (is_source ? fine_cost(s, x, above - s->sink0)
                                                  : -fine_cost(s, above, x - s->sink0));
@@ -156,10 +136,10 @@ static bool fine_shift(simplex *s, double by)
 
 /* ---- the loop ---- */
 
-typedef struct system {
+typedef struct number_system {
     bool (*price)(simplex *s, entering *found);
     bool (*shift)(simplex *s, double by);
-} system;
+} number_system;
 
 /* The arc that blocks first: on the source's side arcs out of sources lose flow, on the sink's side
  * arcs into sinks. Unique, since supplies are non-degenerate. */
@@ -168,8 +148,8 @@ static int64_t blocking(const simplex *s, int *side, int64_t *at)
     int64_t theta = INT64_MAX;
     for (int z = 0; z < 2; z++)
         for (int64_t k = 0; k < s->length[z]; k += 2)
-            if (s->flow[s->path[z][k]] < theta) {
-                theta = s->flow[s->path[z][k]];
+            if (s->node[s->path[z][k]].flow < theta) {
+                theta = s->node[s->path[z][k]].flow;
                 *side = z;
                 *at = k;
             }
@@ -181,11 +161,11 @@ static void push(simplex *s, int64_t theta)
     for (int z = 0; z < 2; z++) {
         int64_t by = -theta;
         for (int64_t k = 0; k < s->length[z]; k++, by = -by)
-            s->flow[s->path[z][k]] += by;
+            s->node[s->path[z][k]].flow += by;
     }
 }
 
-static simplex_end pivot_all(simplex *s, const system *numbers)
+static simplex_end pivot_all(simplex *s, const number_system *numbers)
 {
     entering in;
     s->next_row = 0;
@@ -207,12 +187,12 @@ static simplex_end pivot_all(simplex *s, const system *numbers)
 
 simplex_end simplex_coarse(simplex *s)
 {
-    static const system numbers = {price_coarse, coarse_shift};
+    static const number_system numbers = {price_coarse, coarse_shift};
     return coarse_potentials(s) ? pivot_all(s, &numbers) : SIMPLEX_OVERFLOW;
 }
 
 simplex_end simplex_fine(simplex *s)
 {
-    static const system numbers = {price_fine, fine_shift};
+    static const number_system numbers = {price_fine, fine_shift};
     return fine_potentials(s) ? pivot_all(s, &numbers) : SIMPLEX_OVERFLOW;
 }

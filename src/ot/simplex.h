@@ -8,14 +8,19 @@
 #ifndef DDSC_OT_SIMPLEX_H
 #define DDSC_OT_SIMPLEX_H
 
-#include "base/base.h"
+#include "ot/simplex_kernels.h"
 
 enum {
-    SIMPLEX_LANES = 16, /* rows of costs and the first sink start at multiples of this */
-    COARSE_BITS = 27,
+    COARSE_BITS = 24,
     COARSE_LIMIT = 1 << 29,  /* |potential| above this leaves the coarse system */
     COARSE_REMOVED = 1 << 30 /* potential of a sink that is no candidate */
 };
+
+typedef struct tree_node {
+    int64_t flow; /* on the arc to the parent */
+    int32_t parent;
+    int32_t unused;
+} tree_node;
 
 typedef struct simplex {
     int64_t n, m;
@@ -24,12 +29,12 @@ typedef struct simplex {
     int64_t ld;    /* length of a row of coarse costs */
     int64_t words; /* 64-bit words of a mask */
 
+    const simplex_kernels *kernels;
     int64_t *supply; /* by node, all positive */
 
     /* The basis: a spanning tree hanging from root. */
     int32_t root;
-    int32_t *parent;
-    int64_t *flow;    /* by node, on the arc to its parent */
+    tree_node *node;
     uint64_t *mask;   /* by node, the set of nodes in its subtree */
     uint64_t *cut;    /* the subtree being moved */
     int32_t *order;   /* nodes, children before parents; valid after simplex_start and tree_order */

@@ -8,26 +8,21 @@
 static int64_t cheapest_sink(const simplex *s, int64_t i)
 {
     const int32_t *row = coarse_row(s, i), *sink = s->coarse + s->sink0;
-    int64_t best = 0;
-    for (int64_t j = 1; j < s->m; j++)
-        if (row[j] + sink[j] < row[best] + sink[best])
-            best = j;
-    return best;
+    return s->kernels->row_find(row, sink, s->kernels->row_min(row, sink, s->ld));
 }
 
 static void hang(simplex *s, int64_t *n_done, int64_t child, int64_t above, int64_t flow)
 {
-    s->parent[child] = (int32_t)above;
-    s->flow[child] = flow;
+    s->node[child].parent = (int32_t)above;
+    s->node[child].flow = flow;
     s->order[(*n_done)++] = (int32_t)child;
 }
 
 void simplex_start(simplex *s)
 {
     int64_t n_done = 0, n_sinks = s->m, last = s->n - 1, i = 0;
-    int64_t *left = s->flow; /* a node's flow is set only when nothing is left at it */
+    int64_t *left = s->supply;
     int32_t *next = s->path[0];
-    memcpy(left, s->supply, (size_t)s->nodes * sizeof *left);
     for (int64_t k = 0; k < s->n; k++)
         next[k] = (int32_t)((k + 1) % s->n);
     while (n_done < s->n + s->m - 1) {
@@ -47,8 +42,8 @@ void simplex_start(simplex *s)
         i = next[i];
         s->root = (int32_t)sink;
     }
-    s->parent[s->root] = -1;
-    s->flow[s->root] = 0;
+    s->node[s->root].parent = -1;
+    s->node[s->root].flow = 0;
     s->order[n_done] = s->root;
     tree_build(s);
 }

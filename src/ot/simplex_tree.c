@@ -24,7 +24,7 @@ void tree_build(simplex *s)
         own[x >> 6] |= (uint64_t)1 << (x & 63);
         if (x == s->root)
             continue;
-        uint64_t *above = mask_of(s, s->parent[x]);
+        uint64_t *above = mask_of(s, s->node[x].parent);
         for (int64_t w = 0; w < s->words; w++)
             above[w] |= own[w];
     }
@@ -37,14 +37,14 @@ void tree_order(simplex *s)
     memset(children, 0, (size_t)s->nodes * sizeof *children);
     for (int64_t x = 0; x < s->sink0 + s->m; x++)
         if ((x < s->n || x >= s->sink0) && x != s->root)
-            children[s->parent[x]]++;
+            children[s->node[x].parent]++;
     for (int64_t x = 0; x < s->sink0 + s->m; x++)
         if ((x < s->n || x >= s->sink0) && children[x] == 0)
             s->order[n_done++] = (int32_t)x;
     for (int32_t k = 0; k < n_done; k++) {
         int32_t x = s->order[k];
-        if (x != s->root && --children[s->parent[x]] == 0)
-            s->order[n_done++] = s->parent[x];
+        if (x != s->root && --children[s->node[x].parent] == 0)
+            s->order[n_done++] = s->node[x].parent;
     }
 }
 
@@ -52,9 +52,9 @@ void tree_cycle(simplex *s, int32_t source, int32_t sink)
 {
     int32_t x = source;
     s->length[0] = s->length[1] = 0;
-    for (; !mask_has(mask_of(s, x), sink); x = s->parent[x])
+    for (; !mask_has(mask_of(s, x), sink); x = s->node[x].parent)
         s->path[0][s->length[0]++] = x;
-    for (int32_t y = sink; y != x; y = s->parent[y])
+    for (int32_t y = sink; y != x; y = s->node[y].parent)
         s->path[1][s->length[1]++] = y;
     s->path[0][s->length[0]] = s->path[1][s->length[1]] = x;
 }
@@ -65,9 +65,9 @@ static void reverse_path(simplex *s, int side, int64_t at, int64_t theta)
     int32_t above = s->path[!side][0];
     int64_t flow = theta;
     for (int64_t k = 0; k <= at; k++) {
-        int64_t next = s->flow[path[k]];
-        s->parent[path[k]] = above;
-        s->flow[path[k]] = flow;
+        int64_t next = s->node[path[k]].flow;
+        s->node[path[k]].parent = above;
+        s->node[path[k]].flow = flow;
         above = path[k];
         flow = next;
     }
@@ -75,24 +75,8 @@ static void reverse_path(simplex *s, int side, int64_t at, int64_t theta)
 
 void tree_move(simplex *s, int side, int64_t at, int64_t theta)
 {
-    const int32_t *path = s->path[side], *other = s->path[!side];
-    uint64_t *cut = s->cut;
-    memcpy(cut, mask_of(s, path[at]), (size_t)s->words * sizeof *cut);
-    for (int64_t k = at + 1; k < s->length[side]; k++) {
-        uint64_t *mask = mask_of(s, path[k]);
-        for (int64_t w = 0; w < s->words; w++)
-            mask[w] &= ~cut[w];
-    }
-    for (int64_t k = 0; k < s->length[!side]; k++) {
-        uint64_t *mask = mask_of(s, other[k]);
-        for (int64_t w = 0; w < s->words; w++)
-            mask[w] |= cut[w];
-    }
-    for (int64_t k = at; k > 0; k--) {
-        uint64_t *mask = mask_of(s, path[k]), *below = mask_of(s, path[k - 1]);
-        for (int64_t w = 0; w < s->words; w++)
-            mask[w] = cut[w] & ~below[w];
-    }
-    memcpy(mask_of(s, path[0]), cut, (size_t)s->words * sizeof *cut);
+    mask_move m = {s->mask, s->words,        s->path[side],    s->path[!side],
+                   at,      s->length[side], s->length[!side], s->cut};
+    s->kernels->move(&m);
     reverse_path(s, side, at, theta);
 }

@@ -1,0 +1,115 @@
+/* Times the exact solver on the problems of a file (written by exact_solver.py) and prints, for
+ * each, the seconds of thread CPU time, value, gap and pivots: first for a bare cost matrix, then
+ * for points. exact_solver PROBLEMS REPEATS */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "ot/ot.h"
+
+typedef struct problem {
+    int64_t n, m, d;
+    double *a, *b, *x, *y, *cost;
+} problem;
+
+static void fail(const char *why)
+{
+    fprintf(stderr, "exact_solver: %s\n", why);
+    exit(1);
+}
+
+static double *read_doubles(FILE *in, int64_t count)
+{
+    double *out = malloc((size_t)BASE_MAX(count, 1) * sizeof *out);
+    if (!out || fread(out, sizeof *out, (size_t)count, in) != (size_t)count)
+        fail("cannot read the problems");
+    return out;
+}
+
+static problem read_problem(FILE *in)
+{
+    problem p;
+    if (fread(&p, sizeof(int64_t), 3, in) != 3)
+        fail("cannot read the problems");
+    p.a = read_doubles(in, p.n);
+    p.b = read_doubles(in, p.m);
+    p.x = read_doubles(in, p.n * p.d);
+    p.y = read_doubles(in, p.m * p.d);
+    p.cost = malloc((size_t)(p.n * p.m) * sizeof *p.cost);
+    for (int64_t i = 0; i < p.n; i++)
+        for (int64_t j = 0; j < p.m; j++) {
+            double sum = 0;
+            for (int64_t k = 0; k < p.d; k++) {
+                double t = p.x[i * p.d + k] - p.y[j * p.d + k];
+                sum += t * t;
+            }
+            p.cost[i * p.m + j] = sum;
+        }
+    return p;
+}
+
+static measures *cloud(ddsc_context *ctx, int64_t n, int64_t d, const double *x, const double *w)
+{
+    int64_t offset[2] = {0, n};
+    measures *out = NULL;
+    if (ddsc_measures_create_clouds(ctx, &out, 1, d, x, w, offset, DDSC_EMPTY_ERROR) != DDSC_OK)
+        fail(ddsc_context_message(ctx));
+    return out;
+}
+
+static double cpu_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void report(const char *name, double seconds, const exact_result *r)
+{
+    printf("%s %.9f %.17g %.3g %" PRId64 "\n", name, seconds, r->primal, r->gap, r->pivots);
+}
+
+static void time_problem(ddsc_context *ctx, exact_solver *solver, const problem *p, int repeats)
+{
+    exact_problem bare = {p->n, p->m, p->a, p->b, p->cost};
+    exact_result result = {0};
+    double start = cpu_seconds();
+    for (int k = 0; k < repeats; k++)
+        if (exact_solve(solver, &result, &bare, 0) != DDSC_OK)
+            fail("not solved");
+    report("cost", (cpu_seconds() - start) / repeats, &result);
+    measures *x = cloud(ctx, p->n, p->d, p->x, p->a), *y = cloud(ctx, p->m, p->d, p->y, p->b);
+    start = cpu_seconds();
+    for (int k = 0; k < repeats; k++)
+        if (exact_solve_items(solver, &result, x, 0, y, 0, 0) != DDSC_OK)
+            fail("not solved");
+    report("items", (cpu_seconds() - start) / repeats, &result);
+    ddsc_measures_destroy(x);
+    ddsc_measures_destroy(y);
+}
+
+int main(int argc, char **argv)
+{
+    ddsc_context *ctx = NULL;
+    exact_solver *solver = NULL;
+    FILE *in = argc == 3 ? fopen(argv[1], "rb") : NULL;
+    int64_t count = 0;
+    if (!in || fread(&count, sizeof count, 1, in) != 1)
+        fail("usage: exact_solver PROBLEMS REPEATS");
+    if (ddsc_context_create(&ctx, NULL) || exact_create(ctx, &solver))
+        fail("out of memory");
+    for (int64_t k = 0; k < count; k++) {
+        problem p = read_problem(in);
+        time_problem(ctx, solver, &p, atoi(argv[2]));
+        free(p.a);
+        free(p.b);
+        free(p.x);
+        free(p.y);
+        free(p.cost);
+    }
+    exact_destroy(solver);
+    ddsc_context_destroy(ctx);
+    fclose(in);
+    return 0;
+}
