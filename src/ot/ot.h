@@ -58,12 +58,13 @@ typedef struct sinkhorn_problem {
     int64_t n, m;
     const double *a, *b;    /* zero or positive; normalised inside */
     const double *cost;     /* n x m, finite, magnitude at most SINKHORN_MAX_COST */
+    int64_t cost_stride;    /* from one row of the cost to the next */
     double epsilon;         /* positive, finite */
     double tolerance;       /* L1 marginal error */
     int64_t max_iterations; /* passes over the kernel and Newton steps */
 } sinkhorn_problem;
 
-#define SINKHORN_MAX_COST 1e290
+#define SINKHORN_MAX_COST 1e305
 
 typedef struct sinkhorn_result {
     double regularised; /* <P,C> + eps KL(P | a x b), from the dual: second order in the error */
@@ -92,19 +93,19 @@ void sinkhorn_plan(const sinkhorn_solver *solver, const sinkhorn_problem *proble
 
 /* ---- linear optimal transport ---- */
 
-typedef struct lot_reference {
-    int64_t m, d;
-    double *points; /* m x d */
-    double *weight; /* m, uniform unless taken from a file */
-} lot_reference;
-
-ddsc_status lot_reference_make(ddsc_context *ctx, lot_reference *out, const measures *m,
+/* The reference as a set of one item (destroyed by the caller): a normal sample or k-means centres of
+ * the pooled points with uniform weights, or the first item of settings->reference_measures. */
+ddsc_status lot_reference_make(ddsc_context *ctx, measures **reference, const measures *m,
                                const ddsc_metric_settings *settings);
-void lot_reference_free(ddsc_context *ctx, lot_reference *reference);
-/* z (n x (m d)): row i = sqrt(w_r) (f_i(r) - x_r), so that Euclidean distance is LOT distance. Runs
- * in parallel over the items with progress. stats: n_solved, n_iterations, max_gap,
- * n_not_converged. */
+/* Columns of the embedding: points of the reference times the dimension. */
+int64_t lot_columns(const measures *reference);
+/* z (n x columns): row i = sqrt(w_r) (f_i(r) - x_r), so that Euclidean distance is LOT distance. Runs
+ * in parallel over the items with progress. Adds to stats: n_solved, n_iterations, max_gap,
+ * n_not_converged, reference_size. */
 ddsc_status lot_embed(ddsc_context *ctx, double *z, ddsc_pair_stats *stats, const measures *m,
-                      const lot_reference *reference, int64_t max_pivots);
+                      const measures *reference, int64_t max_pivots);
+/* Both in one: *z (n x *columns) is released by the caller. */
+ddsc_status lot_run(ddsc_context *ctx, double **z, int64_t *columns, ddsc_pair_stats *stats,
+                    const measures *m, const ddsc_metric_settings *settings);
 
 #endif

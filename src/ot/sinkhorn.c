@@ -97,7 +97,8 @@ static void load_weights(double *out, const double *weight, const int32_t *kept,
 static void load_cost(sinkhorn_solver *z, const sinkhorn_problem *problem)
 {
     const scaling *s = &z->s;
-    int64_t by_row = z->swapped ? 1 : problem->m, by_column = z->swapped ? problem->m : 1;
+    int64_t by_row = z->swapped ? 1 : problem->cost_stride;
+    int64_t by_column = z->swapped ? problem->cost_stride : 1;
     bool whole = !z->swapped && s->m == problem->m;
     for (int64_t i = 0; i < s->n; i++) {
         const double *from = problem->cost + z->row_of[i] * by_row;
@@ -333,7 +334,8 @@ void sinkhorn_potentials(const sinkhorn_solver *solver, const sinkhorn_problem *
     double *rows = solver->swapped ? g : f, *columns = solver->swapped ? f : g;
     int64_t n_rows = solver->swapped ? problem->m : problem->n;
     int64_t n_columns = solver->swapped ? problem->n : problem->m;
-    int64_t by_row = solver->swapped ? 1 : problem->m, by_column = solver->swapped ? problem->m : 1;
+    int64_t by_row = solver->swapped ? 1 : problem->cost_stride;
+    int64_t by_column = solver->swapped ? problem->cost_stride : 1;
     double shift = (column_value(solver) - row_value(solver)) / 2;
     spread(rows, n_rows, solver->base_f, s->f, s->u, s->a, solver->row_of, s->n, solver->epsilon,
            shift);

@@ -78,7 +78,7 @@ ddsc_status ddsc_sinkhorn_run(ddsc_context *context, double *value, ddsc_transpo
     ctx_enter(context);
     if (!a || !b || !cost)
         return ctx_fail(context, DDSC_ERROR_ARGUMENT, "sinkhorn: a, b and cost must not be NULL");
-    sinkhorn_problem problem = {n, m, a, b, cost, epsilon, tolerance, max_iterations};
+    sinkhorn_problem problem = {n, m, a, b, cost, m, epsilon, tolerance, max_iterations};
     sinkhorn_solver *solver = NULL;
     sinkhorn_result found = {0};
     double mass = 0, *room = NULL;

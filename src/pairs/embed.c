@@ -1,0 +1,33 @@
+/* The public call for the LOT embedding. */
+#include "ot/ot.h"
+#include "pairs/pairs.h"
+
+ddsc_status ddsc_embed_run(ddsc_context *context, double **out, int64_t *n_columns,
+                           ddsc_pair_stats *stats, const ddsc_measures *data,
+                           const ddsc_metric_settings *settings)
+{
+    ddsc_status status = DDSC_OK;
+    ddsc_metric_settings set;
+    ddsc_pair_stats found = {0};
+    double start = clock_seconds();
+    if (out)
+        *out = NULL;
+    if (!context)
+        return DDSC_ERROR_ARGUMENT;
+    ctx_enter(context);
+    if (!out || !n_columns || !data)
+        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_embed_run: %s is NULL",
+                        !out ? "out" : (!data ? "measures" : "n_columns"));
+    TRY(metric_settings_take(context, &set, settings));
+    TRY(measures_range_check(context, data));
+    TRY(lot_run(context, out, n_columns, &found, data, &set));
+    found.seconds = clock_seconds() - start;
+    if (stats)
+        *stats = found;
+    if (found.n_not_converged > 0)
+        status = ctx_fail(context, DDSC_NOT_CONVERGED,
+                          "lot: %lld transports met their pivot cap (largest gap %.3g)",
+                          (long long)found.n_not_converged, found.max_gap);
+done:
+    return status;
+}

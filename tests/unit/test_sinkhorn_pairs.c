@@ -1,0 +1,238 @@
+/* The entropic metric over pairs of items: every entry against the single call, the divergence,
+ * threads, memory. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "ot/ot.h"
+#include "support.h"
+
+static const int64_t CAP = 100000;
+
+static double *room(int64_t n)
+{
+    double *block = calloc((size_t)n + 1, sizeof *block);
+    assert_non_null(block);
+    return block;
+}
+
+static ddsc_metric_settings sinkhorn_settings(ddsc_sinkhorn_value value, double percent)
+{
+    ddsc_metric_settings set;
+    ddsc_metric_settings_init(&set);
+    set.metric = DDSC_METRIC_SINKHORN;
+    set.sinkhorn_value = value;
+    set.epsilon = percent;
+    return set;
+}
+
+/* Each entry equals the single call, whatever the way the cost took (few and many dimensions). */
+static void check_matrix(ddsc_context *ctx, const measures *m, double percent)
+{
+    int64_t n = m->n;
+    double *matrix = room(n * n), *cost = room(measures_largest_item(m) * measures_largest_item(m));
+    for (int which = 0; which < 2; which++) {
+        ddsc_metric_settings set = sinkhorn_settings((ddsc_sinkhorn_value)which, percent);
+        ddsc_pair_stats stats;
+        assert_int_equal(ddsc_distance_run(ctx, matrix, &stats, m, &set, 0, 1), DDSC_OK);
+        assert_true(stats.epsilon > 0 && stats.n_not_converged == 0 && stats.n_iterations > 0);
+        assert_true(stats.max_gap <= set.sinkhorn_tolerance);
+        assert_int_equal(stats.n_solved, n * (n - 1) / 2);
+        for (int64_t i = 0; i < n; i++)
+            for (int64_t j = i + 1; j < n; j++) {
+                item_view x = measures_item(m, i), y = measures_item(m, j);
+                double value;
+                cost_items(m, i, m, j, cost);
+                assert_int_equal(ddsc_sinkhorn_run(ctx, &value, NULL, NULL, NULL, NULL, x.n, y.n,
+                                                   x.weight, y.weight, cost, stats.epsilon,
+                                                   (ddsc_sinkhorn_value)which, 1e-9, CAP),
+                                 DDSC_OK);
+                assert_close(matrix[i * n + j], value, 1e-9, 1e-9 * stats.epsilon);
+                assert_true(matrix[i * n + j] == matrix[j * n + i]);
+            }
+    }
+    free(cost);
+    free(matrix);
+}
+
+static void test_matrix(void **state)
+{
+    (void)state;
+    ddsc_context *ctx = test_context(2, 3);
+    static const int64_t dim[] = {1, 2, 9, 30};
+    for (size_t k = 0; k < 4; k++) {
+        measures *m = test_random_measures(ctx, 12, 15, dim[k], 40 + k);
+        check_matrix(ctx, m, 5);
+        ddsc_measures_destroy(m);
+    }
+    ddsc_context_destroy(ctx);
+}
+
+/* A shared vocabulary in many dimensions goes through the table of costs. */
+static void test_matrix_shared(void **state)
+{
+    (void)state;
+    enum { V = 20, D = 12, N = 30, EACH = 6 };
+    double support[V * D], weight[N * EACH];
+    int64_t offset[N + 1];
+    int32_t index[N * EACH];
+    rng r = rng_make(4, RNG_GAUSSIANS, 1);
+    for (int k = 0; k < V * D; k++)
+        support[k] = rng_normal(&r);
+    for (int i = 0; i <= N; i++)
+        offset[i] = i * EACH;
+    for (int k = 0; k < N * EACH; k++) {
+        index[k] = (int32_t)((k % EACH) * 3 + rng_below(&r, 3));
+        weight[k] = 0.1 + rng_uniform(&r);
+    }
+    ddsc_context *ctx = test_context(2, 3);
+    measures *m = NULL;
+    assert_int_equal(ddsc_measures_create_shared(ctx, &m, N, V, D, support, offset, index, weight,
+                                                 DDSC_EMPTY_ERROR),
+                     DDSC_OK);
+    check_matrix(ctx, m, 2);
+    ddsc_measures_destroy(m);
+    ddsc_context_destroy(ctx);
+}
+
+/* Three copies of one cloud, the last moved: divergence 0 between the copies, positive to the rest,
+ * and the squared length of the move for a large epsilon. */
+static void test_debiased(void **state)
+{
+    (void)state;
+    enum { N = 10 };
+    double points[3 * N * 2], matrix[9];
+    int64_t offset[] = {0, N, 2 * N, 3 * N};
+    rng r = rng_make(5, RNG_GAUSSIANS, 2);
+    for (int k = 0; k < 2 * N; k++) {
+        points[k] = points[2 * N + k] = rng_normal(&r);
+        points[4 * N + k] = points[k] + (k % 2 ? 0.4 : 0.3);
+    }
+    ddsc_context *ctx = test_context(1, 3);
+    measures *m = NULL;
+    assert_int_equal(
+        ddsc_measures_create_clouds(ctx, &m, 3, 2, points, NULL, offset, DDSC_EMPTY_ERROR),
+        DDSC_OK);
+    for (double percent = 0.01; percent <= 1e9; percent *= 10) {
+        ddsc_metric_settings set = sinkhorn_settings(DDSC_SINKHORN_DEBIASED, percent);
+        assert_int_equal(ddsc_distance_run(ctx, matrix, NULL, m, &set, 0, 1), DDSC_OK);
+        assert_true(matrix[1] == 0);
+        assert_close(matrix[2], matrix[5], 1e-12, 0);
+        /* for a translation the divergence is the squared move at every epsilon */
+        assert_close(matrix[2], 0.25, 1e-7, 0);
+    }
+    ddsc_measures_destroy(m);
+    ddsc_context_destroy(ctx);
+}
+
+static void test_debiased_positive(void **state)
+{
+    (void)state;
+    ddsc_context *ctx = test_context(2, 3);
+    measures *m = test_random_measures(ctx, 15, 12, 2, 77);
+    double matrix[15 * 15];
+    for (double percent = 0.1; percent <= 1000; percent *= 10) {
+        ddsc_metric_settings set = sinkhorn_settings(DDSC_SINKHORN_DEBIASED, percent);
+        assert_int_equal(ddsc_distance_run(ctx, matrix, NULL, m, &set, 0, 1), DDSC_OK);
+        for (int i = 0; i < 15; i++)
+            for (int j = 0; j < 15; j++)
+                assert_true(i == j ? matrix[i * 15 + j] == 0 : matrix[i * 15 + j] > 0);
+    }
+    ddsc_measures_destroy(m);
+    ddsc_context_destroy(ctx);
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    double one[40 * 40], two[40 * 40];
+    for (int which = 0; which < 3; which++)
+        for (int64_t dim = 2; dim <= 12; dim += 10) {
+            ddsc_metric_settings set = sinkhorn_settings((ddsc_sinkhorn_value)which, 0.5);
+            for (int threads = 1; threads <= 2; threads++) {
+                ddsc_context *ctx = test_context(threads, 3);
+                measures *m = test_random_measures(ctx, 40, 14, dim, 5);
+                assert_int_equal(
+                    ddsc_distance_run(ctx, threads == 1 ? one : two, NULL, m, &set, 0, 0), DDSC_OK);
+                ddsc_measures_destroy(m);
+                ddsc_context_destroy(ctx);
+            }
+            assert_memory_equal(one, two, sizeof one);
+        }
+}
+
+/* All points equal, or most of them: epsilon must still be found and values be right. */
+static void test_coinciding_points(void **state)
+{
+    (void)state;
+    double points[] = {1, 2, 1, 2, 1, 2}, matrix[9];
+    int64_t offset[] = {0, 1, 2, 3};
+    ddsc_context *ctx = test_context(1, 0);
+    for (int which = 0; which < 3; which++) {
+        ddsc_metric_settings set = sinkhorn_settings((ddsc_sinkhorn_value)which, 5);
+        measures *m = NULL;
+        assert_int_equal(
+            ddsc_measures_create_clouds(ctx, &m, 3, 2, points, NULL, offset, DDSC_EMPTY_ERROR),
+            DDSC_OK);
+        assert_int_equal(ddsc_distance_run(ctx, matrix, NULL, m, &set, 0, 1), DDSC_OK);
+        for (int k = 0; k < 9; k++)
+            assert_true(matrix[k] == 0);
+        ddsc_measures_destroy(m);
+    }
+    ddsc_context_destroy(ctx);
+}
+
+static void test_cap(void **state)
+{
+    (void)state;
+    ddsc_context *ctx = test_context(2, 0);
+    measures *m = test_random_measures(ctx, 8, 20, 2, 3);
+    ddsc_metric_settings set = sinkhorn_settings(DDSC_SINKHORN_REGULARISED, 0.01);
+    ddsc_pair_stats stats;
+    double matrix[64];
+    set.sinkhorn_max_iterations = 2;
+    assert_int_equal(ddsc_distance_run(ctx, matrix, &stats, m, &set, 0, 1), DDSC_NOT_CONVERGED);
+    assert_true(stats.n_not_converged > 0 && stats.max_gap > set.sinkhorn_tolerance);
+    for (int k = 0; k < 64; k++)
+        assert_true(isfinite(matrix[k]));
+    ddsc_measures_destroy(m);
+    ddsc_context_destroy(ctx);
+}
+
+static ddsc_status matrix_once(ddsc_context *ctx, void *arg)
+{
+    int64_t dim = *(const int64_t *)arg;
+    double matrix[25], points[5 * 4 * 12];
+    int64_t offset[6];
+    for (int i = 0; i <= 5; i++)
+        offset[i] = 4 * i;
+    rng r = rng_make(8, RNG_GAUSSIANS, 3);
+    for (int64_t k = 0; k < 20 * dim; k++)
+        points[k] = rng_normal(&r);
+    measures *m = NULL;
+    ddsc_status status =
+        ddsc_measures_create_clouds(ctx, &m, 5, dim, points, NULL, offset, DDSC_EMPTY_ERROR);
+    ddsc_metric_settings set = sinkhorn_settings(DDSC_SINKHORN_DEBIASED, 1);
+    if (status >= 0)
+        status = ddsc_distance_run(ctx, matrix, NULL, m, &set, 0, 1);
+    ddsc_measures_destroy(m);
+    return status;
+}
+
+static void test_memory(void **state)
+{
+    (void)state;
+    int64_t dim[] = {2, 12};
+    assert_true(test_failing_allocations(matrix_once, &dim[0]) > 10);
+    assert_true(test_failing_allocations(matrix_once, &dim[1]) > 10);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_matrix),   cmocka_unit_test(test_matrix_shared),
+        cmocka_unit_test(test_debiased), cmocka_unit_test(test_debiased_positive),
+        cmocka_unit_test(test_threads),  cmocka_unit_test(test_coinciding_points),
+        cmocka_unit_test(test_cap),      cmocka_unit_test(test_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
