@@ -8,8 +8,9 @@ ddsc_status graph_create(ddsc_context *ctx, ddsc_graph **graph, int64_t n, int64
     int64_t room;
     *graph = NULL;
     if (!mul_ok(n, tau, &room))
-        return ctx_fail(ctx, DDSC_ERROR_MEMORY, "a graph of %lld items with tau = %lld is too large",
-                        (long long)n, (long long)tau);
+        return ctx_fail(ctx, DDSC_ERROR_MEMORY,
+                        "a graph of %lld items with tau = %lld is too large", (long long)n,
+                        (long long)tau);
     TRY(MEM_ZERO(ctx, g, 1));
     *g = (ddsc_graph){.ctx = ctx, .n = n, .tau = tau};
     TRY(MEM_ZERO(ctx, g->offset, n + 1));

@@ -116,8 +116,8 @@ SIMD_CLONES static void direct_block(int64_t d, const points_panel *rows,
     }
 }
 
-/* |x|^2 + |y|^2 - 2 xy loses what the norms exceed the result by: below 2^-10 of the norms, and when
- * they overflow, it is not trusted. */
+/* |x|^2 + |y|^2 - 2 xy loses what the norms exceed the result by: below 2^-10 of the norms, and
+ * when they overflow, it is not trusted. */
 SIMD_INLINE bool spoilt(double value, double norms)
 {
     return !(value >= 0x1p-10 * norms && norms <= 1e300);

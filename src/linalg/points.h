@@ -1,6 +1,6 @@
 /* Squared Euclidean distances between blocks of points. Few dimensions go by differences, many by a
- * matrix product with the entries that cancellation would spoil computed again by differences, so every
- * value is good to about 1e-12 relative and equal points are at distance exactly 0. */
+ * matrix product with the entries that cancellation would spoil computed again by differences, so
+ * every value is good to about 1e-12 relative and equal points are at distance exactly 0. */
 #ifndef DDSC_LINALG_POINTS_H
 #define DDSC_LINALG_POINTS_H
 

@@ -1,5 +1,5 @@
-/* The bandwidth: a quantile of the distances between pooled points. A fixed sample of entries bounds the
- * work; a set with fewer entries is taken whole. */
+/* The bandwidth: a quantile of the distances between pooled points. A fixed sample of entries
+ * bounds the work; a set with fewer entries is taken whole. */
 #include <math.h>
 
 #include "linalg/points.h"

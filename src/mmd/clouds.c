@@ -1,6 +1,6 @@
-/* Items with points of their own: the kernel between two items in blocks of points, made, summed and
- * forgotten. Entries of neighbouring items lie side by side, so a block of columns may hold many small
- * items or a part of a large one. */
+/* Items with points of their own: the kernel between two items in blocks of points, made, summed
+ * and forgotten. Entries of neighbouring items lie side by side, so a block of columns may hold
+ * many small items or a part of a large one. */
 #include <string.h>
 
 #include "base/simd.h"
@@ -59,7 +59,8 @@ static bool same_items(const measures *m, int64_t i, int64_t j)
            memcmp(x.weight, y.weight, (size_t)x.n * sizeof *x.weight) == 0;
 }
 
-/* The tile at work; columns [e0, e1) of the entries are loaded and belong to items [first, last]. */
+/* The tile at work; columns [e0, e1) of the entries are loaded and belong to items [first, last].
+ */
 typedef struct strip_of_entries {
     int64_t e0, e1, first, last;
 } strip_of_entries;

@@ -1,6 +1,6 @@
-/* The field of items on a shared table, g_j(v) = sum_q b_q k(x_v, y_q). The Gram of the table is never
- * held: a worker makes a stripe of it (all rows x MMD_LANES columns), uses it for every item, and moves
- * on. Filling the field and using it are the same sparse product. */
+/* The field of items on a shared table, g_j(v) = sum_q b_q k(x_v, y_q). The Gram of the table is
+ * never held: a worker makes a stripe of it (all rows x MMD_LANES columns), uses it for every item,
+ * and moves on. Filling the field and using it are the same sparse product. */
 #include <string.h>
 
 #include "base/simd.h"

@@ -1,5 +1,5 @@
-/* The field on a regular grid: exp(-|x - y|^2 / 2h^2) is a product over the axes, so MMD_LANES dense
- * histograms at a time are multiplied by one small matrix an axis. */
+/* The field on a regular grid: exp(-|x - y|^2 / 2h^2) is a product over the axes, so MMD_LANES
+ * dense histograms at a time are multiplied by one small matrix an axis. */
 #include <math.h>
 #include <string.h>
 
@@ -82,8 +82,8 @@ SIMD_INLINE void line_product(int64_t n, const double *kernel, const double *lin
 }
 
 /* Multiply every line along an axis of n cells, `stride` cells apart, by the axis kernel. */
-SIMD_CLONES static void smooth_axis(int64_t n_cells, int64_t n, int64_t stride, const double *kernel,
-                                    double *cells, double *line)
+SIMD_CLONES static void smooth_axis(int64_t n_cells, int64_t n, int64_t stride,
+                                    const double *kernel, double *cells, double *line)
 {
     for (int64_t base = 0; base < n_cells; base++) {
         if (base / stride % n != 0)

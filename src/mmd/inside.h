@@ -6,8 +6,8 @@
 #include "mmd/mmd.h"
 
 enum {
-    MMD_LANES = 32,   /* items side by side in the field, and support rows in a stripe of the Gram */
-    MMD_ROWS = 64,    /* a kernel block is at most MMD_ROWS x MMD_COLUMNS points */
+    MMD_LANES = 32, /* items side by side in the field, and support rows in a stripe of the Gram */
+    MMD_ROWS = 64,  /* a kernel block is at most MMD_ROWS x MMD_COLUMNS points */
     MMD_COLUMNS = 256
 };
 
@@ -34,9 +34,9 @@ struct mmd {
     mmd_settings set;
     mmd_way way;
     points table;
-    double *self; /* s_i */
+    double *self;               /* s_i */
     int64_t side, strip, first; /* first: the column the field starts at */
-    double *field; /* [block of MMD_LANES items][support row][lane] */
+    double *field;              /* [block of MMD_LANES items][support row][lane] */
     mmd_grid grid;
     mmd_worker *worker;
 };

@@ -2,8 +2,9 @@
  *
  *     D^2(i, j) = s_i + s_j - 2 sum_pq a_p b_q k(x_p, y_q),
  *
- * with s the mean kernel within an item: over pairs p != q, divided by 1 - sum a_p^2 (unbiased), or over
- * all pairs (biased). An item of one point has no pair: its s is k(x, x), its only value, in both. */
+ * with s the mean kernel within an item: over pairs p != q, divided by 1 - sum a_p^2 (unbiased), or
+ * over all pairs (biased). An item of one point has no pair: its s is k(x, x), its only value, in
+ * both. */
 #ifndef DDSC_MMD_H
 #define DDSC_MMD_H
 
@@ -18,15 +19,16 @@ typedef struct mmd_kernel {
 /* Squared distances become k(x, y), in place. */
 void mmd_kernel_apply(const mmd_kernel *kernel, int64_t n, double *r2);
 double mmd_kernel_value(const mmd_kernel *kernel, double r2);
-/* The bandwidth by rule: a quantile of the non-zero distances in a fixed sample of points; 1 when all
- * points are equal. */
+/* The bandwidth by rule: a quantile of the non-zero distances in a fixed sample of points; 1 when
+ * all points are equal. */
 ddsc_status mmd_bandwidth(ddsc_context *ctx, double *bandwidth, const measures *m,
                           const ddsc_metric_settings *settings);
 
 /* Three ways to the sums, chosen by cost from sizes alone. */
 typedef enum mmd_way {
     MMD_CLOUDS, /* kernel blocks point by point: own supports */
-    MMD_FIELD,  /* shared support: g_j(v) = sum_q b_q k(x_v, y_q) on the table, then sparse products */
+    MMD_FIELD,  /* shared support: g_j(v) = sum_q b_q k(x_v, y_q) on the table, then sparse products
+                 */
     MMD_GRID    /* the same field by one Gaussian an axis: the table is a regular grid */
 } mmd_way;
 

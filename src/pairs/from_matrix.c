@@ -15,7 +15,7 @@ typedef struct table {
 
 static ddsc_status bad_entry(const table *t, int64_t i, int64_t j, const char *why)
 {
-    return ctx_fail(t->ctx, DDSC_ERROR_INPUT, "matrix entry (%lld, %lld) is %.17g: %s",
+    return ctx_fail(t->ctx, DDSC_ERROR_INPUT, "matrix entry (%lld, %lld) is %.15g: %s",
                     (long long)i, (long long)j, t->value[i * t->n + j], why);
 }
 

@@ -4,9 +4,8 @@
 
 #include "pairs/pairs.h"
 
-/* Squared distances of coordinates up to this stay finite in any number of dimensions that fits in
- * memory; bandwidths keep to the same range so that h^2 and 1/h^2 are finite. */
-static const double largest_coordinate = 1e150;
+/* The range of coordinates (data/parts.c): h^2 and 1/h^2 are finite in it. */
+static const double largest_bandwidth = 1e150;
 
 void ddsc_metric_settings_init(ddsc_metric_settings *settings)
 {
@@ -75,7 +74,7 @@ static ddsc_status check_bandwidth(ddsc_context *ctx, const ddsc_metric_settings
     double h = s->bandwidth;
     if (s->bandwidth_rule != DDSC_BANDWIDTH_VALUE)
         return DDSC_OK;
-    if (!(h >= 1 / largest_coordinate && h <= largest_coordinate))
+    if (!(h >= 1 / largest_bandwidth && h <= largest_bandwidth))
         return bad_number(ctx, "bandwidth", h, "positive, from 1e-150 to 1e150");
     return DDSC_OK;
 }
