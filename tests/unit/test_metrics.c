@@ -1,0 +1,198 @@
+/* The public calls over pairs, for every metric. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pairs/pairs.h"
+#include "graph_support.h"
+#include "support.h"
+
+/* ---- the public calls, every metric ---- */
+
+static ddsc_metric_settings metric_settings(ddsc_metric metric)
+{
+    ddsc_metric_settings set;
+    ddsc_metric_settings_init(&set);
+    set.metric = metric;
+    set.sinkhorn_tolerance = 1e-6;
+    return set;
+}
+
+/* The graph is the one cut from the matrix, bit for bit, for 1, 2 and 3 threads. */
+static void check_metric(ddsc_metric metric, int64_t n, int64_t points, int64_t dim)
+{
+    double *first = NULL;
+    for (int threads = 1; threads <= 3; threads++) {
+        ddsc_context *ctx = test_context(threads, 4);
+        measures *m = test_random_measures(ctx, n, points, dim, 77);
+        ddsc_metric_settings set = metric_settings(metric);
+        ddsc_graph_settings graph_set = graph_settings(7, 1);
+        double *d2 = malloc((size_t)(n * n) * sizeof *d2);
+        double *half = malloc((size_t)(n * n) * sizeof *half);
+        ddsc_pair_stats stats, again;
+        ddsc_graph *graph = NULL;
+        assert_true(ddsc_distance_run(ctx, d2, &stats, m, &set, 0, 1) >= 0);
+        assert_true(ddsc_distance_run(ctx, half, &again, m, &set, 1, 1) >= 0);
+        assert_true(ddsc_neighbors_run(ctx, &graph, &again, m, &set, &graph_set) >= 0);
+        assert_cut(graph, n, 7, d2);
+        assert_int_equal(stats.n_pairs, n * (n - 1) / 2);
+        assert_int_equal(stats.n_solved, n * (n - 1) / 2);
+        int64_t at = 0;
+        for (int64_t i = 0; i < n; i++) {
+            assert_true(d2[i * n + i] == 0);
+            for (int64_t j = i + 1; j < n; j++) {
+                assert_true(d2[i * n + j] == d2[j * n + i]);
+                assert_true(d2[i * n + j] == half[at++]);
+            }
+        }
+        if (first)
+            assert_memory_equal(first, d2, (size_t)(n * n) * sizeof *d2);
+        else
+            first = memcpy(malloc((size_t)(n * n) * sizeof *d2), d2, (size_t)(n * n) * sizeof *d2);
+        ddsc_graph_destroy(graph);
+        free(d2);
+        free(half);
+        ddsc_measures_destroy(m);
+        ddsc_context_destroy(ctx);
+    }
+    free(first);
+}
+
+static void test_metrics(void **state)
+{
+    (void)state;
+    for (int metric = DDSC_METRIC_W2; metric <= DDSC_METRIC_LOT; metric++) {
+        check_metric((ddsc_metric)metric, 23, 6, 2);
+        check_metric((ddsc_metric)metric, 37, 9, 20);
+    }
+}
+
+static void test_w2_stats(void **state)
+{
+    (void)state;
+    ddsc_context *ctx = test_context(2, 0);
+    measures *m = test_random_measures(ctx, 12, 30, 3, 5);
+    double *d = malloc(144 * sizeof *d);
+    ddsc_metric_settings set = metric_settings(DDSC_METRIC_W2);
+    ddsc_pair_stats stats;
+    assert_int_equal(ddsc_distance_run(ctx, d, &stats, m, &set, 0, 0), DDSC_OK);
+    assert_true(stats.max_gap <= 1e-10 && stats.n_iterations > 0 && stats.n_not_converged == 0);
+    for (int64_t i = 0; i < 12; i++) /* a metric: the triangle holds */
+        for (int64_t j = 0; j < 12; j++)
+            for (int64_t k = 0; k < 12; k++)
+                assert_true(d[i * 12 + j] <= d[i * 12 + k] + d[k * 12 + j] + 1e-9);
+    set.w2_max_pivots = 1;
+    assert_int_equal(ddsc_distance_run(ctx, d, &stats, m, &set, 0, 0), DDSC_NOT_CONVERGED);
+    assert_true(stats.n_not_converged > 0);
+    assert_non_null(strstr(ddsc_context_message(ctx), "cap"));
+    free(d);
+    ddsc_measures_destroy(m);
+    ddsc_context_destroy(ctx);
+}
+
+static void test_bad_calls(void **state)
+{
+    (void)state;
+    ddsc_context *ctx = test_context(1, 0);
+    measures *m = test_random_measures(ctx, 3, 4, 2, 1);
+    double out[9] = {0};
+    ddsc_graph *graph = NULL;
+    assert_int_equal(ddsc_distance_run(NULL, out, NULL, m, NULL, 0, 0), DDSC_ERROR_ARGUMENT);
+    assert_int_equal(ddsc_distance_run(ctx, NULL, NULL, m, NULL, 0, 0), DDSC_ERROR_ARGUMENT);
+    assert_int_equal(ddsc_distance_run(ctx, out, NULL, NULL, NULL, 0, 0), DDSC_ERROR_ARGUMENT);
+    assert_int_equal(ddsc_distance_run(ctx, out, NULL, m, NULL, 0, 0), DDSC_OK);
+    assert_int_equal(ddsc_neighbors_run(NULL, &graph, NULL, m, NULL, NULL), DDSC_ERROR_ARGUMENT);
+    assert_int_equal(ddsc_neighbors_run(ctx, NULL, NULL, m, NULL, NULL), DDSC_ERROR_ARGUMENT);
+    assert_int_equal(ddsc_neighbors_run(ctx, &graph, NULL, NULL, NULL, NULL), DDSC_ERROR_ARGUMENT);
+    ddsc_metric_settings mmd = metric_settings(DDSC_METRIC_MMD);
+    ddsc_graph_settings pruned = graph_settings(1, 1);
+    pruned.exact_graph = DDSC_GRAPH_PRUNED;
+    assert_int_equal(ddsc_neighbors_run(ctx, &graph, NULL, m, &mmd, &pruned), DDSC_ERROR_ARGUMENT);
+    assert_non_null(strstr(ddsc_context_message(ctx), "mmd has no lower bounds"));
+    assert_null(graph);
+    ddsc_measures_destroy(m);
+    ddsc_context_destroy(ctx);
+}
+
+static void test_memory_without_matrix(void **state)
+{
+    (void)state;
+    enum { N = 3000 };
+    ddsc_context *ctx = test_context(2, 0);
+    measures *m = test_random_measures(ctx, N, 3, 1, 2);
+    ddsc_metric_settings set = metric_settings(DDSC_METRIC_MMD);
+    ddsc_graph *graph = NULL;
+    assert_int_equal(ddsc_neighbors_run(ctx, &graph, NULL, m, &set, NULL), DDSC_OK);
+    assert_true(ddsc_context_get_peak_memory(ctx) < (int64_t)N * N * 8 / 2);
+    ddsc_graph_destroy(graph);
+    ddsc_measures_destroy(m);
+    ddsc_context_destroy(ctx);
+}
+
+/* ---- failed allocations ---- */
+
+static ddsc_status call_distance(ddsc_context *ctx, void *arg)
+{
+    double out[64];
+    const ddsc_metric_settings set = metric_settings(*(const ddsc_metric *)arg);
+    ddsc_context *other = test_context(1, 0);
+    measures *m = test_random_measures(other, 8, 5, 2, 3);
+    ddsc_status status = ddsc_distance_run(ctx, out, NULL, m, &set, 0, 0);
+    ddsc_measures_destroy(m);
+    ddsc_context_destroy(other);
+    return status;
+}
+
+static ddsc_status call_neighbors(ddsc_context *ctx, void *arg)
+{
+    const ddsc_metric_settings set = metric_settings(*(const ddsc_metric *)arg);
+    const ddsc_graph_settings graph_set = graph_settings(2, 0.5);
+    ddsc_context *other = test_context(1, 0);
+    measures *m = test_random_measures(other, 8, 5, 2, 3);
+    ddsc_graph *graph = NULL;
+    ddsc_status status = ddsc_neighbors_run(ctx, &graph, NULL, m, &set, &graph_set);
+    assert_true((graph != NULL) == (status >= 0));
+    ddsc_graph_destroy(graph);
+    ddsc_measures_destroy(m);
+    ddsc_context_destroy(other);
+    return status;
+}
+
+static ddsc_status call_matrix(ddsc_context *ctx, void *arg)
+{
+    ddsc_graph *graph = NULL;
+    ddsc_status status = ddsc_graph_create_from_matrix(ctx, &graph, 3, arg, 1, NULL);
+    ddsc_graph_destroy(graph);
+    return status;
+}
+
+static ddsc_status call_vectors(ddsc_context *ctx, void *arg)
+{
+    ddsc_graph *graph = NULL;
+    ddsc_status status = ddsc_graph_create_from_vectors(ctx, &graph, 3, 3, arg, NULL);
+    ddsc_graph_destroy(graph);
+    return status;
+}
+
+static void test_allocations(void **state)
+{
+    (void)state;
+    double zeros[9] = {0};
+    for (int k = DDSC_METRIC_W2; k <= DDSC_METRIC_LOT; k++) {
+        ddsc_metric metric = (ddsc_metric)k;
+        assert_true(test_failing_allocations(call_distance, &metric) > 3);
+        assert_true(test_failing_allocations(call_neighbors, &metric) > 3);
+    }
+    assert_true(test_failing_allocations(call_matrix, zeros) > 3);
+    assert_true(test_failing_allocations(call_vectors, zeros) > 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_metrics),     cmocka_unit_test(test_w2_stats),
+        cmocka_unit_test(test_bad_calls),   cmocka_unit_test(test_memory_without_matrix),
+        cmocka_unit_test(test_allocations),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
