@@ -134,8 +134,8 @@ static void test_bad_graph_settings(void **state)
 static void test_tau_default(void **state)
 {
     (void)state;
-    const int64_t n[] = {0, 1, 2, 10, 11, 12, 1000, 1024, 1025, 70000};
-    const int64_t tau[] = {0, 0, 1, 9, 10, 10, 10, 10, 11, 17};
+    const int64_t n[] = {0, 1, 2, 10, 40, 72, 73, 1000, 1025, 70000};
+    const int64_t tau[] = {0, 0, 1, 3, 5, 9, 10, 10, 11, 17};
     for (int k = 0; k < 10; k++)
         assert_int_equal(tau_default(n[k]), tau[k]);
 }
