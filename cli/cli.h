@@ -33,7 +33,7 @@ typedef struct cli_options {
     /* input */
     ddsc_read_settings read;
     const char *truth;
-    int64_t phase;            /* 0: all phases */
+    int64_t phase, phases;    /* 0: all phases; as many as are found */
     int64_t subset_per_class; /* 0: all */
     int64_t compress;         /* 0: as they are */
     int precomputed, squared_input;

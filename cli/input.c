@@ -5,6 +5,8 @@
 #include "cli.h"
 #include "options.h"
 
+enum { MAX_PHASES = 1000000 };
+
 /* Replace the measures by a copy made from them. */
 static void replace(cli_input *in, ddsc_measures *copy)
 {
@@ -17,7 +19,8 @@ static bool read_files(session *s, cli_input *in, int *code)
 {
     const cli_options *o = &s->opt;
     ddsc_read_settings set = o->read;
-    set.phase = (int)(o->phase > 1000000 ? 1000000 : o->phase);
+    set.phase = (int)(o->phase > MAX_PHASES ? MAX_PHASES : o->phase);
+    set.phases = (int)(o->phases > MAX_PHASES ? MAX_PHASES : o->phases);
     ddsc_status status =
         o->n_operands == 1
             ? ddsc_measures_read(s->ctx, &in->measures, o->operand[0], &set)
@@ -131,8 +134,8 @@ bool input_matrix(session *s, double **matrix, int64_t *n, int *code)
         *code = message_usage(s->verb, "--precomputed takes one matrix");
         return false;
     }
-    static const char *const meaningless[] = {"subset-per-class", "compress", "labels", "phase",
-                                              "channels",         "arcsinh",  "method"};
+    static const char *const meaningless[] = {"subset-per-class", "compress", "labels",  "phase",
+                                              "phases",           "channels", "arcsinh", "method"};
     for (size_t i = 0; i < sizeof meaningless / sizeof *meaningless; i++)
         if (option_given(&s->opt, meaningless[i])) {
             *code = message_usage(s->verb, "--%s does not go with --precomputed", meaningless[i]);

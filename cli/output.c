@@ -64,6 +64,8 @@ bool output_check_file(const session *s, const char *path, int *code)
     if (stat(path, &info) == 0) {
         if (S_ISDIR(info.st_mode))
             return refuse(path, "is a directory, a file is wanted", code);
+        if (!S_ISREG(info.st_mode)) /* a device or a pipe is written to, not replaced */
+            return access(path, W_OK) == 0 || refuse(path, strerror(errno), code);
         if (!s->opt.force)
             return refuse(path, "exists (--force overwrites)", code);
     }

@@ -43,7 +43,7 @@ def test_compress_reports_the_error_made(ddsc, three_groups, tmp_path):
     worst = 0
     for i in range(45):
         own = rows[rows["id"] == i]
-        y = np.column_stack([own[name] for name in own.dtype.names[2:4]])
+        y = np.column_stack([own[name] for name in ("x1", "x2")])
         x = whole["points"][whole["offsets"][i]:whole["offsets"][i + 1]]
         worst = max(worst, ot.emd2([], own["weight"] / own["weight"].sum(), ot.dist(x, y)) ** 0.5)
     assert data["compress"]["max_w2"] == pytest.approx(worst, rel=1e-6)

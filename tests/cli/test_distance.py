@@ -1,6 +1,8 @@
 """ddsc distance: the matrix in its forms, against POT, and its limits."""
 import io
 import json
+import os
+import stat
 
 import numpy as np
 import ot
@@ -81,3 +83,8 @@ def test_matrix_over_the_memory_limit(ddsc, tmp_path):
     np.save(tmp_path / "many.npy", np.random.default_rng(0).normal(size=(3000, 1, 1)))
     message = ddsc("distance", tmp_path / "many.npy", "--memory", "20M", code=5).stderr
     assert "3,000 x 3,000" in message and "68.7 MiB" in message and "neighbors" in message
+
+
+def test_devices_are_written_to_not_replaced(ddsc, three_groups):
+    ddsc("distance", three_groups, "-o", "/dev/null")
+    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
