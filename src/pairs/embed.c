@@ -19,7 +19,6 @@ ddsc_status ddsc_embed_run(ddsc_context *context, double **out, int64_t *n_colum
         return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_embed_run: %s is NULL",
                         !out ? "out" : (!data ? "measures" : "n_columns"));
     TRY(metric_settings_take(context, &set, settings));
-    TRY(measures_range_check(context, data));
     TRY(lot_run(context, out, n_columns, &found, data, &set));
     found.seconds = clock_seconds() - start;
     if (stats)
