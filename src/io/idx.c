@@ -130,8 +130,6 @@ static ddsc_status read_pixels(ddsc_context *ctx, measures_parts *out, io_stream
         TRY(take_pixels(&r, value, n, pixels));
     }
     TRY(stream_expect_end(s, "its header and images"));
-    TRY(mem_resize(ctx, &out->index, out->nnz, sizeof *out->index));
-    TRY(mem_resize(ctx, &out->weight, out->nnz, sizeof *out->weight));
 done:
     mem_free(ctx, bytes);
     mem_free(ctx, value);

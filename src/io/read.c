@@ -51,30 +51,53 @@ static ddsc_status refuse_content(io_stream *s, const unsigned char *head, size_
                        head[0], n > 1 ? head[1] : 0, n > 2 ? head[2] : 0, n > 3 ? head[3] : 0);
 }
 
-ddsc_status io_read_parts(ddsc_context *ctx, measures_parts *out, char **axes, ddsc_format *format,
-                          io_stream *s, const ddsc_read_settings *set)
+static ddsc_status read_format(ddsc_context *ctx, measures_parts *out, char **axes,
+                               ddsc_format format, io_stream *s, const ddsc_read_settings *set)
 {
-    unsigned char head[STREAM_PEEK_MAX];
-    size_t n;
-    ddsc_status status = stream_peek(s, head, sizeof head, &n);
-    if (status < 0)
-        return status;
-    const char *foreign = io_sniff_foreign(head, n);
-    if (foreign)
-        return stream_fail(s, "is %s", foreign);
-    *format = io_sniff(head, n);
-    switch (*format) {
+    switch (format) {
     case DDSC_FORMAT_NPZ: return npz_read(ctx, out, s);
     case DDSC_FORMAT_NPY: return npy_read_clouds(ctx, out, s);
     case DDSC_FORMAT_CSV: return csv_read(ctx, out, axes, s);
     case DDSC_FORMAT_IDX: return idx_read_images(ctx, out, s);
     case DDSC_FORMAT_D2: return d2_read(ctx, out, s, set->phases, set->phase);
     case DDSC_FORMAT_FCS: return fcs_read(ctx, out, axes, s, set->channels, set->arcsinh);
-    case DDSC_FORMAT_MTX:
+    default:
         return stream_fail(s, "is a MatrixMarket matrix, not a set of items; a distance matrix is "
                               "read with --precomputed");
-    default: return refuse_content(s, head, n);
     }
+}
+
+/* Give back what growing left over. */
+static ddsc_status trim(ddsc_context *ctx, measures_parts *p)
+{
+    ddsc_status status = DDSC_OK;
+    TRY(mem_resize(ctx, &p->support, p->v * p->d, sizeof *p->support));
+    TRY(mem_resize(ctx, &p->offset, p->n + 1, sizeof *p->offset));
+    if (p->index)
+        TRY(mem_resize(ctx, &p->index, p->nnz, sizeof *p->index));
+    if (p->weight)
+        TRY(mem_resize(ctx, &p->weight, p->nnz, sizeof *p->weight));
+done:
+    return status;
+}
+
+ddsc_status io_read_parts(ddsc_context *ctx, measures_parts *out, char **axes, ddsc_format *format,
+                          io_stream *s, const ddsc_read_settings *set)
+{
+    ddsc_status status = DDSC_OK;
+    unsigned char head[STREAM_PEEK_MAX];
+    size_t n;
+    TRY(stream_peek(s, head, sizeof head, &n));
+    const char *foreign = io_sniff_foreign(head, n);
+    if (foreign)
+        return stream_fail(s, "is %s", foreign);
+    *format = io_sniff(head, n);
+    if (*format == DDSC_FORMAT_AUTO)
+        return refuse_content(s, head, n);
+    TRY(read_format(ctx, out, axes, *format, s, set));
+    TRY(trim(ctx, out));
+done:
+    return status;
 }
 
 /* Labels from a file of their own take the place of those in the data. */
