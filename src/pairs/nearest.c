@@ -90,13 +90,8 @@ static void heap_take(nearest *near, int64_t item, int64_t other, double d2)
         __atomic_store(&near->limit[item], &h.value[0], __ATOMIC_RELAXED);
 }
 
-/* A limit only ever falls, so a stale one lets too much in, never too little. */
-void nearest_offer(nearest *near, int64_t item, int64_t other, double d2)
+void nearest_take(nearest *near, int64_t item, int64_t other, double d2)
 {
-    double limit;
-    __atomic_load(&near->limit[item], &limit, __ATOMIC_RELAXED);
-    if (d2 > limit)
-        return;
     spin_lock(&near->lock[item]);
     heap_take(near, item, other, d2);
     spin_unlock(&near->lock[item]);

@@ -129,8 +129,16 @@ typedef struct nearest {
 } nearest;
 
 ddsc_status nearest_create(ddsc_context *ctx, nearest *near, int64_t n, int64_t tau);
-/* Offer `other` at distance d2 to item's list; safe from any thread. */
-void nearest_offer(nearest *near, int64_t item, int64_t other, double d2);
+void nearest_take(nearest *near, int64_t item, int64_t other, double d2);
+/* Offer `other` at distance d2 to item's list; safe from any thread. A limit only ever falls, so a
+ * stale one lets too much in, never too little. */
+static inline void nearest_offer(nearest *near, int64_t item, int64_t other, double d2)
+{
+    double limit;
+    __atomic_load(&near->limit[item], &limit, __ATOMIC_RELAXED);
+    if (d2 <= limit)
+        nearest_take(near, item, other, d2);
+}
 /* Sort the lists and hand over the graph; the rest of `near` is freed by nearest_free. */
 ddsc_status nearest_finish(ddsc_context *ctx, nearest *near, ddsc_graph **graph);
 void nearest_free(ddsc_context *ctx, nearest *near);

@@ -108,12 +108,13 @@ def own_clouds(rng, dim):
 
 def shared_clouds(rng, dim):
     table = rng.normal(size=(60, dim))
-    return [table[rng.choice(60, rng.integers(1, 15), replace=False)] for _ in range(90)]
+    return [table[rng.choice(60, rng.integers(1, 15), replace=False)] for _ in range(70)]
 
 
 def grid_clouds(rng, dim):
-    cells = np.stack(np.meshgrid(*[np.arange(6.0)] * dim, indexing="ij"), -1).reshape(-1, dim)
-    return [0.25 * cells[rng.random(len(cells)) < 0.5] for _ in range(80)]
+    axis = np.arange([20.0, 6.0, 4.0][dim - 1])
+    cells = np.stack(np.meshgrid(*[axis] * dim, indexing="ij"), -1).reshape(-1, dim)
+    return [0.25 * cells[rng.random(len(cells)) < 0.4] for _ in range(66)]
 
 
 CASES = [(make, d) for make in (own_clouds, shared_clouds) for d in (1, 2, 3, 10, 100)]

@@ -67,6 +67,56 @@ static void test_metrics(void **state)
     }
 }
 
+/* Clouds of few integer points, every fourth a copy of an earlier one: ties and zeros. */
+static measures *tied_clouds(ddsc_context *ctx, int64_t n, int64_t dim, uint64_t seed)
+{
+    enum { POINTS = 4 };
+    rng r = rng_make(seed, RNG_GAUSSIANS, 1);
+    int64_t *offsets = malloc((size_t)(n + 1) * sizeof *offsets), size = POINTS * dim;
+    double *points = malloc((size_t)(n * size) * sizeof *points);
+    for (int64_t i = 0; i <= n; i++)
+        offsets[i] = i * POINTS;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t k = 0; k < size; k++)
+            points[i * size + k] = i % 4 == 3 ? points[i / 2 * size + k] : (double)rng_below(&r, 4);
+    measures *m = NULL;
+    assert_int_equal(
+        ddsc_measures_create_clouds(ctx, &m, n, dim, points, NULL, offsets, DDSC_EMPTY_ERROR),
+        DDSC_OK);
+    free(offsets);
+    free(points);
+    return m;
+}
+
+/* However the graph is searched, it is the one cut from the matrix, also where distances tie. */
+static void test_ties_and_duplicates(void **state)
+{
+    (void)state;
+    enum { N = 61 };
+    const int64_t dims[] = {1, 2, 12}, taus[] = {1, 5, 60};
+    ddsc_context *ctx = test_context(2, 0);
+    double *d2 = malloc(N * N * sizeof *d2);
+    for (int metric = DDSC_METRIC_W2; metric <= DDSC_METRIC_MMD; metric += 2)
+        for (int a = 0; a < 9; a++) {
+            measures *m = tied_clouds(ctx, N, dims[a % 3], (uint64_t)a);
+            ddsc_metric_settings set = metric_settings((ddsc_metric)metric);
+            assert_int_equal(ddsc_distance_run(ctx, d2, NULL, m, &set, 0, 1), DDSC_OK);
+            for (int way = DDSC_GRAPH_AUTO; way <= DDSC_GRAPH_PRUNED; way++) {
+                ddsc_graph_settings graph_set = graph_settings(taus[a / 3], 1);
+                graph_set.exact_graph = (ddsc_exact_graph)way;
+                ddsc_graph *graph = NULL;
+                if (metric != DDSC_METRIC_W2 && way == DDSC_GRAPH_PRUNED)
+                    continue;
+                assert_int_equal(ddsc_neighbors_run(ctx, &graph, NULL, m, &set, &graph_set), 0);
+                assert_cut(graph, N, taus[a / 3], d2);
+                ddsc_graph_destroy(graph);
+            }
+            ddsc_measures_destroy(m);
+        }
+    free(d2);
+    ddsc_context_destroy(ctx);
+}
+
 static void test_w2_stats(void **state)
 {
     (void)state;
@@ -190,8 +240,11 @@ static void test_allocations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_metrics),     cmocka_unit_test(test_w2_stats),
-        cmocka_unit_test(test_bad_calls),   cmocka_unit_test(test_memory_without_matrix),
+        cmocka_unit_test(test_metrics),
+        cmocka_unit_test(test_ties_and_duplicates),
+        cmocka_unit_test(test_w2_stats),
+        cmocka_unit_test(test_bad_calls),
+        cmocka_unit_test(test_memory_without_matrix),
         cmocka_unit_test(test_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
