@@ -1,25 +1,33 @@
-/* eigen: the K largest eigenpairs of the normalised affinity, with proof that none was missed. */
+/* eigen: the K largest eigenpairs of the normalised affinity, with proof that none was missed.
+ *
+ * The components' vectors are known exactly and come first. The rest is found by LAPACK when the
+ * graph is small, else by Chebyshev-filtered subspace iteration on a block wider than what is
+ * wanted. Last, a fresh random block orthogonal to everything found is filtered in turn: if it
+ * holds an eigenvalue above the smallest one found, the search goes on with it. */
 #ifndef DDSC_EIGEN_H
 #define DDSC_EIGEN_H
 
 #include "graph/graph.h"
 
 typedef struct eigen_settings {
-    double tolerance;
-    int64_t max_iterations;
-    int64_t dense_below; /* use LAPACK when n is at most this */
+    double tolerance;       /* residual that counts as converged */
+    int64_t max_iterations; /* operator-block products */
+    int64_t dense_below;    /* use LAPACK when n is at most this */
 } eigen_settings;
 
 typedef struct eigen_result {
     int64_t n, k;
-    double *value;  /* k, descending (of M; 1 - value is the Laplacian's) */
-    double *vector; /* n x k, row-major, orthonormal columns, sign fixed: largest entry positive */
+    double *value;    /* k, descending (of M; 1 - value is the Laplacian's) */
+    double *vector;   /* n x k, row-major, orthonormal columns, the largest entry positive */
     double *residual; /* k: |M v - lambda v| */
     bool dense, verified;
     int64_t n_products;
 } eigen_result;
 
-/* component (n), n_components: their exact vectors sqrt(degree) are deflated first. */
+/* component (n) in 0 .. n_components - 1, or -1 for items of components to be left out: their rows
+ * are zero. k at most the items not left out. With n_components >= k the vectors are those of the k
+ * largest components (ties: lower number). DDSC_NOT_CONVERGED when the cap was met or the check did
+ * not come out clean; the best vectors so far are then given. */
 ddsc_status eigen_run(ddsc_context *ctx, eigen_result *out, const sparse *m, const double *degree,
                       const int32_t *component, int64_t n_components, int64_t k,
                       const eigen_settings *settings);

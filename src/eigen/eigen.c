@@ -1,0 +1,204 @@
+/* From a graph's operator to checked eigenpairs: exact vectors, the solve, the proof, the finish.
+ */
+#include "eigen/eigen.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "eigen/solver.h"
+
+/* Entries this close to the largest one count as equal to it when a sign is chosen. */
+static const double SIGN_TIE = 1e-6;
+
+/* order[r]: the component of rank r by size, largest first (ties: lower number); room for c. */
+static void rank_components(int64_t *order, const int64_t *size, int64_t n_components, int64_t c)
+{
+    for (int64_t r = 0; r < c; r++)
+        order[r] = -1;
+    for (int64_t k = 0; k < n_components; k++) {
+        int64_t r = c;
+        while (r > 0 && (order[r - 1] < 0 || size[order[r - 1]] < size[k]))
+            r--;
+        if (r == c)
+            continue;
+        memmove(order + r + 1, order + r, (size_t)(c - r - 1) * sizeof *order);
+        order[r] = k;
+    }
+}
+
+/* sqrt(degree) on a component, normalised, is an eigenvector of eigenvalue 1. */
+static void fill_exact(panel *exact, const solver *s, const double *degree, const double *volume,
+                       const int64_t *column)
+{
+    for (int64_t i = 0; i < s->m->n; i++) {
+        int32_t c = s->component[i];
+        double *row = exact->x + i * exact->stride;
+        memset(row, 0, (size_t)exact->width * sizeof *row);
+        if (c >= 0 && column[c] >= 0)
+            row[column[c]] = sqrt(degree[i]) / sqrt(volume[c]);
+    }
+}
+
+/* The vectors of the largest components, at most k. */
+static ddsc_status add_components(solver *s, const double *degree, int64_t n_components, int64_t k)
+{
+    ddsc_status status = DDSC_OK;
+    int64_t count = BASE_MIN(n_components, k);
+    int64_t *size = NULL, *order = NULL, *column = NULL;
+    double *volume = NULL;
+    TRY(panel_new(s->ctx, &s->exact, s->m->n, count));
+    TRY(MEM_ZERO(s->ctx, size, n_components));
+    TRY(MEM_ZERO(s->ctx, volume, n_components));
+    TRY(MEM_NEW(s->ctx, column, n_components));
+    TRY(MEM_NEW(s->ctx, order, count));
+    for (int64_t i = 0; i < s->m->n; i++)
+        if (s->component[i] >= 0) {
+            size[s->component[i]]++;
+            volume[s->component[i]] += degree[i];
+        }
+    rank_components(order, size, n_components, count);
+    for (int64_t c = 0; c < n_components; c++)
+        column[c] = -1;
+    for (int64_t r = 0; r < count; r++)
+        column[order[r]] = r;
+    fill_exact(&s->exact, s, degree, volume, column);
+    s->room -= count;
+    s->wanted = k - count;
+done:
+    mem_free(s->ctx, order);
+    mem_free(s->ctx, column);
+    mem_free(s->ctx, volume);
+    mem_free(s->ctx, size);
+    return status;
+}
+
+/* LAPACK also where the block would span a good part of the space. */
+static bool prefer_dense(const solver *s, const eigen_settings *set)
+{
+    int64_t width = s->wanted + guard_width(s->wanted);
+    return s->m->n <= set->dense_below || (set->dense_below > 0 && 4 * width >= s->room);
+}
+
+static ddsc_status solve(solver *s, eigen_result *out, const eigen_settings *set)
+{
+    ddsc_status status = DDSC_OK;
+    panel fresh = {0};
+    fresh_verdict verdict = FRESH_UNCLEAR;
+    if (s->wanted == 0) {
+        out->verified = true; /* no eigenvalue exceeds 1 */
+    } else if (prefer_dense(s, set)) {
+        out->dense = true;
+        TRY(dense_solve(s));
+        TRY(fresh_search(s, &verdict, &fresh));
+        out->verified = verdict == FRESH_CLEAN;
+        if (!out->verified)
+            status = DDSC_NOT_CONVERGED;
+    } else {
+        TRY(block_solve(s, &out->verified));
+    }
+done:
+    panel_free(s->ctx, &fresh);
+    return status;
+}
+
+/* Each column gets the sign that makes its largest entry positive (ties: lowest item). */
+static ddsc_status fix_signs(ddsc_context *ctx, eigen_result *r)
+{
+    double *largest = NULL, *sign = NULL;
+    ddsc_status status = DDSC_OK;
+    TRY(MEM_ZERO(ctx, largest, r->k));
+    TRY(MEM_ZERO(ctx, sign, r->k));
+    for (int64_t i = 0; i < r->n; i++)
+        for (int64_t j = 0; j < r->k; j++)
+            largest[j] = fmax(largest[j], fabs(r->vector[i * r->k + j]));
+    for (int64_t i = 0; i < r->n; i++)
+        for (int64_t j = 0; j < r->k; j++) {
+            double v = r->vector[i * r->k + j];
+            if (sign[j] == 0 && fabs(v) >= (1 - SIGN_TIE) * largest[j])
+                sign[j] = v < 0 ? -1 : 1;
+        }
+    for (int64_t i = 0; i < r->n; i++)
+        for (int64_t j = 0; j < r->k; j++)
+            r->vector[i * r->k + j] *= sign[j];
+done:
+    mem_free(ctx, sign);
+    mem_free(ctx, largest);
+    return status;
+}
+
+/* Exact vectors first, then the others in descending order; residuals are measured afresh. */
+static ddsc_status finish(solver *s, eigen_result *r)
+{
+    ddsc_status status = DDSC_OK;
+    int64_t count = s->exact.width;
+    panel v = {.n = r->n, .width = r->k, .stride = r->k, .x = r->vector}, mv = {0};
+    panel_copy(&v, 0, &s->exact, 0, count);
+    if (s->wanted > 0)
+        panel_copy(&v, count, &s->v, 0, s->wanted);
+    panel_free(s->ctx, &s->v);
+    for (int64_t j = 0; j < r->k; j++)
+        r->value[j] = j < count ? 1 : s->theta[j - count];
+    TRY(fix_signs(s->ctx, r));
+    TRY(panel_new(s->ctx, &mv, r->n, r->k));
+    TRY(operator_apply(s->ctx, s->m, r->k, r->vector, mv.x));
+    r->n_products = s->n_products + 1;
+    TRY(panel_residuals(s->ctx, r->residual, &v, &mv, r->value));
+    for (int64_t j = 0; j < r->k; j++)
+        if (!(r->residual[j] <= s->tolerance))
+            status = DDSC_NOT_CONVERGED;
+done:
+    panel_free(s->ctx, &mv);
+    return status;
+}
+
+static ddsc_status check(ddsc_context *ctx, const sparse *m, int64_t n_live, int64_t k,
+                         const eigen_settings *set)
+{
+    if (k < 1 || k > n_live)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "%lld eigenvectors asked for, the graph has %lld linked items of %lld",
+                        (long long)k, (long long)n_live, (long long)m->n);
+    if (!(set->tolerance > 0) || set->max_iterations < 1)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "eigenvectors need a positive tolerance and iteration cap, not %g and %lld",
+                        set->tolerance, (long long)set->max_iterations);
+    return DDSC_OK;
+}
+
+ddsc_status eigen_run(ddsc_context *ctx, eigen_result *out, const sparse *m, const double *degree,
+                      const int32_t *component, int64_t n_components, int64_t k,
+                      const eigen_settings *settings)
+{
+    ddsc_status status = DDSC_OK;
+    solver s = {.ctx = ctx, .m = m, .component = component};
+    *out = (eigen_result){.n = m->n, .k = k};
+    for (int64_t i = 0; i < m->n; i++)
+        s.room += component[i] >= 0;
+    s.tolerance = settings->tolerance;
+    s.max_products = settings->max_iterations;
+    s.noise = (panel_noise){.stream = RNG_EIGEN, .dead = component};
+    progress_begin(ctx, "eigenvectors", k);
+    TRY(check(ctx, m, s.room, k, settings));
+    TRY(MEM_NEW(ctx, out->value, k));
+    TRY(MEM_NEW(ctx, out->residual, k));
+    TRY(add_components(&s, degree, n_components, k));
+    TRY(solve(&s, out, settings));
+    TRY(MEM_NEW(ctx, out->vector, m->n * k));
+    TRY(finish(&s, out));
+    progress_end(ctx);
+done:
+    panel_free(ctx, &s.exact);
+    panel_free(ctx, &s.v);
+    mem_free(ctx, s.theta);
+    if (status < 0)
+        eigen_free(ctx, out);
+    return status;
+}
+
+void eigen_free(ddsc_context *ctx, eigen_result *result)
+{
+    mem_free(ctx, result->vector);
+    mem_free(ctx, result->residual);
+    mem_free(ctx, result->value);
+    *result = (eigen_result){0};
+}

@@ -1,0 +1,234 @@
+#include "eigen/panel.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "linalg/linalg.h"
+
+enum { PIECE_MIN = 1024, PIECES_MAX = 64, CHUNK_ROWS = 256 };
+
+ddsc_status panel_new(ddsc_context *ctx, panel *p, int64_t n, int64_t width)
+{
+    int64_t size;
+    *p = (panel){.n = n, .width = width, .stride = width};
+    if (!mul_ok(n, width, &size))
+        return ctx_fail(ctx, DDSC_ERROR_MEMORY, "%lld vectors of %lld entries are out of range",
+                        (long long)width, (long long)n);
+    return MEM_NEW(ctx, p->x, size);
+}
+
+void panel_free(ddsc_context *ctx, panel *p)
+{
+    mem_free(ctx, p->x);
+    *p = (panel){0};
+}
+
+/* Rows of a piece: many enough that the partial sums stay small beside the panels themselves. */
+static int64_t piece_rows(int64_t n, int64_t width)
+{
+    int64_t rows = BASE_MAX(PIECE_MIN, n / PIECES_MAX + 1);
+    return BASE_MAX(rows, 4 * width);
+}
+
+typedef struct gram_job {
+    const panel *a, *b;
+    int64_t rows;
+    double *partial;
+} gram_job;
+
+static ddsc_status gram_piece(void *arg, int64_t begin, int64_t end, int worker)
+{
+    const gram_job *j = arg;
+    const panel *a = j->a, *b = j->b;
+    (void)worker;
+    la_gemm(true, false, a->width, b->width, end - begin, 1, a->x + begin * a->stride, a->stride,
+            b->x + begin * b->stride, b->stride, 0,
+            j->partial + begin / j->rows * a->width * b->width, b->width);
+    return DDSC_OK;
+}
+
+ddsc_status panel_gram(ddsc_context *ctx, double *g, const panel *a, const panel *b)
+{
+    ddsc_status status = DDSC_OK;
+    int64_t size = a->width * b->width;
+    gram_job j = {a, b, piece_rows(a->n, BASE_MAX(a->width, b->width)), NULL};
+    int64_t n_pieces = (a->n + j.rows - 1) / j.rows;
+    memset(g, 0, (size_t)size * sizeof *g);
+    if (size == 0)
+        return DDSC_OK;
+    TRY(MEM_NEW(ctx, j.partial, n_pieces * size));
+    TRY(parallel_for(ctx, a->n, j.rows, gram_piece, &j));
+    for (int64_t p = 0; p < n_pieces; p++)
+        for (int64_t k = 0; k < size; k++)
+            g[k] += j.partial[p * size + k];
+done:
+    mem_free(ctx, j.partial);
+    return status;
+}
+
+typedef struct subtract_job {
+    panel *y;
+    const panel *v;
+    const double *c;
+} subtract_job;
+
+static ddsc_status subtract_piece(void *arg, int64_t begin, int64_t end, int worker)
+{
+    const subtract_job *j = arg;
+    (void)worker;
+    la_gemm(false, false, end - begin, j->y->width, j->v->width, -1, j->v->x + begin * j->v->stride,
+            j->v->stride, j->c, j->y->width, 1, j->y->x + begin * j->y->stride, j->y->stride);
+    return DDSC_OK;
+}
+
+ddsc_status panel_subtract(ddsc_context *ctx, panel *y, const panel *v, const double *c)
+{
+    subtract_job j = {y, v, c};
+    if (v->width == 0 || y->width == 0)
+        return DDSC_OK;
+    return parallel_for(ctx, y->n, PIECE_MIN, subtract_piece, &j);
+}
+
+typedef struct multiply_job {
+    panel *y;
+    const panel *v;
+    const double *u;
+    int64_t ldu;
+} multiply_job;
+
+static ddsc_status multiply_piece(void *arg, int64_t begin, int64_t end, int worker)
+{
+    const multiply_job *j = arg;
+    (void)worker;
+    la_gemm(false, false, end - begin, j->y->width, j->v->width, 1, j->v->x + begin * j->v->stride,
+            j->v->stride, j->u, j->ldu, 0, j->y->x + begin * j->y->stride, j->y->stride);
+    return DDSC_OK;
+}
+
+ddsc_status panel_multiply(ddsc_context *ctx, panel *y, const panel *v, const double *u,
+                           int64_t ldu)
+{
+    multiply_job j = {y, v, u, ldu};
+    return parallel_for(ctx, y->n, PIECE_MIN, multiply_piece, &j);
+}
+
+typedef struct rotate_job {
+    panel *x;
+    int64_t count;
+    const double *u;
+    int64_t ldu;
+    double *scratch; /* CHUNK_ROWS x count a worker */
+} rotate_job;
+
+static ddsc_status rotate_chunk(void *arg, int64_t begin, int64_t end, int worker)
+{
+    const rotate_job *j = arg;
+    int64_t stride = j->x->stride;
+    double *rows = j->x->x + begin * stride, *product = j->scratch + worker * CHUNK_ROWS * j->count;
+    la_gemm(false, false, end - begin, j->count, j->x->width, 1, rows, stride, j->u, j->ldu, 0,
+            product, j->count);
+    for (int64_t i = 0; i < end - begin; i++)
+        memcpy(rows + i * stride, product + i * j->count, (size_t)j->count * sizeof *rows);
+    return DDSC_OK;
+}
+
+ddsc_status panel_rotate(ddsc_context *ctx, panel *x, int64_t count, const double *u, int64_t ldu)
+{
+    ddsc_status status = DDSC_OK;
+    rotate_job j = {x, count, u, ldu, NULL};
+    if (count == 0)
+        return DDSC_OK;
+    TRY(MEM_NEW(ctx, j.scratch, parallel_width(ctx) * CHUNK_ROWS * count));
+    TRY(parallel_for(ctx, x->n, CHUNK_ROWS, rotate_chunk, &j));
+done:
+    mem_free(ctx, j.scratch);
+    return status;
+}
+
+typedef struct residual_job {
+    const panel *x, *mx;
+    const double *value;
+    int64_t rows;
+    double *partial;
+} residual_job;
+
+static ddsc_status residual_piece(void *arg, int64_t begin, int64_t end, int worker)
+{
+    const residual_job *j = arg;
+    int64_t w = j->x->width;
+    double *sum = j->partial + begin / j->rows * w;
+    (void)worker;
+    memset(sum, 0, (size_t)w * sizeof *sum);
+    for (int64_t i = begin; i < end; i++) {
+        const double *x = j->x->x + i * j->x->stride, *mx = j->mx->x + i * j->mx->stride;
+        for (int64_t k = 0; k < w; k++) {
+            double d = mx[k] - j->value[k] * x[k];
+            sum[k] += d * d;
+        }
+    }
+    return DDSC_OK;
+}
+
+ddsc_status panel_residuals(ddsc_context *ctx, double *norm, const panel *x, const panel *mx,
+                            const double *value)
+{
+    ddsc_status status = DDSC_OK;
+    residual_job j = {x, mx, value, piece_rows(x->n, 0), NULL};
+    int64_t n_pieces = (x->n + j.rows - 1) / j.rows;
+    TRY(MEM_NEW(ctx, j.partial, n_pieces * x->width));
+    TRY(parallel_for(ctx, x->n, j.rows, residual_piece, &j));
+    for (int64_t k = 0; k < x->width; k++) {
+        norm[k] = 0;
+        for (int64_t p = 0; p < n_pieces; p++)
+            norm[k] += j.partial[p * x->width + k];
+        norm[k] = sqrt(norm[k]);
+    }
+done:
+    mem_free(ctx, j.partial);
+    return status;
+}
+
+void panel_spread(panel *p, int64_t stride)
+{
+    for (int64_t i = p->n - 1; i > 0; i--)
+        memmove(p->x + i * stride, p->x + i * p->stride, (size_t)p->width * sizeof *p->x);
+    p->stride = stride;
+}
+
+void panel_copy(panel *b, int64_t to, const panel *a, int64_t from, int64_t count)
+{
+    for (int64_t i = 0; i < a->n; i++)
+        memcpy(b->x + i * b->stride + to, a->x + i * a->stride + from,
+               (size_t)count * sizeof *a->x);
+}
+
+typedef struct random_job {
+    panel *p;
+    int64_t from, count;
+    const panel_noise *noise;
+    uint64_t seed;
+} random_job;
+
+/* One stream a row, so that rows can be filled in any order. */
+static ddsc_status random_rows(void *arg, int64_t begin, int64_t end, int worker)
+{
+    const random_job *j = arg;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++) {
+        double *row = j->p->x + i * j->p->stride + j->from;
+        bool alive = !j->noise->dead || j->noise->dead[i] >= 0;
+        rng r = rng_make(j->seed, j->noise->stream, j->noise->round << 36 | (uint64_t)i);
+        for (int64_t k = 0; k < j->count; k++)
+            row[k] = alive ? rng_uniform(&r) - 0.5 : 0;
+    }
+    return DDSC_OK;
+}
+
+ddsc_status panel_random(ddsc_context *ctx, panel *p, int64_t from, int64_t count,
+                         panel_noise *noise)
+{
+    random_job j = {p, from, count, noise, ctx_seed(ctx)};
+    ddsc_status status = parallel_for(ctx, p->n, PIECE_MIN, random_rows, &j);
+    noise->round = (noise->round + 1) & 0xFFFF;
+    return status;
+}

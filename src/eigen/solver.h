@@ -1,0 +1,45 @@
+/* The inside of the eigensolver: what its files share. */
+#ifndef DDSC_EIGEN_SOLVER_H
+#define DDSC_EIGEN_SOLVER_H
+
+#include "eigen/eigen.h"
+#include "eigen/panel.h"
+
+typedef struct solver {
+    ddsc_context *ctx;
+    const sparse *m;
+    const int32_t *component; /* below 0: the item is left out */
+    int64_t room;             /* dimensions left beside the exact vectors */
+    int64_t wanted;           /* pairs wanted beside them */
+    double tolerance;
+    int64_t max_products, n_products;
+    panel exact;   /* the components' vectors, eigenvalue 1 */
+    panel v;       /* orthonormal: first the wanted vectors, then guards */
+    double *theta; /* Ritz values of v, descending */
+    panel_noise noise;
+} solver;
+
+/* Further vectors carried along with the wanted ones, so that the last of those converge too and a
+ * cluster of equal eigenvalues does not fill the block. */
+static inline int64_t guard_width(int64_t wanted)
+{
+    return BASE_MAX(8, wanted / 2);
+}
+
+/* The interval [-1, cut] is damped; above it columns grow like exp(degree * filter_growth). x is
+ * replaced, y is scratch of the same shape; both are contiguous (stride = width). */
+double filter_growth(double cut, double lambda);
+ddsc_status filter_apply(solver *s, panel *x, panel *y, double cut, int64_t degree);
+
+/* Both leave the wanted vectors and guards in v, theta. */
+ddsc_status block_solve(solver *s, bool *verified);
+ddsc_status dense_solve(solver *s);
+
+/* Width of the block that looks for what was missed. */
+enum { FRESH_WIDTH = 8 };
+typedef enum fresh_verdict { FRESH_CLEAN, FRESH_MISSED, FRESH_UNCLEAR } fresh_verdict;
+/* Look for an eigenvalue above the last wanted one outside of exact and v. `fresh` (made here,
+ * freed by the caller) holds the Ritz vectors of the search. */
+ddsc_status fresh_search(solver *s, fresh_verdict *verdict, panel *fresh);
+
+#endif

@@ -1,0 +1,94 @@
+/* The check that nothing was missed: a fresh random block, kept orthogonal to everything known, is
+ * filtered until its largest Ritz value stands clearly on one side of the last wanted eigenvalue.
+ */
+#include <math.h>
+
+#include "eigen/solver.h"
+#include "linalg/linalg.h"
+
+enum { ROUNDS_MAX = 12, DEGREE_MAX = 160 };
+
+/* An eigenvector's share of a random vector is about 1/sqrt(n); the filter must lift it well out.
+ */
+static double lift_wanted(const solver *s)
+{
+    return log(50 * sqrt((double)s->m->n));
+}
+
+/* Up to that, but without lifting rounding errors along known vectors. */
+static int64_t fresh_degree(const solver *s, double growth, double growth_at_1)
+{
+    double want = 1 + (lift_wanted(s) + log(2)) / fmax(growth, 1e-3);
+    double most = log(1e9) / fmax(growth_at_1, 1e-3);
+    return (int64_t)fmax(4, fmin(fmin(want, most), DEGREE_MAX));
+}
+
+/* Rayleigh-Ritz on the fresh block alone: it becomes Ritz vectors; the leading pair comes back. */
+static ddsc_status fresh_ritz(solver *s, panel *x, panel *y, double *theta, double *residual)
+{
+    enum { B = FRESH_WIDTH };
+    ddsc_status status = DDSC_OK;
+    double h[B * B], rows[B * B], u[B * B], values[B], residuals[B];
+    int64_t b = x->width;
+    TRY(operator_apply(s->ctx, s->m, b, x->x, y->x));
+    s->n_products++;
+    TRY(panel_gram(s->ctx, h, x, y));
+    TRY(la_eigen_symmetric(s->ctx, b, h, values, rows));
+    for (int64_t j = 0; j < b; j++)
+        for (int64_t i = 0; i < b; i++)
+            u[i * b + j] = rows[(b - 1 - j) * b + i];
+    for (int64_t j = 0; j < b / 2; j++) {
+        double swap = values[j];
+        values[j] = values[b - 1 - j];
+        values[b - 1 - j] = swap;
+    }
+    TRY(panel_rotate(s->ctx, x, b, u, b));
+    TRY(panel_rotate(s->ctx, y, b, u, b));
+    TRY(panel_residuals(s->ctx, residuals, x, y, values));
+    *theta = values[0];
+    *residual = residuals[0];
+done:
+    return status;
+}
+
+ddsc_status fresh_search(solver *s, fresh_verdict *verdict, panel *fresh)
+{
+    ddsc_status status = DDSC_OK;
+    panel y = {0};
+    double theta, residual, bound = s->theta[s->wanted - 1];
+    int64_t width = BASE_MIN(FRESH_WIDTH, s->room - s->v.width);
+    const panel *known[] = {&s->exact, &s->v};
+    panel_noise noise = {RNG_EIGEN_VERIFY, (uint64_t)s->n_products & 0xFFFF, s->component};
+    *fresh = (panel){0};
+    *verdict = FRESH_CLEAN;
+    if (width <= 0)
+        return DDSC_OK;
+    *verdict = FRESH_UNCLEAR;
+    TRY(panel_new(s->ctx, fresh, s->m->n, width));
+    TRY(panel_new(s->ctx, &y, s->m->n, width));
+    TRY(panel_random(s->ctx, fresh, 0, width, &noise));
+    TRY(panel_orthonormalise(s->ctx, fresh, 2, known, &noise));
+    /* Eigenvalues between cut and bound rise too. They may blur the picture, so the margin starts
+     * wide, which is quick, and narrows down to where the guards end. */
+    double margin = fmax(0.3 * (1 - bound), 1e-3), lifted = 0;
+    double least = fmax(bound - s->theta[s->v.width - 1], 0.05 * (1 - bound));
+    for (int round = 0; round < ROUNDS_MAX && *verdict == FRESH_UNCLEAR; round++) {
+        double cut = fmax(bound - fmax(margin, least), -0.98), growth = filter_growth(cut, bound);
+        int64_t degree = fresh_degree(s, growth, filter_growth(cut, 1));
+        TRY(filter_apply(s, fresh, &y, cut, degree));
+        TRY(panel_orthonormalise(s->ctx, fresh, 2, known, &noise));
+        TRY(fresh_ritz(s, fresh, &y, &theta, &residual));
+        lifted += (double)degree * growth - log(2);
+        if (theta > bound + s->tolerance)
+            *verdict = FRESH_MISSED;
+        else if (cut < bound && lifted < lift_wanted(s))
+            continue;
+        else if (theta + residual <= bound + s->tolerance)
+            *verdict = FRESH_CLEAN;
+        else
+            margin /= 4;
+    }
+done:
+    panel_free(s->ctx, &y);
+    return status;
+}
