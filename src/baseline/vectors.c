@@ -1,0 +1,43 @@
+/* Items as plain vectors, for the baselines: the histogram where items share their support, else the
+ * weighted mean of the points. */
+#include "data/measures.h"
+
+static void histogram_row(double *row, const measures *m, int64_t i)
+{
+    item_view item = measures_item(m, i);
+    for (int64_t e = 0; e < item.n; e++)
+        row[item.index[e]] = item.weight[e];
+}
+
+static void mean_row(double *row, const measures *m, int64_t i)
+{
+    item_view item = measures_item(m, i);
+    for (int64_t e = 0; e < item.n; e++)
+        for (int64_t c = 0; c < m->d; c++)
+            row[c] += item.weight[e] * measures_point(m, item.index[e])[c];
+}
+
+ddsc_status ddsc_vectors_run(ddsc_context *context, double **out, int64_t *n_columns,
+                             const ddsc_measures *data)
+{
+    ddsc_status status = DDSC_OK;
+    double *rows = NULL;
+    if (!context || !out || !n_columns)
+        return DDSC_ERROR_ARGUMENT;
+    ctx_enter(context);
+    *out = NULL;
+    if (!data)
+        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_vectors_run: measures is NULL");
+    bool shared = measures_is_shared(data);
+    int64_t width = shared ? data->v : data->d, cells = 0;
+    if (!mul_ok(data->n, width, &cells))
+        TRY(ctx_fail(context, DDSC_ERROR_MEMORY, "%lld x %lld vectors are too many",
+                     (long long)data->n, (long long)width));
+    TRY(MEM_ZERO(context, rows, cells));
+    for (int64_t i = 0; i < data->n; i++)
+        (shared ? histogram_row : mean_row)(rows + i * width, data, i);
+    *out = rows;
+    *n_columns = width;
+done:
+    return status;
+}
