@@ -30,10 +30,11 @@ static int64_t phases_by_blank(const d2_file *f)
     return size < f->n_records ? size : 0;
 }
 
+/* The shortest period of the dimensions that is seen at least twice; else 0. */
 static int64_t phases_by_dimension(const d2_file *f)
 {
     for (int64_t p = 1; p <= D2_MAX_PHASES; p++) {
-        bool repeats = f->n_records % p == 0;
+        bool repeats = f->n_records % p == 0 && (p == 1 || 2 * p <= f->n_records);
         for (int64_t r = p; repeats && r < f->n_records; r++)
             repeats = record_dim(&f->record[r]) == record_dim(&f->record[r - p]);
         if (repeats)
@@ -107,7 +108,9 @@ ddsc_status d2_find_phases(d2_file *f, int *phases, int phase)
     if (found == 0) {
         found = phases_by_dimension(f);
         if (found == 0)
-            return stream_fail(f->s, "dimensions change without a pattern (%lld distributions)",
+            return stream_fail(f->s,
+                               "dimensions change without a pattern (%lld distributions); say how "
+                               "many phases an object has",
                                (long long)f->n_records);
         if (found == 1)
             TRY(phases_by_turns(f, &found));

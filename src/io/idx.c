@@ -52,14 +52,14 @@ done:
 /* Pixels of one image; both it and the whole must fit into what can still come. */
 static ddsc_status check_size(io_stream *s, const idx_header *h, int64_t *pixels)
 {
-    int64_t bytes = h->type.width, there = stream_remaining_bound(s);
+    int64_t bytes = h->type.width;
     *pixels = 1;
     bool fits = mul_ok(bytes, h->shape[0], &bytes);
     for (int k = 1; k < h->n_dims; k++)
         fits = fits && mul_ok(bytes, h->shape[k], &bytes) && mul_ok(*pixels, h->shape[k], pixels);
-    if (!fits || bytes > there)
-        return stream_fail(s, "its header declares more data than the %lld bytes that can follow",
-                           (long long)there);
+    ddsc_status status = stream_check_declared(s, fits ? bytes : INT64_MAX, "data");
+    if (status < 0)
+        return status;
     if (*pixels > INT32_MAX)
         return stream_fail(s, "has images of %lld pixels, too many", (long long)*pixels);
     return DDSC_OK;

@@ -45,6 +45,8 @@ ddsc_status stream_line(io_stream *s, char **line, size_t *length);
 int64_t stream_line_number(const io_stream *s); /* of the line last returned, from 1 */
 /* Upper bound of the bytes that can still come. */
 int64_t stream_remaining_bound(const io_stream *s);
+/* Refuse a declared size beyond that bound, before any memory is taken for it. */
+ddsc_status stream_check_declared(io_stream *s, int64_t bytes, const char *what);
 /* The most bytes this stream may give. */
 int64_t stream_limit(const io_stream *s);
 /* Running CRC-32 of what a part has given so far. */

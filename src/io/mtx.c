@@ -103,7 +103,7 @@ done:
 static ddsc_status read_sizes(mtx *m)
 {
     ddsc_status status = DDSC_OK;
-    int64_t columns, bound = stream_remaining_bound(m->s);
+    int64_t columns, bytes;
     TRY(next_line(m));
     TRY(next_integer(m, &m->n, 1, INT32_MAX));
     TRY(next_integer(m, &columns, 1, INT32_MAX));
@@ -115,10 +115,9 @@ static ddsc_status read_sizes(mtx *m)
     if (m->coordinate)
         TRY(next_integer(m, &m->n_entries, 0, m->n * m->n));
     TRY(end_line(m));
-    if (m->n_entries > bound / (m->coordinate ? 4 : 2) + 1)
-        return stream_fail(m->s, "line %lld declares %lld entries, but at most %lld bytes follow",
-                           (long long)stream_line_number(m->s), (long long)m->n_entries,
-                           (long long)bound);
+    if (!mul_ok(m->n_entries, m->coordinate ? 4 : 2, &bytes))
+        bytes = INT64_MAX;
+    TRY(stream_check_declared(m->s, bytes - 1, "entries at the least"));
     if (m->coordinate && m->n_entries < m->n / 2)
         return stream_fail(m->s, "line %lld declares %lld items but only %lld distances",
                            (long long)stream_line_number(m->s), (long long)m->n,

@@ -144,11 +144,9 @@ static ddsc_status check_size(io_stream *s, npy_array *a)
     for (int k = 0; k < a->n_dims; k++)
         if (!mul_ok(a->count, a->shape[k], &a->count))
             return stream_fail(s, "declares an impossible shape");
-    int64_t there = stream_remaining_bound(s);
-    if (!mul_ok(a->count, a->item_bytes, &bytes) || bytes > there)
-        return stream_fail(s, "declares %lld elements of %lld bytes, but at most %lld bytes follow",
-                           (long long)a->count, (long long)a->item_bytes, (long long)there);
-    return DDSC_OK;
+    if (!mul_ok(a->count, a->item_bytes, &bytes))
+        return stream_fail(s, "declares an impossible shape");
+    return stream_check_declared(s, bytes, "elements");
 }
 
 ddsc_status npy_read_header(io_stream *s, npy_array *a)

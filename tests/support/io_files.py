@@ -257,7 +257,7 @@ def write_bad_zip(whole):
         z.writestr("points.npy", lie)
         z.writestr("weights.npy", npy(np.ones(9)))
         z.writestr("offsets.npy", npy(np.array([0, 9])))
-    add_bad("lying_shape.npz", b.getvalue(), "points|declares 18 elements")
+    add_bad("lying_shape.npz", b.getvalue(), "points|declares 144 bytes")
     add_bad("zip.npz", b"PK\5\6" + bytes(18), "neither 'points'")
 
 
@@ -265,7 +265,7 @@ def write_bad_npy():
     cloud = npy(np.zeros((2, 3, 2)))
     add_bad("matrix.npy", npy(np.zeros((3, 3))), "(3, 3)|--precomputed")
     add_bad("flat.npy", npy(np.zeros(3)), "(3,)")
-    add_bad("cut.npy", cloud[:-1], "cut.npy|declares 12 elements")
+    add_bad("cut.npy", cloud[:-1], "cut.npy|declares 96 bytes")
     add_bad("cut_header.npy", cloud[:40], "ends early")
     add_bad("longer.npy", cloud + b"\0", "more bytes than")
     add_bad("no_items.npy", npy(np.zeros((0, 3, 2))), "(0, 3, 2)|no points")
@@ -316,10 +316,10 @@ def write_bad_csv():
 
 def write_bad_binary():
     images = idx([2, 2, 3], body=bytes(range(12)))
-    add_bad("cut.idx", images[:-1], "more data than")
+    add_bad("cut.idx", images[:-1], "bytes of data")
     add_bad("cut.idx.gz", gzip.compress(images[:-1]), "ends early|images")
     add_bad("cut_header.idx", images[:9], "ends early|idx header")
-    add_bad("lying.idx", idx([2**32 - 1] * 3), "more data than")
+    add_bad("lying.idx", idx([2**32 - 1] * 3), "bytes of data")
     add_bad("longer.idx", images + b"\0", "more bytes than")
     add_bad("zero_axis.idx", idx([2, 0, 3]), "axis 2")
     add_bad("labels.idx", idx([3], body=bytes(3)), "labels")
@@ -415,7 +415,7 @@ def write_bad_labels():
     lab("headless.labels", b"a,1\nb,2\n", "line 1|header")
     lab("ragged.labels", b"id,label\na,1\nb\n", "line 3 has 1 fields")
     lab("images.labels", idx([1, 1, 1], body=b"\1"), "not of labels")
-    lab("cut.labels", idx([9], body=b"\1"), "more data than")
+    lab("cut.labels", idx([9], body=b"\1"), "bytes of data")
     lab("float.labels.npy", npy(np.array([0.5, 1])), "text or integers")
     lab("wide.labels.npy", npy(np.array([1, 2**33])), "8589934592")
     lab("matrix.labels.npy", npy(np.ones((2, 2), int)), "(2, 2)")
@@ -430,7 +430,7 @@ def write_bad_matrices():
     head = "%%MatrixMarket matrix coordinate real general\n"
     mat("long.matrix.npy", npy(np.zeros((3, 4))), "(3, 4)|square")
     mat("cube.matrix.npy", npy(np.zeros((2, 2, 2))), "square")
-    mat("cut.matrix.npy", npy(np.zeros((3, 3)))[:-8], "declares 9 elements")
+    mat("cut.matrix.npy", npy(np.zeros((3, 3)))[:-8], "declares 72 bytes")
     mat("text.matrix", b"1 2\n3 4\n", "not a matrix")
     mat("empty.matrix", b"", "is empty")
     texts = {
@@ -439,13 +439,13 @@ def write_bad_matrices():
         "line 3|between 1 and 2": head + "2 2 1\n3 1 5\n",
         "line 4|comes twice": head + "2 2 2\n2 1 5\n2 1 5\n",
         "line 3|\"x\" is not a number": head + "2 2 1\n2 1 x\n",
-        "ends early": head + "2 2 2\n2 1 5\n",
+        "ends early": head + "2 2 2\n2 1 5.000000\n",
         "more entries than declared": head + "2 2 1\n2 1 5\n1 2 5\n",
         "nothing is not a number": head + "2 2 1\n2 1\n",
         "not expected": head + "2 2 1\n2 1 5 5\n",
         "2000000000 items but only 1": head + "2000000000 2000000000 1\n2 1 5\n",
-        "declares 9999999 entries": head + "999999 999999 9999999\n2 1 5\n",
-        "declares 10000 entries": "%%MatrixMarket matrix array real general\n100 100\n5\n",
+        "declares 39999995 bytes of entries": head + "999999 999999 9999999\n2 1 5\n",
+        "declares 19999 bytes of entries": "%%MatrixMarket matrix array real general\n100 100\n5\n",
     }
     for k, (fragments, text) in enumerate(texts.items()):
         mat(f"bad{k}.mtx", text.encode(), "line 1" if fragments == "banner" else fragments)
