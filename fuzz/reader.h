@@ -1,0 +1,91 @@
+/* One reader on bytes in memory, as the fuzz targets and the corpus test call it. Whatever the bytes,
+ * it must come back with a set, or with an error and a message. */
+#ifndef DDSC_FUZZ_READER_H
+#define DDSC_FUZZ_READER_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/io.h"
+
+enum { FUZZ_MAX_BYTES = 1 << 26, FUZZ_MAX_MEMORY = 1 << 29 };
+
+static inline ddsc_status fuzz_measures(ddsc_context *ctx, const char *format, io_stream *s)
+{
+    measures_parts parts = {0};
+    char *axes = NULL;
+    measures *m = NULL;
+    ddsc_status status;
+    if (strcmp(format, "npz") == 0)
+        status = npz_read(ctx, &parts, s);
+    else if (strcmp(format, "npy") == 0)
+        status = npy_read_clouds(ctx, &parts, s);
+    else if (strcmp(format, "csv") == 0)
+        status = csv_read(ctx, &parts, &axes, s);
+    else if (strcmp(format, "idx") == 0)
+        status = idx_read_images(ctx, &parts, s);
+    else if (strcmp(format, "d2") == 0)
+        status = d2_read(ctx, &parts, s, 0, 0);
+    else
+        status = fcs_read(ctx, &parts, &axes, s, NULL, 5);
+    if (status >= 0)
+        status = measures_build(ctx, &m, &parts, DDSC_EMPTY_DROP, stream_name(s));
+    measures_parts_free(ctx, &parts);
+    mem_free(ctx, axes);
+    ddsc_measures_destroy(m);
+    return status;
+}
+
+static inline ddsc_status fuzz_other(ddsc_context *ctx, const char *format, io_stream *s)
+{
+    measures_parts parts = {0};
+    d2_table table = {0};
+    double *matrix = NULL;
+    int64_t n = 0;
+    ddsc_status status;
+    if (strcmp(format, "labels") == 0)
+        status = labels_read_stream(ctx, &parts, s);
+    else if (strcmp(format, "vocab") == 0)
+        status = d2_read_vocabulary(ctx, &table, s);
+    else if (strcmp(format, "hist") == 0)
+        status = d2_read_costs(ctx, &table, s);
+    else
+        status = mtx_read_matrix(ctx, &matrix, &n, s);
+    measures_parts_free(ctx, &parts);
+    mem_free(ctx, table.point);
+    mem_free(ctx, matrix);
+    return status;
+}
+
+static inline bool fuzz_is_measures(const char *format)
+{
+    static const char *const kinds[] = {"npz", "npy", "csv", "idx", "d2", "fcs"};
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        if (strcmp(format, kinds[k]) == 0)
+            return true;
+    return false;
+}
+
+/* The reader of `format`; aborts when it breaks its word. */
+static inline int fuzz_reader(const char *format, const uint8_t *data, size_t size)
+{
+    ddsc_context_settings set;
+    ddsc_context_settings_init(&set);
+    set.threads = 1;
+    set.memory_limit = FUZZ_MAX_MEMORY;
+    ddsc_context *ctx = NULL;
+    io_stream *s = NULL;
+    if (ddsc_context_create(&ctx, &set) < 0)
+        abort();
+    ddsc_status status = stream_open_memory(ctx, &s, format, data, size, FUZZ_MAX_BYTES);
+    if (status >= 0)
+        status = fuzz_is_measures(format) ? fuzz_measures(ctx, format, s)
+                                          : fuzz_other(ctx, format, s);
+    if (status < 0 && (status == DDSC_ERROR_INTERNAL || !ddsc_context_message(ctx)[0]))
+        abort();
+    stream_close(s);
+    ddsc_context_destroy(ctx);
+    return 0;
+}
+
+#endif
