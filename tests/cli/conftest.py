@@ -6,7 +6,7 @@ import subprocess
 import numpy as np
 import pytest
 
-PROGRAM = os.environ.get("DDSC", "build/ddsc")
+PROGRAM = os.path.abspath(os.environ.get("DDSC", "build/ddsc"))
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 
 

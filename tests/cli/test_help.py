@@ -1,4 +1,6 @@
 """Help, version, manual page, completion: all made from the option tables."""
+import re
+import shutil
 import subprocess
 
 import pytest
@@ -55,13 +57,12 @@ def test_committed_man_page_is_up_to_date(ddsc, source):
 
 
 def test_man_page_is_valid_roff(source):
-    done = subprocess.run(["man", "--warnings", "-l", str(source / "man" / "ddsc.1")],
-                          capture_output=True, text=True, env={"LC_ALL": "C", "PATH": "/usr/bin:/bin",
-                                                               "MANWIDTH": "80", "TERM": "dumb"})
-    if done.returncode == 127:
-        pytest.skip("no man here")
-    assert done.stderr == ""
-    assert "EXIT STATUS" in done.stdout
+    if not shutil.which("groff"):
+        pytest.skip("no groff here")
+    done = subprocess.run(["groff", "-man", "-ww", "-Tascii", source / "man" / "ddsc.1"],
+                          capture_output=True, text=True)
+    assert done.returncode == 0 and done.stderr == ""
+    assert "EXIT STATUS" in re.sub(".\b", "", done.stdout)
 
 
 def test_bash_completion(ddsc, tmp_path):

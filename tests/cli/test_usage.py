@@ -2,6 +2,7 @@
 import os
 import pty
 import select
+import subprocess
 
 import numpy as np
 import pytest
@@ -65,6 +66,19 @@ def test_two_dashes_end_the_options(ddsc, tmp_path, three_groups):
     assert "items        45" in ddsc("info", "--", "-k", cwd=tmp_path).stdout
 
 
+def test_random_words_never_crash(ddsc, program, tmp_path):
+    pieces = ["cluster", "info", "score", "generate", "--", "-", "-k", "5", "auto", "--tau", "-1",
+              "--metric", "=", "--json", "-o", "x", "--progress=none", "-qj2", "\xff", "", "--epsilon",
+              "5%", "--memory", "1G", "shapes", "--items", "2", "--help", "-kk", "--=", "---", "-=",
+              "%s%n", "--clusters=99999999999999999999:3", "--seed", "a" * 5000]
+    random = np.random.default_rng(4)
+    for _ in range(60):
+        words = list(random.choice(pieces, random.integers(1, 8)))
+        done = subprocess.run([program, *words], cwd=tmp_path, input=b"", capture_output=True,
+                              timeout=60)
+        assert done.returncode in (0, 2, 3), (words, done.returncode, done.stderr)
+
+
 def test_missing_file_is_bad_input(ddsc, tmp_path):
     done = ddsc("info", tmp_path / "none.npz", code=3)
     assert "none.npz" in done.stderr and done.stderr.startswith("ddsc: ")
@@ -116,7 +130,6 @@ def on_terminal(program, words, env):
 
 
 def test_colours_only_on_terminals_and_not_with_no_color(ddsc, program):
-    program = os.path.abspath(program)
     assert "\033" not in ddsc("clustr", code=2).stderr
     plain = {"PATH": os.environ["PATH"], "TERM": "xterm"}
     plain.update({k: v for k, v in os.environ.items() if k.startswith(("ASAN", "UBSAN", "LD_"))})
@@ -126,7 +139,6 @@ def test_colours_only_on_terminals_and_not_with_no_color(ddsc, program):
 
 
 def test_full_disk_is_told(ddsc, three_groups, program):
-    import subprocess
     with open("/dev/full", "w") as full:
         done = subprocess.run([program, "info", str(three_groups)], stdout=full,
                               stderr=subprocess.PIPE, text=True)
@@ -134,7 +146,6 @@ def test_full_disk_is_told(ddsc, three_groups, program):
 
 
 def test_closed_pipe_is_quiet(program, three_groups):
-    import subprocess
     done = subprocess.run(["bash", "-c", f"'{program}' neighbors '{three_groups}' -q | head -c 10"],
                           capture_output=True, text=True)
     assert done.stderr == "" and len(done.stdout) == 10
