@@ -18,6 +18,7 @@ typedef struct basis {
     double *h, *rows, *u;   /* capacity^2: V^T M V, its eigenvectors */
     double *residual;       /* of the step, or of the wanted ones */
     int64_t n_converged;    /* leading Ritz pairs */
+    int64_t n_reported;     /* of those, to the progress callback */
     double *values;
 } basis;
 
@@ -153,7 +154,11 @@ static ddsc_status look(solver *s, basis *b)
         TRY(panel_residuals(s->ctx, b->residual, &b->x, &b->mx, s->theta + first));
         for (passed = 0; passed < b->x.width && b->residual[passed] <= goal(s); passed++)
             b->n_converged++;
-        progress_add(s->ctx, BASE_MIN(b->n_converged, s->wanted) - BASE_MIN(first, s->wanted));
+    }
+    int64_t reached = BASE_MIN(b->n_converged, s->wanted);
+    if (reached > b->n_reported) {
+        progress_add(s->ctx, reached - b->n_reported);
+        b->n_reported = reached;
     }
 done:
     return status;

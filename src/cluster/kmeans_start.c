@@ -1,0 +1,130 @@
+/* Starting centres: k-means++ (Arthur and Vassilvitskii 2007), the best of a few draws each time.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "cluster/cluster.h"
+#include "linalg/linalg.h"
+
+enum { PIECE_ROWS = 1024, DRAWS_MAX = 16 };
+
+typedef struct spread {
+    const kmeans_problem *p;
+    double *d2; /* of each row to the nearest centre so far */
+    int64_t drawn[DRAWS_MAX];
+    int n_draws;
+    double *partial; /* pieces x DRAWS_MAX: what would be left after each draw */
+} spread;
+
+/* Sums of min(d2, distance to the draw) for every draw. */
+static ddsc_status try_draws(void *arg, int64_t begin, int64_t end, int worker)
+{
+    spread *s = arg;
+    int64_t dim = s->p->dim;
+    double *sum = s->partial + begin / PIECE_ROWS * DRAWS_MAX;
+    (void)worker;
+    memset(sum, 0, DRAWS_MAX * sizeof *sum);
+    for (int64_t i = begin; i < end; i++)
+        for (int t = 0; t < s->n_draws; t++) {
+            double d = la_distance2(dim, s->p->rows + i * dim, s->p->rows + s->drawn[t] * dim);
+            sum[t] += fmin(d, s->d2[i]);
+        }
+    return DDSC_OK;
+}
+
+/* Take the first draw as a centre. */
+static ddsc_status take_draw(void *arg, int64_t begin, int64_t end, int worker)
+{
+    spread *s = arg;
+    int64_t dim = s->p->dim;
+    double *sum = s->partial + begin / PIECE_ROWS * DRAWS_MAX;
+    (void)worker;
+    *sum = 0;
+    for (int64_t i = begin; i < end; i++) {
+        double d = la_distance2(dim, s->p->rows + i * dim, s->p->rows + s->drawn[0] * dim);
+        s->d2[i] = fmin(d, s->d2[i]);
+        *sum += s->d2[i];
+    }
+    return DDSC_OK;
+}
+
+static double partial_sum(const spread *s, int t)
+{
+    double sum = 0;
+    for (int64_t p = 0; p * PIECE_ROWS < s->p->n; p++)
+        sum += s->partial[p * DRAWS_MAX + t];
+    return sum;
+}
+
+/* A row with probability proportional to d2; the pieces' sums are in partial. */
+static int64_t draw_row(const spread *s, double total, rng *r)
+{
+    double at = rng_uniform(r) * total;
+    int64_t piece = 0, last = -1;
+    while ((piece + 1) * PIECE_ROWS < s->p->n && at >= s->partial[piece * DRAWS_MAX])
+        at -= s->partial[piece++ * DRAWS_MAX];
+    for (int64_t i = piece * PIECE_ROWS; i < s->p->n; i++) {
+        if (s->d2[i] > 0)
+            last = i;
+        at -= s->d2[i];
+        if (at < 0 && last >= 0)
+            return last;
+    }
+    /* Rounding ran past the end: the last row that is not yet a centre. */
+    for (int64_t i = s->p->n - 1; last < 0 && i >= 0; i--)
+        if (s->d2[i] > 0)
+            last = i;
+    return last;
+}
+
+/* The next centre: of several draws the one that leaves least. */
+static ddsc_status next_centre(ddsc_context *ctx, spread *s, double total, rng *r)
+{
+    ddsc_status status = DDSC_OK;
+    for (int t = 0; t < s->n_draws; t++)
+        s->drawn[t] = draw_row(s, total, r);
+    if (s->n_draws > 1) {
+        TRY(parallel_for(ctx, s->p->n, PIECE_ROWS, try_draws, s));
+        double least = INFINITY;
+        int64_t best = s->drawn[0];
+        for (int t = 0; t < s->n_draws; t++) {
+            double left = partial_sum(s, t);
+            if (left < least) {
+                least = left;
+                best = s->drawn[t];
+            }
+        }
+        s->drawn[0] = best;
+    }
+    TRY(parallel_for(ctx, s->p->n, PIECE_ROWS, take_draw, s));
+done:
+    return status;
+}
+
+ddsc_status kmeans_start(ddsc_context *ctx, double *centres, int64_t *n_centres,
+                         const kmeans_problem *problem, rng *r)
+{
+    ddsc_status status = DDSC_OK;
+    int64_t n = problem->n, dim = problem->dim;
+    spread s = {.p = problem};
+    *n_centres = 0;
+    s.n_draws = (int)fmin(DRAWS_MAX, 2 + floor(log((double)problem->k)));
+    TRY(MEM_NEW(ctx, s.d2, n));
+    TRY(MEM_NEW(ctx, s.partial, (n + PIECE_ROWS - 1) / PIECE_ROWS * DRAWS_MAX));
+    for (int64_t i = 0; i < n; i++)
+        s.d2[i] = INFINITY;
+    s.drawn[0] = rng_below(r, n);
+    TRY(parallel_for(ctx, n, PIECE_ROWS, take_draw, &s));
+    for (;;) {
+        memcpy(centres + *n_centres * dim, problem->rows + s.drawn[0] * dim,
+               (size_t)dim * sizeof *centres);
+        double total = partial_sum(&s, 0);
+        if (++*n_centres == problem->k || !(total > 0))
+            break;
+        TRY(next_centre(ctx, &s, total, r));
+    }
+done:
+    mem_free(ctx, s.partial);
+    mem_free(ctx, s.d2);
+    return status;
+}
