@@ -1,4 +1,4 @@
-/* cluster: from the eigenvectors to labels, and how good labels are. */
+/* cluster: from the graph to labels, and how good labels are. */
 #ifndef DDSC_CLUSTER_H
 #define DDSC_CLUSTER_H
 
@@ -11,6 +11,7 @@ typedef struct kmeans_problem {
     int64_t n, dim;
     const double *rows; /* n x dim */
     int64_t k, restarts;
+    int64_t progress; /* units added for each restart */
 } kmeans_problem;
 
 /* Best of the restarts; labels numbered by first appearance. Where the rows take fewer than k
@@ -24,8 +25,77 @@ ddsc_status kmeans_start(ddsc_context *ctx, double *centres, int64_t *n_centres,
 /* Sum of squared distances of the rows to the means of their clusters, labels in 0 .. k-1. */
 ddsc_status kmeans_inertia(ddsc_context *ctx, double *inertia, const int32_t *labels, int64_t k,
                            int64_t n, int64_t dim, const double *rows);
-/* Numbers in order of first appearance; returns how many there are. Labels below k. */
+/* Numbers in order of first appearance; *n_found of them. Labels below k. */
 ddsc_status labels_renumber(ddsc_context *ctx, int32_t *labels, int64_t *n_found, int64_t n,
                             int64_t k);
+
+/* ---- one decomposition, from which every K is served ---- */
+
+typedef struct decomposition {
+    int64_t n, tau;
+    sparse a; /* the affinity */
+    affinity_report affinity;
+    double *degree;
+    int64_t n_components;
+    int32_t *part;   /* component of each item among those that take part, -1: left out */
+    int64_t n_parts; /* components that take part */
+    int64_t n_left_out, n_isolated; /* items left out; items without any edge */
+    eigen_result eigen;
+} decomposition;
+
+/* Eigenvectors that K clusters are read from: K in the plain algorithm, else max(30, 3K). */
+int64_t embed_width(int64_t k, bool paper);
+/* rows (n x width): the first `width` eigenvectors, rows normalised; without `paper` each is first
+ * weighted by lambda^p with p such that sum lambda^(2p) = K. Items without a vector keep zero rows.
+ */
+ddsc_status embed_rows(ddsc_context *ctx, double *rows, int64_t width, const decomposition *d,
+                       int64_t k, bool paper);
+
+/* ---- clusters that are too small ---- */
+
+typedef struct small_rule {
+    double least; /* members a cluster needs, unless it has no edge to the rest and more than tau +
+                     1 */
+    int64_t keep; /* clusters wanted */
+} small_rule;
+
+/* How many clusters of `labels` (k of them) stand by the rule. */
+ddsc_status small_count(ddsc_context *ctx, int64_t *n_standing, const int32_t *labels, int64_t k,
+                        const decomposition *d, const small_rule *rule);
+/* Keep the `keep` largest that stand; the others join the cluster they are linked to most strongly,
+ * the largest one where there is no link. Labels are renumbered; *n_merged clusters went. */
+ddsc_status small_merge(ddsc_context *ctx, int32_t *labels, int64_t *k, int64_t *n_merged,
+                        const decomposition *d, const small_rule *rule);
+
+/* ---- the choice of K ---- */
+
+/* Newman's modularity of labels (k of them) on a weighted graph. */
+ddsc_status modularity(ddsc_context *ctx, double *q, const sparse *a, const int32_t *labels,
+                       int64_t k);
+/* gap and relative gap of row->k from the Laplacian's eigenvalues, ascending. */
+void fill_gaps(ddsc_k_row *row, const double *eigenvalues, int64_t n);
+/* Index of the row to take: the largest relative gap when it is at least 2, else the highest
+ * modularity (ties: smaller K). *by_gap says which. */
+int64_t choose_row(const ddsc_k_row *rows, int64_t n, bool *by_gap);
+
+/* ---- the result ---- */
+
+struct ddsc_clustering {
+    ddsc_context *ctx;
+    ddsc_clustering_view view;
+    int32_t *labels;
+    double *embedding, *eigenvalues, *residuals;
+    ddsc_k_row *sweep;
+    int32_t *sweep_labels;
+    ddsc_graph *graph;
+    char *advice;
+};
+
+/* Everything after the graph. `wide` (or NULL) is a graph of more neighbours for the modularity. */
+ddsc_status spectral_fit(ddsc_context *ctx, ddsc_clustering *c, const ddsc_graph *graph,
+                         const ddsc_graph *wide, const ddsc_cluster_settings *set);
+/* Defaults, then the caller's fields, then every one checked. */
+ddsc_status cluster_settings_take(ddsc_context *ctx, ddsc_cluster_settings *own,
+                                  const ddsc_cluster_settings *given);
 
 #endif

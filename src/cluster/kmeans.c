@@ -260,7 +260,7 @@ ddsc_status kmeans_fit(ddsc_context *ctx, int32_t *labels, double *inertia, int6
     for (int64_t t = 0; t < problem->restarts; t++) {
         TRY(lloyd_run(ctx, &l, (uint64_t)t));
         TRY(kmeans_inertia(ctx, &objective, l.label, l.k, problem->n, problem->dim, problem->rows));
-        progress_add(ctx, 1);
+        progress_add(ctx, problem->progress);
         if (t == 0 || objective < least) {
             least = objective;
             memcpy(best, l.label, (size_t)problem->n * sizeof *best);
@@ -325,7 +325,7 @@ ddsc_status ddsc_kmeans_run(ddsc_context *context, int32_t *labels, double *iner
     TRY(check_rows(context, n, dim, rows));
     TRY(MEM_NEW(context, centred, size));
     TRY(centre_rows(context, centred, rows, n, dim));
-    kmeans_problem problem = {n, dim, centred, k, restarts};
+    kmeans_problem problem = {n, dim, centred, k, restarts, 1};
     TRY(kmeans_fit(context, labels, &objective, &n_found, &problem));
     progress_end(context);
     if (inertia)

@@ -1,220 +1,276 @@
-/* Agreement of two labellings. AMI: Vinh, Epps, Bailey, "Information theoretic measures for clusterings
- * comparison", JMLR 2010, equation 24a, arithmetic mean as normaliser. */
+/* Agreement of two labellings: adjusted mutual information (Vinh, Epps, Bailey 2010; normaliser:
+ * the mean entropy), adjusted Rand index (Hubert and Arabie 1985), mutual information, purity. */
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/base.h"
 
-/* Counts over the rows that carry a label on both sides; values renumbered 0 .. by size of the label. */
+/* The contingency table, sparse: cells sorted by (label, truth), and the sizes of both sides. */
 typedef struct table {
-    int64_t n, rows, columns;
-    int64_t *row_sum, *column_sum;
-    int64_t n_cells;
-    int64_t *cell_row, *cell_column, *cell; /* cells other than zero */
+    int64_t n, n_cells, n_labels, n_truth;
+    uint64_t *key;  /* label << 32 | truth while sorting, then by dense numbers */
+    int64_t *cell;  /* counts */
+    int64_t *label; /* sizes, n_labels */
+    int64_t *truth;
+    int32_t *order; /* distinct truth values, ascending */
 } table;
 
-static int compare_keys(const void *a, const void *b)
+static int compare_u64(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return (x > y) - (x < y);
 }
 
-static void table_free(ddsc_context *ctx, table *t)
+static int compare_i32(const void *a, const void *b)
 {
-    mem_free(ctx, t->row_sum);
-    mem_free(ctx, t->column_sum);
-    mem_free(ctx, t->cell_row);
-    mem_free(ctx, t->cell_column);
-    mem_free(ctx, t->cell);
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
 }
 
-/* Distinct values of the high (shift 32) or low halves of sorted or unsorted keys, ascending. */
-static int64_t distinct(uint64_t *value, const uint64_t *key, int64_t n, int shift)
+static int compare_i64(const void *a, const void *b)
 {
-    int64_t count = 0;
-    for (int64_t i = 0; i < n; i++)
-        value[i] = (key[i] >> shift) & 0xffffffffu;
-    qsort(value, (size_t)n, sizeof *value, compare_keys);
-    for (int64_t i = 0; i < n; i++)
-        if (i == 0 || value[i] != value[count - 1])
-            value[count++] = value[i];
-    return count;
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
 }
 
-static int64_t position(const uint64_t *value, int64_t n, uint64_t wanted)
+static int64_t find_i32(const int32_t *sorted, int64_t n, int32_t value)
 {
-    int64_t low = 0;
-    for (int64_t high = n - 1; low < high;) {
-        int64_t middle = (low + high) / 2;
-        if (value[middle] < wanted)
-            low = middle + 1;
+    int64_t low = 0, high = n;
+    while (high - low > 1) {
+        int64_t middle = low + (high - low) / 2;
+        if (sorted[middle] <= value)
+            low = middle;
         else
             high = middle;
     }
     return low;
 }
 
-/* Runs of equal sorted keys become cells. */
-static ddsc_status table_cells(ddsc_context *ctx, table *t, const uint64_t *key,
-                               const uint64_t *row_value, const uint64_t *column_value)
+static void table_free(ddsc_context *ctx, table *t)
 {
-    ddsc_status status = DDSC_OK;
-    for (int64_t i = 0; i < t->n; i++)
-        t->n_cells += i == 0 || key[i] != key[i - 1];
-    TRY(MEM_NEW(ctx, t->cell_row, t->n_cells));
-    TRY(MEM_NEW(ctx, t->cell_column, t->n_cells));
-    TRY(MEM_ZERO(ctx, t->cell, t->n_cells));
-    TRY(MEM_ZERO(ctx, t->row_sum, t->rows));
-    TRY(MEM_ZERO(ctx, t->column_sum, t->columns));
-    for (int64_t i = 0, c = -1; i < t->n; i++) {
-        if (i == 0 || key[i] != key[i - 1]) {
-            c++;
-            t->cell_row[c] = position(row_value, t->rows, key[i] >> 32);
-            t->cell_column[c] = position(column_value, t->columns, key[i] & 0xffffffffu);
-        }
-        t->cell[c]++;
-        t->row_sum[t->cell_row[c]]++;
-        t->column_sum[t->cell_column[c]]++;
+    mem_free(ctx, t->order);
+    mem_free(ctx, t->truth);
+    mem_free(ctx, t->label);
+    mem_free(ctx, t->cell);
+    mem_free(ctx, t->key);
+}
+
+/* Sorted pairs become cells; labels count up where the upper half of the key changes. */
+static void count_cells(table *t)
+{
+    for (int64_t i = 0; i < t->n; i++) {
+        uint64_t key = t->key[i];
+        bool new_label = i == 0 || key >> 32 != t->key[i - 1] >> 32;
+        bool new_cell = i == 0 || key != t->key[i - 1];
+        if (new_label)
+            t->label[t->n_labels++] = 0;
+        if (new_cell)
+            t->cell[t->n_cells++] = 0;
+        t->label[t->n_labels - 1]++;
+        t->cell[t->n_cells - 1]++;
+        t->truth[find_i32(t->order, t->n_truth, (int32_t)(uint32_t)key)]++;
     }
-done:
-    return status;
+    int64_t at = 0, number = -1;
+    uint64_t last = 0;
+    for (int64_t c = 0; c < t->n_cells; c++) {
+        uint64_t key = t->key[at];
+        number += c == 0 || key >> 32 != last;
+        last = key >> 32;
+        at += t->cell[c];
+        uint64_t truth = (uint64_t)find_i32(t->order, t->n_truth, (int32_t)(uint32_t)key);
+        t->key[c] = (uint64_t)number << 32 | truth;
+    }
 }
 
 static ddsc_status table_make(ddsc_context *ctx, table *t, int64_t n, const int32_t *labels,
                               const int32_t *truth)
 {
     ddsc_status status = DDSC_OK;
-    uint64_t *key = NULL, *row_value = NULL, *column_value = NULL;
-    TRY(MEM_NEW(ctx, key, n));
-    TRY(MEM_NEW(ctx, row_value, n));
-    TRY(MEM_NEW(ctx, column_value, n));
+    *t = (table){0};
+    TRY(MEM_NEW(ctx, t->key, n));
+    TRY(MEM_NEW(ctx, t->order, n));
     for (int64_t i = 0; i < n; i++)
-        if (labels[i] >= 0 && truth[i] >= 0)
-            key[t->n++] = (uint64_t)(uint32_t)labels[i] << 32 | (uint64_t)(uint32_t)truth[i];
-    qsort(key, (size_t)t->n, sizeof *key, compare_keys);
-    t->rows = distinct(row_value, key, t->n, 32);
-    t->columns = distinct(column_value, key, t->n, 0);
-    TRY(table_cells(ctx, t, key, row_value, column_value));
+        if (labels[i] >= 0 && truth[i] >= 0) {
+            t->key[t->n] = (uint64_t)labels[i] << 32 | (uint32_t)truth[i];
+            t->order[t->n++] = truth[i];
+        }
+    if (t->n == 0) {
+        status = ctx_fail(ctx, DDSC_ERROR_INPUT, "none of the %lld items has a label on both sides",
+                          (long long)n);
+        goto done;
+    }
+    TRY(MEM_NEW(ctx, t->cell, t->n));
+    TRY(MEM_NEW(ctx, t->label, t->n));
+    TRY(MEM_ZERO(ctx, t->truth, t->n));
+    qsort(t->key, (size_t)t->n, sizeof *t->key, compare_u64);
+    qsort(t->order, (size_t)t->n, sizeof *t->order, compare_i32);
+    for (int64_t i = 0; i < t->n; i++)
+        if (i == 0 || t->order[i] != t->order[t->n_truth - 1])
+            t->order[t->n_truth++] = t->order[i];
+    count_cells(t);
 done:
-    mem_free(ctx, key);
-    mem_free(ctx, row_value);
-    mem_free(ctx, column_value);
+    if (status < 0)
+        table_free(ctx, t);
     return status;
 }
 
-static double entropy(const int64_t *sum, int64_t k, double n)
+static double entropy(const int64_t *size, int64_t k, double n)
 {
     double h = 0;
-    for (int64_t i = 0; i < k; i++)
-        h -= (double)sum[i] / n * log((double)sum[i] / n);
+    for (int64_t c = 0; c < k; c++)
+        h -= (double)size[c] / n * (log((double)size[c]) - log(n));
     return h;
 }
 
 static double mutual_information(const table *t)
 {
-    double n = (double)t->n, mi = 0;
+    double sum = 0, n = (double)t->n;
     for (int64_t c = 0; c < t->n_cells; c++) {
-        double cell = (double)t->cell[c];
-        double expected =
-            (double)t->row_sum[t->cell_row[c]] * (double)t->column_sum[t->cell_column[c]];
-        mi += cell / n * log(n * cell / expected);
+        double x = (double)t->cell[c];
+        double a = (double)t->label[t->key[c] >> 32];
+        double b = (double)t->truth[t->key[c] & UINT32_MAX];
+        sum += x / n * (log(x) + log(n) - log(a) - log(b));
     }
-    return fmax(mi, 0);
+    return fmax(sum, 0);
 }
 
-/* Mean of the mutual information term of one (a, b) under the hypergeometric law; log factorials come
- * from a table. */
-static double expected_term(int64_t a, int64_t b, int64_t n, const double *log_factorial)
+static double log_factorial(double x)
 {
-    double sum = 0, total = (double)n;
-    double fixed = log_factorial[a] + log_factorial[b] + log_factorial[n - a] + log_factorial[n - b] -
-                   log_factorial[n];
-    for (int64_t c = BASE_MAX(1, a + b - n); c <= BASE_MIN(a, b); c++) {
-        double chance = exp(fixed - log_factorial[c] - log_factorial[a - c] - log_factorial[b - c] -
-                            log_factorial[n - a - b + c]);
-        sum += (double)c / total * log(total * (double)c / ((double)a * (double)b)) * chance;
+    int sign;
+    return lgamma_r(x + 1, &sign);
+}
+
+/* Expected mutual information of a label of size a and a truth of size b under random matching:
+ * sum over the overlap x of x/n log(n x / (a b)) times its hypergeometric probability. */
+static double expected_pair(double a, double b, double n)
+{
+    double sum = 0, low = fmax(1, a + b - n), high = fmin(a, b);
+    double shift = log(n) - log(a) - log(b);
+    double logp = log_factorial(a) + log_factorial(b) + log_factorial(n - a) +
+                  log_factorial(n - b) - log_factorial(n) - log_factorial(low) -
+                  log_factorial(a - low) - log_factorial(b - low) - log_factorial(n - a - b + low);
+    double p = exp(logp);
+    for (double x = low; x <= high; x++) {
+        sum += x / n * (log(x) + shift) * p;
+        /* The next probability by its ratio, or by its logarithm where it is too small. */
+        double ratio = (a - x) * (b - x) / ((x + 1) * (n - a - b + x + 1));
+        logp += log(ratio);
+        p = p > 1e-290 ? p * ratio : exp(logp);
     }
     return sum;
 }
 
-static ddsc_status expected_information(ddsc_context *ctx, const table *t, double *emi)
+/* Distinct sizes and how often each occurs: equal sizes share their expectation. */
+static int64_t group_sizes(int64_t *size, int64_t *times, int64_t k)
+{
+    int64_t n_groups = 0;
+    qsort(size, (size_t)k, sizeof *size, compare_i64);
+    for (int64_t i = 0; i < k; i++) {
+        if (i == 0 || size[i] != size[n_groups - 1]) {
+            size[n_groups] = size[i];
+            times[n_groups++] = 0;
+        }
+        times[n_groups - 1]++;
+    }
+    return n_groups;
+}
+
+typedef struct expectation {
+    const int64_t *a, *a_times, *b, *b_times;
+    int64_t n_b;
+    double n;
+    double *row;
+} expectation;
+
+static ddsc_status expect_rows(void *arg, int64_t begin, int64_t end, int worker)
+{
+    const expectation *e = arg;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++) {
+        double sum = 0;
+        for (int64_t j = 0; j < e->n_b; j++)
+            sum += (double)(e->a_times[i] * e->b_times[j]) *
+                   expected_pair((double)e->a[i], (double)e->b[j], e->n);
+        e->row[i] = sum;
+    }
+    return DDSC_OK;
+}
+
+/* Sorts the sizes in t; to be called last. */
+static ddsc_status expected_information(ddsc_context *ctx, double *expected, table *t)
 {
     ddsc_status status = DDSC_OK;
-    double *log_factorial = NULL;
-    TRY(MEM_NEW(ctx, log_factorial, t->n + 1));
-    for (int64_t i = 0; i <= t->n; i++)
-        log_factorial[i] = lgamma_r((double)i + 1, &(int){0});
-    *emi = 0;
-    for (int64_t i = 0; i < t->rows; i++)
-        for (int64_t j = 0; j < t->columns; j++)
-            *emi += expected_term(t->row_sum[i], t->column_sum[j], t->n, log_factorial);
+    int64_t *times = NULL;
+    double *row = NULL;
+    TRY(MEM_NEW(ctx, times, t->n_labels + t->n_truth));
+    TRY(MEM_NEW(ctx, row, t->n_labels));
+    int64_t *b_times = times + t->n_labels;
+    int64_t n_a = group_sizes(t->label, times, t->n_labels);
+    int64_t n_b = group_sizes(t->truth, b_times, t->n_truth);
+    expectation e = {t->label, times, t->truth, b_times, n_b, (double)t->n, row};
+    TRY(parallel_for(ctx, n_a, 1, expect_rows, &e));
+    *expected = 0;
+    for (int64_t i = 0; i < n_a; i++)
+        *expected += row[i];
 done:
-    mem_free(ctx, log_factorial);
+    mem_free(ctx, row);
+    mem_free(ctx, times);
     return status;
 }
 
-/* Hubert and Arabie 1985, in pair counts. */
+static double pairs_of(double x)
+{
+    return x * (x - 1) / 2;
+}
+
+/* From pair counts, so that perfect agreement gives exactly 1. */
 static double adjusted_rand(const table *t)
 {
-    double n = (double)t->n, same = 0, row = 0, column = 0;
+    double both = 0, in_labels = 0, in_truth = 0, all = pairs_of((double)t->n);
     for (int64_t c = 0; c < t->n_cells; c++)
-        same += (double)t->cell[c] * ((double)t->cell[c] - 1) / 2;
-    for (int64_t i = 0; i < t->rows; i++)
-        row += (double)t->row_sum[i] * ((double)t->row_sum[i] - 1) / 2;
-    for (int64_t j = 0; j < t->columns; j++)
-        column += (double)t->column_sum[j] * ((double)t->column_sum[j] - 1) / 2;
-    double all = n * (n - 1) / 2, expected = all > 0 ? row * column / all : 0;
-    double most = (row + column) / 2;
-    return most == expected ? 1 : (same - expected) / (most - expected);
+        both += pairs_of((double)t->cell[c]);
+    for (int64_t c = 0; c < t->n_labels; c++)
+        in_labels += pairs_of((double)t->label[c]);
+    for (int64_t c = 0; c < t->n_truth; c++)
+        in_truth += pairs_of((double)t->truth[c]);
+    if (both == in_labels && both == in_truth)
+        return 1;
+    double expected = in_labels / all * in_truth;
+    return (both - expected) / ((in_labels + in_truth) / 2 - expected);
 }
 
-static ddsc_status purity_of(ddsc_context *ctx, const table *t, double *purity)
+static double purity(const table *t)
 {
-    ddsc_status status = DDSC_OK;
-    int64_t *best = NULL, sum = 0;
-    TRY(MEM_ZERO(ctx, best, t->rows));
-    for (int64_t c = 0; c < t->n_cells; c++)
-        best[t->cell_row[c]] = BASE_MAX(best[t->cell_row[c]], t->cell[c]);
-    for (int64_t i = 0; i < t->rows; i++)
-        sum += best[i];
-    *purity = (double)sum / (double)t->n;
-done:
-    mem_free(ctx, best);
-    return status;
-}
-
-/* (MI - E) / (mean entropy - E); a denominator of zero has the sign of scikit-learn's tiny floor. */
-static double adjusted(double mi, double emi, double mean)
-{
-    double denominator = mean - emi;
-    if (denominator < 0)
-        denominator = fmin(denominator, -2.220446049250313e-16);
-    else
-        denominator = fmax(denominator, 2.220446049250313e-16);
-    return (mi - emi) / denominator;
-}
-
-static ddsc_status score_table(ddsc_context *ctx, ddsc_scores *out, const table *t)
-{
-    ddsc_status status = DDSC_OK;
-    double n = (double)t->n, emi = 0;
-    TRY(purity_of(ctx, t, &out->purity));
-    out->ari = adjusted_rand(t);
-    if (t->rows == 1 && t->columns == 1) { /* nothing to tell apart on either side */
-        out->ami = out->nmi = 1;
-        goto done;
+    int64_t sum = 0, best = 0;
+    for (int64_t c = 0; c < t->n_cells; c++) {
+        best = BASE_MAX(best, t->cell[c]);
+        if (c + 1 == t->n_cells || t->key[c] >> 32 != t->key[c + 1] >> 32) {
+            sum += best;
+            best = 0;
+        }
     }
-    double mi = mutual_information(t);
-    double mean = (entropy(t->row_sum, t->rows, n) + entropy(t->column_sum, t->columns, n)) / 2;
-    out->nmi = mean > 0 ? fmin(mi / mean, 1) : 0;
-    if (t->rows == t->n && t->columns == t->n) {
-        out->ami = 1;
-        goto done;
+    return (double)sum / (double)t->n;
+}
+
+static ddsc_status fill_scores(ddsc_context *ctx, ddsc_scores *s, table *t)
+{
+    double n = (double)t->n, expected = 0;
+    double h_labels = entropy(t->label, t->n_labels, n), h_truth = entropy(t->truth, t->n_truth, n);
+    double information = mutual_information(t), mean = (h_labels + h_truth) / 2;
+    *s = (ddsc_scores){.n = t->n, .n_labels = t->n_labels, .n_truth = t->n_truth};
+    s->ari = adjusted_rand(t);
+    s->purity = purity(t);
+    /* The same partition under other names: every cell is a whole label and a whole truth. */
+    if (t->n_cells == t->n_labels && t->n_cells == t->n_truth) {
+        s->ami = s->nmi = 1;
+        return DDSC_OK;
     }
-    TRY(expected_information(ctx, t, &emi));
-    out->ami = fmin(adjusted(mi, emi, mean), 1);
-done:
+    ddsc_status status = expected_information(ctx, &expected, t);
+    s->nmi = information > DBL_EPSILON ? information / mean : 0;
+    double range = mean - expected;
+    range = range < 0 ? fmin(range, -DBL_EPSILON) : fmax(range, DBL_EPSILON);
+    s->ami = (information - expected) / range;
     return status;
 }
 
@@ -223,19 +279,15 @@ ddsc_status ddsc_scores_run(ddsc_context *context, ddsc_scores *scores, int64_t 
 {
     ddsc_status status = DDSC_OK;
     table t = {0};
-    ddsc_scores found = {0};
-    if (!context || !scores)
+    ddsc_scores found;
+    if (!context)
         return DDSC_ERROR_ARGUMENT;
     ctx_enter(context);
-    if (n < 1 || !labels || !truth)
-        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "scores of %lld labels", (long long)n);
+    if (!scores || !labels || !truth || n < 1)
+        return ctx_fail(context, DDSC_ERROR_ARGUMENT,
+                        "scores need two labellings of at least one item");
     TRY(table_make(context, &t, n, labels, truth));
-    if (t.n == 0)
-        TRY(ctx_fail(context, DDSC_ERROR_INPUT, "no row has a label on both sides"));
-    TRY(score_table(context, &found, &t));
-    found.n = t.n;
-    found.n_labels = t.rows;
-    found.n_truth = t.columns;
+    TRY(fill_scores(context, &found, &t));
     *scores = found;
 done:
     table_free(context, &t);

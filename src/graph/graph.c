@@ -1,4 +1,6 @@
 /* The neighbour graph as an object: room for n * tau edges, filled by the pair engine. */
+#include <string.h>
+
 #include "graph/graph.h"
 
 ddsc_status graph_create(ddsc_context *ctx, ddsc_graph **graph, int64_t n, int64_t tau)
@@ -21,6 +23,22 @@ ddsc_status graph_create(ddsc_context *ctx, ddsc_graph **graph, int64_t n, int64
 done:
     ddsc_graph_destroy(g);
     return status;
+}
+
+ddsc_status graph_narrow(ddsc_context *ctx, ddsc_graph **out, const ddsc_graph *wide, int64_t tau)
+{
+    ddsc_status status = graph_create(ctx, out, wide->n, tau);
+    if (status < 0)
+        return status;
+    ddsc_graph *g = *out;
+    for (int64_t i = 0; i < wide->n; i++) {
+        int64_t from = wide->offset[i], at = g->offset[i];
+        int64_t count = BASE_MIN(tau, wide->offset[i + 1] - from);
+        memcpy(g->index + at, wide->index + from, (size_t)count * sizeof *g->index);
+        memcpy(g->d2 + at, wide->d2 + from, (size_t)count * sizeof *g->d2);
+        g->offset[i + 1] = at + count;
+    }
+    return DDSC_OK;
 }
 
 void ddsc_graph_destroy(ddsc_graph *graph)

@@ -15,6 +15,9 @@ struct ddsc_graph {
 /* All arrays with room for n * tau edges, offsets zero. */
 ddsc_status graph_create(ddsc_context *ctx, ddsc_graph **graph, int64_t n, int64_t tau);
 
+/* The same graph with at most tau neighbours an item, the nearest. */
+ddsc_status graph_narrow(ddsc_context *ctx, ddsc_graph **out, const ddsc_graph *wide, int64_t tau);
+
 /* Sparse matrix in CSR, columns ascending in each row. */
 typedef struct sparse {
     int64_t n, nnz;

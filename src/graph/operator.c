@@ -1,6 +1,7 @@
 /* The normalised affinity M = S^-1/2 A S^-1/2 and its product with a block of vectors. */
 #include <math.h>
 
+#include "base/simd.h"
 #include "graph/graph.h"
 
 enum { PIECE_ROWS = 512, LANES = 8 };
@@ -51,7 +52,7 @@ typedef struct product {
 } product;
 
 /* One row of y, columns [c, c + LANES): the sums stay in registers. */
-static inline __attribute__((always_inline)) void row_lanes(const product *t, int64_t i, int64_t c)
+SIMD_INLINE void row_lanes(const product *t, int64_t i, int64_t c)
 {
     double sum[LANES] = {0};
     for (int64_t p = t->m->offset[i]; p < t->m->offset[i + 1]; p++) {
@@ -66,7 +67,7 @@ static inline __attribute__((always_inline)) void row_lanes(const product *t, in
         y[k] = t->scale * (sum[k] - t->shift * own[k]) - (t->back != 0 ? t->back * y[k] : 0);
 }
 
-static inline void row_single(const product *t, int64_t i, int64_t c)
+SIMD_INLINE void row_single(const product *t, int64_t i, int64_t c)
 {
     double sum = 0;
     for (int64_t p = t->m->offset[i]; p < t->m->offset[i + 1]; p++)
@@ -75,8 +76,10 @@ static inline void row_single(const product *t, int64_t i, int64_t c)
     *y = t->scale * (sum - t->shift * t->x[i * t->b + c]) - (t->back != 0 ? t->back * *y : 0);
 }
 
-static inline __attribute__((always_inline)) void rows(const product *t, int64_t begin, int64_t end)
+SIMD_CLONES static ddsc_status product_rows(void *arg, int64_t begin, int64_t end, int worker)
 {
+    const product *t = arg;
+    (void)worker;
     for (int64_t i = begin; i < end; i++) {
         int64_t c = 0;
         for (; c + LANES <= t->b; c += LANES)
@@ -84,41 +87,14 @@ static inline __attribute__((always_inline)) void rows(const product *t, int64_t
         for (; c < t->b; c++)
             row_single(t, i, c);
     }
-}
-
-static ddsc_status product_rows(void *arg, int64_t begin, int64_t end, int worker)
-{
-    (void)worker;
-    rows(arg, begin, end);
     return DDSC_OK;
-}
-
-/* The same sums in wider registers. Every column keeps its own order and nothing is contracted, so
- * the bits are the same. */
-#if defined(__x86_64__)
-__attribute__((target("avx2"))) static ddsc_status product_rows_avx2(void *arg, int64_t begin,
-                                                                     int64_t end, int worker)
-{
-    (void)worker;
-    rows(arg, begin, end);
-    return DDSC_OK;
-}
-#endif
-
-static parallel_fn best_kernel(void)
-{
-#if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx2"))
-        return product_rows_avx2;
-#endif
-    return product_rows;
 }
 
 ddsc_status operator_step(ddsc_context *ctx, const sparse *m, int64_t b, double scale, double shift,
                           double back, const double *x, double *y)
 {
     product t = {m, b, scale, shift, back, x, y};
-    return parallel_for(ctx, m->n, PIECE_ROWS, best_kernel(), &t);
+    return parallel_for(ctx, m->n, PIECE_ROWS, product_rows, &t);
 }
 
 ddsc_status operator_apply(ddsc_context *ctx, const sparse *m, int64_t b, const double *x,

@@ -1,0 +1,134 @@
+/* What a person should know about a result, and do next, in plain sentences. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "cluster/decompose.h"
+
+enum { ADVICE_SIZE = 4096 };
+
+/* Eigenvalues closer than this part of the larger one are one cluster of eigenvalues. */
+static const double GAP_TINY = 0.01;
+
+typedef struct writer {
+    char *text;
+    size_t used;
+} writer;
+
+__attribute__((format(printf, 2, 3))) static void say(writer *w, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    size_t room = ADVICE_SIZE - w->used;
+    if (w->used > 0 && room > 1) {
+        w->text[w->used++] = ' ';
+        room--;
+    }
+    int length = vsnprintf(w->text + w->used, room, format, arguments);
+    va_end(arguments);
+    w->used = BASE_MIN(w->used + (size_t)BASE_MAX(length, 0), (size_t)ADVICE_SIZE - 1);
+}
+
+static void say_components(writer *w, const ddsc_clustering_view *v, const decomposition *d,
+                           const outcome *o)
+{
+    if (d->n_parts > v->k)
+        say(w,
+            "The graph has %lld components, more than K = %lld: clusters follow the larger "
+            "components. Raise tau (now %lld) to link them, or ask for %lld clusters.",
+            (long long)d->n_parts, (long long)v->k, (long long)d->tau, (long long)d->n_parts);
+    if (d->n_isolated > 0)
+        say(w, "%lld items have no neighbour at a known distance.", (long long)d->n_isolated);
+    if (o->n_without_row > 0)
+        say(w,
+            "%lld items in components too small for a cluster of their own have no link to the "
+            "rest "
+            "and went to the largest cluster; raise tau to link them.",
+            (long long)o->n_without_row);
+}
+
+/* The nearest K below and above that does not cut a cluster of eigenvalues; 0: none. */
+static int64_t clear_k(const ddsc_clustering_view *v, int64_t from, int64_t step)
+{
+    for (int64_t k = from; k >= 2 && k < v->n_eigenvalues; k += step) {
+        double next = v->eigenvalues[k];
+        if (next - v->eigenvalues[k - 1] > GAP_TINY * next)
+            return k;
+    }
+    return 0;
+}
+
+static void say_gap(writer *w, const ddsc_clustering_view *v, const decomposition *d)
+{
+    if (v->k < 2 || v->k >= v->n_eigenvalues || d->n_parts > v->k)
+        return;
+    double last = v->eigenvalues[v->k - 1], next = v->eigenvalues[v->k];
+    if (next - last > GAP_TINY * next)
+        return;
+    int64_t below = clear_k(v, v->k - 1, -1), above = clear_k(v, v->k + 1, 1);
+    say(w,
+        "K = %lld cuts through a cluster of eigenvalues (%.6g and %.6g), so the data hardly say "
+        "where the cut lies.",
+        (long long)v->k, last, next);
+    if (below > 0 && above > 0)
+        say(w, "K = %lld or %lld would not.", (long long)below, (long long)above);
+    else if (below > 0 || above > 0)
+        say(w, "K = %lld would not.", (long long)BASE_MAX(below, above));
+}
+
+static void say_affinity(writer *w, const decomposition *d, int64_t n_edges)
+{
+    if (d->affinity.largest_d2 <= 0 && n_edges > 0)
+        say(w, "All neighbours lie at distance zero, so only components can be told apart.");
+    else if (d->affinity.n_clamped > 0)
+        say(w,
+            "%lld of %lld neighbour distances are negative estimates and count as zero; the biased "
+            "estimator has none.",
+            (long long)d->affinity.n_clamped, (long long)n_edges);
+    if (d->affinity.n_faint > 0)
+        say(w,
+            "At gamma = %g all affinities of %lld items vanish in double precision and were taken "
+            "as equal; choose a smaller gamma, or auto.",
+            d->affinity.gamma, (long long)d->affinity.n_faint);
+}
+
+static void say_clusters(writer *w, const ddsc_clustering_view *v, const outcome *o)
+{
+    int64_t smallest = v->n;
+    for (int64_t r = 0; r < v->n_sweep; r++)
+        if (v->sweep[r].k == v->k)
+            smallest = v->sweep[r].smallest;
+    if (o->chosen)
+        say(w, "K = %lld of %lld to %lld is a suggestion, made by %s; compare the sweep.",
+            (long long)v->k, (long long)o->k_low, (long long)o->k_high,
+            o->by_gap ? "the gap in the eigenvalues" : "modularity");
+    if (o->n_found < v->k)
+        say(w, "Only %lld clusters were found: the items take no more distinct places.",
+            (long long)o->n_found);
+    else if ((double)smallest < o->least && v->k > 1)
+        say(w,
+            "The smallest cluster has %lld items: K = %lld clusters of at least %.0f were not "
+            "found. "
+            "Try a smaller K.",
+            (long long)smallest, (long long)v->k, o->least);
+}
+
+ddsc_status advice_write(ddsc_context *ctx, char **text, const ddsc_clustering_view *view,
+                         const decomposition *d, const outcome *o, const ddsc_cluster_settings *set)
+{
+    writer w = {0};
+    ddsc_status status = MEM_ZERO(ctx, *text, ADVICE_SIZE);
+    if (status < 0)
+        return status;
+    w.text = *text;
+    if (o->not_converged)
+        say(&w,
+            "The eigenvectors did not all reach the tolerance %g (largest residual %.2g%s); allow "
+            "more than %lld products.",
+            set->eigen_tolerance, view->max_residual, view->verified ? "" : ", not verified",
+            (long long)set->eigen_max_iterations);
+    say_components(&w, view, d, o);
+    say_clusters(&w, view, o);
+    say_gap(&w, view, d);
+    say_affinity(&w, d, d->a.nnz / 2);
+    return DDSC_OK;
+}

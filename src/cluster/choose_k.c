@@ -1,0 +1,52 @@
+/* How many clusters: the gap in the eigenvalues where there is one, else modularity. */
+#include "cluster/cluster.h"
+
+/* Keeps the ratio of two tiny eigenvalues from meaning anything. */
+static const double GAP_OFFSET = 0.01;
+static const double GAP_CLEAR = 2;
+
+ddsc_status modularity(ddsc_context *ctx, double *q, const sparse *a, const int32_t *labels,
+                       int64_t k)
+{
+    ddsc_status status = DDSC_OK;
+    double *volume = NULL, total = 0, inside = 0;
+    TRY(MEM_ZERO(ctx, volume, k));
+    for (int64_t i = 0; i < a->n; i++)
+        for (int64_t p = a->offset[i]; p < a->offset[i + 1]; p++) {
+            volume[labels[i]] += a->value[p];
+            if (labels[i] == labels[a->column[p]])
+                inside += a->value[p];
+        }
+    for (int64_t c = 0; c < k; c++)
+        total += volume[c];
+    *q = total > 0 ? inside / total : 0;
+    for (int64_t c = 0; c < k && total > 0; c++)
+        *q -= volume[c] / total * (volume[c] / total);
+done:
+    mem_free(ctx, volume);
+    return status;
+}
+
+void fill_gaps(ddsc_k_row *row, const double *eigenvalues, int64_t n)
+{
+    row->gap = 0;
+    row->relative_gap = 1;
+    if (row->k >= n)
+        return;
+    double last = eigenvalues[row->k - 1], next = eigenvalues[row->k];
+    row->gap = next - last;
+    row->relative_gap = (next + GAP_OFFSET) / (last + GAP_OFFSET);
+}
+
+int64_t choose_row(const ddsc_k_row *rows, int64_t n, bool *by_gap)
+{
+    int64_t widest = 0, modular = 0;
+    for (int64_t i = 1; i < n; i++) {
+        if (rows[i].relative_gap > rows[widest].relative_gap)
+            widest = i;
+        if (rows[i].modularity > rows[modular].modularity)
+            modular = i;
+    }
+    *by_gap = rows[widest].relative_gap >= GAP_CLEAR;
+    return *by_gap ? widest : modular;
+}

@@ -1,0 +1,182 @@
+/* The public calls of clustering: settings, the object, the two ways in. */
+#include <math.h>
+#include <string.h>
+
+#include "cluster/cluster.h"
+#include "pairs/pairs.h"
+
+void ddsc_cluster_settings_init(ddsc_cluster_settings *settings)
+{
+    if (!settings)
+        return;
+    *settings = (ddsc_cluster_settings){
+        .struct_size = sizeof *settings,
+        .gamma_rule = DDSC_GAMMA_AUTO,
+        .min_cluster = 0.2,
+        .kmeans_restarts = 10,
+        .eigen_tolerance = 1e-8,
+        .eigen_max_iterations = 20000,
+    };
+    ddsc_metric_settings_init(&settings->metric);
+    ddsc_graph_settings_init(&settings->graph);
+}
+
+static ddsc_status check_range(ddsc_context *ctx, const ddsc_cluster_settings *s)
+{
+    if (s->k_min == 0 && s->k_max == 0)
+        return DDSC_OK;
+    if (s->k_min < 1 || s->k_max < s->k_min)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "k_min = %lld, k_max = %lld: must be 1 <= k_min <= k_max, or both 0",
+                        (long long)s->k_min, (long long)s->k_max);
+    return DDSC_OK;
+}
+
+ddsc_status cluster_settings_take(ddsc_context *ctx, ddsc_cluster_settings *own,
+                                  const ddsc_cluster_settings *given)
+{
+    ddsc_cluster_settings_init(own);
+    if (given) {
+        if (given->struct_size == 0 || given->struct_size > sizeof *own)
+            return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                            "cluster settings: struct_size = %zu, expected 1 .. %zu",
+                            given->struct_size, sizeof *own);
+        memcpy(own, given, given->struct_size);
+    }
+    if (own->gamma_rule < DDSC_GAMMA_AUTO || own->gamma_rule > DDSC_GAMMA_VALUE)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "gamma_rule = %d: must be one of 0 .. 2",
+                        (int)own->gamma_rule);
+    if (own->gamma_rule == DDSC_GAMMA_VALUE && !(isfinite(own->gamma) && own->gamma > 0))
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "gamma = %g: must be positive and finite",
+                        own->gamma);
+    if (!(own->min_cluster >= 0 && own->min_cluster <= 1))
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "min_cluster = %g: must lie in 0 .. 1",
+                        own->min_cluster);
+    if (own->kmeans_restarts < 1)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "kmeans_restarts = %lld: must be at least 1",
+                        (long long)own->kmeans_restarts);
+    if (!(own->eigen_tolerance > 0 && own->eigen_tolerance < 1))
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "eigen_tolerance = %g: must lie between 0 and 1",
+                        own->eigen_tolerance);
+    if (own->eigen_max_iterations < 1)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "eigen_max_iterations = %lld: must be at least 1",
+                        (long long)own->eigen_max_iterations);
+    return check_range(ctx, own);
+}
+
+static ddsc_status check_items(ddsc_context *ctx, int64_t n, const ddsc_cluster_settings *set)
+{
+    if (n < 1)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "there are no items to cluster");
+    if (set->k_max > n)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "k = %lld clusters of %lld items",
+                        (long long)set->k_max, (long long)n);
+    return DDSC_OK;
+}
+
+static ddsc_status clustering_create(ddsc_context *ctx, ddsc_clustering **out)
+{
+    ddsc_status status = MEM_ZERO(ctx, *out, 1);
+    if (status >= 0)
+        (*out)->ctx = ctx;
+    return status;
+}
+
+void ddsc_clustering_destroy(ddsc_clustering *clustering)
+{
+    if (!clustering)
+        return;
+    ddsc_context *ctx = clustering->ctx;
+    ddsc_graph_destroy(clustering->graph);
+    mem_free(ctx, clustering->advice);
+    mem_free(ctx, clustering->sweep_labels);
+    mem_free(ctx, clustering->sweep);
+    mem_free(ctx, clustering->residuals);
+    mem_free(ctx, clustering->eigenvalues);
+    mem_free(ctx, clustering->embedding);
+    mem_free(ctx, clustering->labels);
+    mem_free(ctx, clustering);
+}
+
+void ddsc_clustering_get_view(const ddsc_clustering *clustering, ddsc_clustering_view *view)
+{
+    if (view)
+        *view = clustering ? clustering->view : (ddsc_clustering_view){.advice = ""};
+}
+
+const int32_t *ddsc_clustering_get_labels(const ddsc_clustering *clustering)
+{
+    return clustering ? clustering->labels : NULL;
+}
+
+ddsc_status ddsc_spectral_run(ddsc_context *context, ddsc_clustering **clustering,
+                              const ddsc_graph *graph, const ddsc_cluster_settings *settings)
+{
+    ddsc_status status = DDSC_OK;
+    ddsc_cluster_settings set;
+    ddsc_clustering *c = NULL;
+    if (!context || !clustering)
+        return DDSC_ERROR_ARGUMENT;
+    ctx_enter(context);
+    *clustering = NULL;
+    if (!graph)
+        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "no graph given to cluster");
+    TRY(cluster_settings_take(context, &set, settings));
+    TRY(check_items(context, graph->n, &set));
+    TRY(clustering_create(context, &c));
+    TRY(spectral_fit(context, c, graph, NULL, &set));
+    *clustering = c;
+    c = NULL;
+done:
+    ddsc_clustering_destroy(c);
+    return status;
+}
+
+/* Where K is to be chosen, modularity looks at a wider graph; its nearest tau are the usual one. */
+static int64_t search_width(int64_t n, const ddsc_cluster_settings *set)
+{
+    int64_t tau = tau_used(n, &set->graph);
+    if (set->k_min == set->k_max && set->k_min > 0)
+        return tau;
+    int64_t wide = (int64_t)ceil(1.25 * sqrt((double)n));
+    return BASE_MIN(BASE_MAX(tau, wide), n - 1);
+}
+
+ddsc_status ddsc_cluster_run(ddsc_context *context, ddsc_clustering **clustering,
+                             const ddsc_measures *data, const ddsc_cluster_settings *settings)
+{
+    ddsc_status status = DDSC_OK;
+    ddsc_cluster_settings set;
+    ddsc_clustering *c = NULL;
+    ddsc_graph *wide = NULL;
+    if (!context || !clustering)
+        return DDSC_ERROR_ARGUMENT;
+    ctx_enter(context);
+    *clustering = NULL;
+    if (!data)
+        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "no measures given to cluster");
+    TRY(cluster_settings_take(context, &set, settings));
+    ddsc_graph_settings graph = set.graph;
+    TRY(graph_settings_take(context, &set.graph, &graph));
+    TRY(check_items(context, data->n, &set));
+    TRY(clustering_create(context, &c));
+    int64_t tau = tau_used(data->n, &set.graph);
+    double started = clock_seconds();
+    set.graph.tau = search_width(data->n, &set);
+    TRY(ddsc_neighbors_run(context, &wide, &c->view.pairs, data, &set.metric, &set.graph));
+    c->view.seconds_distances = clock_seconds() - started;
+    if (set.graph.tau > tau) {
+        TRY(graph_narrow(context, &c->graph, wide, tau));
+    } else {
+        c->graph = wide;
+        wide = NULL;
+    }
+    c->view.graph = c->graph;
+    TRY(spectral_fit(context, c, c->graph, wide, &set));
+    *clustering = c;
+    c = NULL;
+done:
+    ddsc_graph_destroy(wide);
+    ddsc_clustering_destroy(c);
+    return status;
+}

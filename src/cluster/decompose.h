@@ -1,0 +1,25 @@
+/* What the files of spectral clustering share. */
+#ifndef DDSC_CLUSTER_DECOMPOSE_H
+#define DDSC_CLUSTER_DECOMPOSE_H
+
+#include "cluster/cluster.h"
+
+ddsc_status decompose(ddsc_context *ctx, decomposition *d, const ddsc_graph *graph,
+                      const ddsc_cluster_settings *set, int64_t k_high);
+void decomposition_free(ddsc_context *ctx, decomposition *d);
+
+/* What the advice needs beside the view. */
+typedef struct outcome {
+    int64_t k_low, k_high;
+    bool chosen, by_gap;   /* K was left open; decided by the eigenvalues */
+    int64_t n_found;       /* clusters of the chosen K */
+    int64_t n_without_row; /* items without an eigenvector, put into the largest cluster */
+    double least;          /* members asked of a cluster */
+    bool not_converged;
+} outcome;
+
+ddsc_status advice_write(ddsc_context *ctx, char **text, const ddsc_clustering_view *view,
+                         const decomposition *d, const outcome *o,
+                         const ddsc_cluster_settings *set);
+
+#endif

@@ -1,0 +1,278 @@
+/* Labels from a graph: one decomposition, then for every K rows, k-means and the rule of small
+ * groups. */
+#include <math.h>
+#include <string.h>
+
+#include "cluster/decompose.h"
+
+enum { AUTO_LOW = 2, AUTO_HIGH = 15, EXTRA_MAX = 10 };
+
+typedef struct spectral_job {
+    const ddsc_cluster_settings *set;
+    decomposition d;
+    sparse wide;  /* affinity of more neighbours, for modularity; empty: d.a serves */
+    double *rows; /* n x width of the K at work */
+    int64_t width;
+    double *packed; /* rows of the items that have one */
+    int32_t *item;  /* their items */
+    int64_t n_packed;
+    int32_t *packed_label;
+} spectral_job;
+
+static void job_free(ddsc_context *ctx, spectral_job *j)
+{
+    mem_free(ctx, j->packed_label);
+    mem_free(ctx, j->item);
+    mem_free(ctx, j->packed);
+    mem_free(ctx, j->rows);
+    sparse_free(ctx, &j->wide);
+    decomposition_free(ctx, &j->d);
+}
+
+static ddsc_status job_rooms(ddsc_context *ctx, spectral_job *j, int64_t k_high)
+{
+    ddsc_status status = DDSC_OK;
+    int64_t n = j->d.n, widest = BASE_MIN(embed_width(k_high, j->set->paper), j->d.eigen.k);
+    TRY(MEM_NEW(ctx, j->rows, n * widest));
+    TRY(MEM_NEW(ctx, j->packed, n * widest));
+    TRY(MEM_NEW(ctx, j->item, n));
+    TRY(MEM_NEW(ctx, j->packed_label, n));
+done:
+    return status;
+}
+
+static bool is_zero(const double *row, int64_t width)
+{
+    for (int64_t j = 0; j < width; j++)
+        if (row[j] != 0)
+            return false;
+    return true;
+}
+
+/* Rows for K clusters, and those that are not zero side by side. */
+static ddsc_status make_rows(ddsc_context *ctx, spectral_job *j, int64_t k)
+{
+    j->width = BASE_MIN(embed_width(k, j->set->paper), j->d.eigen.k);
+    ddsc_status status = embed_rows(ctx, j->rows, j->width, &j->d, k, j->set->paper);
+    j->n_packed = 0;
+    for (int64_t i = 0; i < j->d.n && status >= 0; i++) {
+        const double *row = j->rows + i * j->width;
+        if (is_zero(row, j->width))
+            continue;
+        memcpy(j->packed + j->n_packed * j->width, row, (size_t)j->width * sizeof *row);
+        j->item[j->n_packed++] = (int32_t)i;
+    }
+    return status;
+}
+
+/* Labels of the packed rows to all items; the others join the largest cluster. */
+static void spread_labels(const spectral_job *j, int32_t *labels, int64_t k)
+{
+    int64_t best = 0, best_size = 0;
+    for (int64_t c = 0; c < k; c++) {
+        int64_t size = 0;
+        for (int64_t p = 0; p < j->n_packed; p++)
+            size += j->packed_label[p] == c;
+        if (size > best_size) {
+            best = c;
+            best_size = size;
+        }
+    }
+    for (int64_t i = 0; i < j->d.n; i++)
+        labels[i] = (int32_t)best;
+    for (int64_t p = 0; p < j->n_packed; p++)
+        labels[j->item[p]] = j->packed_label[p];
+}
+
+/* k-means for k clusters. Where the metric tells nothing apart inside a component, components are
+ * all there is to find. */
+static ddsc_status cut(ddsc_context *ctx, spectral_job *j, int32_t *labels, int64_t *k_found,
+                       int64_t k, int64_t progress)
+{
+    ddsc_status status = DDSC_OK;
+    double inertia;
+    kmeans_problem problem = {
+        j->n_packed, j->width, j->packed, BASE_MIN(k, j->n_packed), j->set->kmeans_restarts,
+        progress};
+    if (j->d.affinity.largest_d2 <= 0)
+        problem.k = BASE_MIN(problem.k, j->d.n_parts);
+    TRY(kmeans_fit(ctx, j->packed_label, &inertia, k_found, &problem));
+    spread_labels(j, labels, *k_found);
+    TRY(labels_renumber(ctx, labels, k_found, j->d.n, *k_found));
+done:
+    return status;
+}
+
+/* Ask for more clusters until K stand by the rule, then merge the rest. When that does not come
+ * about, the first cut stands. */
+static ddsc_status cut_by_rule(ddsc_context *ctx, spectral_job *j, int32_t *labels,
+                               int64_t *k_found, int64_t *n_merged, int64_t k)
+{
+    ddsc_status status = DDSC_OK;
+    small_rule rule = {j->set->min_cluster * (double)j->d.n / (double)k, k};
+    int32_t *trial = NULL;
+    int64_t n_standing, n_trial;
+    *n_merged = 0;
+    TRY(cut(ctx, j, labels, k_found, k, 1));
+    if (j->set->paper || rule.least <= 0 || k == 1 || *k_found < k)
+        goto done;
+    TRY(small_count(ctx, &n_standing, labels, *k_found, &j->d, &rule));
+    if (n_standing == k)
+        goto done;
+    TRY(MEM_NEW(ctx, trial, j->d.n));
+    for (int64_t extra = 1; extra <= EXTRA_MAX && k + extra <= j->n_packed; extra++) {
+        TRY(cut(ctx, j, trial, &n_trial, k + extra, 0));
+        if (n_trial < k + extra)
+            break;
+        TRY(small_count(ctx, &n_standing, trial, n_trial, &j->d, &rule));
+        if (n_standing < k)
+            continue;
+        TRY(small_merge(ctx, trial, &n_trial, n_merged, &j->d, &rule));
+        memcpy(labels, trial, (size_t)j->d.n * sizeof *labels);
+        *k_found = n_trial;
+        break;
+    }
+done:
+    mem_free(ctx, trial);
+    return status;
+}
+
+static ddsc_status fill_row(ddsc_context *ctx, ddsc_k_row *row, const spectral_job *j,
+                            const double *eigenvalues, const int32_t *labels, int64_t k_found)
+{
+    ddsc_status status = DDSC_OK;
+    int64_t *size = NULL, n = j->d.n;
+    TRY(MEM_ZERO(ctx, size, k_found));
+    for (int64_t i = 0; i < n; i++)
+        size[labels[i]]++;
+    row->smallest = n;
+    for (int64_t c = 0; c < k_found; c++) {
+        row->smallest = BASE_MIN(row->smallest, size[c]);
+        row->largest = BASE_MAX(row->largest, size[c]);
+    }
+    fill_gaps(row, eigenvalues, j->d.eigen.k);
+    TRY(modularity(ctx, &row->modularity, j->wide.n > 0 ? &j->wide : &j->d.a, labels, k_found));
+    TRY(kmeans_inertia(ctx, &row->inertia, labels, k_found, n, j->width, j->rows));
+done:
+    mem_free(ctx, size);
+    return status;
+}
+
+static void choose_range(outcome *o, int64_t n, const ddsc_cluster_settings *set)
+{
+    o->chosen = set->k_min != set->k_max || set->k_min == 0;
+    o->k_low = set->k_min > 0 ? set->k_min : BASE_MIN(AUTO_LOW, n);
+    o->k_high = set->k_max > 0 ? set->k_max : BASE_MIN(AUTO_HIGH, n);
+}
+
+static ddsc_status copy_spectrum(ddsc_context *ctx, ddsc_clustering *c, const eigen_result *e)
+{
+    ddsc_status status = DDSC_OK;
+    TRY(MEM_NEW(ctx, c->eigenvalues, e->k));
+    TRY(MEM_NEW(ctx, c->residuals, e->k));
+    for (int64_t j = 0; j < e->k; j++) {
+        c->eigenvalues[j] = fmax(1 - e->value[j], 0);
+        c->residuals[j] = e->residual[j];
+        c->view.max_residual = fmax(c->view.max_residual, e->residual[j]);
+    }
+    c->view.eigenvalues = c->eigenvalues;
+    c->view.residuals = c->residuals;
+    c->view.n_eigenvalues = e->k;
+    c->view.verified = e->verified;
+    c->view.eigen_dense = e->dense;
+    c->view.n_eigen_products = e->n_products;
+done:
+    return status;
+}
+
+/* Every K of the range: labels and table row. */
+static ddsc_status sweep(ddsc_context *ctx, ddsc_clustering *c, spectral_job *j, int64_t *n_found,
+                         int64_t *n_merged, const outcome *o)
+{
+    ddsc_status status = DDSC_OK;
+    int64_t n = j->d.n, n_rows = o->k_high - o->k_low + 1;
+    TRY(MEM_ZERO(ctx, c->sweep, n_rows));
+    TRY(MEM_NEW(ctx, c->sweep_labels, n_rows * n));
+    TRY(job_rooms(ctx, j, o->k_high));
+    progress_begin(ctx, "k-means", n_rows * j->set->kmeans_restarts);
+    for (int64_t r = 0; r < n_rows; r++) {
+        int32_t *labels = c->sweep_labels + r * n;
+        c->sweep[r].k = o->k_low + r;
+        TRY(make_rows(ctx, j, c->sweep[r].k));
+        TRY(cut_by_rule(ctx, j, labels, &n_found[r], &n_merged[r], c->sweep[r].k));
+        TRY(fill_row(ctx, &c->sweep[r], j, c->eigenvalues, labels, n_found[r]));
+    }
+    progress_end(ctx);
+    c->view.sweep = c->sweep;
+    c->view.n_sweep = n_rows;
+    c->view.sweep_labels = c->sweep_labels;
+done:
+    return status;
+}
+
+/* Labels and rows of the chosen K. */
+static ddsc_status settle(ddsc_context *ctx, ddsc_clustering *c, spectral_job *j, int64_t chosen)
+{
+    ddsc_status status = DDSC_OK;
+    int64_t n = j->d.n;
+    TRY(MEM_NEW(ctx, c->labels, n));
+    memcpy(c->labels, c->sweep_labels + chosen * n, (size_t)n * sizeof *c->labels);
+    if (c->view.n_sweep > 1)
+        TRY(make_rows(ctx, j, c->sweep[chosen].k));
+    TRY(MEM_NEW(ctx, c->embedding, n * j->width));
+    memcpy(c->embedding, j->rows, (size_t)(n * j->width) * sizeof *c->embedding);
+    c->view.n = n;
+    c->view.k = c->sweep[chosen].k;
+    c->view.n_vectors = j->width;
+    c->view.labels = c->labels;
+    c->view.embedding = c->embedding;
+    c->view.n_components = j->d.n_components;
+    c->view.gamma = j->d.affinity.gamma;
+done:
+    return status;
+}
+
+/* The weights of the wider graph, by the same gamma. */
+static ddsc_status weigh_wide(ddsc_context *ctx, spectral_job *j, const ddsc_graph *wide)
+{
+    affinity_report ignored;
+    affinity_settings how = {DDSC_GAMMA_AUTO, 0};
+    if (j->d.affinity.gamma > 0)
+        how = (affinity_settings){DDSC_GAMMA_VALUE, j->d.affinity.gamma};
+    return affinity_build(ctx, &j->wide, &ignored, wide, &how);
+}
+
+ddsc_status spectral_fit(ddsc_context *ctx, ddsc_clustering *c, const ddsc_graph *graph,
+                         const ddsc_graph *wide, const ddsc_cluster_settings *set)
+{
+    ddsc_status status = DDSC_OK;
+    spectral_job j = {.set = set};
+    outcome o = {0};
+    int64_t *counts = NULL;
+    choose_range(&o, graph->n, set);
+    int64_t n_rows = o.k_high - o.k_low + 1;
+    double started = clock_seconds();
+    TRY(MEM_NEW(ctx, counts, 2 * n_rows));
+    TRY(decompose(ctx, &j.d, graph, set, o.k_high));
+    if (status == DDSC_NOT_CONVERGED)
+        o.not_converged = true;
+    TRY(copy_spectrum(ctx, c, &j.d.eigen));
+    if (wide)
+        TRY(weigh_wide(ctx, &j, wide));
+    double decomposed = clock_seconds();
+    TRY(sweep(ctx, c, &j, counts, counts + n_rows, &o));
+    int64_t chosen = choose_row(c->sweep, n_rows, &o.by_gap);
+    TRY(settle(ctx, c, &j, chosen));
+    c->view.seconds_eigen = decomposed - started;
+    c->view.seconds_kmeans = clock_seconds() - decomposed;
+    c->view.n_merged_small = counts[n_rows + chosen];
+    o.n_found = counts[chosen];
+    o.n_without_row = j.d.n - j.n_packed;
+    o.least = set->paper ? 0 : set->min_cluster * (double)j.d.n / (double)c->view.k;
+    TRY(advice_write(ctx, &c->advice, &c->view, &j.d, &o, set));
+    c->view.advice = c->advice;
+done:
+    mem_free(ctx, counts);
+    job_free(ctx, &j);
+    return status;
+}
