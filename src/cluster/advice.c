@@ -77,8 +77,9 @@ static void say_gap(writer *w, const ddsc_clustering_view *v, const decompositio
 
 static void say_affinity(writer *w, const decomposition *d, int64_t n_edges)
 {
-    if (d->affinity.largest_d2 <= 0 && n_edges > 0)
-        say(w, "All neighbours lie at distance zero, so only components can be told apart.");
+    if (d->affinity.flat && n_edges > 0)
+        say(w,
+            "All neighbours lie at the same distance, zero, so only components can be told apart.");
     else if (d->affinity.n_clamped > 0)
         say(w,
             "%lld of %lld neighbour distances are negative estimates and count as zero; the biased "

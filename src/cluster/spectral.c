@@ -94,7 +94,7 @@ static ddsc_status cut(ddsc_context *ctx, spectral_job *j, int32_t *labels, int6
     kmeans_problem problem = {
         j->n_packed, j->width, j->packed, BASE_MIN(k, j->n_packed), j->set->kmeans_restarts,
         progress};
-    if (j->d.affinity.largest_d2 <= 0)
+    if (j->d.affinity.flat)
         problem.k = BASE_MIN(problem.k, j->d.n_parts);
     TRY(kmeans_fit(ctx, j->packed_label, &inertia, k_found, &problem));
     spread_labels(j, labels, *k_found);

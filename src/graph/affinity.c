@@ -224,11 +224,13 @@ done:
 
 static void report_edges(affinity_report *report, const ddsc_graph *g)
 {
+    double least = INFINITY, most = -INFINITY;
     for (int64_t p = 0; p < g->offset[g->n]; p++) {
         report->n_clamped += g->d2[p] < 0;
-        if (g->d2[p] > report->largest_d2)
-            report->largest_d2 = g->d2[p];
+        least = fmin(least, g->d2[p]);
+        most = fmax(most, g->d2[p]);
     }
+    report->flat = most <= 0 && most - least <= 1e-9 * fabs(least);
 }
 
 static void report_faint(affinity_report *report, const sparse *a)

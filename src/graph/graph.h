@@ -41,7 +41,7 @@ typedef struct affinity_report {
     double gamma;      /* the one used; 0 with local scaling */
     int64_t n_clamped; /* edges of negative D^2, taken as 0 */
     int64_t n_faint;   /* items all of whose edges would vanish in double precision */
-    double largest_d2; /* 0 or below: the metric tells no two neighbours apart */
+    bool flat;         /* all D^2 are one and the same, 0 or below: nothing tells items apart */
 } affinity_report;
 
 /* (A + A^T)/2 of A_ij = exp(-gamma D^2), or with local scaling exp(-2 D^2 / (s_i s_j)), D^2 clamped
