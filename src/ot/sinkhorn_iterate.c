@@ -10,7 +10,7 @@
 
 enum {
     PLAIN_WINDOW = 8,    /* iterations watched before a first decision */
-    RELAXED_WINDOW = 16, /* with over-relaxation; the first half settles */
+    RELAXED_WINDOW = 12, /* with over-relaxation; the first half settles */
     NEWTON_WINDOW = 8    /* Newton steps within which the error must halve */
 };
 
@@ -81,7 +81,7 @@ static void pace_restart(pace *p, double omega)
 static double newton_price(const scaling *s)
 {
     double n = (double)s->n, m = (double)s->m;
-    return (300 + n * m * (1.5 + 0.04 * n) + 0.015 * n * n * n) / (70 + 0.17 * n * m);
+    return (500 + n * m * (2 + 0.04 * n) + 0.01 * n * n * n) / (45 + 0.17 * n * m);
 }
 
 /* At the end of a window: the rate seen, the omega it asks for, and whether Newton is cheaper. */
@@ -104,7 +104,7 @@ static bool pace_decide(pace *p, const scaling *s, double error, double toleranc
         p->patience--;
         return false;
     }
-    return s->n <= NEWTON_MAX_ROWS && passes > 2 * newton_price(s);
+    return s->n <= NEWTON_MAX_ROWS && passes > 3 * newton_price(s);
 }
 
 /* True when Newton steps should come next. */

@@ -10,13 +10,13 @@
 #include "linalg/linalg.h"
 #include "ot/sinkhorn_solver.h"
 
-enum { MAX_TRIALS = 12 };
+enum { MAX_TRIALS = 12, FACTOR_BLOCK = 64 };
 
 static ddsc_status reserve(sinkhorn_solver *z)
 {
     newton_space *w = &z->newton;
     int64_t order = (z->s.n + SIMD_LANES - 1) / SIMD_LANES * SIMD_LANES;
-    int64_t need = z->s.rows * z->s.stride + order * order + 2 * order;
+    int64_t need = z->s.rows * z->s.stride + order * order + 3 * order;
     if (need > w->capacity) {
         mem_free(z->ctx, w->block);
         w->capacity = 0;
@@ -28,16 +28,17 @@ static ddsc_status reserve(sinkhorn_solver *z)
     w->scaled = w->block;
     w->matrix = w->scaled + z->s.rows * z->s.stride;
     w->direction = w->matrix + order * order;
-    w->before = w->direction + order;
+    w->gradient = w->direction + order;
+    w->before = w->gradient + order;
     return DDSC_OK;
 }
 
-/* row_j -= sum_k U_kj row_k over the rows above, four at a time, from the lane that holds column j.
- */
-SIMD_INLINE void subtract_above(double *matrix, int64_t order, int64_t j)
+/* row_j -= sum_k U_kj row_k over the rows k = first .. j-1, four at a time, from the lane that
+ * holds column j. */
+SIMD_INLINE void subtract_above(double *matrix, int64_t order, int64_t first, int64_t j)
 {
     double *out = matrix + j * order;
-    int64_t start = j / SIMD_LANES * SIMD_LANES, k = 0;
+    int64_t start = j / SIMD_LANES * SIMD_LANES, k = first;
     for (; k + 4 <= j; k += 4) {
         const double *r0 = matrix + k * order, *r1 = r0 + order, *r2 = r1 + order, *r3 = r2 + order;
         double c0 = r0[j], c1 = r1[j], c2 = r2[j], c3 = r3[j];
@@ -55,19 +56,33 @@ SIMD_INLINE void subtract_above(double *matrix, int64_t order, int64_t j)
     }
 }
 
-/* A = U'U in the upper triangle, row by row. A pivot lost to rounding belongs to a group of points
- * that exchanges no mass with the rest: its diagonal is put back, which leaves the group in place.
- */
-SIMD_CLONES static void factor(double *matrix, int64_t n, int64_t order)
+/* Rows first .. last-1 of U, once the rows before have been taken off. A pivot lost to rounding
+ * belongs to a group of points that exchanges no mass with the rest: its diagonal is put back,
+ * which leaves the group in place. */
+SIMD_CLONES static void factor_rows(double *matrix, int64_t order, int64_t first, int64_t last,
+                                    const double *diagonal)
 {
-    for (int64_t j = 0; j < n; j++) {
-        double *row = matrix + j * order, diagonal = row[j];
-        subtract_above(matrix, order, j);
-        double pivot = row[j] > 1e-15 * diagonal ? row[j] : diagonal;
+    for (int64_t j = first; j < last; j++) {
+        double *row = matrix + j * order;
+        subtract_above(matrix, order, first, j);
+        double pivot = row[j] > 1e-15 * diagonal[j] ? row[j] : diagonal[j];
         double inverse = 1 / sqrt(pivot);
         for (int64_t i = j + 1; i < order; i++)
             row[i] *= inverse;
         row[j] = sqrt(pivot);
+    }
+}
+
+/* A = U'U in the upper triangle, block by block of rows. */
+static void factor(double *matrix, int64_t n, int64_t order, const double *diagonal)
+{
+    for (int64_t first = 0; first < n; first += FACTOR_BLOCK) {
+        int64_t last = BASE_MIN(n, first + FACTOR_BLOCK);
+        double *corner = matrix + first * order + first;
+        if (first > 0)
+            la_gemm(true, false, last - first, order - first, first, -1, matrix + first, order,
+                    matrix + first, order, 1, corner, order);
+        factor_rows(matrix, order, first, last, diagonal);
     }
 }
 
@@ -104,11 +119,12 @@ static double find_direction(sinkhorn_solver *z, double error)
         for (int64_t j = n; j < order; j++)
             w->matrix[i * order + j] = 0;
         w->direction[i] = s->a[i] - r;
-        w->before[i] = w->direction[i];
+        w->gradient[i] = w->direction[i];
+        w->before[i] = w->matrix[i * order + i];
     }
-    factor(w->matrix, n, order);
+    factor(w->matrix, n, order, w->before);
     solve(w->matrix, n, order, w->direction);
-    return la_dot(n, w->before, w->direction);
+    return la_dot(n, w->gradient, w->direction);
 }
 
 /* Move u along the direction, make the columns exact; the slope of the semi-dual there. */

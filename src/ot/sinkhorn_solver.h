@@ -12,7 +12,8 @@ typedef struct newton_space {
     double *scaled;    /* rows x stride: u K v / sqrt(b) */
     double *matrix;    /* rows x rows */
     double *direction; /* rows */
-    double *before;    /* rows: u before the step */
+    double *gradient;  /* rows */
+    double *before;    /* rows: diagonal of the matrix, then u before the step */
 } newton_space;
 
 struct sinkhorn_solver {
@@ -46,7 +47,7 @@ void sinkhorn_absorb(sinkhorn_solver *z, double epsilon);
 ddsc_status sinkhorn_iterate(sinkhorn_solver *z, double epsilon, sinkhorn_state *state);
 
 /* Largest number of rows for which the dense Newton system is worth its memory. */
-enum { NEWTON_MAX_ROWS = 2048 };
+enum { NEWTON_MAX_ROWS = 4096 };
 /* One damped Newton step on the semi-dual from exact columns; *error is updated. *moved is false
  * when no step was found, and the scalings are then as before. */
 ddsc_status newton_step(sinkhorn_solver *z, double *error, bool *moved);
