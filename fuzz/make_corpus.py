@@ -56,6 +56,7 @@ def write_extra():
         "idx/images": bytes([0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0, 3, *range(12)]),
         "idx/floats": bytes([0, 0, 13, 2, 0, 0, 0, 1, 0, 0, 0, 2, 63, 128, 0, 0, 64, 0, 0, 0]),
         "labels/lines": b"3\n-1\n3\n",
+        "labels/quoted_empty": b'3-\n\n6\n231\n""\n',
         "labels/names": b"id,label\nx,cat\ny,dog\n",
         "labels/idx": bytes([0, 0, 8, 1, 0, 0, 0, 3, 1, 0, 1]),
         "mtx/sparse": b"%%MatrixMarket matrix coordinate real symmetric\n3 3 2\n2 1 4.5\n3 2 2\n",

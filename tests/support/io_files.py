@@ -13,6 +13,7 @@ import lzma
 import os
 import struct
 import sys
+import warnings
 import zipfile
 
 import numpy as np
@@ -30,6 +31,20 @@ good, bad = [], []
 def put(name, data):
     with open(os.path.join(OUT, name), "wb") as f:
         f.write(data)
+
+
+def gz(data, level=9):
+    return gzip.compress(data, level, mtime=0)
+
+
+def zip_of(members, method=zipfile.ZIP_STORED):
+    """An archive of (name, array bytes) pairs with a fixed date, so that bytes repeat."""
+    b = io.BytesIO()
+    with zipfile.ZipFile(b, "w") as z:
+        for name, data in members:
+            info = zipfile.ZipInfo(name + ".npy", (1980, 1, 1, 0, 0, 0))
+            z.writestr(info, data, method)
+    return b.getvalue()
 
 
 def npz(deflate=False, **arrays):
@@ -102,7 +117,7 @@ def write_good():
     labels = np.array(LABELS)
     add_good("stored.npz", npz(**own(ids=ids, labels=labels)), "ids", "labels")
     add_good("deflated.npz", npz(True, **own(ids=ids, labels=labels)), "ids", "labels")
-    add_good("gzipped.npz.gz", gzip.compress(npz(**own(ids=ids))), "ids")
+    add_good("gzipped.npz.gz", gz(npz(**own(ids=ids))), "ids")
     add_good("float32.npz", npz(points=POINTS.astype("f4"), weights=WEIGHTS.astype("f4"),
                                 offsets=OFFSETS.astype("i4")))
     add_good("big_endian.npz", npz(points=POINTS.astype(">f8"), weights=WEIGHTS.astype(">f4"),
@@ -131,7 +146,7 @@ def write_good():
     text = "".join(f"{i},{w},{x[0]},{x[1]}\n" for i, w, x in rows)
     add_good("plain.csv", ("id,weight,x,y\n" + text).encode(), "ids")
     add_good("bom_crlf.csv", ("\ufeffid,weight,x,y\n" + text).replace("\n", "\r\n").encode(), "ids")
-    add_good("quoted.csv.gz", gzip.compress(("\n".join(
+    add_good("quoted.csv.gz", gz(("\n".join(
         ['"id","x","weight","y","label"'] +
         [f'"{i}", {x[0]} ,{w},"{x[1]}",{LABELS[IDS.index(i)]}' for i, w, x in rows])).encode()),
         "ids", "labels")
@@ -144,14 +159,14 @@ def write_good():
         for i in range(3)]
     add_good("objects.d2", "".join(blocks).encode())
     add_good("blank_lines.d2", "\n".join(blocks).encode())
-    add_good("one_line.d2.gz", gzip.compress(" ".join("".join(blocks).split()).encode()))
+    add_good("one_line.d2.gz", gz(" ".join("".join(blocks).split()).encode()))
     ids_text = "".join("0 %d %s %s\n" % (
         OFFSETS[i + 1] - OFFSETS[i], " ".join(map(str, WEIGHTS[OFFSETS[i]:OFFSETS[i + 1]])),
         " ".join(str(where[p] + 1) for p in range(OFFSETS[i], OFFSETS[i + 1]))) for i in range(3))
     vocab = "2 7\n" + "\n".join("%s %s" % tuple(p) for p in support[order])
     put("words.d2s.vocab0", vocab.encode())
     add_good("words.d2s", ids_text.encode())
-    put("packed.vocab0.gz", gzip.compress(vocab.encode()))
+    put("packed.vocab0.gz", gz(vocab.encode()))
     add_good("packed.d2s", ids_text.replace("0 ", "2 ", 1).encode())
 
 
@@ -216,20 +231,14 @@ def write_bad_zip(whole):
     b[len(b) // 3] ^= 0x5a
     b[len(b) // 3 + 1] ^= 0x5a
     add_bad("deflate_damage.npz", bytes(b), "points")
-    b = io.BytesIO()
-    import warnings
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        with zipfile.ZipFile(b, "w") as z:
-            for name in ("points", "weights", "offsets", "weights"):
-                z.writestr(name + ".npy", npy(own()[name]))
-    add_bad("twice.npz", b.getvalue(), "'weights' twice")
+        twice = zip_of([(name, npy(own()[name]))
+                        for name in ("points", "weights", "offsets", "weights")])
+    add_bad("twice.npz", twice, "'weights' twice")
     for method, name in ((zipfile.ZIP_LZMA, "lzma"), (zipfile.ZIP_BZIP2, "bzip2")):
-        b = io.BytesIO()
-        with zipfile.ZipFile(b, "w", method) as z:
-            for k, v in own().items():
-                z.writestr(k + ".npy", npy(v))
-        add_bad(name + ".npz", b.getvalue(), "points|method %d" % method)
+        add_bad(name + ".npz", zip_of([(k, npy(v)) for k, v in own().items()], method),
+                "points|method %d" % method)
     b = bytearray(whole)
     at = b.index(b"PK\1\2")
     b[at + 8] |= 1
@@ -252,12 +261,9 @@ def write_bad_zip(whole):
     b[at + 24:at + 28] = struct.pack("<I", 2**32 - 2)
     add_bad("bomb.npz", bytes(b), "points|zip bomb")
     lie = npy(POINTS).replace(b"(6, 2)", b"(9, 2)")
-    b = io.BytesIO()
-    with zipfile.ZipFile(b, "w") as z:
-        z.writestr("points.npy", lie)
-        z.writestr("weights.npy", npy(np.ones(9)))
-        z.writestr("offsets.npy", npy(np.array([0, 9])))
-    add_bad("lying_shape.npz", b.getvalue(), "points|declares 144 bytes")
+    add_bad("lying_shape.npz", zip_of([("points", lie), ("weights", npy(np.ones(9))),
+                                       ("offsets", npy(np.array([0, 9])))]),
+            "points|declares 144 bytes")
     add_bad("zip.npz", b"PK\5\6" + bytes(18), "neither 'points'")
 
 
@@ -317,7 +323,7 @@ def write_bad_csv():
 def write_bad_binary():
     images = idx([2, 2, 3], body=bytes(range(12)))
     add_bad("cut.idx", images[:-1], "bytes of data")
-    add_bad("cut.idx.gz", gzip.compress(images[:-1]), "ends early|images")
+    add_bad("cut.idx.gz", gz(images[:-1]), "ends early|images")
     add_bad("cut_header.idx", images[:9], "ends early|idx header")
     add_bad("lying.idx", idx([2**32 - 1] * 3), "bytes of data")
     add_bad("longer.idx", images + b"\0", "more bytes than")
@@ -385,7 +391,7 @@ def write_bad_d2():
 
 def write_bad_packing():
     text = b"id,x\n" + b"".join(b"%d,%d\n" % (i, i * i) for i in range(3000))
-    packed = gzip.compress(text)
+    packed = gz(text)
     add_bad("cut.csv.gz", packed[:-12], "gzip data is cut off")
     add_bad("cut_trailer.csv.gz", packed[:-3], "gzip data is cut off")
     b = bytearray(packed)
@@ -396,7 +402,7 @@ def write_bad_packing():
     add_bad("damaged.csv.gz", bytes(b), "damaged.csv.gz")
     add_bad("garbage.csv.gz", packed + b"garbage", "not gzip follow")
     zeros = idx([15000, 100, 100], body=bytes(15000 * 100 * 100))
-    add_bad("bomb.idx.gz", gzip.compress(zeros, 1), "zip bomb")
+    add_bad("bomb.idx.gz", gz(zeros, 1), "zip bomb")
     add_bad("text.csv.bz2", bz2.compress(text), "bzip2-compressed; decompress first")
     add_bad("text.csv.xz", lzma.compress(text), "xz-compressed")
     add_bad("image.png", b"\x89PNG\r\n\x1a\n" + bytes(20), "PNG")

@@ -302,6 +302,7 @@ static void test_labels(void **state)
     check_text_labels("3\n-1\n3\n", 3, a);
     check_text_labels("cluster\n3\n-1\n3\n", 3, a);
     check_text_labels("\xef\xbb\xbflabel\r\n3\r\n-1\r\n3\r\n\r\n", 3, a);
+    check_text_labels("cluster\n\n3\n\"\"\n3\n", 3, a); /* an empty label is none */
     check_text_labels("cat\ndog\ncat\n", 3, b);
     check_text_labels("label\ncat\ndog\ncat\n", 3, b);
     check_text_labels("id,label\n1,\"a, b\"\n2,c\n3,\"a, b\"\n", 3, b);
