@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "ot/ot.h"
@@ -70,7 +71,7 @@ static void report(const char *name, double seconds, const exact_result *r)
     printf("%s %.9f %.17g %.3g %" PRId64 "\n", name, seconds, r->primal, r->gap, r->pivots);
 }
 
-static void time_problem(ddsc_context *ctx, exact_solver *solver, const problem *p, int repeats)
+static void time_cost(exact_solver *solver, const problem *p, int repeats)
 {
     exact_problem bare = {p->n, p->m, p->a, p->b, p->cost};
     exact_result result = {0};
@@ -79,8 +80,13 @@ static void time_problem(ddsc_context *ctx, exact_solver *solver, const problem 
         if (exact_solve(solver, &result, &bare, 0) != DDSC_OK)
             fail("not solved");
     report("cost", (cpu_seconds() - start) / repeats, &result);
+}
+
+static void time_items(ddsc_context *ctx, exact_solver *solver, const problem *p, int repeats)
+{
+    exact_result result = {0};
     measures *x = cloud(ctx, p->n, p->d, p->x, p->a), *y = cloud(ctx, p->m, p->d, p->y, p->b);
-    start = cpu_seconds();
+    double start = cpu_seconds();
     for (int k = 0; k < repeats; k++)
         if (exact_solve_items(solver, &result, x, 0, y, 0, 0) != DDSC_OK)
             fail("not solved");
@@ -93,15 +99,18 @@ int main(int argc, char **argv)
 {
     ddsc_context *ctx = NULL;
     exact_solver *solver = NULL;
-    FILE *in = argc == 3 ? fopen(argv[1], "rb") : NULL;
+    FILE *in = argc == 4 ? fopen(argv[1], "rb") : NULL;
     int64_t count = 0;
     if (!in || fread(&count, sizeof count, 1, in) != 1)
-        fail("usage: exact_solver PROBLEMS REPEATS");
+        fail("usage: exact_solver PROBLEMS REPEATS cost|items");
     if (ddsc_context_create(&ctx, NULL) || exact_create(ctx, &solver))
         fail("out of memory");
     for (int64_t k = 0; k < count; k++) {
         problem p = read_problem(in);
-        time_problem(ctx, solver, &p, atoi(argv[2]));
+        if (strcmp(argv[3], "cost") == 0)
+            time_cost(solver, &p, atoi(argv[2]));
+        else
+            time_items(ctx, solver, &p, atoi(argv[2]));
         free(p.a);
         free(p.b);
         free(p.x);

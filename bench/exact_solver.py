@@ -85,15 +85,14 @@ def time_pot(problems):
 
 
 def time_ours(program, problems, repeats):
+    out = {}
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "problems")
         write(path, problems)
-        text = subprocess.run([program, path, str(repeats)], check=True, capture_output=True, text=True)
-    out = {"cost": [], "items": []}
-    for line in text.stdout.splitlines():
-        name, *numbers = line.split()
-        out[name].append([float(x) for x in numbers])
-    return {name: np.array(rows) for name, rows in out.items()}
+        for how in ("cost", "items"):
+            run = subprocess.run([program, path, str(repeats), how], check=True, capture_output=True, text=True)
+            out[how] = np.array([[float(x) for x in line.split()[1:]] for line in run.stdout.splitlines()])
+    return out
 
 
 def main():

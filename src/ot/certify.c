@@ -16,24 +16,16 @@ static void sum_add(sum *s, double x)
     s->high = t;
 }
 
-static void sum_add_pair(sum *s, sum x)
-{
-    sum_add(s, x.high);
-    s->low += x.low;
-}
-
 static double sum_value(sum s)
 {
     return s.high + s.low;
 }
 
-static double arc_cost(const exact_solver *s, int32_t x, int32_t above, int64_t *row,
-                       int64_t *column)
+static void arc_of(const simplex *net, int32_t x, int64_t *row, int64_t *column)
 {
-    bool is_source = x < s->net.sink0;
-    *row = is_source ? x : above;
-    *column = (is_source ? above : x) - s->net.sink0;
-    return s->cost[*row * s->m + *column];
+    int32_t above = net->node[x].parent;
+    *row = x < net->sink0 ? x : above;
+    *column = (x < net->sink0 ? above : x) - net->sink0;
 }
 
 /* Flows of the tree for the true weights, leaves first. What crosses an arc is the excess of the
@@ -43,63 +35,80 @@ static double certify_plan(exact_solver *s, int64_t *n_plan)
     const simplex *net = &s->net;
     sum total = {0, 0}, *excess = (sum *)(void *)s->excess;
     *n_plan = 0;
-    for (int64_t i = 0; i < s->n; i++)
+    for (int64_t i = 0; i < net->n; i++)
         excess[i] = (sum){s->a[i], 0};
-    for (int64_t j = 0; j < s->m; j++)
+    for (int64_t j = 0; j < net->m; j++)
         excess[net->sink0 + j] = (sum){-s->b[j], 0};
-    for (int64_t k = 0; k < s->n + s->m - 1; k++) {
-        int32_t x = net->order[k], above = net->node[x].parent;
+    for (int64_t k = 0; k < net->n + net->m - 1; k++) {
+        int32_t x = net->order[k];
         int64_t row, column;
-        double cost = arc_cost(s, x, above, &row, &column);
         double mass = x < net->sink0 ? sum_value(excess[x]) : -sum_value(excess[x]);
-        sum_add_pair(&excess[above], excess[x]);
+        sum *above = excess + net->node[x].parent;
+        sum_add(above, excess[x].high);
+        above->low += excess[x].low;
         if (mass <= 0)
             continue;
+        arc_of(net, x, &row, &column);
         s->plan_row[*n_plan] = (int32_t)row;
         s->plan_column[*n_plan] = (int32_t)column;
         s->plan_mass[(*n_plan)++] = mass;
-        sum_add(&total, mass * cost);
+        sum_add(&total, mass * cost_cell(&net->cost, row, column));
     }
     return sum_value(total);
 }
 
+/* A whole number of coarse units, and every arc was checked in integers. */
+static void exact_potentials(exact_solver *s)
+{
+    const simplex *net = &s->net;
+    for (int64_t i = 0; i < net->n; i++)
+        s->f[i] = net->coarse[i] / net->coarse_scale;
+    for (int64_t j = 0; j < net->m; j++)
+        s->g[j] = -net->coarse[net->sink0 + j] / net->coarse_scale;
+}
+
 /* Potentials along the tree from the true costs; then each f_i goes down to where all its arcs
- * hold, one step further when rounding may have hidden a violation. */
-static void certify_potentials(exact_solver *s)
+ * hold, one step further, since rounding may have hidden a violation. */
+static void tree_potentials(exact_solver *s)
 {
     const simplex *net = &s->net;
     double *value = s->excess;
     value[net->root] = 0;
-    for (int64_t k = s->n + s->m - 2; k >= 0; k--) {
-        int32_t x = net->order[k], above = net->node[x].parent;
+    for (int64_t k = net->n + net->m - 2; k >= 0; k--) {
+        int32_t x = net->order[k];
         int64_t row, column;
-        value[x] = arc_cost(s, x, above, &row, &column) - value[above];
+        arc_of(net, x, &row, &column);
+        value[x] = cost_cell(&net->cost, row, column) - value[net->node[x].parent];
     }
-    for (int64_t j = 0; j < s->m; j++)
+    for (int64_t j = 0; j < net->m; j++)
         s->g[j] = value[net->sink0 + j];
-    for (int64_t i = 0; i < s->n; i++) {
-        double least = net->kernels->row_slack(s->cost + i * s->m, s->g, s->m);
-        s->f[i] = least == 0 || s->coarse_exact ? least : nextafter(least, -INFINITY);
+    for (int64_t i = 0; i < net->n; i++) {
+        double least = net->k->row_slack(cost_row(&net->cost, i), s->g, net->m);
+        s->f[i] = least == 0 ? 0 : nextafter(least, -INFINITY);
     }
 }
 
-void certify(exact_solver *s, exact_result *result)
+void certify(exact_solver *s, exact_result *result, bool coarse_optimal)
 {
+    const simplex *net = &s->net;
     sum dual = {0, 0};
     double size = 0;
     tree_order(&s->net);
     result->primal = certify_plan(s, &result->n_plan);
-    certify_potentials(s);
-    for (int64_t i = 0; i < s->n; i++) {
+    if (coarse_optimal)
+        exact_potentials(s);
+    else
+        tree_potentials(s);
+    for (int64_t i = 0; i < net->n; i++) {
         sum_add(&dual, s->a[i] * s->f[i]);
         size += s->a[i] * fabs(s->f[i]);
     }
-    for (int64_t j = 0; j < s->m; j++) {
+    for (int64_t j = 0; j < net->m; j++) {
         sum_add(&dual, s->b[j] * s->g[j]);
         size += s->b[j] * fabs(s->g[j]);
     }
     result->dual = sum_value(dual);
     double gap = BASE_MAX(0, result->primal - result->dual);
-    result->gap = gap > 0 ? gap / BASE_MAX(fabs(result->primal), 1e-3 * size) : 0;
-    result->pivots = s->net.pivots;
+    result->gap = gap > 0 ? gap / fmax(fabs(result->primal), 1e-3 * size) : 0;
+    result->pivots = net->pivots;
 }

@@ -1,46 +1,55 @@
-/* The inside of the exact solver: workspace, certificate. Only src/ot/exact*.c include this. */
+/* The inside of the exact solver: workspace, levels, certificate. Only the exact solver's own files
+ * and its test include this. */
 #ifndef DDSC_OT_EXACT_H
 #define DDSC_OT_EXACT_H
 
 #include "ot/ot.h"
 #include "ot/simplex.h"
 
-struct exact_solver {
-    ddsc_context *ctx;
-    char *block; /* one block carved into the arrays below; grows, never shrinks */
-    int64_t block_size;
-    simplex net;
+/* One block of memory that grows and never shrinks. */
+typedef struct workspace {
+    char *block;
+    int64_t size;
+} workspace;
 
-    /* The problem in hand: positive weights only, costs of ordinary size. */
-    int64_t n, m;
-    const double *a, *b, *cost;
-    const double *start; /* guessed potentials of the sinks, or NULL */
-    bool coarse_exact;   /* coarse costs are the true ones times coarse_scale */
-    double coarse_scale;
-
-    double *f, *g;
-    int32_t *plan_row, *plan_column;
-    double *plan_mass;
-    double *excess, *excess_low;
-
-    char *spare; /* costs of items; problems brought to ordinary form */
-    int64_t spare_size;
-};
-
-/* Arrays carved out of one block; with base NULL it only measures. */
+/* Arrays carved out of a block; with base NULL it only measures. */
 typedef struct arena {
     char *base;
     int64_t used;
 } arena;
 
+struct exact_solver {
+    ddsc_context *ctx;
+    const kernels *k;
+    workspace own, given, level;
+    simplex net;
+
+    /* The problem in hand: positive weights of equal sum, costs of ordinary size. */
+    const double *a, *b;
+    double low, high; /* bounds of the costs */
+
+    double *f, *g;
+    int32_t *plan_row, *plan_column;
+    double *plan_mass;
+    double *excess; /* two a node */
+
+    exact_solver *coarser; /* solves groups of points for a first guess of the potentials */
+};
+
 void *arena_take(arena *a, int64_t count, size_t size);
-ddsc_status workspace_grow(ddsc_context *ctx, char **block, int64_t *size, int64_t wanted);
+ddsc_status workspace_grow(ddsc_context *ctx, workspace *w, int64_t wanted);
 
 /* A problem of positive weights of equal sum whose costs are far from overflow and underflow. */
-ddsc_status solve_ordinary(exact_solver *s, exact_result *result, const exact_problem *problem,
-                           int64_t max_pivots);
+ddsc_status solve_ordinary(exact_solver *s, exact_result *result, const double *a, const double *b,
+                           const cost_rows *cost, int64_t max_pivots);
+/* The basis alone, as good as max_pivots allow. */
+ddsc_status solve_basis(exact_solver *s, simplex_end *end, const double *a, const double *b,
+                        const cost_rows *cost, int64_t max_pivots);
+/* Potentials of the sinks from the same problem between groups of points, or NULL for small ones.
+ */
+ddsc_status guess_potentials(exact_solver *s, const double **guess);
 
 /* Plan, potentials and both values from the basis tree, with the true weights and costs. */
-void certify(exact_solver *s, exact_result *result);
+void certify(exact_solver *s, exact_result *result, bool coarse_optimal);
 
 #endif

@@ -115,20 +115,24 @@ ddsc_status exact_solve(exact_solver *solver, exact_result *result, const exact_
                         int64_t max_pivots)
 {
     survey v = look_over(problem);
+    cost_rows cost = {
+        .k = solver->k, .n = problem->n, .m = problem->m, .dense = problem->cost, .cap = INFINITY};
     if (is_ordinary(problem, &v))
-        return solve_ordinary(solver, result, problem, max_pivots);
+        return solve_ordinary(solver, result, problem->a, problem->b, &cost, max_pivots);
     reduction r = {.n = v.n, .m = v.m};
     arena a = {NULL, 0};
     frexp(v.largest, &r.exponent);
     lay_out(&r, &a, problem);
-    ddsc_status status = workspace_grow(solver->ctx, &solver->spare, &solver->spare_size, a.used);
+    ddsc_status status = workspace_grow(solver->ctx, &solver->given, a.used);
     if (status < 0)
         return status;
-    a = (arena){solver->spare, 0};
+    a = (arena){solver->given.block, 0};
     lay_out(&r, &a, problem);
     fill(&r, problem, v.sum_a / v.sum_b);
-    exact_problem ordinary = {r.n, r.m, r.a, r.b, r.cost};
-    status = solve_ordinary(solver, result, &ordinary, max_pivots);
+    cost.n = r.n;
+    cost.m = r.m;
+    cost.dense = r.cost;
+    status = solve_ordinary(solver, result, r.a, r.b, &cost, max_pivots);
     if (status >= 0)
         restore(solver, &r, problem, result);
     return status;

@@ -1,55 +1,73 @@
 /* simplex: the primal network simplex on the complete bipartite graph from n sources to m sinks.
  *
  * Supplies are integers made non-degenerate beforehand (no proper subset of nodes balances), so
- * every pivot moves flow and no rule against cycling is needed. Potentials live in two exact number
- * systems: coarse (int32, costs to 2^-27 of their range), which does nearly all pivots, and fine
- * (doubles that hold integers, costs to 2^-49), which finishes where coarse rounding mattered. Both
- * are exact, so there is no tolerance, and every instruction set takes the same pivots. */
+ * every pivot moves flow and no rule against cycling is needed. Costs and potentials are whole
+ * numbers, in one of two systems: coarse (int32, dense rows of costs to 2^-24 of their range) for
+ * problems that fit the caches, and fine (doubles that hold integers, costs to 2^-49, a few
+ * candidate arcs a row and sweeps over all arcs) for large ones and to finish where coarse rounding
+ * mattered. Both are exact: there is no tolerance, and every instruction set takes the same pivots.
+ */
 #ifndef DDSC_OT_SIMPLEX_H
 #define DDSC_OT_SIMPLEX_H
 
-#include "ot/simplex_kernels.h"
+#include "ot/cost_rows.h"
 
 enum {
     COARSE_BITS = 24,
-    COARSE_LIMIT = 1 << 29,  /* |potential| above this leaves the coarse system */
-    COARSE_REMOVED = 1 << 30 /* potential of a sink that is no candidate */
+    COARSE_LIMIT = 1 << 29,   /* |potential| above this leaves the coarse system */
+    COARSE_REMOVED = 1 << 30, /* potential of a sink that is no candidate; cost of padding */
+    FINE_BITS = 49,
+    ARCS = 40,        /* candidate arcs a row, a multiple of 8 */
+    MASK_NODES = 2048 /* trees up to this size keep masks, larger ones lists */
 };
 
 typedef struct tree_node {
     int64_t flow; /* on the arc to the parent */
     int32_t parent;
-    int32_t unused;
+    int32_t size; /* nodes in the subtree; kept by lists only */
 } tree_node;
 
-typedef struct simplex {
-    int64_t n, m;
-    int64_t sink0; /* node of sink 0; sources are nodes 0 .. n-1 */
-    int64_t nodes; /* sink0 + m, rounded up */
-    int64_t ld;    /* length of a row of coarse costs */
-    int64_t words; /* 64-bit words of a mask */
+/* Preorder as a ring. */
+typedef struct tree_link {
+    int32_t next, previous;
+    int32_t last; /* of the subtree, in preorder */
+} tree_link;
 
-    const simplex_kernels *kernels;
-    int64_t *supply; /* by node, all positive */
+typedef struct simplex {
+    const kernels *k;
+    cost_rows cost;
+    int64_t n, m;
+    int64_t sink0;   /* node of sink 0; sources are nodes 0 .. n-1 */
+    int64_t nodes;   /* sink0 + m, rounded up */
+    int64_t ld;      /* length of a row of coarse costs */
+    bool dense;      /* coarse costs are there */
+    int64_t *supply; /* by node, all positive; used up by the start */
 
     /* The basis: a spanning tree hanging from root. */
     int32_t root;
     tree_node *node;
-    uint64_t *mask;   /* by node, the set of nodes in its subtree */
-    uint64_t *cut;    /* the subtree being moved */
-    int32_t *order;   /* nodes, children before parents; valid after simplex_start and tree_order */
+    int32_t *order;   /* nodes, children before parents; valid after a start and tree_order */
     int32_t *path[2]; /* the cycle: nodes from source and sink of the entering arc up to the join */
     int64_t length[2];
+    int64_t words;  /* of a mask; 0: lists */
+    uint64_t *mask; /* by node, the set of nodes in its subtree */
+    int32_t moved;  /* top of the subtree moved last */
+    uint64_t *cut;  /* and its mask */
+    tree_link *link;
 
     /* Reduced cost of arc (i, j): cost - potential[i] + potential[sink0 + j]. */
-    int32_t *coarse_cost; /* n x ld */
+    int32_t *coarse_cost; /* n x ld: (cost - offset) * scale */
     int32_t *coarse;
     int64_t coarse_bound; /* at least the largest |potential| */
+    double coarse_scale, coarse_offset;
+    bool coarse_exact; /* nothing was lost, offset 0 */
 
-    const double *fine_cost; /* n x m true costs; integers are rint(cost * fine_scale) */
-    double fine_scale;
     double *fine;
-    double fine_bound;
+    double fine_bound, fine_scale;
+    double *arc_cost;    /* n x ARCS */
+    int32_t *arc_column; /* n x ARCS */
+    double *value;       /* m: one row of cost + potential */
+    int32_t *index;      /* m + LANES */
 
     int64_t next_row;
     int64_t pivots, max_pivots;
@@ -61,23 +79,46 @@ typedef enum simplex_end {
     SIMPLEX_OVERFLOW /* potentials left the exact range */
 } simplex_end;
 
-static inline int32_t *coarse_row(const simplex *s, int64_t i)
-{
-    return s->coarse_cost + i * s->ld;
-}
+typedef struct entering {
+    int64_t row, column;
+    double reduced; /* exact in both systems */
+} entering;
 
-/* A spanning tree with feasible flows by the cyclic row minimum: each source in turn serves the
- * sink of least reduced cost. `coarse` holds start potentials of the sinks. */
-void simplex_start(simplex *s);
+/* A number system: find an arc of negative reduced cost; shift the subtree moved last. shift is
+ * false when potentials left the exact range. */
+typedef struct number_system {
+    bool (*price)(simplex *s, entering *found);
+    bool (*shift)(simplex *s, double by);
+} number_system;
+
+simplex_end simplex_pivot(simplex *s, const number_system *numbers);
+
+/* ---- coarse ---- */
+void coarse_costs(simplex *s, double low, double high);
 simplex_end simplex_coarse(simplex *s);
+
+/* ---- fine ---- */
+/* Candidate arcs of every row: those of least cost - guess; NULL guesses are 0. */
+void fine_candidates(simplex *s, const double *guess);
+void fine_no_candidates(simplex *s);
 simplex_end simplex_fine(simplex *s);
 
-/* The tree behind the basis. */
-void tree_build(simplex *s); /* from parent and order */
-void tree_order(simplex *s); /* order from parent */
+/* ---- the first basis ---- */
+/* The cyclic row minimum: each source in turn serves the sink of least reduced cost, given guesses
+ * of the potentials of the sinks (NULL: 0). */
+void start_coarse(simplex *s, const double *guess);
+void start_fine(simplex *s); /* after fine_candidates */
+/* Sources and sinks in the order of a line, served one after the other. */
+void start_line(simplex *s, const int32_t *source, const int32_t *sink);
+
+/* ---- the tree ---- */
+void tree_build(simplex *s); /* from parents and order */
+void tree_order(simplex *s); /* order from parents */
 void tree_cycle(simplex *s, int32_t source, int32_t sink);
-/* Cut off the subtree of path[side][at] and hang it by path[side][0] on path[!side][0]; on return
- * `cut` is that subtree. `theta` is the flow of the entering arc. */
+/* Cut off the subtree of path[side][at] and hang it by path[side][0] on path[!side][0]. `theta` is
+ * the flow of the entering arc. */
 void tree_move(simplex *s, int side, int64_t at, int64_t theta);
+/* Shift the fine potentials of the subtree moved last, in a tree of lists. */
+void list_shift(simplex *s, double by);
 
 #endif

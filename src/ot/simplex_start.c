@@ -1,49 +1,102 @@
-/* The first basis: sources in cyclic order each serve, once a turn, the sink that is cheapest in
- * reduced cost. Supplies are non-degenerate, so each step uses up exactly one node; that node
- * becomes a child of the other, and n + m - 1 steps leave a spanning tree. */
+/* The first basis. Supplies are non-degenerate, so each step of a greedy rule uses up exactly one
+ * node; that node becomes a child of the other, and n + m - 1 steps leave a spanning tree. */
+#include <math.h>
 #include <string.h>
 
 #include "ot/simplex.h"
 
-static int64_t cheapest_sink(const simplex *s, int64_t i)
+static const double removed = 1e300;
+
+static int64_t cheapest_coarse(simplex *s, int64_t i)
 {
-    const int32_t *row = coarse_row(s, i), *sink = s->coarse + s->sink0;
-    return s->kernels->row_find(row, sink, s->kernels->row_min(row, sink, s->ld));
+    const int32_t *row = s->coarse_cost + i * s->ld, *sink = s->coarse + s->sink0;
+    return s->k->row_find(row, sink, s->k->row_min(row, sink, s->ld));
 }
 
-static void hang(simplex *s, int64_t *n_done, int64_t child, int64_t above, int64_t flow)
+/* A candidate that is still there, else the best of the whole row. */
+static int64_t cheapest_fine(simplex *s, int64_t i)
 {
-    s->node[child].parent = (int32_t)above;
-    s->node[child].flow = flow;
+    const double *sink = s->fine + s->sink0, *cost = s->arc_cost + i * ARCS;
+    const int32_t *column = s->arc_column + i * ARCS;
+    double least = s->k->arcs_min(cost, column, sink, ARCS);
+    int64_t at = 0;
+    if (least < 0x1p51) {
+        while (cost[at] + sink[column[at]] != least)
+            at++;
+        return column[at];
+    }
+    least = s->k->row_quanta(s->value, cost_row(&s->cost, i), sink, s->m, s->fine_scale);
+    while (s->value[at] != least)
+        at++;
+    return at;
+}
+
+/* One step from source i to a sink: true when the source was used up. */
+static bool serve(simplex *s, int64_t *n_done, int64_t *n_sinks, int64_t i, int64_t sink)
+{
+    int64_t *left = s->supply;
+    bool source_done = left[i] < left[sink] || *n_sinks == 1;
+    int64_t child = source_done ? i : sink, above = source_done ? sink : i;
+    s->node[child] = (tree_node){.flow = left[child], .parent = (int32_t)above};
+    left[above] -= left[child];
     s->order[(*n_done)++] = (int32_t)child;
+    *n_sinks -= !source_done;
+    s->root = (int32_t)above;
+    return source_done;
 }
 
-void simplex_start(simplex *s)
+static void finish(simplex *s, int64_t n_done)
+{
+    s->node[s->root] = (tree_node){.flow = 0, .parent = -1};
+    s->order[n_done] = s->root;
+    tree_build(s);
+}
+
+static void cyclic_minimum(simplex *s, int64_t (*cheapest)(simplex *s, int64_t i))
 {
     int64_t n_done = 0, n_sinks = s->m, last = s->n - 1, i = 0;
-    int64_t *left = s->supply;
     int32_t *next = s->path[0];
     for (int64_t k = 0; k < s->n; k++)
         next[k] = (int32_t)((k + 1) % s->n);
     while (n_done < s->n + s->m - 1) {
-        int64_t sink = s->sink0 + cheapest_sink(s, i);
-        bool last_sink = n_sinks == 1;
-        if (left[i] < left[sink] || last_sink) {
-            left[sink] -= left[i];
-            hang(s, &n_done, i, sink, left[i]);
+        int64_t sink = s->sink0 + cheapest(s, i);
+        if (serve(s, &n_done, &n_sinks, i, sink)) {
             next[last] = next[i];
         } else {
-            left[i] -= left[sink];
-            hang(s, &n_done, sink, i, left[sink]);
-            s->coarse[sink] = COARSE_REMOVED;
-            n_sinks--;
             last = i;
+            if (s->dense)
+                s->coarse[sink] = COARSE_REMOVED;
+            else
+                s->fine[sink] = removed;
         }
         i = next[i];
-        s->root = (int32_t)sink;
     }
-    s->node[s->root].parent = -1;
-    s->node[s->root].flow = 0;
-    s->order[n_done] = s->root;
-    tree_build(s);
+    finish(s, n_done);
+}
+
+void start_coarse(simplex *s, const double *guess)
+{
+    const double far = COARSE_LIMIT / 2;
+    memset(s->coarse, 0, (size_t)s->nodes * sizeof *s->coarse);
+    for (int64_t j = 0; guess && j < s->m; j++)
+        s->coarse[s->sink0 + j] = (int32_t)fmax(fmin(-guess[j] * s->coarse_scale, far), -far);
+    cyclic_minimum(s, cheapest_coarse);
+}
+
+/* fine_candidates has left the guesses in the potentials of the sinks. */
+void start_fine(simplex *s)
+{
+    cyclic_minimum(s, cheapest_fine);
+}
+
+void start_line(simplex *s, const int32_t *source, const int32_t *sink)
+{
+    int64_t n_done = 0, n_sinks = s->m, i = 0, j = 0;
+    while (n_done < s->n + s->m - 1) {
+        if (serve(s, &n_done, &n_sinks, source[i], s->sink0 + sink[j]))
+            i++;
+        else
+            j++;
+    }
+    finish(s, n_done);
 }

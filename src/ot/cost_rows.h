@@ -1,0 +1,26 @@
+/* Where the solver gets costs from: a matrix, or two sets of points whose squared distances are
+ * made again each time a row is asked for, so that a large problem needs no matrix. */
+#ifndef DDSC_OT_COST_ROWS_H
+#define DDSC_OT_COST_ROWS_H
+
+#include "ot/kernels.h"
+
+typedef struct cost_rows {
+    const kernels *k;
+    int64_t n, m;
+    const double *dense; /* n x m, or NULL: points */
+    int64_t d, stride;
+    const double *x; /* n x d */
+    const double *y; /* d x stride: coordinate by coordinate */
+    double cap;      /* costs above this count as this */
+    double *row;     /* m: room for one row */
+} cost_rows;
+
+/* Row i, valid until the next call. */
+const double *cost_row(const cost_rows *c, int64_t i);
+/* The same bits as cost_row(c, i)[j]. */
+double cost_cell(const cost_rows *c, int64_t i, int64_t j);
+/* Bounds of all costs, low <= cost <= high; tight for a matrix. */
+void cost_bounds(const cost_rows *c, double *low, double *high);
+
+#endif

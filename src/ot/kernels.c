@@ -1,0 +1,159 @@
+/* Kernels in plain C, and the choice among the sets. */
+#include "ot/kernels.h"
+
+#include <math.h>
+
+static int32_t row_min(const int32_t *cost, const int32_t *sink, int64_t count)
+{
+    int32_t best = INT32_MAX;
+    for (int64_t j = 0; j < count; j++) {
+        int32_t value = cost[j] + sink[j];
+        best = value < best ? value : best;
+    }
+    return best;
+}
+
+static void row_min_two(int32_t least[2], const int32_t *cost, const int32_t *sink, int64_t count)
+{
+    least[0] = row_min(cost, sink, count);
+    least[1] = row_min(cost + count, sink, count);
+}
+
+static int64_t row_find(const int32_t *cost, const int32_t *sink, int32_t value)
+{
+    int64_t j = 0;
+    while (cost[j] + sink[j] != value)
+        j++;
+    return j;
+}
+
+static bool quantise(int32_t *out, const double *cost, int64_t count, double offset, double scale)
+{
+    bool exact = true;
+    for (int64_t j = 0; j < count; j++) {
+        double value = (cost[j] - offset) * scale;
+        out[j] = (int32_t)rint(value);
+        exact &= value == (double)out[j];
+    }
+    return exact;
+}
+
+static void move(const mask_move *m)
+{
+    for (int64_t w = 0; w < m->words; w++) {
+        uint64_t *mask = m->mask + w;
+        uint64_t cut = mask[m->path[m->at] * m->words];
+        m->cut[w] = cut;
+        if (cut == 0)
+            continue;
+        for (int64_t k = m->at + 1; k < m->length; k++)
+            mask[m->path[k] * m->words] &= ~cut;
+        for (int64_t k = 0; k < m->n_other; k++)
+            mask[m->other[k] * m->words] |= cut;
+        for (int64_t k = m->at; k > 0; k--)
+            mask[m->path[k] * m->words] = cut & ~mask[m->path[k - 1] * m->words];
+        mask[m->path[0] * m->words] = cut;
+    }
+}
+
+static void shift(int32_t *potential, const uint64_t *mask, int64_t count, int32_t by)
+{
+    for (int64_t w = 0; 64 * w < count; w++)
+        for (uint64_t bits = mask[w]; bits; bits &= bits - 1)
+            potential[64 * w + __builtin_ctzll(bits)] += by;
+}
+
+static void shift_fine(double *potential, const uint64_t *mask, int64_t count, double by)
+{
+    for (int64_t w = 0; 64 * w < count; w++)
+        for (uint64_t bits = mask[w]; bits; bits &= bits - 1)
+            potential[64 * w + __builtin_ctzll(bits)] += by;
+}
+
+static void range(double *low, double *high, const double *value, int64_t count)
+{
+    double least = value[0], largest = value[0];
+    for (int64_t j = 1; j < count; j++) {
+        least = value[j] < least ? value[j] : least;
+        largest = value[j] > largest ? value[j] : largest;
+    }
+    *low = least;
+    *high = largest;
+}
+
+static void distances(double *out, const double *x, const double *y, int64_t stride, int64_t d,
+                      int64_t count)
+{
+    for (int64_t j = 0; j < count; j++)
+        out[j] = (x[0] - y[j]) * (x[0] - y[j]);
+    for (int64_t k = 1; k < d; k++)
+        for (int64_t j = 0; j < count; j++)
+            out[j] += (x[k] - y[k * stride + j]) * (x[k] - y[k * stride + j]);
+}
+
+static double row_slack(const double *cost, const double *g, int64_t count)
+{
+    double least = INFINITY;
+    for (int64_t j = 0; j < count; j++)
+        least = cost[j] - g[j] < least ? cost[j] - g[j] : least;
+    return least;
+}
+
+static double row_quanta(double *out, const double *cost, const double *sink, int64_t count,
+                         double scale)
+{
+    const double magic = 0x1.8p52; /* adding and taking it away rounds to an integer */
+    double least = INFINITY;
+    for (int64_t j = 0; j < count; j++) {
+        out[j] = ((cost[j] * scale + magic) - magic) + sink[j];
+        least = out[j] < least ? out[j] : least;
+    }
+    return least;
+}
+
+static int64_t collect(int32_t *index, const double *value, int64_t count, double limit)
+{
+    int64_t found = 0;
+    for (int64_t j = 0; j < count; j++)
+        if (value[j] < limit)
+            index[found++] = (int32_t)j;
+    return found;
+}
+
+static double arcs_min(const double *cost, const int32_t *column, const double *sink, int64_t count)
+{
+    double least = INFINITY;
+    for (int64_t k = 0; k < count; k++) {
+        double value = cost[k] + sink[column[k]];
+        least = value < least ? value : least;
+    }
+    return least;
+}
+
+const kernels kernels_portable = {
+    .name = "portable",
+    .row_min = row_min,
+    .row_min_two = row_min_two,
+    .row_find = row_find,
+    .quantise = quantise,
+    .move = move,
+    .shift = shift,
+    .shift_fine = shift_fine,
+    .distances = distances,
+    .range = range,
+    .row_slack = row_slack,
+    .row_quanta = row_quanta,
+    .collect = collect,
+    .arcs_min = arcs_min,
+};
+
+const kernels *kernels_find(void)
+{
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq"))
+        return &kernels_avx512;
+    if (__builtin_cpu_supports("avx2"))
+        return &kernels_avx2;
+#endif
+    return &kernels_portable;
+}

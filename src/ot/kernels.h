@@ -1,0 +1,65 @@
+/* The inner loops of exact transport, one table of functions an instruction set. All work in
+ * integers, or in doubles with the same operations in an order that cannot matter, so every table
+ * gives the same bits. */
+#ifndef DDSC_OT_KERNELS_H
+#define DDSC_OT_KERNELS_H
+
+#include "base/base.h"
+
+enum {
+    LANES = 16,    /* rows of int32 costs, and the first sink, start at multiples of this */
+    MASK_WORDS = 8 /* masks of more than one word are multiples of this long */
+};
+
+/* How a subtree moves: nodes path[0] .. path[at] lie in it, path[at] at its top; path[at + 1 ..
+ * length - 1] lie above it up to the join, other[0 .. n_other - 1] above its new place. */
+typedef struct mask_move {
+    uint64_t *mask;
+    int64_t words;
+    const int32_t *path, *other;
+    int64_t at, length, n_other;
+    uint64_t *cut; /* out: the subtree */
+} mask_move;
+
+typedef struct kernels {
+    const char *name;
+
+    /* ---- int32 costs, dense rows; count is a multiple of LANES ---- */
+    /* The least cost[j] + sink[j] of one row, and of two rows that follow each other. */
+    int32_t (*row_min)(const int32_t *cost, const int32_t *sink, int64_t count);
+    void (*row_min_two)(int32_t least[2], const int32_t *cost, const int32_t *sink, int64_t count);
+    /* The first j with cost[j] + sink[j] == value; there is one. */
+    int64_t (*row_find)(const int32_t *cost, const int32_t *sink, int32_t value);
+    /* out[j] = (cost[j] - offset) * scale to the nearest integer; true when nothing was lost. */
+    bool (*quantise)(int32_t *out, const double *cost, int64_t count, double offset, double scale);
+
+    /* ---- trees ---- */
+    void (*move)(const mask_move *m);
+    /* potential[x] += by for every x in the mask, x < count, a multiple of LANES. */
+    void (*shift)(int32_t *potential, const uint64_t *mask, int64_t count, int32_t by);
+    void (*shift_fine)(double *potential, const uint64_t *mask, int64_t count, double by);
+
+    /* ---- doubles, any count > 0 ---- */
+    /* out[j] = sum over k of (x[k] - y[k * stride + j])^2, summed in the order of k. */
+    void (*distances)(double *out, const double *x, const double *y, int64_t stride, int64_t d,
+                      int64_t count);
+    /* The least and the largest value. */
+    void (*range)(double *low, double *high, const double *value, int64_t count);
+    /* The least cost[j] - g[j]. */
+    double (*row_slack)(const double *cost, const double *g, int64_t count);
+    /* out[j] = rint(cost[j] * scale) + sink[j]; returns the least. |cost| * scale < 2^51. */
+    double (*row_quanta)(double *out, const double *cost, const double *sink, int64_t count,
+                         double scale);
+    /* All j with value[j] < limit, ascending; index has room for count + LANES. */
+    int64_t (*collect)(int32_t *index, const double *value, int64_t count, double limit);
+    /* The least cost[k] + sink[column[k]]; count is a multiple of 8. */
+    double (*arcs_min)(const double *cost, const int32_t *column, const double *sink,
+                       int64_t count);
+} kernels;
+
+extern const kernels kernels_portable, kernels_avx2, kernels_avx512;
+
+/* The widest set this processor has. */
+const kernels *kernels_find(void);
+
+#endif

@@ -1,0 +1,255 @@
+/* Kernels for processors with AVX2. */
+#include "ot/kernels.h"
+
+#ifdef __x86_64__
+#include <immintrin.h>
+#include <math.h>
+
+#define AVX2 __attribute__((target("avx2,bmi,bmi2")))
+
+AVX2 static inline __m256i load(const void *at)
+{
+    return _mm256_loadu_si256((const __m256i *)at);
+}
+
+AVX2 static inline void store(void *at, __m256i value)
+{
+    _mm256_storeu_si256((__m256i *)at, value);
+}
+
+AVX2 static inline __m256i value_at(const int32_t *cost, const int32_t *sink)
+{
+    return _mm256_add_epi32(load(cost), load(sink));
+}
+
+AVX2 static inline int32_t least_int(__m256i eight)
+{
+    __m128i four = _mm_min_epi32(_mm256_castsi256_si128(eight), _mm256_extracti128_si256(eight, 1));
+    four = _mm_min_epi32(four, _mm_shuffle_epi32(four, 0x4e));
+    four = _mm_min_epi32(four, _mm_shuffle_epi32(four, 0xb1));
+    return _mm_cvtsi128_si32(four);
+}
+
+AVX2 static int32_t row_min(const int32_t *cost, const int32_t *sink, int64_t count)
+{
+    __m256i low = _mm256_set1_epi32(INT32_MAX), high = low;
+    for (int64_t j = 0; j < count; j += LANES) {
+        low = _mm256_min_epi32(low, value_at(cost + j, sink + j));
+        high = _mm256_min_epi32(high, value_at(cost + j + 8, sink + j + 8));
+    }
+    return least_int(_mm256_min_epi32(low, high));
+}
+
+AVX2 static void row_min_two(int32_t least[2], const int32_t *cost, const int32_t *sink,
+                             int64_t count)
+{
+    const int32_t *next = cost + count;
+    __m256i best = _mm256_set1_epi32(INT32_MAX), second = best;
+    for (int64_t j = 0; j < count; j += 8) {
+        __m256i pot = load(sink + j);
+        best = _mm256_min_epi32(best, _mm256_add_epi32(load(cost + j), pot));
+        second = _mm256_min_epi32(second, _mm256_add_epi32(load(next + j), pot));
+    }
+    least[0] = least_int(best);
+    least[1] = least_int(second);
+}
+
+AVX2 static int64_t row_find(const int32_t *cost, const int32_t *sink, int32_t value)
+{
+    __m256i wanted = _mm256_set1_epi32(value);
+    for (int64_t j = 0;; j += 8) {
+        __m256i equal = _mm256_cmpeq_epi32(value_at(cost + j, sink + j), wanted);
+        int hit = _mm256_movemask_ps(_mm256_castsi256_ps(equal));
+        if (hit)
+            return j + __builtin_ctz((unsigned)hit);
+    }
+}
+
+/* Four words of every mask on the way, from word w on. */
+AVX2 static void move_strip(const mask_move *m, int64_t w)
+{
+    int64_t stride = m->words;
+    uint64_t *mask = m->mask + w;
+    __m256i cut = load(mask + m->path[m->at] * stride);
+    store(m->cut + w, cut);
+    if (_mm256_testz_si256(cut, cut))
+        return;
+    for (int64_t k = m->at + 1; k < m->length; k++) {
+        uint64_t *own = mask + m->path[k] * stride;
+        store(own, _mm256_andnot_si256(cut, load(own)));
+    }
+    for (int64_t k = 0; k < m->n_other; k++) {
+        uint64_t *own = mask + m->other[k] * stride;
+        store(own, _mm256_or_si256(cut, load(own)));
+    }
+    for (int64_t k = m->at; k > 0; k--)
+        store(mask + m->path[k] * stride,
+              _mm256_andnot_si256(load(mask + m->path[k - 1] * stride), cut));
+    store(mask + m->path[0] * stride, cut);
+}
+
+AVX2 static void move(const mask_move *m)
+{
+    if (m->words == 1) {
+        kernels_portable.move(m);
+        return;
+    }
+    for (int64_t w = 0; w < m->words; w += 4)
+        move_strip(m, w);
+}
+
+AVX2 static void shift(int32_t *potential, const uint64_t *mask, int64_t count, int32_t by)
+{
+    const uint8_t *bits = (const uint8_t *)(const void *)mask;
+    const __m256i lane = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+    __m256i step = _mm256_set1_epi32(by);
+    for (int64_t j = 0; j < count; j += 8) {
+        __m256i own = _mm256_and_si256(_mm256_set1_epi32(bits[j / 8]), lane);
+        __m256i in = _mm256_cmpeq_epi32(own, lane);
+        store(potential + j, _mm256_add_epi32(load(potential + j), _mm256_and_si256(in, step)));
+    }
+}
+
+AVX2 static void shift_fine(double *potential, const uint64_t *mask, int64_t count, double by)
+{
+    const __m256i lane = _mm256_setr_epi64x(1, 2, 4, 8);
+    __m256d step = _mm256_set1_pd(by);
+    for (int64_t j = 0; j < count; j += 4) {
+        int64_t bits = (int64_t)(mask[j / 64] >> (j % 64));
+        __m256i own = _mm256_and_si256(_mm256_set1_epi64x(bits), lane);
+        __m256d in = _mm256_castsi256_pd(_mm256_cmpeq_epi64(own, lane));
+        double *p = potential + j;
+        _mm256_storeu_pd(p, _mm256_add_pd(_mm256_loadu_pd(p), _mm256_and_pd(in, step)));
+    }
+}
+
+AVX2 static bool quantise(int32_t *out, const double *cost, int64_t count, double offset,
+                          double scale)
+{
+    __m256d from = _mm256_set1_pd(offset), by = _mm256_set1_pd(scale);
+    __m256d lost = _mm256_setzero_pd();
+    int64_t j = 0;
+    for (; j + 4 <= count; j += 4) {
+        __m256d value = _mm256_mul_pd(_mm256_sub_pd(_mm256_loadu_pd(cost + j), from), by);
+        __m128i whole = _mm256_cvtpd_epi32(value);
+        __m256d other = _mm256_cmp_pd(value, _mm256_cvtepi32_pd(whole), _CMP_NEQ_UQ);
+        lost = _mm256_or_pd(lost, other);
+        _mm_storeu_si128((__m128i *)(void *)(out + j), whole);
+    }
+    bool exact = _mm256_movemask_pd(lost) == 0;
+    return kernels_portable.quantise(out + j, cost + j, count - j, offset, scale) && exact;
+}
+
+AVX2 static void distances(double *out, const double *x, const double *y, int64_t stride, int64_t d,
+                           int64_t count)
+{
+    int64_t j = 0;
+    for (; j + 4 <= count; j += 4) {
+        __m256d sum = _mm256_setzero_pd();
+        for (int64_t k = 0; k < d; k++) {
+            __m256d t = _mm256_sub_pd(_mm256_set1_pd(x[k]), _mm256_loadu_pd(y + k * stride + j));
+            sum = _mm256_add_pd(sum, _mm256_mul_pd(t, t));
+        }
+        _mm256_storeu_pd(out + j, sum);
+    }
+    kernels_portable.distances(out + j, x, y + j, stride, d, count - j);
+}
+
+AVX2 static inline double least_of(__m256d four)
+{
+    double part[4], best = INFINITY;
+    _mm256_storeu_pd(part, four);
+    for (int k = 0; k < 4; k++)
+        best = part[k] < best ? part[k] : best;
+    return best;
+}
+
+AVX2 static void range(double *low, double *high, const double *value, int64_t count)
+{
+    __m256d least = _mm256_set1_pd(value[0]), largest = least;
+    int64_t j = 0;
+    for (; j + 4 <= count; j += 4) {
+        least = _mm256_min_pd(_mm256_loadu_pd(value + j), least);
+        largest = _mm256_max_pd(_mm256_loadu_pd(value + j), largest);
+    }
+    *low = least_of(least);
+    *high = -least_of(_mm256_sub_pd(_mm256_setzero_pd(), largest));
+    for (; j < count; j++) {
+        *low = value[j] < *low ? value[j] : *low;
+        *high = value[j] > *high ? value[j] : *high;
+    }
+}
+
+AVX2 static double row_slack(const double *cost, const double *g, int64_t count)
+{
+    __m256d least = _mm256_set1_pd(INFINITY);
+    int64_t j = 0;
+    for (; j + 4 <= count; j += 4)
+        least =
+            _mm256_min_pd(_mm256_sub_pd(_mm256_loadu_pd(cost + j), _mm256_loadu_pd(g + j)), least);
+    double best = least_of(least), rest = kernels_portable.row_slack(cost + j, g + j, count - j);
+    return rest < best ? rest : best;
+}
+
+AVX2 static double row_quanta(double *out, const double *cost, const double *sink, int64_t count,
+                              double scale)
+{
+    const __m256d magic = _mm256_set1_pd(0x1.8p52);
+    __m256d least = _mm256_set1_pd(INFINITY), by = _mm256_set1_pd(scale);
+    int64_t j = 0;
+    for (; j + 4 <= count; j += 4) {
+        __m256d value = _mm256_mul_pd(_mm256_loadu_pd(cost + j), by);
+        value = _mm256_sub_pd(_mm256_add_pd(value, magic), magic);
+        value = _mm256_add_pd(value, _mm256_loadu_pd(sink + j));
+        _mm256_storeu_pd(out + j, value);
+        least = _mm256_min_pd(value, least);
+    }
+    double best = least_of(least);
+    double rest = kernels_portable.row_quanta(out + j, cost + j, sink + j, count - j, scale);
+    return rest < best ? rest : best;
+}
+
+AVX2 static int64_t collect(int32_t *index, const double *value, int64_t count, double limit)
+{
+    __m256d high = _mm256_set1_pd(limit);
+    int64_t found = 0, j = 0;
+    for (; j + 4 <= count; j += 4) {
+        __m256d below = _mm256_cmp_pd(_mm256_loadu_pd(value + j), high, _CMP_LT_OQ);
+        for (unsigned hit = (unsigned)_mm256_movemask_pd(below); hit; hit &= hit - 1)
+            index[found++] = (int32_t)(j + __builtin_ctz(hit));
+    }
+    for (; j < count; j++)
+        if (value[j] < limit)
+            index[found++] = (int32_t)j;
+    return found;
+}
+
+AVX2 static double arcs_min(const double *cost, const int32_t *column, const double *sink,
+                            int64_t count)
+{
+    __m256d least = _mm256_set1_pd(INFINITY);
+    for (int64_t k = 0; k < count; k += 4) {
+        __m128i at = _mm_loadu_si128((const __m128i *)(const void *)(column + k));
+        __m256d value = _mm256_add_pd(_mm256_loadu_pd(cost + k), _mm256_i32gather_pd(sink, at, 8));
+        least = _mm256_min_pd(value, least);
+    }
+    return least_of(least);
+}
+
+const kernels kernels_avx2 = {
+    .name = "avx2",
+    .row_min = row_min,
+    .row_min_two = row_min_two,
+    .row_find = row_find,
+    .quantise = quantise,
+    .move = move,
+    .shift = shift,
+    .shift_fine = shift_fine,
+    .distances = distances,
+    .range = range,
+    .row_slack = row_slack,
+    .row_quanta = row_quanta,
+    .collect = collect,
+    .arcs_min = arcs_min,
+};
+#endif

@@ -1,0 +1,240 @@
+/* Kernels for processors with AVX-512 F and DQ. */
+#include "ot/kernels.h"
+
+#ifdef __x86_64__
+#include <immintrin.h>
+#include <math.h>
+
+#define AVX512 __attribute__((target("avx512f,avx512dq,bmi,bmi2,popcnt")))
+
+AVX512 static inline __m512i value_at(const int32_t *cost, const int32_t *sink)
+{
+    return _mm512_add_epi32(_mm512_loadu_si512(cost), _mm512_load_si512(sink));
+}
+
+AVX512 static int32_t row_min(const int32_t *cost, const int32_t *sink, int64_t count)
+{
+    __m512i best = value_at(cost, sink), second = best;
+    int64_t j = LANES;
+    for (; j + LANES < count; j += 2 * LANES) {
+        best = _mm512_min_epi32(best, value_at(cost + j, sink + j));
+        second = _mm512_min_epi32(second, value_at(cost + j + LANES, sink + j + LANES));
+    }
+    if (j < count)
+        best = _mm512_min_epi32(best, value_at(cost + j, sink + j));
+    return _mm512_reduce_min_epi32(_mm512_min_epi32(best, second));
+}
+
+AVX512 static void row_min_two(int32_t least[2], const int32_t *cost, const int32_t *sink,
+                               int64_t count)
+{
+    const int32_t *next = cost + count;
+    __m512i best = _mm512_set1_epi32(INT32_MAX), second = best;
+    for (int64_t j = 0; j < count; j += LANES) {
+        __m512i pot = _mm512_load_si512(sink + j);
+        best = _mm512_min_epi32(best, _mm512_add_epi32(_mm512_load_si512(cost + j), pot));
+        second = _mm512_min_epi32(second, _mm512_add_epi32(_mm512_load_si512(next + j), pot));
+    }
+    least[0] = _mm512_reduce_min_epi32(best);
+    least[1] = _mm512_reduce_min_epi32(second);
+}
+
+AVX512 static int64_t row_find(const int32_t *cost, const int32_t *sink, int32_t value)
+{
+    __m512i wanted = _mm512_set1_epi32(value);
+    int64_t j = 0;
+    __mmask16 hit;
+    while (!(hit = _mm512_cmpeq_epi32_mask(value_at(cost + j, sink + j), wanted)))
+        j += LANES;
+    return j + __builtin_ctz(hit);
+}
+
+AVX512 static void move_one_word(const mask_move *m)
+{
+    uint64_t *mask = m->mask, cut = mask[m->path[m->at]];
+    *m->cut = cut;
+    for (int64_t k = m->at + 1; k < m->length; k++)
+        mask[m->path[k]] &= ~cut;
+    for (int64_t k = 0; k < m->n_other; k++)
+        mask[m->other[k]] |= cut;
+    for (int64_t k = m->at; k > 0; k--)
+        mask[m->path[k]] = cut & ~mask[m->path[k - 1]];
+    mask[m->path[0]] = cut;
+}
+
+AVX512 static void move(const mask_move *m)
+{
+    if (m->words == 1) {
+        move_one_word(m);
+        return;
+    }
+    int64_t stride = m->words;
+    for (int64_t w = 0; w < stride; w += MASK_WORDS) {
+        uint64_t *mask = m->mask + w;
+        __m512i cut = _mm512_load_si512(mask + m->path[m->at] * stride);
+        _mm512_store_si512(m->cut + w, cut);
+        if (!_mm512_test_epi64_mask(cut, cut))
+            continue;
+        for (int64_t k = m->at + 1; k < m->length; k++) {
+            uint64_t *own = mask + m->path[k] * stride;
+            _mm512_store_si512(own, _mm512_andnot_si512(cut, _mm512_load_si512(own)));
+        }
+        for (int64_t k = 0; k < m->n_other; k++) {
+            uint64_t *own = mask + m->other[k] * stride;
+            _mm512_store_si512(own, _mm512_or_si512(cut, _mm512_load_si512(own)));
+        }
+        for (int64_t k = m->at; k > 0; k--) {
+            __m512i below = _mm512_load_si512(mask + m->path[k - 1] * stride);
+            _mm512_store_si512(mask + m->path[k] * stride, _mm512_andnot_si512(below, cut));
+        }
+        _mm512_store_si512(mask + m->path[0] * stride, cut);
+    }
+}
+
+AVX512 static void shift(int32_t *potential, const uint64_t *mask, int64_t count, int32_t by)
+{
+    const uint16_t *bits = (const uint16_t *)(const void *)mask;
+    __m512i step = _mm512_set1_epi32(by);
+    for (int64_t j = 0; j < count; j += LANES) {
+        __m512i old = _mm512_load_si512(potential + j);
+        __mmask16 in = bits[j / LANES];
+        _mm512_store_si512(potential + j, _mm512_mask_add_epi32(old, in, old, step));
+    }
+}
+
+AVX512 static void shift_fine(double *potential, const uint64_t *mask, int64_t count, double by)
+{
+    const uint8_t *bits = (const uint8_t *)(const void *)mask;
+    __m512d step = _mm512_set1_pd(by);
+    for (int64_t j = 0; j < count; j += 8) {
+        __m512d old = _mm512_load_pd(potential + j);
+        _mm512_store_pd(potential + j, _mm512_mask_add_pd(old, bits[j / 8], old, step));
+    }
+}
+
+/* Lanes j .. j + 7 that lie below count. */
+static inline __mmask8 inside(int64_t j, int64_t count)
+{
+    return j + 8 <= count ? 0xff : (__mmask8)((1u << (count - j)) - 1);
+}
+
+AVX512 static bool quantise(int32_t *out, const double *cost, int64_t count, double offset,
+                            double scale)
+{
+    __m512d from = _mm512_set1_pd(offset), by = _mm512_set1_pd(scale);
+    __mmask8 lost = 0;
+    for (int64_t j = 0; j < count; j += 8) {
+        __mmask8 in = inside(j, count);
+        __m512d value = _mm512_maskz_loadu_pd(in, cost + j);
+        value = _mm512_mul_pd(_mm512_maskz_sub_pd(in, value, from), by);
+        __m256i whole = _mm512_cvtpd_epi32(value);
+        lost |= _mm512_cmp_pd_mask(value, _mm512_cvtepi32_pd(whole), _CMP_NEQ_UQ);
+        __m512i wide = _mm512_castsi256_si512(whole);
+        _mm512_mask_storeu_epi32(out + j, in, wide);
+    }
+    return lost == 0;
+}
+
+AVX512 static void distances(double *out, const double *x, const double *y, int64_t stride,
+                             int64_t d, int64_t count)
+{
+    for (int64_t j = 0; j < count; j += 8) {
+        __mmask8 in = inside(j, count);
+        __m512d sum = _mm512_setzero_pd();
+        for (int64_t k = 0; k < d; k++) {
+            __m512d t =
+                _mm512_sub_pd(_mm512_set1_pd(x[k]), _mm512_maskz_loadu_pd(in, y + k * stride + j));
+            sum = _mm512_add_pd(sum, _mm512_mul_pd(t, t));
+        }
+        _mm512_mask_storeu_pd(out + j, in, sum);
+    }
+}
+
+AVX512 static void range(double *low, double *high, const double *value, int64_t count)
+{
+    __m512d least = _mm512_set1_pd(value[0]), largest = least;
+    for (int64_t j = 0; j < count; j += 8) {
+        __mmask8 in = inside(j, count);
+        __m512d x = _mm512_maskz_loadu_pd(in, value + j);
+        least = _mm512_mask_min_pd(least, in, x, least);
+        largest = _mm512_mask_max_pd(largest, in, x, largest);
+    }
+    *low = _mm512_reduce_min_pd(least);
+    *high = _mm512_reduce_max_pd(largest);
+}
+
+AVX512 static double row_slack(const double *cost, const double *g, int64_t count)
+{
+    __m512d least = _mm512_set1_pd(INFINITY);
+    for (int64_t j = 0; j < count; j += 8) {
+        __mmask8 in = inside(j, count);
+        __m512d slack =
+            _mm512_sub_pd(_mm512_maskz_loadu_pd(in, cost + j), _mm512_maskz_loadu_pd(in, g + j));
+        least = _mm512_mask_min_pd(least, in, slack, least);
+    }
+    return _mm512_reduce_min_pd(least);
+}
+
+AVX512 static double row_quanta(double *out, const double *cost, const double *sink, int64_t count,
+                                double scale)
+{
+    const __m512d magic = _mm512_set1_pd(0x1.8p52);
+    __m512d least = _mm512_set1_pd(INFINITY), by = _mm512_set1_pd(scale);
+    for (int64_t j = 0; j < count; j += 8) {
+        __mmask8 in = inside(j, count);
+        __m512d value = _mm512_mul_pd(_mm512_maskz_loadu_pd(in, cost + j), by);
+        value = _mm512_sub_pd(_mm512_add_pd(value, magic), magic);
+        value = _mm512_add_pd(value, _mm512_maskz_loadu_pd(in, sink + j));
+        _mm512_mask_storeu_pd(out + j, in, value);
+        least = _mm512_mask_min_pd(least, in, value, least);
+    }
+    return _mm512_reduce_min_pd(least);
+}
+
+AVX512 static int64_t collect(int32_t *index, const double *value, int64_t count, double limit)
+{
+    const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    __m512d high = _mm512_set1_pd(limit);
+    int64_t found = 0;
+    for (int64_t j = 0; j < count; j += 8) {
+        __mmask8 in = inside(j, count);
+        __mmask8 hit =
+            _mm512_mask_cmp_pd_mask(in, _mm512_maskz_loadu_pd(in, value + j), high, _CMP_LT_OQ);
+        if (!hit)
+            continue;
+        __m512i at = _mm512_add_epi32(lane, _mm512_set1_epi32((int32_t)j));
+        _mm512_storeu_si512(index + found, _mm512_maskz_compress_epi32(hit, at));
+        found += __builtin_popcount(hit);
+    }
+    return found;
+}
+
+AVX512 static double arcs_min(const double *cost, const int32_t *column, const double *sink,
+                              int64_t count)
+{
+    __m512d least = _mm512_set1_pd(INFINITY);
+    for (int64_t k = 0; k < count; k += 8) {
+        __m256i at = _mm256_loadu_si256((const __m256i *)(const void *)(column + k));
+        __m512d value = _mm512_add_pd(_mm512_loadu_pd(cost + k), _mm512_i32gather_pd(at, sink, 8));
+        least = _mm512_min_pd(value, least);
+    }
+    return _mm512_reduce_min_pd(least);
+}
+
+const kernels kernels_avx512 = {
+    .name = "avx512",
+    .row_min = row_min,
+    .row_min_two = row_min_two,
+    .row_find = row_find,
+    .quantise = quantise,
+    .move = move,
+    .shift = shift,
+    .shift_fine = shift_fine,
+    .distances = distances,
+    .range = range,
+    .row_slack = row_slack,
+    .row_quanta = row_quanta,
+    .collect = collect,
+    .arcs_min = arcs_min,
+};
+#endif

@@ -1,0 +1,98 @@
+/* The coarse system: int32 costs in dense rows, potentials under masks. */
+#include <math.h>
+#include <string.h>
+
+#include "ot/simplex.h"
+
+static int32_t *coarse_row(const simplex *s, int64_t i)
+{
+    return s->coarse_cost + i * s->ld;
+}
+
+/* The scale is a power of two: costs that are small integers stay exact. */
+void coarse_costs(simplex *s, double low, double high)
+{
+    int exponent;
+    s->coarse_offset = low >= 0 && low <= 0.5 * high ? 0 : low;
+    frexp(high - s->coarse_offset, &exponent);
+    s->coarse_scale = ldexp(1, COARSE_BITS - exponent);
+    s->coarse_exact = s->coarse_offset == 0;
+    for (int64_t i = 0; i < s->n; i++) {
+        int32_t *row = coarse_row(s, i);
+        if (!s->k->quantise(row, cost_row(&s->cost, i), s->m, s->coarse_offset, s->coarse_scale))
+            s->coarse_exact = false;
+        for (int64_t j = s->m; j < s->ld; j++)
+            row[j] = COARSE_REMOVED;
+    }
+}
+
+/* The better of two neighbouring rows a pivot, from where the last search ended. */
+static bool price(simplex *s, entering *found)
+{
+    const int32_t *sink = s->coarse + s->sink0;
+    int32_t best = 0, least[2];
+    int64_t i = s->next_row;
+    for (int64_t seen = 0; seen < s->n && best == 0; seen += 2) {
+        if (i + 1 < s->n)
+            s->k->row_min_two(least, coarse_row(s, i), sink, s->ld);
+        else
+            least[0] = least[1] = s->k->row_min(coarse_row(s, i), sink, s->ld);
+        int32_t first = least[0] - s->coarse[i];
+        int32_t second = i + 1 < s->n ? least[1] - s->coarse[i + 1] : 0;
+        best = first < second ? first : second;
+        found->row = first <= second ? i : i + 1;
+        best = best < 0 ? best : 0;
+        i = i + 2 < s->n ? i + 2 : 0;
+    }
+    s->next_row = i;
+    if (best == 0)
+        return false;
+    int64_t row = found->row;
+    found->column = s->k->row_find(coarse_row(s, row), sink, best + s->coarse[row]);
+    found->reduced = best;
+    return true;
+}
+
+static int64_t largest_potential(const simplex *s)
+{
+    int64_t largest = 0;
+    for (int64_t x = 0; x < s->nodes; x++)
+        largest = BASE_MAX(largest, s->coarse[x] < 0 ? -(int64_t)s->coarse[x] : s->coarse[x]);
+    return largest;
+}
+
+static bool shift(simplex *s, double by)
+{
+    int32_t step = (int32_t)by;
+    s->k->shift(s->coarse, s->cut, s->nodes, step);
+    s->coarse_bound += step < 0 ? -(int64_t)step : step;
+    if (s->coarse_bound <= COARSE_LIMIT)
+        return true;
+    s->coarse_bound = largest_potential(s);
+    return s->coarse_bound <= COARSE_LIMIT / 2;
+}
+
+/* Potentials from the tree, parents first; false when they do not fit. */
+static bool potentials(simplex *s)
+{
+    memset(s->coarse, 0, (size_t)s->nodes * sizeof *s->coarse);
+    s->coarse_bound = 0;
+    for (int64_t k = s->n + s->m - 2; k >= 0; k--) {
+        int32_t x = s->order[k], above = s->node[x].parent;
+        int64_t cost = x < s->sink0 ? coarse_row(s, x)[above - s->sink0]
+                                    : -(int64_t)coarse_row(s, above)[x - s->sink0];
+        int64_t value = s->coarse[above] + cost;
+        s->coarse_bound = BASE_MAX(s->coarse_bound, value < 0 ? -value : value);
+        if (s->coarse_bound > COARSE_LIMIT)
+            return false;
+        s->coarse[x] = (int32_t)value;
+    }
+    return true;
+}
+
+simplex_end simplex_coarse(simplex *s)
+{
+    static const number_system numbers = {price, shift};
+    s->next_row = 0;
+    return potentials(s) ? simplex_pivot(s, &numbers) : SIMPLEX_OVERFLOW;
+}
