@@ -8,7 +8,6 @@
 typedef float lanes __attribute__((vector_size(RELAXED_LANES * sizeof(float)), aligned(4)));
 typedef int32_t lane_bits __attribute__((vector_size(RELAXED_LANES * sizeof(int32_t)), aligned(4)));
 
- */
 
 static const float FAR_AWAY = 1e30f;
 
