@@ -1,5 +1,5 @@
-/* One reader on bytes in memory, as the fuzz targets and the corpus test call it. Whatever the bytes,
- * it must come back with a set, or with an error and a message. */
+/* One reader on bytes in memory, as the fuzz targets and the corpus test call it. Whatever the
+ * bytes, it must come back with a set, or with an error and a message. */
 #ifndef DDSC_FUZZ_READER_H
 #define DDSC_FUZZ_READER_H
 
@@ -79,8 +79,8 @@ static inline int fuzz_reader(const char *format, const uint8_t *data, size_t si
         abort();
     ddsc_status status = stream_open_memory(ctx, &s, format, data, size, FUZZ_MAX_BYTES);
     if (status >= 0)
-        status = fuzz_is_measures(format) ? fuzz_measures(ctx, format, s)
-                                          : fuzz_other(ctx, format, s);
+        status =
+            fuzz_is_measures(format) ? fuzz_measures(ctx, format, s) : fuzz_other(ctx, format, s);
     if (status < 0 && (status == DDSC_ERROR_INTERNAL || !ddsc_context_message(ctx)[0]))
         abort();
     stream_close(s);

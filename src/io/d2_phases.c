@@ -110,7 +110,7 @@ ddsc_status d2_find_phases(d2_file *f, int *phases, int phase)
         if (found == 0)
             return stream_fail(f->s,
                                "dimensions change without a pattern (%lld distributions); say how "
-                               "many phases an object has",
+                               "many phases an object has (--phases)",
                                (long long)f->n_records);
         if (found == 1)
             TRY(phases_by_turns(f, &found));
@@ -121,7 +121,7 @@ ddsc_status d2_find_phases(d2_file *f, int *phases, int phase)
     if (phase > found)
         return stream_fail(f->s,
                            "phase %d is wanted, but an object has %lld (if that is wrong, say "
-                           "how many phases there are)",
+                           "how many phases there are with --phases)",
                            phase, (long long)found);
     *phases = (int)found;
 done:

@@ -190,8 +190,7 @@ static void drop_heading(column_reader *r)
     if (!r->first_is_word || r->list.n < 2)
         return;
     for (int64_t i = 1; i < r->list.n; i++)
-        if (r->list.code[i] >= 0 &&
-            !is_integer(text_table_get(&r->list.names, r->list.code[i])))
+        if (r->list.code[i] >= 0 && !is_integer(text_table_get(&r->list.names, r->list.code[i])))
             return;
     r->list.n--;
     memmove(r->list.code, r->list.code + 1, (size_t)r->list.n * sizeof *r->list.code);

@@ -1,4 +1,5 @@
-/* What the readers make of phases, tables, several files and images; real data where it is there. */
+/* What the readers make of phases, tables, several files and images; real data where it is there.
+ */
 #include "io_support.h"
 
 #include <math.h>
@@ -113,7 +114,8 @@ static void test_phases(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Phases of one dimension: told apart by blank lines, by place when they take turns, or by the user. */
+/* Phases of one dimension: told apart by blank lines, by place when they take turns, or by the
+ * user. */
 static void test_equal_phases(void **state)
 {
     (void)state;
@@ -170,8 +172,8 @@ static void test_costs(void **state)
     ddsc_metric_settings_init(&metric);
     ddsc_transport plan;
     assert_ok(ctx, ddsc_distance_run(ctx, d, NULL, m, &metric, 0, 1), "w2");
-    assert_ok(ctx,
-              ddsc_emd_run(ctx, &plan, NULL, NULL, NULL, NULL, NULL, 3, 3, w[0], w[1], cost), "emd");
+    assert_ok(ctx, ddsc_emd_run(ctx, &plan, NULL, NULL, NULL, NULL, NULL, 3, 3, w[0], w[1], cost),
+              "emd");
     assert_close(d[1], plan.primal, 1e-10, 1e-12);
     ddsc_measures_destroy(m);
     ddsc_context_destroy(ctx);
@@ -247,7 +249,8 @@ static void test_join(void **state)
     ddsc_context *ctx = test_context(1, 0);
     char a[TEST_PATH], b[TEST_PATH], c[TEST_PATH];
     strcpy(a, folder_text(&room, "a.csv", "id,label,x,y\np,cat,0,0\np,cat,1,0\nq,dog,0,1\n"));
-    strcpy(b, folder_text(&room, "b.csv", "id,label,weight,x,y\nr,dog,3,1,0\nr,dog,1,5,5\ns,owl,1,0,0\n"));
+    strcpy(b, folder_text(&room, "b.csv",
+                          "id,label,weight,x,y\nr,dog,3,1,0\nr,dog,1,5,5\ns,owl,1,0,0\n"));
     strcpy(c, folder_text(&room, "c.d2", "2 1 1 0 1\n\n2 1 1 7 7\n"));
     const char *paths[3] = {a, b, c};
     ddsc_measures *m = NULL;

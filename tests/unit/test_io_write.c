@@ -74,7 +74,8 @@ static void test_clouds(void **state)
     ddsc_context *ctx = test_context(2, 0);
     for (int64_t d = 1; d < 6; d += 2) {
         measures *m = test_random_measures(ctx, 30, 9, d, (uint64_t)d);
-        static const char *const names[] = {"a.npz", "a.csv", "a.tsv", "a.csv.gz", "a.d2", "a.d2.gz"};
+        static const char *const names[] = {"a.npz",    "a.csv", "a.tsv",
+                                            "a.csv.gz", "a.d2",  "a.d2.gz"};
         for (size_t k = 0; k < sizeof names / sizeof *names; k++)
             round_trip(ctx, m, names[k], k < 4);
         ddsc_measures_destroy(m);
@@ -310,8 +311,8 @@ static void test_labels(void **state)
     check_text_labels("99999999999\n5\n99999999999\n", 3, b); /* too wide: taken as names */
     static const unsigned char idx[] = {0, 0, 8, 1, 0, 0, 0, 3, 1, 0, 1};
     check_labels("labels.idx", idx, sizeof idx, 3, one);
-    static const unsigned char wide[] = {0, 0, 12, 1, 0, 0, 0, 3, 0, 0,    0,    3,
-                                         255, 255, 255, 255, 0, 0, 0, 3};
+    static const unsigned char wide[] = {0, 0, 12,  1,   0,   0,   0, 3, 0, 0,
+                                         0, 3, 255, 255, 255, 255, 0, 0, 0, 3};
     check_labels("labels.idx", wide, sizeof wide, 3, a);
 }
 
