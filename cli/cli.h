@@ -110,6 +110,8 @@ bool session_interrupted(void);
 void message_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void message_warning(const session *s, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* What to do next; broken into lines. */
+void message_advice(const session *s, const char *words);
 /* A usage error of a verb, with the way to its help; returns EXIT_USAGE. */
 int message_usage(const cli_verb *verb, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
