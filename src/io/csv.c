@@ -89,8 +89,8 @@ static ddsc_status next_line(reader *r, char **line)
         ddsc_status status = stream_line(r->s, line, &n);
         if (status < 0)
             return status;
-        if (*line && stream_line_number(r->s) == 1 && strncmp(*line, "\xef\xbb\xbf", 3) == 0)
-            *line += 3;
+        if (*line && stream_line_number(r->s) == 1)
+            *line = text_skip_mark(*line);
     } while (*line && (*line)[strspn(*line, " \t")] == '\0');
     return DDSC_OK;
 }

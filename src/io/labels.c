@@ -206,8 +206,8 @@ static ddsc_status read_text(ddsc_context *ctx, measures_parts *parts, io_stream
         TRY(stream_line(s, &line, &n));
         if (!line)
             break;
-        if (stream_line_number(s) == 1 && strncmp(line, "\xef\xbb\xbf", 3) == 0)
-            line += 3;
+        if (stream_line_number(s) == 1)
+            line = text_skip_mark(line);
         if (line[strspn(line, " \t")] != '\0')
             TRY(take_line(&r, line));
     }

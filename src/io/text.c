@@ -145,6 +145,11 @@ const char *text_quote(char out[QUOTE_TEXT], const char *text, size_t n)
     return out;
 }
 
+char *text_skip_mark(char *line)
+{
+    return strncmp(line, "\xef\xbb\xbf", 3) == 0 ? line + 3 : line;
+}
+
 /* ---- growing memory ---- */
 
 ddsc_status room_reserve(ddsc_context *ctx, void *block, int64_t *room, int64_t need, size_t size)
