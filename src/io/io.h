@@ -69,6 +69,10 @@ bool number_parse(const char *text, double *value);
 bool number_parse_integer(const char *text, int64_t *value);
 /* 17 significant digits: reads back to the same bits. Returns the length. */
 int number_format(char out[NUMBER_TEXT], double value);
+/* The character at *at (NUL-terminated text), which moves on; -1 for what is no UTF-8. */
+int64_t text_next_char(const unsigned char **at);
+/* Characters of a text, or -1 when it is no UTF-8. */
+int64_t text_count_chars(const char *text);
 /* Text from a file made safe for a message: control bytes replaced, long text cut. */
 const char *text_quote(char out[QUOTE_TEXT], const char *text, size_t n);
 /* The first line of a file, past its byte order mark. */

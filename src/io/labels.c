@@ -179,6 +179,9 @@ static ddsc_status take_line(column_reader *r, char *line)
                            (long long)stream_line_number(r->s), (long long)r->field.n,
                            (long long)r->n_columns);
     const char *text = r->field.text[r->column];
+    if (text_count_chars(text) < 0)
+        return stream_fail(r->s, "line %lld: not UTF-8 text; convert the file first",
+                           (long long)stream_line_number(r->s));
     TRY(label_list_add(r->ctx, &r->list, text, strlen(text)));
 done:
     return status;
