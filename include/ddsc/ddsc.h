@@ -343,7 +343,8 @@ DDSC_API ddsc_status ddsc_emd_run(ddsc_context *context, ddsc_transport *result,
                                   int64_t n, int64_t m, const double *a, const double *b,
                                   const double *cost);
 /* Entropic transport; value as chosen (debiased is not defined for a bare cost matrix). plan (n x
- * m) may be NULL. result->gap is the L1 marginal error. */
+ * m) may be NULL. result->gap is the L1 marginal error, primal <P, C>, dual the regularised value.
+ * Weights as in ddsc_emd_run: plan and values carry their mass s, KL is taken against a x b / s. */
 DDSC_API ddsc_status ddsc_sinkhorn_run(ddsc_context *context, double *value, ddsc_transport *result,
                                        double *plan, double *f, double *g, int64_t n, int64_t m,
                                        const double *a, const double *b, const double *cost,
