@@ -11,7 +11,7 @@ static const double pi = 3.14159265358979323846;
 /* Compare 1 - value with `expected` (k of them, ascending). */
 static void expect_spectrum(const edge_list *e, const double *expected, int64_t k, int64_t dense)
 {
-    ddsc_context *ctx = test_context(2, 5);
+    ddsc_context *ctx = test_context(1, 5);
     test_graph g;
     eigen_result r;
     test_graph_make(ctx, &g, e);
@@ -155,7 +155,7 @@ static void test_equal_components(void **state)
 {
     (void)state;
     enum { N = 150, TIMES = 10, K = 47 };
-    ddsc_context *ctx = test_context(2, 1);
+    ddsc_context *ctx = test_context(1, 1);
     edge_list *one = edges_random(N, 2, 4), *all = copies(one, TIMES, 0);
     test_graph g;
     eigen_result single;
@@ -177,7 +177,7 @@ static void test_weak_links(void **state)
 {
     (void)state;
     static const double links[] = {1e-3, 1e-8, 1e-13, 1e-250};
-    ddsc_context *ctx = test_context(2, 1);
+    ddsc_context *ctx = test_context(1, 1);
     edge_list *one = edges_random(80, 2, 9);
     for (size_t l = 0; l < sizeof links / sizeof *links; l++) {
         edge_list *all = copies(one, 12, links[l]);
@@ -216,7 +216,7 @@ static void test_weak_links(void **state)
 static void test_against_dense(void **state)
 {
     (void)state;
-    ddsc_context *ctx = test_context(2, 3);
+    ddsc_context *ctx = test_context(1, 3);
     for (uint64_t seed = 0; seed < 6; seed++) {
         int64_t n = 300 + 100 * (int64_t)seed, k = 2 + 5 * (int64_t)seed;
         edge_list *e = edges_random(n, 1 + (int64_t)(seed % 3), seed);
@@ -302,7 +302,7 @@ static void test_more_components(void **state)
 static void test_left_out(void **state)
 {
     (void)state;
-    ddsc_context *ctx = test_context(2, 0);
+    ddsc_context *ctx = test_context(1, 0);
     edge_list *one = edges_random(120, 2, 1), *two = copies(one, 2, 0);
     test_graph g, single;
     eigen_result r, expected;
@@ -333,7 +333,7 @@ static void test_planted_miss(void **state)
 {
     (void)state;
     enum { N = 900, K = 20, GUARDS = 5 };
-    ddsc_context *ctx = test_context(2, 0);
+    ddsc_context *ctx = test_context(1, 0);
     edge_list *e = edges_random(N, 2, 31);
     test_graph g;
     eigen_result full;
@@ -397,7 +397,7 @@ static void test_threads(void **state)
 static void test_cap(void **state)
 {
     (void)state;
-    ddsc_context *ctx = test_context(2, 0);
+    ddsc_context *ctx = test_context(1, 0);
     edge_list *e = edges_new(5000);
     for (int64_t i = 0; i + 1 < 5000; i++)
         edges_add(e, i, i + 1, 1);
