@@ -284,6 +284,26 @@ static void test_join(void **state)
     ddsc_context_destroy(ctx);
 }
 
+static ddsc_status read_joined(ddsc_context *ctx, void *paths)
+{
+    ddsc_measures *m = NULL;
+    ddsc_status status = ddsc_measures_read_files(ctx, &m, 3, (const char *const *)paths, NULL);
+    ddsc_measures_destroy(m);
+    return status;
+}
+
+static void test_join_allocations(void **state)
+{
+    (void)state;
+    char a[TEST_PATH], b[TEST_PATH], c[TEST_PATH];
+    strcpy(a, folder_text(&room, "a.csv", "id,label,x,y\np,cat,0,0\nq,dog,0,1\n"));
+    strcpy(b, folder_text(&room, "b.csv", "id,label,weight,x,y\nr,owl,3,1,0\n"));
+    folder_text(&room, "w.d2s.vocab0", "2 2\n0 0\n1 0\n");
+    strcpy(c, folder_text(&room, "w.d2s", "0 2 1 3 1 2\n"));
+    const char *paths[3] = {a, b, c};
+    assert_true(test_failing_allocations(read_joined, paths) > 20);
+}
+
 /* ---- real data ---- */
 
 static const char *data_file(const char *name)
@@ -376,8 +396,9 @@ int main(void)
         cmocka_unit_test(test_settings),     cmocka_unit_test(test_phases),
         cmocka_unit_test(test_equal_phases), cmocka_unit_test(test_costs),
         cmocka_unit_test(test_vocabularies), cmocka_unit_test(test_images),
-        cmocka_unit_test(test_join),         cmocka_unit_test(test_mnist),
-        cmocka_unit_test(test_mountain),     cmocka_unit_test(test_cytometry),
+        cmocka_unit_test(test_join),         cmocka_unit_test(test_join_allocations),
+        cmocka_unit_test(test_mnist),        cmocka_unit_test(test_mountain),
+        cmocka_unit_test(test_cytometry),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
