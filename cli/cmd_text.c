@@ -137,7 +137,8 @@ static void add_empty(text *t, const result *x)
     if (!r->n_empty)
         return;
     text_add_count(t, r->n_empty);
-    text_add(t, " documents without a word that has a vector and a weight left out: ");
+    text_addf(t, " document%s without a word that has a vector and a weight left out: ",
+              r->n_empty == 1 ? "" : "s");
     for (int64_t k = 0; k < r->n_empty && k < DDSC_TEXT_NAMED; k++) {
         text_addf(t, "%sline %" PRId64, k ? ", " : "", r->empty_line[k]);
         if (*r->id_columns)

@@ -119,7 +119,7 @@ static char *encode(char *out, uint32_t c)
         return out;
     }
     int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-    *out++ = (char)((0xf00u >> more & 0xffu) | c >> 6 * more);
+    *out++ = (char)((0xff00u >> (more + 1) & 0xffu) | c >> 6 * more);
     while (more-- > 0)
         *out++ = (char)(0x80u | (c >> 6 * more & 0x3fu));
     return out;
