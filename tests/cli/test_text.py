@@ -320,6 +320,8 @@ BAD = {
     "id empty": (b"id\ttext\n\talpha\n", GOOD_VECTORS, [], "line 2: the id is empty"),
     "ragged row": (b"text\tlabel\nalpha\t1\nbeta\n", GOOD_VECTORS, [], "line 3 has 1 fields"),
     "long row": (b"text\tlabel\nalpha\t1\t2\n", GOOD_VECTORS, [], "line 2 has 3 fields"),
+    "label not text": (b"label\ttext\n\xff\talpha\n", GOOD_VECTORS, [], "line 2, column 1: not UTF-8"),
+    "id not text": (b"text\tid\nalpha\t\xff\n", GOOD_VECTORS, [], "line 2, column 2: not UTF-8"),
     "zero byte": (b"text\nal\0pha\n", GOOD_VECTORS, [], "line 2 holds a zero byte"),
     "no words": (b"text\n...\n", GOOD_VECTORS, [], "have no words"),
     "cut gzip": (gzip.compress(GOOD_DOCS)[:-12], GOOD_VECTORS, [], "cut off"),
