@@ -228,9 +228,10 @@ const cli_verb verb_text = {
     .groups = groups,
     .examples =
         "ddsc text docs.tsv --vectors glove.6B.100d.txt -o docs.npz\tcolumns by their names\n"
-        "ddsc text docs.tsv.gz -V glove.txt.gz --text title,body --label topic -o docs.npz\t"
+        "ddsc text docs.tsv.gz --vectors glove.txt --text title,body -o docs.npz\t"
         "title and body as the text\n"
-        "ddsc text docs.tsv -V w2v.txt --stopwords stop.txt --support 0 -o docs.npz\tevery word "
+        "ddsc text docs.tsv --vectors w2v.txt --stopwords stop.txt --support 0 -o docs.npz\tevery "
+        "word "
         "a point\n",
     .run = run,
 };

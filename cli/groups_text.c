@@ -44,7 +44,6 @@ const option_group group_text = {"Documents", text_options};
 
 static const option_spec words_options[] = {
     {.name = "vectors",
-     .letter = 'V',
      .kind = OPTION_FILE,
      .offset = offsetof(cli_options, vectors),
      .argument = "FILE",
