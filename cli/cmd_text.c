@@ -137,7 +137,8 @@ static void add_empty(text *t, const result *x)
     if (!r->n_empty)
         return;
     text_add_count(t, r->n_empty);
-    text_add(t, " documents without a word that has a vector and a weight left out: ");
+    text_addf(t, " document%s without a word that has a vector and a weight left out: ",
+              r->n_empty == 1 ? "" : "s");
     for (int64_t k = 0; k < r->n_empty && k < DDSC_TEXT_NAMED; k++) {
         text_addf(t, "%sline %" PRId64, k ? ", " : "", r->empty_line[k]);
         if (*r->id_columns)
@@ -227,9 +228,10 @@ const cli_verb verb_text = {
     .groups = groups,
     .examples =
         "ddsc text docs.tsv --vectors glove.6B.100d.txt -o docs.npz\tcolumns by their names\n"
-        "ddsc text docs.tsv.gz -V glove.txt.gz --text title,body --label topic -o docs.npz\t"
+        "ddsc text docs.tsv.gz --vectors glove.txt --text title,body -o docs.npz\t"
         "title and body as the text\n"
-        "ddsc text docs.tsv -V w2v.txt --stopwords stop.txt --support 0 -o docs.npz\tevery word "
+        "ddsc text docs.tsv --vectors w2v.txt --stopwords stop.txt --support 0 -o docs.npz\tevery "
+        "word "
         "a point\n",
     .run = run,
 };

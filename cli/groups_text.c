@@ -37,14 +37,13 @@ static const option_spec text_options[] = {
      .kind = OPTION_CHOICE,
      .offset = AT(on_empty),
      .choices = choices_on_empty,
-     .help = "documents without a word that has a vector and a weight: stop, or leave them out; "
-             "they keep their row, with label -1 (default: error)"},
+     .help = "documents without a word that has a vector and a weight: stop, or leave them out "
+             "(default: error)"},
     {.name = NULL}};
 const option_group group_text = {"Documents", text_options};
 
 static const option_spec words_options[] = {
     {.name = "vectors",
-     .letter = 'V',
      .kind = OPTION_FILE,
      .offset = offsetof(cli_options, vectors),
      .argument = "FILE",

@@ -177,6 +177,15 @@ done:
 
 /* ---- rows ---- */
 
+/* Ids and labels end up in other files, so they must be text. */
+static ddsc_status check_utf8(reader *r, int64_t column)
+{
+    if (text_count_chars(r->field.text[column]) >= 0)
+        return DDSC_OK;
+    return stream_fail(r->s, "line %lld, column %lld: not UTF-8 text; convert the file first",
+                       (long long)stream_line_number(r->s), (long long)column + 1);
+}
+
 static ddsc_status join_id(reader *r, int64_t *length)
 {
     ddsc_status status = DDSC_OK;
@@ -184,6 +193,7 @@ static ddsc_status join_id(reader *r, int64_t *length)
     for (int64_t k = 0; k < r->id.n; k++) {
         const char *part = r->field.text[r->id.at[k]];
         int64_t n = (int64_t)strlen(part);
+        TRY(check_utf8(r, r->id.at[k]));
         TRY(room_reserve(r->ctx, &r->joined, &r->joined_room, *length + n + 1, 1));
         if (k > 0)
             r->joined[(*length)++] = '/';
@@ -219,7 +229,7 @@ static ddsc_status take_words(reader *r, const char *text)
 {
     ddsc_status status = DDSC_OK;
     size_t n;
-    TRY(token_reader_begin(r->ctx, &r->tokens, text, strlen(text)));
+    TRY(token_reader_begin(r->ctx, &r->tokens, text));
     for (;;) {
         const char *word = token_reader_next(&r->tokens, &n);
         if (!word)
@@ -246,6 +256,7 @@ static ddsc_status take_document(reader *r)
         TRY(take_id(r));
     if (d->has_labels) {
         const char *label = r->field.text[r->label];
+        TRY(check_utf8(r, r->label));
         TRY(label_list_add(r->ctx, &d->labels, label, strlen(label)));
     }
     for (int64_t k = 0; k < r->text.n; k++)

@@ -28,7 +28,7 @@ typedef struct token_reader {
 
 token_reader token_reader_make(ddsc_tokens rule);
 /* Bytes that are not UTF-8 are taken as Latin-1. */
-ddsc_status token_reader_begin(ddsc_context *ctx, token_reader *t, const char *text, size_t n);
+ddsc_status token_reader_begin(ddsc_context *ctx, token_reader *t, const char *text);
 /* The next token, not NUL-terminated, valid until the next begin; NULL at the end. */
 const char *token_reader_next(token_reader *t, size_t *n);
 void token_reader_free(ddsc_context *ctx, token_reader *t);

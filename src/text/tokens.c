@@ -81,35 +81,15 @@ static uint32_t lower(uint32_t c)
 
 /* ---- UTF-8 ---- */
 
-static size_t sequence_length(unsigned char lead)
+/* The next character; a byte that starts none stands for itself, as in Latin-1. */
+static uint32_t decode(const unsigned char **at)
 {
-    if (lead < 0x80)
-        return 1;
-    if (lead >= 0xc2 && lead < 0xe0)
-        return 2;
-    if (lead >= 0xe0 && lead < 0xf0)
-        return 3;
-    return lead >= 0xf0 && lead < 0xf5 ? 4 : 0;
-}
-
-/* One character of n > 0 bytes; a byte that starts none stands for itself, as in Latin-1. */
-static uint32_t decode(const unsigned char *s, size_t n, size_t *used)
-{
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    size_t length = sequence_length(s[0]);
-    *used = 1;
-    if (length < 2 || length > n)
-        return s[0];
-    uint32_t c = s[0] & (0x7fu >> length);
-    for (size_t k = 1; k < length; k++) {
-        if ((s[k] & 0xc0) != 0x80)
-            return s[0];
-        c = c << 6 | (s[k] & 0x3fu);
-    }
-    if (c < least[length] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
-        return s[0];
-    *used = length;
-    return c;
+    const unsigned char *from = *at;
+    int64_t c = text_next_char(at);
+    if (c >= 0)
+        return (uint32_t)c;
+    *at = from + 1;
+    return *from;
 }
 
 static char *encode(char *out, uint32_t c)
@@ -119,7 +99,7 @@ static char *encode(char *out, uint32_t c)
         return out;
     }
     int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-    *out++ = (char)((0xf00u >> more & 0xffu) | c >> 6 * more);
+    *out++ = (char)((0xff00u >> (more + 1) & 0xffu) | c >> 6 * more);
     while (more-- > 0)
         *out++ = (char)(0x80u | (c >> 6 * more & 0x3fu));
     return out;
@@ -134,15 +114,16 @@ token_reader token_reader_make(ddsc_tokens rule)
     return (token_reader){.breaks = token_break_punctuation, .shortest = 1};
 }
 
-ddsc_status token_reader_begin(ddsc_context *ctx, token_reader *t, const char *text, size_t n)
+ddsc_status token_reader_begin(ddsc_context *ctx, token_reader *t, const char *text)
 {
     /* A Latin-1 byte may become two; lower case never needs more bytes than the capital. */
-    ddsc_status status = room_reserve(ctx, &t->folded, &t->room, 2 * (int64_t)n + 1, 1);
+    int64_t need = 2 * (int64_t)strlen(text) + 1;
+    ddsc_status status = room_reserve(ctx, &t->folded, &t->room, need, 1);
     if (status < 0)
         return status;
     char *out = t->folded;
-    for (size_t at = 0, used; at < n; at += used) {
-        uint32_t c = decode((const unsigned char *)text + at, n - at, &used);
+    for (const unsigned char *at = (const unsigned char *)text; *at;) {
+        uint32_t c = decode(&at);
         out = encode(out, t->breaks(c) ? ' ' : lower(c));
     }
     *out = '\0';
@@ -191,7 +172,7 @@ ddsc_status tokens_read_list(ddsc_context *ctx, text_table *words, io_stream *s)
         TRY(stream_line(s, &line, &n));
         if (!line)
             break;
-        TRY(token_reader_begin(ctx, &t, line, n));
+        TRY(token_reader_begin(ctx, &t, line));
         int64_t number;
         bool is_new;
         for (const char *word = token_reader_next(&t, &n); word; word = token_reader_next(&t, &n))
