@@ -1,24 +1,35 @@
 /* The certificate: the plan and the potentials that belong to the last basis, with true weights and
  * costs in double. The plan is feasible up to rounding; the potentials are feasible exactly. */
 #include <math.h>
+#include <string.h>
 
 #include "ot/exact.h"
 
-/* Running sum with its rounding error carried along (Neumaier 1974). */
+/* Running sum with its rounding error carried along (Knuth's exact sum of two numbers). */
 typedef struct sum {
     double high, low;
 } sum;
 
-static void sum_add(sum *s, double x)
+static inline void sum_add(sum *s, double x)
 {
-    double t = s->high + x;
-    s->low += fabs(s->high) >= fabs(x) ? (s->high - t) + x : (x - t) + s->high;
+    double t = s->high + x, part = t - s->high;
+    s->low += (s->high - (t - part)) + (x - part);
     s->high = t;
 }
 
 static double sum_value(sum s)
 {
     return s.high + s.low;
+}
+
+/* The next double below x; x is finite and not zero. */
+static double step_down(double x)
+{
+    int64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    bits += x > 0 ? -1 : 1;
+    memcpy(&x, &bits, sizeof x);
+    return x;
 }
 
 static void arc_of(const simplex *net, int32_t x, int64_t *row, int64_t *column)
@@ -84,7 +95,7 @@ static void tree_potentials(exact_solver *s)
         s->g[j] = value[net->sink0 + j];
     for (int64_t i = 0; i < net->n; i++) {
         double least = net->k->row_slack(cost_row(&net->cost, i), s->g, net->m);
-        s->f[i] = least == 0 ? 0 : nextafter(least, -INFINITY);
+        s->f[i] = least == 0 ? 0 : step_down(least);
     }
 }
 

@@ -14,9 +14,9 @@ static const double gap_accepted = 3e-13;
 
 void *arena_take(arena *a, int64_t count, size_t size)
 {
-    char *at = a->base ? a->base + a->used : NULL;
+    uintptr_t at = (uintptr_t)a->base + (uintptr_t)a->used;
     a->used += (count * (int64_t)size + 63) & ~(int64_t)63;
-    return at;
+    return (void *)at;
 }
 
 ddsc_status workspace_grow(ddsc_context *ctx, workspace *w, int64_t wanted)
@@ -48,6 +48,10 @@ static void lay_out(exact_solver *s, arena *a)
     net->fine = arena_take(a, nodes, sizeof *net->fine);
     net->arc_cost = arena_take(a, n * ARCS, sizeof *net->arc_cost);
     net->arc_column = arena_take(a, n * ARCS, sizeof *net->arc_column);
+    net->arc_count = arena_take(a, n, sizeof *net->arc_count);
+    net->arc_end = arena_take(a, n, sizeof *net->arc_end);
+    net->arc_weight = arena_take(a, n * ARCS, sizeof *net->arc_weight);
+    net->column_sum = arena_take(a, m, sizeof *net->column_sum);
     net->value = arena_take(a, m, sizeof *net->value);
     net->index = arena_take(a, m + LANES, sizeof *net->index);
     net->cost.row = arena_take(a, m, sizeof *net->cost.row);
@@ -68,7 +72,6 @@ static ddsc_status set_problem(exact_solver *s, const double *a, const double *b
                                const cost_rows *cost, int64_t max_pivots)
 {
     simplex *net = &s->net;
-    arena room = {NULL, 0};
     *net = (simplex){.k = s->k, .cost = *cost, .n = cost->n, .m = cost->m};
     net->sink0 = round_up(net->n, LANES);
     net->ld = round_up(net->m, LANES);
@@ -79,14 +82,15 @@ static ddsc_status set_problem(exact_solver *s, const double *a, const double *b
     net->max_pivots = max_pivots > 0 ? max_pivots : 10000 + 1000 * (net->n + net->m);
     s->a = a;
     s->b = b;
+    arena room = {s->own.block, 0};
     lay_out(s, &room);
+    if (room.used <= s->own.size)
+        return DDSC_OK;
     ddsc_status status = workspace_grow(s->ctx, &s->own, room.used);
-    if (status < 0)
-        return status;
     room = (arena){s->own.block, 0};
-    lay_out(s, &room);
-    cost_bounds(&net->cost, &s->low, &s->high);
-    return DDSC_OK;
+    if (status == DDSC_OK)
+        lay_out(s, &room);
+    return status;
 }
 
 ddsc_status exact_create(ddsc_context *ctx, exact_solver **solver)
@@ -137,16 +141,17 @@ static void settle_weights(int64_t *out, const double *weight, int64_t n, int64_
     int64_t left = total, largest = 0;
     for (int64_t i = 0; i < n; i++)
         all += weight[i];
+    double unit = (double)total / all;
     for (int64_t i = 0; i < n; i++) {
-        out[i] = BASE_MAX(1, (int64_t)rint(weight[i] / all * (double)total));
+        int64_t share = (int64_t)(weight[i] * unit + 0.5);
+        out[i] = BASE_MAX(share, 1);
         left -= out[i];
-        if (out[i] > out[largest])
-            largest = i;
+        largest = out[i] > out[largest] ? i : largest;
     }
-    for (int64_t i = 0; i < n; i++) {
-        int64_t share = BASE_MAX(left / (n - i), 1 - out[i]);
-        out[i] += share;
-        left -= share;
+    for (int64_t i = n - 1; i >= 0 && left != 0; i--) {
+        int64_t step = left > 0 ? 1 : out[i] > 1 ? -1 : 0;
+        out[i] += step;
+        left -= step;
     }
     out[largest] += left;
 }
@@ -177,41 +182,38 @@ static void set_fine_scale(exact_solver *s)
 /* ---- the course of a solve ---- */
 
 /* Potentials that outgrow 2^51 quanta get a coarser quantum; they are at most n + m costs long. */
-static simplex_end run_fine(exact_solver *s, const double *guess, bool polish)
+static simplex_end run_fine(simplex *net)
 {
-    simplex *net = &s->net;
-    simplex_end end;
-    do {
-        if (polish)
-            fine_no_candidates(net);
-        else
-            fine_candidates(net, guess);
-        if (net->pivots == 0 && !polish)
-            start_fine(net);
-        else
-            tree_order(net);
+    simplex_end end = simplex_fine(net);
+    while (end == SIMPLEX_OVERFLOW) {
+        net->fine_scale *= 0.25;
+        fine_no_candidates(net);
+        tree_order(net);
         end = simplex_fine(net);
-        if (end == SIMPLEX_OVERFLOW)
-            net->fine_scale *= 0.25;
-    } while (end == SIMPLEX_OVERFLOW);
+    }
     return end;
 }
 
 ddsc_status solve_basis(exact_solver *s, simplex_end *end, const double *a, const double *b,
                         const cost_rows *cost, int64_t max_pivots)
 {
-    const double *guess;
+    simplex *net = &s->net;
+    bool guessed;
     ddsc_status status = DDSC_OK;
     TRY(set_problem(s, a, b, cost, max_pivots));
-    TRY(guess_potentials(s, &guess));
+    cost_bounds(&net->cost, &s->low, &s->high);
     set_supplies(s);
     set_fine_scale(s);
-    if (s->net.dense) {
-        coarse_costs(&s->net, s->low, s->high);
-        start_coarse(&s->net, guess);
-        *end = simplex_coarse(&s->net);
+    if (net->dense)
+        coarse_costs(net, s->low, s->high);
+    TRY(guess_potentials(s, &guessed));
+    if (net->dense) {
+        start_coarse(net);
+        *end = simplex_coarse(net);
     } else {
-        *end = run_fine(s, guess, false);
+        fine_candidates(net, guessed);
+        start_fine(net);
+        *end = run_fine(net);
     }
 done:
     return status;
@@ -228,7 +230,8 @@ ddsc_status solve_ordinary(exact_solver *s, exact_result *result, const double *
     certify(s, result, coarse_optimal);
     if (s->net.dense && end != SIMPLEX_CAPPED && !coarse_optimal &&
         (end == SIMPLEX_OVERFLOW || result->gap > gap_accepted)) {
-        end = run_fine(s, NULL, true);
+        fine_no_candidates(&s->net);
+        end = run_fine(&s->net);
         certify(s, result, false);
     }
     return end == SIMPLEX_CAPPED ? DDSC_NOT_CONVERGED : DDSC_OK;
