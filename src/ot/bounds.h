@@ -62,4 +62,17 @@ void cut_table_free(ddsc_context *ctx, cut_table *t);
 void cut_make(const cut_table *t, item_view item, const double *f, double *constant,
               float *potential);
 
+/* ---- refined potentials ----
+ * Whatever f is, (f^cc, f^c) is feasible, so W2^2 >= sum a f^cc + sum b f^c; see refine.c for an f
+ * that makes it tight (about 0.96 of the distance of near images). */
+typedef struct refine_bound refine_bound;
+
+/* Is there a refined bound for this set? */
+bool refine_applies(const measures *m);
+/* scale: a typical squared distance of near items. */
+ddsc_status refine_make(ddsc_context *ctx, refine_bound **out, const measures *m, double scale);
+void refine_free(refine_bound *b);
+/* A bound for items i, j. Stops once it exceeds `enough`, or when it hardly ever will. */
+double refine_pair(refine_bound *b, int64_t i, int64_t j, double enough, int worker);
+
 #endif

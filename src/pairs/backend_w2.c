@@ -14,6 +14,7 @@ typedef struct w2 {
     exact_solver **solver;
     pair_ij *last;  /* one a worker: what its solver holds */
     cut_table cuts; /* empty: no cuts */
+    refine_bound *refined;
 } w2;
 
 static void w2_close(void *state)
@@ -24,6 +25,7 @@ static void w2_close(void *state)
     for (int k = 0; s->solver && k < s->n_workers; k++)
         exact_destroy(s->solver[k]);
     cut_table_free(s->ctx, &s->cuts);
+    refine_free(s->refined);
     mem_free(s->ctx, s->last);
     mem_free(s->ctx, s->solver);
     mem_free(s->ctx, s);
@@ -101,7 +103,21 @@ static bool w2_cut(void *state, int worker, int side, double *constant, float *p
     return true;
 }
 
-static const pair_pruning w2_pruning = {.bound = &bound_w2, .cut = w2_cut};
+static ddsc_status w2_refine_open(void *state, double scale, bool *offered)
+{
+    w2 *s = state;
+    *offered = refine_applies(s->m);
+    return *offered ? refine_make(s->ctx, &s->refined, s->m, scale) : DDSC_OK;
+}
+
+static double w2_refine(void *state, int64_t i, int64_t j, double enough, int worker)
+{
+    const w2 *s = state;
+    return refine_pair(s->refined, i, j, enough, worker);
+}
+
+static const pair_pruning w2_pruning = {
+    .bound = &bound_w2, .cut = w2_cut, .refine_open = w2_refine_open, .refine = w2_refine};
 
 const pair_backend backend_w2 = {
     .name = "w2",

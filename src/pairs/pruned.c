@@ -8,148 +8,7 @@
  * the graph but also the count of solves is the same for any number of threads. */
 #include "pairs/pruned.h"
 
-#include <math.h>
-
-enum { LIST_MIN = 128, LIST_PER_TAU = 12, BATCH = 2, REFILL_ENTRIES = 1 << 26 };
-
-/* Strictly beyond, with room for the rounding of values: equal distances are decided by index,
- * never by a bound. */
-static bool beyond(double bound, double limit)
-{
-    return bound > limit + 1e-9 * fabs(limit);
-}
-
-/* ---- candidates ---- */
-
-static ddsc_status lists_make(search *s)
-{
-    ddsc_status status = DDSC_OK;
-    ddsc_pair_stats scratch = {0};
-    ddsc_graph_settings widest;
-    ddsc_graph_settings_init(&widest);
-    widest.tau = BASE_MIN(s->n - 1, BASE_MAX(LIST_MIN, LIST_PER_TAU * s->tau));
-    TRY(neighbors_search(s->ctx, &s->first, &scratch, s->n, s->bound, s->bound_state, &widest));
-    s->n_bounds = scratch.n_pairs;
-    TRY(MEM_ZERO(s->ctx, s->list, s->n));
-    for (int64_t i = 0; i < s->n; i++) {
-        int64_t at = s->first->offset[i], n = s->first->offset[i + 1] - at;
-        s->list[i] =
-            (candidates){.index = s->first->index + at, .bound = s->first->d2 + at, .n = n};
-        /* Nothing below the last bound is missing; nothing at all when the list is complete. */
-        s->list[i].complete_to = n == s->n - 1 ? INFINITY : s->list[i].bound[n - 1];
-    }
-done:
-    return status;
-}
-
-/* Shell sort in the total order (bound, index): nearly sorted lists cost one pass. */
-static void list_sort(candidates *c)
-{
-    static const int64_t gaps[] = {29524, 9841, 3280, 1093, 364, 121, 40, 13, 4, 1};
-    for (size_t k = 0; k < sizeof gaps / sizeof *gaps; k++)
-        for (int64_t gap = gaps[k], p = gap; p < c->n; p++) {
-            double bound = c->bound[p];
-            int32_t index = c->index[p];
-            int64_t q = p;
-            for (; q >= gap && (c->bound[q - gap] > bound ||
-                                (c->bound[q - gap] == bound && c->index[q - gap] > index));
-                 q -= gap) {
-                c->bound[q] = c->bound[q - gap];
-                c->index[q] = c->index[q - gap];
-            }
-            c->bound[q] = bound;
-            c->index[q] = index;
-        }
-}
-
-/* Leave out what is solved or out of reach; nearest bound first. */
-static ddsc_status lists_clean(void *arg, int64_t begin, int64_t end, int worker)
-{
-    search *s = arg;
-    (void)worker;
-    for (int64_t i = begin; i < end; i++) {
-        candidates *c = &s->list[i];
-        int64_t kept = 0;
-        s->limit[i] = s->near.limit[i];
-        for (int64_t p = 0; p < c->n; p++)
-            if (!beyond(c->bound[p], s->limit[i]) && !pair_set_has(&s->solved, i, c->index[p])) {
-                c->bound[kept] = c->bound[p];
-                c->index[kept++] = c->index[p];
-            }
-        c->n = kept;
-        list_sort(c);
-    }
-    return DDSC_OK;
-}
-
-/* ---- lists that ran out before their limit: look at the whole row again ---- */
-
-static bool needs_refill(const search *s, int64_t i)
-{
-    return s->list[i].n == 0 && !beyond(s->list[i].complete_to, s->limit[i]);
-}
-
-/* Bounds of row i against all others, by tiles of one row. */
-static ddsc_status row_bounds(search *s, int64_t i, double *row, int worker)
-{
-    ddsc_status status = DDSC_OK;
-    ddsc_pair_stats scratch = {0};
-    for (int64_t j0 = 0; j0 < s->n; j0 += s->bound_side) {
-        pair_tile t = {.i0 = i, .i1 = i + 1, .j0 = j0, .j1 = BASE_MIN(s->n, j0 + s->bound_side)};
-        TRY(s->bound->tile(s->bound_state, &t, row + j0, s->bound_side, worker, &scratch));
-    }
-done:
-    return status;
-}
-
-static ddsc_status list_refill(search *s, int64_t i, int worker)
-{
-    ddsc_status status = DDSC_OK;
-    candidates *c = &s->list[i];
-    double *row = s->room[worker].row;
-    int64_t n = 0;
-    TRY(row_bounds(s, i, row, worker));
-    for (int64_t j = 0; j < s->n; j++) {
-        if (j == i || beyond(row[j], s->limit[i]) || pair_set_has(&s->solved, i, j))
-            row[j] = -1;
-        n += row[j] >= 0;
-    }
-    list_drop(s->ctx, c);
-    c->complete_to = INFINITY;
-    TRY(MEM_NEW(s->ctx, c->own_index, n));
-    TRY(MEM_NEW(s->ctx, c->own_bound, n));
-    c->index = c->own_index;
-    c->bound = c->own_bound;
-    for (int64_t j = 0; j < s->n; j++)
-        if (row[j] >= 0) {
-            c->index[c->n] = (int32_t)j;
-            c->bound[c->n++] = row[j];
-        }
-    s->room[worker].n_bounds += s->n - 1;
-done:
-    return status;
-}
-
-static ddsc_status refill_range(void *arg, int64_t begin, int64_t end, int worker)
-{
-    search *s = arg;
-    ddsc_status status = DDSC_OK;
-    for (int64_t k = begin; k < end; k++)
-        TRY(list_refill(s, s->refill[k], worker));
-done:
-    return status;
-}
-
-/* Some at a time, so that even useless bounds cannot fill the memory. */
-static ddsc_status lists_refill(search *s, int64_t *n_refilled)
-{
-    int64_t most = BASE_MAX(1, REFILL_ENTRIES / s->n), n = 0;
-    for (int64_t i = 0; i < s->n && n < most; i++)
-        if (needs_refill(s, i))
-            s->refill[n++] = i;
-    *n_refilled = n;
-    return parallel_for(s->ctx, n, 1, refill_range, s);
-}
+enum { REFINE_FIRST = 24, REFINE_BATCH = 16, SOLVE_BATCH = 2 };
 
 /* ---- rounds ---- */
 
@@ -166,21 +25,92 @@ done:
     return status;
 }
 
-/* The first few of each list; a pair proposed by both ends, or earlier, is solved once. */
-static ddsc_status propose(search *s, int64_t batch)
+/* The first few of each list that have no refined bound yet; both ends are marked, so that a pair
+ * is refined once. */
+static ddsc_status propose_refinements(search *s, int64_t batch)
 {
     ddsc_status status = DDSC_OK;
     s->n_pairs = 0;
     for (int64_t i = 0; i < s->n; i++)
-        for (int64_t p = 0; p < BASE_MIN(batch, s->list[i].n); p++) {
-            bool fresh = false;
-            TRY(pair_set_add(s->ctx, &s->solved, i, s->list[i].index[p], &fresh));
-            if (fresh)
-                TRY(push_pair(s, i, s->list[i].index[p]));
+        for (int64_t p = 0, n = 0; p < s->list[i].n && n < batch; p++) {
+            candidate *c = &s->list[i].at[p], *back;
+            if (c->refined)
+                continue;
+            c->refined = true;
+            back = list_find(s, c->index, i);
+            if (back)
+                back->refined = true;
+            TRY(push_pair(s, i, c->index));
+            n++;
         }
 done:
     return status;
 }
+
+/* The first few of each list; a pair proposed by both ends, or earlier, is solved once. Where a
+ * limit is known, nobody overtakes a candidate that waits for its refined bound. */
+static ddsc_status propose_solves(search *s, int64_t batch)
+{
+    ddsc_status status = DDSC_OK;
+    s->n_pairs = 0;
+    for (int64_t i = 0; i < s->n; i++)
+        for (int64_t p = 0, n = 0; p < s->list[i].n && n < batch; p++) {
+            const candidate *c = &s->list[i].at[p];
+            bool fresh = false;
+            bool waits = s->refines && !c->refined;
+            if (waits && isfinite(s->limit[i]))
+                break;
+            if (waits)
+                continue;
+            TRY(pair_set_add(s->ctx, &s->solved, i, c->index, &fresh));
+            if (fresh)
+                TRY(push_pair(s, i, c->index));
+            n++;
+        }
+done:
+    return status;
+}
+
+/* ---- refined bounds ---- */
+
+static void raise_bound(search *s, int64_t item, int64_t other, double bound)
+{
+    candidate *c = list_find(s, item, other);
+    if (!c)
+        return;
+    spin_lock(&s->near.lock[item]);
+    c->bound = BASE_MAX(c->bound, bound);
+    spin_unlock(&s->near.lock[item]);
+}
+
+static ddsc_status refine_range(void *arg, int64_t begin, int64_t end, int worker)
+{
+    search *s = arg;
+    for (int64_t k = begin; k < end; k++) {
+        pair_ij pair = s->pair[k];
+        double enough = BASE_MAX(s->limit[pair.i], s->limit[pair.j]);
+        double bound = s->backend->pruning->refine(s->state, pair.i, pair.j, enough, worker);
+        raise_bound(s, pair.i, pair.j, bound);
+        raise_bound(s, pair.j, pair.i, bound);
+        s->room[worker].n_bounds++;
+    }
+    return DDSC_OK;
+}
+
+static ddsc_status refine_lists(search *s, int64_t batch, int64_t *n_refined)
+{
+    ddsc_status status = DDSC_OK;
+    TRY(propose_refinements(s, batch));
+    *n_refined = s->n_pairs;
+    if (s->n_pairs > 0) {
+        TRY(parallel_for(s->ctx, s->n_pairs, 8, refine_range, s));
+        TRY(lists_clean(s));
+    }
+done:
+    return status;
+}
+
+/* ---- solves ---- */
 
 /* Raise the bounds on the list of `item` by a minorant; maxima commute, so order does not matter.
  */
@@ -190,12 +120,11 @@ static void apply_cut(search *s, int64_t item, double constant, const float *pot
     candidates *c = &s->list[item];
     spin_lock(&s->near.lock[item]);
     for (int64_t p = 0; p < c->n; p++) {
-        item_view other = measures_item(s->m, c->index[p]);
+        item_view other = measures_item(s->m, c->at[p].index);
         double bound = constant;
         for (int64_t e = 0; e < other.n; e++)
             bound += other.weight[e] * (double)potential[other.index[e]];
-        if (bound > c->bound[p])
-            c->bound[p] = bound;
+        c->at[p].bound = BASE_MAX(c->at[p].bound, bound);
     }
     room->n_bounds += c->n;
     spin_unlock(&s->near.lock[item]);
@@ -245,18 +174,19 @@ static void report_finished(search *s, int64_t *reported)
 static ddsc_status rounds(search *s)
 {
     ddsc_status status = DDSC_OK;
-    int64_t reported = 0, n_refilled = 0;
+    int64_t reported = 0, n_refined = 0, n_refilled = 0;
     for (int64_t round = 0;; round++) {
-        TRY(parallel_for(s->ctx, s->n, 64, lists_clean, s));
+        TRY(lists_clean(s));
         report_finished(s, &reported);
-        TRY(propose(s, round == 0 ? (s->tau + 1) / 2 : BATCH));
-        if (s->n_pairs == 0) {
-            TRY(lists_refill(s, &n_refilled));
-            if (n_refilled == 0)
-                break;
-            continue;
-        }
+        if (s->refines)
+            TRY(refine_lists(s, round == 0 ? REFINE_FIRST + s->tau : REFINE_BATCH, &n_refined));
+        TRY(propose_solves(s, round == 0 ? (s->tau + 1) / 2 : SOLVE_BATCH));
         TRY(parallel_for(s->ctx, s->n_pairs, 1, solve_range, s));
+        if (s->n_pairs > 0 || n_refined > 0)
+            continue;
+        TRY(lists_refill(s, &n_refilled));
+        if (n_refilled == 0)
+            break;
     }
 done:
     return status;
@@ -283,6 +213,8 @@ ddsc_status pruned_search(ddsc_context *ctx, ddsc_graph **out, ddsc_pair_stats *
     s.tau = tau_used(s.n, settings);
     TRY(search_open(&s, job));
     TRY(lists_make(&s));
+    if (backend->pruning->refine_open)
+        TRY(backend->pruning->refine_open(state, lists_scale(&s), &s.refines));
     progress_begin(ctx, "neighbours", s.n);
     TRY(rounds(&s));
     progress_end(ctx);

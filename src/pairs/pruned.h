@@ -1,19 +1,26 @@
-/* The state of a pruned search (pruned.c) and its opening and closing (pruned_open.c). */
+/* The state of a pruned search: rounds in pruned.c, candidate lists in pruned_lists.c, opening and
+ * closing in pruned_open.c. */
 #ifndef DDSC_PAIRS_PRUNED_H
 #define DDSC_PAIRS_PRUNED_H
+
+#include <math.h>
 
 #include "graph/graph.h"
 #include "pairs/pair_set.h"
 #include "pairs/pairs.h"
 
+typedef struct candidate {
+    double bound; /* of the squared distance, from below */
+    int32_t index;
+    bool refined; /* the metric's refined bound is in, or on its way */
+} candidate;
+
 /* What is left to look at for one item, nearest bound first. */
 typedef struct candidates {
-    int32_t *index;
-    double *bound;
+    candidate *at;
     int64_t n;
     double complete_to; /* every other item with a first bound below this was on the list */
-    int32_t *own_index; /* storage of a refilled list */
-    double *own_bound;
+    candidate *own;     /* storage of a refilled list */
 } candidates;
 
 typedef struct worker_room {
@@ -29,11 +36,12 @@ typedef struct search {
     int64_t n, tau;
     const pair_backend *backend, *bound;
     void *state, *bound_state;
+    bool refines; /* the metric has refined bounds for this set */
     int64_t bound_side, n_bounds;
-    ddsc_graph *first; /* storage of the first lists */
+    candidate *first; /* storage of the first lists */
     candidates *list;
     nearest near;
-    double *limit;   /* tau-th distance of each item at the start of the round */
+    double *limit;   /* tau-th distance of each item when the lists were last looked through */
     int64_t *refill; /* items whose lists ran out */
     pair_set solved;
     pair_ij *pair; /* of the round */
@@ -44,6 +52,24 @@ typedef struct search {
 
 ddsc_status search_open(search *s, const pair_job *job);
 void search_close(search *s);
+
+/* Strictly beyond, with room for the rounding of values: equal distances are decided by index,
+ * never by a bound. */
+static inline bool beyond(double bound, double limit)
+{
+    return bound > limit + 1e-9 * fabs(limit);
+}
+
+/* The nearest by the first bound for every item. */
+ddsc_status lists_make(search *s);
+/* A typical squared distance of near items, as far as the first bounds can tell. */
+double lists_scale(search *s);
+/* Leave out what is solved or out of reach, sort, take a new look at the limits. */
+ddsc_status lists_clean(search *s);
+/* Lists that ran out before their limit get all that their first bounds leave in reach. */
+ddsc_status lists_refill(search *s, int64_t *n_refilled);
+/* The entry of `other` in the list of `item`, or NULL. */
+candidate *list_find(const search *s, int64_t item, int64_t other);
 void list_drop(ddsc_context *ctx, candidates *c);
 
 #endif

@@ -34,13 +34,6 @@ done:
     return status;
 }
 
-void list_drop(ddsc_context *ctx, candidates *c)
-{
-    mem_free(ctx, c->own_index);
-    mem_free(ctx, c->own_bound);
-    *c = (candidates){0};
-}
-
 void search_close(search *s)
 {
     for (int64_t i = 0; s->list && i < s->n; i++)
@@ -56,7 +49,7 @@ void search_close(search *s)
     mem_free(s->ctx, s->refill);
     pair_set_free(s->ctx, &s->solved);
     nearest_free(s->ctx, &s->near);
-    ddsc_graph_destroy(s->first);
+    mem_free(s->ctx, s->first);
     if (s->bound_state)
         s->bound->close(s->bound_state);
 }
