@@ -7,6 +7,10 @@
 
 #include "io/io.h"
 
+/* Defaults overlaid with what was given (or NULL), checked. */
+ddsc_status text_settings_take(ddsc_context *ctx, ddsc_text_settings *own,
+                               const ddsc_text_settings *given);
+
 /* ---- tokens: UTF-8 text folded to lower case and cut into words ---- */
 
 typedef bool (*token_break_fn)(uint32_t code_point);
