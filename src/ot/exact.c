@@ -5,10 +5,17 @@
 #include <math.h>
 #include <string.h>
 
-enum { DENSE_CELLS = 640 * 640 }; /* above this candidate arcs beat dense rows */
+enum {
+    DENSE_CELLS = 640 * 640, /* above this candidate arcs beat dense rows */
+    CUT_ROUNDS = 40,
+    CUT_FACTOR = 8,
+    CUT_WORTH = 64 /* a cut that gains less than this factor is not worth a round */
+};
 
 /* A coarse optimum whose certified gap is below this needs no fine pivots. */
 static const double gap_accepted = 3e-13;
+/* What is called optimal has at most this gap. */
+static const double gap_promised = 1e-10;
 
 /* ---- workspace ---- */
 
@@ -68,6 +75,11 @@ static int64_t round_up(int64_t x, int64_t to)
     return (x + to - 1) / to * to;
 }
 
+static bool is_line(const cost_rows *cost)
+{
+    return cost->x && cost->d == 1;
+}
+
 static ddsc_status set_problem(exact_solver *s, const double *a, const double *b,
                                const cost_rows *cost, int64_t max_pivots)
 {
@@ -78,7 +90,7 @@ static ddsc_status set_problem(exact_solver *s, const double *a, const double *b
     net->nodes = net->sink0 + net->ld;
     if (net->nodes <= MASK_NODES)
         net->words = net->nodes <= 64 ? 1 : round_up((net->nodes + 63) / 64, MASK_WORDS);
-    net->dense = net->words && net->n * net->m <= DENSE_CELLS;
+    net->dense = net->words && net->n * net->m <= DENSE_CELLS && !is_line(cost);
     net->max_pivots = max_pivots > 0 ? max_pivots : 10000 + 1000 * (net->n + net->m);
     s->a = a;
     s->b = b;
@@ -194,6 +206,14 @@ static simplex_end run_fine(simplex *net)
     return end;
 }
 
+static simplex_end run_large(exact_solver *s, bool guessed)
+{
+    simplex *net = &s->net;
+    fine_candidates(net, guessed);
+    start_fine(net);
+    return run_fine(net);
+}
+
 ddsc_status solve_basis(exact_solver *s, simplex_end *end, const double *a, const double *b,
                         const cost_rows *cost, int64_t max_pivots)
 {
@@ -204,35 +224,80 @@ ddsc_status solve_basis(exact_solver *s, simplex_end *end, const double *a, cons
     cost_bounds(&net->cost, &s->low, &s->high);
     set_supplies(s);
     set_fine_scale(s);
-    if (net->dense)
+    *end = SIMPLEX_OPTIMAL;
+    if (is_line(cost)) {
+        start_on_line(net);
+    } else if (net->dense) {
         coarse_costs(net, s->low, s->high);
-    TRY(guess_potentials(s, &guessed));
-    if (net->dense) {
+        TRY(guess_potentials(s, &guessed));
         start_coarse(net);
         *end = simplex_coarse(net);
     } else {
-        fine_candidates(net, guessed);
-        start_fine(net);
-        *end = run_fine(net);
+        TRY(guess_potentials(s, &guessed));
+        *end = run_large(s, guessed);
     }
 done:
     return status;
 }
 
+/* One round: basis and certificate, with fine pivots where coarse rounding left a gap. */
+static ddsc_status solve_round(exact_solver *s, exact_result *result, simplex_end *end,
+                               const double *a, const double *b, const cost_rows *cost,
+                               int64_t max_pivots)
+{
+    ddsc_status status = solve_basis(s, end, a, b, cost, max_pivots);
+    if (status < 0)
+        return status;
+    bool exact = s->net.dense && *end == SIMPLEX_OPTIMAL && s->net.coarse_exact;
+    certify(s, result, exact);
+    bool rough = s->net.dense || is_line(cost);
+    if (*end == SIMPLEX_OVERFLOW ||
+        (*end == SIMPLEX_OPTIMAL && rough && !exact && result->gap > gap_accepted)) {
+        fine_no_candidates(&s->net);
+        *end = run_fine(&s->net);
+        certify(s, result, false);
+    }
+    s->pivots += s->net.pivots;
+    result->pivots = s->pivots;
+    return DDSC_OK;
+}
+
+/* The largest true cost the plan pays. */
+static double largest_used(const exact_solver *s, const exact_result *result)
+{
+    cost_rows truth = s->net.cost;
+    double largest = 0;
+    truth.cap = INFINITY;
+    for (int64_t k = 0; k < result->n_plan; k++)
+        largest = fmax(largest, fabs(cost_cell(&truth, s->plan_row[k], s->plan_column[k])));
+    return largest;
+}
+
+/* Costs far above all that matter (a forbidden arc, say) take the precision away. When a gap is
+ * left and the plan pays far less than the largest cost, costs are cut off somewhat above what it
+ * pays and the problem solved again: a plan below the cut is optimal for the true costs too, and
+ * potentials below cut costs are below the true ones. */
 ddsc_status solve_ordinary(exact_solver *s, exact_result *result, const double *a, const double *b,
                            const cost_rows *cost, int64_t max_pivots)
 {
+    cost_rows cut = *cost;
     simplex_end end;
-    ddsc_status status = solve_basis(s, &end, a, b, cost, max_pivots);
-    if (status < 0)
-        return status;
-    bool coarse_optimal = s->net.dense && end == SIMPLEX_OPTIMAL && s->net.coarse_exact;
-    certify(s, result, coarse_optimal);
-    if (s->net.dense && end != SIMPLEX_CAPPED && !coarse_optimal &&
-        (end == SIMPLEX_OVERFLOW || result->gap > gap_accepted)) {
-        fine_no_candidates(&s->net);
-        end = run_fine(&s->net);
-        certify(s, result, false);
+    ddsc_status status = DDSC_OK;
+    s->pivots = 0;
+    TRY(solve_round(s, result, &end, a, b, &cut, max_pivots));
+    double high = s->high;
+    for (int round = 0; round < CUT_ROUNDS && end == SIMPLEX_OPTIMAL && result->gap > gap_promised;
+         round++) {
+        double used = largest_used(s, result), cap = CUT_FACTOR * used;
+        int64_t left = max_pivots > 0 ? max_pivots - s->pivots : 0;
+        if (used == 0 || (used <= cut.cap && cap > high / CUT_WORTH) || left < 0)
+            break;
+        cut.cap = high = cap;
+        cut.whole_x = cut.whole_y = NULL;
+        TRY(solve_round(s, result, &end, a, b, &cut, left));
     }
-    return end == SIMPLEX_CAPPED ? DDSC_NOT_CONVERGED : DDSC_OK;
+    if (end == SIMPLEX_CAPPED || result->gap > gap_promised)
+        return DDSC_NOT_CONVERGED;
+done:
+    return status;
 }

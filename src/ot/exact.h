@@ -24,6 +24,8 @@ struct exact_solver {
     workspace own, given, level;
     simplex net;
 
+    int64_t pivots; /* of rounds before this one */
+
     /* The problem in hand: positive weights of equal sum, costs of ordinary size. */
     const double *a, *b;
     double low, high; /* bounds of the costs */
@@ -48,6 +50,9 @@ ddsc_status solve_basis(exact_solver *s, simplex_end *end, const double *a, cons
 /* Guesses into the potentials of the sinks, from the same problem between groups of points; small
  * problems have to do without. */
 ddsc_status guess_potentials(exact_solver *s, bool *guessed);
+
+/* The first basis of points on a line, which is optimal. */
+void start_on_line(simplex *net);
 
 /* Plan, potentials and both values from the basis tree, with the true weights and costs. */
 void certify(exact_solver *s, exact_result *result, bool coarse_optimal);

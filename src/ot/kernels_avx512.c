@@ -77,7 +77,7 @@ AVX512 static void whole_distances(int32_t *out, const int32_t *x, const int32_t
 {
     __m128i by = _mm_cvtsi32_si128(shift);
     for (int64_t j = 0; j < count; j += LANES) {
-        __mmask16 in = j + LANES <= count ? 0xffff : (__mmask16)((1u << (count - j)) - 1);
+        __mmask16 in = (__mmask16)(j + LANES <= count ? 0xffffu : (1u << (count - j)) - 1);
         __m512i sum = _mm512_setzero_si512();
         for (int64_t k = 0; k < d; k++) {
             __m512i t = _mm512_sub_epi32(_mm512_set1_epi32(x[k]),
@@ -154,7 +154,7 @@ AVX512 static void shift_fine(double *potential, const uint64_t *mask, int64_t c
 /* Lanes j .. j + 7 that lie below count. */
 static inline __mmask8 inside(int64_t j, int64_t count)
 {
-    return j + 8 <= count ? 0xff : (__mmask8)((1u << (count - j)) - 1);
+    return (__mmask8)(j + 8 <= count ? 0xffu : (1u << (count - j)) - 1);
 }
 
 AVX512 static bool quantise(int32_t *out, const double *cost, int64_t count, double offset,
