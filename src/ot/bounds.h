@@ -16,6 +16,9 @@ typedef struct projection_bound {
     float *row;   /* n x p */
     float *norm2; /* n: |e_i|^2 */
     double slack; /* relative to norm2_i + norm2_j: rounding of the float products */
+    int64_t n_frames, length;
+    float *frame; /* n x n_frames x length: a few frames in full */
+    double longest;
 } projection_bound;
 
 ddsc_status projection_bound_make(ddsc_context *ctx, projection_bound *out, const measures *m);
@@ -23,6 +26,8 @@ void projection_bound_free(ddsc_context *ctx, projection_bound *b);
 /* Bounds for items [i0, i1) x [j0, j1) into out (row-major, ld): already lowered by the slack. */
 void projection_bound_tile(const projection_bound *b, int64_t i0, int64_t i1, int64_t j0,
                            int64_t j1, float *out, int64_t ld);
+/* The largest bound among the frames kept in full rather than their average: for single pairs. */
+double projection_bound_pair(const projection_bound *b, int64_t i, int64_t j);
 
 /* ---- relaxed transport ----
  * Dropping one marginal leaves sum_i a_i min_j C_ij <= W2^2 (Kusner et al. 2015); likewise the

@@ -1,5 +1,5 @@
-/* The projection bound: quantile embeddings of rotated frames, shortened by principal directions.
- */
+/* The projection bound: quantile embeddings of rotated frames, shortened by principal directions;
+ * those of a few frames are kept whole for the bound of single pairs. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,19 +13,26 @@ enum {
     SAMPLE = 512,
     BLOCK = 32,
     PLANE_FRAMES = 12,
-    MAX_AXES = 48
+    MAX_AXES = 48,
+    KEPT_AXES = 16,
+    LANES = 16
 };
+
+typedef float lanes __attribute__((vector_size(4 * LANES)));
 
 typedef struct embedder {
     ddsc_context *ctx;
     const measures *m;
     int64_t n_frames, n_axes, length; /* length = n_axes BINS */
     double *axis;                     /* n_axes x d, unit vectors, each frame orthonormal */
+    double *share;                    /* n_frames, sum 1: weights in the average over frames */
+    int64_t n_kept, kept_every;       /* frames kept whole: one in kept_every */
     double *mean;                     /* length */
     double *basis;                    /* p x length, orthonormal rows */
     int64_t p;
     float *row;
     float *norm2;
+    float *frame;
     struct scratch *scratch; /* one a worker */
 } embedder;
 
@@ -75,9 +82,18 @@ static ddsc_status frames_make(embedder *e)
     e->n_frames = d == 1 ? 1 : d == 2 ? PLANE_FRAMES : BASE_MAX(1, MAX_AXES / d);
     e->n_axes = e->n_frames * d;
     e->length = e->n_axes * BINS;
+    e->n_kept = BASE_MIN(e->n_frames, KEPT_AXES / d);
+    e->n_kept = e->n_kept < 2 ? 0 : e->n_kept; /* the average over one frame is that frame */
+    e->kept_every = e->n_kept > 0 ? e->n_frames / e->n_kept : 1;
     TRY(MEM_NEW(e->ctx, e->axis, e->n_axes * d));
-    for (int64_t f = 0; f < e->n_frames; f++)
+    TRY(MEM_NEW(e->ctx, e->share, e->n_frames));
+    for (int64_t f = 0; f < e->n_frames; f++) {
         frame_fill(e->axis + f * d * d, d, f, e->n_frames, &r);
+        e->share[f] = 1 / (double)e->n_frames;
+        /* Along the axes of a grid projections stay discrete, which keeps them far apart. */
+        if (e->m->grid.found && e->n_frames > 1)
+            e->share[f] = f == 0 ? 0.5 : 0.5 / (double)(e->n_frames - 1);
+    }
 done:
     return status;
 }
@@ -115,14 +131,13 @@ static void quantile_bins(const projected *sorted, int64_t n, double scale, doub
 static void embed_item(const embedder *e, scratch *s, int64_t i, double *out)
 {
     item_view item = measures_item(e->m, i);
-    double scale = 1 / sqrt((double)(e->n_frames * BINS));
     for (int64_t a = 0; a < e->n_axes; a++) {
         for (int64_t q = 0; q < item.n; q++)
             s->sorted[q] = (projected){
                 la_dot(e->m->d, e->axis + a * e->m->d, measures_point(e->m, item.index[q])),
                 item.weight[q]};
         qsort(s->sorted, (size_t)item.n, sizeof *s->sorted, compare_projected);
-        quantile_bins(s->sorted, item.n, scale, out + a * BINS);
+        quantile_bins(s->sorted, item.n, sqrt(e->share[a / e->m->d] / BINS), out + a * BINS);
     }
 }
 
@@ -199,6 +214,18 @@ done:
 
 /* ---- all items ---- */
 
+/* The kept frames, no longer weighted by their shares; from the mean, where floats are fine. */
+static void keep_frames(const embedder *e, int64_t i, const double *row)
+{
+    int64_t length = e->m->d * BINS;
+    for (int64_t k = 0; k < e->n_kept; k++) {
+        int64_t f = k * e->kept_every;
+        float *to = e->frame + (i * e->n_kept + k) * length;
+        for (int64_t c = 0; c < length; c++)
+            to[c] = (float)(row[f * length + c] / sqrt(e->share[f]));
+    }
+}
+
 /* Coordinates along the basis, and the length of the rest as the last one. */
 static ddsc_status embed_range(void *arg, int64_t begin, int64_t end, int worker)
 {
@@ -210,6 +237,7 @@ static ddsc_status embed_range(void *arg, int64_t begin, int64_t end, int worker
         embed_item(e, s, begin + i, row);
         for (int64_t c = 0; c < e->length; c++)
             row[c] -= e->mean[c];
+        keep_frames(e, begin + i, row);
     }
     if (e->p > 0)
         la_gemm(false, true, n, e->p, e->length, 1, s->long_row, e->length, e->basis, e->length, 0,
@@ -251,10 +279,20 @@ static void embedder_free(embedder *e)
     }
     mem_free(e->ctx, e->scratch);
     mem_free(e->ctx, e->axis);
+    mem_free(e->ctx, e->share);
     mem_free(e->ctx, e->mean);
     mem_free(e->ctx, e->basis);
     mem_free(e->ctx, e->row);
     mem_free(e->ctx, e->norm2);
+    mem_free(e->ctx, e->frame);
+}
+
+static double length2(const float *x, int64_t n)
+{
+    double sum = 0;
+    for (int64_t c = 0; c < n; c++)
+        sum += (double)x[c] * (double)x[c];
+    return sum;
 }
 
 ddsc_status projection_bound_make(ddsc_context *ctx, projection_bound *out, const measures *m)
@@ -267,11 +305,21 @@ ddsc_status projection_bound_make(ddsc_context *ctx, projection_bound *out, cons
     TRY(basis_make(&e));
     TRY(MEM_NEW(ctx, e.row, m->n * (e.p + 1)));
     TRY(MEM_NEW(ctx, e.norm2, m->n));
+    TRY(MEM_NEW(ctx, e.frame, m->n * e.n_kept * m->d * BINS));
     TRY(parallel_for(ctx, m->n, BLOCK, embed_range, &e));
     /* Float products of p + 1 terms, rounded coordinates: (p + 8) 2^-24 of the norms covers both.
      */
-    *out = (projection_bound){m->n, e.p + 1, e.row, e.norm2, (double)(e.p + 8) * 0x1p-23};
-    e.row = e.norm2 = NULL;
+    *out = (projection_bound){.n = m->n,
+                              .p = e.p + 1,
+                              .row = e.row,
+                              .norm2 = e.norm2,
+                              .slack = (double)(e.p + 8) * 0x1p-23,
+                              .n_frames = e.n_kept,
+                              .length = m->d * BINS,
+                              .frame = e.frame};
+    for (int64_t i = 0; i < m->n * out->n_frames; i++)
+        out->longest = fmax(out->longest, sqrt(length2(e.frame + i * out->length, out->length)));
+    e.row = e.norm2 = e.frame = NULL;
 done:
     embedder_free(&e);
     return status;
@@ -281,6 +329,7 @@ void projection_bound_free(ddsc_context *ctx, projection_bound *b)
 {
     mem_free(ctx, b->row);
     mem_free(ctx, b->norm2);
+    mem_free(ctx, b->frame);
     *b = (projection_bound){0};
 }
 
@@ -295,4 +344,32 @@ void projection_bound_tile(const projection_bound *b, int64_t i0, int64_t i1, in
         for (int64_t j = j0; j < j1; j++)
             row[j - j0] += own + keep * b->norm2[j];
     }
+}
+
+__attribute__((target_clones("avx512f", "avx2", "default"))) static float
+distance2(const float *x, const float *y, int64_t n)
+{
+    lanes sum = {0};
+    for (int64_t c = 0; c < n; c += LANES) {
+        lanes gap = *(const lanes *)(x + c) - *(const lanes *)(y + c);
+        sum += gap * gap;
+    }
+    float total = 0;
+    for (int k = 0; k < LANES; k++)
+        total += sum[k];
+    return total;
+}
+
+double projection_bound_pair(const projection_bound *b, int64_t i, int64_t j)
+{
+    float largest = 0;
+    for (int64_t f = 0; f < b->n_frames; f++) {
+        float d2 = distance2(b->frame + (i * b->n_frames + f) * b->length,
+                             b->frame + (j * b->n_frames + f) * b->length, b->length);
+        largest = d2 > largest ? d2 : largest;
+    }
+    /* Rounded coordinates move each row by 2^-24 of its length, the sum is off by length 2^-24. */
+    double distance = sqrt((double)largest) * (1 - (double)b->length * 0x1p-24);
+    distance = fmax(0, distance - b->longest * 0x1p-22);
+    return distance * distance;
 }

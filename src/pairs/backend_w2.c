@@ -117,7 +117,7 @@ static double w2_refine(void *state, int64_t i, int64_t j, double enough, int wo
 }
 
 static const pair_pruning w2_pruning = {
-    .bound = &bound_w2, .cut = w2_cut, .refine_open = w2_refine_open, .refine = w2_refine};
+    .bound = &bound_w2, .closer = bound_w2_closer, .cut = w2_cut, .refine_open = w2_refine_open, .refine = w2_refine};
 
 const pair_backend backend_w2 = {
     .name = "w2",

@@ -5,6 +5,44 @@
 
 enum { LIST_MIN = 128, LIST_PER_TAU = 12, REFILL_ENTRIES = 1 << 26 };
 
+static bool before(candidate x, candidate y)
+{
+    return x.bound < y.bound || (x.bound == y.bound && x.index < y.index);
+}
+
+/* Shell sort: nearly sorted lists cost one pass. */
+static void list_sort(candidates *c)
+{
+    static const int64_t gaps[] = {29524, 9841, 3280, 1093, 364, 121, 40, 13, 4, 1};
+    for (size_t k = 0; k < sizeof gaps / sizeof *gaps; k++)
+        for (int64_t gap = gaps[k], p = gap; p < c->n; p++) {
+            candidate moving = c->at[p];
+            int64_t q = p;
+            for (; q >= gap && before(moving, c->at[q - gap]); q -= gap)
+                c->at[q] = c->at[q - gap];
+            c->at[q] = moving;
+        }
+}
+
+static double closer_bound(const search *s, int64_t i, int64_t j, double bound)
+{
+    const pair_pruning *rule = s->backend->pruning;
+    return rule->closer ? BASE_MAX(bound, rule->closer(s->bound_state, i, j)) : bound;
+}
+
+static ddsc_status closer_range(void *arg, int64_t begin, int64_t end, int worker)
+{
+    search *s = arg;
+    for (int64_t i = begin; i < end; i++) {
+        candidates *c = &s->list[i];
+        for (int64_t p = 0; p < c->n; p++)
+            c->at[p].bound = closer_bound(s, i, c->at[p].index, c->at[p].bound);
+        list_sort(c);
+        s->room[worker].n_bounds += c->n;
+    }
+    return DDSC_OK;
+}
+
 ddsc_status lists_make(search *s)
 {
     ddsc_status status = DDSC_OK;
@@ -25,6 +63,8 @@ ddsc_status lists_make(search *s)
         /* Nothing below the last bound is missing; nothing at all when the list is complete. */
         s->list[i].complete_to = n == s->n - 1 ? INFINITY : s->first[at + n - 1].bound;
     }
+    if (s->backend->pruning->closer)
+        TRY(parallel_for(s->ctx, s->n, 16, closer_range, s));
 done:
     ddsc_graph_destroy(graph);
     return status;
@@ -44,25 +84,6 @@ double lists_scale(search *s)
             s->limit[count++] = s->list[i].at[BASE_MIN(s->tau, s->list[i].n) - 1].bound;
     qsort(s->limit, (size_t)count, sizeof *s->limit, ascending);
     return count > 0 ? s->limit[count / 2] : 0;
-}
-
-static bool before(candidate x, candidate y)
-{
-    return x.bound < y.bound || (x.bound == y.bound && x.index < y.index);
-}
-
-/* Shell sort: nearly sorted lists cost one pass. */
-static void list_sort(candidates *c)
-{
-    static const int64_t gaps[] = {29524, 9841, 3280, 1093, 364, 121, 40, 13, 4, 1};
-    for (size_t k = 0; k < sizeof gaps / sizeof *gaps; k++)
-        for (int64_t gap = gaps[k], p = gap; p < c->n; p++) {
-            candidate moving = c->at[p];
-            int64_t q = p;
-            for (; q >= gap && before(moving, c->at[q - gap]); q -= gap)
-                c->at[q] = c->at[q - gap];
-            c->at[q] = moving;
-        }
 }
 
 static ddsc_status clean_range(void *arg, int64_t begin, int64_t end, int worker)
@@ -132,7 +153,9 @@ static ddsc_status list_refill(search *s, int64_t i, int worker)
     int64_t n = 0;
     TRY(row_bounds(s, i, row, worker));
     for (int64_t j = 0; j < s->n; j++) {
-        if (j == i || beyond(row[j], s->limit[i]) || pair_set_has(&s->solved, i, j))
+        bool out = j == i || beyond(row[j], s->limit[i]) || pair_set_has(&s->solved, i, j);
+        row[j] = out ? -1 : closer_bound(s, i, j, row[j]);
+        if (beyond(row[j], s->limit[i]))
             row[j] = -1;
         n += row[j] >= 0;
     }
