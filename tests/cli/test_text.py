@@ -3,10 +3,13 @@ import collections
 import gzip
 import json
 import math
+import shlex
 
 import numpy as np
 import ot
 import pytest
+
+from conftest import SOURCE
 
 PUNCTUATION = str.maketrans({c: " " for c in '!"#$%&()*+,-./:;<=>?@[\\]^_`{|}~'})
 
@@ -408,15 +411,14 @@ def glove(data_dir):
 
 
 def paper_words(data_dir, name):
-    """The commands of docs/formats.md."""
+    """The command of docs/formats.md, without its -o."""
+    commands = (SOURCE / "docs" / "formats.md").read_text().replace("\\\n", " ").splitlines()
+    line, = (c for c in commands if c.startswith(f"ddsc text {name}."))
+    words = shlex.split(line)[1:-2]
     text = data_dir / "text"
-    words = ["text", text / f"{name}.tsv.gz", "--vectors", text / "glove.6B.100d.subset.txt.gz",
-             "--stopwords", text / "stoplist2.txt"]
-    if name == "reuters5":
-        return [*words, "--text", "title,body", "--id", "newid", "--where", "modapte=yes",
-                "--tokens", "letters", "--idf", "smooth"]
-    words += ["--text", "abstract", "--id", "label,doc"]
-    return [*words, "--on-empty", "drop"] if name == "bbc" else words
+    files = {"glove.6B.100d.txt.gz": text / "glove.6B.100d.subset.txt.gz",
+             "stoplist2.txt": text / "stoplist2.txt", f"{name}.tsv.gz": text / f"{name}.tsv.gz"}
+    return [files.get(word, word) for word in words]
 
 
 @pytest.mark.parametrize("name, n, n_empty", [
