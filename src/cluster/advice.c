@@ -81,7 +81,7 @@ static void say_affinity(writer *w, const decomposition *d)
     if (d->affinity.flat && n_edges > 0)
         say(w,
             "All neighbours lie at the same distance, zero, so only components can be told apart.");
-    else if (d->affinity.n_clamped > 0)
+    else if (10 * d->affinity.n_clamped > 9 * n_edges)
         say(w,
             "%lld of %lld neighbour distances are negative estimates and count as zero; the biased "
             "estimator has none.",
