@@ -49,6 +49,9 @@ typedef struct cli_options {
     /* run */
     int64_t seed, threads, memory;
     int quiet, progress;
+    /* text */
+    ddsc_text_settings text;
+    const char *vectors;
     /* generate */
     int64_t items, points, groups, dim;
     double separation;
@@ -76,8 +79,8 @@ struct cli_verb {
     bool hidden;
 };
 
-extern const cli_verb verb_cluster, verb_distance, verb_neighbors, verb_embed, verb_convert,
-    verb_generate, verb_score, verb_info, verb_demo, verb_help, verb_completion;
+extern const cli_verb verb_cluster, verb_distance, verb_neighbors, verb_embed, verb_text,
+    verb_convert, verb_generate, verb_score, verb_info, verb_demo, verb_help, verb_completion;
 extern const cli_verb *const cli_verbs[]; /* NULL-terminated, in the order of the help */
 const cli_verb *verb_find(const char *name);
 
@@ -110,6 +113,8 @@ bool session_interrupted(void);
 void message_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void message_warning(const session *s, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* What to do next; broken into lines. */
+void message_advice(const session *s, const char *words);
 /* A usage error of a verb, with the way to its help; returns EXIT_USAGE. */
 int message_usage(const cli_verb *verb, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

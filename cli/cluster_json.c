@@ -36,13 +36,11 @@ static bool uses_metric(const cluster_result *r)
 static void put_k(json_t *root, const ddsc_cluster_settings *set)
 {
     text t = {0};
-    if (set->k_min == 0)
-        text_add(&t, "auto");
-    else if (set->k_min == set->k_max)
-        text_addf(&t, "%" PRId64, set->k_min);
+    text_addf(&t, "%" PRId64 ":%" PRId64, set->k_min, set->k_max);
+    if (set->k_min == set->k_max)
+        json_put_count_or_auto(root, "k", set->k_min);
     else
-        text_addf(&t, "%" PRId64 ":%" PRId64, set->k_min, set->k_max);
-    json_put_text(root, "k", text_get(&t));
+        json_put_text(root, "k", text_get(&t));
     text_free(&t);
 }
 
@@ -71,7 +69,7 @@ json_t *cluster_settings_json(const cluster_result *r)
         json_put_count(root, "compress", o->compress);
     if (!r->clustering)
         return root;
-    json_put_count(root, "tau", set->graph.tau);
+    json_put_count_or_auto(root, "tau", set->graph.tau);
     json_put_text(root, "exact_graph",
                   choice_name(choices_exact_graph, (int)set->graph.exact_graph));
     json_put_real(root, "sample", set->graph.sample);

@@ -1,6 +1,7 @@
 /* report.html of `cluster`. Nothing in it depends on threads or clocks. */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cluster.h"
 #include "options.h"
@@ -85,37 +86,57 @@ static void add_sweep(text *t, const cluster_result *r)
     html_table_end(t);
 }
 
+typedef struct drawing {
+    int64_t n, stride;
+    double *rows, *xy;
+    int32_t *label;
+    const char **name;
+    char (*room)[24];
+} drawing;
+
 /* Every `stride`-th item of the embedding, seen along its two widest directions. */
+static void drawing_make(drawing *d, const cluster_result *r)
+{
+    int64_t m = r->view.n_vectors;
+    d->rows = cli_allocate((size_t)(d->n * m), sizeof *d->rows);
+    d->xy = cli_allocate((size_t)(2 * d->n), sizeof *d->xy);
+    d->label = cli_allocate((size_t)d->n, sizeof *d->label);
+    d->name = cli_allocate((size_t)d->n, sizeof *d->name);
+    d->room = cli_allocate((size_t)d->n, sizeof *d->room);
+    for (int64_t i = 0; i < d->n; i++) {
+        int64_t item = i * d->stride, row = r->has_items ? r->in.view.row[item] : item;
+        memcpy(d->rows + i * m, r->view.embedding + item * m, (size_t)m * sizeof *d->rows);
+        d->label[i] = r->view.labels[item];
+        d->name[i] = cluster_id(r, row, d->room[i], sizeof d->room[i]);
+    }
+    report_project(d->xy, d->rows, d->n, m);
+}
+
+static void drawing_free(drawing *d)
+{
+    free(d->rows);
+    free(d->xy);
+    free(d->label);
+    free(d->name);
+    free(d->room);
+}
+
 static void add_scatter(text *t, const cluster_result *r)
 {
-    int64_t n = r->view.n, m = r->view.n_vectors, stride = (n + MAX_DRAWN - 1) / MAX_DRAWN;
-    int64_t drawn = stride ? (n + stride - 1) / stride : 0;
-    if (drawn == 0 || m == 0)
+    drawing d = {.stride = (r->view.n + MAX_DRAWN - 1) / MAX_DRAWN};
+    if (r->view.n == 0 || r->view.n_vectors == 0)
         return;
-    double *xy = cli_allocate((size_t)(2 * n), sizeof *xy);
-    int32_t *label = cli_allocate((size_t)drawn, sizeof *label);
-    const char **name = cli_allocate((size_t)drawn, sizeof *name);
-    char(*room)[24] = cli_allocate((size_t)drawn, sizeof *room);
-    report_project(xy, r->view.embedding, n, m);
-    for (int64_t i = 0; i < drawn; i++) {
-        int64_t item = i * stride, row = r->has_items ? r->in.view.row[item] : item;
-        xy[2 * i] = xy[2 * item];
-        xy[2 * i + 1] = xy[2 * item + 1];
-        label[i] = r->view.labels[item];
-        name[i] = cluster_id(r, row, room[i], sizeof room[i]);
-    }
+    d.n = (r->view.n + d.stride - 1) / d.stride;
+    drawing_make(&d, r);
     html_heading(t, "Spectral embedding");
-    if (stride > 1) {
+    if (d.stride > 1) {
         text note = {0};
-        text_addf(&note, "Every %" PRId64 "th item is drawn.", stride);
+        text_addf(&note, "One item of every %" PRId64 " is drawn.", d.stride);
         html_paragraph(t, text_get(&note));
         text_free(&note);
     }
-    svg_scatter(t, &(svg_points){.n = drawn, .xy = xy, .label = label, .name = name});
-    free(xy);
-    free(label);
-    free(name);
-    free(room);
+    svg_scatter(t, &(svg_points){.n = d.n, .xy = d.xy, .label = d.label, .name = d.name});
+    drawing_free(&d);
 }
 
 static void add_spectrum(text *t, const cluster_result *r)

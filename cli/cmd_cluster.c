@@ -147,13 +147,8 @@ static bool compute(cluster_result *r, int *code)
 
 static void warn(const cluster_result *r)
 {
-    const char *advice = r->view.advice ? r->view.advice : "";
-    while (*advice) {
-        size_t n = strcspn(advice, "\n");
-        if (n)
-            message_warning(r->s, "%.*s", (int)n, advice);
-        advice += n + (advice[n] == '\n');
-    }
+    if (r->view.advice && *r->view.advice)
+        message_advice(r->s, r->view.advice);
     if (r->view.pairs.n_not_converged)
         message_warning(r->s,
                         "%" PRId64 " pairs did not converge: raise --max-iterations or --epsilon",

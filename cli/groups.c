@@ -26,7 +26,7 @@ const option_choice choices_exact_graph[] = {
     {"auto", DDSC_GRAPH_AUTO}, {"full", DDSC_GRAPH_FULL}, {"pruned", DDSC_GRAPH_PRUNED}, {NULL, 0}};
 const option_choice choices_method[] = {
     {"ddsc", METHOD_DDSC}, {"kmeans", METHOD_KMEANS}, {"sc", METHOD_SC}, {NULL, 0}};
-static const option_choice choices_on_empty[] = {
+const option_choice choices_on_empty[] = {
     {"error", DDSC_EMPTY_ERROR}, {"drop", DDSC_EMPTY_DROP}, {NULL, 0}};
 static const option_choice choices_progress[] = {{"auto", PROGRESS_AUTO},
                                                  {"bar", PROGRESS_BAR},
@@ -377,5 +377,6 @@ void options_init(cli_options *o)
 {
     *o = (cli_options){.items = 20, .points = 40, .groups = 3, .dim = 2, .separation = 4};
     ddsc_read_settings_init(&o->read);
+    ddsc_text_settings_init(&o->text);
     ddsc_cluster_settings_init(&o->cluster);
 }

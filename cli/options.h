@@ -40,10 +40,12 @@ typedef struct option_group {
 
 extern const option_group group_input, group_subset, group_truth, group_precomputed, group_metric,
     group_reference, group_graph, group_cluster, group_matrix, group_file_output, group_write,
-    group_dir_output, group_json, group_format, group_generate, group_run, group_man, group_help;
+    group_dir_output, group_json, group_format, group_text, group_words, group_generate, group_run,
+    group_man, group_help;
 
 extern const option_choice choices_metric[], choices_sinkhorn[], choices_kernel[],
-    choices_estimator[], choices_exact_graph[], choices_method[];
+    choices_estimator[], choices_exact_graph[], choices_method[], choices_tokens[],
+    choices_weighting[], choices_idf[], choices_on_empty[];
 const char *choice_name(const option_choice *choices, int value);
 
 const char *value_clusters(cli_options *o, const char *value);
@@ -56,6 +58,7 @@ const char *value_memory(cli_options *o, const char *value);
 const char *value_min_cluster(cli_options *o, const char *value);
 const char *value_tolerance(cli_options *o, const char *value);
 const char *value_arcsinh(cli_options *o, const char *value);
+const char *value_where(cli_options *o, const char *value);
 
 /* Parse the words after the verb. false: a message was printed, *code is the exit code. */
 bool options_parse(cli_options *o, const cli_verb *verb, int n_words, char **words, int *code);

@@ -69,6 +69,11 @@ static void add_state(text *t, int64_t done, int64_t total, double seconds)
         text_add(t, " of ");
         text_add_count(t, total);
     }
+    if (done == 0 && seconds > 1) {
+        text_add(t, "  ");
+        add_clock(t, seconds);
+        text_add(t, " so far");
+    }
     if (rate > 0 && seconds > 0.5) {
         text_add(t, "  ");
         text_add_count(t, (int64_t)(rate + 0.5));

@@ -45,6 +45,11 @@ void json_put_count(json_t *object, const char *key, int64_t value)
     json_put(object, key, json_integer(value));
 }
 
+void json_put_count_or_auto(json_t *object, const char *key, int64_t value)
+{
+    json_put(object, key, value ? json_integer(value) : json_string("auto"));
+}
+
 void json_put_real(json_t *object, const char *key, double value)
 {
     json_put(object, key, isfinite(value) ? json_real(value) : json_null());
@@ -145,7 +150,7 @@ static void put_lot(json_t *object, const cli_options *o)
                   o->reference                                 ? o->reference
                   : m->reference_rule == DDSC_REFERENCE_KMEANS ? "kmeans"
                                                                : "normal");
-    json_put_count(object, "reference_size", m->reference_size);
+    json_put_count_or_auto(object, "reference_size", m->reference_size);
 }
 
 json_t *json_metric(const cli_options *o)

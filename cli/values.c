@@ -140,3 +140,11 @@ const char *value_arcsinh(cli_options *o, const char *value)
 {
     return positive(value, &o->read.arcsinh) ? NULL : "a positive number";
 }
+
+const char *value_where(cli_options *o, const char *value)
+{
+    if (*value == '=' || !strchr(value, '='))
+        return "COLUMN=VALUE";
+    o->text.where = value;
+    return NULL;
+}

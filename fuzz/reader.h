@@ -1,5 +1,5 @@
-/* One reader on bytes in memory, as the fuzz targets and the corpus test call it. Whatever the bytes,
- * it must come back with a set, or with an error and a message. */
+/* One reader on bytes in memory, as the fuzz targets and the corpus test call it. Whatever the
+ * bytes, it must come back with a set, or with an error and a message. */
 #ifndef DDSC_FUZZ_READER_H
 #define DDSC_FUZZ_READER_H
 
@@ -7,8 +7,56 @@
 #include <string.h>
 
 #include "io/io.h"
+#include "text/text.h"
 
 enum { FUZZ_MAX_BYTES = 1 << 26, FUZZ_MAX_MEMORY = 1 << 29 };
+
+/* Documents, every word of which has a vector of one coordinate. */
+static inline ddsc_status fuzz_documents(ddsc_context *ctx, measures_parts *parts, io_stream *s)
+{
+    ddsc_status status = DDSC_OK;
+    ddsc_text_settings set;
+    ddsc_text_report report = {0};
+    documents docs = {0};
+    word_vectors v = {.dim = 1};
+    text_table stop = {0};
+    int64_t number;
+    bool is_new;
+    ddsc_text_settings_init(&set);
+    set.tokens = DDSC_TOKENS_LETTERS;
+    TRY(text_table_add(ctx, &stop, "the", 3, &number, &is_new));
+    TRY(documents_read(ctx, &docs, &report, s, &set, &stop, NULL));
+    v.n = docs.words.words.n;
+    TRY(MEM_ZERO(ctx, v.row, v.n));
+    TRY(MEM_ZERO(ctx, v.point, v.n));
+    for (int64_t k = 0; k < v.n; k++)
+        v.row[k] = (int32_t)k;
+    TRY(weights_make(ctx, parts, &docs.words, &v, DDSC_WEIGHTING_TFIDF, DDSC_IDF_SMOOTH));
+    if (docs.has_labels)
+        TRY(label_list_finish(ctx, &docs.labels, parts));
+done:
+    documents_free(ctx, &docs);
+    vectors_free(ctx, &v);
+    text_table_free(ctx, &stop);
+    return status;
+}
+
+/* Word vectors for the words of one letter. */
+static inline ddsc_status fuzz_vectors(ddsc_context *ctx, io_stream *s)
+{
+    ddsc_status status = DDSC_OK;
+    text_table words = {0};
+    word_vectors v = {0};
+    int64_t number;
+    bool is_new;
+    for (char letter = 'a'; letter <= 'z'; letter++)
+        TRY(text_table_add(ctx, &words, &letter, 1, &number, &is_new));
+    TRY(vectors_read(ctx, &v, s, &words));
+done:
+    vectors_free(ctx, &v);
+    text_table_free(ctx, &words);
+    return status;
+}
 
 static inline ddsc_status fuzz_measures(ddsc_context *ctx, const char *format, io_stream *s)
 {
@@ -26,6 +74,8 @@ static inline ddsc_status fuzz_measures(ddsc_context *ctx, const char *format, i
         status = idx_read_images(ctx, &parts, s);
     else if (strcmp(format, "d2") == 0)
         status = d2_read(ctx, &parts, s, 0, 0);
+    else if (strcmp(format, "text") == 0)
+        status = fuzz_documents(ctx, &parts, s);
     else
         status = fcs_read(ctx, &parts, &axes, s, NULL, 5);
     if (status >= 0)
@@ -49,6 +99,8 @@ static inline ddsc_status fuzz_other(ddsc_context *ctx, const char *format, io_s
         status = d2_read_vocabulary(ctx, &table, s);
     else if (strcmp(format, "hist") == 0)
         status = d2_read_costs(ctx, &table, s);
+    else if (strcmp(format, "vectors") == 0)
+        status = fuzz_vectors(ctx, s);
     else
         status = mtx_read_matrix(ctx, &matrix, &n, s);
     measures_parts_free(ctx, &parts);
@@ -59,7 +111,7 @@ static inline ddsc_status fuzz_other(ddsc_context *ctx, const char *format, io_s
 
 static inline bool fuzz_is_measures(const char *format)
 {
-    static const char *const kinds[] = {"npz", "npy", "csv", "idx", "d2", "fcs"};
+    static const char *const kinds[] = {"npz", "npy", "csv", "idx", "d2", "fcs", "text"};
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
         if (strcmp(format, kinds[k]) == 0)
             return true;
@@ -79,8 +131,8 @@ static inline int fuzz_reader(const char *format, const uint8_t *data, size_t si
         abort();
     ddsc_status status = stream_open_memory(ctx, &s, format, data, size, FUZZ_MAX_BYTES);
     if (status >= 0)
-        status = fuzz_is_measures(format) ? fuzz_measures(ctx, format, s)
-                                          : fuzz_other(ctx, format, s);
+        status =
+            fuzz_is_measures(format) ? fuzz_measures(ctx, format, s) : fuzz_other(ctx, format, s);
     if (status < 0 && (status == DDSC_ERROR_INTERNAL || !ddsc_context_message(ctx)[0]))
         abort();
     stream_close(s);

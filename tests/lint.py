@@ -15,6 +15,7 @@ BELOW = {
     "mmd": ["data", "linalg", "base"],
     "graph": ["linalg", "base"],
     "io": ["graph", "data", "linalg", "base"],
+    "text": ["io", "data", "linalg", "base"],
     "pairs": ["graph", "ot", "mmd", "data", "linalg", "base"],
     "eigen": ["graph", "linalg", "base"],
     "cluster": ["baseline", "eigen", "graph", "pairs", "ot", "mmd", "data", "linalg", "base"],

@@ -343,7 +343,8 @@ DDSC_API ddsc_status ddsc_emd_run(ddsc_context *context, ddsc_transport *result,
                                   int64_t n, int64_t m, const double *a, const double *b,
                                   const double *cost);
 /* Entropic transport; value as chosen (debiased is not defined for a bare cost matrix). plan (n x
- * m) may be NULL. result->gap is the L1 marginal error. */
+ * m) may be NULL. result->gap is the L1 marginal error, primal <P, C>, dual the regularised value.
+ * Weights as in ddsc_emd_run: plan and values carry their mass s, KL is taken against a x b / s. */
 DDSC_API ddsc_status ddsc_sinkhorn_run(ddsc_context *context, double *value, ddsc_transport *result,
                                        double *plan, double *f, double *g, int64_t n, int64_t m,
                                        const double *a, const double *b, const double *cost,
@@ -496,6 +497,68 @@ typedef struct ddsc_scores {
  * either side are left out. */
 DDSC_API ddsc_status ddsc_scores_run(ddsc_context *context, ddsc_scores *scores, int64_t n,
                                      const int32_t *labels, const int32_t *truth);
+
+/* ---- Text
+ * --------------------------------------------------------------------------------------- */
+
+typedef enum ddsc_tokens {
+    DDSC_TOKENS_PUNCTUATION = 0, /* ASCII punctuation but ' is a blank; words are between blanks */
+    DDSC_TOKENS_LETTERS          /* words are runs of two or more letters */
+} ddsc_tokens;
+
+typedef enum ddsc_weighting {
+    DDSC_WEIGHTING_TFIDF = 0, /* count of the word in the document times its idf */
+    DDSC_WEIGHTING_TF         /* the count alone */
+} ddsc_weighting;
+
+/* N documents, df of them with the word. */
+typedef enum ddsc_idf {
+    DDSC_IDF_PLAIN = 0, /* log2(N / df): 0 for a word that every document has */
+    DDSC_IDF_SMOOTH     /* ln((1 + N) / (1 + df)) + 1 */
+} ddsc_idf;
+
+typedef struct ddsc_text_settings {
+    size_t struct_size;
+    const char *text_columns;   /* comma-separated; NULL: `text`, else `abstract`, else `title` and
+                                   `body`, else `body` */
+    const char *label_column;   /* NULL: `label` if there is one */
+    const char *id_columns;     /* comma-separated, joined by "/"; NULL: `id` if there is one */
+    const char *where;          /* "COLUMN=VALUE": only rows that match; NULL: all */
+    const char *stopwords_path; /* words left out, separated by white space; NULL: none */
+    const char *lemmas_path;    /* folder with WordNet's noun.exc and index.noun: plurals become
+                                   singular; NULL: words stay as they are */
+    ddsc_tokens tokens;
+    ddsc_weighting weighting;
+    ddsc_idf idf;
+    int64_t support;        /* merge each document to at most so many points; 16; 0: all words */
+    ddsc_on_empty on_empty; /* documents without a word that has a vector and a weight */
+    int64_t max_bytes;      /* uncompressed size one file may reach; default 64 GiB */
+} ddsc_text_settings;
+
+DDSC_API void ddsc_text_settings_init(ddsc_text_settings *settings);
+
+enum { DDSC_TEXT_NAMED = 10 };
+
+/* Words and tokens are counted after stop words are gone. */
+typedef struct ddsc_text_report {
+    int64_t n_rows;      /* of the file */
+    int64_t n_documents; /* those that `where` lets through: the N of idf */
+    int64_t n_empty;
+    int64_t empty_row[DDSC_TEXT_NAMED], empty_line[DDSC_TEXT_NAMED]; /* the first of them */
+    int64_t n_tokens, n_tokens_covered;                              /* covered: with a vector */
+    int64_t n_words, n_words_covered;
+    int64_t n_vectors;           /* lines of the vectors file */
+    int64_t n_duplicate_vectors; /* vectors of words met that had one already; the first counts */
+    char text_columns[256], label_column[256], id_columns[256]; /* those used, "" when none */
+    ddsc_compress_report merged; /* what `support` did; zero when it was 0 */
+} ddsc_text_report;
+
+/* Documents (a tab-separated table with a header, one document a row, quotes are data) and word
+ * vectors (GloVe or word2vec text) to measures: item i is document i, a point is a word vector.
+ * Either file may be gzip; "-" is standard input. report may be NULL. */
+DDSC_API ddsc_status ddsc_text_read(ddsc_context *context, ddsc_measures **measures,
+                                    ddsc_text_report *report, const char *documents_path,
+                                    const char *vectors_path, const ddsc_text_settings *settings);
 
 #ifdef __cplusplus
 }

@@ -25,9 +25,6 @@ typedef uint64_t simd_u64 __attribute__((vector_size(64)));
 
 #define SIMD_INLINE static inline __attribute__((always_inline))
 
-/* The helpers are always inlined, so how a vector would travel in a call does not matter. */
-#pragma GCC diagnostic ignored "-Wpsabi"
-
 SIMD_INLINE simd_f64 simd_all(double x)
 {
     return (simd_f64){x, x, x, x, x, x, x, x};

@@ -75,12 +75,13 @@ static void say_gap(writer *w, const ddsc_clustering_view *v, const decompositio
         say(w, "K = %lld would not.", (long long)BASE_MAX(below, above));
 }
 
-static void say_affinity(writer *w, const decomposition *d, int64_t n_edges)
+static void say_affinity(writer *w, const decomposition *d)
 {
+    int64_t n_edges = d->affinity.n_edges;
     if (d->affinity.flat && n_edges > 0)
         say(w,
             "All neighbours lie at the same distance, zero, so only components can be told apart.");
-    else if (d->affinity.n_clamped > 0)
+    else if (10 * d->affinity.n_clamped > 9 * n_edges)
         say(w,
             "%lld of %lld neighbour distances are negative estimates and count as zero; the biased "
             "estimator has none.",
@@ -130,6 +131,6 @@ ddsc_status advice_write(ddsc_context *ctx, char **text, const ddsc_clustering_v
     say_components(&w, view, d, o);
     say_clusters(&w, view, o);
     say_gap(&w, view, d);
-    say_affinity(&w, d, d->a.nnz / 2);
+    say_affinity(&w, d);
     return DDSC_OK;
 }

@@ -7,6 +7,8 @@
 #include "linalg/linalg.h"
 
 enum { CHUNK_ROWS = 128, PIECE_MIN = 1024, PIECES_MAX = 64, ITERATIONS_MAX = 300 };
+/* Operations that make waking a thread worth it. */
+enum { PIECE_WORK = 1 << 22 };
 
 typedef struct lloyd {
     const kmeans_problem *p;
@@ -26,6 +28,7 @@ static ddsc_status lloyd_new(ddsc_context *ctx, lloyd *l, const kmeans_problem *
     ddsc_status status = DDSC_OK;
     int64_t rows = BASE_MAX(PIECE_MIN, p->n / PIECES_MAX + 1);
     rows = BASE_MAX(rows, 4 * p->k);
+    rows = BASE_MAX(rows, PIECE_WORK / (p->k * p->dim));
     *l = (lloyd){.p = p, .piece_rows = (rows + CHUNK_ROWS - 1) / CHUNK_ROWS * CHUNK_ROWS};
     l->n_pieces = (p->n + l->piece_rows - 1) / l->piece_rows;
     TRY(MEM_NEW(ctx, l->centre, p->k * p->dim));
@@ -206,10 +209,10 @@ ddsc_status kmeans_inertia(ddsc_context *ctx, double *inertia, const int32_t *la
     ddsc_status status = DDSC_OK;
     double *centre = NULL;
     int64_t *count = NULL;
-    inertia_job j = {labels, dim, PIECE_MIN, rows, NULL, NULL};
+    inertia_job j = {labels, dim, BASE_MAX(PIECE_MIN, PIECE_WORK / (2 * dim)), rows, NULL, NULL};
     TRY(MEM_ZERO(ctx, centre, k * dim));
     TRY(MEM_ZERO(ctx, count, k));
-    TRY(MEM_NEW(ctx, j.partial, n / PIECE_MIN + 1));
+    TRY(MEM_NEW(ctx, j.partial, n / j.piece_rows + 1));
     for (int64_t i = 0; i < n; i++) {
         count[labels[i]]++;
         for (int64_t c = 0; c < dim; c++)
@@ -218,9 +221,9 @@ ddsc_status kmeans_inertia(ddsc_context *ctx, double *inertia, const int32_t *la
     for (int64_t c = 0; c < k * dim; c++)
         centre[c] /= (double)BASE_MAX(count[c / dim], 1);
     j.centre = centre;
-    TRY(parallel_for(ctx, n, PIECE_MIN, inertia_piece, &j));
+    TRY(parallel_for(ctx, n, j.piece_rows, inertia_piece, &j));
     *inertia = 0;
-    for (int64_t p = 0; p * PIECE_MIN < n; p++)
+    for (int64_t p = 0; p * j.piece_rows < n; p++)
         *inertia += j.partial[p];
 done:
     mem_free(ctx, j.partial);

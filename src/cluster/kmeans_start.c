@@ -6,10 +6,11 @@
 #include "cluster/cluster.h"
 #include "linalg/linalg.h"
 
-enum { PIECE_ROWS = 1024, DRAWS_MAX = 16 };
+enum { PIECE_MIN = 1024, PIECE_WORK = 1 << 22, DRAWS_MAX = 16 };
 
 typedef struct spread {
     const kmeans_problem *p;
+    int64_t piece_rows;
     double *d2; /* of each row to the nearest centre so far */
     int64_t drawn[DRAWS_MAX];
     int n_draws;
@@ -21,7 +22,7 @@ static ddsc_status try_draws(void *arg, int64_t begin, int64_t end, int worker)
 {
     spread *s = arg;
     int64_t dim = s->p->dim;
-    double *sum = s->partial + begin / PIECE_ROWS * DRAWS_MAX;
+    double *sum = s->partial + begin / s->piece_rows * DRAWS_MAX;
     (void)worker;
     memset(sum, 0, DRAWS_MAX * sizeof *sum);
     for (int64_t i = begin; i < end; i++)
@@ -37,7 +38,7 @@ static ddsc_status take_draw(void *arg, int64_t begin, int64_t end, int worker)
 {
     spread *s = arg;
     int64_t dim = s->p->dim;
-    double *sum = s->partial + begin / PIECE_ROWS * DRAWS_MAX;
+    double *sum = s->partial + begin / s->piece_rows * DRAWS_MAX;
     (void)worker;
     *sum = 0;
     for (int64_t i = begin; i < end; i++) {
@@ -51,7 +52,7 @@ static ddsc_status take_draw(void *arg, int64_t begin, int64_t end, int worker)
 static double partial_sum(const spread *s, int t)
 {
     double sum = 0;
-    for (int64_t p = 0; p * PIECE_ROWS < s->p->n; p++)
+    for (int64_t p = 0; p * s->piece_rows < s->p->n; p++)
         sum += s->partial[p * DRAWS_MAX + t];
     return sum;
 }
@@ -61,9 +62,9 @@ static int64_t draw_row(const spread *s, double total, rng *r)
 {
     double at = rng_uniform(r) * total;
     int64_t piece = 0, last = -1;
-    while ((piece + 1) * PIECE_ROWS < s->p->n && at >= s->partial[piece * DRAWS_MAX])
+    while ((piece + 1) * s->piece_rows < s->p->n && at >= s->partial[piece * DRAWS_MAX])
         at -= s->partial[piece++ * DRAWS_MAX];
-    for (int64_t i = piece * PIECE_ROWS; i < s->p->n; i++) {
+    for (int64_t i = piece * s->piece_rows; i < s->p->n; i++) {
         if (s->d2[i] > 0)
             last = i;
         at -= s->d2[i];
@@ -84,7 +85,7 @@ static ddsc_status next_centre(ddsc_context *ctx, spread *s, double total, rng *
     for (int t = 0; t < s->n_draws; t++)
         s->drawn[t] = draw_row(s, total, r);
     if (s->n_draws > 1) {
-        TRY(parallel_for(ctx, s->p->n, PIECE_ROWS, try_draws, s));
+        TRY(parallel_for(ctx, s->p->n, s->piece_rows, try_draws, s));
         double least = INFINITY;
         int64_t best = s->drawn[0];
         for (int t = 0; t < s->n_draws; t++) {
@@ -96,7 +97,7 @@ static ddsc_status next_centre(ddsc_context *ctx, spread *s, double total, rng *
         }
         s->drawn[0] = best;
     }
-    TRY(parallel_for(ctx, s->p->n, PIECE_ROWS, take_draw, s));
+    TRY(parallel_for(ctx, s->p->n, s->piece_rows, take_draw, s));
 done:
     return status;
 }
@@ -109,12 +110,13 @@ ddsc_status kmeans_start(ddsc_context *ctx, double *centres, int64_t *n_centres,
     spread s = {.p = problem};
     *n_centres = 0;
     s.n_draws = (int)fmin(DRAWS_MAX, 2 + floor(log((double)problem->k)));
+    s.piece_rows = BASE_MAX(PIECE_MIN, PIECE_WORK / (2 * dim * s.n_draws));
     TRY(MEM_NEW(ctx, s.d2, n));
-    TRY(MEM_NEW(ctx, s.partial, (n + PIECE_ROWS - 1) / PIECE_ROWS * DRAWS_MAX));
+    TRY(MEM_NEW(ctx, s.partial, (n / s.piece_rows + 1) * DRAWS_MAX));
     for (int64_t i = 0; i < n; i++)
         s.d2[i] = INFINITY;
     s.drawn[0] = rng_below(r, n);
-    TRY(parallel_for(ctx, n, PIECE_ROWS, take_draw, &s));
+    TRY(parallel_for(ctx, n, s.piece_rows, take_draw, &s));
     for (;;) {
         memcpy(centres + *n_centres * dim, problem->rows + s.drawn[0] * dim,
                (size_t)dim * sizeof *centres);

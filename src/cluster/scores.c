@@ -54,6 +54,7 @@ static void table_free(ddsc_context *ctx, table *t)
     mem_free(ctx, t->label);
     mem_free(ctx, t->cell);
     mem_free(ctx, t->key);
+    *t = (table){0};
 }
 
 /* Sorted pairs become cells; labels count up where the upper half of the key changes. */

@@ -16,7 +16,7 @@ static void fill_matrix(const solver *s, double *a)
             continue;
         }
         for (int64_t p = s->m->offset[i]; p < s->m->offset[i + 1]; p++)
-            row[s->m->column[p]] = s->m->value[p];
+            row[s->m->column[p]] += s->m->value[p];
     }
     la_gemm(false, true, n, n, s->exact.width, AWAY - 1, s->exact.x, s->exact.stride, s->exact.x,
             s->exact.stride, 1, a, n);

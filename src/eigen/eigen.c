@@ -137,7 +137,7 @@ static ddsc_status finish(solver *s, eigen_result *r)
         panel_copy(&v, count, &s->v, 0, s->wanted);
     panel_free(s->ctx, &s->v);
     for (int64_t j = 0; j < r->k; j++)
-        r->value[j] = j < count ? 1 : s->theta[j - count];
+        r->value[j] = j < count ? 1 : fmin(s->theta[j - count], 1);
     TRY(fix_signs(s->ctx, r));
     TRY(panel_new(s->ctx, &mv, r->n, r->k));
     TRY(operator_apply(s->ctx, s->m, r->k, r->vector, mv.x));

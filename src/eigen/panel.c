@@ -5,7 +5,7 @@
 
 #include "linalg/linalg.h"
 
-enum { PIECE_MIN = 1024, PIECES_MAX = 64, CHUNK_ROWS = 256 };
+enum { PIECE_MIN = 1024, PIECES_MAX = 64, CHUNK_ROWS = 256, PIECE_WORK = 1 << 22 };
 
 ddsc_status panel_new(ddsc_context *ctx, panel *p, int64_t n, int64_t width)
 {
@@ -23,10 +23,17 @@ void panel_free(ddsc_context *ctx, panel *p)
     *p = (panel){0};
 }
 
-/* Rows of a piece: many enough that the partial sums stay small beside the panels themselves. */
-static int64_t piece_rows(int64_t n, int64_t width)
+/* Rows that make waking a thread worth it, at `work` operations a row. */
+static int64_t grain_rows(int64_t work)
 {
-    int64_t rows = BASE_MAX(PIECE_MIN, n / PIECES_MAX + 1);
+    return BASE_MAX(PIECE_MIN, PIECE_WORK / BASE_MAX(work, 1));
+}
+
+/* Rows of a piece that leaves a partial sum: many enough, too, that the sums stay small beside the
+ * panels themselves. */
+static int64_t piece_rows(int64_t n, int64_t width, int64_t work)
+{
+    int64_t rows = BASE_MAX(grain_rows(work), n / PIECES_MAX + 1);
     return BASE_MAX(rows, 4 * width);
 }
 
@@ -51,7 +58,7 @@ ddsc_status panel_gram(ddsc_context *ctx, double *g, const panel *a, const panel
 {
     ddsc_status status = DDSC_OK;
     int64_t size = a->width * b->width;
-    gram_job j = {a, b, piece_rows(a->n, BASE_MAX(a->width, b->width)), NULL};
+    gram_job j = {a, b, piece_rows(a->n, BASE_MAX(a->width, b->width), size), NULL};
     int64_t n_pieces = (a->n + j.rows - 1) / j.rows;
     memset(g, 0, (size_t)size * sizeof *g);
     if (size == 0)
@@ -86,7 +93,7 @@ ddsc_status panel_subtract(ddsc_context *ctx, panel *y, const panel *v, const do
     subtract_job j = {y, v, c};
     if (v->width == 0 || y->width == 0)
         return DDSC_OK;
-    return parallel_for(ctx, y->n, PIECE_MIN, subtract_piece, &j);
+    return parallel_for(ctx, y->n, grain_rows(v->width * y->width), subtract_piece, &j);
 }
 
 typedef struct multiply_job {
@@ -109,7 +116,7 @@ ddsc_status panel_multiply(ddsc_context *ctx, panel *y, const panel *v, const do
                            int64_t ldu)
 {
     multiply_job j = {y, v, u, ldu};
-    return parallel_for(ctx, y->n, PIECE_MIN, multiply_piece, &j);
+    return parallel_for(ctx, y->n, grain_rows(v->width * y->width), multiply_piece, &j);
 }
 
 typedef struct rotate_job {
@@ -120,15 +127,22 @@ typedef struct rotate_job {
     double *scratch; /* CHUNK_ROWS x count a worker */
 } rotate_job;
 
-static ddsc_status rotate_chunk(void *arg, int64_t begin, int64_t end, int worker)
+static void rotate_chunk(const rotate_job *j, int64_t begin, int64_t end, double *product)
 {
-    const rotate_job *j = arg;
     int64_t stride = j->x->stride;
-    double *rows = j->x->x + begin * stride, *product = j->scratch + worker * CHUNK_ROWS * j->count;
+    double *rows = j->x->x + begin * stride;
     la_gemm(false, false, end - begin, j->count, j->x->width, 1, rows, stride, j->u, j->ldu, 0,
             product, j->count);
     for (int64_t i = 0; i < end - begin; i++)
         memcpy(rows + i * stride, product + i * j->count, (size_t)j->count * sizeof *rows);
+}
+
+static ddsc_status rotate_rows(void *arg, int64_t begin, int64_t end, int worker)
+{
+    const rotate_job *j = arg;
+    for (int64_t at = begin; at < end; at += CHUNK_ROWS)
+        rotate_chunk(j, at, BASE_MIN(at + CHUNK_ROWS, end),
+                     j->scratch + worker * CHUNK_ROWS * j->count);
     return DDSC_OK;
 }
 
@@ -139,7 +153,7 @@ ddsc_status panel_rotate(ddsc_context *ctx, panel *x, int64_t count, const doubl
     if (count == 0)
         return DDSC_OK;
     TRY(MEM_NEW(ctx, j.scratch, parallel_width(ctx) * CHUNK_ROWS * count));
-    TRY(parallel_for(ctx, x->n, CHUNK_ROWS, rotate_chunk, &j));
+    TRY(parallel_for(ctx, x->n, grain_rows(x->width * count), rotate_rows, &j));
 done:
     mem_free(ctx, j.scratch);
     return status;
@@ -173,7 +187,7 @@ ddsc_status panel_residuals(ddsc_context *ctx, double *norm, const panel *x, con
                             const double *value)
 {
     ddsc_status status = DDSC_OK;
-    residual_job j = {x, mx, value, piece_rows(x->n, 0), NULL};
+    residual_job j = {x, mx, value, piece_rows(x->n, 0, 3 * x->width), NULL};
     int64_t n_pieces = (x->n + j.rows - 1) / j.rows;
     TRY(MEM_NEW(ctx, j.partial, n_pieces * x->width));
     TRY(parallel_for(ctx, x->n, j.rows, residual_piece, &j));
@@ -228,7 +242,7 @@ ddsc_status panel_random(ddsc_context *ctx, panel *p, int64_t from, int64_t coun
                          panel_noise *noise)
 {
     random_job j = {p, from, count, noise, ctx_seed(ctx)};
-    ddsc_status status = parallel_for(ctx, p->n, PIECE_MIN, random_rows, &j);
+    ddsc_status status = parallel_for(ctx, p->n, grain_rows(16 * count), random_rows, &j);
     noise->round = (noise->round + 1) & 0xFFFF;
     return status;
 }

@@ -8,17 +8,18 @@
 
 enum { ROUNDS_MAX = 12, DEGREE_MAX = 160 };
 
-/* An eigenvector's share of a random vector is about 1/sqrt(n); the filter must lift it well out.
- */
-static double lift_wanted(const solver *s)
+/* An eigenvector at the bound has a share of about 1/sqrt(n) of a random vector. Lifted by exp(L)
+ * against what lies below the cut, it holds the largest Ritz value above bound - 2 n exp(-2L); that
+ * must be well above the cut before a Ritz value below the cut says that there is none. */
+static double lift_wanted(const solver *s, double margin)
 {
-    return log(50 * sqrt((double)s->m->n));
+    return log(200 * (double)s->m->n / margin) / 2;
 }
 
 /* Up to that, but without lifting rounding errors along known vectors. */
-static int64_t fresh_degree(const solver *s, double growth, double growth_at_1)
+static int64_t fresh_degree(double lift, double growth, double growth_at_1)
 {
-    double want = 1 + (lift_wanted(s) + log(2)) / fmax(growth, 1e-3);
+    double want = 1 + (lift + log(2)) / fmax(growth, 1e-3);
     double most = log(1e9) / fmax(growth_at_1, 1e-3);
     return (int64_t)fmax(4, fmin(fmin(want, most), DEGREE_MAX));
 }
@@ -51,11 +52,41 @@ done:
     return status;
 }
 
+typedef struct fresh_state {
+    double bound, margin, lifted;
+    double theta, residual; /* the leading Ritz pair */
+} fresh_state;
+
+/* One filter and what it shows. */
+static ddsc_status fresh_round(solver *s, fresh_verdict *verdict, fresh_state *f, panel *fresh,
+                               panel *y, panel_noise *noise)
+{
+    ddsc_status status = DDSC_OK;
+    const panel *known[] = {&s->exact, &s->v};
+    double cut = fmax(f->bound - f->margin, -0.98), growth = filter_growth(cut, f->bound);
+    double lift = cut < f->bound ? lift_wanted(s, f->bound - cut) : -INFINITY;
+    double before = f->residual;
+    int64_t degree = fresh_degree(lift, growth, filter_growth(cut, 1));
+    TRY(filter_apply(s, fresh, y, cut, degree));
+    TRY(panel_orthonormalise(s->ctx, fresh, 2, known, noise));
+    TRY(fresh_ritz(s, fresh, y, &f->theta, &f->residual));
+    f->lifted += (double)degree * growth - log(2);
+    if (f->theta > f->bound + s->tolerance)
+        *verdict = FRESH_MISSED;
+    else if (f->lifted < lift)
+        *verdict = FRESH_UNCLEAR;
+    else if (f->theta <= cut || f->theta + f->residual <= f->bound + s->tolerance)
+        *verdict = FRESH_CLEAN;
+    else if (f->residual > 0.5 * before)
+        f->margin /= 4;
+done:
+    return status;
+}
+
 ddsc_status fresh_search(solver *s, fresh_verdict *verdict, panel *fresh)
 {
     ddsc_status status = DDSC_OK;
     panel y = {0};
-    double theta, residual, bound = s->theta[s->wanted - 1];
     int64_t width = BASE_MIN(FRESH_WIDTH, s->room - s->v.width);
     const panel *known[] = {&s->exact, &s->v};
     panel_noise noise = {RNG_EIGEN_VERIFY, (uint64_t)s->n_products & 0xFFFF, s->component};
@@ -68,25 +99,14 @@ ddsc_status fresh_search(solver *s, fresh_verdict *verdict, panel *fresh)
     TRY(panel_new(s->ctx, &y, s->m->n, width));
     TRY(panel_random(s->ctx, fresh, 0, width, &noise));
     TRY(panel_orthonormalise(s->ctx, fresh, 2, known, &noise));
-    /* Eigenvalues between cut and bound rise too. They may blur the picture, so the margin starts
-     * wide, which is quick, and narrows down to where the guards end. */
-    double margin = fmax(0.3 * (1 - bound), 1e-3), lifted = 0;
-    double least = fmax(bound - s->theta[s->v.width - 1], 0.05 * (1 - bound));
+    /* A wide margin is quick. Eigenvalues between cut and bound rise too and may blur the picture;
+     * then the margin narrows, down to where the guards end. */
+    fresh_state f = {.bound = s->theta[s->wanted - 1], .residual = INFINITY};
+    double least = fmax(f.bound - s->theta[s->v.width - 1], 0.05 * (1 - f.bound));
+    f.margin = fmax(0.3 * (1 - f.bound), 1e-3);
     for (int round = 0; round < ROUNDS_MAX && *verdict == FRESH_UNCLEAR; round++) {
-        double cut = fmax(bound - fmax(margin, least), -0.98), growth = filter_growth(cut, bound);
-        int64_t degree = fresh_degree(s, growth, filter_growth(cut, 1));
-        TRY(filter_apply(s, fresh, &y, cut, degree));
-        TRY(panel_orthonormalise(s->ctx, fresh, 2, known, &noise));
-        TRY(fresh_ritz(s, fresh, &y, &theta, &residual));
-        lifted += (double)degree * growth - log(2);
-        if (theta > bound + s->tolerance)
-            *verdict = FRESH_MISSED;
-        else if (cut < bound && lifted < lift_wanted(s))
-            continue;
-        else if (theta + residual <= bound + s->tolerance)
-            *verdict = FRESH_CLEAN;
-        else
-            margin /= 4;
+        f.margin = fmax(f.margin, fmax(least, 1e-9));
+        TRY(fresh_round(s, verdict, &f, fresh, &y, &noise));
     }
 done:
     panel_free(s->ctx, &y);

@@ -225,6 +225,7 @@ done:
 static void report_edges(affinity_report *report, const ddsc_graph *g)
 {
     double least = INFINITY, most = -INFINITY;
+    report->n_edges = g->offset[g->n];
     for (int64_t p = 0; p < g->offset[g->n]; p++) {
         report->n_clamped += g->d2[p] < 0;
         least = fmin(least, g->d2[p]);

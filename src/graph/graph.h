@@ -39,6 +39,7 @@ typedef struct affinity_settings {
 
 typedef struct affinity_report {
     double gamma;      /* the one used; 0 with local scaling */
+    int64_t n_edges;   /* of the neighbour lists */
     int64_t n_clamped; /* edges of negative D^2, taken as 0 */
     int64_t n_faint;   /* items all of whose edges would vanish in double precision */
     bool flat;         /* all D^2 are one and the same, 0 or below: nothing tells items apart */

@@ -4,7 +4,7 @@
 #include "base/simd.h"
 #include "graph/graph.h"
 
-enum { PIECE_ROWS = 512, LANES = 8 };
+enum { PIECE_ROWS = 256, PIECE_WORK = 1 << 20, LANES = 8 };
 
 static void row_sums(double *degree, int64_t *n_isolated, const sparse *a)
 {
@@ -94,7 +94,9 @@ ddsc_status operator_step(ddsc_context *ctx, const sparse *m, int64_t b, double 
                           double back, const double *x, double *y)
 {
     product t = {m, b, scale, shift, back, x, y};
-    return parallel_for(ctx, m->n, PIECE_ROWS, product_rows, &t);
+    /* Pieces large enough to be worth a thread; no sum crosses them. */
+    int64_t work = b * (m->nnz / BASE_MAX(m->n, 1) + 2);
+    return parallel_for(ctx, m->n, BASE_MAX(PIECE_ROWS, PIECE_WORK / work), product_rows, &t);
 }
 
 ddsc_status operator_apply(ddsc_context *ctx, const sparse *m, int64_t b, const double *x,

@@ -89,8 +89,8 @@ static ddsc_status next_line(reader *r, char **line)
         ddsc_status status = stream_line(r->s, line, &n);
         if (status < 0)
             return status;
-        if (*line && stream_line_number(r->s) == 1 && strncmp(*line, "\xef\xbb\xbf", 3) == 0)
-            *line += 3;
+        if (*line && stream_line_number(r->s) == 1)
+            *line = text_skip_mark(*line);
     } while (*line && (*line)[strspn(*line, " \t")] == '\0');
     return DDSC_OK;
 }
@@ -126,10 +126,19 @@ static ddsc_status get_number(reader *r, int64_t column, double *value)
                        text_quote(quoted, text, strlen(text)), good ? "finite " : "");
 }
 
+static ddsc_status check_utf8(reader *r, int64_t column)
+{
+    if (text_count_chars(r->field.text[column]) >= 0)
+        return DDSC_OK;
+    return stream_fail(r->s, "line %lld, column %lld: not UTF-8 text; convert the file first",
+                       (long long)stream_line_number(r->s), (long long)column + 1);
+}
+
 static ddsc_status begin_item(reader *r, int64_t number)
 {
     ddsc_status status = DDSC_OK;
     measures_parts *p = r->out;
+    TRY(check_utf8(r, r->id_column));
     TRY(room_reserve(r->ctx, &p->offset, &r->offset_room, number + 2, sizeof *p->offset));
     TRY(room_reserve(r->ctx, &r->first_line, &r->line_room, number + 1, sizeof *r->first_line));
     p->offset[number] = p->nnz;
@@ -137,6 +146,7 @@ static ddsc_status begin_item(reader *r, int64_t number)
     r->item = number;
     p->n = number + 1;
     if (r->label_column >= 0) {
+        TRY(check_utf8(r, r->label_column));
         const char *text = r->field.text[r->label_column];
         TRY(label_list_add(r->ctx, &r->labels, text, strlen(text)));
     }

@@ -1,6 +1,6 @@
 /* From records to objects. The format does not say how many phases an object has, so it is found:
- * from blank lines between objects, from dimensions that repeat, or from distributions that take
- * turns. */
+ * from the tables beside the file, from blank lines between objects, from dimensions that repeat,
+ * or from distributions that take turns. */
 #include "io/d2.h"
 
 #include <math.h>
@@ -28,6 +28,15 @@ static int64_t phases_by_blank(const d2_file *f)
         begin = r;
     }
     return size < f->n_records ? size : 0;
+}
+
+/* When all distributions refer to tables, there is a table for each phase; else 0. */
+static int64_t phases_by_table(const d2_file *f)
+{
+    for (int64_t r = 0; r < f->n_records; r++)
+        if (!f->record[r].table)
+            return 0;
+    return f->n_tables;
 }
 
 /* The shortest period of the dimensions that is seen at least twice; else 0. */
@@ -104,13 +113,15 @@ ddsc_status d2_find_phases(d2_file *f, int *phases, int phase)
     ddsc_status status = DDSC_OK;
     int64_t found = *phases;
     if (found == 0)
+        found = phases_by_table(f);
+    if (found == 0)
         found = phases_by_blank(f);
     if (found == 0) {
         found = phases_by_dimension(f);
         if (found == 0)
             return stream_fail(f->s,
                                "dimensions change without a pattern (%lld distributions); say how "
-                               "many phases an object has",
+                               "many phases an object has (--phases)",
                                (long long)f->n_records);
         if (found == 1)
             TRY(phases_by_turns(f, &found));
@@ -121,7 +132,7 @@ ddsc_status d2_find_phases(d2_file *f, int *phases, int phase)
     if (phase > found)
         return stream_fail(f->s,
                            "phase %d is wanted, but an object has %lld (if that is wrong, say "
-                           "how many phases there are)",
+                           "how many phases there are with --phases)",
                            phase, (long long)found);
     *phases = (int)found;
 done:

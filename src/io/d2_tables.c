@@ -91,15 +91,15 @@ static void centre(double *cost, double *mean, int64_t n)
             cost[i * n + j] = -0.5 * (cost[i * n + j] - mean[i] - mean[j] + all);
 }
 
-/* Coordinates from the positive eigenvalues; a clearly negative one means that no points have these
- * costs as squared distances. */
+/* Coordinates from the positive eigenvalues; one that is negative beyond the rounding of printed
+ * costs means that no points have these costs as squared distances. */
 static ddsc_status place_bins(ddsc_context *ctx, d2_table *table, io_stream *s, const double *value,
                               const double *vector)
 {
     ddsc_status status = DDSC_OK;
     int64_t n = table->n, first = n;
     double largest = BASE_MAX(value[n - 1], 0), tiny = 1e-10 * largest;
-    if (value[0] < -1e-7 * largest || (largest <= 0 && value[0] < 0))
+    if (value[0] < -1e-5 * largest || (largest <= 0 && value[0] < 0))
         return stream_fail(s,
                            "these costs are not squared distances of points in any space "
                            "(an eigenvalue is %g); give points in a .vocab table instead",

@@ -239,6 +239,8 @@ done:
 static int64_t find_channel(const fcs *f, const char *name)
 {
     int64_t number;
+    if (!*name)
+        return -1;
     for (int64_t k = 0; k < f->n_channels; k++)
         if (strcmp(f->channel[k].name, name) == 0)
             return k;
@@ -318,13 +320,15 @@ static ddsc_status find_data(fcs *f)
         TRY(need_integer(f, "$BEGINDATA", &f->data_begin));
         TRY(need_integer(f, "$ENDDATA", &f->data_end));
     }
-    f->n_events = BASE_MAX(f->data_end - f->data_begin + 1, 0) / f->event_bytes;
+    if (f->data_begin < HEADER_SIZE || f->data_begin > f->size || f->data_end < f->data_begin)
+        return stream_fail(f->s, "the DATA segment is placed at bytes %lld to %lld of %lld",
+                           (long long)f->data_begin, (long long)f->data_end, (long long)f->size);
+    f->n_events = (BASE_MIN(f->data_end, f->size) - f->data_begin + 1) / f->event_bytes;
     if (find_value(f, "$TOT"))
         TRY(need_integer(f, "$TOT", &f->n_events));
     if (f->n_events == 0)
         return stream_fail(f->s, "holds no events");
-    if (f->data_begin < HEADER_SIZE || f->data_begin > f->size ||
-        !mul_ok(f->n_events, f->event_bytes, &need) || need > f->size - f->data_begin ||
+    if (!mul_ok(f->n_events, f->event_bytes, &need) || need > f->size - f->data_begin ||
         need > f->data_end - f->data_begin + 1)
         return stream_fail(
             f->s,

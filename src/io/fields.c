@@ -80,6 +80,21 @@ done:
     return status;
 }
 
+ddsc_status fields_split_plain(ddsc_context *ctx, field_list *list, char *line, char delimiter)
+{
+    ddsc_status status = DDSC_OK;
+    list->n = 0;
+    for (char *at = line; at;) {
+        char *end = strchr(at, delimiter);
+        if (end)
+            *end = '\0';
+        TRY(add_field(ctx, list, at));
+        at = end ? end + 1 : NULL;
+    }
+done:
+    return status;
+}
+
 void fields_free(ddsc_context *ctx, field_list *list)
 {
     mem_free(ctx, list->text);

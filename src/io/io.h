@@ -69,8 +69,14 @@ bool number_parse(const char *text, double *value);
 bool number_parse_integer(const char *text, int64_t *value);
 /* 17 significant digits: reads back to the same bits. Returns the length. */
 int number_format(char out[NUMBER_TEXT], double value);
+/* The character at *at (NUL-terminated text), which moves on; -1 for what is no UTF-8. */
+int64_t text_next_char(const unsigned char **at);
+/* Characters of a text, or -1 when it is no UTF-8. */
+int64_t text_count_chars(const char *text);
 /* Text from a file made safe for a message: control bytes replaced, long text cut. */
 const char *text_quote(char out[QUOTE_TEXT], const char *text, size_t n);
+/* The first line of a file, past its byte order mark. */
+char *text_skip_mark(char *line);
 
 /* Packed distinct strings, numbered in order of appearance; text and at have the layout that
  * measures_parts wants for ids and names. */
@@ -103,6 +109,8 @@ typedef struct field_list {
 char fields_delimiter(const char *line);
 ddsc_status fields_split(ddsc_context *ctx, field_list *list, io_stream *s, char *line,
                          char delimiter);
+/* Cut at every delimiter and nowhere else: quotes are data, nothing is trimmed. */
+ddsc_status fields_split_plain(ddsc_context *ctx, field_list *list, char *line, char delimiter);
 void fields_free(ddsc_context *ctx, field_list *list);
 
 /* ---- typed binary numbers ---- */

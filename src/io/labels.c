@@ -179,6 +179,9 @@ static ddsc_status take_line(column_reader *r, char *line)
                            (long long)stream_line_number(r->s), (long long)r->field.n,
                            (long long)r->n_columns);
     const char *text = r->field.text[r->column];
+    if (text_count_chars(text) < 0)
+        return stream_fail(r->s, "line %lld: not UTF-8 text; convert the file first",
+                           (long long)stream_line_number(r->s));
     TRY(label_list_add(r->ctx, &r->list, text, strlen(text)));
 done:
     return status;
@@ -190,8 +193,7 @@ static void drop_heading(column_reader *r)
     if (!r->first_is_word || r->list.n < 2)
         return;
     for (int64_t i = 1; i < r->list.n; i++)
-        if (r->list.code[i] >= 0 &&
-            !is_integer(text_table_get(&r->list.names, r->list.code[i])))
+        if (r->list.code[i] >= 0 && !is_integer(text_table_get(&r->list.names, r->list.code[i])))
             return;
     r->list.n--;
     memmove(r->list.code, r->list.code + 1, (size_t)r->list.n * sizeof *r->list.code);
@@ -207,8 +209,8 @@ static ddsc_status read_text(ddsc_context *ctx, measures_parts *parts, io_stream
         TRY(stream_line(s, &line, &n));
         if (!line)
             break;
-        if (stream_line_number(s) == 1 && strncmp(line, "\xef\xbb\xbf", 3) == 0)
-            line += 3;
+        if (stream_line_number(s) == 1)
+            line = text_skip_mark(line);
         if (line[strspn(line, " \t")] != '\0')
             TRY(take_line(&r, line));
     }

@@ -200,7 +200,8 @@ static bool decode_element(char *out, size_t *length, const unsigned char *in, c
     }
     while (*length > 0 && out[*length - 1] == '\0')
         (*length)--;
-    return memchr(out, 0, *length) == NULL;
+    out[*length] = '\0';
+    return strlen(out) == *length && text_count_chars(out) >= 0;
 }
 
 ddsc_status npy_read_text(ddsc_context *ctx, io_stream *s, const npy_array *a, npy_text_fn fn,

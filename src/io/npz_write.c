@@ -296,41 +296,12 @@ static const char *class_name(const measures *m, int64_t i)
     return m->name_text + m->name_at[i];
 }
 
-/* The character at *at, which moves on; -1 for what is no UTF-8. */
-static int64_t next_char(const unsigned char **at)
-{
-    unsigned char c = *(*at)++;
-    if (c < 0x80)
-        return c;
-    int n_more = c >= 0xf0 ? 3 : c >= 0xe0 ? 2 : 1;
-    static const int64_t least[] = {0, 0x80, 0x800, 0x10000};
-    if (c < 0xc2 || c > 0xf4)
-        return -1;
-    int64_t value = c & (0x3f >> n_more);
-    for (int k = 0; k < n_more; k++, (*at)++) {
-        if ((**at & 0xc0) != 0x80)
-            return -1;
-        value = value << 6 | (**at & 0x3f);
-    }
-    bool good = value >= least[n_more] && value <= 0x10ffff && (value < 0xd800 || value > 0xdfff);
-    return good ? value : -1;
-}
-
-static int64_t count_chars(const char *text)
-{
-    int64_t n = 0;
-    for (const unsigned char *at = (const unsigned char *)text; *at; n++)
-        if (next_char(&at) < 0)
-            return -1;
-    return n;
-}
-
 static void measure_strings(strings *s)
 {
     s->unicode = true;
     s->width = 1;
     for (int64_t i = 0; i < s->n && s->unicode; i++) {
-        int64_t n = count_chars(s->get(s->m, i));
+        int64_t n = text_count_chars(s->get(s->m, i));
         s->unicode = n >= 0;
         s->width = BASE_MAX(s->width, n);
     }
@@ -349,7 +320,7 @@ static void fill_strings(const void *arg, int64_t begin, int64_t end, unsigned c
         if (!s->unicode)
             memcpy(out, text, strlen(text));
         for (size_t k = 0; s->unicode && *at; k++) {
-            uint32_t c = (uint32_t)next_char(&at);
+            uint32_t c = (uint32_t)text_next_char(&at);
             memcpy(out + 4 * k, &c, 4);
         }
     }

@@ -60,27 +60,32 @@ const char *io_sniff_foreign(const unsigned char *head, size_t n)
         size_t n;
         const char *what;
     } known[] = {
-        {"BZh", 3, "bzip2-compressed; decompress first (bunzip2)"},
         {"\xfd"
          "7zXZ",
          5, "xz-compressed; decompress first (unxz)"},
         {"\x28\xb5\x2f\xfd", 4, "zstd-compressed; decompress first (unzstd)"},
         {"\x04\x22\x4d\x18", 4, "lz4-compressed; decompress first (unlz4)"},
         {"7z\xbc\xaf\x27\x1c", 6, "a 7-zip archive; unpack it first"},
-        {"Rar!", 4, "a rar archive; unpack it first"},
+        {"Rar!\x1a", 5, "a rar archive; unpack it first"},
         {"\x1f\x9d", 2, "compressed by compress; decompress first (uncompress)"},
         {"\x89HDF", 4, "an HDF5 file, which is not read; convert it to npz"},
-        {"CDF", 3, "a netCDF file, which is not read; convert it to npz"},
-        {"MATLAB 5.0", 10, "a MATLAB file, which is not read; convert it to npz"},
-        {"PAR1", 4, "a Parquet file, which is not read; convert it to npz"},
+        {"CDF\1", 4, "a netCDF file, which is not read; convert it to npz"},
+        {"CDF\2", 4, "a netCDF file, which is not read; convert it to npz"},
+        {"CDF\5", 4, "a netCDF file, which is not read; convert it to npz"},
+        {"MATLAB 5.0 MAT-file", 19, "a MATLAB file, which is not read; convert it to npz"},
+        {"PAR1\x15", 5, "a Parquet file, which is not read; convert it to npz"},
         {"\x89PNG", 4, "a PNG image, which is not read; convert it to npz or idx"},
         {"\xff\xd8\xff", 3, "a JPEG image, which is not read; convert it to npz or idx"},
-        {"%PDF", 4, "a PDF document"},
+        {"%PDF-", 5, "a PDF document"},
         {"\x80\x04", 2, "a Python pickle, which is not read; save it as npz"},
         {"\x80\x05", 2, "a Python pickle, which is not read; save it as npz"},
         {"\xff\xfe", 2, "UTF-16 text; convert it to UTF-8 first"},
         {"\xfe\xff", 2, "UTF-16 text; convert it to UTF-8 first"},
     };
+    if (begins(head, n, "BZh", 3) && n >= 10 &&
+        (memcmp(head + 4, "1AY&SY", 6) == 0 ||
+         memcmp(head + 4, "\x17\x72\x45\x38\x50\x90", 6) == 0))
+        return "bzip2-compressed; decompress first (bunzip2)";
     for (size_t k = 0; k < sizeof known / sizeof *known; k++)
         if (begins(head, n, known[k].magic, known[k].n))
             return known[k].what;

@@ -180,10 +180,11 @@ ddsc_status stream_check_declared(io_stream *s, int64_t bytes, const char *what)
     if (bytes <= there)
         return DDSC_OK;
     if (s->coding == STREAM_GZIP)
-        return stream_fail(s,
-                           "declares %lld bytes of %s, far more than its packed size lets expect (a "
-                           "zip bomb?); if it is genuine, decompress it first",
-                           (long long)bytes, what);
+        return stream_fail(
+            s,
+            "declares %lld bytes of %s, far more than its packed size lets expect (a "
+            "zip bomb?); if it is genuine, decompress it first",
+            (long long)bytes, what);
     return stream_fail(s, "declares %lld bytes of %s, but at most %lld bytes follow",
                        (long long)bytes, what, (long long)there);
 }

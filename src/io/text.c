@@ -132,17 +132,64 @@ int number_format(char out[NUMBER_TEXT], double value)
     return n;
 }
 
+/* ---- UTF-8 ---- */
+
+int64_t text_next_char(const unsigned char **at)
+{
+    unsigned char c = *(*at)++;
+    if (c < 0x80)
+        return c;
+    int n_more = c >= 0xf0 ? 3 : c >= 0xe0 ? 2 : 1;
+    static const int64_t least[] = {0, 0x80, 0x800, 0x10000};
+    if (c < 0xc2 || c > 0xf4)
+        return -1;
+    int64_t value = c & (0x3f >> n_more);
+    for (int k = 0; k < n_more; k++, (*at)++) {
+        if ((**at & 0xc0) != 0x80)
+            return -1;
+        value = value << 6 | (**at & 0x3f);
+    }
+    bool good = value >= least[n_more] && value <= 0x10ffff && (value < 0xd800 || value > 0xdfff);
+    return good ? value : -1;
+}
+
+int64_t text_count_chars(const char *text)
+{
+    int64_t n = 0;
+    for (const unsigned char *at = (const unsigned char *)text; *at; n++)
+        if (text_next_char(&at) < 0)
+            return -1;
+    return n;
+}
+
+/* Only whole characters; what is no UTF-8 or a control byte becomes a question mark. */
 const char *text_quote(char out[QUOTE_TEXT], const char *text, size_t n)
 {
-    size_t room = QUOTE_TEXT - 4, k = 0;
-    for (; k < n && k < room; k++)
-        out[k] = (unsigned char)text[k] < 0x20 || text[k] == 0x7f ? '?' : text[k];
-    if (k < n) {
-        memcpy(out + k, "...", 3);
-        k += 3;
+    const unsigned char *at = (const unsigned char *)text, *end = at + strnlen(text, n);
+    size_t k = 0;
+    while (at < end) {
+        const unsigned char *from = at;
+        int64_t c = text_next_char(&at);
+        bool plain = c >= 0x20 && c != 0x7f && at <= end;
+        at = plain ? at : from + 1;
+        if (k + (size_t)(at - from) > QUOTE_TEXT - 4) {
+            memcpy(out + k, "...", 3);
+            k += 3;
+            break;
+        }
+        if (plain)
+            memcpy(out + k, from, (size_t)(at - from));
+        else
+            out[k] = '?';
+        k += (size_t)(at - from);
     }
     out[k] = '\0';
     return out;
+}
+
+char *text_skip_mark(char *line)
+{
+    return strncmp(line, "\xef\xbb\xbf", 3) == 0 ? line + 3 : line;
 }
 
 /* ---- growing memory ---- */

@@ -11,7 +11,8 @@ enum {
     CENTRAL_SIZE = 46,
     LOCAL_SIZE = 30,
     COMMENT_MAX = 65535,
-    ENTRIES_MAX = 4096
+    ENTRIES_MAX = 4096,
+    MEMBERS_MAX = 1 << 16
 };
 
 static uint64_t get(const unsigned char *p, int n)
@@ -38,6 +39,8 @@ static ddsc_status set_directory(io_stream *s, directory *d, uint64_t n, uint64_
         return damaged(s, "the directory lies outside the file");
     if (n > bytes / CENTRAL_SIZE)
         return damaged(s, "the directory is too short for its entries");
+    if (n > MEMBERS_MAX)
+        return stream_fail(s, "holds %llu members, too many", (unsigned long long)n);
     d->begin = (int64_t)begin;
     d->end = (int64_t)(begin + bytes);
     d->n_entries = (int64_t)n;

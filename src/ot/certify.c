@@ -1,24 +1,35 @@
 /* The certificate: the plan and the potentials that belong to the last basis, with true weights and
  * costs in double. The plan is feasible up to rounding; the potentials are feasible exactly. */
 #include <math.h>
+#include <string.h>
 
 #include "ot/exact.h"
 
-/* Running sum with its rounding error carried along (Neumaier 1974). */
+/* Running sum with its rounding error carried along (Knuth's exact sum of two numbers). */
 typedef struct sum {
     double high, low;
 } sum;
 
-static void sum_add(sum *s, double x)
+static inline void sum_add(sum *s, double x)
 {
-    double t = s->high + x;
-    s->low += fabs(s->high) >= fabs(x) ? (s->high - t) + x : (x - t) + s->high;
+    double t = s->high + x, part = t - s->high;
+    s->low += (s->high - (t - part)) + (x - part);
     s->high = t;
 }
 
 static double sum_value(sum s)
 {
     return s.high + s.low;
+}
+
+/* The next double below x; x is finite and not zero. */
+static double step_down(double x)
+{
+    int64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    bits += x > 0 ? -1 : 1;
+    memcpy(&x, &bits, sizeof x);
+    return x;
 }
 
 static void arc_of(const simplex *net, int32_t x, int64_t *row, int64_t *column)
@@ -33,8 +44,10 @@ static void arc_of(const simplex *net, int32_t x, int64_t *row, int64_t *column)
 static double certify_plan(exact_solver *s, int64_t *n_plan)
 {
     const simplex *net = &s->net;
+    cost_rows truth = net->cost;
     sum total = {0, 0}, *excess = (sum *)(void *)s->excess;
     *n_plan = 0;
+    truth.cap = INFINITY;
     for (int64_t i = 0; i < net->n; i++)
         excess[i] = (sum){s->a[i], 0};
     for (int64_t j = 0; j < net->m; j++)
@@ -52,7 +65,7 @@ static double certify_plan(exact_solver *s, int64_t *n_plan)
         s->plan_row[*n_plan] = (int32_t)row;
         s->plan_column[*n_plan] = (int32_t)column;
         s->plan_mass[(*n_plan)++] = mass;
-        sum_add(&total, mass * cost_cell(&net->cost, row, column));
+        sum_add(&total, mass * cost_cell(&truth, row, column));
     }
     return sum_value(total);
 }
@@ -73,6 +86,8 @@ static void tree_potentials(exact_solver *s)
 {
     const simplex *net = &s->net;
     double *value = s->excess;
+    cost_rows truth = net->cost;
+    truth.cap = INFINITY;
     value[net->root] = 0;
     for (int64_t k = net->n + net->m - 2; k >= 0; k--) {
         int32_t x = net->order[k];
@@ -83,8 +98,8 @@ static void tree_potentials(exact_solver *s)
     for (int64_t j = 0; j < net->m; j++)
         s->g[j] = value[net->sink0 + j];
     for (int64_t i = 0; i < net->n; i++) {
-        double least = net->k->row_slack(cost_row(&net->cost, i), s->g, net->m);
-        s->f[i] = least == 0 ? 0 : nextafter(least, -INFINITY);
+        double least = net->k->row_slack(cost_row(&truth, i), s->g, net->m);
+        s->f[i] = least == 0 ? 0 : step_down(least);
     }
 }
 
@@ -110,5 +125,4 @@ void certify(exact_solver *s, exact_result *result, bool coarse_optimal)
     result->dual = sum_value(dual);
     double gap = BASE_MAX(0, result->primal - result->dual);
     result->gap = gap > 0 ? gap / fmax(fabs(result->primal), 1e-3 * size) : 0;
-    result->pivots = net->pivots;
 }

@@ -3,13 +3,16 @@
  * potentials go over to all sinks by the c-transform g_j = min_I (C_Ij - f_I). Without points, a
  * few columns of costs serve as coordinates of the rows, and a few rows as those of the columns. */
 #include <math.h>
+#include <string.h>
 
+#include "base/simd.h"
 #include "ot/exact.h"
 
 enum {
-    GROUP = 4,            /* points a group, at most */
-    LANDMARKS = 8,        /* columns that serve as coordinates */
-    GUESS_CELLS = 24 * 24 /* smaller problems start from zero */
+    GROUP = 4,             /* points a group, at most */
+    LANDMARKS = 8,         /* columns that serve as coordinates */
+    GUESS_CELLS = 24 * 24, /* smaller problems need no coarser one */
+    MEAN_ROWS = 64         /* the sum of this many coarse costs fits */
 };
 
 /* One side of the problem. */
@@ -26,7 +29,8 @@ typedef struct side {
 
 typedef struct level {
     side x, y;
-    double *dense, *points_x, *points_y, *row, *guess;
+    double *dense, *points_x, *points_y, *row;
+    int32_t *whole_x, *whole_y;
 } level;
 
 /* ---- groups: halve at the median of the widest coordinate ---- */
@@ -36,16 +40,15 @@ static int64_t widest(const side *s, int64_t begin, int64_t end)
     int64_t best = 0;
     double width = -1;
     for (int64_t k = 0; k < s->d; k++) {
-        double low = INFINITY, high = -INFINITY;
-        for (int64_t p = begin; p < end; p++) {
-            double t = s->coordinate[s->order[p] * s->d + k];
+        const double *at = s->coordinate + k;
+        double low = at[s->order[begin] * s->d], high = low;
+        for (int64_t p = begin + 1; p < end; p++) {
+            double t = at[s->order[p] * s->d];
             low = t < low ? t : low;
             high = t > high ? t : high;
         }
-        if (high - low > width) {
-            width = high - low;
-            best = k;
-        }
+        best = high - low > width ? k : best;
+        width = high - low > width ? high - low : width;
     }
     return best;
 }
@@ -101,16 +104,17 @@ static void close_group(side *s, int64_t begin, int64_t end)
     s->mass[s->n_groups++] = mass;
 }
 
-static void divide(side *s, int64_t begin, int64_t end)
+/* Cut [begin, end) into n_groups stretches of nearly equal length. */
+static void divide(side *s, int64_t begin, int64_t end, int64_t n_groups)
 {
-    if (end - begin <= GROUP) {
+    if (n_groups == 1) {
         close_group(s, begin, end);
         return;
     }
-    int64_t middle = begin + (end - begin) / 2;
+    int64_t left = n_groups / 2, middle = begin + (end - begin) * left / n_groups;
     select_middle(s, widest(s, begin, end), begin, end, middle);
-    divide(s, begin, middle);
-    divide(s, middle, end);
+    divide(s, begin, middle, left);
+    divide(s, middle, end, n_groups - left);
 }
 
 static void make_groups(side *s)
@@ -118,7 +122,7 @@ static void make_groups(side *s)
     for (int64_t p = 0; p < s->n; p++)
         s->order[p] = (int32_t)p;
     s->n_groups = 0;
-    divide(s, 0, s->n);
+    divide(s, 0, s->n, (s->n + GROUP - 1) / GROUP);
 }
 
 /* ---- the coarser problem ---- */
@@ -135,17 +139,18 @@ static void lay_out(level *v, arena *a, const simplex *net)
         s->chosen = arena_take(a, s->n / 2 + 1, sizeof *s->chosen);
         s->mass = arena_take(a, s->n / 2 + 1, sizeof *s->mass);
     }
-    v->dense = arena_take(a, c->dense ? n_x * n_y : 0, sizeof *v->dense);
-    v->points_x = arena_take(a, c->dense ? 0 : n_x * c->d, sizeof *v->points_x);
-    v->points_y = arena_take(a, c->dense ? 0 : n_y * c->d, sizeof *v->points_y);
+    v->dense = arena_take(a, c->x ? 0 : n_x * n_y, sizeof *v->dense);
+    v->points_x = arena_take(a, c->x ? n_x * c->d : 0, sizeof *v->points_x);
+    v->points_y = arena_take(a, c->x ? n_y * c->d : 0, sizeof *v->points_y);
+    v->whole_x = arena_take(a, c->whole_x ? n_x * c->d : 0, sizeof *v->whole_x);
+    v->whole_y = arena_take(a, c->whole_x ? n_y * c->d : 0, sizeof *v->whole_y);
     v->row = arena_take(a, n_y, sizeof *v->row);
-    v->guess = arena_take(a, net->m, sizeof *v->guess);
 }
 
 static void set_coordinates(level *v, const cost_rows *c)
 {
     side *x = &v->x, *y = &v->y;
-    if (c->dense) {
+    if (!c->x) {
         for (int64_t k = 0; k < LANDMARKS; k++) {
             int64_t column = (2 * k + 1) * c->m / (2 * LANDMARKS);
             const double *row = c->dense + (2 * k + 1) * c->n / (2 * LANDMARKS) * c->m;
@@ -164,61 +169,132 @@ static void set_coordinates(level *v, const cost_rows *c)
     y->coordinate = y->room;
 }
 
+static void gather_whole(level *v, cost_rows *out, const cost_rows *c)
+{
+    for (int64_t k = 0; k < c->d; k++) {
+        for (int64_t i = 0; i < out->n; i++)
+            v->whole_x[i * c->d + k] = c->whole_x[v->x.chosen[i] * c->d + k];
+        for (int64_t j = 0; j < out->m; j++)
+            v->whole_y[k * out->m + j] = c->whole_y[k * c->stride + v->y.chosen[j]];
+    }
+    out->whole_x = v->whole_x;
+    out->whole_y = v->whole_y;
+}
+
+static void gather_points(level *v, cost_rows *out, const cost_rows *c)
+{
+    for (int64_t k = 0; k < c->d; k++) {
+        for (int64_t i = 0; i < out->n; i++)
+            v->points_x[i * c->d + k] = c->x[v->x.chosen[i] * c->d + k];
+        for (int64_t j = 0; j < out->m; j++)
+            v->points_y[k * out->m + j] = c->y[k * c->stride + v->y.chosen[j]];
+    }
+    out->stride = out->m;
+    out->x = v->points_x;
+    out->y = v->points_y;
+}
+
 static cost_rows coarser_cost(level *v, const cost_rows *c)
 {
     cost_rows out = *c;
     out.n = v->x.n_groups;
     out.m = v->y.n_groups;
     out.row = v->row;
-    if (c->dense) {
-        for (int64_t i = 0; i < out.n; i++)
-            for (int64_t j = 0; j < out.m; j++)
-                v->dense[i * out.m + j] = cost_cell(c, v->x.chosen[i], v->y.chosen[j]);
-        out.dense = v->dense;
+    if (c->whole_x)
+        gather_whole(v, &out, c);
+    if (c->x) {
+        gather_points(v, &out, c);
+        out.dense = NULL;
         return out;
     }
-    out.stride = out.m;
-    for (int64_t k = 0; k < c->d; k++) {
-        for (int64_t i = 0; i < out.n; i++)
-            v->points_x[i * c->d + k] = c->x[v->x.chosen[i] * c->d + k];
+    for (int64_t i = 0; i < out.n; i++)
         for (int64_t j = 0; j < out.m; j++)
-            v->points_y[k * out.m + j] = c->y[k * c->stride + v->y.chosen[j]];
-    }
-    out.x = v->points_x;
-    out.y = v->points_y;
+            v->dense[i * out.m + j] = cost_cell(c, v->x.chosen[i], v->y.chosen[j]);
+    out.dense = v->dense;
     return out;
 }
 
-/* Potentials of the coarser sources, carried over to all sinks. */
-static void transfer(exact_solver *s, const level *v, const simplex *from)
+/* ---- from the potentials f_I of the coarser sources to those of all sinks ---- */
+
+static double coarser_f(const simplex *from, int64_t i)
 {
-    const simplex *net = &s->net;
-    for (int64_t j = 0; j < net->m; j++)
-        v->guess[j] = INFINITY;
-    for (int64_t i = 0; i < v->x.n_groups; i++) {
-        double f = from->dense ? from->coarse[i] / from->coarse_scale + from->coarse_offset
-                               : from->fine[i] / from->fine_scale;
-        const double *row = cost_row(&net->cost, v->x.chosen[i]);
-        for (int64_t j = 0; j < net->m; j++)
-            v->guess[j] = row[j] - f < v->guess[j] ? row[j] - f : v->guess[j];
-    }
+    return from->dense ? from->coarse[i] / from->coarse_scale + from->coarse_offset
+                       : from->fine[i] / from->fine_scale;
 }
 
-ddsc_status guess_potentials(exact_solver *s, const double **guess)
+/* Potentials of sinks are kept negative: max_I (f_I - C_Ij). */
+static void transfer_coarse(simplex *to, const level *v, const simplex *from)
+{
+    const double far = COARSE_LIMIT / 2;
+    int32_t *sink = to->coarse + to->sink0;
+    for (int64_t j = 0; j < to->ld; j++)
+        sink[j] = -COARSE_REMOVED;
+    for (int64_t i = 0; i < v->x.n_groups; i++) {
+        double f = (coarser_f(from, i) - to->coarse_offset) * to->coarse_scale;
+        to->k->row_raise(sink, to->coarse_cost + v->x.chosen[i] * to->ld, to->ld,
+                         (int32_t)fmax(fmin(f, far), -far));
+    }
+    for (int64_t j = 0; j < to->ld; j++)
+        sink[j] = j < to->m ? sink[j] : 0;
+}
+
+SIMD_CLONES static void raise(double *high, const double *cost, int64_t count, double f)
+{
+    for (int64_t j = 0; j < count; j++)
+        high[j] = f - cost[j] > high[j] ? f - cost[j] : high[j];
+}
+
+static void transfer_fine(simplex *to, const level *v, const simplex *from)
+{
+    double *sink = to->fine + to->sink0;
+    for (int64_t j = 0; j < to->m; j++)
+        sink[j] = -INFINITY;
+    for (int64_t i = 0; i < v->x.n_groups; i++)
+        raise(sink, cost_row(&to->cost, v->x.chosen[i]), to->m, coarser_f(from, i));
+    for (int64_t j = 0; j < to->m; j++)
+        sink[j] *= to->fine_scale;
+}
+
+/* Small problems: the mean cost of a column, which takes out what all its arcs share. */
+static void guess_by_means(simplex *net)
+{
+    int32_t *sink = net->coarse + net->sink0;
+    memset(sink, 0, (size_t)net->ld * sizeof *sink);
+    if (!net->dense || net->n > MEAN_ROWS)
+        return;
+    for (int64_t i = 0; i < net->n; i++)
+        for (int64_t j = 0; j < net->m; j++)
+            sink[j] -= net->coarse_cost[i * net->ld + j];
+    for (int64_t j = 0; j < net->m; j++)
+        sink[j] /= (int32_t)net->n;
+}
+
+static void no_guess(simplex *net)
+{
+    if (net->dense)
+        guess_by_means(net);
+    else
+        memset(net->fine + net->sink0, 0, (size_t)net->m * sizeof *net->fine);
+}
+
+ddsc_status guess_potentials(exact_solver *s, bool *guessed)
 {
     simplex *net = &s->net;
     level v = {.x = {.n = net->n, .weight = s->a}, .y = {.n = net->m, .weight = s->b}};
-    arena a = {NULL, 0};
     ddsc_status status = DDSC_OK;
     simplex_end end;
-    *guess = NULL;
+    *guessed = false;
+    no_guess(net);
     if (net->n * net->m <= GUESS_CELLS || net->n <= GROUP || net->m <= GROUP)
         return DDSC_OK;
-    v.x.d = v.y.d = net->cost.dense ? LANDMARKS : net->cost.d;
+    v.x.d = v.y.d = net->cost.x ? net->cost.d : LANDMARKS;
+    arena a = {s->level.block, 0};
     lay_out(&v, &a, net);
-    TRY(workspace_grow(s->ctx, &s->level, a.used));
-    a = (arena){s->level.block, 0};
-    lay_out(&v, &a, net);
+    if (a.used > s->level.size) {
+        TRY(workspace_grow(s->ctx, &s->level, a.used));
+        a = (arena){s->level.block, 0};
+        lay_out(&v, &a, net);
+    }
     set_coordinates(&v, &net->cost);
     make_groups(&v.x);
     make_groups(&v.y);
@@ -229,8 +305,11 @@ ddsc_status guess_potentials(exact_solver *s, const double **guess)
     TRY(solve_basis(s->coarser, &end, v.x.mass, v.y.mass, &cost, net->max_pivots));
     if (end == SIMPLEX_OVERFLOW)
         return DDSC_OK;
-    transfer(s, &v, &s->coarser->net);
-    *guess = v.guess;
+    if (net->dense)
+        transfer_coarse(net, &v, &s->coarser->net);
+    else
+        transfer_fine(net, &v, &s->coarser->net);
+    *guessed = true;
 done:
     return status;
 }

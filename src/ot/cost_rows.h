@@ -10,10 +10,11 @@ typedef struct cost_rows {
     int64_t n, m;
     const double *dense; /* n x m, or NULL: points */
     int64_t d, stride;
-    const double *x; /* n x d */
-    const double *y; /* d x stride: coordinate by coordinate */
-    double cap;      /* costs above this count as this */
-    double *row;     /* m: room for one row */
+    const double *x;                  /* n x d */
+    const double *y;                  /* d x stride: coordinate by coordinate */
+    const int32_t *whole_x, *whole_y; /* the same points when all are whole numbers, or NULL */
+    double cap;                       /* costs above this count as this */
+    double *row;                      /* m: room for one row */
 } cost_rows;
 
 /* Row i, valid until the next call. */

@@ -5,18 +5,25 @@
 #include <math.h>
 #include <string.h>
 
-enum { DENSE_CELLS = 640 * 640 }; /* above this candidate arcs beat dense rows */
+enum {
+    DENSE_CELLS = 640 * 640, /* above this candidate arcs beat dense rows */
+    CUT_ROUNDS = 40,
+    CUT_FACTOR = 8,
+    CUT_WORTH = 64 /* a cut that gains less than this factor is not worth a round */
+};
 
 /* A coarse optimum whose certified gap is below this needs no fine pivots. */
 static const double gap_accepted = 3e-13;
+/* What is called optimal has at most this gap. */
+static const double gap_promised = 1e-10;
 
 /* ---- workspace ---- */
 
 void *arena_take(arena *a, int64_t count, size_t size)
 {
-    char *at = a->base ? a->base + a->used : NULL;
+    uintptr_t at = (uintptr_t)a->base + (uintptr_t)a->used;
     a->used += (count * (int64_t)size + 63) & ~(int64_t)63;
-    return at;
+    return (void *)at;
 }
 
 ddsc_status workspace_grow(ddsc_context *ctx, workspace *w, int64_t wanted)
@@ -48,6 +55,10 @@ static void lay_out(exact_solver *s, arena *a)
     net->fine = arena_take(a, nodes, sizeof *net->fine);
     net->arc_cost = arena_take(a, n * ARCS, sizeof *net->arc_cost);
     net->arc_column = arena_take(a, n * ARCS, sizeof *net->arc_column);
+    net->arc_count = arena_take(a, n, sizeof *net->arc_count);
+    net->arc_end = arena_take(a, n, sizeof *net->arc_end);
+    net->arc_weight = arena_take(a, n * ARCS, sizeof *net->arc_weight);
+    net->column_sum = arena_take(a, m, sizeof *net->column_sum);
     net->value = arena_take(a, m, sizeof *net->value);
     net->index = arena_take(a, m + LANES, sizeof *net->index);
     net->cost.row = arena_take(a, m, sizeof *net->cost.row);
@@ -64,29 +75,34 @@ static int64_t round_up(int64_t x, int64_t to)
     return (x + to - 1) / to * to;
 }
 
+static bool is_line(const cost_rows *cost)
+{
+    return cost->x && cost->d == 1;
+}
+
 static ddsc_status set_problem(exact_solver *s, const double *a, const double *b,
                                const cost_rows *cost, int64_t max_pivots)
 {
     simplex *net = &s->net;
-    arena room = {NULL, 0};
     *net = (simplex){.k = s->k, .cost = *cost, .n = cost->n, .m = cost->m};
     net->sink0 = round_up(net->n, LANES);
     net->ld = round_up(net->m, LANES);
     net->nodes = net->sink0 + net->ld;
     if (net->nodes <= MASK_NODES)
         net->words = net->nodes <= 64 ? 1 : round_up((net->nodes + 63) / 64, MASK_WORDS);
-    net->dense = net->words && net->n * net->m <= DENSE_CELLS;
+    net->dense = net->words && net->n * net->m <= DENSE_CELLS && !is_line(cost);
     net->max_pivots = max_pivots > 0 ? max_pivots : 10000 + 1000 * (net->n + net->m);
     s->a = a;
     s->b = b;
+    arena room = {s->own.block, 0};
     lay_out(s, &room);
+    if (room.used <= s->own.size)
+        return DDSC_OK;
     ddsc_status status = workspace_grow(s->ctx, &s->own, room.used);
-    if (status < 0)
-        return status;
     room = (arena){s->own.block, 0};
-    lay_out(s, &room);
-    cost_bounds(&net->cost, &s->low, &s->high);
-    return DDSC_OK;
+    if (status == DDSC_OK)
+        lay_out(s, &room);
+    return status;
 }
 
 ddsc_status exact_create(ddsc_context *ctx, exact_solver **solver)
@@ -137,16 +153,17 @@ static void settle_weights(int64_t *out, const double *weight, int64_t n, int64_
     int64_t left = total, largest = 0;
     for (int64_t i = 0; i < n; i++)
         all += weight[i];
+    double unit = (double)total / all;
     for (int64_t i = 0; i < n; i++) {
-        out[i] = BASE_MAX(1, (int64_t)rint(weight[i] / all * (double)total));
+        int64_t share = (int64_t)(weight[i] * unit + 0.5);
+        out[i] = BASE_MAX(share, 1);
         left -= out[i];
-        if (out[i] > out[largest])
-            largest = i;
+        largest = out[i] > out[largest] ? i : largest;
     }
-    for (int64_t i = 0; i < n; i++) {
-        int64_t share = BASE_MAX(left / (n - i), 1 - out[i]);
-        out[i] += share;
-        left -= share;
+    for (int64_t i = n - 1; i >= 0 && left != 0; i--) {
+        int64_t step = left > 0 ? 1 : out[i] > 1 ? -1 : 0;
+        out[i] += step;
+        left -= step;
     }
     out[largest] += left;
 }
@@ -177,59 +194,110 @@ static void set_fine_scale(exact_solver *s)
 /* ---- the course of a solve ---- */
 
 /* Potentials that outgrow 2^51 quanta get a coarser quantum; they are at most n + m costs long. */
-static simplex_end run_fine(exact_solver *s, const double *guess, bool polish)
+static simplex_end run_fine(simplex *net)
+{
+    simplex_end end = simplex_fine(net);
+    while (end == SIMPLEX_OVERFLOW) {
+        net->fine_scale *= 0.25;
+        fine_no_candidates(net);
+        tree_order(net);
+        end = simplex_fine(net);
+    }
+    return end;
+}
+
+static simplex_end run_large(exact_solver *s, bool guessed)
 {
     simplex *net = &s->net;
-    simplex_end end;
-    do {
-        if (polish)
-            fine_no_candidates(net);
-        else
-            fine_candidates(net, guess);
-        if (net->pivots == 0 && !polish)
-            start_fine(net);
-        else
-            tree_order(net);
-        end = simplex_fine(net);
-        if (end == SIMPLEX_OVERFLOW)
-            net->fine_scale *= 0.25;
-    } while (end == SIMPLEX_OVERFLOW);
-    return end;
+    fine_candidates(net, guessed);
+    start_fine(net);
+    return run_fine(net);
 }
 
 ddsc_status solve_basis(exact_solver *s, simplex_end *end, const double *a, const double *b,
                         const cost_rows *cost, int64_t max_pivots)
 {
-    const double *guess;
+    simplex *net = &s->net;
+    bool guessed;
     ddsc_status status = DDSC_OK;
     TRY(set_problem(s, a, b, cost, max_pivots));
-    TRY(guess_potentials(s, &guess));
+    cost_bounds(&net->cost, &s->low, &s->high);
     set_supplies(s);
     set_fine_scale(s);
-    if (s->net.dense) {
-        coarse_costs(&s->net, s->low, s->high);
-        start_coarse(&s->net, guess);
-        *end = simplex_coarse(&s->net);
+    *end = SIMPLEX_OPTIMAL;
+    if (is_line(cost)) {
+        start_on_line(net);
+    } else if (net->dense) {
+        coarse_costs(net, s->low, s->high);
+        TRY(guess_potentials(s, &guessed));
+        start_coarse(net);
+        *end = simplex_coarse(net);
     } else {
-        *end = run_fine(s, guess, false);
+        TRY(guess_potentials(s, &guessed));
+        *end = run_large(s, guessed);
     }
 done:
     return status;
 }
 
+/* One round: basis and certificate, with fine pivots where coarse rounding left a gap. */
+static ddsc_status solve_round(exact_solver *s, exact_result *result, simplex_end *end,
+                               const double *a, const double *b, const cost_rows *cost,
+                               int64_t max_pivots)
+{
+    ddsc_status status = solve_basis(s, end, a, b, cost, max_pivots);
+    if (status < 0)
+        return status;
+    bool exact = s->net.dense && *end == SIMPLEX_OPTIMAL && s->net.coarse_exact;
+    certify(s, result, exact);
+    bool rough = s->net.dense || is_line(cost);
+    if (*end == SIMPLEX_OVERFLOW ||
+        (*end == SIMPLEX_OPTIMAL && rough && !exact && result->gap > gap_accepted)) {
+        fine_no_candidates(&s->net);
+        *end = run_fine(&s->net);
+        certify(s, result, false);
+    }
+    s->pivots += s->net.pivots;
+    result->pivots = s->pivots;
+    return DDSC_OK;
+}
+
+/* The largest true cost the plan pays. */
+static double largest_used(const exact_solver *s, const exact_result *result)
+{
+    cost_rows truth = s->net.cost;
+    double largest = 0;
+    truth.cap = INFINITY;
+    for (int64_t k = 0; k < result->n_plan; k++)
+        largest = fmax(largest, fabs(cost_cell(&truth, s->plan_row[k], s->plan_column[k])));
+    return largest;
+}
+
+/* Costs far above all that matter (a forbidden arc, say) take the precision away. When a gap is
+ * left and the plan pays far less than the largest cost, costs are cut off somewhat above what it
+ * pays and the problem solved again: a plan below the cut is optimal for the true costs too, and
+ * potentials below cut costs are below the true ones. */
 ddsc_status solve_ordinary(exact_solver *s, exact_result *result, const double *a, const double *b,
                            const cost_rows *cost, int64_t max_pivots)
 {
+    cost_rows cut = *cost;
     simplex_end end;
-    ddsc_status status = solve_basis(s, &end, a, b, cost, max_pivots);
-    if (status < 0)
-        return status;
-    bool coarse_optimal = s->net.dense && end == SIMPLEX_OPTIMAL && s->net.coarse_exact;
-    certify(s, result, coarse_optimal);
-    if (s->net.dense && end != SIMPLEX_CAPPED && !coarse_optimal &&
-        (end == SIMPLEX_OVERFLOW || result->gap > gap_accepted)) {
-        end = run_fine(s, NULL, true);
-        certify(s, result, false);
+    ddsc_status status = DDSC_OK;
+    s->pivots = 0;
+    TRY(solve_round(s, result, &end, a, b, &cut, max_pivots));
+    double high = s->high;
+    for (int round = 0; round < CUT_ROUNDS && end == SIMPLEX_OPTIMAL && result->gap > gap_promised;
+         round++) {
+        double used = largest_used(s, result), cap = CUT_FACTOR * used;
+        int64_t left = max_pivots > 0 ? max_pivots - s->pivots : 0;
+        if (used == 0 || (used <= cut.cap && cap > high / CUT_WORTH) || left < 0)
+            break;
+        cut.cap = high = cap;
+        cut.whole_x = cut.whole_y = NULL;
+        TRY(solve_round(s, result, &end, a, b, &cut, left));
     }
-    return end == SIMPLEX_CAPPED ? DDSC_NOT_CONVERGED : DDSC_OK;
+    if (end == SIMPLEX_CAPPED || result->gap > gap_promised)
+        return DDSC_NOT_CONVERGED;
+done:
+    return status;
 }

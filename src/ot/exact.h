@@ -24,6 +24,8 @@ struct exact_solver {
     workspace own, given, level;
     simplex net;
 
+    int64_t pivots; /* of rounds before this one */
+
     /* The problem in hand: positive weights of equal sum, costs of ordinary size. */
     const double *a, *b;
     double low, high; /* bounds of the costs */
@@ -45,9 +47,12 @@ ddsc_status solve_ordinary(exact_solver *s, exact_result *result, const double *
 /* The basis alone, as good as max_pivots allow. */
 ddsc_status solve_basis(exact_solver *s, simplex_end *end, const double *a, const double *b,
                         const cost_rows *cost, int64_t max_pivots);
-/* Potentials of the sinks from the same problem between groups of points, or NULL for small ones.
- */
-ddsc_status guess_potentials(exact_solver *s, const double **guess);
+/* Guesses into the potentials of the sinks, from the same problem between groups of points; small
+ * problems have to do without. */
+ddsc_status guess_potentials(exact_solver *s, bool *guessed);
+
+/* The first basis of points on a line, which is optimal. */
+void start_on_line(simplex *net);
 
 /* Plan, potentials and both values from the basis tree, with the true weights and costs. */
 void certify(exact_solver *s, exact_result *result, bool coarse_optimal);

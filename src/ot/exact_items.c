@@ -1,43 +1,146 @@
 /* Transport between two items, from their points. */
+#include <math.h>
 #include <string.h>
 
 #include "ot/exact.h"
 
+enum {
+    MATRIX_DIM = 4,             /* from this dimension on costs are kept, not made again ... */
+    MATRIX_CELLS = 2048 * 2048, /* ... for problems up to this size */
+    WHOLE_RANGE = 1 << 10,      /* largest coordinate of points taken as whole numbers */
+    WHOLE_DIM = 8
+};
+
 typedef struct item_points {
-    double *x, *y;
+    double *x, *y, *matrix;
+    int32_t *whole_x, *whole_y;
 } item_points;
 
-static void gather(item_points *p, const measures *mx, item_view x, const measures *my, item_view y)
+static void lay_out(item_points *p, arena *a, int64_t n, int64_t m, int64_t d)
 {
+    bool whole = d <= WHOLE_DIM, matrix = d >= MATRIX_DIM && n * m <= MATRIX_CELLS;
+    p->x = arena_take(a, n * d, sizeof *p->x);
+    p->y = arena_take(a, m * d, sizeof *p->y);
+    p->whole_x = arena_take(a, whole ? n * d : 0, sizeof *p->whole_x);
+    p->whole_y = arena_take(a, whole ? m * d : 0, sizeof *p->whole_y);
+    p->matrix = arena_take(a, matrix ? n * m : 0, sizeof *p->matrix);
+}
+
+/* Squares leave the number range long before coordinates do: far from 1, points are scaled by a
+ * power of two, 2^-result. */
+static int gather(const kernels *k, item_points *p, const measures *mx, item_view x,
+                  const measures *my, item_view y)
+{
+    int64_t d = mx->d;
+    double low, high;
+    int exponent = 0;
     for (int64_t i = 0; i < x.n; i++)
-        memcpy(p->x + i * mx->d, measures_point(mx, x.index[i]), (size_t)mx->d * sizeof *p->x);
+        memcpy(p->x + i * d, measures_point(mx, x.index[i]), (size_t)d * sizeof *p->x);
     for (int64_t j = 0; j < y.n; j++)
-        for (int64_t k = 0; k < my->d; k++)
-            p->y[k * y.n + j] = measures_point(my, y.index[j])[k];
+        for (int64_t c = 0; c < d; c++)
+            p->y[c * y.n + j] = measures_point(my, y.index[j])[c];
+    k->range(&low, &high, p->x, x.n * d);
+    double largest = fmax(fabs(low), fabs(high));
+    k->range(&low, &high, p->y, y.n * d);
+    largest = fmax(largest, fmax(fabs(low), fabs(high)));
+    if (largest == 0 || (largest > 1e-80 && largest < 1e80))
+        return 0;
+    frexp(largest, &exponent);
+    for (int64_t c = 0; c < x.n * d; c++)
+        p->x[c] = ldexp(p->x[c], -exponent);
+    for (int64_t c = 0; c < y.n * d; c++)
+        p->y[c] = ldexp(p->y[c], -exponent);
+    return exponent;
+}
+
+/* Copy to integers; false when one is no whole number or too large. */
+static bool to_whole(int32_t *out, const double *from, int64_t count)
+{
+    bool whole = true;
+    for (int64_t k = 0; k < count; k++) {
+        double x = fabs(from[k]) <= WHOLE_RANGE ? from[k] : WHOLE_RANGE + 0.5;
+        out[k] = (int32_t)x;
+        whole &= x == out[k];
+    }
+    return whole;
+}
+
+/* The same item: nothing moves. */
+static bool same_item(const measures *mx, item_view x, const measures *my, item_view y)
+{
+    return mx == my && x.n == y.n &&
+           (x.index == y.index ||
+            (memcmp(x.index, y.index, (size_t)x.n * sizeof *x.index) == 0 &&
+             memcmp(x.weight, y.weight, (size_t)x.n * sizeof *x.weight) == 0));
+}
+
+static ddsc_status solve_same(exact_solver *s, exact_result *result, item_view x)
+{
+    arena a = {s->given.block, 0};
+    int64_t n = x.n;
+    s->f = s->g = arena_take(&a, n, sizeof *s->f);
+    s->plan_mass = arena_take(&a, n, sizeof *s->plan_mass);
+    s->plan_row = s->plan_column = arena_take(&a, n, sizeof *s->plan_row);
+    if (a.used > s->given.size) {
+        ddsc_status status = workspace_grow(s->ctx, &s->given, a.used);
+        return status < 0 ? status : solve_same(s, result, x);
+    }
+    for (int64_t i = 0; i < n; i++) {
+        s->f[i] = 0;
+        s->plan_row[i] = (int32_t)i;
+        s->plan_mass[i] = x.weight[i];
+    }
+    *result = (exact_result){.n_plan = n};
+    return DDSC_OK;
+}
+
+static void make_cost(cost_rows *cost, exact_solver *s, const item_points *p, int64_t n, int64_t m,
+                      int64_t d)
+{
+    *cost = (cost_rows){
+        .k = s->k, .n = n, .m = m, .d = d, .stride = m, .x = p->x, .y = p->y, .cap = INFINITY};
+    if (d <= WHOLE_DIM && to_whole(p->whole_x, p->x, n * d) && to_whole(p->whole_y, p->y, m * d)) {
+        cost->whole_x = p->whole_x;
+        cost->whole_y = p->whole_y;
+    }
+    if (d < MATRIX_DIM || n * m > MATRIX_CELLS)
+        return;
+    for (int64_t i = 0; i < n; i++)
+        s->k->distances(p->matrix + i * m, p->x + i * d, p->y, m, d, m);
+    cost->dense = p->matrix;
+}
+
+static void scale_back(exact_solver *s, exact_result *result, int exponent)
+{
+    for (int64_t i = 0; i < s->net.n; i++)
+        s->f[i] = ldexp(s->f[i], exponent);
+    for (int64_t j = 0; j < s->net.m; j++)
+        s->g[j] = ldexp(s->g[j], exponent);
+    result->primal = ldexp(result->primal, exponent);
+    result->dual = ldexp(result->dual, exponent);
 }
 
 ddsc_status exact_solve_items(exact_solver *solver, exact_result *result, const measures *mx,
                               int64_t i, const measures *my, int64_t j, int64_t max_pivots)
 {
     item_view x = measures_item(mx, i), y = measures_item(my, j);
-    item_points points;
-    arena a = {NULL, 0};
-    arena_take(&a, x.n * mx->d, sizeof(double));
-    arena_take(&a, y.n * my->d, sizeof(double));
-    ddsc_status status = workspace_grow(solver->ctx, &solver->given, a.used);
-    if (status < 0)
-        return status;
-    a = (arena){solver->given.block, 0};
-    points.x = arena_take(&a, x.n * mx->d, sizeof *points.x);
-    points.y = arena_take(&a, y.n * my->d, sizeof *points.y);
-    gather(&points, mx, x, my, y);
-    cost_rows cost = {.k = solver->k,
-                      .n = x.n,
-                      .m = y.n,
-                      .d = mx->d,
-                      .stride = y.n,
-                      .x = points.x,
-                      .y = points.y,
-                      .cap = __builtin_inf()};
-    return solve_ordinary(solver, result, x.weight, y.weight, &cost, max_pivots);
+    item_points p;
+    cost_rows cost;
+    ddsc_status status = DDSC_OK;
+    if (same_item(mx, x, my, y))
+        return solve_same(solver, result, x);
+    arena a = {solver->given.block, 0};
+    lay_out(&p, &a, x.n, y.n, mx->d);
+    if (a.used > solver->given.size) {
+        TRY(workspace_grow(solver->ctx, &solver->given, a.used));
+        a = (arena){solver->given.block, 0};
+        lay_out(&p, &a, x.n, y.n, mx->d);
+    }
+    int exponent = gather(solver->k, &p, mx, x, my, y);
+    make_cost(&cost, solver, &p, x.n, y.n, mx->d);
+    TRY(solve_ordinary(solver, result, x.weight, y.weight, &cost, max_pivots));
+    if (exponent)
+        scale_back(solver, result, 2 * exponent);
+done:
+    return status;
 }

@@ -17,7 +17,7 @@ typedef struct survey {
     double sum_a, sum_b, largest;
 } survey;
 
-static survey look_over(const exact_problem *p)
+static survey look_over(const exact_problem *p, const kernels *k)
 {
     survey v = {0};
     for (int64_t i = 0; i < p->n; i++) {
@@ -28,8 +28,9 @@ static survey look_over(const exact_problem *p)
         v.m += p->b[j] > 0;
         v.sum_b += p->b[j];
     }
-    for (int64_t k = 0; k < p->n * p->m; k++)
-        v.largest = fabs(p->cost[k]) > v.largest ? fabs(p->cost[k]) : v.largest;
+    double low, high;
+    k->range(&low, &high, p->cost, p->n * p->m);
+    v.largest = fmax(fabs(low), fabs(high));
     return v;
 }
 
@@ -114,7 +115,7 @@ static void restore(exact_solver *s, const reduction *r, const exact_problem *p,
 ddsc_status exact_solve(exact_solver *solver, exact_result *result, const exact_problem *problem,
                         int64_t max_pivots)
 {
-    survey v = look_over(problem);
+    survey v = look_over(problem, solver->k);
     cost_rows cost = {
         .k = solver->k, .n = problem->n, .m = problem->m, .dense = problem->cost, .cap = INFINITY};
     if (is_ordinary(problem, &v))

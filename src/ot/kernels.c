@@ -13,10 +13,19 @@ static int32_t row_min(const int32_t *cost, const int32_t *sink, int64_t count)
     return best;
 }
 
-static void row_min_two(int32_t least[2], const int32_t *cost, const int32_t *sink, int64_t count)
+static int32_t block_min(const int32_t *cost, const int32_t *sink, const int32_t *source,
+                         int64_t rows, int64_t count, int64_t *row)
 {
-    least[0] = row_min(cost, sink, count);
-    least[1] = row_min(cost + count, sink, count);
+    int32_t best = INT32_MAX;
+    *row = 0;
+    for (int64_t i = 0; i < rows; i++) {
+        int32_t value = row_min(cost + i * count, sink, count) - source[i];
+        if (value < best) {
+            best = value;
+            *row = i;
+        }
+    }
+    return best;
 }
 
 static int64_t row_find(const int32_t *cost, const int32_t *sink, int32_t value)
@@ -25,6 +34,27 @@ static int64_t row_find(const int32_t *cost, const int32_t *sink, int32_t value)
     while (cost[j] + sink[j] != value)
         j++;
     return j;
+}
+
+static int64_t row_best(const int32_t *cost, const int32_t *sink, int64_t count)
+{
+    return row_find(cost, sink, row_min(cost, sink, count));
+}
+
+static void row_raise(int32_t *high, const int32_t *cost, int64_t count, int32_t f)
+{
+    for (int64_t j = 0; j < count; j++)
+        high[j] = f - cost[j] > high[j] ? f - cost[j] : high[j];
+}
+
+static void whole_distances(int32_t *out, const int32_t *x, const int32_t *y, int64_t stride,
+                            int64_t d, int64_t count, int shift)
+{
+    for (int64_t j = 0; j < count; j++)
+        out[j] = (x[0] - y[j]) * (x[0] - y[j]) << shift;
+    for (int64_t k = 1; k < d; k++)
+        for (int64_t j = 0; j < count; j++)
+            out[j] += (x[k] - y[k * stride + j]) * (x[k] - y[k * stride + j]) << shift;
 }
 
 static bool quantise(int32_t *out, const double *cost, int64_t count, double offset, double scale)
@@ -56,7 +86,7 @@ static void move(const mask_move *m)
     }
 }
 
-static void shift(int32_t *potential, const uint64_t *mask, int64_t count, int32_t by)
+static void shift_mask(int32_t *potential, const uint64_t *mask, int64_t count, int32_t by)
 {
     for (int64_t w = 0; 64 * w < count; w++)
         for (uint64_t bits = mask[w]; bits; bits &= bits - 1)
@@ -133,11 +163,14 @@ static double arcs_min(const double *cost, const int32_t *column, const double *
 const kernels kernels_portable = {
     .name = "portable",
     .row_min = row_min,
-    .row_min_two = row_min_two,
+    .block_min = block_min,
     .row_find = row_find,
+    .row_best = row_best,
+    .row_raise = row_raise,
+    .whole_distances = whole_distances,
     .quantise = quantise,
     .move = move,
-    .shift = shift,
+    .shift = shift_mask,
     .shift_fine = shift_fine,
     .distances = distances,
     .range = range,

@@ -25,11 +25,21 @@ typedef struct kernels {
     const char *name;
 
     /* ---- int32 costs, dense rows; count is a multiple of LANES ---- */
-    /* The least cost[j] + sink[j] of one row, and of two rows that follow each other. */
+    /* The least cost[j] + sink[j] of a row. */
     int32_t (*row_min)(const int32_t *cost, const int32_t *sink, int64_t count);
-    void (*row_min_two)(int32_t least[2], const int32_t *cost, const int32_t *sink, int64_t count);
+    /* The least cost[i * count + j] + sink[j] - source[i] over a block of rows, and its first row.
+     */
+    int32_t (*block_min)(const int32_t *cost, const int32_t *sink, const int32_t *source,
+                         int64_t rows, int64_t count, int64_t *row);
     /* The first j with cost[j] + sink[j] == value; there is one. */
     int64_t (*row_find)(const int32_t *cost, const int32_t *sink, int32_t value);
+    /* The first j of least cost[j] + sink[j]. */
+    int64_t (*row_best)(const int32_t *cost, const int32_t *sink, int64_t count);
+    /* high[j] = max(high[j], f - cost[j]). */
+    void (*row_raise)(int32_t *high, const int32_t *cost, int64_t count, int32_t f);
+    /* out[j] = 2^shift sum over k of (x[k] - y[k * stride + j])^2; any count. */
+    void (*whole_distances)(int32_t *out, const int32_t *x, const int32_t *y, int64_t stride,
+                            int64_t d, int64_t count, int shift);
     /* out[j] = (cost[j] - offset) * scale to the nearest integer; true when nothing was lost. */
     bool (*quantise)(int32_t *out, const double *cost, int64_t count, double offset, double scale);
 

@@ -40,18 +40,23 @@ AVX2 static int32_t row_min(const int32_t *cost, const int32_t *sink, int64_t co
     return least_int(_mm256_min_epi32(low, high));
 }
 
-AVX2 static void row_min_two(int32_t least[2], const int32_t *cost, const int32_t *sink,
-                             int64_t count)
+AVX2 static int32_t block_min(const int32_t *cost, const int32_t *sink, const int32_t *source,
+                              int64_t rows, int64_t count, int64_t *row)
 {
-    const int32_t *next = cost + count;
-    __m256i best = _mm256_set1_epi32(INT32_MAX), second = best;
-    for (int64_t j = 0; j < count; j += 8) {
-        __m256i pot = load(sink + j);
-        best = _mm256_min_epi32(best, _mm256_add_epi32(load(cost + j), pot));
-        second = _mm256_min_epi32(second, _mm256_add_epi32(load(next + j), pot));
+    __m256i best = _mm256_set1_epi32(INT32_MAX), where = _mm256_setzero_si256();
+    for (int64_t i = 0; i < rows; i++, cost += count) {
+        __m256i least = value_at(cost, sink);
+        for (int64_t j = 8; j < count; j += 8)
+            least = _mm256_min_epi32(least, value_at(cost + j, sink + j));
+        least = _mm256_sub_epi32(least, _mm256_set1_epi32(source[i]));
+        __m256i better = _mm256_cmpgt_epi32(best, least);
+        best = _mm256_min_epi32(best, least);
+        where = _mm256_blendv_epi8(where, _mm256_set1_epi32((int32_t)i), better);
     }
-    least[0] = least_int(best);
-    least[1] = least_int(second);
+    int32_t value = least_int(best);
+    __m256i hit = _mm256_cmpeq_epi32(best, _mm256_set1_epi32(value));
+    *row = least_int(_mm256_blendv_epi8(_mm256_set1_epi32(INT32_MAX), where, hit));
+    return value;
 }
 
 AVX2 static int64_t row_find(const int32_t *cost, const int32_t *sink, int32_t value)
@@ -63,6 +68,36 @@ AVX2 static int64_t row_find(const int32_t *cost, const int32_t *sink, int32_t v
         if (hit)
             return j + __builtin_ctz((unsigned)hit);
     }
+}
+
+AVX2 static int64_t row_best(const int32_t *cost, const int32_t *sink, int64_t count)
+{
+    return row_find(cost, sink, row_min(cost, sink, count));
+}
+
+AVX2 static void row_raise(int32_t *high, const int32_t *cost, int64_t count, int32_t f)
+{
+    __m256i from = _mm256_set1_epi32(f);
+    for (int64_t j = 0; j < count; j += 8) {
+        __m256i value = _mm256_sub_epi32(from, load(cost + j));
+        store(high + j, _mm256_max_epi32(load(high + j), value));
+    }
+}
+
+AVX2 static void whole_distances(int32_t *out, const int32_t *x, const int32_t *y, int64_t stride,
+                                 int64_t d, int64_t count, int shift)
+{
+    __m128i by = _mm_cvtsi32_si128(shift);
+    int64_t j = 0;
+    for (; j + 8 <= count; j += 8) {
+        __m256i sum = _mm256_setzero_si256();
+        for (int64_t k = 0; k < d; k++) {
+            __m256i t = _mm256_sub_epi32(_mm256_set1_epi32(x[k]), load(y + k * stride + j));
+            sum = _mm256_add_epi32(sum, _mm256_mullo_epi32(t, t));
+        }
+        store(out + j, _mm256_sll_epi32(sum, by));
+    }
+    kernels_portable.whole_distances(out + j, x, y + j, stride, d, count - j, shift);
 }
 
 /* Four words of every mask on the way, from word w on. */
@@ -239,8 +274,11 @@ AVX2 static double arcs_min(const double *cost, const int32_t *column, const dou
 const kernels kernels_avx2 = {
     .name = "avx2",
     .row_min = row_min,
-    .row_min_two = row_min_two,
+    .block_min = block_min,
     .row_find = row_find,
+    .row_best = row_best,
+    .row_raise = row_raise,
+    .whole_distances = whole_distances,
     .quantise = quantise,
     .move = move,
     .shift = shift,

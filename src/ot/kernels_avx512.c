@@ -25,18 +25,23 @@ AVX512 static int32_t row_min(const int32_t *cost, const int32_t *sink, int64_t 
     return _mm512_reduce_min_epi32(_mm512_min_epi32(best, second));
 }
 
-AVX512 static void row_min_two(int32_t least[2], const int32_t *cost, const int32_t *sink,
-                               int64_t count)
+AVX512 static int32_t block_min(const int32_t *cost, const int32_t *sink, const int32_t *source,
+                                int64_t rows, int64_t count, int64_t *row)
 {
-    const int32_t *next = cost + count;
-    __m512i best = _mm512_set1_epi32(INT32_MAX), second = best;
-    for (int64_t j = 0; j < count; j += LANES) {
-        __m512i pot = _mm512_load_si512(sink + j);
-        best = _mm512_min_epi32(best, _mm512_add_epi32(_mm512_load_si512(cost + j), pot));
-        second = _mm512_min_epi32(second, _mm512_add_epi32(_mm512_load_si512(next + j), pot));
+    __m512i best = _mm512_set1_epi32(INT32_MAX), where = _mm512_setzero_si512();
+    for (int64_t i = 0; i < rows; i++, cost += count) {
+        __m512i least = value_at(cost, sink);
+        for (int64_t j = LANES; j < count; j += LANES)
+            least = _mm512_min_epi32(least, value_at(cost + j, sink + j));
+        least = _mm512_sub_epi32(least, _mm512_set1_epi32(source[i]));
+        __mmask16 better = _mm512_cmplt_epi32_mask(least, best);
+        best = _mm512_min_epi32(best, least);
+        where = _mm512_mask_set1_epi32(where, better, (int32_t)i);
     }
-    least[0] = _mm512_reduce_min_epi32(best);
-    least[1] = _mm512_reduce_min_epi32(second);
+    int32_t value = _mm512_reduce_min_epi32(best);
+    __mmask16 hit = _mm512_cmpeq_epi32_mask(best, _mm512_set1_epi32(value));
+    *row = _mm512_mask_reduce_min_epi32(hit, where);
+    return value;
 }
 
 AVX512 static int64_t row_find(const int32_t *cost, const int32_t *sink, int32_t value)
@@ -47,6 +52,40 @@ AVX512 static int64_t row_find(const int32_t *cost, const int32_t *sink, int32_t
     while (!(hit = _mm512_cmpeq_epi32_mask(value_at(cost + j, sink + j), wanted)))
         j += LANES;
     return j + __builtin_ctz(hit);
+}
+
+AVX512 static int64_t row_best(const int32_t *cost, const int32_t *sink, int64_t count)
+{
+    if (count > LANES)
+        return row_find(cost, sink, row_min(cost, sink, count));
+    __m512i value = value_at(cost, sink);
+    __m512i least = _mm512_set1_epi32(_mm512_reduce_min_epi32(value));
+    return __builtin_ctz(_mm512_cmpeq_epi32_mask(value, least));
+}
+
+AVX512 static void row_raise(int32_t *high, const int32_t *cost, int64_t count, int32_t f)
+{
+    __m512i from = _mm512_set1_epi32(f);
+    for (int64_t j = 0; j < count; j += LANES) {
+        __m512i value = _mm512_sub_epi32(from, _mm512_load_si512(cost + j));
+        _mm512_store_si512(high + j, _mm512_max_epi32(_mm512_load_si512(high + j), value));
+    }
+}
+
+AVX512 static void whole_distances(int32_t *out, const int32_t *x, const int32_t *y, int64_t stride,
+                                   int64_t d, int64_t count, int shift)
+{
+    __m128i by = _mm_cvtsi32_si128(shift);
+    for (int64_t j = 0; j < count; j += LANES) {
+        __mmask16 in = (__mmask16)(j + LANES <= count ? 0xffffu : (1u << (count - j)) - 1);
+        __m512i sum = _mm512_setzero_si512();
+        for (int64_t k = 0; k < d; k++) {
+            __m512i t = _mm512_sub_epi32(_mm512_set1_epi32(x[k]),
+                                         _mm512_maskz_loadu_epi32(in, y + k * stride + j));
+            sum = _mm512_add_epi32(sum, _mm512_mullo_epi32(t, t));
+        }
+        _mm512_mask_storeu_epi32(out + j, in, _mm512_sll_epi32(sum, by));
+    }
 }
 
 AVX512 static void move_one_word(const mask_move *m)
@@ -115,7 +154,7 @@ AVX512 static void shift_fine(double *potential, const uint64_t *mask, int64_t c
 /* Lanes j .. j + 7 that lie below count. */
 static inline __mmask8 inside(int64_t j, int64_t count)
 {
-    return j + 8 <= count ? 0xff : (__mmask8)((1u << (count - j)) - 1);
+    return (__mmask8)(j + 8 <= count ? 0xffu : (1u << (count - j)) - 1);
 }
 
 AVX512 static bool quantise(int32_t *out, const double *cost, int64_t count, double offset,
@@ -224,8 +263,11 @@ AVX512 static double arcs_min(const double *cost, const int32_t *column, const d
 const kernels kernels_avx512 = {
     .name = "avx512",
     .row_min = row_min,
-    .row_min_two = row_min_two,
+    .block_min = block_min,
     .row_find = row_find,
+    .row_best = row_best,
+    .row_raise = row_raise,
+    .whole_distances = whole_distances,
     .quantise = quantise,
     .move = move,
     .shift = shift,

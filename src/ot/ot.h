@@ -77,30 +77,31 @@ typedef struct sinkhorn_solver sinkhorn_solver;
 
 ddsc_status sinkhorn_create(ddsc_context *ctx, sinkhorn_solver **solver);
 void sinkhorn_destroy(sinkhorn_solver *solver);
-/* A pure function of the problem: nothing of earlier solves is used. DDSC_NOT_CONVERGED when the cap
- * was met; the result is then the plan reached and its true marginal error. */
+/* A pure function of the problem: nothing of earlier solves is used. DDSC_NOT_CONVERGED when the
+ * cap was met; the result is then the plan reached and its true marginal error. */
 ddsc_status sinkhorn_solve(sinkhorn_solver *solver, sinkhorn_result *result,
                            const sinkhorn_problem *problem);
 /* The same for an item with itself (b is not read; cost symmetric with a zero diagonal), by the
  * averaged fixed point, which needs a handful of iterations whatever epsilon is. */
 ddsc_status sinkhorn_self(sinkhorn_solver *solver, sinkhorn_result *result,
                           const sinkhorn_problem *problem);
-/* Potentials and plan of the last solve, which was of `problem`: P_ij = a_i b_j exp((f_i + g_j - C_ij) / epsilon). Each side
- * carries half of the dual value; points without weight get the value that continues the formula. */
+/* Potentials and plan of the last solve, which was of `problem`: P_ij = a_i b_j exp((f_i + g_j -
+ * C_ij) / epsilon). Each side carries half of the dual value; points without weight get the value
+ * that continues the formula. */
 void sinkhorn_potentials(const sinkhorn_solver *solver, const sinkhorn_problem *problem, double *f,
                          double *g);
 void sinkhorn_plan(const sinkhorn_solver *solver, const sinkhorn_problem *problem, double *plan);
 
 /* ---- linear optimal transport ---- */
 
-/* The reference as a set of one item (destroyed by the caller): a normal sample or k-means centres of
- * the pooled points with uniform weights, or the first item of settings->reference_measures. */
+/* The reference as a set of one item (destroyed by the caller): a normal sample or k-means centres
+ * of the pooled points with uniform weights, or the first item of settings->reference_measures. */
 ddsc_status lot_reference_make(ddsc_context *ctx, measures **reference, const measures *m,
                                const ddsc_metric_settings *settings);
 /* Columns of the embedding: points of the reference times the dimension. */
 int64_t lot_columns(const measures *reference);
-/* z (n x columns): row i = sqrt(w_r) (f_i(r) - x_r), so that Euclidean distance is LOT distance. Runs
- * in parallel over the items with progress. Adds to stats: n_solved, n_iterations, max_gap,
+/* z (n x columns): row i = sqrt(w_r) (f_i(r) - x_r), so that Euclidean distance is LOT distance.
+ * Runs in parallel over the items with progress. Adds to stats: n_solved, n_iterations, max_gap,
  * n_not_converged, reference_size. */
 ddsc_status lot_embed(ddsc_context *ctx, double *z, ddsc_pair_stats *stats, const measures *m,
                       const measures *reference, int64_t max_pivots);

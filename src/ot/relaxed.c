@@ -8,9 +8,6 @@
 typedef float lanes __attribute__((vector_size(RELAXED_LANES * sizeof(float)), aligned(4)));
 typedef int32_t lane_bits __attribute__((vector_size(RELAXED_LANES * sizeof(int32_t)), aligned(4)));
 
-/* Vectors never cross a function border that is not inlined, so their calling convention is moot.
- */
-#pragma GCC diagnostic ignored "-Wpsabi"
 
 static const float FAR_AWAY = 1e30f;
 

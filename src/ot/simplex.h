@@ -66,10 +66,14 @@ typedef struct simplex {
     double fine_bound, fine_scale;
     double *arc_cost;    /* n x ARCS */
     int32_t *arc_column; /* n x ARCS */
+    int32_t *arc_count;  /* n: arcs of a row */
+    int32_t *arc_end;    /* n: the same in whole vectors, padded */
+    double *arc_weight;  /* n x ARCS: room for smoothing */
+    double *column_sum;  /* m: likewise */
     double *value;       /* m: one row of cost + potential */
     int32_t *index;      /* m + LANES */
 
-    int64_t next_row;
+    int64_t next_row, block_rows;
     int64_t pivots, max_pivots;
 } simplex;
 
@@ -98,15 +102,23 @@ void coarse_costs(simplex *s, double low, double high);
 simplex_end simplex_coarse(simplex *s);
 
 /* ---- fine ---- */
-/* Candidate arcs of every row: those of least cost - guess; NULL guesses are 0. */
-void fine_candidates(simplex *s, const double *guess);
+/* Candidate arcs of every row: those of least reduced cost under guesses in the potentials of the
+ * sinks, which are smoothed on the way if asked. */
+void fine_candidates(simplex *s, bool smoothing);
 void fine_no_candidates(simplex *s);
+void fine_set_arc(simplex *s, int64_t i, int64_t slot, int32_t column, double cost);
+void fine_pad_row(simplex *s, int64_t i, int64_t count);
+/* To the nearest integer, |x| < 2^51: adding and taking away 1.5 * 2^52 rounds. */
+static inline double fine_round(double x)
+{
+    return (x + 0x1.8p52) - 0x1.8p52;
+}
 simplex_end simplex_fine(simplex *s);
 
 /* ---- the first basis ---- */
 /* The cyclic row minimum: each source in turn serves the sink of least reduced cost, given guesses
- * of the potentials of the sinks (NULL: 0). */
-void start_coarse(simplex *s, const double *guess);
+ * in the potentials of the sinks. */
+void start_coarse(simplex *s);
 void start_fine(simplex *s); /* after fine_candidates */
 /* Sources and sinks in the order of a line, served one after the other. */
 void start_line(simplex *s, const int32_t *source, const int32_t *sink);
@@ -114,11 +126,12 @@ void start_line(simplex *s, const int32_t *source, const int32_t *sink);
 /* ---- the tree ---- */
 void tree_build(simplex *s); /* from parents and order */
 void tree_order(simplex *s); /* order from parents */
-void tree_cycle(simplex *s, int32_t source, int32_t sink);
-/* Cut off the subtree of path[side][at] and hang it by path[side][0] on path[!side][0]. `theta` is
- * the flow of the entering arc. */
-void tree_move(simplex *s, int side, int64_t at, int64_t theta);
-/* Shift the fine potentials of the subtree moved last, in a tree of lists. */
+void list_build(simplex *s);
+/* The cycle that the arc from source to sink closes, into path and length. */
+void list_cycle(simplex *s, int32_t source, int32_t sink);
+/* Take the subtree of path[side][at] to path[!side][0], with path[side][0] on top. */
+void list_move(simplex *s, int side, int64_t at);
+/* Shift the fine potentials of the subtree moved last. */
 void list_shift(simplex *s, double by);
 
 #endif

@@ -4,9 +4,23 @@
 
 #include "ot/simplex.h"
 
+/* Small problems price all rows at once, large ones two. */
+enum { BLOCK_CELLS = 256 };
+
 static int32_t *coarse_row(const simplex *s, int64_t i)
 {
     return s->coarse_cost + i * s->ld;
+}
+
+static bool fill_row(simplex *s, int64_t i)
+{
+    const cost_rows *c = &s->cost;
+    if (!c->whole_x || s->coarse_scale < 1)
+        return s->k->quantise(coarse_row(s, i), cost_row(c, i), s->m, s->coarse_offset,
+                              s->coarse_scale);
+    s->k->whole_distances(coarse_row(s, i), c->whole_x + i * c->d, c->whole_y, c->stride, c->d,
+                          s->m, ilogb(s->coarse_scale));
+    return true;
 }
 
 /* The scale is a power of two: costs that are small integers stay exact. */
@@ -18,38 +32,29 @@ void coarse_costs(simplex *s, double low, double high)
     s->coarse_scale = ldexp(1, COARSE_BITS - exponent);
     s->coarse_exact = s->coarse_offset == 0;
     for (int64_t i = 0; i < s->n; i++) {
-        int32_t *row = coarse_row(s, i);
-        if (!s->k->quantise(row, cost_row(&s->cost, i), s->m, s->coarse_offset, s->coarse_scale))
-            s->coarse_exact = false;
+        s->coarse_exact &= fill_row(s, i);
         for (int64_t j = s->m; j < s->ld; j++)
-            row[j] = COARSE_REMOVED;
+            coarse_row(s, i)[j] = COARSE_REMOVED;
     }
 }
 
-/* The better of two neighbouring rows a pivot, from where the last search ended. */
+/* The best of a block of rows a pivot, from where the last search ended. */
 static bool price(simplex *s, entering *found)
 {
     const int32_t *sink = s->coarse + s->sink0;
-    int32_t best = 0, least[2];
-    int64_t i = s->next_row;
-    for (int64_t seen = 0; seen < s->n && best == 0; seen += 2) {
-        if (i + 1 < s->n)
-            s->k->row_min_two(least, coarse_row(s, i), sink, s->ld);
-        else
-            least[0] = least[1] = s->k->row_min(coarse_row(s, i), sink, s->ld);
-        int32_t first = least[0] - s->coarse[i];
-        int32_t second = i + 1 < s->n ? least[1] - s->coarse[i + 1] : 0;
-        best = first < second ? first : second;
-        found->row = first <= second ? i : i + 1;
-        best = best < 0 ? best : 0;
-        i = i + 2 < s->n ? i + 2 : 0;
+    int32_t best = 0;
+    int64_t row = 0, first = s->next_row;
+    for (int64_t seen = 0; seen < s->n && best >= 0;) {
+        int64_t rows = BASE_MIN(s->block_rows, s->n - s->next_row);
+        first = s->next_row;
+        best = s->k->block_min(coarse_row(s, first), sink, s->coarse + first, rows, s->ld, &row);
+        s->next_row = first + rows < s->n ? first + rows : 0;
+        seen += rows;
     }
-    s->next_row = i;
-    if (best == 0)
+    if (best >= 0)
         return false;
-    int64_t row = found->row;
-    found->column = s->k->row_find(coarse_row(s, row), sink, best + s->coarse[row]);
-    found->reduced = best;
+    row += first;
+    *found = (entering){row, s->k->row_find(coarse_row(s, row), sink, best + s->coarse[row]), best};
     return true;
 }
 
@@ -94,5 +99,6 @@ simplex_end simplex_coarse(simplex *s)
 {
     static const number_system numbers = {price, shift};
     s->next_row = 0;
+    s->block_rows = BASE_MAX(2, BLOCK_CELLS / s->ld);
     return potentials(s) ? simplex_pivot(s, &numbers) : SIMPLEX_OVERFLOW;
 }

@@ -1,107 +1,45 @@
 /* The fine system: doubles that hold integers. Each row prices a few candidate arcs; when none of
  * them is negative a sweep over all arcs adds the ones that are, until there are none. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ot/simplex.h"
 
 enum {
-    FIRST_ARCS = 24,  /* candidates a row starts with */
-    SWEEP_ARCS = 16,  /* candidates a sweep may add to a row */
-    COLLECT_ARCS = 96 /* what the first choice looks at */
+    SWEEP_ARCS = 8, /* candidates a sweep may add to a row */
+    ROWS_A_PIVOT = 4
 };
 
 static const double fine_limit = 0x1p51;
-static const double padding = 0x1p52; /* cost of an unused slot: never negative */
 
 static double quanta(const simplex *s, int64_t i, int64_t j)
 {
-    const double magic = 0x1.8p52;
-    return (cost_cell(&s->cost, i, j) * s->fine_scale + magic) - magic;
+    return fine_round(cost_cell(&s->cost, i, j) * s->fine_scale);
 }
-
-/* ---- candidates ---- */
 
 typedef struct choice {
     double value;
     int32_t column;
 } choice;
 
-static int by_value(const void *left, const void *right)
-{
-    const choice *x = left, *y = right;
-    if (x->value != y->value)
-        return x->value < y->value ? -1 : 1;
-    return (x->column > y->column) - (x->column < y->column);
-}
-
-void fine_no_candidates(simplex *s)
-{
-    for (int64_t k = 0; k < s->n * ARCS; k++) {
-        s->arc_cost[k] = padding;
-        s->arc_column[k] = 0;
-    }
-}
-
-/* The cheapest FIRST_ARCS of a row or so: all below a limit that is widened or narrowed until it
- * catches a fair number; the width found serves the next row. */
-static int64_t catch_cheapest(simplex *s, double least, double *width)
-{
-    int64_t found = 0;
-    for (int tries = 0; tries < 40; tries++) {
-        found = s->k->collect(s->index, s->value, s->m, least + *width);
-        if (found < BASE_MIN(FIRST_ARCS, s->m))
-            *width = *width * 2 + 1;
-        else if (found > COLLECT_ARCS)
-            *width *= 0.5;
-        else
-            break;
-    }
-    return found;
-}
-
-static void keep_row(simplex *s, int64_t i, const choice *list, int64_t count)
-{
-    for (int64_t k = 0; k < count; k++) {
-        s->arc_column[i * ARCS + k] = list[k].column;
-        s->arc_cost[i * ARCS + k] = quanta(s, i, list[k].column);
-    }
-}
-
-void fine_candidates(simplex *s, const double *guess)
-{
-    choice list[COLLECT_ARCS];
-    double *sink = s->fine + s->sink0, width = 0;
-    fine_no_candidates(s);
-    for (int64_t j = 0; j < s->m; j++)
-        sink[j] = guess ? -guess[j] * s->fine_scale : 0;
-    for (int64_t i = 0; i < s->n; i++) {
-        double least = s->k->row_quanta(s->value, cost_row(&s->cost, i), sink, s->m, s->fine_scale);
-        int64_t caught = catch_cheapest(s, least, &width);
-        int64_t count = BASE_MIN(caught, COLLECT_ARCS);
-        for (int64_t k = 0; k < count; k++)
-            list[k] = (choice){s->value[s->index[k]], s->index[k]};
-        qsort(list, (size_t)count, sizeof *list, by_value);
-        keep_row(s, i, list, BASE_MIN(count, FIRST_ARCS));
-    }
-}
-
 /* ---- sweeps ---- */
 
-/* New arcs take the places of the candidates of largest reduced cost. */
-static void admit(simplex *s, int64_t i, const choice *in, int64_t count)
+/* Room for `count` new arcs in row i: drop arcs of the largest reduced cost when it is full. */
+static int64_t make_room(simplex *s, int64_t i, int64_t count)
 {
-    choice old[ARCS];
     const double *sink = s->fine + s->sink0;
+    double *cost = s->arc_cost + i * ARCS;
     int32_t *column = s->arc_column + i * ARCS;
-    for (int32_t k = 0; k < ARCS; k++)
-        old[k] = (choice){-(s->arc_cost[i * ARCS + k] + sink[column[k]]), k};
-    qsort(old, ARCS, sizeof *old, by_value);
-    for (int64_t k = 0; k < count; k++) {
-        column[old[k].column] = in[k].column;
-        s->arc_cost[i * ARCS + old[k].column] = quanta(s, i, in[k].column);
+    int64_t have = s->arc_count[i];
+    while (have + count > ARCS) {
+        int64_t worst = 0;
+        for (int64_t k = 1; k < have; k++)
+            if (cost[k] + sink[column[k]] > cost[worst] + sink[column[worst]])
+                worst = k;
+        cost[worst] = cost[--have];
+        column[worst] = column[have];
     }
+    return have;
 }
 
 /* All arcs of a row whose reduced cost is negative, cheapest first; at most SWEEP_ARCS are taken.
@@ -110,7 +48,8 @@ static bool sweep_row(simplex *s, int64_t i)
 {
     choice best[SWEEP_ARCS + 1];
     const double *sink = s->fine + s->sink0;
-    double least = s->k->row_quanta(s->value, cost_row(&s->cost, i), sink, s->m, s->fine_scale);
+    const double *row = cost_row(&s->cost, i);
+    double least = s->k->row_quanta(s->value, row, sink, s->m, s->fine_scale);
     if (least >= s->fine[i])
         return false;
     int64_t found = s->k->collect(s->index, s->value, s->m, s->fine[i]), count = 0;
@@ -122,7 +61,10 @@ static bool sweep_row(simplex *s, int64_t i)
         best[at] = c;
         count = BASE_MIN(count + 1, SWEEP_ARCS);
     }
-    admit(s, i, best, count);
+    int64_t have = make_room(s, i, count);
+    for (int64_t k = 0; k < count; k++)
+        fine_set_arc(s, i, have + k, best[k].column, row[best[k].column]);
+    fine_pad_row(s, i, have + count);
     return true;
 }
 
@@ -136,24 +78,34 @@ static bool sweep(simplex *s)
 
 /* ---- pricing and potentials ---- */
 
+/* The best of a few rows a pivot, from where the last search ended. */
 static bool price(simplex *s, entering *found)
 {
     const double *sink = s->fine + s->sink0;
-    for (int64_t k = 0; k < s->n; k++) {
-        int64_t i = s->next_row;
-        const double *cost = s->arc_cost + i * ARCS;
-        const int32_t *column = s->arc_column + i * ARCS;
-        double least = s->k->arcs_min(cost, column, sink, ARCS);
-        s->next_row = i + 1 < s->n ? i + 1 : 0;
-        if (least >= s->fine[i])
-            continue;
-        int64_t at = 0;
-        while (cost[at] + sink[column[at]] != least)
-            at++;
-        *found = (entering){i, column[at], least - s->fine[i]};
-        return true;
-    }
-    return false;
+    double best = 0;
+    int64_t i = s->next_row;
+    for (int64_t seen = 0; seen < s->n && best == 0;)
+        for (int r = 0; r < ROWS_A_PIVOT && seen < s->n;
+             r++, seen++, i = i + 1 < s->n ? i + 1 : 0) {
+            double reduced = s->k->arcs_min(s->arc_cost + i * ARCS, s->arc_column + i * ARCS, sink,
+                                            s->arc_end[i]) -
+                             s->fine[i];
+            if (reduced < best) {
+                best = reduced;
+                found->row = i;
+            }
+        }
+    s->next_row = i;
+    if (best == 0)
+        return false;
+    const double *cost = s->arc_cost + found->row * ARCS;
+    const int32_t *column = s->arc_column + found->row * ARCS;
+    int64_t at = 0;
+    while (cost[at] + sink[column[at]] - s->fine[found->row] != best)
+        at++;
+    found->column = column[at];
+    found->reduced = best;
+    return true;
 }
 
 static bool potentials(simplex *s)

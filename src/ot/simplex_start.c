@@ -10,7 +10,7 @@ static const double removed = 1e300;
 static int64_t cheapest_coarse(simplex *s, int64_t i)
 {
     const int32_t *row = s->coarse_cost + i * s->ld, *sink = s->coarse + s->sink0;
-    return s->k->row_find(row, sink, s->k->row_min(row, sink, s->ld));
+    return s->k->row_best(row, sink, s->ld);
 }
 
 /* A candidate that is still there, else the best of the whole row. */
@@ -18,7 +18,7 @@ static int64_t cheapest_fine(simplex *s, int64_t i)
 {
     const double *sink = s->fine + s->sink0, *cost = s->arc_cost + i * ARCS;
     const int32_t *column = s->arc_column + i * ARCS;
-    double least = s->k->arcs_min(cost, column, sink, ARCS);
+    double least = s->k->arcs_min(cost, column, sink, s->arc_end[i]);
     int64_t at = 0;
     if (least < 0x1p51) {
         while (cost[at] + sink[column[at]] != least)
@@ -74,16 +74,11 @@ static void cyclic_minimum(simplex *s, int64_t (*cheapest)(simplex *s, int64_t i
     finish(s, n_done);
 }
 
-void start_coarse(simplex *s, const double *guess)
+void start_coarse(simplex *s)
 {
-    const double far = COARSE_LIMIT / 2;
-    memset(s->coarse, 0, (size_t)s->nodes * sizeof *s->coarse);
-    for (int64_t j = 0; guess && j < s->m; j++)
-        s->coarse[s->sink0 + j] = (int32_t)fmax(fmin(-guess[j] * s->coarse_scale, far), -far);
     cyclic_minimum(s, cheapest_coarse);
 }
 
-/* fine_candidates has left the guesses in the potentials of the sinks. */
 void start_fine(simplex *s)
 {
     cyclic_minimum(s, cheapest_fine);

@@ -113,6 +113,23 @@ static void load_cost(sinkhorn_solver *z, const sinkhorn_problem *problem)
     }
 }
 
+/* Costs of extreme size are brought near 1 by a power of two, which rounds nothing. */
+static void choose_unit(sinkhorn_solver *z)
+{
+    double size = scaling_magnitude(&z->s);
+    z->unit = 1;
+    if (size == 0 || (size > 1e-100 && size < 1e100))
+        return;
+    int power = BASE_MAX(ilogb(size), -1000);
+    z->unit = ldexp(1, power);
+    scaling_multiply(&z->s, ldexp(1, -power));
+}
+
+static double unit_epsilon(const sinkhorn_solver *z, double epsilon)
+{
+    return fmin(fmax(epsilon / z->unit, 1e-300), 1e300);
+}
+
 /* C - base_f - base_g >= 0: the exponents lose no digits to an offset of the cost. */
 static void reduce_cost(sinkhorn_solver *z)
 {
@@ -157,6 +174,7 @@ static ddsc_status load(sinkhorn_solver *z, const sinkhorn_problem *problem)
     memcpy(s->u, s->a, (size_t)s->n * sizeof *s->u);
     memcpy(s->v, s->b, (size_t)s->m * sizeof *s->v);
     load_cost(z, problem);
+    choose_unit(z);
     return DDSC_OK;
 }
 
@@ -192,23 +210,33 @@ static double near_entropy(const sinkhorn_solver *z)
     return total;
 }
 
-static double side_value(const double *weight, const double *base, const double *potential,
-                         const double *scale, int64_t n, double epsilon)
+/* Rows or columns, seen alike. */
+typedef struct side {
+    int64_t n;
+    const double *weight, *base, *potential, *scale;
+    const int32_t *kept;
+} side;
+
+static side side_of(const sinkhorn_solver *z, bool columns)
 {
+    const scaling *s = &z->s;
+    if (columns)
+        return (side){s->m, s->b, z->base_g, s->g, s->v, z->column_of};
+    return (side){s->n, s->a, z->base_f, s->f, s->u, z->row_of};
+}
+
+static double potential_at(const sinkhorn_solver *z, const side *x, int64_t i)
+{
+    return x->base[i] + (x->potential[i] + z->epsilon * log(x->scale[i] / x->weight[i]));
+}
+
+static double side_value(const sinkhorn_solver *z, bool columns)
+{
+    side x = side_of(z, columns);
     double sum = 0;
-    for (int64_t i = 0; i < n; i++)
-        sum += weight[i] * (base[i] + (potential[i] + epsilon * log(scale[i] / weight[i])));
+    for (int64_t i = 0; i < x.n; i++)
+        sum += x.weight[i] * potential_at(z, &x, i);
     return sum;
-}
-
-static double row_value(const sinkhorn_solver *z)
-{
-    return side_value(z->s.a, z->base_f, z->s.f, z->s.u, z->s.n, z->epsilon);
-}
-
-static double column_value(const sinkhorn_solver *z)
-{
-    return side_value(z->s.b, z->base_g, z->s.g, z->s.v, z->s.m, z->epsilon);
 }
 
 /* The dual value <a,f> + <b,g> - eps (sum P - 1) is exact to second order in the error. For a large
@@ -216,15 +244,17 @@ static double column_value(const sinkhorn_solver *z)
 static void find_values(const sinkhorn_solver *z, sinkhorn_result *result)
 {
     const scaling *s = &z->s;
-    result->sharp = scaling_cost(s, z->base_f, z->base_g);
+    double sharp = scaling_cost(s, z->base_f, z->base_g);
+    result->sharp = z->unit * sharp;
     if (z->epsilon > LARGE_EPSILON * z->range) {
-        result->regularised = result->sharp + z->epsilon * near_entropy(z);
+        result->regularised = z->unit * (sharp + z->epsilon * near_entropy(z));
         return;
     }
     double excess = 0;
     for (int64_t i = 0; i < s->n; i++)
         excess += s->u[i] * s->row_sum[i] - s->a[i];
-    result->regularised = row_value(z) + column_value(z) - z->epsilon * excess;
+    result->regularised =
+        z->unit * (side_value(z, false) + side_value(z, true) - z->epsilon * excess);
 }
 
 /* ---- solving ---- */
@@ -246,7 +276,7 @@ static void solve_product(sinkhorn_solver *z, double epsilon, sinkhorn_state *st
     for (int64_t i = 0; i < s->n; i++)
         s->f[i] -= mean;
     z->epsilon = epsilon;
-    scaling_fill(s, epsilon, INFINITY);
+    scaling_fill(s, epsilon, 1);
     state->error = scaling_measure(s);
     state->iterations = 1;
 }
@@ -258,11 +288,12 @@ ddsc_status sinkhorn_solve(sinkhorn_solver *solver, sinkhorn_result *result,
     ddsc_status status = load(solver, problem);
     if (status < 0)
         return status;
+    double epsilon = unit_epsilon(solver, problem->epsilon);
     reduce_cost(solver);
-    if (problem->epsilon > PRODUCT_EPSILON * solver->range)
-        solve_product(solver, problem->epsilon, &state);
+    if (epsilon > PRODUCT_EPSILON * solver->range)
+        solve_product(solver, epsilon, &state);
     else
-        status = sinkhorn_iterate(solver, problem->epsilon, &state);
+        status = sinkhorn_iterate(solver, epsilon, &state);
     if (status < 0)
         return status;
     find_values(solver, result);
@@ -287,8 +318,8 @@ ddsc_status sinkhorn_self(sinkhorn_solver *solver, sinkhorn_result *result,
     solver->range = scaling_subtract(s); /* f = g = 0 here: only the largest cost */
     for (int64_t i = 0; i < s->n; i++)
         s->u[i] = s->v[i] = sqrt(s->a[i]);
-    solver->epsilon = problem->epsilon;
-    scaling_fill(s, problem->epsilon, INFINITY);
+    solver->epsilon = unit_epsilon(solver, problem->epsilon);
+    scaling_fill(s, solver->epsilon, 1);
     double error = scaling_measure(s);
     int64_t iterations = 0;
     for (; error > problem->tolerance && iterations < problem->max_iterations; iterations++) {
@@ -304,51 +335,45 @@ ddsc_status sinkhorn_self(sinkhorn_solver *solver, sinkhorn_result *result,
 
 /* ---- what stays after a solve ---- */
 
-/* Value that continues the potential to a point without weight: -eps log sum_j w_j exp((h_j -
- * C_j)/eps), over the kept points of the other side. */
-static double continued(const double *potential, const double *weight, const int32_t *kept,
-                        int64_t n, const double *cost, int64_t step, double epsilon)
+static void spread(const sinkhorn_solver *z, bool columns, double shift, double *out, int64_t size)
 {
-    double high = -INFINITY, sum = 0;
-    for (int64_t k = 0; k < n; k++)
-        high = fmax(high, potential[kept[k]] - cost[kept[k] * step]);
-    for (int64_t k = 0; k < n; k++)
-        sum += weight[k] * exp((potential[kept[k]] - cost[kept[k] * step] - high) / epsilon);
-    return -high - epsilon * log(sum);
-}
-
-static void spread(double *out, int64_t size, const double *base, const double *potential,
-                   const double *scale, const double *weight, const int32_t *kept, int64_t n,
-                   double epsilon, double shift)
-{
+    side x = side_of(z, columns);
     for (int64_t i = 0; i < size; i++)
         out[i] = NAN;
-    for (int64_t i = 0; i < n; i++)
-        out[kept[i]] = base[i] + (potential[i] + epsilon * log(scale[i] / weight[i])) + shift;
+    for (int64_t i = 0; i < x.n; i++)
+        out[x.kept[i]] = z->unit * (potential_at(z, &x, i) + shift);
+}
+
+/* Continue one side's potential to its points without weight, from the kept points of the other
+ * side: -eps log sum_j w_j exp((h_j - C_j) / eps). */
+static void fill_gaps(const side *other, const double *potential, double epsilon, double *out,
+                      int64_t size, const double *cost, int64_t own_step, int64_t other_step)
+{
+    for (int64_t i = 0; i < size; i++) {
+        if (!isnan(out[i]))
+            continue;
+        double high = -INFINITY, sum = 0;
+        const double *row = cost + i * own_step;
+        for (int64_t k = 0; k < other->n; k++)
+            high = fmax(high, potential[other->kept[k]] - row[other->kept[k] * other_step]);
+        for (int64_t k = 0; k < other->n; k++) {
+            double t = potential[other->kept[k]] - row[other->kept[k] * other_step] - high;
+            sum += other->weight[k] * exp(t / epsilon);
+        }
+        out[i] = -high - epsilon * log(sum);
+    }
 }
 
 void sinkhorn_potentials(const sinkhorn_solver *solver, const sinkhorn_problem *problem, double *f,
                          double *g)
 {
-    const scaling *s = &solver->s;
-    double *rows = solver->swapped ? g : f, *columns = solver->swapped ? f : g;
-    int64_t n_rows = solver->swapped ? problem->m : problem->n;
-    int64_t n_columns = solver->swapped ? problem->n : problem->m;
-    int64_t by_row = solver->swapped ? 1 : problem->cost_stride;
-    int64_t by_column = solver->swapped ? problem->cost_stride : 1;
-    double shift = (column_value(solver) - row_value(solver)) / 2;
-    spread(rows, n_rows, solver->base_f, s->f, s->u, s->a, solver->row_of, s->n, solver->epsilon,
-           shift);
-    spread(columns, n_columns, solver->base_g, s->g, s->v, s->b, solver->column_of, s->m,
-           solver->epsilon, -shift);
-    for (int64_t i = 0; i < n_rows; i++)
-        if (isnan(rows[i]))
-            rows[i] = continued(columns, s->b, solver->column_of, s->m, problem->cost + i * by_row,
-                                by_column, solver->epsilon);
-    for (int64_t j = 0; j < n_columns; j++)
-        if (isnan(columns[j]))
-            columns[j] = continued(rows, s->a, solver->row_of, s->n, problem->cost + j * by_column,
-                                   by_row, solver->epsilon);
+    bool swapped = solver->swapped;
+    side of_f = side_of(solver, swapped), of_g = side_of(solver, !swapped);
+    double shift = (side_value(solver, !swapped) - side_value(solver, swapped)) / 2;
+    spread(solver, swapped, shift, f, problem->n);
+    spread(solver, !swapped, -shift, g, problem->m);
+    fill_gaps(&of_g, g, problem->epsilon, f, problem->n, problem->cost, problem->cost_stride, 1);
+    fill_gaps(&of_f, f, problem->epsilon, g, problem->m, problem->cost, 1, problem->cost_stride);
 }
 
 void sinkhorn_plan(const sinkhorn_solver *solver, const sinkhorn_problem *problem, double *plan)

@@ -39,7 +39,7 @@ static void fill(sinkhorn_solver *z, double epsilon)
     z->epsilon = epsilon;
     if (!scaling_fill(&z->s, epsilon, EXPONENT_LIMIT)) {
         scaling_reduce(&z->s);
-        scaling_fill(&z->s, epsilon, INFINITY);
+        scaling_fill(&z->s, epsilon, EXPONENT_LIMIT);
     }
 }
 
@@ -130,39 +130,23 @@ static bool out_of_range(double low, double high)
     return low < 1 / SUM_LIMIT || high > SUM_LIMIT;
 }
 
+static void widen(double *low, double *high, const double *scale, const double *weight, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        *low = fmin(*low, scale[i] / weight[i]);
+        *high = fmax(*high, scale[i] / weight[i]);
+    }
+}
+
 static void absorb_when_far(sinkhorn_solver *z, sinkhorn_state *state)
 {
     double low = INFINITY, high = 0;
-    for (int64_t i = 0; i < z->s.n; i++) {
-        low = fmin(low, z->s.row_sum[i]);
-        high = fmax(high, z->s.row_sum[i]);
-    }
+    widen(&low, &high, z->s.u, z->s.a, z->s.n);
+    widen(&low, &high, z->s.v, z->s.b, z->s.m);
     if (out_of_range(low, high)) {
         sinkhorn_absorb(z, z->epsilon);
         state->error = scaling_settle(&z->s);
     }
-}
-
-/* Newton steps until the tolerance, as long as they make headway. */
-static ddsc_status newton_run(sinkhorn_solver *z, sinkhorn_state *state)
-{
-    state->error = scaling_settle(&z->s);
-    double mark = INFINITY;
-    bool moved = true;
-    for (int k = 0; moved && state->error > state->tolerance && state->iterations < state->cap;
-         k++) {
-        if (k % NEWTON_WINDOW == 0) {
-            if (!(state->error < 0.5 * mark))
-                break;
-            mark = state->error;
-        }
-        ddsc_status status = newton_step(z, &state->error, &moved);
-        if (status < 0)
-            return status;
-        state->iterations++;
-        absorb_when_far(z, state);
-    }
-    return DDSC_OK;
 }
 
 static ddsc_status check_cancel(sinkhorn_solver *z)
@@ -172,32 +156,57 @@ static ddsc_status check_cancel(sinkhorn_solver *z)
     return ctx_cancelled(z->ctx) ? DDSC_ERROR_CANCELLED : DDSC_OK;
 }
 
+/* Newton steps until the tolerance, as long as they make headway. */
+static ddsc_status newton_run(sinkhorn_solver *z, sinkhorn_state *state)
+{
+    ddsc_status status = DDSC_OK;
+    double mark = INFINITY;
+    bool moved = true;
+    state->error = scaling_settle(&z->s);
+    for (int k = 0; moved && state->error > state->tolerance && state->iterations < state->cap;
+         k++) {
+        if (k % NEWTON_WINDOW == 0) {
+            if (!(state->error < 0.5 * mark))
+                break;
+            mark = state->error;
+        }
+        TRY(check_cancel(z));
+        TRY(newton_step(z, &state->error, &moved));
+        state->iterations++;
+        absorb_when_far(z, state);
+    }
+done:
+    return status;
+}
+
 /* Iterate at the epsilon of the kernel. Without `may_stick` give up once Newton steps fail. */
 static ddsc_status run_level(sinkhorn_solver *z, sinkhorn_state *state, bool may_stick)
 {
+    ddsc_status status = DDSC_OK;
     pace p = {.omega = 1};
     int64_t attempts = 0;
     while (state->iterations < state->cap) {
         scaling_report r = scaling_pass(&z->s, p.omega);
         state->iterations++;
-        if (state->iterations % 64 == 0 && check_cancel(z) < 0)
-            return DDSC_ERROR_CANCELLED;
+        if (state->iterations % 64 == 0)
+            TRY(check_cancel(z));
         if (out_of_range(r.low, r.high)) {
             sinkhorn_absorb(z, z->epsilon);
-            pace_restart(&p, 1);
+            p = (pace){.omega = 1, .patience = p.patience};
             continue;
         }
         if (p.plain_before && r.row_error <= state->tolerance)
             break;
         if (!pace_next(&p, &z->s, &r, state->tolerance))
             continue;
-        ddsc_status status = newton_run(z, state);
-        if (status < 0 || state->error <= state->tolerance || !may_stick)
-            return status;
+        TRY(newton_run(z, state));
+        if (state->error <= state->tolerance || !may_stick)
+            goto done;
         p = (pace){.omega = 1, .patience = (int64_t)1 << BASE_MIN(++attempts, 10)};
     }
     state->error = scaling_settle(&z->s);
-    return DDSC_OK;
+done:
+    return status;
 }
 
 /* ---- the levels ---- */

@@ -50,6 +50,24 @@ SIMD_INLINE void clear_columns(scaling *s)
         s->column_sum[j] = 1;
 }
 
+/* ---- the cost ---- */
+
+SIMD_CLONES double scaling_magnitude(const scaling *s)
+{
+    simd_f64 high = simd_all(0);
+    for (int64_t k = 0; k < s->n * s->stride; k += SIMD_LANES) {
+        simd_f64 size = simd_abs(simd_load(s->cost + k));
+        high = simd_max(high, simd_select(size < INFINITY, size, simd_all(0)));
+    }
+    return simd_highest(high);
+}
+
+SIMD_CLONES void scaling_multiply(scaling *s, double factor)
+{
+    for (int64_t k = 0; k < s->n * s->stride; k += SIMD_LANES)
+        simd_store(s->cost + k, simd_load(s->cost + k) * factor);
+}
+
 /* ---- the kernel ---- */
 
 SIMD_CLONES static double fill_exponents(scaling *s, double inverse)
@@ -75,20 +93,19 @@ SIMD_CLONES static double fill_exponents(scaling *s, double inverse)
     return worst;
 }
 
-SIMD_CLONES static void exponentiate(double *x, int64_t n)
+/* Held at `limit`: at an epsilon below the rounding of the cost an exponent can come out anyhow. */
+SIMD_CLONES static void exponentiate(double *x, int64_t n, double limit)
 {
     for (int64_t i = 0; i < n; i += SIMD_LANES)
-        simd_store(x + i, simd_exp(simd_load(x + i)));
+        simd_store(x + i, simd_exp(simd_min(simd_load(x + i), simd_all(limit))));
 }
 
 bool scaling_fill(scaling *s, double epsilon, double limit)
 {
     /* Padded columns have an infinite cost, so their exponent is -inf and their kernel 0. */
-    double worst = fill_exponents(s, 1.0 / BASE_MAX(epsilon, 1e-300));
-    if (!(worst <= limit))
-        return false;
-    exponentiate(s->kernel, s->n * s->stride);
-    return true;
+    double worst = fill_exponents(s, 1.0 / epsilon);
+    exponentiate(s->kernel, s->n * s->stride, limit);
+    return worst <= limit;
 }
 
 SIMD_CLONES static void reduce_rows(scaling *s)

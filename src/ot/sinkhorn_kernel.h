@@ -29,8 +29,11 @@ typedef struct scaling_report {
     double low, high;               /* range of all sums; far from 1: time to absorb */
 } scaling_report;
 
-/* Kernel of the absorbed potentials. False when a row or column has its largest exponent beyond
- * +-limit: the kernel is then not usable and the potentials must be reduced first. */
+/* Largest magnitude of the cost, and the cost multiplied. */
+double scaling_magnitude(const scaling *s);
+void scaling_multiply(scaling *s, double factor);
+/* Kernel of the absorbed potentials, exponents held at `limit`. False when a row or column has its
+ * largest exponent beyond +-limit: the potentials should then be reduced first. */
 bool scaling_fill(scaling *s, double epsilon, double limit);
 /* g_j = min_i C_ij - f_i, then f_i = min_j C_ij - g_j: every row and column gets an exponent 0. */
 void scaling_reduce(scaling *s);

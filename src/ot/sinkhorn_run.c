@@ -99,6 +99,10 @@ ddsc_status ddsc_sinkhorn_run(ddsc_context *context, double *value, ddsc_transpo
     if (result)
         *result = (ddsc_transport){mass * found.sharp, mass * found.regularised,
                                    found.marginal_error, n * m, found.iterations};
+    if (status == DDSC_NOT_CONVERGED)
+        ctx_fail(context, status,
+                 "sinkhorn: marginal error %.3g after %lld iterations, tolerance %g",
+                 found.marginal_error, (long long)found.iterations, tolerance);
 done:
     mem_free(context, room);
     sinkhorn_destroy(solver);

@@ -25,6 +25,7 @@ struct sinkhorn_solver {
     int64_t kept_capacity;
     const int32_t *row_of, *column_of;
     bool swapped; /* rows here are the problem's columns */
+    double unit;  /* cost and epsilon are kept divided by this power of two */
     scaling s;    /* of the reduced cost C - base_f - base_g >= 0 */
     double *base_f, *base_g;
     double *last_f, *last_g; /* potentials of the level before, for the extrapolation */

@@ -61,7 +61,7 @@ void search_close(search *s);
  * never by a bound. */
 static inline bool beyond(double bound, double limit)
 {
-    return bound > limit + 1e-9 * fabs(limit);
+    return bound > limit + (isfinite(limit) ? 1e-9 * fabs(limit) : 0);
 }
 
 /* The nearest by the first bound for every item. */

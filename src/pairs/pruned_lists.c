@@ -128,7 +128,8 @@ void list_drop(ddsc_context *ctx, candidates *c)
 
 static bool needs_refill(const search *s, int64_t i)
 {
-    return s->list[i].n == 0 && !beyond(s->list[i].complete_to, s->limit[i]);
+    double to = s->list[i].complete_to; /* infinite: the list had every item */
+    return s->list[i].n == 0 && isfinite(to) && !beyond(to, s->limit[i]);
 }
 
 /* Bounds of row i against all others, by tiles of one row. */

@@ -2,6 +2,7 @@
 import csv
 import io
 import json
+import xml.etree.ElementTree as xml
 
 import numpy as np
 import pytest
@@ -74,6 +75,8 @@ def test_report_stands_alone(result):
     for outside in ("<script", "http:", "https:", "src="):
         assert outside not in page
     assert page.count('class="mark" cx=') >= 45
+    body = page[page.index("<body>"):page.index("</html>")].replace("&ndash;", "-")
+    assert len(list(xml.fromstring(body).iter("table"))) == 5
 
 
 def test_names_are_escaped_in_the_report(ddsc, three_groups, tmp_path):
@@ -259,7 +262,7 @@ def test_memory_limit(ddsc, three_groups, tmp_path):
 
 def test_disconnected_graph_gets_advice(ddsc, three_groups):
     done = ddsc("cluster", three_groups, "-k", "2", "--tau", "3")
-    assert "component" in done.stderr and "warning" in done.stderr
+    assert "component" in done.stderr and "ddsc: advice: " in done.stderr
 
 
 def test_fcs_and_images(ddsc, data_dir, tmp_path):

@@ -5,8 +5,8 @@ import subprocess
 
 import pytest
 
-VERBS = ["cluster", "distance", "neighbors", "embed", "convert", "generate", "score", "info",
-         "demo"]
+VERBS = ["cluster", "distance", "neighbors", "embed", "text", "convert", "generate", "score",
+         "info", "demo"]
 
 
 def test_program_help_lists_the_verbs_in_order(ddsc):

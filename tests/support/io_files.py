@@ -103,8 +103,8 @@ def fcs(events, names=None, kind="F", order="1,2,3,4", bits=None, version="FCS3.
     text = lambda: "|" + "".join(f"{k}|{v}|" for k, v in key.items() if v is not None)
     begin = 58 + len(text().encode())
     if big:
-        key["$BEGINDATA"] = "%012d" % begin
-        key["$ENDDATA"] = "%012d" % (begin + len(data) - 1)
+        key["$BEGINDATA"] = changes.get("begindata", "%012d" % begin)
+        key["$ENDDATA"] = changes.get("enddata", "%012d" % (begin + len(data) - 1))
     body = text().encode()
     at = (0, 0) if big else (begin, begin + len(data) - 1)
     head = version.encode() + b"    " + b"".join(
@@ -212,6 +212,7 @@ def write_bad_npz():
     add_bad("half.npz", npz(**own(points=POINTS.astype("f2"))), "<f2")
     add_bad("text_points.npz", npz(**own(points=POINTS.astype("U5"))), "points|text")
     add_bad("few_labels.npz", npz(**own(labels=[1, 2])), "labels|2 elements for 3 items")
+    add_bad("latin_ids.npz", npz(**own(ids=np.array([b"a", b"b\xe8", b"c"]))), "ids|element 1")
     add_bad("few_ids.npz", npz(**own(ids=np.array(["a"]))), "ids|1 elements for 3 items")
     add_bad("float_labels.npz", npz(**own(labels=np.array([0.5, 1, 2]))), "labels|integers")
     add_bad("few_names.npz", npz(**own(labels=[0, 1, 2], label_names=np.array(["a", "b"]))),
@@ -313,10 +314,11 @@ def write_bad_csv():
         "label_changes": ("id,label,x\na,u,1\na,v,2\n", "line 3: label \"v\"|line 2"),
         "empty_id": ("id,x\n,1\n", "line 2, column 1|empty"),
         "far": ("id,x\na,1e160\n", "too large"),
+        "latin": ("id,x\nb\udce8ta,1\n", "line 2, column 1|UTF-8"),
         "control": ("id,x\n" + "a,1\n" * 2000 + "a,\x1b[31m1\n", "\"?[31m1\""),
     }
     for name, (text, fragments) in rows.items():
-        add_bad(name + ".csv", text.encode(), name + ".csv|" + fragments)
+        add_bad(name + ".csv", text.encode(errors="surrogateescape"), name + ".csv|" + fragments)
     add_bad("blank.csv", b"\n\n  \n", "no lines")
 
 
@@ -349,6 +351,7 @@ def write_bad_binary():
     add_bad("version.fcs", fcs(events, version="FCS9.9"), "9.9")
     add_bad("offsets.fcs", b"FCS3.0    " + b"%8d%8s" % (58, b"x") + b" " * 32 + bytes(99),
             "offsets that are no numbers")
+    add_bad("far_data.fcs", fcs(events, big=True, enddata=2**63 - 1, begindata=1), "DATA segment")
     add_bad("far_text.fcs", b"FCS3.0    " + b"%8d" * 6 % (58, 9999999, 0, 0, 0, 0), "TEXT")
     change = events.astype(float)
     change[2, 1] = np.nan
@@ -407,6 +410,7 @@ def write_bad_packing():
     add_bad("text.csv.xz", lzma.compress(text), "xz-compressed")
     add_bad("image.png", b"\x89PNG\r\n\x1a\n" + bytes(20), "PNG")
     add_bad("data.h5", b"\x89HDF\r\n\x1a\n" + bytes(20), "HDF5")
+    add_bad("named_bz.csv", b"BZh,x\na,1\n", "\"BZh\"")
     add_bad("wide.csv", "id,x\na,1\n".encode("utf-16"), "UTF-16")
     add_bad("noise.bin", np.random.RandomState(3).bytes(200), "no known format")
     add_bad("nothing.csv", b"", "is empty")

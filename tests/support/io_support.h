@@ -1,4 +1,5 @@
-/* Help for reader and writer tests: a folder that goes away, small files, the generated file zoo. */
+/* Help for reader and writer tests: a folder that goes away, small files, the generated file zoo.
+ */
 #ifndef DDSC_TEST_IO_SUPPORT_H
 #define DDSC_TEST_IO_SUPPORT_H
 

@@ -1,4 +1,5 @@
-/* What the readers make of phases, tables, several files and images; real data where it is there. */
+/* What the readers make of phases, tables, several files and images; real data where it is there.
+ */
 #include "io_support.h"
 
 #include <math.h>
@@ -113,7 +114,8 @@ static void test_phases(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Phases of one dimension: told apart by blank lines, by place when they take turns, or by the user. */
+/* Phases of one dimension: told apart by blank lines, by place when they take turns, or by the
+ * user. */
 static void test_equal_phases(void **state)
 {
     (void)state;
@@ -170,8 +172,8 @@ static void test_costs(void **state)
     ddsc_metric_settings_init(&metric);
     ddsc_transport plan;
     assert_ok(ctx, ddsc_distance_run(ctx, d, NULL, m, &metric, 0, 1), "w2");
-    assert_ok(ctx,
-              ddsc_emd_run(ctx, &plan, NULL, NULL, NULL, NULL, NULL, 3, 3, w[0], w[1], cost), "emd");
+    assert_ok(ctx, ddsc_emd_run(ctx, &plan, NULL, NULL, NULL, NULL, NULL, 3, 3, w[0], w[1], cost),
+              "emd");
     assert_close(d[1], plan.primal, 1e-10, 1e-12);
     ddsc_measures_destroy(m);
     ddsc_context_destroy(ctx);
@@ -247,7 +249,8 @@ static void test_join(void **state)
     ddsc_context *ctx = test_context(1, 0);
     char a[TEST_PATH], b[TEST_PATH], c[TEST_PATH];
     strcpy(a, folder_text(&room, "a.csv", "id,label,x,y\np,cat,0,0\np,cat,1,0\nq,dog,0,1\n"));
-    strcpy(b, folder_text(&room, "b.csv", "id,label,weight,x,y\nr,dog,3,1,0\nr,dog,1,5,5\ns,owl,1,0,0\n"));
+    strcpy(b, folder_text(&room, "b.csv",
+                          "id,label,weight,x,y\nr,dog,3,1,0\nr,dog,1,5,5\ns,owl,1,0,0\n"));
     strcpy(c, folder_text(&room, "c.d2", "2 1 1 0 1\n\n2 1 1 7 7\n"));
     const char *paths[3] = {a, b, c};
     ddsc_measures *m = NULL;
@@ -279,6 +282,26 @@ static void test_join(void **state)
                    "none|No such file");
     assert_int_equal(ddsc_measures_read_files(ctx, &m, 0, paths, NULL), DDSC_ERROR_ARGUMENT);
     ddsc_context_destroy(ctx);
+}
+
+static ddsc_status read_joined(ddsc_context *ctx, void *paths)
+{
+    ddsc_measures *m = NULL;
+    ddsc_status status = ddsc_measures_read_files(ctx, &m, 3, (const char *const *)paths, NULL);
+    ddsc_measures_destroy(m);
+    return status;
+}
+
+static void test_join_allocations(void **state)
+{
+    (void)state;
+    char a[TEST_PATH], b[TEST_PATH], c[TEST_PATH];
+    strcpy(a, folder_text(&room, "a.csv", "id,label,x,y\np,cat,0,0\nq,dog,0,1\n"));
+    strcpy(b, folder_text(&room, "b.csv", "id,label,weight,x,y\nr,owl,3,1,0\n"));
+    folder_text(&room, "w.d2s.vocab0", "2 2\n0 0\n1 0\n");
+    strcpy(c, folder_text(&room, "w.d2s", "0 2 1 3 1 2\n"));
+    const char *paths[3] = {a, b, c};
+    assert_true(test_failing_allocations(read_joined, paths) > 20);
 }
 
 /* ---- real data ---- */
@@ -373,8 +396,9 @@ int main(void)
         cmocka_unit_test(test_settings),     cmocka_unit_test(test_phases),
         cmocka_unit_test(test_equal_phases), cmocka_unit_test(test_costs),
         cmocka_unit_test(test_vocabularies), cmocka_unit_test(test_images),
-        cmocka_unit_test(test_join),         cmocka_unit_test(test_mnist),
-        cmocka_unit_test(test_mountain),     cmocka_unit_test(test_cytometry),
+        cmocka_unit_test(test_join),         cmocka_unit_test(test_join_allocations),
+        cmocka_unit_test(test_mnist),        cmocka_unit_test(test_mountain),
+        cmocka_unit_test(test_cytometry),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -196,14 +196,32 @@ static void check_number(const char *text)
 static void test_numbers(void **state)
 {
     (void)state;
-    static const char *const good[] = {"0",     "-0",     "+1",      "1.",     ".5",   "-.5e1",
-                                       "1e22",  "1e23",   "1e-22",   "1e-23",  "0.1",  "123456789",
-                                       "9007199254740992", "9007199254740993", "1E+05", "4.9e-324",
-                                       "1.7976931348623157e308", "2.2250738585072011e-308", "1e999",
-                                       "1e-999", "0.000000000000000000000000000000000001",
-                                       "123456789012345678901234567890", "1e-400", "0e999999999999"};
-    static const char *const wrong[] = {"", "-", ".", "e5", "1e", "1e+", "1.2.3", "0x10", "1 ",
-                                        " 1", "1,5", "nanx", "in", "--1", "1f", "+-1"};
+    static const char *const good[] = {"0",
+                                       "-0",
+                                       "+1",
+                                       "1.",
+                                       ".5",
+                                       "-.5e1",
+                                       "1e22",
+                                       "1e23",
+                                       "1e-22",
+                                       "1e-23",
+                                       "0.1",
+                                       "123456789",
+                                       "9007199254740992",
+                                       "9007199254740993",
+                                       "1E+05",
+                                       "4.9e-324",
+                                       "1.7976931348623157e308",
+                                       "2.2250738585072011e-308",
+                                       "1e999",
+                                       "1e-999",
+                                       "0.000000000000000000000000000000000001",
+                                       "123456789012345678901234567890",
+                                       "1e-400",
+                                       "0e999999999999"};
+    static const char *const wrong[] = {"",   "-",  ".",   "e5",   "1e", "1e+", "1.2.3", "0x10",
+                                        "1 ", " 1", "1,5", "nanx", "in", "--1", "1f",    "+-1"};
     double value;
     for (size_t k = 0; k < sizeof good / sizeof *good; k++)
         check_number(good[k]);
@@ -298,18 +316,12 @@ static void test_sniff(void **state)
         size_t n;
         ddsc_format format;
     } cases[] = {
-        {"PK\3\4", 4, DDSC_FORMAT_NPZ},
-        {"\x93NUMPY\1\0", 8, DDSC_FORMAT_NPY},
-        {"id,x\n", 5, DDSC_FORMAT_CSV},
-        {"0\t3\t0.5\n", 8, DDSC_FORMAT_D2},
-        {"\n 3\n4\n", 6, DDSC_FORMAT_D2},
-        {"1,2,3\n", 6, DDSC_FORMAT_CSV},
-        {"\0\0\x08\x03", 4, DDSC_FORMAT_IDX},
-        {"FCS3.0      58", 14, DDSC_FORMAT_FCS},
-        {"FCS3.0,x\n1,2", 12, DDSC_FORMAT_CSV},
-        {"%%MatrixMarket matrix", 21, DDSC_FORMAT_MTX},
-        {"\x01\x02\x03", 3, DDSC_FORMAT_AUTO},
-        {"", 0, DDSC_FORMAT_AUTO},
+        {"PK\3\4", 4, DDSC_FORMAT_NPZ},         {"\x93NUMPY\1\0", 8, DDSC_FORMAT_NPY},
+        {"id,x\n", 5, DDSC_FORMAT_CSV},         {"0\t3\t0.5\n", 8, DDSC_FORMAT_D2},
+        {"\n 3\n4\n", 6, DDSC_FORMAT_D2},       {"1,2,3\n", 6, DDSC_FORMAT_CSV},
+        {"\0\0\x08\x03", 4, DDSC_FORMAT_IDX},   {"FCS3.0      58", 14, DDSC_FORMAT_FCS},
+        {"FCS3.0,x\n1,2", 12, DDSC_FORMAT_CSV}, {"%%MatrixMarket matrix", 21, DDSC_FORMAT_MTX},
+        {"\x01\x02\x03", 3, DDSC_FORMAT_AUTO},  {"", 0, DDSC_FORMAT_AUTO},
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
         assert_int_equal(io_sniff((const unsigned char *)cases[k].bytes, cases[k].n),
@@ -319,12 +331,12 @@ static void test_sniff(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_blocks),     cmocka_unit_test(test_members),
-        cmocka_unit_test(test_lines),      cmocka_unit_test(test_line_edges),
-        cmocka_unit_test(test_limits),     cmocka_unit_test(test_missing),
-        cmocka_unit_test(test_numbers),    cmocka_unit_test(test_number_round_trip),
-        cmocka_unit_test(test_integers),   cmocka_unit_test(test_locale),
-        cmocka_unit_test(test_table),      cmocka_unit_test(test_sniff),
+        cmocka_unit_test(test_blocks),   cmocka_unit_test(test_members),
+        cmocka_unit_test(test_lines),    cmocka_unit_test(test_line_edges),
+        cmocka_unit_test(test_limits),   cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_numbers),  cmocka_unit_test(test_number_round_trip),
+        cmocka_unit_test(test_integers), cmocka_unit_test(test_locale),
+        cmocka_unit_test(test_table),    cmocka_unit_test(test_sniff),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -74,7 +74,8 @@ static void test_clouds(void **state)
     ddsc_context *ctx = test_context(2, 0);
     for (int64_t d = 1; d < 6; d += 2) {
         measures *m = test_random_measures(ctx, 30, 9, d, (uint64_t)d);
-        static const char *const names[] = {"a.npz", "a.csv", "a.tsv", "a.csv.gz", "a.d2", "a.d2.gz"};
+        static const char *const names[] = {"a.npz",    "a.csv", "a.tsv",
+                                            "a.csv.gz", "a.d2",  "a.d2.gz"};
         for (size_t k = 0; k < sizeof names / sizeof *names; k++)
             round_trip(ctx, m, names[k], k < 4);
         ddsc_measures_destroy(m);
@@ -310,8 +311,8 @@ static void test_labels(void **state)
     check_text_labels("99999999999\n5\n99999999999\n", 3, b); /* too wide: taken as names */
     static const unsigned char idx[] = {0, 0, 8, 1, 0, 0, 0, 3, 1, 0, 1};
     check_labels("labels.idx", idx, sizeof idx, 3, one);
-    static const unsigned char wide[] = {0, 0, 12, 1, 0, 0, 0, 3, 0, 0,    0,    3,
-                                         255, 255, 255, 255, 0, 0, 0, 3};
+    static const unsigned char wide[] = {0, 0, 12,  1,   0,   0,   0, 3, 0, 0,
+                                         0, 3, 255, 255, 255, 255, 0, 0, 0, 3};
     check_labels("labels.idx", wide, sizeof wide, 3, a);
 }
 
@@ -482,6 +483,61 @@ static ddsc_status write_all_kinds(ddsc_context *ctx, void *arg)
     return status;
 }
 
+static ddsc_status read_a_matrix(ddsc_context *ctx, void *path)
+{
+    double *matrix = NULL;
+    int64_t n;
+    ddsc_status status = ddsc_matrix_read(ctx, &matrix, &n, path);
+    ddsc_release(ctx, matrix);
+    return status;
+}
+
+static ddsc_status read_some_labels(ddsc_context *ctx, void *path)
+{
+    int32_t *label = NULL;
+    int64_t n;
+    ddsc_status status = ddsc_labels_read(ctx, &label, &n, path);
+    ddsc_release(ctx, label);
+    return status;
+}
+
+static ddsc_status write_the_rest(ddsc_context *ctx, void *graph)
+{
+    ddsc_status status = DDSC_OK;
+    double matrix[4] = {0, 1, 1, 0};
+    int32_t label[2] = {0, 1};
+    TRY(ddsc_matrix_write(ctx, matrix, 2, 2, folder_file(&room, "m.npy.gz"), 1));
+    TRY(ddsc_labels_write(ctx, label, 2, NULL, folder_file(&room, "l.csv"), 1));
+    TRY(ddsc_file_write(ctx, folder_file(&room, "f.txt"), "text", 4, 1));
+    TRY(ddsc_graph_write(ctx, graph, folder_file(&room, "g.mtx"), 1));
+done:
+    return status;
+}
+
+static void test_other_allocations(void **state)
+{
+    (void)state;
+    ddsc_context *ctx = test_context(1, 0);
+    double d[4] = {0, 1, 1, 0};
+    ddsc_graph_settings set;
+    ddsc_graph_settings_init(&set);
+    ddsc_graph *g = NULL;
+    char path[TEST_PATH];
+    assert_ok(ctx, ddsc_graph_create_from_matrix(ctx, &g, 2, d, 0, &set), "graph");
+    assert_true(test_failing_allocations(write_the_rest, g) > 8);
+    assert_no_leftovers();
+    strcpy(path, folder_file(&room, "m.npy.gz"));
+    assert_true(test_failing_allocations(read_a_matrix, path) > 3);
+    strcpy(path, folder_file(&room, "g.mtx"));
+    assert_true(test_failing_allocations(read_a_matrix, path) > 3);
+    strcpy(path, folder_file(&room, "l.csv"));
+    assert_true(test_failing_allocations(read_some_labels, path) > 3);
+    strcpy(path, folder_text(&room, "names.csv", "id,label\na,cat\nb,dog\n"));
+    assert_true(test_failing_allocations(read_some_labels, path) > 3);
+    ddsc_graph_destroy(g);
+    ddsc_context_destroy(ctx);
+}
+
 static void test_allocations(void **state)
 {
     (void)state;
@@ -498,14 +554,23 @@ static void test_allocations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_clouds),     cmocka_unit_test(test_names),
-        cmocka_unit_test(test_shared),     cmocka_unit_test(test_zip64),
-        cmocka_unit_test(test_same_bytes), cmocka_unit_test(test_matrix),
-        cmocka_unit_test(test_mtx),        cmocka_unit_test(test_labels),
-        cmocka_unit_test(test_labels_out), cmocka_unit_test(test_graph),
-        cmocka_unit_test(test_overwrite),  cmocka_unit_test(test_race),
-        cmocka_unit_test(test_abort),      cmocka_unit_test(test_places),
-        cmocka_unit_test(test_refusals),   cmocka_unit_test(test_allocations),
+        cmocka_unit_test(test_clouds),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_shared),
+        cmocka_unit_test(test_zip64),
+        cmocka_unit_test(test_same_bytes),
+        cmocka_unit_test(test_matrix),
+        cmocka_unit_test(test_mtx),
+        cmocka_unit_test(test_labels),
+        cmocka_unit_test(test_labels_out),
+        cmocka_unit_test(test_graph),
+        cmocka_unit_test(test_overwrite),
+        cmocka_unit_test(test_race),
+        cmocka_unit_test(test_abort),
+        cmocka_unit_test(test_places),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_allocations),
+        cmocka_unit_test(test_other_allocations),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -1,5 +1,5 @@
-/* The file zoo: good files of every kind give the same items; every bad one gets a status and a message
- * that names the trouble, and leaves nothing behind. */
+/* The file zoo: good files of every kind give the same items; every bad one gets a status and a
+ * message that names the trouble, and leaves nothing behind. */
 #include "io_support.h"
 
 #include <math.h>
@@ -171,8 +171,8 @@ static void read_damaged(ddsc_context *ctx, const char *name, const char *bytes,
 static void test_damage(void **state)
 {
     (void)state;
-    static const char *const files[] = {"deflated.npz", "dense_f4.npz", "quoted.csv.gz",
-                                        "blank_lines.d2", "integer.fcs", "double_big.fcs"};
+    static const char *const files[] = {"deflated.npz",   "dense_f4.npz", "quoted.csv.gz",
+                                        "blank_lines.d2", "integer.fcs",  "double_big.fcs"};
     if (!have_zoo)
         skip();
     ddsc_context_settings set;
@@ -219,10 +219,9 @@ static ddsc_status read_two(ddsc_context *ctx, void *paths)
 static void test_allocations(void **state)
 {
     (void)state;
-    static const char *const files[] = {"deflated.npz",  "dense_fortran.npz", "shared.npz",
-                                        "named.npz",     "quoted.csv.gz",     "tabs.tsv",
-                                        "blank_lines.d2", "words.d2s",        "integer.fcs",
-                                        "gzipped.npz.gz"};
+    static const char *const files[] = {
+        "deflated.npz", "dense_fortran.npz", "shared.npz", "named.npz",   "quoted.csv.gz",
+        "tabs.tsv",     "blank_lines.d2",    "words.d2s",  "integer.fcs", "gzipped.npz.gz"};
     if (!have_zoo)
         skip();
     for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
@@ -307,9 +306,9 @@ static void test_fcs_channels(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_good),        cmocka_unit_test(test_bad),
-        cmocka_unit_test(test_damage),      cmocka_unit_test(test_allocations),
-        cmocka_unit_test(test_fcs),         cmocka_unit_test(test_fcs_channels),
+        cmocka_unit_test(test_good),   cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_damage), cmocka_unit_test(test_allocations),
+        cmocka_unit_test(test_fcs),    cmocka_unit_test(test_fcs_channels),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

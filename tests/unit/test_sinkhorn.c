@@ -310,8 +310,8 @@ static void test_scaling(void **state)
     ddsc_context *ctx = test_context(1, 0);
     sample s = sample_make(14, 16, 2, 6);
     double epsilon = 0.03 * s.median, before = solve(ctx, &s, epsilon, DDSC_SINKHORN_REGULARISED);
-    static const double scale[] = {0x1p-900, 0x1p-60, 0x1p60, 0x1p900};
-    for (int k = 0; k < 4; k++) {
+    static const double scale[] = {0x1p-980, 0x1p-300, 0x1p-60, 0x1p60, 0x1p400, 0x1p990};
+    for (int k = 0; k < 6; k++) {
         sample t = sample_make(14, 16, 2, 6);
         for (int64_t p = 0; p < t.n * t.m; p++)
             t.cost[p] *= scale[k];
@@ -432,6 +432,7 @@ static void test_cap(void **state)
                 error += fabs(row - s.a[i]) + fabs(column - s.b[i]);
             }
             assert_int_equal(status, t.gap <= TOLERANCE ? DDSC_OK : DDSC_NOT_CONVERGED);
+            assert_int_equal(status != DDSC_OK, ddsc_context_message(ctx)[0] != '\0');
             assert_true(t.n_iterations <= cap && isfinite(value));
             assert_close(t.gap, error, 1e-9, 1e-13);
             free(plan);

@@ -1,0 +1,28 @@
+#!/usr/bin/python3
+"""All benchmarks, or the named ones:  bench/run.py [NAME...] [-- OPTIONS OF A SINGLE ONE]"""
+import os
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def main():
+    words = sys.argv[1:]
+    options = words[words.index("--") + 1:] if "--" in words else []
+    names = words[: words.index("--")] if "--" in words else words
+    known = sorted(f[:-3] for f in os.listdir(HERE) if f.endswith(".py") and f != "run.py")
+    for name in names:
+        if name not in known:
+            sys.exit(f"bench: no '{name}'; there are {', '.join(known)}")
+    failed = []
+    for name in names or known:
+        print(f"== {name}", flush=True)
+        if subprocess.run([sys.executable, f"{HERE}/{name}.py", *options]).returncode != 0:
+            failed.append(name)
+    if failed:
+        sys.exit(f"bench: answers were not verified in {', '.join(failed)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,237 @@
+/* ddsc text: documents to distributions. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "options.h"
+#include "report.h"
+
+typedef struct result {
+    ddsc_measures *measures;
+    ddsc_measures_view view;
+    ddsc_text_report report;
+    double seconds;
+} result;
+
+static double share(int64_t part, int64_t whole)
+{
+    return whole ? (double)part / (double)whole : 0;
+}
+
+/* ---- for machines ---- */
+
+static json_t *columns_json(const ddsc_text_report *r)
+{
+    json_t *columns = json_object();
+    json_put_text(columns, "text", r->text_columns);
+    json_put(columns, "label", *r->label_column ? json_from_text(r->label_column) : json_null());
+    json_put(columns, "id", *r->id_columns ? json_from_text(r->id_columns) : json_null());
+    return columns;
+}
+
+static json_t *settings_json(const ddsc_text_settings *set)
+{
+    json_t *settings = json_object();
+    json_put_text(settings, "tokens", choice_name(choices_tokens, (int)set->tokens));
+    json_put_text(settings, "weighting", choice_name(choices_weighting, (int)set->weighting));
+    json_put_text(settings, "idf", choice_name(choices_idf, (int)set->idf));
+    json_put_count(settings, "support", set->support);
+    json_put(settings, "where", set->where ? json_from_text(set->where) : json_null());
+    return settings;
+}
+
+static json_t *coverage_json(const ddsc_text_report *r)
+{
+    json_t *coverage = json_object();
+    json_put_count(coverage, "tokens", r->n_tokens);
+    json_put_count(coverage, "tokens_covered", r->n_tokens_covered);
+    json_put_real(coverage, "token_share", share(r->n_tokens_covered, r->n_tokens));
+    json_put_count(coverage, "words", r->n_words);
+    json_put_count(coverage, "words_covered", r->n_words_covered);
+    json_put_real(coverage, "word_share", share(r->n_words_covered, r->n_words));
+    json_put_count(coverage, "vectors", r->n_vectors);
+    json_put_count(coverage, "duplicate_vectors", r->n_duplicate_vectors);
+    return coverage;
+}
+
+static json_t *empty_json(const result *x)
+{
+    const ddsc_text_report *r = &x->report;
+    json_t *empty = json_object(), *named;
+    json_put_count(empty, "count", r->n_empty);
+    named = json_put_array(empty, "first");
+    for (int64_t k = 0; k < r->n_empty && k < DDSC_TEXT_NAMED; k++) {
+        json_t *row = json_object();
+        json_put_count(row, "row", r->empty_row[k]);
+        json_put_count(row, "line", r->empty_line[k]);
+        json_put_text(row, "id", ddsc_measures_get_id(x->measures, r->empty_row[k]));
+        json_add(named, row);
+    }
+    return empty;
+}
+
+static json_t *to_json(const session *s, const result *x)
+{
+    const ddsc_text_report *r = &x->report;
+    json_t *root = json_object();
+    json_put_count(root, "n", x->view.n_rows);
+    json_put_count(root, "N", x->view.n_rows);
+    json_put_count(root, "items", x->view.n_items);
+    json_put_count(root, "dim", x->view.dim);
+    json_put_count(root, "entries", x->view.n_entries);
+    json_put_count(root, "rows", r->n_rows);
+    json_put(root, "columns", columns_json(r));
+    json_put(root, "settings", settings_json(&s->opt.text));
+    json_put(root, "coverage", coverage_json(r));
+    json_put(root, "empty", empty_json(x));
+    if (s->opt.text.support) {
+        json_t *merged = json_put_object(root, "compress");
+        json_put_count(merged, "m", s->opt.text.support);
+        json_put_count(merged, "points_before", r->merged.n_before);
+        json_put_count(merged, "points_after", r->merged.n_after);
+        json_put_real(merged, "mean_w2", r->merged.mean_w2);
+        json_put_real(merged, "max_w2", r->merged.max_w2);
+    }
+    json_put_real(root, "seconds", x->seconds);
+    return root;
+}
+
+/* ---- for people ---- */
+
+static void add_documents(text *t, const ddsc_text_report *r)
+{
+    text_add_count(t, r->n_documents);
+    text_add(t, " documents");
+    if (r->n_rows > r->n_documents) {
+        text_add(t, " of ");
+        text_add_count(t, r->n_rows);
+        text_add(t, " rows");
+    }
+    text_addf(t, "; text: %s", r->text_columns);
+    if (*r->label_column)
+        text_addf(t, "; label: %s", r->label_column);
+    if (*r->id_columns)
+        text_addf(t, "; id: %s", r->id_columns);
+    text_add(t, "\n");
+}
+
+static void add_coverage(text *t, const ddsc_text_report *r)
+{
+    text_add(t, "words with a vector: ");
+    text_add_count(t, r->n_words_covered);
+    text_add(t, " of ");
+    text_add_count(t, r->n_words);
+    text_addf(t, " (%.1f%%), ", 100 * share(r->n_words_covered, r->n_words));
+    text_add_count(t, r->n_tokens_covered);
+    text_add(t, " of ");
+    text_add_count(t, r->n_tokens);
+    text_addf(t, " tokens (%.1f%%)\n", 100 * share(r->n_tokens_covered, r->n_tokens));
+    if (r->n_duplicate_vectors) {
+        text_add_count(t, r->n_duplicate_vectors);
+        text_add(t, " vectors of words that had one already were not used\n");
+    }
+}
+
+static void add_empty(text *t, const result *x)
+{
+    const ddsc_text_report *r = &x->report;
+    if (!r->n_empty)
+        return;
+    text_add_count(t, r->n_empty);
+    text_addf(t, " document%s without a word that has a vector and a weight left out: ",
+              r->n_empty == 1 ? "" : "s");
+    for (int64_t k = 0; k < r->n_empty && k < DDSC_TEXT_NAMED; k++) {
+        text_addf(t, "%sline %" PRId64, k ? ", " : "", r->empty_line[k]);
+        if (*r->id_columns)
+            text_addf(t, " (%s)", ddsc_measures_get_id(x->measures, r->empty_row[k]));
+    }
+    text_add(t, r->n_empty > DDSC_TEXT_NAMED ? ", ...\n" : "\n");
+}
+
+static void summary(const session *s, const result *x)
+{
+    text t = {0};
+    const ddsc_compress_report *merged = &x->report.merged;
+    add_documents(&t, &x->report);
+    add_coverage(&t, &x->report);
+    add_empty(&t, x);
+    if (s->opt.text.support) {
+        text_add(&t, "supports merged from ");
+        text_add_count(&t, merged->n_before);
+        text_add(&t, " to ");
+        text_add_count(&t, merged->n_after);
+        text_addf(&t, " points: W2 error mean %.6g, max %.6g\n", merged->mean_w2, merged->max_w2);
+    }
+    text_add_count(&t, x->view.n_items);
+    text_add(&t, " items, ");
+    text_add_count(&t, x->view.n_entries);
+    text_addf(&t, " weighted points in %" PRId64 " dimensions, %.2f s\n", x->view.dim, x->seconds);
+    output_summary(s, &t);
+    text_free(&t);
+}
+
+/* ---- the verb ---- */
+
+static bool check_words(const session *s, int *code)
+{
+    const cli_options *o = &s->opt;
+    *code = EXIT_GOOD;
+    if (!o->vectors)
+        *code = message_usage(s->verb, "say where the word vectors are: --vectors FILE");
+    else if (!o->output)
+        *code = message_usage(s->verb, "say where to write: -o FILE (- is standard output)");
+    else if (o->json && output_is_stdout(o->output))
+        *code = message_usage(s->verb, "--json and -o - both want standard output");
+    else if (option_given(o, "idf") && o->text.weighting == DDSC_WEIGHTING_TF)
+        message_warning(s, "--idf has no effect with --weighting tf");
+    return *code == EXIT_GOOD && output_check_binary(s, code) &&
+           output_check_file(s, o->output, code);
+}
+
+static int run(session *s)
+{
+    int code = EXIT_GOOD;
+    result x = {0};
+    const cli_options *o = &s->opt;
+    double began = cli_now();
+    if (!check_words(s, &code) ||
+        !session_ok(
+            s, ddsc_text_read(s->ctx, &x.measures, &x.report, o->operand[0], o->vectors, &o->text),
+            &code))
+        return code;
+    ddsc_measures_get_view(x.measures, &x.view);
+    if (session_wrote(
+            s, ddsc_measures_write(s->ctx, x.measures, o->output, output_format(s), o->force),
+            &code)) {
+        x.seconds = cli_now() - began;
+        code = session_exit(s);
+        if (o->json)
+            json_print(s, to_json(s, &x), &code);
+        summary(s, &x);
+    }
+    ddsc_measures_destroy(x.measures);
+    return code;
+}
+
+static const option_group *const groups[] = {
+    &group_words, &group_text, &group_file_output, &group_format, &group_run, &group_help, NULL};
+
+const cli_verb verb_text = {
+    .name = "text",
+    .operands = "DOCS.tsv --vectors V.txt -o OUT.npz",
+    .min_operands = 1,
+    .max_operands = 1,
+    .summary = "documents to distributions over word vectors",
+    .description =
+        "DOCS.tsv is a tab-separated table with a header, one document a row; quotes are data, "
+        "gzip is undone. Each document becomes the vectors of its words, weighted by how often "
+        "they occur in it and how rare they are elsewhere, and merged down to a few points.",
+    .groups = groups,
+    .examples =
+        "ddsc text docs.tsv --vectors glove.6B.100d.txt -o docs.npz\tcolumns by their names\n"
+        "ddsc text docs.tsv.gz --vectors glove.txt --text title,body -o docs.npz\t"
+        "title and body as the text\n"
+        "ddsc text docs.tsv --vectors w2v.txt --stopwords stop.txt --support 0 -o docs.npz\tevery "
+        "word "
+        "a point\n",
+    .run = run,
+};

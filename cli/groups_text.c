@@ -1,0 +1,86 @@
+/* The option groups of `text`. */
+#include "options.h"
+
+#define AT(field) offsetof(cli_options, text.field)
+
+const option_choice choices_tokens[] = {
+    {"punctuation", DDSC_TOKENS_PUNCTUATION}, {"letters", DDSC_TOKENS_LETTERS}, {NULL, 0}};
+const option_choice choices_weighting[] = {
+    {"tf", DDSC_WEIGHTING_TF}, {"tfidf", DDSC_WEIGHTING_TFIDF}, {NULL, 0}};
+const option_choice choices_idf[] = {
+    {"plain", DDSC_IDF_PLAIN}, {"smooth", DDSC_IDF_SMOOTH}, {NULL, 0}};
+
+static const option_spec text_options[] = {
+    {.name = "text",
+     .kind = OPTION_TEXT,
+     .offset = AT(text_columns),
+     .argument = "COLUMN,...",
+     .help = "columns that hold the text (default: text, else abstract, else title and body, else "
+             "body; stated in the output)"},
+    {.name = "label",
+     .kind = OPTION_TEXT,
+     .offset = AT(label_column),
+     .argument = "COLUMN",
+     .help = "column of the classes (default: label, if there is one)"},
+    {.name = "id",
+     .kind = OPTION_TEXT,
+     .offset = AT(id_columns),
+     .argument = "COLUMN,...",
+     .help = "columns that name a document, joined by / (default: id, if there is one; else "
+             "documents are numbered)"},
+    {.name = "where",
+     .kind = OPTION_OTHER,
+     .parse = value_where,
+     .argument = "COLUMN=VALUE",
+     .help = "only rows that have this value"},
+    {.name = "on-empty",
+     .kind = OPTION_CHOICE,
+     .offset = AT(on_empty),
+     .choices = choices_on_empty,
+     .help = "documents without a word that has a vector and a weight: stop, or leave them out "
+             "(default: error)"},
+    {.name = NULL}};
+const option_group group_text = {"Documents", text_options};
+
+static const option_spec words_options[] = {
+    {.name = "vectors",
+     .kind = OPTION_FILE,
+     .offset = offsetof(cli_options, vectors),
+     .argument = "FILE",
+     .help = "word vectors, GloVe or word2vec text, gzip or not; words without one are left out"},
+    {.name = "tokens",
+     .kind = OPTION_CHOICE,
+     .offset = AT(tokens),
+     .choices = choices_tokens,
+     .help = "words are what stands between blanks and punctuation (default; an apostrophe is "
+             "part of a word), or runs of two or more letters; all in lower case"},
+    {.name = "stopwords",
+     .kind = OPTION_FILE,
+     .offset = AT(stopwords_path),
+     .argument = "FILE",
+     .help = "words to leave out, separated by white space"},
+    {.name = "lemmas",
+     .kind = OPTION_FILE,
+     .offset = AT(lemmas_path),
+     .argument = "DIR",
+     .help = "turn plural nouns into singular by WordNet's noun.exc and index.noun in DIR (Debian "
+             "package wordnet-base: /usr/share/wordnet)"},
+    {.name = "weighting",
+     .kind = OPTION_CHOICE,
+     .offset = AT(weighting),
+     .choices = choices_weighting,
+     .help = "a word's count in the document, or that times its idf (default)"},
+    {.name = "idf",
+     .kind = OPTION_CHOICE,
+     .offset = AT(idf),
+     .choices = choices_idf,
+     .help = "of N documents df have the word: log2(N/df) (default), or ln((1+N)/(1+df)) + 1"},
+    {.name = "support",
+     .kind = OPTION_COUNT,
+     .offset = AT(support),
+     .minimum = 0,
+     .argument = "M",
+     .help = "merge each document down to M points; the W2 error made is reported (default: 16; "
+             "0: keep all words)"},
+    {.name = NULL}};
+const option_group group_words = {"Words and weights", words_options};

@@ -1,0 +1,58 @@
+/* Defaults of the settings, and what they may be. */
+#include "text/text.h"
+
+#include <string.h>
+
+void ddsc_text_settings_init(ddsc_text_settings *settings)
+{
+    if (!settings)
+        return;
+    *settings = (ddsc_text_settings){.struct_size = sizeof *settings,
+                                     .tokens = DDSC_TOKENS_PUNCTUATION,
+                                     .weighting = DDSC_WEIGHTING_TFIDF,
+                                     .idf = DDSC_IDF_PLAIN,
+                                     .support = 16,
+                                     .on_empty = DDSC_EMPTY_ERROR,
+                                     .max_bytes = STREAM_DEFAULT_MAX_BYTES};
+}
+
+static ddsc_status check_choice(ddsc_context *ctx, const char *name, int value)
+{
+    if (value == 0 || value == 1)
+        return DDSC_OK;
+    return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "text settings: %s is %d", name, value);
+}
+
+static ddsc_status check_settings(ddsc_context *ctx, const ddsc_text_settings *set)
+{
+    ddsc_status status = DDSC_OK;
+    TRY(check_choice(ctx, "tokens", (int)set->tokens));
+    TRY(check_choice(ctx, "weighting", (int)set->weighting));
+    TRY(check_choice(ctx, "idf", (int)set->idf));
+    TRY(check_choice(ctx, "on_empty", (int)set->on_empty));
+    if (set->support < 0)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "text settings: support is %lld",
+                        (long long)set->support);
+    if (set->max_bytes < 1)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "text settings: max_bytes is %lld",
+                        (long long)set->max_bytes);
+    if (set->where && (set->where[0] == '=' || !strchr(set->where, '=')))
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "where \"%.100s\" is not COLUMN=VALUE",
+                        set->where);
+done:
+    return status;
+}
+
+ddsc_status text_settings_take(ddsc_context *ctx, ddsc_text_settings *own,
+                               const ddsc_text_settings *given)
+{
+    ddsc_text_settings_init(own);
+    if (given) {
+        if (given->struct_size == 0 || given->struct_size > sizeof *own)
+            return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                            "text settings: struct_size is %zu; call ddsc_text_settings_init first",
+                            given->struct_size);
+        memcpy(own, given, given->struct_size);
+    }
+    return check_settings(ctx, own);
+}

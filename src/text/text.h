@@ -1,0 +1,113 @@
+/* text: documents to distributions. A document is the words that have a vector, weighted by how
+ * often they occur and how rare they are. Documents are tokenised as they come; of the vectors only
+ * those of words met are kept: memory is O(words met x dim + entries). Input is hostile, as in io.
+ */
+#ifndef DDSC_TEXT_H
+#define DDSC_TEXT_H
+
+#include "io/io.h"
+
+/* Defaults overlaid with what was given (or NULL), checked. */
+ddsc_status text_settings_take(ddsc_context *ctx, ddsc_text_settings *own,
+                               const ddsc_text_settings *given);
+
+/* ---- tokens: UTF-8 text folded to lower case and cut into words ---- */
+
+typedef bool (*token_break_fn)(uint32_t code_point);
+
+/* White space, as Unicode has it. */
+bool token_break_blank(uint32_t c);
+/* White space and !"#$%&()*+,-./:;<=>?@[\]^_`{|}~ (not the apostrophe). */
+bool token_break_punctuation(uint32_t c);
+/* Everything that is no letter. */
+bool token_break_nonletter(uint32_t c);
+
+typedef struct token_reader {
+    token_break_fn breaks;
+    int64_t shortest; /* characters a token must have */
+    char *folded;     /* the text in lower case, breaks turned into blanks */
+    int64_t room;
+    char *at;
+} token_reader;
+
+token_reader token_reader_make(ddsc_tokens rule);
+/* Bytes that are not UTF-8 are taken as Latin-1. */
+ddsc_status token_reader_begin(ddsc_context *ctx, token_reader *t, const char *text);
+/* The next token, not NUL-terminated, valid until the next begin; NULL at the end. */
+const char *token_reader_next(token_reader *t, size_t *n);
+void token_reader_free(ddsc_context *ctx, token_reader *t);
+/* Words separated by white space, folded, into a table. */
+ddsc_status tokens_read_list(ddsc_context *ctx, text_table *words, io_stream *s);
+
+/* ---- noun lemmas by the files of WordNet ---- */
+
+typedef struct lemma_table {
+    text_table nouns;        /* index.noun */
+    text_table forms, bases; /* noun.exc: irregular forms and where they lead */
+    int64_t *base;           /* of each form, a number in bases */
+    int64_t room;
+} lemma_table;
+
+/* noun.exc and index.noun of a folder. */
+ddsc_status lemmas_read(ddsc_context *ctx, lemma_table *l, const char *folder, int64_t max_bytes);
+/* The noun that a word is a form of, or the word itself. */
+const char *lemmas_find(const lemma_table *l, const char *word, size_t n, size_t *n_out);
+void lemmas_free(ddsc_context *ctx, lemma_table *l);
+
+/* ---- corpus: how often each word occurs in each document ---- */
+
+typedef struct corpus {
+    text_table words;
+    int64_t *df;     /* of each word: documents that have it */
+    int64_t *latest; /* of each word: its newest entry + 1 */
+    int64_t *offset; /* n + 1: entries of a document */
+    int32_t *word;   /* of each entry */
+    int32_t *count;  /* of each entry */
+    int64_t n, n_entries, n_tokens;
+    int64_t df_room, latest_room, offset_room, word_room, count_room;
+} corpus;
+
+/* The words added from here on belong to one more document. */
+ddsc_status corpus_begin(ddsc_context *ctx, corpus *c);
+ddsc_status corpus_add(ddsc_context *ctx, corpus *c, const char *word, size_t n);
+void corpus_free(ddsc_context *ctx, corpus *c);
+
+/* ---- word vectors ---- */
+
+typedef struct word_vectors {
+    int64_t dim, n;
+    double *point; /* n x dim */
+    int32_t *row;  /* of each word of the table given, -1: it has no vector */
+    int64_t room;
+    int64_t n_lines, n_duplicates;
+} word_vectors;
+
+/* GloVe or word2vec text; keeps the vectors of `words`, the first where a word has several. */
+ddsc_status vectors_read(ddsc_context *ctx, word_vectors *v, io_stream *s, const text_table *words);
+void vectors_free(ddsc_context *ctx, word_vectors *v);
+
+/* ---- weighting ---- */
+
+/* Entries and points of the documents; words without a vector are left out. Takes entries out of
+ * the corpus and points out of the vectors. */
+ddsc_status weights_make(ddsc_context *ctx, measures_parts *parts, corpus *c, word_vectors *v,
+                         ddsc_weighting weighting, ddsc_idf idf);
+
+/* ---- documents: a table with a header, one document a row ---- */
+
+typedef struct documents {
+    corpus words;
+    text_table ids; /* empty without id columns */
+    label_list labels;
+    int64_t *line; /* of each document */
+    int64_t line_room;
+    int64_t n_rows; /* before `where` */
+    bool has_ids, has_labels;
+} documents;
+
+ddsc_status documents_read(ddsc_context *ctx, documents *d, ddsc_text_report *report, io_stream *s,
+                           const ddsc_text_settings *set, const text_table *stop,
+                           const lemma_table *lemmas);
+void documents_free(ddsc_context *ctx, documents *d);
+
+#endif

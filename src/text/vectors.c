@@ -1,0 +1,261 @@
+/* Word vectors as text: `word v1 ... vd` a line, as GloVe writes them, or the same below a line
+ * `count dim`, as word2vec does. Every line is checked for its number of fields and for characters
+ * that belong to no number; only the vectors of words that are wanted are parsed and kept. */
+#include "text/text.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct reader {
+    ddsc_context *ctx;
+    io_stream *s;
+    const text_table *words;
+    word_vectors *out;
+    int64_t promised; /* lines by the header, -1: there is none */
+    int64_t dim_line; /* that says how many numbers there are */
+} reader;
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+static char *skip_field(char *at)
+{
+    at += strcspn(at, " \t");
+    return at + strspn(at, " \t");
+}
+
+static int64_t count_fields(char *line)
+{
+    int64_t n = 0;
+    for (char *at = line; *at; at = skip_field(at))
+        n++;
+    return n;
+}
+
+/* ---- the first line ---- */
+
+/* Two whole numbers are a header. */
+static bool parse_header(char *line, int64_t *count, int64_t *dim)
+{
+    char copy[64];
+    size_t n = strlen(line);
+    if (n >= sizeof copy || count_fields(line) != 2)
+        return false;
+    memcpy(copy, line, n + 1);
+    char *second = skip_field(copy);
+    copy[strcspn(copy, " \t")] = '\0';
+    second[strcspn(second, " \t")] = '\0';
+    return number_parse_integer(copy, count) && number_parse_integer(second, dim) && *count >= 0;
+}
+
+/* True in *is_header when the line holds no vector. */
+static ddsc_status take_first(reader *r, char *line, bool *is_header)
+{
+    int64_t count;
+    r->dim_line = stream_line_number(r->s);
+    *is_header = parse_header(line, &count, &r->out->dim);
+    if (*is_header)
+        r->promised = count;
+    else
+        r->out->dim = count_fields(line) - 1;
+    if (r->out->dim >= 1)
+        return DDSC_OK;
+    char quoted[QUOTE_TEXT];
+    return stream_fail(r->s,
+                       "line %lld: \"%s\" is no word vector: a word and its numbers are wanted, "
+                       "separated by blanks",
+                       (long long)r->dim_line, text_quote(quoted, line, strlen(line)));
+}
+
+/* ---- a line ---- */
+
+static ddsc_status fail_ragged(reader *r, int64_t n_numbers)
+{
+    return stream_fail(r->s, "line %lld has %lld numbers, by line %lld there must be %lld",
+                       (long long)stream_line_number(r->s), (long long)n_numbers,
+                       (long long)r->dim_line, (long long)r->out->dim);
+}
+
+static ddsc_status fail_number(reader *r, const char *word, size_t n_word, const char *field)
+{
+    char number[QUOTE_TEXT], quoted[QUOTE_TEXT], copy[QUOTE_TEXT];
+    double value;
+    size_t n = strcspn(field, " \t");
+    text_quote(copy, field, n);
+    return stream_fail(r->s, "line %lld, word \"%s\": \"%s\" is not a %snumber",
+                       (long long)stream_line_number(r->s), text_quote(quoted, word, n_word),
+                       text_quote(number, field, n), number_parse(copy, &value) ? "finite " : "");
+}
+
+/* Where the last `dim` fields begin, or NULL when there are fewer. */
+static char *last_fields(char *line, char *end, int64_t dim)
+{
+    for (int64_t k = 0;; k++) {
+        if (k > 0 && k == dim)
+            return end;
+        while (end > line && is_blank(end[-1]))
+            end--;
+        if (end == line)
+            return NULL;
+        while (end > line && !is_blank(end[-1]))
+            end--;
+    }
+}
+
+/* The number between `field` and `end`, if it is one. */
+static bool parse_field(char *field, char *end, double *value)
+{
+    char mark = *end;
+    *end = '\0';
+    bool good = number_parse(field, value);
+    *end = mark;
+    return good;
+}
+
+/* The word is what stands before the numbers. Some published files have words with blanks in them,
+ * which no token matches; a number too many is another matter. */
+static ddsc_status split_line(reader *r, char *line, size_t *n_word, char **numbers)
+{
+    char *end = line + strlen(line);
+    double number;
+    *numbers = last_fields(line, end, r->out->dim);
+    if (!*numbers)
+        return fail_ragged(r, BASE_MAX(count_fields(line) - 1, 0));
+    char *word_end = *numbers;
+    while (word_end > line && is_blank(word_end[-1]))
+        word_end--;
+    if (word_end == line)
+        return fail_ragged(r, r->out->dim - 1);
+    *n_word = (size_t)(word_end - line);
+    char *last = word_end;
+    while (last > line && !is_blank(last[-1]))
+        last--;
+    if (last > line && parse_field(last, word_end, &number))
+        return fail_ragged(r, count_fields(line) - 1);
+    char *odd = *numbers + strspn(*numbers, "0123456789+-.eE \t");
+    if (*odd == '\0')
+        return DDSC_OK;
+    while (!is_blank(odd[-1]))
+        odd--;
+    return fail_number(r, line, *n_word, odd);
+}
+
+static ddsc_status parse_vector(reader *r, const char *word, size_t n_word, char *at)
+{
+    word_vectors *v = r->out;
+    ddsc_status status =
+        room_reserve(r->ctx, &v->point, &v->room, (v->n + 1) * v->dim, sizeof *v->point);
+    if (status < 0)
+        return status;
+    double *x = v->point + v->n * v->dim;
+    for (int64_t k = 0; k < v->dim; k++) {
+        char *end = at + strcspn(at, " \t"), *next = end + strspn(end, " \t");
+        if (!parse_field(at, end, &x[k]) || !isfinite(x[k]))
+            return fail_number(r, word, n_word, at);
+        at = next;
+    }
+    return DDSC_OK;
+}
+
+static ddsc_status take_line(reader *r, char *line)
+{
+    ddsc_status status = DDSC_OK;
+    word_vectors *v = r->out;
+    char *numbers = NULL;
+    size_t n_word = 0;
+    TRY(split_line(r, line, &n_word, &numbers));
+    v->n_lines++;
+    progress_add(r->ctx, 1);
+    int64_t word = text_table_find(r->words, line, n_word);
+    if (word < 0)
+        return DDSC_OK;
+    if (v->row[word] >= 0) {
+        v->n_duplicates++;
+        return DDSC_OK;
+    }
+    TRY(parse_vector(r, line, n_word, numbers));
+    v->row[word] = (int32_t)v->n++;
+done:
+    return status;
+}
+
+/* ---- the file ---- */
+
+static ddsc_status check_content(io_stream *s)
+{
+    unsigned char head[STREAM_PEEK_MAX];
+    size_t n;
+    ddsc_status status = stream_peek(s, head, sizeof head, &n);
+    if (status < 0)
+        return status;
+    const char *foreign = io_sniff_foreign(head, n);
+    if (foreign)
+        return stream_fail(s, "is %s", foreign);
+    if (memchr(head, 0, n))
+        return stream_fail(s, "is binary; word vectors are read as text, `word v1 ... vd` a line "
+                              "(a word2vec .bin file has to be converted)");
+    return n ? DDSC_OK : stream_fail(s, "is empty");
+}
+
+static ddsc_status check_count(const reader *r)
+{
+    const word_vectors *v = r->out;
+    if (v->n_lines == 0)
+        return stream_fail(r->s, "holds no word vectors");
+    if (r->promised >= 0 && r->promised != v->n_lines)
+        return stream_fail(
+            r->s,
+            "line %lld promises %lld words, but %lld follow: the file is damaged, or "
+            "was cut and that line must go",
+            (long long)r->dim_line, (long long)r->promised, (long long)v->n_lines);
+    return DDSC_OK;
+}
+
+static ddsc_status read_lines(reader *r)
+{
+    ddsc_status status = DDSC_OK;
+    char *line;
+    size_t n;
+    for (;;) {
+        bool is_header = false;
+        TRY(stream_line(r->s, &line, &n));
+        if (!line)
+            break;
+        if (stream_line_number(r->s) == 1)
+            line = text_skip_mark(line);
+        line += strspn(line, " \t");
+        if (*line == '\0')
+            continue;
+        if (r->out->dim == 0)
+            TRY(take_first(r, line, &is_header));
+        if (!is_header)
+            TRY(take_line(r, line));
+    }
+done:
+    return status;
+}
+
+ddsc_status vectors_read(ddsc_context *ctx, word_vectors *v, io_stream *s, const text_table *words)
+{
+    ddsc_status status = DDSC_OK;
+    reader r = {.ctx = ctx, .s = s, .words = words, .out = v, .promised = -1};
+    TRY(check_content(s));
+    TRY(MEM_NEW(ctx, v->row, words->n));
+    for (int64_t k = 0; k < words->n; k++)
+        v->row[k] = -1;
+    progress_begin(ctx, "word vectors", 0);
+    TRY(read_lines(&r));
+    progress_end(ctx);
+    TRY(check_count(&r));
+done:
+    return status;
+}
+
+void vectors_free(ddsc_context *ctx, word_vectors *v)
+{
+    mem_free(ctx, v->point);
+    mem_free(ctx, v->row);
+    *v = (word_vectors){0};
+}

@@ -1,0 +1,115 @@
+/* Counting words in documents, and from counts to weights. */
+#include "text/text.h"
+
+#include <math.h>
+
+/* ---- counting ---- */
+
+ddsc_status corpus_begin(ddsc_context *ctx, corpus *c)
+{
+    ddsc_status status =
+        room_reserve(ctx, &c->offset, &c->offset_room, c->n + 2, sizeof *c->offset);
+    if (status < 0)
+        return status;
+    c->offset[c->n++] = c->n_entries;
+    c->offset[c->n] = c->n_entries;
+    return DDSC_OK;
+}
+
+static ddsc_status add_word(ddsc_context *ctx, corpus *c, const char *word, size_t n,
+                            int64_t *number)
+{
+    ddsc_status status = DDSC_OK;
+    bool is_new;
+    TRY(room_reserve(ctx, &c->df, &c->df_room, c->words.n + 1, sizeof *c->df));
+    TRY(room_reserve(ctx, &c->latest, &c->latest_room, c->words.n + 1, sizeof *c->latest));
+    TRY(text_table_add(ctx, &c->words, word, n, number, &is_new));
+    if (*number > INT32_MAX)
+        return ctx_fail(ctx, DDSC_ERROR_INPUT, "there are more than %d distinct words", INT32_MAX);
+    if (is_new)
+        c->df[*number] = c->latest[*number] = 0;
+done:
+    return status;
+}
+
+static ddsc_status add_entry(ddsc_context *ctx, corpus *c, int64_t word)
+{
+    ddsc_status status = DDSC_OK;
+    TRY(room_reserve(ctx, &c->word, &c->word_room, c->n_entries + 1, sizeof *c->word));
+    TRY(room_reserve(ctx, &c->count, &c->count_room, c->n_entries + 1, sizeof *c->count));
+    c->word[c->n_entries] = (int32_t)word;
+    c->count[c->n_entries++] = 0;
+    c->latest[word] = c->offset[c->n] = c->n_entries;
+    c->df[word]++;
+done:
+    return status;
+}
+
+ddsc_status corpus_add(ddsc_context *ctx, corpus *c, const char *word, size_t n)
+{
+    ddsc_status status = DDSC_OK;
+    int64_t number;
+    TRY(add_word(ctx, c, word, n, &number));
+    if (c->latest[number] <= c->offset[c->n - 1]) /* not yet in this document */
+        TRY(add_entry(ctx, c, number));
+    c->count[c->latest[number] - 1]++; /* a line is below 2^28 bytes, so this fits */
+    c->n_tokens++;
+done:
+    return status;
+}
+
+void corpus_free(ddsc_context *ctx, corpus *c)
+{
+    text_table_free(ctx, &c->words);
+    mem_free(ctx, c->df);
+    mem_free(ctx, c->latest);
+    mem_free(ctx, c->offset);
+    mem_free(ctx, c->word);
+    mem_free(ctx, c->count);
+    *c = (corpus){0};
+}
+
+/* ---- weights ---- */
+
+/* Inverse document frequency (Sparck Jones 1972), plain: log2(N / df), zero for a word that every
+ * document has; smooth: ln((1 + N) / (1 + df)) + 1, never zero. */
+static double rarity(ddsc_weighting weighting, ddsc_idf idf, int64_t n, int64_t df)
+{
+    if (weighting == DDSC_WEIGHTING_TF)
+        return 1;
+    if (idf == DDSC_IDF_SMOOTH)
+        return log((1 + (double)n) / (1 + (double)df)) + 1;
+    return log2((double)n / (double)df);
+}
+
+ddsc_status weights_make(ddsc_context *ctx, measures_parts *p, corpus *c, word_vectors *v,
+                         ddsc_weighting weighting, ddsc_idf idf)
+{
+    ddsc_status status = DDSC_OK;
+    int64_t kept = 0, begin = 0;
+    TRY(MEM_NEW(ctx, p->weight, c->n_entries));
+    for (int64_t i = 0; i < c->n; i++) {
+        int64_t end = c->offset[i + 1];
+        for (int64_t e = begin; e < end; e++) {
+            int32_t word = c->word[e];
+            if (v->row[word] < 0)
+                continue;
+            p->weight[kept] = c->count[e] * rarity(weighting, idf, c->n, c->df[word]);
+            c->word[kept++] = v->row[word];
+        }
+        begin = end;
+        c->offset[i + 1] = kept;
+    }
+    p->n = c->n;
+    p->nnz = kept;
+    p->v = v->n;
+    p->d = v->dim;
+    p->offset = c->offset;
+    p->index = c->word;
+    p->support = v->point;
+    c->offset = NULL;
+    c->word = NULL;
+    v->point = NULL;
+done:
+    return status;
+}

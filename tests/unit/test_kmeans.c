@@ -1,0 +1,193 @@
+/* k-means: groups that can be seen, optimality conditions, degenerate rows, determinism. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cluster/cluster.h"
+#include "support.h"
+
+/* n rows around k centres far apart, truth[i] = i % k. */
+static double *blobs(int64_t n, int64_t dim, int64_t k, double spread, uint64_t seed)
+{
+    double *rows = malloc((size_t)(n * dim) * sizeof *rows);
+    double *centre = malloc((size_t)(k * dim) * sizeof *centre);
+    rng r = rng_make(seed, RNG_GAUSSIANS, 1);
+    for (int64_t i = 0; i < k * dim; i++)
+        centre[i] = 10 * rng_normal(&r);
+    for (int64_t i = 0; i < n * dim; i++)
+        rows[i] = centre[i / dim % k * dim + i % dim] + spread * rng_normal(&r);
+    free(centre);
+    return rows;
+}
+
+static void test_finds_blobs(void **state)
+{
+    (void)state;
+    static const int64_t shape[][3] = {{50, 2, 3}, {500, 5, 7}, {3000, 30, 10}, {2500, 1, 4}};
+    ddsc_context *ctx = test_context(2, 0);
+    for (int s = 0; s < 4; s++) {
+        int64_t n = shape[s][0], dim = shape[s][1], k = shape[s][2];
+        double *rows = blobs(n, dim, k, 1e-3, (uint64_t)s), inertia;
+        int32_t *labels = malloc((size_t)n * sizeof *labels);
+        assert_int_equal(ddsc_kmeans_run(ctx, labels, &inertia, n, dim, rows, k, 10), DDSC_OK);
+        for (int64_t i = 0; i < n; i++)
+            assert_int_equal(labels[i], i % k); /* numbered by first appearance */
+        assert_close(inertia, 1e-6 * (double)((n - k) * dim), 0.5, 0);
+        free(labels);
+        free(rows);
+    }
+    ddsc_context_destroy(ctx);
+}
+
+/* Each row is nearest to the mean of its own cluster, and inertia is what it says. */
+static void test_stationary(void **state)
+{
+    (void)state;
+    enum { N = 400, DIM = 3, K = 8 };
+    ddsc_context *ctx = test_context(1, 7);
+    double *rows = blobs(N, DIM, 1, 1, 3), inertia, sum = 0, mean[K][DIM] = {{0}};
+    int64_t count[K] = {0};
+    int32_t labels[N];
+    for (int64_t i = 0; i < N * DIM; i++)
+        rows[i] += 1e6; /* far from the origin */
+    assert_int_equal(ddsc_kmeans_run(ctx, labels, &inertia, N, DIM, rows, K, 4), DDSC_OK);
+    for (int64_t i = 0; i < N; i++) {
+        count[labels[i]]++;
+        for (int j = 0; j < DIM; j++)
+            mean[labels[i]][j] += rows[i * DIM + j];
+    }
+    for (int c = 0; c < K; c++)
+        for (int j = 0; j < DIM; j++)
+            mean[c][j] /= (double)count[c];
+    for (int64_t i = 0; i < N; i++) {
+        double own = 0, best = INFINITY;
+        for (int c = 0; c < K; c++) {
+            double d = 0;
+            for (int j = 0; j < DIM; j++)
+                d += pow(rows[i * DIM + j] - mean[c][j], 2);
+            best = fmin(best, d);
+            if (c == labels[i])
+                own = d;
+        }
+        assert_close(own, best, 1e-7, 1e-9);
+        sum += own;
+    }
+    assert_close(inertia, sum, 1e-7, 0);
+    free(rows);
+    ddsc_context_destroy(ctx);
+}
+
+/* More clusters than distinct rows: as many as there are, no more, and inertia zero. */
+static void test_few_distinct(void **state)
+{
+    (void)state;
+    enum { N = 90 };
+    ddsc_context *ctx = test_context(2, 0);
+    for (int64_t distinct = 1; distinct <= 6; distinct++)
+        for (int64_t k = distinct; k <= N; k += 7) {
+            double rows[2 * N], inertia;
+            int32_t labels[N];
+            for (int64_t i = 0; i < N; i++) {
+                rows[2 * i] = 0.1 * (double)(i % distinct);
+                rows[2 * i + 1] = 7;
+            }
+            assert_int_equal(ddsc_kmeans_run(ctx, labels, &inertia, N, 2, rows, k, 3), DDSC_OK);
+            for (int64_t i = 0; i < N; i++)
+                assert_int_equal(labels[i], i % distinct);
+            assert_close(inertia, 0, 0, 1e-25);
+        }
+    ddsc_context_destroy(ctx);
+}
+
+static void test_edges(void **state)
+{
+    (void)state;
+    ddsc_context *ctx = test_context(1, 0);
+    double rows[] = {3, 1, 2, 5}, inertia = -1;
+    int32_t labels[4] = {9, 9, 9, 9};
+    assert_int_equal(ddsc_kmeans_run(ctx, labels, &inertia, 4, 1, rows, 4, 1), DDSC_OK);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(labels[i], i);
+    assert_int_equal(ddsc_kmeans_run(ctx, labels, NULL, 4, 1, rows, 1, 1), DDSC_OK);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(labels[i], 0);
+    assert_int_equal(ddsc_kmeans_run(ctx, labels, NULL, 1, 4, rows, 1, 1), DDSC_OK);
+    labels[0] = 9;
+    assert_int_equal(ddsc_kmeans_run(ctx, labels, NULL, 4, 1, rows, 5, 1), DDSC_ERROR_ARGUMENT);
+    assert_int_equal(ddsc_kmeans_run(ctx, labels, NULL, 4, 1, rows, 0, 1), DDSC_ERROR_ARGUMENT);
+    assert_int_equal(ddsc_kmeans_run(ctx, labels, NULL, 4, 1, rows, 2, 0), DDSC_ERROR_ARGUMENT);
+    assert_int_equal(ddsc_kmeans_run(ctx, labels, NULL, 0, 1, rows, 1, 1), DDSC_ERROR_ARGUMENT);
+    assert_int_equal(ddsc_kmeans_run(ctx, NULL, NULL, 4, 1, rows, 1, 1), DDSC_ERROR_ARGUMENT);
+    assert_int_equal(ddsc_kmeans_run(NULL, labels, NULL, 4, 1, rows, 1, 1), DDSC_ERROR_ARGUMENT);
+    rows[2] = NAN;
+    assert_int_equal(ddsc_kmeans_run(ctx, labels, NULL, 2, 2, rows, 1, 1), DDSC_ERROR_INPUT);
+    assert_non_null(strstr(ddsc_context_message(ctx), "row 1, column 0"));
+    assert_int_equal(labels[0], 9);
+    ddsc_context_destroy(ctx);
+}
+
+/* Hard rows (one cloud cut in many) in many pieces: the same for any number of threads. */
+static void test_threads(void **state)
+{
+    (void)state;
+    enum { N = 5000, DIM = 7, K = 40 };
+    double *rows = blobs(N, DIM, 1, 1, 1), inertia[3];
+    int32_t *labels[3];
+    for (int t = 0; t < 3; t++) {
+        ddsc_context *ctx = test_context(t + 1, 99);
+        labels[t] = malloc(N * sizeof *labels[t]);
+        assert_int_equal(ddsc_kmeans_run(ctx, labels[t], &inertia[t], N, DIM, rows, K, 2), DDSC_OK);
+        assert_memory_equal(labels[t], labels[0], N * sizeof *labels[0]);
+        assert_true(inertia[t] == inertia[0]);
+        ddsc_context_destroy(ctx);
+    }
+    for (int t = 0; t < 3; t++)
+        free(labels[t]);
+    free(rows);
+}
+
+/* More restarts never make it worse: each has its own stream. */
+static void test_restarts(void **state)
+{
+    (void)state;
+    ddsc_context *ctx = test_context(1, 3);
+    double *rows = blobs(300, 2, 1, 1, 8), before = INFINITY, inertia;
+    int32_t labels[300];
+    for (int64_t restarts = 1; restarts <= 12; restarts++) {
+        assert_int_equal(ddsc_kmeans_run(ctx, labels, &inertia, 300, 2, rows, 12, restarts),
+                         DDSC_OK);
+        assert_true(inertia <= before);
+        before = inertia;
+    }
+    free(rows);
+    ddsc_context_destroy(ctx);
+}
+
+static ddsc_status kmeans_call(ddsc_context *ctx, void *arg)
+{
+    int32_t labels[40];
+    for (int i = 0; i < 40; i++)
+        labels[i] = -5;
+    ddsc_status status = ddsc_kmeans_run(ctx, labels, NULL, 40, 2, arg, 3, 2);
+    assert_int_equal(labels[7] == -5, status < 0);
+    return status;
+}
+
+static void test_memory(void **state)
+{
+    (void)state;
+    double *rows = blobs(40, 2, 3, 1, 0);
+    assert_true(test_failing_allocations(kmeans_call, rows) > 8);
+    free(rows);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_finds_blobs),  cmocka_unit_test(test_stationary),
+        cmocka_unit_test(test_few_distinct), cmocka_unit_test(test_edges),
+        cmocka_unit_test(test_threads),      cmocka_unit_test(test_restarts),
+        cmocka_unit_test(test_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
