@@ -14,8 +14,8 @@
 
 enum {
     MAX_SIDE = 64,
-    N_LEVELS = 6,
-    TABLE_BASE = MAX_SIDE + 2 * SIMD_LANES, /* place of distance 0 in a table of distances */
+    N_LEVELS = 4,
+    TABLE_BASE = MAX_SIDE + 2 * GRID_LANES, /* place of distance 0 in a table of distances */
     TABLE_SIZE = 2 * TABLE_BASE,
     BOX_SIZE = (MAX_SIDE + 2) * MAX_SIDE,
     SELF_ITERATIONS = 6
@@ -32,22 +32,25 @@ typedef struct refine_item {
 typedef struct refine_side {
     const refine_item *item;
     int64_t n;
-    const uint16_t *place; /* of each entry in the box */
+    const uint16_t *cell, *place; /* of each entry: in the grid, in the box */
     const double *weight;
     const float *self; /* scaling of the item with itself at the level */
-    double *scaling;   /* n, padded */
-    double *dense;     /* the box, 0 where the item has no point */
+    float *scaling;    /* n, padded */
+    float *mass;       /* the box: weight times scaling, 0 where the item has no point */
+    float *wall;       /* the box: potentials with the sign changed, infinite there */
 } refine_side;
 
 /* A function of the distance along each axis, and for the second axis its mirror image. */
 typedef struct axis_tables {
-    double row[TABLE_SIZE], column[TABLE_SIZE], mirror[TABLE_SIZE];
+    float row[TABLE_SIZE], column[TABLE_SIZE], mirror[TABLE_SIZE];
 } axis_tables;
 
 typedef struct refine_room {
     refine_side side[2];
     axis_tables kernel, cost;
-    double *sum, *half, *result; /* packed; box after one axis; box */
+    float *packed;        /* one value a point */
+    double *wide;         /* the same in double */
+    float *half, *result; /* the box after one axis, after both */
 } refine_room;
 
 struct refine_bound {
@@ -56,83 +59,21 @@ struct refine_bound {
     double step[2];
     double epsilon[N_LEVELS];
     refine_item *item;
-    uint16_t *place; /* nnz */
-    uint16_t *cell;  /* v: row and column of a support point */
-    float *self;     /* N_LEVELS x nnz */
-    double slack;
+    uint16_t *cell_of; /* v: row and column of a support point */
+    uint16_t *cell;    /* nnz */
+    uint16_t *place;   /* nnz */
+    float *self;       /* N_LEVELS x nnz, and some lanes to read beyond */
+    double slack;      /* for points that are off the grid by rounding */
     int n_workers;
     refine_room *room;
 };
-
-/* ---- elementary kernels ---- */
-
-SIMD_INLINE simd_f64 square_root(simd_f64 x)
-{
-    simd_f64 y;
-    for (int k = 0; k < SIMD_LANES; k++)
-        y[k] = __builtin_sqrt(x[k]);
-    return y;
-}
-
-/* log of positive normal numbers to 1e-9: exponent, and 2 atanh((m - 1) / (m + 1)) by its series on
- * mantissas within [sqrt(1/2), sqrt(2)]. */
-SIMD_INLINE simd_f64 rough_log(simd_f64 x)
-{
-    simd_i64 bits = (simd_i64)x - 0x3fe6a09e667f3bcd;
-    simd_i64 exponent = bits >> 52;
-    simd_f64 m = (simd_f64)((simd_i64)x - (exponent << 52));
-    simd_f64 z = (m - 1.0) / (m + 1.0), z2 = z * z;
-    simd_f64 series = 1.0 + z2 * (1.0 / 3 + z2 * (1.0 / 5 + z2 * (1.0 / 7 + z2 * (1.0 / 9))));
-    return __builtin_convertvector(exponent, simd_f64) * 0x1.62e42fefa39efp-1 + 2.0 * z * series;
-}
-
-/* v <- plain sqrt(plain / v), plain = 1 / sums: over-relaxation by 3/2 in the logarithm. */
-SIMD_CLONES static void relax(double *v, const double *sums, int64_t n)
-{
-    for (int64_t k = 0; k < n; k++) {
-        double plain = 1 / sums[k];
-        v[k] = plain * __builtin_sqrt(plain / v[k]);
-    }
-}
-
-/* s <- sqrt(s / sums): the averaged iteration of an item with itself. */
-SIMD_CLONES static void average(double *s, const double *sums, int64_t n)
-{
-    for (int64_t k = 0; k < n; k++)
-        s[k] = __builtin_sqrt(s[k] / sums[k]);
-}
-
-/* Half of epsilon: the square; off with the self scaling of one level, on with that of the next. */
-SIMD_CLONES static void square(double *u, const float *self, const float *next, int64_t n)
-{
-    for (int64_t k = 0; k < n; k++) {
-        double bare = u[k] / (double)self[k];
-        u[k] = bare * bare * (double)next[k];
-    }
-}
-
-/* f = epsilon log(u / self), into f. */
-SIMD_CLONES static void logarithm(double *f, const double *u, const float *self, double epsilon,
-                                  int64_t n)
-{
-    for (int64_t k = 0; k < n; k++)
-        f[k] = u[k] / (double)self[k];
-    for (int64_t k = 0; k < n; k += SIMD_LANES)
-        simd_store(f + k, epsilon * rough_log(simd_load(f + k)));
-}
-
-SIMD_CLONES static void exponential(double *x, int64_t n)
-{
-    for (int64_t k = 0; k < n; k += SIMD_LANES)
-        simd_store(x + k, simd_exp(simd_load(x + k)));
-}
 
 /* ---- from one side to the other ---- */
 
 typedef void (*mix_fn)(const grid_mix *x);
 
-/* result on the box of side `to` from the dense values of the other, by one table an axis. */
-static void carry(refine_room *w, int to, const axis_tables *t, mix_fn mix)
+/* result on the box of side `to` from values on the box of the other, by one table an axis. */
+static void carry(refine_room *w, int to, const float *from, const axis_tables *t, mix_fn mix)
 {
     const refine_item *x = w->side[1 - to].item, *y = w->side[to].item;
     int shift_row = x->first[0] - y->first[0], shift_column = y->first[1] - x->first[1];
@@ -144,7 +85,7 @@ static void carry(refine_room *w, int to, const axis_tables *t, mix_fn mix)
                      .coef = t->row + TABLE_BASE + sign * shift_row,
                      .row_step = -sign,
                      .step = sign,
-                     .in = w->side[1 - to].dense,
+                     .in = from,
                      .stride = x->ld,
                      .n = x->size[0]};
     grid_mix columns = {.out = w->result,
@@ -161,66 +102,92 @@ static void carry(refine_room *w, int to, const axis_tables *t, mix_fn mix)
     mix(&columns);
 }
 
-static void gather(const refine_room *w, const refine_side *s, double *out)
+static void gather(const refine_room *w, const refine_side *s, float *out)
 {
     for (int64_t k = 0; k < s->n; k++)
         out[k] = w->result[s->place[k]];
 }
 
-static void scatter_mass(refine_side *s)
+static void fill_box(const refine_item *item, float *box, float value)
 {
-    for (int64_t k = 0; k < s->n; k++)
-        s->dense[s->place[k]] = s->weight[k] * s->scaling[k];
+    for (int64_t k = 0; k < (int64_t)item->size[0] * item->ld; k++)
+        box[k] = value;
 }
 
-static void fill_box(refine_side *s, double value)
+/* packed = kernel times the mass of the other side. */
+static void kernel_sums(refine_room *w, int to)
 {
-    for (int64_t k = 0; k < (int64_t)s->item->size[0] * s->item->ld; k++)
-        s->dense[k] = value;
+    const refine_side *from = &w->side[1 - to];
+    for (int64_t k = 0; k < from->n; k++)
+        from->mass[from->place[k]] = (float)from->weight[k] * from->scaling[k];
+    carry(w, to, from->mass, &w->kernel, grid_mix_sum);
+    gather(w, &w->side[to], w->packed);
 }
 
 static void half_iteration(refine_room *w, int to)
 {
-    scatter_mass(&w->side[1 - to]);
-    carry(w, to, &w->kernel, grid_mix_sum);
-    gather(w, &w->side[to], w->sum);
-    relax(w->side[to].scaling, w->sum, w->side[to].n);
+    kernel_sums(w, to);
+    scaling_relax(w->side[to].scaling, w->packed, w->side[to].n);
 }
 
 /* ---- tables ---- */
 
-static void mirror_columns(axis_tables *t)
+SIMD_CLONES static void exponential(double *x, int64_t n)
 {
-    for (int k = 1; k < TABLE_SIZE; k++)
-        t->mirror[k] = t->column[TABLE_SIZE - k];
-    t->mirror[0] = 0;
+    for (int64_t k = 0; k < n; k += SIMD_LANES)
+        simd_store(x + k, simd_exp(simd_load(x + k)));
+}
+
+/* Costs (t - shift)^2 and kernels exp(-cost / epsilon) for the distances t between two boxes, in
+ * steps, and some lanes more. Tiny kernels are left out: they would only make denormal products. */
+static void axis_fill(double step, double shift, double epsilon, int low, int high, float *cost,
+                      float *kernel)
+{
+    double exponent[TABLE_SIZE] = {0};
+    for (int t = low; t <= high; t++) {
+        double distance = step * ((double)t - shift);
+        cost[TABLE_BASE + t] = (float)(distance * distance);
+        exponent[t - low] = fmax(-distance * distance / epsilon, -700);
+    }
+    exponential(exponent, high - low + 1);
+    for (int t = low; t <= high; t++)
+        kernel[TABLE_BASE + t] = exponent[t - low] < 1e-18 ? 0 : (float)exponent[t - low];
+}
+
+static void mirror(axis_tables *t, int low, int high)
+{
+    for (int k = low; k <= high; k++)
+        t->mirror[TABLE_BASE - k] = t->column[TABLE_BASE + k];
 }
 
 static void tables_fill(const refine_bound *b, refine_room *w, double epsilon)
 {
     const refine_item *x = w->side[0].item, *y = w->side[1].item;
     for (int axis = 0; axis < 2; axis++) {
-        double *cost = axis == 0 ? w->cost.row : w->cost.column;
-        double *kernel = axis == 0 ? w->kernel.row : w->kernel.column;
+        int low = x->first[axis] - y->first[axis] - y->size[axis] - GRID_LANES;
+        int high = x->first[axis] + x->size[axis] - y->first[axis] + GRID_LANES;
         double shift = x->mean[axis] - y->mean[axis];
-        for (int k = 0; k < TABLE_SIZE; k++) {
-            double distance = b->step[axis] * ((double)(k - TABLE_BASE) - shift);
-            cost[k] = distance * distance;
-            kernel[k] = -cost[k] / epsilon;
+        axis_fill(b->step[axis], shift, epsilon, low, high,
+                  axis == 0 ? w->cost.row : w->cost.column,
+                  axis == 0 ? w->kernel.row : w->kernel.column);
+        if (axis == 1) {
+            mirror(&w->cost, low, high);
+            mirror(&w->kernel, low, high);
         }
-        exponential(kernel, TABLE_SIZE);
     }
-    mirror_columns(&w->cost);
-    mirror_columns(&w->kernel);
 }
 
-SIMD_CLONES static void tables_square(axis_tables *t)
+SIMD_CLONES static void table_square(float *t)
 {
-    for (int k = 0; k < TABLE_SIZE; k++) {
-        t->row[k] *= t->row[k];
-        t->column[k] *= t->column[k];
-        t->mirror[k] *= t->mirror[k];
-    }
+    for (int k = 0; k < TABLE_SIZE; k++)
+        t[k] = t[k] < 1e-9f ? 0 : t[k] * t[k];
+}
+
+static void tables_square(axis_tables *t)
+{
+    table_square(t->row);
+    table_square(t->column);
+    table_square(t->mirror);
 }
 
 /* ---- one pair ---- */
@@ -230,6 +197,7 @@ static void side_set(const refine_bound *b, refine_side *s, int64_t i)
     item_view view = measures_item(b->m, i);
     s->item = &b->item[i];
     s->n = view.n;
+    s->cell = b->cell + b->m->offset[i];
     s->place = b->place + b->m->offset[i];
     s->weight = view.weight;
     s->self = b->self + b->m->offset[i];
@@ -248,91 +216,92 @@ static void affine_map(const double a[3], const double b[3], double m[3])
 }
 
 /* Scalings exp(f / epsilon) self of f(x) = x' (1 - M) x, x from the mean. */
-static void gaussian_start(const refine_bound *b, refine_side *s, const double m[3], double epsilon)
+static void gaussian_start(const refine_bound *b, refine_room *w, refine_side *s, const double m[3])
 {
     const refine_item *item = s->item;
     for (int64_t k = 0; k < s->n; k++) {
-        double x = b->step[0] * (item->first[0] + s->place[k] / item->ld - item->mean[0]);
-        double y = b->step[1] * (item->first[1] + s->place[k] % item->ld - item->mean[1]);
+        double x = b->step[0] * ((double)(s->cell[k] / MAX_SIDE) - item->mean[0]);
+        double y = b->step[1] * ((double)(s->cell[k] % MAX_SIDE) - item->mean[1]);
         double f = (1 - m[0]) * x * x - 2 * m[1] * x * y + (1 - m[2]) * y * y;
-        s->scaling[k] = f / epsilon;
+        w->wide[k] = f / b->epsilon[0];
     }
-    exponential(s->scaling, s->n);
+    exponential(w->wide, s->n);
     for (int64_t k = 0; k < s->n; k++)
-        s->scaling[k] *= (double)s->self[k];
+        s->scaling[k] = (float)w->wide[k] * s->self[k];
+    fill_box(item, s->mass, 0);
+    fill_box(item, s->wall, INFINITY);
 }
 
-static void start(const refine_bound *b, refine_room *w)
+static void start(const refine_bound *b, refine_room *w, int64_t i, int64_t j)
 {
     double there[3], back[3];
+    side_set(b, &w->side[0], i);
+    side_set(b, &w->side[1], j);
     affine_map(w->side[0].item->cov, w->side[1].item->cov, there);
     affine_map(w->side[1].item->cov, w->side[0].item->cov, back);
     tables_fill(b, w, b->epsilon[0]);
-    gaussian_start(b, &w->side[0], there, b->epsilon[0]);
-    gaussian_start(b, &w->side[1], back, b->epsilon[0]);
-    fill_box(&w->side[0], 0);
-    fill_box(&w->side[1], 0);
+    gaussian_start(b, w, &w->side[0], there);
+    gaussian_start(b, w, &w->side[1], back);
 }
 
-static double weighted_sum(const double *w, const double *x, int64_t n)
+/* Potentials of side 1 - to in `packed`: their c-transform on side `to` takes its place. Returns its
+ * mean; *largest is raised to its largest magnitude. */
+static double transform(refine_room *w, int to, double *largest)
 {
+    const refine_side *from = &w->side[1 - to], *onto = &w->side[to];
     double sum = 0;
-    for (int64_t k = 0; k < n; k++)
-        sum += w[k] * x[k];
+    for (int64_t k = 0; k < from->n; k++)
+        from->wall[from->place[k]] = -w->packed[k];
+    carry(w, to, from->wall, &w->cost, grid_mix_min);
+    gather(w, onto, w->packed);
+    for (int64_t k = 0; k < onto->n; k++) {
+        sum += onto->weight[k] * (double)w->packed[k];
+        *largest = fmax(*largest, fabs((double)w->packed[k]));
+    }
     return sum;
 }
 
-/* Potentials of side 1 - to in `sum`: their c-transform on side `to` takes its place. */
-static double transform(refine_room *w, int to)
-{
-    refine_side *from = &w->side[1 - to];
-    fill_box(from, INFINITY);
-    for (int64_t k = 0; k < from->n; k++)
-        from->dense[from->place[k]] = -w->sum[k];
-    carry(w, to, &w->cost, grid_mix_min);
-    fill_box(from, 0);
-    gather(w, &w->side[to], w->sum);
-    return weighted_sum(w->side[to].weight, w->sum, w->side[to].n);
-}
-
-/* The value of the feasible pair (f^cc, f^c) of the potentials f at hand. */
+/* The value of the feasible pair (f^cc, f^c) of the potentials f at hand. Only the second transform
+ * is rounded against the first as it stands: two sums with terms of magnitude c and `largest`, where
+ * c <= 4 largest; other pairs of points cannot be violated. */
 static double feasible_value(const refine_bound *b, refine_room *w, double epsilon)
 {
     const refine_side *x = &w->side[0], *y = &w->side[1];
-    logarithm(w->sum, x->scaling, x->self, epsilon, x->n);
-    double value = transform(w, 1) + transform(w, 0);
+    double largest = 0;
+    scaling_log(w->packed, x->scaling, x->self, (float)epsilon, x->n);
+    double value = transform(w, 1, &largest);
+    value += transform(w, 0, &largest);
     for (int axis = 0; axis < 2; axis++) {
         double shift = b->step[axis] * (x->item->mean[axis] - y->item->mean[axis]);
         value += shift * shift;
     }
-    return isfinite(value) ? value - b->slack : 0;
+    value -= largest * 0x1p-20 + b->slack;
+    return isfinite(value) ? value : 0;
 }
 
 static void next_level(const refine_bound *b, refine_room *w)
 {
     for (int k = 0; k < 2; k++) {
         refine_side *s = &w->side[k];
-        square(s->scaling, s->self, s->self + b->m->nnz, s->n);
+        scaling_square(s->scaling, s->self, s->self + b->m->nnz, s->n);
         s->self += b->m->nnz;
     }
     tables_square(&w->kernel);
 }
 
-/* Iterations and checks at each level: most candidates are far away and fall at the first check. */
+/* Most candidates are far away and fall at the first check; a bound below the given part of what is
+ * enough will not get there. */
 static const struct {
     int iterations;
     bool check;
-    double hopeless; /* a bound below this part of what is enough will not get there */
-} schedule[N_LEVELS] = {{1, true, 0.7}, {1, false, 0},  {1, true, 0.9},
-                        {1, false, 0},  {1, true, 0.95}, {1, true, 0}};
+    double hopeless;
+} schedule[N_LEVELS] = {{1, true, 0.7}, {1, false, 0}, {1, true, 0.9}, {1, true, 0}};
 
 double refine_pair(refine_bound *b, int64_t i, int64_t j, double enough, int worker)
 {
     refine_room *w = &b->room[worker];
     double best = 0;
-    side_set(b, &w->side[0], i);
-    side_set(b, &w->side[1], j);
-    start(b, w);
+    start(b, w, i, j);
     for (int level = 0; level < N_LEVELS; level++) {
         if (level > 0)
             next_level(b, w);
@@ -355,7 +324,7 @@ static void item_box(refine_bound *b, int64_t i)
     item_view view = measures_item(b->m, i);
     int last[2] = {-1, -1}, first[2] = {MAX_SIDE, MAX_SIDE};
     for (int64_t k = 0; k < view.n; k++) {
-        int at[2] = {b->cell[view.index[k]] / MAX_SIDE, b->cell[view.index[k]] % MAX_SIDE};
+        int at[2] = {b->cell_of[view.index[k]] / MAX_SIDE, b->cell_of[view.index[k]] % MAX_SIDE};
         for (int axis = 0; axis < 2; axis++) {
             first[axis] = BASE_MIN(first[axis], at[axis]);
             last[axis] = BASE_MAX(last[axis], at[axis]);
@@ -366,11 +335,12 @@ static void item_box(refine_bound *b, int64_t i)
         item->first[axis] = first[axis];
         item->size[axis] = last[axis] - first[axis] + 1;
     }
-    item->ld = (item->size[1] + SIMD_LANES - 1) / SIMD_LANES * SIMD_LANES;
-    for (int64_t k = 0; k < view.n; k++)
-        b->place[b->m->offset[i] + k] =
-            (uint16_t)((b->cell[view.index[k]] / MAX_SIDE - first[0]) * item->ld +
-                       b->cell[view.index[k]] % MAX_SIDE - first[1]);
+    item->ld = (item->size[1] + GRID_LANES - 1) / GRID_LANES * GRID_LANES;
+    for (int64_t k = 0; k < view.n; k++) {
+        int cell = b->cell_of[view.index[k]], at = (cell / MAX_SIDE - first[0]) * item->ld;
+        b->cell[b->m->offset[i] + k] = (uint16_t)cell;
+        b->place[b->m->offset[i] + k] = (uint16_t)(at + cell % MAX_SIDE - first[1]);
+    }
 }
 
 /* Mean and covariance; that of a single cell is added, so that lines and points have a map too. */
@@ -380,40 +350,39 @@ static void item_moments(refine_bound *b, int64_t i)
     refine_item *item = &b->item[i];
     item->mean[0] = item->mean[1] = 0;
     for (int64_t k = 0; k < view.n; k++) {
-        item->mean[0] += view.weight[k] * (double)(b->cell[view.index[k]] / MAX_SIDE);
-        item->mean[1] += view.weight[k] * (double)(b->cell[view.index[k]] % MAX_SIDE);
+        item->mean[0] += view.weight[k] * (double)(b->cell_of[view.index[k]] / MAX_SIDE);
+        item->mean[1] += view.weight[k] * (double)(b->cell_of[view.index[k]] % MAX_SIDE);
     }
     item->cov[0] = b->step[0] * b->step[0] / 12;
     item->cov[1] = 0;
     item->cov[2] = b->step[1] * b->step[1] / 12;
     for (int64_t k = 0; k < view.n; k++) {
-        double x = b->step[0] * (b->cell[view.index[k]] / MAX_SIDE - item->mean[0]);
-        double y = b->step[1] * (b->cell[view.index[k]] % MAX_SIDE - item->mean[1]);
+        double x = b->step[0] * (b->cell_of[view.index[k]] / MAX_SIDE - item->mean[0]);
+        double y = b->step[1] * (b->cell_of[view.index[k]] % MAX_SIDE - item->mean[1]);
         item->cov[0] += view.weight[k] * x * x;
         item->cov[1] += view.weight[k] * x * y;
         item->cov[2] += view.weight[k] * y * y;
     }
 }
 
+/* Scalings of the item with itself; values of any size do, they are only kept ordinary. */
 static void item_self(refine_bound *b, refine_room *w, int64_t i)
 {
     refine_side *s = &w->side[0];
     side_set(b, s, i);
     side_set(b, &w->side[1], i);
     tables_fill(b, w, b->epsilon[0]);
-    fill_box(s, 0);
+    fill_box(s->item, s->mass, 0);
     for (int64_t k = 0; k < s->n; k++)
         s->scaling[k] = 1;
     for (int level = 0; level < N_LEVELS; level++) {
         for (int t = 0; t < SELF_ITERATIONS; t++) {
-            scatter_mass(s);
-            carry(w, 1, &w->kernel, grid_mix_sum);
-            gather(w, s, w->sum);
-            average(s->scaling, w->sum, s->n);
+            kernel_sums(w, 1);
+            scaling_average(s->scaling, w->packed, s->n);
         }
         float *self = b->self + level * b->m->nnz + b->m->offset[i];
         for (int64_t k = 0; k < s->n; k++)
-            self[k] = (float)fmin(fmax(s->scaling[k], 1e-30), 1e30);
+            self[k] = fminf(fmaxf(s->scaling[k], 1e-12f), 1e12f);
         tables_square(&w->kernel);
     }
 }
@@ -435,9 +404,11 @@ static ddsc_status room_make(ddsc_context *ctx, refine_room *w, int64_t largest)
     int64_t padded = (largest + SIMD_LANES - 1) / SIMD_LANES * SIMD_LANES;
     for (int k = 0; k < 2; k++) {
         TRY(MEM_ZERO(ctx, w->side[k].scaling, padded));
-        TRY(MEM_NEW(ctx, w->side[k].dense, BOX_SIZE));
+        TRY(MEM_NEW(ctx, w->side[k].mass, BOX_SIZE));
+        TRY(MEM_NEW(ctx, w->side[k].wall, BOX_SIZE));
     }
-    TRY(MEM_ZERO(ctx, w->sum, padded));
+    TRY(MEM_ZERO(ctx, w->packed, padded));
+    TRY(MEM_ZERO(ctx, w->wide, padded));
     TRY(MEM_NEW(ctx, w->half, BOX_SIZE));
     TRY(MEM_NEW(ctx, w->result, BOX_SIZE));
 done:
@@ -448,9 +419,11 @@ static void room_free(ddsc_context *ctx, refine_room *w)
 {
     for (int k = 0; k < 2; k++) {
         mem_free(ctx, w->side[k].scaling);
-        mem_free(ctx, w->side[k].dense);
+        mem_free(ctx, w->side[k].mass);
+        mem_free(ctx, w->side[k].wall);
     }
-    mem_free(ctx, w->sum);
+    mem_free(ctx, w->packed);
+    mem_free(ctx, w->wide);
     mem_free(ctx, w->half);
     mem_free(ctx, w->result);
 }
@@ -463,8 +436,9 @@ void refine_free(refine_bound *b)
         room_free(b->ctx, &b->room[k]);
     mem_free(b->ctx, b->room);
     mem_free(b->ctx, b->item);
-    mem_free(b->ctx, b->place);
+    mem_free(b->ctx, b->cell_of);
     mem_free(b->ctx, b->cell);
+    mem_free(b->ctx, b->place);
     mem_free(b->ctx, b->self);
     mem_free(b->ctx, b);
 }
@@ -482,7 +456,7 @@ static void fill_cells(refine_bound *b)
         const double *x = measures_point(b->m, (int32_t)r);
         int64_t row = (int64_t)round((x[0] - grid->origin[0]) / grid->step[0]);
         int64_t column = (int64_t)round((x[1] - grid->origin[1]) / grid->step[1]);
-        b->cell[r] = (uint16_t)(row * MAX_SIDE + column);
+        b->cell_of[r] = (uint16_t)(row * MAX_SIDE + column);
     }
 }
 
@@ -501,9 +475,10 @@ ddsc_status refine_make(ddsc_context *ctx, refine_bound **out, const measures *m
         b->slack += 1e-8 * extent * extent;
     }
     TRY(MEM_NEW(ctx, b->item, m->n));
+    TRY(MEM_NEW(ctx, b->cell_of, m->v));
+    TRY(MEM_NEW(ctx, b->cell, m->nnz));
     TRY(MEM_NEW(ctx, b->place, m->nnz));
-    TRY(MEM_NEW(ctx, b->cell, m->v));
-    TRY(MEM_NEW(ctx, b->self, N_LEVELS * m->nnz));
+    TRY(MEM_ZERO(ctx, b->self, N_LEVELS * m->nnz + GRID_LANES));
     TRY(MEM_ZERO(ctx, b->room, b->n_workers));
     for (int k = 0; k < b->n_workers; k++)
         TRY(room_make(ctx, &b->room[k], measures_largest_item(m)));
