@@ -322,7 +322,9 @@ static void next_level(const refine_bound *b, refine_room *w)
 static const struct {
     int iterations;
     bool check;
-} schedule[N_LEVELS] = {{1, true}, {1, false}, {1, true}, {1, false}, {1, true}, {1, true}};
+    double hopeless; /* a bound below this part of what is enough will not get there */
+} schedule[N_LEVELS] = {{1, true, 0.7}, {1, false, 0},  {1, true, 0.9},
+                        {1, false, 0},  {1, true, 0.95}, {1, true, 0}};
 
 double refine_pair(refine_bound *b, int64_t i, int64_t j, double enough, int worker)
 {
@@ -340,7 +342,7 @@ double refine_pair(refine_bound *b, int64_t i, int64_t j, double enough, int wor
         }
         if (schedule[level].check)
             best = fmax(best, feasible_value(b, w, b->epsilon[level]));
-        if (best > enough)
+        if (best > enough || best < schedule[level].hopeless * enough)
             break;
     }
     return best;

@@ -8,7 +8,7 @@
  * the graph but also the count of solves is the same for any number of threads. */
 #include "pairs/pruned.h"
 
-enum { REFINE_FIRST = 24, REFINE_BATCH = 16, SOLVE_BATCH = 2 };
+enum { REFINE_BATCH = 16, SOLVE_BATCH = 2 };
 
 /* ---- rounds ---- */
 
@@ -25,48 +25,81 @@ done:
     return status;
 }
 
-/* The first few of each list that have no refined bound yet; both ends are marked, so that a pair
- * is refined once. */
-static ddsc_status propose_refinements(search *s, int64_t batch)
+/* What the pair is refined up to: without a limit there is nothing to exceed. */
+static double enough_of(const search *s, int64_t i, int64_t j)
+{
+    return BASE_MAX(s->limit[i], s->limit[j]);
+}
+
+static bool waits(const search *s, int64_t i, const candidate *c)
+{
+    if (!s->refines || c->refined == REFINED_FULL)
+        return false;
+    return c->refined == REFINED_NOT || isfinite(enough_of(s, i, c->index));
+}
+
+/* Solves that would fill the heap of item i if no one else proposed them. */
+static int64_t n_missing(const search *s, int64_t i)
+{
+    return isfinite(s->limit[i]) ? 0 : s->near.graph->tau - s->near.count[i];
+}
+
+/* How many candidates of item i to refine: as long as it has no limit, enough to choose from. */
+static int64_t refine_batch(const search *s, int64_t i)
+{
+    if (isfinite(s->limit[i]))
+        return REFINE_BATCH;
+    int64_t ready = 0;
+    for (int64_t p = 0; p < s->list[i].n; p++)
+        ready += !waits(s, i, &s->list[i].at[p]);
+    return BASE_MAX(0, 2 * n_missing(s, i) - ready);
+}
+
+/* The first few of each list that wait for a refined bound; both ends are marked, so that a pair is
+ * refined once. */
+static ddsc_status propose_refinements(search *s)
 {
     ddsc_status status = DDSC_OK;
     s->n_pairs = 0;
-    for (int64_t i = 0; i < s->n; i++)
-        for (int64_t p = 0, n = 0; p < s->list[i].n && n < batch; p++) {
+    for (int64_t i = 0; i < s->n; i++) {
+        int64_t left = refine_batch(s, i);
+        for (int64_t p = 0; p < s->list[i].n && left > 0; p++) {
             candidate *c = &s->list[i].at[p], *back;
-            if (c->refined)
+            if (!waits(s, i, c))
                 continue;
-            c->refined = true;
+            c->refined = isfinite(enough_of(s, i, c->index)) ? REFINED_FULL : REFINED_QUICK;
             back = list_find(s, c->index, i);
             if (back)
-                back->refined = true;
+                back->refined = c->refined;
             TRY(push_pair(s, i, c->index));
-            n++;
+            left--;
         }
+    }
 done:
     return status;
 }
 
 /* The first few of each list; a pair proposed by both ends, or earlier, is solved once. Where a
  * limit is known, nobody overtakes a candidate that waits for its refined bound. */
-static ddsc_status propose_solves(search *s, int64_t batch)
+static ddsc_status propose_solves(search *s)
 {
     ddsc_status status = DDSC_OK;
     s->n_pairs = 0;
-    for (int64_t i = 0; i < s->n; i++)
-        for (int64_t p = 0, n = 0; p < s->list[i].n && n < batch; p++) {
+    for (int64_t i = 0; i < s->n; i++) {
+        int64_t left = isfinite(s->limit[i]) ? SOLVE_BATCH : (n_missing(s, i) + 1) / 2;
+        for (int64_t p = 0; p < s->list[i].n && left > 0; p++) {
             const candidate *c = &s->list[i].at[p];
             bool fresh = false;
-            bool waits = s->refines && !c->refined;
-            if (waits && isfinite(s->limit[i]))
+            if (waits(s, i, c) && isfinite(s->limit[i]))
                 break;
-            if (waits)
+            if (waits(s, i, c))
                 continue;
             TRY(pair_set_add(s->ctx, &s->solved, i, c->index, &fresh));
             if (fresh)
                 TRY(push_pair(s, i, c->index));
-            n++;
+            left--;
         }
+    }
 done:
     return status;
 }
@@ -88,8 +121,8 @@ static ddsc_status refine_range(void *arg, int64_t begin, int64_t end, int worke
     search *s = arg;
     for (int64_t k = begin; k < end; k++) {
         pair_ij pair = s->pair[k];
-        double enough = BASE_MAX(s->limit[pair.i], s->limit[pair.j]);
-        double bound = s->backend->pruning->refine(s->state, pair.i, pair.j, enough, worker);
+        double bound = s->backend->pruning->refine(s->state, pair.i, pair.j,
+                                                   enough_of(s, pair.i, pair.j), worker);
         raise_bound(s, pair.i, pair.j, bound);
         raise_bound(s, pair.j, pair.i, bound);
         s->room[worker].n_bounds++;
@@ -97,10 +130,10 @@ static ddsc_status refine_range(void *arg, int64_t begin, int64_t end, int worke
     return DDSC_OK;
 }
 
-static ddsc_status refine_lists(search *s, int64_t batch, int64_t *n_refined)
+static ddsc_status refine_lists(search *s, int64_t *n_refined)
 {
     ddsc_status status = DDSC_OK;
-    TRY(propose_refinements(s, batch));
+    TRY(propose_refinements(s));
     *n_refined = s->n_pairs;
     if (s->n_pairs > 0) {
         TRY(parallel_for(s->ctx, s->n_pairs, 8, refine_range, s));
@@ -175,12 +208,12 @@ static ddsc_status rounds(search *s)
 {
     ddsc_status status = DDSC_OK;
     int64_t reported = 0, n_refined = 0, n_refilled = 0;
-    for (int64_t round = 0;; round++) {
+    for (;;) {
         TRY(lists_clean(s));
         report_finished(s, &reported);
         if (s->refines)
-            TRY(refine_lists(s, round == 0 ? REFINE_FIRST + s->tau : REFINE_BATCH, &n_refined));
-        TRY(propose_solves(s, round == 0 ? (s->tau + 1) / 2 : SOLVE_BATCH));
+            TRY(refine_lists(s, &n_refined));
+        TRY(propose_solves(s));
         TRY(parallel_for(s->ctx, s->n_pairs, 1, solve_range, s));
         if (s->n_pairs > 0 || n_refined > 0)
             continue;

@@ -9,10 +9,14 @@
 #include "pairs/pair_set.h"
 #include "pairs/pairs.h"
 
+/* How far the bound of a candidate has been refined: a quick look tells the order in which to solve
+ * as long as no limit is known. */
+typedef enum refinement { REFINED_NOT, REFINED_QUICK, REFINED_FULL } refinement;
+
 typedef struct candidate {
     double bound; /* of the squared distance, from below */
     int32_t index;
-    bool refined; /* the metric's refined bound is in, or on its way */
+    int32_t refined; /* or on its way */
 } candidate;
 
 /* What is left to look at for one item, nearest bound first. */

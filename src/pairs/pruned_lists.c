@@ -56,7 +56,7 @@ ddsc_status lists_make(search *s)
     TRY(MEM_ZERO(s->ctx, s->list, s->n));
     TRY(MEM_NEW(s->ctx, s->first, graph->offset[s->n]));
     for (int64_t e = 0; e < graph->offset[s->n]; e++)
-        s->first[e] = (candidate){graph->d2[e], graph->index[e], false};
+        s->first[e] = (candidate){graph->d2[e], graph->index[e], REFINED_NOT};
     for (int64_t i = 0; i < s->n; i++) {
         int64_t at = graph->offset[i], n = graph->offset[i + 1] - at;
         s->list[i] = (candidates){.at = s->first + at, .n = n};
@@ -165,7 +165,7 @@ static ddsc_status list_refill(search *s, int64_t i, int worker)
     c->at = c->own;
     for (int64_t j = 0; j < s->n; j++)
         if (row[j] >= 0)
-            c->at[c->n++] = (candidate){row[j], (int32_t)j, false};
+            c->at[c->n++] = (candidate){row[j], (int32_t)j, REFINED_NOT};
     s->room[worker].n_bounds += s->n - 1;
 done:
     return status;
