@@ -1,6 +1,8 @@
 # What ddsc links with. Bits must not depend on the thread count, so the OpenMP build of OpenBLAS is
 # preferred by path: it honours the per-thread OpenMP setting that src/base/parallel.c uses.
 find_package(ZLIB REQUIRED)
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
 find_path(JANSSON_INCLUDE jansson.h REQUIRED)
 find_library(JANSSON_LIBRARY jansson REQUIRED)
 find_library(OPENBLAS_LIBRARY openblas
@@ -16,7 +18,7 @@ add_library(ddsc_dependencies INTERFACE)
 target_include_directories(ddsc_dependencies SYSTEM INTERFACE ${JANSSON_INCLUDE} ${CBLAS_INCLUDE}
   ${LAPACKE_INCLUDE})
 target_link_libraries(ddsc_dependencies INTERFACE ZLIB::ZLIB ${JANSSON_LIBRARY} ${LAPACKE_LIBRARY}
-  ${OPENBLAS_LIBRARY} m)
+  ${OPENBLAS_LIBRARY} Threads::Threads m)
 set(DDSC_FEATURES "openblas zlib jansson")
 
 option(DDSC_OPENMP "Use threads (OpenMP)" ON)

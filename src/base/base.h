@@ -1,6 +1,6 @@
 /* base: what every room stands on. Context, error text, the one allocator, checked sizes,
- * counter-based random numbers and the one parallel loop. Depends on libc and (in parallel.c alone)
- * OpenMP. */
+ * counter-based random numbers and the one parallel loop. Depends on libc, threads and (in parallel.c
+ * alone) OpenMP. */
 #ifndef DDSC_BASE_H
 #define DDSC_BASE_H
 

@@ -87,21 +87,28 @@ ddsc_status ddsc_context_create(ddsc_context **context, const ddsc_context_setti
     *context = NULL;
     if (!settings_take(&own, settings))
         return DDSC_ERROR_ARGUMENT;
-    ddsc_context *ctx = own.allocate(own.allocator_user, sizeof *ctx);
+    int threads = parallel_threads(own.threads);
+    size_t size = sizeof(ddsc_context) + (size_t)(threads - 1) * sizeof(pthread_t);
+    ddsc_context *ctx = own.allocate(own.allocator_user, size);
     if (!ctx)
         return DDSC_ERROR_MEMORY;
-    memset(ctx, 0, sizeof *ctx);
+    memset(ctx, 0, size);
     ctx->set = own;
-    ctx->threads = own.threads;
-    ctx->threads = parallel_width(ctx);
-    *context = ctx;
-    return DDSC_OK;
+    ctx->threads = threads;
+    ddsc_status status = pool_init(&ctx->pool);
+    if (status != DDSC_OK)
+        own.release(own.allocator_user, ctx);
+    else
+        *context = ctx;
+    return status;
 }
 
 void ddsc_context_destroy(ddsc_context *context)
 {
-    if (context)
-        context->set.release(context->set.allocator_user, context);
+    if (!context)
+        return;
+    pool_destroy(context);
+    context->set.release(context->set.allocator_user, context);
 }
 
 const char *ddsc_context_message(const ddsc_context *context)

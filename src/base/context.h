@@ -2,11 +2,27 @@
 #ifndef DDSC_BASE_CONTEXT_H
 #define DDSC_BASE_CONTEXT_H
 
+#include <pthread.h>
 #include <stdatomic.h>
+#include <sys/types.h>
 
 #include "base/base.h"
 
 enum { CTX_MESSAGE_SIZE = 1024 };
+
+/* Helper threads, started by the first loop that wants them. Between loops they sleep. */
+typedef struct pool {
+    pthread_mutex_t lock;
+    pthread_cond_t wake, idle;
+    void (*job)(void *arg, int worker);
+    void *arg;
+    int width;     /* of the loop at hand */
+    int seats;     /* helpers it can still take */
+    int busy;      /* helpers at work */
+    int n_helpers; /* threads started */
+    bool stop;
+    pid_t owner; /* a forked child has no helpers to join */
+} pool;
 
 struct ddsc_context {
     ddsc_context_settings set;
@@ -19,6 +35,15 @@ struct ddsc_context {
     _Atomic int64_t done;
     int64_t total;
     double last_report;
+    pool pool;
+    pthread_t helper[]; /* threads - 1 */
 };
+
+int parallel_threads(int asked); /* 0: as many as the machine has */
+ddsc_status pool_init(pool *p);
+void pool_destroy(ddsc_context *ctx);
+/* job(arg, 0) here and job(arg, w) for w in 1 .. width-1 on helpers that come in time: a helper
+ * that is slow to wake is not waited for, so `job` must share the work out as it goes. */
+void pool_run(ddsc_context *ctx, int width, void (*job)(void *arg, int worker), void *arg);
 
 #endif

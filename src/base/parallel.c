@@ -1,4 +1,5 @@
-/* The one file that names OpenMP. Without OpenMP everything runs on the calling thread. */
+/* The parallel loop. The one file that names OpenMP, which tells how many processors there are and
+ * keeps OpenBLAS to one thread. Without OpenMP everything runs on the calling thread. */
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -7,14 +8,21 @@
 
 #include "base/context.h"
 
-int parallel_width(const ddsc_context *ctx)
+enum { MOST_THREADS = 4096 };
+
+int parallel_threads(int asked)
 {
 #ifdef _OPENMP
-    return ctx->threads > 0 ? ctx->threads : BASE_MAX(1, omp_get_num_procs());
+    return asked > 0 ? BASE_MIN(asked, MOST_THREADS) : BASE_MAX(1, omp_get_num_procs());
 #else
-    (void)ctx;
+    (void)asked;
     return 1;
 #endif
+}
+
+int parallel_width(const ddsc_context *ctx)
+{
+    return ctx->threads;
 }
 
 int serial_begin(void)
@@ -66,8 +74,9 @@ static void loop_record(loop *l, int64_t piece, ddsc_status status)
 }
 
 /* Pieces below a failed one still run, so the lowest failure is the same for any thread count. */
-static void loop_work(loop *l, int worker)
+static void loop_work(void *arg, int worker)
 {
+    loop *l = arg;
     for (;;) {
         int64_t piece = atomic_fetch_add(&l->next, 1);
         if (piece >= l->n_pieces || piece > atomic_load(&l->bad_piece))
@@ -83,19 +92,6 @@ static void loop_work(loop *l, int worker)
     }
 }
 
-static void loop_spread(loop *l, int width)
-{
-#ifdef _OPENMP
-    if (width > 1) {
-#pragma omp parallel num_threads(width)
-        loop_work(l, omp_get_thread_num());
-        return;
-    }
-#endif
-    (void)width;
-    loop_work(l, 0);
-}
-
 ddsc_status parallel_for(ddsc_context *ctx, int64_t n, int64_t grain, parallel_fn fn, void *arg)
 {
     if (n <= 0)
@@ -109,7 +105,10 @@ ddsc_status parallel_for(ddsc_context *ctx, int64_t n, int64_t grain, parallel_f
     atomic_store(&l.bad_piece, INT64_MAX);
     int width = (int)BASE_MIN((int64_t)parallel_width(ctx), l.n_pieces);
     int saved = serial_begin();
-    loop_spread(&l, width);
+    if (width > 1)
+        pool_run(ctx, width, loop_work, &l);
+    else
+        loop_work(&l, 0);
     serial_end(saved);
     int bad = atomic_load(&l.bad_status);
     if (bad == DDSC_ERROR_CANCELLED)

@@ -97,10 +97,13 @@ static void tree_potentials(exact_solver *s)
     }
     for (int64_t j = 0; j < net->m; j++)
         s->g[j] = value[net->sink0 + j];
-    for (int64_t i = 0; i < net->n; i++) {
-        double least = net->k->row_slack(cost_row(&truth, i), s->g, net->m);
-        s->f[i] = least == 0 ? 0 : step_down(least);
-    }
+    if (truth.dense)
+        net->k->slack(s->f, truth.dense, s->g, net->n, net->m);
+    else
+        for (int64_t i = 0; i < net->n; i++)
+            net->k->slack(s->f + i, cost_row(&truth, i), s->g, 1, net->m);
+    for (int64_t i = 0; i < net->n; i++)
+        s->f[i] = s->f[i] == 0 ? 0 : step_down(s->f[i]);
 }
 
 void certify(exact_solver *s, exact_result *result, bool coarse_optimal)

@@ -35,48 +35,70 @@ typedef struct level {
 
 /* ---- groups: halve at the median of the widest coordinate ---- */
 
+/* Two points a step: the chains of comparisons are what takes the time. */
+static double extent(const side *s, int64_t k, int64_t begin, int64_t end)
+{
+    const double *at = s->coordinate + k;
+    double low[2], high[2];
+    low[0] = low[1] = high[0] = high[1] = at[s->order[begin] * s->d];
+    for (int64_t p = begin + (end - begin) % 2; p < end; p += 2)
+        for (int z = 0; z < 2; z++) {
+            double t = at[s->order[p + z] * s->d];
+            low[z] = t < low[z] ? t : low[z];
+            high[z] = t > high[z] ? t : high[z];
+        }
+    return fmax(high[0], high[1]) - fmin(low[0], low[1]);
+}
+
 static int64_t widest(const side *s, int64_t begin, int64_t end)
 {
     int64_t best = 0;
     double width = -1;
     for (int64_t k = 0; k < s->d; k++) {
-        const double *at = s->coordinate + k;
-        double low = at[s->order[begin] * s->d], high = low;
-        for (int64_t p = begin + 1; p < end; p++) {
-            double t = at[s->order[p] * s->d];
-            low = t < low ? t : low;
-            high = t > high ? t : high;
-        }
-        best = high - low > width ? k : best;
-        width = high - low > width ? high - low : width;
+        double own = extent(s, k, begin, end);
+        best = own > width ? k : best;
+        width = own > width ? own : width;
     }
     return best;
 }
 
-/* Hoare's selection: afterwards nothing before `middle` exceeds anything from it on. */
+/* Points of [begin, end) with coordinate < pivot (or <=) to the front, without a branch to
+ * mispredict; returns where they end. */
+static int64_t partition(const side *s, int64_t k, int64_t begin, int64_t end, double pivot,
+                         bool equal)
+{
+    const double *at = s->coordinate + k;
+    int32_t *order = s->order;
+    int64_t front = begin;
+    for (int64_t p = begin; p < end; p++) {
+        int32_t own = order[p];
+        double t = at[own * s->d];
+        order[p] = order[front];
+        order[front] = own;
+        front += equal ? t <= pivot : t < pivot;
+    }
+    return front;
+}
+
+static double median_of_three(double a, double b, double c)
+{
+    return fmax(fmin(a, b), fmin(fmax(a, b), c));
+}
+
+/* Selection: afterwards nothing before `middle` exceeds anything from it on. */
 static void select_middle(const side *s, int64_t k, int64_t begin, int64_t end, int64_t middle)
 {
-    int32_t *order = s->order;
-    int64_t low = begin, high = end - 1;
-    while (low < high) {
-        double pivot = s->coordinate[order[(low + high) / 2] * s->d + k];
-        int64_t i = low, j = high;
-        while (i <= j) {
-            while (s->coordinate[order[i] * s->d + k] < pivot)
-                i++;
-            while (s->coordinate[order[j] * s->d + k] > pivot)
-                j--;
-            if (i <= j) {
-                int32_t swap = order[i];
-                order[i++] = order[j];
-                order[j--] = swap;
-            }
+    const double *at = s->coordinate + k;
+    while (end - begin > 1) {
+        double pivot = median_of_three(at[s->order[begin] * s->d], at[s->order[middle] * s->d],
+                                       at[s->order[end - 1] * s->d]);
+        int64_t less = partition(s, k, begin, end, pivot, false);
+        if (middle < less) {
+            end = less;
+            continue;
         }
-        if (middle <= j)
-            high = j;
-        else if (middle >= i)
-            low = i;
-        else
+        begin = partition(s, k, less, end, pivot, true);
+        if (middle < begin)
             return;
     }
 }
@@ -200,6 +222,7 @@ static cost_rows coarser_cost(level *v, const cost_rows *c)
     out.n = v->x.n_groups;
     out.m = v->y.n_groups;
     out.row = v->row;
+    out.bounded = false;
     if (c->whole_x)
         gather_whole(v, &out, c);
     if (c->x) {
@@ -265,8 +288,9 @@ static void guess_by_means(simplex *net)
     for (int64_t i = 0; i < net->n; i++)
         for (int64_t j = 0; j < net->m; j++)
             sink[j] -= net->coarse_cost[i * net->ld + j];
+    double share = 1.0 / (double)net->n;
     for (int64_t j = 0; j < net->m; j++)
-        sink[j] /= (int32_t)net->n;
+        sink[j] = (int32_t)(sink[j] * share);
 }
 
 static void no_guess(simplex *net)

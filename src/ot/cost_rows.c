@@ -52,7 +52,10 @@ static double points_bound(const cost_rows *c)
 
 void cost_bounds(const cost_rows *c, double *low, double *high)
 {
-    if (!c->dense) {
+    if (c->bounded) {
+        *low = c->low;
+        *high = c->high;
+    } else if (!c->dense) {
         *low = 0;
         *high = points_bound(c);
     } else {

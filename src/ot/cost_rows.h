@@ -14,7 +14,9 @@ typedef struct cost_rows {
     const double *y;                  /* d x stride: coordinate by coordinate */
     const int32_t *whole_x, *whole_y; /* the same points when all are whole numbers, or NULL */
     double cap;                       /* costs above this count as this */
-    double *row;                      /* m: room for one row */
+    bool bounded;                     /* low and high are known */
+    double low, high;
+    double *row; /* m: room for one row */
 } cost_rows;
 
 /* Row i, valid until the next call. */

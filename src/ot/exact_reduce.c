@@ -14,7 +14,7 @@ typedef struct reduction {
 
 typedef struct survey {
     int64_t n, m;
-    double sum_a, sum_b, largest;
+    double sum_a, sum_b, low, high, largest;
 } survey;
 
 static survey look_over(const exact_problem *p, const kernels *k)
@@ -28,9 +28,8 @@ static survey look_over(const exact_problem *p, const kernels *k)
         v.m += p->b[j] > 0;
         v.sum_b += p->b[j];
     }
-    double low, high;
-    k->range(&low, &high, p->cost, p->n * p->m);
-    v.largest = fmax(fabs(low), fabs(high));
+    k->range(&v.low, &v.high, p->cost, p->n * p->m);
+    v.largest = fmax(fabs(v.low), fabs(v.high));
     return v;
 }
 
@@ -116,8 +115,14 @@ ddsc_status exact_solve(exact_solver *solver, exact_result *result, const exact_
                         int64_t max_pivots)
 {
     survey v = look_over(problem, solver->k);
-    cost_rows cost = {
-        .k = solver->k, .n = problem->n, .m = problem->m, .dense = problem->cost, .cap = INFINITY};
+    cost_rows cost = {.k = solver->k,
+                      .n = problem->n,
+                      .m = problem->m,
+                      .dense = problem->cost,
+                      .cap = INFINITY,
+                      .bounded = true,
+                      .low = v.low,
+                      .high = v.high};
     if (is_ordinary(problem, &v))
         return solve_ordinary(solver, result, problem->a, problem->b, &cost, max_pivots);
     reduction r = {.n = v.n, .m = v.m};
@@ -133,6 +138,7 @@ ddsc_status exact_solve(exact_solver *solver, exact_result *result, const exact_
     cost.n = r.n;
     cost.m = r.m;
     cost.dense = r.cost;
+    cost.bounded = false;
     status = solve_ordinary(solver, result, r.a, r.b, &cost, max_pivots);
     if (status >= 0)
         restore(solver, &r, problem, result);

@@ -13,8 +13,16 @@ static int32_t row_min(const int32_t *cost, const int32_t *sink, int64_t count)
     return best;
 }
 
-static int32_t block_min(const int32_t *cost, const int32_t *sink, const int32_t *source,
-                         int64_t rows, int64_t count, int64_t *row)
+static int64_t row_find(const int32_t *cost, const int32_t *sink, int32_t value)
+{
+    int64_t j = 0;
+    while (cost[j] + sink[j] != value)
+        j++;
+    return j;
+}
+
+static int32_t block_best(const int32_t *cost, const int32_t *sink, const int32_t *source,
+                          int64_t rows, int64_t count, int64_t *row, int64_t *column)
 {
     int32_t best = INT32_MAX;
     *row = 0;
@@ -25,15 +33,8 @@ static int32_t block_min(const int32_t *cost, const int32_t *sink, const int32_t
             *row = i;
         }
     }
+    *column = row_find(cost + *row * count, sink, best + source[*row]);
     return best;
-}
-
-static int64_t row_find(const int32_t *cost, const int32_t *sink, int32_t value)
-{
-    int64_t j = 0;
-    while (cost[j] + sink[j] != value)
-        j++;
-    return j;
 }
 
 static int64_t row_best(const int32_t *cost, const int32_t *sink, int64_t count)
@@ -121,12 +122,14 @@ static void distances(double *out, const double *x, const double *y, int64_t str
             out[j] += (x[k] - y[k * stride + j]) * (x[k] - y[k * stride + j]);
 }
 
-static double row_slack(const double *cost, const double *g, int64_t count)
+static void slack(double *f, const double *cost, const double *g, int64_t rows, int64_t count)
 {
-    double least = INFINITY;
-    for (int64_t j = 0; j < count; j++)
-        least = cost[j] - g[j] < least ? cost[j] - g[j] : least;
-    return least;
+    for (int64_t i = 0; i < rows; i++, cost += count) {
+        double least = INFINITY;
+        for (int64_t j = 0; j < count; j++)
+            least = cost[j] - g[j] < least ? cost[j] - g[j] : least;
+        f[i] = least;
+    }
 }
 
 static double row_quanta(double *out, const double *cost, const double *sink, int64_t count,
@@ -162,9 +165,7 @@ static double arcs_min(const double *cost, const int32_t *column, const double *
 
 const kernels kernels_portable = {
     .name = "portable",
-    .row_min = row_min,
-    .block_min = block_min,
-    .row_find = row_find,
+    .block_best = block_best,
     .row_best = row_best,
     .row_raise = row_raise,
     .whole_distances = whole_distances,
@@ -174,7 +175,7 @@ const kernels kernels_portable = {
     .shift_fine = shift_fine,
     .distances = distances,
     .range = range,
-    .row_slack = row_slack,
+    .slack = slack,
     .row_quanta = row_quanta,
     .collect = collect,
     .arcs_min = arcs_min,

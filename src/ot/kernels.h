@@ -25,14 +25,10 @@ typedef struct kernels {
     const char *name;
 
     /* ---- int32 costs, dense rows; count is a multiple of LANES ---- */
-    /* The least cost[j] + sink[j] of a row. */
-    int32_t (*row_min)(const int32_t *cost, const int32_t *sink, int64_t count);
-    /* The least cost[i * count + j] + sink[j] - source[i] over a block of rows, and its first row.
-     */
-    int32_t (*block_min)(const int32_t *cost, const int32_t *sink, const int32_t *source,
-                         int64_t rows, int64_t count, int64_t *row);
-    /* The first j with cost[j] + sink[j] == value; there is one. */
-    int64_t (*row_find)(const int32_t *cost, const int32_t *sink, int32_t value);
+    /* The least cost[i * count + j] + sink[j] - source[i] over a block of rows, and the first row
+     * and column that have it. */
+    int32_t (*block_best)(const int32_t *cost, const int32_t *sink, const int32_t *source,
+                          int64_t rows, int64_t count, int64_t *row, int64_t *column);
     /* The first j of least cost[j] + sink[j]. */
     int64_t (*row_best)(const int32_t *cost, const int32_t *sink, int64_t count);
     /* high[j] = max(high[j], f - cost[j]). */
@@ -44,6 +40,7 @@ typedef struct kernels {
     bool (*quantise)(int32_t *out, const double *cost, int64_t count, double offset, double scale);
 
     /* ---- trees ---- */
+    /* For masks of more than one word. */
     void (*move)(const mask_move *m);
     /* potential[x] += by for every x in the mask, x < count, a multiple of LANES. */
     void (*shift)(int32_t *potential, const uint64_t *mask, int64_t count, int32_t by);
@@ -55,8 +52,8 @@ typedef struct kernels {
                       int64_t count);
     /* The least and the largest value. */
     void (*range)(double *low, double *high, const double *value, int64_t count);
-    /* The least cost[j] - g[j]. */
-    double (*row_slack)(const double *cost, const double *g, int64_t count);
+    /* f[i] = the least cost[i * count + j] - g[j]. */
+    void (*slack)(double *f, const double *cost, const double *g, int64_t rows, int64_t count);
     /* out[j] = rint(cost[j] * scale) + sink[j]; returns the least. |cost| * scale < 2^51. */
     double (*row_quanta)(double *out, const double *cost, const double *sink, int64_t count,
                          double scale);

@@ -40,25 +40,6 @@ AVX2 static int32_t row_min(const int32_t *cost, const int32_t *sink, int64_t co
     return least_int(_mm256_min_epi32(low, high));
 }
 
-AVX2 static int32_t block_min(const int32_t *cost, const int32_t *sink, const int32_t *source,
-                              int64_t rows, int64_t count, int64_t *row)
-{
-    __m256i best = _mm256_set1_epi32(INT32_MAX), where = _mm256_setzero_si256();
-    for (int64_t i = 0; i < rows; i++, cost += count) {
-        __m256i least = value_at(cost, sink);
-        for (int64_t j = 8; j < count; j += 8)
-            least = _mm256_min_epi32(least, value_at(cost + j, sink + j));
-        least = _mm256_sub_epi32(least, _mm256_set1_epi32(source[i]));
-        __m256i better = _mm256_cmpgt_epi32(best, least);
-        best = _mm256_min_epi32(best, least);
-        where = _mm256_blendv_epi8(where, _mm256_set1_epi32((int32_t)i), better);
-    }
-    int32_t value = least_int(best);
-    __m256i hit = _mm256_cmpeq_epi32(best, _mm256_set1_epi32(value));
-    *row = least_int(_mm256_blendv_epi8(_mm256_set1_epi32(INT32_MAX), where, hit));
-    return value;
-}
-
 AVX2 static int64_t row_find(const int32_t *cost, const int32_t *sink, int32_t value)
 {
     __m256i wanted = _mm256_set1_epi32(value);
@@ -68,6 +49,27 @@ AVX2 static int64_t row_find(const int32_t *cost, const int32_t *sink, int32_t v
         if (hit)
             return j + __builtin_ctz((unsigned)hit);
     }
+}
+
+AVX2 static int32_t block_best(const int32_t *cost, const int32_t *sink, const int32_t *source,
+                               int64_t rows, int64_t count, int64_t *row, int64_t *column)
+{
+    __m256i best = _mm256_set1_epi32(INT32_MAX), where = _mm256_setzero_si256();
+    const int32_t *own = cost;
+    for (int64_t i = 0; i < rows; i++, own += count) {
+        __m256i least = value_at(own, sink);
+        for (int64_t j = 8; j < count; j += 8)
+            least = _mm256_min_epi32(least, value_at(own + j, sink + j));
+        least = _mm256_sub_epi32(least, _mm256_set1_epi32(source[i]));
+        __m256i better = _mm256_cmpgt_epi32(best, least);
+        best = _mm256_min_epi32(best, least);
+        where = _mm256_blendv_epi8(where, _mm256_set1_epi32((int32_t)i), better);
+    }
+    int32_t value = least_int(best);
+    __m256i hit = _mm256_cmpeq_epi32(best, _mm256_set1_epi32(value));
+    *row = least_int(_mm256_blendv_epi8(_mm256_set1_epi32(INT32_MAX), where, hit));
+    *column = row_find(cost + *row * count, sink, value + source[*row]);
+    return value;
 }
 
 AVX2 static int64_t row_best(const int32_t *cost, const int32_t *sink, int64_t count)
@@ -125,10 +127,6 @@ AVX2 static void move_strip(const mask_move *m, int64_t w)
 
 AVX2 static void move(const mask_move *m)
 {
-    if (m->words == 1) {
-        kernels_portable.move(m);
-        return;
-    }
     for (int64_t w = 0; w < m->words; w += 4)
         move_strip(m, w);
 }
@@ -215,15 +213,18 @@ AVX2 static void range(double *low, double *high, const double *value, int64_t c
     }
 }
 
-AVX2 static double row_slack(const double *cost, const double *g, int64_t count)
+AVX2 static void slack(double *f, const double *cost, const double *g, int64_t rows, int64_t count)
 {
-    __m256d least = _mm256_set1_pd(INFINITY);
-    int64_t j = 0;
-    for (; j + 4 <= count; j += 4)
-        least =
-            _mm256_min_pd(_mm256_sub_pd(_mm256_loadu_pd(cost + j), _mm256_loadu_pd(g + j)), least);
-    double best = least_of(least), rest = kernels_portable.row_slack(cost + j, g + j, count - j);
-    return rest < best ? rest : best;
+    for (int64_t i = 0; i < rows; i++, cost += count) {
+        __m256d least = _mm256_set1_pd(INFINITY);
+        int64_t j = 0;
+        for (; j + 4 <= count; j += 4)
+            least = _mm256_min_pd(_mm256_sub_pd(_mm256_loadu_pd(cost + j), _mm256_loadu_pd(g + j)),
+                                  least);
+        f[i] = least_of(least);
+        for (; j < count; j++)
+            f[i] = cost[j] - g[j] < f[i] ? cost[j] - g[j] : f[i];
+    }
 }
 
 AVX2 static double row_quanta(double *out, const double *cost, const double *sink, int64_t count,
@@ -273,9 +274,7 @@ AVX2 static double arcs_min(const double *cost, const int32_t *column, const dou
 
 const kernels kernels_avx2 = {
     .name = "avx2",
-    .row_min = row_min,
-    .block_min = block_min,
-    .row_find = row_find,
+    .block_best = block_best,
     .row_best = row_best,
     .row_raise = row_raise,
     .whole_distances = whole_distances,
@@ -285,7 +284,7 @@ const kernels kernels_avx2 = {
     .shift_fine = shift_fine,
     .distances = distances,
     .range = range,
-    .row_slack = row_slack,
+    .slack = slack,
     .row_quanta = row_quanta,
     .collect = collect,
     .arcs_min = arcs_min,

@@ -25,25 +25,6 @@ AVX512 static int32_t row_min(const int32_t *cost, const int32_t *sink, int64_t 
     return _mm512_reduce_min_epi32(_mm512_min_epi32(best, second));
 }
 
-AVX512 static int32_t block_min(const int32_t *cost, const int32_t *sink, const int32_t *source,
-                                int64_t rows, int64_t count, int64_t *row)
-{
-    __m512i best = _mm512_set1_epi32(INT32_MAX), where = _mm512_setzero_si512();
-    for (int64_t i = 0; i < rows; i++, cost += count) {
-        __m512i least = value_at(cost, sink);
-        for (int64_t j = LANES; j < count; j += LANES)
-            least = _mm512_min_epi32(least, value_at(cost + j, sink + j));
-        least = _mm512_sub_epi32(least, _mm512_set1_epi32(source[i]));
-        __mmask16 better = _mm512_cmplt_epi32_mask(least, best);
-        best = _mm512_min_epi32(best, least);
-        where = _mm512_mask_set1_epi32(where, better, (int32_t)i);
-    }
-    int32_t value = _mm512_reduce_min_epi32(best);
-    __mmask16 hit = _mm512_cmpeq_epi32_mask(best, _mm512_set1_epi32(value));
-    *row = _mm512_mask_reduce_min_epi32(hit, where);
-    return value;
-}
-
 AVX512 static int64_t row_find(const int32_t *cost, const int32_t *sink, int32_t value)
 {
     __m512i wanted = _mm512_set1_epi32(value);
@@ -52,6 +33,27 @@ AVX512 static int64_t row_find(const int32_t *cost, const int32_t *sink, int32_t
     while (!(hit = _mm512_cmpeq_epi32_mask(value_at(cost + j, sink + j), wanted)))
         j += LANES;
     return j + __builtin_ctz(hit);
+}
+
+AVX512 static int32_t block_best(const int32_t *cost, const int32_t *sink, const int32_t *source,
+                                 int64_t rows, int64_t count, int64_t *row, int64_t *column)
+{
+    __m512i best = _mm512_set1_epi32(INT32_MAX), where = _mm512_setzero_si512();
+    const int32_t *own = cost;
+    for (int64_t i = 0; i < rows; i++, own += count) {
+        __m512i least = value_at(own, sink);
+        for (int64_t j = LANES; j < count; j += LANES)
+            least = _mm512_min_epi32(least, value_at(own + j, sink + j));
+        least = _mm512_sub_epi32(least, _mm512_set1_epi32(source[i]));
+        __mmask16 better = _mm512_cmplt_epi32_mask(least, best);
+        best = _mm512_min_epi32(best, least);
+        where = _mm512_mask_set1_epi32(where, better, (int32_t)i);
+    }
+    int32_t value = _mm512_reduce_min_epi32(best);
+    __mmask16 hit = _mm512_cmpeq_epi32_mask(best, _mm512_set1_epi32(value));
+    *row = _mm512_mask_reduce_min_epi32(hit, where);
+    *column = row_find(cost + *row * count, sink, value + source[*row]);
+    return value;
 }
 
 AVX512 static int64_t row_best(const int32_t *cost, const int32_t *sink, int64_t count)
@@ -88,25 +90,8 @@ AVX512 static void whole_distances(int32_t *out, const int32_t *x, const int32_t
     }
 }
 
-AVX512 static void move_one_word(const mask_move *m)
-{
-    uint64_t *mask = m->mask, cut = mask[m->path[m->at]];
-    *m->cut = cut;
-    for (int64_t k = m->at + 1; k < m->length; k++)
-        mask[m->path[k]] &= ~cut;
-    for (int64_t k = 0; k < m->n_other; k++)
-        mask[m->other[k]] |= cut;
-    for (int64_t k = m->at; k > 0; k--)
-        mask[m->path[k]] = cut & ~mask[m->path[k - 1]];
-    mask[m->path[0]] = cut;
-}
-
 AVX512 static void move(const mask_move *m)
 {
-    if (m->words == 1) {
-        move_one_word(m);
-        return;
-    }
     int64_t stride = m->words;
     for (int64_t w = 0; w < stride; w += MASK_WORDS) {
         uint64_t *mask = m->mask + w;
@@ -202,16 +187,19 @@ AVX512 static void range(double *low, double *high, const double *value, int64_t
     *high = _mm512_reduce_max_pd(largest);
 }
 
-AVX512 static double row_slack(const double *cost, const double *g, int64_t count)
+AVX512 static void slack(double *f, const double *cost, const double *g, int64_t rows,
+                         int64_t count)
 {
-    __m512d least = _mm512_set1_pd(INFINITY);
-    for (int64_t j = 0; j < count; j += 8) {
-        __mmask8 in = inside(j, count);
-        __m512d slack =
-            _mm512_sub_pd(_mm512_maskz_loadu_pd(in, cost + j), _mm512_maskz_loadu_pd(in, g + j));
-        least = _mm512_mask_min_pd(least, in, slack, least);
+    for (int64_t i = 0; i < rows; i++, cost += count) {
+        __m512d least = _mm512_set1_pd(INFINITY);
+        for (int64_t j = 0; j < count; j += 8) {
+            __mmask8 in = inside(j, count);
+            __m512d own = _mm512_sub_pd(_mm512_maskz_loadu_pd(in, cost + j),
+                                        _mm512_maskz_loadu_pd(in, g + j));
+            least = _mm512_mask_min_pd(least, in, own, least);
+        }
+        f[i] = _mm512_reduce_min_pd(least);
     }
-    return _mm512_reduce_min_pd(least);
 }
 
 AVX512 static double row_quanta(double *out, const double *cost, const double *sink, int64_t count,
@@ -248,6 +236,9 @@ AVX512 static int64_t collect(int32_t *index, const double *value, int64_t count
     return found;
 }
 
+/* Without optimisation the gather is a macro that mixes signed and unsigned masks. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wsign-conversion"
 AVX512 static double arcs_min(const double *cost, const int32_t *column, const double *sink,
                               int64_t count)
 {
@@ -259,12 +250,11 @@ AVX512 static double arcs_min(const double *cost, const int32_t *column, const d
     }
     return _mm512_reduce_min_pd(least);
 }
+#pragma GCC diagnostic pop
 
 const kernels kernels_avx512 = {
     .name = "avx512",
-    .row_min = row_min,
-    .block_min = block_min,
-    .row_find = row_find,
+    .block_best = block_best,
     .row_best = row_best,
     .row_raise = row_raise,
     .whole_distances = whole_distances,
@@ -274,7 +264,7 @@ const kernels kernels_avx512 = {
     .shift_fine = shift_fine,
     .distances = distances,
     .range = range,
-    .row_slack = row_slack,
+    .slack = slack,
     .row_quanta = row_quanta,
     .collect = collect,
     .arcs_min = arcs_min,

@@ -5,7 +5,8 @@
 enum { CHUNK = 4 }; /* vectors held at once for each of two rows */
 
 typedef float lanes __attribute__((vector_size(4 * GRID_LANES)));
-typedef int32_t lane_bits __attribute__((vector_size(4 * GRID_LANES)));
+typedef int32_t lane_whole __attribute__((vector_size(4 * GRID_LANES)));
+typedef uint32_t lane_bits __attribute__((vector_size(4 * GRID_LANES)));
 
 SIMD_INLINE lanes load(const float *from)
 {
@@ -115,8 +116,8 @@ SIMD_CLONES void scaling_square(float *u, const float *self, const float *next, 
 /* Exponent, and 2 atanh((m - 1) / (m + 1)) by its series on mantissas m in [sqrt(1/2), sqrt(2)]. */
 SIMD_INLINE lanes logarithm(lanes x)
 {
-    lane_bits exponent = ((lane_bits)x - 0x3f3504f3) >> 23;
-    lanes m = (lanes)((lane_bits)x - (exponent << 23));
+    lane_whole exponent = (lane_whole)((lane_bits)x - 0x3f3504f3) >> 23;
+    lanes m = (lanes)((lane_bits)x - ((lane_bits)exponent << 23));
     lanes z = (m - 1) / (m + 1), z2 = z * z;
     lanes series = 1 + z2 * (1.0f / 3 + z2 * (1.0f / 5 + z2 * (1.0f / 7)));
     return __builtin_convertvector(exponent, lanes) * 0x1.62e43p-1f + 2 * z * series;

@@ -67,11 +67,27 @@ static void reverse_path(simplex *s, int side, int64_t at, int64_t theta)
     }
 }
 
+/* The kernel's move for trees of one word. */
+static void move_word(simplex *s, int side, int64_t at)
+{
+    const int32_t *path = s->path[side], *other = s->path[!side];
+    uint64_t *mask = s->mask, cut = mask[path[at]];
+    for (int64_t k = at + 1; k < s->length[side]; k++)
+        mask[path[k]] &= ~cut;
+    for (int64_t k = 0; k < s->length[!side]; k++)
+        mask[other[k]] |= cut;
+    for (int64_t k = at; k > 0; k--)
+        mask[path[k]] = cut & ~mask[path[k - 1]];
+    mask[path[0]] = *s->cut = cut;
+}
+
 /* Cut off the subtree of path[side][at] and hang it by path[side][0] on path[!side][0]. `theta` is
  * the flow of the entering arc. */
 static void move(simplex *s, int side, int64_t at, int64_t theta)
 {
-    if (s->words) {
+    if (s->words == 1) {
+        move_word(s, side, at);
+    } else if (s->words) {
         mask_move m = {s->mask, s->words,        s->path[side],    s->path[!side],
                        at,      s->length[side], s->length[!side], s->cut};
         s->k->move(&m);

@@ -31,6 +31,11 @@ void coarse_costs(simplex *s, double low, double high)
     frexp(high - s->coarse_offset, &exponent);
     s->coarse_scale = ldexp(1, COARSE_BITS - exponent);
     s->coarse_exact = s->coarse_offset == 0;
+    if (s->cost.dense && isinf(s->cost.cap) && s->m == s->ld && !s->cost.whole_x) {
+        s->coarse_exact &= s->k->quantise(s->coarse_cost, s->cost.dense, s->n * s->m,
+                                          s->coarse_offset, s->coarse_scale);
+        return;
+    }
     for (int64_t i = 0; i < s->n; i++) {
         s->coarse_exact &= fill_row(s, i);
         for (int64_t j = s->m; j < s->ld; j++)
@@ -42,20 +47,20 @@ void coarse_costs(simplex *s, double low, double high)
 static bool price(simplex *s, entering *found)
 {
     const int32_t *sink = s->coarse + s->sink0;
-    int32_t best = 0;
-    int64_t row = 0, first = s->next_row;
-    for (int64_t seen = 0; seen < s->n && best >= 0;) {
-        int64_t rows = BASE_MIN(s->block_rows, s->n - s->next_row);
-        first = s->next_row;
-        best = s->k->block_min(coarse_row(s, first), sink, s->coarse + first, rows, s->ld, &row);
-        s->next_row = first + rows < s->n ? first + rows : 0;
+    int64_t row, column, at = s->next_row;
+    for (int64_t seen = 0; seen < s->n;) {
+        int64_t first = at, rows = BASE_MIN(s->block_rows, s->n - at);
+        int32_t best = s->k->block_best(coarse_row(s, first), sink, s->coarse + first, rows, s->ld,
+                                        &row, &column);
+        at = first + rows < s->n ? first + rows : 0;
         seen += rows;
+        if (best < 0) {
+            s->next_row = at;
+            *found = (entering){first + row, column, best};
+            return true;
+        }
     }
-    if (best >= 0)
-        return false;
-    row += first;
-    *found = (entering){row, s->k->row_find(coarse_row(s, row), sink, best + s->coarse[row]), best};
-    return true;
+    return false;
 }
 
 static int64_t largest_potential(const simplex *s)

@@ -1,0 +1,97 @@
+/* The threads behind parallel_for. OpenMP teams spin at the barrier of every loop, which on a busy
+ * machine costs a time slice each; helpers here sleep, and only those at work are waited for. */
+#include <signal.h>
+#include <unistd.h>
+
+#include "base/context.h"
+
+ddsc_status pool_init(pool *p)
+{
+    *p = (pool){0};
+    if (pthread_mutex_init(&p->lock, NULL))
+        return DDSC_ERROR_MEMORY;
+    if (pthread_cond_init(&p->wake, NULL))
+        goto no_wake;
+    if (pthread_cond_init(&p->idle, NULL))
+        goto no_idle;
+    return DDSC_OK;
+no_idle:
+    pthread_cond_destroy(&p->wake);
+no_wake:
+    pthread_mutex_destroy(&p->lock);
+    return DDSC_ERROR_MEMORY;
+}
+
+static void *helper_main(void *arg)
+{
+    pool *p = arg;
+    serial_begin();
+    pthread_mutex_lock(&p->lock);
+    for (;;) {
+        while (!p->stop && p->seats == 0)
+            pthread_cond_wait(&p->wake, &p->lock);
+        if (p->stop)
+            break;
+        int worker = p->width - p->seats--;
+        p->busy++;
+        pthread_mutex_unlock(&p->lock);
+        p->job(p->arg, worker);
+        pthread_mutex_lock(&p->lock);
+        if (--p->busy == 0)
+            pthread_cond_signal(&p->idle);
+    }
+    pthread_mutex_unlock(&p->lock);
+    return NULL;
+}
+
+/* Signals stay with the program's own threads. Without a thread to be had the caller works alone.
+ */
+static void start_helpers(ddsc_context *ctx, int wanted)
+{
+    pool *p = &ctx->pool;
+    if (p->n_helpers >= wanted)
+        return;
+    sigset_t all, saved;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &saved);
+    p->owner = getpid();
+    while (p->n_helpers < wanted &&
+           pthread_create(&ctx->helper[p->n_helpers], NULL, helper_main, p) == 0)
+        p->n_helpers++;
+    pthread_sigmask(SIG_SETMASK, &saved, NULL);
+}
+
+void pool_run(ddsc_context *ctx, int width, void (*job)(void *arg, int worker), void *arg)
+{
+    pool *p = &ctx->pool;
+    start_helpers(ctx, width - 1);
+    pthread_mutex_lock(&p->lock);
+    p->job = job;
+    p->arg = arg;
+    p->width = width;
+    p->seats = width - 1;
+    pthread_mutex_unlock(&p->lock);
+    pthread_cond_broadcast(&p->wake);
+    job(arg, 0);
+    pthread_mutex_lock(&p->lock);
+    p->seats = 0;
+    while (p->busy > 0)
+        pthread_cond_wait(&p->idle, &p->lock);
+    pthread_mutex_unlock(&p->lock);
+}
+
+void pool_destroy(ddsc_context *ctx)
+{
+    pool *p = &ctx->pool;
+    if (p->n_helpers > 0 && p->owner != getpid())
+        return;
+    pthread_mutex_lock(&p->lock);
+    p->stop = true;
+    pthread_mutex_unlock(&p->lock);
+    pthread_cond_broadcast(&p->wake);
+    for (int i = 0; i < p->n_helpers; i++)
+        pthread_join(ctx->helper[i], NULL);
+    pthread_cond_destroy(&p->wake);
+    pthread_cond_destroy(&p->idle);
+    pthread_mutex_destroy(&p->lock);
+}
