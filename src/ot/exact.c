@@ -146,11 +146,19 @@ void exact_plan(const exact_solver *solver, const int32_t **row, const int32_t *
 
 /* ---- integers ---- */
 
+static int64_t largest_of(const int64_t *value, int64_t n)
+{
+    int64_t largest = 0;
+    for (int64_t i = 1; i < n; i++)
+        largest = value[i] > value[largest] ? i : largest;
+    return largest;
+}
+
 /* Positive integers that sum to `total`, each within a unit or so of its share. */
 static void settle_weights(int64_t *out, const double *weight, int64_t n, int64_t total)
 {
     double all = 0;
-    int64_t left = total, largest = 0;
+    int64_t left = total;
     for (int64_t i = 0; i < n; i++)
         all += weight[i];
     double unit = (double)total / all;
@@ -158,14 +166,14 @@ static void settle_weights(int64_t *out, const double *weight, int64_t n, int64_
         int64_t share = (int64_t)(weight[i] * unit + 0.5);
         out[i] = BASE_MAX(share, 1);
         left -= out[i];
-        largest = out[i] > out[largest] ? i : largest;
     }
     for (int64_t i = n - 1; i >= 0 && left != 0; i--) {
         int64_t step = left > 0 ? 1 : out[i] > 1 ? -1 : 0;
         out[i] += step;
         left -= step;
     }
-    out[largest] += left;
+    if (left != 0)
+        out[largest_of(out, n)] += left;
 }
 
 /* Supplies times n + 1, one more for each source, n more for one sink: then no proper subset of the
@@ -229,6 +237,10 @@ ddsc_status solve_basis(exact_solver *s, simplex_end *end, const double *a, cons
         start_on_line(net);
     } else if (net->dense) {
         coarse_costs(net, s->low, s->high);
+        if (net->n <= SMALL_SIDE && net->m <= SMALL_SIDE) {
+            *end = simplex_small(net);
+            goto done;
+        }
         TRY(guess_potentials(s, &guessed));
         start_coarse(net);
         *end = simplex_coarse(net);
