@@ -9,6 +9,7 @@ void decomposition_free(ddsc_context *ctx, decomposition *d)
     mem_free(ctx, d->part);
     mem_free(ctx, d->degree);
     sparse_free(ctx, &d->a);
+    *d = (decomposition){0};
 }
 
 /* Components that are no cluster by the rule of small groups and have no link to one get no
