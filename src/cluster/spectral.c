@@ -13,8 +13,9 @@ typedef struct spectral_job {
     sparse wide;  /* affinity of more neighbours, for modularity; empty: d.a serves */
     double *rows; /* n x width of the K at work */
     int64_t width;
-    double *packed; /* rows of the items that have one */
-    int32_t *item;  /* their items */
+    double *packed;     /* rows of the items that have one, where not all have */
+    const double *live; /* those rows: packed, or simply rows */
+    int32_t *item;      /* their items */
     int64_t n_packed;
     int32_t *packed_label;
 } spectral_job;
@@ -34,7 +35,6 @@ static ddsc_status job_rooms(ddsc_context *ctx, spectral_job *j, int64_t k_high)
     ddsc_status status = DDSC_OK;
     int64_t n = j->d.n, widest = BASE_MIN(embed_width(k_high, j->set->paper), j->d.eigen.k);
     TRY(MEM_NEW(ctx, j->rows, n * widest));
-    TRY(MEM_NEW(ctx, j->packed, n * widest));
     TRY(MEM_NEW(ctx, j->item, n));
     TRY(MEM_NEW(ctx, j->packed_label, n));
 done:
@@ -52,16 +52,24 @@ static bool is_zero(const double *row, int64_t width)
 /* Rows for K clusters, and those that are not zero side by side. */
 static ddsc_status make_rows(ddsc_context *ctx, spectral_job *j, int64_t k)
 {
+    ddsc_status status = DDSC_OK;
+    int64_t n = j->d.n;
     j->width = BASE_MIN(embed_width(k, j->set->paper), j->d.eigen.k);
-    ddsc_status status = embed_rows(ctx, j->rows, j->width, &j->d, k, j->set->paper);
+    TRY(embed_rows(ctx, j->rows, j->width, &j->d, k, j->set->paper));
+    j->live = j->rows;
     j->n_packed = 0;
-    for (int64_t i = 0; i < j->d.n && status >= 0; i++) {
-        const double *row = j->rows + i * j->width;
-        if (is_zero(row, j->width))
-            continue;
-        memcpy(j->packed + j->n_packed * j->width, row, (size_t)j->width * sizeof *row);
-        j->item[j->n_packed++] = (int32_t)i;
-    }
+    for (int64_t i = 0; i < n; i++)
+        if (!is_zero(j->rows + i * j->width, j->width))
+            j->item[j->n_packed++] = (int32_t)i;
+    if (j->n_packed == n)
+        goto done;
+    mem_free(ctx, j->packed);
+    TRY(MEM_NEW(ctx, j->packed, j->n_packed * j->width));
+    for (int64_t p = 0; p < j->n_packed; p++)
+        memcpy(j->packed + p * j->width, j->rows + j->item[p] * j->width,
+               (size_t)j->width * sizeof *j->rows);
+    j->live = j->packed;
+done:
     return status;
 }
 
@@ -91,9 +99,12 @@ static ddsc_status cut(ddsc_context *ctx, spectral_job *j, int32_t *labels, int6
 {
     ddsc_status status = DDSC_OK;
     double inertia;
-    kmeans_problem problem = {
-        j->n_packed, j->width, j->packed, BASE_MIN(k, j->n_packed), j->set->kmeans_restarts,
-        progress};
+    kmeans_problem problem = {.n = j->n_packed,
+                              .dim = j->width,
+                              .rows = j->live,
+                              .k = BASE_MIN(k, j->n_packed),
+                              .restarts = j->set->kmeans_restarts,
+                              .progress = progress};
     if (j->d.affinity.flat)
         problem.k = BASE_MIN(problem.k, j->d.n_parts);
     TRY(kmeans_fit(ctx, j->packed_label, &inertia, k_found, &problem));
