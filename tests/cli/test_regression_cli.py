@@ -1,0 +1,36 @@
+"""One test for each defect that was found in the program and mended."""
+import json
+
+
+def test_one_item(ddsc, tmp_path):
+    """The pruned search never ended on a set without pairs."""
+    ddsc("generate", "gaussians", "--groups", 1, "--items", 1, "-o", tmp_path / "one.npz")
+    for metric in "w2", "sinkhorn", "mmd", "lot":
+        done = ddsc("cluster", tmp_path / "one.npz", "-k", 1, "-m", metric)
+        assert done.stdout == "id,label\n0,0\n"
+        assert "1 items in 1 cluster," in done.stderr
+    done = ddsc("neighbors", tmp_path / "one.npz", "--exact-graph", "pruned", "-o", "-")
+    assert done.stdout.splitlines()[-1] == "1 1 0"
+
+
+def test_generate_has_a_summary_for_machines(ddsc, tmp_path):
+    done = ddsc("generate", "shapes", "-o", tmp_path / "s.npz", "--json")
+    assert json.loads(done.stdout)["items"] == 40 and done.stderr == ""
+    ddsc("generate", "shapes", "-o", "-", "--json", code=2)
+
+
+def test_options_without_effect_are_named(ddsc, tmp_path):
+    ddsc("generate", "shapes", "-o", tmp_path / "s.npz")
+    run = "cluster", tmp_path / "s.npz", "-k", 2
+    done = ddsc(*run, "-m", "mmd", "--mmd-kernel", "energy", "--bandwidth", 3)
+    assert "--bandwidth has no effect" in done.stderr and "bandwidth 0" not in done.stderr
+    done = ddsc(*run, "-m", "lot", "--reference", tmp_path / "s.npz", "--reference-size", 5)
+    assert "--reference-size has no effect" in done.stderr
+    assert "--exact-graph pruned has no effect" in ddsc(*run, "--exact-graph", "pruned",
+                                                        "--sample", 0.5).stderr
+
+
+def test_standard_output_is_not_named_as_a_file(ddsc, tmp_path):
+    ddsc("generate", "shapes", "-o", tmp_path / "s.npz")
+    done = ddsc("distance", tmp_path / "s.npz", "-m", "mmd", "-o", "-", binary=True)
+    assert done.stdout[:6] == b"\x93NUMPY" and done.stderr.strip().endswith(" s")
