@@ -1,6 +1,8 @@
 """One test for each defect that was found in the program and mended."""
 import json
 
+import numpy as np
+
 
 def test_one_item(ddsc, tmp_path):
     """The pruned search never ended on a set without pairs."""
@@ -34,3 +36,25 @@ def test_standard_output_is_not_named_as_a_file(ddsc, tmp_path):
     ddsc("generate", "shapes", "-o", tmp_path / "s.npz")
     done = ddsc("distance", tmp_path / "s.npz", "-m", "mmd", "-o", "-", binary=True)
     assert done.stdout[:6] == b"\x93NUMPY" and done.stderr.strip().endswith(" s")
+
+
+def test_a_bad_matrix_is_named(ddsc, tmp_path):
+    matrix = np.ones((4, 4)) - np.eye(4)
+    matrix[1, 2] = 7
+    np.save(tmp_path / "bad.npy", matrix)
+    for verb in ("cluster", "-k", 2), ("neighbors",):
+        message = ddsc(verb[0], tmp_path / "bad.npy", "--precomputed", *verb[1:], code=3).stderr
+        assert f"{tmp_path / 'bad.npy'}: the matrix is not symmetric: entry (1, 2)" in message
+
+
+def test_squared_estimates_below_zero_are_taken_back(ddsc, tmp_path):
+    """distance --squared writes unbiased MMD as it is; --squared-input refused what was negative."""
+    ddsc("generate", "gaussians", "-o", tmp_path / "g.npz", "--points", 8)
+    ddsc("distance", tmp_path / "g.npz", "-m", "mmd", "--squared", "-o", tmp_path / "D.npy")
+    matrix = np.load(tmp_path / "D.npy")
+    assert matrix.min() < 0
+    direct = ddsc("cluster", tmp_path / "g.npz", "-m", "mmd", "-k", 3).stdout
+    given = ddsc("cluster", tmp_path / "D.npy", "--precomputed", "--squared-input", "-k", 3).stdout
+    assert given == direct
+    np.save(tmp_path / "E.npy", matrix)
+    ddsc("cluster", tmp_path / "E.npy", "--precomputed", "-k", 3, code=3)
