@@ -8,6 +8,11 @@
 #include "eigen/order.h"
 #include "eigen/solver.h"
 
+enum { DENSE_MOST = 8000 };
+
+/* Rounding leaves residuals of this size. */
+static const double TOLERANCE_LEAST = 1e-13;
+
 /* Entries this close to the largest one count as equal to it when a sign is chosen. */
 static const double SIGN_TIE = 1e-6;
 
@@ -73,11 +78,12 @@ done:
     return status;
 }
 
-/* LAPACK also where the block would span a good part of the space. */
+/* LAPACK also where the block would span a good part of a space that is not too large. */
 static bool prefer_dense(const solver *s, const eigen_settings *set)
 {
-    int64_t width = s->wanted + guard_width(s->wanted);
-    return s->m->n <= set->dense_below || (set->dense_below > 0 && 4 * width >= s->room);
+    int64_t width = s->wanted + guard_width(s->wanted), n = s->m->n;
+    return n <= set->dense_below ||
+           (set->dense_below > 0 && n <= DENSE_MOST && 4 * width >= s->room);
 }
 
 static ddsc_status solve(solver *s, eigen_result *out, const eigen_settings *set)
@@ -180,7 +186,7 @@ ddsc_status eigen_run(ddsc_context *ctx, eigen_result *out, const sparse *m, con
 {
     ddsc_status status = DDSC_OK;
     reordered near = {0};
-    solver s = {.ctx = ctx, .tolerance = settings->tolerance};
+    solver s = {.ctx = ctx, .tolerance = fmax(settings->tolerance, TOLERANCE_LEAST)};
     *out = (eigen_result){.n = m->n, .k = k};
     for (int64_t i = 0; i < m->n; i++)
         s.room += component[i] >= 0;
