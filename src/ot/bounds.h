@@ -75,10 +75,11 @@ typedef struct refine_bound refine_bound;
 
 /* Is there a refined bound for this set? */
 bool refine_applies(const measures *m);
-/* scale: a typical squared distance of near items. */
-ddsc_status refine_make(ddsc_context *ctx, refine_bound **out, const measures *m, double scale);
+ddsc_status refine_make(ddsc_context *ctx, refine_bound **out, const measures *m);
 void refine_free(refine_bound *b);
 /* A bound for items i, j. Stops once it exceeds `enough`, or when it hardly ever will. */
 double refine_pair(refine_bound *b, int64_t i, int64_t j, double enough, int worker);
+/* Potentials of item j from which to solve the pair, until the worker's next call; NULL: none. */
+const double *refine_start(refine_bound *b, int64_t i, int64_t j, int worker);
 
 #endif

@@ -301,6 +301,16 @@ static void no_guess(simplex *net)
         memset(net->fine + net->sink0, 0, (size_t)net->m * sizeof *net->fine);
 }
 
+static void take_start(simplex *net, const double *g)
+{
+    const double far = COARSE_LIMIT / 2;
+    for (int64_t j = 0; j < net->m; j++)
+        if (net->dense)
+            net->coarse[net->sink0 + j] = (int32_t)fmax(fmin(-g[j] * net->coarse_scale, far), -far);
+        else
+            net->fine[net->sink0 + j] = -g[j] * net->fine_scale;
+}
+
 ddsc_status guess_potentials(exact_solver *s, bool *guessed)
 {
     simplex *net = &s->net;
@@ -309,6 +319,11 @@ ddsc_status guess_potentials(exact_solver *s, bool *guessed)
     simplex_end end;
     *guessed = false;
     no_guess(net);
+    if (s->start) {
+        take_start(net, s->start);
+        *guessed = true;
+        return DDSC_OK;
+    }
     if (net->n * net->m <= GUESS_CELLS || net->n <= GROUP || net->m <= GROUP)
         return DDSC_OK;
     v.x.d = v.y.d = net->cost.x ? net->cost.d : LANDMARKS;

@@ -37,6 +37,7 @@ struct exact_solver {
     double *plan_mass;
     double *excess; /* two a node */
 
+    const double *start;   /* guess of g for the next solve, or NULL */
     exact_solver *coarser; /* solves groups of points for a first guess of the potentials */
 };
 

@@ -119,6 +119,11 @@ static void scale_back(exact_solver *s, exact_result *result, int exponent)
     result->dual = ldexp(result->dual, exponent);
 }
 
+void exact_start(exact_solver *solver, const double *g)
+{
+    solver->start = g;
+}
+
 ddsc_status exact_solve_items(exact_solver *solver, exact_result *result, const measures *mx,
                               int64_t i, const measures *my, int64_t j, int64_t max_pivots)
 {
@@ -126,8 +131,10 @@ ddsc_status exact_solve_items(exact_solver *solver, exact_result *result, const 
     item_points p;
     cost_rows cost;
     ddsc_status status = DDSC_OK;
-    if (same_item(mx, x, my, y))
-        return solve_same(solver, result, x);
+    if (same_item(mx, x, my, y)) {
+        status = solve_same(solver, result, x);
+        goto done;
+    }
     arena a = {solver->given.block, 0};
     lay_out(&p, &a, x.n, y.n, mx->d);
     if (a.used > solver->given.size) {
@@ -136,10 +143,13 @@ ddsc_status exact_solve_items(exact_solver *solver, exact_result *result, const 
         lay_out(&p, &a, x.n, y.n, mx->d);
     }
     int exponent = gather(solver->k, &p, mx, x, my, y);
+    if (exponent)
+        solver->start = NULL; /* it is in other units */
     make_cost(&cost, solver, &p, x.n, y.n, mx->d);
     TRY(solve_ordinary(solver, result, x.weight, y.weight, &cost, max_pivots));
     if (exponent)
         scale_back(solver, result, 2 * exponent);
 done:
+    solver->start = NULL;
     return status;
 }

@@ -45,6 +45,9 @@ ddsc_status exact_solve(exact_solver *solver, exact_result *result, const exact_
  * one). Knows the points: faster than exact_solve on their cost matrix, and of bounded memory. */
 ddsc_status exact_solve_items(exact_solver *solver, exact_result *result, const measures *mx,
                               int64_t i, const measures *my, int64_t j, int64_t max_pivots);
+/* Potentials of item j for the next exact_solve_items to start from, borrowed until it returns. Any
+ * finite ones will do, good ones save pivots. */
+void exact_start(exact_solver *solver, const double *g);
 const double *exact_f(const exact_solver *solver); /* n */
 const double *exact_g(const exact_solver *solver); /* m */
 /* The plan of the last solve: result.n_plan <= n + m - 1 entries of positive mass; rows and columns

@@ -15,11 +15,14 @@
 enum {
     MAX_SIDE = 64,
     N_LEVELS = 4,
+    START_LEVELS = 3,
     TABLE_BASE = MAX_SIDE + 2 * GRID_LANES, /* place of distance 0 in a table of distances */
     TABLE_SIZE = 2 * TABLE_BASE,
     BOX_SIZE = (MAX_SIDE + 2) * MAX_SIDE,
     SELF_ITERATIONS = 6
 };
+
+static const double EPSILON_SHARE = 0.2;
 
 typedef struct refine_item {
     int32_t first[2], size[2]; /* bounding box: rows, columns */
@@ -244,8 +247,8 @@ static void start(const refine_bound *b, refine_room *w, int64_t i, int64_t j)
     gaussian_start(b, w, &w->side[1], back);
 }
 
-/* Potentials of side 1 - to in `packed`: their c-transform on side `to` takes its place. Returns its
- * mean; *largest is raised to its largest magnitude. */
+/* Potentials of side 1 - to in `packed`: their c-transform on side `to` takes its place. Returns
+ * its mean; *largest is raised to its largest magnitude. */
 static double transform(refine_room *w, int to, double *largest)
 {
     const refine_side *from = &w->side[1 - to], *onto = &w->side[to];
@@ -262,8 +265,8 @@ static double transform(refine_room *w, int to, double *largest)
 }
 
 /* The value of the feasible pair (f^cc, f^c) of the potentials f at hand. Only the second transform
- * is rounded against the first as it stands: two sums with terms of magnitude c and `largest`, where
- * c <= 4 largest; other pairs of points cannot be violated. */
+ * is rounded against the first as it stands: two sums with terms of magnitude c and `largest`,
+ * where c <= 4 largest; other pairs of points cannot be violated. */
 static double feasible_value(const refine_bound *b, refine_room *w, double epsilon)
 {
     const refine_side *x = &w->side[0], *y = &w->side[1];
@@ -315,6 +318,33 @@ double refine_pair(refine_bound *b, int64_t i, int64_t j, double enough, int wor
             break;
     }
     return best;
+}
+
+/* Potentials for the points where they are, no longer from the means: with d the difference of the
+ * means, |x - y - d|^2 and |x - y|^2 differ by 2 d x - 2 d y and a constant. */
+const double *refine_start(refine_bound *b, int64_t i, int64_t j, int worker)
+{
+    refine_room *w = &b->room[worker];
+    const refine_side *x = &w->side[0], *y = &w->side[1];
+    double slope[2], largest = 0;
+    start(b, w, i, j);
+    for (int level = 0; level < START_LEVELS; level++) {
+        if (level > 0)
+            next_level(b, w);
+        half_iteration(w, 1);
+        half_iteration(w, 0);
+    }
+    scaling_log(w->packed, x->scaling, x->self, (float)b->epsilon[START_LEVELS - 1], x->n);
+    transform(w, 1, &largest);
+    if (!isfinite(largest))
+        return NULL;
+    for (int axis = 0; axis < 2; axis++)
+        slope[axis] =
+            2 * b->step[axis] * b->step[axis] * (x->item->mean[axis] - y->item->mean[axis]);
+    for (int64_t k = 0; k < y->n; k++)
+        w->wide[k] = (double)w->packed[k] - slope[0] * (y->cell[k] / MAX_SIDE) -
+                     slope[1] * (y->cell[k] % MAX_SIDE);
+    return w->wide;
 }
 
 /* ---- preparation ---- */
@@ -387,14 +417,22 @@ static void item_self(refine_bound *b, refine_room *w, int64_t i)
     }
 }
 
-static ddsc_status prepare_range(void *arg, int64_t begin, int64_t end, int worker)
+static ddsc_status shape_range(void *arg, int64_t begin, int64_t end, int worker)
 {
     refine_bound *b = arg;
+    (void)worker;
     for (int64_t i = begin; i < end; i++) {
         item_box(b, i);
         item_moments(b, i);
-        item_self(b, &b->room[worker], i);
     }
+    return DDSC_OK;
+}
+
+static ddsc_status self_range(void *arg, int64_t begin, int64_t end, int worker)
+{
+    refine_bound *b = arg;
+    for (int64_t i = begin; i < end; i++)
+        item_self(b, &b->room[worker], i);
     return DDSC_OK;
 }
 
@@ -460,15 +498,23 @@ static void fill_cells(refine_bound *b)
     }
 }
 
-ddsc_status refine_make(ddsc_context *ctx, refine_bound **out, const measures *m, double scale)
+/* The first epsilon follows the mean spread of an item; the last is not far below a cell. */
+static void set_levels(refine_bound *b)
+{
+    double spread = 0;
+    for (int64_t i = 0; i < b->m->n; i++)
+        spread += (b->item[i].cov[0] + b->item[i].cov[2]) / (double)b->m->n;
+    double first = fmax(EPSILON_SHARE * spread, 4 * b->step[0] * b->step[1]);
+    for (int k = 0; k < N_LEVELS; k++)
+        b->epsilon[k] = ldexp(first, -k);
+}
+
+ddsc_status refine_make(ddsc_context *ctx, refine_bound **out, const measures *m)
 {
     ddsc_status status = DDSC_OK;
     refine_bound *b = NULL;
-    (void)scale;
     TRY(MEM_ZERO(ctx, b, 1));
     *b = (refine_bound){.ctx = ctx, .m = m, .n_workers = parallel_width(ctx)};
-    for (int k = 0; k < N_LEVELS; k++)
-        b->epsilon[k] = ldexp(8, -k);
     for (int axis = 0; axis < 2; axis++) {
         b->step[axis] = m->grid.step[axis];
         double extent = b->step[axis] * (double)m->grid.shape[axis];
@@ -483,7 +529,9 @@ ddsc_status refine_make(ddsc_context *ctx, refine_bound **out, const measures *m
     for (int k = 0; k < b->n_workers; k++)
         TRY(room_make(ctx, &b->room[k], measures_largest_item(m)));
     fill_cells(b);
-    TRY(parallel_for(ctx, m->n, 8, prepare_range, b));
+    TRY(parallel_for(ctx, m->n, 64, shape_range, b));
+    set_levels(b);
+    TRY(parallel_for(ctx, m->n, 8, self_range, b));
     *out = b;
     b = NULL;
 done:

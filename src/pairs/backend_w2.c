@@ -12,9 +12,9 @@ typedef struct w2 {
     int64_t max_pivots;
     int n_workers;
     exact_solver **solver;
-    pair_ij *last;  /* one a worker: what its solver holds */
-    cut_table cuts; /* empty: no cuts */
-    refine_bound *refined;
+    pair_ij *last;         /* one a worker: what its solver holds */
+    cut_table cuts;        /* empty: no cuts */
+    refine_bound *refined; /* NULL: none for this set */
 } w2;
 
 static void w2_close(void *state)
@@ -45,6 +45,8 @@ static ddsc_status w2_open(void **state, const pair_job *job, ddsc_pair_stats *s
     TRY(MEM_ZERO(job->ctx, s->last, s->n_workers));
     if (measures_is_shared(job->m) && job->m->v <= CUT_MAX_SUPPORT)
         TRY(cut_table_make(job->ctx, &s->cuts, job->m));
+    if (refine_applies(job->m))
+        TRY(refine_make(job->ctx, &s->refined, job->m));
     *state = s;
     s = NULL;
 done:
@@ -59,10 +61,13 @@ static void w2_plan(const void *state, pair_plan *plan)
     plan->tile_side = BASE_MAX(1, BASE_MIN(W2_SIDE, s->m->n / 32));
 }
 
-static ddsc_status solve_pair(w2 *s, exact_solver *solver, int64_t i, int64_t j, double *d2,
+static ddsc_status solve_pair(w2 *s, int worker, int64_t i, int64_t j, double *d2,
                               ddsc_pair_stats *stats)
 {
     exact_result result;
+    exact_solver *solver = s->solver[worker];
+    if (s->refined)
+        exact_start(solver, refine_start(s->refined, i, j, worker));
     ddsc_status status = exact_solve_items(solver, &result, s->m, i, s->m, j, s->max_pivots);
     if (status < 0)
         return status;
@@ -83,8 +88,7 @@ static ddsc_status w2_tile(void *state, const pair_tile *t, double *d2, int64_t 
             if (tile_wants(t, i, j)) {
                 if (ctx_cancelled(s->ctx))
                     return DDSC_ERROR_CANCELLED;
-                TRY(solve_pair(s, s->solver[worker], i, j, d2 + (i - t->i0) * ld + (j - t->j0),
-                               stats));
+                TRY(solve_pair(s, worker, i, j, d2 + (i - t->i0) * ld + (j - t->j0), stats));
                 s->last[worker] = (pair_ij){(int32_t)i, (int32_t)j};
             }
 done:
@@ -103,11 +107,10 @@ static bool w2_cut(void *state, int worker, int side, double *constant, float *p
     return true;
 }
 
-static ddsc_status w2_refine_open(void *state, double scale, bool *offered)
+static bool w2_refines(const void *state)
 {
-    w2 *s = state;
-    *offered = refine_applies(s->m);
-    return *offered ? refine_make(s->ctx, &s->refined, s->m, scale) : DDSC_OK;
+    const w2 *s = state;
+    return s->refined != NULL;
 }
 
 static double w2_refine(void *state, int64_t i, int64_t j, double enough, int worker)
@@ -116,8 +119,11 @@ static double w2_refine(void *state, int64_t i, int64_t j, double enough, int wo
     return refine_pair(s->refined, i, j, enough, worker);
 }
 
-static const pair_pruning w2_pruning = {
-    .bound = &bound_w2, .closer = bound_w2_closer, .cut = w2_cut, .refine_open = w2_refine_open, .refine = w2_refine};
+static const pair_pruning w2_pruning = {.bound = &bound_w2,
+                                        .closer = bound_w2_closer,
+                                        .cut = w2_cut,
+                                        .refines = w2_refines,
+                                        .refine = w2_refine};
 
 const pair_backend backend_w2 = {
     .name = "w2",

@@ -65,11 +65,11 @@ typedef struct pair_pruning {
      * D^2(item, y) >= *constant + sum over y's entries of weight * potential[index]. potential has
      * a slot for each row of the support table. False: not to be had. */
     bool (*cut)(void *state, int worker, int side, double *constant, float *potential);
-    /* Optional, the two together: a bound that costs more than the first and less than a solve.
-     * Open is told a typical squared distance of near items and says whether this set has such
-     * bounds. refine may stop as soon as its bound exceeds `enough`, or when it sees that it never
-     * will; it is a function of its arguments alone, whatever the worker. */
-    ddsc_status (*refine_open)(void *state, double scale, bool *offered);
+    /* Optional, the two together: a bound that costs more than the first and less than a solve, for
+     * those sets that have one. refine may stop as soon as its bound exceeds `enough`, or when it
+     * sees that it never will; without an end to reach (infinite) it takes a quick look. It is a
+     * function of its arguments alone, whatever the worker. */
+    bool (*refines)(const void *state);
     double (*refine)(void *state, int64_t i, int64_t j, double enough, int worker);
 } pair_pruning;
 

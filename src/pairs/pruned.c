@@ -246,8 +246,7 @@ ddsc_status pruned_search(ddsc_context *ctx, ddsc_graph **out, ddsc_pair_stats *
     s.tau = tau_used(s.n, settings);
     TRY(search_open(&s, job));
     TRY(lists_make(&s));
-    if (backend->pruning->refine_open)
-        TRY(backend->pruning->refine_open(state, lists_scale(&s), &s.refines));
+    s.refines = backend->pruning->refines && backend->pruning->refines(state);
     progress_begin(ctx, "neighbours", s.n);
     TRY(rounds(&s));
     progress_end(ctx);

@@ -66,8 +66,6 @@ static inline bool beyond(double bound, double limit)
 
 /* The nearest by the first bound for every item. */
 ddsc_status lists_make(search *s);
-/* A typical squared distance of near items, as far as the first bounds can tell. */
-double lists_scale(search *s);
 /* Leave out what is solved or out of reach, sort, take a new look at the limits. */
 ddsc_status lists_clean(search *s);
 /* Lists that ran out before their limit get all that their first bounds leave in reach. */

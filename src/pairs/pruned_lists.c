@@ -1,6 +1,4 @@
 /* Lists of candidates: for every item those others that may still be among its nearest. */
-#include <stdlib.h>
-
 #include "pairs/pruned.h"
 
 enum { LIST_MIN = 128, LIST_PER_TAU = 12, REFILL_ENTRIES = 1 << 26 };
@@ -68,22 +66,6 @@ ddsc_status lists_make(search *s)
 done:
     ddsc_graph_destroy(graph);
     return status;
-}
-
-static int ascending(const void *left, const void *right)
-{
-    double x = *(const double *)left, y = *(const double *)right;
-    return (x > y) - (x < y);
-}
-
-double lists_scale(search *s)
-{
-    int64_t count = 0;
-    for (int64_t i = 0; i < s->n; i++)
-        if (s->list[i].n > 0)
-            s->limit[count++] = s->list[i].at[BASE_MIN(s->tau, s->list[i].n) - 1].bound;
-    qsort(s->limit, (size_t)count, sizeof *s->limit, ascending);
-    return count > 0 ? s->limit[count / 2] : 0;
 }
 
 static ddsc_status clean_range(void *arg, int64_t begin, int64_t end, int worker)
