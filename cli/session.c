@@ -24,6 +24,9 @@ static void listen(void)
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    if (signal(SIGHUP, SIG_IGN) != SIG_IGN) /* nohup stays in force */
+        sigaction(SIGHUP, &action, NULL);
+    signal(SIGXFSZ, SIG_IGN); /* a file over the limit is an error like a full disk */
     signal(SIGPIPE, SIG_DFL); /* `ddsc ... | head` ends without a word */
 }
 
