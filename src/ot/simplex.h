@@ -47,7 +47,7 @@ typedef struct simplex {
     /* The basis: a spanning tree hanging from root. */
     int32_t root;
     tree_node *node;
-    int32_t *order;   /* nodes, children before parents, as long as `ordered` */
+    int32_t *order; /* nodes, children before parents, as long as `ordered` */
     bool ordered;
     int32_t *path[2]; /* the cycle: nodes from source and sink of the entering arc up to the join */
     int64_t length[2];
