@@ -105,7 +105,7 @@ static void say_clusters(writer *w, const ddsc_clustering_view *v, const outcome
     if (o->n_found < v->k)
         say(w, "Only %lld clusters were found: the items take no more distinct places.",
             (long long)o->n_found);
-    else if ((double)smallest < o->least && v->k > 1)
+    else if (!o->rule_met)
         say(w,
             "The smallest cluster has %lld items: K = %lld clusters of at least %.0f were not "
             "found. "
