@@ -15,7 +15,7 @@
 enum {
     MAX_SIDE = 64,
     N_LEVELS = 4,
-    START_LEVELS = 3,
+    START_LEVELS = 3,                       /* of a quick look, and for the start of a solve */
     TABLE_BASE = MAX_SIDE + 2 * GRID_LANES, /* place of distance 0 in a table of distances */
     TABLE_SIZE = 2 * TABLE_BASE,
     BOX_SIZE = (MAX_SIDE + 2) * MAX_SIDE,
@@ -295,23 +295,32 @@ static void next_level(const refine_bound *b, refine_room *w)
 /* Most candidates are far away and fall at the first check; a bound below the given part of what is
  * enough will not get there. */
 static const struct {
-    int iterations;
     bool check;
     double hopeless;
-} schedule[N_LEVELS] = {{1, true, 0.7}, {1, false, 0}, {1, true, 0.9}, {1, true, 0}};
+} schedule[N_LEVELS] = {{true, 0.6}, {false, 0}, {true, 0.85}, {true, 0}};
+
+/* One iteration at each of some levels. */
+static void run_levels(const refine_bound *b, refine_room *w, int begin, int end)
+{
+    for (int level = begin; level < end; level++) {
+        if (level > 0)
+            next_level(b, w);
+        half_iteration(w, 1);
+        half_iteration(w, 0);
+    }
+}
 
 double refine_pair(refine_bound *b, int64_t i, int64_t j, double enough, int worker)
 {
     refine_room *w = &b->room[worker];
     double best = 0;
     start(b, w, i, j);
+    if (!isfinite(enough)) {
+        run_levels(b, w, 0, START_LEVELS);
+        return fmax(0, feasible_value(b, w, b->epsilon[START_LEVELS - 1]));
+    }
     for (int level = 0; level < N_LEVELS; level++) {
-        if (level > 0)
-            next_level(b, w);
-        for (int k = 0; k < schedule[level].iterations; k++) {
-            half_iteration(w, 1);
-            half_iteration(w, 0);
-        }
+        run_levels(b, w, level, level + 1);
         if (schedule[level].check)
             best = fmax(best, feasible_value(b, w, b->epsilon[level]));
         if (best > enough || best < schedule[level].hopeless * enough)
@@ -328,12 +337,7 @@ const double *refine_start(refine_bound *b, int64_t i, int64_t j, int worker)
     const refine_side *x = &w->side[0], *y = &w->side[1];
     double slope[2], largest = 0;
     start(b, w, i, j);
-    for (int level = 0; level < START_LEVELS; level++) {
-        if (level > 0)
-            next_level(b, w);
-        half_iteration(w, 1);
-        half_iteration(w, 0);
-    }
+    run_levels(b, w, 0, START_LEVELS);
     scaling_log(w->packed, x->scaling, x->self, (float)b->epsilon[START_LEVELS - 1], x->n);
     transform(w, 1, &largest);
     if (!isfinite(largest))
