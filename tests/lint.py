@@ -22,7 +22,7 @@ BELOW = {
     "baseline": ["pairs", "ot", "mmd", "data", "linalg", "base"],
 }
 # These headers belong to one room each.
-OWNED = {"omp.h": "base", "cblas.h": "linalg", "lapacke.h": "linalg", "zlib.h": "io"}
+OWNED = {"omp.h": "base", "pthread.h": "base", "cblas.h": "linalg", "lapacke.h": "linalg", "zlib.h": "io"}
 MAX_FILE, MAX_FUNCTION = 500, 100
 LEFT_OVERS = re.compile(r"\b(TODO|FIXME|XXX|HACK|stub|placeholder|not implemented)\b")
 

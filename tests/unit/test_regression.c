@@ -21,7 +21,7 @@ static ddsc_status add_up(void *arg, int64_t begin, int64_t end, int worker)
 
 /* Threads that spin at the end of a loop made small loops cost a time slice each on busy machines.
  */
-static void small_loops_are_cheap_with_more_threads_than_processors(void **state)
+static void many_small_loops_with_more_threads_than_processors(void **state)
 {
     (void)state;
     enum { LOOPS = 5000, N = 64 };
@@ -65,7 +65,7 @@ static void absurd_thread_counts_are_capped(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(small_loops_are_cheap_with_more_threads_than_processors),
+        cmocka_unit_test(many_small_loops_with_more_threads_than_processors),
         cmocka_unit_test(a_forked_child_can_use_and_destroy_the_context),
         cmocka_unit_test(absurd_thread_counts_are_capped),
     };
