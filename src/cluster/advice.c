@@ -107,8 +107,7 @@ static void say_clusters(writer *w, const ddsc_clustering_view *v, const outcome
             (long long)o->n_found);
     else if (!o->rule_met)
         say(w,
-            "The smallest cluster has %lld items: K = %lld clusters of at least %.0f were not "
-            "found. "
+            "The smallest cluster has %lld items: %lld clusters of at least %.0f were not found. "
             "Try a smaller K.",
             (long long)smallest, (long long)v->k, o->least);
 }
