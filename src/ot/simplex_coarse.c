@@ -27,7 +27,8 @@ static bool fill_row(simplex *s, int64_t i)
 void coarse_costs(simplex *s, double low, double high)
 {
     int exponent;
-    s->coarse_offset = low >= 0 && low <= 0.5 * high ? 0 : low;
+    bool from_zero = s->cost.whole_x || (low >= 0 && low <= 0.5 * high);
+    s->coarse_offset = from_zero ? 0 : low; /* whole distances are not shifted */
     frexp(high - s->coarse_offset, &exponent);
     s->coarse_scale = ldexp(1, COARSE_BITS - exponent);
     s->coarse_exact = s->coarse_offset == 0;
