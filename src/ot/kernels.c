@@ -24,8 +24,7 @@ static int64_t row_find(const int32_t *cost, const int32_t *sink, int32_t value)
 static int32_t block_best(const int32_t *cost, const int32_t *sink, const int32_t *source,
                           int64_t rows, int64_t count, int64_t *row, int64_t *column)
 {
-    int32_t best = INT32_MAX;
-    *row = 0;
+    int32_t best = 0;
     for (int64_t i = 0; i < rows; i++) {
         int32_t value = row_min(cost + i * count, sink, count) - source[i];
         if (value < best) {
@@ -33,7 +32,8 @@ static int32_t block_best(const int32_t *cost, const int32_t *sink, const int32_
             *row = i;
         }
     }
-    *column = row_find(cost + *row * count, sink, best + source[*row]);
+    if (best < 0)
+        *column = row_find(cost + *row * count, sink, best + source[*row]);
     return best;
 }
 

@@ -25,8 +25,8 @@ typedef struct kernels {
     const char *name;
 
     /* ---- int32 costs, dense rows; count is a multiple of LANES ---- */
-    /* The least cost[i * count + j] + sink[j] - source[i] over a block of rows, and the first row
-     * and column that have it. */
+    /* The least cost[i * count + j] + sink[j] - source[i] over a block of rows, if it is negative,
+     * and the first row and column that have it; 0 if none is. */
     int32_t (*block_best)(const int32_t *cost, const int32_t *sink, const int32_t *source,
                           int64_t rows, int64_t count, int64_t *row, int64_t *column);
     /* The first j of least cost[j] + sink[j]. */

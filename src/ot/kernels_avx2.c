@@ -65,6 +65,8 @@ AVX2 static int32_t block_best(const int32_t *cost, const int32_t *sink, const i
         best = _mm256_min_epi32(best, least);
         where = _mm256_blendv_epi8(where, _mm256_set1_epi32((int32_t)i), better);
     }
+    if (!_mm256_movemask_ps(_mm256_castsi256_ps(best)))
+        return 0;
     int32_t value = least_int(best);
     __m256i hit = _mm256_cmpeq_epi32(best, _mm256_set1_epi32(value));
     *row = least_int(_mm256_blendv_epi8(_mm256_set1_epi32(INT32_MAX), where, hit));

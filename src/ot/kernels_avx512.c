@@ -51,6 +51,8 @@ AVX512 static int32_t block_best(const int32_t *cost, const int32_t *sink, const
         where = _mm512_mask_mov_epi32(where, better, at);
         at = _mm512_add_epi32(at, one);
     }
+    if (!_mm512_movepi32_mask(best))
+        return 0;
     int32_t value = _mm512_reduce_min_epi32(best);
     __mmask16 hit = _mm512_cmpeq_epi32_mask(best, _mm512_set1_epi32(value));
     *row = _mm512_mask_reduce_min_epi32(hit, where);
