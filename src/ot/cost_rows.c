@@ -14,18 +14,14 @@ const double *cost_row(const cost_rows *c, int64_t i)
     return c->row;
 }
 
-double cost_cell(const cost_rows *c, int64_t i, int64_t j)
+double cost_between(const cost_rows *c, int64_t i, int64_t j)
 {
     double sum = 0;
-    if (c->dense) {
-        sum = c->dense[i * c->m + j];
-    } else {
-        for (int64_t k = 0; k < c->d; k++) {
-            double t = c->x[i * c->d + k] - c->y[k * c->stride + j];
-            sum += t * t;
-        }
+    for (int64_t k = 0; k < c->d; k++) {
+        double t = c->x[i * c->d + k] - c->y[k * c->stride + j];
+        sum += t * t;
     }
-    return sum < c->cap ? sum : c->cap;
+    return sum;
 }
 
 /* Squared distances are at most the squared diagonal of the box around both sets. */

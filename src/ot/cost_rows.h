@@ -21,8 +21,13 @@ typedef struct cost_rows {
 
 /* Row i, valid until the next call. */
 const double *cost_row(const cost_rows *c, int64_t i);
+double cost_between(const cost_rows *c, int64_t i, int64_t j);
 /* The same bits as cost_row(c, i)[j]. */
-double cost_cell(const cost_rows *c, int64_t i, int64_t j);
+static inline double cost_cell(const cost_rows *c, int64_t i, int64_t j)
+{
+    double cost = c->dense ? c->dense[i * c->m + j] : cost_between(c, i, j);
+    return cost < c->cap ? cost : c->cap;
+}
 /* Bounds of all costs, low <= cost <= high; tight for a matrix. */
 void cost_bounds(const cost_rows *c, double *low, double *high);
 

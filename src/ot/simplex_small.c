@@ -24,12 +24,17 @@ static inline uint32_t bit(int64_t node)
     return (uint32_t)1 << node;
 }
 
-/* Without a better guess: minus the mean cost of a column, which takes out what its arcs share. */
+/* Without a better guess: minus the mean cost of a column, which takes out what its arcs share.
+ * Sums of padding wrap around and do not matter. */
 static inline void guess(small *s)
 {
+    uint32_t sum[SIDE] = {0};
+    double share = -1.0 / (double)s->n;
     for (int64_t i = 0; i < s->n; i++)
         for (int j = 0; j < SIDE; j++)
-            s->sink[j] -= s->cost[i * SIDE + j] >> 4;
+            sum[j] += (uint32_t)s->cost[i * SIDE + j];
+    for (int j = 0; j < SIDE; j++)
+        s->sink[j] = (int32_t)((int32_t)(sum[j] & INT32_MAX) * share);
 }
 
 /* The cyclic row minimum; masks and order of the tree come along. */
@@ -148,6 +153,20 @@ static inline simplex_end pivot_all(small *s, int64_t max_pivots, int64_t *pivot
     }
 }
 
+/* Children before parents: again and again the nodes whose subtree has nobody left but them. */
+static void set_order(int32_t *order, const small *s)
+{
+    uint32_t left = (bit(s->n) - 1) | (bit(s->m) - 1) << SIDE;
+    while (left)
+        for (uint32_t todo = left; todo; todo &= todo - 1) {
+            int32_t x = __builtin_ctz(todo);
+            if ((s->mask[x] & left) == bit(x)) {
+                *order++ = x;
+                left &= ~bit(x);
+            }
+        }
+}
+
 static void hand_over(simplex *to, const small *s)
 {
     for (int64_t x = 0; x < NODES; x++)
@@ -155,6 +174,8 @@ static void hand_over(simplex *to, const small *s)
     memcpy(to->coarse, s->source, sizeof s->source);
     memcpy(to->coarse + SIDE, s->sink, sizeof s->sink);
     to->root = s->root;
+    set_order(to->order, s);
+    to->ordered = true;
 }
 
 simplex_end simplex_small(simplex *net)
@@ -164,7 +185,6 @@ simplex_end simplex_small(simplex *net)
     start(&s, net->supply, net->supply + SIDE, net->order);
     potentials(&s, net->order);
     simplex_end end = pivot_all(&s, net->max_pivots, &net->pivots);
-    net->ordered = net->pivots == 0;
     hand_over(net, &s);
     return end;
 }
