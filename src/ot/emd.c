@@ -86,6 +86,9 @@ ddsc_status ddsc_emd_run(ddsc_context *context, ddsc_transport *result, int32_t 
     TRY(check_problem(context, &problem));
     TRY(exact_create(context, &solver));
     TRY(exact_solve(solver, &found, &problem, 0));
+    if (!isfinite(found.primal))
+        TRY(ctx_fail(context, DDSC_ERROR_INPUT, "weights and costs are too large: the value is %g",
+                     found.primal));
     hand_over(solver, &problem, found.n_plan, plan_row, plan_column, plan_mass, f, g);
     if (result)
         *result = (ddsc_transport){found.primal, found.dual, found.gap, found.n_plan, found.pivots};

@@ -162,10 +162,12 @@ static int64_t largest_of(const int64_t *value, int64_t n)
 /* Positive integers that sum to `total`, each within a unit or so of its share. */
 static void settle_weights(int64_t *out, const double *weight, int64_t n, double all, int64_t total)
 {
+    int exponent;
+    frexp(all, &exponent);
     int64_t left = total;
-    double unit = (double)total / all;
+    double near_one = ldexp(1, BASE_MIN(-exponent, 1023)), unit = (double)total / (all * near_one);
     for (int64_t i = 0; i < n; i++) {
-        int64_t share = (int64_t)(weight[i] * unit + 0.5);
+        int64_t share = (int64_t)(weight[i] * near_one * unit + 0.5);
         out[i] = BASE_MAX(share, 1);
         left -= out[i];
     }
@@ -308,7 +310,8 @@ ddsc_status solve_ordinary(exact_solver *s, exact_result *result, const double *
          round++) {
         double used = largest_used(s, result), cap = CUT_FACTOR * used;
         int64_t left = max_pivots > 0 ? max_pivots - s->pivots : 0;
-        if (used == 0 || (used <= cut.cap && cap > high / CUT_WORTH) || left < 0)
+        if (used == 0 || (used <= cut.cap && cap > high / CUT_WORTH) ||
+            (max_pivots > 0 && left <= 0))
             break;
         cut.cap = high = cap;
         cut.whole_x = cut.whole_y = NULL;

@@ -62,6 +62,33 @@ static void test_emd_refuses(void **state)
     free_problem(&p);
 }
 
+/* Weights of any size, down to the smallest numbers there are. */
+static void test_emd_tiny_weights(void **state)
+{
+    fixture *x = *state;
+    static const double size[] = {1e-307, 1e-300, 1e-20, 1e20, 1e300};
+    for (int k = 0; k < 5; k++) {
+        problem p = make_problem(9, 14, COST_PLANE, 3);
+        ddsc_transport before, after;
+        assert_int_equal(
+            ddsc_emd_run(x->ctx, &before, NULL, NULL, NULL, NULL, NULL, 9, 14, p.a, p.b, p.cost),
+            DDSC_OK);
+        for (int i = 0; i < 9; i++)
+            p.a[i] *= size[k];
+        for (int j = 0; j < 14; j++)
+            p.b[j] *= size[k];
+        assert_int_equal(
+            ddsc_emd_run(x->ctx, &after, NULL, NULL, NULL, NULL, NULL, 9, 14, p.a, p.b, p.cost),
+            DDSC_OK);
+        assert_close(after.primal / size[k], before.primal, 1e-11, 0);
+        free_problem(&p);
+    }
+    double huge[] = {1e300}, cost[] = {1e300};
+    assert_int_equal(
+        ddsc_emd_run(x->ctx, NULL, NULL, NULL, NULL, NULL, NULL, 1, 1, huge, huge, cost),
+        DDSC_ERROR_INPUT);
+}
+
 static ddsc_status emd_with(ddsc_context *ctx, void *arg)
 {
     const problem *p = arg;
@@ -88,6 +115,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(test_emd_answers),
         T(test_emd_refuses),
+        T(test_emd_tiny_weights),
         T(test_emd_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
