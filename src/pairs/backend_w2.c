@@ -43,10 +43,11 @@ static ddsc_status w2_open(void **state, const pair_job *job, ddsc_pair_stats *s
     for (int k = 0; k < s->n_workers; k++)
         TRY(exact_create(job->ctx, &s->solver[k]));
     TRY(MEM_ZERO(job->ctx, s->last, s->n_workers));
-    if (measures_is_shared(job->m) && job->m->v <= CUT_MAX_SUPPORT)
-        TRY(cut_table_make(job->ctx, &s->cuts, job->m));
+    /* Cuts are cheaper than refined bounds, but where there are those they add too little. */
     if (refine_applies(job->m))
         TRY(refine_make(job->ctx, &s->refined, job->m));
+    else if (measures_is_shared(job->m) && job->m->v <= CUT_MAX_SUPPORT)
+        TRY(cut_table_make(job->ctx, &s->cuts, job->m));
     *state = s;
     s = NULL;
 done:
