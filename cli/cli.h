@@ -103,6 +103,8 @@ bool session_open(session *s);
 void session_close(session *s);
 /* Remember a positive status, report a negative one. true: go on. */
 bool session_ok(session *s, ddsc_status status, int *code);
+/* The same, naming the file that a complaint about input is about. */
+bool session_ok_in(session *s, const char *file, ddsc_status status, int *code);
 /* The same for a call that writes: a refusal of the system is not the input's fault. */
 bool session_wrote(session *s, ddsc_status status, int *code);
 int session_exit(const session *s);

@@ -13,7 +13,7 @@ static void add_head(text *t, const cluster_result *r)
     bool bold = message_colours(o->output && !o->json ? STDOUT_FILENO : STDERR_FILENO);
     text_add(t, bold ? "\033[1m" : "");
     text_add_count(t, r->view.n);
-    text_addf(t, " items in %" PRId64 " clusters", r->view.k);
+    text_addf(t, " items in %" PRId64 " cluster%s", r->view.k, r->view.k == 1 ? "" : "s");
     text_add(t, bold ? "\033[0m" : "");
     if (!r->has_items)
         text_add(t, ", distances as given");
@@ -37,7 +37,7 @@ static void add_parameters(text *t, const cluster_result *r)
         text_add(t, ", gamma by local scaling");
     if (pairs && metric == DDSC_METRIC_SINKHORN)
         text_addf(t, ", epsilon %.4g", p->epsilon);
-    if (pairs && metric == DDSC_METRIC_MMD)
+    if (pairs && metric == DDSC_METRIC_MMD && p->bandwidth > 0)
         text_addf(t, ", bandwidth %.4g", p->bandwidth);
     if (pairs && metric == DDSC_METRIC_LOT)
         text_addf(t, ", reference of %" PRId64 " points", p->reference_size);

@@ -30,11 +30,9 @@ static bool run_precomputed(cluster_result *r, int *code)
         return false;
     r->read_s = cli_now() - began;
     began = cli_now();
-    bool good =
-        session_ok(s,
-                   ddsc_graph_create_from_matrix(s->ctx, &r->graph, n, matrix, s->opt.squared_input,
-                                                 &s->opt.cluster.graph),
-                   code);
+    ddsc_status status = ddsc_graph_create_from_matrix(s->ctx, &r->graph, n, matrix,
+                                                       s->opt.squared_input, &s->opt.cluster.graph);
+    bool good = session_ok_in(s, s->opt.operand[0], status, code);
     ddsc_release(s->ctx, matrix);
     return good && run_graph(r, began, code);
 }

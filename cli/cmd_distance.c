@@ -94,7 +94,7 @@ static void summary(const session *s, const cli_input *in, const ddsc_pair_stats
     text_add(&t, "): ");
     text_add_count(&t, stats->n_solved);
     text_addf(&t, " pairs solved in %.2f s", stats->seconds);
-    if (s->opt.output)
+    if (s->opt.output && !output_is_stdout(s->opt.output))
         text_addf(&t, ", %s", s->opt.output);
     text_add(&t, "\n");
     output_summary(s, &t);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "options.h"
+#include "report.h"
 
 static bool generate(session *s, ddsc_measures **made, int *code)
 {
@@ -27,32 +28,51 @@ static bool generate(session *s, ddsc_measures **made, int *code)
     return session_ok(s, ddsc_measures_generate_shapes(s->ctx, made, o->items, o->points), code);
 }
 
+static json_t *summary_json(const ddsc_measures_view *view)
+{
+    json_t *root = json_object();
+    json_put_count(root, "n", view->n_rows);
+    json_put_count(root, "N", view->n_rows);
+    json_put_count(root, "items", view->n_items);
+    json_put_count(root, "dim", view->dim);
+    json_put_count(root, "entries", view->n_entries);
+    return root;
+}
+
+static void summarise(session *s, const ddsc_measures *made, int *code)
+{
+    text t = {0};
+    ddsc_measures_view view;
+    ddsc_measures_get_view(made, &view);
+    if (s->opt.json)
+        json_print(s, summary_json(&view), code);
+    text_add_count(&t, view.n_items);
+    text_addf(&t, " items of %" PRId64 " points in %" PRId64 " dimensions\n", s->opt.points,
+              view.dim);
+    output_summary(s, &t);
+    text_free(&t);
+}
+
 static int run(session *s)
 {
     int code = EXIT_GOOD;
     ddsc_measures *made = NULL;
-    ddsc_measures_view view;
-    text t = {0};
     const cli_options *o = &s->opt;
     if (!o->output)
         return message_usage(s->verb, "say where to write: -o FILE (- is standard output)");
+    if (o->json && output_is_stdout(o->output))
+        return message_usage(s->verb, "--json and -o - both want standard output");
     if (!output_check_file(s, o->output, &code) || !generate(s, &made, &code))
         return code;
     if (session_wrote(s, ddsc_measures_write(s->ctx, made, o->output, output_format(s), o->force),
-                      &code)) {
-        ddsc_measures_get_view(made, &view);
-        text_add_count(&t, view.n_items);
-        text_addf(&t, " items of %" PRId64 " points in %" PRId64 " dimensions\n", o->points,
-                  view.dim);
-        output_summary(s, &t);
-    }
-    text_free(&t);
+                      &code))
+        summarise(s, made, &code);
     ddsc_measures_destroy(made);
     return code;
 }
 
-static const option_group *const groups[] = {&group_generate, &group_write, &group_format,
-                                             &group_run,      &group_help,  NULL};
+static const option_group *const groups[] = {&group_generate, &group_file_output, &group_format,
+                                             &group_run,      &group_help,        NULL};
 
 const cli_verb verb_generate = {
     .name = "generate",

@@ -13,11 +13,9 @@ static bool from_matrix(session *s, ddsc_graph **graph, ddsc_pair_stats *stats, 
     if (!input_matrix(s, &matrix, &n, code))
         return false;
     began = cli_now();
-    bool good =
-        session_ok(s,
-                   ddsc_graph_create_from_matrix(s->ctx, graph, n, matrix, s->opt.squared_input,
-                                                 &s->opt.cluster.graph),
-                   code);
+    ddsc_status status = ddsc_graph_create_from_matrix(s->ctx, graph, n, matrix,
+                                                       s->opt.squared_input, &s->opt.cluster.graph);
+    bool good = session_ok_in(s, s->opt.operand[0], status, code);
     ddsc_release(s->ctx, matrix);
     stats->n_pairs = n * (n - 1) / 2;
     stats->seconds = cli_now() - began;

@@ -257,17 +257,17 @@ const option_group group_matrix = {"Matrix", matrix_options};
         .help = "print a summary for machines on standard output" \
     }
 
-#define OUTPUT_FILE                                                                 \
-    {                                                                               \
-        .name = "output", .letter = 'o', .kind = OPTION_FILE, .offset = AT(output), \
-        .argument = "FILE", .help = "where the result goes; - is standard output"   \
-    }
-
-static const option_spec file_output_options[] = {OUTPUT_FILE, FORCE, JSON, END};
+static const option_spec file_output_options[] = {
+    {.name = "output",
+     .letter = 'o',
+     .kind = OPTION_FILE,
+     .offset = AT(output),
+     .argument = "FILE",
+     .help = "where the result goes; - is standard output"},
+    FORCE,
+    JSON,
+    END};
 const option_group group_file_output = {"Output", file_output_options};
-
-static const option_spec write_options[] = {OUTPUT_FILE, FORCE, END};
-const option_group group_write = {"Output", write_options};
 
 static const option_spec dir_output_options[] = {
     {.name = "output",

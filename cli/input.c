@@ -172,4 +172,10 @@ void input_warn_unused(const session *s)
                         o->precomputed ? "--precomputed" : "a vector baseline");
     if (o->squared_input && !o->precomputed)
         message_warning(s, "--squared-input has no effect without --precomputed");
+    if (o->cluster.metric.mmd_kernel == DDSC_KERNEL_ENERGY && option_given(o, "bandwidth"))
+        message_warning(s, "--bandwidth has no effect with --mmd-kernel energy");
+    if (o->reference && option_given(o, "reference-size"))
+        message_warning(s, "--reference-size has no effect with a reference from a file");
+    if (o->cluster.graph.sample < 1 && o->cluster.graph.exact_graph == DDSC_GRAPH_PRUNED)
+        message_warning(s, "--exact-graph pruned has no effect with --sample");
 }

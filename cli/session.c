@@ -4,6 +4,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "progress.h"
@@ -23,6 +24,9 @@ static void listen(void)
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    if (signal(SIGHUP, SIG_IGN) != SIG_IGN) /* nohup stays in force */
+        sigaction(SIGHUP, &action, NULL);
+    signal(SIGXFSZ, SIG_IGN); /* a file over the limit is an error like a full disk */
     signal(SIGPIPE, SIG_DFL); /* `ddsc ... | head` ends without a word */
 }
 
@@ -88,6 +92,11 @@ static int status_code(ddsc_status status)
 
 bool session_ok(session *s, ddsc_status status, int *code)
 {
+    return session_ok_in(s, NULL, status, code);
+}
+
+bool session_ok_in(session *s, const char *file, ddsc_status status, int *code)
+{
     if (status == DDSC_NOT_CONVERGED)
         s->not_converged = true;
     if (status >= 0)
@@ -98,6 +107,8 @@ bool session_ok(session *s, ddsc_status status, int *code)
         message_error("interrupted");
     else if (status == DDSC_ERROR_EXISTS)
         message_error("%s (--force overwrites)", message);
+    else if (status == DDSC_ERROR_INPUT && file)
+        message_error("%s: %s", strcmp(file, "-") ? file : "standard input", message);
     else
         message_error("%s", *message ? message : ddsc_status_name(status));
     return false;

@@ -376,7 +376,8 @@ DDSC_API ddsc_status ddsc_neighbors_run(ddsc_context *context, ddsc_graph **grap
                                         ddsc_pair_stats *stats, const ddsc_measures *measures,
                                         const ddsc_metric_settings *metric,
                                         const ddsc_graph_settings *settings);
-/* From a square matrix of distances (NaN: unknown, no edge); must be symmetric. squared: D^2. */
+/* From a square matrix of distances (NaN: unknown, no edge); must be symmetric. squared: D^2, which
+ * may be negative, as unbiased estimates are. */
 DDSC_API ddsc_status ddsc_graph_create_from_matrix(ddsc_context *context, ddsc_graph **graph,
                                                    int64_t n, const double *matrix, int squared,
                                                    const ddsc_graph_settings *settings);

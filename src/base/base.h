@@ -61,6 +61,9 @@ static inline bool add_ok(int64_t a, int64_t b, int64_t *out)
     return !__builtin_add_overflow(a, b, out);
 }
 
+/* The k-th smallest (from 0) of n values, put at x[k] with none larger before it. */
+double select_smallest(double *x, int64_t n, int64_t k);
+
 /* ---- random numbers: Philox 4x32-10 (Salmon et al. 2011), a pure function of (seed, stream,
  * counter) */
 

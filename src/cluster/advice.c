@@ -37,12 +37,11 @@ static void say_components(writer *w, const ddsc_clustering_view *v, const decom
             "components. Raise tau (now %lld) to link them, or ask for %lld clusters.",
             (long long)d->n_parts, (long long)v->k, (long long)d->tau, (long long)d->n_parts);
     if (d->n_isolated > 0)
-        say(w, "%lld items have no neighbour at a known distance.", (long long)d->n_isolated);
+        say(w, "Items without a neighbour at a known distance: %lld.", (long long)d->n_isolated);
     if (o->n_without_row > 0)
         say(w,
-            "%lld items in components too small for a cluster of their own have no link to the "
-            "rest "
-            "and went to the largest cluster; raise tau to link them.",
+            "Items in components too small for a cluster of their own, without a link to the rest, "
+            "went to the largest cluster: %lld. Raise tau to link them.",
             (long long)o->n_without_row);
 }
 
@@ -106,7 +105,7 @@ static void say_clusters(writer *w, const ddsc_clustering_view *v, const outcome
     if (o->n_found < v->k)
         say(w, "Only %lld clusters were found: the items take no more distinct places.",
             (long long)o->n_found);
-    else if ((double)smallest < o->least && v->k > 1)
+    else if (!o->rule_met)
         say(w,
             "The smallest cluster has %lld items: K = %lld clusters of at least %.0f were not "
             "found. "

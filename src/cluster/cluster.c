@@ -5,6 +5,9 @@
 #include "cluster/cluster.h"
 #include "pairs/pairs.h"
 
+/* Neighbours of the graph on which modularity compares K: memory grows with it. */
+enum { WIDE_MOST = 100 };
+
 void ddsc_cluster_settings_init(ddsc_cluster_settings *settings)
 {
     if (!settings)
@@ -138,7 +141,7 @@ static int64_t search_width(int64_t n, const ddsc_cluster_settings *set)
     int64_t tau = tau_used(n, &set->graph);
     if (set->k_min == set->k_max && set->k_min > 0)
         return tau;
-    int64_t wide = (int64_t)ceil(1.25 * sqrt((double)n));
+    int64_t wide = BASE_MIN((int64_t)ceil(1.25 * sqrt((double)n)), WIDE_MOST);
     return BASE_MIN(BASE_MAX(tau, wide), n - 1);
 }
 

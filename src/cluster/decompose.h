@@ -14,7 +14,8 @@ typedef struct outcome {
     bool chosen, by_gap;   /* K was left open; decided by the eigenvalues */
     int64_t n_found;       /* clusters of the chosen K */
     int64_t n_without_row; /* items without an eigenvector, put into the largest cluster */
-    double least;          /* members asked of a cluster */
+    bool rule_met;         /* K clusters have the members asked for */
+    double least;          /* those */
     bool not_converged;
 } outcome;
 

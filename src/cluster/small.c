@@ -17,6 +17,7 @@ static void groups_free(ddsc_context *ctx, groups *g)
     mem_free(ctx, g->standing);
     mem_free(ctx, g->link);
     mem_free(ctx, g->size);
+    *g = (groups){0};
 }
 
 static bool is_linked(const groups *g, int64_t c)

@@ -5,7 +5,7 @@
 
 #include "cluster/decompose.h"
 
-enum { AUTO_LOW = 2, AUTO_HIGH = 15, EXTRA_MAX = 10 };
+enum { AUTO_LOW = 2, AUTO_HIGH = 15, EXTRA_MAX = 30 };
 
 typedef struct spectral_job {
     const ddsc_cluster_settings *set;
@@ -13,11 +13,18 @@ typedef struct spectral_job {
     sparse wide;  /* affinity of more neighbours, for modularity; empty: d.a serves */
     double *rows; /* n x width of the K at work */
     int64_t width;
-    double *packed; /* rows of the items that have one */
-    int32_t *item;  /* their items */
+    double *packed;     /* rows of the items that have one, where not all have */
+    const double *live; /* those rows: packed, or simply rows */
+    int32_t *item;      /* their items */
     int64_t n_packed;
     int32_t *packed_label;
 } spectral_job;
+
+/* What became of one K. */
+typedef struct cut_result {
+    int64_t n_found, n_merged; /* clusters; small ones merged */
+    bool rule_met;             /* K clusters of the size asked for */
+} cut_result;
 
 static void job_free(ddsc_context *ctx, spectral_job *j)
 {
@@ -34,7 +41,6 @@ static ddsc_status job_rooms(ddsc_context *ctx, spectral_job *j, int64_t k_high)
     ddsc_status status = DDSC_OK;
     int64_t n = j->d.n, widest = BASE_MIN(embed_width(k_high, j->set->paper), j->d.eigen.k);
     TRY(MEM_NEW(ctx, j->rows, n * widest));
-    TRY(MEM_NEW(ctx, j->packed, n * widest));
     TRY(MEM_NEW(ctx, j->item, n));
     TRY(MEM_NEW(ctx, j->packed_label, n));
 done:
@@ -52,16 +58,24 @@ static bool is_zero(const double *row, int64_t width)
 /* Rows for K clusters, and those that are not zero side by side. */
 static ddsc_status make_rows(ddsc_context *ctx, spectral_job *j, int64_t k)
 {
+    ddsc_status status = DDSC_OK;
+    int64_t n = j->d.n;
     j->width = BASE_MIN(embed_width(k, j->set->paper), j->d.eigen.k);
-    ddsc_status status = embed_rows(ctx, j->rows, j->width, &j->d, k, j->set->paper);
+    TRY(embed_rows(ctx, j->rows, j->width, &j->d, k, j->set->paper));
+    j->live = j->rows;
     j->n_packed = 0;
-    for (int64_t i = 0; i < j->d.n && status >= 0; i++) {
-        const double *row = j->rows + i * j->width;
-        if (is_zero(row, j->width))
-            continue;
-        memcpy(j->packed + j->n_packed * j->width, row, (size_t)j->width * sizeof *row);
-        j->item[j->n_packed++] = (int32_t)i;
-    }
+    for (int64_t i = 0; i < n; i++)
+        if (!is_zero(j->rows + i * j->width, j->width))
+            j->item[j->n_packed++] = (int32_t)i;
+    if (j->n_packed == n)
+        goto done;
+    mem_free(ctx, j->packed);
+    TRY(MEM_NEW(ctx, j->packed, j->n_packed * j->width));
+    for (int64_t p = 0; p < j->n_packed; p++)
+        memcpy(j->packed + p * j->width, j->rows + j->item[p] * j->width,
+               (size_t)j->width * sizeof *j->rows);
+    j->live = j->packed;
+done:
     return status;
 }
 
@@ -91,9 +105,12 @@ static ddsc_status cut(ddsc_context *ctx, spectral_job *j, int32_t *labels, int6
 {
     ddsc_status status = DDSC_OK;
     double inertia;
-    kmeans_problem problem = {
-        j->n_packed, j->width, j->packed, BASE_MIN(k, j->n_packed), j->set->kmeans_restarts,
-        progress};
+    kmeans_problem problem = {.n = j->n_packed,
+                              .dim = j->width,
+                              .rows = j->live,
+                              .k = BASE_MIN(k, j->n_packed),
+                              .restarts = j->set->kmeans_restarts,
+                              .progress = progress};
     if (j->d.affinity.flat)
         problem.k = BASE_MIN(problem.k, j->d.n_parts);
     TRY(kmeans_fit(ctx, j->packed_label, &inertia, k_found, &problem));
@@ -105,20 +122,21 @@ done:
 
 /* Ask for more clusters until K stand by the rule, then merge the rest. When that does not come
  * about, the first cut stands. */
-static ddsc_status cut_by_rule(ddsc_context *ctx, spectral_job *j, int32_t *labels,
-                               int64_t *k_found, int64_t *n_merged, int64_t k)
+static ddsc_status cut_by_rule(ddsc_context *ctx, spectral_job *j, int32_t *labels, cut_result *r,
+                               int64_t k)
 {
     ddsc_status status = DDSC_OK;
     small_rule rule = {j->set->min_cluster * (double)j->d.n / (double)k, k};
     int32_t *trial = NULL;
     int64_t n_standing, n_trial;
-    *n_merged = 0;
-    TRY(cut(ctx, j, labels, k_found, k, 1));
-    if (j->set->paper || rule.least <= 0 || k == 1 || *k_found < k)
+    *r = (cut_result){.rule_met = true};
+    TRY(cut(ctx, j, labels, &r->n_found, k, 1));
+    if (j->set->paper || rule.least <= 0 || k == 1 || r->n_found < k)
         goto done;
-    TRY(small_count(ctx, &n_standing, labels, *k_found, &j->d, &rule));
+    TRY(small_count(ctx, &n_standing, labels, r->n_found, &j->d, &rule));
     if (n_standing == k)
         goto done;
+    r->rule_met = false;
     TRY(MEM_NEW(ctx, trial, j->d.n));
     for (int64_t extra = 1; extra <= EXTRA_MAX && k + extra <= j->n_packed; extra++) {
         TRY(cut(ctx, j, trial, &n_trial, k + extra, 0));
@@ -127,9 +145,10 @@ static ddsc_status cut_by_rule(ddsc_context *ctx, spectral_job *j, int32_t *labe
         TRY(small_count(ctx, &n_standing, trial, n_trial, &j->d, &rule));
         if (n_standing < k)
             continue;
-        TRY(small_merge(ctx, trial, &n_trial, n_merged, &j->d, &rule));
+        TRY(small_merge(ctx, trial, &n_trial, &r->n_merged, &j->d, &rule));
         memcpy(labels, trial, (size_t)j->d.n * sizeof *labels);
-        *k_found = n_trial;
+        r->n_found = n_trial;
+        r->rule_met = true;
         break;
     }
 done:
@@ -186,8 +205,8 @@ done:
 }
 
 /* Every K of the range: labels and table row. */
-static ddsc_status sweep(ddsc_context *ctx, ddsc_clustering *c, spectral_job *j, int64_t *n_found,
-                         int64_t *n_merged, const outcome *o)
+static ddsc_status sweep(ddsc_context *ctx, ddsc_clustering *c, spectral_job *j,
+                         cut_result *results, const outcome *o)
 {
     ddsc_status status = DDSC_OK;
     int64_t n = j->d.n, n_rows = o->k_high - o->k_low + 1;
@@ -199,8 +218,8 @@ static ddsc_status sweep(ddsc_context *ctx, ddsc_clustering *c, spectral_job *j,
         int32_t *labels = c->sweep_labels + r * n;
         c->sweep[r].k = o->k_low + r;
         TRY(make_rows(ctx, j, c->sweep[r].k));
-        TRY(cut_by_rule(ctx, j, labels, &n_found[r], &n_merged[r], c->sweep[r].k));
-        TRY(fill_row(ctx, &c->sweep[r], j, c->eigenvalues, labels, n_found[r]));
+        TRY(cut_by_rule(ctx, j, labels, &results[r], c->sweep[r].k));
+        TRY(fill_row(ctx, &c->sweep[r], j, c->eigenvalues, labels, results[r].n_found));
     }
     progress_end(ctx);
     c->view.sweep = c->sweep;
@@ -248,11 +267,11 @@ ddsc_status spectral_fit(ddsc_context *ctx, ddsc_clustering *c, const ddsc_graph
     ddsc_status status = DDSC_OK;
     spectral_job j = {.set = set};
     outcome o = {0};
-    int64_t *counts = NULL;
+    cut_result *results = NULL;
     choose_range(&o, graph->n, set);
     int64_t n_rows = o.k_high - o.k_low + 1;
     double started = clock_seconds();
-    TRY(MEM_NEW(ctx, counts, 2 * n_rows));
+    TRY(MEM_NEW(ctx, results, n_rows));
     TRY(decompose(ctx, &j.d, graph, set, o.k_high));
     if (status == DDSC_NOT_CONVERGED)
         o.not_converged = true;
@@ -260,19 +279,20 @@ ddsc_status spectral_fit(ddsc_context *ctx, ddsc_clustering *c, const ddsc_graph
     if (wide)
         TRY(weigh_wide(ctx, &j, wide));
     double decomposed = clock_seconds();
-    TRY(sweep(ctx, c, &j, counts, counts + n_rows, &o));
+    TRY(sweep(ctx, c, &j, results, &o));
     int64_t chosen = choose_row(c->sweep, n_rows, &o.by_gap);
     TRY(settle(ctx, c, &j, chosen));
     c->view.seconds_eigen = decomposed - started;
     c->view.seconds_kmeans = clock_seconds() - decomposed;
-    c->view.n_merged_small = counts[n_rows + chosen];
-    o.n_found = counts[chosen];
+    c->view.n_merged_small = results[chosen].n_merged;
+    o.n_found = results[chosen].n_found;
+    o.rule_met = results[chosen].rule_met;
     o.n_without_row = j.d.n - j.n_packed;
     o.least = set->paper ? 0 : set->min_cluster * (double)j.d.n / (double)c->view.k;
     TRY(advice_write(ctx, &c->advice, &c->view, &j.d, &o, set));
     c->view.advice = c->advice;
 done:
-    mem_free(ctx, counts);
+    mem_free(ctx, results);
     job_free(ctx, &j);
     return status;
 }

@@ -5,7 +5,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "eigen/order.h"
 #include "eigen/solver.h"
+
+enum { DENSE_MOST = 8000 };
+
+/* Rounding leaves residuals of this size. */
+static const double TOLERANCE_LEAST = 1e-13;
 
 /* Entries this close to the largest one count as equal to it when a sign is chosen. */
 static const double SIGN_TIE = 1e-6;
@@ -72,11 +78,12 @@ done:
     return status;
 }
 
-/* LAPACK also where the block would span a good part of the space. */
+/* LAPACK also where the block would span a good part of a space that is not too large. */
 static bool prefer_dense(const solver *s, const eigen_settings *set)
 {
-    int64_t width = s->wanted + guard_width(s->wanted);
-    return s->m->n <= set->dense_below || (set->dense_below > 0 && 4 * width >= s->room);
+    int64_t width = s->wanted + guard_width(s->wanted), n = s->m->n;
+    return n <= set->dense_below ||
+           (set->dense_below > 0 && n <= DENSE_MOST && 4 * width >= s->room);
 }
 
 static ddsc_status solve(solver *s, eigen_result *out, const eigen_settings *set)
@@ -126,21 +133,29 @@ done:
     return status;
 }
 
-/* Exact vectors first, then the others in descending order; residuals are measured afresh. */
-static ddsc_status finish(solver *s, eigen_result *r)
+/* Exact vectors first, then the others in descending order, items back in their places. */
+static void copy_out(solver *s, eigen_result *r, const int32_t *item)
 {
-    ddsc_status status = DDSC_OK;
     int64_t count = s->exact.width;
-    panel v = {.n = r->n, .width = r->k, .stride = r->k, .x = r->vector}, mv = {0};
-    panel_copy(&v, 0, &s->exact, 0, count);
-    if (s->wanted > 0)
-        panel_copy(&v, count, &s->v, 0, s->wanted);
-    panel_free(s->ctx, &s->v);
+    for (int64_t p = 0; p < r->n; p++) {
+        double *row = r->vector + item[p] * r->k;
+        memcpy(row, s->exact.x + p * s->exact.stride, (size_t)count * sizeof *row);
+        if (s->wanted > 0)
+            memcpy(row + count, s->v.x + p * s->v.stride, (size_t)s->wanted * sizeof *row);
+    }
     for (int64_t j = 0; j < r->k; j++)
         r->value[j] = j < count ? 1 : fmin(s->theta[j - count], 1);
-    TRY(fix_signs(s->ctx, r));
+    panel_free(s->ctx, &s->v);
+    panel_free(s->ctx, &s->exact);
+}
+
+/* Residuals are measured afresh, with the matrix as it was given. */
+static ddsc_status measure(solver *s, eigen_result *r, const sparse *m)
+{
+    ddsc_status status = DDSC_OK;
+    panel v = {.n = r->n, .width = r->k, .stride = r->k, .x = r->vector}, mv = {0};
     TRY(panel_new(s->ctx, &mv, r->n, r->k));
-    TRY(operator_apply(s->ctx, s->m, r->k, r->vector, mv.x));
+    TRY(operator_apply(s->ctx, m, r->k, r->vector, mv.x));
     r->n_products = s->n_products + 1;
     TRY(panel_residuals(s->ctx, r->residual, &v, &mv, r->value));
     for (int64_t j = 0; j < r->k; j++)
@@ -170,26 +185,32 @@ ddsc_status eigen_run(ddsc_context *ctx, eigen_result *out, const sparse *m, con
                       const eigen_settings *settings)
 {
     ddsc_status status = DDSC_OK;
-    solver s = {.ctx = ctx, .m = m, .component = component};
+    reordered near = {0};
+    solver s = {.ctx = ctx, .tolerance = fmax(settings->tolerance, TOLERANCE_LEAST)};
     *out = (eigen_result){.n = m->n, .k = k};
     for (int64_t i = 0; i < m->n; i++)
         s.room += component[i] >= 0;
-    s.tolerance = settings->tolerance;
     s.max_products = settings->max_iterations;
-    s.noise = (panel_noise){.stream = RNG_EIGEN, .dead = component};
     progress_begin(ctx, "eigenvectors", k);
     TRY(check(ctx, m, s.room, k, settings));
     TRY(MEM_NEW(ctx, out->value, k));
     TRY(MEM_NEW(ctx, out->residual, k));
-    TRY(add_components(&s, degree, n_components, k));
+    TRY(reorder(ctx, &near, m, degree, component));
+    s.m = &near.m;
+    s.component = near.component;
+    s.noise = (panel_noise){.stream = RNG_EIGEN, .dead = near.component};
+    TRY(add_components(&s, near.degree, n_components, k));
     TRY(solve(&s, out, settings));
     TRY(MEM_NEW(ctx, out->vector, m->n * k));
-    TRY(finish(&s, out));
+    copy_out(&s, out, near.item);
+    TRY(fix_signs(ctx, out));
+    TRY(measure(&s, out, m));
     progress_end(ctx);
 done:
     panel_free(ctx, &s.exact);
     panel_free(ctx, &s.v);
     mem_free(ctx, s.theta);
+    reordered_free(ctx, &near);
     if (status < 0)
         eigen_free(ctx, out);
     return status;

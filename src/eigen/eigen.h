@@ -10,7 +10,7 @@
 #include "graph/graph.h"
 
 typedef struct eigen_settings {
-    double tolerance;       /* residual that counts as converged */
+    double tolerance;       /* residual that counts as converged; at least 1e-13 is used */
     int64_t max_iterations; /* operator-block products */
     int64_t dense_below;    /* use LAPACK when n is at most this */
 } eigen_settings;

@@ -5,7 +5,9 @@
 
 #include "linalg/linalg.h"
 
-enum { PIECE_MIN = 1024, PIECES_MAX = 64, CHUNK_ROWS = 256, PIECE_WORK = 1 << 22 };
+enum { PIECE_MIN = 1024, PIECES_MAX = 64, PIECE_WORK = 1 << 22 };
+/* Products go in chunks small enough for the BLAS kernels that do not copy their operands. */
+enum { CHUNK_MIN = 128, CHUNK_WORK = 1 << 19 };
 
 ddsc_status panel_new(ddsc_context *ctx, panel *p, int64_t n, int64_t width)
 {
@@ -37,6 +39,11 @@ static int64_t piece_rows(int64_t n, int64_t width, int64_t work)
     return BASE_MAX(rows, 4 * width);
 }
 
+static int64_t chunk_rows(int64_t work)
+{
+    return BASE_MAX(CHUNK_MIN, CHUNK_WORK / BASE_MAX(work, 1));
+}
+
 typedef struct gram_job {
     const panel *a, *b;
     int64_t rows;
@@ -47,10 +54,12 @@ static ddsc_status gram_piece(void *arg, int64_t begin, int64_t end, int worker)
 {
     const gram_job *j = arg;
     const panel *a = j->a, *b = j->b;
+    int64_t work = a->width * b->width, step = chunk_rows(work);
+    double *sum = j->partial + begin / j->rows * work;
     (void)worker;
-    la_gemm(true, false, a->width, b->width, end - begin, 1, a->x + begin * a->stride, a->stride,
-            b->x + begin * b->stride, b->stride, 0,
-            j->partial + begin / j->rows * a->width * b->width, b->width);
+    for (int64_t at = begin; at < end; at += step)
+        la_gemm(true, false, a->width, b->width, BASE_MIN(step, end - at), 1, a->x + at * a->stride,
+                a->stride, b->x + at * b->stride, b->stride, at > begin, sum, b->width);
     return DDSC_OK;
 }
 
@@ -73,50 +82,41 @@ done:
     return status;
 }
 
-typedef struct subtract_job {
-    panel *y;
-    const panel *v;
-    const double *c;
-} subtract_job;
-
-static ddsc_status subtract_piece(void *arg, int64_t begin, int64_t end, int worker)
-{
-    const subtract_job *j = arg;
-    (void)worker;
-    la_gemm(false, false, end - begin, j->y->width, j->v->width, -1, j->v->x + begin * j->v->stride,
-            j->v->stride, j->c, j->y->width, 1, j->y->x + begin * j->y->stride, j->y->stride);
-    return DDSC_OK;
-}
-
-ddsc_status panel_subtract(ddsc_context *ctx, panel *y, const panel *v, const double *c)
-{
-    subtract_job j = {y, v, c};
-    if (v->width == 0 || y->width == 0)
-        return DDSC_OK;
-    return parallel_for(ctx, y->n, grain_rows(v->width * y->width), subtract_piece, &j);
-}
-
+/* Y = alpha V U + beta Y, row by row. */
 typedef struct multiply_job {
     panel *y;
     const panel *v;
     const double *u;
     int64_t ldu;
+    double alpha, beta;
 } multiply_job;
 
-static ddsc_status multiply_piece(void *arg, int64_t begin, int64_t end, int worker)
+static ddsc_status multiply_rows(void *arg, int64_t begin, int64_t end, int worker)
 {
     const multiply_job *j = arg;
+    const panel *v = j->v, *y = j->y;
+    int64_t step = chunk_rows(v->width * y->width);
     (void)worker;
-    la_gemm(false, false, end - begin, j->y->width, j->v->width, 1, j->v->x + begin * j->v->stride,
-            j->v->stride, j->u, j->ldu, 0, j->y->x + begin * j->y->stride, j->y->stride);
+    for (int64_t at = begin; at < end; at += step)
+        la_gemm(false, false, BASE_MIN(step, end - at), y->width, v->width, j->alpha,
+                v->x + at * v->stride, v->stride, j->u, j->ldu, j->beta, y->x + at * y->stride,
+                y->stride);
     return DDSC_OK;
+}
+
+ddsc_status panel_subtract(ddsc_context *ctx, panel *y, const panel *v, const double *c)
+{
+    multiply_job j = {y, v, c, y->width, -1, 1};
+    if (v->width == 0 || y->width == 0)
+        return DDSC_OK;
+    return parallel_for(ctx, y->n, grain_rows(v->width * y->width), multiply_rows, &j);
 }
 
 ddsc_status panel_multiply(ddsc_context *ctx, panel *y, const panel *v, const double *u,
                            int64_t ldu)
 {
-    multiply_job j = {y, v, u, ldu};
-    return parallel_for(ctx, y->n, grain_rows(v->width * y->width), multiply_piece, &j);
+    multiply_job j = {y, v, u, ldu, 1, 0};
+    return parallel_for(ctx, y->n, grain_rows(v->width * y->width), multiply_rows, &j);
 }
 
 typedef struct rotate_job {
@@ -124,7 +124,8 @@ typedef struct rotate_job {
     int64_t count;
     const double *u;
     int64_t ldu;
-    double *scratch; /* CHUNK_ROWS x count a worker */
+    int64_t step;
+    double *scratch; /* step x count a worker */
 } rotate_job;
 
 static void rotate_chunk(const rotate_job *j, int64_t begin, int64_t end, double *product)
@@ -140,19 +141,18 @@ static void rotate_chunk(const rotate_job *j, int64_t begin, int64_t end, double
 static ddsc_status rotate_rows(void *arg, int64_t begin, int64_t end, int worker)
 {
     const rotate_job *j = arg;
-    for (int64_t at = begin; at < end; at += CHUNK_ROWS)
-        rotate_chunk(j, at, BASE_MIN(at + CHUNK_ROWS, end),
-                     j->scratch + worker * CHUNK_ROWS * j->count);
+    for (int64_t at = begin; at < end; at += j->step)
+        rotate_chunk(j, at, BASE_MIN(at + j->step, end), j->scratch + worker * j->step * j->count);
     return DDSC_OK;
 }
 
 ddsc_status panel_rotate(ddsc_context *ctx, panel *x, int64_t count, const double *u, int64_t ldu)
 {
     ddsc_status status = DDSC_OK;
-    rotate_job j = {x, count, u, ldu, NULL};
+    rotate_job j = {x, count, u, ldu, chunk_rows(x->width * count), NULL};
     if (count == 0)
         return DDSC_OK;
-    TRY(MEM_NEW(ctx, j.scratch, parallel_width(ctx) * CHUNK_ROWS * count));
+    TRY(MEM_NEW(ctx, j.scratch, parallel_width(ctx) * j.step * count));
     TRY(parallel_for(ctx, x->n, grain_rows(x->width * count), rotate_rows, &j));
 done:
     mem_free(ctx, j.scratch);

@@ -11,34 +11,6 @@ enum { SCALE_NEIGHBOUR = 7, ROW_GRAIN = 4096 };
  */
 static const double SCALE_FLOOR = 0.01;
 
-/* Quickselect: the r-th smallest of x (n) ends up at x[r]; x is reordered. */
-static double select_rank(double *x, int64_t n, int64_t r)
-{
-    int64_t low = 0, high = n - 1;
-    while (low < high) {
-        double pivot = x[low + (high - low) / 2];
-        int64_t i = low, j = high;
-        while (i <= j) {
-            while (x[i] < pivot)
-                i++;
-            while (x[j] > pivot)
-                j--;
-            if (i <= j) {
-                double t = x[i];
-                x[i++] = x[j];
-                x[j--] = t;
-            }
-        }
-        if (r <= j)
-            high = j;
-        else if (r >= i)
-            low = i;
-        else
-            break;
-    }
-    return x[r];
-}
-
 /* Median of the positive finite entries of x, which is reordered; 1 when there are none. */
 static double positive_median(double *x, int64_t n)
 {
@@ -48,7 +20,7 @@ static double positive_median(double *x, int64_t n)
             x[kept++] = x[i];
     if (kept == 0)
         return 1;
-    double upper = select_rank(x, kept, kept / 2);
+    double upper = select_smallest(x, kept, kept / 2);
     if (kept % 2 == 1)
         return upper;
     double lower = x[0];
@@ -69,7 +41,7 @@ static ddsc_status median_d2(ddsc_context *ctx, double *median, const ddsc_graph
         n_zero += copy[p] == 0;
     }
     if (2 * n_zero < n_edges) {
-        *median = select_rank(copy, n_edges, n_edges / 2);
+        *median = select_smallest(copy, n_edges, n_edges / 2);
         if (n_edges % 2 == 0) {
             double lower = 0;
             for (int64_t p = 0; p < n_edges / 2; p++)

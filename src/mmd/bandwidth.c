@@ -7,34 +7,6 @@
 
 enum { SAMPLE_POINTS = 2000, SAMPLE_BLOCK = 64 };
 
-/* Put the k-th smallest of x at x[k], smaller ones before it (Hoare's selection, middle pivots). */
-static double select_smallest(double *x, int64_t n, int64_t k)
-{
-    int64_t low = 0, high = n - 1;
-    while (low < high) {
-        double pivot = x[low + (high - low) / 2];
-        int64_t i = low, j = high;
-        while (i <= j) {
-            while (x[i] < pivot)
-                i++;
-            while (x[j] > pivot)
-                j--;
-            if (i <= j) {
-                double t = x[i];
-                x[i++] = x[j];
-                x[j--] = t;
-            }
-        }
-        if (k <= j)
-            high = j;
-        else if (k >= i)
-            low = i;
-        else
-            break;
-    }
-    return x[k];
-}
-
 /* Quantile of squared values as a distance, linear between neighbours in rank. */
 static double quantile_distance(double *r2, int64_t n, double level)
 {

@@ -198,8 +198,9 @@ double mmd_self_term(const mmd *s, int64_t i, const double *g)
     }
     if (s->set.biased)
         return sum;
-    /* One point holds nearly all the mass: 1 - squares has lost its digits. */
-    if (1.0 - squares < 1e-3)
+    /* One point holds nearly all the mass, or the kernel is so narrow that other points hardly
+     * count: the difference has lost its digits. */
+    if (1.0 - squares < 1e-3 || left < 1e-4 * own * squares)
         return self_by_pairs(s, item);
     return left / (1.0 - squares);
 }

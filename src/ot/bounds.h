@@ -30,9 +30,10 @@ void projection_bound_tile(const projection_bound *b, int64_t i0, int64_t i1, in
 double projection_bound_pair(const projection_bound *b, int64_t i, int64_t j);
 
 /* ---- relaxed transport ----
- * Dropping one marginal leaves sum_i a_i min_j C_ij <= W2^2 (Kusner et al. 2015); likewise the
- * other way; the larger of the two. Points are kept in float, moved to their mean, each item padded
- * to whole vectors with points far away. */
+ * Dropping one marginal leaves sum_i a_i f_i <= W2^2 with f_i = min_j C_ij (Kusner et al. 2015). The
+ * potentials g_j = min_i C_ij - f_i >= 0 still fit beside f, so sum_j b_j g_j can be added. The same
+ * from the other side; the larger of the two. Points are kept in float, moved to their mean, each item
+ * padded to whole vectors with points far away. */
 enum { RELAXED_LANES = 8 };
 
 typedef struct relaxed_bound {

@@ -4,23 +4,7 @@
 #include <string.h>
 
 #include "ot/exact.h"
-
-/* Running sum with its rounding error carried along (Knuth's exact sum of two numbers). */
-typedef struct sum {
-    double high, low;
-} sum;
-
-static inline void sum_add(sum *s, double x)
-{
-    double t = s->high + x, part = t - s->high;
-    s->low += (s->high - (t - part)) + (x - part);
-    s->high = t;
-}
-
-static double sum_value(sum s)
-{
-    return s.high + s.low;
-}
+#include "ot/sum.h"
 
 /* The next double below x; x is finite and not zero. */
 static double step_down(double x)
@@ -51,7 +35,7 @@ static double certify_plan(exact_solver *s, int64_t *n_plan)
     for (int64_t i = 0; i < net->n; i++)
         excess[i] = (sum){s->a[i], 0};
     for (int64_t j = 0; j < net->m; j++)
-        excess[net->sink0 + j] = (sum){-s->b[j], 0};
+        excess[net->sink0 + j] = (sum){-s->b[j] * s->b_factor, 0};
     for (int64_t k = 0; k < net->n + net->m - 1; k++) {
         int32_t x = net->order[k];
         int64_t row, column;
@@ -122,7 +106,7 @@ void certify(exact_solver *s, exact_result *result, bool coarse_optimal)
         size += s->a[i] * fabs(s->f[i]);
     }
     for (int64_t j = 0; j < net->m; j++) {
-        sum_add(&dual, s->b[j] * s->g[j]);
+        sum_add(&dual, s->b[j] * s->b_factor * s->g[j]);
         size += s->b[j] * fabs(s->g[j]);
     }
     result->dual = sum_value(dual);

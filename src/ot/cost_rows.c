@@ -5,7 +5,7 @@
 const double *cost_row(const cost_rows *c, int64_t i)
 {
     if (!c->dense)
-        c->k->distances(c->row, c->x + i * c->d, c->y, c->stride, c->d, c->m);
+        c->k->distances(c->row, c->x + i * c->d, c->y, c->stride, c->d, 1, c->m);
     const double *from = c->dense ? c->dense + i * c->m : c->row;
     if (isinf(c->cap))
         return from;

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "ot/sum.h"
+
 enum {
     DENSE_CELLS = 640 * 640, /* above this candidate arcs beat dense rows */
     CUT_ROUNDS = 40,
@@ -94,6 +96,9 @@ static ddsc_status set_problem(exact_solver *s, const double *a, const double *b
     net->max_pivots = max_pivots > 0 ? max_pivots : 10000 + 1000 * (net->n + net->m);
     s->a = a;
     s->b = b;
+    s->sum_a = sum_array(a, net->n);
+    s->sum_b = sum_array(b, net->m);
+    s->b_factor = fabs(s->sum_a - s->sum_b) <= 1e-15 * s->sum_a ? 1 : s->sum_a / s->sum_b;
     arena room = {s->own.block, 0};
     lay_out(s, &room);
     if (room.used <= s->own.size)
@@ -146,26 +151,34 @@ void exact_plan(const exact_solver *solver, const int32_t **row, const int32_t *
 
 /* ---- integers ---- */
 
-/* Positive integers that sum to `total`, each within a unit or so of its share. */
-static void settle_weights(int64_t *out, const double *weight, int64_t n, int64_t total)
+static int64_t largest_of(const int64_t *value, int64_t n)
 {
-    double all = 0;
-    int64_t left = total, largest = 0;
-    for (int64_t i = 0; i < n; i++)
-        all += weight[i];
+    int64_t largest = 0;
+    for (int64_t i = 1; i < n; i++)
+        largest = value[i] > value[largest] ? i : largest;
+    return largest;
+}
+
+/* Positive integers that sum to `total`, each within a unit or so of its share. */
+static void settle_weights(int64_t *out, const double *weight, int64_t n, double all, int64_t total)
+{
+    int64_t left = total;
     double unit = (double)total / all;
     for (int64_t i = 0; i < n; i++) {
         int64_t share = (int64_t)(weight[i] * unit + 0.5);
         out[i] = BASE_MAX(share, 1);
         left -= out[i];
-        largest = out[i] > out[largest] ? i : largest;
     }
-    for (int64_t i = n - 1; i >= 0 && left != 0; i--) {
-        int64_t step = left > 0 ? 1 : out[i] > 1 ? -1 : 0;
-        out[i] += step;
-        left -= step;
+    /* Equal weights have equal errors: spread evenly, what is left over cancels them in any
+     * stretch. */
+    int64_t count = BASE_MIN(left < 0 ? -left : left, n), step = left < 0 ? -1 : 1;
+    for (int64_t k = 0; k < count; k++) {
+        int64_t i = (2 * k + 1) * n / (2 * count), by = out[i] + step < 1 ? 0 : step;
+        out[i] += by;
+        left -= by;
     }
-    out[largest] += left;
+    if (left != 0)
+        out[largest_of(out, n)] += left;
 }
 
 /* Supplies times n + 1, one more for each source, n more for one sink: then no proper subset of the
@@ -175,8 +188,8 @@ static void set_supplies(exact_solver *s)
     simplex *net = &s->net;
     int bits = 64 - __builtin_clzll((unsigned long long)net->n + 1);
     int64_t total = (int64_t)1 << BASE_MIN(53, 61 - bits);
-    settle_weights(net->supply, s->a, net->n, total);
-    settle_weights(net->supply + net->sink0, s->b, net->m, total);
+    settle_weights(net->supply, s->a, net->n, s->sum_a, total);
+    settle_weights(net->supply + net->sink0, s->b, net->m, s->sum_b, total);
     for (int64_t i = 0; i < net->n; i++)
         net->supply[i] = net->supply[i] * (net->n + 1) + 1;
     for (int64_t j = 0; j < net->m; j++)
@@ -229,6 +242,10 @@ ddsc_status solve_basis(exact_solver *s, simplex_end *end, const double *a, cons
         start_on_line(net);
     } else if (net->dense) {
         coarse_costs(net, s->low, s->high);
+        if (net->n <= SMALL_SIDE && net->m <= SMALL_SIDE) {
+            *end = simplex_small(net);
+            goto done;
+        }
         TRY(guess_potentials(s, &guessed));
         start_coarse(net);
         *end = simplex_coarse(net);
@@ -254,6 +271,7 @@ static ddsc_status solve_round(exact_solver *s, exact_result *result, simplex_en
     if (*end == SIMPLEX_OVERFLOW ||
         (*end == SIMPLEX_OPTIMAL && rough && !exact && result->gap > gap_accepted)) {
         fine_no_candidates(&s->net);
+        tree_build(&s->net); /* small problems come without masks */
         *end = run_fine(&s->net);
         certify(s, result, false);
     }

@@ -26,8 +26,10 @@ struct exact_solver {
 
     int64_t pivots; /* of rounds before this one */
 
-    /* The problem in hand: positive weights of equal sum, costs of ordinary size. */
+    /* The problem in hand: positive weights, costs of ordinary size. */
     const double *a, *b;
+    double sum_a, sum_b;
+    double b_factor;  /* makes the sums equal; 1 when they differ by rounding alone */
     double low, high; /* bounds of the costs */
 
     double *f, *g;
@@ -42,7 +44,7 @@ struct exact_solver {
 void *arena_take(arena *a, int64_t count, size_t size);
 ddsc_status workspace_grow(ddsc_context *ctx, workspace *w, int64_t wanted);
 
-/* A problem of positive weights of equal sum whose costs are far from overflow and underflow. */
+/* A problem of positive weights whose costs are far from overflow and underflow. */
 ddsc_status solve_ordinary(exact_solver *s, exact_result *result, const double *a, const double *b,
                            const cost_rows *cost, int64_t max_pivots);
 /* The basis alone, as good as max_pivots allow. */

@@ -105,8 +105,7 @@ static void make_cost(cost_rows *cost, exact_solver *s, const item_points *p, in
     }
     if (d < MATRIX_DIM || n * m > MATRIX_CELLS)
         return;
-    for (int64_t i = 0; i < n; i++)
-        s->k->distances(p->matrix + i * m, p->x + i * d, p->y, m, d, m);
+    s->k->distances(p->matrix, p->x, p->y, m, d, n, m);
     cost->dense = p->matrix;
 }
 

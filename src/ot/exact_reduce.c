@@ -1,5 +1,5 @@
 /* Problems out of the ordinary, brought to ordinary form and back: zero weights are taken out,
- * unequal sums made equal, costs near the ends of the number range scaled by a power of two. */
+ * costs near the ends of the number range are scaled by a power of two. */
 #include <math.h>
 
 #include "ot/exact.h"
@@ -14,20 +14,16 @@ typedef struct reduction {
 
 typedef struct survey {
     int64_t n, m;
-    double sum_a, sum_b, low, high, largest;
+    double low, high, largest;
 } survey;
 
 static survey look_over(const exact_problem *p, const kernels *k)
 {
     survey v = {0};
-    for (int64_t i = 0; i < p->n; i++) {
+    for (int64_t i = 0; i < p->n; i++)
         v.n += p->a[i] > 0;
-        v.sum_a += p->a[i];
-    }
-    for (int64_t j = 0; j < p->m; j++) {
+    for (int64_t j = 0; j < p->m; j++)
         v.m += p->b[j] > 0;
-        v.sum_b += p->b[j];
-    }
     k->range(&v.low, &v.high, p->cost, p->n * p->m);
     v.largest = fmax(fabs(v.low), fabs(v.high));
     return v;
@@ -35,7 +31,7 @@ static survey look_over(const exact_problem *p, const kernels *k)
 
 static bool is_ordinary(const exact_problem *p, const survey *v)
 {
-    return v->n == p->n && v->m == p->m && fabs(v->sum_a - v->sum_b) <= 1e-14 * v->sum_a &&
+    return v->n == p->n && v->m == p->m &&
            (v->largest == 0 || (v->largest > 1e-200 && v->largest < 1e200));
 }
 
@@ -50,7 +46,7 @@ static void lay_out(reduction *r, arena *a, const exact_problem *p)
     r->g = arena_take(a, p->m, sizeof *r->g);
 }
 
-static void fill(reduction *r, const exact_problem *p, double b_factor)
+static void fill(reduction *r, const exact_problem *p)
 {
     int64_t n = 0, m = 0;
     for (int64_t i = 0; i < p->n; i++)
@@ -60,7 +56,7 @@ static void fill(reduction *r, const exact_problem *p, double b_factor)
         }
     for (int64_t j = 0; j < p->m; j++)
         if (p->b[j] > 0) {
-            r->b[m] = p->b[j] * b_factor;
+            r->b[m] = p->b[j];
             r->column[m++] = (int32_t)j;
         }
     for (int64_t i = 0; i < n; i++)
@@ -134,7 +130,7 @@ ddsc_status exact_solve(exact_solver *solver, exact_result *result, const exact_
         return status;
     a = (arena){solver->given.block, 0};
     lay_out(&r, &a, problem);
-    fill(&r, problem, v.sum_a / v.sum_b);
+    fill(&r, problem);
     cost.n = r.n;
     cost.m = r.m;
     cost.dense = r.cost;

@@ -42,6 +42,36 @@ static int64_t row_best(const int32_t *cost, const int32_t *sink, int64_t count)
     return row_find(cost, sink, row_min(cost, sink, count));
 }
 
+static int32_t tile_best(const int32_t *cost, const int32_t *sink, const int32_t *source,
+                         int64_t rows, int64_t *row, int64_t *column)
+{
+    int32_t best[LANES];
+    int64_t where[LANES];
+    for (int j = 0; j < LANES; j++)
+        best[j] = INT32_MAX;
+    for (int64_t i = 0; i < rows; i++)
+        for (int j = 0; j < LANES; j++) {
+            int32_t value = cost[i * LANES + j] + sink[j] - source[i];
+            where[j] = value < best[j] ? i : where[j];
+            best[j] = value < best[j] ? value : best[j];
+        }
+    *column = 0;
+    for (int j = 1; j < LANES; j++)
+        *column = best[j] < best[*column] ? j : *column;
+    *row = where[*column];
+    return best[*column];
+}
+
+static int64_t open_best(const int32_t *cost, const int32_t *sink, uint32_t open)
+{
+    int64_t best = __builtin_ctz(open);
+    for (; open; open &= open - 1) {
+        int64_t j = __builtin_ctz(open);
+        best = cost[j] + sink[j] < cost[best] + sink[best] ? j : best;
+    }
+    return best;
+}
+
 static void row_raise(int32_t *high, const int32_t *cost, int64_t count, int32_t f)
 {
     for (int64_t j = 0; j < count; j++)
@@ -113,13 +143,15 @@ static void range(double *low, double *high, const double *value, int64_t count)
 }
 
 static void distances(double *out, const double *x, const double *y, int64_t stride, int64_t d,
-                      int64_t count)
+                      int64_t rows, int64_t count)
 {
-    for (int64_t j = 0; j < count; j++)
-        out[j] = (x[0] - y[j]) * (x[0] - y[j]);
-    for (int64_t k = 1; k < d; k++)
+    for (int64_t i = 0; i < rows; i++, x += d, out += count) {
         for (int64_t j = 0; j < count; j++)
-            out[j] += (x[k] - y[k * stride + j]) * (x[k] - y[k * stride + j]);
+            out[j] = (x[0] - y[j]) * (x[0] - y[j]);
+        for (int64_t k = 1; k < d; k++)
+            for (int64_t j = 0; j < count; j++)
+                out[j] += (x[k] - y[k * stride + j]) * (x[k] - y[k * stride + j]);
+    }
 }
 
 static void slack(double *f, const double *cost, const double *g, int64_t rows, int64_t count)
@@ -167,6 +199,8 @@ const kernels kernels_portable = {
     .name = "portable",
     .block_best = block_best,
     .row_best = row_best,
+    .open_best = open_best,
+    .tile_best = tile_best,
     .row_raise = row_raise,
     .whole_distances = whole_distances,
     .quantise = quantise,

@@ -31,6 +31,12 @@ typedef struct kernels {
                           int64_t rows, int64_t count, int64_t *row, int64_t *column);
     /* The first j of least cost[j] + sink[j]. */
     int64_t (*row_best)(const int32_t *cost, const int32_t *sink, int64_t count);
+    /* The least cost[i * LANES + j] + sink[j] - source[i]; the first column that has it, and the
+     * first row in that column. */
+    int32_t (*tile_best)(const int32_t *cost, const int32_t *sink, const int32_t *source,
+                         int64_t rows, int64_t *row, int64_t *column);
+    /* The first j of least cost[j] + sink[j] among the LANES ones, of those in the set `open`. */
+    int64_t (*open_best)(const int32_t *cost, const int32_t *sink, uint32_t open);
     /* high[j] = max(high[j], f - cost[j]). */
     void (*row_raise)(int32_t *high, const int32_t *cost, int64_t count, int32_t f);
     /* out[j] = 2^shift sum over k of (x[k] - y[k * stride + j])^2; any count. */
@@ -47,9 +53,10 @@ typedef struct kernels {
     void (*shift_fine)(double *potential, const uint64_t *mask, int64_t count, double by);
 
     /* ---- doubles, any count > 0 ---- */
-    /* out[j] = sum over k of (x[k] - y[k * stride + j])^2, summed in the order of k. */
+    /* out[i * count + j] = sum over k of (x[i * d + k] - y[k * stride + j])^2, in the order of k.
+     */
     void (*distances)(double *out, const double *x, const double *y, int64_t stride, int64_t d,
-                      int64_t count);
+                      int64_t rows, int64_t count);
     /* The least and the largest value. */
     void (*range)(double *low, double *high, const double *value, int64_t count);
     /* f[i] = the least cost[i * count + j] - g[j]. */

@@ -38,7 +38,8 @@ AVX512 static int64_t row_find(const int32_t *cost, const int32_t *sink, int32_t
 AVX512 static int32_t block_best(const int32_t *cost, const int32_t *sink, const int32_t *source,
                                  int64_t rows, int64_t count, int64_t *row, int64_t *column)
 {
-    __m512i best = _mm512_set1_epi32(INT32_MAX), where = _mm512_setzero_si512();
+    const __m512i one = _mm512_set1_epi32(1);
+    __m512i best = _mm512_set1_epi32(INT32_MAX), where = _mm512_setzero_si512(), at = where;
     const int32_t *own = cost;
     for (int64_t i = 0; i < rows; i++, own += count) {
         __m512i least = value_at(own, sink);
@@ -47,7 +48,8 @@ AVX512 static int32_t block_best(const int32_t *cost, const int32_t *sink, const
         least = _mm512_sub_epi32(least, _mm512_set1_epi32(source[i]));
         __mmask16 better = _mm512_cmplt_epi32_mask(least, best);
         best = _mm512_min_epi32(best, least);
-        where = _mm512_mask_set1_epi32(where, better, (int32_t)i);
+        where = _mm512_mask_mov_epi32(where, better, at);
+        at = _mm512_add_epi32(at, one);
     }
     int32_t value = _mm512_reduce_min_epi32(best);
     __mmask16 hit = _mm512_cmpeq_epi32_mask(best, _mm512_set1_epi32(value));
@@ -63,6 +65,33 @@ AVX512 static int64_t row_best(const int32_t *cost, const int32_t *sink, int64_t
     __m512i value = value_at(cost, sink);
     __m512i least = _mm512_set1_epi32(_mm512_reduce_min_epi32(value));
     return __builtin_ctz(_mm512_cmpeq_epi32_mask(value, least));
+}
+
+AVX512 static int32_t tile_best(const int32_t *cost, const int32_t *sink, const int32_t *source,
+                                int64_t rows, int64_t *row, int64_t *column)
+{
+    const __m512i one = _mm512_set1_epi32(1), pot = _mm512_load_si512(sink);
+    __m512i best = _mm512_set1_epi32(INT32_MAX), where = _mm512_setzero_si512(), at = where;
+    for (int64_t i = 0; i < rows; i++, at = _mm512_add_epi32(at, one)) {
+        __m512i own = _mm512_add_epi32(_mm512_load_si512(cost + i * LANES), pot);
+        own = _mm512_sub_epi32(own, _mm512_set1_epi32(source[i]));
+        where = _mm512_mask_mov_epi32(where, _mm512_cmplt_epi32_mask(own, best), at);
+        best = _mm512_min_epi32(best, own);
+    }
+    int32_t value = _mm512_reduce_min_epi32(best);
+    unsigned lane =
+        (unsigned)__builtin_ctz(_mm512_cmpeq_epi32_mask(best, _mm512_set1_epi32(value)));
+    __m512i first = _mm512_permutexvar_epi32(_mm512_set1_epi32((int32_t)lane), where);
+    *column = lane;
+    *row = _mm_cvtsi128_si32(_mm512_castsi512_si128(first));
+    return value;
+}
+
+AVX512 static int64_t open_best(const int32_t *cost, const int32_t *sink, uint32_t open)
+{
+    __m512i value = value_at(cost, sink);
+    __m512i least = _mm512_set1_epi32(_mm512_mask_reduce_min_epi32((__mmask16)open, value));
+    return __builtin_ctz(_mm512_mask_cmpeq_epi32_mask((__mmask16)open, value, least));
 }
 
 AVX512 static void row_raise(int32_t *high, const int32_t *cost, int64_t count, int32_t f)
@@ -159,18 +188,33 @@ AVX512 static bool quantise(int32_t *out, const double *cost, int64_t count, dou
     return lost == 0;
 }
 
+/* Two rows by sixteen columns at a time: four chains of additions hide each other's delay. */
 AVX512 static void distances(double *out, const double *x, const double *y, int64_t stride,
-                             int64_t d, int64_t count)
+                             int64_t d, int64_t rows, int64_t count)
 {
-    for (int64_t j = 0; j < count; j += 8) {
-        __mmask8 in = inside(j, count);
-        __m512d sum = _mm512_setzero_pd();
-        for (int64_t k = 0; k < d; k++) {
-            __m512d t =
-                _mm512_sub_pd(_mm512_set1_pd(x[k]), _mm512_maskz_loadu_pd(in, y + k * stride + j));
-            sum = _mm512_add_pd(sum, _mm512_mul_pd(t, t));
+    for (int64_t i = 0; i < rows; i += 2) {
+        const double *x0 = x + i * d, *x1 = i + 1 < rows ? x0 + d : x0;
+        double *out0 = out + i * count, *out1 = i + 1 < rows ? out0 + count : out0;
+        for (int64_t j = 0; j < count; j += 16) {
+            __mmask8 in0 = inside(j, count), in1 = j + 8 < count ? inside(j + 8, count) : 0;
+            __m512d s00 = _mm512_setzero_pd(), s01 = s00, s10 = s00, s11 = s00;
+            for (int64_t k = 0; k < d; k++) {
+                const double *at = y + k * stride + j;
+                __m512d y0 = _mm512_maskz_loadu_pd(in0, at);
+                __m512d y1 = _mm512_maskz_loadu_pd(in1, at + 8);
+                __m512d a = _mm512_set1_pd(x0[k]), b = _mm512_set1_pd(x1[k]);
+                __m512d t00 = _mm512_sub_pd(a, y0), t01 = _mm512_sub_pd(a, y1);
+                __m512d t10 = _mm512_sub_pd(b, y0), t11 = _mm512_sub_pd(b, y1);
+                s00 = _mm512_add_pd(s00, _mm512_mul_pd(t00, t00));
+                s01 = _mm512_add_pd(s01, _mm512_mul_pd(t01, t01));
+                s10 = _mm512_add_pd(s10, _mm512_mul_pd(t10, t10));
+                s11 = _mm512_add_pd(s11, _mm512_mul_pd(t11, t11));
+            }
+            _mm512_mask_storeu_pd(out0 + j, in0, s00);
+            _mm512_mask_storeu_pd(out0 + j + 8, in1, s01);
+            _mm512_mask_storeu_pd(out1 + j, in0, s10);
+            _mm512_mask_storeu_pd(out1 + j + 8, in1, s11);
         }
-        _mm512_mask_storeu_pd(out + j, in, sum);
     }
 }
 
@@ -256,6 +300,8 @@ const kernels kernels_avx512 = {
     .name = "avx512",
     .block_best = block_best,
     .row_best = row_best,
+    .open_best = open_best,
+    .tile_best = tile_best,
     .row_raise = row_raise,
     .whole_distances = whole_distances,
     .quantise = quantise,

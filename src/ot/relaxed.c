@@ -9,12 +9,22 @@ typedef float lanes __attribute__((vector_size(RELAXED_LANES * sizeof(float)), a
 typedef int32_t lane_bits __attribute__((vector_size(RELAXED_LANES * sizeof(int32_t)), aligned(4)));
 
 
+#define RELAXED_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
+
 static const float FAR_AWAY = 1e30f;
 
 __attribute__((always_inline)) static inline lanes lanes_min(lanes a, lanes b)
 {
     lane_bits less = a < b;
     return (lanes)(((lane_bits)a & less) | ((lane_bits)b & ~less));
+}
+
+__attribute__((always_inline)) static inline float lanes_least(lanes x)
+{
+    float least = x[0];
+    for (int k = 1; k < RELAXED_LANES; k++)
+        least = x[k] < least ? x[k] : least;
+    return least;
 }
 
 static int64_t padded(int64_t n)
@@ -89,53 +99,70 @@ static int64_t largest_block(const relaxed_bound *b, int64_t side)
 
 int64_t relaxed_bound_room(const relaxed_bound *b, int64_t side)
 {
-    int64_t rows = largest_block(b, side);
-    return rows * rows + rows;
+    int64_t rows = largest_block(b, side), largest = largest_block(b, 1);
+    return rows * rows + largest * (largest + 3);
 }
 
-/* Costs of one row of points against the columns of one item, lowered by the slack, never below 0;
- * the row's minimum is returned, the columns' minima so far are kept in `column`. */
-__attribute__((target_clones("avx512f", "avx2", "default"))) static float
-row_minimum(const float *product, const float *norm2, int64_t n, float own, float keep,
-            float *column)
+/* Costs of one row of points against the columns of one item, lowered by the slack, never below 0; the
+ * row's minimum is returned, the columns' minima so far are kept in `column`. */
+RELAXED_CLONES static float row_costs(const float *product, const float *norm2, int64_t n, float own,
+                                      float keep, float *cost, float *column)
 {
     lanes zero = {0}, best = zero + FAR_AWAY;
     for (int64_t c = 0; c < n; c += RELAXED_LANES) {
-        lanes cost = *(const lanes *)(product + c) + keep * (own + *(const lanes *)(norm2 + c));
-        cost = lanes_min(zero - cost, zero); /* -max(cost, 0) */
-        cost = zero - cost;
-        best = lanes_min(best, cost);
-        *(lanes *)(column + c) = lanes_min(*(const lanes *)(column + c), cost);
+        lanes x = *(const lanes *)(product + c) + keep * (own + *(const lanes *)(norm2 + c));
+        x = zero - lanes_min(zero - x, zero); /* max(x, 0) */
+        best = lanes_min(best, x);
+        *(lanes *)(cost + c) = x;
+        *(lanes *)(column + c) = lanes_min(*(const lanes *)(column + c), x);
     }
-    float least = best[0];
-    for (int k = 1; k < RELAXED_LANES; k++)
-        least = best[k] < least ? best[k] : least;
-    return least;
+    return lanes_least(best);
 }
 
-/* max(sum_i a_i min_j C_ij, sum_j b_j min_i C_ij) of one pair; `product` is the rectangle's corner.
- */
-static float pair_bound(const relaxed_bound *b, const float *product, int64_t ld, int64_t i,
-                        int64_t j, float *column)
+/* min over columns of cost - column minimum; what rows leave each column, min over rows of cost - row
+ * minimum, is kept in `left`. */
+RELAXED_CLONES static float row_rest(const float *cost, int64_t n, float least, const float *column,
+                                     float *left)
 {
-    int64_t n = b->offset[j + 1] - b->offset[j];
-    float keep = (float)(1 - b->slack), rows = 0, columns = 0;
+    lanes zero = {0}, best = zero + FAR_AWAY;
+    for (int64_t c = 0; c < n; c += RELAXED_LANES) {
+        lanes x = *(const lanes *)(cost + c);
+        best = lanes_min(best, x - *(const lanes *)(column + c));
+        *(lanes *)(left + c) = lanes_min(*(const lanes *)(left + c), x - least);
+    }
+    return lanes_least(best);
+}
+
+/* Potentials f_i = min_j C_ij, g_j = min_i C_ij - f_i, and the same from the other side. */
+static float pair_bound(const relaxed_bound *b, const float *product, int64_t ld, int64_t i,
+                        int64_t j, float *room)
+{
+    int64_t n = b->offset[j + 1] - b->offset[j], first = b->offset[i], rows = 0;
     const float *norm2 = b->norm2 + b->offset[j], *w = b->weight + b->offset[j];
-    for (int64_t c = 0; c < n; c++)
-        column[c] = FAR_AWAY;
-    for (int64_t r = b->offset[i]; r < b->offset[i + 1] && b->weight[r] > 0; r++)
-        rows += b->weight[r] *
-                row_minimum(product + (r - b->offset[i]) * ld, norm2, n, b->norm2[r], keep, column);
-    for (int64_t c = 0; c < n; c++)
-        columns += w[c] * column[c];
-    return keep * (rows > columns ? rows : columns);
+    float keep = (float)(1 - b->slack), by_row = 0, by_column = 0;
+    float *column = room, *left = room + n, *cost = room + 2 * n;
+    float *least = cost + n * (b->offset[i + 1] - first);
+    for (int64_t c = 0; c < 2 * n; c++)
+        room[c] = FAR_AWAY;
+    for (; first + rows < b->offset[i + 1] && b->weight[first + rows] > 0; rows++) {
+        least[rows] = row_costs(product + rows * ld, norm2, n, b->norm2[first + rows], keep,
+                                cost + rows * n, column);
+        by_row += b->weight[first + rows] * least[rows];
+    }
+    for (int64_t r = 0; r < rows; r++)
+        by_column += b->weight[first + r] * row_rest(cost + r * n, n, least[r], column, left);
+    for (int64_t c = 0; c < n && w[c] > 0; c++) {
+        by_row += w[c] * left[c];
+        by_column += w[c] * column[c];
+    }
+    return keep * (by_row > by_column ? by_row : by_column);
 }
 
 void relaxed_bound_tile(const relaxed_bound *b, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
                         float *out, int64_t ld, float *room)
 {
     int64_t rows = b->offset[i1] - b->offset[i0], columns = b->offset[j1] - b->offset[j0];
-    float *product = room, *column = room + rows * columns;
+    float *product = room, *rest = room + rows * columns;
     la_sgemm(false, true, rows, columns, b->d, -2, b->point + b->offset[i0] * b->d, b->d,
              b->point + b->offset[j0] * b->d, b->d, 0, product, columns);
     for (int64_t i = i0; i < i1; i++)
@@ -143,5 +170,5 @@ void relaxed_bound_tile(const relaxed_bound *b, int64_t i0, int64_t i1, int64_t 
             out[(i - i0) * ld + (j - j0)] = pair_bound(
                 b,
                 product + (b->offset[i] - b->offset[i0]) * columns + (b->offset[j] - b->offset[j0]),
-                columns, i, j, column);
+                columns, i, j, rest);
 }

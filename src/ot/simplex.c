@@ -105,6 +105,7 @@ simplex_end simplex_pivot(simplex *s, const number_system *numbers)
         if (s->pivots >= s->max_pivots)
             return SIMPLEX_CAPPED;
         s->pivots++;
+        s->ordered = false;
         if (s->words)
             mask_cycle(s, (int32_t)in.row, (int32_t)(s->sink0 + in.column));
         else

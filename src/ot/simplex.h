@@ -13,6 +13,7 @@
 #include "ot/cost_rows.h"
 
 enum {
+    SMALL_SIDE = 16, /* problems up to this size have a simplex of their own */
     COARSE_BITS = 24,
     COARSE_LIMIT = 1 << 29,   /* |potential| above this leaves the coarse system */
     COARSE_REMOVED = 1 << 30, /* potential of a sink that is no candidate; cost of padding */
@@ -46,7 +47,8 @@ typedef struct simplex {
     /* The basis: a spanning tree hanging from root. */
     int32_t root;
     tree_node *node;
-    int32_t *order;   /* nodes, children before parents; valid after a start and tree_order */
+    int32_t *order; /* nodes, children before parents, as long as `ordered` */
+    bool ordered;
     int32_t *path[2]; /* the cycle: nodes from source and sink of the entering arc up to the join */
     int64_t length[2];
     int64_t words;  /* of a mask; 0: lists */
@@ -100,6 +102,8 @@ simplex_end simplex_pivot(simplex *s, const number_system *numbers);
 /* ---- coarse ---- */
 void coarse_costs(simplex *s, double low, double high);
 simplex_end simplex_coarse(simplex *s);
+/* Start and pivots of a problem of at most SMALL_SIDE x SMALL_SIDE, after coarse_costs. */
+simplex_end simplex_small(simplex *net);
 
 /* ---- fine ---- */
 /* Candidate arcs of every row: those of least reduced cost under guesses in the potentials of the
@@ -125,7 +129,7 @@ void start_line(simplex *s, const int32_t *source, const int32_t *sink);
 
 /* ---- the tree ---- */
 void tree_build(simplex *s); /* from parents and order */
-void tree_order(simplex *s); /* order from parents */
+void tree_order(simplex *s); /* order from parents, unless it is there */
 void list_build(simplex *s);
 /* The cycle that the arc from source to sink closes, into path and length. */
 void list_cycle(simplex *s, int32_t source, int32_t sink);

@@ -49,6 +49,7 @@ static void finish(simplex *s, int64_t n_done)
 {
     s->node[s->root] = (tree_node){.flow = 0, .parent = -1};
     s->order[n_done] = s->root;
+    s->ordered = true;
     tree_build(s);
 }
 

@@ -29,13 +29,20 @@ void tree_build(simplex *s)
 void tree_order(simplex *s)
 {
     int32_t *children = s->path[0], n_done = 0;
+    if (s->ordered)
+        return;
+    s->ordered = true;
     memset(children, 0, (size_t)s->nodes * sizeof *children);
-    for (int64_t x = 0; x < s->sink0 + s->m; x++)
-        if ((x < s->n || x >= s->sink0) && x != s->root)
+    for (int64_t k = 0; k < s->n + s->m; k++) {
+        int64_t x = k < s->n ? k : s->sink0 + k - s->n;
+        if (x != s->root)
             children[s->node[x].parent]++;
-    for (int64_t x = 0; x < s->sink0 + s->m; x++)
-        if ((x < s->n || x >= s->sink0) && children[x] == 0)
-            s->order[n_done++] = (int32_t)x;
+    }
+    for (int64_t k = 0; k < s->n + s->m; k++) {
+        int64_t x = k < s->n ? k : s->sink0 + k - s->n;
+        s->order[n_done] = (int32_t)x;
+        n_done += children[x] == 0;
+    }
     for (int32_t k = 0; k < n_done; k++) {
         int32_t x = s->order[k];
         if (x != s->root && --children[s->node[x].parent] == 0)

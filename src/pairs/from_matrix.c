@@ -36,7 +36,7 @@ static ddsc_status check_row(const table *t, int64_t i)
         double mirrored = t->value[j * t->n + i];
         if (isinf(row[j]) || (!t->squared && row[j] > 1e150))
             return bad_entry(t, i, j, "must be at most 1e150, or NaN when unknown");
-        if (row[j] < 0)
+        if (row[j] < 0 && !t->squared)
             return bad_entry(t, i, j, "a distance must not be negative");
         if (j > i && !agree(row[j], mirrored))
             return ctx_fail(t->ctx, DDSC_ERROR_INPUT,

@@ -80,12 +80,13 @@ ddsc_status search_check(ddsc_context *ctx, const ddsc_graph_settings *set, cons
                     "exact_graph = pruned: %s has no lower bounds; use auto or full", name);
 }
 
-/* A sample of the pairs is drawn at random, so there is nothing to prune in it. */
+/* A sample of the pairs is drawn at random, so there is nothing to prune in it; nor in no pairs. */
 static ddsc_status session_search(ddsc_context *ctx, ddsc_graph **graph, session *s,
                                   const measures *m, const ddsc_graph_settings *set)
 {
     pair_job job = {.ctx = ctx, .m = m, .set = &s->set, .n_workers = parallel_width(ctx)};
-    if (s->backend->pruning && set->exact_graph != DDSC_GRAPH_FULL && set->sample >= 1)
+    bool prunes = s->backend->pruning && set->exact_graph != DDSC_GRAPH_FULL;
+    if (prunes && set->sample >= 1 && m->n > 1)
         return pruned_search(ctx, graph, &s->stats, &job, s->backend, s->state, set);
     return neighbors_search(ctx, graph, &s->stats, m->n, s->backend, s->state, set);
 }

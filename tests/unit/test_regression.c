@@ -19,7 +19,8 @@ static ddsc_status add_up(void *arg, int64_t begin, int64_t end, int worker)
     return DDSC_OK;
 }
 
-/* Threads that spin at the end of a loop made small loops cost a time slice each on busy machines. */
+/* Threads that spin at the end of a loop made small loops cost a time slice each on busy machines.
+ */
 static void small_loops_are_cheap_with_more_threads_than_processors(void **state)
 {
     (void)state;
