@@ -96,7 +96,7 @@ done:
     return status;
 }
 
-static bool w2_cut(void *state, int worker, int side, double *constant, float *potential)
+static bool w2_cut(void *state, int worker, int side, pair_cut *cut)
 {
     const w2 *s = state;
     if (!s->cuts.cost)
@@ -104,7 +104,8 @@ static bool w2_cut(void *state, int worker, int side, double *constant, float *p
     const exact_solver *solver = s->solver[worker];
     pair_ij last = s->last[worker];
     cut_make(&s->cuts, measures_item(s->m, side == 0 ? last.i : last.j),
-             side == 0 ? exact_f(solver) : exact_g(solver), constant, potential);
+             side == 0 ? exact_f(solver) : exact_g(solver), &cut->constant, cut->potential);
+    cut->unit = s->cuts.unit2;
     return true;
 }
 
