@@ -3,7 +3,21 @@
 #ifndef DDSC_OT_BOUNDS_H
 #define DDSC_OT_BOUNDS_H
 
+#include <math.h>
+
 #include "ot/ot.h"
+
+/* Floats have a short range: what is kept in them is divided by a power of two of the size of the
+ * support, or by its square. */
+static inline double bounds_unit(const measures *m)
+{
+    double extent = 0;
+    int exponent = 0;
+    for (int64_t k = m->d; k < m->v * m->d; k++)
+        extent = fmax(extent, fabs(m->support[k] - m->support[k % m->d]));
+    frexp(extent, &exponent);
+    return ldexp(1, BASE_MAX(exponent, -500)); /* its square is not 0 */
+}
 
 /* ---- projections ----
  * For an orthonormal frame, W2^2 >= the sum over axes of the 1-D W2^2 of the projections, and a 1-D
@@ -19,21 +33,23 @@ typedef struct projection_bound {
     int64_t n_frames, length;
     float *frame; /* n x n_frames x length: a few frames in full */
     double longest;
+    double unit2; /* of the rows' squares */
 } projection_bound;
 
 ddsc_status projection_bound_make(ddsc_context *ctx, projection_bound *out, const measures *m);
 void projection_bound_free(ddsc_context *ctx, projection_bound *b);
-/* Bounds for items [i0, i1) x [j0, j1) into out (row-major, ld): already lowered by the slack. */
+/* Bounds for items [i0, i1) x [j0, j1) into out (row-major, ld), in units of unit2: already lowered
+ * by the slack. */
 void projection_bound_tile(const projection_bound *b, int64_t i0, int64_t i1, int64_t j0,
                            int64_t j1, float *out, int64_t ld);
 /* The largest bound among the frames kept in full rather than their average: for single pairs. */
 double projection_bound_pair(const projection_bound *b, int64_t i, int64_t j);
 
 /* ---- relaxed transport ----
- * Dropping one marginal leaves sum_i a_i f_i <= W2^2 with f_i = min_j C_ij (Kusner et al. 2015). The
- * potentials g_j = min_i C_ij - f_i >= 0 still fit beside f, so sum_j b_j g_j can be added. The same
- * from the other side; the larger of the two. Points are kept in float, moved to their mean, each item
- * padded to whole vectors with points far away. */
+ * Dropping one marginal leaves sum_i a_i f_i <= W2^2 with f_i = min_j C_ij (Kusner et al. 2015).
+ * The potentials g_j = min_i C_ij - f_i >= 0 still fit beside f, so sum_j b_j g_j can be added. The
+ * same from the other side; the larger of the two. Points are kept in float, moved to their mean,
+ * each item padded to whole vectors with points far away. */
 enum { RELAXED_LANES = 8 };
 
 typedef struct relaxed_bound {
@@ -43,12 +59,14 @@ typedef struct relaxed_bound {
     float *norm2;    /* offset[n]; huge on padding */
     float *weight;   /* offset[n]; 0 on padding */
     double slack;
+    double unit2; /* of squared distances */
 } relaxed_bound;
 
 ddsc_status relaxed_bound_make(ddsc_context *ctx, relaxed_bound *out, const measures *m);
 void relaxed_bound_free(ddsc_context *ctx, relaxed_bound *b);
 /* Floats of workspace a tile of `side` items a side needs. */
 int64_t relaxed_bound_room(const relaxed_bound *b, int64_t side);
+/* In units of unit2. */
 void relaxed_bound_tile(const relaxed_bound *b, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
                         float *out, int64_t ld, float *room);
 
@@ -58,13 +76,14 @@ void relaxed_bound_tile(const relaxed_bound *b, int64_t i0, int64_t i1, int64_t 
  * other. */
 typedef struct cut_table {
     int64_t v;
-    float *cost; /* v x v: squared distances of the support points */
-    double largest;
+    float *cost; /* v x v: squared distances of the support points, in units of unit2 */
+    double largest, unit2;
 } cut_table;
 
 ddsc_status cut_table_make(ddsc_context *ctx, cut_table *out, const measures *m);
 void cut_table_free(ddsc_context *ctx, cut_table *t);
-/* potential has v slots; constant holds sum a f, lowered by the rounding of the float table. */
+/* potential has v slots; constant holds sum a f, lowered by the rounding of the float table. Both
+ * are in units of unit2. */
 void cut_make(const cut_table *t, item_view item, const double *f, double *constant,
               float *potential);
 

@@ -25,10 +25,11 @@ typedef struct embedder {
     const measures *m;
     int64_t n_frames, n_axes, length; /* length = n_axes BINS */
     double *axis;                     /* n_axes x d, unit vectors, each frame orthonormal */
-    double *share;                    /* n_frames, sum 1: weights in the average over frames */
-    int64_t n_kept, kept_every;       /* frames kept whole: one in kept_every */
-    double *mean;                     /* length */
-    double *basis;                    /* p x length, orthonormal rows */
+    double unit;
+    double *share;              /* n_frames, sum 1: weights in the average over frames */
+    int64_t n_kept, kept_every; /* frames kept whole: one in kept_every */
+    double *mean;               /* length */
+    double *basis;              /* p x length, orthonormal rows */
     int64_t p;
     float *row;
     float *norm2;
@@ -134,7 +135,8 @@ static void embed_item(const embedder *e, scratch *s, int64_t i, double *out)
     for (int64_t a = 0; a < e->n_axes; a++) {
         for (int64_t q = 0; q < item.n; q++)
             s->sorted[q] = (projected){
-                la_dot(e->m->d, e->axis + a * e->m->d, measures_point(e->m, item.index[q])),
+                la_dot(e->m->d, e->axis + a * e->m->d, measures_point(e->m, item.index[q])) /
+                    e->unit,
                 item.weight[q]};
         qsort(s->sorted, (size_t)item.n, sizeof *s->sorted, compare_projected);
         quantile_bins(s->sorted, item.n, sqrt(e->share[a / e->m->d] / BINS), out + a * BINS);
@@ -298,7 +300,7 @@ static double length2(const float *x, int64_t n)
 ddsc_status projection_bound_make(ddsc_context *ctx, projection_bound *out, const measures *m)
 {
     ddsc_status status = DDSC_OK;
-    embedder e = {.ctx = ctx, .m = m};
+    embedder e = {.ctx = ctx, .m = m, .unit = bounds_unit(m)};
     *out = (projection_bound){0};
     TRY(frames_make(&e));
     TRY(scratch_make(&e));
@@ -316,7 +318,8 @@ ddsc_status projection_bound_make(ddsc_context *ctx, projection_bound *out, cons
                               .slack = (double)(e.p + 8) * 0x1p-23,
                               .n_frames = e.n_kept,
                               .length = m->d * BINS,
-                              .frame = e.frame};
+                              .frame = e.frame,
+                              .unit2 = e.unit * e.unit};
     for (int64_t i = 0; i < m->n * out->n_frames; i++)
         out->longest = fmax(out->longest, sqrt(length2(e.frame + i * out->length, out->length)));
     e.row = e.norm2 = e.frame = NULL;
@@ -371,5 +374,5 @@ double projection_bound_pair(const projection_bound *b, int64_t i, int64_t j)
     /* Rounded coordinates move each row by 2^-24 of its length, the sum is off by length 2^-24. */
     double distance = sqrt((double)largest) * (1 - (double)b->length * 0x1p-24);
     distance = fmax(0, distance - b->longest * 0x1p-22);
-    return distance * distance;
+    return distance * distance * b->unit2;
 }

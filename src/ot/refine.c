@@ -28,7 +28,7 @@ typedef struct refine_item {
     int32_t first[2], size[2]; /* bounding box: rows, columns */
     int32_t ld;
     double mean[2]; /* in steps of the grid */
-    double cov[3];  /* xx, xy, yy in length units */
+    double cov[3];  /* xx, xy, yy */
 } refine_item;
 
 /* One end of a pair. */
@@ -59,7 +59,8 @@ typedef struct refine_room {
 struct refine_bound {
     ddsc_context *ctx;
     const measures *m;
-    double step[2];
+    double unit;    /* the larger step of the grid: all lengths here are in units of it */
+    double step[2]; /* of the grid */
     double epsilon[N_LEVELS];
     refine_item *item;
     uint16_t *cell_of; /* v: row and column of a support point */
@@ -278,7 +279,7 @@ static double feasible_value(const refine_bound *b, refine_room *w, double epsil
         double shift = b->step[axis] * (x->item->mean[axis] - y->item->mean[axis]);
         value += shift * shift;
     }
-    value -= largest * 0x1p-20 + b->slack;
+    value = b->unit * b->unit * (value - largest * 0x1p-20 - b->slack);
     return isfinite(value) ? value : 0;
 }
 
@@ -346,8 +347,9 @@ const double *refine_start(refine_bound *b, int64_t i, int64_t j, int worker)
         slope[axis] =
             2 * b->step[axis] * b->step[axis] * (x->item->mean[axis] - y->item->mean[axis]);
     for (int64_t k = 0; k < y->n; k++)
-        w->wide[k] = (double)w->packed[k] - slope[0] * (y->cell[k] / MAX_SIDE) -
-                     slope[1] * (y->cell[k] % MAX_SIDE);
+        w->wide[k] = b->unit * b->unit *
+                     ((double)w->packed[k] - slope[0] * (y->cell[k] / MAX_SIDE) -
+                      slope[1] * (y->cell[k] % MAX_SIDE));
     return w->wide;
 }
 
@@ -502,6 +504,20 @@ static void fill_cells(refine_bound *b)
     }
 }
 
+/* Points may be off the grid by 1e-9 of their distance to its origin; see grid_find. */
+static void set_steps(refine_bound *b, const measures_grid *grid)
+{
+    b->unit = 0;
+    for (int axis = 0; axis < 2; axis++)
+        if (grid->shape[axis] > 1)
+            b->unit = fmax(b->unit, grid->step[axis]);
+    for (int axis = 0; axis < 2; axis++) {
+        b->step[axis] = grid->shape[axis] > 1 ? grid->step[axis] / b->unit : 1;
+        double extent = b->step[axis] * (double)grid->shape[axis];
+        b->slack += 1e-8 * extent * extent;
+    }
+}
+
 /* The first epsilon follows the mean spread of an item; the last is not far below a cell. */
 static void set_levels(refine_bound *b)
 {
@@ -519,11 +535,7 @@ ddsc_status refine_make(ddsc_context *ctx, refine_bound **out, const measures *m
     refine_bound *b = NULL;
     TRY(MEM_ZERO(ctx, b, 1));
     *b = (refine_bound){.ctx = ctx, .m = m, .n_workers = parallel_width(ctx)};
-    for (int axis = 0; axis < 2; axis++) {
-        b->step[axis] = m->grid.step[axis];
-        double extent = b->step[axis] * (double)m->grid.shape[axis];
-        b->slack += 1e-8 * extent * extent;
-    }
+    set_steps(b, &m->grid);
     TRY(MEM_NEW(ctx, b->item, m->n));
     TRY(MEM_NEW(ctx, b->cell_of, m->v));
     TRY(MEM_NEW(ctx, b->cell, m->nnz));

@@ -40,7 +40,8 @@ static void mean_point(const measures *m, double *mean)
             mean[c] += measures_point(m, (int32_t)r)[c] / (double)m->v;
 }
 
-static void fill_item(relaxed_bound *b, const measures *m, int64_t i, const double *mean)
+static void fill_item(relaxed_bound *b, const measures *m, int64_t i, const double *mean,
+                      double unit)
 {
     item_view item = measures_item(m, i);
     for (int64_t p = 0; p < b->offset[i + 1] - b->offset[i]; p++) {
@@ -49,7 +50,7 @@ static void fill_item(relaxed_bound *b, const measures *m, int64_t i, const doub
         b->norm2[row] = p < item.n ? 0 : FAR_AWAY;
         b->weight[row] = p < item.n ? (float)item.weight[p] : 0;
         for (int64_t c = 0; c < b->d; c++) {
-            x[c] = p < item.n ? (float)(measures_point(m, item.index[p])[c] - mean[c]) : 0;
+            x[c] = p < item.n ? (float)((measures_point(m, item.index[p])[c] - mean[c]) / unit) : 0;
             b->norm2[row] += x[c] * x[c];
         }
     }
@@ -60,7 +61,8 @@ ddsc_status relaxed_bound_make(ddsc_context *ctx, relaxed_bound *out, const meas
     ddsc_status status = DDSC_OK;
     /* Rounding of coordinates, products of d terms and weighted sums. */
     relaxed_bound b = {.n = m->n, .d = m->d, .slack = (double)(m->d + 64) * 0x1p-23};
-    double *mean = NULL;
+    double *mean = NULL, unit = bounds_unit(m);
+    b.unit2 = unit * unit;
     TRY(MEM_NEW(ctx, mean, m->d));
     TRY(MEM_NEW(ctx, b.offset, m->n + 1));
     b.offset[0] = 0;
@@ -71,7 +73,7 @@ ddsc_status relaxed_bound_make(ddsc_context *ctx, relaxed_bound *out, const meas
     TRY(MEM_NEW(ctx, b.weight, b.offset[m->n]));
     mean_point(m, mean);
     for (int64_t i = 0; i < m->n; i++)
-        fill_item(&b, m, i, mean);
+        fill_item(&b, m, i, mean, unit);
     *out = b;
     b = (relaxed_bound){0};
 done:

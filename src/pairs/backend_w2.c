@@ -43,10 +43,11 @@ static ddsc_status w2_open(void **state, const pair_job *job, ddsc_pair_stats *s
     for (int k = 0; k < s->n_workers; k++)
         TRY(exact_create(job->ctx, &s->solver[k]));
     TRY(MEM_ZERO(job->ctx, s->last, s->n_workers));
-    if (measures_is_shared(job->m) && job->m->v <= CUT_MAX_SUPPORT)
-        TRY(cut_table_make(job->ctx, &s->cuts, job->m));
+    /* Cuts are cheaper than refined bounds, but where there are those they add too little. */
     if (refine_applies(job->m))
         TRY(refine_make(job->ctx, &s->refined, job->m));
+    else if (measures_is_shared(job->m) && job->m->v <= CUT_MAX_SUPPORT)
+        TRY(cut_table_make(job->ctx, &s->cuts, job->m));
     *state = s;
     s = NULL;
 done:
@@ -95,7 +96,7 @@ done:
     return status;
 }
 
-static bool w2_cut(void *state, int worker, int side, double *constant, float *potential)
+static bool w2_cut(void *state, int worker, int side, pair_cut *cut)
 {
     const w2 *s = state;
     if (!s->cuts.cost)
@@ -103,7 +104,8 @@ static bool w2_cut(void *state, int worker, int side, double *constant, float *p
     const exact_solver *solver = s->solver[worker];
     pair_ij last = s->last[worker];
     cut_make(&s->cuts, measures_item(s->m, side == 0 ? last.i : last.j),
-             side == 0 ? exact_f(solver) : exact_g(solver), constant, potential);
+             side == 0 ? exact_f(solver) : exact_g(solver), &cut->constant, cut->potential);
+    cut->unit = s->cuts.unit2;
     return true;
 }
 

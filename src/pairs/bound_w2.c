@@ -71,6 +71,7 @@ static ddsc_status bound_tile(void *state, const pair_tile *t, double *d2, int64
     const bound_state *s = state;
     float *room = s->room[worker];
     int64_t side = side_of(s), columns = t->j1 - t->j0;
+    double unit2 = s->relaxed ? s->transport.unit2 : s->projection.unit2;
     (void)stats;
     if (s->relaxed)
         relaxed_bound_tile(&s->transport, t->i0, t->i1, t->j0, t->j1, room, side,
@@ -79,7 +80,7 @@ static ddsc_status bound_tile(void *state, const pair_tile *t, double *d2, int64
         projection_bound_tile(&s->projection, t->i0, t->i1, t->j0, t->j1, room, side);
     for (int64_t i = 0; i < t->i1 - t->i0; i++)
         for (int64_t j = 0; j < columns; j++)
-            d2[i * ld + j] = room[i * side + j] > 0 ? (double)room[i * side + j] : 0;
+            d2[i * ld + j] = room[i * side + j] > 0 ? unit2 * (double)room[i * side + j] : 0;
     return DDSC_OK;
 }
 

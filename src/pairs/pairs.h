@@ -56,15 +56,20 @@ typedef struct pair_backend {
     const struct pair_pruning *pruning; /* NULL: no lower bounds, every pair is computed */
 } pair_backend;
 
+typedef struct pair_cut {
+    double unit, constant;
+    float *potential;
+} pair_cut;
+
 /* What a metric offers to the pruned search. */
 typedef struct pair_pruning {
     const pair_backend *bound; /* its tiles are lower bounds of the metric's */
     /* Optional: a bound for one pair that costs a little more; `state` is that of `bound`. */
     double (*closer)(const void *state, int64_t i, int64_t j);
     /* Optional. After a 1 x 1 tile (i, j): a linear minorant for i (side 0) or j (side 1), that is
-     * D^2(item, y) >= *constant + sum over y's entries of weight * potential[index]. potential has
-     * a slot for each row of the support table. False: not to be had. */
-    bool (*cut)(void *state, int worker, int side, double *constant, float *potential);
+     * D^2(item, y) >= unit (constant + sum over y's entries of weight * potential[index]).
+     * potential has a slot for each row of the support table. False: not to be had. */
+    bool (*cut)(void *state, int worker, int side, pair_cut *cut);
     /* Optional, the two together: a bound that costs more than the first and less than a solve, for
      * those sets that have one. refine may stop as soon as its bound exceeds `enough`, or when it
      * sees that it never will; without an end to reach (infinite) it takes a quick look. It is a

@@ -147,17 +147,16 @@ done:
 
 /* Raise the bounds on the list of `item` by a minorant; maxima commute, so order does not matter.
  */
-static void apply_cut(search *s, int64_t item, double constant, const float *potential,
-                      worker_room *room)
+static void apply_cut(search *s, int64_t item, const pair_cut *cut, worker_room *room)
 {
     candidates *c = &s->list[item];
     spin_lock(&s->near.lock[item]);
     for (int64_t p = 0; p < c->n; p++) {
         item_view other = measures_item(s->m, c->at[p].index);
-        double bound = constant;
+        double bound = cut->constant;
         for (int64_t e = 0; e < other.n; e++)
-            bound += other.weight[e] * (double)potential[other.index[e]];
-        c->at[p].bound = BASE_MAX(c->at[p].bound, bound);
+            bound += other.weight[e] * (double)cut->potential[other.index[e]];
+        c->at[p].bound = BASE_MAX(c->at[p].bound, cut->unit * bound);
     }
     room->n_bounds += c->n;
     spin_unlock(&s->near.lock[item]);
@@ -168,7 +167,8 @@ static ddsc_status solve_pair(search *s, pair_ij pair, int worker)
     ddsc_status status = DDSC_OK;
     worker_room *room = &s->room[worker];
     pair_tile t = {.i0 = pair.i, .i1 = pair.i + 1, .j0 = pair.j, .j1 = pair.j + 1};
-    double d2 = NAN, constant;
+    double d2 = NAN;
+    pair_cut cut = {.potential = room->potential};
     TRY(s->backend->tile(s->state, &t, &d2, 1, worker, &room->stats));
     if (!isfinite(d2))
         TRY(ctx_fail(s->ctx, DDSC_ERROR_INTERNAL, "metric %s gave %g for items %d and %d",
@@ -177,8 +177,8 @@ static ddsc_status solve_pair(search *s, pair_ij pair, int worker)
     nearest_offer(&s->near, pair.j, pair.i, d2 + 0.0);
     const pair_pruning *rule = s->backend->pruning;
     for (int side = 0; rule->cut && side < 2; side++)
-        if (rule->cut(s->state, worker, side, &constant, room->potential))
-            apply_cut(s, side == 0 ? pair.i : pair.j, constant, room->potential, room);
+        if (rule->cut(s->state, worker, side, &cut))
+            apply_cut(s, side == 0 ? pair.i : pair.j, &cut, room);
 done:
     return status;
 }
