@@ -1,5 +1,5 @@
-/* Items as plain vectors, for the baselines: the histogram where items share their support, else the
- * weighted mean of the points. */
+/* Items as plain vectors, for the baselines: the histogram where items share their support, else
+ * the weighted mean of the points. */
 #include "data/measures.h"
 
 static void histogram_row(double *row, const measures *m, int64_t i)

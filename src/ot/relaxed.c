@@ -8,7 +8,6 @@
 typedef float lanes __attribute__((vector_size(RELAXED_LANES * sizeof(float)), aligned(4)));
 typedef int32_t lane_bits __attribute__((vector_size(RELAXED_LANES * sizeof(int32_t)), aligned(4)));
 
-
 #define RELAXED_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
 
 static const float FAR_AWAY = 1e30f;
@@ -105,10 +104,10 @@ int64_t relaxed_bound_room(const relaxed_bound *b, int64_t side)
     return rows * rows + largest * (largest + 3);
 }
 
-/* Costs of one row of points against the columns of one item, lowered by the slack, never below 0; the
- * row's minimum is returned, the columns' minima so far are kept in `column`. */
-RELAXED_CLONES static float row_costs(const float *product, const float *norm2, int64_t n, float own,
-                                      float keep, float *cost, float *column)
+/* Costs of one row of points against the columns of one item, lowered by the slack, never below 0;
+ * the row's minimum is returned, the columns' minima so far are kept in `column`. */
+RELAXED_CLONES static float row_costs(const float *product, const float *norm2, int64_t n,
+                                      float own, float keep, float *cost, float *column)
 {
     lanes zero = {0}, best = zero + FAR_AWAY;
     for (int64_t c = 0; c < n; c += RELAXED_LANES) {
@@ -121,8 +120,8 @@ RELAXED_CLONES static float row_costs(const float *product, const float *norm2, 
     return lanes_least(best);
 }
 
-/* min over columns of cost - column minimum; what rows leave each column, min over rows of cost - row
- * minimum, is kept in `left`. */
+/* min over columns of cost - column minimum; what rows leave each column, min over rows of cost -
+ * row minimum, is kept in `left`. */
 RELAXED_CLONES static float row_rest(const float *cost, int64_t n, float least, const float *column,
                                      float *left)
 {
