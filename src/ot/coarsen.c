@@ -10,7 +10,7 @@
 
 enum {
     GROUP = 4,             /* points a group, at most */
-    LANDMARKS = 8,         /* columns that serve as coordinates */
+    LANDMARKS = 6,         /* columns that serve as coordinates */
     GUESS_CELLS = 24 * 24, /* smaller problems need no coarser one */
     MEAN_ROWS = 64         /* the sum of this many coarse costs fits */
 };

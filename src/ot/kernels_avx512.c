@@ -190,34 +190,68 @@ AVX512 static bool quantise(int32_t *out, const double *cost, int64_t count, dou
     return lost == 0;
 }
 
-/* Two rows by sixteen columns at a time: four chains of additions hide each other's delay. */
+AVX512 static inline __m512d squares(__m512d sum, __m512d x, const double *y, __mmask8 in)
+{
+    __m512d t = _mm512_sub_pd(x, _mm512_maskz_loadu_pd(in, y));
+    return _mm512_add_pd(sum, _mm512_mul_pd(t, t));
+}
+
+/* One row, 32 columns at a time: four chains of additions hide each other's delay. */
+AVX512 static void row_distances(double *out, const double *x, const double *y, int64_t stride,
+                                 int64_t d, int64_t count)
+{
+    int64_t j = 0;
+    for (; j + 32 <= count; j += 32) {
+        __m512d s0 = _mm512_setzero_pd(), s1 = s0, s2 = s0, s3 = s0;
+        for (int64_t k = 0; k < d; k++) {
+            const double *at = y + k * stride + j;
+            __m512d own = _mm512_set1_pd(x[k]);
+            s0 = squares(s0, own, at, 0xff);
+            s1 = squares(s1, own, at + 8, 0xff);
+            s2 = squares(s2, own, at + 16, 0xff);
+            s3 = squares(s3, own, at + 24, 0xff);
+        }
+        _mm512_storeu_pd(out + j, s0);
+        _mm512_storeu_pd(out + j + 8, s1);
+        _mm512_storeu_pd(out + j + 16, s2);
+        _mm512_storeu_pd(out + j + 24, s3);
+    }
+    for (; j < count; j += 8) {
+        __mmask8 in = inside(j, count);
+        __m512d sum = _mm512_setzero_pd();
+        for (int64_t k = 0; k < d; k++)
+            sum = squares(sum, _mm512_set1_pd(x[k]), y + k * stride + j, in);
+        _mm512_mask_storeu_pd(out + j, in, sum);
+    }
+}
+
+/* Four rows of at most eight columns. */
+AVX512 static void four_rows(double *out, const double *x, const double *y, int64_t stride,
+                             int64_t d, int64_t ld, __mmask8 in)
+{
+    __m512d s0 = _mm512_setzero_pd(), s1 = s0, s2 = s0, s3 = s0;
+    for (int64_t k = 0; k < d; k++) {
+        const double *at = y + k * stride;
+        s0 = squares(s0, _mm512_set1_pd(x[k]), at, in);
+        s1 = squares(s1, _mm512_set1_pd(x[d + k]), at, in);
+        s2 = squares(s2, _mm512_set1_pd(x[2 * d + k]), at, in);
+        s3 = squares(s3, _mm512_set1_pd(x[3 * d + k]), at, in);
+    }
+    _mm512_mask_storeu_pd(out, in, s0);
+    _mm512_mask_storeu_pd(out + ld, in, s1);
+    _mm512_mask_storeu_pd(out + 2 * ld, in, s2);
+    _mm512_mask_storeu_pd(out + 3 * ld, in, s3);
+}
+
 AVX512 static void distances(double *out, const double *x, const double *y, int64_t stride,
                              int64_t d, int64_t rows, int64_t count)
 {
-    for (int64_t i = 0; i < rows; i += 2) {
-        const double *x0 = x + i * d, *x1 = i + 1 < rows ? x0 + d : x0;
-        double *out0 = out + i * count, *out1 = i + 1 < rows ? out0 + count : out0;
-        for (int64_t j = 0; j < count; j += 16) {
-            __mmask8 in0 = inside(j, count), in1 = j + 8 < count ? inside(j + 8, count) : 0;
-            __m512d s00 = _mm512_setzero_pd(), s01 = s00, s10 = s00, s11 = s00;
-            for (int64_t k = 0; k < d; k++) {
-                const double *at = y + k * stride + j;
-                __m512d y0 = _mm512_maskz_loadu_pd(in0, at);
-                __m512d y1 = _mm512_maskz_loadu_pd(in1, at + 8);
-                __m512d a = _mm512_set1_pd(x0[k]), b = _mm512_set1_pd(x1[k]);
-                __m512d t00 = _mm512_sub_pd(a, y0), t01 = _mm512_sub_pd(a, y1);
-                __m512d t10 = _mm512_sub_pd(b, y0), t11 = _mm512_sub_pd(b, y1);
-                s00 = _mm512_add_pd(s00, _mm512_mul_pd(t00, t00));
-                s01 = _mm512_add_pd(s01, _mm512_mul_pd(t01, t01));
-                s10 = _mm512_add_pd(s10, _mm512_mul_pd(t10, t10));
-                s11 = _mm512_add_pd(s11, _mm512_mul_pd(t11, t11));
-            }
-            _mm512_mask_storeu_pd(out0 + j, in0, s00);
-            _mm512_mask_storeu_pd(out0 + j + 8, in1, s01);
-            _mm512_mask_storeu_pd(out1 + j, in0, s10);
-            _mm512_mask_storeu_pd(out1 + j + 8, in1, s11);
-        }
-    }
+    int64_t i = 0;
+    for (; i + 4 <= rows; i += 4)
+        for (int64_t j = 0; j < count; j += 8)
+            four_rows(out + i * count + j, x + i * d, y + j, stride, d, count, inside(j, count));
+    for (; i < rows; i++)
+        row_distances(out + i * count, x + i * d, y, stride, d, count);
 }
 
 AVX512 static void range(double *low, double *high, const double *value, int64_t count)
