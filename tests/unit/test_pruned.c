@@ -1,0 +1,448 @@
+/* The pruned graph is the full one, edge for edge and bit for bit: over made-up bounds that
+ * exercise the engine, over clouds and images of every awkward kind, over real images. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pairs/pairs.h"
+#include "support.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+enum { REAL_IMAGES = 40 };
+#else
+enum { REAL_IMAGES = 200 };
+#endif
+
+static void assert_same_graph(const ddsc_graph *a, const ddsc_graph *b)
+{
+    ddsc_graph_view x, y;
+    ddsc_graph_get_view(a, &x);
+    ddsc_graph_get_view(b, &y);
+    assert_int_equal(x.n, y.n);
+    assert_int_equal(x.tau, y.tau);
+    assert_int_equal(x.n_edges, y.n_edges);
+    assert_memory_equal(x.offset, y.offset, (size_t)(x.n + 1) * sizeof *x.offset);
+    if (x.n_edges > 0) {
+        assert_memory_equal(x.index, y.index, (size_t)x.n_edges * sizeof *x.index);
+        assert_memory_equal(x.d2, y.d2, (size_t)x.n_edges * sizeof *x.d2);
+    }
+}
+
+static ddsc_graph_settings settings_of(int64_t tau, ddsc_exact_graph how)
+{
+    ddsc_graph_settings set;
+    ddsc_graph_settings_init(&set);
+    set.tau = tau;
+    set.exact_graph = how;
+    return set;
+}
+
+/* ---- the engine over made-up bounds ---- */
+
+typedef struct fake {
+    ddsc_context *ctx;
+    int64_t n;
+    int n_values;         /* distances are whole numbers below this: ties everywhere */
+    const double *shares; /* a first bound is one of these three parts of the distance */
+    bool refines;
+    double refined_share; /* least part a refined bound reaches */
+    int64_t *n_solves;    /* n x n: how often each pair was solved */
+} fake;
+
+static double fake_value(const fake *f, int64_t i, int64_t j)
+{
+    uint64_t h = rng_hash(3, 5, (uint64_t)BASE_MIN(i, j), (uint64_t)BASE_MAX(i, j));
+    return (double)(h % (uint64_t)f->n_values);
+}
+
+static uint64_t fake_draw(int64_t i, int64_t j, uint64_t stream)
+{
+    return rng_hash(11, stream, (uint64_t)BASE_MIN(i, j), (uint64_t)BASE_MAX(i, j));
+}
+
+static ddsc_status fake_tile(void *state, const pair_tile *t, double *d2, int64_t ld, int worker,
+                             ddsc_pair_stats *stats)
+{
+    fake *f = state;
+    assert_true(worker >= 0 && worker < parallel_width(f->ctx));
+    for (int64_t i = t->i0; i < t->i1; i++)
+        for (int64_t j = t->j0; j < t->j1; j++)
+            if (tile_wants(t, i, j)) {
+                d2[(i - t->i0) * ld + (j - t->j0)] = fake_value(f, i, j);
+                __atomic_fetch_add(&f->n_solves[i * f->n + j], 1, __ATOMIC_RELAXED);
+                stats->n_iterations++;
+            }
+    return DDSC_OK;
+}
+
+/* The bound is opened with a job, which brings the fake along. */
+typedef struct fake_job {
+    pair_job job;
+    fake *f;
+} fake_job;
+
+static ddsc_status fake_bound_open(void **state, const pair_job *job, ddsc_pair_stats *stats)
+{
+    (void)stats;
+    *state = ((const fake_job *)job)->f;
+    return DDSC_OK;
+}
+
+static void fake_bound_close(void *state)
+{
+    (void)state;
+}
+
+static ddsc_status fake_bound_tile(void *state, const pair_tile *t, double *d2, int64_t ld,
+                                   int worker, ddsc_pair_stats *stats)
+{
+    const fake *f = state;
+    (void)worker;
+    (void)stats;
+    for (int64_t i = t->i0; i < t->i1; i++)
+        for (int64_t j = t->j0; j < t->j1; j++)
+            d2[(i - t->i0) * ld + (j - t->j0)] =
+                f->shares[fake_draw(i, j, 1) % 3] * fake_value(f, i, j);
+    return DDSC_OK;
+}
+
+static double fake_closer(const void *state, int64_t i, int64_t j)
+{
+    const fake *f = state;
+    return fake_draw(i, j, 2) % 2 ? 0.5 * fake_value(f, i, j) : 0;
+}
+
+static bool fake_refines(const void *state)
+{
+    return ((const fake *)state)->refines;
+}
+
+/* A function of its arguments: less when a quick look is asked for, more near `enough`. */
+static double fake_refine(void *state, int64_t i, int64_t j, double enough, int worker)
+{
+    const fake *f = state;
+    double value = fake_value(f, i, j), share = f->refined_share;
+    assert_true(worker >= 0 && worker < parallel_width(f->ctx));
+    if (isfinite(enough) && fake_draw(i, j, 3) % 2)
+        share = 1;
+    return share * value;
+}
+
+static const pair_backend fake_bound = {.name = "fake bound",
+                                        .tile_side = 7,
+                                        .open = fake_bound_open,
+                                        .tile = fake_bound_tile,
+                                        .close = fake_bound_close};
+static const pair_pruning fake_pruning = {
+    .bound = &fake_bound, .closer = fake_closer, .refines = fake_refines, .refine = fake_refine};
+static const pair_backend fake_backend = {
+    .name = "fake", .tile_side = 5, .tile = fake_tile, .pruning = &fake_pruning};
+
+/* A graph and the context it lives in. */
+typedef struct run {
+    ddsc_context *ctx;
+    ddsc_graph *graph;
+    ddsc_pair_stats stats;
+} run;
+
+static void run_free(run *r)
+{
+    ddsc_graph_destroy(r->graph);
+    ddsc_context_destroy(r->ctx);
+}
+
+/* No pair may be solved twice, and the counts must tell the truth. */
+static run fake_run(fake *f, int threads, int64_t tau, bool pruned)
+{
+    run r = {.ctx = test_context(threads, 0)};
+    measures *m = test_random_measures(r.ctx, f->n, 1, 1, 1);
+    ddsc_graph_settings set = settings_of(tau, DDSC_GRAPH_PRUNED);
+    fake_job j = {{.ctx = r.ctx, .m = m, .n_workers = parallel_width(r.ctx)}, f};
+    ddsc_status status;
+    int64_t n_solved = 0;
+    f->ctx = r.ctx;
+    memset(f->n_solves, 0, (size_t)(f->n * f->n) * sizeof *f->n_solves);
+    if (pruned)
+        status = pruned_search(r.ctx, &r.graph, &r.stats, &j.job, &fake_backend, f, &set);
+    else
+        status = neighbors_search(r.ctx, &r.graph, &r.stats, f->n, &fake_backend, f, &set);
+    assert_int_equal(status, DDSC_OK);
+    for (int64_t k = 0; k < f->n * f->n; k++) {
+        assert_true(f->n_solves[k] <= 1);
+        n_solved += f->n_solves[k];
+    }
+    assert_int_equal(r.stats.n_solved, n_solved);
+    if (pruned)
+        assert_int_equal(r.stats.n_pruned, r.stats.n_pairs - n_solved);
+    ddsc_measures_destroy(m);
+    return r;
+}
+
+/* Useless bounds leave nothing to prune, and lists shorter than the rows run out; exact ones leave
+ * the nearest alone. */
+static void test_engine(void **state)
+{
+    static const double shares[][3] = {{0, 0, 0}, {1, 1, 1}, {0, 0.5, 1}, {0.9, 1, 0.3}};
+    static const int64_t taus[] = {1, 3, 20, 198, 199};
+    enum { N = 200 };
+    (void)state;
+    fake f = {.n = N, .n_solves = malloc(sizeof(int64_t) * N * N)};
+    for (size_t k = 0; k < 4 * 5 * 3; k++) {
+        f.shares = shares[k % 4];
+        int64_t tau = taus[k / 4 % 5];
+        f.n_values = k / 20 == 2 ? 1000000 : 40;
+        f.refines = k / 20 > 0;
+        f.refined_share = k / 20 == 1 ? 0 : 0.95;
+        run full = fake_run(&f, 1, tau, false), first = {0};
+        for (int threads = 1; threads <= 3; threads++) {
+            run r = fake_run(&f, threads, tau, true);
+            assert_same_graph(full.graph, r.graph);
+            if (threads == 1)
+                first = r;
+            assert_int_equal(r.stats.n_solved, first.stats.n_solved);
+            assert_int_equal(r.stats.n_bounds, first.stats.n_bounds);
+            if (threads > 1)
+                run_free(&r);
+        }
+        if (f.n_values > N && f.refines && tau == 3)
+            assert_true(first.stats.n_solved < N * (N - 1) / 4);
+        run_free(&first);
+        run_free(&full);
+    }
+    free(f.n_solves);
+}
+
+/* ---- W2 ---- */
+
+static run w2_run(int threads, const measures *m, int64_t tau, ddsc_exact_graph how)
+{
+    run r = {.ctx = test_context(threads, 0)};
+    ddsc_graph_settings set = settings_of(tau, how);
+    ddsc_status status = ddsc_neighbors_run(r.ctx, &r.graph, &r.stats, m, NULL, &set);
+    if (status != DDSC_OK)
+        fail_msg("neighbours: %s", ddsc_context_message(r.ctx));
+    return r;
+}
+
+static void check_w2(const measures *m, int64_t tau)
+{
+    run full = w2_run(2, m, tau, DDSC_GRAPH_FULL), first = w2_run(1, m, tau, DDSC_GRAPH_PRUNED);
+    assert_same_graph(full.graph, first.graph);
+    for (int threads = 2; threads <= 3; threads++) {
+        run r = w2_run(threads, m, tau, DDSC_GRAPH_PRUNED);
+        assert_same_graph(full.graph, r.graph);
+        assert_int_equal(r.stats.n_solved, first.stats.n_solved);
+        assert_int_equal(r.stats.n_bounds, first.stats.n_bounds);
+        assert_true(r.stats.max_gap <= 1e-10);
+        run_free(&r);
+    }
+    run_free(&first);
+    run_free(&full);
+}
+
+static void check_taus(measures *m)
+{
+    int64_t taus[] = {1, 2, m->n / 2, m->n - 1};
+    for (int k = 0; k < 4; k++)
+        if (taus[k] >= 1 && (k == 0 || taus[k] > taus[k - 1]))
+            check_w2(m, taus[k]);
+    ddsc_measures_destroy(m);
+}
+
+static void test_clouds(void **state)
+{
+    static const int64_t dims[] = {1, 2, 3, 10, 100};
+    ddsc_context *ctx = test_context(1, 0);
+    (void)state;
+    for (size_t k = 0; k < sizeof dims / sizeof *dims; k++) {
+        check_taus(test_random_measures(ctx, 40, 12, dims[k], 10 + k));
+        for (int64_t n = 1; n <= 3; n++)
+            check_taus(test_random_measures(ctx, n, 5, dims[k], 20 + k));
+    }
+    ddsc_context_destroy(ctx);
+}
+
+static measures *clouds_of(ddsc_context *ctx, int64_t n, int64_t size, int64_t d,
+                           double (*at)(rng *r, int64_t item, int64_t k), uint64_t seed)
+{
+    rng r = rng_make(seed, RNG_GAUSSIANS, 8);
+    int64_t *offset = malloc((size_t)(n + 1) * sizeof *offset);
+    double *points = malloc((size_t)(n * size * d) * sizeof *points);
+    measures *m = NULL;
+    for (int64_t i = 0; i <= n; i++)
+        offset[i] = i * size;
+    for (int64_t p = 0; p < n * size * d; p++)
+        points[p] = at(&r, p / (size * d), p % (size * d));
+    assert_int_equal(
+        ddsc_measures_create_clouds(ctx, &m, n, d, points, NULL, offset, DDSC_EMPTY_ERROR),
+        DDSC_OK);
+    free(offset);
+    free(points);
+    return m;
+}
+
+static double on_lattice(rng *r, int64_t item, int64_t k)
+{
+    (void)item;
+    (void)k;
+    return (double)rng_below(r, 3);
+}
+
+/* Five kinds of items, each many times over. */
+static double repeated(rng *r, int64_t item, int64_t k)
+{
+    (void)r;
+    return 0.25 * (double)(rng_hash(1, 2, (uint64_t)(item % 5), (uint64_t)k) % 8);
+}
+
+static double normal(rng *r, int64_t item, int64_t k)
+{
+    (void)item;
+    (void)k;
+    return rng_normal(r);
+}
+
+/* Equal distances, duplicates, single points: ties that only the index can break. */
+static void test_ties(void **state)
+{
+    static const int64_t dims[] = {1, 2, 3, 10};
+    ddsc_context *ctx = test_context(1, 0);
+    (void)state;
+    for (size_t k = 0; k < sizeof dims / sizeof *dims; k++) {
+        check_taus(clouds_of(ctx, 40, 1, dims[k], on_lattice, k));
+        check_taus(clouds_of(ctx, 40, 4, dims[k], on_lattice, k));
+        check_taus(clouds_of(ctx, 40, 3, dims[k], repeated, k));
+    }
+    ddsc_context_destroy(ctx);
+}
+
+/* More items than a list holds, in dimensions where projections tell nothing. */
+static void test_useless_bounds(void **state)
+{
+    ddsc_context *ctx = test_context(1, 0);
+    (void)state;
+    measures *m = clouds_of(ctx, 140, 66, 12, normal, 3);
+    check_w2(m, 3);
+    ddsc_measures_destroy(m);
+    ddsc_context_destroy(ctx);
+}
+
+/* ---- images ---- */
+
+/* kind 0: noise; 1: a few patterns, moved about: many equal distances; 2: single pixels, and the
+ * same image again and again. */
+static measures *images_of(ddsc_context *ctx, int64_t n, int64_t rows, int64_t columns, int kind,
+                           uint64_t seed)
+{
+    int64_t v = rows * columns;
+    rng r = rng_make(seed, RNG_GAUSSIANS, 21);
+    double *support = malloc((size_t)(2 * v) * sizeof *support);
+    double *image = calloc((size_t)(n * v), sizeof *image);
+    measures *m = NULL;
+    for (int64_t p = 0; p < v; p++) {
+        support[2 * p] = (double)(p / columns);
+        support[2 * p + 1] = (double)(p % columns);
+    }
+    for (int64_t i = 0; i < n; i++) {
+        double *own = image + i * v;
+        int64_t at = rng_below(&r, v);
+        for (int64_t p = 0; p < v; p++)
+            own[p] = kind == 0 && rng_uniform(&r) < 0.5 ? rng_uniform(&r) : 0;
+        own[kind == 2 ? (i % 4) * v / 4 : at] += 1;
+        if (kind == 1)
+            own[(at + 1) % v] = own[(at + columns) % v] = (double)(1 + i % 2);
+    }
+    assert_int_equal(ddsc_measures_create_dense(ctx, &m, n, v, 2, support, image, DDSC_EMPTY_ERROR),
+                     DDSC_OK);
+    free(support);
+    free(image);
+    return m;
+}
+
+static void test_images(void **state)
+{
+    ddsc_context *ctx = test_context(1, 0);
+    (void)state;
+    for (int kind = 0; kind < 3; kind++) {
+        check_taus(images_of(ctx, 40, 7, 7, kind, 1));
+        check_taus(images_of(ctx, 30, 3, 20, kind, 2));
+        check_taus(images_of(ctx, 12, 70, 4, kind, 3));
+        for (int64_t n = 1; n <= 3; n++)
+            check_taus(images_of(ctx, n, 5, 5, kind, 4));
+    }
+    measures *many = images_of(ctx, 200, 6, 6, 1, 5);
+    check_w2(many, 4);
+    ddsc_measures_destroy(many);
+    ddsc_context_destroy(ctx);
+}
+
+static void test_real_images(void **state)
+{
+    static const char *const names[] = {"mnist", "fashion-mnist"};
+    ddsc_context *ctx = test_context(2, 0);
+    int64_t items[REAL_IMAGES];
+    (void)state;
+    if (!test_data_dir()) {
+        ddsc_context_destroy(ctx);
+        skip();
+    }
+    for (int64_t i = 0; i < REAL_IMAGES; i++)
+        items[i] = i;
+    for (int k = 0; k < 2; k++) {
+        char path[4096];
+        measures *all = NULL, *m = NULL;
+        snprintf(path, sizeof path, "%s/%s/t10k-images-idx3-ubyte.gz", test_data_dir(), names[k]);
+        assert_int_equal(ddsc_measures_read(ctx, &all, path, NULL), DDSC_OK);
+        assert_int_equal(ddsc_measures_copy_subset(ctx, &m, all, REAL_IMAGES, items), DDSC_OK);
+        ddsc_measures_destroy(all);
+        run full = w2_run(2, m, 5, DDSC_GRAPH_FULL), pruned = w2_run(2, m, 5, DDSC_GRAPH_PRUNED);
+        assert_same_graph(full.graph, pruned.graph);
+        if (REAL_IMAGES >= 200 && pruned.stats.n_solved > 10 * REAL_IMAGES)
+            fail_msg("%lld solves for %d images of %s", (long long)pruned.stats.n_solved,
+                     REAL_IMAGES, names[k]);
+        run_free(&full);
+        run_free(&pruned);
+        ddsc_measures_destroy(m);
+    }
+    ddsc_context_destroy(ctx);
+}
+
+/* ---- failed allocations ---- */
+
+static ddsc_status neighbors_call(ddsc_context *ctx, void *arg)
+{
+    ddsc_graph_settings set = settings_of(2, DDSC_GRAPH_PRUNED);
+    ddsc_graph *graph = NULL;
+    ddsc_status status = ddsc_neighbors_run(ctx, &graph, NULL, arg, NULL, &set);
+    ddsc_graph_destroy(graph);
+    return status;
+}
+
+static void test_failed_allocations(void **state)
+{
+    ddsc_context *ctx = test_context(1, 0);
+    measures *sets[] = {test_random_measures(ctx, 12, 6, 2, 1),
+                        test_random_measures(ctx, 12, 6, 20, 1), images_of(ctx, 12, 5, 5, 0, 1),
+                        clouds_of(ctx, 12, 6, 4, on_lattice, 1)};
+    (void)state;
+    for (size_t k = 0; k < sizeof sets / sizeof *sets; k++) {
+        test_failing_allocations(neighbors_call, sets[k]);
+        ddsc_measures_destroy(sets[k]);
+    }
+    ddsc_context_destroy(ctx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_engine),
+        cmocka_unit_test(test_clouds),
+        cmocka_unit_test(test_ties),
+        cmocka_unit_test(test_useless_bounds),
+        cmocka_unit_test(test_images),
+        cmocka_unit_test(test_real_images),
+        cmocka_unit_test(test_failed_allocations),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
