@@ -5,72 +5,12 @@
  * Pooladian et al. 2022), which are kept for every item and level: taking them off before the
  * c-transform, and putting those of the next level on, is worth several times the iterations. Items
  * are moved to their means first, W2^2 = |difference of means|^2 + W2^2 of the rest. */
+#include "ot/refine.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "base/simd.h"
-#include "ot/bounds.h"
-#include "ot/refine_grid.h"
-
-enum {
-    MAX_SIDE = 64,
-    N_LEVELS = 4,
-    START_LEVELS = 3,                       /* of a quick look, and for the start of a solve */
-    TABLE_BASE = MAX_SIDE + 2 * GRID_LANES, /* place of distance 0 in a table of distances */
-    TABLE_SIZE = 2 * TABLE_BASE,
-    BOX_SIZE = (MAX_SIDE + 2) * MAX_SIDE,
-    SELF_ITERATIONS = 6
-};
-
-static const double EPSILON_SHARE = 0.2;
-
-typedef struct refine_item {
-    int32_t first[2], size[2]; /* bounding box: rows, columns */
-    int32_t ld;
-    double mean[2]; /* in steps of the grid */
-    double cov[3];  /* xx, xy, yy */
-} refine_item;
-
-/* One end of a pair. */
-typedef struct refine_side {
-    const refine_item *item;
-    int64_t n;
-    const uint16_t *cell, *place; /* of each entry: in the grid, in the box */
-    const double *weight;
-    const float *self; /* scaling of the item with itself at the level */
-    float *scaling;    /* n, padded */
-    float *mass;       /* the box: weight times scaling, 0 where the item has no point */
-    float *wall;       /* the box: potentials with the sign changed, infinite there */
-} refine_side;
-
-/* A function of the distance along each axis, and for the second axis its mirror image. */
-typedef struct axis_tables {
-    float row[TABLE_SIZE], column[TABLE_SIZE], mirror[TABLE_SIZE];
-} axis_tables;
-
-typedef struct refine_room {
-    refine_side side[2];
-    axis_tables kernel, cost;
-    float *packed;        /* one value a point */
-    double *wide;         /* the same in double */
-    float *half, *result; /* the box after one axis, after both */
-} refine_room;
-
-struct refine_bound {
-    ddsc_context *ctx;
-    const measures *m;
-    double unit;    /* the larger step of the grid: all lengths here are in units of it */
-    double step[2]; /* of the grid */
-    double epsilon[N_LEVELS];
-    refine_item *item;
-    uint16_t *cell_of; /* v: row and column of a support point */
-    uint16_t *cell;    /* nnz */
-    uint16_t *place;   /* nnz */
-    float *self;       /* N_LEVELS x nnz, and some lanes to read beyond */
-    double slack;      /* for points that are off the grid by rounding */
-    int n_workers;
-    refine_room *room;
-};
 
 /* ---- from one side to the other ---- */
 
@@ -112,14 +52,14 @@ static void gather(const refine_room *w, const refine_side *s, float *out)
         out[k] = w->result[s->place[k]];
 }
 
-static void fill_box(const refine_item *item, float *box, float value)
+void fill_box(const refine_item *item, float *box, float value)
 {
     for (int64_t k = 0; k < (int64_t)item->size[0] * item->ld; k++)
         box[k] = value;
 }
 
 /* packed = kernel times the mass of the other side. */
-static void kernel_sums(refine_room *w, int to)
+void kernel_sums(refine_room *w, int to)
 {
     const refine_side *from = &w->side[1 - to];
     for (int64_t k = 0; k < from->n; k++)
@@ -164,7 +104,7 @@ static void mirror(axis_tables *t, int low, int high)
         t->mirror[TABLE_BASE - k] = t->column[TABLE_BASE + k];
 }
 
-static void tables_fill(const refine_bound *b, refine_room *w, double epsilon)
+void tables_fill(const refine_bound *b, refine_room *w, double epsilon)
 {
     const refine_item *x = w->side[0].item, *y = w->side[1].item;
     for (int axis = 0; axis < 2; axis++) {
@@ -187,7 +127,7 @@ SIMD_CLONES static void table_square(float *t)
         t[k] = t[k] < 1e-9f ? 0 : t[k] * t[k];
 }
 
-static void tables_square(axis_tables *t)
+void tables_square(axis_tables *t)
 {
     table_square(t->row);
     table_square(t->column);
@@ -196,7 +136,7 @@ static void tables_square(axis_tables *t)
 
 /* ---- one pair ---- */
 
-static void side_set(const refine_bound *b, refine_side *s, int64_t i)
+void side_set(const refine_bound *b, refine_side *s, int64_t i)
 {
     item_view view = measures_item(b->m, i);
     s->item = &b->item[i];
@@ -351,206 +291,4 @@ const double *refine_start(refine_bound *b, int64_t i, int64_t j, int worker)
                      ((double)w->packed[k] - slope[0] * (y->cell[k] / MAX_SIDE) -
                       slope[1] * (y->cell[k] % MAX_SIDE));
     return w->wide;
-}
-
-/* ---- preparation ---- */
-
-static void item_box(refine_bound *b, int64_t i)
-{
-    item_view view = measures_item(b->m, i);
-    int last[2] = {-1, -1}, first[2] = {MAX_SIDE, MAX_SIDE};
-    for (int64_t k = 0; k < view.n; k++) {
-        int at[2] = {b->cell_of[view.index[k]] / MAX_SIDE, b->cell_of[view.index[k]] % MAX_SIDE};
-        for (int axis = 0; axis < 2; axis++) {
-            first[axis] = BASE_MIN(first[axis], at[axis]);
-            last[axis] = BASE_MAX(last[axis], at[axis]);
-        }
-    }
-    refine_item *item = &b->item[i];
-    for (int axis = 0; axis < 2; axis++) {
-        item->first[axis] = first[axis];
-        item->size[axis] = last[axis] - first[axis] + 1;
-    }
-    item->ld = (item->size[1] + GRID_LANES - 1) / GRID_LANES * GRID_LANES;
-    for (int64_t k = 0; k < view.n; k++) {
-        int cell = b->cell_of[view.index[k]], at = (cell / MAX_SIDE - first[0]) * item->ld;
-        b->cell[b->m->offset[i] + k] = (uint16_t)cell;
-        b->place[b->m->offset[i] + k] = (uint16_t)(at + cell % MAX_SIDE - first[1]);
-    }
-}
-
-/* Mean and covariance; that of a single cell is added, so that lines and points have a map too. */
-static void item_moments(refine_bound *b, int64_t i)
-{
-    item_view view = measures_item(b->m, i);
-    refine_item *item = &b->item[i];
-    item->mean[0] = item->mean[1] = 0;
-    for (int64_t k = 0; k < view.n; k++) {
-        item->mean[0] += view.weight[k] * (double)(b->cell_of[view.index[k]] / MAX_SIDE);
-        item->mean[1] += view.weight[k] * (double)(b->cell_of[view.index[k]] % MAX_SIDE);
-    }
-    item->cov[0] = b->step[0] * b->step[0] / 12;
-    item->cov[1] = 0;
-    item->cov[2] = b->step[1] * b->step[1] / 12;
-    for (int64_t k = 0; k < view.n; k++) {
-        double x = b->step[0] * (b->cell_of[view.index[k]] / MAX_SIDE - item->mean[0]);
-        double y = b->step[1] * (b->cell_of[view.index[k]] % MAX_SIDE - item->mean[1]);
-        item->cov[0] += view.weight[k] * x * x;
-        item->cov[1] += view.weight[k] * x * y;
-        item->cov[2] += view.weight[k] * y * y;
-    }
-}
-
-/* Scalings of the item with itself; values of any size do, they are only kept ordinary. */
-static void item_self(refine_bound *b, refine_room *w, int64_t i)
-{
-    refine_side *s = &w->side[0];
-    side_set(b, s, i);
-    side_set(b, &w->side[1], i);
-    tables_fill(b, w, b->epsilon[0]);
-    fill_box(s->item, s->mass, 0);
-    for (int64_t k = 0; k < s->n; k++)
-        s->scaling[k] = 1;
-    for (int level = 0; level < N_LEVELS; level++) {
-        for (int t = 0; t < SELF_ITERATIONS; t++) {
-            kernel_sums(w, 1);
-            scaling_average(s->scaling, w->packed, s->n);
-        }
-        float *self = b->self + level * b->m->nnz + b->m->offset[i];
-        for (int64_t k = 0; k < s->n; k++)
-            self[k] = fminf(fmaxf(s->scaling[k], 1e-12f), 1e12f);
-        tables_square(&w->kernel);
-    }
-}
-
-static ddsc_status shape_range(void *arg, int64_t begin, int64_t end, int worker)
-{
-    refine_bound *b = arg;
-    (void)worker;
-    for (int64_t i = begin; i < end; i++) {
-        item_box(b, i);
-        item_moments(b, i);
-    }
-    return DDSC_OK;
-}
-
-static ddsc_status self_range(void *arg, int64_t begin, int64_t end, int worker)
-{
-    refine_bound *b = arg;
-    for (int64_t i = begin; i < end; i++)
-        item_self(b, &b->room[worker], i);
-    return DDSC_OK;
-}
-
-static ddsc_status room_make(ddsc_context *ctx, refine_room *w, int64_t largest)
-{
-    ddsc_status status = DDSC_OK;
-    int64_t padded = (largest + SIMD_LANES - 1) / SIMD_LANES * SIMD_LANES;
-    for (int k = 0; k < 2; k++) {
-        TRY(MEM_ZERO(ctx, w->side[k].scaling, padded));
-        TRY(MEM_NEW(ctx, w->side[k].mass, BOX_SIZE));
-        TRY(MEM_NEW(ctx, w->side[k].wall, BOX_SIZE));
-    }
-    TRY(MEM_ZERO(ctx, w->packed, padded));
-    TRY(MEM_ZERO(ctx, w->wide, padded));
-    TRY(MEM_NEW(ctx, w->half, BOX_SIZE));
-    TRY(MEM_NEW(ctx, w->result, BOX_SIZE));
-done:
-    return status;
-}
-
-static void room_free(ddsc_context *ctx, refine_room *w)
-{
-    for (int k = 0; k < 2; k++) {
-        mem_free(ctx, w->side[k].scaling);
-        mem_free(ctx, w->side[k].mass);
-        mem_free(ctx, w->side[k].wall);
-    }
-    mem_free(ctx, w->packed);
-    mem_free(ctx, w->wide);
-    mem_free(ctx, w->half);
-    mem_free(ctx, w->result);
-}
-
-void refine_free(refine_bound *b)
-{
-    if (!b)
-        return;
-    for (int k = 0; b->room && k < b->n_workers; k++)
-        room_free(b->ctx, &b->room[k]);
-    mem_free(b->ctx, b->room);
-    mem_free(b->ctx, b->item);
-    mem_free(b->ctx, b->cell_of);
-    mem_free(b->ctx, b->cell);
-    mem_free(b->ctx, b->place);
-    mem_free(b->ctx, b->self);
-    mem_free(b->ctx, b);
-}
-
-bool refine_applies(const measures *m)
-{
-    return m->grid.found && m->d == 2 && m->grid.shape[0] <= MAX_SIDE &&
-           m->grid.shape[1] <= MAX_SIDE;
-}
-
-static void fill_cells(refine_bound *b)
-{
-    const measures_grid *grid = &b->m->grid;
-    for (int64_t r = 0; r < b->m->v; r++) {
-        const double *x = measures_point(b->m, (int32_t)r);
-        int64_t row = (int64_t)round((x[0] - grid->origin[0]) / grid->step[0]);
-        int64_t column = (int64_t)round((x[1] - grid->origin[1]) / grid->step[1]);
-        b->cell_of[r] = (uint16_t)(row * MAX_SIDE + column);
-    }
-}
-
-/* Points may be off the grid by 1e-9 of their distance to its origin; see grid_find. */
-static void set_steps(refine_bound *b, const measures_grid *grid)
-{
-    b->unit = 0;
-    for (int axis = 0; axis < 2; axis++)
-        if (grid->shape[axis] > 1)
-            b->unit = fmax(b->unit, grid->step[axis]);
-    for (int axis = 0; axis < 2; axis++) {
-        b->step[axis] = grid->shape[axis] > 1 ? grid->step[axis] / b->unit : 1;
-        double extent = b->step[axis] * (double)grid->shape[axis];
-        b->slack += 1e-8 * extent * extent;
-    }
-}
-
-/* The first epsilon follows the mean spread of an item; the last is not far below a cell. */
-static void set_levels(refine_bound *b)
-{
-    double spread = 0;
-    for (int64_t i = 0; i < b->m->n; i++)
-        spread += (b->item[i].cov[0] + b->item[i].cov[2]) / (double)b->m->n;
-    double first = fmax(EPSILON_SHARE * spread, 4 * b->step[0] * b->step[1]);
-    for (int k = 0; k < N_LEVELS; k++)
-        b->epsilon[k] = ldexp(first, -k);
-}
-
-ddsc_status refine_make(ddsc_context *ctx, refine_bound **out, const measures *m)
-{
-    ddsc_status status = DDSC_OK;
-    refine_bound *b = NULL;
-    TRY(MEM_ZERO(ctx, b, 1));
-    *b = (refine_bound){.ctx = ctx, .m = m, .n_workers = parallel_width(ctx)};
-    set_steps(b, &m->grid);
-    TRY(MEM_NEW(ctx, b->item, m->n));
-    TRY(MEM_NEW(ctx, b->cell_of, m->v));
-    TRY(MEM_NEW(ctx, b->cell, m->nnz));
-    TRY(MEM_NEW(ctx, b->place, m->nnz));
-    TRY(MEM_ZERO(ctx, b->self, N_LEVELS * m->nnz + GRID_LANES));
-    TRY(MEM_ZERO(ctx, b->room, b->n_workers));
-    for (int k = 0; k < b->n_workers; k++)
-        TRY(room_make(ctx, &b->room[k], measures_largest_item(m)));
-    fill_cells(b);
-    TRY(parallel_for(ctx, m->n, 64, shape_range, b));
-    set_levels(b);
-    TRY(parallel_for(ctx, m->n, 8, self_range, b));
-    *out = b;
-    b = NULL;
-done:
-    refine_free(b);
-    return status;
 }
