@@ -11,12 +11,12 @@
 #include "base/simd.h"
 
 enum {
-    START_LEVELS = 3, /* of a quick look, and for the start of a solve */
+    START_LEVELS = 4, /* of a quick look, and for the start of a solve */
     SELF_ITERATIONS = 6,
     MAX_POINT_DIM = 64
 };
 
-static const double EPSILON_SHARE = 0.2;
+static const double EPSILON_SHARE = 0.4;
 
 /* ---- steps ---- */
 
@@ -114,7 +114,7 @@ static double feasible_value(const refine_bound *b, refine_room *w, int level)
 static const struct {
     bool check;
     double hopeless;
-} schedule[REFINE_LEVELS] = {{true, 0.6}, {false, 0}, {true, 0.85}, {true, 0}};
+} schedule[REFINE_LEVELS] = {{true, 0.6}, {false, 0}, {true, 0.85}, {true, 0.92}, {true, 0}};
 
 double refine_pair(refine_bound *b, int64_t i, int64_t j, double enough, int worker)
 {

@@ -6,7 +6,7 @@
 #include "ot/bounds.h"
 #include "ot/refine_kernels.h"
 
-enum { REFINE_LEVELS = 4 };
+enum { REFINE_LEVELS = 5 };
 
 /* One end of a pair. Items are moved to their means: W2^2 = |difference of means|^2 + W2^2 of the
  * rest. */
