@@ -93,8 +93,8 @@ static double first_transform(const refine_bound *b, refine_room *w, int level, 
     return transform(b, w, 1, largest);
 }
 
-/* The value of the feasible pair (f^cc, f^c). Only the second transform is rounded against the first
- * as it stands. */
+/* The value of the feasible pair (f^cc, f^c). Only the second transform is rounded against the
+ * first as it stands. */
 static double feasible_value(const refine_bound *b, refine_room *w, int level)
 {
     double largest = 0, shift[MAX_POINT_DIM];
@@ -141,6 +141,8 @@ const double *refine_start(refine_bound *b, int64_t i, int64_t j, int worker)
 {
     refine_room *w = &b->room[worker];
     double shift[MAX_POINT_DIM], y[MAX_POINT_DIM], largest = 0;
+    if (measures_item(b->m, i).n * measures_item(b->m, j).n > b->coupling->start_cells)
+        return NULL;
     start(b, w, i, j);
     run_levels(b, w, 0, START_LEVELS);
     first_transform(b, w, START_LEVELS - 1, &largest);

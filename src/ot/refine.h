@@ -26,6 +26,7 @@ typedef struct refine_room {
 
 /* Costs c(x, y) and kernels exp(-c / epsilon) between the points of the two sides. */
 typedef struct refine_coupling {
+    int64_t start_cells; /* pairs with more arcs are solved faster from the solver's own start */
     ddsc_status (*open)(refine_bound *b); /* b->set, b->unit, b->spread */
     void (*close)(refine_bound *b);
     ddsc_status (*room_open)(const refine_bound *b, refine_room *w);

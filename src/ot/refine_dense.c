@@ -216,6 +216,7 @@ static void dense_room_close(const refine_bound *b, refine_room *w)
 }
 
 const refine_coupling refine_dense = {
+    .start_cells = 256 * 256,
     .open = dense_open,
     .close = dense_close,
     .room_open = dense_room_open,

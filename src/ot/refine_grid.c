@@ -1,6 +1,6 @@
 /* Coupling over a plane grid: squared distances are sums of one term an axis, so kernels are
- * products, and both the sums of the iterations and the minima of the c-transforms are taken an axis
- * at a time over the bounding boxes of the items. */
+ * products, and both the sums of the iterations and the minima of the c-transforms are taken an
+ * axis at a time over the bounding boxes of the items. */
 #include <math.h>
 
 #include "base/simd.h"
@@ -377,6 +377,7 @@ static void grid_room_close(const refine_bound *b, refine_room *w)
 }
 
 const refine_coupling refine_grid = {
+    .start_cells = INT64_MAX,
     .open = grid_open,
     .close = grid_close,
     .room_open = grid_room_open,

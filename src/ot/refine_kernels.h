@@ -9,7 +9,8 @@ enum { REFINE_LANES = 8 };
 /* ---- grids: a function on a box is an array of rows, each padded to whole vectors ---- */
 
 /* out[r][:] = sum over s < n of coef[r row_step + s step] * in[s stride + :], `lanes` wide (a
- * multiple of REFINE_LANES). Rows are done in pairs: out has room, coef a value for an even count. */
+ * multiple of REFINE_LANES). Rows are done in pairs: out has room, coef a value for an even count.
+ */
 typedef struct grid_mix {
     float *out;
     int64_t ld, rows, lanes;
