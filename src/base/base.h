@@ -1,6 +1,6 @@
 /* base: what every room stands on. Context, error text, the one allocator, checked sizes,
- * counter-based random numbers and the one parallel loop. Depends on libc, threads and (in parallel.c
- * alone) OpenMP. */
+ * counter-based random numbers and the one parallel loop. Depends on libc, threads and (in
+ * parallel.c alone) OpenMP. */
 #ifndef DDSC_BASE_H
 #define DDSC_BASE_H
 
@@ -45,7 +45,8 @@ ddsc_status mem_zero(ddsc_context *ctx, void *out, int64_t count, size_t size);
 /* Grow or shrink; on error the old block stays as it was. */
 ddsc_status mem_resize(ddsc_context *ctx, void *inout, int64_t count, size_t size);
 void mem_free(ddsc_context *ctx, void *block);
-/* Bytes left under the context's limit (INT64_MAX without one), to size what may be large or small. */
+/* Bytes left under the context's limit (INT64_MAX without one), to size what may be large or small.
+ */
 int64_t ctx_memory_left(const ddsc_context *ctx);
 #define MEM_NEW(ctx, pointer, count) mem_get(ctx, &(pointer), (int64_t)(count), sizeof *(pointer))
 #define MEM_ZERO(ctx, pointer, count) mem_zero(ctx, &(pointer), (int64_t)(count), sizeof *(pointer))

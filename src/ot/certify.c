@@ -64,23 +64,48 @@ static void exact_potentials(exact_solver *s)
         s->g[j] = -net->coarse[net->sink0 + j] / net->coarse_scale;
 }
 
-/* Potentials along the tree from the true costs; then each f_i goes down to where all its arcs
- * hold, one step further, since rounding may have hidden a violation. */
+/* The node of the largest weight: with its potential at zero, those that count are small. */
+static int64_t heaviest(const exact_solver *s)
+{
+    const simplex *net = &s->net;
+    int64_t i = 0, j = 0;
+    for (int64_t k = 1; k < net->n; k++)
+        i = s->a[k] > s->a[i] ? k : i;
+    for (int64_t k = 1; k < net->m; k++)
+        j = s->b[k] > s->b[j] ? k : j;
+    return s->a[i] >= s->b[j] ? i : net->sink0 + j;
+}
+
+/* g along the tree from the true costs, errors carried along: f_i + g_j = C_ij on its arcs. */
 static void tree_potentials(exact_solver *s)
 {
     const simplex *net = &s->net;
-    double *value = s->excess;
-    cost_rows truth = net->cost;
-    truth.cap = INFINITY;
-    value[net->root] = 0;
+    sum *value = (sum *)(void *)s->excess;
+    value[net->root] = (sum){0, 0};
     for (int64_t k = net->n + net->m - 2; k >= 0; k--) {
         int32_t x = net->order[k];
+        sum above = value[net->node[x].parent];
         int64_t row, column;
         arc_of(net, x, &row, &column);
-        value[x] = cost_cell(&net->cost, row, column) - value[net->node[x].parent];
+        value[x] = (sum){-above.high, -above.low};
+        sum_add(&value[x], cost_cell(&net->cost, row, column));
     }
-    for (int64_t j = 0; j < net->m; j++)
-        s->g[j] = value[net->sink0 + j];
+    int64_t zero = heaviest(s);
+    double sign = zero < net->sink0 ? 1 : -1;
+    for (int64_t j = 0; j < net->m; j++) {
+        sum g = value[net->sink0 + j];
+        sum_add(&g, sign * value[zero].high);
+        s->g[j] = g.high + (g.low + sign * value[zero].low);
+    }
+}
+
+/* Each f_i down to where all its arcs hold, one step further, since rounding may have hidden a
+ * violation. */
+static void lower_f(exact_solver *s)
+{
+    const simplex *net = &s->net;
+    cost_rows truth = net->cost;
+    truth.cap = INFINITY;
     if (truth.dense)
         net->k->slack(s->f, truth.dense, s->g, net->n, net->m);
     else
@@ -97,10 +122,12 @@ void certify(exact_solver *s, exact_result *result, bool coarse_optimal)
     double size = 0;
     tree_order(&s->net);
     result->primal = certify_plan(s, &result->n_plan);
-    if (coarse_optimal)
+    if (coarse_optimal) {
         exact_potentials(s);
-    else
+    } else {
         tree_potentials(s);
+        lower_f(s);
+    }
     for (int64_t i = 0; i < net->n; i++) {
         sum_add(&dual, s->a[i] * s->f[i]);
         size += s->a[i] * fabs(s->f[i]);

@@ -193,24 +193,32 @@ done:
     return status;
 }
 
-static void report_finished(search *s, int64_t *reported)
+static int64_t candidates_left(const search *s)
 {
-    int64_t finished = 0;
+    int64_t left = 0;
     for (int64_t i = 0; i < s->n; i++)
-        finished += s->list[i].n == 0;
-    if (finished > *reported) {
-        progress_add(s->ctx, finished - *reported);
-        *reported = finished;
+        left += s->list[i].n;
+    return left;
+}
+
+/* Candidates solved or dropped so far; a list that is filled again does not count back. */
+static void report_settled(search *s, int64_t total, int64_t *reported)
+{
+    int64_t settled = total - candidates_left(s);
+    if (settled > *reported) {
+        progress_add(s->ctx, settled - *reported);
+        *reported = settled;
     }
 }
 
 static ddsc_status rounds(search *s)
 {
     ddsc_status status = DDSC_OK;
-    int64_t reported = 0, n_refined = 0, n_refilled = 0;
+    int64_t total = candidates_left(s), reported = 0, n_refined = 0, n_refilled = 0;
+    progress_begin(s->ctx, "neighbours", total);
     for (;;) {
         TRY(lists_clean(s));
-        report_finished(s, &reported);
+        report_settled(s, total, &reported);
         if (s->refines)
             TRY(refine_lists(s, &n_refined));
         TRY(propose_solves(s));
@@ -221,6 +229,7 @@ static ddsc_status rounds(search *s)
         if (n_refilled == 0)
             break;
     }
+    progress_end(s->ctx);
 done:
     return status;
 }
@@ -247,9 +256,7 @@ ddsc_status pruned_search(ddsc_context *ctx, ddsc_graph **out, ddsc_pair_stats *
     TRY(search_open(&s, job));
     TRY(lists_make(&s));
     s.refines = backend->pruning->refines && backend->pruning->refines(state);
-    progress_begin(ctx, "neighbours", s.n);
     TRY(rounds(&s));
-    progress_end(ctx);
     stats_collect(&s, stats);
     TRY(nearest_finish(ctx, &s.near, out));
 done:
