@@ -71,23 +71,47 @@ SIMD_INLINE void lower_by_four(float *restrict out, int64_t n, const float *cons
     }
 }
 
+/* Lane by lane, which compilers turn into the one instruction there is for it. */
+SIMD_INLINE lanes lesser(lanes x, lanes y)
+{
+    lanes z;
+    for (int k = 0; k < REFINE_LANES; k++)
+        z[k] = x[k] < y[k] ? x[k] : y[k];
+    return z;
+}
+
+SIMD_INLINE void min_block(const grid_mix *x, int64_t r, int64_t c, const int n_vectors)
+{
+    const float *coef0 = x->coef + r * x->row_step, *coef1 = coef0 + x->row_step;
+    const float *in = x->in + c;
+    lanes row0[CHUNK], row1[CHUNK];
+    for (int k = 0; k < n_vectors; k++)
+        row0[k] = row1[k] = (lanes){0} + __builtin_inff();
+    for (int64_t s = 0; s < x->n; s++, in += x->stride)
+        for (int k = 0; k < n_vectors; k++) {
+            lanes value = load(in + k * REFINE_LANES);
+            row0[k] = lesser(coef0[s * x->step] + value, row0[k]);
+            row1[k] = lesser(coef1[s * x->step] + value, row1[k]);
+        }
+    for (int k = 0; k < n_vectors; k++) {
+        store(x->out + r * x->ld + c + k * REFINE_LANES, row0[k]);
+        store(x->out + (r + 1) * x->ld + c + k * REFINE_LANES, row1[k]);
+    }
+}
+
 SIMD_CLONES void grid_mix_min(const grid_mix *x)
 {
-    int64_t n_lanes = x->lanes / REFINE_LANES * REFINE_LANES; /* known to be whole vectors */
-    for (int64_t r = 0; r < x->rows; r++) {
-        float *out = x->out + r * x->ld;
-        for (int64_t k = 0; k < n_lanes; k++)
-            out[k] = __builtin_inff();
-        for (int64_t s = 0; s < x->n; s += 4) {
-            const float *in[4];
-            float coef[4];
-            for (int64_t k = 0; k < 4; k++) {
-                int64_t at = s + k < x->n ? s + k : x->n - 1;
-                in[k] = x->in + at * x->stride;
-                coef[k] = x->coef[r * x->row_step + at * x->step];
-            }
-            lower_by_four(out, n_lanes, in, coef);
-        }
+    for (int64_t c = 0; c < x->lanes; c += CHUNK * REFINE_LANES) {
+        int64_t n_vectors = (x->lanes - c) / REFINE_LANES;
+        for (int64_t r = 0; r < x->rows; r += 2)
+            if (n_vectors >= 4)
+                min_block(x, r, c, 4);
+            else if (n_vectors == 3)
+                min_block(x, r, c, 3);
+            else if (n_vectors == 2)
+                min_block(x, r, c, 2);
+            else
+                min_block(x, r, c, 1);
     }
 }
 
@@ -158,28 +182,19 @@ SIMD_CLONES void dense_column_minima(float *restrict out, const float *restrict 
     }
 }
 
-SIMD_INLINE lanes lesser(lanes x, lanes y)
-{
-    lane_bits less = (lane_bits)(x < y);
-    return (lanes)((less & (lane_bits)x) | (~less & (lane_bits)y));
-}
-
 SIMD_CLONES void dense_row_minima(float *out, const float *a, const float *g, int64_t rows,
                                   int64_t ld)
 {
     for (int64_t i = 0; i < rows; i++, a += ld) {
-        lanes even = load(a) - load(g), odd = even;
-        int64_t j = REFINE_LANES;
-        for (; j + 2 * REFINE_LANES <= ld; j += 2 * REFINE_LANES) {
-            even = lesser(load(a + j) - load(g + j), even);
-            odd = lesser(load(a + j + REFINE_LANES) - load(g + j + REFINE_LANES), odd);
+        lanes least = (lanes){0} + __builtin_inff();
+        for (int64_t j = 0; j < ld; j += REFINE_LANES) {
+            lanes value = load(a + j) - load(g + j);
+            lane_bits less = (lane_bits)(value < least);
+            least = (lanes)((less & (lane_bits)value) | (~less & (lane_bits)least));
         }
-        if (j < ld)
-            even = lesser(load(a + j) - load(g + j), even);
-        even = lesser(even, odd);
-        out[i] = even[0];
+        out[i] = least[0];
         for (int k = 1; k < REFINE_LANES; k++)
-            out[i] = even[k] < out[i] ? even[k] : out[i];
+            out[i] = least[k] < out[i] ? least[k] : out[i];
     }
 }
 
