@@ -1,7 +1,6 @@
 /* The projection bound: quantile embeddings of rotated frames, shortened by principal directions;
  * those of a few frames are kept whole for the bound of single pairs. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "linalg/linalg.h"
@@ -42,9 +41,9 @@ typedef struct projected {
 } projected;
 
 typedef struct scratch {
-    projected *sorted; /* largest item */
-    double *long_row;  /* BLOCK x length */
-    double *short_row; /* BLOCK x MAX_DIRECTIONS */
+    projected *sorted, *room; /* largest item */
+    double *long_row;         /* BLOCK x length */
+    double *short_row;        /* BLOCK x MAX_DIRECTIONS */
 } scratch;
 
 /* ---- frames ---- */
@@ -101,10 +100,27 @@ done:
 
 /* ---- one item ---- */
 
-static int compare_projected(const void *a, const void *b)
+/* Merge sort by t, in ever longer runs; the result lies in `x`. */
+static void sort_projected(projected *x, projected *room, int64_t n)
 {
-    double x = ((const projected *)a)->t, y = ((const projected *)b)->t;
-    return (x > y) - (x < y);
+    projected *from = x, *to = room;
+    for (int64_t run = 1; run < n; run *= 2) {
+        for (int64_t begin = 0; begin < n; begin += 2 * run) {
+            int64_t middle = BASE_MIN(n, begin + run), end = BASE_MIN(n, begin + 2 * run);
+            int64_t left = begin, right = middle;
+            for (int64_t k = begin; k < end; k++) {
+                bool take_left = left < middle && (right >= end || from[left].t <= from[right].t);
+                to[k] = take_left ? from[left] : from[right];
+                left += take_left;
+                right += !take_left;
+            }
+        }
+        projected *swap = from;
+        from = to;
+        to = swap;
+    }
+    if (from != x)
+        memcpy(x, from, (size_t)n * sizeof *x);
 }
 
 /* Mean of the quantile function over each of BINS equal parts of [0, 1]. */
@@ -138,7 +154,7 @@ static void embed_item(const embedder *e, scratch *s, int64_t i, double *out)
                 la_dot(e->m->d, e->axis + a * e->m->d, measures_point(e->m, item.index[q])) /
                     e->unit,
                 item.weight[q]};
-        qsort(s->sorted, (size_t)item.n, sizeof *s->sorted, compare_projected);
+        sort_projected(s->sorted, s->room, item.n);
         quantile_bins(s->sorted, item.n, sqrt(e->share[a / e->m->d] / BINS), out + a * BINS);
     }
 }
@@ -265,6 +281,7 @@ static ddsc_status scratch_make(embedder *e)
     TRY(MEM_ZERO(e->ctx, e->scratch, n_workers));
     for (int w = 0; w < n_workers; w++) {
         TRY(MEM_NEW(e->ctx, e->scratch[w].sorted, measures_largest_item(e->m)));
+        TRY(MEM_NEW(e->ctx, e->scratch[w].room, measures_largest_item(e->m)));
         TRY(MEM_NEW(e->ctx, e->scratch[w].long_row, BLOCK * e->length));
         TRY(MEM_NEW(e->ctx, e->scratch[w].short_row, BLOCK * MAX_DIRECTIONS));
     }
@@ -276,6 +293,7 @@ static void embedder_free(embedder *e)
 {
     for (int w = 0; e->scratch && w < parallel_width(e->ctx); w++) {
         mem_free(e->ctx, e->scratch[w].sorted);
+        mem_free(e->ctx, e->scratch[w].room);
         mem_free(e->ctx, e->scratch[w].long_row);
         mem_free(e->ctx, e->scratch[w].short_row);
     }

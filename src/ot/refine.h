@@ -1,76 +1,69 @@
-/* The inside of the refined bound: refine.c works on pairs, refine_make.c prepares items. */
+/* The inside of the refined bound: what its steps (refine.c) share with the two ways of coupling a
+ * pair of items, over a plane grid (refine_grid.c) and by a dense matrix (refine_dense.c). */
 #ifndef DDSC_OT_REFINE_H
 #define DDSC_OT_REFINE_H
 
 #include "ot/bounds.h"
-#include "ot/refine_grid.h"
+#include "ot/refine_kernels.h"
 
-enum {
-    MAX_SIDE = 64,
-    N_LEVELS = 4,
-    START_LEVELS = 3,                       /* of a quick look, and for the start of a solve */
-    TABLE_BASE = MAX_SIDE + 2 * GRID_LANES, /* place of distance 0 in a table of distances */
-    TABLE_SIZE = 2 * TABLE_BASE,
-    BOX_SIZE = (MAX_SIDE + 2) * MAX_SIDE,
-    SELF_ITERATIONS = 6
-};
+enum { REFINE_LEVELS = 5 };
 
-typedef struct refine_item {
-    int32_t first[2], size[2]; /* bounding box: rows, columns */
-    int32_t ld;
-    double mean[2]; /* in steps of the grid */
-    double cov[3];  /* xx, xy, yy */
-} refine_item;
-
-/* One end of a pair. */
+/* One end of a pair. Items are moved to their means: W2^2 = |difference of means|^2 + W2^2 of the
+ * rest. */
 typedef struct refine_side {
-    const refine_item *item;
-    int64_t n;
-    const uint16_t *cell, *place; /* of each entry: in the grid, in the box */
+    int64_t item, n;
     const double *weight;
-    const float *self; /* scaling of the item with itself at the level */
-    float *scaling;    /* n, padded */
-    float *mass;       /* the box: weight times scaling, 0 where the item has no point */
-    float *wall;       /* the box: potentials with the sign changed, infinite there */
+    const float *self; /* scalings of the item with itself at the level */
+    float *scaling;    /* n, padded to whole vectors */
 } refine_side;
-
-/* A function of the distance along each axis, and for the second axis its mirror image. */
-typedef struct axis_tables {
-    float row[TABLE_SIZE], column[TABLE_SIZE], mirror[TABLE_SIZE];
-} axis_tables;
 
 typedef struct refine_room {
     refine_side side[2];
-    axis_tables kernel, cost;
-    float *packed;        /* one value a point */
-    double *wide;         /* the same in double */
-    float *half, *result; /* the box after one axis, after both */
+    float *packed; /* one value a point of either side */
+    double *wide;
+    void *own; /* the coupling's */
 } refine_room;
+
+/* Costs c(x, y) and kernels exp(-c / epsilon) between the points of the two sides. */
+typedef struct refine_coupling {
+    int64_t start_cells; /* pairs with more arcs are solved faster from the solver's own start */
+    ddsc_status (*open)(refine_bound *b); /* b->set, b->unit, b->spread */
+    void (*close)(refine_bound *b);
+    ddsc_status (*room_open)(const refine_bound *b, refine_room *w);
+    void (*room_close)(const refine_bound *b, refine_room *w);
+    /* Take up the pair of items in w->side, at the given epsilon. */
+    void (*couple)(const refine_bound *b, refine_room *w, double epsilon);
+    /* Potentials of the affine map between the Gaussians of both sides, for side k into w->wide. */
+    void (*affine)(const refine_bound *b, refine_room *w, int k);
+    /* packed = the kernel times weight times scaling of the other side. */
+    void (*sums)(refine_room *w, int to);
+    void (*halve)(refine_room *w); /* epsilon */
+    /* packed holds potentials of the other side: its c-transform on side `to` takes their place. */
+    void (*transform)(refine_room *w, int to);
+    /* How far f + g may exceed the true costs after a transform, `largest` the largest magnitude in
+     * f and g. */
+    double (*rounding)(const refine_bound *b, const refine_room *w, double largest);
+    /* The coordinates of point k of side 1, and the difference of the means (side 0 - side 1). */
+    void (*point)(const refine_bound *b, const refine_room *w, int64_t k, double *x);
+    void (*shift)(const refine_bound *b, const refine_room *w, double *d);
+} refine_coupling;
 
 struct refine_bound {
     ddsc_context *ctx;
     const measures *m;
-    double unit;    /* the larger step of the grid: all lengths here are in units of it */
-    double step[2]; /* of the grid */
-    double epsilon[N_LEVELS];
-    refine_item *item;
-    uint16_t *cell_of; /* v: row and column of a support point */
-    uint16_t *cell;    /* nnz */
-    uint16_t *place;   /* nnz */
-    float *self;       /* N_LEVELS x nnz, and some lanes to read beyond */
-    double slack;      /* for points that are off the grid by rounding */
+    const refine_coupling *coupling;
+    void *set;     /* the coupling's data of all items */
+    double unit;   /* of the lengths in it */
+    double spread; /* mean of the traces of the covariances */
+    double epsilon[REFINE_LEVELS];
+    float *self; /* REFINE_LEVELS x nnz, and some lanes to read beyond */
     int n_workers;
     refine_room *room;
 };
 
-/* Point a side of the room at an item. */
-void side_set(const refine_bound *b, refine_side *s, int64_t i);
-void fill_box(const refine_item *item, float *box, float value);
-/* Kernel and cost tables of the pair in the room, at an epsilon. */
-void tables_fill(const refine_bound *b, refine_room *w, double epsilon);
-/* Half of epsilon. */
-void tables_square(axis_tables *t);
-/* Into w->packed: the kernel applied to the other side's mass, at the points of side `to`. */
-void kernel_sums(refine_room *w, int to);
+extern const refine_coupling refine_grid, refine_dense;
+
+bool refine_grid_applies(const measures *m);
+bool refine_dense_applies(const measures *m);
 
 #endif

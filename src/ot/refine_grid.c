@@ -1,130 +1,393 @@
-#include "ot/refine_grid.h"
+/* Coupling over a plane grid: squared distances are sums of one term an axis, so kernels are
+ * products, and both the sums of the iterations and the minima of the c-transforms are taken an
+ * axis at a time over the bounding boxes of the items. */
+#include <math.h>
 
 #include "base/simd.h"
+#include "ot/refine.h"
 
-enum { CHUNK = 4 }; /* vectors held at once for each of two rows */
+enum {
+    MAX_SIDE = 64,
+    TABLE_BASE = MAX_SIDE + 2 * REFINE_LANES, /* place of distance 0 in a table of distances */
+    TABLE_SIZE = 2 * TABLE_BASE,
+    BOX_SIZE = (MAX_SIDE + 2) * MAX_SIDE
+};
 
-typedef float lanes __attribute__((vector_size(4 * GRID_LANES)));
-typedef int32_t lane_whole __attribute__((vector_size(4 * GRID_LANES)));
-typedef uint32_t lane_bits __attribute__((vector_size(4 * GRID_LANES)));
+typedef struct grid_item {
+    int32_t first[2], size[2]; /* bounding box: rows, columns */
+    int32_t ld;
+    double mean[2]; /* in steps */
+    double cov[3];  /* xx, xy, yy */
+} grid_item;
 
-SIMD_INLINE lanes load(const float *from)
+typedef struct grid_set {
+    double step[2]; /* in units, the larger of the two */
+    double slack;   /* for points that are off the grid by rounding */
+    grid_item *item;
+    uint16_t *cell_of; /* v: row and column of a support point */
+    uint16_t *cell;    /* nnz: the same of an entry */
+    uint16_t *place;   /* nnz: place in the item's box */
+} grid_set;
+
+/* A function of the distance along each axis, and for the second axis its mirror image. */
+typedef struct axis_tables {
+    float row[TABLE_SIZE], column[TABLE_SIZE], mirror[TABLE_SIZE];
+} axis_tables;
+
+typedef struct grid_end {
+    const grid_item *item;
+    const uint16_t *cell, *place;
+    float *mass; /* the box: weight times scaling, 0 where the item has no point */
+    float *wall; /* the box: potentials with the sign changed, infinite there */
+} grid_end;
+
+typedef struct grid_room {
+    grid_end end[2];
+    axis_tables kernel, cost;
+    float *half, *result; /* the box after one axis, after both */
+} grid_room;
+
+bool refine_grid_applies(const measures *m)
 {
-    lanes x;
-    memcpy(&x, from, sizeof x);
-    return x;
+    return m->grid.found && m->d == 2 && m->grid.shape[0] <= MAX_SIDE &&
+           m->grid.shape[1] <= MAX_SIDE;
 }
 
-SIMD_INLINE void store(float *to, lanes x)
+/* ---- tables ---- */
+
+/* Costs (t - shift)^2 and kernels exp(-cost / epsilon) for the distances t between two boxes, in
+ * steps, and some lanes more. Tiny kernels are left out: they would only make denormal products. */
+static void axis_fill(double step, double shift, double epsilon, int low, int high, float *cost,
+                      float *kernel)
 {
-    memcpy(to, &x, sizeof x);
+    for (int t = low; t <= high; t++) {
+        double distance = step * ((double)t - shift);
+        cost[TABLE_BASE + t] = (float)(distance * distance);
+    }
+    kernel_exp(kernel + TABLE_BASE + low, cost + TABLE_BASE + low, (float)(-1 / epsilon),
+               high - low + 1);
 }
 
-SIMD_INLINE void sum_block(const grid_mix *x, int64_t r, int64_t c, const int n_vectors)
+static void mirror(axis_tables *t, int low, int high)
 {
-    const float *coef0 = x->coef + r * x->row_step, *coef1 = coef0 + x->row_step;
-    const float *in = x->in + c;
-    lanes row0[CHUNK], row1[CHUNK];
-    for (int k = 0; k < n_vectors; k++)
-        row0[k] = row1[k] = (lanes){0};
-    for (int64_t s = 0; s < x->n; s++, in += x->stride)
-        for (int k = 0; k < n_vectors; k++) {
-            lanes value = load(in + k * GRID_LANES);
-            row0[k] += coef0[s * x->step] * value;
-            row1[k] += coef1[s * x->step] * value;
+    for (int k = low; k <= high; k++)
+        t->mirror[TABLE_BASE - k] = t->column[TABLE_BASE + k];
+}
+
+static void fill_box(const grid_item *item, float *box, float value)
+{
+    for (int64_t k = 0; k < (int64_t)item->size[0] * item->ld; k++)
+        box[k] = value;
+}
+
+static void grid_couple(const refine_bound *b, refine_room *w, double epsilon)
+{
+    const grid_set *set = b->set;
+    grid_room *g = w->own;
+    for (int k = 0; k < 2; k++) {
+        grid_end *end = &g->end[k];
+        int64_t at = b->m->offset[w->side[k].item];
+        end->item = &set->item[w->side[k].item];
+        end->cell = set->cell + at;
+        end->place = set->place + at;
+        fill_box(end->item, end->mass, 0);
+        fill_box(end->item, end->wall, INFINITY);
+    }
+    const grid_item *x = g->end[0].item, *y = g->end[1].item;
+    for (int axis = 0; axis < 2; axis++) {
+        int low = x->first[axis] - y->first[axis] - y->size[axis] - REFINE_LANES;
+        int high = x->first[axis] + x->size[axis] - y->first[axis] + REFINE_LANES;
+        axis_fill(set->step[axis], x->mean[axis] - y->mean[axis], epsilon, low, high,
+                  axis == 0 ? g->cost.row : g->cost.column,
+                  axis == 0 ? g->kernel.row : g->kernel.column);
+        if (axis == 1) {
+            mirror(&g->cost, low, high);
+            mirror(&g->kernel, low, high);
         }
-    for (int k = 0; k < n_vectors; k++) {
-        store(x->out + r * x->ld + c + k * GRID_LANES, row0[k]);
-        store(x->out + (r + 1) * x->ld + c + k * GRID_LANES, row1[k]);
     }
 }
 
-/* Full chunks, then what is left, with the number of vectors a constant in each call. */
-SIMD_CLONES void grid_mix_sum(const grid_mix *x)
+static void grid_halve(refine_room *w)
 {
-    for (int64_t c = 0; c < x->lanes; c += CHUNK * GRID_LANES) {
-        int64_t n_vectors = (x->lanes - c) / GRID_LANES;
-        for (int64_t r = 0; r < x->rows; r += 2)
-            if (n_vectors >= 4)
-                sum_block(x, r, c, 4);
-            else if (n_vectors == 3)
-                sum_block(x, r, c, 3);
-            else if (n_vectors == 2)
-                sum_block(x, r, c, 2);
-            else
-                sum_block(x, r, c, 1);
+    grid_room *g = w->own;
+    kernel_square(g->kernel.row, TABLE_SIZE);
+    kernel_square(g->kernel.column, TABLE_SIZE);
+    kernel_square(g->kernel.mirror, TABLE_SIZE);
+}
+
+/* ---- from one side to the other ---- */
+
+typedef void (*mix_fn)(const grid_mix *x);
+
+/* result on the box of side `to` from values on the box of the other, by one table an axis. */
+static void carry(grid_room *g, int to, const float *from, const axis_tables *t, mix_fn mix)
+{
+    const grid_item *x = g->end[1 - to].item, *y = g->end[to].item;
+    int shift_row = x->first[0] - y->first[0], shift_column = y->first[1] - x->first[1];
+    int sign = to == 1 ? 1 : -1; /* tables hold functions of (side 0) - (side 1) */
+    grid_mix rows = {.out = g->half,
+                     .ld = x->ld,
+                     .rows = y->size[0],
+                     .lanes = x->ld,
+                     .coef = t->row + TABLE_BASE + sign * shift_row,
+                     .row_step = -sign,
+                     .step = sign,
+                     .in = from,
+                     .stride = x->ld,
+                     .n = x->size[0]};
+    grid_mix columns = {.out = g->result,
+                        .ld = y->ld,
+                        .rows = y->size[0],
+                        .lanes = y->ld,
+                        .coef = g->half,
+                        .row_step = x->ld,
+                        .step = 1,
+                        .in = (to == 1 ? t->mirror : t->column) + TABLE_BASE + shift_column,
+                        .stride = -1,
+                        .n = x->size[1]};
+    mix(&rows);
+    mix(&columns);
+}
+
+static void gather(const grid_room *g, refine_room *w, int to)
+{
+    const uint16_t *place = g->end[to].place;
+    for (int64_t k = 0; k < w->side[to].n; k++)
+        w->packed[k] = g->result[place[k]];
+}
+
+static void grid_sums(refine_room *w, int to)
+{
+    grid_room *g = w->own;
+    const refine_side *from = &w->side[1 - to];
+    const grid_end *end = &g->end[1 - to];
+    for (int64_t k = 0; k < from->n; k++)
+        end->mass[end->place[k]] = (float)from->weight[k] * from->scaling[k];
+    carry(g, to, end->mass, &g->kernel, grid_mix_sum);
+    gather(g, w, to);
+}
+
+static void grid_transform(refine_room *w, int to)
+{
+    grid_room *g = w->own;
+    const grid_end *end = &g->end[1 - to];
+    for (int64_t k = 0; k < w->side[1 - to].n; k++)
+        end->wall[end->place[k]] = -w->packed[k];
+    carry(g, to, end->wall, &g->cost, grid_mix_min);
+    gather(g, w, to);
+}
+
+/* Each of the two sums is off by 2^-24 of terms of magnitude c and `largest`, and so is a cost,
+ * where c <= 4 largest; other pairs of points cannot be violated. */
+static double grid_rounding(const refine_bound *b, const refine_room *w, double largest)
+{
+    const grid_set *set = b->set;
+    (void)w;
+    return largest * 0x1p-20 + set->slack;
+}
+
+/* ---- geometry ---- */
+
+/* M = A^-1 # B maps the Gaussian of covariance A to that of B; in the plane the geometric mean of P
+ * and Q is sqrt(pq) S / sqrt(det S), S = P / p + Q / q, with p, q the roots of their determinants.
+ */
+static void affine_map(const double a[3], const double b[3], double m[3])
+{
+    double p = sqrt(a[0] * a[2] - a[1] * a[1]), q = sqrt(b[0] * b[2] - b[1] * b[1]);
+    double s[3] = {a[2] / p + b[0] / q, b[1] / q - a[1] / p, a[0] / p + b[2] / q};
+    double scale = sqrt(q / p / (s[0] * s[2] - s[1] * s[1]));
+    for (int k = 0; k < 3; k++)
+        m[k] = scale * s[k];
+}
+
+/* f(x) = x' (1 - M) x, x from the mean. */
+static void grid_affine(const refine_bound *b, refine_room *w, int k)
+{
+    const grid_set *set = b->set;
+    const grid_room *g = w->own;
+    const grid_item *own = g->end[k].item;
+    const uint16_t *cell = g->end[k].cell;
+    double m[3];
+    affine_map(own->cov, g->end[1 - k].item->cov, m);
+    double xx = (1 - m[0]) * set->step[0] * set->step[0], yy = 1 - m[2];
+    double xy = -2 * m[1] * set->step[0] * set->step[1];
+    yy *= set->step[1] * set->step[1];
+    for (int64_t p = 0; p < w->side[k].n; p++) {
+        double x = (double)(cell[p] / MAX_SIDE) - own->mean[0];
+        double y = (double)(cell[p] % MAX_SIDE) - own->mean[1];
+        w->wide[p] = xx * x * x + xy * x * y + yy * y * y;
     }
 }
 
-/* out = min(out, c0 + in0, ..., c3 + in3): one pass over out for four terms. */
-SIMD_INLINE void lower_by_four(float *restrict out, int64_t n, const float *const in[4],
-                               const float coef[4])
+static void grid_point(const refine_bound *b, const refine_room *w, int64_t k, double *x)
 {
-    const float *in0 = in[0], *in1 = in[1], *in2 = in[2], *in3 = in[3];
-    float c0 = coef[0], c1 = coef[1], c2 = coef[2], c3 = coef[3];
-    for (int64_t k = 0; k < n; k++) {
-        float a = c0 + in0[k], b = c1 + in1[k], c = c2 + in2[k], d = c3 + in3[k];
-        a = b < a ? b : a;
-        c = d < c ? d : c;
-        a = c < a ? c : a;
-        out[k] = a < out[k] ? a : out[k];
-    }
+    const grid_set *set = b->set;
+    int cell = ((const grid_room *)w->own)->end[1].cell[k];
+    x[0] = set->step[0] * (cell / MAX_SIDE);
+    x[1] = set->step[1] * (cell % MAX_SIDE);
 }
 
-SIMD_CLONES void grid_mix_min(const grid_mix *x)
+static void grid_shift(const refine_bound *b, const refine_room *w, double *d)
 {
-    int64_t n_lanes = x->lanes / GRID_LANES * GRID_LANES; /* known to be whole vectors */
-    for (int64_t r = 0; r < x->rows; r++) {
-        float *out = x->out + r * x->ld;
-        for (int64_t k = 0; k < n_lanes; k++)
-            out[k] = __builtin_inff();
-        for (int64_t s = 0; s < x->n; s += 4) {
-            const float *in[4];
-            float coef[4];
-            for (int64_t k = 0; k < 4; k++) {
-                int64_t at = s + k < x->n ? s + k : x->n - 1;
-                in[k] = x->in + at * x->stride;
-                coef[k] = x->coef[r * x->row_step + at * x->step];
-            }
-            lower_by_four(out, n_lanes, in, coef);
+    const grid_set *set = b->set;
+    const grid_room *g = w->own;
+    for (int axis = 0; axis < 2; axis++)
+        d[axis] = set->step[axis] * (g->end[0].item->mean[axis] - g->end[1].item->mean[axis]);
+}
+
+/* ---- preparation ---- */
+
+static void item_box(const measures *m, grid_set *set, int64_t i)
+{
+    item_view view = measures_item(m, i);
+    int last[2] = {-1, -1}, first[2] = {MAX_SIDE, MAX_SIDE};
+    for (int64_t k = 0; k < view.n; k++) {
+        int cell = set->cell_of[view.index[k]], at[2] = {cell / MAX_SIDE, cell % MAX_SIDE};
+        for (int axis = 0; axis < 2; axis++) {
+            first[axis] = BASE_MIN(first[axis], at[axis]);
+            last[axis] = BASE_MAX(last[axis], at[axis]);
         }
     }
-}
-
-SIMD_CLONES void scaling_relax(float *v, const float *sums, int64_t n)
-{
-    for (int64_t k = 0; k < n; k++) {
-        float plain = 1 / sums[k];
-        v[k] = plain * __builtin_sqrtf(plain / v[k]);
+    grid_item *item = &set->item[i];
+    for (int axis = 0; axis < 2; axis++) {
+        item->first[axis] = first[axis];
+        item->size[axis] = last[axis] - first[axis] + 1;
+    }
+    item->ld = (item->size[1] + REFINE_LANES - 1) / REFINE_LANES * REFINE_LANES;
+    for (int64_t k = 0; k < view.n; k++) {
+        int cell = set->cell_of[view.index[k]], at = (cell / MAX_SIDE - first[0]) * item->ld;
+        set->cell[m->offset[i] + k] = (uint16_t)cell;
+        set->place[m->offset[i] + k] = (uint16_t)(at + cell % MAX_SIDE - first[1]);
     }
 }
 
-SIMD_CLONES void scaling_average(float *s, const float *sums, int64_t n)
+/* Mean and covariance; that of a single cell is added, so that lines and points have a map too. */
+static void item_moments(const measures *m, grid_set *set, int64_t i)
 {
-    for (int64_t k = 0; k < n; k++)
-        s[k] = __builtin_sqrtf(s[k] / sums[k]);
-}
-
-SIMD_CLONES void scaling_square(float *u, const float *self, const float *next, int64_t n)
-{
-    for (int64_t k = 0; k < n; k++) {
-        float bare = u[k] / self[k];
-        u[k] = bare * bare * next[k];
+    item_view view = measures_item(m, i);
+    const uint16_t *cell = set->cell + m->offset[i];
+    grid_item *item = &set->item[i];
+    item->mean[0] = item->mean[1] = 0;
+    for (int64_t k = 0; k < view.n; k++) {
+        item->mean[0] += view.weight[k] * (double)(cell[k] / MAX_SIDE);
+        item->mean[1] += view.weight[k] * (double)(cell[k] % MAX_SIDE);
+    }
+    item->cov[0] = set->step[0] * set->step[0] / 12;
+    item->cov[1] = 0;
+    item->cov[2] = set->step[1] * set->step[1] / 12;
+    for (int64_t k = 0; k < view.n; k++) {
+        double x = set->step[0] * ((double)(cell[k] / MAX_SIDE) - item->mean[0]);
+        double y = set->step[1] * ((double)(cell[k] % MAX_SIDE) - item->mean[1]);
+        item->cov[0] += view.weight[k] * x * x;
+        item->cov[1] += view.weight[k] * x * y;
+        item->cov[2] += view.weight[k] * y * y;
     }
 }
 
-/* Exponent, and 2 atanh((m - 1) / (m + 1)) by its series on mantissas m in [sqrt(1/2), sqrt(2)]. */
-SIMD_INLINE lanes logarithm(lanes x)
+static void find_cells(const measures *m, grid_set *set)
 {
-    lane_whole exponent = (lane_whole)((lane_bits)x - 0x3f3504f3) >> 23;
-    lanes m = (lanes)((lane_bits)x - ((lane_bits)exponent << 23));
-    lanes z = (m - 1) / (m + 1), z2 = z * z;
-    lanes series = 1 + z2 * (1.0f / 3 + z2 * (1.0f / 5 + z2 * (1.0f / 7)));
-    return __builtin_convertvector(exponent, lanes) * 0x1.62e43p-1f + 2 * z * series;
+    for (int64_t r = 0; r < m->v; r++) {
+        const double *x = measures_point(m, (int32_t)r);
+        int64_t at[2];
+        for (int axis = 0; axis < 2; axis++)
+            at[axis] = (int64_t)round((x[axis] - m->grid.origin[axis]) / m->grid.step[axis]);
+        set->cell_of[r] = (uint16_t)(at[0] * MAX_SIDE + at[1]);
+    }
 }
 
-SIMD_CLONES void scaling_log(float *f, const float *u, const float *self, float epsilon, int64_t n)
+/* Points may be off the grid by 1e-9 of their distance to its origin; see grid_find. */
+static double set_steps(grid_set *set, const measures_grid *grid)
 {
-    for (int64_t k = 0; k < n; k += GRID_LANES)
-        store(f + k, epsilon * logarithm(load(u + k) / load(self + k)));
+    double unit = 0;
+    for (int axis = 0; axis < 2; axis++)
+        if (grid->shape[axis] > 1)
+            unit = fmax(unit, grid->step[axis]);
+    for (int axis = 0; axis < 2; axis++) {
+        set->step[axis] = grid->shape[axis] > 1 ? grid->step[axis] / unit : 1;
+        double extent = set->step[axis] * (double)grid->shape[axis];
+        set->slack += 1e-8 * extent * extent;
+    }
+    return unit;
 }
+
+static ddsc_status grid_open(refine_bound *b)
+{
+    ddsc_status status = DDSC_OK;
+    const measures *m = b->m;
+    grid_set *set = NULL;
+    TRY(MEM_ZERO(b->ctx, set, 1));
+    b->set = set;
+    TRY(MEM_NEW(b->ctx, set->item, m->n));
+    TRY(MEM_NEW(b->ctx, set->cell_of, m->v));
+    TRY(MEM_NEW(b->ctx, set->cell, m->nnz));
+    TRY(MEM_NEW(b->ctx, set->place, m->nnz));
+    b->unit = set_steps(set, &m->grid);
+    find_cells(m, set);
+    for (int64_t i = 0; i < m->n; i++) {
+        item_box(m, set, i);
+        item_moments(m, set, i);
+        b->spread += (set->item[i].cov[0] + set->item[i].cov[2]) / (double)m->n;
+    }
+    /* Below a few cells there is nothing to tell apart. */
+    b->spread = fmax(b->spread, 20 * set->step[0] * set->step[1]);
+done:
+    return status;
+}
+
+static void grid_close(refine_bound *b)
+{
+    grid_set *set = b->set;
+    if (!set)
+        return;
+    mem_free(b->ctx, set->item);
+    mem_free(b->ctx, set->cell_of);
+    mem_free(b->ctx, set->cell);
+    mem_free(b->ctx, set->place);
+    mem_free(b->ctx, set);
+}
+
+static ddsc_status grid_room_open(const refine_bound *b, refine_room *w)
+{
+    ddsc_status status = DDSC_OK;
+    grid_room *g = NULL;
+    TRY(MEM_ZERO(b->ctx, g, 1));
+    w->own = g;
+    for (int k = 0; k < 2; k++) {
+        TRY(MEM_NEW(b->ctx, g->end[k].mass, BOX_SIZE));
+        TRY(MEM_NEW(b->ctx, g->end[k].wall, BOX_SIZE));
+    }
+    TRY(MEM_NEW(b->ctx, g->half, BOX_SIZE));
+    TRY(MEM_NEW(b->ctx, g->result, BOX_SIZE));
+done:
+    return status;
+}
+
+static void grid_room_close(const refine_bound *b, refine_room *w)
+{
+    grid_room *g = w->own;
+    if (!g)
+        return;
+    for (int k = 0; k < 2; k++) {
+        mem_free(b->ctx, g->end[k].mass);
+        mem_free(b->ctx, g->end[k].wall);
+    }
+    mem_free(b->ctx, g->half);
+    mem_free(b->ctx, g->result);
+    mem_free(b->ctx, g);
+}
+
+const refine_coupling refine_grid = {
+    .start_cells = INT64_MAX,
+    .open = grid_open,
+    .close = grid_close,
+    .room_open = grid_room_open,
+    .room_close = grid_room_close,
+    .couple = grid_couple,
+    .affine = grid_affine,
+    .sums = grid_sums,
+    .halve = grid_halve,
+    .transform = grid_transform,
+    .rounding = grid_rounding,
+    .point = grid_point,
+    .shift = grid_shift,
+};

@@ -203,6 +203,24 @@ static void test_clouds(void **state)
     ddsc_context_destroy(ctx);
 }
 
+/* Clouds large enough to be refined; the dense coupling pads both sides. */
+static void test_larger_clouds(void **state)
+{
+    static const int64_t dims[] = {2, 3, 10, 64};
+    ddsc_context *ctx = test_context(1, 0);
+    (void)state;
+    for (size_t k = 0; k < sizeof dims / sizeof *dims; k++)
+        for (int64_t size = 60; size <= 120; size += 30) {
+            measures *m = test_random_measures(ctx, 12, size, dims[k], 40 + k);
+            double ratio = check_refined(ctx, m);
+            if (ratio < 0.7)
+                fail_msg("refined bounds in %d dimensions reach %g", (int)dims[k], ratio);
+            check_projection(ctx, m);
+            ddsc_measures_destroy(m);
+        }
+    ddsc_context_destroy(ctx);
+}
+
 /* Far from the origin floats have few digits left, and sizes may be out of their range; the bounds
  * must not notice. */
 static void test_clouds_far_away(void **state)
@@ -210,20 +228,22 @@ static void test_clouds_far_away(void **state)
     static const double origin[] = {1e7, 0, 0, 0, 0}, size[] = {1, 1e-30, 1e40, 1e-170, 1e149};
     ddsc_context *ctx = test_context(1, 0);
     rng r = rng_make(5, RNG_GAUSSIANS, 1);
-    int64_t offset[21];
-    double points[20 * 8 * 2];
+    enum { N = 10, SIZE = 25 };
+    int64_t offset[N + 1];
+    double points[N * SIZE * 2];
     (void)state;
-    for (int64_t i = 0; i <= 20; i++)
-        offset[i] = 8 * i;
+    for (int64_t i = 0; i <= N; i++)
+        offset[i] = SIZE * i;
     for (int k = 0; k < 5; k++) {
-        for (int64_t p = 0; p < 20 * 8 * 2; p++)
+        for (int64_t p = 0; p < N * SIZE * 2; p++)
             points[p] = origin[k] + size[k] * rng_normal(&r);
         measures *m = NULL;
         assert_int_equal(
-            ddsc_measures_create_clouds(ctx, &m, 20, 2, points, NULL, offset, DDSC_EMPTY_ERROR),
+            ddsc_measures_create_clouds(ctx, &m, N, 2, points, NULL, offset, DDSC_EMPTY_ERROR),
             DDSC_OK);
         check_projection(ctx, m);
         check_relaxed(ctx, m);
+        check_refined(ctx, m);
         ddsc_measures_destroy(m);
     }
     ddsc_context_destroy(ctx);
@@ -345,6 +365,9 @@ static void test_failed_allocations(void **state)
     test_failing_allocations(make_refined, m);
     test_failing_allocations(make_projection, m);
     ddsc_measures_destroy(m);
+    m = test_random_measures(ctx, 6, 60, 3, 1);
+    test_failing_allocations(make_refined, m);
+    ddsc_measures_destroy(m);
     ddsc_context_destroy(ctx);
 }
 
@@ -352,6 +375,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_clouds),
+        cmocka_unit_test(test_larger_clouds),
         cmocka_unit_test(test_clouds_far_away),
         cmocka_unit_test(test_images),
         cmocka_unit_test(test_images_of_wild_weights),

@@ -259,6 +259,9 @@ static void test_clouds(void **state)
         check_taus(test_random_measures(ctx, 40, 12, dims[k], 10 + k));
         for (int64_t n = 1; n <= 3; n++)
             check_taus(test_random_measures(ctx, n, 5, dims[k], 20 + k));
+        measures *larger = test_random_measures(ctx, 50, 70, dims[k], 30 + k);
+        check_w2(larger, 4);
+        ddsc_measures_destroy(larger);
     }
     ddsc_context_destroy(ctx);
 }
@@ -310,6 +313,7 @@ static void test_ties(void **state)
     ddsc_context *ctx = test_context(1, 0);
     (void)state;
     for (size_t k = 0; k < sizeof dims / sizeof *dims; k++) {
+        check_taus(clouds_of(ctx, 40, 30, dims[k], repeated, k));
         check_taus(clouds_of(ctx, 40, 1, dims[k], on_lattice, k));
         check_taus(clouds_of(ctx, 40, 4, dims[k], on_lattice, k));
         check_taus(clouds_of(ctx, 40, 3, dims[k], repeated, k));
@@ -424,7 +428,8 @@ static void test_failed_allocations(void **state)
     ddsc_context *ctx = test_context(1, 0);
     measures *sets[] = {test_random_measures(ctx, 12, 6, 2, 1),
                         test_random_measures(ctx, 12, 6, 20, 1), images_of(ctx, 12, 5, 5, 0, 1),
-                        clouds_of(ctx, 12, 6, 4, on_lattice, 1)};
+                        clouds_of(ctx, 12, 6, 4, on_lattice, 1),
+                        test_random_measures(ctx, 8, 60, 3, 1)};
     (void)state;
     for (size_t k = 0; k < sizeof sets / sizeof *sets; k++) {
         test_failing_allocations(neighbors_call, sets[k]);
