@@ -42,8 +42,9 @@ void projection_bound_free(ddsc_context *ctx, projection_bound *b);
  * by the slack. */
 void projection_bound_tile(const projection_bound *b, int64_t i0, int64_t i1, int64_t j0,
                            int64_t j1, float *out, int64_t ld);
-/* The largest bound among the frames kept in full rather than their average: for single pairs. */
-double projection_bound_pair(const projection_bound *b, int64_t i, int64_t j);
+/* The largest bound among the frames kept in full rather than their average: for single pairs.
+ * Stops at the first frame that exceeds `enough`. */
+double projection_bound_pair(const projection_bound *b, int64_t i, int64_t j, double enough);
 
 /* ---- relaxed transport ----
  * Dropping one marginal leaves sum_i a_i f_i <= W2^2 with f_i = min_j C_ij (Kusner et al. 2015).

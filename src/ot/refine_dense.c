@@ -3,7 +3,7 @@
 
 #include "ot/refine.h"
 
-enum { MIN_MEAN_SIZE = 24, MAX_SIZE = 2048, MAX_DIM = 64 };
+enum { MIN_MEAN_SIZE = 24, MAX_SIZE = 1024, MAX_DIM = 64 };
 
 static const float FAR_AWAY = 1e15f; /* coordinates of padding */
 

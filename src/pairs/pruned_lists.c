@@ -28,10 +28,10 @@ static void list_sort(candidates *c)
         }
 }
 
-static double closer_bound(const search *s, int64_t i, int64_t j, double bound)
+static double closer_bound(const search *s, int64_t i, int64_t j, double bound, double enough)
 {
     const pair_pruning *rule = s->backend->pruning;
-    return rule->closer ? BASE_MAX(bound, rule->closer(s->bound_state, i, j)) : bound;
+    return rule->closer ? BASE_MAX(bound, rule->closer(s->bound_state, i, j, enough)) : bound;
 }
 
 static ddsc_status closer_range(void *arg, int64_t begin, int64_t end, int worker)
@@ -40,7 +40,7 @@ static ddsc_status closer_range(void *arg, int64_t begin, int64_t end, int worke
     for (int64_t i = begin; i < end; i++) {
         candidates *c = &s->list[i];
         for (int64_t p = 0; p < c->n; p++)
-            c->at[p].bound = closer_bound(s, i, c->at[p].index, c->at[p].bound);
+            c->at[p].bound = closer_bound(s, i, c->at[p].index, c->at[p].bound, INFINITY);
         list_sort(c);
         s->room[worker].n_bounds += c->n;
     }
@@ -153,7 +153,7 @@ static ddsc_status list_refill(search *s, int64_t i, double *row, int worker)
         if (row[j] < 0 || beyond(row[j], s->limit[i]) || pair_set_has(&s->solved, i, j))
             row[j] = -1;
         else
-            row[j] = closer_bound(s, i, j, row[j]);
+            row[j] = closer_bound(s, i, j, row[j], s->limit[i]);
         if (beyond(row[j], s->limit[i]))
             row[j] = -1;
         n += row[j] >= 0;

@@ -107,9 +107,10 @@ static ddsc_status fake_bound_tile(void *state, const pair_tile *t, double *d2, 
     return DDSC_OK;
 }
 
-static double fake_closer(const void *state, int64_t i, int64_t j)
+static double fake_closer(const void *state, int64_t i, int64_t j, double enough)
 {
     const fake *f = state;
+    (void)enough;
     return fake_draw(i, j, 2) % 2 ? 0.5 * fake_value(f, i, j) : 0;
 }
 
