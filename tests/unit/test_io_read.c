@@ -321,6 +321,7 @@ static const char *data_file(const char *name)
 static void test_mnist(void **state)
 {
     (void)state;
+    data_file("mnist/t10k-images-idx3-ubyte.gz"); /* skips before anything is allocated */
     ddsc_context *ctx = test_context(1, 0);
     ddsc_read_settings set;
     ddsc_read_settings_init(&set);
@@ -345,6 +346,7 @@ static void test_mnist(void **state)
 static void test_mountain(void **state)
 {
     (void)state;
+    data_file("d2/mountaindat.d2"); /* skips before anything is allocated */
     ddsc_context *ctx = test_context(1, 0);
     const char *path = data_file("d2/mountaindat.d2");
     for (int phase = 0; phase < 3; phase++) {
@@ -363,6 +365,7 @@ static void test_mountain(void **state)
 static void test_cytometry(void **state)
 {
     (void)state;
+    data_file("cytometry/PBMC8_30min_patient1_BCR-XL.fcs"); /* skips before anything is allocated */
     ddsc_context *ctx = test_context(1, 0);
     char a[TEST_PATH + 128], b[TEST_PATH + 128];
     strcpy(a, data_file("cytometry/PBMC8_30min_patient1_BCR-XL.fcs"));
