@@ -93,13 +93,15 @@ void cut_make(const cut_table *t, item_view item, const double *f, double *const
  * that makes it tight (about 0.96 of the distance of near images). */
 typedef struct refine_bound refine_bound;
 
-/* Is there a refined bound for this set? */
+/* Is there a refined bound for this set, and is it worth starting solves from it? */
 bool refine_applies(const measures *m);
+bool refine_starts(const measures *m);
 ddsc_status refine_make(ddsc_context *ctx, refine_bound **out, const measures *m);
 void refine_free(refine_bound *b);
 /* A bound for items i, j. Stops once it exceeds `enough`, or when it hardly ever will. */
 double refine_pair(refine_bound *b, int64_t i, int64_t j, double enough, int worker);
-/* Potentials of item j from which to solve the pair, until the worker's next call; NULL: none. */
+/* Potentials of item j from which to solve the pair, until the worker's next call; NULL: none to be
+ * had. Only for sets that refine_starts says yes to. */
 const double *refine_start(refine_bound *b, int64_t i, int64_t j, int worker);
 
 #endif

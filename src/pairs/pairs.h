@@ -75,7 +75,7 @@ typedef struct pair_pruning {
      * those sets that have one. refine may stop as soon as its bound exceeds `enough`, or when it
      * sees that it never will; without an end to reach (infinite) it takes a quick look. It is a
      * function of its arguments alone, whatever the worker. */
-    bool (*refines)(const void *state);
+    ddsc_status (*refine_open)(void *state, bool *offered);
     double (*refine)(void *state, int64_t i, int64_t j, double enough, int worker);
 } pair_pruning;
 

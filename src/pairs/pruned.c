@@ -262,7 +262,8 @@ ddsc_status pruned_search(ddsc_context *ctx, ddsc_graph **out, ddsc_pair_stats *
     s.tau = tau_used(s.n, settings);
     TRY(search_open(&s, job));
     TRY(lists_make(&s));
-    s.refines = backend->pruning->refines && backend->pruning->refines(state);
+    if (backend->pruning->refine_open)
+        TRY(backend->pruning->refine_open(state, &s.refines));
     TRY(rounds(&s));
     stats_collect(&s, stats);
     TRY(nearest_finish(ctx, &s.near, out));
