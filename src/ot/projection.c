@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/simd.h"
 #include "linalg/linalg.h"
 #include "ot/bounds.h"
 
@@ -367,8 +368,7 @@ void projection_bound_tile(const projection_bound *b, int64_t i0, int64_t i1, in
     }
 }
 
-__attribute__((target_clones("avx512f", "avx2", "default"))) static float
-distance2(const float *x, const float *y, int64_t n)
+SIMD_CLONES static float distance2(const float *x, const float *y, int64_t n)
 {
     lanes sum = {0};
     for (int64_t c = 0; c < n; c += LANES) {
