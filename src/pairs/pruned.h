@@ -16,7 +16,7 @@ typedef enum stage { NEW, LOOKED_AT, REFINED, SOLVED } stage;
 typedef struct candidate {
     double bound; /* of the squared distance, from below */
     int32_t index;
-    int32_t stage; /* reached or on its way in this round */
+    stage stage; /* reached or on its way in this round */
 } candidate;
 
 /* What is left to look at for one item, nearest bound first. */
