@@ -42,8 +42,9 @@ void projection_bound_free(ddsc_context *ctx, projection_bound *b);
  * by the slack. */
 void projection_bound_tile(const projection_bound *b, int64_t i0, int64_t i1, int64_t j0,
                            int64_t j1, float *out, int64_t ld);
-/* The largest bound among the frames kept in full rather than their average: for single pairs. */
-double projection_bound_pair(const projection_bound *b, int64_t i, int64_t j);
+/* The largest bound among the frames kept in full rather than their average: for single pairs.
+ * Stops at the first frame that exceeds `enough`. */
+double projection_bound_pair(const projection_bound *b, int64_t i, int64_t j, double enough);
 
 /* ---- relaxed transport ----
  * Dropping one marginal leaves sum_i a_i f_i <= W2^2 with f_i = min_j C_ij (Kusner et al. 2015).
@@ -92,13 +93,15 @@ void cut_make(const cut_table *t, item_view item, const double *f, double *const
  * that makes it tight (about 0.96 of the distance of near images). */
 typedef struct refine_bound refine_bound;
 
-/* Is there a refined bound for this set? */
+/* Is there a refined bound for this set, and is it worth starting solves from it? */
 bool refine_applies(const measures *m);
+bool refine_starts(const measures *m);
 ddsc_status refine_make(ddsc_context *ctx, refine_bound **out, const measures *m);
 void refine_free(refine_bound *b);
 /* A bound for items i, j. Stops once it exceeds `enough`, or when it hardly ever will. */
 double refine_pair(refine_bound *b, int64_t i, int64_t j, double enough, int worker);
-/* Potentials of item j from which to solve the pair, until the worker's next call; NULL: none. */
+/* Potentials of item j from which to solve the pair, until the worker's next call; NULL: none to be
+ * had. Only for sets that refine_starts says yes to. */
 const double *refine_start(refine_bound *b, int64_t i, int64_t j, int worker);
 
 #endif

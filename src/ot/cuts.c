@@ -1,6 +1,7 @@
 /* Dual cuts: potentials of one solved pair bound the distance of its ends to every other item. */
 #include <math.h>
 
+#include "base/simd.h"
 #include "linalg/linalg.h"
 #include "ot/bounds.h"
 
@@ -31,8 +32,8 @@ void cut_table_free(ddsc_context *ctx, cut_table *t)
     *t = (cut_table){0};
 }
 
-__attribute__((target_clones("avx512f", "avx2", "default"))) static void
-lower_to(float *restrict potential, const float *restrict cost, float f, int64_t n)
+SIMD_CLONES static void lower_to(float *restrict potential, const float *restrict cost, float f,
+                                 int64_t n)
 {
     for (int64_t y = 0; y < n; y++) {
         float value = cost[y] - f;

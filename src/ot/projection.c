@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/simd.h"
 #include "linalg/linalg.h"
 #include "ot/bounds.h"
 
@@ -367,8 +368,7 @@ void projection_bound_tile(const projection_bound *b, int64_t i0, int64_t i1, in
     }
 }
 
-__attribute__((target_clones("avx512f", "avx2", "default"))) static float
-distance2(const float *x, const float *y, int64_t n)
+SIMD_CLONES static float distance2(const float *x, const float *y, int64_t n)
 {
     lanes sum = {0};
     for (int64_t c = 0; c < n; c += LANES) {
@@ -381,10 +381,10 @@ distance2(const float *x, const float *y, int64_t n)
     return total;
 }
 
-double projection_bound_pair(const projection_bound *b, int64_t i, int64_t j)
+double projection_bound_pair(const projection_bound *b, int64_t i, int64_t j, double enough)
 {
-    float largest = 0;
-    for (int64_t f = 0; f < b->n_frames; f++) {
+    float largest = 0, stop = (float)fmin(1.01 * enough / b->unit2, 1e30);
+    for (int64_t f = 0; f < b->n_frames && largest <= stop; f++) {
         float d2 = distance2(b->frame + (i * b->n_frames + f) * b->length,
                              b->frame + (j * b->n_frames + f) * b->length, b->length);
         largest = d2 > largest ? d2 : largest;

@@ -13,7 +13,9 @@
 enum {
     START_LEVELS = 4, /* of a quick look, and for the start of a solve */
     SELF_ITERATIONS = 6,
-    MAX_POINT_DIM = 64
+    MAX_POINT_DIM = 64,
+    MAX_START_SIZE = 256,
+    MIN_ITEMS = 8 /* fewer are solved before their self scalings are made */
 };
 
 static const double EPSILON_SHARE = 0.4;
@@ -141,8 +143,6 @@ const double *refine_start(refine_bound *b, int64_t i, int64_t j, int worker)
 {
     refine_room *w = &b->room[worker];
     double shift[MAX_POINT_DIM], y[MAX_POINT_DIM], largest = 0;
-    if (measures_item(b->m, i).n * measures_item(b->m, j).n > b->coupling->start_cells)
-        return NULL;
     start(b, w, i, j);
     run_levels(b, w, 0, START_LEVELS);
     first_transform(b, w, START_LEVELS - 1, &largest);
@@ -214,7 +214,15 @@ static void room_close(const refine_bound *b, refine_room *w)
 
 bool refine_applies(const measures *m)
 {
-    return m->d <= MAX_POINT_DIM && (refine_grid_applies(m) || refine_dense_applies(m));
+    return m->n >= MIN_ITEMS && m->d <= MAX_POINT_DIM &&
+           (refine_grid_applies(m) || refine_dense_applies(m));
+}
+
+/* Large clouds are solved as fast from the solver's own start. */
+bool refine_starts(const measures *m)
+{
+    return refine_applies(m) &&
+           (refine_grid_applies(m) || measures_largest_item(m) <= MAX_START_SIZE);
 }
 
 void refine_free(refine_bound *b)

@@ -26,7 +26,6 @@ typedef struct refine_room {
 
 /* Costs c(x, y) and kernels exp(-c / epsilon) between the points of the two sides. */
 typedef struct refine_coupling {
-    int64_t start_cells; /* pairs with more arcs are solved faster from the solver's own start */
     ddsc_status (*open)(refine_bound *b); /* b->set, b->unit, b->spread */
     void (*close)(refine_bound *b);
     ddsc_status (*room_open)(const refine_bound *b, refine_room *w);
@@ -43,9 +42,10 @@ typedef struct refine_coupling {
     /* How far f + g may exceed the true costs after a transform, `largest` the largest magnitude in
      * f and g. */
     double (*rounding)(const refine_bound *b, const refine_room *w, double largest);
-    /* The coordinates of point k of side 1, and the difference of the means (side 0 - side 1). */
-    void (*point)(const refine_bound *b, const refine_room *w, int64_t k, double *x);
+    /* The difference of the means, side 0 - side 1. */
     void (*shift)(const refine_bound *b, const refine_room *w, double *d);
+    /* The coordinates of point k of side 1. */
+    void (*point)(const refine_bound *b, const refine_room *w, int64_t k, double *x);
 } refine_coupling;
 
 struct refine_bound {

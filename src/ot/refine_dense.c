@@ -3,7 +3,7 @@
 
 #include "ot/refine.h"
 
-enum { MIN_MEAN_SIZE = 24, MAX_SIZE = 2048, MAX_DIM = 64 };
+enum { MIN_MEAN_SIZE = 24, MAX_SIZE = 1024, MAX_DIM = 64 };
 
 static const float FAR_AWAY = 1e15f; /* coordinates of padding */
 
@@ -216,7 +216,6 @@ static void dense_room_close(const refine_bound *b, refine_room *w)
 }
 
 const refine_coupling refine_dense = {
-    .start_cells = 256 * 256,
     .open = dense_open,
     .close = dense_close,
     .room_open = dense_room_open,
@@ -227,6 +226,6 @@ const refine_coupling refine_dense = {
     .halve = dense_halve,
     .transform = dense_transform,
     .rounding = dense_rounding,
-    .point = dense_point,
     .shift = dense_shift,
+    .point = dense_point,
 };

@@ -377,7 +377,6 @@ static void grid_room_close(const refine_bound *b, refine_room *w)
 }
 
 const refine_coupling refine_grid = {
-    .start_cells = INT64_MAX,
     .open = grid_open,
     .close = grid_close,
     .room_open = grid_room_open,
@@ -388,6 +387,6 @@ const refine_coupling refine_grid = {
     .halve = grid_halve,
     .transform = grid_transform,
     .rounding = grid_rounding,
-    .point = grid_point,
     .shift = grid_shift,
+    .point = grid_point,
 };

@@ -14,7 +14,8 @@ typedef struct w2 {
     exact_solver **solver;
     pair_ij *last;         /* one a worker: what its solver holds */
     cut_table cuts;        /* empty: no cuts */
-    refine_bound *refined; /* NULL: none for this set */
+    bool starts;           /* solves start from refined potentials */
+    refine_bound *refined; /* NULL: none for this set, or not yet */
 } w2;
 
 static void w2_close(void *state)
@@ -43,10 +44,11 @@ static ddsc_status w2_open(void **state, const pair_job *job, ddsc_pair_stats *s
     for (int k = 0; k < s->n_workers; k++)
         TRY(exact_create(job->ctx, &s->solver[k]));
     TRY(MEM_ZERO(job->ctx, s->last, s->n_workers));
-    /* Cuts are cheaper than refined bounds, but where there are those they add too little. */
-    if (refine_applies(job->m))
+    s->starts = refine_starts(job->m);
+    if (s->starts)
         TRY(refine_make(job->ctx, &s->refined, job->m));
-    else if (measures_is_shared(job->m) && job->m->v <= CUT_MAX_SUPPORT)
+    /* Cuts are cheaper than refined bounds, but where there are those they add too little. */
+    if (!refine_applies(job->m) && measures_is_shared(job->m) && job->m->v <= CUT_MAX_SUPPORT)
         TRY(cut_table_make(job->ctx, &s->cuts, job->m));
     *state = s;
     s = NULL;
@@ -67,7 +69,7 @@ static ddsc_status solve_pair(w2 *s, int worker, int64_t i, int64_t j, double *d
 {
     exact_result result;
     exact_solver *solver = s->solver[worker];
-    if (s->refined)
+    if (s->starts)
         exact_start(solver, refine_start(s->refined, i, j, worker));
     ddsc_status status = exact_solve_items(solver, &result, s->m, i, s->m, j, s->max_pivots);
     if (status < 0)
@@ -109,10 +111,11 @@ static bool w2_cut(void *state, int worker, int side, pair_cut *cut)
     return true;
 }
 
-static bool w2_refines(const void *state)
+static ddsc_status w2_refine_open(void *state, bool *offered)
 {
-    const w2 *s = state;
-    return s->refined != NULL;
+    w2 *s = state;
+    *offered = refine_applies(s->m);
+    return *offered && !s->refined ? refine_make(s->ctx, &s->refined, s->m) : DDSC_OK;
 }
 
 static double w2_refine(void *state, int64_t i, int64_t j, double enough, int worker)
@@ -124,7 +127,7 @@ static double w2_refine(void *state, int64_t i, int64_t j, double enough, int wo
 static const pair_pruning w2_pruning = {.bound = &bound_w2,
                                         .closer = bound_w2_closer,
                                         .cut = w2_cut,
-                                        .refines = w2_refines,
+                                        .refine_open = w2_refine_open,
                                         .refine = w2_refine};
 
 const pair_backend backend_w2 = {

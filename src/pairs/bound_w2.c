@@ -84,10 +84,10 @@ static ddsc_status bound_tile(void *state, const pair_tile *t, double *d2, int64
     return DDSC_OK;
 }
 
-double bound_w2_closer(const void *state, int64_t i, int64_t j)
+double bound_w2_closer(const void *state, int64_t i, int64_t j, double enough)
 {
     const bound_state *s = state;
-    return s->relaxed ? 0 : projection_bound_pair(&s->projection, i, j);
+    return s->relaxed ? 0 : projection_bound_pair(&s->projection, i, j, enough);
 }
 
 const pair_backend bound_w2 = {.name = "w2 lower bounds",

@@ -64,8 +64,9 @@ typedef struct pair_cut {
 /* What a metric offers to the pruned search. */
 typedef struct pair_pruning {
     const pair_backend *bound; /* its tiles are lower bounds of the metric's */
-    /* Optional: a bound for one pair that costs a little more; `state` is that of `bound`. */
-    double (*closer)(const void *state, int64_t i, int64_t j);
+    /* Optional: a bound for one pair that costs a little more and may stop once it exceeds
+     * `enough`; `state` is that of `bound`. */
+    double (*closer)(const void *state, int64_t i, int64_t j, double enough);
     /* Optional. After a 1 x 1 tile (i, j): a linear minorant for i (side 0) or j (side 1), that is
      * D^2(item, y) >= unit (constant + sum over y's entries of weight * potential[index]).
      * potential has a slot for each row of the support table. False: not to be had. */
@@ -74,13 +75,13 @@ typedef struct pair_pruning {
      * those sets that have one. refine may stop as soon as its bound exceeds `enough`, or when it
      * sees that it never will; without an end to reach (infinite) it takes a quick look. It is a
      * function of its arguments alone, whatever the worker. */
-    bool (*refines)(const void *state);
+    ddsc_status (*refine_open)(void *state, bool *offered);
     double (*refine)(void *state, int64_t i, int64_t j, double enough, int worker);
 } pair_pruning;
 
 extern const pair_backend backend_w2, backend_sinkhorn, backend_mmd, backend_lot;
 extern const pair_backend bound_w2; /* lower bounds of backend_w2 */
-double bound_w2_closer(const void *state, int64_t i, int64_t j);
+double bound_w2_closer(const void *state, int64_t i, int64_t j, double enough);
 
 const pair_backend *backend_find(ddsc_metric metric);
 

@@ -33,9 +33,9 @@ static double enough_of(const search *s, int64_t i, int64_t j)
 
 static bool waits(const search *s, int64_t i, const candidate *c)
 {
-    if (!s->refines || c->refined == REFINED_FULL)
+    if (!s->refines || c->stage >= REFINED)
         return false;
-    return c->refined == REFINED_NOT || isfinite(enough_of(s, i, c->index));
+    return c->stage == NEW || isfinite(enough_of(s, i, c->index));
 }
 
 /* Solves that would fill the heap of item i if no one else proposed them. */
@@ -55,8 +55,16 @@ static int64_t refine_batch(const search *s, int64_t i)
     return BASE_MAX(0, 2 * n_missing(s, i) - ready);
 }
 
-/* The first few of each list that wait for a refined bound; both ends are marked, so that a pair is
- * refined once. */
+/* Both ends are marked, so that a pair is worked on once. */
+static void mark(search *s, int64_t i, candidate *c, stage reached)
+{
+    candidate *back = list_find(s, c->index, i);
+    c->stage = reached;
+    if (back)
+        back->stage = reached;
+}
+
+/* The first few of each list that wait for a refined bound. */
 static ddsc_status propose_refinements(search *s)
 {
     ddsc_status status = DDSC_OK;
@@ -64,13 +72,10 @@ static ddsc_status propose_refinements(search *s)
     for (int64_t i = 0; i < s->n; i++) {
         int64_t left = refine_batch(s, i);
         for (int64_t p = 0; p < s->list[i].n && left > 0; p++) {
-            candidate *c = &s->list[i].at[p], *back;
+            candidate *c = &s->list[i].at[p];
             if (!waits(s, i, c))
                 continue;
-            c->refined = isfinite(enough_of(s, i, c->index)) ? REFINED_FULL : REFINED_QUICK;
-            back = list_find(s, c->index, i);
-            if (back)
-                back->refined = c->refined;
+            mark(s, i, c, isfinite(enough_of(s, i, c->index)) ? REFINED : LOOKED_AT);
             TRY(push_pair(s, i, c->index));
             left--;
         }
@@ -79,8 +84,8 @@ done:
     return status;
 }
 
-/* The first few of each list; a pair proposed by both ends, or earlier, is solved once. Where a
- * limit is known, nobody overtakes a candidate that waits for its refined bound. */
+/* The first few of each list. Where a limit is known, nobody overtakes a candidate that waits for
+ * its refined bound. */
 static ddsc_status propose_solves(search *s)
 {
     ddsc_status status = DDSC_OK;
@@ -88,16 +93,18 @@ static ddsc_status propose_solves(search *s)
     for (int64_t i = 0; i < s->n; i++) {
         int64_t left = isfinite(s->limit[i]) ? SOLVE_BATCH : (n_missing(s, i) + 1) / 2;
         for (int64_t p = 0; p < s->list[i].n && left > 0; p++) {
-            const candidate *c = &s->list[i].at[p];
+            candidate *c = &s->list[i].at[p];
             bool fresh = false;
             if (waits(s, i, c) && isfinite(s->limit[i]))
                 break;
             if (waits(s, i, c))
                 continue;
-            TRY(pair_set_add(s->ctx, &s->solved, i, c->index, &fresh));
-            if (fresh)
-                TRY(push_pair(s, i, c->index));
             left--;
+            if (c->stage == SOLVED) /* proposed by the other end */
+                continue;
+            mark(s, i, c, SOLVED);
+            TRY(pair_set_add(s->ctx, &s->solved, i, c->index, &fresh));
+            TRY(push_pair(s, i, c->index));
         }
     }
 done:
@@ -255,7 +262,8 @@ ddsc_status pruned_search(ddsc_context *ctx, ddsc_graph **out, ddsc_pair_stats *
     s.tau = tau_used(s.n, settings);
     TRY(search_open(&s, job));
     TRY(lists_make(&s));
-    s.refines = backend->pruning->refines && backend->pruning->refines(state);
+    if (backend->pruning->refine_open)
+        TRY(backend->pruning->refine_open(state, &s.refines));
     TRY(rounds(&s));
     stats_collect(&s, stats);
     TRY(nearest_finish(ctx, &s.near, out));

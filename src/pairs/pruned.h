@@ -9,14 +9,14 @@
 #include "pairs/pair_set.h"
 #include "pairs/pairs.h"
 
-/* How far the bound of a candidate has been refined: a quick look tells the order in which to solve
- * as long as no limit is known. */
-typedef enum refinement { REFINED_NOT, REFINED_QUICK, REFINED_FULL } refinement;
+/* How far a candidate has come: a quick look tells the order in which to solve as long as no limit
+ * is known. */
+typedef enum stage { NEW, LOOKED_AT, REFINED, SOLVED } stage;
 
 typedef struct candidate {
     double bound; /* of the squared distance, from below */
     int32_t index;
-    int32_t refined; /* or on its way */
+    stage stage; /* reached or on its way in this round */
 } candidate;
 
 /* What is left to look at for one item, nearest bound first. */
@@ -29,8 +29,8 @@ typedef struct candidates {
 
 typedef struct worker_room {
     float *potential; /* of a cut: one slot a support row */
-    double *row;      /* bounds of one item against all */
-    int64_t n_bounds;
+    double *rows;     /* of a refill: bounds of some items against all */
+    int64_t n_bounds, n_refilled;
     ddsc_pair_stats stats;
 } worker_room;
 
@@ -43,10 +43,11 @@ typedef struct search {
     bool refines; /* the metric has refined bounds for this set */
     int64_t bound_side, n_bounds;
     candidate *first; /* storage of the first lists */
+    int32_t *seen;    /* n x width: who was on them */
+    int64_t width;
     candidates *list;
     nearest near;
-    double *limit;   /* tau-th distance of each item when the lists were last looked through */
-    int64_t *refill; /* items whose lists ran out */
+    double *limit; /* tau-th distance of each item when the lists were last looked through */
     pair_set solved;
     pair_ij *pair; /* of the round */
     int64_t n_pairs, pair_room;
@@ -68,7 +69,7 @@ static inline bool beyond(double bound, double limit)
 ddsc_status lists_make(search *s);
 /* Leave out what is solved or out of reach, sort, take a new look at the limits. */
 ddsc_status lists_clean(search *s);
-/* Lists that ran out before their limit get all that their first bounds leave in reach. */
+/* Lists that ran out before their limit get all others that their first bounds leave in reach. */
 ddsc_status lists_refill(search *s, int64_t *n_refilled);
 /* The entry of `other` in the list of `item`, or NULL. */
 candidate *list_find(const search *s, int64_t item, int64_t other);

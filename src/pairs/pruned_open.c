@@ -4,12 +4,8 @@ static ddsc_status rooms_open(search *s)
 {
     ddsc_status status = DDSC_OK;
     TRY(MEM_ZERO(s->ctx, s->room, s->n_workers));
-    for (int w = 0; w < s->n_workers; w++) {
-        /* Tiles of one row are written bound_side at a time. */
-        TRY(MEM_NEW(s->ctx, s->room[w].row, s->n + s->bound_side));
-        if (s->backend->pruning->cut)
-            TRY(MEM_NEW(s->ctx, s->room[w].potential, s->m->v));
-    }
+    for (int w = 0; w < s->n_workers && s->backend->pruning->cut; w++)
+        TRY(MEM_NEW(s->ctx, s->room[w].potential, s->m->v));
 done:
     return status;
 }
@@ -28,7 +24,6 @@ ddsc_status search_open(search *s, const pair_job *job)
     TRY(nearest_create(s->ctx, &s->near, s->n, s->tau));
     TRY(pair_set_create(s->ctx, &s->solved));
     TRY(MEM_NEW(s->ctx, s->limit, s->n));
-    TRY(MEM_NEW(s->ctx, s->refill, s->n));
     TRY(rooms_open(s));
 done:
     return status;
@@ -40,13 +35,13 @@ void search_close(search *s)
         list_drop(s->ctx, &s->list[i]);
     for (int w = 0; s->room && w < s->n_workers; w++) {
         mem_free(s->ctx, s->room[w].potential);
-        mem_free(s->ctx, s->room[w].row);
+        mem_free(s->ctx, s->room[w].rows);
     }
     mem_free(s->ctx, s->room);
     mem_free(s->ctx, s->list);
     mem_free(s->ctx, s->pair);
     mem_free(s->ctx, s->limit);
-    mem_free(s->ctx, s->refill);
+    mem_free(s->ctx, s->seen);
     pair_set_free(s->ctx, &s->solved);
     nearest_free(s->ctx, &s->near);
     mem_free(s->ctx, s->first);

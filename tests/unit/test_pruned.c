@@ -107,15 +107,17 @@ static ddsc_status fake_bound_tile(void *state, const pair_tile *t, double *d2, 
     return DDSC_OK;
 }
 
-static double fake_closer(const void *state, int64_t i, int64_t j)
+static double fake_closer(const void *state, int64_t i, int64_t j, double enough)
 {
     const fake *f = state;
+    (void)enough;
     return fake_draw(i, j, 2) % 2 ? 0.5 * fake_value(f, i, j) : 0;
 }
 
-static bool fake_refines(const void *state)
+static ddsc_status fake_refine_open(void *state, bool *offered)
 {
-    return ((const fake *)state)->refines;
+    *offered = ((const fake *)state)->refines;
+    return DDSC_OK;
 }
 
 /* A function of its arguments: less when a quick look is asked for, more near `enough`. */
@@ -134,8 +136,10 @@ static const pair_backend fake_bound = {.name = "fake bound",
                                         .open = fake_bound_open,
                                         .tile = fake_bound_tile,
                                         .close = fake_bound_close};
-static const pair_pruning fake_pruning = {
-    .bound = &fake_bound, .closer = fake_closer, .refines = fake_refines, .refine = fake_refine};
+static const pair_pruning fake_pruning = {.bound = &fake_bound,
+                                          .closer = fake_closer,
+                                          .refine_open = fake_refine_open,
+                                          .refine = fake_refine};
 static const pair_backend fake_backend = {
     .name = "fake", .tile_side = 5, .tile = fake_tile, .pruning = &fake_pruning};
 
