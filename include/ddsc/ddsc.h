@@ -125,6 +125,19 @@ DDSC_API ddsc_status ddsc_measures_create_dense(ddsc_context *context, ddsc_meas
                                                 ddsc_on_empty on_empty);
 DDSC_API void ddsc_measures_destroy(ddsc_measures *measures);
 
+/* One item where it lies in memory: n points of `dim` coordinates, row-major, and their weights. */
+typedef struct ddsc_cloud {
+    int64_t n;
+    const void *points;    /* n x dim double, or float with is_float */
+    const double *weights; /* n, or NULL: uniform */
+    int is_float;
+} ddsc_cloud;
+
+/* Own points again, each item from its own arrays, which are copied once. */
+DDSC_API ddsc_status ddsc_measures_create_items(ddsc_context *context, ddsc_measures **measures,
+                                                int64_t n_items, int64_t dim,
+                                                const ddsc_cloud *items, ddsc_on_empty on_empty);
+
 /* A borrowed view of everything; valid as long as the measures. `row[i]` is the input row of item i
  * (differs from i only where empty items were dropped); ids and labels are by input row. */
 typedef struct ddsc_measures_view {
@@ -327,6 +340,18 @@ DDSC_API ddsc_status ddsc_embed_run(ddsc_context *context, double **out, int64_t
                                     ddsc_pair_stats *stats, const ddsc_measures *measures,
                                     const ddsc_metric_settings *settings);
 
+/* The reference that the settings ask for, as a set of one item: with reference_rule MEASURES and
+ * this set, other items are embedded beside the first ones. */
+DDSC_API ddsc_status ddsc_reference_create(ddsc_context *context, ddsc_measures **reference,
+                                           const ddsc_measures *measures,
+                                           const ddsc_metric_settings *settings);
+
+/* Distances between the first n_known items of a set and the rest: out is (n_items - n_known) x
+ * n_known, row-major, one row for each of the rest. Values as in ddsc_distance_run. */
+DDSC_API ddsc_status ddsc_cross_run(ddsc_context *context, double *out, ddsc_pair_stats *stats,
+                                    const ddsc_measures *measures, int64_t n_known,
+                                    const ddsc_metric_settings *settings, int squared);
+
 /* One transport problem. Caller's arrays, any of which may be NULL except a, b and cost:
  * plan_* room for n + m - 1 entries; potentials f (n) and g (m) satisfy f_i + g_j <= cost_ij. */
 typedef struct ddsc_transport {
@@ -376,6 +401,12 @@ DDSC_API ddsc_status ddsc_neighbors_run(ddsc_context *context, ddsc_graph **grap
                                         ddsc_pair_stats *stats, const ddsc_measures *measures,
                                         const ddsc_metric_settings *metric,
                                         const ddsc_graph_settings *settings);
+/* The tau nearest of each of the rest among the first n_known items, which are exactly those of the
+ * full matrix. Column c is item n_known + c; indices are below n_known; sample is not used. */
+DDSC_API ddsc_status ddsc_cross_neighbors_run(ddsc_context *context, ddsc_graph **graph,
+                                              ddsc_pair_stats *stats, const ddsc_measures *measures,
+                                              int64_t n_known, const ddsc_metric_settings *metric,
+                                              const ddsc_graph_settings *settings);
 /* From a square matrix of distances (NaN: unknown, no edge); must be symmetric. squared: D^2, which
  * may be negative, as unbiased estimates are. */
 DDSC_API ddsc_status ddsc_graph_create_from_matrix(ddsc_context *context, ddsc_graph **graph,
@@ -474,6 +505,26 @@ typedef struct ddsc_clustering_view {
 DDSC_API void ddsc_clustering_get_view(const ddsc_clustering *clustering,
                                        ddsc_clustering_view *view);
 DDSC_API const int32_t *ddsc_clustering_get_labels(const ddsc_clustering *clustering);
+
+/* The weighted graph that was cut, and what it takes to place new items beside the old ones. */
+typedef struct ddsc_affinity_view {
+    int64_t n, n_entries;
+    const int64_t *offset; /* n + 1: CSR of (A + A^T)/2, columns ascending, no diagonal */
+    const int32_t *column;
+    const double *value;
+    double gamma;        /* 0: local scaling by `scale` */
+    const double *scale; /* n: s_i, the distance to the neighbour of rank scale_rank; or NULL */
+    int64_t scale_rank;  /* the last one where fewer are known */
+    double scale_floor;  /* no s_i is taken below this */
+    int64_t n_vectors;   /* columns of the embedding */
+    const double *walk;  /* n x n_vectors: the embedding before its rows are normalised, over the
+                            square root of the degree: weighted eigenvectors of the random walk */
+} ddsc_affinity_view;
+
+/* Nystrom's extension of column k to a new item x is sum_j a_xj walk_jk / (1 - eigenvalue_k), up to
+ * a factor of the row. */
+DDSC_API void ddsc_clustering_get_affinity(const ddsc_clustering *clustering,
+                                           ddsc_affinity_view *view);
 
 /* Lloyd's k-means with k-means++ and restarts on rows (n x dim). labels: n. */
 DDSC_API ddsc_status ddsc_kmeans_run(ddsc_context *context, int32_t *labels, double *inertia,

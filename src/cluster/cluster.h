@@ -50,6 +50,10 @@ int64_t embed_width(int64_t k, bool paper);
  */
 ddsc_status embed_rows(ddsc_context *ctx, double *rows, int64_t width, const decomposition *d,
                        int64_t k, bool paper);
+/* The same before rows are normalised, over the square root of the degree: eigenvectors of the
+ * random walk, for Nystrom's extension. */
+ddsc_status embed_walk(ddsc_context *ctx, double *walk, int64_t width, const decomposition *d,
+                       int64_t k, bool paper);
 
 /* ---- clusters that are too small ---- */
 
@@ -89,6 +93,9 @@ struct ddsc_clustering {
     int32_t *sweep_labels;
     ddsc_graph *graph;
     char *advice;
+    sparse affinity;
+    double *scale, *walk;
+    double scale_floor;
 };
 
 /* Everything after the graph. `wide` (or NULL) is a graph of more neighbours for the modularity. */

@@ -119,6 +119,33 @@ done:
     return status;
 }
 
+/* Weight of each eigenvector. */
+static void fill_weights(double *weight, int64_t width, const eigen_result *e, int64_t k,
+                         bool paper)
+{
+    double p = paper ? 0 : solve_power(e->value, width, (double)k);
+    for (int64_t j = 0; j < width; j++) {
+        double lambda = fmin(fmax(e->value[j], 0), 1);
+        weight[j] = paper ? 1 : lambda > 0 ? pow(lambda, p) : 0;
+    }
+}
+
+ddsc_status embed_walk(ddsc_context *ctx, double *walk, int64_t width, const decomposition *d,
+                       int64_t k, bool paper)
+{
+    const eigen_result *e = &d->eigen;
+    double *weight = NULL;
+    ddsc_status status = MEM_NEW(ctx, weight, width);
+    if (status < 0)
+        return status;
+    fill_weights(weight, width, e, k, paper);
+    for (int64_t i = 0; i < d->n; i++)
+        for (int64_t j = 0; j < width; j++)
+            walk[i * width + j] = weight[j] * e->vector[i * e->k + j] / sqrt(d->degree[i]);
+    mem_free(ctx, weight);
+    return DDSC_OK;
+}
+
 ddsc_status embed_rows(ddsc_context *ctx, double *rows, int64_t width, const decomposition *d,
                        int64_t k, bool paper)
 {
@@ -129,11 +156,7 @@ ddsc_status embed_rows(ddsc_context *ctx, double *rows, int64_t width, const dec
     bool faint;
     TRY(MEM_NEW(ctx, weight, width));
     TRY(MEM_NEW(ctx, sound, d->n));
-    double p = paper ? 0 : solve_power(e->value, width, (double)k);
-    for (int64_t j = 0; j < width; j++) {
-        double lambda = fmin(fmax(e->value[j], 0), 1);
-        weight[j] = paper ? 1 : lambda > 0 ? pow(lambda, p) : 0;
-    }
+    fill_weights(weight, width, e, k, paper);
     for (int64_t i = 0; i < d->n; i++) {
         for (int64_t j = 0; j < width; j++)
             rows[i * width + j] = weight[j] * e->vector[i * e->k + j];

@@ -251,6 +251,24 @@ done:
     return status;
 }
 
+/* The affinity and what extends the embedding, for those who ask later. */
+static ddsc_status keep_affinity(ddsc_context *ctx, ddsc_clustering *c, spectral_job *j,
+                                 const ddsc_graph *graph)
+{
+    ddsc_status status = DDSC_OK;
+    int64_t n = j->d.n;
+    if (j->d.affinity.gamma == 0) {
+        TRY(MEM_NEW(ctx, c->scale, n));
+        TRY(affinity_scales(ctx, c->scale, &c->scale_floor, graph));
+    }
+    TRY(MEM_NEW(ctx, c->walk, n * j->width));
+    TRY(embed_walk(ctx, c->walk, j->width, &j->d, c->view.k, j->set->paper));
+    c->affinity = j->d.a;
+    j->d.a = (sparse){0};
+done:
+    return status;
+}
+
 /* The weights of the wider graph, by the same gamma. */
 static ddsc_status weigh_wide(ddsc_context *ctx, spectral_job *j, const ddsc_graph *wide)
 {
@@ -291,6 +309,7 @@ ddsc_status spectral_fit(ddsc_context *ctx, ddsc_clustering *c, const ddsc_graph
     o.least = set->paper ? 0 : set->min_cluster * (double)j.d.n / (double)c->view.k;
     TRY(advice_write(ctx, &c->advice, &c->view, &j.d, &o, set));
     c->view.advice = c->advice;
+    TRY(keep_affinity(ctx, c, &j, graph));
 done:
     mem_free(ctx, results);
     job_free(ctx, &j);

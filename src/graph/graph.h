@@ -51,6 +51,12 @@ typedef struct affinity_report {
 ddsc_status affinity_build(ddsc_context *ctx, sparse *out, affinity_report *report,
                            const ddsc_graph *graph, const affinity_settings *settings);
 
+/* The neighbour whose distance is the local scale of an item. */
+enum { AFFINITY_SCALE_RANK = 7 };
+
+/* Local scales s_i (n) and the least value they may take. */
+ddsc_status affinity_scales(ddsc_context *ctx, double *scale, double *least, const ddsc_graph *g);
+
 /* Its square root's square root is still a normal double, so no scaling of it underflows. */
 #define AFFINITY_FLOOR 1e-280
 
