@@ -123,8 +123,8 @@ static void add_map(text *t, const report_data *d)
                       "far apart differs, but how far says little.");
     text_add(t, "<div class=\"controls\">\n");
     add_legend(t, d);
-    text_add(t, "<input id=\"search\" type=\"search\" placeholder=\"find an id\" "
-                "aria-label=\"show only ids with these letters\">\n");
+    text_add(t, "<label>find <input id=\"search\" type=\"search\" "
+                "title=\"show only ids with these letters\"></label>\n");
     if (report_page_has_classes(d))
         text_add(t,
                  "<select id=\"by\" aria-label=\"colour by\"><option value=\"cluster\">colour by "
