@@ -20,6 +20,8 @@ typedef struct cluster_result {
     const char *truth_name;      /* NULL: no scores */
     ddsc_scores scores;
     ddsc_scores *sweep_scores; /* n_sweep, or NULL */
+    json_t *confusion;         /* classes against clusters, or NULL */
+    double *map;               /* n_rows x 2, or NULL; made with the files */
     double read_s, distances_s, eigen_s, kmeans_s, total_s;
 } cluster_result;
 
@@ -33,7 +35,12 @@ json_t *cluster_settings_json(const cluster_result *r);
 json_t *cluster_chosen_json(const cluster_result *r);
 json_t *cluster_json(const cluster_result *r, bool with_labels);
 void cluster_summary(text *t, const cluster_result *r);
-void cluster_page(text *t, const cluster_result *r);
+/* Typical and doubtful items of each cluster, distances between neighbours. */
+void cluster_put_findings(json_t *root, const cluster_result *r);
+/* Counts of classes by cluster, or NULL when there are too many to look at. */
+json_t *cluster_confusion(const cluster_result *r, const int32_t *truth);
+/* Places for the map in r->map. */
+bool cluster_make_map(cluster_result *r, int *code);
 
 extern const char *const cluster_file_names[]; /* NULL-terminated */
 bool cluster_write(cluster_result *r, const char *dir, int *code);

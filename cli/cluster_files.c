@@ -5,10 +5,11 @@
 #include <unistd.h>
 
 #include "cluster.h"
+#include "report_page.h"
 
-const char *const cluster_file_names[] = {"labels.csv",  "embedding.npy", "eigenvalues.csv",
-                                          "graph.mtx",   "model.npz",     "sweep.csv",
-                                          "report.html", "result.json",   NULL};
+const char *const cluster_file_names[] = {
+    "labels.csv", "embedding.npy", "eigenvalues.csv", "graph.mtx",   "model.npz",
+    "sweep.csv",  "map.npy",       "report.html",     "result.json", NULL};
 
 static bool write_labels(cluster_result *r, const char *path, int *code)
 {
@@ -90,10 +91,27 @@ static bool write_sweep(cluster_result *r, const char *path, int *code)
     return good;
 }
 
+static bool write_map(cluster_result *r, const char *path, int *code)
+{
+    return session_wrote(
+        r->s, ddsc_matrix_write(r->s->ctx, r->map, r->n_rows, 2, path, r->s->opt.force), code);
+}
+
 static bool write_report(cluster_result *r, const char *path, int *code)
 {
     text t = {0};
-    cluster_page(&t, r);
+    json_t *result = cluster_json(r, false);
+    report_data d = {.result = result,
+                     .n_rows = r->n_rows,
+                     .k = r->view.k,
+                     .label = r->row_labels,
+                     .xy = r->map};
+    if (r->has_items) {
+        d.measures = r->in.measures;
+        d.items = r->in.view;
+    }
+    report_page(&t, &d);
+    json_decref(result);
     bool good = output_text(r->s, &t, path, false, code);
     text_free(&t);
     return good;
@@ -113,7 +131,7 @@ enum { FILE_MODEL = 4, FILE_SWEEP = 5 };
 
 static bool has_file(const cluster_result *r, int which)
 {
-    static const bool spectral_only[] = {false, true, true, true, true, true, false, false};
+    static const bool spectral_only[] = {false, true, true, true, true, true, true, false, false};
     if (which == FILE_MODEL && !r->view.graph)
         return false;
     return (r->clustering || !spectral_only[which]) && (which != FILE_SWEEP || r->view.n_sweep > 1);
@@ -122,9 +140,9 @@ static bool has_file(const cluster_result *r, int which)
 bool cluster_write(cluster_result *r, const char *dir, int *code)
 {
     static bool (*const writers[])(cluster_result *, const char *, int *) = {
-        write_labels, write_embedding, write_eigenvalues, write_graph,
-        write_model,  write_sweep,     write_report,      write_json};
-    bool good = output_make_dir(dir, code);
+        write_labels, write_embedding, write_eigenvalues, write_graph, write_model,
+        write_sweep,  write_map,       write_report,      write_json};
+    bool good = output_make_dir(dir, code) && cluster_make_map(r, code);
     for (int i = 0; good && cluster_file_names[i]; i++) {
         char *path = output_path(dir, cluster_file_names[i]);
         if (has_file(r, i))

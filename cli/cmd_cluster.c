@@ -114,6 +114,7 @@ static bool score(cluster_result *r, const int32_t *truth, const char *name, int
     if (!truth)
         return true;
     r->truth_name = name;
+    r->confusion = cluster_confusion(r, truth);
     return session_ok(r->s, ddsc_scores_run(r->s->ctx, &r->scores, r->n_rows, r->row_labels, truth),
                       code) &&
            score_sweep(r, truth, code);
@@ -200,6 +201,8 @@ static void free_result(cluster_result *r)
     free(r->row_labels);
     free(r->size);
     free(r->sweep_scores);
+    free(r->map);
+    json_decref(r->confusion);
     input_close(&r->in);
 }
 

@@ -223,6 +223,9 @@ DDSC_API ddsc_status ddsc_measures_write(ddsc_context *context, const ddsc_measu
  * The caller releases it with ddsc_release. */
 DDSC_API ddsc_status ddsc_matrix_read(ddsc_context *context, double **matrix, int64_t *n,
                                       const char *path);
+/* Any two-dimensional npy array of numbers; the caller releases it with ddsc_release. */
+DDSC_API ddsc_status ddsc_rows_read(ddsc_context *context, double **rows, int64_t *n_rows,
+                                    int64_t *n_columns, const char *path);
 /* n_rows x n_columns doubles as npy. n_columns 0: a one-dimensional array of n_rows. */
 DDSC_API ddsc_status ddsc_matrix_write(ddsc_context *context, const double *matrix, int64_t n_rows,
                                        int64_t n_columns, const char *path, int overwrite);
@@ -398,6 +401,10 @@ DDSC_API void ddsc_graph_get_view(const ddsc_graph *graph, ddsc_graph_view *view
 /* MatrixMarket, coordinate real general: row = neighbour, column = item, value D^2. */
 DDSC_API ddsc_status ddsc_graph_write(ddsc_context *context, const ddsc_graph *graph,
                                       const char *path, int overwrite);
+/* A map for looking at: xy (n x 2), neighbours near each other; what lies far apart says little.
+ * start (n x 2) is where items begin, NULL: anywhere. */
+DDSC_API ddsc_status ddsc_layout_run(ddsc_context *context, double *xy, const ddsc_graph *graph,
+                                     const double *start);
 
 /* ---- Clustering
  * --------------------------------------------------------------------------------------- */

@@ -89,7 +89,8 @@ enum rng_stream {
     RNG_REFERENCE_KMEANS,
     RNG_FRAMES,
     RNG_BARYCENTER,
-    RNG_D2
+    RNG_D2,
+    RNG_LAYOUT
 };
 
 /* `stream` one of the above; `part` tells restarts, items or blocks of one use apart. */
