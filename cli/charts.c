@@ -10,8 +10,10 @@ enum { LEFT = 64, TOP = 16, WIDTH = 560, HEIGHT = 180, FOOT = 36 };
 
 const char *report_id(const report_data *d, int64_t row, char *room, size_t size)
 {
+    if (d->label[row] < 0)
+        return "";
     if (d->measures)
-        return ddsc_measures_get_id(d->measures, row);
+        return ddsc_measures_get_id(d->measures, d->items.row[d->item[row]]);
     snprintf(room, size, "%" PRId64, row);
     return room;
 }
@@ -180,25 +182,11 @@ bool chart_map(plot *p, const report_data *d)
     return true;
 }
 
-/* The item that sits at an input row, or -1. */
-static int64_t item_at(const ddsc_measures_view *v, int64_t row)
-{
-    int64_t low = 0, high = v->n_items;
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (v->row[middle] < row)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < v->n_items && v->row[low] == row ? low : -1;
-}
-
 static void add_picture(plot *p, const picture_frame *f, const report_data *d, int64_t row,
                         double x, double y, double size)
 {
     unsigned char cells[PICTURE_MAX_SIDE * PICTURE_MAX_SIDE];
-    int64_t item = item_at(&d->items, row);
+    int64_t item = d->item[row];
     double step = size / f->side;
     if (item < 0)
         return;

@@ -12,11 +12,19 @@ typedef struct report_data {
     int64_t n_rows, k;
     const int32_t *label;          /* n_rows; -1: dropped */
     const double *xy;              /* n_rows x 2, NaN for dropped rows; NULL: no map */
+    const int32_t *truth;          /* n_rows: place in scores.confusion.classes, -1; or NULL */
     const ddsc_measures *measures; /* ids and, when planar, pictures; NULL: rows are numbers */
-    ddsc_measures_view items;      /* of measures */
+    ddsc_measures_view items;      /* of measures: the rows that were not dropped, in order */
+    int64_t *row;                  /* of each item; made by report_index */
+    int64_t *item;                 /* of each row, -1 for dropped ones */
 } report_data;
 
-/* The id of a row; `room` holds it where there are no ids. */
+/* Rows and items find each other; true when the items are as many as the labels say. */
+bool report_index(report_data *d);
+void report_index_free(report_data *d);
+/* Classes as their place among the sorted distinct ones; NULL without a confusion. free() it. */
+int32_t *report_truth(const report_data *d, const int32_t *truth);
+/* The id of a row, "" for a dropped one; `room` holds it where there are no ids. */
 const char *report_id(const report_data *d, int64_t row, char *room, size_t size);
 bool report_has_pictures(const report_data *d);
 

@@ -9,7 +9,7 @@
 
 typedef struct opened {
     json_t *result;
-    int32_t *label;
+    int32_t *label, *truth;
     double *xy;
     ddsc_measures *measures;
     report_data data;
@@ -75,35 +75,51 @@ static bool open_map(session *s, opened *in, const char *path, int *code)
 /* Ids and pictures come from the items kept in the model; without it rows are numbers. */
 static bool open_items(session *s, opened *in, const char *path, int *code)
 {
-    ddsc_measures_view view;
+    if (access(path, F_OK) == 0) {
+        if (!session_ok(s, ddsc_measures_read(s->ctx, &in->measures, path, NULL), code))
+            return false;
+        in->data.measures = in->measures;
+        ddsc_measures_get_view(in->measures, &in->data.items);
+    }
+    return report_index(&in->data) ||
+           refuse(path, "does not have as many items as labels.csv has labels", code);
+}
+
+static bool open_truth(session *s, opened *in, const char *path, int *code)
+{
+    int32_t *truth = NULL;
+    int64_t n = 0;
     if (access(path, F_OK) != 0)
         return true;
-    if (!session_ok(s, ddsc_measures_read(s->ctx, &in->measures, path, NULL), code))
-        return false;
-    ddsc_measures_get_view(in->measures, &view);
-    if (view.n_rows != in->data.n_rows)
-        return refuse(path, "does not have as many items as result.json", code);
-    in->data.measures = in->measures;
-    in->data.items = view;
-    return true;
+    bool good = session_ok(s, ddsc_labels_read(s->ctx, &truth, &n, path), code) &&
+                (n == in->data.n_rows ||
+                 refuse(path, "does not have as many classes as result.json has items", code));
+    in->data.truth = in->truth = good ? report_truth(&in->data, truth) : NULL;
+    ddsc_release(s->ctx, truth);
+    return good;
 }
 
 static bool open_dir(session *s, opened *in, const char *dir, int *code)
 {
     char *result = output_path(dir, "result.json"), *labels = output_path(dir, "labels.csv");
     char *map = output_path(dir, "map.npy"), *model = output_path(dir, "model.npz");
+    char *truth = output_path(dir, "truth.csv");
     bool good = open_result(in, result, code) && open_labels(s, in, labels, code) &&
-                open_map(s, in, map, code) && open_items(s, in, model, code);
+                open_map(s, in, map, code) && open_items(s, in, model, code) &&
+                open_truth(s, in, truth, code);
     free(result);
     free(labels);
     free(map);
     free(model);
+    free(truth);
     return good;
 }
 
 static void close_dir(session *s, opened *in)
 {
     json_decref(in->result);
+    report_index_free(&in->data);
+    free(in->truth);
     ddsc_release(s->ctx, in->label);
     ddsc_release(s->ctx, in->xy);
     ddsc_measures_destroy(in->measures);

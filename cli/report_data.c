@@ -10,7 +10,6 @@
 
 enum {
     NO_VALUE = 65535,
-    MAX_CLASSES = 4096,
     MANY_ITEMS = 2000, /* from here on pictures of all items get coarser, */
     MORE_ITEMS = 20000,
     MOST_ITEMS = 100000, /* and from here on only those of the cards are kept */
@@ -50,7 +49,7 @@ static bool ids_are_numbers(const report_data *d)
     char room[24], number[24];
     for (int64_t row = 0; row < d->n_rows; row++) {
         snprintf(number, sizeof number, "%" PRId64, row);
-        if (strcmp(report_id(d, row, room, sizeof room), number) != 0)
+        if (d->label[row] >= 0 && strcmp(report_id(d, row, room, sizeof room), number) != 0)
             return false;
     }
     return true;
@@ -78,38 +77,27 @@ static void add_labels(text *t, const report_data *d)
     free(value);
 }
 
-static int32_t highest_class(const report_data *d)
-{
-    int32_t high = -1;
-    if (!d->measures || !d->items.label)
-        return -1;
-    for (int64_t i = 0; i < d->n_rows; i++)
-        high = d->items.label[i] > high ? d->items.label[i] : high;
-    return high;
-}
-
 bool report_page_has_classes(const report_data *d)
 {
-    int32_t high = highest_class(d);
-    return high >= 0 && high < MAX_CLASSES;
+    return d->truth != NULL;
 }
 
 static void add_classes(text *t, const report_data *d)
 {
+    const json_t *confusion = json_object_get(json_object_get(d->result, "scores"), "confusion");
+    const json_t *classes = json_object_get(confusion, "classes");
     if (!report_page_has_classes(d))
         return;
     uint16_t *value = cli_allocate((size_t)d->n_rows + 1, sizeof *value);
     for (int64_t i = 0; i < d->n_rows; i++)
-        value[i] = d->items.label[i] < 0 ? NO_VALUE : (uint16_t)d->items.label[i];
+        value[i] = d->truth[i] < 0 ? NO_VALUE : (uint16_t)d->truth[i];
     add_words(t, "truth", value, d->n_rows);
     free(value);
     text_add(t, ",\n\"classes\":[");
-    for (int32_t c = 0; c <= highest_class(d); c++) {
-        char room[16];
-        const char *name = ddsc_measures_get_label_name(d->measures, c);
-        snprintf(room, sizeof room, "%" PRId32, c);
+    for (size_t c = 0; c < json_array_size(classes); c++) {
+        const char *name = json_string_value(json_array_get(classes, c));
         text_add(t, c ? "," : "");
-        add_string(t, name ? name : room);
+        add_string(t, name ? name : "");
     }
     text_add(t, "]");
 }
@@ -168,7 +156,7 @@ static void add_all_pictures(text *t, const report_data *d)
     picture_frame f = picture_frame_for(&d->items, side);
     unsigned char *bytes = cli_allocate((size_t)d->n_rows + 1, picture_bytes(&f));
     for (int64_t i = 0; i < d->items.n_items; i++)
-        pack_picture(bytes + picture_bytes(&f) * (size_t)d->items.row[i], &f, &d->items, i);
+        pack_picture(bytes + picture_bytes(&f) * (size_t)d->row[i], &f, &d->items, i);
     add_cells(t, "pictures", &f, bytes, d->n_rows);
     text_add(t, "}");
     free(bytes);
@@ -190,7 +178,7 @@ static int64_t card_rows(int64_t *rows, const report_data *d, bool *on_card)
             }
         }
     for (int64_t i = 0; i < d->items.n_items; i++)
-        if (on_card[d->items.row[i]])
+        if (on_card[d->row[i]])
             rows[n++] = i;
     return n;
 }
@@ -207,7 +195,7 @@ static void add_card_pictures(text *t, const report_data *d)
     add_cells(t, "large", &f, bytes, n);
     text_add(t, ",\"rows\":[");
     for (int64_t i = 0; i < n; i++)
-        text_addf(t, "%s%" PRId64, i ? "," : "", d->items.row[item[i]]);
+        text_addf(t, "%s%" PRId64, i ? "," : "", d->row[item[i]]);
     text_add(t, "]}");
     free(bytes);
     free(on_card);
@@ -218,12 +206,12 @@ void report_page_data(text *t, const report_data *d)
 {
     text_addf(t, "<script type=\"application/json\" id=\"data\">{\"n\":%" PRId64, d->n_rows);
     add_labels(t, d);
-    add_ids(t, d);
     if (d->xy) {
+        add_ids(t, d);
         add_places(t, d);
         add_classes(t, d);
     }
-    if (report_has_pictures(d)) {
+    if (d->xy && report_has_pictures(d)) {
         if (d->n_rows <= MOST_ITEMS)
             add_all_pictures(t, d);
         if (d->n_rows > MANY_ITEMS) /* else those of all items are as fine */
