@@ -27,6 +27,13 @@ if(NOT DDSC_LIBRARY_ONLY)
   string(APPEND DDSC_FEATURES " jansson")
 endif()
 
+# Only the program draws, and only `ddsc report --plots` needs it.
+find_path(CAIRO_INCLUDE cairo.h PATH_SUFFIXES cairo)
+find_library(CAIRO_LIBRARY cairo)
+if(CAIRO_INCLUDE AND CAIRO_LIBRARY)
+  string(APPEND DDSC_FEATURES " cairo")
+endif()
+
 option(DDSC_OPENMP "Use threads (OpenMP)" ON)
 if(DDSC_OPENMP)
   find_package(OpenMP REQUIRED COMPONENTS C)

@@ -11,11 +11,13 @@ from __future__ import annotations
 from ._core import version as __version__
 from ._arrays import CSR
 from ._distributions import Distributions, make_gaussians, make_shapes, read, read_text
-from ._estimator import DDSC
+from ._estimator import DDSC, Assignment
 from ._functions import (
+    Barycenter,
     Transport,
     adjusted_mutual_info_score,
     adjusted_rand_score,
+    barycenter,
     emd,
     mmd,
     neighbors,
@@ -29,6 +31,8 @@ from ._run import ConvergenceWarning
 from . import plot
 
 __all__ = [
+    "Assignment",
+    "Barycenter",
     "CSR",
     "ConvergenceWarning",
     "DDSC",
@@ -37,6 +41,7 @@ __all__ = [
     "Transport",
     "adjusted_mutual_info_score",
     "adjusted_rand_score",
+    "barycenter",
     "emd",
     "make_gaussians",
     "make_shapes",

@@ -250,7 +250,7 @@ class Distributions:
         if columns is None:
             used = {groupby, weight, label}
             columns = [c for c in frame.select_dtypes("number").columns if c not in used]
-        codes, names, order, offsets = _groups(np.asarray(keys))
+        names, order, offsets = _groups(np.asarray(keys))
         points = as_doubles(frame[list(columns)].to_numpy()[order], "the frame")
         weights = None if weight is None else as_doubles(frame[weight], weight)[order]
         first = order[offsets[:-1]]
@@ -287,7 +287,7 @@ class Distributions:
         else:
             part = adata if variables is None else adata[:, list(variables)]
             values = part.X if layer is None else part.layers[layer]
-        codes, names, order, offsets = _groups(np.asarray(adata.obs[groupby]))
+        names, order, offsets = _groups(np.asarray(adata.obs[groupby]))
         values = values[order]
         if is_sparse(values):
             values = values.toarray()
@@ -382,9 +382,14 @@ class Distributions:
         """
         with Run(n_jobs=n_jobs, verbose=verbose) as run:
             handle, mean, largest = run(_core.compress, self._handle, whole("m", m))
-        made = self._wrap(handle, self._ids, self._labels)
+        with Run(n_jobs=1) as run:  # a copy whose context has no threads to keep
+            handle = run(_core.subset, handle, np.arange(self.n_items))
+        made = self._wrap(handle, [self.ids[i] for i in self._rows], self._kept_labels())
         made.mean_w2_error, made.max_w2_error = mean, largest
         return made
+
+    def _kept_labels(self) -> Optional[np.ndarray]:
+        return None if self._labels is None else self._labels[self._rows]
 
     mean_w2_error: float = 0.0
     max_w2_error: float = 0.0
@@ -394,29 +399,13 @@ class Distributions:
         with Run(n_jobs=1) as run:
             run(_core.write_file, self._handle, os.fspath(path), overwrite)
 
-    def _joined(self, other: "Distributions") -> "Distributions":
-        """Items of both with mass, those of self first, over one table of points."""
-        if other._dim != self._dim:
-            raise ValueError(
-                f"X has {other._dim} features, but {self._dim} features are expected as input"
-            )
-        with Run(n_jobs=1) as run:
-            handle = run(
-                _core.shared,
-                np.concatenate([self._support, other._support]),
-                np.concatenate([self._offsets, self._offsets[-1] + other._offsets[1:]]),
-                np.concatenate([self._indices, other._indices + np.int32(len(self._support))]),
-                np.concatenate([self._weights, other._weights]),
-                False,
-            )
-        return self._wrap(handle)
-
-    def _keys(self) -> List[bytes]:
-        """Equal items of a set have equal keys."""
-        return [
-            self._indices[a:b].tobytes() + self._weights[a:b].tobytes()
-            for a, b in zip(self._offsets[:-1], self._offsets[1:])
-        ]
+    def _by_row(self, values: np.ndarray, fill: Any) -> np.ndarray:
+        """One entry an item with mass becomes one a row of the input."""
+        if len(values) == self._n_rows:
+            return values
+        out = np.full((self._n_rows, *values.shape[1:]), fill, dtype=values.dtype)
+        out[self._rows] = values
+        return out
 
     # ---- pickle ----
 
@@ -447,8 +436,8 @@ class Distributions:
         self._adopt(handle, state["ids"], state["labels"])
 
 
-def _groups(keys: np.ndarray) -> Tuple[np.ndarray, List[str], np.ndarray, np.ndarray]:
-    """Group numbers by first appearance, names, the order that sorts rows by group, offsets."""
+def _groups(keys: np.ndarray) -> Tuple[List[str], np.ndarray, np.ndarray]:
+    """Names of groups by first appearance, the order that sorts rows by group, offsets."""
     values, first, inverse = np.unique(keys.astype(str), return_index=True, return_inverse=True)
     rank = np.empty(len(values), dtype=np.int64)
     appearance = np.argsort(first, kind="stable")
@@ -456,7 +445,7 @@ def _groups(keys: np.ndarray) -> Tuple[np.ndarray, List[str], np.ndarray, np.nda
     codes = rank[inverse.ravel()]
     order = np.argsort(codes, kind="stable")
     offsets = np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=len(values)))])
-    return codes, list(values[appearance]), order, offsets.astype(np.int64)
+    return list(values[appearance]), order, offsets.astype(np.int64)
 
 
 def as_distributions(X: Any, sample_weight: Any = None, on_empty: str = "error") -> Distributions:

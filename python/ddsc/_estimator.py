@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Optional, Tuple
+import os
+import tempfile
+from typing import Any, Dict, NamedTuple, Optional, Tuple
 
 import numpy as np
 
@@ -13,8 +15,21 @@ from ._distributions import Distributions, as_distributions
 from ._run import Progress, Run
 from ._words import cluster_settings, graph_settings, metric_settings
 
-# Columns of smaller eigenvalues say nothing about a new item: the extension divides by them.
-LEAST_EIGENVALUE = 1e-6
+# Columns of smaller eigenvalues change from neighbour to neighbour; dividing by them makes noise.
+LEAST_EIGENVALUE = 0.1
+
+
+class Assignment(NamedTuple):
+    """New items in the clusters of a model."""
+
+    labels: np.ndarray
+    """Cluster of each item."""
+    confidence: np.ndarray
+    """1 - (distance to the centre) / (distance to the nearest centre of another cluster)."""
+    distance: np.ndarray
+    """To the 7th nearest item of the model (the last neighbour where there are fewer)."""
+    far: np.ndarray
+    """True where that distance is above what 99% of the items of the model show."""
 
 
 class DDSC(ClusterMixin, BaseEstimator):
@@ -196,20 +211,20 @@ class DDSC(ClusterMixin, BaseEstimator):
         sample_weight : list of (n_i,) arrays, optional
             Weights of the points of each item.
         """
-        settings = self._cluster()
-        graph = self._graph()
         with self._run() as run:
             if self.metric == "precomputed":
-                found = self._fit_matrix(run, X, graph, settings)
+                found, graph = self._fit_matrix(run, X)
                 rows = np.arange(self.n_features_in_)
                 n_rows = len(rows)
             else:
-                found, measures = self._fit_items(run, X, sample_weight, graph, settings)
-                rows, n_rows = measures.rows, len(measures)
-        self._take(_core.clustering_view(found), rows, n_rows, run)
+                found, measures = self._fit_items(run, X, sample_weight)
+                graph, rows, n_rows = None, measures.rows, len(measures)
+        self._take(_core.clustering_view(found), graph, rows, n_rows)
+        self.stats_["threads"] = run.context.threads
+        self.converged_ &= run.worst == 0
         return self
 
-    def _fit_matrix(self, run: Run, X: Any, graph: Dict[str, Any], settings: Dict[str, Any]) -> Any:
+    def _fit_matrix(self, run: Run, X: Any) -> Tuple[Any, Dict[str, Any]]:
         if isinstance(X, Distributions):
             raise ValueError("metric='precomputed' needs a matrix of distances, not Distributions")
         matrix = _distance_matrix(X)
@@ -217,30 +232,23 @@ class DDSC(ClusterMixin, BaseEstimator):
             raise ValueError(
                 f"Precomputed metric requires a square matrix of distances, X has shape {matrix.shape}"
             )
-        handle = run(_core.graph_from_matrix, matrix, False, graph)
+        graph = run(_core.graph_from_matrix, matrix, False, self._graph())
         self.n_features_in_ = len(matrix)
-        self._train = None
-        self._graph_view = _core.graph_view(handle)
-        return run(_core.spectral, handle, settings)
+        self._model = None
+        return run(_core.spectral, graph, self._cluster()), _core.graph_view(graph)
 
-    def _fit_items(
-        self, run: Run, X: Any, sample_weight: Any, graph: Dict[str, Any], settings: Dict[str, Any]
-    ) -> Tuple[Any, Distributions]:
+    def _fit_items(self, run: Run, X: Any, sample_weight: Any) -> Tuple[Any, Distributions]:
+        settings = (self._metric(), self._graph(), self._cluster())
         measures = as_distributions(X, sample_weight, self.on_empty)
-        metric = self._metric()
-        self._reference = None
-        if self.metric == "lot":
-            self._reference = Distributions._wrap(
-                run(_core.reference, measures._handle, metric)
-            )
-            metric = self._metric(reference=self._reference)
-        found = run(_core.cluster, measures._handle, metric, graph, settings)
+        found = run(_core.cluster, measures._handle, *settings)
         self.n_features_in_ = measures.dim
-        self._train = measures
-        self._graph_view = None
+        # An object keeps its context, and a context its sleeping threads: this one has none.
+        with Run(n_jobs=1, random_state=run.seed) as single:
+            model = single(_core.model_create, measures._handle, found, *settings)
+        self._model = _Model(model)
         return found, measures
 
-    def _take(self, view: Dict[str, Any], rows: np.ndarray, n_rows: int, run: Run) -> None:
+    def _take(self, view: Dict[str, Any], graph: Any, rows: np.ndarray, n_rows: int) -> None:
         """Results by row of the input: dropped items have label -1 and no neighbours."""
         whole = len(rows) == n_rows
 
@@ -265,12 +273,9 @@ class DDSC(ClusterMixin, BaseEstimator):
         self.affinity_matrix_ = csr(
             np.asarray(view["affinity_values"]), view["affinity_indices"], view["affinity_offsets"]
         )
-        graph = self._graph_view
-        offsets = graph["offsets"] if graph else view["graph_offsets"]
-        d2 = np.asarray(graph["d2"] if graph else view["graph_d2"])
-        near = graph["indices"] if graph else view["graph_indices"]
-        del self._graph_view
-        self.graph_ = csr(np.sqrt(np.maximum(d2, 0)), near, offsets)
+        graph = graph or {name: view["graph_" + name] for name in ("offsets", "indices", "d2")}
+        distances = np.sqrt(np.maximum(np.asarray(graph["d2"]), 0))
+        self.graph_ = csr(distances, graph["indices"], graph["offsets"])
         self.n_clusters_ = int(view["k"])
         self.n_components_ = int(view["n_components"])
         self.gamma_ = float(view["gamma"])
@@ -281,19 +286,14 @@ class DDSC(ClusterMixin, BaseEstimator):
             **{k: view[k] for k in view if k.startswith("seconds_")},
             "max_residual": view["max_residual"],
             "n_merged_small": view["n_merged_small"],
-            "threads": run.context.threads,
         }
-        self.converged_ = bool(view["verified"]) and run.context.status == 0
+        self.converged_ = bool(view["verified"])
         self.advice_ = view["advice"]
-        self._extension = {
-            "labels": np.array(view["labels"]),
-            "rows": np.array(view["embedding"]),
-            "walk": np.array(view["walk"]),
-            "scale": np.array(view["scale"]) if "scale" in view else None,
-            "scale_rank": view["scale_rank"],
-            "scale_floor": view["scale_floor"],
-            "tau": int(np.diff(np.asarray(offsets)).max(initial=1)),
-        }
+        self._extension = None
+        if self._model is None:
+            names = ("labels", "embedding", "radius", "scale", "scale_rank", "scale_floor")
+            self._extension = {name: np.array(view.get(name)) for name in names}
+            self._extension["tau"] = int(np.diff(np.asarray(graph["offsets"])).max(initial=1))
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Cluster X and give `labels_`."""
@@ -322,50 +322,55 @@ class DDSC(ClusterMixin, BaseEstimator):
         """Rows of the spectral embedding for other items (see `predict`)."""
         return self._extend(X, sample_weight)[0]
 
+    def assign(self, X: Any, sample_weight: Any = None) -> Assignment:
+        """Labels of other items, with how sure they are and which lie far from all of `fit`.
+
+        Not with metric="precomputed".
+
+        Examples
+        --------
+        >>> import numpy as np, ddsc
+        >>> model = ddsc.DDSC(n_clusters=2).fit(ddsc.make_shapes())
+        >>> model.assign([np.full((3, 2), 100.0)]).far
+        array([ True])
+        """
+        measures = self._new_items(X, sample_weight)
+        n = measures.n_items
+        labels, far = np.empty(n, np.int32), np.empty(n, np.int32)
+        confidence, distance = np.empty(n), np.empty(n)
+        with self._run() as run:
+            model = self._model.handle
+            run(_core.assign, model, measures._handle, None, labels, confidence, distance, far)
+        parts = [(labels, -1), (confidence, np.nan), (distance, np.nan), (far != 0, False)]
+        return Assignment(*(measures._by_row(values, fill) for values, fill in parts))
+
+    def write_model(self, path: Any, overwrite: bool = False) -> None:
+        """Write what ``ddsc assign`` on the command line needs to label new items."""
+        check_fitted(self, "labels_")
+        if self._model is None:
+            raise ValueError("metric='precomputed' has no items to compare new ones with")
+        with Run(n_jobs=1) as run:
+            run(_core.model_write, self._model.handle, os.fspath(path), overwrite)
+
+    def _new_items(self, X: Any, sample_weight: Any) -> Distributions:
+        check_fitted(self, "labels_")
+        if self._model is None:
+            raise ValueError("metric='precomputed' has no items to compare new ones with")
+        measures = as_distributions(X, sample_weight, self.on_empty)
+        check_features(self, measures.dim)
+        return measures
+
     def _extend(self, X: Any, sample_weight: Any) -> Tuple[np.ndarray, np.ndarray]:
         check_fitted(self, "labels_")
-        if self._train is None:
-            index, d2, same = self._near_by_matrix(X)
-            kept, n_rows = np.arange(len(index)), len(index)
-        else:
-            measures = as_distributions(X, sample_weight, self.on_empty)
-            check_features(self, measures.dim)
-            index, d2, same = self._near_by_search(measures)
-            kept, n_rows = measures.rows, len(measures)
-        rows, labels = _nystrom(self._extension, self.eigenvalues_, self.gamma_, index, d2, same)
-        if len(kept) == n_rows:
-            return rows, labels
-        all_rows = np.full((n_rows, rows.shape[1]), np.nan)
-        all_labels = np.full(n_rows, -1, dtype=np.int32)
-        all_rows[kept], all_labels[kept] = rows, labels
-        return all_rows, all_labels
-
-    def _near_by_search(self, new: Distributions) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
-        train = self._train
-        assert train is not None
-        joint = train._joined(new)
-        tau = self._extension["tau"]
+        if self._extension is not None:
+            near = self._near_by_matrix(X)
+            return _nystrom(self._extension, self.eigenvalues_, self.gamma_, *near)
+        measures = self._new_items(X, sample_weight)
+        rows = np.empty((measures.n_items, self.embedding_.shape[1]))
+        labels = np.empty(measures.n_items, np.int32)
         with self._run() as run:
-            handle, _ = run(
-                _core.neighbors, joint._handle, train.n_items, self._resolved(), {"tau": tau}
-            )
-        view = _core.graph_view(handle)
-        shape = (new.n_items, -1)
-        keys = joint._keys()
-        where = {key: i for i, key in reversed(list(enumerate(keys[: train.n_items])))}
-        same = np.array([where.get(key, -1) for key in keys[train.n_items :]], dtype=np.int64)
-        return np.array(view["indices"]).reshape(shape), np.array(view["d2"]).reshape(shape), same
-
-    def _resolved(self) -> Dict[str, Any]:
-        """The metric with what `fit` chose from its data: other items must not change it."""
-        over: Dict[str, Any] = {}
-        if self.metric == "sinkhorn":
-            over["epsilon"] = self.stats_["epsilon"]
-        if self.metric == "mmd" and self.mmd_kernel != "energy":
-            over["bandwidth"] = self.stats_["bandwidth"]
-        if self.metric == "lot":
-            over["reference"] = self._reference
-        return self._metric(**over)
+            run(_core.assign, self._model.handle, measures._handle, rows, labels, None, None, None)
+        return measures._by_row(rows, np.nan), measures._by_row(labels, -1)
 
     def _near_by_matrix(self, X: Any) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
         matrix = _distance_matrix(X)
@@ -382,7 +387,7 @@ class DDSC(ClusterMixin, BaseEstimator):
         distance = np.take_along_axis(known, index, axis=1)
         if np.isinf(distance[:, 0]).any():
             raise ValueError(f"item {int(np.isinf(distance[:, 0]).argmax())} has no known distance")
-        return index, distance**2, np.where(distance[:, 0] == 0, index[:, 0], -1)
+        return index, np.square(distance), np.where(distance[:, 0] == 0, index[:, 0], -1)
 
     # ---- scikit-learn's questions ----
 
@@ -396,6 +401,27 @@ class DDSC(ClusterMixin, BaseEstimator):
     def _more_tags(self) -> Dict[str, Any]:
         pairwise = self.metric == "precomputed"
         return {"pairwise": pairwise, "allow_nan": pairwise}
+
+
+class _Model:
+    """The library's model of a fit; pickled as the bytes of its file."""
+
+    def __init__(self, handle: Any) -> None:
+        self.handle = handle
+
+    def __getstate__(self) -> bytes:
+        with tempfile.TemporaryDirectory() as folder, Run(n_jobs=1) as run:
+            path = os.path.join(folder, "model.npz")
+            run(_core.model_write, self.handle, path, True)
+            with open(path, "rb") as file:
+                return file.read()
+
+    def __setstate__(self, state: bytes) -> None:
+        with tempfile.TemporaryDirectory() as folder, Run(n_jobs=1) as run:
+            path = os.path.join(folder, "model.npz")
+            with open(path, "wb") as file:
+                file.write(state)
+            self.handle = run(_core.model_read, path)
 
 
 def _distance_matrix(X: Any) -> np.ndarray:
@@ -431,19 +457,18 @@ def _nystrom(
         own = np.maximum(own, fitted["scale_floor"])
         power = -2 * d2 / (own[:, None] * fitted["scale"][index])
     affinity = np.exp(power - power.max(axis=1, keepdims=True))
-    walk = fitted["walk"]
+    walk = fitted["embedding"] * fitted["radius"][:, None]
     lam = 1 - eigenvalues[: walk.shape[1]]
-    factor = np.where(lam > LEAST_EIGENVALUE, 1 / np.maximum(lam, LEAST_EIGENVALUE), 0)
-    rows = np.einsum("ij,ijk->ik", affinity, walk[index]) * factor
+    rows = np.einsum("ij,ijk->ik", affinity, walk[index]) / np.maximum(lam, LEAST_EIGENVALUE)
     norm = np.linalg.norm(rows, axis=1, keepdims=True)
     rows = np.divide(rows, norm, out=np.zeros_like(rows), where=norm > 0)
     twin = same >= 0
-    rows[twin] = fitted["rows"][same[twin]]
+    rows[twin] = fitted["embedding"][same[twin]]
 
     old = fitted["labels"]
     k = int(old.max()) + 1
     sums = np.zeros((k, walk.shape[1]))
-    np.add.at(sums, old, fitted["rows"])
+    np.add.at(sums, old, fitted["embedding"])
     centres = sums / np.bincount(old, minlength=k)[:, None]
     away = ((rows[:, None, :] - centres[None]) ** 2).sum(axis=2)
     labels = away.argmin(axis=1).astype(np.int32)

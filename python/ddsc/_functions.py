@@ -10,7 +10,7 @@ from . import _core
 from ._arrays import as_doubles, make_csr
 from ._distributions import as_distributions
 from ._run import Progress, Run
-from ._words import SINKHORN_VALUES, graph_settings, metric_settings, number, whole, word
+from ._words import BARYCENTERS, SINKHORN_VALUES, graph_settings, metric_settings, number, whole, word
 
 
 def pairwise(
@@ -71,7 +71,6 @@ def pairwise(
             raise ValueError("condensed distances are those of one set: leave out Y")
         other = as_distributions(Y)
         shape = (n, other.n_items)
-        measures = other._joined(measures)
     if out is None:
         out = np.empty(shape)
     elif out.shape != shape or out.dtype != np.float64 or not out.flags.c_contiguous:
@@ -80,7 +79,7 @@ def pairwise(
         if Y is None:
             run(_core.distance, out, measures._handle, set_, condensed, squared)
         else:
-            run(_core.cross, out, measures._handle, shape[1], set_, squared)
+            run(_core.cross, out, measures._handle, other._handle, set_, squared)
     return out
 
 
@@ -132,7 +131,7 @@ def neighbors(
     set_ = metric_settings(metric=metric, **settings)
     graph = graph_settings(n_neighbors, exact_graph, sample)
     with Run(n_jobs, random_state, verbose, callback, memory_limit) as run:
-        handle, _ = run(_core.neighbors, measures._handle, 0, set_, graph)
+        handle, _ = run(_core.neighbors, measures._handle, set_, graph)
     view = _core.graph_view(handle)
     data = np.asarray(view["d2"])
     if not squared:
@@ -328,6 +327,79 @@ def mmd(
             bandwidth=bandwidth,
             mmd_estimator=estimator,
         )[0]
+    )
+
+
+class Barycenter(NamedTuple):
+    """A Wasserstein barycenter."""
+
+    points: np.ndarray
+    """(n, d)."""
+    weights: np.ndarray
+    """(n,), positive, sum 1."""
+    objective: np.ndarray
+    """Mean of W2^2 to the items by exact transport, from the start to the result; never rises."""
+    converged: bool
+    """The last exact pass found nothing to gain."""
+
+
+def barycenter(
+    X: Any,
+    support_size: Optional[int] = None,
+    *,
+    item_weights: Any = None,
+    method: str = "admm",
+    max_rounds: Optional[int] = None,
+    tolerance: Optional[float] = None,
+    restarts: Optional[int] = None,
+    random_state: Any = 0,
+    n_jobs: Optional[int] = None,
+    verbose: Any = 0,
+    callback: Optional[Progress] = None,
+) -> Barycenter:
+    """The point cloud of least mean squared W2 distance to the items (a local minimum).
+
+    Parameters
+    ----------
+    X : list of (n_i, d) arrays or Distributions
+    support_size : int, optional
+        Points of the barycenter; None: the mean number of points of an item.
+    item_weights : (N,) array, optional
+        Positive weights of the items; None: equal.
+    method : {"admm", "ibp", "projected"}
+        What finds the neighbourhood: Bregman ADMM, iterative Bregman projections, or projection
+        robust. Exact passes go down from there in all three.
+    max_rounds, tolerance, restarts : int, float, int, optional
+        Rounds of the method, relative fall of the objective that counts as none, starts.
+    random_state, n_jobs, verbose, callback
+        As in `DDSC`.
+
+    Examples
+    --------
+    >>> import numpy as np, ddsc
+    >>> ddsc.barycenter([np.zeros((1, 2)), np.full((1, 2), 2.0)]).points.round(6)
+    array([[1., 1.]])
+    """
+    measures = as_distributions(X)
+    set_: Dict[str, Any] = {"method": word("method", method, BARYCENTERS)}
+    if support_size is not None:
+        set_["support_size"] = whole("support_size", support_size)
+    if max_rounds is not None:
+        set_["max_rounds"] = whole("max_rounds", max_rounds)
+    if tolerance is not None:
+        set_["tolerance"] = number("tolerance", tolerance)
+    if restarts is not None:
+        set_["restarts"] = whole("restarts", restarts)
+    weights = None if item_weights is None else as_doubles(item_weights, "item_weights").ravel()
+    if weights is not None and len(weights) != measures.n_items:
+        raise ValueError(f"{len(weights)} item_weights for {measures.n_items} items")
+    with Run(n_jobs, random_state, verbose, callback) as run:
+        found = run(_core.barycenter, measures._handle, weights, set_)
+    return Barycenter(
+        np.array(found["support"]),
+        np.array(found["weights"]),
+        np.array(found["objective"]),
+        found["converged"],
     )
 
 

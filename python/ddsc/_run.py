@@ -99,10 +99,10 @@ class Run:
         if callback is not None and not callable(callback):
             raise TypeError("callback must be callable(stage, done, total)")
         self.callback = callback
+        self.worst = 0  # largest status of the calls so far; above 0: something did not converge
+        self.seed = draw_seed(random_state)
         report = self._report if self.bar or callback else None
-        self.context = _core.Context(
-            count_threads(n_jobs), draw_seed(random_state), memory_limit or 0, report
-        )
+        self.context = _core.Context(count_threads(n_jobs), self.seed, memory_limit or 0, report)
 
     def _report(self, stage: str, done: int, total: int) -> None:
         if self.bar:
@@ -113,6 +113,7 @@ class Run:
     def __call__(self, function: Callable[..., Any], *args: Any) -> Any:
         """Call into the library; a positive status becomes a ConvergenceWarning."""
         result = function(self.context, *args)
+        self.worst = max(self.worst, self.context.status)
         if self.context.status > 0:
             text = self.context.message or "an iteration cap was met"
             warnings.warn(text, ConvergenceWarning, stacklevel=4)

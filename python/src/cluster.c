@@ -16,6 +16,13 @@ static const core_field cluster_fields[] = {CLUSTER(k_min, FIELD_INT64),
                                             CLUSTER(eigen_max_iterations, FIELD_INT64),
                                             {NULL, FIELD_INT, 0}};
 
+bool cluster_take(PyObject *metric, PyObject *graph, PyObject *rest, ddsc_cluster_settings *set)
+{
+    ddsc_cluster_settings_init(set);
+    return metric_take(metric, &set->metric) && graph_take(graph, &set->graph) &&
+           fields_take(rest, set, cluster_fields);
+}
+
 static PyObject *cluster_result(core_context *context, ddsc_clustering *found, ddsc_status status)
 {
     if (context_end(context, status))
@@ -32,11 +39,9 @@ static PyObject *cluster(PyObject *module, PyObject *args)
     ddsc_cluster_settings set;
     ddsc_clustering *found = NULL;
     (void)module;
-    ddsc_cluster_settings_init(&set);
     if (!PyArg_ParseTuple(args, "O!O&O!O!O!", context_type, &context, handle_measures, &measures,
                           &PyDict_Type, &metric, &PyDict_Type, &graph, &PyDict_Type, &settings) ||
-        !metric_take(metric, &set.metric) || !graph_take(graph, &set.graph) ||
-        !fields_take(settings, &set, cluster_fields) || !context_begin(context))
+        !cluster_take(metric, graph, settings, &set) || !context_begin(context))
         return NULL;
     ddsc_status status = ddsc_cluster_run(context->ctx, &found, measures->pointer, &set);
     return cluster_result(context, found, status);
@@ -107,7 +112,7 @@ static bool put_affinity(PyObject *d, PyObject *owner, const ddsc_affinity_view 
     return put(d, "affinity_offsets", block_new(owner, a->offset, "q", a->n + 1, -1)) &&
            put(d, "affinity_indices", block_new(owner, a->column, "i", a->n_entries, -1)) &&
            put(d, "affinity_values", block_new(owner, a->value, "d", a->n_entries, -1)) &&
-           put(d, "walk", block_new(owner, a->walk, "d", a->n, a->n_vectors)) &&
+           put(d, "radius", block_new(owner, a->radius, "d", a->n, -1)) &&
            put(d, "scale_rank", PyLong_FromLongLong(a->scale_rank)) &&
            put(d, "scale_floor", PyFloat_FromDouble(a->scale_floor)) &&
            (!a->scale || put(d, "scale", block_new(owner, a->scale, "d", a->n, -1)));

@@ -37,6 +37,8 @@ typedef enum core_kind {
     CORE_MEASURES,
     CORE_GRAPH,
     CORE_CLUSTERING,
+    CORE_MODEL,
+    CORE_BARYCENTER,
     CORE_MEMORY, /* released by ddsc_release */
     CORE_KINDS
 } core_kind;
@@ -55,6 +57,7 @@ PyObject *handle_new(core_context *context, core_kind kind, void *pointer);
 int handle_measures(PyObject *object, void *out);
 int handle_graph(PyObject *object, void *out);
 int handle_clustering(PyObject *object, void *out);
+int handle_model(PyObject *object, void *out);
 
 /* A read-only buffer of memory that `owner` keeps alive. columns -1: one dimension. */
 PyObject *block_new(PyObject *owner, const void *data, const char *format, int64_t rows,
@@ -85,13 +88,16 @@ typedef struct core_field {
 bool fields_take(PyObject *dictionary, void *settings, const core_field *fields);
 bool metric_take(PyObject *dictionary, ddsc_metric_settings *set);
 bool graph_take(PyObject *dictionary, ddsc_graph_settings *set);
+/* The three dictionaries of a clustering. */
+bool cluster_take(PyObject *metric, PyObject *graph, PyObject *rest, ddsc_cluster_settings *set);
 PyObject *stats_dictionary(const ddsc_pair_stats *stats);
 /* dictionary[name] = value; takes over the reference, false when it is NULL. */
 bool put(PyObject *dictionary, const char *name, PyObject *value);
 
 /* ---- the functions of the module ---- */
 
-extern PyMethodDef measures_methods[], pairs_methods[], cluster_methods[], transport_methods[];
+extern PyMethodDef measures_methods[], pairs_methods[], cluster_methods[], transport_methods[],
+    model_methods[];
 int context_register(PyObject *module);
 int handle_register(PyObject *module);
 void transport_forget(void);

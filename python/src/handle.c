@@ -21,13 +21,24 @@ static void destroy_clustering(core_handle *self)
     ddsc_clustering_destroy(self->pointer);
 }
 
+static void destroy_model(core_handle *self)
+{
+    ddsc_model_destroy(self->pointer);
+}
+
+static void destroy_barycenter(core_handle *self)
+{
+    ddsc_barycenter_destroy(self->pointer);
+}
+
 static void destroy_memory(core_handle *self)
 {
     ddsc_release(self->context->ctx, self->pointer);
 }
 
-static void (*const destroy[CORE_KINDS])(core_handle *) = {destroy_measures, destroy_graph,
-                                                           destroy_clustering, destroy_memory};
+static void (*const destroy[CORE_KINDS])(core_handle *) = {destroy_measures,   destroy_graph,
+                                                           destroy_clustering, destroy_model,
+                                                           destroy_barycenter, destroy_memory};
 
 PyObject *handle_new(core_context *context, core_kind kind, void *pointer)
 {
@@ -78,6 +89,11 @@ int handle_graph(PyObject *object, void *out)
 int handle_clustering(PyObject *object, void *out)
 {
     return handle_of(object, out, CORE_CLUSTERING, "a clustering");
+}
+
+int handle_model(PyObject *object, void *out)
+{
+    return handle_of(object, out, CORE_MODEL, "a model");
 }
 
 /* ---- blocks ---- */

@@ -36,22 +36,20 @@ static PyObject *distance(PyObject *module, PyObject *args)
 static PyObject *cross(PyObject *module, PyObject *args)
 {
     core_context *context;
-    core_handle *measures;
+    core_handle *rows, *columns;
     PyObject *out_of, *settings, *result = NULL;
-    long long n_known;
     int squared;
     ddsc_metric_settings set;
     ddsc_pair_stats stats = {0};
     Py_buffer out;
     (void)module;
-    if (!PyArg_ParseTuple(args, "O!OO&LO!p", context_type, &context, &out_of, handle_measures,
-                          &measures, &n_known, &PyDict_Type, &settings, &squared) ||
+    if (!PyArg_ParseTuple(args, "O!OO&O&O!p", context_type, &context, &out_of, handle_measures,
+                          &rows, handle_measures, &columns, &PyDict_Type, &settings, &squared) ||
         !metric_take(settings, &set) || !buffer_get(out_of, &out, 'd', 1, "out"))
         return NULL;
-    if (buffer_holds(&out, (n_items(measures) - n_known) * n_known, "out") &&
-        context_begin(context)) {
-        ddsc_status status = ddsc_cross_run(context->ctx, out.buf, &stats, measures->pointer,
-                                            n_known, &set, squared);
+    if (buffer_holds(&out, n_items(rows) * n_items(columns), "out") && context_begin(context)) {
+        ddsc_status status = ddsc_cross_run(context->ctx, out.buf, &stats, rows->pointer,
+                                            columns->pointer, &set, squared);
         if (context_end(context, status))
             result = stats_dictionary(&stats);
     }
@@ -70,27 +68,22 @@ static PyObject *graph_result(core_context *context, ddsc_graph *graph,
     return NULL;
 }
 
-/* n_known 0: all items among themselves. */
 static PyObject *neighbors(PyObject *module, PyObject *args)
 {
     core_context *context;
     core_handle *measures;
     PyObject *metric, *settings;
-    long long n_known;
     ddsc_metric_settings metric_set;
     ddsc_graph_settings set;
     ddsc_pair_stats stats = {0};
     ddsc_graph *graph = NULL;
     (void)module;
-    if (!PyArg_ParseTuple(args, "O!O&LO!O!", context_type, &context, handle_measures, &measures,
-                          &n_known, &PyDict_Type, &metric, &PyDict_Type, &settings) ||
+    if (!PyArg_ParseTuple(args, "O!O&O!O!", context_type, &context, handle_measures, &measures,
+                          &PyDict_Type, &metric, &PyDict_Type, &settings) ||
         !metric_take(metric, &metric_set) || !graph_take(settings, &set) || !context_begin(context))
         return NULL;
     ddsc_status status =
-        n_known > 0 ? ddsc_cross_neighbors_run(context->ctx, &graph, &stats, measures->pointer,
-                                               n_known, &metric_set, &set)
-                    : ddsc_neighbors_run(context->ctx, &graph, &stats, measures->pointer,
-                                         &metric_set, &set);
+        ddsc_neighbors_run(context->ctx, &graph, &stats, measures->pointer, &metric_set, &set);
     if (context_end(context, status))
         return graph_result(context, graph, &stats);
     ddsc_graph_destroy(graph);
@@ -193,8 +186,8 @@ static PyObject *reference(PyObject *module, PyObject *args)
 
 PyMethodDef pairs_methods[] = {
     {"distance", distance, METH_VARARGS, "(context, out, measures, metric, condensed, squared)"},
-    {"cross", cross, METH_VARARGS, "(context, out, measures, n_known, metric, squared)"},
-    {"neighbors", neighbors, METH_VARARGS, "(context, measures, n_known, metric, graph)"},
+    {"cross", cross, METH_VARARGS, "(context, out, rows, columns, metric, squared)"},
+    {"neighbors", neighbors, METH_VARARGS, "(context, measures, metric, graph)"},
     {"graph_from_matrix", graph_from_matrix, METH_VARARGS, "(context, matrix, squared, graph)"},
     {"graph_view", graph_view, METH_VARARGS, "(graph)"},
     {"embed", embed, METH_VARARGS, "(context, measures, metric)"},

@@ -91,10 +91,11 @@ void ddsc_clustering_destroy(ddsc_clustering *clustering)
         return;
     ddsc_context *ctx = clustering->ctx;
     ddsc_graph_destroy(clustering->graph);
-    mem_free(ctx, clustering->walk);
     mem_free(ctx, clustering->scale);
     sparse_free(ctx, &clustering->affinity);
     mem_free(ctx, clustering->advice);
+    mem_free(ctx, clustering->radius);
+    mem_free(ctx, clustering->cells);
     mem_free(ctx, clustering->sweep_labels);
     mem_free(ctx, clustering->sweep);
     mem_free(ctx, clustering->residuals);
@@ -130,10 +131,9 @@ void ddsc_clustering_get_affinity(const ddsc_clustering *clustering, ddsc_affini
                                  .value = a->value,
                                  .gamma = clustering->view.gamma,
                                  .scale = clustering->scale,
-                                 .scale_rank = AFFINITY_SCALE_RANK,
+                                 .scale_rank = AFFINITY_NEIGHBOUR,
                                  .scale_floor = clustering->scale_floor,
-                                 .n_vectors = clustering->view.n_vectors,
-                                 .walk = clustering->walk};
+                                 .radius = clustering->radius};
 }
 
 ddsc_status ddsc_spectral_run(ddsc_context *context, ddsc_clustering **clustering,

@@ -48,11 +48,12 @@ static double solve_power(const double *lambda, int64_t width, double k)
     return high;
 }
 
-static void normalise(double *row, int64_t width)
+static double normalise(double *row, int64_t width)
 {
     double norm = la_norm(width, row);
     for (int64_t j = 0; j < width && norm > 0; j++)
         row[j] /= norm;
+    return norm;
 }
 
 /* Row i as the weighted mean of its neighbours' rows that are already sound: a step of the random
@@ -119,35 +120,8 @@ done:
     return status;
 }
 
-/* Weight of each eigenvector. */
-static void fill_weights(double *weight, int64_t width, const eigen_result *e, int64_t k,
-                         bool paper)
-{
-    double p = paper ? 0 : solve_power(e->value, width, (double)k);
-    for (int64_t j = 0; j < width; j++) {
-        double lambda = fmin(fmax(e->value[j], 0), 1);
-        weight[j] = paper ? 1 : lambda > 0 ? pow(lambda, p) : 0;
-    }
-}
-
-ddsc_status embed_walk(ddsc_context *ctx, double *walk, int64_t width, const decomposition *d,
-                       int64_t k, bool paper)
-{
-    const eigen_result *e = &d->eigen;
-    double *weight = NULL;
-    ddsc_status status = MEM_NEW(ctx, weight, width);
-    if (status < 0)
-        return status;
-    fill_weights(weight, width, e, k, paper);
-    for (int64_t i = 0; i < d->n; i++)
-        for (int64_t j = 0; j < width; j++)
-            walk[i * width + j] = weight[j] * e->vector[i * e->k + j] / sqrt(d->degree[i]);
-    mem_free(ctx, weight);
-    return DDSC_OK;
-}
-
-ddsc_status embed_rows(ddsc_context *ctx, double *rows, int64_t width, const decomposition *d,
-                       int64_t k, bool paper)
+ddsc_status embed_rows(ddsc_context *ctx, double *rows, double *length, int64_t width,
+                       const decomposition *d, int64_t k, bool paper)
 {
     ddsc_status status = DDSC_OK;
     const eigen_result *e = &d->eigen;
@@ -156,13 +130,19 @@ ddsc_status embed_rows(ddsc_context *ctx, double *rows, int64_t width, const dec
     bool faint;
     TRY(MEM_NEW(ctx, weight, width));
     TRY(MEM_NEW(ctx, sound, d->n));
-    fill_weights(weight, width, e, k, paper);
+    double p = paper ? 0 : solve_power(e->value, width, (double)k);
+    for (int64_t j = 0; j < width; j++) {
+        double lambda = fmin(fmax(e->value[j], 0), 1);
+        weight[j] = paper ? 1 : lambda > 0 ? pow(lambda, p) : 0;
+    }
     for (int64_t i = 0; i < d->n; i++) {
         for (int64_t j = 0; j < width; j++)
             rows[i * width + j] = weight[j] * e->vector[i * e->k + j];
-        normalise(rows + i * width, width);
+        length[i] = normalise(rows + i * width, width);
     }
     TRY(mark_faint(ctx, sound, &faint, d));
+    for (int64_t i = 0; i < d->n; i++)
+        length[i] = sound[i] ? length[i] : 0;
     if (faint)
         mend_faint(rows, width, d, sound);
 done:

@@ -56,7 +56,6 @@ done:
     return status;
 }
 
-/* s_i: distance to the 7th neighbour, or to the last one where fewer are known. */
 ddsc_status affinity_scales(ddsc_context *ctx, double *scale, double *least, const ddsc_graph *g)
 {
     ddsc_status status = DDSC_OK;
@@ -64,7 +63,7 @@ ddsc_status affinity_scales(ddsc_context *ctx, double *scale, double *least, con
     TRY(MEM_NEW(ctx, copy, g->n));
     for (int64_t i = 0; i < g->n; i++) {
         int64_t n_known = g->offset[i + 1] - g->offset[i];
-        int64_t at = g->offset[i] + BASE_MIN(n_known, AFFINITY_SCALE_RANK) - 1;
+        int64_t at = g->offset[i] + BASE_MIN(n_known, AFFINITY_NEIGHBOUR) - 1;
         scale[i] = n_known > 0 ? sqrt(BASE_MAX(g->d2[at], 0)) : 0;
         copy[i] = scale[i];
     }
@@ -84,22 +83,27 @@ typedef struct weigh {
     double *weight; /* by edge of the graph */
 } weigh;
 
+double affinity_value(double d2, double gamma, double s, double t)
+{
+    double a = 0;
+    d2 = BASE_MAX(d2, 0);
+    if (d2 == 0)
+        a = 1;
+    else if (d2 < INFINITY)
+        a = gamma > 0 ? exp(-gamma * d2) : exp(-2 * (d2 / s) / t);
+    return BASE_MAX(a, AFFINITY_FLOOR);
+}
+
 static ddsc_status weigh_rows(void *arg, int64_t begin, int64_t end, int worker)
 {
     weigh *w = arg;
     const ddsc_graph *g = w->graph;
     (void)worker;
     for (int64_t i = begin; i < end; i++)
-        for (int64_t p = g->offset[i]; p < g->offset[i + 1]; p++) {
-            double d2 = BASE_MAX(g->d2[p], 0), a = 0;
-            if (d2 == 0)
-                a = 1;
-            else if (d2 < INFINITY && w->scale)
-                a = exp(-2 * (d2 / w->scale[i]) / w->scale[g->index[p]]);
-            else if (d2 < INFINITY)
-                a = exp(-w->gamma * d2);
-            w->weight[p] = BASE_MAX(a, AFFINITY_FLOOR);
-        }
+        for (int64_t p = g->offset[i]; p < g->offset[i + 1]; p++)
+            w->weight[p] = w->scale
+                               ? affinity_value(g->d2[p], 0, w->scale[i], w->scale[g->index[p]])
+                               : affinity_value(g->d2[p], w->gamma, 1, 1);
     return DDSC_OK;
 }
 

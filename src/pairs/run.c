@@ -71,6 +71,38 @@ done:
     return status;
 }
 
+ddsc_status ddsc_cross_run(ddsc_context *context, double *out, ddsc_pair_stats *stats,
+                           const ddsc_measures *rows, const ddsc_measures *columns,
+                           const ddsc_metric_settings *settings, int squared)
+{
+    ddsc_status status = DDSC_OK;
+    session s = {0};
+    measures *joint = NULL;
+    if (!context)
+        return DDSC_ERROR_ARGUMENT;
+    ctx_enter(context);
+    if (!out || !rows || !columns)
+        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_cross_run: %s is NULL",
+                        out ? (rows ? "columns" : "rows") : "out");
+    if (rows->d != columns->d)
+        return ctx_fail(context, DDSC_ERROR_INPUT,
+                        "the items of the rows have points of %lld coordinates, those of the "
+                        "columns of %lld",
+                        (long long)rows->d, (long long)columns->d);
+    TRY(metric_settings_take(context, &s.set, settings));
+    TRY(measures_join(context, &joint, columns, rows));
+    TRY(session_open(context, &s, joint));
+    TRY(matrix_fill_across(context, out, &s.stats, columns->n, joint->n, s.backend, s.state,
+                           squared != 0));
+    status = session_verdict(context, &s, status);
+    if (stats)
+        *stats = s.stats;
+done:
+    session_close(&s);
+    ddsc_measures_destroy(joint);
+    return status;
+}
+
 /* Exact pruning needs lower bounds from the metric. */
 ddsc_status search_check(ddsc_context *ctx, const ddsc_graph_settings *set, const char *name)
 {
@@ -116,6 +148,24 @@ ddsc_status ddsc_neighbors_run(ddsc_context *context, ddsc_graph **graph, ddsc_p
     status = session_verdict(context, &s, status);
     if (stats)
         *stats = s.stats;
+done:
+    session_close(&s);
+    return status;
+}
+
+ddsc_status across_run(ddsc_context *ctx, ddsc_graph **out, ddsc_pair_stats *stats,
+                       const across_problem *problem, const ddsc_metric_settings *metric)
+{
+    ddsc_status status = DDSC_OK;
+    session s = {.set = *metric};
+    pair_job job = {.ctx = ctx, .m = problem->m, .set = &s.set, .n_workers = parallel_width(ctx)};
+    TRY(session_open(ctx, &s, problem->m));
+    if (s.backend->pruning && problem->exact_graph != DDSC_GRAPH_FULL)
+        TRY(across_search_pruned(ctx, out, &s.stats, problem, &job, s.backend, s.state));
+    else
+        TRY(across_search(ctx, out, &s.stats, problem, s.backend, s.state));
+    status = session_verdict(ctx, &s, status);
+    *stats = s.stats;
 done:
     session_close(&s);
     return status;

@@ -1,4 +1,5 @@
-/* New items against known ones: the same values, neighbours and embedding as in one set. */
+/* What callers in other languages need: two sets, items where they lie, the reference, the
+ * affinity, rows for new items. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,19 +23,31 @@ static double *full_matrix(ddsc_context *ctx, const measures *m, const ddsc_metr
     return d2;
 }
 
+static measures *part(ddsc_context *ctx, const measures *m, int64_t begin, int64_t end)
+{
+    int64_t item[ALL];
+    measures *copy = NULL;
+    for (int64_t i = begin; i < end; i++)
+        item[i - begin] = i;
+    assert_int_equal(ddsc_measures_copy_subset(ctx, &copy, m, end - begin, item), DDSC_OK);
+    return copy;
+}
+
 /* The block of the full matrix, for every metric, own supports and a shared grid. */
 static void check_block(const measures *m, ddsc_metric metric)
 {
     ddsc_context *ctx = test_context(2, 3);
     ddsc_metric_settings set = metric_settings(metric);
     double *full = full_matrix(ctx, m, &set), *block = malloc(sizeof(double[ALL * ALL]));
+    measures *columns = part(ctx, m, 0, KNOWN), *rows = part(ctx, m, KNOWN, ALL);
     ddsc_pair_stats stats;
-    assert_true(ddsc_cross_run(ctx, block, &stats, m, KNOWN, &set, 1) >= 0);
-    assert_int_equal(stats.n_pairs, KNOWN * (m->n - KNOWN));
-    assert_int_equal(stats.n_solved, stats.n_pairs);
-    for (int64_t j = KNOWN; j < m->n; j++)
+    assert_true(ddsc_cross_run(ctx, block, &stats, rows, columns, &set, 1) >= 0);
+    assert_int_equal(stats.n_pairs, KNOWN * (ALL - KNOWN));
+    for (int64_t j = KNOWN; j < ALL; j++)
         for (int64_t i = 0; i < KNOWN; i++)
-            assert_close(block[(j - KNOWN) * KNOWN + i], full[i * m->n + j], 1e-9, 1e-9);
+            assert_close(block[(j - KNOWN) * KNOWN + i], full[i * ALL + j], 1e-9, 1e-9);
+    ddsc_measures_destroy(rows);
+    ddsc_measures_destroy(columns);
     free(block);
     free(full);
     ddsc_context_destroy(ctx);
@@ -71,65 +84,53 @@ static void test_blocks(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* List of new item c against the sorted column of the full matrix. */
-static void check_list(const ddsc_graph_view *g, int64_t c, const double *full)
-{
-    for (int64_t p = g->offset[c]; p < g->offset[c + 1]; p++) {
-        int64_t rank = p - g->offset[c], before = 0;
-        double value = g->d2[p];
-        assert_true(g->index[p] >= 0 && g->index[p] < KNOWN);
-        assert_close(value, full[g->index[p] * ALL + KNOWN + c], 1e-9, 1e-9);
-        for (int64_t i = 0; i < KNOWN; i++)
-            before += full[i * ALL + KNOWN + c] < value - 1e-9 * (1 + fabs(value));
-        assert_true(before <= rank);
-    }
-}
-
-static void check_neighbors(const measures *m, ddsc_metric metric, ddsc_exact_graph how)
-{
-    ddsc_context *ctx = test_context(2, 3), *one = test_context(1, 3);
-    ddsc_metric_settings set = metric_settings(metric);
-    ddsc_graph_settings graph_set;
-    ddsc_graph_settings_init(&graph_set);
-    graph_set.tau = 5;
-    graph_set.exact_graph = how;
-    ddsc_graph *graph, *again;
-    ddsc_graph_view g, h;
-    ddsc_pair_stats stats;
-    double *full = full_matrix(ctx, m, &set);
-    assert_true(ddsc_cross_neighbors_run(ctx, &graph, &stats, m, KNOWN, &set, &graph_set) >= 0);
-    assert_true(ddsc_cross_neighbors_run(one, &again, NULL, m, KNOWN, &set, &graph_set) >= 0);
-    ddsc_graph_get_view(graph, &g);
-    ddsc_graph_get_view(again, &h);
-    assert_int_equal(g.n, ALL - KNOWN);
-    assert_int_equal(g.n_edges, 5 * (ALL - KNOWN));
-    assert_memory_equal(g.index, h.index, (size_t)g.n_edges * sizeof *g.index);
-    assert_memory_equal(g.d2, h.d2, (size_t)g.n_edges * sizeof *g.d2);
-    for (int64_t c = 0; c < g.n; c++)
-        check_list(&g, c, full);
-    assert_true(how == DDSC_GRAPH_FULL || metric != DDSC_METRIC_W2 || stats.n_pruned > 0);
-    ddsc_graph_destroy(graph);
-    ddsc_graph_destroy(again);
-    free(full);
-    ddsc_context_destroy(one);
-    ddsc_context_destroy(ctx);
-}
-
-static void test_neighbors(void **state)
+/* Items of the clustering come back with their rows and labels; others have unit rows, and the
+ * labels of ddsc_assign_run. */
+static void test_extend(void **state)
 {
     (void)state;
-    ddsc_context *ctx = test_context(1, 1);
-    measures *own = test_random_measures(ctx, ALL, 9, 3, 4), *grid = grid_measures(ctx);
-    measures *words = test_random_measures(ctx, ALL, 6, 12, 8);
-    check_neighbors(own, DDSC_METRIC_W2, DDSC_GRAPH_AUTO);
-    check_neighbors(own, DDSC_METRIC_W2, DDSC_GRAPH_FULL);
-    check_neighbors(words, DDSC_METRIC_W2, DDSC_GRAPH_PRUNED);
-    check_neighbors(grid, DDSC_METRIC_W2, DDSC_GRAPH_PRUNED);
-    check_neighbors(own, DDSC_METRIC_SINKHORN, DDSC_GRAPH_AUTO);
-    check_neighbors(grid, DDSC_METRIC_MMD, DDSC_GRAPH_AUTO);
-    ddsc_measures_destroy(own);
-    ddsc_measures_destroy(grid);
-    ddsc_measures_destroy(words);
+    ddsc_context *ctx = test_context(2, 3), *one = test_context(1, 3);
+    measures *m = grid_measures(ctx), *old = part(ctx, m, 0, KNOWN), *fresh = part(ctx, m, 30, ALL);
+    ddsc_cluster_settings set;
+    ddsc_clustering *found;
+    ddsc_clustering_view v;
+    ddsc_model *model;
+    ddsc_model_view w;
+    int32_t label[ALL], again[ALL], same[ALL];
+    ddsc_cluster_settings_init(&set);
+    set.k_min = set.k_max = 3;
+    assert_true(ddsc_cluster_run(ctx, &found, old, &set) >= 0);
+    assert_int_equal(ddsc_model_create(ctx, &model, old, found, &set), DDSC_OK);
+    ddsc_clustering_get_view(found, &v);
+    ddsc_model_get_view(model, &w);
+    assert_int_equal(w.n_vectors, v.n_vectors);
+    size_t size = (size_t)(ALL * w.n_vectors) * sizeof(double);
+    double *rows = calloc(1, size), *rows_one = calloc(1, size);
+    assert_int_equal(ddsc_extend_run(ctx, rows, label, NULL, model, fresh, NULL), DDSC_OK);
+    assert_int_equal(ddsc_extend_run(one, rows_one, again, NULL, model, fresh, NULL), DDSC_OK);
+    assert_memory_equal(rows, rows_one, size);
+    assert_int_equal(ddsc_assign_run(ctx, same, NULL, NULL, NULL, NULL, model, fresh, NULL), 0);
+    assert_memory_equal(label, same, (ALL - 30) * sizeof *label);
+    assert_memory_equal(label, again, (ALL - 30) * sizeof *label);
+    assert_memory_equal(label, v.labels + 30, (KNOWN - 30) * sizeof *label);
+    assert_memory_equal(rows, v.embedding + 30 * w.n_vectors,
+                        (size_t)((KNOWN - 30) * w.n_vectors) * sizeof(double));
+    for (int64_t i = 0; i < ALL - 30; i++) {
+        double norm = 0;
+        for (int64_t k = 0; k < w.n_vectors; k++)
+            norm += rows[i * w.n_vectors + k] * rows[i * w.n_vectors + k];
+        assert_close(norm, 1, 1e-9, 0);
+    }
+    assert_int_equal(ddsc_extend_run(ctx, NULL, NULL, NULL, model, fresh, NULL),
+                     DDSC_ERROR_ARGUMENT);
+    free(rows);
+    free(rows_one);
+    ddsc_model_destroy(model);
+    ddsc_clustering_destroy(found);
+    ddsc_measures_destroy(fresh);
+    ddsc_measures_destroy(old);
+    ddsc_measures_destroy(m);
+    ddsc_context_destroy(one);
     ddsc_context_destroy(ctx);
 }
 
@@ -195,8 +196,7 @@ static void test_items(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* The lent affinity is symmetric, and its walk continues the embedding: one step of the random walk
- * over the eigenvalues leaves each row where it is. */
+/* The lent affinity is symmetric, and radius times row is an eigenfunction of its random walk. */
 static void test_affinity(void **state)
 {
     (void)state;
@@ -212,10 +212,9 @@ static void test_affinity(void **state)
     ddsc_clustering_get_view(found, &v);
     ddsc_clustering_get_affinity(found, &a);
     assert_int_equal(a.n, 50);
-    assert_int_equal(a.n_vectors, v.n_vectors);
-    assert_true(a.gamma == 0 && a.scale && a.scale_floor > 0);
+    assert_true(a.gamma == 0 && a.scale && a.scale_floor > 0 && a.scale_rank == 7);
     for (int64_t i = 0; i < a.n; i++) {
-        double row[64] = {0}, degree = 0, norm = 0;
+        double row[64] = {0}, degree = 0;
         assert_true(a.scale[i] >= a.scale_floor);
         for (int64_t p = a.offset[i]; p < a.offset[i + 1]; p++) {
             int64_t j = a.column[p], q = a.offset[j];
@@ -223,17 +222,13 @@ static void test_affinity(void **state)
                 q++;
             assert_true(a.value[q] == a.value[p]);
             degree += a.value[p];
-            for (int64_t k = 0; k < a.n_vectors; k++)
-                row[k] += a.value[p] * a.walk[j * a.n_vectors + k];
+            for (int64_t k = 0; k < v.n_vectors; k++)
+                row[k] += a.value[p] * a.radius[j] * v.embedding[j * v.n_vectors + k];
         }
-        for (int64_t k = 0; k < a.n_vectors; k++) {
-            double expected = a.walk[i * a.n_vectors + k] * (1 - v.eigenvalues[k]);
-            assert_close(row[k] / degree, expected, 1e-5, 1e-6);
-            norm += a.walk[i * a.n_vectors + k] * a.walk[i * a.n_vectors + k];
-        }
-        for (int64_t k = 0; k < a.n_vectors; k++)
-            assert_close(a.walk[i * a.n_vectors + k] / sqrt(norm), v.embedding[i * a.n_vectors + k],
-                         1e-9, 1e-9);
+        for (int64_t k = 0; k < v.n_vectors; k++)
+            assert_close(row[k] / degree,
+                         a.radius[i] * v.embedding[i * v.n_vectors + k] * (1 - v.eigenvalues[k]),
+                         1e-5, 1e-6);
     }
     ddsc_clustering_get_affinity(NULL, &a);
     assert_int_equal(a.n, 0);
@@ -249,27 +244,20 @@ static void test_refused(void **state)
     (void)state;
     ddsc_context *ctx = test_context(1, 1);
     measures *m = test_random_measures(ctx, 6, 4, 2, 1), *reference = m;
-    ddsc_graph *graph = NULL;
-    ddsc_graph_settings set;
-    ddsc_metric_settings mmd = metric_settings(DDSC_METRIC_MMD);
+    measures *other = test_random_measures(ctx, 6, 4, 3, 1);
     double out[36];
-    ddsc_graph_settings_init(&set);
-    assert_int_equal(ddsc_cross_run(NULL, out, NULL, m, 3, NULL, 0), DDSC_ERROR_ARGUMENT);
-    assert_int_equal(ddsc_cross_run(ctx, NULL, NULL, m, 3, NULL, 0), DDSC_ERROR_ARGUMENT);
-    assert_int_equal(ddsc_cross_run(ctx, out, NULL, NULL, 3, NULL, 0), DDSC_ERROR_ARGUMENT);
-    assert_int_equal(ddsc_cross_run(ctx, out, NULL, m, 0, NULL, 0), DDSC_ERROR_ARGUMENT);
-    assert_int_equal(ddsc_cross_run(ctx, out, NULL, m, 6, NULL, 0), DDSC_ERROR_ARGUMENT);
-    assert_non_null(strstr(ddsc_context_message(ctx), "n_known = 6 of 6"));
-    assert_int_equal(ddsc_cross_neighbors_run(ctx, NULL, NULL, m, 3, NULL, NULL),
-                     DDSC_ERROR_ARGUMENT);
-    set.exact_graph = DDSC_GRAPH_PRUNED;
-    assert_int_equal(ddsc_cross_neighbors_run(ctx, &graph, NULL, m, 3, &mmd, &set),
-                     DDSC_ERROR_ARGUMENT);
-    assert_null(graph);
+    assert_int_equal(ddsc_cross_run(NULL, out, NULL, m, m, NULL, 0), DDSC_ERROR_ARGUMENT);
+    assert_int_equal(ddsc_cross_run(ctx, NULL, NULL, m, m, NULL, 0), DDSC_ERROR_ARGUMENT);
+    assert_int_equal(ddsc_cross_run(ctx, out, NULL, NULL, m, NULL, 0), DDSC_ERROR_ARGUMENT);
+    assert_int_equal(ddsc_cross_run(ctx, out, NULL, m, NULL, NULL, 0), DDSC_ERROR_ARGUMENT);
+    assert_non_null(strstr(ddsc_context_message(ctx), "columns is NULL"));
+    assert_int_equal(ddsc_cross_run(ctx, out, NULL, m, other, NULL, 0), DDSC_ERROR_INPUT);
+    assert_non_null(strstr(ddsc_context_message(ctx), "2 coordinates"));
     assert_int_equal(ddsc_reference_create(ctx, &reference, NULL, NULL), DDSC_ERROR_ARGUMENT);
     assert_null(reference);
     assert_int_equal(ddsc_measures_create_items(ctx, &reference, 1, 2, NULL, 0),
                      DDSC_ERROR_ARGUMENT);
+    ddsc_measures_destroy(other);
     ddsc_measures_destroy(m);
     ddsc_context_destroy(ctx);
 }
@@ -282,16 +270,13 @@ static ddsc_status all_calls(ddsc_context *ctx, void *arg)
                                       9, 2, 3, 1, 1, 2, 4, 6, 1, 3};
     ddsc_cloud item[6];
     measures *m = NULL, *reference = NULL;
-    ddsc_graph *graph = NULL;
     double out[36];
     for (int i = 0; i < 6; i++)
         item[i] = (ddsc_cloud){.n = 2, .points = points + 4 * i};
     TRY(ddsc_measures_create_items(ctx, &m, 6, 2, item, 0));
-    TRY(ddsc_cross_run(ctx, out, NULL, m, 4, &set, 0));
-    TRY(ddsc_cross_neighbors_run(ctx, &graph, NULL, m, 4, &set, NULL));
+    TRY(ddsc_cross_run(ctx, out, NULL, m, m, &set, 0));
     TRY(ddsc_reference_create(ctx, &reference, m, &set));
 done:
-    ddsc_graph_destroy(graph);
     ddsc_measures_destroy(reference);
     ddsc_measures_destroy(m);
     return status;
@@ -310,7 +295,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_blocks),
-        cmocka_unit_test(test_neighbors),
+        cmocka_unit_test(test_extend),
         cmocka_unit_test(test_reference),
         cmocka_unit_test(test_items),
         cmocka_unit_test(test_affinity),
