@@ -334,7 +334,7 @@ DDSC_API ddsc_status ddsc_embed_run(ddsc_context *context, double **out, int64_t
  * plan_* room for n + m - 1 entries; potentials f (n) and g (m) satisfy f_i + g_j <= cost_ij. */
 typedef struct ddsc_transport {
     double primal, dual; /* <P, C> and the value of the potentials */
-    double gap;          /* (primal - dual) / max(primal, tiny) */
+    double gap;          /* (primal - dual) / max(|primal|, S / 1000), S = sum a|f| + sum b|g| */
     int64_t n_plan;
     int64_t n_iterations;
 } ddsc_transport;
@@ -345,6 +345,15 @@ DDSC_API ddsc_status ddsc_emd_run(ddsc_context *context, ddsc_transport *result,
                                   int32_t *plan_column, double *plan_mass, double *f, double *g,
                                   int64_t n, int64_t m, const double *a, const double *b,
                                   const double *cost);
+/* Exact 2-Wasserstein between item i of x and item j of y (sets of one dimension, which may be the
+ * same set): result->primal is W2^2. Entry k of the plan takes plan_mass[k] from point plan_row[k]
+ * of item i to point plan_column[k] of item j, counted within the items; arrays as above for items
+ * of n and m points. No n x m costs are held where they are large. Status DDSC_NOT_CONVERGED: the
+ * gap is above 1e-10, primal and dual are then an upper and a lower bound. */
+DDSC_API ddsc_status ddsc_w2_run(ddsc_context *context, ddsc_transport *result, int32_t *plan_row,
+                                 int32_t *plan_column, double *plan_mass, double *f, double *g,
+                                 const ddsc_measures *x, int64_t i, const ddsc_measures *y,
+                                 int64_t j);
 /* Entropic transport; value as chosen (debiased is not defined for a bare cost matrix). plan (n x
  * m) may be NULL. result->gap is the L1 marginal error, primal <P, C>, dual the regularised value.
  * Weights as in ddsc_emd_run: plan and values carry their mass s, KL is taken against a x b / s. */
