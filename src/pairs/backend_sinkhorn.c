@@ -4,38 +4,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "linalg/points.h"
-#include "ot/ot.h"
-#include "ot/sinkhorn_grid.h"
-#include "pairs/pairs.h"
+#include "pairs/sinkhorn.h"
 
 enum { SINKHORN_SIDE = 16, BLOCK_POINTS = 4096, TABLE_BLOCK = 128 };
 
 static const int64_t TABLE_BYTES = (int64_t)64 << 20;
-
-/* What a worker owns. */
-typedef struct bench {
-    sinkhorn_solver *solver;
-    points_panel rows, columns;
-    double *cost;
-    int64_t *at; /* where each item of the tile begins among the columns */
-} bench;
-
-typedef struct sinkhorn {
-    ddsc_context *ctx;
-    const measures *m;
-    points support;
-    int64_t side, largest; /* of a tile; points of the largest item */
-    double epsilon, tolerance;
-    int64_t max_iterations;
-    ddsc_sinkhorn_value value;
-    sinkhorn_grid *grid; /* of images: solves without costs; NULL: none */
-    double *table;       /* v x v costs, or NULL */
-    double *self;        /* n regularised values of an item with itself, when debiased */
-    int n_workers;
-    bench *bench;
-    ddsc_pair_stats *stats; /* one a worker, for the work at open */
-} sinkhorn;
 
 static void sinkhorn_close(void *state)
 {
@@ -245,6 +218,21 @@ done:
     return status;
 }
 
+/* The squared diagonal of the box around all points. */
+static double cost_range(const measures *m)
+{
+    double total = 0;
+    for (int64_t k = 0; k < m->d; k++) {
+        double low = INFINITY, high = -INFINITY;
+        for (int64_t r = 0; r < m->v; r++) {
+            low = fmin(low, m->support[r * m->d + k]);
+            high = fmax(high, m->support[r * m->d + k]);
+        }
+        total += m->v > 0 ? (high - low) * (high - low) : 0;
+    }
+    return total;
+}
+
 /* Twice the pooled variance is the mean cost of two random points: stands in for a median of 0. */
 static double mean_cost(const measures *m)
 {
@@ -315,6 +303,7 @@ static ddsc_status sinkhorn_open(void **state, const pair_job *job, ddsc_pair_st
     TRY(MEM_ZERO(job->ctx, s, 1));
     *s = (sinkhorn){.ctx = job->ctx, .m = m, .n_workers = job->n_workers};
     s->tolerance = job->set->sinkhorn_tolerance;
+    s->slack = s->tolerance * cost_range(m);
     s->max_iterations = job->set->sinkhorn_max_iterations;
     s->value = job->set->sinkhorn_value;
     s->largest = measures_largest_item(m);
@@ -350,4 +339,5 @@ const pair_backend backend_sinkhorn = {
     .tile = sinkhorn_tile,
     .close = sinkhorn_close,
     .plan = sinkhorn_plan_tiles,
+    .pruning = &pruning_sinkhorn,
 };

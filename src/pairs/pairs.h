@@ -27,6 +27,7 @@ typedef struct pair_job {
     const measures *m;
     const ddsc_metric_settings *set;
     int n_workers;
+    void *state; /* when bounds are opened: that of the metric they are for */
 } pair_job;
 
 /* How a state wants its pairs served. May depend on the data, never on the number of threads. */

@@ -85,6 +85,7 @@ static ddsc_status session_search(ddsc_context *ctx, ddsc_graph **graph, session
                                   const measures *m, const ddsc_graph_settings *set)
 {
     pair_job job = {.ctx = ctx, .m = m, .set = &s->set, .n_workers = parallel_width(ctx)};
+    job.state = s->state;
     bool prunes = s->backend->pruning && set->exact_graph != DDSC_GRAPH_FULL;
     if (prunes && set->sample >= 1 && m->n > 1)
         return pruned_search(ctx, graph, &s->stats, &job, s->backend, s->state, set);
