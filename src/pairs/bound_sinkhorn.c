@@ -9,7 +9,7 @@
 
 #include "pairs/sinkhorn.h"
 
-enum { BOUND_SIDE = 64, LOOK_ROUNDS = 1, REFINE_ROUNDS = 16 };
+enum { BOUND_SIDE = 64, LOOK_ROUNDS = 1, REFINE_ROUNDS = 16, DENSE_POINTS = 48 };
 
 typedef struct bound_state {
     sinkhorn *s;
@@ -104,19 +104,35 @@ static double sinkhorn_closer(const void *state, int64_t i, int64_t j, double en
 static ddsc_status sinkhorn_refine_open(void *state, bool *offered)
 {
     sinkhorn *s = state;
-    *offered = by_dual(s);
-    return DDSC_OK;
+    bool sharp = s->value == DDSC_SINKHORN_SHARP;
+    *offered = !sharp || refine_applies(s->m);
+    return sharp && *offered ? refine_make(s->ctx, &s->w2, s->m) : DDSC_OK;
 }
 
 static double sinkhorn_refine(void *state, int64_t i, int64_t j, double enough, int worker)
 {
+    sinkhorn *s = state;
+    bool known = isfinite(enough);
+    double limit = known ? raised(s, i, j, enough) * (1 + 2e-9) : INFINITY;
+    if (s->w2)
+        return lowered(s, i, j, refine_pair(s->w2, i, j, limit, worker));
+    if (s->grid)
+        return lowered(
+            s, i, j,
+            sinkhorn_grid_bound(s->grid, i, j, limit, known ? REFINE_ROUNDS : LOOK_ROUNDS, worker));
+    sinkhorn_problem problem = sinkhorn_pair(s, i, j, worker);
+    return lowered(s, i, j, sinkhorn_bound(s->solver[worker], &problem, limit));
+}
+
+/* Small problems off the grid are solved faster than their bounds are found. */
+static bool sinkhorn_pays(const void *state)
+{
     const sinkhorn *s = state;
-    int rounds = isfinite(enough) ? REFINE_ROUNDS : LOOK_ROUNDS;
-    double limit = isfinite(enough) ? raised(s, i, j, enough) * (1 + 2e-9) : INFINITY;
-    return lowered(s, i, j, sinkhorn_grid_bound(s->grid, i, j, limit, rounds, worker));
+    return by_dual(s) || s->m->nnz >= DENSE_POINTS * s->m->n;
 }
 
 const pair_pruning pruning_sinkhorn = {.bound = &bound_sinkhorn,
                                        .closer = sinkhorn_closer,
                                        .refine_open = sinkhorn_refine_open,
-                                       .refine = sinkhorn_refine};
+                                       .refine = sinkhorn_refine,
+                                       .pays = sinkhorn_pays};
