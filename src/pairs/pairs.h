@@ -27,6 +27,7 @@ typedef struct pair_job {
     const measures *m;
     const ddsc_metric_settings *set;
     int n_workers;
+    void *state; /* when bounds are opened: that of the metric they are for */
 } pair_job;
 
 /* How a state wants its pairs served. May depend on the data, never on the number of threads. */
@@ -77,6 +78,8 @@ typedef struct pair_pruning {
      * function of its arguments alone, whatever the worker. */
     ddsc_status (*refine_open)(void *state, bool *offered);
     double (*refine)(void *state, int64_t i, int64_t j, double enough, int worker);
+    /* Optional: is it worth while for this set? NULL: always. */
+    bool (*pays)(const void *state);
 } pair_pruning;
 
 extern const pair_backend backend_w2, backend_sinkhorn, backend_mmd, backend_lot;

@@ -80,13 +80,21 @@ ddsc_status search_check(ddsc_context *ctx, const ddsc_graph_settings *set, cons
                     "exact_graph = pruned: %s has no lower bounds; use auto or full", name);
 }
 
+static bool session_prunes(const session *s, ddsc_exact_graph asked)
+{
+    const pair_pruning *rule = s->backend->pruning;
+    if (!rule || asked == DDSC_GRAPH_FULL)
+        return false;
+    return asked == DDSC_GRAPH_PRUNED || !rule->pays || rule->pays(s->state);
+}
+
 /* A sample of the pairs is drawn at random, so there is nothing to prune in it; nor in no pairs. */
 static ddsc_status session_search(ddsc_context *ctx, ddsc_graph **graph, session *s,
                                   const measures *m, const ddsc_graph_settings *set)
 {
     pair_job job = {.ctx = ctx, .m = m, .set = &s->set, .n_workers = parallel_width(ctx)};
-    bool prunes = s->backend->pruning && set->exact_graph != DDSC_GRAPH_FULL;
-    if (prunes && set->sample >= 1 && m->n > 1)
+    job.state = s->state;
+    if (session_prunes(s, set->exact_graph) && set->sample >= 1 && m->n > 1)
         return pruned_search(ctx, graph, &s->stats, &job, s->backend, s->state, set);
     return neighbors_search(ctx, graph, &s->stats, m->n, s->backend, s->state, set);
 }
