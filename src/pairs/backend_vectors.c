@@ -1,4 +1,5 @@
-/* Euclidean distance between rows of numbers. */
+/* Euclidean distance between rows of numbers, by differences: a value depends on its two rows
+ * alone, so equal rows tie wherever they stand, in matrix and graph alike. */
 #include <math.h>
 
 #include "linalg/linalg.h"
@@ -12,7 +13,7 @@ typedef struct vectors {
     ddsc_context *ctx;
     points table;
     int n_workers;
-    points_panel *panel; /* two a worker: rows, columns */
+    points_panel *panel; /* two a worker: rows, columns; few dimensions alone use them */
 } vectors;
 
 static void vectors_close(void *state)
@@ -66,10 +67,11 @@ static ddsc_status vectors_tile(void *state, const pair_tile *t, double *d2, int
 {
     vectors *s = state;
     points_panel *rows = &s->panel[2 * worker], *columns = rows + 1;
+    int64_t d = s->table.d;
     (void)stats;
-    if (t->i1 - t->i0 == 1 && t->j1 - t->j0 == 1) {
-        int64_t d = s->table.d;
-        *d2 = la_distance2(d, s->table.x + t->i0 * d, s->table.x + t->j0 * d);
+    if (d > POINTS_MAX_DIRECT) {
+        la_differences(t->i1 - t->i0, t->j1 - t->j0, d, s->table.x + t->i0 * d,
+                       s->table.x + t->j0 * d, d2, ld);
         return DDSC_OK;
     }
     points_panel_load(rows, &s->table, t->i1 - t->i0, NULL, t->i0);

@@ -208,7 +208,7 @@ static ddsc_status list_candidates(const sieve *v, candidates *c, const ddsc_gra
         open += count < 0;
         c->offset[i + 1] = c->offset[i] + (count < 0 ? n - 1 : count);
     }
-    *few = open <= 16 + n / 256;
+    *few = open <= 64 + n / 64;
     if (!*few)
         goto done;
     TRY(MEM_NEW(v->ctx, c->index, c->offset[n]));
@@ -243,6 +243,7 @@ ddsc_status screened_search(ddsc_context *ctx, ddsc_graph **out, ddsc_pair_stats
     sieve_close(&v);
     if (!*done)
         goto done;
+    stats->n_solved = 0; /* of pairs; opening a backend may have counted its own */
     TRY(nearest_create(ctx, &near, n, tau));
     TRY(candidates_rank(ctx, &near, stats, &c, backend, state));
     TRY(nearest_finish(ctx, &near, out));
