@@ -1,6 +1,7 @@
 /* The public calls over pairs: settings in, backend opened, matrix or graph out. */
 #include "graph/graph.h"
 #include "pairs/pairs.h"
+#include "pairs/screen.h"
 
 const pair_backend *backend_find(ddsc_metric metric)
 {
@@ -88,6 +89,30 @@ static bool session_prunes(const session *s, ddsc_exact_graph asked)
     return asked == DDSC_GRAPH_PRUNED || !rule->pays || rule->pays(s->state);
 }
 
+/* Below this many items a screen saves less than it costs. */
+enum { SCREEN_ITEMS = 2000 };
+
+ddsc_status search_run(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *stats, int64_t n,
+                       const pair_backend *backend, void *state, const ddsc_graph_settings *set)
+{
+    ddsc_status status = DDSC_OK;
+    pair_screen screen = {0};
+    bool done = false, asked = set->exact_graph == DDSC_GRAPH_PRUNED;
+    if (backend->screen && set->exact_graph != DDSC_GRAPH_FULL && set->sample >= 1 && n > 1 &&
+        (asked || n >= SCREEN_ITEMS))
+        TRY(backend->screen(state, &screen));
+    if (asked && n > 1 && set->sample >= 1 && screen.columns == 0)
+        TRY(search_check(ctx, set, backend->name));
+    if (screen.columns > 0)
+        TRY(screened_search(ctx, graph, stats, &screen, backend, state, set, &done));
+    screen_free(ctx, &screen);
+    if (!done)
+        TRY(neighbors_search(ctx, graph, stats, n, backend, state, set));
+done:
+    screen_free(ctx, &screen);
+    return status;
+}
+
 /* A sample of the pairs is drawn at random, so there is nothing to prune in it; nor in no pairs. */
 static ddsc_status session_search(ddsc_context *ctx, ddsc_graph **graph, session *s,
                                   const measures *m, const ddsc_graph_settings *set)
@@ -96,7 +121,7 @@ static ddsc_status session_search(ddsc_context *ctx, ddsc_graph **graph, session
     job.state = s->state;
     if (session_prunes(s, set->exact_graph) && set->sample >= 1 && m->n > 1)
         return pruned_search(ctx, graph, &s->stats, &job, s->backend, s->state, set);
-    return neighbors_search(ctx, graph, &s->stats, m->n, s->backend, s->state, set);
+    return search_run(ctx, graph, &s->stats, m->n, s->backend, s->state, set);
 }
 
 ddsc_status ddsc_neighbors_run(ddsc_context *context, ddsc_graph **graph, ddsc_pair_stats *stats,
@@ -117,7 +142,7 @@ ddsc_status ddsc_neighbors_run(ddsc_context *context, ddsc_graph **graph, ddsc_p
     TRY(metric_settings_take(context, &s.set, metric));
     TRY(graph_settings_take(context, &set, settings));
     const pair_backend *backend = backend_find(s.set.metric);
-    if (!backend->pruning)
+    if (!backend->pruning && !backend->screen)
         TRY(search_check(context, &set, backend->name));
     TRY(session_open(context, &s, data));
     TRY(session_search(context, graph, &s, data, &set));
@@ -164,9 +189,8 @@ ddsc_status ddsc_graph_create_from_vectors(ddsc_context *context, ddsc_graph **g
         return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_graph_create_from_vectors: %s is NULL",
                         graph ? "vectors" : "graph");
     TRY(graph_settings_take(context, &set, settings));
-    TRY(search_check(context, &set, backend_vectors.name));
     TRY(vectors_open(context, &state, n, dim, vectors));
-    TRY(neighbors_search(context, graph, &stats, n, &backend_vectors, state, &set));
+    TRY(search_run(context, graph, &stats, n, &backend_vectors, state, &set));
 done:
     if (state)
         backend_vectors.close(state);
