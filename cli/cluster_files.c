@@ -6,21 +6,9 @@
 
 #include "cluster.h"
 
-const char *const cluster_file_names[] = {
-    "labels.csv", "embedding.npy", "eigenvalues.csv", "graph.mtx",
-    "sweep.csv",  "report.html",   "result.json",     NULL};
-
-static void add_csv(text *t, const char *field)
-{
-    if (!strpbrk(field, ",\"\r\n")) {
-        text_add(t, field);
-        return;
-    }
-    text_add(t, "\"");
-    for (; *field; field++)
-        text_add_bytes(t, *field == '"' ? "\"\"" : field, *field == '"' ? 2 : 1);
-    text_add(t, "\"");
-}
+const char *const cluster_file_names[] = {"labels.csv",  "embedding.npy", "eigenvalues.csv",
+                                          "graph.mtx",   "model.npz",     "sweep.csv",
+                                          "report.html", "result.json",   NULL};
 
 static bool write_labels(cluster_result *r, const char *path, int *code)
 {
@@ -66,6 +54,19 @@ static bool write_graph(cluster_result *r, const char *path, int *code)
                         r->has_items ? &r->in.view : NULL, path, code);
 }
 
+static bool write_model(cluster_result *r, const char *path, int *code)
+{
+    session *s = r->s;
+    ddsc_model *model = NULL;
+    bool good =
+        session_ok(
+            s, ddsc_model_create(s->ctx, &model, r->in.measures, r->clustering, &s->opt.cluster),
+            code) &&
+        session_wrote(s, ddsc_model_write(s->ctx, model, path, s->opt.force), code);
+    ddsc_model_destroy(model);
+    return good;
+}
+
 /* One column of labels for every K. */
 static bool write_sweep(cluster_result *r, const char *path, int *code)
 {
@@ -78,7 +79,7 @@ static bool write_sweep(cluster_result *r, const char *path, int *code)
     text_add(&t, "\n");
     for (int64_t row = 0; row < r->n_rows; row++) {
         bool kept = r->row_labels[row] >= 0;
-        add_csv(&t, cluster_id(r, row, room, sizeof room));
+        text_add_csv(&t, cluster_id(r, row, room, sizeof room));
         for (int64_t k = 0; k < r->view.n_sweep; k++)
             text_addf(&t, ",%" PRId32, kept ? r->view.sweep_labels[k * r->view.n + item] : -1);
         text_add(&t, "\n");
@@ -107,18 +108,22 @@ static bool write_json(cluster_result *r, const char *path, int *code)
     return good;
 }
 
-/* In the order of cluster_file_names; whether a run has such a file. */
+/* In the order of cluster_file_names. */
+enum { FILE_MODEL = 4, FILE_SWEEP = 5 };
+
 static bool has_file(const cluster_result *r, int which)
 {
-    static const bool spectral_only[] = {false, true, true, true, true, false, false};
-    return (r->clustering || !spectral_only[which]) && (which != 4 || r->view.n_sweep > 1);
+    static const bool spectral_only[] = {false, true, true, true, true, true, false, false};
+    if (which == FILE_MODEL && !r->view.graph)
+        return false;
+    return (r->clustering || !spectral_only[which]) && (which != FILE_SWEEP || r->view.n_sweep > 1);
 }
 
 bool cluster_write(cluster_result *r, const char *dir, int *code)
 {
     static bool (*const writers[])(cluster_result *, const char *, int *) = {
         write_labels, write_embedding, write_eigenvalues, write_graph,
-        write_sweep,  write_report,    write_json};
+        write_model,  write_sweep,     write_report,      write_json};
     bool good = output_make_dir(dir, code);
     for (int i = 0; good && cluster_file_names[i]; i++) {
         char *path = output_path(dir, cluster_file_names[i]);

@@ -117,6 +117,18 @@ void text_add_wrapped(text *t, const char *string, int column, int indent, int w
     }
 }
 
+void text_add_csv(text *t, const char *field)
+{
+    if (!strpbrk(field, ",\"\r\n")) {
+        text_add(t, field);
+        return;
+    }
+    text_add(t, "\"");
+    for (; *field; field++)
+        text_add_bytes(t, *field == '"' ? "\"\"" : field, *field == '"' ? 2 : 1);
+    text_add(t, "\"");
+}
+
 void text_add_count(text *t, int64_t count)
 {
     char digits[32];

@@ -609,6 +609,55 @@ typedef struct ddsc_barycenter_view {
 
 DDSC_API void ddsc_barycenter_get_view(const ddsc_barycenter *barycenter,
                                        ddsc_barycenter_view *view);
+/* ---- New items
+ * --------------------------------------------------------------------------------------- */
+
+/* What a clustering has to keep so that items which come later can be put into its clusters: the
+ * items, how they were compared, their place in the embedding, the centres. */
+typedef struct ddsc_model ddsc_model;
+
+/* From the clustering that ddsc_cluster_run found for `measures` with these settings (NULL: the
+ * defaults). Copies what it needs. A clustering made from a bare graph has no items to compare new
+ * ones with and is refused. */
+DDSC_API ddsc_status ddsc_model_create(ddsc_context *context, ddsc_model **model,
+                                       const ddsc_measures *measures,
+                                       const ddsc_clustering *clustering,
+                                       const ddsc_cluster_settings *settings);
+/* An npz archive that is also a set of items, labelled by cluster; see docs/formats.md. */
+DDSC_API ddsc_status ddsc_model_write(ddsc_context *context, const ddsc_model *model,
+                                      const char *path, int overwrite);
+/* Models of another format version are refused with a message that says so. */
+DDSC_API ddsc_status ddsc_model_read(ddsc_context *context, ddsc_model **model, const char *path);
+DDSC_API void ddsc_model_destroy(ddsc_model *model);
+
+typedef struct ddsc_model_view {
+    int64_t n_items, dim, k, tau;
+    ddsc_metric metric;
+    double far_distance;           /* beyond it an item is far away: see ddsc_assign_run */
+    int64_t far_neighbour;         /* the neighbour whose distance is compared with it */
+    const int32_t *labels;         /* n_items */
+    const ddsc_measures *measures; /* the items */
+} ddsc_model_view;
+
+DDSC_API void ddsc_model_get_view(const ddsc_model *model, ddsc_model_view *view);
+
+typedef struct ddsc_assign_settings {
+    size_t struct_size;
+    ddsc_exact_graph exact_graph; /* how the neighbours are searched; the result is the same */
+} ddsc_assign_settings;
+
+DDSC_API void ddsc_assign_settings_init(ddsc_assign_settings *settings);
+
+/* Labels for new items: their tau nearest among the items of the model, the eigenvectors extended
+ * to them (Nystrom), then the nearest centre. All arrays have one entry an item of `measures`; all
+ * but labels may be NULL, stats too.
+ *  confidence  1 - (distance to the centre) / (distance to the nearest centre of another cluster)
+ *  distance    to the 7th nearest item of the model (the tau-th where tau is smaller)
+ *  far         1 where that distance is above the 99% quantile of what the model's own items show */
+DDSC_API ddsc_status ddsc_assign_run(ddsc_context *context, int32_t *labels, double *confidence,
+                                     double *distance, int32_t *far, ddsc_pair_stats *stats,
+                                     const ddsc_model *model, const ddsc_measures *measures,
+                                     const ddsc_assign_settings *settings);
 
 typedef struct ddsc_d2_settings {
     size_t struct_size;
