@@ -15,9 +15,11 @@ typedef struct cluster_result {
     ddsc_graph_view edges;       /* n = 0 without a graph */
     int32_t *vector_labels;      /* k-means: what view.labels points to */
     double inertia;              /* k-means */
-    int32_t *row_labels;         /* n_rows, -1 for dropped items */
-    int64_t *size;               /* of each cluster */
-    const char *truth_name;      /* NULL: no scores */
+    ddsc_d2 *d2;                 /* d2 and pd2, or NULL */
+    ddsc_d2_view centres;
+    int32_t *row_labels;    /* n_rows, -1 for dropped items */
+    int64_t *size;          /* of each cluster */
+    const char *truth_name; /* NULL: no scores */
     ddsc_scores scores;
     ddsc_scores *sweep_scores; /* n_sweep, or NULL */
     double read_s, distances_s, eigen_s, kmeans_s, total_s;
@@ -27,6 +29,12 @@ bool cluster_certified(const cluster_result *r);
 /* The row of the sweep that belongs to the K chosen, or NULL. */
 const ddsc_k_row *cluster_chosen(const cluster_result *r);
 const char *cluster_id(const cluster_result *r, int64_t row, char *room, size_t size);
+
+/* d2 and pd2. */
+bool cluster_run_d2(cluster_result *r, int *code);
+void cluster_d2_json(json_t *root, const cluster_result *r);
+void cluster_d2_settings_json(json_t *root, const cluster_result *r);
+void cluster_d2_summary(text *t, const cluster_result *r);
 
 /* The settings as given, and what was chosen where they left it open. */
 json_t *cluster_settings_json(const cluster_result *r);

@@ -561,6 +561,16 @@ DDSC_API ddsc_status ddsc_text_read(ddsc_context *context, ddsc_measures **measu
                                     ddsc_text_report *report, const char *documents_path,
                                     const char *vectors_path, const ddsc_text_settings *settings);
 
+/* What ddsc_vectors_make makes of an item. */
+typedef enum ddsc_vectors_rule {
+    DDSC_VECTORS_AUTO = 0,  /* as ddsc_vectors_run */
+    DDSC_VECTORS_HISTOGRAM, /* its weights over the support: a bag of words, the pixels */
+    DDSC_VECTORS_MEAN       /* the weighted mean of its points */
+} ddsc_vectors_rule;
+
+DDSC_API ddsc_status ddsc_vectors_make(ddsc_context *context, double **out, int64_t *n_columns,
+                                       const ddsc_measures *measures, ddsc_vectors_rule rule);
+
 /* ---- Wasserstein barycenters and clustering by them
  * --------------------------------------------------- */
 
@@ -653,7 +663,8 @@ DDSC_API void ddsc_assign_settings_init(ddsc_assign_settings *settings);
  * but labels may be NULL, stats too.
  *  confidence  1 - (distance to the centre) / (distance to the nearest centre of another cluster)
  *  distance    to the 7th nearest item of the model (the tau-th where tau is smaller)
- *  far         1 where that distance is above the 99% quantile of what the model's own items show */
+ *  far         1 where that distance is above the 99% quantile of what the model's own items show
+ */
 DDSC_API ddsc_status ddsc_assign_run(ddsc_context *context, int32_t *labels, double *confidence,
                                      double *distance, int32_t *far, ddsc_pair_stats *stats,
                                      const ddsc_model *model, const ddsc_measures *measures,

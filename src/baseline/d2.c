@@ -148,6 +148,12 @@ static ddsc_status timed(double *seconds, double began, ddsc_status status)
     return status;
 }
 
+/* Once labels stand still, what is left to gain changes little. */
+static double least_gain(const d2_run *r, int64_t n_changed)
+{
+    return fmin(r->set->tolerance * (n_changed == 0 ? 10 : 1), 0.5);
+}
+
 static ddsc_status run_once(d2_run *r, ddsc_d2 *d, ddsc_d2_view *time, int64_t restart)
 {
     ddsc_status status = DDSC_OK;
@@ -166,7 +172,7 @@ static ddsc_status run_once(d2_run *r, ddsc_d2 *d, ddsc_d2_view *time, int64_t r
         double objective = total(r);
         if (objective < before)
             keep(d, r, objective);
-        d->view.converged = n_changed == 0 || !(objective < before * (1 - r->set->tolerance));
+        d->view.converged = !(objective < before * (1 - least_gain(r, n_changed)));
         progress_add(r->ctx, 1);
         TRY(progress_poll(r->ctx));
     }
