@@ -233,7 +233,9 @@ static ddsc_status run_open(d2_run *r, const measures *m)
     TRY(MEM_NEW(r->ctx, r->next_value, m->n));
     TRY(MEM_NEW(r->ctx, r->bound, cells));
     TRY(MEM_NEW(r->ctx, r->mean, k * m->d));
-    TRY(MEM_ZERO(r->ctx, r->better, k));
+    TRY(centres_create(r->ctx, &r->moved, k, n, m->d));
+    TRY(MEM_NEW(r->ctx, r->least, k));
+    TRY(MEM_NEW(r->ctx, r->proposed, k));
     TRY(MEM_ZERO(r->ctx, r->changed, r->f.n_workers));
     TRY(MEM_ZERO(r->ctx, r->solved, r->f.n_workers));
 done:
@@ -245,7 +247,9 @@ static void run_close(d2_run *r)
     ddsc_context *ctx = r->ctx;
     mem_free(ctx, r->solved);
     mem_free(ctx, r->changed);
-    mem_free(ctx, r->better);
+    mem_free(ctx, r->proposed);
+    mem_free(ctx, r->least);
+    centres_free(ctx, &r->moved);
     mem_free(ctx, r->mean);
     mem_free(ctx, r->bound);
     mem_free(ctx, r->next_value);

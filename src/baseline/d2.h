@@ -16,7 +16,8 @@ typedef struct d2_run {
     double *bound;             /* n x k: lower bounds of W2 between items and centres */
     double *mean;              /* k x d: of the centres */
     centres before;            /* the last assignment's */
-    uint8_t *better;           /* by cluster: the proposal was */
+    centres moved;             /* those after one exact move */
+    double *least, *proposed;  /* by cluster: costs of `moved` and of what the method proposes */
     int64_t *changed, *solved; /* one a worker */
     int64_t n_pairs;
 } d2_run;

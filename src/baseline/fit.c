@@ -201,7 +201,6 @@ double fit_mean_cost(const fit *f, int64_t cluster)
 typedef struct judge {
     fit *f;
     double *value;
-    const uint8_t *skip;
 } judge;
 
 static void add_exact_plan(const fit *f, double *slot, int64_t item, const exact_solver *solver,
@@ -226,8 +225,6 @@ static ddsc_status judge_piece(void *state, const piece *p, double *slot, int wo
     judge *j = state;
     fit *f = j->f;
     ddsc_status status = DDSC_OK;
-    if (j->skip && j->skip[p->cluster])
-        return DDSC_OK;
     for (int64_t at = p->begin; at < p->end; at++) {
         int64_t item = f->g.item[at];
         exact_result found;
@@ -243,8 +240,8 @@ done:
     return status;
 }
 
-ddsc_status exact_pass(fit *f, double *value, const uint8_t *skip)
+ddsc_status exact_pass(fit *f, double *value)
 {
-    judge j = {f, value, skip};
+    judge j = {f, value};
     return fit_sweep(f, judge_piece, &j);
 }
