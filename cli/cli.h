@@ -20,7 +20,13 @@ enum {
     EXIT_INTERRUPTED = 75
 };
 
-typedef enum cli_method { METHOD_DDSC = 0, METHOD_KMEANS, METHOD_SC } cli_method;
+typedef enum cli_method {
+    METHOD_DDSC = 0,
+    METHOD_KMEANS,
+    METHOD_SC,
+    METHOD_D2,
+    METHOD_PD2
+} cli_method;
 typedef enum cli_progress {
     PROGRESS_AUTO = 0,
     PROGRESS_BAR,
@@ -40,6 +46,9 @@ typedef struct cli_options {
     /* method; distance, neighbors and embed use cluster.metric and cluster.graph */
     int method; /* cli_method */
     ddsc_cluster_settings cluster;
+    int barycenter;                /* ddsc_barycenter_method of d2 */
+    int vectors_from;              /* ddsc_vectors_rule */
+    int64_t centre_size, restarts; /* 0: the defaults */
     bool k_given;
     const char *reference; /* file of the LOT reference, or NULL */
     /* output */

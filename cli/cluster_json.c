@@ -60,7 +60,12 @@ json_t *cluster_settings_json(const cluster_result *r)
     json_t *root = uses_metric(r) ? json_metric(o) : json_object();
     json_put_text(root, "method", choice_name(choices_method, o->method));
     put_k(root, set);
-    json_put_count(root, "kmeans_restarts", set->kmeans_restarts);
+    if (r->d2)
+        cluster_d2_settings_json(root, r);
+    else
+        json_put_count(root, "kmeans_restarts", set->kmeans_restarts);
+    if (o->method == METHOD_KMEANS || o->method == METHOD_SC)
+        json_put_text(root, "vectors_from", choice_name(choices_vectors, o->vectors_from));
     if (!r->has_items)
         json_put_bool(root, "squared_input", o->squared_input);
     if (o->subset_per_class)
@@ -207,6 +212,8 @@ json_t *cluster_json(const cluster_result *r, bool with_labels)
     put_sizes(root, r);
     if (r->clustering)
         put_spectrum(root, r);
+    else if (r->d2)
+        cluster_d2_json(root, r);
     else
         json_put_real(root, "inertia", r->inertia);
     put_certificates(root, r);

@@ -127,6 +127,8 @@ void cluster_summary(text *t, const cluster_result *r)
         add_pairs(t, r);
         add_graph(t, r);
     }
+    if (r->d2)
+        cluster_d2_summary(t, r);
     add_sizes(t, r);
     add_sweep(t, r);
     add_scores(t, r);

@@ -577,6 +577,16 @@ DDSC_API ddsc_status ddsc_text_read(ddsc_context *context, ddsc_measures **measu
                                     ddsc_text_report *report, const char *documents_path,
                                     const char *vectors_path, const ddsc_text_settings *settings);
 
+/* What ddsc_vectors_make makes of an item. */
+typedef enum ddsc_vectors_rule {
+    DDSC_VECTORS_AUTO = 0,  /* as ddsc_vectors_run */
+    DDSC_VECTORS_HISTOGRAM, /* its weights over the support: a bag of words, the pixels */
+    DDSC_VECTORS_MEAN       /* the weighted mean of its points */
+} ddsc_vectors_rule;
+
+DDSC_API ddsc_status ddsc_vectors_make(ddsc_context *context, double **out, int64_t *n_columns,
+                                       const ddsc_measures *measures, ddsc_vectors_rule rule);
+
 /* ---- Wasserstein barycenters and clustering by them
  * --------------------------------------------------- */
 
@@ -675,6 +685,44 @@ DDSC_API ddsc_status ddsc_assign_run(ddsc_context *context, int32_t *labels, dou
                                      double *distance, int32_t *far, ddsc_pair_stats *stats,
                                      const ddsc_model *model, const ddsc_measures *measures,
                                      const ddsc_assign_settings *settings);
+
+typedef struct ddsc_d2_settings {
+    size_t struct_size;
+    int64_t k;
+    /* How centres are made: method, support_size, rho (2 here), epsilon, projection_dim, and
+     * max_rounds a step (100 here); its other fields are not used. */
+    ddsc_barycenter_settings barycenter;
+    int64_t restarts;       /* best objective kept; 3 */
+    int64_t max_iterations; /* steps of assignment and new centres; 100 */
+    double tolerance;       /* relative fall of the objective that counts as none; 1e-4 */
+} ddsc_d2_settings;
+
+DDSC_API void ddsc_d2_settings_init(ddsc_d2_settings *settings);
+
+typedef struct ddsc_d2 ddsc_d2;
+
+/* k-means in W2 (D2 clustering): each item belongs to the centre of least W2^2, by exact transport,
+ * and centres are barycenters. With DDSC_BARYCENTER_PROJECTED it is PD2. */
+DDSC_API ddsc_status ddsc_d2_run(ddsc_context *context, ddsc_d2 **d2, const ddsc_measures *measures,
+                                 const ddsc_d2_settings *settings);
+DDSC_API void ddsc_d2_destroy(ddsc_d2 *d2);
+
+typedef struct ddsc_d2_view {
+    int64_t n, k;          /* items; clusters that have members */
+    const int32_t *labels; /* n, 0 .. k-1, numbered by first appearance */
+    const double *cost;    /* n: W2^2 to the own centre */
+    int64_t centre_size, dim;
+    const double *support;   /* k x centre_size x dim */
+    const double *weights;   /* k x centre_size */
+    const double *objective; /* sum of the costs after each assignment; never rises */
+    int64_t n_objective;
+    int64_t n_pairs, n_solved; /* items times centres over all assignments; transports solved */
+    int64_t restart;           /* the one that was best */
+    int converged;             /* it ended before max_iterations */
+    double seconds_start, seconds_assign, seconds_centres; /* over all restarts */
+} ddsc_d2_view;
+
+DDSC_API void ddsc_d2_get_view(const ddsc_d2 *d2, ddsc_d2_view *view);
 
 #ifdef __cplusplus
 }
