@@ -87,7 +87,9 @@ enum rng_stream {
     RNG_KMEANS,
     RNG_SUBSET,
     RNG_REFERENCE_KMEANS,
-    RNG_FRAMES
+    RNG_FRAMES,
+    RNG_RESAMPLE = 40,
+    RNG_COLUMNS
 };
 
 /* `stream` one of the above; `part` tells restarts, items or blocks of one use apart. */
