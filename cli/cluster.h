@@ -20,6 +20,11 @@ typedef struct cluster_result {
     const char *truth_name;      /* NULL: no scores */
     ddsc_scores scores;
     ddsc_scores *sweep_scores; /* n_sweep, or NULL */
+    ddsc_theory theory;        /* n = 0: no truth or no graph */
+    int64_t *intra, *inter;
+    double *xi; /* of each item */
+    ddsc_stability *stability;
+    ddsc_stability_view trust; /* n = 0 without --stability */
     double read_s, distances_s, eigen_s, kmeans_s, total_s;
 } cluster_result;
 
@@ -34,6 +39,17 @@ json_t *cluster_chosen_json(const cluster_result *r);
 json_t *cluster_json(const cluster_result *r, bool with_labels);
 void cluster_summary(text *t, const cluster_result *r);
 void cluster_page(text *t, const cluster_result *r);
+
+/* ---- theory: the graph against a truth, and the result against resampled points ---- */
+
+bool cluster_theory(cluster_result *r, const int32_t *row_truth, int *code);
+bool cluster_stability(cluster_result *r, int *code);
+void cluster_theory_free(cluster_result *r);
+json_t *cluster_theory_json(const cluster_result *r);
+json_t *cluster_stability_json(const cluster_result *r);
+void cluster_theory_summary(text *t, const cluster_result *r);
+void cluster_stability_csv(text *t, const cluster_result *r);
+void text_add_csv(text *t, const char *field);
 
 extern const char *const cluster_file_names[]; /* NULL-terminated */
 bool cluster_write(cluster_result *r, const char *dir, int *code);

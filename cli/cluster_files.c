@@ -6,11 +6,11 @@
 
 #include "cluster.h"
 
-const char *const cluster_file_names[] = {
-    "labels.csv", "embedding.npy", "eigenvalues.csv", "graph.mtx",
-    "sweep.csv",  "report.html",   "result.json",     NULL};
+const char *const cluster_file_names[] = {"labels.csv",  "embedding.npy", "eigenvalues.csv",
+                                          "graph.mtx",   "sweep.csv",     "stability.csv",
+                                          "report.html", "result.json",   NULL};
 
-static void add_csv(text *t, const char *field)
+void text_add_csv(text *t, const char *field)
 {
     if (!strpbrk(field, ",\"\r\n")) {
         text_add(t, field);
@@ -78,12 +78,21 @@ static bool write_sweep(cluster_result *r, const char *path, int *code)
     text_add(&t, "\n");
     for (int64_t row = 0; row < r->n_rows; row++) {
         bool kept = r->row_labels[row] >= 0;
-        add_csv(&t, cluster_id(r, row, room, sizeof room));
+        text_add_csv(&t, cluster_id(r, row, room, sizeof room));
         for (int64_t k = 0; k < r->view.n_sweep; k++)
             text_addf(&t, ",%" PRId32, kept ? r->view.sweep_labels[k * r->view.n + item] : -1);
         text_add(&t, "\n");
         item += kept;
     }
+    bool good = output_text(r->s, &t, path, false, code);
+    text_free(&t);
+    return good;
+}
+
+static bool write_stability(cluster_result *r, const char *path, int *code)
+{
+    text t = {0};
+    cluster_stability_csv(&t, r);
     bool good = output_text(r->s, &t, path, false, code);
     text_free(&t);
     return good;
@@ -110,15 +119,18 @@ static bool write_json(cluster_result *r, const char *path, int *code)
 /* In the order of cluster_file_names; whether a run has such a file. */
 static bool has_file(const cluster_result *r, int which)
 {
-    static const bool spectral_only[] = {false, true, true, true, true, false, false};
-    return (r->clustering || !spectral_only[which]) && (which != 4 || r->view.n_sweep > 1);
+    bool spectral = r->clustering != NULL;
+    const bool has[] = {
+        true,           spectral, spectral, spectral, spectral && r->view.n_sweep > 1,
+        r->trust.n > 0, true,     true};
+    return has[which];
 }
 
 bool cluster_write(cluster_result *r, const char *dir, int *code)
 {
     static bool (*const writers[])(cluster_result *, const char *, int *) = {
         write_labels, write_embedding, write_eigenvalues, write_graph,
-        write_sweep,  write_report,    write_json};
+        write_sweep,  write_stability, write_report,      write_json};
     bool good = output_make_dir(dir, code);
     for (int i = 0; good && cluster_file_names[i]; i++) {
         char *path = output_path(dir, cluster_file_names[i]);
