@@ -229,6 +229,9 @@ DDSC_API ddsc_status ddsc_measures_write(ddsc_context *context, const ddsc_measu
  * The caller releases it with ddsc_release. */
 DDSC_API ddsc_status ddsc_matrix_read(ddsc_context *context, double **matrix, int64_t *n,
                                       const char *path);
+/* Any two-dimensional npy array of numbers; the caller releases it with ddsc_release. */
+DDSC_API ddsc_status ddsc_rows_read(ddsc_context *context, double **rows, int64_t *n_rows,
+                                    int64_t *n_columns, const char *path);
 /* n_rows x n_columns doubles as npy. n_columns 0: a one-dimensional array of n_rows. */
 DDSC_API ddsc_status ddsc_matrix_write(ddsc_context *context, const double *matrix, int64_t n_rows,
                                        int64_t n_columns, const char *path, int overwrite);
@@ -404,6 +407,10 @@ DDSC_API void ddsc_graph_get_view(const ddsc_graph *graph, ddsc_graph_view *view
 /* MatrixMarket, coordinate real general: row = neighbour, column = item, value D^2. */
 DDSC_API ddsc_status ddsc_graph_write(ddsc_context *context, const ddsc_graph *graph,
                                       const char *path, int overwrite);
+/* A map for looking at: xy (n x 2), neighbours near each other; what lies far apart says little.
+ * start (n x 2) is where items begin, NULL: anywhere. */
+DDSC_API ddsc_status ddsc_layout_run(ddsc_context *context, double *xy, const ddsc_graph *graph,
+                                     const double *start);
 
 /* ---- Clustering
  * --------------------------------------------------------------------------------------- */
@@ -647,6 +654,105 @@ typedef struct ddsc_text_report {
 DDSC_API ddsc_status ddsc_text_read(ddsc_context *context, ddsc_measures **measures,
                                     ddsc_text_report *report, const char *documents_path,
                                     const char *vectors_path, const ddsc_text_settings *settings);
+
+/* ---- Wasserstein barycenters and clustering by them
+ * --------------------------------------------------- */
+
+typedef enum ddsc_barycenter_method {
+    DDSC_BARYCENTER_ADMM = 0, /* Bregman ADMM (Ye, Wu, Wang, Li 2017) */
+    DDSC_BARYCENTER_IBP,      /* entropic: iterative Bregman projections (Benamou et al. 2015) */
+    DDSC_BARYCENTER_PROJECTED /* projection robust (Huang, Ma, Lai 2021): entropic, with the costs
+                                 seen in the plane that makes them largest */
+} ddsc_barycenter_method;
+
+typedef struct ddsc_barycenter_settings {
+    size_t struct_size;
+    ddsc_barycenter_method method;
+    int64_t support_size; /* points of the barycenter; 0: the rounded mean of the items' */
+    double rho;           /* admm: penalty as a multiple of the mean cost; 1 */
+    double epsilon;       /* ibp, projected: regularisation as a fraction of the mean cost; 0.02 */
+    int64_t max_rounds;   /* of the method; 2000 */
+    int64_t max_passes;   /* exact passes after it; 500 */
+    double tolerance;     /* relative fall of the objective that counts as none; 1e-6 */
+    int64_t projection_dim;     /* projected: dimensions of the plane; 2 */
+    const double *item_weights; /* positive, one an item; NULL: equal */
+    int64_t restarts;           /* from different items, the best is kept; 3 */
+} ddsc_barycenter_settings;
+
+DDSC_API void ddsc_barycenter_settings_init(ddsc_barycenter_settings *settings);
+
+typedef struct ddsc_barycenter ddsc_barycenter;
+
+/* The measure on n points, places and weights free, of least mean of W2^2 to the items: a local
+ * minimum. The method finds a neighbourhood; exact passes (optimal plans, then each point to the
+ * mean of what it sends its mass to) go down from there. settings NULL: the defaults. */
+DDSC_API ddsc_status ddsc_barycenter_run(ddsc_context *context, ddsc_barycenter **barycenter,
+                                         const ddsc_measures *measures,
+                                         const ddsc_barycenter_settings *settings);
+DDSC_API void ddsc_barycenter_destroy(ddsc_barycenter *barycenter);
+
+typedef struct ddsc_barycenter_view {
+    int64_t n, dim;
+    const double *support;   /* n x dim */
+    const double *weights;   /* n, positive, sum 1 */
+    const double *objective; /* mean of W2^2 to the items by exact transport; never rises */
+    int64_t n_objective;     /* entry 0 is the start's, the last is the barycenter's */
+    int64_t n_rounds, n_passes;
+    int converged; /* the last exact pass found nothing to gain */
+} ddsc_barycenter_view;
+
+DDSC_API void ddsc_barycenter_get_view(const ddsc_barycenter *barycenter,
+                                       ddsc_barycenter_view *view);
+/* ---- New items
+ * --------------------------------------------------------------------------------------- */
+
+/* What a clustering has to keep so that items which come later can be put into its clusters: the
+ * items, how they were compared, their place in the embedding, the centres. */
+typedef struct ddsc_model ddsc_model;
+
+/* From the clustering that ddsc_cluster_run found for `measures` with these settings (NULL: the
+ * defaults). Copies what it needs. A clustering made from a bare graph has no items to compare new
+ * ones with and is refused. */
+DDSC_API ddsc_status ddsc_model_create(ddsc_context *context, ddsc_model **model,
+                                       const ddsc_measures *measures,
+                                       const ddsc_clustering *clustering,
+                                       const ddsc_cluster_settings *settings);
+/* An npz archive that is also a set of items, labelled by cluster; see docs/formats.md. */
+DDSC_API ddsc_status ddsc_model_write(ddsc_context *context, const ddsc_model *model,
+                                      const char *path, int overwrite);
+/* Models of another format version are refused with a message that says so. */
+DDSC_API ddsc_status ddsc_model_read(ddsc_context *context, ddsc_model **model, const char *path);
+DDSC_API void ddsc_model_destroy(ddsc_model *model);
+
+typedef struct ddsc_model_view {
+    int64_t n_items, dim, k, tau;
+    ddsc_metric metric;
+    double far_distance;           /* beyond it an item is far away: see ddsc_assign_run */
+    int64_t far_neighbour;         /* the neighbour whose distance is compared with it */
+    const int32_t *labels;         /* n_items */
+    const ddsc_measures *measures; /* the items */
+} ddsc_model_view;
+
+DDSC_API void ddsc_model_get_view(const ddsc_model *model, ddsc_model_view *view);
+
+typedef struct ddsc_assign_settings {
+    size_t struct_size;
+    ddsc_exact_graph exact_graph; /* how the neighbours are searched; the result is the same */
+} ddsc_assign_settings;
+
+DDSC_API void ddsc_assign_settings_init(ddsc_assign_settings *settings);
+
+/* Labels for new items: their tau nearest among the items of the model, the eigenvectors extended
+ * to them (Nystrom), then the nearest centre. All arrays have one entry an item of `measures`; all
+ * but labels may be NULL, stats too.
+ *  confidence  1 - (distance to the centre) / (distance to the nearest centre of another cluster)
+ *  distance    to the 7th nearest item of the model (the tau-th where tau is smaller)
+ *  far         1 where that distance is above the 99% quantile of what the model's own items show
+ */
+DDSC_API ddsc_status ddsc_assign_run(ddsc_context *context, int32_t *labels, double *confidence,
+                                     double *distance, int32_t *far, ddsc_pair_stats *stats,
+                                     const ddsc_model *model, const ddsc_measures *measures,
+                                     const ddsc_assign_settings *settings);
 
 #ifdef __cplusplus
 }

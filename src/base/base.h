@@ -88,6 +88,9 @@ enum rng_stream {
     RNG_SUBSET,
     RNG_REFERENCE_KMEANS,
     RNG_FRAMES,
+    RNG_BARYCENTER,
+    RNG_D2,
+    RNG_LAYOUT,
     RNG_RESAMPLE = 40,
     RNG_COLUMNS
 };

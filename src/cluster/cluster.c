@@ -92,6 +92,8 @@ void ddsc_clustering_destroy(ddsc_clustering *clustering)
     ddsc_context *ctx = clustering->ctx;
     ddsc_graph_destroy(clustering->graph);
     mem_free(ctx, clustering->advice);
+    mem_free(ctx, clustering->radius);
+    mem_free(ctx, clustering->cells);
     mem_free(ctx, clustering->sweep_labels);
     mem_free(ctx, clustering->sweep);
     mem_free(ctx, clustering->residuals);

@@ -47,9 +47,9 @@ typedef struct decomposition {
 int64_t embed_width(int64_t k, bool paper);
 /* rows (n x width): the first `width` eigenvectors, rows normalised; without `paper` each is first
  * weighted by lambda^p with p such that sum lambda^(2p) = K. Items without a vector keep zero rows.
- */
-ddsc_status embed_rows(ddsc_context *ctx, double *rows, int64_t width, const decomposition *d,
-                       int64_t k, bool paper);
+ * length (n): that of each row before; 0 where the row is not made from the eigenvectors. */
+ddsc_status embed_rows(ddsc_context *ctx, double *rows, double *length, int64_t width,
+                       const decomposition *d, int64_t k, bool paper);
 
 /* ---- clusters that are too small ---- */
 
@@ -87,6 +87,8 @@ struct ddsc_clustering {
     double *embedding, *eigenvalues, *residuals;
     ddsc_k_row *sweep;
     int32_t *sweep_labels;
+    int32_t *cells; /* n: labels before small clusters were merged */
+    double *radius; /* n: length of the row before it was normalised, over sqrt(degree) */
     ddsc_graph *graph;
     char *advice;
 };

@@ -202,36 +202,64 @@ done:
     return status;
 }
 
+static ddsc_status copy_all(ddsc_context *ctx, measures **copy, const measures *m)
+{
+    ddsc_status status = DDSC_OK;
+    int64_t *items = NULL;
+    TRY(MEM_NEW(ctx, items, m->n));
+    for (int64_t i = 0; i < m->n; i++)
+        items[i] = i;
+    TRY(subset(ctx, copy, m, m->n, items));
+done:
+    mem_free(ctx, items);
+    return status;
+}
+
+/* Other labels, which have no names. */
+static ddsc_status replace_labels(ddsc_context *ctx, measures *m, const int32_t *labels)
+{
+    mem_free(ctx, m->label);
+    mem_free(ctx, m->name_text);
+    mem_free(ctx, m->name_at);
+    m->label = NULL;
+    m->name_text = NULL;
+    m->name_at = NULL;
+    m->n_names = 0;
+    return copy_block(ctx, &m->label, labels, m->n_rows, sizeof *labels);
+}
+
+ddsc_status measures_copy_items(ddsc_context *ctx, measures **copy, const measures *m,
+                                const int32_t *item_labels)
+{
+    ddsc_status status = DDSC_OK;
+    measures *made = NULL;
+    TRY(copy_all(ctx, &made, m));
+    TRY(replace_labels(ctx, made, item_labels));
+    *copy = made;
+    made = NULL;
+done:
+    ddsc_measures_destroy(made);
+    return status;
+}
+
 ddsc_status ddsc_measures_copy_labelled(ddsc_context *ctx, ddsc_measures **copy,
                                         const ddsc_measures *m, const int32_t *labels)
 {
     ddsc_status status = DDSC_OK;
     measures *made = NULL;
-    int64_t *items = NULL;
     if (!ctx || !copy)
         return DDSC_ERROR_ARGUMENT;
     ctx_enter(ctx);
     *copy = NULL;
     if (!m)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "measures is NULL");
-    TRY(MEM_NEW(ctx, items, m->n));
-    for (int64_t i = 0; i < m->n; i++)
-        items[i] = i;
-    TRY(subset(ctx, &made, m, m->n, items));
+    TRY(copy_all(ctx, &made, m));
     TRY(measures_copy_names(ctx, made, m));
-    mem_free(ctx, made->label);
-    mem_free(ctx, made->name_text);
-    mem_free(ctx, made->name_at);
-    made->label = NULL;
-    made->name_text = NULL;
-    made->name_at = NULL;
-    made->n_names = 0;
-    TRY(copy_block(ctx, &made->label, labels, m->n_rows, sizeof *labels));
+    TRY(replace_labels(ctx, made, labels));
     *copy = made;
     made = NULL;
 done:
     ddsc_measures_destroy(made);
-    mem_free(ctx, items);
     return status;
 }
 

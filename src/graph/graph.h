@@ -55,6 +55,18 @@ ddsc_status affinity_weigh(ddsc_context *ctx, double *weight, affinity_report *r
 ddsc_status affinity_build(ddsc_context *ctx, sparse *out, affinity_report *report,
                            const ddsc_graph *graph, const affinity_settings *settings);
 
+/* exp(-gamma D^2), or where gamma is 0 exp(-2 D^2 / (s t)) of the two items' scales; D^2 clamped at
+ * 0, at least AFFINITY_FLOOR. */
+double affinity_value(double d2, double gamma, double s, double t);
+
+/* Local scaling takes the distance to this neighbour, or to the last where fewer are known. */
+enum { AFFINITY_NEIGHBOUR = 7 };
+
+/* s_i of every item, raised to *least where it is smaller: a group of exact duplicates has s = 0.
+ */
+ddsc_status affinity_scales(ddsc_context *ctx, double *scale, double *least,
+                            const ddsc_graph *graph);
+
 /* Its square root's square root is still a normal double, so no scaling of it underflows. */
 #define AFFINITY_FLOOR 1e-280
 

@@ -113,6 +113,11 @@ typedef void (*tile_sink)(void *arg, const pair_tile *tile, const double *d2, in
 ddsc_status tiles_run(ddsc_context *ctx, int64_t n, const pair_backend *backend, void *state,
                       double sample, tile_sink sink, void *sink_arg, ddsc_pair_stats *stats);
 
+/* Only the pairs of one of the first n_old items and a later one; 0 < n_old < n. */
+ddsc_status tiles_run_across(ddsc_context *ctx, int64_t n_old, int64_t n,
+                             const pair_backend *backend, void *state, tile_sink sink,
+                             void *sink_arg, ddsc_pair_stats *stats);
+
 /* n x n (or condensed) distances of an opened backend into out. */
 ddsc_status matrix_fill(ddsc_context *ctx, double *out, ddsc_pair_stats *stats, int64_t n,
                         const pair_backend *backend, void *state, bool condensed, bool squared);
@@ -129,6 +134,24 @@ ddsc_status neighbors_make(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stat
 ddsc_status pruned_search(ddsc_context *ctx, ddsc_graph **out, ddsc_pair_stats *stats,
                           const pair_job *job, const pair_backend *backend, void *state,
                           const ddsc_graph_settings *settings);
+
+/* ---- across: the tau nearest among the first n_old items for each of the others ---- */
+
+typedef struct across_problem {
+    const measures *m; /* old items, then new ones */
+    int64_t n_old, tau;
+    ddsc_exact_graph exact_graph;
+} across_problem;
+
+/* The list of new item c (item n_old + c of the set) is column c. */
+ddsc_status across_run(ddsc_context *ctx, ddsc_graph **out, ddsc_pair_stats *stats,
+                       const across_problem *problem, const ddsc_metric_settings *metric);
+/* With an open backend: every pair, or with bounds only those that may matter. */
+ddsc_status across_search(ddsc_context *ctx, ddsc_graph **out, ddsc_pair_stats *stats,
+                          const across_problem *problem, const pair_backend *backend, void *state);
+ddsc_status across_search_pruned(ddsc_context *ctx, ddsc_graph **out, ddsc_pair_stats *stats,
+                                 const across_problem *problem, const pair_job *job,
+                                 const pair_backend *backend, void *state);
 
 /* Euclidean distance between rows: a backend with a state of its own, no measures behind it. The
  * rows are borrowed until close. */

@@ -128,6 +128,24 @@ ddsc_status ddsc_neighbors_run(ddsc_context *context, ddsc_graph **graph, ddsc_p
     return neighbors_make(context, graph, stats, data, metric, settings);
 }
 
+ddsc_status across_run(ddsc_context *ctx, ddsc_graph **out, ddsc_pair_stats *stats,
+                       const across_problem *problem, const ddsc_metric_settings *metric)
+{
+    ddsc_status status = DDSC_OK;
+    session s = {.set = *metric};
+    pair_job job = {.ctx = ctx, .m = problem->m, .set = &s.set, .n_workers = parallel_width(ctx)};
+    TRY(session_open(ctx, &s, problem->m));
+    if (s.backend->pruning && problem->exact_graph != DDSC_GRAPH_FULL)
+        TRY(across_search_pruned(ctx, out, &s.stats, problem, &job, s.backend, s.state));
+    else
+        TRY(across_search(ctx, out, &s.stats, problem, s.backend, s.state));
+    status = session_verdict(ctx, &s, status);
+    *stats = s.stats;
+done:
+    session_close(&s);
+    return status;
+}
+
 ddsc_status ddsc_graph_create_from_vectors(ddsc_context *context, ddsc_graph **graph, int64_t n,
                                            int64_t dim, const double *vectors,
                                            const ddsc_graph_settings *settings)

@@ -60,7 +60,8 @@ def test_same_bytes(ddsc, noisy, tmp_path, metric):
         out = tmp_path / str(threads)
         ddsc("cluster", noisy, "-k", 3, "--metric", metric, "--stability", 2, "-o", out, "-q", "-j", threads)
         result = json.loads((out / "result.json").read_text())
-        result.pop("threads"), result.pop("seconds")
+        for key in ("command", "threads", "seconds"):
+            result.pop(key)
         texts.append((json.dumps(result), (out / "stability.csv").read_bytes()))
     assert texts[0] == texts[1]
 
