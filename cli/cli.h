@@ -50,6 +50,7 @@ typedef struct cli_options {
     int vectors_from;              /* ddsc_vectors_rule */
     int64_t centre_size, restarts; /* 0: the defaults */
     bool k_given;
+    int64_t stability;     /* resamples; 0: none */
     const char *reference; /* file of the LOT reference, or NULL */
     /* output */
     const char *output;
@@ -129,6 +130,8 @@ void message_warning(const session *s, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* What to do next; broken into lines. */
 void message_advice(const session *s, const char *words);
+/* The same under another head, such as "stability: ". */
+void message_note(const session *s, const char *head, const char *words);
 /* A usage error of a verb, with the way to its help; returns EXIT_USAGE. */
 int message_usage(const cli_verb *verb, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

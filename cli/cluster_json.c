@@ -81,6 +81,8 @@ json_t *cluster_settings_json(const cluster_result *r)
     put_gamma(root, set);
     json_put_bool(root, "paper", set->paper);
     json_put_real(root, "min_cluster", set->min_cluster);
+    if (o->stability)
+        json_put_count(root, "stability", o->stability);
     json_put_real(root, "eigen_tolerance", set->eigen_tolerance);
     return root;
 }
@@ -179,6 +181,8 @@ static void put_seconds(json_t *root, const cluster_result *r)
     json_put_real(seconds, "distances", r->distances_s);
     json_put_real(seconds, "eigen", r->eigen_s);
     json_put_real(seconds, "kmeans", r->kmeans_s);
+    if (r->trust.n > 0)
+        json_put_real(seconds, "stability", r->trust.seconds);
     json_put_real(seconds, "total", r->total_s);
 }
 
@@ -226,6 +230,10 @@ json_t *cluster_json(const cluster_result *r, bool with_labels)
         if (r->confusion)
             json_put(scores, "confusion", json_incref(r->confusion));
     }
+    if (r->theory.n > 0)
+        json_put(root, "theory", cluster_theory_json(r));
+    if (r->trust.n > 0)
+        json_put(root, "stability", cluster_stability_json(r));
     cluster_put_findings(root, r);
     json_put_text(root, "advice", r->view.advice ? r->view.advice : "");
     if (with_labels) {

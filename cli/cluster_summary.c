@@ -132,6 +132,7 @@ void cluster_summary(text *t, const cluster_result *r)
     add_sizes(t, r);
     add_sweep(t, r);
     add_scores(t, r);
+    cluster_theory_summary(t, r);
     text_addf(t, "  seconds      %.2f", r->total_s);
     if (r->clustering)
         text_addf(t, " (distances %.2f, eigenvectors %.2f, k-means %.2f)", r->distances_s,

@@ -131,7 +131,7 @@ static bool score(cluster_result *r, const int32_t *truth, const char *name, int
     r->confusion = cluster_confusion(r, truth);
     return session_ok(r->s, ddsc_scores_run(r->s->ctx, &r->scores, r->n_rows, r->row_labels, truth),
                       code) &&
-           score_sweep(r, truth, code);
+           score_sweep(r, truth, code) && cluster_theory(r, truth, code);
 }
 
 static bool compute(cluster_result *r, int *code)
@@ -148,7 +148,7 @@ static bool compute(cluster_result *r, int *code)
     take_views(r);
     if (r->has_items) {
         r->read_s = r->in.seconds;
-        return score(r, r->in.view.label, r->in.truth_name, code);
+        return score(r, r->in.view.label, r->in.truth_name, code) && cluster_stability(r, code);
     }
     return (!s->opt.truth || input_truth(s, &r->read_truth, r->n_rows, code)) &&
            score(r, r->read_truth, s->opt.truth, code);
@@ -158,6 +158,8 @@ static void warn(const cluster_result *r)
 {
     if (r->view.advice && *r->view.advice)
         message_advice(r->s, r->view.advice);
+    if (r->trust.n > 0)
+        message_note(r->s, "stability: ", r->trust.words);
     if (r->view.pairs.n_not_converged)
         message_warning(r->s,
                         "%" PRId64 " pairs did not converge: raise --max-iterations or --epsilon",
@@ -200,6 +202,11 @@ static bool check_usage(session *s, int *code)
              (o->cluster.k_min != o->cluster.k_max || !o->cluster.k_min))
         *code = message_usage(s->verb, "--method %s needs one number of clusters: -k 5",
                               choice_name(choices_method, o->method));
+    else if (o->stability && (o->precomputed || o->method != METHOD_DDSC))
+        *code = message_usage(s->verb,
+                              "--stability draws the points of items anew: it does not go "
+                              "with %s",
+                              o->precomputed ? "--precomputed" : "a baseline");
     return *code == EXIT_GOOD &&
            (output_is_stdout(o->output) || cluster_check_dir(s, o->output, code));
 }
@@ -213,6 +220,7 @@ static void free_result(cluster_result *r)
     free(r->row_labels);
     free(r->size);
     free(r->sweep_scores);
+    cluster_theory_free(r);
     free(r->map);
     free(r->read_truth);
     json_decref(r->confusion);
@@ -275,6 +283,7 @@ const cli_verb verb_cluster = {
         "a balanced subset, scored against its labels\n"
         "ddsc cluster D.npy --precomputed -k auto\tdistances of your own\n"
         "ddsc cluster docs.npz --method d2 -k 5\tbarycenter clustering, for comparison\n"
+        "ddsc cluster clouds.npz -k 5 --stability 20 -o result\twhich items hang on the sample\n"
         "ddsc cluster docs.npz --metric lot -k 5 --truth classes.csv --json\tscores for machines\n",
     .run = run,
 };

@@ -240,6 +240,12 @@ static const option_spec cluster_options[] = {
      .kind = OPTION_FLAG,
      .offset = AT(cluster.paper),
      .help = "the plain algorithm of the paper, without the rules for gamma and tiny groups"},
+    {.name = "stability",
+     .kind = OPTION_COUNT,
+     .offset = AT(stability),
+     .minimum = 1,
+     .argument = "B",
+     .help = "draw the points of every item anew B times, cluster again, and report what changes"},
     END};
 const option_group group_cluster = {"Clustering", cluster_options};
 

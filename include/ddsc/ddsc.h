@@ -159,6 +159,12 @@ DDSC_API ddsc_status ddsc_measures_copy_subset(ddsc_context *context, ddsc_measu
 DDSC_API ddsc_status ddsc_measures_copy_balanced(ddsc_context *context, ddsc_measures **copy,
                                                  const ddsc_measures *measures, int64_t per_class);
 
+/* A copy in which item i is n_i draws with replacement from its n_i points, each by its weight: the
+ * bootstrap of its sample. Weights are counts / n_i. `round` (0 .. 2^31 - 1) and the context's seed
+ * tell draws apart. */
+DDSC_API ddsc_status ddsc_measures_copy_resampled(ddsc_context *context, ddsc_measures **copy,
+                                                  const ddsc_measures *measures, int64_t round);
+
 typedef struct ddsc_compress_report {
     int64_t n_before, n_after; /* support points over all items */
     double mean_w2, max_w2;    /* exact W2 between an item and its merged form is at most this */
@@ -514,6 +520,87 @@ typedef struct ddsc_scores {
  * either side are left out. */
 DDSC_API ddsc_status ddsc_scores_run(ddsc_context *context, ddsc_scores *scores, int64_t n,
                                      const int32_t *labels, const int32_t *truth);
+
+/* ---- Theory: how far a clustering can be trusted (docs/theory.md)
+ * ----------------------------------- */
+
+/* One resample against the first run. A is the symmetric affinity, L = I - S^-1/2 A S^-1/2. */
+typedef struct ddsc_stability_row {
+    double sin_theta;     /* |sin Theta|_F of the two leading K-dimensional eigenspaces */
+    double zeta;          /* largest change of an affinity, over all pairs */
+    double zeta_common;   /* the same over pairs that are linked both times */
+    double edges_kept;    /* part of the first run's links that are there again */
+    double laplacian;     /* |L - L'|_F */
+    double gap;           /* eigengap of the resample */
+    double theorem_bound; /* 2 zeta sqrt N / (delta (alpha - zeta)^2 sqrt tau); infinite where that
+                             is not defined: zeta >= alpha, or no eigengap */
+    double direct_bound;  /* |(L - L') V|_F / delta', V the kept eigenvectors of one run, delta'
+                             their distance to the eigenvalues the other does not keep (Davis and
+                             Kahan 1970); infinite when they overlap */
+    double ari, ami;      /* labels of the two runs */
+    int64_t n_changed;    /* items in another cluster, after clusters were matched */
+} ddsc_stability_row;
+
+typedef struct ddsc_stability_settings {
+    size_t struct_size;
+    int64_t n_resamples; /* 20 */
+} ddsc_stability_settings;
+
+DDSC_API void ddsc_stability_settings_init(ddsc_stability_settings *settings);
+
+typedef struct ddsc_stability ddsc_stability;
+
+typedef struct ddsc_stability_view {
+    int64_t n, k, tau, n_resamples;
+    double gap;                     /* delta = e_{K+1} - e_K of the first run */
+    double alpha;                   /* smallest affinity above 0 */
+    double sin_limit;               /* sqrt(min(K, N - K)): |sin Theta|_F is never larger */
+    const ddsc_stability_row *rows; /* n_resamples */
+    ddsc_stability_row mean, worst; /* column by column; worst: least of edges_kept, gap, ari, ami,
+                                       largest of the others */
+    const int32_t *labels;    /* n_resamples x n, in the numbers of the first run's clusters */
+    const int64_t *n_changed; /* n: resamples in which the item was in another cluster */
+    const int32_t *other;     /* n: the cluster it was in most often then, -1: never changed */
+    int64_t n_ever, n_often;  /* items that changed at all; in more than half of the resamples */
+    int theorem_vacuous;      /* the largest theorem_bound tells nothing: above sin_limit */
+    int direct_vacuous;
+    double seconds;
+    const char *words; /* the same in a few sentences */
+} ddsc_stability_view;
+
+/* Resample the points of every item (ddsc_measures_copy_resampled), run the chain again with the
+ * same settings, compare with `first`, which ddsc_cluster_run made from `measures` with `cluster`.
+ * K, tau, epsilon, bandwidth and LOT reference are those of the first run. settings NULL: defaults.
+ */
+DDSC_API ddsc_status ddsc_stability_run(ddsc_context *context, ddsc_stability **stability,
+                                        const ddsc_measures *measures, const ddsc_clustering *first,
+                                        const ddsc_cluster_settings *cluster,
+                                        const ddsc_stability_settings *settings);
+DDSC_API void ddsc_stability_destroy(ddsc_stability *stability);
+DDSC_API void ddsc_stability_get_view(const ddsc_stability *stability, ddsc_stability_view *view);
+
+/* The neighbour lists against known classes. Items of a negative class are left out. */
+typedef struct ddsc_theory {
+    int64_t n, n_classes;        /* items with a class; classes among them */
+    int64_t n_components;        /* of the graph */
+    int64_t n_pure_components;   /* those within one class */
+    int64_t n_whole_classes;     /* classes within one component */
+    int64_t n_intra, n_inter;    /* entries of the neighbour lists within, between classes */
+    int64_t n_clean, n_stranded; /* items without a neighbour of another, of their own class */
+    int connected;               /* as many components as classes, and no link between classes */
+    double xi;        /* the tolerance: least of the items' (smallest affinity to a neighbour of the
+                         own class, or 0) - (largest to one of another class, or 0); NaN: no links */
+    double xi_median; /* of the items' values */
+    int64_t n_correct; /* items whose value is above 0 */
+} ddsc_theory;
+
+/* Definitions of neighbour sets and of correctness. item_intra, item_inter and item_xi have room
+ * for the graph's items or are NULL; items without a class get 0, 0 and NaN. Of the settings only
+ * gamma and `paper` are read. */
+DDSC_API ddsc_status ddsc_theory_run(ddsc_context *context, ddsc_theory *theory,
+                                     int64_t *item_intra, int64_t *item_inter, double *item_xi,
+                                     const ddsc_graph *graph, const int32_t *truth,
+                                     const ddsc_cluster_settings *settings);
 
 /* ---- Text
  * --------------------------------------------------------------------------------------- */

@@ -93,9 +93,16 @@ struct ddsc_clustering {
     char *advice;
 };
 
-/* Everything after the graph. `wide` (or NULL) is a graph of more neighbours for the modularity. */
-ddsc_status spectral_fit(ddsc_context *ctx, ddsc_clustering *c, const ddsc_graph *graph,
-                         const ddsc_graph *wide, const ddsc_cluster_settings *set);
+/* Everything after the graph. `wide` (or NULL) is a graph of more neighbours for the modularity.
+ * kept (or NULL) takes over the decomposition; free it with decomposition_free. */
+ddsc_status spectral_fit(ddsc_context *ctx, ddsc_clustering *c, decomposition *kept,
+                         const ddsc_graph *graph, const ddsc_graph *wide,
+                         const ddsc_cluster_settings *set);
+/* The whole chain; settings as cluster_settings_take and graph_settings_take left them. */
+ddsc_status cluster_fit(ddsc_context *ctx, ddsc_clustering **out, decomposition *kept,
+                        const ddsc_measures *data, const ddsc_cluster_settings *set);
+ddsc_status scores_compute(ddsc_context *ctx, ddsc_scores *scores, int64_t n, const int32_t *labels,
+                           const int32_t *truth);
 /* Defaults, then the caller's fields, then every one checked. */
 ddsc_status cluster_settings_take(ddsc_context *ctx, ddsc_cluster_settings *own,
                                   const ddsc_cluster_settings *given);

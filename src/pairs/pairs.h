@@ -142,6 +142,10 @@ ddsc_status neighbors_search(ddsc_context *ctx, ddsc_graph **out, ddsc_pair_stat
 ddsc_status search_run(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *stats, int64_t n,
                        const pair_backend *backend, void *state, const ddsc_graph_settings *set);
 
+/* The tau-NN graph of a set, by whichever search the settings ask for; they are checked here. */
+ddsc_status neighbors_make(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *stats,
+                           const measures *m, const ddsc_metric_settings *metric,
+                           const ddsc_graph_settings *settings);
 /* The same graph without most of the solves: see pruned.c. */
 ddsc_status pruned_search(ddsc_context *ctx, ddsc_graph **out, ddsc_pair_stats *stats,
                           const pair_job *job, const pair_backend *backend, void *state,

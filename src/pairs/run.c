@@ -124,13 +124,32 @@ static ddsc_status session_search(ddsc_context *ctx, ddsc_graph **graph, session
     return search_run(ctx, graph, &s->stats, m->n, s->backend, s->state, set);
 }
 
-ddsc_status ddsc_neighbors_run(ddsc_context *context, ddsc_graph **graph, ddsc_pair_stats *stats,
-                               const ddsc_measures *data, const ddsc_metric_settings *metric,
-                               const ddsc_graph_settings *settings)
+ddsc_status neighbors_make(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *stats,
+                           const measures *m, const ddsc_metric_settings *metric,
+                           const ddsc_graph_settings *settings)
 {
     ddsc_status status = DDSC_OK;
     session s = {0};
     ddsc_graph_settings set;
+    TRY(metric_settings_take(ctx, &s.set, metric));
+    TRY(graph_settings_take(ctx, &set, settings));
+    const pair_backend *backend = backend_find(s.set.metric);
+    if (!backend->pruning && !backend->screen)
+        TRY(search_check(ctx, &set, backend->name));
+    TRY(session_open(ctx, &s, m));
+    TRY(session_search(ctx, graph, &s, m, &set));
+    status = session_verdict(ctx, &s, status);
+    if (stats)
+        *stats = s.stats;
+done:
+    session_close(&s);
+    return status;
+}
+
+ddsc_status ddsc_neighbors_run(ddsc_context *context, ddsc_graph **graph, ddsc_pair_stats *stats,
+                               const ddsc_measures *data, const ddsc_metric_settings *metric,
+                               const ddsc_graph_settings *settings)
+{
     if (graph)
         *graph = NULL;
     if (!context)
@@ -139,19 +158,7 @@ ddsc_status ddsc_neighbors_run(ddsc_context *context, ddsc_graph **graph, ddsc_p
     if (!graph || !data)
         return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_neighbors_run: %s is NULL",
                         graph ? "measures" : "graph");
-    TRY(metric_settings_take(context, &s.set, metric));
-    TRY(graph_settings_take(context, &set, settings));
-    const pair_backend *backend = backend_find(s.set.metric);
-    if (!backend->pruning && !backend->screen)
-        TRY(search_check(context, &set, backend->name));
-    TRY(session_open(context, &s, data));
-    TRY(session_search(context, graph, &s, data, &set));
-    status = session_verdict(context, &s, status);
-    if (stats)
-        *stats = s.stats;
-done:
-    session_close(&s);
-    return status;
+    return neighbors_make(context, graph, stats, data, metric, settings);
 }
 
 ddsc_status across_run(ddsc_context *ctx, ddsc_graph **out, ddsc_pair_stats *stats,
