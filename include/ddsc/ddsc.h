@@ -605,7 +605,8 @@ DDSC_API void ddsc_assign_settings_init(ddsc_assign_settings *settings);
  * but labels may be NULL, stats too.
  *  confidence  1 - (distance to the centre) / (distance to the nearest centre of another cluster)
  *  distance    to the 7th nearest item of the model (the tau-th where tau is smaller)
- *  far         1 where that distance is above the 99% quantile of what the model's own items show */
+ *  far         1 where that distance is above the 99% quantile of what the model's own items show
+ */
 DDSC_API ddsc_status ddsc_assign_run(ddsc_context *context, int32_t *labels, double *confidence,
                                      double *distance, int32_t *far, ddsc_pair_stats *stats,
                                      const ddsc_model *model, const ddsc_measures *measures,

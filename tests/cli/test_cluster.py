@@ -10,7 +10,7 @@ import scipy.io
 from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score
 
 FILES = {"labels.csv", "result.json", "embedding.npy", "eigenvalues.csv", "graph.mtx",
-         "report.html"}
+         "report.html", "model.npz"}
 
 
 def read_labels(text):
@@ -151,7 +151,7 @@ def test_baselines(ddsc, three_groups, tmp_path, method):
     data = json.loads((tmp_path / "result.json").read_text())
     assert data["settings"]["method"] == method and data["scores"]["ami"] == pytest.approx(1)
     names = {path.name for path in tmp_path.iterdir()}
-    assert names == (FILES if method == "sc" else {"labels.csv", "result.json", "report.html"})
+    assert names == (FILES - {"model.npz"} if method == "sc" else {"labels.csv", "result.json", "report.html"})
 
 
 def test_sweep(ddsc, three_groups, tmp_path):
