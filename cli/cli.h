@@ -46,6 +46,7 @@ typedef struct cli_options {
     const char *output;
     int format; /* ddsc_format */
     int force, json, condensed, squared;
+    int plots; /* plot_format + 1, 0: none */
     /* run */
     int64_t seed, threads, memory;
     int quiet, progress;
@@ -58,6 +59,7 @@ typedef struct cli_options {
     /* help */
     int help, man;
 
+    char *command; /* the whole command line, quoted for a shell */
     const char **operand;
     int n_operands;
     const struct option_spec **given; /* as they came */
@@ -80,8 +82,8 @@ struct cli_verb {
 };
 
 extern const cli_verb verb_cluster, verb_distance, verb_neighbors, verb_embed, verb_text,
-    verb_convert, verb_generate, verb_score, verb_assign, verb_info, verb_demo, verb_help,
-    verb_completion;
+    verb_convert, verb_generate, verb_score, verb_assign, verb_report, verb_info, verb_demo,
+    verb_help, verb_completion;
 extern const cli_verb *const cli_verbs[]; /* NULL-terminated, in the order of the help */
 const cli_verb *verb_find(const char *name);
 

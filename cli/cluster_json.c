@@ -191,7 +191,7 @@ static void put_input(json_t *root, const cluster_result *r)
     json_put_real(c, "max_w2", r->in.compress.max_w2);
 }
 
-/* All but the last two keys are the same at every run of the same input, seed and version. */
+/* All but the last three keys are the same at every run of the same input, seed and version. */
 json_t *cluster_json(const cluster_result *r, bool with_labels)
 {
     json_t *root = json_object();
@@ -216,13 +216,17 @@ json_t *cluster_json(const cluster_result *r, bool with_labels)
         json_t *scores = json_put_object(root, "scores");
         json_put_text(scores, "truth", r->truth_name);
         json_put_scores(scores, &r->scores);
+        if (r->confusion)
+            json_put(scores, "confusion", json_incref(r->confusion));
     }
+    cluster_put_findings(root, r);
     json_put_text(root, "advice", r->view.advice ? r->view.advice : "");
     if (with_labels) {
         json_t *labels = json_put_array(root, "labels");
         for (int64_t i = 0; i < r->n_rows; i++)
             json_add(labels, json_integer(r->row_labels[i]));
     }
+    json_put_text(root, "command", r->s->opt.command ? r->s->opt.command : "");
     json_put_count(root, "threads", ddsc_context_get_threads(r->s->ctx));
     put_seconds(root, r);
     return root;

@@ -114,6 +114,8 @@ static bool score(cluster_result *r, const int32_t *truth, const char *name, int
     if (!truth)
         return true;
     r->truth_name = name;
+    r->truth = truth;
+    r->confusion = cluster_confusion(r, truth);
     return session_ok(r->s, ddsc_scores_run(r->s->ctx, &r->scores, r->n_rows, r->row_labels, truth),
                       code) &&
            score_sweep(r, truth, code);
@@ -122,7 +124,6 @@ static bool score(cluster_result *r, const int32_t *truth, const char *name, int
 static bool compute(cluster_result *r, int *code)
 {
     session *s = r->s;
-    int32_t *truth = NULL;
     r->has_items = !s->opt.precomputed;
     bool good;
     if (!r->has_items)
@@ -137,10 +138,8 @@ static bool compute(cluster_result *r, int *code)
         r->read_s = r->in.seconds;
         return score(r, r->in.view.label, r->in.truth_name, code);
     }
-    good = !s->opt.truth || input_truth(s, &truth, r->n_rows, code);
-    good = good && score(r, truth, s->opt.truth, code);
-    free(truth);
-    return good;
+    return (!s->opt.truth || input_truth(s, &r->read_truth, r->n_rows, code)) &&
+           score(r, r->read_truth, s->opt.truth, code);
 }
 
 static void warn(const cluster_result *r)
@@ -188,8 +187,8 @@ static bool check_usage(session *s, int *code)
     else if (o->method == METHOD_KMEANS &&
              (o->cluster.k_min != o->cluster.k_max || !o->cluster.k_min))
         *code = message_usage(s->verb, "--method kmeans needs one number of clusters: -k 5");
-    return *code == EXIT_GOOD && (output_is_stdout(o->output) ||
-                                  output_check_dir(s, o->output, cluster_file_names, false, code));
+    return *code == EXIT_GOOD &&
+           (output_is_stdout(o->output) || cluster_check_dir(s, o->output, code));
 }
 
 static void free_result(cluster_result *r)
@@ -200,6 +199,9 @@ static void free_result(cluster_result *r)
     free(r->row_labels);
     free(r->size);
     free(r->sweep_scores);
+    free(r->map);
+    free(r->read_truth);
+    json_decref(r->confusion);
     input_close(&r->in);
 }
 

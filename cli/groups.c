@@ -1,5 +1,6 @@
 /* The option groups. One word means one thing in every verb that has it. */
 #include "options.h"
+#include "plot.h"
 
 #define AT(field) offsetof(cli_options, field)
 #define END          \
@@ -326,6 +327,28 @@ static const option_spec generate_options[] = {
      .help = "gaussians: distance of the centres in standard deviations (default: 4)"},
     END};
 const option_group group_generate = {"Data", generate_options};
+
+static const option_spec page_output_options[] = {
+    {.name = "output",
+     .letter = 'o',
+     .kind = OPTION_FILE,
+     .offset = AT(output),
+     .argument = "FILE|DIR",
+     .help = "the page (default: DIR/report.html), or the folder of the pictures (default: DIR)"},
+    FORCE,
+    END};
+const option_group group_page_output = {"Output", page_output_options};
+
+static const option_choice choices_plots[] = {
+    {"png", PLOT_PNG + 1}, {"svg", PLOT_SVG + 1}, {"pdf", PLOT_PDF + 1}, {NULL, 0}};
+static const option_spec plots_options[] = {
+    {.name = "plots",
+     .kind = OPTION_CHOICE,
+     .offset = AT(plots),
+     .choices = choices_plots,
+     .help = "write each picture of the report as a file instead of the page"},
+    END};
+const option_group group_plots = {"Pictures", plots_options};
 
 static const option_spec run_options[] = {
     {.name = "seed",

@@ -223,6 +223,9 @@ DDSC_API ddsc_status ddsc_measures_write(ddsc_context *context, const ddsc_measu
  * The caller releases it with ddsc_release. */
 DDSC_API ddsc_status ddsc_matrix_read(ddsc_context *context, double **matrix, int64_t *n,
                                       const char *path);
+/* Any two-dimensional npy array of numbers; the caller releases it with ddsc_release. */
+DDSC_API ddsc_status ddsc_rows_read(ddsc_context *context, double **rows, int64_t *n_rows,
+                                    int64_t *n_columns, const char *path);
 /* n_rows x n_columns doubles as npy. n_columns 0: a one-dimensional array of n_rows. */
 DDSC_API ddsc_status ddsc_matrix_write(ddsc_context *context, const double *matrix, int64_t n_rows,
                                        int64_t n_columns, const char *path, int overwrite);
@@ -398,6 +401,10 @@ DDSC_API void ddsc_graph_get_view(const ddsc_graph *graph, ddsc_graph_view *view
 /* MatrixMarket, coordinate real general: row = neighbour, column = item, value D^2. */
 DDSC_API ddsc_status ddsc_graph_write(ddsc_context *context, const ddsc_graph *graph,
                                       const char *path, int overwrite);
+/* A map for looking at: xy (n x 2), neighbours near each other; what lies far apart says little.
+ * start (n x 2) is where items begin, NULL: anywhere. */
+DDSC_API ddsc_status ddsc_layout_run(ddsc_context *context, double *xy, const ddsc_graph *graph,
+                                     const double *start);
 
 /* ---- Clustering
  * --------------------------------------------------------------------------------------- */
@@ -561,6 +568,54 @@ DDSC_API ddsc_status ddsc_text_read(ddsc_context *context, ddsc_measures **measu
                                     ddsc_text_report *report, const char *documents_path,
                                     const char *vectors_path, const ddsc_text_settings *settings);
 
+/* ---- Wasserstein barycenters and clustering by them
+ * --------------------------------------------------- */
+
+typedef enum ddsc_barycenter_method {
+    DDSC_BARYCENTER_ADMM = 0, /* Bregman ADMM (Ye, Wu, Wang, Li 2017) */
+    DDSC_BARYCENTER_IBP,      /* entropic: iterative Bregman projections (Benamou et al. 2015) */
+    DDSC_BARYCENTER_PROJECTED /* projection robust (Huang, Ma, Lai 2021): entropic, with the costs
+                                 seen in the plane that makes them largest */
+} ddsc_barycenter_method;
+
+typedef struct ddsc_barycenter_settings {
+    size_t struct_size;
+    ddsc_barycenter_method method;
+    int64_t support_size; /* points of the barycenter; 0: the rounded mean of the items' */
+    double rho;           /* admm: penalty as a multiple of the mean cost; 1 */
+    double epsilon;       /* ibp, projected: regularisation as a fraction of the mean cost; 0.02 */
+    int64_t max_rounds;   /* of the method; 2000 */
+    int64_t max_passes;   /* exact passes after it; 500 */
+    double tolerance;     /* relative fall of the objective that counts as none; 1e-6 */
+    int64_t projection_dim;     /* projected: dimensions of the plane; 2 */
+    const double *item_weights; /* positive, one an item; NULL: equal */
+    int64_t restarts;           /* from different items, the best is kept; 3 */
+} ddsc_barycenter_settings;
+
+DDSC_API void ddsc_barycenter_settings_init(ddsc_barycenter_settings *settings);
+
+typedef struct ddsc_barycenter ddsc_barycenter;
+
+/* The measure on n points, places and weights free, of least mean of W2^2 to the items: a local
+ * minimum. The method finds a neighbourhood; exact passes (optimal plans, then each point to the
+ * mean of what it sends its mass to) go down from there. settings NULL: the defaults. */
+DDSC_API ddsc_status ddsc_barycenter_run(ddsc_context *context, ddsc_barycenter **barycenter,
+                                         const ddsc_measures *measures,
+                                         const ddsc_barycenter_settings *settings);
+DDSC_API void ddsc_barycenter_destroy(ddsc_barycenter *barycenter);
+
+typedef struct ddsc_barycenter_view {
+    int64_t n, dim;
+    const double *support;   /* n x dim */
+    const double *weights;   /* n, positive, sum 1 */
+    const double *objective; /* mean of W2^2 to the items by exact transport; never rises */
+    int64_t n_objective;     /* entry 0 is the start's, the last is the barycenter's */
+    int64_t n_rounds, n_passes;
+    int converged; /* the last exact pass found nothing to gain */
+} ddsc_barycenter_view;
+
+DDSC_API void ddsc_barycenter_get_view(const ddsc_barycenter *barycenter,
+                                       ddsc_barycenter_view *view);
 /* ---- New items
  * --------------------------------------------------------------------------------------- */
 

@@ -87,7 +87,10 @@ enum rng_stream {
     RNG_KMEANS,
     RNG_SUBSET,
     RNG_REFERENCE_KMEANS,
-    RNG_FRAMES
+    RNG_FRAMES,
+    RNG_BARYCENTER,
+    RNG_D2,
+    RNG_LAYOUT
 };
 
 /* `stream` one of the above; `part` tells restarts, items or blocks of one use apart. */

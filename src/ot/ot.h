@@ -10,6 +10,12 @@
 
 /* cost (n x m, row-major) of items x, y of a set, by differences (no cancellation). */
 void cost_items(const measures *mx, int64_t i, const measures *my, int64_t j, double *cost);
+/* The same by products where that is accurate and by differences elsewhere: each cost is good to
+ * 32 (d/8 + 6) 2^-53 of itself and a function of its two points. 8 dimensions or more. False: the
+ * points leave the range of such products, and nothing was made. */
+bool cost_products(const measures *mx, int64_t i, const measures *my, int64_t j, double *cost,
+                   double *room);
+int64_t cost_products_room(int64_t n, int64_t m); /* doubles */
 /* Median of squared distances over a fixed sample of point pairs drawn from different items. */
 ddsc_status cost_median(ddsc_context *ctx, const measures *m, double *median);
 

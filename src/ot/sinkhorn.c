@@ -7,8 +7,6 @@
 #include "base/simd.h"
 #include "ot/sinkhorn_solver.h"
 
-/* Weights below this fraction of an item cannot be told from none in any value. */
-static const double NO_WEIGHT = 1e-30;
 /* Beyond this multiple of the cost range the first-order potentials are exact to rounding. */
 static const double PRODUCT_EPSILON = 1e8;
 /* Beyond this multiple the primal formula is the accurate one. */

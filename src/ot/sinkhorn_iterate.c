@@ -84,19 +84,26 @@ static double newton_price(const scaling *s)
     return (500 + n * m * (2 + 0.04 * n) + 0.01 * n * n * n) / (45 + 0.17 * n * m);
 }
 
+double sinkhorn_omega(double eta)
+{
+    return 2 / (1 + sqrt(1 - fmin(eta, 1 - 1e-9)));
+}
+
+/* Young's relation of the rate under omega and the plain rate eta; below omega - 1 it is silent. */
+double sinkhorn_relax(double rate, double omega)
+{
+    if (rate >= 1)
+        return 1;
+    if (omega > 1 && rate <= omega - 1)
+        return omega;
+    return sinkhorn_omega((rate + omega - 1) * (rate + omega - 1) / (rate * omega * omega));
+}
+
 /* At the end of a window: the rate seen, the omega it asks for, and whether Newton is cheaper. */
 static bool pace_decide(pace *p, const scaling *s, double error, double tolerance)
 {
     double half = p->omega > 1 ? RELAXED_WINDOW / 2 : PLAIN_WINDOW / 2;
-    double rate = pow(error / p->mark, 1 / half), omega = p->omega;
-    /* Young's relation of the rate under omega and the plain rate eta; below omega - 1 it is
-     * silent. */
-    double eta = (rate + omega - 1) * (rate + omega - 1) / (rate * omega * omega);
-    double wanted = omega;
-    if (rate >= 1)
-        wanted = 1;
-    else if (omega == 1 || rate > omega - 1)
-        wanted = 2 / (1 + sqrt(1 - fmin(eta, 1 - 1e-9)));
+    double rate = pow(error / p->mark, 1 / half), wanted = sinkhorn_relax(rate, p->omega);
     double coming = rate >= 1 ? 0.9999 : fmin(0.9999, wanted > 1 ? fmax(wanted - 1, 0.2) : rate);
     double passes = log(tolerance / error) / log(coming);
     pace_restart(p, wanted);

@@ -34,6 +34,13 @@ struct sinkhorn_solver {
     newton_space newton;
 };
 
+/* Weights below this fraction of an item cannot be told from none in any value. */
+#define NO_WEIGHT 1e-30
+
+/* The best over-relaxation at the plain rate of convergence eta, and after `rate` was seen. */
+double sinkhorn_omega(double eta);
+double sinkhorn_relax(double rate, double omega);
+
 /* Where an iteration stands. */
 typedef struct sinkhorn_state {
     double tolerance;

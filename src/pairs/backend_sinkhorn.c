@@ -6,6 +6,7 @@
 
 #include "linalg/points.h"
 #include "ot/ot.h"
+#include "ot/sinkhorn_grid.h"
 #include "pairs/pairs.h"
 
 enum { SINKHORN_SIDE = 16, BLOCK_POINTS = 4096, TABLE_BLOCK = 128 };
@@ -28,8 +29,9 @@ typedef struct sinkhorn {
     double epsilon, tolerance;
     int64_t max_iterations;
     ddsc_sinkhorn_value value;
-    double *table; /* v x v costs, or NULL */
-    double *self;  /* n regularised values of an item with itself, when debiased */
+    sinkhorn_grid *grid; /* of images: solves without costs; NULL: none */
+    double *table;       /* v x v costs, or NULL */
+    double *self;        /* n regularised values of an item with itself, when debiased */
     int n_workers;
     bench *bench;
     ddsc_pair_stats *stats; /* one a worker, for the work at open */
@@ -51,6 +53,7 @@ static void sinkhorn_close(void *state)
     mem_free(s->ctx, s->stats);
     mem_free(s->ctx, s->self);
     mem_free(s->ctx, s->table);
+    sinkhorn_grid_free(s->grid);
     points_close(s->ctx, &s->support);
     mem_free(s->ctx, s);
 }
@@ -131,23 +134,51 @@ static bool equal_items(const measures *m, int64_t i, int64_t j)
            memcmp(x.weight, y.weight, (size_t)x.n * sizeof *x.weight) == 0;
 }
 
-static ddsc_status solve_pair(const sinkhorn *s, bench *b, int64_t i, int64_t j, const double *cost,
-                              int64_t stride, double *d2, ddsc_pair_stats *stats)
+static void keep(const sinkhorn *s, int64_t i, int64_t j, const sinkhorn_result *found, double *d2)
+{
+    *d2 = s->value == DDSC_SINKHORN_SHARP ? found->sharp : found->regularised;
+    if (s->self)
+        *d2 = BASE_MAX(0, *d2 - 0.5 * (s->self[i] + s->self[j]));
+}
+
+static ddsc_status solve_dense(const sinkhorn *s, bench *b, int64_t i, int64_t j,
+                               const double *cost, int64_t stride, double *d2,
+                               ddsc_pair_stats *stats)
 {
     sinkhorn_result found;
     sinkhorn_problem problem = problem_of(s, i, j, cost, stride);
-    if (s->self && equal_items(s->m, i, j)) {
-        *d2 = 0;
-        return DDSC_OK;
-    }
     ddsc_status status = sinkhorn_solve(b->solver, &found, &problem);
     if (status < 0)
         return status;
     count(stats, &found, status);
-    *d2 = s->value == DDSC_SINKHORN_SHARP ? found.sharp : found.regularised;
-    if (s->self)
-        *d2 = BASE_MAX(0, *d2 - 0.5 * (s->self[i] + s->self[j]));
+    keep(s, i, j, &found, d2);
     return status;
+}
+
+/* The costs of one pair, from the table or made now. */
+static void load_pair(const sinkhorn *s, bench *b, int64_t i, int64_t j)
+{
+    pair_tile one = {i, i + 1, j, j + 1, NULL};
+    if (s->table) {
+        gather(s, b, i, j);
+    } else {
+        load_columns(s, b, &one, i);
+        load_row(s, b, i);
+    }
+}
+
+static ddsc_status solve_alone(const sinkhorn *s, bench *b, int64_t i, int64_t j, int worker,
+                               double *d2, ddsc_pair_stats *stats)
+{
+    sinkhorn_result found;
+    sinkhorn_stop stop = {s->tolerance, s->max_iterations, s->value == DDSC_SINKHORN_SHARP};
+    if (s->grid && sinkhorn_grid_solve(s->grid, &found, i, j, &stop, worker)) {
+        count(stats, &found, DDSC_OK);
+        keep(s, i, j, &found, d2);
+        return DDSC_OK;
+    }
+    load_pair(s, b, i, j);
+    return solve_dense(s, b, i, j, b->cost, measures_item(s->m, j).n, d2, stats);
 }
 
 static ddsc_status sinkhorn_tile(void *state, const pair_tile *t, double *d2, int64_t ld,
@@ -156,21 +187,24 @@ static ddsc_status sinkhorn_tile(void *state, const pair_tile *t, double *d2, in
     ddsc_status status = DDSC_OK;
     sinkhorn *s = state;
     bench *b = &s->bench[worker];
+    bool alone = s->table || s->grid; /* each pair finds its own costs */
     for (int64_t i = t->i0; i < t->i1; i++) {
-        if (!s->table && (i == t->i0 || t->wanted))
+        if (!alone && (i == t->i0 || t->wanted))
             load_columns(s, b, t, i);
-        if (!s->table)
+        if (!alone)
             load_row(s, b, i);
         for (int64_t j = t->j0; j < t->j1; j++) {
+            double *out = d2 + (i - t->i0) * ld + (j - t->j0);
             if (!tile_wants(t, i, j))
                 continue;
             if (ctx_cancelled(s->ctx))
                 return DDSC_ERROR_CANCELLED;
-            if (s->table)
-                gather(s, b, i, j);
-            TRY(solve_pair(s, b, i, j, s->table ? b->cost : b->cost + b->at[j - t->j0],
-                           s->table ? measures_item(s->m, j).n : b->columns.n,
-                           d2 + (i - t->i0) * ld + (j - t->j0), stats));
+            if (s->self && equal_items(s->m, i, j))
+                *out = 0;
+            else if (alone)
+                TRY(solve_alone(s, b, i, j, worker, out, stats));
+            else
+                TRY(solve_dense(s, b, i, j, b->cost + b->at[j - t->j0], b->columns.n, out, stats));
         }
     }
 done:
@@ -186,13 +220,7 @@ static ddsc_status self_range(void *arg, int64_t begin, int64_t end, int worker)
     bench *b = &s->bench[worker];
     for (int64_t i = begin; i < end; i++) {
         sinkhorn_result found;
-        pair_tile own = {i, i + 1, i, i + 1, NULL};
-        if (s->table) {
-            gather(s, b, i, i);
-        } else {
-            load_columns(s, b, &own, i);
-            load_row(s, b, i);
-        }
+        load_pair(s, b, i, i);
         sinkhorn_problem problem = problem_of(s, i, i, b->cost, measures_item(s->m, i).n);
         ddsc_status solved = sinkhorn_self(b->solver, &found, &problem);
         TRY(solved);
@@ -292,6 +320,8 @@ static ddsc_status sinkhorn_open(void **state, const pair_job *job, ddsc_pair_st
     s->largest = measures_largest_item(m);
     s->side = BASE_MAX(1, BASE_MIN(BLOCK_POINTS / s->largest, BASE_MIN(SINKHORN_SIDE, m->n / 32)));
     TRY(resolve_epsilon(s, job->set));
+    if (sinkhorn_grid_applies(m, s->epsilon))
+        TRY(sinkhorn_grid_make(s->ctx, &s->grid, m, s->epsilon));
     TRY(points_open(s->ctx, &s->support, m->v, m->d, m->support));
     TRY(make_benches(s, wants_table(m)));
     if (wants_table(m)) {
