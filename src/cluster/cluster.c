@@ -16,7 +16,7 @@ void ddsc_cluster_settings_init(ddsc_cluster_settings *settings)
         .struct_size = sizeof *settings,
         .gamma_rule = DDSC_GAMMA_AUTO,
         .min_cluster = 0.2,
-        .kmeans_restarts = 10,
+        .kmeans_restarts = 30,
         .eigen_tolerance = 1e-8,
         .eigen_max_iterations = 20000,
     };

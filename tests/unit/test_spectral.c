@@ -93,7 +93,7 @@ static void test_settings(void **state)
     ddsc_cluster_settings_init(&s);
     assert_true(s.struct_size == sizeof s && s.k_min == 0 && s.k_max == 0);
     assert_true(s.gamma_rule == DDSC_GAMMA_AUTO && s.gamma == 0 && s.paper == 0);
-    assert_true(s.min_cluster == 0.2 && s.kmeans_restarts == 10 && s.eigen_tolerance == 1e-8);
+    assert_true(s.min_cluster == 0.2 && s.kmeans_restarts == 30 && s.eigen_tolerance == 1e-8);
     assert_true(s.eigen_max_iterations > 0 && s.metric.struct_size == sizeof s.metric);
     assert_true(s.graph.struct_size == sizeof s.graph && s.graph.sample == 1);
     ddsc_cluster_settings_init(NULL);
