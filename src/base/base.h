@@ -90,7 +90,8 @@ enum rng_stream {
     RNG_FRAMES,
     RNG_BARYCENTER,
     RNG_D2,
-    RNG_LAYOUT
+    RNG_LAYOUT,
+    RNG_HALVES
 };
 
 /* `stream` one of the above; `part` tells restarts, items or blocks of one use apart. */
