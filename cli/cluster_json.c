@@ -134,6 +134,7 @@ static void put_sweep(json_t *root, const cluster_result *r)
         json_put_real(row, "relative_gap", k->relative_gap);
         json_put_real(row, "modularity", k->modularity);
         json_put_real(row, "inertia", k->inertia);
+        json_put_real(row, "stability", k->stability);
         json_put_count(row, "smallest", k->smallest);
         json_put_count(row, "largest", k->largest);
         if (r->sweep_scores)

@@ -467,6 +467,7 @@ typedef struct ddsc_k_row {
     double modularity;
     double inertia; /* k-means objective */
     int64_t smallest, largest;
+    double stability; /* of a sweep: agreement of k-means on random halves, 1 is best; else NaN */
 } ddsc_k_row;
 
 typedef struct ddsc_clustering_view {

@@ -91,8 +91,9 @@ enum rng_stream {
     RNG_BARYCENTER,
     RNG_D2,
     RNG_LAYOUT,
-    RNG_RESAMPLE = 40,
-    RNG_COLUMNS
+    RNG_RESAMPLE,
+    RNG_COLUMNS,
+    RNG_HALVES
 };
 
 /* `stream` one of the above; `part` tells restarts, items or blocks of one use apart. */

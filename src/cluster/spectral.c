@@ -228,6 +228,10 @@ static ddsc_status sweep(ddsc_context *ctx, ddsc_clustering *c, spectral_job *j,
         TRY(make_rows(ctx, j, c->sweep[r].k));
         TRY(cut_by_rule(ctx, j, labels, j->cells + r * n, &results[r], c->sweep[r].k));
         TRY(fill_row(ctx, &c->sweep[r], j, c->eigenvalues, labels, results[r].n_found));
+        c->sweep[r].stability = NAN;
+        if (n_rows > 1)
+            TRY(halves_agreement(ctx, &c->sweep[r].stability, j->n_packed, j->width, j->live,
+                                 c->sweep[r].k));
     }
     progress_end(ctx);
     c->view.sweep = c->sweep;
