@@ -42,7 +42,7 @@ static ddsc_status settings_take(ddsc_context *ctx, ddsc_assign_settings *own,
 }
 
 typedef struct assignment {
-    const model *m;
+    const ddsc_model *m;
     const measures *joint;  /* old items, then new ones */
     const ddsc_graph *near; /* column c: the nearest old items of new item c */
     double *rows;           /* n_new x width, or NULL */
@@ -54,13 +54,13 @@ typedef struct assignment {
 
 /* Affinity to each neighbour as the graph of all items would have it: half from the new item's
  * list, half from the neighbour's, if the new item is near enough to be on it. */
-static double link_of(const model *m, double scale, int64_t old, double d2)
+static double link_of(const ddsc_model *m, double scale, int64_t old, double d2)
 {
     double a = affinity_value(d2, m->gamma, scale, m->scale[old]);
     return d2 < m->reach[old] ? a : a / 2;
 }
 
-static double scale_of(const model *m, const ddsc_graph *g, int64_t item)
+static double scale_of(const ddsc_model *m, const ddsc_graph *g, int64_t item)
 {
     int64_t n = g->offset[item + 1] - g->offset[item];
     double d2 = g->d2[g->offset[item] + BASE_MIN(n, AFFINITY_NEIGHBOUR) - 1];
@@ -71,7 +71,7 @@ static double scale_of(const model *m, const ddsc_graph *g, int64_t item)
  * row. */
 static bool extend(const assignment *a, int64_t item, double *row, double *share)
 {
-    const model *m = a->m;
+    const ddsc_model *m = a->m;
     const ddsc_graph *g = a->near;
     double scale = scale_of(m, g, item), total = 0;
     memset(row, 0, (size_t)m->width * sizeof *row);
@@ -96,7 +96,7 @@ static bool extend(const assignment *a, int64_t item, double *row, double *share
 
 /* The label of the nearest centre; 1 - d/e, d the distance to it and e to the nearest of another
  * label. */
-static int32_t nearest_centre(const model *m, const double *row, double *confidence)
+static int32_t nearest_centre(const ddsc_model *m, const double *row, double *confidence)
 {
     int32_t label = m->centre_label[0];
     double best = INFINITY, other = INFINITY;
@@ -115,7 +115,7 @@ static int32_t nearest_centre(const model *m, const double *row, double *confide
 }
 
 /* Where no neighbour has a row: the cluster most links go to, by how much more than the next. */
-static int32_t largest_share(const model *m, const double *share, double *confidence)
+static int32_t largest_share(const ddsc_model *m, const double *share, double *confidence)
 {
     int32_t best = 0;
     double next = 0;
@@ -146,7 +146,7 @@ static int64_t twin_of(const assignment *a, int64_t item)
 static int32_t place_item(const assignment *a, int64_t item, double *row, double *share,
                           double *confidence)
 {
-    const model *m = a->m;
+    const ddsc_model *m = a->m;
     bool placed = extend(a, item, row, share);
     int64_t twin = twin_of(a, item);
     if (twin >= 0) {
@@ -161,7 +161,7 @@ static int32_t place_item(const assignment *a, int64_t item, double *row, double
 static ddsc_status assign_range(void *arg, int64_t begin, int64_t end, int worker)
 {
     const assignment *a = arg;
-    const model *m = a->m;
+    const ddsc_model *m = a->m;
     for (int64_t i = begin; i < end; i++) {
         double confidence, *row = a->row[worker], *share = a->share[worker];
         int32_t label = place_item(a, i, row, share, &confidence);
@@ -207,7 +207,7 @@ static ddsc_status assign(ddsc_context *ctx, assignment *a, ddsc_pair_stats *sta
                           const measures *data, const ddsc_assign_settings *settings)
 {
     ddsc_status status = DDSC_OK;
-    const model *m = a->m;
+    const ddsc_model *m = a->m;
     ddsc_assign_settings set;
     measures *joint = NULL;
     ddsc_graph *near = NULL;

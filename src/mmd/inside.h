@@ -63,6 +63,9 @@ void field_tile(const mmd *s, const int64_t range[4], const uint8_t *wanted, dou
 ddsc_status grid_open(mmd *s);
 void grid_close(mmd *s);
 ddsc_status grid_fill(mmd *s, int64_t j0, int64_t j1);
+/* w->stripe [cell][lane] = the product over the axes of one matrix each, applied to up to MMD_LANES
+ * items. */
+void grid_apply(const mmd *s, double *const *axis, const int64_t *items, int64_t n, mmd_worker *w);
 ddsc_status clouds_open(mmd *s);
 void clouds_tile(mmd *s, const int64_t range[4], const uint8_t *wanted, double *d2, int64_t ld,
                  mmd_worker *w);

@@ -172,6 +172,11 @@ mmd_way mmd_get_way(const mmd *s)
     return s->way;
 }
 
+int64_t mmd_items(const mmd *s)
+{
+    return s->m->n;
+}
+
 int64_t mmd_side(const mmd *s)
 {
     return s->side;

@@ -93,7 +93,10 @@ static problem item_problem(const measures *mx, int64_t i, const measures *my, i
                  malloc((size_t)(x.n * y.n) * 8)};
     memcpy(p.a, x.weight, (size_t)x.n * 8);
     memcpy(p.b, y.weight, (size_t)y.n * 8);
-    cost_items(mx, i, my, j, p.cost);
+    double *room = malloc((size_t)cost_products_room(x.n, y.n) * sizeof *room);
+    if (mx->d < 17 || !cost_products(mx, i, my, j, p.cost, room))
+        cost_items(mx, i, my, j, p.cost);
+    free(room);
     return p;
 }
 
@@ -355,13 +358,80 @@ static void test_costs(void **state)
     ddsc_measures_destroy(m);
 }
 
+static double true_cost(const double *x, const double *y, int64_t d)
+{
+    long double sum = 0;
+    for (int64_t k = 0; k < d; k++)
+        sum += ((long double)x[k] - y[k]) * ((long double)x[k] - y[k]);
+    return (double)sum;
+}
+
+/* Costs from products hold their promise whatever the distance of the points: pairs are drawn
+ * together until nothing is left between them, and sets moved away from the origin. */
+static void test_cost_products(void **state)
+{
+    fixture *x = *state;
+    rng r = rng_make(3, RNG_GAUSSIANS, 0);
+    enum { N = 13 };
+    for (int64_t d = 8; d <= 108; d += 25)
+        for (int step = 0; step < 12; step++) {
+            double points[2 * N * 108], cost[N * N], room[4 * N], near = ldexp(1, -4 * step);
+            double away = step % 3 == 2 ? 1e3 : 0;
+            for (int64_t p = 0; p < 2 * N * d; p++)
+                points[p] =
+                    p < N * d ? away + rng_normal(&r) : points[p - N * d] + near * rng_normal(&r);
+            memcpy(points + (2 * N - 1) * d, points, (size_t)d * sizeof *points);
+            measures *m = NULL;
+            int64_t offset[3] = {0, N, 2 * N};
+            assert_int_equal(ddsc_measures_create_clouds(x->ctx, &m, 2, d, points, NULL, offset,
+                                                         DDSC_EMPTY_ERROR),
+                             DDSC_OK);
+            item_view a = measures_item(m, 0), b = measures_item(m, 1);
+            assert_true(cost_products(m, 0, m, 1, cost, room));
+            for (int64_t i = 0; i < a.n; i++)
+                for (int64_t j = 0; j < b.n; j++) {
+                    double exact =
+                        true_cost(measures_point(m, a.index[i]), measures_point(m, b.index[j]), d);
+                    assert_close(cost[i * b.n + j], exact, 32 * (double)(d / 8 + 6) * 0x1p-53, 0);
+                }
+            ddsc_measures_destroy(m);
+        }
+}
+
+/* Products of such points overflow or vanish: they are refused, and the distance is right. */
+static void test_cost_range(void **state)
+{
+    fixture *x = *state;
+    rng r = rng_make(4, RNG_GAUSSIANS, 0);
+    enum { N = 5, D = 20 };
+    double base[2 * N * D], points[2 * N * D], cost[N * N], room[4 * N], value[3];
+    static const double size[] = {1, 1e-120, 1e120};
+    int64_t offset[3] = {0, N, 2 * N};
+    for (int64_t p = 0; p < 2 * N * D; p++)
+        base[p] = rng_normal(&r);
+    for (int k = 0; k < 3; k++) {
+        measures *m = NULL;
+        for (int64_t p = 0; p < 2 * N * D; p++)
+            points[p] = size[k] * base[p];
+        assert_int_equal(
+            ddsc_measures_create_clouds(x->ctx, &m, 2, D, points, NULL, offset, DDSC_EMPTY_ERROR),
+            DDSC_OK);
+        assert_true(cost_products(m, 0, m, 1, cost, room) == (k == 0));
+        exact_result result;
+        assert_int_equal(exact_solve_items(x->s, &result, m, 0, m, 1, 0), DDSC_OK);
+        value[k] = result.primal;
+        assert_close(value[k] / size[k] / size[k], value[0], 1e-12, 0);
+        ddsc_measures_destroy(m);
+    }
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, transport_set_up, transport_tear_down)
     const struct CMUnitTest tests[] = {
         T(test_properties),     T(test_items), T(test_metric),          T(test_translation),
         T(test_line),           T(test_grid),  T(test_items_same_bits), T(test_memory),
-        T(test_bounded_memory), T(test_costs),
+        T(test_bounded_memory), T(test_costs), T(test_cost_products),   T(test_cost_range),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
