@@ -168,7 +168,8 @@ ddsc_status across_run(ddsc_context *ctx, ddsc_graph **out, ddsc_pair_stats *sta
     session s = {.set = *metric};
     pair_job job = {.ctx = ctx, .m = problem->m, .set = &s.set, .n_workers = parallel_width(ctx)};
     TRY(session_open(ctx, &s, problem->m));
-    if (s.backend->pruning && problem->exact_graph != DDSC_GRAPH_FULL)
+    job.state = s.state;
+    if (session_prunes(&s, problem->exact_graph))
         TRY(across_search_pruned(ctx, out, &s.stats, problem, &job, s.backend, s.state));
     else
         TRY(across_search(ctx, out, &s.stats, problem, s.backend, s.state));
