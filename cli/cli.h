@@ -20,7 +20,13 @@ enum {
     EXIT_INTERRUPTED = 75
 };
 
-typedef enum cli_method { METHOD_DDSC = 0, METHOD_KMEANS, METHOD_SC } cli_method;
+typedef enum cli_method {
+    METHOD_DDSC = 0,
+    METHOD_KMEANS,
+    METHOD_SC,
+    METHOD_D2,
+    METHOD_PD2
+} cli_method;
 typedef enum cli_progress {
     PROGRESS_AUTO = 0,
     PROGRESS_BAR,
@@ -40,12 +46,17 @@ typedef struct cli_options {
     /* method; distance, neighbors and embed use cluster.metric and cluster.graph */
     int method; /* cli_method */
     ddsc_cluster_settings cluster;
+    int barycenter;                /* ddsc_barycenter_method of d2 */
+    int vectors_from;              /* ddsc_vectors_rule */
+    int64_t centre_size, restarts; /* 0: the defaults */
     bool k_given;
+    int64_t stability;     /* resamples; 0: none */
     const char *reference; /* file of the LOT reference, or NULL */
     /* output */
     const char *output;
     int format; /* ddsc_format */
     int force, json, condensed, squared;
+    int plots; /* plot_format + 1, 0: none */
     /* run */
     int64_t seed, threads, memory;
     int quiet, progress;
@@ -58,6 +69,7 @@ typedef struct cli_options {
     /* help */
     int help, man;
 
+    char *command; /* the whole command line, quoted for a shell */
     const char **operand;
     int n_operands;
     const struct option_spec **given; /* as they came */
@@ -80,7 +92,8 @@ struct cli_verb {
 };
 
 extern const cli_verb verb_cluster, verb_distance, verb_neighbors, verb_embed, verb_text,
-    verb_convert, verb_generate, verb_score, verb_info, verb_demo, verb_help, verb_completion;
+    verb_convert, verb_generate, verb_score, verb_assign, verb_report, verb_info, verb_demo,
+    verb_help, verb_completion;
 extern const cli_verb *const cli_verbs[]; /* NULL-terminated, in the order of the help */
 const cli_verb *verb_find(const char *name);
 
@@ -117,6 +130,8 @@ void message_warning(const session *s, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* What to do next; broken into lines. */
 void message_advice(const session *s, const char *words);
+/* The same under another head, such as "stability: ". */
+void message_note(const session *s, const char *head, const char *words);
 /* A usage error of a verb, with the way to its help; returns EXIT_USAGE. */
 int message_usage(const cli_verb *verb, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

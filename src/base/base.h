@@ -87,7 +87,13 @@ enum rng_stream {
     RNG_KMEANS,
     RNG_SUBSET,
     RNG_REFERENCE_KMEANS,
-    RNG_FRAMES
+    RNG_FRAMES,
+    RNG_BARYCENTER,
+    RNG_D2,
+    RNG_LAYOUT,
+    RNG_RESAMPLE,
+    RNG_COLUMNS,
+    RNG_HALVES
 };
 
 /* `stream` one of the above; `part` tells restarts, items or blocks of one use apart. */

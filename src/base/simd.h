@@ -150,4 +150,22 @@ SIMD_INLINE simd_f64 simd_exp(simd_f64 x)
     return simd_select(x > 709.78, simd_all(__builtin_inf()), p);
 }
 
+/* log(x) of positive normal x: x = 2^n m with m in [sqrt(1/2), sqrt(2)), log m = 2 atanh(s) with s
+ * = (m - 1) / (m + 1), its series cut where the next term is below 1e-17. Measured error below 2
+ * ulp away from 1, 1e-16 absolute near it. */
+SIMD_INLINE simd_f64 simd_log(simd_f64 x)
+{
+    const double ln2_high = 0x1.62e42fefa3800p-1, ln2_low = 0x1.ef35793c76730p-45;
+    const double half = 0x1.6a09e667f3bcdp-1; /* sqrt(1/2) */
+    const double to_integer = 0x1.8p52;       /* its low bits hold an integer; see simd_exp */
+    simd_u64 n = ((simd_u64)x - (simd_u64)simd_all(half) + ((uint64_t)1024 << 52)) >> 52;
+    simd_f64 m = (simd_f64)((simd_u64)x - ((n - 1024) << 52));
+    simd_f64 e = (simd_f64)(n + (simd_u64)simd_all(to_integer)) - (to_integer + 1024);
+    simd_f64 s = (m - 1.0) / (m + 1.0), z = s * s, z2 = z * z, z4 = z2 * z2;
+    simd_f64 low = (2.0 / 3 + 2.0 / 5 * z) + (2.0 / 7 + 2.0 / 9 * z) * z2;
+    simd_f64 mid = (2.0 / 11 + 2.0 / 13 * z) + (2.0 / 15 + 2.0 / 17 * z) * z2;
+    simd_f64 tail = low + z4 * (mid + z4 * (2.0 / 19 + 2.0 / 21 * z));
+    return e * ln2_high + (2.0 * s + (s * z * tail + e * ln2_low));
+}
+
 #endif

@@ -113,6 +113,9 @@ ddsc_status sinkhorn_solve(sinkhorn_solver *solver, sinkhorn_result *result,
  * averaged fixed point, which needs a handful of iterations whatever epsilon is. */
 ddsc_status sinkhorn_self(sinkhorn_solver *solver, sinkhorn_result *result,
                           const sinkhorn_problem *problem);
+/* A lower bound of the regularised value from a few iterations; -infinity where there is none to be
+ * had. Stops once it exceeds `enough`, or when it hardly ever will. */
+double sinkhorn_bound(sinkhorn_solver *solver, const sinkhorn_problem *problem, double enough);
 /* Potentials and plan of the last solve, which was of `problem`: P_ij = a_i b_j exp((f_i + g_j -
  * C_ij) / epsilon). Each side carries half of the dual value; points without weight get the value
  * that continues the formula. */

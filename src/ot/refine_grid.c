@@ -5,6 +5,7 @@
 
 #include "base/simd.h"
 #include "ot/refine.h"
+#include "ot/sinkhorn_grid_items.h"
 
 enum {
     MAX_SIDE = 64,
@@ -13,17 +14,17 @@ enum {
     BOX_SIZE = (MAX_SIDE + 2) * MAX_SIDE
 };
 
-typedef struct grid_item {
+typedef struct refine_item {
     int32_t first[2], size[2]; /* bounding box: rows, columns */
     int32_t ld;
     double mean[2]; /* in steps */
     double cov[3];  /* xx, xy, yy */
-} grid_item;
+} refine_item;
 
 typedef struct grid_set {
     double step[2]; /* in units, the larger of the two */
     double slack;   /* for points that are off the grid by rounding */
-    grid_item *item;
+    refine_item *item;
     uint16_t *cell_of; /* v: row and column of a support point */
     uint16_t *cell;    /* nnz: the same of an entry */
     uint16_t *place;   /* nnz: place in the item's box */
@@ -35,7 +36,7 @@ typedef struct axis_tables {
 } axis_tables;
 
 typedef struct grid_end {
-    const grid_item *item;
+    const refine_item *item;
     const uint16_t *cell, *place;
     float *mass; /* the box: weight times scaling, 0 where the item has no point */
     float *wall; /* the box: potentials with the sign changed, infinite there */
@@ -74,7 +75,7 @@ static void mirror(axis_tables *t, int low, int high)
         t->mirror[TABLE_BASE - k] = t->column[TABLE_BASE + k];
 }
 
-static void fill_box(const grid_item *item, float *box, float value)
+static void fill_box(const refine_item *item, float *box, float value)
 {
     for (int64_t k = 0; k < (int64_t)item->size[0] * item->ld; k++)
         box[k] = value;
@@ -93,7 +94,7 @@ static void grid_couple(const refine_bound *b, refine_room *w, double epsilon)
         fill_box(end->item, end->mass, 0);
         fill_box(end->item, end->wall, INFINITY);
     }
-    const grid_item *x = g->end[0].item, *y = g->end[1].item;
+    const refine_item *x = g->end[0].item, *y = g->end[1].item;
     for (int axis = 0; axis < 2; axis++) {
         int low = x->first[axis] - y->first[axis] - y->size[axis] - REFINE_LANES;
         int high = x->first[axis] + x->size[axis] - y->first[axis] + REFINE_LANES;
@@ -122,7 +123,7 @@ typedef void (*mix_fn)(const grid_mix *x);
 /* result on the box of side `to` from values on the box of the other, by one table an axis. */
 static void carry(grid_room *g, int to, const float *from, const axis_tables *t, mix_fn mix)
 {
-    const grid_item *x = g->end[1 - to].item, *y = g->end[to].item;
+    const refine_item *x = g->end[1 - to].item, *y = g->end[to].item;
     int shift_row = x->first[0] - y->first[0], shift_column = y->first[1] - x->first[1];
     int sign = to == 1 ? 1 : -1; /* tables hold functions of (side 0) - (side 1) */
     grid_mix rows = {.out = g->half,
@@ -188,27 +189,15 @@ static double grid_rounding(const refine_bound *b, const refine_room *w, double 
 
 /* ---- geometry ---- */
 
-/* M = A^-1 # B maps the Gaussian of covariance A to that of B; in the plane the geometric mean of P
- * and Q is sqrt(pq) S / sqrt(det S), S = P / p + Q / q, with p, q the roots of their determinants.
- */
-static void affine_map(const double a[3], const double b[3], double m[3])
-{
-    double p = sqrt(a[0] * a[2] - a[1] * a[1]), q = sqrt(b[0] * b[2] - b[1] * b[1]);
-    double s[3] = {a[2] / p + b[0] / q, b[1] / q - a[1] / p, a[0] / p + b[2] / q};
-    double scale = sqrt(q / p / (s[0] * s[2] - s[1] * s[1]));
-    for (int k = 0; k < 3; k++)
-        m[k] = scale * s[k];
-}
-
 /* f(x) = x' (1 - M) x, x from the mean. */
 static void grid_affine(const refine_bound *b, refine_room *w, int k)
 {
     const grid_set *set = b->set;
     const grid_room *g = w->own;
-    const grid_item *own = g->end[k].item;
+    const refine_item *own = g->end[k].item;
     const uint16_t *cell = g->end[k].cell;
     double m[3];
-    affine_map(own->cov, g->end[1 - k].item->cov, m);
+    grid_affine_map(own->cov, g->end[1 - k].item->cov, m);
     double xx = (1 - m[0]) * set->step[0] * set->step[0], yy = 1 - m[2];
     double xy = -2 * m[1] * set->step[0] * set->step[1];
     yy *= set->step[1] * set->step[1];
@@ -248,7 +237,7 @@ static void item_box(const measures *m, grid_set *set, int64_t i)
             last[axis] = BASE_MAX(last[axis], at[axis]);
         }
     }
-    grid_item *item = &set->item[i];
+    refine_item *item = &set->item[i];
     for (int axis = 0; axis < 2; axis++) {
         item->first[axis] = first[axis];
         item->size[axis] = last[axis] - first[axis] + 1;
@@ -266,7 +255,7 @@ static void item_moments(const measures *m, grid_set *set, int64_t i)
 {
     item_view view = measures_item(m, i);
     const uint16_t *cell = set->cell + m->offset[i];
-    grid_item *item = &set->item[i];
+    refine_item *item = &set->item[i];
     item->mean[0] = item->mean[1] = 0;
     for (int64_t k = 0; k < view.n; k++) {
         item->mean[0] += view.weight[k] * (double)(cell[k] / MAX_SIDE);

@@ -84,19 +84,26 @@ static double newton_price(const scaling *s)
     return (500 + n * m * (2 + 0.04 * n) + 0.01 * n * n * n) / (45 + 0.17 * n * m);
 }
 
+double sinkhorn_omega(double eta)
+{
+    return 2 / (1 + sqrt(1 - fmin(eta, 1 - 1e-9)));
+}
+
+/* Young's relation of the rate under omega and the plain rate eta; below omega - 1 it is silent. */
+double sinkhorn_relax(double rate, double omega)
+{
+    if (rate >= 1)
+        return 1;
+    if (omega > 1 && rate <= omega - 1)
+        return omega;
+    return sinkhorn_omega((rate + omega - 1) * (rate + omega - 1) / (rate * omega * omega));
+}
+
 /* At the end of a window: the rate seen, the omega it asks for, and whether Newton is cheaper. */
 static bool pace_decide(pace *p, const scaling *s, double error, double tolerance)
 {
     double half = p->omega > 1 ? RELAXED_WINDOW / 2 : PLAIN_WINDOW / 2;
-    double rate = pow(error / p->mark, 1 / half), omega = p->omega;
-    /* Young's relation of the rate under omega and the plain rate eta; below omega - 1 it is
-     * silent. */
-    double eta = (rate + omega - 1) * (rate + omega - 1) / (rate * omega * omega);
-    double wanted = omega;
-    if (rate >= 1)
-        wanted = 1;
-    else if (omega == 1 || rate > omega - 1)
-        wanted = 2 / (1 + sqrt(1 - fmin(eta, 1 - 1e-9)));
+    double rate = pow(error / p->mark, 1 / half), wanted = sinkhorn_relax(rate, p->omega);
     double coming = rate >= 1 ? 0.9999 : fmin(0.9999, wanted > 1 ? fmax(wanted - 1, 0.2) : rate);
     double passes = log(tolerance / error) / log(coming);
     pace_restart(p, wanted);
@@ -212,7 +219,7 @@ done:
 /* ---- the levels ---- */
 
 /* The least factor^k epsilon at or above the first epsilon, so that the last step lands on it. */
-static int64_t count_levels(double range, double epsilon)
+int64_t sinkhorn_levels(double range, double epsilon)
 {
     double ratio = FIRST_EPSILON * range / epsilon;
     return ratio > 1 ? (int64_t)ceil(fmin(log(ratio) / log(LEVEL_FACTOR), 600)) : 0;
@@ -234,7 +241,7 @@ static ddsc_status run_levels(sinkhorn_solver *z, double epsilon, sinkhorn_state
                               double level_tolerance, bool may_stick)
 {
     double tolerance = state->tolerance, before = 0;
-    int64_t levels = count_levels(z->range, epsilon);
+    int64_t levels = sinkhorn_levels(z->range, epsilon);
     ddsc_status status = DDSC_OK;
     fill(z, epsilon * pow(LEVEL_FACTOR, (double)levels));
     for (int64_t k = levels; status >= 0; k--) {
@@ -267,7 +274,7 @@ static void start_again(sinkhorn_solver *z)
 ddsc_status sinkhorn_iterate(sinkhorn_solver *z, double epsilon, sinkhorn_state *state)
 {
     for (int attempt = 0;; attempt++) {
-        bool last = attempt == N_ATTEMPTS - 1 || count_levels(z->range, epsilon) == 0;
+        bool last = attempt == N_ATTEMPTS - 1 || sinkhorn_levels(z->range, epsilon) == 0;
         ddsc_status status = run_levels(z, epsilon, state, LEVEL_TOLERANCE[attempt], last);
         if (status < 0 || last || state->error <= state->tolerance ||
             state->iterations >= state->cap)

@@ -34,6 +34,13 @@ struct sinkhorn_solver {
     newton_space newton;
 };
 
+/* Weights below this fraction of an item cannot be told from none in any value. */
+#define NO_WEIGHT 1e-30
+
+/* The best over-relaxation at the plain rate of convergence eta, and after `rate` was seen. */
+double sinkhorn_omega(double eta);
+double sinkhorn_relax(double rate, double omega);
+
 /* Where an iteration stands. */
 typedef struct sinkhorn_state {
     double tolerance;
@@ -43,6 +50,8 @@ typedef struct sinkhorn_state {
 
 /* Move the scalings into the potentials and fill the kernel for `epsilon`. */
 void sinkhorn_absorb(sinkhorn_solver *z, double epsilon);
+/* Steps of a falling epsilon before the one asked for. */
+int64_t sinkhorn_levels(double range, double epsilon);
 /* From the starting potentials (0) to the plan of `epsilon`; leaves exact columns and state->error.
  */
 ddsc_status sinkhorn_iterate(sinkhorn_solver *z, double epsilon, sinkhorn_state *state);
