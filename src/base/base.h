@@ -90,7 +90,11 @@ enum rng_stream {
     RNG_FRAMES,
     RNG_BARYCENTER,
     RNG_D2,
-    RNG_LAYOUT
+    RNG_LAYOUT,
+    RNG_FEATURES,
+    RNG_CHECK,
+    RNG_DESCENT,
+    RNG_REDUCE
 };
 
 /* `stream` one of the above; `part` tells restarts, items or blocks of one use apart. */
