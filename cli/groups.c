@@ -170,6 +170,13 @@ static const option_spec metric_options[] = {
      .offset = AT(cluster.metric.mmd_estimator),
      .choices = choices_estimator,
      .help = "mmd: the estimator (default: unbiased)"},
+    {.name = "mmd-features",
+     .kind = OPTION_COUNT,
+     .offset = AT(cluster.metric.mmd_features),
+     .minimum = 1,
+     .argument = "L",
+     .help = "mmd: approximate by L random Fourier features (gaussian, laplace), for items of "
+             "thousands of points; the error on a sample of pairs is reported"},
     END};
 const option_group group_metric = {"Metric", metric_options};
 
@@ -186,6 +193,13 @@ static const option_spec reference_options[] = {
      .minimum = 1,
      .argument = "M",
      .help = "lot: points of the reference (default: the mean support size)"},
+    {.name = "lot-components",
+     .kind = OPTION_COUNT,
+     .offset = AT(cluster.metric.lot_components),
+     .minimum = 1,
+     .argument = "R",
+     .help = "lot: keep R principal components of the embedding; the variance left out is "
+             "reported (default: all of it)"},
     END};
 const option_group group_reference = {"Linear optimal transport", reference_options};
 

@@ -153,7 +153,8 @@ static const struct {
     {"tolerance", DDSC_METRIC_SINKHORN}, {"max-iterations", DDSC_METRIC_SINKHORN},
     {"mmd-kernel", DDSC_METRIC_MMD},     {"bandwidth", DDSC_METRIC_MMD},
     {"mmd-estimator", DDSC_METRIC_MMD},  {"reference", DDSC_METRIC_LOT},
-    {"reference-size", DDSC_METRIC_LOT},
+    {"reference-size", DDSC_METRIC_LOT}, {"mmd-features", DDSC_METRIC_MMD},
+    {"lot-components", DDSC_METRIC_LOT},
 };
 
 /* Options that only some methods read. */

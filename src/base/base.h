@@ -93,7 +93,11 @@ enum rng_stream {
     RNG_LAYOUT,
     RNG_RESAMPLE,
     RNG_COLUMNS,
-    RNG_HALVES
+    RNG_HALVES,
+    RNG_FEATURES,
+    RNG_CHECK,
+    RNG_DESCENT,
+    RNG_REDUCE
 };
 
 /* `stream` one of the above; `part` tells restarts, items or blocks of one use apart. */

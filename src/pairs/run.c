@@ -14,6 +14,13 @@ const pair_backend *backend_find(ddsc_metric metric)
     return NULL;
 }
 
+const pair_backend *backend_for(const ddsc_metric_settings *settings)
+{
+    if (settings->metric == DDSC_METRIC_MMD && settings->mmd_features > 0)
+        return &backend_features;
+    return backend_find(settings->metric);
+}
+
 /* An open backend over a set of measures. */
 typedef struct session {
     ddsc_metric_settings set;
@@ -26,7 +33,7 @@ typedef struct session {
 static ddsc_status session_open(ddsc_context *ctx, session *s, const measures *m)
 {
     s->start = clock_seconds();
-    s->backend = backend_find(s->set.metric);
+    s->backend = backend_for(&s->set);
     pair_job job = {.ctx = ctx, .m = m, .set = &s->set, .n_workers = parallel_width(ctx)};
     return s->backend->open(&s->state, &job, &s->stats);
 }
@@ -133,7 +140,7 @@ ddsc_status neighbors_make(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stat
     ddsc_graph_settings set;
     TRY(metric_settings_take(ctx, &s.set, metric));
     TRY(graph_settings_take(ctx, &set, settings));
-    const pair_backend *backend = backend_find(s.set.metric);
+    const pair_backend *backend = backend_for(&s.set);
     if (!backend->pruning && !backend->screen)
         TRY(search_check(ctx, &set, backend->name));
     TRY(session_open(ctx, &s, m));
