@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cluster.h"
 #include "options.h"
@@ -9,7 +10,8 @@
 static bool run_ddsc(cluster_result *r, int *code)
 {
     session *s = r->s;
-    return session_ok(s, ddsc_cluster_run(s->ctx, &r->clustering, r->in.measures, &s->opt.cluster),
+    return session_resume(s, code) &&
+           session_ok(s, ddsc_cluster_run(s->ctx, &r->clustering, r->in.measures, &s->opt.cluster),
                       code);
 }
 
@@ -178,6 +180,17 @@ static bool deliver(cluster_result *r, int *code)
     return good;
 }
 
+/* Killed while it wrote its files: they are ours to replace. result.json comes last. */
+static bool half_written(const session *s)
+{
+    if (!session_resumes(s) || output_is_stdout(s->opt.output))
+        return false;
+    char *last = output_path(s->opt.output, "result.json");
+    bool whole = access(last, F_OK) == 0;
+    free(last);
+    return !whole;
+}
+
 static bool check_usage(session *s, int *code)
 {
     const cli_options *o = &s->opt;
@@ -187,6 +200,8 @@ static bool check_usage(session *s, int *code)
     else if (o->method == METHOD_KMEANS &&
              (o->cluster.k_min != o->cluster.k_max || !o->cluster.k_min))
         *code = message_usage(s->verb, "--method kmeans needs one number of clusters: -k 5");
+    if (half_written(s))
+        s->opt.force = 1;
     return *code == EXIT_GOOD &&
            (output_is_stdout(o->output) || cluster_check_dir(s, o->output, code));
 }
@@ -216,7 +231,7 @@ static int run(session *s)
     if (compute(&r, &code)) {
         r.total_s = cli_now() - began;
         if (session_interrupted()) {
-            message_error("interrupted");
+            session_say_interrupted(s);
             code = EXIT_INTERRUPTED;
         } else if (deliver(&r, &code)) {
             code = cluster_certified(&r) ? EXIT_GOOD : EXIT_NOT_CONVERGED;
@@ -226,10 +241,19 @@ static int run(session *s)
     return code;
 }
 
-static const option_group *const groups[] = {&group_cluster, &group_dir_output,  &group_truth,
-                                             &group_metric,  &group_reference,   &group_graph,
-                                             &group_input,   &group_precomputed, &group_subset,
-                                             &group_run,     &group_help,        NULL};
+static const option_group *const groups[] = {&group_cluster,
+                                             &group_dir_output,
+                                             &group_truth,
+                                             &group_metric,
+                                             &group_reference,
+                                             &group_graph,
+                                             &group_input,
+                                             &group_precomputed,
+                                             &group_subset,
+                                             &group_resume,
+                                             &group_run,
+                                             &group_help,
+                                             NULL};
 
 const cli_verb verb_cluster = {
     .name = "cluster",

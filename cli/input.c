@@ -170,6 +170,9 @@ void input_warn_unused(const session *s)
     if (no_metric && option_given(o, "metric"))
         message_warning(s, "--metric has no effect with %s",
                         o->precomputed ? "--precomputed" : "a vector baseline");
+    if (no_metric && o->resume)
+        message_warning(s, "--resume has no effect with %s",
+                        o->precomputed ? "--precomputed" : "a vector baseline");
     if (o->squared_input && !o->precomputed)
         message_warning(s, "--squared-input has no effect without --precomputed");
     if (o->cluster.metric.mmd_kernel == DDSC_KERNEL_ENERGY && option_given(o, "bandwidth"))

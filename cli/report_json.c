@@ -123,6 +123,12 @@ void json_put_pairs(json_t *object, const ddsc_pair_stats *pairs)
     json_put_real(object, "max_gap", pairs->max_gap);
 }
 
+void json_put_resumed(json_t *object, const session *s)
+{
+    if (s->opt.resume)
+        json_put_count(object, "resumed", ddsc_context_get_resumed(s->ctx));
+}
+
 static void put_sinkhorn(json_t *object, const ddsc_metric_settings *m)
 {
     json_put_real(object, "epsilon", m->epsilon);

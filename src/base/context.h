@@ -35,6 +35,8 @@ struct ddsc_context {
     _Atomic int64_t done;
     int64_t total;
     double last_report;
+    char *resume_folder, *resume_settings; /* or NULL */
+    _Atomic int64_t resumed;
     pool pool;
     pthread_t helper[]; /* threads - 1 */
 };
