@@ -245,6 +245,7 @@ json_t *cluster_json(const cluster_result *r, bool with_labels)
             json_add(labels, json_integer(r->row_labels[i]));
     }
     json_put_text(root, "command", r->s->opt.command ? r->s->opt.command : "");
+    json_put_resumed(root, r->s);
     json_put_count(root, "threads", ddsc_context_get_threads(r->s->ctx));
     put_seconds(root, r);
     return root;

@@ -440,6 +440,16 @@ static const option_spec run_options[] = {
     END};
 const option_group group_run = {"Run", run_options};
 
+static const option_spec resume_options[] = {
+    {.name = "resume",
+     .kind = OPTION_FILE,
+     .offset = AT(resume),
+     .argument = "DIR",
+     .help = "keep solved pairs in DIR; the same command takes up a run that was stopped or "
+             "killed where it was"},
+    END};
+const option_group group_resume = {"Long runs", resume_options};
+
 static const option_spec man_options[] = {
     {.name = "man", .kind = OPTION_FLAG, .offset = AT(man), .help = "print the manual page"}, END};
 const option_group group_man = {"Manual", man_options};

@@ -185,6 +185,9 @@ void input_warn_unused(const session *s)
     if (no_metric && option_given(o, "metric"))
         message_warning(s, "--metric has no effect with %s",
                         o->precomputed ? "--precomputed" : "a baseline");
+    if (no_metric && o->resume)
+        message_warning(s, "--resume has no effect with %s",
+                        o->precomputed ? "--precomputed" : "a baseline");
     warn_method_options(s);
     if (o->squared_input && !o->precomputed)
         message_warning(s, "--squared-input has no effect without --precomputed");

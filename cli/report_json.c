@@ -145,6 +145,12 @@ void json_put_approximation(json_t *object, const cli_options *o, const ddsc_pai
     json_put_real(a, "error_max", pairs->check_max);
 }
 
+void json_put_resumed(json_t *object, const session *s)
+{
+    if (s->opt.resume)
+        json_put_count(object, "resumed", ddsc_context_get_resumed(s->ctx));
+}
+
 static void put_sinkhorn(json_t *object, const ddsc_metric_settings *m)
 {
     json_put_real(object, "epsilon", m->epsilon);

@@ -823,6 +823,18 @@ typedef struct ddsc_d2_view {
 } ddsc_d2_view;
 
 DDSC_API void ddsc_d2_get_view(const ddsc_d2 *d2, ddsc_d2_view *view);
+/* ---- Runs that can be taken up again
+ * ----------------------------------------------------------------- */
+
+/* From now on ddsc_distance_run, ddsc_neighbors_run and ddsc_cluster_run keep the pairs they solve
+ * in `folder` (made if missing), in checksummed files that are there whole or not at all, and take
+ * from it what an earlier run of the same input, settings and version left. The result is the same,
+ * bit for bit. A folder of another input or other settings is refused. `settings` (one line, or
+ * NULL) is what else must not change. folder NULL: keep nothing. */
+DDSC_API ddsc_status ddsc_context_set_resume(ddsc_context *context, const char *folder,
+                                             const char *settings);
+/* Pairs taken from the folder since it was set. */
+DDSC_API int64_t ddsc_context_get_resumed(const ddsc_context *context);
 
 #ifdef __cplusplus
 }
