@@ -222,8 +222,10 @@ json_t *cluster_json(const cluster_result *r, bool with_labels)
     else
         json_put_real(root, "inertia", r->inertia);
     put_certificates(root, r);
-    if (uses_metric(r))
+    if (uses_metric(r)) {
         json_put_pairs(json_put_object(root, "pairs"), &r->view.pairs);
+        json_put_approximation(root, &r->s->opt, &r->view.pairs);
+    }
     if (r->truth_name) {
         json_t *scores = json_put_object(root, "scores");
         json_put_text(scores, "truth", r->truth_name);
@@ -243,6 +245,7 @@ json_t *cluster_json(const cluster_result *r, bool with_labels)
             json_add(labels, json_integer(r->row_labels[i]));
     }
     json_put_text(root, "command", r->s->opt.command ? r->s->opt.command : "");
+    json_put_resumed(root, r->s);
     json_put_count(root, "threads", ddsc_context_get_threads(r->s->ctx));
     put_seconds(root, r);
     return root;

@@ -57,6 +57,7 @@ static void add_pairs(text *t, const cluster_result *r)
         text_add(t, ", pruned ");
         text_add_count(t, p->n_pruned);
     }
+    output_add_resumed(t, r->s);
     if (r->s->opt.cluster.metric.metric != DDSC_METRIC_MMD)
         text_addf(t, ", largest %s %.1e",
                   r->s->opt.cluster.metric.metric == DDSC_METRIC_SINKHORN ? "marginal error"

@@ -316,7 +316,9 @@ typedef struct ddsc_metric_settings {
     ddsc_reference_rule reference_rule;
     int64_t reference_size; /* 0: the mean support size */
     const ddsc_measures *reference_measures;
-    int64_t w2_max_pivots; /* 0: a generous multiple of the problem size */
+    int64_t w2_max_pivots;  /* 0: a generous multiple of the problem size */
+    int64_t mmd_features;   /* random Fourier features (gaussian, laplace); 0: exact */
+    int64_t lot_components; /* principal components the LOT embedding is cut to; 0: all of it */
 } ddsc_metric_settings;
 
 DDSC_API void ddsc_metric_settings_init(ddsc_metric_settings *settings);
@@ -335,6 +337,16 @@ typedef struct ddsc_pair_stats {
     double bandwidth;     /* the bandwidth used */
     int64_t reference_size; /* points of the LOT reference */
     double seconds;
+    /* Approximate metrics only: a fixed sample of pairs against the exact values. lot: |D - W2| /
+     * W2; mmd_features: |D^2 - exact D^2|. */
+    int64_t n_checked;
+    double check_median, check_high, check_max; /* quantiles 50%, 95% and 100% of that error */
+    int64_t n_features;                         /* random Fourier features used */
+    int64_t n_components;   /* components of the LOT embedding kept; 0: not reduced */
+    double reduction_error; /* share of the embedding's variance that the reduction left out */
+    double recall;          /* approximate neighbours: share of the true ones found, measured on
+                               n_recall_rows items; 0 when the search was exact */
+    int64_t n_recall_rows;
 } ddsc_pair_stats;
 
 /* The N x N matrix (row-major), or with condensed the N(N-1)/2 entries above the diagonal, row by
@@ -863,6 +875,18 @@ typedef struct ddsc_d2_view {
 } ddsc_d2_view;
 
 DDSC_API void ddsc_d2_get_view(const ddsc_d2 *d2, ddsc_d2_view *view);
+/* ---- Runs that can be taken up again
+ * ----------------------------------------------------------------- */
+
+/* From now on ddsc_distance_run, ddsc_neighbors_run and ddsc_cluster_run keep the pairs they solve
+ * in `folder` (made if missing), in checksummed files that are there whole or not at all, and take
+ * from it what an earlier run of the same input, settings and version left. The result is the same,
+ * bit for bit. A folder of another input or other settings is refused. `settings` (one line, or
+ * NULL) is what else must not change. folder NULL: keep nothing. */
+DDSC_API ddsc_status ddsc_context_set_resume(ddsc_context *context, const char *folder,
+                                             const char *settings);
+/* Pairs taken from the folder since it was set. */
+DDSC_API int64_t ddsc_context_get_resumed(const ddsc_context *context);
 
 #ifdef __cplusplus
 }

@@ -91,6 +91,9 @@ ddsc_status measures_join(ddsc_context *ctx, measures **out, const measures *a, 
 ddsc_status measures_copy_items(ddsc_context *ctx, measures **copy, const measures *m,
                                 const int32_t *item_labels);
 int64_t measures_largest_item(const measures *m);
+/* A copy of the listed items, in that order. */
+ddsc_status measures_subset(ddsc_context *ctx, measures **out, const measures *m, int64_t n,
+                            const int64_t *items);
 /* A table is shared when items use common rows: fewer rows than half the entries. */
 bool measures_is_shared(const measures *m);
 

@@ -91,11 +91,13 @@ typedef struct pair_pruning {
     bool (*pays)(const void *state);
 } pair_pruning;
 
-extern const pair_backend backend_w2, backend_sinkhorn, backend_mmd, backend_lot;
+extern const pair_backend backend_w2, backend_sinkhorn, backend_mmd, backend_lot, backend_features;
 extern const pair_backend bound_w2; /* lower bounds of backend_w2 */
 double bound_w2_closer(const void *state, int64_t i, int64_t j, double enough);
 
 const pair_backend *backend_find(ddsc_metric metric);
+/* The one for these settings: an approximation where they ask for it. */
+const pair_backend *backend_for(const ddsc_metric_settings *settings);
 
 /* ---- settings: defaults, then the caller's fields, then every one checked (given NULL: defaults)
  */

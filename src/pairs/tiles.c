@@ -41,6 +41,15 @@ void pair_stats_merge(ddsc_pair_stats *into, const ddsc_pair_stats *from)
     into->bandwidth = BASE_MAX(into->bandwidth, from->bandwidth);
     into->reference_size = BASE_MAX(into->reference_size, from->reference_size);
     into->seconds += from->seconds;
+    into->n_checked = BASE_MAX(into->n_checked, from->n_checked);
+    into->check_median = BASE_MAX(into->check_median, from->check_median);
+    into->check_high = BASE_MAX(into->check_high, from->check_high);
+    into->check_max = BASE_MAX(into->check_max, from->check_max);
+    into->n_features = BASE_MAX(into->n_features, from->n_features);
+    into->n_components = BASE_MAX(into->n_components, from->n_components);
+    into->reduction_error = BASE_MAX(into->reduction_error, from->reduction_error);
+    into->recall = BASE_MAX(into->recall, from->recall);
+    into->n_recall_rows = BASE_MAX(into->n_recall_rows, from->n_recall_rows);
 }
 
 /* Tiles before block column J. */
