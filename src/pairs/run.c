@@ -142,14 +142,14 @@ ddsc_status ddsc_cross_run(ddsc_context *context, double *out, ddsc_pair_stats *
                         (long long)rows->d, (long long)columns->d);
     TRY(metric_settings_take(context, &s.set, settings));
     TRY(measures_join(context, &joint, columns, rows));
-    TRY(session_open(context, &s, joint));
+    TRY(session_open(context, &s, joint, NULL));
     TRY(matrix_fill_across(context, out, &s.stats, columns->n, joint->n, s.backend, s.state,
                            squared != 0));
     status = session_verdict(context, &s, status);
     if (stats)
         *stats = s.stats;
 done:
-    session_close(&s);
+    status = session_close(&s, status);
     ddsc_measures_destroy(joint);
     return status;
 }
