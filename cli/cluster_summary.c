@@ -53,6 +53,8 @@ static void add_pairs(text *t, const cluster_result *r)
     text_add_count(t, p->n_pairs);
     text_add(t, ", solved ");
     text_add_count(t, p->n_solved);
+    if (p->n_columns)
+        text_addf(t, " (%" PRId64 " whole columns)", p->n_columns);
     if (p->n_pruned) {
         text_add(t, ", pruned ");
         text_add_count(t, p->n_pruned);

@@ -322,6 +322,10 @@ typedef struct ddsc_pair_stats {
     double bandwidth;     /* the bandwidth used */
     int64_t reference_size; /* points of the LOT reference */
     double seconds;
+    int64_t n_columns;    /* with sample_columns: items whose distances to all were computed */
+    double columns_error; /* and how far off the others are: median error of D^2 between columns
+                             held out, over the median spread of these D^2 (1: no better than one
+                             guess for all); NaN where there are too few to tell */
 } ddsc_pair_stats;
 
 /* The N x N matrix (row-major), or with condensed the N(N-1)/2 entries above the diagonal, row by
@@ -377,7 +381,9 @@ typedef struct ddsc_graph_settings {
     size_t struct_size;
     int64_t tau; /* 0: max(10, ceil(log2 N)), at most max(3, N/8), below N */
     ddsc_exact_graph exact_graph;
-    double sample; /* fraction of the pairs that is known, 1: all */
+    double sample;         /* fraction of the pairs that is known, 1: all */
+    double sample_columns; /* fraction of the items whose distances to all are computed, the others
+                              being approximated from them (Nystrom); 1: all */
 } ddsc_graph_settings;
 
 DDSC_API void ddsc_graph_settings_init(ddsc_graph_settings *settings);

@@ -1,5 +1,6 @@
 /* The public calls over pairs: settings in, backend opened, matrix or graph out. */
 #include "graph/graph.h"
+#include "pairs/columns.h"
 #include "pairs/pairs.h"
 
 const pair_backend *backend_find(ddsc_metric metric)
@@ -91,6 +92,22 @@ static ddsc_status session_search(ddsc_context *ctx, ddsc_graph **graph, session
     return neighbors_search(ctx, graph, &s->stats, m->n, s->backend, s->state, set);
 }
 
+/* Whole columns of the matrix, the rest by the Nystrom method. */
+static ddsc_status session_columns(ddsc_context *ctx, ddsc_graph **graph, session *s,
+                                   const measures *m, const ddsc_graph_settings *set)
+{
+    ddsc_status status = DDSC_OK;
+    column_set c = {0};
+    s->start = clock_seconds();
+    s->backend = backend_find(s->set.metric);
+    TRY(columns_draw(ctx, &c, m->n, set->sample_columns));
+    TRY(columns_fill(ctx, &c, &s->stats, m, &s->set));
+    TRY(columns_search(ctx, graph, &s->stats, &c, set));
+done:
+    columns_free(ctx, &c);
+    return status;
+}
+
 ddsc_status neighbors_make(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *stats,
                            const measures *m, const ddsc_metric_settings *metric,
                            const ddsc_graph_settings *settings)
@@ -103,8 +120,12 @@ ddsc_status neighbors_make(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stat
     const pair_backend *backend = backend_find(s.set.metric);
     if (!backend->pruning)
         TRY(search_check(ctx, &set, backend->name));
-    TRY(session_open(ctx, &s, m));
-    TRY(session_search(ctx, graph, &s, m, &set));
+    if (set.sample_columns < 1 && m->n > 1) {
+        TRY(session_columns(ctx, graph, &s, m, &set));
+    } else {
+        TRY(session_open(ctx, &s, m));
+        TRY(session_search(ctx, graph, &s, m, &set));
+    }
     status = session_verdict(ctx, &s, status);
     if (stats)
         *stats = s.stats;
@@ -164,6 +185,9 @@ ddsc_status ddsc_graph_create_from_vectors(ddsc_context *context, ddsc_graph **g
                         graph ? "vectors" : "graph");
     TRY(graph_settings_take(context, &set, settings));
     TRY(search_check(context, &set, backend_vectors.name));
+    if (set.sample_columns < 1)
+        TRY(ctx_fail(context, DDSC_ERROR_ARGUMENT,
+                     "sample_columns = %g: vectors have coordinates already", set.sample_columns));
     TRY(vectors_open(context, &state, n, dim, vectors));
     TRY(neighbors_search(context, graph, &stats, n, &backend_vectors, state, &set));
 done:
