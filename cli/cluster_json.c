@@ -215,8 +215,11 @@ json_t *cluster_json(const cluster_result *r, bool with_labels)
     else
         json_put_real(root, "inertia", r->inertia);
     put_certificates(root, r);
-    if (uses_metric(r))
-        json_put_pairs(json_put_object(root, "pairs"), &r->view.pairs);
+    if (uses_metric(r)) {
+        json_t *pairs = json_put_object(root, "pairs");
+        json_put_pairs(pairs, &r->view.pairs);
+        json_put_columns(pairs, r->view.graph);
+    }
     if (r->truth_name) {
         json_t *scores = json_put_object(root, "scores");
         json_put_text(scores, "truth", r->truth_name);

@@ -121,10 +121,17 @@ void json_put_pairs(json_t *object, const ddsc_pair_stats *pairs)
     json_put_count(object, "clamped", pairs->n_clamped);
     json_put_count(object, "iterations", pairs->n_iterations);
     json_put_real(object, "max_gap", pairs->max_gap);
-    if (pairs->n_columns > 0) {
-        json_put_count(object, "columns", pairs->n_columns);
-        json_put_real(object, "columns_error", pairs->columns_error);
-    }
+}
+
+void json_put_columns(json_t *object, const ddsc_graph *graph)
+{
+    int64_t n;
+    double error;
+    ddsc_graph_get_columns(graph, &n, &error);
+    if (n == 0)
+        return;
+    json_put_count(object, "columns", n);
+    json_put_real(object, "columns_error", error);
 }
 
 static void put_sinkhorn(json_t *object, const ddsc_metric_settings *m)

@@ -322,10 +322,6 @@ typedef struct ddsc_pair_stats {
     double bandwidth;     /* the bandwidth used */
     int64_t reference_size; /* points of the LOT reference */
     double seconds;
-    int64_t n_columns;    /* with sample_columns: items whose distances to all were computed */
-    double columns_error; /* and how far off the others are: median error of D^2 between columns
-                             held out, over the median spread of these D^2 (1: no better than one
-                             guess for all); NaN where there are too few to tell */
 } ddsc_pair_stats;
 
 /* The N x N matrix (row-major), or with condensed the N(N-1)/2 entries above the diagonal, row by
@@ -410,6 +406,10 @@ typedef struct ddsc_graph_view {
 } ddsc_graph_view;
 
 DDSC_API void ddsc_graph_get_view(const ddsc_graph *graph, ddsc_graph_view *view);
+/* With sample_columns: items whose distances to all were computed, and how far off the others are,
+ * the median error of D^2 between columns held out, over the median spread of these D^2 (1: no
+ * better than one guess for all; NaN: too few to tell). Else 0 and 0. Either may be NULL. */
+DDSC_API void ddsc_graph_get_columns(const ddsc_graph *graph, int64_t *n_columns, double *error);
 /* MatrixMarket, coordinate real general: row = neighbour, column = item, value D^2. */
 DDSC_API ddsc_status ddsc_graph_write(ddsc_context *context, const ddsc_graph *graph,
                                       const char *path, int overwrite);

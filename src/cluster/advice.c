@@ -33,26 +33,25 @@ __attribute__((format(printf, 2, 3))) static void say(writer *w, const char *for
 }
 
 /* Where distances were left out: are there enough? */
-static void say_sample(writer *w, const ddsc_clustering_view *v, const decomposition *d,
-                       const ddsc_cluster_settings *set)
+static void say_sample(writer *w, const decomposition *d, const ddsc_cluster_settings *set)
 {
-    double each = set->graph.sample * (double)(d->n - 1), error = v->pairs.columns_error;
+    double each = set->graph.sample * (double)(d->n - 1);
     if (set->graph.sample < 1 && each < 2 * (double)d->tau)
         say(w,
             "With sample = %g an item has about %.1f known distances for tau = %lld neighbours, so "
             "its list is hardly that of its nearest; raise the sample.",
             set->graph.sample, each, (long long)d->tau);
-    if (v->pairs.n_columns > 0 && isnan(error))
+    if (d->n_columns > 0 && isnan(d->columns_error))
         say(w,
             "%lld columns are too few to tell how good the other distances are; raise the fraction "
             "of columns.",
-            (long long)v->pairs.n_columns);
-    else if (v->pairs.n_columns > 0 && error > COLUMNS_POOR)
+            (long long)d->n_columns);
+    else if (d->n_columns > 0 && d->columns_error > COLUMNS_POOR)
         say(w,
             "Distances outside the %lld columns are rough: their error is %.2f of their spread. "
             "Raise "
             "the fraction of columns.",
-            (long long)v->pairs.n_columns, error);
+            (long long)d->n_columns, d->columns_error);
 }
 
 static void say_components(writer *w, const ddsc_clustering_view *v, const decomposition *d,
@@ -65,7 +64,7 @@ static void say_components(writer *w, const ddsc_clustering_view *v, const decom
             (long long)d->n_parts, (long long)v->k, (long long)d->tau, (long long)d->n_parts);
     if (d->n_isolated > 0)
         say(w, "Items without a neighbour at a known distance: %lld.", (long long)d->n_isolated);
-    say_sample(w, v, d, set);
+    say_sample(w, d, set);
     if (o->n_without_row > 0)
         say(w,
             "Items in components too small for a cluster of their own, without a link to the rest, "

@@ -244,20 +244,21 @@ done:
     return status;
 }
 
-ddsc_status columns_search(ddsc_context *ctx, ddsc_graph **out, ddsc_pair_stats *stats,
-                           const column_set *c, const ddsc_graph_settings *settings)
+ddsc_status columns_search(ddsc_context *ctx, ddsc_graph **out, const column_set *c,
+                           const ddsc_graph_settings *settings)
 {
     ddsc_status status = DDSC_OK;
     mixed s = {.c = c};
     ddsc_pair_stats ignored = {0};
-    double *between = NULL;
-    stats->n_columns = c->m;
+    double *between = NULL, error;
     TRY(MEM_NEW(ctx, between, c->m * c->m));
     gather_between(between, c);
-    TRY(estimate_error(ctx, &stats->columns_error, between, c->m));
+    TRY(estimate_error(ctx, &error, between, c->m));
     TRY(landmarks_fit(ctx, &s.fit, c->n, c->m, c->d2, between));
     TRY(vectors_open(ctx, &s.rows, c->n, s.fit.dim, s.fit.x));
     TRY(neighbors_search(ctx, out, &ignored, c->n, &backend_mixed, &s, settings));
+    (*out)->n_columns = c->m;
+    (*out)->columns_error = error;
 done:
     if (s.rows)
         backend_vectors.close(s.rows);

@@ -19,9 +19,9 @@ void columns_free(ddsc_context *ctx, column_set *c);
 /* Compute the columns of `m` with the metric; epsilon and bandwidth are those of the whole set. */
 ddsc_status columns_fill(ddsc_context *ctx, column_set *c, ddsc_pair_stats *stats,
                          const measures *m, const ddsc_metric_settings *metric);
-/* The tau-NN graph of known and approximate distances. Adds n_columns and columns_error. */
-ddsc_status columns_search(ddsc_context *ctx, ddsc_graph **out, ddsc_pair_stats *stats,
-                           const column_set *c, const ddsc_graph_settings *settings);
+/* The tau-NN graph of known and approximate distances; it says how good these are. */
+ddsc_status columns_search(ddsc_context *ctx, ddsc_graph **out, const column_set *c,
+                           const ddsc_graph_settings *settings);
 
 /* Coordinates such that |x_i - x_j|^2 + rest_i + rest_j stands for the squared distance of two
  * items that are no landmarks. */

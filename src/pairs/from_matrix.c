@@ -92,7 +92,6 @@ static ddsc_status search_columns(const table *t, ddsc_graph **graph,
 {
     ddsc_status status = DDSC_OK;
     column_set c;
-    ddsc_pair_stats ignored = {0};
     TRY(columns_draw(t->ctx, &c, t->n, set->sample_columns));
     for (int64_t i = 0; i < c.n; i++)
         for (int64_t a = 0; a < c.m; a++) {
@@ -102,7 +101,7 @@ static ddsc_status search_columns(const table *t, ddsc_graph **graph,
                 TRY(bad_entry(t, from, to, "columns that are drawn must be known"));
             c.d2[i * c.m + a] = t->squared ? value : value * value;
         }
-    TRY(columns_search(t->ctx, graph, &ignored, &c, set));
+    TRY(columns_search(t->ctx, graph, &c, set));
 done:
     columns_free(t->ctx, &c);
     return status;

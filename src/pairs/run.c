@@ -102,7 +102,7 @@ static ddsc_status session_columns(ddsc_context *ctx, ddsc_graph **graph, sessio
     s->backend = backend_find(s->set.metric);
     TRY(columns_draw(ctx, &c, m->n, set->sample_columns));
     TRY(columns_fill(ctx, &c, &s->stats, m, &s->set));
-    TRY(columns_search(ctx, graph, &s->stats, &c, set));
+    TRY(columns_search(ctx, graph, &c, set));
 done:
     columns_free(ctx, &c);
     return status;

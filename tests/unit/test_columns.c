@@ -220,9 +220,15 @@ static void test_graph(void **state)
         int64_t n_known = 0;
         ddsc_graph *part = neighbors(ctx, m, which, 0.5, &stats);
         ddsc_graph *plain = neighbors(ctx, m, which, 1, &plain_stats);
-        assert_true(stats.n_columns == 30 && stats.n_solved == 30 * 30 + 435);
-        assert_true(stats.columns_error >= 0 && stats.columns_error < 1);
-        assert_true(plain_stats.n_columns == 0 && plain->offset[n] == part->offset[n]);
+        assert_true(part->n_columns == 30 && stats.n_solved == 30 * 30 + 435);
+        int64_t n_columns;
+        double error;
+        ddsc_graph_get_columns(part, &n_columns, &error);
+        assert_true(n_columns == 30 && error >= 0 && error < 1);
+        ddsc_graph_get_columns(part, NULL, NULL);
+        ddsc_graph_get_columns(NULL, &n_columns, &error);
+        assert_true(n_columns == 0 && error == 0);
+        assert_true(plain->n_columns == 0 && plain->offset[n] == part->offset[n]);
         assert_int_equal(ddsc_distance_run(ctx, full, NULL, m, &set, 0, 1), DDSC_OK);
         assert_int_equal(columns_draw(ctx, &c, n, 0.5), DDSC_OK);
         for (int64_t i = 0; i < n; i++)
@@ -259,7 +265,7 @@ static void test_clusters(void **state)
         set.graph.sample_columns = 1.0 / 6;
         assert_int_equal(ddsc_cluster_run(ctx, &c, m, &set), DDSC_OK);
         assert_int_equal(ddsc_scores_run(ctx, &scores, m->n, c->labels, m->label), DDSC_OK);
-        assert_true(scores.ari == 1 && c->view.pairs.n_columns == 30);
+        assert_true(scores.ari == 1 && c->view.graph->n_columns == 30);
         ddsc_clustering_destroy(c);
     }
     ddsc_measures_destroy(m);
@@ -324,7 +330,7 @@ static void test_threads(void **state)
         assert_memory_equal(g[0]->d2, g[1]->d2, (size_t)g[0]->offset[150] * sizeof *g[0]->d2);
         assert_memory_equal(g[0]->index, g[1]->index,
                             (size_t)g[0]->offset[150] * sizeof *g[0]->index);
-        assert_true(stats[0].columns_error == stats[1].columns_error);
+        assert_true(g[0]->columns_error == g[1]->columns_error);
         for (int k = 0; k < 2; k++) {
             ddsc_graph_destroy(g[k]);
             ddsc_context_destroy(ctx[k]);
