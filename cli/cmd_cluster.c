@@ -5,11 +5,13 @@
 #include <unistd.h>
 
 #include "cluster.h"
+#include "estimate.h"
 #include "options.h"
 
 static bool run_ddsc(cluster_result *r, int *code)
 {
     session *s = r->s;
+    estimate_announce(s, &r->in);
     return session_resume(s, code) &&
            session_ok(s, ddsc_cluster_run(s->ctx, &r->clustering, r->in.measures, &s->opt.cluster),
                       code);
@@ -228,6 +230,8 @@ static int run(session *s)
     if (!check_usage(s, &code))
         return code;
     input_warn_unused(s);
+    if (s->opt.dry_run)
+        return estimate_dry_run(s);
     if (compute(&r, &code)) {
         r.total_s = cli_now() - began;
         if (session_interrupted()) {
