@@ -192,7 +192,7 @@ static void add_page(text *t, const demo *d)
     }
     html_table_end(t);
     add_picture(t, d, false);
-    html_end(t);
+    html_end(t, false);
 }
 
 static bool write_files(demo *d, int *code)

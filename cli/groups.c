@@ -1,5 +1,6 @@
 /* The option groups. One word means one thing in every verb that has it. */
 #include "options.h"
+#include "plot.h"
 
 #define AT(field) offsetof(cli_options, field)
 #define END          \
@@ -169,6 +170,13 @@ static const option_spec metric_options[] = {
      .offset = AT(cluster.metric.mmd_estimator),
      .choices = choices_estimator,
      .help = "mmd: the estimator (default: unbiased)"},
+    {.name = "mmd-features",
+     .kind = OPTION_COUNT,
+     .offset = AT(cluster.metric.mmd_features),
+     .minimum = 1,
+     .argument = "L",
+     .help = "mmd: approximate by L random Fourier features (gaussian, laplace), for items of "
+             "thousands of points; the error on a sample of pairs is reported"},
     END};
 const option_group group_metric = {"Metric", metric_options};
 
@@ -185,6 +193,13 @@ static const option_spec reference_options[] = {
      .minimum = 1,
      .argument = "M",
      .help = "lot: points of the reference (default: the mean support size)"},
+    {.name = "lot-components",
+     .kind = OPTION_COUNT,
+     .offset = AT(cluster.metric.lot_components),
+     .minimum = 1,
+     .argument = "R",
+     .help = "lot: keep R principal components of the embedding; the variance left out is "
+             "reported (default: all of it)"},
     END};
 const option_group group_reference = {"Linear optimal transport", reference_options};
 
@@ -239,6 +254,12 @@ static const option_spec cluster_options[] = {
      .kind = OPTION_FLAG,
      .offset = AT(cluster.paper),
      .help = "the plain algorithm of the paper, without the rules for gamma and tiny groups"},
+    {.name = "stability",
+     .kind = OPTION_COUNT,
+     .offset = AT(stability),
+     .minimum = 1,
+     .argument = "B",
+     .help = "draw the points of every item anew B times, cluster again, and report what changes"},
     END};
 const option_group group_cluster = {"Clustering", cluster_options};
 
@@ -363,6 +384,28 @@ static const option_spec generate_options[] = {
     END};
 const option_group group_generate = {"Data", generate_options};
 
+static const option_spec page_output_options[] = {
+    {.name = "output",
+     .letter = 'o',
+     .kind = OPTION_FILE,
+     .offset = AT(output),
+     .argument = "FILE|DIR",
+     .help = "the page (default: DIR/report.html), or the folder of the pictures (default: DIR)"},
+    FORCE,
+    END};
+const option_group group_page_output = {"Output", page_output_options};
+
+static const option_choice choices_plots[] = {
+    {"png", PLOT_PNG + 1}, {"svg", PLOT_SVG + 1}, {"pdf", PLOT_PDF + 1}, {NULL, 0}};
+static const option_spec plots_options[] = {
+    {.name = "plots",
+     .kind = OPTION_CHOICE,
+     .offset = AT(plots),
+     .choices = choices_plots,
+     .help = "write each picture of the report as a file instead of the page"},
+    END};
+const option_group group_plots = {"Pictures", plots_options};
+
 static const option_spec run_options[] = {
     {.name = "seed",
      .letter = 's',
@@ -396,6 +439,16 @@ static const option_spec run_options[] = {
      .help = "no progress, no summary, no advice; errors only"},
     END};
 const option_group group_run = {"Run", run_options};
+
+static const option_spec resume_options[] = {
+    {.name = "resume",
+     .kind = OPTION_FILE,
+     .offset = AT(resume),
+     .argument = "DIR",
+     .help = "keep solved pairs in DIR; the same command takes up a run that was stopped or "
+             "killed where it was"},
+    END};
+const option_group group_resume = {"Long runs", resume_options};
 
 static const option_spec man_options[] = {
     {.name = "man", .kind = OPTION_FLAG, .offset = AT(man), .help = "print the manual page"}, END};

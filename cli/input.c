@@ -153,7 +153,8 @@ static const struct {
     {"tolerance", DDSC_METRIC_SINKHORN}, {"max-iterations", DDSC_METRIC_SINKHORN},
     {"mmd-kernel", DDSC_METRIC_MMD},     {"bandwidth", DDSC_METRIC_MMD},
     {"mmd-estimator", DDSC_METRIC_MMD},  {"reference", DDSC_METRIC_LOT},
-    {"reference-size", DDSC_METRIC_LOT},
+    {"reference-size", DDSC_METRIC_LOT}, {"mmd-features", DDSC_METRIC_MMD},
+    {"lot-components", DDSC_METRIC_LOT},
 };
 
 /* Options that only some methods read. */
@@ -183,6 +184,9 @@ void input_warn_unused(const session *s)
     }
     if (no_metric && option_given(o, "metric"))
         message_warning(s, "--metric has no effect with %s",
+                        o->precomputed ? "--precomputed" : "a baseline");
+    if (no_metric && o->resume)
+        message_warning(s, "--resume has no effect with %s",
                         o->precomputed ? "--precomputed" : "a baseline");
     warn_method_options(s);
     if (o->squared_input && !o->precomputed)

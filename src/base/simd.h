@@ -157,7 +157,7 @@ SIMD_INLINE simd_f64 simd_log(simd_f64 x)
 {
     const double ln2_high = 0x1.62e42fefa3800p-1, ln2_low = 0x1.ef35793c76730p-45;
     const double half = 0x1.6a09e667f3bcdp-1; /* sqrt(1/2) */
-    const double to_integer = 0x1.8p52; /* its low bits hold an integer; see simd_exp */
+    const double to_integer = 0x1.8p52;       /* its low bits hold an integer; see simd_exp */
     simd_u64 n = ((simd_u64)x - (simd_u64)simd_all(half) + ((uint64_t)1024 << 52)) >> 52;
     simd_f64 m = (simd_f64)((simd_u64)x - ((n - 1024) << 52));
     simd_f64 e = (simd_f64)(n + (simd_u64)simd_all(to_integer)) - (to_integer + 1024);

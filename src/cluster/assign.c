@@ -42,7 +42,7 @@ static ddsc_status settings_take(ddsc_context *ctx, ddsc_assign_settings *own,
 }
 
 typedef struct assignment {
-    const model *m;
+    const ddsc_model *m;
     const ddsc_graph *near; /* column c: the nearest old items of new item c */
     int32_t *label, *far;
     double *confidence, *distance;
@@ -52,13 +52,13 @@ typedef struct assignment {
 
 /* Affinity to each neighbour as the graph of all items would have it: half from the new item's
  * list, half from the neighbour's, if the new item is near enough to be on it. */
-static double link_of(const model *m, double scale, int64_t old, double d2)
+static double link_of(const ddsc_model *m, double scale, int64_t old, double d2)
 {
     double a = affinity_value(d2, m->gamma, scale, m->scale[old]);
     return d2 < m->reach[old] ? a : a / 2;
 }
 
-static double scale_of(const model *m, const ddsc_graph *g, int64_t item)
+static double scale_of(const ddsc_model *m, const ddsc_graph *g, int64_t item)
 {
     int64_t n = g->offset[item + 1] - g->offset[item];
     double d2 = g->d2[g->offset[item] + BASE_MIN(n, AFFINITY_NEIGHBOUR) - 1];
@@ -69,7 +69,7 @@ static double scale_of(const model *m, const ddsc_graph *g, int64_t item)
  * row. */
 static bool extend(const assignment *a, int64_t item, double *row, double *share)
 {
-    const model *m = a->m;
+    const ddsc_model *m = a->m;
     const ddsc_graph *g = a->near;
     double scale = scale_of(m, g, item), total = 0;
     memset(row, 0, (size_t)m->width * sizeof *row);
@@ -94,7 +94,7 @@ static bool extend(const assignment *a, int64_t item, double *row, double *share
 
 /* The label of the nearest centre; 1 - d/e, d the distance to it and e to the nearest of another
  * label. */
-static int32_t nearest_centre(const model *m, const double *row, double *confidence)
+static int32_t nearest_centre(const ddsc_model *m, const double *row, double *confidence)
 {
     int32_t label = m->centre_label[0];
     double best = INFINITY, other = INFINITY;
@@ -113,7 +113,7 @@ static int32_t nearest_centre(const model *m, const double *row, double *confide
 }
 
 /* Where no neighbour has a row: the cluster most links go to, by how much more than the next. */
-static int32_t largest_share(const model *m, const double *share, double *confidence)
+static int32_t largest_share(const ddsc_model *m, const double *share, double *confidence)
 {
     int32_t best = 0;
     double next = 0;
@@ -132,7 +132,7 @@ static int32_t largest_share(const model *m, const double *share, double *confid
 static ddsc_status assign_range(void *arg, int64_t begin, int64_t end, int worker)
 {
     const assignment *a = arg;
-    const model *m = a->m;
+    const ddsc_model *m = a->m;
     for (int64_t i = begin; i < end; i++) {
         double confidence, *row = a->row[worker], *share = a->share[worker];
         a->label[i] = extend(a, i, row, share) ? nearest_centre(m, row, &confidence)
@@ -170,7 +170,7 @@ done:
     return status;
 }
 
-static ddsc_status check_call(ddsc_context *ctx, const int32_t *labels, const model *m,
+static ddsc_status check_call(ddsc_context *ctx, const int32_t *labels, const ddsc_model *m,
                               const measures *data)
 {
     if (!labels || !m || !data)

@@ -63,7 +63,7 @@ static bool metric_within(const ddsc_metric_settings *set)
            (!kernel || (set->bandwidth >= 1e-150 && set->bandwidth <= 1e150));
 }
 
-const char *model_breach(const model *m)
+const char *model_breach(const ddsc_model *m)
 {
     const double most = 1e300;
     if (!metric_within(&m->metric))

@@ -28,7 +28,7 @@ def test_objective(ddsc, three_groups, method):
 def test_threads_and_seeds(ddsc, three_groups):
     def run(*words):
         data = json.loads(ddsc("cluster", three_groups, "-k", 5, "--method", "d2", "--json", *words).stdout)
-        del data["threads"], data["seconds"]
+        del data["threads"], data["seconds"], data["command"]
         return data
 
     assert run("-j", 1) == run("-j", 3)
