@@ -5,22 +5,7 @@
 #include <unistd.h>
 
 #include "cluster.h"
-
-const char *const cluster_file_names[] = {
-    "labels.csv", "embedding.npy", "eigenvalues.csv", "graph.mtx",
-    "sweep.csv",  "report.html",   "result.json",     NULL};
-
-static void add_csv(text *t, const char *field)
-{
-    if (!strpbrk(field, ",\"\r\n")) {
-        text_add(t, field);
-        return;
-    }
-    text_add(t, "\"");
-    for (; *field; field++)
-        text_add_bytes(t, *field == '"' ? "\"\"" : field, *field == '"' ? 2 : 1);
-    text_add(t, "\"");
-}
+#include "report_page.h"
 
 static bool write_labels(cluster_result *r, const char *path, int *code)
 {
@@ -66,6 +51,19 @@ static bool write_graph(cluster_result *r, const char *path, int *code)
                         r->has_items ? &r->in.view : NULL, path, code);
 }
 
+static bool write_model(cluster_result *r, const char *path, int *code)
+{
+    session *s = r->s;
+    ddsc_model *model = NULL;
+    bool good =
+        session_ok(
+            s, ddsc_model_create(s->ctx, &model, r->in.measures, r->clustering, &s->opt.cluster),
+            code) &&
+        session_wrote(s, ddsc_model_write(s->ctx, model, path, s->opt.force), code);
+    ddsc_model_destroy(model);
+    return good;
+}
+
 /* One column of labels for every K. */
 static bool write_sweep(cluster_result *r, const char *path, int *code)
 {
@@ -78,7 +76,7 @@ static bool write_sweep(cluster_result *r, const char *path, int *code)
     text_add(&t, "\n");
     for (int64_t row = 0; row < r->n_rows; row++) {
         bool kept = r->row_labels[row] >= 0;
-        add_csv(&t, cluster_id(r, row, room, sizeof room));
+        text_add_csv(&t, cluster_id(r, row, room, sizeof room));
         for (int64_t k = 0; k < r->view.n_sweep; k++)
             text_addf(&t, ",%" PRId32, kept ? r->view.sweep_labels[k * r->view.n + item] : -1);
         text_add(&t, "\n");
@@ -89,10 +87,48 @@ static bool write_sweep(cluster_result *r, const char *path, int *code)
     return good;
 }
 
+static bool write_truth(cluster_result *r, const char *path, int *code)
+{
+    const ddsc_measures *ids = r->has_items ? r->in.measures : NULL;
+    return session_wrote(
+        r->s, ddsc_labels_write(r->s->ctx, r->truth, r->n_rows, ids, path, r->s->opt.force), code);
+}
+
+static bool write_map(cluster_result *r, const char *path, int *code)
+{
+    return session_wrote(
+        r->s, ddsc_matrix_write(r->s->ctx, r->map, r->n_rows, 2, path, r->s->opt.force), code);
+}
+
+static bool write_stability(cluster_result *r, const char *path, int *code)
+{
+    text t = {0};
+    cluster_stability_csv(&t, r);
+    bool good = output_text(r->s, &t, path, false, code);
+    text_free(&t);
+    return good;
+}
+
 static bool write_report(cluster_result *r, const char *path, int *code)
 {
     text t = {0};
-    cluster_page(&t, r);
+    json_t *result = cluster_json(r, false);
+    report_data d = {.result = result,
+                     .n_rows = r->n_rows,
+                     .k = r->view.k,
+                     .label = r->row_labels,
+                     .xy = r->map};
+    if (r->has_items) {
+        d.measures = r->in.measures;
+        d.items = r->in.view;
+    }
+    int32_t *truth = report_truth(&d, r->truth);
+    d.truth = truth;
+    report_index(&d);
+    report_page(&t, &d);
+    report_index_free(&d);
+    free(truth);
+    json_decref(result);
     bool good = output_text(r->s, &t, path, false, code);
     text_free(&t);
     return good;
@@ -107,26 +143,94 @@ static bool write_json(cluster_result *r, const char *path, int *code)
     return good;
 }
 
-/* In the order of cluster_file_names; whether a run has such a file. */
-static bool has_file(const cluster_result *r, int which)
+static bool always(const cluster_result *r)
 {
-    static const bool spectral_only[] = {false, true, true, true, true, false, false};
-    return (r->clustering || !spectral_only[which]) && (which != 4 || r->view.n_sweep > 1);
+    (void)r;
+    return true;
+}
+
+static bool if_spectral(const cluster_result *r)
+{
+    return r->clustering != NULL;
+}
+
+/* Only items that were compared by a metric can be compared with new ones. */
+static bool if_model(const cluster_result *r)
+{
+    return r->clustering && r->view.graph;
+}
+
+static bool if_sweep(const cluster_result *r)
+{
+    return r->clustering && r->view.n_sweep > 1;
+}
+
+static bool if_truth(const cluster_result *r)
+{
+    return r->truth != NULL;
+}
+
+static bool if_stability(const cluster_result *r)
+{
+    return r->trust.n > 0;
+}
+
+static bool if_map(const cluster_result *r)
+{
+    return r->map != NULL;
+}
+
+static const struct {
+    const char *name;
+    bool (*wanted)(const cluster_result *r);
+    bool (*write)(cluster_result *r, const char *path, int *code);
+} files[] = {
+    {"labels.csv", always, write_labels},
+    {"embedding.npy", if_spectral, write_embedding},
+    {"eigenvalues.csv", if_spectral, write_eigenvalues},
+    {"graph.mtx", if_spectral, write_graph},
+    {"model.npz", if_model, write_model},
+    {"sweep.csv", if_sweep, write_sweep},
+    {"stability.csv", if_stability, write_stability},
+    {"map.npy", if_map, write_map},
+    {"truth.csv", if_truth, write_truth},
+    {"report.html", always, write_report},
+    {"result.json", always, write_json},
+};
+enum { N_FILES = sizeof files / sizeof *files };
+
+bool cluster_check_dir(const session *s, const char *dir, int *code)
+{
+    const char *names[N_FILES + 1] = {NULL};
+    for (int i = 0; i < N_FILES; i++)
+        names[i] = files[i].name;
+    return output_check_dir(s, dir, names, false, code);
+}
+
+/* A folder without result.json is no result: what was written before a failure goes. */
+static void take_back(const cluster_result *r, const char *dir, int n_written)
+{
+    for (int i = 0; i < n_written; i++) {
+        char *path = output_path(dir, files[i].name);
+        if (files[i].wanted(r))
+            unlink(path);
+        free(path);
+    }
 }
 
 bool cluster_write(cluster_result *r, const char *dir, int *code)
 {
-    static bool (*const writers[])(cluster_result *, const char *, int *) = {
-        write_labels, write_embedding, write_eigenvalues, write_graph,
-        write_sweep,  write_report,    write_json};
-    bool good = output_make_dir(dir, code);
-    for (int i = 0; good && cluster_file_names[i]; i++) {
-        char *path = output_path(dir, cluster_file_names[i]);
-        if (has_file(r, i))
-            good = writers[i](r, path, code);
+    bool good = output_make_dir(dir, code) && cluster_make_map(r, code);
+    int n_written = 0;
+    for (; good && n_written < N_FILES; n_written += good) {
+        char *path = output_path(dir, files[n_written].name);
+        if (files[n_written].wanted(r))
+            good = files[n_written].write(r, path, code);
         else if (r->s->opt.force)
             unlink(path); /* of an earlier run: it would belong to other labels */
         free(path);
     }
+    if (!good)
+        take_back(r, dir, n_written);
     return good;
 }

@@ -21,6 +21,8 @@ void options_free(cli_options *o)
 {
     free(o->operand);
     free(o->given);
+    free(o->command);
+    o->command = NULL;
     o->operand = NULL;
     o->given = NULL;
 }
@@ -77,6 +79,11 @@ static const option_spec *find_long(const cli_verb *verb, const char *name, size
             if (strlen(s->name) == length && memcmp(s->name, name, length) == 0)
                 return s;
     return NULL;
+}
+
+bool verb_has_option(const cli_verb *verb, const char *name)
+{
+    return find_long(verb, name, strlen(name)) != NULL;
 }
 
 static const option_spec *find_letter(const cli_verb *verb, char letter)
@@ -268,6 +275,34 @@ static int check_operands(const parser *p)
     return EXIT_GOOD;
 }
 
+/* A word as a shell reads it back. */
+static void add_quoted(text *t, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "%+,-./:=@_";
+    text_add(t, " ");
+    if (*word && strspn(word, plain) == strlen(word)) {
+        text_add(t, word);
+        return;
+    }
+    text_add(t, "'");
+    for (; *word; word++)
+        if (*word == '\'')
+            text_add(t, "'\\''");
+        else
+            text_add_bytes(t, word, 1);
+    text_add(t, "'");
+}
+
+static char *command_line(const cli_verb *verb, int n_words, char **words)
+{
+    text t = {0};
+    text_addf(&t, "ddsc %s", verb->name);
+    for (int i = 0; i < n_words; i++)
+        add_quoted(&t, words[i]);
+    return t.bytes;
+}
+
 bool options_parse(cli_options *o, const cli_verb *verb, int n_words, char **words, int *code)
 {
     parser p = {.o = o, .verb = verb, .words = words, .n_words = n_words};
@@ -276,6 +311,7 @@ bool options_parse(cli_options *o, const cli_verb *verb, int n_words, char **wor
         letters += strlen(words[i]) + 1;
     o->operand = cli_allocate((size_t)n_words + 1, sizeof *o->operand);
     o->given = cli_allocate(letters + 1, sizeof *o->given);
+    o->command = command_line(verb, n_words, words);
     *code = EXIT_GOOD;
     bool operands_only = false;
     for (p.at = 0; p.at < n_words && *code == EXIT_GOOD; p.at++) {

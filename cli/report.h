@@ -25,21 +25,14 @@ void json_to_text(text *t, json_t *root);
 bool json_print(session *s, json_t *root, int *code);
 void json_put_scores(json_t *object, const ddsc_scores *scores);
 void json_put_pairs(json_t *object, const ddsc_pair_stats *pairs);
+/* Nothing for an exact metric. */
+void json_put_approximation(json_t *object, const cli_options *o, const ddsc_pair_stats *pairs);
+/* With --resume: pairs taken from an earlier run. */
+void json_put_resumed(json_t *object, const session *s);
 /* What the metric was set to; only what it reads. */
 json_t *json_metric(const cli_options *o);
 
 /* ---- SVG ---- */
-
-typedef struct svg_points {
-    int64_t n;
-    const double *xy;        /* n x 2 */
-    const int32_t *label;    /* n; negative: no cluster */
-    const char *const *name; /* n names shown on hover, or NULL */
-} svg_points;
-
-void svg_scatter(text *t, const svg_points *points);
-/* Eigenvalues 1 .. n with a line after the k-th. */
-void svg_eigenvalues(text *t, const double *values, int64_t n, int64_t k);
 
 typedef struct svg_panel {
     const char *title;
@@ -50,14 +43,12 @@ typedef struct svg_panel {
  * standalone: a file of its own, with its colours. */
 void svg_shapes(text *t, const ddsc_measures_view *items, const svg_panel *panels, int n_panels,
                 bool standalone);
-/* Colour rules shared by pictures and page, and the name of a cluster's rule. */
-void svg_style(text *t);
-void svg_class(text *t, int32_t label);
-
 /* ---- HTML ---- */
 
+/* The page asks its reader's browser for nothing from elsewhere, and to run nothing but its own
+ * script. */
 void html_begin(text *t, const char *title);
-void html_end(text *t);
+void html_end(text *t, bool script);
 void html_heading(text *t, const char *heading);
 void html_paragraph(text *t, const char *words);
 /* A table: begin, rows of cells, end. Cells are escaped; numbers stand right. */
@@ -71,6 +62,8 @@ void html_row_end(text *t);
 void html_table_end(text *t);
 /* One row of two cells. */
 void html_pair(text *t, const char *key, const char *value);
+/* Every key of a flat object as a pair. */
+void html_object(text *t, const json_t *object);
 
 /* The two directions of largest spread of n rows of `dim` values: xy is n x 2. Deterministic. */
 void report_project(double *xy, const double *rows, int64_t n, int64_t dim);

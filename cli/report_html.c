@@ -1,36 +1,50 @@
 #include "report.h"
 
 #include <math.h>
+#include <stdlib.h>
 
-static const char page_style[] =
-    ":root{color-scheme:light dark;--paper:#fff;--ink:#1d1f23;--rule:#d9dce1;--soft:#f4f5f7}\n"
-    "@media(prefers-color-scheme:dark){:root{--paper:#16181c;--ink:#e2e4e8;--rule:#383c44;"
-    "--soft:#202329}}\n"
-    "body{font:15px/1.5 system-ui,sans-serif;max-width:58rem;margin:2rem auto;padding:0 1rem;"
-    "background:var(--paper);color:var(--ink)}\n"
-    "h1{font-size:1.5rem}h2{font-size:1.1rem;margin-top:2rem}\n"
-    "table{border-collapse:collapse;margin:.5rem 0}\n"
-    "th,td{padding:.2rem .8rem;border-bottom:1px solid var(--rule);text-align:left}\n"
-    "th{background:var(--soft)}td.number{text-align:right;font-variant-numeric:tabular-nums}\n"
-    "svg{width:100%;height:auto;max-height:70vh;border:1px solid var(--rule)}\n"
-    ".wide{overflow-x:auto}\n";
+#include "plot.h"
+#include "report_assets.h"
+
+/* "ab12..." of CMake as the base64 that a content policy wants. */
+static void add_hash(text *t, const char *hex)
+{
+    unsigned char bytes[32];
+    for (int i = 0; i < 32; i++) {
+        char pair[3] = {hex[2 * i], hex[2 * i + 1], 0};
+        bytes[i] = (unsigned char)strtoul(pair, NULL, 16);
+    }
+    text_add(t, "'sha256-");
+    text_add_base64(t, bytes, sizeof bytes);
+    text_add(t, "'");
+}
 
 void html_begin(text *t, const char *title)
 {
     text_add(t, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                "<meta name=\"viewport\" content=\"width=device-width\">\n<title>");
+                "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+                "base-uri 'none'; form-action 'none'; style-src ");
+    add_hash(t, asset_report_css_sha256);
+    text_add(t, "; script-src ");
+    add_hash(t, asset_report_js_sha256);
+    text_add(t, "\">\n<meta name=\"viewport\" content=\"width=device-width\">\n<title>");
     text_add_html(t, title);
-    text_add(t, "</title>\n<style>\n");
-    text_add(t, page_style);
-    svg_style(t);
-    text_add(t, "\n</style>\n</head>\n<body>\n<h1>");
+    text_add(t, "</title>\n<style>");
+    text_add_bytes(t, (const char *)asset_report_css, sizeof asset_report_css);
+    text_add(t, "</style>\n</head>\n<body>\n<h1>");
     text_add_html(t, title);
     text_add(t, "</h1>\n");
 }
 
-void html_end(text *t)
+void html_end(text *t, bool script)
 {
-    text_addf(t, "<p><small>ddsc %s</small></p>\n</body>\n</html>\n", ddsc_version());
+    text_addf(t, "<p class=\"faint\"><small>ddsc %s</small></p>\n", ddsc_version());
+    if (script) {
+        text_add(t, "<script>");
+        text_add_bytes(t, (const char *)asset_report_js, sizeof asset_report_js);
+        text_add(t, "</script>\n");
+    }
+    text_add(t, "</body>\n</html>\n");
 }
 
 void html_heading(text *t, const char *heading)
@@ -93,7 +107,7 @@ void html_cell_real(text *t, double value)
 void html_cell_cluster(text *t, int32_t label)
 {
     text_add(t, "<td><span class=\"");
-    svg_class(t, label);
+    plot_class(t, label);
     text_addf(t, "\">&#9679;</span> %d</td>", (int)label);
 }
 
@@ -113,4 +127,22 @@ void html_pair(text *t, const char *key, const char *value)
     html_cell(t, key);
     html_cell(t, value);
     html_row_end(t);
+}
+
+void html_object(text *t, const json_t *object)
+{
+    html_table_begin(t, NULL);
+    for (void *at = json_object_iter((json_t *)object); at;
+         at = json_object_iter_next((json_t *)object, at)) {
+        const json_t *value = json_object_iter_value(at);
+        char *dump = json_is_string(value)
+                         ? NULL
+                         : json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(6));
+        html_pair(t, json_object_iter_key(at),
+                  json_is_string(value) ? json_string_value(value)
+                  : dump                ? dump
+                                        : "");
+        free(dump);
+    }
+    html_table_end(t);
 }

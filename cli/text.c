@@ -117,6 +117,18 @@ void text_add_wrapped(text *t, const char *string, int column, int indent, int w
     }
 }
 
+void text_add_csv(text *t, const char *field)
+{
+    if (!strpbrk(field, ",\"\r\n")) {
+        text_add(t, field);
+        return;
+    }
+    text_add(t, "\"");
+    for (; *field; field++)
+        text_add_bytes(t, *field == '"' ? "\"\"" : field, *field == '"' ? 2 : 1);
+    text_add(t, "\"");
+}
+
 void text_add_count(text *t, int64_t count)
 {
     char digits[32];
@@ -149,4 +161,17 @@ void text_add_double(text *t, double value)
             break;
     }
     text_add(t, isnan(value) ? "nan" : digits);
+}
+
+void text_add_base64(text *t, const unsigned char *bytes, size_t n)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (size_t i = 0; i < n; i += 3) {
+        size_t left = n - i;
+        unsigned v = (unsigned)bytes[i] << 16 | (left > 1 ? (unsigned)bytes[i + 1] << 8 : 0) |
+                     (left > 2 ? bytes[i + 2] : 0);
+        char four[4] = {digits[v >> 18], digits[v >> 12 & 63], left > 1 ? digits[v >> 6 & 63] : '=',
+                        left > 2 ? digits[v & 63] : '='};
+        text_add_bytes(t, four, sizeof four);
+    }
 }

@@ -19,9 +19,12 @@ void text_add_bytes(text *t, const char *bytes, size_t n);
 void text_addf(text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* & < > " ' escaped, control characters replaced: safe in HTML and SVG, text or attribute. */
 void text_add_html(text *t, const char *string);
+void text_add_base64(text *t, const unsigned char *bytes, size_t n);
 /* `string` broken at blanks so that no line passes `width`; lines after the first start with
  * `indent` blanks. `column` is where the first line starts. */
 void text_add_wrapped(text *t, const char *string, int column, int indent, int width);
+/* A field of a csv line, quoted when it has to be. */
+void text_add_csv(text *t, const char *field);
 /* 1234567 as 1,234,567. */
 void text_add_count(text *t, int64_t count);
 /* 1536 as "1.5 KiB". */

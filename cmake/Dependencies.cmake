@@ -21,6 +21,13 @@ target_link_libraries(ddsc_dependencies INTERFACE ZLIB::ZLIB ${JANSSON_LIBRARY} 
   ${OPENBLAS_LIBRARY} Threads::Threads m)
 set(DDSC_FEATURES "openblas zlib jansson")
 
+# Only the program draws, and only `ddsc report --plots` needs it.
+find_path(CAIRO_INCLUDE cairo.h PATH_SUFFIXES cairo)
+find_library(CAIRO_LIBRARY cairo)
+if(CAIRO_INCLUDE AND CAIRO_LIBRARY)
+  string(APPEND DDSC_FEATURES " cairo")
+endif()
+
 option(DDSC_OPENMP "Use threads (OpenMP)" ON)
 if(DDSC_OPENMP)
   find_package(OpenMP REQUIRED COMPONENTS C)

@@ -35,6 +35,9 @@ struct ddsc_context {
     _Atomic int64_t done;
     int64_t total;
     double last_report;
+    char *resume_folder, *resume_settings; /* or NULL */
+    bool resume_paused;
+    _Atomic int64_t resumed;
     pool pool;
     pthread_t helper[]; /* threads - 1 */
 };

@@ -48,11 +48,12 @@ static double solve_power(const double *lambda, int64_t width, double k)
     return high;
 }
 
-static void normalise(double *row, int64_t width)
+static double normalise(double *row, int64_t width)
 {
     double norm = la_norm(width, row);
     for (int64_t j = 0; j < width && norm > 0; j++)
         row[j] /= norm;
+    return norm;
 }
 
 /* Row i as the weighted mean of its neighbours' rows that are already sound: a step of the random
@@ -119,8 +120,8 @@ done:
     return status;
 }
 
-ddsc_status embed_rows(ddsc_context *ctx, double *rows, int64_t width, const decomposition *d,
-                       int64_t k, bool paper)
+ddsc_status embed_rows(ddsc_context *ctx, double *rows, double *length, int64_t width,
+                       const decomposition *d, int64_t k, bool paper)
 {
     ddsc_status status = DDSC_OK;
     const eigen_result *e = &d->eigen;
@@ -137,9 +138,11 @@ ddsc_status embed_rows(ddsc_context *ctx, double *rows, int64_t width, const dec
     for (int64_t i = 0; i < d->n; i++) {
         for (int64_t j = 0; j < width; j++)
             rows[i * width + j] = weight[j] * e->vector[i * e->k + j];
-        normalise(rows + i * width, width);
+        length[i] = normalise(rows + i * width, width);
     }
     TRY(mark_faint(ctx, sound, &faint, d));
+    for (int64_t i = 0; i < d->n; i++)
+        length[i] = sound[i] ? length[i] : 0;
     if (faint)
         mend_faint(rows, width, d, sound);
 done:

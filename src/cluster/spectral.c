@@ -10,8 +10,10 @@ enum { AUTO_LOW = 2, AUTO_HIGH = 15, EXTRA_MAX = 30 };
 typedef struct spectral_job {
     const ddsc_cluster_settings *set;
     decomposition d;
-    sparse wide;  /* affinity of more neighbours, for modularity; empty: d.a serves */
-    double *rows; /* n x width of the K at work */
+    sparse wide;    /* affinity of more neighbours, for modularity; empty: d.a serves */
+    double *rows;   /* n x width of the K at work */
+    double *length; /* n: of the rows before they were normalised */
+    int32_t *cells; /* n for every K: labels before small clusters are merged */
     int64_t width;
     double *packed;     /* rows of the items that have one, where not all have */
     const double *live; /* those rows: packed, or simply rows */
@@ -31,16 +33,20 @@ static void job_free(ddsc_context *ctx, spectral_job *j)
     mem_free(ctx, j->packed_label);
     mem_free(ctx, j->item);
     mem_free(ctx, j->packed);
+    mem_free(ctx, j->cells);
+    mem_free(ctx, j->length);
     mem_free(ctx, j->rows);
     sparse_free(ctx, &j->wide);
     decomposition_free(ctx, &j->d);
 }
 
-static ddsc_status job_rooms(ddsc_context *ctx, spectral_job *j, int64_t k_high)
+static ddsc_status job_rooms(ddsc_context *ctx, spectral_job *j, int64_t k_high, int64_t n_sweep)
 {
     ddsc_status status = DDSC_OK;
     int64_t n = j->d.n, widest = BASE_MIN(embed_width(k_high, j->set->paper), j->d.eigen.k);
     TRY(MEM_NEW(ctx, j->rows, n * widest));
+    TRY(MEM_NEW(ctx, j->length, n));
+    TRY(MEM_NEW(ctx, j->cells, n * n_sweep));
     TRY(MEM_NEW(ctx, j->item, n));
     TRY(MEM_NEW(ctx, j->packed_label, n));
 done:
@@ -61,7 +67,7 @@ static ddsc_status make_rows(ddsc_context *ctx, spectral_job *j, int64_t k)
     ddsc_status status = DDSC_OK;
     int64_t n = j->d.n;
     j->width = BASE_MIN(embed_width(k, j->set->paper), j->d.eigen.k);
-    TRY(embed_rows(ctx, j->rows, j->width, &j->d, k, j->set->paper));
+    TRY(embed_rows(ctx, j->rows, j->length, j->width, &j->d, k, j->set->paper));
     j->live = j->rows;
     j->n_packed = 0;
     for (int64_t i = 0; i < n; i++)
@@ -101,7 +107,7 @@ static void spread_labels(const spectral_job *j, int32_t *labels, int64_t k)
 /* k-means for k clusters. Where the metric tells nothing apart inside a component, components are
  * all there is to find. */
 static ddsc_status cut(ddsc_context *ctx, spectral_job *j, int32_t *labels, int64_t *k_found,
-                       int64_t k, int64_t progress)
+                       int64_t k, int64_t restarts, int64_t progress)
 {
     ddsc_status status = DDSC_OK;
     double inertia;
@@ -109,7 +115,7 @@ static ddsc_status cut(ddsc_context *ctx, spectral_job *j, int32_t *labels, int6
                               .dim = j->width,
                               .rows = j->live,
                               .k = BASE_MIN(k, j->n_packed),
-                              .restarts = j->set->kmeans_restarts,
+                              .restarts = restarts,
                               .progress = progress};
     if (j->d.affinity.flat)
         problem.k = BASE_MIN(problem.k, j->d.n_parts);
@@ -122,15 +128,16 @@ done:
 
 /* Ask for more clusters until K stand by the rule, then merge the rest. When that does not come
  * about, the first cut stands. */
-static ddsc_status cut_by_rule(ddsc_context *ctx, spectral_job *j, int32_t *labels, cut_result *r,
-                               int64_t k)
+static ddsc_status cut_by_rule(ddsc_context *ctx, spectral_job *j, int32_t *labels, int32_t *cells,
+                               cut_result *r, int64_t k)
 {
     ddsc_status status = DDSC_OK;
     small_rule rule = {j->set->min_cluster * (double)j->d.n / (double)k, k};
     int32_t *trial = NULL;
-    int64_t n_standing, n_trial;
+    int64_t n_standing, n_trial, trial_restarts = (j->set->kmeans_restarts + 2) / 3;
     *r = (cut_result){.rule_met = true};
-    TRY(cut(ctx, j, labels, &r->n_found, k, 1));
+    TRY(cut(ctx, j, labels, &r->n_found, k, j->set->kmeans_restarts, 1));
+    memcpy(cells, labels, (size_t)j->d.n * sizeof *cells);
     if (j->set->paper || rule.least <= 0 || k == 1 || r->n_found < k)
         goto done;
     TRY(small_count(ctx, &n_standing, labels, r->n_found, &j->d, &rule));
@@ -139,12 +146,13 @@ static ddsc_status cut_by_rule(ddsc_context *ctx, spectral_job *j, int32_t *labe
     r->rule_met = false;
     TRY(MEM_NEW(ctx, trial, j->d.n));
     for (int64_t extra = 1; extra <= EXTRA_MAX && k + extra <= j->n_packed; extra++) {
-        TRY(cut(ctx, j, trial, &n_trial, k + extra, 0));
+        TRY(cut(ctx, j, trial, &n_trial, k + extra, trial_restarts, 0));
         if (n_trial < k + extra)
             break;
         TRY(small_count(ctx, &n_standing, trial, n_trial, &j->d, &rule));
         if (n_standing < k)
             continue;
+        memcpy(cells, trial, (size_t)j->d.n * sizeof *cells);
         TRY(small_merge(ctx, trial, &n_trial, &r->n_merged, &j->d, &rule));
         memcpy(labels, trial, (size_t)j->d.n * sizeof *labels);
         r->n_found = n_trial;
@@ -212,14 +220,18 @@ static ddsc_status sweep(ddsc_context *ctx, ddsc_clustering *c, spectral_job *j,
     int64_t n = j->d.n, n_rows = o->k_high - o->k_low + 1;
     TRY(MEM_ZERO(ctx, c->sweep, n_rows));
     TRY(MEM_NEW(ctx, c->sweep_labels, n_rows * n));
-    TRY(job_rooms(ctx, j, o->k_high));
+    TRY(job_rooms(ctx, j, o->k_high, n_rows));
     progress_begin(ctx, "k-means", n_rows * j->set->kmeans_restarts);
     for (int64_t r = 0; r < n_rows; r++) {
         int32_t *labels = c->sweep_labels + r * n;
         c->sweep[r].k = o->k_low + r;
         TRY(make_rows(ctx, j, c->sweep[r].k));
-        TRY(cut_by_rule(ctx, j, labels, &results[r], c->sweep[r].k));
+        TRY(cut_by_rule(ctx, j, labels, j->cells + r * n, &results[r], c->sweep[r].k));
         TRY(fill_row(ctx, &c->sweep[r], j, c->eigenvalues, labels, results[r].n_found));
+        c->sweep[r].stability = NAN;
+        if (n_rows > 1)
+            TRY(halves_agreement(ctx, &c->sweep[r].stability, j->n_packed, j->width, j->live,
+                                 c->sweep[r].k));
     }
     progress_end(ctx);
     c->view.sweep = c->sweep;
@@ -238,6 +250,11 @@ static ddsc_status settle(ddsc_context *ctx, ddsc_clustering *c, spectral_job *j
     memcpy(c->labels, c->sweep_labels + chosen * n, (size_t)n * sizeof *c->labels);
     if (c->view.n_sweep > 1)
         TRY(make_rows(ctx, j, c->sweep[chosen].k));
+    TRY(MEM_NEW(ctx, c->cells, n));
+    memcpy(c->cells, j->cells + chosen * n, (size_t)n * sizeof *c->cells);
+    TRY(MEM_NEW(ctx, c->radius, n));
+    for (int64_t i = 0; i < n; i++)
+        c->radius[i] = j->length[i] / sqrt(j->d.degree[i]);
     TRY(MEM_NEW(ctx, c->embedding, n * j->width));
     memcpy(c->embedding, j->rows, (size_t)(n * j->width) * sizeof *c->embedding);
     c->view.n = n;
@@ -261,8 +278,9 @@ static ddsc_status weigh_wide(ddsc_context *ctx, spectral_job *j, const ddsc_gra
     return affinity_build(ctx, &j->wide, &ignored, wide, &how);
 }
 
-ddsc_status spectral_fit(ddsc_context *ctx, ddsc_clustering *c, const ddsc_graph *graph,
-                         const ddsc_graph *wide, const ddsc_cluster_settings *set)
+ddsc_status spectral_fit(ddsc_context *ctx, ddsc_clustering *c, decomposition *kept,
+                         const ddsc_graph *graph, const ddsc_graph *wide,
+                         const ddsc_cluster_settings *set)
 {
     ddsc_status status = DDSC_OK;
     spectral_job j = {.set = set};
@@ -291,6 +309,10 @@ ddsc_status spectral_fit(ddsc_context *ctx, ddsc_clustering *c, const ddsc_graph
     o.least = set->paper ? 0 : set->min_cluster * (double)j.d.n / (double)c->view.k;
     TRY(advice_write(ctx, &c->advice, &c->view, &j.d, &o, set));
     c->view.advice = c->advice;
+    if (kept) {
+        *kept = j.d;
+        j.d = (decomposition){0};
+    }
 done:
     mem_free(ctx, results);
     job_free(ctx, &j);

@@ -4,7 +4,7 @@
 
 #include "graph/graph.h"
 
-enum { SCALE_NEIGHBOUR = 7, ROW_GRAIN = 4096 };
+enum { ROW_GRAIN = 4096 };
 
 /* Scales below this fraction of the median one are raised to it: a group of exact duplicates has
  * s = 0, which would make every other weight 0/0 or zero. Equal items keep the weight exp(0) = 1.
@@ -56,21 +56,21 @@ done:
     return status;
 }
 
-/* s_i: distance to the 7th neighbour, or to the last one where fewer are known. */
-static ddsc_status local_scales(ddsc_context *ctx, double *scale, const ddsc_graph *g)
+ddsc_status affinity_scales(ddsc_context *ctx, double *scale, double *least, const ddsc_graph *g)
 {
     ddsc_status status = DDSC_OK;
     double *copy = NULL;
     TRY(MEM_NEW(ctx, copy, g->n));
     for (int64_t i = 0; i < g->n; i++) {
         int64_t n_known = g->offset[i + 1] - g->offset[i];
-        int64_t at = g->offset[i] + BASE_MIN(n_known, SCALE_NEIGHBOUR) - 1;
+        int64_t at = g->offset[i] + BASE_MIN(n_known, AFFINITY_NEIGHBOUR) - 1;
         scale[i] = n_known > 0 ? sqrt(BASE_MAX(g->d2[at], 0)) : 0;
         copy[i] = scale[i];
     }
     double median = positive_median(copy, g->n);
+    *least = SCALE_FLOOR * median;
     for (int64_t i = 0; i < g->n; i++)
-        scale[i] = scale[i] < INFINITY ? BASE_MAX(scale[i], SCALE_FLOOR * median) : median;
+        scale[i] = scale[i] < INFINITY ? BASE_MAX(scale[i], *least) : median;
 done:
     mem_free(ctx, copy);
     return status;
@@ -83,22 +83,27 @@ typedef struct weigh {
     double *weight; /* by edge of the graph */
 } weigh;
 
+double affinity_value(double d2, double gamma, double s, double t)
+{
+    double a = 0;
+    d2 = BASE_MAX(d2, 0);
+    if (d2 == 0)
+        a = 1;
+    else if (d2 < INFINITY)
+        a = gamma > 0 ? exp(-gamma * d2) : exp(-2 * (d2 / s) / t);
+    return BASE_MAX(a, AFFINITY_FLOOR);
+}
+
 static ddsc_status weigh_rows(void *arg, int64_t begin, int64_t end, int worker)
 {
     weigh *w = arg;
     const ddsc_graph *g = w->graph;
     (void)worker;
     for (int64_t i = begin; i < end; i++)
-        for (int64_t p = g->offset[i]; p < g->offset[i + 1]; p++) {
-            double d2 = BASE_MAX(g->d2[p], 0), a = 0;
-            if (d2 == 0)
-                a = 1;
-            else if (d2 < INFINITY && w->scale)
-                a = exp(-2 * (d2 / w->scale[i]) / w->scale[g->index[p]]);
-            else if (d2 < INFINITY)
-                a = exp(-w->gamma * d2);
-            w->weight[p] = BASE_MAX(a, AFFINITY_FLOOR);
-        }
+        for (int64_t p = g->offset[i]; p < g->offset[i + 1]; p++)
+            w->weight[p] = w->scale
+                               ? affinity_value(g->d2[p], 0, w->scale[i], w->scale[g->index[p]])
+                               : affinity_value(g->d2[p], w->gamma, 1, 1);
     return DDSC_OK;
 }
 
@@ -216,37 +221,45 @@ static void report_faint(affinity_report *report, const sparse *a)
     }
 }
 
-ddsc_status affinity_build(ddsc_context *ctx, sparse *out, affinity_report *report,
+ddsc_status affinity_weigh(ddsc_context *ctx, double *weight, affinity_report *report,
                            const ddsc_graph *graph, const affinity_settings *settings)
 {
     ddsc_status status = DDSC_OK;
-    double *scale = NULL, *weight = NULL, median = 1;
-    sparse lists = {0};
-    *out = (sparse){0};
-    *report = (affinity_report){0};
-    weigh w = {.graph = graph, .gamma = settings->gamma};
+    double *scale = NULL, median = 1, least;
+    weigh w = {.graph = graph, .gamma = settings->gamma, .weight = weight};
     if (settings->rule == DDSC_GAMMA_AUTO) {
         TRY(MEM_NEW(ctx, scale, graph->n));
-        TRY(local_scales(ctx, scale, graph));
+        TRY(affinity_scales(ctx, scale, &least, graph));
         w.scale = scale;
         w.gamma = 0;
     } else if (settings->rule == DDSC_GAMMA_MEDIAN) {
         TRY(median_d2(ctx, &median, graph));
         w.gamma = 1 / median;
     }
-    TRY(MEM_NEW(ctx, weight, graph->offset[graph->n]));
-    w.weight = weight;
     TRY(parallel_for(ctx, graph->n, ROW_GRAIN, weigh_rows, &w));
+    *report = (affinity_report){.gamma = w.gamma};
+done:
+    mem_free(ctx, scale);
+    return status;
+}
+
+ddsc_status affinity_build(ddsc_context *ctx, sparse *out, affinity_report *report,
+                           const ddsc_graph *graph, const affinity_settings *settings)
+{
+    ddsc_status status = DDSC_OK;
+    double *weight = NULL;
+    sparse lists = {0};
+    *out = (sparse){0};
+    TRY(MEM_NEW(ctx, weight, graph->offset[graph->n]));
+    TRY(affinity_weigh(ctx, weight, report, graph, settings));
     TRY(lists_to_sparse(ctx, &lists, graph, weight));
     mem_free(ctx, weight);
     weight = NULL;
     TRY(symmetrise(ctx, out, &lists));
-    report->gamma = w.gamma;
     report_edges(report, graph);
     report_faint(report, out);
 done:
     sparse_free(ctx, &lists);
     mem_free(ctx, weight);
-    mem_free(ctx, scale);
     return status;
 }

@@ -45,11 +45,27 @@ typedef struct affinity_report {
     bool flat;         /* all D^2 are one and the same, 0 or below: nothing tells items apart */
 } affinity_report;
 
+/* A_ij of every edge of the lists (room for all of them), before it is made symmetric; fills gamma
+ * alone in *report. */
+ddsc_status affinity_weigh(ddsc_context *ctx, double *weight, affinity_report *report,
+                           const ddsc_graph *graph, const affinity_settings *settings);
 /* (A + A^T)/2 of A_ij = exp(-gamma D^2), or with local scaling exp(-2 D^2 / (s_i s_j)), D^2 clamped
  * at 0. No edge is lost: what underflows stays at AFFINITY_FLOOR, so connectivity is the graph's
  * own. */
 ddsc_status affinity_build(ddsc_context *ctx, sparse *out, affinity_report *report,
                            const ddsc_graph *graph, const affinity_settings *settings);
+
+/* exp(-gamma D^2), or where gamma is 0 exp(-2 D^2 / (s t)) of the two items' scales; D^2 clamped at
+ * 0, at least AFFINITY_FLOOR. */
+double affinity_value(double d2, double gamma, double s, double t);
+
+/* Local scaling takes the distance to this neighbour, or to the last where fewer are known. */
+enum { AFFINITY_NEIGHBOUR = 7 };
+
+/* s_i of every item, raised to *least where it is smaller: a group of exact duplicates has s = 0.
+ */
+ddsc_status affinity_scales(ddsc_context *ctx, double *scale, double *least,
+                            const ddsc_graph *graph);
 
 /* Its square root's square root is still a normal double, so no scaling of it underflows. */
 #define AFFINITY_FLOOR 1e-280

@@ -6,6 +6,7 @@
 
 #include "base/base.h"
 #include "data/measures.h"
+#include "data/model.h"
 
 /* ---- stream: bytes of a file, standard input or memory, gunzipped when they are gzip ---- */
 
@@ -281,6 +282,11 @@ ddsc_status npz_writer_finish(npz_writer *z);
 void npz_writer_close(npz_writer *z);
 /* Tests set this low to see the 64-bit records without 4 GiB of data. */
 void npz_writer_set_limit32(npz_writer *z, int64_t limit);
+
+/* ---- the model of a clustering ---- */
+
+ddsc_status model_read_npz(ddsc_context *ctx, ddsc_model **out, io_stream *s);
+ddsc_status model_write_npz(ddsc_context *ctx, const ddsc_model *m, io_writer *w);
 
 ddsc_status npz_write_measures(ddsc_context *ctx, const measures *m, io_writer *w);
 ddsc_status csv_write_measures(ddsc_context *ctx, const measures *m, io_writer *w, char delimiter);

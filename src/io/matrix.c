@@ -1,4 +1,4 @@
-/* Square matrices in, rectangular ones out. */
+/* Matrices in and out. */
 #include "io/io.h"
 
 static ddsc_status read_matrix(ddsc_context *ctx, double **matrix, int64_t *n, io_stream *s)
@@ -36,6 +36,38 @@ ddsc_status ddsc_matrix_read(ddsc_context *ctx, double **matrix, int64_t *n, con
     TRY(read_matrix(ctx, &found, &size, s));
     *matrix = found;
     *n = size;
+    found = NULL;
+done:
+    stream_close(s);
+    mem_free(ctx, found);
+    return status;
+}
+
+ddsc_status ddsc_rows_read(ddsc_context *ctx, double **rows, int64_t *n_rows, int64_t *n_columns,
+                           const char *path)
+{
+    ddsc_status status = DDSC_OK;
+    io_stream *s = NULL;
+    npy_array a;
+    char shape[QUOTE_TEXT];
+    double *found = NULL;
+    if (!ctx)
+        return DDSC_ERROR_ARGUMENT;
+    ctx_enter(ctx);
+    if (!rows || !n_rows || !n_columns || !path)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "rows, n_rows, n_columns or path is NULL");
+    *rows = NULL;
+    TRY(stream_open(ctx, &s, path, STREAM_DEFAULT_MAX_BYTES));
+    TRY(npy_read_header(s, &a));
+    if (a.n_dims != 2) {
+        status =
+            stream_fail(s, "has shape %s, rows and columns are wanted", npy_shape_text(shape, &a));
+        goto done;
+    }
+    TRY(npy_read_doubles(ctx, &found, s, &a));
+    *rows = found;
+    *n_rows = a.shape[0];
+    *n_columns = a.shape[1];
     found = NULL;
 done:
     stream_close(s);

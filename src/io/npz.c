@@ -1,33 +1,35 @@
 /* npz, the native format: own points (points, weights, offsets), a shared support (support,
  * indices, weights, offsets) or dense histograms (histograms, support); optional labels and ids. */
-#include "io/io.h"
+#include "io/archive.h"
 
 #include <stdio.h>
 #include <string.h>
 
-typedef struct archive {
-    ddsc_context *ctx;
-    io_stream *s;
-    zip_list list;
-    /* the member being read */
-    const zip_entry *entry;
-    io_stream *member;
-    npy_array array;
-} archive;
+ddsc_status archive_open(ddsc_context *ctx, archive *z, io_stream *s)
+{
+    *z = (archive){.ctx = ctx, .s = s};
+    return zip_read_list(ctx, &z->list, s);
+}
 
-static bool has(const archive *z, const char *name)
+void archive_close(archive *z)
+{
+    stream_close(z->member);
+    zip_list_free(z->ctx, &z->list);
+}
+
+bool archive_has(const archive *z, const char *name)
 {
     return zip_find(&z->list, name) != NULL;
 }
 
 static ddsc_status need(const archive *z, const char *name, const char *with)
 {
-    if (has(z, name))
+    if (archive_has(z, name))
         return DDSC_OK;
     return stream_fail(z->s, "has the array '%s' but no '%s'", with, name);
 }
 
-static ddsc_status open_array(archive *z, const char *name, int n_dims)
+ddsc_status archive_open_array(archive *z, const char *name, int n_dims)
 {
     ddsc_status status = DDSC_OK;
     char shape[QUOTE_TEXT];
@@ -41,7 +43,7 @@ done:
     return status;
 }
 
-static ddsc_status close_array(archive *z)
+ddsc_status archive_close_array(archive *z)
 {
     ddsc_status status = zip_check_entry(z->member, z->entry);
     stream_close(z->member);
@@ -49,15 +51,15 @@ static ddsc_status close_array(archive *z)
     return status;
 }
 
-static ddsc_status read_table(archive *z, const char *name, double **out, int64_t *rows,
-                              int64_t *columns)
+ddsc_status archive_read_table(archive *z, const char *name, double **out, int64_t *rows,
+                               int64_t *columns)
 {
     ddsc_status status = DDSC_OK;
-    TRY(open_array(z, name, 2));
+    TRY(archive_open_array(z, name, 2));
     *rows = z->array.shape[0];
     *columns = z->array.shape[1];
     TRY(npy_read_doubles(z->ctx, out, z->member, &z->array));
-    TRY(close_array(z));
+    TRY(archive_close_array(z));
 done:
     return status;
 }
@@ -65,12 +67,12 @@ done:
 static ddsc_status read_weights(archive *z, measures_parts *out)
 {
     ddsc_status status = DDSC_OK;
-    TRY(open_array(z, "weights", 1));
+    TRY(archive_open_array(z, "weights", 1));
     if (z->array.count != out->nnz)
         return stream_fail(z->member, "has %lld elements for %lld %s", (long long)z->array.count,
                            (long long)out->nnz, out->index ? "indices" : "points");
     TRY(npy_read_doubles(z->ctx, &out->weight, z->member, &z->array));
-    TRY(close_array(z));
+    TRY(archive_close_array(z));
 done:
     return status;
 }
@@ -94,14 +96,14 @@ static ddsc_status check_offsets(archive *z, const measures_parts *out)
 static ddsc_status read_offsets(archive *z, measures_parts *out)
 {
     ddsc_status status = DDSC_OK;
-    TRY(open_array(z, "offsets", 1));
+    TRY(archive_open_array(z, "offsets", 1));
     if (z->array.count < 2)
         return stream_fail(z->member, "has %lld elements, so there are no items",
                            (long long)z->array.count);
     out->n = z->array.count - 1;
     TRY(npy_read_integers(z->ctx, &out->offset, z->member, &z->array));
     TRY(check_offsets(z, out));
-    TRY(close_array(z));
+    TRY(archive_close_array(z));
 done:
     return status;
 }
@@ -113,7 +115,7 @@ static ddsc_status read_own(archive *z, measures_parts *out)
     ddsc_status status = DDSC_OK;
     TRY(need(z, "weights", "points"));
     TRY(need(z, "offsets", "points"));
-    TRY(read_table(z, "points", &out->support, &out->v, &out->d));
+    TRY(archive_read_table(z, "points", &out->support, &out->v, &out->d));
     out->nnz = out->v;
     TRY(read_weights(z, out));
     TRY(read_offsets(z, out));
@@ -126,11 +128,11 @@ static ddsc_status read_shared(archive *z, measures_parts *out)
     ddsc_status status = DDSC_OK;
     TRY(need(z, "weights", "indices"));
     TRY(need(z, "offsets", "indices"));
-    TRY(read_table(z, "support", &out->support, &out->v, &out->d));
-    TRY(open_array(z, "indices", 1));
+    TRY(archive_read_table(z, "support", &out->support, &out->v, &out->d));
+    TRY(archive_open_array(z, "indices", 1));
     out->nnz = z->array.count;
     TRY(npy_read_indices(z->ctx, &out->index, z->member, &z->array));
-    TRY(close_array(z));
+    TRY(archive_close_array(z));
     TRY(read_weights(z, out));
     TRY(read_offsets(z, out));
 done:
@@ -187,8 +189,8 @@ static ddsc_status read_dense(archive *z, measures_parts *out)
     ddsc_status status = DDSC_OK;
     char shape[QUOTE_TEXT];
     TRY(need(z, "support", "histograms"));
-    TRY(read_table(z, "support", &out->support, &out->v, &out->d));
-    TRY(open_array(z, "histograms", 2));
+    TRY(archive_read_table(z, "support", &out->support, &out->v, &out->d));
+    TRY(archive_open_array(z, "histograms", 2));
     if (z->array.shape[1] != out->v || z->array.count == 0 || out->v > INT32_MAX)
         return stream_fail(z->member, "has shape %s, but the support has %lld points",
                            npy_shape_text(shape, &z->array), (long long)out->v);
@@ -196,7 +198,7 @@ static ddsc_status read_dense(archive *z, measures_parts *out)
     TRY(MEM_ZERO(z->ctx, out->offset, out->n + 1));
     dense_rows t = {.ctx = z->ctx, .out = out};
     TRY(read_histograms(z, &t));
-    TRY(close_array(z));
+    TRY(archive_close_array(z));
 done:
     return status;
 }
@@ -235,12 +237,12 @@ static ddsc_status check_count(archive *z, int64_t n)
 static ddsc_status read_ids(archive *z, measures_parts *out)
 {
     ddsc_status status = DDSC_OK;
-    TRY(open_array(z, "ids", 1));
+    TRY(archive_open_array(z, "ids", 1));
     TRY(check_count(z, out->n));
     TRY(MEM_NEW(z->ctx, out->id_at, out->n + 1));
     text_rows t = {.ctx = z->ctx, .text = &out->id_text, .at = out->id_at};
     TRY(npy_read_text(z->ctx, z->member, &z->array, take_text, &t));
-    TRY(close_array(z));
+    TRY(archive_close_array(z));
 done:
     return status;
 }
@@ -249,7 +251,7 @@ done:
 static ddsc_status read_label_names(archive *z, measures_parts *out)
 {
     ddsc_status status = DDSC_OK;
-    TRY(open_array(z, "label_names", 1));
+    TRY(archive_open_array(z, "label_names", 1));
     for (int64_t i = 0; i < out->n; i++)
         if (out->label[i] >= z->array.count)
             return stream_fail(z->member, "has %lld names, but item %lld has the label %d",
@@ -258,7 +260,7 @@ static ddsc_status read_label_names(archive *z, measures_parts *out)
     text_rows t = {.ctx = z->ctx, .text = &out->name_text, .at = out->name_at};
     TRY(npy_read_text(z->ctx, z->member, &z->array, take_text, &t));
     out->n_names = z->array.count;
-    TRY(close_array(z));
+    TRY(archive_close_array(z));
 done:
     return status;
 }
@@ -267,11 +269,11 @@ static ddsc_status read_labels(archive *z, measures_parts *out)
 {
     ddsc_status status = DDSC_OK;
     int64_t n;
-    TRY(open_array(z, "labels", 1));
+    TRY(archive_open_array(z, "labels", 1));
     TRY(check_count(z, out->n));
     TRY(labels_from_npy(z->ctx, out, &n, z->member, &z->array));
-    TRY(close_array(z));
-    if (out->n_names == 0 && has(z, "label_names"))
+    TRY(archive_close_array(z));
+    if (out->n_names == 0 && archive_has(z, "label_names"))
         TRY(read_label_names(z, out));
 done:
     return status;
@@ -290,29 +292,37 @@ static ddsc_status refuse_unknown(archive *z)
                        names);
 }
 
+ddsc_status archive_read_items(archive *z, measures_parts *out)
+{
+    ddsc_status status = DDSC_OK;
+    int n_layouts =
+        archive_has(z, "points") + archive_has(z, "indices") + archive_has(z, "histograms");
+    if (n_layouts > 1)
+        TRY(stream_fail(z->s, "mixes layouts: it should hold only one of 'points', 'indices' and "
+                              "'histograms'"));
+    if (archive_has(z, "points"))
+        TRY(read_own(z, out));
+    else if (archive_has(z, "indices") && archive_has(z, "support"))
+        TRY(read_shared(z, out));
+    else if (archive_has(z, "histograms"))
+        TRY(read_dense(z, out));
+    else
+        TRY(refuse_unknown(z));
+    if (archive_has(z, "ids"))
+        TRY(read_ids(z, out));
+    if (archive_has(z, "labels"))
+        TRY(read_labels(z, out));
+done:
+    return status;
+}
+
 ddsc_status npz_read(ddsc_context *ctx, measures_parts *out, io_stream *s)
 {
     ddsc_status status = DDSC_OK;
-    archive z = {.ctx = ctx, .s = s};
-    TRY(zip_read_list(ctx, &z.list, s));
-    int n_layouts = has(&z, "points") + has(&z, "indices") + has(&z, "histograms");
-    if (n_layouts > 1)
-        TRY(stream_fail(s, "mixes layouts: it should hold only one of 'points', 'indices' and "
-                           "'histograms'"));
-    if (has(&z, "points"))
-        TRY(read_own(&z, out));
-    else if (has(&z, "indices") && has(&z, "support"))
-        TRY(read_shared(&z, out));
-    else if (has(&z, "histograms"))
-        TRY(read_dense(&z, out));
-    else
-        TRY(refuse_unknown(&z));
-    if (has(&z, "ids"))
-        TRY(read_ids(&z, out));
-    if (has(&z, "labels"))
-        TRY(read_labels(&z, out));
+    archive z;
+    TRY(archive_open(ctx, &z, s));
+    TRY(archive_read_items(&z, out));
 done:
-    stream_close(z.member);
-    zip_list_free(ctx, &z.list);
+    archive_close(&z);
     return status;
 }

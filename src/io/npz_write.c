@@ -1,7 +1,7 @@
 /* npz out: stored members with fixed time stamps, 64-bit records only where sizes need them. Array
  * data is made twice, once for the checksum and once for the file, so that nothing has to be kept
  * or sought back. */
-#include "io/io.h"
+#include "io/archive.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -231,10 +231,6 @@ done:
     return status;
 }
 
-#define FLOAT8 (NUM_HOST_LITTLE ? "<f8" : ">f8")
-#define INT8 (NUM_HOST_LITTLE ? "<i8" : ">i8")
-#define INT4 (NUM_HOST_LITTLE ? "<i4" : ">i4")
-
 /* ---- npz: items that were dropped are left out, ids and labels follow the items ---- */
 
 static void fill_points(const void *arg, int64_t begin, int64_t end, unsigned char *out)
@@ -276,23 +272,22 @@ static void fill_labels(const void *arg, int64_t begin, int64_t end, unsigned ch
         memcpy(out + 4 * (i - begin), m->label + m->row[i], 4);
 }
 
-/* Strings as fixed-width unicode, or as bytes when one of them is no UTF-8. */
-typedef const char *(*string_fn)(const measures *m, int64_t i);
-
 typedef struct strings {
-    const measures *m;
-    string_fn get;
+    const void *arg;
+    npz_string_fn get;
     int64_t n, width; /* characters or bytes of the longest */
     bool unicode;
 } strings;
 
-static const char *item_id(const measures *m, int64_t i)
+static const char *item_id(const void *arg, int64_t i)
 {
+    const measures *m = arg;
     return ddsc_measures_get_id(m, m->row[i]);
 }
 
-static const char *class_name(const measures *m, int64_t i)
+static const char *class_name(const void *arg, int64_t i)
 {
+    const measures *m = arg;
     return m->name_text + m->name_at[i];
 }
 
@@ -301,12 +296,12 @@ static void measure_strings(strings *s)
     s->unicode = true;
     s->width = 1;
     for (int64_t i = 0; i < s->n && s->unicode; i++) {
-        int64_t n = text_count_chars(s->get(s->m, i));
+        int64_t n = text_count_chars(s->get(s->arg, i));
         s->unicode = n >= 0;
         s->width = BASE_MAX(s->width, n);
     }
     for (int64_t i = 0; i < s->n && !s->unicode; i++)
-        s->width = BASE_MAX(s->width, (int64_t)strlen(s->get(s->m, i)));
+        s->width = BASE_MAX(s->width, (int64_t)strlen(s->get(s->arg, i)));
 }
 
 static void fill_strings(const void *arg, int64_t begin, int64_t end, unsigned char *out)
@@ -315,7 +310,7 @@ static void fill_strings(const void *arg, int64_t begin, int64_t end, unsigned c
     size_t bytes = (size_t)s->width * (s->unicode ? 4 : 1);
     memset(out, 0, (size_t)(end - begin) * bytes);
     for (int64_t i = begin; i < end; i++, out += bytes) {
-        const char *text = s->get(s->m, i);
+        const char *text = s->get(s->arg, i);
         const unsigned char *at = (const unsigned char *)text;
         if (!s->unicode)
             memcpy(out, text, strlen(text));
@@ -326,10 +321,10 @@ static void fill_strings(const void *arg, int64_t begin, int64_t end, unsigned c
     }
 }
 
-static ddsc_status add_strings(npz_writer *z, const char *name, const measures *m, string_fn get,
-                               int64_t n)
+ddsc_status npz_add_strings(npz_writer *z, const char *name, npz_string_fn get, const void *arg,
+                            int64_t n)
 {
-    strings s = {.m = m, .get = get, .n = n};
+    strings s = {.arg = arg, .get = get, .n = n};
     char descr[32];
     measure_strings(&s);
     snprintf(descr, sizeof descr, "%s%lld", s.unicode ? (NUM_HOST_LITTLE ? "<U" : ">U") : "|S",
@@ -337,24 +332,24 @@ static ddsc_status add_strings(npz_writer *z, const char *name, const measures *
     return npz_writer_add(z, name, descr, 1, &n, s.width * (s.unicode ? 4 : 1), fill_strings, &s);
 }
 
-static ddsc_status add_arrays(npz_writer *z, const measures *m)
+ddsc_status npz_add_items(npz_writer *z, const measures *m)
 {
     ddsc_status status = DDSC_OK;
     int64_t points[2] = {m->nnz, m->d}, support[2] = {m->v, m->d}, n_offsets = m->n + 1;
     if (measures_is_shared(m)) {
-        TRY(npz_writer_add(z, "support", FLOAT8, 2, support, 8, fill_support, m));
-        TRY(npz_writer_add(z, "indices", INT4, 1, &m->nnz, 4, fill_indices, m));
+        TRY(npz_writer_add(z, "support", NPZ_FLOAT8, 2, support, 8, fill_support, m));
+        TRY(npz_writer_add(z, "indices", NPZ_INT4, 1, &m->nnz, 4, fill_indices, m));
     } else {
-        TRY(npz_writer_add(z, "points", FLOAT8, 2, points, 8, fill_points, m));
+        TRY(npz_writer_add(z, "points", NPZ_FLOAT8, 2, points, 8, fill_points, m));
     }
-    TRY(npz_writer_add(z, "weights", FLOAT8, 1, &m->nnz, 8, fill_weights, m));
-    TRY(npz_writer_add(z, "offsets", INT8, 1, &n_offsets, 8, fill_offsets, m));
+    TRY(npz_writer_add(z, "weights", NPZ_FLOAT8, 1, &m->nnz, 8, fill_weights, m));
+    TRY(npz_writer_add(z, "offsets", NPZ_INT8, 1, &n_offsets, 8, fill_offsets, m));
     if (m->label)
-        TRY(npz_writer_add(z, "labels", INT4, 1, &m->n, 4, fill_labels, m));
+        TRY(npz_writer_add(z, "labels", NPZ_INT4, 1, &m->n, 4, fill_labels, m));
     if (m->label && m->n_names > 0)
-        TRY(add_strings(z, "label_names", m, class_name, m->n_names));
+        TRY(npz_add_strings(z, "label_names", class_name, m, m->n_names));
     if (m->id_text || m->n < m->n_rows)
-        TRY(add_strings(z, "ids", m, item_id, m->n));
+        TRY(npz_add_strings(z, "ids", item_id, m, m->n));
 done:
     return status;
 }
@@ -364,7 +359,7 @@ ddsc_status npz_write_measures(ddsc_context *ctx, const measures *m, io_writer *
     ddsc_status status = DDSC_OK;
     npz_writer *z = NULL;
     TRY(npz_writer_open(ctx, &z, w));
-    TRY(add_arrays(z, m));
+    TRY(npz_add_items(z, m));
     TRY(npz_writer_finish(z));
 done:
     npz_writer_close(z);

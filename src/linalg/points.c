@@ -83,6 +83,17 @@ void points_panel_add(points_panel *panel, const points *table, int64_t n, const
     }
 }
 
+points_panel points_panel_part(const points_panel *panel, const points *table, int64_t first,
+                               int64_t n)
+{
+    int64_t step = table->d <= POINTS_MAX_DIRECT ? 1 : table->d;
+    return (points_panel){.n = n,
+                          .room = panel->room,
+                          .x = panel->x + first * step,
+                          .norm2 = panel->norm2 + first,
+                          .row = panel->row + first};
+}
+
 /* One row against eight columns a time; where d is a constant the inner loop unrolls. */
 SIMD_INLINE void direct_row(int64_t d, const double *x, int64_t x_room, const double *y,
                             int64_t y_room, int64_t n, double *out)

@@ -35,6 +35,9 @@ void points_panel_load(points_panel *panel, const points *table, int64_t n, cons
 /* Append to what is there; what fits is the caller's business. */
 void points_panel_add(points_panel *panel, const points *table, int64_t n, const int32_t *index,
                       int64_t first);
+/* n points of a loaded panel from `first` on; borrows from it. */
+points_panel points_panel_part(const points_panel *panel, const points *table, int64_t first,
+                               int64_t n);
 /* out[p * ld + q] = |rows_p - columns_q|^2. */
 void points_distance2(const points *table, const points_panel *rows, const points_panel *columns,
                       double *out, int64_t ld);

@@ -36,7 +36,9 @@ struct mmd {
     points table;
     double *self;               /* s_i */
     int64_t side, strip, first; /* first: the column the field starts at */
+    bool half;                  /* the field sums over q <= v alone, half of q = v */
     double *field;              /* [block of MMD_LANES items][support row][lane] */
+    points_panel whole;         /* field: the table, laid out once */
     mmd_grid grid;
     mmd_worker *worker;
 };
@@ -47,14 +49,26 @@ static inline double *mmd_field_block(const mmd *s, int64_t item)
 {
     return s->field + (item - s->first) / MMD_LANES * s->m->v * MMD_LANES;
 }
+static inline int64_t mmd_field_lane(const mmd *s, int64_t item)
+{
+    return (item - s->first) % MMD_LANES;
+}
 
-/* s_i from g_p = sum_q a_q k(x_p, x_q) at the item's own points. */
+/* s_i from g_p = sum_q a_q k(x_p, x_q) at the item's own points, or half of it. */
 double mmd_self_term(const mmd *s, int64_t item, const double *g);
 
+/* The mean kernel over pairs of different points, pair by pair: no cancellation. */
+double mmd_self_by_pairs(const measures *m, const mmd_kernel *kernel, item_view item);
+
 ddsc_status field_fill(mmd *s, int64_t j0, int64_t j1);
+void field_tile(const mmd *s, const int64_t range[4], const uint8_t *wanted, double *d2,
+                int64_t ld);
 ddsc_status grid_open(mmd *s);
 void grid_close(mmd *s);
 ddsc_status grid_fill(mmd *s, int64_t j0, int64_t j1);
+/* w->stripe [cell][lane] = the product over the axes of one matrix each, applied to up to MMD_LANES
+ * items. */
+void grid_apply(const mmd *s, double *const *axis, const int64_t *items, int64_t n, mmd_worker *w);
 ddsc_status clouds_open(mmd *s);
 void clouds_tile(mmd *s, const int64_t range[4], const uint8_t *wanted, double *d2, int64_t ld,
                  mmd_worker *w);

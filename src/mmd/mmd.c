@@ -1,6 +1,8 @@
 /* The choice of way, the terms within items, and the assembly of tiles. */
 #include "mmd/mmd.h"
 
+#include <math.h>
+
 #include "linalg/linalg.h"
 #include "mmd/inside.h"
 
@@ -34,7 +36,9 @@ static double clouds_cost(const mmd *s)
 static double field_cost(const mmd *s)
 {
     double n = (double)s->m->n, v = (double)s->m->v, nnz = (double)s->m->nnz;
-    double n_strips = 1.0 + n / (double)field_strip(s);
+    double n_strips = ceil(n / (double)field_strip(s));
+    if (n_strips <= 1)
+        return 0.5 * v * v * kernel_cost(s) + 0.5 * nnz * v + n * nnz;
     return n_strips * v * v * kernel_cost(s) + nnz * v + 0.5 * n * nnz;
 }
 
@@ -107,11 +111,19 @@ static void worker_free(mmd *s, mmd_worker *w)
 
 static ddsc_status field_create(mmd *s)
 {
+    ddsc_status status = DDSC_OK;
     int64_t columns, items = (s->m->n + MMD_LANES - 1) / MMD_LANES * MMD_LANES;
     s->side = FIELD_SIDE;
     s->strip = field_strip(s);
     columns = BASE_MIN(s->strip, items);
-    return MEM_NEW(s->ctx, s->field, columns * s->m->v);
+    s->half = s->way == MMD_FIELD && s->strip >= s->m->n;
+    TRY(MEM_NEW(s->ctx, s->field, columns * s->m->v));
+    if (s->way == MMD_FIELD) {
+        TRY(points_panel_create(s->ctx, &s->whole, &s->table, s->m->v));
+        points_panel_load(&s->whole, &s->table, s->m->v, NULL, 0);
+    }
+done:
+    return status;
 }
 
 ddsc_status mmd_open(ddsc_context *ctx, mmd **out, const measures *m, const mmd_settings *set)
@@ -148,6 +160,7 @@ void mmd_close(mmd *s)
         worker_free(s, &s->worker[k]);
     mem_free(s->ctx, s->worker);
     mem_free(s->ctx, s->field);
+    points_panel_free(s->ctx, &s->whole);
     mem_free(s->ctx, s->self);
     grid_close(s);
     points_close(s->ctx, &s->table);
@@ -157,6 +170,11 @@ void mmd_close(mmd *s)
 mmd_way mmd_get_way(const mmd *s)
 {
     return s->way;
+}
+
+int64_t mmd_items(const mmd *s)
+{
+    return s->m->n;
 }
 
 int64_t mmd_side(const mmd *s)
@@ -172,36 +190,39 @@ int64_t mmd_strip(const mmd *s)
 /* ---- terms within an item ---- */
 
 /* sum_{p != q} a_p a_q and sum_{p != q} a_p a_q k_pq pair by pair: no cancellation. */
-static double self_by_pairs(const mmd *s, item_view item)
+double mmd_self_by_pairs(const measures *m, const mmd_kernel *kernel, item_view item)
 {
     double mass = 0, sum = 0;
     for (int64_t p = 0; p < item.n; p++)
         for (int64_t q = 0; q < p; q++) {
             double both = item.weight[p] * item.weight[q];
-            double r2 = la_distance2(s->m->d, measures_point(s->m, item.index[p]),
-                                     measures_point(s->m, item.index[q]));
+            double r2 = la_distance2(m->d, measures_point(m, item.index[p]),
+                                     measures_point(m, item.index[q]));
             mass += both;
-            sum += both * mmd_kernel_value(&s->set.kernel, r2);
+            sum += both * mmd_kernel_value(kernel, r2);
         }
-    return mass > 0 ? sum / mass : mmd_kernel_value(&s->set.kernel, 0);
+    return mass > 0 ? sum / mass : mmd_kernel_value(kernel, 0);
 }
 
 double mmd_self_term(const mmd *s, int64_t i, const double *g)
 {
     item_view item = measures_item(s->m, i);
     double own = mmd_kernel_value(&s->set.kernel, 0), sum = 0, left = 0, squares = 0;
+    double share = s->half ? 0.5 : 1.0;
     for (int64_t p = 0; p < item.n; p++) {
         double w = item.weight[p];
         sum += w * g[p];
-        left += w * (g[p] - w * own);
+        left += w * (g[p] - w * (share * own));
         squares += w * w;
     }
+    sum /= share;
+    left /= share;
     if (s->set.biased)
         return sum;
     /* One point holds nearly all the mass, or the kernel is so narrow that other points hardly
      * count: the difference has lost its digits. */
     if (1.0 - squares < 1e-3 || left < 1e-4 * own * squares)
-        return self_by_pairs(s, item);
+        return mmd_self_by_pairs(s->m, &s->set.kernel, item);
     return left / (1.0 - squares);
 }
 
@@ -219,7 +240,7 @@ static ddsc_status field_self_terms(void *arg, int64_t begin, int64_t end, int w
     double *g = s->worker[worker].g;
     for (int64_t i = a->first + begin; i < a->first + end; i++) {
         item_view item = measures_item(s->m, i);
-        const double *block = mmd_field_block(s, i) + (i - s->first) % MMD_LANES;
+        const double *block = mmd_field_block(s, i) + mmd_field_lane(s, i);
         for (int64_t p = 0; p < item.n; p++)
             g[p] = block[(int64_t)item.index[p] * MMD_LANES];
         s->self[i] = mmd_self_term(s, i, g);
@@ -237,31 +258,6 @@ ddsc_status mmd_prepare(mmd *s, int64_t j0, int64_t j1)
     TRY(parallel_for(s->ctx, j1 - j0, 64, field_self_terms, &(span){s, j0}));
 done:
     return status;
-}
-
-static bool lanes_wanted(const uint8_t *wanted, int64_t n)
-{
-    for (int64_t k = 0; k < n; k++)
-        if (wanted[k])
-            return true;
-    return false;
-}
-
-static void field_tile(const mmd *s, const int64_t range[4], const uint8_t *wanted, double *d2,
-                       int64_t ld)
-{
-    double cross[MMD_LANES];
-    for (int64_t j = range[2]; j < range[3]; j += MMD_LANES) {
-        int64_t n = BASE_MIN(MMD_LANES, range[3] - j), at = j - range[2];
-        for (int64_t i = range[0]; i < range[1]; i++) {
-            int64_t row = i - range[0];
-            if (wanted && !lanes_wanted(wanted + row * (range[3] - range[2]) + at, n))
-                continue;
-            mmd_gather(measures_item(s->m, i), mmd_field_block(s, j), cross);
-            for (int64_t k = 0; k < n; k++)
-                d2[row * ld + at + k] = (s->self[i] + s->self[j + k]) - 2.0 * cross[k];
-        }
-    }
 }
 
 ddsc_status mmd_tile(mmd *s, const int64_t range[4], const uint8_t *wanted, double *d2, int64_t ld,

@@ -12,18 +12,24 @@ enum {
 };
 
 typedef struct item_points {
-    double *x, *y, *matrix;
+    double *x, *y, *matrix, *norm2;
     int32_t *whole_x, *whole_y;
 } item_points;
 
+static bool keeps_matrix(int64_t n, int64_t m, int64_t d)
+{
+    return d >= MATRIX_DIM && n * m <= MATRIX_CELLS;
+}
+
 static void lay_out(item_points *p, arena *a, int64_t n, int64_t m, int64_t d)
 {
-    bool whole = d <= WHOLE_DIM, matrix = d >= MATRIX_DIM && n * m <= MATRIX_CELLS;
+    bool whole = d <= WHOLE_DIM, matrix = keeps_matrix(n, m, d);
     p->x = arena_take(a, n * d, sizeof *p->x);
     p->y = arena_take(a, m * d, sizeof *p->y);
     p->whole_x = arena_take(a, whole ? n * d : 0, sizeof *p->whole_x);
     p->whole_y = arena_take(a, whole ? m * d : 0, sizeof *p->whole_y);
     p->matrix = arena_take(a, matrix ? n * m : 0, sizeof *p->matrix);
+    p->norm2 = arena_take(a, matrix ? n + m : 0, sizeof *p->norm2);
 }
 
 /* Squares leave the number range long before coordinates do: far from 1, points are scaled by a
@@ -94,18 +100,38 @@ static ddsc_status solve_same(exact_solver *s, exact_result *result, item_view x
     return DDSC_OK;
 }
 
-static void make_cost(cost_rows *cost, exact_solver *s, const item_points *p, int64_t n, int64_t m,
-                      int64_t d)
+/* Costs by products into the matrix; false: the dimension or the size of the points forbids it. */
+static bool fill_matrix(const exact_solver *s, const item_points *p, const measures *mx, int64_t i,
+                        const measures *my, int64_t j)
 {
-    *cost = (cost_rows){
-        .k = s->k, .n = n, .m = m, .d = d, .stride = m, .x = p->x, .y = p->y, .cap = INFINITY};
+    item_view a = measures_item(mx, i), b = measures_item(my, j);
+    if (mx->d < PRODUCT_DIM || !keeps_matrix(a.n, b.n, mx->d))
+        return false;
+    if (ahead_fill(&s->ahead, p->matrix, mx, i, my, j))
+        return true;
+    point_list x = {mx, a.n, a.index}, y = {my, b.n, b.index};
+    double largest = cost_norms(&x, p->norm2);
+    if (!cost_products_fit(fmax(largest, cost_norms(&y, p->norm2 + a.n))))
+        return false;
+    cost_products(p->matrix, &x, p->norm2, &y, p->norm2 + a.n);
+    return true;
+}
+
+/* Costs from the points gathered; the matrix may be there already. */
+static void make_cost(cost_rows *cost, exact_solver *s, const item_points *p, bool filled)
+{
+    int64_t n = cost->n, m = cost->m, d = cost->d;
+    cost->stride = m;
+    cost->x = p->x;
+    cost->y = p->y;
     if (d <= WHOLE_DIM && to_whole(p->whole_x, p->x, n * d) && to_whole(p->whole_y, p->y, m * d)) {
         cost->whole_x = p->whole_x;
         cost->whole_y = p->whole_y;
     }
-    if (d < MATRIX_DIM || n * m > MATRIX_CELLS)
+    if (!keeps_matrix(n, m, d))
         return;
-    s->k->distances(p->matrix, p->x, p->y, m, d, n, m);
+    if (!filled)
+        s->k->distances(p->matrix, p->x, p->y, m, d, n, m);
     cost->dense = p->matrix;
 }
 
@@ -130,6 +156,7 @@ ddsc_status exact_solve_items(exact_solver *solver, exact_result *result, const 
     item_view x = measures_item(mx, i), y = measures_item(my, j);
     item_points p;
     cost_rows cost;
+    int exponent = 0;
     ddsc_status status = DDSC_OK;
     if (same_item(mx, x, my, y)) {
         status = solve_same(solver, result, x);
@@ -142,10 +169,16 @@ ddsc_status exact_solve_items(exact_solver *solver, exact_result *result, const 
         a = (arena){solver->given.block, 0};
         lay_out(&p, &a, x.n, y.n, mx->d);
     }
-    int exponent = gather(solver->k, &p, mx, x, my, y);
-    if (exponent)
-        solver->start = NULL; /* it is in other units */
-    make_cost(&cost, solver, &p, x.n, y.n, mx->d);
+    bool filled = fill_matrix(solver, &p, mx, i, my, j);
+    cost = (cost_rows){.k = solver->k, .n = x.n, .m = y.n, .d = mx->d, .cap = INFINITY};
+    if (filled && x.n <= SMALL_SIDE && y.n <= SMALL_SIDE) {
+        cost.dense = p.matrix; /* nothing else is asked of small problems */
+    } else {
+        exponent = gather(solver->k, &p, mx, x, my, y);
+        if (exponent)
+            solver->start = NULL; /* it is in other units */
+        make_cost(&cost, solver, &p, filled);
+    }
     TRY(solve_ordinary(solver, result, x.weight, y.weight, &cost, max_pivots));
     if (exponent)
         scale_back(solver, result, 2 * exponent);

@@ -17,6 +17,11 @@ typedef struct pair_ij {
     int32_t i, j;
 } pair_ij;
 
+/* Tile `number` of n items in blocks of `side`: column by column, rows up to the diagonal. */
+pair_tile tile_number(int64_t n, int64_t side, int64_t number);
+/* Its pairs: all above the diagonal. */
+int64_t tile_pairs(const pair_tile *t);
+
 static inline bool tile_wants(const pair_tile *t, int64_t i, int64_t j)
 {
     return i < j && (!t->wanted || t->wanted[(i - t->i0) * (t->j1 - t->j0) + (j - t->j0)]);
@@ -37,6 +42,7 @@ typedef struct pair_plan {
 } pair_plan;
 
 struct pair_pruning;
+struct pair_screen;
 
 typedef struct pair_backend {
     const char *name;
@@ -55,6 +61,9 @@ typedef struct pair_backend {
      * ascending order, from the calling thread; may use parallel_for. */
     ddsc_status (*prepare)(void *state, int64_t j0, int64_t j1);
     const struct pair_pruning *pruning; /* NULL: no lower bounds, every pair is computed */
+    /* Optional: bounds of all pairs by one product of float matrices, see screen.h. Tiles of one
+     * pair must then be cheap, and values a function of the pair alone. */
+    ddsc_status (*screen)(void *state, struct pair_screen *screen);
 } pair_backend;
 
 typedef struct pair_cut {
@@ -82,11 +91,13 @@ typedef struct pair_pruning {
     bool (*pays)(const void *state);
 } pair_pruning;
 
-extern const pair_backend backend_w2, backend_sinkhorn, backend_mmd, backend_lot;
+extern const pair_backend backend_w2, backend_sinkhorn, backend_mmd, backend_lot, backend_features;
 extern const pair_backend bound_w2; /* lower bounds of backend_w2 */
 double bound_w2_closer(const void *state, int64_t i, int64_t j, double enough);
 
 const pair_backend *backend_find(ddsc_metric metric);
+/* The one for these settings: an approximation where they ask for it. */
+const pair_backend *backend_for(const ddsc_metric_settings *settings);
 
 /* ---- settings: defaults, then the caller's fields, then every one checked (given NULL: defaults)
  */
@@ -116,6 +127,11 @@ typedef void (*tile_sink)(void *arg, const pair_tile *tile, const double *d2, in
 ddsc_status tiles_run(ddsc_context *ctx, int64_t n, const pair_backend *backend, void *state,
                       double sample, tile_sink sink, void *sink_arg, ddsc_pair_stats *stats);
 
+/* Only the pairs of one of the first n_old items and a later one; 0 < n_old < n. */
+ddsc_status tiles_run_across(ddsc_context *ctx, int64_t n_old, int64_t n,
+                             const pair_backend *backend, void *state, tile_sink sink,
+                             void *sink_arg, ddsc_pair_stats *stats);
+
 /* n x n (or condensed) distances of an opened backend into out. */
 ddsc_status matrix_fill(ddsc_context *ctx, double *out, ddsc_pair_stats *stats, int64_t n,
                         const pair_backend *backend, void *state, bool condensed, bool squared);
@@ -124,16 +140,43 @@ ddsc_status neighbors_search(ddsc_context *ctx, ddsc_graph **out, ddsc_pair_stat
                              const pair_backend *backend, void *state,
                              const ddsc_graph_settings *settings);
 
+/* The same by a screen, where the backend has one and it pays. */
+ddsc_status search_run(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *stats, int64_t n,
+                       const pair_backend *backend, void *state, const ddsc_graph_settings *set);
+
+/* The tau-NN graph of a set, by whichever search the settings ask for; they are checked here. */
+ddsc_status neighbors_make(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *stats,
+                           const measures *m, const ddsc_metric_settings *metric,
+                           const ddsc_graph_settings *settings);
 /* The same graph without most of the solves: see pruned.c. */
 ddsc_status pruned_search(ddsc_context *ctx, ddsc_graph **out, ddsc_pair_stats *stats,
                           const pair_job *job, const pair_backend *backend, void *state,
                           const ddsc_graph_settings *settings);
+
+/* ---- across: the tau nearest among the first n_old items for each of the others ---- */
+
+typedef struct across_problem {
+    const measures *m; /* old items, then new ones */
+    int64_t n_old, tau;
+    ddsc_exact_graph exact_graph;
+} across_problem;
+
+/* The list of new item c (item n_old + c of the set) is column c. */
+ddsc_status across_run(ddsc_context *ctx, ddsc_graph **out, ddsc_pair_stats *stats,
+                       const across_problem *problem, const ddsc_metric_settings *metric);
+/* With an open backend: every pair, or with bounds only those that may matter. */
+ddsc_status across_search(ddsc_context *ctx, ddsc_graph **out, ddsc_pair_stats *stats,
+                          const across_problem *problem, const pair_backend *backend, void *state);
+ddsc_status across_search_pruned(ddsc_context *ctx, ddsc_graph **out, ddsc_pair_stats *stats,
+                                 const across_problem *problem, const pair_job *job,
+                                 const pair_backend *backend, void *state);
 
 /* Euclidean distance between rows: a backend with a state of its own, no measures behind it. The
  * rows are borrowed until close. */
 extern const pair_backend backend_vectors;
 ddsc_status vectors_open(ddsc_context *ctx, void **state, int64_t n, int64_t dim,
                          const double *rows);
+ddsc_status vectors_screen(void *state, struct pair_screen *screen);
 
 /* ---- the tau nearest of each item, kept in heaps that live in the graph's arrays ---- */
 

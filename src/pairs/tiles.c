@@ -18,6 +18,7 @@ typedef struct walk {
     const pair_backend *backend;
     void *state;
     int64_t n, side;
+    int64_t n_old;      /* only pairs of one of the first n_old items and a later one; 0: all */
     int64_t first_tile; /* of the strip at work */
     double sample;
     tile_sink sink;
@@ -40,6 +41,15 @@ void pair_stats_merge(ddsc_pair_stats *into, const ddsc_pair_stats *from)
     into->bandwidth = BASE_MAX(into->bandwidth, from->bandwidth);
     into->reference_size = BASE_MAX(into->reference_size, from->reference_size);
     into->seconds += from->seconds;
+    into->n_checked = BASE_MAX(into->n_checked, from->n_checked);
+    into->check_median = BASE_MAX(into->check_median, from->check_median);
+    into->check_high = BASE_MAX(into->check_high, from->check_high);
+    into->check_max = BASE_MAX(into->check_max, from->check_max);
+    into->n_features = BASE_MAX(into->n_features, from->n_features);
+    into->n_components = BASE_MAX(into->n_components, from->n_components);
+    into->reduction_error = BASE_MAX(into->reduction_error, from->reduction_error);
+    into->recall = BASE_MAX(into->recall, from->recall);
+    into->n_recall_rows = BASE_MAX(into->n_recall_rows, from->n_recall_rows);
 }
 
 /* Tiles before block column J. */
@@ -60,16 +70,15 @@ static int64_t block_column(int64_t t)
     return block;
 }
 
-static pair_tile tile_at(const walk *w, int64_t t)
+pair_tile tile_number(int64_t n, int64_t side, int64_t number)
 {
-    int64_t column = block_column(t), row = t - tiles_before(column);
-    int64_t i0 = row * w->side, j0 = column * w->side;
+    int64_t column = block_column(number), row = number - tiles_before(column);
+    int64_t i0 = row * side, j0 = column * side;
     return (pair_tile){
-        .i0 = i0, .i1 = BASE_MIN(w->n, i0 + w->side), .j0 = j0, .j1 = BASE_MIN(w->n, j0 + w->side)};
+        .i0 = i0, .i1 = BASE_MIN(n, i0 + side), .j0 = j0, .j1 = BASE_MIN(n, j0 + side)};
 }
 
-/* Pairs of the tile: all above the diagonal. */
-static int64_t tile_pairs(const pair_tile *t)
+int64_t tile_pairs(const pair_tile *t)
 {
     int64_t rows = t->i1 - t->i0;
     return t->i0 == t->j0 ? rows * (rows - 1) / 2 : rows * (t->j1 - t->j0);
@@ -88,6 +97,28 @@ static int64_t draw_sample(const walk *w, pair_tile *t, uint8_t *wanted)
         }
     t->wanted = wanted;
     return count;
+}
+
+/* Pairs across n_old, and the mask of them where the tile has others too. */
+static int64_t mark_across(const walk *w, pair_tile *t, uint8_t *wanted)
+{
+    int64_t columns = t->j1 - t->j0, rows = BASE_MAX(0, BASE_MIN(t->i1, w->n_old) - t->i0);
+    int64_t later = BASE_MAX(0, t->j1 - BASE_MAX(t->j0, w->n_old));
+    if (rows * later == (t->i1 - t->i0) * columns)
+        return rows * later;
+    for (int64_t i = t->i0; i < t->i1; i++)
+        for (int64_t j = t->j0; j < t->j1; j++)
+            wanted[(i - t->i0) * columns + (j - t->j0)] = i < w->n_old && j >= w->n_old;
+    t->wanted = wanted;
+    return rows * later;
+}
+
+/* The pairs of the tile that are asked for. */
+static int64_t choose_pairs(const walk *w, pair_tile *t, uint8_t *wanted)
+{
+    if (w->n_old > 0)
+        return mark_across(w, t, wanted);
+    return w->sample < 1 ? draw_sample(w, t, wanted) : tile_pairs(t);
 }
 
 /* Every value must be finite; negative ones are counted, -0 becomes 0. */
@@ -121,16 +152,15 @@ done:
 static ddsc_status do_tile(walk *w, int64_t t, worker_room *room, int worker)
 {
     ddsc_status status = DDSC_OK;
-    pair_tile tile = tile_at(w, t);
-    int64_t all = tile_pairs(&tile);
-    int64_t asked = w->sample < 1 ? draw_sample(w, &tile, room->wanted) : all;
+    pair_tile tile = tile_number(w->n, w->side, t);
+    int64_t asked = choose_pairs(w, &tile, room->wanted);
     if (asked > 0) {
         TRY(w->backend->tile(w->state, &tile, room->d2, w->side, worker, &room->stats));
         TRY(check_values(w, &tile, room->d2, &room->stats.n_clamped));
         w->sink(w->sink_arg, &tile, room->d2, w->side);
     }
     room->n_solved += asked;
-    progress_add(w->ctx, all);
+    progress_add(w->ctx, w->n_old > 0 ? asked : tile_pairs(&tile));
 done:
     return status;
 }
@@ -153,8 +183,11 @@ static ddsc_status walk_strips(walk *w, int64_t strip)
         int64_t j1 = BASE_MIN(w->n, j0 + strip);
         if (w->backend->prepare)
             TRY(w->backend->prepare(w->state, j0, j1));
-        w->first_tile = tiles_before(j0 / w->side);
+        /* Block columns of old items alone have no pair across. */
+        w->first_tile = tiles_before(BASE_MAX(j0, w->n_old) / w->side);
         int64_t end = tiles_before((j1 + w->side - 1) / w->side);
+        if (end <= w->first_tile)
+            continue;
         TRY(parallel_for(w->ctx, end - w->first_tile, 1, walk_tiles, w));
     }
 done:
@@ -167,7 +200,7 @@ static ddsc_status rooms_create(walk *w)
     TRY(MEM_ZERO(w->ctx, w->room, w->n_workers));
     for (int k = 0; k < w->n_workers; k++) {
         TRY(MEM_NEW(w->ctx, w->room[k].d2, w->side * w->side));
-        if (w->sample < 1)
+        if (w->sample < 1 || w->n_old > 0)
             TRY(MEM_NEW(w->ctx, w->room[k].wanted, w->side * w->side));
     }
 done:
@@ -195,26 +228,49 @@ static void stats_collect(const walk *w, int64_t n_pairs, ddsc_pair_stats *stats
     stats->n_solved = n_solved;
 }
 
+static ddsc_status walk_run(walk *w, int64_t n_pairs, ddsc_pair_stats *stats)
+{
+    ddsc_status status = DDSC_OK;
+    pair_plan plan = {.tile_side = w->backend->tile_side};
+    if (w->backend->plan)
+        w->backend->plan(w->state, &plan);
+    w->side = BASE_MAX(1, BASE_MIN(plan.tile_side, w->n));
+    w->n_workers = parallel_width(w->ctx);
+    TRY(rooms_create(w));
+    progress_begin(w->ctx, "distances", n_pairs);
+    if (n_pairs > 0)
+        TRY(walk_strips(w, plan.strip > 0 ? plan.strip : w->n));
+    progress_end(w->ctx);
+    stats_collect(w, n_pairs, stats);
+done:
+    rooms_free(w);
+    return status;
+}
+
 ddsc_status tiles_run(ddsc_context *ctx, int64_t n, const pair_backend *backend, void *state,
                       double sample, tile_sink sink, void *sink_arg, ddsc_pair_stats *stats)
 {
-    ddsc_status status = DDSC_OK;
-    pair_plan plan = {.tile_side = backend->tile_side};
-    if (backend->plan)
-        backend->plan(state, &plan);
-    walk w = {.ctx = ctx, .backend = backend, .state = state, .n = n, .sample = sample};
-    w.side = BASE_MAX(1, BASE_MIN(plan.tile_side, n));
-    w.sink = sink;
-    w.sink_arg = sink_arg;
-    w.n_workers = parallel_width(ctx);
-    int64_t n_pairs = n < 2 ? 0 : n * (n - 1) / 2;
-    TRY(rooms_create(&w));
-    progress_begin(ctx, "distances", n_pairs);
-    if (n_pairs > 0)
-        TRY(walk_strips(&w, plan.strip > 0 ? plan.strip : n));
-    progress_end(ctx);
-    stats_collect(&w, n_pairs, stats);
-done:
-    rooms_free(&w);
-    return status;
+    walk w = {.ctx = ctx,
+              .backend = backend,
+              .state = state,
+              .n = n,
+              .sample = sample,
+              .sink = sink,
+              .sink_arg = sink_arg};
+    return walk_run(&w, n < 2 ? 0 : n * (n - 1) / 2, stats);
+}
+
+ddsc_status tiles_run_across(ddsc_context *ctx, int64_t n_old, int64_t n,
+                             const pair_backend *backend, void *state, tile_sink sink,
+                             void *sink_arg, ddsc_pair_stats *stats)
+{
+    walk w = {.ctx = ctx,
+              .backend = backend,
+              .state = state,
+              .n = n,
+              .n_old = n_old,
+              .sample = 1,
+              .sink = sink,
+              .sink_arg = sink_arg};
+    return walk_run(&w, n_old * (n - n_old), stats);
 }

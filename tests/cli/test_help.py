@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 VERBS = ["cluster", "distance", "neighbors", "embed", "text", "convert", "generate", "score",
-         "info", "demo"]
+         "assign", "report", "info", "demo"]
 
 
 def test_program_help_lists_the_verbs_in_order(ddsc):

@@ -254,6 +254,28 @@ static void test_matrix(void **state)
     ddsc_context_destroy(ctx);
 }
 
+static void test_rows(void **state)
+{
+    (void)state;
+    ddsc_context *ctx = test_context(1, 0);
+    double a[6] = {0, NAN, -3, 1e-300, 7, 8}, *b = NULL;
+    int64_t n, columns;
+    const char *path = folder_file(&room, "rows.npy");
+    assert_ok(ctx, ddsc_matrix_write(ctx, a, 3, 2, path, 1), "write");
+    assert_ok(ctx, ddsc_rows_read(ctx, &b, &n, &columns, path), "read");
+    assert_true(n == 3 && columns == 2);
+    assert_memory_equal(a, b, sizeof a);
+    ddsc_release(ctx, b);
+    assert_ok(ctx, ddsc_matrix_write(ctx, a, 6, 0, folder_file(&room, "v.npy"), 1), "vector");
+    ddsc_status status = ddsc_rows_read(ctx, &b, &n, &columns, folder_file(&room, "v.npy"));
+    assert_message(ctx, status, DDSC_ERROR_INPUT, "vector", "(6,)|rows and columns");
+    assert_null(b);
+    status = ddsc_rows_read(ctx, &b, &n, &columns, folder_text(&room, "t.npy", "id,label\n"));
+    assert_message(ctx, status, DDSC_ERROR_INPUT, "not npy", "t.npy");
+    assert_int_equal(ddsc_rows_read(ctx, NULL, &n, &columns, path), DDSC_ERROR_ARGUMENT);
+    ddsc_context_destroy(ctx);
+}
+
 static void test_mtx(void **state)
 {
     (void)state;
@@ -554,23 +576,15 @@ static void test_allocations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_clouds),
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_shared),
-        cmocka_unit_test(test_zip64),
-        cmocka_unit_test(test_same_bytes),
-        cmocka_unit_test(test_matrix),
-        cmocka_unit_test(test_mtx),
-        cmocka_unit_test(test_labels),
-        cmocka_unit_test(test_labels_out),
-        cmocka_unit_test(test_graph),
-        cmocka_unit_test(test_overwrite),
-        cmocka_unit_test(test_race),
-        cmocka_unit_test(test_abort),
-        cmocka_unit_test(test_places),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_allocations),
-        cmocka_unit_test(test_other_allocations),
+        cmocka_unit_test(test_clouds),      cmocka_unit_test(test_names),
+        cmocka_unit_test(test_shared),      cmocka_unit_test(test_zip64),
+        cmocka_unit_test(test_same_bytes),  cmocka_unit_test(test_matrix),
+        cmocka_unit_test(test_rows),        cmocka_unit_test(test_mtx),
+        cmocka_unit_test(test_labels),      cmocka_unit_test(test_labels_out),
+        cmocka_unit_test(test_graph),       cmocka_unit_test(test_overwrite),
+        cmocka_unit_test(test_race),        cmocka_unit_test(test_abort),
+        cmocka_unit_test(test_places),      cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_allocations), cmocka_unit_test(test_other_allocations),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

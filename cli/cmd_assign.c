@@ -1,0 +1,234 @@
+/* ddsc assign: labels for new items from the model of an earlier clustering. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "options.h"
+#include "report.h"
+
+typedef struct assign_result {
+    session *s;
+    const char *path; /* of the model */
+    ddsc_model *model;
+    ddsc_model_view view;
+    cli_input in;
+    int32_t *label, *far; /* by input row; -1 and 0 for dropped items */
+    double *confidence, *distance;
+    int64_t *size; /* new items of each cluster */
+    int64_t n_far;
+    double mean_confidence;
+    ddsc_pair_stats stats;
+    bool scored;
+    ddsc_scores scores;
+} assign_result;
+
+/* Item values to their rows, the others `empty`; from the end, because rows lie at or after items.
+ */
+static void spread(double *values, const ddsc_measures_view *view, double empty)
+{
+    int64_t item = view->n_items - 1;
+    for (int64_t row = view->n_rows - 1; row >= 0; row--) {
+        bool kept = item >= 0 && view->row[item] == row;
+        values[row] = kept ? values[item] : empty;
+        item -= kept;
+    }
+}
+
+static void take_rows(assign_result *r, const int32_t *label, const int32_t *far)
+{
+    const ddsc_measures_view *in = &r->in.view;
+    r->size = cli_allocate((size_t)r->view.k, sizeof *r->size);
+    for (int64_t i = 0; i < in->n_items; i++) {
+        r->size[label[i]]++;
+        r->n_far += far[i];
+        r->mean_confidence += r->confidence[i] / (double)in->n_items;
+    }
+    r->label = output_row_labels(label, in);
+    r->far = output_row_labels(far, in);
+    for (int64_t row = 0; row < in->n_rows; row++)
+        r->far[row] = r->far[row] > 0;
+    spread(r->confidence, in, 0);
+    spread(r->distance, in, 0);
+}
+
+static bool compute(assign_result *r, int *code)
+{
+    session *s = r->s;
+    size_t n = (size_t)r->in.view.n_rows;
+    int32_t *label = cli_allocate(n, sizeof *label), *far = cli_allocate(n, sizeof *far);
+    r->confidence = cli_allocate(n, sizeof *r->confidence);
+    r->distance = cli_allocate(n, sizeof *r->distance);
+    bool good = session_ok(s,
+                           ddsc_assign_run(s->ctx, label, r->confidence, r->distance, far,
+                                           &r->stats, r->model, r->in.measures, NULL),
+                           code);
+    if (good)
+        take_rows(r, label, far);
+    if (good && r->in.view.label) {
+        r->scored = true;
+        good = session_ok(
+            s, ddsc_scores_run(s->ctx, &r->scores, r->in.view.n_rows, r->label, r->in.view.label),
+            code);
+    }
+    free(label);
+    free(far);
+    return good;
+}
+
+static bool write_table(assign_result *r, int *code)
+{
+    text t = {0};
+    text_add(&t, "id,label,confidence,far\n");
+    for (int64_t row = 0; row < r->in.view.n_rows; row++) {
+        text_add_csv(&t, ddsc_measures_get_id(r->in.measures, row));
+        text_addf(&t, ",%" PRId32 ",", r->label[row]);
+        text_add_double(&t, r->confidence[row]);
+        text_addf(&t, ",%" PRId32 "\n", r->far[row]);
+    }
+    bool good = output_text(r->s, &t, r->s->opt.output, false, code);
+    text_free(&t);
+    return good;
+}
+
+static void put_items(json_t *root, const assign_result *r)
+{
+    json_t *labels = json_put_array(root, "labels");
+    json_t *confidence = json_put_array(root, "confidence"), *far = json_put_array(root, "far");
+    json_t *distance = json_put_array(root, "distance");
+    for (int64_t row = 0; row < r->in.view.n_rows; row++) {
+        json_add(labels, json_integer(r->label[row]));
+        json_add(confidence, json_real(r->confidence[row]));
+        json_add(far, json_integer(r->far[row]));
+        json_add(distance, json_real(r->distance[row]));
+    }
+}
+
+static json_t *summary_json(const assign_result *r)
+{
+    json_t *root = json_object();
+    json_put_count(root, "n", r->in.view.n_rows);
+    json_put_count(root, "items", r->in.view.n_items);
+    json_t *model = json_put_object(root, "model");
+    json_put_text(model, "path", r->path);
+    json_put_count(model, "items", r->view.n_items);
+    json_put_count(model, "dim", r->view.dim);
+    json_put_count(model, "k", r->view.k);
+    json_put_count(model, "tau", r->view.tau);
+    json_put_text(model, "metric", choice_name(choices_metric, (int)r->view.metric));
+    json_t *sizes = json_put_array(root, "sizes");
+    for (int64_t c = 0; c < r->view.k; c++)
+        json_add(sizes, json_integer(r->size[c]));
+    json_put_real(root, "mean_confidence", r->mean_confidence);
+    json_put_count(root, "n_far", r->n_far);
+    json_put_real(root, "far_distance", r->view.far_distance);
+    json_put_count(root, "far_neighbour", r->view.far_neighbour);
+    json_put_pairs(json_put_object(root, "pairs"), &r->stats);
+    if (r->scored)
+        json_put_scores(json_put_object(root, "scores"), &r->scores);
+    if (!r->s->opt.output)
+        put_items(root, r);
+    json_put_bool(root, "converged", !r->s->not_converged);
+    json_put_real(root, "seconds", r->stats.seconds);
+    return root;
+}
+
+static void summary(const assign_result *r)
+{
+    text t = {0};
+    text_add_count(&t, r->in.view.n_items);
+    text_addf(&t, " new items into %" PRId64 " clusters of ", r->view.k);
+    text_add_count(&t, r->view.n_items);
+    text_addf(&t, " items by %s: mean confidence %.3f, far away ",
+              choice_name(choices_metric, (int)r->view.metric), r->mean_confidence);
+    text_add_count(&t, r->n_far);
+    text_add(&t, ", solved ");
+    text_add_count(&t, r->stats.n_solved);
+    text_add(&t, " of ");
+    text_add_count(&t, r->stats.n_pairs);
+    text_addf(&t, " pairs in %.2f s\n", r->stats.seconds);
+    if (r->scored)
+        text_addf(&t, "  scores       AMI %.4f, ARI %.4f, NMI %.4f, purity %.4f against %s\n",
+                  r->scores.ami, r->scores.ari, r->scores.nmi, r->scores.purity, r->in.truth_name);
+    output_summary(r->s, &t);
+    text_free(&t);
+}
+
+/* The share of far items that is more than chance: one in a hundred is flagged anyway. */
+static void warn(const assign_result *r)
+{
+    if (10 * r->n_far > r->in.view.n_items)
+        message_warning(r->s,
+                        "%" PRId64 " of %" PRId64
+                        " items are farther from the model's items than those are from each other: "
+                        "their labels mean little",
+                        r->n_far, r->in.view.n_items);
+}
+
+static bool deliver(assign_result *r, int *code)
+{
+    session *s = r->s;
+    if ((!s->opt.json || s->opt.output) && !write_table(r, code))
+        return false;
+    if (s->opt.json && !json_print(s, summary_json(r), code))
+        return false;
+    summary(r);
+    warn(r);
+    return true;
+}
+
+/* The first operand is the model, the others are read as in every verb. */
+static bool open_all(assign_result *r, int *code)
+{
+    session *s = r->s;
+    if (!session_ok(s, ddsc_model_read(s->ctx, &r->model, r->path), code))
+        return false;
+    ddsc_model_get_view(r->model, &r->view);
+    s->opt.operand++;
+    s->opt.n_operands--;
+    bool good = input_open(s, &r->in, code);
+    s->opt.operand--;
+    s->opt.n_operands++;
+    return good;
+}
+
+static int run(session *s)
+{
+    int code = EXIT_GOOD;
+    assign_result r = {.s = s, .path = s->opt.operand[0]};
+    const cli_options *o = &s->opt;
+    if (o->json && o->output && output_is_stdout(o->output))
+        return message_usage(s->verb, "--json and -o - both want standard output");
+    if (!output_check_file(s, o->output, &code))
+        return code;
+    if (open_all(&r, &code) && compute(&r, &code) && deliver(&r, &code))
+        code = session_exit(s);
+    free(r.label);
+    free(r.far);
+    free(r.confidence);
+    free(r.distance);
+    free(r.size);
+    input_close(&r.in);
+    ddsc_model_destroy(r.model);
+    return code;
+}
+
+static const option_group *const groups[] = {
+    &group_file_output, &group_truth, &group_input, &group_subset, &group_run, &group_help, NULL};
+
+const cli_verb verb_assign = {
+    .name = "assign",
+    .operands = "MODEL INPUT... [-o LABELS.csv]",
+    .min_operands = 2,
+    .max_operands = -1,
+    .summary = "labels for new items from an earlier cluster result",
+    .description =
+        "Puts the items of INPUT into the clusters of MODEL, the model.npz of a `ddsc cluster -o "
+        "DIR` run. Each new item is compared with the old ones exactly, by the metric of that "
+        "run; the eigenvectors are extended to it and the nearest centre gives the label. "
+        "confidence is 0 half-way between two clusters and 1 at a centre. far is 1 for an item "
+        "whose 7th nearest old item is farther away than that of 99 in 100 old items.",
+    .groups = groups,
+    .examples = "ddsc assign result/model.npz new.npz\tid, label, confidence, far as csv\n"
+                "ddsc assign result/model.npz new.npz --truth classes.csv -o labels.csv\tscored\n"
+                "ddsc assign result/model.npz new.npz --json\tfor machines\n",
+    .run = run,
+};

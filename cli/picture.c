@@ -1,0 +1,71 @@
+/* Small pictures of planar items. */
+#include <math.h>
+#include <string.h>
+
+#include "charts.h"
+
+bool report_has_pictures(const report_data *d)
+{
+    return d->measures && d->items.dim == 2 && d->items.n_support > 0;
+}
+
+/* Whole numbers one apart, from 0 or a little later: pixels by row and column, as image files give
+ * them. */
+static bool is_image(const ddsc_measures_view *v)
+{
+    for (int c = 0; c < 2; c++)
+        if (!v->is_grid || v->grid_step[c] != 1 || v->grid_origin[c] < 0 ||
+            v->grid_origin[c] != floor(v->grid_origin[c]) ||
+            v->grid_origin[c] > (double)v->grid_shape[c])
+            return false;
+    return true;
+}
+
+picture_frame picture_frame_for(const ddsc_measures_view *v, int side)
+{
+    double high[2] = {-INFINITY, -INFINITY};
+    picture_frame f = {.low = {INFINITY, INFINITY}, .image = is_image(v), .side = side};
+    for (int64_t p = 0; p < v->n_support; p++)
+        for (int c = 0; c < 2; c++) {
+            f.low[c] = fmin(f.low[c], v->support[2 * p + c]);
+            high[c] = fmax(high[c], v->support[2 * p + c]);
+        }
+    if (f.image) {
+        double longest = fmax(v->grid_origin[0] + (double)v->grid_shape[0],
+                              v->grid_origin[1] + (double)v->grid_shape[1]);
+        f.low[0] = f.low[1] = -0.5;
+        if (longest <= side)
+            f.side = (int)longest;
+        f.scale = f.side / longest;
+        return f;
+    }
+    double wide = fmax(high[0] - f.low[0], high[1] - f.low[1]);
+    f.scale = wide > 0 && isfinite(wide) ? (side - 1) / wide : 1;
+    for (int c = 0; c < 2; c++) /* centred along the shorter axis, half a cell of margin */
+        f.low[c] -= (side / f.scale - (high[c] - f.low[c])) / 2;
+    return f;
+}
+
+static int cell_of(const picture_frame *f, double place, int axis)
+{
+    double cell = floor(f->scale * (place - f->low[axis]));
+    return (int)fmin(fmax(cell, 0), f->side - 1);
+}
+
+/* Mass to darkness; square roots keep light points visible. */
+void picture_draw(unsigned char *cells, const picture_frame *f, const ddsc_measures_view *v,
+                  int64_t item)
+{
+    double mass[PICTURE_MAX_SIDE * PICTURE_MAX_SIDE] = {0}, top = 0;
+    for (int64_t p = v->offset[item]; p < v->offset[item + 1]; p++) {
+        const double *at = v->support + 2 * (int64_t)v->index[p];
+        int row = f->image ? cell_of(f, at[0], 0) : f->side - 1 - cell_of(f, at[1], 1);
+        int column = f->image ? cell_of(f, at[1], 1) : cell_of(f, at[0], 0);
+        mass[row * f->side + column] += v->weight[p];
+        top = fmax(top, mass[row * f->side + column]);
+    }
+    for (int c = 0; c < f->side * f->side; c++) {
+        double share = top > 0 ? mass[c] / top : 0;
+        cells[c] = (unsigned char)lround((PICTURE_LEVELS - 1) * (f->image ? share : sqrt(share)));
+    }
+}

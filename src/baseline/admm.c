@@ -1,0 +1,181 @@
+/* Bregman ADMM for free-support barycenters (Ye, Wu, Wang, Li 2017): two copies of each plan, P
+ * with the item's weights and Q with the centre's, drawn together by multipliers L = rho dual.
+ * Plans are kept from run to run, so that a later run goes on where the last one stopped. */
+#include <math.h>
+#include <string.h>
+
+#include "baseline/baseline.h"
+#include "baseline/plan_kernels.h"
+
+enum { ROUNDS_A_MOVE = 10 };
+static const double settled_at = 1e-4; /* L1 change of a plan of mass 1, both ways */
+
+typedef struct admm {
+    fit *f;
+    double factor; /* rho in units of the mean cost */
+    double *rho;   /* by cluster */
+    int64_t *at;   /* where the plans of an item begin */
+    double *q, *dual, *kernel;
+    bool *fresh;        /* the item has no plans yet */
+    bool renew, moving; /* this round: new costs first; moments and residuals after */
+} admm;
+
+static int64_t admm_extra(int64_t d, const method_settings *set)
+{
+    (void)d;
+    (void)set;
+    return 0;
+}
+
+static void admm_close(void *state)
+{
+    admm *a = state;
+    if (!a)
+        return;
+    ddsc_context *ctx = a->f->ctx;
+    mem_free(ctx, a->fresh);
+    mem_free(ctx, a->kernel);
+    mem_free(ctx, a->dual);
+    mem_free(ctx, a->q);
+    mem_free(ctx, a->at);
+    mem_free(ctx, a->rho);
+    mem_free(ctx, a);
+}
+
+static ddsc_status admm_open(void **state, fit *f, const method_settings *set)
+{
+    ddsc_status status = DDSC_OK;
+    admm *a = NULL;
+    const measures *m = f->m;
+    TRY(MEM_ZERO(f->ctx, a, 1));
+    a->f = f;
+    a->factor = set->rho;
+    TRY(MEM_NEW(f->ctx, a->rho, f->c.k));
+    TRY(MEM_NEW(f->ctx, a->at, m->n + 1));
+    a->at[0] = 0;
+    for (int64_t i = 0; i < m->n; i++)
+        if (!add_ok(a->at[i], f->c.n * plan_stride(measures_item(m, i).n), &a->at[i + 1]))
+            TRY(ctx_fail(f->ctx, DDSC_ERROR_MEMORY, "the plans of %lld items are too large",
+                         (long long)m->n));
+    TRY(MEM_NEW(f->ctx, a->q, a->at[m->n]));
+    TRY(MEM_NEW(f->ctx, a->dual, a->at[m->n]));
+    TRY(MEM_NEW(f->ctx, a->kernel, a->at[m->n]));
+    TRY(MEM_NEW(f->ctx, a->fresh, m->n));
+    memset(a->fresh, 1, (size_t)m->n * sizeof *a->fresh);
+    *state = a;
+    a = NULL;
+done:
+    admm_close(a);
+    return status;
+}
+
+static void admm_forget(void *state, int64_t item)
+{
+    ((admm *)state)->fresh[item] = true;
+}
+
+/* Independent plans, no multipliers. */
+static void begin_plan(admm *a, int64_t cluster, int64_t item, const double *b)
+{
+    const centres *c = &a->f->c;
+    int64_t stride = plan_stride(measures_item(a->f->m, item).n);
+    double *q = a->q + a->at[item];
+    for (int64_t i = 0; i < c->n; i++)
+        for (int64_t j = 0; j < stride; j++)
+            q[i * stride + j] = c->w[cluster * c->n + i] * b[j];
+    memset(a->dual + a->at[item], 0, (size_t)(c->n * stride) * sizeof *a->dual);
+    a->fresh[item] = false;
+}
+
+static void renew_kernel(admm *a, int64_t cluster, int64_t item, int worker)
+{
+    int64_t size = a->at[item + 1] - a->at[item];
+    fit_load_cost(a->f, cluster, item, worker);
+    plan_gibbs(a->kernel + a->at[item], a->f->work[worker].cost, size,
+               fit_weight(a->f, item) / a->rho[cluster]);
+}
+
+static void do_item(admm *a, int64_t cluster, int64_t item, double *slot, int worker)
+{
+    fit *f = a->f;
+    plan_work *w = &f->work[worker];
+    int64_t at = a->at[item], size = a->at[item + 1] - at, n = f->c.n;
+    double *rows = sum_rows(f, slot), *extra = sum_extra(f, slot);
+    fit_load_weights(f, item, worker);
+    if (a->renew)
+        renew_kernel(a, cluster, item, worker);
+    if (a->fresh[item])
+        begin_plan(a, cluster, item, w->b);
+    admm_block block = {.n = n,
+                        .stride = size / n,
+                        .kernel = a->kernel + at,
+                        .b = w->b,
+                        .q = a->q + at,
+                        .dual = a->dual + at,
+                        .p = w->p,
+                        .column = w->column};
+    if (a->moving)
+        memcpy(w->cost, block.q, (size_t)size * sizeof *block.q);
+    admm_round(&block, f->c.w + cluster * n, w->row);
+    for (int64_t i = 0; i < n; i++)
+        rows[i] += w->row[i];
+    if (!a->moving)
+        return;
+    extra[0] += plan_change(block.p, block.q, size);
+    extra[1] += plan_change(block.q, w->cost, size);
+    fit_add_plan(f, slot, item, block.p);
+}
+
+static ddsc_status do_piece(void *state, const piece *p, double *slot, int worker)
+{
+    admm *a = state;
+    for (int64_t at = p->begin; at < p->end; at++)
+        do_item(a, p->cluster, a->f->g.item[at], slot, worker);
+    return DDSC_OK;
+}
+
+static void update_weights(fit *f)
+{
+    int64_t n = f->c.n;
+    for (int64_t c = 0; c < f->c.k; c++)
+        if (f->g.begin[c] < f->g.begin[c + 1]) {
+            memcpy(f->c.w + c * n, sum_rows(f, f->sum + c * f->slot), (size_t)n * sizeof *f->c.w);
+            centre_normalise(f->c.w + c * n, n);
+        }
+}
+
+static ddsc_status admm_run(void *state, int64_t rounds, int64_t *done, bool *settled)
+{
+    admm *a = state;
+    fit *f = a->f;
+    ddsc_status status = DDSC_OK;
+    *settled = false;
+    for (int64_t c = 0; c < f->c.k; c++)
+        a->rho[c] = fmax(a->factor * fit_mean_cost(f, c), 1e-300);
+    for (*done = 0; *done < rounds && !*settled;) {
+        a->renew = *done % ROUNDS_A_MOVE == 0;
+        a->moving = *done % ROUNDS_A_MOVE == ROUNDS_A_MOVE - 1 || *done + 1 == rounds;
+        TRY(fit_sweep(f, do_piece, a));
+        update_weights(f);
+        ++*done;
+        if (!a->moving)
+            continue;
+        double primal = 0, dual = 0;
+        for (int64_t c = 0; c < f->c.k; c++) {
+            fit_move(f, c);
+            primal += sum_extra(f, f->sum + c * f->slot)[0];
+            dual += sum_extra(f, f->sum + c * f->slot)[1];
+        }
+        *settled = fmax(primal, dual) <= settled_at * (double)f->g.n;
+    }
+done:
+    return status;
+}
+
+const centre_method method_admm = {.name = "admm",
+                                   .extra = admm_extra,
+                                   .open = admm_open,
+                                   .run = admm_run,
+                                   .forget = admm_forget,
+                                   .close = admm_close,
+                                   .judged = true};

@@ -1,0 +1,247 @@
+/* Sweeps over the items of all clusters at once, and what exact transport says of the centres. */
+#include "baseline/baseline.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "baseline/plan_kernels.h"
+#include "linalg/linalg.h"
+#include "ot/kernels.h"
+
+enum { PIECE_MIN = 16, PIECES = 256 };
+
+static ddsc_status groups_create(ddsc_context *ctx, groups *g, int64_t n, int64_t k)
+{
+    ddsc_status status = DDSC_OK;
+    *g = (groups){.k = k, .piece_size = BASE_MAX(PIECE_MIN, n / PIECES)};
+    TRY(MEM_NEW(ctx, g->item, n));
+    TRY(MEM_ZERO(ctx, g->begin, k + 1));
+    TRY(MEM_NEW(ctx, g->pieces, n / g->piece_size + k));
+done:
+    return status;
+}
+
+void fit_group(fit *f, const int32_t *label)
+{
+    groups *g = &f->g;
+    g->n = g->n_pieces = 0;
+    for (int64_t c = 0; c < g->k; c++) {
+        g->begin[c] = g->n;
+        for (int64_t i = 0; i < f->m->n; i++)
+            if (label[i] == c)
+                g->item[g->n++] = (int32_t)i;
+        for (int64_t at = g->begin[c]; at < g->n; at += g->piece_size)
+            g->pieces[g->n_pieces++] = (piece){at, BASE_MIN(at + g->piece_size, g->n), c};
+    }
+    g->begin[g->k] = g->n;
+}
+
+static ddsc_status work_create(ddsc_context *ctx, plan_work *w, int64_t n, int64_t d,
+                               int64_t stride)
+{
+    ddsc_status status = MEM_NEW(ctx, w->block, stride * (d + 2 * n + 2) + n);
+    if (status < 0)
+        return status;
+    w->y = w->block;
+    w->cost = w->y + stride * d;
+    w->p = w->cost + stride * n;
+    w->b = w->p + stride * n;
+    w->column = w->b + stride;
+    w->row = w->column + stride;
+    return DDSC_OK;
+}
+
+ddsc_status fit_open(fit *f, ddsc_context *ctx, const measures *m, int64_t k, int64_t n,
+                     int64_t extra, const double *item_weight)
+{
+    ddsc_status status = DDSC_OK;
+    *f = (fit){.ctx = ctx, .m = m, .item_weight = item_weight, .n_workers = parallel_width(ctx)};
+    TRY(moments_make(ctx, &f->stats, m));
+    TRY(centres_create(ctx, &f->c, k, n, m->d));
+    TRY(groups_create(ctx, &f->g, m->n, k));
+    f->slot = n * m->d + 2 * n + FIT_EXTRA + extra;
+    TRY(MEM_NEW(ctx, f->piece_sum, (m->n / f->g.piece_size + k) * f->slot));
+    TRY(MEM_NEW(ctx, f->sum, k * f->slot));
+    TRY(MEM_ZERO(ctx, f->solver, f->n_workers));
+    TRY(MEM_ZERO(ctx, f->work, f->n_workers));
+    for (int w = 0; w < f->n_workers; w++) {
+        TRY(exact_create(ctx, &f->solver[w]));
+        TRY(work_create(ctx, &f->work[w], n, m->d, plan_stride(measures_largest_item(m))));
+    }
+done:
+    if (status < 0)
+        fit_close(f);
+    return status;
+}
+
+void fit_close(fit *f)
+{
+    ddsc_context *ctx = f->ctx;
+    for (int w = 0; w < f->n_workers; w++) {
+        if (f->solver)
+            exact_destroy(f->solver[w]);
+        if (f->work)
+            mem_free(ctx, f->work[w].block);
+    }
+    mem_free(ctx, f->work);
+    mem_free(ctx, f->solver);
+    mem_free(ctx, f->sum);
+    mem_free(ctx, f->piece_sum);
+    mem_free(ctx, f->g.pieces);
+    mem_free(ctx, f->g.begin);
+    mem_free(ctx, f->g.item);
+    centres_free(ctx, &f->c);
+    moments_free(ctx, &f->stats);
+    *f = (fit){.ctx = ctx};
+}
+
+/* ---- one item ---- */
+
+void fit_load_weights(fit *f, int64_t item, int worker)
+{
+    item_view y = measures_item(f->m, item);
+    double *b = f->work[worker].b;
+    memcpy(b, y.weight, (size_t)y.n * sizeof *b);
+    for (int64_t j = y.n; j < plan_stride(y.n); j++)
+        b[j] = 0;
+}
+
+void fit_load_cost(fit *f, int64_t cluster, int64_t item, int worker)
+{
+    const centres *c = &f->c;
+    plan_work *w = &f->work[worker];
+    item_view y = measures_item(f->m, item);
+    int64_t stride = plan_stride(y.n);
+    for (int64_t j = 0; j < stride; j++)
+        for (int64_t k = 0; k < c->d; k++)
+            w->y[k * stride + j] = j < y.n ? measures_point(f->m, y.index[j])[k] : 0;
+    kernels_find()->distances(w->cost, c->x + cluster * c->n * c->d, w->y, stride, c->d, c->n,
+                              stride);
+}
+
+void fit_add_plan(const fit *f, double *slot, int64_t item, const double *plan)
+{
+    item_view y = measures_item(f->m, item);
+    plan_points points = {y.n, f->c.d, f->m->support, y.index};
+    plan_moments(slot, sum_mass(f, slot), plan, f->c.n, plan_stride(y.n), &points,
+                 fit_weight(f, item));
+}
+
+/* ---- all of them ---- */
+
+typedef struct sweep {
+    fit *f;
+    piece_fn fn;
+    void *state;
+} sweep;
+
+static ddsc_status sweep_pieces(void *arg, int64_t begin, int64_t end, int worker)
+{
+    sweep *s = arg;
+    ddsc_status status = DDSC_OK;
+    for (int64_t p = begin; p < end; p++) {
+        double *slot = s->f->piece_sum + p * s->f->slot;
+        memset(slot, 0, (size_t)s->f->slot * sizeof *slot);
+        TRY(s->fn(s->state, &s->f->g.pieces[p], slot, worker));
+    }
+done:
+    return status;
+}
+
+ddsc_status fit_sweep(fit *f, piece_fn fn, void *state)
+{
+    sweep s = {f, fn, state};
+    ddsc_status status = parallel_for(f->ctx, f->g.n_pieces, 1, sweep_pieces, &s);
+    memset(f->sum, 0, (size_t)(f->c.k * f->slot) * sizeof *f->sum);
+    for (int64_t p = 0; status >= 0 && p < f->g.n_pieces; p++) {
+        double *into = f->sum + f->g.pieces[p].cluster * f->slot;
+        for (int64_t k = 0; k < f->slot; k++)
+            into[k] += f->piece_sum[p * f->slot + k];
+    }
+    return status;
+}
+
+double fit_move(fit *f, int64_t cluster)
+{
+    int64_t n = f->c.n, d = f->c.d;
+    double *slot = f->sum + cluster * f->slot, *x = f->c.x + cluster * n * d, gain = 0;
+    const double *mass = sum_mass(f, slot);
+    for (int64_t i = 0; i < n; i++) {
+        if (!(mass[i] > 0))
+            continue;
+        for (int64_t k = 0; k < d; k++) {
+            double to = slot[i * d + k] / mass[i], step = to - x[i * d + k];
+            gain += mass[i] * step * step;
+            x[i * d + k] = to;
+        }
+    }
+    return gain;
+}
+
+/* The mean of |x - y|^2 over independent x and y is the two spreads and the distance of the means.
+ */
+double fit_mean_cost(const fit *f, int64_t cluster)
+{
+    int64_t n = f->c.n, d = f->c.d;
+    const double *x = f->c.x + cluster * n * d, *w = f->c.w + cluster * n;
+    double sum = 0, weight = 0;
+    for (int64_t p = f->g.begin[cluster]; p < f->g.begin[cluster + 1]; p++) {
+        int64_t item = f->g.item[p];
+        double cost = f->stats.spread[item];
+        for (int64_t i = 0; i < n; i++)
+            cost += w[i] * la_distance2(d, x + i * d, f->stats.mean + item * d);
+        sum += fit_weight(f, item) * cost;
+        weight += fit_weight(f, item);
+    }
+    return weight > 0 ? sum / weight : 0;
+}
+
+/* ---- exact transport to the own centre ---- */
+
+typedef struct judge {
+    fit *f;
+    double *value;
+} judge;
+
+static void add_exact_plan(const fit *f, double *slot, int64_t item, const exact_solver *solver,
+                           int64_t n_plan)
+{
+    const int32_t *row, *column;
+    const double *mass;
+    item_view y = measures_item(f->m, item);
+    int64_t d = f->c.d;
+    double share = fit_weight(f, item);
+    exact_plan(solver, &row, &column, &mass);
+    for (int64_t e = 0; e < n_plan; e++) {
+        const double *point = measures_point(f->m, y.index[column[e]]);
+        sum_mass(f, slot)[row[e]] += share * mass[e];
+        for (int64_t k = 0; k < d; k++)
+            slot[row[e] * d + k] += share * mass[e] * point[k];
+    }
+}
+
+static ddsc_status judge_piece(void *state, const piece *p, double *slot, int worker)
+{
+    judge *j = state;
+    fit *f = j->f;
+    ddsc_status status = DDSC_OK;
+    for (int64_t at = p->begin; at < p->end; at++) {
+        int64_t item = f->g.item[at];
+        exact_result found;
+        TRY(exact_solve_items(f->solver[worker], &found, &f->c.view, p->cluster, f->m, item, 0));
+        j->value[item] = found.primal;
+        sum_extra(f, slot)[0] += fit_weight(f, item) * found.primal;
+        add_exact_plan(f, slot, item, f->solver[worker], found.n_plan);
+        const double *potential = exact_f(f->solver[worker]);
+        for (int64_t i = 0; i < f->c.n; i++)
+            sum_rows(f, slot)[i] += fit_weight(f, item) * potential[i];
+    }
+done:
+    return status;
+}
+
+ddsc_status exact_pass(fit *f, double *value)
+{
+    judge j = {f, value};
+    return fit_sweep(f, judge_piece, &j);
+}

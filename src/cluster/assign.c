@@ -1,0 +1,223 @@
+/* Labels for new items. With a the affinities of a new item to its nearest old ones and M v =
+ * lambda v, the extension of v that keeps this equation is (Bengio et al. 2004)
+ *
+ *     v(new) / sqrt(degree) = sum_j a_j (v_j / sqrt(degree_j)) / (lambda sum_j a_j),
+ *
+ * so a row of the embedding is the weighted mean of the neighbours' rows, column by column over
+ * lambda, and normalised like them. */
+#include <math.h>
+#include <string.h>
+
+#include "cluster/cluster.h"
+#include "data/model.h"
+#include "linalg/linalg.h"
+#include "pairs/pairs.h"
+
+/* Columns of smaller eigenvalues change from neighbour to neighbour: dividing by them would make
+ * noise large. */
+static const double LEAST_EIGENVALUE = 0.1;
+
+void ddsc_assign_settings_init(ddsc_assign_settings *settings)
+{
+    if (settings)
+        *settings =
+            (ddsc_assign_settings){.struct_size = sizeof *settings, .exact_graph = DDSC_GRAPH_AUTO};
+}
+
+static ddsc_status settings_take(ddsc_context *ctx, ddsc_assign_settings *own,
+                                 const ddsc_assign_settings *given)
+{
+    ddsc_graph_settings graph;
+    ddsc_assign_settings_init(own);
+    if (given) {
+        if (given->struct_size == 0 || given->struct_size > sizeof *own)
+            return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                            "assign settings: struct_size = %zu, expected 1 .. %zu",
+                            given->struct_size, sizeof *own);
+        memcpy(own, given, given->struct_size);
+    }
+    ddsc_graph_settings_init(&graph);
+    graph.exact_graph = own->exact_graph;
+    return graph_settings_check(ctx, &graph);
+}
+
+typedef struct assignment {
+    const ddsc_model *m;
+    const ddsc_graph *near; /* column c: the nearest old items of new item c */
+    int32_t *label, *far;
+    double *confidence, *distance;
+    double **row;   /* one a worker: width */
+    double **share; /* one a worker: k */
+} assignment;
+
+/* Affinity to each neighbour as the graph of all items would have it: half from the new item's
+ * list, half from the neighbour's, if the new item is near enough to be on it. */
+static double link_of(const ddsc_model *m, double scale, int64_t old, double d2)
+{
+    double a = affinity_value(d2, m->gamma, scale, m->scale[old]);
+    return d2 < m->reach[old] ? a : a / 2;
+}
+
+static double scale_of(const ddsc_model *m, const ddsc_graph *g, int64_t item)
+{
+    int64_t n = g->offset[item + 1] - g->offset[item];
+    double d2 = g->d2[g->offset[item] + BASE_MIN(n, AFFINITY_NEIGHBOUR) - 1];
+    return BASE_MAX(sqrt(BASE_MAX(d2, 0)), m->least_scale);
+}
+
+/* The row of a new item, and what part of its links goes to each cluster. False: no neighbour has a
+ * row. */
+static bool extend(const assignment *a, int64_t item, double *row, double *share)
+{
+    const ddsc_model *m = a->m;
+    const ddsc_graph *g = a->near;
+    double scale = scale_of(m, g, item), total = 0;
+    memset(row, 0, (size_t)m->width * sizeof *row);
+    memset(share, 0, (size_t)m->k * sizeof *share);
+    for (int64_t p = g->offset[item]; p < g->offset[item + 1]; p++) {
+        int64_t old = g->index[p];
+        double link = link_of(m, scale, old, g->d2[p]), weight = link * m->radius[old];
+        total += link;
+        share[m->items->label[old]] += link;
+        for (int64_t j = 0; j < m->width; j++)
+            row[j] += weight * m->embedding[old * m->width + j];
+    }
+    for (int64_t j = 0; j < m->width; j++)
+        row[j] /= BASE_MAX(m->eigenvalue[j], LEAST_EIGENVALUE);
+    for (int64_t c = 0; c < m->k; c++)
+        share[c] /= total;
+    double norm = la_norm(m->width, row);
+    for (int64_t j = 0; j < m->width && norm > 0; j++)
+        row[j] /= norm;
+    return norm > 0;
+}
+
+/* The label of the nearest centre; 1 - d/e, d the distance to it and e to the nearest of another
+ * label. */
+static int32_t nearest_centre(const ddsc_model *m, const double *row, double *confidence)
+{
+    int32_t label = m->centre_label[0];
+    double best = INFINITY, other = INFINITY;
+    for (int64_t c = 0; c < m->n_centres; c++) {
+        double d = la_distance2(m->width, row, m->centre + c * m->width);
+        if (d < best) {
+            other = m->centre_label[c] == label ? other : best;
+            best = d;
+            label = m->centre_label[c];
+        } else if (m->centre_label[c] != label) {
+            other = fmin(other, d);
+        }
+    }
+    *confidence = other < INFINITY && other > 0 ? 1 - sqrt(best / other) : other > 0;
+    return label;
+}
+
+/* Where no neighbour has a row: the cluster most links go to, by how much more than the next. */
+static int32_t largest_share(const ddsc_model *m, const double *share, double *confidence)
+{
+    int32_t best = 0;
+    double next = 0;
+    for (int32_t c = 1; c < m->k; c++) {
+        if (share[c] > share[best]) {
+            next = share[best];
+            best = c;
+        } else {
+            next = fmax(next, share[c]);
+        }
+    }
+    *confidence = share[best] - next;
+    return best;
+}
+
+static ddsc_status assign_range(void *arg, int64_t begin, int64_t end, int worker)
+{
+    const assignment *a = arg;
+    const ddsc_model *m = a->m;
+    for (int64_t i = begin; i < end; i++) {
+        double confidence, *row = a->row[worker], *share = a->share[worker];
+        a->label[i] = extend(a, i, row, share) ? nearest_centre(m, row, &confidence)
+                                               : largest_share(m, share, &confidence);
+        double d2 = a->near->d2[a->near->offset[i] + BASE_MIN(m->far_neighbour, a->near->tau) - 1];
+        double distance = sqrt(BASE_MAX(d2, 0));
+        if (a->confidence)
+            a->confidence[i] = confidence;
+        if (a->distance)
+            a->distance[i] = distance;
+        if (a->far)
+            a->far[i] = distance > m->far_distance;
+    }
+    return DDSC_OK;
+}
+
+static ddsc_status assign_items(ddsc_context *ctx, assignment *a)
+{
+    ddsc_status status = DDSC_OK;
+    int n_workers = parallel_width(ctx);
+    TRY(MEM_ZERO(ctx, a->row, n_workers));
+    TRY(MEM_ZERO(ctx, a->share, n_workers));
+    for (int w = 0; w < n_workers; w++) {
+        TRY(MEM_NEW(ctx, a->row[w], a->m->width));
+        TRY(MEM_NEW(ctx, a->share[w], a->m->k));
+    }
+    TRY(parallel_for(ctx, a->near->n, 64, assign_range, a));
+done:
+    for (int w = 0; a->row && w < n_workers; w++)
+        mem_free(ctx, a->row[w]);
+    for (int w = 0; a->share && w < n_workers; w++)
+        mem_free(ctx, a->share[w]);
+    mem_free(ctx, a->row);
+    mem_free(ctx, a->share);
+    return status;
+}
+
+static ddsc_status check_call(ddsc_context *ctx, const int32_t *labels, const ddsc_model *m,
+                              const measures *data)
+{
+    if (!labels || !m || !data)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "ddsc_assign_run: %s is NULL",
+                        !labels ? "labels" : (m ? "measures" : "model"));
+    if (data->d != m->items->d)
+        return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                        "the items have points of %lld coordinates, those of the model of %lld",
+                        (long long)data->d, (long long)m->items->d);
+    return DDSC_OK;
+}
+
+ddsc_status ddsc_assign_run(ddsc_context *ctx, int32_t *labels, double *confidence,
+                            double *distance, int32_t *far, ddsc_pair_stats *stats,
+                            const ddsc_model *m, const ddsc_measures *data,
+                            const ddsc_assign_settings *settings)
+{
+    ddsc_status status = DDSC_OK;
+    ddsc_assign_settings set;
+    measures *joint = NULL;
+    ddsc_graph *near = NULL;
+    ddsc_pair_stats found = {0};
+    if (!ctx)
+        return DDSC_ERROR_ARGUMENT;
+    ctx_enter(ctx);
+    TRY(check_call(ctx, labels, m, data));
+    TRY(settings_take(ctx, &set, settings));
+    if (!backend_find(m->metric.metric)->pruning)
+        TRY(search_check(ctx, &(ddsc_graph_settings){.exact_graph = set.exact_graph},
+                         backend_find(m->metric.metric)->name));
+    TRY(measures_join(ctx, &joint, m->items, data));
+    across_problem problem = {.m = joint,
+                              .n_old = m->n,
+                              .tau = BASE_MIN(m->n, BASE_MAX(1, m->tau)),
+                              .exact_graph = set.exact_graph};
+    TRY(across_run(ctx, &near, &found, &problem, &m->metric));
+    assignment a = {.m = m,
+                    .near = near,
+                    .label = labels,
+                    .far = far,
+                    .confidence = confidence,
+                    .distance = distance};
+    TRY(assign_items(ctx, &a));
+    if (stats)
+        *stats = found;
+done:
+    ddsc_graph_destroy(near);
+    ddsc_measures_destroy(joint);
+    return status;
+}

@@ -1,0 +1,174 @@
+/* A model from a clustering: the items and all that new ones are compared with. */
+#include "data/model.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "cluster/cluster.h"
+#include "linalg/linalg.h"
+#include "ot/ot.h"
+#include "pairs/pairs.h"
+
+/* Of items like the old ones, this part is not called far away. */
+static const double FAR_QUANTILE = 0.99;
+
+static ddsc_status copy_doubles(ddsc_context *ctx, double **out, const double *from, int64_t n)
+{
+    ddsc_status status = MEM_NEW(ctx, *out, n);
+    if (status >= 0)
+        memcpy(*out, from, (size_t)n * sizeof **out);
+    return status;
+}
+
+/* Rules that looked at the data become the values they gave. */
+static ddsc_status settle_metric(ddsc_context *ctx, ddsc_model *m, const measures *data,
+                                 const ddsc_pair_stats *used)
+{
+    ddsc_status status = DDSC_OK;
+    ddsc_metric_settings *set = &m->metric;
+    if (set->metric == DDSC_METRIC_SINKHORN) {
+        set->epsilon = used->epsilon;
+        set->epsilon_is_percent = 0;
+    }
+    if (set->metric == DDSC_METRIC_MMD && set->mmd_kernel != DDSC_KERNEL_ENERGY) {
+        set->bandwidth_rule = DDSC_BANDWIDTH_VALUE;
+        set->bandwidth = used->bandwidth;
+    }
+    if (set->metric == DDSC_METRIC_LOT) {
+        TRY(lot_reference_make(ctx, &m->reference, data, set));
+        set->reference_rule = DDSC_REFERENCE_MEASURES;
+        set->reference_size = 0;
+        set->reference_measures = m->reference;
+    }
+    TRY(metric_settings_check(ctx, set));
+done:
+    return status;
+}
+
+/* The cells of k-means, in rows of the embedding; items without a row have no say. */
+static ddsc_status find_centres(ddsc_context *ctx, ddsc_model *m, const ddsc_clustering *c)
+{
+    ddsc_status status = DDSC_OK;
+    int64_t *count = NULL, n_cells = 0, kept = 0, width = m->width;
+    for (int64_t i = 0; i < m->n; i++)
+        n_cells = BASE_MAX(n_cells, c->cells[i] + 1);
+    TRY(MEM_ZERO(ctx, m->centre, n_cells * width));
+    TRY(MEM_ZERO(ctx, m->centre_label, n_cells));
+    TRY(MEM_ZERO(ctx, count, n_cells));
+    for (int64_t i = 0; i < m->n; i++) {
+        const double *row = m->embedding + i * width;
+        double *centre = m->centre + c->cells[i] * width;
+        if (la_norm(width, row) == 0)
+            continue;
+        for (int64_t j = 0; j < width; j++)
+            centre[j] += row[j];
+        m->centre_label[c->cells[i]] = c->labels[i];
+        count[c->cells[i]]++;
+    }
+    for (int64_t k = 0; k < n_cells; k++) {
+        if (count[k] == 0)
+            continue;
+        for (int64_t j = 0; j < width; j++)
+            m->centre[kept * width + j] = m->centre[k * width + j] / (double)count[k];
+        m->centre_label[kept++] = m->centre_label[k];
+    }
+    m->n_centres = kept;
+done:
+    mem_free(ctx, count);
+    return status;
+}
+
+/* Distances to the neighbour that tells how far is far, and the quantile of them. */
+static ddsc_status find_far(ddsc_context *ctx, ddsc_model *m, const ddsc_graph *g)
+{
+    ddsc_status status = DDSC_OK;
+    double *distance = NULL;
+    int64_t n = 0;
+    m->far_neighbour = BASE_MAX(1, BASE_MIN(AFFINITY_NEIGHBOUR, m->tau));
+    TRY(MEM_NEW(ctx, distance, m->n));
+    for (int64_t i = 0; i < m->n; i++)
+        if (g->offset[i + 1] - g->offset[i] >= m->far_neighbour)
+            distance[n++] = sqrt(BASE_MAX(0, g->d2[g->offset[i] + m->far_neighbour - 1]));
+    m->far_distance = INFINITY;
+    if (n > 0)
+        m->far_distance = select_smallest(distance, n, (int64_t)(FAR_QUANTILE * (double)(n - 1)));
+done:
+    mem_free(ctx, distance);
+    return status;
+}
+
+static ddsc_status take_graph(ddsc_context *ctx, ddsc_model *m, const ddsc_graph *g)
+{
+    ddsc_status status = DDSC_OK;
+    TRY(MEM_NEW(ctx, m->scale, m->n));
+    TRY(MEM_NEW(ctx, m->reach, m->n));
+    TRY(affinity_scales(ctx, m->scale, &m->least_scale, g));
+    for (int64_t i = 0; i < m->n; i++) {
+        int64_t n_known = g->offset[i + 1] - g->offset[i];
+        m->reach[i] = n_known < g->tau ? INFINITY : g->d2[g->offset[i + 1] - 1];
+    }
+    TRY(find_far(ctx, m, g));
+done:
+    return status;
+}
+
+static ddsc_status take_embedding(ddsc_context *ctx, ddsc_model *m, const ddsc_clustering *c)
+{
+    ddsc_status status = DDSC_OK;
+    TRY(copy_doubles(ctx, &m->embedding, c->embedding, m->n * m->width));
+    TRY(copy_doubles(ctx, &m->radius, c->radius, m->n));
+    TRY(MEM_NEW(ctx, m->eigenvalue, m->width));
+    for (int64_t j = 0; j < m->width; j++)
+        m->eigenvalue[j] = 1 - c->eigenvalues[j];
+    TRY(find_centres(ctx, m, c));
+done:
+    return status;
+}
+
+static ddsc_status check_call(ddsc_context *ctx, const measures *data, const ddsc_clustering *c)
+{
+    if (!data || !c)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "ddsc_model_create: %s is NULL",
+                        data ? "clustering" : "measures");
+    if (!c->graph)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "ddsc_model_create: the clustering was made from a graph, so there is "
+                        "nothing to compare new items with");
+    if (data->n != c->view.n)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "ddsc_model_create: a clustering of %lld items, but %lld measures",
+                        (long long)c->view.n, (long long)data->n);
+    return DDSC_OK;
+}
+
+ddsc_status ddsc_model_create(ddsc_context *ctx, ddsc_model **out, const ddsc_measures *data,
+                              const ddsc_clustering *clustering,
+                              const ddsc_cluster_settings *settings)
+{
+    ddsc_status status = DDSC_OK;
+    ddsc_cluster_settings set;
+    ddsc_model *m = NULL;
+    if (!ctx || !out)
+        return DDSC_ERROR_ARGUMENT;
+    ctx_enter(ctx);
+    *out = NULL;
+    TRY(check_call(ctx, data, clustering));
+    TRY(cluster_settings_take(ctx, &set, settings));
+    TRY(MEM_ZERO(ctx, m, 1));
+    *m = (ddsc_model){.ctx = ctx,
+                      .n = data->n,
+                      .k = clustering->view.k,
+                      .tau = clustering->graph->tau,
+                      .gamma = clustering->view.gamma,
+                      .width = clustering->view.n_vectors};
+    TRY(metric_settings_take(ctx, &m->metric, &set.metric));
+    TRY(settle_metric(ctx, m, data, &clustering->view.pairs));
+    TRY(measures_copy_items(ctx, &m->items, data, clustering->labels));
+    TRY(take_graph(ctx, m, clustering->graph));
+    TRY(take_embedding(ctx, m, clustering));
+    *out = m;
+    m = NULL;
+done:
+    ddsc_model_destroy(m);
+    return status;
+}

@@ -1,0 +1,89 @@
+/* The object; how it is made and used is the business of other rooms. */
+#include "data/model.h"
+
+#include <math.h>
+
+void ddsc_model_destroy(ddsc_model *m)
+{
+    if (!m)
+        return;
+    ddsc_context *ctx = m->ctx;
+    mem_free(ctx, m->centre_label);
+    mem_free(ctx, m->centre);
+    mem_free(ctx, m->reach);
+    mem_free(ctx, m->scale);
+    mem_free(ctx, m->eigenvalue);
+    mem_free(ctx, m->radius);
+    mem_free(ctx, m->embedding);
+    ddsc_measures_destroy(m->reference);
+    ddsc_measures_destroy(m->items);
+    mem_free(ctx, m);
+}
+
+void ddsc_model_get_view(const ddsc_model *m, ddsc_model_view *view)
+{
+    if (!view)
+        return;
+    *view = (ddsc_model_view){0};
+    if (m)
+        *view = (ddsc_model_view){.n_items = m->n,
+                                  .dim = m->items->d,
+                                  .k = m->k,
+                                  .tau = m->tau,
+                                  .metric = m->metric.metric,
+                                  .far_distance = m->far_distance,
+                                  .far_neighbour = m->far_neighbour,
+                                  .labels = m->items->label,
+                                  .measures = m->items};
+}
+
+static bool all_within(const double *x, int64_t n, double low, double high)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (!(x[i] >= low && x[i] <= high))
+            return false;
+    return true;
+}
+
+static bool labels_within(const int32_t *label, int64_t n, int64_t k)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (label[i] < 0 || label[i] >= k)
+            return false;
+    return true;
+}
+
+/* What the metric is to be used with; the rules of the settings are checked where it is. */
+static bool metric_within(const ddsc_metric_settings *set)
+{
+    bool kernel = set->metric == DDSC_METRIC_MMD && set->mmd_kernel != DDSC_KERNEL_ENERGY;
+    return set->epsilon > 0 && set->epsilon <= 1e300 && set->sinkhorn_tolerance > 0 &&
+           set->sinkhorn_tolerance < 1 && set->sinkhorn_max_iterations > 0 &&
+           set->w2_max_pivots >= 0 &&
+           (!kernel || (set->bandwidth >= 1e-150 && set->bandwidth <= 1e150));
+}
+
+const char *model_breach(const ddsc_model *m)
+{
+    const double most = 1e300;
+    if (!metric_within(&m->metric))
+        return "a setting of the metric is out of range";
+    if (m->k < 1 || m->k > m->n || m->tau < 0 || m->tau > m->n)
+        return "k or tau do not fit the number of items";
+    if (!m->items->label || !labels_within(m->items->label, m->n, m->k))
+        return "labels are missing or not below k";
+    if (m->n_centres < 1 || !labels_within(m->centre_label, m->n_centres, m->k))
+        return "labels of centres are missing or not below k";
+    if (m->width < 1 || !all_within(m->embedding, m->n * m->width, -1.1, 1.1) ||
+        !all_within(m->centre, m->n_centres * m->width, -1.1, 1.1))
+        return "rows of the embedding or centres are not of unit length";
+    if (!all_within(m->eigenvalue, m->width, -1.1, 1.1))
+        return "eigenvalues beyond 1";
+    if (!all_within(m->radius, m->n, 0, most) || !all_within(m->scale, m->n, 5e-324, most) ||
+        !all_within(m->reach, m->n, -most, INFINITY))
+        return "radius, scale or reach out of range";
+    if (!(m->gamma >= 0 && m->gamma <= most) || !(m->least_scale >= 0) || !(m->far_distance >= 0) ||
+        m->far_neighbour < 1)
+        return "gamma or the far distance out of range";
+    return NULL;
+}

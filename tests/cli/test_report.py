@@ -1,0 +1,161 @@
+"""report.html and `ddsc report`: one page that stands alone, made again from a result, and its pictures."""
+import base64
+import csv
+import hashlib
+import json
+import re
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture(scope="module")
+def shapes(ddsc, tmp_path_factory):
+    where = tmp_path_factory.mktemp("report")
+    ddsc("generate", "shapes", "-o", where / "shapes.npz", "-q")
+    ddsc("cluster", where / "shapes.npz", "-k", "2:4", "-o", where / "out", "-q")
+    return where / "out"
+
+
+def parts(page):
+    style = re.search(r"<style>(.*?)</style>", page, re.S)[1]
+    script = re.search(r"<script>(.*?)</script>", page, re.S)[1]
+    data = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)[1]
+    return style, script, json.loads(data)
+
+
+def words16(text):
+    return np.frombuffer(base64.b64decode(text), "<u2")
+
+
+def test_policy_names_the_style_and_the_script_alone(shapes):
+    page = (shapes / "report.html").read_text()
+    style, script, _ = parts(page)
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)[1]
+    rules = dict(rule.split(maxsplit=1) for rule in policy.split("; "))
+    assert rules["default-src"] == "'none'" and len(page.split("<script")) == 3
+    for rule, text in (("style-src", style), ("script-src", script)):
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert rules[rule] == f"'sha256-{digest}'"
+    assert not re.search(r'style="|\son[a-z]+="|https?:|src="|<link|@import|url\(', page)
+
+
+def test_data_of_the_map(shapes):
+    _, _, data = parts((shapes / "report.html").read_text())
+    rows = list(csv.DictReader((shapes / "labels.csv").open()))
+    assert data["n"] == 40 and list(words16(data["label"])) == [int(r["label"]) for r in rows]
+    assert data["ids"] == [row["id"] for row in rows] if "ids" in data else True
+    place = np.stack([words16(data["x"]), words16(data["y"])], 1).astype(float)
+    xy = np.load(shapes / "map.npy")
+    assert xy.shape == (40, 2) and np.isfinite(xy).all()
+    scale = 65534 / np.ptp(xy, axis=0).max()  # one scale for both axes
+    assert np.abs(np.diff(place, axis=0) - scale * np.diff(xy, axis=0)).max() < 2
+    side = data["pictures"]["side"]
+    cells = np.frombuffer(base64.b64decode(data["pictures"]["cells"]), np.uint8)
+    assert cells.size == 40 * side * side // 2
+    drawn = np.stack([cells >> 4, cells & 15], 1).reshape(40, side, side)
+    assert (drawn.max(axis=(1, 2)) == 15).all() and (drawn > 0).sum(axis=(1, 2)).min() > 10
+
+
+def test_neighbours_lie_near_each_other(ddsc, three_groups, tmp_path):
+    ddsc("cluster", three_groups, "-k", "3", "-o", tmp_path / "out", "-q")
+    xy, truth = np.load(tmp_path / "out" / "map.npy"), np.load(three_groups)["labels"]
+    distance = np.linalg.norm(xy[:, None] - xy[None], axis=2)
+    np.fill_diagonal(distance, np.inf)
+    assert (truth[distance.argmin(axis=1)] == truth).all()
+
+
+def test_typical_and_doubtful_items(shapes):
+    result = json.loads((shapes / "result.json").read_text())
+    labels = [int(row["label"]) for row in csv.DictReader((shapes / "labels.csv").open())]
+    embedding = np.load(shapes / "embedding.npy")
+    assert [c["label"] for c in result["clusters"]] == list(range(result["k"]))
+    for cluster in result["clusters"]:
+        members = np.flatnonzero(np.array(labels) == cluster["label"])
+        assert cluster["size"] == len(members)
+        centre = embedding[members].mean(axis=0)
+        order = members[np.argsort(np.linalg.norm(embedding[members] - centre, axis=1), kind="stable")]
+        shown = [item["row"] for item in cluster["representatives"]]
+        assert np.linalg.norm(embedding[shown[0]] - centre) <= np.linalg.norm(
+            embedding[order[0]] - centre) + 1e-12 and set(shown) <= set(members)
+        doubt = [item["doubt"] for item in cluster["borderline"]]
+        assert doubt == sorted(doubt, reverse=True)
+        assert all(item["next"] != cluster["label"] for item in cluster["borderline"])
+    neighbours = result["neighbours"]
+    assert sum(neighbours["counts"]) == 40 * result["chosen"]["tau"]
+
+
+def test_confusion_adds_up(shapes):
+    table = json.loads((shapes / "result.json").read_text())["scores"]["confusion"]
+    assert len(table["classes"]) == 2 and np.array(table["counts"]).sum() == 40
+
+
+def test_command_repeats_the_run(shapes):
+    command = json.loads((shapes / "result.json").read_text())["command"]
+    assert command.startswith("ddsc cluster ") and "-k 2:4" in command
+    assert command in (shapes / "report.html").read_text()
+
+
+def test_names_are_escaped(ddsc, three_groups, tmp_path):
+    arrays = dict(np.load(three_groups))
+    ids = np.array([f'</script><b>&"{i}' for i in range(45)])
+    np.savez(tmp_path / "ids.npz", ids=ids, **arrays)
+    ddsc("cluster", tmp_path / "ids.npz", "-k", "3", "-o", tmp_path / "out", "-q")
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "<b>&" not in page and "&lt;/script&gt;&lt;b&gt;&amp;&quot;" in page
+    assert parts(page)[2]["ids"] == list(ids)
+    rows = list(csv.DictReader((tmp_path / "out" / "labels.csv").open()))
+    assert [row["id"] for row in rows] == list(ids)
+
+
+def test_report_again_gives_the_same_page(ddsc, shapes, tmp_path):
+    assert "report.html" in ddsc("report", shapes).stdout  # nothing to change, so nothing refused
+    ddsc("report", shapes, "-o", tmp_path / "page.html")
+    assert (tmp_path / "page.html").read_bytes() == (shapes / "report.html").read_bytes()
+    (tmp_path / "page.html").write_text("mine")
+    assert "exists" in ddsc("report", shapes, "-o", tmp_path / "page.html", code=2).stderr
+    ddsc("report", shapes, "-o", tmp_path / "page.html", "--force")
+    assert (tmp_path / "page.html").read_bytes() == (shapes / "report.html").read_bytes()
+
+
+@pytest.mark.parametrize("form, head", [("png", b"\x89PNG\r\n\x1a\n"), ("pdf", b"%PDF-"),
+                                        ("svg", b"<?xml")])
+def test_pictures(ddsc, shapes, tmp_path, form, head):
+    if "cairo" not in ddsc("--version").stdout:
+        pytest.skip("built without Cairo")
+    ddsc("report", shapes, "--plots", form, "-o", tmp_path / "a")
+    ddsc("report", shapes, "--plots", form, "-o", tmp_path / "b", "-q")
+    names = {path.name for path in (tmp_path / "a").iterdir()}
+    assert names == {f"{name}.{form}" for name in ("map", "representatives", "eigenvalues", "sizes",
+                                                   "neighbours", "confusion")}
+    for name in names:
+        one = (tmp_path / "a" / name).read_bytes()
+        assert one.startswith(head) and one == (tmp_path / "b" / name).read_bytes()
+
+
+def test_kmeans_has_no_map(ddsc, three_groups, tmp_path):
+    ddsc("cluster", three_groups, "-k", "3", "--method", "kmeans", "-o", tmp_path / "out", "-q")
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert 'id="view"' not in page and "items in each cluster" in page
+
+
+def test_dropped_items_are_not_drawn(ddsc, tmp_path):
+    rows = ["id,weight,x,y"] + [f"{i},{0 if i == 3 else 1},{i % 5},{i // 5}" for i in range(20)]
+    (tmp_path / "a.csv").write_text("\n".join(rows) + "\n")
+    ddsc("cluster", tmp_path / "a.csv", "-k", "2", "--on-empty", "drop", "-o", tmp_path / "out", "-q")
+    assert np.isnan(np.load(tmp_path / "out" / "map.npy")[3]).all()
+    data = parts((tmp_path / "out" / "report.html").read_text())[2]
+    assert words16(data["label"])[3] == 65535
+    assert ddsc("report", tmp_path / "out").returncode == 0
+
+
+@pytest.mark.parametrize("name, text, words", [
+    ("result.json", None, "wants a folder"), ("result.json", "{", "line 1"),
+    ("result.json", "{}", "n and k"), ("result.json", '{"n": 40, "k": 1e9}', "n and k"),
+    ("labels.csv", "id,label\na,0\n", "as many labels"),
+    ("labels.csv", "id,label\n" + "a,7\n" * 40, "not one of the K"), ("map.npy", "x", "map.npy")])
+def test_broken_results_are_refused(ddsc, shapes, tmp_path, name, text, words):
+    for path in shapes.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    (tmp_path / name).unlink() if text is None else (tmp_path / name).write_text(text)
+    assert words in ddsc("report", tmp_path, "-o", "-", code=3).stderr
