@@ -19,9 +19,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import numpy as np
 import ot
 
-from exact_solver import clouds, images, squared_distances
-
-HERE = os.path.dirname(os.path.abspath(__file__))
+from common import BUILD, DATA, build_program, clouds, images, squared_distances
 
 
 def suites(data, rng):
@@ -71,13 +69,11 @@ def time_ours(program, problems, repeats):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--build", default=os.path.join(HERE, "..", "build"))
-    parser.add_argument("--data", default=os.environ.get("DDSC_DATA", os.path.join(HERE, "../../shared/data")))
+    parser.add_argument("--build", default=BUILD)
+    parser.add_argument("--data", default=DATA)
     parser.add_argument("--only", default="")
     args = parser.parse_args()
-    subprocess.run(["cmake", "--build", args.build, "--target", "bench_sinkhorn_solver"], check=True,
-                   stdout=subprocess.DEVNULL)
-    program = os.path.join(args.build, "bench", "bench_sinkhorn_solver")
+    program = build_program(args.build, "sinkhorn_solver")
     print(f"{'problem':20s} {'epsilon':>8s} {'POT':>11s} {'ddsc':>10s} {'ratio':>7s} {'iterations':>10s} {'off by':>8s}")
     bad = False
     for name, percent, problems in suites(args.data, np.random.default_rng(0)):
