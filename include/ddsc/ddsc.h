@@ -423,10 +423,14 @@ typedef struct ddsc_graph_settings {
     size_t struct_size;
     int64_t tau; /* 0: max(10, ceil(log2 N)), at most max(3, N/8), below N */
     ddsc_exact_graph exact_graph;
-    double sample; /* fraction of the pairs that is known, 1: all */
+    double sample;         /* fraction of the pairs that is known, 1: all */
+    double sample_columns; /* fraction of the items whose distances to all are computed, the others
+                              being approximated from them (Nystrom); 1: all */
 } ddsc_graph_settings;
 
 DDSC_API void ddsc_graph_settings_init(ddsc_graph_settings *settings);
+/* The tau that a graph of n items gets (settings NULL: the defaults). */
+DDSC_API int64_t ddsc_graph_get_tau(int64_t n, const ddsc_graph_settings *settings);
 DDSC_API ddsc_status ddsc_neighbors_run(ddsc_context *context, ddsc_graph **graph,
                                         ddsc_pair_stats *stats, const ddsc_measures *measures,
                                         const ddsc_metric_settings *metric,
@@ -450,6 +454,10 @@ typedef struct ddsc_graph_view {
 } ddsc_graph_view;
 
 DDSC_API void ddsc_graph_get_view(const ddsc_graph *graph, ddsc_graph_view *view);
+/* With sample_columns: items whose distances to all were computed, and how far off the others are,
+ * the median error of D^2 between columns held out, over the median spread of these D^2 (1: no
+ * better than one guess for all; NaN: too few to tell). Else 0 and 0. Either may be NULL. */
+DDSC_API void ddsc_graph_get_columns(const ddsc_graph *graph, int64_t *n_columns, double *error);
 /* MatrixMarket, coordinate real general: row = neighbour, column = item, value D^2. */
 DDSC_API ddsc_status ddsc_graph_write(ddsc_context *context, const ddsc_graph *graph,
                                       const char *path, int overwrite);

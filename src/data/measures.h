@@ -82,6 +82,9 @@ bool measures_equal_items(const measures *m, int64_t i, int64_t j);
 ddsc_status measures_copy_names(ddsc_context *ctx, measures *to, const measures *from);
 void measures_swap_names(measures *a, measures *b);
 void measures_free_names(ddsc_context *ctx, measures *m);
+/* The listed items, in that order. */
+ddsc_status measures_subset(ddsc_context *ctx, measures **out, const measures *m, int64_t n,
+                            const int64_t *items);
 /* Item i becomes n_i draws with replacement from its n_i points by weight; names as they were. */
 ddsc_status measures_resample(ddsc_context *ctx, measures **out, const measures *m, uint64_t round);
 /* The items of a, then those of b (of the same dimension), over one table; ids and labels are left

@@ -118,6 +118,8 @@ ddsc_status search_check(ddsc_context *ctx, const ddsc_graph_settings *settings,
 void pair_stats_merge(ddsc_pair_stats *into, const ddsc_pair_stats *from);
 /* Is the pair (i, j) part of a random sample of fraction p? Symmetric, stateless. */
 bool pair_sampled(uint64_t seed, double p, int64_t i, int64_t j);
+/* The error of a sample without any pair. */
+ddsc_status sample_empty(ddsc_context *ctx, double p, int64_t n);
 
 /* Receives a finished tile; called from many threads, each tile once. */
 typedef void (*tile_sink)(void *arg, const pair_tile *tile, const double *d2, int64_t ld);
@@ -131,6 +133,11 @@ ddsc_status tiles_run(ddsc_context *ctx, int64_t n, const pair_backend *backend,
 ddsc_status tiles_run_across(ddsc_context *ctx, int64_t n_old, int64_t n,
                              const pair_backend *backend, void *state, tile_sink sink,
                              void *sink_arg, ddsc_pair_stats *stats);
+
+/* Only the pairs with one of the first n_first items; 0 < n_first <= n. */
+ddsc_status tiles_run_first(ddsc_context *ctx, int64_t n_first, int64_t n,
+                            const pair_backend *backend, void *state, tile_sink sink,
+                            void *sink_arg, ddsc_pair_stats *stats);
 
 /* n x n (or condensed) distances of an opened backend into out. */
 ddsc_status matrix_fill(ddsc_context *ctx, double *out, ddsc_pair_stats *stats, int64_t n,

@@ -4,6 +4,7 @@
 
 #include "graph/graph.h"
 #include "pairs/journal.h"
+#include "pairs/columns.h"
 #include "pairs/pairs.h"
 #include "pairs/screen.h"
 
@@ -208,6 +209,22 @@ static ddsc_status session_search(ddsc_context *ctx, ddsc_graph **graph, session
     return search_run(ctx, graph, &s->stats, m->n, backend, state, set);
 }
 
+/* Whole columns of the matrix, the rest by the Nystrom method. */
+static ddsc_status session_columns(ddsc_context *ctx, ddsc_graph **graph, session *s,
+                                   const measures *m, const ddsc_graph_settings *set)
+{
+    ddsc_status status = DDSC_OK;
+    column_set c = {0};
+    s->start = clock_seconds();
+    s->backend = backend_for(&s->set);
+    TRY(columns_draw(ctx, &c, m->n, set->sample_columns));
+    TRY(columns_fill(ctx, &c, &s->stats, m, &s->set));
+    TRY(columns_search(ctx, graph, &c, set));
+done:
+    columns_free(ctx, &c);
+    return status;
+}
+
 ddsc_status neighbors_make(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *stats,
                            const measures *m, const ddsc_metric_settings *metric,
                            const ddsc_graph_settings *settings)
@@ -221,10 +238,14 @@ ddsc_status neighbors_make(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stat
     const pair_backend *backend = backend_for(&s.set);
     if (!backend->pruning && !backend->screen)
         TRY(search_check(ctx, &set, backend->name));
-    snprintf(what, sizeof what, "of the graph, tau %" PRId64 ", search %d, sample %.17g",
-             tau_used(m->n, &set), (int)set.exact_graph, set.sample);
-    TRY(session_open(ctx, &s, m, what));
-    TRY(session_search(ctx, graph, &s, m, &set));
+    if (set.sample_columns < 1 && m->n > 1) {
+        TRY(session_columns(ctx, graph, &s, m, &set));
+    } else {
+        snprintf(what, sizeof what, "of the graph, tau %" PRId64 ", search %d, sample %.17g",
+                 tau_used(m->n, &set), (int)set.exact_graph, set.sample);
+        TRY(session_open(ctx, &s, m, what));
+        TRY(session_search(ctx, graph, &s, m, &set));
+    }
     status = session_verdict(ctx, &s, status);
     if (stats)
         *stats = s.stats;
@@ -287,6 +308,9 @@ ddsc_status ddsc_graph_create_from_vectors(ddsc_context *context, ddsc_graph **g
         return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_graph_create_from_vectors: %s is NULL",
                         graph ? "vectors" : "graph");
     TRY(graph_settings_take(context, &set, settings));
+    if (set.sample_columns < 1)
+        TRY(ctx_fail(context, DDSC_ERROR_ARGUMENT,
+                     "sample_columns = %g: vectors have coordinates already", set.sample_columns));
     TRY(vectors_open(context, &state, n, dim, vectors));
     TRY(search_run(context, graph, &stats, n, &backend_vectors, state, &set));
 done:
