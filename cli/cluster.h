@@ -15,11 +15,13 @@ typedef struct cluster_result {
     ddsc_graph_view edges;       /* n = 0 without a graph */
     int32_t *vector_labels;      /* k-means: what view.labels points to */
     double inertia;              /* k-means */
-    int32_t *row_labels;         /* n_rows, -1 for dropped items */
-    int64_t *size;               /* of each cluster */
-    const char *truth_name;      /* NULL: no scores */
-    const int32_t *truth;        /* n_rows classes, or NULL */
-    int32_t *read_truth;         /* the same where it was read here */
+    ddsc_d2 *d2;                 /* d2 and pd2, or NULL */
+    ddsc_d2_view centres;
+    int32_t *row_labels;    /* n_rows, -1 for dropped items */
+    int64_t *size;          /* of each cluster */
+    const char *truth_name; /* NULL: no scores */
+    const int32_t *truth;   /* n_rows classes, or NULL */
+    int32_t *read_truth;    /* the same where it was read here */
     ddsc_scores scores;
     ddsc_scores *sweep_scores; /* n_sweep, or NULL */
     ddsc_theory theory;        /* n = 0: no truth or no graph */
@@ -36,6 +38,12 @@ bool cluster_certified(const cluster_result *r);
 /* The row of the sweep that belongs to the K chosen, or NULL. */
 const ddsc_k_row *cluster_chosen(const cluster_result *r);
 const char *cluster_id(const cluster_result *r, int64_t row, char *room, size_t size);
+
+/* d2 and pd2. */
+bool cluster_run_d2(cluster_result *r, int *code);
+void cluster_d2_json(json_t *root, const cluster_result *r);
+void cluster_d2_settings_json(json_t *root, const cluster_result *r);
+void cluster_d2_summary(text *t, const cluster_result *r);
 
 /* The settings as given, and what was chosen where they left it open. */
 json_t *cluster_settings_json(const cluster_result *r);

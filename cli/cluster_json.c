@@ -60,7 +60,12 @@ json_t *cluster_settings_json(const cluster_result *r)
     json_t *root = uses_metric(r) ? json_metric(o) : json_object();
     json_put_text(root, "method", choice_name(choices_method, o->method));
     put_k(root, set);
-    json_put_count(root, "kmeans_restarts", set->kmeans_restarts);
+    if (r->d2)
+        cluster_d2_settings_json(root, r);
+    else
+        json_put_count(root, "kmeans_restarts", set->kmeans_restarts);
+    if (o->method == METHOD_KMEANS || o->method == METHOD_SC)
+        json_put_text(root, "vectors_from", choice_name(choices_vectors, o->vectors_from));
     if (!r->has_items)
         json_put_bool(root, "squared_input", o->squared_input);
     if (o->subset_per_class)
@@ -130,6 +135,7 @@ static void put_sweep(json_t *root, const cluster_result *r)
         json_put_real(row, "relative_gap", k->relative_gap);
         json_put_real(row, "modularity", k->modularity);
         json_put_real(row, "inertia", k->inertia);
+        json_put_real(row, "stability", k->stability);
         json_put_count(row, "smallest", k->smallest);
         json_put_count(row, "largest", k->largest);
         if (r->sweep_scores)
@@ -212,6 +218,8 @@ json_t *cluster_json(const cluster_result *r, bool with_labels)
     put_sizes(root, r);
     if (r->clustering)
         put_spectrum(root, r);
+    else if (r->d2)
+        cluster_d2_json(root, r);
     else
         json_put_real(root, "inertia", r->inertia);
     put_certificates(root, r);
@@ -219,6 +227,7 @@ json_t *cluster_json(const cluster_result *r, bool with_labels)
         json_t *pairs = json_put_object(root, "pairs");
         json_put_pairs(pairs, &r->view.pairs);
         json_put_columns(pairs, r->view.graph);
+        json_put_approximation(root, &r->s->opt, &r->view.pairs);
     }
     if (r->truth_name) {
         json_t *scores = json_put_object(root, "scores");
@@ -239,6 +248,7 @@ json_t *cluster_json(const cluster_result *r, bool with_labels)
             json_add(labels, json_integer(r->row_labels[i]));
     }
     json_put_text(root, "command", r->s->opt.command ? r->s->opt.command : "");
+    json_put_resumed(root, r->s);
     json_put_count(root, "threads", ddsc_context_get_threads(r->s->ctx));
     put_seconds(root, r);
     return root;

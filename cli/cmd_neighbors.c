@@ -25,7 +25,7 @@ static bool from_matrix(session *s, ddsc_graph **graph, ddsc_pair_stats *stats, 
 static bool from_items(session *s, ddsc_graph **graph, cli_input *in, ddsc_pair_stats *stats,
                        int *code)
 {
-    return input_open(s, in, code) &&
+    return input_open(s, in, code) && session_resume(s, code) &&
            session_ok(s,
                       ddsc_neighbors_run(s->ctx, graph, stats, in->measures, &s->opt.cluster.metric,
                                          &s->opt.cluster.graph),
@@ -44,11 +44,13 @@ static json_t *summary_json(const session *s, const ddsc_graph *graph, int64_t n
     json_put_count(root, "edges", g->n_edges);
     json_put_pairs(root, stats);
     json_put_columns(root, graph);
+    json_put_resumed(root, s);
     if (!s->opt.precomputed) {
         json_put(root, "settings", json_metric(&s->opt));
         json_put_real(root, "epsilon", stats->epsilon);
         json_put_real(root, "bandwidth", stats->bandwidth);
         json_put_count(root, "reference_size", stats->reference_size);
+        json_put_approximation(root, &s->opt, stats);
     }
     json_put_bool(root, "converged", !s->not_converged);
     json_put_real(root, "seconds", stats->seconds);
@@ -69,6 +71,7 @@ static void summary(const session *s, const ddsc_graph_view *g, const ddsc_pair_
         text_add_count(&t, stats->n_pairs);
         text_add(&t, " pairs");
     }
+    output_add_resumed(&t, s);
     text_addf(&t, " in %.2f s\n", stats->seconds);
     output_summary(s, &t);
     text_free(&t);
@@ -109,8 +112,9 @@ done:
 }
 
 static const option_group *const groups[] = {
-    &group_file_output, &group_graph,  &group_metric, &group_reference, &group_precomputed,
-    &group_input,       &group_subset, &group_run,    &group_help,      NULL};
+    &group_file_output, &group_graph, &group_metric, &group_reference,
+    &group_precomputed, &group_input, &group_subset, &group_resume,
+    &group_run,         &group_help,  NULL};
 
 const cli_verb verb_neighbors = {
     .name = "neighbors",

@@ -16,7 +16,7 @@ void ddsc_cluster_settings_init(ddsc_cluster_settings *settings)
         .struct_size = sizeof *settings,
         .gamma_rule = DDSC_GAMMA_AUTO,
         .min_cluster = 0.2,
-        .kmeans_restarts = 10,
+        .kmeans_restarts = 30,
         .eigen_tolerance = 1e-8,
         .eigen_max_iterations = 20000,
     };
@@ -91,6 +91,8 @@ void ddsc_clustering_destroy(ddsc_clustering *clustering)
         return;
     ddsc_context *ctx = clustering->ctx;
     ddsc_graph_destroy(clustering->graph);
+    mem_free(ctx, clustering->scale);
+    sparse_free(ctx, &clustering->affinity);
     mem_free(ctx, clustering->advice);
     mem_free(ctx, clustering->radius);
     mem_free(ctx, clustering->cells);
@@ -112,6 +114,26 @@ void ddsc_clustering_get_view(const ddsc_clustering *clustering, ddsc_clustering
 const int32_t *ddsc_clustering_get_labels(const ddsc_clustering *clustering)
 {
     return clustering ? clustering->labels : NULL;
+}
+
+void ddsc_clustering_get_affinity(const ddsc_clustering *clustering, ddsc_affinity_view *view)
+{
+    if (!view)
+        return;
+    *view = (ddsc_affinity_view){0};
+    if (!clustering)
+        return;
+    const sparse *a = &clustering->affinity;
+    *view = (ddsc_affinity_view){.n = a->n,
+                                 .n_entries = a->nnz,
+                                 .offset = a->offset,
+                                 .column = a->column,
+                                 .value = a->value,
+                                 .gamma = clustering->view.gamma,
+                                 .scale = clustering->scale,
+                                 .scale_rank = AFFINITY_NEIGHBOUR,
+                                 .scale_floor = clustering->scale_floor,
+                                 .radius = clustering->radius};
 }
 
 ddsc_status ddsc_spectral_run(ddsc_context *context, ddsc_clustering **clustering,

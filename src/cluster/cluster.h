@@ -25,6 +25,11 @@ ddsc_status kmeans_start(ddsc_context *ctx, double *centres, int64_t *n_centres,
 /* Sum of squared distances of the rows to the means of their clusters, labels in 0 .. k-1. */
 ddsc_status kmeans_inertia(ddsc_context *ctx, double *inertia, const int32_t *labels, int64_t k,
                            int64_t n, int64_t dim, const double *rows);
+/* Mean agreement (adjusted Rand index) of k-means on one half of the rows with k-means on the
+ * other, over random splits; 1: what one half finds the other finds too. NaN when there are too few
+ * rows. */
+ddsc_status halves_agreement(ddsc_context *ctx, double *result, int64_t n, int64_t dim,
+                             const double *rows, int64_t k);
 /* Numbers in order of first appearance; *n_found of them. Labels below k. */
 ddsc_status labels_renumber(ddsc_context *ctx, int32_t *labels, int64_t *n_found, int64_t n,
                             int64_t k);
@@ -93,6 +98,9 @@ struct ddsc_clustering {
     double *radius; /* n: length of the row before it was normalised, over sqrt(degree) */
     ddsc_graph *graph;
     char *advice;
+    sparse affinity;
+    double *scale; /* n, or NULL with one gamma */
+    double scale_floor;
 };
 
 /* Everything after the graph. `wide` (or NULL) is a graph of more neighbours for the modularity.
