@@ -20,7 +20,13 @@ enum {
     EXIT_INTERRUPTED = 75
 };
 
-typedef enum cli_method { METHOD_DDSC = 0, METHOD_KMEANS, METHOD_SC } cli_method;
+typedef enum cli_method {
+    METHOD_DDSC = 0,
+    METHOD_KMEANS,
+    METHOD_SC,
+    METHOD_D2,
+    METHOD_PD2
+} cli_method;
 typedef enum cli_progress {
     PROGRESS_AUTO = 0,
     PROGRESS_BAR,
@@ -40,7 +46,11 @@ typedef struct cli_options {
     /* method; distance, neighbors and embed use cluster.metric and cluster.graph */
     int method; /* cli_method */
     ddsc_cluster_settings cluster;
+    int barycenter;                /* ddsc_barycenter_method of d2 */
+    int vectors_from;              /* ddsc_vectors_rule */
+    int64_t centre_size, restarts; /* 0: the defaults */
     bool k_given;
+    int64_t stability;     /* resamples; 0: none */
     const char *reference; /* file of the LOT reference, or NULL */
     /* output */
     const char *output;
@@ -130,6 +140,8 @@ void message_warning(const session *s, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* What to do next; broken into lines. */
 void message_advice(const session *s, const char *words);
+/* The same under another head, such as "stability: ". */
+void message_note(const session *s, const char *head, const char *words);
 /* A usage error of a verb, with the way to its help; returns EXIT_USAGE. */
 int message_usage(const cli_verb *verb, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

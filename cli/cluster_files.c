@@ -100,6 +100,15 @@ static bool write_map(cluster_result *r, const char *path, int *code)
         r->s, ddsc_matrix_write(r->s->ctx, r->map, r->n_rows, 2, path, r->s->opt.force), code);
 }
 
+static bool write_stability(cluster_result *r, const char *path, int *code)
+{
+    text t = {0};
+    cluster_stability_csv(&t, r);
+    bool good = output_text(r->s, &t, path, false, code);
+    text_free(&t);
+    return good;
+}
+
 static bool write_report(cluster_result *r, const char *path, int *code)
 {
     text t = {0};
@@ -161,6 +170,11 @@ static bool if_truth(const cluster_result *r)
     return r->truth != NULL;
 }
 
+static bool if_stability(const cluster_result *r)
+{
+    return r->trust.n > 0;
+}
+
 static bool if_map(const cluster_result *r)
 {
     return r->map != NULL;
@@ -177,6 +191,7 @@ static const struct {
     {"graph.mtx", if_spectral, write_graph},
     {"model.npz", if_model, write_model},
     {"sweep.csv", if_sweep, write_sweep},
+    {"stability.csv", if_stability, write_stability},
     {"map.npy", if_map, write_map},
     {"truth.csv", if_truth, write_truth},
     {"report.html", always, write_report},

@@ -97,13 +97,14 @@ static void add_sweep(text *t, const cluster_result *r)
 {
     if (r->view.n_sweep < 2)
         return;
-    text_addf(t, "  sweep           K   gap     relative  modularity  sizes%s\n",
+    text_addf(t, "  sweep           K   gap     relative  modularity  stability  sizes%s\n",
               r->sweep_scores ? "        AMI     ARI" : "");
     for (int64_t i = 0; i < r->view.n_sweep; i++) {
         const ddsc_k_row *k = &r->view.sweep[i];
-        text_addf(t, "             %c %4" PRId64 "   %.4f  %8.3f  %10.4f  %4" PRId64 "-%-6" PRId64,
-                  k->k == r->view.k ? '*' : ' ', k->k, k->gap, k->relative_gap, k->modularity,
-                  k->smallest, k->largest);
+        text_addf(
+            t, "             %c %4" PRId64 "   %.4f  %8.3f  %10.4f  %9.3f  %4" PRId64 "-%-6" PRId64,
+            k->k == r->view.k ? '*' : ' ', k->k, k->gap, k->relative_gap, k->modularity,
+            k->stability, k->smallest, k->largest);
         if (r->sweep_scores)
             text_addf(t, "  %.4f  %.4f", r->sweep_scores[i].ami, r->sweep_scores[i].ari);
         text_add(t, "\n");
@@ -128,9 +129,12 @@ void cluster_summary(text *t, const cluster_result *r)
         add_pairs(t, r);
         add_graph(t, r);
     }
+    if (r->d2)
+        cluster_d2_summary(t, r);
     add_sizes(t, r);
     add_sweep(t, r);
     add_scores(t, r);
+    cluster_theory_summary(t, r);
     text_addf(t, "  seconds      %.2f", r->total_s);
     if (r->clustering)
         text_addf(t, " (distances %.2f, eigenvectors %.2f, k-means %.2f)", r->distances_s,

@@ -81,6 +81,7 @@ static json_t *summary_json(const session *s, const cli_input *in, const ddsc_pa
     json_put_real(root, "epsilon", stats->epsilon);
     json_put_real(root, "bandwidth", stats->bandwidth);
     json_put_count(root, "reference_size", stats->reference_size);
+    json_put_approximation(root, &s->opt, stats);
     json_put_bool(root, "converged", !s->not_converged);
     json_put_real(root, "seconds", stats->seconds);
     return root;

@@ -50,6 +50,7 @@ static json_t *summary_json(const session *s, const ddsc_graph_view *g, int64_t 
         json_put_real(root, "epsilon", stats->epsilon);
         json_put_real(root, "bandwidth", stats->bandwidth);
         json_put_count(root, "reference_size", stats->reference_size);
+        json_put_approximation(root, &s->opt, stats);
     }
     json_put_bool(root, "converged", !s->not_converged);
     json_put_real(root, "seconds", stats->seconds);

@@ -25,8 +25,15 @@ const option_choice choices_estimator[] = {
     {"unbiased", DDSC_MMD_UNBIASED}, {"biased", DDSC_MMD_BIASED}, {NULL, 0}};
 const option_choice choices_exact_graph[] = {
     {"auto", DDSC_GRAPH_AUTO}, {"full", DDSC_GRAPH_FULL}, {"pruned", DDSC_GRAPH_PRUNED}, {NULL, 0}};
-const option_choice choices_method[] = {
-    {"ddsc", METHOD_DDSC}, {"kmeans", METHOD_KMEANS}, {"sc", METHOD_SC}, {NULL, 0}};
+const option_choice choices_method[] = {{"ddsc", METHOD_DDSC}, {"kmeans", METHOD_KMEANS},
+                                        {"sc", METHOD_SC},     {"d2", METHOD_D2},
+                                        {"pd2", METHOD_PD2},   {NULL, 0}};
+const option_choice choices_barycenter[] = {
+    {"admm", DDSC_BARYCENTER_ADMM}, {"ibp", DDSC_BARYCENTER_IBP}, {NULL, 0}};
+const option_choice choices_vectors[] = {{"auto", DDSC_VECTORS_AUTO},
+                                         {"histogram", DDSC_VECTORS_HISTOGRAM},
+                                         {"mean", DDSC_VECTORS_MEAN},
+                                         {NULL, 0}};
 const option_choice choices_on_empty[] = {
     {"error", DDSC_EMPTY_ERROR}, {"drop", DDSC_EMPTY_DROP}, {NULL, 0}};
 static const option_choice choices_progress[] = {{"auto", PROGRESS_AUTO},
@@ -163,6 +170,13 @@ static const option_spec metric_options[] = {
      .offset = AT(cluster.metric.mmd_estimator),
      .choices = choices_estimator,
      .help = "mmd: the estimator (default: unbiased)"},
+    {.name = "mmd-features",
+     .kind = OPTION_COUNT,
+     .offset = AT(cluster.metric.mmd_features),
+     .minimum = 1,
+     .argument = "L",
+     .help = "mmd: approximate by L random Fourier features (gaussian, laplace), for items of "
+             "thousands of points; the error on a sample of pairs is reported"},
     END};
 const option_group group_metric = {"Metric", metric_options};
 
@@ -179,6 +193,13 @@ static const option_spec reference_options[] = {
      .minimum = 1,
      .argument = "M",
      .help = "lot: points of the reference (default: the mean support size)"},
+    {.name = "lot-components",
+     .kind = OPTION_COUNT,
+     .offset = AT(cluster.metric.lot_components),
+     .minimum = 1,
+     .argument = "R",
+     .help = "lot: keep R principal components of the embedding; the variance left out is "
+             "reported (default: all of it)"},
     END};
 const option_group group_reference = {"Linear optimal transport", reference_options};
 
@@ -216,7 +237,8 @@ static const option_spec cluster_options[] = {
      .kind = OPTION_CHOICE,
      .offset = AT(method),
      .choices = choices_method,
-     .help = "ddsc (default), or a baseline on plain vectors: k-means, spectral clustering"},
+     .help = "ddsc (default), or a baseline: k-means or spectral clustering of plain vectors, "
+             "D2 or PD2 clustering around barycenters"},
     {.name = "gamma",
      .kind = OPTION_OTHER,
      .parse = value_gamma,
@@ -232,8 +254,42 @@ static const option_spec cluster_options[] = {
      .kind = OPTION_FLAG,
      .offset = AT(cluster.paper),
      .help = "the plain algorithm of the paper, without the rules for gamma and tiny groups"},
+    {.name = "stability",
+     .kind = OPTION_COUNT,
+     .offset = AT(stability),
+     .minimum = 1,
+     .argument = "B",
+     .help = "draw the points of every item anew B times, cluster again, and report what changes"},
     END};
 const option_group group_cluster = {"Clustering", cluster_options};
+
+static const option_spec baseline_options[] = {
+    {.name = "vectors-from",
+     .kind = OPTION_CHOICE,
+     .offset = AT(vectors_from),
+     .choices = choices_vectors,
+     .help = "kmeans, sc: an item as its histogram over the support, or as the mean of its points "
+             "(default: histogram where the support is shared)"},
+    {.name = "barycenter",
+     .kind = OPTION_CHOICE,
+     .offset = AT(barycenter),
+     .choices = choices_barycenter,
+     .help = "d2: how centres are made, by Bregman ADMM (default) or entropic scaling"},
+    {.name = "centre-size",
+     .kind = OPTION_COUNT,
+     .offset = AT(centre_size),
+     .minimum = 1,
+     .argument = "N",
+     .help = "d2, pd2: points of a centre (default: the mean of the items)"},
+    {.name = "restarts",
+     .kind = OPTION_COUNT,
+     .offset = AT(restarts),
+     .minimum = 1,
+     .argument = "R",
+     .help = "k-means in any method, d2, pd2: starts, of which the best is kept (default: 10; d2 "
+             "and pd2 3)"},
+    END};
+const option_group group_baseline = {"Baselines", baseline_options};
 
 static const option_spec matrix_options[] = {
     {.name = "condensed",

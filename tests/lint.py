@@ -19,6 +19,7 @@ BELOW = {
     "pairs": ["io", "graph", "ot", "mmd", "data", "linalg", "base"],
     "eigen": ["graph", "linalg", "base"],
     "cluster": ["baseline", "eigen", "graph", "pairs", "ot", "mmd", "data", "linalg", "base"],
+    "theory": ["cluster", "eigen", "graph", "pairs", "ot", "mmd", "data", "linalg", "base"],
     "baseline": ["pairs", "ot", "mmd", "data", "linalg", "base"],
 }
 # These headers belong to one room each.

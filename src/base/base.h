@@ -56,7 +56,8 @@ uint64_t hash_bytes(const void *bytes, size_t n, uint64_t seed);
 
 /* ---- what ddsc_context_set_resume asked for ---- */
 
-const char *ctx_resume_folder(const ddsc_context *ctx);    /* NULL: nothing is kept */
+const char *ctx_resume_folder(const ddsc_context *ctx); /* NULL: nothing is kept */
+void ctx_resume_pause(ddsc_context *ctx, bool pause); /* for work on other data than the caller's */
 const char *ctx_resume_settings(const ddsc_context *ctx);  /* the caller's line */
 void ctx_resume_count(ddsc_context *ctx, int64_t n_pairs); /* taken from the folder; any thread */
 
@@ -99,7 +100,14 @@ enum rng_stream {
     RNG_FRAMES,
     RNG_BARYCENTER,
     RNG_D2,
-    RNG_LAYOUT
+    RNG_LAYOUT,
+    RNG_RESAMPLE,
+    RNG_COLUMNS,
+    RNG_HALVES,
+    RNG_FEATURES,
+    RNG_CHECK,
+    RNG_DESCENT,
+    RNG_REDUCE
 };
 
 /* `stream` one of the above; `part` tells restarts, items or blocks of one use apart. */

@@ -169,7 +169,12 @@ int64_t ddsc_context_get_resumed(const ddsc_context *context)
 
 const char *ctx_resume_folder(const ddsc_context *ctx)
 {
-    return ctx->resume_folder;
+    return ctx->resume_paused ? NULL : ctx->resume_folder;
+}
+
+void ctx_resume_pause(ddsc_context *ctx, bool pause)
+{
+    ctx->resume_paused = pause;
 }
 
 const char *ctx_resume_settings(const ddsc_context *ctx)

@@ -36,6 +36,7 @@ struct ddsc_context {
     int64_t total;
     double last_report;
     char *resume_folder, *resume_settings; /* or NULL */
+    bool resume_paused;
     _Atomic int64_t resumed;
     pool pool;
     pthread_t helper[]; /* threads - 1 */

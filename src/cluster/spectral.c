@@ -228,6 +228,10 @@ static ddsc_status sweep(ddsc_context *ctx, ddsc_clustering *c, spectral_job *j,
         TRY(make_rows(ctx, j, c->sweep[r].k));
         TRY(cut_by_rule(ctx, j, labels, j->cells + r * n, &results[r], c->sweep[r].k));
         TRY(fill_row(ctx, &c->sweep[r], j, c->eigenvalues, labels, results[r].n_found));
+        c->sweep[r].stability = NAN;
+        if (n_rows > 1)
+            TRY(halves_agreement(ctx, &c->sweep[r].stability, j->n_packed, j->width, j->live,
+                                 c->sweep[r].k));
     }
     progress_end(ctx);
     c->view.sweep = c->sweep;
@@ -274,8 +278,9 @@ static ddsc_status weigh_wide(ddsc_context *ctx, spectral_job *j, const ddsc_gra
     return affinity_build(ctx, &j->wide, &ignored, wide, &how);
 }
 
-ddsc_status spectral_fit(ddsc_context *ctx, ddsc_clustering *c, const ddsc_graph *graph,
-                         const ddsc_graph *wide, const ddsc_cluster_settings *set)
+ddsc_status spectral_fit(ddsc_context *ctx, ddsc_clustering *c, decomposition *kept,
+                         const ddsc_graph *graph, const ddsc_graph *wide,
+                         const ddsc_cluster_settings *set)
 {
     ddsc_status status = DDSC_OK;
     spectral_job j = {.set = set};
@@ -304,6 +309,10 @@ ddsc_status spectral_fit(ddsc_context *ctx, ddsc_clustering *c, const ddsc_graph
     o.least = set->paper ? 0 : set->min_cluster * (double)j.d.n / (double)c->view.k;
     TRY(advice_write(ctx, &c->advice, &c->view, &j.d, &o, set));
     c->view.advice = c->advice;
+    if (kept) {
+        *kept = j.d;
+        j.d = (decomposition){0};
+    }
 done:
     mem_free(ctx, results);
     job_free(ctx, &j);

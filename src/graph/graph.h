@@ -45,6 +45,10 @@ typedef struct affinity_report {
     bool flat;         /* all D^2 are one and the same, 0 or below: nothing tells items apart */
 } affinity_report;
 
+/* A_ij of every edge of the lists (room for all of them), before it is made symmetric; fills gamma
+ * alone in *report. */
+ddsc_status affinity_weigh(ddsc_context *ctx, double *weight, affinity_report *report,
+                           const ddsc_graph *graph, const affinity_settings *settings);
 /* (A + A^T)/2 of A_ij = exp(-gamma D^2), or with local scaling exp(-2 D^2 / (s_i s_j)), D^2 clamped
  * at 0. No edge is lost: what underflows stays at AFFINITY_FLOOR, so connectivity is the graph's
  * own. */

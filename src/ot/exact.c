@@ -128,6 +128,7 @@ void exact_destroy(exact_solver *solver)
     mem_free(solver->ctx, solver->own.block);
     mem_free(solver->ctx, solver->given.block);
     mem_free(solver->ctx, solver->level.block);
+    ahead_free(solver->ctx, &solver->ahead);
     mem_free(solver->ctx, solver);
 }
 

@@ -4,7 +4,7 @@
 #include "pairs/pairs.h"
 
 /* Cuts need the cost table of the support: 16 MiB at most, and items that use much of it. */
-enum { W2_SIDE = 16, CUT_MAX_SUPPORT = 2048 };
+enum { W2_SIDE = 16, W2_SIDE_AHEAD = 32, CUT_MAX_SUPPORT = 2048 };
 
 typedef struct w2 {
     ddsc_context *ctx;
@@ -61,7 +61,8 @@ done:
 static void w2_plan(const void *state, pair_plan *plan)
 {
     const w2 *s = state;
-    plan->tile_side = BASE_MAX(1, BASE_MIN(W2_SIDE, s->m->n / 32));
+    int64_t side = exact_ahead_applies(s->m) ? W2_SIDE_AHEAD : W2_SIDE;
+    plan->tile_side = BASE_MAX(1, BASE_MIN(side, s->m->n / 32));
 }
 
 static ddsc_status solve_pair(w2 *s, int worker, int64_t i, int64_t j, double *d2,
@@ -86,6 +87,9 @@ static ddsc_status w2_tile(void *state, const pair_tile *t, double *d2, int64_t 
 {
     ddsc_status status = DDSC_OK;
     w2 *s = state;
+    bool single = t->i1 - t->i0 == 1 || t->j1 - t->j0 == 1;
+    if (!single && !t->wanted && exact_ahead_applies(s->m))
+        TRY(exact_ahead(s->solver[worker], s->m, t->i0, t->i1, t->j0, t->j1));
     for (int64_t i = t->i0; i < t->i1; i++)
         for (int64_t j = t->j0; j < t->j1; j++)
             if (tile_wants(t, i, j)) {

@@ -17,6 +17,11 @@ typedef struct pair_ij {
     int32_t i, j;
 } pair_ij;
 
+/* Tile `number` of n items in blocks of `side`: column by column, rows up to the diagonal. */
+pair_tile tile_number(int64_t n, int64_t side, int64_t number);
+/* Its pairs: all above the diagonal. */
+int64_t tile_pairs(const pair_tile *t);
+
 static inline bool tile_wants(const pair_tile *t, int64_t i, int64_t j)
 {
     return i < j && (!t->wanted || t->wanted[(i - t->i0) * (t->j1 - t->j0) + (j - t->j0)]);
@@ -27,6 +32,7 @@ typedef struct pair_job {
     const measures *m;
     const ddsc_metric_settings *set;
     int n_workers;
+    void *state; /* when bounds are opened: that of the metric they are for */
 } pair_job;
 
 /* How a state wants its pairs served. May depend on the data, never on the number of threads. */
@@ -36,6 +42,7 @@ typedef struct pair_plan {
 } pair_plan;
 
 struct pair_pruning;
+struct pair_screen;
 
 typedef struct pair_backend {
     const char *name;
@@ -54,6 +61,9 @@ typedef struct pair_backend {
      * ascending order, from the calling thread; may use parallel_for. */
     ddsc_status (*prepare)(void *state, int64_t j0, int64_t j1);
     const struct pair_pruning *pruning; /* NULL: no lower bounds, every pair is computed */
+    /* Optional: bounds of all pairs by one product of float matrices, see screen.h. Tiles of one
+     * pair must then be cheap, and values a function of the pair alone. */
+    ddsc_status (*screen)(void *state, struct pair_screen *screen);
 } pair_backend;
 
 typedef struct pair_cut {
@@ -77,13 +87,17 @@ typedef struct pair_pruning {
      * function of its arguments alone, whatever the worker. */
     ddsc_status (*refine_open)(void *state, bool *offered);
     double (*refine)(void *state, int64_t i, int64_t j, double enough, int worker);
+    /* Optional: is it worth while for this set? NULL: always. */
+    bool (*pays)(const void *state);
 } pair_pruning;
 
-extern const pair_backend backend_w2, backend_sinkhorn, backend_mmd, backend_lot;
+extern const pair_backend backend_w2, backend_sinkhorn, backend_mmd, backend_lot, backend_features;
 extern const pair_backend bound_w2; /* lower bounds of backend_w2 */
 double bound_w2_closer(const void *state, int64_t i, int64_t j, double enough);
 
 const pair_backend *backend_find(ddsc_metric metric);
+/* The one for these settings: an approximation where they ask for it. */
+const pair_backend *backend_for(const ddsc_metric_settings *settings);
 
 /* ---- settings: defaults, then the caller's fields, then every one checked (given NULL: defaults)
  */
@@ -126,6 +140,14 @@ ddsc_status neighbors_search(ddsc_context *ctx, ddsc_graph **out, ddsc_pair_stat
                              const pair_backend *backend, void *state,
                              const ddsc_graph_settings *settings);
 
+/* The same by a screen, where the backend has one and it pays. */
+ddsc_status search_run(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *stats, int64_t n,
+                       const pair_backend *backend, void *state, const ddsc_graph_settings *set);
+
+/* The tau-NN graph of a set, by whichever search the settings ask for; they are checked here. */
+ddsc_status neighbors_make(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *stats,
+                           const measures *m, const ddsc_metric_settings *metric,
+                           const ddsc_graph_settings *settings);
 /* The same graph without most of the solves: see pruned.c. */
 ddsc_status pruned_search(ddsc_context *ctx, ddsc_graph **out, ddsc_pair_stats *stats,
                           const pair_job *job, const pair_backend *backend, void *state,
@@ -154,6 +176,7 @@ ddsc_status across_search_pruned(ddsc_context *ctx, ddsc_graph **out, ddsc_pair_
 extern const pair_backend backend_vectors;
 ddsc_status vectors_open(ddsc_context *ctx, void **state, int64_t n, int64_t dim,
                          const double *rows);
+ddsc_status vectors_screen(void *state, struct pair_screen *screen);
 
 /* ---- the tau nearest of each item, kept in heaps that live in the graph's arrays ---- */
 

@@ -114,6 +114,7 @@ static void fill_tables(resumed *r)
     r->table.tile = resumed_tile;
     r->table.plan = resumed_plan;
     r->table.prepare = resumed_prepare;
+    r->table.screen = NULL; /* it would not go through the tiles */
     if (!r->inner->pruning)
         return;
     r->pruning = *r->inner->pruning;

@@ -5,6 +5,7 @@
 #include "graph/graph.h"
 #include "pairs/journal.h"
 #include "pairs/pairs.h"
+#include "pairs/screen.h"
 
 const pair_backend *backend_find(ddsc_metric metric)
 {
@@ -15,6 +16,13 @@ const pair_backend *backend_find(ddsc_metric metric)
     case DDSC_METRIC_LOT: return &backend_lot;
     }
     return NULL;
+}
+
+const pair_backend *backend_for(const ddsc_metric_settings *settings)
+{
+    if (settings->metric == DDSC_METRIC_MMD && settings->mmd_features > 0)
+        return &backend_features;
+    return backend_find(settings->metric);
 }
 
 /* An open backend over a set of measures. */
@@ -48,7 +56,7 @@ static ddsc_status session_open(ddsc_context *ctx, session *s, const measures *m
 {
     ddsc_status status = DDSC_OK;
     s->start = clock_seconds();
-    s->backend = backend_find(s->set.metric);
+    s->backend = backend_for(&s->set);
     pair_job job = {.ctx = ctx, .m = m, .set = &s->set, .n_workers = parallel_width(ctx)};
     TRY(session_journal(ctx, s, m, what));
     TRY(s->backend->open(&s->state, &job, &s->stats));
@@ -123,6 +131,38 @@ ddsc_status search_check(ddsc_context *ctx, const ddsc_graph_settings *set, cons
                     "exact_graph = pruned: %s has no lower bounds; use auto or full", name);
 }
 
+static bool session_prunes(const session *s, ddsc_exact_graph asked)
+{
+    const pair_pruning *rule = s->backend->pruning;
+    if (!rule || asked == DDSC_GRAPH_FULL)
+        return false;
+    return asked == DDSC_GRAPH_PRUNED || !rule->pays || rule->pays(s->state);
+}
+
+/* Below this many items a screen saves less than it costs. */
+enum { SCREEN_ITEMS = 2000 };
+
+ddsc_status search_run(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *stats, int64_t n,
+                       const pair_backend *backend, void *state, const ddsc_graph_settings *set)
+{
+    ddsc_status status = DDSC_OK;
+    pair_screen screen = {0};
+    bool done = false, asked = set->exact_graph == DDSC_GRAPH_PRUNED;
+    if (backend->screen && set->exact_graph != DDSC_GRAPH_FULL && set->sample >= 1 && n > 1 &&
+        (asked || n >= SCREEN_ITEMS))
+        TRY(backend->screen(state, &screen));
+    if (asked && n > 1 && set->sample >= 1 && screen.columns == 0)
+        TRY(search_check(ctx, set, backend->name));
+    if (screen.columns > 0)
+        TRY(screened_search(ctx, graph, stats, &screen, backend, state, set, &done));
+    screen_free(ctx, &screen);
+    if (!done)
+        TRY(neighbors_search(ctx, graph, stats, n, backend, state, set));
+done:
+    screen_free(ctx, &screen);
+    return status;
+}
+
 /* A sample of the pairs is drawn at random, so there is nothing to prune in it; nor in no pairs. */
 static ddsc_status session_search(ddsc_context *ctx, ddsc_graph **graph, session *s,
                                   const measures *m, const ddsc_graph_settings *set)
@@ -130,38 +170,30 @@ static ddsc_status session_search(ddsc_context *ctx, ddsc_graph **graph, session
     const pair_backend *backend = session_backend(s);
     void *state = session_state(s);
     pair_job job = {.ctx = ctx, .m = m, .set = &s->set, .n_workers = parallel_width(ctx)};
-    bool prunes = s->backend->pruning && set->exact_graph != DDSC_GRAPH_FULL;
-    if (prunes && set->sample >= 1 && m->n > 1)
+    job.state = s->state;
+    if (session_prunes(s, set->exact_graph) && set->sample >= 1 && m->n > 1)
         return pruned_search(ctx, graph, &s->stats, &job, backend, state, set);
-    return neighbors_search(ctx, graph, &s->stats, m->n, backend, state, set);
+    return search_run(ctx, graph, &s->stats, m->n, backend, state, set);
 }
 
-ddsc_status ddsc_neighbors_run(ddsc_context *context, ddsc_graph **graph, ddsc_pair_stats *stats,
-                               const ddsc_measures *data, const ddsc_metric_settings *metric,
-                               const ddsc_graph_settings *settings)
+ddsc_status neighbors_make(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *stats,
+                           const measures *m, const ddsc_metric_settings *metric,
+                           const ddsc_graph_settings *settings)
 {
     ddsc_status status = DDSC_OK;
     session s = {0};
     ddsc_graph_settings set;
     char what[128];
-    if (graph)
-        *graph = NULL;
-    if (!context)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(context);
-    if (!graph || !data)
-        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_neighbors_run: %s is NULL",
-                        graph ? "measures" : "graph");
-    TRY(metric_settings_take(context, &s.set, metric));
-    TRY(graph_settings_take(context, &set, settings));
-    const pair_backend *backend = backend_find(s.set.metric);
-    if (!backend->pruning)
-        TRY(search_check(context, &set, backend->name));
+    TRY(metric_settings_take(ctx, &s.set, metric));
+    TRY(graph_settings_take(ctx, &set, settings));
+    const pair_backend *backend = backend_for(&s.set);
+    if (!backend->pruning && !backend->screen)
+        TRY(search_check(ctx, &set, backend->name));
     snprintf(what, sizeof what, "of the graph, tau %" PRId64 ", search %d, sample %.17g",
-             tau_used(data->n, &set), (int)set.exact_graph, set.sample);
-    TRY(session_open(context, &s, data, what));
-    TRY(session_search(context, graph, &s, data, &set));
-    status = session_verdict(context, &s, status);
+             tau_used(m->n, &set), (int)set.exact_graph, set.sample);
+    TRY(session_open(ctx, &s, m, what));
+    TRY(session_search(ctx, graph, &s, m, &set));
+    status = session_verdict(ctx, &s, status);
     if (stats)
         *stats = s.stats;
 done:
@@ -173,6 +205,21 @@ done:
     return status;
 }
 
+ddsc_status ddsc_neighbors_run(ddsc_context *context, ddsc_graph **graph, ddsc_pair_stats *stats,
+                               const ddsc_measures *data, const ddsc_metric_settings *metric,
+                               const ddsc_graph_settings *settings)
+{
+    if (graph)
+        *graph = NULL;
+    if (!context)
+        return DDSC_ERROR_ARGUMENT;
+    ctx_enter(context);
+    if (!graph || !data)
+        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_neighbors_run: %s is NULL",
+                        graph ? "measures" : "graph");
+    return neighbors_make(context, graph, stats, data, metric, settings);
+}
+
 ddsc_status across_run(ddsc_context *ctx, ddsc_graph **out, ddsc_pair_stats *stats,
                        const across_problem *problem, const ddsc_metric_settings *metric)
 {
@@ -180,7 +227,8 @@ ddsc_status across_run(ddsc_context *ctx, ddsc_graph **out, ddsc_pair_stats *sta
     session s = {.set = *metric};
     pair_job job = {.ctx = ctx, .m = problem->m, .set = &s.set, .n_workers = parallel_width(ctx)};
     TRY(session_open(ctx, &s, problem->m, NULL));
-    if (s.backend->pruning && problem->exact_graph != DDSC_GRAPH_FULL)
+    job.state = s.state;
+    if (session_prunes(&s, problem->exact_graph))
         TRY(across_search_pruned(ctx, out, &s.stats, problem, &job, s.backend, s.state));
     else
         TRY(across_search(ctx, out, &s.stats, problem, s.backend, s.state));
@@ -207,9 +255,8 @@ ddsc_status ddsc_graph_create_from_vectors(ddsc_context *context, ddsc_graph **g
         return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_graph_create_from_vectors: %s is NULL",
                         graph ? "vectors" : "graph");
     TRY(graph_settings_take(context, &set, settings));
-    TRY(search_check(context, &set, backend_vectors.name));
     TRY(vectors_open(context, &state, n, dim, vectors));
-    TRY(neighbors_search(context, graph, &stats, n, &backend_vectors, state, &set));
+    TRY(search_run(context, graph, &stats, n, &backend_vectors, state, &set));
 done:
     if (state)
         backend_vectors.close(state);

@@ -6,6 +6,7 @@
 
 /* The range of coordinates (data/parts.c): h^2 and 1/h^2 are finite in it. */
 static const double largest_bandwidth = 1e150;
+static const int64_t most_features = 1 << 20;
 
 void ddsc_metric_settings_init(ddsc_metric_settings *settings)
 {
@@ -88,6 +89,19 @@ static ddsc_status check_bandwidth(ddsc_context *ctx, const ddsc_metric_settings
     return DDSC_OK;
 }
 
+/* Random features need a kernel with a spectrum to draw from. */
+static ddsc_status check_features(ddsc_context *ctx, const ddsc_metric_settings *s)
+{
+    if (s->mmd_features < 0 || s->mmd_features > most_features)
+        return bad_integer(ctx, "mmd_features", s->mmd_features, "0 (exact) or 1 .. 1048576");
+    if (s->mmd_features > 0 && s->mmd_kernel == DDSC_KERNEL_ENERGY)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "mmd_features = %lld: the energy kernel has no random features; use "
+                        "gaussian or laplace",
+                        (long long)s->mmd_features);
+    return DDSC_OK;
+}
+
 static ddsc_status check_reference(ddsc_context *ctx, const ddsc_metric_settings *s)
 {
     if (s->reference_size < 0)
@@ -113,7 +127,10 @@ ddsc_status metric_settings_check(ddsc_context *ctx, const ddsc_metric_settings 
     TRY(check_choice(ctx, "reference_rule", (int64_t)s->reference_rule, DDSC_REFERENCE_MEASURES));
     TRY(check_sinkhorn(ctx, s));
     TRY(check_bandwidth(ctx, s));
+    TRY(check_features(ctx, s));
     TRY(check_reference(ctx, s));
+    if (s->lot_components < 0)
+        TRY(bad_integer(ctx, "lot_components", s->lot_components, "0 (all) or positive"));
     if (s->w2_max_pivots < 0)
         TRY(bad_integer(ctx, "w2_max_pivots", s->w2_max_pivots, "0 (automatic) or positive"));
 done:

@@ -41,6 +41,15 @@ void pair_stats_merge(ddsc_pair_stats *into, const ddsc_pair_stats *from)
     into->bandwidth = BASE_MAX(into->bandwidth, from->bandwidth);
     into->reference_size = BASE_MAX(into->reference_size, from->reference_size);
     into->seconds += from->seconds;
+    into->n_checked = BASE_MAX(into->n_checked, from->n_checked);
+    into->check_median = BASE_MAX(into->check_median, from->check_median);
+    into->check_high = BASE_MAX(into->check_high, from->check_high);
+    into->check_max = BASE_MAX(into->check_max, from->check_max);
+    into->n_features = BASE_MAX(into->n_features, from->n_features);
+    into->n_components = BASE_MAX(into->n_components, from->n_components);
+    into->reduction_error = BASE_MAX(into->reduction_error, from->reduction_error);
+    into->recall = BASE_MAX(into->recall, from->recall);
+    into->n_recall_rows = BASE_MAX(into->n_recall_rows, from->n_recall_rows);
 }
 
 /* Tiles before block column J. */
@@ -61,16 +70,15 @@ static int64_t block_column(int64_t t)
     return block;
 }
 
-static pair_tile tile_at(const walk *w, int64_t t)
+pair_tile tile_number(int64_t n, int64_t side, int64_t number)
 {
-    int64_t column = block_column(t), row = t - tiles_before(column);
-    int64_t i0 = row * w->side, j0 = column * w->side;
+    int64_t column = block_column(number), row = number - tiles_before(column);
+    int64_t i0 = row * side, j0 = column * side;
     return (pair_tile){
-        .i0 = i0, .i1 = BASE_MIN(w->n, i0 + w->side), .j0 = j0, .j1 = BASE_MIN(w->n, j0 + w->side)};
+        .i0 = i0, .i1 = BASE_MIN(n, i0 + side), .j0 = j0, .j1 = BASE_MIN(n, j0 + side)};
 }
 
-/* Pairs of the tile: all above the diagonal. */
-static int64_t tile_pairs(const pair_tile *t)
+int64_t tile_pairs(const pair_tile *t)
 {
     int64_t rows = t->i1 - t->i0;
     return t->i0 == t->j0 ? rows * (rows - 1) / 2 : rows * (t->j1 - t->j0);
@@ -144,7 +152,7 @@ done:
 static ddsc_status do_tile(walk *w, int64_t t, worker_room *room, int worker)
 {
     ddsc_status status = DDSC_OK;
-    pair_tile tile = tile_at(w, t);
+    pair_tile tile = tile_number(w->n, w->side, t);
     int64_t asked = choose_pairs(w, &tile, room->wanted);
     if (asked > 0) {
         TRY(w->backend->tile(w->state, &tile, room->d2, w->side, worker, &room->stats));
