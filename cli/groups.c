@@ -222,6 +222,12 @@ static const option_spec graph_options[] = {
      .parse = value_sample,
      .argument = "P",
      .help = "compute only a random fraction P of the pairs (default: 1)"},
+    {.name = "sample-columns",
+     .kind = OPTION_OTHER,
+     .parse = value_sample_columns,
+     .argument = "P",
+     .help = "compute only the distances from a random fraction P of the items to all, and "
+             "approximate the others from them (Nystrom)"},
     END};
 const option_group group_graph = {"Neighbour graph", graph_options};
 
