@@ -893,7 +893,7 @@ DDSC_API void ddsc_d2_get_view(const ddsc_d2 *d2, ddsc_d2_view *view);
  * NULL) is what else must not change. folder NULL: keep nothing. */
 DDSC_API ddsc_status ddsc_context_set_resume(ddsc_context *context, const char *folder,
                                              const char *settings);
-/* Pairs taken from the folder since it was set. */
+/* Pairs taken from a folder since the last one was set. */
 DDSC_API int64_t ddsc_context_get_resumed(const ddsc_context *context);
 
 #ifdef __cplusplus
