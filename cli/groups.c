@@ -25,6 +25,10 @@ const option_choice choices_estimator[] = {
     {"unbiased", DDSC_MMD_UNBIASED}, {"biased", DDSC_MMD_BIASED}, {NULL, 0}};
 const option_choice choices_exact_graph[] = {
     {"auto", DDSC_GRAPH_AUTO}, {"full", DDSC_GRAPH_FULL}, {"pruned", DDSC_GRAPH_PRUNED}, {NULL, 0}};
+const option_choice choices_neighbors[] = {{"auto", DDSC_NEIGHBORS_AUTO},
+                                           {"exact", DDSC_NEIGHBORS_EXACT},
+                                           {"approximate", DDSC_NEIGHBORS_APPROXIMATE},
+                                           {NULL, 0}};
 const option_choice choices_method[] = {
     {"ddsc", METHOD_DDSC}, {"kmeans", METHOD_KMEANS}, {"sc", METHOD_SC}, {NULL, 0}};
 const option_choice choices_on_empty[] = {
@@ -210,6 +214,12 @@ static const option_spec graph_options[] = {
      .offset = AT(cluster.graph.exact_graph),
      .choices = choices_exact_graph,
      .help = "compute every pair, or skip those that bounds rule out; the graph is the same"},
+    {.name = "neighbors",
+     .kind = OPTION_CHOICE,
+     .offset = AT(cluster.graph.neighbors),
+     .choices = choices_neighbors,
+     .help = "exact up to 100,000 items (auto), always, or approximate: candidates ranked by the "
+             "metric, with the share of true neighbours found measured and reported"},
     {.name = "sample",
      .kind = OPTION_OTHER,
      .parse = value_sample,

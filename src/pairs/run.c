@@ -1,6 +1,7 @@
 /* The public calls over pairs: settings in, backend opened, matrix or graph out. */
 #include "graph/graph.h"
 #include "pairs/pairs.h"
+#include "pairs/approximate.h"
 #include "pairs/screen.h"
 
 const pair_backend *backend_find(ddsc_metric metric)
@@ -118,6 +119,8 @@ static ddsc_status session_search(ddsc_context *ctx, ddsc_graph **graph, session
 {
     pair_job job = {.ctx = ctx, .m = m, .set = &s->set, .n_workers = parallel_width(ctx)};
     bool prunes = s->backend->pruning && set->exact_graph != DDSC_GRAPH_FULL;
+    if (approximate_asked(m->n, set))
+        return approximate_search(ctx, graph, &s->stats, &job, s->backend, s->state, set);
     if (prunes && set->sample >= 1 && m->n > 1)
         return pruned_search(ctx, graph, &s->stats, &job, s->backend, s->state, set);
     return search_run(ctx, graph, &s->stats, m->n, s->backend, s->state, set);

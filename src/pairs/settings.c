@@ -135,6 +135,13 @@ ddsc_status graph_settings_check(ddsc_context *ctx, const ddsc_graph_settings *s
         return bad_integer(ctx, "tau", s->tau, "0 (chosen from the number of items) or positive");
     if (!(s->sample > 0 && s->sample <= 1))
         return bad_number(ctx, "sample", s->sample, "above 0 and at most 1");
+    if (s->neighbors == DDSC_NEIGHBORS_APPROXIMATE && s->sample < 1)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "neighbors = approximate does not go with sample = %g", s->sample);
+    ddsc_status status =
+        check_choice(ctx, "neighbors", (int64_t)s->neighbors, DDSC_NEIGHBORS_APPROXIMATE);
+    if (status < 0)
+        return status;
     return check_choice(ctx, "exact_graph", (int64_t)s->exact_graph, DDSC_GRAPH_PRUNED);
 }
 
