@@ -33,6 +33,15 @@ void pair_stats_merge(ddsc_pair_stats *into, const ddsc_pair_stats *from)
     into->n_solved += from->n_solved;
     into->n_bounds += from->n_bounds;
     into->n_pruned += from->n_pruned;
+    into->n_bounds_closer += from->n_bounds_closer;
+    into->n_bounds_cut += from->n_bounds_cut;
+    into->n_bounds_refined += from->n_bounds_refined;
+    into->n_bounds_last += from->n_bounds_last;
+    into->n_pruned_first += from->n_pruned_first;
+    into->n_pruned_closer += from->n_pruned_closer;
+    into->n_pruned_cut += from->n_pruned_cut;
+    into->n_pruned_refined += from->n_pruned_refined;
+    into->n_pruned_last += from->n_pruned_last;
     into->n_not_converged += from->n_not_converged;
     into->n_clamped += from->n_clamped;
     into->n_iterations += from->n_iterations;
@@ -61,16 +70,15 @@ static int64_t block_column(int64_t t)
     return block;
 }
 
-static pair_tile tile_at(const walk *w, int64_t t)
+pair_tile tile_at(int64_t n, int64_t side, int64_t t)
 {
     int64_t column = block_column(t), row = t - tiles_before(column);
-    int64_t i0 = row * w->side, j0 = column * w->side;
+    int64_t i0 = row * side, j0 = column * side;
     return (pair_tile){
-        .i0 = i0, .i1 = BASE_MIN(w->n, i0 + w->side), .j0 = j0, .j1 = BASE_MIN(w->n, j0 + w->side)};
+        .i0 = i0, .i1 = BASE_MIN(n, i0 + side), .j0 = j0, .j1 = BASE_MIN(n, j0 + side)};
 }
 
-/* Pairs of the tile: all above the diagonal. */
-static int64_t tile_pairs(const pair_tile *t)
+int64_t tile_pairs(const pair_tile *t)
 {
     int64_t rows = t->i1 - t->i0;
     return t->i0 == t->j0 ? rows * (rows - 1) / 2 : rows * (t->j1 - t->j0);
@@ -144,7 +152,7 @@ done:
 static ddsc_status do_tile(walk *w, int64_t t, worker_room *room, int worker)
 {
     ddsc_status status = DDSC_OK;
-    pair_tile tile = tile_at(w, t);
+    pair_tile tile = tile_at(w->n, w->side, t);
     int64_t asked = choose_pairs(w, &tile, room->wanted);
     if (asked > 0) {
         TRY(w->backend->tile(w->state, &tile, room->d2, w->side, worker, &room->stats));

@@ -28,7 +28,8 @@ class PairStats(C.Structure):
                 ("n_pairs", "n_solved", "n_bounds", "n_pruned", "n_not_converged", "n_clamped",
                  "n_iterations")]
     _fields_ += [("max_gap", C.c_double), ("epsilon", C.c_double), ("bandwidth", C.c_double),
-                 ("reference_size", C.c_int64), ("seconds", C.c_double)]
+                 ("reference_size", C.c_int64), ("seconds", C.c_double),
+                 ("by_stage", C.c_int64 * 9)]
 
 
 def pointer(array):
