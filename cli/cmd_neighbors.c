@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "estimate.h"
 #include "options.h"
 #include "report.h"
 
@@ -25,8 +26,10 @@ static bool from_matrix(session *s, ddsc_graph **graph, ddsc_pair_stats *stats, 
 static bool from_items(session *s, ddsc_graph **graph, cli_input *in, ddsc_pair_stats *stats,
                        int *code)
 {
-    return input_open(s, in, code) && session_resume(s, code) &&
-           session_ok(s,
+    if (!input_open(s, in, code) || !session_resume(s, code))
+        return false;
+    estimate_announce(s, in);
+    return session_ok(s,
                       ddsc_neighbors_run(s->ctx, graph, stats, in->measures, &s->opt.cluster.metric,
                                          &s->opt.cluster.graph),
                       code);
@@ -43,8 +46,8 @@ static json_t *summary_json(const session *s, const ddsc_graph *graph, int64_t n
     json_put_count(root, "tau", g->tau);
     json_put_count(root, "edges", g->n_edges);
     json_put_pairs(root, stats);
-    json_put_columns(root, graph);
     json_put_resumed(root, s);
+    json_put_columns(root, graph);
     if (!s->opt.precomputed) {
         json_put(root, "settings", json_metric(&s->opt));
         json_put_real(root, "epsilon", stats->epsilon);
@@ -90,6 +93,8 @@ static int run(session *s)
     if (!output_check_file(s, o->output, &code))
         return code;
     input_warn_unused(s);
+    if (o->dry_run)
+        return estimate_dry_run(s);
     if (!(o->precomputed ? from_matrix(s, &graph, &stats, &code)
                          : from_items(s, &graph, &in, &stats, &code)))
         goto done;

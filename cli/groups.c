@@ -453,6 +453,11 @@ static const option_spec resume_options[] = {
      .argument = "DIR",
      .help = "keep solved pairs in DIR; the same command takes up a run that was stopped or "
              "killed where it was"},
+    {.name = "dry-run",
+     .letter = 'n',
+     .kind = OPTION_FLAG,
+     .offset = AT(dry_run),
+     .help = "read the input, try a few items, and say what would be done and what it would take"},
     END};
 const option_group group_resume = {"Long runs", resume_options};
 

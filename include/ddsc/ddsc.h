@@ -429,6 +429,8 @@ typedef struct ddsc_graph_settings {
 } ddsc_graph_settings;
 
 DDSC_API void ddsc_graph_settings_init(ddsc_graph_settings *settings);
+/* The tau that a graph of n items gets (settings NULL: the defaults). */
+DDSC_API int64_t ddsc_graph_get_tau(int64_t n, const ddsc_graph_settings *settings);
 DDSC_API ddsc_status ddsc_neighbors_run(ddsc_context *context, ddsc_graph **graph,
                                         ddsc_pair_stats *stats, const ddsc_measures *measures,
                                         const ddsc_metric_settings *metric,

@@ -118,7 +118,6 @@ done:
     return status;
 }
 
-/* The squared diagonal of the box around all points. */
 static double cost_range(const measures *m)
 {
     double total = 0;
@@ -185,7 +184,8 @@ static ddsc_status sinkhorn_open(void **state, const pair_job *job, ddsc_pair_st
     TRY(MEM_ZERO(job->ctx, s, 1));
     *s = (sinkhorn){.ctx = job->ctx, .m = m, .n_workers = job->n_workers};
     s->tolerance = job->set->sinkhorn_tolerance;
-    s->slack = s->tolerance * cost_range(m);
+    s->range = cost_range(m);
+    s->slack = s->tolerance * s->range;
     s->max_iterations = job->set->sinkhorn_max_iterations;
     s->value = job->set->sinkhorn_value;
     TRY(resolve_epsilon(s, job->set));

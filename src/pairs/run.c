@@ -3,8 +3,8 @@
 #include <stdio.h>
 
 #include "graph/graph.h"
-#include "pairs/columns.h"
 #include "pairs/journal.h"
+#include "pairs/columns.h"
 #include "pairs/pairs.h"
 #include "pairs/screen.h"
 

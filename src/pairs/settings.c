@@ -37,6 +37,15 @@ void ddsc_graph_settings_init(ddsc_graph_settings *settings)
                                       .sample_columns = 1.0};
 }
 
+int64_t ddsc_graph_get_tau(int64_t n, const ddsc_graph_settings *settings)
+{
+    ddsc_graph_settings own;
+    ddsc_graph_settings_init(&own);
+    if (settings && settings->struct_size > 0 && settings->struct_size <= sizeof own)
+        memcpy(&own, settings, settings->struct_size);
+    return n < 1 || own.tau < 0 ? 0 : tau_used(n, &own);
+}
+
 static ddsc_status bad_number(ddsc_context *ctx, const char *field, double value, const char *rule)
 {
     return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%s = %g: must be %s", field, value, rule);
