@@ -347,6 +347,11 @@ typedef struct ddsc_pair_stats {
     double recall;          /* approximate neighbours: share of the true ones found, measured on
                                n_recall_rows items; 0 when the search was exact */
     int64_t n_recall_rows;
+    /* Of n_bounds those beyond the first ones, and n_pruned, by the stage of the pruned search that
+     * a pair came to: first bounds (projections, or relaxed transport), closer ones (single frames,
+     * marginals), dual cuts, refined potentials, and the last look before a solve. */
+    int64_t n_bounds_closer, n_bounds_cut, n_bounds_refined, n_bounds_last;
+    int64_t n_pruned_first, n_pruned_closer, n_pruned_cut, n_pruned_refined, n_pruned_last;
 } ddsc_pair_stats;
 
 /* The N x N matrix (row-major), or with condensed the N(N-1)/2 entries above the diagonal, row by
@@ -419,6 +424,12 @@ typedef enum ddsc_exact_graph {
     DDSC_GRAPH_PRUNED
 } ddsc_exact_graph;
 
+typedef enum ddsc_neighbors {
+    DDSC_NEIGHBORS_AUTO = 0,   /* exact up to 100,000 items */
+    DDSC_NEIGHBORS_EXACT,      /* every neighbour is the right one */
+    DDSC_NEIGHBORS_APPROXIMATE /* candidates by NN-descent, ranked by the metric; recall measured */
+} ddsc_neighbors;
+
 typedef struct ddsc_graph_settings {
     size_t struct_size;
     int64_t tau; /* 0: max(10, ceil(log2 N)), at most max(3, N/8), below N */
@@ -426,6 +437,7 @@ typedef struct ddsc_graph_settings {
     double sample;         /* fraction of the pairs that is known, 1: all */
     double sample_columns; /* fraction of the items whose distances to all are computed, the others
                               being approximated from them (Nystrom); 1: all */
+    ddsc_neighbors neighbors;
 } ddsc_graph_settings;
 
 DDSC_API void ddsc_graph_settings_init(ddsc_graph_settings *settings);

@@ -67,6 +67,10 @@ class DDSC(ClusterMixin, BaseEstimator):
         lot: where transport starts.
     reference_size : int, optional
         lot: points of the reference; None: the mean number of points of an item.
+    mmd_features : int, optional
+        mmd: approximate by so many random Fourier features, for items of many points.
+    lot_components : int, optional
+        lot: cut the embedding to so many principal components.
     exact_graph : {"auto", "full", "pruned"}
         How neighbours are searched; the graph is the same.
     sample : float
@@ -147,6 +151,8 @@ class DDSC(ClusterMixin, BaseEstimator):
         mmd_estimator: str = "unbiased",
         reference: Any = "normal",
         reference_size: Optional[int] = None,
+        mmd_features: Optional[int] = None,
+        lot_components: Optional[int] = None,
         exact_graph: str = "auto",
         sample: float = 1.0,
         paper: bool = False,
@@ -171,6 +177,8 @@ class DDSC(ClusterMixin, BaseEstimator):
         self.mmd_estimator = mmd_estimator
         self.reference = reference
         self.reference_size = reference_size
+        self.mmd_features = mmd_features
+        self.lot_components = lot_components
         self.exact_graph = exact_graph
         self.sample = sample
         self.paper = paper
@@ -185,7 +193,7 @@ class DDSC(ClusterMixin, BaseEstimator):
     def _metric(self, **over: Any) -> Dict[str, Any]:
         names = (
             "metric epsilon sinkhorn_value tolerance max_iterations mmd_kernel bandwidth "
-            "mmd_estimator reference reference_size"
+            "mmd_estimator reference reference_size mmd_features lot_components"
         )
         return metric_settings(**{**{n: getattr(self, n) for n in names.split()}, **over})
 

@@ -46,7 +46,8 @@ def pairwise(
         As in `DDSC`.
     **settings
         `epsilon`, `sinkhorn_value`, `tolerance`, `max_iterations`, `mmd_kernel`, `bandwidth`,
-        `mmd_estimator`, `reference`, `reference_size`, as in `DDSC`.
+        `mmd_estimator`, `mmd_features`, `reference`, `reference_size`, `lot_components`, as in
+        `DDSC`.
 
     Returns
     -------

@@ -128,6 +128,12 @@ static double resumed_refine(void *state, int64_t i, int64_t j, double enough, i
 }
 
 /* The inner table, with those functions replaced that see a state. */
+static double resumed_last(void *state, int64_t i, int64_t j, double enough, int worker)
+{
+    const resumed *r = state;
+    return r->inner->pruning->last(r->state, i, j, enough, worker);
+}
+
 static void fill_tables(resumed *r)
 {
     r->table = *r->inner;
@@ -143,6 +149,7 @@ static void fill_tables(resumed *r)
     r->pruning.cut = r->pruning.cut ? resumed_cut : NULL;
     r->pruning.refine_open = r->pruning.refine_open ? resumed_refine_open : NULL;
     r->pruning.refine = r->pruning.refine ? resumed_refine : NULL;
+    r->pruning.last = r->pruning.last ? resumed_last : NULL;
     r->table.pruning = &r->pruning;
 }
 
