@@ -34,6 +34,10 @@ const option_choice choices_vectors[] = {{"auto", DDSC_VECTORS_AUTO},
                                          {"histogram", DDSC_VECTORS_HISTOGRAM},
                                          {"mean", DDSC_VECTORS_MEAN},
                                          {NULL, 0}};
+const option_choice choices_neighbors[] = {{"auto", DDSC_NEIGHBORS_AUTO},
+                                           {"exact", DDSC_NEIGHBORS_EXACT},
+                                           {"approximate", DDSC_NEIGHBORS_APPROXIMATE},
+                                           {NULL, 0}};
 const option_choice choices_on_empty[] = {
     {"error", DDSC_EMPTY_ERROR}, {"drop", DDSC_EMPTY_DROP}, {NULL, 0}};
 static const option_choice choices_progress[] = {{"auto", PROGRESS_AUTO},
@@ -217,11 +221,23 @@ static const option_spec graph_options[] = {
      .offset = AT(cluster.graph.exact_graph),
      .choices = choices_exact_graph,
      .help = "compute every pair, or skip those that bounds rule out; the graph is the same"},
+    {.name = "neighbors",
+     .kind = OPTION_CHOICE,
+     .offset = AT(cluster.graph.neighbors),
+     .choices = choices_neighbors,
+     .help = "exact up to 100,000 items (auto), always, or approximate: candidates ranked by the "
+             "metric, with the share of true neighbours found measured and reported"},
     {.name = "sample",
      .kind = OPTION_OTHER,
      .parse = value_sample,
      .argument = "P",
      .help = "compute only a random fraction P of the pairs (default: 1)"},
+    {.name = "sample-columns",
+     .kind = OPTION_OTHER,
+     .parse = value_sample_columns,
+     .argument = "P",
+     .help = "compute only the distances from a random fraction P of the items to all, and "
+             "approximate the others from them (Nystrom)"},
     END};
 const option_group group_graph = {"Neighbour graph", graph_options};
 
@@ -447,6 +463,11 @@ static const option_spec resume_options[] = {
      .argument = "DIR",
      .help = "keep solved pairs in DIR; the same command takes up a run that was stopped or "
              "killed where it was"},
+    {.name = "dry-run",
+     .letter = 'n',
+     .kind = OPTION_FLAG,
+     .offset = AT(dry_run),
+     .help = "read the input, try a few items, and say what would be done and what it would take"},
     END};
 const option_group group_resume = {"Long runs", resume_options};
 

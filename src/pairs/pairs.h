@@ -118,6 +118,8 @@ ddsc_status search_check(ddsc_context *ctx, const ddsc_graph_settings *settings,
 void pair_stats_merge(ddsc_pair_stats *into, const ddsc_pair_stats *from);
 /* Is the pair (i, j) part of a random sample of fraction p? Symmetric, stateless. */
 bool pair_sampled(uint64_t seed, double p, int64_t i, int64_t j);
+/* The error of a sample without any pair. */
+ddsc_status sample_empty(ddsc_context *ctx, double p, int64_t n);
 
 /* Receives a finished tile; called from many threads, each tile once. */
 typedef void (*tile_sink)(void *arg, const pair_tile *tile, const double *d2, int64_t ld);
@@ -132,9 +134,18 @@ ddsc_status tiles_run_across(ddsc_context *ctx, int64_t n_old, int64_t n,
                              const pair_backend *backend, void *state, tile_sink sink,
                              void *sink_arg, ddsc_pair_stats *stats);
 
+/* Only the pairs with one of the first n_first items; 0 < n_first <= n. */
+ddsc_status tiles_run_first(ddsc_context *ctx, int64_t n_first, int64_t n,
+                            const pair_backend *backend, void *state, tile_sink sink,
+                            void *sink_arg, ddsc_pair_stats *stats);
+
 /* n x n (or condensed) distances of an opened backend into out. */
 ddsc_status matrix_fill(ddsc_context *ctx, double *out, ddsc_pair_stats *stats, int64_t n,
                         const pair_backend *backend, void *state, bool condensed, bool squared);
+/* (n - n_old) x n_old: each later item against the first n_old. */
+ddsc_status matrix_fill_across(ddsc_context *ctx, double *out, ddsc_pair_stats *stats,
+                               int64_t n_old, int64_t n, const pair_backend *backend, void *state,
+                               bool squared);
 /* tau nearest of each item over all (sampled) pairs of an opened backend. */
 ddsc_status neighbors_search(ddsc_context *ctx, ddsc_graph **out, ddsc_pair_stats *stats, int64_t n,
                              const pair_backend *backend, void *state,
@@ -200,6 +211,17 @@ static inline void nearest_offer(nearest *near, int64_t item, int64_t other, dou
     if (d2 <= limit)
         nearest_take(near, item, other, d2);
 }
+/* The same where a pair may come more than once. */
+void nearest_take_once(nearest *near, int64_t item, int64_t other, double d2);
+static inline void nearest_offer_once(nearest *near, int64_t item, int64_t other, double d2)
+{
+    double limit;
+    __atomic_load(&near->limit[item], &limit, __ATOMIC_RELAXED);
+    if (d2 <= limit)
+        nearest_take_once(near, item, other, d2);
+}
+/* Heaps in an order that depends on what they hold alone: worst first. They stay heaps. */
+ddsc_status nearest_sort(ddsc_context *ctx, nearest *near);
 /* Sort the lists and hand over the graph; the rest of `near` is freed by nearest_free. */
 ddsc_status nearest_finish(ddsc_context *ctx, nearest *near, ddsc_graph **graph);
 void nearest_free(ddsc_context *ctx, nearest *near);
