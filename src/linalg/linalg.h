@@ -19,6 +19,9 @@ void la_sgemm(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, float
 double la_dot(int64_t n, const double *x, const double *y);
 double la_norm(int64_t n, const double *x);
 double la_distance2(int64_t n, const double *x, const double *y); /* |x - y|^2, no cancellation */
+/* out[p * ld + q] = |x_p - y_q|^2 of n and m rows of d, each a function of the two rows alone. */
+void la_differences(int64_t n, int64_t m, int64_t d, const double *x, const double *y, double *out,
+                    int64_t ld);
 
 /* All eigenpairs of a symmetric matrix (n x n, destroyed): values ascending, vectors in the rows of
  * `vectors` (n x n). */

@@ -96,11 +96,18 @@ SIMD_CLONES static void smooth_axis(int64_t n_cells, int64_t n, int64_t stride,
     }
 }
 
-static void smooth(const mmd_grid *g, double *cells, double *line)
+void grid_apply(const mmd *s, double *const *axis, const int64_t *items, int64_t n, mmd_worker *w)
 {
+    const mmd_grid *g = &s->grid;
     int64_t stride = 1;
+    memset(w->stripe, 0, (size_t)(g->n_cells * MMD_LANES) * sizeof *w->stripe);
+    for (int64_t lane = 0; lane < n; lane++) {
+        item_view item = measures_item(s->m, items[lane]);
+        for (int64_t p = 0; p < item.n; p++)
+            w->stripe[g->cell[item.index[p]] * MMD_LANES + lane] = item.weight[p];
+    }
     for (int64_t k = g->d - 1; k >= 0; k--) {
-        smooth_axis(g->n_cells, g->shape[k], stride, g->axis[k], cells, line);
+        smooth_axis(g->n_cells, g->shape[k], stride, axis[k], w->stripe, w->line);
         stride *= g->shape[k];
     }
 }
@@ -108,13 +115,10 @@ static void smooth(const mmd_grid *g, double *cells, double *line)
 static void fill_items(mmd *s, int64_t first, int64_t end, mmd_worker *w)
 {
     double *to = mmd_field_block(s, first), *cells = w->stripe;
-    memset(cells, 0, (size_t)(s->grid.n_cells * MMD_LANES) * sizeof *cells);
-    for (int64_t i = first; i < end; i++) {
-        item_view item = measures_item(s->m, i);
-        for (int64_t p = 0; p < item.n; p++)
-            cells[s->grid.cell[item.index[p]] * MMD_LANES + (i - first)] = item.weight[p];
-    }
-    smooth(&s->grid, cells, w->line);
+    int64_t items[MMD_LANES];
+    for (int64_t i = first; i < end; i++)
+        items[i - first] = i;
+    grid_apply(s, s->grid.axis, items, end - first, w);
     for (int64_t r = 0; r < s->m->v; r++)
         memcpy(to + r * MMD_LANES, cells + s->grid.cell[r] * MMD_LANES, MMD_LANES * sizeof *to);
 }

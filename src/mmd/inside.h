@@ -57,12 +57,18 @@ static inline int64_t mmd_field_lane(const mmd *s, int64_t item)
 /* s_i from g_p = sum_q a_q k(x_p, x_q) at the item's own points, or half of it. */
 double mmd_self_term(const mmd *s, int64_t item, const double *g);
 
+/* The mean kernel over pairs of different points, pair by pair: no cancellation. */
+double mmd_self_by_pairs(const measures *m, const mmd_kernel *kernel, item_view item);
+
 ddsc_status field_fill(mmd *s, int64_t j0, int64_t j1);
 void field_tile(const mmd *s, const int64_t range[4], const uint8_t *wanted, double *d2,
                 int64_t ld);
 ddsc_status grid_open(mmd *s);
 void grid_close(mmd *s);
 ddsc_status grid_fill(mmd *s, int64_t j0, int64_t j1);
+/* w->stripe [cell][lane] = the product over the axes of one matrix each, applied to up to MMD_LANES
+ * items. */
+void grid_apply(const mmd *s, double *const *axis, const int64_t *items, int64_t n, mmd_worker *w);
 ddsc_status clouds_open(mmd *s);
 void clouds_tile(mmd *s, const int64_t range[4], const uint8_t *wanted, double *d2, int64_t ld,
                  mmd_worker *w);

@@ -45,6 +45,7 @@ typedef struct mmd_settings {
 ddsc_status mmd_open(ddsc_context *ctx, mmd **out, const measures *m, const mmd_settings *set);
 void mmd_close(mmd *s);
 mmd_way mmd_get_way(const mmd *s);
+int64_t mmd_items(const mmd *s);
 /* Side of a tile, and columns served at once (0: all, nothing to prepare). */
 int64_t mmd_side(const mmd *s);
 int64_t mmd_strip(const mmd *s);
@@ -53,5 +54,33 @@ ddsc_status mmd_prepare(mmd *s, int64_t j0, int64_t j1);
 /* D^2 of items [i0, i1) x [j0, j1), i0 <= j0, within the strip; wanted as in a pair_tile. */
 ddsc_status mmd_tile(mmd *s, const int64_t range[4], const uint8_t *wanted, double *d2, int64_t ld,
                      int worker);
+
+/* Coordinates of the items in the kernel's feature space, about a common centre and cut to those
+ * that matter: before rounding to floats,
+ *     0 <= D^2(i, j) - (offset_i + offset_j + |rows_i - rows_j|^2) <= tail_i + tail_j.
+ * columns 0: this way of computing has none that pay. Released by the caller. */
+typedef struct mmd_features {
+    int64_t columns;
+    float *rows;           /* n x columns */
+    double *offset, *tail; /* n */
+} mmd_features;
+
+ddsc_status mmd_features_make(mmd *s, mmd_features *out);
+
+/* ---- random Fourier features, an approximation ---- */
+
+typedef struct mmd_fourier {
+    int64_t columns; /* an even number */
+    double *rows;    /* n x columns */
+    double *offset;  /* n: D^2(i, j) is near |rows_i - rows_j|^2 + offset_i + offset_j */
+} mmd_fourier;
+
+/* Gaussian and Laplace kernels only. */
+ddsc_status mmd_fourier_make(ddsc_context *ctx, mmd_fourier *out, const measures *m,
+                             const mmd_kernel *kernel, bool biased, int64_t n_features);
+void mmd_fourier_free(ddsc_context *ctx, mmd_fourier *f);
+/* Quantiles of |D^2 - exact D^2| over a fixed sample of pairs into stats. */
+ddsc_status mmd_fourier_check(ddsc_context *ctx, const mmd_fourier *f, ddsc_pair_stats *stats,
+                              const measures *m, const mmd_kernel *kernel, bool biased);
 
 #endif

@@ -41,10 +41,16 @@ static ddsc_status lot_tile(void *state, const pair_tile *t, double *d2, int64_t
     return backend_vectors.tile(((lot *)state)->rows, t, d2, ld, worker, stats);
 }
 
+static ddsc_status lot_screen(void *state, struct pair_screen *screen)
+{
+    return vectors_screen(((lot *)state)->rows, screen);
+}
+
 const pair_backend backend_lot = {
     .name = "lot",
     .tile_side = 64,
     .open = lot_open,
     .tile = lot_tile,
     .close = lot_close,
+    .screen = lot_screen,
 };

@@ -1,6 +1,7 @@
 /* The engine's view of the maximum mean discrepancy. */
 #include "mmd/mmd.h"
 #include "pairs/pairs.h"
+#include "pairs/screen.h"
 
 static ddsc_status mmd_backend_open(void **state, const pair_job *job, ddsc_pair_stats *stats)
 {
@@ -44,6 +45,18 @@ static void mmd_backend_close(void *state)
     mmd_close(state);
 }
 
+static ddsc_status mmd_backend_screen(void *state, pair_screen *screen)
+{
+    mmd_features f = {0};
+    ddsc_status status = mmd_features_make(state, &f);
+    *screen = (pair_screen){.n = mmd_items(state),
+                            .columns = f.columns,
+                            .rows = f.rows,
+                            .offset = f.offset,
+                            .tail = f.tail};
+    return status;
+}
+
 const pair_backend backend_mmd = {
     .name = "mmd",
     .tile_side = 64,
@@ -52,4 +65,5 @@ const pair_backend backend_mmd = {
     .close = mmd_backend_close,
     .plan = mmd_backend_plan,
     .prepare = mmd_backend_prepare,
+    .screen = mmd_backend_screen,
 };

@@ -17,6 +17,11 @@ typedef struct pair_ij {
     int32_t i, j;
 } pair_ij;
 
+/* Tile `number` of n items in blocks of `side`: column by column, rows up to the diagonal. */
+pair_tile tile_number(int64_t n, int64_t side, int64_t number);
+/* Its pairs: all above the diagonal. */
+int64_t tile_pairs(const pair_tile *t);
+
 static inline bool tile_wants(const pair_tile *t, int64_t i, int64_t j)
 {
     return i < j && (!t->wanted || t->wanted[(i - t->i0) * (t->j1 - t->j0) + (j - t->j0)]);
@@ -27,6 +32,7 @@ typedef struct pair_job {
     const measures *m;
     const ddsc_metric_settings *set;
     int n_workers;
+    void *state; /* when bounds are opened: that of the metric they are for */
 } pair_job;
 
 /* How a state wants its pairs served. May depend on the data, never on the number of threads. */
@@ -36,6 +42,7 @@ typedef struct pair_plan {
 } pair_plan;
 
 struct pair_pruning;
+struct pair_screen;
 
 typedef struct pair_backend {
     const char *name;
@@ -55,6 +62,9 @@ typedef struct pair_backend {
      * ascending order, from the calling thread; may use parallel_for. */
     ddsc_status (*prepare)(void *state, int64_t j0, int64_t j1);
     const struct pair_pruning *pruning; /* NULL: no lower bounds, every pair is computed */
+    /* Optional: bounds of all pairs by one product of float matrices, see screen.h. Tiles of one
+     * pair must then be cheap, and values a function of the pair alone. */
+    ddsc_status (*screen)(void *state, struct pair_screen *screen);
 } pair_backend;
 
 typedef struct pair_cut {
@@ -78,16 +88,20 @@ typedef struct pair_pruning {
      * function of its arguments alone, whatever the worker. */
     ddsc_status (*refine_open)(void *state, bool *offered);
     double (*refine)(void *state, int64_t i, int64_t j, double enough, int worker);
+    /* Optional: is it worth while for this set? NULL: always. */
+    bool (*pays)(const void *state);
     /* Optional: the best bound there is, asked for just before the 1 x 1 tile (i, j), which may
      * begin where it ended. Also a function of its arguments alone. */
     double (*last)(void *state, int64_t i, int64_t j, double enough, int worker);
 } pair_pruning;
 
-extern const pair_backend backend_w2, backend_sinkhorn, backend_mmd, backend_lot;
+extern const pair_backend backend_w2, backend_sinkhorn, backend_mmd, backend_lot, backend_features;
 extern const pair_backend bound_w2; /* lower bounds of backend_w2 */
 double bound_w2_closer(const void *state, int64_t i, int64_t j, double enough);
 
 const pair_backend *backend_find(ddsc_metric metric);
+/* The one for these settings: an approximation where they ask for it. */
+const pair_backend *backend_for(const ddsc_metric_settings *settings);
 
 /* ---- settings: defaults, then the caller's fields, then every one checked (given NULL: defaults)
  */
@@ -108,13 +122,14 @@ ddsc_status search_check(ddsc_context *ctx, const ddsc_graph_settings *settings,
 void pair_stats_merge(ddsc_pair_stats *into, const ddsc_pair_stats *from);
 /* Is the pair (i, j) part of a random sample of fraction p? Symmetric, stateless. */
 bool pair_sampled(uint64_t seed, double p, int64_t i, int64_t j);
+/* The error of a sample without any pair. */
+ddsc_status sample_empty(ddsc_context *ctx, double p, int64_t n);
 
 /* Receives a finished tile; called from many threads, each tile once. */
 typedef void (*tile_sink)(void *arg, const pair_tile *tile, const double *d2, int64_t ld);
 
 /* Tile t of n items in blocks of `side`: column by column of blocks, rows not below the diagonal;
  * and its pairs i < j. */
-pair_tile tile_at(int64_t n, int64_t side, int64_t t);
 int64_t tile_pairs(const pair_tile *t);
 
 /* Walk all tiles of n items; `sample` < 1 leaves pairs out. Values handed to the sink are finite.
@@ -127,14 +142,31 @@ ddsc_status tiles_run_across(ddsc_context *ctx, int64_t n_old, int64_t n,
                              const pair_backend *backend, void *state, tile_sink sink,
                              void *sink_arg, ddsc_pair_stats *stats);
 
+/* Only the pairs with one of the first n_first items; 0 < n_first <= n. */
+ddsc_status tiles_run_first(ddsc_context *ctx, int64_t n_first, int64_t n,
+                            const pair_backend *backend, void *state, tile_sink sink,
+                            void *sink_arg, ddsc_pair_stats *stats);
+
 /* n x n (or condensed) distances of an opened backend into out. */
 ddsc_status matrix_fill(ddsc_context *ctx, double *out, ddsc_pair_stats *stats, int64_t n,
                         const pair_backend *backend, void *state, bool condensed, bool squared);
+/* (n - n_old) x n_old: each later item against the first n_old. */
+ddsc_status matrix_fill_across(ddsc_context *ctx, double *out, ddsc_pair_stats *stats,
+                               int64_t n_old, int64_t n, const pair_backend *backend, void *state,
+                               bool squared);
 /* tau nearest of each item over all (sampled) pairs of an opened backend. */
 ddsc_status neighbors_search(ddsc_context *ctx, ddsc_graph **out, ddsc_pair_stats *stats, int64_t n,
                              const pair_backend *backend, void *state,
                              const ddsc_graph_settings *settings);
 
+/* The same by a screen, where the backend has one and it pays. */
+ddsc_status search_run(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *stats, int64_t n,
+                       const pair_backend *backend, void *state, const ddsc_graph_settings *set);
+
+/* The tau-NN graph of a set, by whichever search the settings ask for; they are checked here. */
+ddsc_status neighbors_make(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *stats,
+                           const measures *m, const ddsc_metric_settings *metric,
+                           const ddsc_graph_settings *settings);
 /* The same graph without most of the solves: see pruned.c. */
 ddsc_status pruned_search(ddsc_context *ctx, ddsc_graph **out, ddsc_pair_stats *stats,
                           const pair_job *job, const pair_backend *backend, void *state,
@@ -163,6 +195,7 @@ ddsc_status across_search_pruned(ddsc_context *ctx, ddsc_graph **out, ddsc_pair_
 extern const pair_backend backend_vectors;
 ddsc_status vectors_open(ddsc_context *ctx, void **state, int64_t n, int64_t dim,
                          const double *rows);
+ddsc_status vectors_screen(void *state, struct pair_screen *screen);
 
 /* ---- the tau nearest of each item, kept in heaps that live in the graph's arrays ---- */
 
@@ -186,6 +219,17 @@ static inline void nearest_offer(nearest *near, int64_t item, int64_t other, dou
     if (d2 <= limit)
         nearest_take(near, item, other, d2);
 }
+/* The same where a pair may come more than once. */
+void nearest_take_once(nearest *near, int64_t item, int64_t other, double d2);
+static inline void nearest_offer_once(nearest *near, int64_t item, int64_t other, double d2)
+{
+    double limit;
+    __atomic_load(&near->limit[item], &limit, __ATOMIC_RELAXED);
+    if (d2 <= limit)
+        nearest_take_once(near, item, other, d2);
+}
+/* Heaps in an order that depends on what they hold alone: worst first. They stay heaps. */
+ddsc_status nearest_sort(ddsc_context *ctx, nearest *near);
 /* Sort the lists and hand over the graph; the rest of `near` is freed by nearest_free. */
 ddsc_status nearest_finish(ddsc_context *ctx, nearest *near, ddsc_graph **graph);
 void nearest_free(ddsc_context *ctx, nearest *near);

@@ -109,7 +109,7 @@ static ddsc_status walk_range(void *arg, int64_t begin, int64_t end, int worker)
     ddsc_status status = DDSC_OK;
     ddsc_pair_stats scratch = {0};
     for (int64_t k = begin; k < end; k++) {
-        pair_tile t = tile_at(s->n, s->bound_side, w->first_tile + k);
+        pair_tile t = tile_number(s->n, s->bound_side, w->first_tile + k);
         TRY(s->bound->tile(s->bound_state, &t, s->room[worker].tile, s->bound_side, worker,
                            &scratch));
         for (int64_t i = t.i0; i < t.i1; i++) {
