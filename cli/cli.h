@@ -20,7 +20,13 @@ enum {
     EXIT_INTERRUPTED = 75
 };
 
-typedef enum cli_method { METHOD_DDSC = 0, METHOD_KMEANS, METHOD_SC } cli_method;
+typedef enum cli_method {
+    METHOD_DDSC = 0,
+    METHOD_KMEANS,
+    METHOD_SC,
+    METHOD_D2,
+    METHOD_PD2
+} cli_method;
 typedef enum cli_progress {
     PROGRESS_AUTO = 0,
     PROGRESS_BAR,
@@ -40,7 +46,11 @@ typedef struct cli_options {
     /* method; distance, neighbors and embed use cluster.metric and cluster.graph */
     int method; /* cli_method */
     ddsc_cluster_settings cluster;
+    int barycenter;                /* ddsc_barycenter_method of d2 */
+    int vectors_from;              /* ddsc_vectors_rule */
+    int64_t centre_size, restarts; /* 0: the defaults */
     bool k_given;
+    int64_t stability;     /* resamples; 0: none */
     const char *reference; /* file of the LOT reference, or NULL */
     /* output */
     const char *output;
@@ -50,6 +60,8 @@ typedef struct cli_options {
     /* run */
     int64_t seed, threads, memory;
     int quiet, progress;
+    const char *resume; /* folder of a run that can be taken up again, or NULL */
+    int dry_run;
     /* text */
     ddsc_text_settings text;
     const char *vectors;
@@ -90,6 +102,7 @@ const cli_verb *verb_find(const char *name);
 void options_init(cli_options *o);
 void options_free(cli_options *o);
 bool option_given(const cli_options *o, const char *name);
+bool verb_has_option(const cli_verb *verb, const char *name);
 
 /* ---- session: one run of one verb ---- */
 
@@ -112,6 +125,13 @@ bool session_ok_in(session *s, const char *file, ddsc_status status, int *code);
 bool session_wrote(session *s, ddsc_status status, int *code);
 int session_exit(const session *s);
 bool session_interrupted(void);
+/* That it was, and how to go on. */
+void session_say_interrupted(const session *s);
+
+/* With --resume, keep what is computed there; before the long part of a verb. */
+bool session_resume(session *s, int *code);
+/* Is there an unfinished run in the folder of --resume? */
+bool session_resumes(const session *s);
 
 /* ---- messages on stderr ---- */
 
@@ -120,6 +140,8 @@ void message_warning(const session *s, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* What to do next; broken into lines. */
 void message_advice(const session *s, const char *words);
+/* The same under another head, such as "stability: ". */
+void message_note(const session *s, const char *head, const char *words);
 /* A usage error of a verb, with the way to its help; returns EXIT_USAGE. */
 int message_usage(const cli_verb *verb, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -169,6 +191,9 @@ bool output_graph(session *s, const ddsc_graph *graph, const ddsc_measures_view 
 bool output_check_binary(const session *s, int *code);
 /* The human summary: on stdout, or on stderr when data or --json has stdout; not with --quiet. */
 void output_summary(const session *s, const text *t);
+
+/* ", 12 of them from DIR", when --resume brought any. */
+void output_add_resumed(text *t, const session *s);
 
 /* Item values to row values in place, dropped rows NaN. `block` has room for the rows. */
 void output_spread_rows(double *block, int64_t n_columns, const ddsc_measures_view *view);

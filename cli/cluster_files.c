@@ -100,6 +100,15 @@ static bool write_map(cluster_result *r, const char *path, int *code)
         r->s, ddsc_matrix_write(r->s->ctx, r->map, r->n_rows, 2, path, r->s->opt.force), code);
 }
 
+static bool write_stability(cluster_result *r, const char *path, int *code)
+{
+    text t = {0};
+    cluster_stability_csv(&t, r);
+    bool good = output_text(r->s, &t, path, false, code);
+    text_free(&t);
+    return good;
+}
+
 static bool write_report(cluster_result *r, const char *path, int *code)
 {
     text t = {0};
@@ -161,6 +170,11 @@ static bool if_truth(const cluster_result *r)
     return r->truth != NULL;
 }
 
+static bool if_stability(const cluster_result *r)
+{
+    return r->trust.n > 0;
+}
+
 static bool if_map(const cluster_result *r)
 {
     return r->map != NULL;
@@ -177,6 +191,7 @@ static const struct {
     {"graph.mtx", if_spectral, write_graph},
     {"model.npz", if_model, write_model},
     {"sweep.csv", if_sweep, write_sweep},
+    {"stability.csv", if_stability, write_stability},
     {"map.npy", if_map, write_map},
     {"truth.csv", if_truth, write_truth},
     {"report.html", always, write_report},
@@ -192,16 +207,30 @@ bool cluster_check_dir(const session *s, const char *dir, int *code)
     return output_check_dir(s, dir, names, false, code);
 }
 
+/* A folder without result.json is no result: what was written before a failure goes. */
+static void take_back(const cluster_result *r, const char *dir, int n_written)
+{
+    for (int i = 0; i < n_written; i++) {
+        char *path = output_path(dir, files[i].name);
+        if (files[i].wanted(r))
+            unlink(path);
+        free(path);
+    }
+}
+
 bool cluster_write(cluster_result *r, const char *dir, int *code)
 {
     bool good = output_make_dir(dir, code) && cluster_make_map(r, code);
-    for (int i = 0; good && i < N_FILES; i++) {
-        char *path = output_path(dir, files[i].name);
-        if (files[i].wanted(r))
-            good = files[i].write(r, path, code);
+    int n_written = 0;
+    for (; good && n_written < N_FILES; n_written += good) {
+        char *path = output_path(dir, files[n_written].name);
+        if (files[n_written].wanted(r))
+            good = files[n_written].write(r, path, code);
         else if (r->s->opt.force)
             unlink(path); /* of an earlier run: it would belong to other labels */
         free(path);
     }
+    if (!good)
+        take_back(r, dir, n_written);
     return good;
 }

@@ -60,7 +60,12 @@ json_t *cluster_settings_json(const cluster_result *r)
     json_t *root = uses_metric(r) ? json_metric(o) : json_object();
     json_put_text(root, "method", choice_name(choices_method, o->method));
     put_k(root, set);
-    json_put_count(root, "kmeans_restarts", set->kmeans_restarts);
+    if (r->d2)
+        cluster_d2_settings_json(root, r);
+    else
+        json_put_count(root, "kmeans_restarts", set->kmeans_restarts);
+    if (o->method == METHOD_KMEANS || o->method == METHOD_SC)
+        json_put_text(root, "vectors_from", choice_name(choices_vectors, o->vectors_from));
     if (!r->has_items)
         json_put_bool(root, "squared_input", o->squared_input);
     if (o->subset_per_class)
@@ -74,9 +79,12 @@ json_t *cluster_settings_json(const cluster_result *r)
                   choice_name(choices_exact_graph, (int)set->graph.exact_graph));
     json_put_text(root, "neighbors", choice_name(choices_neighbors, (int)set->graph.neighbors));
     json_put_real(root, "sample", set->graph.sample);
+    json_put_real(root, "sample_columns", set->graph.sample_columns);
     put_gamma(root, set);
     json_put_bool(root, "paper", set->paper);
     json_put_real(root, "min_cluster", set->min_cluster);
+    if (o->stability)
+        json_put_count(root, "stability", o->stability);
     json_put_real(root, "eigen_tolerance", set->eigen_tolerance);
     return root;
 }
@@ -128,6 +136,7 @@ static void put_sweep(json_t *root, const cluster_result *r)
         json_put_real(row, "relative_gap", k->relative_gap);
         json_put_real(row, "modularity", k->modularity);
         json_put_real(row, "inertia", k->inertia);
+        json_put_real(row, "stability", k->stability);
         json_put_count(row, "smallest", k->smallest);
         json_put_count(row, "largest", k->largest);
         if (r->sweep_scores)
@@ -175,6 +184,8 @@ static void put_seconds(json_t *root, const cluster_result *r)
     json_put_real(seconds, "distances", r->distances_s);
     json_put_real(seconds, "eigen", r->eigen_s);
     json_put_real(seconds, "kmeans", r->kmeans_s);
+    if (r->trust.n > 0)
+        json_put_real(seconds, "stability", r->trust.seconds);
     json_put_real(seconds, "total", r->total_s);
 }
 
@@ -208,11 +219,15 @@ json_t *cluster_json(const cluster_result *r, bool with_labels)
     put_sizes(root, r);
     if (r->clustering)
         put_spectrum(root, r);
+    else if (r->d2)
+        cluster_d2_json(root, r);
     else
         json_put_real(root, "inertia", r->inertia);
     put_certificates(root, r);
     if (uses_metric(r)) {
-        json_put_pairs(json_put_object(root, "pairs"), &r->view.pairs);
+        json_t *pairs = json_put_object(root, "pairs");
+        json_put_pairs(pairs, &r->view.pairs);
+        json_put_columns(pairs, r->view.graph);
         json_put_approximation(root, &r->s->opt, &r->view.pairs);
     }
     if (r->truth_name) {
@@ -222,6 +237,10 @@ json_t *cluster_json(const cluster_result *r, bool with_labels)
         if (r->confusion)
             json_put(scores, "confusion", json_incref(r->confusion));
     }
+    if (r->theory.n > 0)
+        json_put(root, "theory", cluster_theory_json(r));
+    if (r->trust.n > 0)
+        json_put(root, "stability", cluster_stability_json(r));
     cluster_put_findings(root, r);
     json_put_text(root, "advice", r->view.advice ? r->view.advice : "");
     if (with_labels) {
@@ -230,6 +249,7 @@ json_t *cluster_json(const cluster_result *r, bool with_labels)
             json_add(labels, json_integer(r->row_labels[i]));
     }
     json_put_text(root, "command", r->s->opt.command ? r->s->opt.command : "");
+    json_put_resumed(root, r->s);
     json_put_count(root, "threads", ddsc_context_get_threads(r->s->ctx));
     put_seconds(root, r);
     return root;

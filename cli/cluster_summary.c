@@ -46,6 +46,7 @@ static void add_parameters(text *t, const cluster_result *r)
 
 static void add_pairs(text *t, const cluster_result *r)
 {
+    int64_t n_columns;
     const ddsc_pair_stats *p = &r->view.pairs;
     if (!r->has_items || r->s->opt.method != METHOD_DDSC)
         return;
@@ -53,6 +54,9 @@ static void add_pairs(text *t, const cluster_result *r)
     text_add_count(t, p->n_pairs);
     text_add(t, ", solved ");
     text_add_count(t, p->n_solved);
+    ddsc_graph_get_columns(r->view.graph, &n_columns, NULL);
+    if (n_columns > 0)
+        text_addf(t, " (%" PRId64 " whole columns)", n_columns);
     if (p->n_pruned) {
         text_add(t, ", pruned ");
         text_add_count(t, p->n_pruned);
@@ -63,6 +67,7 @@ static void add_pairs(text *t, const cluster_result *r)
     if (p->n_checked > 0)
         text_addf(t, ", off by %.2g in the median of %" PRId64 " pairs", p->check_median,
                   p->n_checked);
+    output_add_resumed(t, r->s);
     if (r->s->opt.cluster.metric.metric != DDSC_METRIC_MMD)
         text_addf(t, ", largest %s %.1e",
                   r->s->opt.cluster.metric.metric == DDSC_METRIC_SINKHORN ? "marginal error"
@@ -102,13 +107,14 @@ static void add_sweep(text *t, const cluster_result *r)
 {
     if (r->view.n_sweep < 2)
         return;
-    text_addf(t, "  sweep           K   gap     relative  modularity  sizes%s\n",
+    text_addf(t, "  sweep           K   gap     relative  modularity  stability  sizes%s\n",
               r->sweep_scores ? "        AMI     ARI" : "");
     for (int64_t i = 0; i < r->view.n_sweep; i++) {
         const ddsc_k_row *k = &r->view.sweep[i];
-        text_addf(t, "             %c %4" PRId64 "   %.4f  %8.3f  %10.4f  %4" PRId64 "-%-6" PRId64,
-                  k->k == r->view.k ? '*' : ' ', k->k, k->gap, k->relative_gap, k->modularity,
-                  k->smallest, k->largest);
+        text_addf(
+            t, "             %c %4" PRId64 "   %.4f  %8.3f  %10.4f  %9.3f  %4" PRId64 "-%-6" PRId64,
+            k->k == r->view.k ? '*' : ' ', k->k, k->gap, k->relative_gap, k->modularity,
+            k->stability, k->smallest, k->largest);
         if (r->sweep_scores)
             text_addf(t, "  %.4f  %.4f", r->sweep_scores[i].ami, r->sweep_scores[i].ari);
         text_add(t, "\n");
@@ -133,9 +139,12 @@ void cluster_summary(text *t, const cluster_result *r)
         add_pairs(t, r);
         add_graph(t, r);
     }
+    if (r->d2)
+        cluster_d2_summary(t, r);
     add_sizes(t, r);
     add_sweep(t, r);
     add_scores(t, r);
+    cluster_theory_summary(t, r);
     text_addf(t, "  seconds      %.2f", r->total_s);
     if (r->clustering)
         text_addf(t, " (distances %.2f, eigenvectors %.2f, k-means %.2f)", r->distances_s,

@@ -2,14 +2,18 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cluster.h"
+#include "estimate.h"
 #include "options.h"
 
 static bool run_ddsc(cluster_result *r, int *code)
 {
     session *s = r->s;
-    return session_ok(s, ddsc_cluster_run(s->ctx, &r->clustering, r->in.measures, &s->opt.cluster),
+    estimate_announce(s, &r->in);
+    return session_resume(s, code) &&
+           session_ok(s, ddsc_cluster_run(s->ctx, &r->clustering, r->in.measures, &s->opt.cluster),
                       code);
 }
 
@@ -37,14 +41,17 @@ static bool run_precomputed(cluster_result *r, int *code)
     return good && run_graph(r, began, code);
 }
 
-/* The baselines see an item as one vector. */
+/* The vector baselines see an item as one vector. */
 static bool run_vectors(cluster_result *r, int *code)
 {
     session *s = r->s;
     const ddsc_cluster_settings *set = &s->opt.cluster;
     double *vectors = NULL, began = cli_now();
     int64_t dim = 0, n = r->in.view.n_items;
-    if (!session_ok(s, ddsc_vectors_run(s->ctx, &vectors, &dim, r->in.measures), code))
+    if (!session_ok(s,
+                    ddsc_vectors_make(s->ctx, &vectors, &dim, r->in.measures,
+                                      (ddsc_vectors_rule)s->opt.vectors_from),
+                    code))
         return false;
     bool good;
     if (s->opt.method == METHOD_SC) {
@@ -65,6 +72,16 @@ static bool run_vectors(cluster_result *r, int *code)
     }
     ddsc_release(s->ctx, vectors);
     return good;
+}
+
+static bool run_method(cluster_result *r, int *code)
+{
+    switch (r->s->opt.method) {
+    case METHOD_DDSC: return run_ddsc(r, code);
+    case METHOD_D2:
+    case METHOD_PD2: return cluster_run_d2(r, code);
+    default: return run_vectors(r, code);
+    }
 }
 
 static void take_views(cluster_result *r)
@@ -118,7 +135,7 @@ static bool score(cluster_result *r, const int32_t *truth, const char *name, int
     r->confusion = cluster_confusion(r, truth);
     return session_ok(r->s, ddsc_scores_run(r->s->ctx, &r->scores, r->n_rows, r->row_labels, truth),
                       code) &&
-           score_sweep(r, truth, code);
+           score_sweep(r, truth, code) && cluster_theory(r, truth, code);
 }
 
 static bool compute(cluster_result *r, int *code)
@@ -129,14 +146,13 @@ static bool compute(cluster_result *r, int *code)
     if (!r->has_items)
         good = run_precomputed(r, code);
     else
-        good = input_open(s, &r->in, code) &&
-               (s->opt.method == METHOD_DDSC ? run_ddsc(r, code) : run_vectors(r, code));
+        good = input_open(s, &r->in, code) && run_method(r, code);
     if (!good)
         return false;
     take_views(r);
     if (r->has_items) {
         r->read_s = r->in.seconds;
-        return score(r, r->in.view.label, r->in.truth_name, code);
+        return score(r, r->in.view.label, r->in.truth_name, code) && cluster_stability(r, code);
     }
     return (!s->opt.truth || input_truth(s, &r->read_truth, r->n_rows, code)) &&
            score(r, r->read_truth, s->opt.truth, code);
@@ -146,6 +162,8 @@ static void warn(const cluster_result *r)
 {
     if (r->view.advice && *r->view.advice)
         message_advice(r->s, r->view.advice);
+    if (r->trust.n > 0)
+        message_note(r->s, "stability: ", r->trust.words);
     if (r->view.pairs.n_not_converged)
         message_warning(r->s,
                         "%" PRId64 " pairs did not converge: raise --max-iterations or --epsilon",
@@ -178,15 +196,34 @@ static bool deliver(cluster_result *r, int *code)
     return good;
 }
 
+/* Killed while it wrote its files: they are ours to replace. result.json comes last. */
+static bool half_written(const session *s)
+{
+    if (!session_resumes(s) || output_is_stdout(s->opt.output))
+        return false;
+    char *last = output_path(s->opt.output, "result.json");
+    bool whole = access(last, F_OK) == 0;
+    free(last);
+    return !whole;
+}
+
 static bool check_usage(session *s, int *code)
 {
     const cli_options *o = &s->opt;
     *code = EXIT_GOOD;
     if (!o->k_given)
         *code = message_usage(s->verb, "say how many clusters: -k 5, -k 2:10 or -k auto");
-    else if (o->method == METHOD_KMEANS &&
+    else if (o->method != METHOD_DDSC && o->method != METHOD_SC &&
              (o->cluster.k_min != o->cluster.k_max || !o->cluster.k_min))
-        *code = message_usage(s->verb, "--method kmeans needs one number of clusters: -k 5");
+        *code = message_usage(s->verb, "--method %s needs one number of clusters: -k 5",
+                              choice_name(choices_method, o->method));
+    else if (o->stability && (o->precomputed || o->method != METHOD_DDSC))
+        *code = message_usage(s->verb,
+                              "--stability draws the points of items anew: it does not go "
+                              "with %s",
+                              o->precomputed ? "--precomputed" : "a baseline");
+    if (half_written(s))
+        s->opt.force = 1;
     return *code == EXIT_GOOD &&
            (output_is_stdout(o->output) || cluster_check_dir(s, o->output, code));
 }
@@ -195,10 +232,12 @@ static void free_result(cluster_result *r)
 {
     ddsc_clustering_destroy(r->clustering);
     ddsc_graph_destroy(r->graph);
+    ddsc_d2_destroy(r->d2);
     free(r->vector_labels);
     free(r->row_labels);
     free(r->size);
     free(r->sweep_scores);
+    cluster_theory_free(r);
     free(r->map);
     free(r->read_truth);
     json_decref(r->confusion);
@@ -213,10 +252,14 @@ static int run(session *s)
     if (!check_usage(s, &code))
         return code;
     input_warn_unused(s);
+    if (s->opt.restarts)
+        s->opt.cluster.kmeans_restarts = s->opt.restarts;
+    if (s->opt.dry_run)
+        return estimate_dry_run(s);
     if (compute(&r, &code)) {
         r.total_s = cli_now() - began;
         if (session_interrupted()) {
-            message_error("interrupted");
+            session_say_interrupted(s);
             code = EXIT_INTERRUPTED;
         } else if (deliver(&r, &code)) {
             code = cluster_certified(&r) ? EXIT_GOOD : EXIT_NOT_CONVERGED;
@@ -226,10 +269,13 @@ static int run(session *s)
     return code;
 }
 
-static const option_group *const groups[] = {&group_cluster, &group_dir_output,  &group_truth,
-                                             &group_metric,  &group_reference,   &group_graph,
-                                             &group_input,   &group_precomputed, &group_subset,
-                                             &group_run,     &group_help,        NULL};
+static const option_group *const groups[] = {&group_cluster,     &group_baseline,
+                                             &group_dir_output,  &group_truth,
+                                             &group_metric,      &group_reference,
+                                             &group_graph,       &group_input,
+                                             &group_precomputed, &group_subset,
+                                             &group_resume,      &group_run,
+                                             &group_help,        NULL};
 
 const cli_verb verb_cluster = {
     .name = "cluster",
@@ -249,6 +295,8 @@ const cli_verb verb_cluster = {
         "ddsc cluster images.gz --labels classes.gz --subset-per-class 100 --metric mmd -k 10\t"
         "a balanced subset, scored against its labels\n"
         "ddsc cluster D.npy --precomputed -k auto\tdistances of your own\n"
+        "ddsc cluster docs.npz --method d2 -k 5\tbarycenter clustering, for comparison\n"
+        "ddsc cluster clouds.npz -k 5 --stability 20 -o result\twhich items hang on the sample\n"
         "ddsc cluster docs.npz --metric lot -k 5 --truth classes.csv --json\tscores for machines\n",
     .run = run,
 };

@@ -7,7 +7,7 @@
 #include "options.h"
 #include "report.h"
 
-enum { N_METHODS = 6, N_PER_SHAPE = 20, N_POINTS = 40 };
+enum { N_METHODS = 8, N_PER_SHAPE = 20, N_POINTS = 40 };
 
 typedef struct demo_method {
     const char *name;
@@ -23,6 +23,8 @@ static const demo_method methods[N_METHODS] = {
     {"lot", "linear optimal transport", METHOD_DDSC, DDSC_METRIC_LOT},
     {"kmeans", "baseline: k-means on the means", METHOD_KMEANS, DDSC_METRIC_W2},
     {"sc", "baseline: spectral clustering of the means", METHOD_SC, DDSC_METRIC_W2},
+    {"d2", "baseline: k-means around barycenters", METHOD_D2, DDSC_METRIC_W2},
+    {"pd2", "baseline: the same, projection robust", METHOD_PD2, DDSC_METRIC_W2},
 };
 
 typedef struct demo_result {
@@ -75,8 +77,23 @@ static ddsc_status run_sc(demo *d, demo_result *r, int64_t dim, const double *ve
     return status;
 }
 
-static ddsc_status run_baseline(demo *d, demo_result *r, int method,
-                                const ddsc_cluster_settings *set)
+static ddsc_status run_d2(demo *d, demo_result *r, ddsc_barycenter_method method)
+{
+    ddsc_d2 *found = NULL;
+    ddsc_d2_view view;
+    ddsc_d2_settings set;
+    ddsc_d2_settings_init(&set);
+    set.barycenter.method = method;
+    ddsc_status status = ddsc_d2_run(d->s->ctx, &found, d->shapes, &set);
+    ddsc_d2_get_view(found, &view);
+    if (status >= 0)
+        memcpy(r->labels, view.labels, (size_t)view.n * sizeof *r->labels);
+    ddsc_d2_destroy(found);
+    return status;
+}
+
+static ddsc_status run_vectors(demo *d, demo_result *r, int method,
+                               const ddsc_cluster_settings *set)
 {
     ddsc_context *ctx = d->s->ctx;
     double *vectors = NULL, inertia;
@@ -90,6 +107,16 @@ static ddsc_status run_baseline(demo *d, demo_result *r, int method,
     return status;
 }
 
+static ddsc_status run_any(demo *d, demo_result *r, int method, const ddsc_cluster_settings *set)
+{
+    switch (method) {
+    case METHOD_DDSC: return run_metric(d, r, set);
+    case METHOD_D2: return run_d2(d, r, DDSC_BARYCENTER_ADMM);
+    case METHOD_PD2: return run_d2(d, r, DDSC_BARYCENTER_PROJECTED);
+    default: return run_vectors(d, r, method, set);
+    }
+}
+
 static bool run_method(demo *d, int which, int *code)
 {
     demo_result *r = &d->result[which];
@@ -100,8 +127,7 @@ static bool run_method(demo *d, int which, int *code)
     set.k_min = set.k_max = 2;
     set.metric.metric = m->metric;
     r->labels = cli_allocate((size_t)d->view.n_items, sizeof *r->labels);
-    ddsc_status status =
-        m->method == METHOD_DDSC ? run_metric(d, r, &set) : run_baseline(d, r, m->method, &set);
+    ddsc_status status = run_any(d, r, m->method, &set);
     if (!session_ok(d->s, status, code))
         return false;
     r->converged = status == DDSC_OK;
@@ -149,9 +175,11 @@ static void add_page(text *t, const demo *d)
 {
     static const char *const heads[] = {"method", "", "AMI", "ARI", "NMI", NULL};
     html_begin(t, "Squares and circles");
-    html_paragraph(t, "20 squares and 20 circles of 40 points each, all around one centre. Every "
-                      "method was asked for two clusters. The baselines see only the mean of an "
-                      "item, which tells nothing here.");
+    html_paragraph(t,
+                   "20 squares and 20 circles of 40 points each, all around one centre. Every "
+                   "method was asked for two clusters. The first two baselines see only the mean "
+                   "of an item, the others look for round clusters around barycenters: "
+                   "neither tells anything here.");
     html_table_begin(t, heads);
     for (int i = 0; i < N_METHODS; i++) {
         html_row_begin(t);
@@ -243,7 +271,7 @@ const cli_verb verb_demo = {
     .max_operands = 0,
     .summary = "the built-in example: squares and circles",
     .description =
-        "Clusters 20 squares and 20 circles of 40 points with all four metrics and two baselines, "
+        "Clusters 20 squares and 20 circles of 40 points with all four metrics and four baselines, "
         "prints how well each did, and writes a report and a picture into DIR (default: "
         "ddsc-demo, which is rewritten freely).",
     .groups = groups,

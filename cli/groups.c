@@ -29,8 +29,15 @@ const option_choice choices_neighbors[] = {{"auto", DDSC_NEIGHBORS_AUTO},
                                            {"exact", DDSC_NEIGHBORS_EXACT},
                                            {"approximate", DDSC_NEIGHBORS_APPROXIMATE},
                                            {NULL, 0}};
-const option_choice choices_method[] = {
-    {"ddsc", METHOD_DDSC}, {"kmeans", METHOD_KMEANS}, {"sc", METHOD_SC}, {NULL, 0}};
+const option_choice choices_method[] = {{"ddsc", METHOD_DDSC}, {"kmeans", METHOD_KMEANS},
+                                        {"sc", METHOD_SC},     {"d2", METHOD_D2},
+                                        {"pd2", METHOD_PD2},   {NULL, 0}};
+const option_choice choices_barycenter[] = {
+    {"admm", DDSC_BARYCENTER_ADMM}, {"ibp", DDSC_BARYCENTER_IBP}, {NULL, 0}};
+const option_choice choices_vectors[] = {{"auto", DDSC_VECTORS_AUTO},
+                                         {"histogram", DDSC_VECTORS_HISTOGRAM},
+                                         {"mean", DDSC_VECTORS_MEAN},
+                                         {NULL, 0}};
 const option_choice choices_on_empty[] = {
     {"error", DDSC_EMPTY_ERROR}, {"drop", DDSC_EMPTY_DROP}, {NULL, 0}};
 static const option_choice choices_progress[] = {{"auto", PROGRESS_AUTO},
@@ -225,6 +232,12 @@ static const option_spec graph_options[] = {
      .parse = value_sample,
      .argument = "P",
      .help = "compute only a random fraction P of the pairs (default: 1)"},
+    {.name = "sample-columns",
+     .kind = OPTION_OTHER,
+     .parse = value_sample_columns,
+     .argument = "P",
+     .help = "compute only the distances from a random fraction P of the items to all, and "
+             "approximate the others from them (Nystrom)"},
     END};
 const option_group group_graph = {"Neighbour graph", graph_options};
 
@@ -240,7 +253,8 @@ static const option_spec cluster_options[] = {
      .kind = OPTION_CHOICE,
      .offset = AT(method),
      .choices = choices_method,
-     .help = "ddsc (default), or a baseline on plain vectors: k-means, spectral clustering"},
+     .help = "ddsc (default), or a baseline: k-means or spectral clustering of plain vectors, "
+             "D2 or PD2 clustering around barycenters"},
     {.name = "gamma",
      .kind = OPTION_OTHER,
      .parse = value_gamma,
@@ -256,8 +270,42 @@ static const option_spec cluster_options[] = {
      .kind = OPTION_FLAG,
      .offset = AT(cluster.paper),
      .help = "the plain algorithm of the paper, without the rules for gamma and tiny groups"},
+    {.name = "stability",
+     .kind = OPTION_COUNT,
+     .offset = AT(stability),
+     .minimum = 1,
+     .argument = "B",
+     .help = "draw the points of every item anew B times, cluster again, and report what changes"},
     END};
 const option_group group_cluster = {"Clustering", cluster_options};
+
+static const option_spec baseline_options[] = {
+    {.name = "vectors-from",
+     .kind = OPTION_CHOICE,
+     .offset = AT(vectors_from),
+     .choices = choices_vectors,
+     .help = "kmeans, sc: an item as its histogram over the support, or as the mean of its points "
+             "(default: histogram where the support is shared)"},
+    {.name = "barycenter",
+     .kind = OPTION_CHOICE,
+     .offset = AT(barycenter),
+     .choices = choices_barycenter,
+     .help = "d2: how centres are made, by Bregman ADMM (default) or entropic scaling"},
+    {.name = "centre-size",
+     .kind = OPTION_COUNT,
+     .offset = AT(centre_size),
+     .minimum = 1,
+     .argument = "N",
+     .help = "d2, pd2: points of a centre (default: the mean of the items)"},
+    {.name = "restarts",
+     .kind = OPTION_COUNT,
+     .offset = AT(restarts),
+     .minimum = 1,
+     .argument = "R",
+     .help = "k-means in any method, d2, pd2: starts, of which the best is kept (default: 10; d2 "
+             "and pd2 3)"},
+    END};
+const option_group group_baseline = {"Baselines", baseline_options};
 
 static const option_spec matrix_options[] = {
     {.name = "condensed",
@@ -407,6 +455,21 @@ static const option_spec run_options[] = {
      .help = "no progress, no summary, no advice; errors only"},
     END};
 const option_group group_run = {"Run", run_options};
+
+static const option_spec resume_options[] = {
+    {.name = "resume",
+     .kind = OPTION_FILE,
+     .offset = AT(resume),
+     .argument = "DIR",
+     .help = "keep solved pairs in DIR; the same command takes up a run that was stopped or "
+             "killed where it was"},
+    {.name = "dry-run",
+     .letter = 'n',
+     .kind = OPTION_FLAG,
+     .offset = AT(dry_run),
+     .help = "read the input, try a few items, and say what would be done and what it would take"},
+    END};
+const option_group group_resume = {"Long runs", resume_options};
 
 static const option_spec man_options[] = {
     {.name = "man", .kind = OPTION_FLAG, .offset = AT(man), .help = "print the manual page"}, END};

@@ -157,6 +157,20 @@ static const struct {
     {"lot-components", DDSC_METRIC_LOT},
 };
 
+/* Options that only some methods read. */
+static void warn_method_options(const session *s)
+{
+    const cli_options *o = &s->opt;
+    bool vectors = o->method == METHOD_KMEANS || o->method == METHOD_SC;
+    bool centres = o->method == METHOD_D2 || o->method == METHOD_PD2;
+    if (option_given(o, "vectors-from") && !vectors)
+        message_warning(s, "--vectors-from has no effect here: it belongs to --method kmeans, sc");
+    if (option_given(o, "centre-size") && !centres)
+        message_warning(s, "--centre-size has no effect here: it belongs to --method d2, pd2");
+    if (option_given(o, "barycenter") && o->method != METHOD_D2)
+        message_warning(s, "--barycenter has no effect here: it belongs to --method d2");
+}
+
 void input_warn_unused(const session *s)
 {
     const cli_options *o = &s->opt;
@@ -170,13 +184,19 @@ void input_warn_unused(const session *s)
     }
     if (no_metric && option_given(o, "metric"))
         message_warning(s, "--metric has no effect with %s",
-                        o->precomputed ? "--precomputed" : "a vector baseline");
+                        o->precomputed ? "--precomputed" : "a baseline");
+    if (no_metric && o->resume)
+        message_warning(s, "--resume has no effect with %s",
+                        o->precomputed ? "--precomputed" : "a baseline");
+    warn_method_options(s);
     if (o->squared_input && !o->precomputed)
         message_warning(s, "--squared-input has no effect without --precomputed");
     if (o->cluster.metric.mmd_kernel == DDSC_KERNEL_ENERGY && option_given(o, "bandwidth"))
         message_warning(s, "--bandwidth has no effect with --mmd-kernel energy");
     if (o->reference && option_given(o, "reference-size"))
         message_warning(s, "--reference-size has no effect with a reference from a file");
-    if (o->cluster.graph.sample < 1 && o->cluster.graph.exact_graph == DDSC_GRAPH_PRUNED)
-        message_warning(s, "--exact-graph pruned has no effect with --sample");
+    bool sampled = o->cluster.graph.sample < 1 || o->cluster.graph.sample_columns < 1;
+    if (sampled && o->cluster.graph.exact_graph == DDSC_GRAPH_PRUNED)
+        message_warning(s, "--exact-graph pruned has no effect with %s",
+                        o->cluster.graph.sample < 1 ? "--sample" : "--sample-columns");
 }

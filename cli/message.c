@@ -43,17 +43,22 @@ void message_warning(const session *s, const char *format, ...)
     va_end(arguments);
 }
 
-void message_advice(const session *s, const char *words)
+void message_note(const session *s, const char *head, const char *words)
 {
     bool colours = message_colours(STDERR_FILENO);
     text t = {0};
     if (s->opt.quiet)
         return;
     progress_clear();
-    text_add_wrapped(&t, words, 14, 14, 96);
-    fprintf(stderr, "%sddsc: advice:%s %s\n", colours ? "\033[1;36m" : "", colours ? "\033[0m" : "",
+    text_add_wrapped(&t, words, 6 + (int)strlen(head), 14, 96);
+    fprintf(stderr, "%sddsc: %s%s%s\n", colours ? "\033[1;36m" : "", head, colours ? "\033[0m" : "",
             text_get(&t));
     text_free(&t);
+}
+
+void message_advice(const session *s, const char *words)
+{
+    message_note(s, "advice: ", words);
 }
 
 int message_usage(const cli_verb *verb, const char *format, ...)

@@ -39,13 +39,14 @@ typedef struct option_group {
 } option_group;
 
 extern const option_group group_input, group_subset, group_truth, group_precomputed, group_metric,
-    group_reference, group_graph, group_cluster, group_matrix, group_file_output, group_dir_output,
-    group_json, group_format, group_text, group_words, group_plots, group_page_output,
-    group_generate, group_run, group_man, group_help;
+    group_reference, group_graph, group_cluster, group_baseline, group_matrix, group_file_output,
+    group_dir_output, group_json, group_resume, group_format, group_text, group_words, group_plots,
+    group_page_output, group_generate, group_run, group_man, group_help;
 
 extern const option_choice choices_metric[], choices_sinkhorn[], choices_kernel[],
     choices_estimator[], choices_exact_graph[], choices_neighbors[], choices_method[],
-    choices_tokens[], choices_weighting[], choices_idf[], choices_on_empty[];
+    choices_barycenter[], choices_vectors[], choices_tokens[], choices_weighting[], choices_idf[],
+    choices_on_empty[];
 const char *choice_name(const option_choice *choices, int value);
 
 const char *value_clusters(cli_options *o, const char *value);
@@ -54,6 +55,7 @@ const char *value_epsilon(cli_options *o, const char *value);
 const char *value_bandwidth(cli_options *o, const char *value);
 const char *value_reference(cli_options *o, const char *value);
 const char *value_sample(cli_options *o, const char *value);
+const char *value_sample_columns(cli_options *o, const char *value);
 const char *value_memory(cli_options *o, const char *value);
 const char *value_min_cluster(cli_options *o, const char *value);
 const char *value_tolerance(cli_options *o, const char *value);

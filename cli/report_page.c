@@ -196,12 +196,18 @@ static void add_sizes(text *t, const report_data *d)
     plot_free(&p);
 }
 
+static double real_of(const json_t *value)
+{
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
 static void add_sweep(text *t, const report_data *d)
 {
-    static const char *const heads[] = {"K",       "gap",      "relative gap", "modularity",
-                                        "inertia", "smallest", "largest",      "AMI",
-                                        "ARI",     NULL};
-    static const char *const keys[] = {"gap", "relative_gap", "modularity", "inertia", NULL};
+    static const char *const heads[] = {
+        "K",        "gap",     "relative gap", "modularity", "inertia", "stability",
+        "smallest", "largest", "AMI",          "ARI",        NULL};
+    static const char *const keys[] = {"gap",     "relative_gap", "modularity",
+                                       "inertia", "stability",    NULL};
     const json_t *sweep = get(d, "sweep", NULL);
     if (json_array_size(sweep) < 2)
         return;
@@ -212,7 +218,7 @@ static void add_sweep(text *t, const report_data *d)
         html_row_begin(t);
         html_cell_count(t, json_integer_value(json_object_get(row, "k")));
         for (int c = 0; keys[c]; c++)
-            html_cell_real(t, json_number_value(json_object_get(row, keys[c])));
+            html_cell_real(t, real_of(json_object_get(row, keys[c])));
         html_cell_count(t, json_integer_value(json_object_get(row, "smallest")));
         html_cell_count(t, json_integer_value(json_object_get(row, "largest")));
         if (scores) {

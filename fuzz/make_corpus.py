@@ -71,6 +71,11 @@ def write_extra():
         "vectors/word2vec": b"3 2\n</s> 0 0 \nb 1 2 \nname@domain.com 3 4 \n",
         "vectors/ragged": b"a\t1\t2\nb 3\n",
         "vectors/not_finite": b"a 1 nan\n",
+        "model/w2": model(),
+        "model/lot": model(metric="lot", reference_points=[[0.0], [1.0]], reference_weights=[1.0, 1.0]),
+        "model/mmd": model(metric="mmd"),
+        "model/version": model(version=2),
+        "model/short": model(radius=[1.0]),
     }
     for name, data in extra.items():
         path = os.path.join(HERE, "corpus", name)
@@ -84,6 +89,25 @@ def npy_clouds():
     import numpy as np
     out = io.BytesIO()
     np.save(out, np.arange(12, dtype=">f4").reshape(2, 3, 2))
+    return out.getvalue()
+
+
+def model(version=1, metric="w2", **other):
+    """A model of two items on a line, as `ddsc cluster` would write it, deflated to stay small."""
+    import io
+    import numpy as np
+    settings = {"k": 2, "tau": 1, "gamma": 0, "least_scale": 0.01, "far_distance": 1,
+                "far_neighbour": 1, "metric": metric, "epsilon": 5, "sinkhorn_value": "sharp",
+                "sinkhorn_tolerance": 1e-9, "sinkhorn_max_iterations": 100, "mmd_kernel": "gaussian",
+                "bandwidth": 1, "mmd_estimator": "biased", "w2_max_pivots": 0}
+    arrays = {"model_version": [version], "model_settings": [f"{k}={v}" for k, v in settings.items()],
+              "points": [[0.0], [1.0], [2.0]], "weights": [1.0, 1.0, 1.0], "offsets": [0, 1, 3],
+              "labels": [0, 1], "embedding": [[1.0, 0.0], [0.0, 1.0]], "eigenvalues": [1.0, 0.5],
+              "radius": [1.0, 1.0], "scale": [1.0, 1.0], "reach": [2.0, 2.0],
+              "centres": [[1.0, 0.0], [0.0, 1.0]], "centre_labels": [0, 1]}
+    arrays.update(other)
+    out = io.BytesIO()
+    np.savez_compressed(out, **{name: np.array(value) for name, value in arrays.items()})
     return out.getvalue()
 
 

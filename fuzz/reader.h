@@ -92,6 +92,7 @@ static inline ddsc_status fuzz_other(ddsc_context *ctx, const char *format, io_s
     d2_table table = {0};
     double *matrix = NULL;
     int64_t n = 0;
+    ddsc_model *model = NULL;
     ddsc_status status;
     if (strcmp(format, "labels") == 0)
         status = labels_read_stream(ctx, &parts, s);
@@ -101,11 +102,14 @@ static inline ddsc_status fuzz_other(ddsc_context *ctx, const char *format, io_s
         status = d2_read_costs(ctx, &table, s);
     else if (strcmp(format, "vectors") == 0)
         status = fuzz_vectors(ctx, s);
+    else if (strcmp(format, "model") == 0)
+        status = model_read_npz(ctx, &model, s);
     else
         status = mtx_read_matrix(ctx, &matrix, &n, s);
     measures_parts_free(ctx, &parts);
     mem_free(ctx, table.point);
     mem_free(ctx, matrix);
+    ddsc_model_destroy(model);
     return status;
 }
 

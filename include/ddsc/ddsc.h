@@ -125,6 +125,19 @@ DDSC_API ddsc_status ddsc_measures_create_dense(ddsc_context *context, ddsc_meas
                                                 ddsc_on_empty on_empty);
 DDSC_API void ddsc_measures_destroy(ddsc_measures *measures);
 
+/* One item where it lies in memory: n points of `dim` coordinates, row-major, and their weights. */
+typedef struct ddsc_cloud {
+    int64_t n;
+    const void *points;    /* n x dim double, or float with is_float */
+    const double *weights; /* n, or NULL: uniform */
+    int is_float;
+} ddsc_cloud;
+
+/* Own points again, each item from its own arrays, which are copied once. */
+DDSC_API ddsc_status ddsc_measures_create_items(ddsc_context *context, ddsc_measures **measures,
+                                                int64_t n_items, int64_t dim,
+                                                const ddsc_cloud *items, ddsc_on_empty on_empty);
+
 /* A borrowed view of everything; valid as long as the measures. `row[i]` is the input row of item i
  * (differs from i only where empty items were dropped); ids and labels are by input row. */
 typedef struct ddsc_measures_view {
@@ -158,6 +171,12 @@ DDSC_API ddsc_status ddsc_measures_copy_subset(ddsc_context *context, ddsc_measu
 /* A balanced random subset: per_class items of every class (needs labels), in input order. */
 DDSC_API ddsc_status ddsc_measures_copy_balanced(ddsc_context *context, ddsc_measures **copy,
                                                  const ddsc_measures *measures, int64_t per_class);
+
+/* A copy in which item i is n_i draws with replacement from its n_i points, each by its weight: the
+ * bootstrap of its sample. Weights are counts / n_i. `round` (0 .. 2^31 - 1) and the context's seed
+ * tell draws apart. */
+DDSC_API ddsc_status ddsc_measures_copy_resampled(ddsc_context *context, ddsc_measures **copy,
+                                                  const ddsc_measures *measures, int64_t round);
 
 typedef struct ddsc_compress_report {
     int64_t n_before, n_after; /* support points over all items */
@@ -342,11 +361,23 @@ DDSC_API ddsc_status ddsc_embed_run(ddsc_context *context, double **out, int64_t
                                     ddsc_pair_stats *stats, const ddsc_measures *measures,
                                     const ddsc_metric_settings *settings);
 
+/* The reference that the settings ask for, as a set of one item: with reference_rule MEASURES and
+ * this set, other items are embedded beside the first ones. */
+DDSC_API ddsc_status ddsc_reference_create(ddsc_context *context, ddsc_measures **reference,
+                                           const ddsc_measures *measures,
+                                           const ddsc_metric_settings *settings);
+
+/* Distances between two sets: out has a row for each item of `rows` and a column for each of
+ * `columns`. Values as in ddsc_distance_run; what is chosen from the data looks at both sets. */
+DDSC_API ddsc_status ddsc_cross_run(ddsc_context *context, double *out, ddsc_pair_stats *stats,
+                                    const ddsc_measures *rows, const ddsc_measures *columns,
+                                    const ddsc_metric_settings *settings, int squared);
+
 /* One transport problem. Caller's arrays, any of which may be NULL except a, b and cost:
  * plan_* room for n + m - 1 entries; potentials f (n) and g (m) satisfy f_i + g_j <= cost_ij. */
 typedef struct ddsc_transport {
     double primal, dual; /* <P, C> and the value of the potentials */
-    double gap;          /* (primal - dual) / max(primal, tiny) */
+    double gap;          /* (primal - dual) / max(|primal|, S / 1000), S = sum a|f| + sum b|g| */
     int64_t n_plan;
     int64_t n_iterations;
 } ddsc_transport;
@@ -357,6 +388,15 @@ DDSC_API ddsc_status ddsc_emd_run(ddsc_context *context, ddsc_transport *result,
                                   int32_t *plan_column, double *plan_mass, double *f, double *g,
                                   int64_t n, int64_t m, const double *a, const double *b,
                                   const double *cost);
+/* Exact 2-Wasserstein between item i of x and item j of y (sets of one dimension, which may be the
+ * same set): result->primal is W2^2. Entry k of the plan takes plan_mass[k] from point plan_row[k]
+ * of item i to point plan_column[k] of item j, counted within the items; arrays as above for items
+ * of n and m points. No n x m costs are held where they are large. Status DDSC_NOT_CONVERGED: the
+ * gap is above 1e-10, primal and dual are then an upper and a lower bound. */
+DDSC_API ddsc_status ddsc_w2_run(ddsc_context *context, ddsc_transport *result, int32_t *plan_row,
+                                 int32_t *plan_column, double *plan_mass, double *f, double *g,
+                                 const ddsc_measures *x, int64_t i, const ddsc_measures *y,
+                                 int64_t j);
 /* Entropic transport; value as chosen (debiased is not defined for a bare cost matrix). plan (n x
  * m) may be NULL. result->gap is the L1 marginal error, primal <P, C>, dual the regularised value.
  * Weights as in ddsc_emd_run: plan and values carry their mass s, KL is taken against a x b / s. */
@@ -389,11 +429,15 @@ typedef struct ddsc_graph_settings {
     size_t struct_size;
     int64_t tau; /* 0: max(10, ceil(log2 N)), at most max(3, N/8), below N */
     ddsc_exact_graph exact_graph;
-    double sample; /* fraction of the pairs that is known, 1: all */
+    double sample;         /* fraction of the pairs that is known, 1: all */
+    double sample_columns; /* fraction of the items whose distances to all are computed, the others
+                              being approximated from them (Nystrom); 1: all */
     ddsc_neighbors neighbors;
 } ddsc_graph_settings;
 
 DDSC_API void ddsc_graph_settings_init(ddsc_graph_settings *settings);
+/* The tau that a graph of n items gets (settings NULL: the defaults). */
+DDSC_API int64_t ddsc_graph_get_tau(int64_t n, const ddsc_graph_settings *settings);
 DDSC_API ddsc_status ddsc_neighbors_run(ddsc_context *context, ddsc_graph **graph,
                                         ddsc_pair_stats *stats, const ddsc_measures *measures,
                                         const ddsc_metric_settings *metric,
@@ -417,6 +461,10 @@ typedef struct ddsc_graph_view {
 } ddsc_graph_view;
 
 DDSC_API void ddsc_graph_get_view(const ddsc_graph *graph, ddsc_graph_view *view);
+/* With sample_columns: items whose distances to all were computed, and how far off the others are,
+ * the median error of D^2 between columns held out, over the median spread of these D^2 (1: no
+ * better than one guess for all; NaN: too few to tell). Else 0 and 0. Either may be NULL. */
+DDSC_API void ddsc_graph_get_columns(const ddsc_graph *graph, int64_t *n_columns, double *error);
 /* MatrixMarket, coordinate real general: row = neighbour, column = item, value D^2. */
 DDSC_API ddsc_status ddsc_graph_write(ddsc_context *context, const ddsc_graph *graph,
                                       const char *path, int overwrite);
@@ -471,6 +519,7 @@ typedef struct ddsc_k_row {
     double modularity;
     double inertia; /* k-means objective */
     int64_t smallest, largest;
+    double stability; /* of a sweep: agreement of k-means on random halves, 1 is best; else NaN */
 } ddsc_k_row;
 
 typedef struct ddsc_clustering_view {
@@ -501,6 +550,24 @@ DDSC_API void ddsc_clustering_get_view(const ddsc_clustering *clustering,
                                        ddsc_clustering_view *view);
 DDSC_API const int32_t *ddsc_clustering_get_labels(const ddsc_clustering *clustering);
 
+/* The weighted graph that was cut, and what it takes to continue the embedding. */
+typedef struct ddsc_affinity_view {
+    int64_t n, n_entries;
+    const int64_t *offset; /* n + 1: CSR of (A + A^T)/2, columns ascending, no diagonal */
+    const int32_t *column;
+    const double *value;
+    double gamma;         /* 0: local scaling by `scale` */
+    const double *scale;  /* n: s_i, the distance to the neighbour of rank scale_rank; or NULL */
+    int64_t scale_rank;   /* from 1; the last one where fewer are known */
+    double scale_floor;   /* no s_i is taken below this */
+    const double *radius; /* n: length of a row of the embedding before it was normalised, over the
+                             square root of the degree; 0 where it is not from the eigenvectors.
+                             radius times row is a vector of the random walk's eigenfunctions. */
+} ddsc_affinity_view;
+
+DDSC_API void ddsc_clustering_get_affinity(const ddsc_clustering *clustering,
+                                           ddsc_affinity_view *view);
+
 /* Lloyd's k-means with k-means++ and restarts on rows (n x dim). labels: n. */
 DDSC_API ddsc_status ddsc_kmeans_run(ddsc_context *context, int32_t *labels, double *inertia,
                                      int64_t n, int64_t dim, const double *rows, int64_t k,
@@ -524,6 +591,87 @@ typedef struct ddsc_scores {
  * either side are left out. */
 DDSC_API ddsc_status ddsc_scores_run(ddsc_context *context, ddsc_scores *scores, int64_t n,
                                      const int32_t *labels, const int32_t *truth);
+
+/* ---- Theory: how far a clustering can be trusted (docs/theory.md)
+ * ----------------------------------- */
+
+/* One resample against the first run. A is the symmetric affinity, L = I - S^-1/2 A S^-1/2. */
+typedef struct ddsc_stability_row {
+    double sin_theta;     /* |sin Theta|_F of the two leading K-dimensional eigenspaces */
+    double zeta;          /* largest change of an affinity, over all pairs */
+    double zeta_common;   /* the same over pairs that are linked both times */
+    double edges_kept;    /* part of the first run's links that are there again */
+    double laplacian;     /* |L - L'|_F */
+    double gap;           /* eigengap of the resample */
+    double theorem_bound; /* 2 zeta sqrt N / (delta (alpha - zeta)^2 sqrt tau); infinite where that
+                             is not defined: zeta >= alpha, or no eigengap */
+    double direct_bound;  /* |(L - L') V|_F / delta', V the kept eigenvectors of one run, delta'
+                             their distance to the eigenvalues the other does not keep (Davis and
+                             Kahan 1970); infinite when they overlap */
+    double ari, ami;      /* labels of the two runs */
+    int64_t n_changed;    /* items in another cluster, after clusters were matched */
+} ddsc_stability_row;
+
+typedef struct ddsc_stability_settings {
+    size_t struct_size;
+    int64_t n_resamples; /* 20 */
+} ddsc_stability_settings;
+
+DDSC_API void ddsc_stability_settings_init(ddsc_stability_settings *settings);
+
+typedef struct ddsc_stability ddsc_stability;
+
+typedef struct ddsc_stability_view {
+    int64_t n, k, tau, n_resamples;
+    double gap;                     /* delta = e_{K+1} - e_K of the first run */
+    double alpha;                   /* smallest affinity above 0 */
+    double sin_limit;               /* sqrt(min(K, N - K)): |sin Theta|_F is never larger */
+    const ddsc_stability_row *rows; /* n_resamples */
+    ddsc_stability_row mean, worst; /* column by column; worst: least of edges_kept, gap, ari, ami,
+                                       largest of the others */
+    const int32_t *labels;    /* n_resamples x n, in the numbers of the first run's clusters */
+    const int64_t *n_changed; /* n: resamples in which the item was in another cluster */
+    const int32_t *other;     /* n: the cluster it was in most often then, -1: never changed */
+    int64_t n_ever, n_often;  /* items that changed at all; in more than half of the resamples */
+    int theorem_vacuous;      /* the largest theorem_bound tells nothing: above sin_limit */
+    int direct_vacuous;
+    double seconds;
+    const char *words; /* the same in a few sentences */
+} ddsc_stability_view;
+
+/* Resample the points of every item (ddsc_measures_copy_resampled), run the chain again with the
+ * same settings, compare with `first`, which ddsc_cluster_run made from `measures` with `cluster`.
+ * K, tau, epsilon, bandwidth and LOT reference are those of the first run. settings NULL: defaults.
+ */
+DDSC_API ddsc_status ddsc_stability_run(ddsc_context *context, ddsc_stability **stability,
+                                        const ddsc_measures *measures, const ddsc_clustering *first,
+                                        const ddsc_cluster_settings *cluster,
+                                        const ddsc_stability_settings *settings);
+DDSC_API void ddsc_stability_destroy(ddsc_stability *stability);
+DDSC_API void ddsc_stability_get_view(const ddsc_stability *stability, ddsc_stability_view *view);
+
+/* The neighbour lists against known classes. Items of a negative class are left out. */
+typedef struct ddsc_theory {
+    int64_t n, n_classes;        /* items with a class; classes among them */
+    int64_t n_components;        /* of the graph */
+    int64_t n_pure_components;   /* those within one class */
+    int64_t n_whole_classes;     /* classes within one component */
+    int64_t n_intra, n_inter;    /* entries of the neighbour lists within, between classes */
+    int64_t n_clean, n_stranded; /* items without a neighbour of another, of their own class */
+    int connected;               /* as many components as classes, and no link between classes */
+    double xi;        /* the tolerance: least of the items' (smallest affinity to a neighbour of the
+                         own class, or 0) - (largest to one of another class, or 0); NaN: no links */
+    double xi_median; /* of the items' values */
+    int64_t n_correct; /* items whose value is above 0 */
+} ddsc_theory;
+
+/* Definitions of neighbour sets and of correctness. item_intra, item_inter and item_xi have room
+ * for the graph's items or are NULL; items without a class get 0, 0 and NaN. Of the settings only
+ * gamma and `paper` are read. */
+DDSC_API ddsc_status ddsc_theory_run(ddsc_context *context, ddsc_theory *theory,
+                                     int64_t *item_intra, int64_t *item_inter, double *item_xi,
+                                     const ddsc_graph *graph, const int32_t *truth,
+                                     const ddsc_cluster_settings *settings);
 
 /* ---- Text
  * --------------------------------------------------------------------------------------- */
@@ -586,6 +734,16 @@ typedef struct ddsc_text_report {
 DDSC_API ddsc_status ddsc_text_read(ddsc_context *context, ddsc_measures **measures,
                                     ddsc_text_report *report, const char *documents_path,
                                     const char *vectors_path, const ddsc_text_settings *settings);
+
+/* What ddsc_vectors_make makes of an item. */
+typedef enum ddsc_vectors_rule {
+    DDSC_VECTORS_AUTO = 0,  /* as ddsc_vectors_run */
+    DDSC_VECTORS_HISTOGRAM, /* its weights over the support: a bag of words, the pixels */
+    DDSC_VECTORS_MEAN       /* the weighted mean of its points */
+} ddsc_vectors_rule;
+
+DDSC_API ddsc_status ddsc_vectors_make(ddsc_context *context, double **out, int64_t *n_columns,
+                                       const ddsc_measures *measures, ddsc_vectors_rule rule);
 
 /* ---- Wasserstein barycenters and clustering by them
  * --------------------------------------------------- */
@@ -663,6 +821,7 @@ typedef struct ddsc_model_view {
     int64_t far_neighbour;         /* the neighbour whose distance is compared with it */
     const int32_t *labels;         /* n_items */
     const ddsc_measures *measures; /* the items */
+    int64_t n_vectors;             /* columns of the embedding */
 } ddsc_model_view;
 
 DDSC_API void ddsc_model_get_view(const ddsc_model *model, ddsc_model_view *view);
@@ -685,6 +844,64 @@ DDSC_API ddsc_status ddsc_assign_run(ddsc_context *context, int32_t *labels, dou
                                      double *distance, int32_t *far, ddsc_pair_stats *stats,
                                      const ddsc_model *model, const ddsc_measures *measures,
                                      const ddsc_assign_settings *settings);
+
+/* Rows of the embedding for new items (n_items x the model's n_vectors), found on the way to
+ * ddsc_assign_run's labels; an item that equals one of the model has its row and label. labels and
+ * stats may be NULL. */
+DDSC_API ddsc_status ddsc_extend_run(ddsc_context *context, double *rows, int32_t *labels,
+                                     ddsc_pair_stats *stats, const ddsc_model *model,
+                                     const ddsc_measures *measures,
+                                     const ddsc_assign_settings *settings);
+
+typedef struct ddsc_d2_settings {
+    size_t struct_size;
+    int64_t k;
+    /* How centres are made: method, support_size, rho (2 here), epsilon, projection_dim, and
+     * max_rounds a step (100 here); its other fields are not used. */
+    ddsc_barycenter_settings barycenter;
+    int64_t restarts;       /* best objective kept; 3 */
+    int64_t max_iterations; /* steps of assignment and new centres; 100 */
+    double tolerance;       /* relative fall of the objective that counts as none; 1e-4 */
+} ddsc_d2_settings;
+
+DDSC_API void ddsc_d2_settings_init(ddsc_d2_settings *settings);
+
+typedef struct ddsc_d2 ddsc_d2;
+
+/* k-means in W2 (D2 clustering): each item belongs to the centre of least W2^2, by exact transport,
+ * and centres are barycenters. With DDSC_BARYCENTER_PROJECTED it is PD2. */
+DDSC_API ddsc_status ddsc_d2_run(ddsc_context *context, ddsc_d2 **d2, const ddsc_measures *measures,
+                                 const ddsc_d2_settings *settings);
+DDSC_API void ddsc_d2_destroy(ddsc_d2 *d2);
+
+typedef struct ddsc_d2_view {
+    int64_t n, k;          /* items; clusters that have members */
+    const int32_t *labels; /* n, 0 .. k-1, numbered by first appearance */
+    const double *cost;    /* n: W2^2 to the own centre */
+    int64_t centre_size, dim;
+    const double *support;   /* k x centre_size x dim */
+    const double *weights;   /* k x centre_size */
+    const double *objective; /* sum of the costs after each assignment; never rises */
+    int64_t n_objective;
+    int64_t n_pairs, n_solved; /* items times centres over all assignments; transports solved */
+    int64_t restart;           /* the one that was best */
+    int converged;             /* it ended before max_iterations */
+    double seconds_start, seconds_assign, seconds_centres; /* over all restarts */
+} ddsc_d2_view;
+
+DDSC_API void ddsc_d2_get_view(const ddsc_d2 *d2, ddsc_d2_view *view);
+/* ---- Runs that can be taken up again
+ * ----------------------------------------------------------------- */
+
+/* From now on ddsc_distance_run, ddsc_neighbors_run and ddsc_cluster_run keep the pairs they solve
+ * in `folder` (made if missing), in checksummed files that are there whole or not at all, and take
+ * from it what an earlier run of the same input, settings and version left. The result is the same,
+ * bit for bit. A folder of another input or other settings is refused. `settings` (one line, or
+ * NULL) is what else must not change. folder NULL: keep nothing. */
+DDSC_API ddsc_status ddsc_context_set_resume(ddsc_context *context, const char *folder,
+                                             const char *settings);
+/* Pairs taken from the folder since it was set. */
+DDSC_API int64_t ddsc_context_get_resumed(const ddsc_context *context);
 
 #ifdef __cplusplus
 }

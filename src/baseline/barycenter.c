@@ -195,7 +195,7 @@ static double last_objective(const ddsc_barycenter *b)
 
 static ddsc_status evaluate(search *s, double *objective)
 {
-    ddsc_status status = exact_pass(&s->f, s->value, NULL);
+    ddsc_status status = exact_pass(&s->f, s->value);
     *objective = sum_extra(&s->f, s->f.sum)[0] / s->total;
     return status;
 }

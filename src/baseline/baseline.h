@@ -120,11 +120,10 @@ double fit_move(fit *f, int64_t cluster);
 /* Mean cost between a centre and the items of its cluster, their weights counted. */
 double fit_mean_cost(const fit *f, int64_t cluster);
 
-/* Exact transport of each item to its own centre, clusters with skip[cluster] left out (NULL:
- * none). value[item] = W2^2; moments and masses of the plans are in `sum`, potentials of the centre
- * in its rows (the slope of the cost in the weights), its first extra value is the cost of the
- * cluster. */
-ddsc_status exact_pass(fit *f, double *value, const uint8_t *skip);
+/* Exact transport of each item to its own centre: value[item] = W2^2; moments and masses of the
+ * plans are in `sum`, potentials of the centre in its rows (the slope of the cost in the weights),
+ * its first extra value is the cost of the cluster. */
+ddsc_status exact_pass(fit *f, double *value);
 
 /* ---- methods that propose centres ---- */
 

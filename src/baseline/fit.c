@@ -122,16 +122,9 @@ void fit_load_cost(fit *f, int64_t cluster, int64_t item, int worker)
 void fit_add_plan(const fit *f, double *slot, int64_t item, const double *plan)
 {
     item_view y = measures_item(f->m, item);
-    int64_t n = f->c.n, d = f->c.d, stride = plan_stride(y.n);
-    double share = fit_weight(f, item), *mass = sum_mass(f, slot);
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < y.n; j++) {
-            double p = share * plan[i * stride + j];
-            const double *point = measures_point(f->m, y.index[j]);
-            mass[i] += p;
-            for (int64_t k = 0; k < d; k++)
-                slot[i * d + k] += p * point[k];
-        }
+    plan_points points = {y.n, f->c.d, f->m->support, y.index};
+    plan_moments(slot, sum_mass(f, slot), plan, f->c.n, plan_stride(y.n), &points,
+                 fit_weight(f, item));
 }
 
 /* ---- all of them ---- */
@@ -208,7 +201,6 @@ double fit_mean_cost(const fit *f, int64_t cluster)
 typedef struct judge {
     fit *f;
     double *value;
-    const uint8_t *skip;
 } judge;
 
 static void add_exact_plan(const fit *f, double *slot, int64_t item, const exact_solver *solver,
@@ -233,8 +225,6 @@ static ddsc_status judge_piece(void *state, const piece *p, double *slot, int wo
     judge *j = state;
     fit *f = j->f;
     ddsc_status status = DDSC_OK;
-    if (j->skip && j->skip[p->cluster])
-        return DDSC_OK;
     for (int64_t at = p->begin; at < p->end; at++) {
         int64_t item = f->g.item[at];
         exact_result found;
@@ -250,8 +240,8 @@ done:
     return status;
 }
 
-ddsc_status exact_pass(fit *f, double *value, const uint8_t *skip)
+ddsc_status exact_pass(fit *f, double *value)
 {
-    judge j = {f, value, skip};
+    judge j = {f, value};
     return fit_sweep(f, judge_piece, &j);
 }

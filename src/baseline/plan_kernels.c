@@ -33,6 +33,35 @@ SIMD_CLONES double plan_change(const double *x, const double *y, int64_t count)
     return simd_sum(sum);
 }
 
+/* Coordinates k .. k + 7 of sum_j p_j y_j, the sum over j kept in one register. */
+SIMD_INLINE simd_f64 eight_moments(const double *p, const plan_points *y, int64_t k)
+{
+    simd_f64 sum = simd_all(0);
+    for (int64_t j = 0; j < y->m; j++)
+        sum += p[j] * simd_load(y->table + y->index[j] * y->d + k);
+    return sum;
+}
+
+SIMD_CLONES void plan_moments(double *out, double *mass, const double *plan, int64_t n,
+                              int64_t stride, const plan_points *y, double share)
+{
+    int64_t whole = y->d / SIMD_LANES * SIMD_LANES;
+    for (int64_t i = 0; i < n; i++) {
+        const double *p = plan + i * stride;
+        double *to = out + i * y->d;
+        for (int64_t k = 0; k < whole; k += SIMD_LANES)
+            simd_store(to + k, simd_load(to + k) + share * eight_moments(p, y, k));
+        for (int64_t k = whole; k < y->d; k++) {
+            double sum = 0;
+            for (int64_t j = 0; j < y->m; j++)
+                sum += p[j] * y->table[y->index[j] * y->d + k];
+            to[k] += share * sum;
+        }
+        for (int64_t j = 0; j < y->m; j++)
+            mass[i] += share * p[j];
+    }
+}
+
 /* column = b / column. */
 SIMD_INLINE void quotients(double *column, const double *b, int64_t stride)
 {

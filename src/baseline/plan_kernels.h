@@ -19,6 +19,16 @@ void plan_gibbs_reduced(double *cost, int64_t n, int64_t stride, double factor, 
 /* sum |x - y|. */
 double plan_change(const double *x, const double *y, int64_t count);
 
+/* out (n x d) += share P Y, mass (n) += share P 1; row j of Y is table[index[j] * d ...]. */
+typedef struct plan_points {
+    int64_t m, d;
+    const double *table;
+    const int32_t *index;
+} plan_points;
+
+void plan_moments(double *out, double *mass, const double *plan, int64_t n, int64_t stride,
+                  const plan_points *y, double share);
+
 typedef struct admm_block {
     int64_t n, stride;
     const double *kernel; /* exp(-C / rho) */

@@ -17,8 +17,8 @@ static void mean_row(double *row, const measures *m, int64_t i)
             row[c] += item.weight[e] * measures_point(m, item.index[e])[c];
 }
 
-ddsc_status ddsc_vectors_run(ddsc_context *context, double **out, int64_t *n_columns,
-                             const ddsc_measures *data)
+ddsc_status ddsc_vectors_make(ddsc_context *context, double **out, int64_t *n_columns,
+                              const ddsc_measures *data, ddsc_vectors_rule rule)
 {
     ddsc_status status = DDSC_OK;
     double *rows = NULL;
@@ -27,8 +27,12 @@ ddsc_status ddsc_vectors_run(ddsc_context *context, double **out, int64_t *n_col
     ctx_enter(context);
     *out = NULL;
     if (!data)
-        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_vectors_run: measures is NULL");
-    bool shared = measures_is_shared(data);
+        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "vectors of items: measures is NULL");
+    if ((int)rule < DDSC_VECTORS_AUTO || (int)rule > DDSC_VECTORS_MEAN)
+        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "vectors rule = %d: must be 0 .. %d",
+                        (int)rule, DDSC_VECTORS_MEAN);
+    bool shared =
+        rule == DDSC_VECTORS_AUTO ? measures_is_shared(data) : rule == DDSC_VECTORS_HISTOGRAM;
     int64_t width = shared ? data->v : data->d, cells = 0;
     if (!mul_ok(data->n, width, &cells))
         TRY(ctx_fail(context, DDSC_ERROR_MEMORY, "%lld x %lld vectors are too many",
@@ -40,4 +44,10 @@ ddsc_status ddsc_vectors_run(ddsc_context *context, double **out, int64_t *n_col
     *n_columns = width;
 done:
     return status;
+}
+
+ddsc_status ddsc_vectors_run(ddsc_context *context, double **out, int64_t *n_columns,
+                             const ddsc_measures *data)
+{
+    return ddsc_vectors_make(context, out, n_columns, data, DDSC_VECTORS_AUTO);
 }

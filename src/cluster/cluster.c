@@ -16,7 +16,7 @@ void ddsc_cluster_settings_init(ddsc_cluster_settings *settings)
         .struct_size = sizeof *settings,
         .gamma_rule = DDSC_GAMMA_AUTO,
         .min_cluster = 0.2,
-        .kmeans_restarts = 10,
+        .kmeans_restarts = 30,
         .eigen_tolerance = 1e-8,
         .eigen_max_iterations = 20000,
     };
@@ -91,6 +91,8 @@ void ddsc_clustering_destroy(ddsc_clustering *clustering)
         return;
     ddsc_context *ctx = clustering->ctx;
     ddsc_graph_destroy(clustering->graph);
+    mem_free(ctx, clustering->scale);
+    sparse_free(ctx, &clustering->affinity);
     mem_free(ctx, clustering->advice);
     mem_free(ctx, clustering->radius);
     mem_free(ctx, clustering->cells);
@@ -114,6 +116,26 @@ const int32_t *ddsc_clustering_get_labels(const ddsc_clustering *clustering)
     return clustering ? clustering->labels : NULL;
 }
 
+void ddsc_clustering_get_affinity(const ddsc_clustering *clustering, ddsc_affinity_view *view)
+{
+    if (!view)
+        return;
+    *view = (ddsc_affinity_view){0};
+    if (!clustering)
+        return;
+    const sparse *a = &clustering->affinity;
+    *view = (ddsc_affinity_view){.n = a->n,
+                                 .n_entries = a->nnz,
+                                 .offset = a->offset,
+                                 .column = a->column,
+                                 .value = a->value,
+                                 .gamma = clustering->view.gamma,
+                                 .scale = clustering->scale,
+                                 .scale_rank = AFFINITY_NEIGHBOUR,
+                                 .scale_floor = clustering->scale_floor,
+                                 .radius = clustering->radius};
+}
+
 ddsc_status ddsc_spectral_run(ddsc_context *context, ddsc_clustering **clustering,
                               const ddsc_graph *graph, const ddsc_cluster_settings *settings)
 {
@@ -129,7 +151,7 @@ ddsc_status ddsc_spectral_run(ddsc_context *context, ddsc_clustering **clusterin
     TRY(cluster_settings_take(context, &set, settings));
     TRY(check_items(context, graph->n, &set));
     TRY(clustering_create(context, &c));
-    TRY(spectral_fit(context, c, graph, NULL, &set));
+    TRY(spectral_fit(context, c, NULL, graph, NULL, &set));
     *clustering = c;
     c = NULL;
 done:
@@ -147,13 +169,40 @@ static int64_t search_width(int64_t n, const ddsc_cluster_settings *set)
     return BASE_MIN(BASE_MAX(tau, wide), n - 1);
 }
 
+ddsc_status cluster_fit(ddsc_context *ctx, ddsc_clustering **out, decomposition *kept,
+                        const ddsc_measures *data, const ddsc_cluster_settings *set)
+{
+    ddsc_status status = DDSC_OK;
+    ddsc_clustering *c = NULL;
+    ddsc_graph *wide = NULL;
+    ddsc_graph_settings search = set->graph;
+    int64_t tau = tau_used(data->n, &set->graph);
+    double started = clock_seconds();
+    search.tau = search_width(data->n, set);
+    TRY(clustering_create(ctx, &c));
+    TRY(neighbors_make(ctx, &wide, &c->view.pairs, data, &set->metric, &search));
+    c->view.seconds_distances = clock_seconds() - started;
+    if (search.tau > tau) {
+        TRY(graph_narrow(ctx, &c->graph, wide, tau));
+    } else {
+        c->graph = wide;
+        wide = NULL;
+    }
+    c->view.graph = c->graph;
+    TRY(spectral_fit(ctx, c, kept, c->graph, wide, set));
+    *out = c;
+    c = NULL;
+done:
+    ddsc_graph_destroy(wide);
+    ddsc_clustering_destroy(c);
+    return status;
+}
+
 ddsc_status ddsc_cluster_run(ddsc_context *context, ddsc_clustering **clustering,
                              const ddsc_measures *data, const ddsc_cluster_settings *settings)
 {
     ddsc_status status = DDSC_OK;
     ddsc_cluster_settings set;
-    ddsc_clustering *c = NULL;
-    ddsc_graph *wide = NULL;
     if (!context || !clustering)
         return DDSC_ERROR_ARGUMENT;
     ctx_enter(context);
@@ -164,24 +213,7 @@ ddsc_status ddsc_cluster_run(ddsc_context *context, ddsc_clustering **clustering
     ddsc_graph_settings graph = set.graph;
     TRY(graph_settings_take(context, &set.graph, &graph));
     TRY(check_items(context, data->n, &set));
-    TRY(clustering_create(context, &c));
-    int64_t tau = tau_used(data->n, &set.graph);
-    double started = clock_seconds();
-    set.graph.tau = search_width(data->n, &set);
-    TRY(ddsc_neighbors_run(context, &wide, &c->view.pairs, data, &set.metric, &set.graph));
-    c->view.seconds_distances = clock_seconds() - started;
-    if (set.graph.tau > tau) {
-        TRY(graph_narrow(context, &c->graph, wide, tau));
-    } else {
-        c->graph = wide;
-        wide = NULL;
-    }
-    c->view.graph = c->graph;
-    TRY(spectral_fit(context, c, c->graph, wide, &set));
-    *clustering = c;
-    c = NULL;
+    TRY(cluster_fit(context, clustering, NULL, data, &set));
 done:
-    ddsc_graph_destroy(wide);
-    ddsc_clustering_destroy(c);
     return status;
 }

@@ -25,6 +25,11 @@ ddsc_status kmeans_start(ddsc_context *ctx, double *centres, int64_t *n_centres,
 /* Sum of squared distances of the rows to the means of their clusters, labels in 0 .. k-1. */
 ddsc_status kmeans_inertia(ddsc_context *ctx, double *inertia, const int32_t *labels, int64_t k,
                            int64_t n, int64_t dim, const double *rows);
+/* Mean agreement (adjusted Rand index) of k-means on one half of the rows with k-means on the
+ * other, over random splits; 1: what one half finds the other finds too. NaN when there are too few
+ * rows. */
+ddsc_status halves_agreement(ddsc_context *ctx, double *result, int64_t n, int64_t dim,
+                             const double *rows, int64_t k);
 /* Numbers in order of first appearance; *n_found of them. Labels below k. */
 ddsc_status labels_renumber(ddsc_context *ctx, int32_t *labels, int64_t *n_found, int64_t n,
                             int64_t k);
@@ -40,6 +45,8 @@ typedef struct decomposition {
     int32_t *part;   /* component of each item among those that take part, -1: left out */
     int64_t n_parts; /* components that take part */
     int64_t n_left_out, n_isolated; /* items left out; items without any edge */
+    int64_t n_columns;              /* of the graph, with the error of other distances */
+    double columns_error;
     eigen_result eigen;
 } decomposition;
 
@@ -91,11 +98,21 @@ struct ddsc_clustering {
     double *radius; /* n: length of the row before it was normalised, over sqrt(degree) */
     ddsc_graph *graph;
     char *advice;
+    sparse affinity;
+    double *scale; /* n, or NULL with one gamma */
+    double scale_floor;
 };
 
-/* Everything after the graph. `wide` (or NULL) is a graph of more neighbours for the modularity. */
-ddsc_status spectral_fit(ddsc_context *ctx, ddsc_clustering *c, const ddsc_graph *graph,
-                         const ddsc_graph *wide, const ddsc_cluster_settings *set);
+/* Everything after the graph. `wide` (or NULL) is a graph of more neighbours for the modularity.
+ * kept (or NULL) takes over the decomposition; free it with decomposition_free. */
+ddsc_status spectral_fit(ddsc_context *ctx, ddsc_clustering *c, decomposition *kept,
+                         const ddsc_graph *graph, const ddsc_graph *wide,
+                         const ddsc_cluster_settings *set);
+/* The whole chain; settings as cluster_settings_take and graph_settings_take left them. */
+ddsc_status cluster_fit(ddsc_context *ctx, ddsc_clustering **out, decomposition *kept,
+                        const ddsc_measures *data, const ddsc_cluster_settings *set);
+ddsc_status scores_compute(ddsc_context *ctx, ddsc_scores *scores, int64_t n, const int32_t *labels,
+                           const int32_t *truth);
 /* Defaults, then the caller's fields, then every one checked. */
 ddsc_status cluster_settings_take(ddsc_context *ctx, ddsc_cluster_settings *own,
                                   const ddsc_cluster_settings *given);

@@ -41,15 +41,24 @@ done:
     return status;
 }
 
+affinity_settings affinity_rule(const ddsc_cluster_settings *set)
+{
+    affinity_settings how = {set->gamma_rule, set->gamma};
+    if (set->paper && how.rule == DDSC_GAMMA_AUTO)
+        how.rule = DDSC_GAMMA_MEDIAN;
+    return how;
+}
+
 ddsc_status decompose(ddsc_context *ctx, decomposition *d, const ddsc_graph *graph,
                       const ddsc_cluster_settings *set, int64_t k_high)
 {
     ddsc_status status = DDSC_OK;
     sparse m = {0};
-    affinity_settings how = {set->gamma_rule, set->gamma};
-    if (set->paper && how.rule == DDSC_GAMMA_AUTO)
-        how.rule = DDSC_GAMMA_MEDIAN;
-    *d = (decomposition){.n = graph->n, .tau = graph->tau};
+    affinity_settings how = affinity_rule(set);
+    *d = (decomposition){.n = graph->n,
+                         .tau = graph->tau,
+                         .n_columns = graph->n_columns,
+                         .columns_error = graph->columns_error};
     TRY(affinity_build(ctx, &d->a, &d->affinity, graph, &how));
     TRY(MEM_NEW(ctx, d->degree, d->n));
     TRY(MEM_NEW(ctx, d->part, d->n));

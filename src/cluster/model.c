@@ -21,7 +21,7 @@ static ddsc_status copy_doubles(ddsc_context *ctx, double **out, const double *f
 }
 
 /* Rules that looked at the data become the values they gave. */
-static ddsc_status settle_metric(ddsc_context *ctx, model *m, const measures *data,
+static ddsc_status settle_metric(ddsc_context *ctx, ddsc_model *m, const measures *data,
                                  const ddsc_pair_stats *used)
 {
     ddsc_status status = DDSC_OK;
@@ -46,7 +46,7 @@ done:
 }
 
 /* The cells of k-means, in rows of the embedding; items without a row have no say. */
-static ddsc_status find_centres(ddsc_context *ctx, model *m, const ddsc_clustering *c)
+static ddsc_status find_centres(ddsc_context *ctx, ddsc_model *m, const ddsc_clustering *c)
 {
     ddsc_status status = DDSC_OK;
     int64_t *count = NULL, n_cells = 0, kept = 0, width = m->width;
@@ -79,7 +79,7 @@ done:
 }
 
 /* Distances to the neighbour that tells how far is far, and the quantile of them. */
-static ddsc_status find_far(ddsc_context *ctx, model *m, const ddsc_graph *g)
+static ddsc_status find_far(ddsc_context *ctx, ddsc_model *m, const ddsc_graph *g)
 {
     ddsc_status status = DDSC_OK;
     double *distance = NULL;
@@ -97,7 +97,7 @@ done:
     return status;
 }
 
-static ddsc_status take_graph(ddsc_context *ctx, model *m, const ddsc_graph *g)
+static ddsc_status take_graph(ddsc_context *ctx, ddsc_model *m, const ddsc_graph *g)
 {
     ddsc_status status = DDSC_OK;
     TRY(MEM_NEW(ctx, m->scale, m->n));
@@ -112,7 +112,7 @@ done:
     return status;
 }
 
-static ddsc_status take_embedding(ddsc_context *ctx, model *m, const ddsc_clustering *c)
+static ddsc_status take_embedding(ddsc_context *ctx, ddsc_model *m, const ddsc_clustering *c)
 {
     ddsc_status status = DDSC_OK;
     TRY(copy_doubles(ctx, &m->embedding, c->embedding, m->n * m->width));
@@ -147,7 +147,7 @@ ddsc_status ddsc_model_create(ddsc_context *ctx, ddsc_model **out, const ddsc_me
 {
     ddsc_status status = DDSC_OK;
     ddsc_cluster_settings set;
-    model *m = NULL;
+    ddsc_model *m = NULL;
     if (!ctx || !out)
         return DDSC_ERROR_ARGUMENT;
     ctx_enter(ctx);
@@ -155,12 +155,12 @@ ddsc_status ddsc_model_create(ddsc_context *ctx, ddsc_model **out, const ddsc_me
     TRY(check_call(ctx, data, clustering));
     TRY(cluster_settings_take(ctx, &set, settings));
     TRY(MEM_ZERO(ctx, m, 1));
-    *m = (model){.ctx = ctx,
-                 .n = data->n,
-                 .k = clustering->view.k,
-                 .tau = clustering->graph->tau,
-                 .gamma = clustering->view.gamma,
-                 .width = clustering->view.n_vectors};
+    *m = (ddsc_model){.ctx = ctx,
+                      .n = data->n,
+                      .k = clustering->view.k,
+                      .tau = clustering->graph->tau,
+                      .gamma = clustering->view.gamma,
+                      .width = clustering->view.n_vectors};
     TRY(metric_settings_take(ctx, &m->metric, &set.metric));
     TRY(settle_metric(ctx, m, data, &clustering->view.pairs));
     TRY(measures_copy_items(ctx, &m->items, data, clustering->labels));

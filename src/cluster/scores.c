@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/base.h"
+#include "cluster/cluster.h"
 
 /* The contingency table, sparse: cells sorted by (label, truth), and the sizes of both sides. */
 typedef struct table {
@@ -275,22 +275,28 @@ static ddsc_status fill_scores(ddsc_context *ctx, ddsc_scores *s, table *t)
     return status;
 }
 
-ddsc_status ddsc_scores_run(ddsc_context *context, ddsc_scores *scores, int64_t n,
-                            const int32_t *labels, const int32_t *truth)
+ddsc_status scores_compute(ddsc_context *ctx, ddsc_scores *scores, int64_t n, const int32_t *labels,
+                           const int32_t *truth)
 {
     ddsc_status status = DDSC_OK;
     table t = {0};
     ddsc_scores found;
+    TRY(table_make(ctx, &t, n, labels, truth));
+    TRY(fill_scores(ctx, &found, &t));
+    *scores = found;
+done:
+    table_free(ctx, &t);
+    return status;
+}
+
+ddsc_status ddsc_scores_run(ddsc_context *context, ddsc_scores *scores, int64_t n,
+                            const int32_t *labels, const int32_t *truth)
+{
     if (!context)
         return DDSC_ERROR_ARGUMENT;
     ctx_enter(context);
     if (!scores || !labels || !truth || n < 1)
         return ctx_fail(context, DDSC_ERROR_ARGUMENT,
                         "scores need two labellings of at least one item");
-    TRY(table_make(context, &t, n, labels, truth));
-    TRY(fill_scores(context, &found, &t));
-    *scores = found;
-done:
-    table_free(context, &t);
-    return status;
+    return scores_compute(context, scores, n, labels, truth);
 }

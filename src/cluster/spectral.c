@@ -107,7 +107,7 @@ static void spread_labels(const spectral_job *j, int32_t *labels, int64_t k)
 /* k-means for k clusters. Where the metric tells nothing apart inside a component, components are
  * all there is to find. */
 static ddsc_status cut(ddsc_context *ctx, spectral_job *j, int32_t *labels, int64_t *k_found,
-                       int64_t k, int64_t progress)
+                       int64_t k, int64_t restarts, int64_t progress)
 {
     ddsc_status status = DDSC_OK;
     double inertia;
@@ -115,7 +115,7 @@ static ddsc_status cut(ddsc_context *ctx, spectral_job *j, int32_t *labels, int6
                               .dim = j->width,
                               .rows = j->live,
                               .k = BASE_MIN(k, j->n_packed),
-                              .restarts = j->set->kmeans_restarts,
+                              .restarts = restarts,
                               .progress = progress};
     if (j->d.affinity.flat)
         problem.k = BASE_MIN(problem.k, j->d.n_parts);
@@ -134,9 +134,9 @@ static ddsc_status cut_by_rule(ddsc_context *ctx, spectral_job *j, int32_t *labe
     ddsc_status status = DDSC_OK;
     small_rule rule = {j->set->min_cluster * (double)j->d.n / (double)k, k};
     int32_t *trial = NULL;
-    int64_t n_standing, n_trial;
+    int64_t n_standing, n_trial, trial_restarts = (j->set->kmeans_restarts + 2) / 3;
     *r = (cut_result){.rule_met = true};
-    TRY(cut(ctx, j, labels, &r->n_found, k, 1));
+    TRY(cut(ctx, j, labels, &r->n_found, k, j->set->kmeans_restarts, 1));
     memcpy(cells, labels, (size_t)j->d.n * sizeof *cells);
     if (j->set->paper || rule.least <= 0 || k == 1 || r->n_found < k)
         goto done;
@@ -146,7 +146,7 @@ static ddsc_status cut_by_rule(ddsc_context *ctx, spectral_job *j, int32_t *labe
     r->rule_met = false;
     TRY(MEM_NEW(ctx, trial, j->d.n));
     for (int64_t extra = 1; extra <= EXTRA_MAX && k + extra <= j->n_packed; extra++) {
-        TRY(cut(ctx, j, trial, &n_trial, k + extra, 0));
+        TRY(cut(ctx, j, trial, &n_trial, k + extra, trial_restarts, 0));
         if (n_trial < k + extra)
             break;
         TRY(small_count(ctx, &n_standing, trial, n_trial, &j->d, &rule));
@@ -228,6 +228,10 @@ static ddsc_status sweep(ddsc_context *ctx, ddsc_clustering *c, spectral_job *j,
         TRY(make_rows(ctx, j, c->sweep[r].k));
         TRY(cut_by_rule(ctx, j, labels, j->cells + r * n, &results[r], c->sweep[r].k));
         TRY(fill_row(ctx, &c->sweep[r], j, c->eigenvalues, labels, results[r].n_found));
+        c->sweep[r].stability = NAN;
+        if (n_rows > 1)
+            TRY(halves_agreement(ctx, &c->sweep[r].stability, j->n_packed, j->width, j->live,
+                                 c->sweep[r].k));
     }
     progress_end(ctx);
     c->view.sweep = c->sweep;
@@ -264,6 +268,21 @@ done:
     return status;
 }
 
+/* The affinity and its scales, for those who ask later. */
+static ddsc_status keep_affinity(ddsc_context *ctx, ddsc_clustering *c, spectral_job *j,
+                                 const ddsc_graph *graph)
+{
+    ddsc_status status = DDSC_OK;
+    if (j->d.affinity.gamma == 0) {
+        TRY(MEM_NEW(ctx, c->scale, j->d.n));
+        TRY(affinity_scales(ctx, c->scale, &c->scale_floor, graph));
+    }
+    c->affinity = j->d.a;
+    j->d.a = (sparse){0};
+done:
+    return status;
+}
+
 /* The weights of the wider graph, by the same gamma. */
 static ddsc_status weigh_wide(ddsc_context *ctx, spectral_job *j, const ddsc_graph *wide)
 {
@@ -274,8 +293,9 @@ static ddsc_status weigh_wide(ddsc_context *ctx, spectral_job *j, const ddsc_gra
     return affinity_build(ctx, &j->wide, &ignored, wide, &how);
 }
 
-ddsc_status spectral_fit(ddsc_context *ctx, ddsc_clustering *c, const ddsc_graph *graph,
-                         const ddsc_graph *wide, const ddsc_cluster_settings *set)
+ddsc_status spectral_fit(ddsc_context *ctx, ddsc_clustering *c, decomposition *kept,
+                         const ddsc_graph *graph, const ddsc_graph *wide,
+                         const ddsc_cluster_settings *set)
 {
     ddsc_status status = DDSC_OK;
     spectral_job j = {.set = set};
@@ -304,6 +324,12 @@ ddsc_status spectral_fit(ddsc_context *ctx, ddsc_clustering *c, const ddsc_graph
     o.least = set->paper ? 0 : set->min_cluster * (double)j.d.n / (double)c->view.k;
     TRY(advice_write(ctx, &c->advice, &c->view, &j.d, &o, set));
     c->view.advice = c->advice;
+    if (kept) {
+        *kept = j.d;
+        j.d = (decomposition){0};
+    } else {
+        TRY(keep_affinity(ctx, c, &j, graph));
+    }
 done:
     mem_free(ctx, results);
     job_free(ctx, &j);

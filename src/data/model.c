@@ -34,7 +34,8 @@ void ddsc_model_get_view(const ddsc_model *m, ddsc_model_view *view)
                                   .far_distance = m->far_distance,
                                   .far_neighbour = m->far_neighbour,
                                   .labels = m->items->label,
-                                  .measures = m->items};
+                                  .measures = m->items,
+                                  .n_vectors = m->width};
 }
 
 static bool all_within(const double *x, int64_t n, double low, double high)
@@ -63,7 +64,7 @@ static bool metric_within(const ddsc_metric_settings *set)
            (!kernel || (set->bandwidth >= 1e-150 && set->bandwidth <= 1e150));
 }
 
-const char *model_breach(const model *m)
+const char *model_breach(const ddsc_model *m)
 {
     const double most = 1e300;
     if (!metric_within(&m->metric))

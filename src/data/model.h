@@ -28,10 +28,8 @@ struct ddsc_model {
     int32_t *centre_label;
 };
 
-typedef struct ddsc_model model;
-
 /* Every number finite and in range, labels and centres within k; the text of the first breach, or
  * NULL. */
-const char *model_breach(const model *m);
+const char *model_breach(const ddsc_model *m);
 
 #endif

@@ -1,4 +1,4 @@
-/* Copies of a set: some of its items, or other labels. */
+/* Copies of a set: some of its items, other labels, or points drawn anew. */
 #include <string.h>
 
 #include "data/measures.h"
@@ -261,4 +261,69 @@ ddsc_status ddsc_measures_copy_labelled(ddsc_context *ctx, ddsc_measures **copy,
 done:
     ddsc_measures_destroy(made);
     return status;
+}
+
+/* As many draws with replacement by weight as there are points; what a point got is its weight. */
+static void draw_points(double *weight, int64_t n, double *upto, rng *r)
+{
+    double sum = 0;
+    for (int64_t p = 0; p < n; p++) {
+        upto[p] = sum += weight[p];
+        weight[p] = 0;
+    }
+    for (int64_t draw = 0; draw < n; draw++) {
+        double u = rng_uniform(r) * sum;
+        int64_t low = 0, high = n - 1;
+        while (low < high) {
+            int64_t middle = low + (high - low) / 2;
+            if (u < upto[middle])
+                high = middle;
+            else
+                low = middle + 1;
+        }
+        weight[low]++;
+    }
+}
+
+ddsc_status measures_resample(ddsc_context *ctx, measures **out, const measures *m, uint64_t round)
+{
+    ddsc_status status = DDSC_OK;
+    measures_parts p = {0};
+    measures *made = NULL;
+    int64_t *items = NULL;
+    double *upto = NULL;
+    TRY(MEM_NEW(ctx, items, m->n));
+    TRY(MEM_NEW(ctx, upto, measures_largest_item(m)));
+    for (int64_t i = 0; i < m->n; i++)
+        items[i] = i;
+    TRY(copy_items(ctx, &p, m, m->n, items));
+    for (int64_t i = 0; i < m->n; i++) {
+        rng r = rng_make(ctx_seed(ctx), RNG_RESAMPLE, round << 32 | (uint64_t)i);
+        draw_points(p.weight + p.offset[i], p.offset[i + 1] - p.offset[i], upto, &r);
+    }
+    TRY(measures_build(ctx, &made, &p, DDSC_EMPTY_ERROR, "resample"));
+    TRY(measures_copy_names(ctx, made, m));
+    *out = made;
+    made = NULL;
+done:
+    ddsc_measures_destroy(made);
+    measures_parts_free(ctx, &p);
+    mem_free(ctx, upto);
+    mem_free(ctx, items);
+    return status;
+}
+
+ddsc_status ddsc_measures_copy_resampled(ddsc_context *ctx, ddsc_measures **copy,
+                                         const ddsc_measures *m, int64_t round)
+{
+    if (!ctx || !copy)
+        return DDSC_ERROR_ARGUMENT;
+    ctx_enter(ctx);
+    *copy = NULL;
+    if (!m)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "measures is NULL");
+    if (round < 0 || round > INT32_MAX)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "round = %lld: must lie in 0 .. %d",
+                        (long long)round, INT32_MAX);
+    return measures_resample(ctx, copy, m, (uint64_t)round);
 }

@@ -221,15 +221,12 @@ static void report_faint(affinity_report *report, const sparse *a)
     }
 }
 
-ddsc_status affinity_build(ddsc_context *ctx, sparse *out, affinity_report *report,
+ddsc_status affinity_weigh(ddsc_context *ctx, double *weight, affinity_report *report,
                            const ddsc_graph *graph, const affinity_settings *settings)
 {
     ddsc_status status = DDSC_OK;
-    double *scale = NULL, *weight = NULL, median = 1, least;
-    sparse lists = {0};
-    *out = (sparse){0};
-    *report = (affinity_report){0};
-    weigh w = {.graph = graph, .gamma = settings->gamma};
+    double *scale = NULL, median = 1, least;
+    weigh w = {.graph = graph, .gamma = settings->gamma, .weight = weight};
     if (settings->rule == DDSC_GAMMA_AUTO) {
         TRY(MEM_NEW(ctx, scale, graph->n));
         TRY(affinity_scales(ctx, scale, &least, graph));
@@ -239,19 +236,30 @@ ddsc_status affinity_build(ddsc_context *ctx, sparse *out, affinity_report *repo
         TRY(median_d2(ctx, &median, graph));
         w.gamma = 1 / median;
     }
-    TRY(MEM_NEW(ctx, weight, graph->offset[graph->n]));
-    w.weight = weight;
     TRY(parallel_for(ctx, graph->n, ROW_GRAIN, weigh_rows, &w));
+    *report = (affinity_report){.gamma = w.gamma};
+done:
+    mem_free(ctx, scale);
+    return status;
+}
+
+ddsc_status affinity_build(ddsc_context *ctx, sparse *out, affinity_report *report,
+                           const ddsc_graph *graph, const affinity_settings *settings)
+{
+    ddsc_status status = DDSC_OK;
+    double *weight = NULL;
+    sparse lists = {0};
+    *out = (sparse){0};
+    TRY(MEM_NEW(ctx, weight, graph->offset[graph->n]));
+    TRY(affinity_weigh(ctx, weight, report, graph, settings));
     TRY(lists_to_sparse(ctx, &lists, graph, weight));
     mem_free(ctx, weight);
     weight = NULL;
     TRY(symmetrise(ctx, out, &lists));
-    report->gamma = w.gamma;
     report_edges(report, graph);
     report_faint(report, out);
 done:
     sparse_free(ctx, &lists);
     mem_free(ctx, weight);
-    mem_free(ctx, scale);
     return status;
 }

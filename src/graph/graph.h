@@ -10,6 +10,8 @@ struct ddsc_graph {
     int64_t *offset; /* n + 1 */
     int32_t *index;  /* neighbours of column c, nearest first */
     double *d2;
+    int64_t n_columns;    /* 0: every distance is the metric's own */
+    double columns_error; /* of the others */
 };
 
 /* All arrays with room for n * tau edges, offsets zero. */
@@ -45,6 +47,10 @@ typedef struct affinity_report {
     bool flat;         /* all D^2 are one and the same, 0 or below: nothing tells items apart */
 } affinity_report;
 
+/* A_ij of every edge of the lists (room for all of them), before it is made symmetric; fills gamma
+ * alone in *report. */
+ddsc_status affinity_weigh(ddsc_context *ctx, double *weight, affinity_report *report,
+                           const ddsc_graph *graph, const affinity_settings *settings);
 /* (A + A^T)/2 of A_ij = exp(-gamma D^2), or with local scaling exp(-2 D^2 / (s_i s_j)), D^2 clamped
  * at 0. No edge is lost: what underflows stays at AFFINITY_FLOOR, so connectivity is the graph's
  * own. */

@@ -285,8 +285,8 @@ void npz_writer_set_limit32(npz_writer *z, int64_t limit);
 
 /* ---- the model of a clustering ---- */
 
-ddsc_status model_read_npz(ddsc_context *ctx, model **out, io_stream *s);
-ddsc_status model_write_npz(ddsc_context *ctx, const model *m, io_writer *w);
+ddsc_status model_read_npz(ddsc_context *ctx, ddsc_model **out, io_stream *s);
+ddsc_status model_write_npz(ddsc_context *ctx, const ddsc_model *m, io_writer *w);
 
 ddsc_status npz_write_measures(ddsc_context *ctx, const measures *m, io_writer *w);
 ddsc_status csv_write_measures(ddsc_context *ctx, const measures *m, io_writer *w, char delimiter);

@@ -52,7 +52,7 @@ static void choice_format(char *out, const char *choices, int which)
     snprintf(out, FIELD_TEXT / 2, "%.*s", (int)strcspn(choices, " "), choices);
 }
 
-static void settings_format(settings_text *t, const model *m)
+static void settings_format(settings_text *t, const ddsc_model *m)
 {
     for (int k = 0; k < N_FIELDS; k++) {
         const char *at = (const char *)m + fields[k].offset;
@@ -88,7 +88,7 @@ static bool choice_parse(int *out, const char *choices, const char *value)
     return false;
 }
 
-static bool field_parse(model *m, const field *f, const char *value)
+static bool field_parse(ddsc_model *m, const field *f, const char *value)
 {
     char *at = (char *)m + f->offset;
     int64_t count;
@@ -163,7 +163,7 @@ done:
     return status;
 }
 
-ddsc_status model_write_npz(ddsc_context *ctx, const model *m, io_writer *w)
+ddsc_status model_write_npz(ddsc_context *ctx, const ddsc_model *m, io_writer *w)
 {
     ddsc_status status = DDSC_OK;
     npz_writer *z = NULL;
@@ -242,7 +242,7 @@ done:
 
 typedef struct settings_reader {
     archive *z;
-    model *m;
+    ddsc_model *m;
     bool seen[N_FIELDS];
 } settings_reader;
 
@@ -266,7 +266,7 @@ static ddsc_status take_setting(void *arg, int64_t element, const char *text, si
                        text_quote(quoted, text, n));
 }
 
-static ddsc_status read_settings(archive *z, model *m)
+static ddsc_status read_settings(archive *z, ddsc_model *m)
 {
     ddsc_status status = DDSC_OK;
     settings_reader r = {.z = z, .m = m};
@@ -285,7 +285,7 @@ done:
     return status;
 }
 
-static ddsc_status read_items(archive *z, model *m)
+static ddsc_status read_items(archive *z, ddsc_model *m)
 {
     ddsc_status status = DDSC_OK;
     measures_parts parts = {0};
@@ -327,7 +327,7 @@ done:
     return status;
 }
 
-static ddsc_status read_centre_labels(archive *z, model *m)
+static ddsc_status read_centre_labels(archive *z, ddsc_model *m)
 {
     ddsc_status status = DDSC_OK;
     TRY(need(z, "centre_labels"));
@@ -341,7 +341,7 @@ done:
     return status;
 }
 
-static ddsc_status read_reference(archive *z, model *m)
+static ddsc_status read_reference(archive *z, ddsc_model *m)
 {
     ddsc_status status = DDSC_OK;
     measures_parts parts = {.n = 1, .d = m->items->d};
@@ -360,7 +360,7 @@ done:
     return status;
 }
 
-static ddsc_status read_arrays(archive *z, model *m)
+static ddsc_status read_arrays(archive *z, ddsc_model *m)
 {
     ddsc_status status = DDSC_OK;
     TRY(read_items(z, m));
@@ -376,11 +376,11 @@ done:
     return status;
 }
 
-ddsc_status model_read_npz(ddsc_context *ctx, model **out, io_stream *s)
+ddsc_status model_read_npz(ddsc_context *ctx, ddsc_model **out, io_stream *s)
 {
     ddsc_status status = DDSC_OK;
     archive z = {.ctx = ctx};
-    model *m = NULL;
+    ddsc_model *m = NULL;
     unsigned char head[4];
     size_t n;
     *out = NULL;

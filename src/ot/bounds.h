@@ -49,25 +49,28 @@ double projection_bound_pair(const projection_bound *b, int64_t i, int64_t j, do
 /* ---- relaxed transport ----
  * Dropping one marginal leaves sum_i a_i f_i <= W2^2 with f_i = min_j C_ij (Kusner et al. 2015).
  * The potentials g_j = min_i C_ij - f_i >= 0 still fit beside f, so sum_j b_j g_j can be added. The
- * same from the other side; the larger of the two. Points are kept in float, moved to their mean,
- * each item padded to whole vectors with points far away. */
-enum { RELAXED_LANES = 8 };
-
+ * same from the other side; the larger of the two. Points are kept in float, moved to their mean.
+ */
 typedef struct relaxed_bound {
-    int64_t n, d;
-    int64_t *offset; /* n + 1: padded rows of each item */
-    float *point;    /* offset[n] x d */
-    float *norm2;    /* offset[n]; huge on padding */
-    float *weight;   /* offset[n]; 0 on padding */
+    const measures *m; /* borrowed */
+    int64_t side;      /* items a block of columns */
+    float *point;      /* v x d */
+    float *norm2;      /* v */
+    int64_t *block;    /* where the distinct rows of each block begin */
+    int32_t *distinct; /* rows of the table */
+    int32_t *local;    /* nnz: position of an entry's row among the distinct of its block */
+    int64_t largest;   /* points of an item, in whole vectors */
+    int64_t widest;    /* distinct rows of a block */
     double slack;
     double unit2; /* of squared distances */
 } relaxed_bound;
 
-ddsc_status relaxed_bound_make(ddsc_context *ctx, relaxed_bound *out, const measures *m);
+ddsc_status relaxed_bound_make(ddsc_context *ctx, relaxed_bound *out, const measures *m,
+                               int64_t side);
 void relaxed_bound_free(ddsc_context *ctx, relaxed_bound *b);
-/* Floats of workspace a tile of `side` items a side needs. */
-int64_t relaxed_bound_room(const relaxed_bound *b, int64_t side);
-/* In units of unit2. */
+/* Floats of workspace a tile needs. */
+int64_t relaxed_bound_room(const relaxed_bound *b);
+/* In units of unit2. Items j0 .. j1 - 1 lie in one block, that is between multiples of `side`. */
 void relaxed_bound_tile(const relaxed_bound *b, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
                         float *out, int64_t ld, float *room);
 

@@ -1,11 +1,11 @@
-/* Squared distances between the points of two items as |x|^2 + |y|^2 - 2 xy: in many dimensions a
- * good deal less work than differences. Every product is summed in eight lanes in a fixed order, so
- * a cost is a function of its two points alone, whatever is computed beside it. */
+/* Squared distances between points of many dimensions as |x|^2 + |y|^2 - 2 xy, a good deal less
+ * work than differences. Every product is summed in eight lanes in a fixed order, so a cost is a
+ * function of its two points alone, whatever is computed beside it. */
 #include "base/simd.h"
 #include "linalg/linalg.h"
 #include "ot/ot.h"
 
-enum { ROWS = 4, COLUMNS = 4 };
+enum { ROWS = 4, COLUMNS = 4, STRIP = 16 };
 
 /* Below this part of the norms too much has cancelled. A product of d terms in eight lanes is good
  * to (d/8 + 4) 2^-53 |x||y|, a norm likewise, hence a cost that is kept to 32 (d/8 + 6) 2^-53 of
@@ -57,31 +57,59 @@ SIMD_CLONES static void squares(double *out, const block *b, int64_t d)
 }
 
 /* Beyond the end the last point again. */
-static void point_to(const double **out, int count, const measures *m, item_view item, int64_t at)
+static void point_to(const double **out, int count, const point_list *p, int64_t at)
 {
     for (int k = 0; k < count; k++)
-        out[k] = measures_point(m, item.index[BASE_MIN(at + k, item.n - 1)]);
+        out[k] = measures_point(p->m, p->index[BASE_MIN(at + k, p->n - 1)]);
 }
 
-/* Room in `out` for whole blocks. */
-static double norms(double *out, const measures *m, item_view item)
+double cost_norms(const point_list *p, double *norm2)
 {
     double largest = 0;
-    for (int64_t p = 0; p < item.n; p += ROWS) {
+    for (int64_t k = 0; k < p->n; k += ROWS) {
         block b;
-        point_to(b.row, ROWS, m, item, p);
-        squares(out + p, &b, m->d);
-        for (int r = 0; r < ROWS; r++)
-            largest = BASE_MAX(largest, out[p + r]);
+        double square[ROWS];
+        point_to(b.row, ROWS, p, k);
+        squares(square, &b, p->m->d);
+        for (int64_t r = 0; r < BASE_MIN(ROWS, p->n - k); r++) {
+            norm2[k + r] = square[r];
+            largest = BASE_MAX(largest, square[r]);
+        }
     }
     return largest;
 }
 
+/* Rows p .. against columns [begin, end). */
+static void multiply_rows(double *cost, const point_list *x, int64_t p, const point_list *y,
+                          int64_t begin, int64_t end)
+{
+    int64_t rows = BASE_MIN(ROWS, x->n - p);
+    double product[COLUMNS * ROWS];
+    block b;
+    point_to(b.row, ROWS, x, p);
+    for (int64_t q = begin; q < end; q += COLUMNS) {
+        int64_t columns = BASE_MIN(COLUMNS, end - q);
+        point_to(b.column, COLUMNS, y, q);
+        products(product, &b, x->m->d);
+        for (int64_t r = 0; r < rows; r++)
+            for (int64_t c = 0; c < columns; c++)
+                cost[(p + r) * y->n + q + c] = product[c * ROWS + r];
+    }
+}
+
+/* A few columns, which the nearest cache holds, against all rows. */
+static void multiply(double *cost, const point_list *x, const point_list *y)
+{
+    for (int64_t q = 0; q < y->n; q += STRIP)
+        for (int64_t p = 0; p < x->n; p += ROWS)
+            multiply_rows(cost, x, p, y, q, BASE_MIN(q + STRIP, y->n));
+}
+
 /* Products of one row become costs; is one of them spoilt? */
-SIMD_CLONES static bool add_norms(double *cost, double own, const double *norm2, int64_t m)
+SIMD_CLONES static bool add_norms(double *cost, double own, const double *norm2, int64_t n)
 {
     int64_t n_spoilt = 0;
-    for (int64_t j = 0; j < m; j++) {
+    for (int64_t j = 0; j < n; j++) {
         double both = own + norm2[j], value = both - 2 * cost[j];
         cost[j] = value;
         n_spoilt += !(value >= trusted * both);
@@ -89,48 +117,21 @@ SIMD_CLONES static bool add_norms(double *cost, double own, const double *norm2,
     return n_spoilt > 0;
 }
 
-static void repair_row(double *cost, const double *x, const measures *my, item_view y, double own,
+static void repair_row(double *cost, const double *x, const point_list *y, double own,
                        const double *norm2)
 {
-    for (int64_t j = 0; j < y.n; j++)
+    for (int64_t j = 0; j < y->n; j++)
         if (!(cost[j] >= trusted * (own + norm2[j])))
-            cost[j] = la_distance2(my->d, x, measures_point(my, y.index[j]));
+            cost[j] = la_distance2(y->m->d, x, measures_point(y->m, y->index[j]));
 }
 
-static void multiply(double *cost, const measures *mx, item_view x, const measures *my, item_view y)
+void cost_products(double *cost, const point_list *x, const double *x_norm, const point_list *y,
+                   const double *y_norm)
 {
-    double product[COLUMNS * ROWS];
-    block b;
-    for (int64_t p = 0; p < x.n; p += ROWS) {
-        int64_t rows = BASE_MIN(ROWS, x.n - p);
-        point_to(b.row, ROWS, mx, x, p);
-        for (int64_t q = 0; q < y.n; q += COLUMNS) {
-            point_to(b.column, COLUMNS, my, y, q);
-            products(product, &b, mx->d);
-            for (int64_t c = 0; c < BASE_MIN(COLUMNS, y.n - q); c++)
-                for (int64_t r = 0; r < rows; r++)
-                    cost[(p + r) * y.n + q + c] = product[c * ROWS + r];
-        }
+    multiply(cost, x, y);
+    for (int64_t p = 0; p < x->n; p++) {
+        double *row = cost + p * y->n;
+        if (add_norms(row, x_norm[p], y_norm, y->n))
+            repair_row(row, measures_point(x->m, x->index[p]), y, x_norm[p], y_norm);
     }
-}
-
-int64_t cost_products_room(int64_t n, int64_t m)
-{
-    return n + m + 2 * ROWS;
-}
-
-bool cost_products(const measures *mx, int64_t i, const measures *my, int64_t j, double *cost,
-                   double *room)
-{
-    item_view x = measures_item(mx, i), y = measures_item(my, j);
-    double *x_norm = room, *y_norm = room + x.n + ROWS;
-    double largest = norms(x_norm, mx, x), other = norms(y_norm, my, y);
-    largest = BASE_MAX(largest, other);
-    if (!(largest > 1e-160 && largest < 1e160))
-        return false;
-    multiply(cost, mx, x, my, y);
-    for (int64_t p = 0; p < x.n; p++)
-        if (add_norms(cost + p * y.n, x_norm[p], y_norm, y.n))
-            repair_row(cost + p * y.n, measures_point(mx, x.index[p]), my, y, x_norm[p], y_norm);
-    return true;
 }

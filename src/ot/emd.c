@@ -1,4 +1,4 @@
-/* The public call for one exact transport problem under a bare cost matrix. */
+/* The public calls for one exact transport problem: under a bare cost matrix, between two items. */
 #include <math.h>
 #include <string.h>
 
@@ -51,23 +51,33 @@ done:
     return status;
 }
 
-static void hand_over(const exact_solver *solver, const exact_problem *p, int64_t n_plan,
-                      int32_t *plan_row, int32_t *plan_column, double *plan_mass, double *f,
-                      double *g)
+/* Where the caller wants an answer of n x m points, NULL: not at all. */
+typedef struct answer {
+    ddsc_transport *result;
+    int32_t *plan_row, *plan_column;
+    double *plan_mass, *f, *g;
+    int64_t n, m;
+} answer;
+
+static void copy_to(void *to, const void *from, int64_t count, size_t size)
+{
+    if (to)
+        memcpy(to, from, (size_t)count * size);
+}
+
+static void hand_over(const answer *to, const exact_solver *solver, const exact_result *found)
 {
     const int32_t *row, *column;
     const double *mass;
     exact_plan(solver, &row, &column, &mass);
-    if (plan_row)
-        memcpy(plan_row, row, (size_t)n_plan * sizeof *row);
-    if (plan_column)
-        memcpy(plan_column, column, (size_t)n_plan * sizeof *column);
-    if (plan_mass)
-        memcpy(plan_mass, mass, (size_t)n_plan * sizeof *mass);
-    if (f)
-        memcpy(f, exact_f(solver), (size_t)p->n * sizeof *f);
-    if (g)
-        memcpy(g, exact_g(solver), (size_t)p->m * sizeof *g);
+    copy_to(to->plan_row, row, found->n_plan, sizeof *row);
+    copy_to(to->plan_column, column, found->n_plan, sizeof *column);
+    copy_to(to->plan_mass, mass, found->n_plan, sizeof *mass);
+    copy_to(to->f, exact_f(solver), to->n, sizeof *to->f);
+    copy_to(to->g, exact_g(solver), to->m, sizeof *to->g);
+    if (to->result)
+        *to->result =
+            (ddsc_transport){found->primal, found->dual, found->gap, found->n_plan, found->pivots};
 }
 
 ddsc_status ddsc_emd_run(ddsc_context *context, ddsc_transport *result, int32_t *plan_row,
@@ -89,9 +99,52 @@ ddsc_status ddsc_emd_run(ddsc_context *context, ddsc_transport *result, int32_t 
     if (!isfinite(found.primal))
         TRY(ctx_fail(context, DDSC_ERROR_INPUT, "weights and costs are too large: the value is %g",
                      found.primal));
-    hand_over(solver, &problem, found.n_plan, plan_row, plan_column, plan_mass, f, g);
-    if (result)
-        *result = (ddsc_transport){found.primal, found.dual, found.gap, found.n_plan, found.pivots};
+    answer to = {result, plan_row, plan_column, plan_mass, f, g, n, m};
+    hand_over(&to, solver, &found);
+done:
+    exact_destroy(solver);
+    return status;
+}
+
+static ddsc_status check_item(ddsc_context *ctx, const measures *m, int64_t item, char name)
+{
+    if (item >= 0 && item < m->n)
+        return DDSC_OK;
+    return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%c is %lld: the set has items 0 to %lld", name,
+                    (long long)item, (long long)m->n - 1);
+}
+
+static ddsc_status check_items(ddsc_context *ctx, const measures *x, int64_t i, const measures *y,
+                               int64_t j)
+{
+    ddsc_status status = DDSC_OK;
+    TRY(check_item(ctx, x, i, 'i'));
+    TRY(check_item(ctx, y, j, 'j'));
+    if (x->d != y->d)
+        TRY(ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "x has %lld dimensions and y %lld", (long long)x->d,
+                     (long long)y->d));
+done:
+    return status;
+}
+
+ddsc_status ddsc_w2_run(ddsc_context *context, ddsc_transport *result, int32_t *plan_row,
+                        int32_t *plan_column, double *plan_mass, double *f, double *g,
+                        const ddsc_measures *x, int64_t i, const ddsc_measures *y, int64_t j)
+{
+    exact_solver *solver = NULL;
+    exact_result found;
+    ddsc_status status = DDSC_OK;
+    if (!context)
+        return DDSC_ERROR_ARGUMENT;
+    ctx_enter(context);
+    if (!x || !y)
+        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "%s is NULL", !x ? "x" : "y");
+    TRY(check_items(context, x, i, y, j));
+    TRY(exact_create(context, &solver));
+    TRY(exact_solve_items(solver, &found, x, i, y, j, 0));
+    answer to = {result, plan_row, plan_column,           plan_mass,
+                 f,      g,        measures_item(x, i).n, measures_item(y, j).n};
+    hand_over(&to, solver, &found);
 done:
     exact_destroy(solver);
     return status;

@@ -18,6 +18,22 @@ typedef struct arena {
     int64_t used;
 } arena;
 
+enum { PRODUCT_DIM = 17 }; /* from this dimension on costs come from products */
+
+/* Costs of a block of pairs, between distinct points. */
+typedef struct cost_ahead {
+    const measures *m; /* NULL: none */
+    int64_t i0, i1, j0, j1;
+    int32_t *row, *column;             /* the points: rows of the table */
+    int32_t *row_local, *column_local; /* by entry of the items: which of them */
+    double *row_norm, *column_norm;
+    double *cost;
+    int64_t ld;
+    workspace room;
+    int32_t *seen; /* by row of the table, -1 between uses */
+    int64_t n_seen;
+} cost_ahead;
+
 struct exact_solver {
     ddsc_context *ctx;
     const kernels *k;
@@ -37,6 +53,7 @@ struct exact_solver {
     double *plan_mass;
     double *excess; /* two a node */
 
+    cost_ahead ahead;
     const double *start;   /* guess of g for the next solve, or NULL */
     exact_solver *coarser; /* solves groups of points for a first guess of the potentials */
 };
@@ -53,6 +70,11 @@ ddsc_status solve_basis(exact_solver *s, simplex_end *end, const double *a, cons
 /* Guesses into the potentials of the sinks, from the same problem between groups of points; small
  * problems have to do without. */
 ddsc_status guess_potentials(exact_solver *s, bool *guessed);
+
+/* The costs of a pair if they were made ahead. */
+bool ahead_fill(const cost_ahead *a, double *cost, const measures *mx, int64_t i,
+                const measures *my, int64_t j);
+void ahead_free(ddsc_context *ctx, cost_ahead *a);
 
 /* The first basis of points on a line, which is optimal. */
 void start_on_line(simplex *net);

@@ -7,7 +7,6 @@
 enum {
     MATRIX_DIM = 4,             /* from this dimension on costs are kept, not made again ... */
     MATRIX_CELLS = 2048 * 2048, /* ... for problems up to this size */
-    PRODUCT_DIM = 17,           /* from this dimension on costs come from products */
     WHOLE_RANGE = 1 << 10,      /* largest coordinate of points taken as whole numbers */
     WHOLE_DIM = 8
 };
@@ -30,7 +29,7 @@ static void lay_out(item_points *p, arena *a, int64_t n, int64_t m, int64_t d)
     p->whole_x = arena_take(a, whole ? n * d : 0, sizeof *p->whole_x);
     p->whole_y = arena_take(a, whole ? m * d : 0, sizeof *p->whole_y);
     p->matrix = arena_take(a, matrix ? n * m : 0, sizeof *p->matrix);
-    p->norm2 = arena_take(a, matrix ? cost_products_room(n, m) : 0, sizeof *p->norm2);
+    p->norm2 = arena_take(a, matrix ? n + m : 0, sizeof *p->norm2);
 }
 
 /* Squares leave the number range long before coordinates do: far from 1, points are scaled by a
@@ -101,6 +100,23 @@ static ddsc_status solve_same(exact_solver *s, exact_result *result, item_view x
     return DDSC_OK;
 }
 
+/* Costs by products into the matrix; false: the dimension or the size of the points forbids it. */
+static bool fill_matrix(const exact_solver *s, const item_points *p, const measures *mx, int64_t i,
+                        const measures *my, int64_t j)
+{
+    item_view a = measures_item(mx, i), b = measures_item(my, j);
+    if (mx->d < PRODUCT_DIM || !keeps_matrix(a.n, b.n, mx->d))
+        return false;
+    if (ahead_fill(&s->ahead, p->matrix, mx, i, my, j))
+        return true;
+    point_list x = {mx, a.n, a.index}, y = {my, b.n, b.index};
+    double largest = cost_norms(&x, p->norm2);
+    if (!cost_products_fit(fmax(largest, cost_norms(&y, p->norm2 + a.n))))
+        return false;
+    cost_products(p->matrix, &x, p->norm2, &y, p->norm2 + a.n);
+    return true;
+}
+
 /* Costs from the points gathered; the matrix may be there already. */
 static void make_cost(cost_rows *cost, exact_solver *s, const item_points *p, bool filled)
 {
@@ -153,8 +169,7 @@ ddsc_status exact_solve_items(exact_solver *solver, exact_result *result, const 
         a = (arena){solver->given.block, 0};
         lay_out(&p, &a, x.n, y.n, mx->d);
     }
-    bool filled = mx->d >= PRODUCT_DIM && keeps_matrix(x.n, y.n, mx->d) &&
-                  cost_products(mx, i, my, j, p.matrix, p.norm2);
+    bool filled = fill_matrix(solver, &p, mx, i, my, j);
     cost = (cost_rows){.k = solver->k, .n = x.n, .m = y.n, .d = mx->d, .cap = INFINITY};
     if (filled && x.n <= SMALL_SIDE && y.n <= SMALL_SIDE) {
         cost.dense = p.matrix; /* nothing else is asked of small problems */

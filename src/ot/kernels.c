@@ -131,6 +131,45 @@ static void shift_fine(double *potential, const uint64_t *mask, int64_t count, d
             potential[64 * w + __builtin_ctzll(bits)] += by;
 }
 
+/* The nodes from x up to where the subtree holds `other`; those of `losing` give flow away. */
+static uint32_t climb(const small_tree *t, int32_t x, uint32_t other, uint32_t losing,
+                      int32_t *blocking, int64_t *theta)
+{
+    uint32_t way = 0;
+    for (; !(t->mask[x] & other); x = t->parent[x]) {
+        way |= (uint32_t)1 << x;
+        if (losing >> x & 1 && t->flow[x] < *theta) {
+            *theta = t->flow[x];
+            *blocking = x;
+        }
+    }
+    return way;
+}
+
+static int32_t small_push(small_tree *t, int64_t row, int64_t column, uint32_t side[2],
+                          int64_t *theta)
+{
+    const uint32_t sources = ((uint32_t)1 << LANES) - 1;
+    int32_t sink = (int32_t)(LANES + column), blocking = -1;
+    *theta = INT64_MAX;
+    side[0] = climb(t, (int32_t)row, (uint32_t)1 << sink, sources, &blocking, theta);
+    side[1] = climb(t, sink, (uint32_t)1 << row, ~sources, &blocking, theta);
+    uint32_t losing = (side[0] & sources) | (side[1] & ~sources);
+    for (uint32_t way = side[0] | side[1]; way; way &= way - 1) {
+        int x = __builtin_ctz(way);
+        t->flow[x] += losing >> x & 1 ? -*theta : *theta;
+    }
+    return blocking;
+}
+
+static void small_regraft(small_tree *t, uint32_t from, uint32_t to, uint32_t cut)
+{
+    for (; from; from &= from - 1)
+        t->mask[__builtin_ctz(from)] &= ~cut;
+    for (; to; to &= to - 1)
+        t->mask[__builtin_ctz(to)] |= cut;
+}
+
 static void range(double *low, double *high, const double *value, int64_t count)
 {
     double least = value[0], largest = value[0];
@@ -207,6 +246,8 @@ const kernels kernels_portable = {
     .move = move,
     .shift = shift_mask,
     .shift_fine = shift_fine,
+    .small_push = small_push,
+    .small_regraft = small_regraft,
     .distances = distances,
     .range = range,
     .slack = slack,

@@ -21,6 +21,15 @@ typedef struct mask_move {
     uint64_t *cut; /* out: the subtree */
 } mask_move;
 
+/* A basis tree of at most LANES sources (nodes 0 ..) and LANES sinks (nodes LANES ..). */
+typedef struct small_tree {
+    _Alignas(64) int32_t potential[2 * LANES];
+    uint32_t mask[2 * LANES]; /* the nodes of each subtree */
+    int64_t flow[2 * LANES];  /* on the arc to the parent */
+    int32_t parent[2 * LANES];
+    int32_t root;
+} small_tree;
+
 typedef struct kernels {
     const char *name;
 
@@ -51,6 +60,15 @@ typedef struct kernels {
     /* potential[x] += by for every x in the mask, x < count, a multiple of LANES. */
     void (*shift)(int32_t *potential, const uint64_t *mask, int64_t count, int32_t by);
     void (*shift_fine)(double *potential, const uint64_t *mask, int64_t count, double by);
+
+    /* Push flow round the cycle that the arc from source `row` to sink LANES + `column` closes, as
+     * much as the first arc to run empty allows; no two do at once. side[0] and side[1] are the
+     * nodes on the ways from source and sink to the join, whose arcs the cycle has. Returns the
+     * node below the empty arc. */
+    int32_t (*small_push)(small_tree *t, int64_t row, int64_t column, uint32_t side[2],
+                          int64_t *theta);
+    /* Take the nodes `cut` out of the subtrees of all in `from`, into those of all in `to`. */
+    void (*small_regraft)(small_tree *t, uint32_t from, uint32_t to, uint32_t cut);
 
     /* ---- doubles, any count > 0 ---- */
     /* out[i * count + j] = sum over k of (x[i * d + k] - y[k * stride + j])^2, in the order of k.

@@ -206,6 +206,76 @@ AVX2 static void shift_fine(double *potential, const uint64_t *mask, int64_t cou
     }
 }
 
+/* The nodes whose subtree holds one of `wanted`. */
+AVX2 static inline uint32_t holders(const small_tree *t, uint32_t wanted)
+{
+    __m256i bits = _mm256_set1_epi32((int32_t)wanted), zero = _mm256_setzero_si256();
+    uint32_t without = 0;
+    for (int k = 0; k < 2 * LANES; k += 8) {
+        __m256i miss = _mm256_cmpeq_epi32(_mm256_and_si256(load(t->mask + k), bits), zero);
+        without |= (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(miss)) << k;
+    }
+    return ~without;
+}
+
+/* Four of the bits from k on as masks of whole lanes. */
+AVX2 static inline __m256i four_lanes(uint32_t bits, int k)
+{
+    const __m256i lane = _mm256_setr_epi64x(1, 2, 4, 8);
+    return _mm256_cmpeq_epi64(_mm256_and_si256(_mm256_set1_epi64x(bits >> k), lane), lane);
+}
+
+AVX2 static inline int64_t least_long(__m256i four)
+{
+    int64_t part[4], best = INT64_MAX;
+    store(part, four);
+    for (int k = 0; k < 4; k++)
+        best = part[k] < best ? part[k] : best;
+    return best;
+}
+
+AVX2 static int32_t small_push(small_tree *t, int64_t row, int64_t column, uint32_t side[2],
+                               int64_t *theta)
+{
+    const uint32_t sources = ((uint32_t)1 << LANES) - 1;
+    __m256i least = _mm256_set1_epi64x(INT64_MAX);
+    uint32_t above = holders(t, (uint32_t)1 << row), empty = 0;
+    uint32_t other = holders(t, (uint32_t)1 << LANES << column);
+    side[0] = above & ~other;
+    side[1] = other & ~above;
+    uint32_t losing = (side[0] & sources) | (side[1] & ~sources), gaining = above ^ other ^ losing;
+    for (int k = 0; k < 2 * LANES; k += 4) {
+        __m256i own = load(t->flow + k);
+        __m256i less = _mm256_and_si256(four_lanes(losing, k), _mm256_cmpgt_epi64(least, own));
+        least = _mm256_blendv_epi8(least, own, less);
+    }
+    *theta = least_long(least);
+    __m256i by = _mm256_set1_epi64x(*theta);
+    for (int k = 0; k < 2 * LANES; k += 4) {
+        __m256i own = load(t->flow + k), lose = four_lanes(losing, k);
+        __m256i gone = _mm256_and_si256(lose, _mm256_cmpeq_epi64(own, by));
+        empty |= (uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(gone)) << k;
+        own = _mm256_sub_epi64(own, _mm256_and_si256(lose, by));
+        own = _mm256_add_epi64(own, _mm256_and_si256(four_lanes(gaining, k), by));
+        store(t->flow + k, own);
+    }
+    return __builtin_ctz(empty);
+}
+
+AVX2 static void small_regraft(small_tree *t, uint32_t from, uint32_t to, uint32_t cut)
+{
+    const __m256i lane = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+    __m256i bits = _mm256_set1_epi32((int32_t)cut);
+    for (int k = 0; k < 2 * LANES; k += 8) {
+        __m256i own = load(t->mask + k), at = _mm256_set1_epi32((int32_t)(from >> k & 255));
+        __m256i less = _mm256_cmpeq_epi32(_mm256_and_si256(at, lane), lane);
+        at = _mm256_set1_epi32((int32_t)(to >> k & 255));
+        __m256i more = _mm256_cmpeq_epi32(_mm256_and_si256(at, lane), lane);
+        own = _mm256_andnot_si256(_mm256_and_si256(less, bits), own);
+        store(t->mask + k, _mm256_or_si256(own, _mm256_and_si256(more, bits)));
+    }
+}
+
 AVX2 static bool quantise(int32_t *out, const double *cost, int64_t count, double offset,
                           double scale)
 {
@@ -355,6 +425,8 @@ const kernels kernels_avx2 = {
     .move = move,
     .shift = shift,
     .shift_fine = shift_fine,
+    .small_push = small_push,
+    .small_regraft = small_regraft,
     .distances = distances,
     .range = range,
     .slack = slack,

@@ -167,6 +167,54 @@ AVX512 static void shift_fine(double *potential, const uint64_t *mask, int64_t c
     }
 }
 
+/* The nodes whose subtree holds one of `wanted`. */
+AVX512 static inline uint32_t holders(__m512i low, __m512i high, uint32_t wanted)
+{
+    __m512i bits = _mm512_set1_epi32((int32_t)wanted);
+    return (uint32_t)_mm512_test_epi32_mask(low, bits) |
+           (uint32_t)_mm512_test_epi32_mask(high, bits) << LANES;
+}
+
+AVX512 static int32_t small_push(small_tree *t, int64_t row, int64_t column, uint32_t side[2],
+                                 int64_t *theta)
+{
+    const uint32_t sources = ((uint32_t)1 << LANES) - 1;
+    const __m512i none = _mm512_set1_epi64(INT64_MAX);
+    __m512i low = _mm512_load_si512(t->mask), high = _mm512_load_si512(t->mask + LANES);
+    uint32_t above = holders(low, high, (uint32_t)1 << row);
+    uint32_t other = holders(low, high, (uint32_t)1 << LANES << column);
+    side[0] = above & ~other;
+    side[1] = other & ~above;
+    uint32_t losing = (side[0] & sources) | (side[1] & ~sources), gaining = above ^ other ^ losing;
+    __m512i flow[4], least = none;
+    for (int k = 0; k < 4; k++) {
+        flow[k] = _mm512_load_si512(t->flow + 8 * k);
+        __m512i own = _mm512_mask_mov_epi64(none, (__mmask8)(losing >> 8 * k), flow[k]);
+        least = _mm512_min_epi64(least, own);
+    }
+    *theta = _mm512_reduce_min_epi64(least);
+    __m512i by = _mm512_set1_epi64(*theta);
+    uint32_t empty = 0;
+    for (int k = 0; k < 4; k++) {
+        __mmask8 lose = (__mmask8)(losing >> 8 * k), gain = (__mmask8)(gaining >> 8 * k);
+        empty |= (uint32_t)_mm512_mask_cmpeq_epi64_mask(lose, flow[k], by) << 8 * k;
+        __m512i own = _mm512_mask_sub_epi64(flow[k], lose, flow[k], by);
+        _mm512_store_si512(t->flow + 8 * k, _mm512_mask_add_epi64(own, gain, own, by));
+    }
+    return __builtin_ctz(empty);
+}
+
+AVX512 static void small_regraft(small_tree *t, uint32_t from, uint32_t to, uint32_t cut)
+{
+    __m512i bits = _mm512_set1_epi32((int32_t)cut);
+    for (int k = 0; k < 2 * LANES; k += LANES) {
+        __m512i own = _mm512_load_si512(t->mask + k);
+        own = _mm512_mask_andnot_epi32(own, (__mmask16)(from >> k), bits, own);
+        own = _mm512_mask_or_epi32(own, (__mmask16)(to >> k), own, bits);
+        _mm512_store_si512(t->mask + k, own);
+    }
+}
+
 /* Lanes j .. j + 7 that lie below count. */
 static inline __mmask8 inside(int64_t j, int64_t count)
 {
@@ -344,6 +392,8 @@ const kernels kernels_avx512 = {
     .move = move,
     .shift = shift,
     .shift_fine = shift_fine,
+    .small_push = small_push,
+    .small_regraft = small_regraft,
     .distances = distances,
     .range = range,
     .slack = slack,

@@ -10,12 +10,25 @@
 
 /* cost (n x m, row-major) of items x, y of a set, by differences (no cancellation). */
 void cost_items(const measures *mx, int64_t i, const measures *my, int64_t j, double *cost);
-/* The same by products where that is accurate and by differences elsewhere: each cost is good to
- * 32 (d/8 + 6) 2^-53 of itself and a function of its two points. 8 dimensions or more. False: the
- * points leave the range of such products, and nothing was made. */
-bool cost_products(const measures *mx, int64_t i, const measures *my, int64_t j, double *cost,
-                   double *room);
-int64_t cost_products_room(int64_t n, int64_t m); /* doubles */
+
+/* Points of a set by their rows in its table. */
+typedef struct point_list {
+    const measures *m;
+    int64_t n;
+    const int32_t *index;
+} point_list;
+
+/* |x|^2 of each, good to (d/8 + 4) 2^-53; returns the largest. 8 dimensions or more. */
+double cost_norms(const point_list *p, double *norm2);
+/* Are squares of this size, the largest of a pair's, safe to add and subtract? */
+static inline bool cost_products_fit(double largest)
+{
+    return largest > 1e-160 && largest < 1e160;
+}
+/* cost (x->n x y->n) by products where that is accurate and by differences elsewhere: each is good
+ * to 32 (d/8 + 6) 2^-53 of itself and a function of its two points. */
+void cost_products(double *cost, const point_list *x, const double *x_norm, const point_list *y,
+                   const double *y_norm);
 /* Median of squared distances over a fixed sample of point pairs drawn from different items. */
 ddsc_status cost_median(ddsc_context *ctx, const measures *m, double *median);
 
@@ -54,6 +67,12 @@ ddsc_status exact_solve_items(exact_solver *solver, exact_result *result, const 
 /* Potentials of item j for the next exact_solve_items to start from, borrowed until it returns. Any
  * finite ones will do, good ones save pivots. */
 void exact_start(exact_solver *solver, const double *g);
+/* Is it worth making costs of pairs of this set ahead? */
+bool exact_ahead_applies(const measures *m);
+/* Costs between the points of items [i0, i1) and [j0, j1), for the solves of pairs (i, j) of them
+ * that follow; the answers do not change by it. */
+ddsc_status exact_ahead(exact_solver *solver, const measures *m, int64_t i0, int64_t i1, int64_t j0,
+                        int64_t j1);
 const double *exact_f(const exact_solver *solver); /* n */
 const double *exact_g(const exact_solver *solver); /* m */
 /* The plan of the last solve: result.n_plan <= n + m - 1 entries of positive mass; rows and columns
@@ -94,6 +113,9 @@ ddsc_status sinkhorn_solve(sinkhorn_solver *solver, sinkhorn_result *result,
  * averaged fixed point, which needs a handful of iterations whatever epsilon is. */
 ddsc_status sinkhorn_self(sinkhorn_solver *solver, sinkhorn_result *result,
                           const sinkhorn_problem *problem);
+/* A lower bound of the regularised value from a few iterations; -infinity where there is none to be
+ * had. Stops once it exceeds `enough`, or when it hardly ever will. */
+double sinkhorn_bound(sinkhorn_solver *solver, const sinkhorn_problem *problem, double enough);
 /* Potentials and plan of the last solve, which was of `problem`: P_ij = a_i b_j exp((f_i + g_j -
  * C_ij) / epsilon). Each side carries half of the dual value; points without weight get the value
  * that continues the formula. */

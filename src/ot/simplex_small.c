@@ -8,15 +8,10 @@
 enum { SIDE = SMALL_SIDE, NODES = 2 * SIDE };
 
 typedef struct small {
+    small_tree t;
     const kernels *k;
     int64_t n, m;
     const int32_t *cost; /* n x SIDE */
-    _Alignas(64) int32_t source[SIDE];
-    int32_t sink[SIDE];    /* right behind the sources: a shift runs over both */
-    int32_t parent[NODES]; /* sinks follow the sources */
-    int64_t flow[NODES];
-    uint32_t mask[NODES];
-    int32_t root;
 } small;
 
 static inline uint32_t bit(int64_t node)
@@ -34,146 +29,127 @@ static inline void guess(small *s)
         for (int j = 0; j < SIDE; j++)
             sum[j] += (uint32_t)s->cost[i * SIDE + j];
     for (int j = 0; j < SIDE; j++)
-        s->sink[j] = (int32_t)((int32_t)(sum[j] & INT32_MAX) * share);
+        s->t.potential[SIDE + j] = (int32_t)((int32_t)(sum[j] & INT32_MAX) * share);
 }
 
-/* The cyclic row minimum; masks and order of the tree come along. */
+/* The source after i, in turn, of those that wait. */
+static inline int64_t next_source(uint32_t waiting, int64_t i)
+{
+    uint32_t later = waiting & ~(bit(i + 1) - 1);
+    return __builtin_ctz(later ? later : waiting);
+}
+
+/* The cyclic row minimum; masks and order of the tree come along. While a source is served the
+ * choice of the next one is made already: it falls only if that sink goes now. */
 static inline void start(small *s, const int64_t *supply, const int64_t *demand, int32_t *order)
 {
+    small_tree *t = &s->t;
+    const int32_t *pot = t->potential + SIDE;
     int64_t left[NODES], n_steps = s->n + s->m - 1, i = 0;
     uint32_t open = bit(s->m) - 1, waiting = bit(s->n) - 1;
-    for (int64_t k = 0; k < s->n; k++)
-        left[k] = supply[k];
-    for (int64_t k = 0; k < s->m; k++)
-        left[SIDE + k] = demand[k];
+    memcpy(left, supply, (size_t)s->n * sizeof *left);
+    memcpy(left + SIDE, demand, (size_t)s->m * sizeof *left);
     for (int x = 0; x < NODES; x++)
-        s->mask[x] = bit(x);
+        t->mask[x] = bit(x);
+    int64_t best = s->k->open_best(s->cost, pot, open);
     for (int64_t k = 0; k < n_steps; k++) {
-        int64_t sink = SIDE + s->k->open_best(s->cost + i * SIDE, s->sink, open);
+        int64_t next = next_source(waiting, i), sink = SIDE + best;
+        int64_t then = s->k->open_best(s->cost + next * SIDE, pot, open);
         bool done = left[i] < left[sink] || (open & (open - 1)) == 0;
         int64_t child = done ? i : sink, above = done ? sink : i;
-        s->parent[child] = (int32_t)above;
-        s->flow[child] = left[child];
-        s->mask[above] |= s->mask[child];
+        t->parent[child] = (int32_t)above;
+        t->flow[child] = left[child];
+        t->mask[above] |= t->mask[child];
         left[above] -= left[child];
         order[k] = (int32_t)child;
         waiting &= ~(done ? bit(i) : 0);
-        open &= ~(done ? 0 : bit(sink - SIDE));
-        uint32_t later = waiting & ~(bit(i + 1) - 1);
-        i = later ? __builtin_ctz(later) : waiting ? __builtin_ctz(waiting) : 0;
-        s->root = (int32_t)above;
+        open &= ~(done ? 0 : bit(best));
+        t->root = (int32_t)above;
+        if (!(open >> then & 1) && open)
+            then = s->k->open_best(s->cost + next * SIDE, pot, open);
+        best = then;
+        i = next;
     }
-    order[n_steps] = s->root;
-    s->parent[s->root] = -1;
-    s->flow[s->root] = 0;
+    order[n_steps] = t->root;
+    t->parent[t->root] = -1;
+    t->flow[t->root] = 0;
 }
 
 /* Parents first. */
 static inline void potentials(small *s, const int32_t *order)
 {
-    int32_t value[NODES] = {0};
+    int32_t *value = s->t.potential;
+    memset(value, 0, sizeof s->t.potential);
     for (int64_t k = s->n + s->m - 2; k >= 0; k--) {
-        int32_t x = order[k], above = s->parent[x];
+        int32_t x = order[k], above = s->t.parent[x];
         value[x] = x < SIDE ? value[above] + s->cost[x * SIDE + above - SIDE]
                             : value[above] - s->cost[above * SIDE + x - SIDE];
     }
-    memcpy(s->source, value, sizeof s->source);
-    memcpy(s->sink, value + SIDE, sizeof s->sink);
 }
 
-typedef struct way {
-    int32_t node[NODES];
-    int length, at; /* at: the arc that blocks first */
-    int64_t theta;
-} way;
-
-/* From x up to where the subtree holds `other`. The first arc loses flow, the next gains, and so
- * on. */
-static inline void climb(const small *s, way *w, int32_t x, uint32_t other)
+/* Turn the arcs from `top` up to `end` round: `top` hangs on `hook` by an arc of flow `flow`. */
+static inline void reverse(small_tree *t, int32_t top, int32_t end, int32_t hook, int64_t flow)
 {
-    w->length = w->at = 0;
-    w->theta = INT64_MAX;
-    for (; !(s->mask[x] & other); x = s->parent[x]) {
-        bool blocks = !(w->length & 1) && s->flow[x] < w->theta;
-        w->theta = blocks ? s->flow[x] : w->theta;
-        w->at = blocks ? w->length : w->at;
-        w->node[w->length++] = x;
-    }
-}
-
-static inline void push(small *s, const way *w, int64_t theta)
-{
-    for (int k = 0; k < w->length; k++)
-        s->flow[w->node[k]] += k & 1 ? theta : -theta;
-}
-
-/* Hang the subtree of w->node[w->at] by its node w->node[0] on `hook`. */
-static inline uint32_t move(small *s, const way *w, const way *other, int32_t hook, int64_t theta)
-{
-    uint32_t cut = s->mask[w->node[w->at]];
-    int64_t flow = theta;
-    for (int k = w->at + 1; k < w->length; k++)
-        s->mask[w->node[k]] &= ~cut;
-    for (int k = 0; k < other->length; k++)
-        s->mask[other->node[k]] |= cut;
-    uint32_t below = 0;
-    for (int k = 0; k <= w->at; k++) {
-        int32_t x = w->node[k];
-        uint32_t own = s->mask[x];
-        int64_t next = s->flow[x];
-        s->mask[x] = cut & ~below;
-        s->parent[x] = hook;
-        s->flow[x] = flow;
+    uint32_t cut = t->mask[end], below = 0;
+    for (int32_t x = top, next;; x = next) {
+        uint32_t own = t->mask[x];
+        int64_t old = t->flow[x];
+        next = t->parent[x];
+        t->mask[x] = cut & ~below;
+        t->parent[x] = hook;
+        t->flow[x] = flow;
+        if (x == end)
+            return;
         below = own;
         hook = x;
-        flow = next;
+        flow = old;
     }
-    return cut;
 }
 
 static inline simplex_end pivot_all(small *s, int64_t max_pivots, int64_t *pivots)
 {
-    way up[2];
+    small_tree *t = &s->t;
+    const int32_t *source = t->potential, *sink = source + SIDE;
     for (*pivots = 0;; ++*pivots) {
-        int64_t row, column;
-        int32_t reduced = s->k->tile_best(s->cost, s->sink, s->source, s->n, &row, &column);
+        int64_t row, column, theta;
+        uint32_t side[2];
+        int32_t reduced = s->k->tile_best(s->cost, sink, source, s->n, &row, &column);
         if (reduced >= 0)
             return SIMPLEX_OPTIMAL;
         if (*pivots >= max_pivots)
             return SIMPLEX_CAPPED;
-        climb(s, &up[0], (int32_t)row, bit(SIDE + column));
-        climb(s, &up[1], (int32_t)(SIDE + column), bit(row));
-        int side = up[1].theta < up[0].theta;
-        int64_t theta = up[side].theta;
-        push(s, &up[0], theta);
-        push(s, &up[1], theta);
-        int32_t hook = (int32_t)(side == 0 ? SIDE + column : row);
-        uint64_t cut = move(s, &up[side], &up[!side], hook, theta);
-        s->k->shift(s->source, &cut, NODES, side == 0 ? reduced : -reduced);
+        int32_t end = s->k->small_push(t, row, column, side, &theta);
+        int32_t tip[2] = {(int32_t)row, (int32_t)(SIDE + column)};
+        int own = side[1] >> end & 1;
+        uint64_t cut = t->mask[end];
+        s->k->small_regraft(t, side[own] & ~(uint32_t)cut, side[!own], (uint32_t)cut);
+        reverse(t, tip[own], end, tip[!own], theta);
+        s->k->shift(t->potential, &cut, NODES, own == 0 ? reduced : -reduced);
     }
 }
 
-/* Children before parents: again and again the nodes whose subtree has nobody left but them. */
+/* Children before parents: smaller subtrees before larger ones. */
 static void set_order(int32_t *order, const small *s)
 {
-    uint32_t left = (bit(s->n) - 1) | (bit(s->m) - 1) << SIDE;
-    while (left)
-        for (uint32_t todo = left; todo; todo &= todo - 1) {
-            int32_t x = __builtin_ctz(todo);
-            if ((s->mask[x] & left) == bit(x)) {
-                *order++ = x;
-                left &= ~bit(x);
-            }
-        }
+    int32_t size[NODES], at[NODES + 2] = {0};
+    uint32_t used = (bit(s->n) - 1) | (bit(s->m) - 1) << SIDE;
+    for (int x = 0; x < NODES; x++) {
+        size[x] = used >> x & 1 ? __builtin_popcount(s->t.mask[x]) : NODES;
+        at[size[x] + 1]++;
+    }
+    for (int k = 1; k <= NODES; k++)
+        at[k] += at[k - 1];
+    for (int x = 0; x < NODES; x++)
+        if (used >> x & 1)
+            order[at[size[x]]++] = x;
 }
 
 static void hand_over(simplex *to, const small *s)
 {
     for (int64_t x = 0; x < NODES; x++)
-        to->node[x] = (tree_node){.flow = s->flow[x], .parent = s->parent[x]};
-    memcpy(to->coarse, s->source, sizeof s->source);
-    memcpy(to->coarse + SIDE, s->sink, sizeof s->sink);
-    to->root = s->root;
+        to->node[x] = (tree_node){.flow = s->t.flow[x], .parent = s->t.parent[x]};
+    memcpy(to->coarse, s->t.potential, sizeof s->t.potential);
+    to->root = s->t.root;
     set_order(to->order, s);
     to->ordered = true;
 }

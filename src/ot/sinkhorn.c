@@ -9,6 +9,8 @@
 
 /* Beyond this multiple of the cost range the first-order potentials are exact to rounding. */
 static const double PRODUCT_EPSILON = 1e8;
+enum { BOUND_PASSES = 16, BOUND_PATIENCE = 2 }; /* gains double their distance from look to look */
+static const double BOUND_RANGE = 1e60;
 /* Beyond this multiple the primal formula is the accurate one. */
 static const double LARGE_EPSILON = 100;
 
@@ -298,6 +300,32 @@ ddsc_status sinkhorn_solve(sinkhorn_solver *solver, sinkhorn_result *result,
     result->marginal_error = state.error;
     result->iterations = state.iterations;
     return state.error <= problem->tolerance ? DDSC_OK : DDSC_NOT_CONVERGED;
+}
+
+/* With exact columns the dual value is <a, f> + <b, g>, a lower bound whatever the rows are. */
+double sinkhorn_bound(sinkhorn_solver *solver, const sinkhorn_problem *problem, double enough)
+{
+    if (load(solver, problem) < 0)
+        return -INFINITY;
+    double epsilon = unit_epsilon(solver, problem->epsilon), best = -INFINITY;
+    reduce_cost(solver);
+    if (epsilon > LARGE_EPSILON * solver->range || sinkhorn_levels(solver->range, epsilon) > 0)
+        return best;
+    sinkhorn_absorb(solver, epsilon);
+    for (int k = 1; k <= BOUND_PASSES; k++) {
+        bool look = (k & (k - 1)) == 0;
+        scaling_report seen = scaling_pass(&solver->s, look ? 1 : 1.5);
+        if (!(seen.low > 1 / BOUND_RANGE && seen.high < BOUND_RANGE))
+            return best;
+        if (!look)
+            continue;
+        double value = solver->unit * (side_value(solver, false) + side_value(solver, true));
+        double before = best, rounding = 1e-12 * (fabs(value) + problem->epsilon);
+        best = fmax(best, value - rounding);
+        if (best > enough || (k > 1 && best + BOUND_PATIENCE * (best - before) < enough))
+            return best;
+    }
+    return best;
 }
 
 /* u <- sqrt(u a / K u) (Knight, Ruiz, Ucar 2014; Feydy et al. 2019): for the positive definite

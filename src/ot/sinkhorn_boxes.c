@@ -108,14 +108,25 @@ SIMD_CLONES double box_log_ratio(const double *weight, const double *x, int64_t 
     return simd_sum(total);
 }
 
-SIMD_CLONES void box_exp(double *scale, const double *weight, const double *exponent, int64_t n,
-                         double limit)
+SIMD_CLONES double box_start(double *scale, const double *weight, int64_t rows, int64_t ld,
+                             const box_form *form, double limit, bool *held)
 {
-    for (int64_t k = 0; k < n; k += SIMD_LANES) {
-        simd_f64 t = simd_load(exponent + k);
-        t = simd_max(simd_min(t, simd_all(limit)), simd_all(-limit));
-        simd_store(scale + k, simd_load(weight + k) * simd_exp(t));
+    simd_f64 lane = {0, 1, 2, 3, 4, 5, 6, 7}, mean = simd_all(0), largest = mean;
+    for (int64_t r = 0; r < rows; r++) {
+        double y = form->y0 + form->y_step * (double)r;
+        for (int64_t c = 0; c < ld; c += SIMD_LANES) {
+            simd_f64 x = form->x0 + form->x_step * ((double)c + lane);
+            simd_f64 t = form->yy * y * y + x * (form->xy * y + form->xx * x);
+            simd_f64 w = simd_load(weight + r * ld + c);
+            t = simd_select(w > 0.0, t, simd_all(0));
+            mean += w * t;
+            largest = simd_max(largest, simd_abs(t));
+            t = simd_max(simd_min(t, simd_all(limit)), simd_all(-limit));
+            simd_store(scale + r * ld + c, w * simd_exp(t));
+        }
     }
+    *held = !(simd_highest(largest) < limit);
+    return simd_sum(mean);
 }
 
 SIMD_CLONES void box_exp_all(double *x, int64_t n)

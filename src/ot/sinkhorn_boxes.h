@@ -3,6 +3,7 @@
 #ifndef DDSC_OT_SINKHORN_BOXES_H
 #define DDSC_OT_SINKHORN_BOXES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { BOX_ROWS = 4 }; /* rows are done in blocks of this many: arrays have room for whole blocks */
@@ -34,8 +35,16 @@ double box_error(const double *scale, const double *weight, const double *sum, i
 /* sum of weight log(x) and of weight log(x / weight), where there is weight. */
 double box_log_sum(const double *weight, const double *x, int64_t n);
 double box_log_ratio(const double *weight, const double *x, int64_t n);
-/* scale = weight exp(exponent), the exponent held within +-limit. */
-void box_exp(double *scale, const double *weight, const double *exponent, int64_t n, double limit);
+/* t = yy y^2 + xy x y + xx x^2 over a box whose first cell is at (y0, x0), one step a cell. */
+typedef struct box_form {
+    double y0, x0, y_step, x_step;
+    double yy, xy, xx;
+} box_form;
+
+/* scale = weight exp(t), t held within +-limit; the sum of weight t, *held tells whether one was.
+ */
+double box_start(double *scale, const double *weight, int64_t rows, int64_t ld,
+                 const box_form *form, double limit, bool *held);
 /* x = exp(x), n rounded up to whole vectors. */
 void box_exp_all(double *x, int64_t n);
 double box_dot(const double *x, const double *y, int64_t n);

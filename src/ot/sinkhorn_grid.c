@@ -21,7 +21,7 @@ enum {
 static const double START_LIMIT = 200; /* of a starting exponent */
 static const double SUM_LIMIT = 1e120; /* with sums and scalings within, no product is lost */
 /* The two axes' worth of cost over epsilon: beyond, the dense solver has the better formulas. */
-static const double LARGE_EPSILON = 100, SMALL_EPSILON = 1e-4;
+static const double LARGE_EPSILON = 100, SMALL_EPSILON = 3e-4;
 
 /* One end of a pair, over its box. */
 typedef struct grid_end {
@@ -40,7 +40,6 @@ typedef struct grid_room {
     grid_end end[2];
     grid_tables kernel;
     double *half, *sum; /* the box after one axis, after both */
-    double *exponent;
 } grid_room;
 
 struct sinkhorn_grid {
@@ -64,7 +63,7 @@ bool sinkhorn_grid_applies(const measures *m, double epsilon)
         range += extent * extent;
     }
     return range > 1e-100 && range < 1e100 && epsilon < LARGE_EPSILON * range &&
-           epsilon > SMALL_EPSILON * range;
+           epsilon > SMALL_EPSILON * range && grid_items_pay(m);
 }
 
 static ddsc_status room_open(ddsc_context *ctx, grid_room *w)
@@ -77,7 +76,6 @@ static ddsc_status room_open(ddsc_context *ctx, grid_room *w)
     }
     TRY(MEM_ZERO(ctx, w->half, BOX_SIZE));
     TRY(MEM_ZERO(ctx, w->sum, BOX_SIZE));
-    TRY(MEM_ZERO(ctx, w->exponent, BOX_SIZE));
 done:
     return status;
 }
@@ -91,7 +89,6 @@ static void room_close(ddsc_context *ctx, grid_room *w)
     }
     mem_free(ctx, w->half);
     mem_free(ctx, w->sum);
-    mem_free(ctx, w->exponent);
 }
 
 void sinkhorn_grid_free(sinkhorn_grid *g)
@@ -213,25 +210,25 @@ static box_report half_pass(grid_room *w, int to, double omega)
 }
 
 /* Scalings of the potentials f(x) = x' (1 - M) x of the map M between the Gaussians of the two
- * items; their mean under the item is returned, or NaN when one had to be held. */
+ * items. Returns the mean of f / epsilon under the item, or NaN when one had to be held. */
 static double start(const sinkhorn_grid *g, grid_room *w)
 {
     grid_end *end = &w->end[0];
     const grid_item *own = end->item;
-    double m[3], highest = 0;
+    const double *step = g->items.step;
+    double m[3];
+    bool held;
     grid_affine_map(own->cov, w->end[1].item->cov, m);
-    for (int64_t r = 0; r < own->size[0]; r++) {
-        double y = g->items.step[0] * ((double)(own->first[0] + r) - own->mean[0]);
-        for (int64_t c = 0; c < own->ld; c++) {
-            double x = g->items.step[1] * ((double)(own->first[1] + c) - own->mean[1]);
-            double f = (1 - m[0]) * y * y - 2 * m[1] * x * y + (1 - m[2]) * x * x;
-            w->exponent[r * own->ld + c] = f / g->epsilon;
-            highest = fmax(highest, fabs(f));
-        }
-    }
-    box_exp(end->scale, end->weight, w->exponent, box_size(end), START_LIMIT);
-    double mean = g->epsilon * box_dot(end->weight, w->exponent, box_size(end));
-    return highest < START_LIMIT * g->epsilon ? mean : NAN;
+    box_form form = {.y0 = step[0] * ((double)own->first[0] - own->mean[0]),
+                     .x0 = step[1] * ((double)own->first[1] - own->mean[1]),
+                     .y_step = step[0],
+                     .x_step = step[1],
+                     .yy = (1 - m[0]) / g->epsilon,
+                     .xy = -2 * m[1] / g->epsilon,
+                     .xx = (1 - m[2]) / g->epsilon};
+    double mean =
+        box_start(end->scale, end->weight, own->size[0], own->ld, &form, START_LIMIT, &held);
+    return held ? NAN : mean;
 }
 
 static double shift2(const sinkhorn_grid *g, const grid_room *w)
@@ -304,15 +301,19 @@ typedef struct pace {
     int64_t since;
 } pace;
 
-static void pace_next(pace *p, double error)
+/* False: there is no end in sight. Groups of cells that hardly exchange mass do that. */
+static bool pace_next(pace *p, double error, double tolerance)
 {
     p->since++;
     if (p->since == WINDOW / 2)
         p->mark = error;
     if (p->since < WINDOW)
-        return;
-    p->omega = sinkhorn_relax(pow(error / p->mark, 2.0 / WINDOW), p->omega);
+        return true;
+    double rate = pow(error / p->mark, 2.0 / WINDOW);
+    p->omega = sinkhorn_relax(rate, p->omega);
     p->since = 0;
+    double coming = p->omega > 1 ? fmax(p->omega - 1, 0.2) : fmin(rate, 0.9);
+    return log(tolerance / error) / log(coming) < MAX_PASSES;
 }
 
 /* The sums of side 1 are at hand: make its marginal exact and measure the other. */
@@ -347,8 +348,9 @@ bool sinkhorn_grid_solve(sinkhorn_grid *g, sinkhorn_result *result, int64_t i, i
                 find_values(g, w, mass, stop->sharp, result);
                 return true;
             }
-        } else if (k > PLAIN_PASSES) {
-            pace_next(&p, rows.error + columns.error);
+        } else if (k > PLAIN_PASSES &&
+                   !pace_next(&p, rows.error + columns.error, stop->tolerance)) {
+            return false;
         }
     }
     return false;
@@ -365,7 +367,7 @@ double sinkhorn_grid_bound(sinkhorn_grid *g, int64_t i, int64_t j, double enough
     const grid_end *a = &w->end[0], *b = &w->end[1];
     double best = 0, before = 0, mean;
     pair_load(g, w, i, j);
-    double apart = shift2(g, w), of_f = start(g, w) / g->epsilon;
+    double apart = shift2(g, w), of_f = start(g, w);
     for (int k = 0;; k++) {
         if (k > 0) {
             box_report rows = half_pass(w, 0, k < 3 ? 1 : 1.5);

@@ -30,18 +30,37 @@ bool grid_items_apply(const measures *m)
     return true;
 }
 
+static void find_bounds(const measures *m, item_view view, int32_t first[2], int32_t size[2])
+{
+    for (int axis = 0; axis < 2; axis++) {
+        int32_t low = GRID_SIDE, high = -1;
+        for (int64_t k = 0; k < view.n; k++) {
+            int32_t at = (int32_t)cell_of(m, view.index[k], axis);
+            low = BASE_MIN(low, at);
+            high = BASE_MAX(high, at);
+        }
+        first[axis] = low;
+        size[axis] = high - low + 1;
+    }
+}
+
+/* Boxes of h x w cells cost about 0.6 h w (h + w) times what an entry of a dense kernel does. */
+bool grid_items_pay(const measures *m)
+{
+    double boxes = 0, dense = 0;
+    for (int64_t i = 0; i < m->n; i++) {
+        int32_t first[2], size[2];
+        item_view view = measures_item(m, i);
+        find_bounds(m, view, first, size);
+        boxes += 0.6 * size[0] * size[1] * (size[0] + size[1]);
+        dense += (double)(view.n * view.n) + 64;
+    }
+    return boxes < dense;
+}
+
 static void find_box(const measures *m, grid_item *item, item_view view, uint16_t *place)
 {
-    int32_t last[2] = {-1, -1};
-    item->first[0] = item->first[1] = GRID_SIDE;
-    for (int64_t k = 0; k < view.n; k++)
-        for (int axis = 0; axis < 2; axis++) {
-            int32_t at = (int32_t)cell_of(m, view.index[k], axis);
-            item->first[axis] = BASE_MIN(item->first[axis], at);
-            last[axis] = BASE_MAX(last[axis], at);
-        }
-    for (int axis = 0; axis < 2; axis++)
-        item->size[axis] = last[axis] - item->first[axis] + 1;
+    find_bounds(m, view, item->first, item->size);
     item->ld = (item->size[1] + SIMD_LANES - 1) / SIMD_LANES * SIMD_LANES;
     for (int64_t k = 0; k < view.n; k++) {
         int64_t row = cell_of(m, view.index[k], 0) - item->first[0];

@@ -20,6 +20,8 @@ typedef struct grid_items {
 } grid_items;
 
 bool grid_items_apply(const measures *m);
+/* Is an iteration over the boxes cheaper than one over all pairs of points? */
+bool grid_items_pay(const measures *m);
 ddsc_status grid_items_make(ddsc_context *ctx, grid_items *out, const measures *m);
 void grid_items_free(ddsc_context *ctx, grid_items *items);
 /* The linear map from the Gaussian of covariance a to that of b. */

@@ -9,9 +9,10 @@
 #include "ot/sinkhorn_solver.h"
 
 enum {
-    PLAIN_WINDOW = 8,    /* iterations watched before a first decision */
-    RELAXED_WINDOW = 12, /* with over-relaxation; the first half settles */
-    NEWTON_WINDOW = 8    /* Newton steps within which the error must halve */
+    PLAIN_WINDOW = 8,     /* iterations watched before a first decision */
+    RELAXED_WINDOW = 12,  /* with over-relaxation; the first half settles */
+    NEWTON_WINDOW = 8,    /* Newton steps within which the error must halve */
+    LARGE_CELLS = 1 << 16 /* above it every iteration looks whether to go on */
 };
 
 static const double EXPONENT_LIMIT = 200;  /* e^200: far from overflow, and from it and back too */
@@ -195,7 +196,7 @@ static ddsc_status run_level(sinkhorn_solver *z, sinkhorn_state *state, bool may
     while (state->iterations < state->cap) {
         scaling_report r = scaling_pass(&z->s, p.omega);
         state->iterations++;
-        if (state->iterations % 64 == 0)
+        if (z->s.n * z->s.m > LARGE_CELLS || state->iterations % 64 == 0)
             TRY(check_cancel(z));
         if (out_of_range(r.low, r.high)) {
             sinkhorn_absorb(z, z->epsilon);
@@ -219,7 +220,7 @@ done:
 /* ---- the levels ---- */
 
 /* The least factor^k epsilon at or above the first epsilon, so that the last step lands on it. */
-static int64_t count_levels(double range, double epsilon)
+int64_t sinkhorn_levels(double range, double epsilon)
 {
     double ratio = FIRST_EPSILON * range / epsilon;
     return ratio > 1 ? (int64_t)ceil(fmin(log(ratio) / log(LEVEL_FACTOR), 600)) : 0;
@@ -241,7 +242,7 @@ static ddsc_status run_levels(sinkhorn_solver *z, double epsilon, sinkhorn_state
                               double level_tolerance, bool may_stick)
 {
     double tolerance = state->tolerance, before = 0;
-    int64_t levels = count_levels(z->range, epsilon);
+    int64_t levels = sinkhorn_levels(z->range, epsilon);
     ddsc_status status = DDSC_OK;
     fill(z, epsilon * pow(LEVEL_FACTOR, (double)levels));
     for (int64_t k = levels; status >= 0; k--) {
@@ -274,7 +275,7 @@ static void start_again(sinkhorn_solver *z)
 ddsc_status sinkhorn_iterate(sinkhorn_solver *z, double epsilon, sinkhorn_state *state)
 {
     for (int attempt = 0;; attempt++) {
-        bool last = attempt == N_ATTEMPTS - 1 || count_levels(z->range, epsilon) == 0;
+        bool last = attempt == N_ATTEMPTS - 1 || sinkhorn_levels(z->range, epsilon) == 0;
         ddsc_status status = run_levels(z, epsilon, state, LEVEL_TOLERANCE[attempt], last);
         if (status < 0 || last || state->error <= state->tolerance ||
             state->iterations >= state->cap)

@@ -50,6 +50,8 @@ typedef struct sinkhorn_state {
 
 /* Move the scalings into the potentials and fill the kernel for `epsilon`. */
 void sinkhorn_absorb(sinkhorn_solver *z, double epsilon);
+/* Steps of a falling epsilon before the one asked for. */
+int64_t sinkhorn_levels(double range, double epsilon);
 /* From the starting potentials (0) to the plan of `epsilon`; leaves exact columns and state->error.
  */
 ddsc_status sinkhorn_iterate(sinkhorn_solver *z, double epsilon, sinkhorn_state *state);

@@ -4,7 +4,7 @@
 #include "pairs/pairs.h"
 
 /* Cuts need the cost table of the support: 16 MiB at most, and items that use much of it. */
-enum { W2_SIDE = 16, CUT_MAX_SUPPORT = 2048 };
+enum { W2_SIDE = 16, W2_SIDE_AHEAD = 32, CUT_MAX_SUPPORT = 2048 };
 
 typedef struct w2 {
     ddsc_context *ctx;
@@ -47,9 +47,6 @@ static ddsc_status w2_open(void **state, const pair_job *job, ddsc_pair_stats *s
     s->starts = refine_starts(job->m);
     if (s->starts)
         TRY(refine_make(job->ctx, &s->refined, job->m));
-    /* Cuts are cheaper than refined bounds, but where there are those they add too little. */
-    if (!refine_applies(job->m) && measures_is_shared(job->m) && job->m->v <= CUT_MAX_SUPPORT)
-        TRY(cut_table_make(job->ctx, &s->cuts, job->m));
     *state = s;
     s = NULL;
 done:
@@ -57,11 +54,14 @@ done:
     return status;
 }
 
-/* Small sets get small tiles, so that many threads find work. */
+/* Small sets get small tiles, so that many threads find work. Pairs whose costs are made ahead take
+ * microseconds, and share the more the larger the tile. */
 static void w2_plan(const void *state, pair_plan *plan)
 {
     const w2 *s = state;
-    plan->tile_side = BASE_MAX(1, BASE_MIN(W2_SIDE, s->m->n / 32));
+    bool ahead = exact_ahead_applies(s->m);
+    int64_t side = ahead ? W2_SIDE_AHEAD : W2_SIDE, least_blocks = ahead ? 8 : 32;
+    plan->tile_side = BASE_MAX(1, BASE_MIN(side, s->m->n / least_blocks));
 }
 
 static ddsc_status solve_pair(w2 *s, int worker, int64_t i, int64_t j, double *d2,
@@ -86,6 +86,9 @@ static ddsc_status w2_tile(void *state, const pair_tile *t, double *d2, int64_t 
 {
     ddsc_status status = DDSC_OK;
     w2 *s = state;
+    bool single = t->i1 - t->i0 == 1 || t->j1 - t->j0 == 1;
+    if (!single && !t->wanted && exact_ahead_applies(s->m))
+        TRY(exact_ahead(s->solver[worker], s->m, t->i0, t->i1, t->j0, t->j1));
     for (int64_t i = t->i0; i < t->i1; i++)
         for (int64_t j = t->j0; j < t->j1; j++)
             if (tile_wants(t, i, j)) {
@@ -111,11 +114,17 @@ static bool w2_cut(void *state, int worker, int side, pair_cut *cut)
     return true;
 }
 
+/* A search begins. Cuts are cheaper than refined bounds, but where there are those they add too
+ * little. */
 static ddsc_status w2_refine_open(void *state, bool *offered)
 {
     w2 *s = state;
     *offered = refine_applies(s->m);
-    return *offered && !s->refined ? refine_make(s->ctx, &s->refined, s->m) : DDSC_OK;
+    if (*offered)
+        return s->refined ? DDSC_OK : refine_make(s->ctx, &s->refined, s->m);
+    if (measures_is_shared(s->m) && s->m->v <= CUT_MAX_SUPPORT)
+        return cut_table_make(s->ctx, &s->cuts, s->m);
+    return DDSC_OK;
 }
 
 static double w2_refine(void *state, int64_t i, int64_t j, double enough, int worker)

@@ -3,7 +3,7 @@
 #include "ot/bounds.h"
 #include "pairs/pairs.h"
 
-enum { PROJECTION_DIM = 8, RELAXED_MEAN_SIZE = 64, PROJECTION_SIDE = 256, RELAXED_SIDE = 32 };
+enum { PROJECTION_DIM = 8, RELAXED_MEAN_SIZE = 64, PROJECTION_SIDE = 256 };
 
 typedef struct bound_state {
     ddsc_context *ctx;
@@ -14,9 +14,15 @@ typedef struct bound_state {
     float **room; /* one a worker: the tile in float, then workspace */
 } bound_state;
 
+/* Large blocks share more points; small sets get small ones, so that many threads find work. */
+static int64_t relaxed_side(int64_t n)
+{
+    return BASE_MAX(32, BASE_MIN(256, n / 16));
+}
+
 static int64_t side_of(const bound_state *s)
 {
-    return s->relaxed ? RELAXED_SIDE : PROJECTION_SIDE;
+    return s->relaxed ? s->transport.side : PROJECTION_SIDE;
 }
 
 static void bound_close(void *state)
@@ -45,11 +51,11 @@ static ddsc_status bound_open(void **state, const pair_job *job, ddsc_pair_stats
     s->n_workers = job->n_workers;
     s->relaxed = m->d > PROJECTION_DIM && m->nnz <= RELAXED_MEAN_SIZE * m->n;
     if (s->relaxed)
-        TRY(relaxed_bound_make(ctx, &s->transport, m));
+        TRY(relaxed_bound_make(ctx, &s->transport, m, relaxed_side(m->n)));
     else
         TRY(projection_bound_make(ctx, &s->projection, m));
     int64_t side = side_of(s), room = side * side;
-    room += s->relaxed ? relaxed_bound_room(&s->transport, side) : 0;
+    room += s->relaxed ? relaxed_bound_room(&s->transport) : 0;
     TRY(MEM_ZERO(ctx, s->room, s->n_workers));
     for (int w = 0; w < s->n_workers; w++)
         TRY(MEM_NEW(ctx, s->room[w], room));

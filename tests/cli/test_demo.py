@@ -8,9 +8,9 @@ import pytest
 def test_json(ddsc, tmp_path):
     data = json.loads(ddsc("demo", "--json", cwd=tmp_path).stdout)
     scores = {method["name"]: method["ami"] for method in data["methods"]}
-    assert list(scores) == ["w2", "sinkhorn", "mmd", "lot", "kmeans", "sc"]
+    assert list(scores) == ["w2", "sinkhorn", "mmd", "lot", "kmeans", "sc", "d2", "pd2"]
     assert [scores[name] for name in ("w2", "sinkhorn", "mmd", "lot")] == [pytest.approx(1)] * 4
-    assert max(scores["kmeans"], scores["sc"]) < 0.5
+    assert max(scores[name] for name in ("kmeans", "sc", "d2", "pd2")) < 0.5
     assert (tmp_path / data["report"]).exists() and (tmp_path / data["picture"]).exists()
 
 
@@ -27,7 +27,7 @@ def test_table_and_files(ddsc, tmp_path):
     page = (tmp_path / "ddsc-demo" / "report.html").read_text()
     assert "<svg" in page and "src=" not in page and "<script" not in page
     picture = xml.parse(tmp_path / "ddsc-demo" / "shapes.svg").getroot()
-    assert len(picture.findall(".//{*}use")) == 7 * 40
+    assert len(picture.findall(".//{*}use")) == 9 * 40
     assert {p.name for p in (tmp_path / "ddsc-demo").iterdir()} == {"report.html", "shapes.svg"}
 
 

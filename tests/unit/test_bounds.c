@@ -130,12 +130,34 @@ static double relaxed_value(void *bound, int64_t i, int64_t j)
     return b->bound.unit2 * (double)value;
 }
 
+/* Blocks of seven items share points and products; the bounds are those of single pairs. */
+static void check_relaxed_blocks(ddsc_context *ctx, const measures *m, relaxed_with_room *single)
+{
+    enum { SIDE = 7 };
+    relaxed_bound blocks;
+    assert_int_equal(relaxed_bound_make(ctx, &blocks, m, SIDE), DDSC_OK);
+    float *room = malloc((size_t)relaxed_bound_room(&blocks) * sizeof *room);
+    float *out = malloc((size_t)m->n * SIDE * sizeof *out);
+    for (int64_t j0 = 0; j0 < m->n; j0 += SIDE) {
+        int64_t j1 = BASE_MIN(m->n, j0 + SIDE);
+        relaxed_bound_tile(&blocks, 0, m->n, j0, j1, out, SIDE, room);
+        for (int64_t i = 0; i < m->n; i++)
+            for (int64_t j = j0; j < j1; j++)
+                assert_close(blocks.unit2 * (double)out[i * SIDE + j - j0],
+                             relaxed_value(single, i, j), 1e-4, 1e-4 * blocks.unit2);
+    }
+    free(out);
+    free(room);
+    relaxed_bound_free(ctx, &blocks);
+}
+
 static void check_relaxed(ddsc_context *ctx, const measures *m)
 {
     relaxed_with_room b;
-    assert_int_equal(relaxed_bound_make(ctx, &b.bound, m), DDSC_OK);
-    b.room = malloc((size_t)relaxed_bound_room(&b.bound, 1) * sizeof *b.room);
+    assert_int_equal(relaxed_bound_make(ctx, &b.bound, m, 1), DDSC_OK);
+    b.room = malloc((size_t)relaxed_bound_room(&b.bound) * sizeof *b.room);
     check_all(ctx, m, "relaxed", relaxed_value, &b);
+    check_relaxed_blocks(ctx, m, &b);
     free(b.room);
     relaxed_bound_free(ctx, &b.bound);
 }

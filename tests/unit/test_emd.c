@@ -109,14 +109,102 @@ static void test_emd_memory(void **state)
     free_problem(&p);
 }
 
+/* ---- two items ---- */
+
+typedef struct two_items {
+    const measures *x, *y;
+    int64_t i, j;
+} two_items;
+
+static ddsc_status w2_with(ddsc_context *ctx, void *arg)
+{
+    const two_items *t = arg;
+    return ddsc_w2_run(ctx, NULL, NULL, NULL, NULL, NULL, NULL, t->x, t->i, t->y, t->j);
+}
+
+/* The certificate held against the costs, and the value against that of the bare matrix. */
+static double check_w2(ddsc_context *ctx, const two_items *t)
+{
+    item_view a = measures_item(t->x, t->i), b = measures_item(t->y, t->j);
+    problem p = make_problem(a.n, b.n, COST_CONSTANT, 0);
+    int32_t *row = malloc((size_t)(a.n + b.n) * 8), *column = row + a.n + b.n;
+    double *mass = malloc((size_t)(a.n + b.n) * 16), *f = mass + a.n + b.n, *g = f + a.n;
+    ddsc_transport w2, emd;
+    memcpy(p.a, a.weight, (size_t)a.n * 8);
+    memcpy(p.b, b.weight, (size_t)b.n * 8);
+    cost_items(t->x, t->i, t->y, t->j, p.cost);
+    assert_int_equal(ddsc_w2_run(ctx, &w2, row, column, mass, f, g, t->x, t->i, t->y, t->j),
+                     DDSC_OK);
+    assert_int_equal(
+        ddsc_emd_run(ctx, &emd, NULL, NULL, NULL, NULL, NULL, p.n, p.m, p.a, p.b, p.cost), DDSC_OK);
+    assert_close(w2.primal, emd.primal, 1e-12, 1e-14);
+    assert_true(w2.gap <= 1e-12);
+    for (int64_t c = 0; c < p.n * p.m; c++)
+        p.cost[c] += 1e-12 * p.cost[c]; /* what products may be off by */
+    exact_result found = {w2.primal, w2.dual, w2.gap, w2.n_iterations, w2.n_plan};
+    check_potentials(&p, &found, f, g);
+    for (int64_t c = 0; c < p.n * p.m; c++)
+        p.cost[c] -= 1e-12 * p.cost[c];
+    check_plan(&p, &found, row, column, mass);
+    free(mass);
+    free(row);
+    free_problem(&p);
+    return w2.primal;
+}
+
+static void test_w2_answers(void **state)
+{
+    fixture *x = *state;
+    static const int64_t dims[] = {1, 2, 5, 30};
+    for (int k = 0; k < 4; k++) {
+        measures *m = test_random_measures(x->ctx, 5, 40, dims[k], (uint64_t)k);
+        measures *other = test_random_measures(x->ctx, 3, 20, dims[k], 50 + (uint64_t)k);
+        for (int64_t i = 0; i < 5; i++) {
+            for (int64_t j = 0; j < 3; j++)
+                check_w2(x->ctx, &(two_items){m, other, i, j});
+            assert_true(check_w2(x->ctx, &(two_items){m, m, i, i}) == 0);
+            check_w2(x->ctx, &(two_items){m, m, i, (i + 1) % 5});
+        }
+        ddsc_measures_destroy(other);
+        ddsc_measures_destroy(m);
+    }
+}
+
+static void test_w2_refuses(void **state)
+{
+    fixture *x = *state;
+    measures *m = test_random_measures(x->ctx, 3, 10, 2, 1);
+    measures *other = test_random_measures(x->ctx, 3, 10, 3, 1);
+    const two_items bad[] = {{NULL, m, 0, 0}, {m, NULL, 0, 0}, {m, m, -1, 0},
+                             {m, m, 0, 3},    {m, m, 3, 0},    {m, other, 0, 0}};
+    assert_int_equal(w2_with(NULL, (void *)(uintptr_t)&bad[2]), DDSC_ERROR_ARGUMENT);
+    for (int k = 0; k < 6; k++) {
+        assert_int_equal(w2_with(x->ctx, (void *)(uintptr_t)&bad[k]), DDSC_ERROR_ARGUMENT);
+        assert_true(strlen(ddsc_context_message(x->ctx)) > 0);
+    }
+    ddsc_measures_destroy(other);
+    ddsc_measures_destroy(m);
+}
+
+static void test_w2_memory(void **state)
+{
+    fixture *x = *state;
+    static const int64_t dims[] = {1, 2, 30};
+    for (int k = 0; k < 3; k++) {
+        measures *m = test_random_measures(x->ctx, 2, 60, dims[k], 9);
+        two_items t = {m, m, 0, 1}, same = {m, m, 0, 0};
+        assert_true(test_failing_allocations(w2_with, &t) >= 2);
+        assert_true(test_failing_allocations(w2_with, &same) >= 2);
+        ddsc_measures_destroy(m);
+    }
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, transport_set_up, transport_tear_down)
     const struct CMUnitTest tests[] = {
-        T(test_emd_answers),
-        T(test_emd_refuses),
-        T(test_emd_tiny_weights),
-        T(test_emd_memory),
+        T(test_emd_answers), T(test_emd_refuses), T(test_emd_tiny_weights), T(test_emd_memory),
+        T(test_w2_answers),  T(test_w2_refuses),  T(test_w2_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

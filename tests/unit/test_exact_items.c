@@ -86,6 +86,18 @@ static void test_properties(void **state)
 
 /* ---- items ---- */
 
+static double product_costs(double *cost, const measures *mx, int64_t i, const measures *my,
+                            int64_t j)
+{
+    item_view a = measures_item(mx, i), b = measures_item(my, j);
+    point_list x = {mx, a.n, a.index}, y = {my, b.n, b.index};
+    double *norm2 = malloc((size_t)(a.n + b.n) * sizeof *norm2);
+    double largest = fmax(cost_norms(&x, norm2), cost_norms(&y, norm2 + a.n));
+    cost_products(cost, &x, norm2, &y, norm2 + a.n);
+    free(norm2);
+    return largest;
+}
+
 static problem item_problem(const measures *mx, int64_t i, const measures *my, int64_t j)
 {
     item_view x = measures_item(mx, i), y = measures_item(my, j);
@@ -93,7 +105,10 @@ static problem item_problem(const measures *mx, int64_t i, const measures *my, i
                  malloc((size_t)(x.n * y.n) * 8)};
     memcpy(p.a, x.weight, (size_t)x.n * 8);
     memcpy(p.b, y.weight, (size_t)y.n * 8);
-    cost_items(mx, i, my, j, p.cost);
+    if (mx->d < PRODUCT_DIM)
+        cost_items(mx, i, my, j, p.cost);
+    else
+        product_costs(p.cost, mx, i, my, j);
     return p;
 }
 
@@ -355,13 +370,165 @@ static void test_costs(void **state)
     ddsc_measures_destroy(m);
 }
 
+static double true_cost(const double *x, const double *y, int64_t d)
+{
+    long double sum = 0;
+    for (int64_t k = 0; k < d; k++)
+        sum += ((long double)x[k] - y[k]) * ((long double)x[k] - y[k]);
+    return (double)sum;
+}
+
+/* Costs from products hold their promise whatever the distance of the points: pairs are drawn
+ * together until nothing is left between them, and sets moved away from the origin. */
+static void test_cost_products(void **state)
+{
+    fixture *x = *state;
+    rng r = rng_make(3, RNG_GAUSSIANS, 0);
+    enum { N = 13 };
+    for (int64_t d = 8; d <= 108; d += 25)
+        for (int step = 0; step < 12; step++) {
+            double points[2 * N * 108], cost[N * N], near = ldexp(1, -4 * step);
+            double away = step % 3 == 2 ? 1e3 : 0;
+            for (int64_t p = 0; p < 2 * N * d; p++)
+                points[p] =
+                    p < N * d ? away + rng_normal(&r) : points[p - N * d] + near * rng_normal(&r);
+            memcpy(points + (2 * N - 1) * d, points, (size_t)d * sizeof *points);
+            measures *m = NULL;
+            int64_t offset[3] = {0, N, 2 * N};
+            assert_int_equal(ddsc_measures_create_clouds(x->ctx, &m, 2, d, points, NULL, offset,
+                                                         DDSC_EMPTY_ERROR),
+                             DDSC_OK);
+            item_view a = measures_item(m, 0), b = measures_item(m, 1);
+            assert_true(cost_products_fit(product_costs(cost, m, 0, m, 1)));
+            for (int64_t i = 0; i < a.n; i++)
+                for (int64_t j = 0; j < b.n; j++) {
+                    double exact =
+                        true_cost(measures_point(m, a.index[i]), measures_point(m, b.index[j]), d);
+                    assert_close(cost[i * b.n + j], exact, 32 * (double)(d / 8 + 6) * 0x1p-53, 0);
+                }
+            ddsc_measures_destroy(m);
+        }
+}
+
+/* Documents of few words: items that share points. */
+static measures *documents(ddsc_context *ctx, int64_t n, int64_t size, int64_t vocabulary,
+                           int64_t d)
+{
+    rng r = rng_make(8, RNG_SUBSET, 0);
+    measures *m = NULL;
+    double *support = malloc((size_t)(vocabulary * d) * sizeof *support);
+    double *weight = malloc((size_t)(n * size) * sizeof *weight);
+    int32_t *index = malloc((size_t)(n * size) * sizeof *index);
+    int64_t *offset = malloc((size_t)(n + 1) * sizeof *offset);
+    for (int64_t k = 0; k < vocabulary * d; k++)
+        support[k] = rng_normal(&r);
+    for (int64_t k = 0; k <= n; k++)
+        offset[k] = k * size;
+    for (int64_t k = 0; k < n * size; k++) {
+        index[k] = (int32_t)rng_below(&r, vocabulary);
+        weight[k] = 0.1 + rng_uniform(&r);
+    }
+    /* two items alike */
+    memcpy(index + size, index, (size_t)size * sizeof *index);
+    memcpy(weight + size, weight, (size_t)size * sizeof *weight);
+    assert_int_equal(ddsc_measures_create_shared(ctx, &m, n, vocabulary, d, support, offset, index,
+                                                 weight, DDSC_EMPTY_ERROR),
+                     DDSC_OK);
+    free(offset);
+    free(index);
+    free(weight);
+    free(support);
+    return m;
+}
+
+/* Costs made ahead for a block of pairs change nothing, to the last bit. */
+static void test_ahead(void **state)
+{
+    fixture *x = *state;
+    enum { N = 12, HALF = 5 };
+    measures *m = documents(x->ctx, N, 9, 40, 30);
+    exact_solver *plain = NULL;
+    assert_true(exact_ahead_applies(m));
+    assert_int_equal(exact_create(x->ctx, &plain), DDSC_OK);
+    assert_int_equal(exact_ahead(x->s, m, 0, HALF, HALF - 2, N), DDSC_OK);
+    assert_ptr_equal(x->s->ahead.m, m);
+    for (int64_t i = 0; i < N; i++)
+        for (int64_t j = 0; j < N; j++) { /* pairs of the block and others */
+            exact_result a, b;
+            problem p = item_problem(m, i, m, j);
+            assert_int_equal(exact_solve_items(x->s, &a, m, i, m, j, 0), DDSC_OK);
+            answer ahead = copy_answer(x->s, &p, a);
+            assert_int_equal(exact_solve_items(plain, &b, m, i, m, j, 0), DDSC_OK);
+            answer alone = copy_answer(plain, &p, b);
+            check_same(&ahead, &alone);
+            free(ahead.bits);
+            free_problem(&p);
+        }
+    exact_destroy(plain);
+    ddsc_measures_destroy(m);
+}
+
+static ddsc_status distances_of(ddsc_context *ctx, void *arg)
+{
+    double out[70 * 70];
+    return ddsc_distance_run(ctx, out, NULL, arg, NULL, 0, 0);
+}
+
+/* The same through the call for all pairs, for any number of threads and when memory runs out. */
+static void test_ahead_matrix(void **state)
+{
+    fixture *x = *state;
+    enum { N = 70 };
+    measures *m = documents(x->ctx, N, 9, 100, 30);
+    ddsc_context *two = test_context(2, 0);
+    double one_thread[N * N], two_threads[N * N];
+    assert_int_equal(ddsc_distance_run(x->ctx, one_thread, NULL, m, NULL, 0, 1), DDSC_OK);
+    assert_int_equal(ddsc_distance_run(two, two_threads, NULL, m, NULL, 0, 1), DDSC_OK);
+    assert_memory_equal(one_thread, two_threads, sizeof one_thread);
+    assert_true(one_thread[1] == 0);
+    for (int64_t i = 0; i < N; i += 7)
+        for (int64_t j = i + 1; j < N; j += 5)
+            assert_true(solve_items(x->s, m, i, m, j) == one_thread[i * N + j]);
+    assert_true(test_failing_allocations(distances_of, m) > 3);
+    ddsc_context_destroy(two);
+    ddsc_measures_destroy(m);
+}
+
+/* Products of such points overflow or vanish: they are refused, and the distance is right. */
+static void test_cost_range(void **state)
+{
+    fixture *x = *state;
+    rng r = rng_make(4, RNG_GAUSSIANS, 0);
+    enum { N = 5, D = 20 };
+    double base[2 * N * D], points[2 * N * D], cost[N * N], value[3];
+    static const double size[] = {1, 1e-120, 1e120};
+    int64_t offset[3] = {0, N, 2 * N};
+    for (int64_t p = 0; p < 2 * N * D; p++)
+        base[p] = rng_normal(&r);
+    for (int k = 0; k < 3; k++) {
+        measures *m = NULL;
+        for (int64_t p = 0; p < 2 * N * D; p++)
+            points[p] = size[k] * base[p];
+        assert_int_equal(
+            ddsc_measures_create_clouds(x->ctx, &m, 2, D, points, NULL, offset, DDSC_EMPTY_ERROR),
+            DDSC_OK);
+        assert_true(cost_products_fit(product_costs(cost, m, 0, m, 1)) == (k == 0));
+        exact_result result;
+        assert_int_equal(exact_solve_items(x->s, &result, m, 0, m, 1, 0), DDSC_OK);
+        value[k] = result.primal;
+        assert_close(value[k] / size[k] / size[k], value[0], 1e-12, 0);
+        ddsc_measures_destroy(m);
+    }
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, transport_set_up, transport_tear_down)
     const struct CMUnitTest tests[] = {
-        T(test_properties),     T(test_items), T(test_metric),          T(test_translation),
-        T(test_line),           T(test_grid),  T(test_items_same_bits), T(test_memory),
-        T(test_bounded_memory), T(test_costs),
+        T(test_properties),     T(test_items),      T(test_metric),          T(test_translation),
+        T(test_line),           T(test_grid),       T(test_items_same_bits), T(test_memory),
+        T(test_bounded_memory), T(test_costs),      T(test_cost_products),   T(test_ahead),
+        T(test_ahead_matrix),   T(test_cost_range),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -93,7 +93,7 @@ static void test_settings(void **state)
     ddsc_cluster_settings_init(&s);
     assert_true(s.struct_size == sizeof s && s.k_min == 0 && s.k_max == 0);
     assert_true(s.gamma_rule == DDSC_GAMMA_AUTO && s.gamma == 0 && s.paper == 0);
-    assert_true(s.min_cluster == 0.2 && s.kmeans_restarts == 10 && s.eigen_tolerance == 1e-8);
+    assert_true(s.min_cluster == 0.2 && s.kmeans_restarts == 30 && s.eigen_tolerance == 1e-8);
     assert_true(s.eigen_max_iterations > 0 && s.metric.struct_size == sizeof s.metric);
     assert_true(s.graph.struct_size == sizeof s.graph && s.graph.sample == 1);
     ddsc_cluster_settings_init(NULL);
@@ -207,6 +207,11 @@ static void test_sweep(void **state)
             ddsc_clustering *one = spectral(ctx, &single, g, settings(3 + r, 3 + r, paper));
             int64_t count[9] = {0};
             assert_int_equal(v.sweep[r].k, 3 + r);
+            assert_true(v.sweep[r].stability <= 1 + 1e-12);
+            if (v.sweep[r].k == 6) /* planted: halves agree */
+                assert_true(v.sweep[r].stability > 0.99);
+            if (v.sweep[r].k == 3 && !paper) /* which groups go together is anybody's guess */
+                assert_true(v.sweep[r].stability < 0.95);
             for (int64_t i = 0; i < 320; i++)
                 count[v.sweep_labels[r * 320 + i]]++;
             for (int64_t k = 0; k < 3 + r; k++)

@@ -1,0 +1,300 @@
+/* D2 clustering (Li, Wang 2008; centres as in Ye, Wu, Wang, Li 2017) and PD2 (Huang, Ma, Lai 2021):
+ * k-means with W2 for the distance and barycenters for the means. */
+#include "baseline/d2.h"
+
+#include <math.h>
+#include <string.h>
+
+struct ddsc_d2 {
+    ddsc_context *ctx;
+    centres c;
+    int32_t *label;
+    double *cost, *objective;
+    ddsc_d2_view view;
+};
+
+void ddsc_d2_settings_init(ddsc_d2_settings *settings)
+{
+    if (!settings)
+        return;
+    *settings = (ddsc_d2_settings){.struct_size = sizeof *settings,
+                                   .k = 2,
+                                   .restarts = 3,
+                                   .max_iterations = 100,
+                                   .tolerance = 1e-4};
+    ddsc_barycenter_settings_init(&settings->barycenter);
+    settings->barycenter.rho = 2;
+    settings->barycenter.max_rounds = 100;
+}
+
+static ddsc_status settings_take(ddsc_context *ctx, ddsc_d2_settings *own,
+                                 const ddsc_d2_settings *given, const measures *m)
+{
+    ddsc_status status = DDSC_OK;
+    ddsc_d2_settings_init(own);
+    if (given) {
+        if (given->struct_size == 0 || given->struct_size > sizeof *own)
+            TRY(ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                         "ddsc_d2_settings.struct_size = %zu: must be 1 .. %zu; call its _init "
+                         "function first",
+                         given->struct_size, sizeof *own));
+        memcpy(own, given, given->struct_size);
+        own->struct_size = sizeof *own;
+        ddsc_barycenter_settings b = own->barycenter;
+        TRY(barycenter_settings_take(ctx, &own->barycenter, &b));
+    }
+    if (own->k < 1 || own->k > m->n)
+        TRY(ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "k = %lld: must be 1 .. %lld, the number of items",
+                     (long long)own->k, (long long)m->n));
+    if (own->restarts < 1 || own->max_iterations < 1)
+        TRY(ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                     "restarts = %lld, max_iterations = %lld: must be at least 1",
+                     (long long)own->restarts, (long long)own->max_iterations));
+    if (!(own->tolerance >= 0 && own->tolerance < 1))
+        TRY(ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "tolerance = %g: must be from 0 to 1",
+                     own->tolerance));
+done:
+    return status;
+}
+
+/* ---- results ---- */
+
+void ddsc_d2_destroy(ddsc_d2 *d)
+{
+    if (!d)
+        return;
+    ddsc_context *ctx = d->ctx;
+    centres_free(ctx, &d->c);
+    mem_free(ctx, d->objective);
+    mem_free(ctx, d->cost);
+    mem_free(ctx, d->label);
+    mem_free(ctx, d);
+}
+
+static ddsc_status result_create(ddsc_d2 **out, const d2_run *r)
+{
+    ddsc_status status = DDSC_OK;
+    ddsc_d2 *d = NULL;
+    const fit *f = &r->f;
+    TRY(MEM_ZERO(r->ctx, d, 1));
+    d->ctx = r->ctx;
+    d->view.n = f->m->n;
+    TRY(centres_create(r->ctx, &d->c, f->c.k, f->c.n, f->c.d));
+    TRY(MEM_NEW(r->ctx, d->label, f->m->n));
+    TRY(MEM_NEW(r->ctx, d->cost, f->m->n));
+    TRY(MEM_NEW(r->ctx, d->objective, r->set->max_iterations + 1));
+    *out = d;
+    d = NULL;
+done:
+    ddsc_d2_destroy(d);
+    return status;
+}
+
+static double total(const d2_run *r)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < r->f.m->n; i++)
+        sum += r->value[i];
+    return sum;
+}
+
+static double last_objective(const ddsc_d2 *d)
+{
+    return d->objective[d->view.n_objective - 1];
+}
+
+/* What the run has in hand is the best so far. */
+static void keep(ddsc_d2 *d, const d2_run *r, double objective)
+{
+    size_t n = (size_t)r->f.m->n;
+    d->objective[d->view.n_objective++] = objective;
+    memcpy(d->label, r->label, n * sizeof *d->label);
+    memcpy(d->cost, r->value, n * sizeof *d->cost);
+    centres_copy(&d->c, &r->f.c);
+}
+
+/* Clusters in order of first appearance, centres along; those without members go to the end. */
+static ddsc_status renumber(ddsc_d2 *d, d2_run *r)
+{
+    ddsc_status status = DDSC_OK;
+    int32_t *name = NULL;
+    int64_t k = d->c.k, n_found = 0, size = d->c.n * d->c.d;
+    TRY(MEM_NEW(r->ctx, name, k));
+    for (int64_t c = 0; c < k; c++)
+        name[c] = -1;
+    centres_copy(&r->f.c, &d->c);
+    for (int64_t i = 0; i < r->f.m->n; i++) {
+        int32_t old = d->label[i];
+        if (name[old] < 0) {
+            name[old] = (int32_t)n_found;
+            memcpy(d->c.x + n_found * size, r->f.c.x + old * size, (size_t)size * sizeof *d->c.x);
+            memcpy(d->c.w + n_found * d->c.n, r->f.c.w + old * d->c.n,
+                   (size_t)d->c.n * sizeof *d->c.w);
+            n_found++;
+        }
+        d->label[i] = name[old];
+    }
+    d->view.k = n_found;
+done:
+    mem_free(r->ctx, name);
+    return status;
+}
+
+/* ---- the loop ---- */
+
+static ddsc_status timed(double *seconds, double began, ddsc_status status)
+{
+    *seconds += clock_seconds() - began;
+    return status;
+}
+
+/* Once labels stand still, what is left to gain changes little. */
+static double least_gain(const d2_run *r, int64_t n_changed)
+{
+    return fmin(r->set->tolerance * (n_changed == 0 ? 10 : 1), 0.5);
+}
+
+static ddsc_status run_once(d2_run *r, ddsc_d2 *d, ddsc_d2_view *time, int64_t restart)
+{
+    ddsc_status status = DDSC_OK;
+    rng random = rng_make(ctx_seed(r->ctx), RNG_D2, (uint64_t)(r->set->restarts + restart));
+    int64_t n_changed = 0;
+    d->view.restart = restart;
+    TRY(timed(&time->seconds_start, clock_seconds(), d2_start(r, restart)));
+    TRY(timed(&time->seconds_assign, clock_seconds(), d2_assign(r, &n_changed, &random)));
+    keep(d, r, total(r));
+    for (int64_t step = 0; step < r->set->max_iterations && !d->view.converged; step++) {
+        double began = clock_seconds(), before = last_objective(d);
+        TRY(timed(&time->seconds_centres, began, d2_update(r)));
+        began = clock_seconds();
+        TRY(d2_drift(r));
+        TRY(timed(&time->seconds_assign, began, d2_assign(r, &n_changed, &random)));
+        double objective = total(r);
+        if (objective < before)
+            keep(d, r, objective);
+        d->view.converged = !(objective < before * (1 - least_gain(r, n_changed)));
+        progress_add(r->ctx, 1);
+        TRY(progress_poll(r->ctx));
+    }
+done:
+    return status;
+}
+
+static ddsc_status run_all(d2_run *r, ddsc_d2 **out)
+{
+    ddsc_status status = DDSC_OK;
+    ddsc_d2 *best = NULL, *now = NULL;
+    ddsc_d2_view time = {0};
+    progress_begin(r->ctx, "barycenters", 0);
+    for (int64_t restart = 0; restart < r->set->restarts; restart++) {
+        TRY(result_create(&now, r));
+        TRY(run_once(r, now, &time, restart));
+        if (!best || last_objective(now) < last_objective(best)) {
+            ddsc_d2 *worse = best;
+            best = now;
+            now = worse;
+        }
+        ddsc_d2_destroy(now);
+        now = NULL;
+    }
+    progress_end(r->ctx);
+    TRY(renumber(best, r));
+    best->view.seconds_start = time.seconds_start;
+    best->view.seconds_assign = time.seconds_assign;
+    best->view.seconds_centres = time.seconds_centres;
+    best->view.n_pairs = r->n_pairs;
+    for (int w = 0; w < r->f.n_workers; w++)
+        best->view.n_solved += r->solved[w];
+    status = best->view.converged ? DDSC_OK : DDSC_NOT_CONVERGED;
+    *out = best;
+    best = NULL;
+done:
+    ddsc_d2_destroy(now);
+    ddsc_d2_destroy(best);
+    return status;
+}
+
+static ddsc_status run_open(d2_run *r, const measures *m)
+{
+    ddsc_status status = DDSC_OK;
+    const ddsc_barycenter_settings *b = &r->set->barycenter;
+    method_settings set = method_settings_of(b);
+    int64_t k = r->set->k, n = b->support_size ? b->support_size : centre_size_default(m),
+            cells = 0;
+    if (!mul_ok(m->n, k, &cells))
+        TRY(ctx_fail(r->ctx, DDSC_ERROR_MEMORY, "%lld items and %lld centres are too many",
+                     (long long)m->n, (long long)k));
+    r->method = method_find(b->method);
+    TRY(fit_open(&r->f, r->ctx, m, k, n, r->method->extra(m->d, &set), NULL));
+    TRY(r->method->open(&r->state, &r->f, &set));
+    TRY(centres_create(r->ctx, &r->before, k, n, m->d));
+    TRY(MEM_NEW(r->ctx, r->label, m->n));
+    TRY(MEM_NEW(r->ctx, r->value, m->n));
+    TRY(MEM_NEW(r->ctx, r->next_value, m->n));
+    TRY(MEM_NEW(r->ctx, r->bound, cells));
+    TRY(MEM_NEW(r->ctx, r->mean, k * m->d));
+    TRY(centres_create(r->ctx, &r->moved, k, n, m->d));
+    TRY(MEM_NEW(r->ctx, r->least, k));
+    TRY(MEM_NEW(r->ctx, r->proposed, k));
+    TRY(MEM_ZERO(r->ctx, r->changed, r->f.n_workers));
+    TRY(MEM_ZERO(r->ctx, r->solved, r->f.n_workers));
+done:
+    return status;
+}
+
+static void run_close(d2_run *r)
+{
+    ddsc_context *ctx = r->ctx;
+    mem_free(ctx, r->solved);
+    mem_free(ctx, r->changed);
+    mem_free(ctx, r->proposed);
+    mem_free(ctx, r->least);
+    centres_free(ctx, &r->moved);
+    mem_free(ctx, r->mean);
+    mem_free(ctx, r->bound);
+    mem_free(ctx, r->next_value);
+    mem_free(ctx, r->value);
+    mem_free(ctx, r->label);
+    centres_free(ctx, &r->before);
+    if (r->method)
+        r->method->close(r->state);
+    if (r->f.ctx)
+        fit_close(&r->f);
+}
+
+ddsc_status ddsc_d2_run(ddsc_context *ctx, ddsc_d2 **out, const ddsc_measures *m,
+                        const ddsc_d2_settings *settings)
+{
+    ddsc_status status = DDSC_OK;
+    ddsc_d2_settings set;
+    if (!ctx || !out)
+        return DDSC_ERROR_ARGUMENT;
+    ctx_enter(ctx);
+    *out = NULL;
+    d2_run r = {.ctx = ctx, .set = &set};
+    if (!m)
+        TRY(ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "ddsc_d2_run: measures is NULL"));
+    TRY(settings_take(ctx, &set, settings, m));
+    TRY(run_open(&r, m));
+    TRY(run_all(&r, out));
+done:
+    run_close(&r);
+    return status;
+}
+
+void ddsc_d2_get_view(const ddsc_d2 *d, ddsc_d2_view *view)
+{
+    if (!view)
+        return;
+    *view = (ddsc_d2_view){0};
+    if (!d)
+        return;
+    *view = d->view;
+    view->labels = d->label;
+    view->cost = d->cost;
+    view->objective = d->objective;
+    view->centre_size = d->c.n;
+    view->dim = d->c.d;
+    view->support = d->c.x;
+    view->weights = d->c.w;
+}

@@ -1,0 +1,35 @@
+/* The parts of D2 clustering: start, assignment, new centres. */
+#ifndef DDSC_BASELINE_D2_H
+#define DDSC_BASELINE_D2_H
+
+#include "baseline/baseline.h"
+
+typedef struct d2_run {
+    ddsc_context *ctx;
+    const ddsc_d2_settings *set;
+    fit f;
+    const centre_method *method;
+    void *state;
+    int32_t *label;
+    double *value; /* W2^2 of each item to its centre */
+    double *next_value;
+    double *bound;             /* n x k: lower bounds of W2 between items and centres */
+    double *mean;              /* k x d: of the centres */
+    centres before;            /* the last assignment's */
+    centres moved;             /* those after one exact move */
+    double *least, *proposed;  /* by cluster: costs of `moved` and of what the method proposes */
+    int64_t *changed, *solved; /* one a worker */
+    int64_t n_pairs;
+} d2_run;
+
+/* Centres from k items drawn far from each other (k-means++ in W2). */
+ddsc_status d2_start(d2_run *r, int64_t restart);
+/* Labels and values for the centres in hand; *n_changed labels are new. No cluster is left empty as
+ * long as an item can be spared. */
+ddsc_status d2_assign(d2_run *r, int64_t *n_changed, rng *random);
+/* New centres for the clusters as they are; where the method is judged, no cluster's cost rises. */
+ddsc_status d2_update(d2_run *r);
+/* How far centres moved since the last assignment: what bounds have to give way. */
+ddsc_status d2_drift(d2_run *r);
+
+#endif

@@ -1,0 +1,165 @@
+/* How stable a number of clusters is: k-means on two random halves of the rows, each extended to
+ * all rows by its centres, should say the same (Lange, Roth, Braun and Buhmann 2004). */
+#include <math.h>
+#include <string.h>
+
+#include "cluster/cluster.h"
+
+enum { N_SPLITS = 3, RESTARTS = 3, MAX_ROWS = 20000 };
+
+typedef struct halves {
+    const double *rows;
+    int64_t n, dim, k, stride; /* every stride-th row takes part */
+    int64_t *order;            /* n: rows of one half, then of the other */
+    double *part;              /* rows of a half */
+    int32_t *label;            /* of a half */
+    double *centre;            /* k x dim */
+    int64_t *size;             /* k */
+    int32_t *extended[2];      /* n: labels of all rows by the centres of each half */
+    int64_t *table;            /* k x k */
+} halves;
+
+static ddsc_status halves_new(ddsc_context *ctx, halves *h)
+{
+    ddsc_status status = DDSC_OK;
+    TRY(MEM_NEW(ctx, h->order, h->n));
+    TRY(MEM_NEW(ctx, h->part, h->n * h->dim));
+    TRY(MEM_NEW(ctx, h->label, h->n));
+    TRY(MEM_NEW(ctx, h->centre, h->k * h->dim));
+    TRY(MEM_NEW(ctx, h->size, h->k));
+    TRY(MEM_NEW(ctx, h->extended[0], h->n));
+    TRY(MEM_NEW(ctx, h->extended[1], h->n));
+    TRY(MEM_NEW(ctx, h->table, h->k * h->k));
+done:
+    return status;
+}
+
+static void halves_free(ddsc_context *ctx, halves *h)
+{
+    mem_free(ctx, h->table);
+    mem_free(ctx, h->extended[1]);
+    mem_free(ctx, h->extended[0]);
+    mem_free(ctx, h->size);
+    mem_free(ctx, h->centre);
+    mem_free(ctx, h->label);
+    mem_free(ctx, h->part);
+    mem_free(ctx, h->order);
+}
+
+static const double *row_at(const halves *h, int64_t i)
+{
+    return h->rows + i * h->stride * h->dim;
+}
+
+static void shuffle(halves *h, rng *random)
+{
+    for (int64_t i = 0; i < h->n; i++)
+        h->order[i] = i;
+    for (int64_t i = h->n - 1; i > 0; i--) {
+        int64_t j = rng_below(random, i + 1), kept = h->order[i];
+        h->order[i] = h->order[j];
+        h->order[j] = kept;
+    }
+}
+
+/* Means of the half's clusters; an empty one lies where nothing is near. */
+static void find_centres(halves *h, int64_t n)
+{
+    memset(h->size, 0, (size_t)h->k * sizeof *h->size);
+    memset(h->centre, 0, (size_t)(h->k * h->dim) * sizeof *h->centre);
+    for (int64_t i = 0; i < n; i++) {
+        h->size[h->label[i]]++;
+        for (int64_t a = 0; a < h->dim; a++)
+            h->centre[h->label[i] * h->dim + a] += h->part[i * h->dim + a];
+    }
+    for (int64_t c = 0; c < h->k; c++)
+        for (int64_t a = 0; a < h->dim; a++)
+            h->centre[c * h->dim + a] /= (double)BASE_MAX(h->size[c], 1);
+}
+
+static int32_t nearest_centre(const halves *h, const double *row)
+{
+    double best = INFINITY;
+    int32_t found = 0;
+    for (int64_t c = 0; c < h->k; c++) {
+        double sum = h->size[c] > 0 ? 0 : INFINITY;
+        for (int64_t a = 0; a < h->dim; a++) {
+            double d = row[a] - h->centre[c * h->dim + a];
+            sum += d * d;
+        }
+        if (sum < best) {
+            best = sum;
+            found = (int32_t)c;
+        }
+    }
+    return found;
+}
+
+static ddsc_status fit_half(ddsc_context *ctx, halves *h, int which)
+{
+    ddsc_status status = DDSC_OK;
+    double inertia;
+    int64_t found, middle = h->n / 2, begin = which ? middle : 0, end = which ? h->n : middle;
+    for (int64_t i = begin; i < end; i++)
+        memcpy(h->part + (i - begin) * h->dim, row_at(h, h->order[i]),
+               (size_t)h->dim * sizeof *h->part);
+    kmeans_problem problem = {
+        .n = end - begin, .dim = h->dim, .rows = h->part, .k = h->k, .restarts = RESTARTS};
+    TRY(kmeans_fit(ctx, h->label, &inertia, &found, &problem));
+    find_centres(h, end - begin);
+    for (int64_t i = 0; i < h->n; i++)
+        h->extended[which][i] = nearest_centre(h, row_at(h, i));
+done:
+    return status;
+}
+
+static double pairs_of(int64_t x)
+{
+    return 0.5 * (double)x * (double)(x - 1);
+}
+
+/* Adjusted Rand index of the two labellings. */
+static double agreement(halves *h)
+{
+    double both = 0, first = 0, second = 0, all = pairs_of(h->n);
+    memset(h->table, 0, (size_t)(h->k * h->k) * sizeof *h->table);
+    for (int64_t i = 0; i < h->n; i++)
+        h->table[h->extended[0][i] * h->k + h->extended[1][i]]++;
+    for (int64_t a = 0; a < h->k; a++) {
+        int64_t row = 0, column = 0;
+        for (int64_t b = 0; b < h->k; b++) {
+            both += pairs_of(h->table[a * h->k + b]);
+            row += h->table[a * h->k + b];
+            column += h->table[b * h->k + a];
+        }
+        first += pairs_of(row);
+        second += pairs_of(column);
+    }
+    double expected = first * second / all, most = (first + second) / 2;
+    return most > expected ? (both - expected) / (most - expected) : 1;
+}
+
+ddsc_status halves_agreement(ddsc_context *ctx, double *result, int64_t n, int64_t dim,
+                             const double *rows, int64_t k)
+{
+    ddsc_status status = DDSC_OK;
+    int64_t stride = (n + MAX_ROWS - 1) / MAX_ROWS;
+    halves h = {.rows = rows, .n = n, .dim = dim, .k = k, .stride = BASE_MAX(stride, 1)};
+    double sum = 0;
+    h.n = (n + h.stride - 1) / h.stride;
+    *result = k == 1 ? 1 : NAN;
+    if (k == 1 || h.n < 2 * k)
+        goto done;
+    TRY(halves_new(ctx, &h));
+    for (uint64_t s = 0; s < N_SPLITS; s++) {
+        rng random = rng_make(ctx_seed(ctx), RNG_HALVES, s);
+        shuffle(&h, &random);
+        TRY(fit_half(ctx, &h, 0));
+        TRY(fit_half(ctx, &h, 1));
+        sum += agreement(&h);
+    }
+    *result = sum / N_SPLITS;
+done:
+    halves_free(ctx, &h);
+    return status;
+}

@@ -1,0 +1,139 @@
+/* The costs of a pair. A small shared support in many dimensions has them in a table; otherwise few
+ * dimensions go by differences and many by products. They are the same bits whoever asks. */
+#include "pairs/sinkhorn.h"
+
+enum { BLOCK_POINTS = 4096, TABLE_BLOCK = 128 };
+
+static const int64_t TABLE_BYTES = (int64_t)64 << 20;
+
+static bool many_dimensions(const measures *m)
+{
+    return m->d > POINTS_MAX_DIRECT;
+}
+
+static bool wants_table(const measures *m)
+{
+    return many_dimensions(m) && measures_is_shared(m) &&
+           m->v <= TABLE_BYTES / (int64_t)sizeof(double) / m->v;
+}
+
+/* ---- opening ---- */
+
+static ddsc_status slots_open(const pair_costs *c, cost_room *r)
+{
+    ddsc_status status = DDSC_OK;
+    int64_t size = cost_panel_room(c->largest, c->m->d);
+    TRY(MEM_ZERO(c->ctx, r->slot, c->side + 1));
+    for (int64_t k = 0; k <= c->side; k++) {
+        TRY(MEM_NEW(c->ctx, r->slot[k].room, size));
+        r->slot[k].item = -1;
+    }
+done:
+    return status;
+}
+
+static ddsc_status room_open(const pair_costs *c, cost_room *r, bool table)
+{
+    ddsc_status status = DDSC_OK;
+    int64_t size = 0;
+    if (!mul_ok(c->largest + SIMD_LANES, c->largest + SIMD_LANES, &size))
+        return ctx_fail(c->ctx, DDSC_ERROR_MEMORY, "an item of %lld points is too large",
+                        (long long)c->largest);
+    TRY(MEM_NEW(c->ctx, r->cost, size));
+    if (many_dimensions(c->m) && !table)
+        return slots_open(c, r);
+    int64_t room = table ? TABLE_BLOCK : c->largest;
+    TRY(points_panel_create(c->ctx, &r->rows, &c->support, room));
+    TRY(points_panel_create(c->ctx, &r->columns, &c->support, room));
+done:
+    return status;
+}
+
+static ddsc_status table_range(void *arg, int64_t begin, int64_t end, int worker)
+{
+    pair_costs *c = arg;
+    cost_room *r = &c->room[worker];
+    int64_t v = c->m->v;
+    points_panel_load(&r->rows, &c->support, end - begin, NULL, begin);
+    for (int64_t q = 0; q < v; q += TABLE_BLOCK) {
+        points_panel_load(&r->columns, &c->support, BASE_MIN(TABLE_BLOCK, v - q), NULL, q);
+        points_distance2(&c->support, &r->rows, &r->columns, c->table + begin * v + q, v);
+    }
+    return DDSC_OK;
+}
+
+ddsc_status pair_costs_open(ddsc_context *ctx, pair_costs *c, const measures *m, int64_t side)
+{
+    ddsc_status status = DDSC_OK;
+    bool table = wants_table(m);
+    *c = (pair_costs){.ctx = ctx, .m = m, .n_workers = parallel_width(ctx)};
+    c->largest = measures_largest_item(m);
+    c->side = BASE_MAX(1, BASE_MIN(side, BLOCK_POINTS / c->largest));
+    TRY(points_open(ctx, &c->support, m->v, m->d, m->support));
+    TRY(MEM_ZERO(ctx, c->room, c->n_workers));
+    for (int w = 0; w < c->n_workers; w++)
+        TRY(room_open(c, &c->room[w], table));
+    if (table) {
+        TRY(MEM_NEW(ctx, c->table, m->v * m->v));
+        TRY(parallel_for(ctx, m->v, TABLE_BLOCK, table_range, c));
+    }
+done:
+    return status;
+}
+
+void pair_costs_close(pair_costs *c)
+{
+    for (int w = 0; c->room && w < c->n_workers; w++) {
+        cost_room *r = &c->room[w];
+        for (int64_t k = 0; r->slot && k <= c->side; k++)
+            mem_free(c->ctx, r->slot[k].room);
+        mem_free(c->ctx, r->slot);
+        points_panel_free(c->ctx, &r->rows);
+        points_panel_free(c->ctx, &r->columns);
+        mem_free(c->ctx, r->cost);
+    }
+    mem_free(c->ctx, c->room);
+    mem_free(c->ctx, c->table);
+    points_close(c->ctx, &c->support);
+}
+
+/* ---- one pair ---- */
+
+static void gather(const pair_costs *c, double *cost, item_view x, item_view y)
+{
+    for (int64_t p = 0; p < x.n; p++) {
+        const double *row = c->table + x.index[p] * c->m->v;
+        for (int64_t q = 0; q < y.n; q++)
+            cost[p * y.n + q] = row[y.index[q]];
+    }
+}
+
+/* An item laid out for products; those of a tile's columns are used again and again. */
+static const cost_panel *panel_of(const pair_costs *c, cost_slot *slot, int64_t i)
+{
+    if (slot->item != i) {
+        item_view x = measures_item(c->m, i);
+        cost_panel_load(&slot->panel, slot->room, &c->support, x.n, x.index);
+        slot->item = i;
+    }
+    return &slot->panel;
+}
+
+const double *pair_costs_get(pair_costs *c, int64_t i, int64_t j, int worker, int64_t *stride)
+{
+    cost_room *r = &c->room[worker];
+    item_view x = measures_item(c->m, i), y = measures_item(c->m, j);
+    *stride = y.n;
+    if (c->table) {
+        gather(c, r->cost, x, y);
+    } else if (r->slot) {
+        const cost_panel *rows = panel_of(c, &r->slot[c->side], i);
+        const cost_panel *columns = panel_of(c, &r->slot[j % c->side], j);
+        cost_panel_cost(&c->support, rows, columns, r->cost, stride);
+    } else {
+        points_panel_load(&r->rows, &c->support, x.n, x.index, 0);
+        points_panel_load(&r->columns, &c->support, y.n, y.index, 0);
+        points_distance2(&c->support, &r->rows, &r->columns, r->cost, y.n);
+    }
+    return r->cost;
+}

@@ -1,0 +1,64 @@
+"""The baselines of `ddsc cluster`."""
+import csv
+import json
+
+import numpy as np
+import pytest
+
+
+@pytest.mark.parametrize("words", [["d2"], ["d2", "--barycenter", "ibp"], ["pd2"], ["kmeans"], ["sc"]])
+def test_three_groups(ddsc, three_groups, tmp_path, words):
+    done = ddsc("cluster", three_groups, "-k", 3, "--method", *words, "-o", tmp_path / "r", "--json")
+    data = json.loads(done.stdout)
+    assert data["scores"]["ami"] == pytest.approx(1) and data["settings"]["method"] == words[0]
+    assert data == json.loads((tmp_path / "r" / "result.json").read_text())
+    assert len(list(csv.reader((tmp_path / "r" / "labels.csv").open()))) == 46
+
+
+@pytest.mark.parametrize("method", ["d2", "pd2"])
+def test_objective(ddsc, three_groups, method):
+    data = json.loads(ddsc("cluster", three_groups, "-k", 4, "--method", method, "--centre-size", 5,
+                           "--restarts", 2, "--json").stdout)
+    values = data["objectives"]
+    assert values == sorted(values, reverse=True) and values[-1] == data["objective"]
+    assert data["centres"]["points"] == 5 and data["centres"]["solved"] <= data["centres"]["pairs"]
+    assert "barycenter" in data["settings"] or method == "pd2"
+
+
+def test_threads_and_seeds(ddsc, three_groups):
+    def run(*words):
+        data = json.loads(ddsc("cluster", three_groups, "-k", 5, "--method", "d2", "--json", *words).stdout)
+        del data["threads"], data["seconds"], data["command"]
+        return data
+
+    assert run("-j", 1) == run("-j", 3)
+    assert run("-s", 1)["objectives"] != run("-s", 2)["objectives"]
+
+
+def test_one_number_of_clusters(ddsc, three_groups):
+    for k in ("2:4", "auto"):
+        assert "needs one number" in ddsc("cluster", three_groups, "-k", k, "--method", "d2", code=2).stderr
+
+
+def test_options_of_other_methods_are_named(ddsc, three_groups):
+    error = ddsc("cluster", three_groups, "-k", 3, "--centre-size", 4, "--barycenter", "ibp",
+                 "--vectors-from", "mean").stderr
+    for option in ("--centre-size", "--barycenter", "--vectors-from"):
+        assert f"{option} has no effect" in error
+
+
+def test_bag_of_words(ddsc, tmp_path):
+    """Words that stand at one place: means tell nothing, histograms everything."""
+    random = np.random.default_rng(0)
+    histograms = np.zeros((30, 12))
+    for i in range(30):
+        histograms[i, random.choice(6, 4, replace=False) + 6 * (i % 2)] = 1
+    support = random.normal(0, 1e-3, (12, 2))
+    np.savez(tmp_path / "bag.npz", histograms=histograms, support=support,
+             labels=np.arange(30) % 2)
+
+    def ami(how):
+        return json.loads(ddsc("cluster", tmp_path / "bag.npz", "-k", 2, "--method", "kmeans",
+                               "--vectors-from", how, "--json").stdout)["scores"]["ami"]
+
+    assert ami("histogram") == pytest.approx(1) == ami("auto") and ami("mean") < 0.9

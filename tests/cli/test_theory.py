@@ -1,0 +1,123 @@
+"""cluster --stability and --truth: the numbers in result.json against plain formulas."""
+import csv
+import json
+
+import numpy as np
+import pytest
+from scipy.io import mmread
+
+from conftest import clouds
+
+
+@pytest.fixture(scope="module")
+def noisy(tmp_path_factory):
+    path = tmp_path_factory.mktemp("data") / "noisy.npz"
+    np.savez(path, **clouds(3, 15, 6, 2, 4, separation=1.0))
+    return path
+
+
+def rows(path):
+    with open(path) as lines:
+        return list(csv.DictReader(lines))
+
+
+def test_separated(ddsc, three_groups, tmp_path):
+    done = ddsc("cluster", three_groups, "-k", 3, "--stability", 4, "-o", tmp_path / "r")
+    assert "stability    ARI 1.000" in done.stdout
+    assert "4 resamples: labels agree" in done.stderr
+    result = json.loads((tmp_path / "r" / "result.json").read_text())
+    found = result["stability"]
+    assert found["resamples"] == len(found["runs"]) == 4 and result["settings"]["stability"] == 4
+    assert found["items_ever_changed"] == 0 and found["worst"]["ari"] == 1
+    assert found["worst"]["sin_theta"] < found["sin_limit"] / 2
+    assert found["worst"]["sin_theta"] <= found["worst"]["direct_bound"]
+    assert found["theorem_vacuous"] is True and found["worst"]["theorem_bound"] is None
+    table = rows(tmp_path / "r" / "stability.csv")
+    assert len(table) == 45 and all(r["changed"] == "0" and r["other"] == "" for r in table)
+    assert result["theory"]["connected"] is True and result["theory"]["theorem_2"]["holds"] is False
+
+
+def test_noisy(ddsc, noisy, three_groups, tmp_path):
+    ddsc("cluster", noisy, "-k", 3, "--stability", 6, "-o", tmp_path / "r", "-q")
+    found = json.loads((tmp_path / "r" / "result.json").read_text())["stability"]
+    calm = json.loads(ddsc("cluster", three_groups, "-k", 3, "--stability", 6, "--json").stdout)
+    assert found["mean"]["ari"] < 0.9 < calm["stability"]["mean"]["ari"]
+    assert found["mean"]["sin_theta"] > calm["stability"]["mean"]["sin_theta"]
+    table = rows(tmp_path / "r" / "stability.csv")
+    changed = [int(r["changed"]) for r in table]
+    assert sum(changed) == sum(r["items_changed"] for r in found["runs"])
+    assert sum(c > 0 for c in changed) == found["items_ever_changed"]
+    assert sum(2 * c > 6 for c in changed) == found["items_often_changed"]
+    for r, c in zip(table, changed):
+        assert float(r["fraction"]) == pytest.approx(c / 6)
+        assert (r["other"] != "") == (c > 0) and r["other"] != r["label"]
+
+
+@pytest.mark.parametrize("metric", ["w2", "sinkhorn", "mmd", "lot"])
+def test_same_bytes(ddsc, noisy, tmp_path, metric):
+    texts = []
+    for threads in (1, 2):
+        out = tmp_path / str(threads)
+        ddsc("cluster", noisy, "-k", 3, "--metric", metric, "--stability", 2, "-o", out, "-q", "-j", threads)
+        result = json.loads((out / "result.json").read_text())
+        for key in ("command", "threads", "seconds"):
+            result.pop(key)
+        texts.append((json.dumps(result), (out / "stability.csv").read_bytes()))
+    assert texts[0] == texts[1]
+
+
+def test_neighbour_sets(ddsc, noisy, tmp_path):
+    """Counts, tolerance and components from graph.mtx by numpy."""
+    from scipy.sparse.csgraph import connected_components
+    ddsc("cluster", noisy, "-k", 3, "--gamma", 0.7, "--tau", 5, "--stability", 1, "-o", tmp_path / "r", "-q")
+    graph = mmread(tmp_path / "r" / "graph.mtx").tocsc()
+    truth = np.load(noisy)["labels"]
+    theory = json.loads((tmp_path / "r" / "result.json").read_text())["theory"]
+    xi, intra_all, inter_all = [], [], []
+    for i in range(len(truth)):
+        listed = graph.indices[graph.indptr[i]:graph.indptr[i + 1]]
+        weight = np.exp(-0.7 * graph.data[graph.indptr[i]:graph.indptr[i + 1]])
+        own = truth[listed] == truth[i]
+        intra_all.append(own.sum())
+        inter_all.append((~own).sum())
+        xi.append(weight[own].min(initial=np.inf if own.any() else 0) - weight[~own].max(initial=0))
+    assert theory["intra_neighbours"] == sum(intra_all) and theory["inter_neighbours"] == sum(inter_all)
+    assert theory["xi"] == pytest.approx(min(xi), rel=1e-9)
+    assert theory["items_with_positive_xi"] == sum(x > 0 for x in xi)
+    assert theory["components"] == connected_components(graph, directed=False)[0]
+    assert theory["classes"] == 3
+    table = rows(tmp_path / "r" / "stability.csv")
+    assert [int(r["intra"]) for r in table] == intra_all and [int(r["inter"]) for r in table] == inter_all
+    assert np.allclose([float(r["xi"]) for r in table], xi)
+
+
+def test_dropped_rows(ddsc, with_empty, tmp_path):
+    ddsc("cluster", with_empty, "-k", 2, "--on-empty", "drop", "--stability", 2, "-o", tmp_path / "r", "-q")
+    table = rows(tmp_path / "r" / "stability.csv")
+    assert len(table) == 24 and [r["label"] for r in table].count("-1") == 2
+    assert table[0]["changed"] == "" and table[7]["changed"] == "" and table[1]["changed"] == "0"
+    assert table[7]["intra"] == "" and table[8]["intra"] != ""
+
+
+def test_precomputed_has_theory(ddsc, three_groups, tmp_path):
+    ddsc("distance", three_groups, "-o", tmp_path / "d.npy", "-q")
+    np.savetxt(tmp_path / "t.txt", np.load(three_groups)["labels"], fmt="%d")
+    found = json.loads(ddsc("cluster", tmp_path / "d.npy", "--precomputed", "-k", 3, "--truth",
+                            tmp_path / "t.txt", "--json").stdout)
+    assert found["theory"]["connected"] is True and found["theory"]["inter_neighbours"] == 0
+
+
+def test_no_leftovers(ddsc, three_groups, tmp_path):
+    """A later run without --stability takes the old file away."""
+    ddsc("cluster", three_groups, "-k", 3, "--stability", 1, "-o", tmp_path / "r", "-q")
+    ddsc("cluster", three_groups, "-k", 3, "-o", tmp_path / "r", "-q", "--force")
+    assert not (tmp_path / "r" / "stability.csv").exists()
+
+
+def test_refusals(ddsc, three_groups, tmp_path):
+    assert "0" in ddsc("cluster", three_groups, "-k", 3, "--stability", 0, code=2).stderr
+    ddsc("distance", three_groups, "-o", tmp_path / "d.npy", "-q")
+    assert "--precomputed" in ddsc("cluster", tmp_path / "d.npy", "--precomputed", "-k", 3,
+                                   "--stability", 2, code=2).stderr
+    assert "baseline" in ddsc("cluster", three_groups, "-k", 3, "--method", "sc", "--stability", 2,
+                              code=2).stderr
