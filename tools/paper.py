@@ -63,10 +63,10 @@ PAPER_SAMPLE = {.9: (.776, .588), .8: (.713, .448), .7: (.778, .587), .6: (.772,
 
 FULL = {"runs": 5, "per_class": 100, "texts": TEXTS, "images": IMAGES, "ks": tuple(KS),
         "taus": (5, 10, 20, 40), "epsilons": {"text": (1, 2, 5, 10), "image": (5, 10)},
-        "fractions": tuple(PAPER_SAMPLE), "again": 3, "sinkhorn_default": True}
+        "fractions": tuple(PAPER_SAMPLE), "again": 3}
 QUICK = {"runs": 2, "per_class": 15, "texts": ("bbcsport",), "images": ("mnist",), "ks": (5, 10),
          "taus": (10, 20), "epsilons": {"text": (5,), "image": (10,)}, "fractions": (.9, .5, .1),
-         "again": 1, "sinkhorn_default": True}
+         "again": 1}
 
 
 class Bench:
@@ -371,7 +371,7 @@ def time_table(seconds, names):
     heads = ["method"] + [h for n in names for h in (f"{TITLE[n]}, paper", "ddsc")]
     return ["## Running time (seconds)", "",
             "ddsc: CPU seconds of one whole run with default settings on one thread (d2: mean over K, one start, "
-            "settings as below).", "", *table(heads, rows), ""]
+            "settings as above).", "", *table(heads, rows), ""]
 
 
 def sample_table(bench, option, title, paper):
