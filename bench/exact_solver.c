@@ -1,4 +1,4 @@
-/* Times the exact solver on the problems of a file (written by exact_solver.py) and prints, for
+/* Times the exact solver on the problems of a file (written by exact.py) and prints, for
  * each, the seconds of thread CPU time (best of five batches of REPEATS), value, gap and pivots:
  * first for a bare cost matrix, then for points. exact_solver PROBLEMS REPEATS */
 #include <inttypes.h>

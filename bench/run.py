@@ -11,7 +11,7 @@ def main():
     words = sys.argv[1:]
     options = words[words.index("--") + 1:] if "--" in words else []
     names = words[: words.index("--")] if "--" in words else words
-    known = sorted(f[:-3] for f in os.listdir(HERE) if f.endswith(".py") and f != "run.py")
+    known = sorted(f[:-3] for f in os.listdir(HERE) if f.endswith(".py") and f not in ("run.py", "common.py"))
     for name in names:
         if name not in known:
             sys.exit(f"bench: no '{name}'; there are {', '.join(known)}")

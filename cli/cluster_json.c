@@ -78,6 +78,7 @@ json_t *cluster_settings_json(const cluster_result *r)
     json_put_text(root, "exact_graph",
                   choice_name(choices_exact_graph, (int)set->graph.exact_graph));
     json_put_real(root, "sample", set->graph.sample);
+    json_put_real(root, "sample_columns", set->graph.sample_columns);
     put_gamma(root, set);
     json_put_bool(root, "paper", set->paper);
     json_put_real(root, "min_cluster", set->min_cluster);
@@ -223,7 +224,9 @@ json_t *cluster_json(const cluster_result *r, bool with_labels)
         json_put_real(root, "inertia", r->inertia);
     put_certificates(root, r);
     if (uses_metric(r)) {
-        json_put_pairs(json_put_object(root, "pairs"), &r->view.pairs);
+        json_t *pairs = json_put_object(root, "pairs");
+        json_put_pairs(pairs, &r->view.pairs);
+        json_put_columns(pairs, r->view.graph);
         json_put_approximation(root, &r->s->opt, &r->view.pairs);
     }
     if (r->truth_name) {

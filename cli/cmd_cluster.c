@@ -5,14 +5,18 @@
 #include <unistd.h>
 
 #include "cluster.h"
+#include "estimate.h"
 #include "options.h"
 
 static bool run_ddsc(cluster_result *r, int *code)
 {
     session *s = r->s;
+    estimate_announce(s, &r->in);
     return session_resume(s, code) &&
            session_ok(s, ddsc_cluster_run(s->ctx, &r->clustering, r->in.measures, &s->opt.cluster),
-                      code);
+                      code) &&
+           session_ok(s, ddsc_context_set_resume(s->ctx, NULL, NULL),
+                      code); /* other items follow */
 }
 
 static bool run_graph(cluster_result *r, double began, int *code)
@@ -252,6 +256,8 @@ static int run(session *s)
     input_warn_unused(s);
     if (s->opt.restarts)
         s->opt.cluster.kmeans_restarts = s->opt.restarts;
+    if (s->opt.dry_run)
+        return estimate_dry_run(s);
     if (compute(&r, &code)) {
         r.total_s = cli_now() - began;
         if (session_interrupted()) {

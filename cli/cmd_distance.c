@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "estimate.h"
 #include "options.h"
 #include "report.h"
 
@@ -117,9 +118,13 @@ static int run(session *s)
     if (!output_check_binary(s, &code) || !output_check_file(s, o->output, &code))
         return code;
     input_warn_unused(s);
+    if (o->dry_run)
+        return estimate_dry_run(s);
     if (!input_open(s, &in, &code))
         return code;
     matrix = take_room(s, in.view.n_rows, &code);
+    if (matrix)
+        estimate_announce(s, &in);
     if (!matrix || !session_resume(s, &code) ||
         !session_ok(s,
                     ddsc_distance_run(s->ctx, matrix, &stats, in.measures, &o->cluster.metric,

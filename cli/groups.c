@@ -222,6 +222,12 @@ static const option_spec graph_options[] = {
      .parse = value_sample,
      .argument = "P",
      .help = "compute only a random fraction P of the pairs (default: 1)"},
+    {.name = "sample-columns",
+     .kind = OPTION_OTHER,
+     .parse = value_sample_columns,
+     .argument = "P",
+     .help = "compute only the distances from a random fraction P of the items to all, and "
+             "approximate the others from them (Nystrom)"},
     END};
 const option_group group_graph = {"Neighbour graph", graph_options};
 
@@ -447,6 +453,11 @@ static const option_spec resume_options[] = {
      .argument = "DIR",
      .help = "keep solved pairs in DIR; the same command takes up a run that was stopped or "
              "killed where it was"},
+    {.name = "dry-run",
+     .letter = 'n',
+     .kind = OPTION_FLAG,
+     .offset = AT(dry_run),
+     .help = "read the input, try a few items, and say what would be done and what it would take"},
     END};
 const option_group group_resume = {"Long runs", resume_options};
 

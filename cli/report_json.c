@@ -151,6 +151,17 @@ void json_put_resumed(json_t *object, const session *s)
         json_put_count(object, "resumed", ddsc_context_get_resumed(s->ctx));
 }
 
+void json_put_columns(json_t *object, const ddsc_graph *graph)
+{
+    int64_t n;
+    double error;
+    ddsc_graph_get_columns(graph, &n, &error);
+    if (n == 0)
+        return;
+    json_put_count(object, "columns", n);
+    json_put_real(object, "columns_error", error);
+}
+
 static void put_sinkhorn(json_t *object, const ddsc_metric_settings *m)
 {
     json_put_real(object, "epsilon", m->epsilon);

@@ -21,7 +21,9 @@ void ctx_enter(ddsc_context *ctx);
  */
 ddsc_status ctx_fail(ddsc_context *ctx, ddsc_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-bool ctx_cancelled(ddsc_context *ctx); /* sticky within a call; safe from any thread */
+/* Sticky within a call; safe from any thread. On the calling thread the user is asked, now and
+ * then: work of more than some milliseconds should look here. */
+bool ctx_cancelled(ddsc_context *ctx);
 uint64_t ctx_seed(const ddsc_context *ctx);
 
 /* `TRY(call)`: on an error jump to `done`; needs a local `ddsc_status status`. Positive statuses

@@ -154,7 +154,8 @@ ddsc_status ddsc_context_set_resume(ddsc_context *ctx, const char *folder, const
     mem_free(ctx, ctx->resume_settings);
     ctx->resume_folder = own_folder;
     ctx->resume_settings = own_settings;
-    atomic_store(&ctx->resumed, 0);
+    if (folder)
+        atomic_store(&ctx->resumed, 0);
     own_folder = own_settings = NULL;
 done:
     mem_free(ctx, own_folder);
@@ -193,6 +194,8 @@ void ctx_enter(ddsc_context *ctx)
     atomic_store(&ctx->message_state, 0);
     atomic_store(&ctx->cancelled, 0);
     ctx->stage = NULL;
+    ctx->caller = pthread_self();
+    ctx->last_asked = 0;
 }
 
 ddsc_status ctx_fail(ddsc_context *ctx, ddsc_status status, const char *format, ...)
@@ -208,8 +211,19 @@ ddsc_status ctx_fail(ddsc_context *ctx, ddsc_status status, const char *format, 
     return status;
 }
 
+/* Long solves ask often; the user's callback is asked every so many seconds. */
+static const double ASK_EVERY = 0.02;
+
 bool ctx_cancelled(ddsc_context *ctx)
 {
+    if (ctx->set.cancel && pthread_equal(ctx->caller, pthread_self())) {
+        double now = clock_seconds();
+        if (now - ctx->last_asked >= ASK_EVERY) {
+            ctx->last_asked = now;
+            if (ctx->set.cancel(ctx->set.cancel_user))
+                atomic_store(&ctx->cancelled, 1);
+        }
+    }
     return atomic_load_explicit(&ctx->cancelled, memory_order_relaxed) != 0;
 }
 

@@ -21,7 +21,7 @@ enum {
 static const double START_LIMIT = 200; /* of a starting exponent */
 static const double SUM_LIMIT = 1e120; /* with sums and scalings within, no product is lost */
 /* The two axes' worth of cost over epsilon: beyond, the dense solver has the better formulas. */
-static const double LARGE_EPSILON = 100, SMALL_EPSILON = 1e-4;
+static const double LARGE_EPSILON = 100, SMALL_EPSILON = 3e-4;
 
 /* One end of a pair, over its box. */
 typedef struct grid_end {

@@ -47,9 +47,6 @@ static ddsc_status w2_open(void **state, const pair_job *job, ddsc_pair_stats *s
     s->starts = refine_starts(job->m);
     if (s->starts)
         TRY(refine_make(job->ctx, &s->refined, job->m));
-    /* Cuts are cheaper than refined bounds, but where there are those they add too little. */
-    if (!refine_applies(job->m) && measures_is_shared(job->m) && job->m->v <= CUT_MAX_SUPPORT)
-        TRY(cut_table_make(job->ctx, &s->cuts, job->m));
     *state = s;
     s = NULL;
 done:
@@ -57,12 +54,14 @@ done:
     return status;
 }
 
-/* Small sets get small tiles, so that many threads find work. */
+/* Small sets get small tiles, so that many threads find work. Pairs whose costs are made ahead take
+ * microseconds, and share the more the larger the tile. */
 static void w2_plan(const void *state, pair_plan *plan)
 {
     const w2 *s = state;
-    int64_t side = exact_ahead_applies(s->m) ? W2_SIDE_AHEAD : W2_SIDE;
-    plan->tile_side = BASE_MAX(1, BASE_MIN(side, s->m->n / 32));
+    bool ahead = exact_ahead_applies(s->m);
+    int64_t side = ahead ? W2_SIDE_AHEAD : W2_SIDE, least_blocks = ahead ? 8 : 32;
+    plan->tile_side = BASE_MAX(1, BASE_MIN(side, s->m->n / least_blocks));
 }
 
 static ddsc_status solve_pair(w2 *s, int worker, int64_t i, int64_t j, double *d2,
@@ -115,11 +114,17 @@ static bool w2_cut(void *state, int worker, int side, pair_cut *cut)
     return true;
 }
 
+/* A search begins. Cuts are cheaper than refined bounds, but where there are those they add too
+ * little. */
 static ddsc_status w2_refine_open(void *state, bool *offered)
 {
     w2 *s = state;
     *offered = refine_applies(s->m);
-    return *offered && !s->refined ? refine_make(s->ctx, &s->refined, s->m) : DDSC_OK;
+    if (*offered)
+        return s->refined ? DDSC_OK : refine_make(s->ctx, &s->refined, s->m);
+    if (measures_is_shared(s->m) && s->m->v <= CUT_MAX_SUPPORT)
+        return cut_table_make(s->ctx, &s->cuts, s->m);
+    return DDSC_OK;
 }
 
 static double w2_refine(void *state, int64_t i, int64_t j, double enough, int worker)

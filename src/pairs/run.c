@@ -4,6 +4,7 @@
 
 #include "graph/graph.h"
 #include "pairs/journal.h"
+#include "pairs/columns.h"
 #include "pairs/pairs.h"
 #include "pairs/screen.h"
 
@@ -122,6 +123,38 @@ done:
     return session_close(&s, status);
 }
 
+ddsc_status ddsc_cross_run(ddsc_context *context, double *out, ddsc_pair_stats *stats,
+                           const ddsc_measures *rows, const ddsc_measures *columns,
+                           const ddsc_metric_settings *settings, int squared)
+{
+    ddsc_status status = DDSC_OK;
+    session s = {0};
+    measures *joint = NULL;
+    if (!context)
+        return DDSC_ERROR_ARGUMENT;
+    ctx_enter(context);
+    if (!out || !rows || !columns)
+        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_cross_run: %s is NULL",
+                        out ? (rows ? "columns" : "rows") : "out");
+    if (rows->d != columns->d)
+        return ctx_fail(context, DDSC_ERROR_INPUT,
+                        "the items of the rows have points of %lld coordinates, those of the "
+                        "columns of %lld",
+                        (long long)rows->d, (long long)columns->d);
+    TRY(metric_settings_take(context, &s.set, settings));
+    TRY(measures_join(context, &joint, columns, rows));
+    TRY(session_open(context, &s, joint, NULL));
+    TRY(matrix_fill_across(context, out, &s.stats, columns->n, joint->n, s.backend, s.state,
+                           squared != 0));
+    status = session_verdict(context, &s, status);
+    if (stats)
+        *stats = s.stats;
+done:
+    status = session_close(&s, status);
+    ddsc_measures_destroy(joint);
+    return status;
+}
+
 /* Exact pruning needs lower bounds from the metric. */
 ddsc_status search_check(ddsc_context *ctx, const ddsc_graph_settings *set, const char *name)
 {
@@ -176,6 +209,22 @@ static ddsc_status session_search(ddsc_context *ctx, ddsc_graph **graph, session
     return search_run(ctx, graph, &s->stats, m->n, backend, state, set);
 }
 
+/* Whole columns of the matrix, the rest by the Nystrom method. */
+static ddsc_status session_columns(ddsc_context *ctx, ddsc_graph **graph, session *s,
+                                   const measures *m, const ddsc_graph_settings *set)
+{
+    ddsc_status status = DDSC_OK;
+    column_set c = {0};
+    s->start = clock_seconds();
+    s->backend = backend_for(&s->set);
+    TRY(columns_draw(ctx, &c, m->n, set->sample_columns));
+    TRY(columns_fill(ctx, &c, &s->stats, m, &s->set));
+    TRY(columns_search(ctx, graph, &c, set));
+done:
+    columns_free(ctx, &c);
+    return status;
+}
+
 ddsc_status neighbors_make(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *stats,
                            const measures *m, const ddsc_metric_settings *metric,
                            const ddsc_graph_settings *settings)
@@ -189,10 +238,14 @@ ddsc_status neighbors_make(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stat
     const pair_backend *backend = backend_for(&s.set);
     if (!backend->pruning && !backend->screen)
         TRY(search_check(ctx, &set, backend->name));
-    snprintf(what, sizeof what, "of the graph, tau %" PRId64 ", search %d, sample %.17g",
-             tau_used(m->n, &set), (int)set.exact_graph, set.sample);
-    TRY(session_open(ctx, &s, m, what));
-    TRY(session_search(ctx, graph, &s, m, &set));
+    if (set.sample_columns < 1 && m->n > 1) {
+        TRY(session_columns(ctx, graph, &s, m, &set));
+    } else {
+        snprintf(what, sizeof what, "of the graph, tau %" PRId64 ", search %d, sample %.17g",
+                 tau_used(m->n, &set), (int)set.exact_graph, set.sample);
+        TRY(session_open(ctx, &s, m, what));
+        TRY(session_search(ctx, graph, &s, m, &set));
+    }
     status = session_verdict(ctx, &s, status);
     if (stats)
         *stats = s.stats;
@@ -255,6 +308,9 @@ ddsc_status ddsc_graph_create_from_vectors(ddsc_context *context, ddsc_graph **g
         return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_graph_create_from_vectors: %s is NULL",
                         graph ? "vectors" : "graph");
     TRY(graph_settings_take(context, &set, settings));
+    if (set.sample_columns < 1)
+        TRY(ctx_fail(context, DDSC_ERROR_ARGUMENT,
+                     "sample_columns = %g: vectors have coordinates already", set.sample_columns));
     TRY(vectors_open(context, &state, n, dim, vectors));
     TRY(search_run(context, graph, &stats, n, &backend_vectors, state, &set));
 done:

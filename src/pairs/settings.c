@@ -31,8 +31,19 @@ void ddsc_graph_settings_init(ddsc_graph_settings *settings)
 {
     if (!settings)
         return;
-    *settings = (ddsc_graph_settings){
-        .struct_size = sizeof *settings, .exact_graph = DDSC_GRAPH_AUTO, .sample = 1.0};
+    *settings = (ddsc_graph_settings){.struct_size = sizeof *settings,
+                                      .exact_graph = DDSC_GRAPH_AUTO,
+                                      .sample = 1.0,
+                                      .sample_columns = 1.0};
+}
+
+int64_t ddsc_graph_get_tau(int64_t n, const ddsc_graph_settings *settings)
+{
+    ddsc_graph_settings own;
+    ddsc_graph_settings_init(&own);
+    if (settings && settings->struct_size > 0 && settings->struct_size <= sizeof own)
+        memcpy(&own, settings, settings->struct_size);
+    return n < 1 || own.tau < 0 ? 0 : tau_used(n, &own);
 }
 
 static ddsc_status bad_number(ddsc_context *ctx, const char *field, double value, const char *rule)
@@ -135,6 +146,12 @@ ddsc_status graph_settings_check(ddsc_context *ctx, const ddsc_graph_settings *s
         return bad_integer(ctx, "tau", s->tau, "0 (chosen from the number of items) or positive");
     if (!(s->sample > 0 && s->sample <= 1))
         return bad_number(ctx, "sample", s->sample, "above 0 and at most 1");
+    if (!(s->sample_columns > 0 && s->sample_columns <= 1))
+        return bad_number(ctx, "sample_columns", s->sample_columns, "above 0 and at most 1");
+    if (s->sample < 1 && s->sample_columns < 1)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "sample = %g and sample_columns = %g: only one of them may be below 1",
+                        s->sample, s->sample_columns);
     return check_choice(ctx, "exact_graph", (int64_t)s->exact_graph, DDSC_GRAPH_PRUNED);
 }
 
