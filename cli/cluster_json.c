@@ -77,6 +77,7 @@ json_t *cluster_settings_json(const cluster_result *r)
     json_put_count_or_auto(root, "tau", set->graph.tau);
     json_put_text(root, "exact_graph",
                   choice_name(choices_exact_graph, (int)set->graph.exact_graph));
+    json_put_text(root, "neighbors", choice_name(choices_neighbors, (int)set->graph.neighbors));
     json_put_real(root, "sample", set->graph.sample);
     json_put_real(root, "sample_columns", set->graph.sample_columns);
     put_gamma(root, set);

@@ -34,6 +34,10 @@ const option_choice choices_vectors[] = {{"auto", DDSC_VECTORS_AUTO},
                                          {"histogram", DDSC_VECTORS_HISTOGRAM},
                                          {"mean", DDSC_VECTORS_MEAN},
                                          {NULL, 0}};
+const option_choice choices_neighbors[] = {{"auto", DDSC_NEIGHBORS_AUTO},
+                                           {"exact", DDSC_NEIGHBORS_EXACT},
+                                           {"approximate", DDSC_NEIGHBORS_APPROXIMATE},
+                                           {NULL, 0}};
 const option_choice choices_on_empty[] = {
     {"error", DDSC_EMPTY_ERROR}, {"drop", DDSC_EMPTY_DROP}, {NULL, 0}};
 static const option_choice choices_progress[] = {{"auto", PROGRESS_AUTO},
@@ -217,6 +221,12 @@ static const option_spec graph_options[] = {
      .offset = AT(cluster.graph.exact_graph),
      .choices = choices_exact_graph,
      .help = "compute every pair, or skip those that bounds rule out; the graph is the same"},
+    {.name = "neighbors",
+     .kind = OPTION_CHOICE,
+     .offset = AT(cluster.graph.neighbors),
+     .choices = choices_neighbors,
+     .help = "exact up to 100,000 items (auto), always, or approximate: candidates ranked by the "
+             "metric, with the share of true neighbours found measured and reported"},
     {.name = "sample",
      .kind = OPTION_OTHER,
      .parse = value_sample,

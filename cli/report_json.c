@@ -121,6 +121,11 @@ void json_put_pairs(json_t *object, const ddsc_pair_stats *pairs)
     json_put_count(object, "clamped", pairs->n_clamped);
     json_put_count(object, "iterations", pairs->n_iterations);
     json_put_real(object, "max_gap", pairs->max_gap);
+    json_put_text(object, "search", pairs->n_recall_rows > 0 ? "approximate" : "exact");
+    if (pairs->n_recall_rows > 0) {
+        json_put_real(object, "recall", pairs->recall);
+        json_put_count(object, "recall_rows", pairs->n_recall_rows);
+    }
 }
 
 /* How far an approximate metric is from the exact one, as measured on a sample of pairs. */

@@ -419,6 +419,12 @@ typedef enum ddsc_exact_graph {
     DDSC_GRAPH_PRUNED
 } ddsc_exact_graph;
 
+typedef enum ddsc_neighbors {
+    DDSC_NEIGHBORS_AUTO = 0,   /* exact up to 100,000 items */
+    DDSC_NEIGHBORS_EXACT,      /* every neighbour is the right one */
+    DDSC_NEIGHBORS_APPROXIMATE /* candidates by NN-descent, ranked by the metric; recall measured */
+} ddsc_neighbors;
+
 typedef struct ddsc_graph_settings {
     size_t struct_size;
     int64_t tau; /* 0: max(10, ceil(log2 N)), at most max(3, N/8), below N */
@@ -426,6 +432,7 @@ typedef struct ddsc_graph_settings {
     double sample;         /* fraction of the pairs that is known, 1: all */
     double sample_columns; /* fraction of the items whose distances to all are computed, the others
                               being approximated from them (Nystrom); 1: all */
+    ddsc_neighbors neighbors;
 } ddsc_graph_settings;
 
 DDSC_API void ddsc_graph_settings_init(ddsc_graph_settings *settings);
@@ -893,7 +900,7 @@ DDSC_API void ddsc_d2_get_view(const ddsc_d2 *d2, ddsc_d2_view *view);
  * NULL) is what else must not change. folder NULL: keep nothing. */
 DDSC_API ddsc_status ddsc_context_set_resume(ddsc_context *context, const char *folder,
                                              const char *settings);
-/* Pairs taken from the folder since it was set. */
+/* Pairs taken from a folder since the last one was set. */
 DDSC_API int64_t ddsc_context_get_resumed(const ddsc_context *context);
 
 #ifdef __cplusplus

@@ -6,7 +6,7 @@
 #include "cluster/cluster.h"
 #include "linalg/linalg.h"
 
-enum { PIECE_MIN = 1024, PIECE_WORK = 1 << 22, DRAWS_MAX = 16 };
+enum { PIECE_MIN = 1024, PIECE_WORK = 1 << 22, DRAWS_MAX = 16, CHUNK_ROWS = 64 };
 
 typedef struct spread {
     const kmeans_problem *p;
@@ -14,6 +14,7 @@ typedef struct spread {
     double *d2; /* of each row to the nearest centre so far */
     int64_t drawn[DRAWS_MAX];
     int n_draws;
+    double *rows;    /* n_draws x dim: the rows drawn, side by side */
     double *partial; /* pieces x DRAWS_MAX: what would be left after each draw */
 } spread;
 
@@ -25,11 +26,14 @@ static ddsc_status try_draws(void *arg, int64_t begin, int64_t end, int worker)
     double *sum = s->partial + begin / s->piece_rows * DRAWS_MAX;
     (void)worker;
     memset(sum, 0, DRAWS_MAX * sizeof *sum);
-    for (int64_t i = begin; i < end; i++)
-        for (int t = 0; t < s->n_draws; t++) {
-            double d = la_distance2(dim, s->p->rows + i * dim, s->p->rows + s->drawn[t] * dim);
-            sum[t] += fmin(d, s->d2[i]);
-        }
+    for (int64_t first = begin; first < end; first += CHUNK_ROWS) {
+        double d2[CHUNK_ROWS * DRAWS_MAX];
+        int64_t n = BASE_MIN(CHUNK_ROWS, end - first);
+        la_differences(n, s->n_draws, dim, s->p->rows + first * dim, s->rows, d2, DRAWS_MAX);
+        for (int64_t i = 0; i < n; i++)
+            for (int t = 0; t < s->n_draws; t++)
+                sum[t] += fmin(d2[i * DRAWS_MAX + t], s->d2[first + i]);
+    }
     return DDSC_OK;
 }
 
@@ -41,10 +45,14 @@ static ddsc_status take_draw(void *arg, int64_t begin, int64_t end, int worker)
     double *sum = s->partial + begin / s->piece_rows * DRAWS_MAX;
     (void)worker;
     *sum = 0;
-    for (int64_t i = begin; i < end; i++) {
-        double d = la_distance2(dim, s->p->rows + i * dim, s->p->rows + s->drawn[0] * dim);
-        s->d2[i] = fmin(d, s->d2[i]);
-        *sum += s->d2[i];
+    for (int64_t first = begin; first < end; first += CHUNK_ROWS) {
+        double d2[CHUNK_ROWS];
+        int64_t n = BASE_MIN(CHUNK_ROWS, end - first);
+        la_differences(n, 1, dim, s->p->rows + first * dim, s->p->rows + s->drawn[0] * dim, d2, 1);
+        for (int64_t i = 0; i < n; i++) {
+            s->d2[first + i] = fmin(d2[i], s->d2[first + i]);
+            *sum += s->d2[first + i];
+        }
     }
     return DDSC_OK;
 }
@@ -85,6 +93,9 @@ static ddsc_status next_centre(ddsc_context *ctx, spread *s, double total, rng *
     for (int t = 0; t < s->n_draws; t++)
         s->drawn[t] = draw_row(s, total, r);
     if (s->n_draws > 1) {
+        for (int t = 0; t < s->n_draws; t++)
+            memcpy(s->rows + t * s->p->dim, s->p->rows + s->drawn[t] * s->p->dim,
+                   (size_t)s->p->dim * sizeof *s->rows);
         TRY(parallel_for(ctx, s->p->n, s->piece_rows, try_draws, s));
         double least = INFINITY;
         int64_t best = s->drawn[0];
@@ -112,6 +123,7 @@ ddsc_status kmeans_start(ddsc_context *ctx, double *centres, int64_t *n_centres,
     s.n_draws = (int)fmin(DRAWS_MAX, 2 + floor(log((double)problem->k)));
     s.piece_rows = BASE_MAX(PIECE_MIN, PIECE_WORK / (2 * dim * s.n_draws));
     TRY(MEM_NEW(ctx, s.d2, n));
+    TRY(MEM_NEW(ctx, s.rows, DRAWS_MAX * dim));
     TRY(MEM_NEW(ctx, s.partial, (n / s.piece_rows + 1) * DRAWS_MAX));
     for (int64_t i = 0; i < n; i++)
         s.d2[i] = INFINITY;
@@ -127,6 +139,7 @@ ddsc_status kmeans_start(ddsc_context *ctx, double *centres, int64_t *n_centres,
     }
 done:
     mem_free(ctx, s.partial);
+    mem_free(ctx, s.rows);
     mem_free(ctx, s.d2);
     return status;
 }

@@ -97,6 +97,18 @@ void nearest_take(nearest *near, int64_t item, int64_t other, double d2)
     spin_unlock(&near->lock[item]);
 }
 
+void nearest_take_once(nearest *near, int64_t item, int64_t other, double d2)
+{
+    const int32_t *held = near->graph->index + item * near->graph->tau;
+    bool known = false;
+    spin_lock(&near->lock[item]);
+    for (int64_t k = 0; k < near->count[item]; k++)
+        known |= held[k] == (int32_t)other;
+    if (!known)
+        heap_take(near, item, other, d2);
+    spin_unlock(&near->lock[item]);
+}
+
 /* Heap sort: the worst goes to the end, again and again. */
 static ddsc_status sort_lists(void *arg, int64_t begin, int64_t end, int worker)
 {
@@ -110,6 +122,26 @@ static ddsc_status sort_lists(void *arg, int64_t begin, int64_t end, int worker)
         }
     }
     return DDSC_OK;
+}
+
+static ddsc_status reverse_lists(void *arg, int64_t begin, int64_t end, int worker)
+{
+    nearest *near = arg;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++) {
+        heap h = heap_of(near, i);
+        for (int64_t low = 0, high = near->count[i] - 1; low < high; low++, high--)
+            swap(h, low, high);
+    }
+    return DDSC_OK;
+}
+
+ddsc_status nearest_sort(ddsc_context *ctx, nearest *near)
+{
+    ddsc_status status = parallel_for(ctx, near->graph->n, 256, sort_lists, near);
+    if (status >= 0)
+        status = parallel_for(ctx, near->graph->n, 256, reverse_lists, near);
+    return status;
 }
 
 /* Close the gaps that short lists leave. */

@@ -211,6 +211,17 @@ static inline void nearest_offer(nearest *near, int64_t item, int64_t other, dou
     if (d2 <= limit)
         nearest_take(near, item, other, d2);
 }
+/* The same where a pair may come more than once. */
+void nearest_take_once(nearest *near, int64_t item, int64_t other, double d2);
+static inline void nearest_offer_once(nearest *near, int64_t item, int64_t other, double d2)
+{
+    double limit;
+    __atomic_load(&near->limit[item], &limit, __ATOMIC_RELAXED);
+    if (d2 <= limit)
+        nearest_take_once(near, item, other, d2);
+}
+/* Heaps in an order that depends on what they hold alone: worst first. They stay heaps. */
+ddsc_status nearest_sort(ddsc_context *ctx, nearest *near);
 /* Sort the lists and hand over the graph; the rest of `near` is freed by nearest_free. */
 ddsc_status nearest_finish(ddsc_context *ctx, nearest *near, ddsc_graph **graph);
 void nearest_free(ddsc_context *ctx, nearest *near);

@@ -87,6 +87,12 @@ static ddsc_status resumed_prepare(void *state, int64_t j0, int64_t j1)
     return r->inner->prepare ? r->inner->prepare(r->state, j0, j1) : DDSC_OK;
 }
 
+static ddsc_status resumed_screen(void *state, struct pair_screen *screen)
+{
+    const resumed *r = state;
+    return r->inner->screen(r->state, screen);
+}
+
 static bool resumed_cut(void *state, int worker, int side, pair_cut *cut)
 {
     const resumed *r = state;
@@ -114,7 +120,7 @@ static void fill_tables(resumed *r)
     r->table.tile = resumed_tile;
     r->table.plan = resumed_plan;
     r->table.prepare = resumed_prepare;
-    r->table.screen = NULL; /* it would not go through the tiles */
+    r->table.screen = r->inner->screen ? resumed_screen : NULL;
     if (!r->inner->pruning)
         return;
     r->pruning = *r->inner->pruning;
@@ -192,7 +198,7 @@ ddsc_status manifest_make(ddsc_context *ctx, char **text, const measures *m,
              "epsilon %.17g%s, value %d, tolerance %.17g, iterations %" PRId64 "\n"
              "kernel %d, bandwidth rule %d %.17g, estimator %d\n"
              "reference rule %d, size %" PRId64 ", xxh64 %016" PRIx64 "\n"
-             "pivots %" PRId64 "\n"
+             "pivots %" PRId64 ", features %" PRId64 ", components %" PRId64 "\n"
              "pairs %s\n"
              "settings %s\n",
              ddsc_version(), m->n, m->nnz, m->d, hash_measures(m), ctx_seed(ctx),
@@ -200,6 +206,7 @@ ddsc_status manifest_make(ddsc_context *ctx, char **text, const measures *m,
              (int)set->sinkhorn_value, set->sinkhorn_tolerance, set->sinkhorn_max_iterations,
              (int)set->mmd_kernel, (int)set->bandwidth_rule, set->bandwidth,
              (int)set->mmd_estimator, (int)set->reference_rule, set->reference_size,
-             reference ? hash_measures(reference) : 0, set->w2_max_pivots, what, line);
+             reference ? hash_measures(reference) : 0, set->w2_max_pivots, set->mmd_features,
+             set->lot_components, what, line);
     return DDSC_OK;
 }

@@ -152,6 +152,13 @@ ddsc_status graph_settings_check(ddsc_context *ctx, const ddsc_graph_settings *s
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
                         "sample = %g and sample_columns = %g: only one of them may be below 1",
                         s->sample, s->sample_columns);
+    if (s->neighbors == DDSC_NEIGHBORS_APPROXIMATE && s->sample < 1)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "neighbors = approximate does not go with sample = %g", s->sample);
+    ddsc_status status =
+        check_choice(ctx, "neighbors", (int64_t)s->neighbors, DDSC_NEIGHBORS_APPROXIMATE);
+    if (status < 0)
+        return status;
     return check_choice(ctx, "exact_graph", (int64_t)s->exact_graph, DDSC_GRAPH_PRUNED);
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/graph.h"
 #include "linalg/linalg.h"
 #include "ot/ot.h"
 #include "support.h"
@@ -252,6 +253,100 @@ static void test_reduction(void **state)
     ddsc_context_destroy(ctx);
 }
 
+/* ---- approximate neighbours ---- */
+
+static ddsc_graph *neighbors_of(ddsc_context *ctx, const measures *m,
+                                const ddsc_metric_settings *set, ddsc_neighbors how,
+                                ddsc_pair_stats *stats)
+{
+    ddsc_graph_settings graph_set;
+    ddsc_graph *graph = NULL;
+    ddsc_graph_settings_init(&graph_set);
+    graph_set.tau = 8;
+    graph_set.neighbors = how;
+    assert_int_equal(ddsc_neighbors_run(ctx, &graph, stats, m, set, &graph_set), DDSC_OK);
+    return graph;
+}
+
+static double recall_of(const ddsc_graph *found, const ddsc_graph *exact)
+{
+    int64_t right = 0;
+    for (int64_t i = 0; i < exact->n; i++)
+        for (int64_t e = exact->offset[i]; e < exact->offset[i + 1]; e++)
+            right += found->d2[e] <= exact->d2[exact->offset[i + 1] - 1];
+    return (double)right / (double)exact->offset[exact->n];
+}
+
+/* Values are the metric's own, recall is high and told truly, threads do not matter. */
+static void check_neighbors(const measures *m, const ddsc_metric_settings *set, double least)
+{
+    ddsc_context *ctx[3];
+    ddsc_graph *found[3];
+    ddsc_pair_stats stats[3] = {{0}};
+    for (int t = 0; t < 3; t++) {
+        ctx[t] = test_context(t + 1, 5);
+        found[t] = neighbors_of(ctx[t], m, set, DDSC_NEIGHBORS_APPROXIMATE, &stats[t]);
+        size_t edges = (size_t)found[0]->offset[m->n];
+        assert_memory_equal(found[t]->index, found[0]->index, edges * sizeof *found[0]->index);
+        assert_memory_equal(found[t]->d2, found[0]->d2, edges * sizeof *found[0]->d2);
+        assert_true(stats[t].recall == stats[0].recall && stats[t].n_solved == stats[0].n_solved);
+    }
+    ddsc_pair_stats exact_stats = {0};
+    ddsc_graph *exact = neighbors_of(ctx[0], m, set, DDSC_NEIGHBORS_EXACT, &exact_stats);
+    double recall = recall_of(found[0], exact);
+    assert_true(exact_stats.n_recall_rows == 0 && stats[0].n_recall_rows > 0);
+
+    assert_true(recall > least);
+    assert_true(fabs(recall - stats[0].recall) < 0.15);
+    for (int64_t e = 0; e < exact->offset[m->n]; e++)
+        assert_true(found[0]->d2[e] >= exact->d2[e]);
+    ddsc_graph_destroy(exact);
+    for (int t = 0; t < 3; t++) {
+        ddsc_graph_destroy(found[t]);
+        ddsc_context_destroy(ctx[t]);
+    }
+}
+
+static void test_neighbors(void **state)
+{
+    (void)state;
+    ddsc_context *ctx = test_context(2, 0);
+    measures *m = NULL, *few = NULL;
+    assert_int_equal(ddsc_measures_generate_gaussians(ctx, &m, 4, 500, 12, 3, 4), DDSC_OK);
+    assert_int_equal(ddsc_measures_generate_gaussians(ctx, &few, 3, 80, 10, 2, 4), DDSC_OK);
+    ddsc_metric_settings lot = settings_of(DDSC_METRIC_LOT);
+    ddsc_metric_settings mmd = settings_of(DDSC_METRIC_MMD);
+    ddsc_metric_settings w2 = settings_of(DDSC_METRIC_W2);
+    mmd.mmd_features = 64;
+    check_neighbors(m, &lot, 0.95);
+    check_neighbors(m, &mmd, 0.9);
+    check_neighbors(few, &w2, 0.85); /* its candidates come by way of LOT */
+    mmd.mmd_features = 0;
+    check_neighbors(few, &mmd, 0.9);
+    ddsc_measures_destroy(few);
+    ddsc_measures_destroy(m);
+    ddsc_context_destroy(ctx);
+}
+
+static void test_few_items(void **state)
+{
+    (void)state;
+    ddsc_context *ctx = test_context(2, 0);
+    for (int64_t n = 1; n <= 6; n++) {
+        measures *m = test_random_measures(ctx, n, 5, 2, 3);
+        ddsc_metric_settings set = settings_of(DDSC_METRIC_LOT);
+        ddsc_pair_stats stats = {0};
+        ddsc_graph *exact = neighbors_of(ctx, m, &set, DDSC_NEIGHBORS_EXACT, NULL);
+        ddsc_graph *found = neighbors_of(ctx, m, &set, DDSC_NEIGHBORS_APPROXIMATE, &stats);
+        assert_memory_equal(found->index, exact->index,
+                            (size_t)exact->offset[n] * sizeof *exact->index);
+        ddsc_graph_destroy(exact);
+        ddsc_graph_destroy(found);
+        ddsc_measures_destroy(m);
+    }
+    ddsc_context_destroy(ctx);
+}
+
 /* ---- failed allocations ---- */
 
 static ddsc_status call_distance(ddsc_context *ctx, void *arg)
@@ -268,9 +363,31 @@ static ddsc_status call_distance(ddsc_context *ctx, void *arg)
     return status;
 }
 
+static ddsc_status call_neighbors(ddsc_context *ctx, void *arg)
+{
+    const ddsc_metric_settings set = settings_of(*(const ddsc_metric *)arg);
+    ddsc_graph_settings graph_set;
+    ddsc_graph *graph = NULL;
+    ddsc_graph_settings_init(&graph_set);
+    graph_set.tau = 3;
+    graph_set.neighbors = DDSC_NEIGHBORS_APPROXIMATE;
+    ddsc_context *other = test_context(1, 0);
+    measures *m = test_random_measures(other, 12, 5, 2, 3);
+    ddsc_status status = ddsc_neighbors_run(ctx, &graph, NULL, m, &set, &graph_set);
+    assert_true((graph != NULL) == (status >= 0));
+    ddsc_graph_destroy(graph);
+    ddsc_measures_destroy(m);
+    ddsc_context_destroy(other);
+    return status;
+}
+
 static void test_allocations(void **state)
 {
     (void)state;
+    for (int k = DDSC_METRIC_W2; k <= DDSC_METRIC_LOT; k++) {
+        ddsc_metric metric = (ddsc_metric)k;
+        assert_true(test_failing_allocations(call_neighbors, &metric) > 10);
+    }
     for (int k = DDSC_METRIC_MMD; k <= DDSC_METRIC_LOT; k++) {
         ddsc_metric metric = (ddsc_metric)k;
         assert_true(test_failing_allocations(call_distance, &metric) > 10);
@@ -286,6 +403,8 @@ int main(void)
         cmocka_unit_test(test_large_clouds),
         cmocka_unit_test(test_lot_error),
         cmocka_unit_test(test_reduction),
+        cmocka_unit_test(test_neighbors),
+        cmocka_unit_test(test_few_items),
         cmocka_unit_test(test_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cluster/cluster.h"
+#include "cluster/lloyd.h"
 #include "support.h"
 
 /* n rows around k centres far apart, truth[i] = i % k. */
@@ -163,6 +164,46 @@ static void test_restarts(void **state)
     ddsc_context_destroy(ctx);
 }
 
+/* Bounds spare looks at rows, never change a label: against Lloyd without them, from equal starts.
+ */
+static void check_bounds(int64_t n, int64_t dim, double *rows, int64_t k, double least)
+{
+    ddsc_context *ctx = test_context(2, 4);
+    kmeans_problem problem = {n, dim, rows, k, 1, 1};
+    lloyd *with = NULL, *plain = NULL;
+    const int32_t *a, *b;
+    assert_int_equal(lloyd_create(ctx, &with, &problem, false), DDSC_OK);
+    assert_int_equal(lloyd_create(ctx, &plain, &problem, true), DDSC_OK);
+    for (uint64_t restart = 0; restart < 3; restart++) {
+        rng r = rng_make(4, RNG_KMEANS, restart);
+        int64_t found;
+        assert_int_equal(kmeans_start(ctx, lloyd_centres(with), &found, &problem, &r), DDSC_OK);
+        memcpy(lloyd_centres(plain), lloyd_centres(with), (size_t)(k * dim) * sizeof *rows);
+        assert_int_equal(lloyd_run(with, found, &a), DDSC_OK);
+        assert_int_equal(lloyd_run(plain, found, &b), DDSC_OK);
+        assert_memory_equal(a, b, (size_t)n * sizeof *a);
+    }
+    assert_true((double)lloyd_work(with) <= (1 - least) * (double)lloyd_work(plain));
+    lloyd_destroy(with);
+    lloyd_destroy(plain);
+    ddsc_context_destroy(ctx);
+}
+
+static void test_bounds(void **state)
+{
+    (void)state;
+    double *apart = blobs(4000, 5, 8, 4, 1), *one = blobs(3000, 3, 1, 1, 2);
+    check_bounds(4000, 5, apart, 8, 0.3);
+    check_bounds(4000, 5, apart, 40, 0.1);
+    check_bounds(3000, 3, one, 10, 0.1);
+    for (int i = 0; i < 3000 * 3; i++) /* few distinct values: ties, and clusters that run empty */
+        one[i] = floor(one[i]);
+    check_bounds(3000, 3, one, 30, 0);
+    check_bounds(3000, 3, one, 2, 0);
+    free(apart);
+    free(one);
+}
+
 static ddsc_status kmeans_call(ddsc_context *ctx, void *arg)
 {
     int32_t labels[40];
@@ -187,7 +228,7 @@ int main(void)
         cmocka_unit_test(test_finds_blobs),  cmocka_unit_test(test_stationary),
         cmocka_unit_test(test_few_distinct), cmocka_unit_test(test_edges),
         cmocka_unit_test(test_threads),      cmocka_unit_test(test_restarts),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_memory),       cmocka_unit_test(test_bounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

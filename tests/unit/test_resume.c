@@ -131,6 +131,8 @@ static void test_same_graph(void **state)
     assert_int_equal(ddsc_context_set_resume(keeps, "x", "two\nlines"), DDSC_ERROR_ARGUMENT);
     assert_int_equal(ddsc_context_set_resume(NULL, "x", ""), DDSC_ERROR_ARGUMENT);
     assert_int_equal(ddsc_context_set_resume(keeps, NULL, NULL), DDSC_OK);
+    assert_true(ddsc_context_get_resumed(keeps) >= 0);
+    assert_int_equal(ddsc_context_set_resume(keeps, "x", NULL), DDSC_OK);
     assert_int_equal(ddsc_context_get_resumed(keeps), 0);
     assert_int_equal(ddsc_context_get_resumed(NULL), 0);
     ddsc_measures_destroy(m);

@@ -1,0 +1,87 @@
+/* Eigenvectors and k-means on a made-up neighbour graph: N items in K groups on a line each, tau
+ * neighbours near by and a few anywhere.   bench_spectral_scale N [K [tau [threads]]]
+ * Prints N, seconds of both stages, CPU seconds, peak MB, residual, whether verified, ARI. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "graph/graph.h"
+
+static double cpu_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* One neighbour in two hundred is anybody, the others are of the same group. */
+static int64_t draw_neighbour(rng *r, int64_t i, int64_t n, int64_t k)
+{
+    int64_t size = n / k, group = i % k;
+    if (rng_below(r, 200) == 0)
+        return rng_below(r, n);
+    return group + k * rng_below(r, size);
+}
+
+static ddsc_graph *make_graph(ddsc_context *ctx, int64_t n, int64_t k, int64_t tau)
+{
+    ddsc_graph *graph = NULL;
+    if (graph_create(ctx, &graph, n, tau) < 0)
+        return NULL;
+    for (int64_t i = 0; i < n; i++) {
+        rng r = rng_make(1, RNG_GAUSSIANS, (uint64_t)i);
+        int64_t at = i * tau, count = 0;
+        while (count < tau) {
+            int64_t other = draw_neighbour(&r, i, n, k), t = 0;
+            while (t < count && graph->index[at + t] != other)
+                t++;
+            if (other == i || t < count)
+                continue;
+            graph->index[at + count] = (int32_t)other;
+            graph->d2[at + count] = 1 + 0.05 * (double)count;
+            count++;
+        }
+        graph->offset[i + 1] = at + tau;
+    }
+    return graph;
+}
+
+int main(int argc, char **argv)
+{
+    int64_t n = argc > 1 ? atoll(argv[1]) : 70000, k = argc > 2 ? atoll(argv[2]) : 10;
+    int64_t tau = argc > 3 ? atoll(argv[3]) : 17;
+    ddsc_context_settings context_set;
+    ddsc_cluster_settings set;
+    ddsc_context *ctx = NULL;
+    ddsc_clustering *found = NULL;
+    ddsc_clustering_view view;
+    ddsc_scores scores;
+    ddsc_context_settings_init(&context_set);
+    context_set.threads = argc > 4 ? atoi(argv[4]) : 0;
+    ddsc_cluster_settings_init(&set);
+    set.k_min = set.k_max = k;
+    if (ddsc_context_create(&ctx, &context_set) < 0)
+        return 1;
+    ddsc_graph *graph = make_graph(ctx, n, k, tau);
+    int32_t *truth = malloc((size_t)n * sizeof *truth);
+    double began = cpu_seconds();
+    if (!graph || !truth || ddsc_spectral_run(ctx, &found, graph, &set) < 0) {
+        fprintf(stderr, "%s\n", ddsc_context_message(ctx));
+        return 1;
+    }
+    double cpu = cpu_seconds() - began;
+    ddsc_clustering_get_view(found, &view);
+    for (int64_t i = 0; i < n; i++)
+        truth[i] = (int32_t)(i % k);
+    if (ddsc_scores_run(ctx, &scores, n, view.labels, truth) < 0)
+        return 1;
+    printf("%lld %.3f %.3f %.3f %.1f %.2e %d %.6f\n", (long long)n, view.seconds_eigen,
+           view.seconds_kmeans, cpu, (double)ddsc_context_get_peak_memory(ctx) / 1e6,
+           view.max_residual, view.verified, scores.ari);
+    free(truth);
+    ddsc_clustering_destroy(found);
+    ddsc_graph_destroy(graph);
+    ddsc_context_destroy(ctx);
+    return 0;
+}

@@ -1,0 +1,349 @@
+/* Lloyd's algorithm by matrix products, with the bounds of Hamerly (2010): a row whose centre is
+ * provably nearer than any other keeps its label without a look at its coordinates. Sums over rows
+ * go in pieces of fixed size, added in order, so that the result does not depend on the thread
+ * count; a piece none of whose labels changed keeps its sums. */
+#include "cluster/lloyd.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "linalg/linalg.h"
+
+enum { CHUNK_ROWS = 128, PIECE_MIN = 1024, PIECES_MAX = 64, ITERATIONS_MAX = 300 };
+/* Operations that make waking a thread worth it. */
+enum { PIECE_WORK = 1 << 22 };
+
+typedef struct worker_room {
+    double *rows; /* CHUNK_ROWS x dim: rows to look at, side by side */
+    double *dot;  /* CHUNK_ROWS x k */
+    int64_t row[CHUNK_ROWS];
+    int64_t n;
+} worker_room;
+
+struct lloyd {
+    ddsc_context *ctx;
+    const kmeans_problem *p;
+    bool plain;
+    int64_t k;          /* centres in use */
+    int64_t piece_rows; /* a multiple of CHUNK_ROWS */
+    int64_t n_pieces;
+    double *centre;   /* k x dim */
+    double *before;   /* the same a round earlier */
+    double *centre2;  /* |c|^2 */
+    double *moved;    /* k: how far each centre went in the last round */
+    double *half;     /* k: half the distance to the nearest other centre */
+    double far, next; /* the two largest of `moved` */
+    int64_t far_centre;
+    double slack; /* differences of squared distances that rounding may turn round */
+    int32_t *label;
+    double *norm2;             /* n: |x|^2 */
+    double *upper, *lower;     /* n: distance to the own centre at most, to any other at least */
+    double *sum;               /* by piece: k x dim */
+    int64_t *count;            /* by piece: k counts */
+    int64_t *changed, *looked; /* by piece: labels that changed; rows looked at, ever */
+    double *total;             /* k x dim */
+    int64_t *size;             /* k */
+    worker_room *room;
+};
+
+/* ---- object ---- */
+
+static ddsc_status rooms_create(lloyd *l)
+{
+    ddsc_status status = DDSC_OK;
+    TRY(MEM_ZERO(l->ctx, l->room, parallel_width(l->ctx)));
+    for (int w = 0; w < parallel_width(l->ctx); w++) {
+        TRY(MEM_NEW(l->ctx, l->room[w].rows, CHUNK_ROWS * l->p->dim));
+        TRY(MEM_NEW(l->ctx, l->room[w].dot, CHUNK_ROWS * l->p->k));
+    }
+done:
+    return status;
+}
+
+static void measure_rows(lloyd *l)
+{
+    double largest = 0;
+    for (int64_t i = 0; i < l->p->n; i++) {
+        const double *row = l->p->rows + i * l->p->dim;
+        l->norm2[i] = la_dot(l->p->dim, row, row);
+        largest = fmax(largest, l->norm2[i]);
+    }
+    /* |c|^2 - 2 x.c of a centre within the rows is off by a few dim 2^-53 |x|^2 at most. */
+    l->slack = 0x1p-50 * (double)(l->p->dim + 8) * largest;
+}
+
+ddsc_status lloyd_create(ddsc_context *ctx, lloyd **out, const kmeans_problem *p, bool plain)
+{
+    ddsc_status status = DDSC_OK;
+    lloyd *l = NULL;
+    int64_t rows = BASE_MAX(PIECE_MIN, p->n / PIECES_MAX + 1);
+    rows = BASE_MAX(rows, 4 * p->k);
+    rows = BASE_MAX(rows, PIECE_WORK / (p->k * p->dim));
+    TRY(MEM_ZERO(ctx, l, 1));
+    *l = (lloyd){.ctx = ctx, .p = p, .plain = plain};
+    l->piece_rows = (rows + CHUNK_ROWS - 1) / CHUNK_ROWS * CHUNK_ROWS;
+    l->n_pieces = (p->n + l->piece_rows - 1) / l->piece_rows;
+    TRY(MEM_NEW(ctx, l->centre, p->k * p->dim));
+    TRY(MEM_NEW(ctx, l->before, p->k * p->dim));
+    TRY(MEM_NEW(ctx, l->centre2, p->k));
+    TRY(MEM_NEW(ctx, l->moved, p->k));
+    TRY(MEM_NEW(ctx, l->half, p->k));
+    TRY(MEM_NEW(ctx, l->label, p->n));
+    TRY(MEM_NEW(ctx, l->norm2, p->n));
+    TRY(MEM_NEW(ctx, l->upper, p->n));
+    TRY(MEM_NEW(ctx, l->lower, p->n));
+    TRY(MEM_NEW(ctx, l->sum, l->n_pieces * p->k * p->dim));
+    TRY(MEM_NEW(ctx, l->count, l->n_pieces * p->k));
+    TRY(MEM_NEW(ctx, l->changed, l->n_pieces));
+    TRY(MEM_ZERO(ctx, l->looked, l->n_pieces));
+    TRY(MEM_NEW(ctx, l->total, p->k * p->dim));
+    TRY(MEM_NEW(ctx, l->size, p->k));
+    TRY(rooms_create(l));
+    measure_rows(l);
+    *out = l;
+    l = NULL;
+done:
+    lloyd_destroy(l);
+    return status;
+}
+
+void lloyd_destroy(lloyd *l)
+{
+    if (!l)
+        return;
+    for (int w = 0; l->room && w < parallel_width(l->ctx); w++) {
+        mem_free(l->ctx, l->room[w].rows);
+        mem_free(l->ctx, l->room[w].dot);
+    }
+    void *blocks[] = {l->centre, l->before, l->centre2, l->moved, l->half,  l->label,
+                      l->norm2,  l->upper,  l->lower,   l->sum,   l->count, l->changed,
+                      l->looked, l->total,  l->size,    l->room};
+    for (size_t b = 0; b < sizeof blocks / sizeof *blocks; b++)
+        mem_free(l->ctx, blocks[b]);
+    mem_free(l->ctx, l);
+}
+
+double *lloyd_centres(lloyd *l)
+{
+    return l->centre;
+}
+
+int64_t lloyd_work(const lloyd *l)
+{
+    int64_t work = 0;
+    for (int64_t piece = 0; piece < l->n_pieces; piece++)
+        work += l->looked[piece];
+    return work;
+}
+
+/* ---- labels ---- */
+
+/* After the centres moved: can another be the nearest now? */
+static bool in_doubt(const lloyd *l, int64_t i)
+{
+    int32_t c = l->label[i];
+    if (l->plain || c < 0)
+        return true;
+    double upper = l->upper[i] + l->moved[c];
+    double lower = l->lower[i] - (c == l->far_centre ? l->next : l->far);
+    l->upper[i] = upper;
+    l->lower[i] = lower;
+    double away = fmax(lower, l->half[c]);
+    return !(away > upper && (away - upper) * (away + upper) > l->slack);
+}
+
+/* The nearest centre by |c|^2 - 2 x.c (ties: lower number), and bounds of the distances. */
+static int32_t nearest_centre(lloyd *l, int64_t i, const double *dot)
+{
+    int32_t best = 0;
+    double least = INFINITY, second = INFINITY;
+    for (int64_t c = 0; c < l->k; c++) {
+        double v = l->centre2[c] - 2 * dot[c];
+        if (v < least) {
+            second = least;
+            least = v;
+            best = (int32_t)c;
+        } else if (v < second) {
+            second = v;
+        }
+    }
+    l->upper[i] = sqrt(fmax(0, l->norm2[i] + least) + l->slack);
+    l->lower[i] = sqrt(fmax(0, l->norm2[i] + second - l->slack));
+    return best;
+}
+
+/* Rows [r->row[0], ...) against all centres; how many labels changed? */
+static int64_t look(lloyd *l, worker_room *r)
+{
+    int64_t dim = l->p->dim, changed = 0;
+    if (r->n == 0)
+        return 0;
+    la_gemm(false, true, r->n, l->k, dim, 1, r->rows, dim, l->centre, dim, 0, r->dot, l->k);
+    for (int64_t at = 0; at < r->n; at++) {
+        int64_t i = r->row[at];
+        int32_t c = nearest_centre(l, i, r->dot + at * l->k);
+        changed += c != l->label[i];
+        l->label[i] = c;
+    }
+    r->n = 0;
+    return changed;
+}
+
+static void sum_piece(lloyd *l, int64_t begin, int64_t end)
+{
+    int64_t dim = l->p->dim, piece = begin / l->piece_rows;
+    double *sum = l->sum + piece * l->k * dim;
+    int64_t *count = l->count + piece * l->k;
+    memset(sum, 0, (size_t)(l->k * dim) * sizeof *sum);
+    memset(count, 0, (size_t)l->k * sizeof *count);
+    for (int64_t i = begin; i < end; i++) {
+        const double *row = l->p->rows + i * dim;
+        double *into = sum + l->label[i] * dim;
+        count[l->label[i]]++;
+        for (int64_t j = 0; j < dim; j++)
+            into[j] += row[j];
+    }
+}
+
+/* Labels of a piece of rows, and their share of the new centres. */
+static ddsc_status assign_piece(void *arg, int64_t begin, int64_t end, int worker)
+{
+    lloyd *l = arg;
+    worker_room *r = &l->room[worker];
+    int64_t piece = begin / l->piece_rows, dim = l->p->dim, changed = 0;
+    r->n = 0;
+    for (int64_t i = begin; i < end; i++) {
+        if (!in_doubt(l, i))
+            continue;
+        memcpy(r->rows + r->n * dim, l->p->rows + i * dim, (size_t)dim * sizeof *r->rows);
+        r->row[r->n++] = i;
+        l->looked[piece]++;
+        if (r->n == CHUNK_ROWS)
+            changed += look(l, r);
+    }
+    changed += look(l, r);
+    if (changed > 0)
+        sum_piece(l, begin, end);
+    l->changed[piece] = changed;
+    return DDSC_OK;
+}
+
+/* ---- centres ---- */
+
+/* The pieces in order; how many labels changed? */
+static int64_t gather(lloyd *l)
+{
+    int64_t size = l->k * l->p->dim, changed = 0;
+    memset(l->total, 0, (size_t)size * sizeof *l->total);
+    memset(l->size, 0, (size_t)l->k * sizeof *l->size);
+    for (int64_t p = 0; p < l->n_pieces; p++) {
+        for (int64_t j = 0; j < size; j++)
+            l->total[j] += l->sum[p * size + j];
+        for (int64_t c = 0; c < l->k; c++)
+            l->size[c] += l->count[p * l->k + c];
+        changed += l->changed[p];
+    }
+    return changed;
+}
+
+/* The row farthest from its centre, of a cluster that can spare one; -1 when all coincide with it.
+ */
+static int64_t farthest(const lloyd *l)
+{
+    int64_t dim = l->p->dim, worst = -1;
+    double most = 0;
+    for (int64_t i = 0; i < l->p->n; i++) {
+        if (l->size[l->label[i]] < 2)
+            continue;
+        double d = la_distance2(dim, l->p->rows + i * dim, l->centre + l->label[i] * dim);
+        if (d > most) {
+            most = d;
+            worst = i;
+        }
+    }
+    return worst;
+}
+
+/* An empty cluster takes the farthest row of the others; the pieces it changes are summed again. */
+static int64_t fill_empty(lloyd *l)
+{
+    int64_t dim = l->p->dim, filled = 0;
+    for (int32_t c = 0; c < l->k; c++) {
+        if (l->size[c] > 0)
+            continue;
+        int64_t i = farthest(l);
+        if (i < 0)
+            return filled;
+        const double *row = l->p->rows + i * dim;
+        l->size[l->label[i]]--;
+        memcpy(l->centre + c * dim, row, (size_t)dim * sizeof *row);
+        l->size[c] = 1;
+        l->label[i] = c;
+        l->upper[i] = INFINITY;
+        int64_t begin = i / l->piece_rows * l->piece_rows;
+        sum_piece(l, begin, BASE_MIN(l->p->n, begin + l->piece_rows));
+        filled++;
+    }
+    return filled;
+}
+
+/* Half the distance of each centre to its nearest neighbour. */
+static void measure_gaps(lloyd *l)
+{
+    int64_t dim = l->p->dim;
+    for (int64_t c = 0; c < l->k; c++)
+        l->half[c] = INFINITY;
+    for (int64_t c = 0; c < l->k; c++)
+        for (int64_t b = 0; b < c; b++) {
+            double d = 0.5 * sqrt(la_distance2(dim, l->centre + b * dim, l->centre + c * dim));
+            d *= 1 - 1e-12;
+            l->half[b] = fmin(l->half[b], d);
+            l->half[c] = fmin(l->half[c], d);
+        }
+}
+
+static void move_centres(lloyd *l)
+{
+    int64_t dim = l->p->dim;
+    l->far = l->next = 0;
+    l->far_centre = 0;
+    for (int64_t c = 0; c < l->k; c++) {
+        double *centre = l->centre + c * dim;
+        for (int64_t j = 0; j < dim && l->size[c] > 0; j++)
+            centre[j] = l->total[c * dim + j] / (double)l->size[c];
+        l->centre2[c] = la_dot(dim, centre, centre);
+        l->moved[c] = (1 + 1e-12) * sqrt(la_distance2(dim, centre, l->before + c * dim));
+        if (l->moved[c] > l->far) {
+            l->next = l->far;
+            l->far = l->moved[c];
+            l->far_centre = c;
+        } else {
+            l->next = fmax(l->next, l->moved[c]);
+        }
+    }
+    measure_gaps(l);
+    memcpy(l->before, l->centre, (size_t)(l->k * dim) * sizeof *l->before);
+}
+
+ddsc_status lloyd_run(lloyd *l, int64_t n_centres, const int32_t **labels)
+{
+    ddsc_status status = DDSC_OK;
+    l->k = n_centres;
+    memcpy(l->before, l->centre, (size_t)(l->k * l->p->dim) * sizeof *l->before);
+    for (int64_t i = 0; i < l->p->n; i++)
+        l->label[i] = -1;
+    for (int64_t c = 0; c < l->k; c++)
+        l->centre2[c] = la_dot(l->p->dim, l->centre + c * l->p->dim, l->centre + c * l->p->dim);
+    for (int round = 0; round < ITERATIONS_MAX; round++) {
+        TRY(parallel_for(l->ctx, l->p->n, l->piece_rows, assign_piece, l));
+        int64_t changed = gather(l), filled = fill_empty(l);
+        if (filled > 0)
+            gather(l);
+        move_centres(l);
+        if (changed + filled == 0)
+            break;
+    }
+    *labels = l->label;
+done:
+    return status;
+}
