@@ -87,7 +87,7 @@ class Distributions:
         self._handle = handle
         self._n_rows: int = view["n_rows"]
         self._dim: int = view["dim"]
-        self._is_grid: bool = view["is_grid"]
+        self._grid: Optional[List[Tuple[int, float, float]]] = view["grid"]
         self._support = np.asarray(view["support"])
         self._offsets = np.asarray(view["offsets"])
         self._indices = np.asarray(view["indices"])
