@@ -1,4 +1,4 @@
-/* Times the entropic solver on the problems of a file (written by sinkhorn_solver.py) and prints,
+/* Times the entropic solver on the problems of a file (written by sinkhorn.py) and prints,
  * for each, the seconds of thread CPU time, both values, the marginal error and the iterations.
  * sinkhorn_solver PROBLEMS REPEATS */
 #include <inttypes.h>

@@ -60,6 +60,8 @@ typedef struct cli_options {
     /* run */
     int64_t seed, threads, memory;
     int quiet, progress;
+    const char *resume; /* folder of a run that can be taken up again, or NULL */
+    int dry_run;
     /* text */
     ddsc_text_settings text;
     const char *vectors;
@@ -100,6 +102,7 @@ const cli_verb *verb_find(const char *name);
 void options_init(cli_options *o);
 void options_free(cli_options *o);
 bool option_given(const cli_options *o, const char *name);
+bool verb_has_option(const cli_verb *verb, const char *name);
 
 /* ---- session: one run of one verb ---- */
 
@@ -122,6 +125,13 @@ bool session_ok_in(session *s, const char *file, ddsc_status status, int *code);
 bool session_wrote(session *s, ddsc_status status, int *code);
 int session_exit(const session *s);
 bool session_interrupted(void);
+/* That it was, and how to go on. */
+void session_say_interrupted(const session *s);
+
+/* With --resume, keep what is computed there; before the long part of a verb. */
+bool session_resume(session *s, int *code);
+/* Is there an unfinished run in the folder of --resume? */
+bool session_resumes(const session *s);
 
 /* ---- messages on stderr ---- */
 
@@ -181,6 +191,9 @@ bool output_graph(session *s, const ddsc_graph *graph, const ddsc_measures_view 
 bool output_check_binary(const session *s, int *code);
 /* The human summary: on stdout, or on stderr when data or --json has stdout; not with --quiet. */
 void output_summary(const session *s, const text *t);
+
+/* ", 12 of them from DIR", when --resume brought any. */
+void output_add_resumed(text *t, const session *s);
 
 /* Item values to row values in place, dropped rows NaN. `block` has room for the rows. */
 void output_spread_rows(double *block, int64_t n_columns, const ddsc_measures_view *view);

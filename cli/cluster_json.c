@@ -78,6 +78,7 @@ json_t *cluster_settings_json(const cluster_result *r)
     json_put_text(root, "exact_graph",
                   choice_name(choices_exact_graph, (int)set->graph.exact_graph));
     json_put_real(root, "sample", set->graph.sample);
+    json_put_real(root, "sample_columns", set->graph.sample_columns);
     put_gamma(root, set);
     json_put_bool(root, "paper", set->paper);
     json_put_real(root, "min_cluster", set->min_cluster);
@@ -222,8 +223,12 @@ json_t *cluster_json(const cluster_result *r, bool with_labels)
     else
         json_put_real(root, "inertia", r->inertia);
     put_certificates(root, r);
-    if (uses_metric(r))
-        json_put_pairs(json_put_object(root, "pairs"), &r->view.pairs);
+    if (uses_metric(r)) {
+        json_t *pairs = json_put_object(root, "pairs");
+        json_put_pairs(pairs, &r->view.pairs);
+        json_put_columns(pairs, r->view.graph);
+        json_put_approximation(root, &r->s->opt, &r->view.pairs);
+    }
     if (r->truth_name) {
         json_t *scores = json_put_object(root, "scores");
         json_put_text(scores, "truth", r->truth_name);
@@ -243,6 +248,7 @@ json_t *cluster_json(const cluster_result *r, bool with_labels)
             json_add(labels, json_integer(r->row_labels[i]));
     }
     json_put_text(root, "command", r->s->opt.command ? r->s->opt.command : "");
+    json_put_resumed(root, r->s);
     json_put_count(root, "threads", ddsc_context_get_threads(r->s->ctx));
     put_seconds(root, r);
     return root;

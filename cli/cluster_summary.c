@@ -46,6 +46,7 @@ static void add_parameters(text *t, const cluster_result *r)
 
 static void add_pairs(text *t, const cluster_result *r)
 {
+    int64_t n_columns;
     const ddsc_pair_stats *p = &r->view.pairs;
     if (!r->has_items || r->s->opt.method != METHOD_DDSC)
         return;
@@ -53,10 +54,14 @@ static void add_pairs(text *t, const cluster_result *r)
     text_add_count(t, p->n_pairs);
     text_add(t, ", solved ");
     text_add_count(t, p->n_solved);
+    ddsc_graph_get_columns(r->view.graph, &n_columns, NULL);
+    if (n_columns > 0)
+        text_addf(t, " (%" PRId64 " whole columns)", n_columns);
     if (p->n_pruned) {
         text_add(t, ", pruned ");
         text_add_count(t, p->n_pruned);
     }
+    output_add_resumed(t, r->s);
     if (r->s->opt.cluster.metric.metric != DDSC_METRIC_MMD)
         text_addf(t, ", largest %s %.1e",
                   r->s->opt.cluster.metric.metric == DDSC_METRIC_SINKHORN ? "marginal error"

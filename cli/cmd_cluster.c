@@ -2,15 +2,21 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cluster.h"
+#include "estimate.h"
 #include "options.h"
 
 static bool run_ddsc(cluster_result *r, int *code)
 {
     session *s = r->s;
-    return session_ok(s, ddsc_cluster_run(s->ctx, &r->clustering, r->in.measures, &s->opt.cluster),
-                      code);
+    estimate_announce(s, &r->in);
+    return session_resume(s, code) &&
+           session_ok(s, ddsc_cluster_run(s->ctx, &r->clustering, r->in.measures, &s->opt.cluster),
+                      code) &&
+           session_ok(s, ddsc_context_set_resume(s->ctx, NULL, NULL),
+                      code); /* other items follow */
 }
 
 static bool run_graph(cluster_result *r, double began, int *code)
@@ -192,6 +198,17 @@ static bool deliver(cluster_result *r, int *code)
     return good;
 }
 
+/* Killed while it wrote its files: they are ours to replace. result.json comes last. */
+static bool half_written(const session *s)
+{
+    if (!session_resumes(s) || output_is_stdout(s->opt.output))
+        return false;
+    char *last = output_path(s->opt.output, "result.json");
+    bool whole = access(last, F_OK) == 0;
+    free(last);
+    return !whole;
+}
+
 static bool check_usage(session *s, int *code)
 {
     const cli_options *o = &s->opt;
@@ -207,6 +224,8 @@ static bool check_usage(session *s, int *code)
                               "--stability draws the points of items anew: it does not go "
                               "with %s",
                               o->precomputed ? "--precomputed" : "a baseline");
+    if (half_written(s))
+        s->opt.force = 1;
     return *code == EXIT_GOOD &&
            (output_is_stdout(o->output) || cluster_check_dir(s, o->output, code));
 }
@@ -237,10 +256,12 @@ static int run(session *s)
     input_warn_unused(s);
     if (s->opt.restarts)
         s->opt.cluster.kmeans_restarts = s->opt.restarts;
+    if (s->opt.dry_run)
+        return estimate_dry_run(s);
     if (compute(&r, &code)) {
         r.total_s = cli_now() - began;
         if (session_interrupted()) {
-            message_error("interrupted");
+            session_say_interrupted(s);
             code = EXIT_INTERRUPTED;
         } else if (deliver(&r, &code)) {
             code = cluster_certified(&r) ? EXIT_GOOD : EXIT_NOT_CONVERGED;
@@ -250,19 +271,13 @@ static int run(session *s)
     return code;
 }
 
-static const option_group *const groups[] = {&group_cluster,
-                                             &group_baseline,
-                                             &group_dir_output,
-                                             &group_truth,
-                                             &group_metric,
-                                             &group_reference,
-                                             &group_graph,
-                                             &group_input,
-                                             &group_precomputed,
-                                             &group_subset,
-                                             &group_run,
-                                             &group_help,
-                                             NULL};
+static const option_group *const groups[] = {&group_cluster,     &group_baseline,
+                                             &group_dir_output,  &group_truth,
+                                             &group_metric,      &group_reference,
+                                             &group_graph,       &group_input,
+                                             &group_precomputed, &group_subset,
+                                             &group_resume,      &group_run,
+                                             &group_help,        NULL};
 
 const cli_verb verb_cluster = {
     .name = "cluster",

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "estimate.h"
 #include "options.h"
 #include "report.h"
 
@@ -76,9 +77,11 @@ static json_t *summary_json(const session *s, const cli_input *in, const ddsc_pa
     json_put_bool(root, "condensed", s->opt.condensed);
     json_put_count(root, "bytes", 8 * n_entries(in->view.n_rows, s->opt.condensed));
     json_put_pairs(root, stats);
+    json_put_resumed(root, s);
     json_put_real(root, "epsilon", stats->epsilon);
     json_put_real(root, "bandwidth", stats->bandwidth);
     json_put_count(root, "reference_size", stats->reference_size);
+    json_put_approximation(root, &s->opt, stats);
     json_put_bool(root, "converged", !s->not_converged);
     json_put_real(root, "seconds", stats->seconds);
     return root;
@@ -93,7 +96,9 @@ static void summary(const session *s, const cli_input *in, const ddsc_pair_stats
     text_add_size(&t, 8.0 * (double)n_entries(in->view.n_rows, s->opt.condensed));
     text_add(&t, "): ");
     text_add_count(&t, stats->n_solved);
-    text_addf(&t, " pairs solved in %.2f s", stats->seconds);
+    text_add(&t, " pairs solved");
+    output_add_resumed(&t, s);
+    text_addf(&t, " in %.2f s", stats->seconds);
     if (s->opt.output && !output_is_stdout(s->opt.output))
         text_addf(&t, ", %s", s->opt.output);
     text_add(&t, "\n");
@@ -113,13 +118,18 @@ static int run(session *s)
     if (!output_check_binary(s, &code) || !output_check_file(s, o->output, &code))
         return code;
     input_warn_unused(s);
+    if (o->dry_run)
+        return estimate_dry_run(s);
     if (!input_open(s, &in, &code))
         return code;
     matrix = take_room(s, in.view.n_rows, &code);
-    if (!matrix || !session_ok(s,
-                               ddsc_distance_run(s->ctx, matrix, &stats, in.measures,
-                                                 &o->cluster.metric, o->condensed, o->squared),
-                               &code))
+    if (matrix)
+        estimate_announce(s, &in);
+    if (!matrix || !session_resume(s, &code) ||
+        !session_ok(s,
+                    ddsc_distance_run(s->ctx, matrix, &stats, in.measures, &o->cluster.metric,
+                                      o->condensed, o->squared),
+                    &code))
         goto done;
     spread(s, matrix, &in.view);
     if (!write_matrix(s, matrix, in.view.n_rows, &code))
@@ -138,9 +148,9 @@ done:
     return code;
 }
 
-static const option_group *const groups[] = {&group_file_output, &group_matrix, &group_metric,
-                                             &group_reference,   &group_input,  &group_subset,
-                                             &group_run,         &group_help,   NULL};
+static const option_group *const groups[] = {
+    &group_file_output, &group_matrix, &group_metric, &group_reference, &group_input,
+    &group_subset,      &group_resume, &group_run,    &group_help,      NULL};
 
 const cli_verb verb_distance = {
     .name = "distance",

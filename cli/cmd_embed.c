@@ -43,6 +43,7 @@ static json_t *summary_json(const session *s, const cli_input *in, int64_t n_col
     json_put_count(root, "solved", stats->n_solved);
     json_put_count(root, "iterations", stats->n_iterations);
     json_put_real(root, "max_gap", stats->max_gap);
+    json_put_approximation(root, &s->opt, stats);
     json_put_bool(root, "converged", !s->not_converged);
     json_put_real(root, "seconds", stats->seconds);
     return root;

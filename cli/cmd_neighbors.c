@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "estimate.h"
 #include "options.h"
 #include "report.h"
 
@@ -25,27 +26,34 @@ static bool from_matrix(session *s, ddsc_graph **graph, ddsc_pair_stats *stats, 
 static bool from_items(session *s, ddsc_graph **graph, cli_input *in, ddsc_pair_stats *stats,
                        int *code)
 {
-    return input_open(s, in, code) &&
-           session_ok(s,
+    if (!input_open(s, in, code) || !session_resume(s, code))
+        return false;
+    estimate_announce(s, in);
+    return session_ok(s,
                       ddsc_neighbors_run(s->ctx, graph, stats, in->measures, &s->opt.cluster.metric,
                                          &s->opt.cluster.graph),
                       code);
 }
 
-static json_t *summary_json(const session *s, const ddsc_graph_view *g, int64_t n_rows,
+static json_t *summary_json(const session *s, const ddsc_graph *graph, int64_t n_rows,
                             const ddsc_pair_stats *stats)
 {
     json_t *root = json_object();
+    ddsc_graph_view view, *g = &view;
+    ddsc_graph_get_view(graph, g);
     json_put_count(root, "n", n_rows);
     json_put_count(root, "N", n_rows);
     json_put_count(root, "tau", g->tau);
     json_put_count(root, "edges", g->n_edges);
     json_put_pairs(root, stats);
+    json_put_resumed(root, s);
+    json_put_columns(root, graph);
     if (!s->opt.precomputed) {
         json_put(root, "settings", json_metric(&s->opt));
         json_put_real(root, "epsilon", stats->epsilon);
         json_put_real(root, "bandwidth", stats->bandwidth);
         json_put_count(root, "reference_size", stats->reference_size);
+        json_put_approximation(root, &s->opt, stats);
     }
     json_put_bool(root, "converged", !s->not_converged);
     json_put_real(root, "seconds", stats->seconds);
@@ -66,6 +74,7 @@ static void summary(const session *s, const ddsc_graph_view *g, const ddsc_pair_
         text_add_count(&t, stats->n_pairs);
         text_add(&t, " pairs");
     }
+    output_add_resumed(&t, s);
     text_addf(&t, " in %.2f s\n", stats->seconds);
     output_summary(s, &t);
     text_free(&t);
@@ -84,6 +93,8 @@ static int run(session *s)
     if (!output_check_file(s, o->output, &code))
         return code;
     input_warn_unused(s);
+    if (o->dry_run)
+        return estimate_dry_run(s);
     if (!(o->precomputed ? from_matrix(s, &graph, &stats, &code)
                          : from_items(s, &graph, &in, &stats, &code)))
         goto done;
@@ -97,7 +108,7 @@ static int run(session *s)
                         stats.n_not_converged);
     code = session_exit(s);
     if (o->json)
-        json_print(s, summary_json(s, &view, in.measures ? in.view.n_rows : view.n, &stats), &code);
+        json_print(s, summary_json(s, graph, in.measures ? in.view.n_rows : view.n, &stats), &code);
     summary(s, &view, &stats);
 done:
     ddsc_graph_destroy(graph);
@@ -106,8 +117,9 @@ done:
 }
 
 static const option_group *const groups[] = {
-    &group_file_output, &group_graph,  &group_metric, &group_reference, &group_precomputed,
-    &group_input,       &group_subset, &group_run,    &group_help,      NULL};
+    &group_file_output, &group_graph, &group_metric, &group_reference,
+    &group_precomputed, &group_input, &group_subset, &group_resume,
+    &group_run,         &group_help,  NULL};
 
 const cli_verb verb_neighbors = {
     .name = "neighbors",

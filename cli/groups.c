@@ -170,6 +170,13 @@ static const option_spec metric_options[] = {
      .offset = AT(cluster.metric.mmd_estimator),
      .choices = choices_estimator,
      .help = "mmd: the estimator (default: unbiased)"},
+    {.name = "mmd-features",
+     .kind = OPTION_COUNT,
+     .offset = AT(cluster.metric.mmd_features),
+     .minimum = 1,
+     .argument = "L",
+     .help = "mmd: approximate by L random Fourier features (gaussian, laplace), for items of "
+             "thousands of points; the error on a sample of pairs is reported"},
     END};
 const option_group group_metric = {"Metric", metric_options};
 
@@ -186,6 +193,13 @@ static const option_spec reference_options[] = {
      .minimum = 1,
      .argument = "M",
      .help = "lot: points of the reference (default: the mean support size)"},
+    {.name = "lot-components",
+     .kind = OPTION_COUNT,
+     .offset = AT(cluster.metric.lot_components),
+     .minimum = 1,
+     .argument = "R",
+     .help = "lot: keep R principal components of the embedding; the variance left out is "
+             "reported (default: all of it)"},
     END};
 const option_group group_reference = {"Linear optimal transport", reference_options};
 
@@ -208,6 +222,12 @@ static const option_spec graph_options[] = {
      .parse = value_sample,
      .argument = "P",
      .help = "compute only a random fraction P of the pairs (default: 1)"},
+    {.name = "sample-columns",
+     .kind = OPTION_OTHER,
+     .parse = value_sample_columns,
+     .argument = "P",
+     .help = "compute only the distances from a random fraction P of the items to all, and "
+             "approximate the others from them (Nystrom)"},
     END};
 const option_group group_graph = {"Neighbour graph", graph_options};
 
@@ -425,6 +445,21 @@ static const option_spec run_options[] = {
      .help = "no progress, no summary, no advice; errors only"},
     END};
 const option_group group_run = {"Run", run_options};
+
+static const option_spec resume_options[] = {
+    {.name = "resume",
+     .kind = OPTION_FILE,
+     .offset = AT(resume),
+     .argument = "DIR",
+     .help = "keep solved pairs in DIR; the same command takes up a run that was stopped or "
+             "killed where it was"},
+    {.name = "dry-run",
+     .letter = 'n',
+     .kind = OPTION_FLAG,
+     .offset = AT(dry_run),
+     .help = "read the input, try a few items, and say what would be done and what it would take"},
+    END};
+const option_group group_resume = {"Long runs", resume_options};
 
 static const option_spec man_options[] = {
     {.name = "man", .kind = OPTION_FLAG, .offset = AT(man), .help = "print the manual page"}, END};

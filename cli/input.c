@@ -153,7 +153,8 @@ static const struct {
     {"tolerance", DDSC_METRIC_SINKHORN}, {"max-iterations", DDSC_METRIC_SINKHORN},
     {"mmd-kernel", DDSC_METRIC_MMD},     {"bandwidth", DDSC_METRIC_MMD},
     {"mmd-estimator", DDSC_METRIC_MMD},  {"reference", DDSC_METRIC_LOT},
-    {"reference-size", DDSC_METRIC_LOT},
+    {"reference-size", DDSC_METRIC_LOT}, {"mmd-features", DDSC_METRIC_MMD},
+    {"lot-components", DDSC_METRIC_LOT},
 };
 
 /* Options that only some methods read. */
@@ -184,6 +185,9 @@ void input_warn_unused(const session *s)
     if (no_metric && option_given(o, "metric"))
         message_warning(s, "--metric has no effect with %s",
                         o->precomputed ? "--precomputed" : "a baseline");
+    if (no_metric && o->resume)
+        message_warning(s, "--resume has no effect with %s",
+                        o->precomputed ? "--precomputed" : "a baseline");
     warn_method_options(s);
     if (o->squared_input && !o->precomputed)
         message_warning(s, "--squared-input has no effect without --precomputed");
@@ -191,6 +195,8 @@ void input_warn_unused(const session *s)
         message_warning(s, "--bandwidth has no effect with --mmd-kernel energy");
     if (o->reference && option_given(o, "reference-size"))
         message_warning(s, "--reference-size has no effect with a reference from a file");
-    if (o->cluster.graph.sample < 1 && o->cluster.graph.exact_graph == DDSC_GRAPH_PRUNED)
-        message_warning(s, "--exact-graph pruned has no effect with --sample");
+    bool sampled = o->cluster.graph.sample < 1 || o->cluster.graph.sample_columns < 1;
+    if (sampled && o->cluster.graph.exact_graph == DDSC_GRAPH_PRUNED)
+        message_warning(s, "--exact-graph pruned has no effect with %s",
+                        o->cluster.graph.sample < 1 ? "--sample" : "--sample-columns");
 }

@@ -81,6 +81,11 @@ static const option_spec *find_long(const cli_verb *verb, const char *name, size
     return NULL;
 }
 
+bool verb_has_option(const cli_verb *verb, const char *name)
+{
+    return find_long(verb, name, strlen(name)) != NULL;
+}
+
 static const option_spec *find_letter(const cli_verb *verb, char letter)
 {
     for (const option_group *const *g = verb->groups; *g; g++)

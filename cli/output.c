@@ -185,6 +185,16 @@ bool output_graph(session *s, const ddsc_graph *graph, const ddsc_measures_view 
 }
 
 /* Backwards, so that no value is overwritten before it has moved: row[i] >= i. */
+void output_add_resumed(text *t, const session *s)
+{
+    int64_t n = s->opt.resume ? ddsc_context_get_resumed(s->ctx) : 0;
+    if (n == 0)
+        return;
+    text_add(t, ", ");
+    text_add_count(t, n);
+    text_addf(t, " of them before (%s)", s->opt.resume);
+}
+
 void output_spread_rows(double *block, int64_t n_columns, const ddsc_measures_view *view)
 {
     int64_t item = view->n_items - 1;

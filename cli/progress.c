@@ -133,6 +133,23 @@ static bool due(const progress *p, double now, int64_t done, int64_t total)
     return false;
 }
 
+bool progress_watched(const progress *p)
+{
+    return p->style == STYLE_BAR || p->style == STYLE_JSONL;
+}
+
+void progress_estimate(const progress *p, const char *words, double seconds, double bytes,
+                       bool could_resume)
+{
+    progress_clear();
+    if (p->style == STYLE_JSONL)
+        fprintf(stderr, "{\"stage\":\"estimate\",\"seconds\":%.1f,\"bytes\":%.0f}\n", seconds,
+                bytes);
+    else
+        fprintf(stderr, "ddsc: this takes about %s%s\n", words,
+                could_resume ? "; --resume DIR makes it safe to stop" : "");
+}
+
 void progress_event(void *user, const char *stage, int64_t done, int64_t total)
 {
     progress *p = user;

@@ -123,6 +123,45 @@ void json_put_pairs(json_t *object, const ddsc_pair_stats *pairs)
     json_put_real(object, "max_gap", pairs->max_gap);
 }
 
+/* How far an approximate metric is from the exact one, as measured on a sample of pairs. */
+void json_put_approximation(json_t *object, const cli_options *o, const ddsc_pair_stats *pairs)
+{
+    bool lot = o->cluster.metric.metric == DDSC_METRIC_LOT;
+    if (!lot && pairs->n_features == 0)
+        return;
+    json_t *a = json_put_object(object, "approximation");
+    json_put_text(a, "of", lot ? "w2" : "mmd");
+    json_put_text(a, "by", lot ? "linear optimal transport" : "random Fourier features");
+    if (pairs->n_features > 0)
+        json_put_count(a, "features", pairs->n_features);
+    if (pairs->n_components > 0) {
+        json_put_count(a, "components", pairs->n_components);
+        json_put_real(a, "variance_left_out", pairs->reduction_error);
+    }
+    json_put_text(a, "error", lot ? "|D - W2| / W2" : "|D^2 - exact D^2|");
+    json_put_count(a, "sample_pairs", pairs->n_checked);
+    json_put_real(a, "error_median", pairs->check_median);
+    json_put_real(a, "error_95", pairs->check_high);
+    json_put_real(a, "error_max", pairs->check_max);
+}
+
+void json_put_resumed(json_t *object, const session *s)
+{
+    if (s->opt.resume)
+        json_put_count(object, "resumed", ddsc_context_get_resumed(s->ctx));
+}
+
+void json_put_columns(json_t *object, const ddsc_graph *graph)
+{
+    int64_t n;
+    double error;
+    ddsc_graph_get_columns(graph, &n, &error);
+    if (n == 0)
+        return;
+    json_put_count(object, "columns", n);
+    json_put_real(object, "columns_error", error);
+}
+
 static void put_sinkhorn(json_t *object, const ddsc_metric_settings *m)
 {
     json_put_real(object, "epsilon", m->epsilon);
@@ -137,6 +176,8 @@ static void put_mmd(json_t *object, const ddsc_metric_settings *m)
     static const char *const rule[] = {"auto", "median"};
     json_put_text(object, "mmd_kernel", choice_name(choices_kernel, (int)m->mmd_kernel));
     json_put_text(object, "mmd_estimator", choice_name(choices_estimator, (int)m->mmd_estimator));
+    if (m->mmd_features > 0)
+        json_put_count(object, "mmd_features", m->mmd_features);
     if (m->bandwidth_rule == DDSC_BANDWIDTH_VALUE)
         json_put_real(object, "bandwidth", m->bandwidth);
     else
@@ -151,6 +192,8 @@ static void put_lot(json_t *object, const cli_options *o)
                   : m->reference_rule == DDSC_REFERENCE_KMEANS ? "kmeans"
                                                                : "normal");
     json_put_count_or_auto(object, "reference_size", m->reference_size);
+    if (m->lot_components > 0)
+        json_put_count(object, "lot_components", m->lot_components);
 }
 
 json_t *json_metric(const cli_options *o)

@@ -2,10 +2,13 @@
  * codes. */
 #include "cli.h"
 
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "progress.h"
 
@@ -74,6 +77,43 @@ void session_close(session *s)
     s->progress = NULL;
 }
 
+static char *manifest_path(const session *s)
+{
+    return output_path(s->opt.resume, "manifest");
+}
+
+bool session_resumes(const session *s)
+{
+    if (!s->opt.resume)
+        return false;
+    char *path = manifest_path(s);
+    bool there = access(path, F_OK) == 0;
+    free(path);
+    return there;
+}
+
+/* Everything but the input and the metric, which the library looks at itself. */
+bool session_resume(session *s, int *code)
+{
+    const ddsc_cluster_settings *c = &s->opt.cluster;
+    text t = {0};
+    if (!s->opt.resume)
+        return true;
+    text_addf(&t, "%s", s->verb->name);
+    if (strcmp(s->verb->name, "cluster") == 0)
+        text_addf(&t,
+                  " k %" PRId64 ":%" PRId64 ", gamma rule %d %.17g, min-cluster %.17g, paper %d",
+                  c->k_min, c->k_max, (int)c->gamma_rule, c->gamma, c->min_cluster, c->paper);
+    if (strcmp(s->verb->name, "distance") == 0)
+        text_addf(&t, " condensed %d, squared %d", s->opt.condensed, s->opt.squared);
+    static const char *const none[] = {NULL};
+    bool good = output_check_dir(s, s->opt.resume, none, true, code) &&
+                output_make_dir(s->opt.resume, code) &&
+                session_ok(s, ddsc_context_set_resume(s->ctx, s->opt.resume, text_get(&t)), code);
+    text_free(&t);
+    return good;
+}
+
 static int status_code(ddsc_status status)
 {
     switch (status) {
@@ -90,6 +130,16 @@ static int status_code(ddsc_status status)
     return EXIT_INTERNAL;
 }
 
+void session_say_interrupted(const session *s)
+{
+    if (s->opt.resume)
+        message_error("interrupted: the same command again goes on from %s", s->opt.resume);
+    else if (verb_has_option(s->verb, "resume"))
+        message_error("interrupted: with --resume DIR it could be taken up again");
+    else
+        message_error("interrupted");
+}
+
 bool session_ok(session *s, ddsc_status status, int *code)
 {
     return session_ok_in(s, NULL, status, code);
@@ -104,7 +154,7 @@ bool session_ok_in(session *s, const char *file, ddsc_status status, int *code)
     *code = interrupted ? EXIT_INTERRUPTED : status_code(status);
     const char *message = ddsc_context_message(s->ctx);
     if (*code == EXIT_INTERRUPTED)
-        message_error("interrupted");
+        session_say_interrupted(s);
     else if (status == DDSC_ERROR_EXISTS)
         message_error("%s (--force overwrites)", message);
     else if (status == DDSC_ERROR_INPUT && file)

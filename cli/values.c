@@ -102,6 +102,15 @@ const char *value_sample(cli_options *o, const char *value)
     return NULL;
 }
 
+const char *value_sample_columns(cli_options *o, const char *value)
+{
+    double p;
+    if (!positive(value, &p) || p > 1)
+        return "a fraction above 0 and at most 1";
+    o->cluster.graph.sample_columns = p;
+    return NULL;
+}
+
 const char *value_memory(cli_options *o, const char *value)
 {
     static const char units[] = "KMGT";

@@ -3,8 +3,10 @@
 find_package(ZLIB REQUIRED)
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
-find_path(JANSSON_INCLUDE jansson.h REQUIRED)
-find_library(JANSSON_LIBRARY jansson REQUIRED)
+if(NOT DDSC_LIBRARY_ONLY)
+  find_path(JANSSON_INCLUDE jansson.h REQUIRED)
+  find_library(JANSSON_LIBRARY jansson REQUIRED)
+endif()
 find_library(OPENBLAS_LIBRARY openblas
   PATHS /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/openblas-openmp NO_DEFAULT_PATH)
 find_library(OPENBLAS_LIBRARY openblas REQUIRED)
@@ -15,11 +17,15 @@ find_library(LAPACKE_LIBRARY lapacke REQUIRED)
 get_filename_component(DDSC_BLAS_RPATH ${OPENBLAS_LIBRARY} DIRECTORY)
 
 add_library(ddsc_dependencies INTERFACE)
-target_include_directories(ddsc_dependencies SYSTEM INTERFACE ${JANSSON_INCLUDE} ${CBLAS_INCLUDE}
-  ${LAPACKE_INCLUDE})
-target_link_libraries(ddsc_dependencies INTERFACE ZLIB::ZLIB ${JANSSON_LIBRARY} ${LAPACKE_LIBRARY}
-  ${OPENBLAS_LIBRARY} Threads::Threads m)
-set(DDSC_FEATURES "openblas zlib jansson")
+target_include_directories(ddsc_dependencies SYSTEM INTERFACE ${CBLAS_INCLUDE} ${LAPACKE_INCLUDE})
+target_link_libraries(ddsc_dependencies INTERFACE ZLIB::ZLIB ${LAPACKE_LIBRARY} ${OPENBLAS_LIBRARY}
+  Threads::Threads m)
+set(DDSC_FEATURES "openblas zlib")
+if(NOT DDSC_LIBRARY_ONLY)
+  target_include_directories(ddsc_dependencies SYSTEM INTERFACE ${JANSSON_INCLUDE})
+  target_link_libraries(ddsc_dependencies INTERFACE ${JANSSON_LIBRARY})
+  string(APPEND DDSC_FEATURES " jansson")
+endif()
 
 # Only the program draws, and only `ddsc report --plots` needs it.
 find_path(CAIRO_INCLUDE cairo.h PATH_SUFFIXES cairo)

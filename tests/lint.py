@@ -16,7 +16,7 @@ BELOW = {
     "graph": ["linalg", "base"],
     "io": ["graph", "data", "linalg", "base"],
     "text": ["io", "data", "linalg", "base"],
-    "pairs": ["graph", "ot", "mmd", "data", "linalg", "base"],
+    "pairs": ["io", "graph", "ot", "mmd", "data", "linalg", "base"],
     "eigen": ["graph", "linalg", "base"],
     "cluster": ["baseline", "eigen", "graph", "pairs", "ot", "mmd", "data", "linalg", "base"],
     "theory": ["cluster", "eigen", "graph", "pairs", "ot", "mmd", "data", "linalg", "base"],

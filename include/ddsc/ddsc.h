@@ -125,6 +125,19 @@ DDSC_API ddsc_status ddsc_measures_create_dense(ddsc_context *context, ddsc_meas
                                                 ddsc_on_empty on_empty);
 DDSC_API void ddsc_measures_destroy(ddsc_measures *measures);
 
+/* One item where it lies in memory: n points of `dim` coordinates, row-major, and their weights. */
+typedef struct ddsc_cloud {
+    int64_t n;
+    const void *points;    /* n x dim double, or float with is_float */
+    const double *weights; /* n, or NULL: uniform */
+    int is_float;
+} ddsc_cloud;
+
+/* Own points again, each item from its own arrays, which are copied once. */
+DDSC_API ddsc_status ddsc_measures_create_items(ddsc_context *context, ddsc_measures **measures,
+                                                int64_t n_items, int64_t dim,
+                                                const ddsc_cloud *items, ddsc_on_empty on_empty);
+
 /* A borrowed view of everything; valid as long as the measures. `row[i]` is the input row of item i
  * (differs from i only where empty items were dropped); ids and labels are by input row. */
 typedef struct ddsc_measures_view {
@@ -303,7 +316,9 @@ typedef struct ddsc_metric_settings {
     ddsc_reference_rule reference_rule;
     int64_t reference_size; /* 0: the mean support size */
     const ddsc_measures *reference_measures;
-    int64_t w2_max_pivots; /* 0: a generous multiple of the problem size */
+    int64_t w2_max_pivots;  /* 0: a generous multiple of the problem size */
+    int64_t mmd_features;   /* random Fourier features (gaussian, laplace); 0: exact */
+    int64_t lot_components; /* principal components the LOT embedding is cut to; 0: all of it */
 } ddsc_metric_settings;
 
 DDSC_API void ddsc_metric_settings_init(ddsc_metric_settings *settings);
@@ -322,6 +337,16 @@ typedef struct ddsc_pair_stats {
     double bandwidth;     /* the bandwidth used */
     int64_t reference_size; /* points of the LOT reference */
     double seconds;
+    /* Approximate metrics only: a fixed sample of pairs against the exact values. lot: |D - W2| /
+     * W2; mmd_features: |D^2 - exact D^2|. */
+    int64_t n_checked;
+    double check_median, check_high, check_max; /* quantiles 50%, 95% and 100% of that error */
+    int64_t n_features;                         /* random Fourier features used */
+    int64_t n_components;   /* components of the LOT embedding kept; 0: not reduced */
+    double reduction_error; /* share of the embedding's variance that the reduction left out */
+    double recall;          /* approximate neighbours: share of the true ones found, measured on
+                               n_recall_rows items; 0 when the search was exact */
+    int64_t n_recall_rows;
 } ddsc_pair_stats;
 
 /* The N x N matrix (row-major), or with condensed the N(N-1)/2 entries above the diagonal, row by
@@ -335,6 +360,18 @@ DDSC_API ddsc_status ddsc_distance_run(ddsc_context *context, double *out, ddsc_
 DDSC_API ddsc_status ddsc_embed_run(ddsc_context *context, double **out, int64_t *n_columns,
                                     ddsc_pair_stats *stats, const ddsc_measures *measures,
                                     const ddsc_metric_settings *settings);
+
+/* The reference that the settings ask for, as a set of one item: with reference_rule MEASURES and
+ * this set, other items are embedded beside the first ones. */
+DDSC_API ddsc_status ddsc_reference_create(ddsc_context *context, ddsc_measures **reference,
+                                           const ddsc_measures *measures,
+                                           const ddsc_metric_settings *settings);
+
+/* Distances between two sets: out has a row for each item of `rows` and a column for each of
+ * `columns`. Values as in ddsc_distance_run; what is chosen from the data looks at both sets. */
+DDSC_API ddsc_status ddsc_cross_run(ddsc_context *context, double *out, ddsc_pair_stats *stats,
+                                    const ddsc_measures *rows, const ddsc_measures *columns,
+                                    const ddsc_metric_settings *settings, int squared);
 
 /* One transport problem. Caller's arrays, any of which may be NULL except a, b and cost:
  * plan_* room for n + m - 1 entries; potentials f (n) and g (m) satisfy f_i + g_j <= cost_ij. */
@@ -386,10 +423,14 @@ typedef struct ddsc_graph_settings {
     size_t struct_size;
     int64_t tau; /* 0: max(10, ceil(log2 N)), at most max(3, N/8), below N */
     ddsc_exact_graph exact_graph;
-    double sample; /* fraction of the pairs that is known, 1: all */
+    double sample;         /* fraction of the pairs that is known, 1: all */
+    double sample_columns; /* fraction of the items whose distances to all are computed, the others
+                              being approximated from them (Nystrom); 1: all */
 } ddsc_graph_settings;
 
 DDSC_API void ddsc_graph_settings_init(ddsc_graph_settings *settings);
+/* The tau that a graph of n items gets (settings NULL: the defaults). */
+DDSC_API int64_t ddsc_graph_get_tau(int64_t n, const ddsc_graph_settings *settings);
 DDSC_API ddsc_status ddsc_neighbors_run(ddsc_context *context, ddsc_graph **graph,
                                         ddsc_pair_stats *stats, const ddsc_measures *measures,
                                         const ddsc_metric_settings *metric,
@@ -413,6 +454,10 @@ typedef struct ddsc_graph_view {
 } ddsc_graph_view;
 
 DDSC_API void ddsc_graph_get_view(const ddsc_graph *graph, ddsc_graph_view *view);
+/* With sample_columns: items whose distances to all were computed, and how far off the others are,
+ * the median error of D^2 between columns held out, over the median spread of these D^2 (1: no
+ * better than one guess for all; NaN: too few to tell). Else 0 and 0. Either may be NULL. */
+DDSC_API void ddsc_graph_get_columns(const ddsc_graph *graph, int64_t *n_columns, double *error);
 /* MatrixMarket, coordinate real general: row = neighbour, column = item, value D^2. */
 DDSC_API ddsc_status ddsc_graph_write(ddsc_context *context, const ddsc_graph *graph,
                                       const char *path, int overwrite);
@@ -497,6 +542,24 @@ typedef struct ddsc_clustering_view {
 DDSC_API void ddsc_clustering_get_view(const ddsc_clustering *clustering,
                                        ddsc_clustering_view *view);
 DDSC_API const int32_t *ddsc_clustering_get_labels(const ddsc_clustering *clustering);
+
+/* The weighted graph that was cut, and what it takes to continue the embedding. */
+typedef struct ddsc_affinity_view {
+    int64_t n, n_entries;
+    const int64_t *offset; /* n + 1: CSR of (A + A^T)/2, columns ascending, no diagonal */
+    const int32_t *column;
+    const double *value;
+    double gamma;         /* 0: local scaling by `scale` */
+    const double *scale;  /* n: s_i, the distance to the neighbour of rank scale_rank; or NULL */
+    int64_t scale_rank;   /* from 1; the last one where fewer are known */
+    double scale_floor;   /* no s_i is taken below this */
+    const double *radius; /* n: length of a row of the embedding before it was normalised, over the
+                             square root of the degree; 0 where it is not from the eigenvectors.
+                             radius times row is a vector of the random walk's eigenfunctions. */
+} ddsc_affinity_view;
+
+DDSC_API void ddsc_clustering_get_affinity(const ddsc_clustering *clustering,
+                                           ddsc_affinity_view *view);
 
 /* Lloyd's k-means with k-means++ and restarts on rows (n x dim). labels: n. */
 DDSC_API ddsc_status ddsc_kmeans_run(ddsc_context *context, int32_t *labels, double *inertia,
@@ -751,6 +814,7 @@ typedef struct ddsc_model_view {
     int64_t far_neighbour;         /* the neighbour whose distance is compared with it */
     const int32_t *labels;         /* n_items */
     const ddsc_measures *measures; /* the items */
+    int64_t n_vectors;             /* columns of the embedding */
 } ddsc_model_view;
 
 DDSC_API void ddsc_model_get_view(const ddsc_model *model, ddsc_model_view *view);
@@ -772,6 +836,14 @@ DDSC_API void ddsc_assign_settings_init(ddsc_assign_settings *settings);
 DDSC_API ddsc_status ddsc_assign_run(ddsc_context *context, int32_t *labels, double *confidence,
                                      double *distance, int32_t *far, ddsc_pair_stats *stats,
                                      const ddsc_model *model, const ddsc_measures *measures,
+                                     const ddsc_assign_settings *settings);
+
+/* Rows of the embedding for new items (n_items x the model's n_vectors), found on the way to
+ * ddsc_assign_run's labels; an item that equals one of the model has its row and label. labels and
+ * stats may be NULL. */
+DDSC_API ddsc_status ddsc_extend_run(ddsc_context *context, double *rows, int32_t *labels,
+                                     ddsc_pair_stats *stats, const ddsc_model *model,
+                                     const ddsc_measures *measures,
                                      const ddsc_assign_settings *settings);
 
 typedef struct ddsc_d2_settings {
@@ -811,6 +883,18 @@ typedef struct ddsc_d2_view {
 } ddsc_d2_view;
 
 DDSC_API void ddsc_d2_get_view(const ddsc_d2 *d2, ddsc_d2_view *view);
+/* ---- Runs that can be taken up again
+ * ----------------------------------------------------------------- */
+
+/* From now on ddsc_distance_run, ddsc_neighbors_run and ddsc_cluster_run keep the pairs they solve
+ * in `folder` (made if missing), in checksummed files that are there whole or not at all, and take
+ * from it what an earlier run of the same input, settings and version left. The result is the same,
+ * bit for bit. A folder of another input or other settings is refused. `settings` (one line, or
+ * NULL) is what else must not change. folder NULL: keep nothing. */
+DDSC_API ddsc_status ddsc_context_set_resume(ddsc_context *context, const char *folder,
+                                             const char *settings);
+/* Pairs taken from a folder since the last one was set. */
+DDSC_API int64_t ddsc_context_get_resumed(const ddsc_context *context);
 
 #ifdef __cplusplus
 }

@@ -21,7 +21,9 @@ void ctx_enter(ddsc_context *ctx);
  */
 ddsc_status ctx_fail(ddsc_context *ctx, ddsc_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-bool ctx_cancelled(ddsc_context *ctx); /* sticky within a call; safe from any thread */
+/* Sticky within a call; safe from any thread. On the calling thread the user is asked, now and
+ * then: work of more than some milliseconds should look here. */
+bool ctx_cancelled(ddsc_context *ctx);
 uint64_t ctx_seed(const ddsc_context *ctx);
 
 /* `TRY(call)`: on an error jump to `done`; needs a local `ddsc_status status`. Positive statuses
@@ -50,6 +52,16 @@ void mem_free(ddsc_context *ctx, void *block);
 int64_t ctx_memory_left(const ddsc_context *ctx);
 #define MEM_NEW(ctx, pointer, count) mem_get(ctx, &(pointer), (int64_t)(count), sizeof *(pointer))
 #define MEM_ZERO(ctx, pointer, count) mem_zero(ctx, &(pointer), (int64_t)(count), sizeof *(pointer))
+
+/* XXH64 of bytes; to go on over several arrays, the hash of one is the seed of the next. */
+uint64_t hash_bytes(const void *bytes, size_t n, uint64_t seed);
+
+/* ---- what ddsc_context_set_resume asked for ---- */
+
+const char *ctx_resume_folder(const ddsc_context *ctx); /* NULL: nothing is kept */
+void ctx_resume_pause(ddsc_context *ctx, bool pause); /* for work on other data than the caller's */
+const char *ctx_resume_settings(const ddsc_context *ctx);  /* the caller's line */
+void ctx_resume_count(ddsc_context *ctx, int64_t n_pairs); /* taken from the folder; any thread */
 
 /* ---- checked arithmetic: true when the result fits ---- */
 
@@ -93,7 +105,11 @@ enum rng_stream {
     RNG_LAYOUT,
     RNG_RESAMPLE,
     RNG_COLUMNS,
-    RNG_HALVES
+    RNG_HALVES,
+    RNG_FEATURES,
+    RNG_CHECK,
+    RNG_DESCENT,
+    RNG_REDUCE
 };
 
 /* `stream` one of the above; `part` tells restarts, items or blocks of one use apart. */

@@ -108,6 +108,8 @@ void ddsc_context_destroy(ddsc_context *context)
     if (!context)
         return;
     pool_destroy(context);
+    mem_free(context, context->resume_folder);
+    mem_free(context, context->resume_settings);
     context->set.release(context->set.allocator_user, context);
 }
 
@@ -126,12 +128,74 @@ int64_t ddsc_context_get_peak_memory(const ddsc_context *context)
     return context ? atomic_load(&((ddsc_context *)(uintptr_t)context)->peak) : 0;
 }
 
+static ddsc_status copy_text(ddsc_context *ctx, char **out, const char *text)
+{
+    int64_t n = (int64_t)strlen(text) + 1;
+    ddsc_status status = mem_get(ctx, out, n, 1);
+    if (status >= 0)
+        memcpy(*out, text, (size_t)n);
+    return status;
+}
+
+ddsc_status ddsc_context_set_resume(ddsc_context *ctx, const char *folder, const char *settings)
+{
+    ddsc_status status = DDSC_OK;
+    char *own_folder = NULL, *own_settings = NULL;
+    if (!ctx)
+        return DDSC_ERROR_ARGUMENT;
+    ctx_enter(ctx);
+    if (settings && strpbrk(settings, "\r\n"))
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "the settings of a run are one line");
+    if (folder) {
+        TRY(copy_text(ctx, &own_folder, folder));
+        TRY(copy_text(ctx, &own_settings, settings ? settings : ""));
+    }
+    mem_free(ctx, ctx->resume_folder);
+    mem_free(ctx, ctx->resume_settings);
+    ctx->resume_folder = own_folder;
+    ctx->resume_settings = own_settings;
+    if (folder)
+        atomic_store(&ctx->resumed, 0);
+    own_folder = own_settings = NULL;
+done:
+    mem_free(ctx, own_folder);
+    mem_free(ctx, own_settings);
+    return status;
+}
+
+int64_t ddsc_context_get_resumed(const ddsc_context *context)
+{
+    return context ? atomic_load(&((ddsc_context *)(uintptr_t)context)->resumed) : 0;
+}
+
+const char *ctx_resume_folder(const ddsc_context *ctx)
+{
+    return ctx->resume_paused ? NULL : ctx->resume_folder;
+}
+
+void ctx_resume_pause(ddsc_context *ctx, bool pause)
+{
+    ctx->resume_paused = pause;
+}
+
+const char *ctx_resume_settings(const ddsc_context *ctx)
+{
+    return ctx->resume_settings;
+}
+
+void ctx_resume_count(ddsc_context *ctx, int64_t n_pairs)
+{
+    atomic_fetch_add_explicit(&ctx->resumed, n_pairs, memory_order_relaxed);
+}
+
 void ctx_enter(ddsc_context *ctx)
 {
     ctx->message[0] = '\0';
     atomic_store(&ctx->message_state, 0);
     atomic_store(&ctx->cancelled, 0);
     ctx->stage = NULL;
+    ctx->caller = pthread_self();
+    ctx->last_asked = 0;
 }
 
 ddsc_status ctx_fail(ddsc_context *ctx, ddsc_status status, const char *format, ...)
@@ -147,8 +211,19 @@ ddsc_status ctx_fail(ddsc_context *ctx, ddsc_status status, const char *format, 
     return status;
 }
 
+/* Long solves ask often; the user's callback is asked every so many seconds. */
+static const double ASK_EVERY = 0.02;
+
 bool ctx_cancelled(ddsc_context *ctx)
 {
+    if (ctx->set.cancel && pthread_equal(ctx->caller, pthread_self())) {
+        double now = clock_seconds();
+        if (now - ctx->last_asked >= ASK_EVERY) {
+            ctx->last_asked = now;
+            if (ctx->set.cancel(ctx->set.cancel_user))
+                atomic_store(&ctx->cancelled, 1);
+        }
+    }
     return atomic_load_explicit(&ctx->cancelled, memory_order_relaxed) != 0;
 }
 

@@ -30,11 +30,16 @@ struct ddsc_context {
     atomic_int message_state; /* 0 empty, 1 being written, 2 there */
     char message[CTX_MESSAGE_SIZE];
     atomic_int cancelled;
+    pthread_t caller; /* of the call at work: the one thread that may ask the user */
+    double last_asked;
     _Atomic int64_t held, peak;
     const char *stage;
     _Atomic int64_t done;
     int64_t total;
     double last_report;
+    char *resume_folder, *resume_settings; /* or NULL */
+    bool resume_paused;
+    _Atomic int64_t resumed;
     pool pool;
     pthread_t helper[]; /* threads - 1 */
 };

@@ -1,4 +1,5 @@
 /* What a person should know about a result, and do next, in plain sentences. */
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -8,6 +9,9 @@ enum { ADVICE_SIZE = 4096 };
 
 /* Eigenvalues closer than this part of the larger one are one cluster of eigenvalues. */
 static const double GAP_TINY = 0.01;
+
+/* Errors of D^2 above this part of their spread may well change who is a neighbour. */
+static const double COLUMNS_POOR = 0.25;
 
 typedef struct writer {
     char *text;
@@ -28,8 +32,30 @@ __attribute__((format(printf, 2, 3))) static void say(writer *w, const char *for
     w->used = BASE_MIN(w->used + (size_t)BASE_MAX(length, 0), (size_t)ADVICE_SIZE - 1);
 }
 
+/* Where distances were left out: are there enough? */
+static void say_sample(writer *w, const decomposition *d, const ddsc_cluster_settings *set)
+{
+    double each = set->graph.sample * (double)(d->n - 1);
+    if (set->graph.sample < 1 && each < 2 * (double)d->tau)
+        say(w,
+            "With sample = %g an item has about %.1f known distances for tau = %lld neighbours, so "
+            "its list is hardly that of its nearest; raise the sample.",
+            set->graph.sample, each, (long long)d->tau);
+    if (d->n_columns > 0 && isnan(d->columns_error))
+        say(w,
+            "%lld columns are too few to tell how good the other distances are; raise the fraction "
+            "of columns.",
+            (long long)d->n_columns);
+    else if (d->n_columns > 0 && d->columns_error > COLUMNS_POOR)
+        say(w,
+            "Distances outside the %lld columns are rough: their error is %.2f of their spread. "
+            "Raise "
+            "the fraction of columns.",
+            (long long)d->n_columns, d->columns_error);
+}
+
 static void say_components(writer *w, const ddsc_clustering_view *v, const decomposition *d,
-                           const outcome *o)
+                           const outcome *o, const ddsc_cluster_settings *set)
 {
     if (d->n_parts > v->k)
         say(w,
@@ -38,6 +64,7 @@ static void say_components(writer *w, const ddsc_clustering_view *v, const decom
             (long long)d->n_parts, (long long)v->k, (long long)d->tau, (long long)d->n_parts);
     if (d->n_isolated > 0)
         say(w, "Items without a neighbour at a known distance: %lld.", (long long)d->n_isolated);
+    say_sample(w, d, set);
     if (o->n_without_row > 0)
         say(w,
             "Items in components too small for a cluster of their own, without a link to the rest, "
@@ -126,7 +153,7 @@ ddsc_status advice_write(ddsc_context *ctx, char **text, const ddsc_clustering_v
             "more than %lld products.",
             set->eigen_tolerance, view->max_residual, view->verified ? "" : ", not verified",
             (long long)set->eigen_max_iterations);
-    say_components(&w, view, d, o);
+    say_components(&w, view, d, o, set);
     say_clusters(&w, view, o);
     say_gap(&w, view, d);
     say_affinity(&w, d);

@@ -43,7 +43,9 @@ static ddsc_status settings_take(ddsc_context *ctx, ddsc_assign_settings *own,
 
 typedef struct assignment {
     const ddsc_model *m;
+    const measures *joint;  /* old items, then new ones */
     const ddsc_graph *near; /* column c: the nearest old items of new item c */
+    double *rows;           /* n_new x width, or NULL */
     int32_t *label, *far;
     double *confidence, *distance;
     double **row;   /* one a worker: width */
@@ -129,14 +131,44 @@ static int32_t largest_share(const ddsc_model *m, const double *share, double *c
     return best;
 }
 
+/* The old item that the new one equals, if it is among the nearest; else -1. Extending the
+ * eigenvectors to a place where they are known gives what is known. */
+static int64_t twin_of(const assignment *a, int64_t item)
+{
+    const ddsc_graph *g = a->near;
+    for (int64_t p = g->offset[item]; p < g->offset[item + 1]; p++)
+        if (measures_equal_items(a->joint, g->index[p], a->m->n + item))
+            return g->index[p];
+    return -1;
+}
+
+/* Label, row and confidence of one new item. */
+static int32_t place_item(const assignment *a, int64_t item, double *row, double *share,
+                          double *confidence)
+{
+    const ddsc_model *m = a->m;
+    bool placed = extend(a, item, row, share);
+    int64_t twin = twin_of(a, item);
+    if (twin >= 0) {
+        memcpy(row, m->embedding + twin * m->width, (size_t)m->width * sizeof *row);
+        placed = la_norm(m->width, row) > 0;
+    }
+    int32_t label =
+        placed ? nearest_centre(m, row, confidence) : largest_share(m, share, confidence);
+    return twin >= 0 ? m->items->label[twin] : label;
+}
+
 static ddsc_status assign_range(void *arg, int64_t begin, int64_t end, int worker)
 {
     const assignment *a = arg;
     const ddsc_model *m = a->m;
     for (int64_t i = begin; i < end; i++) {
         double confidence, *row = a->row[worker], *share = a->share[worker];
-        a->label[i] = extend(a, i, row, share) ? nearest_centre(m, row, &confidence)
-                                               : largest_share(m, share, &confidence);
+        int32_t label = place_item(a, i, row, share, &confidence);
+        if (a->label)
+            a->label[i] = label;
+        if (a->rows)
+            memcpy(a->rows + i * m->width, row, (size_t)m->width * sizeof *row);
         double d2 = a->near->d2[a->near->offset[i] + BASE_MIN(m->far_neighbour, a->near->tau) - 1];
         double distance = sqrt(BASE_MAX(d2, 0));
         if (a->confidence)
@@ -170,33 +202,20 @@ done:
     return status;
 }
 
-static ddsc_status check_call(ddsc_context *ctx, const int32_t *labels, const ddsc_model *m,
-                              const measures *data)
-{
-    if (!labels || !m || !data)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "ddsc_assign_run: %s is NULL",
-                        !labels ? "labels" : (m ? "measures" : "model"));
-    if (data->d != m->items->d)
-        return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                        "the items have points of %lld coordinates, those of the model of %lld",
-                        (long long)data->d, (long long)m->items->d);
-    return DDSC_OK;
-}
-
-ddsc_status ddsc_assign_run(ddsc_context *ctx, int32_t *labels, double *confidence,
-                            double *distance, int32_t *far, ddsc_pair_stats *stats,
-                            const ddsc_model *m, const ddsc_measures *data,
-                            const ddsc_assign_settings *settings)
+/* Everything but labels or rows may be missing from `a`. */
+static ddsc_status assign(ddsc_context *ctx, assignment *a, ddsc_pair_stats *stats,
+                          const measures *data, const ddsc_assign_settings *settings)
 {
     ddsc_status status = DDSC_OK;
+    const ddsc_model *m = a->m;
     ddsc_assign_settings set;
     measures *joint = NULL;
     ddsc_graph *near = NULL;
     ddsc_pair_stats found = {0};
-    if (!ctx)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(ctx);
-    TRY(check_call(ctx, labels, m, data));
+    if (data->d != m->items->d)
+        return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                        "the items have points of %lld coordinates, those of the model of %lld",
+                        (long long)data->d, (long long)m->items->d);
     TRY(settings_take(ctx, &set, settings));
     if (!backend_find(m->metric.metric)->pruning)
         TRY(search_check(ctx, &(ddsc_graph_settings){.exact_graph = set.exact_graph},
@@ -207,17 +226,43 @@ ddsc_status ddsc_assign_run(ddsc_context *ctx, int32_t *labels, double *confiden
                               .tau = BASE_MIN(m->n, BASE_MAX(1, m->tau)),
                               .exact_graph = set.exact_graph};
     TRY(across_run(ctx, &near, &found, &problem, &m->metric));
-    assignment a = {.m = m,
-                    .near = near,
-                    .label = labels,
-                    .far = far,
-                    .confidence = confidence,
-                    .distance = distance};
-    TRY(assign_items(ctx, &a));
+    a->joint = joint;
+    a->near = near;
+    TRY(assign_items(ctx, a));
     if (stats)
         *stats = found;
 done:
     ddsc_graph_destroy(near);
     ddsc_measures_destroy(joint);
     return status;
+}
+
+ddsc_status ddsc_assign_run(ddsc_context *ctx, int32_t *labels, double *confidence,
+                            double *distance, int32_t *far, ddsc_pair_stats *stats,
+                            const ddsc_model *m, const ddsc_measures *data,
+                            const ddsc_assign_settings *settings)
+{
+    if (!ctx)
+        return DDSC_ERROR_ARGUMENT;
+    ctx_enter(ctx);
+    if (!labels || !m || !data)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "ddsc_assign_run: %s is NULL",
+                        !labels ? "labels" : (m ? "measures" : "model"));
+    assignment a = {
+        .m = m, .label = labels, .far = far, .confidence = confidence, .distance = distance};
+    return assign(ctx, &a, stats, data, settings);
+}
+
+ddsc_status ddsc_extend_run(ddsc_context *ctx, double *rows, int32_t *labels,
+                            ddsc_pair_stats *stats, const ddsc_model *m, const ddsc_measures *data,
+                            const ddsc_assign_settings *settings)
+{
+    if (!ctx)
+        return DDSC_ERROR_ARGUMENT;
+    ctx_enter(ctx);
+    if (!rows || !m || !data)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "ddsc_extend_run: %s is NULL",
+                        !rows ? "rows" : (m ? "measures" : "model"));
+    assignment a = {.m = m, .label = labels, .rows = rows};
+    return assign(ctx, &a, stats, data, settings);
 }

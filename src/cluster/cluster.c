@@ -91,6 +91,8 @@ void ddsc_clustering_destroy(ddsc_clustering *clustering)
         return;
     ddsc_context *ctx = clustering->ctx;
     ddsc_graph_destroy(clustering->graph);
+    mem_free(ctx, clustering->scale);
+    sparse_free(ctx, &clustering->affinity);
     mem_free(ctx, clustering->advice);
     mem_free(ctx, clustering->radius);
     mem_free(ctx, clustering->cells);
@@ -112,6 +114,26 @@ void ddsc_clustering_get_view(const ddsc_clustering *clustering, ddsc_clustering
 const int32_t *ddsc_clustering_get_labels(const ddsc_clustering *clustering)
 {
     return clustering ? clustering->labels : NULL;
+}
+
+void ddsc_clustering_get_affinity(const ddsc_clustering *clustering, ddsc_affinity_view *view)
+{
+    if (!view)
+        return;
+    *view = (ddsc_affinity_view){0};
+    if (!clustering)
+        return;
+    const sparse *a = &clustering->affinity;
+    *view = (ddsc_affinity_view){.n = a->n,
+                                 .n_entries = a->nnz,
+                                 .offset = a->offset,
+                                 .column = a->column,
+                                 .value = a->value,
+                                 .gamma = clustering->view.gamma,
+                                 .scale = clustering->scale,
+                                 .scale_rank = AFFINITY_NEIGHBOUR,
+                                 .scale_floor = clustering->scale_floor,
+                                 .radius = clustering->radius};
 }
 
 ddsc_status ddsc_spectral_run(ddsc_context *context, ddsc_clustering **clustering,

@@ -45,6 +45,8 @@ typedef struct decomposition {
     int32_t *part;   /* component of each item among those that take part, -1: left out */
     int64_t n_parts; /* components that take part */
     int64_t n_left_out, n_isolated; /* items left out; items without any edge */
+    int64_t n_columns;              /* of the graph, with the error of other distances */
+    double columns_error;
     eigen_result eigen;
 } decomposition;
 
@@ -96,6 +98,9 @@ struct ddsc_clustering {
     double *radius; /* n: length of the row before it was normalised, over sqrt(degree) */
     ddsc_graph *graph;
     char *advice;
+    sparse affinity;
+    double *scale; /* n, or NULL with one gamma */
+    double scale_floor;
 };
 
 /* Everything after the graph. `wide` (or NULL) is a graph of more neighbours for the modularity.

@@ -55,7 +55,10 @@ ddsc_status decompose(ddsc_context *ctx, decomposition *d, const ddsc_graph *gra
     ddsc_status status = DDSC_OK;
     sparse m = {0};
     affinity_settings how = affinity_rule(set);
-    *d = (decomposition){.n = graph->n, .tau = graph->tau};
+    *d = (decomposition){.n = graph->n,
+                         .tau = graph->tau,
+                         .n_columns = graph->n_columns,
+                         .columns_error = graph->columns_error};
     TRY(affinity_build(ctx, &d->a, &d->affinity, graph, &how));
     TRY(MEM_NEW(ctx, d->degree, d->n));
     TRY(MEM_NEW(ctx, d->part, d->n));

@@ -268,6 +268,21 @@ done:
     return status;
 }
 
+/* The affinity and its scales, for those who ask later. */
+static ddsc_status keep_affinity(ddsc_context *ctx, ddsc_clustering *c, spectral_job *j,
+                                 const ddsc_graph *graph)
+{
+    ddsc_status status = DDSC_OK;
+    if (j->d.affinity.gamma == 0) {
+        TRY(MEM_NEW(ctx, c->scale, j->d.n));
+        TRY(affinity_scales(ctx, c->scale, &c->scale_floor, graph));
+    }
+    c->affinity = j->d.a;
+    j->d.a = (sparse){0};
+done:
+    return status;
+}
+
 /* The weights of the wider graph, by the same gamma. */
 static ddsc_status weigh_wide(ddsc_context *ctx, spectral_job *j, const ddsc_graph *wide)
 {
@@ -312,6 +327,8 @@ ddsc_status spectral_fit(ddsc_context *ctx, ddsc_clustering *c, decomposition *k
     if (kept) {
         *kept = j.d;
         j.d = (decomposition){0};
+    } else {
+        TRY(keep_affinity(ctx, c, &j, graph));
     }
 done:
     mem_free(ctx, results);

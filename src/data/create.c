@@ -68,6 +68,73 @@ done:
     return status;
 }
 
+static ddsc_status check_items(ddsc_context *ctx, int64_t n, int64_t d, const ddsc_cloud *items,
+                               int64_t *n_points)
+{
+    int64_t n_values;
+    *n_points = 0;
+    for (int64_t i = 0; i < n; i++)
+        if (items[i].n < 0 || (items[i].n > 0 && !items[i].points) ||
+            !add_ok(*n_points, items[i].n, n_points) || !mul_ok(*n_points, d, &n_values))
+            return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                            "items[%lld] of %lld points: NULL or too many", (long long)i,
+                            (long long)items[i].n);
+    return DDSC_OK;
+}
+
+static void take_points(double *to, const ddsc_cloud *item, int64_t d)
+{
+    int64_t n_values = item->n * d;
+    const float *from = item->points;
+    if (!item->is_float && n_values > 0)
+        memcpy(to, item->points, (size_t)n_values * sizeof *to);
+    for (int64_t k = 0; item->is_float && k < n_values; k++)
+        to[k] = (double)from[k];
+}
+
+static ddsc_status gather_items(ddsc_context *ctx, measures_parts *p, const ddsc_cloud *items)
+{
+    ddsc_status status = DDSC_OK;
+    bool weighted = false;
+    TRY(MEM_NEW(ctx, p->support, p->v * p->d));
+    TRY(MEM_ZERO(ctx, p->offset, p->n + 1));
+    for (int64_t i = 0; i < p->n; i++) {
+        weighted |= items[i].weights != NULL;
+        p->offset[i + 1] = p->offset[i] + items[i].n;
+        take_points(p->support + p->offset[i] * p->d, &items[i], p->d);
+    }
+    if (!weighted)
+        goto done;
+    TRY(MEM_NEW(ctx, p->weight, p->nnz));
+    for (int64_t i = 0; i < p->n; i++)
+        for (int64_t k = 0; k < items[i].n; k++)
+            p->weight[p->offset[i] + k] = items[i].weights ? items[i].weights[k] : 1;
+done:
+    return status;
+}
+
+ddsc_status ddsc_measures_create_items(ddsc_context *ctx, ddsc_measures **out, int64_t n, int64_t d,
+                                       const ddsc_cloud *items, ddsc_on_empty on_empty)
+{
+    ddsc_status status = DDSC_OK;
+    measures_parts p = {0};
+    int64_t n_points = 0;
+    if (!ctx || !out)
+        return DDSC_ERROR_ARGUMENT;
+    ctx_enter(ctx);
+    *out = NULL;
+    if (!items)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "items is NULL");
+    TRY(check_call(ctx, n, 0, d, NULL, on_empty));
+    TRY(check_items(ctx, n, d, items, &n_points));
+    p = (measures_parts){.n = n, .v = n_points, .nnz = n_points, .d = d};
+    TRY(gather_items(ctx, &p, items));
+    TRY(measures_build(ctx, out, &p, on_empty, "measures"));
+done:
+    measures_parts_free(ctx, &p);
+    return status;
+}
+
 ddsc_status ddsc_measures_create_shared(ddsc_context *ctx, ddsc_measures **out, int64_t n,
                                         int64_t v, int64_t d, const double *support,
                                         const int64_t *offsets, const int32_t *indices,

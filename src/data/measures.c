@@ -151,6 +151,13 @@ int64_t measures_largest_item(const measures *m)
     return largest;
 }
 
+bool measures_equal_items(const measures *m, int64_t i, int64_t j)
+{
+    item_view x = measures_item(m, i), y = measures_item(m, j);
+    return x.n == y.n && memcmp(x.index, y.index, (size_t)x.n * sizeof *x.index) == 0 &&
+           memcmp(x.weight, y.weight, (size_t)x.n * sizeof *x.weight) == 0;
+}
+
 bool measures_is_shared(const measures *m)
 {
     return 2 * m->v < m->nnz;

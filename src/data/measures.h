@@ -76,10 +76,15 @@ static inline const double *measures_point(const measures *m, int32_t row)
 {
     return m->support + (int64_t)row * m->d;
 }
+/* The same points with the same weights? */
+bool measures_equal_items(const measures *m, int64_t i, int64_t j);
 /* Rows, ids, labels and class names of `from` (whose items `to` has, in the same order). */
 ddsc_status measures_copy_names(ddsc_context *ctx, measures *to, const measures *from);
 void measures_swap_names(measures *a, measures *b);
 void measures_free_names(ddsc_context *ctx, measures *m);
+/* The listed items, in that order. */
+ddsc_status measures_subset(ddsc_context *ctx, measures **out, const measures *m, int64_t n,
+                            const int64_t *items);
 /* Item i becomes n_i draws with replacement from its n_i points by weight; names as they were. */
 ddsc_status measures_resample(ddsc_context *ctx, measures **out, const measures *m, uint64_t round);
 /* The items of a, then those of b (of the same dimension), over one table; ids and labels are left
@@ -89,6 +94,9 @@ ddsc_status measures_join(ddsc_context *ctx, measures **out, const measures *a, 
 ddsc_status measures_copy_items(ddsc_context *ctx, measures **copy, const measures *m,
                                 const int32_t *item_labels);
 int64_t measures_largest_item(const measures *m);
+/* A copy of the listed items, in that order. */
+ddsc_status measures_subset(ddsc_context *ctx, measures **out, const measures *m, int64_t n,
+                            const int64_t *items);
 /* A table is shared when items use common rows: fewer rows than half the entries. */
 bool measures_is_shared(const measures *m);
 

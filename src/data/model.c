@@ -34,7 +34,8 @@ void ddsc_model_get_view(const ddsc_model *m, ddsc_model_view *view)
                                   .far_distance = m->far_distance,
                                   .far_neighbour = m->far_neighbour,
                                   .labels = m->items->label,
-                                  .measures = m->items};
+                                  .measures = m->items,
+                                  .n_vectors = m->width};
 }
 
 static bool all_within(const double *x, int64_t n, double low, double high)

@@ -79,8 +79,8 @@ done:
     return status;
 }
 
-static ddsc_status subset(ddsc_context *ctx, measures **out, const measures *m, int64_t n,
-                          const int64_t *items)
+ddsc_status measures_subset(ddsc_context *ctx, measures **out, const measures *m, int64_t n,
+                            const int64_t *items)
 {
     ddsc_status status = DDSC_OK;
     measures_parts p = {0};
@@ -110,7 +110,7 @@ ddsc_status ddsc_measures_copy_subset(ddsc_context *ctx, ddsc_measures **copy,
     *copy = NULL;
     if (!m || !items || n_items < 1)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "a subset needs measures and at least one item");
-    return subset(ctx, copy, m, n_items, items);
+    return measures_subset(ctx, copy, m, n_items, items);
 }
 
 /* Which items of class c are drawn: a partial Fisher-Yates shuffle of the class's members. */
@@ -162,7 +162,7 @@ ddsc_status ddsc_measures_copy_balanced(ddsc_context *ctx, ddsc_measures **copy,
             member[n++] = i;
     if (n == 0)
         TRY(ctx_fail(ctx, DDSC_ERROR_INPUT, "a balanced subset needs labels of 0 or more"));
-    TRY(subset(ctx, copy, m, n, member));
+    TRY(measures_subset(ctx, copy, m, n, member));
 done:
     mem_free(ctx, drawn);
     mem_free(ctx, member);
@@ -209,7 +209,7 @@ static ddsc_status copy_all(ddsc_context *ctx, measures **copy, const measures *
     TRY(MEM_NEW(ctx, items, m->n));
     for (int64_t i = 0; i < m->n; i++)
         items[i] = i;
-    TRY(subset(ctx, copy, m, m->n, items));
+    TRY(measures_subset(ctx, copy, m, m->n, items));
 done:
     mem_free(ctx, items);
     return status;

@@ -31,6 +31,8 @@ ddsc_status graph_narrow(ddsc_context *ctx, ddsc_graph **out, const ddsc_graph *
     if (status < 0)
         return status;
     ddsc_graph *g = *out;
+    g->n_columns = wide->n_columns;
+    g->columns_error = wide->columns_error;
     for (int64_t i = 0; i < wide->n; i++) {
         int64_t from = wide->offset[i], at = g->offset[i];
         int64_t count = BASE_MIN(tau, wide->offset[i + 1] - from);
@@ -64,4 +66,12 @@ void ddsc_graph_get_view(const ddsc_graph *graph, ddsc_graph_view *view)
                                   .offset = graph->offset,
                                   .index = graph->index,
                                   .d2 = graph->d2};
+}
+
+void ddsc_graph_get_columns(const ddsc_graph *graph, int64_t *n_columns, double *error)
+{
+    if (n_columns)
+        *n_columns = graph ? graph->n_columns : 0;
+    if (error)
+        *error = graph ? graph->columns_error : 0;
 }

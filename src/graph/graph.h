@@ -10,6 +10,8 @@ struct ddsc_graph {
     int64_t *offset; /* n + 1 */
     int32_t *index;  /* neighbours of column c, nearest first */
     double *d2;
+    int64_t n_columns;    /* 0: every distance is the metric's own */
+    double columns_error; /* of the others */
 };
 
 /* All arrays with room for n * tau edges, offsets zero. */

@@ -100,6 +100,21 @@ done:
     return status;
 }
 
+/* Settings that only one format reads are a mistake where no file has it. */
+static ddsc_status check_used(ddsc_context *ctx, const ddsc_read_settings *set, const char *where,
+                              bool any_fcs, bool any_d2)
+{
+    const char *name = set->channels ? "channels" : set->arcsinh > 0 ? "arcsinh" : NULL;
+    if (name && !any_fcs)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%s: %s is for fcs files, and this is none",
+                        where, name);
+    name = set->phase > 0 ? "phase" : set->phases > 0 ? "phases" : NULL;
+    if (name && !any_d2)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%s: %s is for d2 files, and this is none", where,
+                        name);
+    return DDSC_OK;
+}
+
 /* Labels from a file of their own take the place of those in the data. */
 static ddsc_status add_labels(ddsc_context *ctx, measures_parts *parts, const char *where,
                               const ddsc_read_settings *set)
@@ -138,6 +153,7 @@ ddsc_status io_read_measures(ddsc_context *ctx, measures **out, io_stream *s,
     char *axes = NULL;
     ddsc_format format;
     TRY(io_read_parts(ctx, &parts, &axes, &format, s, set));
+    TRY(check_used(ctx, set, stream_name(s), format == DDSC_FORMAT_FCS, format == DDSC_FORMAT_D2));
     TRY(add_labels(ctx, &parts, stream_name(s), set));
     TRY(measures_build(ctx, out, &parts, set->on_empty, stream_name(s)));
 done:
@@ -174,7 +190,7 @@ typedef struct gathering {
     measures_parts parts;
     char *axes;        /* of the first file that names its coordinates */
     const char *named; /* that file */
-    bool all_fcs;
+    bool all_fcs, any_fcs, any_d2;
 } gathering;
 
 static ddsc_status check_axes(gathering *g, const char *axes, const char *path)
@@ -212,6 +228,8 @@ static ddsc_status gather_file(gathering *g, const char *path, bool first, bool 
     if (!only)
         TRY(parts_prepare(g->ctx, &more, path));
     g->all_fcs = (first || g->all_fcs) && format == DDSC_FORMAT_FCS;
+    g->any_fcs |= format == DDSC_FORMAT_FCS;
+    g->any_d2 |= format == DDSC_FORMAT_D2;
     if (first) {
         g->parts = more;
         more = (measures_parts){0};
@@ -280,9 +298,10 @@ ddsc_status ddsc_measures_read_files(ddsc_context *ctx, ddsc_measures **out, int
     TRY(take_settings(ctx, &set, settings));
     for (int64_t i = 0; i < n_paths; i++)
         TRY(gather_file(&g, paths[i], i == 0, n_paths == 1));
+    snprintf(where, sizeof where, "%lld files", (long long)n_paths);
+    TRY(check_used(ctx, &set, n_paths == 1 ? paths[0] : where, g.any_fcs, g.any_d2));
     if (g.all_fcs)
         TRY(name_by_path(&g, n_paths, paths));
-    snprintf(where, sizeof where, "%lld files", (long long)n_paths);
     TRY(add_labels(ctx, &g.parts, n_paths == 1 ? paths[0] : where, &set));
     TRY(measures_build(ctx, out, &g.parts, set.on_empty, n_paths == 1 ? paths[0] : where));
 done:

@@ -57,6 +57,9 @@ static inline int64_t mmd_field_lane(const mmd *s, int64_t item)
 /* s_i from g_p = sum_q a_q k(x_p, x_q) at the item's own points, or half of it. */
 double mmd_self_term(const mmd *s, int64_t item, const double *g);
 
+/* The mean kernel over pairs of different points, pair by pair: no cancellation. */
+double mmd_self_by_pairs(const measures *m, const mmd_kernel *kernel, item_view item);
+
 ddsc_status field_fill(mmd *s, int64_t j0, int64_t j1);
 void field_tile(const mmd *s, const int64_t range[4], const uint8_t *wanted, double *d2,
                 int64_t ld);

@@ -190,18 +190,18 @@ int64_t mmd_strip(const mmd *s)
 /* ---- terms within an item ---- */
 
 /* sum_{p != q} a_p a_q and sum_{p != q} a_p a_q k_pq pair by pair: no cancellation. */
-static double self_by_pairs(const mmd *s, item_view item)
+double mmd_self_by_pairs(const measures *m, const mmd_kernel *kernel, item_view item)
 {
     double mass = 0, sum = 0;
     for (int64_t p = 0; p < item.n; p++)
         for (int64_t q = 0; q < p; q++) {
             double both = item.weight[p] * item.weight[q];
-            double r2 = la_distance2(s->m->d, measures_point(s->m, item.index[p]),
-                                     measures_point(s->m, item.index[q]));
+            double r2 = la_distance2(m->d, measures_point(m, item.index[p]),
+                                     measures_point(m, item.index[q]));
             mass += both;
-            sum += both * mmd_kernel_value(&s->set.kernel, r2);
+            sum += both * mmd_kernel_value(kernel, r2);
         }
-    return mass > 0 ? sum / mass : mmd_kernel_value(&s->set.kernel, 0);
+    return mass > 0 ? sum / mass : mmd_kernel_value(kernel, 0);
 }
 
 double mmd_self_term(const mmd *s, int64_t i, const double *g)
@@ -222,7 +222,7 @@ double mmd_self_term(const mmd *s, int64_t i, const double *g)
     /* One point holds nearly all the mass, or the kernel is so narrow that other points hardly
      * count: the difference has lost its digits. */
     if (1.0 - squares < 1e-3 || left < 1e-4 * own * squares)
-        return self_by_pairs(s, item);
+        return mmd_self_by_pairs(s->m, &s->set.kernel, item);
     return left / (1.0 - squares);
 }
 

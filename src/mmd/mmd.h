@@ -67,4 +67,20 @@ typedef struct mmd_features {
 
 ddsc_status mmd_features_make(mmd *s, mmd_features *out);
 
+/* ---- random Fourier features, an approximation ---- */
+
+typedef struct mmd_fourier {
+    int64_t columns; /* an even number */
+    double *rows;    /* n x columns */
+    double *offset;  /* n: D^2(i, j) is near |rows_i - rows_j|^2 + offset_i + offset_j */
+} mmd_fourier;
+
+/* Gaussian and Laplace kernels only. */
+ddsc_status mmd_fourier_make(ddsc_context *ctx, mmd_fourier *out, const measures *m,
+                             const mmd_kernel *kernel, bool biased, int64_t n_features);
+void mmd_fourier_free(ddsc_context *ctx, mmd_fourier *f);
+/* Quantiles of |D^2 - exact D^2| over a fixed sample of pairs into stats. */
+ddsc_status mmd_fourier_check(ddsc_context *ctx, const mmd_fourier *f, ddsc_pair_stats *stats,
+                              const measures *m, const mmd_kernel *kernel, bool biased);
+
 #endif

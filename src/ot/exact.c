@@ -87,6 +87,7 @@ static ddsc_status set_problem(exact_solver *s, const double *a, const double *b
 {
     simplex *net = &s->net;
     *net = (simplex){.k = s->k, .cost = *cost, .n = cost->n, .m = cost->m};
+    net->ctx = s->ctx;
     net->sink0 = round_up(net->n, LANES);
     net->ld = round_up(net->m, LANES);
     net->nodes = net->sink0 + net->ld;
@@ -260,6 +261,11 @@ done:
     return status;
 }
 
+static ddsc_status stop(exact_solver *s)
+{
+    return ctx_fail(s->ctx, DDSC_ERROR_CANCELLED, "stopped on request");
+}
+
 /* One round: basis and certificate, with fine pivots where coarse rounding left a gap. */
 static ddsc_status solve_round(exact_solver *s, exact_result *result, simplex_end *end,
                                const double *a, const double *b, const cost_rows *cost,
@@ -268,6 +274,8 @@ static ddsc_status solve_round(exact_solver *s, exact_result *result, simplex_en
     ddsc_status status = solve_basis(s, end, a, b, cost, max_pivots);
     if (status < 0)
         return status;
+    if (*end == SIMPLEX_STOPPED)
+        return stop(s);
     bool exact = s->net.dense && *end == SIMPLEX_OPTIMAL && s->net.coarse_exact;
     certify(s, result, exact);
     bool rough = s->net.dense || is_line(cost);
@@ -276,6 +284,8 @@ static ddsc_status solve_round(exact_solver *s, exact_result *result, simplex_en
         fine_no_candidates(&s->net);
         tree_build(&s->net); /* small problems come without masks */
         *end = run_fine(&s->net);
+        if (*end == SIMPLEX_STOPPED)
+            return stop(s);
         certify(s, result, false);
     }
     s->pivots += s->net.pivots;

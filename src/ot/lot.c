@@ -100,7 +100,7 @@ ddsc_status lot_run(ddsc_context *ctx, double **z, int64_t *columns, ddsc_pair_s
 {
     ddsc_status status = DDSC_OK;
     measures *reference = NULL;
-    double *rows = NULL;
+    double *rows = NULL, *fewer = NULL;
     int64_t size = 0;
     *z = NULL;
     TRY(lot_reference_make(ctx, &reference, m, settings));
@@ -110,6 +110,14 @@ ddsc_status lot_run(ddsc_context *ctx, double **z, int64_t *columns, ddsc_pair_s
                      (long long)m->n, (long long)*columns));
     TRY(MEM_NEW(ctx, rows, size));
     TRY(lot_embed(ctx, rows, stats, m, reference, settings->w2_max_pivots));
+    if (settings->lot_components > 0 && settings->lot_components < *columns) {
+        TRY(lot_reduce(ctx, &fewer, &stats->reduction_error, rows, m->n, *columns,
+                       settings->lot_components));
+        mem_free(ctx, rows);
+        rows = fewer;
+        *columns = stats->n_components = settings->lot_components;
+    }
+    TRY(lot_check(ctx, stats, m, rows, *columns, settings->w2_max_pivots));
     *z = rows;
     rows = NULL;
 done:

@@ -98,12 +98,22 @@ static void move(simplex *s, int side, int64_t at, int64_t theta)
     s->moved = s->path[side][0];
 }
 
+/* Large problems take a good part of a second for so many pivots. */
+enum { PIVOTS_A_LOOK = 512 };
+
+static bool stopped(const simplex *s)
+{
+    return s->pivots % PIVOTS_A_LOOK == 0 && s->ctx && ctx_cancelled(s->ctx);
+}
+
 simplex_end simplex_pivot(simplex *s, const number_system *numbers)
 {
     entering in;
     while (numbers->price(s, &in)) {
         if (s->pivots >= s->max_pivots)
             return SIMPLEX_CAPPED;
+        if (stopped(s))
+            return SIMPLEX_STOPPED;
         s->pivots++;
         s->ordered = false;
         if (s->words)

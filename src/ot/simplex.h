@@ -77,11 +77,13 @@ typedef struct simplex {
 
     int64_t next_row, block_rows;
     int64_t pivots, max_pivots;
+    ddsc_context *ctx; /* asked now and then whether to go on; NULL: never */
 } simplex;
 
 typedef enum simplex_end {
     SIMPLEX_OPTIMAL = 0,
     SIMPLEX_CAPPED,  /* max_pivots met */
+    SIMPLEX_STOPPED, /* the user wants no more */
     SIMPLEX_OVERFLOW /* potentials left the exact range */
 } simplex_end;
 

@@ -21,7 +21,7 @@ enum {
 static const double START_LIMIT = 200; /* of a starting exponent */
 static const double SUM_LIMIT = 1e120; /* with sums and scalings within, no product is lost */
 /* The two axes' worth of cost over epsilon: beyond, the dense solver has the better formulas. */
-static const double LARGE_EPSILON = 100, SMALL_EPSILON = 1e-4;
+static const double LARGE_EPSILON = 100, SMALL_EPSILON = 3e-4;
 
 /* One end of a pair, over its box. */
 typedef struct grid_end {
@@ -301,15 +301,19 @@ typedef struct pace {
     int64_t since;
 } pace;
 
-static void pace_next(pace *p, double error)
+/* False: there is no end in sight. Groups of cells that hardly exchange mass do that. */
+static bool pace_next(pace *p, double error, double tolerance)
 {
     p->since++;
     if (p->since == WINDOW / 2)
         p->mark = error;
     if (p->since < WINDOW)
-        return;
-    p->omega = sinkhorn_relax(pow(error / p->mark, 2.0 / WINDOW), p->omega);
+        return true;
+    double rate = pow(error / p->mark, 2.0 / WINDOW);
+    p->omega = sinkhorn_relax(rate, p->omega);
     p->since = 0;
+    double coming = p->omega > 1 ? fmax(p->omega - 1, 0.2) : fmin(rate, 0.9);
+    return log(tolerance / error) / log(coming) < MAX_PASSES;
 }
 
 /* The sums of side 1 are at hand: make its marginal exact and measure the other. */
@@ -344,8 +348,9 @@ bool sinkhorn_grid_solve(sinkhorn_grid *g, sinkhorn_result *result, int64_t i, i
                 find_values(g, w, mass, stop->sharp, result);
                 return true;
             }
-        } else if (k > PLAIN_PASSES) {
-            pace_next(&p, rows.error + columns.error);
+        } else if (k > PLAIN_PASSES &&
+                   !pace_next(&p, rows.error + columns.error, stop->tolerance)) {
+            return false;
         }
     }
     return false;

@@ -9,9 +9,10 @@
 #include "ot/sinkhorn_solver.h"
 
 enum {
-    PLAIN_WINDOW = 8,    /* iterations watched before a first decision */
-    RELAXED_WINDOW = 12, /* with over-relaxation; the first half settles */
-    NEWTON_WINDOW = 8    /* Newton steps within which the error must halve */
+    PLAIN_WINDOW = 8,     /* iterations watched before a first decision */
+    RELAXED_WINDOW = 12,  /* with over-relaxation; the first half settles */
+    NEWTON_WINDOW = 8,    /* Newton steps within which the error must halve */
+    LARGE_CELLS = 1 << 16 /* above it every iteration looks whether to go on */
 };
 
 static const double EXPONENT_LIMIT = 200;  /* e^200: far from overflow, and from it and back too */
@@ -195,7 +196,7 @@ static ddsc_status run_level(sinkhorn_solver *z, sinkhorn_state *state, bool may
     while (state->iterations < state->cap) {
         scaling_report r = scaling_pass(&z->s, p.omega);
         state->iterations++;
-        if (state->iterations % 64 == 0)
+        if (z->s.n * z->s.m > LARGE_CELLS || state->iterations % 64 == 0)
             TRY(check_cancel(z));
         if (out_of_range(r.low, r.high)) {
             sinkhorn_absorb(z, z->epsilon);

@@ -45,14 +45,6 @@ sinkhorn_problem sinkhorn_pair(sinkhorn *s, int64_t i, int64_t j, int worker)
     return problem;
 }
 
-/* Equal items are at divergence 0, without the rounding of three values. */
-static bool equal_items(const measures *m, int64_t i, int64_t j)
-{
-    item_view x = measures_item(m, i), y = measures_item(m, j);
-    return x.n == y.n && memcmp(x.index, y.index, (size_t)x.n * sizeof *x.index) == 0 &&
-           memcmp(x.weight, y.weight, (size_t)x.n * sizeof *x.weight) == 0;
-}
-
 static ddsc_status solve_pair(sinkhorn *s, int64_t i, int64_t j, int worker, sinkhorn_result *found)
 {
     sinkhorn_stop stop = {s->tolerance, s->max_iterations, s->value == DDSC_SINKHORN_SHARP};
@@ -69,7 +61,8 @@ static ddsc_status find_value(sinkhorn *s, int64_t i, int64_t j, int worker, dou
     if (ctx_cancelled(s->ctx))
         return DDSC_ERROR_CANCELLED;
     *d2 = 0;
-    if (s->self && equal_items(s->m, i, j))
+    /* Equal items are at divergence 0, without the rounding of three values. */
+    if (s->self && measures_equal_items(s->m, i, j))
         return DDSC_OK;
     ddsc_status status = solve_pair(s, i, j, worker, &found);
     if (status < 0)
@@ -125,7 +118,6 @@ done:
     return status;
 }
 
-/* The squared diagonal of the box around all points. */
 static double cost_range(const measures *m)
 {
     double total = 0;
@@ -192,7 +184,8 @@ static ddsc_status sinkhorn_open(void **state, const pair_job *job, ddsc_pair_st
     TRY(MEM_ZERO(job->ctx, s, 1));
     *s = (sinkhorn){.ctx = job->ctx, .m = m, .n_workers = job->n_workers};
     s->tolerance = job->set->sinkhorn_tolerance;
-    s->slack = s->tolerance * cost_range(m);
+    s->range = cost_range(m);
+    s->slack = s->tolerance * s->range;
     s->max_iterations = job->set->sinkhorn_max_iterations;
     s->value = job->set->sinkhorn_value;
     TRY(resolve_epsilon(s, job->set));

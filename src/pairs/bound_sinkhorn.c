@@ -11,6 +11,9 @@
 
 enum { BOUND_SIDE = 64, LOOK_ROUNDS = 1, REFINE_ROUNDS = 16, DENSE_POINTS = 48 };
 
+/* Of the range of the costs: below, a few iterations tell nothing, and W2 is close to the value. */
+static const double SMALL_EPSILON = 0.005;
+
 typedef struct bound_state {
     sinkhorn *s;
     void *w2; /* state of bound_w2, or NULL: duals on the grid */
@@ -105,8 +108,10 @@ static ddsc_status sinkhorn_refine_open(void *state, bool *offered)
 {
     sinkhorn *s = state;
     bool sharp = s->value == DDSC_SINKHORN_SHARP;
-    *offered = !sharp || refine_applies(s->m);
-    return sharp && *offered ? refine_make(s->ctx, &s->w2, s->m) : DDSC_OK;
+    bool small = !s->grid && s->epsilon < SMALL_EPSILON * s->range;
+    bool by_w2 = (sharp || small) && refine_applies(s->m);
+    *offered = !sharp || by_w2;
+    return by_w2 ? refine_make(s->ctx, &s->w2, s->m) : DDSC_OK;
 }
 
 static double sinkhorn_refine(void *state, int64_t i, int64_t j, double enough, int worker)

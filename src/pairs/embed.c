@@ -1,4 +1,4 @@
-/* The public call for the LOT embedding. */
+/* The public calls of the LOT embedding. */
 #include "ot/ot.h"
 #include "pairs/pairs.h"
 
@@ -29,4 +29,20 @@ ddsc_status ddsc_embed_run(ddsc_context *context, double **out, int64_t *n_colum
                           (long long)found.n_not_converged, found.max_gap);
 done:
     return status;
+}
+
+ddsc_status ddsc_reference_create(ddsc_context *context, ddsc_measures **reference,
+                                  const ddsc_measures *data, const ddsc_metric_settings *settings)
+{
+    ddsc_metric_settings set;
+    if (reference)
+        *reference = NULL;
+    if (!context)
+        return DDSC_ERROR_ARGUMENT;
+    ctx_enter(context);
+    if (!reference || !data)
+        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_reference_create: %s is NULL",
+                        reference ? "measures" : "reference");
+    ddsc_status status = metric_settings_take(context, &set, settings);
+    return status < 0 ? status : lot_reference_make(context, reference, data, &set);
 }

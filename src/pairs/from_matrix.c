@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "graph/graph.h"
+#include "pairs/columns.h"
 #include "pairs/pairs.h"
 
 typedef struct table {
@@ -77,6 +78,35 @@ static ddsc_status cut_rows(void *arg, int64_t begin, int64_t end, int worker)
     return DDSC_OK;
 }
 
+static bool none_taken(const nearest *near, int64_t n)
+{
+    int64_t count = 0;
+    for (int64_t i = 0; i < n; i++)
+        count += near->count[i];
+    return count == 0;
+}
+
+/* The same columns that a metric would have been asked for. */
+static ddsc_status search_columns(const table *t, ddsc_graph **graph,
+                                  const ddsc_graph_settings *set)
+{
+    ddsc_status status = DDSC_OK;
+    column_set c;
+    TRY(columns_draw(t->ctx, &c, t->n, set->sample_columns));
+    for (int64_t i = 0; i < c.n; i++)
+        for (int64_t a = 0; a < c.m; a++) {
+            int64_t from = BASE_MIN(i, c.order[a]), to = BASE_MAX(i, c.order[a]);
+            double value = from == to ? 0 : t->value[from * t->n + to] + 0.0;
+            if (isnan(value))
+                TRY(bad_entry(t, from, to, "columns that are drawn must be known"));
+            c.d2[i * c.m + a] = t->squared ? value : value * value;
+        }
+    TRY(columns_search(t->ctx, graph, &c, set));
+done:
+    columns_free(t->ctx, &c);
+    return status;
+}
+
 static ddsc_status check_arguments(ddsc_context *ctx, ddsc_graph **graph, int64_t n,
                                    const double *matrix)
 {
@@ -107,8 +137,14 @@ ddsc_status ddsc_graph_create_from_matrix(ddsc_context *context, ddsc_graph **gr
     TRY(search_check(context, &set, "a finished matrix"));
     t.sample = set.sample;
     TRY(parallel_for(context, n, 16, check_rows, &t));
+    if (set.sample_columns < 1 && n > 1) {
+        TRY(search_columns(&t, graph, &set));
+        goto done;
+    }
     TRY(nearest_create(context, &t.near, n, tau_used(n, &set)));
     TRY(parallel_for(context, n, 16, cut_rows, &t));
+    if (t.sample < 1 && n > 1 && none_taken(&t.near, n))
+        TRY(sample_empty(context, t.sample, n));
     TRY(nearest_finish(context, &t.near, graph));
 done:
     nearest_free(context, &t.near);

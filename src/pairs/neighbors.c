@@ -32,6 +32,8 @@ ddsc_status neighbors_search(ddsc_context *ctx, ddsc_graph **out, ddsc_pair_stat
     nearest near;
     TRY(nearest_create(ctx, &near, n, tau_used(n, settings)));
     TRY(tiles_run(ctx, n, backend, state, settings->sample, nearest_sink, &near, stats));
+    if (settings->sample < 1 && stats->n_pairs > 0 && stats->n_solved == 0)
+        TRY(sample_empty(ctx, settings->sample, n));
     TRY(nearest_finish(ctx, &near, out));
 done:
     nearest_free(ctx, &near);

@@ -91,11 +91,13 @@ typedef struct pair_pruning {
     bool (*pays)(const void *state);
 } pair_pruning;
 
-extern const pair_backend backend_w2, backend_sinkhorn, backend_mmd, backend_lot;
+extern const pair_backend backend_w2, backend_sinkhorn, backend_mmd, backend_lot, backend_features;
 extern const pair_backend bound_w2; /* lower bounds of backend_w2 */
 double bound_w2_closer(const void *state, int64_t i, int64_t j, double enough);
 
 const pair_backend *backend_find(ddsc_metric metric);
+/* The one for these settings: an approximation where they ask for it. */
+const pair_backend *backend_for(const ddsc_metric_settings *settings);
 
 /* ---- settings: defaults, then the caller's fields, then every one checked (given NULL: defaults)
  */
@@ -116,6 +118,8 @@ ddsc_status search_check(ddsc_context *ctx, const ddsc_graph_settings *settings,
 void pair_stats_merge(ddsc_pair_stats *into, const ddsc_pair_stats *from);
 /* Is the pair (i, j) part of a random sample of fraction p? Symmetric, stateless. */
 bool pair_sampled(uint64_t seed, double p, int64_t i, int64_t j);
+/* The error of a sample without any pair. */
+ddsc_status sample_empty(ddsc_context *ctx, double p, int64_t n);
 
 /* Receives a finished tile; called from many threads, each tile once. */
 typedef void (*tile_sink)(void *arg, const pair_tile *tile, const double *d2, int64_t ld);
@@ -130,9 +134,18 @@ ddsc_status tiles_run_across(ddsc_context *ctx, int64_t n_old, int64_t n,
                              const pair_backend *backend, void *state, tile_sink sink,
                              void *sink_arg, ddsc_pair_stats *stats);
 
+/* Only the pairs with one of the first n_first items; 0 < n_first <= n. */
+ddsc_status tiles_run_first(ddsc_context *ctx, int64_t n_first, int64_t n,
+                            const pair_backend *backend, void *state, tile_sink sink,
+                            void *sink_arg, ddsc_pair_stats *stats);
+
 /* n x n (or condensed) distances of an opened backend into out. */
 ddsc_status matrix_fill(ddsc_context *ctx, double *out, ddsc_pair_stats *stats, int64_t n,
                         const pair_backend *backend, void *state, bool condensed, bool squared);
+/* (n - n_old) x n_old: each later item against the first n_old. */
+ddsc_status matrix_fill_across(ddsc_context *ctx, double *out, ddsc_pair_stats *stats,
+                               int64_t n_old, int64_t n, const pair_backend *backend, void *state,
+                               bool squared);
 /* tau nearest of each item over all (sampled) pairs of an opened backend. */
 ddsc_status neighbors_search(ddsc_context *ctx, ddsc_graph **out, ddsc_pair_stats *stats, int64_t n,
                              const pair_backend *backend, void *state,

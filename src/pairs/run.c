@@ -1,5 +1,10 @@
 /* The public calls over pairs: settings in, backend opened, matrix or graph out. */
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "graph/graph.h"
+#include "pairs/journal.h"
+#include "pairs/columns.h"
 #include "pairs/pairs.h"
 #include "pairs/screen.h"
 
@@ -14,21 +19,63 @@ const pair_backend *backend_find(ddsc_metric metric)
     return NULL;
 }
 
+const pair_backend *backend_for(const ddsc_metric_settings *settings)
+{
+    if (settings->metric == DDSC_METRIC_MMD && settings->mmd_features > 0)
+        return &backend_features;
+    return backend_find(settings->metric);
+}
+
 /* An open backend over a set of measures. */
 typedef struct session {
     ddsc_metric_settings set;
     const pair_backend *backend;
     void *state;
+    journal *journal; /* or NULL */
+    resumed *resumed; /* the backend over it */
     ddsc_pair_stats stats;
     double start;
 } session;
 
-static ddsc_status session_open(ddsc_context *ctx, session *s, const measures *m)
+/* With a folder to resume from, what it holds must be of this run; `what` tells a matrix from a
+ * graph. NULL: nothing is kept. */
+static ddsc_status session_journal(ddsc_context *ctx, session *s, const measures *m,
+                                   const char *what)
 {
+    ddsc_status status = DDSC_OK;
+    char *manifest = NULL;
+    if (!what || !ctx_resume_folder(ctx))
+        return DDSC_OK;
+    TRY(manifest_make(ctx, &manifest, m, &s->set, what));
+    TRY(journal_open(ctx, &s->journal, ctx_resume_folder(ctx), manifest, parallel_width(ctx)));
+done:
+    mem_free(ctx, manifest);
+    return status;
+}
+
+static ddsc_status session_open(ddsc_context *ctx, session *s, const measures *m, const char *what)
+{
+    ddsc_status status = DDSC_OK;
     s->start = clock_seconds();
-    s->backend = backend_find(s->set.metric);
+    s->backend = backend_for(&s->set);
     pair_job job = {.ctx = ctx, .m = m, .set = &s->set, .n_workers = parallel_width(ctx)};
-    return s->backend->open(&s->state, &job, &s->stats);
+    TRY(session_journal(ctx, s, m, what));
+    TRY(s->backend->open(&s->state, &job, &s->stats));
+    if (s->journal)
+        TRY(resumed_open(ctx, &s->resumed, s->journal, s->backend, s->state));
+done:
+    return status;
+}
+
+/* What the engine works with. */
+static const pair_backend *session_backend(const session *s)
+{
+    return s->resumed ? resumed_backend(s->resumed) : s->backend;
+}
+
+static void *session_state(const session *s)
+{
+    return s->resumed ? (void *)s->resumed : s->state;
 }
 
 /* A run whose solves met their cap says so in its status and in words. */
@@ -42,10 +89,15 @@ static ddsc_status session_verdict(ddsc_context *ctx, session *s, ddsc_status st
     return status;
 }
 
-static void session_close(session *s)
+/* What an interrupted run has in memory goes to its folder, too; that it could not be written only
+ * matters to a run that is otherwise good. */
+static ddsc_status session_close(session *s, ddsc_status status)
 {
+    resumed_close(s->resumed);
+    ddsc_status kept = journal_close(s->journal);
     if (s->backend && s->state)
         s->backend->close(s->state);
+    return status >= 0 && kept < 0 ? kept : status;
 }
 
 ddsc_status ddsc_distance_run(ddsc_context *context, double *out, ddsc_pair_stats *stats,
@@ -61,14 +113,45 @@ ddsc_status ddsc_distance_run(ddsc_context *context, double *out, ddsc_pair_stat
         return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_distance_run: %s is NULL",
                         out ? "measures" : "out");
     TRY(metric_settings_take(context, &s.set, settings));
-    TRY(session_open(context, &s, data));
-    TRY(matrix_fill(context, out, &s.stats, data->n, s.backend, s.state, condensed != 0,
-                    squared != 0));
+    TRY(session_open(context, &s, data, "of the matrix"));
+    TRY(matrix_fill(context, out, &s.stats, data->n, session_backend(&s), session_state(&s),
+                    condensed != 0, squared != 0));
     status = session_verdict(context, &s, status);
     if (stats)
         *stats = s.stats;
 done:
-    session_close(&s);
+    return session_close(&s, status);
+}
+
+ddsc_status ddsc_cross_run(ddsc_context *context, double *out, ddsc_pair_stats *stats,
+                           const ddsc_measures *rows, const ddsc_measures *columns,
+                           const ddsc_metric_settings *settings, int squared)
+{
+    ddsc_status status = DDSC_OK;
+    session s = {0};
+    measures *joint = NULL;
+    if (!context)
+        return DDSC_ERROR_ARGUMENT;
+    ctx_enter(context);
+    if (!out || !rows || !columns)
+        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_cross_run: %s is NULL",
+                        out ? (rows ? "columns" : "rows") : "out");
+    if (rows->d != columns->d)
+        return ctx_fail(context, DDSC_ERROR_INPUT,
+                        "the items of the rows have points of %lld coordinates, those of the "
+                        "columns of %lld",
+                        (long long)rows->d, (long long)columns->d);
+    TRY(metric_settings_take(context, &s.set, settings));
+    TRY(measures_join(context, &joint, columns, rows));
+    TRY(session_open(context, &s, joint, NULL));
+    TRY(matrix_fill_across(context, out, &s.stats, columns->n, joint->n, s.backend, s.state,
+                           squared != 0));
+    status = session_verdict(context, &s, status);
+    if (stats)
+        *stats = s.stats;
+done:
+    status = session_close(&s, status);
+    ddsc_measures_destroy(joint);
     return status;
 }
 
@@ -117,11 +200,29 @@ done:
 static ddsc_status session_search(ddsc_context *ctx, ddsc_graph **graph, session *s,
                                   const measures *m, const ddsc_graph_settings *set)
 {
+    const pair_backend *backend = session_backend(s);
+    void *state = session_state(s);
     pair_job job = {.ctx = ctx, .m = m, .set = &s->set, .n_workers = parallel_width(ctx)};
     job.state = s->state;
     if (session_prunes(s, set->exact_graph) && set->sample >= 1 && m->n > 1)
-        return pruned_search(ctx, graph, &s->stats, &job, s->backend, s->state, set);
-    return search_run(ctx, graph, &s->stats, m->n, s->backend, s->state, set);
+        return pruned_search(ctx, graph, &s->stats, &job, backend, state, set);
+    return search_run(ctx, graph, &s->stats, m->n, backend, state, set);
+}
+
+/* Whole columns of the matrix, the rest by the Nystrom method. */
+static ddsc_status session_columns(ddsc_context *ctx, ddsc_graph **graph, session *s,
+                                   const measures *m, const ddsc_graph_settings *set)
+{
+    ddsc_status status = DDSC_OK;
+    column_set c = {0};
+    s->start = clock_seconds();
+    s->backend = backend_for(&s->set);
+    TRY(columns_draw(ctx, &c, m->n, set->sample_columns));
+    TRY(columns_fill(ctx, &c, &s->stats, m, &s->set));
+    TRY(columns_search(ctx, graph, &c, set));
+done:
+    columns_free(ctx, &c);
+    return status;
 }
 
 ddsc_status neighbors_make(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *stats,
@@ -131,18 +232,29 @@ ddsc_status neighbors_make(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stat
     ddsc_status status = DDSC_OK;
     session s = {0};
     ddsc_graph_settings set;
+    char what[128];
     TRY(metric_settings_take(ctx, &s.set, metric));
     TRY(graph_settings_take(ctx, &set, settings));
-    const pair_backend *backend = backend_find(s.set.metric);
+    const pair_backend *backend = backend_for(&s.set);
     if (!backend->pruning && !backend->screen)
         TRY(search_check(ctx, &set, backend->name));
-    TRY(session_open(ctx, &s, m));
-    TRY(session_search(ctx, graph, &s, m, &set));
+    if (set.sample_columns < 1 && m->n > 1) {
+        TRY(session_columns(ctx, graph, &s, m, &set));
+    } else {
+        snprintf(what, sizeof what, "of the graph, tau %" PRId64 ", search %d, sample %.17g",
+                 tau_used(m->n, &set), (int)set.exact_graph, set.sample);
+        TRY(session_open(ctx, &s, m, what));
+        TRY(session_search(ctx, graph, &s, m, &set));
+    }
     status = session_verdict(ctx, &s, status);
     if (stats)
         *stats = s.stats;
 done:
-    session_close(&s);
+    status = session_close(&s, status);
+    if (status < 0) {
+        ddsc_graph_destroy(*graph);
+        *graph = NULL;
+    }
     return status;
 }
 
@@ -167,16 +279,16 @@ ddsc_status across_run(ddsc_context *ctx, ddsc_graph **out, ddsc_pair_stats *sta
     ddsc_status status = DDSC_OK;
     session s = {.set = *metric};
     pair_job job = {.ctx = ctx, .m = problem->m, .set = &s.set, .n_workers = parallel_width(ctx)};
-    TRY(session_open(ctx, &s, problem->m));
-    if (s.backend->pruning && problem->exact_graph != DDSC_GRAPH_FULL)
+    TRY(session_open(ctx, &s, problem->m, NULL));
+    job.state = s.state;
+    if (session_prunes(&s, problem->exact_graph))
         TRY(across_search_pruned(ctx, out, &s.stats, problem, &job, s.backend, s.state));
     else
         TRY(across_search(ctx, out, &s.stats, problem, s.backend, s.state));
     status = session_verdict(ctx, &s, status);
     *stats = s.stats;
 done:
-    session_close(&s);
-    return status;
+    return session_close(&s, status);
 }
 
 ddsc_status ddsc_graph_create_from_vectors(ddsc_context *context, ddsc_graph **graph, int64_t n,
@@ -196,6 +308,9 @@ ddsc_status ddsc_graph_create_from_vectors(ddsc_context *context, ddsc_graph **g
         return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_graph_create_from_vectors: %s is NULL",
                         graph ? "vectors" : "graph");
     TRY(graph_settings_take(context, &set, settings));
+    if (set.sample_columns < 1)
+        TRY(ctx_fail(context, DDSC_ERROR_ARGUMENT,
+                     "sample_columns = %g: vectors have coordinates already", set.sample_columns));
     TRY(vectors_open(context, &state, n, dim, vectors));
     TRY(search_run(context, graph, &stats, n, &backend_vectors, state, &set));
 done:

@@ -6,6 +6,7 @@
 
 /* The range of coordinates (data/parts.c): h^2 and 1/h^2 are finite in it. */
 static const double largest_bandwidth = 1e150;
+static const int64_t most_features = 1 << 20;
 
 void ddsc_metric_settings_init(ddsc_metric_settings *settings)
 {
@@ -30,8 +31,19 @@ void ddsc_graph_settings_init(ddsc_graph_settings *settings)
 {
     if (!settings)
         return;
-    *settings = (ddsc_graph_settings){
-        .struct_size = sizeof *settings, .exact_graph = DDSC_GRAPH_AUTO, .sample = 1.0};
+    *settings = (ddsc_graph_settings){.struct_size = sizeof *settings,
+                                      .exact_graph = DDSC_GRAPH_AUTO,
+                                      .sample = 1.0,
+                                      .sample_columns = 1.0};
+}
+
+int64_t ddsc_graph_get_tau(int64_t n, const ddsc_graph_settings *settings)
+{
+    ddsc_graph_settings own;
+    ddsc_graph_settings_init(&own);
+    if (settings && settings->struct_size > 0 && settings->struct_size <= sizeof own)
+        memcpy(&own, settings, settings->struct_size);
+    return n < 1 || own.tau < 0 ? 0 : tau_used(n, &own);
 }
 
 static ddsc_status bad_number(ddsc_context *ctx, const char *field, double value, const char *rule)
@@ -79,6 +91,19 @@ static ddsc_status check_bandwidth(ddsc_context *ctx, const ddsc_metric_settings
     return DDSC_OK;
 }
 
+/* Random features need a kernel with a spectrum to draw from. */
+static ddsc_status check_features(ddsc_context *ctx, const ddsc_metric_settings *s)
+{
+    if (s->mmd_features < 0 || s->mmd_features > most_features)
+        return bad_integer(ctx, "mmd_features", s->mmd_features, "0 (exact) or 1 .. 1048576");
+    if (s->mmd_features > 0 && s->mmd_kernel == DDSC_KERNEL_ENERGY)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "mmd_features = %lld: the energy kernel has no random features; use "
+                        "gaussian or laplace",
+                        (long long)s->mmd_features);
+    return DDSC_OK;
+}
+
 static ddsc_status check_reference(ddsc_context *ctx, const ddsc_metric_settings *s)
 {
     if (s->reference_size < 0)
@@ -104,7 +129,10 @@ ddsc_status metric_settings_check(ddsc_context *ctx, const ddsc_metric_settings 
     TRY(check_choice(ctx, "reference_rule", (int64_t)s->reference_rule, DDSC_REFERENCE_MEASURES));
     TRY(check_sinkhorn(ctx, s));
     TRY(check_bandwidth(ctx, s));
+    TRY(check_features(ctx, s));
     TRY(check_reference(ctx, s));
+    if (s->lot_components < 0)
+        TRY(bad_integer(ctx, "lot_components", s->lot_components, "0 (all) or positive"));
     if (s->w2_max_pivots < 0)
         TRY(bad_integer(ctx, "w2_max_pivots", s->w2_max_pivots, "0 (automatic) or positive"));
 done:
@@ -118,6 +146,12 @@ ddsc_status graph_settings_check(ddsc_context *ctx, const ddsc_graph_settings *s
         return bad_integer(ctx, "tau", s->tau, "0 (chosen from the number of items) or positive");
     if (!(s->sample > 0 && s->sample <= 1))
         return bad_number(ctx, "sample", s->sample, "above 0 and at most 1");
+    if (!(s->sample_columns > 0 && s->sample_columns <= 1))
+        return bad_number(ctx, "sample_columns", s->sample_columns, "above 0 and at most 1");
+    if (s->sample < 1 && s->sample_columns < 1)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "sample = %g and sample_columns = %g: only one of them may be below 1",
+                        s->sample, s->sample_columns);
     return check_choice(ctx, "exact_graph", (int64_t)s->exact_graph, DDSC_GRAPH_PRUNED);
 }
 

@@ -45,13 +45,14 @@ typedef struct sinkhorn {
     ddsc_context *ctx;
     const measures *m;
     double epsilon, tolerance;
+    double range; /* the squared diagonal of the box around all points */
     double slack; /* what a marginal error within the tolerance may change in a value */
     int64_t max_iterations;
     ddsc_sinkhorn_value value;
     sinkhorn_grid *grid; /* of images: solves without costs; NULL: none */
     pair_costs costs;
     double *self;     /* n regularised values of an item with itself, when debiased */
-    refine_bound *w2; /* bounds of the sharp value, once asked for */
+    refine_bound *w2; /* refined bounds of W2, where they serve and once asked for */
     int n_workers;
     sinkhorn_solver **solver; /* one a worker */
     ddsc_pair_stats *stats;   /* one a worker, for the work at open */

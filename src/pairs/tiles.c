@@ -19,6 +19,7 @@ typedef struct walk {
     void *state;
     int64_t n, side;
     int64_t n_old;      /* only pairs of one of the first n_old items and a later one; 0: all */
+    int64_t n_first;    /* only pairs with one of the first n_first items; 0: all */
     int64_t first_tile; /* of the strip at work */
     double sample;
     tile_sink sink;
@@ -41,6 +42,15 @@ void pair_stats_merge(ddsc_pair_stats *into, const ddsc_pair_stats *from)
     into->bandwidth = BASE_MAX(into->bandwidth, from->bandwidth);
     into->reference_size = BASE_MAX(into->reference_size, from->reference_size);
     into->seconds += from->seconds;
+    into->n_checked = BASE_MAX(into->n_checked, from->n_checked);
+    into->check_median = BASE_MAX(into->check_median, from->check_median);
+    into->check_high = BASE_MAX(into->check_high, from->check_high);
+    into->check_max = BASE_MAX(into->check_max, from->check_max);
+    into->n_features = BASE_MAX(into->n_features, from->n_features);
+    into->n_components = BASE_MAX(into->n_components, from->n_components);
+    into->reduction_error = BASE_MAX(into->reduction_error, from->reduction_error);
+    into->recall = BASE_MAX(into->recall, from->recall);
+    into->n_recall_rows = BASE_MAX(into->n_recall_rows, from->n_recall_rows);
 }
 
 /* Tiles before block column J. */
@@ -104,9 +114,28 @@ static int64_t mark_across(const walk *w, pair_tile *t, uint8_t *wanted)
     return rows * later;
 }
 
+/* Pairs with one of the first items: rows below n_first. */
+static int64_t mark_first(const walk *w, pair_tile *t, uint8_t *wanted)
+{
+    pair_tile top = *t;
+    int64_t columns = t->j1 - t->j0;
+    top.i1 = BASE_MIN(t->i1, w->n_first);
+    if (top.i1 == t->i1)
+        return tile_pairs(t);
+    if (top.i1 <= t->i0)
+        return 0;
+    int64_t rows = top.i1 - t->i0;
+    memset(wanted, 1, (size_t)(rows * columns));
+    memset(wanted + rows * columns, 0, (size_t)((t->i1 - top.i1) * columns));
+    t->wanted = wanted;
+    return t->i0 == t->j0 ? rows * (rows - 1) / 2 + rows * (t->j1 - top.i1) : rows * columns;
+}
+
 /* The pairs of the tile that are asked for. */
 static int64_t choose_pairs(const walk *w, pair_tile *t, uint8_t *wanted)
 {
+    if (w->n_first > 0)
+        return mark_first(w, t, wanted);
     if (w->n_old > 0)
         return mark_across(w, t, wanted);
     return w->sample < 1 ? draw_sample(w, t, wanted) : tile_pairs(t);
@@ -151,7 +180,7 @@ static ddsc_status do_tile(walk *w, int64_t t, worker_room *room, int worker)
         w->sink(w->sink_arg, &tile, room->d2, w->side);
     }
     room->n_solved += asked;
-    progress_add(w->ctx, w->n_old > 0 ? asked : tile_pairs(&tile));
+    progress_add(w->ctx, w->n_old > 0 || w->n_first > 0 ? asked : tile_pairs(&tile));
 done:
     return status;
 }
@@ -191,7 +220,7 @@ static ddsc_status rooms_create(walk *w)
     TRY(MEM_ZERO(w->ctx, w->room, w->n_workers));
     for (int k = 0; k < w->n_workers; k++) {
         TRY(MEM_NEW(w->ctx, w->room[k].d2, w->side * w->side));
-        if (w->sample < 1 || w->n_old > 0)
+        if (w->sample < 1 || w->n_old > 0 || w->n_first > 0)
             TRY(MEM_NEW(w->ctx, w->room[k].wanted, w->side * w->side));
     }
 done:
@@ -264,4 +293,19 @@ ddsc_status tiles_run_across(ddsc_context *ctx, int64_t n_old, int64_t n,
               .sink = sink,
               .sink_arg = sink_arg};
     return walk_run(&w, n_old * (n - n_old), stats);
+}
+
+ddsc_status tiles_run_first(ddsc_context *ctx, int64_t n_first, int64_t n,
+                            const pair_backend *backend, void *state, tile_sink sink,
+                            void *sink_arg, ddsc_pair_stats *stats)
+{
+    walk w = {.ctx = ctx,
+              .backend = backend,
+              .state = state,
+              .n = n,
+              .n_first = n_first,
+              .sample = 1,
+              .sink = sink,
+              .sink_arg = sink_arg};
+    return walk_run(&w, n_first * (n - n_first) + n_first * (n_first - 1) / 2, stats);
 }

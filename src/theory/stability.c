@@ -262,6 +262,7 @@ ddsc_status ddsc_stability_run(ddsc_context *context, ddsc_stability **stability
     s->view.gap = spectrum_gap(&job.first, s->view.k);
     s->view.alpha = smallest_affinity(&job.first.a);
     s->view.sin_limit = sqrt((double)BASE_MIN(s->view.k, data->n - s->view.k));
+    ctx_resume_pause(context, true); /* what is kept belongs to the points as they came */
     for (int64_t round = 0; round < set.n_resamples; round++)
         TRY(run_again(context, s, &job, round));
     sum_up_rows(&s->view);
@@ -272,6 +273,7 @@ ddsc_status ddsc_stability_run(ddsc_context *context, ddsc_stability **stability
     *stability = s;
     s = NULL;
 done:
+    ctx_resume_pause(context, false);
     ddsc_stability_destroy(s);
     decomposition_free(context, &job.first);
     ddsc_measures_destroy(job.reference);

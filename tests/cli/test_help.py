@@ -1,7 +1,11 @@
 """Help, version, manual page, completion: all made from the option tables."""
+import os
+import pty
 import re
+import select
 import shutil
 import subprocess
+import time
 
 import pytest
 
@@ -97,6 +101,55 @@ def test_other_completion(ddsc, tmp_path, shell):
         subprocess.run([shell, "-n", script], check=True)
     except FileNotFoundError:
         pytest.skip(f"{shell} is not here: its script was not parsed")
+
+
+def test_fish_completes(ddsc, tmp_path):
+    if not shutil.which("fish"):
+        pytest.skip("fish is not here")
+    (tmp_path / "ddsc.fish").write_text(ddsc("completion", "fish").stdout)
+
+    def complete(line):
+        done = subprocess.run(["fish", "--no-config", "-c", f"source ddsc.fish; complete -C '{line}'"],
+                              capture_output=True, text=True, cwd=tmp_path)
+        assert done.stderr == ""
+        return [row.split("\t")[0] for row in done.stdout.splitlines()]
+
+    assert complete("ddsc clu") == ["cluster"]
+    assert set(complete("ddsc cluster --metric ")) == {"w2", "sinkhorn", "mmd", "lot"}
+    assert complete("ddsc cluster --resu") == ["--resume"]
+    assert complete("ddsc generate s") == ["shapes"]
+    assert "ddsc.fish" in complete("ddsc assign dds")
+
+
+def test_zsh_completes(ddsc, tmp_path):
+    """A real zsh on a terminal of its own; a tab completes the line."""
+    if not shutil.which("zsh"):
+        pytest.skip("zsh is not here")
+    (tmp_path / "_ddsc").write_text(ddsc("completion", "zsh").stdout)
+    ours, theirs = pty.openpty()
+    shell = subprocess.Popen(["zsh", "-f", "-i"], stdin=theirs, stdout=theirs, stderr=theirs,
+                             cwd=tmp_path, env={**os.environ, "TERM": "dumb"}, start_new_session=True)
+
+    def answer(text, wanted):
+        """Everything printed after `text` was typed, up to `wanted`."""
+        os.write(ours, text.encode())
+        seen, end = "", time.monotonic() + 20
+        while wanted not in seen and time.monotonic() < end:
+            if select.select([ours], [], [], 0.1)[0]:
+                seen += os.read(ours, 65536).decode(errors="replace")
+        assert wanted in seen, f"{text!r}: {seen!r}"
+
+    try:
+        answer(f"fpath=({tmp_path} $fpath); autoload -U compinit; compinit -u -D; bindkey '^I' complete-word; "
+               "unsetopt beep; print RE''ADY\n", "READY")
+        for typed, rest in (("ddsc clu\t", "cluster "), ("--metric s\t", "sinkhorn "),
+                            ("--subs\t", "--subset-per-class"), ("3 _dd\t", "_ddsc ")):
+            answer(typed, rest)
+    finally:
+        shell.kill()
+        shell.wait()
+        os.close(ours)
+        os.close(theirs)
 
 
 def test_completion_of_an_unknown_shell(ddsc):

@@ -20,7 +20,8 @@ class MetricSettings(C.Structure):
                 ("mmd_kernel", C.c_int), ("bandwidth_rule", C.c_int), ("bandwidth", C.c_double),
                 ("mmd_estimator", C.c_int), ("reference_rule", C.c_int),
                 ("reference_size", C.c_int64), ("reference_measures", C.c_void_p),
-                ("w2_max_pivots", C.c_int64)]
+                ("w2_max_pivots", C.c_int64), ("mmd_features", C.c_int64),
+                ("lot_components", C.c_int64)]
 
 
 class PairStats(C.Structure):
@@ -28,7 +29,11 @@ class PairStats(C.Structure):
                 ("n_pairs", "n_solved", "n_bounds", "n_pruned", "n_not_converged", "n_clamped",
                  "n_iterations")]
     _fields_ += [("max_gap", C.c_double), ("epsilon", C.c_double), ("bandwidth", C.c_double),
-                 ("reference_size", C.c_int64), ("seconds", C.c_double)]
+                 ("reference_size", C.c_int64), ("seconds", C.c_double), ("n_checked", C.c_int64),
+                 ("check_median", C.c_double), ("check_high", C.c_double), ("check_max", C.c_double),
+                 ("n_features", C.c_int64), ("n_components", C.c_int64),
+                 ("reduction_error", C.c_double), ("recall", C.c_double),
+                 ("n_recall_rows", C.c_int64)]
 
 
 def pointer(array):

@@ -146,7 +146,7 @@ static void test_threads(void **state)
     (void)state;
     double one[40 * 40], two[40 * 40];
     for (int which = 0; which < 3; which++)
-        for (int64_t dim = 2; dim <= 12; dim += 10) {
+        for (int64_t dim = 2; dim <= 30; dim += 28) {
             ddsc_metric_settings set = sinkhorn_settings((ddsc_sinkhorn_value)which, 0.5);
             for (int threads = 1; threads <= 2; threads++) {
                 ddsc_context *ctx = test_context(threads, 3);
@@ -201,7 +201,7 @@ static void test_cap(void **state)
 static ddsc_status matrix_once(ddsc_context *ctx, void *arg)
 {
     int64_t dim = *(const int64_t *)arg;
-    double matrix[25], points[5 * 4 * 12];
+    double matrix[25], points[5 * 4 * 30];
     int64_t offset[6];
     for (int i = 0; i <= 5; i++)
         offset[i] = 4 * i;
@@ -221,7 +221,7 @@ static ddsc_status matrix_once(ddsc_context *ctx, void *arg)
 static void test_memory(void **state)
 {
     (void)state;
-    int64_t dim[] = {2, 12};
+    int64_t dim[] = {2, 30};
     assert_true(test_failing_allocations(matrix_once, &dim[0]) > 10);
     assert_true(test_failing_allocations(matrix_once, &dim[1]) > 10);
 }

@@ -1,0 +1,343 @@
+/* Time and memory of a run. The verb's own job is done for 8, 16, 32, ... items spread over the
+ * input as long as that is quick; between the last two sizes the time grew like a power of the
+ * number of items (2 for all pairs, little above 1 where bounds spare most of them), and goes on
+ * like that. Memory grows in proportion. */
+#include "estimate.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "options.h"
+#include "progress.h"
+#include "report.h"
+
+enum { FIRST_ITEMS = 8 };
+static const double PROGRAM_BYTES = 12 << 20; /* code and libraries */
+static const double DRY_BUDGET_S = 2, ANNOUNCE_BUDGET_S = 0.3, LONG_S = 10;
+
+typedef struct sample {
+    int64_t n;
+    double seconds, bytes;
+} sample;
+
+typedef struct estimate {
+    int64_t n_items, tau, n_sampled;
+    double n_pairs, seconds, bytes; /* bytes at the highest point */
+    ddsc_pair_stats used;           /* of the largest sample: bandwidth, epsilon */
+} estimate;
+
+static double matrix_bytes(const session *s, double n)
+{
+    if (strcmp(s->verb->name, "distance") != 0)
+        return 0;
+    return 8 * n * n / (s->opt.condensed ? 2 : 1);
+}
+
+/* ---- the job of a verb over a few items ---- */
+
+static ddsc_status do_distance(ddsc_context *ctx, const session *s, const ddsc_measures *some,
+                               int64_t n, ddsc_pair_stats *stats)
+{
+    double *matrix = cli_allocate((size_t)(n * n), sizeof *matrix);
+    ddsc_status status =
+        ddsc_distance_run(ctx, matrix, stats, some, &s->opt.cluster.metric, 0, s->opt.squared);
+    free(matrix);
+    return status;
+}
+
+static ddsc_status do_neighbors(ddsc_context *ctx, const session *s, const ddsc_measures *some,
+                                const ddsc_graph_settings *graph, ddsc_pair_stats *stats)
+{
+    ddsc_graph *made = NULL;
+    ddsc_status status = ddsc_neighbors_run(ctx, &made, stats, some, &s->opt.cluster.metric, graph);
+    ddsc_graph_destroy(made);
+    return status;
+}
+
+static ddsc_status do_cluster(ddsc_context *ctx, const session *s, const ddsc_measures *some,
+                              int64_t n, const ddsc_graph_settings *graph, ddsc_pair_stats *stats)
+{
+    ddsc_cluster_settings set = s->opt.cluster;
+    ddsc_clustering *made = NULL;
+    ddsc_clustering_view view;
+    set.graph = *graph;
+    set.k_max = set.k_max > n / 2 ? n / 2 : set.k_max;
+    set.k_min = set.k_min > set.k_max ? set.k_max : set.k_min;
+    ddsc_status status = ddsc_cluster_run(ctx, &made, some, &set);
+    ddsc_clustering_get_view(made, &view);
+    *stats = view.pairs;
+    ddsc_clustering_destroy(made);
+    return status;
+}
+
+static ddsc_status do_some(ddsc_context *ctx, const session *s, const ddsc_measures *some,
+                           int64_t n, int64_t tau, ddsc_pair_stats *stats)
+{
+    ddsc_graph_settings graph = s->opt.cluster.graph;
+    graph.tau = tau;
+    if (strcmp(s->verb->name, "distance") == 0)
+        return do_distance(ctx, s, some, n, stats);
+    if (strcmp(s->verb->name, "neighbors") == 0)
+        return do_neighbors(ctx, s, some, &graph, stats);
+    return do_cluster(ctx, s, some, n, &graph, stats);
+}
+
+/* ---- samples ---- */
+
+static int stop_asked(void *user)
+{
+    (void)user;
+    return session_interrupted();
+}
+
+static ddsc_context *quiet_context(const session *s)
+{
+    ddsc_context_settings set;
+    ddsc_context *ctx = NULL;
+    ddsc_context_settings_init(&set);
+    set.threads = ddsc_context_get_threads(s->ctx);
+    set.seed = (uint64_t)s->opt.seed;
+    set.cancel = stop_asked;
+    return ddsc_context_create(&ctx, &set) == DDSC_OK ? ctx : NULL;
+}
+
+static bool take_sample(ddsc_context *ctx, const session *s, const cli_input *in, int64_t tau,
+                        sample *out, ddsc_pair_stats *stats)
+{
+    int64_t n = in->view.n_items, *items = cli_allocate((size_t)out->n, sizeof *items);
+    ddsc_measures *some = NULL;
+    for (int64_t k = 0; k < out->n; k++)
+        items[k] = (int64_t)((double)k * (double)n / (double)out->n);
+    bool good = ddsc_measures_copy_subset(ctx, &some, in->measures, out->n, items) >= 0;
+    double began = cli_now();
+    good = good && do_some(ctx, s, some, out->n, tau, stats) >= 0;
+    out->seconds = cli_now() - began;
+    out->bytes = (double)ddsc_context_get_peak_memory(ctx);
+    ddsc_measures_destroy(some);
+    free(items);
+    return good;
+}
+
+/* From the last two samples to all items. */
+static void extrapolate(estimate *e, const session *s, const sample *a, const sample *b)
+{
+    double n = (double)e->n_items, power = 2, slope = b->bytes / (double)b->n;
+    if (a->n > 0 && a->seconds > 0) {
+        double steps = log((double)b->n / (double)a->n);
+        power = fmin(fmax(log(b->seconds / a->seconds) / steps, 1), 2);
+        slope = fmax(0, (b->bytes - a->bytes) / (double)(b->n - a->n));
+    }
+    e->n_sampled = b->n;
+    e->seconds = b->seconds * pow(n / (double)b->n, power) * (double)(1 + s->opt.stability);
+    e->bytes = PROGRAM_BYTES + b->bytes + slope * (n - (double)b->n) + matrix_bytes(s, n) +
+               (double)ddsc_context_get_peak_memory(s->ctx);
+}
+
+static bool estimate_make(estimate *e, session *s, const cli_input *in, double budget)
+{
+    int64_t n = in->view.n_items;
+    sample now = {0}, last = {0};
+    *e = (estimate){.n_items = n, .n_pairs = 0.5 * (double)n * (double)(n - 1)};
+    e->tau = ddsc_graph_get_tau(n, &s->opt.cluster.graph);
+    ddsc_context *ctx = quiet_context(s);
+    double began = cli_now();
+    bool good = ctx != NULL && n >= 2;
+    for (int64_t m = FIRST_ITEMS; good; m *= 2) {
+        last = now;
+        now.n = m < n ? m : n;
+        good = take_sample(ctx, s, in, e->tau, &now, &e->used);
+        if (now.n == n || cli_now() - began + 4 * now.seconds > budget)
+            break;
+    }
+    if (good)
+        extrapolate(e, s, &last, &now);
+    ddsc_context_destroy(ctx);
+    return good;
+}
+
+/* ---- telling ---- */
+
+/* "3 s", "25 min", "7 h", "4 days": no more digits than are known. */
+static void add_duration(text *t, double seconds)
+{
+    static const struct {
+        double from, unit;
+        const char *name;
+    } units[] = {{172800, 86400, "days"}, {7200, 3600, "h"}, {120, 60, "min"}, {1, 1, "s"}};
+    for (size_t k = 0; k < sizeof units / sizeof *units; k++)
+        if (seconds >= units[k].from) {
+            text_addf(t, "%.0f %s", seconds / units[k].unit, units[k].name);
+            return;
+        }
+    text_add(t, "less than 1 s");
+}
+
+static void add_cost(text *t, const session *s, const estimate *e)
+{
+    add_duration(t, e->seconds);
+    text_add(t, " and ");
+    text_add_size(t, e->bytes);
+    text_addf(t, " with %d threads (from %" PRId64 " items)", ddsc_context_get_threads(s->ctx),
+              e->n_sampled);
+}
+
+void estimate_announce(session *s, const cli_input *in)
+{
+    estimate e;
+    text t = {0};
+    if (!progress_watched(s->progress) || !estimate_make(&e, s, in, ANNOUNCE_BUDGET_S) ||
+        e.seconds < LONG_S)
+        return;
+    add_cost(&t, s, &e);
+    progress_estimate(s->progress, text_get(&t), e.seconds, e.bytes, s->opt.resume == NULL);
+    text_free(&t);
+}
+
+static void add_metric(text *t, const session *s, const ddsc_pair_stats *used)
+{
+    const ddsc_metric_settings *m = &s->opt.cluster.metric;
+    text_addf(t, "  metric       %s", choice_name(choices_metric, (int)m->metric));
+    if (m->metric == DDSC_METRIC_SINKHORN)
+        text_addf(t, ", epsilon about %.3g", used->epsilon);
+    if (m->metric == DDSC_METRIC_MMD && used->bandwidth > 0)
+        text_addf(t, ", bandwidth about %.3g", used->bandwidth);
+    if (m->metric == DDSC_METRIC_LOT)
+        text_addf(t, ", reference of about %" PRId64 " points", used->reference_size);
+    text_add(t, "\n");
+}
+
+static void add_input(text *t, const cli_input *in)
+{
+    text_add(t, "would read   ");
+    text_add_count(t, in->view.n_items);
+    text_add(t, " items of ");
+    text_add_count(t, in->view.n_entries);
+    text_addf(t, " points in %" PRId64 " dimension%s\n", in->view.dim,
+              in->view.dim == 1 ? "" : "s");
+}
+
+static void add_graph(text *t, const session *s, const estimate *e)
+{
+    const ddsc_cluster_settings *c = &s->opt.cluster;
+    if (strcmp(s->verb->name, "distance") == 0)
+        return;
+    text_addf(t, "  graph        tau %" PRId64 "%s", e->tau, c->graph.tau ? "" : " (from N)");
+    if (strcmp(s->verb->name, "cluster") == 0 && c->k_min == c->k_max && c->k_min > 0)
+        text_addf(t, ", %" PRId64 " clusters", c->k_min);
+    else if (strcmp(s->verb->name, "cluster") == 0)
+        text_add(t, ", number of clusters by the data");
+    text_add(t, "\n");
+}
+
+static void add_plan(text *t, const session *s, const cli_input *in, const estimate *e)
+{
+    add_input(t, in);
+    add_metric(t, s, &e->used);
+    add_graph(t, s, e);
+    text_add(t, "  pairs        ");
+    text_add_count(t, (int64_t)e->n_pairs);
+    text_add(t, "\n  about        ");
+    add_cost(t, s, e);
+    text_add(t, "\n");
+    if (!output_is_stdout(s->opt.output))
+        text_addf(t, "  results      %s\n", s->opt.output);
+    if (session_resumes(s))
+        text_addf(t, "  resume       %s holds an unfinished run\n", s->opt.resume);
+}
+
+static json_t *plan_json(const session *s, const cli_input *in, const estimate *e)
+{
+    json_t *root = json_object();
+    json_put_bool(root, "dry_run", true);
+    json_put_text(root, "verb", s->verb->name);
+    json_put_count(root, "n", in->view.n_rows);
+    json_put_count(root, "items", in->view.n_items);
+    json_put_count(root, "points", in->view.n_entries);
+    json_put_count(root, "dim", in->view.dim);
+    json_put(root, "settings", json_metric(&s->opt));
+    if (strcmp(s->verb->name, "distance") != 0)
+        json_put_count(root, "tau", e->tau);
+    json_put_count(root, "pairs", (int64_t)e->n_pairs);
+    json_put_real(root, "seconds", e->seconds);
+    json_put_real(root, "bytes", e->bytes);
+    json_put_count(root, "sampled", e->n_sampled);
+    json_put_count(root, "threads", ddsc_context_get_threads(s->ctx));
+    json_put_bool(root, "resumes", session_resumes(s));
+    return root;
+}
+
+static int tell_plan(session *s, const cli_input *in)
+{
+    estimate e;
+    text t = {0};
+    int code = EXIT_GOOD;
+    if (!estimate_make(&e, s, in, DRY_BUDGET_S)) {
+        if (session_interrupted()) {
+            session_say_interrupted(s);
+            return EXIT_INTERRUPTED;
+        }
+        message_warning(s, "time and memory are not known: a trial with few items failed");
+    }
+    if (s->opt.json) {
+        json_print(s, plan_json(s, in, &e), &code);
+    } else {
+        add_plan(&t, s, in, &e);
+        output_text(s, &t, NULL, false, &code);
+    }
+    text_free(&t);
+    return code;
+}
+
+/* Given distances and plain vectors: nothing that takes long. */
+static int tell_simple(session *s, int64_t n)
+{
+    text t = {0};
+    int code = EXIT_GOOD;
+    json_t *root = json_object();
+    json_put_bool(root, "dry_run", true);
+    json_put_text(root, "verb", s->verb->name);
+    json_put_count(root, "n", n);
+    json_put_count(root, "pairs", 0);
+    if (s->opt.json) {
+        json_print(s, root, &code);
+    } else {
+        json_decref(root);
+        text_add(&t, "would read   ");
+        text_add_count(&t, n);
+        text_add(&t, s->opt.precomputed ? " items, distances as given\n" : " items as vectors\n");
+        output_text(s, &t, NULL, false, &code);
+    }
+    text_free(&t);
+    return code;
+}
+
+static bool check_k(const session *s, int64_t n, int *code)
+{
+    if (strcmp(s->verb->name, "cluster") != 0 || s->opt.cluster.k_max <= n)
+        return true;
+    message_error("k = %" PRId64 " clusters of %" PRId64 " items", s->opt.cluster.k_max, n);
+    *code = EXIT_USAGE;
+    return false;
+}
+
+int estimate_dry_run(session *s)
+{
+    int code = EXIT_GOOD;
+    cli_input in = {0};
+    double *matrix = NULL;
+    int64_t n = 0;
+    if (s->opt.precomputed) {
+        if (input_matrix(s, &matrix, &n, &code) && check_k(s, n, &code))
+            code = tell_simple(s, n);
+        ddsc_release(s->ctx, matrix);
+        return code;
+    }
+    if (!input_open(s, &in, &code))
+        return code;
+    if (check_k(s, in.view.n_items, &code))
+        code = s->opt.method == METHOD_DDSC ? tell_plan(s, &in) : tell_simple(s, in.view.n_items);
+    input_close(&in);
+    return code;
+}

@@ -1,0 +1,89 @@
+"""Arrays as the library wants them, without a copy where they already are."""
+
+from __future__ import annotations
+
+from typing import Any, List, NamedTuple, Tuple
+
+import numpy as np
+
+
+class CSR(NamedTuple):
+    """A sparse matrix by rows, for those without SciPy (`scipy.sparse.csr_matrix` otherwise)."""
+
+    data: np.ndarray
+    indices: np.ndarray
+    indptr: np.ndarray
+    shape: Tuple[int, int]
+
+    def toarray(self) -> np.ndarray:
+        """The matrix with its zeros."""
+        full = np.zeros(self.shape)
+        rows = np.repeat(np.arange(self.shape[0]), np.diff(self.indptr))
+        full[rows, self.indices] = self.data
+        return full
+
+
+def make_csr(data: Any, indices: Any, indptr: Any, shape: Tuple[int, int]) -> Any:
+    """A SciPy CSR matrix, or a `CSR` without SciPy."""
+    data, indices, indptr = np.array(data), np.array(indices), np.array(indptr)
+    if indptr[-1] < 2**31:
+        indptr = indptr.astype(np.int32)
+    try:
+        from scipy.sparse import csr_matrix
+    except ImportError:
+        return CSR(data, indices, indptr, shape)
+    return csr_matrix((data, indices, indptr), shape=shape)
+
+
+def is_sparse(x: Any) -> bool:
+    return hasattr(x, "tocsr") and hasattr(x, "nnz")
+
+
+def as_numbers(x: Any, name: str) -> np.ndarray:
+    """Float64 or float32, C order; anything else becomes float64."""
+    if is_sparse(x):
+        raise TypeError(
+            f"{name} is a sparse matrix. It is not clear what its rows stand for: use "
+            "Distributions.from_csr(matrix, vocabulary), or .toarray() for items of one point."
+        )
+    array = np.asarray(x)
+    if array.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: {name} has complex numbers")
+    if array.dtype not in (np.float64, np.float32):
+        try:
+            array = array.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"{name} does not hold numbers only: {error}") from None
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
+    return np.ascontiguousarray(array)
+
+
+def as_doubles(x: Any, name: str) -> np.ndarray:
+    return np.ascontiguousarray(as_numbers(x, name), dtype=np.float64)
+
+
+def item_matrices(x: Any) -> List[np.ndarray]:
+    """The items of a list of matrices, of a (N, n, d) array, or of a (N, d) array: points."""
+    if is_sparse(x) or hasattr(x, "iloc") or hasattr(x, "__array__"):
+        array = as_numbers(x, "X")
+        if array.ndim == 2:
+            array = array[:, None, :]
+        if array.ndim != 3:
+            raise ValueError(
+                f"Expected 2D array, got {array.ndim}D array instead: X must be a list of (n_i, d) "
+                "arrays, an (N, n, d) array, an (N, d) array of single points, or Distributions. "
+                "Reshape your data either using array.reshape(-1, 1) or array.reshape(1, -1)."
+            )
+        return list(array)
+    items = x if isinstance(x, list) else list(x)
+    if items and all(isinstance(i, (list, tuple)) and not np.ndim(i[0] if i else 0) for i in items):
+        return item_matrices(np.asarray(items, dtype=np.float64))  # a (N, d) array as lists
+    made = [as_numbers(item, f"item {i}") for i, item in enumerate(items)]
+    for i, item in enumerate(made):
+        if item.ndim != 2:
+            raise ValueError(
+                f"item {i} has {item.ndim} dimensions: an item is an (n, d) matrix, one row a point "
+                "(use item.reshape(-1, 1) for numbers on a line)"
+            )
+    return made

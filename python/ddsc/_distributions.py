@@ -1,0 +1,603 @@
+"""Sets of discrete distributions, made from what people have."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from . import _core
+from ._arrays import as_doubles, is_sparse, item_matrices
+from ._run import Run
+from ._words import ON_EMPTY, whole, word
+
+PathLike = Union[str, "os.PathLike[str]"]
+
+
+def _drop(on_empty: Any) -> bool:
+    return word("on_empty", on_empty, ON_EMPTY) == 1
+
+
+class Distributions:
+    """A set of items, each a weighted point cloud.
+
+    Points that are equal in every coordinate are stored once, weights sum to one in each item, and
+    points of weight zero are gone. A set does not change once it is made.
+
+    Parameters
+    ----------
+    points : list of (n_i, d) arrays, (N, n, d) array, or (N, d) array
+        One matrix an item, one row a point. Rows of an (N, d) array are items of a single point.
+        float32 and float64 are taken as they are, without an intermediate copy.
+    weights : list of (n_i,) arrays, optional
+        Not negative, of any sum above zero. None: points of an item weigh the same; an entry of the
+        list may be None too.
+    ids : sequence of str, optional
+        Names of the items; numbers from 0 otherwise.
+    labels : sequence, optional
+        Known classes of the items, for scores and pictures; they are never used for clustering.
+    on_empty : {"error", "drop"}
+        What becomes of an item without mass. A dropped one keeps its row in all results.
+
+    Examples
+    --------
+    >>> import numpy as np, ddsc
+    >>> X = ddsc.Distributions([np.zeros((1, 2)), np.ones((2, 2))], [None, [1.0, 3.0]])
+    >>> X
+    Distributions(2 items in 2 dimensions, 1 to 1 points, 2 distinct)
+    >>> points, weights = X[1]
+    >>> points, weights
+    (array([[1., 1.]]), array([1.]))
+    """
+
+    def __init__(
+        self,
+        points: Any,
+        weights: Optional[Sequence[Any]] = None,
+        *,
+        ids: Optional[Sequence[Any]] = None,
+        labels: Optional[Sequence[Any]] = None,
+        on_empty: str = "error",
+    ) -> None:
+        matrices = item_matrices(points)
+        if not matrices:
+            raise ValueError("there are no items: found array with 0 sample(s)")
+        dim = matrices[0].shape[1]
+        if dim == 0:
+            raise ValueError(
+                f"points have no coordinates: found array with 0 feature(s) (shape=({len(matrices)}, "
+                "0)) while a minimum of 1 is required."
+            )
+        lists = None
+        if weights is not None:
+            lists = [None if w is None else as_doubles(w, "sample_weight").ravel() for w in weights]
+        with Run(n_jobs=1) as run:
+            try:
+                handle = run(_core.items, matrices, lists, dim, _drop(on_empty))
+            except ValueError as error:
+                hint = " (NaN or inf in X)" if "not finite" in str(error) else ""
+                raise ValueError(f"{error}{hint}") from None
+        self._adopt(handle, ids, labels)
+
+    # ---- construction ----
+
+    def _adopt(self, handle: Any, ids: Any = None, labels: Any = None, names: Any = None) -> None:
+        view = _core.measures_view(handle)
+        self._handle = handle
+        self._n_rows: int = view["n_rows"]
+        self._dim: int = view["dim"]
+        self._is_grid: bool = view["is_grid"]
+        self._support = np.asarray(view["support"])
+        self._offsets = np.asarray(view["offsets"])
+        self._indices = np.asarray(view["indices"])
+        self._weights = np.asarray(view["weights"])
+        self._rows = np.asarray(view["rows"])
+        self._ids: Optional[List[str]] = None
+        self._labels: Optional[np.ndarray] = None
+        if ids is not None:
+            self._ids = [str(i) for i in ids]
+            self._check_length("ids", len(self._ids))
+        if labels is not None:
+            self._labels = np.asarray(labels)
+            self._check_length("labels", len(self._labels))
+        elif "labels" in view:
+            self._labels = np.array(view["labels"])
+            names = _core.measures_names(handle)["label_names"] if names is None else names
+            if names:
+                table = np.array([*names, ""])
+                self._labels = table[np.where(self._labels < 0, len(names), self._labels)]
+
+    def _check_length(self, name: str, length: int) -> None:
+        if length != self._n_rows:
+            raise ValueError(f"{length} {name} for {self._n_rows} items")
+
+    @classmethod
+    def _wrap(cls, handle: Any, ids: Any = None, labels: Any = None) -> "Distributions":
+        made = cls.__new__(cls)
+        made._adopt(handle, ids, labels)
+        return made
+
+    @classmethod
+    def from_arrays(
+        cls,
+        points: Any,
+        offsets: Any,
+        weights: Any = None,
+        *,
+        ids: Optional[Sequence[Any]] = None,
+        labels: Optional[Sequence[Any]] = None,
+        on_empty: str = "error",
+    ) -> "Distributions":
+        """Items one after the other in one matrix: item i owns rows offsets[i] to offsets[i + 1].
+
+        Examples
+        --------
+        >>> import numpy as np, ddsc
+        >>> ddsc.Distributions.from_arrays(np.arange(8.0).reshape(4, 2), [0, 1, 4])
+        Distributions(2 items in 2 dimensions, 1 to 3 points, 4 distinct)
+        """
+        points = as_doubles(points, "points")
+        if points.ndim != 2:
+            raise ValueError("points must be a matrix, one row a point")
+        offsets = np.ascontiguousarray(offsets, dtype=np.int64)
+        weights = None if weights is None else as_doubles(weights, "weights").ravel()
+        with Run(n_jobs=1) as run:
+            handle = run(_core.clouds, points, weights, offsets, _drop(on_empty))
+        return cls._wrap(handle, ids, labels)
+
+    @classmethod
+    def from_csr(
+        cls,
+        matrix: Any,
+        vocabulary: Any,
+        *,
+        ids: Optional[Sequence[Any]] = None,
+        labels: Optional[Sequence[Any]] = None,
+        on_empty: str = "error",
+    ) -> "Distributions":
+        """Rows of a sparse matrix over a shared support, such as counts of words.
+
+        Parameters
+        ----------
+        matrix : (N, V) SciPy sparse matrix, or a tuple (data, indices, indptr)
+            Weights; column v belongs to row v of the vocabulary.
+        vocabulary : (V, d) array
+            The point of each column, such as a word vector.
+        """
+        if is_sparse(matrix):
+            matrix = matrix.tocsr()
+            matrix = (matrix.data, matrix.indices, matrix.indptr)
+        data, indices, indptr = matrix
+        indices = np.asarray(indices)
+        support = as_doubles(vocabulary, "vocabulary")
+        if indices.size and (indices.min() < 0 or indices.max() >= len(support)):
+            raise ValueError(f"column {indices.max()} of the matrix has no row in the vocabulary")
+        with Run(n_jobs=1) as run:
+            handle = run(
+                _core.shared,
+                support,
+                np.ascontiguousarray(indptr, dtype=np.int64),
+                np.ascontiguousarray(indices, dtype=np.int32),
+                as_doubles(data, "matrix"),
+                _drop(on_empty),
+            )
+        return cls._wrap(handle, ids, labels)
+
+    @classmethod
+    def from_histograms(
+        cls,
+        histograms: Any,
+        support: Any = None,
+        *,
+        ids: Optional[Sequence[Any]] = None,
+        labels: Optional[Sequence[Any]] = None,
+        on_empty: str = "error",
+    ) -> "Distributions":
+        """Dense weights over a shared support; without one, the cells of a grid.
+
+        Parameters
+        ----------
+        histograms : (N, V) array with `support`, or (N, ...) array of images
+            An array of more than two dimensions holds one image (or volume) an item.
+        support : (V, d) array, optional
+            The point of each column. None: integer coordinates of the cells.
+
+        Examples
+        --------
+        >>> import numpy as np, ddsc
+        >>> ddsc.Distributions.from_histograms(np.eye(4).reshape(4, 2, 2))
+        Distributions(4 items in 2 dimensions, 1 to 1 points, 4 distinct)
+        """
+        array = as_doubles(histograms, "histograms")
+        if support is None:
+            if array.ndim < 2:
+                raise ValueError("histograms must have one row an item")
+            cells = np.indices(array.shape[1:]).reshape(array.ndim - 1, -1).T
+            support = cells.astype(np.float64)
+        array = array.reshape(len(array), -1)
+        with Run(n_jobs=1) as run:
+            handle = run(_core.dense, as_doubles(support, "support"), array, _drop(on_empty))
+        return cls._wrap(handle, ids, labels)
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        groupby: Any,
+        columns: Optional[Sequence[str]] = None,
+        weight: Optional[str] = None,
+        label: Optional[str] = None,
+    ) -> "Distributions":
+        """A long pandas DataFrame: rows are points, a column says to which item they belong.
+
+        Parameters
+        ----------
+        frame : pandas.DataFrame
+        groupby : str
+            Column with the item; items come in order of first appearance and are named by it.
+        columns : list of str, optional
+            Coordinates. None: all numeric columns that have no other part here.
+        weight : str, optional
+            Column with the weights of the points.
+        label : str, optional
+            Column with the class of the item; the first row of an item speaks for it.
+
+        Examples
+        --------
+        >>> import pandas as pd, ddsc                                       # doctest: +SKIP
+        >>> cells = pd.DataFrame({"who": ["a", "a", "b"], "x": [0, 1, 5]})  # doctest: +SKIP
+        >>> ddsc.Distributions.from_frame(cells, groupby="who").ids         # doctest: +SKIP
+        ['a', 'b']
+        """
+        keys = frame[groupby]
+        if columns is None:
+            used = {groupby, weight, label}
+            columns = [c for c in frame.select_dtypes("number").columns if c not in used]
+        names, order, offsets = _groups(np.asarray(keys))
+        points = as_doubles(frame[list(columns)].to_numpy()[order], "the frame")
+        weights = None if weight is None else as_doubles(frame[weight], weight)[order]
+        first = order[offsets[:-1]]
+        labels = None if label is None else np.asarray(frame[label])[first]
+        return cls.from_arrays(points, offsets, weights, ids=names, labels=labels)
+
+    @classmethod
+    def from_anndata(
+        cls,
+        adata: Any,
+        groupby: str,
+        layer: Optional[str] = None,
+        obsm: Optional[str] = None,
+        variables: Optional[Sequence[str]] = None,
+        label: Optional[str] = None,
+    ) -> "Distributions":
+        """Samples of an AnnData object: one item a value of ``adata.obs[groupby]``.
+
+        Parameters
+        ----------
+        adata : anndata.AnnData
+            Cells by variables.
+        groupby : str
+            Column of ``adata.obs`` with the sample or patient of a cell.
+        layer, obsm : str, optional
+            Take coordinates from a layer, or from an embedding such as "X_pca". None: ``adata.X``.
+        variables : list of str, optional
+            Only these variables (not with `obsm`).
+        label : str, optional
+            Column of ``adata.obs`` with the class of the sample.
+        """
+        if obsm is not None:
+            values = adata.obsm[obsm]
+        else:
+            part = adata if variables is None else adata[:, list(variables)]
+            values = part.X if layer is None else part.layers[layer]
+        names, order, offsets = _groups(np.asarray(adata.obs[groupby]))
+        values = values[order]
+        if is_sparse(values):
+            values = values.toarray()
+        labels = None if label is None else np.asarray(adata.obs[label])[order[offsets[:-1]]]
+        return cls.from_arrays(values, offsets, ids=names, labels=labels)
+
+    # ---- looking ----
+
+    def __len__(self) -> int:
+        return self._n_rows
+
+    @property
+    def n_items(self) -> int:
+        """Items with mass; `len` counts dropped ones too."""
+        return len(self._offsets) - 1
+
+    @property
+    def dim(self) -> int:
+        """Coordinates of a point."""
+        return self._dim
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """Points of each item with mass."""
+        return np.diff(self._offsets)
+
+    @property
+    def support(self) -> np.ndarray:
+        """All distinct points (read-only view)."""
+        return self._support
+
+    @property
+    def rows(self) -> np.ndarray:
+        """Row of the input of each item with mass."""
+        return self._rows
+
+    @property
+    def ids(self) -> List[str]:
+        """Names of the items."""
+        if self._ids is None:
+            self._ids = _core.measures_names(self._handle)["ids"]
+        return list(self._ids)
+
+    @property
+    def labels(self) -> Optional[np.ndarray]:
+        """Known classes, or None."""
+        return self._labels
+
+    def __getitem__(self, row: Any) -> Any:
+        """(points, weights) of one item; a new set for a slice, a mask or a list of rows."""
+        if isinstance(row, (int, np.integer)):
+            place = range(self._n_rows)[int(row)]
+            item = int(np.searchsorted(self._rows, place))
+            if item >= self.n_items or self._rows[item] != place:
+                return np.empty((0, self._dim)), np.empty(0)
+            part = slice(self._offsets[item], self._offsets[item + 1])
+            return self._support[self._indices[part]], self._weights[part]
+        return self.subset(np.arange(self._n_rows)[row])
+
+    def __iter__(self) -> Iterator[Tuple[np.ndarray, np.ndarray]]:
+        return (self[i] for i in range(self._n_rows))
+
+    def __repr__(self) -> str:
+        sizes = self.sizes
+        span = f"{sizes.min()} to {sizes.max()} points" if len(sizes) else "no points"
+        return (
+            f"{type(self).__name__}({self._n_rows} items in {self._dim} dimensions, {span}, "
+            f"{len(self._support)} distinct)"
+        )
+
+    # ---- new sets from old ones ----
+
+    def subset(self, rows: Any) -> "Distributions":
+        """The listed items, in that order."""
+        rows = np.atleast_1d(np.asarray(rows))
+        if rows.dtype.kind not in "iu" or rows.size == 0:
+            raise ValueError("a subset needs at least one row number")
+        items = np.searchsorted(self._rows, rows)
+        kept = items < self.n_items
+        kept[kept] = self._rows[items[kept]] == rows[kept]
+        if not kept.all():
+            raise ValueError(f"row {rows[~kept][0]} is not there or has no mass")
+        with Run(n_jobs=1) as run:
+            handle = run(_core.subset, self._handle, np.ascontiguousarray(items, dtype=np.int64))
+        ids = None if self._ids is None else [self._ids[i] for i in rows]
+        return self._wrap(handle, ids, None if self._labels is None else self._labels[rows])
+
+    def compress(self, m: int, n_jobs: Optional[int] = None, verbose: Any = 0) -> "Distributions":
+        """Merge each support down to at most m points (Ward's rule).
+
+        The result has an attribute ``max_w2_error``: no item moved further than this in W2.
+        """
+        with Run(n_jobs=n_jobs, verbose=verbose) as run:
+            handle, mean, largest = run(_core.compress, self._handle, whole("m", m))
+        with Run(n_jobs=1) as run:  # a copy whose context has no threads to keep
+            handle = run(_core.subset, handle, np.arange(self.n_items))
+        made = self._wrap(handle, [self.ids[i] for i in self._rows], self._kept_labels())
+        made.mean_w2_error, made.max_w2_error = mean, largest
+        return made
+
+    def _kept_labels(self) -> Optional[np.ndarray]:
+        return None if self._labels is None else self._labels[self._rows]
+
+    mean_w2_error: float = 0.0
+    max_w2_error: float = 0.0
+
+    def write(self, path: PathLike, overwrite: bool = False) -> None:
+        """Write npz, csv, tsv (also .gz) or d2, by the ending of the name."""
+        with Run(n_jobs=1) as run:
+            run(_core.write_file, self._handle, os.fspath(path), overwrite)
+
+    def _by_row(self, values: np.ndarray, fill: Any) -> np.ndarray:
+        """One entry an item with mass becomes one a row of the input."""
+        if len(values) == self._n_rows:
+            return values
+        out = np.full((self._n_rows, *values.shape[1:]), fill, dtype=values.dtype)
+        out[self._rows] = values
+        return out
+
+    # ---- pickle ----
+
+    def __getstate__(self) -> Dict[str, Any]:
+        return {
+            "support": np.array(self._support),
+            "offsets": np.array(self._offsets),
+            "indices": np.array(self._indices),
+            "weights": np.array(self._weights),
+            "rows": np.array(self._rows),
+            "n_rows": self._n_rows,
+            "ids": self.ids,
+            "labels": self._labels,
+        }
+
+    def __setstate__(self, state: Dict[str, Any]) -> None:
+        offsets = np.zeros(state["n_rows"] + 1, dtype=np.int64)
+        offsets[state["rows"] + 1] = np.diff(state["offsets"])
+        with Run(n_jobs=1) as run:
+            handle = run(
+                _core.shared,
+                state["support"],
+                np.cumsum(offsets),
+                state["indices"],
+                state["weights"],
+                True,
+            )
+        self._adopt(handle, state["ids"], state["labels"])
+
+
+def _groups(keys: np.ndarray) -> Tuple[List[str], np.ndarray, np.ndarray]:
+    """Names of groups by first appearance, the order that sorts rows by group, offsets."""
+    values, first, inverse = np.unique(keys.astype(str), return_index=True, return_inverse=True)
+    rank = np.empty(len(values), dtype=np.int64)
+    appearance = np.argsort(first, kind="stable")
+    rank[appearance] = np.arange(len(values))
+    codes = rank[inverse.ravel()]
+    order = np.argsort(codes, kind="stable")
+    offsets = np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=len(values)))])
+    return list(values[appearance]), order, offsets.astype(np.int64)
+
+
+def as_distributions(X: Any, sample_weight: Any = None, on_empty: str = "error") -> Distributions:
+    """X as Distributions; what already is stays as it is."""
+    if isinstance(X, Distributions):
+        if sample_weight is not None:
+            raise ValueError("sample_weight is for lists of arrays; Distributions have their weights")
+        return X
+    return Distributions(X, sample_weight, on_empty=on_empty)
+
+
+def read(
+    path: Union[PathLike, Sequence[PathLike]],
+    *,
+    labels: Optional[PathLike] = None,
+    channels: Optional[Sequence[Any]] = None,
+    arcsinh: float = 0.0,
+    phase: Optional[int] = None,
+    on_empty: str = "error",
+) -> Distributions:
+    """Read distributions from a file, whatever its format: npz, npy, csv, idx, d2, fcs.
+
+    Parameters
+    ----------
+    path : path or list of paths
+        The format is found by content. Several files: one item each (fcs), or all their items.
+    labels : path, optional
+        Classes of the items (idx, csv or npy).
+    channels : list of str or int, optional
+        fcs: channels to take, by name or number from 1.
+    arcsinh : float
+        fcs: x becomes arcsinh(x / arcsinh); 0 leaves raw values.
+    phase : int, optional
+        d2: the phase to take, from 1; None joins all.
+    on_empty : {"error", "drop"}
+
+    Examples
+    --------
+    >>> import os, tempfile, ddsc
+    >>> folder = tempfile.mkdtemp()
+    >>> path = os.path.join(folder, "two.csv")
+    >>> with open(path, "w") as file:
+    ...     _ = file.write("id,weight,x,y\\na,1,0,0\\na,3,1,1\\nb,1,2,2\\n")
+    >>> ddsc.read(path).ids
+    ['a', 'b']
+    """
+    paths = [path] if isinstance(path, (str, os.PathLike)) else list(path)
+    texts = [os.fspath(p) for p in paths]
+    for text in texts + ([] if labels is None else [os.fspath(labels)]):
+        if not os.path.exists(text):
+            raise FileNotFoundError(2, "No such file", text)
+    settings: Dict[str, Any] = {"on_empty": word("on_empty", on_empty, ON_EMPTY)}
+    settings["arcsinh"] = float(arcsinh)
+    if labels is not None:
+        settings["labels_path"] = os.fspath(labels)
+    if channels is not None:
+        settings["channels"] = ",".join(str(c) for c in channels)
+    if phase is not None:
+        settings["phase"] = whole("phase", phase)
+    with Run(n_jobs=1) as run:
+        return Distributions._wrap(run(_core.read_files, texts, settings))
+
+
+def read_text(
+    documents: PathLike,
+    vectors: PathLike,
+    *,
+    text: Optional[str] = None,
+    label: Optional[str] = None,
+    stopwords: Optional[PathLike] = None,
+    weighting: str = "tfidf",
+    support: int = 16,
+    on_empty: str = "error",
+) -> Distributions:
+    """Documents of a tab-separated file as distributions over word vectors.
+
+    Parameters
+    ----------
+    documents : path
+        A table with a header, one document a row (also .gz).
+    vectors : path
+        GloVe or word2vec text (also .gz).
+    text, label : str, optional
+        Columns; None takes the usual names (see ``ddsc text --help``).
+    stopwords : path, optional
+        Words to leave out.
+    weighting : {"tfidf", "tf"}
+    support : int
+        Documents are merged down to so many points; 0 keeps every word.
+    on_empty : {"error", "drop"}
+        Documents without a word that has a vector.
+    """
+    settings: Dict[str, Any] = {
+        "weighting": word("weighting", weighting, {"tfidf": 0, "tf": 1}),
+        "support": whole("support", support),
+        "on_empty": word("on_empty", on_empty, ON_EMPTY),
+    }
+    for name, value in (("text_columns", text), ("label_column", label)):
+        if value is not None:
+            settings[name] = value
+    if stopwords is not None:
+        settings["stopwords_path"] = os.fspath(stopwords)
+    for path in (documents, vectors):
+        if not os.path.exists(path):
+            raise FileNotFoundError(2, "No such file", os.fspath(path))
+    with Run(n_jobs=1) as run:
+        found = run(_core.read_text, os.fspath(documents), os.fspath(vectors), settings)
+    return Distributions._wrap(found)
+
+
+def make_shapes(n: int = 20, n_points: int = 40, random_state: Any = 0) -> Distributions:
+    """n squares and n circles around one centre, as in the paper; ``labels`` tells them apart.
+
+    Examples
+    --------
+    >>> import ddsc
+    >>> ddsc.make_shapes()
+    Distributions(40 items in 2 dimensions, 40 to 40 points, 1600 distinct)
+    """
+    with Run(n_jobs=1, random_state=random_state) as run:
+        handle = run(_core.generate, "shapes", 2, whole("n", n), whole("n_points", n_points), 2, 0.0)
+    return Distributions._wrap(handle)
+
+
+def make_gaussians(
+    k: int = 3,
+    n: int = 20,
+    n_points: int = 30,
+    dim: int = 2,
+    separation: float = 4.0,
+    random_state: Any = 0,
+) -> Distributions:
+    """k groups of n Gaussian clouds, centres `separation` standard deviations apart.
+
+    Examples
+    --------
+    >>> import ddsc
+    >>> len(ddsc.make_gaussians(k=2, n=5))
+    10
+    """
+    with Run(n_jobs=1, random_state=random_state) as run:
+        handle = run(
+            _core.generate,
+            "gaussians",
+            whole("k", k),
+            whole("n", n),
+            whole("n_points", n_points),
+            whole("dim", dim),
+            float(separation),
+        )
+    return Distributions._wrap(handle)

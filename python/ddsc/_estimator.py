@@ -1,0 +1,487 @@
+"""The estimator: from items to labels, and on to new items."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from typing import Any, Dict, NamedTuple, Optional, Tuple
+
+import numpy as np
+
+from . import _core
+from ._arrays import as_doubles, is_sparse, make_csr
+from ._base import BaseEstimator, ClusterMixin, check_features, check_fitted
+from ._distributions import Distributions, as_distributions
+from ._run import Progress, Run
+from ._words import cluster_settings, graph_settings, metric_settings
+
+# Columns of smaller eigenvalues change from neighbour to neighbour; dividing by them makes noise.
+LEAST_EIGENVALUE = 0.1
+
+
+class Assignment(NamedTuple):
+    """New items in the clusters of a model."""
+
+    labels: np.ndarray
+    """Cluster of each item."""
+    confidence: np.ndarray
+    """1 - (distance to the centre) / (distance to the nearest centre of another cluster)."""
+    distance: np.ndarray
+    """To the 7th nearest item of the model (the last neighbour where there are fewer)."""
+    far: np.ndarray
+    """True where that distance is above what 99% of the items of the model show."""
+
+
+class DDSC(ClusterMixin, BaseEstimator):
+    """Spectral clustering of discrete distributions.
+
+    Distances between weighted point clouds, the graph of their nearest neighbours, the leading
+    eigenvectors of its normalised affinity, and k-means on them.
+
+    Parameters
+    ----------
+    n_clusters : int, (low, high) or "auto"
+        How many clusters. A range or "auto" (2 to 15) chooses by the eigenvalues and modularity
+        from one decomposition; `sweep_` has the table.
+    metric : {"w2", "sinkhorn", "mmd", "lot", "precomputed"}
+        Exact 2-Wasserstein, entropic transport, maximum mean discrepancy, linear optimal transport;
+        "precomputed": X is a matrix of distances, NaN where unknown.
+    n_neighbors : int or "auto"
+        Neighbours kept for each item.
+    gamma : {"auto", "median"} or float
+        Affinity exp(-gamma D^2): local scaling, 1 / median of the D^2 kept, or a number.
+    random_state : int, None, RandomState or Generator
+        Seed. The same seed gives the same result for any number of threads.
+    n_jobs : int, optional
+        Threads; None uses all there are (or OMP_NUM_THREADS), -1 all, -2 all but one.
+    epsilon : float or str
+        sinkhorn: strength of the entropy, absolute, or a percentage of the median cost ("5%").
+    sinkhorn_value : {"regularised", "sharp", "debiased"}
+    tolerance, max_iterations : float, int, optional
+        sinkhorn: L1 error of the marginals, iterations; w2 and lot: pivots.
+    mmd_kernel : {"gaussian", "laplace", "energy"}
+    bandwidth : float, "auto" or "median"
+        mmd: "auto" is the 5% quantile of distances between points.
+    mmd_estimator : {"unbiased", "biased"}
+    reference : {"normal", "kmeans"} or Distributions
+        lot: where transport starts.
+    reference_size : int, optional
+        lot: points of the reference; None: the mean number of points of an item.
+    mmd_features : int, optional
+        mmd: approximate by so many random Fourier features, for items of many points.
+    lot_components : int, optional
+        lot: cut the embedding to so many principal components.
+    exact_graph : {"auto", "full", "pruned"}
+        How neighbours are searched; the graph is the same.
+    sample : float
+        Fraction of the pairs that is computed at all.
+    paper : bool
+        The plain algorithm of the paper, without local scaling and the rule of small clusters.
+    min_cluster : float
+        Smallest cluster as a fraction of N / K; 0: no rule.
+    on_empty : {"error", "drop"}
+        Items without mass: refuse, or leave out with label -1.
+    verbose : int
+        1 shows a progress bar (tqdm where installed).
+    callback : callable, optional
+        Called as callback(stage, done, total) from the calling thread; an exception stops `fit`.
+    memory_limit : int, optional
+        Bytes the library may hold; above it MemoryError.
+
+    Attributes
+    ----------
+    labels_ : (N,) int32 array
+        Cluster of each item, numbered by first appearance.
+    affinity_matrix_ : (N, N) scipy.sparse.csr_matrix
+        The symmetric affinity that was cut.
+    graph_ : (N, N) scipy.sparse.csr_matrix
+        Row i: distances of item i to its neighbours, nearest first.
+    embedding_ : (N, n_vectors) array
+        Rows that k-means saw.
+    eigenvalues_ : array
+        Of the normalised Laplacian, ascending.
+    n_features_in_ : int
+        Coordinates of a point (N for "precomputed").
+    n_clusters_ : int
+        Clusters found or chosen.
+    n_components_ : int
+        Connected components of the graph.
+    gamma_ : float
+        The gamma used; 0 with local scaling.
+    sweep_ : list of dict
+        For each K: gap, relative gap, modularity, inertia, smallest and largest cluster.
+    sweep_labels_ : (len(sweep_), N) array
+    converged_ : bool
+        All solves, all eigenvectors and their verification came to an end.
+    stats_ : dict
+        Pairs solved and pruned, certificates, seconds by stage.
+    advice_ : str
+        What to do about components, gaps and the like; empty when there is nothing to say.
+
+    See Also
+    --------
+    pairwise, neighbors, LinearOT
+
+    Examples
+    --------
+    >>> import ddsc
+    >>> X = ddsc.make_shapes()
+    >>> model = ddsc.DDSC(n_clusters=2).fit(X)
+    >>> ddsc.adjusted_mutual_info_score(X.labels, model.labels_)
+    1.0
+    >>> model.predict(X[:3])
+    array([0, 0, 0], dtype=int32)
+    """
+
+    def __init__(
+        self,
+        n_clusters: Any = 5,
+        metric: str = "w2",
+        n_neighbors: Any = 10,
+        gamma: Any = "auto",
+        random_state: Any = 0,
+        n_jobs: Optional[int] = None,
+        *,
+        epsilon: Any = "5%",
+        sinkhorn_value: str = "regularised",
+        tolerance: Optional[float] = None,
+        max_iterations: Optional[int] = None,
+        mmd_kernel: str = "gaussian",
+        bandwidth: Any = "auto",
+        mmd_estimator: str = "unbiased",
+        reference: Any = "normal",
+        reference_size: Optional[int] = None,
+        mmd_features: Optional[int] = None,
+        lot_components: Optional[int] = None,
+        exact_graph: str = "auto",
+        sample: float = 1.0,
+        paper: bool = False,
+        min_cluster: float = 0.2,
+        on_empty: str = "error",
+        verbose: Any = 0,
+        callback: Optional[Progress] = None,
+        memory_limit: Optional[int] = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.metric = metric
+        self.n_neighbors = n_neighbors
+        self.gamma = gamma
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.epsilon = epsilon
+        self.sinkhorn_value = sinkhorn_value
+        self.tolerance = tolerance
+        self.max_iterations = max_iterations
+        self.mmd_kernel = mmd_kernel
+        self.bandwidth = bandwidth
+        self.mmd_estimator = mmd_estimator
+        self.reference = reference
+        self.reference_size = reference_size
+        self.mmd_features = mmd_features
+        self.lot_components = lot_components
+        self.exact_graph = exact_graph
+        self.sample = sample
+        self.paper = paper
+        self.min_cluster = min_cluster
+        self.on_empty = on_empty
+        self.verbose = verbose
+        self.callback = callback
+        self.memory_limit = memory_limit
+
+    # ---- settings ----
+
+    def _metric(self, **over: Any) -> Dict[str, Any]:
+        names = (
+            "metric epsilon sinkhorn_value tolerance max_iterations mmd_kernel bandwidth "
+            "mmd_estimator reference reference_size mmd_features lot_components"
+        )
+        return metric_settings(**{**{n: getattr(self, n) for n in names.split()}, **over})
+
+    def _graph(self) -> Dict[str, Any]:
+        return graph_settings(self.n_neighbors, self.exact_graph, self.sample)
+
+    def _cluster(self) -> Dict[str, Any]:
+        return cluster_settings(self.n_clusters, self.gamma, self.paper, self.min_cluster)
+
+    def _run(self) -> Run:
+        return Run(self.n_jobs, self.random_state, self.verbose, self.callback, self.memory_limit)
+
+    # ---- fit ----
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "DDSC":
+        """Cluster the items of X.
+
+        Parameters
+        ----------
+        X : list of (n_i, d) arrays, (N, n, d) array, (N, d) array of single points, or Distributions
+            With metric="precomputed" an (N, N) matrix of distances, NaN where unknown.
+        y : ignored
+        sample_weight : list of (n_i,) arrays, optional
+            Weights of the points of each item.
+        """
+        with self._run() as run:
+            if self.metric == "precomputed":
+                found, graph = self._fit_matrix(run, X)
+                rows = np.arange(self.n_features_in_)
+                n_rows = len(rows)
+            else:
+                found, measures = self._fit_items(run, X, sample_weight)
+                graph, rows, n_rows = None, measures.rows, len(measures)
+        self._take(_core.clustering_view(found), graph, rows, n_rows)
+        self.stats_["threads"] = run.context.threads
+        self.converged_ &= run.worst == 0
+        return self
+
+    def _fit_matrix(self, run: Run, X: Any) -> Tuple[Any, Dict[str, Any]]:
+        if isinstance(X, Distributions):
+            raise ValueError("metric='precomputed' needs a matrix of distances, not Distributions")
+        matrix = _distance_matrix(X)
+        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+            raise ValueError(
+                f"Precomputed metric requires a square matrix of distances, X has shape {matrix.shape}"
+            )
+        graph = run(_core.graph_from_matrix, matrix, False, self._graph())
+        self.n_features_in_ = len(matrix)
+        self._model = None
+        return run(_core.spectral, graph, self._cluster()), _core.graph_view(graph)
+
+    def _fit_items(self, run: Run, X: Any, sample_weight: Any) -> Tuple[Any, Distributions]:
+        settings = (self._metric(), self._graph(), self._cluster())
+        measures = as_distributions(X, sample_weight, self.on_empty)
+        found = run(_core.cluster, measures._handle, *settings)
+        self.n_features_in_ = measures.dim
+        # An object keeps its context, and a context its sleeping threads: this one has none.
+        with Run(n_jobs=1, random_state=run.seed) as single:
+            model = single(_core.model_create, measures._handle, found, *settings)
+        self._model = _Model(model)
+        return found, measures
+
+    def _take(self, view: Dict[str, Any], graph: Any, rows: np.ndarray, n_rows: int) -> None:
+        """Results by row of the input: dropped items have label -1 and no neighbours."""
+        whole = len(rows) == n_rows
+
+        def spread(values: np.ndarray, fill: Any) -> np.ndarray:
+            if whole:
+                return np.array(values)
+            out = np.full((n_rows, *values.shape[1:]), fill, dtype=values.dtype)
+            out[rows] = values
+            return out
+
+        def csr(data: np.ndarray, indices: Any, offsets: Any) -> Any:
+            indices, offsets = np.asarray(indices), np.asarray(offsets)
+            if not whole:
+                counts = np.zeros(n_rows + 1, dtype=np.int64)
+                counts[rows + 1] = np.diff(offsets)
+                indices, offsets = rows[indices].astype(np.int32), np.cumsum(counts)
+            return make_csr(data, indices, offsets, (n_rows, n_rows))
+
+        self.labels_ = spread(np.asarray(view["labels"]), -1)
+        self.embedding_ = spread(np.asarray(view["embedding"]), np.nan)
+        self.eigenvalues_ = np.array(view["eigenvalues"])
+        self.affinity_matrix_ = csr(
+            np.asarray(view["affinity_values"]), view["affinity_indices"], view["affinity_offsets"]
+        )
+        graph = graph or {name: view["graph_" + name] for name in ("offsets", "indices", "d2")}
+        distances = np.sqrt(np.maximum(np.asarray(graph["d2"]), 0))
+        self.graph_ = csr(distances, graph["indices"], graph["offsets"])
+        self.n_clusters_ = int(view["k"])
+        self.n_components_ = int(view["n_components"])
+        self.gamma_ = float(view["gamma"])
+        self.sweep_ = view["sweep"]
+        self.sweep_labels_ = np.array([spread(s, -1) for s in np.asarray(view["sweep_labels"])])
+        self.stats_ = {
+            **view["pairs"],
+            **{k: view[k] for k in view if k.startswith("seconds_")},
+            "max_residual": view["max_residual"],
+            "n_merged_small": view["n_merged_small"],
+        }
+        self.converged_ = bool(view["verified"])
+        self.advice_ = view["advice"]
+        self._extension = None
+        if self._model is None:
+            names = ("labels", "embedding", "radius", "scale", "scale_rank", "scale_floor")
+            self._extension = {name: np.array(view.get(name)) for name in names}
+            self._extension["tau"] = int(np.diff(np.asarray(graph["offsets"])).max(initial=1))
+
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
+        """Cluster X and give `labels_`."""
+        return self.fit(X, y, sample_weight=sample_weight).labels_
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
+        """Cluster X and give `embedding_`."""
+        return self.fit(X, y, sample_weight=sample_weight).embedding_
+
+    # ---- new items ----
+
+    def predict(self, X: Any, sample_weight: Any = None) -> np.ndarray:
+        """Clusters of other items, by their exact neighbours among the items of `fit`.
+
+        The embedding is continued to an item by Nystrom's formula over its neighbours, and the
+        nearest cluster centre gives its label. An item that equals one of `fit` gets its label.
+
+        Parameters
+        ----------
+        X : as in `fit`; with metric="precomputed" an (n, N) matrix of distances to the items of fit
+        sample_weight : list of arrays, optional
+        """
+        return self._extend(X, sample_weight)[1]
+
+    def transform(self, X: Any, sample_weight: Any = None) -> np.ndarray:
+        """Rows of the spectral embedding for other items (see `predict`)."""
+        return self._extend(X, sample_weight)[0]
+
+    def assign(self, X: Any, sample_weight: Any = None) -> Assignment:
+        """Labels of other items, with how sure they are and which lie far from all of `fit`.
+
+        Not with metric="precomputed".
+
+        Examples
+        --------
+        >>> import numpy as np, ddsc
+        >>> model = ddsc.DDSC(n_clusters=2).fit(ddsc.make_shapes())
+        >>> model.assign([np.full((3, 2), 100.0)]).far
+        array([ True])
+        """
+        measures = self._new_items(X, sample_weight)
+        n = measures.n_items
+        labels, far = np.empty(n, np.int32), np.empty(n, np.int32)
+        confidence, distance = np.empty(n), np.empty(n)
+        with self._run() as run:
+            model = self._model.handle
+            run(_core.assign, model, measures._handle, None, labels, confidence, distance, far)
+        parts = [(labels, -1), (confidence, np.nan), (distance, np.nan), (far != 0, False)]
+        return Assignment(*(measures._by_row(values, fill) for values, fill in parts))
+
+    def write_model(self, path: Any, overwrite: bool = False) -> None:
+        """Write what ``ddsc assign`` on the command line needs to label new items."""
+        check_fitted(self, "labels_")
+        if self._model is None:
+            raise ValueError("metric='precomputed' has no items to compare new ones with")
+        with Run(n_jobs=1) as run:
+            run(_core.model_write, self._model.handle, os.fspath(path), overwrite)
+
+    def _new_items(self, X: Any, sample_weight: Any) -> Distributions:
+        check_fitted(self, "labels_")
+        if self._model is None:
+            raise ValueError("metric='precomputed' has no items to compare new ones with")
+        measures = as_distributions(X, sample_weight, self.on_empty)
+        check_features(self, measures.dim)
+        return measures
+
+    def _extend(self, X: Any, sample_weight: Any) -> Tuple[np.ndarray, np.ndarray]:
+        check_fitted(self, "labels_")
+        if self._extension is not None:
+            near = self._near_by_matrix(X)
+            return _nystrom(self._extension, self.eigenvalues_, self.gamma_, *near)
+        measures = self._new_items(X, sample_weight)
+        rows = np.empty((measures.n_items, self.embedding_.shape[1]))
+        labels = np.empty(measures.n_items, np.int32)
+        with self._run() as run:
+            run(_core.assign, self._model.handle, measures._handle, rows, labels, None, None, None)
+        return measures._by_row(rows, np.nan), measures._by_row(labels, -1)
+
+    def _near_by_matrix(self, X: Any) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+        matrix = _distance_matrix(X)
+        if matrix.ndim != 2:
+            raise ValueError(f"Expected 2D array, got {matrix.ndim}D array instead")
+        check_features(self, matrix.shape[1])
+        if not len(matrix):
+            raise ValueError("found array with 0 sample(s)")
+        known = np.where(np.isnan(matrix), np.inf, matrix)
+        if (known < 0).any():
+            raise ValueError("distances must not be negative")
+        tau = min(self._extension["tau"], matrix.shape[1])
+        index = np.argsort(known, axis=1, kind="stable")[:, :tau]
+        distance = np.take_along_axis(known, index, axis=1)
+        if np.isinf(distance[:, 0]).any():
+            raise ValueError(f"item {int(np.isinf(distance[:, 0]).argmax())} has no known distance")
+        return index, np.square(distance), np.where(distance[:, 0] == 0, index[:, 0], -1)
+
+    # ---- scikit-learn's questions ----
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.metric == "precomputed"
+        tags.input_tags.allow_nan = self.metric == "precomputed"
+        tags.input_tags.three_d_array = True
+        return tags
+
+    def _more_tags(self) -> Dict[str, Any]:
+        pairwise = self.metric == "precomputed"
+        return {"pairwise": pairwise, "allow_nan": pairwise}
+
+
+class _Model:
+    """The library's model of a fit; pickled as the bytes of its file."""
+
+    def __init__(self, handle: Any) -> None:
+        self.handle = handle
+
+    def __getstate__(self) -> bytes:
+        with tempfile.TemporaryDirectory() as folder, Run(n_jobs=1) as run:
+            path = os.path.join(folder, "model.npz")
+            run(_core.model_write, self.handle, path, True)
+            with open(path, "rb") as file:
+                return file.read()
+
+    def __setstate__(self, state: bytes) -> None:
+        with tempfile.TemporaryDirectory() as folder, Run(n_jobs=1) as run:
+            path = os.path.join(folder, "model.npz")
+            with open(path, "wb") as file:
+                file.write(state)
+            self.handle = run(_core.model_read, path)
+
+
+def _distance_matrix(X: Any) -> np.ndarray:
+    """Dense distances; entries a sparse matrix does not store are unknown."""
+    if not is_sparse(X):
+        return as_doubles(X, "X")
+    coo = X.tocoo()
+    matrix = np.full(coo.shape, np.nan)
+    matrix[coo.row, coo.col] = coo.data
+    return matrix
+
+
+def _nystrom(
+    fitted: Dict[str, Any],
+    eigenvalues: np.ndarray,
+    gamma: float,
+    index: np.ndarray,
+    d2: np.ndarray,
+    same: np.ndarray,
+) -> Tuple[np.ndarray, np.ndarray]:
+    """Rows and labels of new items with neighbours `index` at squared distances `d2`.
+
+    u_k(x) = 1 / lambda_k sum_j a_xj u_k(j) / sum_j a_xj for the eigenvectors u of the random walk;
+    factors of a row do not matter, since rows are normalised.
+    """
+    d2 = np.maximum(d2, 0)
+    if gamma > 0:
+        power = -gamma * d2
+    else:
+        finite = np.where(np.isinf(d2), -1, d2)
+        rank = np.minimum((finite >= 0).sum(axis=1), fitted["scale_rank"]) - 1
+        own = np.sqrt(finite[np.arange(len(d2)), rank])
+        own = np.maximum(own, fitted["scale_floor"])
+        power = -2 * d2 / (own[:, None] * fitted["scale"][index])
+    affinity = np.exp(power - power.max(axis=1, keepdims=True))
+    walk = fitted["embedding"] * fitted["radius"][:, None]
+    lam = 1 - eigenvalues[: walk.shape[1]]
+    rows = np.einsum("ij,ijk->ik", affinity, walk[index]) / np.maximum(lam, LEAST_EIGENVALUE)
+    norm = np.linalg.norm(rows, axis=1, keepdims=True)
+    rows = np.divide(rows, norm, out=np.zeros_like(rows), where=norm > 0)
+    twin = same >= 0
+    rows[twin] = fitted["embedding"][same[twin]]
+
+    old = fitted["labels"]
+    k = int(old.max()) + 1
+    sums = np.zeros((k, walk.shape[1]))
+    np.add.at(sums, old, fitted["embedding"])
+    centres = sums / np.bincount(old, minlength=k)[:, None]
+    away = ((rows[:, None, :] - centres[None]) ** 2).sum(axis=2)
+    labels = away.argmin(axis=1).astype(np.int32)
+    lost = ~rows.any(axis=1)  # neighbours without an eigenvector: they vote
+    for i in np.flatnonzero(lost):
+        labels[i] = np.bincount(old[index[i]], weights=affinity[i], minlength=k).argmax()
+    labels[twin] = old[same[twin]]
+    return rows, labels

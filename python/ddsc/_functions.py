@@ -1,0 +1,474 @@
+"""Distances, neighbours and single transport problems as plain functions."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, NamedTuple, Optional, Union
+
+import numpy as np
+
+from . import _core
+from ._arrays import as_doubles, make_csr
+from ._distributions import as_distributions
+from ._run import Progress, Run
+from ._words import BARYCENTERS, SINKHORN_VALUES, graph_settings, metric_settings, number, whole, word
+
+
+def pairwise(
+    X: Any,
+    Y: Any = None,
+    metric: str = "w2",
+    *,
+    squared: bool = False,
+    condensed: bool = False,
+    out: Optional[np.ndarray] = None,
+    random_state: Any = 0,
+    n_jobs: Optional[int] = None,
+    verbose: Any = 0,
+    callback: Optional[Progress] = None,
+    memory_limit: Optional[int] = None,
+    **settings: Any,
+) -> np.ndarray:
+    """Distances between all items of X, or between those of X and Y.
+
+    Parameters
+    ----------
+    X, Y : list of (n_i, d) arrays or Distributions
+        Y None: the items of X among themselves.
+    metric : {"w2", "sinkhorn", "mmd", "lot"}
+    squared : bool
+        Give D^2 as the metric defines it (an unbiased MMD can be negative); otherwise its root.
+    condensed : bool
+        Only the entries above the diagonal, row by row, as `scipy.spatial.distance.squareform`
+        takes them (not with Y).
+    out : array, optional
+        Where to write; float64, C order, of the right size.
+    random_state, n_jobs, verbose, callback, memory_limit
+        As in `DDSC`.
+    **settings
+        `epsilon`, `sinkhorn_value`, `tolerance`, `max_iterations`, `mmd_kernel`, `bandwidth`,
+        `mmd_estimator`, `mmd_features`, `reference`, `reference_size`, `lot_components`, as in
+        `DDSC`.
+
+    Returns
+    -------
+    array
+        (N, N), (N, M) with Y, or (N (N - 1) / 2,) when condensed.
+
+    Examples
+    --------
+    >>> import numpy as np, ddsc
+    >>> X = [np.array([[0.0, 0.0]]), np.array([[3.0, 4.0]]), np.array([[3.0, 4.0], [-3.0, -4.0]])]
+    >>> ddsc.pairwise(X).round(3)
+    array([[0.   , 5.   , 5.   ],
+           [5.   , 0.   , 7.071],
+           [5.   , 7.071, 0.   ]])
+    """
+    measures = as_distributions(X)
+    set_ = metric_settings(metric=metric, **settings)
+    n = measures.n_items
+    shape: Any = (n * (n - 1) // 2,) if condensed else (n, n)
+    if Y is not None:
+        if condensed:
+            raise ValueError("condensed distances are those of one set: leave out Y")
+        other = as_distributions(Y)
+        shape = (n, other.n_items)
+    if out is None:
+        out = np.empty(shape)
+    elif out.shape != shape or out.dtype != np.float64 or not out.flags.c_contiguous:
+        raise ValueError(f"out must be a C-ordered float64 array of shape {shape}")
+    with Run(n_jobs, random_state, verbose, callback, memory_limit) as run:
+        if Y is None:
+            run(_core.distance, out, measures._handle, set_, condensed, squared)
+        else:
+            run(_core.cross, out, measures._handle, other._handle, set_, squared)
+    return out
+
+
+def neighbors(
+    X: Any,
+    n_neighbors: Any = 10,
+    metric: str = "w2",
+    *,
+    squared: bool = False,
+    exact_graph: str = "auto",
+    sample: float = 1.0,
+    random_state: Any = 0,
+    n_jobs: Optional[int] = None,
+    verbose: Any = 0,
+    callback: Optional[Progress] = None,
+    memory_limit: Optional[int] = None,
+    **settings: Any,
+) -> Any:
+    """The exact graph of the nearest neighbours, without the matrix of distances.
+
+    Parameters
+    ----------
+    X : list of (n_i, d) arrays or Distributions
+    n_neighbors : int or "auto"
+    metric : {"w2", "sinkhorn", "mmd", "lot"}
+    squared : bool
+        Give squared distances.
+    exact_graph : {"auto", "full", "pruned"}
+        How to search; the result is the same.
+    sample : float
+        Fraction of the pairs that is computed at all.
+    random_state, n_jobs, verbose, callback, memory_limit, **settings
+        As in `pairwise`.
+
+    Returns
+    -------
+    scipy.sparse.csr_matrix
+        Row i holds the distances of item i to its neighbours, nearest first (a `CSR` tuple where
+        SciPy is not installed).
+
+    Examples
+    --------
+    >>> import numpy as np, ddsc
+    >>> G = ddsc.neighbors(np.array([[0.0], [1.0], [3.0]]), n_neighbors=1)
+    >>> G.indices, G.data
+    (array([1, 0, 1], dtype=int32), array([1., 1., 2.]))
+    """
+    measures = as_distributions(X)
+    set_ = metric_settings(metric=metric, **settings)
+    graph = graph_settings(n_neighbors, exact_graph, sample)
+    with Run(n_jobs, random_state, verbose, callback, memory_limit) as run:
+        handle, _ = run(_core.neighbors, measures._handle, set_, graph)
+    view = _core.graph_view(handle)
+    data = np.asarray(view["d2"])
+    if not squared:
+        data = np.sqrt(np.maximum(data, 0))
+    return make_csr(data, view["indices"], view["offsets"], (view["n"], view["n"]))
+
+
+class Transport(NamedTuple):
+    """One transport problem in full."""
+
+    value: float
+    """Optimal <P, M>; with entropy, the value that was asked for."""
+    plan: np.ndarray
+    """(n, m): the mass that goes from i to j."""
+    f: np.ndarray
+    """(n,) potentials; with `g`, f_i + g_j <= M_ij where the plan is exact."""
+    g: np.ndarray
+    """(m,) potentials."""
+    dual: float
+    """Value of the potentials: a lower bound of an exact value."""
+    gap: float
+    """Relative distance of the two; with entropy, the error of the marginals."""
+    n_iterations: int
+    """Pivots, or iterations."""
+
+
+def _weights(weights: Any, name: str, n: int) -> np.ndarray:
+    if weights is None:
+        return np.full(n, 1.0 / n)
+    return as_doubles(weights, name).ravel()
+
+
+def emd(a: Any, b: Any, M: Any, full: bool = False) -> Union[float, Transport]:
+    """Exact optimal transport between weights a and b under the cost M.
+
+    Parameters
+    ----------
+    a, b : (n,), (m,) arrays or None
+        Weights of equal sum; None: uniform.
+    M : (n, m) array
+        Costs, any finite numbers.
+    full : bool
+        Give plan, potentials and certificate too.
+
+    Returns
+    -------
+    float or Transport
+
+    Examples
+    --------
+    >>> import numpy as np, ddsc
+    >>> ddsc.emd([0.5, 0.5], [0.25, 0.75], np.array([[0.0, 1.0], [1.0, 0.0]]))
+    0.25
+    >>> ddsc.emd(None, None, np.eye(2), full=True).plan
+    array([[0. , 0.5],
+           [0.5, 0. ]])
+    """
+    if not full:
+        value = _core.emd_quick(a, b, M)
+        if value is not None:
+            return value
+    cost = _cost(M)
+    n, m = cost.shape
+    a, b = _weights(a, "a", n), _weights(b, "b", m)
+    f, g, mass = np.empty(n), np.empty(m), np.empty(n + m)
+    row, column = np.empty(n + m, np.int32), np.empty(n + m, np.int32)
+    with Run(n_jobs=1) as run:
+        value, dual, gap, n_plan, pivots = run(_core.emd, a, b, cost, f, g, row, column, mass)
+    if not full:
+        return value
+    plan = np.zeros((n, m))
+    plan[row[:n_plan], column[:n_plan]] = mass[:n_plan]
+    return Transport(value, plan, f, g, dual, gap, pivots)
+
+
+def _cost(M: Any) -> np.ndarray:
+    cost = as_doubles(M, "M")
+    if cost.ndim != 2 or cost.size == 0:
+        raise ValueError(f"M has shape {cost.shape}: it must be a matrix of costs")
+    return cost
+
+
+def sinkhorn(
+    a: Any,
+    b: Any,
+    M: Any,
+    epsilon: Any = "5%",
+    *,
+    value: str = "regularised",
+    tolerance: float = 1e-9,
+    max_iterations: int = 100000,
+    full: bool = False,
+) -> Union[float, Transport]:
+    """Entropic transport between weights a and b under the cost M.
+
+    Parameters
+    ----------
+    a, b : (n,), (m,) arrays or None
+        Weights of equal sum; None: uniform.
+    M : (n, m) array
+        Costs.
+    epsilon : float or str
+        Strength of the entropy: a number, or a percentage of the median cost such as "5%".
+    value : {"regularised", "sharp"}
+        min <P, M> + epsilon KL(P | a x b), or <P, M> of that plan.
+    tolerance : float
+        L1 error of the marginals that counts as converged; a ConvergenceWarning otherwise.
+    max_iterations : int
+    full : bool
+        Give plan and potentials too.
+
+    Returns
+    -------
+    float or Transport
+
+    Examples
+    --------
+    >>> import numpy as np, ddsc
+    >>> M = np.array([[0.0, 1.0], [1.0, 0.0]])
+    >>> round(ddsc.sinkhorn(None, None, M, epsilon=0.01, value="sharp"), 6)
+    0.0
+    """
+    cost = _cost(M)
+    n, m = cost.shape
+    set_ = metric_settings(metric="sinkhorn", epsilon=epsilon)
+    strength = set_["epsilon"]
+    if set_["epsilon_is_percent"]:
+        strength *= float(np.median(cost)) / 100 or 1.0
+    f, g = np.empty(n), np.empty(m)
+    plan = np.empty((n, m)) if full else None
+    with Run(n_jobs=1) as run:
+        found, dual, error, iterations = run(
+            _core.sinkhorn,
+            _weights(a, "a", n),
+            _weights(b, "b", m),
+            cost,
+            f,
+            g,
+            plan,
+            strength,
+            word("value", value, SINKHORN_VALUES),
+            number("tolerance", tolerance),
+            whole("max_iterations", max_iterations),
+        )
+    if plan is None:
+        return found
+    return Transport(found, plan, f, g, dual, error, iterations)
+
+
+def mmd(
+    x: Any,
+    y: Any,
+    x_weight: Any = None,
+    y_weight: Any = None,
+    *,
+    kernel: str = "gaussian",
+    bandwidth: Any = "auto",
+    estimator: str = "unbiased",
+    squared: bool = False,
+    random_state: Any = 0,
+) -> float:
+    """Maximum mean discrepancy between two point clouds.
+
+    Parameters
+    ----------
+    x, y : (n, d), (m, d) arrays
+    x_weight, y_weight : (n,), (m,) arrays, optional
+    kernel : {"gaussian", "laplace", "energy"}
+    bandwidth : float, "auto" or "median"
+        "auto" is the 5% quantile of the distances between the pooled points.
+    estimator : {"unbiased", "biased"}
+    squared : bool
+        Give MMD^2, which the unbiased estimator can make negative; otherwise the root of its
+        positive part.
+
+    Examples
+    --------
+    >>> import numpy as np, ddsc
+    >>> x = np.array([[0.0], [1.0]])
+    >>> ddsc.mmd(x, x, estimator="biased", bandwidth=1.0)
+    0.0
+    """
+    pair = as_distributions([x, y], [x_weight, y_weight])
+    return float(
+        pairwise(
+            pair,
+            metric="mmd",
+            squared=squared,
+            condensed=True,
+            random_state=random_state,
+            n_jobs=1,
+            mmd_kernel=kernel,
+            bandwidth=bandwidth,
+            mmd_estimator=estimator,
+        )[0]
+    )
+
+
+class Barycenter(NamedTuple):
+    """A Wasserstein barycenter."""
+
+    points: np.ndarray
+    """(n, d)."""
+    weights: np.ndarray
+    """(n,), positive, sum 1."""
+    objective: np.ndarray
+    """Mean of W2^2 to the items by exact transport, from the start to the result; never rises."""
+    converged: bool
+    """The last exact pass found nothing to gain."""
+
+
+def barycenter(
+    X: Any,
+    support_size: Optional[int] = None,
+    *,
+    item_weights: Any = None,
+    method: str = "admm",
+    max_rounds: Optional[int] = None,
+    tolerance: Optional[float] = None,
+    restarts: Optional[int] = None,
+    random_state: Any = 0,
+    n_jobs: Optional[int] = None,
+    verbose: Any = 0,
+    callback: Optional[Progress] = None,
+) -> Barycenter:
+    """The point cloud of least mean squared W2 distance to the items (a local minimum).
+
+    Parameters
+    ----------
+    X : list of (n_i, d) arrays or Distributions
+    support_size : int, optional
+        Points of the barycenter; None: the mean number of points of an item.
+    item_weights : (N,) array, optional
+        Positive weights of the items; None: equal.
+    method : {"admm", "ibp", "projected"}
+        What finds the neighbourhood: Bregman ADMM, iterative Bregman projections, or projection
+        robust. Exact passes go down from there in all three.
+    max_rounds, tolerance, restarts : int, float, int, optional
+        Rounds of the method, relative fall of the objective that counts as none, starts.
+    random_state, n_jobs, verbose, callback
+        As in `DDSC`.
+
+    Examples
+    --------
+    >>> import numpy as np, ddsc
+    >>> ddsc.barycenter([np.zeros((1, 2)), np.full((1, 2), 2.0)]).points.round(6)
+    array([[1., 1.]])
+    """
+    measures = as_distributions(X)
+    set_: Dict[str, Any] = {"method": word("method", method, BARYCENTERS)}
+    if support_size is not None:
+        set_["support_size"] = whole("support_size", support_size)
+    if max_rounds is not None:
+        set_["max_rounds"] = whole("max_rounds", max_rounds)
+    if tolerance is not None:
+        set_["tolerance"] = number("tolerance", tolerance)
+    if restarts is not None:
+        set_["restarts"] = whole("restarts", restarts)
+    weights = None if item_weights is None else as_doubles(item_weights, "item_weights").ravel()
+    if weights is not None and len(weights) != measures.n_items:
+        raise ValueError(f"{len(weights)} item_weights for {measures.n_items} items")
+    with Run(n_jobs, random_state, verbose, callback) as run:
+        found = run(_core.barycenter, measures._handle, weights, set_)
+    return Barycenter(
+        np.array(found["support"]),
+        np.array(found["weights"]),
+        np.array(found["objective"]),
+        found["converged"],
+    )
+
+
+def _label_numbers(labels: Any) -> np.ndarray:
+    """int32 codes; negative integers stay: they mean "no label" and are left out."""
+    array = np.asarray(labels)
+    if array.ndim != 1:
+        raise ValueError(f"labels have {array.ndim} dimensions: one label an item is needed")
+    if array.dtype.kind in "iub":
+        array = array.astype(np.int64)
+        codes = np.unique(array, return_inverse=True)[1].ravel()
+        return np.ascontiguousarray(np.where(array < 0, -1, codes), dtype=np.int32)
+    return np.unique(array.astype(str), return_inverse=True)[1].ravel().astype(np.int32)
+
+
+def _scores(labels_true: Any, labels_pred: Any) -> Dict[str, float]:
+    truth, found = _label_numbers(labels_true), _label_numbers(labels_pred)
+    if len(truth) != len(found):
+        raise ValueError(f"{len(truth)} true labels and {len(found)} found ones")
+    with Run(n_jobs=1) as run:
+        return run(_core.scores, found, truth)
+
+
+def adjusted_mutual_info_score(labels_true: Any, labels_pred: Any) -> float:
+    """Mutual information of two labellings, adjusted for chance (1: equal, 0: by chance).
+
+    Labels may be integers or names; negative integers mean "no label" and are left out.
+
+    Examples
+    --------
+    >>> import ddsc
+    >>> ddsc.adjusted_mutual_info_score([0, 0, 1, 1], ["b", "b", "a", "a"])
+    1.0
+    """
+    return _scores(labels_true, labels_pred)["ami"]
+
+
+def adjusted_rand_score(labels_true: Any, labels_pred: Any) -> float:
+    """Agreement over pairs of items, adjusted for chance.
+
+    Examples
+    --------
+    >>> import ddsc
+    >>> ddsc.adjusted_rand_score([0, 0, 1, 1], [1, 1, 0, 0])
+    1.0
+    """
+    return _scores(labels_true, labels_pred)["ari"]
+
+
+def normalized_mutual_info_score(labels_true: Any, labels_pred: Any) -> float:
+    """Mutual information over the mean of the two entropies.
+
+    Examples
+    --------
+    >>> import ddsc
+    >>> ddsc.normalized_mutual_info_score([0, 0, 1, 1], [0, 1, 0, 1])
+    0.0
+    """
+    return _scores(labels_true, labels_pred)["nmi"]
+
+
+def purity_score(labels_true: Any, labels_pred: Any) -> float:
+    """Part of the items that belong to the commonest class of their cluster.
+
+    Examples
+    --------
+    >>> import ddsc
+    >>> ddsc.purity_score([0, 0, 1, 1], [0, 0, 0, 1])
+    0.75
+    """
+    return _scores(labels_true, labels_pred)["purity"]

@@ -1,0 +1,118 @@
+"""Linear optimal transport as a transformer: items in, rows of numbers out."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Optional
+
+import numpy as np
+
+from . import _core
+from ._base import BaseEstimator, TransformerMixin, check_features, check_fitted
+from ._distributions import Distributions, as_distributions
+from ._run import Progress, Run
+from ._words import metric_settings
+
+
+class LinearOT(TransformerMixin, BaseEstimator):
+    """Embed items so that Euclidean distance is linear optimal transport distance.
+
+    One exact transport from a fixed reference to each item; the item becomes the displacement of
+    every point of the reference. Any method for vectors can follow: k-means, PCA, a classifier.
+
+    Parameters
+    ----------
+    reference : {"normal", "kmeans"}, Distributions, or (m, d) array
+        Where transport starts: a normal sample of the mean and scale of all points, k-means centres
+        of them, or a cloud of your own (the first item of Distributions).
+    reference_size : int, optional
+        Points of the reference; None: the mean number of points of an item.
+    random_state : int, None or RandomState
+    n_jobs : int, optional
+        Threads; None uses all there are. Results do not depend on it.
+    verbose : int
+        1 shows a progress bar.
+    callback : callable, optional
+        Called as callback(stage, done, total); an exception in it stops the work.
+
+    Attributes
+    ----------
+    reference_ : Distributions
+        The reference, a set of one item.
+    n_features_in_ : int
+        Coordinates of a point.
+    n_features_out_ : int
+        Points of the reference times coordinates.
+
+    Examples
+    --------
+    >>> import ddsc
+    >>> X = ddsc.make_shapes()
+    >>> Z = ddsc.LinearOT(reference_size=10).fit_transform(X)
+    >>> Z.shape
+    (40, 20)
+    """
+
+    def __init__(
+        self,
+        reference: Any = "normal",
+        reference_size: Optional[int] = None,
+        *,
+        random_state: Any = 0,
+        n_jobs: Optional[int] = None,
+        verbose: Any = 0,
+        callback: Optional[Progress] = None,
+    ) -> None:
+        self.reference = reference
+        self.reference_size = reference_size
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
+
+    def _settings(self, reference: Any) -> Dict[str, Any]:
+        return metric_settings("lot", reference=reference, reference_size=self.reference_size)
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "LinearOT":
+        """Make the reference from X.
+
+        Parameters
+        ----------
+        X : list of (n_i, d) arrays or Distributions
+        y : ignored
+        sample_weight : list of (n_i,) arrays, optional
+            Weights of the points of each item.
+        """
+        measures = as_distributions(X, sample_weight)
+        reference = self.reference
+        if not isinstance(reference, (str, Distributions)):
+            reference = Distributions([reference])
+        with Run(self.n_jobs, self.random_state, self.verbose, self.callback) as run:
+            handle = run(_core.reference, measures._handle, self._settings(reference))
+        self.reference_ = Distributions._wrap(handle)
+        self.n_features_in_ = measures.dim
+        self.n_features_out_ = int(self.reference_.sizes[0]) * measures.dim
+        return self
+
+    def transform(self, X: Any, sample_weight: Any = None) -> np.ndarray:
+        """Embed items, the ones of `fit` or others.
+
+        Returns
+        -------
+        (N, n_features_out_) array
+        """
+        check_fitted(self, "reference_")
+        measures = as_distributions(X, sample_weight)
+        check_features(self, measures.dim)
+        with Run(self.n_jobs, 0, self.verbose, self.callback) as run:
+            rows, _ = run(_core.embed, measures._handle, self._settings(self.reference_))
+        return np.array(rows)
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
+        """The same as ``fit(X).transform(X)``, reading X once."""
+        measures = as_distributions(X, sample_weight)
+        return self.fit(measures).transform(measures)
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Names of the columns: point of the reference, then coordinate."""
+        check_fitted(self, "reference_")
+        return np.array([f"linearot{i}" for i in range(self.n_features_out_)], dtype=object)

@@ -1,0 +1,127 @@
+"""One call of the library: threads, seed, progress, and what becomes of its messages."""
+
+from __future__ import annotations
+
+import numbers
+import os
+import sys
+import warnings
+from typing import Any, Callable, Optional
+
+import numpy as np
+
+from . import _core
+
+try:
+    from sklearn.exceptions import ConvergenceWarning
+except ImportError:
+
+    class ConvergenceWarning(UserWarning):  # type: ignore[no-redef]
+        """An iteration cap was met; the results are valid, but marked."""
+
+
+Progress = Callable[[str, int, int], Any]
+
+MAX_SEED = 2**64 - 1
+
+
+def count_threads(n_jobs: Optional[int]) -> int:
+    """Threads for n_jobs: None all that are there (or OMP_NUM_THREADS), -1 all, -2 all but one."""
+    there = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if n_jobs is None:
+        limit = os.environ.get("OMP_NUM_THREADS", "")
+        return max(1, int(limit)) if limit.isdigit() else there
+    if not isinstance(n_jobs, numbers.Integral) or isinstance(n_jobs, bool) or n_jobs == 0:
+        raise ValueError(f"n_jobs={n_jobs!r}: must be None, or an integer other than 0")
+    return int(n_jobs) if n_jobs > 0 else max(1, there + 1 + int(n_jobs))
+
+
+def draw_seed(random_state: Any) -> int:
+    """A seed from an int, None (drawn from numpy's global state), a RandomState or a Generator."""
+    if isinstance(random_state, numbers.Integral) and not isinstance(random_state, bool):
+        if not 0 <= random_state <= MAX_SEED:
+            raise ValueError(f"random_state={random_state}: must be from 0 to 2**64 - 1")
+        return int(random_state)
+    if random_state is None or random_state is np.random:
+        return int(np.random.randint(2**31 - 1))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31 - 1))
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**31 - 1))
+    raise ValueError(f"random_state={random_state!r}: must be an int, None or a random generator")
+
+
+class _Bar:
+    """A progress bar a stage: tqdm's where that is installed, else a line of text."""
+
+    def __init__(self) -> None:
+        self.stage = ""
+        self.bar: Any = None
+        try:
+            from tqdm.auto import tqdm
+
+            self.tqdm: Any = tqdm
+        except ImportError:
+            self.tqdm = None
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        if stage != self.stage:
+            self.close()
+            self.stage = stage
+            if self.tqdm:
+                self.bar = self.tqdm(total=total or None, desc=stage, leave=True)
+        if self.bar is not None:
+            self.bar.update(done - self.bar.n)
+        elif not self.tqdm and total > 0:
+            print(f"\r{stage} {100 * done // total:3d}%", end="", file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        if self.bar is not None:
+            self.bar.close()
+            self.bar = None
+        elif self.stage and not self.tqdm:
+            print(file=sys.stderr, flush=True)
+        self.stage = ""
+
+
+class Run:
+    """A context of the library for the length of one call (a ``with`` block)."""
+
+    def __init__(
+        self,
+        n_jobs: Optional[int] = None,
+        random_state: Any = 0,
+        verbose: Any = 0,
+        callback: Optional[Progress] = None,
+        memory_limit: Optional[int] = None,
+    ) -> None:
+        self.bar = _Bar() if verbose else None
+        if callback is not None and not callable(callback):
+            raise TypeError("callback must be callable(stage, done, total)")
+        self.callback = callback
+        self.worst = 0  # largest status of the calls so far; above 0: something did not converge
+        self.seed = draw_seed(random_state)
+        report = self._report if self.bar or callback else None
+        self.context = _core.Context(count_threads(n_jobs), self.seed, memory_limit or 0, report)
+
+    def _report(self, stage: str, done: int, total: int) -> None:
+        if self.bar:
+            self.bar(stage, done, total)
+        if self.callback:
+            self.callback(stage, done, total)
+
+    def __call__(self, function: Callable[..., Any], *args: Any) -> Any:
+        """Call into the library; a positive status becomes a ConvergenceWarning."""
+        result = function(self.context, *args)
+        self.worst = max(self.worst, self.context.status)
+        if self.context.status > 0:
+            text = self.context.message or "an iteration cap was met"
+            warnings.warn(text, ConvergenceWarning, stacklevel=4)
+        return result
+
+    def __enter__(self) -> "Run":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        if self.bar:
+            self.bar.close()

@@ -1,0 +1,133 @@
+"""From the words of the user to the settings of the library. Same words as on the command line."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any, Dict
+
+METRICS = {"w2": 0, "sinkhorn": 1, "mmd": 2, "lot": 3}
+SINKHORN_VALUES = {"regularised": 0, "sharp": 1, "debiased": 2}
+KERNELS = {"gaussian": 0, "laplace": 1, "energy": 2}
+ESTIMATORS = {"unbiased": 0, "biased": 1}
+BANDWIDTHS = {"auto": 0, "median": 1}
+REFERENCES = {"normal": 0, "kmeans": 1}
+GRAPHS = {"auto": 0, "full": 1, "pruned": 2}
+BARYCENTERS = {"admm": 0, "ibp": 1, "projected": 2}
+GAMMAS = {"auto": 0, "median": 1}
+ON_EMPTY = {"error": 0, "drop": 1}
+GIVEN = 2  # bandwidth, gamma: a number; reference: measures
+
+
+def word(name: str, value: Any, table: Dict[str, int]) -> int:
+    """The number of a word, or a ValueError that lists the words there are."""
+    if isinstance(value, str) and value in table:
+        return table[value]
+    raise ValueError(f"{name}={value!r}: must be one of {', '.join(map(repr, table))}")
+
+
+def number(name: str, value: Any) -> float:
+    if isinstance(value, numbers.Real) and not isinstance(value, bool):
+        return float(value)
+    raise ValueError(f"{name}={value!r}: must be a number")
+
+
+def whole(name: str, value: Any) -> int:
+    if isinstance(value, numbers.Integral) and not isinstance(value, bool):
+        return int(value)
+    raise ValueError(f"{name}={value!r}: must be an integer")
+
+
+def _epsilon(value: Any) -> Dict[str, Any]:
+    """5.0 is absolute, "5%" is a percentage of the median cost."""
+    if isinstance(value, str) and value.strip().endswith("%"):
+        try:
+            return {"epsilon": float(value.strip()[:-1]), "epsilon_is_percent": 1}
+        except ValueError:
+            pass
+    if isinstance(value, str):
+        raise ValueError(f"epsilon={value!r}: must be a number, or a percentage such as '5%'")
+    return {"epsilon": number("epsilon", value), "epsilon_is_percent": 0}
+
+
+def _reference(value: Any) -> Dict[str, Any]:
+    handle = getattr(value, "_handle", None)
+    if handle is not None:
+        return {"reference_rule": GIVEN, "reference_measures": handle}
+    return {"reference_rule": word("reference", value, REFERENCES)}
+
+
+def metric_settings(
+    metric: Any = "w2",
+    epsilon: Any = "5%",
+    sinkhorn_value: Any = "regularised",
+    tolerance: Any = None,
+    max_iterations: Any = None,
+    mmd_kernel: Any = "gaussian",
+    bandwidth: Any = "auto",
+    mmd_estimator: Any = "unbiased",
+    reference: Any = "normal",
+    reference_size: Any = None,
+    mmd_features: Any = None,
+    lot_components: Any = None,
+) -> Dict[str, Any]:
+    """Settings of a metric as the library takes them."""
+    set_: Dict[str, Any] = {
+        "metric": word("metric", metric, METRICS),
+        "sinkhorn_value": word("sinkhorn_value", sinkhorn_value, SINKHORN_VALUES),
+        "mmd_kernel": word("mmd_kernel", mmd_kernel, KERNELS),
+        "mmd_estimator": word("mmd_estimator", mmd_estimator, ESTIMATORS),
+        **_epsilon(epsilon),
+        **_reference(reference),
+    }
+    if isinstance(bandwidth, str):
+        set_["bandwidth_rule"] = word("bandwidth", bandwidth, BANDWIDTHS)
+    else:
+        set_.update(bandwidth_rule=GIVEN, bandwidth=number("bandwidth", bandwidth))
+    if tolerance is not None:
+        set_["sinkhorn_tolerance"] = number("tolerance", tolerance)
+    if max_iterations is not None:
+        cap = whole("max_iterations", max_iterations)
+        set_.update(sinkhorn_max_iterations=cap)
+        if metric in ("w2", "lot"):
+            set_["w2_max_pivots"] = cap
+    for name, value in (
+        ("reference_size", reference_size),
+        ("mmd_features", mmd_features),
+        ("lot_components", lot_components),
+    ):
+        if value is not None:
+            set_[name] = whole(name, value)
+    return set_
+
+
+def graph_settings(n_neighbors: Any, exact_graph: Any = "auto", sample: Any = 1.0) -> Dict[str, Any]:
+    tau = 0
+    if not (n_neighbors is None or (isinstance(n_neighbors, str) and n_neighbors == "auto")):
+        tau = whole("n_neighbors", n_neighbors)
+        if tau < 1:
+            raise ValueError(f"n_neighbors={tau}: must be at least 1, or 'auto'")
+    return {
+        "tau": tau,
+        "exact_graph": word("exact_graph", exact_graph, GRAPHS),
+        "sample": number("sample", sample),
+    }
+
+
+def cluster_settings(n_clusters: Any, gamma: Any, paper: Any, min_cluster: Any) -> Dict[str, Any]:
+    if isinstance(n_clusters, str):
+        if n_clusters != "auto":
+            raise ValueError(f"n_clusters={n_clusters!r}: must be an integer, (low, high) or 'auto'")
+        low = high = 0
+    elif isinstance(n_clusters, (tuple, list)) and len(n_clusters) == 2:
+        low, high = (whole("n_clusters", k) for k in n_clusters)
+    else:
+        low = high = whole("n_clusters", n_clusters)
+    if low < 1 and not (isinstance(n_clusters, str)):
+        raise ValueError(f"n_clusters={n_clusters!r}: must be at least 1")
+    set_: Dict[str, Any] = {"k_min": low, "k_max": high, "paper": int(bool(paper))}
+    set_["min_cluster"] = number("min_cluster", min_cluster)
+    if isinstance(gamma, str):
+        set_["gamma_rule"] = word("gamma", gamma, GAMMAS)
+    else:
+        set_.update(gamma_rule=GIVEN, gamma=number("gamma", gamma))
+    return set_

@@ -1,0 +1,179 @@
+/* The context of a call: threads, progress, Ctrl-C and the way from a status to an exception. */
+#include <time.h>
+
+#include "core.h"
+
+PyTypeObject *context_type;
+
+/* Taking the interpreter's lock may mean waiting for another thread: not at every poll. */
+static const double LOOK_EVERY = 0.05;
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Signals of Python wait for the main thread to look; the library asks on the calling thread. */
+static int on_cancel(void *user)
+{
+    core_context *self = user;
+    double now = seconds();
+    if (self->failed)
+        return 1;
+    if (now - self->last_look < LOOK_EVERY)
+        return 0;
+    self->last_look = now;
+    PyEval_RestoreThread(self->saved);
+    self->failed = PyErr_CheckSignals() < 0;
+    self->saved = PyEval_SaveThread();
+    return self->failed;
+}
+
+static void on_progress(void *user, const char *stage, int64_t done, int64_t total)
+{
+    core_context *self = user;
+    if (self->failed)
+        return;
+    PyEval_RestoreThread(self->saved);
+    PyObject *answer =
+        PyObject_CallFunction(self->progress, "sLL", stage, (long long)done, (long long)total);
+    self->failed = !answer;
+    Py_XDECREF(answer);
+    self->saved = PyEval_SaveThread();
+}
+
+bool context_begin(core_context *self)
+{
+    if (self->busy) {
+        PyErr_SetString(PyExc_RuntimeError, "this context is at work in another thread");
+        return false;
+    }
+    self->busy = true;
+    self->failed = false;
+    self->last_look = seconds();
+    self->saved = PyEval_SaveThread();
+    return true;
+}
+
+static PyObject *exception_of(ddsc_status status)
+{
+    switch (status) {
+    case DDSC_ERROR_ARGUMENT:
+    case DDSC_ERROR_INPUT: return PyExc_ValueError;
+    case DDSC_ERROR_MEMORY: return PyExc_MemoryError;
+    case DDSC_ERROR_IO: return PyExc_OSError;
+    case DDSC_ERROR_EXISTS: return PyExc_FileExistsError;
+    default: return PyExc_RuntimeError;
+    }
+}
+
+bool context_end(core_context *self, ddsc_status status)
+{
+    PyEval_RestoreThread(self->saved);
+    self->busy = false;
+    self->status = (int)status;
+    if (PyErr_Occurred())
+        return false;
+    if (status >= 0)
+        return true;
+    const char *message = ddsc_context_message(self->ctx);
+    PyErr_SetString(exception_of(status), *message ? message : ddsc_status_name(status));
+    return false;
+}
+
+static int context_init(PyObject *object, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"threads", "seed", "memory_limit", "progress", NULL};
+    core_context *self = (core_context *)object;
+    unsigned long long seed = 0;
+    long long memory_limit = 0;
+    int threads = 0;
+    PyObject *progress = Py_None;
+    ddsc_context_settings set;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|iKLO", names, &threads, &seed, &memory_limit,
+                                     &progress))
+        return -1;
+    if (self->ctx) {
+        PyErr_SetString(PyExc_RuntimeError, "a context is made once");
+        return -1;
+    }
+    ddsc_context_settings_init(&set);
+    set.threads = threads;
+    set.seed = seed;
+    set.memory_limit = memory_limit;
+    set.cancel = on_cancel;
+    set.cancel_user = self;
+    if (progress != Py_None) {
+        Py_INCREF(progress);
+        self->progress = progress;
+        set.progress = on_progress;
+        set.progress_user = self;
+    }
+    ddsc_status status = ddsc_context_create(&self->ctx, &set);
+    if (status < 0)
+        PyErr_SetString(exception_of(status), "bad threads or memory_limit, or no memory");
+    return status < 0 ? -1 : 0;
+}
+
+static void context_dealloc(PyObject *object)
+{
+    core_context *self = (core_context *)object;
+    PyTypeObject *type = Py_TYPE(object);
+    ddsc_context_destroy(self->ctx);
+    Py_XDECREF(self->progress);
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
+    Py_DECREF((PyObject *)type);
+}
+
+static PyObject *get_status(PyObject *self, void *closure)
+{
+    (void)closure;
+    return PyLong_FromLong(((core_context *)self)->status);
+}
+
+static PyObject *get_message(PyObject *self, void *closure)
+{
+    (void)closure;
+    return PyUnicode_FromString(ddsc_context_message(((core_context *)self)->ctx));
+}
+
+static PyObject *get_threads(PyObject *self, void *closure)
+{
+    (void)closure;
+    return PyLong_FromLong(ddsc_context_get_threads(((core_context *)self)->ctx));
+}
+
+static PyObject *get_peak(PyObject *self, void *closure)
+{
+    (void)closure;
+    return PyLong_FromLongLong(ddsc_context_get_peak_memory(((core_context *)self)->ctx));
+}
+
+static PyGetSetDef context_getset[] = {
+    {"status", get_status, NULL, "status of the last call, positive: information", NULL},
+    {"message", get_message, NULL, "its text", NULL},
+    {"threads", get_threads, NULL, "threads it uses", NULL},
+    {"peak_memory", get_peak, NULL, "most bytes held at once", NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+
+static PyType_Slot context_slots[] = {{Py_tp_init, context_init},
+                                      {Py_tp_dealloc, context_dealloc},
+                                      {Py_tp_getset, context_getset},
+                                      {Py_tp_new, PyType_GenericNew},
+                                      {0, NULL}};
+
+static PyType_Spec context_spec = {.name = "ddsc._core.Context",
+                                   .basicsize = sizeof(core_context),
+                                   .flags = Py_TPFLAGS_DEFAULT,
+                                   .slots = context_slots};
+
+int context_register(PyObject *module)
+{
+    context_type = (PyTypeObject *)PyType_FromSpec(&context_spec);
+    if (!context_type)
+        return -1;
+    Py_INCREF((PyObject *)context_type);
+    return PyModule_AddObject(module, "Context", (PyObject *)context_type);
+}

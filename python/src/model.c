@@ -1,0 +1,195 @@
+/* New items: the model of a clustering, and barycenters. */
+#include "core.h"
+
+static PyObject *model_create(PyObject *module, PyObject *args)
+{
+    core_context *context;
+    core_handle *measures, *clustering;
+    PyObject *metric, *graph, *settings;
+    ddsc_cluster_settings set;
+    ddsc_model *model = NULL;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O!O&O&O!O!O!", context_type, &context, handle_measures, &measures,
+                          handle_clustering, &clustering, &PyDict_Type, &metric, &PyDict_Type,
+                          &graph, &PyDict_Type, &settings) ||
+        !cluster_take(metric, graph, settings, &set) || !context_begin(context))
+        return NULL;
+    ddsc_status status =
+        ddsc_model_create(context->ctx, &model, measures->pointer, clustering->pointer, &set);
+    if (context_end(context, status))
+        return handle_new(context, CORE_MODEL, model);
+    ddsc_model_destroy(model);
+    return NULL;
+}
+
+static PyObject *model_read(PyObject *module, PyObject *args)
+{
+    core_context *context;
+    const char *path;
+    ddsc_model *model = NULL;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O!s", context_type, &context, &path) || !context_begin(context))
+        return NULL;
+    ddsc_status status = ddsc_model_read(context->ctx, &model, path);
+    if (context_end(context, status))
+        return handle_new(context, CORE_MODEL, model);
+    ddsc_model_destroy(model);
+    return NULL;
+}
+
+static PyObject *model_write(PyObject *module, PyObject *args)
+{
+    core_context *context;
+    core_handle *model;
+    const char *path;
+    int overwrite;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O!O&sp", context_type, &context, handle_model, &model, &path,
+                          &overwrite) ||
+        !context_begin(context) ||
+        !context_end(context, ddsc_model_write(context->ctx, model->pointer, path, overwrite)))
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyObject *model_view(PyObject *module, PyObject *args)
+{
+    core_handle *model;
+    ddsc_model_view v;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O&", handle_model, &model))
+        return NULL;
+    ddsc_model_get_view(model->pointer, &v);
+    return Py_BuildValue("{sLsLsLsLsd}", "n_items", (long long)v.n_items, "dim", (long long)v.dim,
+                         "k", (long long)v.k, "n_vectors", (long long)v.n_vectors, "far_distance",
+                         v.far_distance);
+}
+
+/* What new items are given: any of these may be None. */
+typedef struct places {
+    Py_buffer rows, labels, confidence, distance, far;
+} places;
+
+static void places_free(places *p)
+{
+    PyBuffer_Release(&p->rows);
+    PyBuffer_Release(&p->labels);
+    PyBuffer_Release(&p->confidence);
+    PyBuffer_Release(&p->distance);
+    PyBuffer_Release(&p->far);
+}
+
+static bool place_get(PyObject *object, Py_buffer *buffer, char type, int64_t count,
+                      const char *name)
+{
+    if (object == Py_None)
+        return true;
+    return buffer_get(object, buffer, type, 1, name) && buffer_holds(buffer, count, name);
+}
+
+/* With rows the embedding and labels; without them labels and how sure they are. */
+static PyObject *assign(PyObject *module, PyObject *args)
+{
+    core_context *context;
+    core_handle *model, *measures;
+    PyObject *object[5];
+    places p = {0};
+    bool good = false;
+    ddsc_measures_view m;
+    ddsc_model_view v;
+    ddsc_status status;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O!O&O&OOOOO", context_type, &context, handle_model, &model,
+                          handle_measures, &measures, &object[0], &object[1], &object[2],
+                          &object[3], &object[4]))
+        return NULL;
+    ddsc_measures_get_view(measures->pointer, &m);
+    ddsc_model_get_view(model->pointer, &v);
+    if (place_get(object[0], &p.rows, 'd', m.n_items * v.n_vectors, "rows") &&
+        place_get(object[1], &p.labels, 'i', m.n_items, "labels") &&
+        place_get(object[2], &p.confidence, 'd', m.n_items, "confidence") &&
+        place_get(object[3], &p.distance, 'd', m.n_items, "distance") &&
+        place_get(object[4], &p.far, 'i', m.n_items, "far") && context_begin(context)) {
+        if (p.rows.buf)
+            status = ddsc_extend_run(context->ctx, p.rows.buf, p.labels.buf, NULL, model->pointer,
+                                     measures->pointer, NULL);
+        else
+            status = ddsc_assign_run(context->ctx, p.labels.buf, p.confidence.buf, p.distance.buf,
+                                     p.far.buf, NULL, model->pointer, measures->pointer, NULL);
+        good = context_end(context, status);
+    }
+    places_free(&p);
+    if (!good)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+/* ---- barycenters ---- */
+
+#define BARYCENTER(name, type)                                \
+    {                                                         \
+#name, type, offsetof(ddsc_barycenter_settings, name) \
+    }
+static const core_field barycenter_fields[] = {
+    BARYCENTER(method, FIELD_INT),       BARYCENTER(support_size, FIELD_INT64),
+    BARYCENTER(rho, FIELD_DOUBLE),       BARYCENTER(epsilon, FIELD_DOUBLE),
+    BARYCENTER(max_rounds, FIELD_INT64), BARYCENTER(max_passes, FIELD_INT64),
+    BARYCENTER(tolerance, FIELD_DOUBLE), BARYCENTER(projection_dim, FIELD_INT64),
+    BARYCENTER(restarts, FIELD_INT64),   {NULL, FIELD_INT, 0}};
+
+static PyObject *barycenter_result(core_context *context, ddsc_barycenter *found)
+{
+    ddsc_barycenter_view v;
+    ddsc_barycenter_get_view(found, &v);
+    PyObject *owner = handle_new(context, CORE_BARYCENTER, found), *d = PyDict_New();
+    bool good = owner && d && put(d, "support", block_new(owner, v.support, "d", v.n, v.dim)) &&
+                put(d, "weights", block_new(owner, v.weights, "d", v.n, -1)) &&
+                put(d, "objective", block_new(owner, v.objective, "d", v.n_objective, -1)) &&
+                put(d, "converged", PyBool_FromLong(v.converged));
+    Py_XDECREF(owner);
+    if (good)
+        return d;
+    Py_XDECREF(d);
+    return NULL;
+}
+
+static PyObject *barycenter(PyObject *module, PyObject *args)
+{
+    core_context *context;
+    core_handle *measures;
+    PyObject *weights_of, *settings, *result = NULL;
+    ddsc_barycenter_settings set;
+    ddsc_measures_view m;
+    Py_buffer weights;
+    ddsc_barycenter *found = NULL;
+    (void)module;
+    ddsc_barycenter_settings_init(&set);
+    if (!PyArg_ParseTuple(args, "O!O&OO!", context_type, &context, handle_measures, &measures,
+                          &weights_of, &PyDict_Type, &settings) ||
+        !fields_take(settings, &set, barycenter_fields) ||
+        !buffer_get_or_none(weights_of, &weights, 'd', "item_weights"))
+        return NULL;
+    ddsc_measures_get_view(measures->pointer, &m);
+    set.item_weights = weights.buf;
+    if ((!weights.buf || buffer_holds(&weights, m.n_items, "item_weights")) &&
+        context_begin(context)) {
+        ddsc_status status = ddsc_barycenter_run(context->ctx, &found, measures->pointer, &set);
+        if (context_end(context, status))
+            result = barycenter_result(context, found);
+        else
+            ddsc_barycenter_destroy(found);
+    }
+    PyBuffer_Release(&weights);
+    return result;
+}
+
+PyMethodDef model_methods[] = {
+    {"model_create", model_create, METH_VARARGS,
+     "(context, measures, clustering, metric, graph, settings)"},
+    {"model_read", model_read, METH_VARARGS, "(context, path)"},
+    {"model_write", model_write, METH_VARARGS, "(context, model, path, overwrite)"},
+    {"model_view", model_view, METH_VARARGS, "(model)"},
+    {"assign", assign, METH_VARARGS,
+     "(context, model, measures, rows, labels, confidence, distance, far)"},
+    {"barycenter", barycenter, METH_VARARGS, "(context, measures, item_weights, settings)"},
+    {NULL, NULL, 0, NULL}};

@@ -1,0 +1,33 @@
+import os
+import pathlib
+
+import numpy as np
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="session")
+def data():
+    """The folder of real data sets; tests that need it are skipped without it."""
+    for folder in (os.environ.get("DDSC_DATA"), ROOT.parent / "shared" / "data"):
+        if folder and os.path.isdir(folder):
+            return pathlib.Path(folder)
+    pytest.skip("no real data here (DDSC_DATA names their folder)")
+
+
+@pytest.fixture(scope="session")
+def program():
+    """The command-line program of the same sources."""
+    path = os.environ.get("DDSC", str(ROOT / "build" / "ddsc"))
+    if not os.path.exists(path):
+        pytest.skip("the program ddsc is not built")
+    return path
+
+
+@pytest.fixture
+def clouds():
+    """Two groups of clouds of different sizes, with weights."""
+    rng = np.random.default_rng(5)
+    points = [rng.normal(4 * (i % 2), 1, (rng.integers(4, 12), 3)) for i in range(24)]
+    return points, [rng.uniform(0.1, 1, len(p)) for p in points]

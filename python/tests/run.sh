@@ -1,0 +1,58 @@
+#!/bin/sh
+# The tests of the Python package, in a virtual environment under build/venv that sees the Debian
+# packages. Nothing is installed or built again in vain.
+#   python/tests/run.sh [install | PYTEST-ARGUMENT...]
+set -eu
+cd "$(dirname "$0")/../.."
+venv=build/venv
+site=$venv/lib/ddsc-site
+
+say() { printf 'python: %s\n' "$*" >&2; }
+
+[ -x $venv/bin/python ] || /usr/bin/python3 -m venv --system-site-packages $venv
+
+# Packages that Debian has not, held to its numpy and SciPy. Without PyPI their tests are skipped.
+if [ ! -f $venv/extras ]; then
+    say "looking for pandas, anndata, tqdm and scikit-build-core on PyPI"
+    $venv/bin/python -c 'import numpy, scipy, sklearn
+for m in numpy, scipy: print(f"{m.__name__}=={m.__version__}")
+print(f"scikit-learn=={sklearn.__version__}")' >$venv/constraints.txt
+    if timeout 300 $venv/bin/pip install -q --retries 1 --timeout 15 -c $venv/constraints.txt \
+        "scikit-build-core>=1.1" pandas anndata tqdm >$venv/pip.log 2>&1; then
+        touch $venv/extras
+    else
+        say "PyPI could not be reached or has no fitting packages: tests that need them are skipped"
+    fi
+fi
+
+# The package: by pip as users do, or by CMake alone where scikit-build-core is missing.
+changed() {
+    [ ! -f $venv/built ] || [ -n "$(find CMakeLists.txt cmake include src python/src python/ddsc \
+        python/CMakeLists.txt python/pyproject.toml -newer $venv/built -not -name '*.pyc' \
+        -not -name __pycache__ -print -quit)" ]
+}
+if changed; then
+    say "building the package"
+    if [ -f $venv/extras ]; then
+        $venv/bin/pip install -q --no-build-isolation --no-deps --force-reinstall \
+            --config-settings=build-dir="$PWD/build/python" ./python >$venv/build.log 2>&1 || {
+            cat $venv/build.log >&2
+            exit 1
+        }
+        rm -rf $site
+    else
+        {
+            cmake -S python -B build/python-plain -DPython_EXECUTABLE=/usr/bin/python3 &&
+                cmake --build build/python-plain -j "$(nproc)" &&
+                cmake --install build/python-plain --prefix $site
+        } >$venv/build.log 2>&1 || {
+            cat $venv/build.log >&2
+            exit 1
+        }
+    fi
+    touch $venv/built
+fi
+[ "${1:-}" != install ] || exit 0
+[ ! -d $site ] || export PYTHONPATH="$PWD/$site${PYTHONPATH:+:$PYTHONPATH}"
+export DDSC="$PWD/build/ddsc"
+exec $venv/bin/python -m pytest -q -p no:cacheprovider -rs python/tests "$@"

@@ -1,0 +1,239 @@
+"""Sets from what people have, and what is refused."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import ddsc
+from ddsc import Distributions
+
+
+def same(a, b):
+    assert len(a) == len(b)
+    for (p, v), (q, w) in zip(a, b):
+        order, other = np.lexsort(p.T), np.lexsort(q.T)
+        np.testing.assert_allclose(p[order], q[other], rtol=1e-6)
+        np.testing.assert_allclose(v[order], np.asarray(w)[other], rtol=1e-6)
+
+
+def test_lists(clouds):
+    points, weights = clouds
+    X = Distributions(points, weights)
+    assert len(X) == X.n_items == 24 and X.dim == 3
+    np.testing.assert_array_equal(X.sizes, [len(p) for p in points])
+    same(X, [(p, w / w.sum()) for p, w in zip(points, weights)])
+    assert X.ids[:2] == ["0", "1"] and X.labels is None
+    same(Distributions([p.astype(np.float32) for p in points], weights), X)
+    same(Distributions([np.asfortranarray(p) for p in points], weights), X)
+    same(Distributions([p.tolist() for p in points], [w.tolist() for w in weights]), X)
+    same(Distributions(iter(points), weights), X)
+    assert not X.support.flags.writeable
+
+
+def test_arrays_of_three_and_two_dimensions():
+    rng = np.random.default_rng(0)
+    cube = rng.normal(size=(4, 5, 2))
+    same(Distributions(cube), Distributions(list(cube)))
+    flat = rng.normal(size=(6, 3))
+    same(Distributions(flat), Distributions([row[None] for row in flat]))
+    same(Distributions(flat.tolist()), Distributions(flat))
+
+
+def test_flat_arrays_and_offsets(clouds):
+    points, weights = clouds
+    offsets = np.cumsum([0] + [len(p) for p in points])
+    X = Distributions.from_arrays(np.concatenate(points), offsets, np.concatenate(weights))
+    same(X, Distributions(points, weights))
+    with pytest.raises(ValueError, match="points holds"):
+        Distributions.from_arrays(np.zeros((3, 2)), [0, 5])
+    with pytest.raises(ValueError, match="never fall"):
+        Distributions.from_arrays(np.zeros((3, 2)), [0, 3, 2, 3])
+
+
+def test_shared_support():
+    rng = np.random.default_rng(0)
+    H = rng.uniform(size=(5, 8)) * (rng.uniform(size=(5, 8)) < 0.5)
+    H[:, 0] += 0.1
+    words = rng.normal(size=(8, 4))
+    dense = Distributions.from_histograms(H, words)
+    same(dense, [(words[h > 0], h[h > 0] / h.sum()) for h in H])
+    indices = [np.flatnonzero(h) for h in H]
+    indptr = np.cumsum([0] + [len(i) for i in indices])
+    triple = (np.concatenate([h[h > 0] for h in H]), np.concatenate(indices), indptr)
+    same(Distributions.from_csr(triple, words), dense)
+    sparse = pytest.importorskip("scipy.sparse")
+    same(Distributions.from_csr(sparse.csr_matrix(H), words), dense)
+    same(Distributions.from_csr(sparse.coo_matrix(H).astype(np.float32), words), dense)
+    with pytest.raises(ValueError, match="no row in the vocabulary"):
+        Distributions.from_csr(sparse.csr_matrix(H), words[:4])
+    with pytest.raises(TypeError, match="from_csr"):
+        Distributions(sparse.csr_matrix(H))
+
+
+def test_images():
+    images = np.zeros((2, 3, 4))
+    images[0, 1, 2] = 5
+    images[1, 0, 0] = images[1, 2, 3] = 1
+    X = Distributions.from_histograms(images)
+    same(X, [(np.array([[1.0, 2]]), [1.0]), (np.array([[0.0, 0], [2, 3]]), [0.5, 0.5])])
+
+
+def test_frames():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(
+        {
+            "who": ["b", "a", "b", "c"],
+            "w": [1.0, 1, 3, 1],
+            "x": [0, 1, 2, 3],
+            "y": [0.5, 1, 2, 3],
+            "kind": ["s", "t", "s", "t"],
+        }
+    )
+    X = Distributions.from_frame(frame, groupby="who", weight="w", label="kind")
+    assert X.ids == ["b", "a", "c"] and list(X.labels) == ["s", "t", "t"]
+    same(
+        X,
+        [
+            (np.array([[0, 0.5], [2, 2]]), [0.25, 0.75]),
+            (np.array([[1.0, 1]]), [1]),
+            (np.array([[3.0, 3]]), [1]),
+        ],
+    )
+    assert Distributions.from_frame(frame, "who", columns=["y"]).dim == 1
+    assert list(ddsc.DDSC(2, n_neighbors=1).fit(X).labels_.shape) == [3]
+
+
+def test_anndata():
+    anndata = pytest.importorskip("anndata")
+    pd = pytest.importorskip("pandas")
+    sparse = pytest.importorskip("scipy.sparse")
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(30, 4))
+    obs = pd.DataFrame(
+        {"patient": [f"p{i % 3}" for i in range(30)], "group": ["u", "v", "u"] * 10},
+        index=[str(i) for i in range(30)],
+    )
+    adata = anndata.AnnData(X=sparse.csr_matrix(values), obs=obs)
+    adata.obsm["X_pca"] = values[:, :2]
+    adata.layers["double"] = 2 * values
+    X = Distributions.from_anndata(adata, groupby="patient", label="group")
+    assert X.ids == ["p0", "p1", "p2"] and list(X.labels) == ["u", "v", "u"] and X.dim == 4
+    same(X, [(values[i::3], np.full(10, 0.1)) for i in range(3)])
+    assert Distributions.from_anndata(adata, "patient", obsm="X_pca").dim == 2
+    doubled = Distributions.from_anndata(adata, "patient", layer="double")
+    same(doubled, [(2 * p, w) for p, w in X])
+    some = Distributions.from_anndata(adata, "patient", variables=list(adata.var_names[:3]))
+    assert some.dim == 3
+
+
+def test_files(tmp_path, clouds):
+    X = Distributions(*clouds)
+    for name in ("set.npz", "set.csv", "set.tsv.gz"):
+        X.write(tmp_path / name)
+        same(ddsc.read(tmp_path / name), X)
+    with pytest.raises(FileExistsError, match="set.npz"):
+        X.write(tmp_path / "set.npz")
+    X.write(tmp_path / "set.npz", overwrite=True)
+    both = ddsc.read([tmp_path / "set.npz", tmp_path / "set.csv"])
+    assert len(both) == 48
+    (tmp_path / "bad.csv").write_text("id,weight,x\na,1,nan\n")
+    with pytest.raises(ValueError, match="bad.csv"):
+        ddsc.read(tmp_path / "bad.csv")
+    with pytest.raises(FileNotFoundError):
+        ddsc.read(tmp_path / "none.npz")
+    with pytest.raises(OSError):
+        X.write(tmp_path / "no" / "such" / "folder.npz")
+
+
+def test_fcs(data):
+    paths = sorted((data / "cytometry").glob("*.fcs"))
+    X = ddsc.read(paths, arcsinh=5)
+    assert len(X) == 2 and X.dim > 20
+
+
+def test_documents(data):
+    text = data / "text"
+    X = ddsc.read_text(
+        text / "bbcsport.tsv.gz",
+        text / "glove.6B.100d.subset.txt.gz",
+        stopwords=text / "stoplist2.txt",
+        on_empty="drop",
+    )
+    assert len(X) == 737 and X.dim == 100 and X.sizes.max() <= 16
+    assert set(X.labels) == {"athletics", "cricket", "football", "rugby", "tennis"}
+
+
+def test_parts(clouds):
+    points, weights = clouds
+    X = Distributions(points, weights, ids=[f"i{k}" for k in range(24)], labels=range(24))
+    same(X[3:5], list(X)[3:5])
+    assert X[[5, 1]].ids == ["i5", "i1"] and list(X[[5, 1]].labels) == [5, 1]
+    mask = np.zeros(24, bool)
+    mask[7] = True
+    assert X[mask].ids == ["i7"]
+    np.testing.assert_array_equal(X[-1][0], X[23][0])
+    with pytest.raises(IndexError):
+        X[24]
+    small = X.compress(3)
+    assert small.sizes.max() <= 3 and small.ids == X.ids
+    assert 0 < small.mean_w2_error <= small.max_w2_error
+    across = [ddsc.pairwise([X[i][0], small[i][0]], n_jobs=1) for i in range(2)]
+    assert len(across) == 2
+
+
+def test_empty_items():
+    points, weights = [np.zeros((2, 2)), np.ones((1, 2)), np.ones((2, 2))], [[1, 1], [0], [1, 1]]
+    with pytest.raises(ValueError, match="item 1"):
+        Distributions(points, weights)
+    X = Distributions(points, weights, on_empty="drop")
+    assert len(X) == 3 and X.n_items == 2 and list(X.rows) == [0, 2]
+    assert X[1][0].shape == (0, 2)
+    with pytest.raises(ValueError, match="on_empty"):
+        Distributions(points, weights, on_empty="maybe")
+
+
+@pytest.mark.parametrize(
+    "points, weights, words",
+    [
+        ([np.zeros((2, 2)), np.zeros((2, 3))], None, "item 1 has points of 3"),
+        ([np.zeros((2, 2))], [[1.0]], "item 0 has 2 points and 1 weights"),
+        ([np.zeros((2, 2))], [[1.0, 1], [1.0]], "one array of weights an item"),
+        ([np.zeros((2, 2))], [[1.0, -1]], "item 0"),
+        ([np.zeros((2, 2))], [[np.nan, 1]], "item 0"),
+        ([np.array([[0, np.inf]])], None, "inf"),
+        ([np.zeros(3)], None, "reshape"),
+        ([np.array([["a", "b"]])], None, "numbers"),
+        ([np.array([[1j, 2]])], None, "omplex"),
+        ([], None, "no items"),
+        ([np.zeros((2, 0))], None, "0 feature"),
+        (np.zeros(4), None, "Expected 2D"),
+    ],
+)
+def test_bad_input_is_named(points, weights, words):
+    with pytest.raises(ValueError, match=words):
+        Distributions(points, weights)
+
+
+def test_pickle_keeps_every_bit(clouds):
+    X = Distributions(*clouds, labels=list("ab") * 12)
+    Y = pickle.loads(pickle.dumps(X))
+    np.testing.assert_array_equal(X.support, Y.support)
+    np.testing.assert_array_equal(ddsc.pairwise(X), ddsc.pairwise(Y))
+    assert Y.ids == X.ids and list(Y.labels) == list(X.labels)
+    dropped = Distributions([np.zeros((1, 1))] * 2, [[1], [0]], on_empty="drop")
+    again = pickle.loads(pickle.dumps(dropped))
+    assert len(again) == 2 and again.n_items == 1
+
+
+def test_nothing_is_copied_in_vain():
+    """A large float32 list costs the library's own copy and no other."""
+    import tracemalloc
+
+    items = [np.random.default_rng(i).normal(size=(20000, 4)).astype(np.float32) for i in range(4)]
+    tracemalloc.start()
+    X = Distributions(items)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert len(X) == 4
+    assert peak < 0.2 * sum(i.nbytes for i in items)

@@ -1,0 +1,11 @@
+#include "data/check.h"
+
+void check_record(ddsc_pair_stats *stats, double *error, int64_t count)
+{
+    stats->n_checked = count;
+    if (count == 0)
+        return;
+    stats->check_max = select_smallest(error, count, count - 1);
+    stats->check_high = select_smallest(error, count, (count - 1) * 95 / 100);
+    stats->check_median = select_smallest(error, count, (count - 1) / 2);
+}

@@ -1,0 +1,212 @@
+/* The backend that keeps what another one solves. It stands between engine and metric, so the tile
+ * walk and the pruned search know nothing of it. A pair that is looked up leaves no potentials
+ * behind and gives no cut: the search may solve a few more pairs, the graph is the same. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "pairs/journal.h"
+
+/* A value that takes less than this many seconds to make is cheaper to make again than to keep. */
+static const double CHEAP = 5e-7;
+
+enum { MANIFEST_SIZE = 4096 };
+
+struct resumed {
+    ddsc_context *ctx;
+    journal *j;
+    const pair_backend *inner;
+    void *state;
+    pair_backend table;
+    pair_pruning pruning;
+    int n_workers;
+    int64_t most;    /* values a tile can have */
+    double **values; /* one a worker */
+    bool *replayed;  /* one a worker: its last tile was looked up */
+};
+
+static int64_t count_wanted(const pair_tile *t)
+{
+    int64_t n = 0;
+    for (int64_t i = t->i0; i < t->i1; i++)
+        for (int64_t j = t->j0; j < t->j1; j++)
+            n += tile_wants(t, i, j);
+    return n;
+}
+
+static void gather(const pair_tile *t, const double *d2, int64_t ld, double *values)
+{
+    for (int64_t i = t->i0; i < t->i1; i++)
+        for (int64_t j = t->j0; j < t->j1; j++)
+            if (tile_wants(t, i, j))
+                *values++ = d2[(i - t->i0) * ld + (j - t->j0)];
+}
+
+static void scatter(const pair_tile *t, double *d2, int64_t ld, const double *values)
+{
+    for (int64_t i = t->i0; i < t->i1; i++)
+        for (int64_t j = t->j0; j < t->j1; j++)
+            if (tile_wants(t, i, j))
+                d2[(i - t->i0) * ld + (j - t->j0)] = *values++;
+}
+
+static ddsc_status resumed_tile(void *state, const pair_tile *t, double *d2, int64_t ld, int worker,
+                                ddsc_pair_stats *stats)
+{
+    resumed *r = state;
+    ddsc_pair_stats took = {0};
+    int64_t n = count_wanted(t);
+    double *values = r->values[worker];
+    r->replayed[worker] = n <= r->most && journal_find(r->j, t, n, values, &took, worker);
+    if (r->replayed[worker]) {
+        scatter(t, d2, ld, values);
+        pair_stats_merge(stats, &took);
+        ctx_resume_count(r->ctx, n);
+        return took.n_not_converged > 0 ? DDSC_NOT_CONVERGED : DDSC_OK;
+    }
+    double began = clock_seconds();
+    ddsc_status status = r->inner->tile(r->state, t, d2, ld, worker, &took);
+    pair_stats_merge(stats, &took);
+    if (status < 0 || n > r->most || clock_seconds() - began < CHEAP * (double)n)
+        return status;
+    gather(t, d2, ld, values);
+    ddsc_status kept = journal_keep(r->j, t, n, values, &took, worker);
+    return kept < 0 ? kept : status;
+}
+
+static void resumed_plan(const void *state, pair_plan *plan)
+{
+    const resumed *r = state;
+    if (r->inner->plan)
+        r->inner->plan(r->state, plan);
+}
+
+static ddsc_status resumed_prepare(void *state, int64_t j0, int64_t j1)
+{
+    const resumed *r = state;
+    return r->inner->prepare ? r->inner->prepare(r->state, j0, j1) : DDSC_OK;
+}
+
+static ddsc_status resumed_screen(void *state, struct pair_screen *screen)
+{
+    const resumed *r = state;
+    return r->inner->screen(r->state, screen);
+}
+
+static bool resumed_cut(void *state, int worker, int side, pair_cut *cut)
+{
+    const resumed *r = state;
+    return !r->replayed[worker] && r->inner->pruning->cut(r->state, worker, side, cut);
+}
+
+static ddsc_status resumed_refine_open(void *state, bool *offered)
+{
+    const resumed *r = state;
+    return r->inner->pruning->refine_open(r->state, offered);
+}
+
+static double resumed_refine(void *state, int64_t i, int64_t j, double enough, int worker)
+{
+    const resumed *r = state;
+    return r->inner->pruning->refine(r->state, i, j, enough, worker);
+}
+
+/* The inner table, with those functions replaced that see a state. */
+static void fill_tables(resumed *r)
+{
+    r->table = *r->inner;
+    r->table.open = NULL;
+    r->table.close = NULL;
+    r->table.tile = resumed_tile;
+    r->table.plan = resumed_plan;
+    r->table.prepare = resumed_prepare;
+    r->table.screen = r->inner->screen ? resumed_screen : NULL;
+    if (!r->inner->pruning)
+        return;
+    r->pruning = *r->inner->pruning;
+    r->pruning.cut = r->pruning.cut ? resumed_cut : NULL;
+    r->pruning.refine_open = r->pruning.refine_open ? resumed_refine_open : NULL;
+    r->pruning.refine = r->pruning.refine ? resumed_refine : NULL;
+    r->table.pruning = &r->pruning;
+}
+
+ddsc_status resumed_open(ddsc_context *ctx, resumed **out, journal *j, const pair_backend *inner,
+                         void *inner_state)
+{
+    ddsc_status status = DDSC_OK;
+    resumed *r = NULL;
+    pair_plan plan = {.tile_side = inner->tile_side};
+    TRY(MEM_ZERO(ctx, r, 1));
+    *r = (resumed){.ctx = ctx, .j = j, .inner = inner, .state = inner_state};
+    r->n_workers = parallel_width(ctx);
+    fill_tables(r);
+    resumed_plan(r, &plan);
+    r->most = plan.tile_side * plan.tile_side;
+    TRY(MEM_ZERO(ctx, r->values, r->n_workers));
+    TRY(MEM_ZERO(ctx, r->replayed, r->n_workers));
+    for (int w = 0; w < r->n_workers; w++)
+        TRY(MEM_NEW(ctx, r->values[w], r->most));
+    *out = r;
+    r = NULL;
+done:
+    resumed_close(r);
+    return status;
+}
+
+const pair_backend *resumed_backend(const resumed *r)
+{
+    return &r->table;
+}
+
+void resumed_close(resumed *r)
+{
+    if (!r)
+        return;
+    for (int w = 0; r->values && w < r->n_workers; w++)
+        mem_free(r->ctx, r->values[w]);
+    mem_free(r->ctx, r->values);
+    mem_free(r->ctx, r->replayed);
+    mem_free(r->ctx, r);
+}
+
+/* ---- the manifest ---- */
+
+static uint64_t hash_measures(const measures *m)
+{
+    uint64_t h = hash_bytes(m->offset, (size_t)(m->n + 1) * sizeof *m->offset, 0);
+    h = hash_bytes(m->index, (size_t)m->nnz * sizeof *m->index, h);
+    h = hash_bytes(m->weight, (size_t)m->nnz * sizeof *m->weight, h);
+    return hash_bytes(m->support, (size_t)(m->v * m->d) * sizeof *m->support, h);
+}
+
+ddsc_status manifest_make(ddsc_context *ctx, char **text, const measures *m,
+                          const ddsc_metric_settings *set, const char *what)
+{
+    const char *line = ctx_resume_settings(ctx);
+    int64_t size = MANIFEST_SIZE + (int64_t)strlen(line);
+    ddsc_status status = mem_get(ctx, text, size, 1);
+    if (status < 0)
+        return status;
+    const measures *reference = set->reference_measures;
+    snprintf(*text, (size_t)size,
+             "ddsc-resume 1\n"
+             "version %s\n"
+             "input %" PRId64 " items of %" PRId64 " points in %" PRId64
+             " dimensions, xxh64 %016" PRIx64 "\n"
+             "seed %" PRIu64 "\n"
+             "metric %s\n"
+             "epsilon %.17g%s, value %d, tolerance %.17g, iterations %" PRId64 "\n"
+             "kernel %d, bandwidth rule %d %.17g, estimator %d\n"
+             "reference rule %d, size %" PRId64 ", xxh64 %016" PRIx64 "\n"
+             "pivots %" PRId64 ", features %" PRId64 ", components %" PRId64 "\n"
+             "pairs %s\n"
+             "settings %s\n",
+             ddsc_version(), m->n, m->nnz, m->d, hash_measures(m), ctx_seed(ctx),
+             backend_find(set->metric)->name, set->epsilon, set->epsilon_is_percent ? "%" : "",
+             (int)set->sinkhorn_value, set->sinkhorn_tolerance, set->sinkhorn_max_iterations,
+             (int)set->mmd_kernel, (int)set->bandwidth_rule, set->bandwidth,
+             (int)set->mmd_estimator, (int)set->reference_rule, set->reference_size,
+             reference ? hash_measures(reference) : 0, set->w2_max_pivots, set->mmd_features,
+             set->lot_components, what, line);
+    return DDSC_OK;
+}

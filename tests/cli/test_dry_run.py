@@ -1,0 +1,82 @@
+"""--dry-run, and the estimate before long runs."""
+import json
+import os
+import pty
+import subprocess
+
+import numpy as np
+import pytest
+
+
+@pytest.mark.parametrize("verb", ["cluster", "distance", "neighbors"])
+@pytest.mark.parametrize("metric", ["w2", "sinkhorn", "mmd", "lot"])
+def test_says_what_would_be_done(ddsc, three_groups, tmp_path, verb, metric):
+    words = [verb, three_groups, "--metric", metric, "--dry-run", "-o", tmp_path / "out"]
+    words += ["-k", 3] if verb == "cluster" else []
+    text = ddsc(*words).stdout
+    assert text.startswith("would read   45 items of 360 points in 2 dimensions")
+    assert metric in text and "990" in text and "about" in text and "threads" in text
+    assert ("tau" in text) == (verb != "distance")
+    data = json.loads(ddsc(*words, "--json").stdout)
+    assert data["dry_run"] and data["n"] == 45 and data["pairs"] == 990 and data["verb"] == verb
+    assert data["seconds"] > 0 and data["bytes"] > 0 and data["sampled"] == 45
+    assert not (tmp_path / "out").exists()
+
+
+def test_estimate_is_of_the_right_size(ddsc, slow_set):
+    """All pairs of 300 items of 150 points, from the pairs of a few: within a factor of twenty of what
+    one in twenty takes, twenty times."""
+    told = json.loads(ddsc("neighbors", slow_set, "--metric", "sinkhorn", "-n", "--json").stdout)
+    part = json.loads(ddsc("neighbors", slow_set, "--metric", "sinkhorn", "--sample", "0.05", "--json",
+                            "-q").stdout)
+    assert told["sampled"] < 300 and told["pairs"] == 300 * 299 // 2
+    assert 1 / 20 < told["seconds"] / (20 * part["seconds"]) < 20
+    matrix = json.loads(ddsc("distance", slow_set, "-n", "--json").stdout)
+    assert matrix["bytes"] > 8 * 300 * 300
+
+
+def test_mistakes_are_still_mistakes(ddsc, three_groups, tmp_path):
+    assert "no such" in ddsc("cluster", tmp_path / "x.npz", "-k", 3, "-n", code=3).stderr.lower()
+    assert "k = 46 clusters of 45" in ddsc("cluster", three_groups, "-k", 46, "-n", code=2).stderr
+    (tmp_path / "D.npy").write_bytes(b"")
+    assert "exists" in ddsc("distance", three_groups, "-n", "-o", tmp_path / "D.npy", code=2).stderr
+
+
+def test_given_distances_and_baselines(ddsc, three_groups, tmp_path):
+    np.save(tmp_path / "D.npy", np.ones((5, 5)) - np.eye(5))
+    done = ddsc("cluster", tmp_path / "D.npy", "--precomputed", "-k", 2, "-n")
+    assert "5 items, distances as given" in done.stdout
+    assert "45 items as vectors" in ddsc("cluster", three_groups, "-k", 3, "--method", "kmeans", "-n").stdout
+
+
+def test_a_run_to_be_taken_up_is_named(ddsc, three_groups, tmp_path):
+    words = ["neighbors", three_groups, "--resume", tmp_path / "keep", "-q"]
+    assert "unfinished" not in ddsc(*words, "-n").stdout
+    assert not (tmp_path / "keep").exists()
+    ddsc(*words)
+    assert "unfinished" in ddsc(*words, "-n").stdout
+
+
+def test_estimate_before_long_runs_only(ddsc, program, three_groups, slow_set):
+    quick = ddsc("neighbors", three_groups, "--progress", "jsonl", "--json").stderr
+    assert "estimate" not in quick
+    child = subprocess.Popen([program, "distance", slow_set, "--metric", "sinkhorn", "--epsilon", "0.1%",
+                              "--progress", "jsonl", "--json"], stderr=subprocess.PIPE, text=True,
+                             stdout=subprocess.DEVNULL)
+    first = json.loads(child.stderr.readline())
+    child.kill()
+    child.wait()
+    assert first["stage"] == "estimate" and first["seconds"] > 10 and first["bytes"] > 0
+
+
+def test_estimate_on_a_terminal(program, slow_set):
+    ours, theirs = pty.openpty()
+    child = subprocess.Popen([program, "distance", slow_set, "--metric", "sinkhorn", "--epsilon", "0.1%",
+                              "--json"], stderr=theirs, stdout=subprocess.DEVNULL,
+                             env={**os.environ, "TERM": "xterm"})
+    text = os.read(ours, 4096).decode()
+    child.kill()
+    child.wait()
+    os.close(ours)
+    os.close(theirs)
+    assert "this takes about" in text and "--resume DIR" in text

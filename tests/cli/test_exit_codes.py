@@ -1,0 +1,65 @@
+"""Every exit code of the contract, once, by what causes it in real life; and what a failure leaves."""
+import os
+import signal
+import subprocess
+import time
+
+import pytest
+
+
+def test_good(ddsc, three_groups):
+    ddsc("info", three_groups, code=0)
+
+
+def test_output_that_cannot_be_written(ddsc, three_groups):
+    if not os.path.exists("/dev/full"):
+        pytest.skip("no /dev/full here")
+    assert "space" in ddsc("neighbors", three_groups, "-o", "/dev/full", code=1).stderr.lower()
+
+
+@pytest.mark.parametrize("words", [["clustr"], ["cluster"], ["cluster", "x.npz"],
+                                   ["cluster", "x.npz", "-k", "many"], ["info", "--no-such-option"]])
+def test_usage(ddsc, words):
+    assert "--help" in ddsc(*words, code=2).stderr
+
+
+def test_bad_input(ddsc, tmp_path):
+    (tmp_path / "bad.csv").write_text("id,x\na,1\nb,nan\n")
+    done = ddsc("cluster", tmp_path / "bad.csv", "-k", 1, code=3)
+    assert "bad.csv" in done.stderr and "line 3" in done.stderr
+    ddsc("info", tmp_path / "missing.npz", code=3)
+
+
+def test_not_converged_is_marked(ddsc, three_groups, tmp_path):
+    done = ddsc("neighbors", three_groups, "--metric", "sinkhorn", "--max-iterations", 1, "--epsilon",
+                "0.01%", "-o", tmp_path / "g.mtx", code=4)
+    assert (tmp_path / "g.mtx").exists() and "did not converge" in done.stderr
+
+
+def test_memory(ddsc, three_groups):
+    assert "memory" in ddsc("neighbors", three_groups, "--memory", "20K", code=5).stderr
+
+
+def test_interrupted(program, slow_set, tmp_path):
+    child = subprocess.Popen([program, "distance", slow_set, "-o", tmp_path / "D.npy"],
+                             stderr=subprocess.DEVNULL)
+    time.sleep(0.7)
+    child.send_signal(signal.SIGTERM)
+    assert child.wait(60) == 75 and not (tmp_path / "D.npy").exists()
+
+
+def test_a_result_is_whole_or_not_there(ddsc, three_groups, tmp_path):
+    """When a later file cannot be written, the earlier ones do not stay behind."""
+    out = tmp_path / "out"
+    (out / "report.html").mkdir(parents=True)
+    ddsc("cluster", three_groups, "-k", 3, "-o", out, "--force", "-q", code=1)
+    assert {path.name for path in out.iterdir()} == {"report.html"}
+
+
+@pytest.mark.parametrize("words, name", [
+    (["--channels", "1,2"], "channels"), (["--arcsinh", "5"], "arcsinh"), (["--phase", "1"], "phase"),
+    (["--phases", "2"], "phases")])
+def test_options_of_another_format(ddsc, three_groups, words, name):
+    done = ddsc("info", three_groups, *words, code=2)
+    assert f"{name} is for" in done.stderr and "this is none" in done.stderr
+    assert name in ddsc("info", three_groups, three_groups, *words, code=2).stderr

@@ -1,0 +1,292 @@
+/* Approximate metrics: random Fourier features, and the linear embedding cut to few components.
+ * Each states its error on a sample of pairs, and the statement is tested against the truth. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "linalg/linalg.h"
+#include "ot/ot.h"
+#include "support.h"
+
+static ddsc_metric_settings settings_of(ddsc_metric metric)
+{
+    ddsc_metric_settings set;
+    ddsc_metric_settings_init(&set);
+    set.metric = metric;
+    return set;
+}
+
+static double *matrix_of(ddsc_context *ctx, const measures *m, const ddsc_metric_settings *set,
+                         ddsc_pair_stats *stats)
+{
+    double *d2 = malloc((size_t)(m->n * m->n) * sizeof *d2);
+    assert_int_equal(ddsc_distance_run(ctx, d2, stats, m, set, 0, 1), DDSC_OK);
+    return d2;
+}
+
+static double rms(int64_t n, const double *x, const double *y)
+{
+    double sum = 0;
+    for (int64_t k = 0; k < n * n; k++)
+        sum += (x[k] - y[k]) * (x[k] - y[k]);
+    return sqrt(sum / (double)(n * (n - 1)));
+}
+
+/* The error falls as 1 / sqrt(L), and what is reported is what is true of all pairs. */
+static void check_features(ddsc_context *ctx, const measures *m, ddsc_metric_settings set)
+{
+    double *exact = matrix_of(ctx, m, &set, NULL), last = 1;
+    for (int64_t features = 32; features <= 32 * 64; features *= 8) {
+        ddsc_pair_stats stats;
+        set.mmd_features = features;
+        double *found = matrix_of(ctx, m, &set, &stats);
+        double error = rms(m->n, found, exact), largest = 0;
+        for (int64_t k = 0; k < m->n * m->n; k++)
+            largest = fmax(largest, fabs(found[k] - exact[k]));
+        assert_true(error < 2.0 / sqrt((double)features));
+        assert_true(error < 0.75 * last); /* 0.35 is expected */
+        assert_int_equal(stats.n_features, features);
+        assert_int_equal(stats.n_checked, 32 * 31 / 2);
+        assert_true(stats.check_median <= stats.check_high && stats.check_high <= stats.check_max);
+        assert_true(stats.check_max <= largest + 1e-12);
+        assert_true(stats.check_median < 1.5 * error && stats.check_high > 0.8 * error);
+        last = error;
+        free(found);
+    }
+    free(exact);
+}
+
+static void test_features(void **state)
+{
+    (void)state;
+    ddsc_context *ctx = test_context(2, 1);
+    measures *m = test_random_measures(ctx, 60, 25, 4, 1);
+    for (int kernel = DDSC_KERNEL_GAUSSIAN; kernel <= DDSC_KERNEL_LAPLACE; kernel++)
+        for (int estimator = DDSC_MMD_UNBIASED; estimator <= DDSC_MMD_BIASED; estimator++) {
+            ddsc_metric_settings set = settings_of(DDSC_METRIC_MMD);
+            set.mmd_kernel = (ddsc_mmd_kernel)kernel;
+            set.mmd_estimator = (ddsc_mmd_estimator)estimator;
+            set.bandwidth_rule = DDSC_BANDWIDTH_MEDIAN;
+            check_features(ctx, m, set);
+        }
+    ddsc_measures_destroy(m);
+    ddsc_context_destroy(ctx);
+}
+
+/* Equal items tie at 0 (biased), far-away data are no worse, threads do not matter. */
+static void test_features_are_a_function_of_the_item(void **state)
+{
+    (void)state;
+    enum { N = 40, POINTS = 30, D = 3 };
+    double *points = malloc(N * POINTS * D * sizeof *points), *first = NULL;
+    int64_t offsets[N + 1];
+    rng r = rng_make(3, RNG_GAUSSIANS, 1);
+    for (int64_t i = 0; i <= N; i++)
+        offsets[i] = i * POINTS;
+    for (int p = 0; p < N * POINTS * D; p++)
+        points[p] = p >= N / 2 * POINTS * D ? points[p - N / 2 * POINTS * D] : 1e6 + rng_normal(&r);
+    for (int threads = 1; threads <= 3; threads++) {
+        ddsc_context *ctx = test_context(threads, 0);
+        measures *m = NULL;
+        ddsc_metric_settings set = settings_of(DDSC_METRIC_MMD);
+        set.mmd_estimator = DDSC_MMD_BIASED;
+        set.mmd_features = 101;
+        assert_int_equal(
+            ddsc_measures_create_clouds(ctx, &m, N, D, points, NULL, offsets, DDSC_EMPTY_ERROR),
+            DDSC_OK);
+        ddsc_pair_stats stats;
+        double *d2 = matrix_of(ctx, m, &set, &stats);
+        assert_int_equal(stats.n_features, 102);
+        assert_true(stats.check_max < 0.3);
+        for (int i = 0; i < N / 2; i++)
+            assert_true(d2[i * N + i + N / 2] == 0);
+        if (first)
+            assert_memory_equal(first, d2, N * N * sizeof *d2);
+        else
+            first = memcpy(malloc(N * N * sizeof *d2), d2, N * N * sizeof *d2);
+        free(d2);
+        ddsc_measures_destroy(m);
+        ddsc_context_destroy(ctx);
+    }
+    free(first);
+    free(points);
+}
+
+static void test_features_refused(void **state)
+{
+    (void)state;
+    ddsc_context *ctx = test_context(1, 0);
+    measures *m = test_random_measures(ctx, 3, 4, 2, 1);
+    double out[9];
+    ddsc_metric_settings set = settings_of(DDSC_METRIC_MMD);
+    set.mmd_features = 16;
+    set.mmd_kernel = DDSC_KERNEL_ENERGY;
+    assert_int_equal(ddsc_distance_run(ctx, out, NULL, m, &set, 0, 0), DDSC_ERROR_ARGUMENT);
+    assert_non_null(strstr(ddsc_context_message(ctx), "energy"));
+    set.mmd_kernel = DDSC_KERNEL_GAUSSIAN;
+    set.mmd_features = -1;
+    assert_int_equal(ddsc_distance_run(ctx, out, NULL, m, &set, 0, 0), DDSC_ERROR_ARGUMENT);
+    set.mmd_features = 0;
+    set.lot_components = -2;
+    assert_int_equal(ddsc_distance_run(ctx, out, NULL, m, &set, 0, 0), DDSC_ERROR_ARGUMENT);
+    ddsc_measures_destroy(m);
+    ddsc_context_destroy(ctx);
+}
+
+/* Large supports of their own: memory stays far below one kernel matrix, exact and approximate. */
+static void test_large_clouds(void **state)
+{
+    (void)state;
+    enum { N = 6, POINTS = 5000, D = 4 };
+    ddsc_context *ctx = test_context(2, 0);
+    measures *m = NULL;
+    assert_int_equal(ddsc_measures_generate_gaussians(ctx, &m, 2, N / 2, POINTS, D, 3), DDSC_OK);
+    int64_t before = ddsc_context_get_peak_memory(ctx);
+    ddsc_metric_settings set = settings_of(DDSC_METRIC_MMD);
+    set.bandwidth_rule = DDSC_BANDWIDTH_VALUE;
+    set.bandwidth = 2;
+    double *exact = matrix_of(ctx, m, &set, NULL);
+    assert_true(ddsc_context_get_peak_memory(ctx) - before < 16 << 20);
+    set.mmd_features = 2000;
+    ddsc_pair_stats stats;
+    double *near = matrix_of(ctx, m, &set, &stats);
+    assert_true(rms(N, near, exact) < 0.05);
+    assert_true(stats.n_checked >= 1 && stats.check_max < 0.1);
+    free(near);
+    free(exact);
+    ddsc_measures_destroy(m);
+    ddsc_context_destroy(ctx);
+}
+
+/* ---- the embedding ---- */
+
+/* One cloud of equal weights moved about: LOT is then exact. */
+static measures *translates(ddsc_context *ctx, int64_t n, int64_t n_points, int64_t d)
+{
+    rng r = rng_make(4, RNG_GAUSSIANS, 3);
+    double *points = malloc((size_t)(n * n_points * d) * sizeof *points);
+    int64_t *offsets = malloc((size_t)(n + 1) * sizeof *offsets);
+    for (int64_t p = 0; p < n_points * d; p++)
+        points[p] = rng_normal(&r);
+    for (int64_t i = n - 1; i >= 0; i--)
+        for (int64_t k = 0; k < d; k++) {
+            double step = 5 * rng_normal(&r);
+            for (int64_t p = 0; p < n_points; p++)
+                points[(i * n_points + p) * d + k] = points[p * d + k] + step;
+        }
+    for (int64_t i = 0; i <= n; i++)
+        offsets[i] = i * n_points;
+    measures *m = NULL;
+    assert_int_equal(
+        ddsc_measures_create_clouds(ctx, &m, n, d, points, NULL, offsets, DDSC_EMPTY_ERROR),
+        DDSC_OK);
+    free(points);
+    free(offsets);
+    return m;
+}
+
+static void test_lot_error(void **state)
+{
+    (void)state;
+    ddsc_context *ctx = test_context(2, 0);
+    measures *moved = translates(ctx, 30, 12, 3), *any = test_random_measures(ctx, 30, 12, 3, 5);
+    ddsc_metric_settings set = settings_of(DDSC_METRIC_LOT);
+    ddsc_pair_stats stats = {0};
+    double *z = NULL;
+    int64_t columns = 0;
+    assert_int_equal(ddsc_embed_run(ctx, &z, &columns, &stats, moved, &set), DDSC_OK);
+    assert_int_equal(stats.n_checked, 64);
+    assert_true(stats.check_max < 1e-9);
+    ddsc_release(ctx, z);
+    /* Three numbers say where a translate is. */
+    set.lot_components = 3;
+    assert_int_equal(ddsc_embed_run(ctx, &z, &columns, &stats, moved, &set), DDSC_OK);
+    assert_int_equal(columns, 3);
+    assert_int_equal(stats.n_components, 3);
+    assert_true(stats.reduction_error < 1e-9 && stats.check_max < 1e-7);
+    ddsc_release(ctx, z);
+    set.lot_components = 1;
+    assert_int_equal(ddsc_embed_run(ctx, &z, &columns, &stats, moved, &set), DDSC_OK);
+    assert_true(stats.reduction_error > 0.1 && stats.check_max > 0.1);
+    ddsc_release(ctx, z);
+    set.lot_components = 0;
+    assert_int_equal(ddsc_embed_run(ctx, &z, &columns, &stats, any, &set), DDSC_OK);
+    assert_true(stats.check_median > 1e-3 && stats.n_components == 0);
+    ddsc_release(ctx, z);
+    ddsc_measures_destroy(any);
+    ddsc_measures_destroy(moved);
+    ddsc_context_destroy(ctx);
+}
+
+/* Against the eigenvalues of the covariance: never better than the best, and nearly as good. */
+static void test_reduction(void **state)
+{
+    (void)state;
+    enum { N = 300, C = 50, KEEP = 6 };
+    ddsc_context *ctx = test_context(2, 0);
+    rng r = rng_make(1, RNG_GAUSSIANS, 5);
+    double *z = malloc(N * C * sizeof *z), *rows = NULL, left, mean[C] = {0};
+    double cov[C * C] = {0}, values[C], vectors[C * C], all = 0, best = 0;
+    for (int i = 0; i < N; i++)
+        for (int c = 0; c < C; c++) {
+            z[i * C + c] = 100 + rng_normal(&r) / (1 + c);
+            mean[c] += z[i * C + c] / N;
+        }
+    for (int i = 0; i < N; i++)
+        for (int a = 0; a < C; a++)
+            for (int b = 0; b < C; b++)
+                cov[a * C + b] += (z[i * C + a] - mean[a]) * (z[i * C + b] - mean[b]);
+    assert_int_equal(la_eigen_symmetric(ctx, C, cov, values, vectors), DDSC_OK);
+    for (int c = 0; c < C; c++) {
+        all += values[c];
+        best += c >= C - KEEP ? values[c] : 0;
+    }
+    assert_int_equal(lot_reduce(ctx, &rows, &left, z, N, C, KEEP), DDSC_OK);
+    assert_true(left >= 1 - best / all - 1e-12);
+    assert_close(left, 1 - best / all, 1e-3, 0);
+    for (int i = 1; i < N; i++) /* a projection shortens */
+        assert_true(la_distance2(KEEP, rows, rows + i * KEEP) <=
+                    la_distance2(C, z, z + i * C) * (1 + 1e-9));
+    mem_free(ctx, rows);
+    free(z);
+    ddsc_context_destroy(ctx);
+}
+
+/* ---- failed allocations ---- */
+
+static ddsc_status call_distance(ddsc_context *ctx, void *arg)
+{
+    ddsc_metric_settings set = settings_of(*(const ddsc_metric *)arg);
+    ddsc_context *other = test_context(1, 0);
+    measures *m = test_random_measures(other, 8, 5, 2, 3);
+    double out[64];
+    set.mmd_features = 20;
+    set.lot_components = 2;
+    ddsc_status status = ddsc_distance_run(ctx, out, NULL, m, &set, 0, 0);
+    ddsc_measures_destroy(m);
+    ddsc_context_destroy(other);
+    return status;
+}
+
+static void test_allocations(void **state)
+{
+    (void)state;
+    for (int k = DDSC_METRIC_MMD; k <= DDSC_METRIC_LOT; k++) {
+        ddsc_metric metric = (ddsc_metric)k;
+        assert_true(test_failing_allocations(call_distance, &metric) > 10);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_features),
+        cmocka_unit_test(test_features_are_a_function_of_the_item),
+        cmocka_unit_test(test_features_refused),
+        cmocka_unit_test(test_large_clouds),
+        cmocka_unit_test(test_lot_error),
+        cmocka_unit_test(test_reduction),
+        cmocka_unit_test(test_allocations),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
