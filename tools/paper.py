@@ -165,10 +165,13 @@ def graph_matrix(bench, path, metric_words, tau):
 
 
 def mode_words(mode, matrix, tau):
+    """Options of a mode; None where gamma has no scale: unbiased MMD estimates can all be below 0."""
     words = list(MODES[mode])
     if words and not isinstance(words[-1], str):
         nearest = np.sort(np.where(np.eye(len(matrix), dtype=bool), np.nan, matrix), axis=0)[:tau]
-        words[-1] = f"{words[-1] / np.nanmedian(nearest[nearest > 0]):.6g}"  # mmd: some are below 0
+        if not (nearest > 0).any():
+            return None
+        words[-1] = f"{words[-1] / np.nanmedian(nearest[nearest > 0]):.6g}"
     return words
 
 
@@ -205,9 +208,11 @@ def run_ddsc(bench, name, metric):
     def one(choice, tau, mode, run):
         path = prepare(bench, name, run)
         matrix = graph_matrix(bench, path, choice, max(plan["taus"]))
-        answer = bench.ddsc("cluster", matrix, "--precomputed", "--squared-input", "--truth", path,
-                            "-k", k_words, "--tau", tau, *mode_words(mode, np.load(matrix), tau), "-s", run,
-                            "--json")
+        words = mode_words(mode, np.load(matrix), tau)
+        if words is None:
+            return
+        answer = bench.ddsc("cluster", matrix, "--precomputed", "--squared-input", "--truth", path, "-k", k_words,
+                            "--tau", tau, *words, "-s", run, "--json")
         for k, score in sweep_scores(answer, plan["ks"]).items():
             with bench.lock:
                 scores.setdefault((choice, tau, mode, k), {})[run] = score
