@@ -447,6 +447,14 @@ def intro(command, plan):
             "(to stay under an hour). Bag of words: L1-normalised tf-idf of all words.", ""]
 
 
+def command_of(a):
+    """The command that makes the same page, without what does not change it."""
+    words = ["./run paper"] + ["--quick"] * a.quick
+    words += ["--only", *a.only] if a.only else []
+    words += ["--methods", *a.methods] if len(a.methods) < len(BASELINES + METRICS) else []
+    return " ".join(words)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true")
@@ -461,7 +469,7 @@ def main():
     bench = Bench(plan, a.methods, a.results.resolve() / ("paper-quick" if a.quick else "paper"), a.jobs)
     only = set(a.only or ["synthetic", "text", "images", "incomplete"])
     only |= (set(TEXTS) if "text" in only else set()) | (set(IMAGES) if "images" in only else set())
-    lines, seconds = intro("./run paper" + (" --quick" if a.quick else ""), plan), {}
+    lines, seconds = intro(command_of(a), plan), {}
     if "synthetic" in only:
         lines += synthetic_table(bench)
     names = [n for n in (*plan["texts"], *plan["images"]) if n in only]
