@@ -399,9 +399,18 @@ class Distributions:
     max_w2_error: float = 0.0
 
     def write(self, path: PathLike, overwrite: bool = False) -> None:
-        """Write npz, csv, tsv (also .gz) or d2, by the ending of the name."""
+        """Write npz, csv, tsv (also .gz) or d2, by the ending of the name.
+
+        Ids are kept; labels are, as numbers (of the sorted names), where the format has them.
+        """
+        labels = self._labels
+        if labels is not None:
+            if labels.dtype.kind not in "iu":
+                labels = np.unique(labels.astype(str), return_inverse=True)[1].ravel()
+            labels = np.ascontiguousarray(labels, dtype=np.int32)
         with Run(n_jobs=1) as run:
-            run(_core.write_file, self._handle, os.fspath(path), overwrite)
+            handle = run(_core.named, self._handle, self.ids, labels)
+            run(_core.write_file, handle, os.fspath(path), overwrite)
 
     def _by_row(self, values: np.ndarray, fill: Any) -> np.ndarray:
         """One entry an item with mass becomes one a row of the input."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import as_doubles, is_sparse, make_csr
-from ._base import BaseEstimator, ClusterMixin, check_features, check_fitted
+from ._base import BaseEstimator, ClusterMixin, TransformerMixin, check_features, check_fitted
 from ._distributions import Distributions, as_distributions
 from ._run import Progress, Run
 from ._words import cluster_settings, graph_settings, metric_settings
@@ -32,7 +32,7 @@ class Assignment(NamedTuple):
     """True where that distance is above what 99% of the items of the model show."""
 
 
-class DDSC(ClusterMixin, BaseEstimator):
+class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
     """Spectral clustering of discrete distributions.
 
     Distances between weighted point clouds, the graph of their nearest neighbours, the leading
@@ -332,6 +332,11 @@ class DDSC(ClusterMixin, BaseEstimator):
     def transform(self, X: Any, sample_weight: Any = None) -> np.ndarray:
         """Rows of the spectral embedding for other items (see `predict`)."""
         return self._extend(X, sample_weight)[0]
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Names of the columns of the embedding."""
+        check_fitted(self, "labels_")
+        return np.array([f"ddsc{i}" for i in range(self.embedding_.shape[1])], dtype=object)
 
     def assign(self, X: Any, sample_weight: Any = None) -> Assignment:
         """Labels of other items, with how sure they are and which lie far from all of `fit`.
