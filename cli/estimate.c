@@ -191,8 +191,8 @@ void estimate_announce(session *s, const cli_input *in)
 {
     estimate e;
     text t = {0};
-    if (!progress_watched(s->progress) || !estimate_make(&e, s, in, ANNOUNCE_BUDGET_S) ||
-        e.seconds < LONG_S)
+    if (!progress_watched(s->progress) || session_resumes(s) ||
+        !estimate_make(&e, s, in, ANNOUNCE_BUDGET_S) || e.seconds < LONG_S)
         return;
     add_cost(&t, s, &e);
     progress_estimate(s->progress, text_get(&t), e.seconds, e.bytes, s->opt.resume == NULL);
