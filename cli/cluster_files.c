@@ -134,6 +134,26 @@ static bool write_report(cluster_result *r, const char *path, int *code)
     return good;
 }
 
+/* The barycenters, as a set of their own. */
+static bool write_centres(cluster_result *r, const char *path, int *code)
+{
+    const ddsc_d2_view *c = &r->centres;
+    session *s = r->s;
+    ddsc_measures *set = NULL;
+    int64_t *offset = cli_allocate((size_t)c->k + 1, sizeof *offset);
+    for (int64_t i = 0; i <= c->k; i++)
+        offset[i] = i * c->centre_size;
+    bool good = session_ok(s,
+                           ddsc_measures_create_clouds(s->ctx, &set, c->k, c->dim, c->support,
+                                                       c->weights, offset, DDSC_EMPTY_ERROR),
+                           code) &&
+                session_wrote(
+                    s, ddsc_measures_write(s->ctx, set, path, DDSC_FORMAT_NPZ, s->opt.force), code);
+    ddsc_measures_destroy(set);
+    free(offset);
+    return good;
+}
+
 static bool write_json(cluster_result *r, const char *path, int *code)
 {
     text t = {0};
@@ -175,6 +195,11 @@ static bool if_stability(const cluster_result *r)
     return r->trust.n > 0;
 }
 
+static bool if_centres(const cluster_result *r)
+{
+    return r->d2 != NULL;
+}
+
 static bool if_map(const cluster_result *r)
 {
     return r->map != NULL;
@@ -190,6 +215,7 @@ static const struct {
     {"eigenvalues.csv", if_spectral, write_eigenvalues},
     {"graph.mtx", if_spectral, write_graph},
     {"model.npz", if_model, write_model},
+    {"centres.npz", if_centres, write_centres},
     {"sweep.csv", if_sweep, write_sweep},
     {"stability.csv", if_stability, write_stability},
     {"map.npy", if_map, write_map},

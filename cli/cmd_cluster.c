@@ -14,7 +14,9 @@ static bool run_ddsc(cluster_result *r, int *code)
     estimate_announce(s, &r->in);
     return session_resume(s, code) &&
            session_ok(s, ddsc_cluster_run(s->ctx, &r->clustering, r->in.measures, &s->opt.cluster),
-                      code);
+                      code) &&
+           session_ok(s, ddsc_context_set_resume(s->ctx, NULL, NULL),
+                      code); /* other items follow */
 }
 
 static bool run_graph(cluster_result *r, double began, int *code)

@@ -130,7 +130,7 @@ static void extrapolate(estimate *e, const session *s, const sample *a, const sa
         slope = fmax(0, (b->bytes - a->bytes) / (double)(b->n - a->n));
     }
     e->n_sampled = b->n;
-    e->seconds = b->seconds * pow(n / (double)b->n, power);
+    e->seconds = b->seconds * pow(n / (double)b->n, power) * (double)(1 + s->opt.stability);
     e->bytes = PROGRAM_BYTES + b->bytes + slope * (n - (double)b->n) + matrix_bytes(s, n) +
                (double)ddsc_context_get_peak_memory(s->ctx);
 }

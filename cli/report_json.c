@@ -111,12 +111,29 @@ void json_put_scores(json_t *object, const ddsc_scores *scores)
     json_put_count(object, "n_truth", scores->n_truth);
 }
 
+static void put_stages(json_t *object, const ddsc_pair_stats *pairs)
+{
+    json_t *bounds = json_put_object(object, "bounds_by_stage");
+    json_t *pruned = json_put_object(object, "pruned_by_stage");
+    json_put_count(bounds, "closer", pairs->n_bounds_closer);
+    json_put_count(bounds, "cut", pairs->n_bounds_cut);
+    json_put_count(bounds, "refined", pairs->n_bounds_refined);
+    json_put_count(bounds, "last", pairs->n_bounds_last);
+    json_put_count(pruned, "first", pairs->n_pruned_first);
+    json_put_count(pruned, "closer", pairs->n_pruned_closer);
+    json_put_count(pruned, "cut", pairs->n_pruned_cut);
+    json_put_count(pruned, "refined", pairs->n_pruned_refined);
+    json_put_count(pruned, "last", pairs->n_pruned_last);
+}
+
 void json_put_pairs(json_t *object, const ddsc_pair_stats *pairs)
 {
     json_put_count(object, "pairs", pairs->n_pairs);
     json_put_count(object, "solved", pairs->n_solved);
     json_put_count(object, "bounds", pairs->n_bounds);
     json_put_count(object, "pruned", pairs->n_pruned);
+    if (pairs->n_bounds > 0)
+        put_stages(object, pairs);
     json_put_count(object, "not_converged", pairs->n_not_converged);
     json_put_count(object, "clamped", pairs->n_clamped);
     json_put_count(object, "iterations", pairs->n_iterations);

@@ -347,6 +347,11 @@ typedef struct ddsc_pair_stats {
     double recall;          /* approximate neighbours: share of the true ones found, measured on
                                n_recall_rows items; 0 when the search was exact */
     int64_t n_recall_rows;
+    /* Of n_bounds those beyond the first ones, and n_pruned, by the stage of the pruned search that
+     * a pair came to: first bounds (projections, or relaxed transport), closer ones (single frames,
+     * marginals), dual cuts, refined potentials, and the last look before a solve. */
+    int64_t n_bounds_closer, n_bounds_cut, n_bounds_refined, n_bounds_last;
+    int64_t n_pruned_first, n_pruned_closer, n_pruned_cut, n_pruned_refined, n_pruned_last;
 } ddsc_pair_stats;
 
 /* The N x N matrix (row-major), or with condensed the N(N-1)/2 entries above the diagonal, row by
@@ -900,7 +905,7 @@ DDSC_API void ddsc_d2_get_view(const ddsc_d2 *d2, ddsc_d2_view *view);
  * NULL) is what else must not change. folder NULL: keep nothing. */
 DDSC_API ddsc_status ddsc_context_set_resume(ddsc_context *context, const char *folder,
                                              const char *settings);
-/* Pairs taken from the folder since it was set. */
+/* Pairs taken from a folder since the last one was set. */
 DDSC_API int64_t ddsc_context_get_resumed(const ddsc_context *context);
 
 #ifdef __cplusplus

@@ -53,7 +53,7 @@ def as_numbers(x: Any, name: str) -> np.ndarray:
         try:
             array = array.astype(np.float64)
         except (TypeError, ValueError) as error:
-            raise ValueError(f"{name} does not hold numbers only: {error}") from None
+            raise type(error)(f"{name} does not hold numbers only: {error}") from None
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
     return np.ascontiguousarray(array)
@@ -65,7 +65,7 @@ def as_doubles(x: Any, name: str) -> np.ndarray:
 
 def item_matrices(x: Any) -> List[np.ndarray]:
     """The items of a list of matrices, of a (N, n, d) array, or of a (N, d) array: points."""
-    if hasattr(x, "iloc") or hasattr(x, "__array__"):
+    if is_sparse(x) or hasattr(x, "iloc") or hasattr(x, "__array__"):
         array = as_numbers(x, "X")
         if array.ndim == 2:
             array = array[:, None, :]

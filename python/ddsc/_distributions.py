@@ -73,7 +73,11 @@ class Distributions:
         if weights is not None:
             lists = [None if w is None else as_doubles(w, "sample_weight").ravel() for w in weights]
         with Run(n_jobs=1) as run:
-            handle = run(_core.items, matrices, lists, dim, _drop(on_empty))
+            try:
+                handle = run(_core.items, matrices, lists, dim, _drop(on_empty))
+            except ValueError as error:
+                hint = " (NaN or inf in X)" if "not finite" in str(error) else ""
+                raise ValueError(f"{error}{hint}") from None
         self._adopt(handle, ids, labels)
 
     # ---- construction ----
@@ -83,7 +87,7 @@ class Distributions:
         self._handle = handle
         self._n_rows: int = view["n_rows"]
         self._dim: int = view["dim"]
-        self._is_grid: bool = view["is_grid"]
+        self._grid: Optional[List[Tuple[int, float, float]]] = view["grid"]
         self._support = np.asarray(view["support"])
         self._offsets = np.asarray(view["offsets"])
         self._indices = np.asarray(view["indices"])

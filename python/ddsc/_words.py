@@ -67,6 +67,8 @@ def metric_settings(
     mmd_estimator: Any = "unbiased",
     reference: Any = "normal",
     reference_size: Any = None,
+    mmd_features: Any = None,
+    lot_components: Any = None,
 ) -> Dict[str, Any]:
     """Settings of a metric as the library takes them."""
     set_: Dict[str, Any] = {
@@ -88,8 +90,13 @@ def metric_settings(
         set_.update(sinkhorn_max_iterations=cap)
         if metric in ("w2", "lot"):
             set_["w2_max_pivots"] = cap
-    if reference_size is not None:
-        set_["reference_size"] = whole("reference_size", reference_size)
+    for name, value in (
+        ("reference_size", reference_size),
+        ("mmd_features", mmd_features),
+        ("lot_components", lot_components),
+    ):
+        if value is not None:
+            set_[name] = whole(name, value)
     return set_
 
 

@@ -135,6 +135,8 @@ static const core_field metric_fields[] = {METRIC(metric, FIELD_INT),
                                            METRIC(reference_rule, FIELD_INT),
                                            METRIC(reference_size, FIELD_INT64),
                                            METRIC(w2_max_pivots, FIELD_INT64),
+                                           METRIC(mmd_features, FIELD_INT64),
+                                           METRIC(lot_components, FIELD_INT64),
                                            {NULL, FIELD_INT, 0}};
 
 /* The handle under "reference_measures" is the one setting that is an object. */
@@ -178,11 +180,12 @@ bool put(PyObject *dictionary, const char *name, PyObject *value)
 
 PyObject *stats_dictionary(const ddsc_pair_stats *s)
 {
-    return Py_BuildValue("{sLsLsLsLsLsLsLsdsdsdsLsd}", "n_pairs", (long long)s->n_pairs, "n_solved",
-                         (long long)s->n_solved, "n_bounds", (long long)s->n_bounds, "n_pruned",
-                         (long long)s->n_pruned, "n_not_converged", (long long)s->n_not_converged,
-                         "n_clamped", (long long)s->n_clamped, "n_iterations",
-                         (long long)s->n_iterations, "max_gap", s->max_gap, "epsilon", s->epsilon,
-                         "bandwidth", s->bandwidth, "reference_size", (long long)s->reference_size,
-                         "seconds", s->seconds);
+    return Py_BuildValue(
+        "{sLsLsLsLsLsLsLsdsdsdsLsdsLsdsd}", "n_pairs", (long long)s->n_pairs, "n_solved",
+        (long long)s->n_solved, "n_bounds", (long long)s->n_bounds, "n_pruned",
+        (long long)s->n_pruned, "n_not_converged", (long long)s->n_not_converged, "n_clamped",
+        (long long)s->n_clamped, "n_iterations", (long long)s->n_iterations, "max_gap", s->max_gap,
+        "epsilon", s->epsilon, "bandwidth", s->bandwidth, "reference_size",
+        (long long)s->reference_size, "seconds", s->seconds, "n_checked", (long long)s->n_checked,
+        "check_median", s->check_median, "check_max", s->check_max);
 }

@@ -415,6 +415,24 @@ static bool put_names(PyObject *d, core_handle *measures, const ddsc_measures_vi
     return good;
 }
 
+/* (cells, origin, step) of each axis of the grid the support lies on, or None. */
+static PyObject *grid_of(const ddsc_measures_view *v)
+{
+    PyObject *grid = v->is_grid ? PyList_New(0) : Py_None;
+    if (!v->is_grid) {
+        Py_INCREF(grid);
+        return grid;
+    }
+    for (int64_t k = 0; grid && k < v->dim; k++) {
+        PyObject *axis =
+            Py_BuildValue("Ldd", (long long)v->grid_shape[k], v->grid_origin[k], v->grid_step[k]);
+        if (!axis || PyList_Append(grid, axis) < 0)
+            Py_CLEAR(grid);
+        Py_XDECREF(axis);
+    }
+    return grid;
+}
+
 static PyObject *measures_view(PyObject *module, PyObject *args)
 {
     core_handle *measures;
@@ -426,8 +444,7 @@ static PyObject *measures_view(PyObject *module, PyObject *args)
     PyObject *owner = (PyObject *)measures, *d = PyDict_New();
     bool good = d && put(d, "n_items", PyLong_FromLongLong(v.n_items)) &&
                 put(d, "n_rows", PyLong_FromLongLong(v.n_rows)) &&
-                put(d, "dim", PyLong_FromLongLong(v.dim)) &&
-                put(d, "is_grid", PyBool_FromLong(v.is_grid)) &&
+                put(d, "dim", PyLong_FromLongLong(v.dim)) && put(d, "grid", grid_of(&v)) &&
                 put(d, "support", block_new(owner, v.support, "d", v.n_support, v.dim)) &&
                 put(d, "offsets", block_new(owner, v.offset, "q", v.n_items + 1, -1)) &&
                 put(d, "indices", block_new(owner, v.index, "i", v.n_entries, -1)) &&

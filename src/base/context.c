@@ -154,7 +154,8 @@ ddsc_status ddsc_context_set_resume(ddsc_context *ctx, const char *folder, const
     mem_free(ctx, ctx->resume_settings);
     ctx->resume_folder = own_folder;
     ctx->resume_settings = own_settings;
-    atomic_store(&ctx->resumed, 0);
+    if (folder)
+        atomic_store(&ctx->resumed, 0);
     own_folder = own_settings = NULL;
 done:
     mem_free(ctx, own_folder);

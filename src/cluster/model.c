@@ -26,6 +26,7 @@ static ddsc_status settle_metric(ddsc_context *ctx, ddsc_model *m, const measure
 {
     ddsc_status status = DDSC_OK;
     ddsc_metric_settings *set = &m->metric;
+    set->mmd_features = set->lot_components = 0; /* new items are compared exactly */
     if (set->metric == DDSC_METRIC_SINKHORN) {
         set->epsilon = used->epsilon;
         set->epsilon_is_percent = 0;

@@ -46,6 +46,36 @@ void projection_bound_tile(const projection_bound *b, int64_t i0, int64_t i1, in
  * Stops at the first frame that exceeds `enough`. */
 double projection_bound_pair(const projection_bound *b, int64_t i, int64_t j, double enough);
 
+/* ---- marginals of grids ----
+ * The sum over the axes of a frame of the exact 1-D W2^2 of the projections, for the frames whose
+ * projections stay on a grid; see marginal.c. */
+enum { MARGINAL_FRAMES = 2, MARGINAL_LINES = 2 * GRID_MAX_DIM };
+
+typedef struct marginal_line {
+    int32_t step[GRID_MAX_DIM]; /* place on the line: sum of step times place in the grid - first */
+    int64_t first, at, length;  /* at: where the line begins in a row */
+} marginal_line;
+
+typedef struct marginal_frame {
+    int first, end; /* lines */
+    double unit;    /* of sums of whole numbers */
+} marginal_frame;
+
+typedef struct marginal_bound {
+    int n_frames, n_lines;
+    marginal_frame frame[MARGINAL_FRAMES];
+    marginal_line line[MARGINAL_LINES];
+    int64_t width;
+    int16_t *row; /* n x width: distribution functions on each line, then ones */
+    double slack; /* for points that are off the grid by rounding */
+} marginal_bound;
+
+bool marginal_applies(const measures *m);
+ddsc_status marginal_bound_make(ddsc_context *ctx, marginal_bound *out, const measures *m);
+void marginal_bound_free(ddsc_context *ctx, marginal_bound *b);
+/* The largest over the frames; stops as soon as it exceeds `enough`. */
+double marginal_bound_pair(const marginal_bound *b, int64_t i, int64_t j, double enough);
+
 /* ---- relaxed transport ----
  * Dropping one marginal leaves sum_i a_i f_i <= W2^2 with f_i = min_j C_ij (Kusner et al. 2015).
  * The potentials g_j = min_i C_ij - f_i >= 0 still fit beside f, so sum_j b_j g_j can be added. The
@@ -103,6 +133,8 @@ ddsc_status refine_make(ddsc_context *ctx, refine_bound **out, const measures *m
 void refine_free(refine_bound *b);
 /* A bound for items i, j. Stops once it exceeds `enough`, or when it hardly ever will. */
 double refine_pair(refine_bound *b, int64_t i, int64_t j, double enough, int worker);
+/* The best that is to be had below the cost of a solve; a start of the same pair is free then. */
+double refine_last(refine_bound *b, int64_t i, int64_t j, double enough, int worker);
 /* Potentials of item j from which to solve the pair, until the worker's next call; NULL: none to be
  * had. Only for sets that refine_starts says yes to. */
 const double *refine_start(refine_bound *b, int64_t i, int64_t j, int worker);

@@ -10,6 +10,7 @@
 enum {
     BINS = 64,
     MAX_DIRECTIONS = 127,
+    FEW_DIRECTIONS = 31, /* where closer bounds follow */
     SAMPLE = 512,
     BLOCK = 32,
     PLANE_FRAMES = 12,
@@ -26,10 +27,10 @@ typedef struct embedder {
     int64_t n_frames, n_axes, length; /* length = n_axes BINS */
     double *axis;                     /* n_axes x d, unit vectors, each frame orthonormal */
     double unit;
-    double *share;              /* n_frames, sum 1: weights in the average over frames */
-    int64_t n_kept, kept_every; /* frames kept whole: one in kept_every */
-    double *mean;               /* length */
-    double *basis;              /* p x length, orthonormal rows */
+    double *share; /* n_frames, sum 1: weights in the average over frames */
+    int64_t n_kept, first_kept, kept_every; /* frames kept whole: one in kept_every */
+    double *mean;                           /* length */
+    double *basis;                          /* p x length, orthonormal rows */
     int64_t p;
     float *row;
     float *norm2;
@@ -86,6 +87,11 @@ static ddsc_status frames_make(embedder *e)
     e->n_kept = BASE_MIN(e->n_frames, KEPT_AXES / d);
     e->n_kept = e->n_kept < 2 ? 0 : e->n_kept; /* the average over one frame is that frame */
     e->kept_every = e->n_kept > 0 ? e->n_frames / e->n_kept : 1;
+    if (d == 2 && marginal_applies(e->m)) { /* between the lines of the grid */
+        e->n_kept = 4;
+        e->first_kept = 1;
+        e->kept_every = 3;
+    }
     TRY(MEM_NEW(e->ctx, e->axis, e->n_axes * d));
     TRY(MEM_NEW(e->ctx, e->share, e->n_frames));
     for (int64_t f = 0; f < e->n_frames; f++) {
@@ -201,8 +207,9 @@ static ddsc_status principal_directions(embedder *e, double *rows, int64_t n)
     for (int64_t s = 0; s < n; s++)
         trace += gram[s * n + s];
     TRY(la_eigen_symmetric(e->ctx, n, gram, value, vector));
+    int64_t most = BASE_MIN(e->n_kept > 0 ? FEW_DIRECTIONS : MAX_DIRECTIONS, n);
     e->p = 0;
-    while (e->p < BASE_MIN(MAX_DIRECTIONS, n) && value[n - 1 - e->p] > 1e-6 * trace)
+    while (e->p < most && value[n - 1 - e->p] > 1e-6 * trace)
         e->p++;
     TRY(MEM_NEW(e->ctx, e->basis, BASE_MAX(1, e->p) * e->length));
     for (int64_t k = 0; k < e->p; k++) {
@@ -238,7 +245,7 @@ static void keep_frames(const embedder *e, int64_t i, const double *row)
 {
     int64_t length = e->m->d * BINS;
     for (int64_t k = 0; k < e->n_kept; k++) {
-        int64_t f = k * e->kept_every;
+        int64_t f = e->first_kept + k * e->kept_every;
         float *to = e->frame + (i * e->n_kept + k) * length;
         for (int64_t c = 0; c < length; c++)
             to[c] = (float)(row[f * length + c] / sqrt(e->share[f]));

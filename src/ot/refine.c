@@ -12,6 +12,7 @@
 
 enum {
     START_LEVELS = 4, /* of a quick look, and for the start of a solve */
+    PAIR_LEVELS = 5,  /* of a refined bound; the rest is for the last look */
     SELF_ITERATIONS = 6,
     MAX_POINT_DIM = 64,
     MAX_START_SIZE = 256,
@@ -19,6 +20,7 @@ enum {
 };
 
 static const double EPSILON_SHARE = 0.4;
+static const double HOPELESS_LAST = 0.75; /* of what is enough: the fine levels add less */
 
 /* ---- steps ---- */
 
@@ -31,10 +33,13 @@ static void side_set(const refine_bound *b, refine_side *s, int64_t i)
     s->self = b->self + b->m->offset[i];
 }
 
-static void half_iteration(const refine_bound *b, refine_room *w, int to)
+static void half_iteration(const refine_bound *b, refine_room *w, int to, int level)
 {
     b->coupling->sums(w, to);
-    scaling_relax(w->side[to].scaling, w->packed, w->side[to].n);
+    if (level < PAIR_LEVELS)
+        scaling_relax(w->side[to].scaling, w->packed, w->side[to].n);
+    else
+        scaling_relax_more(w->side[to].scaling, w->packed, w->side[to].n);
 }
 
 /* Scalings exp(f / epsilon) self of the affine potentials f. */
@@ -60,14 +65,16 @@ static void next_level(const refine_bound *b, refine_room *w)
     b->coupling->halve(w);
 }
 
-/* One iteration at each of some levels. */
+/* One iteration at each of some levels; two, taking longer steps, at the fine ones. */
 static void run_levels(const refine_bound *b, refine_room *w, int begin, int end)
 {
     for (int level = begin; level < end; level++) {
         if (level > 0)
             next_level(b, w);
-        half_iteration(b, w, 1);
-        half_iteration(b, w, 0);
+        for (int t = 0; t < (level < PAIR_LEVELS ? 1 : 2); t++) {
+            half_iteration(b, w, 1, level);
+            half_iteration(b, w, 0, level);
+        }
     }
 }
 
@@ -95,18 +102,22 @@ static double first_transform(const refine_bound *b, refine_room *w, int level, 
     return transform(b, w, 1, largest);
 }
 
-/* The value of the feasible pair (f^cc, f^c). Only the second transform is rounded against the
- * first as it stands. */
-static double feasible_value(const refine_bound *b, refine_room *w, int level)
+/* The value of the feasible pair (f^cc, f^c), f^c being at hand. Only the second transform is
+ * rounded against the first as it stands. */
+static double second_transform(const refine_bound *b, refine_room *w, double first, double largest)
 {
-    double largest = 0, shift[MAX_POINT_DIM];
-    double value = first_transform(b, w, level, &largest);
-    value += transform(b, w, 0, &largest);
+    double value = first + transform(b, w, 0, &largest), shift[MAX_POINT_DIM];
     b->coupling->shift(b, w, shift);
     for (int64_t k = 0; k < b->m->d; k++)
         value += shift[k] * shift[k];
     value = b->unit * b->unit * (value - b->coupling->rounding(b, w, largest));
     return isfinite(value) ? value : 0;
+}
+
+static double feasible_value(const refine_bound *b, refine_room *w, int level)
+{
+    double largest = 0, first = first_transform(b, w, level, &largest);
+    return second_transform(b, w, first, largest);
 }
 
 /* ---- pairs ---- */
@@ -116,7 +127,7 @@ static double feasible_value(const refine_bound *b, refine_room *w, int level)
 static const struct {
     bool check;
     double hopeless;
-} schedule[REFINE_LEVELS] = {{true, 0.6}, {false, 0}, {true, 0.85}, {true, 0.92}, {true, 0}};
+} schedule[PAIR_LEVELS] = {{true, 0.6}, {false, 0}, {true, 0.85}, {true, 0.92}, {true, 0}};
 
 double refine_pair(refine_bound *b, int64_t i, int64_t j, double enough, int worker)
 {
@@ -127,7 +138,7 @@ double refine_pair(refine_bound *b, int64_t i, int64_t j, double enough, int wor
         run_levels(b, w, 0, START_LEVELS);
         return fmax(0, feasible_value(b, w, START_LEVELS - 1));
     }
-    for (int level = 0; level < REFINE_LEVELS; level++) {
+    for (int level = 0; level < PAIR_LEVELS; level++) {
         run_levels(b, w, level, level + 1);
         if (schedule[level].check)
             best = fmax(best, feasible_value(b, w, level));
@@ -138,25 +149,52 @@ double refine_pair(refine_bound *b, int64_t i, int64_t j, double enough, int wor
 }
 
 /* Potentials for the points where they are, no longer from the means: with d the difference of the
- * means, |x - y - d|^2 and |x - y|^2 differ by 2 d x - 2 d y and a constant. */
-const double *refine_start(refine_bound *b, int64_t i, int64_t j, int worker)
+ * means, |x - y - d|^2 and |x - y|^2 differ by 2 d x - 2 d y and a constant. Taken from f^c. */
+static void keep_start(const refine_bound *b, refine_room *w, double largest)
 {
-    refine_room *w = &b->room[worker];
-    double shift[MAX_POINT_DIM], y[MAX_POINT_DIM], largest = 0;
-    start(b, w, i, j);
-    run_levels(b, w, 0, START_LEVELS);
-    first_transform(b, w, START_LEVELS - 1, &largest);
-    if (!isfinite(largest))
-        return NULL;
+    double shift[MAX_POINT_DIM], y[MAX_POINT_DIM];
+    w->started[0] = w->side[0].item;
+    w->started[1] = w->side[1].item;
+    w->start_finite = isfinite(largest);
     b->coupling->shift(b, w, shift);
-    for (int64_t k = 0; k < w->side[1].n; k++) {
+    for (int64_t k = 0; w->start_finite && k < w->side[1].n; k++) {
         double g = (double)w->packed[k];
         b->coupling->point(b, w, k, y);
         for (int64_t c = 0; c < b->m->d; c++)
             g -= 2 * shift[c] * y[c];
-        w->wide[k] = b->unit * b->unit * g;
+        w->start[k] = b->unit * b->unit * g;
     }
-    return w->wide;
+}
+
+/* The first levels, and what a solve starts from; f^c is left at hand. */
+static double start_levels(const refine_bound *b, refine_room *w, int64_t i, int64_t j,
+                           double *largest)
+{
+    start(b, w, i, j);
+    run_levels(b, w, 0, START_LEVELS);
+    double first = first_transform(b, w, START_LEVELS - 1, largest);
+    keep_start(b, w, *largest);
+    return first;
+}
+
+double refine_last(refine_bound *b, int64_t i, int64_t j, double enough, int worker)
+{
+    refine_room *w = &b->room[worker];
+    double largest = 0, first = start_levels(b, w, i, j, &largest);
+    double best = fmax(0, second_transform(b, w, first, largest));
+    if (best > enough || best < HOPELESS_LAST * enough)
+        return best;
+    run_levels(b, w, START_LEVELS, REFINE_LEVELS);
+    return fmax(best, feasible_value(b, w, REFINE_LEVELS - 1));
+}
+
+const double *refine_start(refine_bound *b, int64_t i, int64_t j, int worker)
+{
+    refine_room *w = &b->room[worker];
+    double largest = 0;
+    if (w->started[0] != i || w->started[1] != j)
+        start_levels(b, w, i, j, &largest);
+    return w->start_finite ? w->start : NULL;
 }
 
 /* ---- preparation ---- */
@@ -198,6 +236,8 @@ static ddsc_status room_open(const refine_bound *b, refine_room *w)
         TRY(MEM_ZERO(b->ctx, w->side[k].scaling, padded));
     TRY(MEM_ZERO(b->ctx, w->packed, padded));
     TRY(MEM_ZERO(b->ctx, w->wide, padded));
+    TRY(MEM_ZERO(b->ctx, w->start, padded));
+    w->started[0] = w->started[1] = -1;
     TRY(b->coupling->room_open(b, w));
 done:
     return status;
@@ -210,6 +250,7 @@ static void room_close(const refine_bound *b, refine_room *w)
         mem_free(b->ctx, w->side[k].scaling);
     mem_free(b->ctx, w->packed);
     mem_free(b->ctx, w->wide);
+    mem_free(b->ctx, w->start);
 }
 
 bool refine_applies(const measures *m)

@@ -6,7 +6,7 @@
 #include "ot/bounds.h"
 #include "ot/refine_kernels.h"
 
-enum { REFINE_LEVELS = 5 };
+enum { REFINE_LEVELS = 8 };
 
 /* One end of a pair. Items are moved to their means: W2^2 = |difference of means|^2 + W2^2 of the
  * rest. */
@@ -21,6 +21,9 @@ typedef struct refine_room {
     refine_side side[2];
     float *packed; /* one value a point of either side */
     double *wide;
+    double *start; /* potentials of side 1 to start a solve from, of the pair started */
+    int64_t started[2];
+    bool start_finite;
     void *own; /* the coupling's */
 } refine_room;
 

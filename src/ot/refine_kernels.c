@@ -244,6 +244,15 @@ SIMD_CLONES void scaling_relax(float *v, const float *sums, int64_t n)
     }
 }
 
+SIMD_CLONES void scaling_relax_more(float *v, const float *sums, int64_t n)
+{
+    for (int64_t k = 0; k < n; k++) {
+        float plain = 1 / sums[k], half = __builtin_sqrtf(plain / v[k]);
+        float quarter = __builtin_sqrtf(half);
+        v[k] = plain * half * quarter * __builtin_sqrtf(quarter);
+    }
+}
+
 SIMD_CLONES void scaling_average(float *s, const float *sums, int64_t n)
 {
     for (int64_t k = 0; k < n; k++)

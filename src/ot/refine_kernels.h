@@ -48,6 +48,8 @@ void kernel_square(float *kernel, int64_t n);
 void scaling_exp(float *u, double *wide, const float *self, double inverse_epsilon, int64_t n);
 /* v <- plain sqrt(plain / v), plain = 1 / sums: over-relaxation by 3/2 in the logarithm. */
 void scaling_relax(float *v, const float *sums, int64_t n);
+/* The same by 15/8, which pays where epsilon is below a step of the grid. */
+void scaling_relax_more(float *v, const float *sums, int64_t n);
 /* s <- sqrt(s / sums): the averaged iteration of an item with itself. */
 void scaling_average(float *s, const float *sums, int64_t n);
 /* Half of epsilon: the square; off with the self scaling of one level, on with that of the next. */

@@ -133,11 +133,18 @@ static double w2_refine(void *state, int64_t i, int64_t j, double enough, int wo
     return refine_pair(s->refined, i, j, enough, worker);
 }
 
+static double w2_last(void *state, int64_t i, int64_t j, double enough, int worker)
+{
+    const w2 *s = state;
+    return refine_last(s->refined, i, j, enough, worker);
+}
+
 static const pair_pruning w2_pruning = {.bound = &bound_w2,
                                         .closer = bound_w2_closer,
                                         .cut = w2_cut,
                                         .refine_open = w2_refine_open,
-                                        .refine = w2_refine};
+                                        .refine = w2_refine,
+                                        .last = w2_last};
 
 const pair_backend backend_w2 = {
     .name = "w2",

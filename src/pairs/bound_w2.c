@@ -1,5 +1,7 @@
 /* Tiles of lower bounds for exact W2. Projections are tight in few dimensions and cost one short
  * matrix product; the relaxed bound is tight for small supports in many dimensions (documents). */
+#include <math.h>
+
 #include "ot/bounds.h"
 #include "pairs/pairs.h"
 
@@ -7,8 +9,9 @@ enum { PROJECTION_DIM = 8, RELAXED_MEAN_SIZE = 64, PROJECTION_SIDE = 256 };
 
 typedef struct bound_state {
     ddsc_context *ctx;
-    bool relaxed;
+    bool relaxed, on_grid;
     projection_bound projection;
+    marginal_bound marginal;
     relaxed_bound transport;
     int n_workers;
     float **room; /* one a worker: the tile in float, then workspace */
@@ -32,6 +35,7 @@ static void bound_close(void *state)
         return;
     ddsc_context *ctx = s->ctx;
     projection_bound_free(ctx, &s->projection);
+    marginal_bound_free(ctx, &s->marginal);
     relaxed_bound_free(ctx, &s->transport);
     for (int w = 0; s->room && w < s->n_workers; w++)
         mem_free(ctx, s->room[w]);
@@ -54,6 +58,9 @@ static ddsc_status bound_open(void **state, const pair_job *job, ddsc_pair_stats
         TRY(relaxed_bound_make(ctx, &s->transport, m, relaxed_side(m->n)));
     else
         TRY(projection_bound_make(ctx, &s->projection, m));
+    s->on_grid = !s->relaxed && marginal_applies(m);
+    if (s->on_grid)
+        TRY(marginal_bound_make(ctx, &s->marginal, m));
     int64_t side = side_of(s), room = side * side;
     room += s->relaxed ? relaxed_bound_room(&s->transport) : 0;
     TRY(MEM_ZERO(ctx, s->room, s->n_workers));
@@ -93,11 +100,16 @@ static ddsc_status bound_tile(void *state, const pair_tile *t, double *d2, int64
 double bound_w2_closer(const void *state, int64_t i, int64_t j, double enough)
 {
     const bound_state *s = state;
-    return s->relaxed ? 0 : projection_bound_pair(&s->projection, i, j, enough);
+    if (s->relaxed)
+        return 0;
+    double bound = s->on_grid ? marginal_bound_pair(&s->marginal, i, j, enough) : 0;
+    return bound > enough ? bound
+                          : fmax(bound, projection_bound_pair(&s->projection, i, j, enough));
 }
 
 const pair_backend bound_w2 = {.name = "w2 lower bounds",
                                .tile_side = PROJECTION_SIDE,
+                               .stage = "bounds",
                                .open = bound_open,
                                .tile = bound_tile,
                                .close = bound_close,

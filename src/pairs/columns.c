@@ -9,7 +9,8 @@
 #include "ot/ot.h"
 #include "pairs/columns.h"
 
-enum { HELD_OUT_EACH = 10, HELD_OUT_LEAST = 3 };
+/* One landmark of so many is held out; the fewer there are, the more of them. */
+enum { HELD_OUT_SHARE = 10, HELD_OUT_SHARE_LEAST = 3, HELD_OUT = 12, JUDGED_LEAST = 15 };
 
 void columns_free(ddsc_context *ctx, column_set *c)
 {
@@ -106,7 +107,7 @@ ddsc_status columns_fill(ddsc_context *ctx, column_set *c, ddsc_pair_stats *stat
 {
     ddsc_status status = DDSC_OK;
     ddsc_metric_settings set = *metric;
-    const pair_backend *backend = backend_find(set.metric);
+    const pair_backend *backend = backend_for(&set);
     measures *ordered = NULL, *reference = NULL;
     void *state = NULL;
     TRY(settle_metric(ctx, &set, &reference, m));
@@ -163,12 +164,12 @@ static void gather_between(double *between, const column_set *c)
         memcpy(between + a * c->m, c->d2 + c->order[a] * c->m, (size_t)c->m * sizeof *between);
 }
 
-/* Every tenth landmark is held out, the others predict the distances between those held out. What
- * is held out comes as: out x in distances, in x in ones. */
+/* Some landmarks are held out, and the others predict the distances between them. */
 typedef struct trial {
     int64_t n_out, n_in;
     int64_t *out, *in;
-    double *to, *between;
+    double *to;            /* out x in */
+    double *between;       /* in x in */
     double *error, *truth; /* of the pairs held out */
     landmark_map fit;
 } trial;
@@ -187,10 +188,11 @@ static void trial_free(ddsc_context *ctx, trial *t)
 static ddsc_status trial_make(ddsc_context *ctx, trial *t, const double *between, int64_t m)
 {
     ddsc_status status = DDSC_OK;
+    int64_t each = BASE_MAX(HELD_OUT_SHARE_LEAST, BASE_MIN(m / HELD_OUT, HELD_OUT_SHARE));
     TRY(MEM_NEW(ctx, t->out, m));
     TRY(MEM_NEW(ctx, t->in, m));
     for (int64_t a = 0; a < m; a++)
-        if (a % HELD_OUT_EACH == HELD_OUT_EACH - 1)
+        if (a % each == each - 1)
             t->out[t->n_out++] = a;
         else
             t->in[t->n_in++] = a;
@@ -224,7 +226,7 @@ static ddsc_status estimate_error(ddsc_context *ctx, double *error, const double
     trial t = {0};
     int64_t n_pairs = 0;
     *error = NAN;
-    if (m < HELD_OUT_EACH * HELD_OUT_LEAST)
+    if (m < JUDGED_LEAST)
         return DDSC_OK;
     TRY(trial_make(ctx, &t, between, m));
     TRY(landmarks_fit(ctx, &t.fit, t.n_out, t.n_in, t.to, t.between));

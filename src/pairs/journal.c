@@ -225,11 +225,11 @@ static uint64_t slot_of(const journal *j, int64_t i0, int64_t j0)
     return rng_hash(0, 0, (uint64_t)i0, (uint64_t)j0) & j->mask;
 }
 
-static int64_t find_place(const journal *j, int64_t i0, int64_t j0)
+static int64_t find_place(const journal *j, const pair_tile *t)
 {
-    for (uint64_t at = slot_of(j, i0, j0); j->slot[at]; at = (at + 1) & j->mask) {
+    for (uint64_t at = slot_of(j, t->i0, t->j0); j->slot[at]; at = (at + 1) & j->mask) {
         const record *r = &j->place[j->slot[at] - 1].head;
-        if (r->i0 == i0 && r->j0 == j0)
+        if (r->i0 == t->i0 && r->i1 == t->i1 && r->j0 == t->j0 && r->j1 == t->j1)
             return j->slot[at] - 1;
     }
     return -1;
@@ -245,7 +245,7 @@ static ddsc_status index_make(journal *j)
     j->mask = (uint64_t)n_slots - 1;
     for (int64_t p = 0; p < j->n_places; p++) {
         const record *r = &j->place[p].head;
-        if (find_place(j, r->i0, r->j0) >= 0)
+        if (find_place(j, &(pair_tile){.i0 = r->i0, .i1 = r->i1, .j0 = r->j0, .j1 = r->j1}) >= 0)
             continue;
         uint64_t at = slot_of(j, r->i0, r->j0);
         while (j->slot[at])
@@ -378,12 +378,11 @@ static bool look_into(journal *j, writer_room *room, int32_t chunk)
 bool journal_find(journal *j, const pair_tile *t, int64_t n, double *values, ddsc_pair_stats *took,
                   int worker)
 {
-    int64_t at = find_place(j, t->i0, t->j0);
+    int64_t at = find_place(j, t);
     if (at < 0)
         return false;
     const place *p = &j->place[at];
-    if (p->head.i1 != t->i1 || p->head.j1 != t->j1 || p->head.n_values != n ||
-        !look_into(j, &j->room[worker], p->chunk) ||
+    if (p->head.n_values != n || !look_into(j, &j->room[worker], p->chunk) ||
         !read_all(j->room[worker].fd, p->offset, values, n * (int64_t)sizeof *values))
         return false;
     *took = (ddsc_pair_stats){.n_iterations = p->head.n_iterations,

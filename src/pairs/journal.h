@@ -14,7 +14,8 @@ ddsc_status journal_open(ddsc_context *ctx, journal **out, const char *folder, c
                          int n_workers);
 /* Write what is still in memory and free. */
 ddsc_status journal_close(journal *j);
-/* The n values kept for a tile, and what it took; false when there are none. */
+/* The n values kept for a tile, and what it took; false when there are none. Only the four numbers
+ * of the tile count: other things than values of pairs are kept under tiles that do not occur. */
 bool journal_find(journal *j, const pair_tile *tile, int64_t n, double *values,
                   ddsc_pair_stats *took, int worker);
 ddsc_status journal_keep(journal *j, const pair_tile *tile, int64_t n, const double *values,
@@ -28,7 +29,7 @@ typedef struct resumed resumed;
 ddsc_status resumed_open(ddsc_context *ctx, resumed **out, journal *j, const pair_backend *inner,
                          void *inner_state);
 const pair_backend *resumed_backend(const resumed *r); /* its state is `r` */
-void resumed_close(resumed *r);
+ddsc_status resumed_close(resumed *r); /* an error that a bound had no way to report */
 
 /* The manifest of a run. what: "matrix", or the graph's settings in words. */
 ddsc_status manifest_make(ddsc_context *ctx, char **text, const measures *m,

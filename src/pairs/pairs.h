@@ -47,6 +47,7 @@ struct pair_screen;
 typedef struct pair_backend {
     const char *name;
     int64_t tile_side; /* preferred side of a tile: small for solvers, large for matrix products */
+    const char *stage; /* what progress calls a walk over its tiles; NULL: "distances" */
     /* Prepare shared state (kernels, embeddings, self terms); may use parallel_for. */
     ddsc_status (*open)(void **state, const pair_job *job, ddsc_pair_stats *stats);
     /* Squared distances d2[(i-i0)*ld + (j-j0)]. Called from many threads, `worker` < n_workers.
@@ -89,6 +90,9 @@ typedef struct pair_pruning {
     double (*refine)(void *state, int64_t i, int64_t j, double enough, int worker);
     /* Optional: is it worth while for this set? NULL: always. */
     bool (*pays)(const void *state);
+    /* Optional: the best bound there is, asked for just before the 1 x 1 tile (i, j), which may
+     * begin where it ended. Also a function of its arguments alone. */
+    double (*last)(void *state, int64_t i, int64_t j, double enough, int worker);
 } pair_pruning;
 
 extern const pair_backend backend_w2, backend_sinkhorn, backend_mmd, backend_lot, backend_features;
@@ -123,6 +127,10 @@ ddsc_status sample_empty(ddsc_context *ctx, double p, int64_t n);
 
 /* Receives a finished tile; called from many threads, each tile once. */
 typedef void (*tile_sink)(void *arg, const pair_tile *tile, const double *d2, int64_t ld);
+
+/* Tile t of n items in blocks of `side`: column by column of blocks, rows not below the diagonal;
+ * and its pairs i < j. */
+int64_t tile_pairs(const pair_tile *t);
 
 /* Walk all tiles of n items; `sample` < 1 leaves pairs out. Values handed to the sink are finite.
  */

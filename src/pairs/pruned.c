@@ -35,7 +35,7 @@ static bool waits(const search *s, int64_t i, const candidate *c)
 {
     if (!s->refines || c->stage >= REFINED)
         return false;
-    return c->stage == NEW || isfinite(enough_of(s, i, c->index));
+    return c->stage < LOOKED_AT || isfinite(enough_of(s, i, c->index));
 }
 
 /* Solves that would fill the heap of item i if no one else proposed them. */
@@ -59,9 +59,9 @@ static int64_t refine_batch(const search *s, int64_t i)
 static void mark(search *s, int64_t i, candidate *c, stage reached)
 {
     candidate *back = list_find(s, c->index, i);
-    c->stage = reached;
+    c->stage = (uint8_t)reached;
     if (back)
-        back->stage = reached;
+        back->stage = (uint8_t)reached;
 }
 
 /* The first few of each list that wait for a refined bound. */
@@ -100,10 +100,10 @@ static ddsc_status propose_solves(search *s)
             if (waits(s, i, c))
                 continue;
             left--;
-            if (c->stage == SOLVED) /* proposed by the other end */
+            if (c->stage == SETTLED) /* proposed by the other end */
                 continue;
-            mark(s, i, c, SOLVED);
-            TRY(pair_set_add(s->ctx, &s->solved, i, c->index, &fresh));
+            mark(s, i, c, SETTLED);
+            TRY(pair_set_add(s->ctx, &s->settled, i, c->index, &fresh));
             TRY(push_pair(s, i, c->index));
         }
     }
@@ -132,7 +132,7 @@ static ddsc_status refine_range(void *arg, int64_t begin, int64_t end, int worke
                                                    enough_of(s, pair.i, pair.j), worker);
         raise_bound(s, pair.i, pair.j, bound);
         raise_bound(s, pair.j, pair.i, bound);
-        s->room[worker].n_bounds++;
+        s->room[worker].bounds.refined++;
     }
     return DDSC_OK;
 }
@@ -163,16 +163,34 @@ static void apply_cut(search *s, int64_t item, const pair_cut *cut, worker_room 
         double bound = cut->constant;
         for (int64_t e = 0; e < other.n; e++)
             bound += other.weight[e] * (double)cut->potential[other.index[e]];
-        c->at[p].bound = BASE_MAX(c->at[p].bound, cut->unit * bound);
+        if (cut->unit * bound > c->at[p].bound) {
+            c->at[p].bound = cut->unit * bound;
+            c->at[p].stage = (uint8_t)BASE_MAX(c->at[p].stage, CUT);
+        }
     }
-    room->n_bounds += c->n;
+    room->bounds.cut += c->n;
     spin_unlock(&s->near.lock[item]);
+}
+
+/* Is a bound that costs a small part of the solve beyond both limits? */
+static bool abandons(search *s, pair_ij pair, int worker)
+{
+    const pair_pruning *rule = s->backend->pruning;
+    double enough = enough_of(s, pair.i, pair.j);
+    if (!s->refines || !rule->last || !isfinite(enough))
+        return false;
+    s->room[worker].bounds.last++;
+    return beyond(rule->last(s->state, pair.i, pair.j, enough, worker), enough);
 }
 
 static ddsc_status solve_pair(search *s, pair_ij pair, int worker)
 {
     ddsc_status status = DDSC_OK;
     worker_room *room = &s->room[worker];
+    if (abandons(s, pair, worker)) {
+        room->n_abandoned++;
+        return DDSC_OK;
+    }
     pair_tile t = {.i0 = pair.i, .i1 = pair.i + 1, .j0 = pair.j, .j1 = pair.j + 1};
     double d2 = NAN;
     pair_cut cut = {.potential = room->potential};
@@ -180,6 +198,7 @@ static ddsc_status solve_pair(search *s, pair_ij pair, int worker)
     if (!isfinite(d2))
         TRY(ctx_fail(s->ctx, DDSC_ERROR_INTERNAL, "metric %s gave %g for items %d and %d",
                      s->backend->name, d2, pair.i, pair.j));
+    room->n_solved++;
     nearest_offer(&s->near, pair.i, pair.j, d2 + 0.0);
     nearest_offer(&s->near, pair.j, pair.i, d2 + 0.0);
     const pair_pruning *rule = s->backend->pruning;
@@ -208,49 +227,80 @@ static int64_t candidates_left(const search *s)
     return left;
 }
 
-/* Candidates solved or dropped so far; a list that is filled again does not count back. */
-static void report_settled(search *s, int64_t total, int64_t *reported)
-{
-    int64_t settled = total - candidates_left(s);
-    if (settled > *reported) {
-        progress_add(s->ctx, settled - *reported);
-        *reported = settled;
-    }
-}
-
-static ddsc_status rounds(search *s)
+ddsc_status search_rounds(search *s, bool reports)
 {
     ddsc_status status = DDSC_OK;
-    int64_t total = candidates_left(s), reported = 0, n_refined = 0, n_refilled = 0;
-    progress_begin(s->ctx, "neighbours", total);
+    int64_t left = candidates_left(s), n_refined = 0;
     for (;;) {
         TRY(lists_clean(s));
-        report_settled(s, total, &reported);
+        int64_t still = candidates_left(s);
+        if (reports)
+            progress_add(s->ctx, left - still);
+        left = still;
         if (s->refines)
             TRY(refine_lists(s, &n_refined));
         TRY(propose_solves(s));
         TRY(parallel_for(s->ctx, s->n_pairs, 1, solve_range, s));
-        if (s->n_pairs > 0 || n_refined > 0)
-            continue;
-        TRY(lists_refill(s, &n_refilled));
-        if (n_refilled == 0)
+        if (s->n_pairs == 0 && n_refined == 0)
             break;
     }
-    progress_end(s->ctx);
 done:
     return status;
 }
 
+/* ---- the search ---- */
+
+static void counts_add(stage_counts *into, const stage_counts *from)
+{
+    into->first += from->first;
+    into->closer += from->closer;
+    into->cut += from->cut;
+    into->refined += from->refined;
+    into->last += from->last;
+}
+
+/* Pairs on no list, and at no time in reach of a walk, fell by their first bound. */
 static void stats_collect(const search *s, ddsc_pair_stats *stats)
 {
+    stage_counts bounds = {0}, pruned = {0};
+    stats->n_solved = 0;
     for (int w = 0; w < s->n_workers; w++) {
-        pair_stats_merge(stats, &s->room[w].stats);
-        stats->n_bounds += s->room[w].n_bounds;
+        const worker_room *room = &s->room[w];
+        pair_stats_merge(stats, &room->stats);
+        counts_add(&bounds, &room->bounds);
+        pruned.closer += room->n_pruned[LISTED];
+        pruned.cut += room->n_pruned[CUT];
+        pruned.refined += room->n_pruned[LOOKED_AT] + room->n_pruned[REFINED];
+        pruned.last += room->n_abandoned;
+        pruned.first -= room->n_met;
+        stats->n_solved += room->n_solved;
     }
-    stats->n_bounds += s->n_bounds;
     stats->n_pairs = s->n * (s->n - 1) / 2;
-    stats->n_solved = s->solved.count;
+    pruned.first += stats->n_pairs - s->n_listed;
     stats->n_pruned = stats->n_pairs - stats->n_solved;
+    stats->n_bounds = bounds.first + bounds.closer + bounds.cut + bounds.refined + bounds.last;
+    stats->n_bounds_closer = bounds.closer;
+    stats->n_bounds_cut = bounds.cut;
+    stats->n_bounds_refined = bounds.refined;
+    stats->n_bounds_last = bounds.last;
+    stats->n_pruned_first = pruned.first;
+    stats->n_pruned_closer = pruned.closer;
+    stats->n_pruned_cut = pruned.cut;
+    stats->n_pruned_refined = pruned.refined;
+    stats->n_pruned_last = pruned.last;
+}
+
+static ddsc_status first_lists(search *s)
+{
+    ddsc_status status = DDSC_OK;
+    TRY(lists_make(s));
+    if (s->backend->pruning->refine_open)
+        TRY(s->backend->pruning->refine_open(s->state, &s->refines));
+    progress_begin(s->ctx, "neighbours", candidates_left(s));
+    TRY(search_rounds(s, true));
+    progress_end(s->ctx);
+done:
+    return status;
 }
 
 ddsc_status pruned_search(ddsc_context *ctx, ddsc_graph **out, ddsc_pair_stats *stats,
@@ -261,10 +311,8 @@ ddsc_status pruned_search(ddsc_context *ctx, ddsc_graph **out, ddsc_pair_stats *
     search s = {.ctx = ctx, .m = job->m, .n = job->m->n, .backend = backend, .state = state};
     s.tau = tau_used(s.n, settings);
     TRY(search_open(&s, job));
-    TRY(lists_make(&s));
-    if (backend->pruning->refine_open)
-        TRY(backend->pruning->refine_open(state, &s.refines));
-    TRY(rounds(&s));
+    TRY(first_lists(&s));
+    TRY(search_walk(&s));
     stats_collect(&s, stats);
     TRY(nearest_finish(ctx, &s.near, out));
 done:

@@ -20,9 +20,9 @@ ddsc_status search_open(search *s, const pair_job *job)
     pair_plan plan = {.tile_side = s->bound->tile_side};
     if (s->bound->plan)
         s->bound->plan(s->bound_state, &plan);
-    s->bound_side = plan.tile_side;
+    s->bound_side = BASE_MIN(plan.tile_side, BASE_MAX(1, s->n));
     TRY(nearest_create(s->ctx, &s->near, s->n, s->tau));
-    TRY(pair_set_create(s->ctx, &s->solved));
+    TRY(pair_set_create(s->ctx, &s->settled));
     TRY(MEM_NEW(s->ctx, s->limit, s->n));
     TRY(rooms_open(s));
 done:
@@ -31,18 +31,20 @@ done:
 
 void search_close(search *s)
 {
-    for (int64_t i = 0; s->list && i < s->n; i++)
-        list_drop(s->ctx, &s->list[i]);
     for (int w = 0; s->room && w < s->n_workers; w++) {
         mem_free(s->ctx, s->room[w].potential);
-        mem_free(s->ctx, s->room[w].rows);
+        mem_free(s->ctx, s->room[w].tile);
+        mem_free(s->ctx, s->room[w].dropped.at);
+        mem_free(s->ctx, s->room[w].found.at);
     }
     mem_free(s->ctx, s->room);
     mem_free(s->ctx, s->list);
     mem_free(s->ctx, s->pair);
     mem_free(s->ctx, s->limit);
+    mem_free(s->ctx, s->reach);
     mem_free(s->ctx, s->seen);
-    pair_set_free(s->ctx, &s->solved);
+    mem_free(s->ctx, s->seen_stage);
+    pair_set_free(s->ctx, &s->settled);
     nearest_free(s->ctx, &s->near);
     mem_free(s->ctx, s->first);
     if (s->bound_state)

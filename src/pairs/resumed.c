@@ -2,6 +2,7 @@
  * walk and the pruned search know nothing of it. A pair that is looked up leaves no potentials
  * behind and gives no cut: the search may solve a few more pairs, the graph is the same. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,9 +21,10 @@ struct resumed {
     pair_backend table;
     pair_pruning pruning;
     int n_workers;
-    int64_t most;    /* values a tile can have */
-    double **values; /* one a worker */
-    bool *replayed;  /* one a worker: its last tile was looked up */
+    int64_t most;      /* values a tile can have */
+    double **values;   /* one a worker */
+    bool *replayed;    /* one a worker: its last tile was looked up */
+    ddsc_status *late; /* one a worker: what went wrong where it could not be said */
 };
 
 static int64_t count_wanted(const pair_tile *t)
@@ -57,6 +59,8 @@ static ddsc_status resumed_tile(void *state, const pair_tile *t, double *d2, int
     ddsc_pair_stats took = {0};
     int64_t n = count_wanted(t);
     double *values = r->values[worker];
+    if (r->late[worker] < 0)
+        return r->late[worker];
     r->replayed[worker] = n <= r->most && journal_find(r->j, t, n, values, &took, worker);
     if (r->replayed[worker]) {
         scatter(t, d2, ld, values);
@@ -87,6 +91,12 @@ static ddsc_status resumed_prepare(void *state, int64_t j0, int64_t j1)
     return r->inner->prepare ? r->inner->prepare(r->state, j0, j1) : DDSC_OK;
 }
 
+static ddsc_status resumed_screen(void *state, struct pair_screen *screen)
+{
+    const resumed *r = state;
+    return r->inner->screen(r->state, screen);
+}
+
 static bool resumed_cut(void *state, int worker, int side, pair_cut *cut)
 {
     const resumed *r = state;
@@ -99,13 +109,31 @@ static ddsc_status resumed_refine_open(void *state, bool *offered)
     return r->inner->pruning->refine_open(r->state, offered);
 }
 
+/* A refined bound is a function of the pair and of what is enough: (j, i), which is no tile, holds
+ * both; the quick look and the full one are apart. */
 static double resumed_refine(void *state, int64_t i, int64_t j, double enough, int worker)
 {
     const resumed *r = state;
-    return r->inner->pruning->refine(r->state, i, j, enough, worker);
+    pair_tile t = {.i0 = BASE_MAX(i, j), .i1 = isfinite(enough), .j0 = BASE_MIN(i, j), .j1 = -1};
+    ddsc_pair_stats took = {0};
+    double kept[2];
+    if (journal_find(r->j, &t, 2, kept, &took, worker) && kept[0] == enough)
+        return kept[1];
+    kept[0] = enough;
+    kept[1] = r->inner->pruning->refine(r->state, i, j, enough, worker);
+    ddsc_status status = journal_keep(r->j, &t, 2, kept, &took, worker);
+    if (status < 0)
+        r->late[worker] = status;
+    return kept[1];
 }
 
 /* The inner table, with those functions replaced that see a state. */
+static double resumed_last(void *state, int64_t i, int64_t j, double enough, int worker)
+{
+    const resumed *r = state;
+    return r->inner->pruning->last(r->state, i, j, enough, worker);
+}
+
 static void fill_tables(resumed *r)
 {
     r->table = *r->inner;
@@ -114,13 +142,14 @@ static void fill_tables(resumed *r)
     r->table.tile = resumed_tile;
     r->table.plan = resumed_plan;
     r->table.prepare = resumed_prepare;
-    r->table.screen = NULL; /* it would not go through the tiles */
+    r->table.screen = r->inner->screen ? resumed_screen : NULL;
     if (!r->inner->pruning)
         return;
     r->pruning = *r->inner->pruning;
     r->pruning.cut = r->pruning.cut ? resumed_cut : NULL;
     r->pruning.refine_open = r->pruning.refine_open ? resumed_refine_open : NULL;
     r->pruning.refine = r->pruning.refine ? resumed_refine : NULL;
+    r->pruning.last = r->pruning.last ? resumed_last : NULL;
     r->table.pruning = &r->pruning;
 }
 
@@ -138,6 +167,7 @@ ddsc_status resumed_open(ddsc_context *ctx, resumed **out, journal *j, const pai
     r->most = plan.tile_side * plan.tile_side;
     TRY(MEM_ZERO(ctx, r->values, r->n_workers));
     TRY(MEM_ZERO(ctx, r->replayed, r->n_workers));
+    TRY(MEM_ZERO(ctx, r->late, r->n_workers));
     for (int w = 0; w < r->n_workers; w++)
         TRY(MEM_NEW(ctx, r->values[w], r->most));
     *out = r;
@@ -152,15 +182,20 @@ const pair_backend *resumed_backend(const resumed *r)
     return &r->table;
 }
 
-void resumed_close(resumed *r)
+ddsc_status resumed_close(resumed *r)
 {
+    ddsc_status late = DDSC_OK;
     if (!r)
-        return;
+        return DDSC_OK;
+    for (int w = 0; r->late && w < r->n_workers; w++)
+        late = late < 0 ? late : r->late[w];
     for (int w = 0; r->values && w < r->n_workers; w++)
         mem_free(r->ctx, r->values[w]);
     mem_free(r->ctx, r->values);
     mem_free(r->ctx, r->replayed);
+    mem_free(r->ctx, r->late);
     mem_free(r->ctx, r);
+    return late;
 }
 
 /* ---- the manifest ---- */

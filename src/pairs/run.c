@@ -94,10 +94,10 @@ static ddsc_status session_verdict(ddsc_context *ctx, session *s, ddsc_status st
  * matters to a run that is otherwise good. */
 static ddsc_status session_close(session *s, ddsc_status status)
 {
-    resumed_close(s->resumed);
-    ddsc_status kept = journal_close(s->journal);
+    ddsc_status late = resumed_close(s->resumed), kept = journal_close(s->journal);
     if (s->backend && s->state)
         s->backend->close(s->state);
+    kept = late < 0 ? late : kept;
     return status >= 0 && kept < 0 ? kept : status;
 }
 

@@ -13,6 +13,9 @@ def test_three_groups(ddsc, three_groups, tmp_path, words):
     assert data["scores"]["ami"] == pytest.approx(1) and data["settings"]["method"] == words[0]
     assert data == json.loads((tmp_path / "r" / "result.json").read_text())
     assert len(list(csv.reader((tmp_path / "r" / "labels.csv").open()))) == 46
+    if words[0] in ("d2", "pd2"):
+        centres = np.load(tmp_path / "r" / "centres.npz")
+        assert len(centres["offsets"]) == 4 and np.isfinite(centres["weights"]).all()
 
 
 @pytest.mark.parametrize("method", ["d2", "pd2"])

@@ -33,7 +33,7 @@ class PairStats(C.Structure):
                  ("check_median", C.c_double), ("check_high", C.c_double), ("check_max", C.c_double),
                  ("n_features", C.c_int64), ("n_components", C.c_int64),
                  ("reduction_error", C.c_double), ("recall", C.c_double),
-                 ("n_recall_rows", C.c_int64)]
+                 ("n_recall_rows", C.c_int64), ("by_stage", C.c_int64 * 9)]
 
 
 def pointer(array):

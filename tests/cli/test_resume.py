@@ -158,10 +158,13 @@ def test_changed_input_is_refused(ddsc, data, tmp_path):
 
 
 def test_interrupted_runs_say_how_to_go_on(program, slow_set, tmp_path):
-    words = [program, "neighbors", slow_set, "--metric", "sinkhorn", "-o", tmp_path / "g.mtx"]
+    words = [program, "distance", slow_set, "--metric", "sinkhorn", "--epsilon", "0.1%", "-o",
+             tmp_path / "D.npy"]
     for resume in ([], ["--resume", tmp_path / "keep"]):
         child = subprocess.Popen([*words, *resume], stderr=subprocess.PIPE, text=True)
-        time.sleep(1.0)
+        end = time.monotonic() + (60 if resume else 1)
+        while time.monotonic() < end and not list((tmp_path / "keep").glob("chunk-*")):
+            time.sleep(0.1)
         child.send_signal(signal.SIGINT)
         error = child.communicate(timeout=60)[1]
         assert child.returncode == 75
@@ -176,6 +179,13 @@ def test_files_of_a_half_written_result_are_replaced(ddsc, data, tmp_path):
     os.remove(tmp_path / "out" / "result.json")
     ddsc(*words)
     assert (tmp_path / "out" / "result.json").exists()
+
+
+def test_other_items_of_the_same_run(ddsc, data, tmp_path):
+    """The resamples of --stability are other items: they neither use the folder nor disturb it."""
+    words = ["cluster", data, "-k", 3, "--stability", 2, "--resume", tmp_path / "keep", "--json", "-q"]
+    first, again = json.loads(ddsc(*words).stdout), json.loads(ddsc(*words).stdout)
+    assert first["resumed"] == 0 and again["resumed"] > 0 and first["labels"] == again["labels"]
 
 
 def test_folders_that_cannot_be_used(ddsc, data, tmp_path):

@@ -121,3 +121,22 @@ def test_refusals(ddsc, three_groups, tmp_path):
                                    "--stability", 2, code=2).stderr
     assert "baseline" in ddsc("cluster", three_groups, "-k", 3, "--method", "sc", "--stability", 2,
                               code=2).stderr
+
+
+def test_documented_example(program, source, tmp_path):
+    """The commands of docs/theory.md, and what is said there of the item in the wrong cluster."""
+    import os
+    import subprocess
+    block = (source / "docs" / "theory.md").read_text().split("```sh\n")[1].split("```")[0]
+    done = subprocess.run(["sh", "-ec", block], cwd=tmp_path, capture_output=True, text=True, timeout=300,
+                          env={**os.environ, "PATH": os.path.dirname(program) + ":" + os.environ["PATH"]})
+    assert done.returncode == 0, done.stderr
+    table = rows(tmp_path / "trust" / "stability.csv")
+    changed = [int(r["changed"]) for r in table]
+    assert np.argmax(changed) == 1 and changed[1] > 10 and done.stdout.splitlines()[-3].startswith("1,1,")
+    truth = np.load(tmp_path / "clouds.npz")["labels"]
+    label = np.array([int(r["label"]) for r in table])
+    usual = [np.bincount(truth[label == c]).argmax() for c in label]
+    assert [i for i in range(120) if truth[i] != usual[i]] == [1]
+    found = json.loads((tmp_path / "trust" / "result.json").read_text())
+    assert round(found["scores"]["ami"], 2) == 0.96 and found["stability"]["mean"]["ari"] > 0.85

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "ot/bounds.h"
 #include "support.h"
@@ -117,6 +118,25 @@ static void check_projection(ddsc_context *ctx, const measures *m)
     projection_bound_free(ctx, &bound);
 }
 
+static double marginal_value(void *bound, int64_t i, int64_t j)
+{
+    double full = marginal_bound_pair(bound, i, j, INFINITY);
+    assert_true(full >= 0);
+    assert_true(marginal_bound_pair(bound, j, i, INFINITY) == full);
+    assert_true(marginal_bound_pair(bound, i, j, 0.9 * full) >= 0.9 * full);
+    return full;
+}
+
+static double check_marginal(ddsc_context *ctx, const measures *m)
+{
+    marginal_bound bound;
+    assert_true(marginal_applies(m));
+    assert_int_equal(marginal_bound_make(ctx, &bound, m), DDSC_OK);
+    double ratio = check_all(ctx, m, "marginal", marginal_value, &bound);
+    marginal_bound_free(ctx, &bound);
+    return ratio;
+}
+
 typedef struct relaxed_with_room {
     relaxed_bound bound;
     float *room;
@@ -165,8 +185,9 @@ static void check_relaxed(ddsc_context *ctx, const measures *m)
 static double refined_value(void *bound, int64_t i, int64_t j)
 {
     double quick = refine_pair(bound, i, j, INFINITY, 0), full = refine_pair(bound, i, j, 1e300, 0);
-    assert_true(quick >= 0 && full >= 0);
-    return fmax(quick, full);
+    double last = refine_last(bound, i, j, 1, 0), far = refine_last(bound, i, j, 1e300, 0);
+    assert_true(quick >= 0 && full >= 0 && last >= 0 && far >= 0);
+    return fmax(fmax(quick, full), fmax(last, far));
 }
 
 static double check_refined(ddsc_context *ctx, const measures *m)
@@ -293,10 +314,68 @@ static void test_images(void **state)
                                     grids[k].step, k);
         check_projection(ctx, m);
         check_cuts(ctx, m);
+        if (marginal_applies(m))
+            check_marginal(ctx, m);
         if (refine_applies(m) && grids[k].step[1] > 1e-100)
             assert_true(check_refined(ctx, m) > 0.5);
         ddsc_measures_destroy(m);
     }
+    ddsc_context_destroy(ctx);
+}
+
+/* On a line the marginal is the item: nothing is lost but whole numbers. In three dimensions it is
+ * the sum over three axes. */
+static void test_marginals(void **state)
+{
+    ddsc_context *ctx = test_context(1, 0);
+    const double origin[2] = {3, -2}, step[2] = {0.5, 0.5};
+    double support[3 * 27], image[20 * 27];
+    rng r = rng_make(2, RNG_GAUSSIANS, 5);
+    (void)state;
+    measures *line = random_images(ctx, 30, 8, 1, origin, step, 1);
+    double ratio = check_marginal(ctx, line);
+    if (ratio < 0.998)
+        fail_msg("marginals of lines reach %g", ratio);
+    ddsc_measures_destroy(line);
+    for (int64_t p = 0; p < 27; p++)
+        for (int64_t k = 0; k < 3; k++)
+            support[3 * p + k] = (double)(k == 0 ? p / 9 : k == 1 ? p / 3 % 3 : p % 3);
+    for (int64_t p = 0; p < 20 * 27; p++)
+        image[p] = rng_uniform(&r);
+    measures *cube = NULL;
+    assert_int_equal(
+        ddsc_measures_create_dense(ctx, &cube, 20, 27, 3, support, image, DDSC_EMPTY_ERROR),
+        DDSC_OK);
+    assert_true(check_marginal(ctx, cube) > 0.2);
+    ddsc_measures_destroy(cube);
+    ddsc_context_destroy(ctx);
+}
+
+/* What a solve starts from is the same whether or not a last look came before. */
+static void test_starts(void **state)
+{
+    ddsc_context *ctx = test_context(1, 0);
+    const double origin[2] = {0, 0}, step[2] = {1, 1};
+    measures *m = random_images(ctx, 10, 12, 12, origin, step, 6);
+    refine_bound *bound = NULL;
+    double fresh[144];
+    (void)state;
+    assert_int_equal(refine_make(ctx, &bound, m), DDSC_OK);
+    for (int64_t i = 0; i < m->n; i++)
+        for (int64_t j = i + 1; j < m->n; j++) {
+            size_t size = (size_t)measures_item(m, j).n * sizeof *fresh;
+            refine_start(bound, j, i, 0); /* another pair */
+            const double *start = refine_start(bound, i, j, 0);
+            assert_non_null(start);
+            memcpy(fresh, start, size);
+            refine_last(bound, j, i, 1e300, 0);
+            refine_last(bound, i, j, 1e-3, 0);
+            assert_memory_equal(refine_start(bound, i, j, 0), fresh, size);
+            refine_pair(bound, i, j, 1e300, 0);
+            assert_memory_equal(refine_start(bound, i, j, 0), fresh, size);
+        }
+    refine_free(bound);
+    ddsc_measures_destroy(m);
     ddsc_context_destroy(ctx);
 }
 
@@ -402,6 +481,8 @@ int main(void)
         cmocka_unit_test(test_larger_clouds),
         cmocka_unit_test(test_clouds_far_away),
         cmocka_unit_test(test_images),
+        cmocka_unit_test(test_marginals),
+        cmocka_unit_test(test_starts),
         cmocka_unit_test(test_images_of_wild_weights),
         cmocka_unit_test(test_refinement_stops),
         cmocka_unit_test(test_real_images),

@@ -237,6 +237,45 @@ static void test_affinity(void **state)
     ddsc_context_destroy(ctx);
 }
 
+/* ---- stopping ---- */
+
+static int after_some(void *user)
+{
+    return ++*(int *)user > 3;
+}
+
+/* One long solve has no tiles between which the user could be asked: it asks by itself. */
+static void test_long_solves_stop(void **state)
+{
+    (void)state;
+    enum { N = 700 };
+    ddsc_context_settings set;
+    ddsc_context *ctx;
+    int asked = 0;
+    double *cost = malloc(sizeof(double[N * N])), weight[N], value;
+    rng r = rng_make(1, RNG_SHAPES, 0);
+    ddsc_context_settings_init(&set);
+    set.cancel = after_some;
+    set.cancel_user = &asked;
+    assert_int_equal(ddsc_context_create(&ctx, &set), DDSC_OK);
+    for (int i = 0; i < N; i++)
+        weight[i] = 1.0 / N;
+    for (int k = 0; k < N * N; k++)
+        cost[k] = rng_uniform(&r);
+    ddsc_status status = DDSC_OK;
+    for (int k = 0; k < 100 && status == DDSC_OK; k++)
+        status = ddsc_emd_run(ctx, NULL, NULL, NULL, NULL, NULL, NULL, N, N, weight, weight, cost);
+    assert_int_equal(status, DDSC_ERROR_CANCELLED);
+    assert_string_equal(ddsc_context_message(ctx), "stopped on request");
+    assert_int_equal(asked, 4);
+    asked = 0;
+    assert_int_equal(ddsc_sinkhorn_run(ctx, &value, NULL, NULL, NULL, NULL, N, N, weight, weight,
+                                       cost, 1e-7, DDSC_SINKHORN_SHARP, 1e-12, 1000000),
+                     DDSC_ERROR_CANCELLED);
+    free(cost);
+    ddsc_context_destroy(ctx);
+}
+
 /* ---- calls that go wrong ---- */
 
 static void test_refused(void **state)
@@ -301,6 +340,7 @@ int main(void)
         cmocka_unit_test(test_affinity),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_failed_allocations),
+        cmocka_unit_test(test_long_solves_stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

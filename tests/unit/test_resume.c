@@ -131,6 +131,8 @@ static void test_same_graph(void **state)
     assert_int_equal(ddsc_context_set_resume(keeps, "x", "two\nlines"), DDSC_ERROR_ARGUMENT);
     assert_int_equal(ddsc_context_set_resume(NULL, "x", ""), DDSC_ERROR_ARGUMENT);
     assert_int_equal(ddsc_context_set_resume(keeps, NULL, NULL), DDSC_OK);
+    assert_true(ddsc_context_get_resumed(keeps) >= 0);
+    assert_int_equal(ddsc_context_set_resume(keeps, "x", NULL), DDSC_OK);
     assert_int_equal(ddsc_context_get_resumed(keeps), 0);
     assert_int_equal(ddsc_context_get_resumed(NULL), 0);
     ddsc_measures_destroy(m);
@@ -154,12 +156,37 @@ static ddsc_status failing_call(ddsc_context *ctx, void *arg)
     return status;
 }
 
+/* The search, with refined bounds. */
+static ddsc_status failing_graph(ddsc_context *ctx, void *arg)
+{
+    char folder[64];
+    ddsc_graph *g = NULL;
+    (void)arg;
+    make_folder(folder);
+    ddsc_measures *clouds = NULL;
+    ddsc_status status = ddsc_measures_generate_shapes(ctx, &clouds, 5, 30);
+    if (status >= 0)
+        status = ddsc_context_set_resume(ctx, folder, NULL);
+    if (status >= 0)
+        status = ddsc_neighbors_run(ctx, &g, NULL, clouds, NULL, NULL);
+    assert_int_equal(g == NULL, status < 0);
+    ddsc_graph_destroy(g);
+    ddsc_measures_destroy(clouds);
+    if (status >= 0)
+        status = ddsc_context_set_resume(ctx, NULL, NULL);
+    else
+        ddsc_context_set_resume(ctx, NULL, NULL);
+    remove_folder(folder);
+    return status;
+}
+
 static void test_memory(void **state)
 {
     (void)state;
     ddsc_context *ctx = test_context(1, 0);
     measures *m = test_random_measures(ctx, 10, 8, 2, 1);
     assert_true(test_failing_allocations(failing_call, m) > 20);
+    assert_true(test_failing_allocations(failing_graph, m) > 20);
     ddsc_measures_destroy(m);
     ddsc_context_destroy(ctx);
 }

@@ -3,9 +3,9 @@
 
 Runs the program alone (numpy for small sums); every run of it is kept in results/paper, keyed by the
 command and the library, so that an interrupted run goes on where it stopped.
-  bench/paper.py             all tables, under an hour on two cores
-  bench/paper.py --quick     small subsets and grids, minutes; prints only
-  bench/paper.py --only text images    some of them; prints only
+  tools/paper.py             all tables, under an hour on two cores
+  tools/paper.py --quick     small subsets and grids, minutes; prints only
+  tools/paper.py --only text images    some of them; prints only
 """
 import argparse
 import concurrent.futures
@@ -22,8 +22,9 @@ import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DATA = pathlib.Path(os.environ.get("DDSC_DATA", ROOT.parent / "shared" / "data"))
-PROGRAM = ROOT / "build" / "ddsc"
+PROGRAM = pathlib.Path(os.environ.get("DDSC", ROOT / "build" / "ddsc")).resolve()
 KS = range(5, 11)
+BASELINES = ("kmeans", "sc", "d2", "pd2")
 METRICS = ("mmd", "sinkhorn", "w2", "lot")
 # How the graph becomes labels; a number stands for gamma in units of 1 / median of the D^2 in the graph.
 MODES = {"plain": ["--paper"], "plain, gamma x 0.5": ["--paper", "--gamma", 0.5],
@@ -62,20 +63,20 @@ PAPER_SAMPLE = {.9: (.776, .588), .8: (.713, .448), .7: (.778, .587), .6: (.772,
 
 FULL = {"runs": 5, "per_class": 100, "texts": TEXTS, "images": IMAGES, "ks": tuple(KS),
         "taus": (5, 10, 20, 40), "epsilons": {"text": (1, 2, 5, 10), "image": (5, 10)},
-        "fractions": tuple(PAPER_SAMPLE), "again": 3, "sinkhorn_default": True}
+        "fractions": tuple(PAPER_SAMPLE), "again": 5}
 QUICK = {"runs": 2, "per_class": 15, "texts": ("bbcsport",), "images": ("mnist",), "ks": (5, 10),
          "taus": (10, 20), "epsilons": {"text": (5,), "image": (10,)}, "fractions": (.9, .5, .1),
-         "again": 1, "sinkhorn_default": True}
+         "again": 1}
 
 
 class Bench:
     """Runs the program, remembers what it said."""
 
-    def __init__(self, plan, folder, jobs):
-        self.plan, self.folder = plan, folder
+    def __init__(self, plan, methods, folder, jobs):
+        self.plan, self.methods, self.folder = plan, methods, folder
         self.pool = concurrent.futures.ThreadPoolExecutor(jobs)
         self.lock, self.n_run, self.cpu = threading.Lock(), 0, 0.0
-        library = next(iter(sorted((ROOT / "build").glob("libddsc.so*"))), PROGRAM)
+        library = next(iter(sorted(PROGRAM.parent.glob("libddsc.so*"))), PROGRAM)
         self.version = hashlib.sha256(library.read_bytes()).hexdigest()
         (folder / "runs").mkdir(parents=True, exist_ok=True)
 
@@ -165,7 +166,7 @@ def mode_words(mode, matrix, tau):
     words = list(MODES[mode])
     if words and not isinstance(words[-1], str):
         nearest = np.sort(np.where(np.eye(len(matrix), dtype=bool), np.nan, matrix), axis=0)[:tau]
-        words[-1] = f"{words[-1] / np.nanmedian(nearest):.6g}"
+        words[-1] = f"{words[-1] / np.nanmedian(nearest[nearest > 0]):.6g}"  # mmd: some are below 0
     return words
 
 
@@ -184,6 +185,8 @@ def sweep_scores(answer, ks):
 
 
 def metric_choices(bench, name, metric):
+    if metric == "lot":
+        return [(metric,), (metric, "--reference", "kmeans")]
     if metric != "sinkhorn":
         return [(metric,)]
     kind = "image" if name in IMAGES else "text"
@@ -296,8 +299,8 @@ def describe(setting):
     """The parameters picked, in words."""
     if len(setting) == 4:
         choice, tau, mode, k = setting
-        epsilon = f", eps {choice[2]}" if choice[0] == "sinkhorn" else ""
-        return f"K {k}, tau {tau}{epsilon}, {mode}"
+        extra = {"sinkhorn": ", eps {}", "lot": ", {} reference"}.get(choice[0], "") if len(choice) > 1 else ""
+        return f"K {k}, tau {tau}{extra.format(*choice[2:3])}, {mode}"
     source, tau, k = setting
     return f"K {k}" + (f", tau {tau}" if tau else "")
 
@@ -313,16 +316,18 @@ def synthetic_table(bench):
 
 
 def baseline_rows(bench, name):
-    if name in IMAGES:
-        yield "K-means", "kmeans", run_vectors(bench, name, "kmeans", "histogram")
-        yield "SC", "sc", run_vectors(bench, name, "sc", "histogram")
-        yield "D2", "d2", run_centres(bench, name, "d2")
-        return
+    """Title, name in the paper's table, what was found."""
     for method, title in (("kmeans", "K-means"), ("sc", "SC")):
-        yield f"{title}, mean vectors", method, run_vectors(bench, name, method, "mean")
-        yield f"{title}, bag of words", None, run_vectors(bench, name, method, "words")
-    yield "D2", "d2", run_centres(bench, name, "d2")
-    yield "PD2", "pd2", run_centres(bench, name, "pd2")
+        if method not in bench.methods:
+            continue
+        if name in IMAGES:
+            yield title, method, run_vectors(bench, name, method, "histogram")
+        else:
+            yield f"{title}, mean vectors", method, run_vectors(bench, name, method, "mean")
+            yield f"{title}, bag of words", None, run_vectors(bench, name, method, "words")
+    for method in ("d2", "pd2"):
+        if method in bench.methods and method in PAPER[name]:
+            yield method.upper(), method, run_centres(bench, name, method)
 
 
 def set_rows(bench, name, seconds):
@@ -333,7 +338,7 @@ def set_rows(bench, name, seconds):
             seconds[("d2", name)] = found["cpu_s"]
         yield [title, *map(number, paper), number(found["ami"]), number(found["ari"]),
                describe(found["setting"]), "", ""]
-    for metric in METRICS:
+    for metric in filter(bench.methods.__contains__, METRICS):
         found = run_ddsc(bench, name, metric)
         plain = run_defaults(bench, name, metric)
         say(name, metric, number(found["ami"]), describe(found["setting"]), "defaults", number(plain["ami"]))
@@ -368,7 +373,7 @@ def time_table(seconds, names):
     heads = ["method"] + [h for n in names for h in (f"{TITLE[n]}, paper", "ddsc")]
     return ["## Running time (seconds)", "",
             "ddsc: CPU seconds of one whole run with default settings on one thread (d2: mean over K, one start, "
-            "settings as below).", "", *table(heads, rows), ""]
+            "settings as above).", "", *table(heads, rows), ""]
 
 
 def sample_table(bench, option, title, paper):
@@ -421,7 +426,7 @@ def intro(command, plan):
             f"{', '.join(map(str, plan['taus']))}; *plain* is the paper's algorithm (`--paper`), *gamma x* in units "
             "of 1 / median of the D^2 in the graph, *rules* the program's own rules; Sinkhorn epsilon in "
             f"{', '.join(map(str, plan['epsilons']['text']))} (text) and "
-            f"{', '.join(map(str, plan['epsilons']['image']))} (images), marginal error 1e-4. The grid is searched "
+            f"{', '.join(map(str, plan['epsilons']['image']))} (images), marginal error 1e-4; LOT with a normal and a k-means reference. The grid is searched "
             f"on the first run and the best {plan['again']} settings repeated on all. The column in bold is what "
             "users get: **default settings, K chosen by the data, no labels**; the last one is told the true K.",
             "",
@@ -434,11 +439,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--only", nargs="+", choices=["synthetic", *TEXTS, *IMAGES, "text", "images", "incomplete"])
+    parser.add_argument("--methods", nargs="+", choices=BASELINES + METRICS, default=BASELINES + METRICS,
+                        help="only these rows of the tables of real data; prints only")
     parser.add_argument("-o", "--output", type=pathlib.Path, help="default: docs/paper.md; --quick: none")
+    parser.add_argument("--results", type=pathlib.Path, default=ROOT / "results", help="where runs are kept")
     parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count())
     a = parser.parse_args()
     began, plan = time.time(), QUICK if a.quick else FULL
-    bench = Bench(plan, ROOT / "results" / ("paper-quick" if a.quick else "paper"), a.jobs)
+    bench = Bench(plan, a.methods, a.results.resolve() / ("paper-quick" if a.quick else "paper"), a.jobs)
     only = set(a.only or ["synthetic", "text", "images", "incomplete"])
     only |= (set(TEXTS) if "text" in only else set()) | (set(IMAGES) if "images" in only else set())
     lines, seconds = intro("./run paper" + (" --quick" if a.quick else ""), plan), {}
@@ -456,7 +464,8 @@ def main():
     if "incomplete" in only:
         lines += incomplete_tables(bench)
     print("\n".join(lines))
-    output = a.output or (None if a.quick or a.only or not DATA.is_dir() else ROOT / "docs" / "paper.md")
+    part = a.quick or a.only or len(a.methods) < len(BASELINES + METRICS) or not DATA.is_dir()
+    output = a.output or (None if part else ROOT / "docs" / "paper.md")
     if output:
         output.write_text("\n".join(lines))
     say(f"{bench.n_run} runs of ddsc, {bench.cpu:.0f} CPU seconds, {time.time() - began:.0f} s in all")
