@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""All benchmarks, or the named ones:  bench/run.py [NAME...] [-- OPTIONS OF A SINGLE ONE]"""
+"""All benchmarks, or the named ones:  bench/run.py [NAME...] [OPTIONS OF A SINGLE ONE]"""
 import os
 import subprocess
 import sys
@@ -9,8 +9,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 def main():
     words = sys.argv[1:]
-    options = words[words.index("--") + 1:] if "--" in words else []
-    names = words[: words.index("--")] if "--" in words else words
+    first = next((at for at, word in enumerate(words) if word.startswith("-")), len(words))
+    names, options = words[:first], [word for word in words[first:] if word != "--"]
     known = sorted(f[:-3] for f in os.listdir(HERE) if f.endswith(".py") and f not in ("run.py", "common.py"))
     for name in names:
         if name not in known:

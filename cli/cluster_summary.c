@@ -61,13 +61,13 @@ static void add_pairs(text *t, const cluster_result *r)
         text_add(t, ", pruned ");
         text_add_count(t, p->n_pruned);
     }
-    output_add_resumed(t, r->s);
     if (p->n_recall_rows > 0)
         text_addf(t, ", approximate (recall %.3f on %" PRId64 " items)", p->recall,
                   p->n_recall_rows);
     if (p->n_checked > 0)
         text_addf(t, ", off by %.2g in the median of %" PRId64 " pairs", p->check_median,
                   p->n_checked);
+    output_add_resumed(t, r->s);
     if (r->s->opt.cluster.metric.metric != DDSC_METRIC_MMD)
         text_addf(t, ", largest %s %.1e",
                   r->s->opt.cluster.metric.metric == DDSC_METRIC_SINKHORN ? "marginal error"

@@ -74,10 +74,10 @@ static void summary(const session *s, const ddsc_graph_view *g, const ddsc_pair_
         text_add_count(&t, stats->n_pairs);
         text_add(&t, " pairs");
     }
-    output_add_resumed(&t, s);
     if (stats->n_recall_rows > 0)
         text_addf(&t, ", approximate: recall %.3f on %" PRId64 " items", stats->recall,
                   stats->n_recall_rows);
+    output_add_resumed(&t, s);
     text_addf(&t, " in %.2f s\n", stats->seconds);
     output_summary(s, &t);
     text_free(&t);

@@ -25,6 +25,10 @@ const option_choice choices_estimator[] = {
     {"unbiased", DDSC_MMD_UNBIASED}, {"biased", DDSC_MMD_BIASED}, {NULL, 0}};
 const option_choice choices_exact_graph[] = {
     {"auto", DDSC_GRAPH_AUTO}, {"full", DDSC_GRAPH_FULL}, {"pruned", DDSC_GRAPH_PRUNED}, {NULL, 0}};
+const option_choice choices_neighbors[] = {{"auto", DDSC_NEIGHBORS_AUTO},
+                                           {"exact", DDSC_NEIGHBORS_EXACT},
+                                           {"approximate", DDSC_NEIGHBORS_APPROXIMATE},
+                                           {NULL, 0}};
 const option_choice choices_method[] = {{"ddsc", METHOD_DDSC}, {"kmeans", METHOD_KMEANS},
                                         {"sc", METHOD_SC},     {"d2", METHOD_D2},
                                         {"pd2", METHOD_PD2},   {NULL, 0}};
@@ -34,10 +38,6 @@ const option_choice choices_vectors[] = {{"auto", DDSC_VECTORS_AUTO},
                                          {"histogram", DDSC_VECTORS_HISTOGRAM},
                                          {"mean", DDSC_VECTORS_MEAN},
                                          {NULL, 0}};
-const option_choice choices_neighbors[] = {{"auto", DDSC_NEIGHBORS_AUTO},
-                                           {"exact", DDSC_NEIGHBORS_EXACT},
-                                           {"approximate", DDSC_NEIGHBORS_APPROXIMATE},
-                                           {NULL, 0}};
 const option_choice choices_on_empty[] = {
     {"error", DDSC_EMPTY_ERROR}, {"drop", DDSC_EMPTY_DROP}, {NULL, 0}};
 static const option_choice choices_progress[] = {{"auto", PROGRESS_AUTO},

@@ -195,6 +195,8 @@ void input_warn_unused(const session *s)
         message_warning(s, "--bandwidth has no effect with --mmd-kernel energy");
     if (o->reference && option_given(o, "reference-size"))
         message_warning(s, "--reference-size has no effect with a reference from a file");
+    if (o->resume && o->cluster.graph.sample_columns < 1)
+        message_warning(s, "--resume keeps nothing with --sample-columns");
     bool sampled = o->cluster.graph.sample < 1 || o->cluster.graph.sample_columns < 1;
     if (sampled && o->cluster.graph.exact_graph == DDSC_GRAPH_PRUNED)
         message_warning(s, "--exact-graph pruned has no effect with %s",

@@ -144,8 +144,8 @@ void progress_estimate(const progress *p, const char *words, double seconds, dou
     progress_clear();
     if (p->style == STYLE_JSONL)
         fprintf(stderr,
-                "{\"stage\":\"estimate\",\"done\":0,\"total\":0,\"seconds\":0.000,"
-                "\"seconds_ahead\":%.1f,\"bytes_ahead\":%.0f}\n",
+                "{\"stage\":\"estimate\",\"done\":0,\"total\":0,\"seconds\":0,"
+                "\"estimated_seconds\":%.1f,\"estimated_bytes\":%.0f}\n",
                 seconds, bytes);
     else
         fprintf(stderr, "ddsc: this takes about %s%s\n", words,

@@ -164,6 +164,10 @@ DDSC_API const char *ddsc_measures_get_label_name(const ddsc_measures *measures,
 DDSC_API ddsc_status ddsc_measures_copy_labelled(ddsc_context *context, ddsc_measures **copy,
                                                  const ddsc_measures *measures,
                                                  const int32_t *labels);
+/* A copy with these ids (n_rows texts). */
+DDSC_API ddsc_status ddsc_measures_copy_named(ddsc_context *context, ddsc_measures **copy,
+                                              const ddsc_measures *measures,
+                                              const char *const *ids);
 /* A copy of the listed items, in that order. */
 DDSC_API ddsc_status ddsc_measures_copy_subset(ddsc_context *context, ddsc_measures **copy,
                                                const ddsc_measures *measures, int64_t n_items,

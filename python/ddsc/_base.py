@@ -5,6 +5,16 @@ from __future__ import annotations
 import inspect
 from typing import Any, Dict, List
 
+__all__ = [
+    "BaseEstimator",
+    "ClusterMixin",
+    "HAS_SKLEARN",
+    "NotFittedError",
+    "TransformerMixin",
+    "check_features",
+    "check_fitted",
+]
+
 try:
     from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
     from sklearn.exceptions import NotFittedError

@@ -87,7 +87,7 @@ class Distributions:
         self._handle = handle
         self._n_rows: int = view["n_rows"]
         self._dim: int = view["dim"]
-        self._is_grid: bool = view["is_grid"]
+        self._grid: Optional[List[Tuple[int, float, float]]] = view["grid"]
         self._support = np.asarray(view["support"])
         self._offsets = np.asarray(view["offsets"])
         self._indices = np.asarray(view["indices"])
@@ -399,9 +399,18 @@ class Distributions:
     max_w2_error: float = 0.0
 
     def write(self, path: PathLike, overwrite: bool = False) -> None:
-        """Write npz, csv, tsv (also .gz) or d2, by the ending of the name."""
+        """Write npz, csv, tsv (also .gz) or d2, by the ending of the name.
+
+        Ids are kept; labels are, as numbers (of the sorted names), where the format has them.
+        """
+        labels = self._labels
+        if labels is not None:
+            if labels.dtype.kind not in "iu":
+                labels = np.unique(labels.astype(str), return_inverse=True)[1].ravel()
+            labels = np.ascontiguousarray(labels, dtype=np.int32)
         with Run(n_jobs=1) as run:
-            run(_core.write_file, self._handle, os.fspath(path), overwrite)
+            handle = run(_core.named, self._handle, self.ids, labels)
+            run(_core.write_file, handle, os.fspath(path), overwrite)
 
     def _by_row(self, values: np.ndarray, fill: Any) -> np.ndarray:
         """One entry an item with mass becomes one a row of the input."""

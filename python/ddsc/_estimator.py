@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import as_doubles, is_sparse, make_csr
-from ._base import BaseEstimator, ClusterMixin, check_features, check_fitted
+from ._base import BaseEstimator, ClusterMixin, TransformerMixin, check_features, check_fitted
 from ._distributions import Distributions, as_distributions
 from ._run import Progress, Run
 from ._words import cluster_settings, graph_settings, metric_settings
@@ -32,7 +32,7 @@ class Assignment(NamedTuple):
     """True where that distance is above what 99% of the items of the model show."""
 
 
-class DDSC(ClusterMixin, BaseEstimator):
+class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
     """Spectral clustering of discrete distributions.
 
     Distances between weighted point clouds, the graph of their nearest neighbours, the leading
@@ -188,6 +188,9 @@ class DDSC(ClusterMixin, BaseEstimator):
         self.callback = callback
         self.memory_limit = memory_limit
 
+    _model: Optional["_Model"]
+    _extension: Optional[Dict[str, Any]]
+
     # ---- settings ----
 
     def _metric(self, **over: Any) -> Dict[str, Any]:
@@ -300,8 +303,8 @@ class DDSC(ClusterMixin, BaseEstimator):
         self._extension = None
         if self._model is None:
             names = ("labels", "embedding", "radius", "scale", "scale_rank", "scale_floor")
-            self._extension = {name: np.array(view.get(name)) for name in names}
-            self._extension["tau"] = int(np.diff(np.asarray(graph["offsets"])).max(initial=1))
+            tau = int(np.diff(np.asarray(graph["offsets"])).max(initial=1))
+            self._extension = {"tau": tau, **{n: np.array(view.get(n)) for n in names}}
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Cluster X and give `labels_`."""
@@ -330,6 +333,11 @@ class DDSC(ClusterMixin, BaseEstimator):
         """Rows of the spectral embedding for other items (see `predict`)."""
         return self._extend(X, sample_weight)[0]
 
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Names of the columns of the embedding."""
+        check_fitted(self, "labels_")
+        return np.array([f"ddsc{i}" for i in range(self.embedding_.shape[1])], dtype=object)
+
     def assign(self, X: Any, sample_weight: Any = None) -> Assignment:
         """Labels of other items, with how sure they are and which lie far from all of `fit`.
 
@@ -342,12 +350,11 @@ class DDSC(ClusterMixin, BaseEstimator):
         >>> model.assign([np.full((3, 2), 100.0)]).far
         array([ True])
         """
-        measures = self._new_items(X, sample_weight)
+        model, measures = self._new_items(X, sample_weight)
         n = measures.n_items
         labels, far = np.empty(n, np.int32), np.empty(n, np.int32)
         confidence, distance = np.empty(n), np.empty(n)
         with self._run() as run:
-            model = self._model.handle
             run(_core.assign, model, measures._handle, None, labels, confidence, distance, far)
         parts = [(labels, -1), (confidence, np.nan), (distance, np.nan), (far != 0, False)]
         return Assignment(*(measures._by_row(values, fill) for values, fill in parts))
@@ -360,27 +367,27 @@ class DDSC(ClusterMixin, BaseEstimator):
         with Run(n_jobs=1) as run:
             run(_core.model_write, self._model.handle, os.fspath(path), overwrite)
 
-    def _new_items(self, X: Any, sample_weight: Any) -> Distributions:
+    def _new_items(self, X: Any, sample_weight: Any) -> Tuple[Any, Distributions]:
         check_fitted(self, "labels_")
         if self._model is None:
             raise ValueError("metric='precomputed' has no items to compare new ones with")
         measures = as_distributions(X, sample_weight, self.on_empty)
         check_features(self, measures.dim)
-        return measures
+        return self._model.handle, measures
 
     def _extend(self, X: Any, sample_weight: Any) -> Tuple[np.ndarray, np.ndarray]:
         check_fitted(self, "labels_")
         if self._extension is not None:
-            near = self._near_by_matrix(X)
+            near = self._near_by_matrix(X, self._extension["tau"])
             return _nystrom(self._extension, self.eigenvalues_, self.gamma_, *near)
-        measures = self._new_items(X, sample_weight)
+        model, measures = self._new_items(X, sample_weight)
         rows = np.empty((measures.n_items, self.embedding_.shape[1]))
         labels = np.empty(measures.n_items, np.int32)
         with self._run() as run:
-            run(_core.assign, self._model.handle, measures._handle, rows, labels, None, None, None)
+            run(_core.assign, model, measures._handle, rows, labels, None, None, None)
         return measures._by_row(rows, np.nan), measures._by_row(labels, -1)
 
-    def _near_by_matrix(self, X: Any) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _near_by_matrix(self, X: Any, tau: int) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
         matrix = _distance_matrix(X)
         if matrix.ndim != 2:
             raise ValueError(f"Expected 2D array, got {matrix.ndim}D array instead")
@@ -390,8 +397,7 @@ class DDSC(ClusterMixin, BaseEstimator):
         known = np.where(np.isnan(matrix), np.inf, matrix)
         if (known < 0).any():
             raise ValueError("distances must not be negative")
-        tau = min(self._extension["tau"], matrix.shape[1])
-        index = np.argsort(known, axis=1, kind="stable")[:, :tau]
+        index = np.argsort(known, axis=1, kind="stable")[:, : min(tau, matrix.shape[1])]
         distance = np.take_along_axis(known, index, axis=1)
         if np.isinf(distance[:, 0]).any():
             raise ValueError(f"item {int(np.isinf(distance[:, 0]).argmax())} has no known distance")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, NamedTuple, Optional, Union
+from typing import Any, Dict, NamedTuple, Optional, Union, cast
 
 import numpy as np
 
@@ -202,7 +202,7 @@ def emd(a: Any, b: Any, M: Any, full: bool = False) -> Union[float, Transport]:
     with Run(n_jobs=1) as run:
         value, dual, gap, n_plan, pivots = run(_core.emd, a, b, cost, f, g, row, column, mass)
     if not full:
-        return value
+        return cast(float, value)
     plan = np.zeros((n, m))
     plan[row[:n_plan], column[:n_plan]] = mass[:n_plan]
     return Transport(value, plan, f, g, dual, gap, pivots)
@@ -278,7 +278,7 @@ def sinkhorn(
             whole("max_iterations", max_iterations),
         )
     if plan is None:
-        return found
+        return cast(float, found)
     return Transport(found, plan, f, g, dual, error, iterations)
 
 
@@ -421,7 +421,7 @@ def _scores(labels_true: Any, labels_pred: Any) -> Dict[str, float]:
     if len(truth) != len(found):
         raise ValueError(f"{len(truth)} true labels and {len(found)} found ones")
     with Run(n_jobs=1) as run:
-        return run(_core.scores, found, truth)
+        return cast(Dict[str, float], run(_core.scores, found, truth))
 
 
 def adjusted_mutual_info_score(labels_true: Any, labels_pred: Any) -> float:

@@ -12,6 +12,8 @@ import numpy as np
 
 from . import _core
 
+__all__ = ["ConvergenceWarning", "Progress", "Run", "count_threads", "draw_seed"]
+
 try:
     from sklearn.exceptions import ConvergenceWarning
 except ImportError:
@@ -39,9 +41,10 @@ def count_threads(n_jobs: Optional[int]) -> int:
 def draw_seed(random_state: Any) -> int:
     """A seed from an int, None (drawn from numpy's global state), a RandomState or a Generator."""
     if isinstance(random_state, numbers.Integral) and not isinstance(random_state, bool):
-        if not 0 <= random_state <= MAX_SEED:
-            raise ValueError(f"random_state={random_state}: must be from 0 to 2**64 - 1")
-        return int(random_state)
+        seed = int(random_state)
+        if not 0 <= seed <= MAX_SEED:
+            raise ValueError(f"random_state={seed}: must be from 0 to 2**64 - 1")
+        return seed
     if random_state is None or random_state is np.random:
         return int(np.random.randint(2**31 - 1))
     if isinstance(random_state, np.random.RandomState):

@@ -24,7 +24,7 @@ def _axes(ax: Any, size: Tuple[float, float]) -> Any:
     return _pyplot().subplots(figsize=size, layout="constrained")[1] if ax is None else ax
 
 
-def _colours(k: int) -> np.ndarray:
+def _colours(k: int) -> Any:
     """k colours that a reader can tell apart; hues around the circle beyond twenty."""
     plt = _pyplot()
     if k <= 10:
@@ -135,24 +135,26 @@ def clusters(
             if place >= len(shown):
                 box.axis("off")
                 continue
-            _draw_item(box, *measures[int(shown[place])], limits, colours[c], measures._is_grid)
+            points, weights = measures[int(shown[place])]
+            _draw_item(box, points, weights, limits, colours[c], measures._grid)
         boxes[c, 0].set_ylabel(f"{names[c]}\n({len(members)})", fontsize=8)
     return figure
 
 
 def _draw_item(
-    box: Any, points: np.ndarray, weights: np.ndarray, limits: Any, colour: Any, is_grid: bool
+    box: Any, points: np.ndarray, weights: np.ndarray, limits: Any, colour: Any, grid: Any
 ) -> None:
-    if is_grid:  # rows down, columns across, as images are stored
-        size = weights / max(float(weights.max()), 1e-300)
-        box.scatter(points[:, 1], points[:, 0], c=-size, cmap="gray", marker="s", s=5, linewidths=0)
-        box.set_xlim(limits[2], limits[3])
-        box.set_ylim(limits[1], limits[0])
-    else:
-        size = weights * len(weights)
-        box.scatter(points[:, 0], points[:, 1], s=6 * np.clip(size, 0.1, 8), color=colour)
-        box.set_xlim(limits[0], limits[1])
-        box.set_ylim(limits[2], limits[3])
+    if grid:  # rows down, columns across, as images are stored
+        image = np.zeros([cells for cells, _, _ in grid])
+        origin, step = (np.array([axis[k] for axis in grid]) for k in (1, 2))
+        cell = np.rint((points - origin) / np.where(step > 0, step, 1)).astype(int)
+        image[tuple(cell.T)] = weights
+        box.imshow(image, cmap="gray_r", interpolation="nearest")
+        return
+    size = weights * len(weights)
+    box.scatter(points[:, 0], points[:, 1], s=6 * np.clip(size, 0.1, 8), color=colour)
+    box.set_xlim(limits[0], limits[1])
+    box.set_ylim(limits[2], limits[3])
     box.set_aspect("equal")
 
 
@@ -180,6 +182,7 @@ def eigengap(model: Any, *, n: Optional[int] = None, ax: Any = None) -> Any:
         ax.axvspan(k, k + 1, color="C1", alpha=0.25, linewidth=0)
         gap = values[k] - values[k - 1]
         ax.set_title(f"gap after {k}: {gap:.3g}", fontsize=10)
+    ax.xaxis.get_major_locator().set_params(integer=True)
     ax.set_xlabel("number")
     ax.set_ylabel("eigenvalue")
     ax.set_ylim(bottom=min(0.0, float(values.min())))
@@ -188,6 +191,8 @@ def eigengap(model: Any, *, n: Optional[int] = None, ax: Any = None) -> Any:
 
 def distances(D: Any, labels: Any, *, ax: Any = None) -> Any:
     """Heat map of a matrix of distances (or affinities), items ordered by cluster.
+
+    Colours span the middle 96% of the values between different items.
 
     Parameters
     ----------
@@ -204,7 +209,12 @@ def distances(D: Any, labels: Any, *, ax: Any = None) -> Any:
     numbers, names = _labels(labels, found), _names(labels, found)
     order = np.argsort(numbers, kind="stable")
     ax = _axes(ax, (5.6, 5.0))
-    picture = ax.imshow(matrix[np.ix_(order, order)], cmap="viridis", interpolation="nearest")
+    others = matrix[~np.eye(len(matrix), dtype=bool)]
+    others = others[np.isfinite(others) & (others != 0)]
+    low, high = np.quantile(others, [0.02, 0.98]) if others.size else (0, 1)
+    picture = ax.imshow(
+        matrix[np.ix_(order, order)], cmap="viridis", vmin=low, vmax=high, interpolation="nearest"
+    )
     counts = np.bincount(numbers, minlength=len(names))
     ends = np.cumsum(counts)
     for end in ends[:-1]:

@@ -55,7 +55,7 @@ print("strongest markers:", ", ".join(markers[i] for i in order[:5]))
 
 # %% Two pictures: the samples, and how far they are from each other.
 figure, (left, right) = plt.subplots(1, 2, figsize=(12, 5), layout="constrained")
-ddsc.plot.embedding(model, labels=X.labels, ids=samples, ax=left)
+ddsc.plot.embedding(model, labels=X.labels, ids=[s.split("_")[0] for s in samples], ax=left)
 D = ddsc.pairwise(X, metric="lot")
 ddsc.plot.distances(D, X.labels, ax=right)
 left.set_title("coloured by condition, which was not used")

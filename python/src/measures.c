@@ -353,6 +353,55 @@ static PyObject *subset(PyObject *module, PyObject *args)
     return result;
 }
 
+/* The same set under other names, labelled by numbers where there are any. */
+static ddsc_status rename_set(core_context *context, ddsc_measures **made,
+                              const ddsc_measures *from, const char *const *ids,
+                              const int32_t *labels)
+{
+    ddsc_measures *named = NULL;
+    ddsc_status status = ddsc_measures_copy_named(context->ctx, &named, from, ids);
+    if (status >= 0 && labels)
+        status = ddsc_measures_copy_labelled(context->ctx, made, named, labels);
+    else
+        *made = named;
+    if (*made != named)
+        ddsc_measures_destroy(named);
+    return status;
+}
+
+static PyObject *named(PyObject *module, PyObject *args)
+{
+    core_context *context;
+    core_handle *measures;
+    PyObject *ids, *labels_of, *result = NULL;
+    Py_buffer labels = {0};
+    ddsc_measures_view v;
+    ddsc_measures *made = NULL;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O!O&O!O", context_type, &context, handle_measures, &measures,
+                          &PyList_Type, &ids, &labels_of))
+        return NULL;
+    ddsc_measures_get_view(measures->pointer, &v);
+    const char **text = calloc((size_t)v.n_rows + 1, sizeof *text);
+    bool good = text && PyList_Size(ids) == v.n_rows &&
+                buffer_get_or_none(labels_of, &labels, 'i', "labels") &&
+                (!labels.buf || buffer_holds(&labels, v.n_rows, "labels"));
+    for (int64_t i = 0; good && i < v.n_rows; i++)
+        good = (text[i] = PyUnicode_AsUTF8AndSize(PyList_GetItem(ids, (Py_ssize_t)i), NULL));
+    if (good && context_begin(context)) {
+        ddsc_status status = rename_set(context, &made, measures->pointer, text, labels.buf);
+        if (context_end(context, status))
+            result = handle_new(context, CORE_MEASURES, made);
+        else
+            ddsc_measures_destroy(made);
+    } else if (!PyErr_Occurred()) {
+        PyErr_SetString(PyExc_ValueError, "one id a row is needed");
+    }
+    PyBuffer_Release(&labels);
+    free(text);
+    return result;
+}
+
 static PyObject *compress(PyObject *module, PyObject *args)
 {
     core_context *context;
@@ -415,6 +464,24 @@ static bool put_names(PyObject *d, core_handle *measures, const ddsc_measures_vi
     return good;
 }
 
+/* (cells, origin, step) of each axis of the grid the support lies on, or None. */
+static PyObject *grid_of(const ddsc_measures_view *v)
+{
+    PyObject *grid = v->is_grid ? PyList_New(0) : Py_None;
+    if (!v->is_grid) {
+        Py_INCREF(grid);
+        return grid;
+    }
+    for (int64_t k = 0; grid && k < v->dim; k++) {
+        PyObject *axis =
+            Py_BuildValue("Ldd", (long long)v->grid_shape[k], v->grid_origin[k], v->grid_step[k]);
+        if (!axis || PyList_Append(grid, axis) < 0)
+            Py_CLEAR(grid);
+        Py_XDECREF(axis);
+    }
+    return grid;
+}
+
 static PyObject *measures_view(PyObject *module, PyObject *args)
 {
     core_handle *measures;
@@ -426,8 +493,7 @@ static PyObject *measures_view(PyObject *module, PyObject *args)
     PyObject *owner = (PyObject *)measures, *d = PyDict_New();
     bool good = d && put(d, "n_items", PyLong_FromLongLong(v.n_items)) &&
                 put(d, "n_rows", PyLong_FromLongLong(v.n_rows)) &&
-                put(d, "dim", PyLong_FromLongLong(v.dim)) &&
-                put(d, "is_grid", PyBool_FromLong(v.is_grid)) &&
+                put(d, "dim", PyLong_FromLongLong(v.dim)) && put(d, "grid", grid_of(&v)) &&
                 put(d, "support", block_new(owner, v.support, "d", v.n_support, v.dim)) &&
                 put(d, "offsets", block_new(owner, v.offset, "q", v.n_items + 1, -1)) &&
                 put(d, "indices", block_new(owner, v.index, "i", v.n_entries, -1)) &&
@@ -464,6 +530,7 @@ PyMethodDef measures_methods[] = {
     {"read_text", read_text, METH_VARARGS, "(context, documents, vectors, settings)"},
     {"write_file", write_file, METH_VARARGS, "(context, measures, path, overwrite)"},
     {"subset", subset, METH_VARARGS, "(context, measures, items)"},
+    {"named", named, METH_VARARGS, "(context, measures, ids, labels)"},
     {"compress", compress, METH_VARARGS, "(context, measures, m)"},
     {"generate", generate, METH_VARARGS, "(context, what, k, n, n_points, dim, separation)"},
     {"measures_view", measures_view, METH_VARARGS, "(measures)"},

@@ -132,6 +132,10 @@ def test_files(tmp_path, clouds):
     for name in ("set.npz", "set.csv", "set.tsv.gz"):
         X.write(tmp_path / name)
         same(ddsc.read(tmp_path / name), X)
+    named = Distributions(*clouds, ids=[f"i {k}" for k in range(24)], labels=list("ab") * 12)
+    named.write(tmp_path / "named.npz")
+    again = ddsc.read(tmp_path / "named.npz")
+    assert again.ids == named.ids and again.labels.tolist() == [0, 1] * 12
     with pytest.raises(FileExistsError, match="set.npz"):
         X.write(tmp_path / "set.npz")
     X.write(tmp_path / "set.npz", overwrite=True)

@@ -15,7 +15,6 @@ from sklearn.pipeline import make_pipeline  # noqa: E402
 from sklearn.utils.estimator_checks import parametrize_with_checks  # noqa: E402
 
 POINTS = "sample_weight weighs the points of an item, not the items: an (N, d) array has one point each"
-NAMES = "an item has many rows, so there are no column names to remember"
 
 # Checks that do not apply, and why. The list is in docs/python.md.
 EXCEPTIONS = {
@@ -27,7 +26,6 @@ EXCEPTIONS = {
     "check_sample_weights_list": POINTS,
     "check_sample_weights_shape": POINTS,
     "check_sample_weights_not_overwritten": POINTS,
-    "check_dataframe_column_names_consistency": NAMES,
 }
 
 

@@ -244,21 +244,6 @@ done:
     return status;
 }
 
-/* Weights go down the slope that the potentials are, by factors of at most e^step. */
-static void step_weights(search *s, double step)
-{
-    int64_t n = s->f.c.n;
-    const double *slope = sum_rows(&s->f, s->f.sum);
-    double *w = s->f.c.w, mean = 0, largest = 0;
-    for (int64_t i = 0; i < n; i++)
-        mean += w[i] * slope[i];
-    for (int64_t i = 0; i < n; i++)
-        largest = fmax(largest, fabs(slope[i] - mean));
-    for (int64_t i = 0; largest > 0 && i < n; i++)
-        w[i] *= exp(-step * (slope[i] - mean) / largest);
-    centre_normalise(w, n);
-}
-
 /* Exact passes by turns: points to the means of what they send their mass to, which can only gain,
  * and a step in the weights, shorter after each that gained nothing. */
 static ddsc_status descend(search *s)
@@ -272,7 +257,7 @@ static ddsc_status descend(search *s)
         double moved = 0, weighed = 0;
         fit_move(&s->f, 0);
         TRY(settle(s, &moved));
-        step_weights(s, step);
+        fit_step_weights(&s->f, 0, step);
         TRY(settle(s, &weighed));
         step = weighed > 0 ? fmin(2 * step, FIRST_STEP) : step / 4;
         converged = moved <= s->set->tolerance && weighed <= s->set->tolerance && step < LAST_STEP;

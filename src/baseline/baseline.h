@@ -120,6 +120,9 @@ double fit_move(fit *f, int64_t cluster);
 /* Mean cost between a centre and the items of its cluster, their weights counted. */
 double fit_mean_cost(const fit *f, int64_t cluster);
 
+/* Weights go down the slope that an exact pass left, by factors of at most e^step. */
+void fit_step_weights(fit *f, int64_t cluster, double step);
+
 /* Exact transport of each item to its own centre: value[item] = W2^2; moments and masses of the
  * plans are in `sum`, potentials of the centre in its rows (the slope of the cost in the weights),
  * its first extra value is the cost of the cluster. */

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { POLISH_ROUNDS = 40 };
+
 struct ddsc_d2 {
     ddsc_context *ctx;
     centres c;
@@ -82,7 +84,7 @@ static ddsc_status result_create(ddsc_d2 **out, const d2_run *r)
     TRY(centres_create(r->ctx, &d->c, f->c.k, f->c.n, f->c.d));
     TRY(MEM_NEW(r->ctx, d->label, f->m->n));
     TRY(MEM_NEW(r->ctx, d->cost, f->m->n));
-    TRY(MEM_NEW(r->ctx, d->objective, r->set->max_iterations + 1));
+    TRY(MEM_NEW(r->ctx, d->objective, r->set->max_iterations + POLISH_ROUNDS + 1));
     *out = d;
     d = NULL;
 done:
@@ -180,6 +182,35 @@ done:
     return status;
 }
 
+/* The best of the restarts goes on by exact passes, which cost little and end lower. */
+static ddsc_status polish(d2_run *r, ddsc_d2 *d)
+{
+    ddsc_status status = DDSC_OK;
+    rng random = rng_make(ctx_seed(r->ctx), RNG_D2, (uint64_t)(2 * r->set->restarts));
+    double *step = NULL;
+    int64_t n_changed = 0;
+    TRY(MEM_NEW(r->ctx, step, d->c.k));
+    for (int64_t c = 0; c < d->c.k; c++)
+        step[c] = D2_FIRST_STEP;
+    centres_copy(&r->f.c, &d->c);
+    memcpy(r->label, d->label, (size_t)r->f.m->n * sizeof *r->label);
+    memset(r->bound, 0, (size_t)(r->f.m->n * d->c.k) * sizeof *r->bound);
+    for (int round = 0, idle = 0; round < POLISH_ROUNDS && idle < 2; round++) {
+        double before = last_objective(d);
+        TRY(d2_polish(r, step));
+        TRY(d2_drift(r));
+        TRY(d2_assign(r, &n_changed, &random));
+        double objective = total(r);
+        if (objective < before)
+            keep(d, r, objective);
+        idle = objective < before * (1 - 0.1 * r->set->tolerance) ? 0 : idle + 1;
+        TRY(progress_poll(r->ctx));
+    }
+done:
+    mem_free(r->ctx, step);
+    return status;
+}
+
 static ddsc_status run_all(d2_run *r, ddsc_d2 **out)
 {
     ddsc_status status = DDSC_OK;
@@ -197,6 +228,8 @@ static ddsc_status run_all(d2_run *r, ddsc_d2 **out)
         ddsc_d2_destroy(now);
         now = NULL;
     }
+    if (r->method->judged)
+        TRY(polish(r, best));
     progress_end(r->ctx);
     TRY(renumber(best, r));
     best->view.seconds_start = time.seconds_start;

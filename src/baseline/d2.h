@@ -4,6 +4,8 @@
 
 #include "baseline/baseline.h"
 
+#define D2_FIRST_STEP 0.5 /* weights change by factors of at most e to this */
+
 typedef struct d2_run {
     ddsc_context *ctx;
     const ddsc_d2_settings *set;
@@ -29,6 +31,8 @@ ddsc_status d2_start(d2_run *r, int64_t restart);
 ddsc_status d2_assign(d2_run *r, int64_t *n_changed, rng *random);
 /* New centres for the clusters as they are; where the method is judged, no cluster's cost rises. */
 ddsc_status d2_update(d2_run *r);
+/* Exact passes alone: points to the means of their plans, then a step[cluster] in the weights. */
+ddsc_status d2_polish(d2_run *r, double *step);
 /* How far centres moved since the last assignment: what bounds have to give way. */
 ddsc_status d2_drift(d2_run *r);
 

@@ -3,6 +3,8 @@
  * higher by exact plans. Either way the cost of a cluster cannot rise. */
 #include "baseline/d2.h"
 
+#include <math.h>
+
 /* Optimal plans, then the move; cost[c] is what the cluster costs at most afterwards. */
 static ddsc_status exact_move(d2_run *r, double *cost)
 {
@@ -10,6 +12,44 @@ static ddsc_status exact_move(d2_run *r, double *cost)
     ddsc_status status = exact_pass(f, r->next_value);
     for (int64_t c = 0; status >= 0 && c < f->c.k; c++)
         cost[c] = sum_extra(f, f->sum + c * f->slot)[0] - fit_move(f, c);
+    return status;
+}
+
+/* Where the cost of exact plans did not fall, back to `moved`. Which clusters gained is in step:
+ * those that did not try a shorter one next time. */
+static void judge_weights(d2_run *r, double *step)
+{
+    fit *f = &r->f;
+    for (int64_t c = 0; c < f->c.k; c++) {
+        bool gained = r->proposed[c] < r->least[c];
+        if (!gained)
+            centre_copy(&f->c, &r->moved, c);
+        step[c] = gained ? fmin(2 * step[c], D2_FIRST_STEP) : step[c] / 4;
+    }
+}
+
+static void take_costs(const d2_run *r, double *cost)
+{
+    for (int64_t c = 0; c < r->f.c.k; c++)
+        cost[c] = sum_extra(&r->f, r->f.sum + c * r->f.slot)[0];
+}
+
+ddsc_status d2_polish(d2_run *r, double *step)
+{
+    ddsc_status status = DDSC_OK;
+    fit *f = &r->f;
+    fit_group(f, r->label);
+    centres_copy(&r->before, &f->c);
+    TRY(exact_move(r, r->least));
+    TRY(exact_pass(f, r->next_value));
+    take_costs(r, r->least);
+    centres_copy(&r->moved, &f->c);
+    for (int64_t c = 0; c < f->c.k; c++)
+        fit_step_weights(f, c, step[c]);
+    TRY(exact_pass(f, r->next_value));
+    take_costs(r, r->proposed);
+    judge_weights(r, step);
+done:
     return status;
 }
 

@@ -196,6 +196,20 @@ double fit_mean_cost(const fit *f, int64_t cluster)
     return weight > 0 ? sum / weight : 0;
 }
 
+void fit_step_weights(fit *f, int64_t cluster, double step)
+{
+    int64_t n = f->c.n;
+    const double *slope = sum_rows(f, f->sum + cluster * f->slot);
+    double *w = f->c.w + cluster * n, mean = 0, largest = 0;
+    for (int64_t i = 0; i < n; i++)
+        mean += w[i] * slope[i];
+    for (int64_t i = 0; i < n; i++)
+        largest = fmax(largest, fabs(slope[i] - mean));
+    for (int64_t i = 0; largest > 0 && i < n; i++)
+        w[i] *= exp(-step * (slope[i] - mean) / largest);
+    centre_normalise(w, n);
+}
+
 /* ---- exact transport to the own centre ---- */
 
 typedef struct judge {

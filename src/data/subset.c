@@ -263,6 +263,54 @@ done:
     return status;
 }
 
+static ddsc_status replace_ids(ddsc_context *ctx, measures *m, const char *const *ids)
+{
+    ddsc_status status = DDSC_OK;
+    int64_t *at = NULL;
+    char *text = NULL;
+    TRY(MEM_NEW(ctx, at, m->n_rows + 1));
+    at[0] = 0;
+    for (int64_t i = 0; i < m->n_rows; i++) {
+        if (!ids[i])
+            TRY(ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "ids[%lld] is NULL", (long long)i));
+        at[i + 1] = at[i] + (int64_t)strlen(ids[i]) + 1;
+    }
+    TRY(MEM_NEW(ctx, text, at[m->n_rows]));
+    for (int64_t i = 0; i < m->n_rows; i++)
+        strcpy(text + at[i], ids[i]);
+    mem_free(ctx, m->id_text);
+    mem_free(ctx, m->id_at);
+    m->id_text = text;
+    m->id_at = at;
+    text = NULL;
+    at = NULL;
+done:
+    mem_free(ctx, text);
+    mem_free(ctx, at);
+    return status;
+}
+
+ddsc_status ddsc_measures_copy_named(ddsc_context *ctx, ddsc_measures **copy,
+                                     const ddsc_measures *m, const char *const *ids)
+{
+    ddsc_status status = DDSC_OK;
+    measures *made = NULL;
+    if (!ctx || !copy)
+        return DDSC_ERROR_ARGUMENT;
+    ctx_enter(ctx);
+    *copy = NULL;
+    if (!m || !ids)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%s is NULL", m ? "ids" : "measures");
+    TRY(copy_all(ctx, &made, m));
+    TRY(measures_copy_names(ctx, made, m));
+    TRY(replace_ids(ctx, made, ids));
+    *copy = made;
+    made = NULL;
+done:
+    ddsc_measures_destroy(made);
+    return status;
+}
+
 /* As many draws with replacement by weight as there are points; what a point got is its weight. */
 static void draw_points(double *weight, int64_t n, double *upto, rng *r)
 {

@@ -225,17 +225,17 @@ ddsc_status manifest_make(ddsc_context *ctx, char **text, const measures *m,
              "seed %" PRIu64 "\n"
              "metric %s\n"
              "epsilon %.17g%s, value %d, tolerance %.17g, iterations %" PRId64 "\n"
-             "kernel %d, bandwidth rule %d %.17g, estimator %d\n"
-             "reference rule %d, size %" PRId64 ", xxh64 %016" PRIx64 "\n"
-             "pivots %" PRId64 ", features %" PRId64 ", components %" PRId64 "\n"
+             "kernel %d, bandwidth rule %d %.17g, estimator %d, features %" PRId64 "\n"
+             "reference rule %d, size %" PRId64 ", xxh64 %016" PRIx64 ", components %" PRId64 "\n"
+             "pivots %" PRId64 "\n"
              "pairs %s\n"
              "settings %s\n",
              ddsc_version(), m->n, m->nnz, m->d, hash_measures(m), ctx_seed(ctx),
              backend_find(set->metric)->name, set->epsilon, set->epsilon_is_percent ? "%" : "",
              (int)set->sinkhorn_value, set->sinkhorn_tolerance, set->sinkhorn_max_iterations,
              (int)set->mmd_kernel, (int)set->bandwidth_rule, set->bandwidth,
-             (int)set->mmd_estimator, (int)set->reference_rule, set->reference_size,
-             reference ? hash_measures(reference) : 0, set->w2_max_pivots, set->mmd_features,
-             set->lot_components, what, line);
+             (int)set->mmd_estimator, set->mmd_features, (int)set->reference_rule,
+             set->reference_size, reference ? hash_measures(reference) : 0, set->lot_components,
+             set->w2_max_pivots, what, line);
     return DDSC_OK;
 }

@@ -3,10 +3,10 @@
 #include <stdio.h>
 
 #include "graph/graph.h"
-#include "pairs/journal.h"
-#include "pairs/columns.h"
-#include "pairs/pairs.h"
 #include "pairs/approximate.h"
+#include "pairs/columns.h"
+#include "pairs/journal.h"
+#include "pairs/pairs.h"
 #include "pairs/screen.h"
 
 const pair_backend *backend_find(ddsc_metric metric)
@@ -206,7 +206,7 @@ static ddsc_status session_search(ddsc_context *ctx, ddsc_graph **graph, session
     pair_job job = {.ctx = ctx, .m = m, .set = &s->set, .n_workers = parallel_width(ctx)};
     job.state = s->state;
     if (approximate_asked(m->n, set))
-        return approximate_search(ctx, graph, &s->stats, &job, s->backend, s->state, set);
+        return approximate_search(ctx, graph, &s->stats, &job, backend, state, set);
     if (session_prunes(s, set->exact_graph) && set->sample >= 1 && m->n > 1)
         return pruned_search(ctx, graph, &s->stats, &job, backend, state, set);
     return search_run(ctx, graph, &s->stats, m->n, backend, state, set);
@@ -245,8 +245,8 @@ ddsc_status neighbors_make(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stat
         TRY(session_columns(ctx, graph, &s, m, &set));
     } else {
         snprintf(what, sizeof what,
-                 "of the graph, tau %" PRId64 ", search %d, sample %.17g, neighbours %d",
-                 tau_used(m->n, &set), (int)set.exact_graph, set.sample, (int)set.neighbors);
+                 "of the graph, tau %" PRId64 ", search %d, neighbors %d, sample %.17g",
+                 tau_used(m->n, &set), (int)set.exact_graph, (int)set.neighbors, set.sample);
         TRY(session_open(ctx, &s, m, what));
         TRY(session_search(ctx, graph, &s, m, &set));
     }

@@ -66,7 +66,7 @@ def test_estimate_before_long_runs_only(ddsc, program, three_groups, slow_set):
     first = json.loads(child.stderr.readline())
     child.kill()
     child.wait()
-    assert first["stage"] == "estimate" and first["seconds_ahead"] > 10 and first["bytes_ahead"] > 0
+    assert first["stage"] == "estimate" and first["estimated_seconds"] > 10 and first["estimated_bytes"] > 0
 
 
 def test_estimate_on_a_terminal(program, slow_set):

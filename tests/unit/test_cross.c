@@ -196,6 +196,30 @@ static void test_items(void **state)
     ddsc_context_destroy(ctx);
 }
 
+/* Names of one's own, beside labels that stay. */
+static void test_names(void **state)
+{
+    (void)state;
+    static const char *const ids[3] = {"a", "", "third"}, *const bad[3] = {"a", NULL, "c"};
+    ddsc_context *ctx = test_context(1, 1);
+    measures *m = test_random_measures(ctx, 3, 4, 2, 1), *labelled, *named = NULL;
+    ddsc_measures_view v;
+    assert_int_equal(ddsc_measures_copy_labelled(ctx, &labelled, m, (int32_t[]){2, 0, 1}), 0);
+    assert_int_equal(ddsc_measures_copy_named(ctx, &named, labelled, ids), DDSC_OK);
+    for (int i = 0; i < 3; i++)
+        assert_string_equal(ddsc_measures_get_id(named, i), ids[i]);
+    ddsc_measures_get_view(named, &v);
+    assert_int_equal(v.label[0], 2);
+    ddsc_measures_destroy(named);
+    assert_int_equal(ddsc_measures_copy_named(ctx, &named, m, bad), DDSC_ERROR_ARGUMENT);
+    assert_null(named);
+    assert_non_null(strstr(ddsc_context_message(ctx), "ids[1]"));
+    assert_int_equal(ddsc_measures_copy_named(ctx, &named, m, NULL), DDSC_ERROR_ARGUMENT);
+    ddsc_measures_destroy(labelled);
+    ddsc_measures_destroy(m);
+    ddsc_context_destroy(ctx);
+}
+
 /* The lent affinity is symmetric, and radius times row is an eigenfunction of its random walk. */
 static void test_affinity(void **state)
 {
@@ -237,6 +261,45 @@ static void test_affinity(void **state)
     ddsc_context_destroy(ctx);
 }
 
+/* ---- stopping ---- */
+
+static int after_some(void *user)
+{
+    return ++*(int *)user > 3;
+}
+
+/* One long solve has no tiles between which the user could be asked: it asks by itself. */
+static void test_long_solves_stop(void **state)
+{
+    (void)state;
+    enum { N = 700 };
+    ddsc_context_settings set;
+    ddsc_context *ctx;
+    int asked = 0;
+    double *cost = malloc(sizeof(double[N * N])), weight[N], value;
+    rng r = rng_make(1, RNG_SHAPES, 0);
+    ddsc_context_settings_init(&set);
+    set.cancel = after_some;
+    set.cancel_user = &asked;
+    assert_int_equal(ddsc_context_create(&ctx, &set), DDSC_OK);
+    for (int i = 0; i < N; i++)
+        weight[i] = 1.0 / N;
+    for (int k = 0; k < N * N; k++)
+        cost[k] = rng_uniform(&r);
+    ddsc_status status = DDSC_OK;
+    for (int k = 0; k < 100 && status == DDSC_OK; k++)
+        status = ddsc_emd_run(ctx, NULL, NULL, NULL, NULL, NULL, NULL, N, N, weight, weight, cost);
+    assert_int_equal(status, DDSC_ERROR_CANCELLED);
+    assert_string_equal(ddsc_context_message(ctx), "stopped on request");
+    assert_int_equal(asked, 4);
+    asked = 0;
+    assert_int_equal(ddsc_sinkhorn_run(ctx, &value, NULL, NULL, NULL, NULL, N, N, weight, weight,
+                                       cost, 1e-7, DDSC_SINKHORN_SHARP, 1e-12, 1000000),
+                     DDSC_ERROR_CANCELLED);
+    free(cost);
+    ddsc_context_destroy(ctx);
+}
+
 /* ---- calls that go wrong ---- */
 
 static void test_refused(void **state)
@@ -269,14 +332,17 @@ static ddsc_status all_calls(ddsc_context *ctx, void *arg)
     static const double points[24] = {0, 1, 2, 3, 0, 1, 4, 5, 6, 7, 8,
                                       9, 2, 3, 1, 1, 2, 4, 6, 1, 3};
     ddsc_cloud item[6];
-    measures *m = NULL, *reference = NULL;
+    static const char *const ids[6] = {"a", "b", "c", "d", "e", "f"};
+    measures *m = NULL, *reference = NULL, *named = NULL;
     double out[36];
     for (int i = 0; i < 6; i++)
         item[i] = (ddsc_cloud){.n = 2, .points = points + 4 * i};
     TRY(ddsc_measures_create_items(ctx, &m, 6, 2, item, 0));
     TRY(ddsc_cross_run(ctx, out, NULL, m, m, &set, 0));
     TRY(ddsc_reference_create(ctx, &reference, m, &set));
+    TRY(ddsc_measures_copy_named(ctx, &named, m, ids));
 done:
+    ddsc_measures_destroy(named);
     ddsc_measures_destroy(reference);
     ddsc_measures_destroy(m);
     return status;
@@ -294,13 +360,11 @@ static void test_failed_allocations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_blocks),
-        cmocka_unit_test(test_extend),
-        cmocka_unit_test(test_reference),
-        cmocka_unit_test(test_items),
-        cmocka_unit_test(test_affinity),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_failed_allocations),
+        cmocka_unit_test(test_blocks),           cmocka_unit_test(test_extend),
+        cmocka_unit_test(test_reference),        cmocka_unit_test(test_items),
+        cmocka_unit_test(test_affinity),         cmocka_unit_test(test_names),
+        cmocka_unit_test(test_refused),          cmocka_unit_test(test_failed_allocations),
+        cmocka_unit_test(test_long_solves_stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,127 @@
+"""The C module. Every function takes a Context first, but for views and `emd_quick`."""
+
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+version: str
+features: str
+
+class Context:
+    status: int
+    message: str
+    threads: int
+    peak_memory: int
+    def __init__(
+        self,
+        threads: int = 0,
+        seed: int = 0,
+        memory_limit: int = 0,
+        progress: Optional[Callable[[str, int, int], Any]] = None,
+    ) -> None: ...
+
+class Handle: ...
+
+def items(context: Context, points: List[Any], weights: Any, dim: int, drop: bool) -> Handle: ...
+def clouds(context: Context, points: Any, weights: Any, offsets: Any, drop: bool) -> Handle: ...
+def shared(
+    context: Context, support: Any, offsets: Any, indices: Any, weights: Any, drop: bool
+) -> Handle: ...
+def dense(context: Context, support: Any, histograms: Any, drop: bool) -> Handle: ...
+def read_files(context: Context, paths: List[str], settings: Dict[str, Any]) -> Handle: ...
+def read_text(
+    context: Context, documents: str, vectors: str, settings: Dict[str, Any]
+) -> Handle: ...
+def write_file(context: Context, measures: Handle, path: str, overwrite: bool) -> None: ...
+def subset(context: Context, measures: Handle, items: Any) -> Handle: ...
+def named(context: Context, measures: Handle, ids: List[str], labels: Any) -> Handle: ...
+def compress(context: Context, measures: Handle, m: int) -> Tuple[Handle, float, float]: ...
+def generate(
+    context: Context, what: str, k: int, n: int, n_points: int, dim: int, separation: float
+) -> Handle: ...
+def measures_view(measures: Handle) -> Dict[str, Any]: ...
+def measures_names(measures: Handle) -> Dict[str, List[str]]: ...
+def distance(
+    context: Context,
+    out: Any,
+    measures: Handle,
+    metric: Dict[str, Any],
+    condensed: bool,
+    squared: bool,
+) -> Dict[str, Any]: ...
+def cross(
+    context: Context,
+    out: Any,
+    rows: Handle,
+    columns: Handle,
+    metric: Dict[str, Any],
+    squared: bool,
+) -> Dict[str, Any]: ...
+def neighbors(
+    context: Context, measures: Handle, metric: Dict[str, Any], graph: Dict[str, Any]
+) -> Tuple[Handle, Dict[str, Any]]: ...
+def graph_from_matrix(
+    context: Context, matrix: Any, squared: bool, graph: Dict[str, Any]
+) -> Handle: ...
+def graph_view(graph: Handle) -> Dict[str, Any]: ...
+def embed(
+    context: Context, measures: Handle, metric: Dict[str, Any]
+) -> Tuple[Any, Dict[str, Any]]: ...
+def reference(context: Context, measures: Handle, metric: Dict[str, Any]) -> Handle: ...
+def cluster(
+    context: Context,
+    measures: Handle,
+    metric: Dict[str, Any],
+    graph: Dict[str, Any],
+    settings: Dict[str, Any],
+) -> Handle: ...
+def spectral(context: Context, graph: Handle, settings: Dict[str, Any]) -> Handle: ...
+def clustering_view(clustering: Handle) -> Dict[str, Any]: ...
+def scores(context: Context, labels: Any, truth: Any) -> Dict[str, float]: ...
+def model_create(
+    context: Context,
+    measures: Handle,
+    clustering: Handle,
+    metric: Dict[str, Any],
+    graph: Dict[str, Any],
+    settings: Dict[str, Any],
+) -> Handle: ...
+def model_read(context: Context, path: str) -> Handle: ...
+def model_write(context: Context, model: Handle, path: str, overwrite: bool) -> None: ...
+def model_view(model: Handle) -> Dict[str, Any]: ...
+def assign(
+    context: Context,
+    model: Handle,
+    measures: Handle,
+    rows: Any,
+    labels: Any,
+    confidence: Any,
+    distance: Any,
+    far: Any,
+) -> None: ...
+def barycenter(
+    context: Context, measures: Handle, item_weights: Any, settings: Dict[str, Any]
+) -> Dict[str, Any]: ...
+def emd_quick(a: Any, b: Any, M: Any) -> Optional[float]: ...
+def emd(
+    context: Context,
+    a: Any,
+    b: Any,
+    M: Any,
+    f: Any,
+    g: Any,
+    plan_row: Any,
+    plan_column: Any,
+    plan_mass: Any,
+) -> Tuple[float, float, float, int, int]: ...
+def sinkhorn(
+    context: Context,
+    a: Any,
+    b: Any,
+    M: Any,
+    f: Any,
+    g: Any,
+    plan: Any,
+    epsilon: float,
+    which: int,
+    tolerance: float,
+    max_iterations: int,
+) -> Tuple[float, float, float, int]: ...
