@@ -15,8 +15,8 @@
 
 enum { FIRST_ITEMS = 8 };
 static const double PROGRAM_BYTES = 12 << 20; /* code and libraries */
-/* Of a pruned search, measured from 4,000 items to 64,000; in samples of a few times tau bounds spare
- * nothing yet and the growth looks like 2. */
+/* Of a pruned search, measured from 4,000 items to 64,000; in samples of a few times tau bounds
+ * spare nothing yet and the growth looks like 2. */
 static const double PRUNED_POWER = 1.3;
 static const double DRY_BUDGET_S = 2, ANNOUNCE_BUDGET_S = 0.3, LONG_S = 10;
 
