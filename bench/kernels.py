@@ -76,7 +76,7 @@ def mmd_graph(args, path, scratch):
     out = f"{scratch}/graph.mtx"
     told = cpu_of([args.ddsc, "neighbors", path, "--metric", "mmd", "--tau", TAU, "--json", "--progress", "none", "--force",
                    "-o", out])[1]
-    edges = np.loadtxt(out, comments="%", skiprows=2)
+    edges = np.loadtxt(out, comments="%")[1:]  # less the line of sizes
     return json.loads(told)["bandwidth"], edges[np.argsort(edges[:, 1], kind="stable")]
 
 
