@@ -85,7 +85,7 @@ def embedding(model: Any, labels: Any = None, *, ids: Any = None, ax: Any = None
     ax.set_ylabel("second direction")
     ax.margins(0.08)
     if len(names) <= 20:
-        ax.legend(frameon=False, fontsize=8)
+        ax.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
     return ax
 
 

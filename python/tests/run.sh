@@ -5,6 +5,8 @@
 set -eu
 cd "$(dirname "$0")/../.."
 venv=build/venv
+CMAKE_BUILD_PARALLEL_LEVEL=$(nproc)
+export CMAKE_BUILD_PARALLEL_LEVEL
 site=$venv/lib/ddsc-site
 
 say() { printf 'python: %s\n' "$*" >&2; }
@@ -43,7 +45,7 @@ if changed; then
     else
         {
             cmake -S python -B build/python-plain -DPython_EXECUTABLE=/usr/bin/python3 &&
-                cmake --build build/python-plain -j "$(nproc)" &&
+                cmake --build build/python-plain &&
                 cmake --install build/python-plain --prefix $site
         } >$venv/build.log 2>&1 || {
             cat $venv/build.log >&2
