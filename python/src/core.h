@@ -96,8 +96,8 @@ bool put(PyObject *dictionary, const char *name, PyObject *value);
 
 /* ---- the functions of the module ---- */
 
-extern PyMethodDef measures_methods[], pairs_methods[], cluster_methods[], transport_methods[],
-    model_methods[];
+extern PyMethodDef measures_methods[], view_methods[], pairs_methods[], cluster_methods[],
+    transport_methods[], model_methods[];
 int context_register(PyObject *module);
 int handle_register(PyObject *module);
 void transport_forget(void);

@@ -18,6 +18,7 @@ PyMODINIT_FUNC PyInit__core(void)
     if (!module)
         return NULL;
     if (PyModule_AddFunctions(module, measures_methods) == 0 &&
+        PyModule_AddFunctions(module, view_methods) == 0 &&
         PyModule_AddFunctions(module, pairs_methods) == 0 &&
         PyModule_AddFunctions(module, cluster_methods) == 0 &&
         PyModule_AddFunctions(module, model_methods) == 0 &&
