@@ -198,15 +198,19 @@ static bool deliver(cluster_result *r, int *code)
     return good;
 }
 
-/* Killed while it wrote its files: they are ours to replace. result.json comes last. */
-static bool half_written(const session *s)
+/* Killed while it wrote its files, or just after: they are ours to replace. result.json comes last
+ * and tells the command that made it. */
+static bool own_files(const session *s)
 {
     if (!session_resumes(s) || output_is_stdout(s->opt.output))
         return false;
     char *last = output_path(s->opt.output, "result.json");
-    bool whole = access(last, F_OK) == 0;
+    json_t *result = json_load_file(last, 0, NULL);
+    const char *command = json_string_value(json_object_get(result, "command"));
+    bool own = access(last, F_OK) != 0 || (command && strcmp(command, s->opt.command) == 0);
+    json_decref(result);
     free(last);
-    return !whole;
+    return own;
 }
 
 static bool check_usage(session *s, int *code)
@@ -224,7 +228,7 @@ static bool check_usage(session *s, int *code)
                               "--stability draws the points of items anew: it does not go "
                               "with %s",
                               o->precomputed ? "--precomputed" : "a baseline");
-    if (half_written(s))
+    if (own_files(s))
         s->opt.force = 1;
     return *code == EXIT_GOOD &&
            (output_is_stdout(o->output) || cluster_check_dir(s, o->output, code));

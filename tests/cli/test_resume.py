@@ -195,3 +195,14 @@ def test_folders_that_cannot_be_used(ddsc, data, tmp_path):
     (tmp_path / "keep" / "manifest").write_text("something else\n")
     done = ddsc("neighbors", data, "--resume", tmp_path / "keep", code=2)
     assert "something else" in done.stderr
+
+
+def test_a_run_killed_at_its_very_end_may_be_repeated(ddsc, shared, tmp_path):
+    """The same command finds its own whole result and makes it again; another one is refused."""
+    words = ["cluster", shared, "-o", tmp_path / "out", "--resume", tmp_path / "keep", "-q"]
+    ddsc(*words, "-k", 3)
+    before = contents(tmp_path / "out")
+    ddsc(*words, "-k", 3)
+    assert contents(tmp_path / "out") == before
+    assert "exists" in ddsc(*words, "-k", 4, code=2).stderr
+    assert contents(tmp_path / "out") == before
