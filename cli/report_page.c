@@ -239,6 +239,16 @@ static void add_object(text *t, const report_data *d, const char *key, const cha
     html_object(t, object);
 }
 
+static void add_stability(text *t, const report_data *d)
+{
+    const char *words = string_of(get(d, "stability", "words"));
+    if (!*words)
+        return;
+    html_heading(t, "Stability");
+    html_paragraph(t, "The points of every item were drawn anew and the whole chain run again.");
+    html_paragraph(t, words);
+}
+
 static void add_command(text *t, const report_data *d)
 {
     const char *command = string_of(get(d, "command", NULL));
@@ -271,6 +281,7 @@ void report_page(text *t, const report_data *d)
     add_chart(t, d, "Distances between neighbours", chart_neighbours,
               "All edges of the neighbour graph. A long tail to the right: items far from all "
               "others.");
+    add_stability(t, d);
     add_object(t, d, "chosen", "Chosen from the data");
     add_object(t, d, "settings", "Settings");
     add_object(t, d, "pairs", "Pairs");

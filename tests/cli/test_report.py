@@ -2,6 +2,7 @@
 import base64
 import csv
 import hashlib
+import html
 import json
 import re
 
@@ -116,6 +117,12 @@ def test_report_again_gives_the_same_page(ddsc, shapes, tmp_path):
     assert "exists" in ddsc("report", shapes, "-o", tmp_path / "page.html", code=2).stderr
     ddsc("report", shapes, "-o", tmp_path / "page.html", "--force")
     assert (tmp_path / "page.html").read_bytes() == (shapes / "report.html").read_bytes()
+
+
+def test_stability_is_told(ddsc, three_groups, tmp_path):
+    ddsc("cluster", three_groups, "-k", "3", "--stability", "2", "-o", tmp_path / "out", "-q")
+    words = json.loads((tmp_path / "out" / "result.json").read_text())["stability"]["words"]
+    assert html.escape(words) in (tmp_path / "out" / "report.html").read_text()
 
 
 @pytest.mark.parametrize("form, head", [("png", b"\x89PNG\r\n\x1a\n"), ("pdf", b"%PDF-"),
