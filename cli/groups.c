@@ -302,7 +302,7 @@ static const option_spec baseline_options[] = {
      .offset = AT(restarts),
      .minimum = 1,
      .argument = "R",
-     .help = "k-means in any method, d2, pd2: starts, of which the best is kept (default: 10; d2 "
+     .help = "k-means in any method, d2, pd2: starts, of which the best is kept (default: 30; d2 "
              "and pd2 3)"},
     END};
 const option_group group_baseline = {"Baselines", baseline_options};
