@@ -61,9 +61,22 @@ static void start_helpers(ddsc_context *ctx, int wanted)
     pthread_sigmask(SIG_SETMASK, &saved, NULL);
 }
 
+/* A forked child has no helpers, and its copy of the lock may be one that a helper held just then.
+ */
+static void forget_helpers_of_the_parent(pool *p)
+{
+    if (p->n_helpers == 0 || p->owner == getpid())
+        return;
+    pthread_mutex_init(&p->lock, NULL);
+    pthread_cond_init(&p->wake, NULL);
+    pthread_cond_init(&p->idle, NULL);
+    p->n_helpers = p->seats = p->busy = 0;
+}
+
 void pool_run(ddsc_context *ctx, int width, void (*job)(void *arg, int worker), void *arg)
 {
     pool *p = &ctx->pool;
+    forget_helpers_of_the_parent(p);
     start_helpers(ctx, width - 1);
     pthread_mutex_lock(&p->lock);
     p->job = job;
