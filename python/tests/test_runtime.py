@@ -115,7 +115,8 @@ def test_other_threads_run_during_work():
 # Each of these takes minutes. How soon it stops is measured by bench/python.py; here a busy machine
 # must not fail.
 LONG = """
-    import time, sys, numpy as np, ddsc
+    import signal, time, sys, numpy as np, ddsc
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job begins without it
     X = [np.random.default_rng(i).normal(size=(400, 5)) for i in range(600)]
     print("ready", flush=True)
     try:
