@@ -16,7 +16,6 @@ typedef struct halves {
     double *centre;            /* k x dim */
     int64_t *size;             /* k */
     int32_t *extended[2];      /* n: labels of all rows by the centres of each half */
-    int64_t *table;            /* k x k */
 } halves;
 
 static ddsc_status halves_new(ddsc_context *ctx, halves *h)
@@ -29,14 +28,12 @@ static ddsc_status halves_new(ddsc_context *ctx, halves *h)
     TRY(MEM_NEW(ctx, h->size, h->k));
     TRY(MEM_NEW(ctx, h->extended[0], h->n));
     TRY(MEM_NEW(ctx, h->extended[1], h->n));
-    TRY(MEM_NEW(ctx, h->table, h->k * h->k));
 done:
     return status;
 }
 
 static void halves_free(ddsc_context *ctx, halves *h)
 {
-    mem_free(ctx, h->table);
     mem_free(ctx, h->extended[1]);
     mem_free(ctx, h->extended[0]);
     mem_free(ctx, h->size);
@@ -62,7 +59,7 @@ static void shuffle(halves *h, rng *random)
     }
 }
 
-/* Means of the half's clusters; an empty one lies where nothing is near. */
+/* Means of the half's clusters; an empty one is nobody's nearest. */
 static void find_centres(halves *h, int64_t n)
 {
     memset(h->size, 0, (size_t)h->k * sizeof *h->size);
@@ -113,38 +110,13 @@ done:
     return status;
 }
 
-static double pairs_of(int64_t x)
-{
-    return 0.5 * (double)x * (double)(x - 1);
-}
-
-/* Adjusted Rand index of the two labellings. */
-static double agreement(halves *h)
-{
-    double both = 0, first = 0, second = 0, all = pairs_of(h->n);
-    memset(h->table, 0, (size_t)(h->k * h->k) * sizeof *h->table);
-    for (int64_t i = 0; i < h->n; i++)
-        h->table[h->extended[0][i] * h->k + h->extended[1][i]]++;
-    for (int64_t a = 0; a < h->k; a++) {
-        int64_t row = 0, column = 0;
-        for (int64_t b = 0; b < h->k; b++) {
-            both += pairs_of(h->table[a * h->k + b]);
-            row += h->table[a * h->k + b];
-            column += h->table[b * h->k + a];
-        }
-        first += pairs_of(row);
-        second += pairs_of(column);
-    }
-    double expected = first * second / all, most = (first + second) / 2;
-    return most > expected ? (both - expected) / (most - expected) : 1;
-}
-
 ddsc_status halves_agreement(ddsc_context *ctx, double *result, int64_t n, int64_t dim,
                              const double *rows, int64_t k)
 {
     ddsc_status status = DDSC_OK;
     int64_t stride = (n + MAX_ROWS - 1) / MAX_ROWS;
     halves h = {.rows = rows, .n = n, .dim = dim, .k = k, .stride = BASE_MAX(stride, 1)};
+    ddsc_scores scores;
     double sum = 0;
     h.n = (n + h.stride - 1) / h.stride;
     *result = k == 1 ? 1 : NAN;
@@ -156,7 +128,8 @@ ddsc_status halves_agreement(ddsc_context *ctx, double *result, int64_t n, int64
         shuffle(&h, &random);
         TRY(fit_half(ctx, &h, 0));
         TRY(fit_half(ctx, &h, 1));
-        sum += agreement(&h);
+        TRY(scores_compute(ctx, &scores, h.n, h.extended[0], h.extended[1]));
+        sum += scores.ari;
     }
     *result = sum / N_SPLITS;
 done:
