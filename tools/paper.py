@@ -218,8 +218,9 @@ def run_ddsc(bench, name, metric):
                 scores.setdefault((choice, tau, mode, k), {})[run] = score
 
     first = [(c, t, m, 0) for c in metric_choices(bench, name, metric) for t in plan["taus"] for m in MODES]
-    for choice in metric_choices(bench, name, metric):
-        graph_matrix(bench, prepare(bench, name, 0), choice, max(plan["taus"]))
+    path = prepare(bench, name, 0)
+    bench.all(lambda choice: graph_matrix(bench, path, choice, max(plan["taus"])),
+              metric_choices(bench, name, metric))
     bench.all(lambda w: one(*w), first)
     best = sorted(scores, key=lambda s: -scores[s][0][0])
     again = list(dict.fromkeys(s[:3] for s in best))[:plan["again"]]
