@@ -340,6 +340,7 @@ ddsc_status guess_potentials(exact_solver *s, bool *guessed)
     if (!s->coarser)
         TRY(exact_create(s->ctx, &s->coarser));
     s->coarser->k = s->k;
+    s->coarser->rough = true;
     cost_rows cost = coarser_cost(&v, &net->cost);
     TRY(solve_basis(s->coarser, &end, v.x.mass, v.y.mass, &cost, net->max_pivots));
     if (end == SIMPLEX_OVERFLOW)

@@ -40,6 +40,11 @@ ddsc_status workspace_grow(ddsc_context *ctx, workspace *w, int64_t wanted)
     return status;
 }
 
+static int64_t round_up(int64_t x, int64_t to)
+{
+    return (x + to - 1) / to * to;
+}
+
 static void lay_out(exact_solver *s, arena *a)
 {
     simplex *net = &s->net;
@@ -54,6 +59,15 @@ static void lay_out(exact_solver *s, arena *a)
     net->path[1] = arena_take(a, nodes, sizeof *net->path[1]);
     net->coarse_cost = arena_take(a, net->dense ? n * net->ld : 0, sizeof *net->coarse_cost);
     net->coarse = arena_take(a, nodes, sizeof *net->coarse);
+    int64_t near_rows = net->dense ? round_up(n, QUAD) : 0;
+    net->near_count = arena_take(a, near_rows / QUAD, sizeof *net->near_count);
+    net->near_block = arena_take(a, near_rows / QUAD * (net->ld / LANES), sizeof *net->near_block);
+    net->least = arena_take(a, near_rows, sizeof *net->least);
+    net->kernel = arena_take(a, near_rows * net->ld, sizeof *net->kernel);
+    net->weight = arena_take(a, nodes, sizeof *net->weight);
+    net->scaling = arena_take(a, net->ld, sizeof *net->scaling);
+    net->log_scaling = arena_take(a, net->ld, sizeof *net->log_scaling);
+    net->scaled_sum = arena_take(a, net->ld, sizeof *net->scaled_sum);
     net->fine = arena_take(a, nodes, sizeof *net->fine);
     net->arc_cost = arena_take(a, n * ARCS, sizeof *net->arc_cost);
     net->arc_column = arena_take(a, n * ARCS, sizeof *net->arc_column);
@@ -70,11 +84,6 @@ static void lay_out(exact_solver *s, arena *a)
     s->plan_column = arena_take(a, n + m, sizeof *s->plan_column);
     s->plan_mass = arena_take(a, n + m, sizeof *s->plan_mass);
     s->excess = arena_take(a, 2 * nodes, sizeof *s->excess);
-}
-
-static int64_t round_up(int64_t x, int64_t to)
-{
-    return (x + to - 1) / to * to;
 }
 
 static bool is_line(const cost_rows *cost)
@@ -231,6 +240,14 @@ static simplex_end run_large(exact_solver *s, bool guessed)
     return run_fine(net);
 }
 
+/* The highest potentials of the sources that those of the sinks allow. */
+static void row_potentials(simplex *net)
+{
+    for (int64_t i = 0; i < net->n; i++)
+        net->coarse[i] =
+            net->k->row_least(net->coarse_cost + i * net->ld, net->coarse + net->sink0, net->ld);
+}
+
 ddsc_status solve_basis(exact_solver *s, simplex_end *end, const double *a, const double *b,
                         const cost_rows *cost, int64_t max_pivots)
 {
@@ -251,6 +268,12 @@ ddsc_status solve_basis(exact_solver *s, simplex_end *end, const double *a, cons
             goto done;
         }
         TRY(guess_potentials(s, &guessed));
+        if (guessed)
+            smooth_coarse(net);
+        if (guessed && s->rough) {
+            row_potentials(net);
+            goto done;
+        }
         start_coarse(net);
         *end = simplex_coarse(net);
     } else {

@@ -55,6 +55,7 @@ struct exact_solver {
 
     cost_ahead ahead;
     const double *start;   /* guess of g for the next solve, or NULL */
+    bool rough;            /* balanced potentials are enough, no basis is asked for */
     exact_solver *coarser; /* solves groups of points for a first guess of the potentials */
 };
 

@@ -37,6 +37,21 @@ static int32_t block_best(const int32_t *cost, const int32_t *sink, const int32_
     return best;
 }
 
+static int64_t blocks_below(int32_t *block, const int32_t *cost, const int32_t *sink,
+                            const int32_t *limit, int64_t rows, int64_t count)
+{
+    int64_t found = 0;
+    for (int64_t j = 0; j < count; j += LANES) {
+        int32_t in = 0;
+        for (int64_t i = 0; i < rows; i++)
+            for (int64_t k = j; k < j + LANES; k++)
+                in |= cost[i * count + k] + sink[k] < limit[i];
+        block[found] = (int32_t)(j / LANES);
+        found += in;
+    }
+    return found;
+}
+
 static int64_t row_best(const int32_t *cost, const int32_t *sink, int64_t count)
 {
     return row_find(cost, sink, row_min(cost, sink, count));
@@ -238,6 +253,8 @@ const kernels kernels_portable = {
     .name = "portable",
     .block_best = block_best,
     .row_best = row_best,
+    .row_least = row_min,
+    .blocks_below = blocks_below,
     .open_best = open_best,
     .tile_best = tile_best,
     .row_raise = row_raise,

@@ -40,6 +40,12 @@ typedef struct kernels {
                           int64_t rows, int64_t count, int64_t *row, int64_t *column);
     /* The first j of least cost[j] + sink[j]. */
     int64_t (*row_best)(const int32_t *cost, const int32_t *sink, int64_t count);
+    /* The least cost[j] + sink[j]. */
+    int32_t (*row_least)(const int32_t *cost, const int32_t *sink, int64_t count);
+    /* The blocks of LANES columns in which some of the rows has cost[i * count + j] + sink[j] <
+     * limit[i], ascending; block has room for all. */
+    int64_t (*blocks_below)(int32_t *block, const int32_t *cost, const int32_t *sink,
+                            const int32_t *limit, int64_t rows, int64_t count);
     /* The least cost[i * LANES + j] + sink[j] - source[i]; the first column that has it, and the
      * first row in that column. */
     int32_t (*tile_best)(const int32_t *cost, const int32_t *sink, const int32_t *source,

@@ -74,6 +74,24 @@ AVX2 static int32_t block_best(const int32_t *cost, const int32_t *sink, const i
     return value;
 }
 
+AVX2 static int64_t blocks_below(int32_t *block, const int32_t *cost, const int32_t *sink,
+                                 const int32_t *limit, int64_t rows, int64_t count)
+{
+    int64_t found = 0;
+    for (int64_t j = 0; j < count; j += LANES) {
+        __m256i in = _mm256_setzero_si256();
+        for (int64_t i = 0; i < rows; i++) {
+            const int32_t *own = cost + i * count + j;
+            __m256i high = _mm256_set1_epi32(limit[i]);
+            in = _mm256_or_si256(in, _mm256_cmpgt_epi32(high, value_at(own, sink + j)));
+            in = _mm256_or_si256(in, _mm256_cmpgt_epi32(high, value_at(own + 8, sink + j + 8)));
+        }
+        block[found] = (int32_t)(j / LANES);
+        found += !_mm256_testz_si256(in, in);
+    }
+    return found;
+}
+
 AVX2 static int64_t row_best(const int32_t *cost, const int32_t *sink, int64_t count)
 {
     return row_find(cost, sink, row_min(cost, sink, count));
@@ -417,6 +435,8 @@ const kernels kernels_avx2 = {
     .name = "avx2",
     .block_best = block_best,
     .row_best = row_best,
+    .row_least = row_min,
+    .blocks_below = blocks_below,
     .open_best = open_best,
     .tile_best = tile_best,
     .row_raise = row_raise,

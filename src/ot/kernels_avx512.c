@@ -60,6 +60,21 @@ AVX512 static int32_t block_best(const int32_t *cost, const int32_t *sink, const
     return value;
 }
 
+AVX512 static int64_t blocks_below(int32_t *block, const int32_t *cost, const int32_t *sink,
+                                   const int32_t *limit, int64_t rows, int64_t count)
+{
+    int64_t found = 0;
+    for (int64_t j = 0; j < count; j += LANES) {
+        __mmask16 in = 0;
+        for (int64_t i = 0; i < rows; i++)
+            in |= _mm512_cmplt_epi32_mask(value_at(cost + i * count + j, sink + j),
+                                          _mm512_set1_epi32(limit[i]));
+        block[found] = (int32_t)(j / LANES);
+        found += in != 0;
+    }
+    return found;
+}
+
 AVX512 static int64_t row_best(const int32_t *cost, const int32_t *sink, int64_t count)
 {
     if (count > LANES)
@@ -384,6 +399,8 @@ const kernels kernels_avx512 = {
     .name = "avx512",
     .block_best = block_best,
     .row_best = row_best,
+    .row_least = row_min,
+    .blocks_below = blocks_below,
     .open_best = open_best,
     .tile_best = tile_best,
     .row_raise = row_raise,

@@ -18,6 +18,7 @@ enum {
     COARSE_LIMIT = 1 << 29,   /* |potential| above this leaves the coarse system */
     COARSE_REMOVED = 1 << 30, /* potential of a sink that is no candidate; cost of padding */
     FINE_BITS = 49,
+    QUAD = 4,         /* rows that share a list of blocks of columns */
     ARCS = 40,        /* candidate arcs a row, a multiple of 8 */
     MASK_NODES = 2048 /* trees up to this size keep masks, larger ones lists */
 };
@@ -64,6 +65,14 @@ typedef struct simplex {
     double coarse_scale, coarse_offset;
     bool coarse_exact; /* nothing was lost, offset 0 */
 
+    /* Blocks of LANES columns near the least of some of four rows, and room for smoothing. */
+    int32_t *near_count;                       /* by four rows */
+    int32_t *near_block;                       /* by four rows, ld / LANES each */
+    int32_t *least;                            /* of each row */
+    float *kernel;                             /* n, rounded up, x ld */
+    float *weight;                             /* by node, of a sum of 1 */
+    float *scaling, *log_scaling, *scaled_sum; /* ld */
+
     double *fine;
     double fine_bound, fine_scale;
     double *arc_cost;    /* n x ARCS */
@@ -103,6 +112,8 @@ simplex_end simplex_pivot(simplex *s, const number_system *numbers);
 
 /* ---- coarse ---- */
 void coarse_costs(simplex *s, double low, double high);
+/* Balance the guesses in the potentials of the sinks against the weights. */
+void smooth_coarse(simplex *s);
 simplex_end simplex_coarse(simplex *s);
 /* Start and pivots of a problem of at most SMALL_SIDE x SMALL_SIDE, after coarse_costs. */
 simplex_end simplex_small(simplex *net);
