@@ -61,7 +61,8 @@ static void lay_out(exact_solver *s, arena *a)
     net->coarse = arena_take(a, nodes, sizeof *net->coarse);
     int64_t near_rows = net->dense ? round_up(n, QUAD) : 0;
     net->near_count = arena_take(a, near_rows / QUAD, sizeof *net->near_count);
-    net->near_block = arena_take(a, near_rows / QUAD * (net->ld / LANES), sizeof *net->near_block);
+    net->near_block =
+        arena_take(a, near_rows / QUAD * (net->ld / LANES + 1), sizeof *net->near_block);
     net->least = arena_take(a, near_rows, sizeof *net->least);
     net->kernel = arena_take(a, near_rows * net->ld, sizeof *net->kernel);
     net->weight = arena_take(a, nodes, sizeof *net->weight);
@@ -270,6 +271,8 @@ ddsc_status solve_basis(exact_solver *s, simplex_end *end, const double *a, cons
         TRY(guess_potentials(s, &guessed));
         if (guessed)
             smooth_coarse(net);
+        else
+            list_all(net);
         if (guessed && s->rough) {
             row_potentials(net);
             goto done;

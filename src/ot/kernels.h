@@ -7,6 +7,7 @@
 #include "base/base.h"
 
 enum {
+    QUAD = 4,      /* rows that share a list of blocks of columns */
     LANES = 16,    /* rows of int32 costs, and the first sink, start at multiples of this */
     MASK_WORDS = 8 /* masks of more than one word are multiples of this long */
 };
@@ -34,10 +35,12 @@ typedef struct kernels {
     const char *name;
 
     /* ---- int32 costs, dense rows; count is a multiple of LANES ---- */
-    /* The least cost[i * count + j] + sink[j] - source[i] over a block of rows, if it is negative,
-     * and the first row and column that have it; 0 if none is. */
-    int32_t (*block_best)(const int32_t *cost, const int32_t *sink, const int32_t *source,
-                          int64_t rows, int64_t count, int64_t *row, int64_t *column);
+    /* The least cost[i * count + j] + sink[j] - source[i] over up to QUAD rows and the blocks of
+     * LANES columns listed, if it is negative, the first row that has it, and there the first
+     * column as they are listed; 0 if none is. */
+    int32_t (*near_best)(const int32_t *cost, const int32_t *sink, const int32_t *source,
+                         int64_t rows, int64_t count, const int32_t *block, int64_t n_blocks,
+                         int64_t *row, int64_t *column);
     /* The first j of least cost[j] + sink[j]. */
     int64_t (*row_best)(const int32_t *cost, const int32_t *sink, int64_t count);
     /* The least cost[j] + sink[j]. */

@@ -35,28 +35,42 @@ AVX512 static int64_t row_find(const int32_t *cost, const int32_t *sink, int32_t
     return j + __builtin_ctz(hit);
 }
 
-AVX512 static int32_t block_best(const int32_t *cost, const int32_t *sink, const int32_t *source,
-                                 int64_t rows, int64_t count, int64_t *row, int64_t *column)
+AVX512 static int32_t near_best(const int32_t *cost, const int32_t *sink, const int32_t *source,
+                                int64_t rows, int64_t count, const int32_t *block, int64_t n_blocks,
+                                int64_t *row, int64_t *column)
 {
-    const __m512i one = _mm512_set1_epi32(1);
-    __m512i best = _mm512_set1_epi32(INT32_MAX), where = _mm512_setzero_si512(), at = where;
-    const int32_t *own = cost;
-    for (int64_t i = 0; i < rows; i++, own += count) {
-        __m512i least = value_at(own, sink);
-        for (int64_t j = LANES; j < count; j += LANES)
-            least = _mm512_min_epi32(least, value_at(own + j, sink + j));
-        least = _mm512_sub_epi32(least, _mm512_set1_epi32(source[i]));
-        __mmask16 better = _mm512_cmplt_epi32_mask(least, best);
-        best = _mm512_min_epi32(best, least);
-        where = _mm512_mask_mov_epi32(where, better, at);
-        at = _mm512_add_epi32(at, one);
+    const int32_t *own[QUAD];
+    __m512i least[QUAD];
+    int32_t from[QUAD];
+    for (int64_t i = 0; i < QUAD; i++) { /* where rows lack, the last one again */
+        int64_t at = BASE_MIN(i, rows - 1);
+        own[i] = cost + at * count;
+        from[i] = source[at];
+        least[i] = _mm512_set1_epi32(INT32_MAX);
+    }
+    for (int64_t k = 0; k < n_blocks; k++) {
+        int64_t j = (int64_t)block[k] * LANES;
+        for (int i = 0; i < QUAD; i++)
+            least[i] = _mm512_min_epi32(least[i], value_at(own[i] + j, sink + j));
+    }
+    __m512i best = _mm512_setzero_si512();
+    for (int i = 0; i < QUAD; i++) {
+        least[i] = _mm512_sub_epi32(least[i], _mm512_set1_epi32(from[i]));
+        best = _mm512_min_epi32(best, least[i]);
     }
     if (!_mm512_movepi32_mask(best))
         return 0;
     int32_t value = _mm512_reduce_min_epi32(best);
-    __mmask16 hit = _mm512_cmpeq_epi32_mask(best, _mm512_set1_epi32(value));
-    *row = _mm512_mask_reduce_min_epi32(hit, where);
-    *column = row_find(cost + *row * count, sink, value + source[*row]);
+    int64_t at = 0;
+    while (!_mm512_cmpeq_epi32_mask(least[at], _mm512_set1_epi32(value)))
+        at++;
+    __m512i wanted = _mm512_set1_epi32(value + from[at]);
+    __mmask16 hit;
+    while (!(hit = _mm512_cmpeq_epi32_mask(
+                 value_at(own[at] + *block * LANES, sink + *block * LANES), wanted)))
+        block++;
+    *row = at;
+    *column = (int64_t)*block * LANES + __builtin_ctz(hit);
     return value;
 }
 
@@ -397,7 +411,7 @@ AVX512 static double arcs_min(const double *cost, const int32_t *column, const d
 
 const kernels kernels_avx512 = {
     .name = "avx512",
-    .block_best = block_best,
+    .near_best = near_best,
     .row_best = row_best,
     .row_least = row_min,
     .blocks_below = blocks_below,

@@ -18,7 +18,6 @@ enum {
     COARSE_LIMIT = 1 << 29,   /* |potential| above this leaves the coarse system */
     COARSE_REMOVED = 1 << 30, /* potential of a sink that is no candidate; cost of padding */
     FINE_BITS = 49,
-    QUAD = 4,         /* rows that share a list of blocks of columns */
     ARCS = 40,        /* candidate arcs a row, a multiple of 8 */
     MASK_NODES = 2048 /* trees up to this size keep masks, larger ones lists */
 };
@@ -67,7 +66,7 @@ typedef struct simplex {
 
     /* Blocks of LANES columns near the least of some of four rows, and room for smoothing. */
     int32_t *near_count;                       /* by four rows */
-    int32_t *near_block;                       /* by four rows, ld / LANES each */
+    int32_t *near_block;                       /* by four rows, ld / LANES + 1 each */
     int32_t *least;                            /* of each row */
     float *kernel;                             /* n, rounded up, x ld */
     float *weight;                             /* by node, of a sum of 1 */
@@ -84,7 +83,7 @@ typedef struct simplex {
     double *value;       /* m: one row of cost + potential */
     int32_t *index;      /* m + LANES */
 
-    int64_t next_row, block_rows;
+    int64_t next_row;
     int64_t pivots, max_pivots;
     ddsc_context *ctx; /* asked now and then whether to go on; NULL: never */
 } simplex;
@@ -112,8 +111,10 @@ simplex_end simplex_pivot(simplex *s, const number_system *numbers);
 
 /* ---- coarse ---- */
 void coarse_costs(simplex *s, double low, double high);
-/* Balance the guesses in the potentials of the sinks against the weights. */
+/* Balance the guesses in the potentials of the sinks against the weights, and list the blocks of
+ * columns to price. */
 void smooth_coarse(simplex *s);
+void list_all(simplex *s); /* price all columns */
 simplex_end simplex_coarse(simplex *s);
 /* Start and pivots of a problem of at most SMALL_SIDE x SMALL_SIDE, after coarse_costs. */
 simplex_end simplex_small(simplex *net);

@@ -4,12 +4,14 @@
 
 #include "ot/simplex.h"
 
-/* Small problems price all rows at once, large ones two. */
-enum { BLOCK_CELLS = 256 };
-
 static int32_t *coarse_row(const simplex *s, int64_t i)
 {
     return s->coarse_cost + i * s->ld;
+}
+
+static int32_t *near_blocks(const simplex *s, int64_t row)
+{
+    return s->near_block + row / QUAD * (s->ld / LANES + 1);
 }
 
 static bool fill_row(simplex *s, int64_t i)
@@ -44,23 +46,50 @@ void coarse_costs(simplex *s, double low, double high)
     }
 }
 
-/* The best of a block of rows a pivot, from where the last search ended. */
-static bool price(simplex *s, entering *found)
+/* The best of four rows a pivot, over the blocks of columns listed for them, from where the last
+ * search ended. */
+static bool price_near(simplex *s, entering *found)
 {
     const int32_t *sink = s->coarse + s->sink0;
-    int64_t row, column, at = s->next_row;
-    for (int64_t seen = 0; seen < s->n;) {
-        int64_t first = at, rows = BASE_MIN(s->block_rows, s->n - at);
-        int32_t best = s->k->block_best(coarse_row(s, first), sink, s->coarse + first, rows, s->ld,
-                                        &row, &column);
-        at = first + rows < s->n ? first + rows : 0;
-        seen += rows;
+    int64_t row, column;
+    for (int64_t seen = 0; seen < s->n; seen += QUAD) {
+        int64_t first = s->next_row, rows = BASE_MIN(QUAD, s->n - first);
+        int32_t best =
+            s->k->near_best(coarse_row(s, first), sink, s->coarse + first, rows, s->ld,
+                            near_blocks(s, first), s->near_count[first / QUAD], &row, &column);
+        s->next_row = first + QUAD < s->n ? first + QUAD : 0;
         if (best < 0) {
-            s->next_row = at;
             *found = (entering){first + row, column, best};
             return true;
         }
     }
+    return false;
+}
+
+/* Blocks with arcs of negative reduced cost join the lists, none of which has one; false when there
+ * are none. */
+static bool sweep(simplex *s)
+{
+    int64_t added = 0;
+    for (int64_t first = 0; first < s->n; first += QUAD) {
+        int32_t *count = s->near_count + first / QUAD;
+        if (*count == s->ld / LANES)
+            continue;
+        int64_t own = s->k->blocks_below(near_blocks(s, first) + *count, coarse_row(s, first),
+                                         s->coarse + s->sink0, s->coarse + first,
+                                         BASE_MIN(QUAD, s->n - first), s->ld);
+        *count += (int32_t)own;
+        added += own;
+    }
+    return added > 0;
+}
+
+static bool price(simplex *s, entering *found)
+{
+    do
+        if (price_near(s, found))
+            return true;
+    while (sweep(s));
     return false;
 }
 
@@ -105,6 +134,5 @@ simplex_end simplex_coarse(simplex *s)
 {
     static const number_system numbers = {price, shift};
     s->next_row = 0;
-    s->block_rows = BASE_MAX(2, BLOCK_CELLS / s->ld);
     return potentials(s) ? simplex_pivot(s, &numbers) : SIMPLEX_OVERFLOW;
 }

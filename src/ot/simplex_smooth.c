@@ -120,8 +120,18 @@ static void list_near(simplex *s, int32_t width)
             s->least[QUAD * q + r] = s->k->row_least(cost + r * s->ld, sink, s->ld);
             limit[r] = s->least[QUAD * q + r] + width;
         }
-        s->near_count[q] = (int32_t)s->k->blocks_below(s->near_block + q * (s->ld / LANES), cost,
-                                                       sink, limit, rows, s->ld);
+        s->near_count[q] = (int32_t)s->k->blocks_below(s->near_block + q * (s->ld / LANES + 1),
+                                                       cost, sink, limit, rows, s->ld);
+    }
+}
+
+void list_all(simplex *s)
+{
+    int64_t blocks = s->ld / LANES;
+    for (int64_t q = 0; QUAD * q < s->n; q++) {
+        s->near_count[q] = (int32_t)blocks;
+        for (int64_t b = 0; b < blocks; b++)
+            s->near_block[q * (blocks + 1) + b] = (int32_t)b;
     }
 }
 
@@ -134,7 +144,7 @@ SIMD_CLONES static void gibbs(const simplex *s, double temperature)
     f32 *kernel = (f32 *)(void *)s->kernel;
     float by = (float)(-1.4426950408889634 / temperature);
     for (int64_t q = 0; QUAD * q < s->n; q++) {
-        const int32_t *block = s->near_block + q * (s->ld / LANES);
+        const int32_t *block = s->near_block + q * (s->ld / LANES + 1);
         const int32_t *cost = s->coarse_cost + QUAD * q * s->ld, *least = s->least + QUAD * q;
         int64_t rows = BASE_MIN(QUAD, s->n - QUAD * q);
         for (int64_t k = 0; k < s->near_count[q]; k++, kernel += QUAD) {
@@ -160,7 +170,7 @@ SIMD_CLONES static void scale_round(const simplex *s)
     for (int64_t b = 0; b < s->ld / LANES; b++)
         sum[b] = all(0);
     for (int64_t q = 0; QUAD * q < s->n; q++) {
-        const int32_t *block = s->near_block + q * (s->ld / LANES);
+        const int32_t *block = s->near_block + q * (s->ld / LANES + 1);
         f32 s0 = all(0), s1 = s0, s2 = s0, s3 = s0;
         for (int64_t k = 0; k < s->near_count[q]; k++) {
             f32 own = v[block[k]];
