@@ -270,9 +270,9 @@ ddsc_status solve_basis(exact_solver *s, simplex_end *end, const double *a, cons
         }
         TRY(guess_potentials(s, &guessed));
         if (guessed)
-            smooth_coarse(net);
+            near_coarse(net, s->start);
         else
-            list_all(net);
+            near_all(net);
         if (guessed && s->rough) {
             row_potentials(net);
             goto done;

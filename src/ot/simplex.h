@@ -111,10 +111,10 @@ simplex_end simplex_pivot(simplex *s, const number_system *numbers);
 
 /* ---- coarse ---- */
 void coarse_costs(simplex *s, double low, double high);
-/* Balance the guesses in the potentials of the sinks against the weights, and list the blocks of
- * columns to price. */
-void smooth_coarse(simplex *s);
-void list_all(simplex *s); /* price all columns */
+/* List the blocks of columns to price: those near the least of some row under the guesses in the
+ * potentials of the sinks, which are balanced against the weights unless they are so already. */
+void near_coarse(simplex *s, bool balanced);
+void near_all(simplex *s); /* all columns */
 simplex_end simplex_coarse(simplex *s);
 /* Start and pivots of a problem of at most SMALL_SIDE x SMALL_SIDE, after coarse_costs. */
 simplex_end simplex_small(simplex *net);

@@ -11,7 +11,7 @@
 
 enum {
     NEAR_COLUMNS = 24, /* so many columns of a row are near */
-    SAMPLED_ROWS = 8,
+    SAMPLED_ROWS = 4,
     ROUNDS = 8 /* of scaling, at each temperature */
 };
 
@@ -36,6 +36,12 @@ SIMD_INLINE f32 choose(i32 mask, f32 yes, f32 no)
     return (f32)((mask & (i32)yes) | (~mask & (i32)no));
 }
 
+SIMD_INLINE f32 clamp(f32 x, float low, float high)
+{
+    x = choose(x < low, all(low), x);
+    return choose(x > high, all(high), x);
+}
+
 SIMD_INLINE f32x8 fold(f32 x)
 {
     return __builtin_shufflevector(x, x, 0, 1, 2, 3, 4, 5, 6, 7) +
@@ -55,11 +61,11 @@ SIMD_INLINE f32x4 four_sums(f32 a, f32 b, f32 c, f32 d)
     return __builtin_shufflevector(t, t, 0, 1, 2, 3) + __builtin_shufflevector(t, t, 4, 5, 6, 7);
 }
 
-/* 2^x for x < 127, to 1e-4 of itself, nothing below 2^-100. */
+/* 2^x to 1e-4 of itself, from 2^-100 to 2^60. */
 SIMD_INLINE f32 power2(f32 x)
 {
     const float to_integer = 0x1.8p23f; /* adding it leaves the nearest integer in the low bits */
-    x = choose(x < -100, all(-100), x);
+    x = clamp(x, -100, 60);
     f32 shifted = x + to_integer, r = x - (shifted - to_integer);
     f32 p = 1 + r * (0.6931472f + r * (0.2402265f + r * (0.0555041f + r * 0.0096181f)));
     return (f32)((i32)p + ((i32)shifted << 23));
@@ -94,7 +100,7 @@ static double near_width(const simplex *s)
     double sum = 0;
     for (int64_t k = 0; k < SAMPLED_ROWS; k++) {
         const int32_t *row = s->coarse_cost + (2 * k + 1) * s->n / (2 * SAMPLED_ROWS) * s->ld;
-        int32_t least = s->k->row_least(row, sink, s->ld), low = 0, high = 1;
+        int32_t least = s->k->row_least(row, sink, s->ld), low, high = 1;
         while (high < COARSE_LIMIT && count_below(row, sink, s->m, least + high) < wanted)
             high *= 2;
         for (low = high / 2; high - low > high / 16 + 1;) {
@@ -125,7 +131,7 @@ static void list_near(simplex *s, int32_t width)
     }
 }
 
-void list_all(simplex *s)
+void near_all(simplex *s)
 {
     int64_t blocks = s->ld / LANES;
     for (int64_t q = 0; QUAD * q < s->n; q++) {
@@ -193,13 +199,16 @@ SIMD_CLONES static void scale_round(const simplex *s)
     }
 }
 
+/* Guesses stay within the range of the coarse system. */
 SIMD_CLONES static void update(const simplex *s, double temperature)
 {
     const f32 *log_v = (const f32 *)(const void *)s->log_scaling;
     i32 *sink = (i32 *)(void *)(s->coarse + s->sink0);
-    float by = (float)(0.6931471805599453 * temperature);
-    for (int64_t b = 0; b < s->ld / LANES; b++)
-        sink[b] -= __builtin_convertvector(log_v[b] * by, i32);
+    float by = (float)(-0.6931471805599453 * temperature), far = COARSE_LIMIT / 2;
+    for (int64_t b = 0; b < s->ld / LANES; b++) {
+        f32 value = __builtin_convertvector(sink[b], f32) + log_v[b] * by;
+        sink[b] = __builtin_convertvector(clamp(value, -far, far), i32);
+    }
     for (int64_t j = s->m; j < s->ld; j++)
         s->coarse[s->sink0 + j] = 0;
 }
@@ -214,9 +223,10 @@ static void smooth(simplex *s, double temperature)
     update(s, temperature);
 }
 
-void smooth_coarse(simplex *s)
+/* Weights of both sides, each of a sum of 1. */
+static void set_weights(simplex *s)
 {
-    double total = 0, width = near_width(s);
+    double total = 0;
     for (int64_t i = 0; i < s->n; i++)
         total += (double)s->supply[i];
     memset(s->weight, 0, (size_t)s->nodes * sizeof *s->weight);
@@ -224,7 +234,15 @@ void smooth_coarse(simplex *s)
         s->weight[i] = (float)((double)s->supply[i] / total);
     for (int64_t x = s->sink0; x < s->sink0 + s->m; x++)
         s->weight[x] = (float)((double)s->supply[x] / total);
+}
+
+void near_coarse(simplex *s, bool balanced)
+{
+    double width = near_width(s);
     list_near(s, (int32_t)(reach * hot * width));
+    if (balanced)
+        return;
+    set_weights(s);
     smooth(s, hot * width);
     smooth(s, cold * width);
 }
