@@ -150,10 +150,42 @@ AVX512 static void whole_distances(int32_t *out, const int32_t *x, const int32_t
     }
 }
 
-AVX512 static void move(const mask_move *m)
+/* Two vectors of each mask at a time. */
+AVX512 static void move_pair(const mask_move *m, int64_t w)
 {
     int64_t stride = m->words;
-    for (int64_t w = 0; w < stride; w += MASK_WORDS) {
+    uint64_t *mask = m->mask + w, *top = mask + m->path[m->at] * stride;
+    __m512i low = _mm512_load_si512(top), high = _mm512_load_si512(top + MASK_WORDS);
+    _mm512_store_si512(m->cut + w, low);
+    _mm512_store_si512(m->cut + w + MASK_WORDS, high);
+    for (int64_t k = m->at + 1; k < m->length; k++) {
+        uint64_t *own = mask + m->path[k] * stride, *next = own + MASK_WORDS;
+        _mm512_store_si512(own, _mm512_andnot_si512(low, _mm512_load_si512(own)));
+        _mm512_store_si512(next, _mm512_andnot_si512(high, _mm512_load_si512(next)));
+    }
+    for (int64_t k = 0; k < m->n_other; k++) {
+        uint64_t *own = mask + m->other[k] * stride, *next = own + MASK_WORDS;
+        _mm512_store_si512(own, _mm512_or_si512(low, _mm512_load_si512(own)));
+        _mm512_store_si512(next, _mm512_or_si512(high, _mm512_load_si512(next)));
+    }
+    for (int64_t k = m->at; k > 0; k--) {
+        const uint64_t *below = mask + m->path[k - 1] * stride;
+        uint64_t *own = mask + m->path[k] * stride;
+        _mm512_store_si512(own, _mm512_andnot_si512(_mm512_load_si512(below), low));
+        _mm512_store_si512(own + MASK_WORDS,
+                           _mm512_andnot_si512(_mm512_load_si512(below + MASK_WORDS), high));
+    }
+    uint64_t *first = mask + m->path[0] * stride;
+    _mm512_store_si512(first, low);
+    _mm512_store_si512(first + MASK_WORDS, high);
+}
+
+AVX512 static void move(const mask_move *m)
+{
+    int64_t stride = m->words, w = 0;
+    for (; w + MASK_WORDS < stride; w += 2 * MASK_WORDS)
+        move_pair(m, w);
+    for (; w < stride; w += MASK_WORDS) {
         uint64_t *mask = m->mask + w;
         __m512i cut = _mm512_load_si512(mask + m->path[m->at] * stride);
         _mm512_store_si512(m->cut + w, cut);

@@ -16,7 +16,8 @@ enum {
 };
 
 static const double hot = 0.2, cold = 0.08; /* temperatures as shares of the width of near */
-static const double reach = 6;              /* blocks this many hot temperatures off are left out */
+static const double reach = 0.8;            /* how far blocks that take part may be off, likewise */
+static const double price_reach = 0.4;      /* the same where pricing alone asks */
 static const float relaxation = 1.5f;
 static const float least_sum = 1e-6f; /* keeps a sink that nobody wants from running away */
 
@@ -115,6 +116,7 @@ static double near_width(const simplex *s)
     return sum / SAMPLED_ROWS;
 }
 
+/* At least one block for each four rows. */
 static void list_near(simplex *s, int32_t width)
 {
     const int32_t *sink = s->coarse + s->sink0;
@@ -124,7 +126,7 @@ static void list_near(simplex *s, int32_t width)
         int64_t rows = BASE_MIN(QUAD, s->n - QUAD * q);
         for (int64_t r = 0; r < rows; r++) {
             s->least[QUAD * q + r] = s->k->row_least(cost + r * s->ld, sink, s->ld);
-            limit[r] = s->least[QUAD * q + r] + width;
+            limit[r] = s->least[QUAD * q + r] + width + 1;
         }
         s->near_count[q] = (int32_t)s->k->blocks_below(s->near_block + q * (s->ld / LANES + 1),
                                                        cost, sink, limit, rows, s->ld);
@@ -239,7 +241,7 @@ static void set_weights(simplex *s)
 void near_coarse(simplex *s, bool balanced)
 {
     double width = near_width(s);
-    list_near(s, (int32_t)(reach * hot * width));
+    list_near(s, (int32_t)((balanced ? price_reach : reach) * width));
     if (balanced)
         return;
     set_weights(s);
