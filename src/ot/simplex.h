@@ -84,6 +84,7 @@ typedef struct simplex {
     int32_t *index;      /* m + LANES */
 
     int64_t next_row;
+    int64_t twice; /* rows that are to serve once more, or -1 */
     int64_t pivots, max_pivots;
     ddsc_context *ctx; /* asked now and then whether to go on; NULL: never */
 } simplex;

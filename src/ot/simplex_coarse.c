@@ -47,7 +47,7 @@ void coarse_costs(simplex *s, double low, double high)
 }
 
 /* The best of four rows a pivot, over the blocks of columns listed for them, from where the last
- * search ended. */
+ * search ended. The same rows serve twice, since all that they touch is near at hand. */
 static bool price_near(simplex *s, entering *found)
 {
     const int32_t *sink = s->coarse + s->sink0;
@@ -59,6 +59,8 @@ static bool price_near(simplex *s, entering *found)
                             near_blocks(s, first), s->near_count[first / QUAD], &row, &column);
         s->next_row = first + QUAD < s->n ? first + QUAD : 0;
         if (best < 0) {
+            s->twice = s->twice == first ? -1 : first;
+            s->next_row = s->twice == first ? first : s->next_row;
             *found = (entering){first + row, column, best};
             return true;
         }
@@ -134,5 +136,6 @@ simplex_end simplex_coarse(simplex *s)
 {
     static const number_system numbers = {price, shift};
     s->next_row = 0;
+    s->twice = -1;
     return potentials(s) ? simplex_pivot(s, &numbers) : SIMPLEX_OVERFLOW;
 }
