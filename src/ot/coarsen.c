@@ -9,10 +9,11 @@
 #include "ot/exact.h"
 
 enum {
-    GROUP = 4,             /* points a group, at most */
-    LANDMARKS = 6,         /* columns that serve as coordinates */
-    GUESS_CELLS = 24 * 24, /* smaller problems need no coarser one */
-    MEAN_ROWS = 64         /* the sum of this many coarse costs fits */
+    GROUP = 4,                 /* points a group, at most */
+    LANDMARKS = 6,             /* columns that serve as coordinates */
+    GUESS_CELLS = 24 * 24,     /* smaller problems need no coarser one */
+    ROUGH_CELLS = 1280 * 1280, /* up to this size the coarser one needs no pivots */
+    MEAN_ROWS = 64             /* the sum of this many coarse costs fits */
 };
 
 /* One side of the problem. */
@@ -340,7 +341,7 @@ ddsc_status guess_potentials(exact_solver *s, bool *guessed)
     if (!s->coarser)
         TRY(exact_create(s->ctx, &s->coarser));
     s->coarser->k = s->k;
-    s->coarser->rough = true;
+    s->coarser->rough = net->n * net->m <= ROUGH_CELLS;
     cost_rows cost = coarser_cost(&v, &net->cost);
     TRY(solve_basis(s->coarser, &end, v.x.mass, v.y.mass, &cost, net->max_pivots));
     if (end == SIMPLEX_OVERFLOW)
