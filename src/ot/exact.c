@@ -9,6 +9,7 @@
 
 enum {
     DENSE_CELLS = 640 * 640, /* above this candidate arcs beat dense rows */
+    NEAR_CELLS = 48 * 48,    /* below this smoothing takes longer than what it saves */
     CUT_ROUNDS = 40,
     CUT_FACTOR = 8,
     CUT_WORTH = 64 /* a cut that gains less than this factor is not worth a round */
@@ -40,9 +41,22 @@ ddsc_status workspace_grow(ddsc_context *ctx, workspace *w, int64_t wanted)
     return status;
 }
 
-static int64_t round_up(int64_t x, int64_t to)
+static void lay_out_near(simplex *net, arena *a)
 {
-    return (x + to - 1) / to * to;
+    int64_t quads = (net->n + QUAD - 1) / QUAD, blocks = net->ld / LANES;
+    net->near_count = arena_take(a, quads, sizeof *net->near_count);
+    net->near_block = arena_take(a, quads * (blocks + 1), sizeof *net->near_block);
+    net->least = arena_take(a, quads * QUAD, sizeof *net->least);
+    net->kernel = arena_take(a, quads * QUAD * net->ld, sizeof *net->kernel);
+    net->weight = arena_take(a, net->nodes, sizeof *net->weight);
+    net->scaling = arena_take(a, net->ld, sizeof *net->scaling);
+    net->log_scaling = arena_take(a, net->ld, sizeof *net->log_scaling);
+    net->scaled_sum = arena_take(a, net->ld, sizeof *net->scaled_sum);
+}
+
+static bool may_list(const exact_solver *s)
+{
+    return s->net.dense && (s->rough || s->net.n * s->net.m >= NEAR_CELLS);
 }
 
 static void lay_out(exact_solver *s, arena *a)
@@ -59,16 +73,6 @@ static void lay_out(exact_solver *s, arena *a)
     net->path[1] = arena_take(a, nodes, sizeof *net->path[1]);
     net->coarse_cost = arena_take(a, net->dense ? n * net->ld : 0, sizeof *net->coarse_cost);
     net->coarse = arena_take(a, nodes, sizeof *net->coarse);
-    int64_t near_rows = net->dense ? round_up(n, QUAD) : 0;
-    net->near_count = arena_take(a, near_rows / QUAD, sizeof *net->near_count);
-    net->near_block =
-        arena_take(a, near_rows / QUAD * (net->ld / LANES + 1), sizeof *net->near_block);
-    net->least = arena_take(a, near_rows, sizeof *net->least);
-    net->kernel = arena_take(a, near_rows * net->ld, sizeof *net->kernel);
-    net->weight = arena_take(a, nodes, sizeof *net->weight);
-    net->scaling = arena_take(a, net->ld, sizeof *net->scaling);
-    net->log_scaling = arena_take(a, net->ld, sizeof *net->log_scaling);
-    net->scaled_sum = arena_take(a, net->ld, sizeof *net->scaled_sum);
     net->fine = arena_take(a, nodes, sizeof *net->fine);
     net->arc_cost = arena_take(a, n * ARCS, sizeof *net->arc_cost);
     net->arc_column = arena_take(a, n * ARCS, sizeof *net->arc_column);
@@ -85,6 +89,13 @@ static void lay_out(exact_solver *s, arena *a)
     s->plan_column = arena_take(a, n + m, sizeof *s->plan_column);
     s->plan_mass = arena_take(a, n + m, sizeof *s->plan_mass);
     s->excess = arena_take(a, 2 * nodes, sizeof *s->excess);
+    if (may_list(s))
+        lay_out_near(net, a);
+}
+
+static int64_t round_up(int64_t x, int64_t to)
+{
+    return (x + to - 1) / to * to;
 }
 
 static bool is_line(const cost_rows *cost)
@@ -269,10 +280,8 @@ ddsc_status solve_basis(exact_solver *s, simplex_end *end, const double *a, cons
             goto done;
         }
         TRY(guess_potentials(s, &guessed));
-        if (guessed)
+        if (guessed && may_list(s))
             near_coarse(net, s->start);
-        else
-            near_all(net);
         if (guessed && s->rough) {
             row_potentials(net);
             goto done;

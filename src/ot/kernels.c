@@ -21,6 +21,22 @@ static int64_t row_find(const int32_t *cost, const int32_t *sink, int32_t value)
     return j;
 }
 
+static int32_t block_best(const int32_t *cost, const int32_t *sink, const int32_t *source,
+                          int64_t rows, int64_t count, int64_t *row, int64_t *column)
+{
+    int32_t best = 0;
+    for (int64_t i = 0; i < rows; i++) {
+        int32_t value = row_min(cost + i * count, sink, count) - source[i];
+        if (value < best) {
+            best = value;
+            *row = i;
+        }
+    }
+    if (best < 0)
+        *column = row_find(cost + *row * count, sink, best + source[*row]);
+    return best;
+}
+
 static int32_t near_best(const int32_t *cost, const int32_t *sink, const int32_t *source,
                          int64_t rows, int64_t count, const int32_t *block, int64_t n_blocks,
                          int64_t *row, int64_t *column)
@@ -262,6 +278,7 @@ static double arcs_min(const double *cost, const int32_t *column, const double *
 
 const kernels kernels_portable = {
     .name = "portable",
+    .block_best = block_best,
     .near_best = near_best,
     .row_best = row_best,
     .row_least = row_min,

@@ -35,9 +35,12 @@ typedef struct kernels {
     const char *name;
 
     /* ---- int32 costs, dense rows; count is a multiple of LANES ---- */
-    /* The least cost[i * count + j] + sink[j] - source[i] over up to QUAD rows and the blocks of
-     * LANES columns listed, if it is negative, the first row that has it, and there the first
-     * column as they are listed; 0 if none is. */
+    /* The least cost[i * count + j] + sink[j] - source[i] over a block of rows, if it is negative,
+     * and the first row and column that have it; 0 if none is. */
+    int32_t (*block_best)(const int32_t *cost, const int32_t *sink, const int32_t *source,
+                          int64_t rows, int64_t count, int64_t *row, int64_t *column);
+    /* The same over up to QUAD rows and the blocks of LANES columns listed; of the columns of the
+     * row found, the first as they are listed. */
     int32_t (*near_best)(const int32_t *cost, const int32_t *sink, const int32_t *source,
                          int64_t rows, int64_t count, const int32_t *block, int64_t n_blocks,
                          int64_t *row, int64_t *column);

@@ -51,6 +51,29 @@ AVX2 static int64_t row_find(const int32_t *cost, const int32_t *sink, int32_t v
     }
 }
 
+AVX2 static int32_t block_best(const int32_t *cost, const int32_t *sink, const int32_t *source,
+                               int64_t rows, int64_t count, int64_t *row, int64_t *column)
+{
+    __m256i best = _mm256_set1_epi32(INT32_MAX), where = _mm256_setzero_si256();
+    const int32_t *own = cost;
+    for (int64_t i = 0; i < rows; i++, own += count) {
+        __m256i least = value_at(own, sink);
+        for (int64_t j = 8; j < count; j += 8)
+            least = _mm256_min_epi32(least, value_at(own + j, sink + j));
+        least = _mm256_sub_epi32(least, _mm256_set1_epi32(source[i]));
+        __m256i better = _mm256_cmpgt_epi32(best, least);
+        best = _mm256_min_epi32(best, least);
+        where = _mm256_blendv_epi8(where, _mm256_set1_epi32((int32_t)i), better);
+    }
+    if (!_mm256_movemask_ps(_mm256_castsi256_ps(best)))
+        return 0;
+    int32_t value = least_int(best);
+    __m256i hit = _mm256_cmpeq_epi32(best, _mm256_set1_epi32(value));
+    *row = least_int(_mm256_blendv_epi8(_mm256_set1_epi32(INT32_MAX), where, hit));
+    *column = row_find(cost + *row * count, sink, value + source[*row]);
+    return value;
+}
+
 AVX2 static int32_t near_best(const int32_t *cost, const int32_t *sink, const int32_t *source,
                               int64_t rows, int64_t count, const int32_t *block, int64_t n_blocks,
                               int64_t *row, int64_t *column)
@@ -438,6 +461,7 @@ AVX2 static double arcs_min(const double *cost, const int32_t *column, const dou
 
 const kernels kernels_avx2 = {
     .name = "avx2",
+    .block_best = block_best,
     .near_best = near_best,
     .row_best = row_best,
     .row_least = row_min,

@@ -35,6 +35,31 @@ AVX512 static int64_t row_find(const int32_t *cost, const int32_t *sink, int32_t
     return j + __builtin_ctz(hit);
 }
 
+AVX512 static int32_t block_best(const int32_t *cost, const int32_t *sink, const int32_t *source,
+                                 int64_t rows, int64_t count, int64_t *row, int64_t *column)
+{
+    const __m512i one = _mm512_set1_epi32(1);
+    __m512i best = _mm512_set1_epi32(INT32_MAX), where = _mm512_setzero_si512(), at = where;
+    const int32_t *own = cost;
+    for (int64_t i = 0; i < rows; i++, own += count) {
+        __m512i least = value_at(own, sink);
+        for (int64_t j = LANES; j < count; j += LANES)
+            least = _mm512_min_epi32(least, value_at(own + j, sink + j));
+        least = _mm512_sub_epi32(least, _mm512_set1_epi32(source[i]));
+        __mmask16 better = _mm512_cmplt_epi32_mask(least, best);
+        best = _mm512_min_epi32(best, least);
+        where = _mm512_mask_mov_epi32(where, better, at);
+        at = _mm512_add_epi32(at, one);
+    }
+    if (!_mm512_movepi32_mask(best))
+        return 0;
+    int32_t value = _mm512_reduce_min_epi32(best);
+    __mmask16 hit = _mm512_cmpeq_epi32_mask(best, _mm512_set1_epi32(value));
+    *row = _mm512_mask_reduce_min_epi32(hit, where);
+    *column = row_find(cost + *row * count, sink, value + source[*row]);
+    return value;
+}
+
 AVX512 static int32_t near_best(const int32_t *cost, const int32_t *sink, const int32_t *source,
                                 int64_t rows, int64_t count, const int32_t *block, int64_t n_blocks,
                                 int64_t *row, int64_t *column)
@@ -443,6 +468,7 @@ AVX512 static double arcs_min(const double *cost, const int32_t *column, const d
 
 const kernels kernels_avx512 = {
     .name = "avx512",
+    .block_best = block_best,
     .near_best = near_best,
     .row_best = row_best,
     .row_least = row_min,

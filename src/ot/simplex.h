@@ -65,6 +65,7 @@ typedef struct simplex {
     bool coarse_exact; /* nothing was lost, offset 0 */
 
     /* Blocks of LANES columns near the least of some of four rows, and room for smoothing. */
+    bool near;                                 /* they are listed */
     int32_t *near_count;                       /* by four rows */
     int32_t *near_block;                       /* by four rows, ld / LANES + 1 each */
     int32_t *least;                            /* of each row */
@@ -83,7 +84,7 @@ typedef struct simplex {
     double *value;       /* m: one row of cost + potential */
     int32_t *index;      /* m + LANES */
 
-    int64_t next_row;
+    int64_t next_row, block_rows;
     int64_t twice; /* rows that are to serve once more, or -1 */
     int64_t pivots, max_pivots;
     ddsc_context *ctx; /* asked now and then whether to go on; NULL: never */
@@ -115,7 +116,6 @@ void coarse_costs(simplex *s, double low, double high);
 /* List the blocks of columns to price: those near the least of some row under the guesses in the
  * potentials of the sinks, which are balanced against the weights unless they are so already. */
 void near_coarse(simplex *s, bool balanced);
-void near_all(simplex *s); /* all columns */
 simplex_end simplex_coarse(simplex *s);
 /* Start and pivots of a problem of at most SMALL_SIDE x SMALL_SIDE, after coarse_costs. */
 simplex_end simplex_small(simplex *net);

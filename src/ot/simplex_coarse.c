@@ -4,6 +4,9 @@
 
 #include "ot/simplex.h"
 
+/* Small problems price all rows at once, others two where no columns are listed. */
+enum { BLOCK_CELLS = 256 };
+
 static int32_t *coarse_row(const simplex *s, int64_t i)
 {
     return s->coarse_cost + i * s->ld;
@@ -46,9 +49,29 @@ void coarse_costs(simplex *s, double low, double high)
     }
 }
 
+/* The best of a block of rows a pivot, from where the last search ended. */
+static bool price_all(simplex *s, entering *found)
+{
+    const int32_t *sink = s->coarse + s->sink0;
+    int64_t row, column, at = s->next_row;
+    for (int64_t seen = 0; seen < s->n;) {
+        int64_t first = at, rows = BASE_MIN(s->block_rows, s->n - at);
+        int32_t best = s->k->block_best(coarse_row(s, first), sink, s->coarse + first, rows, s->ld,
+                                        &row, &column);
+        at = first + rows < s->n ? first + rows : 0;
+        seen += rows;
+        if (best < 0) {
+            s->next_row = at;
+            *found = (entering){first + row, column, best};
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The best of four rows a pivot, over the blocks of columns listed for them, from where the last
  * search ended. The same rows serve twice, since all that they touch is near at hand. */
-static bool price_near(simplex *s, entering *found)
+static bool price_listed(simplex *s, entering *found)
 {
     const int32_t *sink = s->coarse + s->sink0;
     int64_t row, column;
@@ -86,10 +109,10 @@ static bool sweep(simplex *s)
     return added > 0;
 }
 
-static bool price(simplex *s, entering *found)
+static bool price_near(simplex *s, entering *found)
 {
     do
-        if (price_near(s, found))
+        if (price_listed(s, found))
             return true;
     while (sweep(s));
     return false;
@@ -134,8 +157,9 @@ static bool potentials(simplex *s)
 
 simplex_end simplex_coarse(simplex *s)
 {
-    static const number_system numbers = {price, shift};
+    static const number_system all = {price_all, shift}, near = {price_near, shift};
     s->next_row = 0;
     s->twice = -1;
-    return potentials(s) ? simplex_pivot(s, &numbers) : SIMPLEX_OVERFLOW;
+    s->block_rows = BASE_MAX(2, BLOCK_CELLS / s->ld);
+    return potentials(s) ? simplex_pivot(s, s->near ? &near : &all) : SIMPLEX_OVERFLOW;
 }

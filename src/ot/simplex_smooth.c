@@ -133,16 +133,6 @@ static void list_near(simplex *s, int32_t width)
     }
 }
 
-void near_all(simplex *s)
-{
-    int64_t blocks = s->ld / LANES;
-    for (int64_t q = 0; QUAD * q < s->n; q++) {
-        s->near_count[q] = (int32_t)blocks;
-        for (int64_t b = 0; b < blocks; b++)
-            s->near_block[q * (blocks + 1) + b] = (int32_t)b;
-    }
-}
-
 /* ---- scaling ---- */
 
 /* exp((least - value) / temperature), block after block, the four rows of each together. */
@@ -241,6 +231,7 @@ static void set_weights(simplex *s)
 void near_coarse(simplex *s, bool balanced)
 {
     double width = near_width(s);
+    s->near = true;
     list_near(s, (int32_t)((balanced ? price_reach : reach) * width));
     if (balanced)
         return;
