@@ -234,6 +234,23 @@ static double arcs_min(const double *cost, const int32_t *column, const double *
     return least;
 }
 
+static double dot(const double *x, const double *y, int64_t d)
+{
+    double lane[8] = {0};
+    for (int64_t k = 0; k < d; k++)
+        lane[k % 8] = fma(x[k], y[k], lane[k % 8]);
+    return ((lane[0] + lane[4]) + (lane[2] + lane[6])) +
+           ((lane[1] + lane[5]) + (lane[3] + lane[7]));
+}
+
+static void dots(double *out, int64_t ld, const double *const *row, const double *const *column,
+                 int64_t d)
+{
+    for (int r = 0; r < DOT_SIDE; r++)
+        for (int c = 0; c < DOT_SIDE; c++)
+            out[r * ld + c] = dot(row[r], column[c], d);
+}
+
 const kernels kernels_portable = {
     .name = "portable",
     .block_best = block_best,
@@ -249,6 +266,7 @@ const kernels kernels_portable = {
     .small_push = small_push,
     .small_regraft = small_regraft,
     .distances = distances,
+    .dots = dots,
     .range = range,
     .slack = slack,
     .row_quanta = row_quanta,
@@ -261,7 +279,7 @@ const kernels *kernels_find(void)
 #ifdef __x86_64__
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq"))
         return &kernels_avx512;
-    if (__builtin_cpu_supports("avx2"))
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
         return &kernels_avx2;
 #endif
     return &kernels_portable;

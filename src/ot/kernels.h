@@ -8,7 +8,8 @@
 
 enum {
     LANES = 16,    /* rows of int32 costs, and the first sink, start at multiples of this */
-    MASK_WORDS = 8 /* masks of more than one word are multiples of this long */
+    MASK_WORDS = 8, /* masks of more than one word are multiples of this long */
+    DOT_SIDE = 4
 };
 
 /* How a subtree moves: nodes path[0] .. path[at] lie in it, path[at] at its top; path[at + 1 ..
@@ -75,6 +76,10 @@ typedef struct kernels {
      */
     void (*distances)(double *out, const double *x, const double *y, int64_t stride, int64_t d,
                       int64_t rows, int64_t count);
+    /* out[r * ld + c] = row[r] . column[c] for DOT_SIDE rows and columns of d numbers: eight lanes,
+     * fused, then (0 + 4) + (2 + 6) and (1 + 5) + (3 + 7). */
+    void (*dots)(double *out, int64_t ld, const double *const *row, const double *const *column,
+                 int64_t d);
     /* The least and the largest value. */
     void (*range)(double *low, double *high, const double *value, int64_t count);
     /* f[i] = the least cost[i * count + j] - g[j]. */

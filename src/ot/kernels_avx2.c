@@ -5,7 +5,7 @@
 #include <immintrin.h>
 #include <math.h>
 
-#define AVX2 __attribute__((target("avx2,bmi,bmi2")))
+#define AVX2 __attribute__((target("avx2,fma,bmi,bmi2")))
 
 AVX2 static inline __m256i load(const void *at)
 {
@@ -338,6 +338,39 @@ AVX2 static inline double least_of(__m256d four)
     return best;
 }
 
+/* Numbers k .. k + 3 of d, zeros beyond. */
+AVX2 static inline __m256d load_some(const double *x, int64_t k, int64_t d)
+{
+    __m256i in = _mm256_cmpgt_epi64(_mm256_set1_epi64x(d - k), _mm256_setr_epi64x(0, 1, 2, 3));
+    return _mm256_maskload_pd(x + k, in);
+}
+
+/* Two vectors a product: lanes 0 to 3 and 4 to 7. */
+AVX2 static inline double dot(const double *x, const double *y, int64_t d)
+{
+    __m256d low = _mm256_setzero_pd(), high = low;
+    int64_t k = 0;
+    for (; k + 8 <= d; k += 8) {
+        low = _mm256_fmadd_pd(_mm256_loadu_pd(x + k), _mm256_loadu_pd(y + k), low);
+        high = _mm256_fmadd_pd(_mm256_loadu_pd(x + k + 4), _mm256_loadu_pd(y + k + 4), high);
+    }
+    if (k < d)
+        low = _mm256_fmadd_pd(load_some(x, k, d), load_some(y, k, d), low);
+    if (k + 4 < d)
+        high = _mm256_fmadd_pd(load_some(x, k + 4, d), load_some(y, k + 4, d), high);
+    low = _mm256_add_pd(low, high);
+    __m128d two = _mm_add_pd(_mm256_castpd256_pd128(low), _mm256_extractf128_pd(low, 1));
+    return _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)));
+}
+
+AVX2 static void dots(double *out, int64_t ld, const double *const *row,
+                      const double *const *column, int64_t d)
+{
+    for (int r = 0; r < DOT_SIDE; r++)
+        for (int c = 0; c < DOT_SIDE; c++)
+            out[r * ld + c] = dot(row[r], column[c], d);
+}
+
 AVX2 static void range(double *low, double *high, const double *value, int64_t count)
 {
     __m256d least = _mm256_set1_pd(value[0]), largest = least;
@@ -428,6 +461,7 @@ const kernels kernels_avx2 = {
     .small_push = small_push,
     .small_regraft = small_regraft,
     .distances = distances,
+    .dots = dots,
     .range = range,
     .slack = slack,
     .row_quanta = row_quanta,

@@ -302,6 +302,54 @@ AVX512 static void distances(double *out, const double *x, const double *y, int6
         row_distances(out + i * count, x + i * d, y, stride, d, count);
 }
 
+AVX512 static inline __m256d halves(__m512d x)
+{
+    return _mm256_add_pd(_mm512_castpd512_pd256(x), _mm512_extractf64x4_pd(x, 1));
+}
+
+/* The sums over the lanes of four vectors. */
+AVX512 static inline __m256d lane_sums(const __m512d *x)
+{
+    __m256d a = halves(x[0]), b = halves(x[1]), c = halves(x[2]), d = halves(x[3]);
+    __m256d ac = _mm256_add_pd(_mm256_permute2f128_pd(a, c, 0x20), _mm256_permute2f128_pd(a, c, 0x31));
+    __m256d bd = _mm256_add_pd(_mm256_permute2f128_pd(b, d, 0x20), _mm256_permute2f128_pd(b, d, 0x31));
+    return _mm256_add_pd(_mm256_unpacklo_pd(ac, bd), _mm256_unpackhi_pd(ac, bd));
+}
+
+/* One row against four columns. */
+AVX512 static inline void add_products(__m512d sum[DOT_SIDE], const double *row,
+                                       const __m512d *column, __mmask8 in)
+{
+    __m512d own = _mm512_maskz_loadu_pd(in, row);
+    sum[0] = _mm512_fmadd_pd(own, column[0], sum[0]);
+    sum[1] = _mm512_fmadd_pd(own, column[1], sum[1]);
+    sum[2] = _mm512_fmadd_pd(own, column[2], sum[2]);
+    sum[3] = _mm512_fmadd_pd(own, column[3], sum[3]);
+}
+
+AVX512 static void dots(double *out, int64_t ld, const double *const *row,
+                        const double *const *column, int64_t d)
+{
+    const double *r0 = row[0], *r1 = row[1], *r2 = row[2], *r3 = row[3];
+    const double *c0 = column[0], *c1 = column[1], *c2 = column[2], *c3 = column[3];
+    __m512d zero = _mm512_setzero_pd(), s0[] = {zero, zero, zero, zero};
+    __m512d s1[] = {zero, zero, zero, zero}, s2[] = {zero, zero, zero, zero};
+    __m512d s3[] = {zero, zero, zero, zero};
+    for (int64_t k = 0; k < d; k += 8) {
+        __mmask8 in = inside(k, d);
+        __m512d x[] = {_mm512_maskz_loadu_pd(in, c0 + k), _mm512_maskz_loadu_pd(in, c1 + k),
+                       _mm512_maskz_loadu_pd(in, c2 + k), _mm512_maskz_loadu_pd(in, c3 + k)};
+        add_products(s0, r0 + k, x, in);
+        add_products(s1, r1 + k, x, in);
+        add_products(s2, r2 + k, x, in);
+        add_products(s3, r3 + k, x, in);
+    }
+    _mm256_storeu_pd(out, lane_sums(s0));
+    _mm256_storeu_pd(out + ld, lane_sums(s1));
+    _mm256_storeu_pd(out + 2 * ld, lane_sums(s2));
+    _mm256_storeu_pd(out + 3 * ld, lane_sums(s3));
+}
+
 AVX512 static void range(double *low, double *high, const double *value, int64_t count)
 {
     __m512d least = _mm512_set1_pd(value[0]), largest = least;
@@ -395,6 +443,7 @@ const kernels kernels_avx512 = {
     .small_push = small_push,
     .small_regraft = small_regraft,
     .distances = distances,
+    .dots = dots,
     .range = range,
     .slack = slack,
     .row_quanta = row_quanta,

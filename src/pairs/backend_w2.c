@@ -89,14 +89,15 @@ static ddsc_status w2_tile(void *state, const pair_tile *t, double *d2, int64_t 
     bool single = t->i1 - t->i0 == 1 || t->j1 - t->j0 == 1;
     if (!single && !t->wanted && exact_ahead_applies(s->m))
         TRY(exact_ahead(s->solver[worker], s->m, t->i0, t->i1, t->j0, t->j1));
-    for (int64_t i = t->i0; i < t->i1; i++)
+    for (int64_t i = t->i0; i < t->i1; i++) {
+        if (ctx_cancelled(s->ctx)) /* long solves ask on their own */
+            return DDSC_ERROR_CANCELLED;
         for (int64_t j = t->j0; j < t->j1; j++)
             if (tile_wants(t, i, j)) {
-                if (ctx_cancelled(s->ctx))
-                    return DDSC_ERROR_CANCELLED;
                 TRY(solve_pair(s, worker, i, j, d2 + (i - t->i0) * ld + (j - t->j0), stats));
                 s->last[worker] = (pair_ij){(int32_t)i, (int32_t)j};
             }
+    }
 done:
     return status;
 }
