@@ -7,7 +7,7 @@
 #include "base/base.h"
 
 enum {
-    LANES = 16,    /* rows of int32 costs, and the first sink, start at multiples of this */
+    LANES = 16,     /* rows of int32 costs, and the first sink, start at multiples of this */
     MASK_WORDS = 8, /* masks of more than one word are multiples of this long */
     DOT_SIDE = 4
 };
@@ -28,8 +28,17 @@ typedef struct small_tree {
     uint32_t mask[2 * LANES]; /* the nodes of each subtree */
     int64_t flow[2 * LANES];  /* on the arc to the parent */
     int32_t parent[2 * LANES];
+    int32_t order[2 * LANES]; /* children before parents */
     int32_t root;
 } small_tree;
+
+/* n x m costs in rows of LANES, 64-byte aligned, COARSE_REMOVED beyond m; positive supplies. */
+typedef struct small_problem {
+    int64_t n, m;
+    const int32_t *cost;
+    const int64_t *supply, *demand;
+    int64_t max_pivots;
+} small_problem;
 
 typedef struct kernels {
     const char *name;
@@ -41,12 +50,6 @@ typedef struct kernels {
                           int64_t rows, int64_t count, int64_t *row, int64_t *column);
     /* The first j of least cost[j] + sink[j]. */
     int64_t (*row_best)(const int32_t *cost, const int32_t *sink, int64_t count);
-    /* The least cost[i * LANES + j] + sink[j] - source[i]; the first column that has it, and the
-     * first row in that column. */
-    int32_t (*tile_best)(const int32_t *cost, const int32_t *sink, const int32_t *source,
-                         int64_t rows, int64_t *row, int64_t *column);
-    /* The first j of least cost[j] + sink[j] among the LANES ones, of those in the set `open`. */
-    int64_t (*open_best)(const int32_t *cost, const int32_t *sink, uint32_t open);
     /* high[j] = max(high[j], f - cost[j]). */
     void (*row_raise)(int32_t *high, const int32_t *cost, int64_t count, int32_t f);
     /* out[j] = 2^shift sum over k of (x[k] - y[k * stride + j])^2; any count. */
@@ -62,14 +65,8 @@ typedef struct kernels {
     void (*shift)(int32_t *potential, const uint64_t *mask, int64_t count, int32_t by);
     void (*shift_fine)(double *potential, const uint64_t *mask, int64_t count, double by);
 
-    /* Push flow round the cycle that the arc from source `row` to sink LANES + `column` closes, as
-     * much as the first arc to run empty allows; no two do at once. side[0] and side[1] are the
-     * nodes on the ways from source and sink to the join, whose arcs the cycle has. Returns the
-     * node below the empty arc. */
-    int32_t (*small_push)(small_tree *t, int64_t row, int64_t column, uint32_t side[2],
-                          int64_t *theta);
-    /* Take the nodes `cut` out of the subtrees of all in `from`, into those of all in `to`. */
-    void (*small_regraft)(small_tree *t, uint32_t from, uint32_t to, uint32_t cut);
+    /* Start and pivots of a small problem; the number of pivots, -1 for more than max_pivots. */
+    int64_t (*small)(small_tree *t, const small_problem *p);
 
     /* ---- doubles, any count > 0 ---- */
     /* out[i * count + j] = sum over k of (x[i * d + k] - y[k * stride + j])^2, in the order of k.
@@ -93,6 +90,10 @@ typedef struct kernels {
     double (*arcs_min)(const double *cost, const int32_t *column, const double *sink,
                        int64_t count);
 } kernels;
+
+int64_t small_portable(small_tree *t, const small_problem *p);
+int64_t small_avx2(small_tree *t, const small_problem *p);
+int64_t small_avx512(small_tree *t, const small_problem *p);
 
 extern const kernels kernels_portable, kernels_avx2, kernels_avx512;
 
