@@ -30,6 +30,7 @@ typedef struct small_tree {
     int32_t parent[2 * LANES];
     int32_t order[2 * LANES]; /* children before parents */
     int32_t root;
+    int64_t pivots; /* -1: more than max_pivots */
 } small_tree;
 
 /* n x m costs in rows of LANES, 64-byte aligned, COARSE_REMOVED beyond m; positive supplies. */
@@ -65,8 +66,8 @@ typedef struct kernels {
     void (*shift)(int32_t *potential, const uint64_t *mask, int64_t count, int32_t by);
     void (*shift_fine)(double *potential, const uint64_t *mask, int64_t count, double by);
 
-    /* Start and pivots of a small problem; the number of pivots, -1 for more than max_pivots. */
-    int64_t (*small)(small_tree *t, const small_problem *p);
+    /* Start and pivots of one small problem, or two at once; each as if alone. */
+    void (*small)(small_tree *t, const small_problem *p, int count);
 
     /* ---- doubles, any count > 0 ---- */
     /* out[i * count + j] = sum over k of (x[i * d + k] - y[k * stride + j])^2, in the order of k.
@@ -91,9 +92,9 @@ typedef struct kernels {
                        int64_t count);
 } kernels;
 
-int64_t small_portable(small_tree *t, const small_problem *p);
-int64_t small_avx2(small_tree *t, const small_problem *p);
-int64_t small_avx512(small_tree *t, const small_problem *p);
+void small_portable(small_tree *t, const small_problem *p, int count);
+void small_avx2(small_tree *t, const small_problem *p, int count);
+void small_avx512(small_tree *t, const small_problem *p, int count);
 
 extern const kernels kernels_portable, kernels_avx2, kernels_avx512;
 

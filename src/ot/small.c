@@ -79,7 +79,10 @@ static void shift(small_tree *t, uint32_t cut, int32_t by)
 
 #include "ot/small_steps.h"
 
-int64_t small_portable(small_tree *t, const small_problem *p)
+void small_portable(small_tree *t, const small_problem *p, int count)
 {
-    return small_solve(t, p);
+    if (count == 2)
+        solve_two(t, p);
+    else
+        solve_one(t, p);
 }

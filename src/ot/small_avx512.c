@@ -94,8 +94,11 @@ TARGET static inline void shift(small_tree *t, uint32_t cut, int32_t by)
 
 #include "ot/small_steps.h"
 
-TARGET int64_t small_avx512(small_tree *t, const small_problem *p)
+TARGET void small_avx512(small_tree *t, const small_problem *p, int count)
 {
-    return small_solve(t, p);
+    if (count == 2)
+        solve_two(t, p);
+    else
+        solve_one(t, p);
 }
 #endif

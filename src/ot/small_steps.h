@@ -3,19 +3,21 @@
  * potentials cannot leave the coarse range: a path has at most 31 arcs.
  *
  * Each instruction set includes this after its own tile_best, open_best, push, regraft and shift,
- * with TARGET before every function, so that a problem is one call. */
+ * with TARGET before every function, so that a problem, or two side by side, are one call. */
 #include <string.h>
+
+#define STEP TARGET static inline __attribute__((always_inline))
 
 enum { SIDE = LANES, NODES = 2 * SIDE };
 
-TARGET static inline uint32_t bit(int64_t node)
+STEP uint32_t bit(int64_t node)
 {
     return (uint32_t)1 << node;
 }
 
 /* Without a better guess: minus the mean cost of a column, which takes out what its arcs share.
  * Sums of padding wrap around and do not matter. */
-TARGET static inline void guess(small_tree *t, const small_problem *p)
+STEP void guess(small_tree *t, const small_problem *p)
 {
     uint32_t sum[SIDE] = {0};
     double share = -1.0 / (double)p->n;
@@ -27,49 +29,65 @@ TARGET static inline void guess(small_tree *t, const small_problem *p)
 }
 
 /* The source after i, in turn, of those that wait. */
-TARGET static inline int64_t next_source(uint32_t waiting, int64_t i)
+STEP int64_t next_source(uint32_t waiting, int64_t i)
 {
     uint32_t later = waiting & ~(bit(i + 1) - 1);
     return __builtin_ctz(later ? later : waiting);
 }
 
-/* The cyclic row minimum; masks and order of the tree come along. While a source is served the
- * choice of the next one is made already: it falls only if that sink goes now. */
-TARGET static inline void start(small_tree *t, const small_problem *p)
+/* How far the start is: what nodes have left, sinks and sources that have some, the source whose
+ * turn it is and the sink it chose. */
+typedef struct small_start {
+    int64_t left[NODES];
+    uint32_t open, waiting;
+    int64_t source, sink;
+    int64_t n_done;
+} small_start;
+
+STEP void start_open(small_start *w, small_tree *t, const small_problem *p)
 {
-    const int32_t *pot = t->potential + SIDE;
-    int64_t left[NODES], n_steps = p->n + p->m - 1, i = 0;
-    uint32_t open = bit(p->m) - 1, waiting = bit(p->n) - 1;
-    memcpy(left, p->supply, (size_t)p->n * sizeof *left);
-    memcpy(left + SIDE, p->demand, (size_t)p->m * sizeof *left);
+    memcpy(w->left, p->supply, (size_t)p->n * sizeof *w->left);
+    memcpy(w->left + SIDE, p->demand, (size_t)p->m * sizeof *w->left);
     for (int x = 0; x < NODES; x++)
         t->mask[x] = bit(x);
-    int64_t best = open_best(p->cost, pot, open);
-    for (int64_t k = 0; k < n_steps; k++) {
-        int64_t next = next_source(waiting, i), sink = SIDE + best;
-        int64_t then = open_best(p->cost + next * SIDE, pot, open);
-        bool done = left[i] < left[sink] || (open & (open - 1)) == 0;
-        int64_t child = done ? i : sink, above = done ? sink : i;
-        t->parent[child] = (int32_t)above;
-        t->flow[child] = left[child];
-        t->mask[above] |= t->mask[child];
-        left[above] -= left[child];
-        t->order[k] = (int32_t)child;
-        waiting &= ~(done ? bit(i) : 0);
-        open &= ~(done ? 0 : bit(best));
-        t->root = (int32_t)above;
-        if (!(open >> then & 1) && open)
-            then = open_best(p->cost + next * SIDE, pot, open);
-        best = then;
-        i = next;
-    }
-    t->order[n_steps] = t->root;
+    w->open = bit(p->m) - 1;
+    w->waiting = bit(p->n) - 1;
+    w->source = w->n_done = 0;
+    w->sink = open_best(p->cost, t->potential + SIDE, w->open);
+}
+
+/* The cyclic row minimum; masks and order of the tree come along. While a source is served the
+ * choice of the next one is made already: it falls only if that sink goes now. */
+STEP void start_step(small_start *w, small_tree *t, const small_problem *p)
+{
+    const int32_t *pot = t->potential + SIDE;
+    int64_t source = w->source, sink = SIDE + w->sink, next = next_source(w->waiting, source);
+    int64_t then = open_best(p->cost + next * SIDE, pot, w->open);
+    bool done = w->left[source] < w->left[sink] || (w->open & (w->open - 1)) == 0;
+    int64_t child = done ? source : sink, above = done ? sink : source;
+    t->parent[child] = (int32_t)above;
+    t->flow[child] = w->left[child];
+    t->mask[above] |= t->mask[child];
+    w->left[above] -= w->left[child];
+    t->order[w->n_done++] = (int32_t)child;
+    w->waiting &= ~(done ? bit(source) : 0);
+    w->open &= ~(done ? 0 : bit(w->sink));
+    t->root = (int32_t)above;
+    if (!(w->open >> then & 1) && w->open)
+        then = open_best(p->cost + next * SIDE, pot, w->open);
+    w->sink = then;
+    w->source = next;
+}
+
+STEP void start_close(const small_start *w, small_tree *t)
+{
+    t->order[w->n_done] = t->root;
     t->parent[t->root] = -1;
     t->flow[t->root] = 0;
 }
 
 /* Parents first. */
-TARGET static inline void potentials(small_tree *t, const small_problem *p)
+STEP void potentials(small_tree *t, const small_problem *p)
 {
     int32_t *value = t->potential;
     memset(value, 0, sizeof t->potential);
@@ -81,8 +99,7 @@ TARGET static inline void potentials(small_tree *t, const small_problem *p)
 }
 
 /* Turn the arcs from `top` up to `end` round: `top` hangs on `hook` by an arc of flow `flow`. */
-TARGET static inline void reverse(small_tree *t, int32_t top, int32_t end, int32_t hook,
-                                  int64_t flow)
+STEP void reverse(small_tree *t, int32_t top, int32_t end, int32_t hook, int64_t flow)
 {
     uint32_t cut = t->mask[end], below = 0;
     for (int32_t x = top, next;; x = next) {
@@ -100,29 +117,61 @@ TARGET static inline void reverse(small_tree *t, int32_t top, int32_t end, int32
     }
 }
 
-TARGET static inline int64_t pivot_all(small_tree *t, const small_problem *p)
+typedef struct small_pivot {
+    int32_t reduced; /* of the entering arc; not negative: there is none */
+    int64_t row, column;
+    uint32_t side[2];
+    int32_t end; /* below the leaving arc */
+    int64_t theta;
+} small_pivot;
+
+STEP void price(small_pivot *v, const small_tree *t, const small_problem *p)
 {
-    const int32_t *source = t->potential, *sink = source + SIDE;
-    for (int64_t pivots = 0;; pivots++) {
-        int64_t row, column, theta;
-        uint32_t side[2];
-        int32_t reduced = tile_best(p->cost, sink, source, p->n, &row, &column);
-        if (reduced >= 0)
-            return pivots;
+    v->reduced = tile_best(p->cost, t->potential + SIDE, t->potential, p->n, &v->row, &v->column);
+}
+
+STEP void move(const small_pivot *v, small_tree *t)
+{
+    int32_t tip[2] = {(int32_t)v->row, (int32_t)(SIDE + v->column)};
+    int own = v->side[1] >> v->end & 1;
+    uint32_t cut = t->mask[v->end];
+    regraft(t, v->side[own] & ~cut, v->side[!own], cut);
+    reverse(t, tip[own], v->end, tip[!own], v->theta);
+    shift(t, cut, own == 0 ? v->reduced : -v->reduced);
+}
+
+/* From the pivot already priced on. */
+STEP int64_t pivot_all(small_pivot *v, small_tree *t, const small_problem *p, int64_t pivots)
+{
+    for (; v->reduced < 0; pivots++) {
         if (pivots >= p->max_pivots)
             return -1;
-        int32_t end = push(t, row, column, side, &theta);
-        int32_t tip[2] = {(int32_t)row, (int32_t)(SIDE + column)};
-        int own = side[1] >> end & 1;
-        uint32_t cut = t->mask[end];
-        regraft(t, side[own] & ~cut, side[!own], cut);
-        reverse(t, tip[own], end, tip[!own], theta);
-        shift(t, cut, own == 0 ? reduced : -reduced);
+        v->end = push(t, v->row, v->column, v->side, &v->theta);
+        move(v, t);
+        price(v, t, p);
     }
+    return pivots;
+}
+
+/* As long as both go on: a pivot waits mostly for its own results, so two take little longer than
+ * one. */
+STEP int64_t pivot_both(small_pivot v[2], small_tree *s, small_tree *t, const small_problem p[2])
+{
+    int64_t pivots = 0,
+            most = p[0].max_pivots < p[1].max_pivots ? p[0].max_pivots : p[1].max_pivots;
+    for (; v[0].reduced < 0 && v[1].reduced < 0 && pivots < most; pivots++) {
+        v[0].end = push(s, v[0].row, v[0].column, v[0].side, &v[0].theta);
+        v[1].end = push(t, v[1].row, v[1].column, v[1].side, &v[1].theta);
+        move(&v[0], s);
+        move(&v[1], t);
+        price(&v[0], s, &p[0]);
+        price(&v[1], t, &p[1]);
+    }
+    return pivots;
 }
 
 /* Children before parents: smaller subtrees before larger ones. */
-TARGET static inline void set_order(small_tree *t, const small_problem *p)
+STEP void set_order(small_tree *t, const small_problem *p)
 {
     int32_t size[NODES], at[NODES + 2] = {0};
     uint32_t used = (bit(p->n) - 1) | (bit(p->m) - 1) << SIDE;
@@ -137,12 +186,45 @@ TARGET static inline void set_order(small_tree *t, const small_problem *p)
             t->order[at[size[x]]++] = x;
 }
 
-TARGET static inline int64_t small_solve(small_tree *t, const small_problem *p)
+TARGET static void solve_one(small_tree *t, const small_problem *p)
 {
+    small_start w;
+    small_pivot v;
     guess(t, p);
-    start(t, p);
+    start_open(&w, t, p);
+    while (w.n_done < p->n + p->m - 1)
+        start_step(&w, t, p);
+    start_close(&w, t);
     potentials(t, p);
-    int64_t pivots = pivot_all(t, p);
+    price(&v, t, p);
+    t->pivots = pivot_all(&v, t, p, 0);
     set_order(t, p);
-    return pivots;
+}
+
+TARGET static void solve_two(small_tree t[2], const small_problem p[2])
+{
+    small_start w[2];
+    small_pivot v[2];
+    int64_t steps[2];
+    for (int k = 0; k < 2; k++) {
+        steps[k] = p[k].n + p[k].m - 1;
+        guess(&t[k], &p[k]);
+        start_open(&w[k], &t[k], &p[k]);
+    }
+    while (w[0].n_done < steps[0] && w[1].n_done < steps[1]) {
+        start_step(&w[0], &t[0], &p[0]);
+        start_step(&w[1], &t[1], &p[1]);
+    }
+    for (int k = 0; k < 2; k++) {
+        while (w[k].n_done < steps[k])
+            start_step(&w[k], &t[k], &p[k]);
+        start_close(&w[k], &t[k]);
+        potentials(&t[k], &p[k]);
+        price(&v[k], &t[k], &p[k]);
+    }
+    int64_t pivots = pivot_both(v, &t[0], &t[1], p);
+    for (int k = 0; k < 2; k++) {
+        t[k].pivots = pivot_all(&v[k], &t[k], &p[k], pivots);
+        set_order(&t[k], &p[k]);
+    }
 }
