@@ -10,7 +10,7 @@ enum {
 
 bool exact_ahead_applies(const measures *m)
 {
-    return m->d >= PRODUCT_DIM && m->n > 0 && m->nnz <= 2 * SMALL_SIDE * m->n;
+    return m->d >= PRODUCT_DIM && m->n > 0 && exact_are_small(m);
 }
 
 /* The rows of the table that items [begin, end) use, each once, and where each entry finds its own;

@@ -6,7 +6,7 @@
 
 enum {
     MATRIX_DIM = 4,             /* from this dimension on costs are kept, not made again ... */
-    MATRIX_CELLS = 2048 * 2048, /* ... for problems up to this size */
+    MATRIX_CELLS = 2048 * 2048, /* ... for problems up to this size; small ones always */
     WHOLE_RANGE = 1 << 10,      /* largest coordinate of points taken as whole numbers */
     WHOLE_DIM = 8
 };
@@ -18,7 +18,7 @@ typedef struct item_points {
 
 static bool keeps_matrix(int64_t n, int64_t m, int64_t d)
 {
-    return d >= MATRIX_DIM && n * m <= MATRIX_CELLS;
+    return (d >= MATRIX_DIM && n * m <= MATRIX_CELLS) || (n <= SMALL_SIDE && m <= SMALL_SIDE);
 }
 
 static void lay_out(item_points *p, arena *a, int64_t n, int64_t m, int64_t d)
@@ -52,7 +52,7 @@ static bool is_small(item_view x, item_view y)
 
 /* Squares leave the number range long before coordinates do: far from 1, points are scaled by a
  * power of two, 2^-result. */
-static int gather(const kernels *k, item_points *p, const measures *mx, item_view x,
+static int gather(const kernels *k, const item_points *p, const measures *mx, item_view x,
                   const measures *my, item_view y)
 {
     int64_t d = mx->d;
@@ -153,6 +153,22 @@ static void make_cost(cost_rows *cost, exact_solver *s, const item_points *p, bo
     cost->dense = p->matrix;
 }
 
+/* Returns the exponent of the unit the points were brought to. */
+static int set_costs(cost_rows *cost, exact_solver *s, const cost_ahead *ahead,
+                     const item_points *p, const measures *mx, int64_t i, const measures *my,
+                     int64_t j)
+{
+    item_view x = measures_item(mx, i), y = measures_item(my, j);
+    bool filled = fill_matrix(ahead, p, mx, i, my, j);
+    if (filled && is_small(x, y)) {
+        cost->dense = p->matrix; /* nothing else is asked of small problems */
+        return 0;
+    }
+    int exponent = gather(s->k, p, mx, x, my, y);
+    make_cost(cost, s, p, filled);
+    return exponent;
+}
+
 static void scale_back(exact_solver *s, exact_result *result, int exponent)
 {
     for (int64_t i = 0; i < s->net.n; i++)
@@ -161,6 +177,11 @@ static void scale_back(exact_solver *s, exact_result *result, int exponent)
         s->g[j] = ldexp(s->g[j], exponent);
     result->primal = ldexp(result->primal, exponent);
     result->dual = ldexp(result->dual, exponent);
+}
+
+bool exact_are_small(const measures *m)
+{
+    return m->nnz <= 2 * SMALL_SIDE * m->n;
 }
 
 void exact_start(exact_solver *solver, const double *g)
@@ -181,16 +202,10 @@ ddsc_status exact_solve_items(exact_solver *solver, exact_result *result, const 
         goto done;
     }
     TRY(make_room(solver, &p, x.n, y.n, mx->d));
-    bool filled = fill_matrix(&solver->ahead, &p, mx, i, my, j);
     cost = (cost_rows){.k = solver->k, .n = x.n, .m = y.n, .d = mx->d, .cap = INFINITY};
-    if (filled && is_small(x, y)) {
-        cost.dense = p.matrix; /* nothing else is asked of small problems */
-    } else {
-        exponent = gather(solver->k, &p, mx, x, my, y);
-        if (exponent)
-            solver->start = NULL; /* it is in other units */
-        make_cost(&cost, solver, &p, filled);
-    }
+    exponent = set_costs(&cost, solver, &solver->ahead, &p, mx, i, my, j);
+    if (exponent)
+        solver->start = NULL; /* it is in other units */
     TRY(solve_ordinary(solver, result, x.weight, y.weight, &cost, max_pivots));
     if (exponent)
         scale_back(solver, result, 2 * exponent);
@@ -199,11 +214,12 @@ done:
     return status;
 }
 
-/* Small, different, and with costs by products. */
+/* A pair that is small, of different items, and of ordinary numbers. */
 static ddsc_status make_ready(exact_solver *s, const cost_ahead *ahead, two_problems *both, int at,
                               const measures *m, int64_t i, int64_t j, bool *ready)
 {
     item_view x = measures_item(m, i), y = measures_item(m, j);
+    cost_rows *cost = &both->cost[at];
     item_points p;
     *ready = false;
     if (!is_small(x, y) || same_item(m, x, m, y))
@@ -213,9 +229,8 @@ static ddsc_status make_ready(exact_solver *s, const cost_ahead *ahead, two_prob
         return status;
     both->a[at] = x.weight;
     both->b[at] = y.weight;
-    both->cost[at] =
-        (cost_rows){.k = s->k, .n = x.n, .m = y.n, .d = m->d, .cap = INFINITY, .dense = p.matrix};
-    *ready = fill_matrix(ahead, &p, m, i, m, j);
+    *cost = (cost_rows){.k = s->k, .n = x.n, .m = y.n, .d = m->d, .cap = INFINITY};
+    *ready = set_costs(cost, s, ahead, &p, m, i, m, j) == 0;
     return DDSC_OK;
 }
 

@@ -71,6 +71,8 @@ ddsc_status exact_solve_two(exact_solver *solver, exact_result *result, const me
 /* Potentials of item j for the next exact_solve_items to start from, borrowed until it returns. Any
  * finite ones will do, good ones save pivots. */
 void exact_start(exact_solver *solver, const double *g);
+/* Are most pairs of this set small? */
+bool exact_are_small(const measures *m);
 /* Is it worth making costs of pairs of this set ahead? */
 bool exact_ahead_applies(const measures *m);
 /* Costs between the points of items [i0, i1) and [j0, j1), for the solves of pairs (i, j) of them

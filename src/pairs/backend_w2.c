@@ -103,9 +103,9 @@ done:
     return status;
 }
 
-/* Row i of a tile; two by two where costs are made ahead, as these are small problems. */
+/* Row i of a tile, pair by pair or two by two. */
 static ddsc_status solve_row(w2 *s, int worker, const pair_tile *t, int64_t i, double *row,
-                             bool ahead, ddsc_pair_stats *stats)
+                             bool by_two, ddsc_pair_stats *stats)
 {
     ddsc_status status = DDSC_OK;
     int64_t wanted[2];
@@ -116,9 +116,9 @@ static ddsc_status solve_row(w2 *s, int worker, const pair_tile *t, int64_t i, d
             continue;
         wanted[have] = j;
         d2[have++] = row + (j - t->j0);
-        if (ahead && have == 2)
+        if (by_two && have == 2)
             TRY(solve_two(s, worker, i, wanted, d2, stats));
-        else if (!ahead)
+        else if (!by_two)
             TRY(solve_pair(s, worker, i, j, d2[0], stats));
         else
             continue;
@@ -139,13 +139,13 @@ static ddsc_status w2_tile(void *state, const pair_tile *t, double *d2, int64_t 
     ddsc_status status = DDSC_OK;
     w2 *s = state;
     bool single = t->i1 - t->i0 == 1 || t->j1 - t->j0 == 1;
-    bool ahead = !single && !t->wanted && exact_ahead_applies(s->m);
-    if (ahead)
+    bool by_two = !s->starts && exact_are_small(s->m);
+    if (!single && !t->wanted && exact_ahead_applies(s->m))
         TRY(exact_ahead(s->solver[worker], s->m, t->i0, t->i1, t->j0, t->j1));
     for (int64_t i = t->i0; i < t->i1; i++) {
         if (ctx_cancelled(s->ctx)) /* long solves ask on their own */
             return DDSC_ERROR_CANCELLED;
-        TRY(solve_row(s, worker, t, i, d2 + (i - t->i0) * ld, ahead, stats));
+        TRY(solve_row(s, worker, t, i, d2 + (i - t->i0) * ld, by_two, stats));
     }
 done:
     return status;
