@@ -23,7 +23,10 @@ static double step_down(double x)
 
 typedef enum care { PLAIN, CAREFUL } care;
 
-static inline void add(sum *s, double x, care how)
+/* One body for both, without asking each time which it is. */
+#define BOTH static inline __attribute__((always_inline))
+
+BOTH void add(sum *s, double x, care how)
 {
     if (how == CAREFUL)
         sum_add(s, x);
@@ -40,7 +43,7 @@ static inline void arc_of(const simplex *net, int32_t x, int64_t *row, int64_t *
 
 /* Flows of the tree for the true weights, leaves first. What crosses an arc is the excess of the
  * subtree below it; a flow that is zero up to rounding may come out negative and is left out. */
-static inline double certify_plan(exact_solver *s, int64_t *n_plan, care how)
+BOTH double certify_plan(exact_solver *s, int64_t *n_plan, care how)
 {
     const simplex *net = &s->net;
     cost_rows truth = net->cost;
@@ -92,7 +95,7 @@ static int64_t heaviest(const exact_solver *s)
 }
 
 /* g along the tree from the true costs, errors carried along: f_i + g_j = C_ij on its arcs. */
-static inline void tree_potentials(exact_solver *s, care how)
+BOTH void tree_potentials(exact_solver *s, care how)
 {
     const simplex *net = &s->net;
     sum *value = (sum *)(void *)s->excess;
@@ -130,8 +133,7 @@ static void lower_f(exact_solver *s)
         s->f[i] = s->f[i] == 0 ? 0 : step_down(s->f[i]);
 }
 
-static inline void certify_with(exact_solver *s, exact_result *result, bool coarse_optimal,
-                                care how)
+BOTH void certify_with(exact_solver *s, exact_result *result, bool coarse_optimal, care how)
 {
     const simplex *net = &s->net;
     sum dual = {0, 0};
