@@ -1,10 +1,11 @@
-/* Entropic transport: one problem a pair, one solver a worker; images by their grid. */
+/* Entropic transport: one problem a pair, one solver a worker; images by their grid, small items
+ * eight pairs at a time. */
 #include <math.h>
 #include <string.h>
 
 #include "pairs/sinkhorn.h"
 
-enum { SINKHORN_SIDE = 16 };
+enum { SINKHORN_SIDE = 16, LANES_TILE = 64, LANES_TILE_POINTS = 1024 };
 
 static void sinkhorn_close(void *state)
 {
@@ -13,11 +14,15 @@ static void sinkhorn_close(void *state)
         return;
     for (int w = 0; s->solver && w < s->n_workers; w++)
         sinkhorn_destroy(s->solver[w]);
+    for (int w = 0; s->lanes && w < s->n_workers; w++)
+        sinkhorn_lanes_destroy(s->lanes[w]);
+    mem_free(s->ctx, s->lanes);
     mem_free(s->ctx, s->solver);
     mem_free(s->ctx, s->stats);
     mem_free(s->ctx, s->self);
     sinkhorn_grid_free(s->grid);
     refine_free(s->w2);
+    pair_strips_close(&s->strips);
     pair_costs_close(&s->costs);
     mem_free(s->ctx, s);
 }
@@ -54,23 +59,31 @@ static ddsc_status solve_pair(sinkhorn *s, int64_t i, int64_t j, int worker, sin
     return sinkhorn_solve(s->solver[worker], found, &problem);
 }
 
-static ddsc_status find_value(sinkhorn *s, int64_t i, int64_t j, int worker, double *d2,
-                              ddsc_pair_stats *stats)
+double sinkhorn_take(const sinkhorn *s, int64_t i, int64_t j, const sinkhorn_result *found,
+                     ddsc_status solved, ddsc_pair_stats *stats)
+{
+    count(stats, found, solved);
+    double value = s->value == DDSC_SINKHORN_SHARP ? found->sharp : found->regularised;
+    return s->self ? BASE_MAX(0, value - 0.5 * (s->self[i] + s->self[j])) : value;
+}
+
+bool sinkhorn_same(const sinkhorn *s, int64_t i, int64_t j)
+{
+    return s->self && measures_equal_items(s->m, i, j);
+}
+
+ddsc_status sinkhorn_single(sinkhorn *s, int64_t i, int64_t j, int worker, double *d2,
+                            ddsc_pair_stats *stats)
 {
     sinkhorn_result found;
     if (ctx_cancelled(s->ctx))
         return DDSC_ERROR_CANCELLED;
     *d2 = 0;
-    /* Equal items are at divergence 0, without the rounding of three values. */
-    if (s->self && measures_equal_items(s->m, i, j))
+    if (sinkhorn_same(s, i, j))
         return DDSC_OK;
     ddsc_status status = solve_pair(s, i, j, worker, &found);
-    if (status < 0)
-        return status;
-    count(stats, &found, status);
-    *d2 = s->value == DDSC_SINKHORN_SHARP ? found.sharp : found.regularised;
-    if (s->self)
-        *d2 = BASE_MAX(0, *d2 - 0.5 * (s->self[i] + s->self[j]));
+    if (status >= 0)
+        *d2 = sinkhorn_take(s, i, j, &found, status, stats);
     return status;
 }
 
@@ -78,10 +91,13 @@ static ddsc_status sinkhorn_tile(void *state, const pair_tile *t, double *d2, in
                                  int worker, ddsc_pair_stats *stats)
 {
     ddsc_status status = DDSC_OK;
+    sinkhorn *s = state;
+    if (s->lanes && t->j1 - t->j0 > 1)
+        return sinkhorn_lanes_tile(s, t, d2, ld, worker, stats);
     for (int64_t i = t->i0; i < t->i1; i++)
         for (int64_t j = t->j0; j < t->j1; j++)
             if (tile_wants(t, i, j))
-                TRY(find_value(state, i, j, worker, d2 + (i - t->i0) * ld + (j - t->j0), stats));
+                TRY(sinkhorn_single(s, i, j, worker, d2 + (i - t->i0) * ld + (j - t->j0), stats));
 done:
     return status;
 }
@@ -165,6 +181,23 @@ static ddsc_status resolve_epsilon(sinkhorn *s, const ddsc_metric_settings *set)
     return DDSC_OK;
 }
 
+/* Mostly small items, and none by a grid. */
+static bool use_lanes(const sinkhorn *s)
+{
+    return !s->grid && s->m->nnz <= LANES_SIDE * s->m->n;
+}
+
+/* Tiles in whole groups, with few enough points for their costs, and enough tiles for every thread.
+ */
+static int64_t largest_side(const sinkhorn *s)
+{
+    if (!use_lanes(s))
+        return BASE_MIN(SINKHORN_SIDE, s->m->n / 32);
+    int64_t most = LANES_TILE_POINTS / BASE_MIN(LANES_SIDE, measures_largest_item(s->m));
+    int64_t side = BASE_MIN(BASE_MIN(LANES_TILE, most), s->m->n / 16);
+    return BASE_MAX(1, side / SIMD_LANES) * SIMD_LANES;
+}
+
 static ddsc_status solvers_open(sinkhorn *s)
 {
     ddsc_status status = DDSC_OK;
@@ -172,6 +205,12 @@ static ddsc_status solvers_open(sinkhorn *s)
     TRY(MEM_ZERO(s->ctx, s->solver, s->n_workers));
     for (int w = 0; w < s->n_workers; w++)
         TRY(sinkhorn_create(s->ctx, &s->solver[w]));
+    if (!use_lanes(s))
+        goto done;
+    TRY(pair_strips_open(&s->strips, &s->costs));
+    TRY(MEM_ZERO(s->ctx, s->lanes, s->n_workers));
+    for (int w = 0; w < s->n_workers; w++)
+        TRY(sinkhorn_lanes_create(s->ctx, &s->lanes[w]));
 done:
     return status;
 }
@@ -191,7 +230,7 @@ static ddsc_status sinkhorn_open(void **state, const pair_job *job, ddsc_pair_st
     TRY(resolve_epsilon(s, job->set));
     if (sinkhorn_grid_applies(m, s->epsilon))
         TRY(sinkhorn_grid_make(s->ctx, &s->grid, m, s->epsilon));
-    TRY(pair_costs_open(s->ctx, &s->costs, m, BASE_MIN(SINKHORN_SIDE, m->n / 32)));
+    TRY(pair_costs_open(s->ctx, &s->costs, m, largest_side(s)));
     TRY(solvers_open(s));
     if (s->value == DDSC_SINKHORN_DEBIASED)
         TRY(find_self_terms(s, stats));
