@@ -135,7 +135,8 @@ SIMD_INLINE void simd_transpose(simd_f64 *x)
         y[2 * k + 1] = __builtin_shufflevector(x[2 * k], x[2 * k + 1], 1, 9, 3, 11, 5, 13, 7, 15);
     }
 #pragma GCC unroll 2
-    for (int k = 0; k < 2; k++) { /* columns k and k + 4 on the left, k + 2 and k + 6 on the right */
+    for (int k = 0; k < 2;
+         k++) { /* columns k and k + 4 on the left, k + 2 and k + 6 on the right */
         simd_f64 low0 = __builtin_shufflevector(y[k], y[2 + k], 0, 1, 8, 9, 4, 5, 12, 13);
         simd_f64 low2 = __builtin_shufflevector(y[k], y[2 + k], 2, 3, 10, 11, 6, 7, 14, 15);
         simd_f64 high0 = __builtin_shufflevector(y[4 + k], y[6 + k], 0, 1, 8, 9, 4, 5, 12, 13);

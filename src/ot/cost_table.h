@@ -5,8 +5,8 @@
 
 #include "ot/cost_panels.h"
 
-/* Points, centred: as rows in blocks of four, or as columns in blocks of sixteen with one coordinate
- * of all beside each other. */
+/* Points, centred: as rows in blocks of four, or as columns in blocks of sixteen with one
+ * coordinate of all beside each other. */
 typedef struct cost_list {
     int64_t n;
     const int32_t *index;

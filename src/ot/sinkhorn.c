@@ -1,6 +1,6 @@
-/* The entropic solver: loading a problem (zero weights dropped, the smaller side as rows unless both
- * are small enough for sinkhorn_lanes.h, the cost reduced to be non-negative with a zero in every row and column), and the values of the plan
- * found. */
+/* The entropic solver: loading a problem (zero weights dropped, the smaller side as rows unless
+ * both are small enough for sinkhorn_lanes.h, the cost reduced to be non-negative with a zero in
+ * every row and column), and the values of the plan found. */
 #include <math.h>
 #include <string.h>
 
@@ -312,7 +312,8 @@ double sinkhorn_bound(sinkhorn_solver *solver, const sinkhorn_problem *problem, 
         return -INFINITY;
     double epsilon = unit_epsilon(solver, problem->epsilon), best = -INFINITY;
     reduce_cost(solver);
-    if (epsilon > SINKHORN_LARGE_EPSILON * solver->range || sinkhorn_levels(solver->range, epsilon) > 0)
+    if (epsilon > SINKHORN_LARGE_EPSILON * solver->range ||
+        sinkhorn_levels(solver->range, epsilon) > 0)
         return best;
     sinkhorn_absorb(solver, epsilon);
     for (int k = 1; k <= BOUND_PASSES; k++) {

@@ -65,37 +65,34 @@ double *sinkhorn_lanes_begin(sinkhorn_lanes *lanes, int64_t n, int64_t m)
     return s->cost;
 }
 
-static void put_weights(double *out, double *pad, const double *weight, int64_t n, double sum)
+bool sinkhorn_lanes_scale(double *out, const double *weight, int64_t n)
+{
+    double sum = 0, low = INFINITY;
+    for (int64_t k = 0; k < n; k++) {
+        sum += weight[k];
+        low = fmin(low, weight[k]);
+    }
+    for (int64_t k = 0; k < n; k++)
+        out[k] = weight[k] / sum;
+    return low > NO_WEIGHT * sum;
+}
+
+static void put_weights(double *out, double *pad, const double *weight, int64_t n)
 {
     for (int64_t k = 0; k < n; k++) {
-        out[k * L] = weight[k] / sum;
+        out[k * L] = weight[k];
         pad[k * L] = 0;
     }
 }
 
-static bool all_count(const double *weight, int64_t n, double *sum)
-{
-    double low = INFINITY;
-    *sum = 0;
-    for (int64_t k = 0; k < n; k++) {
-        *sum += weight[k];
-        low = fmin(low, weight[k]);
-    }
-    return low > NO_WEIGHT * *sum;
-}
-
-bool sinkhorn_lanes_weights(sinkhorn_lanes *lanes, int lane, int64_t n, const double *a, int64_t m,
+void sinkhorn_lanes_weights(sinkhorn_lanes *lanes, int lane, int64_t n, const double *a, int64_t m,
                             const double *b)
 {
     lane_scaling *s = &lanes->s;
-    double sum_a, sum_b;
-    if (!all_count(a, n, &sum_a) || !all_count(b, m, &sum_b))
-        return false;
-    put_weights(s->a + lane, s->row_pad + lane, a, n, sum_a);
-    put_weights(s->b + lane, s->column_pad + lane, b, m, sum_b);
+    put_weights(s->a + lane, s->row_pad + lane, a, n);
+    put_weights(s->b + lane, s->column_pad + lane, b, m);
     lanes->n_of[lane] = n;
     lanes->m_of[lane] = m;
-    return true;
 }
 
 /* ---- solving ---- */
@@ -106,16 +103,17 @@ static void choose(const sinkhorn_lanes *lanes, const lane_stop *stop, const dou
                    const double *range, bool *chosen)
 {
     for (int lane = 0; lane < L; lane++) {
-        bool usual = magnitude[lane] > 1e-100 && magnitude[lane] < 1e100 && stop->epsilon > 1e-200 &&
+        bool usual = magnitude[lane] > 1e-100 && magnitude[lane] < 1e100 &&
+                     stop->epsilon > 1e-200 &&
                      stop->epsilon <= SINKHORN_LARGE_EPSILON * range[lane];
-        chosen[lane] = lanes->n_of[lane] > 0 && usual &&
-                       sinkhorn_levels(range[lane], stop->epsilon) == 0;
+        chosen[lane] =
+            lanes->n_of[lane] > 0 && usual && sinkhorn_levels(range[lane], stop->epsilon) == 0;
     }
 }
 
 /* What run_level of the single solver does between two iterations; false: the lane is finished. */
-static bool go_on(const sinkhorn_lanes *lanes, int lane, sinkhorn_pace *pace,
-                  const lane_report *r, const lane_stop *stop, bool *given_up)
+static bool go_on(const sinkhorn_lanes *lanes, int lane, sinkhorn_pace *pace, const lane_report *r,
+                  const lane_stop *stop, bool *given_up)
 {
     if (r->low[lane] < 1 / SINKHORN_SUM_LIMIT || r->high[lane] > SINKHORN_SUM_LIMIT) {
         *given_up = true;
@@ -124,8 +122,8 @@ static bool go_on(const sinkhorn_lanes *lanes, int lane, sinkhorn_pace *pace,
     if (pace->plain_before && r->row_error[lane] <= stop->tolerance)
         return false;
     double error = r->row_error[lane] + r->column_error[lane];
-    *given_up = sinkhorn_pace_next(pace, lanes->n_of[lane], lanes->m_of[lane], error,
-                                   stop->tolerance);
+    *given_up =
+        sinkhorn_pace_next(pace, lanes->n_of[lane], lanes->m_of[lane], error, stop->tolerance);
     return !*given_up;
 }
 
@@ -163,8 +161,7 @@ void sinkhorn_lanes_solve(sinkhorn_lanes *lanes, sinkhorn_result *result, bool *
 {
     double range[L], magnitude[L], error[L], value[L], sharp[L] = {0};
     int64_t iterations[L] = {0};
-    lanes_magnitude(&lanes->s, magnitude);
-    lanes_reduce(&lanes->s, range);
+    lanes_reduce(&lanes->s, magnitude, range);
     choose(lanes, stop, magnitude, range, solved);
     lanes_fill(&lanes->s, stop->epsilon);
     iterate(lanes, stop, solved, iterations);

@@ -35,10 +35,9 @@ typedef struct lane_control {
     double omega[SIMD_LANES];
 } lane_control;
 
-/* Largest magnitude of the costs, those of the padding left out. */
-void lanes_magnitude(const lane_scaling *s, double *magnitude);
-/* The bases, the cost less the bases, its largest entry, and the scalings a and b to begin with. */
-void lanes_reduce(lane_scaling *s, double *range);
+/* The bases, the cost less the bases, and the scalings a and b to begin with. The largest magnitude
+ * of the cost before and its largest entry after. */
+void lanes_reduce(lane_scaling *s, double *magnitude, double *range);
 void lanes_fill(lane_scaling *s, double epsilon);
 /* As scaling_pass; lanes that are not active keep their scalings. */
 void lanes_pass(lane_scaling *s, const lane_control *control, lane_report *report);
@@ -63,8 +62,11 @@ static inline bool sinkhorn_lanes_fits(int64_t n, int64_t m)
 /* Room for lanes of at most n x m; all of them are empty then. The array of costs
  * is returned; the caller writes it, infinity in the padding. */
 double *sinkhorn_lanes_begin(sinkhorn_lanes *lanes, int64_t n, int64_t m);
-/* Weights of a lane. False where one is too small for a lane, which stays empty. */
-bool sinkhorn_lanes_weights(sinkhorn_lanes *lanes, int lane, int64_t n, const double *a, int64_t m,
+/* The weights of an item as the solver takes them, each sum 1. False where one is too small for a
+ * lane. */
+bool sinkhorn_lanes_scale(double *out, const double *weight, int64_t n);
+/* A problem for an empty lane, by weights so scaled. */
+void sinkhorn_lanes_weights(sinkhorn_lanes *lanes, int lane, int64_t n, const double *a, int64_t m,
                             const double *b);
 typedef struct lane_stop {
     double epsilon, tolerance;

@@ -17,45 +17,43 @@ SIMD_INLINE simd_i64 load_mask(const int64_t *from)
 
 /* ---- the cost ---- */
 
-SIMD_CLONES void lanes_magnitude(const lane_scaling *s, double *magnitude)
+/* The base of column j: its least cost; 0 in the padding. */
+SIMD_INLINE simd_f64 column_base(const lane_scaling *s, int64_t j, simd_f64 *magnitude)
 {
-    simd_f64 high = simd_all(0);
-    for (int64_t k = 0; k < s->n * s->m; k++) {
-        simd_f64 size = simd_abs(simd_load(s->cost + k * L));
+    simd_f64 low = simd_all(INFINITY), high = *magnitude;
+    for (int64_t i = 0; i < s->n; i++) {
+        simd_f64 c = simd_load(s->cost + (i * s->m + j) * L), size = simd_abs(c);
+        low = simd_min(low, c);
         high = simd_max(high, simd_select(size < INFINITY, size, simd_all(0)));
     }
-    simd_store(magnitude, high);
+    *magnitude = high;
+    return simd_select(simd_load(s->column_pad + j * L) > 0, simd_all(0), low);
 }
 
-/* The least entry less the base of the other side; 0 in the padding. */
-SIMD_INLINE simd_f64 least(const double *cost, int64_t step, int64_t n, const double *base,
-                           const double *pad)
+SIMD_INLINE simd_f64 row_base(const lane_scaling *s, int64_t i)
 {
     simd_f64 low = simd_all(INFINITY);
-    for (int64_t k = 0; k < n; k++) {
-        simd_f64 c = simd_load(cost + k * step);
-        low = simd_min(low, base ? c - simd_load(base + k * L) : c);
-    }
-    return simd_select(simd_load(pad) > 0, simd_all(0), low);
+    for (int64_t j = 0; j < s->m; j++)
+        low = simd_min(low, simd_load(s->cost + (i * s->m + j) * L) - simd_load(s->base_g + j * L));
+    return simd_select(simd_load(s->row_pad + i * L) > 0, simd_all(0), low);
 }
 
-SIMD_CLONES void lanes_reduce(lane_scaling *s, double *range)
+SIMD_CLONES void lanes_reduce(lane_scaling *s, double *magnitude, double *range)
 {
-    int64_t stride = s->m * L;
-    simd_f64 high = simd_all(0);
+    simd_f64 largest = simd_all(0), high = simd_all(0);
     for (int64_t j = 0; j < s->m; j++)
-        simd_store(s->base_g + j * L,
-                   least(s->cost + j * L, stride, s->n, NULL, s->column_pad + j * L));
+        simd_store(s->base_g + j * L, column_base(s, j, &largest));
     for (int64_t i = 0; i < s->n; i++) {
-        double *row = s->cost + i * stride;
-        simd_f64 f = least(row, L, s->m, s->base_g, s->row_pad + i * L);
+        simd_f64 f = row_base(s, i);
         simd_store(s->base_f + i * L, f);
         for (int64_t j = 0; j < s->m; j++) {
-            simd_f64 rest = (simd_load(row + j * L) - simd_load(s->base_g + j * L)) - f;
-            simd_store(row + j * L, simd_max(rest, simd_all(0)));
+            double *at = s->cost + (i * s->m + j) * L;
+            simd_f64 rest = (simd_load(at) - simd_load(s->base_g + j * L)) - f;
+            simd_store(at, simd_max(rest, simd_all(0)));
             high = simd_max(high, simd_select(rest < INFINITY, rest, simd_all(0)));
         }
     }
+    simd_store(magnitude, largest);
     simd_store(range, high);
     memcpy(s->u, s->a, (size_t)(s->n * L) * sizeof *s->u);
     memcpy(s->v, s->b, (size_t)(s->m * L) * sizeof *s->v);
@@ -119,23 +117,51 @@ SIMD_INLINE void dots(const double *k, int64_t m, const double *v, const int row
         sum[i] += odd[i];
 }
 
-/* total += u' K over `rows` rows: a missing row is one of zeros. */
-SIMD_INLINE void adds(double *total, const double *k, int64_t m, const double *u, const int rows)
+/* What up to four rows add to column j: a missing row is one of zeros. */
+SIMD_INLINE simd_f64 block_sum(const double *at, int64_t stride, const simd_f64 *u, const int rows)
 {
-    simd_f64 u0 = simd_load(u), u1 = rows > 1 ? simd_load(u + L) : u0,
-             u2 = rows > 2 ? simd_load(u + 2 * L) : u0, u3 = rows > 3 ? simd_load(u + 3 * L) : u0;
-    for (int64_t j = 0; j < m; j++) {
-        const double *at = k + j * L;
-        simd_f64 sum = u0 * simd_load(at);
-        if (rows > 1)
-            sum += u1 * simd_load(at + m * L);
-        if (rows > 2) {
-            simd_f64 high = u2 * simd_load(at + 2 * m * L);
-            if (rows > 3)
-                high += u3 * simd_load(at + 3 * m * L);
-            sum += high;
-        }
-        simd_store(total + j * L, simd_load(total + j * L) + sum);
+    simd_f64 sum = u[0] * simd_load(at);
+    if (rows > 1)
+        sum += u[1] * simd_load(at + stride);
+    if (rows > 2) {
+        simd_f64 high = u[2] * simd_load(at + 2 * stride);
+        if (rows > 3)
+            high += u[3] * simd_load(at + 3 * stride);
+        sum += high;
+    }
+    return sum;
+}
+
+/* column_sum += u' K over `rows` <= 8 rows from i on, in blocks of four. */
+SIMD_INLINE void adds(lane_scaling *s, int64_t i, const int rows)
+{
+    const double *k = s->kernel + i * s->m * L;
+    int64_t stride = s->m * L;
+    simd_f64 u[8];
+#pragma GCC unroll 8
+    for (int r = 0; r < rows; r++)
+        u[r] = simd_load(s->u + (i + r) * L);
+    for (int64_t j = 0; j < stride; j += L) {
+        simd_f64 sum = simd_load(s->column_sum + j);
+        sum += block_sum(k + j, stride, u, rows);
+        if (rows > 4)
+            sum += block_sum(k + 4 * stride + j, stride, u + 4, rows - 4);
+        simd_store(s->column_sum + j, sum);
+    }
+}
+
+/* The same for the last rows % 8 of them. */
+SIMD_INLINE void adds_rest(lane_scaling *s, int64_t i)
+{
+    switch (s->n - i) {
+    case 7: adds(s, i, 7); break;
+    case 6: adds(s, i, 6); break;
+    case 5: adds(s, i, 5); break;
+    case 4: adds(s, i, 4); break;
+    case 3: adds(s, i, 3); break;
+    case 2: adds(s, i, 2); break;
+    case 1: adds(s, i, 1); break;
+    default: break;
     }
 }
 
@@ -156,19 +182,42 @@ SIMD_INLINE simd_f64 update(double *scale, const double *weight, simd_f64 sum, s
     return simd_abs(old * sum - w);
 }
 
-SIMD_INLINE void row_block(lane_scaling *s, int64_t i, const int rows, simd_i64 active,
-                           simd_f64 beyond, simd_f64 *error, side_report *seen)
+typedef struct step {
+    simd_i64 active;
+    simd_f64 beyond; /* omega - 1 */
+    simd_f64 error[8];
+    side_report seen;
+} step;
+
+SIMD_INLINE void update_rows(lane_scaling *s, int64_t i, const int rows, step *t)
 {
-    const double *k = s->kernel + i * s->m * L;
     simd_f64 sum[4];
-    dots(k, s->m, s->v, rows, sum);
+    dots(s->kernel + i * s->m * L, s->m, s->v, rows, sum);
 #pragma GCC unroll 4
     for (int r = 0; r < rows; r++) {
         int64_t at = (i + r) * L;
-        error[r] += update(s->u + at, s->a + at, sum[r], sum[r] + simd_load(s->row_pad + at),
-                           active, beyond, seen);
+        t->error[r] += update(s->u + at, s->a + at, sum[r], sum[r] + simd_load(s->row_pad + at),
+                              t->active, t->beyond, &t->seen);
     }
-    adds(s->column_sum, k, s->m, s->u + i * L, rows);
+}
+
+/* Up to four rows. */
+SIMD_INLINE void update_rest(lane_scaling *s, int64_t i, step *t)
+{
+    switch (BASE_MIN(4, s->n - i)) {
+    case 4: update_rows(s, i, 4, t); break;
+    case 3: update_rows(s, i, 3, t); break;
+    case 2: update_rows(s, i, 2, t); break;
+    case 1: update_rows(s, i, 1, t); break;
+    default: break;
+    }
+}
+
+SIMD_INLINE void clear_errors(step *t)
+{
+#pragma GCC unroll 8
+    for (int r = 0; r < 8; r++)
+        t->error[r] = simd_all(0);
 }
 
 SIMD_INLINE simd_f64 tree(const simd_f64 *p)
@@ -176,56 +225,63 @@ SIMD_INLINE simd_f64 tree(const simd_f64 *p)
     return ((p[0] + p[4]) + (p[2] + p[6])) + ((p[1] + p[5]) + (p[3] + p[7]));
 }
 
-/* Padded columns have a sum of 1 and no mass. */
-SIMD_INLINE simd_f64 columns_update(lane_scaling *s, simd_i64 active, simd_f64 beyond,
-                                    side_report *seen)
+SIMD_INLINE void update_column(lane_scaling *s, int64_t j, int r, step *t)
 {
-    simd_f64 error[8];
+    int64_t at = (j + r) * L;
+    simd_f64 sum = simd_load(s->column_sum + at);
+    t->error[r] += update(s->v + at, s->b + at, sum, sum, t->active, t->beyond, &t->seen);
+}
+
+/* Padded columns have a sum of 1 and no mass. The error before is returned. */
+SIMD_INLINE simd_f64 update_columns(lane_scaling *s, step *t)
+{
+    int64_t j = 0;
+    clear_errors(t);
+    for (; j + 8 <= s->m; j += 8)
+#pragma GCC unroll 8
+        for (int r = 0; r < 8; r++)
+            update_column(s, j, r, t);
+#pragma GCC unroll 8
     for (int r = 0; r < 8; r++)
-        error[r] = simd_all(0);
-    for (int64_t j = 0; j < s->m; j += 8)
-        for (int64_t r = 0; r < BASE_MIN(8, s->m - j); r++) {
-            int64_t at = (j + r) * L;
-            simd_f64 sum = simd_load(s->column_sum + at);
-            error[r] += update(s->v + at, s->b + at, sum, sum, active, beyond, seen);
-        }
-    return tree(error);
+        if (j + r < s->m)
+            update_column(s, j, r, t);
+    return tree(t->error);
+}
+
+SIMD_INLINE void clear_columns(lane_scaling *s)
+{
+    memcpy(s->column_sum, s->column_pad, (size_t)(s->m * L) * sizeof *s->column_sum);
 }
 
 SIMD_CLONES void lanes_pass(lane_scaling *s, const lane_control *control, lane_report *report)
 {
-    simd_i64 active = load_mask(control->active);
-    simd_f64 beyond = simd_load(control->omega) - 1.0, error[4];
-    side_report seen = {simd_all(INFINITY), simd_all(0)};
-    for (int r = 0; r < 4; r++)
-        error[r] = simd_all(0);
-    memcpy(s->column_sum, s->column_pad, (size_t)(s->m * L) * sizeof *s->column_sum);
+    step t = {.active = load_mask(control->active),
+              .beyond = simd_load(control->omega) - 1.0,
+              .seen = {simd_all(INFINITY), simd_all(0)}};
     int64_t i = 0;
-    for (; i + 4 <= s->n; i += 4)
-        row_block(s, i, 4, active, beyond, error, &seen);
-    switch (s->n - i) {
-    case 3: row_block(s, i, 3, active, beyond, error, &seen); break;
-    case 2: row_block(s, i, 2, active, beyond, error, &seen); break;
-    case 1: row_block(s, i, 1, active, beyond, error, &seen); break;
-    default: break;
+    clear_errors(&t);
+    clear_columns(s);
+    for (; i + 8 <= s->n; i += 8) {
+        update_rows(s, i, 4, &t);
+        update_rows(s, i + 4, 4, &t);
+        adds(s, i, 8);
     }
-    simd_store(report->column_error, columns_update(s, active, beyond, &seen));
-    simd_store(report->row_error, ((error[0] + error[1]) + error[2]) + error[3]);
-    simd_store(report->low, seen.low);
-    simd_store(report->high, seen.high);
+    update_rest(s, i, &t);
+    update_rest(s, i + 4, &t);
+    adds_rest(s, i);
+    simd_store(report->row_error, ((t.error[0] + t.error[1]) + t.error[2]) + t.error[3]);
+    simd_store(report->column_error, update_columns(s, &t));
+    simd_store(report->low, t.seen.low);
+    simd_store(report->high, t.seen.high);
 }
 
 /* ---- the end ---- */
 
-SIMD_INLINE void add_block(lane_scaling *s, int64_t i, const int rows)
-{
-    adds(s->column_sum, s->kernel + i * s->m * L, s->m, s->u + i * L, rows);
-}
-
-SIMD_INLINE simd_f64 measure_block(lane_scaling *s, int64_t i, const int rows, simd_f64 error)
+SIMD_INLINE simd_f64 measure_rows(lane_scaling *s, int64_t i, const int rows, simd_f64 error)
 {
     simd_f64 sum[4];
     dots(s->kernel + i * s->m * L, s->m, s->v, rows, sum);
+#pragma GCC unroll 4
     for (int r = 0; r < rows; r++) {
         int64_t at = (i + r) * L;
         simd_store(s->row_sum + at, sum[r]);
@@ -237,22 +293,17 @@ SIMD_INLINE simd_f64 measure_block(lane_scaling *s, int64_t i, const int rows, s
 SIMD_CLONES void lanes_settle(lane_scaling *s, double *error)
 {
     simd_f64 total = simd_all(0);
-    side_report ignored = {simd_all(INFINITY), simd_all(0)};
-    int64_t whole = s->n / 4 * 4;
-    memcpy(s->column_sum, s->column_pad, (size_t)(s->m * L) * sizeof *s->column_sum);
-    for (int64_t i = 0; i < whole; i += 4)
-        add_block(s, i, 4);
-    switch (s->n - whole) {
-    case 3: add_block(s, whole, 3); break;
-    case 2: add_block(s, whole, 2); break;
-    case 1: add_block(s, whole, 1); break;
-    default: break;
-    }
-    columns_update(s, ~(simd_i64){0}, simd_all(0), &ignored);
-    for (int64_t i = 0; i < whole; i += 4)
-        total = measure_block(s, i, 4, total);
-    for (int64_t i = whole; i < s->n; i++)
-        total = measure_block(s, i, 1, total);
+    step t = {.active = ~(simd_i64){0}, .beyond = simd_all(0)};
+    int64_t i = 0;
+    clear_columns(s);
+    for (; i + 8 <= s->n; i += 8)
+        adds(s, i, 8);
+    adds_rest(s, i);
+    update_columns(s, &t);
+    for (i = 0; i + 4 <= s->n; i += 4)
+        total = measure_rows(s, i, 4, total);
+    for (; i < s->n; i++)
+        total = measure_rows(s, i, 1, total);
     simd_store(error, total);
 }
 

@@ -5,7 +5,7 @@
 
 #include "pairs/sinkhorn.h"
 
-enum { SINKHORN_SIDE = 16, LANES_TILE = 64, LANES_TILE_POINTS = 1024 };
+enum { SINKHORN_SIDE = 16, LANES_TILE_POINTS = 1024 };
 
 static void sinkhorn_close(void *state)
 {
@@ -14,15 +14,12 @@ static void sinkhorn_close(void *state)
         return;
     for (int w = 0; s->solver && w < s->n_workers; w++)
         sinkhorn_destroy(s->solver[w]);
-    for (int w = 0; s->lanes && w < s->n_workers; w++)
-        sinkhorn_lanes_destroy(s->lanes[w]);
-    mem_free(s->ctx, s->lanes);
+    sinkhorn_lanes_close(s);
     mem_free(s->ctx, s->solver);
     mem_free(s->ctx, s->stats);
     mem_free(s->ctx, s->self);
     sinkhorn_grid_free(s->grid);
     refine_free(s->w2);
-    pair_strips_close(&s->strips);
     pair_costs_close(&s->costs);
     mem_free(s->ctx, s);
 }
@@ -92,7 +89,8 @@ static ddsc_status sinkhorn_tile(void *state, const pair_tile *t, double *d2, in
 {
     ddsc_status status = DDSC_OK;
     sinkhorn *s = state;
-    if (s->lanes && t->j1 - t->j0 > 1)
+    bool in_reach = t->i1 - t->i0 <= s->costs.side && t->j1 - t->j0 <= s->costs.side;
+    if (s->lanes && in_reach && t->j1 - t->j0 > 1)
         return sinkhorn_lanes_tile(s, t, d2, ld, worker, stats);
     for (int64_t i = t->i0; i < t->i1; i++)
         for (int64_t j = t->j0; j < t->j1; j++)
@@ -194,7 +192,7 @@ static int64_t largest_side(const sinkhorn *s)
     if (!use_lanes(s))
         return BASE_MIN(SINKHORN_SIDE, s->m->n / 32);
     int64_t most = LANES_TILE_POINTS / BASE_MIN(LANES_SIDE, measures_largest_item(s->m));
-    int64_t side = BASE_MIN(BASE_MIN(LANES_TILE, most), s->m->n / 16);
+    int64_t side = BASE_MIN(BASE_MIN(SINKHORN_TILE, most), s->m->n / 16);
     return BASE_MAX(1, side / SIMD_LANES) * SIMD_LANES;
 }
 
@@ -205,12 +203,8 @@ static ddsc_status solvers_open(sinkhorn *s)
     TRY(MEM_ZERO(s->ctx, s->solver, s->n_workers));
     for (int w = 0; w < s->n_workers; w++)
         TRY(sinkhorn_create(s->ctx, &s->solver[w]));
-    if (!use_lanes(s))
-        goto done;
-    TRY(pair_strips_open(&s->strips, &s->costs));
-    TRY(MEM_ZERO(s->ctx, s->lanes, s->n_workers));
-    for (int w = 0; w < s->n_workers; w++)
-        TRY(sinkhorn_lanes_create(s->ctx, &s->lanes[w]));
+    if (use_lanes(s))
+        TRY(sinkhorn_lanes_open(s));
 done:
     return status;
 }

@@ -80,7 +80,8 @@ void pair_strips_close(pair_strips *s);
 void pair_strips_tile(pair_strips *s, const pair_tile *t, int worker);
 /* Its row that is worked on next. */
 void pair_strips_row(pair_strips *s, int64_t i, int worker);
-/* Costs of that row by eight of the columns (-1: none) of at most m points; the rest is infinite. */
+/* Costs of that row by eight of the columns (-1: none) of at most m points; the rest is infinite.
+ */
 void pair_strips_lanes(const pair_strips *s, int64_t i, const int64_t *item, int64_t m, double *out,
                        int worker);
 

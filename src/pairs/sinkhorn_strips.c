@@ -135,9 +135,8 @@ static void find_lines(const pair_strips *s, cost_strip *w, int64_t i, const dou
     item_view x = measures_item(c->m, i);
     int64_t stride = cost_table_stride(w->columns.n);
     for (int64_t p = 0; p < x.n; p++)
-        line[p] = by_products(c)
-                      ? w->table + w->rows.slot[w->rows.begin[i - w->i0] + p] * stride
-                      : w->line + p * stride;
+        line[p] = by_products(c) ? w->table + w->rows.slot[w->rows.begin[i - w->i0] + p] * stride
+                                 : w->line + p * stride;
     if (c->table) {
         for (int64_t p = 0; p < x.n; p++)
             for (int64_t k = 0; k < w->columns.n; k++)
