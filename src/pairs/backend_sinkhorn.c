@@ -1,11 +1,11 @@
-/* Entropic transport: one problem a pair, one solver a worker; images by their grid, small items
- * eight pairs at a time. */
+/* Entropic transport: one problem a pair, one solver a worker; images by their grid, dense items
+ * over one table by its kernel, small items eight pairs at a time. */
 #include <math.h>
 #include <string.h>
 
 #include "pairs/sinkhorn.h"
 
-enum { SINKHORN_SIDE = 16, LANES_TILE_POINTS = 1024 };
+enum { SINKHORN_SIDE = 16, SHARED_SIDE = 8, LANES_TILE_POINTS = 1024 };
 
 static void sinkhorn_close(void *state)
 {
@@ -19,6 +19,7 @@ static void sinkhorn_close(void *state)
     mem_free(s->ctx, s->stats);
     mem_free(s->ctx, s->self);
     sinkhorn_grid_free(s->grid);
+    sinkhorn_shared_free(s->shared);
     refine_free(s->w2);
     pair_costs_close(&s->costs);
     mem_free(s->ctx, s);
@@ -84,12 +85,43 @@ ddsc_status sinkhorn_single(sinkhorn *s, int64_t i, int64_t j, int worker, doubl
     return status;
 }
 
+/* All pairs of a tile that the kernel of the table solves; the rest one by one. */
+static ddsc_status shared_tile(sinkhorn *s, const pair_tile *t, double *d2, int64_t ld, int worker,
+                               ddsc_pair_stats *stats)
+{
+    ddsc_status status = DDSC_OK;
+    sinkhorn_stop stop = {s->tolerance, s->max_iterations, s->value == DDSC_SINKHORN_SHARP};
+    shared_pair pair[SINKHORN_SIDE * SINKHORN_SIDE];
+    int64_t n = 0;
+    for (int64_t i = t->i0; i < t->i1; i++)
+        for (int64_t j = t->j0; j < t->j1; j++)
+            if (tile_wants(t, i, j) && !sinkhorn_same(s, i, j))
+                pair[n++] = (shared_pair){.i = i, .j = j};
+    sinkhorn_shared_solve(s->shared, pair, n, &stop, worker);
+    n = 0;
+    for (int64_t i = t->i0; i < t->i1; i++)
+        for (int64_t j = t->j0; j < t->j1; j++) {
+            double *out = d2 + (i - t->i0) * ld + (j - t->j0);
+            if (!tile_wants(t, i, j))
+                continue;
+            shared_pair *p = sinkhorn_same(s, i, j) ? NULL : &pair[n++];
+            if (p && p->solved)
+                *out = sinkhorn_take(s, i, j, &p->found, DDSC_OK, stats);
+            else
+                TRY(sinkhorn_single(s, i, j, worker, out, stats));
+        }
+done:
+    return status;
+}
+
 static ddsc_status sinkhorn_tile(void *state, const pair_tile *t, double *d2, int64_t ld,
                                  int worker, ddsc_pair_stats *stats)
 {
     ddsc_status status = DDSC_OK;
     sinkhorn *s = state;
     bool in_reach = t->i1 - t->i0 <= s->costs.side && t->j1 - t->j0 <= s->costs.side;
+    if (s->shared)
+        return shared_tile(s, t, d2, ld, worker, stats);
     if (s->lanes && in_reach && t->j1 - t->j0 > 1)
         return sinkhorn_lanes_tile(s, t, d2, ld, worker, stats);
     for (int64_t i = t->i0; i < t->i1; i++)
@@ -182,13 +214,15 @@ static ddsc_status resolve_epsilon(sinkhorn *s, const ddsc_metric_settings *set)
 /* Mostly small items, and none by a grid. */
 static bool use_lanes(const sinkhorn *s)
 {
-    return !s->grid && s->m->nnz <= LANES_SIDE * s->m->n;
+    return !s->grid && !s->shared && s->m->nnz <= LANES_SIDE * s->m->n;
 }
 
 /* Tiles in whole groups, with few enough points for their costs, and enough tiles for every thread.
  */
 static int64_t largest_side(const sinkhorn *s)
 {
+    if (s->shared)
+        return BASE_MIN(SINKHORN_SIDE, BASE_MAX(SHARED_SIDE, s->m->n / 32));
     if (!use_lanes(s))
         return BASE_MIN(SINKHORN_SIDE, s->m->n / 32);
     int64_t most = LANES_TILE_POINTS / BASE_MIN(LANES_SIDE, measures_largest_item(s->m));
@@ -224,6 +258,9 @@ static ddsc_status sinkhorn_open(void **state, const pair_job *job, ddsc_pair_st
     TRY(resolve_epsilon(s, job->set));
     if (sinkhorn_grid_applies(m, s->epsilon))
         TRY(sinkhorn_grid_make(s->ctx, &s->grid, m, s->epsilon));
+    else if (sinkhorn_shared_applies(m))
+        TRY(sinkhorn_shared_make(s->ctx, &s->shared, m, s->epsilon,
+                                 s->value == DDSC_SINKHORN_SHARP));
     TRY(pair_costs_open(s->ctx, &s->costs, m, largest_side(s)));
     TRY(solvers_open(s));
     if (s->value == DDSC_SINKHORN_DEBIASED)

@@ -5,6 +5,7 @@
 #include "ot/bounds.h"
 #include "ot/sinkhorn_grid.h"
 #include "ot/sinkhorn_lanes.h"
+#include "ot/sinkhorn_shared.h"
 #include "pairs/pairs.h"
 #include "pairs/sinkhorn_costs.h"
 
@@ -16,7 +17,8 @@ typedef struct sinkhorn {
     double slack; /* what a marginal error within the tolerance may change in a value */
     int64_t max_iterations;
     ddsc_sinkhorn_value value;
-    sinkhorn_grid *grid; /* of images: solves without costs; NULL: none */
+    sinkhorn_grid *grid;     /* of images: solves without costs; NULL: none */
+    sinkhorn_shared *shared; /* of dense items over one table; NULL: none */
     pair_costs costs;
     pair_strips strips; /* of sets of small items, with lanes */
     double *self;       /* n regularised values of an item with itself, when debiased */
