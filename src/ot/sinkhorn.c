@@ -10,7 +10,6 @@
 
 /* Beyond this multiple of the cost range the first-order potentials are exact to rounding. */
 static const double PRODUCT_EPSILON = 1e8;
-enum { BOUND_PASSES = 16, BOUND_PATIENCE = 2 }; /* gains double their distance from look to look */
 static const double BOUND_RANGE = 1e60;
 
 ddsc_status sinkhorn_create(ddsc_context *ctx, sinkhorn_solver **solver)
@@ -316,7 +315,7 @@ double sinkhorn_bound(sinkhorn_solver *solver, const sinkhorn_problem *problem, 
         sinkhorn_levels(solver->range, epsilon) > 0)
         return best;
     sinkhorn_absorb(solver, epsilon);
-    for (int k = 1; k <= BOUND_PASSES; k++) {
+    for (int k = 1; k <= SINKHORN_BOUND_PASSES; k++) {
         bool look = (k & (k - 1)) == 0;
         scaling_report seen = scaling_pass(&solver->s, look ? 1 : 1.5);
         if (!(seen.low > 1 / BOUND_RANGE && seen.high < BOUND_RANGE))
@@ -326,7 +325,7 @@ double sinkhorn_bound(sinkhorn_solver *solver, const sinkhorn_problem *problem, 
         double value = solver->unit * (side_value(solver, false) + side_value(solver, true));
         double before = best, rounding = 1e-12 * (fabs(value) + problem->epsilon);
         best = fmax(best, value - rounding);
-        if (best > enough || (k > 1 && best + BOUND_PATIENCE * (best - before) < enough))
+        if (best > enough || (k > 1 && best + SINKHORN_BOUND_PATIENCE * (best - before) < enough))
             return best;
     }
     return best;

@@ -34,6 +34,7 @@ struct sinkhorn_shared {
     double *kernel; /* rows x rows: symmetric, 0 in the padding */
     double *cost;   /* the same, or NULL: no sharp values */
     points support;
+    double largest; /* cost */
     int n_workers;
     shared_room *room;
 };
@@ -124,11 +125,9 @@ static ddsc_status kernel_range(void *arg, int64_t begin, int64_t end, int worke
  * here? */
 static bool epsilon_suits(const sinkhorn_shared *s)
 {
-    double largest = 0;
-    for (int w = 0; w < s->n_workers; w++)
-        largest = fmax(largest, s->room[w].largest);
-    return largest > 1e-100 && largest < 1e100 && largest <= LARGEST_EXPONENT * s->epsilon &&
-           s->epsilon <= SINKHORN_LARGE_EPSILON * largest;
+    return s->largest > 1e-100 && s->largest < 1e100 &&
+           s->largest <= LARGEST_EXPONENT * s->epsilon &&
+           s->epsilon <= SINKHORN_LARGE_EPSILON * s->largest;
 }
 
 ddsc_status sinkhorn_shared_make(ddsc_context *ctx, sinkhorn_shared **out, const measures *m,
@@ -148,6 +147,8 @@ ddsc_status sinkhorn_shared_make(ddsc_context *ctx, sinkhorn_shared **out, const
     for (int w = 0; w < s->n_workers; w++)
         TRY(room_open(s, &s->room[w]));
     TRY(parallel_for(ctx, m->v, FILL_BLOCK, cost_range, s));
+    for (int w = 0; w < s->n_workers; w++)
+        s->largest = fmax(s->largest, s->room[w].largest);
     if (!epsilon_suits(s))
         goto done;
     make_symmetric(s);
@@ -262,13 +263,19 @@ static double sharp_value(const shared_run *q, int c)
     return total;
 }
 
+/* <a, f> + <b, g> of lane c. */
+static double dual_value(const shared_run *q, int c)
+{
+    const shared_pair *pair = q->lane[c].pair;
+    return q->s->epsilon * (log_sum(q, pair->i, q->w->u + c) + log_sum(q, pair->j, q->w->v + c));
+}
+
 /* The columns are exact, the rows off by `error`; the dual value as in sinkhorn.c. */
 static void finish(shared_run *q, int c, double error, double mass)
 {
     const sinkhorn_shared *s = q->s;
     shared_pair *pair = q->lane[c].pair;
-    double dual = log_sum(q, pair->i, q->w->u + c) + log_sum(q, pair->j, q->w->v + c);
-    pair->found.regularised = s->epsilon * (dual - (mass - 1));
+    pair->found.regularised = dual_value(q, c) - s->epsilon * (mass - 1);
     pair->found.marginal_error = error;
     if (q->stop->sharp)
         pair->found.sharp = sharp_value(q, c);
@@ -328,6 +335,13 @@ static void free_lane(shared_run *q, int c)
     take_next(q, c);
 }
 
+static void swap_rows(shared_run *q)
+{
+    double *u = q->w->u;
+    q->w->u = q->w->next_u;
+    q->w->next_u = u;
+}
+
 static void iterate(shared_run *q)
 {
     half_step rows, columns;
@@ -338,9 +352,7 @@ static void iterate(shared_run *q)
         q->lane[c].fresh = false;
         done[c] = q->lane[c].pair && leaves(q, c, &rows);
     }
-    double *u = q->w->u;
-    q->w->u = q->w->next_u;
-    q->w->next_u = u;
+    swap_rows(q);
     for (int c = 0; c < q->width; c++)
         if (done[c])
             free_lane(q, c);
@@ -376,4 +388,41 @@ void sinkhorn_shared_solve(sinkhorn_shared *s, shared_pair *pair, int64_t n_pair
     else
         for (int64_t k = 0; k < n_pairs; k++)
             run_lanes(s, pair + k, 1, 1, stop, worker);
+}
+
+/* ---- bounds ---- */
+
+/* A whole iteration of a pair on its own; false where a sum left its range. */
+static bool step_alone(shared_run *q, double omega)
+{
+    half_step rows, columns;
+    q->lane[0].pace.omega = omega;
+    q->lane[0].fresh = false;
+    half_init(q, &rows, false);
+    shared_half_run(&rows);
+    swap_rows(q);
+    half_init(q, &columns, true);
+    shared_half_run(&columns);
+    return in_range(&rows, 0) && in_range(&columns, 0);
+}
+
+/* As sinkhorn_bound: with exact columns the dual value is a lower bound whatever the rows are. */
+double sinkhorn_shared_bound(sinkhorn_shared *s, int64_t i, int64_t j, double enough, int worker)
+{
+    shared_pair pair = {.i = i, .j = j};
+    shared_run q = {.s = s, .w = &s->room[worker], .next = &pair, .end = &pair + 1, .width = 1};
+    double best = -INFINITY;
+    take_next(&q, 0);
+    for (int k = 1; q.n_busy > 0 && k <= SINKHORN_BOUND_PASSES; k++) {
+        bool look = (k & (k - 1)) == 0;
+        if (!step_alone(&q, look ? 1 : 1.5))
+            return best;
+        if (!look)
+            continue;
+        double value = dual_value(&q, 0), before = best;
+        best = fmax(best, value - 1e-12 * (fabs(value) + s->largest));
+        if (best > enough || (k > 1 && best + SINKHORN_BOUND_PATIENCE * (best - before) < enough))
+            return best;
+    }
+    return best;
 }

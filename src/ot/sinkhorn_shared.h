@@ -27,5 +27,7 @@ void sinkhorn_shared_free(sinkhorn_shared *s);
 /* Any number of pairs; cancelled ones come back unsolved. */
 void sinkhorn_shared_solve(sinkhorn_shared *s, shared_pair *pair, int64_t n_pairs,
                            const sinkhorn_stop *stop, int worker);
+/* As sinkhorn_bound. */
+double sinkhorn_shared_bound(sinkhorn_shared *s, int64_t i, int64_t j, double enough, int worker);
 
 #endif

@@ -61,6 +61,11 @@ typedef struct sinkhorn_pace {
  * come next. */
 bool sinkhorn_pace_next(sinkhorn_pace *p, int64_t n, int64_t m, double error, double tolerance);
 
+/* Of a lower bound: looks come after 1, 2, 4 ... iterations, and what one gained is waited for
+ * twice.
+ */
+enum { SINKHORN_BOUND_PASSES = 16, SINKHORN_BOUND_PATIENCE = 2 };
+
 /* Sums beyond it or its inverse are absorbed. */
 #define SINKHORN_SUM_LIMIT 1e60
 /* Beyond this multiple of the range of the cost the primal formula is the accurate one. */

@@ -85,33 +85,57 @@ ddsc_status sinkhorn_single(sinkhorn *s, int64_t i, int64_t j, int worker, doubl
     return status;
 }
 
-/* All pairs of a tile that the kernel of the table solves; the rest one by one. */
-static ddsc_status shared_tile(sinkhorn *s, const pair_tile *t, double *d2, int64_t ld, int worker,
-                               ddsc_pair_stats *stats)
+/* Pairs by the kernel of the table where it solves them, the rest one by one. */
+static ddsc_status solve_shared(sinkhorn *s, shared_pair *pair, int64_t n, double *const *out,
+                                int worker, ddsc_pair_stats *stats)
 {
     ddsc_status status = DDSC_OK;
     sinkhorn_stop stop = {s->tolerance, s->max_iterations, s->value == DDSC_SINKHORN_SHARP};
-    shared_pair pair[SINKHORN_SIDE * SINKHORN_SIDE];
-    int64_t n = 0;
-    for (int64_t i = t->i0; i < t->i1; i++)
-        for (int64_t j = t->j0; j < t->j1; j++)
-            if (tile_wants(t, i, j) && !sinkhorn_same(s, i, j))
-                pair[n++] = (shared_pair){.i = i, .j = j};
     sinkhorn_shared_solve(s->shared, pair, n, &stop, worker);
-    n = 0;
-    for (int64_t i = t->i0; i < t->i1; i++)
-        for (int64_t j = t->j0; j < t->j1; j++) {
-            double *out = d2 + (i - t->i0) * ld + (j - t->j0);
-            if (!tile_wants(t, i, j))
-                continue;
-            shared_pair *p = sinkhorn_same(s, i, j) ? NULL : &pair[n++];
-            if (p && p->solved)
-                *out = sinkhorn_take(s, i, j, &p->found, DDSC_OK, stats);
-            else
-                TRY(sinkhorn_single(s, i, j, worker, out, stats));
-        }
+    for (int64_t k = 0; k < n; k++)
+        if (pair[k].solved)
+            *out[k] = sinkhorn_take(s, pair[k].i, pair[k].j, &pair[k].found, DDSC_OK, stats);
+        else
+            TRY(sinkhorn_single(s, pair[k].i, pair[k].j, worker, out[k], stats));
 done:
     return status;
+}
+
+static ddsc_status shared_tile(sinkhorn *s, const pair_tile *t, double *d2, int64_t ld, int worker,
+                               ddsc_pair_stats *stats)
+{
+    shared_pair pair[SINKHORN_SIDE * SINKHORN_SIDE];
+    double *out[SINKHORN_SIDE * SINKHORN_SIDE];
+    int64_t n = 0;
+    for (int64_t i = t->i0; i < t->i1; i++)
+        for (int64_t j = t->j0; j < t->j1; j++) {
+            double *to = d2 + (i - t->i0) * ld + (j - t->j0);
+            if (!tile_wants(t, i, j))
+                continue;
+            *to = 0;
+            if (sinkhorn_same(s, i, j))
+                continue;
+            out[n] = to;
+            pair[n++] = (shared_pair){.i = i, .j = j};
+        }
+    return solve_shared(s, pair, n, out, worker, stats);
+}
+
+static ddsc_status sinkhorn_list(void *state, const pair_ij *given, int64_t n_given, double *d2,
+                                 int worker, ddsc_pair_stats *stats)
+{
+    sinkhorn *s = state;
+    shared_pair pair[PAIRS_TOGETHER];
+    double *out[PAIRS_TOGETHER];
+    int64_t n = 0;
+    for (int64_t k = 0; k < n_given; k++) {
+        d2[k] = 0;
+        if (sinkhorn_same(s, given[k].i, given[k].j))
+            continue;
+        out[n] = &d2[k];
+        pair[n++] = (shared_pair){.i = given[k].i, .j = given[k].j};
+    }
+    return solve_shared(s, pair, n, out, worker, stats);
 }
 
 static ddsc_status sinkhorn_tile(void *state, const pair_tile *t, double *d2, int64_t ld,
@@ -120,7 +144,7 @@ static ddsc_status sinkhorn_tile(void *state, const pair_tile *t, double *d2, in
     ddsc_status status = DDSC_OK;
     sinkhorn *s = state;
     bool in_reach = t->i1 - t->i0 <= s->costs.side && t->j1 - t->j0 <= s->costs.side;
-    if (s->shared)
+    if (s->shared && in_reach)
         return shared_tile(s, t, d2, ld, worker, stats);
     if (s->lanes && in_reach && t->j1 - t->j0 > 1)
         return sinkhorn_lanes_tile(s, t, d2, ld, worker, stats);
@@ -275,7 +299,9 @@ done:
 
 static void sinkhorn_plan_tiles(const void *state, pair_plan *plan)
 {
-    plan->tile_side = ((const sinkhorn *)state)->costs.side;
+    const sinkhorn *s = state;
+    plan->tile_side = s->costs.side;
+    plan->together = s->shared ? PAIRS_TOGETHER : 0;
 }
 
 const pair_backend backend_sinkhorn = {
@@ -285,5 +311,6 @@ const pair_backend backend_sinkhorn = {
     .tile = sinkhorn_tile,
     .close = sinkhorn_close,
     .plan = sinkhorn_plan_tiles,
+    .list = sinkhorn_list,
     .pruning = &pruning_sinkhorn,
 };

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "graph/graph.h"
 #include "ot/sinkhorn_shared.h"
 #include "pairs/pairs.h"
 #include "support.h"
@@ -58,6 +59,8 @@ static void check_pair(ddsc_context *ctx, sinkhorn_shared *s, const measures *m,
     assert_true(alone.found.sharp == p->found.sharp);
     assert_true(alone.found.marginal_error == p->found.marginal_error);
     assert_int_equal(alone.found.iterations, p->found.iterations);
+    double bound = sinkhorn_shared_bound(s, p->i, p->j, p->found.regularised, 0);
+    assert_true(isfinite(bound) && bound <= p->found.regularised + 1e-9 * epsilon);
     free(cost);
 }
 
@@ -167,6 +170,34 @@ static void test_matrix(void **state)
             }
 }
 
+/* The pruned graph has the edges of the full one. */
+static void test_pruned(void **state)
+{
+    (void)state;
+    enum { N = 60 };
+    for (int value = 0; value < 3; value++) {
+        ddsc_context *ctx = test_context(2, 3);
+        measures *m = histograms(ctx, N, 50, 3, 97);
+        ddsc_metric_settings set = settings_of(value, 10);
+        ddsc_graph_settings part;
+        ddsc_graph *graph[2] = {NULL, NULL};
+        ddsc_pair_stats stats;
+        ddsc_graph_settings_init(&part);
+        part.tau = 4;
+        for (int k = 0; k < 2; k++) {
+            part.exact_graph = k == 0 ? DDSC_GRAPH_FULL : DDSC_GRAPH_PRUNED;
+            assert_int_equal(ddsc_neighbors_run(ctx, &graph[k], &stats, m, &set, &part), DDSC_OK);
+        }
+        assert_true(value == DDSC_SINKHORN_SHARP || stats.n_solved < stats.n_pairs);
+        assert_memory_equal(graph[0]->index, graph[1]->index, N * 4 * sizeof *graph[0]->index);
+        assert_memory_equal(graph[0]->d2, graph[1]->d2, N * 4 * sizeof *graph[0]->d2);
+        ddsc_graph_destroy(graph[0]);
+        ddsc_graph_destroy(graph[1]);
+        ddsc_measures_destroy(m);
+        ddsc_context_destroy(ctx);
+    }
+}
+
 static ddsc_status matrix_once(ddsc_context *ctx, void *arg)
 {
     double matrix[36];
@@ -187,9 +218,8 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pairs),
-        cmocka_unit_test(test_applies),
-        cmocka_unit_test(test_matrix),
+        cmocka_unit_test(test_pairs),  cmocka_unit_test(test_applies),
+        cmocka_unit_test(test_matrix), cmocka_unit_test(test_pruned),
         cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
