@@ -104,8 +104,9 @@ simplex_end simplex_pivot(simplex *s, const number_system *numbers);
 /* ---- coarse ---- */
 void coarse_costs(simplex *s, double low, double high);
 simplex_end simplex_coarse(simplex *s);
-/* Start and pivots of a problem of at most SMALL_SIDE x SMALL_SIDE, after coarse_costs. */
-simplex_end simplex_small(simplex *net);
+/* Start and pivots of one or two problems of at most SMALL_SIDE x SMALL_SIDE, after coarse_costs.
+ */
+void simplex_small(simplex *const *net, simplex_end *end, int count);
 
 /* ---- fine ---- */
 /* Candidate arcs of every row: those of least reduced cost under guesses in the potentials of the
