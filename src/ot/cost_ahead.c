@@ -10,7 +10,7 @@ enum {
 
 bool exact_ahead_applies(const measures *m)
 {
-    return m->d >= PRODUCT_DIM && m->n > 0 && m->nnz <= 2 * SMALL_SIDE * m->n;
+    return m->d >= PRODUCT_DIM && m->n > 0 && exact_are_small(m);
 }
 
 /* The rows of the table that items [begin, end) use, each once, and where each entry finds its own;
@@ -115,10 +115,16 @@ bool ahead_fill(const cost_ahead *a, double *cost, const measures *mx, int64_t i
     const int32_t *row = a->row_local + (mx->offset[i] - mx->offset[a->i0]);
     const int32_t *column = a->column_local + (mx->offset[j] - mx->offset[a->j0]);
     int64_t n = mx->offset[i + 1] - mx->offset[i], m = mx->offset[j + 1] - mx->offset[j];
+    bool together = true;
+    for (int64_t q = 1; q < m; q++)
+        together &= column[q] == column[0] + q;
     for (int64_t p = 0; p < n; p++) {
         const double *from = a->cost + row[p] * a->ld;
-        for (int64_t q = 0; q < m; q++)
-            cost[p * m + q] = from[column[q]];
+        if (together)
+            memcpy(cost + p * m, from + column[0], (size_t)m * sizeof *cost);
+        else
+            for (int64_t q = 0; q < m; q++)
+                cost[p * m + q] = from[column[q]];
     }
     return true;
 }

@@ -3,18 +3,15 @@
  * function of its two points alone, whatever is computed beside it. */
 #include "base/simd.h"
 #include "linalg/linalg.h"
+#include "ot/kernels.h"
 #include "ot/ot.h"
 
-enum { ROWS = 4, COLUMNS = 4, STRIP = 16 };
+enum { SIDE = DOT_SIDE, STRIP = 16 };
 
 /* Below this part of the norms too much has cancelled. A product of d terms in eight lanes is good
  * to (d/8 + 4) 2^-53 |x||y|, a norm likewise, hence a cost that is kept to 32 (d/8 + 6) 2^-53 of
  * itself: 7e-14 at d = 100. */
 static const double trusted = 0x1p-4;
-
-typedef struct block {
-    const double *row[ROWS], *column[COLUMNS];
-} block;
 
 /* The last lanes of a point; those that whole steps have counted are zero. */
 SIMD_INLINE simd_f64 tail_of(const double *x, int64_t d)
@@ -23,55 +20,36 @@ SIMD_INLINE simd_f64 tail_of(const double *x, int64_t d)
     return (simd_f64)((simd_i64)simd_load(x + d - SIMD_LANES) & keep);
 }
 
-/* out[c * ROWS + r] = row_r . column_c; d >= SIMD_LANES. */
-SIMD_CLONES static void products(double *out, const block *b, int64_t d)
+SIMD_CLONES static void squares(double *out, const double *const *row, int64_t d)
 {
-    simd_f64 sum[COLUMNS][ROWS];
-    for (int c = 0; c < COLUMNS; c++)
-        for (int r = 0; r < ROWS; r++)
-            sum[c][r] = simd_load(b->row[r]) * simd_load(b->column[c]);
+    simd_f64 sum[SIDE];
+    for (int r = 0; r < SIDE; r++)
+        sum[r] = simd_load(row[r]) * simd_load(row[r]);
     for (int64_t k = SIMD_LANES; k + SIMD_LANES <= d; k += SIMD_LANES)
-        for (int c = 0; c < COLUMNS; c++)
-            for (int r = 0; r < ROWS; r++)
-                sum[c][r] += simd_load(b->row[r] + k) * simd_load(b->column[c] + k);
+        for (int r = 0; r < SIDE; r++)
+            sum[r] += simd_load(row[r] + k) * simd_load(row[r] + k);
     if (d % SIMD_LANES > 0)
-        for (int c = 0; c < COLUMNS; c++)
-            for (int r = 0; r < ROWS; r++)
-                sum[c][r] += tail_of(b->row[r], d) * tail_of(b->column[c], d);
-    for (int c = 0; c < COLUMNS; c++)
-        simd_store4(out + c * ROWS, simd_four_sums(sum[c][0], sum[c][1], sum[c][2], sum[c][3]));
-}
-
-SIMD_CLONES static void squares(double *out, const block *b, int64_t d)
-{
-    simd_f64 sum[ROWS];
-    for (int r = 0; r < ROWS; r++)
-        sum[r] = simd_load(b->row[r]) * simd_load(b->row[r]);
-    for (int64_t k = SIMD_LANES; k + SIMD_LANES <= d; k += SIMD_LANES)
-        for (int r = 0; r < ROWS; r++)
-            sum[r] += simd_load(b->row[r] + k) * simd_load(b->row[r] + k);
-    if (d % SIMD_LANES > 0)
-        for (int r = 0; r < ROWS; r++)
-            sum[r] += tail_of(b->row[r], d) * tail_of(b->row[r], d);
+        for (int r = 0; r < SIDE; r++)
+            sum[r] += tail_of(row[r], d) * tail_of(row[r], d);
     simd_store4(out, simd_four_sums(sum[0], sum[1], sum[2], sum[3]));
 }
 
-/* Beyond the end the last point again. */
-static void point_to(const double **out, int count, const point_list *p, int64_t at)
+/* SIDE points from `at` on; beyond the end the last one again. */
+static void point_to(const double **out, const point_list *p, int64_t at)
 {
-    for (int k = 0; k < count; k++)
+    for (int k = 0; k < SIDE; k++)
         out[k] = measures_point(p->m, p->index[BASE_MIN(at + k, p->n - 1)]);
 }
 
 double cost_norms(const point_list *p, double *norm2)
 {
     double largest = 0;
-    for (int64_t k = 0; k < p->n; k += ROWS) {
-        block b;
-        double square[ROWS];
-        point_to(b.row, ROWS, p, k);
-        squares(square, &b, p->m->d);
-        for (int64_t r = 0; r < BASE_MIN(ROWS, p->n - k); r++) {
+    for (int64_t k = 0; k < p->n; k += SIDE) {
+        const double *row[SIDE];
+        double square[SIDE];
+        point_to(row, p, k);
+        squares(square, row, p->m->d);
+        for (int64_t r = 0; r < BASE_MIN(SIDE, p->n - k); r++) {
             norm2[k + r] = square[r];
             largest = BASE_MAX(largest, square[r]);
         }
@@ -80,29 +58,34 @@ double cost_norms(const point_list *p, double *norm2)
 }
 
 /* Rows p .. against columns [begin, end). */
-static void multiply_rows(double *cost, const point_list *x, int64_t p, const point_list *y,
-                          int64_t begin, int64_t end)
+static void multiply_rows(const kernels *k, double *cost, const point_list *x, int64_t p,
+                          const point_list *y, int64_t begin, int64_t end)
 {
-    int64_t rows = BASE_MIN(ROWS, x->n - p);
-    double product[COLUMNS * ROWS];
-    block b;
-    point_to(b.row, ROWS, x, p);
-    for (int64_t q = begin; q < end; q += COLUMNS) {
-        int64_t columns = BASE_MIN(COLUMNS, end - q);
-        point_to(b.column, COLUMNS, y, q);
-        products(product, &b, x->m->d);
+    const double *row[SIDE], *column[SIDE];
+    double edge[SIDE * SIDE];
+    int64_t rows = BASE_MIN(SIDE, x->n - p);
+    point_to(row, x, p);
+    for (int64_t q = begin; q < end; q += SIDE) {
+        double *out = cost + p * y->n + q;
+        int64_t columns = BASE_MIN(SIDE, end - q);
+        point_to(column, y, q);
+        if (rows == SIDE && columns == SIDE) {
+            k->dots(out, y->n, row, column, x->m->d);
+            continue;
+        }
+        k->dots(edge, SIDE, row, column, x->m->d);
         for (int64_t r = 0; r < rows; r++)
-            for (int64_t c = 0; c < columns; c++)
-                cost[(p + r) * y->n + q + c] = product[c * ROWS + r];
+            memcpy(out + r * y->n, edge + r * SIDE, (size_t)columns * sizeof *out);
     }
 }
 
 /* A few columns, which the nearest cache holds, against all rows. */
 static void multiply(double *cost, const point_list *x, const point_list *y)
 {
+    const kernels *k = kernels_find();
     for (int64_t q = 0; q < y->n; q += STRIP)
-        for (int64_t p = 0; p < x->n; p += ROWS)
-            multiply_rows(cost, x, p, y, q, BASE_MIN(q + STRIP, y->n));
+        for (int64_t p = 0; p < x->n; p += SIDE)
+            multiply_rows(k, cost, x, p, y, q, BASE_MIN(q + STRIP, y->n));
 }
 
 /* Products of one row become costs; is one of them spoilt? */

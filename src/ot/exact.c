@@ -147,6 +147,7 @@ void exact_destroy(exact_solver *solver)
     if (!solver)
         return;
     exact_destroy(solver->coarser);
+    exact_destroy(solver->twin);
     mem_free(solver->ctx, solver->own.block);
     mem_free(solver->ctx, solver->given.block);
     mem_free(solver->ctx, solver->level.block);
@@ -260,25 +261,39 @@ static void row_potentials(simplex *net)
             net->k->row_least(net->coarse_cost + i * net->ld, net->coarse + net->sink0, net->ld);
 }
 
+/* All but the basis. */
+static ddsc_status prepare(exact_solver *s, const double *a, const double *b, const cost_rows *cost,
+                           int64_t max_pivots)
+{
+    ddsc_status status = set_problem(s, a, b, cost, max_pivots);
+    if (status < 0)
+        return status;
+    cost_bounds(&s->net.cost, &s->low, &s->high);
+    set_supplies(s);
+    set_fine_scale(s);
+    if (s->net.dense)
+        coarse_costs(&s->net, s->low, s->high);
+    return DDSC_OK;
+}
+
+static bool is_small(const cost_rows *cost)
+{
+    return cost->n <= SMALL_SIDE && cost->m <= SMALL_SIDE;
+}
+
 ddsc_status solve_basis(exact_solver *s, simplex_end *end, const double *a, const double *b,
                         const cost_rows *cost, int64_t max_pivots)
 {
     simplex *net = &s->net;
     bool guessed;
     ddsc_status status = DDSC_OK;
-    TRY(set_problem(s, a, b, cost, max_pivots));
-    cost_bounds(&net->cost, &s->low, &s->high);
-    set_supplies(s);
-    set_fine_scale(s);
+    TRY(prepare(s, a, b, cost, max_pivots));
     *end = SIMPLEX_OPTIMAL;
     if (is_line(cost)) {
         start_on_line(net);
+    } else if (net->dense && is_small(cost)) {
+        simplex_small(&net, end, 1);
     } else if (net->dense) {
-        coarse_costs(net, s->low, s->high);
-        if (net->n <= SMALL_SIDE && net->m <= SMALL_SIDE) {
-            *end = simplex_small(net);
-            goto done;
-        }
         TRY(guess_potentials(s, &guessed));
         if (guessed && may_list(s))
             near_coarse(net, s->start);
@@ -301,19 +316,14 @@ static ddsc_status stop(exact_solver *s)
     return ctx_fail(s->ctx, DDSC_ERROR_CANCELLED, "stopped on request");
 }
 
-/* One round: basis and certificate, with fine pivots where coarse rounding left a gap. */
-static ddsc_status solve_round(exact_solver *s, exact_result *result, simplex_end *end,
-                               const double *a, const double *b, const cost_rows *cost,
-                               int64_t max_pivots)
+/* The certificate of a basis, after fine pivots where coarse rounding left a gap. */
+static ddsc_status finish(exact_solver *s, exact_result *result, simplex_end *end)
 {
-    ddsc_status status = solve_basis(s, end, a, b, cost, max_pivots);
-    if (status < 0)
-        return status;
     if (*end == SIMPLEX_STOPPED)
         return stop(s);
     bool exact = s->net.dense && *end == SIMPLEX_OPTIMAL && s->net.coarse_exact;
     certify(s, result, exact);
-    bool rough = s->net.dense || is_line(cost);
+    bool rough = s->net.dense || is_line(&s->net.cost);
     if (*end == SIMPLEX_OVERFLOW ||
         (*end == SIMPLEX_OPTIMAL && rough && !exact && result->gap > gap_accepted)) {
         fine_no_candidates(&s->net);
@@ -326,6 +336,14 @@ static ddsc_status solve_round(exact_solver *s, exact_result *result, simplex_en
     s->pivots += s->net.pivots;
     result->pivots = s->pivots;
     return DDSC_OK;
+}
+
+static ddsc_status solve_round(exact_solver *s, exact_result *result, simplex_end *end,
+                               const double *a, const double *b, const cost_rows *cost,
+                               int64_t max_pivots)
+{
+    ddsc_status status = solve_basis(s, end, a, b, cost, max_pivots);
+    return status < 0 ? status : finish(s, result, end);
 }
 
 /* The largest true cost the plan pays. */
@@ -365,6 +383,26 @@ ddsc_status solve_ordinary(exact_solver *s, exact_result *result, const double *
     }
     if (end == SIMPLEX_CAPPED || result->gap > gap_promised)
         return DDSC_NOT_CONVERGED;
+done:
+    return status;
+}
+
+ddsc_status solve_two(exact_solver *const *s, exact_result *result, const two_problems *p,
+                      int64_t max_pivots)
+{
+    ddsc_status status = DDSC_OK;
+    simplex *net[2] = {&s[0]->net, &s[1]->net};
+    simplex_end end[2];
+    for (int k = 0; k < 2; k++) {
+        s[k]->pivots = 0;
+        TRY(prepare(s[k], p->a[k], p->b[k], &p->cost[k], max_pivots));
+    }
+    simplex_small(net, end, 2);
+    for (int k = 0; k < 2; k++) {
+        TRY(finish(s[k], &result[k], &end[k]));
+        if (end[k] == SIMPLEX_CAPPED || result[k].gap > gap_promised)
+            TRY(solve_ordinary(s[k], &result[k], p->a[k], p->b[k], &p->cost[k], max_pivots));
+    }
 done:
     return status;
 }

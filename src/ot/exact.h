@@ -57,6 +57,7 @@ struct exact_solver {
     const double *start;   /* guess of g for the next solve, or NULL */
     bool rough;            /* balanced potentials are enough, no basis is asked for */
     exact_solver *coarser; /* solves groups of points for a first guess of the potentials */
+    exact_solver *twin;    /* solves the first of two small problems at once */
 };
 
 void *arena_take(arena *a, int64_t count, size_t size);
@@ -65,6 +66,13 @@ ddsc_status workspace_grow(ddsc_context *ctx, workspace *w, int64_t wanted);
 /* A problem of positive weights whose costs are far from overflow and underflow. */
 ddsc_status solve_ordinary(exact_solver *s, exact_result *result, const double *a, const double *b,
                            const cost_rows *cost, int64_t max_pivots);
+/* Two problems of at most SMALL_SIDE x SMALL_SIDE with matrices, each as solve_ordinary would. */
+typedef struct two_problems {
+    const double *a[2], *b[2];
+    cost_rows cost[2];
+} two_problems;
+ddsc_status solve_two(exact_solver *const *s, exact_result *result, const two_problems *p,
+                      int64_t max_pivots);
 /* The basis alone, as good as max_pivots allow. */
 ddsc_status solve_basis(exact_solver *s, simplex_end *end, const double *a, const double *b,
                         const cost_rows *cost, int64_t max_pivots);

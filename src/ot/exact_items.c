@@ -6,7 +6,7 @@
 
 enum {
     MATRIX_DIM = 4,             /* from this dimension on costs are kept, not made again ... */
-    MATRIX_CELLS = 2048 * 2048, /* ... for problems up to this size */
+    MATRIX_CELLS = 2048 * 2048, /* ... for problems up to this size; small ones always */
     WHOLE_RANGE = 1 << 10,      /* largest coordinate of points taken as whole numbers */
     WHOLE_DIM = 8
 };
@@ -18,7 +18,7 @@ typedef struct item_points {
 
 static bool keeps_matrix(int64_t n, int64_t m, int64_t d)
 {
-    return d >= MATRIX_DIM && n * m <= MATRIX_CELLS;
+    return (d >= MATRIX_DIM && n * m <= MATRIX_CELLS) || (n <= SMALL_SIDE && m <= SMALL_SIDE);
 }
 
 static void lay_out(item_points *p, arena *a, int64_t n, int64_t m, int64_t d)
@@ -32,9 +32,27 @@ static void lay_out(item_points *p, arena *a, int64_t n, int64_t m, int64_t d)
     p->norm2 = arena_take(a, matrix ? n + m : 0, sizeof *p->norm2);
 }
 
+static ddsc_status make_room(exact_solver *s, item_points *p, int64_t n, int64_t m, int64_t d)
+{
+    arena a = {s->given.block, 0};
+    lay_out(p, &a, n, m, d);
+    if (a.used <= s->given.size)
+        return DDSC_OK;
+    ddsc_status status = workspace_grow(s->ctx, &s->given, a.used);
+    a = (arena){s->given.block, 0};
+    if (status == DDSC_OK)
+        lay_out(p, &a, n, m, d);
+    return status;
+}
+
+static bool is_small(item_view x, item_view y)
+{
+    return x.n <= SMALL_SIDE && y.n <= SMALL_SIDE;
+}
+
 /* Squares leave the number range long before coordinates do: far from 1, points are scaled by a
  * power of two, 2^-result. */
-static int gather(const kernels *k, item_points *p, const measures *mx, item_view x,
+static int gather(const kernels *k, const item_points *p, const measures *mx, item_view x,
                   const measures *my, item_view y)
 {
     int64_t d = mx->d;
@@ -101,13 +119,13 @@ static ddsc_status solve_same(exact_solver *s, exact_result *result, item_view x
 }
 
 /* Costs by products into the matrix; false: the dimension or the size of the points forbids it. */
-static bool fill_matrix(const exact_solver *s, const item_points *p, const measures *mx, int64_t i,
-                        const measures *my, int64_t j)
+static bool fill_matrix(const cost_ahead *ahead, const item_points *p, const measures *mx,
+                        int64_t i, const measures *my, int64_t j)
 {
     item_view a = measures_item(mx, i), b = measures_item(my, j);
     if (mx->d < PRODUCT_DIM || !keeps_matrix(a.n, b.n, mx->d))
         return false;
-    if (ahead_fill(&s->ahead, p->matrix, mx, i, my, j))
+    if (ahead_fill(ahead, p->matrix, mx, i, my, j))
         return true;
     point_list x = {mx, a.n, a.index}, y = {my, b.n, b.index};
     double largest = cost_norms(&x, p->norm2);
@@ -135,6 +153,22 @@ static void make_cost(cost_rows *cost, exact_solver *s, const item_points *p, bo
     cost->dense = p->matrix;
 }
 
+/* Returns the exponent of the unit the points were brought to. */
+static int set_costs(cost_rows *cost, exact_solver *s, const cost_ahead *ahead,
+                     const item_points *p, const measures *mx, int64_t i, const measures *my,
+                     int64_t j)
+{
+    item_view x = measures_item(mx, i), y = measures_item(my, j);
+    bool filled = fill_matrix(ahead, p, mx, i, my, j);
+    if (filled && is_small(x, y)) {
+        cost->dense = p->matrix; /* nothing else is asked of small problems */
+        return 0;
+    }
+    int exponent = gather(s->k, p, mx, x, my, y);
+    make_cost(cost, s, p, filled);
+    return exponent;
+}
+
 static void scale_back(exact_solver *s, exact_result *result, int exponent)
 {
     for (int64_t i = 0; i < s->net.n; i++)
@@ -143,6 +177,11 @@ static void scale_back(exact_solver *s, exact_result *result, int exponent)
         s->g[j] = ldexp(s->g[j], exponent);
     result->primal = ldexp(result->primal, exponent);
     result->dual = ldexp(result->dual, exponent);
+}
+
+bool exact_are_small(const measures *m)
+{
+    return m->nnz <= 2 * SMALL_SIDE * m->n;
 }
 
 void exact_start(exact_solver *solver, const double *g)
@@ -162,27 +201,58 @@ ddsc_status exact_solve_items(exact_solver *solver, exact_result *result, const 
         status = solve_same(solver, result, x);
         goto done;
     }
-    arena a = {solver->given.block, 0};
-    lay_out(&p, &a, x.n, y.n, mx->d);
-    if (a.used > solver->given.size) {
-        TRY(workspace_grow(solver->ctx, &solver->given, a.used));
-        a = (arena){solver->given.block, 0};
-        lay_out(&p, &a, x.n, y.n, mx->d);
-    }
-    bool filled = fill_matrix(solver, &p, mx, i, my, j);
+    TRY(make_room(solver, &p, x.n, y.n, mx->d));
     cost = (cost_rows){.k = solver->k, .n = x.n, .m = y.n, .d = mx->d, .cap = INFINITY};
-    if (filled && x.n <= SMALL_SIDE && y.n <= SMALL_SIDE) {
-        cost.dense = p.matrix; /* nothing else is asked of small problems */
-    } else {
-        exponent = gather(solver->k, &p, mx, x, my, y);
-        if (exponent)
-            solver->start = NULL; /* it is in other units */
-        make_cost(&cost, solver, &p, filled);
-    }
+    exponent = set_costs(&cost, solver, &solver->ahead, &p, mx, i, my, j);
+    if (exponent)
+        solver->start = NULL; /* it is in other units */
     TRY(solve_ordinary(solver, result, x.weight, y.weight, &cost, max_pivots));
     if (exponent)
         scale_back(solver, result, 2 * exponent);
 done:
     solver->start = NULL;
+    return status;
+}
+
+/* A pair that is small, of different items, and of ordinary numbers. */
+static ddsc_status make_ready(exact_solver *s, const cost_ahead *ahead, two_problems *both, int at,
+                              const measures *m, int64_t i, int64_t j, bool *ready)
+{
+    item_view x = measures_item(m, i), y = measures_item(m, j);
+    cost_rows *cost = &both->cost[at];
+    item_points p;
+    *ready = false;
+    if (!is_small(x, y) || same_item(m, x, m, y))
+        return DDSC_OK;
+    ddsc_status status = make_room(s, &p, x.n, y.n, m->d);
+    if (status < 0)
+        return status;
+    both->a[at] = x.weight;
+    both->b[at] = y.weight;
+    *cost = (cost_rows){.k = s->k, .n = x.n, .m = y.n, .d = m->d, .cap = INFINITY};
+    *ready = set_costs(cost, s, ahead, &p, m, i, m, j) == 0;
+    return DDSC_OK;
+}
+
+/* The solver itself takes the second pair, as it is to hold the last one solved. */
+ddsc_status exact_solve_two(exact_solver *solver, exact_result *result, const measures *m,
+                            int64_t i, const int64_t *j, int64_t max_pivots)
+{
+    ddsc_status status = DDSC_OK;
+    two_problems both;
+    bool ready = true;
+    if (!solver->twin)
+        TRY(exact_create(solver->ctx, &solver->twin));
+    exact_solver *const s[2] = {solver->twin, solver};
+    for (int k = 0; k < 2 && ready; k++)
+        TRY(make_ready(s[k], &solver->ahead, &both, k, m, i, j[k], &ready));
+    solver->start = NULL;
+    if (ready) {
+        TRY(solve_two(s, result, &both, max_pivots));
+        goto done;
+    }
+    for (int k = 0; k < 2; k++)
+        TRY(exact_solve_items(solver, &result[k], m, i, m, j[k], max_pivots));
+done:
     return status;
 }

@@ -84,36 +84,6 @@ static int64_t row_best(const int32_t *cost, const int32_t *sink, int64_t count)
     return row_find(cost, sink, row_min(cost, sink, count));
 }
 
-static int32_t tile_best(const int32_t *cost, const int32_t *sink, const int32_t *source,
-                         int64_t rows, int64_t *row, int64_t *column)
-{
-    int32_t best[LANES];
-    int64_t where[LANES];
-    for (int j = 0; j < LANES; j++)
-        best[j] = INT32_MAX;
-    for (int64_t i = 0; i < rows; i++)
-        for (int j = 0; j < LANES; j++) {
-            int32_t value = cost[i * LANES + j] + sink[j] - source[i];
-            where[j] = value < best[j] ? i : where[j];
-            best[j] = value < best[j] ? value : best[j];
-        }
-    *column = 0;
-    for (int j = 1; j < LANES; j++)
-        *column = best[j] < best[*column] ? j : *column;
-    *row = where[*column];
-    return best[*column];
-}
-
-static int64_t open_best(const int32_t *cost, const int32_t *sink, uint32_t open)
-{
-    int64_t best = __builtin_ctz(open);
-    for (; open; open &= open - 1) {
-        int64_t j = __builtin_ctz(open);
-        best = cost[j] + sink[j] < cost[best] + sink[best] ? j : best;
-    }
-    return best;
-}
-
 static void row_raise(int32_t *high, const int32_t *cost, int64_t count, int32_t f)
 {
     for (int64_t j = 0; j < count; j++)
@@ -171,45 +141,6 @@ static void shift_fine(double *potential, const uint64_t *mask, int64_t count, d
     for (int64_t w = 0; 64 * w < count; w++)
         for (uint64_t bits = mask[w]; bits; bits &= bits - 1)
             potential[64 * w + __builtin_ctzll(bits)] += by;
-}
-
-/* The nodes from x up to where the subtree holds `other`; those of `losing` give flow away. */
-static uint32_t climb(const small_tree *t, int32_t x, uint32_t other, uint32_t losing,
-                      int32_t *blocking, int64_t *theta)
-{
-    uint32_t way = 0;
-    for (; !(t->mask[x] & other); x = t->parent[x]) {
-        way |= (uint32_t)1 << x;
-        if (losing >> x & 1 && t->flow[x] < *theta) {
-            *theta = t->flow[x];
-            *blocking = x;
-        }
-    }
-    return way;
-}
-
-static int32_t small_push(small_tree *t, int64_t row, int64_t column, uint32_t side[2],
-                          int64_t *theta)
-{
-    const uint32_t sources = ((uint32_t)1 << LANES) - 1;
-    int32_t sink = (int32_t)(LANES + column), blocking = -1;
-    *theta = INT64_MAX;
-    side[0] = climb(t, (int32_t)row, (uint32_t)1 << sink, sources, &blocking, theta);
-    side[1] = climb(t, sink, (uint32_t)1 << row, ~sources, &blocking, theta);
-    uint32_t losing = (side[0] & sources) | (side[1] & ~sources);
-    for (uint32_t way = side[0] | side[1]; way; way &= way - 1) {
-        int x = __builtin_ctz(way);
-        t->flow[x] += losing >> x & 1 ? -*theta : *theta;
-    }
-    return blocking;
-}
-
-static void small_regraft(small_tree *t, uint32_t from, uint32_t to, uint32_t cut)
-{
-    for (; from; from &= from - 1)
-        t->mask[__builtin_ctz(from)] &= ~cut;
-    for (; to; to &= to - 1)
-        t->mask[__builtin_ctz(to)] |= cut;
 }
 
 static void range(double *low, double *high, const double *value, int64_t count)
@@ -276,6 +207,23 @@ static double arcs_min(const double *cost, const int32_t *column, const double *
     return least;
 }
 
+static double dot(const double *x, const double *y, int64_t d)
+{
+    double lane[8] = {0};
+    for (int64_t k = 0; k < d; k++)
+        lane[k % 8] = fma(x[k], y[k], lane[k % 8]);
+    return ((lane[0] + lane[4]) + (lane[2] + lane[6])) +
+           ((lane[1] + lane[5]) + (lane[3] + lane[7]));
+}
+
+static void dots(double *out, int64_t ld, const double *const *row, const double *const *column,
+                 int64_t d)
+{
+    for (int r = 0; r < DOT_SIDE; r++)
+        for (int c = 0; c < DOT_SIDE; c++)
+            out[r * ld + c] = dot(row[r], column[c], d);
+}
+
 const kernels kernels_portable = {
     .name = "portable",
     .block_best = block_best,
@@ -283,17 +231,15 @@ const kernels kernels_portable = {
     .row_best = row_best,
     .row_least = row_min,
     .blocks_below = blocks_below,
-    .open_best = open_best,
-    .tile_best = tile_best,
     .row_raise = row_raise,
     .whole_distances = whole_distances,
     .quantise = quantise,
     .move = move,
     .shift = shift_mask,
     .shift_fine = shift_fine,
-    .small_push = small_push,
-    .small_regraft = small_regraft,
+    .small = small_portable,
     .distances = distances,
+    .dots = dots,
     .range = range,
     .slack = slack,
     .row_quanta = row_quanta,
@@ -306,7 +252,7 @@ const kernels *kernels_find(void)
 #ifdef __x86_64__
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq"))
         return &kernels_avx512;
-    if (__builtin_cpu_supports("avx2"))
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
         return &kernels_avx2;
 #endif
     return &kernels_portable;

@@ -7,9 +7,10 @@
 #include "base/base.h"
 
 enum {
-    QUAD = 4,      /* rows that share a list of blocks of columns */
-    LANES = 16,    /* rows of int32 costs, and the first sink, start at multiples of this */
-    MASK_WORDS = 8 /* masks of more than one word are multiples of this long */
+    QUAD = 4,       /* rows that share a list of blocks of columns */
+    LANES = 16,     /* rows of int32 costs, and the first sink, start at multiples of this */
+    MASK_WORDS = 8, /* masks of more than one word are multiples of this long */
+    DOT_SIDE = 4
 };
 
 /* How a subtree moves: nodes path[0] .. path[at] lie in it, path[at] at its top; path[at + 1 ..
@@ -28,8 +29,18 @@ typedef struct small_tree {
     uint32_t mask[2 * LANES]; /* the nodes of each subtree */
     int64_t flow[2 * LANES];  /* on the arc to the parent */
     int32_t parent[2 * LANES];
+    int32_t order[2 * LANES]; /* children before parents */
     int32_t root;
+    int64_t pivots; /* -1: more than max_pivots */
 } small_tree;
+
+/* n x m costs in rows of LANES, 64-byte aligned, COARSE_REMOVED beyond m; positive supplies. */
+typedef struct small_problem {
+    int64_t n, m;
+    const int32_t *cost;
+    const int64_t *supply, *demand;
+    int64_t max_pivots;
+} small_problem;
 
 typedef struct kernels {
     const char *name;
@@ -52,12 +63,6 @@ typedef struct kernels {
      * limit[i], ascending; block has room for all. */
     int64_t (*blocks_below)(int32_t *block, const int32_t *cost, const int32_t *sink,
                             const int32_t *limit, int64_t rows, int64_t count);
-    /* The least cost[i * LANES + j] + sink[j] - source[i]; the first column that has it, and the
-     * first row in that column. */
-    int32_t (*tile_best)(const int32_t *cost, const int32_t *sink, const int32_t *source,
-                         int64_t rows, int64_t *row, int64_t *column);
-    /* The first j of least cost[j] + sink[j] among the LANES ones, of those in the set `open`. */
-    int64_t (*open_best)(const int32_t *cost, const int32_t *sink, uint32_t open);
     /* high[j] = max(high[j], f - cost[j]). */
     void (*row_raise)(int32_t *high, const int32_t *cost, int64_t count, int32_t f);
     /* out[j] = 2^shift sum over k of (x[k] - y[k * stride + j])^2; any count. */
@@ -73,20 +78,18 @@ typedef struct kernels {
     void (*shift)(int32_t *potential, const uint64_t *mask, int64_t count, int32_t by);
     void (*shift_fine)(double *potential, const uint64_t *mask, int64_t count, double by);
 
-    /* Push flow round the cycle that the arc from source `row` to sink LANES + `column` closes, as
-     * much as the first arc to run empty allows; no two do at once. side[0] and side[1] are the
-     * nodes on the ways from source and sink to the join, whose arcs the cycle has. Returns the
-     * node below the empty arc. */
-    int32_t (*small_push)(small_tree *t, int64_t row, int64_t column, uint32_t side[2],
-                          int64_t *theta);
-    /* Take the nodes `cut` out of the subtrees of all in `from`, into those of all in `to`. */
-    void (*small_regraft)(small_tree *t, uint32_t from, uint32_t to, uint32_t cut);
+    /* Start and pivots of one small problem, or two at once; each as if alone. */
+    void (*small)(small_tree *t, const small_problem *p, int count);
 
     /* ---- doubles, any count > 0 ---- */
     /* out[i * count + j] = sum over k of (x[i * d + k] - y[k * stride + j])^2, in the order of k.
      */
     void (*distances)(double *out, const double *x, const double *y, int64_t stride, int64_t d,
                       int64_t rows, int64_t count);
+    /* out[r * ld + c] = row[r] . column[c] for DOT_SIDE rows and columns of d numbers: eight lanes,
+     * fused, then (0 + 4) + (2 + 6) and (1 + 5) + (3 + 7). */
+    void (*dots)(double *out, int64_t ld, const double *const *row, const double *const *column,
+                 int64_t d);
     /* The least and the largest value. */
     void (*range)(double *low, double *high, const double *value, int64_t count);
     /* f[i] = the least cost[i * count + j] - g[j]. */
@@ -100,6 +103,10 @@ typedef struct kernels {
     double (*arcs_min)(const double *cost, const int32_t *column, const double *sink,
                        int64_t count);
 } kernels;
+
+void small_portable(small_tree *t, const small_problem *p, int count);
+void small_avx2(small_tree *t, const small_problem *p, int count);
+void small_avx512(small_tree *t, const small_problem *p, int count);
 
 extern const kernels kernels_portable, kernels_avx2, kernels_avx512;
 

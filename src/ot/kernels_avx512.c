@@ -123,33 +123,6 @@ AVX512 static int64_t row_best(const int32_t *cost, const int32_t *sink, int64_t
     return __builtin_ctz(_mm512_cmpeq_epi32_mask(value, least));
 }
 
-AVX512 static int32_t tile_best(const int32_t *cost, const int32_t *sink, const int32_t *source,
-                                int64_t rows, int64_t *row, int64_t *column)
-{
-    const __m512i one = _mm512_set1_epi32(1), pot = _mm512_load_si512(sink);
-    __m512i best = _mm512_set1_epi32(INT32_MAX), where = _mm512_setzero_si512(), at = where;
-    for (int64_t i = 0; i < rows; i++, at = _mm512_add_epi32(at, one)) {
-        __m512i own = _mm512_add_epi32(_mm512_load_si512(cost + i * LANES), pot);
-        own = _mm512_sub_epi32(own, _mm512_set1_epi32(source[i]));
-        where = _mm512_mask_mov_epi32(where, _mm512_cmplt_epi32_mask(own, best), at);
-        best = _mm512_min_epi32(best, own);
-    }
-    int32_t value = _mm512_reduce_min_epi32(best);
-    unsigned lane =
-        (unsigned)__builtin_ctz(_mm512_cmpeq_epi32_mask(best, _mm512_set1_epi32(value)));
-    __m512i first = _mm512_permutexvar_epi32(_mm512_set1_epi32((int32_t)lane), where);
-    *column = lane;
-    *row = _mm_cvtsi128_si32(_mm512_castsi512_si128(first));
-    return value;
-}
-
-AVX512 static int64_t open_best(const int32_t *cost, const int32_t *sink, uint32_t open)
-{
-    __m512i value = value_at(cost, sink);
-    __m512i least = _mm512_set1_epi32(_mm512_mask_reduce_min_epi32((__mmask16)open, value));
-    return __builtin_ctz(_mm512_mask_cmpeq_epi32_mask((__mmask16)open, value, least));
-}
-
 AVX512 static void row_raise(int32_t *high, const int32_t *cost, int64_t count, int32_t f)
 {
     __m512i from = _mm512_set1_epi32(f);
@@ -253,54 +226,6 @@ AVX512 static void shift_fine(double *potential, const uint64_t *mask, int64_t c
     }
 }
 
-/* The nodes whose subtree holds one of `wanted`. */
-AVX512 static inline uint32_t holders(__m512i low, __m512i high, uint32_t wanted)
-{
-    __m512i bits = _mm512_set1_epi32((int32_t)wanted);
-    return (uint32_t)_mm512_test_epi32_mask(low, bits) |
-           (uint32_t)_mm512_test_epi32_mask(high, bits) << LANES;
-}
-
-AVX512 static int32_t small_push(small_tree *t, int64_t row, int64_t column, uint32_t side[2],
-                                 int64_t *theta)
-{
-    const uint32_t sources = ((uint32_t)1 << LANES) - 1;
-    const __m512i none = _mm512_set1_epi64(INT64_MAX);
-    __m512i low = _mm512_load_si512(t->mask), high = _mm512_load_si512(t->mask + LANES);
-    uint32_t above = holders(low, high, (uint32_t)1 << row);
-    uint32_t other = holders(low, high, (uint32_t)1 << LANES << column);
-    side[0] = above & ~other;
-    side[1] = other & ~above;
-    uint32_t losing = (side[0] & sources) | (side[1] & ~sources), gaining = above ^ other ^ losing;
-    __m512i flow[4], least = none;
-    for (int k = 0; k < 4; k++) {
-        flow[k] = _mm512_load_si512(t->flow + 8 * k);
-        __m512i own = _mm512_mask_mov_epi64(none, (__mmask8)(losing >> 8 * k), flow[k]);
-        least = _mm512_min_epi64(least, own);
-    }
-    *theta = _mm512_reduce_min_epi64(least);
-    __m512i by = _mm512_set1_epi64(*theta);
-    uint32_t empty = 0;
-    for (int k = 0; k < 4; k++) {
-        __mmask8 lose = (__mmask8)(losing >> 8 * k), gain = (__mmask8)(gaining >> 8 * k);
-        empty |= (uint32_t)_mm512_mask_cmpeq_epi64_mask(lose, flow[k], by) << 8 * k;
-        __m512i own = _mm512_mask_sub_epi64(flow[k], lose, flow[k], by);
-        _mm512_store_si512(t->flow + 8 * k, _mm512_mask_add_epi64(own, gain, own, by));
-    }
-    return __builtin_ctz(empty);
-}
-
-AVX512 static void small_regraft(small_tree *t, uint32_t from, uint32_t to, uint32_t cut)
-{
-    __m512i bits = _mm512_set1_epi32((int32_t)cut);
-    for (int k = 0; k < 2 * LANES; k += LANES) {
-        __m512i own = _mm512_load_si512(t->mask + k);
-        own = _mm512_mask_andnot_epi32(own, (__mmask16)(from >> k), bits, own);
-        own = _mm512_mask_or_epi32(own, (__mmask16)(to >> k), own, bits);
-        _mm512_store_si512(t->mask + k, own);
-    }
-}
-
 /* Lanes j .. j + 7 that lie below count. */
 static inline __mmask8 inside(int64_t j, int64_t count)
 {
@@ -388,6 +313,56 @@ AVX512 static void distances(double *out, const double *x, const double *y, int6
         row_distances(out + i * count, x + i * d, y, stride, d, count);
 }
 
+AVX512 static inline __m256d halves(__m512d x)
+{
+    return _mm256_add_pd(_mm512_castpd512_pd256(x), _mm512_extractf64x4_pd(x, 1));
+}
+
+/* The sums over the lanes of four vectors. */
+AVX512 static inline __m256d lane_sums(const __m512d *x)
+{
+    __m256d a = halves(x[0]), b = halves(x[1]), c = halves(x[2]), d = halves(x[3]);
+    __m256d ac =
+        _mm256_add_pd(_mm256_permute2f128_pd(a, c, 0x20), _mm256_permute2f128_pd(a, c, 0x31));
+    __m256d bd =
+        _mm256_add_pd(_mm256_permute2f128_pd(b, d, 0x20), _mm256_permute2f128_pd(b, d, 0x31));
+    return _mm256_add_pd(_mm256_unpacklo_pd(ac, bd), _mm256_unpackhi_pd(ac, bd));
+}
+
+/* One row against four columns. */
+AVX512 static inline void add_products(__m512d sum[DOT_SIDE], const double *row,
+                                       const __m512d *column, __mmask8 in)
+{
+    __m512d own = _mm512_maskz_loadu_pd(in, row);
+    sum[0] = _mm512_fmadd_pd(own, column[0], sum[0]);
+    sum[1] = _mm512_fmadd_pd(own, column[1], sum[1]);
+    sum[2] = _mm512_fmadd_pd(own, column[2], sum[2]);
+    sum[3] = _mm512_fmadd_pd(own, column[3], sum[3]);
+}
+
+AVX512 static void dots(double *out, int64_t ld, const double *const *row,
+                        const double *const *column, int64_t d)
+{
+    const double *r0 = row[0], *r1 = row[1], *r2 = row[2], *r3 = row[3];
+    const double *c0 = column[0], *c1 = column[1], *c2 = column[2], *c3 = column[3];
+    __m512d zero = _mm512_setzero_pd(), s0[] = {zero, zero, zero, zero};
+    __m512d s1[] = {zero, zero, zero, zero}, s2[] = {zero, zero, zero, zero};
+    __m512d s3[] = {zero, zero, zero, zero};
+    for (int64_t k = 0; k < d; k += 8) {
+        __mmask8 in = inside(k, d);
+        __m512d x[] = {_mm512_maskz_loadu_pd(in, c0 + k), _mm512_maskz_loadu_pd(in, c1 + k),
+                       _mm512_maskz_loadu_pd(in, c2 + k), _mm512_maskz_loadu_pd(in, c3 + k)};
+        add_products(s0, r0 + k, x, in);
+        add_products(s1, r1 + k, x, in);
+        add_products(s2, r2 + k, x, in);
+        add_products(s3, r3 + k, x, in);
+    }
+    _mm256_storeu_pd(out, lane_sums(s0));
+    _mm256_storeu_pd(out + ld, lane_sums(s1));
+    _mm256_storeu_pd(out + 2 * ld, lane_sums(s2));
+    _mm256_storeu_pd(out + 3 * ld, lane_sums(s3));
+}
+
 AVX512 static void range(double *low, double *high, const double *value, int64_t count)
 {
     __m512d least = _mm512_set1_pd(value[0]), largest = least;
@@ -473,17 +448,15 @@ const kernels kernels_avx512 = {
     .row_best = row_best,
     .row_least = row_min,
     .blocks_below = blocks_below,
-    .open_best = open_best,
-    .tile_best = tile_best,
     .row_raise = row_raise,
     .whole_distances = whole_distances,
     .quantise = quantise,
     .move = move,
     .shift = shift,
     .shift_fine = shift_fine,
-    .small_push = small_push,
-    .small_regraft = small_regraft,
+    .small = small_avx512,
     .distances = distances,
+    .dots = dots,
     .range = range,
     .slack = slack,
     .row_quanta = row_quanta,

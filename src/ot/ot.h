@@ -64,9 +64,15 @@ ddsc_status exact_solve(exact_solver *solver, exact_result *result, const exact_
  * one). Knows the points: faster than exact_solve on their cost matrix, and of bounded memory. */
 ddsc_status exact_solve_items(exact_solver *solver, exact_result *result, const measures *mx,
                               int64_t i, const measures *my, int64_t j, int64_t max_pivots);
+/* The pairs (i, j[0]) and (i, j[1]) of one set, each as exact_solve_items would; small ones side by
+ * side. The solver then holds the second. */
+ddsc_status exact_solve_two(exact_solver *solver, exact_result *result, const measures *m,
+                            int64_t i, const int64_t *j, int64_t max_pivots);
 /* Potentials of item j for the next exact_solve_items to start from, borrowed until it returns. Any
  * finite ones will do, good ones save pivots. */
 void exact_start(exact_solver *solver, const double *g);
+/* Are most pairs of this set small? */
+bool exact_are_small(const measures *m);
 /* Is it worth making costs of pairs of this set ahead? */
 bool exact_ahead_applies(const measures *m);
 /* Costs between the points of items [i0, i1) and [j0, j1), for the solves of pairs (i, j) of them

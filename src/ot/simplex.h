@@ -117,8 +117,9 @@ void coarse_costs(simplex *s, double low, double high);
  * potentials of the sinks, which are balanced against the weights unless they are so already. */
 void near_coarse(simplex *s, bool balanced);
 simplex_end simplex_coarse(simplex *s);
-/* Start and pivots of a problem of at most SMALL_SIDE x SMALL_SIDE, after coarse_costs. */
-simplex_end simplex_small(simplex *net);
+/* Start and pivots of one or two problems of at most SMALL_SIDE x SMALL_SIDE, after coarse_costs.
+ */
+void simplex_small(simplex *const *net, simplex_end *end, int count);
 
 /* ---- fine ---- */
 /* Candidate arcs of every row: those of least reduced cost under guesses in the potentials of the

@@ -64,6 +64,14 @@ static void w2_plan(const void *state, pair_plan *plan)
     plan->tile_side = BASE_MAX(1, BASE_MIN(side, s->m->n / least_blocks));
 }
 
+static void take(const exact_result *result, double *d2, ddsc_pair_stats *stats, bool converged)
+{
+    *d2 = result->primal;
+    stats->n_iterations += result->pivots;
+    stats->max_gap = BASE_MAX(stats->max_gap, result->gap);
+    stats->n_not_converged += !converged;
+}
+
 static ddsc_status solve_pair(w2 *s, int worker, int64_t i, int64_t j, double *d2,
                               ddsc_pair_stats *stats)
 {
@@ -72,12 +80,56 @@ static ddsc_status solve_pair(w2 *s, int worker, int64_t i, int64_t j, double *d
     if (s->starts)
         exact_start(solver, refine_start(s->refined, i, j, worker));
     ddsc_status status = exact_solve_items(solver, &result, s->m, i, s->m, j, s->max_pivots);
-    if (status < 0)
-        return status;
-    *d2 = result.primal;
-    stats->n_iterations += result.pivots;
-    stats->max_gap = BASE_MAX(stats->max_gap, result.gap);
-    stats->n_not_converged += status == DDSC_NOT_CONVERGED;
+    if (status >= 0)
+        take(&result, d2, stats, status != DDSC_NOT_CONVERGED);
+    return status;
+}
+
+/* Two pairs of a row. One that does not converge is seen on its own. */
+static ddsc_status solve_two(w2 *s, int worker, int64_t i, const int64_t *j, double *const *d2,
+                             ddsc_pair_stats *stats)
+{
+    exact_result result[2];
+    ddsc_status status = exact_solve_two(s->solver[worker], result, s->m, i, j, s->max_pivots);
+    if (status == DDSC_NOT_CONVERGED) {
+        status = DDSC_OK;
+        for (int k = 0; k < 2; k++)
+            TRY(solve_pair(s, worker, i, j[k], d2[k], stats));
+    } else if (status >= 0) {
+        for (int k = 0; k < 2; k++)
+            take(&result[k], d2[k], stats, true);
+    }
+done:
+    return status;
+}
+
+/* Row i of a tile, pair by pair or two by two. */
+static ddsc_status solve_row(w2 *s, int worker, const pair_tile *t, int64_t i, double *row,
+                             bool by_two, ddsc_pair_stats *stats)
+{
+    ddsc_status status = DDSC_OK;
+    int64_t wanted[2];
+    double *d2[2];
+    int have = 0;
+    for (int64_t j = t->j0; j < t->j1; j++) {
+        if (!tile_wants(t, i, j))
+            continue;
+        wanted[have] = j;
+        d2[have++] = row + (j - t->j0);
+        if (by_two && have == 2)
+            TRY(solve_two(s, worker, i, wanted, d2, stats));
+        else if (!by_two)
+            TRY(solve_pair(s, worker, i, j, d2[0], stats));
+        else
+            continue;
+        have = 0;
+        s->last[worker] = (pair_ij){(int32_t)i, (int32_t)j};
+    }
+    if (have == 1) {
+        TRY(solve_pair(s, worker, i, wanted[0], d2[0], stats));
+        s->last[worker] = (pair_ij){(int32_t)i, (int32_t)wanted[0]};
+    }
+done:
     return status;
 }
 
@@ -87,16 +139,14 @@ static ddsc_status w2_tile(void *state, const pair_tile *t, double *d2, int64_t 
     ddsc_status status = DDSC_OK;
     w2 *s = state;
     bool single = t->i1 - t->i0 == 1 || t->j1 - t->j0 == 1;
+    bool by_two = !s->starts && exact_are_small(s->m);
     if (!single && !t->wanted && exact_ahead_applies(s->m))
         TRY(exact_ahead(s->solver[worker], s->m, t->i0, t->i1, t->j0, t->j1));
-    for (int64_t i = t->i0; i < t->i1; i++)
-        for (int64_t j = t->j0; j < t->j1; j++)
-            if (tile_wants(t, i, j)) {
-                if (ctx_cancelled(s->ctx))
-                    return DDSC_ERROR_CANCELLED;
-                TRY(solve_pair(s, worker, i, j, d2 + (i - t->i0) * ld + (j - t->j0), stats));
-                s->last[worker] = (pair_ij){(int32_t)i, (int32_t)j};
-            }
+    for (int64_t i = t->i0; i < t->i1; i++) {
+        if (ctx_cancelled(s->ctx)) /* long solves ask on their own */
+            return DDSC_ERROR_CANCELLED;
+        TRY(solve_row(s, worker, t, i, d2 + (i - t->i0) * ld, by_two, stats));
+    }
 done:
     return status;
 }
