@@ -333,7 +333,9 @@ double sinkhorn_bound(sinkhorn_solver *solver, const sinkhorn_problem *problem, 
 
 /* u <- sqrt(u a / K u) (Knight, Ruiz, Ucar 2014; Feydy et al. 2019): for the positive definite
  * kernel of a squared distance the error halves at least each time. K has a unit diagonal, so u
- * stays within [a, sqrt(a)] and nothing has to be absorbed for any epsilon. */
+ * stays within [a, sqrt(a)] and nothing has to be absorbed for any epsilon. It begins at the end
+ * that epsilon is near: an error e changes the value by about eps e^2, and from a far start it
+ * would be as large as the tolerance at any epsilon. */
 ddsc_status sinkhorn_self(sinkhorn_solver *solver, sinkhorn_result *result,
                           const sinkhorn_problem *problem)
 {
@@ -345,9 +347,9 @@ ddsc_status sinkhorn_self(sinkhorn_solver *solver, sinkhorn_result *result,
         return status;
     scaling *s = &solver->s;
     solver->range = scaling_subtract(s); /* f = g = 0 here: only the largest cost */
-    for (int64_t i = 0; i < s->n; i++)
-        s->u[i] = s->v[i] = sqrt(s->a[i]);
     solver->epsilon = unit_epsilon(solver, problem->epsilon);
+    for (int64_t i = 0; i < s->n; i++)
+        s->u[i] = s->v[i] = solver->epsilon > solver->range ? s->a[i] : sqrt(s->a[i]);
     scaling_fill(s, solver->epsilon, 1);
     double error = scaling_measure(s);
     int64_t iterations = 0;

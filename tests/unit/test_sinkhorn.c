@@ -409,6 +409,35 @@ static void test_self(void **state)
     ddsc_context_destroy(ctx);
 }
 
+/* A value is good to the tolerance times the range of the costs, also far above them. */
+static void test_self_loose(void **state)
+{
+    (void)state;
+    ddsc_context *ctx = test_context(1, 0);
+    sinkhorn_solver *solver = NULL;
+    assert_int_equal(sinkhorn_create(ctx, &solver), DDSC_OK);
+    sample s = sample_make(12, 12, 2, 22);
+    memcpy(s.y, s.x, 24 * sizeof *s.y);
+    memcpy(s.b, s.a, 12 * sizeof *s.b);
+    sample_costs(&s);
+    double range = 0;
+    for (int k = 0; k < 144; k++)
+        range = fmax(range, s.cost[k]);
+    for (double factor = 1e-3; factor <= 1e9; factor *= 10) {
+        sinkhorn_problem p = {12, 12, s.a, s.b, s.cost, 12, factor * s.median, 1e-13, CAP};
+        sinkhorn_result found, loose;
+        assert_int_equal(sinkhorn_self(solver, &found, &p), DDSC_OK);
+        p.tolerance = 1e-3;
+        assert_int_equal(sinkhorn_self(solver, &loose, &p), DDSC_OK);
+        assert_true(loose.marginal_error <= 1e-3);
+        assert_close(loose.regularised, found.regularised, 0, 1e-3 * range);
+        assert_close(loose.sharp, found.sharp, 0, 2e-3 * range);
+    }
+    sample_free(&s);
+    sinkhorn_destroy(solver);
+    ddsc_context_destroy(ctx);
+}
+
 /* ---- caps ---- */
 
 static void test_cap(void **state)
@@ -450,7 +479,7 @@ int main(void)
         cmocka_unit_test(test_swap),          cmocka_unit_test(test_cost_offset),
         cmocka_unit_test(test_scaling),       cmocka_unit_test(test_split_and_zero_weights),
         cmocka_unit_test(test_mass),          cmocka_unit_test(test_self),
-        cmocka_unit_test(test_cap),
+        cmocka_unit_test(test_self_loose),    cmocka_unit_test(test_cap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
