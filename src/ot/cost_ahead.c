@@ -1,136 +1,113 @@
-/* Costs for a block of pairs at once: between all points of some items and all points of others,
- * those that several items have once. */
+#include "ot/cost_ahead.h"
+
 #include <string.h>
 
-#include "ot/exact.h"
+#include "base/simd.h"
 
-enum {
-    AHEAD_CELLS = 512 * 512 /* larger tables leave the cache */
-};
+/* ---- lists ---- */
 
-bool exact_ahead_applies(const measures *m)
+static void lay_out_side(block_points *p, arena *room, int64_t entries)
 {
-    return m->d >= PRODUCT_DIM && m->n > 0 && exact_are_small(m);
-}
-
-/* The rows of the table that items [begin, end) use, each once, and where each entry finds its own;
- * `seen` holds -1 for every row before and after. */
-static int64_t distinct_rows(const measures *m, int64_t begin, int64_t end, int32_t *row,
-                             int32_t *local, int32_t *seen)
-{
-    int64_t n = 0, first = m->offset[begin];
-    for (int64_t p = first; p < m->offset[end]; p++) {
-        int32_t r = m->index[p];
-        if (seen[r] < 0) {
-            seen[r] = (int32_t)n;
-            row[n++] = r;
-        }
-        local[p - first] = seen[r];
-    }
-    for (int64_t k = 0; k < n; k++)
-        seen[row[k]] = -1;
-    return n;
-}
-
-/* Every pair of the block must be one that its own solve would take by products. */
-static bool within_range(const measures *m, int64_t begin, int64_t end, const int32_t *local,
-                         const double *norm2)
-{
-    int64_t first = m->offset[begin];
-    for (int64_t i = begin; i < end; i++) {
-        double largest = 0;
-        for (int64_t p = m->offset[i]; p < m->offset[i + 1]; p++)
-            largest = BASE_MAX(largest, norm2[local[p - first]]);
-        if (!cost_products_fit(largest))
-            return false;
-    }
-    return true;
+    p->row = arena_take(room, entries, sizeof *p->row);
+    p->place = arena_take(room, entries, sizeof *p->place);
+    p->norm2 = arena_take(room, entries, sizeof *p->norm2);
 }
 
 static void lay_out(cost_ahead *a, arena *room, int64_t rows, int64_t columns)
 {
-    a->row = arena_take(room, rows, sizeof *a->row);
-    a->column = arena_take(room, columns, sizeof *a->column);
-    a->row_local = arena_take(room, rows, sizeof *a->row_local);
-    a->column_local = arena_take(room, columns, sizeof *a->column_local);
-    a->row_norm = arena_take(room, rows, sizeof *a->row_norm);
-    a->column_norm = arena_take(room, columns, sizeof *a->column_norm);
-    a->cost = arena_take(room, AHEAD_CELLS, sizeof *a->cost);
+    lay_out_side(&a->x, room, rows);
+    lay_out_side(&a->y, room, columns);
+    a->slot = arena_take(room, a->n_slots, sizeof *a->slot);
 }
 
-static ddsc_status make_room(exact_solver *s, const measures *m, int64_t rows, int64_t columns)
+static ddsc_status make_room(ddsc_context *ctx, cost_ahead *a, int64_t rows, int64_t columns)
 {
-    cost_ahead *a = &s->ahead;
-    ddsc_status status = DDSC_OK;
     arena room = {NULL, 0};
-    if (a->n_seen < m->v) {
-        mem_free(s->ctx, a->seen);
-        a->n_seen = 0;
-        TRY(MEM_NEW(s->ctx, a->seen, m->v));
-        memset(a->seen, -1, (size_t)m->v * sizeof *a->seen);
-        a->n_seen = m->v;
-    }
+    for (a->n_slots = 64; a->n_slots < 2 * BASE_MAX(rows, columns);)
+        a->n_slots *= 2;
     lay_out(a, &room, rows, columns);
-    TRY(workspace_grow(s->ctx, &a->room, room.used));
-    room = (arena){a->room.block, 0};
-    lay_out(a, &room, rows, columns);
-done:
+    ddsc_status status = workspace_grow(ctx, &a->lists, room.used);
+    room = (arena){a->lists.block, 0};
+    if (status == DDSC_OK)
+        lay_out(a, &room, rows, columns);
     return status;
 }
 
-ddsc_status exact_ahead(exact_solver *s, const measures *m, int64_t i0, int64_t i1, int64_t j0,
-                        int64_t j1)
+/* The slot of a row of the table among those listed, or the free one where it belongs. */
+static int32_t *find_slot(const cost_ahead *a, const block_points *p, int32_t row)
 {
-    cost_ahead *a = &s->ahead;
-    ddsc_status status = DDSC_OK;
-    int64_t rows = m->offset[i1] - m->offset[i0], columns = m->offset[j1] - m->offset[j0];
+    uint64_t mask = (uint64_t)a->n_slots - 1, at = ((uint64_t)row * 0x9e3779b97f4a7c15u) >> 32;
+    while (a->slot[at & mask] >= 0 && p->row[a->slot[at & mask]] != row)
+        at++;
+    return &a->slot[at & mask];
+}
+
+static void list_points(cost_ahead *a, block_points *p, const measures *m, int64_t most)
+{
+    int32_t *place = p->place;
+    p->n = 0;
+    memset(a->slot, -1, (size_t)a->n_slots * sizeof *a->slot);
+    for (int64_t i = p->begin; i < p->end; i++) {
+        item_view x = measures_item(m, i);
+        for (int64_t k = 0; k < x.n && x.n <= most; k++) {
+            int32_t *slot = find_slot(a, p, x.index[k]);
+            if (*slot < 0) {
+                *slot = (int32_t)p->n;
+                p->row[p->n++] = x.index[k];
+            }
+            place[k] = *slot;
+        }
+        place += x.n;
+    }
+}
+
+ddsc_status ahead_list(ddsc_context *ctx, cost_ahead *a, const measures *m, const item_block *block,
+                       int64_t most)
+{
+    int64_t rows = m->offset[block->i1] - m->offset[block->i0];
+    int64_t columns = m->offset[block->j1] - m->offset[block->j0];
     a->m = NULL;
-    TRY(make_room(s, m, rows, columns));
-    point_list x = {m, distinct_rows(m, i0, i1, a->row, a->row_local, a->seen), a->row};
-    point_list y = {m, distinct_rows(m, j0, j1, a->column, a->column_local, a->seen), a->column};
-    if (x.n * y.n > AHEAD_CELLS)
-        goto done;
-    cost_norms(&x, a->row_norm);
-    cost_norms(&y, a->column_norm);
-    if (!within_range(m, i0, i1, a->row_local, a->row_norm) ||
-        !within_range(m, j0, j1, a->column_local, a->column_norm))
-        goto done;
-    cost_products(a->cost, &x, a->row_norm, &y, a->column_norm);
-    a->m = m;
-    a->i0 = i0;
-    a->i1 = i1;
-    a->j0 = j0;
-    a->j1 = j1;
-    a->ld = y.n;
-done:
-    return status;
+    ddsc_status status = make_room(ctx, a, rows, columns);
+    if (status < 0)
+        return status;
+    a->x.begin = block->i0;
+    a->x.end = block->i1;
+    a->y.begin = block->j0;
+    a->y.end = block->j1;
+    list_points(a, &a->x, m, most);
+    list_points(a, &a->y, m, most);
+    return DDSC_OK;
 }
 
-bool ahead_fill(const cost_ahead *a, double *cost, const measures *mx, int64_t i,
-                const measures *my, int64_t j)
+/* ---- costs ---- */
+
+static point_list listed(const block_points *p, const measures *m)
 {
-    if (a->m == NULL || a->m != mx || a->m != my || i < a->i0 || i >= a->i1 || j < a->j0 ||
-        j >= a->j1)
-        return false;
-    const int32_t *row = a->row_local + (mx->offset[i] - mx->offset[a->i0]);
-    const int32_t *column = a->column_local + (mx->offset[j] - mx->offset[a->j0]);
-    int64_t n = mx->offset[i + 1] - mx->offset[i], m = mx->offset[j + 1] - mx->offset[j];
-    bool together = true;
-    for (int64_t q = 1; q < m; q++)
-        together &= column[q] == column[0] + q;
-    for (int64_t p = 0; p < n; p++) {
-        const double *from = a->cost + row[p] * a->ld;
-        if (together)
-            memcpy(cost + p * m, from + column[0], (size_t)m * sizeof *cost);
-        else
-            for (int64_t q = 0; q < m; q++)
-                cost[p * m + q] = from[column[q]];
-    }
-    return true;
+    return (point_list){m, p->n, p->row};
+}
+
+void ahead_norms(cost_ahead *a, const measures *m)
+{
+    point_list x = listed(&a->x, m), y = listed(&a->y, m);
+    cost_norms(&x, a->x.norm2);
+    cost_norms(&y, a->y.norm2);
+}
+
+ddsc_status ahead_costs(ddsc_context *ctx, cost_ahead *a, const measures *m)
+{
+    point_list x = listed(&a->x, m), y = listed(&a->y, m);
+    int64_t cells = x.n * y.n + SIMD_LANES;
+    ddsc_status status = workspace_grow(ctx, &a->cells, cells * (int64_t)sizeof *a->cost);
+    if (status < 0)
+        return status;
+    a->cost = (double *)(void *)a->cells.block;
+    cost_products(a->cost, &x, a->x.norm2, &y, a->y.norm2);
+    a->m = m;
+    return DDSC_OK;
 }
 
 void ahead_free(ddsc_context *ctx, cost_ahead *a)
 {
-    mem_free(ctx, a->seen);
-    mem_free(ctx, a->room.block);
+    mem_free(ctx, a->lists.block);
+    mem_free(ctx, a->cells.block);
 }

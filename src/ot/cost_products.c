@@ -13,6 +13,9 @@ enum { SIDE = DOT_SIDE, STRIP = 16 };
  * itself: 7e-14 at d = 100. */
 static const double trusted = 0x1p-4;
 
+/* Products of such points are far from overflow and lose no digits to underflow. */
+static const double low_norms = 1e-160, high_norms = 1e160;
+
 /* The last lanes of a point; those that whole steps have counted are zero. */
 SIMD_INLINE simd_f64 tail_of(const double *x, int64_t d)
 {
@@ -95,7 +98,7 @@ SIMD_CLONES static bool add_norms(double *cost, double own, const double *norm2,
     for (int64_t j = 0; j < n; j++) {
         double both = own + norm2[j], value = both - 2 * cost[j];
         cost[j] = value;
-        n_spoilt += !(value >= trusted * both);
+        n_spoilt += !((value >= trusted * both) & (both > low_norms) & (both < high_norms));
     }
     return n_spoilt > 0;
 }
@@ -103,9 +106,11 @@ SIMD_CLONES static bool add_norms(double *cost, double own, const double *norm2,
 static void repair_row(double *cost, const double *x, const point_list *y, double own,
                        const double *norm2)
 {
-    for (int64_t j = 0; j < y->n; j++)
-        if (!(cost[j] >= trusted * (own + norm2[j])))
+    for (int64_t j = 0; j < y->n; j++) {
+        double both = own + norm2[j];
+        if (!(cost[j] >= trusted * both && both > low_norms && both < high_norms))
             cost[j] = la_distance2(y->m->d, x, measures_point(y->m, y->index[j]));
+    }
 }
 
 void cost_products(double *cost, const point_list *x, const double *x_norm, const point_list *y,

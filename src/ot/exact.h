@@ -3,36 +3,11 @@
 #ifndef DDSC_OT_EXACT_H
 #define DDSC_OT_EXACT_H
 
+#include "ot/cost_ahead.h"
 #include "ot/ot.h"
 #include "ot/simplex.h"
 
-/* One block of memory that grows and never shrinks. */
-typedef struct workspace {
-    char *block;
-    int64_t size;
-} workspace;
-
-/* Arrays carved out of a block; with base NULL it only measures. */
-typedef struct arena {
-    char *base;
-    int64_t used;
-} arena;
-
 enum { PRODUCT_DIM = 17 }; /* from this dimension on costs come from products */
-
-/* Costs of a block of pairs, between distinct points. */
-typedef struct cost_ahead {
-    const measures *m; /* NULL: none */
-    int64_t i0, i1, j0, j1;
-    int32_t *row, *column;             /* the points: rows of the table */
-    int32_t *row_local, *column_local; /* by entry of the items: which of them */
-    double *row_norm, *column_norm;
-    double *cost;
-    int64_t ld;
-    workspace room;
-    int32_t *seen; /* by row of the table, -1 between uses */
-    int64_t n_seen;
-} cost_ahead;
 
 struct exact_solver {
     ddsc_context *ctx;
@@ -60,9 +35,6 @@ struct exact_solver {
     exact_solver *twin;    /* solves the first of two small problems at once */
 };
 
-void *arena_take(arena *a, int64_t count, size_t size);
-ddsc_status workspace_grow(ddsc_context *ctx, workspace *w, int64_t wanted);
-
 /* A problem of positive weights whose costs are far from overflow and underflow. */
 ddsc_status solve_ordinary(exact_solver *s, exact_result *result, const double *a, const double *b,
                            const cost_rows *cost, int64_t max_pivots);
@@ -83,7 +55,6 @@ ddsc_status guess_potentials(exact_solver *s, bool *guessed);
 /* The costs of a pair if they were made ahead. */
 bool ahead_fill(const cost_ahead *a, double *cost, const measures *mx, int64_t i,
                 const measures *my, int64_t j);
-void ahead_free(ddsc_context *ctx, cost_ahead *a);
 
 /* The first basis of points on a line, which is optimal. */
 void start_on_line(simplex *net);

@@ -5,7 +5,7 @@
 
 #include "pairs/sinkhorn.h"
 
-enum { SINKHORN_SIDE = 16, SHARED_SIDE = 8, LANES_TILE_POINTS = 1024 };
+enum { SINKHORN_SIDE = 16, SHARED_SIDE = 8, TILE_POINTS = 4096, LANES_TILE_POINTS = 1024 };
 
 static void sinkhorn_close(void *state)
 {
@@ -143,7 +143,7 @@ static ddsc_status sinkhorn_tile(void *state, const pair_tile *t, double *d2, in
 {
     ddsc_status status = DDSC_OK;
     sinkhorn *s = state;
-    bool in_reach = t->i1 - t->i0 <= s->costs.side && t->j1 - t->j0 <= s->costs.side;
+    bool in_reach = t->i1 - t->i0 <= s->side && t->j1 - t->j0 <= s->side;
     if (s->shared && in_reach)
         return shared_tile(s, t, d2, ld, worker, stats);
     if (s->lanes && in_reach && t->j1 - t->j0 > 1)
@@ -241,16 +241,17 @@ static bool use_lanes(const sinkhorn *s)
     return !s->grid && !s->shared && s->m->nnz <= LANES_SIDE * s->m->n;
 }
 
-/* Tiles in whole groups, with few enough points for their costs, and enough tiles for every thread.
- */
-static int64_t largest_side(const sinkhorn *s)
+/* Tiles short enough to be a unit of work, and enough of them for every thread; of small items in
+ * whole groups, with few enough points for their costs: a few larger items do not count there. */
+static int64_t tile_side(const sinkhorn *s)
 {
+    int64_t n = s->m->n, largest = measures_largest_item(s->m);
     if (s->shared)
-        return BASE_MIN(SINKHORN_SIDE, BASE_MAX(SHARED_SIDE, s->m->n / 32));
+        return BASE_MIN(SINKHORN_SIDE, BASE_MAX(SHARED_SIDE, n / 32));
     if (!use_lanes(s))
-        return BASE_MIN(SINKHORN_SIDE, s->m->n / 32);
-    int64_t most = LANES_TILE_POINTS / BASE_MIN(LANES_SIDE, measures_largest_item(s->m));
-    int64_t side = BASE_MIN(BASE_MIN(SINKHORN_TILE, most), s->m->n / 16);
+        return BASE_MAX(1, BASE_MIN(BASE_MIN(SINKHORN_SIDE, n / 32), TILE_POINTS / largest));
+    int64_t most = LANES_TILE_POINTS / BASE_MIN(LANES_SIDE, largest);
+    int64_t side = BASE_MIN(BASE_MIN(SINKHORN_TILE, most), n / 16);
     return BASE_MAX(1, side / SIMD_LANES) * SIMD_LANES;
 }
 
@@ -285,7 +286,8 @@ static ddsc_status sinkhorn_open(void **state, const pair_job *job, ddsc_pair_st
     else if (sinkhorn_shared_applies(m))
         TRY(sinkhorn_shared_make(s->ctx, &s->shared, m, s->epsilon,
                                  s->value == DDSC_SINKHORN_SHARP));
-    TRY(pair_costs_open(s->ctx, &s->costs, m, largest_side(s)));
+    s->side = tile_side(s);
+    TRY(pair_costs_open(s->ctx, &s->costs, m));
     TRY(solvers_open(s));
     if (s->value == DDSC_SINKHORN_DEBIASED)
         TRY(find_self_terms(s, stats));
@@ -300,7 +302,7 @@ done:
 static void sinkhorn_plan_tiles(const void *state, pair_plan *plan)
 {
     const sinkhorn *s = state;
-    plan->tile_side = s->costs.side;
+    plan->tile_side = s->side;
     plan->together = s->shared ? PAIRS_TOGETHER : 0;
 }
 

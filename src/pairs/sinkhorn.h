@@ -17,6 +17,7 @@ typedef struct sinkhorn {
     double slack; /* what a marginal error within the tolerance may change in a value */
     int64_t max_iterations;
     ddsc_sinkhorn_value value;
+    int64_t side;            /* of a tile */
     sinkhorn_grid *grid;     /* of images: solves without costs; NULL: none */
     sinkhorn_shared *shared; /* of dense items over one table; NULL: none */
     pair_costs costs;

@@ -2,7 +2,7 @@
  * dimensions go by differences and many by products. They are the same bits whoever asks. */
 #include "pairs/sinkhorn_costs.h"
 
-enum { BLOCK_POINTS = 4096, TABLE_BLOCK = 128 };
+enum { TABLE_BLOCK = 128 };
 
 static const int64_t TABLE_BYTES = (int64_t)64 << 20;
 
@@ -19,29 +19,16 @@ static bool wants_table(const measures *m)
 
 /* ---- opening ---- */
 
-static ddsc_status slots_open(const pair_costs *c, cost_room *r)
-{
-    ddsc_status status = DDSC_OK;
-    int64_t size = cost_panel_room(c->largest, c->m->d);
-    TRY(MEM_ZERO(c->ctx, r->slot, c->side + 1));
-    for (int64_t k = 0; k <= c->side; k++) {
-        TRY(MEM_NEW(c->ctx, r->slot[k].room, size));
-        r->slot[k].item = -1;
-    }
-done:
-    return status;
-}
-
 static ddsc_status room_open(const pair_costs *c, cost_room *r, bool table)
 {
     ddsc_status status = DDSC_OK;
     int64_t size = 0;
-    if (!mul_ok(c->largest + SIMD_LANES, c->largest + SIMD_LANES, &size))
+    if (!mul_ok(c->largest, c->largest, &size))
         return ctx_fail(c->ctx, DDSC_ERROR_MEMORY, "an item of %lld points is too large",
                         (long long)c->largest);
     TRY(MEM_NEW(c->ctx, r->cost, size));
     if (many_dimensions(c->m) && !table)
-        return slots_open(c, r);
+        return MEM_NEW(c->ctx, r->norm2, 2 * c->largest);
     int64_t room = table ? TABLE_BLOCK : c->largest;
     TRY(points_panel_create(c->ctx, &r->rows, &c->support, room));
     TRY(points_panel_create(c->ctx, &r->columns, &c->support, room));
@@ -62,13 +49,12 @@ static ddsc_status table_range(void *arg, int64_t begin, int64_t end, int worker
     return DDSC_OK;
 }
 
-ddsc_status pair_costs_open(ddsc_context *ctx, pair_costs *c, const measures *m, int64_t side)
+ddsc_status pair_costs_open(ddsc_context *ctx, pair_costs *c, const measures *m)
 {
     ddsc_status status = DDSC_OK;
     bool table = wants_table(m);
     *c = (pair_costs){.ctx = ctx, .m = m, .n_workers = parallel_width(ctx)};
     c->largest = measures_largest_item(m);
-    c->side = BASE_MAX(1, BASE_MIN(side, BLOCK_POINTS / c->largest));
     TRY(points_open(ctx, &c->support, m->v, m->d, m->support));
     TRY(MEM_ZERO(ctx, c->room, c->n_workers));
     for (int w = 0; w < c->n_workers; w++)
@@ -85,9 +71,7 @@ void pair_costs_close(pair_costs *c)
 {
     for (int w = 0; c->room && w < c->n_workers; w++) {
         cost_room *r = &c->room[w];
-        for (int64_t k = 0; r->slot && k <= c->side; k++)
-            mem_free(c->ctx, r->slot[k].room);
-        mem_free(c->ctx, r->slot);
+        mem_free(c->ctx, r->norm2);
         points_panel_free(c->ctx, &r->rows);
         points_panel_free(c->ctx, &r->columns);
         mem_free(c->ctx, r->cost);
@@ -108,15 +92,12 @@ static void gather(const pair_costs *c, double *cost, item_view x, item_view y)
     }
 }
 
-/* An item laid out for products; those of a tile's columns are used again and again. */
-static const cost_panel *panel_of(const pair_costs *c, cost_slot *slot, int64_t i)
+static void by_products(const pair_costs *c, cost_room *r, item_view x, item_view y)
 {
-    if (slot->item != i) {
-        item_view x = measures_item(c->m, i);
-        cost_panel_load(&slot->panel, slot->room, &c->support, x.n, x.index);
-        slot->item = i;
-    }
-    return &slot->panel;
+    point_list rows = {c->m, x.n, x.index}, columns = {c->m, y.n, y.index};
+    cost_norms(&rows, r->norm2);
+    cost_norms(&columns, r->norm2 + x.n);
+    cost_products(r->cost, &rows, r->norm2, &columns, r->norm2 + x.n);
 }
 
 const double *pair_costs_get(pair_costs *c, int64_t i, int64_t j, int worker, int64_t *stride)
@@ -126,10 +107,8 @@ const double *pair_costs_get(pair_costs *c, int64_t i, int64_t j, int worker, in
     *stride = y.n;
     if (c->table) {
         gather(c, r->cost, x, y);
-    } else if (r->slot) {
-        const cost_panel *rows = panel_of(c, &r->slot[c->side], i);
-        const cost_panel *columns = panel_of(c, &r->slot[j % c->side], j);
-        cost_panel_cost(&c->support, rows, columns, r->cost, stride);
+    } else if (pair_costs_by_products(c)) {
+        by_products(c, r, x, y);
     } else {
         points_panel_load(&r->rows, &c->support, x.n, x.index, 0);
         points_panel_load(&r->columns, &c->support, y.n, y.index, 0);

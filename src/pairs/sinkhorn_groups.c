@@ -14,7 +14,7 @@ typedef struct column_group {
 ddsc_status sinkhorn_lanes_open(sinkhorn *s)
 {
     ddsc_status status = DDSC_OK;
-    TRY(pair_strips_open(&s->strips, &s->costs));
+    TRY(pair_strips_open(&s->strips, &s->costs, s->side));
     TRY(MEM_NEW(s->ctx, s->lane_weight, s->m->nnz));
     TRY(MEM_NEW(s->ctx, s->fits, s->m->n));
     for (int64_t i = 0; i < s->m->n; i++) {
@@ -142,7 +142,7 @@ ddsc_status sinkhorn_lanes_tile(sinkhorn *s, const pair_tile *t, double *d2, int
     ddsc_status status = DDSC_OK;
     column_group group[SINKHORN_TILE / SIMD_LANES];
     int64_t n_groups = make_groups(s, t->j0, t->j1, group);
-    pair_strips_tile(&s->strips, t, worker);
+    TRY(pair_strips_tile(&s->strips, t, worker));
     for (int64_t i = t->i0; i < t->i1; i++) {
         double *out = d2 + (i - t->i0) * ld;
         bool large = !s->fits[i];

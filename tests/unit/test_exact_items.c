@@ -410,6 +410,34 @@ static void test_cost_products(void **state)
         }
 }
 
+/* Products of such points overflow or vanish; costs come from differences then. */
+static void test_cost_far(void **state)
+{
+    fixture *x = *state;
+    enum { N = 6, D = 20 };
+    static const double scale[] = {1e-100, 1e-82, 1e90, 1e145};
+    rng r = rng_make(4, RNG_GAUSSIANS, 0);
+    for (int k = 0; k < 4; k++) {
+        double points[2 * N * D], cost[N * N];
+        int64_t offset[3] = {0, N, 2 * N};
+        measures *m = NULL;
+        for (int64_t p = 0; p < 2 * N * D; p++)
+            points[p] = rng_normal(&r) * (p / D % 3 == 0 ? 1 : scale[k]);
+        assert_int_equal(
+            ddsc_measures_create_clouds(x->ctx, &m, 2, D, points, NULL, offset, DDSC_EMPTY_ERROR),
+            DDSC_OK);
+        item_view a = measures_item(m, 0), b = measures_item(m, 1);
+        product_costs(cost, m, 0, m, 1);
+        for (int64_t i = 0; i < a.n; i++)
+            for (int64_t j = 0; j < b.n; j++) {
+                double exact =
+                    true_cost(measures_point(m, a.index[i]), measures_point(m, b.index[j]), D);
+                assert_close(cost[i * b.n + j], exact, 1e-13, 0);
+            }
+        ddsc_measures_destroy(m);
+    }
+}
+
 /* Documents of few words: items that share points. */
 static measures *documents(ddsc_context *ctx, int64_t n, int64_t size, int64_t vocabulary,
                            int64_t d)
@@ -525,10 +553,10 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, transport_set_up, transport_tear_down)
     const struct CMUnitTest tests[] = {
-        T(test_properties),     T(test_items),      T(test_metric),          T(test_translation),
-        T(test_line),           T(test_grid),       T(test_items_same_bits), T(test_memory),
-        T(test_bounded_memory), T(test_costs),      T(test_cost_products),   T(test_ahead),
-        T(test_ahead_matrix),   T(test_cost_range),
+        T(test_properties),     T(test_items),        T(test_metric),          T(test_translation),
+        T(test_line),           T(test_grid),         T(test_items_same_bits), T(test_memory),
+        T(test_bounded_memory), T(test_costs),        T(test_cost_products),   T(test_cost_far),
+        T(test_ahead),          T(test_ahead_matrix), T(test_cost_range),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ot/cost_panels.h"
 #include "ot/sinkhorn_grid.h"
 #include "support.h"
 
@@ -426,53 +425,6 @@ static void test_threads(void **state)
     }
 }
 
-/* ---- costs ---- */
-
-/* Products are accurate, equal points at 0, and a cost the same beside any others. */
-static void test_cost_panels(void **state)
-{
-    (void)state;
-    enum { N = 23, D = 37 };
-    double x[N * D], exact[N * N];
-    int32_t all[N], one[1] = {5};
-    rng r = rng_make(2, RNG_GAUSSIANS, 1);
-    for (int k = 0; k < N * D; k++)
-        x[k] = 100 + rng_normal(&r);
-    for (int k = 0; k < D; k++)
-        x[7 * D + k] = x[6 * D + k] * (1 + (k == 3) * 1e-9); /* close points */
-    for (int k = 0; k < N; k++)
-        all[k] = k;
-    ddsc_context *ctx = test_context(1, 0);
-    points table;
-    cost_panel whole, single;
-    double *first = room(cost_panel_room(N, D)), *second = room(cost_panel_room(1, D));
-    double *cost = room(cost_panel_size(N, N)), *alone = room(cost_panel_size(1, N));
-    int64_t stride = 0, other = 0;
-    assert_int_equal(points_open(ctx, &table, N, D, x), DDSC_OK);
-    cost_panel_load(&whole, first, &table, N, all);
-    cost_panel_load(&single, second, &table, 1, one);
-    cost_panel_cost(&table, &whole, &whole, cost, &stride);
-    cost_panel_cost(&table, &single, &whole, alone, &other);
-    for (int i = 0; i < N; i++)
-        for (int j = 0; j < N; j++) {
-            exact[i * N + j] = 0;
-            for (int k = 0; k < D; k++)
-                exact[i * N + j] += (x[i * D + k] - x[j * D + k]) * (x[i * D + k] - x[j * D + k]);
-            assert_close(cost[i * stride + j], exact[i * N + j], 1e-11, 0);
-            assert_true(i != 5 || cost[i * stride + j] == alone[j]);
-            assert_true(i != j || cost[i * stride + j] == 0);
-        }
-    cost_panel_cost(&table, &whole, &single, cost, &stride);
-    for (int i = 0; i < N; i++)
-        assert_true(cost[i * stride] == alone[i]);
-    points_close(ctx, &table);
-    free(first);
-    free(second);
-    free(cost);
-    free(alone);
-    ddsc_context_destroy(ctx);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -481,7 +433,6 @@ int main(void)
         cmocka_unit_test(test_graph_images), cmocka_unit_test(test_graph_clouds),
         cmocka_unit_test(test_graph_real),   cmocka_unit_test(test_cap),
         cmocka_unit_test(test_memory),       cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_cost_panels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -279,6 +279,49 @@ static void test_sample(void **state)
     ddsc_context_destroy(ctx);
 }
 
+/* One large item leaves the rest in tiles of whole groups, and its own values are the same. */
+static void test_one_large(void **state)
+{
+    (void)state;
+    enum { N = 300, SIZE = 9, LARGE = 5000, D = 20 };
+    int64_t offset[N + 1] = {0};
+    double *points = calloc(D * (LARGE + N * SIZE), sizeof *points);
+    rng r = rng_make(6, RNG_GAUSSIANS, 7);
+    for (int64_t i = 0; i < N; i++)
+        offset[i + 1] = offset[i] + (i == 3 ? LARGE : SIZE);
+    for (int64_t k = 0; k < D * offset[N]; k++)
+        points[k] = rng_normal(&r);
+    ddsc_context *ctx = test_context(1, 3);
+    measures *m = NULL;
+    ddsc_metric_settings set;
+    ddsc_metric_settings_init(&set);
+    set.epsilon = 50;
+    assert_int_equal(
+        ddsc_measures_create_clouds(ctx, &m, N, D, points, NULL, offset, DDSC_EMPTY_ERROR),
+        DDSC_OK);
+    pair_job job = {.ctx = ctx, .m = m, .set = &set, .n_workers = 1};
+    ddsc_pair_stats stats = {0};
+    pair_plan plan = {0};
+    void *backend = NULL;
+    assert_int_equal(backend_sinkhorn.open(&backend, &job, &stats), DDSC_OK);
+    backend_sinkhorn.plan(backend, &plan);
+    assert_true(plan.tile_side >= L);
+    double tile[6 * 6];
+    pair_tile whole = {.i0 = 0, .i1 = 6, .j0 = 0, .j1 = 6};
+    assert_int_equal(backend_sinkhorn.tile(backend, &whole, tile, 6, 0, &stats), DDSC_OK);
+    for (int64_t i = 0; i < 6; i++)
+        for (int64_t j = i + 1; j < 6; j++) {
+            pair_tile one = {.i0 = i, .i1 = i + 1, .j0 = j, .j1 = j + 1};
+            double alone = NAN;
+            assert_int_equal(backend_sinkhorn.tile(backend, &one, &alone, 1, 0, &stats), DDSC_OK);
+            assert_true(alone == tile[i * 6 + j]);
+        }
+    backend_sinkhorn.close(backend);
+    ddsc_measures_destroy(m);
+    ddsc_context_destroy(ctx);
+    free(points);
+}
+
 static ddsc_status make_lanes(ddsc_context *ctx, void *arg)
 {
     (void)arg;
@@ -317,7 +360,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_same_bits), cmocka_unit_test(test_given_back),
         cmocka_unit_test(test_tiles),     cmocka_unit_test(test_sample),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_one_large), cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
