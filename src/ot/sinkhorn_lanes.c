@@ -98,17 +98,20 @@ void sinkhorn_lanes_weights(sinkhorn_lanes *lanes, int lane, int64_t n, const do
 /* ---- solving ---- */
 
 /* The problems that plain scaling iterations solve from the first kernel on, as sinkhorn_solve
- * would do. */
-static void choose(const sinkhorn_lanes *lanes, const lane_stop *stop, const double *magnitude,
-                   const double *range, bool *chosen)
+ * would do; how many. */
+static int choose(const sinkhorn_lanes *lanes, const lane_stop *stop, const double *magnitude,
+                  const double *range, bool *chosen)
 {
+    int n_chosen = 0;
     for (int lane = 0; lane < L; lane++) {
         bool usual = magnitude[lane] > 1e-100 && magnitude[lane] < 1e100 &&
                      stop->epsilon > 1e-200 &&
                      stop->epsilon <= SINKHORN_LARGE_EPSILON * range[lane];
         chosen[lane] =
             lanes->n_of[lane] > 0 && usual && sinkhorn_levels(range[lane], stop->epsilon) == 0;
+        n_chosen += chosen[lane];
     }
+    return n_chosen;
 }
 
 /* What run_level of the single solver does between two iterations; false: the lane is finished. */
@@ -162,15 +165,14 @@ void sinkhorn_lanes_solve(sinkhorn_lanes *lanes, sinkhorn_result *result, bool *
     double range[L], magnitude[L], error[L], value[L], sharp[L] = {0};
     int64_t iterations[L] = {0};
     lanes_reduce(&lanes->s, magnitude, range);
-    choose(lanes, stop, magnitude, range, solved);
+    if (choose(lanes, stop, magnitude, range, solved) == 0)
+        return;
     lanes_fill(&lanes->s, stop->epsilon);
     iterate(lanes, stop, solved, iterations);
     lanes_settle(&lanes->s, error);
     lanes_dual(&lanes->s, stop->epsilon, value);
     if (stop->sharp)
         lanes_cost(&lanes->s, sharp);
-    for (int lane = 0; lane < L; lane++) {
-        solved[lane] = solved[lane] && error[lane] <= stop->tolerance;
+    for (int lane = 0; lane < L; lane++)
         result[lane] = (sinkhorn_result){value[lane], sharp[lane], error[lane], iterations[lane]};
-    }
 }

@@ -74,7 +74,7 @@ typedef struct lane_stop {
     bool sharp; /* the sharp value is asked for, else only the regularised one */
 } lane_stop;
 
-/* solved[lane] tells which lanes have a result. */
+/* solved[lane] tells which lanes have a result, be it one that met the cap before the tolerance. */
 void sinkhorn_lanes_solve(sinkhorn_lanes *lanes, sinkhorn_result *result, bool *solved,
                           const lane_stop *stop);
 

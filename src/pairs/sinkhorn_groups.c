@@ -102,6 +102,11 @@ static void solve_lanes(sinkhorn *s, int64_t i, const int64_t *item, int64_t m,
     sinkhorn_lanes_solve(lanes, found, solved, &stop);
 }
 
+static ddsc_status status_of(const sinkhorn *s, const sinkhorn_result *found)
+{
+    return found->marginal_error <= s->tolerance ? DDSC_OK : DDSC_NOT_CONVERGED;
+}
+
 /* Row i by one group; `out` is row i of the tile. */
 static ddsc_status row_by_group(sinkhorn *s, const pair_tile *t, int64_t i, const column_group *g,
                                 double *out, int worker, ddsc_pair_stats *stats)
@@ -117,7 +122,8 @@ static ddsc_status row_by_group(sinkhorn *s, const pair_tile *t, int64_t i, cons
         if (!tile_wants(t, i, j))
             continue;
         if (solved[lane])
-            out[j - t->j0] = sinkhorn_take(s, i, j, &found[lane], DDSC_OK, stats);
+            out[j - t->j0] =
+                sinkhorn_take(s, i, j, &found[lane], status_of(s, &found[lane]), stats);
         else
             TRY(sinkhorn_single(s, i, j, worker, &out[j - t->j0], stats));
     }
