@@ -67,6 +67,7 @@ ddsc_status ahead_list(ddsc_context *ctx, cost_ahead *a, const measures *m, cons
     int64_t rows = m->offset[block->i1] - m->offset[block->i0];
     int64_t columns = m->offset[block->j1] - m->offset[block->j0];
     a->m = NULL;
+    a->most = most;
     ddsc_status status = make_room(ctx, a, rows, columns);
     if (status < 0)
         return status;
@@ -104,6 +105,33 @@ ddsc_status ahead_costs(ddsc_context *ctx, cost_ahead *a, const measures *m)
     cost_products(a->cost, &x, a->x.norm2, &y, a->y.norm2);
     a->m = m;
     return DDSC_OK;
+}
+
+static bool holds(const cost_ahead *a, const block_points *p, const measures *m, int64_t i)
+{
+    return a->m != NULL && a->m == m && i >= p->begin && i < p->end &&
+           measures_item(m, i).n <= a->most;
+}
+
+bool ahead_fill(const cost_ahead *a, double *cost, const measures *mx, int64_t i,
+                const measures *my, int64_t j)
+{
+    if (!holds(a, &a->x, mx, i) || !holds(a, &a->y, my, j))
+        return false;
+    const int32_t *row = ahead_places(&a->x, mx, i), *column = ahead_places(&a->y, my, j);
+    int64_t n = measures_item(mx, i).n, m = measures_item(my, j).n;
+    bool together = true;
+    for (int64_t q = 1; q < m; q++)
+        together &= column[q] == column[0] + q;
+    for (int64_t p = 0; p < n; p++) {
+        const double *from = a->cost + row[p] * a->y.n;
+        if (together)
+            memcpy(cost + p * m, from + column[0], (size_t)m * sizeof *cost);
+        else
+            for (int64_t q = 0; q < m; q++)
+                cost[p * m + q] = from[column[q]];
+    }
+    return true;
 }
 
 void ahead_free(ddsc_context *ctx, cost_ahead *a)

@@ -17,6 +17,7 @@ typedef struct block_points {
 
 typedef struct cost_ahead {
     const measures *m; /* of the costs; NULL: there are none */
+    int64_t most;      /* points of an item */
     block_points x, y;
     double *cost; /* x.n x y.n, and room for whole vectors */
     workspace lists, cells;
@@ -35,6 +36,9 @@ ddsc_status ahead_list(ddsc_context *ctx, cost_ahead *a, const measures *m, cons
 /* Norms of all, then costs by products. */
 void ahead_norms(cost_ahead *a, const measures *m);
 ddsc_status ahead_costs(ddsc_context *ctx, cost_ahead *a, const measures *m);
+/* The costs of a pair if they were made ahead. */
+bool ahead_fill(const cost_ahead *a, double *cost, const measures *mx, int64_t i,
+                const measures *my, int64_t j);
 void ahead_free(ddsc_context *ctx, cost_ahead *a);
 
 static inline const int32_t *ahead_places(const block_points *p, const measures *m, int64_t item)

@@ -52,10 +52,6 @@ ddsc_status solve_basis(exact_solver *s, simplex_end *end, const double *a, cons
  * problems have to do without. */
 ddsc_status guess_potentials(exact_solver *s, bool *guessed);
 
-/* The costs of a pair if they were made ahead. */
-bool ahead_fill(const cost_ahead *a, double *cost, const measures *mx, int64_t i,
-                const measures *my, int64_t j);
-
 /* The first basis of points on a line, which is optimal. */
 void start_on_line(simplex *net);
 

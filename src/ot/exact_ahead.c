@@ -1,6 +1,4 @@
 /* Costs of a block of pairs made before they are solved. */
-#include <string.h>
-
 #include "ot/exact.h"
 
 enum {
@@ -38,30 +36,4 @@ ddsc_status exact_ahead(exact_solver *s, const measures *m, int64_t i0, int64_t 
     if (!within_range(m, &a->x) || !within_range(m, &a->y))
         return status;
     return ahead_costs(s->ctx, a, m);
-}
-
-static bool holds(const block_points *p, int64_t i)
-{
-    return i >= p->begin && i < p->end;
-}
-
-bool ahead_fill(const cost_ahead *a, double *cost, const measures *mx, int64_t i,
-                const measures *my, int64_t j)
-{
-    if (a->m == NULL || a->m != mx || a->m != my || !holds(&a->x, i) || !holds(&a->y, j))
-        return false;
-    const int32_t *row = ahead_places(&a->x, mx, i), *column = ahead_places(&a->y, my, j);
-    int64_t n = measures_item(mx, i).n, m = measures_item(my, j).n;
-    bool together = true;
-    for (int64_t q = 1; q < m; q++)
-        together &= column[q] == column[0] + q;
-    for (int64_t p = 0; p < n; p++) {
-        const double *from = a->cost + row[p] * a->y.n;
-        if (together)
-            memcpy(cost + p * m, from + column[0], (size_t)m * sizeof *cost);
-        else
-            for (int64_t q = 0; q < m; q++)
-                cost[p * m + q] = from[column[q]];
-    }
-    return true;
 }

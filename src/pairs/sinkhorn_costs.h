@@ -14,6 +14,7 @@
 /* What a worker owns. */
 typedef struct cost_room {
     points_panel rows, columns; /* few dimensions, or to make the table */
+    cost_ahead ahead;           /* the points of a tile, and many dimensions: their costs */
     double *norm2;              /* many dimensions: of both items */
     double *cost;
 } cost_room;
@@ -46,7 +47,6 @@ static inline bool pair_costs_by_products(const pair_costs *c)
 
 /* What a worker owns. */
 typedef struct cost_strip {
-    cost_ahead ahead; /* the words, with their costs where there are many dimensions */
     points_panel row_panel, column_panel; /* few dimensions */
     double *line;                         /* costs of one item, where they are not there */
     double *strip; /* (words + 1) x width, the last word with infinite costs */
@@ -55,14 +55,14 @@ typedef struct cost_strip {
 
 typedef struct pair_strips {
     ddsc_context *ctx;
-    const pair_costs *costs;
+    pair_costs *costs;
     int64_t side, most; /* of a tile; points of its largest item */
     int n_workers;
     cost_strip *worker;
 } pair_strips;
 
 /* `costs` stays open as long. Closed by the caller also after an error. */
-ddsc_status pair_strips_open(pair_strips *s, const pair_costs *costs, int64_t side);
+ddsc_status pair_strips_open(pair_strips *s, pair_costs *costs, int64_t side);
 void pair_strips_close(pair_strips *s);
 /* The tile that is worked on next, of at most side x side items. */
 ddsc_status pair_strips_tile(pair_strips *s, const pair_tile *t, int worker);

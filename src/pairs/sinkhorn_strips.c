@@ -28,7 +28,7 @@ done:
     return status;
 }
 
-ddsc_status pair_strips_open(pair_strips *s, const pair_costs *costs, int64_t side)
+ddsc_status pair_strips_open(pair_strips *s, pair_costs *costs, int64_t side)
 {
     ddsc_status status = DDSC_OK;
     *s = (pair_strips){.ctx = costs->ctx, .costs = costs, .n_workers = costs->n_workers};
@@ -45,7 +45,6 @@ void pair_strips_close(pair_strips *s)
 {
     for (int k = 0; s->worker && k < s->n_workers; k++) {
         cost_strip *w = &s->worker[k];
-        ahead_free(s->ctx, &w->ahead);
         points_panel_free(s->ctx, &w->row_panel);
         points_panel_free(s->ctx, &w->column_panel);
         mem_free(s->ctx, w->line);
@@ -56,21 +55,26 @@ void pair_strips_close(pair_strips *s)
 
 /* ---- a tile ---- */
 
+static const block_points *words_of(const pair_strips *s, int worker)
+{
+    return &s->costs->room[worker].ahead.y;
+}
+
 ddsc_status pair_strips_tile(pair_strips *s, const pair_tile *t, int worker)
 {
     ddsc_status status = DDSC_OK;
-    cost_strip *w = &s->worker[worker];
     const pair_costs *c = s->costs;
+    cost_ahead *ahead = &c->room[worker].ahead;
     item_block block = {t->i0, t->i1, t->j0, t->j1};
-    TRY(ahead_list(s->ctx, &w->ahead, c->m, &block, s->most));
-    const block_points *words = &w->ahead.y;
-    if (words->n == 0 || w->ahead.x.n == 0)
+    TRY(ahead_list(s->ctx, ahead, c->m, &block, s->most));
+    if (ahead->x.n == 0 || ahead->y.n == 0)
         return DDSC_OK;
     if (pair_costs_by_products(c)) {
-        ahead_norms(&w->ahead, c->m);
-        TRY(ahead_costs(s->ctx, &w->ahead, c->m));
+        ahead_norms(ahead, c->m);
+        TRY(ahead_costs(s->ctx, ahead, c->m));
     } else if (!c->table) {
-        points_panel_load(&w->column_panel, &c->support, words->n, words->row, 0);
+        points_panel_load(&s->worker[worker].column_panel, &c->support, ahead->y.n, ahead->y.row,
+                          0);
     }
 done:
     return status;
@@ -79,16 +83,18 @@ done:
 /* ---- a row ---- */
 
 /* Where the costs of the item's points by all words lie. */
-static void find_lines(const pair_strips *s, cost_strip *w, int64_t i, const double **line)
+static void find_lines(const pair_strips *s, int worker, int64_t i, const double **line)
 {
     const pair_costs *c = s->costs;
+    const cost_ahead *ahead = &c->room[worker].ahead;
+    cost_strip *w = &s->worker[worker];
     item_view x = measures_item(c->m, i);
-    const block_points *words = &w->ahead.y;
-    const int32_t *place = ahead_places(&w->ahead.x, c->m, i);
+    const block_points *words = &ahead->y;
+    const int32_t *place = ahead_places(&ahead->x, c->m, i);
     int64_t stride = whole(words->n);
     for (int64_t p = 0; p < x.n; p++)
         line[p] =
-            pair_costs_by_products(c) ? w->ahead.cost + place[p] * words->n : w->line + p * stride;
+            pair_costs_by_products(c) ? ahead->cost + place[p] * words->n : w->line + p * stride;
     if (c->table) {
         for (int64_t p = 0; p < x.n; p++)
             for (int64_t k = 0; k < words->n; k++)
@@ -116,9 +122,9 @@ SIMD_CLONES static void turn(const double *const *line, int64_t n_words, double 
 void pair_strips_row(pair_strips *s, int64_t i, int worker)
 {
     cost_strip *w = &s->worker[worker];
-    int64_t n = measures_item(s->costs->m, i).n, n_words = w->ahead.y.n;
+    int64_t n = measures_item(s->costs->m, i).n, n_words = words_of(s, worker)->n;
     const double *line[LANES_SIDE];
-    find_lines(s, w, i, line);
+    find_lines(s, worker, i, line);
     w->width = whole(n);
     for (int64_t p = n; p < w->width; p++)
         line[p] = line[n - 1];
@@ -145,13 +151,14 @@ SIMD_INLINE void spread(const double *const *from, int64_t n, int64_t m, double 
     }
 }
 
-SIMD_CLONES static void spread_all(const cost_strip *w, const int32_t *const *place,
-                                   const int64_t *size, int64_t n, int64_t m, double *out)
+SIMD_CLONES static void spread_all(const cost_strip *w, int64_t n_words,
+                                   const int32_t *const *place, const int64_t *size, int64_t n,
+                                   int64_t m, double *out)
 {
     for (int64_t q = 0; q < m; q++) {
         const double *from[L];
         for (int lane = 0; lane < L; lane++) {
-            int64_t word = q < size[lane] ? place[lane][q] : w->ahead.y.n;
+            int64_t word = q < size[lane] ? place[lane][q] : n_words;
             from[lane] = w->strip + word * w->width;
         }
         spread(from, n, m, out + q * L);
@@ -161,13 +168,13 @@ SIMD_CLONES static void spread_all(const cost_strip *w, const int32_t *const *pl
 void pair_strips_lanes(const pair_strips *s, int64_t i, const int64_t *item, int64_t m, double *out,
                        int worker)
 {
-    const cost_strip *w = &s->worker[worker];
+    const block_points *words = words_of(s, worker);
     const int32_t *place[L];
     int64_t size[L];
     for (int lane = 0; lane < L; lane++) {
         int64_t j = item[lane];
         size[lane] = j < 0 ? 0 : measures_item(s->costs->m, j).n;
-        place[lane] = j < 0 ? NULL : ahead_places(&w->ahead.y, s->costs->m, j);
+        place[lane] = j < 0 ? NULL : ahead_places(words, s->costs->m, j);
     }
-    spread_all(w, place, size, measures_item(s->costs->m, i).n, m, out);
+    spread_all(&s->worker[worker], words->n, place, size, measures_item(s->costs->m, i).n, m, out);
 }
