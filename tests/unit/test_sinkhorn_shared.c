@@ -198,6 +198,25 @@ static void test_pruned(void **state)
     }
 }
 
+/* Left to itself the search prunes where solves are slow: not far above the costs. */
+static void test_auto(void **state)
+{
+    (void)state;
+    ddsc_context *ctx = test_context(1, 3);
+    measures *m = histograms(ctx, 20, 60, 3, 97);
+    for (int value = 0; value < 3; value++)
+        for (int large = 0; large < 2; large++) {
+            ddsc_metric_settings set = settings_of(value, large ? 300 : 5);
+            ddsc_graph *graph = NULL;
+            ddsc_pair_stats stats;
+            assert_int_equal(ddsc_neighbors_run(ctx, &graph, &stats, m, &set, NULL), DDSC_OK);
+            assert_true((stats.n_bounds > 0) == !large);
+            ddsc_graph_destroy(graph);
+        }
+    ddsc_measures_destroy(m);
+    ddsc_context_destroy(ctx);
+}
+
 static ddsc_status matrix_once(ddsc_context *ctx, void *arg)
 {
     double matrix[36];
@@ -220,7 +239,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pairs),  cmocka_unit_test(test_applies),
         cmocka_unit_test(test_matrix), cmocka_unit_test(test_pruned),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_auto),   cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
