@@ -217,6 +217,25 @@ static void test_auto(void **state)
     ddsc_context_destroy(ctx);
 }
 
+/* A large table needs tiles that fill the columns as much as a small one. */
+static void test_large_table(void **state)
+{
+    (void)state;
+    ddsc_context *ctx = test_context(1, 3);
+    measures *m = histograms(ctx, 9, 1500, 2, 97);
+    ddsc_metric_settings set = settings_of(DDSC_SINKHORN_REGULARISED, 50);
+    pair_job job = {.ctx = ctx, .m = m, .set = &set, .n_workers = 1};
+    ddsc_pair_stats stats = {0};
+    pair_plan plan = {0};
+    void *backend = NULL;
+    assert_int_equal(backend_sinkhorn.open(&backend, &job, &stats), DDSC_OK);
+    backend_sinkhorn.plan(backend, &plan);
+    assert_true(plan.together > 0 && plan.tile_side * plan.tile_side > 2 * 16);
+    backend_sinkhorn.close(backend);
+    ddsc_measures_destroy(m);
+    ddsc_context_destroy(ctx);
+}
+
 static ddsc_status matrix_once(ddsc_context *ctx, void *arg)
 {
     double matrix[36];
@@ -239,7 +258,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pairs),  cmocka_unit_test(test_applies),
         cmocka_unit_test(test_matrix), cmocka_unit_test(test_pruned),
-        cmocka_unit_test(test_auto),   cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_auto),   cmocka_unit_test(test_large_table),
+        cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
