@@ -594,8 +594,8 @@ DDSC_API ddsc_status ddsc_standing_run(ddsc_context *context, double *distance, 
                                        const int32_t *labels, int64_t k);
 
 /* xy (n x 2): n rows (n x dim) along two directions across each other, of the widest spread or
- * close to it; a start for ddsc_layout_run. Where rows spread along one line, the second is all 0.
- */
+ * close to it; a start for ddsc_layout_run. Where rows lie on one line, the second is 0 or nearly
+ * so. */
 DDSC_API ddsc_status ddsc_project_run(ddsc_context *context, double *xy, int64_t n, int64_t dim,
                                       const double *rows);
 
