@@ -7,9 +7,6 @@
 
 enum { ROWS = 4 };
 
-/* Below this part of the norms too much has cancelled, and the cost is made from differences. */
-static const double trusted = 0x1p-10;
-
 static int64_t whole(int64_t n, int64_t unit)
 {
     return (n + unit - 1) / unit * unit;
@@ -85,7 +82,7 @@ SIMD_CLONES static bool add_norms(double own, const cost_panel *y, double *out)
     simd_i64 spoilt = {0};
     for (int64_t q = 0; q < y->lanes; q += SIMD_LANES) {
         simd_f64 both = own + simd_load(y->norm2 + q), value = both - 2.0 * simd_load(out + q);
-        spoilt |= ~((value >= trusted * both) & (both <= 1e300));
+        spoilt |= ~((value >= COST_TRUSTED * both) & (both <= 1e300));
         simd_store(out + q, value);
     }
     int64_t any = 0;
@@ -105,7 +102,7 @@ void cost_panel_cost(const points *table, const cost_panel *x, const cost_panel 
             continue;
         for (int64_t q = 0; q < y->n; q++) {
             double both = own + y->norm2[q];
-            if (!(row[q] >= trusted * both && both <= 1e300))
+            if (!(row[q] >= COST_TRUSTED * both && both <= 1e300))
                 row[q] = la_distance2(d, table->x + x->index[p] * d, table->x + y->index[q] * d);
         }
     }

@@ -6,6 +6,9 @@
 
 #include "linalg/points.h"
 
+/* Below this part of the norms too much has cancelled, and the cost is made from differences. */
+#define COST_TRUSTED 0x1p-10
+
 /* The points of an item, centred, as rows and as columns. */
 typedef struct cost_panel {
     int64_t n, lanes; /* lanes: n in whole vectors */

@@ -1,18 +1,16 @@
-/* The entropic solver: loading a problem (zero weights dropped, the smaller side as rows, the cost
- * reduced to be non-negative with a zero in every row and column), and the values of the plan
- * found. */
+/* The entropic solver: loading a problem (zero weights dropped, the smaller side as rows unless
+ * both are small enough for sinkhorn_lanes.h, the cost reduced to be non-negative with a zero in
+ * every row and column), and the values of the plan found. */
 #include <math.h>
 #include <string.h>
 
 #include "base/simd.h"
+#include "ot/sinkhorn_lanes.h"
 #include "ot/sinkhorn_solver.h"
 
 /* Beyond this multiple of the cost range the first-order potentials are exact to rounding. */
 static const double PRODUCT_EPSILON = 1e8;
-enum { BOUND_PASSES = 16, BOUND_PATIENCE = 2 }; /* gains double their distance from look to look */
 static const double BOUND_RANGE = 1e60;
-/* Beyond this multiple the primal formula is the accurate one. */
-static const double LARGE_EPSILON = 100;
 
 ddsc_status sinkhorn_create(ddsc_context *ctx, sinkhorn_solver **solver)
 {
@@ -160,10 +158,10 @@ static ddsc_status load(sinkhorn_solver *z, const sinkhorn_problem *problem)
     if (n == 0 || m == 0)
         return ctx_fail(z->ctx, DDSC_ERROR_INPUT, "transport: the %s weights sum to zero",
                         n == 0 ? "row" : "column");
-    z->swapped = n > m;
+    z->swapped = n > m && !sinkhorn_lanes_fits(n, m);
     z->row_of = z->swapped ? kept_b : z->kept;
     z->column_of = z->swapped ? z->kept : kept_b;
-    ddsc_status status = reserve(z, BASE_MIN(n, m), BASE_MAX(n, m));
+    ddsc_status status = reserve(z, z->swapped ? m : n, z->swapped ? n : m);
     if (status < 0)
         return status;
     scaling *s = &z->s;
@@ -210,24 +208,28 @@ static double near_entropy(const sinkhorn_solver *z)
     return total;
 }
 
-/* Rows or columns, seen alike. */
+/* Rows or columns, seen alike; the logarithms take the place of the last level's potentials. */
 typedef struct side {
     int64_t n;
-    const double *weight, *base, *potential, *scale;
+    const double *weight, *base, *potential;
+    const double *log_scale; /* log(scale / weight) */
     const int32_t *kept;
 } side;
 
 static side side_of(const sinkhorn_solver *z, bool columns)
 {
     const scaling *s = &z->s;
-    if (columns)
-        return (side){s->m, s->b, z->base_g, s->g, s->v, z->column_of};
-    return (side){s->n, s->a, z->base_f, s->f, s->u, z->row_of};
+    if (columns) {
+        scaling_logs(z->last_g, s->v, s->b, s->m);
+        return (side){s->m, s->b, z->base_g, s->g, z->last_g, z->column_of};
+    }
+    scaling_logs(z->last_f, s->u, s->a, s->n);
+    return (side){s->n, s->a, z->base_f, s->f, z->last_f, z->row_of};
 }
 
 static double potential_at(const sinkhorn_solver *z, const side *x, int64_t i)
 {
-    return x->base[i] + (x->potential[i] + z->epsilon * log(x->scale[i] / x->weight[i]));
+    return x->base[i] + (x->potential[i] + z->epsilon * x->log_scale[i]);
 }
 
 static double side_value(const sinkhorn_solver *z, bool columns)
@@ -246,7 +248,7 @@ static void find_values(const sinkhorn_solver *z, sinkhorn_result *result)
     const scaling *s = &z->s;
     double sharp = scaling_cost(s, z->base_f, z->base_g);
     result->sharp = z->unit * sharp;
-    if (z->epsilon > LARGE_EPSILON * z->range) {
+    if (z->epsilon > SINKHORN_LARGE_EPSILON * z->range) {
         result->regularised = z->unit * (sharp + z->epsilon * near_entropy(z));
         return;
     }
@@ -309,10 +311,11 @@ double sinkhorn_bound(sinkhorn_solver *solver, const sinkhorn_problem *problem, 
         return -INFINITY;
     double epsilon = unit_epsilon(solver, problem->epsilon), best = -INFINITY;
     reduce_cost(solver);
-    if (epsilon > LARGE_EPSILON * solver->range || sinkhorn_levels(solver->range, epsilon) > 0)
+    if (epsilon > SINKHORN_LARGE_EPSILON * solver->range ||
+        sinkhorn_levels(solver->range, epsilon) > 0)
         return best;
     sinkhorn_absorb(solver, epsilon);
-    for (int k = 1; k <= BOUND_PASSES; k++) {
+    for (int k = 1; k <= SINKHORN_BOUND_PASSES; k++) {
         bool look = (k & (k - 1)) == 0;
         scaling_report seen = scaling_pass(&solver->s, look ? 1 : 1.5);
         if (!(seen.low > 1 / BOUND_RANGE && seen.high < BOUND_RANGE))
@@ -322,7 +325,7 @@ double sinkhorn_bound(sinkhorn_solver *solver, const sinkhorn_problem *problem, 
         double value = solver->unit * (side_value(solver, false) + side_value(solver, true));
         double before = best, rounding = 1e-12 * (fabs(value) + problem->epsilon);
         best = fmax(best, value - rounding);
-        if (best > enough || (k > 1 && best + BOUND_PATIENCE * (best - before) < enough))
+        if (best > enough || (k > 1 && best + SINKHORN_BOUND_PATIENCE * (best - before) < enough))
             return best;
     }
     return best;

@@ -16,7 +16,6 @@ enum {
 };
 
 static const double EXPONENT_LIMIT = 200;  /* e^200: far from overflow, and from it and back too */
-static const double SUM_LIMIT = 1e60;      /* sums beyond it or its inverse are absorbed */
 static const double FIRST_EPSILON = 0.005; /* of the range of the reduced cost */
 static const double LEVEL_FACTOR = 3;
 /* Marginal error at which a level is left. A mass below it may be out of place then, and be out of
@@ -64,24 +63,15 @@ static void extrapolate_side(double *value, double *last, int64_t n, double weig
 
 /* ---- the pace of one level ---- */
 
-typedef struct pace {
-    double omega;
-    bool plain_before; /* the columns were exact when this iteration began */
-    int64_t since;     /* iterations since omega changed */
-    double mark;       /* error at the middle of the window */
-    int64_t patience;  /* decisions to wait before the next Newton steps */
-} pace;
-
-static void pace_restart(pace *p, double omega)
+static void pace_restart(sinkhorn_pace *p, double omega)
 {
     p->omega = omega;
     p->since = 0;
 }
 
 /* One Newton step in units of one scaling iteration, from times measured over sizes 4 to 1000. */
-static double newton_price(const scaling *s)
+static double newton_price(double n, double m)
 {
-    double n = (double)s->n, m = (double)s->m;
     return (500 + n * m * (2 + 0.04 * n) + 0.01 * n * n * n) / (45 + 0.17 * n * m);
 }
 
@@ -101,7 +91,7 @@ double sinkhorn_relax(double rate, double omega)
 }
 
 /* At the end of a window: the rate seen, the omega it asks for, and whether Newton is cheaper. */
-static bool pace_decide(pace *p, const scaling *s, double error, double tolerance)
+static bool pace_decide(sinkhorn_pace *p, int64_t n, int64_t m, double error, double tolerance)
 {
     double half = p->omega > 1 ? RELAXED_WINDOW / 2 : PLAIN_WINDOW / 2;
     double rate = pow(error / p->mark, 1 / half), wanted = sinkhorn_relax(rate, p->omega);
@@ -112,13 +102,11 @@ static bool pace_decide(pace *p, const scaling *s, double error, double toleranc
         p->patience--;
         return false;
     }
-    return s->n <= NEWTON_MAX_ROWS && passes > 3 * newton_price(s);
+    return n <= NEWTON_MAX_ROWS && passes > 3 * newton_price((double)n, (double)m);
 }
 
-/* True when Newton steps should come next. */
-static bool pace_next(pace *p, const scaling *s, const scaling_report *r, double tolerance)
+bool sinkhorn_pace_next(sinkhorn_pace *p, int64_t n, int64_t m, double error, double tolerance)
 {
-    double error = r->row_error + r->column_error;
     int64_t window = p->omega > 1 ? RELAXED_WINDOW : PLAIN_WINDOW;
     p->plain_before = p->omega == 1;
     p->since++;
@@ -130,12 +118,12 @@ static bool pace_next(pace *p, const scaling *s, const scaling_report *r, double
         p->mark = error;
     if (p->since < window || error <= tolerance)
         return false;
-    return pace_decide(p, s, error, tolerance);
+    return pace_decide(p, n, m, error, tolerance);
 }
 
 static bool out_of_range(double low, double high)
 {
-    return low < 1 / SUM_LIMIT || high > SUM_LIMIT;
+    return low < 1 / SINKHORN_SUM_LIMIT || high > SINKHORN_SUM_LIMIT;
 }
 
 static void widen(double *low, double *high, const double *scale, const double *weight, int64_t n)
@@ -191,7 +179,7 @@ done:
 static ddsc_status run_level(sinkhorn_solver *z, sinkhorn_state *state, bool may_stick)
 {
     ddsc_status status = DDSC_OK;
-    pace p = {.omega = 1};
+    sinkhorn_pace p = {.omega = 1};
     int64_t attempts = 0;
     while (state->iterations < state->cap) {
         scaling_report r = scaling_pass(&z->s, p.omega);
@@ -200,17 +188,17 @@ static ddsc_status run_level(sinkhorn_solver *z, sinkhorn_state *state, bool may
             TRY(check_cancel(z));
         if (out_of_range(r.low, r.high)) {
             sinkhorn_absorb(z, z->epsilon);
-            p = (pace){.omega = 1, .patience = p.patience};
+            p = (sinkhorn_pace){.omega = 1, .patience = p.patience};
             continue;
         }
         if (p.plain_before && r.row_error <= state->tolerance)
             break;
-        if (!pace_next(&p, &z->s, &r, state->tolerance))
+        if (!sinkhorn_pace_next(&p, z->s.n, z->s.m, r.row_error + r.column_error, state->tolerance))
             continue;
         TRY(newton_run(z, state));
         if (state->error <= state->tolerance || !may_stick)
             goto done;
-        p = (pace){.omega = 1, .patience = (int64_t)1 << BASE_MIN(++attempts, 10)};
+        p = (sinkhorn_pace){.omega = 1, .patience = (int64_t)1 << BASE_MIN(++attempts, 10)};
     }
     state->error = scaling_settle(&z->s);
 done:

@@ -6,9 +6,6 @@
 #include "base/base.h"
 #include "base/simd.h"
 
-/* Keeps a division finite where a sum of the kernel has vanished; the range report tells. */
-#define TINY_SUM 1e-290
-
 /* ---- pieces shared by the passes ---- */
 
 /* As scaling_report, for the rows, four at a time. */
@@ -252,4 +249,21 @@ SIMD_CLONES double scaling_cost(const scaling *s, const double *base_f, const do
         total += s->u[i] * row;
     }
     return simd_sum(total);
+}
+
+/* simd_log wants normal numbers; what an iteration without end has left may be none. */
+SIMD_CLONES void scaling_logs(double *out, const double *scale, const double *weight, int64_t n)
+{
+    simd_f64 low = simd_all(1), high = low;
+    for (int64_t i = 0; i < n; i += SIMD_LANES) {
+        simd_f64 w = simd_load(weight + i), ratio = simd_load(scale + i) / w;
+        ratio = simd_select(w > 0, ratio, simd_all(1));
+        low = simd_min(ratio, low);
+        high = simd_max(ratio, high);
+        simd_store(out + i, simd_log(ratio));
+    }
+    if (-simd_highest(-low) > 1e-300 && simd_highest(high) < 1e300)
+        return;
+    for (int64_t i = 0; i < n; i++)
+        out[i] = log(scale[i] / weight[i]);
 }

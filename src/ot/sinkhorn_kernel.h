@@ -10,6 +10,9 @@
 
 enum { ROW_BLOCK = 4 };
 
+/* Keeps a division finite where a sum of the kernel has vanished; the range report tells. */
+#define TINY_SUM 1e-290
+
 typedef struct scaling {
     int64_t n, m;         /* true size */
     int64_t rows, stride; /* padded size */
@@ -49,5 +52,7 @@ double scaling_settle(scaling *s);
 void scaling_plan(const scaling *s, double *plan, bool by_root_b);
 /* sum_ij P_ij (C_ij + base_f_i + base_g_j). */
 double scaling_cost(const scaling *s, const double *base_f, const double *base_g);
+/* out = log(scale / weight); room for whole vectors. */
+void scaling_logs(double *out, const double *scale, const double *weight, int64_t n);
 
 #endif

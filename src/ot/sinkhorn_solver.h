@@ -48,6 +48,29 @@ typedef struct sinkhorn_state {
     double error; /* of the rows; the columns are exact */
 } sinkhorn_state;
 
+/* How scaling iterations watch themselves: over-relaxation, and when to leave them. */
+typedef struct sinkhorn_pace {
+    double omega;
+    bool plain_before; /* the columns were exact when this iteration began */
+    int64_t since;     /* iterations since omega changed */
+    double mark;       /* error at the middle of the window */
+    int64_t patience;  /* decisions to wait before the next Newton steps */
+} sinkhorn_pace;
+
+/* After an iteration on n x m that saw `error` (rows and columns): true when Newton steps should
+ * come next. */
+bool sinkhorn_pace_next(sinkhorn_pace *p, int64_t n, int64_t m, double error, double tolerance);
+
+/* Of a lower bound: looks come after 1, 2, 4 ... iterations, and what one gained is waited for
+ * twice.
+ */
+enum { SINKHORN_BOUND_PASSES = 16, SINKHORN_BOUND_PATIENCE = 2 };
+
+/* Sums beyond it or its inverse are absorbed. */
+#define SINKHORN_SUM_LIMIT 1e60
+/* Beyond this multiple of the range of the cost the primal formula is the accurate one. */
+#define SINKHORN_LARGE_EPSILON 100.0
+
 /* Move the scalings into the potentials and fill the kernel for `epsilon`. */
 void sinkhorn_absorb(sinkhorn_solver *z, double epsilon);
 /* Steps of a falling epsilon before the one asked for. */

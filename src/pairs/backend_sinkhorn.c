@@ -1,10 +1,11 @@
-/* Entropic transport: one problem a pair, one solver a worker; images by their grid. */
+/* Entropic transport: one problem a pair, one solver a worker; images by their grid, dense items
+ * over one table by its kernel, small items eight pairs at a time. */
 #include <math.h>
 #include <string.h>
 
 #include "pairs/sinkhorn.h"
 
-enum { SINKHORN_SIDE = 16 };
+enum { SINKHORN_SIDE = 16, SHARED_SIDE = 8, LANES_TILE_POINTS = 1024 };
 
 static void sinkhorn_close(void *state)
 {
@@ -13,10 +14,12 @@ static void sinkhorn_close(void *state)
         return;
     for (int w = 0; s->solver && w < s->n_workers; w++)
         sinkhorn_destroy(s->solver[w]);
+    sinkhorn_lanes_close(s);
     mem_free(s->ctx, s->solver);
     mem_free(s->ctx, s->stats);
     mem_free(s->ctx, s->self);
     sinkhorn_grid_free(s->grid);
+    sinkhorn_shared_free(s->shared);
     refine_free(s->w2);
     pair_costs_close(&s->costs);
     mem_free(s->ctx, s);
@@ -54,34 +57,101 @@ static ddsc_status solve_pair(sinkhorn *s, int64_t i, int64_t j, int worker, sin
     return sinkhorn_solve(s->solver[worker], found, &problem);
 }
 
-static ddsc_status find_value(sinkhorn *s, int64_t i, int64_t j, int worker, double *d2,
-                              ddsc_pair_stats *stats)
+double sinkhorn_take(const sinkhorn *s, int64_t i, int64_t j, const sinkhorn_result *found,
+                     ddsc_status solved, ddsc_pair_stats *stats)
+{
+    count(stats, found, solved);
+    double value = s->value == DDSC_SINKHORN_SHARP ? found->sharp : found->regularised;
+    return s->self ? BASE_MAX(0, value - 0.5 * (s->self[i] + s->self[j])) : value;
+}
+
+bool sinkhorn_same(const sinkhorn *s, int64_t i, int64_t j)
+{
+    return s->self && measures_equal_items(s->m, i, j);
+}
+
+ddsc_status sinkhorn_single(sinkhorn *s, int64_t i, int64_t j, int worker, double *d2,
+                            ddsc_pair_stats *stats)
 {
     sinkhorn_result found;
     if (ctx_cancelled(s->ctx))
         return DDSC_ERROR_CANCELLED;
     *d2 = 0;
-    /* Equal items are at divergence 0, without the rounding of three values. */
-    if (s->self && measures_equal_items(s->m, i, j))
+    if (sinkhorn_same(s, i, j))
         return DDSC_OK;
     ddsc_status status = solve_pair(s, i, j, worker, &found);
-    if (status < 0)
-        return status;
-    count(stats, &found, status);
-    *d2 = s->value == DDSC_SINKHORN_SHARP ? found.sharp : found.regularised;
-    if (s->self)
-        *d2 = BASE_MAX(0, *d2 - 0.5 * (s->self[i] + s->self[j]));
+    if (status >= 0)
+        *d2 = sinkhorn_take(s, i, j, &found, status, stats);
     return status;
+}
+
+/* Pairs by the kernel of the table where it solves them, the rest one by one. */
+static ddsc_status solve_shared(sinkhorn *s, shared_pair *pair, int64_t n, double *const *out,
+                                int worker, ddsc_pair_stats *stats)
+{
+    ddsc_status status = DDSC_OK;
+    sinkhorn_stop stop = {s->tolerance, s->max_iterations, s->value == DDSC_SINKHORN_SHARP};
+    sinkhorn_shared_solve(s->shared, pair, n, &stop, worker);
+    for (int64_t k = 0; k < n; k++)
+        if (pair[k].solved)
+            *out[k] = sinkhorn_take(s, pair[k].i, pair[k].j, &pair[k].found, DDSC_OK, stats);
+        else
+            TRY(sinkhorn_single(s, pair[k].i, pair[k].j, worker, out[k], stats));
+done:
+    return status;
+}
+
+static ddsc_status shared_tile(sinkhorn *s, const pair_tile *t, double *d2, int64_t ld, int worker,
+                               ddsc_pair_stats *stats)
+{
+    shared_pair pair[SINKHORN_SIDE * SINKHORN_SIDE];
+    double *out[SINKHORN_SIDE * SINKHORN_SIDE];
+    int64_t n = 0;
+    for (int64_t i = t->i0; i < t->i1; i++)
+        for (int64_t j = t->j0; j < t->j1; j++) {
+            double *to = d2 + (i - t->i0) * ld + (j - t->j0);
+            if (!tile_wants(t, i, j))
+                continue;
+            *to = 0;
+            if (sinkhorn_same(s, i, j))
+                continue;
+            out[n] = to;
+            pair[n++] = (shared_pair){.i = i, .j = j};
+        }
+    return solve_shared(s, pair, n, out, worker, stats);
+}
+
+static ddsc_status sinkhorn_list(void *state, const pair_ij *given, int64_t n_given, double *d2,
+                                 int worker, ddsc_pair_stats *stats)
+{
+    sinkhorn *s = state;
+    shared_pair pair[PAIRS_TOGETHER];
+    double *out[PAIRS_TOGETHER];
+    int64_t n = 0;
+    for (int64_t k = 0; k < n_given; k++) {
+        d2[k] = 0;
+        if (sinkhorn_same(s, given[k].i, given[k].j))
+            continue;
+        out[n] = &d2[k];
+        pair[n++] = (shared_pair){.i = given[k].i, .j = given[k].j};
+    }
+    return solve_shared(s, pair, n, out, worker, stats);
 }
 
 static ddsc_status sinkhorn_tile(void *state, const pair_tile *t, double *d2, int64_t ld,
                                  int worker, ddsc_pair_stats *stats)
 {
     ddsc_status status = DDSC_OK;
+    sinkhorn *s = state;
+    bool in_reach = t->i1 - t->i0 <= s->costs.side && t->j1 - t->j0 <= s->costs.side;
+    if (s->shared && in_reach)
+        return shared_tile(s, t, d2, ld, worker, stats);
+    if (s->lanes && in_reach && t->j1 - t->j0 > 1)
+        return sinkhorn_lanes_tile(s, t, d2, ld, worker, stats);
     for (int64_t i = t->i0; i < t->i1; i++)
         for (int64_t j = t->j0; j < t->j1; j++)
             if (tile_wants(t, i, j))
-                TRY(find_value(state, i, j, worker, d2 + (i - t->i0) * ld + (j - t->j0), stats));
+                TRY(sinkhorn_single(s, i, j, worker, d2 + (i - t->i0) * ld + (j - t->j0), stats));
 done:
     return status;
 }
@@ -165,6 +235,25 @@ static ddsc_status resolve_epsilon(sinkhorn *s, const ddsc_metric_settings *set)
     return DDSC_OK;
 }
 
+/* Mostly small items, and none by a grid. */
+static bool use_lanes(const sinkhorn *s)
+{
+    return !s->grid && !s->shared && s->m->nnz <= LANES_SIDE * s->m->n;
+}
+
+/* Tiles in whole groups, with few enough points for their costs, and enough tiles for every thread.
+ */
+static int64_t largest_side(const sinkhorn *s)
+{
+    if (s->shared)
+        return BASE_MIN(SINKHORN_SIDE, BASE_MAX(SHARED_SIDE, s->m->n / 32));
+    if (!use_lanes(s))
+        return BASE_MIN(SINKHORN_SIDE, s->m->n / 32);
+    int64_t most = LANES_TILE_POINTS / BASE_MIN(LANES_SIDE, measures_largest_item(s->m));
+    int64_t side = BASE_MIN(BASE_MIN(SINKHORN_TILE, most), s->m->n / 16);
+    return BASE_MAX(1, side / SIMD_LANES) * SIMD_LANES;
+}
+
 static ddsc_status solvers_open(sinkhorn *s)
 {
     ddsc_status status = DDSC_OK;
@@ -172,6 +261,8 @@ static ddsc_status solvers_open(sinkhorn *s)
     TRY(MEM_ZERO(s->ctx, s->solver, s->n_workers));
     for (int w = 0; w < s->n_workers; w++)
         TRY(sinkhorn_create(s->ctx, &s->solver[w]));
+    if (use_lanes(s))
+        TRY(sinkhorn_lanes_open(s));
 done:
     return status;
 }
@@ -191,7 +282,10 @@ static ddsc_status sinkhorn_open(void **state, const pair_job *job, ddsc_pair_st
     TRY(resolve_epsilon(s, job->set));
     if (sinkhorn_grid_applies(m, s->epsilon))
         TRY(sinkhorn_grid_make(s->ctx, &s->grid, m, s->epsilon));
-    TRY(pair_costs_open(s->ctx, &s->costs, m, BASE_MIN(SINKHORN_SIDE, m->n / 32)));
+    else if (sinkhorn_shared_applies(m))
+        TRY(sinkhorn_shared_make(s->ctx, &s->shared, m, s->epsilon,
+                                 s->value == DDSC_SINKHORN_SHARP));
+    TRY(pair_costs_open(s->ctx, &s->costs, m, largest_side(s)));
     TRY(solvers_open(s));
     if (s->value == DDSC_SINKHORN_DEBIASED)
         TRY(find_self_terms(s, stats));
@@ -205,7 +299,9 @@ done:
 
 static void sinkhorn_plan_tiles(const void *state, pair_plan *plan)
 {
-    plan->tile_side = ((const sinkhorn *)state)->costs.side;
+    const sinkhorn *s = state;
+    plan->tile_side = s->costs.side;
+    plan->together = s->shared ? PAIRS_TOGETHER : 0;
 }
 
 const pair_backend backend_sinkhorn = {
@@ -215,5 +311,6 @@ const pair_backend backend_sinkhorn = {
     .tile = sinkhorn_tile,
     .close = sinkhorn_close,
     .plan = sinkhorn_plan_tiles,
+    .list = sinkhorn_list,
     .pruning = &pruning_sinkhorn,
 };

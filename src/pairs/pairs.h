@@ -38,8 +38,11 @@ typedef struct pair_job {
 /* How a state wants its pairs served. May depend on the data, never on the number of threads. */
 typedef struct pair_plan {
     int64_t tile_side;
-    int64_t strip; /* columns prepared at once, a multiple of tile_side; 0: no preparation */
+    int64_t strip;    /* columns prepared at once, a multiple of tile_side; 0: no preparation */
+    int64_t together; /* pairs of a list worth handing over at once; 0: tiles of one pair do */
 } pair_plan;
+
+enum { PAIRS_TOGETHER = 32 }; /* the most */
 
 struct pair_pruning;
 struct pair_screen;
@@ -61,6 +64,10 @@ typedef struct pair_backend {
     /* Needed when the plan has strips: called before the tiles with columns in [j0, j1), strips in
      * ascending order, from the calling thread; may use parallel_for. */
     ddsc_status (*prepare)(void *state, int64_t j0, int64_t j1);
+    /* Needed when the plan has `together`: squared distances of up to PAIRS_TOGETHER pairs i < j,
+     * the bits of tiles of one pair. */
+    ddsc_status (*list)(void *state, const pair_ij *pair, int64_t n, double *d2, int worker,
+                        ddsc_pair_stats *stats);
     const struct pair_pruning *pruning; /* NULL: no lower bounds, every pair is computed */
     /* Optional: bounds of all pairs by one product of float matrices, see screen.h. Tiles of one
      * pair must then be cheap, and values a function of the pair alone. */

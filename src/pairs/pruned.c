@@ -183,6 +183,17 @@ static bool abandons(search *s, pair_ij pair, int worker)
     return beyond(rule->last(s->state, pair.i, pair.j, enough, worker), enough);
 }
 
+static ddsc_status offer(search *s, pair_ij pair, double d2, int worker)
+{
+    if (!isfinite(d2))
+        return ctx_fail(s->ctx, DDSC_ERROR_INTERNAL, "metric %s gave %g for items %d and %d",
+                        s->backend->name, d2, pair.i, pair.j);
+    s->room[worker].n_solved++;
+    nearest_offer(&s->near, pair.i, pair.j, d2 + 0.0);
+    nearest_offer(&s->near, pair.j, pair.i, d2 + 0.0);
+    return DDSC_OK;
+}
+
 static ddsc_status solve_pair(search *s, pair_ij pair, int worker)
 {
     ddsc_status status = DDSC_OK;
@@ -195,16 +206,24 @@ static ddsc_status solve_pair(search *s, pair_ij pair, int worker)
     double d2 = NAN;
     pair_cut cut = {.potential = room->potential};
     TRY(s->backend->tile(s->state, &t, &d2, 1, worker, &room->stats));
-    if (!isfinite(d2))
-        TRY(ctx_fail(s->ctx, DDSC_ERROR_INTERNAL, "metric %s gave %g for items %d and %d",
-                     s->backend->name, d2, pair.i, pair.j));
-    room->n_solved++;
-    nearest_offer(&s->near, pair.i, pair.j, d2 + 0.0);
-    nearest_offer(&s->near, pair.j, pair.i, d2 + 0.0);
+    TRY(offer(s, pair, d2, worker));
     const pair_pruning *rule = s->backend->pruning;
     for (int side = 0; rule->cut && side < 2; side++)
         if (rule->cut(s->state, worker, side, &cut))
             apply_cut(s, side == 0 ? pair.i : pair.j, &cut, room);
+done:
+    return status;
+}
+
+static ddsc_status solve_list(void *arg, int64_t begin, int64_t end, int worker)
+{
+    search *s = arg;
+    ddsc_status status = DDSC_OK;
+    double d2[PAIRS_TOGETHER];
+    TRY(s->backend->list(s->state, s->pair + begin, end - begin, d2, worker,
+                         &s->room[worker].stats));
+    for (int64_t k = begin; k < end; k++)
+        TRY(offer(s, s->pair[k], d2[k - begin], worker));
 done:
     return status;
 }
@@ -240,7 +259,8 @@ ddsc_status search_rounds(search *s, bool reports)
         if (s->refines)
             TRY(refine_lists(s, &n_refined));
         TRY(propose_solves(s));
-        TRY(parallel_for(s->ctx, s->n_pairs, 1, solve_range, s));
+        TRY(s->together > 0 ? parallel_for(s->ctx, s->n_pairs, s->together, solve_list, s)
+                            : parallel_for(s->ctx, s->n_pairs, 1, solve_range, s));
         if (s->n_pairs == 0 && n_refined == 0)
             break;
     }

@@ -63,6 +63,7 @@ typedef struct search {
     void *state, *bound_state;
     bool refines; /* the metric has refined bounds for this set */
     int64_t bound_side;
+    int64_t together;    /* pairs solved at once; 0: one by one */
     candidate *first;    /* storage of the lists */
     int32_t *seen;       /* n x width, ascending: who was on the first lists */
     uint8_t *seen_stage; /* how far they came */

@@ -10,6 +10,17 @@ done:
     return status;
 }
 
+/* What is asked for or used pair by pair needs tiles of one pair. */
+static int64_t find_together(const search *s)
+{
+    const pair_pruning *rule = s->backend->pruning;
+    pair_plan plan = {.tile_side = s->backend->tile_side};
+    if (!s->backend->list || !s->backend->plan || rule->last || rule->cut)
+        return 0;
+    s->backend->plan(s->state, &plan);
+    return BASE_MIN(plan.together, PAIRS_TOGETHER);
+}
+
 ddsc_status search_open(search *s, const pair_job *job)
 {
     ddsc_status status = DDSC_OK;
@@ -21,6 +32,7 @@ ddsc_status search_open(search *s, const pair_job *job)
     if (s->bound->plan)
         s->bound->plan(s->bound_state, &plan);
     s->bound_side = BASE_MIN(plan.tile_side, BASE_MAX(1, s->n));
+    s->together = find_together(s);
     TRY(nearest_create(s->ctx, &s->near, s->n, s->tau));
     TRY(pair_set_create(s->ctx, &s->settled));
     TRY(MEM_NEW(s->ctx, s->limit, s->n));

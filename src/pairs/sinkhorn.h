@@ -1,45 +1,13 @@
-/* The state of the sinkhorn backend, shared with its costs and its lower bounds. */
+/* The state of the sinkhorn backend, shared with its lower bounds and its tiles. */
 #ifndef DDSC_PAIRS_SINKHORN_H
 #define DDSC_PAIRS_SINKHORN_H
 
-#include "base/simd.h"
 #include "ot/bounds.h"
-#include "ot/cost_panels.h"
 #include "ot/sinkhorn_grid.h"
+#include "ot/sinkhorn_lanes.h"
+#include "ot/sinkhorn_shared.h"
 #include "pairs/pairs.h"
-
-/* ---- costs ---- */
-
-typedef struct cost_slot {
-    int64_t item; /* -1: none */
-    cost_panel panel;
-    double *room;
-} cost_slot;
-
-/* What a worker owns. */
-typedef struct cost_room {
-    points_panel rows, columns;
-    cost_slot *slot; /* side + 1: columns by their number, then the row; NULL: few dimensions */
-    double *cost;
-} cost_room;
-
-typedef struct pair_costs {
-    ddsc_context *ctx;
-    const measures *m;
-    points support;
-    int64_t side, largest; /* of a tile; points of the largest item */
-    double *table;         /* v x v costs, or NULL */
-    int n_workers;
-    cost_room *room;
-} pair_costs;
-
-/* `side`: the most that a tile should have. Closed by the caller also after an error. */
-ddsc_status pair_costs_open(ddsc_context *ctx, pair_costs *c, const measures *m, int64_t side);
-void pair_costs_close(pair_costs *c);
-/* Costs of item i by item j, valid until the worker's next call. */
-const double *pair_costs_get(pair_costs *c, int64_t i, int64_t j, int worker, int64_t *stride);
-
-/* ---- the backend ---- */
+#include "pairs/sinkhorn_costs.h"
 
 typedef struct sinkhorn {
     ddsc_context *ctx;
@@ -49,16 +17,36 @@ typedef struct sinkhorn {
     double slack; /* what a marginal error within the tolerance may change in a value */
     int64_t max_iterations;
     ddsc_sinkhorn_value value;
-    sinkhorn_grid *grid; /* of images: solves without costs; NULL: none */
+    sinkhorn_grid *grid;     /* of images: solves without costs; NULL: none */
+    sinkhorn_shared *shared; /* of dense items over one table; NULL: none */
     pair_costs costs;
-    double *self;     /* n regularised values of an item with itself, when debiased */
-    refine_bound *w2; /* refined bounds of W2, where they serve and once asked for */
+    pair_strips strips; /* of sets of small items, with lanes */
+    double *self;       /* n regularised values of an item with itself, when debiased */
+    refine_bound *w2;   /* refined bounds of W2, where they serve and once asked for */
     int n_workers;
     sinkhorn_solver **solver; /* one a worker */
+    sinkhorn_lanes **lanes;   /* one a worker, for sets of small items; NULL: none */
+    double *lane_weight;      /* nnz weights as the lanes take them */
+    bool *fits;               /* n: is the item one for a lane? */
     ddsc_pair_stats *stats;   /* one a worker, for the work at open */
 } sinkhorn;
 
 sinkhorn_problem sinkhorn_pair(sinkhorn *s, int64_t i, int64_t j, int worker);
+/* One pair, by the solver of a single problem. */
+ddsc_status sinkhorn_single(sinkhorn *s, int64_t i, int64_t j, int worker, double *d2,
+                            ddsc_pair_stats *stats);
+/* The value asked for from what a solve has found, which is counted. */
+double sinkhorn_take(const sinkhorn *s, int64_t i, int64_t j, const sinkhorn_result *found,
+                     ddsc_status solved, ddsc_pair_stats *stats);
+/* Rooms for them, once the costs are open; all are closed with the backend. */
+ddsc_status sinkhorn_lanes_open(sinkhorn *s);
+void sinkhorn_lanes_close(sinkhorn *s);
+enum { SINKHORN_TILE = 64 }; /* the most rows and columns of such a tile */
+/* A tile with eight pairs at a time, bit for bit as pair by pair. */
+ddsc_status sinkhorn_lanes_tile(sinkhorn *s, const pair_tile *t, double *d2, int64_t ld, int worker,
+                                ddsc_pair_stats *stats);
+/* Is the pair at divergence 0, without the rounding of three values? */
+bool sinkhorn_same(const sinkhorn *s, int64_t i, int64_t j);
 
 extern const pair_pruning pruning_sinkhorn;
 

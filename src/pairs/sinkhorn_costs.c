@@ -1,6 +1,6 @@
 /* The costs of a pair. A small shared support in many dimensions has them in a table; otherwise few
  * dimensions go by differences and many by products. They are the same bits whoever asks. */
-#include "pairs/sinkhorn.h"
+#include "pairs/sinkhorn_costs.h"
 
 enum { BLOCK_POINTS = 4096, TABLE_BLOCK = 128 };
 

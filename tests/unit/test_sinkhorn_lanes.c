@@ -1,0 +1,323 @@
+/* Eight problems at a time against one at a time: the same bits, whatever shares the lanes. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "graph/graph.h"
+#include "ot/sinkhorn_lanes.h"
+#include "pairs/pairs.h"
+#include "support.h"
+
+enum { L = SIMD_LANES, SIDE = LANES_SIDE };
+
+typedef struct problem {
+    int64_t n, m;
+    double a[SIDE], b[SIDE], cost[SIDE * SIDE];
+} problem;
+
+static void draw_weights(rng *r, double *weight, int64_t n)
+{
+    for (int64_t k = 0; k < n; k++)
+        weight[k] = 0.01 + rng_uniform(r);
+}
+
+/* Points of a plane, some of them equal. */
+static void draw_problem(rng *r, problem *p, int64_t largest)
+{
+    double x[2 * SIDE], y[2 * SIDE];
+    p->n = 1 + rng_below(r, largest);
+    p->m = 1 + rng_below(r, largest);
+    draw_weights(r, p->a, p->n);
+    draw_weights(r, p->b, p->m);
+    for (int k = 0; k < 2 * SIDE; k++) {
+        x[k] = rng_normal(r);
+        y[k] = rng_below(r, 4) == 0 ? x[k] : rng_normal(r) + 1;
+    }
+    for (int64_t i = 0; i < p->n; i++)
+        for (int64_t j = 0; j < p->m; j++) {
+            double dx = x[2 * i] - y[2 * j], dy = x[2 * i + 1] - y[2 * j + 1];
+            p->cost[i * p->m + j] = dx * dx + dy * dy;
+        }
+}
+
+static void load_lane(sinkhorn_lanes *lanes, int lane, const problem *p, double *cost, int64_t n,
+                      int64_t m)
+{
+    double a[SIDE], b[SIDE];
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < m; j++)
+            cost[(i * m + j) * L + lane] =
+                p && i < p->n && j < p->m ? p->cost[i * p->m + j] : (double)INFINITY;
+    if (!p)
+        return;
+    assert_true(sinkhorn_lanes_scale(a, p->a, p->n));
+    assert_true(sinkhorn_lanes_scale(b, p->b, p->m));
+    sinkhorn_lanes_weights(lanes, lane, p->n, a, p->m, b);
+}
+
+/* at[lane] is NULL for an empty lane. */
+static void solve_together(sinkhorn_lanes *lanes, const problem *const *at, const lane_stop *stop,
+                           sinkhorn_result *found, bool *solved)
+{
+    int64_t n = 1, m = 1;
+    for (int lane = 0; lane < L; lane++) {
+        n = at[lane] && at[lane]->n > n ? at[lane]->n : n;
+        m = at[lane] && at[lane]->m > m ? at[lane]->m : m;
+    }
+    double *cost = sinkhorn_lanes_begin(lanes, n, m);
+    for (int lane = 0; lane < L; lane++)
+        load_lane(lanes, lane, at[lane], cost, n, m);
+    sinkhorn_lanes_solve(lanes, found, solved, stop);
+}
+
+static void assert_same(const sinkhorn_result *x, const sinkhorn_result *y, bool sharp)
+{
+    assert_true(x->regularised == y->regularised);
+    assert_true(!sharp || x->sharp == y->sharp);
+    assert_true(x->marginal_error == y->marginal_error);
+    assert_int_equal(x->iterations, y->iterations);
+}
+
+static int check_round(ddsc_context *ctx, rng *r, int64_t largest, double epsilon, bool sharp)
+{
+    static problem p[L];
+    const problem *at[L];
+    lane_stop stop = {epsilon, 1e-9, 100000, sharp};
+    sinkhorn_lanes *lanes = NULL;
+    sinkhorn_solver *solver = NULL;
+    sinkhorn_result found[L], again[L], single;
+    bool solved[L], solved_again[L];
+    int count = 0;
+    assert_int_equal(sinkhorn_lanes_create(ctx, &lanes), DDSC_OK);
+    assert_int_equal(sinkhorn_create(ctx, &solver), DDSC_OK);
+    for (int lane = 0; lane < L; lane++) {
+        draw_problem(r, &p[lane], largest);
+        at[lane] = rng_below(r, 10) == 0 ? NULL : &p[lane];
+    }
+    solve_together(lanes, at, &stop, found, solved);
+    for (int lane = 0; lane < L; lane++) {
+        assert_true(at[lane] || !solved[lane]);
+        if (!solved[lane])
+            continue;
+        const problem *q = &p[lane], *alone[L] = {NULL};
+        sinkhorn_problem one = {q->n, q->m, q->a, q->b, q->cost, q->m, epsilon, 1e-9, 100000};
+        assert_int_equal(sinkhorn_solve(solver, &single, &one), DDSC_OK);
+        assert_same(&found[lane], &single, sharp);
+        assert_true(single.marginal_error <= 1e-9);
+        alone[(lane + 3) % L] = q;
+        solve_together(lanes, alone, &stop, again, solved_again);
+        assert_true(solved_again[(lane + 3) % L]);
+        assert_same(&again[(lane + 3) % L], &single, sharp);
+        count++;
+    }
+    sinkhorn_destroy(solver);
+    sinkhorn_lanes_destroy(lanes);
+    return count;
+}
+
+static void test_same_bits(void **state)
+{
+    (void)state;
+    ddsc_context *ctx = test_context(1, 0);
+    rng r = rng_make(11, RNG_GAUSSIANS, 1);
+    static const int64_t largest[] = {1, 2, 5, 8, 9, 16, 17, 32};
+    for (double epsilon = 1e-12; epsilon < 1e13; epsilon *= 10) {
+        int count = 0;
+        for (int round = 0; round < 16; round++)
+            count += check_round(ctx, &r, largest[round % 8], epsilon, round % 2 == 1);
+        /* where plain iterations do, most lanes are solved; where they cannot, none */
+        if (epsilon > 0.5 && epsilon < 20)
+            assert_true(count > 60);
+        if (epsilon < 1e-6 || epsilon > 1e6)
+            assert_int_equal(count, 0);
+    }
+    ddsc_context_destroy(ctx);
+}
+
+/* Costs of no or extreme size are not for lanes; weights of no size neither. */
+static void test_given_back(void **state)
+{
+    (void)state;
+    ddsc_context *ctx = test_context(1, 0);
+    sinkhorn_lanes *lanes = NULL;
+    static problem p[L];
+    const problem *at[L];
+    sinkhorn_result found[L];
+    bool solved[L];
+    double out[2], tiny[2] = {1, 1e-31};
+    rng r = rng_make(12, RNG_GAUSSIANS, 1);
+    static const double factor[L] = {0, 1e-150, 1e150, 1, 1e-300, 1, 1e300, 1};
+    assert_int_equal(sinkhorn_lanes_create(ctx, &lanes), DDSC_OK);
+    for (int lane = 0; lane < L; lane++) {
+        do
+            draw_problem(&r, &p[lane], 9);
+        while (p[lane].n < 3 || p[lane].m < 3);
+        for (int64_t k = 0; k < p[lane].n * p[lane].m; k++)
+            p[lane].cost[k] *= factor[lane];
+        at[lane] = &p[lane];
+    }
+    solve_together(lanes, at, &(lane_stop){2, 1e-9, 100000, true}, found, solved);
+    for (int lane = 0; lane < L; lane++)
+        assert_true(solved[lane] == (factor[lane] == 1));
+    solve_together(lanes, at, &(lane_stop){2, 1e-9, 2, true}, found, solved);
+    for (int lane = 0; lane < L; lane++)
+        assert_false(solved[lane]); /* the cap */
+    assert_false(sinkhorn_lanes_scale(out, tiny, 2));
+    sinkhorn_lanes_destroy(lanes);
+    ddsc_context_destroy(ctx);
+}
+
+/* ---- over pairs ---- */
+
+/* Every entry of the matrix, made by tiles, against a tile of one pair, which has no lanes. */
+static void check_set(ddsc_context *ctx, const measures *m, ddsc_sinkhorn_value value,
+                      double percent)
+{
+    ddsc_metric_settings set;
+    ddsc_metric_settings_init(&set);
+    set.metric = DDSC_METRIC_SINKHORN;
+    set.sinkhorn_value = value;
+    set.epsilon = percent;
+    double *matrix = calloc((size_t)(m->n * m->n), sizeof *matrix);
+    assert_non_null(matrix);
+    ddsc_pair_stats all, open = {0};
+    assert_int_equal(ddsc_distance_run(ctx, matrix, &all, m, &set, 0, 1), DDSC_OK);
+    pair_job job = {.ctx = ctx, .m = m, .set = &set, .n_workers = parallel_width(ctx)};
+    void *state = NULL;
+    assert_int_equal(backend_sinkhorn.open(&state, &job, &open), DDSC_OK);
+    for (int64_t i = 0; i < m->n; i++)
+        for (int64_t j = i + 1; j < m->n; j++) {
+            pair_tile t = {.i0 = i, .i1 = i + 1, .j0 = j, .j1 = j + 1};
+            double d2 = NAN;
+            assert_int_equal(backend_sinkhorn.tile(state, &t, &d2, 1, 0, &open), DDSC_OK);
+            assert_true(d2 == matrix[i * m->n + j]);
+        }
+    assert_int_equal(open.n_iterations, all.n_iterations);
+    assert_true(open.max_gap == all.max_gap);
+    backend_sinkhorn.close(state);
+    free(matrix);
+}
+
+/* Items of both kinds, some equal, some with shared points, in few and in many dimensions. */
+static measures *mixed_measures(ddsc_context *ctx, int64_t n, int64_t d, int64_t v, uint64_t seed)
+{
+    rng r = rng_make(seed, RNG_GAUSSIANS, 7);
+    double *support = calloc((size_t)(v * d), sizeof *support);
+    double *weight = calloc((size_t)(n * v), sizeof *weight);
+    int64_t *offset = calloc((size_t)n + 1, sizeof *offset);
+    int32_t *index = calloc((size_t)(n * v), sizeof *index);
+    measures *m = NULL;
+    for (int64_t k = 0; k < v * d; k++)
+        support[k] = 3 + rng_normal(&r);
+    for (int64_t i = 0; i < n; i++) {
+        int64_t size = i % 13 == 5 ? 40 : 1 + rng_below(&r, 17), at = offset[i];
+        for (int64_t k = 0; k < v && at - offset[i] < size; k++)
+            if (rng_below(&r, v - k) < size - (at - offset[i])) {
+                index[at] = (int32_t)k;
+                weight[at++] = rng_below(&r, 50) == 0 ? 1e-33 : 0.1 + rng_uniform(&r);
+            }
+        if (i > 0 && i % 11 == 0) {
+            int64_t from = offset[i - 1], count = offset[i] - from;
+            for (int64_t k = 0; k < count; k++) {
+                index[offset[i] + k] = index[from + k];
+                weight[offset[i] + k] = weight[from + k];
+            }
+            at = offset[i] + count;
+        }
+        offset[i + 1] = at;
+    }
+    assert_int_equal(ddsc_measures_create_shared(ctx, &m, n, v, d, support, offset, index, weight,
+                                                 DDSC_EMPTY_ERROR),
+                     DDSC_OK);
+    free(support);
+    free(weight);
+    free(offset);
+    free(index);
+    return m;
+}
+
+static void test_tiles(void **state)
+{
+    (void)state;
+    static const int64_t dim[] = {1, 3, 16, 40}, words[] = {60, 3000};
+    for (int threads = 1; threads <= 3; threads += 2)
+        for (int k = 0; k < 4; k++)
+            for (int w = 0; w < 2; w++) {
+                ddsc_context *ctx = test_context(threads, 3);
+                measures *m = mixed_measures(ctx, 37, dim[k], words[w], (uint64_t)(20 + k));
+                for (int value = 0; value < 3; value++)
+                    check_set(ctx, m, (ddsc_sinkhorn_value)value, 20);
+                check_set(ctx, m, DDSC_SINKHORN_REGULARISED, 0.2);
+                check_set(ctx, m, DDSC_SINKHORN_SHARP, 1e5);
+                ddsc_measures_destroy(m);
+                ddsc_context_destroy(ctx);
+            }
+}
+
+/* A sample leaves lanes empty; what it keeps is what the whole matrix has. */
+static void test_sample(void **state)
+{
+    (void)state;
+    ddsc_context *ctx = test_context(2, 3);
+    measures *m = mixed_measures(ctx, 50, 30, 3000, 9);
+    ddsc_metric_settings set;
+    ddsc_graph_settings part;
+    ddsc_metric_settings_init(&set);
+    ddsc_graph_settings_init(&part);
+    set.metric = DDSC_METRIC_SINKHORN;
+    part.tau = 5;
+    part.sample = 0.3;
+    static double matrix[50 * 50];
+    ddsc_graph *graph = NULL;
+    assert_int_equal(ddsc_distance_run(ctx, matrix, NULL, m, &set, 0, 1), DDSC_OK);
+    assert_int_equal(ddsc_neighbors_run(ctx, &graph, NULL, m, &set, &part), DDSC_OK);
+    assert_true(graph->offset[50] > 200);
+    for (int64_t i = 0; i < 50; i++)
+        for (int64_t k = graph->offset[i]; k < graph->offset[i + 1]; k++)
+            assert_true(graph->d2[k] == matrix[i * 50 + graph->index[k]]);
+    ddsc_graph_destroy(graph);
+    ddsc_measures_destroy(m);
+    ddsc_context_destroy(ctx);
+}
+
+static ddsc_status make_lanes(ddsc_context *ctx, void *arg)
+{
+    (void)arg;
+    sinkhorn_lanes *lanes = NULL;
+    ddsc_status status = sinkhorn_lanes_create(ctx, &lanes);
+    assert_true((status == DDSC_OK) == (lanes != NULL));
+    sinkhorn_lanes_destroy(lanes);
+    return status;
+}
+
+static ddsc_status matrix_once(ddsc_context *ctx, void *arg)
+{
+    double matrix[18 * 18];
+    ddsc_metric_settings set;
+    ddsc_metric_settings_init(&set);
+    set.metric = DDSC_METRIC_SINKHORN;
+    return ddsc_distance_run(ctx, matrix, NULL, arg, &set, 0, 1);
+}
+
+static void test_memory(void **state)
+{
+    (void)state;
+    assert_int_equal(test_failing_allocations(make_lanes, NULL), 2);
+    static const int64_t words[] = {60, 3000};
+    for (int w = 0; w < 2; w++) {
+        ddsc_context *ctx = test_context(1, 3);
+        measures *m = mixed_measures(ctx, 18, 30, words[w], 4);
+        assert_true(test_failing_allocations(matrix_once, m) > 10);
+        ddsc_measures_destroy(m);
+        ddsc_context_destroy(ctx);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_same_bits), cmocka_unit_test(test_given_back),
+        cmocka_unit_test(test_tiles),     cmocka_unit_test(test_sample),
+        cmocka_unit_test(test_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
