@@ -152,6 +152,8 @@ static bool compute(cluster_result *r, int *code)
     if (!good)
         return false;
     take_views(r);
+    if (!cluster_stand(r, code))
+        return false;
     if (r->has_items) {
         r->read_s = r->in.seconds;
         return score(r, r->in.view.label, r->in.truth_name, code) && cluster_stability(r, code);
@@ -244,6 +246,9 @@ static void free_result(cluster_result *r)
     free(r->size);
     free(r->sweep_scores);
     cluster_theory_free(r);
+    free(r->distance);
+    free(r->doubt);
+    free(r->next);
     free(r->map);
     free(r->read_truth);
     json_decref(r->confusion);
