@@ -168,10 +168,7 @@ static void warn(const cluster_result *r)
         message_advice(r->s, r->view.advice);
     if (r->trust.n > 0)
         message_note(r->s, "stability: ", r->trust.words);
-    if (r->view.pairs.n_not_converged)
-        message_warning(r->s,
-                        "%" PRId64 " pairs did not converge: raise --max-iterations or --epsilon",
-                        r->view.pairs.n_not_converged);
+    message_pairs(r->s, &r->view.pairs);
     if (!cluster_certified(r))
         message_error("not converged: results are marked (exit code 4)");
 }
