@@ -138,6 +138,8 @@ bool session_resumes(const session *s);
 void message_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void message_warning(const session *s, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* What is wrong with the pairs of a run, if anything. */
+void message_pairs(const session *s, const ddsc_pair_stats *stats);
 /* What to do next; broken into lines. */
 void message_advice(const session *s, const char *words);
 /* The same under another head, such as "stability: ". */

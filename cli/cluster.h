@@ -29,8 +29,10 @@ typedef struct cluster_result {
     double *xi; /* of each item */
     ddsc_stability *stability;
     ddsc_stability_view trust; /* n = 0 without --stability */
-    json_t *confusion;         /* classes against clusters, or NULL */
-    double *map;               /* n_rows x 2, or NULL; made with the files */
+    double *distance, *doubt;  /* n each: how items stand in their clusters, or NULL */
+    int32_t *next;
+    json_t *confusion; /* classes against clusters, or NULL */
+    double *map;       /* n_rows x 2, or NULL; made with the files */
     double read_s, distances_s, eigen_s, kmeans_s, total_s;
 } cluster_result;
 
@@ -50,6 +52,8 @@ json_t *cluster_settings_json(const cluster_result *r);
 json_t *cluster_chosen_json(const cluster_result *r);
 json_t *cluster_json(const cluster_result *r, bool with_labels);
 void cluster_summary(text *t, const cluster_result *r);
+/* How each item stands in its cluster; nothing for a baseline without an embedding. */
+bool cluster_stand(cluster_result *r, int *code);
 /* Typical and doubtful items of each cluster, distances between neighbours. */
 void cluster_put_findings(json_t *root, const cluster_result *r);
 /* Counts of classes by cluster, or NULL when there are too many to look at. */

@@ -11,50 +11,25 @@
 
 enum { N_SHOWN = 6, N_BINS = 40, MAX_CLASSES = 100 };
 
+/* An item as ddsc_standing_run sees it. */
 typedef struct standing {
     int64_t item;
-    int32_t next;    /* the other cluster whose centre is nearest */
-    double distance; /* to its own centre */
-    double doubt;    /* distance / (distance + distance to the next centre): 1/2 is on the fence */
+    int32_t next;
+    double distance, doubt;
 } standing;
 
-static double *find_centres(const cluster_result *r)
+bool cluster_stand(cluster_result *r, int *code)
 {
-    int64_t m = r->view.n_vectors;
-    double *centre = cli_allocate((size_t)(r->view.k * m), sizeof *centre);
-    for (int64_t i = 0; i < r->view.n; i++) {
-        int64_t c = r->view.labels[i];
-        for (int64_t a = 0; a < m; a++)
-            centre[c * m + a] += r->view.embedding[i * m + a] / (double)r->size[c];
-    }
-    return centre;
-}
-
-static double distance_to(const double *x, const double *y, int64_t m)
-{
-    double sum = 0;
-    for (int64_t a = 0; a < m; a++)
-        sum += (x[a] - y[a]) * (x[a] - y[a]);
-    return sqrt(sum);
-}
-
-static standing stand(const cluster_result *r, const double *centre, int64_t i)
-{
-    int64_t m = r->view.n_vectors;
-    const double *row = r->view.embedding + i * m;
-    int32_t own = r->view.labels[i];
-    standing s = {.item = i, .next = -1, .distance = distance_to(row, centre + own * m, m)};
-    double nearest = INFINITY;
-    for (int32_t c = 0; c < r->view.k; c++) {
-        double d = c == own ? INFINITY : distance_to(row, centre + c * m, m);
-        if (d < nearest) {
-            nearest = d;
-            s.next = c;
-        }
-    }
-    double sum = s.distance + nearest;
-    s.doubt = isfinite(sum) && sum > 0 ? s.distance / sum : 0;
-    return s;
+    const ddsc_clustering_view *v = &r->view;
+    if (!r->clustering || v->n == 0)
+        return true;
+    r->distance = cli_allocate((size_t)v->n, sizeof *r->distance);
+    r->doubt = cli_allocate((size_t)v->n, sizeof *r->doubt);
+    r->next = cli_allocate((size_t)v->n, sizeof *r->next);
+    return session_ok(r->s,
+                      ddsc_standing_run(r->s->ctx, r->distance, r->doubt, r->next, v->n,
+                                        v->n_vectors, v->embedding, v->labels, v->k),
+                      code);
 }
 
 static int by_distance(const void *a, const void *b)
@@ -105,18 +80,16 @@ static void put_cluster(json_t *clusters, const cluster_result *r, standing *mem
 static void put_clusters(json_t *root, const cluster_result *r)
 {
     json_t *clusters = json_put_array(root, "clusters");
-    double *centre = find_centres(r);
     standing *all = cli_allocate((size_t)r->view.n, sizeof *all);
     int64_t *at = cli_allocate((size_t)r->view.k + 1, sizeof *at);
     for (int64_t c = 0; c < r->view.k; c++)
         at[c + 1] = at[c] + r->size[c];
     for (int64_t i = 0; i < r->view.n; i++)
-        all[at[r->view.labels[i]]++] = stand(r, centre, i);
+        all[at[r->view.labels[i]]++] = (standing){i, r->next[i], r->distance[i], r->doubt[i]};
     for (int64_t c = 0; c < r->view.k; c++) /* at[c] now ends cluster c */
         put_cluster(clusters, r, all + at[c] - r->size[c], r->size[c], c);
     free(at);
     free(all);
-    free(centre);
 }
 
 static double edge_length(double d2)

@@ -13,8 +13,11 @@ bool cluster_make_map(cluster_result *r, int *code)
         return true;
     double *start = cli_allocate((size_t)n, 2 * sizeof *start);
     r->map = cli_allocate((size_t)r->n_rows, 2 * sizeof *r->map);
-    report_project(start, r->view.embedding, n, r->view.n_vectors);
-    bool good = session_ok(r->s, ddsc_layout_run(r->s->ctx, r->map, graph, start), code);
+    bool good =
+        session_ok(r->s,
+                   ddsc_project_run(r->s->ctx, start, n, r->view.n_vectors, r->view.embedding),
+                   code) &&
+        session_ok(r->s, ddsc_layout_run(r->s->ctx, r->map, graph, start), code);
     if (good && r->has_items)
         output_spread_rows(r->map, 2, &r->in.view);
     free(start);

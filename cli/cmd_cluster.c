@@ -152,6 +152,8 @@ static bool compute(cluster_result *r, int *code)
     if (!good)
         return false;
     take_views(r);
+    if (!cluster_stand(r, code))
+        return false;
     if (r->has_items) {
         r->read_s = r->in.seconds;
         return score(r, r->in.view.label, r->in.truth_name, code) && cluster_stability(r, code);
@@ -166,10 +168,7 @@ static void warn(const cluster_result *r)
         message_advice(r->s, r->view.advice);
     if (r->trust.n > 0)
         message_note(r->s, "stability: ", r->trust.words);
-    if (r->view.pairs.n_not_converged)
-        message_warning(r->s,
-                        "%" PRId64 " pairs did not converge: raise --max-iterations or --epsilon",
-                        r->view.pairs.n_not_converged);
+    message_pairs(r->s, &r->view.pairs);
     if (!cluster_certified(r))
         message_error("not converged: results are marked (exit code 4)");
 }
@@ -244,6 +243,9 @@ static void free_result(cluster_result *r)
     free(r->size);
     free(r->sweep_scores);
     cluster_theory_free(r);
+    free(r->distance);
+    free(r->doubt);
+    free(r->next);
     free(r->map);
     free(r->read_truth);
     json_decref(r->confusion);

@@ -134,10 +134,7 @@ static int run(session *s)
     spread(s, matrix, &in.view);
     if (!write_matrix(s, matrix, in.view.n_rows, &code))
         goto done;
-    if (s->not_converged)
-        message_warning(s,
-                        "%" PRId64 " pairs did not converge: raise --max-iterations or --epsilon",
-                        stats.n_not_converged);
+    message_pairs(s, &stats);
     code = session_exit(s);
     if (o->json)
         json_print(s, summary_json(s, &in, &stats), &code);

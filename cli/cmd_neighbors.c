@@ -105,10 +105,7 @@ static int run(session *s)
     if ((!o->json || o->output) &&
         !output_graph(s, graph, in.measures ? &in.view : NULL, o->output ? o->output : "-", &code))
         goto done;
-    if (s->not_converged)
-        message_warning(s,
-                        "%" PRId64 " pairs did not converge: raise --max-iterations or --epsilon",
-                        stats.n_not_converged);
+    message_pairs(s, &stats);
     code = session_exit(s);
     if (o->json)
         json_print(s, summary_json(s, graph, in.measures ? in.view.n_rows : view.n, &stats), &code);

@@ -1,6 +1,7 @@
 /* Words on standard error, and the guess at what a mistyped word meant. */
 #include "cli.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +9,9 @@
 #include <unistd.h>
 
 #include "progress.h"
+
+/* Approximate searches that find less are worth a word. */
+static const double recall_good = 0.9;
 
 bool message_colours(int descriptor)
 {
@@ -41,6 +45,19 @@ void message_warning(const session *s, const char *format, ...)
     va_start(arguments, format);
     say("\033[1;33m", "warning: ", format, arguments);
     va_end(arguments);
+}
+
+void message_pairs(const session *s, const ddsc_pair_stats *stats)
+{
+    if (stats->n_not_converged)
+        message_warning(s,
+                        "%" PRId64 " pairs did not converge: raise --max-iterations or --epsilon",
+                        stats->n_not_converged);
+    if (stats->n_recall_rows > 0 && stats->recall < recall_good)
+        message_warning(s,
+                        "only about %.0f%% of the neighbours were found; --neighbors exact finds "
+                        "all of them",
+                        100 * stats->recall);
 }
 
 void message_note(const session *s, const char *head, const char *words)

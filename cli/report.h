@@ -67,7 +67,4 @@ void html_pair(text *t, const char *key, const char *value);
 /* Every key of a flat object as a pair. */
 void html_object(text *t, const json_t *object);
 
-/* The two directions of largest spread of n rows of `dim` values: xy is n x 2. Deterministic. */
-void report_project(double *xy, const double *rows, int64_t n, int64_t dim);
-
 #endif

@@ -582,6 +582,23 @@ DDSC_API ddsc_status ddsc_kmeans_run(ddsc_context *context, int32_t *labels, dou
                                      int64_t n, int64_t dim, const double *rows, int64_t k,
                                      int64_t restarts);
 
+/* How each of n rows (n x dim), such as those of an embedding, stands in its cluster. Centres are
+ * the means of the clusters; labels are 0 .. k-1, and a cluster may be empty. All outputs have room
+ * for n entries, and any of them may be NULL. distance  to the own centre: the items of least
+ * distance are typical next      the other cluster whose centre is nearest (ties: lower number);
+ * -1: there is none doubt     distance / (distance + distance to that centre): 1/2 is on the fence;
+ * 0 without next
+ */
+DDSC_API ddsc_status ddsc_standing_run(ddsc_context *context, double *distance, double *doubt,
+                                       int32_t *next, int64_t n, int64_t dim, const double *rows,
+                                       const int32_t *labels, int64_t k);
+
+/* xy (n x 2): n rows (n x dim) along two directions across each other, of the widest spread or
+ * close to it; a start for ddsc_layout_run. Where rows lie on one line, the second is 0 or nearly
+ * so. */
+DDSC_API ddsc_status ddsc_project_run(ddsc_context *context, double *xy, int64_t n, int64_t dim,
+                                      const double *rows);
+
 /* Vector baselines: histogram rows when the support is shared, else the weighted mean. *out is
  * n_items x *n_columns; release with ddsc_release. */
 DDSC_API ddsc_status ddsc_vectors_run(ddsc_context *context, double **out, int64_t *n_columns,

@@ -76,6 +76,19 @@ def cluster(
 def spectral(context: Context, graph: Handle, settings: Dict[str, Any]) -> Handle: ...
 def clustering_view(clustering: Handle) -> Dict[str, Any]: ...
 def scores(context: Context, labels: Any, truth: Any) -> Dict[str, float]: ...
+def standing(
+    context: Context, clustering: Handle, distance: Any, doubt: Any, next: Any
+) -> None: ...
+def project(context: Context, xy: Any, rows: Any) -> None: ...
+def stability(
+    context: Context,
+    measures: Handle,
+    clustering: Handle,
+    metric: Dict[str, Any],
+    graph: Dict[str, Any],
+    settings: Dict[str, Any],
+    n_resamples: int,
+) -> Dict[str, Any]: ...
 def model_create(
     context: Context,
     measures: Handle,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from typing import Any, Dict, NamedTuple, Optional, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from ._arrays import as_doubles, is_sparse, make_csr
 from ._base import BaseEstimator, ClusterMixin, TransformerMixin, check_features, check_fitted
 from ._distributions import Distributions, as_distributions
 from ._run import Progress, Run
-from ._words import cluster_settings, graph_settings, metric_settings
+from ._words import cluster_settings, graph_settings, metric_settings, whole
 
 # Columns of smaller eigenvalues change from neighbour to neighbour; dividing by them makes noise.
 LEAST_EIGENVALUE = 0.1
@@ -79,6 +79,9 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         The plain algorithm of the paper, without local scaling and the rule of small clusters.
     min_cluster : float
         Smallest cluster as a fraction of N / K; 0: no rule.
+    stability : int, optional
+        Draw the points of every item anew so many times, cluster again, and keep in `stability_` what
+        changes. Not with metric="precomputed".
     on_empty : {"error", "drop"}
         Items without mass: refuse, or leave out with label -1.
     verbose : int
@@ -115,6 +118,17 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         All solves, all eigenvectors and their verification came to an end.
     stats_ : dict
         Pairs solved and pruned, certificates, seconds by stage.
+    centre_distance_ : (N,) array
+        Distance of each row of `embedding_` to the mean of its cluster.
+    next_cluster_ : (N,) int32 array
+        The other cluster whose centre is nearest; -1 where there is none.
+    doubt_ : (N,) array
+        d / (d + e), d and e the distances to the own and to that other centre; 1/2 is on the fence.
+    stability_ : dict or None
+        With `stability`: "rows" (one dict a resample), their "mean" and "worst", "labels" (resamples
+        by items, in the numbers of `labels_`), for each item "n_changed" (how often it was in another
+        cluster) and "other" (in which one mostly, -1: never), "words" (the same in sentences), and
+        what docs/theory.md defines: "gap", "alpha", "sin_limit", "theorem_vacuous", "direct_vacuous".
     advice_ : str
         What to do about components, gaps and the like; empty when there is nothing to say.
 
@@ -157,6 +171,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         sample: float = 1.0,
         paper: bool = False,
         min_cluster: float = 0.2,
+        stability: Optional[int] = None,
         on_empty: str = "error",
         verbose: Any = 0,
         callback: Optional[Progress] = None,
@@ -183,6 +198,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         self.sample = sample
         self.paper = paper
         self.min_cluster = min_cluster
+        self.stability = stability
         self.on_empty = on_empty
         self.verbose = verbose
         self.callback = callback
@@ -230,7 +246,9 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
             else:
                 found, measures = self._fit_items(run, X, sample_weight)
                 graph, rows, n_rows = None, measures.rows, len(measures)
-        self._take(_core.clustering_view(found), graph, rows, n_rows)
+            view = _core.clustering_view(found)
+            view.update(_standing(run, found, len(np.asarray(view["labels"]))))
+        self._take(view, graph, rows, n_rows)
         self.stats_["threads"] = run.context.threads
         self.converged_ &= run.worst == 0
         return self
@@ -243,16 +261,29 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
             raise ValueError(
                 f"Precomputed metric requires a square matrix of distances, X has shape {matrix.shape}"
             )
+        if self.stability is not None:
+            raise ValueError("stability draws points anew: metric='precomputed' has none")
         graph = run(_core.graph_from_matrix, matrix, False, self._graph())
         self.n_features_in_ = len(matrix)
         self._model = None
+        self.stability_ = None
         return run(_core.spectral, graph, self._cluster()), _core.graph_view(graph)
 
     def _fit_items(self, run: Run, X: Any, sample_weight: Any) -> Tuple[Any, Distributions]:
         settings = (self._metric(), self._graph(), self._cluster())
         measures = as_distributions(X, sample_weight, self.on_empty)
+        resamples = None if self.stability is None else whole("stability", self.stability)
+        if resamples is not None and resamples < 1:
+            raise ValueError(f"stability={resamples}: must be at least 1, or None")
         found = run(_core.cluster, measures._handle, *settings)
         self.n_features_in_ = measures.dim
+        self.stability_ = None
+        if resamples is not None:
+            told = run(_core.stability, measures._handle, found, *settings, resamples)
+            for name, fill in (("n_changed", 0), ("other", -1)):
+                told[name] = measures._by_row(np.array(told[name]), fill)
+            told["labels"] = measures._by_row(np.array(told["labels"]).T, -1).T
+            self.stability_ = told
         # An object keeps its context, and a context its sleeping threads: this one has none.
         with Run(n_jobs=1, random_state=run.seed) as single:
             model = single(_core.model_create, measures._handle, found, *settings)
@@ -280,6 +311,9 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
 
         self.labels_ = spread(np.asarray(view["labels"]), -1)
         self.embedding_ = spread(np.asarray(view["embedding"]), np.nan)
+        self.centre_distance_ = spread(view["distance"], np.nan)
+        self.next_cluster_ = spread(view["next"], -1)
+        self.doubt_ = spread(view["doubt"], np.nan)
         self.eigenvalues_ = np.array(view["eigenvalues"])
         self.affinity_matrix_ = csr(
             np.asarray(view["affinity_values"]), view["affinity_indices"], view["affinity_offsets"]
@@ -313,6 +347,32 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Cluster X and give `embedding_`."""
         return self.fit(X, y, sample_weight=sample_weight).embedding_
+
+    def representatives(self, n: int = 6) -> List[np.ndarray]:
+        """The items that are most typical of each cluster: those nearest to its centre.
+
+        Parameters
+        ----------
+        n : int
+            At most so many of a cluster.
+
+        Returns
+        -------
+        list of int64 arrays
+            Indices of items for each cluster, the most typical first.
+
+        Examples
+        --------
+        >>> import ddsc
+        >>> model = ddsc.DDSC(n_clusters=2).fit(ddsc.make_shapes())
+        >>> [len(items) for items in model.representatives(3)]
+        [3, 3]
+        """
+        check_fitted(self, "labels_")
+        if whole("n", n) < 0:
+            raise ValueError(f"n={n}: must not be negative")
+        members = [np.flatnonzero(self.labels_ == c) for c in range(self.n_clusters_)]
+        return [m[np.argsort(self.centre_distance_[m], kind="stable")[:n]] for m in members]
 
     # ---- new items ----
 
@@ -436,6 +496,13 @@ class _Model:
             with open(path, "wb") as file:
                 file.write(state)
             self.handle = run(_core.model_read, path)
+
+
+def _standing(run: Run, found: Any, n: int) -> Dict[str, np.ndarray]:
+    """How the n items of a clustering stand in it."""
+    place = {"distance": np.empty(n), "doubt": np.empty(n), "next": np.empty(n, np.int32)}
+    run(_core.standing, found, place["distance"], place["doubt"], place["next"])
+    return place
 
 
 def _distance_matrix(X: Any) -> np.ndarray:

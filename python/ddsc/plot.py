@@ -6,8 +6,10 @@ from typing import Any, Optional, Tuple
 
 import numpy as np
 
+from . import _core
 from ._arrays import is_sparse
 from ._distributions import as_distributions
+from ._run import Run
 
 __all__ = ["clusters", "distances", "eigengap", "embedding"]
 
@@ -67,11 +69,10 @@ def embedding(model: Any, labels: Any = None, *, ids: Any = None, ax: Any = None
     rows = np.asarray(getattr(model, "embedding_", model), dtype=float)
     numbers, names = _labels(model, labels), _names(model, labels)
     kept = np.isfinite(rows).all(axis=1)
-    centred = rows[kept] - rows[kept].mean(axis=0)
-    _, _, axes = np.linalg.svd(centred, full_matrices=False)
-    plane = np.zeros((len(rows), 2))
-    flat = centred @ axes[:2].T
-    plane[kept, : flat.shape[1]] = flat
+    plane, flat = np.zeros((len(rows), 2)), np.zeros((kept.sum(), 2))
+    with Run(n_jobs=1) as run:
+        run(_core.project, flat, np.ascontiguousarray(rows[kept]))
+    plane[kept] = flat
     ax = _axes(ax, (6.0, 5.0))
     colours = _colours(len(names))
     for c, name in enumerate(names):

@@ -70,6 +70,14 @@ bool buffer_holds(const Py_buffer *buffer, int64_t count, const char *name)
     return false;
 }
 
+bool buffer_get_room(PyObject *object, Py_buffer *buffer, char type, int64_t count,
+                     const char *name)
+{
+    if (object == Py_None)
+        return true;
+    return buffer_get(object, buffer, type, 1, name) && buffer_holds(buffer, count, name);
+}
+
 /* ---- settings ---- */
 
 static bool field_set(PyObject *value, char *at, field_type type)

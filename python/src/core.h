@@ -39,6 +39,7 @@ typedef enum core_kind {
     CORE_CLUSTERING,
     CORE_MODEL,
     CORE_BARYCENTER,
+    CORE_STABILITY,
     CORE_MEMORY, /* released by ddsc_release */
     CORE_KINDS
 } core_kind;
@@ -73,6 +74,9 @@ bool buffer_is(const Py_buffer *buffer, char type);
 int64_t buffer_count(const Py_buffer *buffer);
 /* At least so many numbers, or ValueError. */
 bool buffer_holds(const Py_buffer *buffer, int64_t count, const char *name);
+/* A place for so many numbers; None: they are not wanted. */
+bool buffer_get_room(PyObject *object, Py_buffer *buffer, char type, int64_t count,
+                     const char *name);
 
 typedef enum field_type { FIELD_INT, FIELD_INT64, FIELD_DOUBLE, FIELD_TEXT } field_type;
 
@@ -97,7 +101,7 @@ bool put(PyObject *dictionary, const char *name, PyObject *value);
 /* ---- the functions of the module ---- */
 
 extern PyMethodDef measures_methods[], view_methods[], pairs_methods[], cluster_methods[],
-    transport_methods[], model_methods[];
+    transport_methods[], model_methods[], findings_methods[];
 int context_register(PyObject *module);
 int handle_register(PyObject *module);
 void transport_forget(void);

@@ -31,14 +31,19 @@ static void destroy_barycenter(core_handle *self)
     ddsc_barycenter_destroy(self->pointer);
 }
 
+static void destroy_stability(core_handle *self)
+{
+    ddsc_stability_destroy(self->pointer);
+}
+
 static void destroy_memory(core_handle *self)
 {
     ddsc_release(self->context->ctx, self->pointer);
 }
 
-static void (*const destroy[CORE_KINDS])(core_handle *) = {destroy_measures,   destroy_graph,
-                                                           destroy_clustering, destroy_model,
-                                                           destroy_barycenter, destroy_memory};
+static void (*const destroy[CORE_KINDS])(core_handle *) = {
+    destroy_measures,   destroy_graph,     destroy_clustering, destroy_model,
+    destroy_barycenter, destroy_stability, destroy_memory};
 
 PyObject *handle_new(core_context *context, core_kind kind, void *pointer)
 {

@@ -79,14 +79,6 @@ static void places_free(places *p)
     PyBuffer_Release(&p->far);
 }
 
-static bool place_get(PyObject *object, Py_buffer *buffer, char type, int64_t count,
-                      const char *name)
-{
-    if (object == Py_None)
-        return true;
-    return buffer_get(object, buffer, type, 1, name) && buffer_holds(buffer, count, name);
-}
-
 /* With rows the embedding and labels; without them labels and how sure they are. */
 static PyObject *assign(PyObject *module, PyObject *args)
 {
@@ -105,11 +97,11 @@ static PyObject *assign(PyObject *module, PyObject *args)
         return NULL;
     ddsc_measures_get_view(measures->pointer, &m);
     ddsc_model_get_view(model->pointer, &v);
-    if (place_get(object[0], &p.rows, 'd', m.n_items * v.n_vectors, "rows") &&
-        place_get(object[1], &p.labels, 'i', m.n_items, "labels") &&
-        place_get(object[2], &p.confidence, 'd', m.n_items, "confidence") &&
-        place_get(object[3], &p.distance, 'd', m.n_items, "distance") &&
-        place_get(object[4], &p.far, 'i', m.n_items, "far") && context_begin(context)) {
+    if (buffer_get_room(object[0], &p.rows, 'd', m.n_items * v.n_vectors, "rows") &&
+        buffer_get_room(object[1], &p.labels, 'i', m.n_items, "labels") &&
+        buffer_get_room(object[2], &p.confidence, 'd', m.n_items, "confidence") &&
+        buffer_get_room(object[3], &p.distance, 'd', m.n_items, "distance") &&
+        buffer_get_room(object[4], &p.far, 'i', m.n_items, "far") && context_begin(context)) {
         if (p.rows.buf)
             status = ddsc_extend_run(context->ctx, p.rows.buf, p.labels.buf, NULL, model->pointer,
                                      measures->pointer, NULL);

@@ -5,6 +5,10 @@
 #include "eigen/eigen.h"
 #include "graph/graph.h"
 
+/* n x dim rows of a caller: sizes, then every value finite and of at most 1e150. */
+ddsc_status rows_check(ddsc_context *ctx, const char *who, int64_t n, int64_t dim,
+                       const double *rows);
+
 /* ---- k-means ---- */
 
 typedef struct kmeans_problem {

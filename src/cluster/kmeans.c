@@ -124,11 +124,17 @@ static ddsc_status centre_rows(ddsc_context *ctx, double *out, const double *row
     return DDSC_OK;
 }
 
-static ddsc_status check_rows(ddsc_context *ctx, int64_t n, int64_t dim, const double *rows)
+ddsc_status rows_check(ddsc_context *ctx, const char *who, int64_t n, int64_t dim,
+                       const double *rows)
 {
-    for (int64_t i = 0; i < n * dim; i++)
-        if (!isfinite(rows[i]))
-            return ctx_fail(ctx, DDSC_ERROR_INPUT, "k-means: row %lld, column %lld holds %g",
+    int64_t size;
+    if (n < 1 || dim < 1 || !mul_ok(n, dim, &size) || n > INT32_MAX)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%s: %lld rows of %lld columns", who,
+                        (long long)n, (long long)dim);
+    for (int64_t i = 0; i < size; i++)
+        if (!(fabs(rows[i]) <= 1e150))
+            return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                            "%s: row %lld, column %lld is %g: must be finite, at most 1e150", who,
                             (long long)(i / dim), (long long)(i % dim), rows[i]);
     return DDSC_OK;
 }
@@ -138,23 +144,20 @@ ddsc_status ddsc_kmeans_run(ddsc_context *context, int32_t *labels, double *iner
 {
     ddsc_status status = DDSC_OK;
     double *centred = NULL, objective;
-    int64_t n_found, size;
+    int64_t n_found;
     if (!context)
         return DDSC_ERROR_ARGUMENT;
     ctx_enter(context);
     if (!labels || !rows)
         return ctx_fail(context, DDSC_ERROR_ARGUMENT, "k-means needs rows and room for labels");
-    if (n < 1 || dim < 1 || !mul_ok(n, dim, &size) || n > INT32_MAX)
-        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "k-means on %lld rows of %lld columns",
-                        (long long)n, (long long)dim);
+    TRY(rows_check(context, "k-means", n, dim, rows));
     if (k < 1 || k > n || restarts < 1)
         return ctx_fail(
             context, DDSC_ERROR_ARGUMENT,
             "k-means needs 1 <= k <= %lld rows and a restart, not k = %lld, %lld restarts",
             (long long)n, (long long)k, (long long)restarts);
     progress_begin(context, "k-means", restarts);
-    TRY(check_rows(context, n, dim, rows));
-    TRY(MEM_NEW(context, centred, size));
+    TRY(MEM_NEW(context, centred, n * dim));
     TRY(centre_rows(context, centred, rows, n, dim));
     kmeans_problem problem = {n, dim, centred, k, restarts, 1};
     TRY(kmeans_fit(context, labels, &objective, &n_found, &problem));

@@ -4,7 +4,7 @@
 #include "base/simd.h"
 #include "graph/graph.h"
 
-enum { PIECE_ROWS = 256, PIECE_WORK = 1 << 20, LANES = 8 };
+enum { PIECE_ROWS = 256, PIECE_WORK = 1 << 20, LANES = 8, AHEAD = 32 };
 
 static void row_sums(double *degree, int64_t *n_isolated, const sparse *a)
 {
@@ -51,19 +51,31 @@ typedef struct product {
     double *y;
 } product;
 
-/* One row of y, columns [c, c + LANES): the sums stay in registers. */
-SIMD_INLINE void row_lanes(const product *t, int64_t i, int64_t c)
+/* Rows of x are read all over memory; those that come AHEAD entries later are asked for now. */
+SIMD_INLINE void ask(const product *t, int64_t p)
+{
+    const double *x = t->x + t->m->column[BASE_MIN(p + AHEAD, t->m->nnz - 1)] * t->b;
+    for (int64_t c = 0; c < t->b; c += LANES)
+        __builtin_prefetch(x + c);
+    __builtin_prefetch(x + t->b - 1);
+}
+
+/* One row of y, columns [c, c + LANES): the sums stay in registers. Columns before `from` have been
+ * done. */
+SIMD_INLINE void row_lanes(const product *t, int64_t i, int64_t c, int64_t from)
 {
     double sum[LANES] = {0};
     for (int64_t p = t->m->offset[i]; p < t->m->offset[i + 1]; p++) {
         const double *x = t->x + t->m->column[p] * t->b + c;
         double v = t->m->value[p];
+        if (c == 0)
+            ask(t, p);
         for (int k = 0; k < LANES; k++)
             sum[k] += v * x[k];
     }
     const double *own = t->x + i * t->b + c;
     double *y = t->y + i * t->b + c;
-    for (int k = 0; k < LANES; k++)
+    for (int64_t k = from - c; k < LANES; k++)
         y[k] = t->scale * (sum[k] - t->shift * own[k]) - (t->back != 0 ? t->back * y[k] : 0);
 }
 
@@ -83,9 +95,12 @@ SIMD_CLONES static ddsc_status product_rows(void *arg, int64_t begin, int64_t en
     for (int64_t i = begin; i < end; i++) {
         int64_t c = 0;
         for (; c + LANES <= t->b; c += LANES)
-            row_lanes(t, i, c);
-        for (; c < t->b; c++)
-            row_single(t, i, c);
+            row_lanes(t, i, c, c);
+        if (c < t->b && c > 0)
+            row_lanes(t, i, t->b - LANES, c);
+        else
+            for (; c < t->b; c++)
+                row_single(t, i, c);
     }
     return DDSC_OK;
 }

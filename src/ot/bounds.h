@@ -38,6 +38,9 @@ typedef struct projection_bound {
 
 ddsc_status projection_bound_make(ddsc_context *ctx, projection_bound *out, const measures *m);
 void projection_bound_free(ddsc_context *ctx, projection_bound *b);
+/* The rows alone (n x columns), in some unit. */
+ddsc_status projection_rows_make(ddsc_context *ctx, float **rows, int64_t *columns,
+                                 const measures *m);
 /* Bounds for items [i0, i1) x [j0, j1) into out (row-major, ld), in units of unit2: already lowered
  * by the slack. */
 void projection_bound_tile(const projection_bound *b, int64_t i0, int64_t i1, int64_t j0,

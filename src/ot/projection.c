@@ -354,6 +354,26 @@ done:
     return status;
 }
 
+ddsc_status projection_rows_make(ddsc_context *ctx, float **rows, int64_t *columns,
+                                 const measures *m)
+{
+    ddsc_status status = DDSC_OK;
+    embedder e = {.ctx = ctx, .m = m, .unit = bounds_unit(m)};
+    TRY(frames_make(&e));
+    e.n_kept = 0;
+    TRY(scratch_make(&e));
+    TRY(basis_make(&e));
+    TRY(MEM_NEW(ctx, e.row, m->n * (e.p + 1)));
+    TRY(MEM_NEW(ctx, e.norm2, m->n));
+    TRY(parallel_for(ctx, m->n, BLOCK, embed_range, &e));
+    *rows = e.row;
+    *columns = e.p + 1;
+    e.row = NULL;
+done:
+    embedder_free(&e);
+    return status;
+}
+
 void projection_bound_free(ddsc_context *ctx, projection_bound *b)
 {
     mem_free(ctx, b->row);

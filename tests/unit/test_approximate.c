@@ -320,7 +320,7 @@ static void test_neighbors(void **state)
     mmd.mmd_features = 64;
     check_neighbors(m, &lot, 0.95);
     check_neighbors(m, &mmd, 0.9);
-    check_neighbors(few, &w2, 0.85); /* its candidates come by way of LOT */
+    check_neighbors(few, &w2, 0.9); /* its candidates come by way of LOT and projections */
     mmd.mmd_features = 0;
     check_neighbors(few, &mmd, 0.9);
     ddsc_measures_destroy(few);

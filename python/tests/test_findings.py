@@ -1,0 +1,157 @@
+"""Typical and doubtful items, and what a resample changes."""
+
+import json
+import pickle
+import subprocess
+
+import numpy as np
+import pytest
+
+import ddsc
+from ddsc import DDSC, _core
+from ddsc._base import NotFittedError
+from ddsc._run import Run
+
+
+@pytest.fixture(scope="module")
+def groups():
+    return ddsc.make_gaussians(k=3, n=20, n_points=12, separation=2.0, random_state=1)
+
+
+@pytest.fixture(scope="module")
+def fitted(groups):
+    return DDSC(n_clusters=3, stability=4).fit(groups)
+
+
+def check_standing(model):
+    rows, labels = model.embedding_, model.labels_
+    kept = labels >= 0
+    centres = np.array([rows[labels == c].mean(axis=0) for c in range(model.n_clusters_)])
+    away = np.linalg.norm(rows[kept][:, None] - centres, axis=2)
+    every = np.arange(kept.sum())
+    own = away[every, labels[kept]]
+    np.testing.assert_allclose(model.centre_distance_[kept], own, rtol=1e-9, atol=1e-12)
+    away[every, labels[kept]] = np.inf
+    np.testing.assert_allclose(away[every, model.next_cluster_[kept]], away.min(axis=1), rtol=1e-9)
+    doubt = own / (own + away.min(axis=1))
+    np.testing.assert_allclose(model.doubt_[kept], doubt, rtol=1e-9, atol=1e-12)
+    assert np.isnan(model.doubt_[~kept]).all() and (model.next_cluster_[~kept] == -1).all()
+
+
+def test_standing(groups, fitted):
+    check_standing(fitted)
+    check_standing(DDSC(3, metric="precomputed").fit(ddsc.pairwise(groups)))
+    alone = DDSC(1).fit(groups)
+    assert (alone.doubt_ == 0).all() and (alone.next_cluster_ == -1).all()
+
+
+def test_dropped_items_have_no_doubt(clouds):
+    points, weights = clouds
+    weights = [w * (i not in (3, 10)) for i, w in enumerate(weights)]
+    model = DDSC(2, on_empty="drop", stability=2).fit(points, sample_weight=weights)
+    check_standing(model)
+    assert model.labels_[[3, 10]].tolist() == [-1, -1]
+    assert not np.isin([3, 10], np.concatenate(model.representatives(30))).any()
+    told = model.stability_
+    assert told["labels"].shape == (2, 24) and (told["labels"][:, [3, 10]] == -1).all()
+    assert told["n_changed"].shape == (24,) and told["other"][3] == -1
+
+
+def test_representatives(fitted):
+    typical = fitted.representatives(4)
+    assert [len(t) for t in typical] == [4, 4, 4]
+    for c, rows in enumerate(typical):
+        members = np.flatnonzero(fitted.labels_ == c)
+        distance = fitted.centre_distance_
+        assert set(rows) <= set(members) and (np.diff(distance[rows]) >= 0).all()
+        assert distance[rows].max() <= np.sort(distance[members])[3]
+    assert sum(len(t) for t in fitted.representatives(1000)) == 60
+    assert [len(t) for t in fitted.representatives(0)] == [0, 0, 0]
+    assert [len(t) for t in fitted.representatives()] == [6, 6, 6]
+    for wrong in (-1, 2.5, "3", True):
+        with pytest.raises(ValueError, match="n="):
+            fitted.representatives(wrong)
+    with pytest.raises(NotFittedError):
+        DDSC(3).representatives()
+
+
+def test_same_as_the_program(groups, fitted, program, tmp_path):
+    groups.write(tmp_path / "in.npz")
+    command = [program, "cluster", str(tmp_path / "in.npz"), "-k", "3", "--tau", "10", "--json"]
+    done = subprocess.run(command + ["--stability", "4", "--quiet"], check=True, capture_output=True)
+    result = json.loads(done.stdout)
+    for cluster, typical in zip(result["clusters"], fitted.representatives()):
+        assert [item["row"] for item in cluster["representatives"]] == typical.tolist()
+        for item in cluster["borderline"]:
+            assert item["next"] == fitted.next_cluster_[item["row"]]
+            assert item["doubt"] == pytest.approx(fitted.doubt_[item["row"]], rel=1e-14)
+    told = result["stability"]
+    for name in ("sin_theta", "zeta", "edges_kept", "ari", "ami"):
+        assert told["mean"][name] == pytest.approx(fitted.stability_["mean"][name], rel=1e-14)
+
+
+def test_stability(groups, fitted):
+    told = fitted.stability_
+    assert len(told["rows"]) == 4 and told["labels"].shape == (4, 60)
+    for row, labels in zip(told["rows"], told["labels"]):
+        assert (labels != fitted.labels_).sum() == row["n_changed"]
+        assert row["ari"] == pytest.approx(ddsc.adjusted_rand_score(fitted.labels_, labels))
+        assert 0 <= row["sin_theta"] <= told["sin_limit"] * (1 + 1e-12)
+        assert row["sin_theta"] <= row["direct_bound"] * (1 + 1e-9)
+    changed = (told["labels"] != fitted.labels_).sum(axis=0)
+    np.testing.assert_array_equal(told["n_changed"], changed)
+    assert ((told["other"] == -1) == (changed == 0)).all()
+    assert told["n_ever"] == (changed > 0).sum() and told["n_often"] == (changed > 2).sum()
+    ari = [row["ari"] for row in told["rows"]]
+    assert told["mean"]["ari"] == pytest.approx(np.mean(ari)) and told["worst"]["ari"] == min(ari)
+    assert told["words"]
+    again = DDSC(3, stability=4, n_jobs=1).fit(groups)
+    np.testing.assert_array_equal(again.stability_["labels"], told["labels"])
+    np.testing.assert_array_equal(again.doubt_, fitted.doubt_)
+    assert again.stability_["rows"] == told["rows"]
+    assert again.set_params(stability=None).fit(groups).stability_ is None
+
+
+def test_wrong_stability(groups):
+    for wrong in (0, -3, 2.5, "4"):
+        with pytest.raises(ValueError, match="stability="):
+            DDSC(3, stability=wrong).fit(groups)
+    with pytest.raises(ValueError, match="precomputed"):
+        DDSC(3, metric="precomputed", stability=2).fit(ddsc.pairwise(groups))
+
+
+def test_pickle(fitted):
+    other = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(other.doubt_, fitted.doubt_)
+    np.testing.assert_array_equal(other.stability_["n_changed"], fitted.stability_["n_changed"])
+    assert [t.tolist() for t in other.representatives()] == [
+        t.tolist() for t in fitted.representatives()
+    ]
+
+
+def test_projection():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(50, 6)) * [5, 3, 1, 0.5, 0.2, 0.1] + 2
+    xy = np.empty((50, 2))
+    with Run(n_jobs=1) as run:
+        run(_core.project, xy, rows)
+        spread = np.linalg.svd(rows - rows.mean(axis=0), compute_uv=False)[:2]
+        np.testing.assert_allclose(np.linalg.norm(xy - xy.mean(axis=0), axis=0), spread, rtol=1e-9)
+        rows[3, 2] = np.nan
+        with pytest.raises(ValueError, match="row 3, column 2 is nan"):
+            run(_core.project, xy, rows)
+        with pytest.raises(ValueError, match="0 rows"):
+            run(_core.project, np.empty((0, 2)), rows)
+
+
+def test_rooms_are_checked(groups):
+    with Run(n_jobs=1) as run:
+        found = run(_core.cluster, groups._handle, {}, {"tau": 5}, {"k_min": 3, "k_max": 3})
+        n, few = 60, np.empty(59)
+        with pytest.raises(ValueError, match="distance holds 59 numbers, 60 are needed"):
+            run(_core.standing, found, few, None, None)
+        with pytest.raises((TypeError, ValueError), match="next"):
+            run(_core.standing, found, None, None, np.empty(n))
+        run(_core.standing, found, None, None, None)
+        with pytest.raises(ValueError, match="n_resamples"):
+            run(_core.stability, groups._handle, found, {}, {}, {"k_min": 3, "k_max": 3}, 0)
