@@ -66,7 +66,8 @@ ddsc_status workspace_grow(ddsc_context *ctx, workspace *w, int64_t wanted);
 /* A problem of positive weights whose costs are far from overflow and underflow. */
 ddsc_status solve_ordinary(exact_solver *s, exact_result *result, const double *a, const double *b,
                            const cost_rows *cost, int64_t max_pivots);
-/* Two problems of at most SMALL_SIDE x SMALL_SIDE with matrices, each as solve_ordinary would. */
+/* Two problems of at most SMALL_SIDE x SMALL_SIDE with matrices, not on a line, each as
+ * solve_ordinary would. */
 typedef struct two_problems {
     const double *a[2], *b[2];
     cost_rows cost[2];

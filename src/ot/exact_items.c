@@ -214,7 +214,7 @@ done:
     return status;
 }
 
-/* A pair that is small, of different items, and of ordinary numbers. */
+/* A pair that is small, of different items, not on a line, and of ordinary numbers. */
 static ddsc_status make_ready(exact_solver *s, const cost_ahead *ahead, two_problems *both, int at,
                               const measures *m, int64_t i, int64_t j, bool *ready)
 {
@@ -222,7 +222,7 @@ static ddsc_status make_ready(exact_solver *s, const cost_ahead *ahead, two_prob
     cost_rows *cost = &both->cost[at];
     item_points p;
     *ready = false;
-    if (!is_small(x, y) || same_item(m, x, m, y))
+    if (m->d == 1 || !is_small(x, y) || same_item(m, x, m, y))
         return DDSC_OK;
     ddsc_status status = make_room(s, &p, x.n, y.n, m->d);
     if (status < 0)
