@@ -227,7 +227,7 @@ static void set_fine_scale(exact_solver *s)
 {
     int exponent;
     frexp(fmax(fabs(s->low), fabs(s->high)), &exponent);
-    s->net.fine_scale = ldexp(1, FINE_BITS - exponent);
+    s->net.fine_scale = unit_scale(FINE_BITS, exponent);
 }
 
 /* ---- the course of a solve ---- */

@@ -10,6 +10,9 @@
 #ifndef DDSC_OT_SIMPLEX_H
 #define DDSC_OT_SIMPLEX_H
 
+#include <float.h>
+#include <math.h>
+
 #include "ot/cost_rows.h"
 
 enum {
@@ -110,6 +113,13 @@ typedef struct number_system {
 } number_system;
 
 simplex_end simplex_pivot(simplex *s, const number_system *numbers);
+
+/* The scale that brings costs below 2^exponent to so many bits. It stays finite: costs next to the
+ * smallest numbers get fewer, and what that loses shows in the gap. */
+static inline double unit_scale(int bits, int exponent)
+{
+    return ldexp(1, BASE_MIN(bits - exponent, DBL_MAX_EXP - 1));
+}
 
 /* ---- coarse ---- */
 void coarse_costs(simplex *s, double low, double high);
