@@ -17,8 +17,6 @@ enum {
 
 /* A coarse optimum whose certified gap is below this needs no fine pivots. */
 static const double gap_accepted = 3e-13;
-/* What is called optimal has at most this gap. */
-static const double gap_promised = 1e-10;
 
 /* ---- workspace ---- */
 
@@ -370,7 +368,7 @@ ddsc_status solve_ordinary(exact_solver *s, exact_result *result, const double *
     s->pivots = 0;
     TRY(solve_round(s, result, &end, a, b, &cut, max_pivots));
     double high = s->high;
-    for (int round = 0; round < CUT_ROUNDS && end == SIMPLEX_OPTIMAL && result->gap > gap_promised;
+    for (int round = 0; round < CUT_ROUNDS && end == SIMPLEX_OPTIMAL && result->gap > GAP_PROMISED;
          round++) {
         double used = largest_used(s, result), cap = CUT_FACTOR * used;
         int64_t left = max_pivots > 0 ? max_pivots - s->pivots : 0;
@@ -381,7 +379,7 @@ ddsc_status solve_ordinary(exact_solver *s, exact_result *result, const double *
         cut.whole_x = cut.whole_y = NULL;
         TRY(solve_round(s, result, &end, a, b, &cut, left));
     }
-    if (end == SIMPLEX_CAPPED || result->gap > gap_promised)
+    if (end == SIMPLEX_CAPPED || result->gap > GAP_PROMISED)
         return DDSC_NOT_CONVERGED;
 done:
     return status;
@@ -400,7 +398,7 @@ ddsc_status solve_two(exact_solver *const *s, exact_result *result, const two_pr
     simplex_small(net, end, 2);
     for (int k = 0; k < 2; k++) {
         TRY(finish(s[k], &result[k], &end[k]));
-        if (end[k] == SIMPLEX_CAPPED || result[k].gap > gap_promised)
+        if (end[k] == SIMPLEX_CAPPED || result[k].gap > GAP_PROMISED)
             TRY(solve_ordinary(s[k], &result[k], p->a[k], p->b[k], &p->cost[k], max_pivots));
     }
 done:

@@ -18,6 +18,9 @@ typedef struct arena {
     int64_t used;
 } arena;
 
+/* What is called optimal has at most this gap. */
+#define GAP_PROMISED 1e-10
+
 enum { PRODUCT_DIM = 17 }; /* from this dimension on costs come from products */
 
 /* Costs of a block of pairs, between distinct points. */
