@@ -182,7 +182,7 @@ BOTH void certify_with(exact_solver *s, exact_result *result, bool coarse_optima
 void certify(exact_solver *s, exact_result *result, bool coarse_optimal)
 {
     tree_order(&s->net);
-    if (s->net.n <= SMALL_SIDE && s->net.m <= SMALL_SIDE) {
+    if (is_small(s->net.n, s->net.m)) {
         certify_with(s, result, coarse_optimal, PLAIN);
         if (result->gap <= plain_gap)
             return;

@@ -274,11 +274,6 @@ static ddsc_status prepare(exact_solver *s, const double *a, const double *b, co
     return DDSC_OK;
 }
 
-static bool is_small(const cost_rows *cost)
-{
-    return cost->n <= SMALL_SIDE && cost->m <= SMALL_SIDE;
-}
-
 ddsc_status solve_basis(exact_solver *s, simplex_end *end, const double *a, const double *b,
                         const cost_rows *cost, int64_t max_pivots)
 {
@@ -289,7 +284,7 @@ ddsc_status solve_basis(exact_solver *s, simplex_end *end, const double *a, cons
     *end = SIMPLEX_OPTIMAL;
     if (is_line(cost)) {
         start_on_line(net);
-    } else if (net->dense && is_small(cost)) {
+    } else if (net->dense && is_small(net->n, net->m)) {
         simplex_small(&net, end, 1);
     } else if (net->dense) {
         TRY(guess_potentials(s, &guessed));

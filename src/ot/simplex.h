@@ -25,6 +25,11 @@ enum {
     MASK_NODES = 2048 /* trees up to this size keep masks, larger ones lists */
 };
 
+static inline bool is_small(int64_t n, int64_t m)
+{
+    return n <= SMALL_SIDE && m <= SMALL_SIDE;
+}
+
 typedef struct tree_node {
     int64_t flow; /* on the arc to the parent */
     int32_t parent;
