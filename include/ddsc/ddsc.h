@@ -386,7 +386,7 @@ DDSC_API ddsc_status ddsc_cross_run(ddsc_context *context, double *out, ddsc_pai
  * plan_* room for n + m - 1 entries; potentials f (n) and g (m) satisfy f_i + g_j <= cost_ij. */
 typedef struct ddsc_transport {
     double primal, dual; /* <P, C> and the value of the potentials */
-    double gap;          /* (primal - dual) / max(|primal|, S / 1000), S = sum a|f| + sum b|g| */
+    double gap;          /* |primal - dual| / max(|primal|, S / 1000), S = sum a|f| + sum b|g| */
     int64_t n_plan;
     int64_t n_iterations;
 } ddsc_transport;

@@ -41,6 +41,34 @@ static inline void arc_of(const simplex *net, int32_t x, int64_t *row, int64_t *
     *column = (x < net->sink0 ? above : x) - net->sink0;
 }
 
+/* The node of the largest weight: with its potential at zero, those that count are small, and what
+ * the sums of the weights differ by costs nothing there. */
+static int64_t heaviest(const exact_solver *s)
+{
+    const simplex *net = &s->net;
+    int64_t i = 0, j = 0;
+    for (int64_t k = 1; k < net->n; k++)
+        i = s->a[k] > s->a[i] ? k : i;
+    for (int64_t k = 1; k < net->m; k++)
+        j = s->b[k] > s->b[j] ? k : j;
+    return s->a[i] >= s->b[j] ? i : net->sink0 + j;
+}
+
+/* What the sums differ by goes to the heaviest node: at a light one it would be more than all it
+ * has. */
+static void balance(const exact_solver *s, sum *excess)
+{
+    const simplex *net = &s->net;
+    sum off = {0, 0};
+    for (int64_t i = 0; i < net->n; i++)
+        sum_add(&off, excess[i].high);
+    for (int64_t j = 0; j < net->m; j++)
+        sum_add(&off, excess[net->sink0 + j].high);
+    sum *most = excess + heaviest(s);
+    sum_add(most, -off.high);
+    most->low -= off.low;
+}
+
 /* Flows of the tree for the true weights, leaves first. What crosses an arc is the excess of the
  * subtree below it; a flow that is zero up to rounding may come out negative and is left out. */
 BOTH double certify_plan(exact_solver *s, int64_t *n_plan, care how)
@@ -54,6 +82,8 @@ BOTH double certify_plan(exact_solver *s, int64_t *n_plan, care how)
         excess[i] = (sum){s->a[i], 0};
     for (int64_t j = 0; j < net->m; j++)
         excess[net->sink0 + j] = (sum){-s->b[j] * s->b_factor, 0};
+    if (how == CAREFUL)
+        balance(s, excess);
     for (int64_t k = 0; k < net->n + net->m - 1; k++) {
         int32_t x = net->order[k];
         int64_t row, column;
@@ -76,22 +106,11 @@ BOTH double certify_plan(exact_solver *s, int64_t *n_plan, care how)
 static void exact_potentials(exact_solver *s)
 {
     const simplex *net = &s->net;
+    double zero = net->coarse[heaviest(s)];
     for (int64_t i = 0; i < net->n; i++)
-        s->f[i] = net->coarse[i] / net->coarse_scale;
+        s->f[i] = (net->coarse[i] - zero) / net->coarse_scale;
     for (int64_t j = 0; j < net->m; j++)
-        s->g[j] = -net->coarse[net->sink0 + j] / net->coarse_scale;
-}
-
-/* The node of the largest weight: with its potential at zero, those that count are small. */
-static int64_t heaviest(const exact_solver *s)
-{
-    const simplex *net = &s->net;
-    int64_t i = 0, j = 0;
-    for (int64_t k = 1; k < net->n; k++)
-        i = s->a[k] > s->a[i] ? k : i;
-    for (int64_t k = 1; k < net->m; k++)
-        j = s->b[k] > s->b[j] ? k : j;
-    return s->a[i] >= s->b[j] ? i : net->sink0 + j;
+        s->g[j] = (zero - net->coarse[net->sink0 + j]) / net->coarse_scale;
 }
 
 /* g along the tree from the true costs, errors carried along: f_i + g_j = C_ij on its arcs. */
@@ -154,14 +173,16 @@ BOTH void certify_with(exact_solver *s, exact_result *result, bool coarse_optima
         size += s->b[j] * fabs(s->g[j]);
     }
     result->dual = sum_value(dual);
-    double gap = BASE_MAX(0, result->primal - result->dual);
-    result->gap = gap > 0 ? gap / fmax(fabs(result->primal), 1e-3 * size) : 0;
+    double gap = fabs(result->primal - result->dual);
+    result->gap = gap == 0 ? 0 : gap / fmax(fabs(result->primal), 1e-3 * size);
+    if (!isfinite(result->gap)) /* numbers too large: nothing is known */
+        result->gap = INFINITY;
 }
 
 void certify(exact_solver *s, exact_result *result, bool coarse_optimal)
 {
     tree_order(&s->net);
-    if (s->net.n <= SMALL_SIDE && s->net.m <= SMALL_SIDE) {
+    if (is_small(s->net.n, s->net.m)) {
         certify_with(s, result, coarse_optimal, PLAIN);
         if (result->gap <= plain_gap)
             return;

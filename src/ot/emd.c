@@ -80,6 +80,25 @@ static void hand_over(const answer *to, const exact_solver *solver, const exact_
             (ddsc_transport){found->primal, found->dual, found->gap, found->n_plan, found->pivots};
 }
 
+static bool all_finite(const double *x, int64_t n)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        sum += 0 * x[i]; /* NaN for numbers that are none */
+    return sum == 0;
+}
+
+static ddsc_status check_answer(ddsc_context *ctx, const exact_solver *solver,
+                                const exact_result *found, const answer *to)
+{
+    if (isfinite(found->primal) && isfinite(found->dual) && all_finite(exact_f(solver), to->n) &&
+        all_finite(exact_g(solver), to->m))
+        return DDSC_OK;
+    return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                    "weights and costs are too large: the value is between %g and %g", found->dual,
+                    found->primal);
+}
+
 ddsc_status ddsc_emd_run(ddsc_context *context, ddsc_transport *result, int32_t *plan_row,
                          int32_t *plan_column, double *plan_mass, double *f, double *g, int64_t n,
                          int64_t m, const double *a, const double *b, const double *cost)
@@ -96,10 +115,8 @@ ddsc_status ddsc_emd_run(ddsc_context *context, ddsc_transport *result, int32_t 
     TRY(check_problem(context, &problem));
     TRY(exact_create(context, &solver));
     TRY(exact_solve(solver, &found, &problem, 0));
-    if (!isfinite(found.primal))
-        TRY(ctx_fail(context, DDSC_ERROR_INPUT, "weights and costs are too large: the value is %g",
-                     found.primal));
     answer to = {result, plan_row, plan_column, plan_mass, f, g, n, m};
+    TRY(check_answer(context, solver, &found, &to));
     hand_over(&to, solver, &found);
 done:
     exact_destroy(solver);

@@ -17,8 +17,6 @@ enum {
 
 /* A coarse optimum whose certified gap is below this needs no fine pivots. */
 static const double gap_accepted = 3e-13;
-/* What is called optimal has at most this gap. */
-static const double gap_promised = 1e-10;
 
 /* ---- workspace ---- */
 
@@ -208,7 +206,7 @@ static void set_fine_scale(exact_solver *s)
 {
     int exponent;
     frexp(fmax(fabs(s->low), fabs(s->high)), &exponent);
-    s->net.fine_scale = ldexp(1, FINE_BITS - exponent);
+    s->net.fine_scale = unit_scale(FINE_BITS, exponent);
 }
 
 /* ---- the course of a solve ---- */
@@ -257,11 +255,6 @@ static ddsc_status prepare(exact_solver *s, const double *a, const double *b, co
     return DDSC_OK;
 }
 
-static bool is_small(const cost_rows *cost)
-{
-    return cost->n <= SMALL_SIDE && cost->m <= SMALL_SIDE;
-}
-
 ddsc_status solve_basis(exact_solver *s, simplex_end *end, const double *a, const double *b,
                         const cost_rows *cost, int64_t max_pivots)
 {
@@ -272,7 +265,7 @@ ddsc_status solve_basis(exact_solver *s, simplex_end *end, const double *a, cons
     *end = SIMPLEX_OPTIMAL;
     if (is_line(cost)) {
         start_on_line(net);
-    } else if (net->dense && is_small(cost)) {
+    } else if (net->dense && is_small(net->n, net->m)) {
         simplex_small(&net, end, 1);
     } else if (net->dense) {
         TRY(guess_potentials(s, &guessed));
@@ -351,7 +344,7 @@ ddsc_status solve_ordinary(exact_solver *s, exact_result *result, const double *
     s->pivots = 0;
     TRY(solve_round(s, result, &end, a, b, &cut, max_pivots));
     double high = s->high;
-    for (int round = 0; round < CUT_ROUNDS && end == SIMPLEX_OPTIMAL && result->gap > gap_promised;
+    for (int round = 0; round < CUT_ROUNDS && end == SIMPLEX_OPTIMAL && result->gap > GAP_PROMISED;
          round++) {
         double used = largest_used(s, result), cap = CUT_FACTOR * used;
         int64_t left = max_pivots > 0 ? max_pivots - s->pivots : 0;
@@ -362,7 +355,7 @@ ddsc_status solve_ordinary(exact_solver *s, exact_result *result, const double *
         cut.whole_x = cut.whole_y = NULL;
         TRY(solve_round(s, result, &end, a, b, &cut, left));
     }
-    if (end == SIMPLEX_CAPPED || result->gap > gap_promised)
+    if (end == SIMPLEX_CAPPED || result->gap > GAP_PROMISED)
         return DDSC_NOT_CONVERGED;
 done:
     return status;
@@ -381,7 +374,7 @@ ddsc_status solve_two(exact_solver *const *s, exact_result *result, const two_pr
     simplex_small(net, end, 2);
     for (int k = 0; k < 2; k++) {
         TRY(finish(s[k], &result[k], &end[k]));
-        if (end[k] == SIMPLEX_CAPPED || result[k].gap > gap_promised)
+        if (end[k] == SIMPLEX_CAPPED || result[k].gap > GAP_PROMISED)
             TRY(solve_ordinary(s[k], &result[k], p->a[k], p->b[k], &p->cost[k], max_pivots));
     }
 done:

@@ -7,6 +7,9 @@
 #include "ot/ot.h"
 #include "ot/simplex.h"
 
+/* What is called optimal has at most this gap. */
+#define GAP_PROMISED 1e-10
+
 enum { PRODUCT_DIM = 17 }; /* from this dimension on costs come from products */
 
 struct exact_solver {
@@ -38,7 +41,8 @@ struct exact_solver {
 /* A problem of positive weights whose costs are far from overflow and underflow. */
 ddsc_status solve_ordinary(exact_solver *s, exact_result *result, const double *a, const double *b,
                            const cost_rows *cost, int64_t max_pivots);
-/* Two problems of at most SMALL_SIDE x SMALL_SIDE with matrices, each as solve_ordinary would. */
+/* Two problems of at most SMALL_SIDE x SMALL_SIDE with matrices, not on a line, each as
+ * solve_ordinary would. */
 typedef struct two_problems {
     const double *a[2], *b[2];
     cost_rows cost[2];

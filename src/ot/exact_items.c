@@ -18,7 +18,7 @@ typedef struct item_points {
 
 static bool keeps_matrix(int64_t n, int64_t m, int64_t d)
 {
-    return (d >= MATRIX_DIM && n * m <= MATRIX_CELLS) || (n <= SMALL_SIDE && m <= SMALL_SIDE);
+    return (d >= MATRIX_DIM && n * m <= MATRIX_CELLS) || is_small(n, m);
 }
 
 static void lay_out(item_points *p, arena *a, int64_t n, int64_t m, int64_t d)
@@ -43,11 +43,6 @@ static ddsc_status make_room(exact_solver *s, item_points *p, int64_t n, int64_t
     if (status == DDSC_OK)
         lay_out(p, &a, n, m, d);
     return status;
-}
-
-static bool is_small(item_view x, item_view y)
-{
-    return x.n <= SMALL_SIDE && y.n <= SMALL_SIDE;
 }
 
 /* Squares leave the number range long before coordinates do: far from 1, points are scaled by a
@@ -160,7 +155,7 @@ static int set_costs(cost_rows *cost, exact_solver *s, const cost_ahead *ahead,
 {
     item_view x = measures_item(mx, i), y = measures_item(my, j);
     bool filled = fill_matrix(ahead, p, mx, i, my, j);
-    if (filled && is_small(x, y)) {
+    if (filled && is_small(x.n, y.n)) {
         cost->dense = p->matrix; /* nothing else is asked of small problems */
         return 0;
     }
@@ -214,7 +209,7 @@ done:
     return status;
 }
 
-/* A pair that is small, of different items, and of ordinary numbers. */
+/* A pair that is small, of different items, not on a line, and of ordinary numbers. */
 static ddsc_status make_ready(exact_solver *s, const cost_ahead *ahead, two_problems *both, int at,
                               const measures *m, int64_t i, int64_t j, bool *ready)
 {
@@ -222,7 +217,7 @@ static ddsc_status make_ready(exact_solver *s, const cost_ahead *ahead, two_prob
     cost_rows *cost = &both->cost[at];
     item_points p;
     *ready = false;
-    if (!is_small(x, y) || same_item(m, x, m, y))
+    if (m->d == 1 || !is_small(x.n, y.n) || same_item(m, x, m, y))
         return DDSC_OK;
     ddsc_status status = make_room(s, &p, x.n, y.n, m->d);
     if (status < 0)

@@ -3,6 +3,9 @@
 #include <math.h>
 
 #include "ot/exact.h"
+#include "ot/sum.h"
+
+enum { HIGH_EXPONENT = 600 }; /* large costs come down to this, so that small ones beside remain */
 
 typedef struct reduction {
     int64_t n, m; /* positive weights */
@@ -10,6 +13,7 @@ typedef struct reduction {
     double *a, *b, *cost;
     double *f, *g; /* of the whole problem */
     int exponent;  /* costs were multiplied by 2^-exponent */
+    bool lost;     /* some of them not exactly */
 } reduction;
 
 typedef struct survey {
@@ -29,10 +33,13 @@ static survey look_over(const exact_problem *p, const kernels *k)
     return v;
 }
 
-static bool is_ordinary(const exact_problem *p, const survey *v)
+static int unit_of(double largest)
 {
-    return v->n == p->n && v->m == p->m &&
-           (v->largest == 0 || (v->largest > 1e-200 && v->largest < 1e200));
+    int exponent;
+    frexp(largest, &exponent);
+    if (largest == 0 || (largest > 1e-200 && largest < 1e200))
+        return 0;
+    return exponent > 0 ? exponent - HIGH_EXPONENT : exponent;
 }
 
 static void lay_out(reduction *r, arena *a, const exact_problem *p)
@@ -60,8 +67,11 @@ static void fill(reduction *r, const exact_problem *p)
             r->column[m++] = (int32_t)j;
         }
     for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < m; j++)
-            r->cost[i * m + j] = ldexp(p->cost[r->row[i] * p->m + r->column[j]], -r->exponent);
+        for (int64_t j = 0; j < m; j++) {
+            double cost = p->cost[r->row[i] * p->m + r->column[j]], *own = &r->cost[i * m + j];
+            *own = ldexp(cost, -r->exponent);
+            r->lost |= ldexp(*own, r->exponent) != cost;
+        }
 }
 
 /* The largest t with t + other <= cost exactly. */
@@ -71,7 +81,8 @@ static double below(double cost, double other)
     return t == 0 || t + other <= cost ? t : nextafter(t, -INFINITY);
 }
 
-/* Rows and columns without weight get the highest potentials that all arcs allow. */
+/* Rows and columns without weight get the highest potentials that all arcs allow; those of other
+ * rows may have been rounded up on the way back. */
 static void spread_potentials(exact_solver *s, const reduction *r, const exact_problem *p)
 {
     for (int64_t j = 0; j < p->m; j++)
@@ -83,7 +94,7 @@ static void spread_potentials(exact_solver *s, const reduction *r, const exact_p
     for (int64_t i = 0; i < r->n; i++)
         r->f[r->row[i]] = ldexp(s->f[i], r->exponent);
     for (int64_t i = 0; i < p->n; i++)
-        if (p->a[i] == 0)
+        if (p->a[i] == 0 || r->exponent != 0)
             for (int64_t j = 0; j < r->m; j++)
                 r->f[i] =
                     fmin(r->f[i], below(p->cost[i * p->m + r->column[j]], r->g[r->column[j]]));
@@ -91,6 +102,23 @@ static void spread_potentials(exact_solver *s, const reduction *r, const exact_p
         if (p->b[j] == 0)
             for (int64_t i = 0; i < p->n; i++)
                 r->g[j] = fmin(r->g[j], below(p->cost[i * p->m + j], r->f[i]));
+}
+
+/* Both values from the true costs; the gap is that of the primal alone. */
+static void value_again(const exact_solver *s, const reduction *r, const exact_problem *p,
+                        exact_result *result)
+{
+    sum primal = {0, 0}, dual = {0, 0};
+    for (int64_t k = 0; k < result->n_plan; k++)
+        sum_add(&primal, s->plan_mass[k] * p->cost[s->plan_row[k] * p->m + s->plan_column[k]]);
+    for (int64_t i = 0; i < p->n; i++)
+        sum_add(&dual, p->a[i] * r->f[i]);
+    for (int64_t j = 0; j < p->m; j++)
+        sum_add(&dual, p->b[j] * s->b_factor * r->g[j]);
+    result->primal = sum_value(primal);
+    result->dual = sum_value(dual);
+    double gap = fabs(result->primal - result->dual);
+    result->gap = gap == 0 ? 0 : gap / fabs(result->primal);
 }
 
 static void restore(exact_solver *s, const reduction *r, const exact_problem *p,
@@ -105,6 +133,8 @@ static void restore(exact_solver *s, const reduction *r, const exact_problem *p,
     s->g = r->g;
     result->primal = ldexp(result->primal, r->exponent);
     result->dual = ldexp(result->dual, r->exponent);
+    if (r->lost)
+        value_again(s, r, p, result);
 }
 
 ddsc_status exact_solve(exact_solver *solver, exact_result *result, const exact_problem *problem,
@@ -119,11 +149,10 @@ ddsc_status exact_solve(exact_solver *solver, exact_result *result, const exact_
                       .bounded = true,
                       .low = v.low,
                       .high = v.high};
-    if (is_ordinary(problem, &v))
+    reduction r = {.n = v.n, .m = v.m, .exponent = unit_of(v.largest)};
+    if (r.n == problem->n && r.m == problem->m && r.exponent == 0)
         return solve_ordinary(solver, result, problem->a, problem->b, &cost, max_pivots);
-    reduction r = {.n = v.n, .m = v.m};
     arena a = {NULL, 0};
-    frexp(v.largest, &r.exponent);
     lay_out(&r, &a, problem);
     ddsc_status status = workspace_grow(solver->ctx, &solver->given, a.used);
     if (status < 0)
@@ -138,5 +167,5 @@ ddsc_status exact_solve(exact_solver *solver, exact_result *result, const exact_
     status = solve_ordinary(solver, result, r.a, r.b, &cost, max_pivots);
     if (status >= 0)
         restore(solver, &r, problem, result);
-    return status;
+    return status == DDSC_OK && !(result->gap <= GAP_PROMISED) ? DDSC_NOT_CONVERGED : status;
 }

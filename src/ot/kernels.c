@@ -250,9 +250,10 @@ const kernels kernels_portable = {
 const kernels *kernels_find(void)
 {
 #ifdef __x86_64__
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq"))
+    bool bits = __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
+    if (bits && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq"))
         return &kernels_avx512;
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    if (bits && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
         return &kernels_avx2;
 #endif
     return &kernels_portable;

@@ -71,7 +71,7 @@ ddsc_status exact_solve_two(exact_solver *solver, exact_result *result, const me
 /* Potentials of item j for the next exact_solve_items to start from, borrowed until it returns. Any
  * finite ones will do, good ones save pivots. */
 void exact_start(exact_solver *solver, const double *g);
-/* Are most pairs of this set small? */
+/* Are items of this set so small on average that two pairs at a time are worth a try? */
 bool exact_are_small(const measures *m);
 /* Is it worth making costs of pairs of this set ahead? */
 bool exact_ahead_applies(const measures *m);

@@ -10,6 +10,9 @@
 #ifndef DDSC_OT_SIMPLEX_H
 #define DDSC_OT_SIMPLEX_H
 
+#include <float.h>
+#include <math.h>
+
 #include "ot/cost_rows.h"
 
 enum {
@@ -21,6 +24,11 @@ enum {
     ARCS = 40,        /* candidate arcs a row, a multiple of 8 */
     MASK_NODES = 2048 /* trees up to this size keep masks, larger ones lists */
 };
+
+static inline bool is_small(int64_t n, int64_t m)
+{
+    return n <= SMALL_SIDE && m <= SMALL_SIDE;
+}
 
 typedef struct tree_node {
     int64_t flow; /* on the arc to the parent */
@@ -110,6 +118,13 @@ typedef struct number_system {
 } number_system;
 
 simplex_end simplex_pivot(simplex *s, const number_system *numbers);
+
+/* The scale that brings costs below 2^exponent to so many bits. It stays finite: costs next to the
+ * smallest numbers get fewer, and what that loses shows in the gap. */
+static inline double unit_scale(int bits, int exponent)
+{
+    return ldexp(1, BASE_MIN(bits - exponent, DBL_MAX_EXP - 1));
+}
 
 /* ---- coarse ---- */
 void coarse_costs(simplex *s, double low, double high);

@@ -35,7 +35,7 @@ void coarse_costs(simplex *s, double low, double high)
     bool from_zero = s->cost.whole_x || (low >= 0 && low <= 0.5 * high);
     s->coarse_offset = from_zero ? 0 : low; /* whole distances are not shifted */
     frexp(high - s->coarse_offset, &exponent);
-    s->coarse_scale = ldexp(1, COARSE_BITS - exponent);
+    s->coarse_scale = unit_scale(COARSE_BITS, exponent);
     s->coarse_exact = s->coarse_offset == 0;
     if (s->cost.dense && isinf(s->cost.cap) && s->m == s->ld && !s->cost.whole_x) {
         s->coarse_exact &= s->k->quantise(s->coarse_cost, s->cost.dense, s->n * s->m,

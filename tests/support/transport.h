@@ -122,7 +122,7 @@ static inline void check_potentials(const problem *p, const exact_result *r, con
         size += p->b[j] * fabs(g[j]);
     }
     assert_close(r->dual, dual, 0, 1e-13 * size);
-    double gap = fmax(0, r->primal - r->dual);
+    double gap = fabs(r->primal - r->dual);
     if (gap > 0)
         assert_close(r->gap, gap / fmax(fabs(r->primal), 1e-3 * size), 1e-3, 1e-15);
 }

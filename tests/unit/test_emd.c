@@ -89,6 +89,65 @@ static void test_emd_tiny_weights(void **state)
         DDSC_ERROR_INPUT);
 }
 
+enum hostile { COSTS_APART, COSTS_HUGE, COSTS_TINY, WEIGHTS_APART, N_HOSTILE };
+
+static problem make_hostile(enum hostile kind, uint64_t seed)
+{
+    rng r = rng_make(seed, RNG_SHAPES, (uint64_t)kind);
+    problem p = make_problem(1 + rng_below(&r, 20), 1 + rng_below(&r, 20), COST_PLANE, seed);
+    for (int64_t k = 0; k < p.n * p.m; k++) {
+        double u = rng_uniform(&r);
+        p.cost[k] = kind == COSTS_APART  ? pow(10, 600 * u - 300)
+                    : kind == COSTS_HUGE ? 1.7e308 * (2 * u - 1)
+                    : kind == COSTS_TINY ? 1e-310 * u
+                                         : p.cost[k];
+    }
+    if (kind == WEIGHTS_APART) {
+        for (int64_t i = 0; i < p.n; i++)
+            p.a[i] *= i == p.n / 2 ? 1 : 1e-19;
+        for (int64_t j = 0; j < p.m; j++)
+            p.b[j] *= j == p.m / 2 ? 1 : 1e-19;
+        double scale = sum_of(p.a, p.n) / sum_of(p.b, p.m);
+        for (int64_t j = 0; j < p.m; j++)
+            p.b[j] *= scale;
+    }
+    return p;
+}
+
+/* Potentials hold on all arcs; what is called optimal is, by the plan and the potentials alone. */
+static void test_emd_hostile(void **state)
+{
+    fixture *x = *state;
+    int n_optimal[N_HOSTILE] = {0};
+    for (int c = 0; c < 200 * N_HOSTILE; c++) {
+        problem p = make_hostile((enum hostile)(c % N_HOSTILE), (uint64_t)c);
+        int32_t row[40], column[40];
+        double mass[40], f[20], g[20];
+        ddsc_transport t;
+        ddsc_status status =
+            ddsc_emd_run(x->ctx, &t, row, column, mass, f, g, p.n, p.m, p.a, p.b, p.cost);
+        assert_true(status >= 0 || (status == DDSC_ERROR_INPUT && c % N_HOSTILE == COSTS_HUGE));
+        long double primal = 0, dual = 0, size = 0;
+        for (int64_t k = 0; k < p.n * p.m && status >= 0; k++)
+            assert_true(f[k / p.m] + g[k % p.m] <= p.cost[k]);
+        for (int64_t k = 0; status >= 0 && k < t.n_plan; k++)
+            primal += (long double)mass[k] * p.cost[row[k] * p.m + column[k]];
+        for (int64_t k = 0; status >= 0 && k < p.n + p.m; k++) {
+            long double term =
+                k < p.n ? (long double)p.a[k] * f[k] : (long double)p.b[k - p.n] * g[k - p.n];
+            dual += term;
+            size += fabsl(term);
+        }
+        if (status == DDSC_OK && size > 1e-300L) {
+            assert_true(fabsl(primal - dual) <= 2e-10L * fmaxl(fabsl(primal), size / 1000));
+            n_optimal[c % N_HOSTILE]++;
+        }
+        free_problem(&p);
+    }
+    assert_true(n_optimal[COSTS_APART] >= 100 && n_optimal[COSTS_HUGE] >= 20);
+    assert_true(n_optimal[WEIGHTS_APART] >= 150);
+}
+
 static ddsc_status emd_with(ddsc_context *ctx, void *arg)
 {
     const problem *p = arg;
@@ -203,8 +262,8 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, transport_set_up, transport_tear_down)
     const struct CMUnitTest tests[] = {
-        T(test_emd_answers), T(test_emd_refuses), T(test_emd_tiny_weights), T(test_emd_memory),
-        T(test_w2_answers),  T(test_w2_refuses),  T(test_w2_memory),
+        T(test_emd_answers), T(test_emd_refuses), T(test_emd_tiny_weights), T(test_emd_hostile),
+        T(test_emd_memory),  T(test_w2_answers),  T(test_w2_refuses),       T(test_w2_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

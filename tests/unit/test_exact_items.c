@@ -191,6 +191,34 @@ static void test_translation(void **state)
     }
 }
 
+/* A coordinate that all points share hides how near they are: squares next to the smallest numbers
+ * are solved, those below them are at least not worked on for ever. */
+static void test_tiny_distances(void **state)
+{
+    fixture *x = *state;
+    static const double size[] = {1e-120, 1e-150, 1e-159, 1e-170};
+    rng r = rng_make(6, RNG_SHAPES, 0);
+    for (int k = 0; k < 12; k++) {
+        int64_t n = k < 8 ? 10 : 50, d = k < 4 ? 2 : 20;
+        double at[1000], moved[1000], weight[50];
+        for (int64_t i = 0; i < n * d; i++) {
+            at[i] = i % d == 0 ? 1 : size[k % 4] * rng_normal(&r);
+            moved[i] = at[i] + (i % d == 1 ? 3 * size[k % 4] : 0);
+        }
+        for (int64_t i = 0; i < n; i++)
+            weight[i] = 0.1 + rng_uniform(&r);
+        measures *a = cloud(x->ctx, n, d, at, weight), *b = cloud(x->ctx, n, d, moved, weight);
+        exact_result found;
+        ddsc_status status = exact_solve_items(x->s, &found, a, 0, b, 0, 0);
+        assert_true(status >= 0 && isfinite(found.primal) && isfinite(found.dual));
+        assert_true(status == DDSC_OK || k % 4 >= 2);
+        if (k % 4 < 2)
+            assert_close(found.primal / size[k % 4] / size[k % 4], 9, 1e-9, 0);
+        ddsc_measures_destroy(a);
+        ddsc_measures_destroy(b);
+    }
+}
+
 /* On the line: the integral of the squared difference of the quantile functions. */
 static int by_first(const void *left, const void *right)
 {
@@ -553,10 +581,12 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, transport_set_up, transport_tear_down)
     const struct CMUnitTest tests[] = {
-        T(test_properties),     T(test_items),        T(test_metric),          T(test_translation),
-        T(test_line),           T(test_grid),         T(test_items_same_bits), T(test_memory),
-        T(test_bounded_memory), T(test_costs),        T(test_cost_products),   T(test_cost_far),
-        T(test_ahead),          T(test_ahead_matrix), T(test_cost_range),
+        T(test_properties),     T(test_items),           T(test_metric),
+        T(test_translation),    T(test_tiny_distances),  T(test_line),
+        T(test_grid),           T(test_items_same_bits), T(test_memory),
+        T(test_bounded_memory), T(test_costs),           T(test_cost_products),
+        T(test_cost_far),       T(test_ahead),           T(test_ahead_matrix),
+        T(test_cost_range),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,10 +47,10 @@ static void test_two(void **state)
 {
     fixture *x = *state;
     enum { N = 14 };
-    static const int64_t most[] = {16, 24}, dimension[] = {3, 20, 100};
+    static const int64_t most[] = {16, 24}, dimension[] = {1, 3, 20, 100};
     const kernels *set[3];
     kernel_sets(set);
-    for (int c = 0; c < 6; c++) {
+    for (int c = 0; c < 8; c++) {
         measures *m = clouds(x->ctx, N, most[c % 2], dimension[c / 2], (uint64_t)c);
         for (int z = 0; z < 4; z++) {
             exact_solver *two = NULL;
