@@ -1,28 +1,9 @@
 /* Small problems for processors with AVX2. */
+#include "ot/avx2.h"
 #include "ot/kernels.h"
 
 #ifdef __x86_64__
-#include <immintrin.h>
-
-#define TARGET __attribute__((target("avx2,bmi,bmi2,popcnt")))
-
-TARGET static inline __m256i load(const void *at)
-{
-    return _mm256_loadu_si256((const __m256i *)at);
-}
-
-TARGET static inline void store(void *at, __m256i value)
-{
-    _mm256_storeu_si256((__m256i *)at, value);
-}
-
-TARGET static inline int32_t least_int(__m256i eight)
-{
-    __m128i four = _mm_min_epi32(_mm256_castsi256_si128(eight), _mm256_extracti128_si256(eight, 1));
-    four = _mm_min_epi32(four, _mm_shuffle_epi32(four, 0x4e));
-    four = _mm_min_epi32(four, _mm_shuffle_epi32(four, 0xb1));
-    return _mm_cvtsi128_si32(four);
-}
+#define TARGET AVX2
 
 /* Half a tile: the least of eight columns, its lane and row. */
 TARGET static inline int32_t half_tile(const int32_t *cost, const int32_t *sink,
@@ -63,11 +44,10 @@ TARGET static inline int64_t open_best(const int32_t *cost, const int32_t *sink,
     const __m256i lane = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
     const __m256i none = _mm256_set1_epi32(INT32_MAX);
     __m256i own = _mm256_and_si256(_mm256_set1_epi32((int32_t)open), lane);
-    __m256i low = _mm256_blendv_epi8(none, _mm256_add_epi32(load(cost), load(sink)),
-                                     _mm256_cmpeq_epi32(own, lane));
+    __m256i low = _mm256_blendv_epi8(none, value_at(cost, sink), _mm256_cmpeq_epi32(own, lane));
     own = _mm256_and_si256(_mm256_set1_epi32((int32_t)(open >> 8)), lane);
-    __m256i high = _mm256_blendv_epi8(none, _mm256_add_epi32(load(cost + 8), load(sink + 8)),
-                                      _mm256_cmpeq_epi32(own, lane));
+    __m256i high =
+        _mm256_blendv_epi8(none, value_at(cost + 8, sink + 8), _mm256_cmpeq_epi32(own, lane));
     __m256i least = _mm256_set1_epi32(least_int(_mm256_min_epi32(low, high)));
     int hit = _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(low, least)));
     hit |= _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(high, least))) << 8;
