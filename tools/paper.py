@@ -62,8 +62,8 @@ PAPER_SAMPLE = {.9: (.776, .588), .8: (.713, .448), .7: (.778, .587), .6: (.772,
                 .1: (.640, .387)}
 
 FULL = {"runs": 5, "per_class": 100, "texts": TEXTS, "images": IMAGES, "ks": tuple(KS),
-        "taus": (5, 10, 15, 20, 25, 40), "epsilons": {"text": (1, 2, 5, 10), "image": (1, 2, 5, 10)},
-        "bandwidths": {"text": ("auto", "median", 2, 3), "image": ("auto", 1, 2)},
+        "taus": (5, 10, 15, 20, 25, 30, 40), "epsilons": {"text": (1, 2, 5, 10), "image": (1, 2, 5, 10)},
+        "bandwidths": {"text": ("auto", "median", 2, 3, 10), "image": ("auto", 1, 2)},
         "fractions": tuple(PAPER_SAMPLE), "again": 5}
 QUICK = {"runs": 2, "per_class": 15, "texts": ("bbcsport",), "images": ("mnist",), "ks": (5, 10),
          "taus": (10, 20), "epsilons": {"text": (5,), "image": (10,)},
