@@ -171,3 +171,13 @@ void points_distance2(const points *table, const points_panel *rows, const point
             repair_row(table, rows, p, columns, out + p * ld);
     }
 }
+
+void points_distance2_rows(const points *table, points_panel *rows, points_panel *columns,
+                           int64_t begin, int64_t end, double *out, int64_t ld)
+{
+    points_panel_load(rows, table, end - begin, NULL, begin);
+    for (int64_t q = 0; q < table->n; q += columns->room) {
+        points_panel_load(columns, table, BASE_MIN(columns->room, table->n - q), NULL, q);
+        points_distance2(table, rows, columns, out + q, ld);
+    }
+}

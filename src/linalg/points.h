@@ -41,5 +41,9 @@ points_panel points_panel_part(const points_panel *panel, const points *table, i
 /* out[p * ld + q] = |rows_p - columns_q|^2. */
 void points_distance2(const points *table, const points_panel *rows, const points_panel *columns,
                       double *out, int64_t ld);
+/* Rows [begin, end) of the table of all squared distances, out[p * ld + q]; the panels are room for
+ * end - begin points and for as many columns as are taken at a time. */
+void points_distance2_rows(const points *table, points_panel *rows, points_panel *columns,
+                           int64_t begin, int64_t end, double *out, int64_t ld);
 
 #endif

@@ -86,12 +86,8 @@ static ddsc_status cost_range(void *arg, int64_t begin, int64_t end, int worker)
     sinkhorn_shared *s = arg;
     shared_room *w = &s->room[worker];
     int64_t v = s->m->v;
-    points_panel_load(&w->rows, &s->support, end - begin, NULL, begin);
-    for (int64_t q = 0; q < v; q += FILL_BLOCK) {
-        points_panel_load(&w->columns, &s->support, BASE_MIN(FILL_BLOCK, v - q), NULL, q);
-        points_distance2(&s->support, &w->rows, &w->columns, s->kernel + begin * s->rows + q,
-                         s->rows);
-    }
+    points_distance2_rows(&s->support, &w->rows, &w->columns, begin, end,
+                          s->kernel + begin * s->rows, s->rows);
     for (int64_t i = begin; i < end; i++)
         for (int64_t j = 0; j < v; j++)
             w->largest = BASE_MAX(w->largest, s->kernel[i * s->rows + j]);

@@ -41,11 +41,7 @@ static ddsc_status table_range(void *arg, int64_t begin, int64_t end, int worker
     pair_costs *c = arg;
     cost_room *r = &c->room[worker];
     int64_t v = c->m->v;
-    points_panel_load(&r->rows, &c->support, end - begin, NULL, begin);
-    for (int64_t q = 0; q < v; q += TABLE_BLOCK) {
-        points_panel_load(&r->columns, &c->support, BASE_MIN(TABLE_BLOCK, v - q), NULL, q);
-        points_distance2(&c->support, &r->rows, &r->columns, c->table + begin * v + q, v);
-    }
+    points_distance2_rows(&c->support, &r->rows, &r->columns, begin, end, c->table + begin * v, v);
     return DDSC_OK;
 }
 
