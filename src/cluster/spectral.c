@@ -104,8 +104,40 @@ static void spread_labels(const spectral_job *j, int32_t *labels, int64_t k)
         labels[j->item[p]] = j->packed_label[p];
 }
 
-/* k-means for k clusters. Where the metric tells nothing apart inside a component, components are
- * all there is to find. */
+/* Where the metric tells nothing apart inside a component, components are all there is to find: the
+ * k largest are the clusters, and what is left joins the first of them. Eigenvectors beyond those of
+ * the components are arbitrary there, so k-means must not see them. */
+static ddsc_status label_components(ddsc_context *ctx, const spectral_job *j, int32_t *labels,
+                                    int64_t *k_found, int64_t k)
+{
+    ddsc_status status = DDSC_OK;
+    const decomposition *d = &j->d;
+    int64_t *size = NULL;
+    int32_t *label = NULL;
+    TRY(MEM_ZERO(ctx, size, d->n_parts));
+    TRY(MEM_ZERO(ctx, label, d->n_parts));
+    for (int64_t i = 0; i < d->n; i++)
+        if (d->part[i] >= 0)
+            size[d->part[i]]++;
+    *k_found = BASE_MIN(k, d->n_parts);
+    for (int32_t c = 0; c < *k_found; c++) {
+        int64_t largest = 0;
+        for (int64_t p = 1; p < d->n_parts; p++)
+            if (size[p] > size[largest])
+                largest = p;
+        label[largest] = c;
+        size[largest] = 0;
+    }
+    for (int64_t i = 0; i < d->n; i++)
+        labels[i] = d->part[i] >= 0 ? label[d->part[i]] : 0;
+    TRY(labels_renumber(ctx, labels, k_found, d->n, *k_found));
+done:
+    mem_free(ctx, label);
+    mem_free(ctx, size);
+    return status;
+}
+
+/* k-means for k clusters. */
 static ddsc_status cut(ddsc_context *ctx, spectral_job *j, int32_t *labels, int64_t *k_found,
                        int64_t k, int64_t restarts, int64_t progress)
 {
@@ -118,7 +150,7 @@ static ddsc_status cut(ddsc_context *ctx, spectral_job *j, int32_t *labels, int6
                               .restarts = restarts,
                               .progress = progress};
     if (j->d.affinity.flat)
-        problem.k = BASE_MIN(problem.k, j->d.n_parts);
+        return label_components(ctx, j, labels, k_found, k);
     TRY(kmeans_fit(ctx, j->packed_label, &inertia, k_found, &problem));
     spread_labels(j, labels, *k_found);
     TRY(labels_renumber(ctx, labels, k_found, j->d.n, *k_found));
