@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "ot/ot.h"
+#include "exact/exact.h"
 
 typedef struct problem {
     int64_t n, m, d;

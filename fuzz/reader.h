@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/io.h"
+#include "format/format.h"
 #include "text/text.h"
 
 enum { FUZZ_MAX_BYTES = 1 << 26, FUZZ_MAX_MEMORY = 1 << 29 };

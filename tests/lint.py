@@ -10,20 +10,31 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 BELOW = {
     "base": [],
     "linalg": ["base"],
+    "kernel": ["base"],
     "data": ["linalg", "base"],
-    "ot": ["data", "linalg", "base"],
-    "mmd": ["data", "linalg", "base"],
     "graph": ["linalg", "base"],
-    "io": ["graph", "data", "linalg", "base"],
-    "text": ["io", "data", "linalg", "base"],
-    "pairs": ["io", "graph", "ot", "mmd", "data", "linalg", "base"],
+    "stream": ["base"],
+    "format": ["stream", "graph", "data", "linalg", "base"],
+    "text": ["format", "stream", "data", "linalg", "base"],
+    "cost": ["data", "linalg", "kernel", "base"],
+    "exact": ["cost", "data", "linalg", "kernel", "base"],
+    "sinkhorn": ["cost", "data", "linalg", "base"],
+    "bound": ["sinkhorn", "cost", "data", "linalg", "base"],
+    "lot": ["exact", "cost", "data", "linalg", "base"],
+    "mmd": ["cost", "data", "linalg", "base"],
+    "engine": ["stream", "graph", "data", "linalg", "base"],
+    "metric": ["engine", "bound", "sinkhorn", "exact", "lot", "mmd", "cost", "data", "linalg", "base"],
+    "search": ["engine", "graph", "linalg", "base"],
+    "plan": ["search", "metric", "engine", "bound", "lot", "mmd", "cost", "graph", "data", "linalg", "base"],
     "eigen": ["graph", "linalg", "base"],
-    "cluster": ["baseline", "eigen", "graph", "pairs", "ot", "mmd", "data", "linalg", "base"],
-    "theory": ["cluster", "eigen", "graph", "pairs", "ot", "mmd", "data", "linalg", "base"],
-    "baseline": ["pairs", "ot", "mmd", "data", "linalg", "base"],
+    "baseline": ["plan", "metric", "exact", "cost", "mmd", "data", "linalg", "kernel", "base"],
+    "cluster": ["baseline", "plan", "metric", "lot", "eigen", "graph", "data", "linalg", "base"],
+    "theory": ["cluster", "plan", "metric", "lot", "exact", "eigen", "graph", "data", "linalg", "base"],
+    "api": ["theory", "cluster", "baseline", "plan", "search", "metric", "engine", "text", "format", "stream", "lot",
+            "bound", "sinkhorn", "exact", "mmd", "cost", "eigen", "graph", "data", "linalg", "base"],
 }
 # These headers belong to one room each.
-OWNED = {"omp.h": "base", "pthread.h": "base", "cblas.h": "linalg", "lapacke.h": "linalg", "zlib.h": "io"}
+OWNED = {"omp.h": "base", "pthread.h": "base", "cblas.h": "linalg", "lapacke.h": "linalg", "zlib.h": "stream"}
 MAX_FILE, MAX_FUNCTION = 500, 100
 LEFT_OVERS = re.compile(r"\b(TODO|FIXME|XXX|HACK|stub|placeholder|not implemented)\b")
 

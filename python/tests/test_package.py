@@ -47,7 +47,7 @@ def test_the_source_distribution_holds_the_library(tmp_path):
         "c/cmake/Dependencies.cmake",
         "c/include/ddsc/ddsc.h",
         "c/src/base/version.h.in",
-        "c/src/ot/simplex.c",
+        "c/src/exact/simplex.c",
     ):
         assert wanted in names, wanted
     assert not any("__pycache__" in n or n.startswith("c/tests") for n in names)

@@ -1,9 +1,10 @@
 /* base: what every room stands on. Context, error text, the one allocator, checked sizes,
  * counter-based random numbers and the one parallel loop. Depends on libc, threads and (in
  * parallel.c alone) OpenMP. */
-#ifndef DDSC_BASE_H
-#define DDSC_BASE_H
+#ifndef DDSC_BASE_BASE_H
+#define DDSC_BASE_BASE_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,6 +26,16 @@ ddsc_status ctx_fail(ddsc_context *ctx, ddsc_status status, const char *format, 
  * then: work of more than some milliseconds should look here. */
 bool ctx_cancelled(ddsc_context *ctx);
 uint64_t ctx_seed(const ddsc_context *ctx);
+
+/* `CHECK(call)`: return on an error. For calls that have no information status (> 0) to pass on, which
+ * debug builds make sure of. */
+#define CHECK(call)                  \
+    do {                             \
+        ddsc_status check_ = (call); \
+        assert(check_ <= 0);         \
+        if (check_ < 0)              \
+            return check_;           \
+    } while (0)
 
 /* `TRY(call)`: on an error jump to `done`; needs a local `ddsc_status status`. Positive statuses
  * (information) are kept in `status` and do not jump. */

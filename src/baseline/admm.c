@@ -148,14 +148,13 @@ static ddsc_status admm_run(void *state, int64_t rounds, int64_t *done, bool *se
 {
     admm *a = state;
     fit *f = a->f;
-    ddsc_status status = DDSC_OK;
     *settled = false;
     for (int64_t c = 0; c < f->c.k; c++)
         a->rho[c] = fmax(a->factor * fit_mean_cost(f, c), 1e-300);
     for (*done = 0; *done < rounds && !*settled;) {
         a->renew = *done % ROUNDS_A_MOVE == 0;
         a->moving = *done % ROUNDS_A_MOVE == ROUNDS_A_MOVE - 1 || *done + 1 == rounds;
-        TRY(fit_sweep(f, do_piece, a));
+        CHECK(fit_sweep(f, do_piece, a));
         update_weights(f);
         ++*done;
         if (!a->moving)
@@ -168,8 +167,7 @@ static ddsc_status admm_run(void *state, int64_t rounds, int64_t *done, bool *se
         }
         *settled = fmax(primal, dual) <= settled_at * (double)f->g.n;
     }
-done:
-    return status;
+    return DDSC_OK;
 }
 
 const centre_method method_admm = {.name = "admm",

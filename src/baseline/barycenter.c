@@ -68,28 +68,27 @@ static ddsc_status check_count(ddsc_context *ctx, const char *field, int64_t val
 ddsc_status barycenter_settings_take(ddsc_context *ctx, ddsc_barycenter_settings *own,
                                      const ddsc_barycenter_settings *given)
 {
-    ddsc_status status = DDSC_OK;
     ddsc_barycenter_settings_init(own);
     if (given) {
         if (given->struct_size == 0 || given->struct_size > sizeof *own)
-            TRY(ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                         "ddsc_barycenter_settings.struct_size = %zu: must be 1 .. %zu; call its "
-                         "_init function first",
-                         given->struct_size, sizeof *own));
+            CHECK(ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                           "ddsc_barycenter_settings.struct_size = %zu: must be 1 .. %zu; call its "
+                           "_init function first",
+                           given->struct_size, sizeof *own));
         memcpy(own, given, given->struct_size);
         own->struct_size = sizeof *own;
     }
-    TRY(check_count(ctx, "barycenter method", (int64_t)own->method, 0, DDSC_BARYCENTER_PROJECTED));
-    TRY(check_count(ctx, "support_size", own->support_size, 0, INT32_MAX));
-    TRY(check_number(ctx, "rho", own->rho));
-    TRY(check_number(ctx, "epsilon", own->epsilon));
-    TRY(check_count(ctx, "max_rounds", own->max_rounds, 0, INT32_MAX));
-    TRY(check_count(ctx, "max_passes", own->max_passes, 0, INT32_MAX));
-    TRY(check_number(ctx, "tolerance", own->tolerance));
-    TRY(check_count(ctx, "projection_dim", own->projection_dim, 1, 8));
-    TRY(check_count(ctx, "restarts", own->restarts, 1, INT32_MAX));
-done:
-    return status;
+    CHECK(
+        check_count(ctx, "barycenter method", (int64_t)own->method, 0, DDSC_BARYCENTER_PROJECTED));
+    CHECK(check_count(ctx, "support_size", own->support_size, 0, INT32_MAX));
+    CHECK(check_number(ctx, "rho", own->rho));
+    CHECK(check_number(ctx, "epsilon", own->epsilon));
+    CHECK(check_count(ctx, "max_rounds", own->max_rounds, 0, INT32_MAX));
+    CHECK(check_count(ctx, "max_passes", own->max_passes, 0, INT32_MAX));
+    CHECK(check_number(ctx, "tolerance", own->tolerance));
+    CHECK(check_count(ctx, "projection_dim", own->projection_dim, 1, 8));
+    CHECK(check_count(ctx, "restarts", own->restarts, 1, INT32_MAX));
+    return DDSC_OK;
 }
 
 method_settings method_settings_of(const ddsc_barycenter_settings *set)
@@ -174,18 +173,16 @@ static double total_weight(const search *s)
 /* The centre in hand is the best so far, at mean cost `objective`. */
 static ddsc_status keep(search *s, double objective)
 {
-    ddsc_status status = DDSC_OK;
     ddsc_barycenter *out = s->out;
     int64_t at = out->view.n_objective;
     if (at == s->room) {
-        TRY(mem_resize(s->ctx, &out->objective, 2 * s->room, sizeof *out->objective));
+        CHECK(mem_resize(s->ctx, &out->objective, 2 * s->room, sizeof *out->objective));
         s->room *= 2;
     }
     out->objective[at] = objective;
     out->view.n_objective++;
     centre_copy(&out->c, &s->f.c, 0);
-done:
-    return status;
+    return DDSC_OK;
 }
 
 static double last_objective(const ddsc_barycenter *b)
@@ -203,45 +200,41 @@ static ddsc_status evaluate(search *s, double *objective)
 /* Rounds of the method, as long as they find something better now and then. */
 static ddsc_status propose(search *s)
 {
-    ddsc_status status = DDSC_OK;
     int64_t *n_rounds = &s->out->view.n_rounds, done = 0;
     bool settled = false;
     for (int idle = 0; *n_rounds < s->set->max_rounds && !settled && idle < PATIENCE;) {
         double objective = 0, before = last_objective(s->out);
-        TRY(s->method->run(s->state, BASE_MIN(STAGE_ROUNDS, s->set->max_rounds - *n_rounds), &done,
-                           &settled));
+        CHECK(s->method->run(s->state, BASE_MIN(STAGE_ROUNDS, s->set->max_rounds - *n_rounds),
+                             &done, &settled));
         *n_rounds += done;
-        TRY(evaluate(s, &objective));
+        CHECK(evaluate(s, &objective));
         if (objective < before)
-            TRY(keep(s, objective));
+            CHECK(keep(s, objective));
         idle = objective < before * (1 - s->set->tolerance) ? 0 : idle + 1;
         progress_add(s->ctx, done);
-        TRY(progress_poll(s->ctx));
+        CHECK(progress_poll(s->ctx));
     }
-done:
-    return status;
+    return DDSC_OK;
 }
 
 /* The centre in hand after one exact pass: kept when better, else the best is taken up again with
  * its own sums. *gain relative to the value before, 0 when there is none. */
 static ddsc_status settle(search *s, double *gain)
 {
-    ddsc_status status = DDSC_OK;
     double objective = 0, before = last_objective(s->out);
     size_t size = (size_t)s->f.slot * sizeof *s->f.sum;
     memcpy(s->best_sum, s->f.sum, size);
-    TRY(evaluate(s, &objective));
+    CHECK(evaluate(s, &objective));
     s->out->view.n_passes++;
     *gain = objective < before ? 1 - objective / before : 0;
     if (objective < before) {
-        TRY(keep(s, objective));
+        CHECK(keep(s, objective));
     } else {
         centre_copy(&s->f.c, &s->out->c, 0);
         memcpy(s->f.sum, s->best_sum, size);
     }
-    TRY(progress_poll(s->ctx));
-done:
-    return status;
+    CHECK(progress_poll(s->ctx));
+    return DDSC_OK;
 }
 
 /* Exact passes by turns: points to the means of what they send their mass to, which can only gain,
@@ -271,14 +264,12 @@ done:
 
 static ddsc_status result_create(search *s)
 {
-    ddsc_status status = DDSC_OK;
-    TRY(MEM_ZERO(s->ctx, s->out, 1));
+    CHECK(MEM_ZERO(s->ctx, s->out, 1));
     s->out->ctx = s->ctx;
     s->room = 64;
-    TRY(MEM_NEW(s->ctx, s->out->objective, s->room));
-    TRY(centres_create(s->ctx, &s->out->c, 1, s->f.c.n, s->f.c.d));
-done:
-    return status;
+    CHECK(MEM_NEW(s->ctx, s->out->objective, s->room));
+    CHECK(centres_create(s->ctx, &s->out->c, 1, s->f.c.n, s->f.c.d));
+    return DDSC_OK;
 }
 
 static ddsc_status run_once(search *s, int64_t restart)

@@ -1,11 +1,11 @@
 /* baseline: what the paper compares with. Barycenters in W2 and the clustering by them (D2, PD2):
  * a method proposes centres, exact transport judges them. Sums over items go in pieces whose
  * borders depend on the problem alone, added in order. */
-#ifndef DDSC_BASELINE_H
-#define DDSC_BASELINE_H
+#ifndef DDSC_BASELINE_BASELINE_H
+#define DDSC_BASELINE_BASELINE_H
 
 #include "data/measures.h"
-#include "ot/ot.h"
+#include "exact/exact.h"
 
 /* ---- centres: k measures of n points each ---- */
 

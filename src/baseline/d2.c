@@ -32,31 +32,29 @@ void ddsc_d2_settings_init(ddsc_d2_settings *settings)
 static ddsc_status settings_take(ddsc_context *ctx, ddsc_d2_settings *own,
                                  const ddsc_d2_settings *given, const measures *m)
 {
-    ddsc_status status = DDSC_OK;
     ddsc_d2_settings_init(own);
     if (given) {
         if (given->struct_size == 0 || given->struct_size > sizeof *own)
-            TRY(ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                         "ddsc_d2_settings.struct_size = %zu: must be 1 .. %zu; call its _init "
-                         "function first",
-                         given->struct_size, sizeof *own));
+            CHECK(ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                           "ddsc_d2_settings.struct_size = %zu: must be 1 .. %zu; call its _init "
+                           "function first",
+                           given->struct_size, sizeof *own));
         memcpy(own, given, given->struct_size);
         own->struct_size = sizeof *own;
         ddsc_barycenter_settings b = own->barycenter;
-        TRY(barycenter_settings_take(ctx, &own->barycenter, &b));
+        CHECK(barycenter_settings_take(ctx, &own->barycenter, &b));
     }
     if (own->k < 1 || own->k > m->n)
-        TRY(ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "k = %lld: must be 1 .. %lld, the number of items",
-                     (long long)own->k, (long long)m->n));
+        CHECK(ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "k = %lld: must be 1 .. %lld, the number of items",
+                       (long long)own->k, (long long)m->n));
     if (own->restarts < 1 || own->max_iterations < 1)
-        TRY(ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                     "restarts = %lld, max_iterations = %lld: must be at least 1",
-                     (long long)own->restarts, (long long)own->max_iterations));
+        CHECK(ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                       "restarts = %lld, max_iterations = %lld: must be at least 1",
+                       (long long)own->restarts, (long long)own->max_iterations));
     if (!(own->tolerance >= 0 && own->tolerance < 1))
-        TRY(ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "tolerance = %g: must be from 0 to 1",
-                     own->tolerance));
-done:
-    return status;
+        CHECK(ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "tolerance = %g: must be from 0 to 1",
+                       own->tolerance));
+    return DDSC_OK;
 }
 
 /* ---- results ---- */

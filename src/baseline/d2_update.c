@@ -36,26 +36,23 @@ static void take_costs(const d2_run *r, double *cost)
 
 ddsc_status d2_polish(d2_run *r, double *step)
 {
-    ddsc_status status = DDSC_OK;
     fit *f = &r->f;
     fit_group(f, r->label);
     centres_copy(&r->before, &f->c);
-    TRY(exact_move(r, r->least));
-    TRY(exact_pass(f, r->next_value));
+    CHECK(exact_move(r, r->least));
+    CHECK(exact_pass(f, r->next_value));
     take_costs(r, r->least);
     centres_copy(&r->moved, &f->c);
     for (int64_t c = 0; c < f->c.k; c++)
         fit_step_weights(f, c, step[c]);
-    TRY(exact_pass(f, r->next_value));
+    CHECK(exact_pass(f, r->next_value));
     take_costs(r, r->proposed);
     judge_weights(r, step);
-done:
-    return status;
+    return DDSC_OK;
 }
 
 ddsc_status d2_update(d2_run *r)
 {
-    ddsc_status status = DDSC_OK;
     fit *f = &r->f;
     int64_t done = 0;
     bool settled;
@@ -63,13 +60,12 @@ ddsc_status d2_update(d2_run *r)
     centres_copy(&r->before, &f->c);
     if (!r->method->judged)
         return r->method->run(r->state, r->set->barycenter.max_rounds, &done, &settled);
-    TRY(exact_move(r, r->least));
+    CHECK(exact_move(r, r->least));
     centres_copy(&r->moved, &f->c);
-    TRY(r->method->run(r->state, r->set->barycenter.max_rounds, &done, &settled));
-    TRY(exact_move(r, r->proposed));
+    CHECK(r->method->run(r->state, r->set->barycenter.max_rounds, &done, &settled));
+    CHECK(exact_move(r, r->proposed));
     for (int64_t c = 0; c < f->c.k; c++)
         if (!(r->proposed[c] <= r->least[c]))
             centre_copy(&f->c, &r->moved, c);
-done:
-    return status;
+    return DDSC_OK;
 }

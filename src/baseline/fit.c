@@ -5,20 +5,18 @@
 #include <string.h>
 
 #include "baseline/plan_kernels.h"
+#include "kernel/kernels.h"
 #include "linalg/linalg.h"
-#include "ot/kernels.h"
 
 enum { PIECE_MIN = 16, PIECES = 256 };
 
 static ddsc_status groups_create(ddsc_context *ctx, groups *g, int64_t n, int64_t k)
 {
-    ddsc_status status = DDSC_OK;
     *g = (groups){.k = k, .piece_size = BASE_MAX(PIECE_MIN, n / PIECES)};
-    TRY(MEM_NEW(ctx, g->item, n));
-    TRY(MEM_ZERO(ctx, g->begin, k + 1));
-    TRY(MEM_NEW(ctx, g->pieces, n / g->piece_size + k));
-done:
-    return status;
+    CHECK(MEM_NEW(ctx, g->item, n));
+    CHECK(MEM_ZERO(ctx, g->begin, k + 1));
+    CHECK(MEM_NEW(ctx, g->pieces, n / g->piece_size + k));
+    return DDSC_OK;
 }
 
 void fit_group(fit *f, const int32_t *label)
@@ -138,14 +136,12 @@ typedef struct sweep {
 static ddsc_status sweep_pieces(void *arg, int64_t begin, int64_t end, int worker)
 {
     sweep *s = arg;
-    ddsc_status status = DDSC_OK;
     for (int64_t p = begin; p < end; p++) {
         double *slot = s->f->piece_sum + p * s->f->slot;
         memset(slot, 0, (size_t)s->f->slot * sizeof *slot);
-        TRY(s->fn(s->state, &s->f->g.pieces[p], slot, worker));
+        CHECK(s->fn(s->state, &s->f->g.pieces[p], slot, worker));
     }
-done:
-    return status;
+    return DDSC_OK;
 }
 
 ddsc_status fit_sweep(fit *f, piece_fn fn, void *state)

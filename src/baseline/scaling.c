@@ -8,7 +8,7 @@
 #include "baseline/baseline.h"
 #include "baseline/plan_kernels.h"
 #include "baseline/plane.h"
-#include "ot/kernels.h"
+#include "kernel/kernels.h"
 
 enum { ROUNDS_A_MOVE = 20 };
 static const double near_enough = 1e-2; /* marginal error and gradient before supports move */
@@ -50,34 +50,30 @@ static void scaler_close(void *state)
 static ddsc_status open_kernels(scaler *s)
 {
     fit *f = s->f;
-    ddsc_status status = DDSC_OK;
-    TRY(MEM_NEW(f->ctx, s->at, f->m->n + 1));
+    CHECK(MEM_NEW(f->ctx, s->at, f->m->n + 1));
     s->at[0] = 0;
     for (int64_t i = 0; i < f->m->n; i++)
         if (!add_ok(s->at[i], f->c.n * plan_stride(measures_item(f->m, i).n), &s->at[i + 1]))
-            TRY(ctx_fail(f->ctx, DDSC_ERROR_MEMORY, "the plans of %lld items are too large",
-                         (long long)f->m->n));
-    TRY(MEM_NEW(f->ctx, s->kernel, s->at[f->m->n]));
-done:
-    return status;
+            CHECK(ctx_fail(f->ctx, DDSC_ERROR_MEMORY, "the plans of %lld items are too large",
+                           (long long)f->m->n));
+    CHECK(MEM_NEW(f->ctx, s->kernel, s->at[f->m->n]));
+    return DDSC_OK;
 }
 
 static ddsc_status open_planes(scaler *s)
 {
     fit *f = s->f;
-    ddsc_status status = DDSC_OK;
     int64_t size = s->p * f->c.d;
-    TRY(MEM_NEW(f->ctx, s->plane, f->c.k * size));
-    TRY(MEM_NEW(f->ctx, s->projected, f->c.k * f->c.n * s->p));
-    TRY(MEM_ZERO(f->ctx, s->room, f->n_workers));
+    CHECK(MEM_NEW(f->ctx, s->plane, f->c.k * size));
+    CHECK(MEM_NEW(f->ctx, s->projected, f->c.k * f->c.n * s->p));
+    CHECK(MEM_ZERO(f->ctx, s->room, f->n_workers));
     for (int w = 0; w < f->n_workers; w++)
-        TRY(MEM_NEW(f->ctx, s->room[w],
-                    (2 * s->p + 1) * plan_stride(measures_largest_item(f->m)) + 2 * s->p));
-    TRY(plane_principal(f->ctx, s->plane, s->p, f->m));
+        CHECK(MEM_NEW(f->ctx, s->room[w],
+                      (2 * s->p + 1) * plan_stride(measures_largest_item(f->m)) + 2 * s->p));
+    CHECK(plane_principal(f->ctx, s->plane, s->p, f->m));
     for (int64_t c = 1; c < f->c.k; c++)
         memcpy(s->plane + c * size, s->plane, (size_t)size * sizeof *s->plane);
-done:
-    return status;
+    return DDSC_OK;
 }
 
 static ddsc_status open_scaler(void **state, fit *f, const method_settings *set, int64_t p)
@@ -289,7 +285,6 @@ static ddsc_status scaler_run(void *state, int64_t rounds, int64_t *done, bool *
 {
     scaler *s = state;
     fit *f = s->f;
-    ddsc_status status = DDSC_OK;
     int64_t since = 0;
     bool ready = false;
     *settled = false;
@@ -299,7 +294,7 @@ static ddsc_status scaler_run(void *state, int64_t rounds, int64_t *done, bool *
         s->renew = since == 0;
         s->moving = ready || since == ROUNDS_A_MOVE - 1 || *done + 1 == rounds;
         project_centres(s);
-        TRY(fit_sweep(f, do_piece, s));
+        CHECK(fit_sweep(f, do_piece, s));
         update_weights(f);
         double error = 0, tangent = turn_planes(s);
         for (int64_t c = 0; c < f->c.k; c++)
@@ -308,8 +303,7 @@ static ddsc_status scaler_run(void *state, int64_t rounds, int64_t *done, bool *
         ready = !s->moving && error <= near_enough && tangent <= near_enough;
         since = s->moving ? 0 : since + 1;
     }
-done:
-    return status;
+    return DDSC_OK;
 }
 
 const centre_method method_ibp = {.name = "ibp",

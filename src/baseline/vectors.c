@@ -20,7 +20,6 @@ static void mean_row(double *row, const measures *m, int64_t i)
 ddsc_status ddsc_vectors_make(ddsc_context *context, double **out, int64_t *n_columns,
                               const ddsc_measures *data, ddsc_vectors_rule rule)
 {
-    ddsc_status status = DDSC_OK;
     double *rows = NULL;
     if (!context || !out || !n_columns)
         return DDSC_ERROR_ARGUMENT;
@@ -35,15 +34,14 @@ ddsc_status ddsc_vectors_make(ddsc_context *context, double **out, int64_t *n_co
         rule == DDSC_VECTORS_AUTO ? measures_is_shared(data) : rule == DDSC_VECTORS_HISTOGRAM;
     int64_t width = shared ? data->v : data->d, cells = 0;
     if (!mul_ok(data->n, width, &cells))
-        TRY(ctx_fail(context, DDSC_ERROR_MEMORY, "%lld x %lld vectors are too many",
-                     (long long)data->n, (long long)width));
-    TRY(MEM_ZERO(context, rows, cells));
+        CHECK(ctx_fail(context, DDSC_ERROR_MEMORY, "%lld x %lld vectors are too many",
+                       (long long)data->n, (long long)width));
+    CHECK(MEM_ZERO(context, rows, cells));
     for (int64_t i = 0; i < data->n; i++)
         (shared ? histogram_row : mean_row)(rows + i * width, data, i);
     *out = rows;
     *n_columns = width;
-done:
-    return status;
+    return DDSC_OK;
 }
 
 ddsc_status ddsc_vectors_run(ddsc_context *context, double **out, int64_t *n_columns,

@@ -11,7 +11,7 @@
 #include "cluster/cluster.h"
 #include "data/model.h"
 #include "linalg/linalg.h"
-#include "pairs/pairs.h"
+#include "plan/plan.h"
 
 /* Columns of smaller eigenvalues change from neighbour to neighbour: dividing by them would make
  * noise large. */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cluster/cluster.h"
-#include "pairs/pairs.h"
+#include "plan/plan.h"
 
 /* Neighbours of the graph on which modularity compares K: memory grows with it. */
 enum { WIDE_MOST = 100 };

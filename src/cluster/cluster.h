@@ -1,6 +1,6 @@
 /* cluster: from the graph to labels, and how good labels are. */
-#ifndef DDSC_CLUSTER_H
-#define DDSC_CLUSTER_H
+#ifndef DDSC_CLUSTER_CLUSTER_H
+#define DDSC_CLUSTER_CLUSTER_H
 
 #include "eigen/eigen.h"
 #include "graph/graph.h"

@@ -20,16 +20,14 @@ typedef struct halves {
 
 static ddsc_status halves_new(ddsc_context *ctx, halves *h)
 {
-    ddsc_status status = DDSC_OK;
-    TRY(MEM_NEW(ctx, h->order, h->n));
-    TRY(MEM_NEW(ctx, h->part, h->n * h->dim));
-    TRY(MEM_NEW(ctx, h->label, h->n));
-    TRY(MEM_NEW(ctx, h->centre, h->k * h->dim));
-    TRY(MEM_NEW(ctx, h->size, h->k));
-    TRY(MEM_NEW(ctx, h->extended[0], h->n));
-    TRY(MEM_NEW(ctx, h->extended[1], h->n));
-done:
-    return status;
+    CHECK(MEM_NEW(ctx, h->order, h->n));
+    CHECK(MEM_NEW(ctx, h->part, h->n * h->dim));
+    CHECK(MEM_NEW(ctx, h->label, h->n));
+    CHECK(MEM_NEW(ctx, h->centre, h->k * h->dim));
+    CHECK(MEM_NEW(ctx, h->size, h->k));
+    CHECK(MEM_NEW(ctx, h->extended[0], h->n));
+    CHECK(MEM_NEW(ctx, h->extended[1], h->n));
+    return DDSC_OK;
 }
 
 static void halves_free(ddsc_context *ctx, halves *h)
@@ -94,7 +92,6 @@ static int32_t nearest_centre(const halves *h, const double *row)
 
 static ddsc_status fit_half(ddsc_context *ctx, halves *h, int which)
 {
-    ddsc_status status = DDSC_OK;
     double inertia;
     int64_t found, middle = h->n / 2, begin = which ? middle : 0, end = which ? h->n : middle;
     for (int64_t i = begin; i < end; i++)
@@ -102,12 +99,11 @@ static ddsc_status fit_half(ddsc_context *ctx, halves *h, int which)
                (size_t)h->dim * sizeof *h->part);
     kmeans_problem problem = {
         .n = end - begin, .dim = h->dim, .rows = h->part, .k = h->k, .restarts = RESTARTS};
-    TRY(kmeans_fit(ctx, h->label, &inertia, &found, &problem));
+    CHECK(kmeans_fit(ctx, h->label, &inertia, &found, &problem));
     find_centres(h, end - begin);
     for (int64_t i = 0; i < h->n; i++)
         h->extended[which][i] = nearest_centre(h, row_at(h, i));
-done:
-    return status;
+    return DDSC_OK;
 }
 
 ddsc_status halves_agreement(ddsc_context *ctx, double *result, int64_t n, int64_t dim,

@@ -89,14 +89,13 @@ static int64_t draw_row(const spread *s, double total, rng *r)
 /* The next centre: of several draws the one that leaves least. */
 static ddsc_status next_centre(ddsc_context *ctx, spread *s, double total, rng *r)
 {
-    ddsc_status status = DDSC_OK;
     for (int t = 0; t < s->n_draws; t++)
         s->drawn[t] = draw_row(s, total, r);
     if (s->n_draws > 1) {
         for (int t = 0; t < s->n_draws; t++)
             memcpy(s->rows + t * s->p->dim, s->p->rows + s->drawn[t] * s->p->dim,
                    (size_t)s->p->dim * sizeof *s->rows);
-        TRY(parallel_for(ctx, s->p->n, s->piece_rows, try_draws, s));
+        CHECK(parallel_for(ctx, s->p->n, s->piece_rows, try_draws, s));
         double least = INFINITY;
         int64_t best = s->drawn[0];
         for (int t = 0; t < s->n_draws; t++) {
@@ -108,9 +107,8 @@ static ddsc_status next_centre(ddsc_context *ctx, spread *s, double total, rng *
         }
         s->drawn[0] = best;
     }
-    TRY(parallel_for(ctx, s->p->n, s->piece_rows, take_draw, s));
-done:
-    return status;
+    CHECK(parallel_for(ctx, s->p->n, s->piece_rows, take_draw, s));
+    return DDSC_OK;
 }
 
 ddsc_status kmeans_start(ddsc_context *ctx, double *centres, int64_t *n_centres,

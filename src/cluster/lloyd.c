@@ -50,14 +50,12 @@ struct lloyd {
 
 static ddsc_status rooms_create(lloyd *l)
 {
-    ddsc_status status = DDSC_OK;
-    TRY(MEM_ZERO(l->ctx, l->room, parallel_width(l->ctx)));
+    CHECK(MEM_ZERO(l->ctx, l->room, parallel_width(l->ctx)));
     for (int w = 0; w < parallel_width(l->ctx); w++) {
-        TRY(MEM_NEW(l->ctx, l->room[w].rows, CHUNK_ROWS * l->p->dim));
-        TRY(MEM_NEW(l->ctx, l->room[w].dot, CHUNK_ROWS * l->p->k));
+        CHECK(MEM_NEW(l->ctx, l->room[w].rows, CHUNK_ROWS * l->p->dim));
+        CHECK(MEM_NEW(l->ctx, l->room[w].dot, CHUNK_ROWS * l->p->k));
     }
-done:
-    return status;
+    return DDSC_OK;
 }
 
 static void measure_rows(lloyd *l)
@@ -327,7 +325,6 @@ static void move_centres(lloyd *l)
 
 ddsc_status lloyd_run(lloyd *l, int64_t n_centres, const int32_t **labels)
 {
-    ddsc_status status = DDSC_OK;
     l->k = n_centres;
     memcpy(l->before, l->centre, (size_t)(l->k * l->p->dim) * sizeof *l->before);
     for (int64_t i = 0; i < l->p->n; i++)
@@ -335,7 +332,7 @@ ddsc_status lloyd_run(lloyd *l, int64_t n_centres, const int32_t **labels)
     for (int64_t c = 0; c < l->k; c++)
         l->centre2[c] = la_dot(l->p->dim, l->centre + c * l->p->dim, l->centre + c * l->p->dim);
     for (int round = 0; round < ITERATIONS_MAX; round++) {
-        TRY(parallel_for(l->ctx, l->p->n, l->piece_rows, assign_piece, l));
+        CHECK(parallel_for(l->ctx, l->p->n, l->piece_rows, assign_piece, l));
         int64_t changed = gather(l), filled = fill_empty(l);
         if (filled > 0)
             gather(l);
@@ -344,6 +341,5 @@ ddsc_status lloyd_run(lloyd *l, int64_t n_centres, const int32_t **labels)
             break;
     }
     *labels = l->label;
-done:
-    return status;
+    return DDSC_OK;
 }

@@ -6,8 +6,8 @@
 
 #include "cluster/cluster.h"
 #include "linalg/linalg.h"
-#include "ot/ot.h"
-#include "pairs/pairs.h"
+#include "lot/lot.h"
+#include "plan/plan.h"
 
 /* Of items like the old ones, this part is not called far away. */
 static const double FAR_QUANTILE = 0.99;
@@ -24,7 +24,6 @@ static ddsc_status copy_doubles(ddsc_context *ctx, double **out, const double *f
 static ddsc_status settle_metric(ddsc_context *ctx, ddsc_model *m, const measures *data,
                                  const ddsc_pair_stats *used)
 {
-    ddsc_status status = DDSC_OK;
     ddsc_metric_settings *set = &m->metric;
     set->mmd_features = set->lot_components = 0; /* new items are compared exactly */
     if (set->metric == DDSC_METRIC_SINKHORN) {
@@ -36,14 +35,13 @@ static ddsc_status settle_metric(ddsc_context *ctx, ddsc_model *m, const measure
         set->bandwidth = used->bandwidth;
     }
     if (set->metric == DDSC_METRIC_LOT) {
-        TRY(lot_reference_make(ctx, &m->reference, data, set));
+        CHECK(lot_reference_make(ctx, &m->reference, data, set));
         set->reference_rule = DDSC_REFERENCE_MEASURES;
         set->reference_size = 0;
         set->reference_measures = m->reference;
     }
-    TRY(metric_settings_check(ctx, set));
-done:
-    return status;
+    CHECK(metric_settings_check(ctx, set));
+    return DDSC_OK;
 }
 
 /* The cells of k-means, in rows of the embedding; items without a row have no say. */
@@ -100,30 +98,26 @@ done:
 
 static ddsc_status take_graph(ddsc_context *ctx, ddsc_model *m, const ddsc_graph *g)
 {
-    ddsc_status status = DDSC_OK;
-    TRY(MEM_NEW(ctx, m->scale, m->n));
-    TRY(MEM_NEW(ctx, m->reach, m->n));
-    TRY(affinity_scales(ctx, m->scale, &m->least_scale, g));
+    CHECK(MEM_NEW(ctx, m->scale, m->n));
+    CHECK(MEM_NEW(ctx, m->reach, m->n));
+    CHECK(affinity_scales(ctx, m->scale, &m->least_scale, g));
     for (int64_t i = 0; i < m->n; i++) {
         int64_t n_known = g->offset[i + 1] - g->offset[i];
         m->reach[i] = n_known < g->tau ? INFINITY : g->d2[g->offset[i + 1] - 1];
     }
-    TRY(find_far(ctx, m, g));
-done:
-    return status;
+    CHECK(find_far(ctx, m, g));
+    return DDSC_OK;
 }
 
 static ddsc_status take_embedding(ddsc_context *ctx, ddsc_model *m, const ddsc_clustering *c)
 {
-    ddsc_status status = DDSC_OK;
-    TRY(copy_doubles(ctx, &m->embedding, c->embedding, m->n * m->width));
-    TRY(copy_doubles(ctx, &m->radius, c->radius, m->n));
-    TRY(MEM_NEW(ctx, m->eigenvalue, m->width));
+    CHECK(copy_doubles(ctx, &m->embedding, c->embedding, m->n * m->width));
+    CHECK(copy_doubles(ctx, &m->radius, c->radius, m->n));
+    CHECK(MEM_NEW(ctx, m->eigenvalue, m->width));
     for (int64_t j = 0; j < m->width; j++)
         m->eigenvalue[j] = 1 - c->eigenvalues[j];
-    TRY(find_centres(ctx, m, c));
-done:
-    return status;
+    CHECK(find_centres(ctx, m, c));
+    return DDSC_OK;
 }
 
 static ddsc_status check_call(ddsc_context *ctx, const measures *data, const ddsc_clustering *c)

@@ -89,19 +89,17 @@ static bool sweep(const projection *p, double *v, double *work, const double *be
 /* An eigenvector of the products; zero where there is no spread but along `before`. */
 static ddsc_status iterate(const projection *p, double *v, double *work, const double *before)
 {
-    ddsc_status status = DDSC_OK;
     int n_sweeps = 0;
     for (int64_t a = 0; a < p->order; a++)
         v[a] = 1 + 0.37 * (double)((a * 7 + (before ? 3 : 0)) % 11);
     while (n_sweeps < MAX_SWEEPS && sweep(p, v, work, before)) {
         n_sweeps++;
-        TRY(progress_poll(p->ctx));
+        CHECK(progress_poll(p->ctx));
     }
     /* What is left may be rounding alone, which has no reason to stand across `before`. */
     if (n_sweeps == 0 || (before && fabs(dot(v, before, p->order)) > 0.01))
         memset(v, 0, (size_t)p->order * sizeof *v);
-done:
-    return status;
+    return DDSC_OK;
 }
 
 /* The direction of an eigenvector among the columns; its largest entry is made positive. */

@@ -42,15 +42,13 @@ static void job_free(ddsc_context *ctx, spectral_job *j)
 
 static ddsc_status job_rooms(ddsc_context *ctx, spectral_job *j, int64_t k_high, int64_t n_sweep)
 {
-    ddsc_status status = DDSC_OK;
     int64_t n = j->d.n, widest = BASE_MIN(embed_width(k_high, j->set->paper), j->d.eigen.k);
-    TRY(MEM_NEW(ctx, j->rows, n * widest));
-    TRY(MEM_NEW(ctx, j->length, n));
-    TRY(MEM_NEW(ctx, j->cells, n * n_sweep));
-    TRY(MEM_NEW(ctx, j->item, n));
-    TRY(MEM_NEW(ctx, j->packed_label, n));
-done:
-    return status;
+    CHECK(MEM_NEW(ctx, j->rows, n * widest));
+    CHECK(MEM_NEW(ctx, j->length, n));
+    CHECK(MEM_NEW(ctx, j->cells, n * n_sweep));
+    CHECK(MEM_NEW(ctx, j->item, n));
+    CHECK(MEM_NEW(ctx, j->packed_label, n));
+    return DDSC_OK;
 }
 
 static bool is_zero(const double *row, int64_t width)
@@ -105,8 +103,8 @@ static void spread_labels(const spectral_job *j, int32_t *labels, int64_t k)
 }
 
 /* Where the metric tells nothing apart inside a component, components are all there is to find: the
- * k largest are the clusters, and what is left joins the first of them. Eigenvectors beyond those of
- * the components are arbitrary there, so k-means must not see them. */
+ * k largest are the clusters, and what is left joins the first of them. Eigenvectors beyond those
+ * of the components are arbitrary there, so k-means must not see them. */
 static ddsc_status label_components(ddsc_context *ctx, const spectral_job *j, int32_t *labels,
                                     int64_t *k_found, int64_t k)
 {
@@ -141,7 +139,6 @@ done:
 static ddsc_status cut(ddsc_context *ctx, spectral_job *j, int32_t *labels, int64_t *k_found,
                        int64_t k, int64_t restarts, int64_t progress)
 {
-    ddsc_status status = DDSC_OK;
     double inertia;
     kmeans_problem problem = {.n = j->n_packed,
                               .dim = j->width,
@@ -151,11 +148,10 @@ static ddsc_status cut(ddsc_context *ctx, spectral_job *j, int32_t *labels, int6
                               .progress = progress};
     if (j->d.affinity.flat)
         return label_components(ctx, j, labels, k_found, k);
-    TRY(kmeans_fit(ctx, j->packed_label, &inertia, k_found, &problem));
+    CHECK(kmeans_fit(ctx, j->packed_label, &inertia, k_found, &problem));
     spread_labels(j, labels, *k_found);
-    TRY(labels_renumber(ctx, labels, k_found, j->d.n, *k_found));
-done:
-    return status;
+    CHECK(labels_renumber(ctx, labels, k_found, j->d.n, *k_found));
+    return DDSC_OK;
 }
 
 /* Ask for more clusters until K stand by the rule, then merge the rest. When that does not come
@@ -226,9 +222,8 @@ static void choose_range(outcome *o, int64_t n, const ddsc_cluster_settings *set
 
 static ddsc_status copy_spectrum(ddsc_context *ctx, ddsc_clustering *c, const eigen_result *e)
 {
-    ddsc_status status = DDSC_OK;
-    TRY(MEM_NEW(ctx, c->eigenvalues, e->k));
-    TRY(MEM_NEW(ctx, c->residuals, e->k));
+    CHECK(MEM_NEW(ctx, c->eigenvalues, e->k));
+    CHECK(MEM_NEW(ctx, c->residuals, e->k));
     for (int64_t j = 0; j < e->k; j++) {
         c->eigenvalues[j] = fmax(1 - e->value[j], 0);
         c->residuals[j] = e->residual[j];
@@ -240,54 +235,50 @@ static ddsc_status copy_spectrum(ddsc_context *ctx, ddsc_clustering *c, const ei
     c->view.verified = e->verified;
     c->view.eigen_dense = e->dense;
     c->view.n_eigen_products = e->n_products;
-done:
-    return status;
+    return DDSC_OK;
 }
 
 /* Every K of the range: labels and table row. */
 static ddsc_status sweep(ddsc_context *ctx, ddsc_clustering *c, spectral_job *j,
                          cut_result *results, const outcome *o)
 {
-    ddsc_status status = DDSC_OK;
     int64_t n = j->d.n, n_rows = o->k_high - o->k_low + 1;
-    TRY(MEM_ZERO(ctx, c->sweep, n_rows));
-    TRY(MEM_NEW(ctx, c->sweep_labels, n_rows * n));
-    TRY(job_rooms(ctx, j, o->k_high, n_rows));
+    CHECK(MEM_ZERO(ctx, c->sweep, n_rows));
+    CHECK(MEM_NEW(ctx, c->sweep_labels, n_rows * n));
+    CHECK(job_rooms(ctx, j, o->k_high, n_rows));
     progress_begin(ctx, "k-means", n_rows * j->set->kmeans_restarts);
     for (int64_t r = 0; r < n_rows; r++) {
         int32_t *labels = c->sweep_labels + r * n;
         c->sweep[r].k = o->k_low + r;
-        TRY(make_rows(ctx, j, c->sweep[r].k));
-        TRY(cut_by_rule(ctx, j, labels, j->cells + r * n, &results[r], c->sweep[r].k));
-        TRY(fill_row(ctx, &c->sweep[r], j, c->eigenvalues, labels, results[r].n_found));
+        CHECK(make_rows(ctx, j, c->sweep[r].k));
+        CHECK(cut_by_rule(ctx, j, labels, j->cells + r * n, &results[r], c->sweep[r].k));
+        CHECK(fill_row(ctx, &c->sweep[r], j, c->eigenvalues, labels, results[r].n_found));
         c->sweep[r].stability = NAN;
         if (n_rows > 1)
-            TRY(halves_agreement(ctx, &c->sweep[r].stability, j->n_packed, j->width, j->live,
-                                 c->sweep[r].k));
+            CHECK(halves_agreement(ctx, &c->sweep[r].stability, j->n_packed, j->width, j->live,
+                                   c->sweep[r].k));
     }
     progress_end(ctx);
     c->view.sweep = c->sweep;
     c->view.n_sweep = n_rows;
     c->view.sweep_labels = c->sweep_labels;
-done:
-    return status;
+    return DDSC_OK;
 }
 
 /* Labels and rows of the chosen K. */
 static ddsc_status settle(ddsc_context *ctx, ddsc_clustering *c, spectral_job *j, int64_t chosen)
 {
-    ddsc_status status = DDSC_OK;
     int64_t n = j->d.n;
-    TRY(MEM_NEW(ctx, c->labels, n));
+    CHECK(MEM_NEW(ctx, c->labels, n));
     memcpy(c->labels, c->sweep_labels + chosen * n, (size_t)n * sizeof *c->labels);
     if (c->view.n_sweep > 1)
-        TRY(make_rows(ctx, j, c->sweep[chosen].k));
-    TRY(MEM_NEW(ctx, c->cells, n));
+        CHECK(make_rows(ctx, j, c->sweep[chosen].k));
+    CHECK(MEM_NEW(ctx, c->cells, n));
     memcpy(c->cells, j->cells + chosen * n, (size_t)n * sizeof *c->cells);
-    TRY(MEM_NEW(ctx, c->radius, n));
+    CHECK(MEM_NEW(ctx, c->radius, n));
     for (int64_t i = 0; i < n; i++)
         c->radius[i] = j->length[i] / sqrt(j->d.degree[i]);
-    TRY(MEM_NEW(ctx, c->embedding, n * j->width));
+    CHECK(MEM_NEW(ctx, c->embedding, n * j->width));
     memcpy(c->embedding, j->rows, (size_t)(n * j->width) * sizeof *c->embedding);
     c->view.n = n;
     c->view.k = c->sweep[chosen].k;
@@ -296,23 +287,20 @@ static ddsc_status settle(ddsc_context *ctx, ddsc_clustering *c, spectral_job *j
     c->view.embedding = c->embedding;
     c->view.n_components = j->d.n_components;
     c->view.gamma = j->d.affinity.gamma;
-done:
-    return status;
+    return DDSC_OK;
 }
 
 /* The affinity and its scales, for those who ask later. */
 static ddsc_status keep_affinity(ddsc_context *ctx, ddsc_clustering *c, spectral_job *j,
                                  const ddsc_graph *graph)
 {
-    ddsc_status status = DDSC_OK;
     if (j->d.affinity.gamma == 0) {
-        TRY(MEM_NEW(ctx, c->scale, j->d.n));
-        TRY(affinity_scales(ctx, c->scale, &c->scale_floor, graph));
+        CHECK(MEM_NEW(ctx, c->scale, j->d.n));
+        CHECK(affinity_scales(ctx, c->scale, &c->scale_floor, graph));
     }
     c->affinity = j->d.a;
     j->d.a = (sparse){0};
-done:
-    return status;
+    return DDSC_OK;
 }
 
 /* The weights of the wider graph, by the same gamma. */

@@ -169,16 +169,15 @@ done:
  */
 static ddsc_status sparse_from_dense(ddsc_context *ctx, measures_parts *p, const double *histograms)
 {
-    ddsc_status status = DDSC_OK;
-    TRY(MEM_ZERO(ctx, p->offset, p->n + 1));
+    CHECK(MEM_ZERO(ctx, p->offset, p->n + 1));
     for (int64_t i = 0; i < p->n; i++) {
         p->offset[i + 1] = p->offset[i];
         for (int64_t j = 0; j < p->v; j++)
             p->offset[i + 1] += histograms[i * p->v + j] != 0;
     }
     p->nnz = p->offset[p->n];
-    TRY(MEM_NEW(ctx, p->index, p->nnz));
-    TRY(MEM_NEW(ctx, p->weight, p->nnz));
+    CHECK(MEM_NEW(ctx, p->index, p->nnz));
+    CHECK(MEM_NEW(ctx, p->weight, p->nnz));
     int64_t e = 0;
     for (int64_t i = 0; i < p->n; i++)
         for (int64_t j = 0; j < p->v; j++)
@@ -186,8 +185,7 @@ static ddsc_status sparse_from_dense(ddsc_context *ctx, measures_parts *p, const
                 p->index[e] = (int32_t)j;
                 p->weight[e++] = histograms[i * p->v + j];
             }
-done:
-    return status;
+    return DDSC_OK;
 }
 
 ddsc_status ddsc_measures_create_dense(ddsc_context *ctx, ddsc_measures **out, int64_t n, int64_t v,

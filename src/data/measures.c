@@ -91,9 +91,8 @@ static void take_over(measures *m, measures_parts *p)
 /* Leave items without entries out of the CSR; `row` remembers where the others came from. */
 static ddsc_status keep_items(ddsc_context *ctx, measures *m)
 {
-    ddsc_status status = DDSC_OK;
     int64_t n = 0;
-    TRY(MEM_NEW(ctx, m->row, m->n_rows));
+    CHECK(MEM_NEW(ctx, m->row, m->n_rows));
     for (int64_t i = 0; i < m->n_rows; i++) {
         if (m->offset[i + 1] == m->offset[i])
             continue;
@@ -102,20 +101,17 @@ static ddsc_status keep_items(ddsc_context *ctx, measures *m)
     }
     m->n = n;
     m->nnz = m->offset[n];
-done:
-    return status;
+    return DDSC_OK;
 }
 
 static ddsc_status number_ids_make(ddsc_context *ctx, measures *m)
 {
-    ddsc_status status = DDSC_OK;
     if (m->id_text)
         return DDSC_OK;
-    TRY(mem_get(ctx, &m->number_ids, m->n_rows, NUMBER_ID_SIZE));
+    CHECK(mem_get(ctx, &m->number_ids, m->n_rows, NUMBER_ID_SIZE));
     for (int64_t i = 0; i < m->n_rows; i++)
         snprintf(m->number_ids + i * NUMBER_ID_SIZE, NUMBER_ID_SIZE, "%" PRId64, i);
-done:
-    return status;
+    return DDSC_OK;
 }
 
 ddsc_status measures_build(ddsc_context *ctx, measures **out, measures_parts *parts,

@@ -125,19 +125,17 @@ static void scale_item(double *w, int64_t n)
 
 static ddsc_status fill_missing(ddsc_context *ctx, measures_parts *p)
 {
-    ddsc_status status = DDSC_OK;
     if (!p->weight) {
-        TRY(MEM_NEW(ctx, p->weight, p->nnz));
+        CHECK(MEM_NEW(ctx, p->weight, p->nnz));
         for (int64_t e = 0; e < p->nnz; e++)
             p->weight[e] = 1;
     }
     if (!p->index) {
-        TRY(MEM_NEW(ctx, p->index, p->nnz));
+        CHECK(MEM_NEW(ctx, p->index, p->nnz));
         for (int64_t e = 0; e < p->nnz; e++)
             p->index[e] = (int32_t)e;
     }
-done:
-    return status;
+    return DDSC_OK;
 }
 
 ddsc_status parts_drop_zeros(ddsc_context *ctx, measures_parts *p, ddsc_on_empty on_empty,

@@ -7,19 +7,17 @@
 static ddsc_status copy_strings(ddsc_context *ctx, char **text, int64_t **at, const char *from,
                                 const int64_t *from_at, int64_t n, const int64_t *which)
 {
-    ddsc_status status = DDSC_OK;
-    TRY(MEM_NEW(ctx, *at, n + 1));
+    CHECK(MEM_NEW(ctx, *at, n + 1));
     (*at)[0] = 0;
     for (int64_t i = 0; i < n; i++) {
         int64_t w = which ? which[i] : i;
         (*at)[i + 1] = (*at)[i] + from_at[w + 1] - from_at[w];
     }
-    TRY(MEM_NEW(ctx, *text, (*at)[n]));
+    CHECK(MEM_NEW(ctx, *text, (*at)[n]));
     for (int64_t i = 0; i < n; i++)
         memcpy(*text + (*at)[i], from + from_at[which ? which[i] : i],
                (size_t)((*at)[i + 1] - (*at)[i]));
-done:
-    return status;
+    return DDSC_OK;
 }
 
 /* Labels, names and ids of the given input rows. Numbered items keep their old number as id, so
@@ -56,27 +54,25 @@ done:
 static ddsc_status copy_items(ddsc_context *ctx, measures_parts *p, const measures *m, int64_t n,
                               const int64_t *items)
 {
-    ddsc_status status = DDSC_OK;
     p->n = n;
     p->v = m->v;
     p->d = m->d;
     p->points_distinct = true;
-    TRY(MEM_NEW(ctx, p->offset, n + 1));
+    CHECK(MEM_NEW(ctx, p->offset, n + 1));
     p->offset[0] = 0;
     for (int64_t i = 0; i < n; i++)
         p->offset[i + 1] = p->offset[i] + measures_item(m, items[i]).n;
     p->nnz = p->offset[n];
-    TRY(MEM_NEW(ctx, p->index, p->nnz));
-    TRY(MEM_NEW(ctx, p->weight, p->nnz));
-    TRY(MEM_NEW(ctx, p->support, m->v * m->d));
+    CHECK(MEM_NEW(ctx, p->index, p->nnz));
+    CHECK(MEM_NEW(ctx, p->weight, p->nnz));
+    CHECK(MEM_NEW(ctx, p->support, m->v * m->d));
     memcpy(p->support, m->support, (size_t)(m->v * m->d) * sizeof *p->support);
     for (int64_t i = 0; i < n; i++) {
         item_view item = measures_item(m, items[i]);
         memcpy(p->index + p->offset[i], item.index, (size_t)item.n * sizeof *p->index);
         memcpy(p->weight + p->offset[i], item.weight, (size_t)item.n * sizeof *p->weight);
     }
-done:
-    return status;
+    return DDSC_OK;
 }
 
 ddsc_status measures_subset(ddsc_context *ctx, measures **out, const measures *m, int64_t n,
@@ -172,15 +168,13 @@ done:
 static ddsc_status copy_block(ddsc_context *ctx, void *out, const void *from, int64_t n,
                               size_t size)
 {
-    ddsc_status status = DDSC_OK;
     void *block = NULL;
     if (from) {
-        TRY(mem_get(ctx, &block, n, size));
+        CHECK(mem_get(ctx, &block, n, size));
         memcpy(block, from, (size_t)n * size);
     }
     memcpy(out, &block, sizeof block);
-done:
-    return status;
+    return DDSC_OK;
 }
 
 ddsc_status measures_copy_names(ddsc_context *ctx, measures *to, const measures *from)

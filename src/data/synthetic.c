@@ -40,19 +40,17 @@ static void shape_points(rng *r, bool circle, int64_t step, int64_t n, double *x
 static ddsc_status parts_new(ddsc_context *ctx, measures_parts *p, int64_t n, int64_t n_points,
                              int64_t d)
 {
-    ddsc_status status = DDSC_OK;
     int64_t total, values;
     if (!mul_ok(n, n_points, &total) || !mul_ok(total, d, &values) || total > INT32_MAX)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%lld items of %lld points are too many",
                         (long long)n, (long long)n_points);
     *p = (measures_parts){.n = n, .v = total, .nnz = total, .d = d};
-    TRY(MEM_NEW(ctx, p->support, values));
-    TRY(MEM_NEW(ctx, p->offset, n + 1));
-    TRY(MEM_NEW(ctx, p->label, n));
+    CHECK(MEM_NEW(ctx, p->support, values));
+    CHECK(MEM_NEW(ctx, p->offset, n + 1));
+    CHECK(MEM_NEW(ctx, p->label, n));
     for (int64_t i = 0; i <= n; i++)
         p->offset[i] = i * n_points;
-done:
-    return status;
+    return DDSC_OK;
 }
 
 ddsc_status ddsc_measures_generate_shapes(ddsc_context *ctx, ddsc_measures **out,

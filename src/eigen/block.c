@@ -24,24 +24,22 @@ typedef struct basis {
 
 static ddsc_status basis_new(solver *s, basis *b)
 {
-    ddsc_status status = DDSC_OK;
     int64_t n = s->m->n, c;
     b->step = BASE_MIN(BASE_MAX(STEP_MIN, s->wanted / 4 / 8 * 8), STEP_MAX);
     b->keep = BASE_MIN(s->wanted + guard_width(s->wanted), s->room);
     c = b->keep + BASE_MAX(6 * b->step, s->wanted);
     b->capacity = c = BASE_MIN(c, s->room);
-    TRY(panel_new(s->ctx, &s->v, n, c));
-    TRY(panel_new(s->ctx, &b->w, n, c));
-    TRY(panel_new(s->ctx, &b->x, n, b->step));
-    TRY(panel_new(s->ctx, &b->mx, n, b->step));
-    TRY(MEM_NEW(s->ctx, s->theta, c));
-    TRY(MEM_ZERO(s->ctx, b->h, c * c));
-    TRY(MEM_NEW(s->ctx, b->rows, 2 * c * c));
-    TRY(MEM_NEW(s->ctx, b->u, c * c));
-    TRY(MEM_NEW(s->ctx, b->values, c));
-    TRY(MEM_NEW(s->ctx, b->residual, BASE_MAX(b->step, b->keep)));
-done:
-    return status;
+    CHECK(panel_new(s->ctx, &s->v, n, c));
+    CHECK(panel_new(s->ctx, &b->w, n, c));
+    CHECK(panel_new(s->ctx, &b->x, n, b->step));
+    CHECK(panel_new(s->ctx, &b->mx, n, b->step));
+    CHECK(MEM_NEW(s->ctx, s->theta, c));
+    CHECK(MEM_ZERO(s->ctx, b->h, c * c));
+    CHECK(MEM_NEW(s->ctx, b->rows, 2 * c * c));
+    CHECK(MEM_NEW(s->ctx, b->u, c * c));
+    CHECK(MEM_NEW(s->ctx, b->values, c));
+    CHECK(MEM_NEW(s->ctx, b->residual, BASE_MAX(b->step, b->keep)));
+    return DDSC_OK;
 }
 
 static void basis_free(ddsc_context *ctx, basis *b)
@@ -94,21 +92,19 @@ done:
 /* Add the columns of x, orthonormal to the basis, with their products. */
 static ddsc_status append(solver *s, basis *b, const panel *x, panel *mx)
 {
-    ddsc_status status = DDSC_OK;
     int64_t at = s->v.width, ld = b->capacity, count = x->width;
     double *c = b->rows;
-    TRY(operator_apply(s->ctx, s->m, count, x->x, mx->x));
+    CHECK(operator_apply(s->ctx, s->m, count, x->x, mx->x));
     s->n_products++;
     panel_copy(&s->v, at, x, 0, count);
     panel_copy(&b->w, at, mx, 0, count);
     s->v.width = b->w.width = at + count;
-    TRY(panel_gram(s->ctx, c, &s->v, mx));
+    CHECK(panel_gram(s->ctx, c, &s->v, mx));
     for (int64_t i = 0; i < s->v.width; i++)
         for (int64_t j = 0; j < count; j++)
             b->h[i * ld + at + j] = b->h[(at + j) * ld + i] = c[i * count + j];
-    TRY(solve_projected(s, b));
-done:
-    return status;
+    CHECK(solve_projected(s, b));
+    return DDSC_OK;
 }
 
 /* A random block of `keep` columns through one filter, then the first projection. The panels serve
@@ -144,14 +140,13 @@ static double goal(const solver *s)
  * are passed by. */
 static ddsc_status look(solver *s, basis *b)
 {
-    ddsc_status status = DDSC_OK;
     for (int64_t passed = 1; passed > 0 && b->n_converged < s->wanted;) {
         int64_t first = b->n_converged;
         b->x.width = b->mx.width = BASE_MIN(b->step, s->v.width - first);
         b->x.stride = b->mx.stride = b->x.width;
-        TRY(panel_multiply(s->ctx, &b->x, &s->v, b->u + first, b->capacity));
-        TRY(panel_multiply(s->ctx, &b->mx, &b->w, b->u + first, b->capacity));
-        TRY(panel_residuals(s->ctx, b->residual, &b->x, &b->mx, s->theta + first));
+        CHECK(panel_multiply(s->ctx, &b->x, &s->v, b->u + first, b->capacity));
+        CHECK(panel_multiply(s->ctx, &b->mx, &b->w, b->u + first, b->capacity));
+        CHECK(panel_residuals(s->ctx, b->residual, &b->x, &b->mx, s->theta + first));
         for (passed = 0; passed < b->x.width && b->residual[passed] <= goal(s); passed++)
             b->n_converged++;
     }
@@ -160,8 +155,7 @@ static ddsc_status look(solver *s, basis *b)
         progress_add(s->ctx, reached - b->n_reported);
         b->n_reported = reached;
     }
-done:
-    return status;
+    return DDSC_OK;
 }
 
 /* The cut lies among the guards. Where the Ritz values down to there hardly differ (more equal

@@ -4,8 +4,8 @@
  * graph is small, else by Chebyshev-filtered subspace iteration on a block wider than what is
  * wanted. Last, a fresh random block orthogonal to everything found is filtered in turn: if it
  * holds an eigenvalue above the smallest one found, the search goes on with it. */
-#ifndef DDSC_EIGEN_H
-#define DDSC_EIGEN_H
+#ifndef DDSC_EIGEN_EIGEN_H
+#define DDSC_EIGEN_EIGEN_H
 
 #include "graph/graph.h"
 

@@ -16,13 +16,11 @@ static const double RANK_TOLERANCE = 1e-13;
 static ddsc_status project(ddsc_context *ctx, panel *x, int n_against, const panel *const *against,
                            double *c)
 {
-    ddsc_status status = DDSC_OK;
     for (int k = 0; k < n_against; k++) {
-        TRY(panel_gram(ctx, c, against[k], x));
-        TRY(panel_subtract(ctx, x, against[k], c));
+        CHECK(panel_gram(ctx, c, against[k], x));
+        CHECK(panel_subtract(ctx, x, against[k], c));
     }
-done:
-    return status;
+    return DDSC_OK;
 }
 
 static double distance_from_identity(const double *g, int64_t b)

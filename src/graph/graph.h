@@ -1,6 +1,6 @@
 /* graph: from the tau-NN lists to the normalised affinity. */
-#ifndef DDSC_GRAPH_H
-#define DDSC_GRAPH_H
+#ifndef DDSC_GRAPH_GRAPH_H
+#define DDSC_GRAPH_GRAPH_H
 
 #include "base/base.h"
 

@@ -1,8 +1,8 @@
 /* linalg: dense matrix work. The one room that names cblas and lapacke. Every call here runs on the
  * calling thread alone, so that bits do not depend on the thread count; parallelism is
  * parallel_for's. */
-#ifndef DDSC_LINALG_H
-#define DDSC_LINALG_H
+#ifndef DDSC_LINALG_LINALG_H
+#define DDSC_LINALG_LINALG_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
  * bounds the work; a set with fewer entries is taken whole. */
 #include <math.h>
 
-#include "linalg/points.h"
+#include "cost/points.h"
 #include "mmd/mmd.h"
 
 enum { SAMPLE_POINTS = 2000, SAMPLE_BLOCK = 64 };

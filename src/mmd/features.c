@@ -134,11 +134,9 @@ static ddsc_status make_range(void *arg, int64_t begin, int64_t end, int worker)
 /* The terms within items, as the tiles use them. */
 static ddsc_status self_terms(mmd *s)
 {
-    ddsc_status status = DDSC_OK;
     for (int64_t j = 0; j < s->m->n; j += s->strip)
-        TRY(mmd_prepare(s, j, BASE_MIN(s->m->n, j + s->strip)));
-done:
-    return status;
+        CHECK(mmd_prepare(s, j, BASE_MIN(s->m->n, j + s->strip)));
+    return DDSC_OK;
 }
 
 static bool has_features(const mmd *s)
@@ -160,16 +158,14 @@ static bool features_pay(const mmd *s, int64_t columns)
 
 static ddsc_status make_rows(making *k)
 {
-    ddsc_status status = DDSC_OK;
     mmd *s = k->s;
     mmd_features *f = k->out;
-    TRY(self_terms(s));
-    TRY(MEM_NEW(s->ctx, f->rows, s->m->n * f->columns));
-    TRY(MEM_NEW(s->ctx, f->offset, s->m->n));
-    TRY(MEM_NEW(s->ctx, f->tail, s->m->n));
-    TRY(parallel_for(s->ctx, s->m->n, MMD_LANES, make_range, k));
-done:
-    return status;
+    CHECK(self_terms(s));
+    CHECK(MEM_NEW(s->ctx, f->rows, s->m->n * f->columns));
+    CHECK(MEM_NEW(s->ctx, f->offset, s->m->n));
+    CHECK(MEM_NEW(s->ctx, f->tail, s->m->n));
+    CHECK(parallel_for(s->ctx, s->m->n, MMD_LANES, make_range, k));
+    return DDSC_OK;
 }
 
 ddsc_status mmd_features_make(mmd *s, mmd_features *out)

@@ -134,13 +134,11 @@ static ddsc_status embed_range(void *arg, int64_t begin, int64_t end, int worker
 
 static ddsc_status rooms_create(fourier *f)
 {
-    ddsc_status status = DDSC_OK;
     int64_t size = (BLOCK_POINTS + 2) * f->padded + BLOCK_POINTS * f->m->d;
-    TRY(MEM_ZERO(f->ctx, f->room, parallel_width(f->ctx)));
+    CHECK(MEM_ZERO(f->ctx, f->room, parallel_width(f->ctx)));
     for (int w = 0; w < parallel_width(f->ctx); w++)
-        TRY(MEM_NEW(f->ctx, f->room[w], size));
-done:
-    return status;
+        CHECK(MEM_NEW(f->ctx, f->room[w], size));
+    return DDSC_OK;
 }
 
 ddsc_status mmd_fourier_make(ddsc_context *ctx, mmd_fourier *out, const measures *m,

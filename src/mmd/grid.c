@@ -42,7 +42,6 @@ done:
 
 ddsc_status grid_open(mmd *s)
 {
-    ddsc_status status = DDSC_OK;
     const measures *m = s->m;
     mmd_grid *g = &s->grid;
     g->d = m->d;
@@ -50,17 +49,16 @@ ddsc_status grid_open(mmd *s)
     for (int64_t k = 0; k < g->d; k++) {
         g->shape[k] = m->grid.shape[k];
         g->n_cells *= g->shape[k];
-        TRY(axis_kernel(s, k));
+        CHECK(axis_kernel(s, k));
     }
-    TRY(MEM_NEW(s->ctx, g->cell, m->v));
+    CHECK(MEM_NEW(s->ctx, g->cell, m->v));
     for (int64_t r = 0; r < m->v; r++) {
         int64_t cell = 0;
         for (int64_t k = 0; k < g->d; k++)
             cell = cell * g->shape[k] + axis_slot(&m->grid, k, m->support[r * m->d + k]);
         g->cell[r] = cell;
     }
-done:
-    return status;
+    return DDSC_OK;
 }
 
 void grid_close(mmd *s)

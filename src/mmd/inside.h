@@ -2,7 +2,7 @@
 #ifndef DDSC_MMD_INSIDE_H
 #define DDSC_MMD_INSIDE_H
 
-#include "linalg/points.h"
+#include "cost/points.h"
 #include "mmd/mmd.h"
 
 enum {

@@ -79,23 +79,21 @@ static int64_t clouds_side(const measures *m)
 
 static ddsc_status worker_create(mmd *s, mmd_worker *w)
 {
-    ddsc_status status = DDSC_OK;
     int64_t longest = 1;
-    TRY(points_panel_create(s->ctx, &w->rows, &s->table, MMD_ROWS));
-    TRY(points_panel_create(s->ctx, &w->columns, &s->table, MMD_COLUMNS));
-    TRY(MEM_NEW(s->ctx, w->block, MMD_ROWS * MMD_COLUMNS));
-    TRY(MEM_NEW(s->ctx, w->sums, MMD_COLUMNS));
-    TRY(MEM_NEW(s->ctx, w->g, measures_largest_item(s->m)));
+    CHECK(points_panel_create(s->ctx, &w->rows, &s->table, MMD_ROWS));
+    CHECK(points_panel_create(s->ctx, &w->columns, &s->table, MMD_COLUMNS));
+    CHECK(MEM_NEW(s->ctx, w->block, MMD_ROWS * MMD_COLUMNS));
+    CHECK(MEM_NEW(s->ctx, w->sums, MMD_COLUMNS));
+    CHECK(MEM_NEW(s->ctx, w->g, measures_largest_item(s->m)));
     if (s->way == MMD_FIELD)
-        TRY(MEM_NEW(s->ctx, w->stripe, s->m->v * MMD_LANES));
+        CHECK(MEM_NEW(s->ctx, w->stripe, s->m->v * MMD_LANES));
     if (s->way == MMD_GRID) {
         for (int64_t k = 0; k < s->grid.d; k++)
             longest = BASE_MAX(longest, s->grid.shape[k]);
-        TRY(MEM_NEW(s->ctx, w->stripe, s->grid.n_cells * MMD_LANES));
-        TRY(MEM_NEW(s->ctx, w->line, longest * MMD_LANES));
+        CHECK(MEM_NEW(s->ctx, w->stripe, s->grid.n_cells * MMD_LANES));
+        CHECK(MEM_NEW(s->ctx, w->line, longest * MMD_LANES));
     }
-done:
-    return status;
+    return DDSC_OK;
 }
 
 static void worker_free(mmd *s, mmd_worker *w)
@@ -111,19 +109,17 @@ static void worker_free(mmd *s, mmd_worker *w)
 
 static ddsc_status field_create(mmd *s)
 {
-    ddsc_status status = DDSC_OK;
     int64_t columns, items = (s->m->n + MMD_LANES - 1) / MMD_LANES * MMD_LANES;
     s->side = FIELD_SIDE;
     s->strip = field_strip(s);
     columns = BASE_MIN(s->strip, items);
     s->half = s->way == MMD_FIELD && s->strip >= s->m->n;
-    TRY(MEM_NEW(s->ctx, s->field, columns * s->m->v));
+    CHECK(MEM_NEW(s->ctx, s->field, columns * s->m->v));
     if (s->way == MMD_FIELD) {
-        TRY(points_panel_create(s->ctx, &s->whole, &s->table, s->m->v));
+        CHECK(points_panel_create(s->ctx, &s->whole, &s->table, s->m->v));
         points_panel_load(&s->whole, &s->table, s->m->v, NULL, 0);
     }
-done:
-    return status;
+    return DDSC_OK;
 }
 
 ddsc_status mmd_open(ddsc_context *ctx, mmd **out, const measures *m, const mmd_settings *set)
@@ -250,14 +246,12 @@ static ddsc_status field_self_terms(void *arg, int64_t begin, int64_t end, int w
 
 ddsc_status mmd_prepare(mmd *s, int64_t j0, int64_t j1)
 {
-    ddsc_status status = DDSC_OK;
     if (s->way == MMD_CLOUDS)
         return DDSC_OK;
     s->first = j0;
-    TRY(s->way == MMD_GRID ? grid_fill(s, j0, j1) : field_fill(s, j0, j1));
-    TRY(parallel_for(s->ctx, j1 - j0, 64, field_self_terms, &(span){s, j0}));
-done:
-    return status;
+    CHECK(s->way == MMD_GRID ? grid_fill(s, j0, j1) : field_fill(s, j0, j1));
+    CHECK(parallel_for(s->ctx, j1 - j0, 64, field_self_terms, &(span){s, j0}));
+    return DDSC_OK;
 }
 
 ddsc_status mmd_tile(mmd *s, const int64_t range[4], const uint8_t *wanted, double *d2, int64_t ld,

@@ -5,8 +5,8 @@
  * with s the mean kernel within an item: over pairs p != q, divided by 1 - sum a_p^2 (unbiased), or
  * over all pairs (biased). An item of one point has no pair: its s is k(x, x), its only value, in
  * both. */
-#ifndef DDSC_MMD_H
-#define DDSC_MMD_H
+#ifndef DDSC_MMD_MMD_H
+#define DDSC_MMD_MMD_H
 
 #include "base/base.h"
 #include "data/measures.h"

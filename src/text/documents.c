@@ -77,47 +77,41 @@ static ddsc_status has_column(reader *r, const char *name, bool *has)
 /* Names separated by commas. */
 static ddsc_status need_columns(reader *r, column_list *list, const char *names)
 {
-    ddsc_status status = DDSC_OK;
     for (const char *at = names;; at++) {
         size_t n = strcspn(at, ",");
-        TRY(room_reserve(r->ctx, &list->at, &list->room, list->n + 1, sizeof *list->at));
-        TRY(need_column(r, at, n, &list->at[list->n]));
+        CHECK(room_reserve(r->ctx, &list->at, &list->room, list->n + 1, sizeof *list->at));
+        CHECK(need_column(r, at, n, &list->at[list->n]));
         list->n++;
         at += n;
         if (*at == '\0')
             break;
     }
-done:
-    return status;
+    return DDSC_OK;
 }
 
 /* `text`, else `abstract`, else `title` with `body`, else `body`. */
 static ddsc_status default_text(reader *r, const char **names)
 {
-    ddsc_status status = DDSC_OK;
     bool text, abstract, title, body;
-    TRY(has_column(r, "text", &text));
-    TRY(has_column(r, "abstract", &abstract));
-    TRY(has_column(r, "title", &title));
-    TRY(has_column(r, "body", &body));
+    CHECK(has_column(r, "text", &text));
+    CHECK(has_column(r, "abstract", &abstract));
+    CHECK(has_column(r, "title", &title));
+    CHECK(has_column(r, "body", &body));
     *names = text ? "text" : abstract ? "abstract" : body ? title ? "title,body" : "body" : NULL;
     if (!*names)
         return fail_column(r, "say which column holds the text (--text): none is called ", "text",
                            4);
-done:
-    return status;
+    return DDSC_OK;
 }
 
 static ddsc_status choose_text(reader *r)
 {
-    ddsc_status status = DDSC_OK;
     const char *names = r->set->text_columns;
     if (!names)
-        TRY(default_text(r, &names));
-    TRY(need_columns(r, &r->text, names));
+        CHECK(default_text(r, &names));
+    CHECK(need_columns(r, &r->text, names));
     snprintf(r->report->text_columns, sizeof r->report->text_columns, "%s", names);
-done:
-    return status;
+    return DDSC_OK;
 }
 
 /* A column of its own name or, if there is one, of the usual name. */
@@ -131,22 +125,20 @@ static ddsc_status usual_name(reader *r, const char **name, const char *given, c
 
 static ddsc_status choose_names(reader *r)
 {
-    ddsc_status status = DDSC_OK;
     const char *label = NULL, *id = NULL;
-    TRY(usual_name(r, &label, r->set->label_column, "label"));
-    TRY(usual_name(r, &id, r->set->id_columns, "id"));
+    CHECK(usual_name(r, &label, r->set->label_column, "label"));
+    CHECK(usual_name(r, &id, r->set->id_columns, "id"));
     if (label) {
-        TRY(need_column(r, label, strlen(label), &r->label));
+        CHECK(need_column(r, label, strlen(label), &r->label));
         snprintf(r->report->label_column, sizeof r->report->label_column, "%s", label);
     }
     if (id) {
-        TRY(need_columns(r, &r->id, id));
+        CHECK(need_columns(r, &r->id, id));
         snprintf(r->report->id_columns, sizeof r->report->id_columns, "%s", id);
     }
     r->out->has_labels = label != NULL;
     r->out->has_ids = id != NULL;
-done:
-    return status;
+    return DDSC_OK;
 }
 
 static ddsc_status choose_where(reader *r)
@@ -160,19 +152,17 @@ static ddsc_status choose_where(reader *r)
 
 static ddsc_status read_header(reader *r)
 {
-    ddsc_status status = DDSC_OK;
     char *line;
     size_t n;
-    TRY(stream_line(r->s, &line, &n));
+    CHECK(stream_line(r->s, &line, &n));
     if (!line)
         return stream_fail(r->s, "is empty: a header and one document a row are wanted");
-    TRY(fields_split_plain(r->ctx, &r->field, text_skip_mark(line), '\t'));
+    CHECK(fields_split_plain(r->ctx, &r->field, text_skip_mark(line), '\t'));
     r->n_columns = r->field.n;
-    TRY(choose_text(r));
-    TRY(choose_names(r));
-    TRY(choose_where(r));
-done:
-    return status;
+    CHECK(choose_text(r));
+    CHECK(choose_names(r));
+    CHECK(choose_where(r));
+    return DDSC_OK;
 }
 
 /* ---- rows ---- */
@@ -188,32 +178,29 @@ static ddsc_status check_utf8(reader *r, int64_t column)
 
 static ddsc_status join_id(reader *r, int64_t *length)
 {
-    ddsc_status status = DDSC_OK;
     *length = 0;
     for (int64_t k = 0; k < r->id.n; k++) {
         const char *part = r->field.text[r->id.at[k]];
         int64_t n = (int64_t)strlen(part);
-        TRY(check_utf8(r, r->id.at[k]));
-        TRY(room_reserve(r->ctx, &r->joined, &r->joined_room, *length + n + 1, 1));
+        CHECK(check_utf8(r, r->id.at[k]));
+        CHECK(room_reserve(r->ctx, &r->joined, &r->joined_room, *length + n + 1, 1));
         if (k > 0)
             r->joined[(*length)++] = '/';
         memcpy(r->joined + *length, part, (size_t)n);
         *length += n;
     }
-done:
-    return status;
+    return DDSC_OK;
 }
 
 static ddsc_status take_id(reader *r)
 {
-    ddsc_status status = DDSC_OK;
     int64_t n, number;
     bool is_new;
     char quoted[QUOTE_TEXT];
-    TRY(join_id(r, &n));
+    CHECK(join_id(r, &n));
     if (n == 0)
         return stream_fail(r->s, "line %lld: the id is empty", (long long)stream_line_number(r->s));
-    TRY(text_table_add(r->ctx, &r->out->ids, r->joined, (size_t)n, &number, &is_new));
+    CHECK(text_table_add(r->ctx, &r->out->ids, r->joined, (size_t)n, &number, &is_new));
     if (!is_new)
         return stream_fail(r->s,
                            "line %lld: the id \"%s\" was already used in line %lld; ids may be "
@@ -221,15 +208,13 @@ static ddsc_status take_id(reader *r)
                            (long long)stream_line_number(r->s),
                            text_quote(quoted, r->joined, (size_t)n),
                            (long long)r->out->line[number]);
-done:
-    return status;
+    return DDSC_OK;
 }
 
 static ddsc_status take_words(reader *r, const char *text)
 {
-    ddsc_status status = DDSC_OK;
     size_t n;
-    TRY(token_reader_begin(r->ctx, &r->tokens, text));
+    CHECK(token_reader_begin(r->ctx, &r->tokens, text));
     for (;;) {
         const char *word = token_reader_next(&r->tokens, &n);
         if (!word)
@@ -238,37 +223,33 @@ static ddsc_status take_words(reader *r, const char *text)
             continue;
         if (r->lemmas)
             word = lemmas_find(r->lemmas, word, n, &n);
-        TRY(corpus_add(r->ctx, &r->out->words, word, n));
+        CHECK(corpus_add(r->ctx, &r->out->words, word, n));
     }
-done:
-    return status;
+    return DDSC_OK;
 }
 
 static ddsc_status take_document(reader *r)
 {
-    ddsc_status status = DDSC_OK;
     documents *d = r->out;
     int64_t i = d->words.n;
-    TRY(corpus_begin(r->ctx, &d->words));
-    TRY(room_reserve(r->ctx, &d->line, &d->line_room, i + 1, sizeof *d->line));
+    CHECK(corpus_begin(r->ctx, &d->words));
+    CHECK(room_reserve(r->ctx, &d->line, &d->line_room, i + 1, sizeof *d->line));
     d->line[i] = stream_line_number(r->s);
     if (d->has_ids)
-        TRY(take_id(r));
+        CHECK(take_id(r));
     if (d->has_labels) {
         const char *label = r->field.text[r->label];
-        TRY(check_utf8(r, r->label));
-        TRY(label_list_add(r->ctx, &d->labels, label, strlen(label)));
+        CHECK(check_utf8(r, r->label));
+        CHECK(label_list_add(r->ctx, &d->labels, label, strlen(label)));
     }
     for (int64_t k = 0; k < r->text.n; k++)
-        TRY(take_words(r, r->field.text[r->text.at[k]]));
-done:
-    return status;
+        CHECK(take_words(r, r->field.text[r->text.at[k]]));
+    return DDSC_OK;
 }
 
 static ddsc_status take_row(reader *r, char *line)
 {
-    ddsc_status status = DDSC_OK;
-    TRY(fields_split_plain(r->ctx, &r->field, line, '\t'));
+    CHECK(fields_split_plain(r->ctx, &r->field, line, '\t'));
     if (r->field.n != r->n_columns)
         return stream_fail(r->s, "line %lld has %lld fields, the header has %lld",
                            (long long)stream_line_number(r->s), (long long)r->field.n,
@@ -276,22 +257,20 @@ static ddsc_status take_row(reader *r, char *line)
     r->out->n_rows++;
     progress_add(r->ctx, 1);
     if (r->where < 0 || strcmp(r->field.text[r->where], r->where_value) == 0)
-        TRY(take_document(r));
-done:
-    return status;
+        CHECK(take_document(r));
+    return DDSC_OK;
 }
 
 static ddsc_status read_rows(reader *r)
 {
-    ddsc_status status = DDSC_OK;
     char *line;
     size_t n;
     for (;;) {
-        TRY(stream_line(r->s, &line, &n));
+        CHECK(stream_line(r->s, &line, &n));
         if (!line)
             break;
         if (n > 0 || r->n_columns == 1) /* in a lone column an empty line is an empty document */
-            TRY(take_row(r, line));
+            CHECK(take_row(r, line));
     }
     if (r->out->n_rows == 0)
         return stream_fail(r->s, "has a header but no documents");
@@ -302,8 +281,7 @@ static ddsc_status read_rows(reader *r)
     if (r->out->words.words.n == 0)
         return stream_fail(r->s, "its %lld documents have no words%s", (long long)r->out->words.n,
                            r->stop->n ? " but stop words" : "");
-done:
-    return status;
+    return DDSC_OK;
 }
 
 ddsc_status documents_read(ddsc_context *ctx, documents *d, ddsc_text_report *report, io_stream *s,

@@ -23,20 +23,18 @@ static ddsc_status take_noun(ddsc_context *ctx, lemma_table *l, const char *line
 /* "form base [base...]" a line; the first base and the first line of a form count. */
 static ddsc_status take_exception(ddsc_context *ctx, lemma_table *l, const char *line)
 {
-    ddsc_status status = DDSC_OK;
     int64_t form, base;
     bool is_new;
     size_t n = field_length(line);
     const char *second = line + n + strspn(line + n, " \t");
     if (n == 0 || *second == '\0')
         return DDSC_OK;
-    TRY(room_reserve(ctx, &l->base, &l->room, l->forms.n + 1, sizeof *l->base));
-    TRY(text_table_add(ctx, &l->bases, second, field_length(second), &base, &is_new));
-    TRY(text_table_add(ctx, &l->forms, line, n, &form, &is_new));
+    CHECK(room_reserve(ctx, &l->base, &l->room, l->forms.n + 1, sizeof *l->base));
+    CHECK(text_table_add(ctx, &l->bases, second, field_length(second), &base, &is_new));
+    CHECK(text_table_add(ctx, &l->forms, line, n, &form, &is_new));
     if (is_new)
         l->base[form] = base;
-done:
-    return status;
+    return DDSC_OK;
 }
 
 typedef ddsc_status (*line_fn)(ddsc_context *ctx, lemma_table *l, const char *line);

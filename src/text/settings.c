@@ -25,11 +25,10 @@ static ddsc_status check_choice(ddsc_context *ctx, const char *name, int value)
 
 static ddsc_status check_settings(ddsc_context *ctx, const ddsc_text_settings *set)
 {
-    ddsc_status status = DDSC_OK;
-    TRY(check_choice(ctx, "tokens", (int)set->tokens));
-    TRY(check_choice(ctx, "weighting", (int)set->weighting));
-    TRY(check_choice(ctx, "idf", (int)set->idf));
-    TRY(check_choice(ctx, "on_empty", (int)set->on_empty));
+    CHECK(check_choice(ctx, "tokens", (int)set->tokens));
+    CHECK(check_choice(ctx, "weighting", (int)set->weighting));
+    CHECK(check_choice(ctx, "idf", (int)set->idf));
+    CHECK(check_choice(ctx, "on_empty", (int)set->on_empty));
     if (set->support < 0)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "text settings: support is %lld",
                         (long long)set->support);
@@ -39,8 +38,7 @@ static ddsc_status check_settings(ddsc_context *ctx, const ddsc_text_settings *s
     if (set->where && (set->where[0] == '=' || !strchr(set->where, '=')))
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "where \"%.100s\" is not COLUMN=VALUE",
                         set->where);
-done:
-    return status;
+    return DDSC_OK;
 }
 
 ddsc_status text_settings_take(ddsc_context *ctx, ddsc_text_settings *own,

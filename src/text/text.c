@@ -144,17 +144,15 @@ static ddsc_status check_empty(job *j)
 
 static ddsc_status add_names(job *j)
 {
-    ddsc_status status = DDSC_OK;
     if (j->docs.has_labels)
-        TRY(label_list_finish(j->ctx, &j->docs.labels, &j->parts));
+        CHECK(label_list_finish(j->ctx, &j->docs.labels, &j->parts));
     if (j->docs.has_ids) {
         j->parts.id_text = j->docs.ids.text;
         j->parts.id_at = j->docs.ids.at;
         j->docs.ids.text = NULL;
         j->docs.ids.at = NULL;
     }
-done:
-    return status;
+    return DDSC_OK;
 }
 
 static ddsc_status build(job *j, measures **out)

@@ -2,10 +2,10 @@
  * often they occur and how rare they are. Documents are tokenised as they come; of the vectors only
  * those of words met are kept: memory is O(words met x dim + entries). Input is hostile, as in io.
  */
-#ifndef DDSC_TEXT_H
-#define DDSC_TEXT_H
+#ifndef DDSC_TEXT_TEXT_H
+#define DDSC_TEXT_TEXT_H
 
-#include "io/io.h"
+#include "format/format.h"
 
 /* Defaults overlaid with what was given (or NULL), checked. */
 ddsc_status text_settings_take(ddsc_context *ctx, ddsc_text_settings *own,

@@ -161,11 +161,10 @@ static ddsc_status parse_vector(reader *r, const char *word, size_t n_word, char
 
 static ddsc_status take_line(reader *r, char *line)
 {
-    ddsc_status status = DDSC_OK;
     word_vectors *v = r->out;
     char *numbers = NULL;
     size_t n_word = 0;
-    TRY(split_line(r, line, &n_word, &numbers));
+    CHECK(split_line(r, line, &n_word, &numbers));
     v->n_lines++;
     progress_add(r->ctx, 1);
     int64_t word = text_table_find(r->words, line, n_word);
@@ -175,10 +174,9 @@ static ddsc_status take_line(reader *r, char *line)
         v->n_duplicates++;
         return DDSC_OK;
     }
-    TRY(parse_vector(r, line, n_word, numbers));
+    CHECK(parse_vector(r, line, n_word, numbers));
     v->row[word] = (int32_t)v->n++;
-done:
-    return status;
+    return DDSC_OK;
 }
 
 /* ---- the file ---- */
@@ -215,12 +213,11 @@ static ddsc_status check_count(const reader *r)
 
 static ddsc_status read_lines(reader *r)
 {
-    ddsc_status status = DDSC_OK;
     char *line;
     size_t n;
     for (;;) {
         bool is_header = false;
-        TRY(stream_line(r->s, &line, &n));
+        CHECK(stream_line(r->s, &line, &n));
         if (!line)
             break;
         if (stream_line_number(r->s) == 1)
@@ -229,28 +226,25 @@ static ddsc_status read_lines(reader *r)
         if (*line == '\0')
             continue;
         if (r->out->dim == 0)
-            TRY(take_first(r, line, &is_header));
+            CHECK(take_first(r, line, &is_header));
         if (!is_header)
-            TRY(take_line(r, line));
+            CHECK(take_line(r, line));
     }
-done:
-    return status;
+    return DDSC_OK;
 }
 
 ddsc_status vectors_read(ddsc_context *ctx, word_vectors *v, io_stream *s, const text_table *words)
 {
-    ddsc_status status = DDSC_OK;
     reader r = {.ctx = ctx, .s = s, .words = words, .out = v, .promised = -1};
-    TRY(check_content(s));
-    TRY(MEM_NEW(ctx, v->row, words->n));
+    CHECK(check_content(s));
+    CHECK(MEM_NEW(ctx, v->row, words->n));
     for (int64_t k = 0; k < words->n; k++)
         v->row[k] = -1;
     progress_begin(ctx, "word vectors", 0);
-    TRY(read_lines(&r));
+    CHECK(read_lines(&r));
     progress_end(ctx);
-    TRY(check_count(&r));
-done:
-    return status;
+    CHECK(check_count(&r));
+    return DDSC_OK;
 }
 
 void vectors_free(ddsc_context *ctx, word_vectors *v)

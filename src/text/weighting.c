@@ -19,43 +19,37 @@ ddsc_status corpus_begin(ddsc_context *ctx, corpus *c)
 static ddsc_status add_word(ddsc_context *ctx, corpus *c, const char *word, size_t n,
                             int64_t *number)
 {
-    ddsc_status status = DDSC_OK;
     bool is_new;
-    TRY(room_reserve(ctx, &c->df, &c->df_room, c->words.n + 1, sizeof *c->df));
-    TRY(room_reserve(ctx, &c->latest, &c->latest_room, c->words.n + 1, sizeof *c->latest));
-    TRY(text_table_add(ctx, &c->words, word, n, number, &is_new));
+    CHECK(room_reserve(ctx, &c->df, &c->df_room, c->words.n + 1, sizeof *c->df));
+    CHECK(room_reserve(ctx, &c->latest, &c->latest_room, c->words.n + 1, sizeof *c->latest));
+    CHECK(text_table_add(ctx, &c->words, word, n, number, &is_new));
     if (*number > INT32_MAX)
         return ctx_fail(ctx, DDSC_ERROR_INPUT, "there are more than %d distinct words", INT32_MAX);
     if (is_new)
         c->df[*number] = c->latest[*number] = 0;
-done:
-    return status;
+    return DDSC_OK;
 }
 
 static ddsc_status add_entry(ddsc_context *ctx, corpus *c, int64_t word)
 {
-    ddsc_status status = DDSC_OK;
-    TRY(room_reserve(ctx, &c->word, &c->word_room, c->n_entries + 1, sizeof *c->word));
-    TRY(room_reserve(ctx, &c->count, &c->count_room, c->n_entries + 1, sizeof *c->count));
+    CHECK(room_reserve(ctx, &c->word, &c->word_room, c->n_entries + 1, sizeof *c->word));
+    CHECK(room_reserve(ctx, &c->count, &c->count_room, c->n_entries + 1, sizeof *c->count));
     c->word[c->n_entries] = (int32_t)word;
     c->count[c->n_entries++] = 0;
     c->latest[word] = c->offset[c->n] = c->n_entries;
     c->df[word]++;
-done:
-    return status;
+    return DDSC_OK;
 }
 
 ddsc_status corpus_add(ddsc_context *ctx, corpus *c, const char *word, size_t n)
 {
-    ddsc_status status = DDSC_OK;
     int64_t number;
-    TRY(add_word(ctx, c, word, n, &number));
+    CHECK(add_word(ctx, c, word, n, &number));
     if (c->latest[number] <= c->offset[c->n - 1]) /* not yet in this document */
-        TRY(add_entry(ctx, c, number));
+        CHECK(add_entry(ctx, c, number));
     c->count[c->latest[number] - 1]++; /* a line is below 2^28 bytes, so this fits */
     c->n_tokens++;
-done:
-    return status;
+    return DDSC_OK;
 }
 
 void corpus_free(ddsc_context *ctx, corpus *c)
@@ -85,9 +79,8 @@ static double rarity(ddsc_weighting weighting, ddsc_idf idf, int64_t n, int64_t 
 ddsc_status weights_make(ddsc_context *ctx, measures_parts *p, corpus *c, word_vectors *v,
                          ddsc_weighting weighting, ddsc_idf idf)
 {
-    ddsc_status status = DDSC_OK;
     int64_t kept = 0, begin = 0;
-    TRY(MEM_NEW(ctx, p->weight, c->n_entries));
+    CHECK(MEM_NEW(ctx, p->weight, c->n_entries));
     for (int64_t i = 0; i < c->n; i++) {
         int64_t end = c->offset[i + 1];
         for (int64_t e = begin; e < end; e++) {
@@ -110,6 +103,5 @@ ddsc_status weights_make(ddsc_context *ctx, measures_parts *p, corpus *c, word_v
     c->offset = NULL;
     c->word = NULL;
     v->point = NULL;
-done:
-    return status;
+    return DDSC_OK;
 }

@@ -1,5 +1,5 @@
 /* Cluster numbers of one labelling in those of another. */
-#include "ot/ot.h"
+#include "exact/exact.h"
 #include "theory/theory.h"
 
 /* into[c]: the number that cluster c gets. An assignment is a transport between unit weights: its

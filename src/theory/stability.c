@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "cluster/decompose.h"
-#include "ot/ot.h"
-#include "pairs/pairs.h"
+#include "lot/lot.h"
+#include "plan/plan.h"
 #include "theory/theory.h"
 
 struct ddsc_stability {
@@ -91,9 +91,8 @@ done:
 static ddsc_status freeze(ddsc_context *ctx, ddsc_cluster_settings *set, ddsc_measures **reference,
                           const measures *m, const ddsc_clustering_view *first)
 {
-    ddsc_status status = DDSC_OK;
     ddsc_metric_settings metric = set->metric;
-    TRY(metric_settings_take(ctx, &set->metric, &metric));
+    CHECK(metric_settings_take(ctx, &set->metric, &metric));
     set->k_min = set->k_max = first->k;
     set->graph.tau = first->graph->tau;
     if (set->metric.metric == DDSC_METRIC_SINKHORN) {
@@ -103,12 +102,11 @@ static ddsc_status freeze(ddsc_context *ctx, ddsc_cluster_settings *set, ddsc_me
         set->metric.bandwidth_rule = DDSC_BANDWIDTH_VALUE;
         set->metric.bandwidth = first->pairs.bandwidth;
     } else if (set->metric.metric == DDSC_METRIC_LOT) {
-        TRY(lot_reference_make(ctx, reference, m, &set->metric));
+        CHECK(lot_reference_make(ctx, reference, m, &set->metric));
         set->metric.reference_rule = DDSC_REFERENCE_MEASURES;
         set->metric.reference_measures = *reference;
     }
-done:
-    return status;
+    return DDSC_OK;
 }
 
 typedef struct stability_job {

@@ -1,7 +1,7 @@
 /* theory: what the paper's definitions say about one result. It sees finished graphs and
  * decompositions and runs the chain again on resampled points; nothing below depends on it. */
-#ifndef DDSC_THEORY_H
-#define DDSC_THEORY_H
+#ifndef DDSC_THEORY_THEORY_H
+#define DDSC_THEORY_THEORY_H
 
 #include "cluster/cluster.h"
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "io/io.h"
+#include "format/format.h"
 #include "support.h"
 
 enum { TEST_PATH = 4096 };

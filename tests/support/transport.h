@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ot/exact.h"
+#include "cost/cost.h"
+#include "exact/solver.h"
 
 /* ---- problems ---- */
 

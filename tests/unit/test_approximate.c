@@ -6,7 +6,7 @@
 
 #include "graph/graph.h"
 #include "linalg/linalg.h"
-#include "ot/ot.h"
+#include "lot/lot.h"
 #include "support.h"
 
 static ddsc_metric_settings settings_of(ddsc_metric metric)

@@ -7,7 +7,7 @@
 
 #include "cluster/cluster.h"
 #include "data/model.h"
-#include "pairs/pairs.h"
+#include "plan/plan.h"
 #include "support.h"
 
 static const ddsc_metric metrics[] = {DDSC_METRIC_W2, DDSC_METRIC_SINKHORN, DDSC_METRIC_MMD,

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ot/bounds.h"
+#include "bound/bound.h"
+#include "exact/exact.h"
 #include "support.h"
 
 /* ---- sets ---- */

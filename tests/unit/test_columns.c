@@ -6,7 +6,7 @@
 
 #include "cluster/cluster.h"
 #include "graph_support.h"
-#include "pairs/columns.h"
+#include "plan/nystrom.h"
 
 static measures *gaussians(ddsc_context *ctx, int64_t k, int64_t n, int64_t points, double apart)
 {

@@ -1,4 +1,5 @@
 /* Exact transport between items, and what has to hold whatever the numbers are. */
+#include "cost/cost.h"
 #include "transport.h"
 
 /* ---- properties ---- */

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pairs/pairs.h"
 #include "graph_support.h"
+#include "plan/plan.h"
 #include "support.h"
 
 /* ---- settings ---- */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "linalg/linalg.h"
-#include "ot/ot.h"
+#include "lot/lot.h"
 #include "support.h"
 
 static ddsc_metric_settings lot_settings(ddsc_reference_rule rule)

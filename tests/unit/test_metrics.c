@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pairs/pairs.h"
+#include "base/base.h"
 #include "graph_support.h"
 #include "support.h"
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pairs/pairs.h"
 #include "graph_support.h"
+#include "plan/plan.h"
 #include "support.h"
 
 /* ---- a backend whose values are a function of the pair ---- */

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "engine/journal.h"
 #include "graph/graph.h"
-#include "pairs/journal.h"
 #include "support.h"
 
 /* Published values of XXH64. */

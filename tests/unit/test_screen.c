@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "graph/graph.h"
+#include "metric/metric.h"
 #include "mmd/mmd.h"
-#include "pairs/pairs.h"
-#include "pairs/screen.h"
+#include "search/prefilter.h"
 #include "support.h"
 
 enum { SIDE = 12 };

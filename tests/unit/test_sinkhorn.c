@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ot/ot.h"
+#include "sinkhorn/sinkhorn.h"
 #include "support.h"
 
 typedef struct sample {

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ot/sinkhorn_grid.h"
+#include "cost/cost.h"
+#include "sinkhorn/grid.h"
 #include "support.h"
 
 #if defined(__SANITIZE_ADDRESS__)

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "graph/graph.h"
-#include "ot/sinkhorn_lanes.h"
-#include "pairs/pairs.h"
+#include "metric/metric.h"
+#include "sinkhorn/group.h"
 #include "support.h"
 
 enum { L = SIMD_LANES, SIDE = LANES_SIDE, CAP = 100000 };

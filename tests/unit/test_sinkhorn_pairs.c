@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "ot/ot.h"
+#include "cost/cost.h"
 #include "support.h"
 
 static const int64_t CAP = 100000;

@@ -2,9 +2,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "cost/cost.h"
 #include "graph/graph.h"
-#include "ot/sinkhorn_shared.h"
-#include "pairs/pairs.h"
+#include "metric/metric.h"
+#include "sinkhorn/shared.h"
 #include "support.h"
 
 /* n histograms over v points of d dimensions; `filled` of a hundred points have weight. */

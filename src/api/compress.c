@@ -1,0 +1,162 @@
+/* Compression of a whole set with the exact W2 error of every item. */
+#include "data/compress.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "exact/exact.h"
+
+typedef struct job {
+    ddsc_context *ctx;
+    const measures *m;
+    int64_t limit;
+    int64_t *n_left;       /* points left of each item */
+    double *points, *mass; /* item i at offset[i] of m */
+    merge_work *work;      /* one a worker */
+} job;
+
+static ddsc_status merge_range(void *arg, int64_t begin, int64_t end, int worker)
+{
+    job *j = arg;
+    for (int64_t i = begin; i < end; i++) {
+        item_view item = measures_item(j->m, i);
+        double *x = j->points + j->m->offset[i] * j->m->d, *a = j->mass + j->m->offset[i];
+        for (int64_t p = 0; p < item.n; p++)
+            memcpy(x + p * j->m->d, measures_point(j->m, item.index[p]),
+                   (size_t)j->m->d * sizeof *x);
+        memcpy(a, item.weight, (size_t)item.n * sizeof *a);
+        j->n_left[i] = compress_item(&j->work[worker], x, a, item.n, j->m->d, j->limit);
+        progress_add(j->ctx, 1);
+    }
+    return DDSC_OK;
+}
+
+/* Squeeze the gaps out: points and masses of all items one after the other. */
+static ddsc_status pack(ddsc_context *ctx, measures_parts *p, job *j)
+{
+    const measures *m = j->m;
+    p->n = m->n;
+    p->d = m->d;
+    CHECK(MEM_NEW(ctx, p->offset, m->n + 1));
+    p->offset[0] = 0;
+    for (int64_t i = 0; i < m->n; i++) {
+        int64_t to = p->offset[i], from = m->offset[i], n = j->n_left[i];
+        memmove(j->points + to * m->d, j->points + from * m->d,
+                (size_t)(n * m->d) * sizeof *j->points);
+        memmove(j->mass + to, j->mass + from, (size_t)n * sizeof *j->mass);
+        p->offset[i + 1] = to + n;
+    }
+    p->v = p->nnz = p->offset[m->n];
+    p->support = j->points;
+    p->weight = j->mass;
+    j->points = j->mass = NULL;
+    return DDSC_OK;
+}
+
+typedef struct error_job {
+    const measures *before, *after;
+    exact_solver **solver;
+    double *w2; /* n */
+    ddsc_context *ctx;
+} error_job;
+
+static ddsc_status error_range(void *arg, int64_t begin, int64_t end, int worker)
+{
+    error_job *j = arg;
+    ddsc_status status = DDSC_OK;
+    for (int64_t i = begin; i < end; i++) {
+        exact_result r;
+        TRY(exact_solve_items(j->solver[worker], &r, j->before, i, j->after, i, 0));
+        j->w2[i] = sqrt(fmax(r.primal, 0));
+        progress_add(j->ctx, 1);
+    }
+done:
+    return status;
+}
+
+static ddsc_status measure_error(ddsc_context *ctx, ddsc_compress_report *report,
+                                 const measures *before, const measures *after)
+{
+    ddsc_status status = DDSC_OK;
+    error_job j = {.before = before, .after = after, .ctx = ctx};
+    int n_workers = parallel_width(ctx);
+    TRY(MEM_NEW(ctx, j.w2, before->n));
+    TRY(MEM_ZERO(ctx, j.solver, n_workers));
+    for (int w = 0; w < n_workers; w++)
+        TRY(exact_create(ctx, &j.solver[w]));
+    progress_begin(ctx, "error of merging", before->n);
+    TRY(parallel_for(ctx, before->n, 8, error_range, &j));
+    progress_end(ctx);
+    *report = (ddsc_compress_report){.n_before = before->nnz, .n_after = after->nnz};
+    for (int64_t i = 0; i < before->n; i++) {
+        report->mean_w2 += j.w2[i] / (double)before->n;
+        report->max_w2 = fmax(report->max_w2, j.w2[i]);
+    }
+done:
+    for (int w = 0; j.solver && w < n_workers; w++)
+        exact_destroy(j.solver[w]);
+    mem_free(ctx, j.solver);
+    mem_free(ctx, j.w2);
+    return status;
+}
+
+static ddsc_status job_open(ddsc_context *ctx, job *j)
+{
+    int64_t largest = measures_largest_item(j->m);
+    CHECK(MEM_NEW(ctx, j->n_left, j->m->n));
+    CHECK(MEM_NEW(ctx, j->points, j->m->nnz * j->m->d));
+    CHECK(MEM_NEW(ctx, j->mass, j->m->nnz));
+    CHECK(MEM_ZERO(ctx, j->work, parallel_width(ctx)));
+    for (int w = 0; w < parallel_width(ctx); w++) {
+        CHECK(MEM_NEW(ctx, j->work[w].cost, largest));
+        CHECK(MEM_NEW(ctx, j->work[w].partner, largest));
+    }
+    return DDSC_OK;
+}
+
+static void job_close(ddsc_context *ctx, job *j)
+{
+    for (int w = 0; j->work && w < parallel_width(ctx); w++) {
+        mem_free(ctx, j->work[w].cost);
+        mem_free(ctx, j->work[w].partner);
+    }
+    mem_free(ctx, j->work);
+    mem_free(ctx, j->n_left);
+    mem_free(ctx, j->points);
+    mem_free(ctx, j->mass);
+}
+
+ddsc_status ddsc_measures_compress(ddsc_context *ctx, ddsc_measures **merged,
+                                   const ddsc_measures *m, int64_t limit,
+                                   ddsc_compress_report *report)
+{
+    ddsc_status status = DDSC_OK;
+    job j = {.ctx = ctx, .m = m, .limit = limit};
+    measures_parts p = {0};
+    measures *made = NULL;
+    ddsc_compress_report measured = {0};
+    if (!ctx || !merged)
+        return DDSC_ERROR_ARGUMENT;
+    ctx_enter(ctx);
+    *merged = NULL;
+    if (!m || limit < 1)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "compress to %lld points: at least 1 is needed",
+                        (long long)limit);
+    TRY(job_open(ctx, &j));
+    progress_begin(ctx, "merging points", m->n);
+    TRY(parallel_for(ctx, m->n, 8, merge_range, &j));
+    progress_end(ctx);
+    TRY(pack(ctx, &p, &j));
+    TRY(measures_build(ctx, &made, &p, DDSC_EMPTY_ERROR, "compress"));
+    TRY(measure_error(ctx, &measured, m, made));
+    TRY(measures_copy_names(ctx, made, m));
+    if (report)
+        *report = measured;
+    *merged = made;
+    made = NULL;
+done:
+    ddsc_measures_destroy(made);
+    measures_parts_free(ctx, &p);
+    job_close(ctx, &j);
+    return status;
+}

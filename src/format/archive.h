@@ -1,0 +1,41 @@
+/* An npz archive being read, array by array. */
+#ifndef DDSC_FORMAT_ARCHIVE_H
+#define DDSC_FORMAT_ARCHIVE_H
+
+#include "format/format.h"
+
+typedef struct archive {
+    ddsc_context *ctx;
+    io_stream *s;
+    zip_list list;
+    /* the member being read */
+    const zip_entry *entry;
+    io_stream *member;
+    npy_array array;
+} archive;
+
+ddsc_status archive_open(ddsc_context *ctx, archive *z, io_stream *s);
+void archive_close(archive *z); /* also after archive_open failed */
+bool archive_has(const archive *z, const char *name);
+/* The header of an array that is there, of so many axes; then its elements are read from z->member,
+ * and after the last archive_close_array checks what the archive says about it. */
+ddsc_status archive_open_array(archive *z, const char *name, int n_dims);
+ddsc_status archive_close_array(archive *z);
+ddsc_status archive_read_table(archive *z, const char *name, double **out, int64_t *rows,
+                               int64_t *columns);
+/* The items in any of the three layouts, with ids and labels where there are any. */
+ddsc_status archive_read_items(archive *z, measures_parts *out);
+
+/* Element types of the arrays written. */
+#define NPZ_FLOAT8 (NUM_HOST_LITTLE ? "<f8" : ">f8")
+#define NPZ_INT8 (NUM_HOST_LITTLE ? "<i8" : ">i8")
+#define NPZ_INT4 (NUM_HOST_LITTLE ? "<i4" : ">i4")
+
+/* The arrays of a set, into an archive that may get others too. */
+ddsc_status npz_add_items(npz_writer *z, const measures *m);
+/* Texts as fixed-width unicode, or as bytes when one of them is no UTF-8. */
+typedef const char *(*npz_string_fn)(const void *arg, int64_t i);
+ddsc_status npz_add_strings(npz_writer *z, const char *name, npz_string_fn get, const void *arg,
+                            int64_t n);
+
+#endif

@@ -1,0 +1,135 @@
+/* format: one file per format. Readers take an open stream and give the parts of a set; writers
+ * take a set and an open writer. Messages name file and place. */
+#ifndef DDSC_FORMAT_FORMAT_H
+#define DDSC_FORMAT_FORMAT_H
+
+#include "data/measures.h"
+#include "data/model.h"
+#include "stream/stream.h"
+
+/* ---- npy ---- */
+
+enum { NPY_MAX_DIMS = 4 };
+
+typedef struct npy_array {
+    char kind; /* 'f', 'i', 'u', or 'U' and 'S' for text */
+    num_type type;
+    int64_t item_bytes;
+    bool fortran;
+    int n_dims;
+    int64_t shape[NPY_MAX_DIMS], count;
+} npy_array;
+
+ddsc_status npy_read_header(io_stream *s, npy_array *array);
+/* Numbers in file order, a chunk at a time; then the stream must end. */
+typedef ddsc_status (*npy_chunk_fn)(void *arg, int64_t begin, int64_t n, const double *value);
+ddsc_status npy_read_chunks(ddsc_context *ctx, io_stream *s, const npy_array *array,
+                            npy_chunk_fn fn, void *arg);
+/* The elements in C order into new memory; then the stream must end. */
+ddsc_status npy_read_doubles(ddsc_context *ctx, double **out, io_stream *s, const npy_array *array);
+ddsc_status npy_read_integers(ddsc_context *ctx, int64_t **out, io_stream *s,
+                              const npy_array *array);
+ddsc_status npy_read_indices(ddsc_context *ctx, int32_t **out, io_stream *s,
+                             const npy_array *array);
+/* One string an element, UTF-8; integers become decimal text. */
+typedef ddsc_status (*npy_text_fn)(void *arg, int64_t element, const char *text, size_t n);
+ddsc_status npy_read_text(ddsc_context *ctx, io_stream *s, const npy_array *array, npy_text_fn fn,
+                          void *arg);
+/* "(3, 2)" for messages. */
+const char *npy_shape_text(char out[QUOTE_TEXT], const npy_array *array);
+
+enum { NPY_HEADER_MAX = 192 };
+/* Version 1.0 header, padded to 64 bytes; n_dims 1 .. 3. Returns its length. */
+size_t npy_format_header(char out[NPY_HEADER_MAX], const char *descr, int n_dims,
+                         const int64_t *shape);
+
+/* ---- labels ---- */
+
+/* Class names or numbers gathered one by one. */
+typedef struct label_list {
+    text_table names;
+    int32_t *code; /* number of the name, -1 for an empty one */
+    int64_t n, room;
+} label_list;
+
+ddsc_status label_list_add(ddsc_context *ctx, label_list *list, const char *text, size_t n);
+/* All integers: plain numbers; else class numbers with names. Fills label, name_text, name_at and
+ * n_names of parts, which it takes to hold none yet. */
+ddsc_status label_list_finish(ddsc_context *ctx, label_list *list, measures_parts *parts);
+void label_list_free(ddsc_context *ctx, label_list *list);
+/* Any labels file of docs/formats.md into label, names and n of parts. */
+ddsc_status labels_read_stream(ddsc_context *ctx, measures_parts *parts, io_stream *s);
+ddsc_status labels_from_npy(ddsc_context *ctx, measures_parts *parts, int64_t *n, io_stream *s,
+                            const npy_array *array);
+
+/* ---- readers: each takes an open stream and gives raw parts ---- */
+
+/* By the first bytes; AUTO when unknown. */
+ddsc_format io_sniff(const unsigned char *head, size_t n);
+/* What the bytes are when they are a known format that is not read ("bzip2-compressed"), or NULL.
+ */
+const char *io_sniff_foreign(const unsigned char *head, size_t n);
+
+/* axes: names of the coordinates, a tab after each, or NULL; owned by the caller. */
+ddsc_status npz_read(ddsc_context *ctx, measures_parts *out, io_stream *s);
+ddsc_status npy_read_clouds(ddsc_context *ctx, measures_parts *out, io_stream *s);
+ddsc_status csv_read(ddsc_context *ctx, measures_parts *out, char **axes, io_stream *s);
+ddsc_status idx_read_images(ddsc_context *ctx, measures_parts *out, io_stream *s);
+ddsc_status idx_read_labels(ddsc_context *ctx, int32_t **label, int64_t *n, io_stream *s);
+/* phases: how many phases an object has, 0: find out; phase: which one, 0: all joined. */
+ddsc_status d2_read(ddsc_context *ctx, measures_parts *out, io_stream *s, int phases, int phase);
+ddsc_status fcs_read(ddsc_context *ctx, measures_parts *out, char **axes, io_stream *s,
+                     const char *channels, double arcsinh_scale);
+ddsc_status mtx_read_matrix(ddsc_context *ctx, double **matrix, int64_t *n, io_stream *s);
+ddsc_status npy_read_matrix(ddsc_context *ctx, double **matrix, int64_t *n, io_stream *s);
+
+/* Tables beside a .d2 file: vocabulary (dim, size, rows) and histogram costs (size, matrix), the
+ * latter as coordinates whose squared distances are the costs. */
+typedef struct d2_table {
+    int64_t n, dim;
+    double *point; /* n x dim */
+    bool dense;    /* a histogram over all n points, not ids */
+} d2_table;
+
+ddsc_status d2_read_vocabulary(ddsc_context *ctx, d2_table *table, io_stream *s);
+ddsc_status d2_read_costs(ddsc_context *ctx, d2_table *table, io_stream *s);
+
+/* Whole pipeline on an open stream: sniff, read, build. */
+ddsc_status io_read_measures(ddsc_context *ctx, measures **out, io_stream *s,
+                             const ddsc_read_settings *settings);
+/* Sniff and read one file. */
+ddsc_status io_read_parts(ddsc_context *ctx, measures_parts *out, char **axes, ddsc_format *format,
+                          io_stream *s, const ddsc_read_settings *settings);
+/* Make parts fit to be joined: indices checked, items without ids called "file:number". */
+ddsc_status parts_prepare(ddsc_context *ctx, measures_parts *parts, const char *where);
+/* Append b to a (both prepared; b is empty afterwards). */
+ddsc_status parts_join(ddsc_context *ctx, measures_parts *a, measures_parts *b, const char *where);
+/* File name without folders and without .gz and one more ending. */
+void io_base_name(const char *path, const char **start, size_t *length);
+
+/* ---- npz ---- */
+
+/* An npz archive, stored, with fixed time stamps: the same arrays give the same bytes. */
+typedef struct npz_writer npz_writer;
+ddsc_status npz_writer_open(ddsc_context *ctx, npz_writer **out, io_writer *w);
+/* One array; `fill` writes rows [begin, end) along the first axis into out. It is called twice over
+ * the whole range: once for the checksum, once for the bytes. */
+typedef void (*npz_fill_fn)(const void *arg, int64_t begin, int64_t end, unsigned char *out);
+ddsc_status npz_writer_add(npz_writer *z, const char *name, const char *descr, int n_dims,
+                           const int64_t *shape, int64_t item_bytes, npz_fill_fn fill,
+                           const void *arg);
+ddsc_status npz_writer_finish(npz_writer *z);
+void npz_writer_close(npz_writer *z);
+/* Tests set this low to see the 64-bit records without 4 GiB of data. */
+void npz_writer_set_limit32(npz_writer *z, int64_t limit);
+
+/* ---- the model of a clustering ---- */
+
+ddsc_status model_read_npz(ddsc_context *ctx, ddsc_model **out, io_stream *s);
+ddsc_status model_write_npz(ddsc_context *ctx, const ddsc_model *m, io_writer *w);
+
+ddsc_status npz_write_measures(ddsc_context *ctx, const measures *m, io_writer *w);
+ddsc_status csv_write_measures(ddsc_context *ctx, const measures *m, io_writer *w, char delimiter);
+ddsc_status d2_write_measures(const measures *m, io_writer *w);
+
+#endif

@@ -1,0 +1,229 @@
+/* MatrixMarket: square matrices in, neighbour graphs out. */
+#include "format/format.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "graph/graph.h"
+
+typedef struct mtx {
+    io_stream *s;
+    bool coordinate, symmetric;
+    int64_t n, n_entries;
+    char *line, *at;
+} mtx;
+
+/* ---- reading ---- */
+
+static char *next_word(mtx *m)
+{
+    m->at += strspn(m->at, " \t");
+    if (!*m->at)
+        return NULL;
+    char *word = m->at, *end = m->at + strcspn(m->at, " \t");
+    m->at = *end ? end + 1 : end;
+    *end = '\0';
+    return word;
+}
+
+/* The next line that is neither comment nor blank. */
+static ddsc_status next_line(mtx *m)
+{
+    size_t n;
+    do {
+        ddsc_status status = stream_line(m->s, &m->line, &n);
+        if (status < 0)
+            return status;
+        if (!m->line)
+            return stream_fail(m->s, "ends early at line %lld",
+                               (long long)stream_line_number(m->s));
+    } while (m->line[0] == '%' || m->line[strspn(m->line, " \t")] == '\0');
+    m->at = m->line;
+    return DDSC_OK;
+}
+
+static ddsc_status refuse(mtx *m, const char *word, const char *wanted)
+{
+    char quoted[QUOTE_TEXT];
+    return stream_fail(m->s, "line %lld: %s%s%s is not %s", (long long)stream_line_number(m->s),
+                       word ? "\"" : "", word ? text_quote(quoted, word, strlen(word)) : "nothing",
+                       word ? "\"" : "", wanted);
+}
+
+static ddsc_status next_integer(mtx *m, int64_t *value, int64_t least, int64_t most)
+{
+    char *word = next_word(m), wanted[80];
+    if (word && number_parse_integer(word, value) && *value >= least && *value <= most)
+        return DDSC_OK;
+    snprintf(wanted, sizeof wanted, "a whole number between %lld and %lld", (long long)least,
+             (long long)most);
+    return refuse(m, word, wanted);
+}
+
+static ddsc_status next_value(mtx *m, double *value)
+{
+    char *word = next_word(m);
+    return word && number_parse(word, value) ? DDSC_OK : refuse(m, word, "a number");
+}
+
+static ddsc_status end_line(mtx *m)
+{
+    char *word = next_word(m);
+    return word ? refuse(m, word, "expected here") : DDSC_OK;
+}
+
+static bool one_of(const char *word, const char *a, const char *b)
+{
+    return word && (strcasecmp(word, a) == 0 || strcasecmp(word, b) == 0);
+}
+
+static ddsc_status read_banner(mtx *m)
+{
+    size_t n;
+    CHECK(stream_line(m->s, &m->line, &n));
+    if (!m->line || strncmp(m->line, "%%MatrixMarket", 14) != 0)
+        return stream_fail(m->s, "does not begin with %%%%MatrixMarket");
+    m->at = m->line;
+    next_word(m);
+    const char *object = next_word(m), *layout = next_word(m), *field = next_word(m);
+    const char *symmetry = next_word(m);
+    if (!one_of(object, "matrix", "matrix") || !one_of(layout, "coordinate", "array") ||
+        !one_of(field, "real", "integer") || !one_of(symmetry, "general", "symmetric"))
+        return stream_fail(m->s, "line 1: only real or integer matrices, general or symmetric, in "
+                                 "coordinate or array layout are read");
+    m->coordinate = strcasecmp(layout, "coordinate") == 0;
+    m->symmetric = strcasecmp(symmetry, "symmetric") == 0;
+    return DDSC_OK;
+}
+
+/* Sizes are believed only as far as the bytes behind them go: an entry takes at least four. */
+static ddsc_status read_sizes(mtx *m)
+{
+    int64_t columns, bytes;
+    CHECK(next_line(m));
+    CHECK(next_integer(m, &m->n, 1, INT32_MAX));
+    CHECK(next_integer(m, &columns, 1, INT32_MAX));
+    if (m->n != columns)
+        return stream_fail(m->s, "line %lld: %lld rows and %lld columns; a square matrix is wanted",
+                           (long long)stream_line_number(m->s), (long long)m->n,
+                           (long long)columns);
+    m->n_entries = m->symmetric ? m->n * (m->n + 1) / 2 : m->n * m->n;
+    if (m->coordinate)
+        CHECK(next_integer(m, &m->n_entries, 0, m->n * m->n));
+    CHECK(end_line(m));
+    if (!mul_ok(m->n_entries, m->coordinate ? 4 : 2, &bytes))
+        bytes = INT64_MAX;
+    CHECK(stream_check_declared(m->s, bytes - 1, "entries at the least"));
+    if (m->coordinate && m->n_entries < m->n / 2)
+        return stream_fail(m->s, "line %lld declares %lld items but only %lld distances",
+                           (long long)stream_line_number(m->s), (long long)m->n,
+                           (long long)m->n_entries);
+    return DDSC_OK;
+}
+
+static ddsc_status put(mtx *m, double *matrix, int64_t i, int64_t j, double value)
+{
+    double *cell = matrix + i * m->n + j;
+    if (m->coordinate && !isnan(*cell))
+        return stream_fail(m->s, "line %lld: the entry %lld, %lld comes twice",
+                           (long long)stream_line_number(m->s), (long long)i + 1, (long long)j + 1);
+    *cell = value;
+    if (m->symmetric)
+        matrix[j * m->n + i] = value;
+    return DDSC_OK;
+}
+
+static ddsc_status read_coordinate(mtx *m, double *matrix)
+{
+    for (int64_t e = 0; e < m->n_entries; e++) {
+        int64_t i, j;
+        double value;
+        CHECK(next_line(m));
+        CHECK(next_integer(m, &i, 1, m->n));
+        CHECK(next_integer(m, &j, 1, m->n));
+        CHECK(next_value(m, &value));
+        CHECK(end_line(m));
+        CHECK(put(m, matrix, i - 1, j - 1, value));
+    }
+    return DDSC_OK;
+}
+
+/* Column by column, from the diagonal down when symmetric. */
+static ddsc_status read_array(mtx *m, double *matrix)
+{
+    for (int64_t j = 0; j < m->n; j++)
+        for (int64_t i = m->symmetric ? j : 0; i < m->n; i++) {
+            double value;
+            CHECK(next_line(m));
+            CHECK(next_value(m, &value));
+            CHECK(end_line(m));
+            CHECK(put(m, matrix, i, j, value));
+        }
+    return DDSC_OK;
+}
+
+static ddsc_status expect_end(mtx *m)
+{
+    size_t n;
+    do {
+        ddsc_status status = stream_line(m->s, &m->line, &n);
+        if (status < 0 || !m->line)
+            return status;
+    } while (m->line[0] == '%' || m->line[strspn(m->line, " \t")] == '\0');
+    return stream_fail(m->s, "line %lld: more entries than declared",
+                       (long long)stream_line_number(m->s));
+}
+
+ddsc_status mtx_read_matrix(ddsc_context *ctx, double **matrix, int64_t *n, io_stream *s)
+{
+    mtx m = {.s = s};
+    CHECK(read_banner(&m));
+    CHECK(read_sizes(&m));
+    CHECK(MEM_NEW(ctx, *matrix, m.n * m.n));
+    for (int64_t k = 0; k < m.n * m.n; k++)
+        (*matrix)[k] = NAN;
+    if (m.coordinate)
+        CHECK(read_coordinate(&m, *matrix));
+    else
+        CHECK(read_array(&m, *matrix));
+    CHECK(expect_end(&m));
+    *n = m.n;
+    return DDSC_OK;
+}
+
+/* ---- writing ---- */
+
+static ddsc_status write_graph(const ddsc_graph *g, io_writer *w)
+{
+    CHECK(writer_printf(w, "%%%%MatrixMarket matrix coordinate real general\n"));
+    CHECK(writer_printf(w, "%% column c: the nearest items of item c with squared distances\n"));
+    CHECK(writer_printf(w, "%lld %lld %lld\n", (long long)g->n, (long long)g->n,
+                        (long long)g->offset[g->n]));
+    for (int64_t c = 0; c < g->n; c++)
+        for (int64_t e = g->offset[c]; e < g->offset[c + 1]; e++) {
+            CHECK(writer_printf(w, "%lld %lld ", (long long)g->index[e] + 1, (long long)c + 1));
+            CHECK(writer_number(w, g->d2[e]));
+            CHECK(writer_put(w, "\n", 1));
+        }
+    return DDSC_OK;
+}
+
+ddsc_status ddsc_graph_write(ddsc_context *ctx, const ddsc_graph *graph, const char *path,
+                             int overwrite)
+{
+    ddsc_status status = DDSC_OK;
+    io_writer *w = NULL;
+    if (!ctx)
+        return DDSC_ERROR_ARGUMENT;
+    ctx_enter(ctx);
+    if (!graph || !path)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "graph or path is NULL");
+    TRY(writer_open(ctx, &w, path, overwrite));
+    TRY(write_graph(graph, w));
+    status = writer_commit(w);
+    w = NULL;
+done:
+    writer_abort(w);
+    return status;
+}

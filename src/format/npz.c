@@ -1,0 +1,304 @@
+/* npz, the native format: own points (points, weights, offsets), a shared support (support,
+ * indices, weights, offsets) or dense histograms (histograms, support); optional labels and ids. */
+#include "format/archive.h"
+
+#include <stdio.h>
+#include <string.h>
+
+ddsc_status archive_open(ddsc_context *ctx, archive *z, io_stream *s)
+{
+    *z = (archive){.ctx = ctx, .s = s};
+    return zip_read_list(ctx, &z->list, s);
+}
+
+void archive_close(archive *z)
+{
+    stream_close(z->member);
+    zip_list_free(z->ctx, &z->list);
+}
+
+bool archive_has(const archive *z, const char *name)
+{
+    return zip_find(&z->list, name) != NULL;
+}
+
+static ddsc_status need(const archive *z, const char *name, const char *with)
+{
+    if (archive_has(z, name))
+        return DDSC_OK;
+    return stream_fail(z->s, "has the array '%s' but no '%s'", with, name);
+}
+
+ddsc_status archive_open_array(archive *z, const char *name, int n_dims)
+{
+    char shape[QUOTE_TEXT];
+    z->entry = zip_find(&z->list, name);
+    CHECK(zip_open_entry(z->ctx, &z->member, z->s, z->entry));
+    CHECK(npy_read_header(z->member, &z->array));
+    if (z->array.n_dims != n_dims)
+        return stream_fail(z->member, "has shape %s, but should have %d ax%s",
+                           npy_shape_text(shape, &z->array), n_dims, n_dims == 1 ? "is" : "es");
+    return DDSC_OK;
+}
+
+ddsc_status archive_close_array(archive *z)
+{
+    ddsc_status status = zip_check_entry(z->member, z->entry);
+    stream_close(z->member);
+    z->member = NULL;
+    return status;
+}
+
+ddsc_status archive_read_table(archive *z, const char *name, double **out, int64_t *rows,
+                               int64_t *columns)
+{
+    CHECK(archive_open_array(z, name, 2));
+    *rows = z->array.shape[0];
+    *columns = z->array.shape[1];
+    CHECK(npy_read_doubles(z->ctx, out, z->member, &z->array));
+    CHECK(archive_close_array(z));
+    return DDSC_OK;
+}
+
+static ddsc_status read_weights(archive *z, measures_parts *out)
+{
+    CHECK(archive_open_array(z, "weights", 1));
+    if (z->array.count != out->nnz)
+        return stream_fail(z->member, "has %lld elements for %lld %s", (long long)z->array.count,
+                           (long long)out->nnz, out->index ? "indices" : "points");
+    CHECK(npy_read_doubles(z->ctx, &out->weight, z->member, &z->array));
+    CHECK(archive_close_array(z));
+    return DDSC_OK;
+}
+
+static ddsc_status check_offsets(archive *z, const measures_parts *out)
+{
+    const int64_t *offset = out->offset;
+    if (offset[0] != 0)
+        return stream_fail(z->member, "begins with %lld, not 0", (long long)offset[0]);
+    for (int64_t i = 0; i < out->n; i++)
+        if (offset[i + 1] < offset[i])
+            return stream_fail(z->member, "falls from %lld to %lld at item %lld",
+                               (long long)offset[i], (long long)offset[i + 1], (long long)i);
+    if (offset[out->n] != out->nnz)
+        return stream_fail(z->member, "ends with %lld, but there are %lld %s",
+                           (long long)offset[out->n], (long long)out->nnz,
+                           out->index ? "indices" : "points");
+    return DDSC_OK;
+}
+
+static ddsc_status read_offsets(archive *z, measures_parts *out)
+{
+    CHECK(archive_open_array(z, "offsets", 1));
+    if (z->array.count < 2)
+        return stream_fail(z->member, "has %lld elements, so there are no items",
+                           (long long)z->array.count);
+    out->n = z->array.count - 1;
+    CHECK(npy_read_integers(z->ctx, &out->offset, z->member, &z->array));
+    CHECK(check_offsets(z, out));
+    CHECK(archive_close_array(z));
+    return DDSC_OK;
+}
+
+/* ---- the three layouts ---- */
+
+static ddsc_status read_own(archive *z, measures_parts *out)
+{
+    CHECK(need(z, "weights", "points"));
+    CHECK(need(z, "offsets", "points"));
+    CHECK(archive_read_table(z, "points", &out->support, &out->v, &out->d));
+    out->nnz = out->v;
+    CHECK(read_weights(z, out));
+    CHECK(read_offsets(z, out));
+    return DDSC_OK;
+}
+
+static ddsc_status read_shared(archive *z, measures_parts *out)
+{
+    CHECK(need(z, "weights", "indices"));
+    CHECK(need(z, "offsets", "indices"));
+    CHECK(archive_read_table(z, "support", &out->support, &out->v, &out->d));
+    CHECK(archive_open_array(z, "indices", 1));
+    out->nnz = z->array.count;
+    CHECK(npy_read_indices(z->ctx, &out->index, z->member, &z->array));
+    CHECK(archive_close_array(z));
+    CHECK(read_weights(z, out));
+    CHECK(read_offsets(z, out));
+    return DDSC_OK;
+}
+
+/* Rows of a dense table turned into CSR as they pass. */
+typedef struct dense_rows {
+    ddsc_context *ctx;
+    measures_parts *out;
+    int64_t index_room, weight_room;
+} dense_rows;
+
+static ddsc_status take_dense(void *arg, int64_t begin, int64_t n, const double *value)
+{
+    dense_rows *t = arg;
+    measures_parts *p = t->out;
+    CHECK(room_reserve(t->ctx, &p->index, &t->index_room, p->nnz + n, sizeof *p->index));
+    CHECK(room_reserve(t->ctx, &p->weight, &t->weight_room, p->nnz + n, sizeof *p->weight));
+    int64_t row = begin / p->v, column = begin % p->v;
+    for (int64_t i = 0; i < n; i++) {
+        if (!(value[i] == 0)) {
+            p->index[p->nnz] = (int32_t)column;
+            p->weight[p->nnz++] = value[i];
+        }
+        if (++column == p->v) {
+            column = 0;
+            p->offset[++row] = p->nnz;
+        }
+    }
+    return DDSC_OK;
+}
+
+/* Fortran order is rare: it goes through a whole table. */
+static ddsc_status read_histograms(archive *z, dense_rows *t)
+{
+    ddsc_status status = DDSC_OK;
+    double *table = NULL;
+    if (!z->array.fortran) {
+        TRY(npy_read_chunks(z->ctx, z->member, &z->array, take_dense, t));
+    } else {
+        TRY(npy_read_doubles(z->ctx, &table, z->member, &z->array));
+        TRY(take_dense(t, 0, z->array.count, table));
+    }
+done:
+    mem_free(z->ctx, table);
+    return status;
+}
+
+static ddsc_status read_dense(archive *z, measures_parts *out)
+{
+    char shape[QUOTE_TEXT];
+    CHECK(need(z, "support", "histograms"));
+    CHECK(archive_read_table(z, "support", &out->support, &out->v, &out->d));
+    CHECK(archive_open_array(z, "histograms", 2));
+    if (z->array.shape[1] != out->v || z->array.count == 0 || out->v > INT32_MAX)
+        return stream_fail(z->member, "has shape %s, but the support has %lld points",
+                           npy_shape_text(shape, &z->array), (long long)out->v);
+    out->n = z->array.shape[0];
+    CHECK(MEM_ZERO(z->ctx, out->offset, out->n + 1));
+    dense_rows t = {.ctx = z->ctx, .out = out};
+    CHECK(read_histograms(z, &t));
+    CHECK(archive_close_array(z));
+    return DDSC_OK;
+}
+
+/* ---- ids and labels ---- */
+
+/* Strings packed one after the other. */
+typedef struct text_rows {
+    ddsc_context *ctx;
+    char **text;
+    int64_t *at, room;
+} text_rows;
+
+static ddsc_status take_text(void *arg, int64_t i, const char *text, size_t n)
+{
+    text_rows *t = arg;
+    int64_t at = i ? t->at[i] : 0;
+    ddsc_status status = room_reserve(t->ctx, t->text, &t->room, at + (int64_t)n + 1, 1);
+    if (status < 0)
+        return status;
+    memcpy(*t->text + at, text, n);
+    (*t->text)[at + (int64_t)n] = '\0';
+    t->at[i] = at;
+    t->at[i + 1] = at + (int64_t)n + 1;
+    return DDSC_OK;
+}
+
+static ddsc_status check_count(archive *z, int64_t n)
+{
+    if (z->array.count == n)
+        return DDSC_OK;
+    return stream_fail(z->member, "has %lld elements for %lld items", (long long)z->array.count,
+                       (long long)n);
+}
+
+static ddsc_status read_ids(archive *z, measures_parts *out)
+{
+    CHECK(archive_open_array(z, "ids", 1));
+    CHECK(check_count(z, out->n));
+    CHECK(MEM_NEW(z->ctx, out->id_at, out->n + 1));
+    text_rows t = {.ctx = z->ctx, .text = &out->id_text, .at = out->id_at};
+    CHECK(npy_read_text(z->ctx, z->member, &z->array, take_text, &t));
+    CHECK(archive_close_array(z));
+    return DDSC_OK;
+}
+
+/* Names of the class numbers 0, 1, ... */
+static ddsc_status read_label_names(archive *z, measures_parts *out)
+{
+    CHECK(archive_open_array(z, "label_names", 1));
+    for (int64_t i = 0; i < out->n; i++)
+        if (out->label[i] >= z->array.count)
+            return stream_fail(z->member, "has %lld names, but item %lld has the label %d",
+                               (long long)z->array.count, (long long)i, out->label[i]);
+    CHECK(MEM_NEW(z->ctx, out->name_at, z->array.count + 1));
+    text_rows t = {.ctx = z->ctx, .text = &out->name_text, .at = out->name_at};
+    CHECK(npy_read_text(z->ctx, z->member, &z->array, take_text, &t));
+    out->n_names = z->array.count;
+    CHECK(archive_close_array(z));
+    return DDSC_OK;
+}
+
+static ddsc_status read_labels(archive *z, measures_parts *out)
+{
+    int64_t n;
+    CHECK(archive_open_array(z, "labels", 1));
+    CHECK(check_count(z, out->n));
+    CHECK(labels_from_npy(z->ctx, out, &n, z->member, &z->array));
+    CHECK(archive_close_array(z));
+    if (out->n_names == 0 && archive_has(z, "label_names"))
+        CHECK(read_label_names(z, out));
+    return DDSC_OK;
+}
+
+static ddsc_status refuse_unknown(archive *z)
+{
+    char names[200] = "none";
+    size_t at = 0;
+    for (int64_t i = 0; i < z->list.n && at < sizeof names; i++)
+        at += (size_t)snprintf(names + at, sizeof names - at, "%s%s", i ? ", " : "",
+                               z->list.entry[i].name);
+    return stream_fail(z->s,
+                       "has neither 'points', nor 'support' with 'indices', nor 'histograms' "
+                       "(its arrays: %s)",
+                       names);
+}
+
+ddsc_status archive_read_items(archive *z, measures_parts *out)
+{
+    int n_layouts =
+        archive_has(z, "points") + archive_has(z, "indices") + archive_has(z, "histograms");
+    if (n_layouts > 1)
+        CHECK(stream_fail(z->s, "mixes layouts: it should hold only one of 'points', 'indices' and "
+                                "'histograms'"));
+    if (archive_has(z, "points"))
+        CHECK(read_own(z, out));
+    else if (archive_has(z, "indices") && archive_has(z, "support"))
+        CHECK(read_shared(z, out));
+    else if (archive_has(z, "histograms"))
+        CHECK(read_dense(z, out));
+    else
+        CHECK(refuse_unknown(z));
+    if (archive_has(z, "ids"))
+        CHECK(read_ids(z, out));
+    if (archive_has(z, "labels"))
+        CHECK(read_labels(z, out));
+    return DDSC_OK;
+}
+
+ddsc_status npz_read(ddsc_context *ctx, measures_parts *out, io_stream *s)
+{
+    ddsc_status status = DDSC_OK;
+    archive z;
+    TRY(archive_open(ctx, &z, s));
+    TRY(archive_read_items(&z, out));
+done:
+    archive_close(&z);
+    return status;
+}

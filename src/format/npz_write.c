@@ -1,0 +1,360 @@
+/* npz out: stored members with fixed time stamps, 64-bit records only where sizes need them. Array
+ * data is made twice, once for the checksum and once for the file, so that nothing has to be kept
+ * or sought back. */
+#include "format/archive.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    CHUNK_BYTES = 1 << 15,
+    VERSION_PLAIN = 20,
+    VERSION_64 = 45,
+    STAMP_DATE = 0x21 /* 1980-01-01 */
+};
+
+typedef struct member {
+    char name[ZIP_NAME_MAX];
+    uint32_t crc;
+    int64_t size, offset;
+} member;
+
+struct npz_writer {
+    ddsc_context *ctx;
+    io_writer *w;
+    int64_t at, limit32;
+    member *member;
+    int64_t n, room;
+};
+
+/* A record under construction, little-endian. */
+typedef struct record {
+    unsigned char byte[160];
+    size_t n;
+} record;
+
+static void add(record *r, uint64_t value, int n_bytes)
+{
+    for (int k = 0; k < n_bytes; k++, value >>= 8)
+        r->byte[r->n++] = (unsigned char)value;
+}
+
+static void add_name(record *r, const char *name)
+{
+    size_t n = strlen(name);
+    memcpy(r->byte + r->n, name, n);
+    memcpy(r->byte + r->n + n, ".npy", 4);
+    r->n += n + 4;
+}
+
+static ddsc_status put(npz_writer *z, const void *bytes, size_t n)
+{
+    z->at += (int64_t)n;
+    return writer_put(z->w, bytes, n);
+}
+
+ddsc_status npz_writer_open(ddsc_context *ctx, npz_writer **out, io_writer *w)
+{
+    ddsc_status status = MEM_ZERO(ctx, *out, 1);
+    if (status < 0)
+        return status;
+    (*out)->ctx = ctx;
+    (*out)->w = w;
+    (*out)->limit32 = 0xfffffffe;
+    return DDSC_OK;
+}
+
+void npz_writer_set_limit32(npz_writer *z, int64_t limit)
+{
+    z->limit32 = limit;
+}
+
+void npz_writer_close(npz_writer *z)
+{
+    if (!z)
+        return;
+    mem_free(z->ctx, z->member);
+    mem_free(z->ctx, z);
+}
+
+/* ---- members ---- */
+
+/* Fields common to local and central headers, from "version needed" to the length of the name. */
+static void add_common(record *r, const npz_writer *z, const member *m, bool is64)
+{
+    bool big = m->size > z->limit32;
+    add(r, is64 ? VERSION_64 : VERSION_PLAIN, 2);
+    add(r, 0, 2); /* flags */
+    add(r, 0, 2); /* stored */
+    add(r, 0, 2); /* time */
+    add(r, STAMP_DATE, 2);
+    add(r, m->crc, 4);
+    add(r, big ? 0xffffffff : (uint64_t)m->size, 4);
+    add(r, big ? 0xffffffff : (uint64_t)m->size, 4);
+    add(r, strlen(m->name) + 4, 2);
+}
+
+static ddsc_status put_local(npz_writer *z, const member *m)
+{
+    record r = {.n = 0};
+    bool big = m->size > z->limit32;
+    add(&r, 0x04034b50, 4);
+    add_common(&r, z, m, big);
+    add(&r, big ? 20 : 0, 2);
+    add_name(&r, m->name);
+    if (big) {
+        add(&r, 1, 2);
+        add(&r, 16, 2);
+        add(&r, (uint64_t)m->size, 8);
+        add(&r, (uint64_t)m->size, 8);
+    }
+    return put(z, r.byte, r.n);
+}
+
+static ddsc_status put_central(npz_writer *z, const member *m)
+{
+    record r = {.n = 0};
+    bool big = m->size > z->limit32, far = m->offset > z->limit32;
+    uint64_t n_extra = (big ? 16u : 0u) + (far ? 8u : 0u);
+    add(&r, 0x02014b50, 4);
+    add(&r, VERSION_64 | 3 << 8, 2); /* made by: unix */
+    add_common(&r, z, m, big || far);
+    add(&r, n_extra ? n_extra + 4 : 0, 2);
+    add(&r, 0, 2); /* comment */
+    add(&r, 0, 2); /* disk */
+    add(&r, 0, 2); /* internal attributes */
+    add(&r, (uint64_t)0100644 << 16, 4);
+    add(&r, far ? 0xffffffff : (uint64_t)m->offset, 4);
+    add_name(&r, m->name);
+    if (n_extra) {
+        add(&r, 1, 2);
+        add(&r, n_extra, 2);
+        if (big) {
+            add(&r, (uint64_t)m->size, 8);
+            add(&r, (uint64_t)m->size, 8);
+        }
+        if (far)
+            add(&r, (uint64_t)m->offset, 8);
+    }
+    return put(z, r.byte, r.n);
+}
+
+/* What a pass over the elements does with each chunk. */
+typedef struct pass {
+    npz_writer *z; /* NULL: only the checksum */
+    uint32_t crc;
+} pass;
+
+static ddsc_status run_pass(ddsc_context *ctx, pass *p, int64_t n_rows, int64_t row_bytes,
+                            npz_fill_fn fill, const void *arg)
+{
+    ddsc_status status = DDSC_OK;
+    unsigned char *chunk = NULL;
+    int64_t step = BASE_MAX(CHUNK_BYTES / row_bytes, 1);
+    TRY(mem_get(ctx, &chunk, step, (size_t)row_bytes));
+    for (int64_t at = 0; at < n_rows; at += step) {
+        int64_t end = BASE_MIN(at + step, n_rows);
+        size_t n = (size_t)((end - at) * row_bytes);
+        fill(arg, at, end, chunk);
+        p->crc = stream_checksum(p->crc, chunk, (size_t)n);
+        if (p->z)
+            TRY(put(p->z, chunk, n));
+    }
+done:
+    mem_free(ctx, chunk);
+    return status;
+}
+
+ddsc_status npz_writer_add(npz_writer *z, const char *name, const char *descr, int n_dims,
+                           const int64_t *shape, int64_t item_bytes, npz_fill_fn fill,
+                           const void *arg)
+{
+    char header[NPY_HEADER_MAX];
+    size_t n_header = npy_format_header(header, descr, n_dims, shape);
+    int64_t row_bytes = item_bytes, bytes;
+    bool fits = true;
+    for (int k = 1; k < n_dims; k++)
+        fits = fits && mul_ok(row_bytes, shape[k], &row_bytes);
+    if (!fits || row_bytes < 1 || !mul_ok(shape[0], row_bytes, &bytes) ||
+        strlen(name) >= ZIP_NAME_MAX)
+        return ctx_fail(z->ctx, DDSC_ERROR_ARGUMENT, "the array '%s' cannot be written", name);
+    member m = {.size = bytes + (int64_t)n_header, .offset = z->at};
+    strcpy(m.name, name);
+    pass p = {.crc = stream_checksum(0, header, n_header)};
+    CHECK(run_pass(z->ctx, &p, shape[0], row_bytes, fill, arg));
+    m.crc = p.crc;
+    CHECK(room_reserve(z->ctx, &z->member, &z->room, z->n + 1, sizeof *z->member));
+    z->member[z->n++] = m;
+    CHECK(put_local(z, &m));
+    CHECK(put(z, header, n_header));
+    p.z = z;
+    CHECK(run_pass(z->ctx, &p, shape[0], row_bytes, fill, arg));
+    return DDSC_OK;
+}
+
+ddsc_status npz_writer_finish(npz_writer *z)
+{
+    int64_t begin = z->at;
+    for (int64_t k = 0; k < z->n; k++)
+        CHECK(put_central(z, &z->member[k]));
+    int64_t size = z->at - begin, end = z->at;
+    bool is64 = begin > z->limit32;
+    record r = {.n = 0};
+    if (is64) {
+        add(&r, 0x06064b50, 4);
+        add(&r, 44, 8);
+        add(&r, VERSION_64, 2);
+        add(&r, VERSION_64, 2);
+        add(&r, 0, 8); /* disks */
+        add(&r, (uint64_t)z->n, 8);
+        add(&r, (uint64_t)z->n, 8);
+        add(&r, (uint64_t)size, 8);
+        add(&r, (uint64_t)begin, 8);
+        add(&r, 0x07064b50, 4);
+        add(&r, 0, 4);
+        add(&r, (uint64_t)end, 8);
+        add(&r, 1, 4);
+    }
+    add(&r, 0x06054b50, 4);
+    add(&r, 0, 4); /* disks */
+    add(&r, (uint64_t)z->n, 2);
+    add(&r, (uint64_t)z->n, 2);
+    add(&r, (uint64_t)size, 4);
+    add(&r, is64 ? 0xffffffff : (uint64_t)begin, 4);
+    add(&r, 0, 2);
+    CHECK(put(z, r.byte, r.n));
+    return DDSC_OK;
+}
+
+/* ---- npz: items that were dropped are left out, ids and labels follow the items ---- */
+
+static void fill_points(const void *arg, int64_t begin, int64_t end, unsigned char *out)
+{
+    const measures *m = arg;
+    size_t bytes = (size_t)m->d * sizeof(double);
+    for (int64_t p = begin; p < end; p++)
+        memcpy(out + (size_t)(p - begin) * bytes, measures_point(m, m->index[p]), bytes);
+}
+
+static void fill_support(const void *arg, int64_t begin, int64_t end, unsigned char *out)
+{
+    const measures *m = arg;
+    memcpy(out, m->support + begin * m->d, (size_t)((end - begin) * m->d) * sizeof *m->support);
+}
+
+static void fill_indices(const void *arg, int64_t begin, int64_t end, unsigned char *out)
+{
+    const measures *m = arg;
+    memcpy(out, m->index + begin, (size_t)(end - begin) * sizeof *m->index);
+}
+
+static void fill_weights(const void *arg, int64_t begin, int64_t end, unsigned char *out)
+{
+    const measures *m = arg;
+    memcpy(out, m->weight + begin, (size_t)(end - begin) * sizeof *m->weight);
+}
+
+static void fill_offsets(const void *arg, int64_t begin, int64_t end, unsigned char *out)
+{
+    const measures *m = arg;
+    memcpy(out, m->offset + begin, (size_t)(end - begin) * sizeof *m->offset);
+}
+
+static void fill_labels(const void *arg, int64_t begin, int64_t end, unsigned char *out)
+{
+    const measures *m = arg;
+    for (int64_t i = begin; i < end; i++)
+        memcpy(out + 4 * (i - begin), m->label + m->row[i], 4);
+}
+
+typedef struct strings {
+    const void *arg;
+    npz_string_fn get;
+    int64_t n, width; /* characters or bytes of the longest */
+    bool unicode;
+} strings;
+
+static const char *item_id(const void *arg, int64_t i)
+{
+    const measures *m = arg;
+    return ddsc_measures_get_id(m, m->row[i]);
+}
+
+static const char *class_name(const void *arg, int64_t i)
+{
+    const measures *m = arg;
+    return m->name_text + m->name_at[i];
+}
+
+static void measure_strings(strings *s)
+{
+    s->unicode = true;
+    s->width = 1;
+    for (int64_t i = 0; i < s->n && s->unicode; i++) {
+        int64_t n = text_count_chars(s->get(s->arg, i));
+        s->unicode = n >= 0;
+        s->width = BASE_MAX(s->width, n);
+    }
+    for (int64_t i = 0; i < s->n && !s->unicode; i++)
+        s->width = BASE_MAX(s->width, (int64_t)strlen(s->get(s->arg, i)));
+}
+
+static void fill_strings(const void *arg, int64_t begin, int64_t end, unsigned char *out)
+{
+    const strings *s = arg;
+    size_t bytes = (size_t)s->width * (s->unicode ? 4 : 1);
+    memset(out, 0, (size_t)(end - begin) * bytes);
+    for (int64_t i = begin; i < end; i++, out += bytes) {
+        const char *text = s->get(s->arg, i);
+        const unsigned char *at = (const unsigned char *)text;
+        if (!s->unicode)
+            memcpy(out, text, strlen(text));
+        for (size_t k = 0; s->unicode && *at; k++) {
+            uint32_t c = (uint32_t)text_next_char(&at);
+            memcpy(out + 4 * k, &c, 4);
+        }
+    }
+}
+
+ddsc_status npz_add_strings(npz_writer *z, const char *name, npz_string_fn get, const void *arg,
+                            int64_t n)
+{
+    strings s = {.arg = arg, .get = get, .n = n};
+    char descr[32];
+    measure_strings(&s);
+    snprintf(descr, sizeof descr, "%s%lld", s.unicode ? (NUM_HOST_LITTLE ? "<U" : ">U") : "|S",
+             (long long)s.width);
+    return npz_writer_add(z, name, descr, 1, &n, s.width * (s.unicode ? 4 : 1), fill_strings, &s);
+}
+
+ddsc_status npz_add_items(npz_writer *z, const measures *m)
+{
+    int64_t points[2] = {m->nnz, m->d}, support[2] = {m->v, m->d}, n_offsets = m->n + 1;
+    if (measures_is_shared(m)) {
+        CHECK(npz_writer_add(z, "support", NPZ_FLOAT8, 2, support, 8, fill_support, m));
+        CHECK(npz_writer_add(z, "indices", NPZ_INT4, 1, &m->nnz, 4, fill_indices, m));
+    } else {
+        CHECK(npz_writer_add(z, "points", NPZ_FLOAT8, 2, points, 8, fill_points, m));
+    }
+    CHECK(npz_writer_add(z, "weights", NPZ_FLOAT8, 1, &m->nnz, 8, fill_weights, m));
+    CHECK(npz_writer_add(z, "offsets", NPZ_INT8, 1, &n_offsets, 8, fill_offsets, m));
+    if (m->label)
+        CHECK(npz_writer_add(z, "labels", NPZ_INT4, 1, &m->n, 4, fill_labels, m));
+    if (m->label && m->n_names > 0)
+        CHECK(npz_add_strings(z, "label_names", class_name, m, m->n_names));
+    if (m->id_text || m->n < m->n_rows)
+        CHECK(npz_add_strings(z, "ids", item_id, m, m->n));
+    return DDSC_OK;
+}
+
+ddsc_status npz_write_measures(ddsc_context *ctx, const measures *m, io_writer *w)
+{
+    ddsc_status status = DDSC_OK;
+    npz_writer *z = NULL;
+    TRY(npz_writer_open(ctx, &z, w));
+    TRY(npz_add_items(z, m));
+    TRY(npz_writer_finish(z));
+done:
+    npz_writer_close(z);
+    return status;
+}

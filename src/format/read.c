@@ -1,0 +1,309 @@
+/* From a path to a set of items: sniff, read, add labels, build. */
+#include "format/format.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+void ddsc_read_settings_init(ddsc_read_settings *settings)
+{
+    if (!settings)
+        return;
+    *settings = (ddsc_read_settings){.struct_size = sizeof *settings,
+                                     .on_empty = DDSC_EMPTY_ERROR,
+                                     .max_bytes = STREAM_DEFAULT_MAX_BYTES};
+}
+
+static ddsc_status take_settings(ddsc_context *ctx, ddsc_read_settings *own,
+                                 const ddsc_read_settings *given)
+{
+    ddsc_read_settings_init(own);
+    if (given) {
+        if (given->struct_size == 0 || given->struct_size > sizeof *own)
+            return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                            "read settings: struct_size is %zu; call ddsc_read_settings_init first",
+                            given->struct_size);
+        memcpy(own, given, given->struct_size);
+    }
+    if (own->on_empty != DDSC_EMPTY_ERROR && own->on_empty != DDSC_EMPTY_DROP)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "read settings: on_empty is %d",
+                        (int)own->on_empty);
+    if (own->phase < 0 || own->phases < 0 || (own->phases > 0 && own->phase > own->phases))
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "read settings: phase %d of %d", own->phase,
+                        own->phases);
+    if (!(own->arcsinh >= 0) || isinf(own->arcsinh))
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "read settings: arcsinh is %g", own->arcsinh);
+    if (own->max_bytes < 1)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "read settings: max_bytes is %lld",
+                        (long long)own->max_bytes);
+    return DDSC_OK;
+}
+
+/* ---- one file ---- */
+
+static ddsc_status refuse_content(io_stream *s, const unsigned char *head, size_t n)
+{
+    if (n == 0)
+        return stream_fail(s, "is empty");
+    return stream_fail(s,
+                       "is of no known format (first bytes %02x %02x %02x %02x); npz, npy, csv, "
+                       "tsv, idx, d2 and fcs are read",
+                       head[0], n > 1 ? head[1] : 0, n > 2 ? head[2] : 0, n > 3 ? head[3] : 0);
+}
+
+static ddsc_status read_format(ddsc_context *ctx, measures_parts *out, char **axes,
+                               ddsc_format format, io_stream *s, const ddsc_read_settings *set)
+{
+    switch (format) {
+    case DDSC_FORMAT_NPZ: return npz_read(ctx, out, s);
+    case DDSC_FORMAT_NPY: return npy_read_clouds(ctx, out, s);
+    case DDSC_FORMAT_CSV: return csv_read(ctx, out, axes, s);
+    case DDSC_FORMAT_IDX: return idx_read_images(ctx, out, s);
+    case DDSC_FORMAT_D2: return d2_read(ctx, out, s, set->phases, set->phase);
+    case DDSC_FORMAT_FCS: return fcs_read(ctx, out, axes, s, set->channels, set->arcsinh);
+    default:
+        return stream_fail(s, "is a MatrixMarket matrix, not a set of items; a distance matrix is "
+                              "read with --precomputed");
+    }
+}
+
+/* Give back what growing left over. */
+static ddsc_status trim(ddsc_context *ctx, measures_parts *p)
+{
+    CHECK(mem_resize(ctx, &p->support, p->v * p->d, sizeof *p->support));
+    CHECK(mem_resize(ctx, &p->offset, p->n + 1, sizeof *p->offset));
+    if (p->index)
+        CHECK(mem_resize(ctx, &p->index, p->nnz, sizeof *p->index));
+    if (p->weight)
+        CHECK(mem_resize(ctx, &p->weight, p->nnz, sizeof *p->weight));
+    return DDSC_OK;
+}
+
+ddsc_status io_read_parts(ddsc_context *ctx, measures_parts *out, char **axes, ddsc_format *format,
+                          io_stream *s, const ddsc_read_settings *set)
+{
+    ddsc_status status = DDSC_OK;
+    unsigned char head[STREAM_PEEK_MAX];
+    size_t n;
+    TRY(stream_peek(s, head, sizeof head, &n));
+    const char *foreign = io_sniff_foreign(head, n);
+    if (foreign)
+        return stream_fail(s, "is %s", foreign);
+    *format = io_sniff(head, n);
+    if (*format == DDSC_FORMAT_AUTO)
+        return refuse_content(s, head, n);
+    TRY(read_format(ctx, out, axes, *format, s, set));
+    TRY(trim(ctx, out));
+done:
+    return status;
+}
+
+/* Settings that only one format reads are a mistake where no file has it. */
+static ddsc_status check_used(ddsc_context *ctx, const ddsc_read_settings *set, const char *where,
+                              bool any_fcs, bool any_d2)
+{
+    const char *name = set->channels ? "channels" : set->arcsinh > 0 ? "arcsinh" : NULL;
+    if (name && !any_fcs)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%s: %s is for fcs files, and this is none",
+                        where, name);
+    name = set->phase > 0 ? "phase" : set->phases > 0 ? "phases" : NULL;
+    if (name && !any_d2)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%s: %s is for d2 files, and this is none", where,
+                        name);
+    return DDSC_OK;
+}
+
+/* Labels from a file of their own take the place of those in the data. */
+static ddsc_status add_labels(ddsc_context *ctx, measures_parts *parts, const char *where,
+                              const ddsc_read_settings *set)
+{
+    ddsc_status status = DDSC_OK;
+    io_stream *s = NULL;
+    measures_parts found = {0};
+    if (!set->labels_path)
+        return DDSC_OK;
+    TRY(stream_open(ctx, &s, set->labels_path, set->max_bytes));
+    TRY(labels_read_stream(ctx, &found, s));
+    if (found.n != parts->n) {
+        status = stream_fail(s, "has %lld labels, but %s has %lld items", (long long)found.n, where,
+                             (long long)parts->n);
+        goto done;
+    }
+    mem_free(ctx, parts->label);
+    mem_free(ctx, parts->name_text);
+    mem_free(ctx, parts->name_at);
+    parts->label = found.label;
+    parts->name_text = found.name_text;
+    parts->name_at = found.name_at;
+    parts->n_names = found.n_names;
+    found = (measures_parts){0};
+done:
+    stream_close(s);
+    measures_parts_free(ctx, &found);
+    return status;
+}
+
+ddsc_status io_read_measures(ddsc_context *ctx, measures **out, io_stream *s,
+                             const ddsc_read_settings *set)
+{
+    ddsc_status status = DDSC_OK;
+    measures_parts parts = {0};
+    char *axes = NULL;
+    ddsc_format format;
+    TRY(io_read_parts(ctx, &parts, &axes, &format, s, set));
+    TRY(check_used(ctx, set, stream_name(s), format == DDSC_FORMAT_FCS, format == DDSC_FORMAT_D2));
+    TRY(add_labels(ctx, &parts, stream_name(s), set));
+    TRY(measures_build(ctx, out, &parts, set->on_empty, stream_name(s)));
+done:
+    measures_parts_free(ctx, &parts);
+    mem_free(ctx, axes);
+    return status;
+}
+
+ddsc_status ddsc_measures_read(ddsc_context *ctx, ddsc_measures **out, const char *path,
+                               const ddsc_read_settings *settings)
+{
+    ddsc_status status = DDSC_OK;
+    io_stream *s = NULL;
+    ddsc_read_settings set;
+    if (!ctx)
+        return DDSC_ERROR_ARGUMENT;
+    ctx_enter(ctx);
+    if (!out || !path)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "measures or path is NULL");
+    *out = NULL;
+    TRY(take_settings(ctx, &set, settings));
+    TRY(stream_open(ctx, &s, path, set.max_bytes));
+    TRY(io_read_measures(ctx, out, s, &set));
+done:
+    stream_close(s);
+    return status;
+}
+
+/* ---- several files ---- */
+
+typedef struct gathering {
+    ddsc_context *ctx;
+    const ddsc_read_settings *set;
+    measures_parts parts;
+    char *axes;        /* of the first file that names its coordinates */
+    const char *named; /* that file */
+    bool all_fcs, any_fcs, any_d2;
+} gathering;
+
+static ddsc_status check_axes(gathering *g, const char *axes, const char *path)
+{
+    if (!axes || !g->axes || strcmp(axes, g->axes) == 0)
+        return DDSC_OK;
+    size_t at = 0;
+    while (axes[at] == g->axes[at])
+        at++;
+    while (at > 0 && axes[at - 1] != '\t')
+        at--;
+    char here[QUOTE_TEXT], there[QUOTE_TEXT];
+    return ctx_fail(g->ctx, DDSC_ERROR_INPUT,
+                    "%s: the coordinate \"%s\" stands where %s has \"%s\"; all files need the same "
+                    "coordinates (choose channels by name)",
+                    path, text_quote(here, axes + at, strcspn(axes + at, "\t")), g->named,
+                    text_quote(there, g->axes + at, strcspn(g->axes + at, "\t")));
+}
+
+static ddsc_status gather_file(gathering *g, const char *path, bool first, bool only)
+{
+    ddsc_status status = DDSC_OK;
+    measures_parts more = {0};
+    char *axes = NULL;
+    ddsc_format format;
+    io_stream *s = NULL;
+    TRY(stream_open(g->ctx, &s, path, g->set->max_bytes));
+    TRY(io_read_parts(g->ctx, &more, &axes, &format, s, g->set));
+    TRY(check_axes(g, axes, path));
+    if (!g->axes && axes) {
+        g->axes = axes;
+        g->named = path;
+        axes = NULL;
+    }
+    if (!only)
+        TRY(parts_prepare(g->ctx, &more, path));
+    g->all_fcs = (first || g->all_fcs) && format == DDSC_FORMAT_FCS;
+    g->any_fcs |= format == DDSC_FORMAT_FCS;
+    g->any_d2 |= format == DDSC_FORMAT_D2;
+    if (first) {
+        g->parts = more;
+        more = (measures_parts){0};
+    } else {
+        TRY(parts_join(g->ctx, &g->parts, &more, path));
+    }
+done:
+    stream_close(s);
+    mem_free(g->ctx, axes);
+    measures_parts_free(g->ctx, &more);
+    return status;
+}
+
+/* fcs files in different folders may share their base name: then the paths are the ids. */
+static ddsc_status name_by_path(gathering *g, int64_t n_paths, const char *const *paths)
+{
+    ddsc_status status = DDSC_OK;
+    text_table table = {0};
+    bool distinct = true, is_new = true;
+    int64_t number, length = 0;
+    for (int64_t i = 0; i < n_paths; i++) {
+        const char *id = g->parts.id_text + g->parts.id_at[i];
+        TRY(text_table_add(g->ctx, &table, id, strlen(id), &number, &is_new));
+        distinct = distinct && is_new;
+        length += (int64_t)strlen(paths[i]) + 1;
+    }
+    if (distinct)
+        goto done;
+    TRY(mem_resize(g->ctx, &g->parts.id_text, length, 1));
+    length = 0;
+    for (int64_t i = 0; i < n_paths; i++) {
+        g->parts.id_at[i] = length;
+        strcpy(g->parts.id_text + length, paths[i]);
+        length += (int64_t)strlen(paths[i]) + 1;
+    }
+    g->parts.id_at[n_paths] = length;
+done:
+    text_table_free(g->ctx, &table);
+    return status;
+}
+
+static ddsc_status check_paths(ddsc_context *ctx, int64_t n_paths, const char *const *paths)
+{
+    if (n_paths < 1 || !paths)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "there are no paths");
+    for (int64_t i = 0; i < n_paths; i++)
+        if (!paths[i])
+            return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "path %lld is NULL", (long long)i);
+    return DDSC_OK;
+}
+
+ddsc_status ddsc_measures_read_files(ddsc_context *ctx, ddsc_measures **out, int64_t n_paths,
+                                     const char *const *paths, const ddsc_read_settings *settings)
+{
+    ddsc_status status = DDSC_OK;
+    ddsc_read_settings set;
+    gathering g = {.ctx = ctx, .set = &set};
+    char where[64];
+    if (!ctx)
+        return DDSC_ERROR_ARGUMENT;
+    ctx_enter(ctx);
+    if (!out)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "measures is NULL");
+    *out = NULL;
+    TRY(check_paths(ctx, n_paths, paths));
+    TRY(take_settings(ctx, &set, settings));
+    for (int64_t i = 0; i < n_paths; i++)
+        TRY(gather_file(&g, paths[i], i == 0, n_paths == 1));
+    snprintf(where, sizeof where, "%lld files", (long long)n_paths);
+    TRY(check_used(ctx, &set, n_paths == 1 ? paths[0] : where, g.any_fcs, g.any_d2));
+    if (g.all_fcs)
+        TRY(name_by_path(&g, n_paths, paths));
+    TRY(add_labels(ctx, &g.parts, n_paths == 1 ? paths[0] : where, &set));
+    TRY(measures_build(ctx, out, &g.parts, set.on_empty, n_paths == 1 ? paths[0] : where));
+done:
+    measures_parts_free(ctx, &g.parts);
+    mem_free(ctx, g.axes);
+    return status;
+}

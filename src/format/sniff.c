@@ -1,0 +1,93 @@
+/* Formats are told by content, never by name. */
+#include "format/format.h"
+
+#include <string.h>
+
+static bool begins(const unsigned char *head, size_t n, const char *magic, size_t n_magic)
+{
+    return n >= n_magic && memcmp(head, magic, n_magic) == 0;
+}
+
+static bool is_idx(const unsigned char *head, size_t n)
+{
+    return n >= 4 && head[0] == 0 && head[1] == 0 && head[2] >= 0x08 && head[2] <= 0x0e &&
+           head[3] >= 1 && head[3] <= 8;
+}
+
+static bool is_text(const unsigned char *head, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (head[i] < 0x20 && head[i] != '\n' && head[i] != '\r' && head[i] != '\t')
+            return false;
+    return true;
+}
+
+/* The first line with text holds nothing but numbers and blanks. */
+static bool is_numeric_line(const unsigned char *head, size_t n)
+{
+    size_t i = 0;
+    while (i < n && strchr(" \t\r\n", head[i]) && head[i])
+        i++;
+    if (i == n)
+        return false;
+    for (; i < n && head[i] != '\n'; i++)
+        if (!head[i] || !strchr("0123456789+-.eE \t\r", head[i]))
+            return false;
+    return true;
+}
+
+ddsc_format io_sniff(const unsigned char *head, size_t n)
+{
+    if (begins(head, n, "PK\3\4", 4) || begins(head, n, "PK\5\6", 4))
+        return DDSC_FORMAT_NPZ;
+    if (begins(head, n, "\x93NUMPY", 6))
+        return DDSC_FORMAT_NPY;
+    if (begins(head, n, "FCS", 3) && n >= 10 && memcmp(head + 6, "    ", 4) == 0)
+        return DDSC_FORMAT_FCS;
+    if (begins(head, n, "%%MatrixMarket", 14))
+        return DDSC_FORMAT_MTX;
+    if (is_idx(head, n))
+        return DDSC_FORMAT_IDX;
+    if (n == 0 || !is_text(head, n))
+        return DDSC_FORMAT_AUTO;
+    return is_numeric_line(head, n) ? DDSC_FORMAT_D2 : DDSC_FORMAT_CSV;
+}
+
+const char *io_sniff_foreign(const unsigned char *head, size_t n)
+{
+    static const struct {
+        const char *magic;
+        size_t n;
+        const char *what;
+    } known[] = {
+        {"\xfd"
+         "7zXZ",
+         5, "xz-compressed; decompress first (unxz)"},
+        {"\x28\xb5\x2f\xfd", 4, "zstd-compressed; decompress first (unzstd)"},
+        {"\x04\x22\x4d\x18", 4, "lz4-compressed; decompress first (unlz4)"},
+        {"7z\xbc\xaf\x27\x1c", 6, "a 7-zip archive; unpack it first"},
+        {"Rar!\x1a", 5, "a rar archive; unpack it first"},
+        {"\x1f\x9d", 2, "compressed by compress; decompress first (uncompress)"},
+        {"\x89HDF", 4, "an HDF5 file, which is not read; convert it to npz"},
+        {"CDF\1", 4, "a netCDF file, which is not read; convert it to npz"},
+        {"CDF\2", 4, "a netCDF file, which is not read; convert it to npz"},
+        {"CDF\5", 4, "a netCDF file, which is not read; convert it to npz"},
+        {"MATLAB 5.0 MAT-file", 19, "a MATLAB file, which is not read; convert it to npz"},
+        {"PAR1\x15", 5, "a Parquet file, which is not read; convert it to npz"},
+        {"\x89PNG", 4, "a PNG image, which is not read; convert it to npz or idx"},
+        {"\xff\xd8\xff", 3, "a JPEG image, which is not read; convert it to npz or idx"},
+        {"%PDF-", 5, "a PDF document"},
+        {"\x80\x04", 2, "a Python pickle, which is not read; save it as npz"},
+        {"\x80\x05", 2, "a Python pickle, which is not read; save it as npz"},
+        {"\xff\xfe", 2, "UTF-16 text; convert it to UTF-8 first"},
+        {"\xfe\xff", 2, "UTF-16 text; convert it to UTF-8 first"},
+    };
+    if (begins(head, n, "BZh", 3) && n >= 10 &&
+        (memcmp(head + 4, "1AY&SY", 6) == 0 ||
+         memcmp(head + 4, "\x17\x72\x45\x38\x50\x90", 6) == 0))
+        return "bzip2-compressed; decompress first (bunzip2)";
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+        if (begins(head, n, known[k].magic, known[k].n))
+            return known[k].what;
+    return NULL;
+}

@@ -1,0 +1,116 @@
+/* The inner loops of exact transport, one table of functions an instruction set. All work in
+ * integers, or in doubles with the same operations in an order that cannot matter, so every table
+ * gives the same bits. */
+#ifndef DDSC_KERNEL_KERNELS_H
+#define DDSC_KERNEL_KERNELS_H
+
+#include "base/base.h"
+
+enum {
+    QUAD = 4,       /* rows that share a list of blocks of columns */
+    LANES = 16,     /* rows of int32 costs, and the first sink, start at multiples of this */
+    MASK_WORDS = 8, /* masks of more than one word are multiples of this long */
+    DOT_SIDE = 4
+};
+
+/* How a subtree moves: nodes path[0] .. path[at] lie in it, path[at] at its top; path[at + 1 ..
+ * length - 1] lie above it up to the join, other[0 .. n_other - 1] above its new place. */
+typedef struct mask_move {
+    uint64_t *mask;
+    int64_t words;
+    const int32_t *path, *other;
+    int64_t at, length, n_other;
+    uint64_t *cut; /* out: the subtree */
+} mask_move;
+
+/* A basis tree of at most LANES sources (nodes 0 ..) and LANES sinks (nodes LANES ..). */
+typedef struct small_tree {
+    _Alignas(64) int32_t potential[2 * LANES];
+    uint32_t mask[2 * LANES]; /* the nodes of each subtree */
+    int64_t flow[2 * LANES];  /* on the arc to the parent */
+    int32_t parent[2 * LANES];
+    int32_t order[2 * LANES]; /* children before parents */
+    int32_t root;
+    int64_t pivots; /* -1: more than max_pivots */
+} small_tree;
+
+/* n x m costs in rows of LANES, 64-byte aligned, COARSE_REMOVED beyond m; positive supplies. */
+typedef struct small_problem {
+    int64_t n, m;
+    const int32_t *cost;
+    const int64_t *supply, *demand;
+    int64_t max_pivots;
+} small_problem;
+
+typedef struct kernels {
+    const char *name;
+
+    /* ---- int32 costs, dense rows; count is a multiple of LANES ---- */
+    /* The least cost[i * count + j] + sink[j] - source[i] over a block of rows, if it is negative,
+     * and the first row and column that have it; 0 if none is. */
+    int32_t (*block_best)(const int32_t *cost, const int32_t *sink, const int32_t *source,
+                          int64_t rows, int64_t count, int64_t *row, int64_t *column);
+    /* The same over up to QUAD rows and the blocks of LANES columns listed; of the columns of the
+     * row found, the first as they are listed. */
+    int32_t (*near_best)(const int32_t *cost, const int32_t *sink, const int32_t *source,
+                         int64_t rows, int64_t count, const int32_t *block, int64_t n_blocks,
+                         int64_t *row, int64_t *column);
+    /* The first j of least cost[j] + sink[j]. */
+    int64_t (*row_best)(const int32_t *cost, const int32_t *sink, int64_t count);
+    /* The least cost[j] + sink[j]. */
+    int32_t (*row_least)(const int32_t *cost, const int32_t *sink, int64_t count);
+    /* The blocks of LANES columns in which some of the rows has cost[i * count + j] + sink[j] <
+     * limit[i], ascending; block has room for all. */
+    int64_t (*blocks_below)(int32_t *block, const int32_t *cost, const int32_t *sink,
+                            const int32_t *limit, int64_t rows, int64_t count);
+    /* high[j] = max(high[j], f - cost[j]). */
+    void (*row_raise)(int32_t *high, const int32_t *cost, int64_t count, int32_t f);
+    /* out[j] = 2^shift sum over k of (x[k] - y[k * stride + j])^2; any count. */
+    void (*whole_distances)(int32_t *out, const int32_t *x, const int32_t *y, int64_t stride,
+                            int64_t d, int64_t count, int shift);
+    /* out[j] = (cost[j] - offset) * scale to the nearest integer; true when nothing was lost. */
+    bool (*quantise)(int32_t *out, const double *cost, int64_t count, double offset, double scale);
+
+    /* ---- trees ---- */
+    /* For masks of more than one word. */
+    void (*move)(const mask_move *m);
+    /* potential[x] += by for every x in the mask, x < count, a multiple of LANES. */
+    void (*shift)(int32_t *potential, const uint64_t *mask, int64_t count, int32_t by);
+    void (*shift_fine)(double *potential, const uint64_t *mask, int64_t count, double by);
+
+    /* Start and pivots of one small problem, or two at once; each as if alone. */
+    void (*small)(small_tree *t, const small_problem *p, int count);
+
+    /* ---- doubles, any count > 0 ---- */
+    /* out[i * count + j] = sum over k of (x[i * d + k] - y[k * stride + j])^2, in the order of k.
+     */
+    void (*distances)(double *out, const double *x, const double *y, int64_t stride, int64_t d,
+                      int64_t rows, int64_t count);
+    /* out[r * ld + c] = row[r] . column[c] for DOT_SIDE rows and columns of d numbers: eight lanes,
+     * fused, then (0 + 4) + (2 + 6) and (1 + 5) + (3 + 7). */
+    void (*dots)(double *out, int64_t ld, const double *const *row, const double *const *column,
+                 int64_t d);
+    /* The least and the largest value. */
+    void (*range)(double *low, double *high, const double *value, int64_t count);
+    /* f[i] = the least cost[i * count + j] - g[j]. */
+    void (*slack)(double *f, const double *cost, const double *g, int64_t rows, int64_t count);
+    /* out[j] = rint(cost[j] * scale) + sink[j]; returns the least. |cost| * scale < 2^51. */
+    double (*row_quanta)(double *out, const double *cost, const double *sink, int64_t count,
+                         double scale);
+    /* All j with value[j] < limit, ascending; index has room for count + LANES. */
+    int64_t (*collect)(int32_t *index, const double *value, int64_t count, double limit);
+    /* The least cost[k] + sink[column[k]]; count is a multiple of 8. */
+    double (*arcs_min)(const double *cost, const int32_t *column, const double *sink,
+                       int64_t count);
+} kernels;
+
+void small_portable(small_tree *t, const small_problem *p, int count);
+void small_avx2(small_tree *t, const small_problem *p, int count);
+void small_avx512(small_tree *t, const small_problem *p, int count);
+
+extern const kernels kernels_portable, kernels_avx2, kernels_avx512;
+
+/* The widest set this processor has. */
+const kernels *kernels_find(void);
+
+#endif

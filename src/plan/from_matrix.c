@@ -1,0 +1,150 @@
+/* The graph of a finished matrix: checked entry by entry, then cut by the same heaps. */
+#include <math.h>
+
+#include "graph/graph.h"
+#include "plan/nystrom.h"
+#include "plan/plan.h"
+
+typedef struct table {
+    ddsc_context *ctx;
+    int64_t n;
+    const double *value;
+    bool squared;
+    double sample;
+    nearest near;
+} table;
+
+static ddsc_status bad_entry(const table *t, int64_t i, int64_t j, const char *why)
+{
+    return ctx_fail(t->ctx, DDSC_ERROR_INPUT, "matrix entry (%lld, %lld) is %.15g: %s",
+                    (long long)i, (long long)j, t->value[i * t->n + j], why);
+}
+
+/* Equal up to 1e-9 relative; an entry unknown on one side only is no symmetric matrix either. */
+static bool agree(double x, double y)
+{
+    if (isnan(x) || isnan(y))
+        return isnan(x) && isnan(y);
+    return fabs(x - y) <= 1e-9 * BASE_MAX(fabs(x), fabs(y));
+}
+
+static ddsc_status check_row(const table *t, int64_t i)
+{
+    const double *row = t->value + i * t->n;
+    if (!isnan(row[i]) && row[i] != 0)
+        return bad_entry(t, i, i, "the diagonal must be 0");
+    for (int64_t j = 0; j < t->n; j++) {
+        double mirrored = t->value[j * t->n + i];
+        if (isinf(row[j]) || (!t->squared && row[j] > 1e150))
+            return bad_entry(t, i, j, "must be at most 1e150, or NaN when unknown");
+        if (row[j] < 0 && !t->squared)
+            return bad_entry(t, i, j, "a distance must not be negative");
+        if (j > i && !agree(row[j], mirrored))
+            return ctx_fail(t->ctx, DDSC_ERROR_INPUT,
+                            "the matrix is not symmetric: entry (%lld, %lld) is %.17g but "
+                            "(%lld, %lld) is %.17g",
+                            (long long)i, (long long)j, row[j], (long long)j, (long long)i,
+                            mirrored);
+    }
+    return DDSC_OK;
+}
+
+static ddsc_status check_rows(void *arg, int64_t begin, int64_t end, int worker)
+{
+    (void)worker;
+    for (int64_t i = begin; i < end; i++)
+        CHECK(check_row(arg, i));
+    return DDSC_OK;
+}
+
+/* The entry above the diagonal speaks for both ends, as it does in the tiles of a metric. */
+static ddsc_status cut_rows(void *arg, int64_t begin, int64_t end, int worker)
+{
+    table *t = arg;
+    uint64_t seed = ctx_seed(t->ctx);
+    (void)worker;
+    for (int64_t i = begin; i < end; i++)
+        for (int64_t j = i + 1; j < t->n; j++) {
+            double value = t->value[i * t->n + j] + 0.0;
+            if (isnan(value) || (t->sample < 1 && !pair_sampled(seed, t->sample, i, j)))
+                continue;
+            if (!t->squared)
+                value *= value;
+            nearest_offer(&t->near, i, j, value);
+            nearest_offer(&t->near, j, i, value);
+        }
+    return DDSC_OK;
+}
+
+static bool none_taken(const nearest *near, int64_t n)
+{
+    int64_t count = 0;
+    for (int64_t i = 0; i < n; i++)
+        count += near->count[i];
+    return count == 0;
+}
+
+/* The same columns that a metric would have been asked for. */
+static ddsc_status search_columns(const table *t, ddsc_graph **graph,
+                                  const ddsc_graph_settings *set)
+{
+    ddsc_status status = DDSC_OK;
+    column_set c;
+    TRY(columns_draw(t->ctx, &c, t->n, set->sample_columns));
+    for (int64_t i = 0; i < c.n; i++)
+        for (int64_t a = 0; a < c.m; a++) {
+            int64_t from = BASE_MIN(i, c.order[a]), to = BASE_MAX(i, c.order[a]);
+            double value = from == to ? 0 : t->value[from * t->n + to] + 0.0;
+            if (isnan(value))
+                TRY(bad_entry(t, from, to, "columns that are drawn must be known"));
+            c.d2[i * c.m + a] = t->squared ? value : value * value;
+        }
+    TRY(columns_search(t->ctx, graph, &c, set));
+done:
+    columns_free(t->ctx, &c);
+    return status;
+}
+
+static ddsc_status check_arguments(ddsc_context *ctx, ddsc_graph **graph, int64_t n,
+                                   const double *matrix)
+{
+    int64_t size;
+    if (!graph || (!matrix && n > 0))
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "ddsc_graph_create_from_matrix: %s is NULL",
+                        graph ? "matrix" : "graph");
+    if (!mul_ok(n, n, &size))
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "n = %lld: must be 0 or positive, and fit",
+                        (long long)n);
+    return DDSC_OK;
+}
+
+ddsc_status ddsc_graph_create_from_matrix(ddsc_context *context, ddsc_graph **graph, int64_t n,
+                                          const double *matrix, int squared,
+                                          const ddsc_graph_settings *settings)
+{
+    ddsc_status status = DDSC_OK;
+    ddsc_graph_settings set;
+    if (graph)
+        *graph = NULL;
+    if (!context)
+        return DDSC_ERROR_ARGUMENT;
+    ctx_enter(context);
+    table t = {.ctx = context, .n = n, .value = matrix, .squared = squared != 0};
+    TRY(check_arguments(context, graph, n, matrix));
+    TRY(graph_settings_take(context, &set, settings));
+    TRY(search_check(context, &set, "a finished matrix"));
+    t.sample = set.sample;
+    TRY(parallel_for(context, n, 16, check_rows, &t));
+    if (set.sample_columns < 1 && n > 1) {
+        TRY(search_columns(&t, graph, &set));
+        goto done;
+    }
+    TRY(nearest_create(context, &t.near, n, tau_used(n, &set)));
+    TRY(parallel_for(context, n, 16, cut_rows, &t));
+    if (t.sample < 1 && n > 1 && none_taken(&t.near, n))
+        TRY(sample_empty(context, t.sample, n));
+    TRY(nearest_finish(context, &t.near, graph));
+done:
+    nearest_free(context, &t.near);
+    return status;
+}

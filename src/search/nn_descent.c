@@ -1,0 +1,179 @@
+#include "search/nn_descent.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/simd.h"
+#include "graph/graph.h"
+
+enum { ROUNDS_MOST = 20, FEW_CHANGES = 1000, PIECE = 64 };
+
+typedef struct descent {
+    ddsc_context *ctx;
+    int64_t n, columns, k;
+    const float *rows;
+    const double *offset; /* or NULL */
+    nearest near;
+    /* Lists of the last round: forward and reverse neighbours, each at most k, fresh ones first. */
+    int32_t *list;  /* n x 2k */
+    int32_t *fresh; /* n: how many of them are fresh */
+    int32_t *count; /* n */
+    int32_t *old;   /* n x k: the heaps of the round before, to tell what is fresh */
+} descent;
+
+/* Sixteen running sums in a fixed order. */
+SIMD_CLONES static float distance2(int64_t n, const float *x, const float *y)
+{
+    float s[16] = {0};
+    int64_t k = 0;
+    for (; k + 16 <= n; k += 16)
+        for (int lane = 0; lane < 16; lane++) {
+            float step = x[k + lane] - y[k + lane];
+            s[lane] += step * step;
+        }
+    for (; k < n; k++)
+        s[0] += (x[k] - y[k]) * (x[k] - y[k]);
+    for (int half = 8; half > 0; half /= 2)
+        for (int lane = 0; lane < half; lane++)
+            s[lane] += s[lane + half];
+    return s[0];
+}
+
+static void offer(descent *d, int64_t i, int64_t j)
+{
+    if (i == j)
+        return;
+    double d2 = (double)distance2(d->columns, d->rows + i * d->columns, d->rows + j * d->columns);
+    if (d->offset)
+        d2 += d->offset[i] + d->offset[j];
+    nearest_offer_once(&d->near, i, j, d2);
+    nearest_offer_once(&d->near, j, i, d2);
+}
+
+/* Heaps begin with neighbours drawn at random. */
+static ddsc_status draw_range(void *arg, int64_t begin, int64_t end, int worker)
+{
+    descent *d = arg;
+    uint64_t seed = ctx_seed(d->ctx);
+    (void)worker;
+    for (int64_t i = begin; i < end; i++)
+        for (int64_t t = 0; t < d->k; t++) {
+            uint64_t draw = rng_hash(seed, RNG_DESCENT, (uint64_t)i, (uint64_t)t);
+            offer(d, i, (int64_t)(draw % (uint64_t)d->n));
+        }
+    return DDSC_OK;
+}
+
+static bool holds(const int32_t *list, int64_t n, int32_t value)
+{
+    for (int64_t k = 0; k < n; k++)
+        if (list[k] == value)
+            return true;
+    return false;
+}
+
+static void add(descent *d, int64_t i, int32_t other, bool fresh)
+{
+    int32_t *list = d->list + i * 2 * d->k;
+    if (d->count[i] == 2 * d->k || holds(list, d->count[i], other))
+        return;
+    if (fresh) { /* the first stale one makes room */
+        list[d->count[i]] = list[d->fresh[i]];
+        list[d->fresh[i]++] = other;
+    } else {
+        list[d->count[i]] = other;
+    }
+    d->count[i]++;
+}
+
+/* Lists from the heaps: what each item has, then who has it, as far as there is room. Heap order
+ * depends on arrival, so heaps are put in order first. Returns how many neighbours are fresh. */
+static int64_t take_lists(descent *d)
+{
+    const int32_t *heap = d->near.graph->index;
+    int64_t k = d->k, changes = 0;
+    memset(d->fresh, 0, (size_t)d->n * sizeof *d->fresh);
+    memset(d->count, 0, (size_t)d->n * sizeof *d->count);
+    for (int64_t i = 0; i < d->n; i++)
+        for (int64_t t = 0; t < d->near.count[i]; t++) {
+            bool fresh = !holds(d->old + i * k, k, heap[i * k + t]);
+            add(d, i, heap[i * k + t], fresh);
+            changes += fresh;
+        }
+    for (int64_t i = 0; i < d->n; i++)
+        for (int64_t t = 0; t < d->near.count[i]; t++)
+            add(d, heap[i * k + t], (int32_t)i, !holds(d->old + i * k, k, heap[i * k + t]));
+    for (int64_t i = 0; i < d->n; i++)
+        memcpy(d->old + i * k, heap + i * k, (size_t)d->near.count[i] * sizeof *d->old);
+    return changes;
+}
+
+/* Neighbours of one item meet each other, unless they met before. */
+static ddsc_status join_range(void *arg, int64_t begin, int64_t end, int worker)
+{
+    descent *d = arg;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++) {
+        const int32_t *list = d->list + i * 2 * d->k;
+        for (int64_t p = 0; p < d->fresh[i]; p++)
+            for (int64_t q = p + 1; q < d->count[i]; q++)
+                offer(d, list[p], list[q]);
+    }
+    progress_add(d->ctx, end - begin);
+    return DDSC_OK;
+}
+
+static ddsc_status descend(descent *d)
+{
+    progress_begin(d->ctx, "approximate neighbours", ROUNDS_MOST * d->n);
+    CHECK(parallel_for(d->ctx, d->n, PIECE, draw_range, d));
+    for (int64_t p = 0; p < d->n * d->k; p++)
+        d->old[p] = -1;
+    for (int round = 0; round < ROUNDS_MOST; round++) {
+        CHECK(nearest_sort(d->ctx, &d->near));
+        if (take_lists(d) <= d->n * d->k / FEW_CHANGES)
+            break;
+        CHECK(parallel_for(d->ctx, d->n, PIECE, join_range, d));
+    }
+    progress_end(d->ctx);
+    return DDSC_OK;
+}
+
+static ddsc_status hand_over(descent *d, candidates *out)
+{
+    ddsc_status status = DDSC_OK;
+    ddsc_graph *graph = NULL;
+    TRY(nearest_finish(d->ctx, &d->near, &graph));
+    out->n = d->n;
+    TRY(MEM_NEW(d->ctx, out->offset, d->n + 1));
+    TRY(MEM_NEW(d->ctx, out->index, graph->offset[d->n]));
+    memcpy(out->offset, graph->offset, (size_t)(d->n + 1) * sizeof *out->offset);
+    memcpy(out->index, graph->index, (size_t)graph->offset[d->n] * sizeof *out->index);
+done:
+    ddsc_graph_destroy(graph);
+    return status;
+}
+
+ddsc_status descent_run(ddsc_context *ctx, candidates *out, int64_t n, int64_t columns,
+                        const float *rows, const double *offset, int64_t k)
+{
+    ddsc_status status = DDSC_OK;
+    descent d = {.ctx = ctx, .n = n, .columns = columns, .k = BASE_MIN(k, n - 1), .rows = rows};
+    d.offset = offset;
+    TRY(nearest_create(ctx, &d.near, n, d.k));
+    TRY(MEM_NEW(ctx, d.list, n * 2 * d.k));
+    TRY(MEM_NEW(ctx, d.fresh, n));
+    TRY(MEM_NEW(ctx, d.count, n));
+    TRY(MEM_NEW(ctx, d.old, n * d.k));
+    TRY(descend(&d));
+    TRY(hand_over(&d, out));
+done:
+    mem_free(ctx, d.old);
+    mem_free(ctx, d.count);
+    mem_free(ctx, d.fresh);
+    mem_free(ctx, d.list);
+    nearest_free(ctx, &d.near);
+    if (status < 0)
+        candidates_free(ctx, out);
+    return status;
+}

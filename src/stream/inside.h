@@ -1,0 +1,37 @@
+/* The inside of a stream, shared by stream.c (where bytes come from) and stream_read.c (how they
+ * are handed out). */
+#ifndef DDSC_STREAM_INSIDE_H
+#define DDSC_STREAM_INSIDE_H
+
+#include <zlib.h>
+
+#include "stream/stream.h"
+
+enum { STREAM_CHUNK = 1 << 16 };
+
+enum stream_coding { STREAM_PLAIN, STREAM_GZIP, STREAM_DEFLATE };
+
+struct io_stream {
+    ddsc_context *ctx;
+    char *name, *path;
+    int fd; /* -1: memory */
+    bool close_fd, seekable;
+    const unsigned char *bytes;
+    unsigned char *owned;          /* a copy made for random access */
+    int64_t base, raw_at, raw_end; /* first, next and end byte of the source; end -1: unknown */
+    enum stream_coding coding;
+    z_stream z; /* next_in, avail_in: raw bytes fetched ahead, in every coding */
+    bool z_open, finished, is_part;
+    unsigned char *raw;
+    unsigned char *buffer; /* decoded, not yet handed out: [at, filled) */
+    size_t at, filled;
+    int64_t produced, limit; /* decoded bytes so far, and the most there may be */
+    uint32_t crc;
+    char *line;
+    int64_t line_room, line_number;
+};
+
+/* Decode up to `room` bytes; *got 0 only at the end. */
+ddsc_status stream_decode(io_stream *s, unsigned char *out, size_t room, size_t *got);
+
+#endif

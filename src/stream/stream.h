@@ -1,0 +1,175 @@
+/* stream: where bytes come from and go to. Files, pipes, memory and members of archives, gunzipped
+ * on the way; lines, fields and numbers in them; files that appear whole or not at all. Every input
+ * is hostile: sizes are checked against what the stream really holds before memory is taken, and
+ * totals against limits. Numbers are read and written the same way in every locale. */
+#ifndef DDSC_STREAM_STREAM_H
+#define DDSC_STREAM_STREAM_H
+
+#include "base/base.h"
+
+/* ---- stream: bytes of a file, standard input or memory, gunzipped when they are gzip ---- */
+
+typedef struct io_stream io_stream;
+
+enum { STREAM_PEEK_MAX = 4096 };
+/* Compressed data may always reach the floor; beyond it, only this many times its packed size. */
+#define STREAM_EXPANSION_FLOOR ((int64_t)128 << 20)
+#define STREAM_EXPANSION_RATIO ((int64_t)200)
+#define STREAM_DEFAULT_MAX_BYTES ((int64_t)64 << 30)
+
+/* path "-" is standard input. max_bytes bounds the uncompressed size. */
+ddsc_status stream_open(ddsc_context *ctx, io_stream **out, const char *path, int64_t max_bytes);
+/* Borrowed bytes; name is used in messages. */
+ddsc_status stream_open_memory(ddsc_context *ctx, io_stream **out, const char *name,
+                               const void *bytes, size_t n_bytes, int64_t max_bytes);
+/* A part of a random-access stream, inflated when `deflated`; ends after exactly `unpacked` bytes.
+ * The archive must outlive it. */
+ddsc_status stream_open_part(ddsc_context *ctx, io_stream **out, io_stream *archive,
+                             const char *name, int64_t offset, int64_t packed, int64_t unpacked,
+                             bool deflated);
+void stream_close(io_stream *s);
+const char *stream_name(const io_stream *s);
+/* The path as given, or NULL for standard input and memory. */
+const char *stream_path(const io_stream *s);
+/* Up to n bytes; *got < n only at the end. */
+ddsc_status stream_read(io_stream *s, void *buffer, size_t n, size_t *got);
+/* Exactly n bytes or "NAME: ends early at byte ... (while reading WHAT)". */
+ddsc_status stream_read_exact(io_stream *s, void *buffer, size_t n, const char *what);
+/* Refuse bytes after the last expected one. */
+ddsc_status stream_expect_end(io_stream *s, const char *what);
+/* Look at up to n (<= STREAM_PEEK_MAX) first bytes without consuming; only before any read. */
+ddsc_status stream_peek(io_stream *s, void *buffer, size_t n, size_t *got);
+/* One line without its end (LF or CRLF), NUL-terminated, the caller's to change until the next
+ * call; *line NULL at the end of file. A NUL byte in the text is an error. */
+ddsc_status stream_line(io_stream *s, char **line, size_t *length);
+int64_t stream_line_number(const io_stream *s); /* of the line last returned, from 1 */
+/* Upper bound of the bytes that can still come. */
+int64_t stream_remaining_bound(const io_stream *s);
+/* Refuse a declared size beyond that bound, before any memory is taken for it. */
+ddsc_status stream_check_declared(io_stream *s, int64_t bytes, const char *what);
+/* The most bytes this stream may give. */
+int64_t stream_limit(const io_stream *s);
+/* CRC-32 as in zip files; `before` is that of the bytes before, 0 at the start. */
+uint32_t stream_checksum(uint32_t before, const void *bytes, size_t n);
+/* Running CRC-32 of what a part has given so far. */
+uint32_t stream_crc(const io_stream *s);
+/* Allow stream_read_at; what cannot seek (pipes, gzip) is first read into memory. Only before any
+ * read. *size is the size in bytes. */
+ddsc_status stream_make_random(io_stream *s, int64_t *size);
+ddsc_status stream_read_at(io_stream *s, int64_t offset, void *buffer, size_t n, const char *what);
+/* DDSC_ERROR_INPUT with "NAME: text". */
+ddsc_status stream_fail(io_stream *s, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* ---- numbers and text, whatever the locale ---- */
+
+enum { NUMBER_TEXT = 32, QUOTE_TEXT = 48 };
+
+/* The whole text is one decimal number, or nan or inf in C's spelling (callers refuse those by
+ * value). No hexadecimal, no blanks. */
+bool number_parse(const char *text, double *value);
+bool number_parse_integer(const char *text, int64_t *value);
+/* 17 significant digits: reads back to the same bits. Returns the length. */
+int number_format(char out[NUMBER_TEXT], double value);
+/* The character at *at (NUL-terminated text), which moves on; -1 for what is no UTF-8. */
+int64_t text_next_char(const unsigned char **at);
+/* Characters of a text, or -1 when it is no UTF-8. */
+int64_t text_count_chars(const char *text);
+/* Text from a file made safe for a message: control bytes replaced, long text cut. */
+const char *text_quote(char out[QUOTE_TEXT], const char *text, size_t n);
+/* The first line of a file, past its byte order mark. */
+char *text_skip_mark(char *line);
+
+/* Packed distinct strings, numbered in order of appearance; text and at have the layout that
+ * measures_parts wants for ids and names. */
+typedef struct text_table {
+    char *text;
+    int64_t *at; /* n + 1 starts; string i ends with a NUL at at[i+1] - 1 */
+    int64_t n;
+    int64_t text_room, at_room;
+    int64_t *slot; /* open addressing, number + 1, 0 free */
+    int64_t n_slots;
+} text_table;
+
+ddsc_status text_table_add(ddsc_context *ctx, text_table *t, const char *text, size_t n,
+                           int64_t *number, bool *is_new);
+int64_t text_table_find(const text_table *t, const char *text, size_t n); /* -1: not there */
+const char *text_table_get(const text_table *t, int64_t number);
+void text_table_free(ddsc_context *ctx, text_table *t);
+
+/* Room for `need` elements in a growing block. */
+ddsc_status room_reserve(ddsc_context *ctx, void *block, int64_t *room, int64_t need, size_t size);
+
+/* ---- fields of a delimited line ---- */
+
+typedef struct field_list {
+    char **text; /* NUL-terminated, unquoted, trimmed, inside the line */
+    int64_t n, room;
+} field_list;
+
+/* Tab when the line has one outside quotes, else comma. */
+char fields_delimiter(const char *line);
+ddsc_status fields_split(ddsc_context *ctx, field_list *list, io_stream *s, char *line,
+                         char delimiter);
+/* Cut at every delimiter and nowhere else: quotes are data, nothing is trimmed. */
+ddsc_status fields_split_plain(ddsc_context *ctx, field_list *list, char *line, char delimiter);
+void fields_free(ddsc_context *ctx, field_list *list);
+
+/* ---- typed binary numbers ---- */
+
+typedef struct num_type {
+    char kind; /* 'f' float, 'i' signed, 'u' unsigned */
+    int width; /* bytes */
+    bool swap; /* the other byte order than this machine's */
+} num_type;
+
+#define NUM_HOST_LITTLE (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+
+void num_to_double(double *out, const unsigned char *in, int64_t n, num_type type);
+/* False when an element is no integer or out of range; *bad is then its place. */
+bool num_to_int64(int64_t *out, const unsigned char *in, int64_t n, num_type type, int64_t *bad);
+
+/* ---- zip: the members of an npz ---- */
+
+enum { ZIP_NAME_MAX = 64 };
+
+typedef struct zip_entry {
+    char name[ZIP_NAME_MAX]; /* without ".npy" */
+    int64_t offset, packed, unpacked;
+    uint32_t crc;
+    int method, flags;
+} zip_entry;
+
+typedef struct zip_list {
+    zip_entry *entry;
+    int64_t n, room;
+} zip_list;
+
+/* The .npy members of an archive; duplicate names are refused. */
+ddsc_status zip_read_list(ddsc_context *ctx, zip_list *list, io_stream *archive);
+void zip_list_free(ddsc_context *ctx, zip_list *list);
+const zip_entry *zip_find(const zip_list *list, const char *name);
+ddsc_status zip_open_entry(ddsc_context *ctx, io_stream **out, io_stream *archive,
+                           const zip_entry *entry);
+/* After the last byte: the checksum must match. */
+ddsc_status zip_check_entry(io_stream *member, const zip_entry *entry);
+
+/* ---- writing: to a temporary beside the target, fsync, rename ---- */
+
+typedef struct io_writer io_writer;
+
+/* path "-" is standard output. gzip when the name ends in .gz. EXISTS unless overwrite. */
+ddsc_status writer_open(ddsc_context *ctx, io_writer **out, const char *path, int overwrite);
+ddsc_status writer_put(io_writer *w, const void *bytes, size_t n);
+ddsc_status writer_printf(io_writer *w, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* "%.17g" whatever the locale. */
+ddsc_status writer_number(io_writer *w, double value);
+/* A csv field, quoted when it has to be; line breaks are refused. */
+ddsc_status writer_field(io_writer *w, const char *text, char delimiter);
+/* Flush, sync, rename into place, free; also on error. */
+ddsc_status writer_commit(io_writer *w);
+/* Remove the temporary, free. NULL is fine. */
+void writer_abort(io_writer *w);
+
+#endif
