@@ -49,9 +49,9 @@ static void first_message_wins(void **state)
     ddsc_context *ctx = test_context(1, 0);
     ctx_fail(ctx, DDSC_ERROR_INPUT, "first %d", 1);
     ctx_fail(ctx, DDSC_ERROR_INPUT, "second");
-    assert_string_equal(ddsc_context_message(ctx), "first 1");
+    assert_string_equal(ddsc_context_get_message(ctx), "first 1");
     ctx_enter(ctx);
-    assert_string_equal(ddsc_context_message(ctx), "");
+    assert_string_equal(ddsc_context_get_message(ctx), "");
     ddsc_context_destroy(ctx);
 }
 
@@ -74,7 +74,7 @@ static void memory_is_aligned_and_counted(void **state)
         assert_true(x[i] == i);
     assert_int_equal(MEM_NEW(ctx, y, 1 << 20), DDSC_ERROR_MEMORY);
     assert_null(y);
-    assert_non_null(strstr(ddsc_context_message(ctx), "limit"));
+    assert_non_null(strstr(ddsc_context_get_message(ctx), "limit"));
     assert_int_equal(MEM_NEW(ctx, y, INT64_MAX / 4), DDSC_ERROR_MEMORY);
     assert_true(ddsc_context_get_peak_memory(ctx) >= 400000);
     mem_free(ctx, x);
@@ -215,7 +215,7 @@ static void cancel_stops_the_loop(void **state)
     atomic_int pieces = 0;
     assert_int_equal(parallel_for(ctx, 5000, 1, doze, &pieces), DDSC_ERROR_CANCELLED);
     assert_true(atomic_load(&pieces) < 5000);
-    assert_string_equal(ddsc_context_message(ctx), "stopped on request");
+    assert_string_equal(ddsc_context_get_message(ctx), "stopped on request");
     ddsc_context_destroy(ctx);
 }
 
