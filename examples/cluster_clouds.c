@@ -23,7 +23,7 @@ int main(void)
     graph.tau = 2;
     ddsc_cluster_settings_init(&settings);
     settings.k_min = settings.k_max = 2;
-    settings.graph = &graph;
+    settings.graph = &graph; /* the metric is left as it is: exact W2 */
     if (status == DDSC_OK)
         status = ddsc_cluster_run(ctx, &found, clouds, &settings);
     if (status < 0)
