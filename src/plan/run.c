@@ -1,5 +1,6 @@
 /* The public calls over pairs: settings in, backend opened, matrix or graph out. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 #include "base/sized.h"
@@ -269,6 +270,18 @@ done:
     return status;
 }
 
+static void warn_of_columns(ddsc_context *ctx, const ddsc_graph *g)
+{
+    if (g->n_columns > 0 && isnan(g->columns_error))
+        ctx_warn(ctx, "%lld columns are too few to tell how good the other distances are",
+                 (long long)g->n_columns);
+    else if (g->n_columns > 0 && g->columns_error > COLUMNS_POOR)
+        ctx_warn(ctx,
+                 "distances outside the %lld columns are rough (error %.2f of their spread); raise "
+                 "the fraction of columns",
+                 (long long)g->n_columns, g->columns_error);
+}
+
 ddsc_status ddsc_neighbors_run(ddsc_context *context, ddsc_graph **graph, ddsc_pair_stats *stats,
                                const ddsc_measures *data, const ddsc_metric_settings *metric,
                                const ddsc_graph_settings *settings)
@@ -287,11 +300,7 @@ ddsc_status ddsc_neighbors_run(ddsc_context *context, ddsc_graph **graph, ddsc_p
     if (status < 0)
         return status;
     stats_give(stats, &found);
-    if ((*graph)->n_columns > 0 && !((*graph)->columns_error <= COLUMNS_POOR))
-        ctx_warn(context,
-                 "distances outside the %lld columns are rough (error %.2f of their spread); raise "
-                 "the fraction of columns",
-                 (long long)(*graph)->n_columns, (*graph)->columns_error);
+    warn_of_columns(context, *graph);
     return status;
 }
 
