@@ -29,7 +29,7 @@
  *    they are made and may be shared by contexts, as long as the context that made them outlives
  *    them.
  *
- * Structs of the caller are of three kinds, and all may grow in later versions:
+ * Structs of the caller may grow in later versions:
  *  - Settings, problems and results (everything with a `struct_size`) are prepared by their `_init`
  *    macro, which records the size that the caller was compiled with and puts the default into
  *    every field. A program built against an older header works with a newer library: fields it
@@ -38,7 +38,8 @@
  *    does not know; otherwise the call is refused. Settings may be NULL: the defaults.
  *  - Views are filled by their `_get_view` macro, which passes the size on in the same way; an
  *    older library leaves zeros in the fields it does not know.
- *  - ddsc_cloud and ddsc_detail never change: they are elements of arrays.
+ *  - Rows of a result (ddsc_k_row, ddsc_stability_row) are reached by pointers. ddsc_cloud and
+ *    ddsc_detail are elements of arrays and never change.
  *
  * Policy: from here on fields are only appended, behind all that an older version of the struct
  * had; none is moved, removed or given another meaning, and enumerators keep their values
