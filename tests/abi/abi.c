@@ -63,14 +63,39 @@ static int all(const void *bytes, size_t n, unsigned char value)
         UNTOUCHED(x);                                                                         \
     }
 
-#define EACH_SIZED(X)                                                                             \
-    X(context_settings)                                                                           \
-    X(read_settings) X(text_settings) X(text_report) X(shared_items) X(compress_report)           \
-        X(metric_settings) X(pair_stats) X(graph_settings) X(cluster_settings) X(assign_settings) \
-            X(assignment) X(standing) X(scores) X(stability_settings) X(theory)                   \
-                X(transport_problem) X(transport) X(sinkhorn_settings) X(barycenter_settings)     \
-                    X(d2_settings)
-EACH_SIZED(INIT)
+INIT(context_settings)
+INIT(read_settings)
+INIT(text_settings)
+INIT(text_report)
+INIT(shared_items)
+INIT(compress_report)
+INIT(metric_settings)
+INIT(pair_stats)
+INIT(graph_settings)
+INIT(cluster_settings)
+INIT(assign_settings)
+INIT(assignment)
+INIT(standing)
+INIT(scores)
+INIT(stability_settings)
+INIT(theory)
+INIT(transport_problem)
+INIT(transport)
+INIT(sinkhorn_settings)
+INIT(barycenter_settings)
+INIT(d2_settings)
+
+static void (*const inits[])(void) = {init_context_settings,   init_read_settings,
+                                      init_text_settings,      init_text_report,
+                                      init_shared_items,       init_compress_report,
+                                      init_metric_settings,    init_pair_stats,
+                                      init_graph_settings,     init_cluster_settings,
+                                      init_assign_settings,    init_assignment,
+                                      init_standing,           init_scores,
+                                      init_stability_settings, init_theory,
+                                      init_transport_problem,  init_transport,
+                                      init_sinkhorn_settings,  init_barycenter_settings,
+                                      init_d2_settings};
 
 /* ---- calls ---- */
 
@@ -387,8 +412,8 @@ static void try_refusals(ddsc_context *ctx, const ddsc_measures *items)
 
 int main(int argc, char **argv)
 {
-#define CALL(type) init_##type();
-    EACH_SIZED(CALL)
+    for (size_t k = 0; k < sizeof inits / sizeof *inits; k++)
+        inits[k]();
     ddsc_context *ctx = make_context();
     ddsc_measures *items = make_items(ctx);
     try_measures(ctx, items);
