@@ -23,6 +23,7 @@ enum {
 };
 
 static const double projection_weight = 2;
+static const double RECALL_GOOD = 0.9; /* less is worth a word */
 
 bool approximate_asked(int64_t n, const ddsc_graph_settings *settings)
 {
@@ -249,6 +250,10 @@ ddsc_status approximate_search(ddsc_context *ctx, ddsc_graph **out, ddsc_pair_st
     TRY(candidates_rank(ctx, &near, stats, &c, backend, state));
     TRY(nearest_finish(ctx, &near, &graph));
     TRY(measure_recall(ctx, stats, graph, backend, state));
+    if (stats->recall < RECALL_GOOD)
+        ctx_warn(ctx,
+                 "only about %.0f%% of the neighbors were found; an exact search finds all of them",
+                 100 * stats->recall);
     stats->n_pairs = n * (n - 1) / 2;
     *out = graph;
     graph = NULL;
