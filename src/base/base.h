@@ -64,8 +64,17 @@ int64_t ctx_memory_left(const ddsc_context *ctx);
 #define MEM_NEW(ctx, pointer, count) mem_get(ctx, &(pointer), (int64_t)(count), sizeof *(pointer))
 #define MEM_ZERO(ctx, pointer, count) mem_zero(ctx, &(pointer), (int64_t)(count), sizeof *(pointer))
 
+/* ---- hashes ---- */
+
 /* XXH64 of bytes; to go on over several arrays, the hash of one is the seed of the next. */
 uint64_t hash_bytes(const void *bytes, size_t n, uint64_t seed);
+/* Of one number: the end of XXH64, which spreads every bit over all others. For tables in memory. */
+static inline uint64_t hash_u64(uint64_t x)
+{
+    x = (x ^ x >> 33) * 0xC2B2AE3D27D4EB4Fu;
+    x = (x ^ x >> 29) * 0x165667B19E3779F9u;
+    return x ^ x >> 32;
+}
 
 /* ---- what ddsc_context_set_resume asked for ---- */
 
@@ -85,6 +94,14 @@ static inline bool add_ok(int64_t a, int64_t b, int64_t *out)
     return !__builtin_add_overflow(a, b, out);
 }
 
+/* ---- order: ascending ---- */
+
+void sort_doubles(double *x, int64_t n);
+void sort_i32(int32_t *x, int64_t n);
+void sort_i64(int64_t *x, int64_t n);
+void sort_u64(uint64_t *x, int64_t n);
+/* order = 0 .. n-1 by key, equal keys by position. */
+void sort_order(int32_t *order, const double *key, int64_t n);
 /* The k-th smallest (from 0) of n values, put at x[k] with none larger before it. */
 double select_smallest(double *x, int64_t n, int64_t k);
 
