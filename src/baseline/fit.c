@@ -113,8 +113,9 @@ void fit_load_cost(fit *f, int64_t cluster, int64_t item, int worker)
     for (int64_t j = 0; j < stride; j++)
         for (int64_t k = 0; k < c->d; k++)
             w->y[k * stride + j] = j < y.n ? measures_point(f->m, y.index[j])[k] : 0;
-    kernels_find()->distances(w->cost, c->x + cluster * c->n * c->d, w->y, stride, c->d, c->n,
-                              stride);
+    kernels_find()->distances(w->cost, stride, c->d,
+                              (point_block){c->x + cluster * c->n * c->d, c->n, c->d, 1},
+                              (point_block){w->y, stride, 1, stride});
 }
 
 void fit_add_plan(const fit *f, double *slot, int64_t item, const double *plan)

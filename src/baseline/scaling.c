@@ -156,8 +156,9 @@ static const double *plane_kernel(scaler *s, int64_t cluster, int64_t item, int 
         for (int64_t q = 0; q < p; q++)
             points[q * stride + j] = one[q];
     }
-    kernels_find()->distances(w->cost, s->projected + cluster * n * p, points, stride, p, n,
-                              stride);
+    kernels_find()->distances(w->cost, stride, p,
+                              (point_block){s->projected + cluster * n * p, n, p, 1},
+                              (point_block){points, stride, 1, stride});
     plan_gibbs_reduced(w->cost, n, stride, 1 / s->epsilon[cluster], w->column);
     return w->cost;
 }

@@ -1,4 +1,5 @@
-/* Making the basis tree, and its nodes in order. */
+/* Making the basis tree, and its nodes in order. Both are needed once per solve: by masks or lists
+ * before the first pivot, and by the certificate, which takes children before parents. */
 #include <string.h>
 
 #include "exact/simplex.h"
@@ -23,7 +24,7 @@ void tree_build(simplex *s)
     if (s->words)
         build_masks(s);
     else
-        list_build(s);
+        tree_list_build(s);
 }
 
 void tree_order(simplex *s)

@@ -24,6 +24,9 @@ int64_t test_failing_allocations(test_call call, void *arg);
 measures *test_random_measures(ddsc_context *ctx, int64_t n, int64_t max_points, int64_t d,
                                uint64_t seed);
 
+/* cost (n x m, row-major): squared distances between the points of two items, term by term. */
+void cost_items(const measures *mx, int64_t i, const measures *my, int64_t j, double *cost);
+
 /* The folder of real data, or NULL (then skip(): the test says "skipped", never "passed"). */
 const char *test_data_dir(void);
 
