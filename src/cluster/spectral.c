@@ -128,7 +128,7 @@ static ddsc_status label_components(ddsc_context *ctx, const spectral_job *j, in
     }
     for (int64_t i = 0; i < d->n; i++)
         labels[i] = d->part[i] >= 0 ? label[d->part[i]] : 0;
-    TRY(labels_renumber(ctx, labels, k_found, d->n, *k_found));
+    TRY(kmeans_renumber(ctx, labels, k_found, d->n, *k_found));
 done:
     mem_free(ctx, label);
     mem_free(ctx, size);
@@ -150,7 +150,7 @@ static ddsc_status cut(ddsc_context *ctx, spectral_job *j, int32_t *labels, int6
         return label_components(ctx, j, labels, k_found, k);
     CHECK(kmeans_fit(ctx, j->packed_label, &inertia, k_found, &problem));
     spread_labels(j, labels, *k_found);
-    CHECK(labels_renumber(ctx, labels, k_found, j->d.n, *k_found));
+    CHECK(kmeans_renumber(ctx, labels, k_found, j->d.n, *k_found));
     return DDSC_OK;
 }
 

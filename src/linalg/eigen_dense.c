@@ -1,4 +1,5 @@
-/* Dense symmetric eigenproblems through LAPACK. */
+/* Dense symmetric eigenproblems through LAPACK (dsyevd, divide and conquer), whose workspaces are
+ * asked for and taken from the context. */
 #include <lapacke.h>
 #include <string.h>
 
@@ -7,19 +8,29 @@
 ddsc_status la_eigen_symmetric(ddsc_context *ctx, int64_t n, double *matrix, double *values,
                                double *vectors)
 {
+    ddsc_status status = DDSC_OK;
+    double *work = NULL, size = 0;
+    lapack_int *integers = NULL, n_integers = 0, order = (lapack_int)n, info = 0;
     if (n == 0)
         return DDSC_OK;
     int saved = serial_begin();
     /* Column-major on a symmetric matrix: eigenvectors come out as columns, that is, our rows. */
-    int info = (int)LAPACKE_dsyevd(LAPACK_COL_MAJOR, 'V', 'L', (int)n, matrix, (int)n, values);
-    serial_end(saved);
-    if (info == LAPACK_WORK_MEMORY_ERROR)
-        return ctx_fail(ctx, DDSC_ERROR_MEMORY, "out of memory in a dense eigenproblem");
+    info = LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, 'V', 'L', order, matrix, order, values, &size, -1,
+                               &n_integers, -1);
+    TRY(MEM_NEW(ctx, work, size));
+    TRY(MEM_NEW(ctx, integers, n_integers));
+    if (info == 0)
+        info = LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, 'V', 'L', order, matrix, order, values, work,
+                                   (lapack_int)size, integers, n_integers);
     if (info != 0)
-        return ctx_fail(ctx, DDSC_ERROR_INTERNAL, "dsyevd of order %lld returned %d", (long long)n,
-                        info);
+        TRY(ctx_fail(ctx, DDSC_ERROR_INTERNAL, "dsyevd of order %lld returned %d", (long long)n,
+                     (int)info));
     memcpy(vectors, matrix, (size_t)(n * n) * sizeof *vectors);
-    return DDSC_OK;
+done:
+    serial_end(saved);
+    mem_free(ctx, integers);
+    mem_free(ctx, work);
+    return status;
 }
 
 ddsc_status la_eigen_largest(ddsc_context *ctx, int64_t n, double *matrix, int64_t n_wanted,
