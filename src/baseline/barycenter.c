@@ -192,7 +192,7 @@ static double last_objective(const ddsc_barycenter *b)
 
 static ddsc_status evaluate(search *s, double *objective)
 {
-    ddsc_status status = exact_pass(&s->f, s->value);
+    ddsc_status status = fit_exact_pass(&s->f, s->value);
     *objective = sum_extra(&s->f, s->f.sum)[0] / s->total;
     return status;
 }
@@ -319,7 +319,8 @@ static ddsc_status search_open(search *s, const measures *m, int64_t n)
     ddsc_status status = DDSC_OK;
     method_settings set = method_settings_of(s->set);
     s->method = method_find(s->set->method);
-    TRY(fit_open(&s->f, s->ctx, m, 1, n, s->method->extra(m->d, &set), s->set->item_weights));
+    TRY(fit_open(&s->f, s->ctx, m, 1, n, method_extra(s->method, m->d, &set),
+                 s->set->item_weights));
     TRY(MEM_ZERO(s->ctx, s->label, m->n));
     TRY(MEM_ZERO(s->ctx, s->value, m->n));
     TRY(MEM_NEW(s->ctx, s->best_sum, s->f.slot));

@@ -245,6 +245,21 @@ done:
     return status;
 }
 
+static void take_run(void *owner, arena *a)
+{
+    d2_run *r = owner;
+    int64_t n = r->f.m->n, k = r->f.c.k;
+    ARENA_TAKE(a, r->label, n);
+    ARENA_TAKE(a, r->value, n);
+    ARENA_TAKE(a, r->next_value, n);
+    ARENA_TAKE(a, r->bound, n * k);
+    ARENA_TAKE(a, r->mean, k * r->f.c.d);
+    ARENA_TAKE(a, r->least, k);
+    ARENA_TAKE(a, r->proposed, k);
+    ARENA_TAKE(a, r->changed, r->f.n_workers);
+    ARENA_TAKE(a, r->solved, r->f.n_workers);
+}
+
 static ddsc_status run_open(d2_run *r, const measures *m)
 {
     ddsc_status status = DDSC_OK;
@@ -252,23 +267,16 @@ static ddsc_status run_open(d2_run *r, const measures *m)
     method_settings set = method_settings_of(b);
     int64_t k = r->set->k, n = b->support_size ? b->support_size : centre_size_default(m),
             cells = 0;
-    if (!mul_ok(m->n, k, &cells))
+    if (!mul_ok(m->n, k, &cells) || cells > INT64_MAX / 64)
         TRY(ctx_fail(r->ctx, DDSC_ERROR_MEMORY, "%lld items and %lld centres are too many",
                      (long long)m->n, (long long)k));
     r->method = method_find(b->method);
-    TRY(fit_open(&r->f, r->ctx, m, k, n, r->method->extra(m->d, &set), NULL));
+    TRY(fit_open(&r->f, r->ctx, m, k, n, method_extra(r->method, m->d, &set), NULL));
     TRY(r->method->open(&r->state, &r->f, &set));
     TRY(centres_create(r->ctx, &r->before, k, n, m->d));
-    TRY(MEM_NEW(r->ctx, r->label, m->n));
-    TRY(MEM_NEW(r->ctx, r->value, m->n));
-    TRY(MEM_NEW(r->ctx, r->next_value, m->n));
-    TRY(MEM_NEW(r->ctx, r->bound, cells));
-    TRY(MEM_NEW(r->ctx, r->mean, k * m->d));
     TRY(centres_create(r->ctx, &r->moved, k, n, m->d));
-    TRY(MEM_NEW(r->ctx, r->least, k));
-    TRY(MEM_NEW(r->ctx, r->proposed, k));
-    TRY(MEM_ZERO(r->ctx, r->changed, r->f.n_workers));
-    TRY(MEM_ZERO(r->ctx, r->solved, r->f.n_workers));
+    TRY(workspace_lay_out(r->ctx, &r->own, take_run, r));
+    memset(r->solved, 0, (size_t)r->f.n_workers * sizeof *r->solved);
 done:
     return status;
 }
@@ -276,16 +284,8 @@ done:
 static void run_close(d2_run *r)
 {
     ddsc_context *ctx = r->ctx;
-    mem_free(ctx, r->solved);
-    mem_free(ctx, r->changed);
-    mem_free(ctx, r->proposed);
-    mem_free(ctx, r->least);
+    mem_free(ctx, r->own.block);
     centres_free(ctx, &r->moved);
-    mem_free(ctx, r->mean);
-    mem_free(ctx, r->bound);
-    mem_free(ctx, r->next_value);
-    mem_free(ctx, r->value);
-    mem_free(ctx, r->label);
     centres_free(ctx, &r->before);
     if (r->method)
         r->method->close(r->state);

@@ -20,8 +20,9 @@ typedef struct d2_run {
     centres before;            /* the last assignment's */
     centres moved;             /* those after one exact move */
     double *least, *proposed;  /* by cluster: costs of `moved` and of what the method proposes */
-    int64_t *changed, *solved; /* one a worker */
+    int64_t *changed, *solved; /* one per worker */
     int64_t n_pairs;
+    workspace own; /* of the arrays above */
 } d2_run;
 
 /* Centres from k items drawn far from each other (k-means++ in W2). */
