@@ -55,6 +55,8 @@ uint64_t ctx_seed(const ddsc_context *ctx);
 /* count x size bytes into *out (a pointer to a pointer); NULL on error. */
 ddsc_status mem_get(ddsc_context *ctx, void *out, int64_t count, size_t size);
 ddsc_status mem_zero(ddsc_context *ctx, void *out, int64_t count, size_t size);
+/* A block with the content of another; NULL gives NULL. */
+ddsc_status mem_copy(ddsc_context *ctx, void *out, const void *from, int64_t count, size_t size);
 /* Grow or shrink; on error the old block stays as it was. */
 ddsc_status mem_resize(ddsc_context *ctx, void *inout, int64_t count, size_t size);
 void mem_free(ddsc_context *ctx, void *block);
@@ -63,6 +65,8 @@ void mem_free(ddsc_context *ctx, void *block);
 int64_t ctx_memory_left(const ddsc_context *ctx);
 #define MEM_NEW(ctx, pointer, count) mem_get(ctx, &(pointer), (int64_t)(count), sizeof *(pointer))
 #define MEM_ZERO(ctx, pointer, count) mem_zero(ctx, &(pointer), (int64_t)(count), sizeof *(pointer))
+#define MEM_COPY(ctx, pointer, from, count) \
+    mem_copy(ctx, &(pointer), from, (int64_t)(count), sizeof *(pointer))
 
 /* ---- hashes ---- */
 

@@ -1,3 +1,4 @@
+/* The context: settings, the first error of a call, cancel, progress, and the clock. */
 #include "base/context.h"
 
 #include <stdarg.h>
@@ -128,15 +129,6 @@ int64_t ddsc_context_get_peak_memory(const ddsc_context *context)
     return context ? atomic_load(&((ddsc_context *)(uintptr_t)context)->peak) : 0;
 }
 
-static ddsc_status copy_text(ddsc_context *ctx, char **out, const char *text)
-{
-    int64_t n = (int64_t)strlen(text) + 1;
-    ddsc_status status = mem_get(ctx, out, n, 1);
-    if (status >= 0)
-        memcpy(*out, text, (size_t)n);
-    return status;
-}
-
 ddsc_status ddsc_context_set_resume(ddsc_context *ctx, const char *folder, const char *settings)
 {
     ddsc_status status = DDSC_OK;
@@ -146,10 +138,9 @@ ddsc_status ddsc_context_set_resume(ddsc_context *ctx, const char *folder, const
     ctx_enter(ctx);
     if (settings && strpbrk(settings, "\r\n"))
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "the settings of a run are one line");
-    if (folder) {
-        TRY(copy_text(ctx, &own_folder, folder));
-        TRY(copy_text(ctx, &own_settings, settings ? settings : ""));
-    }
+    settings = settings ? settings : "";
+    TRY(MEM_COPY(ctx, own_folder, folder, folder ? strlen(folder) + 1 : 0));
+    TRY(MEM_COPY(ctx, own_settings, folder ? settings : NULL, strlen(settings) + 1));
     mem_free(ctx, ctx->resume_folder);
     mem_free(ctx, ctx->resume_settings);
     ctx->resume_folder = own_folder;

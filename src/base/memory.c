@@ -82,6 +82,17 @@ ddsc_status mem_zero(ddsc_context *ctx, void *out, int64_t count, size_t size)
     return status;
 }
 
+ddsc_status mem_copy(ddsc_context *ctx, void *out, const void *from, int64_t count, size_t size)
+{
+    void *block = NULL;
+    if (from) {
+        CHECK(mem_get(ctx, &block, count, size));
+        memcpy(block, from, (size_t)count * size);
+    }
+    memcpy(out, &block, sizeof block);
+    return DDSC_OK;
+}
+
 /* Reallocation keeps the distance of block and raw start only by luck, so the content is shifted
  * back into place when the allocator answers with another alignment. */
 ddsc_status mem_resize(ddsc_context *ctx, void *inout, int64_t count, size_t size)

@@ -1,3 +1,4 @@
+/* Quantiles of the errors of an approximation: the largest, the 95th of 100, the median. */
 #include "data/check.h"
 
 void check_record(ddsc_pair_stats *stats, double *error, int64_t count)

@@ -130,7 +130,7 @@ ddsc_status measures_build(ddsc_context *ctx, measures **out, measures_parts *pa
     take_over(m, parts);
     TRY(keep_items(ctx, m));
     TRY(number_ids_make(ctx, m));
-    TRY(grid_find(ctx, &m->grid, m->v, m->d, m->support));
+    TRY(parts_find_grid(ctx, &m->grid, m->v, m->d, m->support));
     *out = m;
     m = NULL;
 done:
