@@ -60,11 +60,15 @@ ddsc_status mem_copy(ddsc_context *ctx, void *out, const void *from, int64_t cou
 /* Grow or shrink; on error the old block stays as it was. */
 ddsc_status mem_resize(ddsc_context *ctx, void *inout, int64_t count, size_t size);
 void mem_free(ddsc_context *ctx, void *block);
+void mem_free_all(ddsc_context *ctx, size_t count, void *const *blocks);
 /* Bytes left under the context's limit (INT64_MAX without one), to size what may be large or small.
  */
 int64_t ctx_memory_left(const ddsc_context *ctx);
 #define MEM_NEW(ctx, pointer, count) mem_get(ctx, &(pointer), (int64_t)(count), sizeof *(pointer))
 #define MEM_ZERO(ctx, pointer, count) mem_zero(ctx, &(pointer), (int64_t)(count), sizeof *(pointer))
+/* Free several blocks, NULL or not. */
+#define MEM_FREE(ctx, ...) \
+    mem_free_all(ctx, sizeof(void *[]){__VA_ARGS__} / sizeof(void *), (void *const[]){__VA_ARGS__})
 #define MEM_COPY(ctx, pointer, from, count) \
     mem_copy(ctx, &(pointer), from, (int64_t)(count), sizeof *(pointer))
 

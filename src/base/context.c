@@ -109,8 +109,7 @@ void ddsc_context_destroy(ddsc_context *context)
     if (!context)
         return;
     pool_destroy(context);
-    mem_free(context, context->resume_folder);
-    mem_free(context, context->resume_settings);
+    MEM_FREE(context, context->resume_folder, context->resume_settings);
     context->set.release(context->set.allocator_user, context);
 }
 
@@ -141,16 +140,14 @@ ddsc_status ddsc_context_set_resume(ddsc_context *ctx, const char *folder, const
     settings = settings ? settings : "";
     TRY(MEM_COPY(ctx, own_folder, folder, folder ? strlen(folder) + 1 : 0));
     TRY(MEM_COPY(ctx, own_settings, folder ? settings : NULL, strlen(settings) + 1));
-    mem_free(ctx, ctx->resume_folder);
-    mem_free(ctx, ctx->resume_settings);
+    MEM_FREE(ctx, ctx->resume_folder, ctx->resume_settings);
     ctx->resume_folder = own_folder;
     ctx->resume_settings = own_settings;
     if (folder)
         atomic_store(&ctx->resumed, 0);
     own_folder = own_settings = NULL;
 done:
-    mem_free(ctx, own_folder);
-    mem_free(ctx, own_settings);
+    MEM_FREE(ctx, own_folder, own_settings);
     return status;
 }
 

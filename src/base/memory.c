@@ -133,6 +133,12 @@ void mem_free(ddsc_context *ctx, void *block)
     ctx->set.release(ctx->set.allocator_user, h.raw);
 }
 
+void mem_free_all(ddsc_context *ctx, size_t count, void *const *blocks)
+{
+    for (size_t k = 0; k < count; k++)
+        mem_free(ctx, blocks[k]);
+}
+
 int64_t ctx_memory_left(const ddsc_context *ctx)
 {
     if (ctx->set.memory_limit == 0)

@@ -26,13 +26,7 @@ static void admm_close(void *state)
     if (!a)
         return;
     ddsc_context *ctx = a->f->ctx;
-    mem_free(ctx, a->fresh);
-    mem_free(ctx, a->kernel);
-    mem_free(ctx, a->dual);
-    mem_free(ctx, a->q);
-    mem_free(ctx, a->at);
-    mem_free(ctx, a->rho);
-    mem_free(ctx, a);
+    MEM_FREE(ctx, a->fresh, a->kernel, a->dual, a->q, a->at, a->rho, a);
 }
 
 static ddsc_status admm_open(void **state, fit *f, const method_settings *set)

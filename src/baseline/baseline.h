@@ -127,6 +127,9 @@ double fit_mean_cost(const fit *f, int64_t cluster);
 /* Weights go down the slope that an exact pass left, by factors of at most e^step. */
 void fit_step_weights(fit *f, int64_t cluster, double step);
 
+/* Exact transport from item i of a set to an item. */
+ddsc_status fit_solve(const fit *f, int worker, exact_result *found, const measures *from,
+                      int64_t i, int64_t item);
 /* Exact transport of each item to its own centre: value[item] = W2^2; moments and masses of the
  * plans are in `sum`, potentials of the centre in its rows (the slope of the cost in the weights),
  * its first extra value is the cost of the cluster. */

@@ -83,11 +83,7 @@ void fit_close(fit *f)
     ddsc_context *ctx = f->ctx;
     exact_destroy_team(ctx, f->solver);
     scratch_free(ctx, &f->work);
-    mem_free(ctx, f->sum);
-    mem_free(ctx, f->piece_sum);
-    mem_free(ctx, f->g.pieces);
-    mem_free(ctx, f->g.begin);
-    mem_free(ctx, f->g.item);
+    MEM_FREE(ctx, f->sum, f->piece_sum, f->g.pieces, f->g.begin, f->g.item);
     centres_free(ctx, &f->c);
     moments_free(ctx, &f->stats);
     *f = (fit){.ctx = ctx};
@@ -220,6 +216,14 @@ void fit_step_weights(fit *f, int64_t cluster, double step)
 
 /* ---- exact transport to the own centre ---- */
 
+/* A plan that is not proved optimal is a plan all the same: its cost bounds the best from above. */
+ddsc_status fit_solve(const fit *f, int worker, exact_result *found, const measures *from,
+                      int64_t i, int64_t item)
+{
+    ddsc_status solved = exact_solve_items(f->solver[worker], found, from, i, f->m, item, 0);
+    return solved < 0 ? solved : DDSC_OK;
+}
+
 typedef struct judge {
     fit *f;
     double *value;
@@ -246,11 +250,10 @@ static ddsc_status judge_piece(void *state, const piece *p, double *slot, int wo
 {
     judge *j = state;
     fit *f = j->f;
-    ddsc_status status = DDSC_OK;
     for (int64_t at = p->begin; at < p->end; at++) {
         int64_t item = f->g.item[at];
         exact_result found;
-        TRY(exact_solve_items(f->solver[worker], &found, &f->c.view, p->cluster, f->m, item, 0));
+        CHECK(fit_solve(f, worker, &found, &f->c.view, p->cluster, item));
         j->value[item] = found.primal;
         sum_extra(f, slot)[0] += fit_weight(f, item) * found.primal;
         add_exact_plan(f, slot, item, f->solver[worker], found.n_plan);
@@ -258,8 +261,7 @@ static ddsc_status judge_piece(void *state, const piece *p, double *slot, int wo
         for (int64_t i = 0; i < f->c.n; i++)
             sum_rows(f, slot)[i] += fit_weight(f, item) * potential[i];
     }
-done:
-    return status;
+    return DDSC_OK;
 }
 
 ddsc_status fit_exact_pass(fit *f, double *value)

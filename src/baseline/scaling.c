@@ -36,13 +36,7 @@ static void scaler_close(void *state)
         return;
     ddsc_context *ctx = s->f->ctx;
     scratch_free(ctx, &s->flat);
-    mem_free(ctx, s->projected);
-    mem_free(ctx, s->plane);
-    mem_free(ctx, s->kernel);
-    mem_free(ctx, s->at);
-    mem_free(ctx, s->row);
-    mem_free(ctx, s->epsilon);
-    mem_free(ctx, s);
+    MEM_FREE(ctx, s->projected, s->plane, s->kernel, s->at, s->row, s->epsilon, s);
 }
 
 static ddsc_status open_planes(scaler *s)

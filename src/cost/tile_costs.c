@@ -124,6 +124,5 @@ bool cost_tile_fill(const cost_tile *a, double *cost, const measures *mx, int64_
 
 void cost_tile_free(ddsc_context *ctx, cost_tile *a)
 {
-    mem_free(ctx, a->lists.block);
-    mem_free(ctx, a->cells.block);
+    MEM_FREE(ctx, a->lists.block, a->cells.block);
 }

@@ -223,8 +223,7 @@ ddsc_status parts_merge_entries(ddsc_context *ctx, measures_parts *p, int64_t *n
     *n_merged = p->nnz - kept;
     p->nnz = kept;
 done:
-    mem_free(ctx, key);
-    mem_free(ctx, copy);
+    MEM_FREE(ctx, key, copy);
     return status;
 }
 

@@ -150,8 +150,7 @@ ddsc_status ddsc_measures_copy_balanced(ddsc_context *ctx, ddsc_measures **copy,
         TRY(ctx_fail(ctx, DDSC_ERROR_INPUT, "a balanced subset needs labels of 0 or more"));
     TRY(measures_subset(ctx, copy, m, n, member));
 done:
-    mem_free(ctx, drawn);
-    mem_free(ctx, member);
+    MEM_FREE(ctx, drawn, member);
     return status;
 }
 
@@ -177,9 +176,7 @@ done:
 /* Other labels, which have no names. */
 static ddsc_status replace_labels(ddsc_context *ctx, measures *m, const int32_t *labels)
 {
-    mem_free(ctx, m->label);
-    mem_free(ctx, m->name_text);
-    mem_free(ctx, m->name_at);
+    MEM_FREE(ctx, m->label, m->name_text, m->name_at);
     m->label = NULL;
     m->name_text = NULL;
     m->name_at = NULL;
@@ -227,8 +224,7 @@ static ddsc_status replace_ids(ddsc_context *ctx, measures *m, const char *const
     for (int64_t i = 0; i < m->n_rows; i++)
         if (!ids[i])
             return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "ids[%lld] is NULL", (long long)i);
-    mem_free(ctx, m->id_text);
-    mem_free(ctx, m->id_at);
+    MEM_FREE(ctx, m->id_text, m->id_at);
     m->id_text = NULL;
     m->id_at = NULL;
     return pack_strings(ctx, &m->id_text, &m->id_at, m->n_rows, ids);

@@ -102,9 +102,7 @@ void exact_destroy(exact_solver *solver)
     if (!solver)
         return;
     exact_destroy(solver->parent);
-    mem_free(solver->ctx, solver->own.block);
-    mem_free(solver->ctx, solver->given.block);
-    mem_free(solver->ctx, solver->level.block);
+    MEM_FREE(solver->ctx, solver->own.block, solver->given.block, solver->level.block);
     cost_tile_free(solver->ctx, &solver->tile);
     mem_free(solver->ctx, solver);
 }

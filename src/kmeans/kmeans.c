@@ -51,9 +51,7 @@ ddsc_status kmeans_inertia(ddsc_context *ctx, double *inertia, const int32_t *la
     for (int64_t p = 0; p * j.piece_rows < n; p++)
         *inertia += j.partial[p];
 done:
-    mem_free(ctx, j.partial);
-    mem_free(ctx, count);
-    mem_free(ctx, centre);
+    MEM_FREE(ctx, j.partial, count, centre);
     return status;
 }
 

@@ -121,11 +121,9 @@ void lloyd_destroy(lloyd *l)
 {
     if (!l)
         return;
-    void *blocks[] = {l->centre, l->before, l->centre2, l->moved, l->half,      l->label,
-                      l->norm2,  l->upper,  l->lower,   l->sum,   l->count,     l->changed,
-                      l->looked, l->total,  l->size,    l->mass,  l->total_mass};
-    for (size_t b = 0; b < sizeof blocks / sizeof *blocks; b++)
-        mem_free(l->ctx, blocks[b]);
+    MEM_FREE(l->ctx, l->centre, l->before, l->centre2, l->moved, l->half, l->label, l->norm2,
+             l->upper, l->lower, l->sum, l->count, l->changed, l->looked, l->total, l->size,
+             l->mass, l->total_mass);
     scratch_free(l->ctx, &l->chunk);
     mem_free(l->ctx, l);
 }

@@ -139,8 +139,6 @@ ddsc_status kmeans_start(ddsc_context *ctx, double *centres, int64_t *n_centres,
         TRY(next_centre(ctx, &s, total, r));
     }
 done:
-    mem_free(ctx, s.partial);
-    mem_free(ctx, s.rows);
-    mem_free(ctx, s.d2);
+    MEM_FREE(ctx, s.partial, s.rows, s.d2);
     return status;
 }

@@ -28,8 +28,7 @@ ddsc_status la_eigen_symmetric(ddsc_context *ctx, int64_t n, double *matrix, dou
     memcpy(vectors, matrix, (size_t)(n * n) * sizeof *vectors);
 done:
     serial_end(saved);
-    mem_free(ctx, integers);
-    mem_free(ctx, work);
+    MEM_FREE(ctx, integers, work);
     return status;
 }
 
@@ -47,7 +46,6 @@ ddsc_status la_eigen_largest(ddsc_context *ctx, int64_t n, double *matrix, int64
             vectors[i * n_wanted + k] = rows[(n - 1 - k) * n + i];
     }
 done:
-    mem_free(ctx, rows);
-    mem_free(ctx, all);
+    MEM_FREE(ctx, rows, all);
     return status;
 }

@@ -71,9 +71,7 @@ static ddsc_status turn_axes(range_finder *r, la_principal *out, int64_t keep)
     for (int64_t c = 0; c < keep; c++)
         out->kept += fmax(values[c], 0);
 done:
-    mem_free(r->ctx, axes);
-    mem_free(r->ctx, values);
-    mem_free(r->ctx, gram);
+    MEM_FREE(r->ctx, axes, values, gram);
     return status;
 }
 
@@ -114,10 +112,7 @@ ddsc_status la_principal_make(ddsc_context *ctx, la_principal *out, int64_t n, i
         out->all += r.energy[piece];
 done:
     scratch_free(ctx, &r.chunk);
-    mem_free(ctx, r.energy);
-    mem_free(ctx, r.sum);
-    mem_free(ctx, r.image);
-    mem_free(ctx, r.basis);
+    MEM_FREE(ctx, r.energy, r.sum, r.image, r.basis);
     if (status < 0)
         la_principal_free(ctx, out);
     return status;
@@ -125,8 +120,6 @@ done:
 
 void la_principal_free(ddsc_context *ctx, la_principal *p)
 {
-    mem_free(ctx, p->mean);
-    mem_free(ctx, p->direction);
-    mem_free(ctx, p->image);
+    MEM_FREE(ctx, p->mean, p->direction, p->image);
     *p = (la_principal){0};
 }

@@ -87,9 +87,7 @@ static ddsc_status find_centres(ddsc_context *ctx, double *out, int64_t *count, 
         out[c] = lloyd_centres(l)[c] + p.mean[c % m->d];
 done:
     lloyd_destroy(l);
-    mem_free(ctx, p.mean);
-    mem_free(ctx, p.weight);
-    mem_free(ctx, p.rows);
+    MEM_FREE(ctx, p.mean, p.weight, p.rows);
     return status;
 }
 

@@ -73,8 +73,6 @@ done:
     points_panel_free(ctx, &all);
     points_panel_free(ctx, &some);
     points_close(ctx, &table);
-    mem_free(ctx, r2);
-    mem_free(ctx, block);
-    mem_free(ctx, row);
+    MEM_FREE(ctx, r2, block, row);
     return status;
 }

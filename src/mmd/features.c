@@ -34,9 +34,7 @@ static ddsc_status axis_factor(feature_space *k, int64_t axis)
     k->axis[axis] = vectors;
     vectors = NULL;
 done:
-    mem_free(s->ctx, vectors);
-    mem_free(s->ctx, values);
-    mem_free(s->ctx, matrix);
+    MEM_FREE(s->ctx, vectors, values, matrix);
     return status;
 }
 
@@ -169,9 +167,7 @@ ddsc_status mmd_features_make(mmd *s, mmd_features *out)
     else
         out->columns = 0;
 done:
-    mem_free(s->ctx, k.order);
-    mem_free(s->ctx, k.variance);
-    mem_free(s->ctx, k.mean);
+    MEM_FREE(s->ctx, k.order, k.variance, k.mean);
     for (int64_t axis = 0; axis < GRID_MAX_DIM; axis++)
         mem_free(s->ctx, k.axis[axis]);
     return status;

@@ -165,8 +165,7 @@ done:
 
 void mmd_fourier_free(ddsc_context *ctx, mmd_fourier *f)
 {
-    mem_free(ctx, f->rows);
-    mem_free(ctx, f->offset);
+    MEM_FREE(ctx, f->rows, f->offset);
     *f = (mmd_fourier){0};
 }
 
