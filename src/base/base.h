@@ -106,6 +106,8 @@ static inline bool add_ok(int64_t a, int64_t b, int64_t *out)
 
 void sort_doubles(double *x, int64_t n);
 void sort_i32(int32_t *x, int64_t n);
+/* Where a value stands in a sorted array without equal ones, or -1. */
+int64_t sort_find_i32(const int32_t *sorted, int64_t n, int32_t value);
 void sort_i64(int64_t *x, int64_t n);
 void sort_u64(uint64_t *x, int64_t n);
 /* order = 0 .. n-1 by key, equal keys by position. */

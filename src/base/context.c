@@ -61,7 +61,7 @@ void ddsc_context_settings_init(ddsc_context_settings *settings)
 }
 
 /* Copy what the caller's (perhaps older, shorter) struct holds over the defaults. */
-static bool settings_take(ddsc_context_settings *own, const ddsc_context_settings *given)
+static bool context_settings_take(ddsc_context_settings *own, const ddsc_context_settings *given)
 {
     ddsc_context_settings_init(own);
     if (given) {
@@ -86,7 +86,7 @@ ddsc_status ddsc_context_create(ddsc_context **context, const ddsc_context_setti
     if (!context)
         return DDSC_ERROR_ARGUMENT;
     *context = NULL;
-    if (!settings_take(&own, settings))
+    if (!context_settings_take(&own, settings))
         return DDSC_ERROR_ARGUMENT;
     int threads = parallel_threads(own.threads);
     size_t size = sizeof(ddsc_context) + (size_t)(threads - 1) * sizeof(pthread_t);

@@ -47,6 +47,19 @@ void sort_i32(int32_t *x, int64_t n)
     heap_i32(x, NULL, n);
 }
 
+int64_t sort_find_i32(const int32_t *sorted, int64_t n, int32_t value)
+{
+    int64_t low = 0, high = n;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (sorted[middle] < value)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < n && sorted[low] == value ? low : -1;
+}
+
 void sort_i64(int64_t *x, int64_t n)
 {
     heap_i64(x, NULL, n);

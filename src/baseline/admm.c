@@ -98,7 +98,7 @@ static void admm_item(admm *a, int64_t cluster, int64_t item, double *slot, int 
                         .column = w.column};
     if (a->moving)
         memcpy(w.cost, block.q, (size_t)size * sizeof *block.q);
-    admm_round(&block, f->c.w + cluster * n, w.row);
+    plan_admm_round(&block, f->c.w + cluster * n, w.row);
     for (int64_t i = 0; i < n; i++)
         rows[i] += w.row[i];
     if (!a->moving)

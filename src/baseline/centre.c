@@ -93,13 +93,13 @@ ddsc_status centre_from_item(ddsc_context *ctx, centres *c, int64_t which, const
 {
     ddsc_status status = DDSC_OK;
     item_view from = measures_item(m, item);
-    int64_t room = BASE_MAX(from.n, c->n), d = m->d;
+    int64_t capacity = BASE_MAX(from.n, c->n), d = m->d;
     double *x = NULL, *w = NULL;
     merge_work work = {0};
-    TRY(MEM_NEW(ctx, x, room * d));
-    TRY(MEM_NEW(ctx, w, room));
-    TRY(MEM_NEW(ctx, work.cost, room));
-    TRY(MEM_NEW(ctx, work.partner, room));
+    TRY(MEM_NEW(ctx, x, capacity * d));
+    TRY(MEM_NEW(ctx, w, capacity));
+    TRY(MEM_NEW(ctx, work.cost, capacity));
+    TRY(MEM_NEW(ctx, work.partner, capacity));
     for (int64_t e = 0; e < from.n; e++)
         memcpy(x + e * d, measures_point(m, from.index[e]), (size_t)d * sizeof *x);
     memcpy(w, from.weight, (size_t)from.n * sizeof *w);

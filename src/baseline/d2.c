@@ -156,15 +156,15 @@ static ddsc_status d2_restart(d2_run *r, ddsc_d2 *d, ddsc_d2_view *time, int64_t
     rng random = rng_make(ctx_seed(r->ctx), RNG_D2, (uint64_t)(r->set->restarts + restart));
     int64_t n_changed = 0;
     d->view.restart = restart;
-    CHECK(timed(&time->seconds_start, clock_seconds(), d2_start(r, restart)));
-    CHECK(timed(&time->seconds_assign, clock_seconds(), d2_assign(r, &n_changed, &random)));
+    CHECK(timed(&time->seconds_start, clock_seconds(), d2run_start(r, restart)));
+    CHECK(timed(&time->seconds_assign, clock_seconds(), d2run_assign(r, &n_changed, &random)));
     keep_run(d, r, total(r));
     for (int64_t step = 0; step < r->set->max_iterations && !d->view.converged; step++) {
         double began = clock_seconds(), before = last_objective(d);
-        CHECK(timed(&time->seconds_centres, began, d2_update(r)));
+        CHECK(timed(&time->seconds_centres, began, d2run_update(r)));
         began = clock_seconds();
-        CHECK(d2_drift(r));
-        CHECK(timed(&time->seconds_assign, began, d2_assign(r, &n_changed, &random)));
+        CHECK(d2run_drift(r));
+        CHECK(timed(&time->seconds_assign, began, d2run_assign(r, &n_changed, &random)));
         double objective = total(r);
         if (objective < before)
             keep_run(d, r, objective);
@@ -190,9 +190,9 @@ static ddsc_status polish(d2_run *r, ddsc_d2 *d)
     memset(r->bound, 0, (size_t)(r->f.m->n * d->c.k) * sizeof *r->bound);
     for (int round = 0, idle = 0; round < POLISH_ROUNDS && idle < 2; round++) {
         double before = last_objective(d);
-        TRY(d2_polish(r, step));
-        TRY(d2_drift(r));
-        TRY(d2_assign(r, &n_changed, &random));
+        TRY(d2run_polish(r, step));
+        TRY(d2run_drift(r));
+        TRY(d2run_assign(r, &n_changed, &random));
         double objective = total(r);
         if (objective < before)
             keep_run(d, r, objective);

@@ -52,7 +52,7 @@ static int64_t draw_item(const double *near, int64_t n, rng *random)
     return last;
 }
 
-ddsc_status d2_start(d2_run *r, int64_t restart)
+ddsc_status d2run_start(d2_run *r, int64_t restart)
 {
     ddsc_status status = DDSC_OK;
     fit *f = &r->f;
@@ -180,7 +180,7 @@ done:
     return status;
 }
 
-ddsc_status d2_assign(d2_run *r, int64_t *n_changed, rng *random)
+ddsc_status d2run_assign(d2_run *r, int64_t *n_changed, rng *random)
 {
     *n_changed = 0;
     find_means(r);
@@ -195,7 +195,7 @@ ddsc_status d2_assign(d2_run *r, int64_t *n_changed, rng *random)
 
 /* ---- centres that moved ---- */
 
-ddsc_status d2_drift(d2_run *r)
+ddsc_status d2run_drift(d2_run *r)
 {
     const fit *f = &r->f;
     for (int64_t c = 0; c < f->c.k; c++) {

@@ -34,7 +34,7 @@ static void take_costs(const d2_run *r, double *cost)
         cost[c] = sum_extra(&r->f, r->f.sum + c * r->f.slot)[0];
 }
 
-ddsc_status d2_polish(d2_run *r, double *step)
+ddsc_status d2run_polish(d2_run *r, double *step)
 {
     fit *f = &r->f;
     fit_group(f, r->label);
@@ -51,7 +51,7 @@ ddsc_status d2_polish(d2_run *r, double *step)
     return DDSC_OK;
 }
 
-ddsc_status d2_update(d2_run *r)
+ddsc_status d2run_update(d2_run *r)
 {
     fit *f = &r->f;
     int64_t done = 0;

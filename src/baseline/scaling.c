@@ -164,7 +164,7 @@ static void add_gradient(const scaler *s, double *g, int64_t cluster, int64_t it
     }
 }
 
-static void scale_item(scaler *s, int64_t cluster, int64_t item, double *slot, int worker)
+static void sweep_item(scaler *s, int64_t cluster, int64_t item, double *slot, int worker)
 {
     fit *f = s->f;
     plan_work w = fit_work(f, worker);
@@ -181,7 +181,7 @@ static void scale_item(scaler *s, int64_t cluster, int64_t item, double *slot, i
                            .b = w.b,
                            .u = w.row,
                            .v = w.column};
-    scaling_sweep(&block, row);
+    plan_scaling_sweep(&block, row);
     for (int64_t i = 0; i < n; i++) {
         double marginal = w.row[i] * row[i];
         rows[i] += fit_weight(f, item) * log(fmax(marginal, 1e-300));
@@ -190,7 +190,7 @@ static void scale_item(scaler *s, int64_t cluster, int64_t item, double *slot, i
     extra[1] += fit_weight(f, item);
     if (s->p == 0 && !s->moving)
         return;
-    scaling_plan_of(&block, w.p);
+    plan_of_scaling(&block, w.p);
     if (s->moving)
         fit_add_plan(f, slot, item, w.p);
     if (s->p > 0)
@@ -201,7 +201,7 @@ static ddsc_status scale_piece(void *state, const piece *p, double *slot, int wo
 {
     scaler *s = state;
     for (int64_t at = p->begin; at < p->end; at++)
-        scale_item(s, p->cluster, s->f->g.item[at], slot, worker);
+        sweep_item(s, p->cluster, s->f->g.item[at], slot, worker);
     return DDSC_OK;
 }
 

@@ -24,8 +24,8 @@ void ddsc_assign_settings_init(ddsc_assign_settings *settings)
             (ddsc_assign_settings){.struct_size = sizeof *settings, .exact_graph = DDSC_GRAPH_AUTO};
 }
 
-static ddsc_status settings_take(ddsc_context *ctx, ddsc_assign_settings *own,
-                                 const ddsc_assign_settings *given)
+static ddsc_status assign_settings_take(ddsc_context *ctx, ddsc_assign_settings *own,
+                                        const ddsc_assign_settings *given)
 {
     ddsc_graph_settings graph;
     ddsc_assign_settings_init(own);
@@ -216,7 +216,7 @@ static ddsc_status assign(ddsc_context *ctx, assignment *a, ddsc_pair_stats *sta
         return ctx_fail(ctx, DDSC_ERROR_INPUT,
                         "the items have points of %lld coordinates, those of the model of %lld",
                         (long long)data->d, (long long)m->items->d);
-    TRY(settings_take(ctx, &set, settings));
+    TRY(assign_settings_take(ctx, &set, settings));
     if (!backend_find(m->metric.metric)->pruning)
         TRY(search_check(ctx, &(ddsc_graph_settings){.exact_graph = set.exact_graph},
                          backend_find(m->metric.metric)->name));

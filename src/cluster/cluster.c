@@ -67,7 +67,8 @@ ddsc_status cluster_settings_take(ddsc_context *ctx, ddsc_cluster_settings *own,
     return check_range(ctx, own);
 }
 
-static ddsc_status check_items(ddsc_context *ctx, int64_t n, const ddsc_cluster_settings *set)
+static ddsc_status cluster_check_items(ddsc_context *ctx, int64_t n,
+                                       const ddsc_cluster_settings *set)
 {
     if (n < 1)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "there are no items to cluster");
@@ -149,7 +150,7 @@ ddsc_status ddsc_spectral_run(ddsc_context *context, ddsc_clustering **clusterin
     if (!graph)
         return ctx_fail(context, DDSC_ERROR_ARGUMENT, "no graph given to cluster");
     TRY(cluster_settings_take(context, &set, settings));
-    TRY(check_items(context, graph->n, &set));
+    TRY(cluster_check_items(context, graph->n, &set));
     TRY(clustering_create(context, &c));
     TRY(spectral_fit(context, c, NULL, graph, NULL, &set));
     *clustering = c;
@@ -212,7 +213,7 @@ ddsc_status ddsc_cluster_run(ddsc_context *context, ddsc_clustering **clustering
     TRY(cluster_settings_take(context, &set, settings));
     ddsc_graph_settings graph = set.graph;
     TRY(graph_settings_take(context, &set.graph, &graph));
-    TRY(check_items(context, data->n, &set));
+    TRY(cluster_check_items(context, data->n, &set));
     TRY(cluster_fit(context, clustering, NULL, data, &set));
 done:
     return status;

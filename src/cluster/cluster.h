@@ -59,10 +59,10 @@ ddsc_status small_merge(ddsc_context *ctx, int32_t *labels, int64_t *k, int64_t 
 /* ---- the choice of K ---- */
 
 /* Newman's modularity of labels (k of them) on a weighted graph. */
-ddsc_status modularity(ddsc_context *ctx, double *q, const sparse *a, const int32_t *labels,
-                       int64_t k);
+ddsc_status cluster_modularity(ddsc_context *ctx, double *q, const sparse *a, const int32_t *labels,
+                               int64_t k);
 /* gap and relative gap of row->k from the Laplacian's eigenvalues, ascending. */
-void fill_gaps(ddsc_k_row *row, const double *eigenvalues, int64_t n);
+void choose_k_gaps(ddsc_k_row *row, const double *eigenvalues, int64_t n);
 /* Index of the row to take: the largest relative gap when it is at least 2, else the highest
  * modularity (ties: smaller K). *by_gap says which. */
 int64_t choose_row(const ddsc_k_row *rows, int64_t n, bool *by_gap);

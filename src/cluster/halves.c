@@ -72,7 +72,7 @@ static void find_centres(halves *h, int64_t n)
             h->centre[c * h->dim + a] /= (double)BASE_MAX(h->size[c], 1);
 }
 
-static int32_t nearest_centre(const halves *h, const double *row)
+static int32_t halves_nearest_centre(const halves *h, const double *row)
 {
     double best = INFINITY;
     int32_t found = 0;
@@ -102,7 +102,7 @@ static ddsc_status fit_half(ddsc_context *ctx, halves *h, int which)
     CHECK(kmeans_fit(ctx, h->label, &inertia, &found, &problem));
     find_centres(h, end - begin);
     for (int64_t i = 0; i < h->n; i++)
-        h->extended[which][i] = nearest_centre(h, row_at(h, i));
+        h->extended[which][i] = halves_nearest_centre(h, row_at(h, i));
     return DDSC_OK;
 }
 

@@ -60,8 +60,8 @@ double cost_norms(const point_list *p, double *norm2)
 }
 
 /* Rows p .. against columns [begin, end). */
-static void multiply_rows(const kernels *k, double *cost, const point_list *x, int64_t p,
-                          const point_list *y, int64_t begin, int64_t end)
+static void multiply_group(const kernels *k, double *cost, const point_list *x, int64_t p,
+                           const point_list *y, int64_t begin, int64_t end)
 {
     const double *row[SIDE], *column[SIDE];
     double edge[SIDE * SIDE];
@@ -87,7 +87,7 @@ static void multiply_all(double *cost, const point_list *x, const point_list *y)
     const kernels *k = kernels_find();
     for (int64_t q = 0; q < y->n; q += PRODUCT_STRIP)
         for (int64_t p = 0; p < x->n; p += SIDE)
-            multiply_rows(k, cost, x, p, y, q, BASE_MIN(q + PRODUCT_STRIP, y->n));
+            multiply_group(k, cost, x, p, y, q, BASE_MIN(q + PRODUCT_STRIP, y->n));
 }
 
 SIMD_CLONES int64_t cost_from_products(double *cost, double own, const double *norm2, int64_t n,

@@ -9,7 +9,7 @@
 
 /* ---- lists ---- */
 
-static void take_lists(void *owner, arena *a)
+static void take_point_lists(void *owner, arena *a)
 {
     cost_tile *t = owner;
     block_points *sides[2] = {&t->x, &t->y};
@@ -22,7 +22,7 @@ static void take_lists(void *owner, arena *a)
 }
 
 /* The slot of a row of the table among those listed, or the free one where it belongs. */
-static int32_t *slot_of(const cost_tile *t, const block_points *p, int32_t row)
+static int32_t *point_slot(const cost_tile *t, const block_points *p, int32_t row)
 {
     uint64_t mask = (uint64_t)t->n_slots - 1, at = hash_u64((uint64_t)row);
     while (t->slot[at & mask] >= 0 && p->row[t->slot[at & mask]] != row)
@@ -38,7 +38,7 @@ static void list_points(cost_tile *t, block_points *p, const measures *m)
     for (int64_t i = p->begin; i < p->end; i++) {
         item_view x = measures_item(m, i);
         for (int64_t k = 0; k < x.n && x.n <= t->most; k++) {
-            int32_t *slot = slot_of(t, p, x.index[k]);
+            int32_t *slot = point_slot(t, p, x.index[k]);
             if (*slot < 0) {
                 *slot = (int32_t)p->n;
                 p->row[p->n++] = x.index[k];
@@ -64,7 +64,7 @@ ddsc_status cost_tile_list(ddsc_context *ctx, cost_tile *t, const measures *m,
     t->y = points_of(m, block->j0, block->j1);
     for (t->n_slots = 64; t->n_slots < 2 * BASE_MAX(t->x.n_entries, t->y.n_entries);)
         t->n_slots *= 2;
-    CHECK(workspace_lay_out(ctx, &t->lists, take_lists, t));
+    CHECK(workspace_lay_out(ctx, &t->lists, take_point_lists, t));
     list_points(t, &t->x, m);
     list_points(t, &t->y, m);
     return DDSC_OK;

@@ -17,7 +17,7 @@ static bool keeps_matrix(int64_t n, int64_t m, int64_t d)
     return (d >= MATRIX_DIM && n * m <= MATRIX_CELLS) || exact_is_tiny(n, m);
 }
 
-static void take_points(void *owner, arena *a)
+static void take_item_points(void *owner, arena *a)
 {
     item_points *p = owner;
     int64_t n = p->n, m = p->m, d = p->d;
@@ -166,7 +166,7 @@ ddsc_status exact_solve_items(exact_solver *solver, exact_result *result, const 
         status = solve_same(solver, result, x);
         goto done;
     }
-    TRY(workspace_lay_out(solver->ctx, &solver->given, take_points, &p));
+    TRY(workspace_lay_out(solver->ctx, &solver->given, take_item_points, &p));
     exponent = set_costs(&cost, solver, &p, mx, i, my, j);
     if (exponent)
         solver->start = NULL; /* it is in other units */

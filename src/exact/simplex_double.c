@@ -74,7 +74,7 @@ static bool sweep_arcs(simplex *s)
 
 /* ---- pricing and potentials ---- */
 
-/* The best of a few rows a pivot, from where the last search ended. */
+/* The best of a few rows per pivot, from where the last search ended. */
 static bool price_candidates(simplex *s, entering *found)
 {
     const double *sink = s->potential64 + s->sink0;

@@ -47,7 +47,7 @@ void simplex_int32_costs(simplex *s, double low, double high)
     }
 }
 
-/* The best of a block of rows a pivot, from where the last search ended. */
+/* The best of a block of rows per pivot, from where the last search ended. */
 static bool price_all(simplex *s, entering *found)
 {
     const int32_t *sink = s->potential32 + s->sink0;
@@ -67,7 +67,7 @@ static bool price_all(simplex *s, entering *found)
     return false;
 }
 
-/* The best of four rows a pivot, over the blocks of columns listed for them, from where the last
+/* The best of four rows per pivot, over the blocks of columns listed for them, from where the last
  * search ended. The same rows serve twice, since all that they touch is near at hand. */
 static bool price_listed(simplex *s, entering *found)
 {

@@ -32,7 +32,7 @@ typedef struct parent_level {
 
 /* ---- groups: halve at the median of the widest coordinate ---- */
 
-/* Two points a step: the chains of comparisons are what takes the time. */
+/* Two points per step: the chains of comparisons are what takes the time. */
 static double extent(const grouping *s, int64_t k, int64_t begin, int64_t end)
 {
     const double *at = s->coordinate + k;

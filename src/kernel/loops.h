@@ -3,97 +3,6 @@
 #include "base/simd.h"
 #include "kernel/vector.h"
 
-typedef struct int_line {
-    ints part[PARTS];
-} int_line;
-
-typedef struct double_line {
-    doubles part[PARTS];
-} double_line;
-
-/* ---- lines of int32 ---- */
-
-/* cost + sink of COLUMN_BLOCK columns. */
-OP int_line line_at(const int32_t *cost, const int32_t *sink)
-{
-    int_line x;
-    for (int p = 0; p < PARTS; p++)
-        x.part[p] = ints_at(cost + p * INTS) + ints_at(sink + p * INTS);
-    return x;
-}
-
-OP int_line line_all(int32_t value)
-{
-    int_line x;
-    for (int p = 0; p < PARTS; p++)
-        x.part[p] = ints_all(value);
-    return x;
-}
-
-OP int_line line_less(int_line x, int32_t by)
-{
-    for (int p = 0; p < PARTS; p++)
-        x.part[p] -= by;
-    return x;
-}
-
-OP int_line line_min(int_line x, int_line y)
-{
-    for (int p = 0; p < PARTS; p++)
-        x.part[p] = ints_min(x.part[p], y.part[p]);
-    return x;
-}
-
-/* yes where x < y. */
-OP int_line line_pick(int_line x, int_line y, int_line yes, int_line no)
-{
-    for (int p = 0; p < PARTS; p++)
-        x.part[p] = ints_pick(x.part[p], y.part[p], yes.part[p], no.part[p]);
-    return x;
-}
-
-/* yes where a bit is set. */
-OP int_line line_select(uint32_t bits, int_line yes, int_line no)
-{
-    for (int p = 0; p < PARTS; p++)
-        yes.part[p] = ints_select(bits >> p * INTS, yes.part[p], no.part[p]);
-    return yes;
-}
-
-OP int32_t line_least(int_line x)
-{
-    ints least = x.part[0];
-    for (int p = 1; p < PARTS; p++)
-        least = ints_min(least, x.part[p]);
-    return ints_least(least);
-}
-
-OP uint32_t line_equal(int_line x, int32_t value)
-{
-    uint32_t bits = 0;
-    for (int p = 0; p < PARTS; p++)
-        bits |= ints_equal(x.part[p], ints_all(value)) << p * INTS;
-    return bits;
-}
-
-OP int32_t line_lane(int_line x, int64_t lane)
-{
-#if VECTOR_BYTES == 64
-    __m512i first = _mm512_permutexvar_epi32(_mm512_set1_epi32((int32_t)lane), (__m512i)x.part[0]);
-    return _mm_cvtsi128_si32(_mm512_castsi512_si128(first));
-#else
-    return ((const int32_t *)(const void *)&x)[lane];
-#endif
-}
-
-OP uint32_t line_negative(int_line x)
-{
-    uint32_t bits = 0;
-    for (int p = 0; p < PARTS; p++)
-        bits |= ints_less(x.part[p], (ints){0}) << p * INTS;
-    return bits;
-}
-
 /* ---- int32 costs ---- */
 
 TARGET static int32_t row_least(const int32_t *cost, const int32_t *sink, int64_t count)
@@ -394,7 +303,8 @@ TARGET static double row_quanta(double *out, const double *cost, const double *s
     return doubles_least(least);
 }
 
-TARGET static int64_t collect(int32_t *index, const double *value, int64_t count, double limit)
+TARGET static int64_t collect_below(int32_t *index, const double *value, int64_t count,
+                                    double limit)
 {
     const doubles high = doubles_all(limit);
     int64_t found = 0, j = 0;
@@ -457,8 +367,8 @@ OP void put_sums(double *out, const double_line *x)
 #endif
 }
 
-TARGET static void dots(double *out, int64_t ld, const double *const *row,
-                        const double *const *column, int64_t d)
+TARGET static void dot_block(double *out, int64_t ld, const double *const *row,
+                             const double *const *column, int64_t d)
 {
     enum { ROWS = PARTS == 1 ? DOT_SIDE : 1 }; /* whose sums the registers hold */
     for (int r = 0; r < DOT_SIDE; r += ROWS) {
@@ -490,10 +400,10 @@ const kernels KERNELS = {
     .shift_double = shift_double,
     .tiny = solve_tiny,
     .distances = distances,
-    .dots = dots,
+    .dots = dot_block,
     .range = range,
     .slack = slack,
     .row_quanta = row_quanta,
-    .collect = collect,
+    .collect = collect_below,
     .arcs_least = arcs_least,
 };

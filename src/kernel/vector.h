@@ -302,4 +302,95 @@ OP uint32_t ints_common(ints a, ints b)
 }
 #endif
 
+/* ---- lines ---- */
+
+typedef struct double_line {
+    doubles part[PARTS];
+} double_line;
+
+typedef struct int_line {
+    ints part[PARTS];
+} int_line;
+
+/* cost + sink of COLUMN_BLOCK columns. */
+OP int_line line_at(const int32_t *cost, const int32_t *sink)
+{
+    int_line x;
+    for (int p = 0; p < PARTS; p++)
+        x.part[p] = ints_at(cost + p * INTS) + ints_at(sink + p * INTS);
+    return x;
+}
+
+OP int_line line_all(int32_t value)
+{
+    int_line x;
+    for (int p = 0; p < PARTS; p++)
+        x.part[p] = ints_all(value);
+    return x;
+}
+
+OP int_line line_less(int_line x, int32_t by)
+{
+    for (int p = 0; p < PARTS; p++)
+        x.part[p] -= by;
+    return x;
+}
+
+OP int_line line_min(int_line x, int_line y)
+{
+    for (int p = 0; p < PARTS; p++)
+        x.part[p] = ints_min(x.part[p], y.part[p]);
+    return x;
+}
+
+/* yes where x < y. */
+OP int_line line_pick(int_line x, int_line y, int_line yes, int_line no)
+{
+    for (int p = 0; p < PARTS; p++)
+        x.part[p] = ints_pick(x.part[p], y.part[p], yes.part[p], no.part[p]);
+    return x;
+}
+
+/* yes where a bit is set. */
+OP int_line line_select(uint32_t bits, int_line yes, int_line no)
+{
+    for (int p = 0; p < PARTS; p++)
+        yes.part[p] = ints_select(bits >> p * INTS, yes.part[p], no.part[p]);
+    return yes;
+}
+
+OP int32_t line_least(int_line x)
+{
+    ints least = x.part[0];
+    for (int p = 1; p < PARTS; p++)
+        least = ints_min(least, x.part[p]);
+    return ints_least(least);
+}
+
+OP uint32_t line_equal(int_line x, int32_t value)
+{
+    uint32_t bits = 0;
+    for (int p = 0; p < PARTS; p++)
+        bits |= ints_equal(x.part[p], ints_all(value)) << p * INTS;
+    return bits;
+}
+
+OP int32_t line_lane(int_line x, int64_t lane)
+{
+#if VECTOR_BYTES == 64
+    __m512i first = _mm512_permutexvar_epi32(_mm512_set1_epi32((int32_t)lane), (__m512i)x.part[0]);
+    return _mm_cvtsi128_si32(_mm512_castsi512_si128(first));
+#else
+    return ((const int32_t *)(const void *)&x)[lane];
+#endif
+}
+
+OP uint32_t line_negative(int_line x)
+{
+    uint32_t bits = 0;
+    for (int p = 0; p < PARTS; p++)
+        bits |= ints_less(x.part[p], (ints){0}) << p * INTS;
+    return bits;
+}
+
 #endif

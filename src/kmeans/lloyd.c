@@ -1,5 +1,5 @@
 /* Lloyd's algorithm by matrix products, with the bounds of Hamerly (2010): a row whose centre is
- * provably nearer than any other keeps its label without a look at its coordinates. Sums over rows
+ * provably nearer than any other keeps its label without a look_at_chunk at its coordinates. Sums over rows
  * go in pieces of fixed size, added in order, so that the result does not depend on the thread
  * count; a piece none of whose labels changed keeps its sums. */
 #include <math.h>
@@ -13,7 +13,7 @@ enum { CHUNK_ROWS = 128, PIECE_MIN = 1024, PIECES_MAX = 64, ITERATIONS_MAX = 300
 /* Operations that make waking a thread worth it. */
 enum { PIECE_WORK = 1 << 22 };
 
-/* Rows to look at, side by side; one per worker. */
+/* Rows to look_at_chunk at, side by side; one per worker. */
 typedef struct lloyd_chunk {
     int64_t n, row[CHUNK_ROWS];
     double *rows; /* CHUNK_ROWS x dim */
@@ -68,7 +68,7 @@ static ddsc_status chunks_create(lloyd *l)
                           1);
 }
 
-static void measure_rows(lloyd *l)
+static void measure_norms(lloyd *l)
 {
     double largest = 0;
     for (int64_t i = 0; i < l->p->n; i++) {
@@ -109,7 +109,7 @@ ddsc_status lloyd_create(ddsc_context *ctx, lloyd **out, const kmeans_problem *p
     TRY(MEM_NEW(ctx, l->mass, l->n_pieces * p->k));
     TRY(MEM_NEW(ctx, l->total_mass, p->k));
     TRY(chunks_create(l));
-    measure_rows(l);
+    measure_norms(l);
     *out = l;
     l = NULL;
 done:
@@ -158,7 +158,7 @@ static bool in_doubt(const lloyd *l, int64_t i)
 }
 
 /* The nearest centre by |c|^2 - 2 x.c (ties: lower number), and bounds of the distances. */
-static int32_t nearest_centre(lloyd *l, int64_t i, const double *dot)
+static int32_t own_centre(lloyd *l, int64_t i, const double *dot)
 {
     int32_t best = 0;
     double least = INFINITY, second = INFINITY;
@@ -178,7 +178,7 @@ static int32_t nearest_centre(lloyd *l, int64_t i, const double *dot)
 }
 
 /* Rows [r->row[0], ...) against all centres; how many labels changed? */
-static int64_t look(lloyd *l, lloyd_chunk *r)
+static int64_t look_at_chunk(lloyd *l, lloyd_chunk *r)
 {
     int64_t dim = l->p->dim, changed = 0;
     if (r->n == 0)
@@ -186,7 +186,7 @@ static int64_t look(lloyd *l, lloyd_chunk *r)
     la_gemm(false, true, r->n, l->k, dim, 1, r->rows, dim, l->centre, dim, 0, r->dot, l->k);
     for (int64_t at = 0; at < r->n; at++) {
         int64_t i = r->row[at];
-        int32_t c = nearest_centre(l, i, r->dot + at * l->k);
+        int32_t c = own_centre(l, i, r->dot + at * l->k);
         changed += c != l->label[i];
         l->label[i] = c;
     }
@@ -227,9 +227,9 @@ static ddsc_status assign_piece(void *arg, int64_t begin, int64_t end, int worke
         r->row[r->n++] = i;
         l->looked[piece]++;
         if (r->n == CHUNK_ROWS)
-            changed += look(l, r);
+            changed += look_at_chunk(l, r);
     }
-    changed += look(l, r);
+    changed += look_at_chunk(l, r);
     if (changed > 0)
         sum_piece(l, begin, end);
     l->changed[piece] = changed;
@@ -239,7 +239,7 @@ static ddsc_status assign_piece(void *arg, int64_t begin, int64_t end, int worke
 /* ---- centres ---- */
 
 /* The pieces in order; how many labels changed? */
-static int64_t gather(lloyd *l)
+static int64_t gather_pieces(lloyd *l)
 {
     int64_t size = l->k * l->p->dim, changed = 0;
     memset(l->total, 0, (size_t)size * sizeof *l->total);
@@ -346,9 +346,9 @@ ddsc_status lloyd_run(lloyd *l, int64_t n_centres, const int32_t **labels)
         l->centre2[c] = la_dot(l->p->dim, l->centre + c * l->p->dim, l->centre + c * l->p->dim);
     for (int round = 0; round < ITERATIONS_MAX; round++) {
         CHECK(parallel_for(l->ctx, l->p->n, l->piece_rows, assign_piece, l));
-        int64_t changed = gather(l), filled = fill_empty(l);
+        int64_t changed = gather_pieces(l), filled = fill_empty(l);
         if (filled > 0)
-            gather(l);
+            gather_pieces(l);
         move_centres(l);
         if (changed + filled == 0)
             break;

@@ -1,34 +1,50 @@
-/* Dense symmetric eigenproblems through LAPACK (dsyevd, divide and conquer), whose workspaces are
- * asked for and taken from the context. */
+/* Dense symmetric eigenproblems through LAPACK. */
 #include <lapacke.h>
+#include <math.h>
 #include <string.h>
 
 #include "linalg/linalg.h"
 
+/* LAPACK's iterations need not end on a NaN. The triangle is the one that dsyevd reads below. */
+static bool has_nan(int64_t n, const double *matrix)
+{
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = i; j < n; j++)
+            if (isnan(matrix[i * n + j]))
+                return true;
+    return false;
+}
+
+/* Column-major on a symmetric matrix: eigenvectors come out as columns, that is, our rows. The
+ * workspace is the context's, so that it counts against the memory limit. */
 ddsc_status la_eigen_symmetric(ddsc_context *ctx, int64_t n, double *matrix, double *values,
                                double *vectors)
 {
     ddsc_status status = DDSC_OK;
-    double *work = NULL, size = 0;
-    lapack_int *integers = NULL, n_integers = 0, order = (lapack_int)n, info = 0;
+    double *work = NULL, best = 0;
+    lapack_int *iwork = NULL, best_i = 0, order = (lapack_int)n;
     if (n == 0)
         return DDSC_OK;
+    if (has_nan(n, matrix))
+        return ctx_fail(ctx, DDSC_ERROR_INTERNAL, "a dense eigenproblem of order %lld holds NaN",
+                        (long long)n);
     int saved = serial_begin();
-    /* Column-major on a symmetric matrix: eigenvectors come out as columns, that is, our rows. */
-    info = LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, 'V', 'L', order, matrix, order, values, &size, -1,
-                               &n_integers, -1);
-    TRY(MEM_NEW(ctx, work, size));
-    TRY(MEM_NEW(ctx, integers, n_integers));
+    lapack_int info = LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, 'V', 'L', order, matrix, order, values,
+                                          &best, -1, &best_i, -1);
+    lapack_int n_work = (lapack_int)best, n_iwork = best_i;
+    TRY(MEM_NEW(ctx, work, n_work));
+    TRY(MEM_NEW(ctx, iwork, n_iwork));
     if (info == 0)
         info = LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, 'V', 'L', order, matrix, order, values, work,
-                                   (lapack_int)size, integers, n_integers);
+                                   n_work, iwork, n_iwork);
     if (info != 0)
         TRY(ctx_fail(ctx, DDSC_ERROR_INTERNAL, "dsyevd of order %lld returned %d", (long long)n,
                      (int)info));
     memcpy(vectors, matrix, (size_t)(n * n) * sizeof *vectors);
 done:
     serial_end(saved);
-    MEM_FREE(ctx, integers, work);
+    mem_free(ctx, iwork);
+    mem_free(ctx, work);
     return status;
 }
 
@@ -46,6 +62,7 @@ ddsc_status la_eigen_largest(ddsc_context *ctx, int64_t n, double *matrix, int64
             vectors[i * n_wanted + k] = rows[(n - 1 - k) * n + i];
     }
 done:
-    MEM_FREE(ctx, rows, all);
+    mem_free(ctx, rows);
+    mem_free(ctx, all);
     return status;
 }

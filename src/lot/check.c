@@ -62,7 +62,7 @@ ddsc_status lot_check(ddsc_context *ctx, ddsc_pair_stats *stats, const measures 
     for (int64_t p = 0; p < c.n_pairs; p++)
         if (c.error[p] >= 0)
             c.error[count++] = c.error[p];
-    check_record(stats, c.error, count);
+    check_quantiles(stats, c.error, count);
 done:
     exact_destroy_team(ctx, c.solver);
     return status;

@@ -66,7 +66,7 @@ static ddsc_status pool_points(ddsc_context *ctx, pooled *p, int64_t n, const me
 }
 
 /* Fewer than `count` where there are fewer distinct points. */
-static ddsc_status find_centres(ddsc_context *ctx, double *out, int64_t *count, const measures *m)
+static ddsc_status kmeans_centres(ddsc_context *ctx, double *out, int64_t *count, const measures *m)
 {
     ddsc_status status = DDSC_OK;
     pooled p = {0};
@@ -126,7 +126,7 @@ static ddsc_status make_points(ddsc_context *ctx, measures_parts *parts, const m
                         (long long)count);
     CHECK(MEM_NEW(ctx, parts->support, size));
     CHECK(normal ? draw_normal(ctx, parts->support, count, m)
-                 : find_centres(ctx, parts->support, &count, m));
+                 : kmeans_centres(ctx, parts->support, &count, m));
     parts->nnz = parts->v = count;
     return DDSC_OK;
 }

@@ -225,7 +225,7 @@ ddsc_status mmd_fourier_check(ddsc_context *ctx, const mmd_fourier *f, ddsc_pair
                 la_distance2(f->columns, x, y) + f->offset[items[i]] + f->offset[items[j]];
             error[count++] = fabs(near - d2[i * n + j]);
         }
-    check_record(stats, error, count);
+    check_quantiles(stats, error, count);
 done:
     ddsc_measures_destroy(few);
     return status;

@@ -13,8 +13,8 @@ enum {
     FIELD_SIDE = 64,           /* tiles of the field, a multiple of MMD_LANES */
     FIELD_MAX_TABLE = 1 << 18, /* a worker's stripe of the Gram stays below 64 MiB */
     CLOUDS_SIDE = 64,          /* tiles of clouds: at most so many items, ... */
-    CLOUDS_POINTS = 2048,      /* ... about so many points a side, ... */
-    CLOUDS_TILES = 16,         /* ... and so many tiles a side, to go round */
+    CLOUDS_POINTS = 2048,      /* ... about so many points per side, ... */
+    CLOUDS_TILES = 16,         /* ... and so many tiles per side, to go round */
     BANDWIDTH_POINTS = 2000,   /* points whose pairs tell the bandwidth: 2 million distances */
     BANDWIDTH_BLOCK = 64,
     AXIS_LONGEST = 256,   /* features: dense eigenproblems of an axis take no time up to here */
