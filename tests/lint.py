@@ -38,13 +38,13 @@ BELOW = {
 # rooms. A room that is not here has not been gone through, and its names are not looked at.
 PREFIXES = {
     "base": ["arena", "clock", "ctx", "hash", "mem", "parallel", "pool", "progress", "rng", "scratch", "select",
-             "serial", "sort", "spin", "sum", "workspace"],
+             "serial", "sort", "spin", "sum", "tree", "workspace"],
     "linalg": ["la"],
     "kernel": ["kernels"],
     "kmeans": ["kmeans", "lloyd"],
     "data": ["check", "compress", "measures", "model", "parts"],
     "cost": ["cost", "points"],
-    "exact": ["arcs", "exact", "simplex", "start", "tree"],
+    "exact": ["arcs", "basis", "exact", "simplex", "start"],
     "lot": ["lot"],
     "mmd": ["mmd"],
     "baseline": ["barycenter", "centre", "centres", "d2run", "fit", "method", "moments", "plan", "plane"],

@@ -180,7 +180,7 @@ BOTH void certify_with(exact_solver *s, exact_result *result, bool int32_optimal
 
 void exact_certify(exact_solver *s, exact_result *result, bool int32_optimal)
 {
-    tree_order(&s->net);
+    basis_order(&s->net);
     if (exact_is_tiny(s->net.n, s->net.m)) {
         certify_with(s, result, int32_optimal, PLAIN);
         if (result->gap <= GAP_PLAIN)

@@ -94,7 +94,7 @@ static void move_subtree(simplex *s, int side, int64_t at, int64_t theta)
                        at,      s->length[side], s->length[!side], s->cut};
         s->k->move(&m);
     } else {
-        tree_list_move(s, side, at);
+        basis_list_move(s, side, at);
     }
     reverse_path(s, side, at, theta);
     s->moved = s->path[side][0];
@@ -122,7 +122,7 @@ simplex_end simplex_run(simplex *s, const number_system *numbers)
         if (s->words)
             mask_cycle(s, (int32_t)in.row, (int32_t)(s->sink0 + in.column));
         else
-            tree_list_cycle(s, (int32_t)in.row, (int32_t)(s->sink0 + in.column));
+            basis_list_cycle(s, (int32_t)in.row, (int32_t)(s->sink0 + in.column));
         int64_t at[2], theta[2] = {blocking(s, 0, &at[0]), blocking(s, 1, &at[1])};
         int side = theta[1] < theta[0];
         push_flow(s, 0, theta[side]);

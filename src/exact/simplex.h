@@ -150,14 +150,14 @@ void start_greedy(simplex *s);
 void start_line(simplex *s);
 
 /* ---- the tree ---- */
-void tree_build(simplex *s); /* from parents and order */
-void tree_order(simplex *s); /* order from parents, unless it is there */
-void tree_list_build(simplex *s);
+void basis_build(simplex *s); /* from parents and order */
+void basis_order(simplex *s); /* order from parents, unless it is there */
+void basis_list_build(simplex *s);
 /* The cycle that the arc from source to sink closes, into path and length. */
-void tree_list_cycle(simplex *s, int32_t source, int32_t sink);
+void basis_list_cycle(simplex *s, int32_t source, int32_t sink);
 /* Take the subtree of path[side][at] to path[!side][0], with path[side][0] on top. */
-void tree_list_move(simplex *s, int side, int64_t at);
+void basis_list_move(simplex *s, int side, int64_t at);
 /* Shift the double potentials of the subtree moved last. */
-void tree_list_shift(simplex *s, double by);
+void basis_list_shift(simplex *s, double by);
 
 #endif

@@ -133,7 +133,7 @@ static bool shift_tree64(simplex *s, double by)
     if (s->words)
         s->k->shift_double(s->potential64, s->cut, s->nodes, by);
     else
-        tree_list_shift(s, by);
+        basis_list_shift(s, by);
     s->bound64 += fabs(by);
     if (s->bound64 <= limit64)
         return true;

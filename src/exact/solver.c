@@ -211,7 +211,7 @@ static simplex_end run_double(simplex *net)
     while (end == SIMPLEX_OVERFLOW) {
         net->scale64 *= 0.25;
         arcs_drop(net);
-        tree_order(net);
+        basis_order(net);
         end = simplex_run(net, &simplex_double);
     }
     return end;
@@ -274,7 +274,7 @@ static ddsc_status certify_basis(exact_solver *s, exact_result *result, simplex_
     if (*end == SIMPLEX_OVERFLOW ||
         (*end == SIMPLEX_OPTIMAL && rounded && result->gap > GAP_ACCEPTED)) {
         arcs_drop(&s->net);
-        tree_build(&s->net); /* tiny problems come without masks */
+        basis_build(&s->net); /* tiny problems come without masks */
         *end = run_double(&s->net);
         if (*end != SIMPLEX_STOPPED)
             exact_certify(s, result, false);

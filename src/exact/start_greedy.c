@@ -52,7 +52,7 @@ static void end_tree(simplex *s, int64_t n_done)
     s->node[s->root] = (tree_node){.flow = 0, .parent = -1};
     s->order[n_done] = s->root;
     s->ordered = true;
-    tree_build(s);
+    basis_build(s);
 }
 
 void start_greedy(simplex *s)

@@ -353,7 +353,9 @@ OP void add_products(double_line (*sum)[DOT_SIDE], const double *const *row,
 OP void put_sums(double *out, const double_line *x)
 {
 #if VECTOR_BYTES == 64
-    simd_store4(out, simd_four_sums(x[0].part[0], x[1].part[0], x[2].part[0], x[3].part[0]));
+    doubles ab = SIMD_FOLD_TWO(x[0].part[0], x[1].part[0]);
+    doubles cd = SIMD_FOLD_TWO(x[2].part[0], x[3].part[0]), q = SIMD_FOLD_FOUR(ab, cd);
+    _mm256_storeu_pd(out, _mm512_castpd512_pd256(D(q)) + _mm512_extractf64x4_pd(D(q), 1));
 #elif VECTOR_BYTES == 32
     for (int c = 0; c < DOT_SIDE; c++) {
         doubles four = x[c].part[0] + x[c].part[1];

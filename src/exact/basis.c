@@ -19,15 +19,15 @@ static void build_masks(simplex *s)
     }
 }
 
-void tree_build(simplex *s)
+void basis_build(simplex *s)
 {
     if (s->words)
         build_masks(s);
     else
-        tree_list_build(s);
+        basis_list_build(s);
 }
 
-void tree_order(simplex *s)
+void basis_order(simplex *s)
 {
     int32_t *children = s->path[0], n_done = 0;
     if (s->ordered)
