@@ -114,9 +114,9 @@ TARGET static void whole_distances(int32_t *out, const int32_t *x, const int32_t
                                    int64_t d, int64_t count, int shift)
 {
     for (int64_t j = 0; j < count; j += INTS) {
-        ints sum = {0};
+        uints sum = {0}; /* what stands beyond the points may wrap around */
         for (int64_t k = 0; k < d; k++) {
-            ints t = x[k] - ints_at(y + k * stride + j);
+            uints t = (uint32_t)x[k] - (uints)ints_at(y + k * stride + j);
             sum += t * t;
         }
         sum <<= shift;

@@ -47,6 +47,7 @@ OP void first_basis(tiny_tree *t, const tiny_problem *p)
     uint32_t open = bit(p->m) - 1, waiting = bit(p->n) - 1;
     memcpy(left, p->supply, (size_t)p->n * sizeof *left);
     memcpy(left + TINY_SIDE, p->demand, (size_t)p->m * sizeof *left);
+    memset(t->flow, 0, sizeof t->flow); /* also of nodes that are not there: push adds to all */
     for (int x = 0; x < NODES; x++)
         t->mask[x] = bit(x);
     int64_t chosen = open_best(p->cost, pot, open);

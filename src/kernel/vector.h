@@ -25,6 +25,7 @@ enum {
 };
 
 typedef int32_t ints __attribute__((vector_size(VECTOR_BYTES)));
+typedef uint32_t uints __attribute__((vector_size(VECTOR_BYTES)));
 typedef int64_t longs __attribute__((vector_size(VECTOR_BYTES)));
 typedef double doubles __attribute__((vector_size(VECTOR_BYTES)));
 
