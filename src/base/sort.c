@@ -2,30 +2,27 @@
  * which calls a function per comparison. Hoare's selection (1961) with middle pivots. */
 #include "base/base.h"
 
-/* Let the element at `root` sink to its place in the heap; the largest comes out first. */
-#define HEAP_SORT(function, type, LESS)                                                \
-    static void sift_##function(type *x, const double *key, int64_t root, int64_t end) \
-    {                                                                                  \
-        (void)key;                                                                     \
-        type moving = x[root];                                                         \
-        for (int64_t child; (child = 2 * root + 1) < end; root = child) {              \
-            child += child + 1 < end && LESS(x[child], x[child + 1]);                  \
-            if (!LESS(moving, x[child]))                                               \
-                break;                                                                 \
-            x[root] = x[child];                                                        \
-        }                                                                              \
-        x[root] = moving;                                                              \
-    }                                                                                  \
-    static void heap_##function(type *x, const double *key, int64_t n)                 \
-    {                                                                                  \
-        for (int64_t root = n / 2 - 1; root >= 0; root--)                              \
-            sift_##function(x, key, root, n);                                          \
-        for (int64_t end = n - 1; end > 0; end--) {                                    \
-            type largest = x[0];                                                       \
-            x[0] = x[end];                                                             \
-            x[end] = largest;                                                          \
-            sift_##function(x, key, 0, end);                                           \
-        }                                                                              \
+/* First every element from the middle down sinks to its place in the heap, then the largest goes to the
+ * end and the one from there sinks. */
+#define HEAP_SORT(name, type, LESS)                                       \
+    static void heap_##name(type *x, const double *key, int64_t n)        \
+    {                                                                     \
+        (void)key;                                                        \
+        for (int64_t start = n / 2, end = n; end > 1;) {                  \
+            type moving = x[start > 0 ? start - 1 : end - 1];             \
+            if (start > 0)                                                \
+                start--;                                                  \
+            else                                                          \
+                x[--end] = x[0];                                          \
+            int64_t at = start;                                           \
+            for (int64_t child; (child = 2 * at + 1) < end; at = child) { \
+                child += child + 1 < end && LESS(x[child], x[child + 1]); \
+                if (!LESS(moving, x[child]))                              \
+                    break;                                                \
+                x[at] = x[child];                                         \
+            }                                                             \
+            x[at] = moving;                                               \
+        }                                                                 \
     }
 
 #define VALUE_LESS(a, b) ((a) < (b))

@@ -2,7 +2,6 @@
  * the mean entropy), adjusted Rand index (Hubert and Arabie 1985), mutual information, purity. */
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "cluster/cluster.h"
 

@@ -184,41 +184,6 @@ static ddsc_status replace_labels(ddsc_context *ctx, measures *m, const int32_t 
     return MEM_COPY(ctx, m->label, labels, m->n_rows);
 }
 
-ddsc_status measures_copy_items(ddsc_context *ctx, measures **copy, const measures *m,
-                                const int32_t *item_labels)
-{
-    ddsc_status status = DDSC_OK;
-    measures *made = NULL;
-    TRY(measures_subset(ctx, &made, m, m->n, NULL));
-    TRY(replace_labels(ctx, made, item_labels));
-    *copy = made;
-    made = NULL;
-done:
-    ddsc_measures_destroy(made);
-    return status;
-}
-
-ddsc_status ddsc_measures_copy_labelled(ddsc_context *ctx, ddsc_measures **copy,
-                                        const ddsc_measures *m, const int32_t *labels)
-{
-    ddsc_status status = DDSC_OK;
-    measures *made = NULL;
-    if (!ctx || !copy)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(ctx);
-    *copy = NULL;
-    if (!m)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "measures is NULL");
-    TRY(measures_subset(ctx, &made, m, m->n, NULL));
-    TRY(measures_copy_names(ctx, made, m));
-    TRY(replace_labels(ctx, made, labels));
-    *copy = made;
-    made = NULL;
-done:
-    ddsc_measures_destroy(made);
-    return status;
-}
-
 static ddsc_status replace_ids(ddsc_context *ctx, measures *m, const char *const *ids)
 {
     for (int64_t i = 0; i < m->n_rows; i++)
@@ -230,25 +195,51 @@ static ddsc_status replace_ids(ddsc_context *ctx, measures *m, const char *const
     return pack_strings(ctx, &m->id_text, &m->id_at, m->n_rows, ids);
 }
 
-ddsc_status ddsc_measures_copy_named(ddsc_context *ctx, ddsc_measures **copy,
-                                     const ddsc_measures *m, const char *const *ids)
+/* All items, with the names of the rows where asked for, and other ids or else other labels. */
+static ddsc_status copy_changed(ddsc_context *ctx, measures **copy, const measures *m, bool names,
+                                const char *const *ids, const int32_t *labels)
 {
     ddsc_status status = DDSC_OK;
     measures *made = NULL;
+    TRY(measures_subset(ctx, &made, m, m->n, NULL));
+    if (names)
+        TRY(measures_copy_names(ctx, made, m));
+    TRY(ids ? replace_ids(ctx, made, ids) : replace_labels(ctx, made, labels));
+    *copy = made;
+    made = NULL;
+done:
+    ddsc_measures_destroy(made);
+    return status;
+}
+
+ddsc_status measures_copy_items(ddsc_context *ctx, measures **copy, const measures *m,
+                                const int32_t *item_labels)
+{
+    return copy_changed(ctx, copy, m, false, NULL, item_labels);
+}
+
+ddsc_status ddsc_measures_copy_labelled(ddsc_context *ctx, ddsc_measures **copy,
+                                        const ddsc_measures *m, const int32_t *labels)
+{
+    if (!ctx || !copy)
+        return DDSC_ERROR_ARGUMENT;
+    ctx_enter(ctx);
+    *copy = NULL;
+    if (!m)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "measures is NULL");
+    return copy_changed(ctx, copy, m, true, NULL, labels);
+}
+
+ddsc_status ddsc_measures_copy_named(ddsc_context *ctx, ddsc_measures **copy,
+                                     const ddsc_measures *m, const char *const *ids)
+{
     if (!ctx || !copy)
         return DDSC_ERROR_ARGUMENT;
     ctx_enter(ctx);
     *copy = NULL;
     if (!m || !ids)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%s is NULL", m ? "ids" : "measures");
-    TRY(measures_subset(ctx, &made, m, m->n, NULL));
-    TRY(measures_copy_names(ctx, made, m));
-    TRY(replace_ids(ctx, made, ids));
-    *copy = made;
-    made = NULL;
-done:
-    ddsc_measures_destroy(made);
-    return status;
+    return copy_changed(ctx, copy, m, true, ids, NULL);
 }
 
 /* As many draws with replacement by weight as there are points; what a point got is its weight. */

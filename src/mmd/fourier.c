@@ -3,7 +3,6 @@
  * mean over its points of (cos w_f x, sin w_f x) and the cost of a pair no longer depends on its
  * points. An approximation: its error falls as one over the root of the number of features. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/simd.h"

@@ -1,7 +1,6 @@
 /* Neighbour lists against known classes: neighbour sets within and between classes, the tolerance
  * of correctness, components against classes. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "cluster/decompose.h"
 #include "theory/theory.h"
