@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cluster/cluster.h"
+#include "linalg/linalg.h"
 
 enum { N_SPLITS = 3, RESTARTS = 3, MAX_ROWS = 20000 };
 
@@ -77,13 +78,9 @@ static int32_t halves_nearest_centre(const halves *h, const double *row)
     double best = INFINITY;
     int32_t found = 0;
     for (int64_t c = 0; c < h->k; c++) {
-        double sum = h->size[c] > 0 ? 0 : INFINITY;
-        for (int64_t a = 0; a < h->dim; a++) {
-            double d = row[a] - h->centre[c * h->dim + a];
-            sum += d * d;
-        }
-        if (sum < best) {
-            best = sum;
+        double d2 = h->size[c] > 0 ? la_distance2(h->dim, row, h->centre + c * h->dim) : INFINITY;
+        if (d2 < best) {
+            best = d2;
             found = (int32_t)c;
         }
     }

@@ -36,7 +36,7 @@ TARGET static int32_t block_best(const int32_t *cost, const int32_t *sink, const
         int_line least = line_at(own, sink);
         for (int64_t j = COLUMN_BLOCK; j < count; j += COLUMN_BLOCK)
             least = line_min(least, line_at(own + j, sink + j));
-        least = line_less(least, source[i]);
+        least = line_minus(least, source[i]);
         where = line_pick(least, best, line_all((int32_t)i), where);
         best = line_min(best, least);
     }
@@ -67,7 +67,7 @@ TARGET static int32_t near_best(const int32_t *cost, const int32_t *sink, const 
             least[i] = line_min(least[i], line_at(own[i] + j, sink + j));
     }
     for (int i = 0; i < ROW_GROUP; i++) {
-        least[i] = line_less(least[i], from[i]);
+        least[i] = line_minus(least[i], from[i]);
         best = line_min(best, least[i]);
     }
     if (!line_negative(best))

@@ -92,7 +92,7 @@ OP int32_t price(const tiny_tree *t, const tiny_problem *p, int64_t *row, int64_
     int_line best = line_all(INT32_MAX), where = line_all(0);
     for (int64_t i = 0; i < p->n; i++) {
         int_line own = line_at(p->cost + i * TINY_SIDE, t->potential + TINY_SIDE);
-        own = line_less(own, t->potential[i]);
+        own = line_minus(own, t->potential[i]);
         where = line_pick(own, best, line_all((int32_t)i), where);
         best = line_min(best, own);
     }

@@ -330,7 +330,7 @@ OP int_line line_all(int32_t value)
     return x;
 }
 
-OP int_line line_less(int_line x, int32_t by)
+OP int_line line_minus(int_line x, int32_t by)
 {
     for (int p = 0; p < PARTS; p++)
         x.part[p] -= by;
