@@ -17,7 +17,7 @@ typedef uint64_t simd_u64 __attribute__((vector_size(64)));
 /* A kernel marked so is compiled once for each instruction set and chosen when the library loads.
  * Sanitizers run before the choice can be made, so they get the plain form. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
-    !defined(__SANITIZE_ADDRESS__)
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define SIMD_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define SIMD_CLONES
