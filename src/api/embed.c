@@ -9,6 +9,7 @@ ddsc_status ddsc_embed_run(ddsc_context *context, double **out, int64_t *n_colum
     ddsc_status status = DDSC_OK;
     ddsc_metric_settings set;
     ddsc_pair_stats found = {0};
+    int64_t columns = 0;
     double start = clock_seconds();
     if (out)
         *out = NULL;
@@ -19,7 +20,8 @@ ddsc_status ddsc_embed_run(ddsc_context *context, double **out, int64_t *n_colum
         return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_embed_run: %s is NULL",
                         !out ? "out" : (!data ? "measures" : "n_columns"));
     TRY(metric_settings_take(context, &set, settings));
-    TRY(lot_run(context, out, n_columns, &found, data, &set));
+    TRY(lot_run(context, out, &columns, &found, data, &set));
+    *n_columns = columns;
     found.seconds = clock_seconds() - start;
     if (stats)
         *stats = found;
