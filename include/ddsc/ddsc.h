@@ -359,7 +359,8 @@ typedef struct ddsc_pair_stats {
 } ddsc_pair_stats;
 
 /* The N x N matrix (row-major), or with condensed the N(N-1)/2 entries above the diagonal, row by
- * row. squared: D^2 as the metric defines it; otherwise sqrt(max(D^2, 0)). `stats` may be NULL. */
+ * row. squared: D^2 as the metric defines it; otherwise sqrt(max(D^2, 0)). `stats` may be NULL.
+ * After an error `out` may be filled in part. */
 DDSC_API ddsc_status ddsc_distance_run(ddsc_context *context, double *out, ddsc_pair_stats *stats,
                                        const ddsc_measures *measures,
                                        const ddsc_metric_settings *settings, int condensed,
@@ -377,7 +378,8 @@ DDSC_API ddsc_status ddsc_reference_create(ddsc_context *context, ddsc_measures 
                                            const ddsc_metric_settings *settings);
 
 /* Distances between two sets: out has a row for each item of `rows` and a column for each of
- * `columns`. Values as in ddsc_distance_run; what is chosen from the data looks at both sets. */
+ * `columns`. Values as in ddsc_distance_run; what is chosen from the data looks at both sets. After
+ * an error `out` may be filled in part. */
 DDSC_API ddsc_status ddsc_cross_run(ddsc_context *context, double *out, ddsc_pair_stats *stats,
                                     const ddsc_measures *rows, const ddsc_measures *columns,
                                     const ddsc_metric_settings *settings, int squared);
