@@ -180,7 +180,7 @@ void input_warn_unused(const session *s)
         bool used = !no_metric && o->cluster.metric.metric == metric_only[i].metric;
         if (option_given(o, name) && !used)
             message_warning(s, "--%s has no effect here: it belongs to --metric %s", name,
-                            choice_name(choices_metric, metric_only[i].metric));
+                            choice_name(choices_metric, (int)metric_only[i].metric));
     }
     if (no_metric && option_given(o, "metric"))
         message_warning(s, "--metric has no effect with %s",
