@@ -8,9 +8,10 @@
 
 ddsc_context *test_context(int threads, uint64_t seed)
 {
+    const char *least = getenv("DDSC_TEST_THREADS");
     ddsc_context_settings set;
     ddsc_context_settings_init(&set);
-    set.threads = threads;
+    set.threads = least ? BASE_MAX(threads, atoi(least)) : threads;
     set.seed = seed;
     ddsc_context *ctx = NULL;
     assert_int_equal(ddsc_context_create(&ctx, &set), DDSC_OK);

@@ -12,7 +12,9 @@
 #include "base/base.h"
 #include "data/measures.h"
 
-ddsc_context *test_context(int threads, uint64_t seed); /* asserts */
+/* Asserts. DDSC_TEST_THREADS in the environment is the least number of threads: answers must not
+ * depend on it, and a race shows only where there are several. */
+ddsc_context *test_context(int threads, uint64_t seed);
 
 /* Run `call` again and again on one context with the k-th allocation failing, k = 1, 2, ..., until
  * it asks for fewer. Each failure must come back as DDSC_ERROR_MEMORY and leave nothing allocated,

@@ -259,7 +259,7 @@ static void test_duplicates(void **state)
         double *d2 = malloc(N * N * sizeof *d2);
         for (int way = MMD_CLOUDS; way <= MMD_FIELD; way++) {
             mmd_settings set = {.kernel = {DDSC_KERNEL_LAPLACE, 1}, .biased = true};
-            set.n_workers = 1;
+            set.n_workers = parallel_width(ctx);
             set.way = way;
             mmd_matrix(d2, ctx, m, &set);
             for (int64_t i = 0; i < N; i++)
@@ -357,7 +357,7 @@ static void test_all_points_equal(void **state)
 
 static mmd_way way_of(ddsc_context *ctx, const measures *m, ddsc_mmd_kernel kind)
 {
-    mmd_settings set = {.kernel = {kind, 1}, .n_workers = 1, .way = -1};
+    mmd_settings set = {.kernel = {kind, 1}, .n_workers = parallel_width(ctx), .way = -1};
     mmd *s = NULL;
     assert_int_equal(mmd_open(ctx, &s, m, &set), DDSC_OK);
     mmd_way way = mmd_get_way(s);

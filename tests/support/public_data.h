@@ -1,6 +1,6 @@
-/* What the calls of calls.c work on: a few small sets, a graph, a clustering, models, files. */
-#ifndef DDSC_TEST_CALLS_DATA_H
-#define DDSC_TEST_CALLS_DATA_H
+/* What the calls of public_calls.c work on: a few small sets, a graph, a clustering, models, files. */
+#ifndef DDSC_TEST_PUBLIC_DATA_H
+#define DDSC_TEST_PUBLIC_DATA_H
 
 #include "io_support.h"
 

@@ -1,9 +1,9 @@
 /* What holds for every public call that can fail: memory that runs out, any number of threads, a
- * stop on request. The calls are those of support/calls.c; the last test reads the public header and
- * fails when one of its functions is not among them. */
+ * stop on request. The calls are those of support/public_calls.c; the last test reads the public
+ * header and fails when one of its functions is not among them. */
 #include <ctype.h>
 
-#include "calls.h"
+#include "public_calls.h"
 #include "io_support.h"
 
 typedef struct known {
@@ -126,7 +126,7 @@ static void test_header(void **state)
             continue;
         n_functions++;
         if (!is_called(name, n)) {
-            print_error("%.*s is not in tests/support/calls.c\n", (int)n, name);
+            print_error("%.*s is not in tests/support/public_calls.c\n", (int)n, name);
             n_missing++;
         }
     }

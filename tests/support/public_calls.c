@@ -1,7 +1,7 @@
-#include "calls.h"
+#include "public_calls.h"
 
 #include "base/context.h"
-#include "calls_data.h"
+#include "public_data.h"
 
 /* ---- what an entry says of its outputs ---- */
 

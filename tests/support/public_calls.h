@@ -1,7 +1,7 @@
 /* Every public call that can fail, on small data, as a table: what holds for all of them is tested
- * in one place (unit/test_calls.c). */
-#ifndef DDSC_TEST_CALLS_H
-#define DDSC_TEST_CALLS_H
+ * in one place (unit/test_public_calls.c). */
+#ifndef DDSC_TEST_PUBLIC_CALLS_H
+#define DDSC_TEST_PUBLIC_CALLS_H
 
 #include "support.h"
 

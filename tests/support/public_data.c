@@ -1,6 +1,6 @@
-#include "calls_data.h"
+#include "public_data.h"
 
-#include "calls.h"
+#include "public_calls.h"
 
 test_folder room;
 ddsc_measures *clouds, *fresh, *histograms, *images;
