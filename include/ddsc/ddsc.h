@@ -95,6 +95,11 @@ DDSC_API const char *ddsc_context_message(const ddsc_context *context);
 DDSC_API int ddsc_context_get_threads(const ddsc_context *context);
 /* Highest number of bytes held at once so far. */
 DDSC_API int64_t ddsc_context_get_peak_memory(const ddsc_context *context);
+/* Experimental. Note `number` (from 0) of the last call that computed: which path a stage took and why,
+ * e.g. "search", "pruned", "w2 has lower bounds". Returns 0 when there is none; any pointer may be NULL.
+ * The texts are valid until the next call on this context. */
+DDSC_API int ddsc_context_get_note(const ddsc_context *context, int64_t number, const char **stage,
+                                   const char **path, const char **why);
 
 /* ---- Measures: a set of items
  * -------------------------------------------------------------------- */

@@ -212,26 +212,27 @@ static ddsc_status assign(ddsc_context *ctx, assignment *a, ddsc_pair_stats *sta
     measures *joint = NULL;
     ddsc_graph *near = NULL;
     ddsc_pair_stats found = {0};
+    ddsc_graph_settings graph;
+    plan p = {0};
     if (data->d != m->items->d)
         return ctx_fail(ctx, DDSC_ERROR_INPUT,
                         "the items have points of %lld coordinates, those of the model of %lld",
                         (long long)data->d, (long long)m->items->d);
     TRY(settings_take(ctx, &set, settings));
-    if (!backend_find(m->metric.metric)->pruning)
-        TRY(search_check(ctx, &(ddsc_graph_settings){.exact_graph = set.exact_graph},
-                         backend_find(m->metric.metric)->name));
+    if (!metric_find(m->metric.metric)->bounds)
+        TRY(plan_check_pruned(ctx, set.exact_graph, metric_find(m->metric.metric)->name));
     TRY(measures_join(ctx, &joint, m->items, data));
-    across_problem problem = {.m = joint,
-                              .n_old = m->n,
-                              .tau = BASE_MIN(m->n, BASE_MAX(1, m->tau)),
-                              .exact_graph = set.exact_graph};
-    TRY(across_run(ctx, &near, &found, &problem, &m->metric));
+    ddsc_graph_settings_init(&graph);
+    graph.exact_graph = set.exact_graph;
+    TRY(plan_make(ctx, &p, joint, &m->metric, &graph));
+    TRY(plan_query(ctx, &near, &found, &p, m->n, BASE_MIN(m->n, BASE_MAX(1, m->tau))));
     a->joint = joint;
     a->near = near;
     TRY(assign_items(ctx, a));
     if (stats)
         *stats = found;
 done:
+    plan_free(&p);
     ddsc_graph_destroy(near);
     ddsc_measures_destroy(joint);
     return status;

@@ -160,9 +160,8 @@ done:
 }
 
 /* Where K is to be chosen, modularity looks at a wider graph; its nearest tau are the usual one. */
-static int64_t search_width(int64_t n, const ddsc_cluster_settings *set)
+static int64_t search_width(int64_t n, int64_t tau, const ddsc_cluster_settings *set)
 {
-    int64_t tau = tau_used(n, &set->graph);
     if (set->k_min == set->k_max && set->k_min > 0)
         return tau;
     int64_t wide = BASE_MIN((int64_t)ceil(1.25 * sqrt((double)n)), WIDE_MOST);
@@ -175,15 +174,15 @@ ddsc_status cluster_fit(ddsc_context *ctx, ddsc_clustering **out, decomposition 
     ddsc_status status = DDSC_OK;
     ddsc_clustering *c = NULL;
     ddsc_graph *wide = NULL;
-    ddsc_graph_settings search = set->graph;
-    int64_t tau = tau_used(data->n, &set->graph);
+    plan p = {0};
     double started = clock_seconds();
-    search.tau = search_width(data->n, set);
     TRY(clustering_create(ctx, &c));
-    TRY(neighbors_make(ctx, &wide, &c->view.pairs, data, &set->metric, &search));
+    TRY(plan_make(ctx, &p, data, &set->metric, &set->graph));
+    int64_t width = search_width(data->n, p.tau, set);
+    TRY(plan_neighbors(ctx, &wide, &c->view.pairs, &p, width));
     c->view.seconds_distances = clock_seconds() - started;
-    if (search.tau > tau) {
-        TRY(graph_narrow(ctx, &c->graph, wide, tau));
+    if (width > p.tau) {
+        TRY(graph_narrow(ctx, &c->graph, wide, p.tau));
     } else {
         c->graph = wide;
         wide = NULL;
@@ -193,6 +192,7 @@ ddsc_status cluster_fit(ddsc_context *ctx, ddsc_clustering **out, decomposition 
     *out = c;
     c = NULL;
 done:
+    plan_free(&p);
     ddsc_graph_destroy(wide);
     ddsc_clustering_destroy(c);
     return status;
@@ -211,7 +211,9 @@ ddsc_status ddsc_cluster_run(ddsc_context *context, ddsc_clustering **clustering
         return ctx_fail(context, DDSC_ERROR_ARGUMENT, "no measures given to cluster");
     TRY(cluster_settings_take(context, &set, settings));
     ddsc_graph_settings graph = set.graph;
+    ddsc_metric_settings metric = set.metric;
     TRY(graph_settings_take(context, &set.graph, &graph));
+    TRY(metric_settings_take(context, &set.metric, &metric));
     TRY(check_items(context, data->n, &set));
     TRY(cluster_fit(context, clustering, NULL, data, &set));
 done:

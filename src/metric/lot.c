@@ -5,7 +5,7 @@
 typedef struct lot {
     ddsc_context *ctx;
     double *z;
-    void *rows; /* state of backend_vectors over z */
+    void *rows; /* state of metric_vectors over z */
 } lot;
 
 static void lot_close(void *state)
@@ -13,8 +13,7 @@ static void lot_close(void *state)
     lot *s = state;
     if (!s)
         return;
-    if (s->rows)
-        backend_vectors.close(s->rows);
+    metric_vectors.close(s->rows);
     mem_free(s->ctx, s->z);
     mem_free(s->ctx, s);
 }
@@ -27,7 +26,7 @@ static ddsc_status lot_open(void **state, const pair_job *job, ddsc_pair_stats *
     TRY(MEM_ZERO(job->ctx, s, 1));
     s->ctx = job->ctx;
     TRY(lot_run(job->ctx, &s->z, &columns, stats, job->m, job->set));
-    TRY(vectors_open(job->ctx, &s->rows, job->m->n, columns, s->z));
+    TRY(metric_vectors_open(job->ctx, &s->rows, job->m->n, columns, s->z));
     *state = s;
     s = NULL;
 done:
@@ -38,19 +37,17 @@ done:
 static ddsc_status lot_tile(void *state, const pair_tile *t, double *d2, int64_t ld, int worker,
                             ddsc_pair_stats *stats)
 {
-    return backend_vectors.tile(((lot *)state)->rows, t, d2, ld, worker, stats);
+    return metric_vectors.tile(((lot *)state)->rows, t, d2, ld, worker, stats);
 }
 
-static ddsc_status lot_screen(void *state, struct pair_screen *screen)
+static ddsc_status lot_rows(void *state, prefilter_rows *rows)
 {
-    return vectors_screen(((lot *)state)->rows, screen);
+    return metric_vectors_rows(((lot *)state)->rows, rows);
 }
 
-const pair_backend backend_lot = {
-    .name = "lot",
-    .tile_side = 64,
-    .open = lot_open,
-    .tile = lot_tile,
-    .close = lot_close,
-    .screen = lot_screen,
-};
+const pair_backend metric_lot = {.name = "lot",
+                                 .tile_side = 64,
+                                 .open = lot_open,
+                                 .close = lot_close,
+                                 .tile = lot_tile,
+                                 .rows = lot_rows};

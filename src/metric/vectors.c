@@ -6,14 +6,13 @@
 #include "engine/prefilter.h"
 #include "linalg/linalg.h"
 #include "metric/metric.h"
-
-enum { VECTORS_SIDE = 64 };
+#include "metric/tuning.h"
 
 typedef struct vectors {
     ddsc_context *ctx;
     points table;
     int n_workers;
-    points_panel *panel; /* two a worker: rows, columns; few dimensions alone use them */
+    points_panel *panel; /* two per worker: rows, columns; few dimensions alone use them */
 } vectors;
 
 static void vectors_close(void *state)
@@ -42,8 +41,8 @@ static ddsc_status check_rows(ddsc_context *ctx, int64_t n, int64_t dim, const d
     return DDSC_OK;
 }
 
-ddsc_status vectors_open(ddsc_context *ctx, void **state, int64_t n, int64_t dim,
-                         const double *rows)
+ddsc_status metric_vectors_open(ddsc_context *ctx, void **state, int64_t n, int64_t dim,
+                                const double *rows)
 {
     ddsc_status status = DDSC_OK;
     vectors *s = NULL;
@@ -82,7 +81,7 @@ static ddsc_status vectors_tile(void *state, const pair_tile *t, double *d2, int
 
 typedef struct rounding {
     const points *table;
-    pair_screen *screen;
+    prefilter_rows *rows;
 } rounding;
 
 /* Rows about the centre, in floats. */
@@ -93,12 +92,12 @@ static ddsc_status round_range(void *arg, int64_t begin, int64_t end, int worker
     (void)worker;
     for (int64_t i = begin; i < end; i++)
         for (int64_t k = 0; k < d; k++)
-            r->screen->rows[i * d + k] = (float)(r->table->x[i * d + k] - r->table->centre[k]);
+            r->rows->rows[i * d + k] = (float)(r->table->x[i * d + k] - r->table->centre[k]);
     return DDSC_OK;
 }
 
 /* Floats hold squares of 1e-15 .. 1e15; rows in few dimensions cost little in double. */
-ddsc_status vectors_screen(void *state, pair_screen *screen)
+ddsc_status metric_vectors_rows(void *state, prefilter_rows *rows)
 {
     vectors *s = state;
     const points *table = &s->table;
@@ -108,16 +107,12 @@ ddsc_status vectors_screen(void *state, pair_screen *screen)
     if (table->d <= POINTS_MAX_DIRECT || !(largest >= 1e-15 && largest <= 1e15) ||
         table->n * table->d > ctx_memory_left(s->ctx) / 8)
         return DDSC_OK;
-    ddsc_status status = screen_create(s->ctx, screen, table->n, table->d);
-    if (status < 0)
-        return status;
-    return parallel_for(s->ctx, table->n, 64, round_range, &(rounding){table, screen});
+    CHECK(prefilter_rows_create(s->ctx, rows, table->n, table->d));
+    return parallel_for(s->ctx, table->n, 64, round_range, &(rounding){table, rows});
 }
 
-const pair_backend backend_vectors = {
-    .name = "vectors",
-    .tile_side = VECTORS_SIDE,
-    .tile = vectors_tile,
-    .close = vectors_close,
-    .screen = vectors_screen,
-};
+const pair_backend metric_vectors = {.name = "vectors",
+                                     .tile_side = VECTORS_SIDE,
+                                     .close = vectors_close,
+                                     .tile = vectors_tile,
+                                     .rows = metric_vectors_rows};

@@ -1,10 +1,8 @@
-/* Exact 2-Wasserstein: one transport problem a pair, one solver a worker. */
+/* Exact 2-Wasserstein: one transport problem per pair, one solver per worker. */
 #include "bound/bound.h"
 #include "exact/exact.h"
 #include "metric/metric.h"
-
-/* Cuts need the cost table of the support: 16 MiB at most, and items that use much of it. */
-enum { W2_SIDE = 16, W2_SIDE_AHEAD = 32, CUT_MAX_SUPPORT = 2048 };
+#include "metric/tuning.h"
 
 typedef struct w2 {
     ddsc_context *ctx;
@@ -12,10 +10,9 @@ typedef struct w2 {
     int64_t max_pivots;
     int n_workers;
     exact_solver **solver;
-    pair_ij *last;         /* one a worker: what its solver holds */
-    cut_table cuts;        /* empty: no cuts */
-    bool starts;           /* solves start from refined potentials */
-    refine_bound *refined; /* NULL: none for this set, or not yet */
+    pair_ij *last;         /* per worker: what its solver holds */
+    bool starts;           /* solves start from the potentials of a dual bound */
+    refine_bound *dual;    /* NULL: none for this set, or not yet */
 } w2;
 
 static void w2_close(void *state)
@@ -25,8 +22,7 @@ static void w2_close(void *state)
         return;
     for (int k = 0; s->solver && k < s->n_workers; k++)
         exact_destroy(s->solver[k]);
-    cut_table_free(s->ctx, &s->cuts);
-    refine_free(s->refined);
+    refine_free(s->dual);
     mem_free(s->ctx, s->last);
     mem_free(s->ctx, s->solver);
     mem_free(s->ctx, s);
@@ -46,7 +42,7 @@ static ddsc_status w2_open(void **state, const pair_job *job, ddsc_pair_stats *s
     TRY(MEM_ZERO(job->ctx, s->last, s->n_workers));
     s->starts = refine_starts(job->m);
     if (s->starts)
-        TRY(refine_make(job->ctx, &s->refined, job->m));
+        TRY(refine_make(job->ctx, &s->dual, job->m));
     *state = s;
     s = NULL;
 done:
@@ -54,17 +50,18 @@ done:
     return status;
 }
 
-/* Small sets get small tiles, so that many threads find work. Pairs whose costs are made ahead take
- * microseconds, and share the more the larger the tile. */
-static void w2_plan(const void *state, pair_plan *plan)
+/* Small sets get small tiles, so that many threads find work. Pairs whose costs are made for the tile
+ * take microseconds, and share the more the larger the tile. */
+static void w2_shape(const void *state, pair_shape *shape)
 {
     const w2 *s = state;
-    bool ahead = exact_ahead_applies(s->m);
-    int64_t side = ahead ? W2_SIDE_AHEAD : W2_SIDE, least_blocks = ahead ? 8 : 32;
-    plan->tile_side = BASE_MAX(1, BASE_MIN(side, s->m->n / least_blocks));
+    bool at_once = exact_ahead_applies(s->m);
+    int64_t side = at_once ? W2_SIDE_TILE_COSTS : W2_SIDE;
+    int64_t blocks = at_once ? W2_BLOCKS_TILE_COSTS : W2_BLOCKS;
+    shape->tile_side = BASE_MAX(1, BASE_MIN(side, s->m->n / blocks));
 }
 
-static void take(const exact_result *result, double *d2, ddsc_pair_stats *stats, bool converged)
+static void count(const exact_result *result, double *d2, ddsc_pair_stats *stats, bool converged)
 {
     *d2 = result->primal;
     stats->n_iterations += result->pivots;
@@ -72,62 +69,61 @@ static void take(const exact_result *result, double *d2, ddsc_pair_stats *stats,
     stats->n_not_converged += !converged;
 }
 
-static ddsc_status solve_pair(w2 *s, int worker, int64_t i, int64_t j, double *d2,
-                              ddsc_pair_stats *stats)
+static ddsc_status w2_list(void *state, const pair_ij *pair, int64_t n, double *d2, int worker,
+                           ddsc_pair_stats *stats)
 {
-    exact_result result;
+    ddsc_status status = DDSC_OK;
+    w2 *s = state;
     exact_solver *solver = s->solver[worker];
-    if (s->starts)
-        exact_start(solver, refine_start(s->refined, i, j, worker));
-    ddsc_status status = exact_solve_items(solver, &result, s->m, i, s->m, j, s->max_pivots);
-    if (status >= 0)
-        take(&result, d2, stats, status != DDSC_NOT_CONVERGED);
-    return status;
-}
-
-/* Two pairs of a row. One that does not converge is seen on its own. */
-static ddsc_status solve_two(w2 *s, int worker, int64_t i, const int64_t *j, double *const *d2,
-                             ddsc_pair_stats *stats)
-{
-    exact_result result[2];
-    ddsc_status status = exact_solve_two(s->solver[worker], result, s->m, i, j, s->max_pivots);
-    if (status == DDSC_NOT_CONVERGED) {
-        status = DDSC_OK;
-        for (int k = 0; k < 2; k++)
-            TRY(solve_pair(s, worker, i, j[k], d2[k], stats));
-    } else if (status >= 0) {
-        for (int k = 0; k < 2; k++)
-            take(&result[k], d2[k], stats, true);
+    for (int64_t k = 0; k < n; k++) {
+        int64_t i = pair[k].i, j = pair[k].j;
+        exact_result result;
+        if (s->starts)
+            exact_start(solver, refine_start(s->dual, i, j, worker));
+        ddsc_status solved = exact_solve_items(solver, &result, s->m, i, s->m, j, s->max_pivots);
+        TRY(solved);
+        count(&result, &d2[k], stats, solved != DDSC_NOT_CONVERGED);
+        s->last[worker] = pair[k];
     }
 done:
     return status;
 }
 
+/* Two pairs of a row side by side. One that does not converge is seen on its own. */
+static ddsc_status solve_two(w2 *s, int worker, const pair_ij *pair, double *d2,
+                             ddsc_pair_stats *stats)
+{
+    exact_result result[2];
+    const int64_t j[2] = {pair[0].j, pair[1].j};
+    ddsc_status status =
+        exact_solve_two(s->solver[worker], result, s->m, pair[0].i, j, s->max_pivots);
+    if (status == DDSC_NOT_CONVERGED)
+        return w2_list(s, pair, 2, d2, worker, stats);
+    for (int k = 0; status >= 0 && k < 2; k++)
+        count(&result[k], &d2[k], stats, true);
+    s->last[worker] = pair[1];
+    return status;
+}
+
 /* Row i of a tile, pair by pair or two by two. */
 static ddsc_status solve_row(w2 *s, int worker, const pair_tile *t, int64_t i, double *row,
-                             bool by_two, ddsc_pair_stats *stats)
+                             ddsc_pair_stats *stats)
 {
     ddsc_status status = DDSC_OK;
-    int64_t wanted[2];
-    double *d2[2];
-    int have = 0;
+    bool by_two = !s->starts && exact_are_small(s->m);
+    pair_ij pair[2];
+    double d2[2];
+    int n = 0;
     for (int64_t j = t->j0; j < t->j1; j++) {
-        if (!tile_wants(t, i, j))
+        if (tile_wants(t, i, j))
+            pair[n++] = (pair_ij){(int32_t)i, (int32_t)j};
+        if (n == 0 || (n == 1 && by_two && j + 1 < t->j1))
             continue;
-        wanted[have] = j;
-        d2[have++] = row + (j - t->j0);
-        if (by_two && have == 2)
-            TRY(solve_two(s, worker, i, wanted, d2, stats));
-        else if (!by_two)
-            TRY(solve_pair(s, worker, i, j, d2[0], stats));
-        else
-            continue;
-        have = 0;
-        s->last[worker] = (pair_ij){(int32_t)i, (int32_t)j};
-    }
-    if (have == 1) {
-        TRY(solve_pair(s, worker, i, wanted[0], d2[0], stats));
-        s->last[worker] = (pair_ij){(int32_t)i, (int32_t)wanted[0]};
+        TRY(n == 2 ? solve_two(s, worker, pair, d2, stats)
+                   : w2_list(s, pair, 1, d2, worker, stats));
+        for (int k = 0; k < n; k++)
+            row[pair[k].j - t->j0] = d2[k];
+        n = 0;
     }
 done:
     return status;
@@ -139,69 +135,88 @@ static ddsc_status w2_tile(void *state, const pair_tile *t, double *d2, int64_t 
     ddsc_status status = DDSC_OK;
     w2 *s = state;
     bool single = t->i1 - t->i0 == 1 || t->j1 - t->j0 == 1;
-    bool by_two = !s->starts && exact_are_small(s->m);
     if (!single && !t->wanted && exact_ahead_applies(s->m))
         TRY(exact_ahead(s->solver[worker], s->m, t->i0, t->i1, t->j0, t->j1));
     for (int64_t i = t->i0; i < t->i1; i++) {
         if (ctx_cancelled(s->ctx)) /* long solves ask on their own */
             return DDSC_ERROR_CANCELLED;
-        TRY(solve_row(s, worker, t, i, d2 + (i - t->i0) * ld, by_two, stats));
+        TRY(solve_row(s, worker, t, i, d2 + (i - t->i0) * ld, stats));
     }
 done:
     return status;
 }
 
-static bool w2_cut(void *state, int worker, int side, pair_cut *cut)
+/* ---- bounds ---- */
+
+typedef struct w2_bounds {
+    w2 *s;
+    metric_w2_bound *first;
+    cut_table cuts;
+} w2_bounds;
+
+static void bounds_close(void *state)
 {
-    const w2 *s = state;
-    if (!s->cuts.cost)
-        return false;
-    const exact_solver *solver = s->solver[worker];
-    pair_ij last = s->last[worker];
-    cut_make(&s->cuts, measures_item(s->m, side == 0 ? last.i : last.j),
+    w2_bounds *b = state;
+    if (!b)
+        return;
+    ddsc_context *ctx = b->s->ctx;
+    metric_w2_bound_close(b->first);
+    cut_table_free(ctx, &b->cuts);
+    mem_free(ctx, b);
+}
+
+/* Cuts are cheaper than dual bounds, but where there are those they add too little. */
+static ddsc_status bounds_open(void **state, bound_offer *offer, const pair_job *job, void *metric)
+{
+    ddsc_status status = DDSC_OK;
+    const measures *m = job->m;
+    w2_bounds *b = NULL;
+    w2 *s = metric;
+    bool dual = refine_applies(m);
+    TRY(MEM_ZERO(job->ctx, b, 1));
+    b->s = s;
+    TRY(metric_w2_bound_open(job->ctx, &b->first, &offer->first, &offer->level[BOUND_FRAME], m));
+    offer->level[BOUND_DUAL] = offer->level[BOUND_TIGHT] = dual;
+    offer->level[BOUND_CUT] = !dual && measures_is_shared(m) && m->v <= CUT_MAX_SUPPORT;
+    if (dual && !s->dual)
+        TRY(refine_make(job->ctx, &s->dual, m));
+    if (offer->level[BOUND_CUT])
+        TRY(cut_table_make(job->ctx, &b->cuts, m));
+    *state = b;
+    b = NULL;
+done:
+    bounds_close(b);
+    return status;
+}
+
+static double bounds_pair(void *state, bound_level level, int64_t i, int64_t j, double enough,
+                          int worker)
+{
+    const w2_bounds *b = state;
+    if (level == BOUND_FRAME)
+        return metric_w2_bound_frame(b->first, i, j, enough);
+    return level == BOUND_DUAL ? refine_pair(b->s->dual, i, j, enough, worker)
+                               : refine_last(b->s->dual, i, j, enough, worker);
+}
+
+static void bounds_cut(void *state, int worker, int side, pair_cut *cut)
+{
+    const w2_bounds *b = state;
+    const exact_solver *solver = b->s->solver[worker];
+    pair_ij last = b->s->last[worker];
+    cut_make(&b->cuts, measures_item(b->s->m, side == 0 ? last.i : last.j),
              side == 0 ? exact_f(solver) : exact_g(solver), &cut->constant, cut->potential);
-    cut->unit = s->cuts.unit2;
-    return true;
+    cut->unit = b->cuts.unit2;
 }
 
-/* A search begins. Cuts are cheaper than refined bounds, but where there are those they add too
- * little. */
-static ddsc_status w2_refine_open(void *state, bool *offered)
-{
-    w2 *s = state;
-    *offered = refine_applies(s->m);
-    if (*offered)
-        return s->refined ? DDSC_OK : refine_make(s->ctx, &s->refined, s->m);
-    if (measures_is_shared(s->m) && s->m->v <= CUT_MAX_SUPPORT)
-        return cut_table_make(s->ctx, &s->cuts, s->m);
-    return DDSC_OK;
-}
+static const pair_bounds w2_bounds_table = {
+    .open = bounds_open, .close = bounds_close, .pair = bounds_pair, .cut = bounds_cut};
 
-static double w2_refine(void *state, int64_t i, int64_t j, double enough, int worker)
-{
-    const w2 *s = state;
-    return refine_pair(s->refined, i, j, enough, worker);
-}
-
-static double w2_last(void *state, int64_t i, int64_t j, double enough, int worker)
-{
-    const w2 *s = state;
-    return refine_last(s->refined, i, j, enough, worker);
-}
-
-static const pair_pruning w2_pruning = {.bound = &bound_w2,
-                                        .closer = bound_w2_closer,
-                                        .cut = w2_cut,
-                                        .refine_open = w2_refine_open,
-                                        .refine = w2_refine,
-                                        .last = w2_last};
-
-const pair_backend backend_w2 = {
-    .name = "w2",
-    .tile_side = W2_SIDE,
-    .open = w2_open,
-    .tile = w2_tile,
-    .close = w2_close,
-    .plan = w2_plan,
-    .pruning = &w2_pruning,
-};
+const pair_backend metric_w2 = {.name = "w2",
+                                .tile_side = W2_SIDE,
+                                .open = w2_open,
+                                .close = w2_close,
+                                .tile = w2_tile,
+                                .list = w2_list,
+                                .shape = w2_shape,
+                                .bounds = &w2_bounds_table};

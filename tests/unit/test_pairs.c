@@ -47,11 +47,11 @@ static ddsc_status fake_tile(void *state, const pair_tile *t, double *d2, int64_
     return status;
 }
 
-static void fake_plan(const void *state, pair_plan *plan)
+static void fake_shape(const void *state, pair_shape *shape)
 {
     const fake *f = state;
-    plan->tile_side = f->side;
-    plan->strip = f->strip;
+    shape->tile_side = f->side;
+    shape->strip = f->strip;
 }
 
 static ddsc_status fake_prepare(void *state, int64_t j0, int64_t j1)
@@ -65,7 +65,30 @@ static ddsc_status fake_prepare(void *state, int64_t j0, int64_t j1)
 }
 
 static const pair_backend fake_backend = {
-    .name = "fake", .tile_side = 5, .tile = fake_tile, .plan = fake_plan, .prepare = fake_prepare};
+    .name = "fake", .tile_side = 5, .tile = fake_tile, .shape = fake_shape, .prepare = fake_prepare};
+
+static ddsc_status fill(ddsc_context *ctx, double *out, ddsc_pair_stats *stats, fake *f,
+                        bool condensed, bool squared)
+{
+    pairs p;
+    assert_int_equal(pairs_open(ctx, &p, f->n, &fake_backend, f, NULL), DDSC_OK);
+    ddsc_status status = pairs_matrix(&p, out, condensed, squared);
+    assert_int_equal(pairs_finish(&p, f->n * (f->n - 1) / 2, stats), DDSC_OK);
+    pairs_close(&p);
+    return status;
+}
+
+static ddsc_status search(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *stats, fake *f,
+                          const ddsc_graph_settings *set)
+{
+    pairs p;
+    pair_choice choice = {.i_end = f->n, .sample = set->sample};
+    assert_int_equal(pairs_open(ctx, &p, f->n, &fake_backend, f, NULL), DDSC_OK);
+    ddsc_status status = search_full(&p, graph, plan_tau(f->n, set), &choice);
+    assert_int_equal(pairs_finish(&p, f->n * (f->n - 1) / 2, stats), DDSC_OK);
+    pairs_close(&p);
+    return status;
+}
 
 static fake fake_make(ddsc_context *ctx, int64_t n, int64_t side)
 {
@@ -102,11 +125,11 @@ static void test_matrix(void **state)
             double *full = malloc((size_t)(n * n + 1) * sizeof *full);
             double *half = malloc((size_t)(n * n + 1) * sizeof *half);
             ddsc_pair_stats stats = {0};
-            assert_int_equal(matrix_fill(ctx, full, &stats, n, &fake_backend, &f, false, true), 0);
+            assert_int_equal(fill(ctx, full, &stats, &f, false, true), 0);
             assert_int_equal(stats.n_pairs, n * (n - 1) / 2);
             assert_int_equal(stats.n_solved, n * (n - 1) / 2);
             assert_memory_equal(full, expected, (size_t)(n * n) * sizeof *full);
-            assert_int_equal(matrix_fill(ctx, half, &stats, n, &fake_backend, &f, true, false), 0);
+            assert_int_equal(fill(ctx, half, &stats, &f, true, false), 0);
             int64_t at = 0, negative = 0;
             for (int64_t i = 0; i < n; i++)
                 for (int64_t j = i + 1; j < n; j++, at++) {
@@ -129,13 +152,13 @@ static void test_neighbors(void **state)
     for (int a = 0; a < 6; a++)
         for (int b = 0; b < 5; b++) {
             int64_t n = sizes[a];
-            int64_t tau = taus[b] == 0 ? tau_default(n) : BASE_MAX(0, BASE_MIN(taus[b], n - 1));
-            fake f = fake_make(ctx, n, 6);
             ddsc_graph_settings set = graph_settings(taus[b], 1);
+            int64_t tau = plan_tau(n, &set);
+            fake f = fake_make(ctx, n, 6);
             ddsc_graph *graph = NULL;
             ddsc_pair_stats stats = {0};
             double *d2 = tied_matrix(n);
-            assert_int_equal(neighbors_search(ctx, &graph, &stats, n, &fake_backend, &f, &set), 0);
+            assert_int_equal(search(ctx, &graph, &stats, &f, &set), 0);
             assert_cut(graph, n, tau, d2);
             free(d2);
             ddsc_graph_destroy(graph);
@@ -151,7 +174,7 @@ static void test_strips(void **state)
     f.strip = 12;
     double *expected = tied_matrix(50), *full = calloc(2500, sizeof *full);
     ddsc_pair_stats stats = {0};
-    assert_int_equal(matrix_fill(ctx, full, &stats, 50, &fake_backend, &f, false, true), 0);
+    assert_int_equal(fill(ctx, full, &stats, &f, false, true), 0);
     assert_memory_equal(full, expected, 2500 * sizeof *full);
     assert_int_equal(f.ready1, 50);
     assert_int_equal(stats.n_iterations, 13 * 14 / 2);
@@ -172,7 +195,7 @@ static void test_threads_agree(void **state)
         fake f = fake_make(ctx[k], N, 7);
         ddsc_graph_settings set = graph_settings(6, 0.7);
         ddsc_pair_stats stats = {0};
-        assert_int_equal(neighbors_search(ctx[k], &graph[k], &stats, N, &fake_backend, &f, &set),
+        assert_int_equal(search(ctx[k], &graph[k], &stats, &f, &set),
                          0);
         assert_same_graphs(graph[k], graph[0]);
     }
@@ -203,7 +226,7 @@ static void test_trouble(void **state)
         ddsc_graph *graph = NULL;
         ddsc_pair_stats stats = {0};
         ctx_enter(ctx);
-        assert_int_equal(neighbors_search(ctx, &graph, &stats, 40, &fake_backend, &f, &set),
+        assert_int_equal(search(ctx, &graph, &stats, &f, &set),
                          cases[k].status);
         assert_true((graph != NULL) == (cases[k].status > 0));
         assert_non_null(strstr(ddsc_context_message(ctx), cases[k].text));
@@ -250,12 +273,12 @@ static void test_cancel_and_progress(void **state)
     ddsc_graph *graph = NULL;
     ddsc_pair_stats stats = {0};
     ctx_enter(ctx);
-    assert_int_equal(neighbors_search(ctx, &graph, &stats, 60, &fake_backend, &f, &graph_set),
+    assert_int_equal(search(ctx, &graph, &stats, &f, &graph_set),
                      DDSC_ERROR_CANCELLED);
     assert_null(graph);
     w.stop_after = 1 << 30;
     ctx_enter(ctx);
-    assert_int_equal(neighbors_search(ctx, &graph, &stats, 60, &fake_backend, &f, &graph_set), 0);
+    assert_int_equal(search(ctx, &graph, &stats, &f, &graph_set), 0);
     assert_true(w.last_done == 60 * 59 / 2 && w.last_total == 60 * 59 / 2);
     ddsc_graph_destroy(graph);
     ddsc_context_destroy(ctx);
@@ -303,7 +326,7 @@ static void test_sampled_neighbors(void **state)
             else
                 count += i < j;
         }
-    assert_int_equal(neighbors_search(ctx, &graph, &stats, N, &fake_backend, &f, &set), 0);
+    assert_int_equal(search(ctx, &graph, &stats, &f, &set), 0);
     assert_cut(graph, N, 9, d2);
     assert_int_equal(stats.n_pairs, N * (N - 1) / 2);
     assert_int_equal(stats.n_solved, count);

@@ -76,80 +76,61 @@ static ddsc_status fake_tile(void *state, const pair_tile *t, double *d2, int64_
     return DDSC_OK;
 }
 
-/* The bound is opened with a job, which brings the fake along. */
-typedef struct fake_job {
-    pair_job job;
-    fake *f;
-} fake_job;
-
-static ddsc_status fake_bound_open(void **state, const pair_job *job, ddsc_pair_stats *stats)
-{
-    (void)stats;
-    *state = ((const fake_job *)job)->f;
-    return DDSC_OK;
-}
-
 static void fake_bound_close(void *state)
 {
     (void)state;
 }
 
-static ddsc_status fake_bound_tile(void *state, const pair_tile *t, double *d2, int64_t ld,
-                                   int worker, ddsc_pair_stats *stats)
+static float fake_low(const fake *f, int64_t i, int64_t j)
 {
-    const fake *f = state;
+    float low = (float)(f->shares[fake_draw(i, j, 1) % 3] * fake_value(f, i, j));
+    return low > 0 ? low : (float)(fake_draw(i, j, 5) % 7) - 6; /* bounds below 0 are as good as 0 */
+}
+
+static void fake_bound_tile(void *state, const pair_tile *t, float *low, int64_t ld, int worker)
+{
     (void)worker;
-    (void)stats;
     for (int64_t i = t->i0; i < t->i1; i++)
         for (int64_t j = t->j0; j < t->j1; j++)
-            d2[(i - t->i0) * ld + (j - t->j0)] =
-                f->shares[fake_draw(i, j, 1) % 3] * fake_value(f, i, j);
-    return DDSC_OK;
+            low[(i - t->i0) * ld + (j - t->j0)] = fake_low(state, i, j) / 4;
 }
 
-static double fake_closer(const void *state, int64_t i, int64_t j, double enough)
+static ddsc_status fake_bound_open(void **state, bound_offer *offer, const pair_job *job,
+                                   void *metric)
 {
-    const fake *f = state;
-    (void)enough;
-    return fake_draw(i, j, 2) % 2 ? 0.5 * fake_value(f, i, j) : 0;
-}
-
-static ddsc_status fake_refine_open(void *state, bool *offered)
-{
-    *offered = ((const fake *)state)->refines;
+    const fake *f = metric;
+    (void)job;
+    offer->level[BOUND_FRAME] = true;
+    offer->level[BOUND_DUAL] = offer->level[BOUND_TIGHT] = f->refines;
+    offer->first = (first_bounds){
+        .n = f->n, .side = 7, .unit = 4, .tile = fake_bound_tile, .state = metric};
+    *state = metric;
     return DDSC_OK;
 }
 
 /* A function of its arguments: less when a quick look is asked for, more near `enough`. */
-static double fake_refine(void *state, int64_t i, int64_t j, double enough, int worker)
+static double fake_bound_pair(void *state, bound_level level, int64_t i, int64_t j, double enough,
+                              int worker)
 {
     const fake *f = state;
     double value = fake_value(f, i, j), share = f->refined_share;
     assert_true(worker >= 0 && worker < parallel_width(f->ctx));
+    if (level == BOUND_FRAME)
+        return fake_draw(i, j, 2) % 2 ? 0.5 * value : 0;
+    if (level == BOUND_TIGHT) {
+        assert_true(isfinite(enough));
+        return fake_draw(i, j, 4) % 2 ? value : 0;
+    }
+    assert_int_equal(level, BOUND_DUAL);
     if (isfinite(enough) && fake_draw(i, j, 3) % 2)
         share = 1;
     return share * value;
 }
 
-static double fake_last(void *state, int64_t i, int64_t j, double enough, int worker)
-{
-    const fake *f = state;
-    assert_true(isfinite(enough) && worker >= 0 && worker < parallel_width(f->ctx));
-    return fake_draw(i, j, 4) % 2 ? fake_value(f, i, j) : 0;
-}
-
-static const pair_backend fake_bound = {.name = "fake bound",
-                                        .tile_side = 7,
-                                        .open = fake_bound_open,
-                                        .tile = fake_bound_tile,
-                                        .close = fake_bound_close};
-static const pair_pruning fake_pruning = {.bound = &fake_bound,
-                                          .closer = fake_closer,
-                                          .refine_open = fake_refine_open,
-                                          .refine = fake_refine,
-                                          .last = fake_last};
+static const pair_bounds fake_bounds = {
+    .open = fake_bound_open, .close = fake_bound_close, .pair = fake_bound_pair};
 static const pair_backend fake_backend = {
-    .name = "fake", .tile_side = 5, .tile = fake_tile, .pruning = &fake_pruning};
+    .name = "fake", .tile_side = 5, .tile = fake_tile, .bounds = &fake_bounds};
 
 /* A graph and the context it lives in. */
 typedef struct run {
@@ -164,19 +145,11 @@ static void run_free(run *r)
     ddsc_context_destroy(r->ctx);
 }
 
-/* Every pair is solved, or fell at one stage. */
 static void assert_adds_up(const ddsc_pair_stats *s)
 {
-    assert_int_equal(s->n_pruned_first + s->n_pruned_closer + s->n_pruned_cut +
-                         s->n_pruned_refined + s->n_pruned_last,
-                     s->n_pruned);
     assert_int_equal(s->n_pruned + s->n_solved, s->n_pairs);
-    assert_true(s->n_pruned_first >= 0 && s->n_pruned_closer >= 0);
-    assert_true(s->n_pruned_cut >= 0 && s->n_pruned_cut <= s->n_bounds_cut);
-    assert_true(s->n_pruned_refined >= 0 && s->n_pruned_refined <= s->n_bounds_refined);
-    assert_true(s->n_pruned_last >= 0 && s->n_pruned_last <= s->n_bounds_last);
-    assert_true(s->n_bounds >=
-                s->n_bounds_closer + s->n_bounds_cut + s->n_bounds_refined + s->n_bounds_last);
+    assert_true(s->n_pruned >= 0 && s->n_bounds >= s->n_pairs);
+    assert_true(s->n_bounds >= s->n_bounds_closer + s->n_bounds_cut + s->n_bounds_refined);
 }
 
 static void assert_same_stats(const ddsc_pair_stats *a, const ddsc_pair_stats *b)
@@ -187,29 +160,29 @@ static void assert_same_stats(const ddsc_pair_stats *a, const ddsc_pair_stats *b
     assert_int_equal(a->n_bounds_cut, b->n_bounds_cut);
     assert_int_equal(a->n_bounds_refined, b->n_bounds_refined);
     assert_int_equal(a->n_bounds_last, b->n_bounds_last);
-    assert_int_equal(a->n_pruned_first, b->n_pruned_first);
-    assert_int_equal(a->n_pruned_closer, b->n_pruned_closer);
-    assert_int_equal(a->n_pruned_cut, b->n_pruned_cut);
-    assert_int_equal(a->n_pruned_refined, b->n_pruned_refined);
-    assert_int_equal(a->n_pruned_last, b->n_pruned_last);
 }
 
 /* No pair may be solved twice, and the counts must tell the truth. */
 static run fake_run(fake *f, int threads, int64_t tau, bool pruned)
 {
     run r = {.ctx = test_context(threads, 0)};
-    measures *m = test_random_measures(r.ctx, f->n, 1, 1, 1);
-    ddsc_graph_settings set = settings_of(tau, DDSC_GRAPH_PRUNED);
-    fake_job j = {{.ctx = r.ctx, .m = m, .n_workers = parallel_width(r.ctx)}, f};
+    pairs p;
+    pair_choice all = pairs_all(f->n);
+    pair_job job = {.ctx = r.ctx, .n_workers = parallel_width(r.ctx)};
     ddsc_status status;
     int64_t n_solved = 0;
     f->ctx = r.ctx;
     memset(f->n_solves, 0, (size_t)(f->n * f->n) * sizeof *f->n_solves);
-    if (pruned)
-        status = pruned_search(r.ctx, &r.graph, &r.stats, &j.job, &fake_backend, f, &set);
-    else
-        status = neighbors_search(r.ctx, &r.graph, &r.stats, f->n, &fake_backend, f, &set);
+    assert_int_equal(pairs_open(r.ctx, &p, f->n, &fake_backend, f, NULL), DDSC_OK);
+    if (pruned) {
+        assert_int_equal(pairs_open_bounds(&p, &job), DDSC_OK);
+        status = search_pruned(&p, &r.graph, tau, NULL);
+    } else {
+        status = search_full(&p, &r.graph, tau, &all);
+    }
     assert_int_equal(status, DDSC_OK);
+    assert_int_equal(pairs_finish(&p, f->n * (f->n - 1) / 2, &r.stats), DDSC_OK);
+    pairs_close(&p);
     for (int64_t k = 0; k < f->n * f->n; k++) {
         assert_true(f->n_solves[k] <= 1);
         n_solved += f->n_solves[k];
@@ -217,7 +190,6 @@ static run fake_run(fake *f, int threads, int64_t tau, bool pruned)
     assert_int_equal(r.stats.n_solved, n_solved);
     if (pruned)
         assert_adds_up(&r.stats);
-    ddsc_measures_destroy(m);
     return r;
 }
 

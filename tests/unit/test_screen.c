@@ -6,7 +6,7 @@
 #include "graph/graph.h"
 #include "metric/metric.h"
 #include "mmd/mmd.h"
-#include "search/prefilter.h"
+#include "plan/plan.h"
 #include "support.h"
 
 enum { SIDE = 12 };
@@ -52,20 +52,24 @@ static ddsc_metric_settings metric_of(ddsc_metric metric, ddsc_mmd_estimator est
  */
 static double check_bounds(ddsc_context *ctx, const measures *m, const ddsc_metric_settings *set)
 {
-    const pair_backend *backend = backend_find(set->metric);
+    const pair_backend *backend = metric_find(set->metric);
     pair_job job = {.ctx = ctx, .m = m, .set = set, .n_workers = parallel_width(ctx)};
     ddsc_pair_stats stats = {0};
-    pair_screen s = {0};
+    prefilter_rows s = {0};
+    first_bounds first;
     void *state = NULL;
     int64_t n = m->n;
     float *start = malloc((size_t)n * sizeof *start);
     double *spread = malloc((size_t)n * sizeof *spread), widest = 0, mean = 0;
     double *d2 = malloc((size_t)(n * n) * sizeof *d2);
+    metric_resolved resolved;
+    assert_int_equal(metric_resolve(ctx, &resolved, m, set), DDSC_OK);
+    job.set = &resolved.set;
     assert_int_equal(ddsc_distance_run(ctx, d2, NULL, m, set, 0, 1), DDSC_OK);
     assert_int_equal(backend->open(&state, &job, &stats), DDSC_OK);
-    assert_int_equal(backend->screen(state, &s), DDSC_OK);
+    assert_int_equal(backend->rows(state, &s), DDSC_OK);
     assert_true(s.columns > 0);
-    assert_int_equal(screen_bounds(ctx, &s, start, spread), DDSC_OK);
+    assert_int_equal(prefilter_enclose(ctx, &first, start, spread, &s), DDSC_OK);
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < i; j++) {
             float product = 0;
@@ -77,8 +81,9 @@ static double check_bounds(ddsc_context *ctx, const measures *m, const ddsc_metr
             widest = fmax(widest, spread[i] + spread[j]);
             mean += fabs(d2[i * n + j]) / (double)(n * (n - 1) / 2);
         }
-    screen_free(ctx, &s);
+    prefilter_rows_free(ctx, &s);
     backend->close(state);
+    metric_resolved_free(&resolved);
     free(d2);
     free(spread);
     free(start);
@@ -220,12 +225,12 @@ static void test_vectors(void **state)
         for (int p = 0; p < N * D; p++)
             rows[p] = scales[k] * (100 + rng_normal(&r));
         void *vectors = NULL;
-        pair_screen s = {0};
-        assert_int_equal(vectors_open(ctx, &vectors, N, D, rows), DDSC_OK);
-        assert_int_equal(vectors_screen(vectors, &s), DDSC_OK);
+        prefilter_rows s = {0};
+        assert_int_equal(metric_vectors_open(ctx, &vectors, N, D, rows), DDSC_OK);
+        assert_int_equal(metric_vectors_rows(vectors, &s), DDSC_OK);
         assert_true((s.columns > 0) == (k < 3));
-        screen_free(ctx, &s);
-        backend_vectors.close(vectors);
+        prefilter_rows_free(ctx, &s);
+        metric_vectors.close(vectors);
         ddsc_graph_settings set;
         ddsc_graph *full = NULL, *found = NULL;
         ddsc_graph_settings_init(&set);

@@ -3,17 +3,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "cost/cost.h"
 #include "graph/graph.h"
 #include "linalg/linalg.h"
-#include "lot/lot.h"
-#include "mmd/mmd.h"
-#include "plan/nystrom.h"
+#include "search/search.h"
+#include "search/tuning.h"
 
-/* One landmark of so many is held out; the fewer there are, the more of them. */
-enum { HELD_OUT_SHARE = 10, HELD_OUT_SHARE_LEAST = 3, HELD_OUT = 12, JUDGED_LEAST = 15 };
-
-void columns_free(ddsc_context *ctx, column_set *c)
+void search_columns_free(ddsc_context *ctx, column_set *c)
 {
     mem_free(ctx, c->d2);
     mem_free(ctx, c->rank);
@@ -43,7 +38,7 @@ static void draw(ddsc_context *ctx, column_set *c)
     }
 }
 
-ddsc_status columns_draw(ddsc_context *ctx, column_set *c, int64_t n, double fraction)
+ddsc_status search_columns_draw(ddsc_context *ctx, column_set *c, int64_t n, double fraction)
 {
     ddsc_status status = DDSC_OK;
     int64_t size;
@@ -62,7 +57,7 @@ ddsc_status columns_draw(ddsc_context *ctx, column_set *c, int64_t n, double fra
     draw(ctx, c);
 done:
     if (status < 0)
-        columns_free(ctx, c);
+        search_columns_free(ctx, c);
     return status;
 }
 
@@ -79,48 +74,10 @@ static void columns_sink(void *arg, const pair_tile *t, const double *d2, int64_
         }
 }
 
-/* What a metric takes from the whole set must not depend on the order the items are put in. */
-static ddsc_status settle_metric(ddsc_context *ctx, ddsc_metric_settings *set, measures **reference,
-                                 const measures *m)
+ddsc_status search_columns_fill(column_set *c, pairs *ordered)
 {
-    double scale;
-    if (set->metric == DDSC_METRIC_MMD && set->mmd_kernel != DDSC_KERNEL_ENERGY) {
-        CHECK(mmd_bandwidth(ctx, &set->bandwidth, m, set));
-        set->bandwidth_rule = DDSC_BANDWIDTH_VALUE;
-    } else if (set->metric == DDSC_METRIC_SINKHORN && set->epsilon_is_percent) {
-        CHECK(cost_median(ctx, m, &scale));
-        if (scale > 0) {
-            set->epsilon = fmin(fmax(set->epsilon * (scale / 100), 1e-300), 1e300);
-            set->epsilon_is_percent = 0;
-        }
-    } else if (set->metric == DDSC_METRIC_LOT) {
-        CHECK(lot_reference_make(ctx, reference, m, set));
-        set->reference_rule = DDSC_REFERENCE_MEASURES;
-        set->reference_measures = *reference;
-    }
-    return DDSC_OK;
-}
-
-ddsc_status columns_fill(ddsc_context *ctx, column_set *c, ddsc_pair_stats *stats,
-                         const measures *m, const ddsc_metric_settings *metric)
-{
-    ddsc_status status = DDSC_OK;
-    ddsc_metric_settings set = *metric;
-    const pair_backend *backend = backend_for(&set);
-    measures *ordered = NULL, *reference = NULL;
-    void *state = NULL;
-    TRY(settle_metric(ctx, &set, &reference, m));
-    TRY(measures_subset(ctx, &ordered, m, m->n, c->order));
-    pair_job job = {.ctx = ctx, .m = ordered, .set = &set, .n_workers = parallel_width(ctx)};
-    TRY(backend->open(&state, &job, stats));
-    TRY(tiles_run_first(ctx, c->m, c->n, backend, state, columns_sink, c, stats));
-    stats->n_pairs = c->n * (c->n - 1) / 2;
-done:
-    if (state)
-        backend->close(state);
-    ddsc_measures_destroy(ordered);
-    ddsc_measures_destroy(reference);
-    return status;
+    pair_choice first = {.i_end = c->m, .sample = 1};
+    return pairs_walk(ordered, &first, columns_sink, c);
 }
 
 /* ---- the graph ---- */
@@ -128,7 +85,6 @@ done:
 typedef struct mixed {
     const column_set *c;
     landmark_map fit;
-    void *rows; /* state of backend_vectors over fit.x */
 } mixed;
 
 static double known_or(const mixed *s, int64_t i, int64_t j, double apart2)
@@ -145,13 +101,17 @@ static ddsc_status mixed_tile(void *state, const pair_tile *t, double *d2, int64
                               ddsc_pair_stats *stats)
 {
     const mixed *s = state;
-    ddsc_status status = backend_vectors.tile(s->rows, t, d2, ld, worker, stats);
-    for (int64_t i = t->i0; i < t->i1 && status >= 0; i++)
+    const double *x = s->fit.x;
+    int64_t dim = s->fit.dim;
+    (void)worker;
+    (void)stats;
+    la_differences(t->i1 - t->i0, t->j1 - t->j0, dim, x + t->i0 * dim, x + t->j0 * dim, d2, ld);
+    for (int64_t i = t->i0; i < t->i1; i++)
         for (int64_t j = t->j0; j < t->j1; j++) {
             double *value = &d2[(i - t->i0) * ld + (j - t->j0)];
             *value = known_or(s, i, j, *value);
         }
-    return status;
+    return DDSC_OK;
 }
 
 static const pair_backend backend_mixed = {.name = "columns", .tile_side = 64, .tile = mixed_tile};
@@ -175,7 +135,7 @@ typedef struct trial {
 
 static void trial_free(ddsc_context *ctx, trial *t)
 {
-    landmarks_free(ctx, &t->fit);
+    search_landmarks_free(ctx, &t->fit);
     mem_free(ctx, t->truth);
     mem_free(ctx, t->error);
     mem_free(ctx, t->between);
@@ -226,7 +186,7 @@ static ddsc_status estimate_error(ddsc_context *ctx, double *error, const double
     if (m < JUDGED_LEAST)
         return DDSC_OK;
     TRY(trial_make(ctx, &t, between, m));
-    TRY(landmarks_fit(ctx, &t.fit, t.n_out, t.n_in, t.to, t.between));
+    TRY(search_landmarks_fit(ctx, &t.fit, t.n_out, t.n_in, t.to, t.between));
     for (int64_t a = 0; a < t.n_out; a++)
         for (int64_t b = 0; b < a; b++) {
             const double *x = t.fit.x + a * t.fit.dim, *y = t.fit.x + b * t.fit.dim;
@@ -243,25 +203,24 @@ done:
     return status;
 }
 
-ddsc_status columns_search(ddsc_context *ctx, ddsc_graph **out, const column_set *c,
-                           const ddsc_graph_settings *settings)
+ddsc_status search_columns(ddsc_context *ctx, ddsc_graph **out, const column_set *c, int64_t tau)
 {
     ddsc_status status = DDSC_OK;
     mixed s = {.c = c};
-    ddsc_pair_stats ignored = {0};
+    pairs p = {0};
+    pair_choice all = pairs_all(c->n);
     double *between = NULL, error;
     TRY(MEM_NEW(ctx, between, c->m * c->m));
     gather_between(between, c);
     TRY(estimate_error(ctx, &error, between, c->m));
-    TRY(landmarks_fit(ctx, &s.fit, c->n, c->m, c->d2, between));
-    TRY(vectors_open(ctx, &s.rows, c->n, s.fit.dim, s.fit.x));
-    TRY(neighbors_search(ctx, out, &ignored, c->n, &backend_mixed, &s, settings));
+    TRY(search_landmarks_fit(ctx, &s.fit, c->n, c->m, c->d2, between));
+    TRY(pairs_open(ctx, &p, c->n, &backend_mixed, &s, NULL));
+    TRY(search_full(&p, out, tau, &all));
     (*out)->n_columns = c->m;
     (*out)->columns_error = error;
 done:
-    if (s.rows)
-        backend_vectors.close(s.rows);
-    landmarks_free(ctx, &s.fit);
+    pairs_close(&p);
+    search_landmarks_free(ctx, &s.fit);
     mem_free(ctx, between);
     return status;
 }

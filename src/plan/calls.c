@@ -1,0 +1,125 @@
+/* The public calls over pairs: arguments checked, settings taken and resolved, a matrix or a graph
+ * out. */
+#include "plan/plan.h"
+
+ddsc_status ddsc_distance_run(ddsc_context *context, double *out, ddsc_pair_stats *stats,
+                              const ddsc_measures *data, const ddsc_metric_settings *settings,
+                              int condensed, int squared)
+{
+    ddsc_status status = DDSC_OK;
+    ddsc_metric_settings set;
+    ddsc_pair_stats found = {0};
+    metric_resolved metric = {0};
+    metric_run r = {0};
+    if (!context)
+        return DDSC_ERROR_ARGUMENT;
+    ctx_enter(context);
+    if (!out || !data)
+        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_distance_run: %s is NULL",
+                        out ? "measures" : "out");
+    CHECK(metric_settings_take(context, &set, settings));
+    TRY(metric_resolve(context, &metric, data, &set));
+    TRY(metric_run_open(context, &r, data, &metric, "of the matrix"));
+    TRY(pairs_matrix(&r.p, out, condensed != 0, squared != 0));
+done:
+    if (r.metric)
+        status = metric_run_close(&r, status, data->n * (data->n - 1) / 2, &found);
+    metric_resolved_free(&metric);
+    if (status >= 0 && stats)
+        *stats = found;
+    return status;
+}
+
+ddsc_status ddsc_cross_run(ddsc_context *context, double *out, ddsc_pair_stats *stats,
+                           const ddsc_measures *rows, const ddsc_measures *columns,
+                           const ddsc_metric_settings *settings, int squared)
+{
+    ddsc_status status = DDSC_OK;
+    ddsc_metric_settings set;
+    ddsc_pair_stats found = {0};
+    metric_resolved metric = {0};
+    metric_run r = {0};
+    measures *joint = NULL;
+    if (!context)
+        return DDSC_ERROR_ARGUMENT;
+    ctx_enter(context);
+    if (!out || !rows || !columns)
+        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_cross_run: %s is NULL",
+                        out ? (rows ? "columns" : "rows") : "out");
+    if (rows->d != columns->d)
+        return ctx_fail(context, DDSC_ERROR_INPUT,
+                        "the items of the rows have points of %lld coordinates, those of the "
+                        "columns of %lld",
+                        (long long)rows->d, (long long)columns->d);
+    CHECK(metric_settings_take(context, &set, settings));
+    TRY(measures_join(context, &joint, columns, rows));
+    TRY(metric_resolve(context, &metric, joint, &set));
+    TRY(metric_run_open(context, &r, joint, &metric, NULL));
+    TRY(pairs_cross_matrix(&r.p, out, columns->n, squared != 0));
+done:
+    if (r.metric)
+        status = metric_run_close(&r, status, columns->n * rows->n, &found);
+    metric_resolved_free(&metric);
+    ddsc_measures_destroy(joint);
+    if (status >= 0 && stats)
+        *stats = found;
+    return status;
+}
+
+ddsc_status ddsc_neighbors_run(ddsc_context *context, ddsc_graph **graph, ddsc_pair_stats *stats,
+                               const ddsc_measures *data, const ddsc_metric_settings *metric,
+                               const ddsc_graph_settings *settings)
+{
+    ddsc_status status = DDSC_OK;
+    ddsc_metric_settings metric_set;
+    ddsc_graph_settings graph_set;
+    ddsc_pair_stats found = {0};
+    plan p = {0};
+    if (graph)
+        *graph = NULL;
+    if (!context)
+        return DDSC_ERROR_ARGUMENT;
+    ctx_enter(context);
+    if (!graph || !data)
+        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_neighbors_run: %s is NULL",
+                        graph ? "measures" : "graph");
+    CHECK(metric_settings_take(context, &metric_set, metric));
+    CHECK(graph_settings_take(context, &graph_set, settings));
+    TRY(plan_make(context, &p, data, &metric_set, &graph_set));
+    TRY(plan_neighbors(context, graph, &found, &p, p.tau));
+    if (stats)
+        *stats = found;
+done:
+    plan_free(&p);
+    return status;
+}
+
+ddsc_status ddsc_graph_create_from_vectors(ddsc_context *context, ddsc_graph **graph, int64_t n,
+                                           int64_t dim, const double *vectors,
+                                           const ddsc_graph_settings *settings)
+{
+    ddsc_status status = DDSC_OK;
+    ddsc_graph_settings set;
+    void *state = NULL;
+    pairs p = {0};
+    if (graph)
+        *graph = NULL;
+    if (!context)
+        return DDSC_ERROR_ARGUMENT;
+    ctx_enter(context);
+    if (!graph || (!vectors && n > 0))
+        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_graph_create_from_vectors: %s is NULL",
+                        graph ? "vectors" : "graph");
+    CHECK(graph_settings_take(context, &set, settings));
+    if (set.sample_columns < 1)
+        return ctx_fail(context, DDSC_ERROR_ARGUMENT,
+                        "sample_columns = %g: vectors have coordinates already",
+                        set.sample_columns);
+    TRY(metric_vectors_open(context, &state, n, dim, vectors));
+    TRY(pairs_open(context, &p, n, &metric_vectors, state, NULL));
+    TRY(plan_search_rows(&p, graph, plan_tau(n, &set), &set, NULL));
+done:
+    pairs_close(&p);
+    metric_vectors.close(state);
+    return status;
+}
