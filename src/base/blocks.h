@@ -19,17 +19,9 @@ static inline int64_t block_count(int64_t n)
     return (n + block_rows(n) - 1) / block_rows(n);
 }
 
-/* out[c] = the sum over the parts of part[p * width + c], up a binary tree whose shape depends on
- * n_parts alone: pairs of neighbours, then pairs of pairs. A run of parts is a few whole subtrees,
- * so whoever holds one has few sums to hand over. scratch: tree_scratch(n_parts) x width. */
-void tree_sum(double *out, const double *part, int64_t n_parts, int64_t width, double *scratch);
-
-static inline int64_t tree_scratch(int64_t n_parts)
-{
-    int64_t depth = 0;
-    while (((int64_t)1 << depth) < n_parts)
-        depth++;
-    return depth;
-}
+/* The sum of part[0], part[stride], ... up a binary tree whose shape depends on n_parts alone: pairs
+ * of neighbours, then pairs of pairs. A run of parts is a few whole subtrees, so whoever holds one
+ * has few sums to hand over. */
+double tree_sum(const double *part, int64_t n_parts, int64_t stride);
 
 #endif

@@ -1,12 +1,13 @@
 /* Lloyd's algorithm by matrix products, with the bounds of Hamerly (2010): a row whose centre is
  * provably nearer than any other keeps its label without a look at its coordinates. Sums over rows
- * go in pieces of fixed size, added in order, so that the result does not depend on the thread
- * count; a piece none of whose labels changed keeps its sums. */
+ * go in pieces of fixed size, added up a fixed tree, so that the result does not depend on the
+ * thread count; a piece none of whose labels changed keeps its sums. */
 #include "cluster/lloyd.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "base/blocks.h"
 #include "linalg/linalg.h"
 
 enum { CHUNK_ROWS = 128, PIECE_MIN = 1024, PIECES_MAX = 64, ITERATIONS_MAX = 300 };
@@ -228,15 +229,14 @@ static ddsc_status assign_piece(void *arg, int64_t begin, int64_t end, int worke
 
 /* ---- centres ---- */
 
-/* The pieces in order; how many labels changed? */
+/* The pieces up a fixed tree; how many labels changed? */
 static int64_t gather(lloyd *l)
 {
     int64_t size = l->k * l->p->dim, changed = 0;
-    memset(l->total, 0, (size_t)size * sizeof *l->total);
     memset(l->size, 0, (size_t)l->k * sizeof *l->size);
+    for (int64_t j = 0; j < size; j++)
+        l->total[j] = tree_sum(l->sum + j, l->n_pieces, size);
     for (int64_t p = 0; p < l->n_pieces; p++) {
-        for (int64_t j = 0; j < size; j++)
-            l->total[j] += l->sum[p * size + j];
         for (int64_t c = 0; c < l->k; c++)
             l->size[c] += l->count[p * l->k + c];
         changed += l->changed[p];

@@ -153,7 +153,8 @@ static ddsc_status take_records(journal *j, int32_t chunk, const unsigned char *
         if (p.head.n_values < 0 || p.head.n_values > (n - at) / (int64_t)sizeof(double))
             break;
         at += p.head.n_values * (int64_t)sizeof(double);
-        CHECK(room_reserve(j->ctx, &j->place, &j->place_capacity, j->n_places + 1, sizeof *j->place));
+        CHECK(
+            room_reserve(j->ctx, &j->place, &j->place_capacity, j->n_places + 1, sizeof *j->place));
         j->place[j->n_places++] = p;
     }
     return DDSC_OK;
@@ -271,8 +272,8 @@ static ddsc_status workers_open(journal *j)
     if (status < 0)
         return status;
     for (int w = 0; w < j->n_workers; w++)
-        j->worker[w] =
-            (journal_worker){.fd = -1, .wait = JOURNAL_FIRST_WAIT_S, .next = clock_seconds() + JOURNAL_FIRST_WAIT_S};
+        j->worker[w] = (journal_worker){
+            .fd = -1, .wait = JOURNAL_FIRST_WAIT_S, .next = clock_seconds() + JOURNAL_FIRST_WAIT_S};
     return DDSC_OK;
 }
 

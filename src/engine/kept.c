@@ -21,7 +21,8 @@ static void copy_values(const pair_tile *t, double *d2, int64_t ld, double *valu
         }
 }
 
-ddsc_status pairs_kept_tile(pairs *p, const pair_tile *t, int64_t n, double *d2, int64_t ld, int worker)
+ddsc_status pairs_kept_tile(pairs *p, const pair_tile *t, int64_t n, double *d2, int64_t ld,
+                            int worker)
 {
     pair_worker *w = &p->worker[worker];
     ddsc_pair_stats took = {0};

@@ -124,37 +124,32 @@ void nearest_put_once(nearest *near, int64_t slot, int64_t other, double d2)
     spin_unlock(&near->lock[slot]);
 }
 
+typedef struct sorting {
+    const nearest *near;
+    bool worst_first;
+} sorting;
+
 /* Heap sort: the worst goes to the end, again and again. */
 static ddsc_status sort_lists(void *arg, int64_t begin, int64_t end, int worker)
 {
-    nearest *near = arg;
+    const sorting *s = arg;
     (void)worker;
     for (int64_t i = begin; i < end; i++) {
-        heap h = heap_of(near, i);
-        for (int64_t last = near->count[i] - 1; last > 0; last--) {
-            swap(h, 0, last);
-            sift_down(h, 0, last);
+        heap h = heap_of(s->near, i);
+        int64_t last = s->near->count[i] - 1;
+        for (int64_t k = last; k > 0; k--) {
+            swap(h, 0, k);
+            sift_down(h, 0, k);
         }
-    }
-    return DDSC_OK;
-}
-
-static ddsc_status reverse_lists(void *arg, int64_t begin, int64_t end, int worker)
-{
-    nearest *near = arg;
-    (void)worker;
-    for (int64_t i = begin; i < end; i++) {
-        heap h = heap_of(near, i);
-        for (int64_t low = 0, high = near->count[i] - 1; low < high; low++, high--)
-            swap(h, low, high);
+        for (int64_t k = 0; s->worst_first && 2 * k < last; k++)
+            swap(h, k, last - k);
     }
     return DDSC_OK;
 }
 
 ddsc_status nearest_sort(ddsc_context *ctx, nearest *near, bool worst_first)
 {
-    CHECK(parallel_for(ctx, near->n, 256, sort_lists, near));
-    return worst_first ? parallel_for(ctx, near->n, 256, reverse_lists, near) : DDSC_OK;
+    return parallel_for(ctx, near->n, 256, sort_lists, &(sorting){near, worst_first});
 }
 
 /* Close the gaps that short lists leave. */

@@ -54,41 +54,44 @@ void pairs_close(pairs *p)
 /* ---- values ---- */
 
 /* Every value must be finite; negative ones are counted, -0 becomes 0. */
-static ddsc_status check(const pairs *p, int64_t i, int64_t j, double *value, pair_worker *w)
+static ddsc_status check_row(const pairs *p, const pair_tile *t, int64_t i, double *row, int worker)
 {
-    if (!isfinite(*value))
-        return ctx_fail(p->ctx, DDSC_ERROR_INTERNAL, "metric %s gave %g for items %lld and %lld",
-                        p->backend->name, *value, (long long)i, (long long)j);
-    *value += 0.0;
-    w->stats.n_clamped += *value < 0;
+    const uint8_t *wanted = t->wanted ? t->wanted + (i - t->i0) * (t->j1 - t->j0) : NULL;
+    int64_t n_negative = 0;
+    for (int64_t k = BASE_MAX(0, i + 1 - t->j0); k < t->j1 - t->j0; k++) {
+        if (wanted && !wanted[k])
+            continue;
+        if (!isfinite(row[k]))
+            return ctx_fail(p->ctx, DDSC_ERROR_INTERNAL,
+                            "metric %s gave %g for items %lld and %lld", p->backend->name, row[k],
+                            (long long)i, (long long)(t->j0 + k));
+        row[k] += 0.0;
+        n_negative += row[k] < 0;
+    }
+    p->worker[worker].stats.n_clamped += n_negative;
     return DDSC_OK;
 }
 
-ddsc_status pairs_solve(pairs *p, const pair_ij *pair, int64_t n, double *d2, int worker)
+ddsc_status pairs_solve(pairs *p, nearest *near, const pair_ij *pair, int64_t n, int worker)
 {
     ddsc_status status = DDSC_OK;
     pair_worker *w = &p->worker[worker];
-    if (p->backend->list && !p->journal && n > 0)
+    double d2[PAIRS_TOGETHER];
+    bool listed = p->backend->list && !p->journal;
+    if (listed && n > 0)
         TRY(p->backend->list(p->state, pair, n, d2, worker, &w->stats));
     for (int64_t k = 0; k < n; k++) {
-        pair_tile t = {.i0 = pair[k].i, .i1 = pair[k].i + 1, .j0 = pair[k].j, .j1 = pair[k].j + 1};
+        int64_t i = pair[k].i, j = pair[k].j;
+        pair_tile t = {.i0 = i, .i1 = i + 1, .j0 = j, .j1 = j + 1};
         if (p->journal)
             TRY(pairs_kept_tile(p, &t, 1, &d2[k], 1, worker));
-        else if (!p->backend->list)
+        else if (!listed)
             TRY(p->backend->tile(p->state, &t, &d2[k], 1, worker, &w->stats));
-        TRY(check(p, t.i0, t.j0, &d2[k], w));
+        TRY(check_row(p, &t, i, &d2[k], worker));
+        nearest_offer(near, i, j, d2[k]);
     }
     w->n_solved += n;
 done:
-    return status;
-}
-
-ddsc_status pairs_offer(pairs *p, nearest *near, const pair_ij *pair, int64_t n, int worker)
-{
-    double d2[PAIRS_TOGETHER];
-    ddsc_status status = pairs_solve(p, pair, n, d2, worker);
-    for (int64_t k = 0; status >= 0 && k < n; k++)
-        nearest_offer(near, pair[k].i, pair[k].j, d2[k]);
     return status;
 }
 
@@ -130,9 +133,7 @@ static ddsc_status solve_tile(void *arg, pair_tile *t, int worker)
         else
             TRY(p->backend->tile(p->state, t, w->d2, ld, worker, &w->stats));
         for (int64_t i = t->i0; i < t->i1; i++)
-            for (int64_t j = t->j0; j < t->j1; j++)
-                if (tile_wants(t, i, j))
-                    TRY(check(p, i, j, &w->d2[(i - t->i0) * ld + (j - t->j0)], w));
+            TRY(check_row(p, t, i, w->d2 + (i - t->i0) * ld, worker));
         job->sink(job->arg, t, w->d2, ld);
         w->n_solved += n;
     }
@@ -161,10 +162,13 @@ done:
 
 void pairs_offer_tile(void *near, const pair_tile *t, const double *d2, int64_t ld)
 {
-    for (int64_t i = t->i0; i < t->i1; i++)
-        for (int64_t j = t->j0; j < t->j1; j++)
-            if (tile_wants(t, i, j))
-                nearest_offer(near, i, j, d2[(i - t->i0) * ld + (j - t->j0)]);
+    for (int64_t i = t->i0; i < t->i1; i++) {
+        const double *row = d2 + (i - t->i0) * ld;
+        const uint8_t *wanted = t->wanted ? t->wanted + (i - t->i0) * (t->j1 - t->j0) : NULL;
+        for (int64_t k = BASE_MAX(0, i + 1 - t->j0); k < t->j1 - t->j0; k++)
+            if (!wanted || wanted[k])
+                nearest_offer(near, i, t->j0 + k, row[k]);
+    }
 }
 
 /* ---- bounds ---- */

@@ -24,7 +24,7 @@ typedef struct pairs {
     const pair_backend *backend;
     void *state; /* the metric's, opened by the caller */
     pair_shape shape;
-    journal *journal; /* or NULL: nothing is kept */
+    journal *journal;  /* or NULL: nothing is kept */
     bound_offer offer; /* once bounds are open */
     void *bounds;
     int n_workers;
@@ -37,10 +37,8 @@ ddsc_status pairs_open(ddsc_context *ctx, pairs *p, int64_t n, const pair_backen
 ddsc_status pairs_open_bounds(pairs *p, const pair_job *job);
 void pairs_close(pairs *p);
 
-/* Squared distances of n <= PAIRS_TOGETHER pairs i < j: finite, -0 made 0. */
-ddsc_status pairs_solve(pairs *p, const pair_ij *pair, int64_t n, double *d2, int worker);
-/* The same, and every value goes to the heaps of both ends. */
-ddsc_status pairs_offer(pairs *p, nearest *near, const pair_ij *pair, int64_t n, int worker);
+/* n <= PAIRS_TOGETHER pairs i < j; every value goes to the heaps of both ends. */
+ddsc_status pairs_solve(pairs *p, nearest *near, const pair_ij *pair, int64_t n, int worker);
 /* Pairs worth handing over at once. */
 int64_t pairs_together(const pairs *p);
 /* Strips of columns, in order: before pairs with j in [j0, j1). */
@@ -57,7 +55,7 @@ void pairs_offer_tile(void *near, const pair_tile *tile, const double *d2, int64
 
 /* A bound of level FRAME, DUAL or TIGHT. */
 double pairs_bound(pairs *p, bound_level level, int64_t i, int64_t j, double enough, int worker);
-/* After pairs_solve of one pair: its cut for end `side`; false when there is none. */
+/* After the solve of one pair: its cut for end `side`; false when there is none. */
 bool pairs_cut(pairs *p, int worker, int side, pair_cut *cut);
 void pairs_count_bounds(pairs *p, bound_level level, int64_t n, int worker);
 
@@ -73,7 +71,8 @@ ddsc_status pairs_cross_matrix(pairs *p, double *out, int64_t n_old, bool square
 
 /* ---- with a journal, for pairs.c: look up, or compute and keep ---- */
 
-ddsc_status pairs_kept_tile(pairs *p, const pair_tile *t, int64_t n, double *d2, int64_t ld, int worker);
+ddsc_status pairs_kept_tile(pairs *p, const pair_tile *t, int64_t n, double *d2, int64_t ld,
+                            int worker);
 double pairs_kept_bound(pairs *p, int64_t i, int64_t j, double enough, int worker);
 
 #endif

@@ -38,6 +38,5 @@ extern const pair_backend metric_vectors;
 /* The rows are borrowed until close. */
 ddsc_status metric_vectors_open(ddsc_context *ctx, void **state, int64_t n, int64_t dim,
                                 const double *rows);
-ddsc_status metric_vectors_rows(void *state, prefilter_rows *rows);
 
 #endif

@@ -70,9 +70,9 @@ static void bound_tile(void *state, const pair_tile *t, float *low, int64_t ld, 
     for (int64_t i = t->i0; i < t->i1; i++)
         for (int64_t j = t->j0; j < t->j1; j++) {
             float *out = low + (i - t->i0) * ld + (j - t->j0);
-            double bound = b->w2 ? b->unit * (double)*out
-                                 : sinkhorn_grid_bound(s->grid, BASE_MIN(i, j), BASE_MAX(i, j), 0,
-                                                       0, worker);
+            double bound =
+                b->w2 ? b->unit * (double)*out
+                      : sinkhorn_grid_bound(s->grid, BASE_MIN(i, j), BASE_MAX(i, j), 0, 0, worker);
             *out = to_float(lowered(s, i, j, bound) / b->unit);
         }
 }

@@ -5,11 +5,12 @@
 
 enum {
     /* ---- w2: all pairs of 300 images, 1,000 documents (bench/exact.py) ---- */
-    W2_SIDE = 16,             /* items a side of a tile of solves, */
-    W2_SIDE_TILE_COSTS = 32,  /* or where costs are made for a tile at once and solves take 3 us; */
-    W2_BLOCKS = 32,           /* in small sets at least so many tiles a side, so that threads find work */
+    W2_SIDE = 16,            /* items a side of a tile of solves, */
+    W2_SIDE_TILE_COSTS = 32, /* or where costs are made for a tile at once and solves take 3 us; */
+    W2_BLOCKS = 32, /* in small sets at least so many tiles a side, so that threads find work */
     W2_BLOCKS_TILE_COSTS = 8,
-    CUT_MAX_SUPPORT = 2048,   /* rows of the support: cuts hold a table of float costs, 16 MiB at most */
+    CUT_MAX_SUPPORT =
+        2048, /* rows of the support: cuts hold a table of float costs, 16 MiB at most */
     /* ---- vectors: rows of 2 to 784 columns (bench/tuning.py) ---- */
     VECTORS_SIDE = 64
 };

@@ -10,9 +10,9 @@ typedef struct w2 {
     int64_t max_pivots;
     int n_workers;
     exact_solver **solver;
-    pair_ij *last;         /* per worker: what its solver holds */
-    bool starts;           /* solves start from the potentials of a dual bound */
-    refine_bound *dual;    /* NULL: none for this set, or not yet */
+    pair_ij *last;      /* per worker: what its solver holds */
+    bool starts;        /* solves start from the potentials of a dual bound */
+    refine_bound *dual; /* NULL: none for this set, or not yet */
 } w2;
 
 static void w2_close(void *state)

@@ -2,43 +2,48 @@
  * out. */
 #include "plan/plan.h"
 
-ddsc_status ddsc_distance_run(ddsc_context *context, double *out, ddsc_pair_stats *stats,
-                              const ddsc_measures *data, const ddsc_metric_settings *settings,
-                              int condensed, int squared)
+/* The matrix of a set, or with n_old >= 0 that of its later items against the first n_old. */
+static ddsc_status run_matrix(ddsc_context *ctx, double *out, ddsc_pair_stats *stats,
+                              const measures *m, int64_t n_old, const ddsc_metric_settings *given,
+                              bool condensed, bool squared)
 {
     ddsc_status status = DDSC_OK;
+    int64_t n = m->n, n_pairs = n_old < 0 ? n * (n - 1) / 2 : n_old * (n - n_old);
     ddsc_metric_settings set;
     ddsc_pair_stats found = {0};
     metric_resolved metric = {0};
     metric_run r = {0};
-    if (!context)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(context);
-    if (!out || !data)
-        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_distance_run: %s is NULL",
-                        out ? "measures" : "out");
-    CHECK(metric_settings_take(context, &set, settings));
-    TRY(metric_resolve(context, &metric, data, &set));
-    TRY(metric_run_open(context, &r, data, &metric, "of the matrix"));
-    TRY(pairs_matrix(&r.p, out, condensed != 0, squared != 0));
+    CHECK(metric_settings_take(ctx, &set, given));
+    TRY(metric_resolve(ctx, &metric, m, &set));
+    TRY(metric_run_open(ctx, &r, m, &metric, n_old < 0 ? "of the matrix" : NULL));
+    TRY(n_old < 0 ? pairs_matrix(&r.p, out, condensed, squared)
+                  : pairs_cross_matrix(&r.p, out, n_old, squared));
 done:
     if (r.metric)
-        status = metric_run_close(&r, status, data->n * (data->n - 1) / 2, &found);
+        status = metric_run_close(&r, status, n_pairs, &found);
     metric_resolved_free(&metric);
     if (status >= 0 && stats)
         *stats = found;
     return status;
 }
 
+ddsc_status ddsc_distance_run(ddsc_context *context, double *out, ddsc_pair_stats *stats,
+                              const ddsc_measures *data, const ddsc_metric_settings *settings,
+                              int condensed, int squared)
+{
+    if (!context)
+        return DDSC_ERROR_ARGUMENT;
+    ctx_enter(context);
+    if (!out || !data)
+        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_distance_run: %s is NULL",
+                        out ? "measures" : "out");
+    return run_matrix(context, out, stats, data, -1, settings, condensed != 0, squared != 0);
+}
+
 ddsc_status ddsc_cross_run(ddsc_context *context, double *out, ddsc_pair_stats *stats,
                            const ddsc_measures *rows, const ddsc_measures *columns,
                            const ddsc_metric_settings *settings, int squared)
 {
-    ddsc_status status = DDSC_OK;
-    ddsc_metric_settings set;
-    ddsc_pair_stats found = {0};
-    metric_resolved metric = {0};
-    metric_run r = {0};
     measures *joint = NULL;
     if (!context)
         return DDSC_ERROR_ARGUMENT;
@@ -51,18 +56,10 @@ ddsc_status ddsc_cross_run(ddsc_context *context, double *out, ddsc_pair_stats *
                         "the items of the rows have points of %lld coordinates, those of the "
                         "columns of %lld",
                         (long long)rows->d, (long long)columns->d);
-    CHECK(metric_settings_take(context, &set, settings));
-    TRY(measures_join(context, &joint, columns, rows));
-    TRY(metric_resolve(context, &metric, joint, &set));
-    TRY(metric_run_open(context, &r, joint, &metric, NULL));
-    TRY(pairs_cross_matrix(&r.p, out, columns->n, squared != 0));
-done:
-    if (r.metric)
-        status = metric_run_close(&r, status, columns->n * rows->n, &found);
-    metric_resolved_free(&metric);
+    CHECK(measures_join(context, &joint, columns, rows));
+    ddsc_status status =
+        run_matrix(context, out, stats, joint, columns->n, settings, false, squared != 0);
     ddsc_measures_destroy(joint);
-    if (status >= 0 && stats)
-        *stats = found;
     return status;
 }
 

@@ -83,8 +83,7 @@ static bool none_taken(const nearest *near, int64_t n)
 }
 
 /* The same columns that a metric would have been asked for. */
-static ddsc_status by_columns(const table *t, ddsc_graph **graph,
-                              const ddsc_graph_settings *set)
+static ddsc_status by_columns(const table *t, ddsc_graph **graph, const ddsc_graph_settings *set)
 {
     ddsc_status status = DDSC_OK;
     column_set c;

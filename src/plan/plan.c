@@ -98,14 +98,15 @@ ddsc_status metric_run_close(metric_run *r, ddsc_status status, int64_t n_pairs,
 static bool prunes(const metric_run *r, const ddsc_graph_settings *set, const char **why)
 {
     const pair_bounds *bounds = r->metric->backend->bounds;
-    *why = !bounds ? "no lower bounds"
+    *why = !bounds                               ? "no lower bounds"
            : set->exact_graph == DDSC_GRAPH_FULL ? "all pairs asked for"
            : set->sample < 1                     ? "a sample of the pairs asked for"
            : r->p.n < 2                          ? "no pairs"
                                                  : NULL;
     if (*why)
         return false;
-    *why = set->exact_graph == DDSC_GRAPH_PRUNED ? "asked for" : "lower bounds cost less than solves";
+    *why =
+        set->exact_graph == DDSC_GRAPH_PRUNED ? "asked for" : "lower bounds cost less than solves";
     return set->exact_graph == DDSC_GRAPH_PRUNED || !bounds->pays || bounds->pays(r->state, why);
 }
 

@@ -11,10 +11,10 @@ enum {
      * (bench/scale.py). */
     EXACT_ITEMS = 100000,
     /* ---- rows that stand for items in an approximate search (bench/scale.py) ---- */
-    ROWS_MOST = 64,       /* columns: more are cut to their principal components */
-    REFERENCE_MOST = 64,  /* points of the reference of a linear transport */
-    FEATURES = 1024,      /* random features where mmd has no rows of its own */
-    PROJECTION_DIM = 10   /* transport in so many dimensions is looked for among projections, too */
+    ROWS_MOST = 64,      /* columns: more are cut to their principal components */
+    REFERENCE_MOST = 64, /* points of the reference of a linear transport */
+    FEATURES = 1024,     /* random features where mmd has no rows of its own */
+    PROJECTION_DIM = 10  /* transport in so many dimensions is looked for among projections, too */
 };
 
 /* Linear transport comes out above W2 and projections below. In few dimensions both together tell

@@ -158,7 +158,7 @@ static ddsc_status hand_over(descent *d, pair_lists *out)
 }
 
 ddsc_status search_descend(ddsc_context *ctx, pair_lists *out, int64_t n, int64_t columns,
-                        const float *rows, const double *offset, int64_t k)
+                           const float *rows, const double *offset, int64_t k)
 {
     ddsc_status status = DDSC_OK;
     descent d = {.ctx = ctx, .n = n, .columns = columns, .k = BASE_MIN(k, n - 1), .rows = rows};

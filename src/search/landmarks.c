@@ -93,7 +93,7 @@ static ddsc_status fit_rows(void *arg, int64_t begin, int64_t end, int worker)
 }
 
 ddsc_status search_landmarks_fit(ddsc_context *ctx, landmark_map *l, int64_t n, int64_t m,
-                          const double *d2, const double *between)
+                                 const double *d2, const double *between)
 {
     ddsc_status status = DDSC_OK;
     double *gram = NULL, *mean = NULL;

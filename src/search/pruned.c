@@ -124,7 +124,8 @@ static ddsc_status propose(pruned *s, bool solving)
     CHECK(parallel_for(s->ctx, s->n, block_rows(s->n), mark_range, s));
     for (int64_t b = 0; b < block_count(s->n); b++) {
         const block_pairs *from = &s->block[b];
-        CHECK(pruned_reserve(s, &s->pair, &s->pair_capacity, s->n_pairs + from->n, sizeof *s->pair));
+        CHECK(
+            pruned_reserve(s, &s->pair, &s->pair_capacity, s->n_pairs + from->n, sizeof *s->pair));
         if (from->n > 0)
             memcpy(s->pair + s->n_pairs, from->at, (size_t)from->n * sizeof *s->pair);
         s->n_pairs += from->n;
@@ -191,7 +192,7 @@ static ddsc_status solve_range(void *arg, int64_t begin, int64_t end, int worker
     for (int64_t k = begin; k < end; k++)
         if (!abandons(s, s->pair[k], worker))
             left[n++] = s->pair[k];
-    TRY(pairs_offer(s->p, &s->near, left, n, worker));
+    TRY(pairs_solve(s->p, &s->near, left, n, worker));
     pair_cut cut = {.potential = s->potential[worker]};
     for (int side = 0; n == 1 && side < 2; side++)
         if (pairs_cut(s->p, worker, side, &cut))

@@ -52,8 +52,8 @@ typedef struct pruned {
     uint32_t *seen;
     int64_t width;
     nearest near;
-    double *limit; /* tau-th distance of each item when the lists were last looked through */
-    double *reach; /* what the walk looks for: the limit and some slack, -inf for nothing */
+    double *limit;  /* tau-th distance of each item when the lists were last looked through */
+    double *reach;  /* what the walk looks for: the limit and some slack, -inf for nothing */
     int64_t n_left; /* candidates on all lists then */
     bool solving;   /* what the round chooses for: solves, or dual bounds */
     block_pairs *block;

@@ -160,8 +160,7 @@ ddsc_status pruned_lists_clean(pruned *s)
 static void list_put(pruned *s, int64_t item, int64_t other, const found_pair *e)
 {
     candidate_list *l = &s->list[item];
-    l->at[l->n++] =
-        (candidate){.bound = e->bound, .index = (int32_t)other, .reached = e->reached};
+    l->at[l->n++] = (candidate){.bound = e->bound, .index = (int32_t)other, .reached = e->reached};
 }
 
 /* Counted, laid out one after the other, filled; the rounds sort them, so the order in which

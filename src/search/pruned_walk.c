@@ -19,8 +19,7 @@ static bool still_in_reach(pruned *s, found_pair *e, bound_level level, int work
     double at_i = e->at_i ? s->limit[e->i] : 0, at_j = e->at_j ? s->limit[e->j] : 0;
     if (!s->p->offer.level[level])
         return true;
-    e->bound =
-        fmax(e->bound, pairs_bound(s->p, level, e->i, e->j, BASE_MAX(at_i, at_j), worker));
+    e->bound = fmax(e->bound, pairs_bound(s->p, level, e->i, e->j, BASE_MAX(at_i, at_j), worker));
     e->reached = level == BOUND_DUAL ? HAS_DUAL : HAS_FRAME;
     return keep_ends(s, e);
 }

@@ -78,7 +78,7 @@ static ddsc_status rank_range(void *arg, int64_t begin, int64_t end, int worker)
             pair[n++] = (pair_ij){r->list.index[e], (int32_t)j};
             if (n < most && e + 1 < to)
                 continue;
-            TRY(pairs_offer(r->p, r->near, pair, n, worker));
+            TRY(pairs_solve(r->p, r->near, pair, n, worker));
             n = 0;
         }
         progress_add(r->p->ctx, to - from);

@@ -39,7 +39,7 @@ ddsc_status search_rerank(pairs *p, nearest *near, const pair_lists *l);
  * each of n rows by |x_i - x_j|^2 + offset_i + offset_j (offset NULL: 0), nearly all of them right.
  * Rounds read the lists of the round before, and heaps keep what is best whatever comes first. */
 ddsc_status search_descend(ddsc_context *ctx, pair_lists *out, int64_t n, int64_t columns,
-                        const float *rows, const double *offset, int64_t k);
+                           const float *rows, const double *offset, int64_t k);
 
 /* Rows of numbers that stand for the items: candidates come from them. */
 typedef struct search_rows {
@@ -84,7 +84,7 @@ typedef struct landmark_map {
 
 /* d2: n x m distances of items to landmarks, between: m x m those of the landmarks. */
 ddsc_status search_landmarks_fit(ddsc_context *ctx, landmark_map *l, int64_t n, int64_t m,
-                          const double *d2, const double *between);
+                                 const double *d2, const double *between);
 void search_landmarks_free(ddsc_context *ctx, landmark_map *l);
 
 #endif

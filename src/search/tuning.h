@@ -15,14 +15,14 @@ enum {
     /* ---- query: 10,000 digits against 60,000 (bench/assign.py) ---- */
     QUERY_ITEMS = 8, /* new items whose first bounds are made in one go */
     /* ---- prefilter: 70,000 digits by mmd and lot (bench/scale.py) ---- */
-    SPARE_LEAST = 8,      /* kept beyond tau: rounding leaves some in doubt */
-    OPEN_LEAST = 64,      /* items that may look at everybody ... */
-    OPEN_SHARE = 64,      /* ... and one in so many; with more, all pairs cost less */
+    SPARE_LEAST = 8, /* kept beyond tau: rounding leaves some in doubt */
+    OPEN_LEAST = 64, /* items that may look at everybody ... */
+    OPEN_SHARE = 64, /* ... and one in so many; with more, all pairs cost less */
     /* ---- descent and approximate: 100,000 digits (bench/scale.py) ---- */
     DESCENT_ROUNDS = 20,
-    DESCENT_FEW = 1000,   /* one changed neighbour in so many ends it */
-    RECALL_CHEAP = 64,    /* items whose recall is measured: where a pair costs little ... */
-    RECALL_LEAST = 2,     /* ... and where it is a transport problem */
+    DESCENT_FEW = 1000, /* one changed neighbour in so many ends it */
+    RECALL_CHEAP = 64,  /* items whose recall is measured: where a pair costs little ... */
+    RECALL_LEAST = 2,   /* ... and where it is a transport problem */
     /* ---- columns: 12 of the landmarks are held out to judge by (bench/defaults.py) ---- */
     HELD_OUT = 12,
     HELD_OUT_SHARE = 10, /* one in so many, at most; */

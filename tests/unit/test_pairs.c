@@ -64,8 +64,11 @@ static ddsc_status fake_prepare(void *state, int64_t j0, int64_t j1)
     return DDSC_OK;
 }
 
-static const pair_backend fake_backend = {
-    .name = "fake", .tile_side = 5, .tile = fake_tile, .shape = fake_shape, .prepare = fake_prepare};
+static const pair_backend fake_backend = {.name = "fake",
+                                          .tile_side = 5,
+                                          .tile = fake_tile,
+                                          .shape = fake_shape,
+                                          .prepare = fake_prepare};
 
 static ddsc_status fill(ddsc_context *ctx, double *out, ddsc_pair_stats *stats, fake *f,
                         bool condensed, bool squared)
@@ -195,8 +198,7 @@ static void test_threads_agree(void **state)
         fake f = fake_make(ctx[k], N, 7);
         ddsc_graph_settings set = graph_settings(6, 0.7);
         ddsc_pair_stats stats = {0};
-        assert_int_equal(search(ctx[k], &graph[k], &stats, &f, &set),
-                         0);
+        assert_int_equal(search(ctx[k], &graph[k], &stats, &f, &set), 0);
         assert_same_graphs(graph[k], graph[0]);
     }
     for (int k = 0; k < 3; k++) {
@@ -226,8 +228,7 @@ static void test_trouble(void **state)
         ddsc_graph *graph = NULL;
         ddsc_pair_stats stats = {0};
         ctx_enter(ctx);
-        assert_int_equal(search(ctx, &graph, &stats, &f, &set),
-                         cases[k].status);
+        assert_int_equal(search(ctx, &graph, &stats, &f, &set), cases[k].status);
         assert_true((graph != NULL) == (cases[k].status > 0));
         assert_non_null(strstr(ddsc_context_message(ctx), cases[k].text));
         ddsc_graph_destroy(graph);
@@ -273,8 +274,7 @@ static void test_cancel_and_progress(void **state)
     ddsc_graph *graph = NULL;
     ddsc_pair_stats stats = {0};
     ctx_enter(ctx);
-    assert_int_equal(search(ctx, &graph, &stats, &f, &graph_set),
-                     DDSC_ERROR_CANCELLED);
+    assert_int_equal(search(ctx, &graph, &stats, &f, &graph_set), DDSC_ERROR_CANCELLED);
     assert_null(graph);
     w.stop_after = 1 << 30;
     ctx_enter(ctx);

@@ -84,7 +84,8 @@ static void fake_bound_close(void *state)
 static float fake_low(const fake *f, int64_t i, int64_t j)
 {
     float low = (float)(f->shares[fake_draw(i, j, 1) % 3] * fake_value(f, i, j));
-    return low > 0 ? low : (float)(fake_draw(i, j, 5) % 7) - 6; /* bounds below 0 are as good as 0 */
+    return low > 0 ? low
+                   : (float)(fake_draw(i, j, 5) % 7) - 6; /* bounds below 0 are as good as 0 */
 }
 
 static void fake_bound_tile(void *state, const pair_tile *t, float *low, int64_t ld, int worker)
@@ -102,8 +103,8 @@ static ddsc_status fake_bound_open(void **state, bound_offer *offer, const pair_
     (void)job;
     offer->level[BOUND_FRAME] = true;
     offer->level[BOUND_DUAL] = offer->level[BOUND_TIGHT] = f->refines;
-    offer->first = (first_bounds){
-        .n = f->n, .side = 7, .unit = 4, .tile = fake_bound_tile, .state = metric};
+    offer->first =
+        (first_bounds){.n = f->n, .side = 7, .unit = 4, .tile = fake_bound_tile, .state = metric};
     *state = metric;
     return DDSC_OK;
 }

@@ -227,7 +227,7 @@ static void test_vectors(void **state)
         void *vectors = NULL;
         prefilter_rows s = {0};
         assert_int_equal(metric_vectors_open(ctx, &vectors, N, D, rows), DDSC_OK);
-        assert_int_equal(metric_vectors_rows(vectors, &s), DDSC_OK);
+        assert_int_equal(metric_vectors.rows(vectors, &s), DDSC_OK);
         assert_true((s.columns > 0) == (k < 3));
         prefilter_rows_free(ctx, &s);
         metric_vectors.close(vectors);

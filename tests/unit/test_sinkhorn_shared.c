@@ -161,8 +161,7 @@ static void test_matrix(void **state)
                 for (int64_t k = 0; k + 1 < N; k++) {
                     pair_tile t = {.i0 = k, .i1 = k + 1, .j0 = N - 1, .j1 = N};
                     double d2 = NAN;
-                    assert_int_equal(metric_sinkhorn.tile(backend, &t, &d2, 1, 0, &stats),
-                                     DDSC_OK);
+                    assert_int_equal(metric_sinkhorn.tile(backend, &t, &d2, 1, 0, &stats), DDSC_OK);
                     assert_true(d2 == first[k * N + N - 1]);
                 }
                 metric_sinkhorn.close(backend);
