@@ -18,11 +18,8 @@ typedef struct pair_job {
 /* How a state wants its pairs served. May depend on the data, never on the number of threads. */
 typedef struct pair_shape {
     int64_t tile_side;
-    int64_t strip;    /* columns prepared at once, a multiple of tile_side; 0: no preparation */
-    int64_t together; /* pairs of a list worth handing over at once; 0: one by one */
+    int64_t strip; /* columns prepared at once, a multiple of tile_side; 0: no preparation */
 } pair_shape;
-
-enum { PAIRS_TOGETHER = 32 }; /* the most */
 
 /* ---- lower bounds ---- */
 
@@ -102,9 +99,6 @@ typedef struct pair_backend {
      * Adds to `stats` (the worker's own; merged by sums and maxima): iterations, gaps, solves that
      * met their cap. Pairs are counted by the engine. */
     ddsc_status (*tile)(void *state, const pair_tile *tile, double *d2, int64_t ld, int worker,
-                        ddsc_pair_stats *stats);
-    /* Optional: squared distances of up to PAIRS_TOGETHER pairs i < j. NULL: tiles of one pair. */
-    ddsc_status (*list)(void *state, const pair_ij *pair, int64_t n, double *d2, int worker,
                         ddsc_pair_stats *stats);
     /* Optional. The shape comes in with tile_side and nothing else. */
     void (*shape)(const void *state, pair_shape *shape);

@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -53,8 +54,6 @@ struct journal {
     uint64_t run;
     place *place;
     int64_t n_places, place_capacity;
-    int64_t *slot; /* open addressing: number of a place + 1, 0 free */
-    uint64_t mask;
     int32_t next_chunk;
     int n_workers;
     journal_worker *worker;
@@ -217,40 +216,10 @@ done:
     return status;
 }
 
-/* ---- the index ---- */
-
-static uint64_t slot_of(const journal *j, int64_t i0, int64_t j0)
+/* Places in the order of the four numbers of their tiles, which a record begins with. */
+static int by_tile(const void *a, const void *b)
 {
-    return rng_hash(0, 0, (uint64_t)i0, (uint64_t)j0) & j->mask;
-}
-
-static int64_t find_place(const journal *j, const pair_tile *t)
-{
-    for (uint64_t at = slot_of(j, t->i0, t->j0); j->slot[at]; at = (at + 1) & j->mask) {
-        const record *r = &j->place[j->slot[at] - 1].head;
-        if (r->i0 == t->i0 && r->i1 == t->i1 && r->j0 == t->j0 && r->j1 == t->j1)
-            return j->slot[at] - 1;
-    }
-    return -1;
-}
-
-static ddsc_status index_make(journal *j)
-{
-    int64_t n_slots = 16;
-    while (n_slots < 2 * j->n_places)
-        n_slots *= 2;
-    CHECK(MEM_ZERO(j->ctx, j->slot, n_slots));
-    j->mask = (uint64_t)n_slots - 1;
-    for (int64_t p = 0; p < j->n_places; p++) {
-        const record *r = &j->place[p].head;
-        if (find_place(j, &(pair_tile){.i0 = r->i0, .i1 = r->i1, .j0 = r->j0, .j1 = r->j1}) >= 0)
-            continue;
-        uint64_t at = slot_of(j, r->i0, r->j0);
-        while (j->slot[at])
-            at = (at + 1) & j->mask;
-        j->slot[at] = p + 1;
-    }
-    return DDSC_OK;
+    return memcmp(a, b, 4 * sizeof(int32_t));
 }
 
 /* ---- open and close ---- */
@@ -287,7 +256,6 @@ static void journal_free(journal *j)
         mem_free(j->ctx, j->worker[w].bytes);
     }
     mem_free(j->ctx, j->worker);
-    mem_free(j->ctx, j->slot);
     mem_free(j->ctx, j->place);
     mem_free(j->ctx, j);
 }
@@ -303,7 +271,8 @@ ddsc_status journal_open(ddsc_context *ctx, journal **out, const char *folder, c
     TRY(make_folder(j, folder));
     TRY(manifest_check(j, manifest));
     TRY(read_folder(j));
-    TRY(index_make(j));
+    if (j->n_places > 0)
+        qsort(j->place, (size_t)j->n_places, sizeof *j->place, by_tile);
     TRY(workers_open(j));
     *out = j;
     j = NULL;
@@ -375,11 +344,11 @@ static bool look_into(journal *j, journal_worker *own, int32_t chunk)
 bool journal_find(journal *j, const pair_tile *t, int64_t n, double *values, ddsc_pair_stats *took,
                   int worker)
 {
-    int64_t at = find_place(j, t);
-    if (at < 0)
-        return false;
-    const place *p = &j->place[at];
-    if (p->head.n_values != n || !look_into(j, &j->worker[worker], p->chunk) ||
+    const int32_t key[] = {(int32_t)t->i0, (int32_t)t->i1, (int32_t)t->j0, (int32_t)t->j1};
+    const place *p = NULL;
+    if (j->n_places > 0)
+        p = bsearch(key, j->place, (size_t)j->n_places, sizeof *j->place, by_tile);
+    if (!p || p->head.n_values != n || !look_into(j, &j->worker[worker], p->chunk) ||
         !read_all(j->worker[worker].fd, p->offset, values, n * (int64_t)sizeof *values))
         return false;
     *took = (ddsc_pair_stats){.n_iterations = p->head.n_iterations,

@@ -72,32 +72,19 @@ static ddsc_status check_row(const pairs *p, const pair_tile *t, int64_t i, doub
     return DDSC_OK;
 }
 
-ddsc_status pairs_solve(pairs *p, nearest *near, const pair_ij *pair, int64_t n, int worker)
+ddsc_status pairs_solve(pairs *p, nearest *near, pair_ij pair, int worker)
 {
     ddsc_status status = DDSC_OK;
     pair_worker *w = &p->worker[worker];
-    double d2[PAIRS_TOGETHER];
-    bool listed = p->backend->list && !p->journal;
-    if (listed && n > 0)
-        TRY(p->backend->list(p->state, pair, n, d2, worker, &w->stats));
-    for (int64_t k = 0; k < n; k++) {
-        int64_t i = pair[k].i, j = pair[k].j;
-        pair_tile t = {.i0 = i, .i1 = i + 1, .j0 = j, .j1 = j + 1};
-        if (p->journal)
-            TRY(pairs_kept_tile(p, &t, 1, &d2[k], 1, worker));
-        else if (!listed)
-            TRY(p->backend->tile(p->state, &t, &d2[k], 1, worker, &w->stats));
-        TRY(check_row(p, &t, i, &d2[k], worker));
-        nearest_offer(near, i, j, d2[k]);
-    }
-    w->n_solved += n;
+    pair_tile t = {.i0 = pair.i, .i1 = pair.i + 1, .j0 = pair.j, .j1 = pair.j + 1};
+    double d2;
+    TRY(p->journal ? pairs_kept_tile(p, &t, 1, &d2, 1, worker)
+                   : p->backend->tile(p->state, &t, &d2, 1, worker, &w->stats));
+    TRY(check_row(p, &t, pair.i, &d2, worker));
+    nearest_offer(near, pair.i, pair.j, d2);
+    w->n_solved++;
 done:
     return status;
-}
-
-int64_t pairs_together(const pairs *p)
-{
-    return BASE_MAX(1, BASE_MIN(p->shape.together, PAIRS_TOGETHER));
 }
 
 int64_t pairs_strip(const pairs *p)
@@ -128,10 +115,8 @@ static ddsc_status solve_tile(void *arg, pair_tile *t, int worker)
     int64_t ld = p->shape.tile_side, in_question;
     int64_t n = tile_choose(job->choice, t, w->wanted, ctx_seed(p->ctx), &in_question);
     if (n > 0) {
-        if (p->journal)
-            TRY(pairs_kept_tile(p, t, n, w->d2, ld, worker));
-        else
-            TRY(p->backend->tile(p->state, t, w->d2, ld, worker, &w->stats));
+        TRY(p->journal ? pairs_kept_tile(p, t, n, w->d2, ld, worker)
+                       : p->backend->tile(p->state, t, w->d2, ld, worker, &w->stats));
         for (int64_t i = t->i0; i < t->i1; i++)
             TRY(check_row(p, t, i, w->d2 + (i - t->i0) * ld, worker));
         job->sink(job->arg, t, w->d2, ld);

@@ -37,10 +37,8 @@ ddsc_status pairs_open(ddsc_context *ctx, pairs *p, int64_t n, const pair_backen
 ddsc_status pairs_open_bounds(pairs *p, const pair_job *job);
 void pairs_close(pairs *p);
 
-/* n <= PAIRS_TOGETHER pairs i < j; every value goes to the heaps of both ends. */
-ddsc_status pairs_solve(pairs *p, nearest *near, const pair_ij *pair, int64_t n, int worker);
-/* Pairs worth handing over at once. */
-int64_t pairs_together(const pairs *p);
+/* One pair i < j; its value goes to the heaps of both ends. */
+ddsc_status pairs_solve(pairs *p, nearest *near, pair_ij pair, int worker);
 /* Strips of columns, in order: before pairs with j in [j0, j1). */
 int64_t pairs_strip(const pairs *p);
 ddsc_status pairs_prepare(pairs *p, int64_t j0, int64_t j1);

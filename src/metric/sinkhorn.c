@@ -123,30 +123,6 @@ static ddsc_status shared_tile(sinkhorn *s, const pair_tile *t, double *d2, int6
     return solve_shared(s, pair, n, out, worker, stats);
 }
 
-static ddsc_status sinkhorn_list(void *state, const pair_ij *given, int64_t n_given, double *d2,
-                                 int worker, ddsc_pair_stats *stats)
-{
-    sinkhorn *s = state;
-    shared_pair pair[PAIRS_TOGETHER];
-    double *out[PAIRS_TOGETHER];
-    int64_t n = 0;
-    ddsc_status status = DDSC_OK;
-    for (int64_t k = 0; !s->shared && k < n_given; k++)
-        TRY(sinkhorn_single(s, given[k].i, given[k].j, worker, &d2[k], stats));
-    if (!s->shared)
-        goto done;
-    for (int64_t k = 0; k < n_given; k++) {
-        d2[k] = 0;
-        if (sinkhorn_same(s, given[k].i, given[k].j))
-            continue;
-        out[n] = &d2[k];
-        pair[n++] = (shared_pair){.i = given[k].i, .j = given[k].j};
-    }
-    return solve_shared(s, pair, n, out, worker, stats);
-done:
-    return status;
-}
-
 static ddsc_status sinkhorn_tile(void *state, const pair_tile *t, double *d2, int64_t ld,
                                  int worker, ddsc_pair_stats *stats)
 {
@@ -272,7 +248,6 @@ static void sinkhorn_shape(const void *state, pair_shape *shape)
 {
     const sinkhorn *s = state;
     shape->tile_side = s->side;
-    shape->together = s->shared ? PAIRS_TOGETHER : 0;
 }
 
 const pair_backend metric_sinkhorn = {
@@ -282,6 +257,5 @@ const pair_backend metric_sinkhorn = {
     .tile = sinkhorn_tile,
     .close = sinkhorn_close,
     .shape = sinkhorn_shape,
-    .list = sinkhorn_list,
     .bounds = &sinkhorn_bounds,
 };

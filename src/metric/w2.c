@@ -61,86 +61,33 @@ static void w2_shape(const void *state, pair_shape *shape)
     shape->tile_side = BASE_MAX(1, BASE_MIN(side, s->m->n / blocks));
 }
 
-static void count(const exact_result *result, double *d2, ddsc_pair_stats *stats, bool converged)
-{
-    *d2 = result->primal;
-    stats->n_iterations += result->pivots;
-    stats->max_gap = BASE_MAX(stats->max_gap, result->gap);
-    stats->n_not_converged += !converged;
-}
-
-static ddsc_status w2_list(void *state, const pair_ij *pair, int64_t n, double *d2, int worker,
-                           ddsc_pair_stats *stats)
-{
-    ddsc_status status = DDSC_OK;
-    w2 *s = state;
-    exact_solver *solver = s->solver[worker];
-    for (int64_t k = 0; k < n; k++) {
-        int64_t i = pair[k].i, j = pair[k].j;
-        exact_result result;
-        if (s->starts)
-            exact_start(solver, refine_start(s->dual, i, j, worker));
-        ddsc_status solved = exact_solve_items(solver, &result, s->m, i, s->m, j, s->max_pivots);
-        TRY(solved);
-        count(&result, &d2[k], stats, solved != DDSC_NOT_CONVERGED);
-        s->last[worker] = pair[k];
-    }
-done:
-    return status;
-}
-
-/* Two pairs of a row side by side. One that does not converge is seen on its own. */
-static ddsc_status solve_two(w2 *s, int worker, const pair_ij *pair, double *d2,
-                             ddsc_pair_stats *stats)
-{
-    exact_result result[2];
-    const int64_t j[2] = {pair[0].j, pair[1].j};
-    ddsc_status status =
-        exact_solve_two(s->solver[worker], result, s->m, pair[0].i, j, s->max_pivots);
-    if (status == DDSC_NOT_CONVERGED)
-        return w2_list(s, pair, 2, d2, worker, stats);
-    for (int k = 0; status >= 0 && k < 2; k++)
-        count(&result[k], &d2[k], stats, true);
-    s->last[worker] = pair[1];
-    return status;
-}
-
-/* Row i of a tile, pair by pair or two by two. */
-static ddsc_status solve_row(w2 *s, int worker, const pair_tile *t, int64_t i, double *row,
-                             ddsc_pair_stats *stats)
-{
-    ddsc_status status = DDSC_OK;
-    bool by_two = !s->starts && exact_are_small(s->m);
-    pair_ij pair[2];
-    double d2[2];
-    int n = 0;
-    for (int64_t j = t->j0; j < t->j1; j++) {
-        if (tile_wants(t, i, j))
-            pair[n++] = (pair_ij){(int32_t)i, (int32_t)j};
-        if (n == 0 || (n == 1 && by_two && j + 1 < t->j1))
-            continue;
-        TRY(n == 2 ? solve_two(s, worker, pair, d2, stats)
-                   : w2_list(s, pair, 1, d2, worker, stats));
-        for (int k = 0; k < n; k++)
-            row[pair[k].j - t->j0] = d2[k];
-        n = 0;
-    }
-done:
-    return status;
-}
-
 static ddsc_status w2_tile(void *state, const pair_tile *t, double *d2, int64_t ld, int worker,
                            ddsc_pair_stats *stats)
 {
     ddsc_status status = DDSC_OK;
     w2 *s = state;
+    exact_solver *solver = s->solver[worker];
     bool single = t->i1 - t->i0 == 1 || t->j1 - t->j0 == 1;
     if (!single && !t->wanted && exact_ahead_applies(s->m))
-        TRY(exact_ahead(s->solver[worker], s->m, t->i0, t->i1, t->j0, t->j1));
+        TRY(exact_ahead(solver, s->m, t->i0, t->i1, t->j0, t->j1));
     for (int64_t i = t->i0; i < t->i1; i++) {
         if (ctx_cancelled(s->ctx)) /* long solves ask on their own */
             return DDSC_ERROR_CANCELLED;
-        TRY(solve_row(s, worker, t, i, d2 + (i - t->i0) * ld, stats));
+        for (int64_t j = t->j0; j < t->j1; j++) {
+            exact_result result;
+            if (!tile_wants(t, i, j))
+                continue;
+            if (s->starts)
+                exact_start(solver, refine_start(s->dual, i, j, worker));
+            ddsc_status solved =
+                exact_solve_items(solver, &result, s->m, i, s->m, j, s->max_pivots);
+            TRY(solved);
+            d2[(i - t->i0) * ld + (j - t->j0)] = result.primal;
+            stats->n_iterations += result.pivots;
+            stats->max_gap = BASE_MAX(stats->max_gap, result.gap);
+            stats->n_not_converged += solved == DDSC_NOT_CONVERGED;
+            s->last[worker] = (pair_ij){(int32_t)i, (int32_t)j};
+        }
     }
 done:
     return status;
@@ -217,6 +164,5 @@ const pair_backend metric_w2 = {.name = "w2",
                                 .open = w2_open,
                                 .close = w2_close,
                                 .tile = w2_tile,
-                                .list = w2_list,
                                 .shape = w2_shape,
                                 .bounds = &w2_bounds_table};

@@ -123,50 +123,6 @@ static void gather_between(double *between, const column_set *c)
         memcpy(between + a * c->m, c->d2 + c->order[a] * c->m, (size_t)c->m * sizeof *between);
 }
 
-/* Some landmarks are held out, and the others predict the distances between them. */
-typedef struct trial {
-    int64_t n_out, n_in;
-    int64_t *out, *in;
-    double *to;            /* out x in */
-    double *between;       /* in x in */
-    double *error, *truth; /* of the pairs held out */
-    landmark_map fit;
-} trial;
-
-static void trial_free(ddsc_context *ctx, trial *t)
-{
-    search_landmarks_free(ctx, &t->fit);
-    mem_free(ctx, t->truth);
-    mem_free(ctx, t->error);
-    mem_free(ctx, t->between);
-    mem_free(ctx, t->to);
-    mem_free(ctx, t->in);
-    mem_free(ctx, t->out);
-}
-
-static ddsc_status trial_make(ddsc_context *ctx, trial *t, const double *between, int64_t m)
-{
-    int64_t each = BASE_MAX(HELD_OUT_SHARE_LEAST, BASE_MIN(m / HELD_OUT, HELD_OUT_SHARE));
-    CHECK(MEM_NEW(ctx, t->out, m));
-    CHECK(MEM_NEW(ctx, t->in, m));
-    for (int64_t a = 0; a < m; a++)
-        if (a % each == each - 1)
-            t->out[t->n_out++] = a;
-        else
-            t->in[t->n_in++] = a;
-    CHECK(MEM_NEW(ctx, t->to, t->n_out * t->n_in));
-    CHECK(MEM_NEW(ctx, t->between, t->n_in * t->n_in));
-    CHECK(MEM_NEW(ctx, t->error, t->n_out * t->n_out));
-    CHECK(MEM_NEW(ctx, t->truth, t->n_out * t->n_out));
-    for (int64_t a = 0; a < t->n_out; a++)
-        for (int64_t b = 0; b < t->n_in; b++)
-            t->to[a * t->n_in + b] = between[t->out[a] * m + t->in[b]];
-    for (int64_t a = 0; a < t->n_in; a++)
-        for (int64_t b = 0; b < t->n_in; b++)
-            t->between[a * t->n_in + b] = between[t->in[a] * m + t->in[b]];
-    return DDSC_OK;
-}
-
 /* Median of |x - middle|, which reorders and overwrites x; with middle NaN the median of x. */
 static double median_off(double *x, int64_t n, double middle)
 {
@@ -175,31 +131,44 @@ static double median_off(double *x, int64_t n, double middle)
     return select_smallest(x, n, n / 2);
 }
 
-/* In units of the distances' own spread: 1 is no better than one guess for all. */
+/* Some landmarks are held out, and the others predict the distances between them. In units of the
+ * distances' own spread: 1 is no better than one guess for all. */
 static ddsc_status estimate_error(ddsc_context *ctx, double *error, const double *between,
                                   int64_t m)
 {
     ddsc_status status = DDSC_OK;
-    trial t = {0};
-    int64_t n_pairs = 0;
+    int64_t each = BASE_MAX(HELD_OUT_SHARE_LEAST, BASE_MIN(m / HELD_OUT, HELD_OUT_SHARE));
+    int64_t n_out = m / each, n_in = m - n_out, n_pairs = 0, *item = NULL;
+    double *to = NULL, *off = NULL, *truth = NULL;
+    landmark_map fit = {0};
     *error = NAN;
     if (m < JUDGED_LEAST)
         return DDSC_OK;
-    TRY(trial_make(ctx, &t, between, m));
-    TRY(search_landmarks_fit(ctx, &t.fit, t.n_out, t.n_in, t.to, t.between));
-    for (int64_t a = 0; a < t.n_out; a++)
-        for (int64_t b = 0; b < a; b++) {
-            const double *x = t.fit.x + a * t.fit.dim, *y = t.fit.x + b * t.fit.dim;
-            double guess = la_distance2(t.fit.dim, x, y) + t.fit.rest[a] + t.fit.rest[b];
-            t.truth[n_pairs] = between[t.out[a] * m + t.out[b]];
-            t.error[n_pairs] = guess - t.truth[n_pairs];
-            n_pairs++;
+    TRY(MEM_NEW(ctx, item, m)); /* those that stay in, then those held out */
+    TRY(MEM_NEW(ctx, to, m * n_in));
+    TRY(MEM_NEW(ctx, off, n_out * n_out));
+    TRY(MEM_NEW(ctx, truth, n_out * n_out));
+    for (int64_t a = 0, in = 0, out = n_in; a < m; a++)
+        item[a % each == each - 1 ? out++ : in++] = a;
+    for (int64_t a = 0; a < m; a++)
+        for (int64_t b = 0; b < n_in; b++)
+            to[a * n_in + b] = between[item[a] * m + item[b]];
+    TRY(search_landmarks_fit(ctx, &fit, n_out, n_in, to + n_in * n_in, to));
+    for (int64_t a = 0; a < n_out; a++)
+        for (int64_t b = 0; b < a; b++, n_pairs++) {
+            double apart2 = la_distance2(fit.dim, fit.x + a * fit.dim, fit.x + b * fit.dim);
+            truth[n_pairs] = between[item[n_in + a] * m + item[n_in + b]];
+            off[n_pairs] = apart2 + fit.rest[a] + fit.rest[b] - truth[n_pairs];
         }
-    double off = median_off(t.error, n_pairs, 0);
-    double spread = median_off(t.truth, n_pairs, median_off(t.truth, n_pairs, NAN));
-    *error = off == 0 ? 0 : spread > 0 ? off / spread : NAN;
+    double typical = median_off(off, n_pairs, 0);
+    double spread = median_off(truth, n_pairs, median_off(truth, n_pairs, NAN));
+    *error = typical == 0 ? 0 : spread > 0 ? typical / spread : NAN;
 done:
-    trial_free(ctx, &t);
+    search_landmarks_free(ctx, &fit);
+    mem_free(ctx, truth);
+    mem_free(ctx, off);
+    mem_free(ctx, to);
+    mem_free(ctx, item);
     return status;
 }
 

@@ -187,25 +187,18 @@ static ddsc_status solve_range(void *arg, int64_t begin, int64_t end, int worker
 {
     pruned *s = arg;
     ddsc_status status = DDSC_OK;
-    pair_ij left[PAIRS_TOGETHER];
-    int64_t n = 0;
-    for (int64_t k = begin; k < end; k++)
-        if (!abandons(s, s->pair[k], worker))
-            left[n++] = s->pair[k];
-    TRY(pairs_solve(s->p, &s->near, left, n, worker));
     pair_cut cut = {.potential = s->potential[worker]};
-    for (int side = 0; n == 1 && side < 2; side++)
-        if (pairs_cut(s->p, worker, side, &cut))
-            apply_cut(s, side == 0 ? left[0].i : left[0].j, &cut, worker);
+    for (int64_t k = begin; k < end; k++) {
+        pair_ij pair = s->pair[k];
+        if (abandons(s, pair, worker))
+            continue;
+        TRY(pairs_solve(s->p, &s->near, pair, worker));
+        for (int side = 0; side < 2; side++)
+            if (pairs_cut(s->p, worker, side, &cut))
+                apply_cut(s, side == 0 ? pair.i : pair.j, &cut, worker);
+    }
 done:
     return status;
-}
-
-/* What is asked for before or after each solve needs pairs one by one. */
-static int64_t solves_together(const pruned *s)
-{
-    const bool *level = s->p->offer.level;
-    return level[BOUND_TIGHT] || level[BOUND_CUT] ? 1 : pairs_together(s->p);
 }
 
 ddsc_status pruned_rounds(pruned *s, bool reports)
@@ -223,7 +216,7 @@ ddsc_status pruned_rounds(pruned *s, bool reports)
                 TRY(pruned_lists_clean(s));
         }
         TRY(propose(s, true));
-        TRY(parallel_for(s->ctx, s->n_pairs, solves_together(s), solve_range, s));
+        TRY(parallel_for(s->ctx, s->n_pairs, 1, solve_range, s));
         if (s->n_pairs == 0 && n_bounds == 0)
             break;
     }

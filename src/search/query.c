@@ -83,8 +83,7 @@ static ddsc_status query_item(query *q, int64_t item, const float *low, int work
     heap_make(heap, n, low, q->p->offer.first.unit);
     while (n > 0 && !beyond(heap[0].bound, *limit)) {
         if (!raise_top(q, &heap[0], item, *limit, worker)) {
-            pair_ij pair = {heap[0].index, (int32_t)item};
-            TRY(pairs_solve(q->p, &q->near, &pair, 1, worker));
+            TRY(pairs_solve(q->p, &q->near, (pair_ij){heap[0].index, (int32_t)item}, worker));
             heap[0] = heap[--n];
         }
         sift_down(heap, n, 0);

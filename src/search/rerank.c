@@ -70,17 +70,10 @@ static ddsc_status rank_range(void *arg, int64_t begin, int64_t end, int worker)
 {
     ranking *r = arg;
     ddsc_status status = DDSC_OK;
-    pair_ij pair[PAIRS_TOGETHER];
-    int64_t most = pairs_together(r->p), n = 0;
     for (int64_t j = r->first + begin; j < r->first + end; j++) {
         int64_t from = r->list.offset[j], to = r->list.offset[j + 1];
-        for (int64_t e = from; e < to; e++) {
-            pair[n++] = (pair_ij){r->list.index[e], (int32_t)j};
-            if (n < most && e + 1 < to)
-                continue;
-            TRY(pairs_solve(r->p, r->near, pair, n, worker));
-            n = 0;
-        }
+        for (int64_t e = from; e < to; e++)
+            TRY(pairs_solve(r->p, r->near, (pair_ij){r->list.index[e], (int32_t)j}, worker));
         progress_add(r->p->ctx, to - from);
     }
 done:
