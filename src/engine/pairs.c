@@ -16,7 +16,12 @@ void pair_stats_merge(ddsc_pair_stats *into, const ddsc_pair_stats *from)
 ddsc_status pairs_open(ddsc_context *ctx, pairs *p, int64_t n, const pair_backend *backend,
                        void *state, journal *kept)
 {
-    *p = (pairs){.ctx = ctx, .n = n, .backend = backend, .state = state, .journal = kept};
+    *p = (pairs){.ctx = ctx,
+                 .n = n,
+                 .backend = backend,
+                 .state = state,
+                 .journal = kept,
+                 .device = &prefilter_cpu};
     p->shape.tile_side = backend->tile_side;
     if (backend->shape)
         backend->shape(state, &p->shape);

@@ -7,6 +7,7 @@
 #include "engine/backend.h"
 #include "engine/journal.h"
 #include "engine/nearest.h"
+#include "engine/prefilter.h"
 
 typedef struct pair_worker {
     double *d2;      /* a tile */
@@ -27,6 +28,7 @@ typedef struct pairs {
     journal *journal;  /* or NULL: nothing is kept */
     bound_offer offer; /* once bounds are open */
     void *bounds;
+    const prefilter_device *device; /* what looks through float bounds of all pairs */
     int n_workers;
     pair_worker *worker;
 } pairs;

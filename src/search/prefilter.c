@@ -57,11 +57,11 @@ done:
 }
 
 /* The least bounds of every item, and the candidates they leave. */
-static ddsc_status filter(ddsc_context *ctx, pair_lists *l, const prefilter_rows *rows, int64_t tau,
+static ddsc_status filter(const pairs *p, pair_lists *l, const prefilter_rows *rows, int64_t tau,
                           bool *few)
 {
     ddsc_status status = DDSC_OK;
-    const prefilter_device *device = &prefilter_cpu;
+    ddsc_context *ctx = p->ctx;
     int64_t n = rows->n;
     first_bounds bounds;
     nearest kept = {0};
@@ -72,14 +72,14 @@ static ddsc_status filter(ddsc_context *ctx, pair_lists *l, const prefilter_rows
     TRY(MEM_NEW(ctx, spread, n));
     TRY(prefilter_enclose(ctx, &bounds, start, spread, rows));
     TRY(nearest_create(ctx, &kept, 0, n, BASE_MIN(n - 1, tau + BASE_MAX(SPARE_LEAST, tau / 2))));
-    TRY(device->open(ctx, &state, &bounds));
+    TRY(p->device->open(ctx, &state, &bounds));
     progress_begin(ctx, "bounds", n * (n - 1) / 2);
-    TRY(device->nearest(state, &kept));
+    TRY(p->device->nearest(state, &kept));
     progress_end(ctx);
     TRY(nearest_sort(ctx, &kept, false));
     TRY(list_candidates(ctx, l, &kept, spread, tau, few));
 done:
-    device->close(state);
+    p->device->close(state);
     nearest_free(ctx, &kept);
     mem_free(ctx, spread);
     mem_free(ctx, start);
@@ -93,7 +93,7 @@ ddsc_status search_prefilter(pairs *p, ddsc_graph **out, int64_t tau, const pref
     pair_lists l = {0};
     nearest near = {0};
     *done = false;
-    TRY(filter(p->ctx, &l, rows, tau, done));
+    TRY(filter(p, &l, rows, tau, done));
     if (!*done)
         goto done;
     pairs_count_bounds(p, BOUND_FIRST, p->n * (p->n - 1) / 2, 0);

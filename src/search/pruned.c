@@ -260,18 +260,16 @@ ddsc_status search_pruned(pairs *p, ddsc_graph **out, int64_t tau, const measure
 {
     ddsc_status status = DDSC_OK;
     pruned s = {.ctx = p->ctx, .p = p, .m = m, .n = p->n, .tau = tau};
-    const prefilter_device *device = &prefilter_cpu;
-    void *state = NULL;
     TRY(state_open(&s));
-    TRY(device->open(p->ctx, &state, &p->offer.first));
-    TRY(pruned_lists_make(&s, device, state));
+    TRY(p->device->open(p->ctx, &s.device, &p->offer.first));
+    TRY(pruned_lists_make(&s));
     progress_begin(p->ctx, "neighbours", s.n_left);
     TRY(pruned_rounds(&s, true));
     progress_end(p->ctx);
-    TRY(pruned_walk(&s, device, state));
+    TRY(pruned_walk(&s));
     TRY(nearest_finish(p->ctx, &s.near, out));
 done:
-    device->close(state);
+    p->device->close(s.device);
     state_close(&s);
     return status;
 }

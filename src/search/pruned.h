@@ -44,6 +44,7 @@ typedef struct block_pairs {
 typedef struct pruned {
     ddsc_context *ctx;
     pairs *p;
+    void *device; /* state of p->device over the first bounds */
     const measures *m;
     int64_t n, tau;
     candidate *storage; /* of the lists */
@@ -63,8 +64,8 @@ typedef struct pruned {
     found_list *found; /* per worker: of the walk */
 } pruned;
 
-/* The nearest by the first bound for every item. `device` is open over the first bounds. */
-ddsc_status pruned_lists_make(pruned *s, const prefilter_device *device, void *device_state);
+/* The nearest by the first bound for every item. */
+ddsc_status pruned_lists_make(pruned *s);
 /* Put what the walk found on the lists of its ends; all lists are empty before. */
 ddsc_status pruned_lists_refill(pruned *s);
 /* Leave out what is settled or out of reach, sort, take a new look at the limits. */
@@ -83,6 +84,6 @@ ddsc_status pruned_reserve(pruned *s, void *inout, int64_t *capacity, int64_t ne
 /* Work the lists off until nothing in reach is left on them. */
 ddsc_status pruned_rounds(pruned *s, bool reports);
 /* Pairs on no list that are in reach of an item whose list ran out before its limit. */
-ddsc_status pruned_walk(pruned *s, const prefilter_device *device, void *device_state);
+ddsc_status pruned_walk(pruned *s);
 
 #endif

@@ -107,7 +107,7 @@ static ddsc_status list_range(void *arg, int64_t begin, int64_t end, int worker)
     return DDSC_OK;
 }
 
-ddsc_status pruned_lists_make(pruned *s, const prefilter_device *device, void *device_state)
+ddsc_status pruned_lists_make(pruned *s)
 {
     ddsc_status status = DDSC_OK;
     int64_t all = s->n * (s->n - 1) / 2;
@@ -116,7 +116,7 @@ ddsc_status pruned_lists_make(pruned *s, const prefilter_device *device, void *d
     s->n_left = s->n * s->width;
     TRY(nearest_create(s->ctx, &kept, 0, s->n, s->width));
     progress_begin(s->ctx, "bounds", all);
-    TRY(device->nearest(device_state, &kept));
+    TRY(s->p->device->nearest(s->device, &kept));
     progress_end(s->ctx);
     pairs_count_bounds(s->p, BOUND_FIRST, all, 0);
     TRY(nearest_sort(s->ctx, &kept, false));

@@ -65,7 +65,7 @@ static bool set_looks(const pruned *s, bool *looks)
     return any;
 }
 
-ddsc_status pruned_walk(pruned *s, const prefilter_device *device, void *device_state)
+ddsc_status pruned_walk(pruned *s)
 {
     ddsc_status status = DDSC_OK;
     bool *looks = NULL;
@@ -80,7 +80,7 @@ ddsc_status pruned_walk(pruned *s, const prefilter_device *device, void *device_
         int64_t end = BASE_MIN(n_tiles, begin + step);
         for (int64_t i = 0; i < s->n; i++)
             s->reach[i] = looks[i] ? reach_of(s->limit[i]) : -INFINITY;
-        TRY(device->within(device_state, begin, end, s->reach, meet_pair, s));
+        TRY(s->p->device->within(s->device, begin, end, s->reach, meet_pair, s));
         if (n_found(s) < FOUND_PER_ITEM * s->n && end < n_tiles)
             continue;
         TRY(pruned_lists_refill(s));

@@ -6,7 +6,6 @@
 #define DDSC_SEARCH_SEARCH_H
 
 #include "engine/pairs.h"
-#include "engine/prefilter.h"
 
 /* Over all pairs of a choice; later items alone have lists where j_begin is not 0. */
 ddsc_status search_full(pairs *p, ddsc_graph **out, int64_t tau, const pair_choice *choice);

@@ -284,6 +284,40 @@ static void test_cancel_and_progress(void **state)
     ddsc_context_destroy(ctx);
 }
 
+/* ---- which pairs ---- */
+
+static void test_choice(void **state)
+{
+    (void)state;
+    enum { N = 23 };
+    uint8_t mask[N * N];
+    for (int64_t side = 1; side <= 24; side += 5)
+        for (int64_t i_end = 0; i_end <= N; i_end += 3)
+            for (int64_t j_begin = 0; j_begin <= N; j_begin += 4)
+                for (int drawn = 0; drawn < 2; drawn++) {
+                    pair_choice c = {i_end, j_begin, drawn ? 0.4 : 1};
+                    int64_t asked = 0, in = 0, all = 0;
+                    for (int64_t k = 0; k < tile_count(N, side); k++) {
+                        pair_tile t = tile_number(N, side, k);
+                        int64_t in_tile, n = tile_choose(&c, &t, mask, 3, &in_tile), wanted = 0;
+                        for (int64_t i = t.i0; n > 0 && i < t.i1; i++)
+                            for (int64_t j = t.j0; j < t.j1; j++) {
+                                bool yes = i < j && i < i_end && j >= j_begin;
+                                yes = yes && (!drawn || pair_sampled(3, 0.4, i, j));
+                                assert_int_equal(tile_wants(&t, i, j), yes);
+                                wanted += yes;
+                            }
+                        assert_int_equal(wanted, n);
+                        asked += n;
+                        in += in_tile;
+                        all += tile_pairs(&t);
+                    }
+                    assert_int_equal(in, pairs_chosen(&c, N));
+                    assert_int_equal(all, N * (N - 1) / 2);
+                    assert_true(drawn ? asked <= in : asked == in);
+                }
+}
+
 /* ---- sample ---- */
 
 static void test_sampled_fraction(void **state)
@@ -346,10 +380,15 @@ static void test_sampled_neighbors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_matrix),           cmocka_unit_test(test_neighbors),
-        cmocka_unit_test(test_strips),           cmocka_unit_test(test_threads_agree),
-        cmocka_unit_test(test_trouble),          cmocka_unit_test(test_cancel_and_progress),
-        cmocka_unit_test(test_sampled_fraction), cmocka_unit_test(test_sampled_neighbors),
+        cmocka_unit_test(test_matrix),
+        cmocka_unit_test(test_neighbors),
+        cmocka_unit_test(test_strips),
+        cmocka_unit_test(test_threads_agree),
+        cmocka_unit_test(test_trouble),
+        cmocka_unit_test(test_cancel_and_progress),
+        cmocka_unit_test(test_choice),
+        cmocka_unit_test(test_sampled_fraction),
+        cmocka_unit_test(test_sampled_neighbors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,19 +46,20 @@ typedef struct fake {
     int n_values;         /* distances are whole numbers below this: ties everywhere */
     const double *shares; /* a first bound is one of these three parts of the distance */
     bool refines;
-    double refined_share; /* least part a refined bound reaches */
-    int64_t *n_solves;    /* n x n: how often each pair was solved */
+    double dual_share;   /* least part a dual bound reaches */
+    const int64_t *name; /* n: items by other numbers, or NULL */
+    int64_t *n_solves;   /* n x n: how often each pair was solved */
 } fake;
+
+static uint64_t fake_draw(const fake *f, int64_t i, int64_t j, uint64_t stream)
+{
+    int64_t a = f->name ? f->name[i] : i, b = f->name ? f->name[j] : j;
+    return rng_hash(11, stream, (uint64_t)BASE_MIN(a, b), (uint64_t)BASE_MAX(a, b));
+}
 
 static double fake_value(const fake *f, int64_t i, int64_t j)
 {
-    uint64_t h = rng_hash(3, 5, (uint64_t)BASE_MIN(i, j), (uint64_t)BASE_MAX(i, j));
-    return (double)(h % (uint64_t)f->n_values);
-}
-
-static uint64_t fake_draw(int64_t i, int64_t j, uint64_t stream)
-{
-    return rng_hash(11, stream, (uint64_t)BASE_MIN(i, j), (uint64_t)BASE_MAX(i, j));
+    return (double)(fake_draw(f, i, j, 0) % (uint64_t)f->n_values);
 }
 
 static ddsc_status fake_tile(void *state, const pair_tile *t, double *d2, int64_t ld, int worker,
@@ -83,9 +84,9 @@ static void fake_bound_close(void *state)
 
 static float fake_low(const fake *f, int64_t i, int64_t j)
 {
-    float low = (float)(f->shares[fake_draw(i, j, 1) % 3] * fake_value(f, i, j));
+    float low = (float)(f->shares[fake_draw(f, i, j, 1) % 3] * fake_value(f, i, j));
     return low > 0 ? low
-                   : (float)(fake_draw(i, j, 5) % 7) - 6; /* bounds below 0 are as good as 0 */
+                   : (float)(fake_draw(f, i, j, 5) % 7) - 6; /* bounds below 0 are as good as 0 */
 }
 
 static void fake_bound_tile(void *state, const pair_tile *t, float *low, int64_t ld, int worker)
@@ -114,16 +115,16 @@ static double fake_bound_pair(void *state, bound_level level, int64_t i, int64_t
                               int worker)
 {
     const fake *f = state;
-    double value = fake_value(f, i, j), share = f->refined_share;
+    double value = fake_value(f, i, j), share = f->dual_share;
     assert_true(worker >= 0 && worker < parallel_width(f->ctx));
     if (level == BOUND_FRAME)
-        return fake_draw(i, j, 2) % 2 ? 0.5 * value : 0;
+        return fake_draw(f, i, j, 2) % 2 ? 0.5 * value : 0;
     if (level == BOUND_TIGHT) {
         assert_true(isfinite(enough));
-        return fake_draw(i, j, 4) % 2 ? value : 0;
+        return fake_draw(f, i, j, 4) % 2 ? value : 0;
     }
     assert_int_equal(level, BOUND_DUAL);
-    if (isfinite(enough) && fake_draw(i, j, 3) % 2)
+    if (isfinite(enough) && fake_draw(f, i, j, 3) % 2)
         share = 1;
     return share * value;
 }
@@ -194,6 +195,8 @@ static run fake_run(fake *f, int threads, int64_t tau, bool pruned)
     return r;
 }
 
+static const int N_THREADS[] = {1, 2, 3, 7};
+
 /* Useless bounds leave nothing to prune, and lists shorter than the rows run out; exact ones leave
  * the nearest alone. */
 static void test_engine(void **state)
@@ -208,15 +211,15 @@ static void test_engine(void **state)
         int64_t tau = taus[k / 4 % 5];
         f.n_values = k / 20 == 2 ? 1000000 : 40;
         f.refines = k / 20 > 0;
-        f.refined_share = k / 20 == 1 ? 0 : 0.95;
+        f.dual_share = k / 20 == 1 ? 0 : 0.95;
         run full = fake_run(&f, 1, tau, false), first = {0};
-        for (int threads = 1; threads <= 3; threads++) {
-            run r = fake_run(&f, threads, tau, true);
+        for (int t = 0; t < 4; t++) {
+            run r = fake_run(&f, N_THREADS[t], tau, true);
             assert_same_graph(full.graph, r.graph);
-            if (threads == 1)
+            if (t == 0)
                 first = r;
             assert_same_stats(&r.stats, &first.stats);
-            if (threads > 1)
+            if (t > 0)
                 run_free(&r);
         }
         if (f.n_values > N && f.refines && tau == 3)
@@ -225,6 +228,70 @@ static void test_engine(void **state)
         run_free(&full);
     }
     free(f.n_solves);
+}
+
+/* What a round does depends on the state at its start alone, not on who is looked at first: with
+ * other numbers for the items (and no ties for them to break) there are as many solves and bounds. */
+static void test_order_free(void **state)
+{
+    (void)state;
+    enum { N = 120 };
+    static const double shares[] = {0.3, 0.8, 0.6};
+    int64_t name[N];
+    fake f = {.n = N,
+              .n_values = 1 << 30,
+              .shares = shares,
+              .refines = true,
+              .dual_share = 0.7,
+              .n_solves = malloc(sizeof(int64_t) * N * N)};
+    run plain = fake_run(&f, 2, 5, true);
+    for (int k = 0; k < 5; k++) {
+        rng r = rng_make((uint64_t)k, RNG_GAUSSIANS, 0);
+        for (int64_t i = 0; i < N; i++)
+            name[i] = i;
+        for (int64_t i = N - 1; i > 0 && k > 0; i--) {
+            int64_t j = rng_below(&r, i + 1), t = name[i];
+            name[i] = name[j];
+            name[j] = t;
+        }
+        f.name = name;
+        run other = fake_run(&f, 3, 5, true);
+        assert_same_stats(&plain.stats, &other.stats);
+        run_free(&other);
+    }
+    run_free(&plain);
+    free(f.n_solves);
+}
+
+/* Random sizes, lists, bounds and ties; N = 1, 2, 3 among them. */
+static void test_random_searches(void **state)
+{
+    (void)state;
+    rng r = rng_make(7, RNG_GAUSSIANS, 0);
+    for (int k = 0; k < 60; k++) {
+        double shares[3] = {rng_uniform(&r), rng_uniform(&r), rng_uniform(&r)};
+        int64_t n = k < 9 ? 1 + k / 3 : 2 + rng_below(&r, 300);
+        int64_t tau = BASE_MIN(n - 1, k % 4 == 0 ? n - 1 : 1 + rng_below(&r, 12));
+        fake f = {.n = n,
+                  .n_values = 1 + (int)rng_below(&r, k % 3 == 0 ? 3 : 100000),
+                  .shares = shares,
+                  .refines = k % 2 == 1,
+                  .dual_share = rng_uniform(&r),
+                  .n_solves = malloc(sizeof(int64_t) * (size_t)(n * n))};
+        if (n < 2)
+            tau = 0;
+        run full = fake_run(&f, 1, tau, false);
+        if (n > 1) {
+            run one = fake_run(&f, 1, tau, true), seven = fake_run(&f, 7, tau, true);
+            assert_same_graph(full.graph, one.graph);
+            assert_same_graph(full.graph, seven.graph);
+            assert_same_stats(&one.stats, &seven.stats);
+            run_free(&one);
+            run_free(&seven);
+        }
+        run_free(&full);
+        free(f.n_solves);
+    }
 }
 
 /* ---- W2 ---- */
@@ -243,8 +310,8 @@ static void check_w2(const measures *m, int64_t tau)
 {
     run full = w2_run(2, m, tau, DDSC_GRAPH_FULL), first = w2_run(1, m, tau, DDSC_GRAPH_PRUNED);
     assert_same_graph(full.graph, first.graph);
-    for (int threads = 2; threads <= 3; threads++) {
-        run r = w2_run(threads, m, tau, DDSC_GRAPH_PRUNED);
+    for (int t = 1; t < 4; t++) {
+        run r = w2_run(N_THREADS[t], m, tau, DDSC_GRAPH_PRUNED);
         assert_same_graph(full.graph, r.graph);
         assert_adds_up(&r.stats);
         assert_same_stats(&r.stats, &first.stats);
@@ -456,6 +523,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_engine),
+        cmocka_unit_test(test_order_free),
+        cmocka_unit_test(test_random_searches),
         cmocka_unit_test(test_clouds),
         cmocka_unit_test(test_ties),
         cmocka_unit_test(test_useless_bounds),
