@@ -46,6 +46,7 @@ static json_t *summary_json(const session *s, const ddsc_graph *graph, int64_t n
     json_put_count(root, "tau", g->tau);
     json_put_count(root, "edges", g->n_edges);
     json_put_pairs(root, stats);
+    json_put_plan(root, s);
     json_put_resumed(root, s);
     json_put_columns(root, graph);
     if (!s->opt.precomputed) {

@@ -453,6 +453,11 @@ static const option_spec run_options[] = {
      .kind = OPTION_FLAG,
      .offset = AT(quiet),
      .help = "no progress, no summary, no advice; errors only"},
+    {.name = "verbose",
+     .letter = 'v',
+     .kind = OPTION_FLAG,
+     .offset = AT(verbose),
+     .help = "say on standard error which path each stage took, and why"},
     END};
 const option_group group_run = {"Run", run_options};
 

@@ -111,19 +111,13 @@ void json_put_scores(json_t *object, const ddsc_scores *scores)
     json_put_count(object, "n_truth", scores->n_truth);
 }
 
-static void put_stages(json_t *object, const ddsc_pair_stats *pairs)
+static void put_levels(json_t *object, const ddsc_pair_stats *pairs)
 {
-    json_t *bounds = json_put_object(object, "bounds_by_stage");
-    json_t *pruned = json_put_object(object, "pruned_by_stage");
-    json_put_count(bounds, "closer", pairs->n_bounds_closer);
+    json_t *bounds = json_put_object(object, "bounds_by_level");
+    json_put_count(bounds, "frame", pairs->n_bounds_closer);
     json_put_count(bounds, "cut", pairs->n_bounds_cut);
-    json_put_count(bounds, "refined", pairs->n_bounds_refined);
-    json_put_count(bounds, "last", pairs->n_bounds_last);
-    json_put_count(pruned, "first", pairs->n_pruned_first);
-    json_put_count(pruned, "closer", pairs->n_pruned_closer);
-    json_put_count(pruned, "cut", pairs->n_pruned_cut);
-    json_put_count(pruned, "refined", pairs->n_pruned_refined);
-    json_put_count(pruned, "last", pairs->n_pruned_last);
+    json_put_count(bounds, "dual", pairs->n_bounds_refined);
+    json_put_count(bounds, "tight", pairs->n_bounds_last);
 }
 
 void json_put_pairs(json_t *object, const ddsc_pair_stats *pairs)
@@ -133,7 +127,7 @@ void json_put_pairs(json_t *object, const ddsc_pair_stats *pairs)
     json_put_count(object, "bounds", pairs->n_bounds);
     json_put_count(object, "pruned", pairs->n_pruned);
     if (pairs->n_bounds > 0)
-        put_stages(object, pairs);
+        put_levels(object, pairs);
     json_put_count(object, "not_converged", pairs->n_not_converged);
     json_put_count(object, "clamped", pairs->n_clamped);
     json_put_count(object, "iterations", pairs->n_iterations);
@@ -171,6 +165,19 @@ void json_put_resumed(json_t *object, const session *s)
 {
     if (s->opt.resume)
         json_put_count(object, "resumed", ddsc_context_get_resumed(s->ctx));
+}
+
+/* Which path each stage took, and why. */
+void json_put_plan(json_t *object, const session *s)
+{
+    json_t *plan = json_put_array(object, "plan");
+    for (int k = 0; k < s->n_plan; k++) {
+        json_t *line = json_object();
+        json_put_text(line, "stage", s->plan[k].stage);
+        json_put_text(line, "path", s->plan[k].path);
+        json_put_text(line, "why", s->plan[k].why);
+        json_add(plan, line);
+    }
 }
 
 void json_put_columns(json_t *object, const ddsc_graph *graph)

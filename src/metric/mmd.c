@@ -10,7 +10,13 @@ static ddsc_status open_state(void **state, const pair_job *job, ddsc_pair_stats
                         .way = -1};
     mmd *opened = NULL;
     (void)stats;
+    static const char *const ways[] = {[MMD_CLOUDS] = "point by point",
+                                       [MMD_FIELD] = "field on the shared support",
+                                       [MMD_GRID] = "field on the grid, axis by axis"};
     CHECK(mmd_open(job->ctx, &opened, job->m, &set));
+    ctx_note(job->ctx, "kernel sums", ways[mmd_get_way(opened)],
+             "least work for %lld points in all, %lld of them distinct", (long long)job->m->nnz,
+             (long long)job->m->v);
     *state = opened;
     return DDSC_OK;
 }

@@ -43,6 +43,12 @@ static ddsc_status w2_open(void **state, const pair_job *job, ddsc_pair_stats *s
     s->starts = refine_starts(job->m);
     if (s->starts)
         TRY(refine_make(job->ctx, &s->dual, job->m));
+    ctx_note(job->ctx, "solver",
+             s->starts                     ? "network simplex from dual potentials"
+             : exact_ahead_applies(job->m) ? "network simplex, costs of whole tiles"
+                                           : "network simplex",
+             "%lld points per item, %lld dimensions",
+             (long long)(job->m->nnz / BASE_MAX(1, job->m->n)), (long long)job->m->d);
     *state = s;
     s = NULL;
 done:

@@ -135,7 +135,7 @@ ddsc_status plan_search_rows(pairs *p, ddsc_graph **graph, int64_t tau,
         TRY(p->backend->rows(p->state, &rows));
         why = "no float rows that enclose its values";
     } else if (may && p->backend->rows) {
-        why = "few items";
+        why = "too few items for a prefilter";
     }
     if (asked && may && rows.columns == 0)
         TRY(plan_check_pruned(p->ctx, set->exact_graph, p->backend->name));
