@@ -25,7 +25,7 @@ static void good(ddsc_context *ctx, ddsc_status status)
 {
     if (status >= 0)
         return;
-    fprintf(stderr, "bench_tuning: %s\n", ddsc_context_message(ctx));
+    fprintf(stderr, "bench_tuning: %s\n", ddsc_context_get_message(ctx));
     exit(1);
 }
 

@@ -137,7 +137,7 @@ static inline int fuzz_reader(const char *format, const uint8_t *data, size_t si
     if (status >= 0)
         status =
             fuzz_is_measures(format) ? fuzz_measures(ctx, format, s) : fuzz_other(ctx, format, s);
-    if (status < 0 && (status == DDSC_ERROR_INTERNAL || !ddsc_context_message(ctx)[0]))
+    if (status < 0 && (status == DDSC_ERROR_INTERNAL || !ddsc_context_get_message(ctx)[0]))
         abort();
     stream_close(s);
     ddsc_context_destroy(ctx);

@@ -53,6 +53,24 @@ def check_includes(path, lines):
             yield f"{path}:{number}: {room}/ must not include {target}/"
 
 
+def public_calls():
+    """Functions of the public header that may not be called inside the library: they would wipe the
+    message, the details and the cancelling of the call at work. Those that only read, free or fill in
+    defaults do not."""
+    text = (ROOT / "include" / "ddsc" / "ddsc.h").read_text()
+    names = set(re.findall(r"\b(ddsc_\w+)\(", text))
+    return {n for n in names if not re.search(r"_(destroy|init|init_sized)$|_get_|^ddsc_version$", n)}
+
+
+def check_calls(path, lines, public):
+    for number, line in enumerate(lines, 1):
+        if line[:1] not in (" ", "\t"):  # a definition
+            continue
+        for name in re.findall(r"\b(ddsc_\w+)\(", line):
+            if name in public:
+                yield f"{path}:{number}: {name} is a public call; use what it stands on"
+
+
 def check_sizes(path, lines):
     if path.name == "ddsc.h":  # the whole public API in one header is meant to be long
         return
@@ -92,10 +110,12 @@ def main():
                              text=True, check=True).stdout.split()
     files = [ROOT / name for name in tracked if (ROOT / name).exists()]
     breaches = []
+    public = public_calls()
     for path in files:
         lines = path.read_text().split("\n")
         if path.is_relative_to(ROOT / "src"):
             breaches += check_includes(path, lines)
+            breaches += check_calls(path, lines, public)
         breaches += check_sizes(path, lines)
         breaches += check_words(path, lines)
     breaches += check_format(files)

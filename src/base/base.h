@@ -25,6 +25,13 @@ ddsc_status ctx_fail(ddsc_context *ctx, ddsc_status status, const char *format, 
 /* Sticky within a call; safe from any thread. On the calling thread the user is asked, now and
  * then: work of more than some milliseconds should look here. */
 bool ctx_cancelled(ddsc_context *ctx);
+/* Worth a word, but no error: told to the caller at once. Calling thread only. */
+void ctx_warn(ddsc_context *ctx, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A figure about the call at work, for ddsc_context_get_details; a name already there gets the new
+ * value. `name` stays where it is (a literal). Calling thread only. */
+void ctx_detail(ddsc_context *ctx, const char *name, double value);
+/* Refuses bits of `flags` that are not among `known`; `who` names the call. */
+ddsc_status ctx_check_flags(ddsc_context *ctx, const char *who, unsigned flags, unsigned known);
 uint64_t ctx_seed(const ddsc_context *ctx);
 /* What the call at work decided: which path `stage` took and why. Calling thread only; a stage that
  * takes the same path again adds nothing. `stage` and `path` are literals. */

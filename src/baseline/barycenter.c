@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/sized.h"
 #include "baseline/baseline.h"
 
 enum { STAGE_ROUNDS = 100, START_TRIALS = 8, START_SAMPLE = 64, PATIENCE = 2 };
@@ -34,19 +35,20 @@ typedef struct search {
 
 /* ---- settings ---- */
 
-void ddsc_barycenter_settings_init(ddsc_barycenter_settings *settings)
+static const ddsc_barycenter_settings defaults = {.method = DDSC_BARYCENTER_ADMM,
+                                                  .rho = 1,
+                                                  .epsilon = 0.02,
+                                                  .max_rounds = 2000,
+                                                  .max_passes = 500,
+                                                  .tolerance = 1e-6,
+                                                  .projection_dim = 2,
+                                                  .restarts = 3};
+static const sized_struct settings_struct =
+    SIZED_STRUCT(ddsc_barycenter_settings, item_weights, &defaults);
+
+void ddsc_barycenter_settings_init_sized(ddsc_barycenter_settings *settings, size_t size)
 {
-    if (!settings)
-        return;
-    *settings = (ddsc_barycenter_settings){.struct_size = sizeof *settings,
-                                           .method = DDSC_BARYCENTER_ADMM,
-                                           .rho = 1,
-                                           .epsilon = 0.02,
-                                           .max_rounds = 2000,
-                                           .max_passes = 500,
-                                           .tolerance = 1e-6,
-                                           .projection_dim = 2,
-                                           .restarts = 3};
+    sized_init(&settings_struct, settings, size);
 }
 
 static ddsc_status check_number(ddsc_context *ctx, const char *field, double value)
@@ -68,16 +70,7 @@ static ddsc_status check_count(ddsc_context *ctx, const char *field, int64_t val
 ddsc_status barycenter_settings_take(ddsc_context *ctx, ddsc_barycenter_settings *own,
                                      const ddsc_barycenter_settings *given)
 {
-    ddsc_barycenter_settings_init(own);
-    if (given) {
-        if (given->struct_size == 0 || given->struct_size > sizeof *own)
-            CHECK(ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                           "ddsc_barycenter_settings.struct_size = %zu: must be 1 .. %zu; call its "
-                           "_init function first",
-                           given->struct_size, sizeof *own));
-        memcpy(own, given, given->struct_size);
-        own->struct_size = sizeof *own;
-    }
+    CHECK(sized_take(ctx, &settings_struct, own, given));
     CHECK(
         check_count(ctx, "barycenter method", (int64_t)own->method, 0, DDSC_BARYCENTER_PROJECTED));
     CHECK(check_count(ctx, "support_size", own->support_size, 0, INT32_MAX));
@@ -375,17 +368,17 @@ void ddsc_barycenter_destroy(ddsc_barycenter *barycenter)
     mem_free(ctx, barycenter);
 }
 
-void ddsc_barycenter_get_view(const ddsc_barycenter *barycenter, ddsc_barycenter_view *view)
+void ddsc_barycenter_get_view_sized(const ddsc_barycenter *barycenter, ddsc_barycenter_view *view,
+                                    size_t size)
 {
-    if (!view)
-        return;
-    *view = (ddsc_barycenter_view){0};
-    if (!barycenter)
-        return;
-    *view = barycenter->view;
-    view->n = barycenter->c.n;
-    view->dim = barycenter->c.d;
-    view->support = barycenter->c.x;
-    view->weights = barycenter->c.w;
-    view->objective = barycenter->objective;
+    ddsc_barycenter_view own = {0};
+    if (barycenter) {
+        own = barycenter->view;
+        own.n = barycenter->c.n;
+        own.dim = barycenter->c.d;
+        own.support = barycenter->c.x;
+        own.weights = barycenter->c.w;
+        own.objective = barycenter->objective;
+    }
+    sized_view(view, size, &own, sizeof own);
 }

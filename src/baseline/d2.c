@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/sized.h"
+
 enum { POLISH_ROUNDS = 40 };
 
 struct ddsc_d2 {
@@ -15,35 +17,37 @@ struct ddsc_d2 {
     ddsc_d2_view view;
 };
 
-void ddsc_d2_settings_init(ddsc_d2_settings *settings)
+static const ddsc_d2_settings defaults = {.k = 2,
+                                          .method = DDSC_BARYCENTER_ADMM,
+                                          .rho = 2,
+                                          .epsilon = 0.02,
+                                          .max_rounds = 100,
+                                          .projection_dim = 2,
+                                          .restarts = 3,
+                                          .max_iterations = 100,
+                                          .tolerance = 1e-4};
+static const sized_struct settings_struct = SIZED_STRUCT(ddsc_d2_settings, restarts, &defaults);
+
+void ddsc_d2_settings_init_sized(ddsc_d2_settings *settings, size_t size)
 {
-    if (!settings)
-        return;
-    *settings = (ddsc_d2_settings){.struct_size = sizeof *settings,
-                                   .k = 2,
-                                   .restarts = 3,
-                                   .max_iterations = 100,
-                                   .tolerance = 1e-4};
-    ddsc_barycenter_settings_init(&settings->barycenter);
-    settings->barycenter.rho = 2;
-    settings->barycenter.max_rounds = 100;
+    sized_init(&settings_struct, settings, size);
 }
 
+/* `centre` is what the settings say about barycenters, in their own form. */
 static ddsc_status settings_take(ddsc_context *ctx, ddsc_d2_settings *own,
-                                 const ddsc_d2_settings *given, const measures *m)
+                                 ddsc_barycenter_settings *centre, const ddsc_d2_settings *given,
+                                 const measures *m)
 {
-    ddsc_d2_settings_init(own);
-    if (given) {
-        if (given->struct_size == 0 || given->struct_size > sizeof *own)
-            CHECK(ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                           "ddsc_d2_settings.struct_size = %zu: must be 1 .. %zu; call its _init "
-                           "function first",
-                           given->struct_size, sizeof *own));
-        memcpy(own, given, given->struct_size);
-        own->struct_size = sizeof *own;
-        ddsc_barycenter_settings b = own->barycenter;
-        CHECK(barycenter_settings_take(ctx, &own->barycenter, &b));
-    }
+    ddsc_barycenter_settings b;
+    CHECK(sized_take(ctx, &settings_struct, own, given));
+    ddsc_barycenter_settings_init(&b);
+    b.method = own->method;
+    b.support_size = own->support_size;
+    b.rho = own->rho;
+    b.epsilon = own->epsilon;
+    b.max_rounds = own->max_rounds;
+    b.projection_dim = own->projection_dim;
+    CHECK(barycenter_settings_take(ctx, centre, &b));
     if (own->k < 1 || own->k > m->n)
         CHECK(ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "k = %lld: must be 1 .. %lld, the number of items",
                        (long long)own->k, (long long)m->n));
@@ -165,7 +169,7 @@ static ddsc_status run_once(d2_run *r, ddsc_d2 *d, ddsc_d2_view *time, int64_t r
     keep(d, r, total(r));
     for (int64_t step = 0; step < r->set->max_iterations && !d->view.converged; step++) {
         double began = clock_seconds(), before = last_objective(d);
-        TRY(timed(&time->seconds_centres, began, d2_update(r)));
+        TRY(timed(&time->seconds_centers, began, d2_update(r)));
         began = clock_seconds();
         TRY(d2_drift(r));
         TRY(timed(&time->seconds_assign, began, d2_assign(r, &n_changed, &random)));
@@ -232,7 +236,7 @@ static ddsc_status run_all(d2_run *r, ddsc_d2 **out)
     TRY(renumber(best, r));
     best->view.seconds_start = time.seconds_start;
     best->view.seconds_assign = time.seconds_assign;
-    best->view.seconds_centres = time.seconds_centres;
+    best->view.seconds_centers = time.seconds_centers;
     best->view.n_pairs = r->n_pairs;
     for (int w = 0; w < r->f.n_workers; w++)
         best->view.n_solved += r->solved[w];
@@ -248,7 +252,7 @@ done:
 static ddsc_status run_open(d2_run *r, const measures *m)
 {
     ddsc_status status = DDSC_OK;
-    const ddsc_barycenter_settings *b = &r->set->barycenter;
+    const ddsc_barycenter_settings *b = r->centre;
     method_settings set = method_settings_of(b);
     int64_t k = r->set->k, n = b->support_size ? b->support_size : centre_size_default(m),
             cells = 0;
@@ -298,14 +302,15 @@ ddsc_status ddsc_d2_run(ddsc_context *ctx, ddsc_d2 **out, const ddsc_measures *m
 {
     ddsc_status status = DDSC_OK;
     ddsc_d2_settings set;
+    ddsc_barycenter_settings centre;
     if (!ctx || !out)
         return DDSC_ERROR_ARGUMENT;
     ctx_enter(ctx);
     *out = NULL;
-    d2_run r = {.ctx = ctx, .set = &set};
+    d2_run r = {.ctx = ctx, .set = &set, .centre = &centre};
     if (!m)
         TRY(ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "ddsc_d2_run: measures is NULL"));
-    TRY(settings_take(ctx, &set, settings, m));
+    TRY(settings_take(ctx, &set, &centre, settings, m));
     TRY(run_open(&r, m));
     TRY(run_all(&r, out));
 done:
@@ -313,19 +318,18 @@ done:
     return status;
 }
 
-void ddsc_d2_get_view(const ddsc_d2 *d, ddsc_d2_view *view)
+void ddsc_d2_get_view_sized(const ddsc_d2 *d, ddsc_d2_view *view, size_t size)
 {
-    if (!view)
-        return;
-    *view = (ddsc_d2_view){0};
-    if (!d)
-        return;
-    *view = d->view;
-    view->labels = d->label;
-    view->cost = d->cost;
-    view->objective = d->objective;
-    view->centre_size = d->c.n;
-    view->dim = d->c.d;
-    view->support = d->c.x;
-    view->weights = d->c.w;
+    ddsc_d2_view own = {0};
+    if (d) {
+        own = d->view;
+        own.labels = d->label;
+        own.cost = d->cost;
+        own.objective = d->objective;
+        own.center_size = d->c.n;
+        own.dim = d->c.d;
+        own.support = d->c.x;
+        own.weights = d->c.w;
+    }
+    sized_view(view, size, &own, sizeof own);
 }

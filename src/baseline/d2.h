@@ -9,6 +9,7 @@
 typedef struct d2_run {
     ddsc_context *ctx;
     const ddsc_d2_settings *set;
+    const ddsc_barycenter_settings *centre;
     fit f;
     const centre_method *method;
     void *state;

@@ -59,10 +59,10 @@ ddsc_status d2_update(d2_run *r)
     fit_group(f, r->label);
     centres_copy(&r->before, &f->c);
     if (!r->method->judged)
-        return r->method->run(r->state, r->set->barycenter.max_rounds, &done, &settled);
+        return r->method->run(r->state, r->set->max_rounds, &done, &settled);
     CHECK(exact_move(r, r->least));
     centres_copy(&r->moved, &f->c);
-    CHECK(r->method->run(r->state, r->set->barycenter.max_rounds, &done, &settled));
+    CHECK(r->method->run(r->state, r->set->max_rounds, &done, &settled));
     CHECK(exact_move(r, r->proposed));
     for (int64_t c = 0; c < f->c.k; c++)
         if (!(r->proposed[c] <= r->least[c]))

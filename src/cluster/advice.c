@@ -35,12 +35,12 @@ __attribute__((format(printf, 2, 3))) static void say(writer *w, const char *for
 /* Where distances were left out: are there enough? */
 static void say_sample(writer *w, const decomposition *d, const ddsc_cluster_settings *set)
 {
-    double each = set->graph.sample * (double)(d->n - 1);
-    if (set->graph.sample < 1 && each < 2 * (double)d->tau)
+    double each = set->graph->sample * (double)(d->n - 1);
+    if (set->graph->sample < 1 && each < 2 * (double)d->tau)
         say(w,
             "With sample = %g an item has about %.1f known distances for tau = %lld neighbours, so "
             "its list is hardly that of its nearest; raise the sample.",
-            set->graph.sample, each, (long long)d->tau);
+            set->graph->sample, each, (long long)d->tau);
     if (d->n_columns > 0 && isnan(d->columns_error))
         say(w,
             "%lld columns are too few to tell how good the other distances are; raise the fraction "
@@ -123,8 +123,8 @@ static void say_clusters(writer *w, const ddsc_clustering_view *v, const outcome
 {
     int64_t smallest = v->n;
     for (int64_t r = 0; r < v->n_sweep; r++)
-        if (v->sweep[r].k == v->k)
-            smallest = v->sweep[r].smallest;
+        if (v->sweep[r]->k == v->k)
+            smallest = v->sweep[r]->smallest;
     if (o->chosen)
         say(w, "K = %lld of %lld to %lld is a suggestion, made by %s; compare the sweep.",
             (long long)v->k, (long long)o->k_low, (long long)o->k_high,

@@ -96,7 +96,10 @@ struct ddsc_clustering {
     ddsc_clustering_view view;
     int32_t *labels;
     double *embedding, *eigenvalues, *residuals;
+    ddsc_pair_stats pairs;
+    ddsc_detail *details;
     ddsc_k_row *sweep;
+    const ddsc_k_row **sweep_list; /* the rows, one pointer each */
     int32_t *sweep_labels;
     int32_t *cells; /* n: labels before small clusters were merged */
     double *radius; /* n: length of the row before it was normalised, over sqrt(degree) */
@@ -112,13 +115,22 @@ struct ddsc_clustering {
 ddsc_status spectral_fit(ddsc_context *ctx, ddsc_clustering *c, decomposition *kept,
                          const ddsc_graph *graph, const ddsc_graph *wide,
                          const ddsc_cluster_settings *set);
-/* The whole chain; settings as cluster_settings_take and graph_settings_take left them. */
+/* Settings taken and checked: set.metric and set.graph point at the two beside it, so a plan stays
+ * where it is. */
+typedef struct cluster_plan {
+    ddsc_cluster_settings set;
+    ddsc_metric_settings metric;
+    ddsc_graph_settings graph;
+} cluster_plan;
+
+/* Defaults, then the caller's fields, then every one checked. */
+ddsc_status cluster_settings_take(ddsc_context *ctx, cluster_plan *plan,
+                                  const ddsc_cluster_settings *given);
+
+/* The whole chain; settings as cluster_settings_take left them. */
 ddsc_status cluster_fit(ddsc_context *ctx, ddsc_clustering **out, decomposition *kept,
                         const ddsc_measures *data, const ddsc_cluster_settings *set);
 ddsc_status scores_compute(ddsc_context *ctx, ddsc_scores *scores, int64_t n, const int32_t *labels,
                            const int32_t *truth);
-/* Defaults, then the caller's fields, then every one checked. */
-ddsc_status cluster_settings_take(ddsc_context *ctx, ddsc_cluster_settings *own,
-                                  const ddsc_cluster_settings *given);
 
 #endif

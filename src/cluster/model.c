@@ -141,14 +141,14 @@ ddsc_status ddsc_model_create(ddsc_context *ctx, ddsc_model **out, const ddsc_me
                               const ddsc_cluster_settings *settings)
 {
     ddsc_status status = DDSC_OK;
-    ddsc_cluster_settings set;
+    cluster_plan plan;
     ddsc_model *m = NULL;
     if (!ctx || !out)
         return DDSC_ERROR_ARGUMENT;
     ctx_enter(ctx);
     *out = NULL;
     TRY(check_call(ctx, data, clustering));
-    TRY(cluster_settings_take(ctx, &set, settings));
+    TRY(cluster_settings_take(ctx, &plan, settings));
     TRY(MEM_ZERO(ctx, m, 1));
     *m = (ddsc_model){.ctx = ctx,
                       .n = data->n,
@@ -156,8 +156,8 @@ ddsc_status ddsc_model_create(ddsc_context *ctx, ddsc_model **out, const ddsc_me
                       .tau = clustering->graph->tau,
                       .gamma = clustering->view.gamma,
                       .width = clustering->view.n_vectors};
-    TRY(metric_settings_take(ctx, &m->metric, &set.metric));
-    TRY(settle_metric(ctx, m, data, &clustering->view.pairs));
+    m->metric = plan.metric;
+    TRY(settle_metric(ctx, m, data, &clustering->pairs));
     TRY(measures_copy_items(ctx, &m->items, data, clustering->labels));
     TRY(take_graph(ctx, m, clustering->graph));
     TRY(take_embedding(ctx, m, clustering));

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/sized.h"
 #include "cluster/cluster.h"
 
 /* The contingency table, sparse: cells sorted by (label, truth), and the sizes of both sides. */
@@ -289,6 +290,13 @@ done:
     return status;
 }
 
+static const sized_struct scores_struct = SIZED_STRUCT(ddsc_scores, n, NULL);
+
+void ddsc_scores_init_sized(ddsc_scores *scores, size_t size)
+{
+    sized_init(&scores_struct, scores, size);
+}
+
 ddsc_status ddsc_scores_run(ddsc_context *context, ddsc_scores *scores, int64_t n,
                             const int32_t *labels, const int32_t *truth)
 {
@@ -298,5 +306,9 @@ ddsc_status ddsc_scores_run(ddsc_context *context, ddsc_scores *scores, int64_t 
     if (!scores || !labels || !truth || n < 1)
         return ctx_fail(context, DDSC_ERROR_ARGUMENT,
                         "scores need two labellings of at least one item");
-    return scores_compute(context, scores, n, labels, truth);
+    ddsc_scores found;
+    CHECK(sized_take(context, &scores_struct, &found, scores));
+    CHECK(scores_compute(context, &found, n, labels, truth));
+    sized_give(&scores_struct, scores, &found);
+    return DDSC_OK;
 }

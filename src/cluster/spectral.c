@@ -244,11 +244,13 @@ static ddsc_status sweep(ddsc_context *ctx, ddsc_clustering *c, spectral_job *j,
 {
     int64_t n = j->d.n, n_rows = o->k_high - o->k_low + 1;
     CHECK(MEM_ZERO(ctx, c->sweep, n_rows));
+    CHECK(MEM_NEW(ctx, c->sweep_list, n_rows));
     CHECK(MEM_NEW(ctx, c->sweep_labels, n_rows * n));
     CHECK(job_rooms(ctx, j, o->k_high, n_rows));
     progress_begin(ctx, "k-means", n_rows * j->set->kmeans_restarts);
     for (int64_t r = 0; r < n_rows; r++) {
         int32_t *labels = c->sweep_labels + r * n;
+        c->sweep_list[r] = &c->sweep[r];
         c->sweep[r].k = o->k_low + r;
         CHECK(make_rows(ctx, j, c->sweep[r].k));
         CHECK(cut_by_rule(ctx, j, labels, j->cells + r * n, &results[r], c->sweep[r].k));
@@ -259,7 +261,7 @@ static ddsc_status sweep(ddsc_context *ctx, ddsc_clustering *c, spectral_job *j,
                                    c->sweep[r].k));
     }
     progress_end(ctx);
-    c->view.sweep = c->sweep;
+    c->view.sweep = c->sweep_list;
     c->view.n_sweep = n_rows;
     c->view.sweep_labels = c->sweep_labels;
     return DDSC_OK;

@@ -1,6 +1,7 @@
 /* Sets from arrays in memory. The caller's arrays are copied once, into the set's own. */
 #include <string.h>
 
+#include "base/sized.h"
 #include "data/measures.h"
 
 static ddsc_status copy_array(ddsc_context *ctx, void *out, const void *source, int64_t count,
@@ -135,30 +136,38 @@ done:
     return status;
 }
 
-ddsc_status ddsc_measures_create_shared(ddsc_context *ctx, ddsc_measures **out, int64_t n,
-                                        int64_t v, int64_t d, const double *support,
-                                        const int64_t *offsets, const int32_t *indices,
-                                        const double *weights, ddsc_on_empty on_empty)
+static const sized_struct shared_struct = SIZED_STRUCT(ddsc_shared_items, weights, NULL);
+
+void ddsc_shared_items_init_sized(ddsc_shared_items *items, size_t size)
+{
+    sized_init(&shared_struct, items, size);
+}
+
+ddsc_status ddsc_measures_create_shared(ddsc_context *ctx, ddsc_measures **out,
+                                        const ddsc_shared_items *items, ddsc_on_empty on_empty)
 {
     ddsc_status status = DDSC_OK;
     measures_parts p = {0};
+    ddsc_shared_items own;
     int64_t n_values = 0;
     if (!ctx || !out)
         return DDSC_ERROR_ARGUMENT;
     ctx_enter(ctx);
     *out = NULL;
-    if (!offsets)
+    TRY(sized_take(ctx, &shared_struct, &own, items));
+    int64_t n = own.n_items, v = own.n_support, d = own.dim;
+    if (!own.offsets)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "offsets is NULL");
-    TRY(check_call(ctx, n, v, d, support, on_empty));
-    TRY(check_offsets(ctx, n, offsets));
-    if (!mul_ok(v, d, &n_values) || (offsets[n] > 0 && !indices))
+    TRY(check_call(ctx, n, v, d, own.support, on_empty));
+    TRY(check_offsets(ctx, n, own.offsets));
+    if (!mul_ok(v, d, &n_values) || (own.offsets[n] > 0 && !own.indices))
         TRY(ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "indices is NULL or the support is too large"));
-    p = (measures_parts){.n = n, .v = v, .nnz = offsets[n], .d = d};
-    TRY(copy_array(ctx, &p.support, support, n_values, sizeof *support));
-    TRY(copy_array(ctx, &p.offset, offsets, n + 1, sizeof *offsets));
-    TRY(copy_array(ctx, &p.index, indices, p.nnz, sizeof *indices));
-    if (weights)
-        TRY(copy_array(ctx, &p.weight, weights, p.nnz, sizeof *weights));
+    p = (measures_parts){.n = n, .v = v, .nnz = own.offsets[n], .d = d};
+    TRY(copy_array(ctx, &p.support, own.support, n_values, sizeof *own.support));
+    TRY(copy_array(ctx, &p.offset, own.offsets, n + 1, sizeof *own.offsets));
+    TRY(copy_array(ctx, &p.index, own.indices, p.nnz, sizeof *own.indices));
+    if (own.weights)
+        TRY(copy_array(ctx, &p.weight, own.weights, p.nnz, sizeof *own.weights));
     TRY(measures_build(ctx, out, &p, on_empty, "measures"));
 done:
     measures_parts_free(ctx, &p);

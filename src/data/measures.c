@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sized.h"
 #include "data/parts.h"
 
 void measures_parts_free(ddsc_context *ctx, measures_parts *parts)
@@ -159,13 +160,8 @@ bool measures_is_shared(const measures *m)
     return 2 * m->v < m->nnz;
 }
 
-void ddsc_measures_get_view(const ddsc_measures *m, ddsc_measures_view *view)
+static void fill_view(const measures *m, ddsc_measures_view *view)
 {
-    if (!view)
-        return;
-    *view = (ddsc_measures_view){0};
-    if (!m)
-        return;
     view->n_items = m->n;
     view->n_rows = m->n_rows;
     view->n_support = m->v;
@@ -186,6 +182,14 @@ void ddsc_measures_get_view(const ddsc_measures *m, ddsc_measures_view *view)
     }
     view->n_zero_dropped = m->n_zero_dropped;
     view->n_merged = m->n_merged;
+}
+
+void ddsc_measures_get_view_sized(const ddsc_measures *m, ddsc_measures_view *view, size_t size)
+{
+    ddsc_measures_view own = {0};
+    if (m)
+        fill_view(m, &own);
+    sized_view(view, size, &own, sizeof own);
 }
 
 const char *ddsc_measures_get_id(const ddsc_measures *m, int64_t row)

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "base/sized.h"
+
 void ddsc_model_destroy(ddsc_model *m)
 {
     if (!m)
@@ -20,22 +22,21 @@ void ddsc_model_destroy(ddsc_model *m)
     mem_free(ctx, m);
 }
 
-void ddsc_model_get_view(const ddsc_model *m, ddsc_model_view *view)
+void ddsc_model_get_view_sized(const ddsc_model *m, ddsc_model_view *view, size_t size)
 {
-    if (!view)
-        return;
-    *view = (ddsc_model_view){0};
+    ddsc_model_view own = {0};
     if (m)
-        *view = (ddsc_model_view){.n_items = m->n,
-                                  .dim = m->items->d,
-                                  .k = m->k,
-                                  .tau = m->tau,
-                                  .metric = m->metric.metric,
-                                  .far_distance = m->far_distance,
-                                  .far_neighbour = m->far_neighbour,
-                                  .labels = m->items->label,
-                                  .measures = m->items,
-                                  .n_vectors = m->width};
+        own = (ddsc_model_view){.n_items = m->n,
+                                .dim = m->items->d,
+                                .k = m->k,
+                                .tau = m->tau,
+                                .metric = m->metric.metric,
+                                .far_distance = m->far_distance,
+                                .far_neighbor = m->far_neighbour,
+                                .labels = m->items->label,
+                                .measures = m->items,
+                                .n_vectors = m->width};
+    sized_view(view, size, &own, sizeof own);
 }
 
 static bool all_within(const double *x, int64_t n, double low, double high)

@@ -197,6 +197,10 @@ int64_t pairs_solved(const pairs *p)
 /* Pairs are counted here, whatever a backend counted at its opening. */
 ddsc_status pairs_finish(const pairs *p, int64_t n_pairs, ddsc_pair_stats *stats)
 {
+    static const char *const names[] = {[BOUND_FRAME] = "bounds_frame",
+                                        [BOUND_CUT] = "bounds_cut",
+                                        [BOUND_DUAL] = "bounds_dual",
+                                        [BOUND_TIGHT] = "bounds_tight"};
     int64_t n_bounds[BOUND_LEVELS] = {0}, all = 0;
     for (int w = 0; w < p->n_workers; w++) {
         CHECK(p->worker[w].late);
@@ -210,9 +214,7 @@ ddsc_status pairs_finish(const pairs *p, int64_t n_pairs, ddsc_pair_stats *stats
     stats->n_solved = pairs_solved(p);
     stats->n_bounds = all;
     stats->n_pruned = all > 0 ? n_pairs - stats->n_solved : 0;
-    stats->n_bounds_closer = n_bounds[BOUND_FRAME];
-    stats->n_bounds_cut = n_bounds[BOUND_CUT];
-    stats->n_bounds_refined = n_bounds[BOUND_DUAL];
-    stats->n_bounds_last = n_bounds[BOUND_TIGHT];
+    for (int level = BOUND_FRAME; all > 0 && level < BOUND_LEVELS; level++)
+        ctx_detail(p->ctx, names[level], (double)n_bounds[level]);
     return DDSC_OK;
 }

@@ -288,7 +288,7 @@ static ddsc_status write_labels(const int32_t *labels, int64_t n, const measures
 }
 
 ddsc_status ddsc_labels_write(ddsc_context *ctx, const int32_t *labels, int64_t n,
-                              const ddsc_measures *m, const char *path, int overwrite)
+                              const ddsc_measures *m, const char *path, unsigned flags)
 {
     ddsc_status status = DDSC_OK;
     io_writer *w = NULL;
@@ -300,7 +300,7 @@ ddsc_status ddsc_labels_write(ddsc_context *ctx, const int32_t *labels, int64_t 
     if (m && n != m->n_rows && n != m->n)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%lld labels for %lld rows and %lld items",
                         (long long)n, (long long)m->n_rows, (long long)m->n);
-    TRY(writer_open(ctx, &w, path, overwrite));
+    TRY(writer_open(ctx, &w, path, flags));
     TRY(write_labels(labels, n, m, w));
     status = writer_commit(w);
     w = NULL;

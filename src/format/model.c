@@ -190,7 +190,7 @@ done:
 }
 
 ddsc_status ddsc_model_write(ddsc_context *ctx, const ddsc_model *m, const char *path,
-                             int overwrite)
+                             unsigned flags)
 {
     ddsc_status status = DDSC_OK;
     io_writer *w = NULL;
@@ -199,7 +199,7 @@ ddsc_status ddsc_model_write(ddsc_context *ctx, const ddsc_model *m, const char 
     ctx_enter(ctx);
     if (!m || !path)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "model or path is NULL");
-    TRY(writer_open(ctx, &w, path, overwrite));
+    TRY(writer_open(ctx, &w, path, flags));
     TRY(model_write_npz(ctx, m, w));
     status = writer_commit(w);
     w = NULL;

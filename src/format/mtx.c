@@ -210,7 +210,7 @@ static ddsc_status write_graph(const ddsc_graph *g, io_writer *w)
 }
 
 ddsc_status ddsc_graph_write(ddsc_context *ctx, const ddsc_graph *graph, const char *path,
-                             int overwrite)
+                             unsigned flags)
 {
     ddsc_status status = DDSC_OK;
     io_writer *w = NULL;
@@ -219,7 +219,7 @@ ddsc_status ddsc_graph_write(ddsc_context *ctx, const ddsc_graph *graph, const c
     ctx_enter(ctx);
     if (!graph || !path)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "graph or path is NULL");
-    TRY(writer_open(ctx, &w, path, overwrite));
+    TRY(writer_open(ctx, &w, path, flags));
     TRY(write_graph(graph, w));
     status = writer_commit(w);
     w = NULL;

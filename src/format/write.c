@@ -131,7 +131,7 @@ static ddsc_status write_as(ddsc_context *ctx, const measures *m, io_writer *w, 
 }
 
 ddsc_status ddsc_measures_write(ddsc_context *ctx, const ddsc_measures *m, const char *path,
-                                ddsc_format format, int overwrite)
+                                ddsc_format format, unsigned flags)
 {
     ddsc_status status = DDSC_OK;
     io_writer *w = NULL;
@@ -148,7 +148,7 @@ ddsc_status ddsc_measures_write(ddsc_context *ctx, const ddsc_measures *m, const
                         "%s: sets of items are written as .npz, .csv, .tsv or .d2 (the last three "
                         "also .gz)",
                         path);
-    TRY(writer_open(ctx, &w, path, overwrite));
+    TRY(writer_open(ctx, &w, path, flags));
     TRY(write_as(ctx, m, w, format));
     status = writer_commit(w);
     w = NULL;

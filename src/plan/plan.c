@@ -26,14 +26,14 @@ ddsc_status plan_check_pruned(ddsc_context *ctx, ddsc_exact_graph asked, const c
                     "exact_graph = pruned: %s has no lower bounds; use auto or full", name);
 }
 
-ddsc_status plan_make(ddsc_context *ctx, plan *p, const measures *m,
+ddsc_status plan_make(ddsc_context *ctx, graph_plan *p, const measures *m,
                       const ddsc_metric_settings *metric, const ddsc_graph_settings *graph)
 {
-    *p = (plan){.m = m, .graph = *graph, .tau = plan_tau(m->n, graph)};
+    *p = (graph_plan){.m = m, .graph = *graph, .tau = plan_tau(m->n, graph)};
     return metric_resolve(ctx, &p->metric, m, metric);
 }
 
-void plan_free(plan *p)
+void plan_free(graph_plan *p)
 {
     metric_resolved_free(&p->metric);
 }
@@ -159,7 +159,7 @@ done:
 /* Whole columns of the matrix, the rest by the Nystrom method. The items are put in another order,
  * which the metric, resolved from the whole set, does not see. */
 static ddsc_status by_columns(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *stats,
-                              const plan *p, int64_t tau)
+                              const graph_plan *p, int64_t tau)
 {
     ddsc_status status = DDSC_OK;
     metric_run r = {0};
@@ -203,7 +203,7 @@ static ddsc_status note_pruned(metric_run *r, const char *why)
 }
 
 ddsc_status plan_neighbors(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *stats,
-                           const plan *p, int64_t tau)
+                           const graph_plan *p, int64_t tau)
 {
     ddsc_status status = DDSC_OK;
     const ddsc_graph_settings *set = &p->graph;
@@ -237,8 +237,8 @@ done:
     return status;
 }
 
-ddsc_status plan_query(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *stats, const plan *p,
-                       int64_t n_old, int64_t tau)
+ddsc_status plan_query(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *stats,
+                       const graph_plan *p, int64_t n_old, int64_t tau)
 {
     ddsc_status status = DDSC_OK;
     metric_run r = {0};

@@ -23,23 +23,23 @@ int64_t plan_tau(int64_t n, const ddsc_graph_settings *settings);
 
 /* ---- the plan of a graph ---- */
 
-typedef struct plan {
+typedef struct graph_plan {
     const measures *m;
     metric_resolved metric;
     ddsc_graph_settings graph;
     int64_t tau;
-} plan;
+} graph_plan;
 
 /* Settings as the two functions above left them. */
-ddsc_status plan_make(ddsc_context *ctx, plan *p, const measures *m,
+ddsc_status plan_make(ddsc_context *ctx, graph_plan *p, const measures *m,
                       const ddsc_metric_settings *metric, const ddsc_graph_settings *graph);
-void plan_free(plan *p);
+void plan_free(graph_plan *p);
 /* The graph of the `tau` nearest, which may be more than p->tau. */
 ddsc_status plan_neighbors(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *stats,
-                           const plan *p, int64_t tau);
+                           const graph_plan *p, int64_t tau);
 /* The nearest of the first n_old items for each later one: item n_old + c is column c. */
-ddsc_status plan_query(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *stats, const plan *p,
-                       int64_t n_old, int64_t tau);
+ddsc_status plan_query(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *stats,
+                       const graph_plan *p, int64_t n_old, int64_t tau);
 
 /* ---- inside the room ---- */
 

@@ -22,4 +22,7 @@ enum {
  * (linear transport alone 51, projections alone 73), 98% of those of digits (97, 93). */
 static const double PROJECTION_WEIGHT = 2;
 
+/* Worth a warning: the error of distances outside whole columns, in units of their spread. */
+static const double COLUMNS_POOR = 0.25;
+
 #endif

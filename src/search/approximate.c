@@ -93,6 +93,10 @@ ddsc_status search_approximate(pairs *p, ddsc_graph **out, ddsc_pair_stats *stat
     search_rows_free(p->ctx, rows);
     TRY(rank(p, &graph, tau, &l));
     TRY(measure_recall(p, stats, graph, cheap));
+    if (stats->recall < RECALL_GOOD)
+        ctx_warn(p->ctx,
+                 "only about %.0f%% of the neighbors were found; an exact search finds all of them",
+                 100 * stats->recall);
     *out = graph;
     graph = NULL;
 done:

@@ -30,4 +30,7 @@ enum {
     JUDGED_LEAST = 15 /* landmarks: fewer cannot tell */
 };
 
+/* A recall below this is worth a warning. */
+static const double RECALL_GOOD = 0.9;
+
 #endif

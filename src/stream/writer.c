@@ -139,16 +139,17 @@ static ddsc_status start_gzip(io_writer *w)
     return DDSC_OK;
 }
 
-ddsc_status writer_open(ddsc_context *ctx, io_writer **out, const char *path, int overwrite)
+ddsc_status writer_open(ddsc_context *ctx, io_writer **out, const char *path, unsigned flags)
 {
     ddsc_status status = DDSC_OK;
     io_writer *w = NULL;
     size_t n = strlen(path);
     *out = NULL;
+    TRY(ctx_check_flags(ctx, path, flags, DDSC_WRITE_OVERWRITE));
     TRY(MEM_ZERO(ctx, w, 1));
     w->ctx = ctx;
     w->fd = -1;
-    w->overwrite = overwrite != 0;
+    w->overwrite = (flags & DDSC_WRITE_OVERWRITE) != 0;
     TRY(mem_get(ctx, &w->buffer, BUFFER_BYTES, 1));
     TRY(open_target(w, path));
     if (n > 3 && strcmp(path + n - 3, ".gz") == 0)
@@ -334,7 +335,7 @@ void writer_abort(io_writer *w)
 }
 
 ddsc_status ddsc_file_write(ddsc_context *ctx, const char *path, const void *bytes, size_t n_bytes,
-                            int overwrite)
+                            unsigned flags)
 {
     ddsc_status status = DDSC_OK;
     io_writer *w = NULL;
@@ -343,7 +344,7 @@ ddsc_status ddsc_file_write(ddsc_context *ctx, const char *path, const void *byt
     ctx_enter(ctx);
     if (!path || (!bytes && n_bytes > 0))
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "path or bytes is NULL");
-    TRY(writer_open(ctx, &w, path, overwrite));
+    TRY(writer_open(ctx, &w, path, flags));
     if (n_bytes > 0)
         TRY(writer_put(w, bytes, n_bytes));
     status = writer_commit(w);

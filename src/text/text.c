@@ -1,4 +1,4 @@
-/* From files to measures: stop words and lemmas, documents, vectors, weights, merging. */
+/* From files to measures: stop words and lemmas, documents, vectors, weights. */
 #include "text/text.h"
 
 #include <stdio.h>
@@ -20,8 +20,8 @@ static ddsc_status check_paths(ddsc_context *ctx, const char *documents_path,
 
 typedef struct job {
     ddsc_context *ctx;
-    ddsc_text_settings set;
-    ddsc_text_report report;
+    const ddsc_text_settings *set;
+    ddsc_text_report *report;
     const char *documents_path, *vectors_path;
     text_table stop;
     lemma_table lemmas;
@@ -34,17 +34,17 @@ static ddsc_status read_documents(job *j)
 {
     ddsc_status status = DDSC_OK;
     io_stream *s = NULL;
-    if (j->set.stopwords_path) {
-        TRY(stream_open(j->ctx, &s, j->set.stopwords_path, j->set.max_bytes));
+    if (j->set->stopwords_path) {
+        TRY(stream_open(j->ctx, &s, j->set->stopwords_path, j->set->max_bytes));
         TRY(tokens_read_list(j->ctx, &j->stop, s));
         stream_close(s);
         s = NULL;
     }
-    if (j->set.lemmas_path)
-        TRY(lemmas_read(j->ctx, &j->lemmas, j->set.lemmas_path, j->set.max_bytes));
-    TRY(stream_open(j->ctx, &s, j->documents_path, j->set.max_bytes));
-    TRY(documents_read(j->ctx, &j->docs, &j->report, s, &j->set, &j->stop,
-                       j->set.lemmas_path ? &j->lemmas : NULL));
+    if (j->set->lemmas_path)
+        TRY(lemmas_read(j->ctx, &j->lemmas, j->set->lemmas_path, j->set->max_bytes));
+    TRY(stream_open(j->ctx, &s, j->documents_path, j->set->max_bytes));
+    TRY(documents_read(j->ctx, &j->docs, j->report, s, j->set, &j->stop,
+                       j->set->lemmas_path ? &j->lemmas : NULL));
 done:
     stream_close(s);
     return status;
@@ -70,7 +70,7 @@ static ddsc_status read_vectors(job *j)
 {
     ddsc_status status = DDSC_OK;
     io_stream *s = NULL;
-    TRY(stream_open(j->ctx, &s, j->vectors_path, j->set.max_bytes));
+    TRY(stream_open(j->ctx, &s, j->vectors_path, j->set->max_bytes));
     TRY(vectors_read(j->ctx, &j->vectors, s, &j->docs.words.words));
     if (j->vectors.n == 0)
         status = fail_uncovered(j, s);
@@ -82,7 +82,7 @@ done:
 static void count_coverage(job *j)
 {
     const corpus *c = &j->docs.words;
-    ddsc_text_report *r = &j->report;
+    ddsc_text_report *r = j->report;
     r->n_rows = j->docs.n_rows;
     r->n_documents = c->n;
     r->n_tokens = c->n_tokens;
@@ -99,7 +99,7 @@ static void count_coverage(job *j)
 static void find_empty(job *j)
 {
     const measures_parts *p = &j->parts;
-    ddsc_text_report *r = &j->report;
+    ddsc_text_report *r = j->report;
     for (int64_t i = 0; i < p->n; i++) {
         bool empty = true;
         for (int64_t e = p->offset[i]; e < p->offset[i + 1]; e++)
@@ -114,7 +114,7 @@ static void find_empty(job *j)
 
 static ddsc_status check_empty(job *j)
 {
-    const ddsc_text_report *r = &j->report;
+    const ddsc_text_report *r = j->report;
     char list[600] = "", quoted[QUOTE_TEXT];
     size_t used = 0;
     if (r->n_empty == r->n_documents)
@@ -122,7 +122,7 @@ static ddsc_status check_empty(job *j)
                         "%.240s: every word with a vector is in all %lld documents, so plain idf "
                         "gives it no weight; take smooth idf or tf",
                         j->documents_path, (long long)r->n_documents);
-    if (r->n_empty == 0 || j->set.on_empty == DDSC_EMPTY_DROP)
+    if (r->n_empty == 0 || j->set->on_empty == DDSC_EMPTY_DROP)
         return DDSC_OK;
     for (int64_t k = 0; k < r->n_empty && k < DDSC_TEXT_NAMED && used < sizeof list; k++) {
         used += (size_t)snprintf(list + used, sizeof list - used, "%sline %lld", k ? ", " : "",
@@ -157,23 +157,13 @@ static ddsc_status add_names(job *j)
 
 static ddsc_status build(job *j, measures **out)
 {
-    ddsc_status status = DDSC_OK;
-    measures *whole = NULL;
-    TRY(weights_make(j->ctx, &j->parts, &j->docs.words, &j->vectors, j->set.weighting, j->set.idf));
+    CHECK(weights_make(j->ctx, &j->parts, &j->docs.words, &j->vectors, j->set->weighting,
+                       j->set->idf));
     find_empty(j);
-    TRY(check_empty(j));
-    TRY(add_names(j));
+    CHECK(check_empty(j));
+    CHECK(add_names(j));
     documents_free(j->ctx, &j->docs);
-    TRY(measures_build(j->ctx, &whole, &j->parts, j->set.on_empty, j->documents_path));
-    if (j->set.support > 0) {
-        TRY(ddsc_measures_compress(j->ctx, out, whole, j->set.support, &j->report.merged));
-    } else {
-        *out = whole;
-        whole = NULL;
-    }
-done:
-    ddsc_measures_destroy(whole);
-    return status;
+    return measures_build(j->ctx, out, &j->parts, j->set->on_empty, j->documents_path);
 }
 
 static void job_free(job *j)
@@ -185,26 +175,21 @@ static void job_free(job *j)
     measures_parts_free(j->ctx, &j->parts);
 }
 
-ddsc_status ddsc_text_read(ddsc_context *ctx, ddsc_measures **out, ddsc_text_report *report,
-                           const char *documents_path, const char *vectors_path,
-                           const ddsc_text_settings *settings)
+ddsc_status text_read(ddsc_context *ctx, measures **out, ddsc_text_report *report,
+                      const char *documents_path, const char *vectors_path,
+                      const ddsc_text_settings *set)
 {
     ddsc_status status = DDSC_OK;
-    job j = {.ctx = ctx, .documents_path = documents_path, .vectors_path = vectors_path};
-    if (!ctx)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(ctx);
-    if (!out)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "measures is NULL");
-    *out = NULL;
-    TRY(text_settings_take(ctx, &j.set, settings));
-    TRY(check_paths(ctx, documents_path, vectors_path, j.set.stopwords_path));
+    job j = {.ctx = ctx,
+             .set = set,
+             .report = report,
+             .documents_path = documents_path,
+             .vectors_path = vectors_path};
+    TRY(check_paths(ctx, documents_path, vectors_path, set->stopwords_path));
     TRY(read_documents(&j));
     TRY(read_vectors(&j));
     count_coverage(&j);
     TRY(build(&j, out));
-    if (report)
-        *report = j.report;
 done:
     job_free(&j);
     return status;

@@ -10,6 +10,10 @@
 /* Defaults overlaid with what was given (or NULL), checked. */
 ddsc_status text_settings_take(ddsc_context *ctx, ddsc_text_settings *own,
                                const ddsc_text_settings *given);
+/* The documents as they are, before points are merged; *report is all zero. */
+ddsc_status text_read(ddsc_context *ctx, measures **out, ddsc_text_report *report,
+                      const char *documents_path, const char *vectors_path,
+                      const ddsc_text_settings *set);
 
 /* ---- tokens: UTF-8 text folded to lower case and cut into words ---- */
 

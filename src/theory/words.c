@@ -19,7 +19,7 @@ __attribute__((format(printf, 3, 4))) static void say(char *words, size_t *used,
 
 static void say_theorem(char *words, size_t *used, const ddsc_stability_view *v)
 {
-    const ddsc_stability_row *w = &v->worst;
+    const ddsc_stability_row *w = v->worst;
     if (!v->theorem_vacuous)
         say(words, used, " Theorem 1 bounds |sin Theta|_F by %.3g.", w->theorem_bound);
     else if (!(v->gap > 0))
@@ -48,11 +48,11 @@ ddsc_status stability_words(ddsc_context *ctx, char **words, const ddsc_stabilit
     say(*words, &used,
         "%lld resample%s: labels agree with ARI %.3f on average, %.3f at worst; %lld of %lld items "
         "changed cluster at least once, %lld in more than half.",
-        (long long)v->n_resamples, v->n_resamples == 1 ? "" : "s", v->mean.ari, v->worst.ari,
+        (long long)v->n_resamples, v->n_resamples == 1 ? "" : "s", v->mean->ari, v->worst->ari,
         (long long)v->n_ever, (long long)v->n, (long long)v->n_often);
     say(*words, &used,
         " |sin Theta|_F of the eigenspaces is %.3g on average, at most %.3g (limit %.3g).",
-        v->mean.sin_theta, v->worst.sin_theta, v->sin_limit);
+        v->mean->sin_theta, v->worst->sin_theta, v->sin_limit);
     if (undetermined)
         say(*words, &used,
             " The graph has more components than clusters, so the eigenspace is not determined and "

@@ -122,7 +122,7 @@ static void test_edges(void **state)
     assert_int_equal(ddsc_kmeans_run(NULL, labels, NULL, 4, 1, rows, 1, 1), DDSC_ERROR_ARGUMENT);
     rows[2] = NAN;
     assert_int_equal(ddsc_kmeans_run(ctx, labels, NULL, 2, 2, rows, 1, 1), DDSC_ERROR_INPUT);
-    assert_non_null(strstr(ddsc_context_message(ctx), "row 1, column 0"));
+    assert_non_null(strstr(ddsc_context_get_message(ctx), "row 1, column 0"));
     assert_int_equal(labels[0], 9);
     ddsc_context_destroy(ctx);
 }

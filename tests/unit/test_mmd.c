@@ -341,13 +341,13 @@ static void test_all_points_equal(void **state)
     double out[9];
     measures *m = NULL;
     ddsc_metric_settings set;
-    ddsc_pair_stats stats;
+    ddsc_pair_stats stats = {.struct_size = sizeof stats};
     ddsc_metric_settings_init(&set);
     set.metric = DDSC_METRIC_MMD;
     assert_int_equal(
         ddsc_measures_create_clouds(ctx, &m, 3, 2, points, NULL, offsets, DDSC_EMPTY_ERROR),
         DDSC_OK);
-    assert_int_equal(ddsc_distance_run(ctx, out, &stats, m, &set, 0, 0), DDSC_OK);
+    assert_int_equal(ddsc_distance_run(ctx, out, &stats, m, &set, 0), DDSC_OK);
     assert_true(stats.bandwidth == 1);
     for (int k = 0; k < 9; k++)
         assert_true(out[k] == 0);
@@ -396,7 +396,7 @@ static void test_threads_agree(void **state)
         ddsc_metric_settings set;
         ddsc_metric_settings_init(&set);
         set.metric = DDSC_METRIC_MMD;
-        assert_int_equal(ddsc_distance_run(ctx, d2, NULL, m, &set, 0, 1), DDSC_OK);
+        assert_int_equal(ddsc_distance_run(ctx, d2, NULL, m, &set, DDSC_DISTANCE_SQUARED), DDSC_OK);
         if (first)
             assert_memory_equal(first, d2, 150 * 150 * sizeof *d2);
         else
@@ -429,7 +429,8 @@ static void test_memory_limit(void **state)
         set.bandwidth_rule = DDSC_BANDWIDTH_VALUE;
         set.bandwidth = 1;
         d2[k] = malloc(N * N * sizeof *d2[k]);
-        assert_int_equal(ddsc_distance_run(ctx, d2[k], NULL, m, &set, 0, 1), DDSC_OK);
+        assert_int_equal(ddsc_distance_run(ctx, d2[k], NULL, m, &set, DDSC_DISTANCE_SQUARED),
+                         DDSC_OK);
         ddsc_measures_destroy(m);
         ddsc_context_destroy(builder);
         ddsc_context_destroy(ctx);
@@ -454,7 +455,7 @@ static ddsc_status call_mmd(ddsc_context *ctx, void *arg)
     ddsc_metric_settings_init(&set);
     set.metric = DDSC_METRIC_MMD;
     set.mmd_kernel = c->kernel;
-    ddsc_status status = ddsc_distance_run(ctx, out, NULL, c->m, &set, 0, 0);
+    ddsc_status status = ddsc_distance_run(ctx, out, NULL, c->m, &set, 0);
     free(out);
     return status;
 }

@@ -127,7 +127,7 @@ static void test_matrix(void **state)
             double *expected = tied_matrix(n);
             double *full = malloc((size_t)(n * n + 1) * sizeof *full);
             double *half = malloc((size_t)(n * n + 1) * sizeof *half);
-            ddsc_pair_stats stats = {0};
+            ddsc_pair_stats stats = {.struct_size = sizeof stats};
             assert_int_equal(fill(ctx, full, &stats, &f, false, true), 0);
             assert_int_equal(stats.n_pairs, n * (n - 1) / 2);
             assert_int_equal(stats.n_solved, n * (n - 1) / 2);
@@ -159,7 +159,7 @@ static void test_neighbors(void **state)
             int64_t tau = plan_tau(n, &set);
             fake f = fake_make(ctx, n, 6);
             ddsc_graph *graph = NULL;
-            ddsc_pair_stats stats = {0};
+            ddsc_pair_stats stats = {.struct_size = sizeof stats};
             double *d2 = tied_matrix(n);
             assert_int_equal(search(ctx, &graph, &stats, &f, &set), 0);
             assert_cut(graph, n, tau, d2);
@@ -176,7 +176,7 @@ static void test_strips(void **state)
     fake f = fake_make(ctx, 50, 4);
     f.strip = 12;
     double *expected = tied_matrix(50), *full = calloc(2500, sizeof *full);
-    ddsc_pair_stats stats = {0};
+    ddsc_pair_stats stats = {.struct_size = sizeof stats};
     assert_int_equal(fill(ctx, full, &stats, &f, false, true), 0);
     assert_memory_equal(full, expected, 2500 * sizeof *full);
     assert_int_equal(f.ready1, 50);
@@ -197,7 +197,7 @@ static void test_threads_agree(void **state)
         ctx[k] = test_context(k + 1, 5);
         fake f = fake_make(ctx[k], N, 7);
         ddsc_graph_settings set = graph_settings(6, 0.7);
-        ddsc_pair_stats stats = {0};
+        ddsc_pair_stats stats = {.struct_size = sizeof stats};
         assert_int_equal(search(ctx[k], &graph[k], &stats, &f, &set), 0);
         assert_same_graphs(graph[k], graph[0]);
     }
@@ -226,11 +226,11 @@ static void test_trouble(void **state)
         f.at_j = 31;
         ddsc_graph_settings set = graph_settings(5, 1);
         ddsc_graph *graph = NULL;
-        ddsc_pair_stats stats = {0};
+        ddsc_pair_stats stats = {.struct_size = sizeof stats};
         ctx_enter(ctx);
         assert_int_equal(search(ctx, &graph, &stats, &f, &set), cases[k].status);
         assert_true((graph != NULL) == (cases[k].status > 0));
-        assert_non_null(strstr(ddsc_context_message(ctx), cases[k].text));
+        assert_non_null(strstr(ddsc_context_get_message(ctx), cases[k].text));
         ddsc_graph_destroy(graph);
     }
     ddsc_context_destroy(ctx);
@@ -272,7 +272,7 @@ static void test_cancel_and_progress(void **state)
     fake f = fake_make(ctx, 60, 1);
     ddsc_graph_settings graph_set = graph_settings(5, 1);
     ddsc_graph *graph = NULL;
-    ddsc_pair_stats stats = {0};
+    ddsc_pair_stats stats = {.struct_size = sizeof stats};
     ctx_enter(ctx);
     assert_int_equal(search(ctx, &graph, &stats, &f, &graph_set), DDSC_ERROR_CANCELLED);
     assert_null(graph);
@@ -350,7 +350,7 @@ static void test_sampled_neighbors(void **state)
     fake f = fake_make(ctx, N, 8);
     ddsc_graph_settings set = graph_settings(9, 0.1);
     ddsc_graph *graph = NULL;
-    ddsc_pair_stats stats = {0};
+    ddsc_pair_stats stats = {.struct_size = sizeof stats};
     double *d2 = tied_matrix(N);
     int64_t count = 0;
     for (int64_t i = 0; i < N; i++)
@@ -370,7 +370,8 @@ static void test_sampled_neighbors(void **state)
         d2[k] = isnan(d2[k]) ? NAN : fabs(d2[k]);
     for (int64_t i = 0; i < N; i++)
         d2[i * N + i] = 0;
-    assert_int_equal(ddsc_graph_create_from_matrix(ctx, &graph, N, d2, 1, &set), DDSC_OK);
+    assert_int_equal(ddsc_graph_create_from_matrix(ctx, &graph, N, d2, DDSC_DISTANCE_SQUARED, &set),
+                     DDSC_OK);
     assert_cut(graph, N, 9, d2);
     ddsc_graph_destroy(graph);
     free(d2);

@@ -55,7 +55,7 @@ static double check_bounds(ddsc_context *ctx, const measures *m, const ddsc_metr
 {
     const pair_backend *backend = metric_find(set->metric);
     pair_job job = {.ctx = ctx, .m = m, .set = set, .n_workers = parallel_width(ctx)};
-    ddsc_pair_stats stats = {0};
+    ddsc_pair_stats stats = {.struct_size = sizeof stats};
     prefilter_rows s = {0};
     first_bounds first;
     void *state = NULL;
@@ -66,7 +66,7 @@ static double check_bounds(ddsc_context *ctx, const measures *m, const ddsc_metr
     metric_resolved resolved;
     assert_int_equal(metric_resolve(ctx, &resolved, m, set), DDSC_OK);
     job.set = &resolved.set;
-    assert_int_equal(ddsc_distance_run(ctx, d2, NULL, m, set, 0, 1), DDSC_OK);
+    assert_int_equal(ddsc_distance_run(ctx, d2, NULL, m, set, DDSC_DISTANCE_SQUARED), DDSC_OK);
     assert_int_equal(backend->open(&state, &job, &stats), DDSC_OK);
     assert_int_equal(backend->rows(state, &s), DDSC_OK);
     assert_true(s.columns > 0);
@@ -138,7 +138,7 @@ static void check_graph(int64_t n, int64_t repeat, ddsc_metric metric, ddsc_mmd_
     measures *m = blobs(ctx[0], n, repeat, 2);
     ddsc_graph *full = graph_of(ctx[0], m, &set, DDSC_GRAPH_FULL, 7, NULL);
     for (int t = 0; t < 3; t++) {
-        ddsc_pair_stats stats = {0};
+        ddsc_pair_stats stats = {.struct_size = sizeof stats};
         found[t] = graph_of(ctx[t], m, &set, DDSC_GRAPH_PRUNED, 7, &stats);
         same_graph(found[t], full, 0);
         assert_true((double)stats.n_solved <= (1 - least) * (double)stats.n_pairs);
@@ -415,7 +415,7 @@ static void test_other_device(void **state)
         ddsc_graph *full = graph_of(ctx, m, &set, DDSC_GRAPH_FULL, 4, NULL), *found = NULL;
         metric_resolved metric;
         metric_run r;
-        ddsc_pair_stats stats = {0};
+        ddsc_pair_stats stats = {.struct_size = sizeof stats};
         prefilter_rows rows = {0};
         bool done = true;
         assert_int_equal(metric_resolve(ctx, &metric, m, &set), DDSC_OK);

@@ -1,5 +1,6 @@
 /* The journal of solved pairs: its hash, what it keeps, what it refuses. */
 #include <dirent.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,7 +83,7 @@ static void test_records(void **state)
     journal *none;
     ctx_enter(ctx);
     assert_int_equal(journal_open(ctx, &none, folder, "one\nthree\n", 1), DDSC_ERROR_ARGUMENT);
-    assert_non_null(strstr(ddsc_context_message(ctx), "\"two\" then, \"three\" now"));
+    assert_non_null(strstr(ddsc_context_get_message(ctx), "\"two\" then, \"three\" now"));
     ctx_enter(ctx);
     assert_int_equal(journal_open(ctx, &none, folder, "one\ntwo\nmore\n", 1), DDSC_ERROR_ARGUMENT);
     ctx_enter(ctx);
@@ -100,7 +101,7 @@ static ddsc_graph *graph_of(ddsc_context *ctx, const measures *m, ddsc_metric me
     ddsc_metric_settings_init(&set);
     set.metric = metric;
     if (ddsc_neighbors_run(ctx, &g, stats, m, &set, NULL) != DDSC_OK)
-        fail_msg("%s", ddsc_context_message(ctx));
+        fail_msg("%s", ddsc_context_get_message(ctx));
     return g;
 }
 
@@ -111,7 +112,7 @@ static void test_same_graph(void **state)
     measures *m = test_random_measures(plain, 60, 20, 3, 1);
     for (int metric = 0; metric < 4; metric++) {
         char folder[64];
-        ddsc_pair_stats stats, again;
+        ddsc_pair_stats stats = {.struct_size = sizeof stats}, again = stats;
         ddsc_graph *g = graph_of(plain, m, (ddsc_metric)metric, &stats);
         make_folder(folder);
         assert_int_equal(ddsc_context_set_resume(keeps, folder, "a test"), DDSC_OK);
@@ -132,8 +133,6 @@ static void test_same_graph(void **state)
     assert_int_equal(ddsc_context_set_resume(NULL, "x", ""), DDSC_ERROR_ARGUMENT);
     assert_int_equal(ddsc_context_set_resume(keeps, NULL, NULL), DDSC_OK);
     assert_true(ddsc_context_get_resumed(keeps) >= 0);
-    assert_int_equal(ddsc_context_set_resume(keeps, "x", NULL), DDSC_OK);
-    assert_int_equal(ddsc_context_get_resumed(keeps), 0);
     assert_int_equal(ddsc_context_get_resumed(NULL), 0);
     ddsc_measures_destroy(m);
     ddsc_context_destroy(plain);
@@ -190,7 +189,7 @@ static ddsc_status failing_call(ddsc_context *ctx, void *arg)
     make_folder(folder);
     ddsc_status status = ddsc_context_set_resume(ctx, folder, NULL);
     for (int run = 0; run < 2 && status >= 0; run++)
-        status = ddsc_distance_run(ctx, d, NULL, arg, NULL, 0, 0);
+        status = ddsc_distance_run(ctx, d, NULL, arg, NULL, 0);
     if (status >= 0)
         status = ddsc_context_set_resume(ctx, NULL, NULL);
     else

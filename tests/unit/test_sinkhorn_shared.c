@@ -28,9 +28,8 @@ static measures *histograms(ddsc_context *ctx, int64_t n, int64_t v, int64_t d, 
             }
         offset[i + 1] = at;
     }
-    assert_int_equal(ddsc_measures_create_shared(ctx, &m, n, v, d, support, offset, index, weight,
-                                                 DDSC_EMPTY_ERROR),
-                     DDSC_OK);
+    assert_int_equal(
+        make_shared(ctx, &m, n, v, d, support, offset, index, weight, DDSC_EMPTY_ERROR), DDSC_OK);
     free(support);
     free(weight);
     free(offset);
@@ -45,9 +44,9 @@ static void check_pair(ddsc_context *ctx, sinkhorn_shared *s, const measures *m,
     double *cost = calloc((size_t)(x.n * y.n), sizeof *cost);
     ddsc_transport single;
     cost_items(m, p->i, m, p->j, cost);
-    assert_int_equal(ddsc_sinkhorn_run(ctx, NULL, &single, NULL, NULL, NULL, x.n, y.n, x.weight,
-                                       y.weight, cost, epsilon, DDSC_SINKHORN_REGULARISED, 1e-11,
-                                       100000),
+    assert_int_equal(call_sinkhorn(ctx, NULL, &single, NULL, NULL, NULL, x.n, y.n, x.weight,
+                                   y.weight, cost, epsilon, DDSC_SINKHORN_REGULARISED, 1e-11,
+                                   100000),
                      DDSC_OK);
     assert_close(p->found.regularised, single.dual, 1e-9, 1e-10);
     assert_close(p->found.sharp, single.primal, 1e-7, 1e-8);
@@ -148,11 +147,11 @@ static void test_matrix(void **state)
                 ddsc_context *ctx = test_context(threads, 3);
                 measures *m = histograms(ctx, N, 45, 3, 90);
                 ddsc_metric_settings set = settings_of(value, percent[e]);
-                ddsc_pair_stats stats = {0};
+                ddsc_pair_stats stats = {.struct_size = sizeof stats};
                 void *backend = NULL;
-                assert_int_equal(
-                    ddsc_distance_run(ctx, threads == 1 ? first : matrix, &stats, m, &set, 0, 1),
-                    DDSC_OK);
+                assert_int_equal(ddsc_distance_run(ctx, threads == 1 ? first : matrix, &stats, m,
+                                                   &set, DDSC_DISTANCE_SQUARED),
+                                 DDSC_OK);
                 assert_true(stats.n_not_converged == 0 && stats.max_gap <= set.sinkhorn_tolerance);
                 metric_resolved resolved;
                 assert_int_equal(metric_resolve(ctx, &resolved, m, &set), DDSC_OK);
@@ -183,7 +182,7 @@ static void test_pruned(void **state)
         ddsc_metric_settings set = settings_of(value, 10);
         ddsc_graph_settings part;
         ddsc_graph *graph[2] = {NULL, NULL};
-        ddsc_pair_stats stats;
+        ddsc_pair_stats stats = {.struct_size = sizeof stats};
         ddsc_graph_settings_init(&part);
         part.tau = 4;
         for (int k = 0; k < 2; k++) {
@@ -210,7 +209,7 @@ static void test_auto(void **state)
         for (int large = 0; large < 2; large++) {
             ddsc_metric_settings set = settings_of(value, large ? 300 : 5);
             ddsc_graph *graph = NULL;
-            ddsc_pair_stats stats;
+            ddsc_pair_stats stats = {.struct_size = sizeof stats};
             assert_int_equal(ddsc_neighbors_run(ctx, &graph, &stats, m, &set, NULL), DDSC_OK);
             assert_true((stats.n_bounds > 0) == !large);
             ddsc_graph_destroy(graph);
@@ -229,7 +228,7 @@ static void test_large_table(void **state)
     metric_resolved resolved;
     assert_int_equal(metric_resolve(ctx, &resolved, m, &set), DDSC_OK);
     pair_job job = {.ctx = ctx, .m = m, .set = &resolved.set, .n_workers = 1};
-    ddsc_pair_stats stats = {0};
+    ddsc_pair_stats stats = {.struct_size = sizeof stats};
     pair_shape shape = {0};
     void *backend = NULL;
     assert_int_equal(metric_sinkhorn.open(&backend, &job, &stats), DDSC_OK);
@@ -244,7 +243,7 @@ static ddsc_status matrix_once(ddsc_context *ctx, void *arg)
 {
     double matrix[36];
     ddsc_metric_settings set = settings_of(DDSC_SINKHORN_SHARP, 20);
-    return ddsc_distance_run(ctx, matrix, NULL, arg, &set, 0, 1);
+    return ddsc_distance_run(ctx, matrix, NULL, arg, &set, DDSC_DISTANCE_SQUARED);
 }
 
 static void test_memory(void **state)
