@@ -94,6 +94,7 @@ void ddsc_clustering_destroy(ddsc_clustering *clustering)
         return;
     ddsc_context *ctx = clustering->ctx;
     ddsc_graph_destroy(clustering->graph);
+    metric_resolved_free(&clustering->metric);
     mem_free(ctx, clustering->scale);
     sparse_free(ctx, &clustering->affinity);
     mem_free(ctx, clustering->advice);
@@ -202,6 +203,8 @@ ddsc_status cluster_fit(ddsc_context *ctx, ddsc_clustering **out, decomposition 
     TRY(plan_make(ctx, &p, data, set->metric, set->graph));
     int64_t width = search_width(data->n, p.tau, set);
     TRY(plan_neighbors(ctx, &wide, &c->pairs, &p, width));
+    c->metric = p.metric;
+    p.metric = (metric_resolved){0};
     c->view.seconds_distances = clock_seconds() - started;
     if (width > p.tau) {
         TRY(graph_narrow(ctx, &c->graph, wide, p.tau));

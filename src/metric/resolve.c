@@ -60,9 +60,9 @@ ddsc_status metric_resolve(ddsc_context *ctx, metric_resolved *out, const measur
     if (set->metric == DDSC_METRIC_MMD) {
         if (set->mmd_features > 0)
             out->backend = &metric_features;
-        own->bandwidth = 0;
-        if (set->mmd_kernel != DDSC_KERNEL_ENERGY)
-            CHECK(mmd_bandwidth(ctx, &own->bandwidth, m, set));
+        if (set->mmd_kernel == DDSC_KERNEL_ENERGY)
+            return DDSC_OK; /* has none */
+        CHECK(mmd_bandwidth(ctx, &own->bandwidth, m, set));
         own->bandwidth_rule = DDSC_BANDWIDTH_VALUE;
     }
     if (set->metric == DDSC_METRIC_LOT && set->reference_rule != DDSC_REFERENCE_MEASURES) {

@@ -81,8 +81,10 @@ ddsc_status metric_run_close(metric_run *r, ddsc_status status, int64_t n_pairs,
     if (status < 0)
         return status;
     r->stats.seconds = clock_seconds() - r->start;
-    r->stats.epsilon = metric->set.metric == DDSC_METRIC_SINKHORN ? metric->set.epsilon : 0;
-    r->stats.bandwidth = metric->set.metric == DDSC_METRIC_MMD ? metric->set.bandwidth : 0;
+    if (metric->set.metric == DDSC_METRIC_SINKHORN)
+        r->stats.epsilon = metric->set.epsilon;
+    if (metric->set.metric == DDSC_METRIC_MMD && metric->set.mmd_kernel != DDSC_KERNEL_ENERGY)
+        r->stats.bandwidth = metric->set.bandwidth;
     *stats = r->stats;
     if (stats->n_not_converged == 0)
         return status;
