@@ -27,32 +27,28 @@ static bool agree(double x, double y)
     return fabs(x - y) <= 1e-9 * BASE_MAX(fabs(x), fabs(y));
 }
 
-static ddsc_status check_row(const table *t, int64_t i)
-{
-    const double *row = t->value + i * t->n;
-    if (!isnan(row[i]) && row[i] != 0)
-        return bad_entry(t, i, i, "the diagonal must be 0");
-    for (int64_t j = 0; j < t->n; j++) {
-        double mirrored = t->value[j * t->n + i];
-        if (isinf(row[j]) || (!t->squared && row[j] > 1e150))
-            return bad_entry(t, i, j, "must be at most 1e150, or NaN when unknown");
-        if (row[j] < 0 && !t->squared)
-            return bad_entry(t, i, j, "a distance must not be negative");
-        if (j > i && !agree(row[j], mirrored))
-            return ctx_fail(t->ctx, DDSC_ERROR_INPUT,
-                            "the matrix is not symmetric: entry (%lld, %lld) is %.17g but "
-                            "(%lld, %lld) is %.17g",
-                            (long long)i, (long long)j, row[j], (long long)j, (long long)i,
-                            mirrored);
-    }
-    return DDSC_OK;
-}
-
 static ddsc_status check_rows(void *arg, int64_t begin, int64_t end, int worker)
 {
+    const table *t = arg;
     (void)worker;
-    for (int64_t i = begin; i < end; i++)
-        CHECK(check_row(arg, i));
+    for (int64_t i = begin; i < end; i++) {
+        const double *row = t->value + i * t->n;
+        if (!isnan(row[i]) && row[i] != 0)
+            return bad_entry(t, i, i, "the diagonal must be 0");
+        for (int64_t j = 0; j < t->n; j++) {
+            double mirrored = t->value[j * t->n + i];
+            if (isinf(row[j]) || (!t->squared && row[j] > 1e150))
+                return bad_entry(t, i, j, "must be at most 1e150, or NaN when unknown");
+            if (row[j] < 0 && !t->squared)
+                return bad_entry(t, i, j, "a distance must not be negative");
+            if (j > i && !agree(row[j], mirrored))
+                return ctx_fail(t->ctx, DDSC_ERROR_INPUT,
+                                "the matrix is not symmetric: entry (%lld, %lld) is %.17g but "
+                                "(%lld, %lld) is %.17g",
+                                (long long)i, (long long)j, row[j], (long long)j, (long long)i,
+                                mirrored);
+        }
+    }
     return DDSC_OK;
 }
 
