@@ -40,7 +40,11 @@ ddsc_status pairs_open(ddsc_context *ctx, pairs *p, int64_t n, const pair_backen
 
 ddsc_status pairs_open_bounds(pairs *p, const pair_job *job)
 {
-    return p->backend->bounds->open(&p->bounds, &p->offer, job, p->state);
+    p->m = job->m;
+    CHECK(p->backend->bounds->open(&p->bounds, &p->offer, job, p->state));
+    for (int w = 0; w < p->n_workers && p->offer.level[BOUND_CUT]; w++)
+        CHECK(MEM_NEW(p->ctx, p->worker[w].potential, p->m->v));
+    return DDSC_OK;
 }
 
 void pairs_close(pairs *p)
@@ -51,6 +55,7 @@ void pairs_close(pairs *p)
         mem_free(p->ctx, p->worker[w].d2);
         mem_free(p->ctx, p->worker[w].wanted);
         mem_free(p->ctx, p->worker[w].kept);
+        mem_free(p->ctx, p->worker[w].potential);
     }
     mem_free(p->ctx, p->worker);
     *p = (pairs){0};
@@ -175,8 +180,18 @@ bool pairs_cut(pairs *p, int worker, int side, pair_cut *cut)
 {
     if (!p->offer.level[BOUND_CUT] || p->worker[worker].replayed)
         return false;
+    cut->potential = p->worker[worker].potential;
     p->backend->bounds->cut(p->bounds, worker, side, cut);
     return true;
+}
+
+double pairs_cut_bound(const pairs *p, const pair_cut *cut, int64_t other)
+{
+    item_view item = measures_item(p->m, other);
+    double bound = cut->constant;
+    for (int64_t e = 0; e < item.n; e++)
+        bound += item.weight[e] * (double)cut->potential[item.index[e]];
+    return cut->unit * bound;
 }
 
 void pairs_count_bounds(pairs *p, bound_level level, int64_t n, int worker)

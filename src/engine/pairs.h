@@ -10,9 +10,10 @@
 #include "engine/prefilter.h"
 
 typedef struct pair_worker {
-    double *d2;      /* a tile */
-    uint8_t *wanted; /* its mask */
-    double *kept;    /* its values one after the other, for the journal */
+    double *d2;       /* a tile */
+    uint8_t *wanted;  /* its mask */
+    double *kept;     /* its values one after the other, for the journal */
+    float *potential; /* of a cut: one slot per support row */
     ddsc_pair_stats stats;
     int64_t n_solved, n_bounds[BOUND_LEVELS];
     bool replayed;    /* the last pair was looked up: it left no potentials behind */
@@ -28,6 +29,7 @@ typedef struct pairs {
     journal *journal;  /* or NULL: nothing is kept */
     bound_offer offer; /* once bounds are open */
     void *bounds;
+    const measures *m;              /* of the bounds */
     const prefilter_device *device; /* what looks through float bounds of all pairs */
     int n_workers;
     pair_worker *worker;
@@ -55,8 +57,11 @@ void pairs_offer_tile(void *near, const pair_tile *tile, const double *d2, int64
 
 /* A bound of level FRAME, DUAL or TIGHT. */
 double pairs_bound(pairs *p, bound_level level, int64_t i, int64_t j, double enough, int worker);
-/* After the solve of one pair: its cut for end `side`; false when there is none. */
+/* After a solve by this worker: the cut for end `side` of its pair, until the next; false when there
+ * is none. */
 bool pairs_cut(pairs *p, int worker, int side, pair_cut *cut);
+/* What it says about another item. */
+double pairs_cut_bound(const pairs *p, const pair_cut *cut, int64_t other);
 void pairs_count_bounds(pairs *p, bound_level level, int64_t n, int worker);
 
 int64_t pairs_solved(const pairs *p);

@@ -226,7 +226,7 @@ ddsc_status plan_neighbors(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stat
         TRY(by_approximation(&r, graph, tau));
     } else if (prunes(&r, set, &why)) {
         TRY(note_pruned(&r, why));
-        TRY(search_pruned(&r.p, graph, tau, p->m));
+        TRY(search_pruned(&r.p, graph, tau));
     } else {
         TRY(plan_search_rows(&r.p, graph, tau, set, why));
     }

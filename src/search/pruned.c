@@ -164,13 +164,8 @@ static void apply_cut(pruned *s, int64_t item, const pair_cut *cut, int worker)
 {
     candidate_list *l = &s->list[item];
     spin_lock(&s->near.lock[item]);
-    for (int64_t k = 0; k < l->n; k++) {
-        item_view other = measures_item(s->m, l->at[k].index);
-        double bound = cut->constant;
-        for (int64_t e = 0; e < other.n; e++)
-            bound += other.weight[e] * (double)cut->potential[other.index[e]];
-        l->at[k].bound = BASE_MAX(l->at[k].bound, cut->unit * bound);
-    }
+    for (int64_t k = 0; k < l->n; k++)
+        l->at[k].bound = fmax(l->at[k].bound, pairs_cut_bound(s->p, cut, l->at[k].index));
     spin_unlock(&s->near.lock[item]);
     pairs_count_bounds(s->p, BOUND_CUT, l->n, worker);
 }
@@ -187,7 +182,7 @@ static ddsc_status solve_range(void *arg, int64_t begin, int64_t end, int worker
 {
     pruned *s = arg;
     ddsc_status status = DDSC_OK;
-    pair_cut cut = {.potential = s->potential[worker]};
+    pair_cut cut;
     for (int64_t k = begin; k < end; k++) {
         pair_ij pair = s->pair[k];
         if (abandons(s, pair, worker))
@@ -228,38 +223,30 @@ done:
 
 static ddsc_status state_open(pruned *s)
 {
-    int n_workers = s->p->n_workers;
     CHECK(nearest_create(s->ctx, &s->near, 0, s->n, s->tau));
     CHECK(MEM_NEW(s->ctx, s->limit, s->n));
     CHECK(MEM_ZERO(s->ctx, s->block, block_count(s->n)));
-    CHECK(MEM_ZERO(s->ctx, s->found, n_workers));
-    CHECK(MEM_ZERO(s->ctx, s->potential, n_workers));
-    for (int w = 0; w < n_workers && s->p->offer.level[BOUND_CUT]; w++)
-        CHECK(MEM_NEW(s->ctx, s->potential[w], s->m->v));
+    CHECK(MEM_ZERO(s->ctx, s->found, s->p->n_workers));
     return DDSC_OK;
 }
 
 static void state_close(pruned *s)
 {
-    for (int w = 0; w < s->p->n_workers; w++) {
-        if (s->potential)
-            mem_free(s->ctx, s->potential[w]);
-        if (s->found)
-            mem_free(s->ctx, s->found[w].at);
-    }
+    for (int w = 0; s->found && w < s->p->n_workers; w++)
+        mem_free(s->ctx, s->found[w].at);
     for (int64_t b = 0; s->block && b < block_count(s->n); b++)
         mem_free(s->ctx, s->block[b].at);
-    void *arrays[] = {s->potential, s->found, s->block, s->storage, s->list,
-                      s->pair,      s->limit, s->reach, s->seen};
+    void *arrays[] = {s->found, s->block, s->storage, s->list,
+                      s->pair,  s->limit, s->reach,   s->seen};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         mem_free(s->ctx, arrays[k]);
     nearest_free(s->ctx, &s->near);
 }
 
-ddsc_status search_pruned(pairs *p, ddsc_graph **out, int64_t tau, const measures *m)
+ddsc_status search_pruned(pairs *p, ddsc_graph **out, int64_t tau)
 {
     ddsc_status status = DDSC_OK;
-    pruned s = {.ctx = p->ctx, .p = p, .m = m, .n = p->n, .tau = tau};
+    pruned s = {.ctx = p->ctx, .p = p, .n = p->n, .tau = tau};
     TRY(state_open(&s));
     TRY(p->device->open(p->ctx, &s.device, &p->offer.first));
     TRY(pruned_lists_make(&s));

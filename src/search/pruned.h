@@ -45,7 +45,6 @@ typedef struct pruned {
     ddsc_context *ctx;
     pairs *p;
     void *device; /* state of p->device over the first bounds */
-    const measures *m;
     int64_t n, tau;
     candidate *storage; /* of the lists */
     candidate_list *list;
@@ -60,7 +59,6 @@ typedef struct pruned {
     block_pairs *block;
     pair_ij *pair; /* of the round, block by block */
     int64_t n_pairs, pair_capacity;
-    float **potential; /* per worker: of a cut, one slot per support row */
     found_list *found; /* per worker: of the walk */
 } pruned;
 

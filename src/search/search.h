@@ -11,7 +11,7 @@
 ddsc_status search_full(pairs *p, ddsc_graph **out, int64_t tau, const pair_choice *choice);
 
 /* Without most of the solves, by open bounds: see pruned.c. */
-ddsc_status search_pruned(pairs *p, ddsc_graph **out, int64_t tau, const measures *m);
+ddsc_status search_pruned(pairs *p, ddsc_graph **out, int64_t tau);
 
 /* For each item from n_old on, the tau nearest among the first n_old, by open bounds. */
 ddsc_status search_query(pairs *p, ddsc_graph **out, int64_t tau, int64_t n_old);

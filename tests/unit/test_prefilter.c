@@ -423,7 +423,7 @@ static void test_other_device(void **state)
         r.p.device = &naive_device;
         if (metric.backend->bounds) {
             assert_int_equal(pairs_open_bounds(&r.p, &r.job), DDSC_OK);
-            assert_int_equal(search_pruned(&r.p, &found, 4, m), DDSC_OK);
+            assert_int_equal(search_pruned(&r.p, &found, 4), DDSC_OK);
         } else {
             assert_int_equal(metric.backend->rows(r.state, &rows), DDSC_OK);
             assert_int_equal(search_prefilter(&r.p, &found, 4, &rows, &done), DDSC_OK);

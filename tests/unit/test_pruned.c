@@ -191,7 +191,7 @@ static run fake_run(fake *f, int threads, int64_t tau, bool pruned)
     assert_int_equal(pairs_open(r.ctx, &p, f->n, &fake_backend, f, NULL), DDSC_OK);
     if (pruned) {
         assert_int_equal(pairs_open_bounds(&p, &job), DDSC_OK);
-        status = search_pruned(&p, &r.graph, tau, NULL);
+        status = search_pruned(&p, &r.graph, tau);
     } else {
         status = search_full(&p, &r.graph, tau, &all);
     }
