@@ -11,8 +11,8 @@ void ddsc_text_report_init_sized(ddsc_text_report *report, size_t size)
     sized_init(&report_struct, report, size);
 }
 
-static ddsc_status merge(ddsc_context *ctx, measures **out, ddsc_text_report *report,
-                         const measures *whole, int64_t support)
+static ddsc_status text_merge(ddsc_context *ctx, measures **out, ddsc_text_report *report,
+                              const measures *whole, int64_t support)
 {
     ddsc_compress_report merged = {0};
     CHECK(compress_run(ctx, out, &merged, whole, support));
@@ -38,11 +38,11 @@ ddsc_status ddsc_text_read(ddsc_context *ctx, ddsc_measures **out, ddsc_text_rep
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "measures is NULL");
     *out = NULL;
     TRY(sized_take(ctx, &report_struct, &found, report));
-    TRY(text_settings_take(ctx, &set, settings));
+    TRY(corpus_settings_take(ctx, &set, settings));
     found = (ddsc_text_report){0};
-    TRY(text_read(ctx, &whole, &found, documents_path, vectors_path, &set));
+    TRY(corpus_read(ctx, &whole, &found, documents_path, vectors_path, &set));
     if (set.support > 0) {
-        TRY(merge(ctx, out, &found, whole, set.support));
+        TRY(text_merge(ctx, out, &found, whole, set.support));
     } else {
         *out = whole;
         whole = NULL;

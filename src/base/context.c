@@ -1,4 +1,5 @@
-/* The context: settings, the message of the last call, warnings, details, cancelling, progress. */
+/* The context: settings, the message of the last call, warnings, details, cancel, progress, and the
+ * clock. */
 #include "base/context.h"
 
 #include <errno.h>
@@ -65,7 +66,7 @@ void ddsc_context_settings_init_sized(ddsc_context_settings *settings, size_t si
     sized_init(&settings_struct, settings, size);
 }
 
-static bool settings_take(ddsc_context_settings *own, const ddsc_context_settings *given)
+static bool context_settings_take(ddsc_context_settings *own, const ddsc_context_settings *given)
 {
     if (!sized_copy(&settings_struct, own, given))
         return false;
@@ -86,7 +87,7 @@ ddsc_status ddsc_context_create(ddsc_context **context, const ddsc_context_setti
     if (!context)
         return DDSC_ERROR_ARGUMENT;
     *context = NULL;
-    if (!settings_take(&own, settings))
+    if (!context_settings_take(&own, settings))
         return DDSC_ERROR_ARGUMENT;
     int threads = parallel_threads(own.threads);
     size_t size = sizeof(ddsc_context) + (size_t)(threads - 1) * sizeof(pthread_t);
@@ -109,8 +110,7 @@ void ddsc_context_destroy(ddsc_context *context)
     if (!context)
         return;
     pool_destroy(context);
-    mem_free(context, context->resume_folder);
-    mem_free(context, context->resume_settings);
+    MEM_FREE(context, context->resume_folder, context->resume_settings);
     context->set.release(context->set.allocator_user, context);
 }
 
@@ -136,17 +136,8 @@ int64_t ddsc_context_get_peak_memory(const ddsc_context *context)
     return context ? atomic_load(&((ddsc_context *)(uintptr_t)context)->peak) : 0;
 }
 
-static ddsc_status copy_text(ddsc_context *ctx, char **out, const char *text)
-{
-    int64_t n = (int64_t)strlen(text) + 1;
-    ddsc_status status = mem_get(ctx, out, n, 1);
-    if (status >= 0)
-        memcpy(*out, text, (size_t)n);
-    return status;
-}
-
 /* A folder that can be written to, made if it is missing. Said now, not after hours of work. */
-static ddsc_status make_folder(ddsc_context *ctx, const char *folder)
+static ddsc_status ctx_make_folder(ddsc_context *ctx, const char *folder)
 {
     struct stat about;
     if (!*folder)
@@ -177,20 +168,19 @@ ddsc_status ddsc_context_set_resume(ddsc_context *ctx, const char *folder, const
     if (settings && strpbrk(settings, "\r\n"))
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "the settings of a run are one line");
     if (folder) {
-        TRY(make_folder(ctx, folder));
-        TRY(copy_text(ctx, &own_folder, folder));
-        TRY(copy_text(ctx, &own_settings, settings ? settings : ""));
+        settings = settings ? settings : "";
+        TRY(ctx_make_folder(ctx, folder));
+        TRY(MEM_COPY(ctx, own_folder, folder, strlen(folder) + 1));
+        TRY(MEM_COPY(ctx, own_settings, settings, strlen(settings) + 1));
     }
-    mem_free(ctx, ctx->resume_folder);
-    mem_free(ctx, ctx->resume_settings);
+    MEM_FREE(ctx, ctx->resume_folder, ctx->resume_settings);
     ctx->resume_folder = own_folder;
     ctx->resume_settings = own_settings;
     if (folder)
         atomic_store(&ctx->resumed, 0);
     own_folder = own_settings = NULL;
 done:
-    mem_free(ctx, own_folder);
-    mem_free(ctx, own_settings);
+    MEM_FREE(ctx, own_folder, own_settings);
     return status;
 }
 

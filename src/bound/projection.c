@@ -35,18 +35,18 @@ typedef struct embedder {
     float *row;
     float *norm2;
     float *frame;
-    struct scratch *scratch; /* one a worker */
+    struct projection_scratch *scratch; /* one per worker */
 } embedder;
 
 typedef struct projected {
     double t, w;
 } projected;
 
-typedef struct scratch {
+typedef struct projection_scratch {
     projected *sorted, *room; /* largest item */
     double *long_row;         /* BLOCK x length */
     double *short_row;        /* BLOCK x MAX_DIRECTIONS */
-} scratch;
+} projection_scratch;
 
 /* ---- frames ---- */
 
@@ -150,7 +150,7 @@ static void quantile_bins(const projected *sorted, int64_t n, double scale, doub
     }
 }
 
-static void embed_item(const embedder *e, scratch *s, int64_t i, double *out)
+static void embed_item(const embedder *e, projection_scratch *s, int64_t i, double *out)
 {
     item_view item = measures_item(e->m, i);
     for (int64_t a = 0; a < e->n_axes; a++) {
@@ -254,7 +254,7 @@ static void keep_frames(const embedder *e, int64_t i, const double *row)
 static ddsc_status embed_range(void *arg, int64_t begin, int64_t end, int worker)
 {
     embedder *e = arg;
-    scratch *s = &e->scratch[worker];
+    projection_scratch *s = &e->scratch[worker];
     int64_t n = end - begin, width = e->p + 1;
     for (int64_t i = 0; i < n; i++) {
         double *row = s->long_row + i * e->length;

@@ -33,8 +33,8 @@ void ddsc_assignment_init_sized(ddsc_assignment *given, size_t size)
     sized_init(&assignment_struct, given, size);
 }
 
-static ddsc_status settings_take(ddsc_context *ctx, ddsc_assign_settings *own,
-                                 const ddsc_assign_settings *given)
+static ddsc_status assign_settings_take(ddsc_context *ctx, ddsc_assign_settings *own,
+                                        const ddsc_assign_settings *given)
 {
     ddsc_graph_settings graph;
     CHECK(sized_take(ctx, &settings_struct, own, given));
@@ -273,7 +273,7 @@ ddsc_status ddsc_assign_run(ddsc_context *ctx, ddsc_assignment *given, ddsc_pair
                         !given ? "assignment" : (m ? "measures" : "model"));
     CHECK(sized_take(ctx, &assignment_struct, &own, given));
     CHECK(stats_check(ctx, stats));
-    CHECK(settings_take(ctx, &set, settings));
+    CHECK(assign_settings_take(ctx, &set, settings));
     ddsc_status status = assign(ctx, &own, &found, m, data, &set);
     if (status < 0)
         return status;

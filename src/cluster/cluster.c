@@ -70,7 +70,8 @@ ddsc_status cluster_settings_take(ddsc_context *ctx, cluster_plan *plan,
     return DDSC_OK;
 }
 
-static ddsc_status check_items(ddsc_context *ctx, int64_t n, const ddsc_cluster_settings *set)
+static ddsc_status cluster_check_items(ddsc_context *ctx, int64_t n,
+                                       const ddsc_cluster_settings *set)
 {
     if (n < 1)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "there are no items to cluster");
@@ -171,7 +172,7 @@ ddsc_status ddsc_spectral_run(ddsc_context *context, ddsc_clustering **clusterin
     if (!graph)
         return ctx_fail(context, DDSC_ERROR_ARGUMENT, "no graph given to cluster");
     TRY(cluster_settings_take(context, &plan, settings));
-    TRY(check_items(context, graph->n, &plan.set));
+    TRY(cluster_check_items(context, graph->n, &plan.set));
     TRY(clustering_create(context, &c));
     TRY(spectral_fit(context, c, NULL, graph, NULL, &plan.set));
     TRY(take_details(context, c));
@@ -236,7 +237,7 @@ ddsc_status ddsc_cluster_run(ddsc_context *context, ddsc_clustering **clustering
     if (!data)
         return ctx_fail(context, DDSC_ERROR_ARGUMENT, "no measures given to cluster");
     TRY(cluster_settings_take(context, &plan, settings));
-    TRY(check_items(context, data->n, &plan.set));
+    TRY(cluster_check_items(context, data->n, &plan.set));
     TRY(cluster_fit(context, clustering, NULL, data, &plan.set));
 done:
     return status;

@@ -36,7 +36,7 @@ static ddsc_status take_metric(ddsc_context *ctx, ddsc_model *m, const measures 
 }
 
 /* The cells of k-means, in rows of the embedding; items without a row have no say. */
-static ddsc_status find_centres(ddsc_context *ctx, ddsc_model *m, const ddsc_clustering *c)
+static ddsc_status model_find_centres(ddsc_context *ctx, ddsc_model *m, const ddsc_clustering *c)
 {
     ddsc_status status = DDSC_OK;
     int64_t *count = NULL, n_cells = 0, kept = 0, width = m->width;
@@ -107,7 +107,7 @@ static ddsc_status take_embedding(ddsc_context *ctx, ddsc_model *m, const ddsc_c
     CHECK(MEM_NEW(ctx, m->eigenvalue, m->width));
     for (int64_t j = 0; j < m->width; j++)
         m->eigenvalue[j] = 1 - c->eigenvalues[j];
-    CHECK(find_centres(ctx, m, c));
+    CHECK(model_find_centres(ctx, m, c));
     return DDSC_OK;
 }
 

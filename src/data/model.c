@@ -10,13 +10,8 @@ void ddsc_model_destroy(ddsc_model *m)
     if (!m)
         return;
     ddsc_context *ctx = m->ctx;
-    mem_free(ctx, m->centre_label);
-    mem_free(ctx, m->centre);
-    mem_free(ctx, m->reach);
-    mem_free(ctx, m->scale);
-    mem_free(ctx, m->eigenvalue);
-    mem_free(ctx, m->radius);
-    mem_free(ctx, m->embedding);
+    MEM_FREE(ctx, m->centre_label, m->centre, m->reach, m->scale, m->eigenvalue, m->radius,
+             m->embedding);
     ddsc_measures_destroy(m->reference);
     ddsc_measures_destroy(m->items);
     mem_free(ctx, m);

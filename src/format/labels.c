@@ -195,7 +195,7 @@ static void drop_heading(column_reader *r)
     memmove(r->list.code, r->list.code + 1, (size_t)r->list.n * sizeof *r->list.code);
 }
 
-static ddsc_status read_text(ddsc_context *ctx, measures_parts *parts, io_stream *s)
+static ddsc_status labels_read_text(ddsc_context *ctx, measures_parts *parts, io_stream *s)
 {
     ddsc_status status = DDSC_OK;
     column_reader r = {.ctx = ctx, .s = s};
@@ -239,7 +239,7 @@ ddsc_status labels_read_stream(ddsc_context *ctx, measures_parts *parts, io_stre
     case DDSC_FORMAT_IDX: return idx_read_labels(ctx, &parts->label, &parts->n, s);
     case DDSC_FORMAT_FCS:
     case DDSC_FORMAT_MTX: return stream_fail(s, "is not a labels file");
-    default: return read_text(ctx, parts, s);
+    default: return labels_read_text(ctx, parts, s);
     }
 }
 

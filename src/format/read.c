@@ -219,7 +219,7 @@ static ddsc_status gather_file(gathering *g, const char *path, bool first, bool 
         axes = NULL;
     }
     if (!only)
-        TRY(parts_prepare(g->ctx, &more, path));
+        TRY(sets_prepare(g->ctx, &more, path));
     g->all_fcs = (first || g->all_fcs) && format == DDSC_FORMAT_FCS;
     g->any_fcs |= format == DDSC_FORMAT_FCS;
     g->any_d2 |= format == DDSC_FORMAT_D2;
@@ -227,7 +227,7 @@ static ddsc_status gather_file(gathering *g, const char *path, bool first, bool 
         g->parts = more;
         more = (measures_parts){0};
     } else {
-        TRY(parts_join(g->ctx, &g->parts, &more, path));
+        TRY(sets_join(g->ctx, &g->parts, &more, path));
     }
 done:
     stream_close(s);

@@ -84,7 +84,8 @@ static ddsc_status take_range(void *arg, int64_t begin, int64_t end, int worker)
 }
 
 /* Offsets from 0 upwards; *tau is the length of the longest list. */
-static ddsc_status check_offsets(ddsc_context *ctx, int64_t *tau, int64_t n, const int64_t *offset)
+static ddsc_status csr_check_offsets(ddsc_context *ctx, int64_t *tau, int64_t n,
+                                     const int64_t *offset)
 {
     *tau = 0;
     if (offset[0] != 0)
@@ -101,8 +102,8 @@ static ddsc_status check_offsets(ddsc_context *ctx, int64_t *tau, int64_t n, con
     return DDSC_OK;
 }
 
-static ddsc_status check_call(ddsc_context *ctx, ddsc_graph **graph, int64_t n,
-                              const int64_t *offsets, const int32_t *indices, const double *d2)
+static ddsc_status csr_check_call(ddsc_context *ctx, ddsc_graph **graph, int64_t n,
+                                  const int64_t *offsets, const int32_t *indices, const double *d2)
 {
     if (!graph || !offsets)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "ddsc_graph_create_from_csr: %s is NULL",
@@ -129,8 +130,8 @@ ddsc_status ddsc_graph_create_from_csr(ddsc_context *context, ddsc_graph **graph
     if (!context)
         return DDSC_ERROR_ARGUMENT;
     ctx_enter(context);
-    TRY(check_call(context, graph, n, offsets, indices, d2));
-    TRY(check_offsets(context, &tau, n, offsets));
+    TRY(csr_check_call(context, graph, n, offsets, indices, d2));
+    TRY(csr_check_offsets(context, &tau, n, offsets));
     if (!mul_ok(tau, parallel_width(context), &room))
         TRY(ctx_fail(context, DDSC_ERROR_MEMORY, "lists of %lld neighbors are too long",
                      (long long)tau));

@@ -6,7 +6,6 @@ static ddsc_status open_state(void **state, const pair_job *job, ddsc_pair_stats
 {
     mmd_settings set = {.kernel = {job->set->mmd_kernel, job->set->bandwidth},
                         .biased = job->set->mmd_estimator == DDSC_MMD_BIASED,
-                        .n_workers = job->n_workers,
                         .way = -1};
     mmd *opened = NULL;
     (void)stats;

@@ -64,7 +64,7 @@ void pair_costs_close(pair_costs *c)
 {
     for (int w = 0; c->room && w < c->n_workers; w++) {
         cost_room *r = &c->room[w];
-        ahead_free(c->ctx, &r->ahead);
+        cost_tile_free(c->ctx, &r->ahead);
         mem_free(c->ctx, r->norm2);
         points_panel_free(c->ctx, &r->rows);
         points_panel_free(c->ctx, &r->columns);
@@ -102,7 +102,7 @@ const double *pair_costs_get(pair_costs *c, int64_t i, int64_t j, int worker, in
     if (c->table) {
         gather(c, r->cost, x, y);
     } else if (pair_costs_by_products(c)) {
-        if (!ahead_fill(&r->ahead, r->cost, c->m, i, c->m, j))
+        if (!cost_tile_fill(&r->ahead, r->cost, c->m, i, c->m, j))
             by_products(c, r, x, y);
     } else {
         points_panel_load(&r->rows, &c->support, x.n, x.index, 0);

@@ -14,7 +14,7 @@
 /* What a worker owns. */
 typedef struct cost_room {
     points_panel rows, columns; /* few dimensions, or to make the table */
-    cost_ahead ahead;           /* the points of a tile, and many dimensions: their costs */
+    cost_tile ahead;            /* the points of a tile, and many dimensions: their costs */
     double *norm2;              /* many dimensions: of both items */
     double *cost;
 } cost_room;

@@ -59,14 +59,14 @@ static const block_points *words_of(const pair_strips *s, int worker)
 ddsc_status pair_strips_tile(pair_strips *s, const pair_tile *t, int worker)
 {
     const pair_costs *c = s->costs;
-    cost_ahead *ahead = &c->room[worker].ahead;
+    cost_tile *ahead = &c->room[worker].ahead;
     item_block block = {t->i0, t->i1, t->j0, t->j1};
-    CHECK(ahead_list(s->ctx, ahead, c->m, &block, s->most));
+    CHECK(cost_tile_list(s->ctx, ahead, c->m, &block, s->most));
     if (ahead->x.n == 0 || ahead->y.n == 0)
         return DDSC_OK;
     if (pair_costs_by_products(c)) {
-        ahead_norms(ahead, c->m);
-        CHECK(ahead_costs(s->ctx, ahead, c->m));
+        cost_tile_norms(ahead, c->m);
+        CHECK(cost_tile_make(s->ctx, ahead, c->m));
     } else if (!c->table) {
         points_panel_load(&s->worker[worker].column_panel, &c->support, ahead->y.n, ahead->y.row,
                           0);
@@ -80,11 +80,11 @@ ddsc_status pair_strips_tile(pair_strips *s, const pair_tile *t, int worker)
 static void find_lines(const pair_strips *s, int worker, int64_t i, const double **line)
 {
     const pair_costs *c = s->costs;
-    const cost_ahead *ahead = &c->room[worker].ahead;
+    const cost_tile *ahead = &c->room[worker].ahead;
     cost_strip *w = &s->worker[worker];
     item_view x = measures_item(c->m, i);
     const block_points *words = &ahead->y;
-    const int32_t *place = ahead_places(&ahead->x, c->m, i);
+    const int32_t *place = cost_tile_places(&ahead->x, c->m, i);
     int64_t stride = whole(words->n);
     for (int64_t p = 0; p < x.n; p++)
         line[p] =
@@ -168,7 +168,7 @@ void pair_strips_lanes(const pair_strips *s, int64_t i, const int64_t *item, int
     for (int lane = 0; lane < L; lane++) {
         int64_t j = item[lane];
         size[lane] = j < 0 ? 0 : measures_item(s->costs->m, j).n;
-        place[lane] = j < 0 ? NULL : ahead_places(words, s->costs->m, j);
+        place[lane] = j < 0 ? NULL : cost_tile_places(words, s->costs->m, j);
     }
     spread_all(&s->worker[worker], words->n, place, size, measures_item(s->costs->m, i).n, m, out);
 }

@@ -20,11 +20,9 @@ static void w2_close(void *state)
     w2 *s = state;
     if (!s)
         return;
-    for (int k = 0; s->solver && k < s->n_workers; k++)
-        exact_destroy(s->solver[k]);
+    exact_destroy_team(s->ctx, s->solver);
     refine_free(s->dual);
     mem_free(s->ctx, s->last);
-    mem_free(s->ctx, s->solver);
     mem_free(s->ctx, s);
 }
 
@@ -36,17 +34,15 @@ static ddsc_status w2_open(void **state, const pair_job *job, ddsc_pair_stats *s
     TRY(MEM_ZERO(job->ctx, s, 1));
     *s = (w2){.ctx = job->ctx, .m = job->m, .n_workers = job->n_workers};
     s->max_pivots = job->set->w2_max_pivots;
-    TRY(MEM_ZERO(job->ctx, s->solver, s->n_workers));
-    for (int k = 0; k < s->n_workers; k++)
-        TRY(exact_create(job->ctx, &s->solver[k]));
+    TRY(exact_create_team(job->ctx, &s->solver));
     TRY(MEM_ZERO(job->ctx, s->last, s->n_workers));
     s->starts = refine_starts(job->m);
     if (s->starts)
         TRY(refine_make(job->ctx, &s->dual, job->m));
     ctx_note(job->ctx, "solver",
-             s->starts                     ? "network simplex from dual potentials"
-             : exact_ahead_applies(job->m) ? "network simplex, costs of whole tiles"
-                                           : "network simplex",
+             s->starts                    ? "network simplex from dual potentials"
+             : exact_tile_applies(job->m) ? "network simplex, costs of whole tiles"
+                                          : "network simplex",
              "%lld points per item, %lld dimensions",
              (long long)(job->m->nnz / BASE_MAX(1, job->m->n)), (long long)job->m->d);
     *state = s;
@@ -56,26 +52,26 @@ done:
     return status;
 }
 
-/* Small sets get small tiles, so that many threads find work. Pairs whose costs are made for the tile
- * take microseconds, and share the more the larger the tile. */
+/* Small sets get small tiles, so that many threads find work. Pairs whose costs are made tile by
+ * tile take microseconds, and share the more the larger the tile. */
 static void w2_shape(const void *state, pair_shape *shape)
 {
     const w2 *s = state;
-    bool at_once = exact_ahead_applies(s->m);
-    int64_t side = at_once ? W2_SIDE_TILE_COSTS : W2_SIDE;
-    int64_t blocks = at_once ? W2_BLOCKS_TILE_COSTS : W2_BLOCKS;
+    bool shared = exact_tile_applies(s->m);
+    int64_t side = shared ? W2_SIDE_TILE_COSTS : W2_SIDE;
+    int64_t blocks = shared ? W2_BLOCKS_TILE_COSTS : W2_BLOCKS;
     shape->tile_side = BASE_MAX(1, BASE_MIN(side, s->m->n / blocks));
 }
 
 static ddsc_status w2_tile(void *state, const pair_tile *t, double *d2, int64_t ld, int worker,
                            ddsc_pair_stats *stats)
 {
-    ddsc_status status = DDSC_OK;
     w2 *s = state;
     exact_solver *solver = s->solver[worker];
+    ddsc_status worst = DDSC_OK;
     bool single = t->i1 - t->i0 == 1 || t->j1 - t->j0 == 1;
-    if (!single && !t->wanted && exact_ahead_applies(s->m))
-        TRY(exact_ahead(solver, s->m, t->i0, t->i1, t->j0, t->j1));
+    if (!single && !t->wanted && exact_tile_applies(s->m))
+        CHECK(exact_tile_costs(solver, s->m, t->i0, t->i1, t->j0, t->j1));
     for (int64_t i = t->i0; i < t->i1; i++) {
         if (ctx_cancelled(s->ctx)) /* long solves ask on their own */
             return DDSC_ERROR_CANCELLED;
@@ -87,7 +83,9 @@ static ddsc_status w2_tile(void *state, const pair_tile *t, double *d2, int64_t 
                 exact_start(solver, refine_start(s->dual, i, j, worker));
             ddsc_status solved =
                 exact_solve_items(solver, &result, s->m, i, s->m, j, s->max_pivots);
-            TRY(solved);
+            if (solved < 0)
+                return solved;
+            worst = solved == DDSC_OK ? worst : solved;
             d2[(i - t->i0) * ld + (j - t->j0)] = result.primal;
             stats->n_iterations += result.pivots;
             stats->max_gap = BASE_MAX(stats->max_gap, result.gap);
@@ -95,8 +93,7 @@ static ddsc_status w2_tile(void *state, const pair_tile *t, double *d2, int64_t 
             s->last[worker] = (pair_ij){(int32_t)i, (int32_t)j};
         }
     }
-done:
-    return status;
+    return worst;
 }
 
 /* ---- bounds ---- */

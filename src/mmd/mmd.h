@@ -29,7 +29,7 @@ typedef enum mmd_way {
     MMD_CLOUDS, /* kernel blocks point by point: own supports */
     MMD_FIELD,  /* shared support: g_j(v) = sum_q b_q k(x_v, y_q) on the table, then sparse products
                  */
-    MMD_GRID    /* the same field by one Gaussian an axis: the table is a regular grid */
+    MMD_GRID    /* the same field by one Gaussian per axis: the table is a regular grid */
 } mmd_way;
 
 typedef struct mmd mmd;
@@ -37,7 +37,6 @@ typedef struct mmd mmd;
 typedef struct mmd_settings {
     mmd_kernel kernel;
     bool biased;
-    int n_workers;
     int64_t budget; /* bytes the field may take; 0: 1 GiB, less under a memory limit */
     int way;        /* an mmd_way, or -1: the cheapest */
 } mmd_settings;

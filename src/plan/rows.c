@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "bound/bound.h"
+#include "linalg/linalg.h"
 #include "lot/lot.h"
 #include "mmd/mmd.h"
 #include "plan/plan.h"
@@ -12,15 +13,15 @@ static ddsc_status from_doubles(ddsc_context *ctx, search_rows *t, const double 
                                 int64_t columns)
 {
     ddsc_status status = DDSC_OK;
-    double *fewer = NULL, left_out;
+    la_principal p = {0};
     t->columns = BASE_MIN(columns, ROWS_MOST);
     if (columns > ROWS_MOST)
-        TRY(lot_reduce(ctx, &fewer, &left_out, z, n, columns, ROWS_MOST));
+        TRY(la_principal_make(ctx, &p, n, columns, z, ROWS_MOST));
     TRY(MEM_NEW(ctx, t->rows, n * t->columns));
-    for (int64_t p = 0; p < n * t->columns; p++)
-        t->rows[p] = (float)(fewer ? fewer[p] : z[p]);
+    for (int64_t k = 0; k < n * t->columns; k++)
+        t->rows[k] = (float)(p.image ? p.image[k] : z[k]);
 done:
-    mem_free(ctx, fewer);
+    la_principal_free(ctx, &p);
     return status;
 }
 

@@ -68,7 +68,7 @@ static void choose_for_solves(pruned *s, int64_t i)
     }
 }
 
-static ddsc_status choose_range(void *arg, int64_t begin, int64_t end, int worker)
+static ddsc_status choose_pairs(void *arg, int64_t begin, int64_t end, int worker)
 {
     pruned *s = arg;
     (void)worker;
@@ -116,11 +116,11 @@ static ddsc_status mark_range(void *arg, int64_t begin, int64_t end, int worker)
     return DDSC_OK;
 }
 
-static ddsc_status propose(pruned *s, bool solving)
+static ddsc_status propose_pairs(pruned *s, bool solving)
 {
     s->solving = solving;
     s->n_pairs = 0;
-    CHECK(parallel_for(s->ctx, s->n, block_rows(s->n), choose_range, s));
+    CHECK(parallel_for(s->ctx, s->n, block_rows(s->n), choose_pairs, s));
     CHECK(parallel_for(s->ctx, s->n, block_rows(s->n), mark_range, s));
     for (int64_t b = 0; b < block_count(s->n); b++) {
         const block_pairs *from = &s->block[b];
@@ -204,13 +204,13 @@ ddsc_status pruned_rounds(pruned *s, bool reports)
         if (reports)
             progress_add(s->ctx, left - s->n_left);
         if (s->p->offer.level[BOUND_DUAL]) {
-            TRY(propose(s, false));
+            TRY(propose_pairs(s, false));
             n_bounds = s->n_pairs;
             TRY(parallel_for(s->ctx, n_bounds, 8, bound_range, s));
             if (n_bounds > 0)
                 TRY(pruned_lists_clean(s));
         }
-        TRY(propose(s, true));
+        TRY(propose_pairs(s, true));
         TRY(parallel_for(s->ctx, s->n_pairs, 1, solve_range, s));
         if (s->n_pairs == 0 && n_bounds == 0)
             break;

@@ -125,9 +125,9 @@ typedef struct num_type {
 
 #define NUM_HOST_LITTLE (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
 
-void num_to_double(double *out, const unsigned char *in, int64_t n, num_type type);
+void number_to_double(double *out, const unsigned char *in, int64_t n, num_type type);
 /* False when an element is no integer or out of range; *bad is then its place. */
-bool num_to_int64(int64_t *out, const unsigned char *in, int64_t n, num_type type, int64_t *bad);
+bool number_to_int64(int64_t *out, const unsigned char *in, int64_t n, num_type type, int64_t *bad);
 
 /* ---- zip: the members of an npz ---- */
 

@@ -18,19 +18,19 @@ void ddsc_text_settings_init_sized(ddsc_text_settings *settings, size_t size)
     sized_init(&settings_struct, settings, size);
 }
 
-static ddsc_status check_choice(ddsc_context *ctx, const char *name, int value)
+static ddsc_status check_text_choice(ddsc_context *ctx, const char *name, int value)
 {
     if (value == 0 || value == 1)
         return DDSC_OK;
     return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "text settings: %s is %d", name, value);
 }
 
-static ddsc_status check_settings(ddsc_context *ctx, const ddsc_text_settings *set)
+static ddsc_status check_text_settings(ddsc_context *ctx, const ddsc_text_settings *set)
 {
-    CHECK(check_choice(ctx, "tokens", (int)set->tokens));
-    CHECK(check_choice(ctx, "weighting", (int)set->weighting));
-    CHECK(check_choice(ctx, "idf", (int)set->idf));
-    CHECK(check_choice(ctx, "on_empty", (int)set->on_empty));
+    CHECK(check_text_choice(ctx, "tokens", (int)set->tokens));
+    CHECK(check_text_choice(ctx, "weighting", (int)set->weighting));
+    CHECK(check_text_choice(ctx, "idf", (int)set->idf));
+    CHECK(check_text_choice(ctx, "on_empty", (int)set->on_empty));
     if (set->support < 0)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "text settings: support is %lld",
                         (long long)set->support);
@@ -43,9 +43,9 @@ static ddsc_status check_settings(ddsc_context *ctx, const ddsc_text_settings *s
     return DDSC_OK;
 }
 
-ddsc_status text_settings_take(ddsc_context *ctx, ddsc_text_settings *own,
-                               const ddsc_text_settings *given)
+ddsc_status corpus_settings_take(ddsc_context *ctx, ddsc_text_settings *own,
+                                 const ddsc_text_settings *given)
 {
     CHECK(sized_take(ctx, &settings_struct, own, given));
-    return check_settings(ctx, own);
+    return check_text_settings(ctx, own);
 }

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static ddsc_status check_paths(ddsc_context *ctx, const char *documents_path,
-                               const char *vectors_path, const char *stopwords_path)
+static ddsc_status text_check_paths(ddsc_context *ctx, const char *documents_path,
+                                    const char *vectors_path, const char *stopwords_path)
 {
     if (!documents_path || !vectors_path)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "the path of documents or vectors is NULL");
@@ -18,7 +18,7 @@ static ddsc_status check_paths(ddsc_context *ctx, const char *documents_path,
 
 /* ---- reading ---- */
 
-typedef struct job {
+typedef struct text_job {
     ddsc_context *ctx;
     const ddsc_text_settings *set;
     ddsc_text_report *report;
@@ -28,9 +28,9 @@ typedef struct job {
     documents docs;
     word_vectors vectors;
     measures_parts parts;
-} job;
+} text_job;
 
-static ddsc_status read_documents(job *j)
+static ddsc_status read_documents(text_job *j)
 {
     ddsc_status status = DDSC_OK;
     io_stream *s = NULL;
@@ -50,7 +50,7 @@ done:
     return status;
 }
 
-static ddsc_status fail_uncovered(job *j, io_stream *s)
+static ddsc_status fail_uncovered(text_job *j, io_stream *s)
 {
     char list[256] = "", quoted[QUOTE_TEXT];
     size_t used = 0;
@@ -66,12 +66,12 @@ static ddsc_status fail_uncovered(job *j, io_stream *s)
                        (long long)words->n, list, words->n > 5 ? ", ..." : "");
 }
 
-static ddsc_status read_vectors(job *j)
+static ddsc_status read_vectors(text_job *j)
 {
     ddsc_status status = DDSC_OK;
     io_stream *s = NULL;
     TRY(stream_open(j->ctx, &s, j->vectors_path, j->set->max_bytes));
-    TRY(vectors_read(j->ctx, &j->vectors, s, &j->docs.words.words));
+    TRY(words_read_vectors(j->ctx, &j->vectors, s, &j->docs.words.words));
     if (j->vectors.n == 0)
         status = fail_uncovered(j, s);
 done:
@@ -79,7 +79,7 @@ done:
     return status;
 }
 
-static void count_coverage(job *j)
+static void count_coverage(text_job *j)
 {
     const corpus *c = &j->docs.words;
     ddsc_text_report *r = j->report;
@@ -96,7 +96,7 @@ static void count_coverage(job *j)
 
 /* ---- documents without weight ---- */
 
-static void find_empty(job *j)
+static void find_empty(text_job *j)
 {
     const measures_parts *p = &j->parts;
     ddsc_text_report *r = j->report;
@@ -112,7 +112,7 @@ static void find_empty(job *j)
     }
 }
 
-static ddsc_status check_empty(job *j)
+static ddsc_status check_empty(text_job *j)
 {
     const ddsc_text_report *r = j->report;
     char list[600] = "", quoted[QUOTE_TEXT];
@@ -142,7 +142,7 @@ static ddsc_status check_empty(job *j)
 
 /* ---- measures ---- */
 
-static ddsc_status add_names(job *j)
+static ddsc_status text_add_names(text_job *j)
 {
     if (j->docs.has_labels)
         CHECK(label_list_finish(j->ctx, &j->docs.labels, &j->parts));
@@ -155,42 +155,42 @@ static ddsc_status add_names(job *j)
     return DDSC_OK;
 }
 
-static ddsc_status build(job *j, measures **out)
+static ddsc_status build(text_job *j, measures **out)
 {
     CHECK(weights_make(j->ctx, &j->parts, &j->docs.words, &j->vectors, j->set->weighting,
                        j->set->idf));
     find_empty(j);
     CHECK(check_empty(j));
-    CHECK(add_names(j));
+    CHECK(text_add_names(j));
     documents_free(j->ctx, &j->docs);
     return measures_build(j->ctx, out, &j->parts, j->set->on_empty, j->documents_path);
 }
 
-static void job_free(job *j)
+static void text_job_free(text_job *j)
 {
     text_table_free(j->ctx, &j->stop);
     lemmas_free(j->ctx, &j->lemmas);
     documents_free(j->ctx, &j->docs);
-    vectors_free(j->ctx, &j->vectors);
+    words_free_vectors(j->ctx, &j->vectors);
     measures_parts_free(j->ctx, &j->parts);
 }
 
-ddsc_status text_read(ddsc_context *ctx, measures **out, ddsc_text_report *report,
-                      const char *documents_path, const char *vectors_path,
-                      const ddsc_text_settings *set)
+ddsc_status corpus_read(ddsc_context *ctx, measures **out, ddsc_text_report *report,
+                        const char *documents_path, const char *vectors_path,
+                        const ddsc_text_settings *set)
 {
     ddsc_status status = DDSC_OK;
-    job j = {.ctx = ctx,
-             .set = set,
-             .report = report,
-             .documents_path = documents_path,
-             .vectors_path = vectors_path};
-    TRY(check_paths(ctx, documents_path, vectors_path, set->stopwords_path));
+    text_job j = {.ctx = ctx,
+                  .set = set,
+                  .report = report,
+                  .documents_path = documents_path,
+                  .vectors_path = vectors_path};
+    TRY(text_check_paths(ctx, documents_path, vectors_path, set->stopwords_path));
     TRY(read_documents(&j));
     TRY(read_vectors(&j));
     count_coverage(&j);
     TRY(build(&j, out));
 done:
-    job_free(&j);
+    text_job_free(&j);
     return status;
 }

@@ -1,7 +1,6 @@
 /* Neighbour lists against known classes: neighbour sets within and between classes, the tolerance
  * of correctness, components against classes. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/sized.h"
 #include "cluster/decompose.h"
@@ -40,12 +39,6 @@ static double item_tolerance(const item_sums *s)
     return (s->intra > 0 ? s->least_intra : 0) - s->most_inter;
 }
 
-static int compare_i32(const void *a, const void *b)
-{
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Dense numbers of the classes, in ascending order; negative ones become -1. */
 static ddsc_status number_classes(ddsc_context *ctx, int32_t *number, int64_t *n_classes,
                                   const int32_t *truth, int64_t n)
@@ -57,14 +50,12 @@ static ddsc_status number_classes(ddsc_context *ctx, int32_t *number, int64_t *n
     for (int64_t i = 0; i < n; i++)
         if (truth[i] >= 0)
             sorted[n_known++] = truth[i];
-    qsort(sorted, (size_t)n_known, sizeof *sorted, compare_i32);
+    sort_i32(sorted, n_known);
     for (int64_t i = 0; i < n_known; i++)
         if (count == 0 || sorted[i] != sorted[count - 1])
             sorted[count++] = sorted[i];
-    for (int64_t i = 0; i < n; i++) {
-        const int32_t *at = bsearch(&truth[i], sorted, (size_t)count, sizeof *sorted, compare_i32);
-        number[i] = at ? (int32_t)(at - sorted) : -1;
-    }
+    for (int64_t i = 0; i < n; i++)
+        number[i] = (int32_t)sort_find_i32(sorted, count, truth[i]);
     *n_classes = count;
 done:
     mem_free(ctx, sorted);
@@ -110,7 +101,7 @@ done:
 }
 
 /* Sums over the items; xi (n) keeps what is known of it at the front and returns how many. */
-static int64_t collect(ddsc_theory *t, double *xi, const item_sums *s, int64_t n_known)
+static int64_t correctness_collect(ddsc_theory *t, double *xi, const item_sums *s, int64_t n_known)
 {
     double tolerance = item_tolerance(s);
     t->n++;
@@ -126,8 +117,8 @@ static int64_t collect(ddsc_theory *t, double *xi, const item_sums *s, int64_t n
     return n_known + 1;
 }
 
-static ddsc_status fill(ddsc_context *ctx, ddsc_theory *t, const ddsc_graph *g,
-                        const int32_t *class, const affinity_settings *how)
+static ddsc_status correctness_fill(ddsc_context *ctx, ddsc_theory *t, const ddsc_graph *g,
+                                    const int32_t *class, const affinity_settings *how)
 {
     ddsc_status status = DDSC_OK;
     double *weight = NULL, *xi = NULL;
@@ -141,7 +132,7 @@ static ddsc_status fill(ddsc_context *ctx, ddsc_theory *t, const ddsc_graph *g,
     for (int64_t i = 0; i < g->n; i++) {
         item_sums s = class[i] < 0 ? (item_sums){0} : sum_item(g, weight, class, i);
         if (class[i] >= 0)
-            n_known = collect(t, xi, &s, n_known);
+            n_known = correctness_collect(t, xi, &s, n_known);
         if (t->item_intra)
             t->item_intra[i] = s.intra;
         if (t->item_inter)
@@ -182,10 +173,10 @@ ddsc_status ddsc_theory_run(ddsc_context *context, ddsc_theory *theory, const dd
     TRY(cluster_settings_take(context, &plan, settings));
     ddsc_theory found = {
         .item_intra = given.item_intra, .item_inter = given.item_inter, .item_xi = given.item_xi};
-    affinity_settings how = affinity_rule(&plan.set);
+    affinity_settings how = decompose_affinity_rule(&plan.set);
     TRY(MEM_NEW(context, class, graph->n));
     TRY(number_classes(context, class, &found.n_classes, truth, graph->n));
-    TRY(fill(context, &found, graph, class, &how));
+    TRY(correctness_fill(context, &found, graph, class, &how));
     sized_give(&theory_struct, theory, &found);
 done:
     mem_free(context, class);

@@ -27,8 +27,8 @@ void ddsc_stability_settings_init_sized(ddsc_stability_settings *settings, size_
     sized_init(&settings_struct, settings, size);
 }
 
-static ddsc_status settings_take(ddsc_context *ctx, ddsc_stability_settings *own,
-                                 const ddsc_stability_settings *given)
+static ddsc_status stability_settings_take(ddsc_context *ctx, ddsc_stability_settings *own,
+                                           const ddsc_stability_settings *given)
 {
     CHECK(sized_take(ctx, &settings_struct, own, given));
     if (own->n_resamples < 1 || own->n_resamples > INT32_MAX)
@@ -118,7 +118,7 @@ static ddsc_status run_again(ddsc_context *ctx, ddsc_stability *s, const stabili
     TRY(scores_compute(ctx, &scores, n, labels, job->first_labels));
     row->ari = scores.ari;
     row->ami = scores.ami;
-    TRY(labels_match(ctx, labels, &row->n_changed, job->first_labels, n, s->view.k));
+    TRY(theory_match_labels(ctx, labels, &row->n_changed, job->first_labels, n, s->view.k));
 done:
     decomposition_free(ctx, &d);
     ddsc_clustering_destroy(again);
@@ -192,8 +192,8 @@ done:
     return status;
 }
 
-static ddsc_status check_call(ddsc_context *ctx, const ddsc_measures *m,
-                              const ddsc_clustering *first)
+static ddsc_status stability_check_call(ddsc_context *ctx, const ddsc_measures *m,
+                                        const ddsc_clustering *first)
 {
     if (!m || !first)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "ddsc_stability_run: %s is NULL",
@@ -207,8 +207,9 @@ static ddsc_status check_call(ddsc_context *ctx, const ddsc_measures *m,
     return DDSC_OK;
 }
 
-static ddsc_status job_open(ddsc_context *ctx, stability_job *job, const ddsc_clustering *first,
-                            const ddsc_cluster_settings *cluster)
+static ddsc_status stability_job_open(ddsc_context *ctx, stability_job *job,
+                                      const ddsc_clustering *first,
+                                      const ddsc_cluster_settings *cluster)
 {
     ddsc_status status = DDSC_OK;
     TRY(cluster_settings_take(ctx, &job->plan, cluster));
@@ -217,7 +218,7 @@ static ddsc_status job_open(ddsc_context *ctx, stability_job *job, const ddsc_cl
     job->plan.metric = first->metric.set;
     job->plan.set.k_min = job->plan.set.k_max = first->view.k;
     job->plan.graph.tau = first->view.graph->tau;
-    TRY(decompose(ctx, &job->first, first->view.graph, &job->plan.set, first->view.k));
+    TRY(decompose_graph(ctx, &job->first, first->view.graph, &job->plan.set, first->view.k));
 done:
     return status;
 }
@@ -236,15 +237,15 @@ ddsc_status ddsc_stability_run(ddsc_context *context, ddsc_stability **stability
     ctx_enter(context);
     *stability = NULL;
     stability_job job = {.m = data};
-    TRY(check_call(context, data, first));
-    TRY(settings_take(context, &set, settings));
-    TRY(job_open(context, &job, first, cluster));
+    TRY(stability_check_call(context, data, first));
+    TRY(stability_settings_take(context, &set, settings));
+    TRY(stability_job_open(context, &job, first, cluster));
     job.first_labels = first->labels;
     TRY(stability_create(context, &s, data->n, set.n_resamples));
     s->view.k = first->view.k;
     s->view.tau = job.first.tau;
     s->view.gap = spectrum_gap(&job.first, s->view.k);
-    s->view.alpha = smallest_affinity(&job.first.a);
+    s->view.alpha = theory_smallest_affinity(&job.first.a);
     s->view.sin_limit = sqrt((double)BASE_MIN(s->view.k, data->n - s->view.k));
     ctx_resume_pause(context, true); /* what is kept belongs to the points as they came */
     for (int64_t round = 0; round < set.n_resamples; round++)

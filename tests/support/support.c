@@ -108,6 +108,20 @@ measures *test_random_measures(ddsc_context *ctx, int64_t n, int64_t max_points,
     return m;
 }
 
+void cost_items(const measures *mx, int64_t i, const measures *my, int64_t j, double *cost)
+{
+    item_view x = measures_item(mx, i), y = measures_item(my, j);
+    for (int64_t p = 0; p < x.n; p++)
+        for (int64_t q = 0; q < y.n; q++) {
+            const double *from = measures_point(mx, x.index[p]);
+            const double *to = measures_point(my, y.index[q]);
+            double sum = 0;
+            for (int64_t k = 0; k < mx->d; k++)
+                sum += (from[k] - to[k]) * (from[k] - to[k]);
+            cost[p * y.n + q] = sum;
+        }
+}
+
 const char *test_data_dir(void)
 {
     static char path[4096];

@@ -28,6 +28,8 @@ measures *test_random_measures(ddsc_context *ctx, int64_t n, int64_t max_points,
 
 /* The defaults with another metric; stays until the next call for the same one. */
 const ddsc_metric_settings *metric_with(ddsc_metric metric);
+/* cost (n x m, row-major): squared distances between the points of two items, term by term. */
+void cost_items(const measures *mx, int64_t i, const measures *my, int64_t j, double *cost);
 
 /* The folder of real data, or NULL (then skip(): the test says "skipped", never "passed"). */
 const char *test_data_dir(void);

@@ -226,7 +226,7 @@ static void test_reduction(void **state)
     enum { N = 300, C = 50, KEEP = 6 };
     ddsc_context *ctx = test_context(2, 0);
     rng r = rng_make(1, RNG_GAUSSIANS, 5);
-    double *z = malloc(N * C * sizeof *z), *rows = NULL, left, mean[C] = {0};
+    double *z = malloc(N * C * sizeof *z), mean[C] = {0};
     double cov[C * C] = {0}, values[C], vectors[C * C], all = 0, best = 0;
     for (int i = 0; i < N; i++)
         for (int c = 0; c < C; c++) {
@@ -242,13 +242,23 @@ static void test_reduction(void **state)
         all += values[c];
         best += c >= C - KEEP ? values[c] : 0;
     }
-    assert_int_equal(lot_reduce(ctx, &rows, &left, z, N, C, KEEP), DDSC_OK);
-    assert_true(left >= 1 - best / all - 1e-12);
-    assert_close(left, 1 - best / all, 1e-3, 0);
+    la_principal p = {0};
+    assert_int_equal(la_principal_make(ctx, &p, N, C, z, KEEP), DDSC_OK);
+    assert_close(p.all, all, 1e-9, 0);
+    assert_true(p.kept <= best * (1 + 1e-12));
+    assert_close(1 - p.kept / p.all, 1 - best / all, 1e-3, 0);
     for (int i = 1; i < N; i++) /* a projection shortens */
-        assert_true(la_distance2(KEEP, rows, rows + i * KEEP) <=
+        assert_true(la_distance2(KEEP, p.image, p.image + i * KEEP) <=
                     la_distance2(C, z, z + i * C) * (1 + 1e-9));
-    mem_free(ctx, rows);
+    for (int k = 0; k < KEEP; k++) { /* orthonormal, and the image lies along them */
+        for (int q = 0; q <= k; q++)
+            assert_close(la_dot(C, p.direction + k * C, p.direction + q * C), k == q, 0, 1e-12);
+        double along = 0;
+        for (int c = 0; c < C; c++)
+            along += (z[c] - p.mean[c]) * p.direction[k * C + c];
+        assert_close(along, p.image[k], 0, 1e-10);
+    }
+    la_principal_free(ctx, &p);
     free(z);
     ddsc_context_destroy(ctx);
 }

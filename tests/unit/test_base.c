@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/workspace.h"
 #include "support.h"
 
 static void settings_have_defaults(void **state)
@@ -310,6 +311,87 @@ static void sizes_are_checked(void **state)
     assert_false(add_ok(INT64_MAX, 1, &out));
 }
 
+/* Few and many values, so that some are equal: ascending, nothing lost, equal keys by position. */
+static void sorts_put_in_order(void **state)
+{
+    (void)state;
+    enum { MOST = 300 };
+    for (int64_t n = 0; n <= MOST; n += n < 20 ? 1 : 40)
+        for (int64_t kinds = 1; kinds <= 1000; kinds *= 10) {
+            rng r = rng_make((uint64_t)n, RNG_SUBSET, (uint64_t)kinds);
+            double x[MOST + 1], key[MOST + 1], sum = 0;
+            int32_t i32[MOST + 1], order[MOST + 1];
+            int64_t i64[MOST + 1], seen = 0, total = 0;
+            uint64_t u64[MOST + 1];
+            for (int64_t i = 0; i < n; i++) {
+                i64[i] = rng_below(&r, kinds) - kinds / 2;
+                key[i] = x[i] = (double)i64[i];
+                i32[i] = (int32_t)i64[i];
+                u64[i] = (uint64_t)(i64[i] + kinds);
+                sum += x[i];
+                total += i64[i];
+            }
+            sort_doubles(x, n);
+            sort_i32(i32, n);
+            sort_i64(i64, n);
+            sort_u64(u64, n);
+            sort_order(order, key, n);
+            for (int64_t i = 0; i < n; i++) {
+                sum -= x[i];
+                total -= i64[i];
+                seen += order[i];
+                assert_true(x[i] == (double)i64[i] && i32[i] == i64[i]);
+                assert_true(u64[i] == (uint64_t)(i64[i] + kinds) && key[order[i]] == x[i]);
+                if (i > 0) {
+                    assert_true(i64[i - 1] <= i64[i]);
+                    assert_true(x[i - 1] < x[i] || order[i - 1] < order[i]);
+                }
+            }
+            assert_true(sum == 0 && total == 0 && seen == n * (n - 1) / 2);
+        }
+    const int32_t sorted[] = {-3, 0, 7, 9};
+    for (int32_t value = -5; value < 12; value++) {
+        int64_t at = sort_find_i32(sorted, 4, value);
+        assert_true(at < 0 ? value != -3 && value != 0 && value != 7 && value != 9
+                           : sorted[at] == value);
+    }
+    assert_int_equal(sort_find_i32(sorted, 0, 1), -1);
+}
+
+/* Blocks of workers lie apart and on cache lines of their own; arrays of an arena do not meet. */
+static void take_two(void *owner, arena *a)
+{
+    double **array = owner;
+    ARENA_TAKE(a, array[0], 3);
+    ARENA_TAKE(a, array[1], 5);
+}
+
+static void memory_is_laid_out(void **state)
+{
+    (void)state;
+    ddsc_context *ctx = test_context(3, 0);
+    scratch s = {0};
+    workspace w = {0};
+    double *array[2];
+    assert_int_equal(scratch_create(ctx, &s, 5, sizeof(double)), DDSC_OK);
+    for (int k = 0; k < parallel_width(ctx); k++) {
+        assert_int_equal((uintptr_t)scratch_of(&s, k) % 64, 0);
+        memset(scratch_of(&s, k), k, 5 * sizeof(double));
+    }
+    for (int k = 0; k < parallel_width(ctx); k++)
+        assert_int_equal(((char *)scratch_of(&s, k))[39], k);
+    assert_int_equal(workspace_lay_out(ctx, &w, take_two, array), DDSC_OK);
+    assert_true(array[1] >= array[0] + 3 && (uintptr_t)array[1] % 64 == 0);
+    assert_true((char *)(array[1] + 5) <= w.block + w.size);
+    char *before = w.block;
+    assert_int_equal(workspace_lay_out(ctx, &w, take_two, array), DDSC_OK);
+    assert_ptr_equal(w.block, before);
+    assert_int_equal(scratch_create(ctx, &(scratch){0}, INT64_MAX, 8), DDSC_ERROR_MEMORY);
+    mem_free(ctx, w.block);
+    scratch_free(ctx, &s);
+    ddsc_context_destroy(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -330,6 +412,8 @@ int main(void)
         cmocka_unit_test(parallel_for_reports_the_lowest_failure),
         cmocka_unit_test(cancel_stops_the_loop),
         cmocka_unit_test(sizes_are_checked),
+        cmocka_unit_test(sorts_put_in_order),
+        cmocka_unit_test(memory_is_laid_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

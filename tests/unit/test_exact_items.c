@@ -505,10 +505,10 @@ static void test_ahead(void **state)
     enum { N = 12, HALF = 5 };
     measures *m = documents(x->ctx, N, 9, 40, 30);
     exact_solver *plain = NULL;
-    assert_true(exact_ahead_applies(m));
+    assert_true(exact_tile_applies(m));
     assert_int_equal(exact_create(x->ctx, &plain), DDSC_OK);
-    assert_int_equal(exact_ahead(x->s, m, 0, HALF, HALF - 2, N), DDSC_OK);
-    assert_ptr_equal(x->s->ahead.m, m);
+    assert_int_equal(exact_tile_costs(x->s, m, 0, HALF, HALF - 2, N), DDSC_OK);
+    assert_ptr_equal(x->s->tile.m, m);
     for (int64_t i = 0; i < N; i++)
         for (int64_t j = 0; j < N; j++) { /* pairs of the block and others */
             exact_result a, b;

@@ -88,7 +88,7 @@ static ddsc_status read_vectors(ddsc_context *ctx, word_vectors *v, const char *
     for (const char *w = "abc"; *w; w++)
         TRY(text_table_add(ctx, &words, w, 1, &number, &is_new));
     TRY(stream_open_memory(ctx, &s, "vectors", bytes, n, 1 << 20));
-    TRY(vectors_read(ctx, v, s, &words));
+    TRY(words_read_vectors(ctx, v, s, &words));
 done:
     stream_close(s);
     text_table_free(ctx, &words);
@@ -109,7 +109,7 @@ static void test_vectors(void **state)
         assert_true(v.dim == 2 && v.n == 2 && v.n_lines == 4 && v.n_duplicates == 1);
         assert_true(v.row[0] == 1 && v.row[1] == -1 && v.row[2] == 0);
         assert_true(v.point[0] == 1 && v.point[1] == 2 && v.point[2] == 3 && v.point[3] == -0.4);
-        vectors_free(ctx, &v);
+        words_free_vectors(ctx, &v);
     }
     ddsc_context_destroy(ctx);
 }
@@ -128,7 +128,7 @@ static void test_cut_vectors(void **state)
         assert_true(status == DDSC_OK || status == DDSC_ERROR_INPUT);
         assert_true(status == DDSC_OK || *ddsc_context_get_message(ctx));
         ctx_enter(ctx);
-        vectors_free(ctx, &v);
+        words_free_vectors(ctx, &v);
         free(exact);
     }
     ddsc_context_destroy(ctx);

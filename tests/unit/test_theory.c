@@ -185,7 +185,7 @@ static void test_match(void **state)
             labels[i] = rng_below(&r, 3) > 0 ? (first[i] + 1) % k : (int32_t)rng_below(&r, k);
         }
         memcpy(before, labels, sizeof labels);
-        assert_int_equal(labels_match(ctx, labels, &n_changed, first, N, k), DDSC_OK);
+        assert_int_equal(theory_match_labels(ctx, labels, &n_changed, first, N, k), DDSC_OK);
         assert_int_equal(N - n_changed, best_agreement(before, first, N, into, k, 0));
         for (int i = 0; i < N; i++)
             for (int j = 0; j < N; j++) { /* only the numbers changed */
@@ -255,7 +255,7 @@ static double *dense_affinity(ddsc_context *ctx, const ddsc_graph *g,
 {
     sparse a;
     affinity_report report;
-    affinity_settings how = affinity_rule(set);
+    affinity_settings how = decompose_affinity_rule(set);
     assert_int_equal(affinity_build(ctx, &a, &report, g, &how), DDSC_OK);
     double *dense = calloc((size_t)(g->n * g->n), sizeof *dense);
     for (int64_t i = 0; i < g->n; i++)
