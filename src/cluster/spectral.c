@@ -314,7 +314,7 @@ ddsc_status spectral_fit(ddsc_context *ctx, ddsc_clustering *c, decomposition *k
     TRY(decompose_graph(ctx, &j.d, graph, set, o.k_high));
     if (status == DDSC_NOT_CONVERGED)
         o.not_converged = true;
-    TRY(spectrum_make(ctx, c, &j.d));
+    TRY(cluster_spectrum(ctx, c, &j.d));
     if (wide)
         TRY(weigh_wide(ctx, &j, wide));
     double decomposed = clock_seconds();
