@@ -97,8 +97,7 @@ static ddsc_status measure_error(ddsc_context *ctx, ddsc_compress_report *report
 done:
     for (int w = 0; j.solver && w < n_workers; w++)
         exact_destroy(j.solver[w]);
-    mem_free(ctx, j.solver);
-    mem_free(ctx, j.w2);
+    MEM_FREE(ctx, j.solver, j.w2);
     return status;
 }
 
@@ -119,13 +118,9 @@ static ddsc_status job_open(ddsc_context *ctx, job *j)
 static void job_close(ddsc_context *ctx, job *j)
 {
     for (int w = 0; j->work && w < parallel_width(ctx); w++) {
-        mem_free(ctx, j->work[w].cost);
-        mem_free(ctx, j->work[w].partner);
+        MEM_FREE(ctx, j->work[w].cost, j->work[w].partner);
     }
-    mem_free(ctx, j->work);
-    mem_free(ctx, j->n_left);
-    mem_free(ctx, j->points);
-    mem_free(ctx, j->mass);
+    MEM_FREE(ctx, j->work, j->n_left, j->points, j->mass);
 }
 
 ddsc_status compress_run(ddsc_context *ctx, ddsc_measures **merged, ddsc_compress_report *report,
@@ -164,10 +159,7 @@ ddsc_status ddsc_measures_compress(ddsc_context *ctx, ddsc_measures **merged,
                                    int64_t limit)
 {
     ddsc_compress_report measured;
-    if (!ctx || !merged)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(ctx);
-    *merged = NULL;
+    CHECK(ctx_enter_new(ctx, merged));
     if (!m || limit < 1)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "compress to %lld points: at least 1 is needed",
                         (long long)limit);

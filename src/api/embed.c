@@ -13,9 +13,7 @@ ddsc_status ddsc_embed_run(ddsc_context *context, double **out, int64_t *n_colum
     double start = clock_seconds();
     if (out)
         *out = NULL;
-    if (!context)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(context);
+    CHECK(ctx_enter(context));
     if (!out || !n_columns || !data)
         return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_embed_run: %s is NULL",
                         !out ? "out" : (!data ? "measures" : "n_columns"));
@@ -38,9 +36,7 @@ ddsc_status ddsc_reference_create(ddsc_context *context, ddsc_measures **referen
     ddsc_metric_settings set;
     if (reference)
         *reference = NULL;
-    if (!context)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(context);
+    CHECK(ctx_enter(context));
     if (!reference || !data)
         return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_reference_create: %s is NULL",
                         reference ? "measures" : "reference");

@@ -101,9 +101,7 @@ ddsc_status ddsc_sinkhorn_run(ddsc_context *context, ddsc_transport *transport,
     sinkhorn_result found = {0};
     double mass = 0, *scratch = NULL;
     ddsc_status status = DDSC_OK;
-    if (!context)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(context);
+    CHECK(ctx_enter(context));
     TRY(transport_take(context, &to, &p, transport, asked));
     TRY(sized_take(context, &settings_struct, &set, settings));
     sinkhorn_problem problem = {

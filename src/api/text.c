@@ -31,9 +31,7 @@ ddsc_status ddsc_text_read(ddsc_context *ctx, ddsc_measures **out, ddsc_text_rep
     ddsc_text_settings set;
     ddsc_text_report found;
     measures *whole = NULL;
-    if (!ctx)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(ctx);
+    CHECK(ctx_enter(ctx));
     if (!out)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "measures is NULL");
     *out = NULL;

@@ -140,9 +140,7 @@ ddsc_status ddsc_emd_run(ddsc_context *context, ddsc_transport *transport,
     ddsc_transport own;
     ddsc_transport_problem p;
     ddsc_status status = DDSC_OK;
-    if (!context)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(context);
+    CHECK(ctx_enter(context));
     TRY(transport_take(context, &own, &p, transport, asked));
     exact_problem problem = {p.n, p.m, p.a, p.b, p.cost};
     TRY(check_problem(context, &problem));
@@ -182,9 +180,7 @@ ddsc_status ddsc_w2_run(ddsc_context *context, ddsc_transport *transport, const 
     exact_result found;
     ddsc_transport own;
     ddsc_status status = DDSC_OK;
-    if (!context)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(context);
+    CHECK(ctx_enter(context));
     if (!x || !y)
         return ctx_fail(context, DDSC_ERROR_ARGUMENT, "%s is NULL", !x ? "x" : "y");
     TRY(sized_take(context, &transport_struct, &own, transport));

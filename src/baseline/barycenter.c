@@ -53,9 +53,7 @@ void ddsc_barycenter_settings_init_sized(ddsc_barycenter_settings *settings, siz
 
 static ddsc_status check_number(ddsc_context *ctx, const char *field, double value)
 {
-    if (value > 0 && isfinite(value))
-        return DDSC_OK;
-    return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%s = %g: must be positive and finite", field, value);
+    return ctx_check(ctx, value > 0 && isfinite(value), field, value, "positive and finite");
 }
 
 static ddsc_status check_within(ddsc_context *ctx, const char *field, int64_t value, int64_t least,
@@ -322,10 +320,7 @@ ddsc_status ddsc_barycenter_run(ddsc_context *ctx, ddsc_barycenter **out, const 
 {
     ddsc_status status = DDSC_OK;
     ddsc_barycenter_settings set;
-    if (!ctx || !out)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(ctx);
-    *out = NULL;
+    CHECK(ctx_enter_new(ctx, out));
     barycenter_search s = {.ctx = ctx, .set = &set};
     if (!m)
         TRY(ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "ddsc_barycenter_run: measures is NULL"));

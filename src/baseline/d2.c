@@ -296,10 +296,7 @@ ddsc_status ddsc_d2_run(ddsc_context *ctx, ddsc_d2 **out, const ddsc_measures *m
     ddsc_status status = DDSC_OK;
     ddsc_d2_settings set;
     ddsc_barycenter_settings centre;
-    if (!ctx || !out)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(ctx);
-    *out = NULL;
+    CHECK(ctx_enter_new(ctx, out));
     d2_run r = {.ctx = ctx, .set = &set, .centre = &centre};
     if (!m)
         TRY(ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "ddsc_d2_run: measures is NULL"));

@@ -199,8 +199,7 @@ done:
         mem_free(ctx, a->row[w]);
     for (int w = 0; a->share && w < n_workers; w++)
         mem_free(ctx, a->share[w]);
-    mem_free(ctx, a->row);
-    mem_free(ctx, a->share);
+    MEM_FREE(ctx, a->row, a->share);
     return status;
 }
 
@@ -265,9 +264,7 @@ ddsc_status ddsc_assign_run(ddsc_context *ctx, ddsc_assignment *given, ddsc_pair
     ddsc_assign_settings set;
     ddsc_assignment own;
     ddsc_pair_stats found = {0};
-    if (!ctx)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(ctx);
+    CHECK(ctx_enter(ctx));
     if (!given || !m || !data)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "ddsc_assign_run: %s is NULL",
                         !given ? "assignment" : (m ? "measures" : "model"));

@@ -33,13 +33,7 @@ static ddsc_status halves_new(ddsc_context *ctx, halves *h)
 
 static void halves_free(ddsc_context *ctx, halves *h)
 {
-    mem_free(ctx, h->extended[1]);
-    mem_free(ctx, h->extended[0]);
-    mem_free(ctx, h->size);
-    mem_free(ctx, h->centre);
-    mem_free(ctx, h->label);
-    mem_free(ctx, h->part);
-    mem_free(ctx, h->order);
+    MEM_FREE(ctx, h->extended[1], h->extended[0], h->size, h->centre, h->label, h->part, h->order);
 }
 
 static const double *row_at(const halves *h, int64_t i)

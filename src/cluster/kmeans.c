@@ -25,9 +25,7 @@ ddsc_status ddsc_kmeans_run(ddsc_context *context, int32_t *labels, double *iner
     ddsc_status status = DDSC_OK;
     double *centred = NULL, *mean = NULL, objective;
     int64_t n_found;
-    if (!context)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(context);
+    CHECK(ctx_enter(context));
     if (!labels || !rows)
         return ctx_fail(context, DDSC_ERROR_ARGUMENT, "k-means needs rows and room for labels");
     TRY(rows_check(context, "k-means", n, dim, rows));
@@ -48,7 +46,6 @@ ddsc_status ddsc_kmeans_run(ddsc_context *context, int32_t *labels, double *iner
     if (inertia)
         *inertia = objective;
 done:
-    mem_free(context, mean);
-    mem_free(context, centred);
+    MEM_FREE(context, mean, centred);
     return status;
 }

@@ -134,10 +134,7 @@ ddsc_status ddsc_model_create(ddsc_context *ctx, ddsc_model **out, const ddsc_me
     ddsc_status status = DDSC_OK;
     cluster_plan plan;
     ddsc_model *m = NULL;
-    if (!ctx || !out)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(ctx);
-    *out = NULL;
+    CHECK(ctx_enter_new(ctx, out));
     TRY(check_call(ctx, data, clustering));
     TRY(cluster_settings_take(ctx, &plan, settings));
     TRY(MEM_ZERO(ctx, m, 1));

@@ -30,12 +30,7 @@ typedef struct cut_result {
 
 static void job_free(ddsc_context *ctx, spectral_job *j)
 {
-    mem_free(ctx, j->packed_label);
-    mem_free(ctx, j->item);
-    mem_free(ctx, j->packed);
-    mem_free(ctx, j->cells);
-    mem_free(ctx, j->length);
-    mem_free(ctx, j->rows);
+    MEM_FREE(ctx, j->packed_label, j->item, j->packed, j->cells, j->length, j->rows);
     sparse_free(ctx, &j->wide);
     decomposition_free(ctx, &j->d);
 }
@@ -130,8 +125,7 @@ static ddsc_status label_components(ddsc_context *ctx, const spectral_job *j, in
         labels[i] = d->part[i] >= 0 ? label[d->part[i]] : 0;
     TRY(kmeans_renumber(ctx, labels, k_found, d->n, *k_found));
 done:
-    mem_free(ctx, label);
-    mem_free(ctx, size);
+    MEM_FREE(ctx, label, size);
     return status;
 }
 

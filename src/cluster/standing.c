@@ -92,9 +92,7 @@ ddsc_status ddsc_standing_run(ddsc_context *context, ddsc_standing *given, int64
     standing s = {.n = n, .dim = dim, .k = k, .rows = rows, .labels = labels};
     ddsc_standing wanted;
     int64_t size;
-    if (!context)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(context);
+    CHECK(ctx_enter(context));
     if (!given || !rows || !labels)
         return ctx_fail(context, DDSC_ERROR_ARGUMENT,
                         "standing needs rows, their labels and a place for what it finds");
@@ -112,7 +110,6 @@ ddsc_status ddsc_standing_run(ddsc_context *context, ddsc_standing *given, int64
     TRY(parallel_for(context, dim, COLUMNS_GRAIN, sum_columns, &s));
     TRY(parallel_for(context, n, 1 + PIECE_WORK / size, stand_rows, &s));
 done:
-    mem_free(context, s.centre);
-    mem_free(context, s.size);
+    MEM_FREE(context, s.centre, s.size);
     return status;
 }

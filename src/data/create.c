@@ -33,10 +33,7 @@ ddsc_status ddsc_measures_create_clouds(ddsc_context *ctx, ddsc_measures **out, 
 {
     ddsc_status status = DDSC_OK;
     measures_parts p = {0};
-    if (!ctx || !out)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(ctx);
-    *out = NULL;
+    CHECK(ctx_enter_new(ctx, out));
     if (!offsets)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "offsets is NULL");
     TRY(check_arrays(ctx, n, 0, d, points, on_empty));
@@ -105,10 +102,7 @@ ddsc_status ddsc_measures_create_items(ddsc_context *ctx, ddsc_measures **out, i
     ddsc_status status = DDSC_OK;
     measures_parts p = {0};
     int64_t n_points = 0;
-    if (!ctx || !out)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(ctx);
-    *out = NULL;
+    CHECK(ctx_enter_new(ctx, out));
     if (!items)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "items is NULL");
     TRY(check_arrays(ctx, n, 0, d, NULL, on_empty));
@@ -135,10 +129,7 @@ ddsc_status ddsc_measures_create_shared(ddsc_context *ctx, ddsc_measures **out,
     measures_parts p = {0};
     ddsc_shared_items own;
     int64_t n_values = 0;
-    if (!ctx || !out)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(ctx);
-    *out = NULL;
+    CHECK(ctx_enter_new(ctx, out));
     TRY(sized_take(ctx, &shared_struct, &own, items));
     int64_t n = own.n_items, v = own.n_support, d = own.dim;
     if (!own.offsets)
@@ -189,10 +180,7 @@ ddsc_status ddsc_measures_create_dense(ddsc_context *ctx, ddsc_measures **out, i
     ddsc_status status = DDSC_OK;
     measures_parts p = {.n = n, .v = v, .d = d};
     int64_t n_values = 0, n_cells = 0;
-    if (!ctx || !out)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(ctx);
-    *out = NULL;
+    CHECK(ctx_enter_new(ctx, out));
     TRY(check_arrays(ctx, n, v, d, support, on_empty));
     if (!histograms || v > INT32_MAX || !mul_ok(v, d, &n_values) || !mul_ok(n, v, &n_cells))
         TRY(ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "histograms is NULL or too large"));

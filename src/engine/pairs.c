@@ -52,10 +52,8 @@ void pairs_close(pairs *p)
     if (p->bounds)
         p->backend->bounds->close(p->bounds);
     for (int w = 0; p->worker && w < p->n_workers; w++) {
-        mem_free(p->ctx, p->worker[w].d2);
-        mem_free(p->ctx, p->worker[w].wanted);
-        mem_free(p->ctx, p->worker[w].kept);
-        mem_free(p->ctx, p->worker[w].potential);
+        MEM_FREE(p->ctx, p->worker[w].d2, p->worker[w].wanted, p->worker[w].kept,
+                 p->worker[w].potential);
     }
     mem_free(p->ctx, p->worker);
     *p = (pairs){0};

@@ -160,9 +160,7 @@ ddsc_status prefilter_rows_create(ddsc_context *ctx, prefilter_rows *r, int64_t 
 
 void prefilter_rows_free(ddsc_context *ctx, prefilter_rows *r)
 {
-    mem_free(ctx, r->rows);
-    mem_free(ctx, r->offset);
-    mem_free(ctx, r->tail);
+    MEM_FREE(ctx, r->rows, r->offset, r->tail);
     *r = (prefilter_rows){0};
 }
 

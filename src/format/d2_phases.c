@@ -237,10 +237,8 @@ static ddsc_status assemble_own(d2_file *f, measures_parts *out, int64_t step, i
     for (int64_t i = 0; i < out->n; i++) {
         product p;
         CHECK(make_product(f, &p, f->record + i * step + first, count));
-        CHECK(room_reserve(f->ctx, &out->support, &point_room, (out->nnz + p.size) * p.dim,
-                           sizeof *out->support));
-        CHECK(room_reserve(f->ctx, &out->weight, &weight_room, out->nnz + p.size,
-                           sizeof *out->weight));
+        CHECK(MEM_RESERVE(f->ctx, out->support, &point_room, (out->nnz + p.size) * p.dim));
+        CHECK(MEM_RESERVE(f->ctx, out->weight, &weight_room, out->nnz + p.size));
         for (int64_t cell = 0; cell < p.size; cell++)
             out->nnz +=
                 take_cell(f, &p, cell, out->weight + out->nnz, out->support + out->nnz * p.dim);

@@ -130,9 +130,7 @@ static ddsc_status parse_header(io_stream *s, npy_array *a, const char *text)
             good = *c.at == '}';
     }
     if (!good || seen != 7) {
-        char quoted[QUOTE_TEXT];
-        return stream_fail(s, "has a damaged npy header near \"%s\"",
-                           text_quote(quoted, c.at, strlen(c.at)));
+        return stream_fail(s, "has a damaged npy header near \"%s\"", QUOTE(c.at));
     }
     return npy_set_type(s, a, descr);
 }

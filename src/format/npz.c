@@ -31,13 +31,12 @@ static ddsc_status npz_need(const archive *z, const char *name, const char *with
 
 ddsc_status archive_open_array(archive *z, const char *name, int n_dims)
 {
-    char shape[QUOTE_TEXT];
     z->entry = zip_find(&z->list, name);
     CHECK(zip_open_entry(z->ctx, &z->member, z->s, z->entry));
     CHECK(npy_read_header(z->member, &z->array));
     if (z->array.n_dims != n_dims)
-        return stream_fail(z->member, "has shape %s, but should have %d ax%s",
-                           npy_shape_text(shape, &z->array), n_dims, n_dims == 1 ? "is" : "es");
+        return stream_fail(z->member, "has shape %s, but should have %d ax%s", NPY_SHAPE(&z->array),
+                           n_dims, n_dims == 1 ? "is" : "es");
     return DDSC_OK;
 }
 
@@ -127,43 +126,16 @@ static ddsc_status read_shared(archive *z, measures_parts *out)
     return DDSC_OK;
 }
 
-/* Rows of a dense table turned into CSR as they pass. */
-typedef struct dense_rows {
-    ddsc_context *ctx;
-    measures_parts *out;
-    int64_t index_room, weight_room;
-} dense_rows;
-
-static ddsc_status take_dense(void *arg, int64_t begin, int64_t n, const double *value)
-{
-    dense_rows *t = arg;
-    measures_parts *p = t->out;
-    CHECK(room_reserve(t->ctx, &p->index, &t->index_room, p->nnz + n, sizeof *p->index));
-    CHECK(room_reserve(t->ctx, &p->weight, &t->weight_room, p->nnz + n, sizeof *p->weight));
-    int64_t row = begin / p->v, column = begin % p->v;
-    for (int64_t i = 0; i < n; i++) {
-        if (!(value[i] == 0)) {
-            p->index[p->nnz] = (int32_t)column;
-            p->weight[p->nnz++] = value[i];
-        }
-        if (++column == p->v) {
-            column = 0;
-            p->offset[++row] = p->nnz;
-        }
-    }
-    return DDSC_OK;
-}
-
 /* Fortran order is rare: it goes through a whole table. */
 static ddsc_status read_histograms(archive *z, dense_rows *t)
 {
     ddsc_status status = DDSC_OK;
     double *table = NULL;
     if (!z->array.fortran) {
-        TRY(npy_read_chunks(z->ctx, z->member, &z->array, take_dense, t));
+        TRY(npy_read_chunks(z->ctx, z->member, &z->array, false, npy_take_dense, t));
     } else {
         TRY(npy_read_doubles(z->ctx, &table, z->member, &z->array));
-        TRY(take_dense(t, 0, z->array.count, table));
+        TRY(npy_take_dense(t, 0, z->array.count, table));
     }
 done:
     mem_free(z->ctx, table);
@@ -172,16 +144,13 @@ done:
 
 static ddsc_status read_dense(archive *z, measures_parts *out)
 {
-    char shape[QUOTE_TEXT];
     CHECK(npz_need(z, "support", "histograms"));
     CHECK(archive_read_table(z, "support", &out->support, &out->v, &out->d));
     CHECK(archive_open_array(z, "histograms", 2));
     if (z->array.shape[1] != out->v || z->array.count == 0 || out->v > INT32_MAX)
         return stream_fail(z->member, "has shape %s, but the support has %lld points",
-                           npy_shape_text(shape, &z->array), (long long)out->v);
-    out->n = z->array.shape[0];
-    CHECK(MEM_ZERO(z->ctx, out->offset, out->n + 1));
-    dense_rows t = {.ctx = z->ctx, .out = out};
+                           NPY_SHAPE(&z->array), (long long)out->v);
+    dense_rows t = {.ctx = z->ctx, .out = out, .width = out->v};
     CHECK(read_histograms(z, &t));
     CHECK(archive_close_array(z));
     return DDSC_OK;
@@ -200,9 +169,7 @@ static ddsc_status take_text(void *arg, int64_t i, const char *text, size_t n)
 {
     text_rows *t = arg;
     int64_t at = i ? t->at[i] : 0;
-    ddsc_status status = room_reserve(t->ctx, t->text, &t->room, at + (int64_t)n + 1, 1);
-    if (status < 0)
-        return status;
+    CHECK(MEM_RESERVE(t->ctx, *t->text, &t->room, at + (int64_t)n + 1));
     memcpy(*t->text + at, text, n);
     (*t->text)[at + (int64_t)n] = '\0';
     t->at[i] = at;

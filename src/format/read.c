@@ -119,14 +119,10 @@ static ddsc_status add_labels(ddsc_context *ctx, measures_parts *parts, const ch
         return DDSC_OK;
     TRY(stream_open(ctx, &s, set->labels_path, set->max_bytes));
     TRY(labels_read_stream(ctx, &found, s));
-    if (found.n != parts->n) {
-        status = stream_fail(s, "has %lld labels, but %s has %lld items", (long long)found.n, where,
-                             (long long)parts->n);
-        goto done;
-    }
-    mem_free(ctx, parts->label);
-    mem_free(ctx, parts->name_text);
-    mem_free(ctx, parts->name_at);
+    if (found.n != parts->n)
+        TRY(stream_fail(s, "has %lld labels, but %s has %lld items", (long long)found.n, where,
+                        (long long)parts->n));
+    MEM_FREE(ctx, parts->label, parts->name_text, parts->name_at);
     parts->label = found.label;
     parts->name_text = found.name_text;
     parts->name_at = found.name_at;
@@ -161,9 +157,7 @@ ddsc_status ddsc_measures_read(ddsc_context *ctx, ddsc_measures **out, const cha
     ddsc_status status = DDSC_OK;
     io_stream *s = NULL;
     ddsc_read_settings set;
-    if (!ctx)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(ctx);
+    CHECK(ctx_enter(ctx));
     if (!out || !path)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "measures or path is NULL");
     *out = NULL;
@@ -281,9 +275,7 @@ ddsc_status ddsc_measures_read_files(ddsc_context *ctx, ddsc_measures **out, int
     ddsc_read_settings set;
     gathering g = {.ctx = ctx, .set = &set};
     char where[64];
-    if (!ctx)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(ctx);
+    CHECK(ctx_enter(ctx));
     if (!out)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "measures is NULL");
     *out = NULL;

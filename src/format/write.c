@@ -133,11 +133,8 @@ static ddsc_status write_as(ddsc_context *ctx, const measures *m, io_writer *w, 
 ddsc_status ddsc_measures_write(ddsc_context *ctx, const ddsc_measures *m, const char *path,
                                 ddsc_format format, unsigned flags)
 {
-    ddsc_status status = DDSC_OK;
     io_writer *w = NULL;
-    if (!ctx)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(ctx);
+    CHECK(ctx_enter(ctx));
     if (!m || !path)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "measures or path is NULL");
     if (format == DDSC_FORMAT_AUTO)
@@ -148,11 +145,6 @@ ddsc_status ddsc_measures_write(ddsc_context *ctx, const ddsc_measures *m, const
                         "%s: sets of items are written as .npz, .csv, .tsv or .d2 (the last three "
                         "also .gz)",
                         path);
-    TRY(writer_open(ctx, &w, path, flags));
-    TRY(write_as(ctx, m, w, format));
-    status = writer_commit(w);
-    w = NULL;
-done:
-    writer_abort(w);
-    return status;
+    CHECK(writer_open(ctx, &w, path, flags));
+    return writer_finish(w, write_as(ctx, m, w, format));
 }

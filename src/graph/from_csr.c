@@ -127,9 +127,7 @@ ddsc_status ddsc_graph_create_from_csr(ddsc_context *context, ddsc_graph **graph
     int64_t tau = 0, room = 0;
     if (graph)
         *graph = NULL;
-    if (!context)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(context);
+    CHECK(ctx_enter(context));
     TRY(csr_check_call(context, graph, n, offsets, indices, d2));
     TRY(csr_check_offsets(context, &tau, n, offsets));
     if (!mul_ok(tau, parallel_width(context), &room))

@@ -58,9 +58,7 @@ ddsc_status kmeans_renumber(ddsc_context *ctx, int32_t *labels, int64_t *n_found
                             int64_t k)
 {
     int32_t *number = NULL, next = 0;
-    ddsc_status status = MEM_NEW(ctx, number, k);
-    if (status < 0)
-        return status;
+    CHECK(MEM_NEW(ctx, number, k));
     for (int64_t c = 0; c < k; c++)
         number[c] = -1;
     for (int64_t i = 0; i < n; i++) {

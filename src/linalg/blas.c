@@ -88,3 +88,18 @@ double la_orthogonalise(double *rows, int64_t at, int64_t d)
         x[k] = left ? x[k] / after : 0;
     return left ? after : 0;
 }
+
+double la_centre_distances(int64_t n, const double *d2, double *mean, double *gram)
+{
+    double all = 0;
+    for (int64_t b = 0; b < n; b++) {
+        mean[b] = 0;
+        for (int64_t a = 0; a < n; a++)
+            mean[b] += d2[a * n + b] / (double)n;
+        all += mean[b] / (double)n;
+    }
+    for (int64_t a = 0; a < n; a++)
+        for (int64_t b = 0; b < n; b++)
+            gram[a * n + b] = -0.5 * (d2[a * n + b] - mean[a] - mean[b] + all);
+    return all;
+}

@@ -24,6 +24,9 @@ void la_differences(int64_t n, int64_t m, int64_t d, const double *x, const doub
                     int64_t ld);
 /* The mean of n rows, and the rows less it; out may be the rows themselves, or NULL. */
 void la_centre(int64_t n, int64_t d, const double *rows, double *mean, double *out);
+/* -1/2 of n x n squared distances, rows and columns less their means: inner products about the centre
+ * of the points (Torgerson 1952). mean (n): of the columns; returns that of all. gram may be d2. */
+double la_centre_distances(int64_t n, const double *d2, double *mean, double *gram);
 /* Row `at` less its part along the rows before it, which are orthonormal, then of length 1. Returns
  * the length that was left, 0 where it was but rounding: the row is then zero. */
 double la_orthogonalise(double *rows, int64_t at, int64_t d);

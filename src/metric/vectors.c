@@ -29,8 +29,7 @@ static void vectors_close(void *state)
         points_panel_free(s->ctx, &s->panel[k]);
     mem_free(s->ctx, s->panel);
     points_close(s->ctx, &s->table);
-    mem_free(s->ctx, s->offset);
-    mem_free(s->ctx, s->rows);
+    MEM_FREE(s->ctx, s->offset, s->rows);
     mem_free(s->ctx, s);
 }
 

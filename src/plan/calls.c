@@ -38,9 +38,7 @@ ddsc_status ddsc_distance_run(ddsc_context *context, double *out, ddsc_pair_stat
                               const ddsc_measures *data, const ddsc_metric_settings *settings,
                               unsigned flags)
 {
-    if (!context)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(context);
+    CHECK(ctx_enter(context));
     if (!out || !data)
         return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_distance_run: %s is NULL",
                         out ? "measures" : "out");
@@ -54,9 +52,7 @@ ddsc_status ddsc_cross_run(ddsc_context *context, double *out, ddsc_pair_stats *
                            const ddsc_metric_settings *settings, unsigned flags)
 {
     measures *joint = NULL;
-    if (!context)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(context);
+    CHECK(ctx_enter(context));
     if (!out || !rows || !columns)
         return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_cross_run: %s is NULL",
                         out ? (rows ? "columns" : "rows") : "out");
@@ -96,9 +92,7 @@ ddsc_status ddsc_neighbors_run(ddsc_context *context, ddsc_graph **graph, ddsc_p
     graph_plan p = {0};
     if (graph)
         *graph = NULL;
-    if (!context)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(context);
+    CHECK(ctx_enter(context));
     if (!graph || !data)
         return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_neighbors_run: %s is NULL",
                         graph ? "measures" : "graph");
@@ -124,9 +118,7 @@ ddsc_status ddsc_graph_create_from_vectors(ddsc_context *context, ddsc_graph **g
     pairs p = {0};
     if (graph)
         *graph = NULL;
-    if (!context)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(context);
+    CHECK(ctx_enter(context));
     if (!graph || (!vectors && n > 0))
         return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_graph_create_from_vectors: %s is NULL",
                         graph ? "vectors" : "graph");

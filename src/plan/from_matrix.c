@@ -119,9 +119,7 @@ ddsc_status ddsc_graph_create_from_matrix(ddsc_context *context, ddsc_graph **gr
     ddsc_graph_settings set;
     if (graph)
         *graph = NULL;
-    if (!context)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(context);
+    CHECK(ctx_enter(context));
     table t = {
         .ctx = context, .n = n, .value = matrix, .squared = (flags & DDSC_DISTANCE_SQUARED) != 0};
     TRY(check_arguments(context, graph, n, matrix));

@@ -53,9 +53,7 @@ static ddsc_status put_beside(ddsc_context *ctx, search_rows *t, const float *mo
 {
     float *rows = NULL;
     int64_t all = t->columns + columns;
-    ddsc_status status = MEM_NEW(ctx, rows, n * all);
-    if (status < 0)
-        return status;
+    CHECK(MEM_NEW(ctx, rows, n * all));
     for (int64_t i = 0; i < n; i++) {
         float *to = rows + i * all;
         memcpy(to, t->rows + i * t->columns, (size_t)t->columns * sizeof *to);
@@ -88,8 +86,7 @@ static ddsc_status from_transport(search_rows *t, const pair_job *job)
     TRY(projection_rows_make(ctx, &projected, &columns, job->m));
     TRY(put_beside(ctx, t, projected, columns, PROJECTION_WEIGHT * bounds_unit(job->m), n));
 done:
-    mem_free(ctx, projected);
-    mem_free(ctx, z);
+    MEM_FREE(ctx, projected, z);
     return status;
 }
 

@@ -8,8 +8,7 @@
 
 void search_rows_free(ddsc_context *ctx, search_rows *r)
 {
-    mem_free(ctx, r->rows);
-    mem_free(ctx, r->offset);
+    MEM_FREE(ctx, r->rows, r->offset);
     *r = (search_rows){0};
 }
 

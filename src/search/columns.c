@@ -10,9 +10,7 @@
 
 void search_columns_free(ddsc_context *ctx, column_set *c)
 {
-    mem_free(ctx, c->d2);
-    mem_free(ctx, c->rank);
-    mem_free(ctx, c->order);
+    MEM_FREE(ctx, c->d2, c->rank, c->order);
     *c = (column_set){0};
 }
 
@@ -165,10 +163,7 @@ static ddsc_status estimate_error(ddsc_context *ctx, double *error, const double
     *error = typical == 0 ? 0 : spread > 0 ? typical / spread : NAN;
 done:
     search_landmarks_free(ctx, &fit);
-    mem_free(ctx, truth);
-    mem_free(ctx, off);
-    mem_free(ctx, to);
-    mem_free(ctx, item);
+    MEM_FREE(ctx, truth, off, to, item);
     return status;
 }
 

@@ -171,10 +171,7 @@ ddsc_status search_descend(ddsc_context *ctx, pair_lists *out, int64_t n, int64_
     TRY(descend(&d));
     TRY(hand_over(&d, out));
 done:
-    mem_free(ctx, d.old);
-    mem_free(ctx, d.count);
-    mem_free(ctx, d.fresh);
-    mem_free(ctx, d.list);
+    MEM_FREE(ctx, d.old, d.count, d.fresh, d.list);
     nearest_free(ctx, &d.near);
     if (status < 0)
         pair_lists_free(ctx, out);

@@ -81,8 +81,7 @@ static ddsc_status filter(const pairs *p, pair_lists *l, const prefilter_rows *r
 done:
     p->device->close(state);
     nearest_free(ctx, &kept);
-    mem_free(ctx, spread);
-    mem_free(ctx, start);
+    MEM_FREE(ctx, spread, start);
     return status;
 }
 

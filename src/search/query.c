@@ -130,8 +130,7 @@ ddsc_status search_query(pairs *p, ddsc_graph **out, int64_t tau, int64_t n_old)
     TRY(nearest_finish(p->ctx, &q.near, out));
 done:
     for (int w = 0; q.worker && w < p->n_workers; w++) {
-        mem_free(p->ctx, q.worker[w].heap);
-        mem_free(p->ctx, q.worker[w].rows);
+        MEM_FREE(p->ctx, q.worker[w].heap, q.worker[w].rows);
     }
     mem_free(p->ctx, q.worker);
     nearest_free(p->ctx, &q.near);

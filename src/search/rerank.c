@@ -5,8 +5,7 @@
 
 void pair_lists_free(ddsc_context *ctx, pair_lists *l)
 {
-    mem_free(ctx, l->offset);
-    mem_free(ctx, l->index);
+    MEM_FREE(ctx, l->offset, l->index);
     *l = (pair_lists){0};
 }
 

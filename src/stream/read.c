@@ -91,9 +91,7 @@ static ddsc_status keep_piece(io_stream *s, int64_t *have)
     if (*have + n > LINE_MAX_BYTES)
         return stream_fail(s, "line %lld is longer than %d bytes", (long long)s->line_number,
                            LINE_MAX_BYTES);
-    ddsc_status status = room_reserve(s->ctx, &s->line, &s->line_room, *have + n + 1, 1);
-    if (status < 0)
-        return status;
+    CHECK(MEM_RESERVE(s->ctx, s->line, &s->line_room, *have + n + 1));
     memcpy(s->line + *have, s->buffer + s->at, (size_t)n);
     s->at = s->filled;
     *have += n;
@@ -144,6 +142,17 @@ ddsc_status stream_line(io_stream *s, char **line, size_t *length)
     }
     if (have > 0)
         return finish_line(s, line, length, s->line, (size_t)have);
+    return DDSC_OK;
+}
+
+ddsc_status stream_text_line(io_stream *s, char **line)
+{
+    size_t n;
+    do {
+        CHECK(stream_line(s, line, &n));
+        if (*line && s->line_number == 1)
+            *line = text_skip_mark(*line);
+    } while (*line && (*line)[strspn(*line, " \t")] == '\0');
     return DDSC_OK;
 }
 

@@ -42,6 +42,8 @@ ddsc_status stream_peek(io_stream *s, void *buffer, size_t n, size_t *got);
 /* One line without its end (LF or CRLF), NUL-terminated, the caller's to change until the next
  * call; *line NULL at the end of file. A NUL byte in the text is an error. */
 ddsc_status stream_line(io_stream *s, char **line, size_t *length);
+/* The next line that holds more than blanks, past the byte order mark of a file. */
+ddsc_status stream_text_line(io_stream *s, char **line);
 int64_t stream_line_number(const io_stream *s); /* of the line last returned, from 1 */
 /* Upper bound of the bytes that can still come. */
 int64_t stream_remaining_bound(const io_stream *s);
@@ -60,6 +62,9 @@ ddsc_status stream_read_at(io_stream *s, int64_t offset, void *buffer, size_t n,
 /* DDSC_ERROR_INPUT with "NAME: text". */
 ddsc_status stream_fail(io_stream *s, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* The same with "NAME: line N" in front, N that of the line last returned: text begins with ": ". */
+ddsc_status stream_fail_line(io_stream *s, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* ---- numbers and text, whatever the locale ---- */
 
@@ -77,6 +82,7 @@ int64_t text_next_char(const unsigned char **at);
 int64_t text_count_chars(const char *text);
 /* Text from a file made safe for a message: control bytes replaced, long text cut. */
 const char *text_quote(char out[QUOTE_TEXT], const char *text, size_t n);
+#define QUOTE(text) text_quote((char[QUOTE_TEXT]){0}, text, strlen(text))
 /* The first line of a file, past its byte order mark. */
 char *text_skip_mark(char *line);
 
@@ -96,9 +102,6 @@ ddsc_status text_table_add(ddsc_context *ctx, text_table *t, const char *text, s
 int64_t text_table_find(const text_table *t, const char *text, size_t n); /* -1: not there */
 const char *text_table_get(const text_table *t, int64_t number);
 void text_table_free(ddsc_context *ctx, text_table *t);
-
-/* Room for `need` elements in a growing block. */
-ddsc_status room_reserve(ddsc_context *ctx, void *block, int64_t *room, int64_t need, size_t size);
 
 /* ---- fields of a delimited line ---- */
 
@@ -167,9 +170,8 @@ ddsc_status writer_printf(io_writer *w, const char *format, ...)
 ddsc_status writer_number(io_writer *w, double value);
 /* A csv field, quoted when it has to be; line breaks are refused. */
 ddsc_status writer_field(io_writer *w, const char *text, char delimiter);
-/* Flush, sync, rename into place, free; also on error. */
-ddsc_status writer_commit(io_writer *w);
-/* Remove the temporary, free. NULL is fine. */
-void writer_abort(io_writer *w);
+/* What writing came to goes in: on success flush, sync, rename into place, else remove the temporary.
+ * The writer is freed either way. */
+ddsc_status writer_finish(io_writer *w, ddsc_status status);
 
 #endif
