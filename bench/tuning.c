@@ -170,7 +170,7 @@ static void tiles(ddsc_context *ctx, const char *question, int64_t x, ddsc_measu
     good(ctx, metric_resolve(ctx, &resolved, m, &set));
     good(ctx, metric_run_open(ctx, &r, m, &resolved, NULL));
     double began = cpu_seconds();
-    good(ctx, pairs_matrix(&r.p, tiled, false, true));
+    good(ctx, pairs_matrix(&r.p, tiled, -1, DDSC_DISTANCE_SQUARED));
     report(question, x, "tiles", (cpu_seconds() - began) / (double)n_pairs);
     began = cpu_seconds();
     for (int64_t i = 0; i < n; i++)

@@ -12,14 +12,6 @@
 /* Of items like the old ones, this part is not called far away. */
 static const double FAR_QUANTILE = 0.99;
 
-static ddsc_status copy_doubles(ddsc_context *ctx, double **out, const double *from, int64_t n)
-{
-    ddsc_status status = MEM_NEW(ctx, *out, n);
-    if (status >= 0)
-        memcpy(*out, from, (size_t)n * sizeof **out);
-    return status;
-}
-
 /* The metric as the clustering used it; new items are compared exactly. */
 static ddsc_status take_metric(ddsc_context *ctx, ddsc_model *m, const measures *data,
                                const ddsc_metric_settings *used)
@@ -102,8 +94,8 @@ static ddsc_status take_graph(ddsc_context *ctx, ddsc_model *m, const ddsc_graph
 
 static ddsc_status take_embedding(ddsc_context *ctx, ddsc_model *m, const ddsc_clustering *c)
 {
-    CHECK(copy_doubles(ctx, &m->embedding, c->embedding, m->n * m->width));
-    CHECK(copy_doubles(ctx, &m->radius, c->radius, m->n));
+    CHECK(MEM_COPY(ctx, m->embedding, c->embedding, m->n * m->width));
+    CHECK(MEM_COPY(ctx, m->radius, c->radius, m->n));
     CHECK(MEM_NEW(ctx, m->eigenvalue, m->width));
     for (int64_t j = 0; j < m->width; j++)
         m->eigenvalue[j] = 1 - c->eigenvalues[j];

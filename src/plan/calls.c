@@ -18,13 +18,11 @@ static ddsc_status run_matrix(ddsc_context *ctx, double *out, ddsc_pair_stats *s
     ddsc_pair_stats found = {0};
     metric_resolved metric = {0};
     metric_run r = {0};
-    bool squared = (flags & DDSC_DISTANCE_SQUARED) != 0;
     CHECK(stats_check(ctx, stats));
     CHECK(metric_settings_take(ctx, &set, given));
     TRY(metric_resolve(ctx, &metric, m, &set));
     TRY(metric_run_open(ctx, &r, m, &metric, n_old < 0 ? "of the matrix" : NULL));
-    TRY(n_old < 0 ? pairs_matrix(&r.p, out, (flags & DDSC_DISTANCE_CONDENSED) != 0, squared)
-                  : pairs_cross_matrix(&r.p, out, n_old, squared));
+    TRY(pairs_matrix(&r.p, out, n_old, flags));
 done:
     if (r.metric)
         status = metric_run_close(&r, status, n_pairs, &found);

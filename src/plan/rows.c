@@ -72,14 +72,14 @@ static ddsc_status from_transport(search_rows *t, const pair_job *job)
     ddsc_status status = DDSC_OK;
     ddsc_context *ctx = job->ctx;
     ddsc_metric_settings lot;
-    ddsc_pair_stats scratch = {0};
+    ddsc_pair_stats ignored = {0};
     double *z = NULL;
     float *projected = NULL;
     int64_t columns = 0, n = job->m->n, mean = job->m->nnz / BASE_MAX(1, n);
     ddsc_metric_settings_init(&lot);
     lot.metric = DDSC_METRIC_LOT;
     lot.reference_size = BASE_MAX(1, BASE_MIN(mean, REFERENCE_MOST));
-    TRY(lot_run(ctx, &z, &columns, &scratch, job->m, &lot));
+    TRY(lot_run(ctx, &z, &columns, &ignored, job->m, &lot));
     TRY(from_doubles(ctx, t, z, n, columns));
     if (job->m->d > PROJECTION_DIM)
         goto done;

@@ -114,13 +114,6 @@ static ddsc_status mixed_tile(void *state, const pair_tile *t, double *d2, int64
 
 static const pair_backend backend_mixed = {.name = "columns", .tile_side = 64, .tile = mixed_tile};
 
-/* Distances between landmarks: rows of the columns. */
-static void gather_between(double *between, const column_set *c)
-{
-    for (int64_t a = 0; a < c->m; a++)
-        memcpy(between + a * c->m, c->d2 + c->order[a] * c->m, (size_t)c->m * sizeof *between);
-}
-
 /* Median of |x - middle|, which reorders and overwrites x; with middle NaN the median of x. */
 static double median_off(double *x, int64_t n, double middle)
 {
@@ -175,7 +168,8 @@ ddsc_status search_columns(ddsc_context *ctx, ddsc_graph **out, const column_set
     pair_choice all = pairs_all(c->n);
     double *between = NULL, error;
     TRY(MEM_NEW(ctx, between, c->m * c->m));
-    gather_between(between, c);
+    for (int64_t a = 0; a < c->m; a++) /* rows of the columns */
+        memcpy(between + a * c->m, c->d2 + c->order[a] * c->m, (size_t)c->m * sizeof *between);
     TRY(estimate_error(ctx, &error, between, c->m));
     TRY(search_landmarks_fit(ctx, &s.fit, c->n, c->m, c->d2, between));
     TRY(pairs_open(ctx, &p, c->n, &backend_mixed, &s, NULL));

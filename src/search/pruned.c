@@ -225,10 +225,7 @@ static void state_close(pruned *s)
         mem_free(s->ctx, s->found[w].at);
     for (int64_t b = 0; s->block && b < block_count(s->n); b++)
         mem_free(s->ctx, s->block[b].at);
-    void *arrays[] = {s->found, s->block, s->storage, s->list,
-                      s->pair,  s->limit, s->reach,   s->seen};
-    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
-        mem_free(s->ctx, arrays[k]);
+    MEM_FREE(s->ctx, s->found, s->block, s->storage, s->list, s->pair, s->limit, s->reach, s->seen);
     nearest_free(s->ctx, &s->near);
 }
 

@@ -75,7 +75,9 @@ static ddsc_status fill(ddsc_context *ctx, double *out, ddsc_pair_stats *stats, 
 {
     pairs p;
     assert_int_equal(pairs_open(ctx, &p, f->n, &fake_backend, f, NULL), DDSC_OK);
-    ddsc_status status = pairs_matrix(&p, out, condensed, squared);
+    ddsc_status status = pairs_matrix(&p, out, -1,
+                                      (condensed ? DDSC_DISTANCE_CONDENSED : 0u) |
+                                          (squared ? DDSC_DISTANCE_SQUARED : 0u));
     assert_int_equal(pairs_finish(&p, f->n * (f->n - 1) / 2, stats), DDSC_OK);
     pairs_close(&p);
     return status;
