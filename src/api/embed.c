@@ -11,14 +11,12 @@ ddsc_status ddsc_embed_run(ddsc_context *context, double **out, int64_t *n_colum
     ddsc_metric_settings set;
     ddsc_pair_stats found = {0};
     double start = clock_seconds();
-    if (out)
-        *out = NULL;
-    CHECK(ctx_enter(context));
-    if (!out || !n_columns || !data)
+    CHECK(ctx_enter_new(context, out));
+    if (!n_columns || !data)
         return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_embed_run: %s is NULL",
-                        !out ? "out" : (!data ? "measures" : "n_columns"));
+                        data ? "n_columns" : "measures");
     TRY(stats_check(context, stats));
-    TRY(metric_settings_take(context, &set, settings));
+    TRY(plan_take_metric(context, &set, settings));
     TRY(lot_run(context, out, n_columns, &found, data, &set));
     found.seconds = clock_seconds() - start;
     stats_give(stats, &found);
@@ -34,12 +32,9 @@ ddsc_status ddsc_reference_create(ddsc_context *context, ddsc_measures **referen
                                   const ddsc_measures *data, const ddsc_metric_settings *settings)
 {
     ddsc_metric_settings set;
-    if (reference)
-        *reference = NULL;
-    CHECK(ctx_enter(context));
-    if (!reference || !data)
-        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_reference_create: %s is NULL",
-                        reference ? "measures" : "reference");
-    ddsc_status status = metric_settings_take(context, &set, settings);
-    return status < 0 ? status : lot_reference_make(context, reference, data, &set);
+    CHECK(ctx_enter_new(context, reference));
+    if (!data)
+        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_reference_create: measures is NULL");
+    CHECK(plan_take_metric(context, &set, settings));
+    return lot_reference_make(context, reference, data, &set);
 }

@@ -41,7 +41,7 @@ static ddsc_status assign_settings_take(ddsc_context *ctx, ddsc_assign_settings 
     CHECK(sized_take(ctx, &settings_struct, own, given));
     ddsc_graph_settings_init(&graph);
     graph.exact_graph = own->exact_graph;
-    return graph_settings_check(ctx, &graph);
+    return plan_check_graph(ctx, &graph);
 }
 
 typedef struct assignment {

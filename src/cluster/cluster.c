@@ -50,8 +50,8 @@ ddsc_status cluster_settings_take(ddsc_context *ctx, cluster_plan *plan,
 {
     CHECK(sized_take(ctx, &settings_struct, &plan->set, given));
     CHECK(settings_check(ctx, &plan->set));
-    CHECK(metric_settings_take(ctx, &plan->metric, plan->set.metric));
-    CHECK(graph_settings_take(ctx, &plan->graph, plan->set.graph));
+    CHECK(plan_take_metric(ctx, &plan->metric, plan->set.metric));
+    CHECK(plan_take_graph(ctx, &plan->graph, plan->set.graph));
     plan->set.metric = &plan->metric;
     plan->set.graph = &plan->graph;
     return DDSC_OK;
@@ -132,8 +132,7 @@ static ddsc_status take_details(ddsc_context *ctx, ddsc_clustering *c)
 {
     int64_t n;
     const ddsc_detail *left = ddsc_context_get_details(ctx, &n);
-    CHECK(MEM_NEW(ctx, c->details, n));
-    memcpy(c->details, left, (size_t)n * sizeof *left);
+    CHECK(MEM_COPY(ctx, c->details, left, n));
     c->view.details = c->details;
     c->view.n_details = n;
     return DDSC_OK;

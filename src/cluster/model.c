@@ -24,7 +24,7 @@ static ddsc_status take_metric(ddsc_context *ctx, ddsc_model *m, const measures 
         set->reference_size = 0;
         set->reference_measures = m->reference;
     }
-    return metric_settings_check(ctx, set);
+    return plan_check_metric(ctx, set);
 }
 
 /* The cells of k-means, in rows of the embedding; items without a row have no say. */

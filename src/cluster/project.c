@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cluster/cluster.h"
+#include "linalg/linalg.h"
 
 enum { MAX_SWEEPS = 300, PRODUCTS_GRAIN = 8, ROWS_GRAIN = 1024 };
 
@@ -152,7 +153,7 @@ ddsc_status ddsc_project_run(ddsc_context *context, double *xy, int64_t n, int64
     CHECK(ctx_enter(context));
     if (!xy || !rows)
         return ctx_fail(context, DDSC_ERROR_ARGUMENT, "projection needs rows and room for xy");
-    TRY(rows_check(context, "projection", n, dim, rows));
+    TRY(la_check_rows(context, "projection", 1, n, dim, rows));
     p.order = BASE_MIN(n, dim);
     p.length = BASE_MAX(n, dim);
     TRY(MEM_NEW(context, p.centred, n * dim));

@@ -267,17 +267,14 @@ static ddsc_status spectral_settle(ddsc_context *ctx, ddsc_clustering *c, spectr
                                    int64_t chosen)
 {
     int64_t n = j->d.n;
-    CHECK(MEM_NEW(ctx, c->labels, n));
-    memcpy(c->labels, c->sweep_labels + chosen * n, (size_t)n * sizeof *c->labels);
+    CHECK(MEM_COPY(ctx, c->labels, c->sweep_labels + chosen * n, n));
     if (c->view.n_sweep > 1)
         CHECK(make_rows(ctx, j, c->sweep[chosen].k));
-    CHECK(MEM_NEW(ctx, c->cells, n));
-    memcpy(c->cells, j->cells + chosen * n, (size_t)n * sizeof *c->cells);
+    CHECK(MEM_COPY(ctx, c->cells, j->cells + chosen * n, n));
     CHECK(MEM_NEW(ctx, c->radius, n));
     for (int64_t i = 0; i < n; i++)
         c->radius[i] = j->length[i] / sqrt(j->d.degree[i]);
-    CHECK(MEM_NEW(ctx, c->embedding, n * j->width));
-    memcpy(c->embedding, j->rows, (size_t)(n * j->width) * sizeof *c->embedding);
+    CHECK(MEM_COPY(ctx, c->embedding, j->rows, n * j->width));
     c->view.n = n;
     c->view.k = c->sweep[chosen].k;
     c->view.n_vectors = j->width;

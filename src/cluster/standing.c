@@ -4,6 +4,7 @@
 
 #include "base/sized.h"
 #include "cluster/cluster.h"
+#include "linalg/linalg.h"
 
 enum { COLUMNS_GRAIN = 8 };    /* one cache line of a row */
 enum { PIECE_WORK = 1 << 18 }; /* operations that make waking a thread worth it */
@@ -100,7 +101,7 @@ ddsc_status ddsc_standing_run(ddsc_context *context, ddsc_standing *given, int64
     s.distance = wanted.distance;
     s.doubt = wanted.doubt;
     s.next = wanted.next;
-    TRY(rows_check(context, "standing", n, dim, rows));
+    TRY(la_check_rows(context, "standing", 1, n, dim, rows));
     if (k < 1 || k > INT32_MAX || !mul_ok(k, dim, &size))
         return ctx_fail(context, DDSC_ERROR_ARGUMENT, "standing: k = %lld is out of range",
                         (long long)k);

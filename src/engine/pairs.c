@@ -3,7 +3,7 @@
 
 #include "engine/pairs.h"
 
-void pair_stats_merge(ddsc_pair_stats *into, const ddsc_pair_stats *from)
+void pairs_merge_stats(ddsc_pair_stats *into, const ddsc_pair_stats *from)
 {
     into->n_not_converged += from->n_not_converged;
     into->n_clamped += from->n_clamped;
@@ -220,7 +220,7 @@ ddsc_status pairs_finish(const pairs *p, int64_t n_pairs, ddsc_pair_stats *stats
     int64_t n_bounds[BOUND_LEVELS] = {0}, all = 0;
     for (int w = 0; w < p->n_workers; w++) {
         CHECK(p->worker[w].late);
-        pair_stats_merge(stats, &p->worker[w].stats);
+        pairs_merge_stats(stats, &p->worker[w].stats);
         for (int level = 0; level < BOUND_LEVELS; level++) {
             n_bounds[level] += p->worker[w].n_bounds[level];
             all += p->worker[w].n_bounds[level];

@@ -69,7 +69,7 @@ void pairs_count_bounds(pairs *p, bound_level level, int64_t n, int worker);
 int64_t pairs_solved(const pairs *p);
 /* What was done, of n_pairs in question. An error that a bound had no way to report is returned. */
 ddsc_status pairs_finish(const pairs *p, int64_t n_pairs, ddsc_pair_stats *stats);
-void pair_stats_merge(ddsc_pair_stats *into, const ddsc_pair_stats *from);
+void pairs_merge_stats(ddsc_pair_stats *into, const ddsc_pair_stats *from);
 
 /* Distances into out: n x n, or condensed; with n_old >= 0 (n - n_old) x n_old, each later item
  * against the first n_old. flags: ddsc_distance_flags. */

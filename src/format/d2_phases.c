@@ -167,8 +167,7 @@ static ddsc_status assemble_shared(d2_file *f, measures_parts *out, const d2_tab
         most += f->record[r].n;
     CHECK(MEM_NEW(f->ctx, out->index, most));
     CHECK(MEM_NEW(f->ctx, out->weight, most));
-    CHECK(MEM_NEW(f->ctx, out->support, table->n * table->dim));
-    memcpy(out->support, table->point, (size_t)(table->n * table->dim) * sizeof *out->support);
+    CHECK(MEM_COPY(f->ctx, out->support, table->point, table->n * table->dim));
     out->v = table->n;
     for (int64_t r = first; r < f->n_records; r += step) {
         const d2_record *d = &f->record[r];

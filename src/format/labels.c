@@ -232,10 +232,9 @@ ddsc_status ddsc_labels_read(ddsc_context *ctx, int32_t **labels, int64_t *n, co
     ddsc_status status = DDSC_OK;
     io_stream *s = NULL;
     measures_parts parts = {0};
-    CHECK(ctx_enter(ctx));
-    if (!labels || !n || !path)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "labels, n or path is NULL");
-    *labels = NULL;
+    CHECK(ctx_enter_new(ctx, labels));
+    if (!n || !path)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "n or path is NULL");
     TRY(stream_open(ctx, &s, path, STREAM_DEFAULT_MAX_BYTES));
     TRY(labels_read_stream(ctx, &parts, s));
     *labels = parts.label;

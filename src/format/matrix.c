@@ -24,10 +24,9 @@ ddsc_status ddsc_matrix_read(ddsc_context *ctx, double **matrix, int64_t *n, con
     io_stream *s = NULL;
     double *found = NULL;
     int64_t size = 0;
-    CHECK(ctx_enter(ctx));
-    if (!matrix || !n || !path)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "matrix, n or path is NULL");
-    *matrix = NULL;
+    CHECK(ctx_enter_new(ctx, matrix));
+    if (!n || !path)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "n or path is NULL");
     TRY(stream_open(ctx, &s, path, STREAM_DEFAULT_MAX_BYTES));
     TRY(read_matrix(ctx, &found, &size, s));
     *matrix = found;
@@ -46,10 +45,9 @@ ddsc_status ddsc_rows_read(ddsc_context *ctx, double **rows, int64_t *n_rows, in
     io_stream *s = NULL;
     npy_array a;
     double *found = NULL;
-    CHECK(ctx_enter(ctx));
-    if (!rows || !n_rows || !n_columns || !path)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "rows, n_rows, n_columns or path is NULL");
-    *rows = NULL;
+    CHECK(ctx_enter_new(ctx, rows));
+    if (!n_rows || !n_columns || !path)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "n_rows, n_columns or path is NULL");
     TRY(stream_open(ctx, &s, path, STREAM_DEFAULT_MAX_BYTES));
     TRY(npy_read_header(s, &a));
     if (a.n_dims != 2)

@@ -342,10 +342,9 @@ ddsc_status ddsc_model_read(ddsc_context *ctx, ddsc_model **out, const char *pat
 {
     ddsc_status status = DDSC_OK;
     io_stream *s = NULL;
-    CHECK(ctx_enter(ctx));
-    if (!out || !path)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "model or path is NULL");
-    *out = NULL;
+    CHECK(ctx_enter_new(ctx, out));
+    if (!path)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "path is NULL");
     TRY(stream_open(ctx, &s, path, STREAM_DEFAULT_MAX_BYTES));
     TRY(npz_read_model(ctx, out, s));
 done:

@@ -157,10 +157,9 @@ ddsc_status ddsc_measures_read(ddsc_context *ctx, ddsc_measures **out, const cha
     ddsc_status status = DDSC_OK;
     io_stream *s = NULL;
     ddsc_read_settings set;
-    CHECK(ctx_enter(ctx));
-    if (!out || !path)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "measures or path is NULL");
-    *out = NULL;
+    CHECK(ctx_enter_new(ctx, out));
+    if (!path)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "path is NULL");
     TRY(take_settings(ctx, &set, settings));
     TRY(stream_open(ctx, &s, path, set.max_bytes));
     TRY(io_read_measures(ctx, out, s, &set));
@@ -275,10 +274,7 @@ ddsc_status ddsc_measures_read_files(ddsc_context *ctx, ddsc_measures **out, int
     ddsc_read_settings set;
     gathering g = {.ctx = ctx, .set = &set};
     char where[64];
-    CHECK(ctx_enter(ctx));
-    if (!out)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "measures is NULL");
-    *out = NULL;
+    CHECK(ctx_enter_new(ctx, out));
     TRY(check_paths(ctx, n_paths, paths));
     TRY(take_settings(ctx, &set, settings));
     for (int64_t i = 0; i < n_paths; i++)

@@ -54,7 +54,7 @@ static ddsc_status check_choice(ddsc_context *ctx, const char *field, int64_t va
                     (long long)value, (long long)last);
 }
 
-ddsc_status metric_settings_check(ddsc_context *ctx, const ddsc_metric_settings *s)
+ddsc_status plan_check_metric(ddsc_context *ctx, const ddsc_metric_settings *s)
 {
     const measures *reference = s->reference_measures;
     bool value_given = s->bandwidth_rule == DDSC_BANDWIDTH_VALUE;
@@ -94,7 +94,7 @@ ddsc_status metric_settings_check(ddsc_context *ctx, const ddsc_metric_settings 
     return DDSC_OK;
 }
 
-ddsc_status graph_settings_check(ddsc_context *ctx, const ddsc_graph_settings *s)
+ddsc_status plan_check_graph(ddsc_context *ctx, const ddsc_graph_settings *s)
 {
     bool part = s->sample < 1 || s->sample_columns < 1;
     CHECK(check_choice(ctx, "neighbors", (int64_t)s->neighbors, DDSC_NEIGHBORS_APPROXIMATE));
@@ -116,16 +116,16 @@ ddsc_status graph_settings_check(ddsc_context *ctx, const ddsc_graph_settings *s
     return DDSC_OK;
 }
 
-ddsc_status metric_settings_take(ddsc_context *ctx, ddsc_metric_settings *own,
-                                 const ddsc_metric_settings *given)
+ddsc_status plan_take_metric(ddsc_context *ctx, ddsc_metric_settings *own,
+                             const ddsc_metric_settings *given)
 {
     CHECK(sized_take(ctx, &metric_struct, own, given));
-    return metric_settings_check(ctx, own);
+    return plan_check_metric(ctx, own);
 }
 
-ddsc_status graph_settings_take(ddsc_context *ctx, ddsc_graph_settings *own,
-                                const ddsc_graph_settings *given)
+ddsc_status plan_take_graph(ddsc_context *ctx, ddsc_graph_settings *own,
+                            const ddsc_graph_settings *given)
 {
     CHECK(sized_take(ctx, &graph_struct, own, given));
-    return graph_settings_check(ctx, own);
+    return plan_check_graph(ctx, own);
 }

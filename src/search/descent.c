@@ -21,7 +21,7 @@ typedef struct descent {
 } descent;
 
 /* Sixteen running sums in a fixed order. */
-SIMD_CLONES static float distance2(int64_t n, const float *x, const float *y)
+SIMD_CLONES static float row_distance2(int64_t n, const float *x, const float *y)
 {
     float s[16] = {0};
     int64_t k = 0;
@@ -42,7 +42,8 @@ static void offer(descent *d, int64_t i, int64_t j)
 {
     if (i == j)
         return;
-    double d2 = (double)distance2(d->columns, d->rows + i * d->columns, d->rows + j * d->columns);
+    double d2 =
+        (double)row_distance2(d->columns, d->rows + i * d->columns, d->rows + j * d->columns);
     if (d->offset)
         d2 += d->offset[i] + d->offset[j];
     if (d2 <= nearest_limit(&d->near, i))

@@ -5,7 +5,7 @@
 
 static const uint32_t SETTLED_MARK = (uint32_t)1 << 31;
 
-static bool before(candidate x, candidate y)
+static bool candidate_before(candidate x, candidate y)
 {
     return x.bound < y.bound || (x.bound == y.bound && x.index < y.index);
 }
@@ -18,7 +18,7 @@ static void list_sort(candidate_list *l)
         for (int64_t gap = gaps[k], p = gap; p < l->n; p++) {
             candidate moving = l->at[p];
             int64_t q = p;
-            for (; q >= gap && before(moving, l->at[q - gap]); q -= gap)
+            for (; q >= gap && candidate_before(moving, l->at[q - gap]); q -= gap)
                 l->at[q] = l->at[q - gap];
             l->at[q] = moving;
         }

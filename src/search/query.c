@@ -23,18 +23,18 @@ typedef struct query {
 
 /* ---- a heap of candidates ---- */
 
-static bool before(query_entry x, query_entry y)
+static bool entry_before(query_entry x, query_entry y)
 {
     return x.bound < y.bound || (x.bound == y.bound && x.index < y.index);
 }
 
-static void sift_down(query_entry *heap, int64_t n, int64_t at)
+static void entry_sift(query_entry *heap, int64_t n, int64_t at)
 {
     query_entry moving = heap[at];
     for (int64_t child = 2 * at + 1; child < n; child = 2 * at + 1) {
-        if (child + 1 < n && before(heap[child + 1], heap[child]))
+        if (child + 1 < n && entry_before(heap[child + 1], heap[child]))
             child++;
-        if (!before(heap[child], moving))
+        if (!entry_before(heap[child], moving))
             break;
         heap[at] = heap[child];
         at = child;
@@ -47,7 +47,7 @@ static void heap_make(query_entry *heap, int64_t n, const float *low, double uni
     for (int64_t j = 0; j < n; j++)
         heap[j] = (query_entry){BASE_MAX(0, unit * (double)low[j]), (int32_t)j, HAS_FIRST};
     for (int64_t at = n / 2 - 1; at >= 0; at--)
-        sift_down(heap, n, at);
+        entry_sift(heap, n, at);
 }
 
 /* ---- one new item ---- */
@@ -83,7 +83,7 @@ static ddsc_status query_item(query *q, int64_t item, const float *low, int work
             TRY(pairs_solve(q->p, &q->near, (pair_ij){heap[0].index, (int32_t)item}, worker));
             heap[0] = heap[--n];
         }
-        sift_down(heap, n, 0);
+        entry_sift(heap, n, 0);
     }
     progress_add(q->p->ctx, 1);
 done:
