@@ -128,12 +128,7 @@ done:
     return status;
 }
 
-static const sized_struct report_struct = SIZED_STRUCT(ddsc_compress_report, max_w2, NULL);
-
-void ddsc_compress_report_init_sized(ddsc_compress_report *report, size_t size)
-{
-    sized_init(&report_struct, report, size);
-}
+SIZED_INIT(report_struct, ddsc_compress_report, max_w2, NULL);
 
 ddsc_status ddsc_measures_compress(ddsc_context *ctx, ddsc_measures **merged,
                                    ddsc_compress_report *report, const ddsc_measures *m,

@@ -12,9 +12,8 @@ ddsc_status ddsc_embed_run(ddsc_context *context, double **out, int64_t *n_colum
     ddsc_pair_stats found = {0};
     double start = clock_seconds();
     CHECK(ctx_enter_new(context, out));
-    if (!n_columns || !data)
-        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_embed_run: %s is NULL",
-                        data ? "n_columns" : "measures");
+    CHECK(ctx_need(context, n_columns, "n_columns"));
+    CHECK(ctx_need(context, data, "measures"));
     TRY(stats_check(context, stats));
     TRY(plan_take_metric(context, &set, settings));
     TRY(lot_run(context, out, n_columns, &found, data, &set));
@@ -33,8 +32,7 @@ ddsc_status ddsc_reference_create(ddsc_context *context, ddsc_measures **referen
 {
     ddsc_metric_settings set;
     CHECK(ctx_enter_new(context, reference));
-    if (!data)
-        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_reference_create: measures is NULL");
+    CHECK(ctx_need(context, data, "measures"));
     CHECK(plan_take_metric(context, &set, settings));
     return lot_reference_make(context, reference, data, &set);
 }

@@ -39,13 +39,7 @@ static void give_plan(const sinkhorn_solver *solver, const sinkhorn_problem *pro
 
 static const ddsc_sinkhorn_settings defaults = {
     .value = DDSC_SINKHORN_REGULARISED, .tolerance = 1e-9, .max_iterations = 100000};
-static const sized_struct settings_struct =
-    SIZED_STRUCT(ddsc_sinkhorn_settings, tolerance, &defaults);
-
-void ddsc_sinkhorn_settings_init_sized(ddsc_sinkhorn_settings *settings, size_t size)
-{
-    sized_init(&settings_struct, settings, size);
-}
+SIZED_INIT(settings_struct, ddsc_sinkhorn_settings, tolerance, &defaults);
 
 ddsc_status ddsc_sinkhorn_run(ddsc_context *context, ddsc_transport *transport,
                               const ddsc_transport_problem *asked,

@@ -4,12 +4,7 @@
 #include "api/api.h"
 #include "base/sized.h"
 
-static const sized_struct report_struct = SIZED_STRUCT(ddsc_text_report, id_columns, NULL);
-
-void ddsc_text_report_init_sized(ddsc_text_report *report, size_t size)
-{
-    sized_init(&report_struct, report, size);
-}
+SIZED_INIT(report_struct, ddsc_text_report, id_columns, NULL);
 
 static ddsc_status text_merge(ddsc_context *ctx, measures **out, ddsc_text_report *report,
                               const measures *whole, int64_t support)

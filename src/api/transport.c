@@ -53,18 +53,8 @@ static ddsc_status check_problem(ddsc_context *ctx, const ddsc_transport_problem
     return DDSC_OK;
 }
 
-static const sized_struct transport_struct = SIZED_STRUCT(ddsc_transport, n_plan, NULL);
-static const sized_struct problem_struct = SIZED_STRUCT(ddsc_transport_problem, cost, NULL);
-
-void ddsc_transport_init_sized(ddsc_transport *transport, size_t size)
-{
-    sized_init(&transport_struct, transport, size);
-}
-
-void ddsc_transport_problem_init_sized(ddsc_transport_problem *problem, size_t size)
-{
-    sized_init(&problem_struct, problem, size);
-}
+SIZED_INIT(transport_struct, ddsc_transport, n_plan, NULL);
+SIZED_INIT(problem_struct, ddsc_transport_problem, cost, NULL);
 
 ddsc_status api_transport_take(ddsc_context *ctx, ddsc_transport *own,
                                ddsc_transport_problem *problem, double *mass,
@@ -179,8 +169,8 @@ ddsc_status ddsc_w2_run(ddsc_context *context, ddsc_transport *transport, const 
     ddsc_transport own;
     ddsc_status status = DDSC_OK;
     CHECK(ctx_enter(context));
-    if (!x || !y)
-        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "%s is NULL", !x ? "x" : "y");
+    CHECK(ctx_need(context, x, "x"));
+    CHECK(ctx_need(context, y, "y"));
     TRY(sized_take(context, &transport_struct, &own, transport));
     TRY(check_items(context, x, i, y, j));
     TRY(exact_create(context, &solver));

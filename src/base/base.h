@@ -32,6 +32,8 @@ void ctx_warn(ddsc_context *ctx, const char *format, ...) __attribute__((format(
 /* A figure about the call at work, for ddsc_context_get_details; a name already there gets the new
  * value. `name` stays where it is (a literal). Calling thread only. */
 void ctx_detail(ddsc_context *ctx, const char *name, double value);
+/* "NAME is NULL" unless there is a pointer. */
+ddsc_status ctx_need(ddsc_context *ctx, const void *pointer, const char *name);
 /* "FIELD = VALUE: must be RULE" unless the field of a caller's settings is good. */
 ddsc_status ctx_check(ddsc_context *ctx, bool good, const char *field, double value,
                       const char *rule);

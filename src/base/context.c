@@ -59,12 +59,7 @@ static void libc_release(void *user, void *block)
     free(block);
 }
 
-static const sized_struct settings_struct = SIZED_STRUCT(ddsc_context_settings, cancel_user, NULL);
-
-void ddsc_context_settings_init_sized(ddsc_context_settings *settings, size_t size)
-{
-    sized_init(&settings_struct, settings, size);
-}
+SIZED_INIT(settings_struct, ddsc_context_settings, cancel_user, NULL);
 
 static bool context_settings_take(ddsc_context_settings *own, const ddsc_context_settings *given)
 {
@@ -295,6 +290,11 @@ void ctx_detail(ddsc_context *ctx, const char *name, double value)
         return;
     ctx->detail[at] = (ddsc_detail){name, value};
     ctx->n_details = BASE_MAX(ctx->n_details, at + 1);
+}
+
+ddsc_status ctx_need(ddsc_context *ctx, const void *pointer, const char *name)
+{
+    return pointer ? DDSC_OK : ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%s is NULL", name);
 }
 
 ddsc_status ctx_check(ddsc_context *ctx, bool good, const char *field, double value,

@@ -17,8 +17,7 @@ static ddsc_status groups_create(ddsc_context *ctx, item_groups *g, int64_t n, i
     *g = (item_groups){.k = k, .piece_size = BASE_MAX(PIECE_MIN, n / PIECES)};
     CHECK(MEM_NEW(ctx, g->item, n));
     CHECK(MEM_ZERO(ctx, g->begin, k + 1));
-    CHECK(MEM_NEW(ctx, g->pieces, n / g->piece_size + k));
-    return DDSC_OK;
+    return MEM_NEW(ctx, g->pieces, n / g->piece_size + k);
 }
 
 void fit_group(fit *f, const int32_t *label)

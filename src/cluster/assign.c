@@ -20,19 +20,8 @@
 static const double LEAST_EIGENVALUE = 0.1;
 
 static const ddsc_assign_settings defaults = {.exact_graph = DDSC_GRAPH_AUTO};
-static const sized_struct settings_struct =
-    SIZED_STRUCT(ddsc_assign_settings, exact_graph, &defaults);
-static const sized_struct assignment_struct = SIZED_STRUCT(ddsc_assignment, far, NULL);
-
-void ddsc_assign_settings_init_sized(ddsc_assign_settings *settings, size_t size)
-{
-    sized_init(&settings_struct, settings, size);
-}
-
-void ddsc_assignment_init_sized(ddsc_assignment *given, size_t size)
-{
-    sized_init(&assignment_struct, given, size);
-}
+SIZED_INIT(settings_struct, ddsc_assign_settings, exact_graph, &defaults);
+SIZED_INIT(assignment_struct, ddsc_assignment, far, NULL);
 
 static ddsc_status assign_settings_take(ddsc_context *ctx, ddsc_assign_settings *own,
                                         const ddsc_assign_settings *given)
@@ -232,7 +221,7 @@ static ddsc_status assign(ddsc_context *ctx, ddsc_assignment *out, ddsc_pair_sta
     count_far(ctx, out, data->n, a.far);
 done:
     scratch_free(ctx, &a.work);
-    plan_free(&p);
+    metric_resolved_free(&p.metric);
     mem_free(ctx, far);
     ddsc_graph_destroy(near);
     ddsc_measures_destroy(joint);
@@ -247,9 +236,9 @@ ddsc_status ddsc_assign_run(ddsc_context *ctx, ddsc_assignment *given, ddsc_pair
     ddsc_assignment own;
     ddsc_pair_stats found = {0};
     CHECK(ctx_enter(ctx));
-    if (!given || !m || !data)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "ddsc_assign_run: %s is NULL",
-                        !given ? "assignment" : (m ? "measures" : "model"));
+    CHECK(ctx_need(ctx, given, "assignment"));
+    CHECK(ctx_need(ctx, m, "model"));
+    CHECK(ctx_need(ctx, data, "measures"));
     CHECK(sized_take(ctx, &assignment_struct, &own, given));
     CHECK(stats_check(ctx, stats));
     CHECK(assign_settings_take(ctx, &set, settings));

@@ -16,13 +16,7 @@ static const ddsc_cluster_settings defaults = {
     .eigen_tolerance = 1e-8,
     .eigen_max_iterations = 20000,
 };
-static const sized_struct settings_struct =
-    SIZED_STRUCT(ddsc_cluster_settings, min_cluster, &defaults);
-
-void ddsc_cluster_settings_init_sized(ddsc_cluster_settings *settings, size_t size)
-{
-    sized_init(&settings_struct, settings, size);
-}
+SIZED_INIT(settings_struct, ddsc_cluster_settings, min_cluster, &defaults);
 
 static ddsc_status settings_check(ddsc_context *ctx, const ddsc_cluster_settings *s)
 {
@@ -195,7 +189,7 @@ ddsc_status cluster_fit(ddsc_context *ctx, ddsc_clustering **out, decomposition 
     *out = c;
     c = NULL;
 done:
-    plan_free(&p);
+    metric_resolved_free(&p.metric);
     ddsc_graph_destroy(wide);
     ddsc_clustering_destroy(c);
     return status;

@@ -88,8 +88,7 @@ static ddsc_status take_graph(ddsc_context *ctx, ddsc_model *m, const ddsc_graph
         int64_t n_known = g->offset[i + 1] - g->offset[i];
         m->reach[i] = n_known < g->tau ? INFINITY : g->d2[g->offset[i + 1] - 1];
     }
-    CHECK(find_far(ctx, m, g));
-    return DDSC_OK;
+    return find_far(ctx, m, g);
 }
 
 static ddsc_status take_embedding(ddsc_context *ctx, ddsc_model *m, const ddsc_clustering *c)
@@ -99,15 +98,13 @@ static ddsc_status take_embedding(ddsc_context *ctx, ddsc_model *m, const ddsc_c
     CHECK(MEM_NEW(ctx, m->eigenvalue, m->width));
     for (int64_t j = 0; j < m->width; j++)
         m->eigenvalue[j] = 1 - c->eigenvalues[j];
-    CHECK(model_find_centres(ctx, m, c));
-    return DDSC_OK;
+    return model_find_centres(ctx, m, c);
 }
 
 static ddsc_status check_call(ddsc_context *ctx, const measures *data, const ddsc_clustering *c)
 {
-    if (!data || !c)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "ddsc_model_create: %s is NULL",
-                        data ? "clustering" : "measures");
+    CHECK(ctx_need(ctx, data, "measures"));
+    CHECK(ctx_need(ctx, c, "clustering"));
     if (!c->graph)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
                         "ddsc_model_create: the clustering was made from a graph, so there is "

@@ -251,12 +251,7 @@ done:
     return status;
 }
 
-static const sized_struct scores_struct = SIZED_STRUCT(ddsc_scores, n, NULL);
-
-void ddsc_scores_init_sized(ddsc_scores *scores, size_t size)
-{
-    sized_init(&scores_struct, scores, size);
-}
+SIZED_INIT(scores_struct, ddsc_scores, n, NULL);
 
 ddsc_status ddsc_scores_run(ddsc_context *context, ddsc_scores *scores, int64_t n,
                             const int32_t *labels, const int32_t *truth)

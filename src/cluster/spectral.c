@@ -42,8 +42,7 @@ static ddsc_status job_rooms(ddsc_context *ctx, spectral_job *j, int64_t k_high,
     CHECK(MEM_NEW(ctx, j->length, n));
     CHECK(MEM_NEW(ctx, j->cells, n * n_sweep));
     CHECK(MEM_NEW(ctx, j->item, n));
-    CHECK(MEM_NEW(ctx, j->packed_label, n));
-    return DDSC_OK;
+    return MEM_NEW(ctx, j->packed_label, n);
 }
 
 static bool is_zero(const double *row, int64_t width)
@@ -144,8 +143,7 @@ static ddsc_status cut(ddsc_context *ctx, spectral_job *j, int32_t *labels, int6
         return label_components(ctx, j, labels, k_found, k);
     CHECK(kmeans_fit(ctx, j->packed_label, &inertia, k_found, &problem));
     spread_labels(j, labels, *k_found);
-    CHECK(kmeans_renumber(ctx, labels, k_found, j->d.n, *k_found));
-    return DDSC_OK;
+    return kmeans_renumber(ctx, labels, k_found, j->d.n, *k_found);
 }
 
 /* Ask for more clusters until K stand by the rule, then merge the rest. When that does not come

@@ -79,12 +79,7 @@ static ddsc_status count_sizes(ddsc_context *ctx, standing *s)
     return DDSC_OK;
 }
 
-static const sized_struct standing_struct = SIZED_STRUCT(ddsc_standing, next, NULL);
-
-void ddsc_standing_init_sized(ddsc_standing *given, size_t size)
-{
-    sized_init(&standing_struct, given, size);
-}
+SIZED_INIT(standing_struct, ddsc_standing, next, NULL);
 
 ddsc_status ddsc_standing_run(ddsc_context *context, ddsc_standing *given, int64_t n, int64_t dim,
                               const double *rows, const int32_t *labels, int64_t k)

@@ -34,8 +34,7 @@ ddsc_status ddsc_measures_create_clouds(ddsc_context *ctx, ddsc_measures **out, 
     ddsc_status status = DDSC_OK;
     measures_parts p = {0};
     CHECK(ctx_enter_new(ctx, out));
-    if (!offsets)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "offsets is NULL");
+    CHECK(ctx_need(ctx, offsets, "offsets"));
     TRY(check_arrays(ctx, n, 0, d, points, on_empty));
     TRY(check_starts(ctx, n, offsets));
     TRY(check_arrays(ctx, n, offsets[n], d, points, on_empty));
@@ -103,8 +102,7 @@ ddsc_status ddsc_measures_create_items(ddsc_context *ctx, ddsc_measures **out, i
     measures_parts p = {0};
     int64_t n_points = 0;
     CHECK(ctx_enter_new(ctx, out));
-    if (!items)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "items is NULL");
+    CHECK(ctx_need(ctx, items, "items"));
     TRY(check_arrays(ctx, n, 0, d, NULL, on_empty));
     TRY(count_points(ctx, n, d, items, &n_points));
     p = (measures_parts){.n = n, .v = n_points, .nnz = n_points, .d = d};
@@ -115,12 +113,7 @@ done:
     return status;
 }
 
-static const sized_struct shared_struct = SIZED_STRUCT(ddsc_shared_items, weights, NULL);
-
-void ddsc_shared_items_init_sized(ddsc_shared_items *items, size_t size)
-{
-    sized_init(&shared_struct, items, size);
-}
+SIZED_INIT(shared_struct, ddsc_shared_items, weights, NULL);
 
 ddsc_status ddsc_measures_create_shared(ddsc_context *ctx, ddsc_measures **out,
                                         const ddsc_shared_items *items, ddsc_on_empty on_empty)

@@ -216,8 +216,7 @@ ddsc_status ddsc_measures_copy_labelled(ddsc_context *ctx, ddsc_measures **copy,
                                         const ddsc_measures *m, const int32_t *labels)
 {
     CHECK(ctx_enter_new(ctx, copy));
-    if (!m)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "measures is NULL");
+    CHECK(ctx_need(ctx, m, "measures"));
     return copy_changed(ctx, copy, m, true, NULL, labels);
 }
 
@@ -225,8 +224,8 @@ ddsc_status ddsc_measures_copy_named(ddsc_context *ctx, ddsc_measures **copy,
                                      const ddsc_measures *m, const char *const *ids)
 {
     CHECK(ctx_enter_new(ctx, copy));
-    if (!m || !ids)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%s is NULL", m ? "ids" : "measures");
+    CHECK(ctx_need(ctx, m, "measures"));
+    CHECK(ctx_need(ctx, ids, "ids"));
     return copy_changed(ctx, copy, m, true, ids, NULL);
 }
 
@@ -279,8 +278,7 @@ ddsc_status ddsc_measures_copy_resampled(ddsc_context *ctx, ddsc_measures **copy
                                          const ddsc_measures *m, int64_t round)
 {
     CHECK(ctx_enter_new(ctx, copy));
-    if (!m)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "measures is NULL");
+    CHECK(ctx_need(ctx, m, "measures"));
     CHECK(ctx_check(ctx, round >= 0 && round <= INT32_MAX, "round", (double)round,
                     "0 .. 2147483647"));
     return measures_resample(ctx, copy, m, (uint64_t)round);

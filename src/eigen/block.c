@@ -38,8 +38,7 @@ static ddsc_status basis_new(solver *s, basis *b)
     CHECK(MEM_NEW(s->ctx, b->rows, 2 * c * c));
     CHECK(MEM_NEW(s->ctx, b->u, c * c));
     CHECK(MEM_NEW(s->ctx, b->values, c));
-    CHECK(MEM_NEW(s->ctx, b->residual, BASE_MAX(b->step, b->keep)));
-    return DDSC_OK;
+    return MEM_NEW(s->ctx, b->residual, BASE_MAX(b->step, b->keep));
 }
 
 static void basis_free(ddsc_context *ctx, basis *b)
@@ -97,8 +96,7 @@ static ddsc_status append(solver *s, basis *b, const panel *x, panel *mx)
     for (int64_t i = 0; i < s->v.width; i++)
         for (int64_t j = 0; j < count; j++)
             b->h[i * ld + at + j] = b->h[(at + j) * ld + i] = c[i * count + j];
-    CHECK(solve_projected(s, b));
-    return DDSC_OK;
+    return solve_projected(s, b);
 }
 
 /* A random block of `keep` columns through one filter, then the first projection. The panels serve
@@ -119,8 +117,7 @@ static ddsc_status basis_start(solver *s, basis *b)
     CHECK(panel_gram(s->ctx, b->rows, &s->v, &b->w));
     for (int64_t i = 0; i < w; i++)
         memcpy(b->h + i * ld, b->rows + i * w, (size_t)w * sizeof *b->h);
-    CHECK(solve_projected(s, b));
-    return DDSC_OK;
+    return solve_projected(s, b);
 }
 
 static double goal(const solver *s)
@@ -180,8 +177,7 @@ static ddsc_status block_grow(solver *s, basis *b)
     if (s->v.width + b->x.width > b->capacity)
         CHECK(cut_back(s, b, BASE_MIN(b->keep, b->capacity - b->x.width)));
     CHECK(panel_orthonormalise(s->ctx, &b->x, 2, known, &s->noise));
-    CHECK(append(s, b, &b->x, &b->mx));
-    return DDSC_OK;
+    return append(s, b, &b->x, &b->mx);
 }
 
 /* All wanted pairs at once; a later, larger Ritz value may have pushed converged ones back. */

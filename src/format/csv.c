@@ -82,8 +82,7 @@ static ddsc_status read_header(reader *r)
     r->delimiter = fields_delimiter(line);
     CHECK(fields_split(r->ctx, &r->field, r->s, line, r->delimiter));
     CHECK(sort_columns(r));
-    CHECK(check_columns(r));
-    return DDSC_OK;
+    return check_columns(r);
 }
 
 /* ---- rows ---- */

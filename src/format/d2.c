@@ -72,8 +72,8 @@ static ddsc_status take_integer(d2_tokens *t, const char *token, int64_t *value,
 ddsc_status d2_next_integer(d2_tokens *t, int64_t *value, int64_t most, const char *what)
 {
     char *token;
-    ddsc_status status = next_needed(t, &token, what);
-    return status < 0 ? status : take_integer(t, token, value, most, what);
+    CHECK(next_needed(t, &token, what));
+    return take_integer(t, token, value, most, what);
 }
 
 /* ---- records ---- */

@@ -137,8 +137,7 @@ static ddsc_status read_text(fcs *f)
     n = BASE_MIN(n, f->size - begin);
     CHECK(mem_get(f->ctx, &f->text, n + 1, 1));
     CHECK(stream_read_at(f->s, begin, f->text, (size_t)n, "the TEXT segment"));
-    CHECK(cut_text(f, (int64_t)strnlen(f->text, (size_t)n)));
-    return DDSC_OK;
+    return cut_text(f, (int64_t)strnlen(f->text, (size_t)n));
 }
 
 static ddsc_status check_order(fcs *f)

@@ -181,8 +181,7 @@ static ddsc_status join_labels(ddsc_context *ctx, measures_parts *a, measures_pa
     CHECK(make_labels(ctx, b));
     if (a->n_names > 0 || b->n_names > 0)
         CHECK(join_names(ctx, a, b));
-    CHECK(join_append(ctx, &a->label, a->n, b->label, b->n, sizeof *a->label));
-    return DDSC_OK;
+    return join_append(ctx, &a->label, a->n, b->label, b->n, sizeof *a->label);
 }
 
 ddsc_status sets_join(ddsc_context *ctx, measures_parts *a, measures_parts *b, const char *where)

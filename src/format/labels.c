@@ -170,8 +170,7 @@ static ddsc_status take_line(column_reader *r, char *line)
     const char *text = r->field.text[r->column];
     if (text_count_chars(text) < 0)
         return stream_fail_line(r->s, ": not UTF-8 text; convert the file first");
-    CHECK(label_list_add(r->ctx, &r->list, text, strlen(text)));
-    return DDSC_OK;
+    return label_list_add(r->ctx, &r->list, text, strlen(text));
 }
 
 /* The first of one column was a heading if everything else is an integer. */
@@ -233,8 +232,8 @@ ddsc_status ddsc_labels_read(ddsc_context *ctx, int32_t **labels, int64_t *n, co
     io_stream *s = NULL;
     measures_parts parts = {0};
     CHECK(ctx_enter_new(ctx, labels));
-    if (!n || !path)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "n or path is NULL");
+    CHECK(ctx_need(ctx, n, "n"));
+    CHECK(ctx_need(ctx, path, "path"));
     TRY(stream_open(ctx, &s, path, STREAM_DEFAULT_MAX_BYTES));
     TRY(labels_read_stream(ctx, &parts, s));
     *labels = parts.label;

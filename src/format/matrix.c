@@ -20,22 +20,22 @@ static ddsc_status read_matrix(ddsc_context *ctx, double **matrix, int64_t *n, i
 
 ddsc_status ddsc_matrix_read(ddsc_context *ctx, double **matrix, int64_t *n, const char *path)
 {
-    ddsc_status status = DDSC_OK;
     io_stream *s = NULL;
     double *found = NULL;
     int64_t size = 0;
     CHECK(ctx_enter_new(ctx, matrix));
-    if (!n || !path)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "n or path is NULL");
-    TRY(stream_open(ctx, &s, path, STREAM_DEFAULT_MAX_BYTES));
-    TRY(read_matrix(ctx, &found, &size, s));
+    CHECK(ctx_need(ctx, n, "n"));
+    CHECK(ctx_need(ctx, path, "path"));
+    CHECK(stream_open(ctx, &s, path, STREAM_DEFAULT_MAX_BYTES));
+    ddsc_status status = read_matrix(ctx, &found, &size, s);
+    stream_close(s);
+    if (status < 0) {
+        mem_free(ctx, found);
+        return status;
+    }
     *matrix = found;
     *n = size;
-    found = NULL;
-done:
-    stream_close(s);
-    mem_free(ctx, found);
-    return status;
+    return DDSC_OK;
 }
 
 ddsc_status ddsc_rows_read(ddsc_context *ctx, double **rows, int64_t *n_rows, int64_t *n_columns,
@@ -46,8 +46,9 @@ ddsc_status ddsc_rows_read(ddsc_context *ctx, double **rows, int64_t *n_rows, in
     npy_array a;
     double *found = NULL;
     CHECK(ctx_enter_new(ctx, rows));
-    if (!n_rows || !n_columns || !path)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "n_rows, n_columns or path is NULL");
+    CHECK(ctx_need(ctx, n_rows, "n_rows"));
+    CHECK(ctx_need(ctx, n_columns, "n_columns"));
+    CHECK(ctx_need(ctx, path, "path"));
     TRY(stream_open(ctx, &s, path, STREAM_DEFAULT_MAX_BYTES));
     TRY(npy_read_header(s, &a));
     if (a.n_dims != 2)
@@ -70,8 +71,8 @@ ddsc_status ddsc_matrix_write(ddsc_context *ctx, const double *matrix, int64_t n
     char header[NPY_HEADER_MAX];
     int64_t shape[2] = {n_rows, n_columns}, count, bytes;
     CHECK(ctx_enter(ctx));
-    if (!matrix || !path)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "matrix or path is NULL");
+    CHECK(ctx_need(ctx, matrix, "matrix"));
+    CHECK(ctx_need(ctx, path, "path"));
     if (n_rows < 0 || n_columns < 0 || !mul_ok(n_rows, BASE_MAX(n_columns, 1), &count) ||
         !mul_ok(count, 8, &bytes))
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "a matrix of %lld x %lld cannot be",

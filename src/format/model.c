@@ -111,8 +111,7 @@ static ddsc_status add_table(npz_writer *z, const char *name, const double *x, i
 static ddsc_status add_reference(npz_writer *z, const measures *reference)
 {
     CHECK(add_table(z, "reference_points", reference->support, reference->v, reference->d));
-    CHECK(add_doubles(z, "reference_weights", reference->weight, reference->nnz));
-    return DDSC_OK;
+    return add_doubles(z, "reference_weights", reference->weight, reference->nnz);
 }
 
 ddsc_status npz_write_model(ddsc_context *ctx, const ddsc_model *m, io_writer *w)
@@ -147,8 +146,8 @@ ddsc_status ddsc_model_write(ddsc_context *ctx, const ddsc_model *m, const char 
 {
     io_writer *w = NULL;
     CHECK(ctx_enter(ctx));
-    if (!m || !path)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "model or path is NULL");
+    CHECK(ctx_need(ctx, m, "model"));
+    CHECK(ctx_need(ctx, path, "path"));
     CHECK(writer_open(ctx, &w, path, flags));
     return writer_finish(w, npz_write_model(ctx, m, w));
 }
@@ -246,8 +245,7 @@ static ddsc_status read_doubles(archive *z, double **out, const char *name, int6
         CHECK(stream_fail(z->member, "has %lld elements instead of %lld", (long long)z->array.count,
                           (long long)n));
     CHECK(npy_read_doubles(z->ctx, out, z->member, &z->array));
-    CHECK(archive_close_array(z));
-    return DDSC_OK;
+    return archive_close_array(z);
 }
 
 static ddsc_status model_read_rows(archive *z, double **out, const char *name, int64_t *rows,
@@ -272,8 +270,7 @@ static ddsc_status read_centre_labels(archive *z, ddsc_model *m)
         CHECK(stream_fail(z->member, "has %lld elements for %lld centres",
                           (long long)z->array.count, (long long)m->n_centres));
     CHECK(npy_read_indices(z->ctx, &m->centre_label, z->member, &z->array));
-    CHECK(archive_close_array(z));
-    return DDSC_OK;
+    return archive_close_array(z);
 }
 
 static ddsc_status read_reference(archive *z, ddsc_model *m)
@@ -305,8 +302,7 @@ static ddsc_status read_arrays(archive *z, ddsc_model *m)
     CHECK(read_doubles(z, &m->reach, "reach", m->n));
     CHECK(model_read_rows(z, &m->centre, "centres", &m->n_centres, &m->width, false));
     CHECK(read_centre_labels(z, m));
-    CHECK(read_reference(z, m));
-    return DDSC_OK;
+    return read_reference(z, m);
 }
 
 ddsc_status npz_read_model(ddsc_context *ctx, ddsc_model **out, io_stream *s)
@@ -340,14 +336,11 @@ done:
 
 ddsc_status ddsc_model_read(ddsc_context *ctx, ddsc_model **out, const char *path)
 {
-    ddsc_status status = DDSC_OK;
     io_stream *s = NULL;
     CHECK(ctx_enter_new(ctx, out));
-    if (!path)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "path is NULL");
-    TRY(stream_open(ctx, &s, path, STREAM_DEFAULT_MAX_BYTES));
-    TRY(npz_read_model(ctx, out, s));
-done:
+    CHECK(ctx_need(ctx, path, "path"));
+    CHECK(stream_open(ctx, &s, path, STREAM_DEFAULT_MAX_BYTES));
+    ddsc_status status = npz_read_model(ctx, out, s);
     stream_close(s);
     return status;
 }

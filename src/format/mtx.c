@@ -207,8 +207,8 @@ ddsc_status ddsc_graph_write(ddsc_context *ctx, const ddsc_graph *graph, const c
 {
     io_writer *w = NULL;
     CHECK(ctx_enter(ctx));
-    if (!graph || !path)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "graph or path is NULL");
+    CHECK(ctx_need(ctx, graph, "graph"));
+    CHECK(ctx_need(ctx, path, "path"));
     CHECK(writer_open(ctx, &w, path, flags));
     return writer_finish(w, write_graph(graph, w));
 }

@@ -228,8 +228,7 @@ ddsc_status npy_read_clouds(ddsc_context *ctx, measures_parts *out, io_stream *s
     CHECK(MEM_NEW(ctx, out->offset, out->n + 1));
     for (int64_t i = 0; i <= out->n; i++)
         out->offset[i] = i * a.shape[1];
-    CHECK(npy_read_doubles(ctx, &out->support, s, &a));
-    return DDSC_OK;
+    return npy_read_doubles(ctx, &out->support, s, &a);
 }
 
 ddsc_status npy_read_matrix(ddsc_context *ctx, double **matrix, int64_t *n, io_stream *s)

@@ -55,8 +55,7 @@ ddsc_status archive_read_table(archive *z, const char *name, double **out, int64
     *rows = z->array.shape[0];
     *columns = z->array.shape[1];
     CHECK(npy_read_doubles(z->ctx, out, z->member, &z->array));
-    CHECK(archive_close_array(z));
-    return DDSC_OK;
+    return archive_close_array(z);
 }
 
 static ddsc_status npz_read_weights(archive *z, measures_parts *out)
@@ -66,8 +65,7 @@ static ddsc_status npz_read_weights(archive *z, measures_parts *out)
         return stream_fail(z->member, "has %lld elements for %lld %s", (long long)z->array.count,
                            (long long)out->nnz, out->index ? "indices" : "points");
     CHECK(npy_read_doubles(z->ctx, &out->weight, z->member, &z->array));
-    CHECK(archive_close_array(z));
-    return DDSC_OK;
+    return archive_close_array(z);
 }
 
 static ddsc_status check_offsets(archive *z, const measures_parts *out)
@@ -95,8 +93,7 @@ static ddsc_status read_offsets(archive *z, measures_parts *out)
     out->n = z->array.count - 1;
     CHECK(npy_read_integers(z->ctx, &out->offset, z->member, &z->array));
     CHECK(check_offsets(z, out));
-    CHECK(archive_close_array(z));
-    return DDSC_OK;
+    return archive_close_array(z);
 }
 
 /* ---- the three layouts ---- */
@@ -108,8 +105,7 @@ static ddsc_status read_own(archive *z, measures_parts *out)
     CHECK(archive_read_table(z, "points", &out->support, &out->v, &out->d));
     out->nnz = out->v;
     CHECK(npz_read_weights(z, out));
-    CHECK(read_offsets(z, out));
-    return DDSC_OK;
+    return read_offsets(z, out);
 }
 
 static ddsc_status read_shared(archive *z, measures_parts *out)
@@ -122,8 +118,7 @@ static ddsc_status read_shared(archive *z, measures_parts *out)
     CHECK(npy_read_indices(z->ctx, &out->index, z->member, &z->array));
     CHECK(archive_close_array(z));
     CHECK(npz_read_weights(z, out));
-    CHECK(read_offsets(z, out));
-    return DDSC_OK;
+    return read_offsets(z, out);
 }
 
 /* Fortran order is rare: it goes through a whole table. */
@@ -152,8 +147,7 @@ static ddsc_status read_dense(archive *z, measures_parts *out)
                            NPY_SHAPE(&z->array), (long long)out->v);
     dense_rows t = {.ctx = z->ctx, .out = out, .width = out->v};
     CHECK(read_histograms(z, &t));
-    CHECK(archive_close_array(z));
-    return DDSC_OK;
+    return archive_close_array(z);
 }
 
 /* ---- ids and labels ---- */
@@ -192,8 +186,7 @@ static ddsc_status read_ids(archive *z, measures_parts *out)
     CHECK(MEM_NEW(z->ctx, out->id_at, out->n + 1));
     text_rows t = {.ctx = z->ctx, .text = &out->id_text, .at = out->id_at};
     CHECK(npy_read_text(z->ctx, z->member, &z->array, take_text, &t));
-    CHECK(archive_close_array(z));
-    return DDSC_OK;
+    return archive_close_array(z);
 }
 
 /* Names of the class numbers 0, 1, ... */
@@ -208,8 +201,7 @@ static ddsc_status read_label_names(archive *z, measures_parts *out)
     text_rows t = {.ctx = z->ctx, .text = &out->name_text, .at = out->name_at};
     CHECK(npy_read_text(z->ctx, z->member, &z->array, take_text, &t));
     out->n_names = z->array.count;
-    CHECK(archive_close_array(z));
-    return DDSC_OK;
+    return archive_close_array(z);
 }
 
 static ddsc_status read_labels(archive *z, measures_parts *out)

@@ -190,8 +190,7 @@ ddsc_status npz_writer_add(npz_writer *z, const char *name, const char *descr, i
     CHECK(put_local(z, &m));
     CHECK(npz_put(z, header, n_header));
     p.z = z;
-    CHECK(run_pass(z->ctx, &p, shape[0], row_bytes, fill, arg));
-    return DDSC_OK;
+    return run_pass(z->ctx, &p, shape[0], row_bytes, fill, arg);
 }
 
 ddsc_status npz_writer_finish(npz_writer *z)
@@ -224,8 +223,7 @@ ddsc_status npz_writer_finish(npz_writer *z)
     npz_add(&r, (uint64_t)size, 4);
     npz_add(&r, is64 ? 0xffffffff : (uint64_t)begin, 4);
     npz_add(&r, 0, 2);
-    CHECK(npz_put(z, r.byte, r.n));
-    return DDSC_OK;
+    return npz_put(z, r.byte, r.n);
 }
 
 /* ---- npz: items that were dropped are left out, ids and labels follow the items ---- */

@@ -9,12 +9,7 @@
 
 static const ddsc_read_settings defaults = {.on_empty = DDSC_EMPTY_ERROR,
                                             .max_bytes = STREAM_DEFAULT_MAX_BYTES};
-static const sized_struct settings_struct = SIZED_STRUCT(ddsc_read_settings, max_bytes, &defaults);
-
-void ddsc_read_settings_init_sized(ddsc_read_settings *settings, size_t size)
-{
-    sized_init(&settings_struct, settings, size);
-}
+SIZED_INIT(settings_struct, ddsc_read_settings, max_bytes, &defaults);
 
 static ddsc_status take_settings(ddsc_context *ctx, ddsc_read_settings *own,
                                  const ddsc_read_settings *given)
@@ -154,16 +149,13 @@ done:
 ddsc_status ddsc_measures_read(ddsc_context *ctx, ddsc_measures **out, const char *path,
                                const ddsc_read_settings *settings)
 {
-    ddsc_status status = DDSC_OK;
     io_stream *s = NULL;
     ddsc_read_settings set;
     CHECK(ctx_enter_new(ctx, out));
-    if (!path)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "path is NULL");
-    TRY(take_settings(ctx, &set, settings));
-    TRY(stream_open(ctx, &s, path, set.max_bytes));
-    TRY(io_read_measures(ctx, out, s, &set));
-done:
+    CHECK(ctx_need(ctx, path, "path"));
+    CHECK(take_settings(ctx, &set, settings));
+    CHECK(stream_open(ctx, &s, path, set.max_bytes));
+    ddsc_status status = io_read_measures(ctx, out, s, &set);
     stream_close(s);
     return status;
 }

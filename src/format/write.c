@@ -52,8 +52,7 @@ static ddsc_status put_header(const measures *m, io_writer *w, char delimiter)
         CHECK(writer_printf(w, "%clabel", delimiter));
     for (int64_t k = 0; k < m->d; k++)
         CHECK(writer_printf(w, "%cx%lld", delimiter, (long long)k + 1));
-    CHECK(writer_put(w, "\n", 1));
-    return DDSC_OK;
+    return writer_put(w, "\n", 1);
 }
 
 ddsc_status csv_write_measures(ddsc_context *ctx, const measures *m, io_writer *w, char delimiter)
@@ -135,8 +134,8 @@ ddsc_status ddsc_measures_write(ddsc_context *ctx, const ddsc_measures *m, const
 {
     io_writer *w = NULL;
     CHECK(ctx_enter(ctx));
-    if (!m || !path)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "measures or path is NULL");
+    CHECK(ctx_need(ctx, m, "measures"));
+    CHECK(ctx_need(ctx, path, "path"));
     if (format == DDSC_FORMAT_AUTO)
         format = format_by_name(path);
     if (format != DDSC_FORMAT_NPZ && format != DDSC_FORMAT_CSV && format != DDSC_FORMAT_TSV &&

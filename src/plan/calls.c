@@ -37,9 +37,8 @@ ddsc_status ddsc_distance_run(ddsc_context *context, double *out, ddsc_pair_stat
                               unsigned flags)
 {
     CHECK(ctx_enter(context));
-    if (!out || !data)
-        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_distance_run: %s is NULL",
-                        out ? "measures" : "out");
+    CHECK(ctx_need(context, out, "out"));
+    CHECK(ctx_need(context, data, "measures"));
     CHECK(ctx_check_flags(context, "ddsc_distance_run", flags,
                           DDSC_DISTANCE_SQUARED | DDSC_DISTANCE_CONDENSED));
     return run_matrix(context, out, stats, data, -1, settings, flags);
@@ -51,9 +50,9 @@ ddsc_status ddsc_cross_run(ddsc_context *context, double *out, ddsc_pair_stats *
 {
     measures *joint = NULL;
     CHECK(ctx_enter(context));
-    if (!out || !rows || !columns)
-        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_cross_run: %s is NULL",
-                        out ? (rows ? "columns" : "rows") : "out");
+    CHECK(ctx_need(context, out, "out"));
+    CHECK(ctx_need(context, rows, "rows"));
+    CHECK(ctx_need(context, columns, "columns"));
     if (rows->d != columns->d)
         return ctx_fail(context, DDSC_ERROR_INPUT,
                         "the items of the rows have points of %lld coordinates, those of the "
@@ -89,8 +88,7 @@ ddsc_status ddsc_neighbors_run(ddsc_context *context, ddsc_graph **graph, ddsc_p
     ddsc_pair_stats found = {0};
     graph_plan p = {0};
     CHECK(ctx_enter_new(context, graph));
-    if (!data)
-        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_neighbors_run: measures is NULL");
+    CHECK(ctx_need(context, data, "measures"));
     CHECK(stats_check(context, stats));
     CHECK(plan_take_metric(context, &metric_set, metric));
     CHECK(plan_take_graph(context, &graph_set, settings));
@@ -99,7 +97,7 @@ ddsc_status ddsc_neighbors_run(ddsc_context *context, ddsc_graph **graph, ddsc_p
     stats_give(stats, &found);
     warn_of_columns(context, *graph);
 done:
-    plan_free(&p);
+    metric_resolved_free(&p.metric);
     return status;
 }
 

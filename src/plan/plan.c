@@ -33,11 +33,6 @@ ddsc_status plan_make(ddsc_context *ctx, graph_plan *p, const measures *m,
     return metric_resolve(ctx, &p->metric, m, metric);
 }
 
-void plan_free(graph_plan *p)
-{
-    metric_resolved_free(&p->metric);
-}
-
 /* ---- a metric at work ---- */
 
 /* What a folder to resume from holds must be of this run. */

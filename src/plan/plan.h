@@ -30,10 +30,9 @@ typedef struct graph_plan {
     int64_t tau;
 } graph_plan;
 
-/* Settings as the two functions above left them. */
+/* Settings as the two functions above left them. p->metric is freed by metric_resolved_free. */
 ddsc_status plan_make(ddsc_context *ctx, graph_plan *p, const measures *m,
                       const ddsc_metric_settings *metric, const ddsc_graph_settings *graph);
-void plan_free(graph_plan *p);
 /* The graph of the `tau` nearest, which may be more than p->tau. */
 ddsc_status plan_neighbors(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *stats,
                            const graph_plan *p, int64_t tau);

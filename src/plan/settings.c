@@ -23,19 +23,8 @@ static const ddsc_metric_settings metric_defaults = {
 static const ddsc_graph_settings graph_defaults = {
     .exact_graph = DDSC_GRAPH_AUTO, .sample = 1.0, .sample_columns = 1.0};
 
-static const sized_struct metric_struct =
-    SIZED_STRUCT(ddsc_metric_settings, w2_max_pivots, &metric_defaults);
-static const sized_struct graph_struct = SIZED_STRUCT(ddsc_graph_settings, sample, &graph_defaults);
-
-void ddsc_metric_settings_init_sized(ddsc_metric_settings *settings, size_t size)
-{
-    sized_init(&metric_struct, settings, size);
-}
-
-void ddsc_graph_settings_init_sized(ddsc_graph_settings *settings, size_t size)
-{
-    sized_init(&graph_struct, settings, size);
-}
+SIZED_INIT(metric_struct, ddsc_metric_settings, w2_max_pivots, &metric_defaults);
+SIZED_INIT(graph_struct, ddsc_graph_settings, sample, &graph_defaults);
 
 int64_t ddsc_graph_get_tau(int64_t n, const ddsc_graph_settings *settings)
 {

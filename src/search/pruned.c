@@ -215,8 +215,7 @@ static ddsc_status state_open(pruned *s)
     CHECK(nearest_create(s->ctx, &s->near, 0, s->n, s->tau));
     CHECK(MEM_NEW(s->ctx, s->limit, s->n));
     CHECK(MEM_ZERO(s->ctx, s->block, block_count(s->n)));
-    CHECK(MEM_ZERO(s->ctx, s->found, s->p->n_workers));
-    return DDSC_OK;
+    return MEM_ZERO(s->ctx, s->found, s->p->n_workers);
 }
 
 static void state_close(pruned *s)

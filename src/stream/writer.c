@@ -240,8 +240,7 @@ ddsc_status writer_field(io_writer *w, const char *text, char delimiter)
             CHECK(writer_put(w, "\"", 1));
         CHECK(writer_put(w, text, 1));
     }
-    CHECK(writer_put(w, "\"", 1));
-    return DDSC_OK;
+    return writer_put(w, "\"", 1);
 }
 
 /* ---- the end ---- */

@@ -60,8 +60,7 @@ static ddsc_status read_end64(io_stream *s, directory *d, int64_t end_at)
     CHECK(stream_read_at(s, (int64_t)at, p, END64_SIZE, "the zip64 end record"));
     if (memcmp(p, "PK\6\6", 4) != 0)
         return damaged(s, "the 64-bit end record is missing");
-    CHECK(set_directory(s, d, get(p + 32, 8), get(p + 40, 8), get(p + 48, 8), (int64_t)at));
-    return DDSC_OK;
+    return set_directory(s, d, get(p + 32, 8), get(p + 40, 8), get(p + 48, 8), (int64_t)at);
 }
 
 static ddsc_status find_directory(ddsc_context *ctx, io_stream *s, directory *d)
@@ -241,8 +240,7 @@ ddsc_status zip_open_entry(ddsc_context *ctx, io_stream **out, io_stream *archiv
     CHECK(stream_make_random(archive, &size));
     if (at > size || e->packed > size - at)
         return stream_fail(archive, "damaged zip archive: '%s' is cut off", e->name);
-    CHECK(stream_open_part(ctx, out, archive, e->name, at, e->packed, e->unpacked, e->method == 8));
-    return DDSC_OK;
+    return stream_open_part(ctx, out, archive, e->name, at, e->packed, e->unpacked, e->method == 8);
 }
 
 ddsc_status zip_check_entry(io_stream *member, const zip_entry *e)

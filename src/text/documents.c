@@ -162,8 +162,7 @@ static ddsc_status document_read_header(document_reader *r)
     r->n_columns = r->field.n;
     CHECK(choose_text(r));
     CHECK(choose_names(r));
-    CHECK(choose_where(r));
-    return DDSC_OK;
+    return choose_where(r);
 }
 
 /* ---- rows ---- */

@@ -237,8 +237,7 @@ ddsc_status words_read_vectors(ddsc_context *ctx, word_vectors *v, io_stream *s,
     progress_begin(ctx, "word vectors", 0);
     CHECK(read_lines(&r));
     progress_end(ctx);
-    CHECK(vector_check_count(&r));
-    return DDSC_OK;
+    return vector_check_count(&r);
 }
 
 void words_free_vectors(ddsc_context *ctx, word_vectors *v)

@@ -147,12 +147,7 @@ done:
     return status;
 }
 
-static const sized_struct theory_struct = SIZED_STRUCT(ddsc_theory, xi_median, NULL);
-
-void ddsc_theory_init_sized(ddsc_theory *theory, size_t size)
-{
-    sized_init(&theory_struct, theory, size);
-}
+SIZED_INIT(theory_struct, ddsc_theory, xi_median, NULL);
 
 ddsc_status ddsc_theory_run(ddsc_context *context, ddsc_theory *theory, const ddsc_graph *graph,
                             const int32_t *truth, const ddsc_cluster_settings *settings)
@@ -162,9 +157,9 @@ ddsc_status ddsc_theory_run(ddsc_context *context, ddsc_theory *theory, const dd
     ddsc_theory given;
     int32_t *class = NULL;
     CHECK(ctx_enter(context));
-    if (!theory || !graph || !truth)
-        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_theory_run: %s is NULL",
-                        !theory ? "theory" : (graph ? "truth" : "graph"));
+    CHECK(ctx_need(context, theory, "theory"));
+    CHECK(ctx_need(context, graph, "graph"));
+    CHECK(ctx_need(context, truth, "truth"));
     TRY(sized_take(context, &theory_struct, &given, theory));
     TRY(cluster_settings_take(context, &plan, settings));
     ddsc_theory found = {

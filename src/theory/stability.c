@@ -19,13 +19,7 @@ struct ddsc_stability {
 };
 
 static const ddsc_stability_settings defaults = {.n_resamples = 20};
-static const sized_struct settings_struct =
-    SIZED_STRUCT(ddsc_stability_settings, n_resamples, &defaults);
-
-void ddsc_stability_settings_init_sized(ddsc_stability_settings *settings, size_t size)
-{
-    sized_init(&settings_struct, settings, size);
-}
+SIZED_INIT(settings_struct, ddsc_stability_settings, n_resamples, &defaults);
 
 static ddsc_status stability_settings_take(ddsc_context *ctx, ddsc_stability_settings *own,
                                            const ddsc_stability_settings *given)
@@ -189,9 +183,8 @@ done:
 static ddsc_status stability_check_call(ddsc_context *ctx, const ddsc_measures *m,
                                         const ddsc_clustering *first)
 {
-    if (!m || !first)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "ddsc_stability_run: %s is NULL",
-                        m ? "first" : "measures");
+    CHECK(ctx_need(ctx, m, "measures"));
+    CHECK(ctx_need(ctx, first, "first"));
     if (!first->view.graph)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
                         "stability needs a clustering of measures, not of a graph");
