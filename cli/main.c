@@ -1,4 +1,5 @@
 /* ddsc: the program. Finds the verb, parses its words, runs it. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -94,9 +95,11 @@ int main(int argc, char **argv)
 {
     const cli_verb *verb = argc < 2 ? NULL : verb_find(argv[1]);
     int code = verb ? run_verb(verb, argc - 2, argv + 2) : run_word(argc, argv);
+    errno = 0;
     if (fflush(stdout) != 0 || ferror(stdout)) {
-        message_error("cannot write to standard output");
-        return EXIT_INTERNAL;
+        message_error("standard output cannot be written%s%s", errno ? ": " : "",
+                      errno ? strerror(errno) : "");
+        return EXIT_OUTPUT;
     }
     return code;
 }

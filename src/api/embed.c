@@ -10,13 +10,15 @@ ddsc_status ddsc_embed_run(ddsc_context *context, double **out, int64_t *n_colum
     ddsc_status status = DDSC_OK;
     ddsc_metric_settings set;
     ddsc_pair_stats found = {0};
+    int64_t columns = 0;
     double start = clock_seconds();
     CHECK(ctx_enter_new(context, out));
     CHECK(ctx_need(context, n_columns, "n_columns"));
     CHECK(ctx_need(context, data, "measures"));
     TRY(stats_check(context, stats));
     TRY(plan_take_metric(context, &set, settings));
-    TRY(lot_run(context, out, n_columns, &found, data, &set));
+    TRY(lot_run(context, out, &columns, &found, data, &set));
+    *n_columns = columns;
     found.seconds = clock_seconds() - start;
     stats_give(stats, &found);
     if (found.n_not_converged > 0)

@@ -76,7 +76,7 @@ static ddsc_status check_columns(reader *r)
 static ddsc_status read_header(reader *r)
 {
     char *line;
-    CHECK(stream_text_line(r->s, &line));
+    CHECK(stream_text_line(r->s, &line, r->delimiter));
     if (!line)
         return stream_fail(r->s, "holds no lines");
     r->delimiter = fields_delimiter(line);
@@ -183,7 +183,7 @@ static ddsc_status read_rows(reader *r)
 {
     char *line;
     for (;;) {
-        CHECK(stream_text_line(r->s, &line));
+        CHECK(stream_text_line(r->s, &line, r->delimiter));
         if (!line)
             break;
         CHECK(fields_split(r->ctx, &r->field, r->s, line, r->delimiter));

@@ -97,6 +97,9 @@ static ddsc_status bound_open(void **state, bound_offer *offer, const pair_job *
     if (by_w2 && !s->w2)
         TRY(refine_make(s->ctx, &s->w2, s->m));
     offer->level[BOUND_DUAL] = !sharp || by_w2;
+    bool by_solver = !sharp && !by_w2 && !s->grid && !s->shared;
+    for (int w = 0; by_solver && w < s->n_workers; w++)
+        TRY(sinkhorn_reserve(s->solver[w], measures_largest_item(s->m)));
     offer->first = (first_bounds){.n = job->m->n,
                                   .side = b->w2 ? b->first.side : BOUND_SIDE,
                                   .unit = b->unit,

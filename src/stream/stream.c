@@ -92,7 +92,7 @@ static ddsc_status read_fd(io_stream *s, unsigned char *out, size_t n, size_t *g
         r = s->seekable ? pread(s->fd, out, n, (off_t)s->raw_at) : read(s->fd, out, n);
     } while (r < 0 && errno == EINTR);
     if (r < 0)
-        return ctx_fail(s->ctx, DDSC_ERROR_IO, "%s: cannot read: %s", s->name, strerror(errno));
+        return ctx_fail(s->ctx, DDSC_ERROR_INPUT, "%s: cannot read: %s", s->name, strerror(errno));
     *got = (size_t)r;
     return DDSC_OK;
 }
@@ -361,7 +361,7 @@ void stream_close(io_stream *s)
         inflateEnd(&s->z);
     if (s->close_fd && s->fd >= 0)
         close(s->fd);
-    MEM_FREE(s->ctx, s->name, s->path, s->owned, s->raw, s->buffer, s->line);
+    MEM_FREE(s->ctx, s->name, s->path, s->owned, s->raw, s->buffer, s->line, s->record);
     mem_free(s->ctx, s);
 }
 

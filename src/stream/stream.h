@@ -42,8 +42,11 @@ ddsc_status stream_peek(io_stream *s, void *buffer, size_t n, size_t *got);
 /* One line without its end (LF or CRLF), NUL-terminated, the caller's to change until the next
  * call; *line NULL at the end of file. A NUL byte in the text is an error. */
 ddsc_status stream_line(io_stream *s, char **line, size_t *length);
-/* The next line that holds more than blanks, past the byte order mark of a file. */
-ddsc_status stream_text_line(io_stream *s, char **line);
+/* The same, going on over line ends inside quoted fields (RFC 4180), which are kept as they are.
+ * delimiter 0: comma or tab, whichever it turns out to be. */
+ddsc_status stream_record(io_stream *s, char **line, size_t *length, char delimiter);
+/* The next record that holds more than blanks, past the byte order mark of a file. */
+ddsc_status stream_text_line(io_stream *s, char **line, char delimiter);
 int64_t stream_line_number(const io_stream *s); /* of the line last returned, from 1 */
 /* Upper bound of the bytes that can still come. */
 int64_t stream_remaining_bound(const io_stream *s);
@@ -102,6 +105,16 @@ ddsc_status text_table_add(ddsc_context *ctx, text_table *t, const char *text, s
 int64_t text_table_find(const text_table *t, const char *text, size_t n); /* -1: not there */
 const char *text_table_get(const text_table *t, int64_t number);
 void text_table_free(ddsc_context *ctx, text_table *t);
+
+/* Strings packed one after the other, with no search: row i is text + at[i]. */
+typedef struct text_rows {
+    ddsc_context *ctx;
+    char *text;
+    int64_t *at, text_room, at_room;
+} text_rows;
+
+/* Row i, the next one. */
+ddsc_status text_rows_add(text_rows *rows, int64_t i, const char *text, size_t n);
 
 /* ---- fields of a delimited line ---- */
 
@@ -168,7 +181,7 @@ ddsc_status writer_printf(io_writer *w, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* "%.17g" whatever the locale. */
 ddsc_status writer_number(io_writer *w, double value);
-/* A csv field, quoted when it has to be; line breaks are refused. */
+/* A csv field, quoted when it has to be (RFC 4180): any text comes back as it was. */
 ddsc_status writer_field(io_writer *w, const char *text, char delimiter);
 /* What writing came to goes in: on success flush, sync, rename into place, else remove the temporary.
  * The writer is freed either way. */

@@ -262,3 +262,15 @@ void text_table_free(ddsc_context *ctx, text_table *t)
     MEM_FREE(ctx, t->text, t->at, t->slot);
     *t = (text_table){0};
 }
+
+ddsc_status text_rows_add(text_rows *rows, int64_t i, const char *text, size_t n)
+{
+    int64_t at = i ? rows->at[i] : 0;
+    CHECK(MEM_RESERVE(rows->ctx, rows->at, &rows->at_room, i + 2));
+    CHECK(MEM_RESERVE(rows->ctx, rows->text, &rows->text_room, at + (int64_t)n + 1));
+    memcpy(rows->text + at, text, n);
+    rows->text[at + (int64_t)n] = '\0';
+    rows->at[i] = at;
+    rows->at[i + 1] = at + (int64_t)n + 1;
+    return DDSC_OK;
+}

@@ -309,7 +309,7 @@ static void test_one_large(void **state)
         DDSC_OK);
     metric_resolved resolved;
     assert_int_equal(metric_resolve(ctx, &resolved, m, &set), DDSC_OK);
-    pair_job job = {.ctx = ctx, .m = m, .set = &resolved.set, .n_workers = 1};
+    pair_job job = {.ctx = ctx, .m = m, .set = &resolved.set, .n_workers = parallel_width(ctx)};
     ddsc_pair_stats stats = {.struct_size = sizeof stats};
     pair_shape shape = {0};
     void *backend = NULL;
