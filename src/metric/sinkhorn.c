@@ -8,7 +8,7 @@
 #include "metric/metric.h"
 #include "metric/sinkhorn.h"
 
-enum { SINKHORN_SIDE = 16, SHARED_SIDE = 8, TILE_POINTS = 4096, LANES_TILE_POINTS = 1024 };
+enum { SINKHORN_SIDE = 16, TILE_POINTS = 4096, LANES_TILE_POINTS = 1024 };
 
 static void sinkhorn_close(void *state)
 {
@@ -22,7 +22,6 @@ static void sinkhorn_close(void *state)
     mem_free(s->ctx, s->stats);
     mem_free(s->ctx, s->self);
     sinkhorn_grid_free(s->grid);
-    sinkhorn_shared_free(s->shared);
     refine_free(s->w2);
     pair_costs_close(&s->costs);
     mem_free(s->ctx, s);
@@ -88,67 +87,12 @@ ddsc_status sinkhorn_single(sinkhorn *s, int64_t i, int64_t j, int worker, doubl
     return status;
 }
 
-/* Pairs by the kernel of the table where it solves them, the rest one by one. */
-static ddsc_status solve_shared(sinkhorn *s, shared_pair *pair, int64_t n, double *const *out,
-                                int worker, ddsc_pair_stats *stats)
-{
-    ddsc_status status = DDSC_OK;
-    sinkhorn_stop stop = {s->tolerance, s->max_iterations, s->value == DDSC_SINKHORN_SHARP};
-    sinkhorn_shared_solve(s->shared, pair, n, &stop, worker);
-    for (int64_t k = 0; k < n; k++)
-        if (pair[k].solved)
-            *out[k] = sinkhorn_take(s, pair[k].i, pair[k].j, &pair[k].found, DDSC_OK, stats);
-        else
-            TRY(sinkhorn_single(s, pair[k].i, pair[k].j, worker, out[k], stats));
-done:
-    return status;
-}
-
-static ddsc_status shared_tile(sinkhorn *s, const pair_tile *t, double *d2, int64_t ld, int worker,
-                               ddsc_pair_stats *stats)
-{
-    shared_pair pair[SINKHORN_SIDE * SINKHORN_SIDE];
-    double *out[SINKHORN_SIDE * SINKHORN_SIDE];
-    int64_t n = 0;
-    for (int64_t i = t->i0; i < t->i1; i++)
-        for (int64_t j = t->j0; j < t->j1; j++) {
-            double *to = d2 + (i - t->i0) * ld + (j - t->j0);
-            if (!tile_wants(t, i, j))
-                continue;
-            *to = 0;
-            if (sinkhorn_same(s, i, j))
-                continue;
-            out[n] = to;
-            pair[n++] = (shared_pair){.i = i, .j = j};
-        }
-    return solve_shared(s, pair, n, out, worker, stats);
-}
-
-static ddsc_status sinkhorn_list(void *state, const pair_ij *given, int64_t n_given, double *d2,
-                                 int worker, ddsc_pair_stats *stats)
-{
-    sinkhorn *s = state;
-    shared_pair pair[PAIRS_TOGETHER];
-    double *out[PAIRS_TOGETHER];
-    int64_t n = 0;
-    for (int64_t k = 0; k < n_given; k++) {
-        d2[k] = 0;
-        if (sinkhorn_same(s, given[k].i, given[k].j))
-            continue;
-        out[n] = &d2[k];
-        pair[n++] = (shared_pair){.i = given[k].i, .j = given[k].j};
-    }
-    return solve_shared(s, pair, n, out, worker, stats);
-}
-
 static ddsc_status sinkhorn_tile(void *state, const pair_tile *t, double *d2, int64_t ld,
                                  int worker, ddsc_pair_stats *stats)
 {
     ddsc_status status = DDSC_OK;
     sinkhorn *s = state;
     bool in_reach = t->i1 - t->i0 <= s->side && t->j1 - t->j0 <= s->side;
-    if (s->shared && in_reach)
-        return shared_tile(s, t, d2, ld, worker, stats);
     if (s->lanes && in_reach && t->j1 - t->j0 > 1)
         return sinkhorn_lanes_tile(s, t, d2, ld, worker, stats);
     for (int64_t i = t->i0; i < t->i1; i++)
@@ -237,7 +181,7 @@ static ddsc_status resolve_epsilon(sinkhorn *s, const ddsc_metric_settings *set)
 /* Mostly small items, and none by a grid. */
 static bool use_lanes(const sinkhorn *s)
 {
-    return !s->grid && !s->shared && s->m->nnz <= LANES_SIDE * s->m->n;
+    return !s->grid && s->m->nnz <= LANES_SIDE * s->m->n;
 }
 
 /* Tiles short enough to be a unit of work, and enough of them for every thread; of small items in
@@ -245,8 +189,6 @@ static bool use_lanes(const sinkhorn *s)
 static int64_t tile_side(const sinkhorn *s)
 {
     int64_t n = s->m->n, largest = measures_largest_item(s->m);
-    if (s->shared)
-        return BASE_MIN(SINKHORN_SIDE, BASE_MAX(SHARED_SIDE, n / 32));
     if (!use_lanes(s))
         return BASE_MAX(1, BASE_MIN(BASE_MIN(SINKHORN_SIDE, n / 32), TILE_POINTS / largest));
     int64_t most = LANES_TILE_POINTS / BASE_MIN(LANES_SIDE, largest);
@@ -280,9 +222,6 @@ static ddsc_status sinkhorn_open(void **state, const pair_job *job, ddsc_pair_st
     TRY(resolve_epsilon(s, job->set));
     if (sinkhorn_grid_applies(m, s->epsilon))
         TRY(sinkhorn_grid_make(s->ctx, &s->grid, m, s->epsilon));
-    else if (sinkhorn_shared_applies(m))
-        TRY(sinkhorn_shared_make(s->ctx, &s->shared, m, s->epsilon,
-                                 s->value == DDSC_SINKHORN_SHARP));
     s->side = tile_side(s);
     TRY(pair_costs_open(s->ctx, &s->costs, m));
     TRY(solvers_open(s));
@@ -300,7 +239,6 @@ static void sinkhorn_plan_tiles(const void *state, pair_plan *plan)
 {
     const sinkhorn *s = state;
     plan->tile_side = s->side;
-    plan->together = s->shared ? PAIRS_TOGETHER : 0;
 }
 
 const pair_backend backend_sinkhorn = {
@@ -310,6 +248,5 @@ const pair_backend backend_sinkhorn = {
     .tile = sinkhorn_tile,
     .close = sinkhorn_close,
     .plan = sinkhorn_plan_tiles,
-    .list = sinkhorn_list,
     .pruning = &pruning_sinkhorn,
 };

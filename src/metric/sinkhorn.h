@@ -7,7 +7,6 @@
 #include "metric/sinkhorn_costs.h"
 #include "sinkhorn/grid.h"
 #include "sinkhorn/group.h"
-#include "sinkhorn/shared.h"
 
 typedef struct sinkhorn {
     ddsc_context *ctx;
@@ -19,7 +18,6 @@ typedef struct sinkhorn {
     ddsc_sinkhorn_value value;
     int64_t side;            /* of a tile */
     sinkhorn_grid *grid;     /* of images: solves without costs; NULL: none */
-    sinkhorn_shared *shared; /* of dense items over one table; NULL: none */
     pair_costs costs;
     pair_strips strips; /* of sets of small items, with lanes */
     double *self;       /* n regularised values of an item with itself, when debiased */

@@ -127,8 +127,6 @@ static double sinkhorn_refine(void *state, int64_t i, int64_t j, double enough, 
         return lowered(
             s, i, j,
             sinkhorn_grid_bound(s->grid, i, j, limit, known ? REFINE_ROUNDS : LOOK_ROUNDS, worker));
-    if (s->shared)
-        return lowered(s, i, j, sinkhorn_shared_bound(s->shared, i, j, limit, worker));
     sinkhorn_problem problem = sinkhorn_pair(s, i, j, worker);
     return lowered(s, i, j, sinkhorn_bound(s->solver[worker], &problem, limit));
 }
