@@ -1,7 +1,7 @@
 /* The public call for one entropic problem: checks what a caller may get wrong, then the solver. */
 #include <math.h>
 
-#include "sinkhorn/solver.h"
+#include "sinkhorn/sinkhorn.h"
 
 static ddsc_status check_weights(ddsc_context *ctx, const char *name, const double *weight,
                                  int64_t n, double *sum)
@@ -46,13 +46,13 @@ static ddsc_status check_settings(ddsc_context *ctx, const sinkhorn_problem *pro
         !mul_ok(problem->n, problem->m, &size))
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "sinkhorn: a size of %lld x %lld",
                         (long long)problem->n, (long long)problem->m);
-    if (!(problem->epsilon > 0) || !isfinite(problem->epsilon))
+    if (!(problem->rule.epsilon > 0) || !isfinite(problem->rule.epsilon))
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "sinkhorn: epsilon is %g, must be positive",
-                        problem->epsilon);
-    if (!(problem->tolerance > 0) || problem->max_iterations < 1)
+                        problem->rule.epsilon);
+    if (!(problem->rule.tolerance > 0) || problem->rule.max_iterations < 1)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
                         "sinkhorn: tolerance %g and %lld iterations, both must be positive",
-                        problem->tolerance, (long long)problem->max_iterations);
+                        problem->rule.tolerance, (long long)problem->rule.max_iterations);
     if (which != DDSC_SINKHORN_REGULARISED && which != DDSC_SINKHORN_SHARP)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
                         "sinkhorn: value %d is not defined for a bare cost matrix", (int)which);
@@ -78,7 +78,7 @@ ddsc_status ddsc_sinkhorn_run(ddsc_context *context, double *value, ddsc_transpo
     ctx_enter(context);
     if (!a || !b || !cost)
         return ctx_fail(context, DDSC_ERROR_ARGUMENT, "sinkhorn: a, b and cost must not be NULL");
-    sinkhorn_problem problem = {n, m, a, b, cost, m, epsilon, tolerance, max_iterations};
+    sinkhorn_problem problem = {n, m, a, b, cost, m, {epsilon, tolerance, max_iterations, true}};
     sinkhorn_solver *solver = NULL;
     sinkhorn_result found = {0};
     double mass = 0, *room = NULL;
@@ -88,7 +88,7 @@ ddsc_status ddsc_sinkhorn_run(ddsc_context *context, double *value, ddsc_transpo
     TRY(sinkhorn_create(context, &solver));
     if (f || g)
         TRY(MEM_NEW(context, room, n + m));
-    solver->may_poll = true;
+    sinkhorn_poll(solver);
     TRY(sinkhorn_solve(solver, &found, &problem));
     if (room)
         sinkhorn_potentials(solver, &problem, f ? f : room, g ? g : room + n);

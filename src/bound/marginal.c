@@ -9,18 +9,18 @@
 #include <string.h>
 
 #include "base/simd.h"
-#include "bound/bound.h"
+#include "bound/marginal.h"
 
 enum {
-    LANES = 16,
+    WIDTH = 16,
     MAX_SHIFT = 8,    /* terms beyond are left out: all are >= 0 */
     MAX_LENGTH = 256, /* steps of a line */
     WHOLE = 32767     /* distribution functions are rounded down to whole numbers up to this */
 };
 
-typedef int16_t lanes __attribute__((vector_size(2 * LANES)));
-typedef int32_t wide_lanes __attribute__((vector_size(4 * LANES)));
-typedef int32_t half_lanes __attribute__((vector_size(2 * LANES)));
+typedef int16_t vector __attribute__((vector_size(2 * WIDTH)));
+typedef int32_t wide_vector __attribute__((vector_size(4 * WIDTH)));
+typedef int32_t half_vector __attribute__((vector_size(2 * WIDTH)));
 
 /* Step of the grid, the same along each axis that has more than one; 0: they differ. */
 static double common_step(const measures_grid *grid, int64_t d)
@@ -35,7 +35,7 @@ static double common_step(const measures_grid *grid, int64_t d)
     return step;
 }
 
-bool marginal_applies(const measures *m)
+bool bound_marginal_applies(const measures *m)
 {
     bool fits = m->grid.found && common_step(&m->grid, m->d) > 0;
     for (int64_t k = 0; fits && k < m->d; k++)
@@ -45,58 +45,58 @@ bool marginal_applies(const measures *m)
 
 /* ---- pairs ---- */
 
-SIMD_INLINE lanes load(const int16_t *from)
+SIMD_INLINE vector load(const int16_t *from)
 {
-    lanes x;
+    vector x;
     memcpy(&x, from, sizeof x);
     return x;
 }
 
-SIMD_INLINE lanes positive(lanes x)
+SIMD_INLINE vector positive(vector x)
 {
     return x & (x > 0);
 }
 
 /* Over shifts in [from, to) and x: (F_x - G_{x+s})_+ + (G_x - F_{x+s})_+, of which one at most is
  * not 0, each less the one that rounding down may have added. */
-SIMD_INLINE wide_lanes line_terms(const int16_t *f, const int16_t *g, int64_t length, int64_t from,
-                                  int64_t to)
+SIMD_INLINE wide_vector line_terms(const int16_t *f, const int16_t *g, int64_t length, int64_t from,
+                                   int64_t to)
 {
-    wide_lanes sums = {0};
-    for (int64_t x = 0; x < length; x += LANES) {
-        lanes f_less = load(f + x) - 1, g_less = load(g + x) - 1;
+    wide_vector sums = {0};
+    for (int64_t x = 0; x < length; x += WIDTH) {
+        vector f_less = load(f + x) - 1, g_less = load(g + x) - 1;
         for (int64_t s = from; s < to; s++) {
-            lanes there = positive(f_less - load(g + x + s));
-            lanes back = positive(g_less - load(f + x + s));
-            sums += __builtin_convertvector(there + back, wide_lanes);
+            vector there = positive(f_less - load(g + x + s));
+            vector back = positive(g_less - load(f + x + s));
+            sums += __builtin_convertvector(there + back, wide_vector);
         }
     }
     return sums;
 }
 
-SIMD_INLINE int32_t lanes_sum(wide_lanes x)
+SIMD_INLINE int32_t vector_sum(wide_vector x)
 {
-    half_lanes half[2];
+    half_vector half[2];
     int32_t total = 0;
     memcpy(half, &x, sizeof x);
     half[0] += half[1];
-    for (int k = 0; k < LANES / 4; k++)
-        total += half[0][k] + half[0][k + LANES / 4];
+    for (int k = 0; k < WIDTH / 4; k++)
+        total += half[0][k] + half[0][k + WIDTH / 4];
     return total;
 }
 
 /* Shifts 0, 1, 2 and 3, 4 to 7: most pairs are told apart by the first. */
-SIMD_INLINE double frame_value(const marginal_bound *b, const marginal_frame *frame,
+SIMD_INLINE double frame_value(const bound_marginal *b, const marginal_frame *frame,
                                const int16_t *f, const int16_t *g, double enough)
 {
     double value = -b->slack;
     for (int64_t shift = 0, next = 1; shift < MAX_SHIFT; shift = next, next *= 2) {
-        wide_lanes sums = {0};
+        wide_vector sums = {0};
         for (int k = frame->first; k < frame->end; k++) {
             const marginal_line *line = &b->line[k];
             sums += line_terms(f + line->at, g + line->at, line->length, shift, next);
         }
-        int32_t added = lanes_sum(sums);
+        int32_t added = vector_sum(sums);
         value += (shift == 0 ? frame->unit : 2 * frame->unit) * added;
         if (added == 0 || value > enough)
             break;
@@ -104,7 +104,7 @@ SIMD_INLINE double frame_value(const marginal_bound *b, const marginal_frame *fr
     return value;
 }
 
-SIMD_CLONES double marginal_bound_pair(const marginal_bound *b, int64_t i, int64_t j, double enough)
+SIMD_CLONES double bound_marginal_pair(const bound_marginal *b, int64_t i, int64_t j, double enough)
 {
     const int16_t *f = b->row + i * b->width, *g = b->row + j * b->width;
     double best = 0;
@@ -117,23 +117,23 @@ SIMD_CLONES double marginal_bound_pair(const marginal_bound *b, int64_t i, int64
 
 /* ---- preparation ---- */
 
-static void line_add(marginal_bound *b, const int32_t *step, int64_t first, int64_t length)
+static void line_add(bound_marginal *b, const int32_t *step, int64_t first, int64_t length)
 {
     marginal_line *line = &b->line[b->n_lines++];
     memcpy(line->step, step, sizeof line->step);
     line->at = b->width;
     line->first = first;
-    line->length = (length + LANES - 1) / LANES * LANES;
-    b->width += line->length + LANES; /* reads go MAX_SHIFT beyond */
+    line->length = (length + WIDTH - 1) / WIDTH * WIDTH;
+    b->width += line->length + WIDTH; /* reads go MAX_SHIFT beyond */
 }
 
-static void frame_end(marginal_bound *b, int first, double step2)
+static void frame_end(bound_marginal *b, int first, double step2)
 {
     b->frame[b->n_frames++] = (marginal_frame){first, b->n_lines, step2 / WHOLE};
 }
 
 /* Points may be off the grid by 1e-9 of their distance to its origin; see grid_find. */
-static void frames_make(marginal_bound *b, const measures_grid *grid, int64_t d)
+static void frames_make(bound_marginal *b, const measures_grid *grid, int64_t d)
 {
     double step = common_step(grid, d);
     for (int64_t k = 0; k < d; k++) {
@@ -154,7 +154,7 @@ static void frames_make(marginal_bound *b, const measures_grid *grid, int64_t d)
 
 typedef struct marginal_job {
     const measures *m;
-    const marginal_bound *b;
+    const bound_marginal *b;
 } marginal_job;
 
 static void item_line(const measures *m, const marginal_line *line, item_view item, int16_t *row)
@@ -171,7 +171,7 @@ static void item_line(const measures *m, const marginal_line *line, item_view it
         below += mass[x];
         row[x] = (int16_t)(fmin(1, below) * WHOLE + 1e-9); /* 1 up to rounding is 1 */
     }
-    for (int64_t x = line->length; x < line->length + LANES; x++)
+    for (int64_t x = line->length; x < line->length + WIDTH; x++)
         row[x] = WHOLE;
 }
 
@@ -186,10 +186,10 @@ static ddsc_status rows_range(void *arg, int64_t begin, int64_t end, int worker)
     return DDSC_OK;
 }
 
-ddsc_status marginal_bound_make(ddsc_context *ctx, marginal_bound *out, const measures *m)
+ddsc_status bound_marginal_make(ddsc_context *ctx, bound_marginal *out, const measures *m)
 {
     ddsc_status status = DDSC_OK;
-    marginal_bound b = {0};
+    bound_marginal b = {0};
     marginal_job job = {m, &b};
     *out = b;
     frames_make(&b, &m->grid, m->d);
@@ -202,8 +202,8 @@ done:
     return status;
 }
 
-void marginal_bound_free(ddsc_context *ctx, marginal_bound *b)
+void bound_marginal_free(ddsc_context *ctx, bound_marginal *b)
 {
     mem_free(ctx, b->row);
-    *b = (marginal_bound){0};
+    *b = (bound_marginal){0};
 }

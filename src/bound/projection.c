@@ -5,6 +5,8 @@
 
 #include "base/simd.h"
 #include "bound/bound.h"
+#include "bound/marginal.h"
+#include "bound/projection.h"
 #include "linalg/linalg.h"
 
 enum {
@@ -16,10 +18,21 @@ enum {
     PLANE_FRAMES = 12,
     MAX_AXES = 48,
     KEPT_AXES = 16,
-    LANES = 16
+    WIDTH = 16
 };
 
-typedef float lanes __attribute__((vector_size(4 * LANES)));
+typedef float vector __attribute__((vector_size(4 * WIDTH)));
+
+typedef struct projected {
+    double t, w;
+} projected;
+
+/* Of one worker. */
+typedef struct embed_scratch {
+    projected *sorted, *merged; /* largest item */
+    double *long_row;           /* BLOCK x length */
+    double *short_row;          /* BLOCK x MAX_DIRECTIONS */
+} embed_scratch;
 
 typedef struct embedder {
     ddsc_context *ctx;
@@ -27,26 +40,17 @@ typedef struct embedder {
     int64_t n_frames, n_axes, length; /* length = n_axes BINS */
     double *axis;                     /* n_axes x d, unit vectors, each frame orthonormal */
     double unit;
-    double *share; /* n_frames, sum 1: weights in the average over frames */
-    int64_t n_kept, first_kept, kept_every; /* frames kept whole: one in kept_every */
-    double *mean;                           /* length */
-    double *basis;                          /* p x length, orthonormal rows */
-    int64_t p;
-    float *row;
-    float *norm2;
-    float *frame;
-    struct scratch *scratch; /* one a worker */
+    double *share;                  /* n_frames, sum 1: weights in the average over frames */
+    int64_t first_kept, kept_every; /* frames kept whole: one in kept_every */
+    double *mean;                   /* length */
+    double *basis;                  /* directions x length, orthonormal rows */
+    int64_t n_directions;
+    double *sample; /* rows of some items */
+    int64_t n_sample;
+    int n_workers;
+    embed_scratch *scratch;
+    bound_projection out;
 } embedder;
-
-typedef struct projected {
-    double t, w;
-} projected;
-
-typedef struct scratch {
-    projected *sorted, *room; /* largest item */
-    double *long_row;         /* BLOCK x length */
-    double *short_row;        /* BLOCK x MAX_DIRECTIONS */
-} scratch;
 
 /* ---- frames ---- */
 
@@ -76,21 +80,23 @@ static void frame_fill(double *axis, int64_t d, int64_t frame, int64_t n_frames,
     }
 }
 
-static ddsc_status frames_make(embedder *e)
+/* The average over one frame is that frame: none is kept then. */
+static ddsc_status frames_make(embedder *e, bool keep)
 {
     int64_t d = e->m->d;
     rng r = rng_make(0, RNG_FRAMES, 0);
     e->n_frames = d == 1 ? 1 : d == 2 ? PLANE_FRAMES : BASE_MAX(1, MAX_AXES / d);
     e->n_axes = e->n_frames * d;
     e->length = e->n_axes * BINS;
-    e->n_kept = BASE_MIN(e->n_frames, KEPT_AXES / d);
-    e->n_kept = e->n_kept < 2 ? 0 : e->n_kept; /* the average over one frame is that frame */
-    e->kept_every = e->n_kept > 0 ? e->n_frames / e->n_kept : 1;
-    if (d == 2 && marginal_applies(e->m)) { /* between the lines of the grid */
-        e->n_kept = 4;
+    int64_t n_kept = keep ? BASE_MIN(e->n_frames, KEPT_AXES / d) : 0;
+    n_kept = n_kept < 2 ? 0 : n_kept;
+    e->kept_every = n_kept > 0 ? e->n_frames / n_kept : 1;
+    if (keep && d == 2 && bound_marginal_applies(e->m)) { /* between the lines of the grid */
+        n_kept = 4;
         e->first_kept = 1;
         e->kept_every = 3;
     }
+    e->out.n_frames = n_kept;
     CHECK(MEM_NEW(e->ctx, e->axis, e->n_axes * d));
     CHECK(MEM_NEW(e->ctx, e->share, e->n_frames));
     for (int64_t f = 0; f < e->n_frames; f++) {
@@ -106,9 +112,9 @@ static ddsc_status frames_make(embedder *e)
 /* ---- one item ---- */
 
 /* Merge sort by t, in ever longer runs; the result lies in `x`. */
-static void sort_projected(projected *x, projected *room, int64_t n)
+static void sort_projected(projected *x, projected *merged, int64_t n)
 {
-    projected *from = x, *to = room;
+    projected *from = x, *to = merged;
     for (int64_t run = 1; run < n; run *= 2) {
         for (int64_t begin = 0; begin < n; begin += 2 * run) {
             int64_t middle = BASE_MIN(n, begin + run), end = BASE_MIN(n, begin + 2 * run);
@@ -150,7 +156,7 @@ static void quantile_bins(const projected *sorted, int64_t n, double scale, doub
     }
 }
 
-static void embed_item(const embedder *e, scratch *s, int64_t i, double *out)
+static void embed_item(const embedder *e, const embed_scratch *s, int64_t i, double *out)
 {
     item_view item = measures_item(e->m, i);
     for (int64_t a = 0; a < e->n_axes; a++) {
@@ -159,81 +165,69 @@ static void embed_item(const embedder *e, scratch *s, int64_t i, double *out)
                 la_dot(e->m->d, e->axis + a * e->m->d, measures_point(e->m, item.index[q])) /
                     e->unit,
                 item.weight[q]};
-        sort_projected(s->sorted, s->room, item.n);
+        sort_projected(s->sorted, s->merged, item.n);
         quantile_bins(s->sorted, item.n, sqrt(e->share[a / e->m->d] / BINS), out + a * BINS);
     }
 }
 
 /* ---- principal directions of a sample ---- */
 
-typedef struct sample_job {
-    embedder *e;
-    double *rows; /* n_sample x length */
-    int64_t n_sample;
-} sample_job;
-
 static ddsc_status sample_range(void *arg, int64_t begin, int64_t end, int worker)
 {
-    sample_job *j = arg;
+    embedder *e = arg;
     for (int64_t s = begin; s < end; s++)
-        embed_item(j->e, &j->e->scratch[worker], s * j->e->m->n / j->n_sample,
-                   j->rows + s * j->e->length);
+        embed_item(e, &e->scratch[worker], s * e->m->n / e->n_sample, e->sample + s * e->length);
     return DDSC_OK;
 }
 
-static void centre_rows(embedder *e, double *rows, int64_t n)
+static void centre_sample(embedder *e)
 {
+    int64_t n = e->n_sample;
     memset(e->mean, 0, (size_t)e->length * sizeof *e->mean);
     for (int64_t s = 0; s < n; s++)
         for (int64_t c = 0; c < e->length; c++)
-            e->mean[c] += rows[s * e->length + c] / (double)n;
+            e->mean[c] += e->sample[s * e->length + c] / (double)n;
     for (int64_t s = 0; s < n; s++)
         for (int64_t c = 0; c < e->length; c++)
-            rows[s * e->length + c] -= e->mean[c];
+            e->sample[s * e->length + c] -= e->mean[c];
 }
 
 /* Directions rows^T u / sqrt(lambda) of the sample's Gram matrix; those below 1e-6 of the trace add
  * nothing. Orthonormal up to rounding, which the slack covers. */
-static ddsc_status principal_directions(embedder *e, double *rows, int64_t n)
+static ddsc_status principal_directions(embedder *e)
 {
     ddsc_status status = DDSC_OK;
-    double *gram = NULL, *value = NULL, *vector = NULL, trace = 0;
+    int64_t n = e->n_sample, length = e->length;
+    int64_t most = BASE_MIN(e->out.n_frames > 0 ? FEW_DIRECTIONS : MAX_DIRECTIONS, n);
+    double *gram = NULL, *value = NULL, *vectors = NULL, trace = 0;
     TRY(MEM_NEW(e->ctx, gram, n * n));
-    TRY(MEM_NEW(e->ctx, vector, n * n));
+    TRY(MEM_NEW(e->ctx, vectors, n * n));
     TRY(MEM_NEW(e->ctx, value, n));
-    la_gemm(false, true, n, n, e->length, 1, rows, e->length, rows, e->length, 0, gram, n);
+    la_gemm(false, true, n, n, length, 1, e->sample, length, e->sample, length, 0, gram, n);
     for (int64_t s = 0; s < n; s++)
         trace += gram[s * n + s];
-    TRY(la_eigen_symmetric(e->ctx, n, gram, value, vector));
-    int64_t most = BASE_MIN(e->n_kept > 0 ? FEW_DIRECTIONS : MAX_DIRECTIONS, n);
-    e->p = 0;
-    while (e->p < most && value[n - 1 - e->p] > 1e-6 * trace)
-        e->p++;
-    TRY(MEM_NEW(e->ctx, e->basis, BASE_MAX(1, e->p) * e->length));
-    for (int64_t k = 0; k < e->p; k++) {
-        double *direction = e->basis + k * e->length;
-        la_gemm(false, false, 1, e->length, n, 1 / sqrt(value[n - 1 - k]), vector + (n - 1 - k) * n,
-                n, rows, e->length, 0, direction, e->length);
-    }
+    TRY(la_eigen_symmetric(e->ctx, n, gram, value, vectors));
+    while (e->n_directions < most && value[n - 1 - e->n_directions] > 1e-6 * trace)
+        e->n_directions++;
+    TRY(MEM_NEW(e->ctx, e->basis, BASE_MAX(1, e->n_directions) * length));
+    for (int64_t k = 0; k < e->n_directions; k++)
+        la_gemm(false, false, 1, length, n, 1 / sqrt(value[n - 1 - k]), vectors + (n - 1 - k) * n,
+                n, e->sample, length, 0, e->basis + k * length, length);
 done:
     mem_free(e->ctx, gram);
-    mem_free(e->ctx, vector);
+    mem_free(e->ctx, vectors);
     mem_free(e->ctx, value);
     return status;
 }
 
 static ddsc_status basis_make(embedder *e)
 {
-    ddsc_status status = DDSC_OK;
-    sample_job j = {.e = e, .n_sample = BASE_MIN(e->m->n, SAMPLE)};
-    TRY(MEM_NEW(e->ctx, e->mean, e->length));
-    TRY(MEM_NEW(e->ctx, j.rows, j.n_sample * e->length));
-    TRY(parallel_for(e->ctx, j.n_sample, 8, sample_range, &j));
-    centre_rows(e, j.rows, j.n_sample);
-    TRY(principal_directions(e, j.rows, j.n_sample));
-done:
-    mem_free(e->ctx, j.rows);
-    return status;
+    e->n_sample = BASE_MIN(e->m->n, SAMPLE);
+    CHECK(MEM_NEW(e->ctx, e->mean, e->length));
+    CHECK(MEM_NEW(e->ctx, e->sample, e->n_sample * e->length));
+    CHECK(parallel_for(e->ctx, e->n_sample, 8, sample_range, e));
+    centre_sample(e);
+    return principal_directions(e);
 }
 
 /* ---- all items ---- */
@@ -241,12 +235,12 @@ done:
 /* The kept frames, no longer weighted by their shares; from the mean, where floats are fine. */
 static void keep_frames(const embedder *e, int64_t i, const double *row)
 {
-    int64_t length = e->m->d * BINS;
-    for (int64_t k = 0; k < e->n_kept; k++) {
+    const bound_projection *b = &e->out;
+    for (int64_t k = 0; k < b->n_frames; k++) {
         int64_t f = e->first_kept + k * e->kept_every;
-        float *to = e->frame + (i * e->n_kept + k) * length;
-        for (int64_t c = 0; c < length; c++)
-            to[c] = (float)(row[f * length + c] / sqrt(e->share[f]));
+        float *to = b->frame + (i * b->n_frames + k) * b->length;
+        for (int64_t c = 0; c < b->length; c++)
+            to[c] = (float)(row[f * b->length + c] / sqrt(e->share[f]));
     }
 }
 
@@ -254,8 +248,9 @@ static void keep_frames(const embedder *e, int64_t i, const double *row)
 static ddsc_status embed_range(void *arg, int64_t begin, int64_t end, int worker)
 {
     embedder *e = arg;
-    scratch *s = &e->scratch[worker];
-    int64_t n = end - begin, width = e->p + 1;
+    const bound_projection *b = &e->out;
+    const embed_scratch *s = &e->scratch[worker];
+    int64_t n = end - begin, p = e->n_directions;
     for (int64_t i = 0; i < n; i++) {
         double *row = s->long_row + i * e->length;
         embed_item(e, s, begin + i, row);
@@ -263,52 +258,48 @@ static ddsc_status embed_range(void *arg, int64_t begin, int64_t end, int worker
             row[c] -= e->mean[c];
         keep_frames(e, begin + i, row);
     }
-    if (e->p > 0)
-        la_gemm(false, true, n, e->p, e->length, 1, s->long_row, e->length, e->basis, e->length, 0,
-                s->short_row, e->p);
+    if (p > 0)
+        la_gemm(false, true, n, p, e->length, 1, s->long_row, e->length, e->basis, e->length, 0,
+                s->short_row, p);
     for (int64_t i = 0; i < n; i++) {
-        const double *row = s->long_row + i * e->length, *along = s->short_row + i * e->p;
-        float *to = e->row + (begin + i) * width;
-        double rest = la_dot(e->length, row, row) - la_dot(e->p, along, along), norm2 = 0;
-        for (int64_t k = 0; k < e->p; k++)
+        const double *row = s->long_row + i * e->length, *along = s->short_row + i * p;
+        float *to = b->row + (begin + i) * b->p;
+        double rest = la_dot(e->length, row, row) - la_dot(p, along, along), norm2 = 0;
+        for (int64_t k = 0; k < p; k++)
             to[k] = (float)along[k];
-        to[e->p] = (float)sqrt(fmax(rest, 0));
-        for (int64_t k = 0; k < width; k++)
+        to[p] = (float)sqrt(fmax(rest, 0));
+        for (int64_t k = 0; k <= p; k++)
             norm2 += (double)to[k] * (double)to[k];
-        e->norm2[begin + i] = (float)norm2;
+        b->norm2[begin + i] = (float)norm2;
     }
     return DDSC_OK;
 }
 
 static ddsc_status scratch_make(embedder *e)
 {
-    int n_workers = parallel_width(e->ctx);
-    CHECK(MEM_ZERO(e->ctx, e->scratch, n_workers));
-    for (int w = 0; w < n_workers; w++) {
-        CHECK(MEM_NEW(e->ctx, e->scratch[w].sorted, measures_largest_item(e->m)));
-        CHECK(MEM_NEW(e->ctx, e->scratch[w].room, measures_largest_item(e->m)));
-        CHECK(MEM_NEW(e->ctx, e->scratch[w].long_row, BLOCK * e->length));
-        CHECK(MEM_NEW(e->ctx, e->scratch[w].short_row, BLOCK * MAX_DIRECTIONS));
+    int64_t largest = measures_largest_item(e->m);
+    CHECK(MEM_ZERO(e->ctx, e->scratch, e->n_workers));
+    for (int w = 0; w < e->n_workers; w++) {
+        embed_scratch *s = &e->scratch[w];
+        CHECK(MEM_NEW(e->ctx, s->sorted, 2 * largest));
+        CHECK(MEM_NEW(e->ctx, s->long_row, BLOCK * (e->length + MAX_DIRECTIONS)));
+        s->merged = s->sorted + largest;
+        s->short_row = s->long_row + BLOCK * e->length;
     }
     return DDSC_OK;
 }
 
 static void embedder_free(embedder *e)
 {
-    for (int w = 0; e->scratch && w < parallel_width(e->ctx); w++) {
+    for (int w = 0; e->scratch && w < e->n_workers; w++) {
         mem_free(e->ctx, e->scratch[w].sorted);
-        mem_free(e->ctx, e->scratch[w].room);
         mem_free(e->ctx, e->scratch[w].long_row);
-        mem_free(e->ctx, e->scratch[w].short_row);
     }
+    double *made[] = {e->axis, e->share, e->mean, e->basis, e->sample};
+    for (int k = 0; k < 5; k++)
+        mem_free(e->ctx, made[k]);
     mem_free(e->ctx, e->scratch);
-    mem_free(e->ctx, e->axis);
-    mem_free(e->ctx, e->share);
-    mem_free(e->ctx, e->mean);
-    mem_free(e->ctx, e->basis);
-    mem_free(e->ctx, e->row);
-    mem_free(e->ctx, e->norm2);
-    mem_free(e->ctx, e->frame);
+    bound_projection_free(e->ctx, &e->out);
 }
 
 static double length2(const float *x, int64_t n)
@@ -319,66 +310,44 @@ static double length2(const float *x, int64_t n)
     return sum;
 }
 
-ddsc_status projection_bound_make(ddsc_context *ctx, projection_bound *out, const measures *m)
+/* Slack: float products of p terms and rounded coordinates; (p + 7) 2^-23 of the norms covers both. */
+ddsc_status bound_projection_make(ddsc_context *ctx, bound_projection *out, const measures *m,
+                                  bool frames)
 {
     ddsc_status status = DDSC_OK;
-    embedder e = {.ctx = ctx, .m = m, .unit = bounds_unit(m)};
-    *out = (projection_bound){0};
-    TRY(frames_make(&e));
+    embedder e = {.ctx = ctx, .m = m, .unit = bound_unit(m), .n_workers = parallel_width(ctx)};
+    bound_projection *b = &e.out;
+    *out = (bound_projection){0};
+    TRY(frames_make(&e, frames));
     TRY(scratch_make(&e));
     TRY(basis_make(&e));
-    TRY(MEM_NEW(ctx, e.row, m->n * (e.p + 1)));
-    TRY(MEM_NEW(ctx, e.norm2, m->n));
-    TRY(MEM_NEW(ctx, e.frame, m->n * e.n_kept * m->d * BINS));
+    b->n = m->n;
+    b->p = e.n_directions + 1;
+    b->slack = (double)(b->p + 7) * 0x1p-23;
+    b->length = m->d * BINS;
+    b->unit2 = e.unit * e.unit;
+    TRY(MEM_NEW(ctx, b->row, m->n * b->p));
+    TRY(MEM_NEW(ctx, b->norm2, m->n));
+    TRY(MEM_NEW(ctx, b->frame, m->n * b->n_frames * b->length));
     TRY(parallel_for(ctx, m->n, BLOCK, embed_range, &e));
-    /* Float products of p + 1 terms, rounded coordinates: (p + 8) 2^-24 of the norms covers both.
-     */
-    *out = (projection_bound){.n = m->n,
-                              .p = e.p + 1,
-                              .row = e.row,
-                              .norm2 = e.norm2,
-                              .slack = (double)(e.p + 8) * 0x1p-23,
-                              .n_frames = e.n_kept,
-                              .length = m->d * BINS,
-                              .frame = e.frame,
-                              .unit2 = e.unit * e.unit};
-    for (int64_t i = 0; i < m->n * out->n_frames; i++)
-        out->longest = fmax(out->longest, sqrt(length2(e.frame + i * out->length, out->length)));
-    e.row = e.norm2 = e.frame = NULL;
+    for (int64_t i = 0; i < m->n * b->n_frames; i++)
+        b->longest = fmax(b->longest, sqrt(length2(b->frame + i * b->length, b->length)));
+    *out = *b;
+    *b = (bound_projection){0};
 done:
     embedder_free(&e);
     return status;
 }
 
-ddsc_status projection_rows_make(ddsc_context *ctx, float **rows, int64_t *columns,
-                                 const measures *m)
-{
-    ddsc_status status = DDSC_OK;
-    embedder e = {.ctx = ctx, .m = m, .unit = bounds_unit(m)};
-    TRY(frames_make(&e));
-    e.n_kept = 0;
-    TRY(scratch_make(&e));
-    TRY(basis_make(&e));
-    TRY(MEM_NEW(ctx, e.row, m->n * (e.p + 1)));
-    TRY(MEM_NEW(ctx, e.norm2, m->n));
-    TRY(parallel_for(ctx, m->n, BLOCK, embed_range, &e));
-    *rows = e.row;
-    *columns = e.p + 1;
-    e.row = NULL;
-done:
-    embedder_free(&e);
-    return status;
-}
-
-void projection_bound_free(ddsc_context *ctx, projection_bound *b)
+void bound_projection_free(ddsc_context *ctx, bound_projection *b)
 {
     mem_free(ctx, b->row);
     mem_free(ctx, b->norm2);
     mem_free(ctx, b->frame);
-    *b = (projection_bound){0};
+    *b = (bound_projection){0};
 }
 
-void projection_bound_tile(const projection_bound *b, int64_t i0, int64_t i1, int64_t j0,
+void bound_projection_tile(const bound_projection *b, int64_t i0, int64_t i1, int64_t j0,
                            int64_t j1, float *out, int64_t ld)
 {
     la_sgemm(false, true, i1 - i0, j1 - j0, b->p, -2, b->row + i0 * b->p, b->p, b->row + j0 * b->p,
@@ -393,18 +362,18 @@ void projection_bound_tile(const projection_bound *b, int64_t i0, int64_t i1, in
 
 SIMD_CLONES static float distance2(const float *x, const float *y, int64_t n)
 {
-    lanes sum = {0};
-    for (int64_t c = 0; c < n; c += LANES) {
-        lanes gap = *(const lanes *)(x + c) - *(const lanes *)(y + c);
+    vector sum = {0};
+    for (int64_t c = 0; c < n; c += WIDTH) {
+        vector gap = *(const vector *)(x + c) - *(const vector *)(y + c);
         sum += gap * gap;
     }
     float total = 0;
-    for (int k = 0; k < LANES; k++)
+    for (int k = 0; k < WIDTH; k++)
         total += sum[k];
     return total;
 }
 
-double projection_bound_pair(const projection_bound *b, int64_t i, int64_t j, double enough)
+double bound_projection_pair(const bound_projection *b, int64_t i, int64_t j, double enough)
 {
     float largest = 0, stop = (float)fmin(1.01 * enough / b->unit2, 1e30);
     for (int64_t f = 0; f < b->n_frames && largest <= stop; f++) {

@@ -6,8 +6,10 @@
 #include "engine/backend.h"
 
 extern const pair_backend backend_w2, backend_sinkhorn, backend_mmd, backend_lot, backend_features;
-extern const pair_backend bound_w2; /* lower bounds of backend_w2 */
-double bound_w2_closer(const void *state, int64_t i, int64_t j, double enough);
+
+/* The absolute epsilon that these settings mean for this set. */
+ddsc_status sinkhorn_epsilon(ddsc_context *ctx, double *epsilon, const measures *m,
+                             const ddsc_metric_settings *set);
 
 const pair_backend *backend_find(ddsc_metric metric);
 /* The one for these settings: an approximation where they ask for it. */

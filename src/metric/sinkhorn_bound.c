@@ -7,142 +7,157 @@
  * the costs, which is taken off every bound. */
 #include <math.h>
 
-#include "metric/metric.h"
+#include "bound/tuning.h"
+#include "metric/bound_tiles.h"
 #include "metric/sinkhorn.h"
+#include "sinkhorn/tuning.h"
 
-enum { BOUND_SIDE = 64, LOOK_ROUNDS = 1, REFINE_ROUNDS = 16, DENSE_POINTS = 48 };
+typedef struct sinkhorn_bound_state {
+    sinkhorn_metric *s;
+    bound_w2 *w2;           /* NULL: duals on the grid */
+    bound_refined *refined; /* of W2, where they serve and once asked for */
+} sinkhorn_bound_state;
 
-/* Of the range of the costs: below, a few iterations tell nothing, and W2 is close to the value. */
-static const double SMALL_EPSILON = 0.005;
-/* Above, graphs of histograms of 100 to 150 points in 3 and 20 dimensions took less time by all
- * pairs. */
-static const double LARGE_EPSILON = 0.06, LARGE_EPSILON_SHARP = 0.01;
-
-typedef struct bound_state {
-    sinkhorn *s;
-    void *w2; /* state of bound_w2, or NULL: duals on the grid */
-} bound_state;
-
-static bool by_dual(const sinkhorn *s)
+static bool by_dual(const sinkhorn_metric *s)
 {
-    return s->grid && s->value != DDSC_SINKHORN_SHARP;
+    return sinkhorn_set_on_grid(s->set) && !s->rule.sharp;
 }
 
-/* From a bound of the transport value to one of the value asked for. */
-static double lowered(const sinkhorn *s, int64_t i, int64_t j, double bound)
+/* What a bound of the transport value is above one of the value asked for. */
+static double offset(const sinkhorn_metric *s, int64_t i, int64_t j)
 {
-    bound -= s->slack;
-    if (s->self)
-        bound -= 0.5 * (s->self[i] + s->self[j]);
-    return BASE_MAX(0, bound);
+    return s->rule.tolerance * s->range + (s->self ? 0.5 * (s->self[i] + s->self[j]) : 0);
 }
 
-static double raised(const sinkhorn *s, int64_t i, int64_t j, double value)
+static double lowered(const sinkhorn_metric *s, int64_t i, int64_t j, double bound)
 {
-    return value + s->slack + (s->self ? 0.5 * (s->self[i] + s->self[j]) : 0);
-}
-
-static void bound_close(void *state)
-{
-    bound_state *b = state;
-    if (!b)
-        return;
-    if (b->w2)
-        bound_w2.close(b->w2);
-    mem_free(b->s->ctx, b);
-}
-
-static ddsc_status bound_open(void **state, const pair_job *job, ddsc_pair_stats *stats)
-{
-    ddsc_status status = DDSC_OK;
-    bound_state *b = NULL;
-    TRY(MEM_ZERO(job->ctx, b, 1));
-    b->s = job->state;
-    if (!by_dual(b->s))
-        TRY(bound_w2.open(&b->w2, job, stats));
-    *state = b;
-    b = NULL;
-done:
-    bound_close(b);
-    return status;
-}
-
-static void bound_plan(const void *state, pair_plan *plan)
-{
-    const bound_state *b = state;
-    if (b->w2)
-        bound_w2.plan(b->w2, plan);
-}
-
-static ddsc_status bound_tile(void *state, const pair_tile *t, double *d2, int64_t ld, int worker,
-                              ddsc_pair_stats *stats)
-{
-    const bound_state *b = state;
-    sinkhorn *s = b->s;
-    if (b->w2)
-        CHECK(bound_w2.tile(b->w2, t, d2, ld, worker, stats));
-    for (int64_t i = t->i0; i < t->i1; i++)
-        for (int64_t j = t->j0; j < t->j1; j++) {
-            double *out = d2 + (i - t->i0) * ld + (j - t->j0);
-            if (!b->w2)
-                *out = sinkhorn_grid_bound(s->grid, BASE_MIN(i, j), BASE_MAX(i, j), 0, 0, worker);
-            *out = lowered(s, i, j, *out);
-        }
-    return DDSC_OK;
-}
-
-static const pair_backend bound_sinkhorn = {.name = "sinkhorn lower bounds",
-                                            .tile_side = BOUND_SIDE,
-                                            .open = bound_open,
-                                            .tile = bound_tile,
-                                            .close = bound_close,
-                                            .plan = bound_plan};
-
-static double sinkhorn_closer(const void *state, int64_t i, int64_t j, double enough)
-{
-    const bound_state *b = state;
-    if (!b->w2)
-        return 0;
-    return lowered(b->s, i, j, bound_w2_closer(b->w2, i, j, raised(b->s, i, j, enough)));
-}
-
-static ddsc_status sinkhorn_refine_open(void *state, bool *offered)
-{
-    sinkhorn *s = state;
-    bool sharp = s->value == DDSC_SINKHORN_SHARP;
-    bool small = !s->grid && s->epsilon < SMALL_EPSILON * s->range;
-    bool by_w2 = (sharp || small) && refine_applies(s->m);
-    *offered = !sharp || by_w2;
-    return by_w2 ? refine_make(s->ctx, &s->w2, s->m) : DDSC_OK;
-}
-
-static double sinkhorn_refine(void *state, int64_t i, int64_t j, double enough, int worker)
-{
-    sinkhorn *s = state;
-    bool known = isfinite(enough);
-    double limit = known ? raised(s, i, j, enough) * (1 + 2e-9) : INFINITY;
-    if (s->w2)
-        return lowered(s, i, j, refine_pair(s->w2, i, j, limit, worker));
-    if (s->grid)
-        return lowered(
-            s, i, j,
-            sinkhorn_grid_bound(s->grid, i, j, limit, known ? REFINE_ROUNDS : LOOK_ROUNDS, worker));
-    sinkhorn_problem problem = sinkhorn_pair(s, i, j, worker);
-    return lowered(s, i, j, sinkhorn_bound(s->solver[worker], &problem, limit));
+    return BASE_MAX(0, bound - offset(s, i, j));
 }
 
 /* Off the grid small problems are solved faster than their bounds are found, and so are those of a
  * large epsilon, which take few iterations; its sharp values are far above W2. */
-static bool sinkhorn_pays(const void *state)
+static bool sinkhorn_bound_pays(const void *metric)
 {
-    const sinkhorn *s = state;
-    bool sharp = s->value == DDSC_SINKHORN_SHARP;
-    bool slow = s->epsilon <= (sharp ? LARGE_EPSILON_SHARP : LARGE_EPSILON) * s->range;
-    return by_dual(s) || (slow && s->m->nnz >= DENSE_POINTS * s->m->n);
+    const sinkhorn_metric *s = metric;
+    double most = s->rule.sharp ? BOUND_SHARP_EPSILON : BOUND_LARGE_EPSILON;
+    bool slow = s->rule.epsilon <= most * s->range;
+    return by_dual(s) || (slow && s->m->nnz >= BOUND_SINKHORN_POINTS * s->m->n);
 }
 
-const pair_pruning pruning_sinkhorn = {.bound = &bound_sinkhorn,
-                                       .closer = sinkhorn_closer,
-                                       .refine_open = sinkhorn_refine_open,
-                                       .refine = sinkhorn_refine,
-                                       .pays = sinkhorn_pays};
+static void sinkhorn_bound_close(void *state)
+{
+    sinkhorn_bound_state *b = state;
+    if (!b)
+        return;
+    bound_w2_close(b->w2);
+    bound_refined_destroy(b->refined);
+    mem_free(b->s->ctx, b);
+}
+
+static ddsc_status sinkhorn_bound_open(void **state, const bound_job *job)
+{
+    ddsc_status status = DDSC_OK;
+    sinkhorn_bound_state *b = NULL;
+    TRY(MEM_ZERO(job->ctx, b, 1));
+    b->s = job->metric;
+    if (!by_dual(b->s))
+        TRY(bound_w2_open(&b->w2, job));
+    *state = b->s->bounds = b;
+    b = NULL;
+done:
+    sinkhorn_bound_close(b);
+    return status;
+}
+
+static int64_t sinkhorn_bound_side(const void *state)
+{
+    const sinkhorn_bound_state *b = state;
+    return b->w2 ? bound_w2_side(b->w2) : BOUND_DUAL_SIDE;
+}
+
+static void sinkhorn_bound_tile(void *state, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
+                                double *out, int64_t ld, int worker)
+{
+    const sinkhorn_bound_state *b = state;
+    sinkhorn_metric *s = b->s;
+    if (b->w2)
+        bound_w2_tile(b->w2, i0, i1, j0, j1, out, ld, worker);
+    for (int64_t i = i0; i < i1; i++)
+        for (int64_t j = i0 == j0 ? i + 1 : j0; j < j1; j++) {
+            double *to = out + (i - i0) * ld + (j - j0);
+            if (!b->w2)
+                *to = sinkhorn_set_bound(s->set, BASE_MIN(i, j), BASE_MAX(i, j), 0, 1, worker);
+            *to = lowered(s, i, j, *to);
+        }
+}
+
+static double sinkhorn_bound_pair(const void *state, int64_t i, int64_t j, double enough)
+{
+    const sinkhorn_bound_state *b = state;
+    if (!b->w2)
+        return 0;
+    return lowered(b->s, i, j, bound_w2_pair(b->w2, i, j, enough + offset(b->s, i, j)));
+}
+
+static ddsc_status sinkhorn_bound_refine(void *state, bool *offered)
+{
+    sinkhorn_bound_state *b = state;
+    const sinkhorn_metric *s = b->s;
+    bool small = !sinkhorn_set_on_grid(s->set) && s->rule.epsilon < BOUND_SMALL_EPSILON * s->range;
+    bool by_w2 = (s->rule.sharp || small) && bound_refined_applies(s->m);
+    *offered = !s->rule.sharp || by_w2;
+    return by_w2 ? bound_refined_create(s->ctx, &b->refined, s->m) : DDSC_OK;
+}
+
+static double sinkhorn_bound_refined(void *state, int64_t i, int64_t j, double enough, int worker)
+{
+    const sinkhorn_bound_state *b = state;
+    sinkhorn_metric *s = b->s;
+    bool known = isfinite(enough);
+    double limit = known ? (enough + offset(s, i, j)) * (1 + 2e-9) : INFINITY;
+    if (b->refined)
+        return lowered(s, i, j, bound_refined_pair(b->refined, i, j, limit, worker));
+    int looks = known ? SINKHORN_GRID_LOOKS : SINKHORN_QUICK_LOOKS;
+    return lowered(s, i, j, sinkhorn_set_bound(s->set, i, j, limit, looks, worker));
+}
+
+const bound_kind sinkhorn_bounds = {.name = "sinkhorn",
+                                    .pays = sinkhorn_bound_pays,
+                                    .open = sinkhorn_bound_open,
+                                    .close = sinkhorn_bound_close,
+                                    .side = sinkhorn_bound_side,
+                                    .tile = sinkhorn_bound_tile,
+                                    .pair = sinkhorn_bound_pair,
+                                    .refine = sinkhorn_bound_refine,
+                                    .refined = sinkhorn_bound_refined};
+
+/* ---- as the pruned search takes them now ---- */
+
+static ddsc_status tiles_open(void **state, const pair_job *job, ddsc_pair_stats *stats)
+{
+    (void)stats;
+    return bound_tiles_open(state, job, &sinkhorn_bounds);
+}
+
+static ddsc_status refine_open(void *state, bool *offered)
+{
+    return sinkhorn_bound_refine(((sinkhorn_metric *)state)->bounds, offered);
+}
+
+static double refine(void *state, int64_t i, int64_t j, double enough, int worker)
+{
+    return sinkhorn_bound_refined(((sinkhorn_metric *)state)->bounds, i, j, enough, worker);
+}
+
+static const pair_backend sinkhorn_bound_tiles = {.name = "sinkhorn lower bounds",
+                                                  .tile_side = 1, /* the plan tells */
+                                                  .open = tiles_open,
+                                                  .tile = bound_tiles_fill,
+                                                  .close = bound_tiles_close,
+                                                  .plan = bound_tiles_plan};
+
+const pair_pruning pruning_sinkhorn = {.bound = &sinkhorn_bound_tiles,
+                                       .closer = bound_tiles_pair,
+                                       .refine_open = refine_open,
+                                       .refine = refine,
+                                       .pays = sinkhorn_bound_pays};

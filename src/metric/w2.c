@@ -1,10 +1,10 @@
 /* Exact 2-Wasserstein: one transport problem a pair, one solver a worker. */
-#include "bound/bound.h"
 #include "exact/exact.h"
+#include "metric/bound_tiles.h"
 #include "metric/metric.h"
+#include "metric/w2.h"
 
-/* Cuts need the cost table of the support: 16 MiB at most, and items that use much of it. */
-enum { W2_SIDE = 16, W2_SIDE_AHEAD = 32, CUT_MAX_SUPPORT = 2048 };
+enum { W2_SIDE = 16, W2_SIDE_AHEAD = 32 };
 
 typedef struct w2 {
     ddsc_context *ctx;
@@ -13,9 +13,9 @@ typedef struct w2 {
     int n_workers;
     exact_solver **solver;
     pair_ij *last;         /* one a worker: what its solver holds */
-    cut_table cuts;        /* empty: no cuts */
+    bound_cut_table cuts;        /* empty: no cuts */
     bool starts;           /* solves start from refined potentials */
-    refine_bound *refined; /* NULL: none for this set, or not yet */
+    bound_refined *refined; /* NULL: none for this set, or not yet */
 } w2;
 
 static void w2_close(void *state)
@@ -25,11 +25,16 @@ static void w2_close(void *state)
         return;
     for (int k = 0; s->solver && k < s->n_workers; k++)
         exact_destroy(s->solver[k]);
-    cut_table_free(s->ctx, &s->cuts);
-    refine_free(s->refined);
+    bound_cut_table_free(s->ctx, &s->cuts);
+    bound_refined_destroy(s->refined);
     mem_free(s->ctx, s->last);
     mem_free(s->ctx, s->solver);
     mem_free(s->ctx, s);
+}
+
+bound_refined **w2_refined(void *state)
+{
+    return &((w2 *)state)->refined;
 }
 
 static ddsc_status w2_open(void **state, const pair_job *job, ddsc_pair_stats *stats)
@@ -44,9 +49,9 @@ static ddsc_status w2_open(void **state, const pair_job *job, ddsc_pair_stats *s
     for (int k = 0; k < s->n_workers; k++)
         TRY(exact_create(job->ctx, &s->solver[k]));
     TRY(MEM_ZERO(job->ctx, s->last, s->n_workers));
-    s->starts = refine_starts(job->m);
+    s->starts = bound_refined_starts(job->m);
     if (s->starts)
-        TRY(refine_make(job->ctx, &s->refined, job->m));
+        TRY(bound_refined_create(job->ctx, &s->refined, job->m));
     *state = s;
     s = NULL;
 done:
@@ -78,7 +83,7 @@ static ddsc_status solve_pair(w2 *s, int worker, int64_t i, int64_t j, double *d
     exact_result result;
     exact_solver *solver = s->solver[worker];
     if (s->starts)
-        exact_start(solver, refine_start(s->refined, i, j, worker));
+        exact_start(solver, bound_refined_start(s->refined, i, j, worker));
     ddsc_status status = exact_solve_items(solver, &result, s->m, i, s->m, j, s->max_pivots);
     if (status >= 0)
         take(&result, d2, stats, status != DDSC_NOT_CONVERGED);
@@ -158,7 +163,7 @@ static bool w2_cut(void *state, int worker, int side, pair_cut *cut)
         return false;
     const exact_solver *solver = s->solver[worker];
     pair_ij last = s->last[worker];
-    cut_make(&s->cuts, measures_item(s->m, side == 0 ? last.i : last.j),
+    bound_cut_make(&s->cuts, measures_item(s->m, side == 0 ? last.i : last.j),
              side == 0 ? exact_f(solver) : exact_g(solver), &cut->constant, cut->potential);
     cut->unit = s->cuts.unit2;
     return true;
@@ -169,28 +174,28 @@ static bool w2_cut(void *state, int worker, int side, pair_cut *cut)
 static ddsc_status w2_refine_open(void *state, bool *offered)
 {
     w2 *s = state;
-    *offered = refine_applies(s->m);
+    *offered = bound_refined_applies(s->m);
     if (*offered)
-        return s->refined ? DDSC_OK : refine_make(s->ctx, &s->refined, s->m);
-    if (measures_is_shared(s->m) && s->m->v <= CUT_MAX_SUPPORT)
-        return cut_table_make(s->ctx, &s->cuts, s->m);
+        return s->refined ? DDSC_OK : bound_refined_create(s->ctx, &s->refined, s->m);
+    if (bound_cut_applies(s->m))
+        return bound_cut_table_make(s->ctx, &s->cuts, s->m);
     return DDSC_OK;
 }
 
 static double w2_refine(void *state, int64_t i, int64_t j, double enough, int worker)
 {
     const w2 *s = state;
-    return refine_pair(s->refined, i, j, enough, worker);
+    return bound_refined_pair(s->refined, i, j, enough, worker);
 }
 
 static double w2_last(void *state, int64_t i, int64_t j, double enough, int worker)
 {
     const w2 *s = state;
-    return refine_last(s->refined, i, j, enough, worker);
+    return bound_refined_last(s->refined, i, j, enough, worker);
 }
 
-static const pair_pruning w2_pruning = {.bound = &bound_w2,
-                                        .closer = bound_w2_closer,
+static const pair_pruning w2_pruning = {.bound = &w2_bound_tiles,
+                                        .closer = bound_tiles_pair,
                                         .cut = w2_cut,
                                         .refine_open = w2_refine_open,
                                         .refine = w2_refine,

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "cost/cost.h"
 #include "graph/graph.h"
 #include "linalg/linalg.h"
 #include "lot/lot.h"
@@ -83,16 +82,12 @@ static void columns_sink(void *arg, const pair_tile *t, const double *d2, int64_
 static ddsc_status settle_metric(ddsc_context *ctx, ddsc_metric_settings *set, measures **reference,
                                  const measures *m)
 {
-    double scale;
     if (set->metric == DDSC_METRIC_MMD && set->mmd_kernel != DDSC_KERNEL_ENERGY) {
         CHECK(mmd_bandwidth(ctx, &set->bandwidth, m, set));
         set->bandwidth_rule = DDSC_BANDWIDTH_VALUE;
     } else if (set->metric == DDSC_METRIC_SINKHORN && set->epsilon_is_percent) {
-        CHECK(cost_median(ctx, m, &scale));
-        if (scale > 0) {
-            set->epsilon = fmin(fmax(set->epsilon * (scale / 100), 1e-300), 1e300);
-            set->epsilon_is_percent = 0;
-        }
+        CHECK(sinkhorn_epsilon(ctx, &set->epsilon, m, set));
+        set->epsilon_is_percent = 0;
     } else if (set->metric == DDSC_METRIC_LOT) {
         CHECK(lot_reference_make(ctx, reference, m, set));
         set->reference_rule = DDSC_REFERENCE_MEASURES;
