@@ -45,19 +45,6 @@ typedef struct bound_kind {
  * support, or by its square. */
 double bound_unit(const measures *m);
 
-/* ---- W2 ----
- * Projections are tight in few dimensions and cost one short matrix product; the relaxed bound is tight
- * for small supports in many dimensions (documents). See projection.h, marginal.h, relaxed.h. */
-
-typedef struct bound_w2 bound_w2;
-
-ddsc_status bound_w2_open(bound_w2 **out, const bound_job *job);
-void bound_w2_close(bound_w2 *b);
-int64_t bound_w2_side(const bound_w2 *b);
-void bound_w2_tile(bound_w2 *b, int64_t i0, int64_t i1, int64_t j0, int64_t j1, double *out,
-                   int64_t ld, int worker);
-double bound_w2_pair(const bound_w2 *b, int64_t i, int64_t j, double enough);
-
 /* ---- refined potentials of W2 ----
  * See refined.c: about 0.96 of the distance of near images. */
 
@@ -74,6 +61,22 @@ double bound_refined_last(bound_refined *b, int64_t i, int64_t j, double enough,
 /* Potentials of item j from which to solve the pair, until the worker's next call; NULL: none to be
  * had. Only for sets that bound_refined_starts says yes to. */
 const double *bound_refined_start(bound_refined *b, int64_t i, int64_t j, int worker);
+
+/* ---- W2 ----
+ * The functions of a kind. First bounds are projections, tight in few dimensions and one short matrix
+ * product, or relaxed transport, tight for small supports in many dimensions (documents); see
+ * projection.h, marginal.h, relaxed.h. Refined ones are kept in *refined, so that the metric can start
+ * solves from them; NULL: the state keeps them. */
+
+ddsc_status bound_w2_open(void **state, const bound_job *job, bound_refined **refined);
+void bound_w2_close(void *state);
+int64_t bound_w2_side(const void *state);
+void bound_w2_tile(void *state, int64_t i0, int64_t i1, int64_t j0, int64_t j1, double *out,
+                   int64_t ld, int worker);
+double bound_w2_pair(const void *state, int64_t i, int64_t j, double enough);
+ddsc_status bound_w2_refine(void *state, bool *offered);
+double bound_w2_refined(void *state, int64_t i, int64_t j, double enough, int worker);
+double bound_w2_last(void *state, int64_t i, int64_t j, double enough, int worker);
 
 /* ---- dual cuts ----
  * Feasible potentials f of an item, c-transformed to the whole support table, f^c(y) = min_x C(x,

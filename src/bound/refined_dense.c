@@ -103,7 +103,7 @@ static void dense_transform(const bound_refined *b, refined_pair *w, int to)
     dense_own r = own_of(b, w);
     int64_t n = w->side[1 - to].n;
     for (int64_t k = 0; k < padded(n); k++)
-        r.mass[k] = k < n ? w->packed[k] : 0;
+        r.mass[k] = k < n ? -w->packed[k] : 0;
     if (to == 1)
         bound_dense_column_minima(w->packed, r.cost, r.mass, w->side[0].n, r.ld);
     else

@@ -30,9 +30,9 @@ SIMD_INLINE vector lesser(vector x, vector y)
     return z;
 }
 
-/* Two rows by `n_vectors` vectors, kept in registers. */
+/* One or two rows by `n_vectors` vectors, kept in registers. */
 SIMD_INLINE void mix_block(const grid_mix *x, float *out, const float *coef0, const float *in,
-                           const int n_vectors, const bool min)
+                           const int n_vectors, const bool two, const bool min)
 {
     const float *coef1 = coef0 + x->row_step;
     vector row0[CHUNK], row1[CHUNK];
@@ -41,19 +41,23 @@ SIMD_INLINE void mix_block(const grid_mix *x, float *out, const float *coef0, co
     for (int64_t s = 0; s < x->n; s++, in += x->in_step)
         for (int k = 0; k < n_vectors; k++) {
             vector value = load(in + k * BOUND_VECTOR);
-            float c0 = coef0[s * x->step], c1 = coef1[s * x->step];
+            float c0 = coef0[s * x->step];
             row0[k] = min ? lesser(c0 + value, row0[k]) : row0[k] + c0 * value;
-            row1[k] = min ? lesser(c1 + value, row1[k]) : row1[k] + c1 * value;
+            if (two) {
+                float c1 = coef1[s * x->step];
+                row1[k] = min ? lesser(c1 + value, row1[k]) : row1[k] + c1 * value;
+            }
         }
     for (int k = 0; k < n_vectors; k++) {
         store(out + k * BOUND_VECTOR, row0[k]);
-        store(out + x->width + k * BOUND_VECTOR, row1[k]);
+        if (two)
+            store(out + x->width + k * BOUND_VECTOR, row1[k]);
     }
 }
 
 /* Full chunks, then what is left, with the number of vectors a constant in each call. */
 SIMD_INLINE void mix(const grid_mix *x, float *out, const float *coef, const float *in,
-                     const bool min)
+                     const bool two, const bool min)
 {
     for (int64_t c = 0; c < x->width; c += CHUNK * BOUND_VECTOR, in += CHUNK * BOUND_VECTOR) {
         int64_t n_vectors = (x->width - c) / BOUND_VECTOR;
@@ -61,43 +65,28 @@ SIMD_INLINE void mix(const grid_mix *x, float *out, const float *coef, const flo
             float *to = out + r * x->width + c;
             const float *by = coef + r * x->row_step;
             if (n_vectors >= 4)
-                mix_block(x, to, by, in, 4, min);
+                mix_block(x, to, by, in, 4, two, min);
             else if (n_vectors == 3)
-                mix_block(x, to, by, in, 3, min);
+                mix_block(x, to, by, in, 3, two, min);
             else if (n_vectors == 2)
-                mix_block(x, to, by, in, 2, min);
+                mix_block(x, to, by, in, 2, two, min);
             else
-                mix_block(x, to, by, in, 1, min);
+                mix_block(x, to, by, in, 1, two, min);
         }
     }
 }
 
 SIMD_CLONES void bound_mix_sum(const grid_mix *x, float *out, const float *coef, const float *in)
 {
-    mix(x, out, coef, in, false);
+    mix(x, out, coef, in, true, false);
 }
 
 SIMD_CLONES void bound_mix_min(const grid_mix *x, float *out, const float *coef, const float *in)
 {
-    mix(x, out, coef, in, true);
+    mix(x, out, coef, in, true, true);
 }
 
 /* ---- dense ---- */
-
-/* out = min(out, c0 + in0, ..., c3 + in3): one pass over out for four terms. */
-SIMD_INLINE void lower_by_four(float *restrict out, int64_t n, const float *const in[4],
-                               const float coef[4])
-{
-    const float *in0 = in[0], *in1 = in[1], *in2 = in[2], *in3 = in[3];
-    float c0 = coef[0], c1 = coef[1], c2 = coef[2], c3 = coef[3];
-    for (int64_t k = 0; k < n; k++) {
-        float a = c0 + in0[k], b = c1 + in1[k], c = c2 + in2[k], d = c3 + in3[k];
-        a = b < a ? b : a;
-        c = d < c ? d : c;
-        a = c < a ? c : a;
-        out[k] = a < out[k] ? a : out[k];
-    }
-}
 
 SIMD_CLONES void bound_dense_distances(float *restrict out, const float *x, const float *restrict y,
                                        int64_t d, int64_t ld)
@@ -111,6 +100,7 @@ SIMD_CLONES void bound_dense_distances(float *restrict out, const float *x, cons
         }
 }
 
+/* Four rows at a time: one row of accumulators waits for its own additions. */
 SIMD_CLONES void bound_dense_column_sums(float *restrict out, const float *restrict a,
                                          const float *v, int64_t rows, int64_t ld)
 {
@@ -147,30 +137,21 @@ SIMD_CLONES void bound_dense_row_sums(float *out, const float *a, const float *v
     }
 }
 
-SIMD_CLONES void bound_dense_column_minima(float *restrict out, const float *restrict a,
-                                           const float *f, int64_t rows, int64_t ld)
+SIMD_CLONES void bound_dense_column_minima(float *out, const float *a, const float *f, int64_t rows,
+                                           int64_t ld)
 {
-    for (int64_t j = 0; j < ld; j++)
-        out[j] = __builtin_inff();
-    for (int64_t i = 0; i < rows; i += 4) {
-        const float *in[4];
-        float coef[4];
-        for (int64_t k = 0; k < 4; k++) {
-            int64_t at = i + k < rows ? i + k : rows - 1;
-            in[k] = a + at * ld;
-            coef[k] = -f[at];
-        }
-        lower_by_four(out, ld, in, coef);
-    }
+    mix(&(grid_mix){.rows = 1, .width = ld, .step = 1, .in_step = ld, .n = rows}, out, f, a, false,
+        true);
 }
 
+/* By masks: the compiler does not see the one instruction through `lesser` here. */
 SIMD_CLONES void bound_dense_row_minima(float *out, const float *a, const float *g, int64_t rows,
                                         int64_t ld)
 {
     for (int64_t i = 0; i < rows; i++, a += ld) {
         vector least = (vector){0} + __builtin_inff();
         for (int64_t j = 0; j < ld; j += BOUND_VECTOR) {
-            vector value = load(a + j) - load(g + j);
+            vector value = load(g + j) + load(a + j);
             vector_bits less = (vector_bits)(value < least);
             least = (vector)((less & (vector_bits)value) | (~less & (vector_bits)least));
         }

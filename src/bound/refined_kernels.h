@@ -20,7 +20,7 @@ void bound_dense_distances(float *out, const float *x, const float *y, int64_t d
 /* out = v' A and out = A v. */
 void bound_dense_column_sums(float *out, const float *a, const float *v, int64_t rows, int64_t ld);
 void bound_dense_row_sums(float *out, const float *a, const float *v, int64_t rows, int64_t ld);
-/* out[j] = min over i of A[i][j] - f[i], and out[i] = min over j of A[i][j] - g[j]. */
+/* out[j] = min over i of f[i] + A[i][j], and out[i] = min over j of g[j] + A[i][j]. */
 void bound_dense_column_minima(float *out, const float *a, const float *f, int64_t rows,
                                int64_t ld);
 void bound_dense_row_minima(float *out, const float *a, const float *g, int64_t rows, int64_t ld);

@@ -1,5 +1,5 @@
-/* Lower bounds of W2^2 for all pairs of a set and for single ones, by whichever of relaxed transport,
- * projections and marginals suits it. */
+/* Lower bounds of W2^2: for all pairs of a set and for single ones by whichever of relaxed transport,
+ * projections and marginals suits it, then by refined potentials where it has them. */
 #include <math.h>
 
 #include "bound/bound.h"
@@ -8,15 +8,18 @@
 #include "bound/relaxed.h"
 #include "bound/tuning.h"
 
-struct bound_w2 {
+typedef struct bound_w2 {
     ddsc_context *ctx;
+    const measures *m;
     bool by_transport, on_grid;
     bound_relaxed transport;
     bound_projection projection;
     bound_marginal marginal;
     int64_t n_scratch; /* floats per worker: a tile, then what it needs */
     float *scratch;
-};
+    bound_refined **refined,
+        *own; /* `refined` points to `own`, or to where the metric keeps them */
+} bound_w2;
 
 double bound_unit(const measures *m)
 {
@@ -28,23 +31,26 @@ double bound_unit(const measures *m)
     return ldexp(1, BASE_MAX(exponent, -500)); /* its square is not 0 */
 }
 
-int64_t bound_w2_side(const bound_w2 *b)
+int64_t bound_w2_side(const void *state)
 {
+    const bound_w2 *b = state;
     return b->by_transport ? b->transport.side : BOUND_PROJECTION_SIDE;
 }
 
-void bound_w2_close(bound_w2 *b)
+void bound_w2_close(void *state)
 {
+    bound_w2 *b = state;
     if (!b)
         return;
     bound_relaxed_free(b->ctx, &b->transport);
     bound_projection_free(b->ctx, &b->projection);
     bound_marginal_free(b->ctx, &b->marginal);
+    bound_refined_destroy(b->own);
     mem_free(b->ctx, b->scratch);
     mem_free(b->ctx, b);
 }
 
-ddsc_status bound_w2_open(bound_w2 **out, const bound_job *job)
+ddsc_status bound_w2_open(void **state, const bound_job *job, bound_refined **refined)
 {
     ddsc_status status = DDSC_OK;
     ddsc_context *ctx = job->ctx;
@@ -52,7 +58,7 @@ ddsc_status bound_w2_open(bound_w2 **out, const bound_job *job)
     int64_t side = BASE_MAX(BOUND_RELAXED_SIDE_MIN, BASE_MIN(BOUND_RELAXED_SIDE_MAX, m->n / 16));
     bound_w2 *b = NULL;
     TRY(MEM_ZERO(ctx, b, 1));
-    b->ctx = ctx;
+    *b = (bound_w2){.ctx = ctx, .m = m, .refined = refined ? refined : &b->own};
     b->by_transport = bound_relaxed_applies(m);
     b->on_grid = !b->by_transport && bound_marginal_applies(m);
     if (b->by_transport)
@@ -64,16 +70,17 @@ ddsc_status bound_w2_open(bound_w2 **out, const bound_job *job)
     b->n_scratch = bound_w2_side(b) * bound_w2_side(b);
     b->n_scratch += b->by_transport ? bound_relaxed_scratch(&b->transport) : 0;
     TRY(MEM_NEW(ctx, b->scratch, job->n_workers * b->n_scratch));
-    *out = b;
+    *state = b;
     b = NULL;
 done:
     bound_w2_close(b);
     return status;
 }
 
-void bound_w2_tile(bound_w2 *b, int64_t i0, int64_t i1, int64_t j0, int64_t j1, double *out,
+void bound_w2_tile(void *state, int64_t i0, int64_t i1, int64_t j0, int64_t j1, double *out,
                    int64_t ld, int worker)
 {
+    const bound_w2 *b = state;
     int64_t side = bound_w2_side(b);
     float *tile = b->scratch + worker * b->n_scratch;
     double unit2 = b->by_transport ? b->transport.unit2 : b->projection.unit2;
@@ -86,11 +93,29 @@ void bound_w2_tile(bound_w2 *b, int64_t i0, int64_t i1, int64_t j0, int64_t j1, 
             out[i * ld + j] = tile[i * side + j] > 0 ? unit2 * (double)tile[i * side + j] : 0;
 }
 
-double bound_w2_pair(const bound_w2 *b, int64_t i, int64_t j, double enough)
+double bound_w2_pair(const void *state, int64_t i, int64_t j, double enough)
 {
+    const bound_w2 *b = state;
     if (b->by_transport)
         return 0;
     double bound = b->on_grid ? bound_marginal_pair(&b->marginal, i, j, enough) : 0;
     return bound > enough ? bound
                           : fmax(bound, bound_projection_pair(&b->projection, i, j, enough));
+}
+
+ddsc_status bound_w2_refine(void *state, bool *offered)
+{
+    const bound_w2 *b = state;
+    *offered = bound_refined_applies(b->m);
+    return *offered && !*b->refined ? bound_refined_create(b->ctx, b->refined, b->m) : DDSC_OK;
+}
+
+double bound_w2_refined(void *state, int64_t i, int64_t j, double enough, int worker)
+{
+    return bound_refined_pair(*((const bound_w2 *)state)->refined, i, j, enough, worker);
+}
+
+double bound_w2_last(void *state, int64_t i, int64_t j, double enough, int worker)
+{
+    return bound_refined_last(*((const bound_w2 *)state)->refined, i, j, enough, worker);
 }

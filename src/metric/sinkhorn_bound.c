@@ -14,8 +14,8 @@
 
 typedef struct sinkhorn_bound_state {
     sinkhorn_metric *s;
-    bound_w2 *w2;           /* NULL: duals on the grid */
-    bound_refined *refined; /* of W2, where they serve and once asked for */
+    void *w2;   /* bounds of W2; NULL: duals on the grid */
+    bool by_w2; /* refined ones too */
 } sinkhorn_bound_state;
 
 static bool by_dual(const sinkhorn_metric *s)
@@ -50,7 +50,6 @@ static void sinkhorn_bound_close(void *state)
     if (!b)
         return;
     bound_w2_close(b->w2);
-    bound_refined_destroy(b->refined);
     mem_free(b->s->ctx, b);
 }
 
@@ -61,7 +60,7 @@ static ddsc_status sinkhorn_bound_open(void **state, const bound_job *job)
     TRY(MEM_ZERO(job->ctx, b, 1));
     b->s = job->metric;
     if (!by_dual(b->s))
-        TRY(bound_w2_open(&b->w2, job));
+        TRY(bound_w2_open(&b->w2, job, NULL));
     *state = b->s->bounds = b;
     b = NULL;
 done:
@@ -104,9 +103,10 @@ static ddsc_status sinkhorn_bound_refine(void *state, bool *offered)
     sinkhorn_bound_state *b = state;
     const sinkhorn_metric *s = b->s;
     bool small = !sinkhorn_set_on_grid(s->set) && s->rule.epsilon < BOUND_SMALL_EPSILON * s->range;
-    bool by_w2 = (s->rule.sharp || small) && bound_refined_applies(s->m);
-    *offered = !s->rule.sharp || by_w2;
-    return by_w2 ? bound_refined_create(s->ctx, &b->refined, s->m) : DDSC_OK;
+    if (s->rule.sharp || small)
+        CHECK(bound_w2_refine(b->w2, &b->by_w2));
+    *offered = !s->rule.sharp || b->by_w2;
+    return DDSC_OK;
 }
 
 static double sinkhorn_bound_refined(void *state, int64_t i, int64_t j, double enough, int worker)
@@ -115,8 +115,8 @@ static double sinkhorn_bound_refined(void *state, int64_t i, int64_t j, double e
     sinkhorn_metric *s = b->s;
     bool known = isfinite(enough);
     double limit = known ? (enough + offset(s, i, j)) * (1 + 2e-9) : INFINITY;
-    if (b->refined)
-        return lowered(s, i, j, bound_refined_pair(b->refined, i, j, limit, worker));
+    if (b->by_w2)
+        return lowered(s, i, j, bound_w2_refined(b->w2, i, j, limit, worker));
     int looks = known ? SINKHORN_GRID_LOOKS : SINKHORN_QUICK_LOOKS;
     return lowered(s, i, j, sinkhorn_set_bound(s->set, i, j, limit, looks, worker));
 }

@@ -12,9 +12,9 @@ typedef struct w2 {
     int64_t max_pivots;
     int n_workers;
     exact_solver **solver;
-    pair_ij *last;         /* one a worker: what its solver holds */
-    bound_cut_table cuts;        /* empty: no cuts */
-    bool starts;           /* solves start from refined potentials */
+    pair_ij *last;          /* one a worker: what its solver holds */
+    bound_cut_table cuts;   /* empty: no cuts */
+    bool starts;            /* solves start from refined potentials */
     bound_refined *refined; /* NULL: none for this set, or not yet */
 } w2;
 
@@ -164,7 +164,7 @@ static bool w2_cut(void *state, int worker, int side, pair_cut *cut)
     const exact_solver *solver = s->solver[worker];
     pair_ij last = s->last[worker];
     bound_cut_make(&s->cuts, measures_item(s->m, side == 0 ? last.i : last.j),
-             side == 0 ? exact_f(solver) : exact_g(solver), &cut->constant, cut->potential);
+                   side == 0 ? exact_f(solver) : exact_g(solver), &cut->constant, cut->potential);
     cut->unit = s->cuts.unit2;
     return true;
 }
