@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/simd.h"
-#include "bound/marginal.h"
+#include "bound/first.h"
 
 enum {
     WIDTH = 16,
@@ -152,11 +152,6 @@ static void frames_make(bound_marginal *b, const measures_grid *grid, int64_t d)
     }
 }
 
-typedef struct marginal_job {
-    const measures *m;
-    const bound_marginal *b;
-} marginal_job;
-
 static void item_line(const measures *m, const marginal_line *line, item_view item, int16_t *row)
 {
     double mass[MAX_LENGTH] = {0}, below = 0;
@@ -177,24 +172,23 @@ static void item_line(const measures *m, const marginal_line *line, item_view it
 
 static ddsc_status rows_range(void *arg, int64_t begin, int64_t end, int worker)
 {
-    const marginal_job *job = arg;
+    const bound_marginal *b = arg;
     (void)worker;
     for (int64_t i = begin; i < end; i++)
-        for (int k = 0; k < job->b->n_lines; k++)
-            item_line(job->m, &job->b->line[k], measures_item(job->m, i),
-                      job->b->row + i * job->b->width + job->b->line[k].at);
+        for (int k = 0; k < b->n_lines; k++)
+            item_line(b->m, &b->line[k], measures_item(b->m, i),
+                      b->row + i * b->width + b->line[k].at);
     return DDSC_OK;
 }
 
 ddsc_status bound_marginal_make(ddsc_context *ctx, bound_marginal *out, const measures *m)
 {
     ddsc_status status = DDSC_OK;
-    bound_marginal b = {0};
-    marginal_job job = {m, &b};
-    *out = b;
+    bound_marginal b = {.m = m};
+    *out = (bound_marginal){0};
     frames_make(&b, &m->grid, m->d);
     TRY(MEM_NEW(ctx, b.row, m->n * b.width));
-    TRY(parallel_for(ctx, m->n, 32, rows_range, &job));
+    TRY(parallel_for(ctx, m->n, 32, rows_range, &b));
     *out = b;
     b.row = NULL;
 done:

@@ -5,8 +5,7 @@
 
 #include "base/simd.h"
 #include "bound/bound.h"
-#include "bound/marginal.h"
-#include "bound/projection.h"
+#include "bound/first.h"
 #include "linalg/linalg.h"
 
 enum {

@@ -53,10 +53,7 @@ static void run_levels(const bound_refined *b, refined_pair *w, int from, int to
         for (int half = 0; half < (fine ? 4 : 2); half++) {
             refined_side *s = &w->side[1 - half % 2];
             b->coupling->sums(b, w, 1 - half % 2);
-            if (fine)
-                bound_scaling_relax_more(s->scaling, w->packed, s->n);
-            else
-                bound_scaling_relax(s->scaling, w->packed, s->n);
+            bound_scaling_relax(s->scaling, w->packed, fine, s->n);
         }
     }
 }

@@ -199,20 +199,12 @@ SIMD_CLONES void bound_scaling_exp(float *u, double *wide, const float *self,
         u[k] = (float)wide[k] * self[k];
 }
 
-SIMD_CLONES void bound_scaling_relax(float *v, const float *sums, int64_t n)
-{
-    for (int64_t k = 0; k < n; k++) {
-        float plain = 1 / sums[k];
-        v[k] = plain * __builtin_sqrtf(plain / v[k]);
-    }
-}
-
-SIMD_CLONES void bound_scaling_relax_more(float *v, const float *sums, int64_t n)
+SIMD_CLONES void bound_scaling_relax(float *v, const float *sums, bool more, int64_t n)
 {
     for (int64_t k = 0; k < n; k++) {
         float plain = 1 / sums[k], half = __builtin_sqrtf(plain / v[k]);
-        float quarter = __builtin_sqrtf(half);
-        v[k] = plain * half * quarter * __builtin_sqrtf(quarter);
+        float quarter = more ? __builtin_sqrtf(half) : 1;
+        v[k] = plain * half * quarter * (more ? __builtin_sqrtf(quarter) : 1);
     }
 }
 

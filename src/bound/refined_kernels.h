@@ -37,10 +37,9 @@ void bound_kernel_square(float *kernel, int64_t n);
 
 /* u = exp(f / epsilon) self; f is overwritten, n rounded up to whole vectors of doubles. */
 void bound_scaling_exp(float *u, double *f, const float *self, double inverse_epsilon, int64_t n);
-/* v <- plain sqrt(plain / v), plain = 1 / sums: over-relaxation by 3/2 in the logarithm. */
-void bound_scaling_relax(float *v, const float *sums, int64_t n);
-/* The same by 15/8, which pays where epsilon is below a step of the grid. */
-void bound_scaling_relax_more(float *v, const float *sums, int64_t n);
+/* v <- plain sqrt(plain / v), plain = 1 / sums: over-relaxation by 3/2 in the logarithm, or by 15/8,
+ * which pays where epsilon is below a step of the grid. */
+void bound_scaling_relax(float *v, const float *sums, bool more, int64_t n);
 /* s <- sqrt(s / sums): the averaged iteration of an item with itself. */
 void bound_scaling_average(float *s, const float *sums, int64_t n);
 /* Half of epsilon: the square; off with the self scaling of one level, on with that of the next. */

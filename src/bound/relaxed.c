@@ -6,7 +6,7 @@
 #include "base/simd.h"
 #include "base/workspace.h"
 #include "bound/bound.h"
-#include "bound/relaxed.h"
+#include "bound/first.h"
 #include "bound/tuning.h"
 #include "linalg/linalg.h"
 
@@ -35,23 +35,17 @@ bool bound_relaxed_applies(const measures *m)
     return m->d > BOUND_RELAXED_DIM && m->nnz <= BOUND_RELAXED_MEAN_SIZE * m->n;
 }
 
-static void mean_point(const measures *m, double *mean)
-{
-    memset(mean, 0, (size_t)m->d * sizeof *mean);
-    for (int64_t r = 0; r < m->v; r++)
-        for (int64_t c = 0; c < m->d; c++)
-            mean[c] += measures_point(m, (int32_t)r)[c] / (double)m->v;
-}
-
-static void fill_points(bound_relaxed *b, const double *mean, double unit)
+static void fill_points(bound_relaxed *b, double *mean, double unit)
 {
     const measures *m = b->m;
+    memset(mean, 0, (size_t)m->d * sizeof *mean);
+    for (int64_t k = 0; k < m->v * m->d; k++)
+        mean[k % m->d] += m->support[k] / (double)m->v;
     for (int64_t r = 0; r < m->v; r++) {
-        const double *from = measures_point(m, (int32_t)r);
         float *x = b->point + r * m->d;
         b->norm2[r] = 0;
         for (int64_t c = 0; c < m->d; c++) {
-            x[c] = (float)((from[c] - mean[c]) / unit);
+            x[c] = (float)((m->support[r * m->d + c] - mean[c]) / unit);
             b->norm2[r] += x[c] * x[c];
         }
     }
@@ -98,7 +92,6 @@ ddsc_status bound_relaxed_make(ddsc_context *ctx, bound_relaxed *out, const meas
     TRY(MEM_NEW(ctx, b.block, (m->n + side - 1) / side + 1));
     TRY(MEM_NEW(ctx, b.distinct, m->nnz));
     TRY(MEM_NEW(ctx, b.local, m->nnz));
-    mean_point(m, mean);
     fill_points(&b, mean, unit);
     find_distinct(&b, seen);
     *out = b;
@@ -136,12 +129,6 @@ SIMD_INLINE vector vector_min(vector a, vector b)
 {
     vector_bits less = a < b;
     return (vector)(((vector_bits)a & less) | ((vector_bits)b & ~less));
-}
-
-SIMD_INLINE vector not_negative(vector x)
-{
-    vector zero = {0};
-    return (vector)((vector_bits)x & (x > zero));
 }
 
 SIMD_INLINE float vector_sum(vector x)
@@ -197,7 +184,7 @@ SIMD_INLINE vector costs_at(const relaxed_pair *t, int64_t q, int64_t p)
         if (q + k < t->n) {
             int64_t column = t->local[q + k];
             x[k] = load(t->product + column * t->ld + p) + t->keep * (own + t->norm2[column]);
-            x[k] = not_negative(x[k]);
+            x[k] = (vector)((vector_bits)x[k] & (x[k] > zero));
             store(t->cost + (q + k) * t->slots + p, x[k]);
             least = vector_min(least, x[k]);
         }

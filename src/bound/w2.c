@@ -3,9 +3,7 @@
 #include <math.h>
 
 #include "bound/bound.h"
-#include "bound/marginal.h"
-#include "bound/projection.h"
-#include "bound/relaxed.h"
+#include "bound/first.h"
 #include "bound/tuning.h"
 
 typedef struct bound_w2 {

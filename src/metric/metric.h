@@ -3,9 +3,12 @@
 #ifndef DDSC_METRIC_METRIC_H
 #define DDSC_METRIC_METRIC_H
 
+#include "bound/bound.h"
 #include "engine/backend.h"
 
 extern const pair_backend backend_w2, backend_sinkhorn, backend_mmd, backend_lot, backend_features;
+/* Lower bounds of those that have some. */
+extern const bound_kind w2_bounds, sinkhorn_bounds;
 
 /* The absolute epsilon that these settings mean for this set. */
 ddsc_status sinkhorn_epsilon(ddsc_context *ctx, double *epsilon, const measures *m,

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "engine/engine.h"
+#include "metric/bound_tiles.h"
 #include "metric/metric.h"
 
 static void sinkhorn_close(void *state)

@@ -2,7 +2,6 @@
 #ifndef DDSC_METRIC_SINKHORN_H
 #define DDSC_METRIC_SINKHORN_H
 
-#include "engine/backend.h"
 #include "sinkhorn/set.h"
 
 typedef struct sinkhorn_metric {
@@ -16,7 +15,5 @@ typedef struct sinkhorn_metric {
     void *bounds;           /* state of the bounds that were opened last */
     ddsc_pair_stats *stats; /* one per worker, for the work at open */
 } sinkhorn_metric;
-
-extern const pair_pruning pruning_sinkhorn;
 
 #endif

@@ -8,7 +8,7 @@
 #include <math.h>
 
 #include "bound/tuning.h"
-#include "metric/bound_tiles.h"
+#include "metric/metric.h"
 #include "metric/sinkhorn.h"
 #include "sinkhorn/tuning.h"
 
@@ -61,7 +61,7 @@ static ddsc_status sinkhorn_bound_open(void **state, const bound_job *job)
     b->s = job->metric;
     if (!by_dual(b->s))
         TRY(bound_w2_open(&b->w2, job, NULL));
-    *state = b->s->bounds = b;
+    *state = b;
     b = NULL;
 done:
     sinkhorn_bound_close(b);
@@ -130,34 +130,3 @@ const bound_kind sinkhorn_bounds = {.name = "sinkhorn",
                                     .pair = sinkhorn_bound_pair,
                                     .refine = sinkhorn_bound_refine,
                                     .refined = sinkhorn_bound_refined};
-
-/* ---- as the pruned search takes them now ---- */
-
-static ddsc_status tiles_open(void **state, const pair_job *job, ddsc_pair_stats *stats)
-{
-    (void)stats;
-    return bound_tiles_open(state, job, &sinkhorn_bounds);
-}
-
-static ddsc_status refine_open(void *state, bool *offered)
-{
-    return sinkhorn_bound_refine(((sinkhorn_metric *)state)->bounds, offered);
-}
-
-static double refine(void *state, int64_t i, int64_t j, double enough, int worker)
-{
-    return sinkhorn_bound_refined(((sinkhorn_metric *)state)->bounds, i, j, enough, worker);
-}
-
-static const pair_backend sinkhorn_bound_tiles = {.name = "sinkhorn lower bounds",
-                                                  .tile_side = 1, /* the plan tells */
-                                                  .open = tiles_open,
-                                                  .tile = bound_tiles_fill,
-                                                  .close = bound_tiles_close,
-                                                  .plan = bound_tiles_plan};
-
-const pair_pruning pruning_sinkhorn = {.bound = &sinkhorn_bound_tiles,
-                                       .closer = bound_tiles_pair,
-                                       .refine_open = refine_open,
-                                       .refine = refine,
-                                       .pays = sinkhorn_bound_pays};

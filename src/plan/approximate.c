@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "bound/bound.h"
-#include "bound/projection.h"
+#include "bound/first.h"
 #include "graph/graph.h"
 #include "lot/lot.h"
 #include "metric/metric.h"

@@ -22,13 +22,11 @@ ddsc_status sinkhorn_panel_open(const sinkhorn_costs *c, cost_scratch *w)
     CHECK(MEM_ZERO(c->ctx, w->line, c->most * whole(words)));
     if (c->table)
         return DDSC_OK;
-    CHECK(points_panel_create(c->ctx, &w->row_points, &c->support, c->most));
     return points_panel_create(c->ctx, &w->tile_points, &c->support, words);
 }
 
 void sinkhorn_panel_close(const sinkhorn_costs *c, cost_scratch *w)
 {
-    points_panel_free(c->ctx, &w->row_points);
     points_panel_free(c->ctx, &w->tile_points);
     mem_free(c->ctx, w->line);
     mem_free(c->ctx, w->panel);
@@ -67,8 +65,8 @@ static void find_lines(const sinkhorn_costs *c, cost_scratch *w, int64_t i, cons
             for (int64_t k = 0; k < words->n; k++)
                 w->line[p * stride + k] = c->table[x.index[p] * c->m->v + words->row[k]];
     } else if (!products) {
-        points_panel_load(&w->row_points, &c->support, x.n, x.index, 0);
-        points_distance2(&c->support, &w->row_points, &w->tile_points, w->line, stride);
+        points_panel_load(&w->rows, &c->support, x.n, x.index, 0);
+        points_distance2(&c->support, &w->rows, &w->tile_points, w->line, stride);
     }
 }
 

@@ -14,10 +14,10 @@ typedef struct cost_scratch {
     double *cost;               /* of a pair */
     cost_ahead tile;            /* the points of a tile, and many dimensions: their costs */
     /* Of the groups: */
-    points_panel row_points, tile_points; /* few dimensions */
-    double *line;                         /* costs of one item, where the tile has none */
-    double *panel; /* (words + 1) x width, the last word with infinite costs */
-    int64_t width; /* points of the row in whole vectors */
+    points_panel tile_points; /* few dimensions */
+    double *line;             /* costs of one item, where the tile has none */
+    double *panel;            /* (words + 1) x width, the last word with infinite costs */
+    int64_t width;            /* points of the row in whole vectors */
 } cost_scratch;
 
 typedef struct sinkhorn_costs {

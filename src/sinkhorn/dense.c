@@ -111,19 +111,7 @@ static void load_cost(sinkhorn_solver *z, const sinkhorn_problem *problem)
     }
 }
 
-/* Costs of extreme size are brought near 1 by a power of two, which rounds nothing. */
-static void choose_unit(sinkhorn_solver *z)
-{
-    double size = sinkhorn_dense_magnitude(&z->s);
-    z->unit = 1;
-    if (size == 0 || (size > 1e-100 && size < 1e100))
-        return;
-    int power = BASE_MAX(ilogb(size), -1000);
-    z->unit = ldexp(1, power);
-    sinkhorn_dense_multiply(&z->s, ldexp(1, -power));
-}
-
-static ddsc_status load(sinkhorn_solver *z, const sinkhorn_problem *problem, double *epsilon)
+static ddsc_status load(sinkhorn_solver *z, const sinkhorn_problem *problem)
 {
     dense_arrays *s = &z->s;
     double sum_a, sum_b;
@@ -137,22 +125,33 @@ static ddsc_status load(sinkhorn_solver *z, const sinkhorn_problem *problem, dou
     load_side(z->swapped ? &s->column : &s->row, problem->a, problem->n, sum_a);
     load_side(z->swapped ? &s->row : &s->column, problem->b, problem->m, sum_b);
     load_cost(z, problem);
-    choose_unit(z);
-    *epsilon = fmin(fmax(problem->rule.epsilon / z->unit, 1e-300), 1e300);
     return DDSC_OK;
 }
 
-/* C - base_f - base_g >= 0: the exponents lose no digits to an offset of the cost. */
-static void reduce_cost(sinkhorn_solver *z)
+/* The potentials become the base and are taken off the cost. A range of extreme size is brought near 1
+ * by a power of two, which rounds nothing; epsilon in that unit is returned. */
+static double rebase(sinkhorn_solver *z, double epsilon)
 {
     dense_side *sides[] = {&z->s.row, &z->s.column};
-    sinkhorn_dense_reduce(&z->s);
     z->range = sinkhorn_dense_subtract(&z->s);
-    for (int k = 0; k < 2; k++) {
-        dense_side *x = sides[k];
-        memcpy(x->base, x->potential, (size_t)x->n * sizeof *x->base);
-        memset(x->potential, 0, (size_t)x->n * sizeof *x->potential);
-    }
+    bool usual = z->range == 0 || (z->range > 1e-100 && z->range < 1e100);
+    z->unit = usual ? 1 : ldexp(1, BASE_MAX(ilogb(z->range), -1000));
+    for (int k = 0; k < 2; k++)
+        for (int64_t i = 0; i < sides[k]->n; i++) {
+            sides[k]->base[i] = sides[k]->potential[i] / z->unit;
+            sides[k]->potential[i] = 0;
+        }
+    for (int64_t k = 0; !usual && k < z->s.row.n * z->s.stride; k++)
+        z->s.cost[k] /= z->unit;
+    z->range /= z->unit;
+    return fmin(fmax(epsilon / z->unit, 1e-300), 1e300);
+}
+
+/* C - base_f - base_g >= 0: the exponents lose no digits to an offset of the cost. */
+static double reduce_cost(sinkhorn_solver *z, double epsilon)
+{
+    sinkhorn_dense_reduce(&z->s);
+    return rebase(z, epsilon);
 }
 
 /* ---- values ---- */
@@ -260,9 +259,8 @@ ddsc_status sinkhorn_solve(sinkhorn_solver *solver, sinkhorn_result *result,
 {
     const sinkhorn_rule *rule = &problem->rule;
     dense_run run = {.tolerance = rule->tolerance, .cap = rule->max_iterations};
-    double epsilon;
-    CHECK(load(solver, problem, &epsilon));
-    reduce_cost(solver);
+    CHECK(load(solver, problem));
+    double epsilon = reduce_cost(solver, rule->epsilon);
     if (epsilon > SINKHORN_PRODUCT_EPSILON * solver->range)
         solve_product(solver, epsilon, &run);
     else
@@ -285,10 +283,9 @@ static bool look(void *state, int k, double *value)
 
 double sinkhorn_bound(sinkhorn_solver *solver, const sinkhorn_problem *problem, double enough)
 {
-    double epsilon;
-    if (load(solver, problem, &epsilon) < 0)
+    if (load(solver, problem) < 0)
         return -INFINITY;
-    reduce_cost(solver);
+    double epsilon = reduce_cost(solver, problem->rule.epsilon);
     if (epsilon > SINKHORN_LARGE_EPSILON * solver->range ||
         sinkhorn_levels(solver->range, epsilon) > 0)
         return -INFINITY;
@@ -311,8 +308,8 @@ ddsc_status sinkhorn_self(sinkhorn_solver *solver, sinkhorn_result *result,
     dense_run run = {0};
     twice.m = problem->n;
     twice.b = problem->a;
-    CHECK(load(solver, &twice, &solver->epsilon));
-    solver->range = sinkhorn_dense_subtract(&solver->s); /* f = g = 0 here: only the largest cost */
+    CHECK(load(solver, &twice));
+    solver->epsilon = rebase(solver, rule->epsilon); /* f = g = 0 here: the cost is as it was */
     for (int64_t i = 0; i < x->n; i++)
         x->scale[i] = y->scale[i] =
             solver->epsilon > solver->range ? x->weight[i] : sqrt(x->weight[i]);

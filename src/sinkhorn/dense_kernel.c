@@ -9,6 +9,33 @@
 #include "base/base.h"
 #include "base/simd.h"
 
+/* ---- shared with the grid engine ---- */
+
+/* Over-relaxation must not change a sign: the relaxed value is held above half the plain one. */
+SIMD_CLONES sinkhorn_half sinkhorn_update(double *scale, const double *weight, const double *sum,
+                                          int64_t n, double omega)
+{
+    simd_f64 low = simd_all(INFINITY), high = simd_all(0), error = high;
+    for (int64_t k = 0; k < n; k += SIMD_LANES) {
+        simd_f64 w = simd_load(weight + k), x = simd_load(scale + k), s = simd_load(sum + k);
+        simd_i64 has = w > 0.0;
+        simd_f64 safe = simd_max(s, simd_all(SINKHORN_TINY_SUM));
+        low = simd_min(low, simd_select(has, safe, low));
+        high = simd_max(high, simd_select(has, safe, high));
+        error += simd_abs(x * s - w);
+        simd_f64 plain = w / safe;
+        simd_store(scale + k, simd_max(plain + (omega - 1) * (plain - x), 0.5 * plain));
+    }
+    return (sinkhorn_half){simd_sum(error), -simd_highest(-low), simd_highest(high)};
+}
+
+/* Held: at an epsilon below the rounding of the cost an exponent can come out anyhow. */
+SIMD_CLONES void sinkhorn_exp(double *x, int64_t n, double limit)
+{
+    for (int64_t k = 0; k < n; k += SIMD_LANES)
+        simd_store(x + k, simd_exp(simd_min(simd_load(x + k), simd_all(limit))));
+}
+
 /* ---- pieces shared by the passes ---- */
 
 /* Four rows times v. */
@@ -37,30 +64,9 @@ SIMD_INLINE void four_adds(double *total, const double *k0, int64_t stride, cons
     }
 }
 
-/* Padded columns start from 1, so that their quotient is 0 and their sum unremarkable. */
-SIMD_INLINE void clear_columns(dense_arrays *s)
+static sinkhorn_half update_columns(dense_arrays *s, double omega)
 {
-    memset(s->column.sum, 0, (size_t)s->stride * sizeof *s->column.sum);
-    for (int64_t j = s->column.n; j < s->stride; j++)
-        s->column.sum[j] = 1;
-}
-
-/* ---- the cost ---- */
-
-SIMD_CLONES double sinkhorn_dense_magnitude(const dense_arrays *s)
-{
-    simd_f64 high = simd_all(0);
-    for (int64_t k = 0; k < s->row.n * s->stride; k += SIMD_LANES) {
-        simd_f64 size = simd_abs(simd_load(s->cost + k));
-        high = simd_max(high, simd_select(size < INFINITY, size, simd_all(0)));
-    }
-    return simd_highest(high);
-}
-
-SIMD_CLONES void sinkhorn_dense_multiply(dense_arrays *s, double factor)
-{
-    for (int64_t k = 0; k < s->row.n * s->stride; k += SIMD_LANES)
-        simd_store(s->cost + k, simd_load(s->cost + k) * factor);
+    return sinkhorn_update(s->column.scale, s->column.weight, s->column.sum, s->stride, omega);
 }
 
 /* ---- the kernel ---- */
@@ -91,17 +97,10 @@ SIMD_CLONES static double fill_exponents(dense_arrays *s, double inverse)
     return worst;
 }
 
-/* Held at `limit`: at an epsilon below the rounding of the cost an exponent can come out anyhow. */
-SIMD_CLONES static void exponentiate(double *x, int64_t n, double limit)
-{
-    for (int64_t i = 0; i < n; i += SIMD_LANES)
-        simd_store(x + i, simd_exp(simd_min(simd_load(x + i), simd_all(limit))));
-}
-
 bool sinkhorn_dense_fill(dense_arrays *s, double epsilon, double limit)
 {
     double worst = fill_exponents(s, 1.0 / epsilon);
-    exponentiate(s->kernel, s->row.n * s->stride, limit);
+    sinkhorn_exp(s->kernel, s->row.n * s->stride, limit);
     return worst <= limit;
 }
 
@@ -141,32 +140,11 @@ SIMD_CLONES double sinkhorn_dense_subtract(dense_arrays *s)
 
 /* ---- iterations ---- */
 
-/* v from its sums. Over-relaxation must not change a sign: the relaxed value is held above half the
- * plain one. */
-SIMD_INLINE void update_columns(dense_arrays *s, double omega, sinkhorn_seen *seen)
-{
-    const dense_side *x = &s->column;
-    simd_f64 low = simd_all(INFINITY), high = simd_all(0), error = high;
-    for (int64_t j = 0; j < s->stride; j += SIMD_LANES) {
-        simd_f64 sum = simd_load(x->sum + j), b = simd_load(x->weight + j);
-        simd_f64 safe = simd_max(sum, simd_all(SINKHORN_TINY_SUM)), v = simd_load(x->scale + j);
-        low = simd_min(low, safe);
-        high = simd_max(high, safe);
-        error += simd_abs(v * sum - b);
-        simd_f64 plain = b / safe;
-        simd_store(x->scale + j, simd_max(plain + (omega - 1) * (plain - v), 0.5 * plain));
-    }
-    seen->low = BASE_MIN(seen->low, -simd_highest(-low));
-    seen->high = BASE_MAX(seen->high, simd_highest(high));
-    seen->column_error = simd_sum(error);
-}
-
 SIMD_CLONES sinkhorn_seen sinkhorn_dense_pass(dense_arrays *s, double omega)
 {
     const dense_side *x = &s->row;
     simd_f64x4 low = simd_all4(INFINITY), high = simd_all4(0), error = high;
-    sinkhorn_seen seen = {0, 0, INFINITY, 0};
-    clear_columns(s);
+    memset(s->column.sum, 0, (size_t)s->stride * sizeof *s->column.sum);
     for (int64_t i = 0; i < s->rows; i += SINKHORN_ROW_BLOCK) {
         const double *k = s->kernel + i * s->stride;
         simd_f64x4 sum = four_dots(k, s->stride, s->column.scale);
@@ -179,12 +157,13 @@ SIMD_CLONES sinkhorn_seen sinkhorn_dense_pass(dense_arrays *s, double omega)
         simd_store4(x->scale + i, simd_max4(plain + (omega - 1) * (plain - u), 0.5 * plain));
         four_adds(s->column.sum, k, s->stride, x->scale + i);
     }
+    sinkhorn_half columns = update_columns(s, omega);
+    sinkhorn_seen seen = {0, columns.error, columns.low, columns.high};
     for (int k = 0; k < SINKHORN_ROW_BLOCK; k++) {
         seen.row_error += error[k];
         seen.low = BASE_MIN(seen.low, low[k]);
         seen.high = BASE_MAX(seen.high, high[k]);
     }
-    update_columns(s, omega, &seen);
     return seen;
 }
 
@@ -201,11 +180,10 @@ SIMD_CLONES double sinkhorn_dense_measure(dense_arrays *s)
 
 SIMD_CLONES static void settle_columns(dense_arrays *s)
 {
-    sinkhorn_seen ignored = {0, 0, INFINITY, 0};
-    clear_columns(s);
+    memset(s->column.sum, 0, (size_t)s->stride * sizeof *s->column.sum);
     for (int64_t i = 0; i < s->rows; i += SINKHORN_ROW_BLOCK)
         four_adds(s->column.sum, s->kernel + i * s->stride, s->stride, s->row.scale + i);
-    update_columns(s, 1, &ignored);
+    update_columns(s, 1);
 }
 
 double sinkhorn_dense_settle(dense_arrays *s)

@@ -12,6 +12,18 @@ enum { SINKHORN_ROW_BLOCK = 4 };
 /* Keeps a division finite where a sum of the kernel has vanished; the range seen tells. */
 #define SINKHORN_TINY_SUM 1e-290
 
+/* What a half step saw where there is weight. */
+typedef struct sinkhorn_half {
+    double error;     /* sum |scale sum - weight| */
+    double low, high; /* of the sums */
+} sinkhorn_half;
+
+/* scale += omega (weight / sum - scale), n whole vectors. */
+sinkhorn_half sinkhorn_update(double *scale, const double *weight, const double *sum, int64_t n,
+                              double omega);
+/* x = exp(min(x, limit)), n rounded up to whole vectors. */
+void sinkhorn_exp(double *x, int64_t n, double limit);
+
 /* Rows or columns. Arrays have whole vectors. */
 typedef struct dense_side {
     int64_t n;
@@ -32,9 +44,6 @@ typedef struct dense_arrays {
     dense_side row, column;
 } dense_arrays;
 
-/* Largest magnitude of the cost, and the cost multiplied. */
-double sinkhorn_dense_magnitude(const dense_arrays *s);
-void sinkhorn_dense_multiply(dense_arrays *s, double factor);
 /* Kernel of the absorbed potentials, exponents held at `limit`. False when a row or column has its
  * largest exponent beyond +-limit: the potentials should then be reduced first. */
 bool sinkhorn_dense_fill(dense_arrays *s, double epsilon, double limit);

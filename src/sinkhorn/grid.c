@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "sinkhorn/dense_kernel.h"
 #include "sinkhorn/grid_kernel.h"
 
 static const double START_LIMIT = 200; /* of a starting exponent */
@@ -24,7 +25,6 @@ typedef struct grid_pair {
     double *across[2];
     double *half, *sum; /* the box after one axis, after both */
     double apart;       /* squared distance of the means */
-    double f_mean;      /* of f / epsilon under side 0, on the way to a bound */
 } grid_pair;
 
 struct sinkhorn_grid {
@@ -127,8 +127,8 @@ static void expand_columns(grid_pair *w)
             w->across[1][s * y->ld + c] = c < y->size[1] ? at[s - c] : 0;
 }
 
-/* Both ends, the kernel, and the scalings of the potentials f(x) = x' (1 - M) x of the map M between
- * the Gaussians of the two items; f_mean is NaN when one had to be held. */
+/* Both ends, the kernel, and for side 0 the scalings of the potentials f(x) = x' (1 - M) x of the map M
+ * between the Gaussians of the two items. */
 static void load_pair(grid_pair *w, int64_t i, int64_t j)
 {
     const sinkhorn_grid *g = w->grid;
@@ -149,7 +149,7 @@ static void load_pair(grid_pair *w, int64_t i, int64_t j)
             double off = distance(w, axis, t);
             table[t] = -off * off / epsilon;
         }
-        sinkhorn_grid_exp(table + low, high - low + 1);
+        sinkhorn_exp(table + low, high - low + 1, 0);
     }
     expand_columns(w);
     sinkhorn_grid_affine(x->cov, y->cov, m);
@@ -160,8 +160,7 @@ static void load_pair(grid_pair *w, int64_t i, int64_t j)
                       .yy = (1 - m[0]) / epsilon,
                       .xy = -2 * m[1] / epsilon,
                       .xx = (1 - m[2]) / epsilon};
-    w->f_mean = sinkhorn_grid_start(w->end[0].scale, w->end[0].weight, x->size[0], x->ld, &form,
-                                    START_LIMIT);
+    sinkhorn_grid_start(w->end[0].scale, w->end[0].weight, x->size[0], x->ld, &form, START_LIMIT);
 }
 
 /* sum on the box of side `to` = the kernel times the scalings of the other side. */
@@ -173,21 +172,21 @@ static void carry(grid_pair *w, int to)
     sinkhorn_grid_mix(&by.columns, w->sum, w->half, w->across[to]);
 }
 
-static grid_half half_pass(grid_pair *w, int to, double omega)
+static sinkhorn_half half_pass(grid_pair *w, int to, double omega)
 {
     grid_end *end = &w->end[to];
     carry(w, to);
-    return sinkhorn_grid_update(end->scale, end->weight, w->sum, box_size(end), omega);
+    return sinkhorn_update(end->scale, end->weight, w->sum, box_size(end), omega);
 }
 
-static bool in_range(grid_half seen)
+static bool in_range(sinkhorn_half seen)
 {
     return seen.low >= 1 / SINKHORN_GRID_RANGE && seen.high <= SINKHORN_GRID_RANGE;
 }
 
 static sinkhorn_seen pass(grid_pair *w, double omega)
 {
-    grid_half rows = half_pass(w, 0, omega), columns = half_pass(w, 1, omega);
+    sinkhorn_half rows = half_pass(w, 0, omega), columns = half_pass(w, 1, omega);
     return (sinkhorn_seen){rows.error, columns.error, fmin(rows.low, columns.low),
                            fmax(rows.high, columns.high)};
 }
@@ -213,6 +212,14 @@ static double sharp_value(grid_pair *w)
     return total;
 }
 
+/* <a, f> + <b, g> of the items moved to their means, in units of epsilon. */
+static double dual_value(const grid_pair *w)
+{
+    const grid_end *a = &w->end[0], *b = &w->end[1];
+    return sinkhorn_grid_log_ratio(a->weight, a->scale, box_size(a)) +
+           sinkhorn_grid_log_ratio(b->weight, b->scale, box_size(b));
+}
+
 /* The sums of side 1 are at hand: its marginal is made exact and the other measured, then the dual
  * value is taken as in the dense solver. */
 static bool settle(grid_pair *w, sinkhorn_result *result)
@@ -220,14 +227,12 @@ static bool settle(grid_pair *w, sinkhorn_result *result)
     const grid_end *a = &w->end[0], *b = &w->end[1];
     const sinkhorn_rule *rule = &w->grid->rule;
     double mass;
-    sinkhorn_grid_update(b->scale, b->weight, w->sum, box_size(b), 1);
+    sinkhorn_update(b->scale, b->weight, w->sum, box_size(b), 1);
     carry(w, 0);
     result->marginal_error = sinkhorn_grid_error(a->scale, a->weight, w->sum, box_size(a), &mass);
     if (!(result->marginal_error <= rule->tolerance))
         return false;
-    double dual = sinkhorn_grid_log_ratio(a->weight, a->scale, box_size(a)) +
-                  sinkhorn_grid_log_ratio(b->weight, b->scale, box_size(b)) - (mass - 1);
-    result->regularised = rule->epsilon * dual + w->apart;
+    result->regularised = rule->epsilon * (dual_value(w) - (mass - 1)) + w->apart;
     result->sharp = rule->sharp ? sharp_value(w) + w->apart : NAN;
     return true;
 }
@@ -276,16 +281,11 @@ bool sinkhorn_grid_solve(sinkhorn_grid *g, sinkhorn_result *result, int64_t i, i
 static bool look(void *state, int k, double *value)
 {
     grid_pair *w = state;
-    const grid_end *a = &w->end[0], *b = &w->end[1];
-    if (k > 0) {
-        if (!in_range(half_pass(w, 0, k < 3 ? 1 : 1.5)))
-            return false;
-        w->f_mean = sinkhorn_grid_log_ratio(a->weight, a->scale, box_size(a));
-    }
+    if (k > 0 && !in_range(half_pass(w, 0, k < 3 ? 1 : 1.5)))
+        return false;
     if (!in_range(half_pass(w, 1, 1)))
         return false;
-    double mean = sinkhorn_grid_log_sum(b->weight, w->sum, box_size(b));
-    *value = w->apart + w->grid->rule.epsilon * (w->f_mean - mean);
+    *value = w->grid->rule.epsilon * dual_value(w) + w->apart;
     return true;
 }
 

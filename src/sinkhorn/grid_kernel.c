@@ -2,10 +2,6 @@
  */
 #include "sinkhorn/grid_kernel.h"
 
-#include <math.h>
-
-#include "sinkhorn/dense_kernel.h"
-
 enum { MAX_VECTORS = 3 };
 
 /* ---- mixing ---- */
@@ -56,24 +52,6 @@ SIMD_CLONES void sinkhorn_grid_mix(const grid_mix *by, double *out, const double
 
 /* ---- scalings ---- */
 
-/* Over-relaxation must not change a sign: the relaxed value is held above half the plain one. */
-SIMD_CLONES grid_half sinkhorn_grid_update(double *scale, const double *weight, const double *sum,
-                                           int64_t n, double omega)
-{
-    simd_f64 low = simd_all(INFINITY), high = simd_all(0), error = high;
-    for (int64_t k = 0; k < n; k += SIMD_LANES) {
-        simd_f64 w = simd_load(weight + k), x = simd_load(scale + k), s = simd_load(sum + k);
-        simd_i64 has = w > 0.0;
-        simd_f64 safe = simd_max(s, simd_all(SINKHORN_TINY_SUM));
-        low = simd_min(low, simd_select(has, safe, low));
-        high = simd_max(high, simd_select(has, safe, high));
-        error += simd_abs(x * s - w);
-        simd_f64 plain = w / safe;
-        simd_store(scale + k, simd_max(plain + (omega - 1) * (plain - x), 0.5 * plain));
-    }
-    return (grid_half){simd_sum(error), -simd_highest(-low), simd_highest(high)};
-}
-
 SIMD_CLONES double sinkhorn_grid_error(const double *scale, const double *weight, const double *sum,
                                        int64_t n, double *mass)
 {
@@ -85,16 +63,6 @@ SIMD_CLONES double sinkhorn_grid_error(const double *scale, const double *weight
     }
     *mass = simd_sum(total);
     return simd_sum(error);
-}
-
-SIMD_CLONES double sinkhorn_grid_log_sum(const double *weight, const double *x, int64_t n)
-{
-    simd_f64 total = simd_all(0);
-    for (int64_t k = 0; k < n; k += SIMD_LANES) {
-        simd_f64 w = simd_load(weight + k);
-        total += w * simd_log(simd_select(w > 0.0, simd_load(x + k), simd_all(1)));
-    }
-    return simd_sum(total);
 }
 
 SIMD_CLONES double sinkhorn_grid_log_ratio(const double *weight, const double *x, int64_t n)
@@ -116,28 +84,18 @@ SIMD_CLONES double sinkhorn_grid_dot(const double *x, const double *y, int64_t n
     return simd_sum(total);
 }
 
-SIMD_CLONES double sinkhorn_grid_start(double *scale, const double *weight, int64_t rows,
-                                       int64_t ld, const grid_form *form, double limit)
+SIMD_CLONES void sinkhorn_grid_start(double *scale, const double *weight, int64_t rows, int64_t ld,
+                                     const grid_form *form, double limit)
 {
-    simd_f64 column = {0, 1, 2, 3, 4, 5, 6, 7}, mean = simd_all(0), largest = mean;
+    simd_f64 column = {0, 1, 2, 3, 4, 5, 6, 7};
     for (int64_t r = 0; r < rows; r++) {
         double y = form->y0 + form->y_step * (double)r;
         for (int64_t c = 0; c < ld; c += SIMD_LANES) {
             simd_f64 x = form->x0 + form->x_step * ((double)c + column);
             simd_f64 t = form->yy * y * y + x * (form->xy * y + form->xx * x);
             simd_f64 w = simd_load(weight + r * ld + c);
-            t = simd_select(w > 0.0, t, simd_all(0));
-            mean += w * t;
-            largest = simd_max(largest, simd_abs(t));
             t = simd_max(simd_min(t, simd_all(limit)), simd_all(-limit));
             simd_store(scale + r * ld + c, w * simd_exp(t));
         }
     }
-    return simd_highest(largest) < limit ? simd_sum(mean) : NAN;
-}
-
-SIMD_CLONES void sinkhorn_grid_exp(double *x, int64_t n)
-{
-    for (int64_t k = 0; k < n; k += SIMD_LANES)
-        simd_store(x + k, simd_exp(simd_load(x + k)));
 }

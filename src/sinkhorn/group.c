@@ -11,33 +11,19 @@
 enum { G = SINKHORN_GROUP, N_ARRAYS = 5 };
 
 struct sinkhorn_group {
-    ddsc_context *ctx;
-    double *block;
     group_arrays s;
     int64_t n_of[G], m_of[G]; /* 0: an empty place */
+    _Alignas(64) double block[(2 * SINKHORN_GROUP_SIDE + 2 * N_ARRAYS) * SINKHORN_GROUP_SIDE * G];
 };
 
 ddsc_status sinkhorn_group_create(ddsc_context *ctx, sinkhorn_group **group)
 {
-    ddsc_status status = DDSC_OK;
-    sinkhorn_group *made = NULL;
-    const int64_t side = SINKHORN_GROUP_SIDE;
-    TRY(MEM_ZERO(ctx, made, 1));
-    made->ctx = ctx;
-    TRY(MEM_NEW(ctx, made->block, (2 * side + 2 * N_ARRAYS) * side * G));
-    *group = made;
-    made = NULL;
-done:
-    sinkhorn_group_destroy(made);
-    return status;
+    return mem_get(ctx, group, 1, sizeof **group);
 }
 
-void sinkhorn_group_destroy(sinkhorn_group *group)
+void sinkhorn_group_destroy(ddsc_context *ctx, sinkhorn_group *group)
 {
-    if (!group)
-        return;
-    mem_free(group->ctx, group->block);
-    mem_free(group->ctx, group);
+    mem_free(ctx, group);
 }
 
 /* ---- loading ---- */
@@ -99,9 +85,9 @@ void sinkhorn_group_put(sinkhorn_group *group, int problem, int64_t n, const dou
 
 /* The problems that plain scaling iterations solve from the first kernel on, as sinkhorn_solve would
  * do. */
-static bool suits(double magnitude, double range, double epsilon)
+static bool suits(double range, double epsilon)
 {
-    return magnitude > 1e-100 && magnitude < 1e100 && epsilon > 1e-200 &&
+    return range > 1e-100 && range < 1e100 && epsilon > 1e-200 &&
            epsilon <= SINKHORN_LARGE_EPSILON * range && sinkhorn_levels(range, epsilon) == 0;
 }
 
@@ -143,12 +129,12 @@ static void iterate(sinkhorn_group *group, const sinkhorn_rule *rule, bool *solv
 void sinkhorn_group_solve(sinkhorn_group *group, sinkhorn_result *result, bool *solved,
                           const sinkhorn_rule *rule)
 {
-    double range[G], magnitude[G], error[G], value[G], sharp[G];
+    double range[G], error[G], value[G], sharp[G];
     int64_t iterations[G] = {0};
     bool any = false;
-    sinkhorn_group_reduce(&group->s, magnitude, range);
+    sinkhorn_group_reduce(&group->s, range);
     for (int p = 0; p < G; p++) {
-        solved[p] = group->n_of[p] > 0 && suits(magnitude[p], range[p], rule->epsilon);
+        solved[p] = group->n_of[p] > 0 && suits(range[p], rule->epsilon);
         any |= solved[p];
         sharp[p] = NAN;
     }

@@ -14,7 +14,7 @@ enum { SINKHORN_GROUP = SIMD_LANES }; /* problems of a group */
 typedef struct sinkhorn_group sinkhorn_group;
 
 ddsc_status sinkhorn_group_create(ddsc_context *ctx, sinkhorn_group **group);
-void sinkhorn_group_destroy(sinkhorn_group *group);
+void sinkhorn_group_destroy(ddsc_context *ctx, sinkhorn_group *group);
 /* Is a problem of this size one for a group? */
 static inline bool sinkhorn_group_fits(int64_t n, int64_t m)
 {

@@ -13,18 +13,15 @@ enum { G = SIMD_LANES, BLOCK = SINKHORN_ROW_BLOCK };
 /* ---- the cost ---- */
 
 /* As sinkhorn_dense_reduce and _subtract; the base of padding is 0. */
-SIMD_CLONES void sinkhorn_group_reduce(group_arrays *s, double *magnitude, double *range)
+SIMD_CLONES void sinkhorn_group_reduce(group_arrays *s, double *range)
 {
     const group_side *x = &s->row, *y = &s->column;
     const simd_f64 zero = simd_all(0);
-    simd_f64 largest = zero, high = zero;
+    simd_f64 high = zero;
     for (int64_t j = 0; j < y->n; j++) {
         simd_f64 low = simd_all(INFINITY);
-        for (int64_t i = 0; i < x->n; i++) {
-            simd_f64 c = simd_load(s->cost + (i * y->n + j) * G), size = simd_abs(c);
-            low = simd_min(low, c);
-            largest = simd_max(largest, simd_select(size < INFINITY, size, zero));
-        }
+        for (int64_t i = 0; i < x->n; i++)
+            low = simd_min(low, simd_load(s->cost + (i * y->n + j) * G));
         simd_store(y->base + j * G, simd_select(simd_load(y->pad + j * G) > 0, zero, low));
     }
     for (int64_t i = 0; i < x->n; i++) {
@@ -40,7 +37,6 @@ SIMD_CLONES void sinkhorn_group_reduce(group_arrays *s, double *magnitude, doubl
             high = simd_max(high, simd_select(rest < INFINITY, rest, zero));
         }
     }
-    simd_store(magnitude, largest);
     simd_store(range, high);
     memcpy(x->scale, x->weight, (size_t)(x->n * G) * sizeof *x->scale);
     memcpy(y->scale, y->weight, (size_t)(y->n * G) * sizeof *y->scale);

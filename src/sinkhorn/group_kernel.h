@@ -31,9 +31,8 @@ typedef struct group_seen {
     double low[SIMD_LANES], high[SIMD_LANES];
 } group_seen;
 
-/* The bases, the cost less the bases, and the scalings a and b to begin with. The largest magnitude
- * of the cost before and its largest entry after. */
-void sinkhorn_group_reduce(group_arrays *s, double *magnitude, double *range);
+/* The bases, the cost less the bases and its largest entry, and the scalings a and b to begin with. */
+void sinkhorn_group_reduce(group_arrays *s, double *range);
 void sinkhorn_group_fill(group_arrays *s, double epsilon);
 /* As sinkhorn_dense_pass; problems that are not active keep their scalings. */
 void sinkhorn_group_pass(group_arrays *s, const group_control *control, group_seen *seen);

@@ -66,7 +66,7 @@ void sinkhorn_set_close(sinkhorn_set *s)
     for (int w = 0; s->solver && w < s->n_workers; w++)
         sinkhorn_destroy(s->solver[w]);
     for (int w = 0; s->group && w < s->n_workers; w++)
-        sinkhorn_group_destroy(s->group[w]);
+        sinkhorn_group_destroy(s->ctx, s->group[w]);
     mem_free(s->ctx, s->solver);
     mem_free(s->ctx, s->group);
     mem_free(s->ctx, s->group_weight);

@@ -5,9 +5,7 @@
 #include <string.h>
 
 #include "bound/bound.h"
-#include "bound/marginal.h"
-#include "bound/projection.h"
-#include "bound/relaxed.h"
+#include "bound/first.h"
 #include "exact/exact.h"
 #include "support.h"
 

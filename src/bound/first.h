@@ -1,0 +1,96 @@
+/* First bounds of W2^2, for all pairs by tiles and for single pairs. w2.c chooses among them. */
+#ifndef DDSC_BOUND_FIRST_H
+#define DDSC_BOUND_FIRST_H
+
+#include "data/measures.h"
+
+/* ---- projections ----
+ * For an orthonormal frame, W2^2 >= the sum over axes of the 1-D W2^2 of the projections, and a 1-D
+ * W2^2 is the L2 distance of the quantile functions. Averages of quantile functions over bins keep
+ * the inequality (Jensen), so do averages over frames, and so does any orthogonal projection of the
+ * resulting vectors: |e_i - e_j|^2 <= W2^2(i, j) for the short rows e kept here. The length of what
+ * the projection cut off is kept as one more coordinate (| |r_i| - |r_j| | <= |r_i - r_j|). */
+typedef struct bound_projection {
+    int64_t n, p; /* items, coordinates per row */
+    float *row;   /* n x p */
+    float *norm2; /* n: |e_i|^2 */
+    double slack; /* relative to norm2_i + norm2_j: rounding of the float products */
+    int64_t n_frames, length;
+    float *frame; /* n x n_frames x length: a few frames in full */
+    double longest;
+    double unit2; /* of the rows' squares */
+} bound_projection;
+
+/* Without `frames` there are only the rows, of more directions. */
+ddsc_status bound_projection_make(ddsc_context *ctx, bound_projection *out, const measures *m,
+                                  bool frames);
+void bound_projection_free(ddsc_context *ctx, bound_projection *b);
+/* Bounds for items [i0, i1) x [j0, j1) into out (row-major, ld), in units of unit2: already lowered
+ * by the slack. */
+void bound_projection_tile(const bound_projection *b, int64_t i0, int64_t i1, int64_t j0,
+                           int64_t j1, float *out, int64_t ld);
+/* The largest bound among the frames kept in full rather than their average: for single pairs.
+ * Stops at the first frame that exceeds `enough`. */
+double bound_projection_pair(const bound_projection *b, int64_t i, int64_t j, double enough);
+
+/* ---- marginals of grids ----
+ * The sum over the axes of a frame of the exact 1-D W2^2 of the projections, for the frames whose
+ * projections stay on a grid; see marginal.c. */
+enum { MARGINAL_FRAMES = 2, MARGINAL_LINES = 2 * GRID_MAX_DIM };
+
+typedef struct marginal_line {
+    int32_t step[GRID_MAX_DIM]; /* place on the line: sum of step times place in the grid - first */
+    int64_t first, at, length;  /* at: where the line begins in a row */
+} marginal_line;
+
+typedef struct marginal_frame {
+    int first, end; /* lines */
+    double unit;    /* of sums of whole numbers */
+} marginal_frame;
+
+typedef struct bound_marginal {
+    const measures *m; /* borrowed */
+    int n_frames, n_lines;
+    marginal_frame frame[MARGINAL_FRAMES];
+    marginal_line line[MARGINAL_LINES];
+    int64_t width;
+    int16_t *row; /* n x width: distribution functions on each line, then ones */
+    double slack; /* for points that are off the grid by rounding */
+} bound_marginal;
+
+bool bound_marginal_applies(const measures *m);
+ddsc_status bound_marginal_make(ddsc_context *ctx, bound_marginal *out, const measures *m);
+void bound_marginal_free(ddsc_context *ctx, bound_marginal *b);
+/* The largest over the frames; stops as soon as it exceeds `enough`. */
+double bound_marginal_pair(const bound_marginal *b, int64_t i, int64_t j, double enough);
+
+/* ---- relaxed transport ----
+ * Dropping one marginal leaves sum_i a_i f_i <= W2^2 with f_i = min_j C_ij (Kusner et al. 2015). The
+ * potentials g_j = min_i C_ij - f_i >= 0 still fit beside f, so sum_j b_j g_j can be added. The same
+ * from the other side; the larger of the two. Points are kept in float, moved to their mean. */
+typedef struct bound_relaxed {
+    const measures *m; /* borrowed */
+    int64_t side;      /* items per block of columns */
+    float *point;      /* v x d */
+    float *norm2;      /* v */
+    int64_t *block;    /* where the distinct rows of each block begin */
+    int32_t *distinct; /* rows of the table */
+    int32_t *local;    /* nnz: position of an entry's row among the distinct of its block */
+    int64_t largest;   /* points of an item, in whole vectors */
+    int64_t widest;    /* distinct rows of a block */
+    double slack;
+    double unit2; /* of squared distances */
+} bound_relaxed;
+
+/* Small supports in many dimensions? */
+bool bound_relaxed_applies(const measures *m);
+ddsc_status bound_relaxed_make(ddsc_context *ctx, bound_relaxed *out, const measures *m,
+                               int64_t side);
+void bound_relaxed_free(ddsc_context *ctx, bound_relaxed *b);
+/* Floats of scratch a tile needs. */
+int64_t bound_relaxed_scratch(const bound_relaxed *b);
+/* In units of unit2. Items j0 .. j1 - 1 lie in one block, that is between multiples of `side`. */
+void bound_relaxed_tile(const bound_relaxed *b, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
+                        float *out, int64_t ld, float *scratch);
+
+#endif
