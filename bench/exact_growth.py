@@ -142,7 +142,7 @@ def main():
             good = good and not wrong
             times.append(cpu)
             print(f"{n:6d} {cpu:8.2f} {1e6 * cpu / found['pairs']:8.2f} {found['solved'] / n:11.1f} "
-                  f"{found['bounds_by_stage']['refined'] / n:12.1f} {peak:6.0f}  "
+                  f"{found['details']['bounds_refined'] / n:12.1f} {peak:6.0f}  "
                   f"{'; '.join(wrong) or f'{len(rows)} as by POT'}", flush=True)
     if len(times) > 1:
         print(f"exponent {math.log(times[-1] / times[0]) / math.log(args.sizes[-1] / args.sizes[0]):.2f}")

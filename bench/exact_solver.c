@@ -55,7 +55,7 @@ static measures *cloud(ddsc_context *ctx, int64_t n, int64_t d, const double *x,
     int64_t offset[2] = {0, n};
     measures *out = NULL;
     if (ddsc_measures_create_clouds(ctx, &out, 1, d, x, w, offset, DDSC_EMPTY_ERROR) != DDSC_OK)
-        fail(ddsc_context_message(ctx));
+        fail(ddsc_context_get_message(ctx));
     return out;
 }
 

@@ -43,7 +43,7 @@ int main(int argc, char **argv)
     graph_set.tau = atoll(argv[3]);
     if (ddsc_context_create(&ctx, &context_set) < 0 ||
         ddsc_measures_read(ctx, &data, argv[1], NULL) < 0) {
-        fprintf(stderr, "%s\n", ddsc_context_message(ctx));
+        fprintf(stderr, "%s\n", ddsc_context_get_message(ctx));
         return 1;
     }
     for (int r = 0; r < atoi(argv[4]); r++) {

@@ -56,7 +56,7 @@ int main(int argc, char **argv)
     ddsc_context *ctx = NULL;
     ddsc_clustering *found = NULL;
     ddsc_clustering_view view;
-    ddsc_scores scores;
+    ddsc_scores scores = {.struct_size = sizeof scores};
     ddsc_context_settings_init(&context_set);
     context_set.threads = argc > 4 ? atoi(argv[4]) : 0;
     ddsc_cluster_settings_init(&set);
@@ -67,7 +67,7 @@ int main(int argc, char **argv)
     int32_t *truth = malloc((size_t)n * sizeof *truth);
     double began = cpu_seconds();
     if (!graph || !truth || ddsc_spectral_run(ctx, &found, graph, &set) < 0) {
-        fprintf(stderr, "%s\n", ddsc_context_message(ctx));
+        fprintf(stderr, "%s\n", ddsc_context_get_message(ctx));
         return 1;
     }
     double cpu = cpu_seconds() - began;

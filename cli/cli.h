@@ -43,9 +43,11 @@ typedef struct cli_options {
     int64_t subset_per_class; /* 0: all */
     int64_t compress;         /* 0: as they are */
     int precomputed, squared_input;
-    /* method; distance, neighbors and embed use cluster.metric and cluster.graph */
-    int method; /* cli_method */
-    ddsc_cluster_settings cluster;
+    /* method */
+    int method;                    /* cli_method */
+    ddsc_cluster_settings cluster; /* points at the next two */
+    ddsc_metric_settings metric;
+    ddsc_graph_settings graph;
     int barycenter;                /* ddsc_barycenter_method of d2 */
     int vectors_from;              /* ddsc_vectors_rule */
     int64_t centre_size, restarts; /* 0: the defaults */
@@ -184,6 +186,11 @@ char *output_path(const char *dir, const char *name);
 /* path NULL or "-": standard output. */
 bool output_text(session *s, const text *t, const char *path, bool overwrite, int *code);
 bool output_is_stdout(const char *path);
+/* ddsc_write_flags: --force overwrites. */
+unsigned output_flags(const session *s);
+/* ddsc_distance_flags of matrices that come and go. */
+unsigned input_distance_flags(const session *s);
+unsigned output_distance_flags(const session *s);
 /* --format, else by the ending of -o, else npz. */
 ddsc_format output_format(const session *s);
 /* MatrixMarket over the input rows; view NULL: the graph's items are the rows. */

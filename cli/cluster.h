@@ -41,6 +41,8 @@ bool cluster_certified(const cluster_result *r);
 const ddsc_k_row *cluster_chosen(const cluster_result *r);
 const char *cluster_id(const cluster_result *r, int64_t row, char *room, size_t size);
 
+void cluster_plain_view(cluster_result *r, int64_t n, int64_t k, const int32_t *labels);
+
 /* d2 and pd2. */
 bool cluster_run_d2(cluster_result *r, int *code);
 void cluster_d2_json(json_t *root, const cluster_result *r);

@@ -12,19 +12,15 @@ bool cluster_run_d2(cluster_result *r, int *code)
     ddsc_d2_settings set;
     ddsc_d2_settings_init(&set);
     set.k = o->cluster.k_min;
-    set.barycenter.method =
+    set.method =
         o->method == METHOD_PD2 ? DDSC_BARYCENTER_PROJECTED : (ddsc_barycenter_method)o->barycenter;
-    set.barycenter.support_size = o->centre_size;
+    set.support_size = o->centre_size;
     if (o->restarts)
         set.restarts = o->restarts;
     if (!session_ok(s, ddsc_d2_run(s->ctx, &r->d2, r->in.measures, &set), code))
         return false;
     ddsc_d2_get_view(r->d2, &r->centres);
-    r->view = (ddsc_clustering_view){.n = r->centres.n,
-                                     .k = r->centres.k,
-                                     .labels = r->centres.labels,
-                                     .advice = "",
-                                     .verified = 1};
+    cluster_plain_view(r, r->centres.n, r->centres.k, r->centres.labels);
     r->kmeans_s = cli_now() - began;
     return true;
 }
@@ -46,7 +42,7 @@ void cluster_d2_json(json_t *root, const cluster_result *r)
     for (int64_t i = 0; i < c->n_objective; i++)
         json_add(list, json_real(c->objective[i]));
     json_t *centres = json_put_object(root, "centres");
-    json_put_count(centres, "points", c->centre_size);
+    json_put_count(centres, "points", c->center_size);
     json_put_count(centres, "steps", c->n_objective - 1);
     json_put_count(centres, "restart", c->restart);
     json_put_count(centres, "pairs", c->n_pairs);
@@ -59,7 +55,7 @@ void cluster_d2_summary(text *t, const cluster_result *r)
     text_addf(t,
               "  centres      %" PRId64 " points each; objective %.6g, from %.6g in %" PRId64
               " steps\n  transports   ",
-              c->centre_size, c->objective[c->n_objective - 1], c->objective[0],
+              c->center_size, c->objective[c->n_objective - 1], c->objective[0],
               c->n_objective - 1);
     text_add_count(t, c->n_solved);
     text_add(t, " solved of ");

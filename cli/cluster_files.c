@@ -11,7 +11,7 @@ static bool write_labels(cluster_result *r, const char *path, int *code)
 {
     const ddsc_measures *ids = r->has_items ? r->in.measures : NULL;
     return session_wrote(
-        r->s, ddsc_labels_write(r->s->ctx, r->row_labels, r->n_rows, ids, path, r->s->opt.force),
+        r->s, ddsc_labels_write(r->s->ctx, r->row_labels, r->n_rows, ids, path, output_flags(r->s)),
         code);
 }
 
@@ -23,7 +23,7 @@ static bool write_embedding(cluster_result *r, const char *path, int *code)
     if (r->has_items)
         output_spread_rows(rows, m, &r->in.view);
     bool good = session_wrote(
-        r->s, ddsc_matrix_write(r->s->ctx, rows, r->n_rows, m, path, r->s->opt.force), code);
+        r->s, ddsc_matrix_write(r->s->ctx, rows, r->n_rows, m, path, output_flags(r->s)), code);
     free(rows);
     return good;
 }
@@ -59,7 +59,7 @@ static bool write_model(cluster_result *r, const char *path, int *code)
         session_ok(
             s, ddsc_model_create(s->ctx, &model, r->in.measures, r->clustering, &s->opt.cluster),
             code) &&
-        session_wrote(s, ddsc_model_write(s->ctx, model, path, s->opt.force), code);
+        session_wrote(s, ddsc_model_write(s->ctx, model, path, output_flags(s)), code);
     ddsc_model_destroy(model);
     return good;
 }
@@ -72,7 +72,7 @@ static bool write_sweep(cluster_result *r, const char *path, int *code)
     int64_t item = 0;
     text_add(&t, "id");
     for (int64_t k = 0; k < r->view.n_sweep; k++)
-        text_addf(&t, ",k%" PRId64, r->view.sweep[k].k);
+        text_addf(&t, ",k%" PRId64, r->view.sweep[k]->k);
     text_add(&t, "\n");
     for (int64_t row = 0; row < r->n_rows; row++) {
         bool kept = r->row_labels[row] >= 0;
@@ -91,13 +91,14 @@ static bool write_truth(cluster_result *r, const char *path, int *code)
 {
     const ddsc_measures *ids = r->has_items ? r->in.measures : NULL;
     return session_wrote(
-        r->s, ddsc_labels_write(r->s->ctx, r->truth, r->n_rows, ids, path, r->s->opt.force), code);
+        r->s, ddsc_labels_write(r->s->ctx, r->truth, r->n_rows, ids, path, output_flags(r->s)),
+        code);
 }
 
 static bool write_map(cluster_result *r, const char *path, int *code)
 {
     return session_wrote(
-        r->s, ddsc_matrix_write(r->s->ctx, r->map, r->n_rows, 2, path, r->s->opt.force), code);
+        r->s, ddsc_matrix_write(r->s->ctx, r->map, r->n_rows, 2, path, output_flags(r->s)), code);
 }
 
 static bool write_stability(cluster_result *r, const char *path, int *code)
@@ -142,13 +143,14 @@ static bool write_centres(cluster_result *r, const char *path, int *code)
     ddsc_measures *set = NULL;
     int64_t *offset = cli_allocate((size_t)c->k + 1, sizeof *offset);
     for (int64_t i = 0; i <= c->k; i++)
-        offset[i] = i * c->centre_size;
-    bool good = session_ok(s,
-                           ddsc_measures_create_clouds(s->ctx, &set, c->k, c->dim, c->support,
-                                                       c->weights, offset, DDSC_EMPTY_ERROR),
-                           code) &&
-                session_wrote(
-                    s, ddsc_measures_write(s->ctx, set, path, DDSC_FORMAT_NPZ, s->opt.force), code);
+        offset[i] = i * c->center_size;
+    bool good =
+        session_ok(s,
+                   ddsc_measures_create_clouds(s->ctx, &set, c->k, c->dim, c->support, c->weights,
+                                               offset, DDSC_EMPTY_ERROR),
+                   code) &&
+        session_wrote(s, ddsc_measures_write(s->ctx, set, path, DDSC_FORMAT_NPZ, output_flags(s)),
+                      code);
     ddsc_measures_destroy(set);
     free(offset);
     return good;

@@ -26,10 +26,15 @@ bool cluster_stand(cluster_result *r, int *code)
     r->distance = cli_allocate((size_t)v->n, sizeof *r->distance);
     r->doubt = cli_allocate((size_t)v->n, sizeof *r->doubt);
     r->next = cli_allocate((size_t)v->n, sizeof *r->next);
-    return session_ok(r->s,
-                      ddsc_standing_run(r->s->ctx, r->distance, r->doubt, r->next, v->n,
-                                        v->n_vectors, v->embedding, v->labels, v->k),
-                      code);
+    ddsc_standing places;
+    ddsc_standing_init(&places);
+    places.distance = r->distance;
+    places.doubt = r->doubt;
+    places.next = r->next;
+    return session_ok(
+        r->s,
+        ddsc_standing_run(r->s->ctx, &places, v->n, v->n_vectors, v->embedding, v->labels, v->k),
+        code);
 }
 
 static int by_distance(const void *a, const void *b)

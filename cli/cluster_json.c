@@ -15,8 +15,8 @@ bool cluster_certified(const cluster_result *r)
 const ddsc_k_row *cluster_chosen(const cluster_result *r)
 {
     for (int64_t i = 0; i < r->view.n_sweep; i++)
-        if (r->view.sweep[i].k == r->view.k)
-            return &r->view.sweep[i];
+        if (r->view.sweep[i]->k == r->view.k)
+            return r->view.sweep[i];
     return NULL;
 }
 
@@ -74,12 +74,12 @@ json_t *cluster_settings_json(const cluster_result *r)
         json_put_count(root, "compress", o->compress);
     if (!r->clustering)
         return root;
-    json_put_count_or_auto(root, "tau", set->graph.tau);
+    json_put_count_or_auto(root, "tau", set->graph->tau);
     json_put_text(root, "exact_graph",
-                  choice_name(choices_exact_graph, (int)set->graph.exact_graph));
-    json_put_text(root, "neighbors", choice_name(choices_neighbors, (int)set->graph.neighbors));
-    json_put_real(root, "sample", set->graph.sample);
-    json_put_real(root, "sample_columns", set->graph.sample_columns);
+                  choice_name(choices_exact_graph, (int)set->graph->exact_graph));
+    json_put_text(root, "neighbors", choice_name(choices_neighbors, (int)set->graph->neighbors));
+    json_put_real(root, "sample", set->graph->sample);
+    json_put_real(root, "sample_columns", set->graph->sample_columns);
     put_gamma(root, set);
     json_put_bool(root, "paper", set->paper);
     json_put_real(root, "min_cluster", set->min_cluster);
@@ -92,7 +92,7 @@ json_t *cluster_settings_json(const cluster_result *r)
 json_t *cluster_chosen_json(const cluster_result *r)
 {
     json_t *root = json_object();
-    ddsc_metric metric = r->s->opt.cluster.metric.metric;
+    ddsc_metric metric = r->s->opt.metric.metric;
     json_put_count(root, "k", r->view.k);
     if (!r->clustering)
         return root;
@@ -102,18 +102,17 @@ json_t *cluster_chosen_json(const cluster_result *r)
     else
         json_put_text(root, "gamma", "local scaling");
     if (uses_metric(r) && metric == DDSC_METRIC_SINKHORN)
-        json_put_real(root, "epsilon", r->view.pairs.epsilon);
+        json_put_real(root, "epsilon", r->view.pairs->epsilon);
     if (uses_metric(r) && metric == DDSC_METRIC_MMD)
-        json_put_real(root, "bandwidth", r->view.pairs.bandwidth);
+        json_put_real(root, "bandwidth", r->view.pairs->bandwidth);
     if (uses_metric(r) && metric == DDSC_METRIC_LOT)
-        json_put_count(root, "reference_size", r->view.pairs.reference_size);
+        json_put_count(root, "reference_size", r->view.pairs->reference_size);
     return root;
 }
 
 static void put_sizes(json_t *root, const cluster_result *r)
 {
     json_t *sizes = json_put_object(root, "sizes");
-    json_put_count(sizes, "n", r->n_rows);
     json_put_count(sizes, "items", r->view.n);
     if (r->has_items) {
         json_put_count(sizes, "dim", r->in.view.dim);
@@ -129,7 +128,7 @@ static void put_sweep(json_t *root, const cluster_result *r)
 {
     json_t *sweep = json_put_array(root, "sweep");
     for (int64_t i = 0; i < r->view.n_sweep; i++) {
-        const ddsc_k_row *k = &r->view.sweep[i];
+        const ddsc_k_row *k = r->view.sweep[i];
         json_t *row = json_object();
         json_put_count(row, "k", k->k);
         json_put_real(row, "gap", k->gap);
@@ -167,9 +166,9 @@ static void put_certificates(json_t *root, const cluster_result *r)
     if (!r->clustering)
         return;
     if (uses_metric(r)) {
-        json_put_real(c, "max_gap", r->view.pairs.max_gap);
-        json_put_count(c, "pairs_not_converged", r->view.pairs.n_not_converged);
-        json_put_count(c, "pairs_clamped", r->view.pairs.n_clamped);
+        json_put_real(c, "max_gap", r->view.pairs->max_gap);
+        json_put_count(c, "pairs_not_converged", r->view.pairs->n_not_converged);
+        json_put_count(c, "pairs_clamped", r->view.pairs->n_clamped);
     }
     json_put_real(c, "max_residual", r->view.max_residual);
     json_put_bool(c, "eigen_verified", r->view.verified);
@@ -226,9 +225,10 @@ json_t *cluster_json(const cluster_result *r, bool with_labels)
     put_certificates(root, r);
     if (uses_metric(r)) {
         json_t *pairs = json_put_object(root, "pairs");
-        json_put_pairs(pairs, &r->view.pairs);
-        json_put_columns(pairs, r->view.graph);
-        json_put_approximation(root, &r->s->opt, &r->view.pairs);
+        json_put_pairs(pairs, r->view.pairs);
+        json_put_details(pairs, r->view.details, r->view.n_details);
+        json_put_columns(pairs, &r->edges);
+        json_put_approximation(root, &r->s->opt, r->view.pairs);
     }
     if (r->truth_name) {
         json_t *scores = json_put_object(root, "scores");

@@ -18,7 +18,7 @@ static void add_head(text *t, const cluster_result *r)
     if (!r->has_items)
         text_add(t, ", distances as given");
     else if (o->method == METHOD_DDSC)
-        text_addf(t, ", metric %s", choice_name(choices_metric, (int)o->cluster.metric.metric));
+        text_addf(t, ", metric %s", choice_name(choices_metric, (int)o->metric.metric));
     else
         text_addf(t, ", baseline %s", choice_name(choices_method, o->method));
     text_add(t, "\n");
@@ -26,11 +26,11 @@ static void add_head(text *t, const cluster_result *r)
 
 static void add_parameters(text *t, const cluster_result *r)
 {
-    const ddsc_pair_stats *p = &r->view.pairs;
-    ddsc_metric metric = r->s->opt.cluster.metric.metric;
+    const ddsc_pair_stats *p = r->view.pairs;
+    ddsc_metric metric = r->s->opt.metric.metric;
     bool pairs = r->has_items && r->s->opt.method == METHOD_DDSC;
     text_addf(t, "  parameters   tau %" PRId64 "%s", r->edges.tau,
-              r->s->opt.cluster.graph.tau ? "" : " (from N)");
+              r->s->opt.graph.tau ? "" : " (from N)");
     if (r->view.gamma > 0)
         text_addf(t, ", gamma %.4g", r->view.gamma);
     else
@@ -46,17 +46,15 @@ static void add_parameters(text *t, const cluster_result *r)
 
 static void add_pairs(text *t, const cluster_result *r)
 {
-    int64_t n_columns;
-    const ddsc_pair_stats *p = &r->view.pairs;
+    const ddsc_pair_stats *p = r->view.pairs;
     if (!r->has_items || r->s->opt.method != METHOD_DDSC)
         return;
     text_add(t, "  pairs        ");
     text_add_count(t, p->n_pairs);
     text_add(t, ", solved ");
     text_add_count(t, p->n_solved);
-    ddsc_graph_get_columns(r->view.graph, &n_columns, NULL);
-    if (n_columns > 0)
-        text_addf(t, " (%" PRId64 " whole columns)", n_columns);
+    if (r->edges.n_columns > 0)
+        text_addf(t, " (%" PRId64 " whole columns)", r->edges.n_columns);
     if (p->n_pruned) {
         text_add(t, ", pruned ");
         text_add_count(t, p->n_pruned);
@@ -68,10 +66,10 @@ static void add_pairs(text *t, const cluster_result *r)
         text_addf(t, ", off by %.2g in the median of %" PRId64 " pairs", p->check_median,
                   p->n_checked);
     output_add_resumed(t, r->s);
-    if (r->s->opt.cluster.metric.metric != DDSC_METRIC_MMD)
+    if (r->s->opt.metric.metric != DDSC_METRIC_MMD)
         text_addf(t, ", largest %s %.1e",
-                  r->s->opt.cluster.metric.metric == DDSC_METRIC_SINKHORN ? "marginal error"
-                                                                          : "duality gap",
+                  r->s->opt.metric.metric == DDSC_METRIC_SINKHORN ? "marginal error"
+                                                                  : "duality gap",
                   p->max_gap);
     text_add(t, "\n");
 }
@@ -110,7 +108,7 @@ static void add_sweep(text *t, const cluster_result *r)
     text_addf(t, "  sweep           K   gap     relative  modularity  stability  sizes%s\n",
               r->sweep_scores ? "        AMI     ARI" : "");
     for (int64_t i = 0; i < r->view.n_sweep; i++) {
-        const ddsc_k_row *k = &r->view.sweep[i];
+        const ddsc_k_row *k = r->view.sweep[i];
         text_addf(
             t, "             %c %4" PRId64 "   %.4f  %8.3f  %10.4f  %9.3f  %4" PRId64 "-%-6" PRId64,
             k->k == r->view.k ? '*' : ' ', k->k, k->gap, k->relative_gap, k->modularity,

@@ -20,10 +20,12 @@ bool cluster_theory(cluster_result *r, const int32_t *row_truth, int *code)
     r->xi = cli_allocate(n, sizeof *r->xi);
     for (int64_t i = 0; i < r->view.n; i++)
         truth[i] = row_truth[r->has_items ? r->in.view.row[i] : i];
-    bool good = session_ok(s,
-                           ddsc_theory_run(s->ctx, &r->theory, r->intra, r->inter, r->xi, graph,
-                                           truth, &s->opt.cluster),
-                           code);
+    ddsc_theory_init(&r->theory);
+    r->theory.item_intra = r->intra;
+    r->theory.item_inter = r->inter;
+    r->theory.item_xi = r->xi;
+    bool good =
+        session_ok(s, ddsc_theory_run(s->ctx, &r->theory, graph, truth, &s->opt.cluster), code);
     free(truth);
     return good;
 }
@@ -65,8 +67,8 @@ static void put_theorem_2(json_t *root, const cluster_result *r)
     json_put_real(theorem, "zeta_allowed", t->xi > 0 ? t->xi / 2 : 0);
     if (r->trust.n == 0)
         return;
-    json_put_real(theorem, "zeta", r->trust.worst.zeta);
-    json_put_bool(theorem, "holds", components && t->xi > 0 && r->trust.worst.zeta <= t->xi / 2);
+    json_put_real(theorem, "zeta", r->trust.worst->zeta);
+    json_put_bool(theorem, "holds", components && t->xi > 0 && r->trust.worst->zeta <= t->xi / 2);
 }
 
 json_t *cluster_theory_json(const cluster_result *r)
@@ -120,12 +122,12 @@ json_t *cluster_stability_json(const cluster_result *r)
     json_put_bool(root, "direct_vacuous", v->direct_vacuous);
     json_put_count(root, "items_ever_changed", v->n_ever);
     json_put_count(root, "items_often_changed", v->n_often);
-    put_row(json_put_object(root, "mean"), &v->mean);
-    put_row(json_put_object(root, "worst"), &v->worst);
+    put_row(json_put_object(root, "mean"), v->mean);
+    put_row(json_put_object(root, "worst"), v->worst);
     json_t *runs = json_put_array(root, "runs");
     for (int64_t b = 0; b < v->n_resamples; b++) {
         json_t *row = json_object();
-        put_row(row, &v->rows[b]);
+        put_row(row, v->rows[b]);
         json_add(runs, row);
     }
     json_put_text(root, "words", v->words);
@@ -185,5 +187,5 @@ void cluster_theory_summary(text *t, const cluster_result *r)
         text_addf(t,
                   "  stability    ARI %.3f, |sin Theta| %.3g of %.3g, mean of %" PRId64
                   " resamples; %" PRId64 " items changed cluster\n",
-                  v->mean.ari, v->mean.sin_theta, v->sin_limit, v->n_resamples, v->n_ever);
+                  v->mean->ari, v->mean->sin_theta, v->sin_limit, v->n_resamples, v->n_ever);
 }

@@ -39,7 +39,6 @@ static void take_rows(assign_result *r, const int32_t *label, const int32_t *far
     r->size = cli_allocate((size_t)r->view.k, sizeof *r->size);
     for (int64_t i = 0; i < in->n_items; i++) {
         r->size[label[i]]++;
-        r->n_far += far[i];
         r->mean_confidence += r->confidence[i] / (double)in->n_items;
     }
     r->label = output_row_labels(label, in);
@@ -57,10 +56,17 @@ static bool compute(assign_result *r, int *code)
     int32_t *label = cli_allocate(n, sizeof *label), *far = cli_allocate(n, sizeof *far);
     r->confidence = cli_allocate(n, sizeof *r->confidence);
     r->distance = cli_allocate(n, sizeof *r->distance);
-    bool good = session_ok(s,
-                           ddsc_assign_run(s->ctx, label, r->confidence, r->distance, far,
-                                           &r->stats, r->model, r->in.measures, NULL),
-                           code);
+    ddsc_assignment places;
+    ddsc_assignment_init(&places);
+    places.labels = label;
+    places.confidence = r->confidence;
+    places.distance = r->distance;
+    places.far = far;
+    ddsc_pair_stats_init(&r->stats);
+    ddsc_scores_init(&r->scores);
+    bool good = session_ok(
+        s, ddsc_assign_run(s->ctx, &places, &r->stats, r->model, r->in.measures, NULL), code);
+    r->n_far = places.n_far;
     if (good)
         take_rows(r, label, far);
     if (good && r->in.view.label) {
@@ -120,7 +126,7 @@ static json_t *summary_json(const assign_result *r)
     json_put_real(root, "mean_confidence", r->mean_confidence);
     json_put_count(root, "n_far", r->n_far);
     json_put_real(root, "far_distance", r->view.far_distance);
-    json_put_count(root, "far_neighbour", r->view.far_neighbour);
+    json_put_count(root, "far_neighbour", r->view.far_neighbor);
     json_put_pairs(json_put_object(root, "pairs"), &r->stats);
     if (r->scored)
         json_put_scores(json_put_object(root, "scores"), &r->scores);
@@ -152,17 +158,6 @@ static void summary(const assign_result *r)
     text_free(&t);
 }
 
-/* The share of far items that is more than chance: one in a hundred is flagged anyway. */
-static void warn(const assign_result *r)
-{
-    if (10 * r->n_far > r->in.view.n_items)
-        message_warning(r->s,
-                        "%" PRId64 " of %" PRId64
-                        " items are farther from the model's items than those are from each other: "
-                        "their labels mean little",
-                        r->n_far, r->in.view.n_items);
-}
-
 static bool deliver(assign_result *r, int *code)
 {
     session *s = r->s;
@@ -171,7 +166,6 @@ static bool deliver(assign_result *r, int *code)
     if (s->opt.json && !json_print(s, summary_json(r), code))
         return false;
     summary(r);
-    warn(r);
     return true;
 }
 

@@ -37,10 +37,20 @@ static bool run_precomputed(cluster_result *r, int *code)
     r->read_s = cli_now() - began;
     began = cli_now();
     ddsc_status status = ddsc_graph_create_from_matrix(s->ctx, &r->graph, n, matrix,
-                                                       s->opt.squared_input, &s->opt.cluster.graph);
+                                                       input_distance_flags(s), &s->opt.graph);
     bool good = session_ok_in(s, s->opt.operand[0], status, code);
     ddsc_release(s->ctx, matrix);
     return good && run_graph(r, began, code);
+}
+
+/* The view of a baseline: an empty one with labels. */
+void cluster_plain_view(cluster_result *r, int64_t n, int64_t k, const int32_t *labels)
+{
+    ddsc_clustering_get_view(NULL, &r->view);
+    r->view.n = n;
+    r->view.k = k;
+    r->view.labels = labels;
+    r->view.verified = 1;
 }
 
 /* The vector baselines see an item as one vector. */
@@ -51,15 +61,15 @@ static bool run_vectors(cluster_result *r, int *code)
     double *vectors = NULL, began = cli_now();
     int64_t dim = 0, n = r->in.view.n_items;
     if (!session_ok(s,
-                    ddsc_vectors_make(s->ctx, &vectors, &dim, r->in.measures,
-                                      (ddsc_vectors_rule)s->opt.vectors_from),
+                    ddsc_vectors_run(s->ctx, &vectors, &dim, r->in.measures,
+                                     (ddsc_vectors_rule)s->opt.vectors_from),
                     code))
         return false;
     bool good;
     if (s->opt.method == METHOD_SC) {
         good =
             session_ok(
-                s, ddsc_graph_create_from_vectors(s->ctx, &r->graph, n, dim, vectors, &set->graph),
+                s, ddsc_graph_create_from_vectors(s->ctx, &r->graph, n, dim, vectors, set->graph),
                 code) &&
             run_graph(r, began, code);
     } else {
@@ -68,8 +78,7 @@ static bool run_vectors(cluster_result *r, int *code)
                           ddsc_kmeans_run(s->ctx, r->vector_labels, &r->inertia, n, dim, vectors,
                                           set->k_min, set->kmeans_restarts),
                           code);
-        r->view = (ddsc_clustering_view){
-            .n = n, .k = set->k_min, .labels = r->vector_labels, .advice = "", .verified = 1};
+        cluster_plain_view(r, n, set->k_min, r->vector_labels);
         r->kmeans_s = cli_now() - began;
     }
     ddsc_release(s->ctx, vectors);
@@ -116,6 +125,7 @@ static bool score_sweep(cluster_result *r, const int32_t *truth, int *code)
     for (int64_t k = 0; k < r->view.n_sweep; k++) {
         const int32_t *labels = r->view.sweep_labels + k * r->view.n;
         int32_t *rows = r->has_items ? output_row_labels(labels, &r->in.view) : NULL;
+        ddsc_scores_init(&r->sweep_scores[k]);
         bool good = session_ok(
             r->s,
             ddsc_scores_run(r->s->ctx, &r->sweep_scores[k], r->n_rows, rows ? rows : labels, truth),
@@ -135,6 +145,7 @@ static bool score(cluster_result *r, const int32_t *truth, const char *name, int
     r->truth_name = name;
     r->truth = truth;
     r->confusion = cluster_confusion(r, truth);
+    ddsc_scores_init(&r->scores);
     return session_ok(r->s, ddsc_scores_run(r->s->ctx, &r->scores, r->n_rows, r->row_labels, truth),
                       code) &&
            score_sweep(r, truth, code) && cluster_theory(r, truth, code);
@@ -168,7 +179,7 @@ static void warn(const cluster_result *r)
         message_advice(r->s, r->view.advice);
     if (r->trust.n > 0)
         message_note(r->s, "stability: ", r->trust.words);
-    message_pairs(r->s, &r->view.pairs);
+    message_pairs(r->s, r->view.pairs);
     if (!cluster_certified(r))
         message_error("not converged: results are marked (exit code 4)");
 }

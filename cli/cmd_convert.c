@@ -9,7 +9,6 @@ static json_t *summary_json(const session *s, const cli_input *in)
 {
     json_t *root = json_object();
     json_put_count(root, "n", in->view.n_rows);
-    json_put_count(root, "N", in->view.n_rows);
     json_put_count(root, "items", in->view.n_items);
     json_put_count(root, "dim", in->view.dim);
     json_put_count(root, "entries", in->view.n_entries);
@@ -55,7 +54,8 @@ static int run(session *s)
     if (!output_check_file(s, o->output, &code) || !input_open(s, &in, &code))
         return code;
     ddsc_format format = output_format(s);
-    if (session_wrote(s, ddsc_measures_write(s->ctx, in.measures, o->output, format, o->force),
+    if (session_wrote(s,
+                      ddsc_measures_write(s->ctx, in.measures, o->output, format, output_flags(s)),
                       &code)) {
         code = session_exit(s);
         if (o->json)

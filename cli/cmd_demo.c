@@ -67,7 +67,7 @@ static ddsc_status run_sc(demo *d, demo_result *r, int64_t dim, const double *ve
     ddsc_graph *graph = NULL;
     ddsc_clustering *c = NULL;
     ddsc_status status =
-        ddsc_graph_create_from_vectors(ctx, &graph, d->view.n_items, dim, vectors, &set->graph);
+        ddsc_graph_create_from_vectors(ctx, &graph, d->view.n_items, dim, vectors, set->graph);
     if (status >= 0)
         status = ddsc_spectral_run(ctx, &c, graph, set);
     if (status >= 0)
@@ -83,7 +83,7 @@ static ddsc_status run_d2(demo *d, demo_result *r, ddsc_barycenter_method method
     ddsc_d2_view view;
     ddsc_d2_settings set;
     ddsc_d2_settings_init(&set);
-    set.barycenter.method = method;
+    set.method = method;
     ddsc_status status = ddsc_d2_run(d->s->ctx, &found, d->shapes, &set);
     ddsc_d2_get_view(found, &view);
     if (status >= 0)
@@ -98,7 +98,7 @@ static ddsc_status run_vectors(demo *d, demo_result *r, int method,
     ddsc_context *ctx = d->s->ctx;
     double *vectors = NULL, inertia;
     int64_t dim = 0;
-    ddsc_status status = ddsc_vectors_run(ctx, &vectors, &dim, d->shapes);
+    ddsc_status status = ddsc_vectors_run(ctx, &vectors, &dim, d->shapes, DDSC_VECTORS_AUTO);
     if (status >= 0)
         status = method == METHOD_SC ? run_sc(d, r, dim, vectors, set)
                                      : ddsc_kmeans_run(ctx, r->labels, &inertia, d->view.n_items,
@@ -123,9 +123,13 @@ static bool run_method(demo *d, int which, int *code)
     const demo_method *m = &methods[which];
     double began = cli_now();
     ddsc_cluster_settings set;
+    ddsc_metric_settings metric;
+    ddsc_metric_settings_init(&metric);
+    metric.metric = m->metric;
     ddsc_cluster_settings_init(&set);
     set.k_min = set.k_max = 2;
-    set.metric.metric = m->metric;
+    set.metric = &metric;
+    ddsc_scores_init(&r->scores);
     r->labels = cli_allocate((size_t)d->view.n_items, sizeof *r->labels);
     ddsc_status status = run_any(d, r, m->method, &set);
     if (!session_ok(d->s, status, code))

@@ -63,14 +63,14 @@ static bool write_matrix(session *s, const double *matrix, int64_t n, int *code)
     const char *path = o->output ? o->output : "-";
     int64_t rows = o->condensed ? n_entries(n, true) : n;
     return session_wrote(
-        s, ddsc_matrix_write(s->ctx, matrix, rows, o->condensed ? 0 : n, path, o->force), code);
+        s, ddsc_matrix_write(s->ctx, matrix, rows, o->condensed ? 0 : n, path, output_flags(s)),
+        code);
 }
 
 static json_t *summary_json(const session *s, const cli_input *in, const ddsc_pair_stats *stats)
 {
     json_t *root = json_object();
     json_put_count(root, "n", in->view.n_rows);
-    json_put_count(root, "N", in->view.n_rows);
     json_put_count(root, "items", in->view.n_items);
     json_put(root, "settings", json_metric(&s->opt));
     json_put_bool(root, "squared", s->opt.squared);
@@ -92,7 +92,7 @@ static void summary(const session *s, const cli_input *in, const ddsc_pair_stats
     text t = {0};
     add_shape(&t, in->view.n_rows, s->opt.condensed);
     text_addf(&t, " %s%s distances (", s->opt.squared ? "squared " : "",
-              choice_name(choices_metric, (int)s->opt.cluster.metric.metric));
+              choice_name(choices_metric, (int)s->opt.metric.metric));
     text_add_size(&t, 8.0 * (double)n_entries(in->view.n_rows, s->opt.condensed));
     text_add(&t, "): ");
     text_add_count(&t, stats->n_solved);
@@ -110,7 +110,7 @@ static int run(session *s)
 {
     int code = EXIT_GOOD;
     cli_input in = {0};
-    ddsc_pair_stats stats = {0};
+    ddsc_pair_stats stats;
     double *matrix = NULL;
     const cli_options *o = &s->opt;
     if (o->json && o->output && output_is_stdout(o->output))
@@ -125,10 +125,11 @@ static int run(session *s)
     matrix = take_room(s, in.view.n_rows, &code);
     if (matrix)
         estimate_announce(s, &in);
+    ddsc_pair_stats_init(&stats);
     if (!matrix || !session_resume(s, &code) ||
         !session_ok(s,
-                    ddsc_distance_run(s->ctx, matrix, &stats, in.measures, &o->cluster.metric,
-                                      o->condensed, o->squared),
+                    ddsc_distance_run(s->ctx, matrix, &stats, in.measures, &o->metric,
+                                      output_distance_flags(s)),
                     &code))
         goto done;
     spread(s, matrix, &in.view);

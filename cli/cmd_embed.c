@@ -26,7 +26,7 @@ static bool write_rows(session *s, const double *embedding, int64_t n_columns,
         rows = by_row(embedding, n_columns, view);
     bool good = session_wrote(s,
                               ddsc_matrix_write(s->ctx, rows ? rows : embedding, view->n_rows,
-                                                n_columns, path, s->opt.force),
+                                                n_columns, path, output_flags(s)),
                               code);
     free(rows);
     return good;
@@ -37,7 +37,6 @@ static json_t *summary_json(const session *s, const cli_input *in, int64_t n_col
 {
     json_t *root = json_object();
     json_put_count(root, "n", in->view.n_rows);
-    json_put_count(root, "N", in->view.n_rows);
     json_put_count(root, "columns", n_columns);
     json_put_count(root, "reference_size", stats->reference_size);
     json_put_count(root, "solved", stats->n_solved);
@@ -64,19 +63,19 @@ static int run(session *s)
 {
     int code = EXIT_GOOD;
     cli_input in = {0};
-    ddsc_pair_stats stats = {0};
+    ddsc_pair_stats stats;
     double *embedding = NULL;
     int64_t n_columns = 0;
-    s->opt.cluster.metric.metric = DDSC_METRIC_LOT;
+    s->opt.metric.metric = DDSC_METRIC_LOT;
     if (s->opt.json && s->opt.output && output_is_stdout(s->opt.output))
         return message_usage(s->verb, "--json and -o - both want standard output");
     if (!output_check_binary(s, &code) || !output_check_file(s, s->opt.output, &code) ||
         !input_open(s, &in, &code))
         return code;
-    if (!session_ok(s,
-                    ddsc_embed_run(s->ctx, &embedding, &n_columns, &stats, in.measures,
-                                   &s->opt.cluster.metric),
-                    &code) ||
+    ddsc_pair_stats_init(&stats);
+    if (!session_ok(
+            s, ddsc_embed_run(s->ctx, &embedding, &n_columns, &stats, in.measures, &s->opt.metric),
+            &code) ||
         !write_rows(s, embedding, n_columns, &in.view, &code))
         goto done;
     code = session_exit(s);

@@ -32,7 +32,6 @@ static json_t *summary_json(const ddsc_measures_view *view)
 {
     json_t *root = json_object();
     json_put_count(root, "n", view->n_rows);
-    json_put_count(root, "N", view->n_rows);
     json_put_count(root, "items", view->n_items);
     json_put_count(root, "dim", view->dim);
     json_put_count(root, "entries", view->n_entries);
@@ -64,8 +63,9 @@ static int run(session *s)
         return message_usage(s->verb, "--json and -o - both want standard output");
     if (!output_check_file(s, o->output, &code) || !generate(s, &made, &code))
         return code;
-    if (session_wrote(s, ddsc_measures_write(s->ctx, made, o->output, output_format(s), o->force),
-                      &code))
+    if (session_wrote(
+            s, ddsc_measures_write(s->ctx, made, o->output, output_format(s), output_flags(s)),
+            &code))
         summarise(s, made, &code);
     ddsc_measures_destroy(made);
     return code;

@@ -169,7 +169,6 @@ static json_t *to_json(const session *s, const cli_input *in, const facts *f)
     const ddsc_measures_view *v = &in->view;
     json_t *root = json_object(), *sizes;
     json_put_count(root, "n", v->n_rows);
-    json_put_count(root, "N", v->n_rows);
     json_put_count(root, "items", v->n_items);
     json_put_count(root, "dim", v->dim);
     json_put_count(root, "d", v->dim);

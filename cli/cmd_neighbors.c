@@ -15,7 +15,7 @@ static bool from_matrix(session *s, ddsc_graph **graph, ddsc_pair_stats *stats, 
         return false;
     began = cli_now();
     ddsc_status status = ddsc_graph_create_from_matrix(s->ctx, graph, n, matrix,
-                                                       s->opt.squared_input, &s->opt.cluster.graph);
+                                                       input_distance_flags(s), &s->opt.graph);
     bool good = session_ok_in(s, s->opt.operand[0], status, code);
     ddsc_release(s->ctx, matrix);
     stats->n_pairs = n * (n - 1) / 2;
@@ -23,31 +23,34 @@ static bool from_matrix(session *s, ddsc_graph **graph, ddsc_pair_stats *stats, 
     return good;
 }
 
+/* *details: what the run left by name, an object to join to the summary. */
 static bool from_items(session *s, ddsc_graph **graph, cli_input *in, ddsc_pair_stats *stats,
-                       int *code)
+                       json_t **details, int *code)
 {
+    int64_t n;
     if (!input_open(s, in, code) || !session_resume(s, code))
         return false;
     estimate_announce(s, in);
-    return session_ok(s,
-                      ddsc_neighbors_run(s->ctx, graph, stats, in->measures, &s->opt.cluster.metric,
-                                         &s->opt.cluster.graph),
-                      code);
+    bool good = session_ok(
+        s, ddsc_neighbors_run(s->ctx, graph, stats, in->measures, &s->opt.metric, &s->opt.graph),
+        code);
+    const ddsc_detail *left = ddsc_context_get_details(s->ctx, &n);
+    *details = json_object();
+    json_put_details(*details, left, n);
+    return good;
 }
 
-static json_t *summary_json(const session *s, const ddsc_graph *graph, int64_t n_rows,
-                            const ddsc_pair_stats *stats)
+static json_t *summary_json(const session *s, const ddsc_graph_view *g, int64_t n_rows,
+                            const ddsc_pair_stats *stats, json_t *details)
 {
     json_t *root = json_object();
-    ddsc_graph_view view, *g = &view;
-    ddsc_graph_get_view(graph, g);
     json_put_count(root, "n", n_rows);
-    json_put_count(root, "N", n_rows);
     json_put_count(root, "tau", g->tau);
     json_put_count(root, "edges", g->n_edges);
     json_put_pairs(root, stats);
+    json_object_update(root, details);
     json_put_resumed(root, s);
-    json_put_columns(root, graph);
+    json_put_columns(root, g);
     if (!s->opt.precomputed) {
         json_put(root, "settings", json_metric(&s->opt));
         json_put_real(root, "epsilon", stats->epsilon);
@@ -89,7 +92,8 @@ static int run(session *s)
     cli_input in = {0};
     ddsc_graph *graph = NULL;
     ddsc_graph_view view;
-    ddsc_pair_stats stats = {0};
+    ddsc_pair_stats stats;
+    json_t *details = NULL;
     const cli_options *o = &s->opt;
     if (o->json && o->output && output_is_stdout(o->output))
         return message_usage(s->verb, "--json and -o - both want standard output");
@@ -98,8 +102,9 @@ static int run(session *s)
     input_warn_unused(s);
     if (o->dry_run)
         return estimate_dry_run(s);
+    ddsc_pair_stats_init(&stats);
     if (!(o->precomputed ? from_matrix(s, &graph, &stats, &code)
-                         : from_items(s, &graph, &in, &stats, &code)))
+                         : from_items(s, &graph, &in, &stats, &details, &code)))
         goto done;
     ddsc_graph_get_view(graph, &view);
     if ((!o->json || o->output) &&
@@ -108,9 +113,12 @@ static int run(session *s)
     message_pairs(s, &stats);
     code = session_exit(s);
     if (o->json)
-        json_print(s, summary_json(s, graph, in.measures ? in.view.n_rows : view.n, &stats), &code);
+        json_print(s,
+                   summary_json(s, &view, in.measures ? in.view.n_rows : view.n, &stats, details),
+                   &code);
     summary(s, &view, &stats);
 done:
+    json_decref(details);
     ddsc_graph_destroy(graph);
     input_close(&in);
     return code;

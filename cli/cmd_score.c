@@ -120,6 +120,7 @@ static bool score(session *s, int64_t n, const int32_t *labels, const int32_t *t
 {
     ddsc_scores scores;
     confusion c = {0};
+    ddsc_scores_init(&scores);
     if (!session_ok(s, ddsc_scores_run(s->ctx, &scores, n, labels, truth), code))
         return false;
     confusion_make(&c, n, labels, truth);

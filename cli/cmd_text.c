@@ -74,7 +74,6 @@ static json_t *to_json(const session *s, const result *x)
     const ddsc_text_report *r = &x->report;
     json_t *root = json_object();
     json_put_count(root, "n", x->view.n_rows);
-    json_put_count(root, "N", x->view.n_rows);
     json_put_count(root, "items", x->view.n_items);
     json_put_count(root, "dim", x->view.dim);
     json_put_count(root, "entries", x->view.n_entries);
@@ -86,10 +85,10 @@ static json_t *to_json(const session *s, const result *x)
     if (s->opt.text.support) {
         json_t *merged = json_put_object(root, "compress");
         json_put_count(merged, "m", s->opt.text.support);
-        json_put_count(merged, "points_before", r->merged.n_before);
-        json_put_count(merged, "points_after", r->merged.n_after);
-        json_put_real(merged, "mean_w2", r->merged.mean_w2);
-        json_put_real(merged, "max_w2", r->merged.max_w2);
+        json_put_count(merged, "points_before", r->n_points_before);
+        json_put_count(merged, "points_after", r->n_points_after);
+        json_put_real(merged, "mean_w2", r->mean_w2);
+        json_put_real(merged, "max_w2", r->max_w2);
     }
     json_put_real(root, "seconds", x->seconds);
     return root;
@@ -150,16 +149,16 @@ static void add_empty(text *t, const result *x)
 static void summary(const session *s, const result *x)
 {
     text t = {0};
-    const ddsc_compress_report *merged = &x->report.merged;
+    const ddsc_text_report *r = &x->report;
     add_documents(&t, &x->report);
     add_coverage(&t, &x->report);
     add_empty(&t, x);
     if (s->opt.text.support) {
         text_add(&t, "supports merged from ");
-        text_add_count(&t, merged->n_before);
+        text_add_count(&t, r->n_points_before);
         text_add(&t, " to ");
-        text_add_count(&t, merged->n_after);
-        text_addf(&t, " points: W2 error mean %.6g, max %.6g\n", merged->mean_w2, merged->max_w2);
+        text_add_count(&t, r->n_points_after);
+        text_addf(&t, " points: W2 error mean %.6g, max %.6g\n", r->mean_w2, r->max_w2);
     }
     text_add_count(&t, x->view.n_items);
     text_add(&t, " items, ");
@@ -193,6 +192,7 @@ static int run(session *s)
     result x = {0};
     const cli_options *o = &s->opt;
     double began = cli_now();
+    ddsc_text_report_init(&x.report);
     if (!check_words(s, &code) ||
         !session_ok(
             s, ddsc_text_read(s->ctx, &x.measures, &x.report, o->operand[0], o->vectors, &o->text),
@@ -200,7 +200,8 @@ static int run(session *s)
         return code;
     ddsc_measures_get_view(x.measures, &x.view);
     if (session_wrote(
-            s, ddsc_measures_write(s->ctx, x.measures, o->output, output_format(s), o->force),
+            s,
+            ddsc_measures_write(s->ctx, x.measures, o->output, output_format(s), output_flags(s)),
             &code)) {
         x.seconds = cli_now() - began;
         code = session_exit(s);

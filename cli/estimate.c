@@ -44,8 +44,8 @@ static ddsc_status do_distance(ddsc_context *ctx, const session *s, const ddsc_m
                                int64_t n, ddsc_pair_stats *stats)
 {
     double *matrix = cli_allocate((size_t)(n * n), sizeof *matrix);
-    ddsc_status status =
-        ddsc_distance_run(ctx, matrix, stats, some, &s->opt.cluster.metric, 0, s->opt.squared);
+    ddsc_status status = ddsc_distance_run(ctx, matrix, stats, some, &s->opt.metric,
+                                           s->opt.squared ? DDSC_DISTANCE_SQUARED : 0);
     free(matrix);
     return status;
 }
@@ -54,7 +54,7 @@ static ddsc_status do_neighbors(ddsc_context *ctx, const session *s, const ddsc_
                                 const ddsc_graph_settings *graph, ddsc_pair_stats *stats)
 {
     ddsc_graph *made = NULL;
-    ddsc_status status = ddsc_neighbors_run(ctx, &made, stats, some, &s->opt.cluster.metric, graph);
+    ddsc_status status = ddsc_neighbors_run(ctx, &made, stats, some, &s->opt.metric, graph);
     ddsc_graph_destroy(made);
     return status;
 }
@@ -65,12 +65,12 @@ static ddsc_status do_cluster(ddsc_context *ctx, const session *s, const ddsc_me
     ddsc_cluster_settings set = s->opt.cluster;
     ddsc_clustering *made = NULL;
     ddsc_clustering_view view;
-    set.graph = *graph;
+    set.graph = graph;
     set.k_max = set.k_max > n / 2 ? n / 2 : set.k_max;
     set.k_min = set.k_min > set.k_max ? set.k_max : set.k_min;
     ddsc_status status = ddsc_cluster_run(ctx, &made, some, &set);
     ddsc_clustering_get_view(made, &view);
-    *stats = view.pairs;
+    *stats = *view.pairs;
     ddsc_clustering_destroy(made);
     return status;
 }
@@ -78,8 +78,9 @@ static ddsc_status do_cluster(ddsc_context *ctx, const session *s, const ddsc_me
 static ddsc_status do_some(ddsc_context *ctx, const session *s, const ddsc_measures *some,
                            int64_t n, int64_t tau, ddsc_pair_stats *stats)
 {
-    ddsc_graph_settings graph = s->opt.cluster.graph;
+    ddsc_graph_settings graph = s->opt.graph;
     graph.tau = tau;
+    ddsc_pair_stats_init(stats);
     if (strcmp(s->verb->name, "distance") == 0)
         return do_distance(ctx, s, some, n, stats);
     if (strcmp(s->verb->name, "neighbors") == 0)
@@ -144,7 +145,7 @@ static bool estimate_make(estimate *e, session *s, const cli_input *in, double b
     int64_t n = in->view.n_items;
     sample now = {0}, last = {0};
     *e = (estimate){.n_items = n, .n_pairs = 0.5 * (double)n * (double)(n - 1)};
-    e->tau = ddsc_graph_get_tau(n, &s->opt.cluster.graph);
+    e->tau = ddsc_graph_get_tau(n, &s->opt.graph);
     ddsc_context *ctx = quiet_context(s);
     double began = cli_now();
     bool good = ctx != NULL && n >= 2;
@@ -201,7 +202,7 @@ void estimate_announce(session *s, const cli_input *in)
 
 static void add_metric(text *t, const session *s, const ddsc_pair_stats *used)
 {
-    const ddsc_metric_settings *m = &s->opt.cluster.metric;
+    const ddsc_metric_settings *m = &s->opt.metric;
     text_addf(t, "  metric       %s", choice_name(choices_metric, (int)m->metric));
     if (m->metric == DDSC_METRIC_SINKHORN)
         text_addf(t, ", epsilon about %.3g", used->epsilon);
@@ -227,7 +228,7 @@ static void add_graph(text *t, const session *s, const estimate *e)
     const ddsc_cluster_settings *c = &s->opt.cluster;
     if (strcmp(s->verb->name, "distance") == 0)
         return;
-    text_addf(t, "  graph        tau %" PRId64 "%s", e->tau, c->graph.tau ? "" : " (from N)");
+    text_addf(t, "  graph        tau %" PRId64 "%s", e->tau, s->opt.graph.tau ? "" : " (from N)");
     if (strcmp(s->verb->name, "cluster") == 0 && c->k_min == c->k_max && c->k_min > 0)
         text_addf(t, ", %" PRId64 " clusters", c->k_min);
     else if (strcmp(s->verb->name, "cluster") == 0)

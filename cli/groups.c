@@ -127,7 +127,7 @@ static const option_spec precomputed_options[] = {
     END};
 const option_group group_precomputed = {"Given distances", precomputed_options};
 
-#define METRIC AT(cluster.metric.metric)
+#define METRIC AT(metric.metric)
 static const option_spec metric_options[] = {
     {.name = "metric",
      .letter = 'm',
@@ -144,7 +144,7 @@ static const option_spec metric_options[] = {
              "(default: 5%)"},
     {.name = "sinkhorn-value",
      .kind = OPTION_CHOICE,
-     .offset = AT(cluster.metric.sinkhorn_value),
+     .offset = AT(metric.sinkhorn_value),
      .choices = choices_sinkhorn,
      .help = "sinkhorn: cost plus entropy term (default), cost alone, or the divergence that is "
              "0 for equal items"},
@@ -155,13 +155,13 @@ static const option_spec metric_options[] = {
      .help = "sinkhorn: marginal error that counts as converged"},
     {.name = "max-iterations",
      .kind = OPTION_COUNT,
-     .offset = AT(cluster.metric.sinkhorn_max_iterations),
+     .offset = AT(metric.sinkhorn_max_iterations),
      .minimum = 1,
      .argument = "N",
      .help = "sinkhorn: iterations of one pair before it counts as not converged"},
     {.name = "mmd-kernel",
      .kind = OPTION_CHOICE,
-     .offset = AT(cluster.metric.mmd_kernel),
+     .offset = AT(metric.mmd_kernel),
      .choices = choices_kernel,
      .help = "mmd: the kernel (default: gaussian)"},
     {.name = "bandwidth",
@@ -171,12 +171,12 @@ static const option_spec metric_options[] = {
      .help = "mmd: kernel width; auto is the 5% quantile of the distances between points"},
     {.name = "mmd-estimator",
      .kind = OPTION_CHOICE,
-     .offset = AT(cluster.metric.mmd_estimator),
+     .offset = AT(metric.mmd_estimator),
      .choices = choices_estimator,
      .help = "mmd: the estimator (default: unbiased)"},
     {.name = "mmd-features",
      .kind = OPTION_COUNT,
-     .offset = AT(cluster.metric.mmd_features),
+     .offset = AT(metric.mmd_features),
      .minimum = 1,
      .argument = "L",
      .help = "mmd: approximate by L random Fourier features (gaussian, laplace), for items of "
@@ -193,13 +193,13 @@ static const option_spec reference_options[] = {
              "k-means centres of all points, or the first item of FILE"},
     {.name = "reference-size",
      .kind = OPTION_COUNT,
-     .offset = AT(cluster.metric.reference_size),
+     .offset = AT(metric.reference_size),
      .minimum = 1,
      .argument = "M",
      .help = "lot: points of the reference (default: the mean support size)"},
     {.name = "lot-components",
      .kind = OPTION_COUNT,
-     .offset = AT(cluster.metric.lot_components),
+     .offset = AT(metric.lot_components),
      .minimum = 1,
      .argument = "R",
      .help = "lot: keep R principal components of the embedding; the variance left out is "
@@ -211,19 +211,19 @@ static const option_spec graph_options[] = {
     {.name = "tau",
      .letter = 't',
      .kind = OPTION_COUNT,
-     .offset = AT(cluster.graph.tau),
+     .offset = AT(graph.tau),
      .minimum = 1,
      .argument = "T",
      .help = "neighbours kept of each item (default: max(10, log2 N), fewer for small N; stated "
              "in the output)"},
     {.name = "exact-graph",
      .kind = OPTION_CHOICE,
-     .offset = AT(cluster.graph.exact_graph),
+     .offset = AT(graph.exact_graph),
      .choices = choices_exact_graph,
      .help = "compute every pair, or skip those that bounds rule out; the graph is the same"},
     {.name = "neighbors",
      .kind = OPTION_CHOICE,
-     .offset = AT(cluster.graph.neighbors),
+     .offset = AT(graph.neighbors),
      .choices = choices_neighbors,
      .help = "exact up to 100,000 items (auto), always, or approximate: candidates ranked by the "
              "metric, with the share of true neighbours found measured and reported"},
@@ -489,4 +489,8 @@ void options_init(cli_options *o)
     ddsc_read_settings_init(&o->read);
     ddsc_text_settings_init(&o->text);
     ddsc_cluster_settings_init(&o->cluster);
+    ddsc_metric_settings_init(&o->metric);
+    ddsc_graph_settings_init(&o->graph);
+    o->cluster.metric = &o->metric;
+    o->cluster.graph = &o->graph;
 }

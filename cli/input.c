@@ -87,8 +87,9 @@ static bool cut_down(session *s, cli_input *in, int *code)
 static bool merge(session *s, cli_input *in, int *code)
 {
     ddsc_measures *copy = NULL;
+    ddsc_compress_report_init(&in->compress);
     if (!session_ok(
-            s, ddsc_measures_compress(s->ctx, &copy, in->measures, s->opt.compress, &in->compress),
+            s, ddsc_measures_compress(s->ctx, &copy, &in->compress, in->measures, s->opt.compress),
             code))
         return false;
     replace(in, copy);
@@ -98,12 +99,17 @@ static bool merge(session *s, cli_input *in, int *code)
 
 static bool read_reference(session *s, cli_input *in, int *code)
 {
-    ddsc_metric_settings *metric = &s->opt.cluster.metric;
+    ddsc_metric_settings *metric = &s->opt.metric;
     if (!session_ok(s, ddsc_measures_read(s->ctx, &in->reference, s->opt.reference, NULL), code))
         return false;
     metric->reference_rule = DDSC_REFERENCE_MEASURES;
     metric->reference_measures = in->reference;
     return true;
+}
+
+unsigned input_distance_flags(const session *s)
+{
+    return s->opt.squared_input ? DDSC_DISTANCE_SQUARED : 0;
 }
 
 bool input_open(session *s, cli_input *in, int *code)
@@ -177,10 +183,10 @@ void input_warn_unused(const session *s)
     bool no_metric = o->precomputed || o->method != METHOD_DDSC;
     for (size_t i = 0; i < sizeof metric_only / sizeof *metric_only; i++) {
         const char *name = metric_only[i].option;
-        bool used = !no_metric && o->cluster.metric.metric == metric_only[i].metric;
+        bool used = !no_metric && o->metric.metric == metric_only[i].metric;
         if (option_given(o, name) && !used)
             message_warning(s, "--%s has no effect here: it belongs to --metric %s", name,
-                            choice_name(choices_metric, metric_only[i].metric));
+                            choice_name(choices_metric, (int)metric_only[i].metric));
     }
     if (no_metric && option_given(o, "metric"))
         message_warning(s, "--metric has no effect with %s",
@@ -191,14 +197,14 @@ void input_warn_unused(const session *s)
     warn_method_options(s);
     if (o->squared_input && !o->precomputed)
         message_warning(s, "--squared-input has no effect without --precomputed");
-    if (o->cluster.metric.mmd_kernel == DDSC_KERNEL_ENERGY && option_given(o, "bandwidth"))
+    if (o->metric.mmd_kernel == DDSC_KERNEL_ENERGY && option_given(o, "bandwidth"))
         message_warning(s, "--bandwidth has no effect with --mmd-kernel energy");
     if (o->reference && option_given(o, "reference-size"))
         message_warning(s, "--reference-size has no effect with a reference from a file");
-    if (o->resume && o->cluster.graph.sample_columns < 1)
+    if (o->resume && o->graph.sample_columns < 1)
         message_warning(s, "--resume keeps nothing with --sample-columns");
-    bool sampled = o->cluster.graph.sample < 1 || o->cluster.graph.sample_columns < 1;
-    if (sampled && o->cluster.graph.exact_graph == DDSC_GRAPH_PRUNED)
+    bool sampled = o->graph.sample < 1 || o->graph.sample_columns < 1;
+    if (sampled && o->graph.exact_graph == DDSC_GRAPH_PRUNED)
         message_warning(s, "--exact-graph pruned has no effect with %s",
-                        o->cluster.graph.sample < 1 ? "--sample" : "--sample-columns");
+                        o->graph.sample < 1 ? "--sample" : "--sample-columns");
 }

@@ -64,7 +64,12 @@ static int run_verb(const cli_verb *verb, int n_words, char **words)
 
 static int version(void)
 {
-    printf("ddsc %s\nfeatures: %s\n", ddsc_version(), ddsc_features());
+#ifdef DDSC_HAVE_CAIRO
+    const char *cairo = " cairo";
+#else
+    const char *cairo = "";
+#endif
+    printf("ddsc %s\nfeatures: %s jansson%s\n", ddsc_version(), ddsc_features(), cairo);
     return EXIT_GOOD;
 }
 

@@ -10,9 +10,6 @@
 
 #include "progress.h"
 
-/* Approximate searches that find less are worth a word. */
-static const double recall_good = 0.9;
-
 bool message_colours(int descriptor)
 {
     const char *none = getenv("NO_COLOR"), *terminal = getenv("TERM");
@@ -53,11 +50,6 @@ void message_pairs(const session *s, const ddsc_pair_stats *stats)
         message_warning(s,
                         "%" PRId64 " pairs did not converge: raise --max-iterations or --epsilon",
                         stats->n_not_converged);
-    if (stats->n_recall_rows > 0 && stats->recall < recall_good)
-        message_warning(s,
-                        "only about %.0f%% of the neighbours were found; --neighbors exact finds "
-                        "all of them",
-                        100 * stats->recall);
 }
 
 void message_note(const session *s, const char *head, const char *words)

@@ -135,12 +135,24 @@ bool output_check_binary(const session *s, int *code)
     return false;
 }
 
+unsigned output_flags(const session *s)
+{
+    return s->opt.force ? DDSC_WRITE_OVERWRITE : 0;
+}
+
+unsigned output_distance_flags(const session *s)
+{
+    return (s->opt.squared ? DDSC_DISTANCE_SQUARED : 0u) |
+           (s->opt.condensed ? DDSC_DISTANCE_CONDENSED : 0u);
+}
+
 bool output_text(session *s, const text *t, const char *path, bool overwrite, int *code)
 {
     if (!output_is_stdout(path))
-        return session_wrote(
-            s, ddsc_file_write(s->ctx, path, text_get(t), t->length, overwrite || s->opt.force),
-            code);
+        return session_wrote(s,
+                             ddsc_file_write(s->ctx, path, text_get(t), t->length,
+                                             overwrite ? DDSC_WRITE_OVERWRITE : output_flags(s)),
+                             code);
     progress_clear();
     if (fwrite(text_get(t), 1, t->length, stdout) == t->length && fflush(stdout) == 0)
         return true;
@@ -174,7 +186,7 @@ bool output_graph(session *s, const ddsc_graph *graph, const ddsc_measures_view 
                   const char *path, int *code)
 {
     if (!view || view->n_rows == view->n_items)
-        return session_wrote(s, ddsc_graph_write(s->ctx, graph, path, s->opt.force), code);
+        return session_wrote(s, ddsc_graph_write(s->ctx, graph, path, output_flags(s)), code);
     text t = {0};
     ddsc_graph_view g;
     ddsc_graph_get_view(graph, &g);
@@ -184,7 +196,6 @@ bool output_graph(session *s, const ddsc_graph *graph, const ddsc_measures_view 
     return good;
 }
 
-/* Backwards, so that no value is overwritten before it has moved: row[i] >= i. */
 void output_add_resumed(text *t, const session *s)
 {
     int64_t n = s->opt.resume ? ddsc_context_get_resumed(s->ctx) : 0;
@@ -195,6 +206,7 @@ void output_add_resumed(text *t, const session *s)
     text_addf(t, " of them before (%s)", s->opt.resume);
 }
 
+/* Backwards, so that no value is overwritten before it has moved: row[i] >= i. */
 void output_spread_rows(double *block, int64_t n_columns, const ddsc_measures_view *view)
 {
     int64_t item = view->n_items - 1;

@@ -25,12 +25,14 @@ void json_to_text(text *t, json_t *root);
 bool json_print(session *s, json_t *root, int *code);
 void json_put_scores(json_t *object, const ddsc_scores *scores);
 void json_put_pairs(json_t *object, const ddsc_pair_stats *pairs);
+/* Figures by name under "details"; nothing where there are none. */
+void json_put_details(json_t *object, const ddsc_detail *details, int64_t n);
 /* Nothing for an exact metric. */
 void json_put_approximation(json_t *object, const cli_options *o, const ddsc_pair_stats *pairs);
 /* With --resume: pairs taken from an earlier run. */
 void json_put_resumed(json_t *object, const session *s);
 /* With --sample-columns: how many, and the error of the other distances. */
-void json_put_columns(json_t *object, const ddsc_graph *graph);
+void json_put_columns(json_t *object, const ddsc_graph_view *graph);
 /* What the metric was set to; only what it reads. */
 json_t *json_metric(const cli_options *o);
 

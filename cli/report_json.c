@@ -111,19 +111,17 @@ void json_put_scores(json_t *object, const ddsc_scores *scores)
     json_put_count(object, "n_truth", scores->n_truth);
 }
 
-static void put_stages(json_t *object, const ddsc_pair_stats *pairs)
+void json_put_details(json_t *object, const ddsc_detail *details, int64_t n)
 {
-    json_t *bounds = json_put_object(object, "bounds_by_stage");
-    json_t *pruned = json_put_object(object, "pruned_by_stage");
-    json_put_count(bounds, "closer", pairs->n_bounds_closer);
-    json_put_count(bounds, "cut", pairs->n_bounds_cut);
-    json_put_count(bounds, "refined", pairs->n_bounds_refined);
-    json_put_count(bounds, "last", pairs->n_bounds_last);
-    json_put_count(pruned, "first", pairs->n_pruned_first);
-    json_put_count(pruned, "closer", pairs->n_pruned_closer);
-    json_put_count(pruned, "cut", pairs->n_pruned_cut);
-    json_put_count(pruned, "refined", pairs->n_pruned_refined);
-    json_put_count(pruned, "last", pairs->n_pruned_last);
+    if (n == 0)
+        return;
+    json_t *child = json_put_object(object, "details");
+    for (int64_t i = 0; i < n; i++) {
+        double value = details[i].value;
+        bool whole = fabs(value) < 0x1p53 && value == floor(value);
+        json_put(child, details[i].name,
+                 whole ? json_integer((json_int_t)value) : json_real(value));
+    }
 }
 
 void json_put_pairs(json_t *object, const ddsc_pair_stats *pairs)
@@ -132,8 +130,6 @@ void json_put_pairs(json_t *object, const ddsc_pair_stats *pairs)
     json_put_count(object, "solved", pairs->n_solved);
     json_put_count(object, "bounds", pairs->n_bounds);
     json_put_count(object, "pruned", pairs->n_pruned);
-    if (pairs->n_bounds > 0)
-        put_stages(object, pairs);
     json_put_count(object, "not_converged", pairs->n_not_converged);
     json_put_count(object, "clamped", pairs->n_clamped);
     json_put_count(object, "iterations", pairs->n_iterations);
@@ -148,7 +144,7 @@ void json_put_pairs(json_t *object, const ddsc_pair_stats *pairs)
 /* How far an approximate metric is from the exact one, as measured on a sample of pairs. */
 void json_put_approximation(json_t *object, const cli_options *o, const ddsc_pair_stats *pairs)
 {
-    bool lot = o->cluster.metric.metric == DDSC_METRIC_LOT;
+    bool lot = o->metric.metric == DDSC_METRIC_LOT;
     if (!lot && pairs->n_features == 0)
         return;
     json_t *a = json_put_object(object, "approximation");
@@ -173,15 +169,12 @@ void json_put_resumed(json_t *object, const session *s)
         json_put_count(object, "resumed", ddsc_context_get_resumed(s->ctx));
 }
 
-void json_put_columns(json_t *object, const ddsc_graph *graph)
+void json_put_columns(json_t *object, const ddsc_graph_view *graph)
 {
-    int64_t n;
-    double error;
-    ddsc_graph_get_columns(graph, &n, &error);
-    if (n == 0)
+    if (graph->n_columns == 0)
         return;
-    json_put_count(object, "columns", n);
-    json_put_real(object, "columns_error", error);
+    json_put_count(object, "columns", graph->n_columns);
+    json_put_real(object, "columns_error", graph->columns_error);
 }
 
 static void put_sinkhorn(json_t *object, const ddsc_metric_settings *m)
@@ -208,7 +201,7 @@ static void put_mmd(json_t *object, const ddsc_metric_settings *m)
 
 static void put_lot(json_t *object, const cli_options *o)
 {
-    const ddsc_metric_settings *m = &o->cluster.metric;
+    const ddsc_metric_settings *m = &o->metric;
     json_put_text(object, "reference",
                   o->reference                                 ? o->reference
                   : m->reference_rule == DDSC_REFERENCE_KMEANS ? "kmeans"
@@ -221,7 +214,7 @@ static void put_lot(json_t *object, const cli_options *o)
 json_t *json_metric(const cli_options *o)
 {
     json_t *object = checked(json_object());
-    const ddsc_metric_settings *m = &o->cluster.metric;
+    const ddsc_metric_settings *m = &o->metric;
     json_put_text(object, "metric", choice_name(choices_metric, (int)m->metric));
     if (m->metric == DDSC_METRIC_SINKHORN)
         put_sinkhorn(object, m);

@@ -44,6 +44,11 @@ static int cancel(void *user)
     return interrupted;
 }
 
+static void warn(void *user, const char *words)
+{
+    message_warning(user, "%s", words);
+}
+
 double cli_now(void)
 {
     struct timespec t;
@@ -62,6 +67,8 @@ bool session_open(session *s)
     set.progress = progress_event;
     set.progress_user = s->progress;
     set.cancel = cancel;
+    set.warning = warn;
+    set.warning_user = s;
     listen();
     if (ddsc_context_create(&s->ctx, &set) == DDSC_OK)
         return true;
@@ -152,7 +159,7 @@ bool session_ok_in(session *s, const char *file, ddsc_status status, int *code)
     if (status >= 0)
         return true;
     *code = interrupted ? EXIT_INTERRUPTED : status_code(status);
-    const char *message = ddsc_context_message(s->ctx);
+    const char *message = ddsc_context_get_message(s->ctx);
     if (*code == EXIT_INTERRUPTED)
         session_say_interrupted(s);
     else if (status == DDSC_ERROR_EXISTS)

@@ -60,8 +60,8 @@ const char *value_epsilon(cli_options *o, const char *value)
     size_t n = strlen(value);
     bool percent = n > 0 && value[n - 1] == '%';
     text_add_bytes(&number, value, percent ? n - 1 : n);
-    bool good = positive(text_get(&number), &o->cluster.metric.epsilon);
-    o->cluster.metric.epsilon_is_percent = percent;
+    bool good = positive(text_get(&number), &o->metric.epsilon);
+    o->metric.epsilon_is_percent = percent;
     text_free(&number);
     return good ? NULL : "a positive number (0.5) or a percentage of the median cost (5%)";
 }
@@ -69,11 +69,11 @@ const char *value_epsilon(cli_options *o, const char *value)
 const char *value_bandwidth(cli_options *o, const char *value)
 {
     if (strcmp(value, "auto") == 0)
-        o->cluster.metric.bandwidth_rule = DDSC_BANDWIDTH_AUTO;
+        o->metric.bandwidth_rule = DDSC_BANDWIDTH_AUTO;
     else if (strcmp(value, "median") == 0)
-        o->cluster.metric.bandwidth_rule = DDSC_BANDWIDTH_MEDIAN;
-    else if (positive(value, &o->cluster.metric.bandwidth))
-        o->cluster.metric.bandwidth_rule = DDSC_BANDWIDTH_VALUE;
+        o->metric.bandwidth_rule = DDSC_BANDWIDTH_MEDIAN;
+    else if (positive(value, &o->metric.bandwidth))
+        o->metric.bandwidth_rule = DDSC_BANDWIDTH_VALUE;
     else
         return "auto, median or a positive number";
     return NULL;
@@ -83,9 +83,9 @@ const char *value_reference(cli_options *o, const char *value)
 {
     o->reference = NULL;
     if (strcmp(value, "normal") == 0)
-        o->cluster.metric.reference_rule = DDSC_REFERENCE_NORMAL;
+        o->metric.reference_rule = DDSC_REFERENCE_NORMAL;
     else if (strcmp(value, "kmeans") == 0)
-        o->cluster.metric.reference_rule = DDSC_REFERENCE_KMEANS;
+        o->metric.reference_rule = DDSC_REFERENCE_KMEANS;
     else if (*value)
         o->reference = value;
     else
@@ -98,7 +98,7 @@ const char *value_sample(cli_options *o, const char *value)
     double p;
     if (!positive(value, &p) || p > 1)
         return "a fraction above 0 and at most 1";
-    o->cluster.graph.sample = p;
+    o->graph.sample = p;
     return NULL;
 }
 
@@ -107,7 +107,7 @@ const char *value_sample_columns(cli_options *o, const char *value)
     double p;
     if (!positive(value, &p) || p > 1)
         return "a fraction above 0 and at most 1";
-    o->cluster.graph.sample_columns = p;
+    o->graph.sample_columns = p;
     return NULL;
 }
 
@@ -142,7 +142,7 @@ const char *value_min_cluster(cli_options *o, const char *value)
 
 const char *value_tolerance(cli_options *o, const char *value)
 {
-    return positive(value, &o->cluster.metric.sinkhorn_tolerance) ? NULL : "a positive number";
+    return positive(value, &o->metric.sinkhorn_tolerance) ? NULL : "a positive number";
 }
 
 const char *value_arcsinh(cli_options *o, const char *value)

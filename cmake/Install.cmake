@@ -1,5 +1,6 @@
 include(CMakePackageConfigHelpers)
-install(TARGETS ddsc EXPORT ddscTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS ddsc ddsc_static EXPORT ddscTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(TARGET ddsc_program)
   install(TARGETS ddsc_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
@@ -11,6 +12,20 @@ write_basic_package_version_file(ddscConfigVersion.cmake COMPATIBILITY SameMinor
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/ddscConfig.cmake
   ${CMAKE_CURRENT_BINARY_DIR}/ddscConfigVersion.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/ddsc)
+# The pkg-config file finds the rest by its own place, so an installed tree can be moved.
+if(IS_ABSOLUTE ${CMAKE_INSTALL_LIBDIR} OR IS_ABSOLUTE ${CMAKE_INSTALL_INCLUDEDIR})
+  set(DDSC_PC_PREFIX ${CMAKE_INSTALL_PREFIX})
+  set(DDSC_PC_LIBDIR ${CMAKE_INSTALL_FULL_LIBDIR})
+  set(DDSC_PC_INCLUDEDIR ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+else()
+  file(RELATIVE_PATH up /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+  string(REGEX REPLACE "/$" "" up "${up}")
+  set(DDSC_PC_PREFIX "\${pcfiledir}/${up}")
+  set(DDSC_PC_LIBDIR "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
+  set(DDSC_PC_INCLUDEDIR "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
+endif()
+list(TRANSFORM DDSC_STATIC_LIBRARIES PREPEND "-l" OUTPUT_VARIABLE DDSC_PC_PRIVATE)
+list(JOIN DDSC_PC_PRIVATE " " DDSC_PC_PRIVATE)
 configure_file(cmake/ddsc.pc.in ddsc.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/ddsc.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 file(GLOB DDSC_MAN_PAGES man/*.1 man/*.3)

@@ -13,18 +13,21 @@ int main(void)
     ddsc_measures *clouds = NULL;
     ddsc_clustering *found = NULL;
     ddsc_cluster_settings settings;
+    ddsc_graph_settings graph;
 
     ddsc_status status = ddsc_context_create(&ctx, NULL);
     if (status == DDSC_OK)
         status = ddsc_measures_create_clouds(ctx, &clouds, 6, 2, points, NULL, offsets,
                                              DDSC_EMPTY_ERROR);
+    ddsc_graph_settings_init(&graph);
+    graph.tau = 2;
     ddsc_cluster_settings_init(&settings);
     settings.k_min = settings.k_max = 2;
-    settings.graph.tau = 2;
+    settings.graph = &graph; /* the metric is left as it is: exact W2 */
     if (status == DDSC_OK)
         status = ddsc_cluster_run(ctx, &found, clouds, &settings);
     if (status < 0)
-        fprintf(stderr, "%s: %s\n", ddsc_status_name(status), ddsc_context_message(ctx));
+        fprintf(stderr, "%s: %s\n", ddsc_status_name(status), ddsc_context_get_message(ctx));
     else
         for (int i = 0; i < 6; i++)
             printf("cloud %d: cluster %d\n", i, ddsc_clustering_get_labels(found)[i]);

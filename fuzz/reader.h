@@ -36,7 +36,7 @@ static inline ddsc_status fuzz_documents(ddsc_context *ctx, measures_parts *part
         TRY(label_list_finish(ctx, &docs.labels, parts));
 done:
     documents_free(ctx, &docs);
-    vectors_free(ctx, &v);
+    words_free_vectors(ctx, &v);
     text_table_free(ctx, &stop);
     return status;
 }
@@ -51,9 +51,9 @@ static inline ddsc_status fuzz_vectors(ddsc_context *ctx, io_stream *s)
     bool is_new;
     for (char letter = 'a'; letter <= 'z'; letter++)
         TRY(text_table_add(ctx, &words, &letter, 1, &number, &is_new));
-    TRY(vectors_read(ctx, &v, s, &words));
+    TRY(words_read_vectors(ctx, &v, s, &words));
 done:
-    vectors_free(ctx, &v);
+    words_free_vectors(ctx, &v);
     text_table_free(ctx, &words);
     return status;
 }
@@ -103,7 +103,7 @@ static inline ddsc_status fuzz_other(ddsc_context *ctx, const char *format, io_s
     else if (strcmp(format, "vectors") == 0)
         status = fuzz_vectors(ctx, s);
     else if (strcmp(format, "model") == 0)
-        status = model_read_npz(ctx, &model, s);
+        status = npz_read_model(ctx, &model, s);
     else
         status = mtx_read_matrix(ctx, &matrix, &n, s);
     measures_parts_free(ctx, &parts);
@@ -137,7 +137,7 @@ static inline int fuzz_reader(const char *format, const uint8_t *data, size_t si
     if (status >= 0)
         status =
             fuzz_is_measures(format) ? fuzz_measures(ctx, format, s) : fuzz_other(ctx, format, s);
-    if (status < 0 && (status == DDSC_ERROR_INTERNAL || !ddsc_context_message(ctx)[0]))
+    if (status < 0 && (status == DDSC_ERROR_INTERNAL || !ddsc_context_get_message(ctx)[0]))
         abort();
     stream_close(s);
     ddsc_context_destroy(ctx);

@@ -1,26 +1,50 @@
 /* ddsc: spectral clustering of discrete distributions.
  *
  * An item is a weighted point cloud. A set of items (ddsc_measures) is compared by a metric, turned
- * into the graph of the tau nearest neighbours of each item (ddsc_graph), and cut into K clusters
- * by the leading eigenvectors of its normalised affinity (ddsc_clustering). The usual program is
+ * into the graph of the tau nearest neighbors of each item (ddsc_graph), and cut into K clusters by
+ * the leading eigenvectors of its normalised affinity (ddsc_clustering). The usual program is
  *
  *     ddsc_context *ctx;   ddsc_context_create(&ctx, NULL);
  *     ddsc_measures *data; ddsc_measures_read(ctx, &data, "clouds.npz", NULL);
  *     ddsc_cluster_settings set; ddsc_cluster_settings_init(&set); set.k_min = set.k_max = 5;
  *     ddsc_clustering *found;
- *     if (ddsc_cluster_run(ctx, &found, data, &set) < 0) puts(ddsc_context_message(ctx));
+ *     if (ddsc_cluster_run(ctx, &found, data, &set) < 0) puts(ddsc_context_get_message(ctx));
  *     const int32_t *label = ddsc_clustering_get_labels(found);
  *
+ * This header is the manual; examples/ holds whole programs. Its subjects, in this order: version
+ * and status, context, measures, files, text, metrics and distances, the neighbor graph,
+ * clustering, new items, looking at a result, scores and theory, single transport problems,
+ * barycenters, vectors.
+ *
  * Rules that hold everywhere:
- *  - Every fallible call returns a ddsc_status: 0 good, negative an error (outputs are then NULL or
- *    untouched), positive information (outputs are valid, but marked). The text is in the context.
- *  - `create`, `read` and `run` give objects the caller destroys; `destroy` takes NULL; `get`
- * lends.
- *  - Settings structs are filled by their `_init` function; fields are only ever appended.
+ *  - Every call that can fail returns a ddsc_status: 0 good, negative an error (outputs are then
+ *    NULL or untouched), positive information (outputs are valid, but marked). The text is in the
+ *    context.
+ *  - `create`, `read` and `run` make objects that the caller destroys; `destroy` takes NULL; `get`
+ *    lends.
+ *  - Arguments come in this order: context, outputs, inputs, settings.
  *  - Same input, seed and version give the same bytes for any number of threads.
  *  - The library never prints, exits, installs signal handlers or keeps global state.
- *  - A context serves one thread at a time; use one context a thread. Objects are immutable once
- * made and may be shared by contexts, as long as the context that made them outlives them.
+ *  - A context serves one thread at a time: use one context per thread. Objects do not change once
+ *    they are made and may be shared by contexts, as long as the context that made them outlives
+ *    them.
+ *
+ * Structs of the caller may grow in later versions:
+ *  - Settings, problems and results (everything with a `struct_size`) are prepared by their `_init`
+ *    macro, which records the size that the caller was compiled with and puts the default into
+ *    every field. A program built against an older header works with a newer library: fields it
+ *    does not know have their defaults, and the library writes nothing behind its struct. A newer
+ *    program works with an older library as long as it leaves the fields alone that the library
+ *    does not know; otherwise the call is refused. Settings may be NULL: the defaults.
+ *  - Views are filled by their `_get_view` macro, which passes the size on in the same way; an
+ *    older library leaves zeros in the fields it does not know.
+ *  - Rows of a result (ddsc_k_row, ddsc_stability_row) are reached by pointers. ddsc_cloud and
+ *    ddsc_detail are elements of arrays and never change.
+ *
+ * Policy: from here on fields are only appended, behind all that an older version of the struct
+ * had; none is moved, removed or given another meaning, and enumerators keep their values
+ * (tests/abi checks it). Calls marked DDSC_EXPERIMENTAL may still change until 0.2.0, which
+ * declares the whole of this header stable.
  */
 #ifndef DDSC_DDSC_H
 #define DDSC_DDSC_H
@@ -32,16 +56,32 @@
 extern "C" {
 #endif
 
+/* Version of this header, and of the whole project: the build takes it from here. */
+#define DDSC_VERSION_MAJOR 0
+#define DDSC_VERSION_MINOR 1
+#define DDSC_VERSION_PATCH 0
+/* 102 for 0.1.2: for #if. */
+#define DDSC_VERSION_NUMBER \
+    (DDSC_VERSION_MAJOR * 10000 + DDSC_VERSION_MINOR * 100 + DDSC_VERSION_PATCH)
+
 #if defined(DDSC_BUILDING) && defined(__GNUC__)
 #define DDSC_API __attribute__((visibility("default")))
 #else
 #define DDSC_API
 #endif
 
-/* ---- Version and status ------------------------------------------------------------------------
- */
+/* Marks what may still change before 0.2.0. A program that defines DDSC_WARN_EXPERIMENTAL before it
+ * includes this header is warned by the compiler where it uses such a call. */
+#if defined(DDSC_WARN_EXPERIMENTAL) && defined(__GNUC__)
+#define DDSC_EXPERIMENTAL __attribute__((deprecated("experimental: may change before ddsc 0.2.0")))
+#else
+#define DDSC_EXPERIMENTAL
+#endif
 
-/* "0.1.0", and a line of build features such as "openmp openblas jansson". */
+/* ==== Version and status ==== */
+
+/* Version of the library that runs, such as "0.1.0"; and a line that names the libraries it uses,
+ * such as "openmp openblas zlib". */
 DDSC_API const char *ddsc_version(void);
 DDSC_API const char *ddsc_features(void);
 
@@ -60,15 +100,19 @@ typedef enum ddsc_status {
 /* A short name such as "bad input". Never NULL. */
 DDSC_API const char *ddsc_status_name(ddsc_status status);
 
-/* ---- Context -----------------------------------------------------------------------------------
- */
+/* ==== Context ==== */
 
 typedef struct ddsc_context ddsc_context;
 
-/* Called on the calling thread. `stage` names the work ("distances"); total may be 0 if unknown. */
+/* Callbacks run on the thread that made the call. */
+
+/* `stage` names the work ("distances"); total may be 0 if unknown. */
 typedef void (*ddsc_progress_fn)(void *user, const char *stage, int64_t done, int64_t total);
-/* Called on the calling thread; non-zero stops the call with DDSC_ERROR_CANCELLED. */
+/* Non-zero stops the call with DDSC_ERROR_CANCELLED. */
 typedef int (*ddsc_cancel_fn)(void *user);
+/* Something worth a word that is no error: one sentence without a full stop or newline at its end,
+ * valid during the call only. */
+typedef void (*ddsc_warning_fn)(void *user, const char *text);
 
 typedef struct ddsc_context_settings {
     size_t struct_size;
@@ -83,63 +127,111 @@ typedef struct ddsc_context_settings {
     void *progress_user;
     ddsc_cancel_fn cancel;
     void *cancel_user;
+    ddsc_warning_fn warning; /* NULL: warnings are not told */
+    void *warning_user;
 } ddsc_context_settings;
 
-DDSC_API void ddsc_context_settings_init(ddsc_context_settings *settings);
-/* settings NULL: the defaults. */
+#define ddsc_context_settings_init(settings) \
+    ddsc_context_settings_init_sized((settings), sizeof *(settings))
+DDSC_API void ddsc_context_settings_init_sized(ddsc_context_settings *settings, size_t size);
+
 DDSC_API ddsc_status ddsc_context_create(ddsc_context **context,
                                          const ddsc_context_settings *settings);
 DDSC_API void ddsc_context_destroy(ddsc_context *context);
 /* Text of the last error ("" when none); valid until the next call on this context. */
-DDSC_API const char *ddsc_context_message(const ddsc_context *context);
+DDSC_API const char *ddsc_context_get_message(const ddsc_context *context);
 DDSC_API int ddsc_context_get_threads(const ddsc_context *context);
 /* Highest number of bytes held at once so far. */
 DDSC_API int64_t ddsc_context_get_peak_memory(const ddsc_context *context);
+/* Give back an array that a call made (those that say so). NULL is allowed. */
+DDSC_API void ddsc_release(ddsc_context *context, void *block);
 
-/* ---- Measures: a set of items
- * -------------------------------------------------------------------- */
+/* One figure about a run, such as how many pairs one of the lower bounds ruled out. Which figures
+ * there are depends on the path that a run took; their names may change with any version. */
+typedef struct ddsc_detail {
+    const char *name;
+    double value;
+} ddsc_detail;
+
+/* The figures that the last call on this context left; valid until the next one. */
+DDSC_EXPERIMENTAL DDSC_API const ddsc_detail *ddsc_context_get_details(const ddsc_context *context,
+                                                                       int64_t *n_details);
+
+/* Runs that can be taken up again. From now on ddsc_distance_run, ddsc_neighbors_run and
+ * ddsc_cluster_run keep the pairs they solve in `folder`, in checksummed files that are there whole
+ * or not at all, and take from it what an earlier run of the same input, settings and version left.
+ * The result is the same, bit for bit. The folder is made here if it is missing (its parent must be
+ * there); one that cannot be written to is refused here, one of another input or other settings by
+ * the run. `settings` (one line, or NULL) is what else must not change. folder NULL: keep nothing.
+ */
+DDSC_API ddsc_status ddsc_context_set_resume(ddsc_context *context, const char *folder,
+                                             const char *settings);
+/* Pairs taken from a folder since the last one was set. */
+DDSC_API int64_t ddsc_context_get_resumed(const ddsc_context *context);
+
+/* ==== Measures: a set of items ==== */
 
 /* N items over one support table in CSR form: item i has the points support[index[p]] with weights
  * weight[p], p in [offset[i], offset[i+1]). Weights sum to 1, zero weights are gone, points equal
  * in every coordinate are one row of the table. */
 typedef struct ddsc_measures ddsc_measures;
 
+/* Items without mass: refuse the set, or leave them out (they keep their input row). */
 typedef enum ddsc_on_empty { DDSC_EMPTY_ERROR = 0, DDSC_EMPTY_DROP = 1 } ddsc_on_empty;
 
-/* Own points: item i owns rows offsets[i] .. offsets[i+1] of points (row-major, offsets[n] x dim).
- * weights NULL: uniform. on_empty DROP leaves items without mass out; they keep their row. */
+/* Each item with points of its own: item i owns rows offsets[i] .. offsets[i+1] of points
+ * (row-major, offsets[n] x dim). weights NULL: uniform. */
 DDSC_API ddsc_status ddsc_measures_create_clouds(ddsc_context *context, ddsc_measures **measures,
                                                  int64_t n_items, int64_t dim, const double *points,
                                                  const double *weights, const int64_t *offsets,
                                                  ddsc_on_empty on_empty);
-/* Shared support in CSR form; indices are rows of support (n_support x dim). */
+
+/* One item where it lies in memory. */
+typedef struct ddsc_cloud {
+    int64_t n;
+    const void *points;    /* n x dim, row-major: double, or float with is_float */
+    const double *weights; /* n, or NULL: uniform */
+    int is_float;
+} ddsc_cloud;
+
+/* The same from one array per item, which are copied once. */
+DDSC_API ddsc_status ddsc_measures_create_items(ddsc_context *context, ddsc_measures **measures,
+                                                int64_t n_items, int64_t dim,
+                                                const ddsc_cloud *items, ddsc_on_empty on_empty);
+
+/* Items over a shared support, in CSR form: entries offsets[i] .. offsets[i+1] are item i. */
+typedef struct ddsc_shared_items {
+    size_t struct_size;
+    int64_t n_items, n_support, dim;
+    const double *support;  /* n_support x dim */
+    const int64_t *offsets; /* n_items + 1 */
+    const int32_t *indices; /* rows of support */
+    const double *weights;
+} ddsc_shared_items;
+
+#define ddsc_shared_items_init(items) ddsc_shared_items_init_sized((items), sizeof *(items))
+DDSC_API void ddsc_shared_items_init_sized(ddsc_shared_items *items, size_t size);
 DDSC_API ddsc_status ddsc_measures_create_shared(ddsc_context *context, ddsc_measures **measures,
-                                                 int64_t n_items, int64_t n_support, int64_t dim,
-                                                 const double *support, const int64_t *offsets,
-                                                 const int32_t *indices, const double *weights,
+                                                 const ddsc_shared_items *items,
                                                  ddsc_on_empty on_empty);
 /* Dense histograms (n_items x n_support, row-major) over a shared support. */
 DDSC_API ddsc_status ddsc_measures_create_dense(ddsc_context *context, ddsc_measures **measures,
                                                 int64_t n_items, int64_t n_support, int64_t dim,
                                                 const double *support, const double *histograms,
                                                 ddsc_on_empty on_empty);
+/* Synthetic data. Shapes: n squares and n circles (classes 0 and 1) of n_points points each around
+ * one center, sizes growing in small steps, as in the paper's section 5.1. Gaussians: k groups of n
+ * clouds of n_points points, centers `separation` standard deviations apart, in dim dimensions. */
+DDSC_API ddsc_status ddsc_measures_generate_shapes(ddsc_context *context, ddsc_measures **measures,
+                                                   int64_t n_per_shape, int64_t n_points);
+DDSC_API ddsc_status ddsc_measures_generate_gaussians(ddsc_context *context,
+                                                      ddsc_measures **measures, int64_t k,
+                                                      int64_t n_per_group, int64_t n_points,
+                                                      int64_t dim, double separation);
 DDSC_API void ddsc_measures_destroy(ddsc_measures *measures);
 
-/* One item where it lies in memory: n points of `dim` coordinates, row-major, and their weights. */
-typedef struct ddsc_cloud {
-    int64_t n;
-    const void *points;    /* n x dim double, or float with is_float */
-    const double *weights; /* n, or NULL: uniform */
-    int is_float;
-} ddsc_cloud;
-
-/* Own points again, each item from its own arrays, which are copied once. */
-DDSC_API ddsc_status ddsc_measures_create_items(ddsc_context *context, ddsc_measures **measures,
-                                                int64_t n_items, int64_t dim,
-                                                const ddsc_cloud *items, ddsc_on_empty on_empty);
-
-/* A borrowed view of everything; valid as long as the measures. `row[i]` is the input row of item i
- * (differs from i only where empty items were dropped); ids and labels are by input row. */
+/* Valid as long as the measures. row[i] is the input row of item i (it differs from i only where
+ * empty items were dropped); ids and labels are by input row. */
 typedef struct ddsc_measures_view {
     int64_t n_items, n_rows, n_support, n_entries, dim;
     const double *support;
@@ -155,11 +247,15 @@ typedef struct ddsc_measures_view {
     int64_t n_zero_dropped, n_merged; /* zero weights left out; entries merged into equal points */
 } ddsc_measures_view;
 
-DDSC_API void ddsc_measures_get_view(const ddsc_measures *measures, ddsc_measures_view *view);
+#define ddsc_measures_get_view(measures, view) \
+    ddsc_measures_get_view_sized((measures), (view), sizeof *(view))
+DDSC_API void ddsc_measures_get_view_sized(const ddsc_measures *measures, ddsc_measures_view *view,
+                                           size_t size);
 /* Id of an input row; numbers from 0 when the input has none. */
 DDSC_API const char *ddsc_measures_get_id(const ddsc_measures *measures, int64_t row);
 /* Name of a class number, or NULL when labels are plain numbers. */
 DDSC_API const char *ddsc_measures_get_label_name(const ddsc_measures *measures, int32_t label);
+
 /* A copy with these labels (n_rows of them; NULL removes them). */
 DDSC_API ddsc_status ddsc_measures_copy_labelled(ddsc_context *context, ddsc_measures **copy,
                                                  const ddsc_measures *measures,
@@ -175,7 +271,6 @@ DDSC_API ddsc_status ddsc_measures_copy_subset(ddsc_context *context, ddsc_measu
 /* A balanced random subset: per_class items of every class (needs labels), in input order. */
 DDSC_API ddsc_status ddsc_measures_copy_balanced(ddsc_context *context, ddsc_measures **copy,
                                                  const ddsc_measures *measures, int64_t per_class);
-
 /* A copy in which item i is n_i draws with replacement from its n_i points, each by its weight: the
  * bootstrap of its sample. Weights are counts / n_i. `round` (0 .. 2^31 - 1) and the context's seed
  * tell draws apart. */
@@ -183,28 +278,22 @@ DDSC_API ddsc_status ddsc_measures_copy_resampled(ddsc_context *context, ddsc_me
                                                   const ddsc_measures *measures, int64_t round);
 
 typedef struct ddsc_compress_report {
+    size_t struct_size;
     int64_t n_before, n_after; /* support points over all items */
     double mean_w2, max_w2;    /* exact W2 between an item and its merged form is at most this */
 } ddsc_compress_report;
 
-/* Merge supports down to at most m points an item: again and again the pair of least
- * a_i a_j / (a_i + a_j) |x_i - x_j|^2 becomes its weighted mean (Ward's rule). */
+#define ddsc_compress_report_init(report) \
+    ddsc_compress_report_init_sized((report), sizeof *(report))
+DDSC_API void ddsc_compress_report_init_sized(ddsc_compress_report *report, size_t size);
+/* A copy whose items have at most m points: again and again the pair of least
+ * a_i a_j / (a_i + a_j) |x_i - x_j|^2 becomes its weighted mean (Ward's rule). report may be NULL.
+ */
 DDSC_API ddsc_status ddsc_measures_compress(ddsc_context *context, ddsc_measures **merged,
-                                            const ddsc_measures *measures, int64_t m,
-                                            ddsc_compress_report *report);
+                                            ddsc_compress_report *report,
+                                            const ddsc_measures *measures, int64_t m);
 
-/* Synthetic data. Shapes: n squares and n circles (classes 0 and 1) of n_points points each around
- * one centre, sizes growing in small steps, as in the paper's section 5.1. Gaussians: k groups of n
- * clouds of n_points points, centres `separation` standard deviations apart, in dim dimensions. */
-DDSC_API ddsc_status ddsc_measures_generate_shapes(ddsc_context *context, ddsc_measures **measures,
-                                                   int64_t n_per_shape, int64_t n_points);
-DDSC_API ddsc_status ddsc_measures_generate_gaussians(ddsc_context *context,
-                                                      ddsc_measures **measures, int64_t k,
-                                                      int64_t n_per_group, int64_t n_points,
-                                                      int64_t dim, double separation);
-
-/* ---- Files
- * --------------------------------------------------------------------------------------- */
+/* ==== Files ==== */
 
 typedef enum ddsc_format {
     DDSC_FORMAT_AUTO = 0, /* reading: by content; writing: by the file name's ending */
@@ -218,6 +307,11 @@ typedef enum ddsc_format {
     DDSC_FORMAT_MTX
 } ddsc_format;
 
+/* Flags of every call that writes a file. Files appear whole or not at all. */
+typedef enum ddsc_write_flags {
+    DDSC_WRITE_OVERWRITE = 1 /* replace a file that is there */
+} ddsc_write_flags;
+
 typedef struct ddsc_read_settings {
     size_t struct_size;
     ddsc_on_empty on_empty;
@@ -226,481 +320,48 @@ typedef struct ddsc_read_settings {
     const char *channels;    /* fcs: comma-separated names or 1-based numbers; NULL: all */
     double arcsinh;          /* fcs: x -> arcsinh(x / arcsinh); 0: raw values */
     int64_t max_bytes;       /* uncompressed size one file may reach; default 64 GiB */
-    int phases;              /* .d2: phases an object has (the file does not say); 0: found out */
+    int phases;              /* .d2: phases of one object (the file does not say); 0: found out */
 } ddsc_read_settings;
 
-DDSC_API void ddsc_read_settings_init(ddsc_read_settings *settings);
-/* Any format of docs/formats.md, gzip or not; path "-" is standard input. settings NULL: defaults.
- */
+#define ddsc_read_settings_init(settings) \
+    ddsc_read_settings_init_sized((settings), sizeof *(settings))
+DDSC_API void ddsc_read_settings_init_sized(ddsc_read_settings *settings, size_t size);
+
+/* Any format of docs/formats.md, gzip or not; path "-" is standard input. */
 DDSC_API ddsc_status ddsc_measures_read(ddsc_context *context, ddsc_measures **measures,
                                         const char *path, const ddsc_read_settings *settings);
 /* Several files, one item each (fcs), or the items of all files one after the other. */
 DDSC_API ddsc_status ddsc_measures_read_files(ddsc_context *context, ddsc_measures **measures,
                                               int64_t n_paths, const char *const *paths,
                                               const ddsc_read_settings *settings);
-/* npz, csv or tsv (also .gz), d2. The file appears whole or not at all. */
+/* npz, csv or tsv (also .gz), d2. flags: ddsc_write_flags. */
 DDSC_API ddsc_status ddsc_measures_write(ddsc_context *context, const ddsc_measures *measures,
-                                         const char *path, ddsc_format format, int overwrite);
+                                         const char *path, ddsc_format format, unsigned flags);
 
 /* A square matrix from npy (f4 or f8) or MatrixMarket; missing entries of a sparse file are NaN.
- * The caller releases it with ddsc_release. */
+ * Release it with ddsc_release. */
 DDSC_API ddsc_status ddsc_matrix_read(ddsc_context *context, double **matrix, int64_t *n,
                                       const char *path);
-/* Any two-dimensional npy array of numbers; the caller releases it with ddsc_release. */
+/* Any two-dimensional npy array of numbers. Release it with ddsc_release. */
 DDSC_API ddsc_status ddsc_rows_read(ddsc_context *context, double **rows, int64_t *n_rows,
                                     int64_t *n_columns, const char *path);
 /* n_rows x n_columns doubles as npy. n_columns 0: a one-dimensional array of n_rows. */
 DDSC_API ddsc_status ddsc_matrix_write(ddsc_context *context, const double *matrix, int64_t n_rows,
-                                       int64_t n_columns, const char *path, int overwrite);
-/* Labels: one integer or name a row. Accepts csv with a header (the column `label`, else the last),
- * one value a line, npy of integers, idx labels, or an npz that holds labels. Names become class
- * numbers in order of appearance. Release with ddsc_release. */
+                                       int64_t n_columns, const char *path, unsigned flags);
+/* Labels: one integer or name per row. Accepts csv with a header (the column `label`, else the
+ * last), one value per line, npy of integers, idx labels, or an npz that holds labels. Names become
+ * class numbers in order of appearance. Release them with ddsc_release. */
 DDSC_API ddsc_status ddsc_labels_read(ddsc_context *context, int32_t **labels, int64_t *n,
                                       const char *path);
 /* Header `id,label`; ids taken from measures, or numbers when NULL. */
 DDSC_API ddsc_status ddsc_labels_write(ddsc_context *context, const int32_t *labels, int64_t n,
                                        const ddsc_measures *measures, const char *path,
-                                       int overwrite);
-/* Bytes to a file, whole or not at all. */
+                                       unsigned flags);
+/* Bytes to a file. */
 DDSC_API ddsc_status ddsc_file_write(ddsc_context *context, const char *path, const void *bytes,
-                                     size_t n_bytes, int overwrite);
-DDSC_API void ddsc_release(ddsc_context *context, void *block);
+                                     size_t n_bytes, unsigned flags);
 
-/* ---- Metrics
- * --------------------------------------------------------------------------------------- */
-
-typedef enum ddsc_metric {
-    DDSC_METRIC_W2 = 0,   /* exact 2-Wasserstein: D^2 = min <P, C>, C squared Euclidean */
-    DDSC_METRIC_SINKHORN, /* entropic transport */
-    DDSC_METRIC_MMD,      /* maximum mean discrepancy */
-    DDSC_METRIC_LOT       /* linear optimal transport: Euclidean after one transport an item */
-} ddsc_metric;
-
-typedef enum ddsc_sinkhorn_value {
-    DDSC_SINKHORN_REGULARISED = 0, /* min <P, C> + epsilon KL(P | a x b), the paper's */
-    DDSC_SINKHORN_SHARP,           /* <P, C> of that plan */
-    DDSC_SINKHORN_DEBIASED /* regularised(a,b) - (regularised(a,a) + regularised(b,b)) / 2 */
-} ddsc_sinkhorn_value;
-
-typedef enum ddsc_mmd_kernel {
-    DDSC_KERNEL_GAUSSIAN = 0, /* exp(-r^2 / (2 h^2)) */
-    DDSC_KERNEL_LAPLACE,      /* exp(-r / h) */
-    DDSC_KERNEL_ENERGY        /* -r (no bandwidth) */
-} ddsc_mmd_kernel;
-
-typedef enum ddsc_bandwidth_rule {
-    DDSC_BANDWIDTH_AUTO = 0, /* 5% quantile of the non-zero distances of a fixed sample of points */
-    DDSC_BANDWIDTH_MEDIAN,
-    DDSC_BANDWIDTH_VALUE
-} ddsc_bandwidth_rule;
-
-typedef enum ddsc_mmd_estimator {
-    DDSC_MMD_UNBIASED = 0, /* pairs i != j only; can be negative */
-    DDSC_MMD_BIASED
-} ddsc_mmd_estimator;
-
-typedef enum ddsc_reference_rule {
-    DDSC_REFERENCE_NORMAL = 0, /* normal sample matched to the pooled mean and scale */
-    DDSC_REFERENCE_KMEANS,     /* k-means centres of the pooled points */
-    DDSC_REFERENCE_MEASURES    /* the first item of reference_measures */
-} ddsc_reference_rule;
-
-typedef struct ddsc_metric_settings {
-    size_t struct_size;
-    ddsc_metric metric;
-    double epsilon;         /* sinkhorn; default 5 (percent of the median cost) */
-    int epsilon_is_percent; /* 1: epsilon is a percentage of the median cost */
-    ddsc_sinkhorn_value sinkhorn_value;
-    double sinkhorn_tolerance; /* L1 marginal error that counts as converged */
-    int64_t sinkhorn_max_iterations;
-    ddsc_mmd_kernel mmd_kernel;
-    ddsc_bandwidth_rule bandwidth_rule;
-    double bandwidth; /* with DDSC_BANDWIDTH_VALUE */
-    ddsc_mmd_estimator mmd_estimator;
-    ddsc_reference_rule reference_rule;
-    int64_t reference_size; /* 0: the mean support size */
-    const ddsc_measures *reference_measures;
-    int64_t w2_max_pivots;  /* 0: a generous multiple of the problem size */
-    int64_t mmd_features;   /* random Fourier features (gaussian, laplace); 0: exact */
-    int64_t lot_components; /* principal components the LOT embedding is cut to; 0: all of it */
-} ddsc_metric_settings;
-
-DDSC_API void ddsc_metric_settings_init(ddsc_metric_settings *settings);
-
-/* What one run over pairs did. */
-typedef struct ddsc_pair_stats {
-    int64_t n_pairs;         /* pairs in question */
-    int64_t n_solved;        /* pairs whose value was computed */
-    int64_t n_bounds;        /* lower bounds evaluated */
-    int64_t n_pruned;        /* pairs a bound made unnecessary */
-    int64_t n_not_converged; /* solves that met their cap */
-    int64_t n_clamped;    /* negative unbiased estimates (kept in order, clamped in the affinity) */
-    int64_t n_iterations; /* pivots or Sinkhorn iterations over all solves */
-    double max_gap;       /* w2, lot: largest relative duality gap; sinkhorn: marginal error */
-    double epsilon;       /* the absolute epsilon used */
-    double bandwidth;     /* the bandwidth used */
-    int64_t reference_size; /* points of the LOT reference */
-    double seconds;
-    /* Approximate metrics only: a fixed sample of pairs against the exact values. lot: |D - W2| /
-     * W2; mmd_features: |D^2 - exact D^2|. */
-    int64_t n_checked;
-    double check_median, check_high, check_max; /* quantiles 50%, 95% and 100% of that error */
-    int64_t n_features;                         /* random Fourier features used */
-    int64_t n_components;   /* components of the LOT embedding kept; 0: not reduced */
-    double reduction_error; /* share of the embedding's variance that the reduction left out */
-    double recall;          /* approximate neighbours: share of the true ones found, measured on
-                               n_recall_rows items; 0 when the search was exact */
-    int64_t n_recall_rows;
-    /* Of n_bounds those beyond the first ones, and n_pruned, by the stage of the pruned search that
-     * a pair came to: first bounds (projections, or relaxed transport), closer ones (single frames,
-     * marginals), dual cuts, refined potentials, and the last look before a solve. */
-    int64_t n_bounds_closer, n_bounds_cut, n_bounds_refined, n_bounds_last;
-    int64_t n_pruned_first, n_pruned_closer, n_pruned_cut, n_pruned_refined, n_pruned_last;
-} ddsc_pair_stats;
-
-/* The N x N matrix (row-major), or with condensed the N(N-1)/2 entries above the diagonal, row by
- * row. squared: D^2 as the metric defines it; otherwise sqrt(max(D^2, 0)). `stats` may be NULL. */
-DDSC_API ddsc_status ddsc_distance_run(ddsc_context *context, double *out, ddsc_pair_stats *stats,
-                                       const ddsc_measures *measures,
-                                       const ddsc_metric_settings *settings, int condensed,
-                                       int squared);
-
-/* LOT embedding: *out (n_items x *n_columns, row-major) is released with ddsc_release. */
-DDSC_API ddsc_status ddsc_embed_run(ddsc_context *context, double **out, int64_t *n_columns,
-                                    ddsc_pair_stats *stats, const ddsc_measures *measures,
-                                    const ddsc_metric_settings *settings);
-
-/* The reference that the settings ask for, as a set of one item: with reference_rule MEASURES and
- * this set, other items are embedded beside the first ones. */
-DDSC_API ddsc_status ddsc_reference_create(ddsc_context *context, ddsc_measures **reference,
-                                           const ddsc_measures *measures,
-                                           const ddsc_metric_settings *settings);
-
-/* Distances between two sets: out has a row for each item of `rows` and a column for each of
- * `columns`. Values as in ddsc_distance_run; what is chosen from the data looks at both sets. */
-DDSC_API ddsc_status ddsc_cross_run(ddsc_context *context, double *out, ddsc_pair_stats *stats,
-                                    const ddsc_measures *rows, const ddsc_measures *columns,
-                                    const ddsc_metric_settings *settings, int squared);
-
-/* One transport problem. Caller's arrays, any of which may be NULL except a, b and cost:
- * plan_* room for n + m - 1 entries; potentials f (n) and g (m) satisfy f_i + g_j <= cost_ij. */
-typedef struct ddsc_transport {
-    double primal, dual; /* <P, C> and the value of the potentials */
-    double gap;          /* |primal - dual| / max(|primal|, S / 1000), S = sum a|f| + sum b|g| */
-    int64_t n_plan;
-    int64_t n_iterations;
-} ddsc_transport;
-
-/* Exact optimal transport between weights a (n) and b (m) under a dense cost (n x m, row-major, any
- * finite values). Weights need not be normalised but must have equal sums up to 1e-6 relative. */
-DDSC_API ddsc_status ddsc_emd_run(ddsc_context *context, ddsc_transport *result, int32_t *plan_row,
-                                  int32_t *plan_column, double *plan_mass, double *f, double *g,
-                                  int64_t n, int64_t m, const double *a, const double *b,
-                                  const double *cost);
-/* Exact 2-Wasserstein between item i of x and item j of y (sets of one dimension, which may be the
- * same set): result->primal is W2^2. Entry k of the plan takes plan_mass[k] from point plan_row[k]
- * of item i to point plan_column[k] of item j, counted within the items; arrays as above for items
- * of n and m points. No n x m costs are held where they are large. Status DDSC_NOT_CONVERGED: the
- * gap is above 1e-10, primal and dual are then an upper and a lower bound. */
-DDSC_API ddsc_status ddsc_w2_run(ddsc_context *context, ddsc_transport *result, int32_t *plan_row,
-                                 int32_t *plan_column, double *plan_mass, double *f, double *g,
-                                 const ddsc_measures *x, int64_t i, const ddsc_measures *y,
-                                 int64_t j);
-/* Entropic transport; value as chosen (debiased is not defined for a bare cost matrix). plan (n x
- * m) may be NULL. result->gap is the L1 marginal error, primal <P, C>, dual the regularised value.
- * Weights as in ddsc_emd_run: plan and values carry their mass s, KL is taken against a x b / s. */
-DDSC_API ddsc_status ddsc_sinkhorn_run(ddsc_context *context, double *value, ddsc_transport *result,
-                                       double *plan, double *f, double *g, int64_t n, int64_t m,
-                                       const double *a, const double *b, const double *cost,
-                                       double epsilon, ddsc_sinkhorn_value which, double tolerance,
-                                       int64_t max_iterations);
-
-/* ---- The neighbour graph
- * ---------------------------------------------------------------------------- */
-
-/* Column c holds the tau nearest items of item c with their squared distances, nearest first (ties:
- * lower index). */
-typedef struct ddsc_graph ddsc_graph;
-
-typedef enum ddsc_exact_graph {
-    DDSC_GRAPH_AUTO = 0, /* pruned where bounds exist and pay */
-    DDSC_GRAPH_FULL,     /* every pair */
-    DDSC_GRAPH_PRUNED
-} ddsc_exact_graph;
-
-typedef enum ddsc_neighbors {
-    DDSC_NEIGHBORS_AUTO = 0,   /* exact up to 100,000 items */
-    DDSC_NEIGHBORS_EXACT,      /* every neighbour is the right one */
-    DDSC_NEIGHBORS_APPROXIMATE /* candidates by NN-descent, ranked by the metric; recall measured */
-} ddsc_neighbors;
-
-typedef struct ddsc_graph_settings {
-    size_t struct_size;
-    int64_t tau; /* 0: max(10, ceil(log2 N)), at most max(3, N/8), below N */
-    ddsc_exact_graph exact_graph;
-    double sample;         /* fraction of the pairs that is known, 1: all */
-    double sample_columns; /* fraction of the items whose distances to all are computed, the others
-                              being approximated from them (Nystrom); 1: all */
-    ddsc_neighbors neighbors;
-} ddsc_graph_settings;
-
-DDSC_API void ddsc_graph_settings_init(ddsc_graph_settings *settings);
-/* The tau that a graph of n items gets (settings NULL: the defaults). */
-DDSC_API int64_t ddsc_graph_get_tau(int64_t n, const ddsc_graph_settings *settings);
-DDSC_API ddsc_status ddsc_neighbors_run(ddsc_context *context, ddsc_graph **graph,
-                                        ddsc_pair_stats *stats, const ddsc_measures *measures,
-                                        const ddsc_metric_settings *metric,
-                                        const ddsc_graph_settings *settings);
-/* From a square matrix of distances (NaN: unknown, no edge); must be symmetric. squared: D^2, which
- * may be negative, as unbiased estimates are. */
-DDSC_API ddsc_status ddsc_graph_create_from_matrix(ddsc_context *context, ddsc_graph **graph,
-                                                   int64_t n, const double *matrix, int squared,
-                                                   const ddsc_graph_settings *settings);
-/* From rows (n x dim), Euclidean distance. */
-DDSC_API ddsc_status ddsc_graph_create_from_vectors(ddsc_context *context, ddsc_graph **graph,
-                                                    int64_t n, int64_t dim, const double *vectors,
-                                                    const ddsc_graph_settings *settings);
-DDSC_API void ddsc_graph_destroy(ddsc_graph *graph);
-
-typedef struct ddsc_graph_view {
-    int64_t n, tau, n_edges;
-    const int64_t *offset; /* n + 1 */
-    const int32_t *index;  /* neighbour */
-    const double *d2;      /* squared distance (unclamped) */
-} ddsc_graph_view;
-
-DDSC_API void ddsc_graph_get_view(const ddsc_graph *graph, ddsc_graph_view *view);
-/* With sample_columns: items whose distances to all were computed, and how far off the others are,
- * the median error of D^2 between columns held out, over the median spread of these D^2 (1: no
- * better than one guess for all; NaN: too few to tell). Else 0 and 0. Either may be NULL. */
-DDSC_API void ddsc_graph_get_columns(const ddsc_graph *graph, int64_t *n_columns, double *error);
-/* MatrixMarket, coordinate real general: row = neighbour, column = item, value D^2. */
-DDSC_API ddsc_status ddsc_graph_write(ddsc_context *context, const ddsc_graph *graph,
-                                      const char *path, int overwrite);
-/* A map for looking at: xy (n x 2), neighbours near each other; what lies far apart says little.
- * start (n x 2) is where items begin, NULL: anywhere. */
-DDSC_API ddsc_status ddsc_layout_run(ddsc_context *context, double *xy, const ddsc_graph *graph,
-                                     const double *start);
-
-/* ---- Clustering
- * --------------------------------------------------------------------------------------- */
-
-typedef enum ddsc_gamma_rule {
-    DDSC_GAMMA_AUTO =
-        0, /* local scaling: exp(-2 D^2 / (s_i s_j)), s_i distance to the 7th neighbour */
-    DDSC_GAMMA_MEDIAN, /* 1 / median of the D^2 kept in the graph */
-    DDSC_GAMMA_VALUE
-} ddsc_gamma_rule;
-
-typedef struct ddsc_cluster_settings {
-    size_t struct_size;
-    int64_t k_min, k_max; /* equal: that K; k_min < k_max: a sweep; both 0: choose K */
-    ddsc_metric_settings metric;
-    ddsc_graph_settings graph;
-    ddsc_gamma_rule gamma_rule;
-    double gamma;       /* with DDSC_GAMMA_VALUE */
-    int paper;          /* 1: the plain algorithm (K vectors, 1/median unless gamma given) */
-    double min_cluster; /* smallest cluster as a fraction of N/K; 0.2; 0: no rule */
-    int64_t kmeans_restarts;
-    double eigen_tolerance; /* residual |M v - lambda v| */
-    int64_t eigen_max_iterations;
-} ddsc_cluster_settings;
-
-DDSC_API void ddsc_cluster_settings_init(ddsc_cluster_settings *settings);
-
-typedef struct ddsc_clustering ddsc_clustering;
-
-/* Distances, graph, eigenvectors and k-means in one call. */
-DDSC_API ddsc_status ddsc_cluster_run(ddsc_context *context, ddsc_clustering **clustering,
-                                      const ddsc_measures *measures,
-                                      const ddsc_cluster_settings *settings);
-/* From a graph (metric and graph settings are not used). */
-DDSC_API ddsc_status ddsc_spectral_run(ddsc_context *context, ddsc_clustering **clustering,
-                                       const ddsc_graph *graph,
-                                       const ddsc_cluster_settings *settings);
-DDSC_API void ddsc_clustering_destroy(ddsc_clustering *clustering);
-
-/* One K of a sweep. */
-typedef struct ddsc_k_row {
-    int64_t k;
-    double gap;          /* e_{K+1} - e_K, e the eigenvalues of the Laplacian */
-    double relative_gap; /* (e_{K+1} + 0.01) / (e_K + 0.01) */
-    double modularity;
-    double inertia; /* k-means objective */
-    int64_t smallest, largest;
-    double stability; /* of a sweep: agreement of k-means on random halves, 1 is best; else NaN */
-} ddsc_k_row;
-
-typedef struct ddsc_clustering_view {
-    int64_t n, k;              /* items; the K of `labels` */
-    int64_t n_vectors;         /* columns of the embedding, eigenvalues */
-    const int32_t *labels;     /* n, 0 .. k-1, numbered by first appearance */
-    const double *embedding;   /* n x n_vectors, rows as given to k-means */
-    const double *eigenvalues; /* of the normalised Laplacian, ascending, n_eigenvalues of them */
-    const double *residuals;
-    int64_t n_eigenvalues;
-    int64_t n_components;
-    double gamma; /* 0 with local scaling */
-    double max_residual;
-    int verified;             /* a fresh random block found no eigenvalue that was missed */
-    int eigen_dense;          /* solved by a dense decomposition */
-    int64_t n_eigen_products; /* operator-block products */
-    int64_t n_merged_small;   /* small clusters merged by the min_cluster rule */
-    const ddsc_k_row *sweep;
-    int64_t n_sweep;
-    const int32_t *sweep_labels; /* n_sweep x n */
-    ddsc_pair_stats pairs;       /* zero when made from a graph */
-    double seconds_distances, seconds_eigen, seconds_kmeans;
-    const ddsc_graph *graph; /* the graph, owned by the clustering when it made it, else NULL */
-    const char *advice;      /* what to do about components, gaps, clamps; "" when nothing */
-} ddsc_clustering_view;
-
-DDSC_API void ddsc_clustering_get_view(const ddsc_clustering *clustering,
-                                       ddsc_clustering_view *view);
-DDSC_API const int32_t *ddsc_clustering_get_labels(const ddsc_clustering *clustering);
-
-/* The weighted graph that was cut, and what it takes to continue the embedding. */
-typedef struct ddsc_affinity_view {
-    int64_t n, n_entries;
-    const int64_t *offset; /* n + 1: CSR of (A + A^T)/2, columns ascending, no diagonal */
-    const int32_t *column;
-    const double *value;
-    double gamma;         /* 0: local scaling by `scale` */
-    const double *scale;  /* n: s_i, the distance to the neighbour of rank scale_rank; or NULL */
-    int64_t scale_rank;   /* from 1; the last one where fewer are known */
-    double scale_floor;   /* no s_i is taken below this */
-    const double *radius; /* n: length of a row of the embedding before it was normalised, over the
-                             square root of the degree; 0 where it is not from the eigenvectors.
-                             radius times row is a vector of the random walk's eigenfunctions. */
-} ddsc_affinity_view;
-
-DDSC_API void ddsc_clustering_get_affinity(const ddsc_clustering *clustering,
-                                           ddsc_affinity_view *view);
-
-/* Lloyd's k-means with k-means++ and restarts on rows (n x dim). labels: n. */
-DDSC_API ddsc_status ddsc_kmeans_run(ddsc_context *context, int32_t *labels, double *inertia,
-                                     int64_t n, int64_t dim, const double *rows, int64_t k,
-                                     int64_t restarts);
-
-/* How each of n rows (n x dim), such as those of an embedding, stands in its cluster. Centres are
- * the means of the clusters; labels are 0 .. k-1, and a cluster may be empty. All outputs have room
- * for n entries, and any of them may be NULL. distance  to the own centre: the items of least
- * distance are typical next      the other cluster whose centre is nearest (ties: lower number);
- * -1: there is none doubt     distance / (distance + distance to that centre): 1/2 is on the fence;
- * 0 without next
- */
-DDSC_API ddsc_status ddsc_standing_run(ddsc_context *context, double *distance, double *doubt,
-                                       int32_t *next, int64_t n, int64_t dim, const double *rows,
-                                       const int32_t *labels, int64_t k);
-
-/* xy (n x 2): n rows (n x dim) along two directions across each other, of the widest spread or
- * close to it; a start for ddsc_layout_run. Where rows lie on one line, the second is 0 or nearly
- * so. */
-DDSC_API ddsc_status ddsc_project_run(ddsc_context *context, double *xy, int64_t n, int64_t dim,
-                                      const double *rows);
-
-/* Vector baselines: histogram rows when the support is shared, else the weighted mean. *out is
- * n_items x *n_columns; release with ddsc_release. */
-DDSC_API ddsc_status ddsc_vectors_run(ddsc_context *context, double **out, int64_t *n_columns,
-                                      const ddsc_measures *measures);
-
-/* ---- Scores
- * --------------------------------------------------------------------------------------------- */
-
-typedef struct ddsc_scores {
-    double ami, ari, nmi, purity;
-    int64_t n;                 /* items compared: those with a label >= 0 on both sides */
-    int64_t n_labels, n_truth; /* distinct values on each side */
-} ddsc_scores;
-
-/* AMI with the exact expected mutual information and the arithmetic normaliser; negative labels on
- * either side are left out. */
-DDSC_API ddsc_status ddsc_scores_run(ddsc_context *context, ddsc_scores *scores, int64_t n,
-                                     const int32_t *labels, const int32_t *truth);
-
-/* ---- Theory: how far a clustering can be trusted (docs/theory.md)
- * ----------------------------------- */
-
-/* One resample against the first run. A is the symmetric affinity, L = I - S^-1/2 A S^-1/2. */
-typedef struct ddsc_stability_row {
-    double sin_theta;     /* |sin Theta|_F of the two leading K-dimensional eigenspaces */
-    double zeta;          /* largest change of an affinity, over all pairs */
-    double zeta_common;   /* the same over pairs that are linked both times */
-    double edges_kept;    /* part of the first run's links that are there again */
-    double laplacian;     /* |L - L'|_F */
-    double gap;           /* eigengap of the resample */
-    double theorem_bound; /* 2 zeta sqrt N / (delta (alpha - zeta)^2 sqrt tau); infinite where that
-                             is not defined: zeta >= alpha, or no eigengap */
-    double direct_bound;  /* |(L - L') V|_F / delta', V the kept eigenvectors of one run, delta'
-                             their distance to the eigenvalues the other does not keep (Davis and
-                             Kahan 1970); infinite when they overlap */
-    double ari, ami;      /* labels of the two runs */
-    int64_t n_changed;    /* items in another cluster, after clusters were matched */
-} ddsc_stability_row;
-
-typedef struct ddsc_stability_settings {
-    size_t struct_size;
-    int64_t n_resamples; /* 20 */
-} ddsc_stability_settings;
-
-DDSC_API void ddsc_stability_settings_init(ddsc_stability_settings *settings);
-
-typedef struct ddsc_stability ddsc_stability;
-
-typedef struct ddsc_stability_view {
-    int64_t n, k, tau, n_resamples;
-    double gap;                     /* delta = e_{K+1} - e_K of the first run */
-    double alpha;                   /* smallest affinity above 0 */
-    double sin_limit;               /* sqrt(min(K, N - K)): |sin Theta|_F is never larger */
-    const ddsc_stability_row *rows; /* n_resamples */
-    ddsc_stability_row mean, worst; /* column by column; worst: least of edges_kept, gap, ari, ami,
-                                       largest of the others */
-    const int32_t *labels;    /* n_resamples x n, in the numbers of the first run's clusters */
-    const int64_t *n_changed; /* n: resamples in which the item was in another cluster */
-    const int32_t *other;     /* n: the cluster it was in most often then, -1: never changed */
-    int64_t n_ever, n_often;  /* items that changed at all; in more than half of the resamples */
-    int theorem_vacuous;      /* the largest theorem_bound tells nothing: above sin_limit */
-    int direct_vacuous;
-    double seconds;
-    const char *words; /* the same in a few sentences */
-} ddsc_stability_view;
-
-/* Resample the points of every item (ddsc_measures_copy_resampled), run the chain again with the
- * same settings, compare with `first`, which ddsc_cluster_run made from `measures` with `cluster`.
- * K, tau, epsilon, bandwidth and LOT reference are those of the first run. settings NULL: defaults.
- */
-DDSC_API ddsc_status ddsc_stability_run(ddsc_context *context, ddsc_stability **stability,
-                                        const ddsc_measures *measures, const ddsc_clustering *first,
-                                        const ddsc_cluster_settings *cluster,
-                                        const ddsc_stability_settings *settings);
-DDSC_API void ddsc_stability_destroy(ddsc_stability *stability);
-DDSC_API void ddsc_stability_get_view(const ddsc_stability *stability, ddsc_stability_view *view);
-
-/* The neighbour lists against known classes. Items of a negative class are left out. */
-typedef struct ddsc_theory {
-    int64_t n, n_classes;        /* items with a class; classes among them */
-    int64_t n_components;        /* of the graph */
-    int64_t n_pure_components;   /* those within one class */
-    int64_t n_whole_classes;     /* classes within one component */
-    int64_t n_intra, n_inter;    /* entries of the neighbour lists within, between classes */
-    int64_t n_clean, n_stranded; /* items without a neighbour of another, of their own class */
-    int connected;               /* as many components as classes, and no link between classes */
-    double xi;        /* the tolerance: least of the items' (smallest affinity to a neighbour of the
-                         own class, or 0) - (largest to one of another class, or 0); NaN: no links */
-    double xi_median; /* of the items' values */
-    int64_t n_correct; /* items whose value is above 0 */
-} ddsc_theory;
-
-/* Definitions of neighbour sets and of correctness. item_intra, item_inter and item_xi have room
- * for the graph's items or are NULL; items without a class get 0, 0 and NaN. Of the settings only
- * gamma and `paper` are read. */
-DDSC_API ddsc_status ddsc_theory_run(ddsc_context *context, ddsc_theory *theory,
-                                     int64_t *item_intra, int64_t *item_inter, double *item_xi,
-                                     const ddsc_graph *graph, const int32_t *truth,
-                                     const ddsc_cluster_settings *settings);
-
-/* ---- Text
- * --------------------------------------------------------------------------------------- */
+/* ==== Text ==== */
 
 typedef enum ddsc_tokens {
     DDSC_TOKENS_PUNCTUATION = 0, /* ASCII punctuation but ' is a blank; words are between blanks */
@@ -736,12 +397,15 @@ typedef struct ddsc_text_settings {
     int64_t max_bytes;      /* uncompressed size one file may reach; default 64 GiB */
 } ddsc_text_settings;
 
-DDSC_API void ddsc_text_settings_init(ddsc_text_settings *settings);
+#define ddsc_text_settings_init(settings) \
+    ddsc_text_settings_init_sized((settings), sizeof *(settings))
+DDSC_API void ddsc_text_settings_init_sized(ddsc_text_settings *settings, size_t size);
 
 enum { DDSC_TEXT_NAMED = 10 };
 
 /* Words and tokens are counted after stop words are gone. */
 typedef struct ddsc_text_report {
+    size_t struct_size;
     int64_t n_rows;      /* of the file */
     int64_t n_documents; /* those that `where` lets through: the N of idf */
     int64_t n_empty;
@@ -751,28 +415,591 @@ typedef struct ddsc_text_report {
     int64_t n_vectors;           /* lines of the vectors file */
     int64_t n_duplicate_vectors; /* vectors of words met that had one already; the first counts */
     char text_columns[256], label_column[256], id_columns[256]; /* those used, "" when none */
-    ddsc_compress_report merged; /* what `support` did; zero when it was 0 */
+    /* What `support` did, as in ddsc_compress_report; zero when it was 0. */
+    int64_t n_points_before, n_points_after;
+    double mean_w2, max_w2;
 } ddsc_text_report;
 
-/* Documents (a tab-separated table with a header, one document a row, quotes are data) and word
+#define ddsc_text_report_init(report) ddsc_text_report_init_sized((report), sizeof *(report))
+DDSC_API void ddsc_text_report_init_sized(ddsc_text_report *report, size_t size);
+
+/* Documents (a tab-separated table with a header, one document per row, quotes are data) and word
  * vectors (GloVe or word2vec text) to measures: item i is document i, a point is a word vector.
  * Either file may be gzip; "-" is standard input. report may be NULL. */
 DDSC_API ddsc_status ddsc_text_read(ddsc_context *context, ddsc_measures **measures,
                                     ddsc_text_report *report, const char *documents_path,
                                     const char *vectors_path, const ddsc_text_settings *settings);
 
-/* What ddsc_vectors_make makes of an item. */
-typedef enum ddsc_vectors_rule {
-    DDSC_VECTORS_AUTO = 0,  /* as ddsc_vectors_run */
-    DDSC_VECTORS_HISTOGRAM, /* its weights over the support: a bag of words, the pixels */
-    DDSC_VECTORS_MEAN       /* the weighted mean of its points */
-} ddsc_vectors_rule;
+/* ==== Metrics and distances ==== */
 
-DDSC_API ddsc_status ddsc_vectors_make(ddsc_context *context, double **out, int64_t *n_columns,
-                                       const ddsc_measures *measures, ddsc_vectors_rule rule);
+typedef enum ddsc_metric {
+    DDSC_METRIC_W2 = 0,   /* exact 2-Wasserstein: D^2 = min <P, C>, C squared Euclidean */
+    DDSC_METRIC_SINKHORN, /* entropic transport */
+    DDSC_METRIC_MMD,      /* maximum mean discrepancy */
+    DDSC_METRIC_LOT       /* linear optimal transport: Euclidean after one transport per item */
+} ddsc_metric;
 
-/* ---- Wasserstein barycenters and clustering by them
- * --------------------------------------------------- */
+typedef enum ddsc_sinkhorn_value {
+    DDSC_SINKHORN_REGULARISED = 0, /* min <P, C> + epsilon KL(P | a x b), the paper's */
+    DDSC_SINKHORN_SHARP,           /* <P, C> of that plan */
+    DDSC_SINKHORN_DEBIASED /* regularised(a,b) - (regularised(a,a) + regularised(b,b)) / 2 */
+} ddsc_sinkhorn_value;
+
+typedef enum ddsc_mmd_kernel {
+    DDSC_KERNEL_GAUSSIAN = 0, /* exp(-r^2 / (2 h^2)) */
+    DDSC_KERNEL_LAPLACE,      /* exp(-r / h) */
+    DDSC_KERNEL_ENERGY        /* -r (no bandwidth) */
+} ddsc_mmd_kernel;
+
+typedef enum ddsc_bandwidth_rule {
+    DDSC_BANDWIDTH_AUTO = 0, /* 5% quantile of the non-zero distances of a fixed sample of points */
+    DDSC_BANDWIDTH_MEDIAN,
+    DDSC_BANDWIDTH_VALUE
+} ddsc_bandwidth_rule;
+
+typedef enum ddsc_mmd_estimator {
+    DDSC_MMD_UNBIASED = 0, /* pairs i != j only; can be negative */
+    DDSC_MMD_BIASED
+} ddsc_mmd_estimator;
+
+typedef enum ddsc_reference_rule {
+    DDSC_REFERENCE_NORMAL = 0, /* normal sample matched to the pooled mean and scale */
+    DDSC_REFERENCE_KMEANS,     /* k-means centers of the pooled points */
+    DDSC_REFERENCE_MEASURES    /* the first item of reference_measures */
+} ddsc_reference_rule;
+
+typedef struct ddsc_metric_settings {
+    size_t struct_size;
+    ddsc_metric metric;
+    double epsilon;         /* sinkhorn; default 5 (percent of the median cost) */
+    int epsilon_is_percent; /* 1: epsilon is a percentage of the median cost */
+    ddsc_sinkhorn_value sinkhorn_value;
+    double sinkhorn_tolerance; /* L1 marginal error that counts as converged */
+    int64_t sinkhorn_max_iterations;
+    ddsc_mmd_kernel mmd_kernel;
+    ddsc_bandwidth_rule bandwidth_rule;
+    double bandwidth; /* with DDSC_BANDWIDTH_VALUE */
+    ddsc_mmd_estimator mmd_estimator;
+    ddsc_reference_rule reference_rule;
+    int64_t reference_size; /* 0: the mean support size */
+    const ddsc_measures *reference_measures;
+    int64_t w2_max_pivots;  /* 0: a generous multiple of the problem size */
+    int64_t mmd_features;   /* random Fourier features (gaussian, laplace); 0: exact */
+    int64_t lot_components; /* principal components the LOT embedding is cut to; 0: all of it */
+} ddsc_metric_settings;
+
+#define ddsc_metric_settings_init(settings) \
+    ddsc_metric_settings_init_sized((settings), sizeof *(settings))
+DDSC_API void ddsc_metric_settings_init_sized(ddsc_metric_settings *settings, size_t size);
+
+/* What one run over pairs did. Figures of single stages are by name: ddsc_context_get_details. */
+typedef struct ddsc_pair_stats {
+    size_t struct_size;
+    int64_t n_pairs;         /* pairs in question */
+    int64_t n_solved;        /* pairs whose value was computed */
+    int64_t n_bounds;        /* lower bounds evaluated */
+    int64_t n_pruned;        /* pairs a bound made unnecessary */
+    int64_t n_not_converged; /* solves that met their cap */
+    int64_t n_clamped;    /* negative unbiased estimates (kept in order, clamped in the affinity) */
+    int64_t n_iterations; /* pivots or Sinkhorn iterations over all solves */
+    double max_gap;       /* w2, lot: largest relative duality gap; sinkhorn: marginal error */
+    double epsilon;       /* the absolute epsilon used */
+    double bandwidth;     /* the bandwidth used */
+    int64_t reference_size; /* points of the LOT reference */
+    double seconds;
+    /* Approximate metrics only: a fixed sample of pairs against the exact values. lot: |D - W2| /
+     * W2; mmd_features: |D^2 - exact D^2|. */
+    int64_t n_checked;
+    double check_median, check_high, check_max; /* quantiles 50%, 95% and 100% of that error */
+    int64_t n_features;                         /* random Fourier features used */
+    int64_t n_components;   /* components of the LOT embedding kept; 0: not reduced */
+    double reduction_error; /* share of the embedding's variance that the reduction left out */
+    double recall;          /* approximate neighbors: share of the true ones found, measured on
+                               n_recall_rows items; 0 when the search was exact */
+    int64_t n_recall_rows;
+} ddsc_pair_stats;
+
+#define ddsc_pair_stats_init(stats) ddsc_pair_stats_init_sized((stats), sizeof *(stats))
+DDSC_API void ddsc_pair_stats_init_sized(ddsc_pair_stats *stats, size_t size);
+
+/* What distances are given, or asked for. */
+typedef enum ddsc_distance_flags {
+    DDSC_DISTANCE_SQUARED = 1,  /* D^2 as the metric defines it; otherwise sqrt(max(D^2, 0)) */
+    DDSC_DISTANCE_CONDENSED = 2 /* the N(N-1)/2 entries above the diagonal, row by row */
+} ddsc_distance_flags;
+
+/* The N x N matrix, row-major, or what the flags say. stats may be NULL. */
+DDSC_API ddsc_status ddsc_distance_run(ddsc_context *context, double *out, ddsc_pair_stats *stats,
+                                       const ddsc_measures *measures,
+                                       const ddsc_metric_settings *settings, unsigned flags);
+/* Distances between two sets: out has a row for each item of `rows` and a column for each of
+ * `columns`. What is chosen from the data looks at both sets. flags: SQUARED or 0. */
+DDSC_API ddsc_status ddsc_cross_run(ddsc_context *context, double *out, ddsc_pair_stats *stats,
+                                    const ddsc_measures *rows, const ddsc_measures *columns,
+                                    const ddsc_metric_settings *settings, unsigned flags);
+
+/* LOT embedding: *out (n_items x *n_columns, row-major) is released with ddsc_release. */
+DDSC_API ddsc_status ddsc_embed_run(ddsc_context *context, double **out, int64_t *n_columns,
+                                    ddsc_pair_stats *stats, const ddsc_measures *measures,
+                                    const ddsc_metric_settings *settings);
+/* The reference that the settings ask for, as a set of one item: with reference_rule MEASURES and
+ * this set, other items are embedded beside the first ones. */
+DDSC_API ddsc_status ddsc_reference_create(ddsc_context *context, ddsc_measures **reference,
+                                           const ddsc_measures *measures,
+                                           const ddsc_metric_settings *settings);
+
+/* ==== The neighbor graph ==== */
+
+/* For each item its nearest neighbors with their squared distances, nearest first (ties: lower
+ * index). */
+typedef struct ddsc_graph ddsc_graph;
+
+typedef enum ddsc_exact_graph {
+    DDSC_GRAPH_AUTO = 0, /* pruned where bounds exist and pay */
+    DDSC_GRAPH_FULL,     /* every pair */
+    DDSC_GRAPH_PRUNED
+} ddsc_exact_graph;
+
+typedef enum ddsc_neighbors {
+    DDSC_NEIGHBORS_AUTO = 0,   /* exact up to 100,000 items */
+    DDSC_NEIGHBORS_EXACT,      /* every neighbor is the right one */
+    DDSC_NEIGHBORS_APPROXIMATE /* candidates by NN-descent, ranked by the metric; recall measured */
+} ddsc_neighbors;
+
+typedef struct ddsc_graph_settings {
+    size_t struct_size;
+    int64_t tau; /* neighbors per item; 0: max(10, ceil(log2 N)), at most max(3, N/8), below N */
+    ddsc_exact_graph exact_graph;
+    double sample;         /* fraction of the pairs that is known, 1: all */
+    double sample_columns; /* fraction of the items whose distances to all are computed, the others
+                              being approximated from them (Nystrom); 1: all */
+    ddsc_neighbors neighbors;
+} ddsc_graph_settings;
+
+#define ddsc_graph_settings_init(settings) \
+    ddsc_graph_settings_init_sized((settings), sizeof *(settings))
+DDSC_API void ddsc_graph_settings_init_sized(ddsc_graph_settings *settings, size_t size);
+
+/* The tau that a graph of n items gets. */
+DDSC_API int64_t ddsc_graph_get_tau(int64_t n, const ddsc_graph_settings *settings);
+
+/* From items. stats may be NULL. */
+DDSC_API ddsc_status ddsc_neighbors_run(ddsc_context *context, ddsc_graph **graph,
+                                        ddsc_pair_stats *stats, const ddsc_measures *measures,
+                                        const ddsc_metric_settings *metric,
+                                        const ddsc_graph_settings *settings);
+/* From a square matrix of distances (NaN: unknown, no edge); must be symmetric. flags: SQUARED (D^2
+ * may be negative, as unbiased estimates are) or 0. */
+DDSC_API ddsc_status ddsc_graph_create_from_matrix(ddsc_context *context, ddsc_graph **graph,
+                                                   int64_t n, const double *matrix, unsigned flags,
+                                                   const ddsc_graph_settings *settings);
+/* From neighbor lists of your own: entries offsets[i] .. offsets[i+1] are the neighbors of item i
+ * (0 <= index < n) and their squared distances, in any order. Refused: an item among its own
+ * neighbors, a neighbor listed twice, a value that is not finite. Lists may differ in length and
+ * need not be mutual; tau is the length of the longest. The arrays are copied. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_graph_create_from_csr(ddsc_context *context,
+                                                                  ddsc_graph **graph, int64_t n,
+                                                                  const int64_t *offsets,
+                                                                  const int32_t *indices,
+                                                                  const double *d2);
+/* From rows (n x dim), Euclidean distance. */
+DDSC_API ddsc_status ddsc_graph_create_from_vectors(ddsc_context *context, ddsc_graph **graph,
+                                                    int64_t n, int64_t dim, const double *vectors,
+                                                    const ddsc_graph_settings *settings);
+DDSC_API void ddsc_graph_destroy(ddsc_graph *graph);
+
+typedef struct ddsc_graph_view {
+    int64_t n, tau, n_edges;
+    const int64_t *offset; /* n + 1 */
+    const int32_t *index;  /* neighbor */
+    const double *d2;      /* squared distance (unclamped) */
+    /* With sample_columns: items whose distances to all were computed, and how far off the others
+     * are, the median error of D^2 between columns held out, over the median spread of these D^2
+     * (1: no better than one guess for all; NaN: too few to tell). Else 0 and 0. */
+    int64_t n_columns;
+    double columns_error;
+} ddsc_graph_view;
+
+#define ddsc_graph_get_view(graph, view) ddsc_graph_get_view_sized((graph), (view), sizeof *(view))
+DDSC_API void ddsc_graph_get_view_sized(const ddsc_graph *graph, ddsc_graph_view *view,
+                                        size_t size);
+/* MatrixMarket, coordinate real general: row = neighbor, column = item, value D^2. */
+DDSC_API ddsc_status ddsc_graph_write(ddsc_context *context, const ddsc_graph *graph,
+                                      const char *path, unsigned flags);
+
+/* ==== Clustering ==== */
+
+typedef enum ddsc_gamma_rule {
+    DDSC_GAMMA_AUTO = 0, /* local scaling: exp(-2 D^2 / (s_i s_j)), s_i distance to 7th neighbor */
+    DDSC_GAMMA_MEDIAN,   /* 1 / median of the D^2 kept in the graph */
+    DDSC_GAMMA_VALUE
+} ddsc_gamma_rule;
+
+typedef struct ddsc_cluster_settings {
+    size_t struct_size;
+    int64_t k_min, k_max; /* equal: that K; k_min < k_max: a sweep; both 0: choose K */
+    const ddsc_metric_settings *metric; /* NULL: the defaults; looked at during a call only */
+    const ddsc_graph_settings *graph;
+    ddsc_gamma_rule gamma_rule;
+    double gamma;       /* with DDSC_GAMMA_VALUE */
+    int paper;          /* 1: the plain algorithm (K vectors, 1/median unless gamma given) */
+    double min_cluster; /* smallest cluster as a fraction of N/K; 0.2; 0: no rule */
+    int64_t kmeans_restarts;
+    double eigen_tolerance; /* residual |M v - lambda v| */
+    int64_t eigen_max_iterations;
+} ddsc_cluster_settings;
+
+#define ddsc_cluster_settings_init(settings) \
+    ddsc_cluster_settings_init_sized((settings), sizeof *(settings))
+DDSC_API void ddsc_cluster_settings_init_sized(ddsc_cluster_settings *settings, size_t size);
+
+typedef struct ddsc_clustering ddsc_clustering;
+
+/* Distances, graph, eigenvectors and k-means in one call. */
+DDSC_API ddsc_status ddsc_cluster_run(ddsc_context *context, ddsc_clustering **clustering,
+                                      const ddsc_measures *measures,
+                                      const ddsc_cluster_settings *settings);
+/* The part after the graph. */
+DDSC_API ddsc_status ddsc_spectral_run(ddsc_context *context, ddsc_clustering **clustering,
+                                       const ddsc_graph *graph,
+                                       const ddsc_cluster_settings *settings);
+DDSC_API void ddsc_clustering_destroy(ddsc_clustering *clustering);
+DDSC_API const int32_t *ddsc_clustering_get_labels(const ddsc_clustering *clustering);
+
+/* One K of a sweep. */
+typedef struct ddsc_k_row {
+    int64_t k;
+    double gap;          /* e_{K+1} - e_K, e the eigenvalues of the Laplacian */
+    double relative_gap; /* (e_{K+1} + 0.01) / (e_K + 0.01) */
+    double modularity;
+    double inertia; /* k-means objective */
+    int64_t smallest, largest;
+    double stability; /* of a sweep: agreement of k-means on random halves, 1 is best; else NaN */
+} ddsc_k_row;
+
+typedef struct ddsc_clustering_view {
+    int64_t n, k;              /* items; the K of `labels` */
+    int64_t n_vectors;         /* columns of the embedding, eigenvalues */
+    const int32_t *labels;     /* n, 0 .. k-1, numbered by first appearance */
+    const double *embedding;   /* n x n_vectors, rows as given to k-means */
+    const double *eigenvalues; /* of the normalised Laplacian, ascending, n_eigenvalues of them */
+    const double *residuals;
+    int64_t n_eigenvalues;
+    int64_t n_components;
+    double gamma; /* 0 with local scaling */
+    double max_residual;
+    int verified;                   /* a fresh random block found no eigenvalue that was missed */
+    int eigen_dense;                /* solved by a dense decomposition */
+    int64_t n_eigen_products;       /* operator-block products */
+    int64_t n_merged_small;         /* small clusters merged by the min_cluster rule */
+    const ddsc_k_row *const *sweep; /* one row per K: sweep[i]->k */
+    int64_t n_sweep;
+    const int32_t *sweep_labels;  /* n_sweep x n */
+    const ddsc_pair_stats *pairs; /* all zero when made from a graph */
+    double seconds_distances, seconds_eigen, seconds_kmeans;
+    const ddsc_graph *graph;    /* the graph, owned by the clustering when it made it, else NULL */
+    const char *advice;         /* what to do about components, gaps, clamps; "" when nothing */
+    const ddsc_detail *details; /* figures by name, as ddsc_context_get_details gave them */
+    int64_t n_details;
+} ddsc_clustering_view;
+
+#define ddsc_clustering_get_view(clustering, view) \
+    ddsc_clustering_get_view_sized((clustering), (view), sizeof *(view))
+DDSC_API void ddsc_clustering_get_view_sized(const ddsc_clustering *clustering,
+                                             ddsc_clustering_view *view, size_t size);
+
+/* The weighted graph that was cut, and what it takes to continue the embedding. */
+typedef struct ddsc_affinity_view {
+    int64_t n, n_entries;
+    const int64_t *offset; /* n + 1: CSR of (A + A^T)/2, columns ascending, no diagonal */
+    const int32_t *column;
+    const double *value;
+    double gamma;         /* 0: local scaling by `scale` */
+    const double *scale;  /* n: s_i, the distance to the neighbor of rank scale_rank; or NULL */
+    int64_t scale_rank;   /* from 1; the last one where fewer are known */
+    double scale_floor;   /* no s_i is taken below this */
+    const double *radius; /* n: length of a row of the embedding before it was normalised, over the
+                             square root of the degree; 0 where it is not from the eigenvectors.
+                             radius times row is a vector of the random walk's eigenfunctions. */
+} ddsc_affinity_view;
+
+#define ddsc_clustering_get_affinity(clustering, view) \
+    ddsc_clustering_get_affinity_sized((clustering), (view), sizeof *(view))
+DDSC_API void ddsc_clustering_get_affinity_sized(const ddsc_clustering *clustering,
+                                                 ddsc_affinity_view *view, size_t size);
+
+/* Lloyd's k-means with k-means++ and restarts on rows (n x dim). labels: n. */
+DDSC_API ddsc_status ddsc_kmeans_run(ddsc_context *context, int32_t *labels, double *inertia,
+                                     int64_t n, int64_t dim, const double *rows, int64_t k,
+                                     int64_t restarts);
+
+/* ==== New items ==== */
+
+/* What a clustering has to keep so that items which come later can be put into its clusters: the
+ * items, how they were compared, their place in the embedding, the centers. */
+typedef struct ddsc_model ddsc_model;
+
+/* From the clustering that ddsc_cluster_run found for `measures` with these settings. Copies what
+ * it needs. A clustering made from a bare graph has no items to compare new ones with and is
+ * refused. */
+DDSC_API ddsc_status ddsc_model_create(ddsc_context *context, ddsc_model **model,
+                                       const ddsc_measures *measures,
+                                       const ddsc_clustering *clustering,
+                                       const ddsc_cluster_settings *settings);
+/* An npz archive that is also a set of items, labelled by cluster; see docs/formats.md. */
+DDSC_API ddsc_status ddsc_model_write(ddsc_context *context, const ddsc_model *model,
+                                      const char *path, unsigned flags);
+/* Models of another format version are refused with a message that says so. */
+DDSC_API ddsc_status ddsc_model_read(ddsc_context *context, ddsc_model **model, const char *path);
+DDSC_API void ddsc_model_destroy(ddsc_model *model);
+
+typedef struct ddsc_model_view {
+    int64_t n_items, dim, k, tau;
+    ddsc_metric metric;
+    double far_distance;           /* beyond it an item is far away: see ddsc_assignment */
+    int64_t far_neighbor;          /* the neighbor whose distance is compared with it */
+    const int32_t *labels;         /* n_items */
+    const ddsc_measures *measures; /* the items */
+    int64_t n_vectors;             /* columns of the embedding */
+} ddsc_model_view;
+
+#define ddsc_model_get_view(model, view) ddsc_model_get_view_sized((model), (view), sizeof *(view))
+DDSC_API void ddsc_model_get_view_sized(const ddsc_model *model, ddsc_model_view *view,
+                                        size_t size);
+
+typedef struct ddsc_assign_settings {
+    size_t struct_size;
+    ddsc_exact_graph exact_graph; /* how the neighbors are searched; the result is the same */
+} ddsc_assign_settings;
+
+#define ddsc_assign_settings_init(settings) \
+    ddsc_assign_settings_init_sized((settings), sizeof *(settings))
+DDSC_API void ddsc_assign_settings_init_sized(ddsc_assign_settings *settings, size_t size);
+
+/* The caller's arrays, with one entry per new item; NULL: not wanted. */
+typedef struct ddsc_assignment {
+    size_t struct_size;
+    int32_t *labels;
+    double *confidence; /* 1 - (distance to the center) / (distance to the nearest center of another
+                           cluster) */
+    double *distance;   /* to the 7th nearest item of the model (the tau-th where tau is smaller) */
+    int32_t *far;       /* 1 where that distance is above the 99% quantile of what the model's own
+                           items show */
+    double *rows;       /* n_items x the model's n_vectors: rows of the embedding */
+    int64_t n_far;      /* filled in: how many are far */
+} ddsc_assignment;
+
+#define ddsc_assignment_init(assignment) \
+    ddsc_assignment_init_sized((assignment), sizeof *(assignment))
+DDSC_API void ddsc_assignment_init_sized(ddsc_assignment *assignment, size_t size);
+
+/* Labels for new items: their tau nearest among the items of the model, the eigenvectors extended
+ * to them (Nystrom), then the nearest center. An item that equals one of the model has its row and
+ * label. stats may be NULL. */
+DDSC_API ddsc_status ddsc_assign_run(ddsc_context *context, ddsc_assignment *assignment,
+                                     ddsc_pair_stats *stats, const ddsc_model *model,
+                                     const ddsc_measures *measures,
+                                     const ddsc_assign_settings *settings);
+
+/* ==== Looking at a result ==== */
+
+/* The caller's arrays, with one entry per row; NULL: not wanted. */
+typedef struct ddsc_standing {
+    size_t struct_size;
+    double *distance; /* to the own center: the items of least distance are typical */
+    double *doubt;    /* distance / (distance + distance to the center of next): 1/2 is on the
+                         fence; 0 without next */
+    int32_t *next;    /* the other cluster whose center is nearest (ties: lower number); -1: none */
+} ddsc_standing;
+
+#define ddsc_standing_init(standing) ddsc_standing_init_sized((standing), sizeof *(standing))
+DDSC_API void ddsc_standing_init_sized(ddsc_standing *standing, size_t size);
+
+/* How each of n rows (n x dim), such as those of an embedding, stands in its cluster. Centers are
+ * the means of the clusters; labels are 0 .. k-1, and a cluster may be empty. */
+DDSC_API ddsc_status ddsc_standing_run(ddsc_context *context, ddsc_standing *standing, int64_t n,
+                                       int64_t dim, const double *rows, const int32_t *labels,
+                                       int64_t k);
+
+/* A map for looking at: xy (n x 2), neighbors near each other; what lies far apart says little.
+ * start (n x 2) is where items begin, NULL: anywhere. */
+DDSC_API ddsc_status ddsc_layout_run(ddsc_context *context, double *xy, const ddsc_graph *graph,
+                                     const double *start);
+/* xy (n x 2): n rows (n x dim) along two directions across each other, of the widest spread or
+ * close to it; a start for ddsc_layout_run. Where rows lie on one line, the second is 0 or nearly
+ * so. */
+DDSC_API ddsc_status ddsc_project_run(ddsc_context *context, double *xy, int64_t n, int64_t dim,
+                                      const double *rows);
+
+/* ==== Scores and theory: how far a clustering can be trusted (docs/theory.md) ==== */
+
+typedef struct ddsc_scores {
+    size_t struct_size;
+    double ami, ari, nmi, purity;
+    int64_t n;                 /* items compared: those with a label >= 0 on both sides */
+    int64_t n_labels, n_truth; /* distinct values on each side */
+} ddsc_scores;
+
+#define ddsc_scores_init(scores) ddsc_scores_init_sized((scores), sizeof *(scores))
+DDSC_API void ddsc_scores_init_sized(ddsc_scores *scores, size_t size);
+/* AMI with the exact expected mutual information and the arithmetic normaliser; negative labels on
+ * either side are left out. */
+DDSC_API ddsc_status ddsc_scores_run(ddsc_context *context, ddsc_scores *scores, int64_t n,
+                                     const int32_t *labels, const int32_t *truth);
+
+/* One resample against the first run. A is the symmetric affinity, L = I - S^-1/2 A S^-1/2. */
+typedef struct ddsc_stability_row {
+    double sin_theta;     /* |sin Theta|_F of the two leading K-dimensional eigenspaces */
+    double zeta;          /* largest change of an affinity, over all pairs */
+    double zeta_common;   /* the same over pairs that are linked both times */
+    double edges_kept;    /* part of the first run's links that are there again */
+    double laplacian;     /* |L - L'|_F */
+    double gap;           /* eigengap of the resample */
+    double theorem_bound; /* 2 zeta sqrt N / (delta (alpha - zeta)^2 sqrt tau); infinite where that
+                             is not defined: zeta >= alpha, or no eigengap */
+    double direct_bound;  /* |(L - L') V|_F / delta', V the kept eigenvectors of one run, delta'
+                             their distance to the eigenvalues the other does not keep (Davis and
+                             Kahan 1970); infinite when they overlap */
+    double ari, ami;      /* labels of the two runs */
+    int64_t n_changed;    /* items in another cluster, after clusters were matched */
+} ddsc_stability_row;
+
+typedef struct ddsc_stability_settings {
+    size_t struct_size;
+    int64_t n_resamples; /* 20 */
+} ddsc_stability_settings;
+
+#define ddsc_stability_settings_init(settings) \
+    ddsc_stability_settings_init_sized((settings), sizeof *(settings))
+DDSC_API void ddsc_stability_settings_init_sized(ddsc_stability_settings *settings, size_t size);
+
+typedef struct ddsc_stability ddsc_stability;
+
+/* Resample the points of every item (ddsc_measures_copy_resampled), run the chain again with the
+ * same settings, compare with `first`, which ddsc_cluster_run made from `measures` with `cluster`.
+ * K, tau, epsilon, bandwidth and LOT reference are those of the first run. */
+DDSC_API ddsc_status ddsc_stability_run(ddsc_context *context, ddsc_stability **stability,
+                                        const ddsc_measures *measures, const ddsc_clustering *first,
+                                        const ddsc_cluster_settings *cluster,
+                                        const ddsc_stability_settings *settings);
+DDSC_API void ddsc_stability_destroy(ddsc_stability *stability);
+
+typedef struct ddsc_stability_view {
+    int64_t n, k, tau, n_resamples;
+    double gap;                            /* delta = e_{K+1} - e_K of the first run */
+    double alpha;                          /* smallest affinity above 0 */
+    double sin_limit;                      /* sqrt(min(K, N - K)): |sin Theta|_F is never larger */
+    const ddsc_stability_row *const *rows; /* n_resamples: rows[i]->ari */
+    const ddsc_stability_row *mean;        /* column by column */
+    const ddsc_stability_row *worst; /* least of edges_kept, gap, ari, ami, largest of the others */
+    const int32_t *labels;           /* n_resamples x n, in the first run's cluster numbers */
+    const int64_t *n_changed;        /* n: resamples in which the item was in another cluster */
+    const int32_t *other;    /* n: the cluster it was in most often then, -1: never changed */
+    int64_t n_ever, n_often; /* items that changed at all; in more than half of the resamples */
+    int theorem_vacuous;     /* the largest theorem_bound tells nothing: above sin_limit */
+    int direct_vacuous;
+    double seconds;
+    const char *words; /* the same in a few sentences */
+} ddsc_stability_view;
+
+#define ddsc_stability_get_view(stability, view) \
+    ddsc_stability_get_view_sized((stability), (view), sizeof *(view))
+DDSC_API void ddsc_stability_get_view_sized(const ddsc_stability *stability,
+                                            ddsc_stability_view *view, size_t size);
+
+/* The neighbor lists against known classes. Items of a negative class are left out. */
+typedef struct ddsc_theory {
+    size_t struct_size;
+    /* The caller's arrays, with one entry per item of the graph; NULL: not wanted. Items without a
+     * class get 0, 0 and NaN. */
+    int64_t *item_intra, *item_inter; /* neighbors of the same, of another class */
+    double *item_xi;                  /* the item's own tolerance: see xi */
+    /* Filled in. */
+    int64_t n, n_classes;        /* items with a class; classes among them */
+    int64_t n_components;        /* of the graph */
+    int64_t n_pure_components;   /* those within one class */
+    int64_t n_whole_classes;     /* classes within one component */
+    int64_t n_intra, n_inter;    /* entries of the neighbor lists within, between classes */
+    int64_t n_clean, n_stranded; /* items without a neighbor of another, of their own class */
+    int connected;               /* as many components as classes, and no link between classes */
+    double xi;         /* the tolerance: least of the items' (smallest affinity to a neighbor of the
+                         own class, or 0) - (largest to one of another class, or 0); NaN: no links */
+    double xi_median;  /* of the items' values */
+    int64_t n_correct; /* items whose value is above 0 */
+} ddsc_theory;
+
+#define ddsc_theory_init(theory) ddsc_theory_init_sized((theory), sizeof *(theory))
+DDSC_API void ddsc_theory_init_sized(ddsc_theory *theory, size_t size);
+/* Definitions of neighbor sets and of correctness. Of the settings only gamma and `paper` are read.
+ */
+DDSC_API ddsc_status ddsc_theory_run(ddsc_context *context, ddsc_theory *theory,
+                                     const ddsc_graph *graph, const int32_t *truth,
+                                     const ddsc_cluster_settings *settings);
+
+/* ==== Single transport problems ==== */
+
+/* Weights a (n) and b (m) under a dense cost (n x m, row-major). Weights need not be normalised but
+ * must have equal sums up to 1e-6 relative. */
+typedef struct ddsc_transport_problem {
+    size_t struct_size;
+    int64_t n, m;
+    const double *a, *b, *cost;
+} ddsc_transport_problem;
+
+#define ddsc_transport_problem_init(problem) \
+    ddsc_transport_problem_init_sized((problem), sizeof *(problem))
+DDSC_API void ddsc_transport_problem_init_sized(ddsc_transport_problem *problem, size_t size);
+
+typedef struct ddsc_transport {
+    size_t struct_size;
+    /* The caller's arrays; NULL: not wanted. */
+    int32_t *plan_row, *plan_column; /* the plan without its zeros, n + m - 1 entries at most: */
+    double *plan_mass; /* mass [k] goes from row [k] to column [k]; exact calls only */
+    double *plan;      /* the whole plan, n x m, row-major */
+    double *f, *g;     /* potentials, n and m; exact: f_i + g_j <= cost_ij */
+    /* Filled in. */
+    double value;   /* exact: primal; sinkhorn: the value that was asked for */
+    double primal;  /* <P, C> */
+    double dual;    /* exact: value of the potentials; sinkhorn: the regularised value */
+    double gap;     /* exact: |primal - dual| / max(|primal|, S / 1000), S = sum a|f| + sum b|g|;
+                      sinkhorn: L1 error of the marginals */
+    int64_t n_plan; /* entries of plan_row; 0 of sinkhorn, whose plan has no zeros */
+    int64_t n_iterations;
+} ddsc_transport;
+
+#define ddsc_transport_init(transport) ddsc_transport_init_sized((transport), sizeof *(transport))
+DDSC_API void ddsc_transport_init_sized(ddsc_transport *transport, size_t size);
+
+/* Exact optimal transport; costs may be any finite numbers. */
+DDSC_API ddsc_status ddsc_emd_run(ddsc_context *context, ddsc_transport *transport,
+                                  const ddsc_transport_problem *problem);
+/* Exact 2-Wasserstein between item i of x and item j of y (sets of one dimension, which may be the
+ * same set): the value is W2^2. Rows and columns of the plan are points counted within the items.
+ * No n x m costs are held where they are large. Status DDSC_NOT_CONVERGED: the gap is above 1e-10,
+ * primal and dual are then an upper and a lower bound. */
+DDSC_API ddsc_status ddsc_w2_run(ddsc_context *context, ddsc_transport *transport,
+                                 const ddsc_measures *x, int64_t i, const ddsc_measures *y,
+                                 int64_t j);
+
+typedef struct ddsc_sinkhorn_settings {
+    size_t struct_size;
+    double epsilon;            /* absolute and positive: has to be set */
+    ddsc_sinkhorn_value value; /* DEBIASED is not defined for a bare cost */
+    double tolerance;          /* L1 marginal error that counts as converged; 1e-9 */
+    int64_t max_iterations;    /* 100000 */
+} ddsc_sinkhorn_settings;
+
+#define ddsc_sinkhorn_settings_init(settings) \
+    ddsc_sinkhorn_settings_init_sized((settings), sizeof *(settings))
+DDSC_API void ddsc_sinkhorn_settings_init_sized(ddsc_sinkhorn_settings *settings, size_t size);
+
+/* Entropic transport. Plan and values carry the mass s of the weights, KL is taken against
+ * a x b / s. */
+DDSC_API ddsc_status ddsc_sinkhorn_run(ddsc_context *context, ddsc_transport *transport,
+                                       const ddsc_transport_problem *problem,
+                                       const ddsc_sinkhorn_settings *settings);
+
+/* ==== Barycenters, and clustering by them ==== */
 
 typedef enum ddsc_barycenter_method {
     DDSC_BARYCENTER_ADMM = 0, /* Bregman ADMM (Ye, Wu, Wang, Li 2017) */
@@ -791,17 +1018,19 @@ typedef struct ddsc_barycenter_settings {
     int64_t max_passes;   /* exact passes after it; 500 */
     double tolerance;     /* relative fall of the objective that counts as none; 1e-6 */
     int64_t projection_dim;     /* projected: dimensions of the plane; 2 */
-    const double *item_weights; /* positive, one an item; NULL: equal */
+    const double *item_weights; /* positive, one per item; NULL: equal */
     int64_t restarts;           /* from different items, the best is kept; 3 */
 } ddsc_barycenter_settings;
 
-DDSC_API void ddsc_barycenter_settings_init(ddsc_barycenter_settings *settings);
+#define ddsc_barycenter_settings_init(settings) \
+    ddsc_barycenter_settings_init_sized((settings), sizeof *(settings))
+DDSC_API void ddsc_barycenter_settings_init_sized(ddsc_barycenter_settings *settings, size_t size);
 
 typedef struct ddsc_barycenter ddsc_barycenter;
 
 /* The measure on n points, places and weights free, of least mean of W2^2 to the items: a local
- * minimum. The method finds a neighbourhood; exact passes (optimal plans, then each point to the
- * mean of what it sends its mass to) go down from there. settings NULL: the defaults. */
+ * minimum. The method finds a neighborhood; exact passes (optimal plans, then each point to the
+ * mean of what it sends its mass to) go down from there. */
 DDSC_API ddsc_status ddsc_barycenter_run(ddsc_context *context, ddsc_barycenter **barycenter,
                                          const ddsc_measures *measures,
                                          const ddsc_barycenter_settings *settings);
@@ -817,85 +1046,33 @@ typedef struct ddsc_barycenter_view {
     int converged; /* the last exact pass found nothing to gain */
 } ddsc_barycenter_view;
 
-DDSC_API void ddsc_barycenter_get_view(const ddsc_barycenter *barycenter,
-                                       ddsc_barycenter_view *view);
-/* ---- New items
- * --------------------------------------------------------------------------------------- */
-
-/* What a clustering has to keep so that items which come later can be put into its clusters: the
- * items, how they were compared, their place in the embedding, the centres. */
-typedef struct ddsc_model ddsc_model;
-
-/* From the clustering that ddsc_cluster_run found for `measures` with these settings (NULL: the
- * defaults). Copies what it needs. A clustering made from a bare graph has no items to compare new
- * ones with and is refused. */
-DDSC_API ddsc_status ddsc_model_create(ddsc_context *context, ddsc_model **model,
-                                       const ddsc_measures *measures,
-                                       const ddsc_clustering *clustering,
-                                       const ddsc_cluster_settings *settings);
-/* An npz archive that is also a set of items, labelled by cluster; see docs/formats.md. */
-DDSC_API ddsc_status ddsc_model_write(ddsc_context *context, const ddsc_model *model,
-                                      const char *path, int overwrite);
-/* Models of another format version are refused with a message that says so. */
-DDSC_API ddsc_status ddsc_model_read(ddsc_context *context, ddsc_model **model, const char *path);
-DDSC_API void ddsc_model_destroy(ddsc_model *model);
-
-typedef struct ddsc_model_view {
-    int64_t n_items, dim, k, tau;
-    ddsc_metric metric;
-    double far_distance;           /* beyond it an item is far away: see ddsc_assign_run */
-    int64_t far_neighbour;         /* the neighbour whose distance is compared with it */
-    const int32_t *labels;         /* n_items */
-    const ddsc_measures *measures; /* the items */
-    int64_t n_vectors;             /* columns of the embedding */
-} ddsc_model_view;
-
-DDSC_API void ddsc_model_get_view(const ddsc_model *model, ddsc_model_view *view);
-
-typedef struct ddsc_assign_settings {
-    size_t struct_size;
-    ddsc_exact_graph exact_graph; /* how the neighbours are searched; the result is the same */
-} ddsc_assign_settings;
-
-DDSC_API void ddsc_assign_settings_init(ddsc_assign_settings *settings);
-
-/* Labels for new items: their tau nearest among the items of the model, the eigenvectors extended
- * to them (Nystrom), then the nearest centre. All arrays have one entry an item of `measures`; all
- * but labels may be NULL, stats too.
- *  confidence  1 - (distance to the centre) / (distance to the nearest centre of another cluster)
- *  distance    to the 7th nearest item of the model (the tau-th where tau is smaller)
- *  far         1 where that distance is above the 99% quantile of what the model's own items show
- */
-DDSC_API ddsc_status ddsc_assign_run(ddsc_context *context, int32_t *labels, double *confidence,
-                                     double *distance, int32_t *far, ddsc_pair_stats *stats,
-                                     const ddsc_model *model, const ddsc_measures *measures,
-                                     const ddsc_assign_settings *settings);
-
-/* Rows of the embedding for new items (n_items x the model's n_vectors), found on the way to
- * ddsc_assign_run's labels; an item that equals one of the model has its row and label. labels and
- * stats may be NULL. */
-DDSC_API ddsc_status ddsc_extend_run(ddsc_context *context, double *rows, int32_t *labels,
-                                     ddsc_pair_stats *stats, const ddsc_model *model,
-                                     const ddsc_measures *measures,
-                                     const ddsc_assign_settings *settings);
+#define ddsc_barycenter_get_view(barycenter, view) \
+    ddsc_barycenter_get_view_sized((barycenter), (view), sizeof *(view))
+DDSC_API void ddsc_barycenter_get_view_sized(const ddsc_barycenter *barycenter,
+                                             ddsc_barycenter_view *view, size_t size);
 
 typedef struct ddsc_d2_settings {
     size_t struct_size;
     int64_t k;
-    /* How centres are made: method, support_size, rho (2 here), epsilon, projection_dim, and
-     * max_rounds a step (100 here); its other fields are not used. */
-    ddsc_barycenter_settings barycenter;
+    /* How centers are made, as in ddsc_barycenter_settings. */
+    ddsc_barycenter_method method;
+    int64_t support_size;   /* points of a center; 0: the rounded mean of the items' */
+    double rho;             /* 2 */
+    double epsilon;         /* 0.02 */
+    int64_t max_rounds;     /* per step; 100 */
+    int64_t projection_dim; /* 2 */
     int64_t restarts;       /* best objective kept; 3 */
-    int64_t max_iterations; /* steps of assignment and new centres; 100 */
+    int64_t max_iterations; /* steps of assignment and new centers; 100 */
     double tolerance;       /* relative fall of the objective that counts as none; 1e-4 */
 } ddsc_d2_settings;
 
-DDSC_API void ddsc_d2_settings_init(ddsc_d2_settings *settings);
+#define ddsc_d2_settings_init(settings) ddsc_d2_settings_init_sized((settings), sizeof *(settings))
+DDSC_API void ddsc_d2_settings_init_sized(ddsc_d2_settings *settings, size_t size);
 
 typedef struct ddsc_d2 ddsc_d2;
 
-/* k-means in W2 (D2 clustering): each item belongs to the centre of least W2^2, by exact transport,
- * and centres are barycenters. With DDSC_BARYCENTER_PROJECTED it is PD2. */
+/* k-means in W2 (D2 clustering): each item belongs to the center of least W2^2, by exact transport,
+ * and centers are barycenters. With DDSC_BARYCENTER_PROJECTED it is PD2. */
 DDSC_API ddsc_status ddsc_d2_run(ddsc_context *context, ddsc_d2 **d2, const ddsc_measures *measures,
                                  const ddsc_d2_settings *settings);
 DDSC_API void ddsc_d2_destroy(ddsc_d2 *d2);
@@ -903,31 +1080,32 @@ DDSC_API void ddsc_d2_destroy(ddsc_d2 *d2);
 typedef struct ddsc_d2_view {
     int64_t n, k;          /* items; clusters that have members */
     const int32_t *labels; /* n, 0 .. k-1, numbered by first appearance */
-    const double *cost;    /* n: W2^2 to the own centre */
-    int64_t centre_size, dim;
-    const double *support;   /* k x centre_size x dim */
-    const double *weights;   /* k x centre_size */
+    const double *cost;    /* n: W2^2 to the own center */
+    int64_t center_size, dim;
+    const double *support;   /* k x center_size x dim */
+    const double *weights;   /* k x center_size */
     const double *objective; /* sum of the costs after each assignment; never rises */
     int64_t n_objective;
-    int64_t n_pairs, n_solved; /* items times centres over all assignments; transports solved */
+    int64_t n_pairs, n_solved; /* items times centers over all assignments; transports solved */
     int64_t restart;           /* the one that was best */
     int converged;             /* it ended before max_iterations */
-    double seconds_start, seconds_assign, seconds_centres; /* over all restarts */
+    double seconds_start, seconds_assign, seconds_centers; /* over all restarts */
 } ddsc_d2_view;
 
-DDSC_API void ddsc_d2_get_view(const ddsc_d2 *d2, ddsc_d2_view *view);
-/* ---- Runs that can be taken up again
- * ----------------------------------------------------------------- */
+#define ddsc_d2_get_view(d2, view) ddsc_d2_get_view_sized((d2), (view), sizeof *(view))
+DDSC_API void ddsc_d2_get_view_sized(const ddsc_d2 *d2, ddsc_d2_view *view, size_t size);
 
-/* From now on ddsc_distance_run, ddsc_neighbors_run and ddsc_cluster_run keep the pairs they solve
- * in `folder` (made if missing), in checksummed files that are there whole or not at all, and take
- * from it what an earlier run of the same input, settings and version left. The result is the same,
- * bit for bit. A folder of another input or other settings is refused. `settings` (one line, or
- * NULL) is what else must not change. folder NULL: keep nothing. */
-DDSC_API ddsc_status ddsc_context_set_resume(ddsc_context *context, const char *folder,
-                                             const char *settings);
-/* Pairs taken from a folder since the last one was set. */
-DDSC_API int64_t ddsc_context_get_resumed(const ddsc_context *context);
+/* ==== Vectors: items as plain rows, for baselines ==== */
+
+typedef enum ddsc_vectors_rule {
+    DDSC_VECTORS_AUTO = 0,  /* HISTOGRAM when the support is shared, else MEAN */
+    DDSC_VECTORS_HISTOGRAM, /* the item's weights over the support: a bag of words, the pixels */
+    DDSC_VECTORS_MEAN       /* the weighted mean of its points */
+} ddsc_vectors_rule;
+
+/* *out is n_items x *n_columns, row-major; release it with ddsc_release. */
+DDSC_API ddsc_status ddsc_vectors_run(ddsc_context *context, double **out, int64_t *n_columns,
+                                      const ddsc_measures *measures, ddsc_vectors_rule rule);
 
 #ifdef __cplusplus
 }

@@ -39,6 +39,58 @@ def is_sparse(x: Any) -> bool:
     return hasattr(x, "tocsr") and hasattr(x, "nnz")
 
 
+def sparse_entries(x: Any) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Row, column and value of each stored entry, by row and column."""
+    csr = x if isinstance(x, CSR) else x.tocsr()
+    row = np.repeat(np.arange(x.shape[0]), np.diff(csr.indptr))
+    column = np.asarray(csr.indices, dtype=np.int64)
+    order = np.lexsort((column, row))
+    return row[order], column[order], as_doubles(csr.data, "X")[order]
+
+
+def neighbor_lists(x: Any, most: int) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Offsets, indices and squared distances of the `most` nearest entries of each row.
+
+    Entries that are NaN are unknown, a zero on the diagonal is the item itself. Where both (i, j)
+    and (j, i) are stored they are one distance, so they must agree.
+    """
+    n = x.shape[0]
+    row, column, value = sparse_entries(x)
+    if (value < 0).any():
+        at = int((value < 0).argmax())
+        raise ValueError(f"X[{row[at]}, {column[at]}] is {value[at]}: a distance must not be negative")
+    own = (row == column) & ~np.isnan(value)
+    if value[own].any():
+        raise ValueError(f"X[{row[own][0]}, {row[own][0]}]: the diagonal must be 0")
+    known = ~np.isnan(value) & (row != column)
+    row, column, value = row[known], column[known], value[known]
+    _check_mirrored(n, row, column, value)
+    order = np.lexsort((column, value, row))
+    row, column, value = row[order], column[order], value[order]
+    first = np.searchsorted(row, np.arange(n + 1))
+    kept = np.arange(len(row)) - first[row] < most
+    offsets = np.searchsorted(row[kept], np.arange(n + 1)).astype(np.int64)
+    return offsets, column[kept].astype(np.int32), np.square(value[kept])
+
+
+def _check_mirrored(n: int, row: np.ndarray, column: np.ndarray, value: np.ndarray) -> None:
+    key, mirrored = row * n + column, column * n + row
+    at = np.minimum(np.searchsorted(key, mirrored), max(len(key) - 1, 0))
+    both = key[at] == mirrored
+    far = both & (np.abs(value[at] - value) > 1e-9 * np.maximum(value[at], value))
+    if far.any():
+        i = int(far.argmax())
+        raise ValueError(
+            f"the matrix is not symmetric: X[{row[i]}, {column[i]}] is {value[i]!r} but "
+            f"X[{column[i]}, {row[i]}] is {value[at[i]]!r}"
+        )
+    if len(row) and ((row < column).all() or (row > column).all()) and n > 2:
+        raise ValueError(
+            "X holds one half of a symmetric matrix; row i must list all neighbors of item i: give "
+            "X + X.T"
+        )
+
+
 def as_numbers(x: Any, name: str) -> np.ndarray:
     """Float64 or float32, C order; anything else becomes float64."""
     if is_sparse(x):

@@ -9,7 +9,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 import numpy as np
 
 from . import _core
-from ._arrays import as_doubles, is_sparse, make_csr
+from ._arrays import CSR, as_doubles, is_sparse, make_csr, neighbor_lists, sparse_entries
 from ._base import BaseEstimator, ClusterMixin, TransformerMixin, check_features, check_fitted
 from ._distributions import Distributions, as_distributions
 from ._run import Progress, Run
@@ -45,7 +45,8 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         from one decomposition; `sweep_` has the table.
     metric : {"w2", "sinkhorn", "mmd", "lot", "precomputed"}
         Exact 2-Wasserstein, entropic transport, maximum mean discrepancy, linear optimal transport;
-        "precomputed": X is a matrix of distances, NaN where unknown.
+        "precomputed": X is a matrix of distances, NaN where unknown; or a sparse one, row i of which
+        holds the distances of item i to its neighbors.
     n_neighbors : int or "auto"
         Neighbours kept for each item.
     gamma : {"auto", "median"} or float
@@ -233,7 +234,9 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : list of (n_i, d) arrays, (N, n, d) array, (N, d) array of single points, or Distributions
-            With metric="precomputed" an (N, N) matrix of distances, NaN where unknown.
+            With metric="precomputed" an (N, N) matrix of distances, NaN where unknown. Of a sparse
+            matrix, such as `neighbors` gives, row i lists the neighbors of item i (at most
+            `n_neighbors` of them are kept); no N x N matrix is made, and lists need not be mutual.
         y : ignored
         sample_weight : list of (n_i,) arrays, optional
             Weights of the points of each item.
@@ -256,15 +259,21 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
     def _fit_matrix(self, run: Run, X: Any) -> Tuple[Any, Dict[str, Any]]:
         if isinstance(X, Distributions):
             raise ValueError("metric='precomputed' needs a matrix of distances, not Distributions")
-        matrix = _distance_matrix(X)
-        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        lists = is_sparse(X) or isinstance(X, CSR)
+        matrix = X if lists else as_doubles(X, "X")
+        if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
             raise ValueError(
                 f"Precomputed metric requires a square matrix of distances, X has shape {matrix.shape}"
             )
         if self.stability is not None:
             raise ValueError("stability draws points anew: metric='precomputed' has none")
-        graph = run(_core.graph_from_matrix, matrix, False, self._graph())
-        self.n_features_in_ = len(matrix)
+        settings = self._graph()
+        if lists and self.sample == 1 and self.exact_graph != "pruned":
+            tau = _core.graph_tau(matrix.shape[0], settings)
+            graph = run(_core.graph_from_csr, *neighbor_lists(X, tau))
+        else:
+            graph = run(_core.graph_from_matrix, _distance_matrix(X), False, settings)
+        self.n_features_in_ = matrix.shape[0]
         self._model = None
         self.stability_ = None
         return run(_core.spectral, graph, self._cluster()), _core.graph_view(graph)
@@ -507,11 +516,11 @@ def _standing(run: Run, found: Any, n: int) -> Dict[str, np.ndarray]:
 
 def _distance_matrix(X: Any) -> np.ndarray:
     """Dense distances; entries a sparse matrix does not store are unknown."""
-    if not is_sparse(X):
+    if not is_sparse(X) and not isinstance(X, CSR):
         return as_doubles(X, "X")
-    coo = X.tocoo()
-    matrix = np.full(coo.shape, np.nan)
-    matrix[coo.row, coo.col] = coo.data
+    row, column, value = sparse_entries(X)
+    matrix = np.full(X.shape, np.nan)
+    matrix[row, column] = value
     return matrix
 
 

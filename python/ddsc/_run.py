@@ -114,8 +114,13 @@ class Run:
             self.callback(stage, done, total)
 
     def __call__(self, function: Callable[..., Any], *args: Any) -> Any:
-        """Call into the library; a positive status becomes a ConvergenceWarning."""
-        result = function(self.context, *args)
+        """Call into the library; what it warns of becomes a UserWarning, a positive status a
+        ConvergenceWarning."""
+        try:
+            result = function(self.context, *args)
+        finally:
+            for text in self.context.take_warnings():
+                warnings.warn(text, UserWarning, stacklevel=4)
         self.worst = max(self.worst, self.context.status)
         if self.context.status > 0:
             text = self.context.message or "an iteration cap was met"

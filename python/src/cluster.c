@@ -16,11 +16,13 @@ static const core_field cluster_fields[] = {CLUSTER(k_min, FIELD_INT64),
                                             CLUSTER(eigen_max_iterations, FIELD_INT64),
                                             {NULL, FIELD_INT, 0}};
 
-bool cluster_take(PyObject *metric, PyObject *graph, PyObject *rest, ddsc_cluster_settings *set)
+bool cluster_take(PyObject *metric, PyObject *graph, PyObject *rest, core_cluster *c)
 {
-    ddsc_cluster_settings_init(set);
-    return metric_take(metric, &set->metric) && graph_take(graph, &set->graph) &&
-           fields_take(rest, set, cluster_fields);
+    ddsc_cluster_settings_init(&c->set);
+    c->set.metric = &c->metric;
+    c->set.graph = &c->graph;
+    return metric_take(metric, &c->metric) && graph_take(graph, &c->graph) &&
+           fields_take(rest, &c->set, cluster_fields);
 }
 
 static PyObject *cluster_result(core_context *context, ddsc_clustering *found, ddsc_status status)
@@ -36,14 +38,14 @@ static PyObject *cluster(PyObject *module, PyObject *args)
     core_context *context;
     core_handle *measures;
     PyObject *metric, *graph, *settings;
-    ddsc_cluster_settings set;
+    core_cluster c;
     ddsc_clustering *found = NULL;
     (void)module;
     if (!PyArg_ParseTuple(args, "O!O&O!O!O!", context_type, &context, handle_measures, &measures,
                           &PyDict_Type, &metric, &PyDict_Type, &graph, &PyDict_Type, &settings) ||
-        !cluster_take(metric, graph, settings, &set) || !context_begin(context))
+        !cluster_take(metric, graph, settings, &c) || !context_begin(context))
         return NULL;
-    ddsc_status status = ddsc_cluster_run(context->ctx, &found, measures->pointer, &set);
+    ddsc_status status = ddsc_cluster_run(context->ctx, &found, measures->pointer, &c.set);
     return cluster_result(context, found, status);
 }
 
@@ -70,7 +72,7 @@ static PyObject *sweep_list(const ddsc_clustering_view *v)
 {
     PyObject *list = PyList_New((Py_ssize_t)v->n_sweep);
     for (int64_t r = 0; list && r < v->n_sweep; r++) {
-        const ddsc_k_row *k = &v->sweep[r];
+        const ddsc_k_row *k = v->sweep[r];
         PyObject *row =
             Py_BuildValue("{sLsdsdsdsdsLsL}", "k", (long long)k->k, "gap", k->gap, "relative_gap",
                           k->relative_gap, "modularity", k->modularity, "inertia", k->inertia,
@@ -95,7 +97,7 @@ static bool put_numbers(PyObject *d, const ddsc_clustering_view *v)
            put(d, "seconds_eigen", PyFloat_FromDouble(v->seconds_eigen)) &&
            put(d, "seconds_kmeans", PyFloat_FromDouble(v->seconds_kmeans)) &&
            put(d, "advice", PyUnicode_FromString(v->advice ? v->advice : "")) &&
-           put(d, "pairs", stats_dictionary(&v->pairs)) && put(d, "sweep", sweep_list(v));
+           put(d, "pairs", stats_dictionary(v->pairs)) && put(d, "sweep", sweep_list(v));
 }
 
 static bool put_arrays(PyObject *d, PyObject *owner, const ddsc_clustering_view *v)
@@ -156,6 +158,7 @@ static PyObject *scores(PyObject *module, PyObject *args)
     Py_buffer labels = {0}, truth = {0};
     ddsc_scores found;
     (void)module;
+    ddsc_scores_init(&found);
     if (!PyArg_ParseTuple(args, "O!OO", context_type, &context, &labels_of, &truth_of))
         return NULL;
     if (buffer_get(labels_of, &labels, 'i', 0, "labels") &&

@@ -1,4 +1,5 @@
 /* The context of a call: threads, progress, Ctrl-C and the way from a status to an exception. */
+#include <string.h>
 #include <time.h>
 
 #include "core.h"
@@ -44,6 +45,18 @@ static void on_progress(void *user, const char *stage, int64_t done, int64_t tot
     self->saved = PyEval_SaveThread();
 }
 
+/* Told after the call, by whoever made it: here no exception could come out. */
+static void on_warning(void *user, const char *text)
+{
+    core_context *self = user;
+    PyEval_RestoreThread(self->saved);
+    PyObject *words = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
+    if (!words || PyList_Append(self->warnings, words) < 0)
+        PyErr_Clear();
+    Py_XDECREF(words);
+    self->saved = PyEval_SaveThread();
+}
+
 bool context_begin(core_context *self)
 {
     if (self->busy) {
@@ -78,7 +91,7 @@ bool context_end(core_context *self, ddsc_status status)
         return false;
     if (status >= 0)
         return true;
-    const char *message = ddsc_context_message(self->ctx);
+    const char *message = ddsc_context_get_message(self->ctx);
     PyErr_SetString(exception_of(status), *message ? message : ddsc_status_name(status));
     return false;
 }
@@ -99,12 +112,17 @@ static int context_init(PyObject *object, PyObject *args, PyObject *keywords)
         PyErr_SetString(PyExc_RuntimeError, "a context is made once");
         return -1;
     }
+    self->warnings = PyList_New(0);
+    if (!self->warnings)
+        return -1;
     ddsc_context_settings_init(&set);
     set.threads = threads;
     set.seed = seed;
     set.memory_limit = memory_limit;
     set.cancel = on_cancel;
     set.cancel_user = self;
+    set.warning = on_warning;
+    set.warning_user = self;
     if (progress != Py_None) {
         Py_INCREF(progress);
         self->progress = progress;
@@ -123,6 +141,7 @@ static void context_dealloc(PyObject *object)
     PyTypeObject *type = Py_TYPE(object);
     ddsc_context_destroy(self->ctx);
     Py_XDECREF(self->progress);
+    Py_XDECREF(self->warnings);
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
     Py_DECREF((PyObject *)type);
 }
@@ -136,7 +155,7 @@ static PyObject *get_status(PyObject *self, void *closure)
 static PyObject *get_message(PyObject *self, void *closure)
 {
     (void)closure;
-    return PyUnicode_FromString(ddsc_context_message(((core_context *)self)->ctx));
+    return PyUnicode_FromString(ddsc_context_get_message(((core_context *)self)->ctx));
 }
 
 static PyObject *get_threads(PyObject *self, void *closure)
@@ -151,6 +170,21 @@ static PyObject *get_peak(PyObject *self, void *closure)
     return PyLong_FromLongLong(ddsc_context_get_peak_memory(((core_context *)self)->ctx));
 }
 
+static PyObject *take_warnings(PyObject *object, PyObject *nothing)
+{
+    core_context *self = (core_context *)object;
+    PyObject *told = self->warnings, *fresh = PyList_New(0);
+    (void)nothing;
+    if (!fresh)
+        return NULL;
+    self->warnings = fresh;
+    return told;
+}
+
+static PyMethodDef context_methods[] = {
+    {"take_warnings", take_warnings, METH_NOARGS, "what was told since the last look"},
+    {NULL, NULL, 0, NULL}};
+
 static PyGetSetDef context_getset[] = {
     {"status", get_status, NULL, "status of the last call, positive: information", NULL},
     {"message", get_message, NULL, "its text", NULL},
@@ -158,11 +192,10 @@ static PyGetSetDef context_getset[] = {
     {"peak_memory", get_peak, NULL, "most bytes held at once", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 
-static PyType_Slot context_slots[] = {{Py_tp_init, context_init},
-                                      {Py_tp_dealloc, context_dealloc},
-                                      {Py_tp_getset, context_getset},
-                                      {Py_tp_new, PyType_GenericNew},
-                                      {0, NULL}};
+static PyType_Slot context_slots[] = {
+    {Py_tp_init, context_init},     {Py_tp_dealloc, context_dealloc},
+    {Py_tp_getset, context_getset}, {Py_tp_methods, context_methods},
+    {Py_tp_new, PyType_GenericNew}, {0, NULL}};
 
 static PyType_Spec context_spec = {.name = "ddsc._core.Context",
                                    .basicsize = sizeof(core_context),

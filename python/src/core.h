@@ -17,6 +17,7 @@
 typedef struct core_context {
     PyObject_HEAD ddsc_context *ctx;
     PyObject *progress;   /* callable(stage, done, total) or None */
+    PyObject *warnings;   /* a list of texts */
     PyThreadState *saved; /* while the lock of the interpreter is released */
     double last_look;     /* at pending signals */
     bool failed;          /* a Python exception is set and waits for the call to end */
@@ -92,8 +93,15 @@ typedef struct core_field {
 bool fields_take(PyObject *dictionary, void *settings, const core_field *fields);
 bool metric_take(PyObject *dictionary, ddsc_metric_settings *set);
 bool graph_take(PyObject *dictionary, ddsc_graph_settings *set);
-/* The three dictionaries of a clustering. */
-bool cluster_take(PyObject *metric, PyObject *graph, PyObject *rest, ddsc_cluster_settings *set);
+/* The settings of a clustering; set points at the other two. */
+typedef struct core_cluster {
+    ddsc_cluster_settings set;
+    ddsc_metric_settings metric;
+    ddsc_graph_settings graph;
+} core_cluster;
+
+/* From three dictionaries. */
+bool cluster_take(PyObject *metric, PyObject *graph, PyObject *rest, core_cluster *c);
 PyObject *stats_dictionary(const ddsc_pair_stats *stats);
 /* dictionary[name] = value; takes over the reference, false when it is NULL. */
 bool put(PyObject *dictionary, const char *name, PyObject *value);

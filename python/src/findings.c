@@ -16,10 +16,15 @@ static PyObject *standing(PyObject *module, PyObject *args)
     ddsc_clustering_get_view(found->pointer, &v);
     if (buffer_get_room(object[0], &distance, 'd', v.n, "distance") &&
         buffer_get_room(object[1], &doubt, 'd', v.n, "doubt") &&
-        buffer_get_room(object[2], &next, 'i', v.n, "next") && context_begin(context))
-        good =
-            context_end(context, ddsc_standing_run(context->ctx, distance.buf, doubt.buf, next.buf,
-                                                   v.n, v.n_vectors, v.embedding, v.labels, v.k));
+        buffer_get_room(object[2], &next, 'i', v.n, "next") && context_begin(context)) {
+        ddsc_standing to;
+        ddsc_standing_init(&to);
+        to.distance = distance.buf;
+        to.doubt = doubt.buf;
+        to.next = next.buf;
+        good = context_end(context, ddsc_standing_run(context->ctx, &to, v.n, v.n_vectors,
+                                                      v.embedding, v.labels, v.k));
+    }
     PyBuffer_Release(&distance);
     PyBuffer_Release(&doubt);
     PyBuffer_Release(&next);
@@ -64,7 +69,7 @@ static PyObject *resamples(const ddsc_stability_view *v)
 {
     PyObject *list = PyList_New((Py_ssize_t)v->n_resamples);
     for (int64_t b = 0; list && b < v->n_resamples; b++) {
-        PyObject *row = resample(&v->rows[b]);
+        PyObject *row = resample(v->rows[b]);
         if (!row || PyList_SetItem(list, (Py_ssize_t)b, row) < 0) {
             Py_DECREF(list);
             list = NULL;
@@ -78,8 +83,8 @@ static PyObject *stability_result(core_context *context, ddsc_stability *found)
     ddsc_stability_view v;
     ddsc_stability_get_view(found, &v);
     PyObject *owner = handle_new(context, CORE_STABILITY, found), *d = PyDict_New();
-    bool good = owner && d && put(d, "rows", resamples(&v)) && put(d, "mean", resample(&v.mean)) &&
-                put(d, "worst", resample(&v.worst)) && put(d, "gap", PyFloat_FromDouble(v.gap)) &&
+    bool good = owner && d && put(d, "rows", resamples(&v)) && put(d, "mean", resample(v.mean)) &&
+                put(d, "worst", resample(v.worst)) && put(d, "gap", PyFloat_FromDouble(v.gap)) &&
                 put(d, "alpha", PyFloat_FromDouble(v.alpha)) &&
                 put(d, "sin_limit", PyFloat_FromDouble(v.sin_limit)) &&
                 put(d, "n_ever", PyLong_FromLongLong(v.n_ever)) &&
@@ -103,7 +108,7 @@ static PyObject *stability(PyObject *module, PyObject *args)
     core_handle *measures, *first;
     PyObject *metric, *graph, *settings;
     long long n_resamples;
-    ddsc_cluster_settings set;
+    core_cluster c;
     ddsc_stability_settings own;
     ddsc_stability *found = NULL;
     (void)module;
@@ -111,11 +116,11 @@ static PyObject *stability(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "O!O&O&O!O!O!L", context_type, &context, handle_measures, &measures,
                           handle_clustering, &first, &PyDict_Type, &metric, &PyDict_Type, &graph,
                           &PyDict_Type, &settings, &n_resamples) ||
-        !cluster_take(metric, graph, settings, &set) || !context_begin(context))
+        !cluster_take(metric, graph, settings, &c) || !context_begin(context))
         return NULL;
     own.n_resamples = n_resamples;
     if (context_end(context, ddsc_stability_run(context->ctx, &found, measures->pointer,
-                                                first->pointer, &set, &own)))
+                                                first->pointer, &c.set, &own)))
         return stability_result(context, found);
     ddsc_stability_destroy(found);
     return NULL;

@@ -173,9 +173,17 @@ static PyObject *shared(PyObject *module, PyObject *args)
         goto done;
     }
     if (context_begin(context)) {
-        ddsc_status status = ddsc_measures_create_shared(
-            context->ctx, &made, n, support.shape[0], support.shape[1], support.buf, offsets.buf,
-            indices.buf, weights.buf, drop ? DDSC_EMPTY_DROP : 0);
+        ddsc_shared_items items;
+        ddsc_shared_items_init(&items);
+        items.n_items = n;
+        items.n_support = support.shape[0];
+        items.dim = support.shape[1];
+        items.support = support.buf;
+        items.offsets = offsets.buf;
+        items.indices = indices.buf;
+        items.weights = weights.buf;
+        ddsc_status status = ddsc_measures_create_shared(context->ctx, &made, &items,
+                                                         drop ? DDSC_EMPTY_DROP : DDSC_EMPTY_ERROR);
         if (context_end(context, status))
             result = handle_new(context, CORE_MEASURES, made);
         else
@@ -321,7 +329,8 @@ static PyObject *write_file(PyObject *module, PyObject *args)
         !context_begin(context))
         return NULL;
     ddsc_status status =
-        ddsc_measures_write(context->ctx, measures->pointer, path, DDSC_FORMAT_AUTO, overwrite);
+        ddsc_measures_write(context->ctx, measures->pointer, path, DDSC_FORMAT_AUTO,
+                            overwrite ? DDSC_WRITE_OVERWRITE : 0);
     if (!context_end(context, status))
         return NULL;
     Py_RETURN_NONE;
@@ -410,10 +419,11 @@ static PyObject *compress(PyObject *module, PyObject *args)
     ddsc_measures *made = NULL;
     ddsc_compress_report report;
     (void)module;
+    ddsc_compress_report_init(&report);
     if (!PyArg_ParseTuple(args, "O!O&L", context_type, &context, handle_measures, &measures, &m) ||
         !context_begin(context))
         return NULL;
-    ddsc_status status = ddsc_measures_compress(context->ctx, &made, measures->pointer, m, &report);
+    ddsc_status status = ddsc_measures_compress(context->ctx, &made, &report, measures->pointer, m);
     if (!context_end(context, status)) {
         ddsc_measures_destroy(made);
         return NULL;

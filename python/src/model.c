@@ -6,16 +6,16 @@ static PyObject *model_create(PyObject *module, PyObject *args)
     core_context *context;
     core_handle *measures, *clustering;
     PyObject *metric, *graph, *settings;
-    ddsc_cluster_settings set;
+    core_cluster c;
     ddsc_model *model = NULL;
     (void)module;
     if (!PyArg_ParseTuple(args, "O!O&O&O!O!O!", context_type, &context, handle_measures, &measures,
                           handle_clustering, &clustering, &PyDict_Type, &metric, &PyDict_Type,
                           &graph, &PyDict_Type, &settings) ||
-        !cluster_take(metric, graph, settings, &set) || !context_begin(context))
+        !cluster_take(metric, graph, settings, &c) || !context_begin(context))
         return NULL;
     ddsc_status status =
-        ddsc_model_create(context->ctx, &model, measures->pointer, clustering->pointer, &set);
+        ddsc_model_create(context->ctx, &model, measures->pointer, clustering->pointer, &c.set);
     if (context_end(context, status))
         return handle_new(context, CORE_MODEL, model);
     ddsc_model_destroy(model);
@@ -47,7 +47,8 @@ static PyObject *model_write(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "O!O&sp", context_type, &context, handle_model, &model, &path,
                           &overwrite) ||
         !context_begin(context) ||
-        !context_end(context, ddsc_model_write(context->ctx, model->pointer, path, overwrite)))
+        !context_end(context, ddsc_model_write(context->ctx, model->pointer, path,
+                                               overwrite ? DDSC_WRITE_OVERWRITE : 0)))
         return NULL;
     Py_RETURN_NONE;
 }
@@ -89,7 +90,6 @@ static PyObject *assign(PyObject *module, PyObject *args)
     bool good = false;
     ddsc_measures_view m;
     ddsc_model_view v;
-    ddsc_status status;
     (void)module;
     if (!PyArg_ParseTuple(args, "O!O&O&OOOOO", context_type, &context, handle_model, &model,
                           handle_measures, &measures, &object[0], &object[1], &object[2],
@@ -102,12 +102,15 @@ static PyObject *assign(PyObject *module, PyObject *args)
         buffer_get_room(object[2], &p.confidence, 'd', m.n_items, "confidence") &&
         buffer_get_room(object[3], &p.distance, 'd', m.n_items, "distance") &&
         buffer_get_room(object[4], &p.far, 'i', m.n_items, "far") && context_begin(context)) {
-        if (p.rows.buf)
-            status = ddsc_extend_run(context->ctx, p.rows.buf, p.labels.buf, NULL, model->pointer,
-                                     measures->pointer, NULL);
-        else
-            status = ddsc_assign_run(context->ctx, p.labels.buf, p.confidence.buf, p.distance.buf,
-                                     p.far.buf, NULL, model->pointer, measures->pointer, NULL);
+        ddsc_assignment to;
+        ddsc_assignment_init(&to);
+        to.rows = p.rows.buf;
+        to.labels = p.labels.buf;
+        to.confidence = p.confidence.buf;
+        to.distance = p.distance.buf;
+        to.far = p.far.buf;
+        ddsc_status status =
+            ddsc_assign_run(context->ctx, &to, NULL, model->pointer, measures->pointer, NULL);
         good = context_end(context, status);
     }
     places_free(&p);

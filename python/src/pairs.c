@@ -8,6 +8,11 @@ static int64_t n_items(const core_handle *measures)
     return v.n_items;
 }
 
+static unsigned distance_flags(int squared, int condensed)
+{
+    return (squared ? DDSC_DISTANCE_SQUARED : 0u) | (condensed ? DDSC_DISTANCE_CONDENSED : 0u);
+}
+
 static PyObject *distance(PyObject *module, PyObject *args)
 {
     core_context *context;
@@ -15,9 +20,10 @@ static PyObject *distance(PyObject *module, PyObject *args)
     PyObject *out_of, *settings, *result = NULL;
     int condensed, squared;
     ddsc_metric_settings set;
-    ddsc_pair_stats stats = {0};
+    ddsc_pair_stats stats;
     Py_buffer out;
     (void)module;
+    ddsc_pair_stats_init(&stats);
     if (!PyArg_ParseTuple(args, "O!OO&O!pp", context_type, &context, &out_of, handle_measures,
                           &measures, &PyDict_Type, &settings, &condensed, &squared) ||
         !metric_take(settings, &set) || !buffer_get(out_of, &out, 'd', 1, "out"))
@@ -25,7 +31,7 @@ static PyObject *distance(PyObject *module, PyObject *args)
     int64_t n = n_items(measures);
     if (buffer_holds(&out, condensed ? n * (n - 1) / 2 : n * n, "out") && context_begin(context)) {
         ddsc_status status = ddsc_distance_run(context->ctx, out.buf, &stats, measures->pointer,
-                                               &set, condensed, squared);
+                                               &set, distance_flags(squared, condensed));
         if (context_end(context, status))
             result = stats_dictionary(&stats);
     }
@@ -40,16 +46,17 @@ static PyObject *cross(PyObject *module, PyObject *args)
     PyObject *out_of, *settings, *result = NULL;
     int squared;
     ddsc_metric_settings set;
-    ddsc_pair_stats stats = {0};
+    ddsc_pair_stats stats;
     Py_buffer out;
     (void)module;
+    ddsc_pair_stats_init(&stats);
     if (!PyArg_ParseTuple(args, "O!OO&O&O!p", context_type, &context, &out_of, handle_measures,
                           &rows, handle_measures, &columns, &PyDict_Type, &settings, &squared) ||
         !metric_take(settings, &set) || !buffer_get(out_of, &out, 'd', 1, "out"))
         return NULL;
     if (buffer_holds(&out, n_items(rows) * n_items(columns), "out") && context_begin(context)) {
         ddsc_status status = ddsc_cross_run(context->ctx, out.buf, &stats, rows->pointer,
-                                            columns->pointer, &set, squared);
+                                            columns->pointer, &set, distance_flags(squared, 0));
         if (context_end(context, status))
             result = stats_dictionary(&stats);
     }
@@ -75,9 +82,10 @@ static PyObject *neighbors(PyObject *module, PyObject *args)
     PyObject *metric, *settings;
     ddsc_metric_settings metric_set;
     ddsc_graph_settings set;
-    ddsc_pair_stats stats = {0};
+    ddsc_pair_stats stats;
     ddsc_graph *graph = NULL;
     (void)module;
+    ddsc_pair_stats_init(&stats);
     if (!PyArg_ParseTuple(args, "O!O&O!O!", context_type, &context, handle_measures, &measures,
                           &PyDict_Type, &metric, &PyDict_Type, &settings) ||
         !metric_take(metric, &metric_set) || !graph_take(settings, &set) || !context_begin(context))
@@ -106,14 +114,53 @@ static PyObject *graph_from_matrix(PyObject *module, PyObject *args)
     if (matrix.ndim != 2 || matrix.shape[0] != matrix.shape[1]) {
         PyErr_SetString(PyExc_ValueError, "a precomputed X must be a square matrix");
     } else if (context_begin(context)) {
-        ddsc_status status = ddsc_graph_create_from_matrix(context->ctx, &graph, matrix.shape[0],
-                                                           matrix.buf, squared, &set);
+        ddsc_status status = ddsc_graph_create_from_matrix(
+            context->ctx, &graph, matrix.shape[0], matrix.buf, distance_flags(squared, 0), &set);
         if (context_end(context, status))
             result = handle_new(context, CORE_GRAPH, graph);
         else
             ddsc_graph_destroy(graph);
     }
     PyBuffer_Release(&matrix);
+    return result;
+}
+
+static PyObject *graph_tau(PyObject *module, PyObject *args)
+{
+    long long n;
+    PyObject *settings;
+    ddsc_graph_settings set;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "LO!", &n, &PyDict_Type, &settings) || !graph_take(settings, &set))
+        return NULL;
+    return PyLong_FromLongLong(ddsc_graph_get_tau(n, &set));
+}
+
+static PyObject *graph_from_csr(PyObject *module, PyObject *args)
+{
+    core_context *context;
+    PyObject *object[3], *result = NULL;
+    Py_buffer offsets = {0}, indices = {0}, d2 = {0};
+    ddsc_graph *graph = NULL;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O!OOO", context_type, &context, &object[0], &object[1],
+                          &object[2]))
+        return NULL;
+    if (buffer_get(object[0], &offsets, 'q', 0, "offsets") &&
+        buffer_get(object[1], &indices, 'i', 0, "indices") &&
+        buffer_get(object[2], &d2, 'd', 0, "d2") && buffer_holds(&offsets, 1, "offsets")) {
+        int64_t n = buffer_count(&offsets) - 1, n_edges = ((const int64_t *)offsets.buf)[n];
+        if (buffer_holds(&indices, n_edges, "indices") && buffer_holds(&d2, n_edges, "d2") &&
+            context_begin(context)) {
+            ddsc_status status = ddsc_graph_create_from_csr(context->ctx, &graph, n, offsets.buf,
+                                                            indices.buf, d2.buf);
+            if (context_end(context, status))
+                result = handle_new(context, CORE_GRAPH, graph);
+        }
+    }
+    PyBuffer_Release(&offsets);
+    PyBuffer_Release(&indices);
+    PyBuffer_Release(&d2);
     return result;
 }
 
@@ -141,10 +188,11 @@ static PyObject *embed(PyObject *module, PyObject *args)
     core_handle *measures;
     PyObject *settings;
     ddsc_metric_settings set;
-    ddsc_pair_stats stats = {0};
+    ddsc_pair_stats stats;
     double *z = NULL;
     int64_t n_columns = 0;
     (void)module;
+    ddsc_pair_stats_init(&stats);
     if (!PyArg_ParseTuple(args, "O!O&O!", context_type, &context, handle_measures, &measures,
                           &PyDict_Type, &settings) ||
         !metric_take(settings, &set) || !context_begin(context))
@@ -189,6 +237,8 @@ PyMethodDef pairs_methods[] = {
     {"cross", cross, METH_VARARGS, "(context, out, rows, columns, metric, squared)"},
     {"neighbors", neighbors, METH_VARARGS, "(context, measures, metric, graph)"},
     {"graph_from_matrix", graph_from_matrix, METH_VARARGS, "(context, matrix, squared, graph)"},
+    {"graph_tau", graph_tau, METH_VARARGS, "(n, graph)"},
+    {"graph_from_csr", graph_from_csr, METH_VARARGS, "(context, offsets, indices, d2)"},
     {"graph_view", graph_view, METH_VARARGS, "(graph)"},
     {"embed", embed, METH_VARARGS, "(context, measures, metric)"},
     {"reference", reference, METH_VARARGS, "(context, measures, metric)"},

@@ -50,6 +50,7 @@ static PyObject *emd_quick(PyObject *module, PyObject *const *args, Py_ssize_t n
     PyObject *result = NULL;
     ddsc_context *ctx = NULL;
     ddsc_transport found;
+    ddsc_transport_problem problem;
     int n = 0;
     (void)module;
     for (; n < 3 && n_args == 3; n++)
@@ -58,9 +59,14 @@ static PyObject *emd_quick(PyObject *module, PyObject *const *args, Py_ssize_t n
             break;
         }
     if (n == 3 && quick_problem(&buffer[0], &buffer[1], &buffer[2]) && (ctx = idle_take())) {
-        ddsc_status status =
-            ddsc_emd_run(ctx, &found, NULL, NULL, NULL, NULL, NULL, buffer[0].shape[0],
-                         buffer[1].shape[0], buffer[0].buf, buffer[1].buf, buffer[2].buf);
+        ddsc_transport_init(&found);
+        ddsc_transport_problem_init(&problem);
+        problem.n = buffer[0].shape[0];
+        problem.m = buffer[1].shape[0];
+        problem.a = buffer[0].buf;
+        problem.b = buffer[1].buf;
+        problem.cost = buffer[2].buf;
+        ddsc_status status = ddsc_emd_run(ctx, &found, &problem);
         if (status == DDSC_OK)
             result = PyFloat_FromDouble(found.primal);
         idle_give(ctx);
@@ -103,6 +109,21 @@ static bool problem_take(problem *p, PyObject *const object[5])
     return buffer_holds(&p->f, p->n, "f") && buffer_holds(&p->g, p->m, "g");
 }
 
+/* The same as the library wants it. */
+static void problem_give(const problem *p, ddsc_transport_problem *asked, ddsc_transport *to)
+{
+    ddsc_transport_problem_init(asked);
+    asked->n = p->n;
+    asked->m = p->m;
+    asked->a = p->a.buf;
+    asked->b = p->b.buf;
+    asked->cost = p->cost.buf;
+    ddsc_transport_init(to);
+    to->f = p->f.buf;
+    to->g = p->g.buf;
+    to->plan = p->plan.buf;
+}
+
 /* plan_row, plan_column and plan_mass have room for n + m - 1 entries. */
 static PyObject *emd(PyObject *module, PyObject *args)
 {
@@ -110,6 +131,7 @@ static PyObject *emd(PyObject *module, PyObject *args)
     PyObject *object[5], *row_of, *column_of, *mass_of, *result = NULL;
     Py_buffer row = {0}, column = {0}, mass = {0};
     problem p = {0};
+    ddsc_transport_problem asked;
     ddsc_transport t;
     (void)module;
     if (!PyArg_ParseTuple(args, "O!OOOOOOOO", context_type, &context, &object[0], &object[1],
@@ -121,9 +143,11 @@ static PyObject *emd(PyObject *module, PyObject *args)
         buffer_holds(&row, p.n + p.m - 1, "plan_row") &&
         buffer_holds(&column, p.n + p.m - 1, "plan_column") &&
         buffer_holds(&mass, p.n + p.m - 1, "plan_mass") && context_begin(context)) {
-        ddsc_status status = ddsc_emd_run(context->ctx, &t, row.buf, column.buf, mass.buf, p.f.buf,
-                                          p.g.buf, p.n, p.m, p.a.buf, p.b.buf, p.cost.buf);
-        if (context_end(context, status))
+        problem_give(&p, &asked, &t);
+        t.plan_row = row.buf;
+        t.plan_column = column.buf;
+        t.plan_mass = mass.buf;
+        if (context_end(context, ddsc_emd_run(context->ctx, &t, &asked)))
             result = Py_BuildValue("dddLL", t.primal, t.dual, t.gap, (long long)t.n_plan,
                                    (long long)t.n_iterations);
     }
@@ -138,10 +162,12 @@ static PyObject *sinkhorn(PyObject *module, PyObject *args)
 {
     core_context *context;
     PyObject *object[5], *plan_of, *result = NULL;
-    double epsilon, tolerance, value;
+    double epsilon, tolerance;
+    ddsc_sinkhorn_settings set;
     int which;
     long long max_iterations;
     problem p = {0};
+    ddsc_transport_problem asked;
     ddsc_transport t;
     (void)module;
     if (!PyArg_ParseTuple(args, "O!OOOOOOdidL", context_type, &context, &object[0], &object[1],
@@ -152,11 +178,14 @@ static PyObject *sinkhorn(PyObject *module, PyObject *args)
         (plan_of == Py_None || buffer_get(plan_of, &p.plan, 'd', 1, "plan")) &&
         (plan_of == Py_None || buffer_holds(&p.plan, p.n * p.m, "plan")) &&
         context_begin(context)) {
-        ddsc_status status = ddsc_sinkhorn_run(
-            context->ctx, &value, &t, p.plan.buf, p.f.buf, p.g.buf, p.n, p.m, p.a.buf, p.b.buf,
-            p.cost.buf, epsilon, (ddsc_sinkhorn_value)which, tolerance, max_iterations);
-        if (context_end(context, status))
-            result = Py_BuildValue("dddL", value, t.dual, t.gap, (long long)t.n_iterations);
+        problem_give(&p, &asked, &t);
+        ddsc_sinkhorn_settings_init(&set);
+        set.epsilon = epsilon;
+        set.value = (ddsc_sinkhorn_value)which;
+        set.tolerance = tolerance;
+        set.max_iterations = max_iterations;
+        if (context_end(context, ddsc_sinkhorn_run(context->ctx, &t, &asked, &set)))
+            result = Py_BuildValue("dddL", t.value, t.dual, t.gap, (long long)t.n_iterations);
     }
     problem_free(&p);
     return result;

@@ -144,6 +144,81 @@ def test_sparse_precomputed_is_unknown_elsewhere(groups):
     np.testing.assert_array_equal(model.labels_, DDSC(3).fit(groups).labels_)
 
 
+def test_lists_of_neighbors(groups):
+    """A sparse matrix is taken row by row: no symmetry is asked for, no matrix is made."""
+    sparse = pytest.importorskip("scipy.sparse")
+    whole = DDSC(3).fit(groups)
+    for make in (sparse.csr_matrix, sparse.coo_matrix, sparse.csc_matrix):
+        model = DDSC(3, metric="precomputed").fit(make(ddsc.neighbors(groups, 10)))
+        np.testing.assert_array_equal(model.labels_, whole.labels_)
+        np.testing.assert_allclose(model.graph_.toarray(), whole.graph_.toarray(), rtol=1e-12)
+        assert model.n_features_in_ == 60 and model.n_components_ == whole.n_components_
+    wide = DDSC(3, metric="precomputed").fit(ddsc.neighbors(groups, 25))
+    np.testing.assert_array_equal(wide.graph_.indices, model.graph_.indices)  # ten of them are kept
+    np.testing.assert_array_equal(wide.predict(ddsc.pairwise(groups)), wide.labels_)
+
+
+def test_lists_equal_the_matrix_with_holes(groups):
+    """What is not stored is unknown, in both forms."""
+    sparse = pytest.importorskip("scipy.sparse")
+    rng = np.random.default_rng(3)
+    D = ddsc.pairwise(groups)
+    gone = rng.uniform(size=D.shape) < 0.4
+    D[gone | gone.T] = np.nan
+    row, column = np.nonzero(~np.isnan(D) & ~np.eye(60, dtype=bool))
+    S = sparse.coo_matrix((D[row, column], (row, column)), shape=D.shape)
+    dense, lists = (DDSC(3, metric="precomputed").fit(X) for X in (D, S))
+    np.testing.assert_array_equal(dense.labels_, lists.labels_)
+    np.testing.assert_array_equal(dense.graph_.indices, lists.graph_.indices)
+    np.testing.assert_allclose(dense.embedding_, lists.embedding_, atol=1e-9)
+
+
+def test_lists_that_are_refused(groups):
+    sparse = pytest.importorskip("scipy.sparse")
+    G = ddsc.neighbors(groups, 10)
+    fit = DDSC(3, metric="precomputed").fit
+    with pytest.raises(ValueError, match="square"):
+        fit(G[:10])
+    wrong = G.copy()
+    wrong.data[5] = -1
+    with pytest.raises(ValueError, match="must not be negative"):
+        fit(wrong)
+    wrong.data[5] = np.inf
+    with pytest.raises(ValueError, match="finite"):
+        fit(wrong)
+    with pytest.raises(ValueError, match="diagonal must be 0"):
+        fit(G + sparse.identity(60))
+    D = ddsc.pairwise(groups)
+    with pytest.raises(ValueError, match=r"one half of a symmetric matrix.*X \+ X.T"):
+        fit(sparse.csr_matrix(np.triu(D, 1)))
+    D[3, 4] *= 2
+    with pytest.raises(ValueError, match="not symmetric"):
+        fit(sparse.csr_matrix(D))
+    with pytest.raises(ValueError, match="no lower bounds"):
+        DDSC(3, metric="precomputed", exact_graph="pruned").fit(G)
+    assert DDSC(3, metric="precomputed", sample=0.9).fit(sparse.csr_matrix(ddsc.pairwise(groups)))
+
+
+def test_lists_without_scipy(groups):
+    """The tuple that stands in for SciPy's matrix is taken, too."""
+    from ddsc._arrays import CSR
+
+    G = ddsc.neighbors(groups, 10)
+    plain = CSR(G.data, G.indices, G.indptr, G.shape)
+    model = DDSC(3, metric="precomputed").fit(plain)
+    np.testing.assert_array_equal(model.labels_, DDSC(3).fit(groups).labels_)
+
+
+def test_warnings_of_the_library(groups):
+    model = DDSC(3).fit(groups)
+    with pytest.warns(UserWarning, match="1 of 1 items are farther") as told:
+        model.predict([np.full((3, 2), 1e3)])
+    assert told[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.predict(groups)
+
+
 # ---- new items ----
 
 

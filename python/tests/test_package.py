@@ -15,9 +15,10 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def test_versions_agree():
-    version = re.search(r"project\(ddsc VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text())
+    header = (ROOT / "include" / "ddsc" / "ddsc.h").read_text()
+    version = ".".join(re.findall(r"^#define DDSC_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)$", header, re.M))
     package = re.search(r'^version = "([0-9.]+)"', (ROOT / "python" / "pyproject.toml").read_text(), re.M)
-    assert version.group(1) == package.group(1) == ddsc.__version__
+    assert version == package.group(1) == ddsc.__version__
 
 
 def test_the_library_and_the_types_are_inside():

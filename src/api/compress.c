@@ -1,9 +1,11 @@
 /* Compression of a whole set with the exact W2 error of every item. */
-#include "data/compress.h"
+#include "api/api.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "base/sized.h"
+#include "data/compress.h"
 #include "exact/exact.h"
 
 typedef struct job {
@@ -126,32 +128,21 @@ static void job_close(ddsc_context *ctx, job *j)
     mem_free(ctx, j->mass);
 }
 
-ddsc_status ddsc_measures_compress(ddsc_context *ctx, ddsc_measures **merged,
-                                   const ddsc_measures *m, int64_t limit,
-                                   ddsc_compress_report *report)
+ddsc_status compress_run(ddsc_context *ctx, ddsc_measures **merged, ddsc_compress_report *report,
+                         const measures *m, int64_t limit)
 {
     ddsc_status status = DDSC_OK;
     job j = {.ctx = ctx, .m = m, .limit = limit};
     measures_parts p = {0};
     measures *made = NULL;
-    ddsc_compress_report measured = {0};
-    if (!ctx || !merged)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(ctx);
-    *merged = NULL;
-    if (!m || limit < 1)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "compress to %lld points: at least 1 is needed",
-                        (long long)limit);
     TRY(job_open(ctx, &j));
     progress_begin(ctx, "merging points", m->n);
     TRY(parallel_for(ctx, m->n, 8, merge_range, &j));
     progress_end(ctx);
     TRY(pack(ctx, &p, &j));
     TRY(measures_build(ctx, &made, &p, DDSC_EMPTY_ERROR, "compress"));
-    TRY(measure_error(ctx, &measured, m, made));
+    TRY(measure_error(ctx, report, m, made));
     TRY(measures_copy_names(ctx, made, m));
-    if (report)
-        *report = measured;
     *merged = made;
     made = NULL;
 done:
@@ -159,4 +150,29 @@ done:
     measures_parts_free(ctx, &p);
     job_close(ctx, &j);
     return status;
+}
+
+static const sized_struct report_struct = SIZED_STRUCT(ddsc_compress_report, max_w2, NULL);
+
+void ddsc_compress_report_init_sized(ddsc_compress_report *report, size_t size)
+{
+    sized_init(&report_struct, report, size);
+}
+
+ddsc_status ddsc_measures_compress(ddsc_context *ctx, ddsc_measures **merged,
+                                   ddsc_compress_report *report, const ddsc_measures *m,
+                                   int64_t limit)
+{
+    ddsc_compress_report measured;
+    if (!ctx || !merged)
+        return DDSC_ERROR_ARGUMENT;
+    ctx_enter(ctx);
+    *merged = NULL;
+    if (!m || limit < 1)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "compress to %lld points: at least 1 is needed",
+                        (long long)limit);
+    CHECK(sized_take(ctx, &report_struct, &measured, report));
+    CHECK(compress_run(ctx, merged, &measured, m, limit));
+    sized_give(&report_struct, report, &measured);
+    return DDSC_OK;
 }

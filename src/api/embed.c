@@ -1,4 +1,5 @@
 /* The public calls of the LOT embedding. */
+#include "base/sized.h"
 #include "lot/lot.h"
 #include "plan/plan.h"
 
@@ -18,11 +19,11 @@ ddsc_status ddsc_embed_run(ddsc_context *context, double **out, int64_t *n_colum
     if (!out || !n_columns || !data)
         return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_embed_run: %s is NULL",
                         !out ? "out" : (!data ? "measures" : "n_columns"));
+    TRY(stats_check(context, stats));
     TRY(metric_settings_take(context, &set, settings));
     TRY(lot_run(context, out, n_columns, &found, data, &set));
     found.seconds = clock_seconds() - start;
-    if (stats)
-        *stats = found;
+    stats_give(stats, &found);
     if (found.n_not_converged > 0)
         status = ctx_fail(context, DDSC_NOT_CONVERGED,
                           "lot: %lld transports met their pivot cap (largest gap %.3g)",

@@ -1,6 +1,9 @@
 /* The public call for one entropic problem: checks what a caller may get wrong, then the solver. */
+#include "api/api.h"
+
 #include <math.h>
 
+#include "base/sized.h"
 #include "sinkhorn/sinkhorn.h"
 
 static ddsc_status check_weights(ddsc_context *ctx, const char *name, const double *weight,
@@ -59,6 +62,15 @@ static ddsc_status check_settings(ddsc_context *ctx, const sinkhorn_problem *pro
     return DDSC_OK;
 }
 
+/* Every entry of an entropic plan is above zero, so there is no shorter form of it. */
+static ddsc_status check_places(ddsc_context *ctx, const ddsc_transport *to)
+{
+    if (!to->plan_row && !to->plan_column && !to->plan_mass)
+        return DDSC_OK;
+    return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                    "sinkhorn: its plan has no zeros to leave out; ask for `plan`");
+}
+
 /* The normalised problem scaled back: plan and values carry the mass, potentials do not change. */
 static void give_plan(const sinkhorn_solver *solver, const sinkhorn_problem *problem, double mass,
                       double *plan)
@@ -68,43 +80,59 @@ static void give_plan(const sinkhorn_solver *solver, const sinkhorn_problem *pro
         plan[k] *= mass;
 }
 
-ddsc_status ddsc_sinkhorn_run(ddsc_context *context, double *value, ddsc_transport *result,
-                              double *plan, double *f, double *g, int64_t n, int64_t m,
-                              const double *a, const double *b, const double *cost, double epsilon,
-                              ddsc_sinkhorn_value which, double tolerance, int64_t max_iterations)
+static const ddsc_sinkhorn_settings defaults = {
+    .value = DDSC_SINKHORN_REGULARISED, .tolerance = 1e-9, .max_iterations = 100000};
+static const sized_struct settings_struct =
+    SIZED_STRUCT(ddsc_sinkhorn_settings, tolerance, &defaults);
+
+void ddsc_sinkhorn_settings_init_sized(ddsc_sinkhorn_settings *settings, size_t size)
 {
+    sized_init(&settings_struct, settings, size);
+}
+
+ddsc_status ddsc_sinkhorn_run(ddsc_context *context, ddsc_transport *transport,
+                              const ddsc_transport_problem *asked,
+                              const ddsc_sinkhorn_settings *settings)
+{
+    ddsc_transport to;
+    ddsc_transport_problem p;
+    ddsc_sinkhorn_settings set;
+    sinkhorn_solver *solver = NULL;
+    sinkhorn_result found = {0};
+    double mass = 0, *scratch = NULL;
+    ddsc_status status = DDSC_OK;
     if (!context)
         return DDSC_ERROR_ARGUMENT;
     ctx_enter(context);
-    if (!a || !b || !cost)
-        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "sinkhorn: a, b and cost must not be NULL");
-    sinkhorn_problem problem = {n, m, a, b, cost, m, {epsilon, tolerance, max_iterations, true}};
-    sinkhorn_solver *solver = NULL;
-    sinkhorn_result found = {0};
-    double mass = 0, *room = NULL;
-    ddsc_status status = DDSC_OK;
-    TRY(check_settings(context, &problem, which));
+    TRY(transport_take(context, &to, &p, transport, asked));
+    TRY(sized_take(context, &settings_struct, &set, settings));
+    sinkhorn_problem problem = {
+        p.n, p.m, p.a, p.b, p.cost, p.m, {set.epsilon, set.tolerance, set.max_iterations, true}};
+    TRY(check_settings(context, &problem, set.value));
+    TRY(check_places(context, &to));
     TRY(check_numbers(context, &problem, &mass));
     TRY(sinkhorn_create(context, &solver));
-    if (f || g)
-        TRY(MEM_NEW(context, room, n + m));
+    if (to.f || to.g)
+        TRY(MEM_NEW(context, scratch, p.n + p.m));
     sinkhorn_poll(solver);
     TRY(sinkhorn_solve(solver, &found, &problem));
-    if (room)
-        sinkhorn_potentials(solver, &problem, f ? f : room, g ? g : room + n);
-    if (plan)
-        give_plan(solver, &problem, mass, plan);
-    if (value)
-        *value = mass * (which == DDSC_SINKHORN_SHARP ? found.sharp : found.regularised);
-    if (result)
-        *result = (ddsc_transport){mass * found.sharp, mass * found.regularised,
-                                   found.marginal_error, n * m, found.iterations};
+    if (scratch)
+        sinkhorn_potentials(solver, &problem, to.f ? to.f : scratch, to.g ? to.g : scratch + p.n);
+    if (to.plan)
+        give_plan(solver, &problem, mass, to.plan);
+    to.primal = mass * found.sharp;
+    to.dual = mass * found.regularised;
+    to.value = set.value == DDSC_SINKHORN_SHARP ? to.primal : to.dual;
+    to.gap = found.marginal_error;
+    to.n_plan = 0;
+    to.n_iterations = found.iterations;
+    transport_give(transport, &to);
     if (status == DDSC_NOT_CONVERGED)
         ctx_fail(context, status,
                  "sinkhorn: marginal error %.3g after %lld iterations, tolerance %g",
-                 found.marginal_error, (long long)found.iterations, tolerance);
+                 found.marginal_error, (long long)found.iterations, set.tolerance);
 done:
-    mem_free(context, room);
+    mem_free(context, scratch);
     sinkhorn_destroy(solver);
     return status;
 }

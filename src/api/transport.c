@@ -1,7 +1,10 @@
 /* The public calls for one exact transport problem: under a bare cost matrix, between two items. */
+#include "api/api.h"
+
 #include <math.h>
 #include <string.h>
 
+#include "base/sized.h"
 #include "exact/exact.h"
 
 static ddsc_status check_weights(ddsc_context *ctx, const char *name, const double *weight,
@@ -49,13 +52,36 @@ static ddsc_status check_problem(ddsc_context *ctx, const exact_problem *p)
     return DDSC_OK;
 }
 
-/* Where the caller wants an answer of n x m points, NULL: not at all. */
-typedef struct answer {
-    ddsc_transport *result;
-    int32_t *plan_row, *plan_column;
-    double *plan_mass, *f, *g;
-    int64_t n, m;
-} answer;
+static const sized_struct transport_struct = SIZED_STRUCT(ddsc_transport, n_plan, NULL);
+static const sized_struct problem_struct = SIZED_STRUCT(ddsc_transport_problem, cost, NULL);
+
+void ddsc_transport_init_sized(ddsc_transport *transport, size_t size)
+{
+    sized_init(&transport_struct, transport, size);
+}
+
+void ddsc_transport_problem_init_sized(ddsc_transport_problem *problem, size_t size)
+{
+    sized_init(&problem_struct, problem, size);
+}
+
+ddsc_status transport_take(ddsc_context *ctx, ddsc_transport *own, ddsc_transport_problem *problem,
+                           const ddsc_transport *given, const ddsc_transport_problem *asked)
+{
+    CHECK(sized_take(ctx, &transport_struct, own, given));
+    CHECK(sized_take(ctx, &problem_struct, problem, asked));
+    if (problem->a && problem->b && problem->cost)
+        return DDSC_OK;
+    return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%s is NULL",
+                    !problem->a   ? "a"
+                    : !problem->b ? "b"
+                                  : "cost");
+}
+
+void transport_give(ddsc_transport *given, const ddsc_transport *own)
+{
+    sized_give(&transport_struct, given, own);
+}
 
 static void copy_to(void *to, const void *from, int64_t count, size_t size)
 {
@@ -63,7 +89,9 @@ static void copy_to(void *to, const void *from, int64_t count, size_t size)
         memcpy(to, from, (size_t)count * size);
 }
 
-static void hand_over(const answer *to, const exact_solver *solver, const exact_result *found)
+/* To where the caller wants the answer of n x m points. */
+static void hand_over(ddsc_transport *to, int64_t n, int64_t m, const exact_solver *solver,
+                      const exact_result *found)
 {
     const int32_t *row, *column;
     const double *mass;
@@ -71,11 +99,18 @@ static void hand_over(const answer *to, const exact_solver *solver, const exact_
     copy_to(to->plan_row, row, found->n_plan, sizeof *row);
     copy_to(to->plan_column, column, found->n_plan, sizeof *column);
     copy_to(to->plan_mass, mass, found->n_plan, sizeof *mass);
-    copy_to(to->f, exact_f(solver), to->n, sizeof *to->f);
-    copy_to(to->g, exact_g(solver), to->m, sizeof *to->g);
-    if (to->result)
-        *to->result =
-            (ddsc_transport){found->primal, found->dual, found->gap, found->n_plan, found->pivots};
+    copy_to(to->f, exact_f(solver), n, sizeof *to->f);
+    copy_to(to->g, exact_g(solver), m, sizeof *to->g);
+    if (to->plan) {
+        memset(to->plan, 0, (size_t)(n * m) * sizeof *to->plan);
+        for (int64_t k = 0; k < found->n_plan; k++)
+            to->plan[row[k] * m + column[k]] += mass[k];
+    }
+    to->value = to->primal = found->primal;
+    to->dual = found->dual;
+    to->gap = found->gap;
+    to->n_plan = found->n_plan;
+    to->n_iterations = found->pivots;
 }
 
 static bool all_finite(const double *x, int64_t n)
@@ -87,35 +122,35 @@ static bool all_finite(const double *x, int64_t n)
 }
 
 static ddsc_status check_answer(ddsc_context *ctx, const exact_solver *solver,
-                                const exact_result *found, const answer *to)
+                                const exact_result *found, const exact_problem *p)
 {
-    if (isfinite(found->primal) && isfinite(found->dual) && all_finite(exact_f(solver), to->n) &&
-        all_finite(exact_g(solver), to->m))
+    if (isfinite(found->primal) && isfinite(found->dual) && all_finite(exact_f(solver), p->n) &&
+        all_finite(exact_g(solver), p->m))
         return DDSC_OK;
     return ctx_fail(ctx, DDSC_ERROR_INPUT,
                     "weights and costs are too large: the value is between %g and %g", found->dual,
                     found->primal);
 }
 
-ddsc_status ddsc_emd_run(ddsc_context *context, ddsc_transport *result, int32_t *plan_row,
-                         int32_t *plan_column, double *plan_mass, double *f, double *g, int64_t n,
-                         int64_t m, const double *a, const double *b, const double *cost)
+ddsc_status ddsc_emd_run(ddsc_context *context, ddsc_transport *transport,
+                         const ddsc_transport_problem *asked)
 {
     exact_solver *solver = NULL;
     exact_result found;
-    exact_problem problem = {n, m, a, b, cost};
+    ddsc_transport own;
+    ddsc_transport_problem p;
     ddsc_status status = DDSC_OK;
     if (!context)
         return DDSC_ERROR_ARGUMENT;
     ctx_enter(context);
-    if (!a || !b || !cost)
-        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "%s is NULL", !a ? "a" : !b ? "b" : "cost");
+    TRY(transport_take(context, &own, &p, transport, asked));
+    exact_problem problem = {p.n, p.m, p.a, p.b, p.cost};
     TRY(check_problem(context, &problem));
     TRY(exact_create(context, &solver));
     TRY(exact_solve(solver, &found, &problem, 0));
-    answer to = {result, plan_row, plan_column, plan_mass, f, g, n, m};
-    TRY(check_answer(context, solver, &found, &to));
-    hand_over(&to, solver, &found);
+    TRY(check_answer(context, solver, &found, &problem));
+    hand_over(&own, p.n, p.m, solver, &found);
+    transport_give(transport, &own);
 done:
     exact_destroy(solver);
     return status;
@@ -140,24 +175,24 @@ static ddsc_status check_items(ddsc_context *ctx, const measures *x, int64_t i, 
     return DDSC_OK;
 }
 
-ddsc_status ddsc_w2_run(ddsc_context *context, ddsc_transport *result, int32_t *plan_row,
-                        int32_t *plan_column, double *plan_mass, double *f, double *g,
-                        const ddsc_measures *x, int64_t i, const ddsc_measures *y, int64_t j)
+ddsc_status ddsc_w2_run(ddsc_context *context, ddsc_transport *transport, const ddsc_measures *x,
+                        int64_t i, const ddsc_measures *y, int64_t j)
 {
     exact_solver *solver = NULL;
     exact_result found;
+    ddsc_transport own;
     ddsc_status status = DDSC_OK;
     if (!context)
         return DDSC_ERROR_ARGUMENT;
     ctx_enter(context);
     if (!x || !y)
         return ctx_fail(context, DDSC_ERROR_ARGUMENT, "%s is NULL", !x ? "x" : "y");
+    TRY(sized_take(context, &transport_struct, &own, transport));
     TRY(check_items(context, x, i, y, j));
     TRY(exact_create(context, &solver));
     TRY(exact_solve_items(solver, &found, x, i, y, j, 0));
-    answer to = {result, plan_row, plan_column,           plan_mass,
-                 f,      g,        measures_item(x, i).n, measures_item(y, j).n};
-    hand_over(&to, solver, &found);
+    hand_over(&own, measures_item(x, i).n, measures_item(y, j).n, solver, &found);
+    transport_give(transport, &own);
 done:
     exact_destroy(solver);
     return status;

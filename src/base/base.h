@@ -25,6 +25,13 @@ ddsc_status ctx_fail(ddsc_context *ctx, ddsc_status status, const char *format, 
 /* Sticky within a call; safe from any thread. On the calling thread the user is asked, now and
  * then: work of more than some milliseconds should look here. */
 bool ctx_cancelled(ddsc_context *ctx);
+/* Worth a word, but no error: told to the caller at once. Calling thread only. */
+void ctx_warn(ddsc_context *ctx, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A figure about the call at work, for ddsc_context_get_details; a name already there gets the new
+ * value. `name` stays where it is (a literal). Calling thread only. */
+void ctx_detail(ddsc_context *ctx, const char *name, double value);
+/* Refuses bits of `flags` that are not among `known`; `who` names the call. */
+ddsc_status ctx_check_flags(ddsc_context *ctx, const char *who, unsigned flags, unsigned known);
 uint64_t ctx_seed(const ddsc_context *ctx);
 
 /* `CHECK(call)`: return on an error. For calls that have no information status (> 0) to pass on, which
@@ -55,17 +62,34 @@ uint64_t ctx_seed(const ddsc_context *ctx);
 /* count x size bytes into *out (a pointer to a pointer); NULL on error. */
 ddsc_status mem_get(ddsc_context *ctx, void *out, int64_t count, size_t size);
 ddsc_status mem_zero(ddsc_context *ctx, void *out, int64_t count, size_t size);
+/* A block with the content of another; NULL gives NULL. */
+ddsc_status mem_copy(ddsc_context *ctx, void *out, const void *from, int64_t count, size_t size);
 /* Grow or shrink; on error the old block stays as it was. */
 ddsc_status mem_resize(ddsc_context *ctx, void *inout, int64_t count, size_t size);
 void mem_free(ddsc_context *ctx, void *block);
+void mem_free_all(ddsc_context *ctx, size_t count, void *const *blocks);
 /* Bytes left under the context's limit (INT64_MAX without one), to size what may be large or small.
  */
 int64_t ctx_memory_left(const ddsc_context *ctx);
 #define MEM_NEW(ctx, pointer, count) mem_get(ctx, &(pointer), (int64_t)(count), sizeof *(pointer))
 #define MEM_ZERO(ctx, pointer, count) mem_zero(ctx, &(pointer), (int64_t)(count), sizeof *(pointer))
+/* Free several blocks, NULL or not. */
+#define MEM_FREE(ctx, ...) \
+    mem_free_all(ctx, sizeof(void *[]){__VA_ARGS__} / sizeof(void *), (void *const[]){__VA_ARGS__})
+#define MEM_COPY(ctx, pointer, from, count) \
+    mem_copy(ctx, &(pointer), from, (int64_t)(count), sizeof *(pointer))
+
+/* ---- hashes ---- */
 
 /* XXH64 of bytes; to go on over several arrays, the hash of one is the seed of the next. */
 uint64_t hash_bytes(const void *bytes, size_t n, uint64_t seed);
+/* Of one number: the end of XXH64, which spreads every bit over all others. For tables in memory. */
+static inline uint64_t hash_u64(uint64_t x)
+{
+    x = (x ^ x >> 33) * 0xC2B2AE3D27D4EB4Fu;
+    x = (x ^ x >> 29) * 0x165667B19E3779F9u;
+    return x ^ x >> 32;
+}
 
 /* ---- what ddsc_context_set_resume asked for ---- */
 
@@ -85,6 +109,16 @@ static inline bool add_ok(int64_t a, int64_t b, int64_t *out)
     return !__builtin_add_overflow(a, b, out);
 }
 
+/* ---- order: ascending ---- */
+
+void sort_doubles(double *x, int64_t n);
+void sort_i32(int32_t *x, int64_t n);
+/* Where a value stands in a sorted array without equal ones, or -1. */
+int64_t sort_find_i32(const int32_t *sorted, int64_t n, int32_t value);
+void sort_i64(int64_t *x, int64_t n);
+void sort_u64(uint64_t *x, int64_t n);
+/* order = 0 .. n-1 by key, equal keys by position. */
+void sort_order(int32_t *order, const double *key, int64_t n);
 /* The k-th smallest (from 0) of n values, put at x[k] with none larger before it. */
 double select_smallest(double *x, int64_t n, int64_t k);
 

@@ -1,11 +1,18 @@
+/* The context: settings, the message of the last call, warnings, details, cancel, progress, and the
+ * clock. */
 #include "base/context.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "base/sized.h"
 #include "base/version.h"
 
 const char *ddsc_version(void)
@@ -52,22 +59,17 @@ static void libc_release(void *user, void *block)
     free(block);
 }
 
-void ddsc_context_settings_init(ddsc_context_settings *settings)
+static const sized_struct settings_struct = SIZED_STRUCT(ddsc_context_settings, cancel_user, NULL);
+
+void ddsc_context_settings_init_sized(ddsc_context_settings *settings, size_t size)
 {
-    if (!settings)
-        return;
-    *settings = (ddsc_context_settings){.struct_size = sizeof *settings};
+    sized_init(&settings_struct, settings, size);
 }
 
-/* Copy what the caller's (perhaps older, shorter) struct holds over the defaults. */
-static bool settings_take(ddsc_context_settings *own, const ddsc_context_settings *given)
+static bool context_settings_take(ddsc_context_settings *own, const ddsc_context_settings *given)
 {
-    ddsc_context_settings_init(own);
-    if (given) {
-        if (given->struct_size == 0 || given->struct_size > sizeof *own)
-            return false;
-        memcpy(own, given, given->struct_size);
-    }
+    if (!sized_copy(&settings_struct, own, given))
+        return false;
     int n_hooks = !!own->allocate + !!own->reallocate + !!own->release;
     if (own->threads < 0 || own->memory_limit < 0 || (n_hooks != 0 && n_hooks != 3))
         return false;
@@ -85,7 +87,7 @@ ddsc_status ddsc_context_create(ddsc_context **context, const ddsc_context_setti
     if (!context)
         return DDSC_ERROR_ARGUMENT;
     *context = NULL;
-    if (!settings_take(&own, settings))
+    if (!context_settings_take(&own, settings))
         return DDSC_ERROR_ARGUMENT;
     int threads = parallel_threads(own.threads);
     size_t size = sizeof(ddsc_context) + (size_t)(threads - 1) * sizeof(pthread_t);
@@ -108,12 +110,11 @@ void ddsc_context_destroy(ddsc_context *context)
     if (!context)
         return;
     pool_destroy(context);
-    mem_free(context, context->resume_folder);
-    mem_free(context, context->resume_settings);
+    MEM_FREE(context, context->resume_folder, context->resume_settings);
     context->set.release(context->set.allocator_user, context);
 }
 
-const char *ddsc_context_message(const ddsc_context *context)
+const char *ddsc_context_get_message(const ddsc_context *context)
 {
     return context ? context->message : "no context";
 }
@@ -123,18 +124,38 @@ int ddsc_context_get_threads(const ddsc_context *context)
     return context ? context->threads : 0;
 }
 
+const ddsc_detail *ddsc_context_get_details(const ddsc_context *context, int64_t *n_details)
+{
+    if (n_details)
+        *n_details = context ? context->n_details : 0;
+    return context ? context->detail : NULL;
+}
+
 int64_t ddsc_context_get_peak_memory(const ddsc_context *context)
 {
     return context ? atomic_load(&((ddsc_context *)(uintptr_t)context)->peak) : 0;
 }
 
-static ddsc_status copy_text(ddsc_context *ctx, char **out, const char *text)
+/* A folder that can be written to, made if it is missing. Said now, not after hours of work. */
+static ddsc_status ctx_make_folder(ddsc_context *ctx, const char *folder)
 {
-    int64_t n = (int64_t)strlen(text) + 1;
-    ddsc_status status = mem_get(ctx, out, n, 1);
-    if (status >= 0)
-        memcpy(*out, text, (size_t)n);
-    return status;
+    struct stat about;
+    if (!*folder)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "the name of the folder to resume from is empty");
+    if (strlen(folder) > PATH_MAX - 80) /* files in it have names, too */
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "the name of the folder to resume from is too long");
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+        return ctx_fail(ctx, DDSC_ERROR_IO, "%.240s: the folder cannot be made: %s", folder,
+                        strerror(errno));
+    if (stat(folder, &about) != 0)
+        return ctx_fail(ctx, DDSC_ERROR_IO, "%.240s: %s", folder, strerror(errno));
+    if (!S_ISDIR(about.st_mode))
+        return ctx_fail(ctx, DDSC_ERROR_IO, "%.240s is no folder to resume from", folder);
+    if (access(folder, W_OK | X_OK) != 0)
+        return ctx_fail(ctx, DDSC_ERROR_IO, "%.240s cannot be written to: %s", folder,
+                        strerror(errno));
+    return DDSC_OK;
 }
 
 ddsc_status ddsc_context_set_resume(ddsc_context *ctx, const char *folder, const char *settings)
@@ -147,19 +168,19 @@ ddsc_status ddsc_context_set_resume(ddsc_context *ctx, const char *folder, const
     if (settings && strpbrk(settings, "\r\n"))
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "the settings of a run are one line");
     if (folder) {
-        TRY(copy_text(ctx, &own_folder, folder));
-        TRY(copy_text(ctx, &own_settings, settings ? settings : ""));
+        settings = settings ? settings : "";
+        TRY(ctx_make_folder(ctx, folder));
+        TRY(MEM_COPY(ctx, own_folder, folder, strlen(folder) + 1));
+        TRY(MEM_COPY(ctx, own_settings, settings, strlen(settings) + 1));
     }
-    mem_free(ctx, ctx->resume_folder);
-    mem_free(ctx, ctx->resume_settings);
+    MEM_FREE(ctx, ctx->resume_folder, ctx->resume_settings);
     ctx->resume_folder = own_folder;
     ctx->resume_settings = own_settings;
     if (folder)
         atomic_store(&ctx->resumed, 0);
     own_folder = own_settings = NULL;
 done:
-    mem_free(ctx, own_folder);
-    mem_free(ctx, own_settings);
+    MEM_FREE(ctx, own_folder, own_settings);
     return status;
 }
 
@@ -193,6 +214,7 @@ void ctx_enter(ddsc_context *ctx)
     ctx->message[0] = '\0';
     atomic_store(&ctx->message_state, 0);
     atomic_store(&ctx->cancelled, 0);
+    ctx->n_details = 0;
     ctx->stage = NULL;
     ctx->caller = pthread_self();
     ctx->last_asked = 0;
@@ -209,6 +231,37 @@ ddsc_status ctx_fail(ddsc_context *ctx, ddsc_status status, const char *format, 
     va_end(arguments);
     atomic_store(&ctx->message_state, 2);
     return status;
+}
+
+void ctx_warn(ddsc_context *ctx, const char *format, ...)
+{
+    char text[CTX_MESSAGE_SIZE];
+    va_list arguments;
+    if (!ctx->set.warning)
+        return;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    ctx->set.warning(ctx->set.warning_user, text);
+}
+
+void ctx_detail(ddsc_context *ctx, const char *name, double value)
+{
+    int64_t at = 0;
+    while (at < ctx->n_details && strcmp(ctx->detail[at].name, name) != 0)
+        at++;
+    if (at == CTX_DETAILS)
+        return;
+    ctx->detail[at] = (ddsc_detail){name, value};
+    ctx->n_details = BASE_MAX(ctx->n_details, at + 1);
+}
+
+ddsc_status ctx_check_flags(ddsc_context *ctx, const char *who, unsigned flags, unsigned known)
+{
+    if ((flags & ~known) == 0)
+        return DDSC_OK;
+    return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%s: flags = %#x, of which %#x mean nothing here",
+                    who, flags, flags & ~known);
 }
 
 /* Long solves ask often; the user's callback is asked every so many seconds. */

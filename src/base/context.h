@@ -8,7 +8,7 @@
 
 #include "base/base.h"
 
-enum { CTX_MESSAGE_SIZE = 1024 };
+enum { CTX_MESSAGE_SIZE = 1024, CTX_DETAILS = 64 };
 
 /* Helper threads, started by the first loop that wants them. Between loops they sleep. */
 typedef struct pool {
@@ -33,6 +33,8 @@ struct ddsc_context {
     pthread_t caller; /* of the call at work: the one thread that may ask the user */
     double last_asked;
     _Atomic int64_t held, peak;
+    ddsc_detail detail[CTX_DETAILS];
+    int64_t n_details;
     const char *stage;
     _Atomic int64_t done;
     int64_t total;

@@ -63,7 +63,5 @@ uint64_t hash_bytes(const void *bytes, size_t n, uint64_t seed)
     }
     for (; at < end; at++)
         h = rotate(h ^ *at * P5, 11) * P1;
-    h = (h ^ h >> 33) * P2;
-    h = (h ^ h >> 29) * P3;
-    return h ^ h >> 32;
+    return hash_u64(h);
 }

@@ -29,7 +29,7 @@ static bool count_bytes(ddsc_context *ctx, int64_t bytes)
     return true;
 }
 
-static ddsc_status refuse(ddsc_context *ctx, int64_t bytes)
+static ddsc_status out_of_memory(ddsc_context *ctx, int64_t bytes)
 {
     if (ctx->set.memory_limit > 0)
         return ctx_fail(
@@ -58,11 +58,11 @@ ddsc_status mem_get(ddsc_context *ctx, void *out, int64_t count, size_t size)
         return ctx_fail(ctx, DDSC_ERROR_MEMORY, "a size of %lld x %zu bytes is out of range",
                         (long long)count, size);
     if (!count_bytes(ctx, bytes))
-        return refuse(ctx, bytes);
+        return out_of_memory(ctx, bytes);
     char *raw = ctx->set.allocate(ctx->set.allocator_user, (size_t)bytes);
     if (!raw) {
         count_bytes(ctx, -bytes);
-        return refuse(ctx, bytes);
+        return out_of_memory(ctx, bytes);
     }
     uintptr_t at = ((uintptr_t)raw + sizeof(header) + MEM_ALIGN - 1) & ~(uintptr_t)(MEM_ALIGN - 1);
     void *block = raw + (at - (uintptr_t)raw);
@@ -82,6 +82,17 @@ ddsc_status mem_zero(ddsc_context *ctx, void *out, int64_t count, size_t size)
     return status;
 }
 
+ddsc_status mem_copy(ddsc_context *ctx, void *out, const void *from, int64_t count, size_t size)
+{
+    void *block = NULL;
+    if (from) {
+        CHECK(mem_get(ctx, &block, count, size));
+        memcpy(block, from, (size_t)count * size);
+    }
+    memcpy(out, &block, sizeof block);
+    return DDSC_OK;
+}
+
 /* Reallocation keeps the distance of block and raw start only by luck, so the content is shifted
  * back into place when the allocator answers with another alignment. */
 ddsc_status mem_resize(ddsc_context *ctx, void *inout, int64_t count, size_t size)
@@ -98,11 +109,11 @@ ddsc_status mem_resize(ddsc_context *ctx, void *inout, int64_t count, size_t siz
     size_t shift = (size_t)(old - (char *)before.raw);
     size_t kept = BASE_MIN((size_t)bytes, before.size) - MEM_ALIGN - sizeof(header);
     if (!count_bytes(ctx, bytes - (int64_t)before.size))
-        return refuse(ctx, bytes);
+        return out_of_memory(ctx, bytes);
     char *raw = ctx->set.reallocate(ctx->set.allocator_user, before.raw, (size_t)bytes);
     if (!raw) {
         count_bytes(ctx, (int64_t)before.size - bytes);
-        return refuse(ctx, bytes);
+        return out_of_memory(ctx, bytes);
     }
     uintptr_t at = ((uintptr_t)raw + sizeof(header) + MEM_ALIGN - 1) & ~(uintptr_t)(MEM_ALIGN - 1);
     char *block = raw + (at - (uintptr_t)raw);
@@ -120,6 +131,12 @@ void mem_free(ddsc_context *ctx, void *block)
     header h = *header_of(block);
     atomic_fetch_sub(&ctx->held, (int64_t)h.size);
     ctx->set.release(ctx->set.allocator_user, h.raw);
+}
+
+void mem_free_all(ddsc_context *ctx, size_t count, void *const *blocks)
+{
+    for (size_t k = 0; k < count; k++)
+        mem_free(ctx, blocks[k]);
 }
 
 int64_t ctx_memory_left(const ddsc_context *ctx)

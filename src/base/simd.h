@@ -17,7 +17,7 @@ typedef uint64_t simd_u64 __attribute__((vector_size(64)));
 /* A kernel marked so is compiled once for each instruction set and chosen when the library loads.
  * Sanitizers run before the choice can be made, so they get the plain form. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
-    !defined(__SANITIZE_ADDRESS__)
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define SIMD_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define SIMD_CLONES
@@ -113,15 +113,19 @@ SIMD_INLINE simd_f64x4 simd_abs4(simd_f64x4 x)
     return (simd_f64x4)((simd_i64x4)x & INT64_MAX);
 }
 
-/* The four sums over lanes, each in the order of simd_sum. */
+/* Two vectors: lanes k and k + 4 of each added, side by side. Two of those: lanes k and k + 2, so that
+ * the halves of the result add up to four sums over lanes, each in the order of simd_sum. Macros,
+ * since a function may not pass vectors of another instruction set. */
+#define SIMD_FOLD_TWO(a, b)                                    \
+    (__builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11) + \
+     __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15))
+#define SIMD_FOLD_FOUR(ab, cd)                                   \
+    (__builtin_shufflevector(ab, cd, 0, 1, 8, 9, 2, 3, 10, 11) + \
+     __builtin_shufflevector(ab, cd, 4, 5, 12, 13, 6, 7, 14, 15))
+
 SIMD_INLINE simd_f64x4 simd_four_sums(simd_f64 a, simd_f64 b, simd_f64 c, simd_f64 d)
 {
-    simd_f64 ab = __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11) +
-                  __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
-    simd_f64 cd = __builtin_shufflevector(c, d, 0, 8, 1, 9, 2, 10, 3, 11) +
-                  __builtin_shufflevector(c, d, 4, 12, 5, 13, 6, 14, 7, 15);
-    simd_f64 q = __builtin_shufflevector(ab, cd, 0, 1, 8, 9, 2, 3, 10, 11) +
-                 __builtin_shufflevector(ab, cd, 4, 5, 12, 13, 6, 7, 14, 15);
+    simd_f64 ab = SIMD_FOLD_TWO(a, b), cd = SIMD_FOLD_TWO(c, d), q = SIMD_FOLD_FOUR(ab, cd);
     return __builtin_shufflevector(q, q, 0, 1, 2, 3) + __builtin_shufflevector(q, q, 4, 5, 6, 7);
 }
 

@@ -1,13 +1,10 @@
-/* Memory of a solver: one block that grows and never shrinks, and arrays carved out of it. */
+/* Memory that is carved into arrays: one growing block for a solver, or one block per worker of a
+ * parallel loop. What lies where is said once, by a function that takes its arrays from an arena; it
+ * runs over nothing to measure, then over the block. */
 #ifndef DDSC_BASE_WORKSPACE_H
 #define DDSC_BASE_WORKSPACE_H
 
 #include "base/base.h"
-
-typedef struct workspace {
-    char *block;
-    int64_t size;
-} workspace;
 
 /* With base NULL it only measures. */
 typedef struct arena {
@@ -16,7 +13,32 @@ typedef struct arena {
 } arena;
 
 void *arena_take(arena *a, int64_t count, size_t size);
+#define ARENA_TAKE(a, pointer, count) \
+    ((pointer) = arena_take(a, (int64_t)(count), sizeof *(pointer)))
+
+/* A block that grows and never shrinks. */
+typedef struct workspace {
+    char *block;
+    int64_t size;
+} workspace;
+
 /* What the block held is lost when it grows. */
 ddsc_status workspace_grow(ddsc_context *ctx, workspace *w, int64_t wanted);
+/* Take the arrays of `owner`, growing the block where they do not fit. */
+typedef void (*arena_fn)(void *owner, arena *a);
+ddsc_status workspace_lay_out(ddsc_context *ctx, workspace *w, arena_fn take, void *owner);
+
+/* One block per worker, all of one size and on cache lines of their own. */
+typedef struct scratch {
+    char *block;
+    int64_t stride;
+} scratch;
+
+ddsc_status scratch_create(ddsc_context *ctx, scratch *s, int64_t count, size_t size);
+void scratch_free(ddsc_context *ctx, scratch *s);
+static inline void *scratch_of(const scratch *s, int worker)
+{
+    return s->block + worker * s->stride;
+}
 
 #endif

@@ -7,7 +7,7 @@
 #include "baseline/baseline.h"
 #include "baseline/plan_kernels.h"
 
-enum { ROUNDS_A_MOVE = 10 };
+enum { MOVE_ROUNDS = 10 };             /* between moves of the points */
 static const double settled_at = 1e-4; /* L1 change of a plan of mass 1, both ways */
 
 typedef struct admm {
@@ -20,26 +20,13 @@ typedef struct admm {
     bool renew, moving; /* this round: new costs first; moments and residuals after */
 } admm;
 
-static int64_t admm_extra(int64_t d, const method_settings *set)
-{
-    (void)d;
-    (void)set;
-    return 0;
-}
-
 static void admm_close(void *state)
 {
     admm *a = state;
     if (!a)
         return;
     ddsc_context *ctx = a->f->ctx;
-    mem_free(ctx, a->fresh);
-    mem_free(ctx, a->kernel);
-    mem_free(ctx, a->dual);
-    mem_free(ctx, a->q);
-    mem_free(ctx, a->at);
-    mem_free(ctx, a->rho);
-    mem_free(ctx, a);
+    MEM_FREE(ctx, a->fresh, a->kernel, a->dual, a->q, a->at, a->rho, a);
 }
 
 static ddsc_status admm_open(void **state, fit *f, const method_settings *set)
@@ -51,12 +38,7 @@ static ddsc_status admm_open(void **state, fit *f, const method_settings *set)
     a->f = f;
     a->factor = set->rho;
     TRY(MEM_NEW(f->ctx, a->rho, f->c.k));
-    TRY(MEM_NEW(f->ctx, a->at, m->n + 1));
-    a->at[0] = 0;
-    for (int64_t i = 0; i < m->n; i++)
-        if (!add_ok(a->at[i], f->c.n * plan_stride(measures_item(m, i).n), &a->at[i + 1]))
-            TRY(ctx_fail(f->ctx, DDSC_ERROR_MEMORY, "the plans of %lld items are too large",
-                         (long long)m->n));
+    TRY(fit_plan_starts(f, &a->at));
     TRY(MEM_NEW(f->ctx, a->q, a->at[m->n]));
     TRY(MEM_NEW(f->ctx, a->dual, a->at[m->n]));
     TRY(MEM_NEW(f->ctx, a->kernel, a->at[m->n]));
@@ -91,50 +73,50 @@ static void renew_kernel(admm *a, int64_t cluster, int64_t item, int worker)
 {
     int64_t size = a->at[item + 1] - a->at[item];
     fit_load_cost(a->f, cluster, item, worker);
-    plan_gibbs(a->kernel + a->at[item], a->f->work[worker].cost, size,
+    plan_gibbs(a->kernel + a->at[item], fit_work(a->f, worker).cost, size,
                fit_weight(a->f, item) / a->rho[cluster]);
 }
 
-static void do_item(admm *a, int64_t cluster, int64_t item, double *slot, int worker)
+static void admm_item(admm *a, int64_t cluster, int64_t item, double *slot, int worker)
 {
     fit *f = a->f;
-    plan_work *w = &f->work[worker];
+    plan_work w = fit_work(f, worker);
     int64_t at = a->at[item], size = a->at[item + 1] - at, n = f->c.n;
     double *rows = sum_rows(f, slot), *extra = sum_extra(f, slot);
     fit_load_weights(f, item, worker);
     if (a->renew)
         renew_kernel(a, cluster, item, worker);
     if (a->fresh[item])
-        begin_plan(a, cluster, item, w->b);
+        begin_plan(a, cluster, item, w.b);
     admm_block block = {.n = n,
                         .stride = size / n,
                         .kernel = a->kernel + at,
-                        .b = w->b,
+                        .b = w.b,
                         .q = a->q + at,
                         .dual = a->dual + at,
-                        .p = w->p,
-                        .column = w->column};
+                        .p = w.p,
+                        .column = w.column};
     if (a->moving)
-        memcpy(w->cost, block.q, (size_t)size * sizeof *block.q);
-    admm_round(&block, f->c.w + cluster * n, w->row);
+        memcpy(w.cost, block.q, (size_t)size * sizeof *block.q);
+    plan_admm_round(&block, f->c.w + cluster * n, w.row);
     for (int64_t i = 0; i < n; i++)
-        rows[i] += w->row[i];
+        rows[i] += w.row[i];
     if (!a->moving)
         return;
     extra[0] += plan_change(block.p, block.q, size);
-    extra[1] += plan_change(block.q, w->cost, size);
+    extra[1] += plan_change(block.q, w.cost, size);
     fit_add_plan(f, slot, item, block.p);
 }
 
-static ddsc_status do_piece(void *state, const piece *p, double *slot, int worker)
+static ddsc_status admm_piece(void *state, const piece *p, double *slot, int worker)
 {
     admm *a = state;
     for (int64_t at = p->begin; at < p->end; at++)
-        do_item(a, p->cluster, a->f->g.item[at], slot, worker);
+        admm_item(a, p->cluster, a->f->g.item[at], slot, worker);
     return DDSC_OK;
 }
 
-static void update_weights(fit *f)
+static void take_row_sums(fit *f)
 {
     int64_t n = f->c.n;
     for (int64_t c = 0; c < f->c.k; c++)
@@ -152,10 +134,10 @@ static ddsc_status admm_run(void *state, int64_t rounds, int64_t *done, bool *se
     for (int64_t c = 0; c < f->c.k; c++)
         a->rho[c] = fmax(a->factor * fit_mean_cost(f, c), 1e-300);
     for (*done = 0; *done < rounds && !*settled;) {
-        a->renew = *done % ROUNDS_A_MOVE == 0;
-        a->moving = *done % ROUNDS_A_MOVE == ROUNDS_A_MOVE - 1 || *done + 1 == rounds;
-        CHECK(fit_sweep(f, do_piece, a));
-        update_weights(f);
+        a->renew = *done % MOVE_ROUNDS == 0;
+        a->moving = *done % MOVE_ROUNDS == MOVE_ROUNDS - 1 || *done + 1 == rounds;
+        CHECK(fit_sweep(f, admm_piece, a));
+        take_row_sums(f);
         ++*done;
         if (!a->moving)
             continue;
@@ -171,7 +153,6 @@ static ddsc_status admm_run(void *state, int64_t rounds, int64_t *done, bool *se
 }
 
 const centre_method method_admm = {.name = "admm",
-                                   .extra = admm_extra,
                                    .open = admm_open,
                                    .run = admm_run,
                                    .forget = admm_forget,

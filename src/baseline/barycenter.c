@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/sized.h"
 #include "baseline/baseline.h"
 
 enum { STAGE_ROUNDS = 100, START_TRIALS = 8, START_SAMPLE = 64, PATIENCE = 2 };
@@ -16,7 +17,7 @@ struct ddsc_barycenter {
     ddsc_barycenter_view view;
 };
 
-typedef struct search {
+typedef struct barycenter_search {
     ddsc_context *ctx;
     fit f;
     const ddsc_barycenter_settings *set;
@@ -26,27 +27,28 @@ typedef struct search {
     double *best_sum; /* sums of the best centre's exact pass */
     int32_t *label;   /* all 0 */
     double total;     /* of the weights of items */
-    int64_t room;     /* of the list of values */
+    int64_t capacity; /* of the list of values */
     int64_t start[START_TRIALS], n_starts;
     ddsc_barycenter *best; /* of the restarts before */
     ddsc_barycenter *out;
-} search;
+} barycenter_search;
 
 /* ---- settings ---- */
 
-void ddsc_barycenter_settings_init(ddsc_barycenter_settings *settings)
+static const ddsc_barycenter_settings defaults = {.method = DDSC_BARYCENTER_ADMM,
+                                                  .rho = 1,
+                                                  .epsilon = 0.02,
+                                                  .max_rounds = 2000,
+                                                  .max_passes = 500,
+                                                  .tolerance = 1e-6,
+                                                  .projection_dim = 2,
+                                                  .restarts = 3};
+static const sized_struct settings_struct =
+    SIZED_STRUCT(ddsc_barycenter_settings, item_weights, &defaults);
+
+void ddsc_barycenter_settings_init_sized(ddsc_barycenter_settings *settings, size_t size)
 {
-    if (!settings)
-        return;
-    *settings = (ddsc_barycenter_settings){.struct_size = sizeof *settings,
-                                           .method = DDSC_BARYCENTER_ADMM,
-                                           .rho = 1,
-                                           .epsilon = 0.02,
-                                           .max_rounds = 2000,
-                                           .max_passes = 500,
-                                           .tolerance = 1e-6,
-                                           .projection_dim = 2,
-                                           .restarts = 3};
+    sized_init(&settings_struct, settings, size);
 }
 
 static ddsc_status check_number(ddsc_context *ctx, const char *field, double value)
@@ -56,8 +58,8 @@ static ddsc_status check_number(ddsc_context *ctx, const char *field, double val
     return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%s = %g: must be positive and finite", field, value);
 }
 
-static ddsc_status check_count(ddsc_context *ctx, const char *field, int64_t value, int64_t least,
-                               int64_t most)
+static ddsc_status check_within(ddsc_context *ctx, const char *field, int64_t value, int64_t least,
+                                int64_t most)
 {
     if (value >= least && value <= most)
         return DDSC_OK;
@@ -68,26 +70,17 @@ static ddsc_status check_count(ddsc_context *ctx, const char *field, int64_t val
 ddsc_status barycenter_settings_take(ddsc_context *ctx, ddsc_barycenter_settings *own,
                                      const ddsc_barycenter_settings *given)
 {
-    ddsc_barycenter_settings_init(own);
-    if (given) {
-        if (given->struct_size == 0 || given->struct_size > sizeof *own)
-            CHECK(ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                           "ddsc_barycenter_settings.struct_size = %zu: must be 1 .. %zu; call its "
-                           "_init function first",
-                           given->struct_size, sizeof *own));
-        memcpy(own, given, given->struct_size);
-        own->struct_size = sizeof *own;
-    }
+    CHECK(sized_take(ctx, &settings_struct, own, given));
     CHECK(
-        check_count(ctx, "barycenter method", (int64_t)own->method, 0, DDSC_BARYCENTER_PROJECTED));
-    CHECK(check_count(ctx, "support_size", own->support_size, 0, INT32_MAX));
+        check_within(ctx, "barycenter method", (int64_t)own->method, 0, DDSC_BARYCENTER_PROJECTED));
+    CHECK(check_within(ctx, "support_size", own->support_size, 0, INT32_MAX));
     CHECK(check_number(ctx, "rho", own->rho));
     CHECK(check_number(ctx, "epsilon", own->epsilon));
-    CHECK(check_count(ctx, "max_rounds", own->max_rounds, 0, INT32_MAX));
-    CHECK(check_count(ctx, "max_passes", own->max_passes, 0, INT32_MAX));
+    CHECK(check_within(ctx, "max_rounds", own->max_rounds, 0, INT32_MAX));
+    CHECK(check_within(ctx, "max_passes", own->max_passes, 0, INT32_MAX));
     CHECK(check_number(ctx, "tolerance", own->tolerance));
-    CHECK(check_count(ctx, "projection_dim", own->projection_dim, 1, 8));
-    CHECK(check_count(ctx, "restarts", own->restarts, 1, INT32_MAX));
+    CHECK(check_within(ctx, "projection_dim", own->projection_dim, 1, 8));
+    CHECK(check_within(ctx, "restarts", own->restarts, 1, INT32_MAX));
     return DDSC_OK;
 }
 
@@ -103,7 +96,7 @@ const centre_method *method_find(ddsc_barycenter_method method)
                                            : &method_projected;
 }
 
-static ddsc_status check_weights(ddsc_context *ctx, const double *weight, int64_t n)
+static ddsc_status check_item_weights(ddsc_context *ctx, const double *weight, int64_t n)
 {
     for (int64_t i = 0; weight && i < n; i++)
         if (!(weight[i] > 0 && isfinite(weight[i])))
@@ -115,38 +108,35 @@ static ddsc_status check_weights(ddsc_context *ctx, const double *weight, int64_
 
 /* ---- starts: of a few random items, those nearest to a sample of the others ---- */
 
-typedef struct trial {
-    search *s;
+typedef struct start_trial {
+    barycenter_search *s;
     int64_t candidate[START_TRIALS], n_sample, stride;
     double distance[START_TRIALS * START_SAMPLE];
-} trial;
+} start_trial;
 
 static ddsc_status try_pairs(void *arg, int64_t begin, int64_t end, int worker)
 {
-    trial *t = arg;
+    start_trial *t = arg;
     const measures *m = t->s->f.m;
-    ddsc_status status = DDSC_OK;
     for (int64_t at = begin; at < end; at++) {
         exact_result found;
-        TRY(exact_solve_items(t->s->f.solver[worker], &found, m, t->candidate[at / t->n_sample], m,
-                              at % t->n_sample * t->stride, 0));
+        CHECK(fit_solve(&t->s->f, worker, &found, m, t->candidate[at / t->n_sample],
+                        at % t->n_sample * t->stride));
         t->distance[at] = found.primal;
     }
-done:
-    return status;
+    return DDSC_OK;
 }
 
-static ddsc_status choose_starts(search *s)
+static ddsc_status choose_starts(barycenter_search *s)
 {
-    ddsc_status status = DDSC_OK;
     int64_t n = s->f.m->n, n_trials = BASE_MIN(n, START_TRIALS);
     double sum[START_TRIALS] = {0};
-    trial t = {.s = s, .n_sample = BASE_MIN(n, START_SAMPLE)};
+    start_trial t = {.s = s, .n_sample = BASE_MIN(n, START_SAMPLE)};
     rng r = rng_make(ctx_seed(s->ctx), RNG_BARYCENTER, 0);
     t.stride = n / t.n_sample;
     for (int64_t k = 0; k < n_trials; k++)
         t.candidate[k] = n <= START_TRIALS ? k : rng_below(&r, n);
-    TRY(parallel_for(s->ctx, n_trials * t.n_sample, 8, try_pairs, &t));
+    CHECK(parallel_for(s->ctx, n_trials * t.n_sample, 8, try_pairs, &t));
     for (int64_t k = 0; k < n_trials * t.n_sample; k++)
         sum[k / t.n_sample] += t.distance[k];
     for (s->n_starts = 0; s->n_starts < n_trials; s->n_starts++) {
@@ -156,13 +146,12 @@ static ddsc_status choose_starts(search *s)
         s->start[s->n_starts] = t.candidate[best];
         sum[best] = INFINITY;
     }
-done:
-    return status;
+    return DDSC_OK;
 }
 
 /* ---- the search ---- */
 
-static double total_weight(const search *s)
+static double total_weight(const barycenter_search *s)
 {
     double sum = 0;
     for (int64_t i = 0; i < s->f.m->n; i++)
@@ -171,13 +160,13 @@ static double total_weight(const search *s)
 }
 
 /* The centre in hand is the best so far, at mean cost `objective`. */
-static ddsc_status keep(search *s, double objective)
+static ddsc_status keep_centre(barycenter_search *s, double objective)
 {
     ddsc_barycenter *out = s->out;
     int64_t at = out->view.n_objective;
-    if (at == s->room) {
-        CHECK(mem_resize(s->ctx, &out->objective, 2 * s->room, sizeof *out->objective));
-        s->room *= 2;
+    if (at == s->capacity) {
+        CHECK(mem_resize(s->ctx, &out->objective, 2 * s->capacity, sizeof *out->objective));
+        s->capacity *= 2;
     }
     out->objective[at] = objective;
     out->view.n_objective++;
@@ -185,31 +174,31 @@ static ddsc_status keep(search *s, double objective)
     return DDSC_OK;
 }
 
-static double last_objective(const ddsc_barycenter *b)
+static double best_objective(const ddsc_barycenter *b)
 {
     return b->objective[b->view.n_objective - 1];
 }
 
-static ddsc_status evaluate(search *s, double *objective)
+static ddsc_status evaluate(barycenter_search *s, double *objective)
 {
-    ddsc_status status = exact_pass(&s->f, s->value);
+    ddsc_status status = fit_exact_pass(&s->f, s->value);
     *objective = sum_extra(&s->f, s->f.sum)[0] / s->total;
     return status;
 }
 
 /* Rounds of the method, as long as they find something better now and then. */
-static ddsc_status propose(search *s)
+static ddsc_status propose(barycenter_search *s)
 {
     int64_t *n_rounds = &s->out->view.n_rounds, done = 0;
     bool settled = false;
     for (int idle = 0; *n_rounds < s->set->max_rounds && !settled && idle < PATIENCE;) {
-        double objective = 0, before = last_objective(s->out);
+        double objective = 0, before = best_objective(s->out);
         CHECK(s->method->run(s->state, BASE_MIN(STAGE_ROUNDS, s->set->max_rounds - *n_rounds),
                              &done, &settled));
         *n_rounds += done;
         CHECK(evaluate(s, &objective));
         if (objective < before)
-            CHECK(keep(s, objective));
+            CHECK(keep_centre(s, objective));
         idle = objective < before * (1 - s->set->tolerance) ? 0 : idle + 1;
         progress_add(s->ctx, done);
         CHECK(progress_poll(s->ctx));
@@ -219,16 +208,16 @@ static ddsc_status propose(search *s)
 
 /* The centre in hand after one exact pass: kept when better, else the best is taken up again with
  * its own sums. *gain relative to the value before, 0 when there is none. */
-static ddsc_status settle(search *s, double *gain)
+static ddsc_status settle_centre(barycenter_search *s, double *gain)
 {
-    double objective = 0, before = last_objective(s->out);
+    double objective = 0, before = best_objective(s->out);
     size_t size = (size_t)s->f.slot * sizeof *s->f.sum;
     memcpy(s->best_sum, s->f.sum, size);
     CHECK(evaluate(s, &objective));
     s->out->view.n_passes++;
     *gain = objective < before ? 1 - objective / before : 0;
     if (objective < before) {
-        CHECK(keep(s, objective));
+        CHECK(keep_centre(s, objective));
     } else {
         centre_copy(&s->f.c, &s->out->c, 0);
         memcpy(s->f.sum, s->best_sum, size);
@@ -239,69 +228,60 @@ static ddsc_status settle(search *s, double *gain)
 
 /* Exact passes by turns: points to the means of what they send their mass to, which can only gain,
  * and a step in the weights, shorter after each that gained nothing. */
-static ddsc_status descend(search *s)
+static ddsc_status exact_descent(barycenter_search *s)
 {
-    ddsc_status status = DDSC_OK;
     bool converged = false;
     double objective = 0, step = FIRST_STEP;
     centre_copy(&s->f.c, &s->out->c, 0);
-    TRY(evaluate(s, &objective));
+    CHECK(evaluate(s, &objective));
     while (!converged && s->out->view.n_passes < s->set->max_passes) {
         double moved = 0, weighed = 0;
         fit_move(&s->f, 0);
-        TRY(settle(s, &moved));
+        CHECK(settle_centre(s, &moved));
         fit_step_weights(&s->f, 0, step);
-        TRY(settle(s, &weighed));
+        CHECK(settle_centre(s, &weighed));
         step = weighed > 0 ? fmin(2 * step, FIRST_STEP) : step / 4;
         converged = moved <= s->set->tolerance && weighed <= s->set->tolerance && step < LAST_STEP;
     }
     s->out->view.converged = converged;
-    if (!converged)
-        status = DDSC_NOT_CONVERGED;
-done:
-    return status;
+    return DDSC_OK;
 }
 
-static ddsc_status result_create(search *s)
+static ddsc_status barycenter_create(barycenter_search *s)
 {
     CHECK(MEM_ZERO(s->ctx, s->out, 1));
     s->out->ctx = s->ctx;
-    s->room = 64;
-    CHECK(MEM_NEW(s->ctx, s->out->objective, s->room));
+    s->capacity = 64;
+    CHECK(MEM_NEW(s->ctx, s->out->objective, s->capacity));
     CHECK(centres_create(s->ctx, &s->out->c, 1, s->f.c.n, s->f.c.d));
     return DDSC_OK;
 }
 
-static ddsc_status run_once(search *s, int64_t restart)
+static ddsc_status restart_run(barycenter_search *s, int64_t restart)
 {
-    ddsc_status status = DDSC_OK;
     double objective = 0;
     rng r = rng_make(ctx_seed(s->ctx), RNG_BARYCENTER, (uint64_t)restart + 1);
-    TRY(result_create(s));
-    TRY(centre_from_item(s->ctx, &s->f.c, 0, s->f.m, s->start[restart % s->n_starts],
-                         moments_jitter(&s->f.stats, s->f.m), &r));
+    CHECK(barycenter_create(s));
+    CHECK(centre_from_item(s->ctx, &s->f.c, 0, s->f.m, s->start[restart % s->n_starts],
+                           moments_jitter(&s->f.stats, s->f.m), &r));
     for (int64_t i = 0; i < s->f.m->n; i++)
         s->method->forget(s->state, i);
-    TRY(evaluate(s, &objective));
-    TRY(keep(s, objective));
+    CHECK(evaluate(s, &objective));
+    CHECK(keep_centre(s, objective));
     progress_begin(s->ctx, "barycenter", s->set->max_rounds);
-    TRY(propose(s));
-    TRY(descend(s));
+    CHECK(propose(s));
+    CHECK(exact_descent(s));
     progress_end(s->ctx);
-done:
-    return status;
+    return DDSC_OK;
 }
 
-static ddsc_status search_run(search *s)
+static ddsc_status restarts_run(barycenter_search *s)
 {
-    ddsc_status status = DDSC_OK;
     s->total = total_weight(s);
-    TRY(choose_starts(s));
+    CHECK(choose_starts(s));
     for (int64_t restart = 0; restart < s->set->restarts; restart++) {
-        ddsc_status once = run_once(s, restart);
-        if (once < 0)
-            return once;
-        if (!s->best || last_objective(s->out) < last_objective(s->best)) {
+        CHECK(restart_run(s, restart));
+        if (!s->best || best_objective(s->out) < best_objective(s->best)) {
             ddsc_barycenter *worse = s->best;
             s->best = s->out;
             s->out = worse;
@@ -309,33 +289,28 @@ static ddsc_status search_run(search *s)
         ddsc_barycenter_destroy(s->out);
         s->out = NULL;
     }
-    status = s->best->view.converged ? DDSC_OK : DDSC_NOT_CONVERGED;
-done:
-    return status;
+    return s->best->view.converged ? DDSC_OK : DDSC_NOT_CONVERGED;
 }
 
-static ddsc_status search_open(search *s, const measures *m, int64_t n)
+static ddsc_status barycenter_open(barycenter_search *s, const measures *m, int64_t n)
 {
-    ddsc_status status = DDSC_OK;
     method_settings set = method_settings_of(s->set);
     s->method = method_find(s->set->method);
-    TRY(fit_open(&s->f, s->ctx, m, 1, n, s->method->extra(m->d, &set), s->set->item_weights));
-    TRY(MEM_ZERO(s->ctx, s->label, m->n));
-    TRY(MEM_ZERO(s->ctx, s->value, m->n));
-    TRY(MEM_NEW(s->ctx, s->best_sum, s->f.slot));
+    CHECK(fit_open(&s->f, s->ctx, m, 1, n, method_extra(s->method, m->d, &set),
+                   s->set->item_weights));
+    CHECK(MEM_ZERO(s->ctx, s->label, m->n));
+    CHECK(MEM_ZERO(s->ctx, s->value, m->n));
+    CHECK(MEM_NEW(s->ctx, s->best_sum, s->f.slot));
     fit_group(&s->f, s->label);
-    TRY(s->method->open(&s->state, &s->f, &set));
-done:
-    return status;
+    CHECK(s->method->open(&s->state, &s->f, &set));
+    return DDSC_OK;
 }
 
-static void search_close(search *s)
+static void barycenter_close(barycenter_search *s)
 {
     if (s->method)
         s->method->close(s->state);
-    mem_free(s->ctx, s->best_sum);
-    mem_free(s->ctx, s->value);
-    mem_free(s->ctx, s->label);
+    MEM_FREE(s->ctx, s->best_sum, s->value, s->label);
     if (s->f.ctx)
         fit_close(&s->f);
     ddsc_barycenter_destroy(s->out);
@@ -351,17 +326,17 @@ ddsc_status ddsc_barycenter_run(ddsc_context *ctx, ddsc_barycenter **out, const 
         return DDSC_ERROR_ARGUMENT;
     ctx_enter(ctx);
     *out = NULL;
-    search s = {.ctx = ctx, .set = &set};
+    barycenter_search s = {.ctx = ctx, .set = &set};
     if (!m)
         TRY(ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "ddsc_barycenter_run: measures is NULL"));
     TRY(barycenter_settings_take(ctx, &set, settings));
-    TRY(check_weights(ctx, set.item_weights, m->n));
-    TRY(search_open(&s, m, set.support_size ? set.support_size : centre_size_default(m)));
-    TRY(search_run(&s));
+    TRY(check_item_weights(ctx, set.item_weights, m->n));
+    TRY(barycenter_open(&s, m, set.support_size ? set.support_size : centre_size_default(m)));
+    TRY(restarts_run(&s));
     *out = s.best;
     s.best = NULL;
 done:
-    search_close(&s);
+    barycenter_close(&s);
     return status;
 }
 
@@ -371,21 +346,20 @@ void ddsc_barycenter_destroy(ddsc_barycenter *barycenter)
         return;
     ddsc_context *ctx = barycenter->ctx;
     centres_free(ctx, &barycenter->c);
-    mem_free(ctx, barycenter->objective);
-    mem_free(ctx, barycenter);
+    MEM_FREE(ctx, barycenter->objective, barycenter);
 }
 
-void ddsc_barycenter_get_view(const ddsc_barycenter *barycenter, ddsc_barycenter_view *view)
+void ddsc_barycenter_get_view_sized(const ddsc_barycenter *barycenter, ddsc_barycenter_view *view,
+                                    size_t size)
 {
-    if (!view)
-        return;
-    *view = (ddsc_barycenter_view){0};
-    if (!barycenter)
-        return;
-    *view = barycenter->view;
-    view->n = barycenter->c.n;
-    view->dim = barycenter->c.d;
-    view->support = barycenter->c.x;
-    view->weights = barycenter->c.w;
-    view->objective = barycenter->objective;
+    ddsc_barycenter_view own = {0};
+    if (barycenter) {
+        own = barycenter->view;
+        own.n = barycenter->c.n;
+        own.dim = barycenter->c.d;
+        own.support = barycenter->c.x;
+        own.weights = barycenter->c.w;
+        own.objective = barycenter->objective;
+    }
+    sized_view(view, size, &own, sizeof own);
 }

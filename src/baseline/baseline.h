@@ -4,6 +4,7 @@
 #ifndef DDSC_BASELINE_BASELINE_H
 #define DDSC_BASELINE_BASELINE_H
 
+#include "base/workspace.h"
 #include "data/measures.h"
 #include "exact/exact.h"
 
@@ -48,18 +49,17 @@ typedef struct piece {
     int64_t cluster;
 } piece;
 
-typedef struct groups {
+typedef struct item_groups {
     int64_t n, k, n_pieces, piece_size;
     int32_t *item;  /* by cluster, ascending within */
     int64_t *begin; /* k + 1 */
     piece *pieces;
-} groups;
+} item_groups;
 
 /* ---- fit: items, centres and what is summed over them ---- */
 
 /* What one worker needs for one item; matrices are n rows of the item's padded size. */
 typedef struct plan_work {
-    double *block;
     double *y;        /* coordinate by coordinate: d rows */
     double *cost, *p; /* n rows */
     double *b, *column;
@@ -72,9 +72,10 @@ typedef struct fit {
     const double *item_weight; /* NULL: all 1 */
     moments stats;
     centres c; /* in hand: what methods move and exact transport judges */
-    groups g;
-    exact_solver **solver; /* one a worker */
-    plan_work *work;       /* one a worker */
+    item_groups g;
+    exact_solver **solver; /* one per worker */
+    scratch work;          /* of plan_work */
+    int64_t stride;        /* of the largest item */
     int n_workers;
 
     /* Sums over a piece, and over a cluster: n x d moments, then n masses, n row values, and the
@@ -106,7 +107,10 @@ static inline double *sum_extra(const fit *f, double *slot)
 {
     return slot + f->c.n * f->c.d + 2 * f->c.n;
 }
-/* Weights of the item into work->b, padded; costs to its centre into work->cost. */
+plan_work fit_work(const fit *f, int worker);
+/* Where the plans of each item begin when all are kept, one after the other (n + 1). */
+ddsc_status fit_plan_starts(const fit *f, int64_t **at);
+/* Weights of the item into b of the worker, padded; costs to its centre into its cost. */
 void fit_load_weights(fit *f, int64_t item, int worker);
 void fit_load_cost(fit *f, int64_t cluster, int64_t item, int worker);
 /* Add the moments and masses of a plan (n rows of the item's padded size) to a slot. */
@@ -123,10 +127,13 @@ double fit_mean_cost(const fit *f, int64_t cluster);
 /* Weights go down the slope that an exact pass left, by factors of at most e^step. */
 void fit_step_weights(fit *f, int64_t cluster, double step);
 
+/* Exact transport from item i of a set to an item. */
+ddsc_status fit_solve(const fit *f, int worker, exact_result *found, const measures *from,
+                      int64_t i, int64_t item);
 /* Exact transport of each item to its own centre: value[item] = W2^2; moments and masses of the
  * plans are in `sum`, potentials of the centre in its rows (the slope of the cost in the weights),
  * its first extra value is the cost of the cluster. */
-ddsc_status exact_pass(fit *f, double *value);
+ddsc_status fit_exact_pass(fit *f, double *value);
 
 /* ---- methods that propose centres ---- */
 
@@ -137,7 +144,7 @@ typedef struct method_settings {
 
 typedef struct centre_method {
     const char *name;
-    int64_t (*extra)(int64_t d, const method_settings *set); /* sums it needs */
+    int64_t (*extra)(int64_t d, const method_settings *set); /* sums it needs; NULL: none */
     ddsc_status (*open)(void **state, fit *f, const method_settings *set);
     /* Up to `rounds` rounds from the centres in hand; *done of them. *settled: going on would
      * change little. */
@@ -147,6 +154,11 @@ typedef struct centre_method {
     void (*close)(void *state);
     bool judged; /* its centres are kept only where exact transport finds them better */
 } centre_method;
+
+static inline int64_t method_extra(const centre_method *m, int64_t d, const method_settings *set)
+{
+    return m->extra ? m->extra(d, set) : 0;
+}
 
 extern const centre_method method_admm, method_ibp, method_projected;
 const centre_method *method_find(ddsc_barycenter_method method);

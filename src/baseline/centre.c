@@ -8,10 +8,7 @@
 
 void centres_free(ddsc_context *ctx, centres *c)
 {
-    mem_free(ctx, c->x);
-    mem_free(ctx, c->w);
-    mem_free(ctx, c->view.offset);
-    mem_free(ctx, c->view.index);
+    MEM_FREE(ctx, c->x, c->w, c->view.offset, c->view.index);
     *c = (centres){0};
 }
 
@@ -96,13 +93,13 @@ ddsc_status centre_from_item(ddsc_context *ctx, centres *c, int64_t which, const
 {
     ddsc_status status = DDSC_OK;
     item_view from = measures_item(m, item);
-    int64_t room = BASE_MAX(from.n, c->n), d = m->d;
+    int64_t capacity = BASE_MAX(from.n, c->n), d = m->d;
     double *x = NULL, *w = NULL;
     merge_work work = {0};
-    TRY(MEM_NEW(ctx, x, room * d));
-    TRY(MEM_NEW(ctx, w, room));
-    TRY(MEM_NEW(ctx, work.cost, room));
-    TRY(MEM_NEW(ctx, work.partner, room));
+    TRY(MEM_NEW(ctx, x, capacity * d));
+    TRY(MEM_NEW(ctx, w, capacity));
+    TRY(MEM_NEW(ctx, work.cost, capacity));
+    TRY(MEM_NEW(ctx, work.partner, capacity));
     for (int64_t e = 0; e < from.n; e++)
         memcpy(x + e * d, measures_point(m, from.index[e]), (size_t)d * sizeof *x);
     memcpy(w, from.weight, (size_t)from.n * sizeof *w);
@@ -112,17 +109,13 @@ ddsc_status centre_from_item(ddsc_context *ctx, centres *c, int64_t which, const
     memcpy(c->x + which * c->n * d, x, (size_t)(c->n * d) * sizeof *x);
     memcpy(c->w + which * c->n, w, (size_t)c->n * sizeof *w);
 done:
-    mem_free(ctx, work.partner);
-    mem_free(ctx, work.cost);
-    mem_free(ctx, w);
-    mem_free(ctx, x);
+    MEM_FREE(ctx, work.partner, work.cost, w, x);
     return status;
 }
 
 void moments_free(ddsc_context *ctx, moments *o)
 {
-    mem_free(ctx, o->mean);
-    mem_free(ctx, o->spread);
+    MEM_FREE(ctx, o->mean, o->spread);
     *o = (moments){0};
 }
 

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/sized.h"
+
 enum { POLISH_ROUNDS = 40 };
 
 struct ddsc_d2 {
@@ -15,35 +17,37 @@ struct ddsc_d2 {
     ddsc_d2_view view;
 };
 
-void ddsc_d2_settings_init(ddsc_d2_settings *settings)
+static const ddsc_d2_settings defaults = {.k = 2,
+                                          .method = DDSC_BARYCENTER_ADMM,
+                                          .rho = 2,
+                                          .epsilon = 0.02,
+                                          .max_rounds = 100,
+                                          .projection_dim = 2,
+                                          .restarts = 3,
+                                          .max_iterations = 100,
+                                          .tolerance = 1e-4};
+static const sized_struct settings_struct = SIZED_STRUCT(ddsc_d2_settings, restarts, &defaults);
+
+void ddsc_d2_settings_init_sized(ddsc_d2_settings *settings, size_t size)
 {
-    if (!settings)
-        return;
-    *settings = (ddsc_d2_settings){.struct_size = sizeof *settings,
-                                   .k = 2,
-                                   .restarts = 3,
-                                   .max_iterations = 100,
-                                   .tolerance = 1e-4};
-    ddsc_barycenter_settings_init(&settings->barycenter);
-    settings->barycenter.rho = 2;
-    settings->barycenter.max_rounds = 100;
+    sized_init(&settings_struct, settings, size);
 }
 
-static ddsc_status settings_take(ddsc_context *ctx, ddsc_d2_settings *own,
-                                 const ddsc_d2_settings *given, const measures *m)
+/* `centre` is what the settings say about barycenters, in their own form. */
+static ddsc_status d2_settings_take(ddsc_context *ctx, ddsc_d2_settings *own,
+                                    ddsc_barycenter_settings *centre, const ddsc_d2_settings *given,
+                                    const measures *m)
 {
-    ddsc_d2_settings_init(own);
-    if (given) {
-        if (given->struct_size == 0 || given->struct_size > sizeof *own)
-            CHECK(ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                           "ddsc_d2_settings.struct_size = %zu: must be 1 .. %zu; call its _init "
-                           "function first",
-                           given->struct_size, sizeof *own));
-        memcpy(own, given, given->struct_size);
-        own->struct_size = sizeof *own;
-        ddsc_barycenter_settings b = own->barycenter;
-        CHECK(barycenter_settings_take(ctx, &own->barycenter, &b));
-    }
+    ddsc_barycenter_settings b;
+    CHECK(sized_take(ctx, &settings_struct, own, given));
+    ddsc_barycenter_settings_init(&b);
+    b.method = own->method;
+    b.support_size = own->support_size;
+    b.rho = own->rho;
+    b.epsilon = own->epsilon;
+    b.max_rounds = own->max_rounds;
+    b.projection_dim = own->projection_dim;
+    CHECK(barycenter_settings_take(ctx, centre, &b));
     if (own->k < 1 || own->k > m->n)
         CHECK(ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "k = %lld: must be 1 .. %lld, the number of items",
                        (long long)own->k, (long long)m->n));
@@ -65,13 +69,10 @@ void ddsc_d2_destroy(ddsc_d2 *d)
         return;
     ddsc_context *ctx = d->ctx;
     centres_free(ctx, &d->c);
-    mem_free(ctx, d->objective);
-    mem_free(ctx, d->cost);
-    mem_free(ctx, d->label);
-    mem_free(ctx, d);
+    MEM_FREE(ctx, d->objective, d->cost, d->label, d);
 }
 
-static ddsc_status result_create(ddsc_d2 **out, const d2_run *r)
+static ddsc_status d2_create(ddsc_d2 **out, const d2_run *r)
 {
     ddsc_status status = DDSC_OK;
     ddsc_d2 *d = NULL;
@@ -104,7 +105,7 @@ static double last_objective(const ddsc_d2 *d)
 }
 
 /* What the run has in hand is the best so far. */
-static void keep(ddsc_d2 *d, const d2_run *r, double objective)
+static void keep_run(ddsc_d2 *d, const d2_run *r, double objective)
 {
     size_t n = (size_t)r->f.m->n;
     d->objective[d->view.n_objective++] = objective;
@@ -154,30 +155,28 @@ static double least_gain(const d2_run *r, int64_t n_changed)
     return fmin(r->set->tolerance * (n_changed == 0 ? 10 : 1), 0.5);
 }
 
-static ddsc_status run_once(d2_run *r, ddsc_d2 *d, ddsc_d2_view *time, int64_t restart)
+static ddsc_status d2_restart(d2_run *r, ddsc_d2 *d, ddsc_d2_view *time, int64_t restart)
 {
-    ddsc_status status = DDSC_OK;
     rng random = rng_make(ctx_seed(r->ctx), RNG_D2, (uint64_t)(r->set->restarts + restart));
     int64_t n_changed = 0;
     d->view.restart = restart;
-    TRY(timed(&time->seconds_start, clock_seconds(), d2_start(r, restart)));
-    TRY(timed(&time->seconds_assign, clock_seconds(), d2_assign(r, &n_changed, &random)));
-    keep(d, r, total(r));
+    CHECK(timed(&time->seconds_start, clock_seconds(), d2run_start(r, restart)));
+    CHECK(timed(&time->seconds_assign, clock_seconds(), d2run_assign(r, &n_changed, &random)));
+    keep_run(d, r, total(r));
     for (int64_t step = 0; step < r->set->max_iterations && !d->view.converged; step++) {
         double began = clock_seconds(), before = last_objective(d);
-        TRY(timed(&time->seconds_centres, began, d2_update(r)));
+        CHECK(timed(&time->seconds_centers, began, d2run_update(r)));
         began = clock_seconds();
-        TRY(d2_drift(r));
-        TRY(timed(&time->seconds_assign, began, d2_assign(r, &n_changed, &random)));
+        CHECK(d2run_drift(r));
+        CHECK(timed(&time->seconds_assign, began, d2run_assign(r, &n_changed, &random)));
         double objective = total(r);
         if (objective < before)
-            keep(d, r, objective);
+            keep_run(d, r, objective);
         d->view.converged = !(objective < before * (1 - least_gain(r, n_changed)));
         progress_add(r->ctx, 1);
-        TRY(progress_poll(r->ctx));
+        CHECK(progress_poll(r->ctx));
     }
-done:
-    return status;
+    return DDSC_OK;
 }
 
 /* The best of the restarts goes on by exact passes, which cost little and end lower. */
@@ -195,12 +194,12 @@ static ddsc_status polish(d2_run *r, ddsc_d2 *d)
     memset(r->bound, 0, (size_t)(r->f.m->n * d->c.k) * sizeof *r->bound);
     for (int round = 0, idle = 0; round < POLISH_ROUNDS && idle < 2; round++) {
         double before = last_objective(d);
-        TRY(d2_polish(r, step));
-        TRY(d2_drift(r));
-        TRY(d2_assign(r, &n_changed, &random));
+        TRY(d2run_polish(r, step));
+        TRY(d2run_drift(r));
+        TRY(d2run_assign(r, &n_changed, &random));
         double objective = total(r);
         if (objective < before)
-            keep(d, r, objective);
+            keep_run(d, r, objective);
         idle = objective < before * (1 - 0.1 * r->set->tolerance) ? 0 : idle + 1;
         TRY(progress_poll(r->ctx));
     }
@@ -216,8 +215,8 @@ static ddsc_status run_all(d2_run *r, ddsc_d2 **out)
     ddsc_d2_view time = {0};
     progress_begin(r->ctx, "barycenters", 0);
     for (int64_t restart = 0; restart < r->set->restarts; restart++) {
-        TRY(result_create(&now, r));
-        TRY(run_once(r, now, &time, restart));
+        TRY(d2_create(&now, r));
+        TRY(d2_restart(r, now, &time, restart));
         if (!best || last_objective(now) < last_objective(best)) {
             ddsc_d2 *worse = best;
             best = now;
@@ -232,7 +231,7 @@ static ddsc_status run_all(d2_run *r, ddsc_d2 **out)
     TRY(renumber(best, r));
     best->view.seconds_start = time.seconds_start;
     best->view.seconds_assign = time.seconds_assign;
-    best->view.seconds_centres = time.seconds_centres;
+    best->view.seconds_centers = time.seconds_centers;
     best->view.n_pairs = r->n_pairs;
     for (int w = 0; w < r->f.n_workers; w++)
         best->view.n_solved += r->solved[w];
@@ -245,47 +244,45 @@ done:
     return status;
 }
 
+static void take_run(void *owner, arena *a)
+{
+    d2_run *r = owner;
+    int64_t n = r->f.m->n, k = r->f.c.k;
+    ARENA_TAKE(a, r->label, n);
+    ARENA_TAKE(a, r->value, n);
+    ARENA_TAKE(a, r->next_value, n);
+    ARENA_TAKE(a, r->bound, n * k);
+    ARENA_TAKE(a, r->mean, k * r->f.c.d);
+    ARENA_TAKE(a, r->least, k);
+    ARENA_TAKE(a, r->proposed, k);
+    ARENA_TAKE(a, r->changed, r->f.n_workers);
+    ARENA_TAKE(a, r->solved, r->f.n_workers);
+}
+
 static ddsc_status run_open(d2_run *r, const measures *m)
 {
-    ddsc_status status = DDSC_OK;
-    const ddsc_barycenter_settings *b = &r->set->barycenter;
+    const ddsc_barycenter_settings *b = r->centre;
     method_settings set = method_settings_of(b);
     int64_t k = r->set->k, n = b->support_size ? b->support_size : centre_size_default(m),
             cells = 0;
-    if (!mul_ok(m->n, k, &cells))
-        TRY(ctx_fail(r->ctx, DDSC_ERROR_MEMORY, "%lld items and %lld centres are too many",
-                     (long long)m->n, (long long)k));
+    if (!mul_ok(m->n, k, &cells) || cells > INT64_MAX / 64)
+        CHECK(ctx_fail(r->ctx, DDSC_ERROR_MEMORY, "%lld items and %lld centres are too many",
+                       (long long)m->n, (long long)k));
     r->method = method_find(b->method);
-    TRY(fit_open(&r->f, r->ctx, m, k, n, r->method->extra(m->d, &set), NULL));
-    TRY(r->method->open(&r->state, &r->f, &set));
-    TRY(centres_create(r->ctx, &r->before, k, n, m->d));
-    TRY(MEM_NEW(r->ctx, r->label, m->n));
-    TRY(MEM_NEW(r->ctx, r->value, m->n));
-    TRY(MEM_NEW(r->ctx, r->next_value, m->n));
-    TRY(MEM_NEW(r->ctx, r->bound, cells));
-    TRY(MEM_NEW(r->ctx, r->mean, k * m->d));
-    TRY(centres_create(r->ctx, &r->moved, k, n, m->d));
-    TRY(MEM_NEW(r->ctx, r->least, k));
-    TRY(MEM_NEW(r->ctx, r->proposed, k));
-    TRY(MEM_ZERO(r->ctx, r->changed, r->f.n_workers));
-    TRY(MEM_ZERO(r->ctx, r->solved, r->f.n_workers));
-done:
-    return status;
+    CHECK(fit_open(&r->f, r->ctx, m, k, n, method_extra(r->method, m->d, &set), NULL));
+    CHECK(r->method->open(&r->state, &r->f, &set));
+    CHECK(centres_create(r->ctx, &r->before, k, n, m->d));
+    CHECK(centres_create(r->ctx, &r->moved, k, n, m->d));
+    CHECK(workspace_lay_out(r->ctx, &r->own, take_run, r));
+    memset(r->solved, 0, (size_t)r->f.n_workers * sizeof *r->solved);
+    return DDSC_OK;
 }
 
 static void run_close(d2_run *r)
 {
     ddsc_context *ctx = r->ctx;
-    mem_free(ctx, r->solved);
-    mem_free(ctx, r->changed);
-    mem_free(ctx, r->proposed);
-    mem_free(ctx, r->least);
+    mem_free(ctx, r->own.block);
     centres_free(ctx, &r->moved);
-    mem_free(ctx, r->mean);
-    mem_free(ctx, r->bound);
-    mem_free(ctx, r->next_value);
-    mem_free(ctx, r->value);
-    mem_free(ctx, r->label);
     centres_free(ctx, &r->before);
     if (r->method)
         r->method->close(r->state);
@@ -298,14 +295,15 @@ ddsc_status ddsc_d2_run(ddsc_context *ctx, ddsc_d2 **out, const ddsc_measures *m
 {
     ddsc_status status = DDSC_OK;
     ddsc_d2_settings set;
+    ddsc_barycenter_settings centre;
     if (!ctx || !out)
         return DDSC_ERROR_ARGUMENT;
     ctx_enter(ctx);
     *out = NULL;
-    d2_run r = {.ctx = ctx, .set = &set};
+    d2_run r = {.ctx = ctx, .set = &set, .centre = &centre};
     if (!m)
         TRY(ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "ddsc_d2_run: measures is NULL"));
-    TRY(settings_take(ctx, &set, settings, m));
+    TRY(d2_settings_take(ctx, &set, &centre, settings, m));
     TRY(run_open(&r, m));
     TRY(run_all(&r, out));
 done:
@@ -313,19 +311,18 @@ done:
     return status;
 }
 
-void ddsc_d2_get_view(const ddsc_d2 *d, ddsc_d2_view *view)
+void ddsc_d2_get_view_sized(const ddsc_d2 *d, ddsc_d2_view *view, size_t size)
 {
-    if (!view)
-        return;
-    *view = (ddsc_d2_view){0};
-    if (!d)
-        return;
-    *view = d->view;
-    view->labels = d->label;
-    view->cost = d->cost;
-    view->objective = d->objective;
-    view->centre_size = d->c.n;
-    view->dim = d->c.d;
-    view->support = d->c.x;
-    view->weights = d->c.w;
+    ddsc_d2_view own = {0};
+    if (d) {
+        own = d->view;
+        own.labels = d->label;
+        own.cost = d->cost;
+        own.objective = d->objective;
+        own.center_size = d->c.n;
+        own.dim = d->c.d;
+        own.support = d->c.x;
+        own.weights = d->c.w;
+    }
+    sized_view(view, size, &own, sizeof own);
 }

@@ -9,6 +9,7 @@
 typedef struct d2_run {
     ddsc_context *ctx;
     const ddsc_d2_settings *set;
+    const ddsc_barycenter_settings *centre;
     fit f;
     const centre_method *method;
     void *state;
@@ -20,20 +21,21 @@ typedef struct d2_run {
     centres before;            /* the last assignment's */
     centres moved;             /* those after one exact move */
     double *least, *proposed;  /* by cluster: costs of `moved` and of what the method proposes */
-    int64_t *changed, *solved; /* one a worker */
+    int64_t *changed, *solved; /* one per worker */
     int64_t n_pairs;
+    workspace own; /* of the arrays above */
 } d2_run;
 
 /* Centres from k items drawn far from each other (k-means++ in W2). */
-ddsc_status d2_start(d2_run *r, int64_t restart);
+ddsc_status d2run_start(d2_run *r, int64_t restart);
 /* Labels and values for the centres in hand; *n_changed labels are new. No cluster is left empty as
  * long as an item can be spared. */
-ddsc_status d2_assign(d2_run *r, int64_t *n_changed, rng *random);
+ddsc_status d2run_assign(d2_run *r, int64_t *n_changed, rng *random);
 /* New centres for the clusters as they are; where the method is judged, no cluster's cost rises. */
-ddsc_status d2_update(d2_run *r);
+ddsc_status d2run_update(d2_run *r);
 /* Exact passes alone: points to the means of their plans, then a step[cluster] in the weights. */
-ddsc_status d2_polish(d2_run *r, double *step);
+ddsc_status d2run_polish(d2_run *r, double *step);
 /* How far centres moved since the last assignment: what bounds have to give way. */
-ddsc_status d2_drift(d2_run *r);
+ddsc_status d2run_drift(d2_run *r);
 
 #endif

@@ -20,22 +20,20 @@ static ddsc_status measure_items(void *arg, int64_t begin, int64_t end, int work
 {
     seeding *s = arg;
     const fit *f = &s->r->f;
-    ddsc_status status = DDSC_OK;
     int64_t d = f->m->d;
     for (int64_t i = begin; i < end; i++) {
         exact_result found;
         const double *mean = f->stats.mean;
         if (la_distance2(d, mean + i * d, mean + s->chosen * d) >= s->near[i])
             continue;
-        TRY(exact_solve_items(f->solver[worker], &found, f->m, s->chosen, f->m, i, 0));
+        CHECK(fit_solve(f, worker, &found, f->m, s->chosen, i));
         s->near[i] = fmin(s->near[i], found.primal);
     }
-done:
-    return status;
+    return DDSC_OK;
 }
 
 /* An item drawn with chances as `near`; any when all are 0. */
-static int64_t draw(const double *near, int64_t n, rng *random)
+static int64_t draw_item(const double *near, int64_t n, rng *random)
 {
     double sum = 0;
     for (int64_t i = 0; i < n; i++)
@@ -54,7 +52,7 @@ static int64_t draw(const double *near, int64_t n, rng *random)
     return last;
 }
 
-ddsc_status d2_start(d2_run *r, int64_t restart)
+ddsc_status d2run_start(d2_run *r, int64_t restart)
 {
     ddsc_status status = DDSC_OK;
     fit *f = &r->f;
@@ -71,7 +69,7 @@ ddsc_status d2_start(d2_run *r, int64_t restart)
         if (c + 1 == k)
             break;
         TRY(parallel_for(r->ctx, n, 4, measure_items, &s));
-        s.chosen = draw(s.near, n, &random);
+        s.chosen = draw_item(s.near, n, &random);
     }
     for (int64_t i = 0; i < n; i++) {
         r->label[i] = -1;
@@ -109,9 +107,7 @@ static ddsc_status try_centre(d2_run *r, serving *best, int64_t i, int64_t c, in
     *bound = fmax(*bound, sqrt(la_distance2(d, f->stats.mean + i * d, r->mean + c * d)));
     if (*bound * *bound * (1 - bound_slack) > best->value)
         return DDSC_OK;
-    ddsc_status status = exact_solve_items(f->solver[worker], &found, &f->c.view, c, f->m, i, 0);
-    if (status < 0)
-        return status;
+    CHECK(fit_solve(f, worker, &found, &f->c.view, c, i));
     r->solved[worker]++;
     *bound = sqrt(fmax(found.dual, 0));
     if (found.primal < best->value)
@@ -119,18 +115,17 @@ static ddsc_status try_centre(d2_run *r, serving *best, int64_t i, int64_t c, in
     return DDSC_OK;
 }
 
-static ddsc_status assign_items(void *arg, int64_t begin, int64_t end, int worker)
+static ddsc_status serve_items(void *arg, int64_t begin, int64_t end, int worker)
 {
     d2_run *r = arg;
-    ddsc_status status = DDSC_OK;
     for (int64_t i = begin; i < end; i++) {
         serving best = {-1, INFINITY};
         int32_t own = r->label[i];
         if (own >= 0)
-            TRY(try_centre(r, &best, i, own, worker));
+            CHECK(try_centre(r, &best, i, own, worker));
         for (int64_t c = 0; c < r->f.c.k; c++)
             if (c != own)
-                TRY(try_centre(r, &best, i, c, worker));
+                CHECK(try_centre(r, &best, i, c, worker));
         r->value[i] = best.value;
         if (best.label == own)
             continue;
@@ -138,8 +133,7 @@ static ddsc_status assign_items(void *arg, int64_t begin, int64_t end, int worke
         r->changed[worker]++;
         r->method->forget(r->state, i);
     }
-done:
-    return status;
+    return DDSC_OK;
 }
 
 /* The item served worst among clusters that can spare one; -1 when all are served perfectly. */
@@ -154,7 +148,7 @@ static int64_t worst_served(const d2_run *r, const int64_t *size)
 }
 
 /* An empty cluster takes the item served worst as its centre. */
-static ddsc_status fill_empty(d2_run *r, int64_t *n_changed, rng *random)
+static ddsc_status fill_empty_cluster(d2_run *r, int64_t *n_changed, rng *random)
 {
     ddsc_status status = DDSC_OK;
     fit *f = &r->f;
@@ -171,7 +165,7 @@ static ddsc_status fill_empty(d2_run *r, int64_t *n_changed, rng *random)
                              random));
         for (int64_t i = 0; i < f->m->n; i++)
             r->bound[i * k + c] = 0;
-        TRY(exact_solve_items(f->solver[0], &found, &f->c.view, c, f->m, item, 0));
+        TRY(fit_solve(f, 0, &found, &f->c.view, c, item));
         if (!(found.primal < r->value[item]))
             continue;
         size[r->label[item]]--;
@@ -186,34 +180,32 @@ done:
     return status;
 }
 
-ddsc_status d2_assign(d2_run *r, int64_t *n_changed, rng *random)
+ddsc_status d2run_assign(d2_run *r, int64_t *n_changed, rng *random)
 {
-    ddsc_status status = DDSC_OK;
     *n_changed = 0;
     find_means(r);
     memset(r->changed, 0, (size_t)r->f.n_workers * sizeof *r->changed);
-    TRY(parallel_for(r->ctx, r->f.m->n, 4, assign_items, r));
+    CHECK(parallel_for(r->ctx, r->f.m->n, 4, serve_items, r));
     r->n_pairs += r->f.m->n * r->f.c.k;
     for (int w = 0; w < r->f.n_workers; w++)
         *n_changed += r->changed[w];
-    TRY(fill_empty(r, n_changed, random));
-done:
-    return status;
+    CHECK(fill_empty_cluster(r, n_changed, random));
+    return DDSC_OK;
 }
 
 /* ---- centres that moved ---- */
 
-ddsc_status d2_drift(d2_run *r)
+ddsc_status d2run_drift(d2_run *r)
 {
-    ddsc_status status = DDSC_OK;
     const fit *f = &r->f;
     for (int64_t c = 0; c < f->c.k; c++) {
         exact_result found;
-        TRY(exact_solve_items(f->solver[0], &found, &r->before.view, c, &f->c.view, c, 0));
+        ddsc_status solved =
+            exact_solve_items(f->solver[0], &found, &r->before.view, c, &f->c.view, c, 0);
+        CHECK(solved < 0 ? solved : DDSC_OK);
         double moved = sqrt(fmax(found.primal, 0));
         for (int64_t i = 0; i < f->m->n; i++)
             r->bound[i * f->c.k + c] = fmax(r->bound[i * f->c.k + c] - moved, 0);
     }
-done:
-    return status;
+    return DDSC_OK;
 }

@@ -9,7 +9,7 @@
 static ddsc_status exact_move(d2_run *r, double *cost)
 {
     fit *f = &r->f;
-    ddsc_status status = exact_pass(f, r->next_value);
+    ddsc_status status = fit_exact_pass(f, r->next_value);
     for (int64_t c = 0; status >= 0 && c < f->c.k; c++)
         cost[c] = sum_extra(f, f->sum + c * f->slot)[0] - fit_move(f, c);
     return status;
@@ -34,24 +34,24 @@ static void take_costs(const d2_run *r, double *cost)
         cost[c] = sum_extra(&r->f, r->f.sum + c * r->f.slot)[0];
 }
 
-ddsc_status d2_polish(d2_run *r, double *step)
+ddsc_status d2run_polish(d2_run *r, double *step)
 {
     fit *f = &r->f;
     fit_group(f, r->label);
     centres_copy(&r->before, &f->c);
     CHECK(exact_move(r, r->least));
-    CHECK(exact_pass(f, r->next_value));
+    CHECK(fit_exact_pass(f, r->next_value));
     take_costs(r, r->least);
     centres_copy(&r->moved, &f->c);
     for (int64_t c = 0; c < f->c.k; c++)
         fit_step_weights(f, c, step[c]);
-    CHECK(exact_pass(f, r->next_value));
+    CHECK(fit_exact_pass(f, r->next_value));
     take_costs(r, r->proposed);
     judge_weights(r, step);
     return DDSC_OK;
 }
 
-ddsc_status d2_update(d2_run *r)
+ddsc_status d2run_update(d2_run *r)
 {
     fit *f = &r->f;
     int64_t done = 0;
@@ -59,10 +59,10 @@ ddsc_status d2_update(d2_run *r)
     fit_group(f, r->label);
     centres_copy(&r->before, &f->c);
     if (!r->method->judged)
-        return r->method->run(r->state, r->set->barycenter.max_rounds, &done, &settled);
+        return r->method->run(r->state, r->set->max_rounds, &done, &settled);
     CHECK(exact_move(r, r->least));
     centres_copy(&r->moved, &f->c);
-    CHECK(r->method->run(r->state, r->set->barycenter.max_rounds, &done, &settled));
+    CHECK(r->method->run(r->state, r->set->max_rounds, &done, &settled));
     CHECK(exact_move(r, r->proposed));
     for (int64_t c = 0; c < f->c.k; c++)
         if (!(r->proposed[c] <= r->least[c]))

@@ -1,4 +1,6 @@
-/* Sweeps over the items of all clusters at once, and what exact transport says of the centres. */
+/* Sweeps over the items of all clusters at once, and what exact transport says of the centres: with
+ * optimal plans P of the items, x_i = sum P_ij y_j / sum P_ij is the best place for a point of the
+ * centre, and the potentials f are the slope of the cost in its weights. */
 #include "baseline/baseline.h"
 
 #include <math.h>
@@ -10,9 +12,9 @@
 
 enum { PIECE_MIN = 16, PIECES = 256 };
 
-static ddsc_status groups_create(ddsc_context *ctx, groups *g, int64_t n, int64_t k)
+static ddsc_status groups_create(ddsc_context *ctx, item_groups *g, int64_t n, int64_t k)
 {
-    *g = (groups){.k = k, .piece_size = BASE_MAX(PIECE_MIN, n / PIECES)};
+    *g = (item_groups){.k = k, .piece_size = BASE_MAX(PIECE_MIN, n / PIECES)};
     CHECK(MEM_NEW(ctx, g->item, n));
     CHECK(MEM_ZERO(ctx, g->begin, k + 1));
     CHECK(MEM_NEW(ctx, g->pieces, n / g->piece_size + k));
@@ -21,7 +23,7 @@ static ddsc_status groups_create(ddsc_context *ctx, groups *g, int64_t n, int64_
 
 void fit_group(fit *f, const int32_t *label)
 {
-    groups *g = &f->g;
+    item_groups *g = &f->g;
     g->n = g->n_pieces = 0;
     for (int64_t c = 0; c < g->k; c++) {
         g->begin[c] = g->n;
@@ -34,38 +36,42 @@ void fit_group(fit *f, const int32_t *label)
     g->begin[g->k] = g->n;
 }
 
-static ddsc_status work_create(ddsc_context *ctx, plan_work *w, int64_t n, int64_t d,
-                               int64_t stride)
+/* The arrays of a worker, carved out of its scratch. */
+static plan_work take_work(arena *a, const fit *f)
 {
-    ddsc_status status = MEM_NEW(ctx, w->block, stride * (d + 2 * n + 2) + n);
-    if (status < 0)
-        return status;
-    w->y = w->block;
-    w->cost = w->y + stride * d;
-    w->p = w->cost + stride * n;
-    w->b = w->p + stride * n;
-    w->column = w->b + stride;
-    w->row = w->column + stride;
-    return DDSC_OK;
+    int64_t n = f->c.n, stride = f->stride;
+    plan_work w;
+    ARENA_TAKE(a, w.y, stride * f->c.d);
+    ARENA_TAKE(a, w.cost, stride * n);
+    ARENA_TAKE(a, w.p, stride * n);
+    ARENA_TAKE(a, w.b, stride);
+    ARENA_TAKE(a, w.column, stride);
+    ARENA_TAKE(a, w.row, n);
+    return w;
+}
+
+plan_work fit_work(const fit *f, int worker)
+{
+    arena a = {scratch_of(&f->work, worker), 0};
+    return take_work(&a, f);
 }
 
 ddsc_status fit_open(fit *f, ddsc_context *ctx, const measures *m, int64_t k, int64_t n,
                      int64_t extra, const double *item_weight)
 {
     ddsc_status status = DDSC_OK;
+    arena a = {0};
     *f = (fit){.ctx = ctx, .m = m, .item_weight = item_weight, .n_workers = parallel_width(ctx)};
+    f->stride = plan_stride(measures_largest_item(m));
     TRY(moments_make(ctx, &f->stats, m));
     TRY(centres_create(ctx, &f->c, k, n, m->d));
     TRY(groups_create(ctx, &f->g, m->n, k));
     f->slot = n * m->d + 2 * n + FIT_EXTRA + extra;
     TRY(MEM_NEW(ctx, f->piece_sum, (m->n / f->g.piece_size + k) * f->slot));
     TRY(MEM_NEW(ctx, f->sum, k * f->slot));
-    TRY(MEM_ZERO(ctx, f->solver, f->n_workers));
-    TRY(MEM_ZERO(ctx, f->work, f->n_workers));
-    for (int w = 0; w < f->n_workers; w++) {
-        TRY(exact_create(ctx, &f->solver[w]));
-        TRY(work_create(ctx, &f->work[w], n, m->d, plan_stride(measures_largest_item(m))));
-    }
+    TRY(exact_create_team(ctx, &f->solver));
+    take_work(&a, f);
+    TRY(scratch_create(ctx, &f->work, a.used, 1));
 done:
     if (status < 0)
         fit_close(f);
@@ -75,22 +81,23 @@ done:
 void fit_close(fit *f)
 {
     ddsc_context *ctx = f->ctx;
-    for (int w = 0; w < f->n_workers; w++) {
-        if (f->solver)
-            exact_destroy(f->solver[w]);
-        if (f->work)
-            mem_free(ctx, f->work[w].block);
-    }
-    mem_free(ctx, f->work);
-    mem_free(ctx, f->solver);
-    mem_free(ctx, f->sum);
-    mem_free(ctx, f->piece_sum);
-    mem_free(ctx, f->g.pieces);
-    mem_free(ctx, f->g.begin);
-    mem_free(ctx, f->g.item);
+    exact_destroy_team(ctx, f->solver);
+    scratch_free(ctx, &f->work);
+    MEM_FREE(ctx, f->sum, f->piece_sum, f->g.pieces, f->g.begin, f->g.item);
     centres_free(ctx, &f->c);
     moments_free(ctx, &f->stats);
     *f = (fit){.ctx = ctx};
+}
+
+ddsc_status fit_plan_starts(const fit *f, int64_t **at)
+{
+    CHECK(MEM_NEW(f->ctx, *at, f->m->n + 1));
+    (*at)[0] = 0;
+    for (int64_t i = 0; i < f->m->n; i++)
+        if (!add_ok((*at)[i], f->c.n * plan_stride(measures_item(f->m, i).n), &(*at)[i + 1]))
+            return ctx_fail(f->ctx, DDSC_ERROR_MEMORY, "the plans of %lld items are too large",
+                            (long long)f->m->n);
+    return DDSC_OK;
 }
 
 /* ---- one item ---- */
@@ -98,7 +105,7 @@ void fit_close(fit *f)
 void fit_load_weights(fit *f, int64_t item, int worker)
 {
     item_view y = measures_item(f->m, item);
-    double *b = f->work[worker].b;
+    double *b = fit_work(f, worker).b;
     memcpy(b, y.weight, (size_t)y.n * sizeof *b);
     for (int64_t j = y.n; j < plan_stride(y.n); j++)
         b[j] = 0;
@@ -107,14 +114,15 @@ void fit_load_weights(fit *f, int64_t item, int worker)
 void fit_load_cost(fit *f, int64_t cluster, int64_t item, int worker)
 {
     const centres *c = &f->c;
-    plan_work *w = &f->work[worker];
+    plan_work w = fit_work(f, worker);
     item_view y = measures_item(f->m, item);
     int64_t stride = plan_stride(y.n);
     for (int64_t j = 0; j < stride; j++)
         for (int64_t k = 0; k < c->d; k++)
-            w->y[k * stride + j] = j < y.n ? measures_point(f->m, y.index[j])[k] : 0;
-    kernels_find()->distances(w->cost, c->x + cluster * c->n * c->d, w->y, stride, c->d, c->n,
-                              stride);
+            w.y[k * stride + j] = j < y.n ? measures_point(f->m, y.index[j])[k] : 0;
+    kernels_find()->distances(w.cost, stride, c->d,
+                              (point_block){c->x + cluster * c->n * c->d, c->n, c->d, 1},
+                              (point_block){w.y, stride, 1, stride});
 }
 
 void fit_add_plan(const fit *f, double *slot, int64_t item, const double *plan)
@@ -208,6 +216,14 @@ void fit_step_weights(fit *f, int64_t cluster, double step)
 
 /* ---- exact transport to the own centre ---- */
 
+/* A plan that is not proved optimal is a plan all the same: its cost bounds the best from above. */
+ddsc_status fit_solve(const fit *f, int worker, exact_result *found, const measures *from,
+                      int64_t i, int64_t item)
+{
+    ddsc_status solved = exact_solve_items(f->solver[worker], found, from, i, f->m, item, 0);
+    return solved < 0 ? solved : DDSC_OK;
+}
+
 typedef struct judge {
     fit *f;
     double *value;
@@ -234,11 +250,10 @@ static ddsc_status judge_piece(void *state, const piece *p, double *slot, int wo
 {
     judge *j = state;
     fit *f = j->f;
-    ddsc_status status = DDSC_OK;
     for (int64_t at = p->begin; at < p->end; at++) {
         int64_t item = f->g.item[at];
         exact_result found;
-        TRY(exact_solve_items(f->solver[worker], &found, &f->c.view, p->cluster, f->m, item, 0));
+        CHECK(fit_solve(f, worker, &found, &f->c.view, p->cluster, item));
         j->value[item] = found.primal;
         sum_extra(f, slot)[0] += fit_weight(f, item) * found.primal;
         add_exact_plan(f, slot, item, f->solver[worker], found.n_plan);
@@ -246,11 +261,10 @@ static ddsc_status judge_piece(void *state, const piece *p, double *slot, int wo
         for (int64_t i = 0; i < f->c.n; i++)
             sum_rows(f, slot)[i] += fit_weight(f, item) * potential[i];
     }
-done:
-    return status;
+    return DDSC_OK;
 }
 
-ddsc_status exact_pass(fit *f, double *value)
+ddsc_status fit_exact_pass(fit *f, double *value)
 {
     judge j = {f, value};
     return fit_sweep(f, judge_piece, &j);

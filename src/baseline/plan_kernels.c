@@ -107,7 +107,7 @@ SIMD_INLINE void weigh(const admm_block *t)
     }
 }
 
-SIMD_CLONES void admm_round(const admm_block *t, const double *w, double *r)
+SIMD_CLONES void plan_admm_round(const admm_block *t, const double *w, double *r)
 {
     double total = 0;
     weigh(t);
@@ -136,7 +136,7 @@ SIMD_CLONES void admm_round(const admm_block *t, const double *w, double *r)
         r[i] /= total;
 }
 
-SIMD_CLONES void scaling_sweep(const scaling_block *t, double *row)
+SIMD_CLONES void plan_scaling_sweep(const scaling_block *t, double *row)
 {
     memset(t->v, 0, (size_t)t->stride * sizeof *t->v);
     for (int64_t i = 0; i < t->n; i++) {
@@ -155,7 +155,7 @@ SIMD_CLONES void scaling_sweep(const scaling_block *t, double *row)
     }
 }
 
-SIMD_CLONES void scaling_plan_of(const scaling_block *t, double *p)
+SIMD_CLONES void plan_of_scaling(const scaling_block *t, double *p)
 {
     for (int64_t i = 0; i < t->n; i++)
         for (int64_t j = 0; j < t->stride; j += SIMD_LANES)

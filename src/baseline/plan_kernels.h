@@ -35,11 +35,11 @@ typedef struct admm_block {
     const double *b;
     double *q, *dual; /* dual = L / rho */
     double *p;        /* out: the plan with column sums b */
-    double *column;   /* room for one row */
+    double *column;   /* scratch for one row */
 } admm_block;
 
 /* One round of Bregman ADMM; r gets the normalised row sums before the rows are scaled to w. */
-void admm_round(const admm_block *t, const double *w, double *r);
+void plan_admm_round(const admm_block *t, const double *w, double *r);
 
 typedef struct scaling_block {
     int64_t n, stride;
@@ -49,8 +49,8 @@ typedef struct scaling_block {
 } scaling_block;
 
 /* v = b / K'u, then row = K v, kept above 0. */
-void scaling_sweep(const scaling_block *t, double *row);
+void plan_scaling_sweep(const scaling_block *t, double *row);
 /* p = u K v. */
-void scaling_plan_of(const scaling_block *t, double *p);
+void plan_of_scaling(const scaling_block *t, double *p);
 
 #endif

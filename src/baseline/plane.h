@@ -6,7 +6,7 @@
 
 /* u: p directions of d numbers each. Directions that vanish become axes. */
 void plane_orthonormalise(double *u, int64_t p, int64_t d);
-/* Leading principal directions of the support table, by subspace iteration from the axes. */
+/* Leading principal directions of the support table. */
 ddsc_status plane_principal(ddsc_context *ctx, double *u, int64_t p, const measures *m);
 /* out (p) = projection of x. */
 void plane_project(double *out, const double *u, int64_t p, int64_t d, const double *x);

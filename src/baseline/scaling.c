@@ -10,9 +10,9 @@
 #include "baseline/plane.h"
 #include "kernel/kernels.h"
 
-enum { ROUNDS_A_MOVE = 20 };
+enum { MOVE_ROUNDS_MOST = 20 };         /* between moves of the points */
 static const double near_enough = 1e-2; /* marginal error and gradient before supports move */
-static const double settled_at = 1e-7;  /* gain of a move relative to the mean cost */
+static const double scaling_settled_at = 1e-7; /* gain of a move relative to the mean cost */
 static const double ascent_step = 0.5;
 
 typedef struct scaler {
@@ -20,12 +20,12 @@ typedef struct scaler {
     double factor; /* epsilon in units of the mean cost */
     double *epsilon;
     double *row; /* items x n: K v of the last sweep, 0 when there was none */
-    /* One kernel an item, kept between moves; the projected form makes them anew each round. */
+    /* One kernel per item, kept between moves; the projected form makes them anew each round. */
     int64_t *at;
     double *kernel;
     int64_t p;                 /* dimensions of the plane; 0: the whole space */
     double *plane, *projected; /* k x p x d; k x n x p: the centre's points */
-    double **room;             /* one a worker: the item's points in the plane, columns of flow */
+    scratch flat;              /* the item's points in the plane, then columns of flow */
     bool renew, moving;
 } scaler;
 
@@ -35,29 +35,8 @@ static void scaler_close(void *state)
     if (!s)
         return;
     ddsc_context *ctx = s->f->ctx;
-    for (int w = 0; s->room && w < s->f->n_workers; w++)
-        mem_free(ctx, s->room[w]);
-    mem_free(ctx, s->room);
-    mem_free(ctx, s->projected);
-    mem_free(ctx, s->plane);
-    mem_free(ctx, s->kernel);
-    mem_free(ctx, s->at);
-    mem_free(ctx, s->row);
-    mem_free(ctx, s->epsilon);
-    mem_free(ctx, s);
-}
-
-static ddsc_status open_kernels(scaler *s)
-{
-    fit *f = s->f;
-    CHECK(MEM_NEW(f->ctx, s->at, f->m->n + 1));
-    s->at[0] = 0;
-    for (int64_t i = 0; i < f->m->n; i++)
-        if (!add_ok(s->at[i], f->c.n * plan_stride(measures_item(f->m, i).n), &s->at[i + 1]))
-            CHECK(ctx_fail(f->ctx, DDSC_ERROR_MEMORY, "the plans of %lld items are too large",
-                           (long long)f->m->n));
-    CHECK(MEM_NEW(f->ctx, s->kernel, s->at[f->m->n]));
-    return DDSC_OK;
+    scratch_free(ctx, &s->flat);
+    MEM_FREE(ctx, s->projected, s->plane, s->kernel, s->at, s->row, s->epsilon, s);
 }
 
 static ddsc_status open_planes(scaler *s)
@@ -66,10 +45,7 @@ static ddsc_status open_planes(scaler *s)
     int64_t size = s->p * f->c.d;
     CHECK(MEM_NEW(f->ctx, s->plane, f->c.k * size));
     CHECK(MEM_NEW(f->ctx, s->projected, f->c.k * f->c.n * s->p));
-    CHECK(MEM_ZERO(f->ctx, s->room, f->n_workers));
-    for (int w = 0; w < f->n_workers; w++)
-        CHECK(MEM_NEW(f->ctx, s->room[w],
-                      (2 * s->p + 1) * plan_stride(measures_largest_item(f->m)) + 2 * s->p));
+    CHECK(scratch_create(f->ctx, &s->flat, (s->p + 1) * f->stride + s->p, sizeof(double)));
     CHECK(plane_principal(f->ctx, s->plane, s->p, f->m));
     for (int64_t c = 1; c < f->c.k; c++)
         memcpy(s->plane + c * size, s->plane, (size_t)size * sizeof *s->plane);
@@ -86,7 +62,11 @@ static ddsc_status open_scaler(void **state, fit *f, const method_settings *set,
     s->p = p;
     TRY(MEM_NEW(f->ctx, s->epsilon, f->c.k));
     TRY(MEM_ZERO(f->ctx, s->row, f->m->n * f->c.n));
-    TRY(p > 0 ? open_planes(s) : open_kernels(s));
+    if (p > 0)
+        TRY(open_planes(s));
+    else
+        TRY(fit_plan_starts(f, &s->at));
+    TRY(MEM_NEW(f->ctx, s->kernel, p > 0 ? 0 : s->at[f->m->n]));
     *state = s;
     s = NULL;
 done:
@@ -97,13 +77,6 @@ done:
 static int64_t plane_dim(int64_t d, const method_settings *set)
 {
     return BASE_MIN(set->projection_dim, d);
-}
-
-static int64_t ibp_extra(int64_t d, const method_settings *set)
-{
-    (void)d;
-    (void)set;
-    return 0;
 }
 
 static int64_t projected_extra(int64_t d, const method_settings *set)
@@ -131,14 +104,14 @@ static void scaler_forget(void *state, int64_t item)
 
 static const double *whole_kernel(scaler *s, int64_t cluster, int64_t item, int worker)
 {
-    plan_work *w = &s->f->work[worker];
+    plan_work w = fit_work(s->f, worker);
     double *kernel = s->kernel + s->at[item];
     int64_t size = s->at[item + 1] - s->at[item], n = s->f->c.n;
     if (!s->renew)
         return kernel;
     fit_load_cost(s->f, cluster, item, worker);
-    memcpy(kernel, w->cost, (size_t)size * sizeof *kernel);
-    plan_gibbs_reduced(kernel, n, size / n, 1 / s->epsilon[cluster], w->column);
+    memcpy(kernel, w.cost, (size_t)size * sizeof *kernel);
+    plan_gibbs_reduced(kernel, n, size / n, 1 / s->epsilon[cluster], w.column);
     return kernel;
 }
 
@@ -146,20 +119,21 @@ static const double *whole_kernel(scaler *s, int64_t cluster, int64_t item, int 
 static const double *plane_kernel(scaler *s, int64_t cluster, int64_t item, int worker)
 {
     const fit *f = s->f;
-    plan_work *w = &f->work[worker];
+    plan_work w = fit_work(f, worker);
     item_view y = measures_item(f->m, item);
     int64_t n = f->c.n, d = f->c.d, p = s->p, stride = plan_stride(y.n);
     const double *u = s->plane + cluster * p * d;
-    double *points = s->room[worker], *one = points + p * stride;
+    double *points = scratch_of(&s->flat, worker), *one = points + p * stride;
     for (int64_t j = 0; j < stride; j++) {
         plane_project(one, u, p, d, measures_point(f->m, y.index[j < y.n ? j : 0]));
         for (int64_t q = 0; q < p; q++)
             points[q * stride + j] = one[q];
     }
-    kernels_find()->distances(w->cost, s->projected + cluster * n * p, points, stride, p, n,
-                              stride);
-    plan_gibbs_reduced(w->cost, n, stride, 1 / s->epsilon[cluster], w->column);
-    return w->cost;
+    kernels_find()->distances(w.cost, stride, p,
+                              (point_block){s->projected + cluster * n * p, n, p, 1},
+                              (point_block){points, stride, 1, stride});
+    plan_gibbs_reduced(w.cost, n, stride, 1 / s->epsilon[cluster], w.column);
+    return w.cost;
 }
 
 /* V U = sum_ij P_ij (x_i - y_j) (U'x_i - U'y_j)', by sums over j for x_i and over i for y_j. */
@@ -168,9 +142,10 @@ static void add_gradient(const scaler *s, double *g, int64_t cluster, int64_t it
     const fit *f = s->f;
     item_view y = measures_item(f->m, item);
     int64_t n = f->c.n, d = f->c.d, p = s->p, stride = plan_stride(y.n);
-    const double *plan = f->work[worker].p, *points = s->room[worker];
+    const double *plan = fit_work(f, worker).p, *points = scratch_of(&s->flat, worker);
     const double *x = f->c.x + cluster * n * d, *px = s->projected + cluster * n * p;
-    double *flow = s->room[worker] + p * stride, share = 2 * fit_weight(f, item);
+    double *flow = (double *)scratch_of(&s->flat, worker) + p * stride,
+           share = 2 * fit_weight(f, item);
     for (int64_t q = 0; q < p; q++) {
         memset(flow, 0, (size_t)stride * sizeof *flow);
         for (int64_t i = 0; i < n; i++) {
@@ -189,50 +164,50 @@ static void add_gradient(const scaler *s, double *g, int64_t cluster, int64_t it
     }
 }
 
-static void do_item(scaler *s, int64_t cluster, int64_t item, double *slot, int worker)
+static void sweep_item(scaler *s, int64_t cluster, int64_t item, double *slot, int worker)
 {
     fit *f = s->f;
-    plan_work *w = &f->work[worker];
+    plan_work w = fit_work(f, worker);
     int64_t n = f->c.n;
     const double *weight = f->c.w + cluster * n;
     double *row = s->row + item * n, *rows = sum_rows(f, slot), *extra = sum_extra(f, slot);
     for (int64_t i = 0; i < n; i++)
-        w->row[i] = row[i] > 0 ? weight[i] / row[i] : weight[i];
+        w.row[i] = row[i] > 0 ? weight[i] / row[i] : weight[i];
     fit_load_weights(f, item, worker);
     scaling_block block = {.n = n,
                            .stride = plan_stride(measures_item(f->m, item).n),
                            .kernel = s->p > 0 ? plane_kernel(s, cluster, item, worker)
                                               : whole_kernel(s, cluster, item, worker),
-                           .b = w->b,
-                           .u = w->row,
-                           .v = w->column};
-    scaling_sweep(&block, row);
+                           .b = w.b,
+                           .u = w.row,
+                           .v = w.column};
+    plan_scaling_sweep(&block, row);
     for (int64_t i = 0; i < n; i++) {
-        double marginal = w->row[i] * row[i];
+        double marginal = w.row[i] * row[i];
         rows[i] += fit_weight(f, item) * log(fmax(marginal, 1e-300));
         extra[0] += fabs(marginal - weight[i]);
     }
     extra[1] += fit_weight(f, item);
     if (s->p == 0 && !s->moving)
         return;
-    scaling_plan_of(&block, w->p);
+    plan_of_scaling(&block, w.p);
     if (s->moving)
-        fit_add_plan(f, slot, item, w->p);
+        fit_add_plan(f, slot, item, w.p);
     if (s->p > 0)
         add_gradient(s, extra + FIT_EXTRA, cluster, item, worker);
 }
 
-static ddsc_status do_piece(void *state, const piece *p, double *slot, int worker)
+static ddsc_status scale_piece(void *state, const piece *p, double *slot, int worker)
 {
     scaler *s = state;
     for (int64_t at = p->begin; at < p->end; at++)
-        do_item(s, p->cluster, s->f->g.item[at], slot, worker);
+        sweep_item(s, p->cluster, s->f->g.item[at], slot, worker);
     return DDSC_OK;
 }
 
 /* ---- rounds ---- */
 
-static void update_weights(fit *f)
+static void take_geometric_means(fit *f)
 {
     int64_t n = f->c.n;
     for (int64_t c = 0; c < f->c.k; c++) {
@@ -292,14 +267,14 @@ static ddsc_status scaler_run(void *state, int64_t rounds, int64_t *done, bool *
         s->epsilon[c] = fmax(s->factor * fit_mean_cost(f, c), 1e-300);
     for (*done = 0; *done < rounds && !*settled; ++*done) {
         s->renew = since == 0;
-        s->moving = ready || since == ROUNDS_A_MOVE - 1 || *done + 1 == rounds;
+        s->moving = ready || since == MOVE_ROUNDS_MOST - 1 || *done + 1 == rounds;
         project_centres(s);
-        CHECK(fit_sweep(f, do_piece, s));
-        update_weights(f);
+        CHECK(fit_sweep(f, scale_piece, s));
+        take_geometric_means(f);
         double error = 0, tangent = turn_planes(s);
         for (int64_t c = 0; c < f->c.k; c++)
             error += sum_extra(f, f->sum + c * f->slot)[0] / (double)f->g.n;
-        *settled = s->moving && move_all(s) <= settled_at && ready;
+        *settled = s->moving && move_all(s) <= scaling_settled_at && ready;
         ready = !s->moving && error <= near_enough && tangent <= near_enough;
         since = s->moving ? 0 : since + 1;
     }
@@ -307,7 +282,6 @@ static ddsc_status scaler_run(void *state, int64_t rounds, int64_t *done, bool *
 }
 
 const centre_method method_ibp = {.name = "ibp",
-                                  .extra = ibp_extra,
                                   .open = ibp_open,
                                   .run = scaler_run,
                                   .forget = scaler_forget,

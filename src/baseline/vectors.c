@@ -17,8 +17,8 @@ static void mean_row(double *row, const measures *m, int64_t i)
             row[c] += item.weight[e] * measures_point(m, item.index[e])[c];
 }
 
-ddsc_status ddsc_vectors_make(ddsc_context *context, double **out, int64_t *n_columns,
-                              const ddsc_measures *data, ddsc_vectors_rule rule)
+ddsc_status ddsc_vectors_run(ddsc_context *context, double **out, int64_t *n_columns,
+                             const ddsc_measures *data, ddsc_vectors_rule rule)
 {
     double *rows = NULL;
     if (!context || !out || !n_columns)
@@ -42,10 +42,4 @@ ddsc_status ddsc_vectors_make(ddsc_context *context, double **out, int64_t *n_co
     *out = rows;
     *n_columns = width;
     return DDSC_OK;
-}
-
-ddsc_status ddsc_vectors_run(ddsc_context *context, double **out, int64_t *n_columns,
-                             const ddsc_measures *data)
-{
-    return ddsc_vectors_make(context, out, n_columns, data, DDSC_VECTORS_AUTO);
 }

@@ -91,6 +91,6 @@ void bound_relaxed_free(ddsc_context *ctx, bound_relaxed *b);
 int64_t bound_relaxed_scratch(const bound_relaxed *b);
 /* In units of unit2. Items j0 .. j1 - 1 lie in one block, that is between multiples of `side`. */
 void bound_relaxed_tile(const bound_relaxed *b, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
-                        float *out, int64_t ld, float *scratch);
+                        float *out, int64_t ld, float *memory);
 
 #endif

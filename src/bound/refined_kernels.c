@@ -56,8 +56,8 @@ SIMD_INLINE void mix_block(const grid_mix *x, float *out, const float *coef0, co
 }
 
 /* Full chunks, then what is left, with the number of vectors a constant in each call. */
-SIMD_INLINE void mix(const grid_mix *x, float *out, const float *coef, const float *in,
-                     const bool two, const bool min)
+SIMD_INLINE void mix_floats(const grid_mix *x, float *out, const float *coef, const float *in,
+                            const bool two, const bool min)
 {
     for (int64_t c = 0; c < x->width; c += CHUNK * BOUND_VECTOR, in += CHUNK * BOUND_VECTOR) {
         int64_t n_vectors = (x->width - c) / BOUND_VECTOR;
@@ -78,12 +78,12 @@ SIMD_INLINE void mix(const grid_mix *x, float *out, const float *coef, const flo
 
 SIMD_CLONES void bound_mix_sum(const grid_mix *x, float *out, const float *coef, const float *in)
 {
-    mix(x, out, coef, in, true, false);
+    mix_floats(x, out, coef, in, true, false);
 }
 
 SIMD_CLONES void bound_mix_min(const grid_mix *x, float *out, const float *coef, const float *in)
 {
-    mix(x, out, coef, in, true, true);
+    mix_floats(x, out, coef, in, true, true);
 }
 
 /* ---- dense ---- */
@@ -140,8 +140,8 @@ SIMD_CLONES void bound_dense_row_sums(float *out, const float *a, const float *v
 SIMD_CLONES void bound_dense_column_minima(float *out, const float *a, const float *f, int64_t rows,
                                            int64_t ld)
 {
-    mix(&(grid_mix){.rows = 1, .width = ld, .step = 1, .in_step = ld, .n = rows}, out, f, a, false,
-        true);
+    mix_floats(&(grid_mix){.rows = 1, .width = ld, .step = 1, .in_step = ld, .n = rows}, out, f, a,
+               false, true);
 }
 
 /* By masks: the compiler does not see the one instruction through `lesser` here. */

@@ -321,10 +321,10 @@ static void gather_rows(const bound_relaxed *b, const relaxed_scratch *s, int64_
 }
 
 void bound_relaxed_tile(const bound_relaxed *b, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
-                        float *out, int64_t ld, float *scratch)
+                        float *out, int64_t ld, float *memory)
 {
     const measures *m = b->m;
-    relaxed_scratch s = lay_out(b, &(arena){.base = (char *)scratch});
+    relaxed_scratch s = lay_out(b, &(arena){.base = (char *)memory});
     int64_t d = m->d, columns = gather_columns(b, &s, j0 / b->side);
     while (i0 < i1) {
         int64_t end = i0 + 1, slots = slots_of(b, i0), slot = 0;

@@ -18,7 +18,7 @@ typedef struct writer {
     size_t used;
 } writer;
 
-__attribute__((format(printf, 2, 3))) static void say(writer *w, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void advice_say(writer *w, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -35,19 +35,22 @@ __attribute__((format(printf, 2, 3))) static void say(writer *w, const char *for
 /* Where distances were left out: are there enough? */
 static void say_sample(writer *w, const decomposition *d, const ddsc_cluster_settings *set)
 {
-    double each = set->graph.sample * (double)(d->n - 1);
-    if (set->graph.sample < 1 && each < 2 * (double)d->tau)
-        say(w,
+    double each = set->graph->sample * (double)(d->n - 1);
+    if (set->graph->sample < 1 && each < 2 * (double)d->tau)
+        advice_say(
+            w,
             "With sample = %g an item has about %.1f known distances for tau = %lld neighbours, so "
             "its list is hardly that of its nearest; raise the sample.",
-            set->graph.sample, each, (long long)d->tau);
+            set->graph->sample, each, (long long)d->tau);
     if (d->n_columns > 0 && isnan(d->columns_error))
-        say(w,
+        advice_say(
+            w,
             "%lld columns are too few to tell how good the other distances are; raise the fraction "
             "of columns.",
             (long long)d->n_columns);
     else if (d->n_columns > 0 && d->columns_error > COLUMNS_POOR)
-        say(w,
+        advice_say(
+            w,
             "Distances outside the %lld columns are rough: their error is %.2f of their spread. "
             "Raise "
             "the fraction of columns.",
@@ -58,15 +61,18 @@ static void say_components(writer *w, const ddsc_clustering_view *v, const decom
                            const outcome *o, const ddsc_cluster_settings *set)
 {
     if (d->n_parts > v->k)
-        say(w,
-            "The graph has %lld components, more than K = %lld: clusters follow the larger "
-            "components. Raise tau (now %lld) to link them, or ask for %lld clusters.",
-            (long long)d->n_parts, (long long)v->k, (long long)d->tau, (long long)d->n_parts);
+        advice_say(w,
+                   "The graph has %lld components, more than K = %lld: clusters follow the larger "
+                   "components. Raise tau (now %lld) to link them, or ask for %lld clusters.",
+                   (long long)d->n_parts, (long long)v->k, (long long)d->tau,
+                   (long long)d->n_parts);
     if (d->n_isolated > 0)
-        say(w, "Items without a neighbour at a known distance: %lld.", (long long)d->n_isolated);
+        advice_say(w, "Items without a neighbour at a known distance: %lld.",
+                   (long long)d->n_isolated);
     say_sample(w, d, set);
     if (o->n_without_row > 0)
-        say(w,
+        advice_say(
+            w,
             "Items in components too small for a cluster of their own, without a link to the rest, "
             "went to the largest cluster: %lld. Raise tau to link them.",
             (long long)o->n_without_row);
@@ -91,29 +97,33 @@ static void say_gap(writer *w, const ddsc_clustering_view *v, const decompositio
     if (next - last > GAP_TINY * next)
         return;
     int64_t below = clear_k(v, v->k - 1, -1), above = clear_k(v, v->k + 1, 1);
-    say(w,
+    advice_say(
+        w,
         "K = %lld cuts through a cluster of eigenvalues (%.6g and %.6g), so the data hardly say "
         "where the cut lies.",
         (long long)v->k, last, next);
     if (below > 0 && above > 0)
-        say(w, "K = %lld or %lld would not.", (long long)below, (long long)above);
+        advice_say(w, "K = %lld or %lld would not.", (long long)below, (long long)above);
     else if (below > 0 || above > 0)
-        say(w, "K = %lld would not.", (long long)BASE_MAX(below, above));
+        advice_say(w, "K = %lld would not.", (long long)BASE_MAX(below, above));
 }
 
 static void say_affinity(writer *w, const decomposition *d)
 {
     int64_t n_edges = d->affinity.n_edges;
     if (d->affinity.flat && n_edges > 0)
-        say(w,
+        advice_say(
+            w,
             "All neighbours lie at the same distance, zero, so only components can be told apart.");
     else if (10 * d->affinity.n_clamped > 9 * n_edges)
-        say(w,
+        advice_say(
+            w,
             "%lld of %lld neighbour distances are negative estimates and count as zero; the biased "
             "estimator has none.",
             (long long)d->affinity.n_clamped, (long long)n_edges);
     if (d->affinity.n_faint > 0)
-        say(w,
+        advice_say(
+            w,
             "At gamma = %g all affinities of %lld items vanish in double precision and were taken "
             "as equal; choose a smaller gamma, or auto.",
             d->affinity.gamma, (long long)d->affinity.n_faint);
@@ -123,17 +133,18 @@ static void say_clusters(writer *w, const ddsc_clustering_view *v, const outcome
 {
     int64_t smallest = v->n;
     for (int64_t r = 0; r < v->n_sweep; r++)
-        if (v->sweep[r].k == v->k)
-            smallest = v->sweep[r].smallest;
+        if (v->sweep[r]->k == v->k)
+            smallest = v->sweep[r]->smallest;
     if (o->chosen)
-        say(w, "K = %lld of %lld to %lld is a suggestion, made by %s; compare the sweep.",
-            (long long)v->k, (long long)o->k_low, (long long)o->k_high,
-            o->by_gap ? "the gap in the eigenvalues" : "modularity");
+        advice_say(w, "K = %lld of %lld to %lld is a suggestion, made by %s; compare the sweep.",
+                   (long long)v->k, (long long)o->k_low, (long long)o->k_high,
+                   o->by_gap ? "the gap in the eigenvalues" : "modularity");
     if (o->n_found < v->k)
-        say(w, "Only %lld clusters were found: the items take no more distinct places.",
-            (long long)o->n_found);
+        advice_say(w, "Only %lld clusters were found: the items take no more distinct places.",
+                   (long long)o->n_found);
     else if (!o->rule_met)
-        say(w,
+        advice_say(
+            w,
             "The smallest cluster has %lld items: %lld clusters of at least %.0f were not found. "
             "Try a smaller K.",
             (long long)smallest, (long long)v->k, o->least);
@@ -148,7 +159,8 @@ ddsc_status advice_write(ddsc_context *ctx, char **text, const ddsc_clustering_v
         return status;
     w.text = *text;
     if (o->not_converged)
-        say(&w,
+        advice_say(
+            &w,
             "The eigenvectors did not all reach the tolerance %g (largest residual %.2g%s); allow "
             "more than %lld products.",
             set->eigen_tolerance, view->max_residual, view->verified ? "" : ", not verified",

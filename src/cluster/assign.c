@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/sized.h"
 #include "cluster/cluster.h"
 #include "data/model.h"
 #include "linalg/linalg.h"
@@ -17,25 +18,26 @@
  * noise large. */
 static const double LEAST_EIGENVALUE = 0.1;
 
-void ddsc_assign_settings_init(ddsc_assign_settings *settings)
+static const ddsc_assign_settings defaults = {.exact_graph = DDSC_GRAPH_AUTO};
+static const sized_struct settings_struct =
+    SIZED_STRUCT(ddsc_assign_settings, exact_graph, &defaults);
+static const sized_struct assignment_struct = SIZED_STRUCT(ddsc_assignment, far, NULL);
+
+void ddsc_assign_settings_init_sized(ddsc_assign_settings *settings, size_t size)
 {
-    if (settings)
-        *settings =
-            (ddsc_assign_settings){.struct_size = sizeof *settings, .exact_graph = DDSC_GRAPH_AUTO};
+    sized_init(&settings_struct, settings, size);
 }
 
-static ddsc_status settings_take(ddsc_context *ctx, ddsc_assign_settings *own,
-                                 const ddsc_assign_settings *given)
+void ddsc_assignment_init_sized(ddsc_assignment *given, size_t size)
+{
+    sized_init(&assignment_struct, given, size);
+}
+
+static ddsc_status assign_settings_take(ddsc_context *ctx, ddsc_assign_settings *own,
+                                        const ddsc_assign_settings *given)
 {
     ddsc_graph_settings graph;
-    ddsc_assign_settings_init(own);
-    if (given) {
-        if (given->struct_size == 0 || given->struct_size > sizeof *own)
-            return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                            "assign settings: struct_size = %zu, expected 1 .. %zu",
-                            given->struct_size, sizeof *own);
-        memcpy(own, given, given->struct_size);
-    }
+    CHECK(sized_take(ctx, &settings_struct, own, given));
     ddsc_graph_settings_init(&graph);
     graph.exact_graph = own->exact_graph;
     return graph_settings_check(ctx, &graph);
@@ -45,9 +47,10 @@ typedef struct assignment {
     const ddsc_model *m;
     const measures *joint;  /* old items, then new ones */
     const ddsc_graph *near; /* column c: the nearest old items of new item c */
-    double *rows;           /* n_new x width, or NULL */
-    int32_t *label, *far;
+    int32_t *far;
+    int32_t *label; /* this and the next three: or NULL */
     double *confidence, *distance;
+    double *rows;   /* n_new x width */
     double **row;   /* one a worker: width */
     double **share; /* one a worker: k */
 } assignment;
@@ -175,8 +178,7 @@ static ddsc_status assign_range(void *arg, int64_t begin, int64_t end, int worke
             a->confidence[i] = confidence;
         if (a->distance)
             a->distance[i] = distance;
-        if (a->far)
-            a->far[i] = distance > m->far_distance;
+        a->far[i] = distance > m->far_distance;
     }
     return DDSC_OK;
 }
@@ -202,67 +204,79 @@ done:
     return status;
 }
 
-/* Everything but labels or rows may be missing from `a`. */
-static ddsc_status assign(ddsc_context *ctx, assignment *a, ddsc_pair_stats *stats,
-                          const measures *data, const ddsc_assign_settings *settings)
+/* The share of far items that is more than chance: one in a hundred is flagged anyway. */
+static void count_far(ddsc_context *ctx, ddsc_assignment *out, int64_t n, const int32_t *far)
+{
+    out->n_far = 0;
+    for (int64_t i = 0; i < n; i++)
+        out->n_far += far[i];
+    if (10 * out->n_far > n)
+        ctx_warn(ctx,
+                 "%lld of %lld items are farther from the model's items than those are from each "
+                 "other: their labels mean little",
+                 (long long)out->n_far, (long long)n);
+}
+
+static ddsc_status assign(ddsc_context *ctx, ddsc_assignment *out, ddsc_pair_stats *stats,
+                          const ddsc_model *m, const measures *data,
+                          const ddsc_assign_settings *set)
 {
     ddsc_status status = DDSC_OK;
-    const ddsc_model *m = a->m;
-    ddsc_assign_settings set;
     measures *joint = NULL;
     ddsc_graph *near = NULL;
-    ddsc_pair_stats found = {0};
+    int32_t *far = NULL;
     if (data->d != m->items->d)
         return ctx_fail(ctx, DDSC_ERROR_INPUT,
                         "the items have points of %lld coordinates, those of the model of %lld",
                         (long long)data->d, (long long)m->items->d);
-    TRY(settings_take(ctx, &set, settings));
     if (!backend_find(m->metric.metric)->pruning)
-        TRY(search_check(ctx, &(ddsc_graph_settings){.exact_graph = set.exact_graph},
+        TRY(search_check(ctx, &(ddsc_graph_settings){.exact_graph = set->exact_graph},
                          backend_find(m->metric.metric)->name));
     TRY(measures_join(ctx, &joint, m->items, data));
     across_problem problem = {.m = joint,
                               .n_old = m->n,
                               .tau = BASE_MIN(m->n, BASE_MAX(1, m->tau)),
-                              .exact_graph = set.exact_graph};
-    TRY(across_run(ctx, &near, &found, &problem, &m->metric));
-    a->joint = joint;
-    a->near = near;
-    TRY(assign_items(ctx, a));
-    if (stats)
-        *stats = found;
+                              .exact_graph = set->exact_graph};
+    TRY(across_run(ctx, &near, stats, &problem, &m->metric));
+    if (!out->far)
+        TRY(MEM_NEW(ctx, far, data->n));
+    assignment a = {.m = m,
+                    .joint = joint,
+                    .near = near,
+                    .rows = out->rows,
+                    .label = out->labels,
+                    .far = out->far ? out->far : far,
+                    .confidence = out->confidence,
+                    .distance = out->distance};
+    TRY(assign_items(ctx, &a));
+    count_far(ctx, out, data->n, a.far);
 done:
+    mem_free(ctx, far);
     ddsc_graph_destroy(near);
     ddsc_measures_destroy(joint);
     return status;
 }
 
-ddsc_status ddsc_assign_run(ddsc_context *ctx, int32_t *labels, double *confidence,
-                            double *distance, int32_t *far, ddsc_pair_stats *stats,
+ddsc_status ddsc_assign_run(ddsc_context *ctx, ddsc_assignment *given, ddsc_pair_stats *stats,
                             const ddsc_model *m, const ddsc_measures *data,
                             const ddsc_assign_settings *settings)
 {
+    ddsc_assign_settings set;
+    ddsc_assignment own;
+    ddsc_pair_stats found = {0};
     if (!ctx)
         return DDSC_ERROR_ARGUMENT;
     ctx_enter(ctx);
-    if (!labels || !m || !data)
+    if (!given || !m || !data)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "ddsc_assign_run: %s is NULL",
-                        !labels ? "labels" : (m ? "measures" : "model"));
-    assignment a = {
-        .m = m, .label = labels, .far = far, .confidence = confidence, .distance = distance};
-    return assign(ctx, &a, stats, data, settings);
-}
-
-ddsc_status ddsc_extend_run(ddsc_context *ctx, double *rows, int32_t *labels,
-                            ddsc_pair_stats *stats, const ddsc_model *m, const ddsc_measures *data,
-                            const ddsc_assign_settings *settings)
-{
-    if (!ctx)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(ctx);
-    if (!rows || !m || !data)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "ddsc_extend_run: %s is NULL",
-                        !rows ? "rows" : (m ? "measures" : "model"));
-    assignment a = {.m = m, .label = labels, .rows = rows};
-    return assign(ctx, &a, stats, data, settings);
+                        !given ? "assignment" : (m ? "measures" : "model"));
+    CHECK(sized_take(ctx, &assignment_struct, &own, given));
+    CHECK(stats_check(ctx, stats));
+    CHECK(assign_settings_take(ctx, &set, settings));
+    ddsc_status status = assign(ctx, &own, &found, m, data, &set);
+    if (status < 0)
+        return status;
+    sized_give(&assignment_struct, given, &own);
+    stats_give(stats, &found);
+    return status;
 }

@@ -5,8 +5,8 @@
 static const double GAP_OFFSET = 0.01;
 static const double GAP_CLEAR = 2;
 
-ddsc_status modularity(ddsc_context *ctx, double *q, const sparse *a, const int32_t *labels,
-                       int64_t k)
+ddsc_status cluster_modularity(ddsc_context *ctx, double *q, const sparse *a, const int32_t *labels,
+                               int64_t k)
 {
     ddsc_status status = DDSC_OK;
     double *volume = NULL, total = 0, inside = 0;
@@ -27,7 +27,7 @@ done:
     return status;
 }
 
-void fill_gaps(ddsc_k_row *row, const double *eigenvalues, int64_t n)
+void choose_k_gaps(ddsc_k_row *row, const double *eigenvalues, int64_t n)
 {
     row->gap = 0;
     row->relative_gap = 1;

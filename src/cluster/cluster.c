@@ -2,26 +2,26 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/sized.h"
 #include "cluster/cluster.h"
 #include "plan/plan.h"
 
 /* Neighbours of the graph on which modularity compares K: memory grows with it. */
 enum { WIDE_MOST = 100 };
 
-void ddsc_cluster_settings_init(ddsc_cluster_settings *settings)
+static const ddsc_cluster_settings defaults = {
+    .gamma_rule = DDSC_GAMMA_AUTO,
+    .min_cluster = 0.2,
+    .kmeans_restarts = 30,
+    .eigen_tolerance = 1e-8,
+    .eigen_max_iterations = 20000,
+};
+static const sized_struct settings_struct =
+    SIZED_STRUCT(ddsc_cluster_settings, min_cluster, &defaults);
+
+void ddsc_cluster_settings_init_sized(ddsc_cluster_settings *settings, size_t size)
 {
-    if (!settings)
-        return;
-    *settings = (ddsc_cluster_settings){
-        .struct_size = sizeof *settings,
-        .gamma_rule = DDSC_GAMMA_AUTO,
-        .min_cluster = 0.2,
-        .kmeans_restarts = 30,
-        .eigen_tolerance = 1e-8,
-        .eigen_max_iterations = 20000,
-    };
-    ddsc_metric_settings_init(&settings->metric);
-    ddsc_graph_settings_init(&settings->graph);
+    sized_init(&settings_struct, settings, size);
 }
 
 static ddsc_status check_range(ddsc_context *ctx, const ddsc_cluster_settings *s)
@@ -35,17 +35,8 @@ static ddsc_status check_range(ddsc_context *ctx, const ddsc_cluster_settings *s
     return DDSC_OK;
 }
 
-ddsc_status cluster_settings_take(ddsc_context *ctx, ddsc_cluster_settings *own,
-                                  const ddsc_cluster_settings *given)
+static ddsc_status settings_check(ddsc_context *ctx, const ddsc_cluster_settings *own)
 {
-    ddsc_cluster_settings_init(own);
-    if (given) {
-        if (given->struct_size == 0 || given->struct_size > sizeof *own)
-            return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                            "cluster settings: struct_size = %zu, expected 1 .. %zu",
-                            given->struct_size, sizeof *own);
-        memcpy(own, given, given->struct_size);
-    }
     if (own->gamma_rule < DDSC_GAMMA_AUTO || own->gamma_rule > DDSC_GAMMA_VALUE)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "gamma_rule = %d: must be one of 0 .. 2",
                         (int)own->gamma_rule);
@@ -67,7 +58,20 @@ ddsc_status cluster_settings_take(ddsc_context *ctx, ddsc_cluster_settings *own,
     return check_range(ctx, own);
 }
 
-static ddsc_status check_items(ddsc_context *ctx, int64_t n, const ddsc_cluster_settings *set)
+ddsc_status cluster_settings_take(ddsc_context *ctx, cluster_plan *plan,
+                                  const ddsc_cluster_settings *given)
+{
+    CHECK(sized_take(ctx, &settings_struct, &plan->set, given));
+    CHECK(settings_check(ctx, &plan->set));
+    CHECK(metric_settings_take(ctx, &plan->metric, plan->set.metric));
+    CHECK(graph_settings_take(ctx, &plan->graph, plan->set.graph));
+    plan->set.metric = &plan->metric;
+    plan->set.graph = &plan->graph;
+    return DDSC_OK;
+}
+
+static ddsc_status cluster_check_items(ddsc_context *ctx, int64_t n,
+                                       const ddsc_cluster_settings *set)
 {
     if (n < 1)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "there are no items to cluster");
@@ -79,10 +83,10 @@ static ddsc_status check_items(ddsc_context *ctx, int64_t n, const ddsc_cluster_
 
 static ddsc_status clustering_create(ddsc_context *ctx, ddsc_clustering **out)
 {
-    ddsc_status status = MEM_ZERO(ctx, *out, 1);
-    if (status >= 0)
-        (*out)->ctx = ctx;
-    return status;
+    CHECK(MEM_ZERO(ctx, *out, 1));
+    (*out)->ctx = ctx;
+    (*out)->view.pairs = &(*out)->pairs;
+    return DDSC_OK;
 }
 
 void ddsc_clustering_destroy(ddsc_clustering *clustering)
@@ -97,7 +101,9 @@ void ddsc_clustering_destroy(ddsc_clustering *clustering)
     mem_free(ctx, clustering->radius);
     mem_free(ctx, clustering->cells);
     mem_free(ctx, clustering->sweep_labels);
+    mem_free(ctx, clustering->sweep_list);
     mem_free(ctx, clustering->sweep);
+    mem_free(ctx, clustering->details);
     mem_free(ctx, clustering->residuals);
     mem_free(ctx, clustering->eigenvalues);
     mem_free(ctx, clustering->embedding);
@@ -105,10 +111,14 @@ void ddsc_clustering_destroy(ddsc_clustering *clustering)
     mem_free(ctx, clustering);
 }
 
-void ddsc_clustering_get_view(const ddsc_clustering *clustering, ddsc_clustering_view *view)
+void ddsc_clustering_get_view_sized(const ddsc_clustering *clustering, ddsc_clustering_view *view,
+                                    size_t size)
 {
-    if (view)
-        *view = clustering ? clustering->view : (ddsc_clustering_view){.advice = ""};
+    static const ddsc_pair_stats none = {0};
+    ddsc_clustering_view own = {.pairs = &none, .advice = ""};
+    if (clustering)
+        own = clustering->view;
+    sized_view(view, size, &own, sizeof own);
 }
 
 const int32_t *ddsc_clustering_get_labels(const ddsc_clustering *clustering)
@@ -116,31 +126,43 @@ const int32_t *ddsc_clustering_get_labels(const ddsc_clustering *clustering)
     return clustering ? clustering->labels : NULL;
 }
 
-void ddsc_clustering_get_affinity(const ddsc_clustering *clustering, ddsc_affinity_view *view)
+void ddsc_clustering_get_affinity_sized(const ddsc_clustering *clustering, ddsc_affinity_view *view,
+                                        size_t size)
 {
-    if (!view)
-        return;
-    *view = (ddsc_affinity_view){0};
-    if (!clustering)
-        return;
-    const sparse *a = &clustering->affinity;
-    *view = (ddsc_affinity_view){.n = a->n,
-                                 .n_entries = a->nnz,
-                                 .offset = a->offset,
-                                 .column = a->column,
-                                 .value = a->value,
-                                 .gamma = clustering->view.gamma,
-                                 .scale = clustering->scale,
-                                 .scale_rank = AFFINITY_NEIGHBOUR,
-                                 .scale_floor = clustering->scale_floor,
-                                 .radius = clustering->radius};
+    ddsc_affinity_view own = {0};
+    if (clustering) {
+        const sparse *a = &clustering->affinity;
+        own = (ddsc_affinity_view){.n = a->n,
+                                   .n_entries = a->nnz,
+                                   .offset = a->offset,
+                                   .column = a->column,
+                                   .value = a->value,
+                                   .gamma = clustering->view.gamma,
+                                   .scale = clustering->scale,
+                                   .scale_rank = AFFINITY_NEIGHBOUR,
+                                   .scale_floor = clustering->scale_floor,
+                                   .radius = clustering->radius};
+    }
+    sized_view(view, size, &own, sizeof own);
+}
+
+/* What the run left by name stays with its result. */
+static ddsc_status take_details(ddsc_context *ctx, ddsc_clustering *c)
+{
+    int64_t n;
+    const ddsc_detail *left = ddsc_context_get_details(ctx, &n);
+    CHECK(MEM_NEW(ctx, c->details, n));
+    memcpy(c->details, left, (size_t)n * sizeof *left);
+    c->view.details = c->details;
+    c->view.n_details = n;
+    return DDSC_OK;
 }
 
 ddsc_status ddsc_spectral_run(ddsc_context *context, ddsc_clustering **clustering,
                               const ddsc_graph *graph, const ddsc_cluster_settings *settings)
 {
     ddsc_status status = DDSC_OK;
-    ddsc_cluster_settings set;
+    cluster_plan plan;
     ddsc_clustering *c = NULL;
     if (!context || !clustering)
         return DDSC_ERROR_ARGUMENT;
@@ -148,10 +170,11 @@ ddsc_status ddsc_spectral_run(ddsc_context *context, ddsc_clustering **clusterin
     *clustering = NULL;
     if (!graph)
         return ctx_fail(context, DDSC_ERROR_ARGUMENT, "no graph given to cluster");
-    TRY(cluster_settings_take(context, &set, settings));
-    TRY(check_items(context, graph->n, &set));
+    TRY(cluster_settings_take(context, &plan, settings));
+    TRY(cluster_check_items(context, graph->n, &plan.set));
     TRY(clustering_create(context, &c));
-    TRY(spectral_fit(context, c, NULL, graph, NULL, &set));
+    TRY(spectral_fit(context, c, NULL, graph, NULL, &plan.set));
+    TRY(take_details(context, c));
     *clustering = c;
     c = NULL;
 done:
@@ -162,7 +185,7 @@ done:
 /* Where K is to be chosen, modularity looks at a wider graph; its nearest tau are the usual one. */
 static int64_t search_width(int64_t n, const ddsc_cluster_settings *set)
 {
-    int64_t tau = tau_used(n, &set->graph);
+    int64_t tau = tau_used(n, set->graph);
     if (set->k_min == set->k_max && set->k_min > 0)
         return tau;
     int64_t wide = BASE_MIN((int64_t)ceil(1.25 * sqrt((double)n)), WIDE_MOST);
@@ -175,12 +198,12 @@ ddsc_status cluster_fit(ddsc_context *ctx, ddsc_clustering **out, decomposition 
     ddsc_status status = DDSC_OK;
     ddsc_clustering *c = NULL;
     ddsc_graph *wide = NULL;
-    ddsc_graph_settings search = set->graph;
-    int64_t tau = tau_used(data->n, &set->graph);
+    ddsc_graph_settings search = *set->graph;
+    int64_t tau = tau_used(data->n, set->graph);
     double started = clock_seconds();
     search.tau = search_width(data->n, set);
     TRY(clustering_create(ctx, &c));
-    TRY(neighbors_make(ctx, &wide, &c->view.pairs, data, &set->metric, &search));
+    TRY(neighbors_make(ctx, &wide, &c->pairs, data, set->metric, &search));
     c->view.seconds_distances = clock_seconds() - started;
     if (search.tau > tau) {
         TRY(graph_narrow(ctx, &c->graph, wide, tau));
@@ -190,6 +213,7 @@ ddsc_status cluster_fit(ddsc_context *ctx, ddsc_clustering **out, decomposition 
     }
     c->view.graph = c->graph;
     TRY(spectral_fit(ctx, c, kept, c->graph, wide, set));
+    TRY(take_details(ctx, c));
     *out = c;
     c = NULL;
 done:
@@ -202,18 +226,16 @@ ddsc_status ddsc_cluster_run(ddsc_context *context, ddsc_clustering **clustering
                              const ddsc_measures *data, const ddsc_cluster_settings *settings)
 {
     ddsc_status status = DDSC_OK;
-    ddsc_cluster_settings set;
+    cluster_plan plan;
     if (!context || !clustering)
         return DDSC_ERROR_ARGUMENT;
     ctx_enter(context);
     *clustering = NULL;
     if (!data)
         return ctx_fail(context, DDSC_ERROR_ARGUMENT, "no measures given to cluster");
-    TRY(cluster_settings_take(context, &set, settings));
-    ddsc_graph_settings graph = set.graph;
-    TRY(graph_settings_take(context, &set.graph, &graph));
-    TRY(check_items(context, data->n, &set));
-    TRY(cluster_fit(context, clustering, NULL, data, &set));
+    TRY(cluster_settings_take(context, &plan, settings));
+    TRY(cluster_check_items(context, data->n, &plan.set));
+    TRY(cluster_fit(context, clustering, NULL, data, &plan.set));
 done:
     return status;
 }

@@ -4,39 +4,17 @@
 
 #include "eigen/eigen.h"
 #include "graph/graph.h"
+#include "kmeans/kmeans.h"
 
 /* n x dim rows of a caller: sizes, then every value finite and of at most 1e150. */
 ddsc_status rows_check(ddsc_context *ctx, const char *who, int64_t n, int64_t dim,
                        const double *rows);
 
-/* ---- k-means ---- */
-
-typedef struct kmeans_problem {
-    int64_t n, dim;
-    const double *rows; /* n x dim */
-    int64_t k, restarts;
-    int64_t progress; /* units added for each restart */
-} kmeans_problem;
-
-/* Best of the restarts; labels numbered by first appearance. Where the rows take fewer than k
- * distinct values, *n_found is that number, else k unless clusters ran empty for good. */
-ddsc_status kmeans_fit(ddsc_context *ctx, int32_t *labels, double *inertia, int64_t *n_found,
-                       const kmeans_problem *problem);
-/* Greedy k-means++: up to k centres (k x dim) drawn from the rows; *n_centres fewer when the rows
- * have fewer distinct values. */
-ddsc_status kmeans_start(ddsc_context *ctx, double *centres, int64_t *n_centres,
-                         const kmeans_problem *problem, rng *r);
-/* Sum of squared distances of the rows to the means of their clusters, labels in 0 .. k-1. */
-ddsc_status kmeans_inertia(ddsc_context *ctx, double *inertia, const int32_t *labels, int64_t k,
-                           int64_t n, int64_t dim, const double *rows);
 /* Mean agreement (adjusted Rand index) of k-means on one half of the rows with k-means on the
  * other, over random splits; 1: what one half finds the other finds too. NaN when there are too few
  * rows. */
 ddsc_status halves_agreement(ddsc_context *ctx, double *result, int64_t n, int64_t dim,
                              const double *rows, int64_t k);
-/* Numbers in order of first appearance; *n_found of them. Labels below k. */
-ddsc_status labels_renumber(ddsc_context *ctx, int32_t *labels, int64_t *n_found, int64_t n,
-                            int64_t k);
 
 /* ---- one decomposition, from which every K is served ---- */
 
@@ -81,10 +59,10 @@ ddsc_status small_merge(ddsc_context *ctx, int32_t *labels, int64_t *k, int64_t 
 /* ---- the choice of K ---- */
 
 /* Newman's modularity of labels (k of them) on a weighted graph. */
-ddsc_status modularity(ddsc_context *ctx, double *q, const sparse *a, const int32_t *labels,
-                       int64_t k);
+ddsc_status cluster_modularity(ddsc_context *ctx, double *q, const sparse *a, const int32_t *labels,
+                               int64_t k);
 /* gap and relative gap of row->k from the Laplacian's eigenvalues, ascending. */
-void fill_gaps(ddsc_k_row *row, const double *eigenvalues, int64_t n);
+void choose_k_gaps(ddsc_k_row *row, const double *eigenvalues, int64_t n);
 /* Index of the row to take: the largest relative gap when it is at least 2, else the highest
  * modularity (ties: smaller K). *by_gap says which. */
 int64_t choose_row(const ddsc_k_row *rows, int64_t n, bool *by_gap);
@@ -96,7 +74,10 @@ struct ddsc_clustering {
     ddsc_clustering_view view;
     int32_t *labels;
     double *embedding, *eigenvalues, *residuals;
+    ddsc_pair_stats pairs;
+    ddsc_detail *details;
     ddsc_k_row *sweep;
+    const ddsc_k_row **sweep_list; /* the rows, one pointer each */
     int32_t *sweep_labels;
     int32_t *cells; /* n: labels before small clusters were merged */
     double *radius; /* n: length of the row before it was normalised, over sqrt(degree) */
@@ -112,13 +93,22 @@ struct ddsc_clustering {
 ddsc_status spectral_fit(ddsc_context *ctx, ddsc_clustering *c, decomposition *kept,
                          const ddsc_graph *graph, const ddsc_graph *wide,
                          const ddsc_cluster_settings *set);
-/* The whole chain; settings as cluster_settings_take and graph_settings_take left them. */
+/* Settings taken and checked: set.metric and set.graph point at the two beside it, so a plan stays
+ * where it is. */
+typedef struct cluster_plan {
+    ddsc_cluster_settings set;
+    ddsc_metric_settings metric;
+    ddsc_graph_settings graph;
+} cluster_plan;
+
+/* Defaults, then the caller's fields, then every one checked. */
+ddsc_status cluster_settings_take(ddsc_context *ctx, cluster_plan *plan,
+                                  const ddsc_cluster_settings *given);
+
+/* The whole chain; settings as cluster_settings_take left them. */
 ddsc_status cluster_fit(ddsc_context *ctx, ddsc_clustering **out, decomposition *kept,
                         const ddsc_measures *data, const ddsc_cluster_settings *set);
 ddsc_status scores_compute(ddsc_context *ctx, ddsc_scores *scores, int64_t n, const int32_t *labels,
                            const int32_t *truth);
-/* Defaults, then the caller's fields, then every one checked. */
-ddsc_status cluster_settings_take(ddsc_context *ctx, ddsc_cluster_settings *own,
-                                  const ddsc_cluster_settings *given);
 
 #endif

@@ -41,7 +41,7 @@ done:
     return status;
 }
 
-affinity_settings affinity_rule(const ddsc_cluster_settings *set)
+affinity_settings decompose_affinity_rule(const ddsc_cluster_settings *set)
 {
     affinity_settings how = {set->gamma_rule, set->gamma};
     if (set->paper && how.rule == DDSC_GAMMA_AUTO)
@@ -49,12 +49,12 @@ affinity_settings affinity_rule(const ddsc_cluster_settings *set)
     return how;
 }
 
-ddsc_status decompose(ddsc_context *ctx, decomposition *d, const ddsc_graph *graph,
-                      const ddsc_cluster_settings *set, int64_t k_high)
+ddsc_status decompose_graph(ddsc_context *ctx, decomposition *d, const ddsc_graph *graph,
+                            const ddsc_cluster_settings *set, int64_t k_high)
 {
     ddsc_status status = DDSC_OK;
     sparse m = {0};
-    affinity_settings how = affinity_rule(set);
+    affinity_settings how = decompose_affinity_rule(set);
     *d = (decomposition){.n = graph->n,
                          .tau = graph->tau,
                          .n_columns = graph->n_columns,

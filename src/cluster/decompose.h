@@ -5,9 +5,9 @@
 #include "cluster/cluster.h"
 
 /* gamma as the settings mean it: the plain algorithm knows no local scaling. */
-affinity_settings affinity_rule(const ddsc_cluster_settings *set);
-ddsc_status decompose(ddsc_context *ctx, decomposition *d, const ddsc_graph *graph,
-                      const ddsc_cluster_settings *set, int64_t k_high);
+affinity_settings decompose_affinity_rule(const ddsc_cluster_settings *set);
+ddsc_status decompose_graph(ddsc_context *ctx, decomposition *d, const ddsc_graph *graph,
+                            const ddsc_cluster_settings *set, int64_t k_high);
 void decomposition_free(ddsc_context *ctx, decomposition *d);
 
 /* What the advice needs beside the view. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cluster/cluster.h"
+#include "linalg/linalg.h"
 
 enum { N_SPLITS = 3, RESTARTS = 3, MAX_ROWS = 20000 };
 
@@ -72,18 +73,14 @@ static void find_centres(halves *h, int64_t n)
             h->centre[c * h->dim + a] /= (double)BASE_MAX(h->size[c], 1);
 }
 
-static int32_t nearest_centre(const halves *h, const double *row)
+static int32_t halves_nearest_centre(const halves *h, const double *row)
 {
     double best = INFINITY;
     int32_t found = 0;
     for (int64_t c = 0; c < h->k; c++) {
-        double sum = h->size[c] > 0 ? 0 : INFINITY;
-        for (int64_t a = 0; a < h->dim; a++) {
-            double d = row[a] - h->centre[c * h->dim + a];
-            sum += d * d;
-        }
-        if (sum < best) {
-            best = sum;
+        double d2 = h->size[c] > 0 ? la_distance2(h->dim, row, h->centre + c * h->dim) : INFINITY;
+        if (d2 < best) {
+            best = d2;
             found = (int32_t)c;
         }
     }
@@ -102,7 +99,7 @@ static ddsc_status fit_half(ddsc_context *ctx, halves *h, int which)
     CHECK(kmeans_fit(ctx, h->label, &inertia, &found, &problem));
     find_centres(h, end - begin);
     for (int64_t i = 0; i < h->n; i++)
-        h->extended[which][i] = nearest_centre(h, row_at(h, i));
+        h->extended[which][i] = halves_nearest_centre(h, row_at(h, i));
     return DDSC_OK;
 }
 

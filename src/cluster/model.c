@@ -21,8 +21,8 @@ static ddsc_status copy_doubles(ddsc_context *ctx, double **out, const double *f
 }
 
 /* Rules that looked at the data become the values they gave. */
-static ddsc_status settle_metric(ddsc_context *ctx, ddsc_model *m, const measures *data,
-                                 const ddsc_pair_stats *used)
+static ddsc_status model_settle_metric(ddsc_context *ctx, ddsc_model *m, const measures *data,
+                                       const ddsc_pair_stats *used)
 {
     ddsc_metric_settings *set = &m->metric;
     set->mmd_features = set->lot_components = 0; /* new items are compared exactly */
@@ -45,7 +45,7 @@ static ddsc_status settle_metric(ddsc_context *ctx, ddsc_model *m, const measure
 }
 
 /* The cells of k-means, in rows of the embedding; items without a row have no say. */
-static ddsc_status find_centres(ddsc_context *ctx, ddsc_model *m, const ddsc_clustering *c)
+static ddsc_status model_find_centres(ddsc_context *ctx, ddsc_model *m, const ddsc_clustering *c)
 {
     ddsc_status status = DDSC_OK;
     int64_t *count = NULL, n_cells = 0, kept = 0, width = m->width;
@@ -116,7 +116,7 @@ static ddsc_status take_embedding(ddsc_context *ctx, ddsc_model *m, const ddsc_c
     CHECK(MEM_NEW(ctx, m->eigenvalue, m->width));
     for (int64_t j = 0; j < m->width; j++)
         m->eigenvalue[j] = 1 - c->eigenvalues[j];
-    CHECK(find_centres(ctx, m, c));
+    CHECK(model_find_centres(ctx, m, c));
     return DDSC_OK;
 }
 
@@ -141,14 +141,14 @@ ddsc_status ddsc_model_create(ddsc_context *ctx, ddsc_model **out, const ddsc_me
                               const ddsc_cluster_settings *settings)
 {
     ddsc_status status = DDSC_OK;
-    ddsc_cluster_settings set;
+    cluster_plan plan;
     ddsc_model *m = NULL;
     if (!ctx || !out)
         return DDSC_ERROR_ARGUMENT;
     ctx_enter(ctx);
     *out = NULL;
     TRY(check_call(ctx, data, clustering));
-    TRY(cluster_settings_take(ctx, &set, settings));
+    TRY(cluster_settings_take(ctx, &plan, settings));
     TRY(MEM_ZERO(ctx, m, 1));
     *m = (ddsc_model){.ctx = ctx,
                       .n = data->n,
@@ -156,8 +156,8 @@ ddsc_status ddsc_model_create(ddsc_context *ctx, ddsc_model **out, const ddsc_me
                       .tau = clustering->graph->tau,
                       .gamma = clustering->view.gamma,
                       .width = clustering->view.n_vectors};
-    TRY(metric_settings_take(ctx, &m->metric, &set.metric));
-    TRY(settle_metric(ctx, m, data, &clustering->view.pairs));
+    m->metric = plan.metric;
+    TRY(model_settle_metric(ctx, m, data, &clustering->pairs));
     TRY(measures_copy_items(ctx, &m->items, data, clustering->labels));
     TRY(take_graph(ctx, m, clustering->graph));
     TRY(take_embedding(ctx, m, clustering));

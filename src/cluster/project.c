@@ -29,7 +29,7 @@ static double dot(const double *x, const double *y, int64_t n)
 }
 
 /* A power of two that brings all values below 1: products neither overflow nor lose a bit. */
-static double scale_of(const double *x, int64_t n)
+static double project_scale_of(const double *x, int64_t n)
 {
     double largest = 0;
     int exponent;
@@ -39,10 +39,10 @@ static double scale_of(const double *x, int64_t n)
     return ldexp(1, -BASE_MAX(exponent, -1000));
 }
 
-static ddsc_status centre_rows(projection *p)
+static ddsc_status project_centre_rows(projection *p)
 {
     int64_t n = p->n, dim = p->dim;
-    double scale = scale_of(p->rows, n * dim), *mean = NULL;
+    double scale = project_scale_of(p->rows, n * dim), *mean = NULL;
     ddsc_status status = MEM_ZERO(p->ctx, mean, dim);
     if (status < 0)
         return status;
@@ -87,7 +87,8 @@ static bool sweep(const projection *p, double *v, double *work, const double *be
 }
 
 /* An eigenvector of the products; zero where there is no spread but along `before`. */
-static ddsc_status iterate(const projection *p, double *v, double *work, const double *before)
+static ddsc_status project_iterate(const projection *p, double *v, double *work,
+                                   const double *before)
 {
     int n_sweeps = 0;
     for (int64_t a = 0; a < p->order; a++)
@@ -121,13 +122,13 @@ static void take_direction(const projection *p, double *direction, const double 
         direction[a] /= length;
 }
 
-static ddsc_status find_directions(projection *p)
+static ddsc_status project_find_directions(projection *p)
 {
     double *work = NULL, *second = p->vector + p->order;
     ddsc_status status = DDSC_OK;
     TRY(MEM_NEW(p->ctx, work, p->order));
-    TRY(iterate(p, p->vector, work, NULL));
-    TRY(iterate(p, second, work, p->vector));
+    TRY(project_iterate(p, p->vector, work, NULL));
+    TRY(project_iterate(p, second, work, p->vector));
     take_direction(p, p->direction, p->vector);
     take_direction(p, p->direction + p->dim, second);
 done:
@@ -162,9 +163,9 @@ ddsc_status ddsc_project_run(ddsc_context *context, double *xy, int64_t n, int64
     TRY(MEM_ZERO(context, p.products, p.order * p.order));
     TRY(MEM_NEW(context, p.vector, 2 * p.order));
     TRY(MEM_NEW(context, p.direction, 2 * dim));
-    TRY(centre_rows(&p));
+    TRY(project_centre_rows(&p));
     TRY(parallel_for(context, p.order, PRODUCTS_GRAIN, multiply, &p));
-    TRY(find_directions(&p));
+    TRY(project_find_directions(&p));
     TRY(parallel_for(context, n, ROWS_GRAIN, see_rows, &p));
 done:
     mem_free(context, p.direction);

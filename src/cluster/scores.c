@@ -2,63 +2,32 @@
  * the mean entropy), adjusted Rand index (Hubert and Arabie 1985), mutual information, purity. */
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 
+#include "base/sized.h"
 #include "cluster/cluster.h"
 
 /* The contingency table, sparse: cells sorted by (label, truth), and the sizes of both sides. */
-typedef struct table {
+typedef struct scores_table {
     int64_t n, n_cells, n_labels, n_truth;
     uint64_t *key;  /* label << 32 | truth while sorting, then by dense numbers */
     int64_t *cell;  /* counts */
     int64_t *label; /* sizes, n_labels */
     int64_t *truth;
     int32_t *order; /* distinct truth values, ascending */
-} table;
+} scores_table;
 
-static int compare_u64(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
-static int compare_i32(const void *a, const void *b)
-{
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
-static int compare_i64(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-static int64_t find_i32(const int32_t *sorted, int64_t n, int32_t value)
-{
-    int64_t low = 0, high = n;
-    while (high - low > 1) {
-        int64_t middle = low + (high - low) / 2;
-        if (sorted[middle] <= value)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static void table_free(ddsc_context *ctx, table *t)
+static void scores_table_free(ddsc_context *ctx, scores_table *t)
 {
     mem_free(ctx, t->order);
     mem_free(ctx, t->truth);
     mem_free(ctx, t->label);
     mem_free(ctx, t->cell);
     mem_free(ctx, t->key);
-    *t = (table){0};
+    *t = (scores_table){0};
 }
 
 /* Sorted pairs become cells; labels count up where the upper half of the key changes. */
-static void count_cells(table *t)
+static void count_cells(scores_table *t)
 {
     for (int64_t i = 0; i < t->n; i++) {
         uint64_t key = t->key[i];
@@ -70,7 +39,7 @@ static void count_cells(table *t)
             t->cell[t->n_cells++] = 0;
         t->label[t->n_labels - 1]++;
         t->cell[t->n_cells - 1]++;
-        t->truth[find_i32(t->order, t->n_truth, (int32_t)(uint32_t)key)]++;
+        t->truth[sort_find_i32(t->order, t->n_truth, (int32_t)(uint32_t)key)]++;
     }
     int64_t at = 0, number = -1;
     uint64_t last = 0;
@@ -79,16 +48,16 @@ static void count_cells(table *t)
         number += c == 0 || key >> 32 != last;
         last = key >> 32;
         at += t->cell[c];
-        uint64_t truth = (uint64_t)find_i32(t->order, t->n_truth, (int32_t)(uint32_t)key);
+        uint64_t truth = (uint64_t)sort_find_i32(t->order, t->n_truth, (int32_t)(uint32_t)key);
         t->key[c] = (uint64_t)number << 32 | truth;
     }
 }
 
-static ddsc_status table_make(ddsc_context *ctx, table *t, int64_t n, const int32_t *labels,
+static ddsc_status table_make(ddsc_context *ctx, scores_table *t, int64_t n, const int32_t *labels,
                               const int32_t *truth)
 {
     ddsc_status status = DDSC_OK;
-    *t = (table){0};
+    *t = (scores_table){0};
     TRY(MEM_NEW(ctx, t->key, n));
     TRY(MEM_NEW(ctx, t->order, n));
     for (int64_t i = 0; i < n; i++)
@@ -104,15 +73,15 @@ static ddsc_status table_make(ddsc_context *ctx, table *t, int64_t n, const int3
     TRY(MEM_NEW(ctx, t->cell, t->n));
     TRY(MEM_NEW(ctx, t->label, t->n));
     TRY(MEM_ZERO(ctx, t->truth, t->n));
-    qsort(t->key, (size_t)t->n, sizeof *t->key, compare_u64);
-    qsort(t->order, (size_t)t->n, sizeof *t->order, compare_i32);
+    sort_u64(t->key, t->n);
+    sort_i32(t->order, t->n);
     for (int64_t i = 0; i < t->n; i++)
         if (i == 0 || t->order[i] != t->order[t->n_truth - 1])
             t->order[t->n_truth++] = t->order[i];
     count_cells(t);
 done:
     if (status < 0)
-        table_free(ctx, t);
+        scores_table_free(ctx, t);
     return status;
 }
 
@@ -124,7 +93,7 @@ static double entropy(const int64_t *size, int64_t k, double n)
     return h;
 }
 
-static double mutual_information(const table *t)
+static double mutual_information(const scores_table *t)
 {
     double sum = 0, n = (double)t->n;
     for (int64_t c = 0; c < t->n_cells; c++) {
@@ -166,7 +135,7 @@ static double expected_pair(double a, double b, double n)
 static int64_t group_sizes(int64_t *size, int64_t *times, int64_t k)
 {
     int64_t n_groups = 0;
-    qsort(size, (size_t)k, sizeof *size, compare_i64);
+    sort_i64(size, k);
     for (int64_t i = 0; i < k; i++) {
         if (i == 0 || size[i] != size[n_groups - 1]) {
             size[n_groups] = size[i];
@@ -199,7 +168,7 @@ static ddsc_status expect_rows(void *arg, int64_t begin, int64_t end, int worker
 }
 
 /* Sorts the sizes in t; to be called last. */
-static ddsc_status expected_information(ddsc_context *ctx, double *expected, table *t)
+static ddsc_status expected_information(ddsc_context *ctx, double *expected, scores_table *t)
 {
     ddsc_status status = DDSC_OK;
     int64_t *times = NULL;
@@ -226,7 +195,7 @@ static double pairs_of(double x)
 }
 
 /* From pair counts, so that perfect agreement gives exactly 1. */
-static double adjusted_rand(const table *t)
+static double adjusted_rand(const scores_table *t)
 {
     double both = 0, in_labels = 0, in_truth = 0, all = pairs_of((double)t->n);
     for (int64_t c = 0; c < t->n_cells; c++)
@@ -241,7 +210,7 @@ static double adjusted_rand(const table *t)
     return (both - expected) / ((in_labels + in_truth) / 2 - expected);
 }
 
-static double purity(const table *t)
+static double purity(const scores_table *t)
 {
     int64_t sum = 0, best = 0;
     for (int64_t c = 0; c < t->n_cells; c++) {
@@ -254,7 +223,7 @@ static double purity(const table *t)
     return (double)sum / (double)t->n;
 }
 
-static ddsc_status fill_scores(ddsc_context *ctx, ddsc_scores *s, table *t)
+static ddsc_status fill_scores(ddsc_context *ctx, ddsc_scores *s, scores_table *t)
 {
     double n = (double)t->n, expected = 0;
     double h_labels = entropy(t->label, t->n_labels, n), h_truth = entropy(t->truth, t->n_truth, n);
@@ -279,14 +248,21 @@ ddsc_status scores_compute(ddsc_context *ctx, ddsc_scores *scores, int64_t n, co
                            const int32_t *truth)
 {
     ddsc_status status = DDSC_OK;
-    table t = {0};
+    scores_table t = {0};
     ddsc_scores found;
     TRY(table_make(ctx, &t, n, labels, truth));
     TRY(fill_scores(ctx, &found, &t));
     *scores = found;
 done:
-    table_free(ctx, &t);
+    scores_table_free(ctx, &t);
     return status;
+}
+
+static const sized_struct scores_struct = SIZED_STRUCT(ddsc_scores, n, NULL);
+
+void ddsc_scores_init_sized(ddsc_scores *scores, size_t size)
+{
+    sized_init(&scores_struct, scores, size);
 }
 
 ddsc_status ddsc_scores_run(ddsc_context *context, ddsc_scores *scores, int64_t n,
@@ -298,5 +274,9 @@ ddsc_status ddsc_scores_run(ddsc_context *context, ddsc_scores *scores, int64_t 
     if (!scores || !labels || !truth || n < 1)
         return ctx_fail(context, DDSC_ERROR_ARGUMENT,
                         "scores need two labellings of at least one item");
-    return scores_compute(context, scores, n, labels, truth);
+    ddsc_scores found;
+    CHECK(sized_take(context, &scores_struct, &found, scores));
+    CHECK(scores_compute(context, &found, n, labels, truth));
+    sized_give(&scores_struct, scores, &found);
+    return DDSC_OK;
 }

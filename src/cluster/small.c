@@ -147,7 +147,7 @@ ddsc_status small_merge(ddsc_context *ctx, int32_t *labels, int64_t *k, int64_t 
     }
     for (int64_t i = 0; i < d->n; i++)
         labels[i] = into[labels[i]];
-    TRY(labels_renumber(ctx, labels, k, d->n, *k));
+    TRY(kmeans_renumber(ctx, labels, k, d->n, *k));
 done:
     mem_free(ctx, into);
     mem_free(ctx, gone);

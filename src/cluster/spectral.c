@@ -128,7 +128,7 @@ static ddsc_status label_components(ddsc_context *ctx, const spectral_job *j, in
     }
     for (int64_t i = 0; i < d->n; i++)
         labels[i] = d->part[i] >= 0 ? label[d->part[i]] : 0;
-    TRY(labels_renumber(ctx, labels, k_found, d->n, *k_found));
+    TRY(kmeans_renumber(ctx, labels, k_found, d->n, *k_found));
 done:
     mem_free(ctx, label);
     mem_free(ctx, size);
@@ -150,7 +150,7 @@ static ddsc_status cut(ddsc_context *ctx, spectral_job *j, int32_t *labels, int6
         return label_components(ctx, j, labels, k_found, k);
     CHECK(kmeans_fit(ctx, j->packed_label, &inertia, k_found, &problem));
     spread_labels(j, labels, *k_found);
-    CHECK(labels_renumber(ctx, labels, k_found, j->d.n, *k_found));
+    CHECK(kmeans_renumber(ctx, labels, k_found, j->d.n, *k_found));
     return DDSC_OK;
 }
 
@@ -205,8 +205,9 @@ static ddsc_status fill_row(ddsc_context *ctx, ddsc_k_row *row, const spectral_j
         row->smallest = BASE_MIN(row->smallest, size[c]);
         row->largest = BASE_MAX(row->largest, size[c]);
     }
-    fill_gaps(row, eigenvalues, j->d.eigen.k);
-    TRY(modularity(ctx, &row->modularity, j->wide.n > 0 ? &j->wide : &j->d.a, labels, k_found));
+    choose_k_gaps(row, eigenvalues, j->d.eigen.k);
+    TRY(cluster_modularity(ctx, &row->modularity, j->wide.n > 0 ? &j->wide : &j->d.a, labels,
+                           k_found));
     TRY(kmeans_inertia(ctx, &row->inertia, labels, k_found, n, j->width, j->rows));
 done:
     mem_free(ctx, size);
@@ -239,16 +240,18 @@ static ddsc_status copy_spectrum(ddsc_context *ctx, ddsc_clustering *c, const ei
 }
 
 /* Every K of the range: labels and table row. */
-static ddsc_status sweep(ddsc_context *ctx, ddsc_clustering *c, spectral_job *j,
-                         cut_result *results, const outcome *o)
+static ddsc_status spectral_sweep(ddsc_context *ctx, ddsc_clustering *c, spectral_job *j,
+                                  cut_result *results, const outcome *o)
 {
     int64_t n = j->d.n, n_rows = o->k_high - o->k_low + 1;
     CHECK(MEM_ZERO(ctx, c->sweep, n_rows));
+    CHECK(MEM_NEW(ctx, c->sweep_list, n_rows));
     CHECK(MEM_NEW(ctx, c->sweep_labels, n_rows * n));
     CHECK(job_rooms(ctx, j, o->k_high, n_rows));
     progress_begin(ctx, "k-means", n_rows * j->set->kmeans_restarts);
     for (int64_t r = 0; r < n_rows; r++) {
         int32_t *labels = c->sweep_labels + r * n;
+        c->sweep_list[r] = &c->sweep[r];
         c->sweep[r].k = o->k_low + r;
         CHECK(make_rows(ctx, j, c->sweep[r].k));
         CHECK(cut_by_rule(ctx, j, labels, j->cells + r * n, &results[r], c->sweep[r].k));
@@ -259,14 +262,15 @@ static ddsc_status sweep(ddsc_context *ctx, ddsc_clustering *c, spectral_job *j,
                                    c->sweep[r].k));
     }
     progress_end(ctx);
-    c->view.sweep = c->sweep;
+    c->view.sweep = c->sweep_list;
     c->view.n_sweep = n_rows;
     c->view.sweep_labels = c->sweep_labels;
     return DDSC_OK;
 }
 
 /* Labels and rows of the chosen K. */
-static ddsc_status settle(ddsc_context *ctx, ddsc_clustering *c, spectral_job *j, int64_t chosen)
+static ddsc_status spectral_settle(ddsc_context *ctx, ddsc_clustering *c, spectral_job *j,
+                                   int64_t chosen)
 {
     int64_t n = j->d.n;
     CHECK(MEM_NEW(ctx, c->labels, n));
@@ -325,16 +329,16 @@ ddsc_status spectral_fit(ddsc_context *ctx, ddsc_clustering *c, decomposition *k
     int64_t n_rows = o.k_high - o.k_low + 1;
     double started = clock_seconds();
     TRY(MEM_NEW(ctx, results, n_rows));
-    TRY(decompose(ctx, &j.d, graph, set, o.k_high));
+    TRY(decompose_graph(ctx, &j.d, graph, set, o.k_high));
     if (status == DDSC_NOT_CONVERGED)
         o.not_converged = true;
     TRY(copy_spectrum(ctx, c, &j.d.eigen));
     if (wide)
         TRY(weigh_wide(ctx, &j, wide));
     double decomposed = clock_seconds();
-    TRY(sweep(ctx, c, &j, results, &o));
+    TRY(spectral_sweep(ctx, c, &j, results, &o));
     int64_t chosen = choose_row(c->sweep, n_rows, &o.by_gap);
-    TRY(settle(ctx, c, &j, chosen));
+    TRY(spectral_settle(ctx, c, &j, chosen));
     c->view.seconds_eigen = decomposed - started;
     c->view.seconds_kmeans = clock_seconds() - decomposed;
     c->view.n_merged_small = results[chosen].n_merged;

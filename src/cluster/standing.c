@@ -2,6 +2,7 @@
  * two are doubtful. */
 #include <math.h>
 
+#include "base/sized.h"
 #include "cluster/cluster.h"
 
 enum { COLUMNS_GRAIN = 8 };    /* one cache line of a row */
@@ -77,18 +78,30 @@ static ddsc_status count_sizes(ddsc_context *ctx, standing *s)
     return DDSC_OK;
 }
 
-ddsc_status ddsc_standing_run(ddsc_context *context, double *distance, double *doubt, int32_t *next,
-                              int64_t n, int64_t dim, const double *rows, const int32_t *labels,
-                              int64_t k)
+static const sized_struct standing_struct = SIZED_STRUCT(ddsc_standing, next, NULL);
+
+void ddsc_standing_init_sized(ddsc_standing *given, size_t size)
+{
+    sized_init(&standing_struct, given, size);
+}
+
+ddsc_status ddsc_standing_run(ddsc_context *context, ddsc_standing *given, int64_t n, int64_t dim,
+                              const double *rows, const int32_t *labels, int64_t k)
 {
     ddsc_status status = DDSC_OK;
-    standing s = {n, dim, k, rows, labels, NULL, NULL, distance, doubt, next};
+    standing s = {.n = n, .dim = dim, .k = k, .rows = rows, .labels = labels};
+    ddsc_standing wanted;
     int64_t size;
     if (!context)
         return DDSC_ERROR_ARGUMENT;
     ctx_enter(context);
-    if (!rows || !labels)
-        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "standing needs rows and their labels");
+    if (!given || !rows || !labels)
+        return ctx_fail(context, DDSC_ERROR_ARGUMENT,
+                        "standing needs rows, their labels and a place for what it finds");
+    TRY(sized_take(context, &standing_struct, &wanted, given));
+    s.distance = wanted.distance;
+    s.doubt = wanted.doubt;
+    s.next = wanted.next;
     TRY(rows_check(context, "standing", n, dim, rows));
     if (k < 1 || k > INT32_MAX || !mul_ok(k, dim, &size))
         return ctx_fail(context, DDSC_ERROR_ARGUMENT, "standing: k = %lld is out of range",

@@ -1,34 +1,9 @@
-/* Squared Euclidean costs between the points of items, always by differences: |x|^2 + |y|^2 - 2 xy
- * would lose the small distances that decide a transport plan. */
-#include <math.h>
-#include <stdlib.h>
-
+/* The scale of a set's costs: the median of squared distances over a fixed sample of point pairs,
+ * by differences, whose digits do not depend on where the points lie. */
 #include "cost/cost.h"
 
-static double squared_distance(const double *x, const double *y, int64_t d)
-{
-    double sum = 0;
-    for (int64_t k = 0; k < d; k++)
-        sum += (x[k] - y[k]) * (x[k] - y[k]);
-    return sum;
-}
-
-void cost_items(const measures *mx, int64_t i, const measures *my, int64_t j, double *cost)
-{
-    item_view x = measures_item(mx, i), y = measures_item(my, j);
-    for (int64_t p = 0; p < x.n; p++)
-        for (int64_t q = 0; q < y.n; q++)
-            cost[p * y.n + q] = squared_distance(measures_point(mx, x.index[p]),
-                                                 measures_point(my, y.index[q]), mx->d);
-}
-
-enum { MEDIAN_SAMPLE = 16384 };
-
-static int ascending(const void *left, const void *right)
-{
-    double x = *(const double *)left, y = *(const double *)right;
-    return (x > y) - (x < y);
-}
+#include "cost/tuning.h"
+#include "kernel/kernels.h"
 
 /* A random point of a random item, weights aside: every item counts alike whatever its size. */
 static const double *draw_point(const measures *m, int64_t item, rng *r)
@@ -39,22 +14,22 @@ static const double *draw_point(const measures *m, int64_t item, rng *r)
 
 ddsc_status cost_median(ddsc_context *ctx, const measures *m, double *median)
 {
+    const kernels *k = kernels_find();
     double *sample = NULL;
-    ddsc_status status = DDSC_OK;
     *median = 0;
     if (m->n < 1)
         return DDSC_OK;
-    TRY(MEM_NEW(ctx, sample, MEDIAN_SAMPLE));
+    CHECK(MEM_NEW(ctx, sample, MEDIAN_SAMPLE));
     rng r = rng_make(ctx_seed(ctx), RNG_COST_SAMPLE, 0);
-    for (int64_t k = 0; k < MEDIAN_SAMPLE; k++) {
+    for (int64_t s = 0; s < MEDIAN_SAMPLE; s++) {
         int64_t i = rng_below(&r, m->n);
         int64_t j = m->n > 1 ? (i + 1 + rng_below(&r, m->n - 1)) % m->n : i;
         const double *x = draw_point(m, i, &r);
-        sample[k] = squared_distance(x, draw_point(m, j, &r), m->d);
+        k->distances(&sample[s], 1, m->d, (point_block){x, 1, m->d, 1},
+                     (point_block){draw_point(m, j, &r), 1, 1, 1});
     }
-    qsort(sample, MEDIAN_SAMPLE, sizeof *sample, ascending);
-    *median = 0.5 * (sample[MEDIAN_SAMPLE / 2 - 1] + sample[MEDIAN_SAMPLE / 2]);
-done:
+    double upper = select_smallest(sample, MEDIAN_SAMPLE, MEDIAN_SAMPLE / 2);
+    *median = 0.5 * (select_smallest(sample, MEDIAN_SAMPLE / 2, MEDIAN_SAMPLE / 2 - 1) + upper);
     mem_free(ctx, sample);
-    return status;
+    return DDSC_OK;
 }

@@ -1,14 +1,16 @@
-/* cost: squared Euclidean distances between points, for single pairs of items, for blocks of points
- * and for whole tiles of items at once. Every value is a function of its two points alone, whoever
- * asks for it. */
+/* cost: squared Euclidean distances between points, three ways.
+ *
+ * - By differences (the kernels' `distances`, la_distance2): no cancellation, whatever the points.
+ * - By products, |x|^2 + |y|^2 - 2 xy, where both norms are of the size of the result, else by
+ *   differences again (cost_products): many dimensions, and every value still a function of its two
+ *   points alone, whoever asks for it.
+ * - By a matrix product about a common centre (points.h): blocks of many points, good to 1e-12, but
+ *   last bits depend on the block. */
 #ifndef DDSC_COST_COST_H
 #define DDSC_COST_COST_H
 
 #include "base/base.h"
 #include "data/measures.h"
-
-/* cost (n x m, row-major) of items x, y of a set, by differences (no cancellation). */
-void cost_items(const measures *mx, int64_t i, const measures *my, int64_t j, double *cost);
 
 /* Points of a set by their rows in its table. */
 typedef struct point_list {
@@ -28,6 +30,18 @@ static inline bool cost_products_fit(double largest)
  * to 32 (d/8 + 6) 2^-53 of itself and a function of its two points. */
 void cost_products(double *cost, const point_list *x, const double *x_norm, const point_list *y,
                    const double *y_norm);
+/* Products of a row become costs: cost[j] = own + norm2[j] - 2 cost[j]. Those that are less than
+ * `trusted` of own + norm2[j], or whose norms leave (low, high), have lost too many digits; how many?
+ */
+typedef struct cost_limits {
+    double trusted, low, high;
+} cost_limits;
+static inline bool cost_is_spoilt(double cost, double norms, const cost_limits *limits)
+{
+    return !((cost >= limits->trusted * norms) & (norms > limits->low) & (norms < limits->high));
+}
+int64_t cost_from_products(double *cost, double own, const double *norm2, int64_t n,
+                           const cost_limits *limits);
 /* Median of squared distances over a fixed sample of point pairs drawn from different items. */
 ddsc_status cost_median(ddsc_context *ctx, const measures *m, double *median);
 

@@ -1,20 +1,19 @@
 /* Squared distances between points of many dimensions as |x|^2 + |y|^2 - 2 xy, a good deal less
- * work than differences. Every product is summed in eight lanes in a fixed order, so a cost is a
- * function of its two points alone, whatever is computed beside it. */
+ * work than differences, which take over where the products cancel. Every product is summed in eight
+ * lanes in a fixed order, so a cost is a function of its two points alone, whatever is computed
+ * beside it. */
 #include "base/simd.h"
 #include "cost/cost.h"
+#include "cost/tuning.h"
 #include "kernel/kernels.h"
 #include "linalg/linalg.h"
 
-enum { SIDE = DOT_SIDE, STRIP = 16 };
+enum { SIDE = DOT_SIDE };
 
-/* Below this part of the norms too much has cancelled. A product of d terms in eight lanes is good
- * to (d/8 + 4) 2^-53 |x||y|, a norm likewise, hence a cost that is kept to 32 (d/8 + 6) 2^-53 of
- * itself: 7e-14 at d = 100. */
-static const double trusted = 0x1p-4;
-
-/* Products of such points are far from overflow and lose no digits to underflow. */
-static const double low_norms = 1e-160, high_norms = 1e160;
+/* A product of d terms in eight lanes is good to (d/8 + 4) 2^-53 |x||y|, a norm likewise, hence a
+ * cost that is at least 2^-4 of the norms to 32 (d/8 + 6) 2^-53 of itself: 7e-14 at d = 100.
+ * Products of points within the limits are far from overflow and lose no digits to underflow. */
+static const cost_limits product_limits = {0x1p-4, 1e-160, 1e160};
 
 /* The last lanes of a point; those that whole steps have counted are zero. */
 SIMD_INLINE simd_f64 tail_of(const double *x, int64_t d)
@@ -61,8 +60,8 @@ double cost_norms(const point_list *p, double *norm2)
 }
 
 /* Rows p .. against columns [begin, end). */
-static void multiply_rows(const kernels *k, double *cost, const point_list *x, int64_t p,
-                          const point_list *y, int64_t begin, int64_t end)
+static void multiply_group(const kernels *k, double *cost, const point_list *x, int64_t p,
+                           const point_list *y, int64_t begin, int64_t end)
 {
     const double *row[SIDE], *column[SIDE];
     double edge[SIDE * SIDE];
@@ -83,43 +82,35 @@ static void multiply_rows(const kernels *k, double *cost, const point_list *x, i
 }
 
 /* A few columns, which the nearest cache holds, against all rows. */
-static void multiply(double *cost, const point_list *x, const point_list *y)
+static void multiply_all(double *cost, const point_list *x, const point_list *y)
 {
     const kernels *k = kernels_find();
-    for (int64_t q = 0; q < y->n; q += STRIP)
+    for (int64_t q = 0; q < y->n; q += PRODUCT_STRIP)
         for (int64_t p = 0; p < x->n; p += SIDE)
-            multiply_rows(k, cost, x, p, y, q, BASE_MIN(q + STRIP, y->n));
+            multiply_group(k, cost, x, p, y, q, BASE_MIN(q + PRODUCT_STRIP, y->n));
 }
 
-/* Products of one row become costs; is one of them spoilt? */
-SIMD_CLONES static bool add_norms(double *cost, double own, const double *norm2, int64_t n)
+SIMD_CLONES int64_t cost_from_products(double *cost, double own, const double *norm2, int64_t n,
+                                       const cost_limits *limits)
 {
+    const cost_limits own_limits = *limits;
     int64_t n_spoilt = 0;
     for (int64_t j = 0; j < n; j++) {
-        double both = own + norm2[j], value = both - 2 * cost[j];
+        double norms = own + norm2[j], value = norms - 2 * cost[j];
         cost[j] = value;
-        n_spoilt += !((value >= trusted * both) & (both > low_norms) & (both < high_norms));
+        n_spoilt += cost_is_spoilt(value, norms, &own_limits);
     }
-    return n_spoilt > 0;
-}
-
-static void repair_row(double *cost, const double *x, const point_list *y, double own,
-                       const double *norm2)
-{
-    for (int64_t j = 0; j < y->n; j++) {
-        double both = own + norm2[j];
-        if (!(cost[j] >= trusted * both && both > low_norms && both < high_norms))
-            cost[j] = la_distance2(y->m->d, x, measures_point(y->m, y->index[j]));
-    }
+    return n_spoilt;
 }
 
 void cost_products(double *cost, const point_list *x, const double *x_norm, const point_list *y,
                    const double *y_norm)
 {
-    multiply(cost, x, y);
-    for (int64_t p = 0; p < x->n; p++) {
-        double *row = cost + p * y->n;
-        if (add_norms(row, x_norm[p], y_norm, y->n))
-            repair_row(row, measures_point(x->m, x->index[p]), y, x_norm[p], y_norm);
-    }
+    multiply_all(cost, x, y);
+    for (int64_t p = 0; p < x->n; p++, cost += y->n)
+        if (cost_from_products(cost, x_norm[p], y_norm, y->n, &product_limits) > 0)
+            for (int64_t q = 0; q < y->n; q++)
+                if (cost_is_spoilt(cost[q], x_norm[p] + y_norm[q], &product_limits))
+                    cost[q] = la_distance2(y->m->d, measures_point(x->m, x->index[p]),
+                                           measures_point(y->m, y->index[q]));
 }

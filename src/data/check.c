@@ -1,6 +1,7 @@
+/* Quantiles of the errors of an approximation: the largest, the 95th of 100, the median. */
 #include "data/check.h"
 
-void check_record(ddsc_pair_stats *stats, double *error, int64_t count)
+void check_quantiles(ddsc_pair_stats *stats, double *error, int64_t count)
 {
     stats->n_checked = count;
     if (count == 0)

@@ -5,6 +5,6 @@
 #include "base/base.h"
 
 /* error (count, reordered) into the fields of stats. */
-void check_record(ddsc_pair_stats *stats, double *error, int64_t count);
+void check_quantiles(ddsc_pair_stats *stats, double *error, int64_t count);
 
 #endif

@@ -1,12 +1,12 @@
-/* The merging kernel; the public call, with its exact error, is in ot/compress.c. */
+/* The merging kernel; the public call, with its exact error, is in api/compress.c. */
 #ifndef DDSC_DATA_COMPRESS_H
 #define DDSC_DATA_COMPRESS_H
 
 #include <stdint.h>
 
 typedef struct merge_work {
-    double *cost;     /* room for n */
-    int64_t *partner; /* room for n */
+    double *cost;     /* n */
+    int64_t *partner; /* n */
 } merge_work;
 
 /* Points x (n x d) and weights a (positive), changed in place; returns the number left, min(n, m).

@@ -1,22 +1,11 @@
 /* Sets from arrays in memory. The caller's arrays are copied once, into the set's own. */
 #include <string.h>
 
+#include "base/sized.h"
 #include "data/measures.h"
 
-static ddsc_status copy_array(ddsc_context *ctx, void *out, const void *source, int64_t count,
-                              size_t size)
-{
-    ddsc_status status = mem_get(ctx, out, count, size);
-    if (status == DDSC_OK && count > 0) {
-        void *block;
-        memcpy(&block, out, sizeof block);
-        memcpy(block, source, (size_t)count * size);
-    }
-    return status;
-}
-
-static ddsc_status check_call(ddsc_context *ctx, int64_t n, int64_t v, int64_t d,
-                              const double *support, ddsc_on_empty on_empty)
+static ddsc_status check_arrays(ddsc_context *ctx, int64_t n, int64_t v, int64_t d,
+                                const double *support, ddsc_on_empty on_empty)
 {
     if (n < 1 || d < 1 || v < 0 || (v > 0 && !support))
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
@@ -28,7 +17,7 @@ static ddsc_status check_call(ddsc_context *ctx, int64_t n, int64_t v, int64_t d
 }
 
 /* offsets[n] sizes every other array, so it is looked at before anything is copied. */
-static ddsc_status check_offsets(ddsc_context *ctx, int64_t n, const int64_t *offsets)
+static ddsc_status check_starts(ddsc_context *ctx, int64_t n, const int64_t *offsets)
 {
     for (int64_t i = 0; i < n; i++)
         if (offsets[0] != 0 || offsets[i + 1] < offsets[i])
@@ -50,26 +39,25 @@ ddsc_status ddsc_measures_create_clouds(ddsc_context *ctx, ddsc_measures **out, 
     *out = NULL;
     if (!offsets)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "offsets is NULL");
-    TRY(check_call(ctx, n, 0, d, points, on_empty));
-    TRY(check_offsets(ctx, n, offsets));
-    TRY(check_call(ctx, n, offsets[n], d, points, on_empty));
+    TRY(check_arrays(ctx, n, 0, d, points, on_empty));
+    TRY(check_starts(ctx, n, offsets));
+    TRY(check_arrays(ctx, n, offsets[n], d, points, on_empty));
     p = (measures_parts){.n = n, .v = offsets[n], .nnz = offsets[n], .d = d};
     int64_t n_values = 0;
     if (!mul_ok(p.v, d, &n_values))
         TRY(ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%lld points of %lld coordinates are too many",
                      (long long)p.v, (long long)d));
-    TRY(copy_array(ctx, &p.support, points, n_values, sizeof *points));
-    TRY(copy_array(ctx, &p.offset, offsets, n + 1, sizeof *offsets));
-    if (weights)
-        TRY(copy_array(ctx, &p.weight, weights, p.nnz, sizeof *weights));
+    TRY(MEM_COPY(ctx, p.support, points, n_values));
+    TRY(MEM_COPY(ctx, p.offset, offsets, n + 1));
+    TRY(MEM_COPY(ctx, p.weight, weights, p.nnz));
     TRY(measures_build(ctx, out, &p, on_empty, "measures"));
 done:
     measures_parts_free(ctx, &p);
     return status;
 }
 
-static ddsc_status check_items(ddsc_context *ctx, int64_t n, int64_t d, const ddsc_cloud *items,
-                               int64_t *n_points)
+static ddsc_status count_points(ddsc_context *ctx, int64_t n, int64_t d, const ddsc_cloud *items,
+                                int64_t *n_points)
 {
     int64_t n_values;
     *n_points = 0;
@@ -82,7 +70,7 @@ static ddsc_status check_items(ddsc_context *ctx, int64_t n, int64_t d, const dd
     return DDSC_OK;
 }
 
-static void take_points(double *to, const ddsc_cloud *item, int64_t d)
+static void copy_cloud(double *to, const ddsc_cloud *item, int64_t d)
 {
     int64_t n_values = item->n * d;
     const float *from = item->points;
@@ -94,23 +82,21 @@ static void take_points(double *to, const ddsc_cloud *item, int64_t d)
 
 static ddsc_status gather_items(ddsc_context *ctx, measures_parts *p, const ddsc_cloud *items)
 {
-    ddsc_status status = DDSC_OK;
     bool weighted = false;
-    TRY(MEM_NEW(ctx, p->support, p->v * p->d));
-    TRY(MEM_ZERO(ctx, p->offset, p->n + 1));
+    CHECK(MEM_NEW(ctx, p->support, p->v * p->d));
+    CHECK(MEM_ZERO(ctx, p->offset, p->n + 1));
     for (int64_t i = 0; i < p->n; i++) {
         weighted |= items[i].weights != NULL;
         p->offset[i + 1] = p->offset[i] + items[i].n;
-        take_points(p->support + p->offset[i] * p->d, &items[i], p->d);
+        copy_cloud(p->support + p->offset[i] * p->d, &items[i], p->d);
     }
     if (!weighted)
-        goto done;
-    TRY(MEM_NEW(ctx, p->weight, p->nnz));
+        return DDSC_OK;
+    CHECK(MEM_NEW(ctx, p->weight, p->nnz));
     for (int64_t i = 0; i < p->n; i++)
         for (int64_t k = 0; k < items[i].n; k++)
             p->weight[p->offset[i] + k] = items[i].weights ? items[i].weights[k] : 1;
-done:
-    return status;
+    return DDSC_OK;
 }
 
 ddsc_status ddsc_measures_create_items(ddsc_context *ctx, ddsc_measures **out, int64_t n, int64_t d,
@@ -125,8 +111,8 @@ ddsc_status ddsc_measures_create_items(ddsc_context *ctx, ddsc_measures **out, i
     *out = NULL;
     if (!items)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "items is NULL");
-    TRY(check_call(ctx, n, 0, d, NULL, on_empty));
-    TRY(check_items(ctx, n, d, items, &n_points));
+    TRY(check_arrays(ctx, n, 0, d, NULL, on_empty));
+    TRY(count_points(ctx, n, d, items, &n_points));
     p = (measures_parts){.n = n, .v = n_points, .nnz = n_points, .d = d};
     TRY(gather_items(ctx, &p, items));
     TRY(measures_build(ctx, out, &p, on_empty, "measures"));
@@ -135,30 +121,38 @@ done:
     return status;
 }
 
-ddsc_status ddsc_measures_create_shared(ddsc_context *ctx, ddsc_measures **out, int64_t n,
-                                        int64_t v, int64_t d, const double *support,
-                                        const int64_t *offsets, const int32_t *indices,
-                                        const double *weights, ddsc_on_empty on_empty)
+static const sized_struct shared_struct = SIZED_STRUCT(ddsc_shared_items, weights, NULL);
+
+void ddsc_shared_items_init_sized(ddsc_shared_items *items, size_t size)
+{
+    sized_init(&shared_struct, items, size);
+}
+
+ddsc_status ddsc_measures_create_shared(ddsc_context *ctx, ddsc_measures **out,
+                                        const ddsc_shared_items *items, ddsc_on_empty on_empty)
 {
     ddsc_status status = DDSC_OK;
     measures_parts p = {0};
+    ddsc_shared_items own;
     int64_t n_values = 0;
     if (!ctx || !out)
         return DDSC_ERROR_ARGUMENT;
     ctx_enter(ctx);
     *out = NULL;
-    if (!offsets)
+    TRY(sized_take(ctx, &shared_struct, &own, items));
+    int64_t n = own.n_items, v = own.n_support, d = own.dim;
+    if (!own.offsets)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "offsets is NULL");
-    TRY(check_call(ctx, n, v, d, support, on_empty));
-    TRY(check_offsets(ctx, n, offsets));
-    if (!mul_ok(v, d, &n_values) || (offsets[n] > 0 && !indices))
+    TRY(check_arrays(ctx, n, v, d, own.support, on_empty));
+    TRY(check_starts(ctx, n, own.offsets));
+    if (!mul_ok(v, d, &n_values) || (own.offsets[n] > 0 && !own.indices))
         TRY(ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "indices is NULL or the support is too large"));
-    p = (measures_parts){.n = n, .v = v, .nnz = offsets[n], .d = d};
-    TRY(copy_array(ctx, &p.support, support, n_values, sizeof *support));
-    TRY(copy_array(ctx, &p.offset, offsets, n + 1, sizeof *offsets));
-    TRY(copy_array(ctx, &p.index, indices, p.nnz, sizeof *indices));
-    if (weights)
-        TRY(copy_array(ctx, &p.weight, weights, p.nnz, sizeof *weights));
+    p = (measures_parts){.n = n, .v = v, .nnz = own.offsets[n], .d = d};
+    TRY(MEM_COPY(ctx, p.support, own.support, n_values));
+    TRY(MEM_COPY(ctx, p.offset, own.offsets, n + 1));
+    TRY(MEM_COPY(ctx, p.index, own.indices, p.nnz));
+    if (own.weights)
+        TRY(MEM_COPY(ctx, p.weight, own.weights, p.nnz));
     TRY(measures_build(ctx, out, &p, on_empty, "measures"));
 done:
     measures_parts_free(ctx, &p);
@@ -199,10 +193,10 @@ ddsc_status ddsc_measures_create_dense(ddsc_context *ctx, ddsc_measures **out, i
         return DDSC_ERROR_ARGUMENT;
     ctx_enter(ctx);
     *out = NULL;
-    TRY(check_call(ctx, n, v, d, support, on_empty));
+    TRY(check_arrays(ctx, n, v, d, support, on_empty));
     if (!histograms || v > INT32_MAX || !mul_ok(v, d, &n_values) || !mul_ok(n, v, &n_cells))
         TRY(ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "histograms is NULL or too large"));
-    TRY(copy_array(ctx, &p.support, support, n_values, sizeof *support));
+    TRY(MEM_COPY(ctx, p.support, support, n_values));
     TRY(sparse_from_dense(ctx, &p, histograms));
     TRY(measures_build(ctx, out, &p, on_empty, "measures"));
 done:

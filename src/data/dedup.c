@@ -3,29 +3,18 @@
 
 #include "data/parts.h"
 
-static uint64_t hash_point(const double *x, int64_t d)
-{
-    uint64_t h = 0x9E3779B97F4A7C15u;
-    for (int64_t k = 0; k < d; k++) {
-        uint64_t bits;
-        memcpy(&bits, x + k, sizeof bits);
-        h = (h ^ bits) * 0xFF51AFD7ED558CCDu;
-        h ^= h >> 32;
-    }
-    return h;
-}
-
 /* Open addressing; slots hold row + 1. Returns the row equal to x, or -1 after inserting `row`. */
 static int64_t find_or_insert(int32_t *slot, uint64_t mask, const double *support, int64_t d,
                               const double *x, int64_t row)
 {
-    for (uint64_t at = hash_point(x, d) & mask;; at = (at + 1) & mask) {
+    size_t size = (size_t)d * sizeof *x;
+    for (uint64_t at = hash_bytes(x, size, 0) & mask;; at = (at + 1) & mask) {
         if (slot[at] == 0) {
             slot[at] = (int32_t)row + 1;
             return -1;
         }
         int64_t there = slot[at] - 1;
-        if (memcmp(support + there * d, x, (size_t)d * sizeof *x) == 0)
+        if (memcmp(support + there * d, x, size) == 0)
             return there;
     }
 }

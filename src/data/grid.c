@@ -1,21 +1,14 @@
 /* Recognise a support that lies on a regular grid: kernels and costs are separable there. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "data/parts.h"
 
 enum { GRID_MAX_POINTS = 1 << 20 };
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Values along one axis (n of them, sorted here): origin + k step for whole k? */
 static bool axis_regular(double *x, int64_t n, double *origin, double *step, int64_t *shape)
 {
-    qsort(x, (size_t)n, sizeof *x, compare_doubles);
+    sort_doubles(x, n);
     *origin = x[0];
     *step = 0;
     for (int64_t i = 1; i < n; i++) {
@@ -40,8 +33,8 @@ static bool axis_regular(double *x, int64_t n, double *origin, double *step, int
     return true;
 }
 
-ddsc_status grid_find(ddsc_context *ctx, measures_grid *grid, int64_t v, int64_t d,
-                      const double *support)
+ddsc_status parts_find_grid(ddsc_context *ctx, measures_grid *grid, int64_t v, int64_t d,
+                            const double *support)
 {
     ddsc_status status = DDSC_OK;
     double *axis = NULL;

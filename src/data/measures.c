@@ -6,22 +6,15 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/sized.h"
 #include "data/parts.h"
 
 void measures_parts_free(ddsc_context *ctx, measures_parts *parts)
 {
-    mem_free(ctx, parts->support);
-    mem_free(ctx, parts->offset);
-    mem_free(ctx, parts->index);
-    mem_free(ctx, parts->weight);
-    mem_free(ctx, parts->label);
-    mem_free(ctx, parts->id_text);
-    mem_free(ctx, parts->id_at);
-    mem_free(ctx, parts->name_text);
-    mem_free(ctx, parts->name_at);
+    MEM_FREE(ctx, parts->support, parts->offset, parts->index, parts->weight, parts->label,
+             parts->id_text, parts->id_at, parts->name_text, parts->name_at);
     *parts = (measures_parts){0};
 }
 
@@ -30,23 +23,14 @@ void ddsc_measures_destroy(ddsc_measures *m)
     if (!m)
         return;
     ddsc_context *ctx = m->ctx;
-    mem_free(ctx, m->support);
-    mem_free(ctx, m->offset);
-    mem_free(ctx, m->index);
-    mem_free(ctx, m->weight);
+    MEM_FREE(ctx, m->support, m->offset, m->index, m->weight);
     measures_free_names(ctx, m);
     mem_free(ctx, m);
 }
 
 void measures_free_names(ddsc_context *ctx, measures *m)
 {
-    mem_free(ctx, m->row);
-    mem_free(ctx, m->label);
-    mem_free(ctx, m->id_text);
-    mem_free(ctx, m->id_at);
-    mem_free(ctx, m->number_ids);
-    mem_free(ctx, m->name_text);
-    mem_free(ctx, m->name_at);
+    MEM_FREE(ctx, m->row, m->label, m->id_text, m->id_at, m->number_ids, m->name_text, m->name_at);
 }
 
 #define SWAP(type, x, y)  \
@@ -130,7 +114,7 @@ ddsc_status measures_build(ddsc_context *ctx, measures **out, measures_parts *pa
     take_over(m, parts);
     TRY(keep_items(ctx, m));
     TRY(number_ids_make(ctx, m));
-    TRY(grid_find(ctx, &m->grid, m->v, m->d, m->support));
+    TRY(parts_find_grid(ctx, &m->grid, m->v, m->d, m->support));
     *out = m;
     m = NULL;
 done:
@@ -159,13 +143,8 @@ bool measures_is_shared(const measures *m)
     return 2 * m->v < m->nnz;
 }
 
-void ddsc_measures_get_view(const ddsc_measures *m, ddsc_measures_view *view)
+static void fill_view(const measures *m, ddsc_measures_view *view)
 {
-    if (!view)
-        return;
-    *view = (ddsc_measures_view){0};
-    if (!m)
-        return;
     view->n_items = m->n;
     view->n_rows = m->n_rows;
     view->n_support = m->v;
@@ -186,6 +165,14 @@ void ddsc_measures_get_view(const ddsc_measures *m, ddsc_measures_view *view)
     }
     view->n_zero_dropped = m->n_zero_dropped;
     view->n_merged = m->n_merged;
+}
+
+void ddsc_measures_get_view_sized(const ddsc_measures *m, ddsc_measures_view *view, size_t size)
+{
+    ddsc_measures_view own = {0};
+    if (m)
+        fill_view(m, &own);
+    sized_view(view, size, &own, sizeof own);
 }
 
 const char *ddsc_measures_get_id(const ddsc_measures *m, int64_t row)

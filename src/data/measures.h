@@ -55,8 +55,7 @@ typedef struct measures_parts {
 void measures_parts_free(ddsc_context *ctx, measures_parts *parts);
 /* Check (finite points, finite non-negative weights, offsets ascending, indices in range), drop
  * zero weights, merge equal points in place, normalise, recognise a grid. `where` prefixes every
- * message
- * ("clouds.npz: ..."); items are named by id and number. Takes over `parts` in every case. */
+ * message ("clouds.npz: ..."); items are named by id and number. Takes over `parts` in every case. */
 ddsc_status measures_build(ddsc_context *ctx, measures **out, measures_parts *parts,
                            ddsc_on_empty on_empty, const char *where);
 
@@ -82,7 +81,7 @@ bool measures_equal_items(const measures *m, int64_t i, int64_t j);
 ddsc_status measures_copy_names(ddsc_context *ctx, measures *to, const measures *from);
 void measures_swap_names(measures *a, measures *b);
 void measures_free_names(ddsc_context *ctx, measures *m);
-/* The listed items, in that order. */
+/* The listed items, in that order; items NULL: all of them. */
 ddsc_status measures_subset(ddsc_context *ctx, measures **out, const measures *m, int64_t n,
                             const int64_t *items);
 /* Item i becomes n_i draws with replacement from its n_i points by weight; names as they were. */
@@ -90,13 +89,10 @@ ddsc_status measures_resample(ddsc_context *ctx, measures **out, const measures 
 /* The items of a, then those of b (of the same dimension), over one table; ids and labels are left
  * behind. */
 ddsc_status measures_join(ddsc_context *ctx, measures **out, const measures *a, const measures *b);
-/* A copy with these labels, one an item; rows of dropped items are left behind. */
+/* A copy with these labels, one per item; rows of dropped items are left behind. */
 ddsc_status measures_copy_items(ddsc_context *ctx, measures **copy, const measures *m,
                                 const int32_t *item_labels);
 int64_t measures_largest_item(const measures *m);
-/* A copy of the listed items, in that order. */
-ddsc_status measures_subset(ddsc_context *ctx, measures **out, const measures *m, int64_t n,
-                            const int64_t *items);
 /* A table is shared when items use common rows: fewer rows than half the entries. */
 bool measures_is_shared(const measures *m);
 

@@ -3,39 +3,35 @@
 
 #include <math.h>
 
+#include "base/sized.h"
+
 void ddsc_model_destroy(ddsc_model *m)
 {
     if (!m)
         return;
     ddsc_context *ctx = m->ctx;
-    mem_free(ctx, m->centre_label);
-    mem_free(ctx, m->centre);
-    mem_free(ctx, m->reach);
-    mem_free(ctx, m->scale);
-    mem_free(ctx, m->eigenvalue);
-    mem_free(ctx, m->radius);
-    mem_free(ctx, m->embedding);
+    MEM_FREE(ctx, m->centre_label, m->centre, m->reach, m->scale, m->eigenvalue, m->radius,
+             m->embedding);
     ddsc_measures_destroy(m->reference);
     ddsc_measures_destroy(m->items);
     mem_free(ctx, m);
 }
 
-void ddsc_model_get_view(const ddsc_model *m, ddsc_model_view *view)
+void ddsc_model_get_view_sized(const ddsc_model *m, ddsc_model_view *view, size_t size)
 {
-    if (!view)
-        return;
-    *view = (ddsc_model_view){0};
+    ddsc_model_view own = {0};
     if (m)
-        *view = (ddsc_model_view){.n_items = m->n,
-                                  .dim = m->items->d,
-                                  .k = m->k,
-                                  .tau = m->tau,
-                                  .metric = m->metric.metric,
-                                  .far_distance = m->far_distance,
-                                  .far_neighbour = m->far_neighbour,
-                                  .labels = m->items->label,
-                                  .measures = m->items,
-                                  .n_vectors = m->width};
+        own = (ddsc_model_view){.n_items = m->n,
+                                .dim = m->items->d,
+                                .k = m->k,
+                                .tau = m->tau,
+                                .metric = m->metric.metric,
+                                .far_distance = m->far_distance,
+                                .far_neighbor = m->far_neighbour,
+                                .labels = m->items->label,
+                                .measures = m->items,
+                                .n_vectors = m->width};
+    sized_view(view, size, &own, sizeof own);
 }
 
 static bool all_within(const double *x, int64_t n, double low, double high)

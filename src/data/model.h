@@ -1,5 +1,5 @@
 /* The model of a clustering: what it takes to put new items into its clusters. Made in cluster/,
- * read and written in io/. */
+ * read and written in format/. */
 #ifndef DDSC_DATA_MODEL_H
 #define DDSC_DATA_MODEL_H
 

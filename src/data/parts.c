@@ -1,9 +1,10 @@
+/* Raw parts of a set become what a set promises, step by step: every message names the item, the entry
+ * and the value. */
 #include "data/parts.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Beyond this, squared distances overflow. */
@@ -13,7 +14,7 @@ typedef struct item_name {
     char text[160];
 } item_name;
 
-static item_name name_item(const measures_parts *p, int64_t i)
+static item_name name_part(const measures_parts *p, int64_t i)
 {
     item_name name;
     if (p->id_text)
@@ -24,7 +25,7 @@ static item_name name_item(const measures_parts *p, int64_t i)
     return name;
 }
 
-static ddsc_status check_sizes(ddsc_context *ctx, const measures_parts *p, const char *where)
+static ddsc_status check_part_sizes(ddsc_context *ctx, const measures_parts *p, const char *where)
 {
     if (p->n < 1)
         return ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: there are no items", where);
@@ -40,7 +41,7 @@ static ddsc_status check_sizes(ddsc_context *ctx, const measures_parts *p, const
         if (p->offset[i + 1] < p->offset[i])
             return ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: offsets fall from %lld to %lld at %s",
                             where, (long long)p->offset[i], (long long)p->offset[i + 1],
-                            name_item(p, i).text);
+                            name_part(p, i).text);
     if (p->offset[p->n] != p->nnz)
         return ctx_fail(ctx, DDSC_ERROR_INPUT,
                         "%s: offsets end with %lld but there are %lld entries", where,
@@ -76,7 +77,7 @@ static ddsc_status check_points(ddsc_context *ctx, measures_parts *p, const char
                             "%s: support point %lld, coordinate %lld: %g is %s", where,
                             (long long)row, (long long)(c % p->d), x, what);
         return ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: %s, point %lld, coordinate %lld: %g is %s",
-                        where, name_item(p, item).text, (long long)row, (long long)(c % p->d), x,
+                        where, name_part(p, item).text, (long long)row, (long long)(c % p->d), x,
                         what);
     }
     return DDSC_OK;
@@ -88,13 +89,13 @@ static ddsc_status check_entries(ddsc_context *ctx, const measures_parts *p, con
         for (int64_t e = p->offset[i]; e < p->offset[i + 1]; e++) {
             if (p->weight && !(p->weight[e] >= 0 && p->weight[e] <= 1.7976931348623157e308))
                 return ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: %s, entry %lld: weight %g is %s", where,
-                                name_item(p, i).text, (long long)(e - p->offset[i]), p->weight[e],
+                                name_part(p, i).text, (long long)(e - p->offset[i]), p->weight[e],
                                 p->weight[e] < 0 && isfinite(p->weight[e]) ? "negative"
                                                                            : "not finite");
             if (p->index && (p->index[e] < 0 || p->index[e] >= p->v))
                 return ctx_fail(ctx, DDSC_ERROR_INPUT,
                                 "%s: %s, entry %lld: index %d is outside the %lld support points",
-                                where, name_item(p, i).text, (long long)(e - p->offset[i]),
+                                where, name_part(p, i).text, (long long)(e - p->offset[i]),
                                 p->index[e], (long long)p->v);
         }
     return DDSC_OK;
@@ -102,12 +103,9 @@ static ddsc_status check_entries(ddsc_context *ctx, const measures_parts *p, con
 
 ddsc_status parts_check(ddsc_context *ctx, measures_parts *p, const char *where)
 {
-    ddsc_status status = check_sizes(ctx, p, where);
-    if (status == DDSC_OK)
-        status = check_entries(ctx, p, where);
-    if (status == DDSC_OK)
-        status = check_points(ctx, p, where);
-    return status;
+    CHECK(check_part_sizes(ctx, p, where));
+    CHECK(check_entries(ctx, p, where));
+    return check_points(ctx, p, where);
 }
 
 /* ---- zero weights ---- */
@@ -141,9 +139,8 @@ static ddsc_status fill_missing(ddsc_context *ctx, measures_parts *p)
 ddsc_status parts_drop_zeros(ddsc_context *ctx, measures_parts *p, ddsc_on_empty on_empty,
                              const char *where, int64_t *n_dropped)
 {
-    ddsc_status status = DDSC_OK;
     int64_t kept = 0, n_empty = 0, begin = 0;
-    TRY(fill_missing(ctx, p));
+    CHECK(fill_missing(ctx, p));
     for (int64_t i = 0; i < p->n; i++) {
         int64_t end = p->offset[i + 1], before = kept;
         scale_item(p->weight + begin, end - begin);
@@ -152,32 +149,23 @@ ddsc_status parts_drop_zeros(ddsc_context *ctx, measures_parts *p, ddsc_on_empty
                 p->weight[kept] = p->weight[e];
                 p->index[kept++] = p->index[e];
             }
-        if (kept == before && on_empty == DDSC_EMPTY_ERROR) {
-            status =
-                ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: %s is empty: %s", where, name_item(p, i).text,
-                         end == begin ? "it has no points" : "its weights are all zero");
-            goto done;
-        }
+        if (kept == before && on_empty == DDSC_EMPTY_ERROR)
+            return ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: %s is empty: %s", where,
+                            name_part(p, i).text,
+                            end == begin ? "it has no points" : "its weights are all zero");
         n_empty += kept == before;
         begin = end;
         p->offset[i + 1] = kept;
     }
     if (n_empty == p->n)
-        TRY(ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: all %lld items are empty", where,
-                     (long long)p->n));
+        return ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: all %lld items are empty", where,
+                        (long long)p->n);
     *n_dropped = p->nnz - kept;
     p->nnz = kept;
-done:
-    return status;
+    return DDSC_OK;
 }
 
 /* ---- entries ---- */
-
-static int compare_keys(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
 
 static bool ascending(const int32_t *index, int64_t n)
 {
@@ -194,7 +182,7 @@ static int64_t merge_item(int32_t *index, double *weight, int64_t n, uint64_t *k
         key[e] = (uint64_t)(uint32_t)index[e] << 32 | (uint64_t)e;
         copy[e] = weight[e];
     }
-    qsort(key, (size_t)n, sizeof *key, compare_keys);
+    sort_u64(key, n);
     int64_t kept = 0;
     for (int64_t e = 0; e < n; e++) {
         int32_t row = (int32_t)(key[e] >> 32);
@@ -235,8 +223,7 @@ ddsc_status parts_merge_entries(ddsc_context *ctx, measures_parts *p, int64_t *n
     *n_merged = p->nnz - kept;
     p->nnz = kept;
 done:
-    mem_free(ctx, key);
-    mem_free(ctx, copy);
+    MEM_FREE(ctx, key, copy);
     return status;
 }
 

@@ -3,56 +3,52 @@
 
 #include "data/measures.h"
 
-/* Packed strings `which[0..n)` of (text, at) into new ones. */
-static ddsc_status copy_strings(ddsc_context *ctx, char **text, int64_t **at, const char *from,
-                                const int64_t *from_at, int64_t n, const int64_t *which)
+/* Strings one after the other, and where each begins. */
+static ddsc_status pack_strings(ddsc_context *ctx, char **text, int64_t **at, int64_t n,
+                                const char *const *strings)
 {
     CHECK(MEM_NEW(ctx, *at, n + 1));
     (*at)[0] = 0;
-    for (int64_t i = 0; i < n; i++) {
-        int64_t w = which ? which[i] : i;
-        (*at)[i + 1] = (*at)[i] + from_at[w + 1] - from_at[w];
-    }
+    for (int64_t i = 0; i < n; i++)
+        (*at)[i + 1] = (*at)[i] + (int64_t)strlen(strings[i]) + 1;
     CHECK(MEM_NEW(ctx, *text, (*at)[n]));
     for (int64_t i = 0; i < n; i++)
-        memcpy(*text + (*at)[i], from + from_at[which ? which[i] : i],
-               (size_t)((*at)[i + 1] - (*at)[i]));
+        strcpy(*text + (*at)[i], strings[i]);
     return DDSC_OK;
 }
 
-/* Labels, names and ids of the given input rows. Numbered items keep their old number as id, so
- * that a subset can be traced back. */
-static ddsc_status copy_names(ddsc_context *ctx, measures_parts *p, const measures *m, int64_t n,
-                              const int64_t *rows)
+static int64_t nth(const int64_t *items, int64_t i)
+{
+    return items ? items[i] : i;
+}
+
+/* Labels, names and ids of items. Numbered ones keep their old number as id, so that a subset can be
+ * traced back. */
+static ddsc_status copy_item_names(ddsc_context *ctx, measures_parts *p, const measures *m,
+                                   int64_t n, const int64_t *items)
 {
     ddsc_status status = DDSC_OK;
-    if (m->label) {
+    const char **id = NULL;
+    TRY(MEM_NEW(ctx, id, n));
+    if (m->label)
         TRY(MEM_NEW(ctx, p->label, n));
-        for (int64_t i = 0; i < n; i++)
-            p->label[i] = m->label[rows[i]];
+    for (int64_t i = 0; i < n; i++) {
+        int64_t row = m->row[nth(items, i)];
+        id[i] = ddsc_measures_get_id(m, row);
+        if (m->label)
+            p->label[i] = m->label[row];
     }
-    if (m->name_text) {
-        TRY(copy_strings(ctx, &p->name_text, &p->name_at, m->name_text, m->name_at, m->n_names,
-                         NULL));
-        p->n_names = m->n_names;
-    }
-    if (m->id_text) {
-        TRY(copy_strings(ctx, &p->id_text, &p->id_at, m->id_text, m->id_at, n, rows));
-        goto done;
-    }
-    TRY(MEM_NEW(ctx, p->id_at, n + 1));
-    p->id_at[0] = 0;
-    for (int64_t i = 0; i < n; i++)
-        p->id_at[i + 1] = p->id_at[i] + (int64_t)strlen(ddsc_measures_get_id(m, rows[i])) + 1;
-    TRY(MEM_NEW(ctx, p->id_text, p->id_at[n]));
-    for (int64_t i = 0; i < n; i++)
-        strcpy(p->id_text + p->id_at[i], ddsc_measures_get_id(m, rows[i]));
+    TRY(pack_strings(ctx, &p->id_text, &p->id_at, n, id));
+    p->n_names = m->n_names;
+    TRY(MEM_COPY(ctx, p->name_at, m->name_at, m->n_names + 1));
+    TRY(MEM_COPY(ctx, p->name_text, m->name_text, m->name_text ? m->name_at[m->n_names] : 0));
 done:
+    mem_free(ctx, id);
     return status;
 }
 
-static ddsc_status copy_items(ddsc_context *ctx, measures_parts *p, const measures *m, int64_t n,
-                              const int64_t *items)
+static ddsc_status copy_entries(ddsc_context *ctx, measures_parts *p, const measures *m, int64_t n,
+                                const int64_t *items)
 {
     p->n = n;
     p->v = m->v;
@@ -61,14 +57,13 @@ static ddsc_status copy_items(ddsc_context *ctx, measures_parts *p, const measur
     CHECK(MEM_NEW(ctx, p->offset, n + 1));
     p->offset[0] = 0;
     for (int64_t i = 0; i < n; i++)
-        p->offset[i + 1] = p->offset[i] + measures_item(m, items[i]).n;
+        p->offset[i + 1] = p->offset[i] + measures_item(m, nth(items, i)).n;
     p->nnz = p->offset[n];
     CHECK(MEM_NEW(ctx, p->index, p->nnz));
     CHECK(MEM_NEW(ctx, p->weight, p->nnz));
-    CHECK(MEM_NEW(ctx, p->support, m->v * m->d));
-    memcpy(p->support, m->support, (size_t)(m->v * m->d) * sizeof *p->support);
+    CHECK(MEM_COPY(ctx, p->support, m->support, m->v * m->d));
     for (int64_t i = 0; i < n; i++) {
-        item_view item = measures_item(m, items[i]);
+        item_view item = measures_item(m, nth(items, i));
         memcpy(p->index + p->offset[i], item.index, (size_t)item.n * sizeof *p->index);
         memcpy(p->weight + p->offset[i], item.weight, (size_t)item.n * sizeof *p->weight);
     }
@@ -80,20 +75,15 @@ ddsc_status measures_subset(ddsc_context *ctx, measures **out, const measures *m
 {
     ddsc_status status = DDSC_OK;
     measures_parts p = {0};
-    int64_t *rows = NULL;
-    TRY(MEM_NEW(ctx, rows, n));
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; items && i < n; i++)
         if (items[i] < 0 || items[i] >= m->n)
-            TRY(ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "items[%lld] is %lld; there are %lld items",
-                         (long long)i, (long long)items[i], (long long)m->n));
-        rows[i] = m->row[items[i]];
-    }
-    TRY(copy_items(ctx, &p, m, n, items));
-    TRY(copy_names(ctx, &p, m, n, rows));
+            return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "items[%lld] is %lld; there are %lld items",
+                            (long long)i, (long long)items[i], (long long)m->n);
+    TRY(copy_entries(ctx, &p, m, n, items));
+    TRY(copy_item_names(ctx, &p, m, n, items));
     TRY(measures_build(ctx, out, &p, DDSC_EMPTY_ERROR, "subset"));
 done:
     measures_parts_free(ctx, &p);
-    mem_free(ctx, rows);
     return status;
 }
 
@@ -160,75 +150,61 @@ ddsc_status ddsc_measures_copy_balanced(ddsc_context *ctx, ddsc_measures **copy,
         TRY(ctx_fail(ctx, DDSC_ERROR_INPUT, "a balanced subset needs labels of 0 or more"));
     TRY(measures_subset(ctx, copy, m, n, member));
 done:
-    mem_free(ctx, drawn);
-    mem_free(ctx, member);
+    MEM_FREE(ctx, drawn, member);
     return status;
-}
-
-static ddsc_status copy_block(ddsc_context *ctx, void *out, const void *from, int64_t n,
-                              size_t size)
-{
-    void *block = NULL;
-    if (from) {
-        CHECK(mem_get(ctx, &block, n, size));
-        memcpy(block, from, (size_t)n * size);
-    }
-    memcpy(out, &block, sizeof block);
-    return DDSC_OK;
 }
 
 ddsc_status measures_copy_names(ddsc_context *ctx, measures *to, const measures *from)
 {
     ddsc_status status = DDSC_OK;
     measures fresh = {.n_rows = from->n_rows, .n_names = from->n_names};
-    int64_t n = from->n_rows;
-    TRY(copy_block(ctx, &fresh.row, from->row, from->n, sizeof *from->row));
-    TRY(copy_block(ctx, &fresh.label, from->label, n, sizeof *from->label));
-    TRY(copy_block(ctx, &fresh.number_ids, from->number_ids, n, NUMBER_ID_SIZE));
-    if (from->id_text)
-        TRY(copy_strings(ctx, &fresh.id_text, &fresh.id_at, from->id_text, from->id_at, n, NULL));
-    if (from->name_text)
-        TRY(copy_strings(ctx, &fresh.name_text, &fresh.name_at, from->name_text, from->name_at,
-                         from->n_names, NULL));
+    int64_t n = from->n_rows, n_names = from->n_names;
+    TRY(MEM_COPY(ctx, fresh.row, from->row, from->n));
+    TRY(MEM_COPY(ctx, fresh.label, from->label, n));
+    TRY(MEM_COPY(ctx, fresh.number_ids, from->number_ids, n * NUMBER_ID_SIZE));
+    TRY(MEM_COPY(ctx, fresh.id_at, from->id_at, n + 1));
+    TRY(MEM_COPY(ctx, fresh.id_text, from->id_text, from->id_at ? from->id_at[n] : 0));
+    TRY(MEM_COPY(ctx, fresh.name_at, from->name_at, n_names + 1));
+    TRY(MEM_COPY(ctx, fresh.name_text, from->name_text,
+                 from->name_at ? from->name_at[n_names] : 0));
     measures_swap_names(to, &fresh);
 done:
     measures_free_names(ctx, &fresh);
     return status;
 }
 
-static ddsc_status copy_all(ddsc_context *ctx, measures **copy, const measures *m)
-{
-    ddsc_status status = DDSC_OK;
-    int64_t *items = NULL;
-    TRY(MEM_NEW(ctx, items, m->n));
-    for (int64_t i = 0; i < m->n; i++)
-        items[i] = i;
-    TRY(measures_subset(ctx, copy, m, m->n, items));
-done:
-    mem_free(ctx, items);
-    return status;
-}
-
 /* Other labels, which have no names. */
 static ddsc_status replace_labels(ddsc_context *ctx, measures *m, const int32_t *labels)
 {
-    mem_free(ctx, m->label);
-    mem_free(ctx, m->name_text);
-    mem_free(ctx, m->name_at);
+    MEM_FREE(ctx, m->label, m->name_text, m->name_at);
     m->label = NULL;
     m->name_text = NULL;
     m->name_at = NULL;
     m->n_names = 0;
-    return copy_block(ctx, &m->label, labels, m->n_rows, sizeof *labels);
+    return MEM_COPY(ctx, m->label, labels, m->n_rows);
 }
 
-ddsc_status measures_copy_items(ddsc_context *ctx, measures **copy, const measures *m,
-                                const int32_t *item_labels)
+static ddsc_status replace_ids(ddsc_context *ctx, measures *m, const char *const *ids)
+{
+    for (int64_t i = 0; i < m->n_rows; i++)
+        if (!ids[i])
+            return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "ids[%lld] is NULL", (long long)i);
+    MEM_FREE(ctx, m->id_text, m->id_at);
+    m->id_text = NULL;
+    m->id_at = NULL;
+    return pack_strings(ctx, &m->id_text, &m->id_at, m->n_rows, ids);
+}
+
+/* All items, with the names of the rows where asked for, and other ids or else other labels. */
+static ddsc_status copy_changed(ddsc_context *ctx, measures **copy, const measures *m, bool names,
+                                const char *const *ids, const int32_t *labels)
 {
     ddsc_status status = DDSC_OK;
     measures *made = NULL;
-    TRY(copy_all(ctx, &made, m));
-    TRY(replace_labels(ctx, made, item_labels));
+    TRY(measures_subset(ctx, &made, m, m->n, NULL));
+    if (names)
+        TRY(measures_copy_names(ctx, made, m));
+    TRY(ids ? replace_ids(ctx, made, ids) : replace_labels(ctx, made, labels));
     *copy = made;
     made = NULL;
 done:
@@ -236,77 +212,38 @@ done:
     return status;
 }
 
+ddsc_status measures_copy_items(ddsc_context *ctx, measures **copy, const measures *m,
+                                const int32_t *item_labels)
+{
+    return copy_changed(ctx, copy, m, false, NULL, item_labels);
+}
+
 ddsc_status ddsc_measures_copy_labelled(ddsc_context *ctx, ddsc_measures **copy,
                                         const ddsc_measures *m, const int32_t *labels)
 {
-    ddsc_status status = DDSC_OK;
-    measures *made = NULL;
     if (!ctx || !copy)
         return DDSC_ERROR_ARGUMENT;
     ctx_enter(ctx);
     *copy = NULL;
     if (!m)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "measures is NULL");
-    TRY(copy_all(ctx, &made, m));
-    TRY(measures_copy_names(ctx, made, m));
-    TRY(replace_labels(ctx, made, labels));
-    *copy = made;
-    made = NULL;
-done:
-    ddsc_measures_destroy(made);
-    return status;
-}
-
-static ddsc_status replace_ids(ddsc_context *ctx, measures *m, const char *const *ids)
-{
-    ddsc_status status = DDSC_OK;
-    int64_t *at = NULL;
-    char *text = NULL;
-    TRY(MEM_NEW(ctx, at, m->n_rows + 1));
-    at[0] = 0;
-    for (int64_t i = 0; i < m->n_rows; i++) {
-        if (!ids[i])
-            TRY(ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "ids[%lld] is NULL", (long long)i));
-        at[i + 1] = at[i] + (int64_t)strlen(ids[i]) + 1;
-    }
-    TRY(MEM_NEW(ctx, text, at[m->n_rows]));
-    for (int64_t i = 0; i < m->n_rows; i++)
-        strcpy(text + at[i], ids[i]);
-    mem_free(ctx, m->id_text);
-    mem_free(ctx, m->id_at);
-    m->id_text = text;
-    m->id_at = at;
-    text = NULL;
-    at = NULL;
-done:
-    mem_free(ctx, text);
-    mem_free(ctx, at);
-    return status;
+    return copy_changed(ctx, copy, m, true, NULL, labels);
 }
 
 ddsc_status ddsc_measures_copy_named(ddsc_context *ctx, ddsc_measures **copy,
                                      const ddsc_measures *m, const char *const *ids)
 {
-    ddsc_status status = DDSC_OK;
-    measures *made = NULL;
     if (!ctx || !copy)
         return DDSC_ERROR_ARGUMENT;
     ctx_enter(ctx);
     *copy = NULL;
     if (!m || !ids)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%s is NULL", m ? "ids" : "measures");
-    TRY(copy_all(ctx, &made, m));
-    TRY(measures_copy_names(ctx, made, m));
-    TRY(replace_ids(ctx, made, ids));
-    *copy = made;
-    made = NULL;
-done:
-    ddsc_measures_destroy(made);
-    return status;
+    return copy_changed(ctx, copy, m, true, ids, NULL);
 }
 
 /* As many draws with replacement by weight as there are points; what a point got is its weight. */
-static void draw_points(double *weight, int64_t n, double *upto, rng *r)
+static void redraw_weights(double *weight, int64_t n, double *upto, rng *r)
 {
     double sum = 0;
     for (int64_t p = 0; p < n; p++) {
@@ -332,16 +269,12 @@ ddsc_status measures_resample(ddsc_context *ctx, measures **out, const measures 
     ddsc_status status = DDSC_OK;
     measures_parts p = {0};
     measures *made = NULL;
-    int64_t *items = NULL;
     double *upto = NULL;
-    TRY(MEM_NEW(ctx, items, m->n));
     TRY(MEM_NEW(ctx, upto, measures_largest_item(m)));
-    for (int64_t i = 0; i < m->n; i++)
-        items[i] = i;
-    TRY(copy_items(ctx, &p, m, m->n, items));
+    TRY(copy_entries(ctx, &p, m, m->n, NULL));
     for (int64_t i = 0; i < m->n; i++) {
         rng r = rng_make(ctx_seed(ctx), RNG_RESAMPLE, round << 32 | (uint64_t)i);
-        draw_points(p.weight + p.offset[i], p.offset[i + 1] - p.offset[i], upto, &r);
+        redraw_weights(p.weight + p.offset[i], p.offset[i + 1] - p.offset[i], upto, &r);
     }
     TRY(measures_build(ctx, &made, &p, DDSC_EMPTY_ERROR, "resample"));
     TRY(measures_copy_names(ctx, made, m));
@@ -351,7 +284,6 @@ done:
     ddsc_measures_destroy(made);
     measures_parts_free(ctx, &p);
     mem_free(ctx, upto);
-    mem_free(ctx, items);
     return status;
 }
 

@@ -63,7 +63,7 @@ ddsc_status ddsc_measures_generate_shapes(ddsc_context *ctx, ddsc_measures **out
     ctx_enter(ctx);
     *out = NULL;
     if (n_per_shape < 1 || n_points < 1 || n_per_shape > INT32_MAX)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "shapes: %lld items a shape of %lld points",
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "shapes: %lld items per shape of %lld points",
                         (long long)n_per_shape, (long long)n_points);
     TRY(parts_new(ctx, &p, 2 * n_per_shape, n_points, 2));
     for (int64_t i = 0; i < p.n; i++) {

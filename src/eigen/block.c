@@ -180,7 +180,7 @@ static int64_t choose_degree(const solver *s, const basis *b, double cut)
     return (int64_t)fmin(fmax(want, DEGREE_MIN), fmin(fmax(most, 2), DEGREE_MAX));
 }
 
-static ddsc_status grow(solver *s, basis *b)
+static ddsc_status block_grow(solver *s, basis *b)
 {
     ddsc_status status = DDSC_OK;
     const panel *known[] = {&s->exact, &s->v};
@@ -225,7 +225,7 @@ ddsc_status block_solve(solver *s, bool *verified)
     while (verdict != FRESH_CLEAN) {
         TRY(look(s, &b));
         while (b.n_converged < s->wanted && !exhausted(s, &b)) {
-            TRY(grow(s, &b));
+            TRY(block_grow(s, &b));
             TRY(look(s, &b));
         }
         TRY(recheck(s, &b));

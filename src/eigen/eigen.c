@@ -86,7 +86,7 @@ static bool prefer_dense(const solver *s, const eigen_settings *set)
            (set->dense_below > 0 && n <= DENSE_MOST && 4 * width >= s->room);
 }
 
-static ddsc_status solve(solver *s, eigen_result *out, const eigen_settings *set)
+static ddsc_status eigen_solve(solver *s, eigen_result *out, const eigen_settings *set)
 {
     ddsc_status status = DDSC_OK;
     panel fresh = {0};
@@ -195,12 +195,12 @@ ddsc_status eigen_run(ddsc_context *ctx, eigen_result *out, const sparse *m, con
     TRY(check(ctx, m, s.room, k, settings));
     TRY(MEM_NEW(ctx, out->value, k));
     TRY(MEM_NEW(ctx, out->residual, k));
-    TRY(reorder(ctx, &near, m, degree, component));
+    TRY(order_make(ctx, &near, m, degree, component));
     s.m = &near.m;
     s.component = near.component;
     s.noise = (panel_noise){.stream = RNG_EIGEN, .dead = near.component};
     TRY(add_components(&s, near.degree, n_components, k));
-    TRY(solve(&s, out, settings));
+    TRY(eigen_solve(&s, out, settings));
     TRY(MEM_NEW(ctx, out->vector, m->n * k));
     copy_out(&s, out, near.item);
     TRY(fix_signs(ctx, out));
@@ -210,7 +210,7 @@ done:
     panel_free(ctx, &s.exact);
     panel_free(ctx, &s.v);
     mem_free(ctx, s.theta);
-    reordered_free(ctx, &near);
+    order_free(ctx, &near);
     if (status < 0)
         eigen_free(ctx, out);
     return status;

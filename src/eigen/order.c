@@ -2,7 +2,7 @@
  * what a product with a large sparse matrix costs. */
 #include "eigen/order.h"
 
-void reordered_free(ddsc_context *ctx, reordered *r)
+void order_free(ddsc_context *ctx, reordered *r)
 {
     sparse_free(ctx, &r->m);
     mem_free(ctx, r->component);
@@ -46,8 +46,8 @@ static void permute_rows(reordered *r, const sparse *m, const int32_t *place)
     }
 }
 
-ddsc_status reorder(ddsc_context *ctx, reordered *r, const sparse *m, const double *degree,
-                    const int32_t *component)
+ddsc_status order_make(ddsc_context *ctx, reordered *r, const sparse *m, const double *degree,
+                       const int32_t *component)
 {
     ddsc_status status = DDSC_OK;
     int32_t *place = NULL;
@@ -66,6 +66,6 @@ ddsc_status reorder(ddsc_context *ctx, reordered *r, const sparse *m, const doub
 done:
     mem_free(ctx, place);
     if (status < 0)
-        reordered_free(ctx, r);
+        order_free(ctx, r);
     return status;
 }

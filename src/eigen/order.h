@@ -11,8 +11,8 @@ typedef struct reordered {
     int32_t *component;
 } reordered;
 
-ddsc_status reorder(ddsc_context *ctx, reordered *r, const sparse *m, const double *degree,
-                    const int32_t *component);
-void reordered_free(ddsc_context *ctx, reordered *r);
+ddsc_status order_make(ddsc_context *ctx, reordered *r, const sparse *m, const double *degree,
+                       const int32_t *component);
+void order_free(ddsc_context *ctx, reordered *r);
 
 #endif

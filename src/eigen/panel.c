@@ -1,3 +1,5 @@
+/* Panels of column vectors: products, Gram matrices and rotations, in pieces of rows whose borders
+ * depend on the size alone, so that sums are the same for any number of threads. */
 #include "eigen/panel.h"
 
 #include <math.h>

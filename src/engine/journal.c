@@ -176,9 +176,12 @@ static ddsc_status read_chunk(journal *j, int32_t chunk)
     if (sound) {
         int64_t n = (int64_t)head.n_bytes;
         TRY(MEM_NEW(j->ctx, bytes, n));
-        if (read_all(fd, sizeof head, bytes, n) && hash_bytes(bytes, (size_t)n, 0) == head.hash)
+        sound = read_all(fd, sizeof head, bytes, n) && hash_bytes(bytes, (size_t)n, 0) == head.hash;
+        if (sound)
             TRY(take_records(j, chunk, bytes, n));
     }
+    if (!sound)
+        ctx_warn(j->ctx, "%.240s is damaged: the pairs it held are solved again", path);
 done:
     mem_free(j->ctx, bytes);
     close(fd);

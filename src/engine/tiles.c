@@ -34,15 +34,6 @@ void pair_stats_merge(ddsc_pair_stats *into, const ddsc_pair_stats *from)
     into->n_solved += from->n_solved;
     into->n_bounds += from->n_bounds;
     into->n_pruned += from->n_pruned;
-    into->n_bounds_closer += from->n_bounds_closer;
-    into->n_bounds_cut += from->n_bounds_cut;
-    into->n_bounds_refined += from->n_bounds_refined;
-    into->n_bounds_last += from->n_bounds_last;
-    into->n_pruned_first += from->n_pruned_first;
-    into->n_pruned_closer += from->n_pruned_closer;
-    into->n_pruned_cut += from->n_pruned_cut;
-    into->n_pruned_refined += from->n_pruned_refined;
-    into->n_pruned_last += from->n_pruned_last;
     into->n_not_converged += from->n_not_converged;
     into->n_clamped += from->n_clamped;
     into->n_iterations += from->n_iterations;

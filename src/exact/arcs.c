@@ -1,4 +1,4 @@
-/* Candidate arcs of the fine system: for each row the arcs of least cost - guess, and a smoothing
+/* Candidate arcs of the double system: for each row the arcs of least cost - guess, and a smoothing
  * of the guess on them. A few rounds of entropic scaling (Sinkhorn) on the sparse candidates
  * balance the guess against the weights; a start from balanced potentials needs about half the
  * pivots. */
@@ -8,23 +8,16 @@
 #include "base/simd.h"
 #include "exact/simplex.h"
 
-enum {
-    FEW_ARCS = 16,  /* a row starts with this many candidates or more ... */
-    MANY_ARCS = 32, /* ... but not with more than this */
-    TRIES = 24,
-    ROUNDS = 5 /* of scaling, at each temperature */
-};
-
 static const double padding = 0x1p52; /* cost of an unused slot: never negative */
 
-void fine_set_arc(simplex *s, int64_t i, int64_t slot, int32_t column, double cost)
+void arcs_set(simplex *s, int64_t i, int64_t slot, int32_t column, double cost)
 {
     s->arc_column[i * ARCS + slot] = column;
-    s->arc_cost[i * ARCS + slot] = fine_round(cost * s->fine_scale);
+    s->arc_cost[i * ARCS + slot] = simplex_round(cost * s->scale64);
 }
 
 /* Keep `count` arcs of row i and fill up to whole vectors with arcs that are never chosen. */
-void fine_pad_row(simplex *s, int64_t i, int64_t count)
+void arcs_pad(simplex *s, int64_t i, int64_t count)
 {
     int64_t end = BASE_MAX(8, (count + 7) / 8 * 8);
     for (int64_t k = count; k < end; k++) {
@@ -35,10 +28,10 @@ void fine_pad_row(simplex *s, int64_t i, int64_t count)
     s->arc_end[i] = (int32_t)end;
 }
 
-void fine_no_candidates(simplex *s)
+void arcs_drop(simplex *s)
 {
     for (int64_t i = 0; i < s->n; i++)
-        fine_pad_row(s, i, 0);
+        arcs_pad(s, i, 0);
 }
 
 /* All columns of the row in `value` below a limit that is widened or narrowed until it catches a
@@ -46,7 +39,7 @@ void fine_no_candidates(simplex *s)
 static int64_t catch_cheapest(simplex *s, double least, double *width)
 {
     int64_t found = 0, few = BASE_MIN(FEW_ARCS, s->m);
-    for (int tries = 0; tries < TRIES; tries++) {
+    for (int tries = 0; tries < ARC_TRIES; tries++) {
         found = s->k->collect(s->index, s->value, s->m, least + *width);
         if (found >= few && found <= MANY_ARCS)
             break;
@@ -63,15 +56,15 @@ static void keep_row(simplex *s, int64_t i, const double *row, int64_t found)
     if (found > count)
         at = i * found / s->n;
     for (int64_t k = 0; k < count; k++, at = at + 1 < found ? at + 1 : 0)
-        fine_set_arc(s, i, k, s->index[at], row[s->index[at]]);
-    fine_pad_row(s, i, count);
+        arcs_set(s, i, k, s->index[at], row[s->index[at]]);
+    arcs_pad(s, i, count);
 }
 
 /* ---- smoothing ---- */
 
 /* ln x for x > 0 from the mantissa: ln m = 2 artanh((m - 1) / (m + 1)). To about 1e-11, with the
  * same bits everywhere. */
-static double logarithm(double x)
+static double log_mantissa(double x)
 {
     int exponent;
     double m = frexp(x, &exponent);
@@ -85,9 +78,9 @@ static double logarithm(double x)
 }
 
 /* arc_weight = exp((least - value) / temperature) over the candidates of each row. */
-SIMD_CLONES static void gibbs(simplex *s, double temperature)
+SIMD_CLONES static void arc_weights(simplex *s, double temperature)
 {
-    const double *sink = s->fine + s->sink0;
+    const double *sink = s->potential64 + s->sink0;
     for (int64_t i = 0; i < s->n; i++) {
         const double *cost = s->arc_cost + i * ARCS;
         const int32_t *column = s->arc_column + i * ARCS;
@@ -102,7 +95,7 @@ SIMD_CLONES static void gibbs(simplex *s, double temperature)
 }
 
 /* One round: rows then columns scaled to their weights. */
-static void scale_round(simplex *s, double *v, double *column_sum)
+static void scale_arcs(simplex *s, double *v, double *column_sum)
 {
     memset(column_sum, 0, (size_t)s->m * sizeof *column_sum);
     for (int64_t i = 0; i < s->n; i++) {
@@ -122,30 +115,30 @@ static void scale_round(simplex *s, double *v, double *column_sum)
             v[j] = (double)s->supply[s->sink0 + j] / column_sum[j];
 }
 
-static void smooth(simplex *s, double temperature, double *v, double *column_sum)
+static void smooth_arcs(simplex *s, double temperature, double *v, double *column_sum)
 {
-    double *sink = s->fine + s->sink0;
+    double *sink = s->potential64 + s->sink0;
     const int64_t *demand = s->supply + s->sink0;
-    gibbs(s, temperature);
+    arc_weights(s, temperature);
     for (int64_t j = 0; j < s->m; j++)
         v[j] = (double)demand[j];
-    for (int round = 0; round < ROUNDS; round++)
-        scale_round(s, v, column_sum);
+    for (int round = 0; round < ARC_ROUNDS; round++)
+        scale_arcs(s, v, column_sum);
     for (int64_t j = 0; j < s->m; j++)
-        sink[j] -= temperature * logarithm(v[j] / (double)demand[j]);
+        sink[j] -= temperature * log_mantissa(v[j] / (double)demand[j]);
 }
 
-void fine_candidates(simplex *s, bool smoothing)
+void arcs_choose(simplex *s, bool smoothing)
 {
-    double *sink = s->fine + s->sink0, width = 0, sum = 0;
+    double *sink = s->potential64 + s->sink0, width = 0, sum = 0;
     for (int64_t i = 0; i < s->n; i++) {
-        const double *row = cost_row(&s->cost, i);
-        double least = s->k->row_quanta(s->value, row, sink, s->m, s->fine_scale);
+        const double *row = exact_cost_row(&s->cost, i);
+        double least = s->k->row_quanta(s->value, row, sink, s->m, s->scale64);
         keep_row(s, i, row, catch_cheapest(s, least, &width));
         sum += width;
     }
     if (!smoothing || sum == 0)
         return;
-    smooth(s, 0.3 * sum / (double)s->n, s->value, s->column_sum);
-    smooth(s, 0.1 * sum / (double)s->n, s->value, s->column_sum);
+    smooth_arcs(s, 0.3 * sum / (double)s->n, s->value, s->column_sum);
+    smooth_arcs(s, 0.1 * sum / (double)s->n, s->value, s->column_sum);
 }

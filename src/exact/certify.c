@@ -1,15 +1,14 @@
 /* The certificate: the plan and the potentials that belong to the last basis, with true weights and
- * costs in double. The plan is feasible up to rounding; the potentials are feasible exactly.
- * Sums over many arcs carry their rounding errors along; those of small problems only when the gap
+ * costs in double. The simplex worked on rounded numbers; here nothing is taken from it but the tree,
+ * so what it lost shows as a gap between <P, C> and sum a f + sum b g. The plan is feasible up to
+ * rounding; the potentials are feasible exactly, which makes the dual value a proof.
+ * Sums over many arcs carry their rounding errors along; those of tiny problems only when the gap
  * asks for it, as a few dozen terms seldom need it. */
 #include <math.h>
 #include <string.h>
 
 #include "base/sum.h"
 #include "exact/solver.h"
-
-/* A gap above this may be due to plain sums. */
-static const double plain_gap = 1e-14;
 
 /* The next double below x; x is finite and not zero. */
 static double step_down(double x)
@@ -26,7 +25,7 @@ typedef enum care { PLAIN, CAREFUL } care;
 /* One body for both, without asking each time which it is. */
 #define BOTH static inline __attribute__((always_inline))
 
-BOTH void add(sum *s, double x, care how)
+BOTH void add_term(sum *s, double x, care how)
 {
     if (how == CAREFUL)
         sum_add(s, x);
@@ -56,7 +55,7 @@ static int64_t heaviest(const exact_solver *s)
 
 /* What the sums differ by goes to the heaviest node: at a light one it would be more than all it
  * has. */
-static void balance(const exact_solver *s, sum *excess)
+static void balance_sums(const exact_solver *s, sum *excess)
 {
     const simplex *net = &s->net;
     sum off = {0, 0};
@@ -74,7 +73,7 @@ static void balance(const exact_solver *s, sum *excess)
 BOTH double certify_plan(exact_solver *s, int64_t *n_plan, care how)
 {
     const simplex *net = &s->net;
-    cost_rows truth = net->cost;
+    exact_costs truth = net->cost;
     sum total = {0, 0}, *excess = (sum *)(void *)s->excess;
     *n_plan = 0;
     truth.cap = INFINITY;
@@ -83,13 +82,13 @@ BOTH double certify_plan(exact_solver *s, int64_t *n_plan, care how)
     for (int64_t j = 0; j < net->m; j++)
         excess[net->sink0 + j] = (sum){-s->b[j] * s->b_factor, 0};
     if (how == CAREFUL)
-        balance(s, excess);
+        balance_sums(s, excess);
     for (int64_t k = 0; k < net->n + net->m - 1; k++) {
         int32_t x = net->order[k];
         int64_t row, column;
         double mass = x < net->sink0 ? sum_value(excess[x]) : -sum_value(excess[x]);
         sum *above = excess + net->node[x].parent;
-        add(above, excess[x].high, how);
+        add_term(above, excess[x].high, how);
         above->low += excess[x].low;
         if (mass <= 0)
             continue;
@@ -97,20 +96,20 @@ BOTH double certify_plan(exact_solver *s, int64_t *n_plan, care how)
         s->plan_row[*n_plan] = (int32_t)row;
         s->plan_column[*n_plan] = (int32_t)column;
         s->plan_mass[(*n_plan)++] = mass;
-        add(&total, mass * cost_cell(&truth, row, column), how);
+        add_term(&total, mass * exact_cost_cell(&truth, row, column), how);
     }
     return sum_value(total);
 }
 
-/* A whole number of coarse units, and every arc was checked in integers. */
-static void exact_potentials(exact_solver *s)
+/* A whole number of int32 units, and every arc was checked in integers. */
+static void int32_potentials(exact_solver *s)
 {
     const simplex *net = &s->net;
-    double zero = net->coarse[heaviest(s)];
+    double zero = net->potential32[heaviest(s)];
     for (int64_t i = 0; i < net->n; i++)
-        s->f[i] = (net->coarse[i] - zero) / net->coarse_scale;
+        s->f[i] = (net->potential32[i] - zero) / net->scale32;
     for (int64_t j = 0; j < net->m; j++)
-        s->g[j] = (zero - net->coarse[net->sink0 + j]) / net->coarse_scale;
+        s->g[j] = (zero - net->potential32[net->sink0 + j]) / net->scale32;
 }
 
 /* g along the tree from the true costs, errors carried along: f_i + g_j = C_ij on its arcs. */
@@ -125,13 +124,13 @@ BOTH void tree_potentials(exact_solver *s, care how)
         int64_t row, column;
         arc_of(net, x, &row, &column);
         value[x] = (sum){-above.high, -above.low};
-        add(&value[x], cost_cell(&net->cost, row, column), how);
+        add_term(&value[x], exact_cost_cell(&net->cost, row, column), how);
     }
     int64_t zero = heaviest(s);
     double sign = zero < net->sink0 ? 1 : -1;
     for (int64_t j = 0; j < net->m; j++) {
         sum g = value[net->sink0 + j];
-        add(&g, sign * value[zero].high, how);
+        add_term(&g, sign * value[zero].high, how);
         s->g[j] = g.high + (g.low + sign * value[zero].low);
     }
 }
@@ -141,35 +140,35 @@ BOTH void tree_potentials(exact_solver *s, care how)
 static void lower_f(exact_solver *s)
 {
     const simplex *net = &s->net;
-    cost_rows truth = net->cost;
+    exact_costs truth = net->cost;
     truth.cap = INFINITY;
     if (truth.dense)
         net->k->slack(s->f, truth.dense, s->g, net->n, net->m);
     else
         for (int64_t i = 0; i < net->n; i++)
-            net->k->slack(s->f + i, cost_row(&truth, i), s->g, 1, net->m);
+            net->k->slack(s->f + i, exact_cost_row(&truth, i), s->g, 1, net->m);
     for (int64_t i = 0; i < net->n; i++)
         s->f[i] = s->f[i] == 0 ? 0 : step_down(s->f[i]);
 }
 
-BOTH void certify_with(exact_solver *s, exact_result *result, bool coarse_optimal, care how)
+BOTH void certify_with(exact_solver *s, exact_result *result, bool int32_optimal, care how)
 {
     const simplex *net = &s->net;
     sum dual = {0, 0};
     double size = 0;
     result->primal = certify_plan(s, &result->n_plan, how);
-    if (coarse_optimal) {
-        exact_potentials(s);
+    if (int32_optimal) {
+        int32_potentials(s);
     } else {
         tree_potentials(s, how);
         lower_f(s);
     }
     for (int64_t i = 0; i < net->n; i++) {
-        add(&dual, s->a[i] * s->f[i], how);
+        add_term(&dual, s->a[i] * s->f[i], how);
         size += s->a[i] * fabs(s->f[i]);
     }
     for (int64_t j = 0; j < net->m; j++) {
-        add(&dual, s->b[j] * s->b_factor * s->g[j], how);
+        add_term(&dual, s->b[j] * s->b_factor * s->g[j], how);
         size += s->b[j] * fabs(s->g[j]);
     }
     result->dual = sum_value(dual);
@@ -179,13 +178,13 @@ BOTH void certify_with(exact_solver *s, exact_result *result, bool coarse_optima
         result->gap = INFINITY;
 }
 
-void certify(exact_solver *s, exact_result *result, bool coarse_optimal)
+void exact_certify(exact_solver *s, exact_result *result, bool int32_optimal)
 {
-    tree_order(&s->net);
-    if (is_small(s->net.n, s->net.m)) {
-        certify_with(s, result, coarse_optimal, PLAIN);
-        if (result->gap <= plain_gap)
+    basis_order(&s->net);
+    if (exact_is_tiny(s->net.n, s->net.m)) {
+        certify_with(s, result, int32_optimal, PLAIN);
+        if (result->gap <= GAP_PLAIN)
             return;
     }
-    certify_with(s, result, coarse_optimal, CAREFUL);
+    certify_with(s, result, int32_optimal, CAREFUL);
 }

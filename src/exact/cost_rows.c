@@ -1,11 +1,13 @@
+/* Rows, cells and bounds of the costs of one problem, min(|x_i - y_j|^2, cap). */
 #include "exact/cost_rows.h"
 
 #include <math.h>
 
-const double *cost_row(const cost_rows *c, int64_t i)
+const double *exact_cost_row(const exact_costs *c, int64_t i)
 {
     if (!c->dense)
-        c->k->distances(c->row, c->x + i * c->d, c->y, c->stride, c->d, 1, c->m);
+        c->k->distances(c->row, c->m, c->d, (point_block){c->x + i * c->d, 1, c->d, 1},
+                        (point_block){c->y, c->m, 1, c->stride});
     const double *from = c->dense ? c->dense + i * c->m : c->row;
     if (isinf(c->cap))
         return from;
@@ -14,7 +16,7 @@ const double *cost_row(const cost_rows *c, int64_t i)
     return c->row;
 }
 
-double cost_between(const cost_rows *c, int64_t i, int64_t j)
+double exact_cost_between(const exact_costs *c, int64_t i, int64_t j)
 {
     double sum = 0;
     for (int64_t k = 0; k < c->d; k++) {
@@ -25,35 +27,32 @@ double cost_between(const cost_rows *c, int64_t i, int64_t j)
 }
 
 /* Squared distances are at most the squared diagonal of the box around both sets. */
-static double points_bound(const cost_rows *c)
+static double box_diagonal2(const exact_costs *c)
 {
     double sum = 0;
     for (int64_t k = 0; k < c->d; k++) {
         const double *y = c->y + k * c->stride;
-        double x_low = c->x[k], x_high = x_low, y_low = y[0], y_high = y_low;
+        double x_low = c->x[k], x_high = x_low, y_low, y_high;
         for (int64_t i = 1; i < c->n; i++) {
             double t = c->x[i * c->d + k];
             x_low = t < x_low ? t : x_low;
             x_high = t > x_high ? t : x_high;
         }
-        for (int64_t j = 1; j < c->m; j++) {
-            y_low = y[j] < y_low ? y[j] : y_low;
-            y_high = y[j] > y_high ? y[j] : y_high;
-        }
+        c->k->range(&y_low, &y_high, y, c->m);
         double reach = fmax(x_high - y_low, y_high - x_low);
         sum += reach * reach;
     }
     return sum;
 }
 
-void cost_bounds(const cost_rows *c, double *low, double *high)
+void exact_cost_bounds(const exact_costs *c, double *low, double *high)
 {
     if (c->bounded) {
         *low = c->low;
         *high = c->high;
     } else if (!c->dense) {
         *low = 0;
-        *high = points_bound(c);
+        *high = box_diagonal2(c);
     } else {
         c->k->range(low, high, c->dense, c->n * c->m);
     }

@@ -27,6 +27,9 @@ typedef struct exact_solver exact_solver; /* workspace; no solve depends on the 
 
 ddsc_status exact_create(ddsc_context *ctx, exact_solver **solver);
 void exact_destroy(exact_solver *solver);
+/* One solver per worker. */
+ddsc_status exact_create_team(ddsc_context *ctx, exact_solver ***solvers);
+void exact_destroy_team(ddsc_context *ctx, exact_solver **solvers);
 /* Solve one problem. Potentials and plan stay in the workspace until the next solve. max_pivots 0:
  * a generous multiple of the size. DDSC_NOT_CONVERGED when the cap was met: primal is then an upper
  * bound (feasible plan), dual a valid lower bound, gap says how far apart. */
@@ -36,21 +39,15 @@ ddsc_status exact_solve(exact_solver *solver, exact_result *result, const exact_
  * one). Knows the points: faster than exact_solve on their cost matrix, and of bounded memory. */
 ddsc_status exact_solve_items(exact_solver *solver, exact_result *result, const measures *mx,
                               int64_t i, const measures *my, int64_t j, int64_t max_pivots);
-/* The pairs (i, j[0]) and (i, j[1]) of one set, each as exact_solve_items would; small ones side by
- * side. The solver then holds the second. */
-ddsc_status exact_solve_two(exact_solver *solver, exact_result *result, const measures *m,
-                            int64_t i, const int64_t *j, int64_t max_pivots);
 /* Potentials of item j for the next exact_solve_items to start from, borrowed until it returns. Any
  * finite ones will do, good ones save pivots. */
 void exact_start(exact_solver *solver, const double *g);
-/* Are items of this set so small on average that two pairs at a time are worth a try? */
-bool exact_are_small(const measures *m);
-/* Is it worth making costs of pairs of this set ahead? */
-bool exact_ahead_applies(const measures *m);
+/* Is it worth making the costs of a tile of pairs of this set before its solves? */
+bool exact_tile_applies(const measures *m);
 /* Costs between the points of items [i0, i1) and [j0, j1), for the solves of pairs (i, j) of them
  * that follow; the answers do not change by it. */
-ddsc_status exact_ahead(exact_solver *solver, const measures *m, int64_t i0, int64_t i1, int64_t j0,
-                        int64_t j1);
+ddsc_status exact_tile_costs(exact_solver *solver, const measures *m, int64_t i0, int64_t i1,
+                             int64_t j0, int64_t j1);
 const double *exact_f(const exact_solver *solver); /* n */
 const double *exact_g(const exact_solver *solver); /* m */
 /* The plan of the last solve: result.n_plan <= n + m - 1 entries of positive mass; rows and columns

@@ -1,55 +1,39 @@
-/* Transport between two items, from their points. */
+/* Transport between two items, from their points: squared Euclidean costs, as a matrix where it fits
+ * and the dimension makes it worth keeping, else made again row by row. */
 #include <math.h>
 #include <string.h>
 
 #include "cost/cost.h"
 #include "exact/solver.h"
 
-enum {
-    MATRIX_DIM = 4,             /* from this dimension on costs are kept, not made again ... */
-    MATRIX_CELLS = 2048 * 2048, /* ... for problems up to this size; small ones always */
-    WHOLE_RANGE = 1 << 10,      /* largest coordinate of points taken as whole numbers */
-    WHOLE_DIM = 8
-};
-
 typedef struct item_points {
+    int64_t n, m, d;
     double *x, *y, *matrix, *norm2;
     int32_t *whole_x, *whole_y;
 } item_points;
 
 static bool keeps_matrix(int64_t n, int64_t m, int64_t d)
 {
-    return (d >= MATRIX_DIM && n * m <= MATRIX_CELLS) || is_small(n, m);
+    return (d >= MATRIX_DIM && n * m <= MATRIX_CELLS) || exact_is_tiny(n, m);
 }
 
-static void lay_out(item_points *p, arena *a, int64_t n, int64_t m, int64_t d)
+static void take_item_points(void *owner, arena *a)
 {
+    item_points *p = owner;
+    int64_t n = p->n, m = p->m, d = p->d;
     bool whole = d <= WHOLE_DIM, matrix = keeps_matrix(n, m, d);
-    p->x = arena_take(a, n * d, sizeof *p->x);
-    p->y = arena_take(a, m * d, sizeof *p->y);
-    p->whole_x = arena_take(a, whole ? n * d : 0, sizeof *p->whole_x);
-    p->whole_y = arena_take(a, whole ? m * d : 0, sizeof *p->whole_y);
-    p->matrix = arena_take(a, matrix ? n * m : 0, sizeof *p->matrix);
-    p->norm2 = arena_take(a, matrix ? n + m : 0, sizeof *p->norm2);
-}
-
-static ddsc_status make_room(exact_solver *s, item_points *p, int64_t n, int64_t m, int64_t d)
-{
-    arena a = {s->given.block, 0};
-    lay_out(p, &a, n, m, d);
-    if (a.used <= s->given.size)
-        return DDSC_OK;
-    ddsc_status status = workspace_grow(s->ctx, &s->given, a.used);
-    a = (arena){s->given.block, 0};
-    if (status == DDSC_OK)
-        lay_out(p, &a, n, m, d);
-    return status;
+    ARENA_TAKE(a, p->x, n * d);
+    ARENA_TAKE(a, p->y, m * d);
+    ARENA_TAKE(a, p->whole_x, whole ? n * d : 0);
+    ARENA_TAKE(a, p->whole_y, whole ? m * d + COLUMN_BLOCK : 0);
+    ARENA_TAKE(a, p->matrix, matrix ? n * m : 0);
+    ARENA_TAKE(a, p->norm2, matrix ? n + m : 0);
 }
 
 /* Squares leave the number range long before coordinates do: far from 1, points are scaled by a
  * power of two, 2^-result. */
-static int gather(const kernels *k, const item_points *p, const measures *mx, item_view x,
-                  const measures *my, item_view y)
+static int gather_scaled(const kernels *k, const item_points *p, const measures *mx, item_view x,
+                         const measures *my, item_view y)
 {
     int64_t d = mx->d;
     double low, high;
@@ -86,42 +70,42 @@ static bool to_whole(int32_t *out, const double *from, int64_t count)
 }
 
 /* The same item: nothing moves. */
-static bool same_item(const measures *mx, item_view x, const measures *my, item_view y)
+static bool same_item(const measures *mx, int64_t i, const measures *my, int64_t j)
 {
-    return mx == my && x.n == y.n &&
-           (x.index == y.index ||
-            (memcmp(x.index, y.index, (size_t)x.n * sizeof *x.index) == 0 &&
-             memcmp(x.weight, y.weight, (size_t)x.n * sizeof *x.weight) == 0));
+    return mx == my && (i == j || measures_equal_items(mx, i, j));
+}
+
+static void take_same(void *owner, arena *a)
+{
+    exact_solver *s = owner;
+    ARENA_TAKE(a, s->f, s->net.n);
+    ARENA_TAKE(a, s->plan_mass, s->net.n);
+    ARENA_TAKE(a, s->plan_row, s->net.n);
 }
 
 static ddsc_status solve_same(exact_solver *s, exact_result *result, item_view x)
 {
-    arena a = {s->given.block, 0};
-    int64_t n = x.n;
-    s->f = s->g = arena_take(&a, n, sizeof *s->f);
-    s->plan_mass = arena_take(&a, n, sizeof *s->plan_mass);
-    s->plan_row = s->plan_column = arena_take(&a, n, sizeof *s->plan_row);
-    if (a.used > s->given.size) {
-        ddsc_status status = workspace_grow(s->ctx, &s->given, a.used);
-        return status < 0 ? status : solve_same(s, result, x);
-    }
-    for (int64_t i = 0; i < n; i++) {
+    s->net.n = x.n;
+    CHECK(workspace_lay_out(s->ctx, &s->given, take_same, s));
+    s->g = s->f;
+    s->plan_column = s->plan_row;
+    for (int64_t i = 0; i < x.n; i++) {
         s->f[i] = 0;
         s->plan_row[i] = (int32_t)i;
         s->plan_mass[i] = x.weight[i];
     }
-    *result = (exact_result){.n_plan = n};
+    *result = (exact_result){.n_plan = x.n};
     return DDSC_OK;
 }
 
 /* Costs by products into the matrix; false: the dimension or the size of the points forbids it. */
-static bool fill_matrix(const cost_ahead *ahead, const item_points *p, const measures *mx,
-                        int64_t i, const measures *my, int64_t j)
+static bool product_costs(exact_solver *s, const item_points *p, const measures *mx, int64_t i,
+                          const measures *my, int64_t j)
 {
     item_view a = measures_item(mx, i), b = measures_item(my, j);
-    if (mx->d < PRODUCT_DIM || !keeps_matrix(a.n, b.n, mx->d))
+    if (p->d < PRODUCT_DIM || !keeps_matrix(a.n, b.n, p->d))
         return false;
-    if (ahead_fill(ahead, p->matrix, mx, i, my, j))
+    if (cost_tile_fill(&s->tile, p->matrix, mx, i, my, j))
         return true;
     point_list x = {mx, a.n, a.index}, y = {my, b.n, b.index};
     double largest = cost_norms(&x, p->norm2);
@@ -131,10 +115,17 @@ static bool fill_matrix(const cost_ahead *ahead, const item_points *p, const mea
     return true;
 }
 
-/* Costs from the points gathered; the matrix may be there already. */
-static void make_cost(cost_rows *cost, exact_solver *s, const item_points *p, bool filled)
+/* Returns the exponent of the unit the points were brought to. */
+static int set_costs(exact_costs *cost, exact_solver *s, const item_points *p, const measures *mx,
+                     int64_t i, const measures *my, int64_t j)
 {
-    int64_t n = cost->n, m = cost->m, d = cost->d;
+    int64_t n = p->n, m = p->m, d = p->d;
+    bool multiplied = product_costs(s, p, mx, i, my, j);
+    *cost = (exact_costs){.k = s->k, .n = n, .m = m, .d = d, .cap = INFINITY};
+    cost->dense = keeps_matrix(n, m, d) ? p->matrix : NULL;
+    if (multiplied && exact_is_tiny(n, m))
+        return 0; /* nothing else is asked of tiny problems */
+    int exponent = gather_scaled(s->k, p, mx, measures_item(mx, i), my, measures_item(my, j));
     cost->stride = m;
     cost->x = p->x;
     cost->y = p->y;
@@ -142,26 +133,9 @@ static void make_cost(cost_rows *cost, exact_solver *s, const item_points *p, bo
         cost->whole_x = p->whole_x;
         cost->whole_y = p->whole_y;
     }
-    if (!keeps_matrix(n, m, d))
-        return;
-    if (!filled)
-        s->k->distances(p->matrix, p->x, p->y, m, d, n, m);
-    cost->dense = p->matrix;
-}
-
-/* Returns the exponent of the unit the points were brought to. */
-static int set_costs(cost_rows *cost, exact_solver *s, const cost_ahead *ahead,
-                     const item_points *p, const measures *mx, int64_t i, const measures *my,
-                     int64_t j)
-{
-    item_view x = measures_item(mx, i), y = measures_item(my, j);
-    bool filled = fill_matrix(ahead, p, mx, i, my, j);
-    if (filled && is_small(x.n, y.n)) {
-        cost->dense = p->matrix; /* nothing else is asked of small problems */
-        return 0;
-    }
-    int exponent = gather(s->k, p, mx, x, my, y);
-    make_cost(cost, s, p, filled);
+    if (cost->dense && !multiplied)
+        s->k->distances(p->matrix, m, d, (point_block){p->x, n, d, 1},
+                        (point_block){p->y, m, 1, m});
     return exponent;
 }
 
@@ -175,11 +149,6 @@ static void scale_back(exact_solver *s, exact_result *result, int exponent)
     result->dual = ldexp(result->dual, exponent);
 }
 
-bool exact_are_small(const measures *m)
-{
-    return m->nnz <= 2 * SMALL_SIDE * m->n;
-}
-
 void exact_start(exact_solver *solver, const double *g)
 {
     solver->start = g;
@@ -189,66 +158,22 @@ ddsc_status exact_solve_items(exact_solver *solver, exact_result *result, const 
                               int64_t i, const measures *my, int64_t j, int64_t max_pivots)
 {
     item_view x = measures_item(mx, i), y = measures_item(my, j);
-    item_points p;
-    cost_rows cost;
+    item_points p = {.n = x.n, .m = y.n, .d = mx->d};
+    exact_costs cost;
     int exponent = 0;
     ddsc_status status = DDSC_OK;
-    if (same_item(mx, x, my, y)) {
+    if (same_item(mx, i, my, j)) {
         status = solve_same(solver, result, x);
         goto done;
     }
-    TRY(make_room(solver, &p, x.n, y.n, mx->d));
-    cost = (cost_rows){.k = solver->k, .n = x.n, .m = y.n, .d = mx->d, .cap = INFINITY};
-    exponent = set_costs(&cost, solver, &solver->ahead, &p, mx, i, my, j);
+    TRY(workspace_lay_out(solver->ctx, &solver->given, take_item_points, &p));
+    exponent = set_costs(&cost, solver, &p, mx, i, my, j);
     if (exponent)
         solver->start = NULL; /* it is in other units */
-    TRY(solve_ordinary(solver, result, x.weight, y.weight, &cost, max_pivots));
+    TRY(exact_solve_ordinary(solver, result, x.weight, y.weight, &cost, max_pivots));
     if (exponent)
         scale_back(solver, result, 2 * exponent);
 done:
     solver->start = NULL;
-    return status;
-}
-
-/* A pair that is small, of different items, not on a line, and of ordinary numbers. */
-static ddsc_status make_ready(exact_solver *s, const cost_ahead *ahead, two_problems *both, int at,
-                              const measures *m, int64_t i, int64_t j, bool *ready)
-{
-    item_view x = measures_item(m, i), y = measures_item(m, j);
-    cost_rows *cost = &both->cost[at];
-    item_points p;
-    *ready = false;
-    if (m->d == 1 || !is_small(x.n, y.n) || same_item(m, x, m, y))
-        return DDSC_OK;
-    ddsc_status status = make_room(s, &p, x.n, y.n, m->d);
-    if (status < 0)
-        return status;
-    both->a[at] = x.weight;
-    both->b[at] = y.weight;
-    *cost = (cost_rows){.k = s->k, .n = x.n, .m = y.n, .d = m->d, .cap = INFINITY};
-    *ready = set_costs(cost, s, ahead, &p, m, i, m, j) == 0;
-    return DDSC_OK;
-}
-
-/* The solver itself takes the second pair, as it is to hold the last one solved. */
-ddsc_status exact_solve_two(exact_solver *solver, exact_result *result, const measures *m,
-                            int64_t i, const int64_t *j, int64_t max_pivots)
-{
-    ddsc_status status = DDSC_OK;
-    two_problems both;
-    bool ready = true;
-    if (!solver->twin)
-        TRY(exact_create(solver->ctx, &solver->twin));
-    exact_solver *const s[2] = {solver->twin, solver};
-    for (int k = 0; k < 2 && ready; k++)
-        TRY(make_ready(s[k], &solver->ahead, &both, k, m, i, j[k], &ready));
-    solver->start = NULL;
-    if (ready) {
-        TRY(solve_two(s, result, &both, max_pivots));
-        goto done;
-    }
-    for (int k = 0; k < 2; k++)
-        TRY(exact_solve_items(solver, &result[k], m, i, m, j[k], max_pivots));
-done:
     return status;
 }

@@ -7,14 +7,15 @@
 
 enum { HIGH_EXPONENT = 600 }; /* large costs come down to this, so that small ones beside remain */
 
-typedef struct reduction {
+typedef struct presolved {
+    const exact_problem *whole;
     int64_t n, m; /* positive weights */
     int32_t *row, *column;
     double *a, *b, *cost;
     double *f, *g; /* of the whole problem */
     int exponent;  /* costs were multiplied by 2^-exponent */
     bool lost;     /* some of them not exactly */
-} reduction;
+} presolved;
 
 typedef struct survey {
     int64_t n, m;
@@ -42,18 +43,19 @@ static int unit_of(double largest)
     return exponent > 0 ? exponent - HIGH_EXPONENT : exponent;
 }
 
-static void lay_out(reduction *r, arena *a, const exact_problem *p)
+static void take_presolved(void *owner, arena *a)
 {
-    r->row = arena_take(a, r->n, sizeof *r->row);
-    r->column = arena_take(a, r->m, sizeof *r->column);
-    r->a = arena_take(a, r->n, sizeof *r->a);
-    r->b = arena_take(a, r->m, sizeof *r->b);
-    r->cost = arena_take(a, r->n * r->m, sizeof *r->cost);
-    r->f = arena_take(a, p->n, sizeof *r->f);
-    r->g = arena_take(a, p->m, sizeof *r->g);
+    presolved *r = owner;
+    ARENA_TAKE(a, r->row, r->n);
+    ARENA_TAKE(a, r->column, r->m);
+    ARENA_TAKE(a, r->a, r->n);
+    ARENA_TAKE(a, r->b, r->m);
+    ARENA_TAKE(a, r->cost, r->n * r->m);
+    ARENA_TAKE(a, r->f, r->whole->n);
+    ARENA_TAKE(a, r->g, r->whole->m);
 }
 
-static void fill(reduction *r, const exact_problem *p)
+static void fill_presolved(presolved *r, const exact_problem *p)
 {
     int64_t n = 0, m = 0;
     for (int64_t i = 0; i < p->n; i++)
@@ -83,7 +85,7 @@ static double below(double cost, double other)
 
 /* Rows and columns without weight get the highest potentials that all arcs allow; those of other
  * rows may have been rounded up on the way back. */
-static void spread_potentials(exact_solver *s, const reduction *r, const exact_problem *p)
+static void spread_potentials(exact_solver *s, const presolved *r, const exact_problem *p)
 {
     for (int64_t j = 0; j < p->m; j++)
         r->g[j] = INFINITY;
@@ -105,7 +107,7 @@ static void spread_potentials(exact_solver *s, const reduction *r, const exact_p
 }
 
 /* Both values from the true costs; the gap is that of the primal alone. */
-static void value_again(const exact_solver *s, const reduction *r, const exact_problem *p,
+static void value_again(const exact_solver *s, const presolved *r, const exact_problem *p,
                         exact_result *result)
 {
     sum primal = {0, 0}, dual = {0, 0};
@@ -121,7 +123,7 @@ static void value_again(const exact_solver *s, const reduction *r, const exact_p
     result->gap = gap == 0 ? 0 : gap / fabs(result->primal);
 }
 
-static void restore(exact_solver *s, const reduction *r, const exact_problem *p,
+static void restore(exact_solver *s, const presolved *r, const exact_problem *p,
                     exact_result *result)
 {
     for (int64_t k = 0; k < result->n_plan; k++) {
@@ -141,30 +143,24 @@ ddsc_status exact_solve(exact_solver *solver, exact_result *result, const exact_
                         int64_t max_pivots)
 {
     survey v = look_over(problem, solver->k);
-    cost_rows cost = {.k = solver->k,
-                      .n = problem->n,
-                      .m = problem->m,
-                      .dense = problem->cost,
-                      .cap = INFINITY,
-                      .bounded = true,
-                      .low = v.low,
-                      .high = v.high};
-    reduction r = {.n = v.n, .m = v.m, .exponent = unit_of(v.largest)};
+    exact_costs cost = {.k = solver->k,
+                        .n = problem->n,
+                        .m = problem->m,
+                        .dense = problem->cost,
+                        .cap = INFINITY,
+                        .bounded = true,
+                        .low = v.low,
+                        .high = v.high};
+    presolved r = {.whole = problem, .n = v.n, .m = v.m, .exponent = unit_of(v.largest)};
     if (r.n == problem->n && r.m == problem->m && r.exponent == 0)
-        return solve_ordinary(solver, result, problem->a, problem->b, &cost, max_pivots);
-    arena a = {NULL, 0};
-    lay_out(&r, &a, problem);
-    ddsc_status status = workspace_grow(solver->ctx, &solver->given, a.used);
-    if (status < 0)
-        return status;
-    a = (arena){solver->given.block, 0};
-    lay_out(&r, &a, problem);
-    fill(&r, problem);
+        return exact_solve_ordinary(solver, result, problem->a, problem->b, &cost, max_pivots);
+    CHECK(workspace_lay_out(solver->ctx, &solver->given, take_presolved, &r));
+    fill_presolved(&r, problem);
     cost.n = r.n;
     cost.m = r.m;
     cost.dense = r.cost;
     cost.bounded = false;
-    status = solve_ordinary(solver, result, r.a, r.b, &cost, max_pivots);
+    ddsc_status status = exact_solve_ordinary(solver, result, r.a, r.b, &cost, max_pivots);
     if (status >= 0)
         restore(solver, &r, problem, result);
     return status == DDSC_OK && !(result->gap <= GAP_PROMISED) ? DDSC_NOT_CONVERGED : status;

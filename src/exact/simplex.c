@@ -1,6 +1,8 @@
 /* The pivot loop, shared by both number systems: price, push flow round the cycle of the entering
- * arc, move the subtree that came off, shift its potentials. Small trees keep each subtree as a bit
- * mask: membership is one bit, cutting and hanging are and/or of whole masks along the cycle. */
+ * arc, move the subtree that came off, shift its potentials (Dantzig's simplex on a spanning tree,
+ * see Ahuja, Magnanti, Orlin 1993, chapter 11). Trees of up to MASK_NODES nodes keep each subtree as
+ * a bit mask: membership is one bit, cutting and hanging are and/or of whole masks along the cycle,
+ * which costs less than following links. */
 #include "exact/simplex.h"
 
 static bool mask_has(const simplex *s, int32_t top, int32_t node)
@@ -40,7 +42,7 @@ static int64_t blocking(const simplex *s, int side, int64_t *at)
     return theta;
 }
 
-static void push(simplex *s, int side, int64_t theta)
+static void push_flow(simplex *s, int side, int64_t theta)
 {
     const int32_t *path = s->path[side];
     int64_t k = 0, length = s->length[side];
@@ -83,7 +85,7 @@ static void move_word(simplex *s, int side, int64_t at)
 
 /* Cut off the subtree of path[side][at] and hang it by path[side][0] on path[!side][0]. `theta` is
  * the flow of the entering arc. */
-static void move(simplex *s, int side, int64_t at, int64_t theta)
+static void move_subtree(simplex *s, int side, int64_t at, int64_t theta)
 {
     if (s->words == 1) {
         move_word(s, side, at);
@@ -92,23 +94,24 @@ static void move(simplex *s, int side, int64_t at, int64_t theta)
                        at,      s->length[side], s->length[!side], s->cut};
         s->k->move(&m);
     } else {
-        list_move(s, side, at);
+        basis_list_move(s, side, at);
     }
     reverse_path(s, side, at, theta);
     s->moved = s->path[side][0];
 }
 
-/* Large problems take a good part of a second for so many pivots. */
-enum { PIVOTS_A_LOOK = 512 };
-
+/* Asked now and then: the answer takes a look at a clock. */
 static bool stopped(const simplex *s)
 {
-    return s->pivots % PIVOTS_A_LOOK == 0 && s->ctx && ctx_cancelled(s->ctx);
+    return s->pivots % CANCEL_PIVOTS == 0 && s->ctx && ctx_cancelled(s->ctx);
 }
 
-simplex_end simplex_pivot(simplex *s, const number_system *numbers)
+simplex_end simplex_run(simplex *s, const number_system *numbers)
 {
     entering in;
+    s->next_row = 0;
+    if (!numbers->begin(s))
+        return SIMPLEX_OVERFLOW;
     while (numbers->price(s, &in)) {
         if (s->pivots >= s->max_pivots)
             return SIMPLEX_CAPPED;
@@ -119,12 +122,12 @@ simplex_end simplex_pivot(simplex *s, const number_system *numbers)
         if (s->words)
             mask_cycle(s, (int32_t)in.row, (int32_t)(s->sink0 + in.column));
         else
-            list_cycle(s, (int32_t)in.row, (int32_t)(s->sink0 + in.column));
+            basis_list_cycle(s, (int32_t)in.row, (int32_t)(s->sink0 + in.column));
         int64_t at[2], theta[2] = {blocking(s, 0, &at[0]), blocking(s, 1, &at[1])};
         int side = theta[1] < theta[0];
-        push(s, 0, theta[side]);
-        push(s, 1, theta[side]);
-        move(s, side, at[side], theta[side]);
+        push_flow(s, 0, theta[side]);
+        push_flow(s, 1, theta[side]);
+        move_subtree(s, side, at[side], theta[side]);
         if (!numbers->shift(s, side == 0 ? in.reduced : -in.reduced))
             return SIMPLEX_OVERFLOW;
     }

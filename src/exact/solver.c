@@ -1,5 +1,5 @@
-/* The exact solver: brings weights and costs to integers, runs the simplex coarse, fine, or coarse
- * then fine where rounding mattered, and certifies the answer. */
+/* The exact solver: brings weights and costs to integers, runs the simplex in int32, in double, or in
+ * int32 then double where rounding mattered, and certifies the answer. */
 #include "exact/solver.h"
 
 #include <math.h>
@@ -7,89 +7,75 @@
 
 #include "base/sum.h"
 
-enum {
-    DENSE_CELLS = 640 * 640, /* above this candidate arcs beat dense rows */
-    NEAR_CELLS = 48 * 48,    /* below this smoothing takes longer than what it saves */
-    CUT_ROUNDS = 40,
-    CUT_FACTOR = 8,
-    CUT_WORTH = 64 /* a cut that gains less than this factor is not worth a round */
-};
-
-/* A coarse optimum whose certified gap is below this needs no fine pivots. */
-static const double gap_accepted = 3e-13;
-
 /* ---- workspace ---- */
-
-static void lay_out_near(simplex *net, arena *a)
-{
-    int64_t quads = (net->n + QUAD - 1) / QUAD, blocks = net->ld / LANES;
-    net->near_count = arena_take(a, quads, sizeof *net->near_count);
-    net->near_block = arena_take(a, quads * (blocks + 1), sizeof *net->near_block);
-    net->least = arena_take(a, quads * QUAD, sizeof *net->least);
-    net->kernel = arena_take(a, quads * QUAD * net->ld, sizeof *net->kernel);
-    net->weight = arena_take(a, net->nodes, sizeof *net->weight);
-    net->scaling = arena_take(a, net->ld, sizeof *net->scaling);
-    net->log_scaling = arena_take(a, net->ld, sizeof *net->log_scaling);
-    net->scaled_sum = arena_take(a, net->ld, sizeof *net->scaled_sum);
-}
-
-static bool may_list(const exact_solver *s)
-{
-    return s->net.dense && (s->rough || s->net.n * s->net.m >= NEAR_CELLS);
-}
-
-static void lay_out(exact_solver *s, arena *a)
-{
-    simplex *net = &s->net;
-    int64_t n = net->n, m = net->m, nodes = BASE_MAX(net->nodes, 64 * net->words);
-    net->supply = arena_take(a, nodes, sizeof *net->supply);
-    net->node = arena_take(a, nodes, sizeof *net->node);
-    net->mask = arena_take(a, nodes * net->words, sizeof *net->mask);
-    net->cut = arena_take(a, net->words, sizeof *net->cut);
-    net->link = arena_take(a, net->words ? 0 : nodes, sizeof *net->link);
-    net->order = arena_take(a, nodes, sizeof *net->order);
-    net->path[0] = arena_take(a, nodes, sizeof *net->path[0]);
-    net->path[1] = arena_take(a, nodes, sizeof *net->path[1]);
-    net->coarse_cost = arena_take(a, net->dense ? n * net->ld : 0, sizeof *net->coarse_cost);
-    net->coarse = arena_take(a, nodes, sizeof *net->coarse);
-    net->fine = arena_take(a, nodes, sizeof *net->fine);
-    net->arc_cost = arena_take(a, n * ARCS, sizeof *net->arc_cost);
-    net->arc_column = arena_take(a, n * ARCS, sizeof *net->arc_column);
-    net->arc_count = arena_take(a, n, sizeof *net->arc_count);
-    net->arc_end = arena_take(a, n, sizeof *net->arc_end);
-    net->arc_weight = arena_take(a, n * ARCS, sizeof *net->arc_weight);
-    net->column_sum = arena_take(a, m, sizeof *net->column_sum);
-    net->value = arena_take(a, m, sizeof *net->value);
-    net->index = arena_take(a, m + LANES, sizeof *net->index);
-    net->cost.row = arena_take(a, m, sizeof *net->cost.row);
-    s->f = arena_take(a, n, sizeof *s->f);
-    s->g = arena_take(a, m, sizeof *s->g);
-    s->plan_row = arena_take(a, n + m, sizeof *s->plan_row);
-    s->plan_column = arena_take(a, n + m, sizeof *s->plan_column);
-    s->plan_mass = arena_take(a, n + m, sizeof *s->plan_mass);
-    s->excess = arena_take(a, 2 * nodes, sizeof *s->excess);
-    if (may_list(s))
-        lay_out_near(net, a);
-}
 
 static int64_t round_up(int64_t x, int64_t to)
 {
     return (x + to - 1) / to * to;
 }
 
-static bool is_line(const cost_rows *cost)
+/* Balancing pays for problems that are not too small, and is all that a parent level is for. */
+static bool may_balance(const exact_solver *s)
+{
+    return s->net.dense && (s->potentials_only || s->net.n * s->net.m >= NEAR_CELLS);
+}
+
+static void take_solver(void *owner, arena *a)
+{
+    exact_solver *s = owner;
+    simplex *net = &s->net;
+    int64_t n = net->n, m = net->m, nodes = BASE_MAX(net->nodes, 64 * net->words);
+    ARENA_TAKE(a, net->supply, nodes);
+    ARENA_TAKE(a, net->node, nodes);
+    ARENA_TAKE(a, net->mask, nodes * net->words);
+    ARENA_TAKE(a, net->cut, net->words);
+    ARENA_TAKE(a, net->link, net->words ? 0 : nodes);
+    ARENA_TAKE(a, net->order, nodes);
+    ARENA_TAKE(a, net->path[0], nodes);
+    ARENA_TAKE(a, net->path[1], nodes);
+    ARENA_TAKE(a, net->cost32, net->dense ? n * net->ld : 0);
+    ARENA_TAKE(a, net->potential32, nodes);
+    ARENA_TAKE(a, net->potential64, nodes);
+    ARENA_TAKE(a, net->arc_cost, n * ARCS);
+    ARENA_TAKE(a, net->arc_column, n * ARCS);
+    ARENA_TAKE(a, net->arc_count, n);
+    ARENA_TAKE(a, net->arc_end, n);
+    ARENA_TAKE(a, net->arc_weight, n * ARCS);
+    ARENA_TAKE(a, net->column_sum, m);
+    ARENA_TAKE(a, net->value, m);
+    ARENA_TAKE(a, net->index, m + COLUMN_BLOCK);
+    ARENA_TAKE(a, net->cost.row, m);
+    ARENA_TAKE(a, s->f, n);
+    ARENA_TAKE(a, s->g, m);
+    ARENA_TAKE(a, s->plan_row, n + m);
+    ARENA_TAKE(a, s->plan_column, n + m);
+    ARENA_TAKE(a, s->plan_mass, n + m);
+    ARENA_TAKE(a, s->excess, 2 * nodes);
+    if (!may_balance(s))
+        return;
+    int64_t rows = round_up(n, ROW_GROUP), blocks = net->ld / COLUMN_BLOCK;
+    ARENA_TAKE(a, net->near_count, rows / ROW_GROUP);
+    ARENA_TAKE(a, net->near_block, rows / ROW_GROUP * (blocks + 1));
+    ARENA_TAKE(a, net->least, rows);
+    ARENA_TAKE(a, net->kernel, rows * net->ld);
+    ARENA_TAKE(a, net->weight, net->nodes);
+    ARENA_TAKE(a, net->scaling, net->ld);
+    ARENA_TAKE(a, net->log_scaling, net->ld);
+    ARENA_TAKE(a, net->scaled_sum, net->ld);
+}
+
+static bool is_line(const exact_costs *cost)
 {
     return cost->x && cost->d == 1;
 }
 
 static ddsc_status set_problem(exact_solver *s, const double *a, const double *b,
-                               const cost_rows *cost, int64_t max_pivots)
+                               const exact_costs *cost, int64_t max_pivots)
 {
     simplex *net = &s->net;
-    *net = (simplex){.k = s->k, .cost = *cost, .n = cost->n, .m = cost->m};
-    net->ctx = s->ctx;
-    net->sink0 = round_up(net->n, LANES);
-    net->ld = round_up(net->m, LANES);
+    *net = (simplex){.k = s->k, .cost = *cost, .n = cost->n, .m = cost->m, .ctx = s->ctx};
+    net->sink0 = round_up(net->n, COLUMN_BLOCK);
+    net->ld = round_up(net->m, COLUMN_BLOCK);
     net->nodes = net->sink0 + net->ld;
     if (net->nodes <= MASK_NODES)
         net->words = net->nodes <= 64 ? 1 : round_up((net->nodes + 63) / 64, MASK_WORDS);
@@ -100,22 +86,12 @@ static ddsc_status set_problem(exact_solver *s, const double *a, const double *b
     s->sum_a = sum_array(a, net->n);
     s->sum_b = sum_array(b, net->m);
     s->b_factor = fabs(s->sum_a - s->sum_b) <= 1e-15 * s->sum_a ? 1 : s->sum_a / s->sum_b;
-    arena room = {s->own.block, 0};
-    lay_out(s, &room);
-    if (room.used <= s->own.size)
-        return DDSC_OK;
-    ddsc_status status = workspace_grow(s->ctx, &s->own, room.used);
-    room = (arena){s->own.block, 0};
-    if (status == DDSC_OK)
-        lay_out(s, &room);
-    return status;
+    return workspace_lay_out(s->ctx, &s->own, take_solver, s);
 }
 
 ddsc_status exact_create(ddsc_context *ctx, exact_solver **solver)
 {
-    ddsc_status status = MEM_ZERO(ctx, *solver, 1);
-    if (status < 0)
-        return status;
+    CHECK(MEM_ZERO(ctx, *solver, 1));
     (*solver)->ctx = ctx;
     (*solver)->k = kernels_find();
     return DDSC_OK;
@@ -125,13 +101,30 @@ void exact_destroy(exact_solver *solver)
 {
     if (!solver)
         return;
-    exact_destroy(solver->coarser);
-    exact_destroy(solver->twin);
-    mem_free(solver->ctx, solver->own.block);
-    mem_free(solver->ctx, solver->given.block);
-    mem_free(solver->ctx, solver->level.block);
-    ahead_free(solver->ctx, &solver->ahead);
+    exact_destroy(solver->parent);
+    MEM_FREE(solver->ctx, solver->own.block, solver->given.block, solver->level.block);
+    cost_tile_free(solver->ctx, &solver->tile);
     mem_free(solver->ctx, solver);
+}
+
+ddsc_status exact_create_team(ddsc_context *ctx, exact_solver ***solvers)
+{
+    ddsc_status status = DDSC_OK;
+    TRY(MEM_ZERO(ctx, *solvers, parallel_width(ctx)));
+    for (int w = 0; w < parallel_width(ctx); w++)
+        TRY(exact_create(ctx, &(*solvers)[w]));
+    return DDSC_OK;
+done:
+    exact_destroy_team(ctx, *solvers);
+    *solvers = NULL;
+    return status;
+}
+
+void exact_destroy_team(ddsc_context *ctx, exact_solver **solvers)
+{
+    for (int w = 0; solvers && w < parallel_width(ctx); w++)
+        exact_destroy(solvers[w]);
+    mem_free(ctx, solvers);
 }
 
 const double *exact_f(const exact_solver *solver)
@@ -202,132 +195,105 @@ static void set_supplies(exact_solver *s)
     net->supply[net->sink0] += net->n;
 }
 
-static void set_fine_scale(exact_solver *s)
+static void set_scale64(exact_solver *s)
 {
     int exponent;
     frexp(fmax(fabs(s->low), fabs(s->high)), &exponent);
-    s->net.fine_scale = unit_scale(FINE_BITS, exponent);
+    s->net.scale64 = simplex_scale(DOUBLE_BITS, exponent);
 }
 
 /* ---- the course of a solve ---- */
 
-/* Potentials that outgrow 2^51 quanta get a coarser quantum; they are at most n + m costs long. */
-static simplex_end run_fine(simplex *net)
+/* Potentials that outgrow 2^51 quanta get a larger quantum; they are at most n + m costs long. */
+static simplex_end run_double(simplex *net)
 {
-    simplex_end end = simplex_fine(net);
+    simplex_end end = simplex_run(net, &simplex_double);
     while (end == SIMPLEX_OVERFLOW) {
-        net->fine_scale *= 0.25;
-        fine_no_candidates(net);
-        tree_order(net);
-        end = simplex_fine(net);
+        net->scale64 *= 0.25;
+        arcs_drop(net);
+        basis_order(net);
+        end = simplex_run(net, &simplex_double);
     }
     return end;
 }
 
-static simplex_end run_large(exact_solver *s, bool guessed)
-{
-    simplex *net = &s->net;
-    fine_candidates(net, guessed);
-    start_fine(net);
-    return run_fine(net);
-}
-
 /* The highest potentials of the sources that those of the sinks allow. */
-static void row_potentials(simplex *net)
+static void source_potentials(simplex *net)
 {
     for (int64_t i = 0; i < net->n; i++)
-        net->coarse[i] =
-            net->k->row_least(net->coarse_cost + i * net->ld, net->coarse + net->sink0, net->ld);
+        net->potential32[i] =
+            net->k->row_least(net->cost32 + i * net->ld, net->potential32 + net->sink0, net->ld);
 }
 
-/* All but the basis. */
-static ddsc_status prepare(exact_solver *s, const double *a, const double *b, const cost_rows *cost,
-                           int64_t max_pivots)
-{
-    ddsc_status status = set_problem(s, a, b, cost, max_pivots);
-    if (status < 0)
-        return status;
-    cost_bounds(&s->net.cost, &s->low, &s->high);
-    set_supplies(s);
-    set_fine_scale(s);
-    if (s->net.dense)
-        coarse_costs(&s->net, s->low, s->high);
-    return DDSC_OK;
-}
-
-ddsc_status solve_basis(exact_solver *s, simplex_end *end, const double *a, const double *b,
-                        const cost_rows *cost, int64_t max_pivots)
+ddsc_status exact_solve_basis(exact_solver *s, simplex_end *end, const double *a, const double *b,
+                              const exact_costs *cost, int64_t max_pivots)
 {
     simplex *net = &s->net;
     bool guessed;
-    ddsc_status status = DDSC_OK;
-    TRY(prepare(s, a, b, cost, max_pivots));
+    CHECK(set_problem(s, a, b, cost, max_pivots));
+    exact_cost_bounds(&net->cost, &s->low, &s->high);
+    set_supplies(s);
+    set_scale64(s);
+    if (net->dense)
+        simplex_int32_costs(net, s->low, s->high);
     *end = SIMPLEX_OPTIMAL;
     if (is_line(cost)) {
-        start_on_line(net);
-    } else if (net->dense && is_small(net->n, net->m)) {
-        simplex_small(&net, end, 1);
-    } else if (net->dense) {
-        TRY(guess_potentials(s, &guessed));
-        if (guessed && may_list(s))
-            near_coarse(net, s->start);
-        if (guessed && s->rough) {
-            row_potentials(net);
-            goto done;
-        }
-        start_coarse(net);
-        *end = simplex_coarse(net);
-    } else {
-        TRY(guess_potentials(s, &guessed));
-        *end = run_large(s, guessed);
+        start_line(net);
+        return DDSC_OK;
     }
-done:
-    return status;
+    if (net->dense && exact_is_tiny(net->n, net->m)) {
+        *end = simplex_tiny(net);
+        return DDSC_OK;
+    }
+    CHECK(start_multiscale(s, &guessed));
+    if (!net->dense) {
+        arcs_choose(net, guessed);
+        start_greedy(net);
+        *end = run_double(net);
+        return DDSC_OK;
+    }
+    if (guessed && may_balance(s))
+        start_balance(net, s->start);
+    if (guessed && s->potentials_only) {
+        source_potentials(net);
+        return DDSC_OK;
+    }
+    start_greedy(net);
+    *end = simplex_run(net, &simplex_int32);
+    return DDSC_OK;
 }
 
-static ddsc_status stop(exact_solver *s)
+/* The certificate of a basis, after pivots in double where rounding to int32, or the weights of
+ * points on a line, left a gap. */
+static ddsc_status certify_basis(exact_solver *s, exact_result *result, simplex_end *end)
 {
-    return ctx_fail(s->ctx, DDSC_ERROR_CANCELLED, "stopped on request");
-}
-
-/* The certificate of a basis, after fine pivots where coarse rounding left a gap. */
-static ddsc_status finish(exact_solver *s, exact_result *result, simplex_end *end)
-{
-    if (*end == SIMPLEX_STOPPED)
-        return stop(s);
-    bool exact = s->net.dense && *end == SIMPLEX_OPTIMAL && s->net.coarse_exact;
-    certify(s, result, exact);
-    bool rough = s->net.dense || is_line(&s->net.cost);
+    bool exact = s->net.dense && *end == SIMPLEX_OPTIMAL && s->net.exact32;
+    bool rounded = (s->net.dense && !exact) || is_line(&s->net.cost);
+    if (*end != SIMPLEX_STOPPED)
+        exact_certify(s, result, exact);
     if (*end == SIMPLEX_OVERFLOW ||
-        (*end == SIMPLEX_OPTIMAL && rough && !exact && result->gap > gap_accepted)) {
-        fine_no_candidates(&s->net);
-        tree_build(&s->net); /* small problems come without masks */
-        *end = run_fine(&s->net);
-        if (*end == SIMPLEX_STOPPED)
-            return stop(s);
-        certify(s, result, false);
+        (*end == SIMPLEX_OPTIMAL && rounded && result->gap > GAP_ACCEPTED)) {
+        arcs_drop(&s->net);
+        basis_build(&s->net); /* tiny problems come without masks */
+        *end = run_double(&s->net);
+        if (*end != SIMPLEX_STOPPED)
+            exact_certify(s, result, false);
     }
+    if (*end == SIMPLEX_STOPPED)
+        return ctx_fail(s->ctx, DDSC_ERROR_CANCELLED, "stopped on request");
     s->pivots += s->net.pivots;
     result->pivots = s->pivots;
     return DDSC_OK;
 }
 
-static ddsc_status solve_round(exact_solver *s, exact_result *result, simplex_end *end,
-                               const double *a, const double *b, const cost_rows *cost,
-                               int64_t max_pivots)
-{
-    ddsc_status status = solve_basis(s, end, a, b, cost, max_pivots);
-    return status < 0 ? status : finish(s, result, end);
-}
-
 /* The largest true cost the plan pays. */
 static double largest_used(const exact_solver *s, const exact_result *result)
 {
-    cost_rows truth = s->net.cost;
+    exact_costs truth = s->net.cost;
     double largest = 0;
     truth.cap = INFINITY;
     for (int64_t k = 0; k < result->n_plan; k++)
-        largest = fmax(largest, fabs(cost_cell(&truth, s->plan_row[k], s->plan_column[k])));
+        largest = fmax(largest, fabs(exact_cost_cell(&truth, s->plan_row[k], s->plan_column[k])));
     return largest;
 }
 
@@ -335,48 +301,26 @@ static double largest_used(const exact_solver *s, const exact_result *result)
  * left and the plan pays far less than the largest cost, costs are cut off somewhat above what it
  * pays and the problem solved again: a plan below the cut is optimal for the true costs too, and
  * potentials below cut costs are below the true ones. */
-ddsc_status solve_ordinary(exact_solver *s, exact_result *result, const double *a, const double *b,
-                           const cost_rows *cost, int64_t max_pivots)
+ddsc_status exact_solve_ordinary(exact_solver *s, exact_result *result, const double *a,
+                                 const double *b, const exact_costs *cost, int64_t max_pivots)
 {
-    cost_rows cut = *cost;
+    exact_costs cut = *cost;
+    int64_t left = max_pivots;
     simplex_end end;
-    ddsc_status status = DDSC_OK;
     s->pivots = 0;
-    TRY(solve_round(s, result, &end, a, b, &cut, max_pivots));
-    double high = s->high;
-    for (int round = 0; round < CUT_ROUNDS && end == SIMPLEX_OPTIMAL && result->gap > GAP_PROMISED;
-         round++) {
+    for (int round = 0;; round++) {
+        CHECK(exact_solve_basis(s, &end, a, b, &cut, left));
+        CHECK(certify_basis(s, result, &end));
+        if (round == CUT_ROUNDS || end != SIMPLEX_OPTIMAL || result->gap <= GAP_PROMISED)
+            break;
+        double high = round == 0 ? s->high : cut.cap;
         double used = largest_used(s, result), cap = CUT_FACTOR * used;
-        int64_t left = max_pivots > 0 ? max_pivots - s->pivots : 0;
+        left = max_pivots > 0 ? max_pivots - s->pivots : 0;
         if (used == 0 || (used <= cut.cap && cap > high / CUT_WORTH) ||
             (max_pivots > 0 && left <= 0))
             break;
-        cut.cap = high = cap;
+        cut.cap = cap;
         cut.whole_x = cut.whole_y = NULL;
-        TRY(solve_round(s, result, &end, a, b, &cut, left));
     }
-    if (end == SIMPLEX_CAPPED || result->gap > GAP_PROMISED)
-        return DDSC_NOT_CONVERGED;
-done:
-    return status;
-}
-
-ddsc_status solve_two(exact_solver *const *s, exact_result *result, const two_problems *p,
-                      int64_t max_pivots)
-{
-    ddsc_status status = DDSC_OK;
-    simplex *net[2] = {&s[0]->net, &s[1]->net};
-    simplex_end end[2];
-    for (int k = 0; k < 2; k++) {
-        s[k]->pivots = 0;
-        TRY(prepare(s[k], p->a[k], p->b[k], &p->cost[k], max_pivots));
-    }
-    simplex_small(net, end, 2);
-    for (int k = 0; k < 2; k++) {
-        TRY(finish(s[k], &result[k], &end[k]));
-        if (end[k] == SIMPLEX_CAPPED || result[k].gap > GAP_PROMISED)
-            TRY(solve_ordinary(s[k], &result[k], p->a[k], p->b[k], &p->cost[k], max_pivots));
-    }
-done:
-    return status;
+    return end == SIMPLEX_CAPPED || result->gap > GAP_PROMISED ? DDSC_NOT_CONVERGED : DDSC_OK;
 }

@@ -3,14 +3,10 @@
 #ifndef DDSC_EXACT_SOLVER_H
 #define DDSC_EXACT_SOLVER_H
 
+#include "base/workspace.h"
 #include "cost/tile_costs.h"
 #include "exact/exact.h"
 #include "exact/simplex.h"
-
-/* What is called optimal has at most this gap. */
-#define GAP_PROMISED 1e-10
-
-enum { PRODUCT_DIM = 17 }; /* from this dimension on costs come from products */
 
 struct exact_solver {
     ddsc_context *ctx;
@@ -29,37 +25,29 @@ struct exact_solver {
     double *f, *g;
     int32_t *plan_row, *plan_column;
     double *plan_mass;
-    double *excess; /* two a node */
+    double *excess; /* two per node */
 
-    cost_ahead ahead;
-    const double *start;   /* guess of g for the next solve, or NULL */
-    bool rough;            /* balanced potentials are enough, no basis is asked for */
-    exact_solver *coarser; /* solves groups of points for a first guess of the potentials */
-    exact_solver *twin;    /* solves the first of two small problems at once */
+    cost_tile tile;       /* costs of a block of pairs, made before their solves */
+    const double *start;  /* guess of g for the next solve, or NULL */
+    bool potentials_only; /* balanced potentials are enough, no basis is asked for */
+    exact_solver *parent; /* the level above: solves groups of points for a first guess */
 };
 
+static inline bool exact_is_tiny(int64_t n, int64_t m)
+{
+    return n <= TINY_SIDE && m <= TINY_SIDE;
+}
+
 /* A problem of positive weights whose costs are far from overflow and underflow. */
-ddsc_status solve_ordinary(exact_solver *s, exact_result *result, const double *a, const double *b,
-                           const cost_rows *cost, int64_t max_pivots);
-/* Two problems of at most SMALL_SIDE x SMALL_SIDE with matrices, not on a line, each as
- * solve_ordinary would. */
-typedef struct two_problems {
-    const double *a[2], *b[2];
-    cost_rows cost[2];
-} two_problems;
-ddsc_status solve_two(exact_solver *const *s, exact_result *result, const two_problems *p,
-                      int64_t max_pivots);
+ddsc_status exact_solve_ordinary(exact_solver *s, exact_result *result, const double *a,
+                                 const double *b, const exact_costs *cost, int64_t max_pivots);
 /* The basis alone, as good as max_pivots allow. */
-ddsc_status solve_basis(exact_solver *s, simplex_end *end, const double *a, const double *b,
-                        const cost_rows *cost, int64_t max_pivots);
-/* Guesses into the potentials of the sinks, from the same problem between groups of points; small
- * problems have to do without. */
-ddsc_status guess_potentials(exact_solver *s, bool *guessed);
-
-/* The first basis of points on a line, which is optimal. */
-void start_on_line(simplex *net);
-
+ddsc_status exact_solve_basis(exact_solver *s, simplex_end *end, const double *a, const double *b,
+                              const exact_costs *cost, int64_t max_pivots);
+/* Guesses into the potentials of the sinks, from the same problem between groups of points; those of
+ * problems of few points are poor, and *guessed is false. */
+ddsc_status start_multiscale(exact_solver *s, bool *guessed);
 /* Plan, potentials and both values from the basis tree, with the true weights and costs. */
-void certify(exact_solver *s, exact_result *result, bool coarse_optimal);
+void exact_certify(exact_solver *s, exact_result *result, bool int32_optimal);
 
 #endif

@@ -9,16 +9,6 @@
 #include "base/simd.h"
 #include "exact/simplex.h"
 
-enum {
-    NEAR_COLUMNS = 24, /* so many columns of a row are near */
-    SAMPLED_ROWS = 4,
-    ROUNDS = 8 /* of scaling, at each temperature */
-};
-
-static const double hot = 0.2, cold = 0.08; /* temperatures as shares of the width of near */
-static const double reach = 0.8;            /* how far blocks that take part may be off, likewise */
-static const double price_reach = 0.4;      /* the same where pricing alone asks */
-static const float relaxation = 1.5f;
 static const float least_sum = 1e-6f; /* keeps a sink that nobody wants from running away */
 
 typedef float f32 __attribute__((vector_size(64)));
@@ -27,23 +17,23 @@ typedef float f32x4 __attribute__((vector_size(16)));
 typedef int32_t i32 __attribute__((vector_size(64)));
 
 /* A scalar beside a vector is spread by one instruction, a list of lanes by many. */
-SIMD_INLINE f32 all(float x)
+SIMD_INLINE f32 float_all(float x)
 {
     return x - (f32){0};
 }
 
-SIMD_INLINE f32 choose(i32 mask, f32 yes, f32 no)
+SIMD_INLINE f32 float_select(i32 mask, f32 yes, f32 no)
 {
     return (f32)((mask & (i32)yes) | (~mask & (i32)no));
 }
 
-SIMD_INLINE f32 clamp(f32 x, float low, float high)
+SIMD_INLINE f32 float_clamp(f32 x, float low, float high)
 {
-    x = choose(x < low, all(low), x);
-    return choose(x > high, all(high), x);
+    x = float_select(x < low, float_all(low), x);
+    return float_select(x > high, float_all(high), x);
 }
 
-SIMD_INLINE f32x8 fold(f32 x)
+SIMD_INLINE f32x8 fold_halves(f32 x)
 {
     return __builtin_shufflevector(x, x, 0, 1, 2, 3, 4, 5, 6, 7) +
            __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15);
@@ -52,7 +42,7 @@ SIMD_INLINE f32x8 fold(f32 x)
 /* The sums over the lanes of four vectors. */
 SIMD_INLINE f32x4 four_sums(f32 a, f32 b, f32 c, f32 d)
 {
-    f32x8 p = fold(a), q = fold(b), r = fold(c), s = fold(d);
+    f32x8 p = fold_halves(a), q = fold_halves(b), r = fold_halves(c), s = fold_halves(d);
     f32x8 pq = __builtin_shufflevector(p, q, 0, 8, 1, 9, 4, 12, 5, 13) +
                __builtin_shufflevector(p, q, 2, 10, 3, 11, 6, 14, 7, 15);
     f32x8 rs = __builtin_shufflevector(r, s, 0, 8, 1, 9, 4, 12, 5, 13) +
@@ -66,7 +56,7 @@ SIMD_INLINE f32x4 four_sums(f32 a, f32 b, f32 c, f32 d)
 SIMD_INLINE f32 power2(f32 x)
 {
     const float to_integer = 0x1.8p23f; /* adding it leaves the nearest integer in the low bits */
-    x = clamp(x, -100, 60);
+    x = float_clamp(x, -100, 60);
     f32 shifted = x + to_integer, r = x - (shifted - to_integer);
     f32 p = 1 + r * (0.6931472f + r * (0.2402265f + r * (0.0555041f + r * 0.0096181f)));
     return (f32)((i32)p + ((i32)shifted << 23));
@@ -96,13 +86,13 @@ SIMD_CLONES static int64_t count_below(const int32_t *cost, const int32_t *sink,
 /* How far above the least of a row its near columns reach: the mean over a few rows. */
 static double near_width(const simplex *s)
 {
-    const int32_t *sink = s->coarse + s->sink0;
+    const int32_t *sink = s->potential32 + s->sink0;
     int64_t wanted = BASE_MIN(NEAR_COLUMNS, s->m / 2);
     double sum = 0;
     for (int64_t k = 0; k < SAMPLED_ROWS; k++) {
-        const int32_t *row = s->coarse_cost + (2 * k + 1) * s->n / (2 * SAMPLED_ROWS) * s->ld;
+        const int32_t *row = s->cost32 + (2 * k + 1) * s->n / (2 * SAMPLED_ROWS) * s->ld;
         int32_t least = s->k->row_least(row, sink, s->ld), low, high = 1;
-        while (high < COARSE_LIMIT && count_below(row, sink, s->m, least + high) < wanted)
+        while (high < INT32_LIMIT && count_below(row, sink, s->m, least + high) < wanted)
             high *= 2;
         for (low = high / 2; high - low > high / 16 + 1;) {
             int32_t middle = low + (high - low) / 2;
@@ -119,100 +109,100 @@ static double near_width(const simplex *s)
 /* At least one block for each four rows. */
 static void list_near(simplex *s, int32_t width)
 {
-    const int32_t *sink = s->coarse + s->sink0;
-    int32_t limit[QUAD];
-    for (int64_t q = 0; QUAD * q < s->n; q++) {
-        const int32_t *cost = s->coarse_cost + QUAD * q * s->ld;
-        int64_t rows = BASE_MIN(QUAD, s->n - QUAD * q);
+    const int32_t *sink = s->potential32 + s->sink0;
+    int32_t limit[ROW_GROUP];
+    for (int64_t q = 0; ROW_GROUP * q < s->n; q++) {
+        const int32_t *cost = s->cost32 + ROW_GROUP * q * s->ld;
+        int64_t rows = BASE_MIN(ROW_GROUP, s->n - ROW_GROUP * q);
         for (int64_t r = 0; r < rows; r++) {
-            s->least[QUAD * q + r] = s->k->row_least(cost + r * s->ld, sink, s->ld);
-            limit[r] = s->least[QUAD * q + r] + width + 1;
+            s->least[ROW_GROUP * q + r] = s->k->row_least(cost + r * s->ld, sink, s->ld);
+            limit[r] = s->least[ROW_GROUP * q + r] + width + 1;
         }
-        s->near_count[q] = (int32_t)s->k->blocks_below(s->near_block + q * (s->ld / LANES + 1),
-                                                       cost, sink, limit, rows, s->ld);
+        s->near_count[q] = (int32_t)s->k->blocks_below(
+            s->near_block + q * (s->ld / COLUMN_BLOCK + 1), cost, sink, limit, rows, s->ld);
     }
 }
 
 /* ---- scaling ---- */
 
 /* exp((least - value) / temperature), block after block, the four rows of each together. */
-SIMD_CLONES static void gibbs(const simplex *s, double temperature)
+SIMD_CLONES static void near_weights(const simplex *s, double temperature)
 {
-    const i32 *sink = (const i32 *)(const void *)(s->coarse + s->sink0);
+    const i32 *sink = (const i32 *)(const void *)(s->potential32 + s->sink0);
     f32 *kernel = (f32 *)(void *)s->kernel;
     float by = (float)(-1.4426950408889634 / temperature);
-    for (int64_t q = 0; QUAD * q < s->n; q++) {
-        const int32_t *block = s->near_block + q * (s->ld / LANES + 1);
-        const int32_t *cost = s->coarse_cost + QUAD * q * s->ld, *least = s->least + QUAD * q;
-        int64_t rows = BASE_MIN(QUAD, s->n - QUAD * q);
-        for (int64_t k = 0; k < s->near_count[q]; k++, kernel += QUAD) {
+    for (int64_t q = 0; ROW_GROUP * q < s->n; q++) {
+        const int32_t *block = s->near_block + q * (s->ld / COLUMN_BLOCK + 1);
+        const int32_t *cost = s->cost32 + ROW_GROUP * q * s->ld, *least = s->least + ROW_GROUP * q;
+        int64_t rows = BASE_MIN(ROW_GROUP, s->n - ROW_GROUP * q);
+        for (int64_t k = 0; k < s->near_count[q]; k++, kernel += ROW_GROUP) {
             i32 own = sink[block[k]];
             for (int64_t r = 0; r < rows; r++) {
                 i32 over = ((const i32 *)(const void *)(cost + r * s->ld))[block[k]] + own;
                 kernel[r] = power2(__builtin_convertvector(over - least[r], f32) * by);
             }
-            for (int64_t r = rows; r < QUAD; r++)
-                kernel[r] = all(0);
+            for (int64_t r = rows; r < ROW_GROUP; r++)
+                kernel[r] = float_all(0);
         }
     }
 }
 
 /* One round: rows then columns scaled to their weights. The columns overshoot, which saves half of
  * the rounds. */
-SIMD_CLONES static void scale_round(const simplex *s)
+SIMD_CLONES static void balance_round(const simplex *s)
 {
     const f32 *kernel = (const f32 *)(const void *)s->kernel;
     const f32 *weight = (const f32 *)(const void *)(s->weight + s->sink0);
     f32 *v = (f32 *)(void *)s->scaling, *log_v = (f32 *)(void *)s->log_scaling;
     f32 *sum = (f32 *)(void *)s->scaled_sum;
-    for (int64_t b = 0; b < s->ld / LANES; b++)
-        sum[b] = all(0);
-    for (int64_t q = 0; QUAD * q < s->n; q++) {
-        const int32_t *block = s->near_block + q * (s->ld / LANES + 1);
-        f32 s0 = all(0), s1 = s0, s2 = s0, s3 = s0;
+    for (int64_t b = 0; b < s->ld / COLUMN_BLOCK; b++)
+        sum[b] = float_all(0);
+    for (int64_t q = 0; ROW_GROUP * q < s->n; q++) {
+        const int32_t *block = s->near_block + q * (s->ld / COLUMN_BLOCK + 1);
+        f32 s0 = float_all(0), s1 = s0, s2 = s0, s3 = s0;
         for (int64_t k = 0; k < s->near_count[q]; k++) {
             f32 own = v[block[k]];
-            s0 += kernel[QUAD * k] * own;
-            s1 += kernel[QUAD * k + 1] * own;
-            s2 += kernel[QUAD * k + 2] * own;
-            s3 += kernel[QUAD * k + 3] * own;
+            s0 += kernel[ROW_GROUP * k] * own;
+            s1 += kernel[ROW_GROUP * k + 1] * own;
+            s2 += kernel[ROW_GROUP * k + 2] * own;
+            s3 += kernel[ROW_GROUP * k + 3] * own;
         }
         f32x4 u;
-        memcpy(&u, s->weight + QUAD * q, sizeof u);
+        memcpy(&u, s->weight + ROW_GROUP * q, sizeof u);
         u /= four_sums(s0, s1, s2, s3) + 1e-30f;
         float u0 = u[0], u1 = u[1], u2 = u[2], u3 = u[3];
-        for (int64_t k = 0; k < s->near_count[q]; k++, kernel += QUAD)
+        for (int64_t k = 0; k < s->near_count[q]; k++, kernel += ROW_GROUP)
             sum[block[k]] += (kernel[0] * u0 + kernel[1] * u1) + (kernel[2] * u2 + kernel[3] * u3);
     }
-    for (int64_t b = 0; b < s->ld / LANES; b++) {
-        f32 wanted = -log2_of(choose(sum[b] < least_sum, all(least_sum), sum[b]));
-        log_v[b] += relaxation * (wanted - log_v[b]);
+    for (int64_t b = 0; b < s->ld / COLUMN_BLOCK; b++) {
+        f32 wanted = -log2_of(float_select(sum[b] < least_sum, float_all(least_sum), sum[b]));
+        log_v[b] += BALANCE_RELAXATION * (wanted - log_v[b]);
         v[b] = weight[b] * power2(log_v[b]);
     }
 }
 
-/* Guesses stay within the range of the coarse system. */
-SIMD_CLONES static void update(const simplex *s, double temperature)
+/* Guesses stay within the range of int32. */
+SIMD_CLONES static void update_sinks(const simplex *s, double temperature)
 {
     const f32 *log_v = (const f32 *)(const void *)s->log_scaling;
-    i32 *sink = (i32 *)(void *)(s->coarse + s->sink0);
-    float by = (float)(-0.6931471805599453 * temperature), far = COARSE_LIMIT / 2;
-    for (int64_t b = 0; b < s->ld / LANES; b++) {
+    i32 *sink = (i32 *)(void *)(s->potential32 + s->sink0);
+    float by = (float)(-0.6931471805599453 * temperature), far = INT32_LIMIT / 2;
+    for (int64_t b = 0; b < s->ld / COLUMN_BLOCK; b++) {
         f32 value = __builtin_convertvector(sink[b], f32) + log_v[b] * by;
-        sink[b] = __builtin_convertvector(clamp(value, -far, far), i32);
+        sink[b] = __builtin_convertvector(float_clamp(value, -far, far), i32);
     }
     for (int64_t j = s->m; j < s->ld; j++)
-        s->coarse[s->sink0 + j] = 0;
+        s->potential32[s->sink0 + j] = 0;
 }
 
-static void smooth(simplex *s, double temperature)
+static void balance_at(simplex *s, double temperature)
 {
-    gibbs(s, temperature);
+    near_weights(s, temperature);
     memset(s->log_scaling, 0, (size_t)s->ld * sizeof *s->log_scaling);
     memcpy(s->scaling, s->weight + s->sink0, (size_t)s->ld * sizeof *s->scaling);
-    for (int round = 0; round < ROUNDS; round++)
-        scale_round(s);
-    update(s, temperature);
+    for (int round = 0; round < BALANCE_ROUNDS; round++)
+        balance_round(s);
+    update_sinks(s, temperature);
 }
 
 /* Weights of both sides, each of a sum of 1. */
@@ -228,14 +218,14 @@ static void set_weights(simplex *s)
         s->weight[x] = (float)((double)s->supply[x] / total);
 }
 
-void near_coarse(simplex *s, bool balanced)
+void start_balance(simplex *s, bool balanced)
 {
     double width = near_width(s);
     s->near = true;
-    list_near(s, (int32_t)((balanced ? price_reach : reach) * width));
+    list_near(s, (int32_t)((balanced ? PRICE_REACH : BALANCE_REACH) * width));
     if (balanced)
         return;
     set_weights(s);
-    smooth(s, hot * width);
-    smooth(s, cold * width);
+    balance_at(s, BALANCE_HOT * width);
+    balance_at(s, BALANCE_COLD * width);
 }

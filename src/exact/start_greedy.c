@@ -1,5 +1,7 @@
 /* The first basis. Supplies are non-degenerate, so each step of a greedy rule uses up exactly one
- * node; that node becomes a child of the other, and n + m - 1 steps leave a spanning tree. */
+ * node; that node becomes a child of the other, and n + m - 1 steps leave a spanning tree. The rule
+ * is the cyclic row minimum, or on a line the order of the points, which is optimal: no pivots, only
+ * the certificate. */
 #include <math.h>
 #include <string.h>
 
@@ -7,25 +9,25 @@
 
 static const double removed = 1e300;
 
-static int64_t cheapest_coarse(simplex *s, int64_t i)
+static int64_t cheapest_int32(simplex *s, int64_t i)
 {
-    const int32_t *row = s->coarse_cost + i * s->ld, *sink = s->coarse + s->sink0;
+    const int32_t *row = s->cost32 + i * s->ld, *sink = s->potential32 + s->sink0;
     return s->k->row_best(row, sink, s->ld);
 }
 
 /* A candidate that is still there, else the best of the whole row. */
-static int64_t cheapest_fine(simplex *s, int64_t i)
+static int64_t cheapest_double(simplex *s, int64_t i)
 {
-    const double *sink = s->fine + s->sink0, *cost = s->arc_cost + i * ARCS;
+    const double *sink = s->potential64 + s->sink0, *cost = s->arc_cost + i * ARCS;
     const int32_t *column = s->arc_column + i * ARCS;
-    double least = s->k->arcs_min(cost, column, sink, s->arc_end[i]);
+    double least = s->k->arcs_least(cost, column, sink, s->arc_end[i]);
     int64_t at = 0;
     if (least < 0x1p51) {
         while (cost[at] + sink[column[at]] != least)
             at++;
         return column[at];
     }
-    least = s->k->row_quanta(s->value, cost_row(&s->cost, i), sink, s->m, s->fine_scale);
+    least = s->k->row_quanta(s->value, exact_cost_row(&s->cost, i), sink, s->m, s->scale64);
     while (s->value[at] != least)
         at++;
     return at;
@@ -45,54 +47,46 @@ static bool serve(simplex *s, int64_t *n_done, int64_t *n_sinks, int64_t i, int6
     return source_done;
 }
 
-static void finish(simplex *s, int64_t n_done)
+static void end_tree(simplex *s, int64_t n_done)
 {
     s->node[s->root] = (tree_node){.flow = 0, .parent = -1};
     s->order[n_done] = s->root;
     s->ordered = true;
-    tree_build(s);
+    basis_build(s);
 }
 
-static void cyclic_minimum(simplex *s, int64_t (*cheapest)(simplex *s, int64_t i))
+void start_greedy(simplex *s)
 {
     int64_t n_done = 0, n_sinks = s->m, last = s->n - 1, i = 0;
     int32_t *next = s->path[0];
     for (int64_t k = 0; k < s->n; k++)
         next[k] = (int32_t)((k + 1) % s->n);
     while (n_done < s->n + s->m - 1) {
-        int64_t sink = s->sink0 + cheapest(s, i);
+        int64_t sink = s->sink0 + (s->dense ? cheapest_int32(s, i) : cheapest_double(s, i));
         if (serve(s, &n_done, &n_sinks, i, sink)) {
             next[last] = next[i];
         } else {
             last = i;
             if (s->dense)
-                s->coarse[sink] = COARSE_REMOVED;
+                s->potential32[sink] = INT32_REMOVED;
             else
-                s->fine[sink] = removed;
+                s->potential64[sink] = removed;
         }
         i = next[i];
     }
-    finish(s, n_done);
+    end_tree(s, n_done);
 }
 
-void start_coarse(simplex *s)
-{
-    cyclic_minimum(s, cheapest_coarse);
-}
-
-void start_fine(simplex *s)
-{
-    cyclic_minimum(s, cheapest_fine);
-}
-
-void start_line(simplex *s, const int32_t *source, const int32_t *sink)
+void start_line(simplex *s)
 {
     int64_t n_done = 0, n_sinks = s->m, i = 0, j = 0;
+    sort_order(s->path[0], s->cost.x, s->n);
+    sort_order(s->path[1], s->cost.y, s->m);
     while (n_done < s->n + s->m - 1) {
-        if (serve(s, &n_done, &n_sinks, source[i], s->sink0 + sink[j]))
+        if (serve(s, &n_done, &n_sinks, s->path[0][i], s->sink0 + s->path[1][j]))
             i++;
         else
             j++;
     }
-    finish(s, n_done);
+    end_tree(s, n_done);
 }

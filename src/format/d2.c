@@ -33,7 +33,7 @@ ddsc_status d2_next(d2_tokens *t, char **token)
     return DDSC_OK;
 }
 
-static ddsc_status refuse(d2_tokens *t, const char *token, const char *what, const char *wanted)
+static ddsc_status d2_refuse(d2_tokens *t, const char *token, const char *what, const char *wanted)
 {
     char quoted[QUOTE_TEXT];
     return stream_fail(t->s, "line %lld, column %lld: \"%s\" is not %s (%s)",
@@ -57,15 +57,15 @@ ddsc_status d2_next_number(d2_tokens *t, double *value, const char *what)
     if (status < 0)
         return status;
     if (!number_parse(token, value))
-        return refuse(t, token, what, "a number");
-    return isfinite(*value) ? DDSC_OK : refuse(t, token, what, "a finite number");
+        return d2_refuse(t, token, what, "a number");
+    return isfinite(*value) ? DDSC_OK : d2_refuse(t, token, what, "a finite number");
 }
 
 static ddsc_status take_integer(d2_tokens *t, const char *token, int64_t *value, int64_t most,
                                 const char *what)
 {
     if (!number_parse_integer(token, value))
-        return refuse(t, token, what, "a whole number");
+        return d2_refuse(t, token, what, "a whole number");
     if (*value < 0 || *value > most)
         return stream_fail(t->s, "line %lld, column %lld: %lld is not between 0 and %lld (%s)",
                            (long long)stream_line_number(t->s), (long long)(token - t->line) + 1,

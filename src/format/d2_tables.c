@@ -73,7 +73,7 @@ static ddsc_status check_costs(io_stream *s, const double *cost, int64_t n)
 
 /* gram = -1/2 (I - 11'/n) C (I - 11'/n): inner products of centred points with |x_i - x_j|^2 =
  * C_ij. */
-static void centre(double *cost, double *mean, int64_t n)
+static void d2_table_centre(double *cost, double *mean, int64_t n)
 {
     double all = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -118,7 +118,7 @@ ddsc_status d2_read_costs(ddsc_context *ctx, d2_table *table, io_stream *s)
     TRY(check_costs(s, cost, table->n));
     TRY(MEM_NEW(ctx, value, table->n));
     TRY(MEM_NEW(ctx, vector, table->n * table->n));
-    centre(cost, value, table->n);
+    d2_table_centre(cost, value, table->n);
     TRY(la_eigen_symmetric(ctx, table->n, cost, value, vector));
     TRY(place_bins(ctx, table, s, value, vector));
 done:

@@ -335,7 +335,7 @@ static double get_value(const fcs *f, const channel *c, const unsigned char *p)
     if (f->type != 'I') {
         double value;
         num_type t = {'f', c->width, f->big_endian == NUM_HOST_LITTLE};
-        num_to_double(&value, p, 1, t);
+        number_to_double(&value, p, 1, t);
         return value;
     }
     uint64_t bits = 0;
@@ -383,7 +383,7 @@ static ddsc_status name_item(fcs *f, measures_parts *out)
     return DDSC_OK;
 }
 
-static ddsc_status join_axes(fcs *f, char **axes)
+static ddsc_status fcs_join_axes(fcs *f, char **axes)
 {
     int64_t n = 1;
     for (int64_t k = 0; k < f->n_chosen; k++)
@@ -417,7 +417,7 @@ ddsc_status fcs_read(ddsc_context *ctx, measures_parts *out, char **axes, io_str
     TRY(MEM_NEW(ctx, out->support, out->v * out->d)); /* both are bounded by the file's size */
     TRY(read_events(&f, out->support, arcsinh_scale));
     TRY(name_item(&f, out));
-    TRY(join_axes(&f, axes));
+    TRY(fcs_join_axes(&f, axes));
 done:
     mem_free(ctx, f.text);
     text_table_free(ctx, &f.key);

@@ -101,9 +101,9 @@ ddsc_status io_read_measures(ddsc_context *ctx, measures **out, io_stream *s,
 ddsc_status io_read_parts(ddsc_context *ctx, measures_parts *out, char **axes, ddsc_format *format,
                           io_stream *s, const ddsc_read_settings *settings);
 /* Make parts fit to be joined: indices checked, items without ids called "file:number". */
-ddsc_status parts_prepare(ddsc_context *ctx, measures_parts *parts, const char *where);
+ddsc_status sets_prepare(ddsc_context *ctx, measures_parts *parts, const char *where);
 /* Append b to a (both prepared; b is empty afterwards). */
-ddsc_status parts_join(ddsc_context *ctx, measures_parts *a, measures_parts *b, const char *where);
+ddsc_status sets_join(ddsc_context *ctx, measures_parts *a, measures_parts *b, const char *where);
 /* File name without folders and without .gz and one more ending. */
 void io_base_name(const char *path, const char **start, size_t *length);
 
@@ -125,8 +125,8 @@ void npz_writer_set_limit32(npz_writer *z, int64_t limit);
 
 /* ---- the model of a clustering ---- */
 
-ddsc_status model_read_npz(ddsc_context *ctx, ddsc_model **out, io_stream *s);
-ddsc_status model_write_npz(ddsc_context *ctx, const ddsc_model *m, io_writer *w);
+ddsc_status npz_read_model(ddsc_context *ctx, ddsc_model **out, io_stream *s);
+ddsc_status npz_write_model(ddsc_context *ctx, const ddsc_model *m, io_writer *w);
 
 ddsc_status npz_write_measures(ddsc_context *ctx, const measures *m, io_writer *w);
 ddsc_status csv_write_measures(ddsc_context *ctx, const measures *m, io_writer *w, char delimiter);

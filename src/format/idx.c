@@ -26,7 +26,7 @@ static bool set_type(num_type *t, int code)
     return true;
 }
 
-static ddsc_status read_header(io_stream *s, idx_header *h)
+static ddsc_status idx_read_header(io_stream *s, idx_header *h)
 {
     unsigned char head[4 + 4 * IDX_MAX_DIMS];
     CHECK(stream_read_exact(s, head, 4, "the idx header"));
@@ -48,7 +48,7 @@ static ddsc_status read_header(io_stream *s, idx_header *h)
 }
 
 /* Pixels of one image; both it and the whole must fit into what can still come. */
-static ddsc_status check_size(io_stream *s, const idx_header *h, int64_t *pixels)
+static ddsc_status idx_check_size(io_stream *s, const idx_header *h, int64_t *pixels)
 {
     int64_t bytes = h->type.width;
     *pixels = 1;
@@ -120,7 +120,7 @@ static ddsc_status read_pixels(ddsc_context *ctx, measures_parts *out, io_stream
     for (int64_t at = 0; at < total; at += chunk) {
         int64_t n = BASE_MIN(chunk, total - at);
         TRY(stream_read_exact(s, bytes, (size_t)(n * h->type.width), "the images"));
-        num_to_double(value, bytes, n, h->type);
+        number_to_double(value, bytes, n, h->type);
         TRY(take_pixels(&r, value, n, pixels));
     }
     TRY(stream_expect_end(s, "its header and images"));
@@ -134,10 +134,10 @@ ddsc_status idx_read_images(ddsc_context *ctx, measures_parts *out, io_stream *s
 {
     idx_header h;
     int64_t pixels;
-    CHECK(read_header(s, &h));
+    CHECK(idx_read_header(s, &h));
     if (h.n_dims < 2)
         return stream_fail(s, "is an idx file of labels (one axis), not of images");
-    CHECK(check_size(s, &h, &pixels));
+    CHECK(idx_check_size(s, &h, &pixels));
     CHECK(read_pixels(ctx, out, s, &h, pixels));
     CHECK(make_grid(ctx, out, &h, pixels));
     return DDSC_OK;
@@ -150,17 +150,17 @@ ddsc_status idx_read_labels(ddsc_context *ctx, int32_t **label, int64_t *n, io_s
     int64_t pixels, bad;
     unsigned char *bytes = NULL;
     int64_t *value = NULL;
-    TRY(read_header(s, &h));
+    TRY(idx_read_header(s, &h));
     if (h.n_dims != 1 || h.type.kind == 'f')
         return stream_fail(s, "is an idx file, but not of labels (one axis of integers)");
-    TRY(check_size(s, &h, &pixels));
+    TRY(idx_check_size(s, &h, &pixels));
     *n = h.shape[0];
     TRY(mem_get(ctx, &bytes, *n, (size_t)h.type.width));
     TRY(MEM_NEW(ctx, value, *n));
     TRY(MEM_NEW(ctx, *label, *n));
     TRY(stream_read_exact(s, bytes, (size_t)(*n * h.type.width), "the labels"));
     TRY(stream_expect_end(s, "its header and labels"));
-    num_to_int64(value, bytes, *n, h.type, &bad);
+    number_to_int64(value, bytes, *n, h.type, &bad);
     for (int64_t i = 0; i < *n; i++)
         (*label)[i] = (int32_t)value[i];
 done:

@@ -20,8 +20,8 @@ void io_base_name(const char *path, const char **start, size_t *length)
     *length = n;
 }
 
-static ddsc_status append(ddsc_context *ctx, void *to, int64_t n, const void *from, int64_t more,
-                          size_t size)
+static ddsc_status join_append(ddsc_context *ctx, void *to, int64_t n, const void *from,
+                               int64_t more, size_t size)
 {
     int64_t whole;
     if (!add_ok(n, more, &whole))
@@ -78,7 +78,7 @@ static ddsc_status join_support(ddsc_context *ctx, measures_parts *a, measures_p
         for (int64_t e = 0; e < b->nnz; e++)
             b->index[e] += (int32_t)a->v;
     }
-    CHECK(append(ctx, &a->support, a->v * a->d, b->support, b->v * b->d, sizeof *a->support));
+    CHECK(join_append(ctx, &a->support, a->v * a->d, b->support, b->v * b->d, sizeof *a->support));
     a->v += b->v;
     a->points_distinct = false;
     return DDSC_OK;
@@ -89,11 +89,11 @@ static ddsc_status join_entries(ddsc_context *ctx, measures_parts *a, measures_p
     if (a->weight || b->weight) {
         CHECK(make_weights(ctx, a));
         CHECK(make_weights(ctx, b));
-        CHECK(append(ctx, &a->weight, a->nnz, b->weight, b->nnz, sizeof *a->weight));
+        CHECK(join_append(ctx, &a->weight, a->nnz, b->weight, b->nnz, sizeof *a->weight));
     }
     if (a->index)
-        CHECK(append(ctx, &a->index, a->nnz, b->index, b->nnz, sizeof *a->index));
-    CHECK(append(ctx, &a->offset, a->n + 1, b->offset + 1, b->n, sizeof *a->offset));
+        CHECK(join_append(ctx, &a->index, a->nnz, b->index, b->nnz, sizeof *a->index));
+    CHECK(join_append(ctx, &a->offset, a->n + 1, b->offset + 1, b->n, sizeof *a->offset));
     for (int64_t i = 1; i <= b->n; i++)
         a->offset[a->n + i] += a->nnz;
     return DDSC_OK;
@@ -122,7 +122,7 @@ static ddsc_status make_ids(ddsc_context *ctx, measures_parts *p, const char *wh
     return DDSC_OK;
 }
 
-ddsc_status parts_prepare(ddsc_context *ctx, measures_parts *p, const char *where)
+ddsc_status sets_prepare(ddsc_context *ctx, measures_parts *p, const char *where)
 {
     for (int64_t e = 0; p->index && e < p->nnz; e++)
         if (p->index[e] < 0 || p->index[e] >= p->v)
@@ -135,8 +135,8 @@ ddsc_status parts_prepare(ddsc_context *ctx, measures_parts *p, const char *wher
 static ddsc_status join_ids(ddsc_context *ctx, measures_parts *a, measures_parts *b)
 {
     int64_t before = a->id_at[a->n];
-    CHECK(append(ctx, &a->id_text, before, b->id_text, b->id_at[b->n], 1));
-    CHECK(append(ctx, &a->id_at, a->n + 1, b->id_at + 1, b->n, sizeof *a->id_at));
+    CHECK(join_append(ctx, &a->id_text, before, b->id_text, b->id_at[b->n], 1));
+    CHECK(join_append(ctx, &a->id_at, a->n + 1, b->id_at + 1, b->n, sizeof *a->id_at));
     for (int64_t i = 1; i <= b->n; i++)
         a->id_at[a->n + i] += before;
     return DDSC_OK;
@@ -207,11 +207,11 @@ static ddsc_status join_labels(ddsc_context *ctx, measures_parts *a, measures_pa
     CHECK(make_labels(ctx, b));
     if (a->n_names > 0 || b->n_names > 0)
         CHECK(join_names(ctx, a, b));
-    CHECK(append(ctx, &a->label, a->n, b->label, b->n, sizeof *a->label));
+    CHECK(join_append(ctx, &a->label, a->n, b->label, b->n, sizeof *a->label));
     return DDSC_OK;
 }
 
-ddsc_status parts_join(ddsc_context *ctx, measures_parts *a, measures_parts *b, const char *where)
+ddsc_status sets_join(ddsc_context *ctx, measures_parts *a, measures_parts *b, const char *where)
 {
     ddsc_status status = DDSC_OK;
     if (a->d != b->d)

@@ -195,7 +195,7 @@ static void drop_heading(column_reader *r)
     memmove(r->list.code, r->list.code + 1, (size_t)r->list.n * sizeof *r->list.code);
 }
 
-static ddsc_status read_text(ddsc_context *ctx, measures_parts *parts, io_stream *s)
+static ddsc_status labels_read_text(ddsc_context *ctx, measures_parts *parts, io_stream *s)
 {
     ddsc_status status = DDSC_OK;
     column_reader r = {.ctx = ctx, .s = s};
@@ -239,7 +239,7 @@ ddsc_status labels_read_stream(ddsc_context *ctx, measures_parts *parts, io_stre
     case DDSC_FORMAT_IDX: return idx_read_labels(ctx, &parts->label, &parts->n, s);
     case DDSC_FORMAT_FCS:
     case DDSC_FORMAT_MTX: return stream_fail(s, "is not a labels file");
-    default: return read_text(ctx, parts, s);
+    default: return labels_read_text(ctx, parts, s);
     }
 }
 
@@ -288,7 +288,7 @@ static ddsc_status write_labels(const int32_t *labels, int64_t n, const measures
 }
 
 ddsc_status ddsc_labels_write(ddsc_context *ctx, const int32_t *labels, int64_t n,
-                              const ddsc_measures *m, const char *path, int overwrite)
+                              const ddsc_measures *m, const char *path, unsigned flags)
 {
     ddsc_status status = DDSC_OK;
     io_writer *w = NULL;
@@ -300,7 +300,7 @@ ddsc_status ddsc_labels_write(ddsc_context *ctx, const int32_t *labels, int64_t 
     if (m && n != m->n_rows && n != m->n)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%lld labels for %lld rows and %lld items",
                         (long long)n, (long long)m->n_rows, (long long)m->n);
-    TRY(writer_open(ctx, &w, path, overwrite));
+    TRY(writer_open(ctx, &w, path, flags));
     TRY(write_labels(labels, n, m, w));
     status = writer_commit(w);
     w = NULL;

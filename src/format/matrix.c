@@ -76,7 +76,7 @@ done:
 }
 
 ddsc_status ddsc_matrix_write(ddsc_context *ctx, const double *matrix, int64_t n_rows,
-                              int64_t n_columns, const char *path, int overwrite)
+                              int64_t n_columns, const char *path, unsigned flags)
 {
     ddsc_status status = DDSC_OK;
     io_writer *w = NULL;
@@ -91,7 +91,7 @@ ddsc_status ddsc_matrix_write(ddsc_context *ctx, const double *matrix, int64_t n
         !mul_ok(count, 8, &bytes))
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "a matrix of %lld x %lld cannot be",
                         (long long)n_rows, (long long)n_columns);
-    TRY(writer_open(ctx, &w, path, overwrite));
+    TRY(writer_open(ctx, &w, path, flags));
     TRY(writer_put(
         w, header,
         npy_format_header(header, NUM_HOST_LITTLE ? "<f8" : ">f8", n_columns > 0 ? 2 : 1, shape)));

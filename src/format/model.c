@@ -126,14 +126,14 @@ static void fill_labels(const void *arg, int64_t begin, int64_t end, unsigned ch
     memcpy(out, (const int32_t *)arg + begin, (size_t)(end - begin) * sizeof(int32_t));
 }
 
-typedef struct table {
+typedef struct model_table {
     const double *x;
     int64_t columns;
-} table;
+} model_table;
 
 static void fill_table(const void *arg, int64_t begin, int64_t end, unsigned char *out)
 {
-    const table *t = arg;
+    const model_table *t = arg;
     memcpy(out, t->x + begin * t->columns, (size_t)((end - begin) * t->columns) * sizeof *t->x);
 }
 
@@ -151,7 +151,7 @@ static ddsc_status add_table(npz_writer *z, const char *name, const double *x, i
                              int64_t columns)
 {
     int64_t shape[2] = {rows, columns};
-    return npz_writer_add(z, name, NPZ_FLOAT8, 2, shape, 8, fill_table, &(table){x, columns});
+    return npz_writer_add(z, name, NPZ_FLOAT8, 2, shape, 8, fill_table, &(model_table){x, columns});
 }
 
 static ddsc_status add_reference(npz_writer *z, const measures *reference)
@@ -161,7 +161,7 @@ static ddsc_status add_reference(npz_writer *z, const measures *reference)
     return DDSC_OK;
 }
 
-ddsc_status model_write_npz(ddsc_context *ctx, const ddsc_model *m, io_writer *w)
+ddsc_status npz_write_model(ddsc_context *ctx, const ddsc_model *m, io_writer *w)
 {
     ddsc_status status = DDSC_OK;
     npz_writer *z = NULL;
@@ -190,7 +190,7 @@ done:
 }
 
 ddsc_status ddsc_model_write(ddsc_context *ctx, const ddsc_model *m, const char *path,
-                             int overwrite)
+                             unsigned flags)
 {
     ddsc_status status = DDSC_OK;
     io_writer *w = NULL;
@@ -199,8 +199,8 @@ ddsc_status ddsc_model_write(ddsc_context *ctx, const ddsc_model *m, const char 
     ctx_enter(ctx);
     if (!m || !path)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "model or path is NULL");
-    TRY(writer_open(ctx, &w, path, overwrite));
-    TRY(model_write_npz(ctx, m, w));
+    TRY(writer_open(ctx, &w, path, flags));
+    TRY(npz_write_model(ctx, m, w));
     status = writer_commit(w);
     w = NULL;
 done:
@@ -305,8 +305,8 @@ static ddsc_status read_doubles(archive *z, double **out, const char *name, int6
     return DDSC_OK;
 }
 
-static ddsc_status read_rows(archive *z, double **out, const char *name, int64_t *rows,
-                             int64_t *columns, bool sizes_known)
+static ddsc_status model_read_rows(archive *z, double **out, const char *name, int64_t *rows,
+                                   int64_t *columns, bool sizes_known)
 {
     int64_t n_rows, n_columns;
     CHECK(need(z, name));
@@ -337,7 +337,7 @@ static ddsc_status read_reference(archive *z, ddsc_model *m)
     measures_parts parts = {.n = 1, .d = m->items->d};
     if (m->metric.metric != DDSC_METRIC_LOT)
         return DDSC_OK;
-    TRY(read_rows(z, &parts.support, "reference_points", &parts.v, &parts.d, false));
+    TRY(model_read_rows(z, &parts.support, "reference_points", &parts.v, &parts.d, false));
     parts.nnz = parts.v;
     TRY(read_doubles(z, &parts.weight, "reference_weights", parts.v));
     TRY(MEM_ZERO(z->ctx, parts.offset, 2));
@@ -353,18 +353,18 @@ done:
 static ddsc_status read_arrays(archive *z, ddsc_model *m)
 {
     CHECK(read_items(z, m));
-    CHECK(read_rows(z, &m->embedding, "embedding", &m->n, &m->width, true));
+    CHECK(model_read_rows(z, &m->embedding, "embedding", &m->n, &m->width, true));
     CHECK(read_doubles(z, &m->eigenvalue, "eigenvalues", m->width));
     CHECK(read_doubles(z, &m->radius, "radius", m->n));
     CHECK(read_doubles(z, &m->scale, "scale", m->n));
     CHECK(read_doubles(z, &m->reach, "reach", m->n));
-    CHECK(read_rows(z, &m->centre, "centres", &m->n_centres, &m->width, false));
+    CHECK(model_read_rows(z, &m->centre, "centres", &m->n_centres, &m->width, false));
     CHECK(read_centre_labels(z, m));
     CHECK(read_reference(z, m));
     return DDSC_OK;
 }
 
-ddsc_status model_read_npz(ddsc_context *ctx, ddsc_model **out, io_stream *s)
+ddsc_status npz_read_model(ddsc_context *ctx, ddsc_model **out, io_stream *s)
 {
     ddsc_status status = DDSC_OK;
     archive z = {.ctx = ctx};
@@ -404,7 +404,7 @@ ddsc_status ddsc_model_read(ddsc_context *ctx, ddsc_model **out, const char *pat
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "model or path is NULL");
     *out = NULL;
     TRY(stream_open(ctx, &s, path, STREAM_DEFAULT_MAX_BYTES));
-    TRY(model_read_npz(ctx, out, s));
+    TRY(npz_read_model(ctx, out, s));
 done:
     stream_close(s);
     return status;

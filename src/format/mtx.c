@@ -28,7 +28,7 @@ static char *next_word(mtx *m)
 }
 
 /* The next line that is neither comment nor blank. */
-static ddsc_status next_line(mtx *m)
+static ddsc_status mtx_next_line(mtx *m)
 {
     size_t n;
     do {
@@ -43,7 +43,7 @@ static ddsc_status next_line(mtx *m)
     return DDSC_OK;
 }
 
-static ddsc_status refuse(mtx *m, const char *word, const char *wanted)
+static ddsc_status mtx_refuse(mtx *m, const char *word, const char *wanted)
 {
     char quoted[QUOTE_TEXT];
     return stream_fail(m->s, "line %lld: %s%s%s is not %s", (long long)stream_line_number(m->s),
@@ -58,19 +58,19 @@ static ddsc_status next_integer(mtx *m, int64_t *value, int64_t least, int64_t m
         return DDSC_OK;
     snprintf(wanted, sizeof wanted, "a whole number between %lld and %lld", (long long)least,
              (long long)most);
-    return refuse(m, word, wanted);
+    return mtx_refuse(m, word, wanted);
 }
 
 static ddsc_status next_value(mtx *m, double *value)
 {
     char *word = next_word(m);
-    return word && number_parse(word, value) ? DDSC_OK : refuse(m, word, "a number");
+    return word && number_parse(word, value) ? DDSC_OK : mtx_refuse(m, word, "a number");
 }
 
 static ddsc_status end_line(mtx *m)
 {
     char *word = next_word(m);
-    return word ? refuse(m, word, "expected here") : DDSC_OK;
+    return word ? mtx_refuse(m, word, "expected here") : DDSC_OK;
 }
 
 static bool one_of(const char *word, const char *a, const char *b)
@@ -101,7 +101,7 @@ static ddsc_status read_banner(mtx *m)
 static ddsc_status read_sizes(mtx *m)
 {
     int64_t columns, bytes;
-    CHECK(next_line(m));
+    CHECK(mtx_next_line(m));
     CHECK(next_integer(m, &m->n, 1, INT32_MAX));
     CHECK(next_integer(m, &columns, 1, INT32_MAX));
     if (m->n != columns)
@@ -139,7 +139,7 @@ static ddsc_status read_coordinate(mtx *m, double *matrix)
     for (int64_t e = 0; e < m->n_entries; e++) {
         int64_t i, j;
         double value;
-        CHECK(next_line(m));
+        CHECK(mtx_next_line(m));
         CHECK(next_integer(m, &i, 1, m->n));
         CHECK(next_integer(m, &j, 1, m->n));
         CHECK(next_value(m, &value));
@@ -155,7 +155,7 @@ static ddsc_status read_array(mtx *m, double *matrix)
     for (int64_t j = 0; j < m->n; j++)
         for (int64_t i = m->symmetric ? j : 0; i < m->n; i++) {
             double value;
-            CHECK(next_line(m));
+            CHECK(mtx_next_line(m));
             CHECK(next_value(m, &value));
             CHECK(end_line(m));
             CHECK(put(m, matrix, i, j, value));
@@ -210,7 +210,7 @@ static ddsc_status write_graph(const ddsc_graph *g, io_writer *w)
 }
 
 ddsc_status ddsc_graph_write(ddsc_context *ctx, const ddsc_graph *graph, const char *path,
-                             int overwrite)
+                             unsigned flags)
 {
     ddsc_status status = DDSC_OK;
     io_writer *w = NULL;
@@ -219,7 +219,7 @@ ddsc_status ddsc_graph_write(ddsc_context *ctx, const ddsc_graph *graph, const c
     ctx_enter(ctx);
     if (!graph || !path)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "graph or path is NULL");
-    TRY(writer_open(ctx, &w, path, overwrite));
+    TRY(writer_open(ctx, &w, path, flags));
     TRY(write_graph(graph, w));
     status = writer_commit(w);
     w = NULL;

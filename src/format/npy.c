@@ -29,7 +29,7 @@ ddsc_status npy_read_chunks(ddsc_context *ctx, io_stream *s, const npy_array *a,
     for (int64_t at = 0; at < a->count; at += chunk) {
         int64_t n = BASE_MIN(chunk, a->count - at);
         TRY(stream_read_exact(s, bytes, (size_t)(n * a->type.width), "the elements"));
-        num_to_double(value, bytes, n, a->type);
+        number_to_double(value, bytes, n, a->type);
         TRY(fn(arg, at, n, value));
     }
     TRY(stream_expect_end(s, "its header and elements"));
@@ -100,7 +100,7 @@ static ddsc_status read_integer_chunks(ddsc_context *ctx, io_stream *s, const np
     for (int64_t at = 0; at < a->count; at += chunk) {
         int64_t n = BASE_MIN(chunk, a->count - at);
         TRY(stream_read_exact(s, bytes, (size_t)(n * a->type.width), "the elements"));
-        if (!num_to_int64(value, bytes, n, a->type, &bad)) {
+        if (!number_to_int64(value, bytes, n, a->type, &bad)) {
             status = stream_fail(s, "element %lld is too large", (long long)(at + bad));
             goto done;
         }
@@ -192,7 +192,7 @@ static bool decode_element(char *out, size_t *length, const unsigned char *in, c
         memcpy(out, in, (size_t)a->item_bytes);
         *length = (size_t)a->item_bytes;
     } else {
-        if (!num_to_int64(&value, in, 1, a->type, &bad))
+        if (!number_to_int64(&value, in, 1, a->type, &bad))
             return false;
         *length = (size_t)snprintf(out, NUMBER_TEXT, "%" PRId64, value);
     }

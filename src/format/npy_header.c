@@ -77,7 +77,7 @@ static bool take_shape(cursor *c, npy_array *a)
 }
 
 /* "<f8" and its like. */
-static ddsc_status set_type(io_stream *s, npy_array *a, const char *descr)
+static ddsc_status npy_set_type(io_stream *s, npy_array *a, const char *descr)
 {
     const char *at = descr;
     char order = strchr("<>|=", *at) && *at ? *at++ : '=';
@@ -134,10 +134,10 @@ static ddsc_status parse_header(io_stream *s, npy_array *a, const char *text)
         return stream_fail(s, "has a damaged npy header near \"%s\"",
                            text_quote(quoted, c.at, strlen(c.at)));
     }
-    return set_type(s, a, descr);
+    return npy_set_type(s, a, descr);
 }
 
-static ddsc_status check_size(io_stream *s, npy_array *a)
+static ddsc_status npy_check_size(io_stream *s, npy_array *a)
 {
     int64_t bytes;
     a->count = 1;
@@ -167,7 +167,7 @@ ddsc_status npy_read_header(io_stream *s, npy_array *a)
     CHECK(stream_read_exact(s, text, length, "the npy header"));
     text[length] = '\0';
     CHECK(parse_header(s, a, text));
-    CHECK(check_size(s, a));
+    CHECK(npy_check_size(s, a));
     return DDSC_OK;
 }
 

@@ -22,7 +22,7 @@ bool archive_has(const archive *z, const char *name)
     return zip_find(&z->list, name) != NULL;
 }
 
-static ddsc_status need(const archive *z, const char *name, const char *with)
+static ddsc_status npz_need(const archive *z, const char *name, const char *with)
 {
     if (archive_has(z, name))
         return DDSC_OK;
@@ -60,7 +60,7 @@ ddsc_status archive_read_table(archive *z, const char *name, double **out, int64
     return DDSC_OK;
 }
 
-static ddsc_status read_weights(archive *z, measures_parts *out)
+static ddsc_status npz_read_weights(archive *z, measures_parts *out)
 {
     CHECK(archive_open_array(z, "weights", 1));
     if (z->array.count != out->nnz)
@@ -104,25 +104,25 @@ static ddsc_status read_offsets(archive *z, measures_parts *out)
 
 static ddsc_status read_own(archive *z, measures_parts *out)
 {
-    CHECK(need(z, "weights", "points"));
-    CHECK(need(z, "offsets", "points"));
+    CHECK(npz_need(z, "weights", "points"));
+    CHECK(npz_need(z, "offsets", "points"));
     CHECK(archive_read_table(z, "points", &out->support, &out->v, &out->d));
     out->nnz = out->v;
-    CHECK(read_weights(z, out));
+    CHECK(npz_read_weights(z, out));
     CHECK(read_offsets(z, out));
     return DDSC_OK;
 }
 
 static ddsc_status read_shared(archive *z, measures_parts *out)
 {
-    CHECK(need(z, "weights", "indices"));
-    CHECK(need(z, "offsets", "indices"));
+    CHECK(npz_need(z, "weights", "indices"));
+    CHECK(npz_need(z, "offsets", "indices"));
     CHECK(archive_read_table(z, "support", &out->support, &out->v, &out->d));
     CHECK(archive_open_array(z, "indices", 1));
     out->nnz = z->array.count;
     CHECK(npy_read_indices(z->ctx, &out->index, z->member, &z->array));
     CHECK(archive_close_array(z));
-    CHECK(read_weights(z, out));
+    CHECK(npz_read_weights(z, out));
     CHECK(read_offsets(z, out));
     return DDSC_OK;
 }
@@ -173,7 +173,7 @@ done:
 static ddsc_status read_dense(archive *z, measures_parts *out)
 {
     char shape[QUOTE_TEXT];
-    CHECK(need(z, "support", "histograms"));
+    CHECK(npz_need(z, "support", "histograms"));
     CHECK(archive_read_table(z, "support", &out->support, &out->v, &out->d));
     CHECK(archive_open_array(z, "histograms", 2));
     if (z->array.shape[1] != out->v || z->array.count == 0 || out->v > INT32_MAX)

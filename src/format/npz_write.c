@@ -28,18 +28,18 @@ struct npz_writer {
 };
 
 /* A record under construction, little-endian. */
-typedef struct record {
+typedef struct npz_record {
     unsigned char byte[160];
     size_t n;
-} record;
+} npz_record;
 
-static void add(record *r, uint64_t value, int n_bytes)
+static void npz_add(npz_record *r, uint64_t value, int n_bytes)
 {
     for (int k = 0; k < n_bytes; k++, value >>= 8)
         r->byte[r->n++] = (unsigned char)value;
 }
 
-static void add_name(record *r, const char *name)
+static void npz_add_name(npz_record *r, const char *name)
 {
     size_t n = strlen(name);
     memcpy(r->byte + r->n, name, n);
@@ -47,7 +47,7 @@ static void add_name(record *r, const char *name)
     r->n += n + 4;
 }
 
-static ddsc_status put(npz_writer *z, const void *bytes, size_t n)
+static ddsc_status npz_put(npz_writer *z, const void *bytes, size_t n)
 {
     z->at += (int64_t)n;
     return writer_put(z->w, bytes, n);
@@ -80,63 +80,63 @@ void npz_writer_close(npz_writer *z)
 /* ---- members ---- */
 
 /* Fields common to local and central headers, from "version needed" to the length of the name. */
-static void add_common(record *r, const npz_writer *z, const member *m, bool is64)
+static void add_common(npz_record *r, const npz_writer *z, const member *m, bool is64)
 {
     bool big = m->size > z->limit32;
-    add(r, is64 ? VERSION_64 : VERSION_PLAIN, 2);
-    add(r, 0, 2); /* flags */
-    add(r, 0, 2); /* stored */
-    add(r, 0, 2); /* time */
-    add(r, STAMP_DATE, 2);
-    add(r, m->crc, 4);
-    add(r, big ? 0xffffffff : (uint64_t)m->size, 4);
-    add(r, big ? 0xffffffff : (uint64_t)m->size, 4);
-    add(r, strlen(m->name) + 4, 2);
+    npz_add(r, is64 ? VERSION_64 : VERSION_PLAIN, 2);
+    npz_add(r, 0, 2); /* flags */
+    npz_add(r, 0, 2); /* stored */
+    npz_add(r, 0, 2); /* time */
+    npz_add(r, STAMP_DATE, 2);
+    npz_add(r, m->crc, 4);
+    npz_add(r, big ? 0xffffffff : (uint64_t)m->size, 4);
+    npz_add(r, big ? 0xffffffff : (uint64_t)m->size, 4);
+    npz_add(r, strlen(m->name) + 4, 2);
 }
 
 static ddsc_status put_local(npz_writer *z, const member *m)
 {
-    record r = {.n = 0};
+    npz_record r = {.n = 0};
     bool big = m->size > z->limit32;
-    add(&r, 0x04034b50, 4);
+    npz_add(&r, 0x04034b50, 4);
     add_common(&r, z, m, big);
-    add(&r, big ? 20 : 0, 2);
-    add_name(&r, m->name);
+    npz_add(&r, big ? 20 : 0, 2);
+    npz_add_name(&r, m->name);
     if (big) {
-        add(&r, 1, 2);
-        add(&r, 16, 2);
-        add(&r, (uint64_t)m->size, 8);
-        add(&r, (uint64_t)m->size, 8);
+        npz_add(&r, 1, 2);
+        npz_add(&r, 16, 2);
+        npz_add(&r, (uint64_t)m->size, 8);
+        npz_add(&r, (uint64_t)m->size, 8);
     }
-    return put(z, r.byte, r.n);
+    return npz_put(z, r.byte, r.n);
 }
 
 static ddsc_status put_central(npz_writer *z, const member *m)
 {
-    record r = {.n = 0};
+    npz_record r = {.n = 0};
     bool big = m->size > z->limit32, far = m->offset > z->limit32;
     uint64_t n_extra = (big ? 16u : 0u) + (far ? 8u : 0u);
-    add(&r, 0x02014b50, 4);
-    add(&r, VERSION_64 | 3 << 8, 2); /* made by: unix */
+    npz_add(&r, 0x02014b50, 4);
+    npz_add(&r, VERSION_64 | 3 << 8, 2); /* made by: unix */
     add_common(&r, z, m, big || far);
-    add(&r, n_extra ? n_extra + 4 : 0, 2);
-    add(&r, 0, 2); /* comment */
-    add(&r, 0, 2); /* disk */
-    add(&r, 0, 2); /* internal attributes */
-    add(&r, (uint64_t)0100644 << 16, 4);
-    add(&r, far ? 0xffffffff : (uint64_t)m->offset, 4);
-    add_name(&r, m->name);
+    npz_add(&r, n_extra ? n_extra + 4 : 0, 2);
+    npz_add(&r, 0, 2); /* comment */
+    npz_add(&r, 0, 2); /* disk */
+    npz_add(&r, 0, 2); /* internal attributes */
+    npz_add(&r, (uint64_t)0100644 << 16, 4);
+    npz_add(&r, far ? 0xffffffff : (uint64_t)m->offset, 4);
+    npz_add_name(&r, m->name);
     if (n_extra) {
-        add(&r, 1, 2);
-        add(&r, n_extra, 2);
+        npz_add(&r, 1, 2);
+        npz_add(&r, n_extra, 2);
         if (big) {
-            add(&r, (uint64_t)m->size, 8);
-            add(&r, (uint64_t)m->size, 8);
+            npz_add(&r, (uint64_t)m->size, 8);
+            npz_add(&r, (uint64_t)m->size, 8);
         }
         if (far)
-            add(&r, (uint64_t)m->offset, 8);
+            npz_add(&r, (uint64_t)m->offset, 8);
     }
-    return put(z, r.byte, r.n);
+    return npz_put(z, r.byte, r.n);
 }
 
 /* What a pass over the elements does with each chunk. */
@@ -158,7 +158,7 @@ static ddsc_status run_pass(ddsc_context *ctx, pass *p, int64_t n_rows, int64_t 
         fill(arg, at, end, chunk);
         p->crc = stream_checksum(p->crc, chunk, (size_t)n);
         if (p->z)
-            TRY(put(p->z, chunk, n));
+            TRY(npz_put(p->z, chunk, n));
     }
 done:
     mem_free(ctx, chunk);
@@ -186,7 +186,7 @@ ddsc_status npz_writer_add(npz_writer *z, const char *name, const char *descr, i
     CHECK(room_reserve(z->ctx, &z->member, &z->room, z->n + 1, sizeof *z->member));
     z->member[z->n++] = m;
     CHECK(put_local(z, &m));
-    CHECK(put(z, header, n_header));
+    CHECK(npz_put(z, header, n_header));
     p.z = z;
     CHECK(run_pass(z->ctx, &p, shape[0], row_bytes, fill, arg));
     return DDSC_OK;
@@ -199,36 +199,36 @@ ddsc_status npz_writer_finish(npz_writer *z)
         CHECK(put_central(z, &z->member[k]));
     int64_t size = z->at - begin, end = z->at;
     bool is64 = begin > z->limit32;
-    record r = {.n = 0};
+    npz_record r = {.n = 0};
     if (is64) {
-        add(&r, 0x06064b50, 4);
-        add(&r, 44, 8);
-        add(&r, VERSION_64, 2);
-        add(&r, VERSION_64, 2);
-        add(&r, 0, 8); /* disks */
-        add(&r, (uint64_t)z->n, 8);
-        add(&r, (uint64_t)z->n, 8);
-        add(&r, (uint64_t)size, 8);
-        add(&r, (uint64_t)begin, 8);
-        add(&r, 0x07064b50, 4);
-        add(&r, 0, 4);
-        add(&r, (uint64_t)end, 8);
-        add(&r, 1, 4);
+        npz_add(&r, 0x06064b50, 4);
+        npz_add(&r, 44, 8);
+        npz_add(&r, VERSION_64, 2);
+        npz_add(&r, VERSION_64, 2);
+        npz_add(&r, 0, 8); /* disks */
+        npz_add(&r, (uint64_t)z->n, 8);
+        npz_add(&r, (uint64_t)z->n, 8);
+        npz_add(&r, (uint64_t)size, 8);
+        npz_add(&r, (uint64_t)begin, 8);
+        npz_add(&r, 0x07064b50, 4);
+        npz_add(&r, 0, 4);
+        npz_add(&r, (uint64_t)end, 8);
+        npz_add(&r, 1, 4);
     }
-    add(&r, 0x06054b50, 4);
-    add(&r, 0, 4); /* disks */
-    add(&r, (uint64_t)z->n, 2);
-    add(&r, (uint64_t)z->n, 2);
-    add(&r, (uint64_t)size, 4);
-    add(&r, is64 ? 0xffffffff : (uint64_t)begin, 4);
-    add(&r, 0, 2);
-    CHECK(put(z, r.byte, r.n));
+    npz_add(&r, 0x06054b50, 4);
+    npz_add(&r, 0, 4); /* disks */
+    npz_add(&r, (uint64_t)z->n, 2);
+    npz_add(&r, (uint64_t)z->n, 2);
+    npz_add(&r, (uint64_t)size, 4);
+    npz_add(&r, is64 ? 0xffffffff : (uint64_t)begin, 4);
+    npz_add(&r, 0, 2);
+    CHECK(npz_put(z, r.byte, r.n));
     return DDSC_OK;
 }
 
 /* ---- npz: items that were dropped are left out, ids and labels follow the items ---- */
 
-static void fill_points(const void *arg, int64_t begin, int64_t end, unsigned char *out)
+static void npz_fill_points(const void *arg, int64_t begin, int64_t end, unsigned char *out)
 {
     const measures *m = arg;
     size_t bytes = (size_t)m->d * sizeof(double);
@@ -260,7 +260,7 @@ static void fill_offsets(const void *arg, int64_t begin, int64_t end, unsigned c
     memcpy(out, m->offset + begin, (size_t)(end - begin) * sizeof *m->offset);
 }
 
-static void fill_labels(const void *arg, int64_t begin, int64_t end, unsigned char *out)
+static void npz_fill_labels(const void *arg, int64_t begin, int64_t end, unsigned char *out)
 {
     const measures *m = arg;
     for (int64_t i = begin; i < end; i++)
@@ -334,12 +334,12 @@ ddsc_status npz_add_items(npz_writer *z, const measures *m)
         CHECK(npz_writer_add(z, "support", NPZ_FLOAT8, 2, support, 8, fill_support, m));
         CHECK(npz_writer_add(z, "indices", NPZ_INT4, 1, &m->nnz, 4, fill_indices, m));
     } else {
-        CHECK(npz_writer_add(z, "points", NPZ_FLOAT8, 2, points, 8, fill_points, m));
+        CHECK(npz_writer_add(z, "points", NPZ_FLOAT8, 2, points, 8, npz_fill_points, m));
     }
     CHECK(npz_writer_add(z, "weights", NPZ_FLOAT8, 1, &m->nnz, 8, fill_weights, m));
     CHECK(npz_writer_add(z, "offsets", NPZ_INT8, 1, &n_offsets, 8, fill_offsets, m));
     if (m->label)
-        CHECK(npz_writer_add(z, "labels", NPZ_INT4, 1, &m->n, 4, fill_labels, m));
+        CHECK(npz_writer_add(z, "labels", NPZ_INT4, 1, &m->n, 4, npz_fill_labels, m));
     if (m->label && m->n_names > 0)
         CHECK(npz_add_strings(z, "label_names", class_name, m, m->n_names));
     if (m->id_text || m->n < m->n_rows)

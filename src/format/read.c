@@ -5,26 +5,21 @@
 #include <stdio.h>
 #include <string.h>
 
-void ddsc_read_settings_init(ddsc_read_settings *settings)
+#include "base/sized.h"
+
+static const ddsc_read_settings defaults = {.on_empty = DDSC_EMPTY_ERROR,
+                                            .max_bytes = STREAM_DEFAULT_MAX_BYTES};
+static const sized_struct settings_struct = SIZED_STRUCT(ddsc_read_settings, max_bytes, &defaults);
+
+void ddsc_read_settings_init_sized(ddsc_read_settings *settings, size_t size)
 {
-    if (!settings)
-        return;
-    *settings = (ddsc_read_settings){.struct_size = sizeof *settings,
-                                     .on_empty = DDSC_EMPTY_ERROR,
-                                     .max_bytes = STREAM_DEFAULT_MAX_BYTES};
+    sized_init(&settings_struct, settings, size);
 }
 
 static ddsc_status take_settings(ddsc_context *ctx, ddsc_read_settings *own,
                                  const ddsc_read_settings *given)
 {
-    ddsc_read_settings_init(own);
-    if (given) {
-        if (given->struct_size == 0 || given->struct_size > sizeof *own)
-            return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                            "read settings: struct_size is %zu; call ddsc_read_settings_init first",
-                            given->struct_size);
-        memcpy(own, given, given->struct_size);
-    }
+    CHECK(sized_take(ctx, &settings_struct, own, given));
     if (own->on_empty != DDSC_EMPTY_ERROR && own->on_empty != DDSC_EMPTY_DROP)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "read settings: on_empty is %d",
                         (int)own->on_empty);
@@ -224,7 +219,7 @@ static ddsc_status gather_file(gathering *g, const char *path, bool first, bool 
         axes = NULL;
     }
     if (!only)
-        TRY(parts_prepare(g->ctx, &more, path));
+        TRY(sets_prepare(g->ctx, &more, path));
     g->all_fcs = (first || g->all_fcs) && format == DDSC_FORMAT_FCS;
     g->any_fcs |= format == DDSC_FORMAT_FCS;
     g->any_d2 |= format == DDSC_FORMAT_D2;
@@ -232,7 +227,7 @@ static ddsc_status gather_file(gathering *g, const char *path, bool first, bool 
         g->parts = more;
         more = (measures_parts){0};
     } else {
-        TRY(parts_join(g->ctx, &g->parts, &more, path));
+        TRY(sets_join(g->ctx, &g->parts, &more, path));
     }
 done:
     stream_close(s);

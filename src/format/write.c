@@ -5,7 +5,7 @@
 
 /* ---- csv and d2: items that were dropped are left out ---- */
 
-static const char *item_id(const measures *m, int64_t i)
+static const char *write_item_id(const measures *m, int64_t i)
 {
     return ddsc_measures_get_id(m, m->row[i]);
 }
@@ -16,7 +16,7 @@ static ddsc_status check_ids(ddsc_context *ctx, const measures *m)
     ddsc_status status = DDSC_OK;
     text_table table = {0};
     for (int64_t i = 0; i < m->n; i++) {
-        const char *id = item_id(m, i);
+        const char *id = write_item_id(m, i);
         int64_t number;
         bool is_new;
         TRY(text_table_add(ctx, &table, id, strlen(id), &number, &is_new));
@@ -62,7 +62,7 @@ ddsc_status csv_write_measures(ddsc_context *ctx, const measures *m, io_writer *
     CHECK(put_header(m, w, delimiter));
     for (int64_t i = 0; i < m->n; i++)
         for (int64_t p = m->offset[i]; p < m->offset[i + 1]; p++) {
-            CHECK(writer_field(w, item_id(m, i), delimiter));
+            CHECK(writer_field(w, write_item_id(m, i), delimiter));
             CHECK(writer_put(w, &delimiter, 1));
             CHECK(writer_number(w, m->weight[p]));
             if (m->label)
@@ -131,7 +131,7 @@ static ddsc_status write_as(ddsc_context *ctx, const measures *m, io_writer *w, 
 }
 
 ddsc_status ddsc_measures_write(ddsc_context *ctx, const ddsc_measures *m, const char *path,
-                                ddsc_format format, int overwrite)
+                                ddsc_format format, unsigned flags)
 {
     ddsc_status status = DDSC_OK;
     io_writer *w = NULL;
@@ -148,7 +148,7 @@ ddsc_status ddsc_measures_write(ddsc_context *ctx, const ddsc_measures *m, const
                         "%s: sets of items are written as .npz, .csv, .tsv or .d2 (the last three "
                         "also .gz)",
                         path);
-    TRY(writer_open(ctx, &w, path, overwrite));
+    TRY(writer_open(ctx, &w, path, flags));
     TRY(write_as(ctx, m, w, format));
     status = writer_commit(w);
     w = NULL;

@@ -1,6 +1,7 @@
 /* The neighbour graph as an object: room for n * tau edges, filled by the pair engine. */
 #include <string.h>
 
+#include "base/sized.h"
 #include "graph/graph.h"
 
 ddsc_status graph_create(ddsc_context *ctx, ddsc_graph **graph, int64_t n, int64_t tau)
@@ -54,24 +55,17 @@ void ddsc_graph_destroy(ddsc_graph *graph)
     mem_free(ctx, graph);
 }
 
-void ddsc_graph_get_view(const ddsc_graph *graph, ddsc_graph_view *view)
+void ddsc_graph_get_view_sized(const ddsc_graph *graph, ddsc_graph_view *view, size_t size)
 {
-    if (!view)
-        return;
-    *view = (ddsc_graph_view){0};
+    ddsc_graph_view own = {0};
     if (graph)
-        *view = (ddsc_graph_view){.n = graph->n,
-                                  .tau = graph->tau,
-                                  .n_edges = graph->offset[graph->n],
-                                  .offset = graph->offset,
-                                  .index = graph->index,
-                                  .d2 = graph->d2};
-}
-
-void ddsc_graph_get_columns(const ddsc_graph *graph, int64_t *n_columns, double *error)
-{
-    if (n_columns)
-        *n_columns = graph ? graph->n_columns : 0;
-    if (error)
-        *error = graph ? graph->columns_error : 0;
+        own = (ddsc_graph_view){.n = graph->n,
+                                .tau = graph->tau,
+                                .n_edges = graph->offset[graph->n],
+                                .offset = graph->offset,
+                                .index = graph->index,
+                                .d2 = graph->d2,
+                                .n_columns = graph->n_columns,
+                                .columns_error = graph->columns_error};
+    sized_view(view, size, &own, sizeof own);
 }

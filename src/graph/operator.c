@@ -43,16 +43,16 @@ ddsc_status operator_build(ddsc_context *ctx, sparse *m, double *degree, const s
     return DDSC_OK;
 }
 
-typedef struct product {
+typedef struct operator_product {
     const sparse *m;
     int64_t b;
     double scale, shift, back;
     const double *x;
     double *y;
-} product;
+} operator_product;
 
 /* Rows of x are read all over memory; those that come AHEAD entries later are asked for now. */
-SIMD_INLINE void ask(const product *t, int64_t p)
+SIMD_INLINE void ask(const operator_product *t, int64_t p)
 {
     const double *x = t->x + t->m->column[BASE_MIN(p + AHEAD, t->m->nnz - 1)] * t->b;
     for (int64_t c = 0; c < t->b; c += LANES)
@@ -62,7 +62,7 @@ SIMD_INLINE void ask(const product *t, int64_t p)
 
 /* One row of y, columns [c, c + LANES): the sums stay in registers. Columns before `from` have been
  * done. */
-SIMD_INLINE void row_lanes(const product *t, int64_t i, int64_t c, int64_t from)
+SIMD_INLINE void row_lanes(const operator_product *t, int64_t i, int64_t c, int64_t from)
 {
     double sum[LANES] = {0};
     for (int64_t p = t->m->offset[i]; p < t->m->offset[i + 1]; p++) {
@@ -79,7 +79,7 @@ SIMD_INLINE void row_lanes(const product *t, int64_t i, int64_t c, int64_t from)
         y[k] = t->scale * (sum[k] - t->shift * own[k]) - (t->back != 0 ? t->back * y[k] : 0);
 }
 
-SIMD_INLINE void row_single(const product *t, int64_t i, int64_t c)
+SIMD_INLINE void row_single(const operator_product *t, int64_t i, int64_t c)
 {
     double sum = 0;
     for (int64_t p = t->m->offset[i]; p < t->m->offset[i + 1]; p++)
@@ -90,7 +90,7 @@ SIMD_INLINE void row_single(const product *t, int64_t i, int64_t c)
 
 SIMD_CLONES static ddsc_status product_rows(void *arg, int64_t begin, int64_t end, int worker)
 {
-    const product *t = arg;
+    const operator_product *t = arg;
     (void)worker;
     for (int64_t i = begin; i < end; i++) {
         int64_t c = 0;
@@ -108,7 +108,7 @@ SIMD_CLONES static ddsc_status product_rows(void *arg, int64_t begin, int64_t en
 ddsc_status operator_step(ddsc_context *ctx, const sparse *m, int64_t b, double scale, double shift,
                           double back, const double *x, double *y)
 {
-    product t = {m, b, scale, shift, back, x, y};
+    operator_product t = {m, b, scale, shift, back, x, y};
     /* Pieces large enough to be worth a thread; no sum crosses them. */
     int64_t work = b * (m->nnz / BASE_MAX(m->n, 1) + 2);
     return parallel_for(ctx, m->n, BASE_MAX(PIECE_ROWS, PIECE_WORK / work), product_rows, &t);

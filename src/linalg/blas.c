@@ -1,6 +1,8 @@
-/* Thin row-major wrappers; each pins BLAS to the calling thread. */
+/* Thin row-major wrappers of BLAS, each of which pins it to the calling thread, and sums over rows in
+ * a fixed order. */
 #include <cblas.h>
 #include <math.h>
+#include <string.h>
 
 #include "linalg/linalg.h"
 
@@ -57,4 +59,32 @@ double la_distance2(int64_t n, const double *x, const double *y)
     for (; i < n; i++)
         s[0] += (x[i] - y[i]) * (x[i] - y[i]);
     return (s[0] + s[1]) + (s[2] + s[3]);
+}
+
+void la_centre(int64_t n, int64_t d, const double *rows, double *mean, double *out)
+{
+    memset(mean, 0, (size_t)d * sizeof *mean);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t k = 0; k < d; k++)
+            mean[k] += rows[i * d + k] / (double)n;
+    for (int64_t i = 0; out && i < n; i++)
+        for (int64_t k = 0; k < d; k++)
+            out[i * d + k] = rows[i * d + k] - mean[k];
+}
+
+/* Gram-Schmidt, twice: once leaves rounding of the size of what was taken away. */
+double la_orthogonalise(double *rows, int64_t at, int64_t d)
+{
+    double *x = rows + at * d, before = la_norm(d, x);
+    for (int twice = 0; twice < 2; twice++)
+        for (int64_t q = 0; q < at; q++) {
+            double along = la_dot(d, x, rows + q * d);
+            for (int64_t k = 0; k < d; k++)
+                x[k] -= along * rows[q * d + k];
+        }
+    double after = la_norm(d, x);
+    bool left = before > 0 && after > 1e-10 * before;
+    for (int64_t k = 0; k < d; k++)
+        x[k] = left ? x[k] / after : 0;
+    return left ? after : 0;
 }

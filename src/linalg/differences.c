@@ -15,7 +15,7 @@ SIMD_INLINE simd_f64 tail_load(const double *from, int64_t n)
     return x;
 }
 
-/* Eight running sums a pair, over coordinates k, k + 8, ...; rows and columns are constants where
+/* Eight running sums per pair, over coordinates k, k + 8, ...; rows and columns are constants where
  * this is inlined. */
 SIMD_INLINE void block(int rows, int columns, int64_t d, const double *x, const double *y,
                        double *out, int64_t ld)

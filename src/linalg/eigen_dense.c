@@ -1,25 +1,51 @@
 /* Dense symmetric eigenproblems through LAPACK. */
 #include <lapacke.h>
+#include <math.h>
 #include <string.h>
 
 #include "linalg/linalg.h"
 
+/* LAPACK's iterations need not end on a NaN. The triangle is the one that dsyevd reads below. */
+static bool has_nan(int64_t n, const double *matrix)
+{
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = i; j < n; j++)
+            if (isnan(matrix[i * n + j]))
+                return true;
+    return false;
+}
+
+/* Column-major on a symmetric matrix: eigenvectors come out as columns, that is, our rows. The
+ * workspace is the context's, so that it counts against the memory limit. */
 ddsc_status la_eigen_symmetric(ddsc_context *ctx, int64_t n, double *matrix, double *values,
                                double *vectors)
 {
+    ddsc_status status = DDSC_OK;
+    double *work = NULL, best = 0;
+    lapack_int *iwork = NULL, best_i = 0, order = (lapack_int)n;
     if (n == 0)
         return DDSC_OK;
+    if (has_nan(n, matrix))
+        return ctx_fail(ctx, DDSC_ERROR_INTERNAL, "a dense eigenproblem of order %lld holds NaN",
+                        (long long)n);
     int saved = serial_begin();
-    /* Column-major on a symmetric matrix: eigenvectors come out as columns, that is, our rows. */
-    int info = (int)LAPACKE_dsyevd(LAPACK_COL_MAJOR, 'V', 'L', (int)n, matrix, (int)n, values);
-    serial_end(saved);
-    if (info == LAPACK_WORK_MEMORY_ERROR)
-        return ctx_fail(ctx, DDSC_ERROR_MEMORY, "out of memory in a dense eigenproblem");
+    lapack_int info = LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, 'V', 'L', order, matrix, order, values,
+                                          &best, -1, &best_i, -1);
+    lapack_int n_work = (lapack_int)best, n_iwork = best_i;
+    TRY(MEM_NEW(ctx, work, n_work));
+    TRY(MEM_NEW(ctx, iwork, n_iwork));
+    if (info == 0)
+        info = LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, 'V', 'L', order, matrix, order, values, work,
+                                   n_work, iwork, n_iwork);
     if (info != 0)
-        return ctx_fail(ctx, DDSC_ERROR_INTERNAL, "dsyevd of order %lld returned %d", (long long)n,
-                        info);
+        TRY(ctx_fail(ctx, DDSC_ERROR_INTERNAL, "dsyevd of order %lld returned %d", (long long)n,
+                     (int)info));
     memcpy(vectors, matrix, (size_t)(n * n) * sizeof *vectors);
-    return DDSC_OK;
+done:
+    serial_end(saved);
+    mem_free(ctx, iwork);
+    mem_free(ctx, work);
+    return status;
 }
 
 ddsc_status la_eigen_largest(ddsc_context *ctx, int64_t n, double *matrix, int64_t n_wanted,

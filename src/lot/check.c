@@ -1,41 +1,40 @@
-/* How far embedded distances are from W2: a fixed sample of pairs, solved exactly. */
+/* How far embedded distances are from W2: a fixed sample of pairs, solved exactly; fewer where items
+ * are large, as the work grows with their arcs. */
 #include <math.h>
 
 #include "data/check.h"
 #include "exact/exact.h"
 #include "linalg/linalg.h"
 #include "lot/lot.h"
+#include "lot/tuning.h"
 
-/* At most so many pairs, fewer where items are large: the work is bounded by the arcs. */
-enum { PAIRS_MOST = 64, PAIRS_LEAST = 2, ARCS_MOST = 20000000 };
-
-typedef struct check {
+typedef struct lot_sample {
     const measures *m;
     const double *z;
     int64_t columns, max_pivots;
-    int64_t n_pairs, pair[PAIRS_MOST][2];
-    double error[PAIRS_MOST]; /* negative: W2 is 0 or the solve met its cap */
+    int64_t n_pairs, pair[CHECK_PAIRS][2];
+    double error[CHECK_PAIRS]; /* negative: W2 is 0 or the solve met its cap */
     exact_solver **solver;
-} check;
+} lot_sample;
 
-static void draw_pairs(ddsc_context *ctx, check *c)
+static void draw_pairs(ddsc_context *ctx, lot_sample *c)
 {
     rng r = rng_make(ctx_seed(ctx), RNG_CHECK, 1);
-    int64_t n = c->m->n, most = BASE_MIN(PAIRS_MOST, n * (n - 1) / 2), arcs = 0;
+    int64_t n = c->m->n, most = BASE_MIN(CHECK_PAIRS, n * (n - 1) / 2), arcs = 0;
     while (c->n_pairs < most) {
         int64_t i = rng_below(&r, n), j = rng_below(&r, n - 1);
         j += j >= i;
         arcs += measures_item(c->m, i).n * measures_item(c->m, j).n;
-        if (c->n_pairs >= PAIRS_LEAST && arcs > ARCS_MOST)
+        if (c->n_pairs >= CHECK_PAIRS_LEAST && arcs > CHECK_ARCS)
             return;
         c->pair[c->n_pairs][0] = i;
         c->pair[c->n_pairs++][1] = j;
     }
 }
 
-static ddsc_status check_range(void *arg, int64_t begin, int64_t end, int worker)
+static ddsc_status check_pairs(void *arg, int64_t begin, int64_t end, int worker)
 {
-    check *c = arg;
+    lot_sample *c = arg;
     for (int64_t p = begin; p < end; p++) {
         int64_t i = c->pair[p][0], j = c->pair[p][1];
         exact_result exact;
@@ -53,23 +52,18 @@ ddsc_status lot_check(ddsc_context *ctx, ddsc_pair_stats *stats, const measures 
                       int64_t columns, int64_t max_pivots)
 {
     ddsc_status status = DDSC_OK;
-    int n_workers = parallel_width(ctx);
-    check c = {.m = m, .z = z, .columns = columns, .max_pivots = max_pivots};
+    lot_sample c = {.m = m, .z = z, .columns = columns, .max_pivots = max_pivots};
     int64_t count = 0;
     if (m->n < 2)
         return DDSC_OK;
     draw_pairs(ctx, &c);
-    TRY(MEM_ZERO(ctx, c.solver, n_workers));
-    for (int w = 0; w < n_workers; w++)
-        TRY(exact_create(ctx, &c.solver[w]));
-    TRY(parallel_for(ctx, c.n_pairs, 1, check_range, &c));
+    TRY(exact_create_team(ctx, &c.solver));
+    TRY(parallel_for(ctx, c.n_pairs, 1, check_pairs, &c));
     for (int64_t p = 0; p < c.n_pairs; p++)
         if (c.error[p] >= 0)
             c.error[count++] = c.error[p];
-    check_record(stats, c.error, count);
+    check_quantiles(stats, c.error, count);
 done:
-    for (int w = 0; c.solver && w < n_workers; w++)
-        exact_destroy(c.solver[w]);
-    mem_free(ctx, c.solver);
+    exact_destroy_team(ctx, c.solver);
     return status;
 }

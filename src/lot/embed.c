@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "exact/exact.h"
+#include "linalg/linalg.h"
 #include "lot/lot.h"
 
 typedef struct embedding {
@@ -11,8 +12,8 @@ typedef struct embedding {
     const measures *m, *reference;
     int64_t max_pivots, columns;
     double *z;
-    exact_solver **solver;  /* one a worker */
-    ddsc_pair_stats *stats; /* one a worker */
+    exact_solver **solver;  /* one per worker */
+    ddsc_pair_stats *stats; /* one per worker */
 } embedding;
 
 int64_t lot_columns(const measures *reference)
@@ -21,8 +22,8 @@ int64_t lot_columns(const measures *reference)
 }
 
 /* z_r = sqrt(w_r) (sum_j g_rj x_j / w_r - x_r) = sum_j g_rj (x_j - x_r) / sqrt(w_r). */
-static void project(const embedding *e, const exact_solver *solver, int64_t n_plan, int64_t i,
-                    double *z)
+static void project_plan(const embedding *e, const exact_solver *solver, int64_t n_plan, int64_t i,
+                         double *z)
 {
     const int32_t *row, *column;
     const double *mass;
@@ -40,7 +41,7 @@ static void project(const embedding *e, const exact_solver *solver, int64_t n_pl
     }
 }
 
-static ddsc_status embed_range(void *arg, int64_t begin, int64_t end, int worker)
+static ddsc_status embed_items(void *arg, int64_t begin, int64_t end, int worker)
 {
     embedding *e = arg;
     ddsc_pair_stats *stats = &e->stats[worker];
@@ -51,7 +52,7 @@ static ddsc_status embed_range(void *arg, int64_t begin, int64_t end, int worker
         ddsc_status solved =
             exact_solve_items(solver, &found, e->reference, 0, e->m, i, e->max_pivots);
         TRY(solved);
-        project(e, solver, found.n_plan, i, e->z + i * e->columns);
+        project_plan(e, solver, found.n_plan, i, e->z + i * e->columns);
         stats->n_solved++;
         stats->n_iterations += found.pivots;
         stats->n_not_converged += solved == DDSC_NOT_CONVERGED;
@@ -79,19 +80,15 @@ ddsc_status lot_embed(ddsc_context *ctx, double *z, ddsc_pair_stats *stats, cons
     embedding e = {.ctx = ctx, .m = m, .reference = reference, .max_pivots = max_pivots, .z = z};
     e.columns = lot_columns(reference);
     TRY(MEM_ZERO(ctx, e.stats, n_workers));
-    TRY(MEM_ZERO(ctx, e.solver, n_workers));
-    for (int w = 0; w < n_workers; w++)
-        TRY(exact_create(ctx, &e.solver[w]));
+    TRY(exact_create_team(ctx, &e.solver));
     progress_begin(ctx, "transport to reference", m->n);
-    TRY(parallel_for(ctx, m->n, 4, embed_range, &e));
+    TRY(parallel_for(ctx, m->n, 4, embed_items, &e));
     progress_end(ctx);
     for (int w = 0; w < n_workers; w++)
         add_stats(stats, &e.stats[w]);
     stats->reference_size = measures_item(reference, 0).n;
 done:
-    for (int w = 0; e.solver && w < n_workers; w++)
-        exact_destroy(e.solver[w]);
-    mem_free(ctx, e.solver);
+    exact_destroy_team(ctx, e.solver);
     mem_free(ctx, e.stats);
     return status;
 }
@@ -101,7 +98,8 @@ ddsc_status lot_run(ddsc_context *ctx, double **z, int64_t *columns, ddsc_pair_s
 {
     ddsc_status status = DDSC_OK;
     measures *reference = NULL;
-    double *rows = NULL, *fewer = NULL;
+    la_principal p = {0};
+    double *rows = NULL;
     int64_t size = 0;
     *z = NULL;
     TRY(lot_reference_make(ctx, &reference, m, settings));
@@ -112,16 +110,20 @@ ddsc_status lot_run(ddsc_context *ctx, double **z, int64_t *columns, ddsc_pair_s
     TRY(MEM_NEW(ctx, rows, size));
     TRY(lot_embed(ctx, rows, stats, m, reference, settings->w2_max_pivots));
     if (settings->lot_components > 0 && settings->lot_components < *columns) {
-        TRY(lot_reduce(ctx, &fewer, &stats->reduction_error, rows, m->n, *columns,
-                       settings->lot_components));
-        mem_free(ctx, rows);
-        rows = fewer;
+        progress_begin(ctx, "components", 0);
+        TRY(la_principal_make(ctx, &p, m->n, *columns, rows, settings->lot_components));
+        progress_end(ctx);
+        stats->reduction_error = p.all > 0 ? fmax(0, 1 - p.kept / p.all) : 0;
         *columns = stats->n_components = settings->lot_components;
+        mem_free(ctx, rows);
+        rows = p.image;
+        p.image = NULL;
     }
     TRY(lot_check(ctx, stats, m, rows, *columns, settings->w2_max_pivots));
     *z = rows;
     rows = NULL;
 done:
+    la_principal_free(ctx, &p);
     mem_free(ctx, rows);
     ddsc_measures_destroy(reference);
     return status;

@@ -17,10 +17,6 @@ int64_t lot_columns(const measures *reference);
  * n_not_converged, reference_size. */
 ddsc_status lot_embed(ddsc_context *ctx, double *z, ddsc_pair_stats *stats, const measures *m,
                       const measures *reference, int64_t max_pivots);
-/* The first `keep` principal components of the rows (n x keep, released by the caller), and the
- * share of the variance that is left out. */
-ddsc_status lot_reduce(ddsc_context *ctx, double **rows, double *left_out, const double *z,
-                       int64_t n, int64_t columns, int64_t keep);
 /* Quantiles of |D - W2| / W2 over a fixed sample of pairs into stats. */
 ddsc_status lot_check(ddsc_context *ctx, ddsc_pair_stats *stats, const measures *m, const double *z,
                       int64_t columns, int64_t max_pivots);

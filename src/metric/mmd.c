@@ -8,7 +8,6 @@ static ddsc_status mmd_backend_open(void **state, const pair_job *job, ddsc_pair
     const ddsc_metric_settings *given = job->set;
     mmd_settings set = {.kernel.kind = given->mmd_kernel,
                         .biased = given->mmd_estimator == DDSC_MMD_BIASED,
-                        .n_workers = job->n_workers,
                         .way = -1};
     mmd *opened = NULL;
     if (given->mmd_kernel != DDSC_KERNEL_ENERGY)

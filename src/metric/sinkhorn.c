@@ -36,7 +36,7 @@ typedef struct tile_target {
     ddsc_pair_stats *stats;
 } tile_target;
 
-static double *entry(const tile_target *to, int64_t i, int64_t j)
+static double *entry_of(const tile_target *to, int64_t i, int64_t j)
 {
     return to->d2 + (i - to->t->i0) * to->ld + (j - to->t->j0);
 }
@@ -49,7 +49,7 @@ static bool wants(void *arg, int64_t i, int64_t j)
         return false;
     if (!to->s->self || !measures_equal_items(to->s->m, i, j))
         return true;
-    *entry(to, i, j) = 0;
+    *entry_of(to, i, j) = 0;
     return false;
 }
 
@@ -59,7 +59,7 @@ static void take(void *arg, int64_t i, int64_t j, const sinkhorn_result *found, 
     const sinkhorn_metric *s = to->s;
     double value = s->rule.sharp ? found->sharp : found->regularised;
     count(to->stats, found, solved);
-    *entry(to, i, j) = s->self ? BASE_MAX(0, value - 0.5 * (s->self[i] + s->self[j])) : value;
+    *entry_of(to, i, j) = s->self ? BASE_MAX(0, value - 0.5 * (s->self[i] + s->self[j])) : value;
 }
 
 static ddsc_status sinkhorn_solve_tile(void *state, const pair_tile *t, double *d2, int64_t ld,

@@ -1,10 +1,10 @@
-/* Exact 2-Wasserstein: one transport problem a pair, one solver a worker. */
+/* Exact 2-Wasserstein: one transport problem per pair, one solver per worker. */
 #include "exact/exact.h"
 #include "metric/bound_tiles.h"
 #include "metric/metric.h"
 #include "metric/w2.h"
 
-enum { W2_SIDE = 16, W2_SIDE_AHEAD = 32 };
+enum { W2_SIDE = 16, W2_SIDE_SHARED = 32 };
 
 typedef struct w2 {
     ddsc_context *ctx;
@@ -23,12 +23,10 @@ static void w2_close(void *state)
     w2 *s = state;
     if (!s)
         return;
-    for (int k = 0; s->solver && k < s->n_workers; k++)
-        exact_destroy(s->solver[k]);
+    exact_destroy_team(s->ctx, s->solver);
     bound_cut_table_free(s->ctx, &s->cuts);
     bound_refined_destroy(s->refined);
     mem_free(s->ctx, s->last);
-    mem_free(s->ctx, s->solver);
     mem_free(s->ctx, s);
 }
 
@@ -45,9 +43,7 @@ static ddsc_status w2_open(void **state, const pair_job *job, ddsc_pair_stats *s
     TRY(MEM_ZERO(job->ctx, s, 1));
     *s = (w2){.ctx = job->ctx, .m = job->m, .n_workers = job->n_workers};
     s->max_pivots = job->set->w2_max_pivots;
-    TRY(MEM_ZERO(job->ctx, s->solver, s->n_workers));
-    for (int k = 0; k < s->n_workers; k++)
-        TRY(exact_create(job->ctx, &s->solver[k]));
+    TRY(exact_create_team(job->ctx, &s->solver));
     TRY(MEM_ZERO(job->ctx, s->last, s->n_workers));
     s->starts = bound_refined_starts(job->m);
     if (s->starts)
@@ -59,101 +55,47 @@ done:
     return status;
 }
 
-/* Small sets get small tiles, so that many threads find work. Pairs whose costs are made ahead take
- * microseconds, and share the more the larger the tile. */
+/* Small sets get small tiles, so that many threads find work. Pairs whose costs are made tile by
+ * tile take microseconds, and share the more the larger the tile. */
 static void w2_plan(const void *state, pair_plan *plan)
 {
     const w2 *s = state;
-    bool ahead = exact_ahead_applies(s->m);
-    int64_t side = ahead ? W2_SIDE_AHEAD : W2_SIDE, least_blocks = ahead ? 8 : 32;
+    bool shared = exact_tile_applies(s->m);
+    int64_t side = shared ? W2_SIDE_SHARED : W2_SIDE, least_blocks = shared ? 8 : 32;
     plan->tile_side = BASE_MAX(1, BASE_MIN(side, s->m->n / least_blocks));
-}
-
-static void take(const exact_result *result, double *d2, ddsc_pair_stats *stats, bool converged)
-{
-    *d2 = result->primal;
-    stats->n_iterations += result->pivots;
-    stats->max_gap = BASE_MAX(stats->max_gap, result->gap);
-    stats->n_not_converged += !converged;
-}
-
-static ddsc_status solve_pair(w2 *s, int worker, int64_t i, int64_t j, double *d2,
-                              ddsc_pair_stats *stats)
-{
-    exact_result result;
-    exact_solver *solver = s->solver[worker];
-    if (s->starts)
-        exact_start(solver, bound_refined_start(s->refined, i, j, worker));
-    ddsc_status status = exact_solve_items(solver, &result, s->m, i, s->m, j, s->max_pivots);
-    if (status >= 0)
-        take(&result, d2, stats, status != DDSC_NOT_CONVERGED);
-    return status;
-}
-
-/* Two pairs of a row. One that does not converge is seen on its own. */
-static ddsc_status solve_two(w2 *s, int worker, int64_t i, const int64_t *j, double *const *d2,
-                             ddsc_pair_stats *stats)
-{
-    exact_result result[2];
-    ddsc_status status = exact_solve_two(s->solver[worker], result, s->m, i, j, s->max_pivots);
-    if (status == DDSC_NOT_CONVERGED) {
-        status = DDSC_OK;
-        for (int k = 0; k < 2; k++)
-            TRY(solve_pair(s, worker, i, j[k], d2[k], stats));
-    } else if (status >= 0) {
-        for (int k = 0; k < 2; k++)
-            take(&result[k], d2[k], stats, true);
-    }
-done:
-    return status;
-}
-
-/* Row i of a tile, pair by pair or two by two. */
-static ddsc_status solve_row(w2 *s, int worker, const pair_tile *t, int64_t i, double *row,
-                             bool by_two, ddsc_pair_stats *stats)
-{
-    ddsc_status status = DDSC_OK;
-    int64_t wanted[2];
-    double *d2[2];
-    int have = 0;
-    for (int64_t j = t->j0; j < t->j1; j++) {
-        if (!tile_wants(t, i, j))
-            continue;
-        wanted[have] = j;
-        d2[have++] = row + (j - t->j0);
-        if (by_two && have == 2)
-            TRY(solve_two(s, worker, i, wanted, d2, stats));
-        else if (!by_two)
-            TRY(solve_pair(s, worker, i, j, d2[0], stats));
-        else
-            continue;
-        have = 0;
-        s->last[worker] = (pair_ij){(int32_t)i, (int32_t)j};
-    }
-    if (have == 1) {
-        TRY(solve_pair(s, worker, i, wanted[0], d2[0], stats));
-        s->last[worker] = (pair_ij){(int32_t)i, (int32_t)wanted[0]};
-    }
-done:
-    return status;
 }
 
 static ddsc_status w2_tile(void *state, const pair_tile *t, double *d2, int64_t ld, int worker,
                            ddsc_pair_stats *stats)
 {
-    ddsc_status status = DDSC_OK;
     w2 *s = state;
+    exact_solver *solver = s->solver[worker];
+    ddsc_status worst = DDSC_OK;
     bool single = t->i1 - t->i0 == 1 || t->j1 - t->j0 == 1;
-    bool by_two = !s->starts && exact_are_small(s->m);
-    if (!single && !t->wanted && exact_ahead_applies(s->m))
-        TRY(exact_ahead(s->solver[worker], s->m, t->i0, t->i1, t->j0, t->j1));
+    if (!single && !t->wanted && exact_tile_applies(s->m))
+        CHECK(exact_tile_costs(solver, s->m, t->i0, t->i1, t->j0, t->j1));
     for (int64_t i = t->i0; i < t->i1; i++) {
         if (ctx_cancelled(s->ctx)) /* long solves ask on their own */
             return DDSC_ERROR_CANCELLED;
-        TRY(solve_row(s, worker, t, i, d2 + (i - t->i0) * ld, by_two, stats));
+        for (int64_t j = t->j0; j < t->j1; j++) {
+            exact_result result;
+            if (!tile_wants(t, i, j))
+                continue;
+            if (s->starts)
+                exact_start(solver, bound_refined_start(s->refined, i, j, worker));
+            ddsc_status solved =
+                exact_solve_items(solver, &result, s->m, i, s->m, j, s->max_pivots);
+            if (solved < 0)
+                return solved;
+            worst = solved == DDSC_OK ? worst : solved;
+            d2[(i - t->i0) * ld + (j - t->j0)] = result.primal;
+            stats->n_iterations += result.pivots;
+            stats->max_gap = BASE_MAX(stats->max_gap, result.gap);
+            stats->n_not_converged += solved == DDSC_NOT_CONVERGED;
+            s->last[worker] = (pair_ij){(int32_t)i, (int32_t)j};
+        }
     }
-done:
-    return status;
+    return worst;
 }
 
 static bool w2_cut(void *state, int worker, int side, pair_cut *cut)

@@ -4,8 +4,7 @@
 
 #include "cost/points.h"
 #include "mmd/mmd.h"
-
-enum { SAMPLE_POINTS = 2000, SAMPLE_BLOCK = 64 };
+#include "mmd/tuning.h"
 
 /* Quantile of squared values as a distance, linear between neighbours in rank. */
 static double quantile_distance(double *r2, int64_t n, double level)
@@ -21,7 +20,7 @@ static double quantile_distance(double *r2, int64_t n, double level)
     return below + (at - (double)k) * (sqrt(next) - below);
 }
 
-static void draw_points(ddsc_context *ctx, const measures *m, int64_t n, int32_t *row)
+static void draw_rows(ddsc_context *ctx, const measures *m, int64_t n, int32_t *row)
 {
     rng r = rng_make(ctx_seed(ctx), RNG_BANDWIDTH, 0);
     for (int64_t p = 0; p < n; p++)
@@ -34,8 +33,8 @@ static int64_t pair_distances(const points *table, int64_t n, const int32_t *row
 {
     int64_t count = 0;
     points_panel_load(all, table, n, row, 0);
-    for (int64_t p0 = 0; p0 < n; p0 += SAMPLE_BLOCK) {
-        int64_t p1 = BASE_MIN(n, p0 + SAMPLE_BLOCK);
+    for (int64_t p0 = 0; p0 < n; p0 += BANDWIDTH_BLOCK) {
+        int64_t p1 = BASE_MIN(n, p0 + BANDWIDTH_BLOCK);
         points_panel_load(some, table, p1 - p0, row + p0, 0);
         all->n = p1;
         points_distance2(table, some, all, block, n);
@@ -51,7 +50,7 @@ ddsc_status mmd_bandwidth(ddsc_context *ctx, double *bandwidth, const measures *
                           const ddsc_metric_settings *settings)
 {
     ddsc_status status = DDSC_OK;
-    int64_t n = BASE_MIN(m->nnz, SAMPLE_POINTS);
+    int64_t n = BASE_MIN(m->nnz, BANDWIDTH_POINTS);
     points table = {0};
     points_panel some = {0}, all = {0};
     int32_t *row = NULL;
@@ -60,12 +59,12 @@ ddsc_status mmd_bandwidth(ddsc_context *ctx, double *bandwidth, const measures *
     if (settings->bandwidth_rule == DDSC_BANDWIDTH_VALUE)
         return DDSC_OK;
     TRY(MEM_NEW(ctx, row, n));
-    TRY(MEM_NEW(ctx, block, SAMPLE_BLOCK * n));
+    TRY(MEM_NEW(ctx, block, BANDWIDTH_BLOCK * n));
     TRY(MEM_NEW(ctx, r2, n * n / 2));
     TRY(points_open(ctx, &table, m->v, m->d, m->support));
-    TRY(points_panel_create(ctx, &some, &table, SAMPLE_BLOCK));
+    TRY(points_panel_create(ctx, &some, &table, BANDWIDTH_BLOCK));
     TRY(points_panel_create(ctx, &all, &table, n));
-    draw_points(ctx, m, n, row);
+    draw_rows(ctx, m, n, row);
     int64_t count = pair_distances(&table, n, row, block, &some, &all, r2);
     double level = settings->bandwidth_rule == DDSC_BANDWIDTH_MEDIAN ? 0.5 : 0.05;
     if (count > 0)
@@ -74,8 +73,6 @@ done:
     points_panel_free(ctx, &all);
     points_panel_free(ctx, &some);
     points_close(ctx, &table);
-    mem_free(ctx, r2);
-    mem_free(ctx, block);
-    mem_free(ctx, row);
+    MEM_FREE(ctx, r2, block, row);
     return status;
 }

@@ -7,14 +7,14 @@
 #include "linalg/linalg.h"
 #include "mmd/inside.h"
 
-SIMD_CLONES static void add_row(int64_t n, double weight, const double *row, double *sums)
+SIMD_CLONES static void add_weighted(int64_t n, double weight, const double *row, double *sums)
 {
     for (int64_t q = 0; q < n; q++)
         sums[q] += weight * row[q];
 }
 
 /* sums[q] = sum over the points p of item i of a_p k(x_p, column q). */
-static void item_sums(const mmd *s, int64_t i, mmd_worker *w)
+static void kernel_sums(const mmd *s, int64_t i, mmd_worker *w)
 {
     item_view item = measures_item(s->m, i);
     int64_t n = w->columns.n;
@@ -25,21 +25,21 @@ static void item_sums(const mmd *s, int64_t i, mmd_worker *w)
         points_distance2(&s->table, &w->rows, &w->columns, w->block, MMD_COLUMNS);
         for (int64_t p = 0; p < rows; p++) {
             mmd_kernel_apply(&s->set.kernel, n, w->block + p * MMD_COLUMNS);
-            add_row(n, item.weight[p0 + p], w->block + p * MMD_COLUMNS, w->sums);
+            add_weighted(n, item.weight[p0 + p], w->block + p * MMD_COLUMNS, w->sums);
         }
     }
 }
 
-static ddsc_status self_terms(void *arg, int64_t begin, int64_t end, int worker)
+static ddsc_status cloud_self_terms(void *arg, int64_t begin, int64_t end, int worker)
 {
     mmd *s = arg;
-    mmd_worker *w = &s->worker[worker];
+    mmd_worker own = mmd_worker_of(s, worker), *w = &own;
     for (int64_t i = begin; i < end; i++) {
         item_view item = measures_item(s->m, i);
         for (int64_t q = 0; q < item.n; q += MMD_COLUMNS) {
             int64_t n = BASE_MIN(MMD_COLUMNS, item.n - q);
             points_panel_load(&w->columns, &s->table, n, item.index + q, 0);
-            item_sums(s, i, w);
+            kernel_sums(s, i, w);
             memcpy(w->g + q, w->sums, (size_t)n * sizeof *w->g);
         }
         s->self[i] = mmd_self_term(s, i, w->g);
@@ -47,16 +47,9 @@ static ddsc_status self_terms(void *arg, int64_t begin, int64_t end, int worker)
     return DDSC_OK;
 }
 
-ddsc_status clouds_open(mmd *s)
+ddsc_status mmd_clouds_open(mmd *s)
 {
-    return parallel_for(s->ctx, s->m->n, 1, self_terms, s);
-}
-
-static bool same_items(const measures *m, int64_t i, int64_t j)
-{
-    item_view x = measures_item(m, i), y = measures_item(m, j);
-    return x.n == y.n && memcmp(x.index, y.index, (size_t)x.n * sizeof *x.index) == 0 &&
-           memcmp(x.weight, y.weight, (size_t)x.n * sizeof *x.weight) == 0;
+    return parallel_for(s->ctx, s->m->n, 1, cloud_self_terms, s);
 }
 
 /* The tile at work; columns [e0, e1) of the entries are loaded and belong to items [first, last].
@@ -84,8 +77,8 @@ static void share_sums(const measures *m, const strip_of_entries *c, const doubl
     }
 }
 
-void clouds_tile(mmd *s, const int64_t range[4], const uint8_t *wanted, double *d2, int64_t ld,
-                 mmd_worker *w)
+void mmd_clouds_tile(mmd *s, const int64_t range[4], const uint8_t *wanted, double *d2, int64_t ld,
+                     mmd_worker *w)
 {
     const measures *m = s->m;
     int64_t i0 = range[0], i1 = range[1], j0 = range[2], j1 = range[3];
@@ -101,7 +94,7 @@ void clouds_tile(mmd *s, const int64_t range[4], const uint8_t *wanted, double *
         points_panel_load(&w->columns, &s->table, c.e1 - c.e0, m->index + c.e0, 0);
         for (int64_t i = i0; i < i1; i++)
             if (any_wanted(range, wanted, i, &c)) {
-                item_sums(s, i, w);
+                kernel_sums(s, i, w);
                 share_sums(m, &c, w->sums, d2 + (i - i0) * ld + (c.first - j0));
             }
     }
@@ -110,7 +103,7 @@ void clouds_tile(mmd *s, const int64_t range[4], const uint8_t *wanted, double *
             double *value = d2 + (i - i0) * ld + (j - j0);
             *value = (s->self[i] + s->self[j]) - 2.0 * *value;
             /* Blocks cut the sums elsewhere for j than for i; equal items are at 0 all the same. */
-            if (s->set.biased && same_items(m, i, j))
+            if (s->set.biased && measures_equal_items(m, i, j))
                 *value = 0;
         }
 }

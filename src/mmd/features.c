@@ -2,29 +2,21 @@
  * every axis takes a histogram to coordinates phi with biased MMD^2 = |phi_i - phi_j|^2. Smooth
  * kernels leave most coordinates next to constant: those go into the tail. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "linalg/linalg.h"
 #include "mmd/inside.h"
 
-enum { AXIS_LONGEST = 256, SAMPLE_ITEMS = 256 };
-static const double tail_share = 3e-4; /* of the variance of a sample that the tail may hold */
-
-typedef struct coordinate {
-    int64_t cell;
-    double mean, variance;
-} coordinate;
-
-typedef struct making {
+typedef struct feature_space {
     mmd *s;
     double *axis[GRID_MAX_DIM]; /* F of each axis */
     double unsure;              /* rounding of F, relative to |a|^2 */
-    coordinate *order;          /* n_cells, largest variance first */
+    double *mean, *variance;    /* n_cells, of a sample */
+    int32_t *order;             /* n_cells, largest variance first */
     mmd_features *out;
-} making;
+} feature_space;
 
-static ddsc_status axis_factor(making *k, int64_t axis)
+static ddsc_status axis_factor(feature_space *k, int64_t axis)
 {
     ddsc_status status = DDSC_OK;
     mmd *s = k->s;
@@ -42,61 +34,52 @@ static ddsc_status axis_factor(making *k, int64_t axis)
     k->axis[axis] = vectors;
     vectors = NULL;
 done:
-    mem_free(s->ctx, vectors);
-    mem_free(s->ctx, values);
-    mem_free(s->ctx, matrix);
+    MEM_FREE(s->ctx, vectors, values, matrix);
     return status;
 }
 
-static int by_variance(const void *a, const void *b)
-{
-    const coordinate *x = a, *y = b;
-    if (x->variance != y->variance)
-        return x->variance < y->variance ? 1 : -1;
-    return (x->cell > y->cell) - (x->cell < y->cell);
-}
-
 /* Mean and variance of every coordinate over items spread evenly through the set. */
-static void sample_coordinates(making *k)
+static void sample_coordinates(feature_space *k)
 {
     mmd *s = k->s;
-    int64_t n = BASE_MIN(s->m->n, SAMPLE_ITEMS), cells = s->grid.n_cells;
+    mmd_worker w = mmd_worker_of(s, 0);
+    int64_t n = BASE_MIN(s->m->n, FEATURE_ITEMS), cells = s->grid.n_cells;
     for (int64_t first = 0; first < n; first += MMD_LANES) {
         int64_t items[MMD_LANES], count = BASE_MIN(MMD_LANES, n - first);
         for (int64_t lane = 0; lane < count; lane++)
             items[lane] = (first + lane) * s->m->n / n;
-        grid_apply(s, k->axis, items, count, &s->worker[0]);
+        mmd_grid_apply(s, k->axis, items, count, &w);
         for (int64_t c = 0; c < cells; c++)
             for (int64_t lane = 0; lane < count; lane++) {
-                double x = s->worker[0].stripe[c * MMD_LANES + lane];
-                k->order[c].mean += x / (double)n;
-                k->order[c].variance += x * x / (double)n;
+                double x = w.stripe[c * MMD_LANES + lane];
+                k->mean[c] += x / (double)n;
+                k->variance[c] -= x * x / (double)n;
             }
     }
-    for (int64_t c = 0; c < cells; c++) {
-        k->order[c].cell = c;
-        k->order[c].variance -= k->order[c].mean * k->order[c].mean;
-    }
-    qsort(k->order, (size_t)cells, sizeof *k->order, by_variance);
+    for (int64_t c = 0; c < cells; c++)
+        k->variance[c] += k->mean[c] * k->mean[c];
+    sort_order(k->order, k->variance, cells); /* negated: the largest first */
+    for (int64_t c = 0; c < cells; c++)
+        k->variance[c] = -k->variance[c];
 }
 
 /* As few coordinates as leave the tail its share. */
-static int64_t count_columns(const making *k)
+static int64_t count_columns(const feature_space *k)
 {
     double total = 0, left = 0;
     int64_t columns = k->s->grid.n_cells;
     for (int64_t c = 0; c < columns; c++)
-        total += BASE_MAX(k->order[c].variance, 0.0);
+        total += BASE_MAX(k->variance[k->order[c]], 0.0);
     while (columns > 1) {
-        left += BASE_MAX(k->order[columns - 1].variance, 0.0);
-        if (left > tail_share * total)
+        left += BASE_MAX(k->variance[k->order[columns - 1]], 0.0);
+        if (left > FEATURE_TAIL * total)
             break;
         columns--;
     }
     return columns;
 }
 
-static void take_item(const making *k, int64_t i, int64_t lane, const double *cells)
+static void keep_item(const feature_space *k, int64_t i, int64_t lane, const double *cells)
 {
     const mmd_features *f = k->out;
     const mmd *s = k->s;
@@ -104,8 +87,8 @@ static void take_item(const making *k, int64_t i, int64_t lane, const double *ce
     float *row = f->rows + i * f->columns;
     item_view item = measures_item(s->m, i);
     for (int64_t c = 0; c < s->grid.n_cells; c++) {
-        double x = cells[k->order[c].cell * MMD_LANES + lane];
-        double away = x - k->order[c].mean;
+        double x = cells[k->order[c] * MMD_LANES + lane];
+        double away = x - k->mean[k->order[c]];
         all += x * x;
         if (c < f->columns)
             row[c] = (float)away;
@@ -118,24 +101,16 @@ static void take_item(const making *k, int64_t i, int64_t lane, const double *ce
     f->tail[i] = 2.0 * (tail + k->unsure * squares);
 }
 
-static ddsc_status make_range(void *arg, int64_t begin, int64_t end, int worker)
+static ddsc_status feature_range(void *arg, int64_t begin, int64_t end, int worker)
 {
-    const making *k = arg;
+    const feature_space *k = arg;
     int64_t items[MMD_LANES] = {0};
-    mmd_worker *w = &k->s->worker[worker];
+    mmd_worker w = mmd_worker_of(k->s, worker);
     for (int64_t i = begin; i < end; i++)
         items[i - begin] = i;
-    grid_apply(k->s, k->axis, items, end - begin, w);
+    mmd_grid_apply(k->s, k->axis, items, end - begin, &w);
     for (int64_t i = begin; i < end; i++)
-        take_item(k, i, i - begin, w->stripe);
-    return DDSC_OK;
-}
-
-/* The terms within items, as the tiles use them. */
-static ddsc_status self_terms(mmd *s)
-{
-    for (int64_t j = 0; j < s->m->n; j += s->strip)
-        CHECK(mmd_prepare(s, j, BASE_MIN(s->m->n, j + s->strip)));
+        keep_item(k, i, i - begin, w.stripe);
     return DDSC_OK;
 }
 
@@ -156,15 +131,16 @@ static bool features_pay(const mmd *s, int64_t columns)
     return size < 3 * s->m->nnz && size < ctx_memory_left(s->ctx) / 8;
 }
 
-static ddsc_status make_rows(making *k)
+static ddsc_status feature_rows(feature_space *k)
 {
     mmd *s = k->s;
     mmd_features *f = k->out;
-    CHECK(self_terms(s));
+    for (int64_t j = 0; j < s->m->n; j += s->strip) /* the terms within items */
+        CHECK(mmd_prepare(s, j, BASE_MIN(s->m->n, j + s->strip)));
     CHECK(MEM_NEW(s->ctx, f->rows, s->m->n * f->columns));
     CHECK(MEM_NEW(s->ctx, f->offset, s->m->n));
     CHECK(MEM_NEW(s->ctx, f->tail, s->m->n));
-    CHECK(parallel_for(s->ctx, s->m->n, MMD_LANES, make_range, k));
+    CHECK(parallel_for(s->ctx, s->m->n, MMD_LANES, feature_range, k));
     return DDSC_OK;
 }
 
@@ -175,21 +151,23 @@ ddsc_status mmd_features_make(mmd *s, mmd_features *out)
     *out = (mmd_features){0};
     if (!has_features(s))
         return DDSC_OK;
-    making k = {.s = s, .unsure = 1, .out = out};
+    feature_space k = {.s = s, .unsure = 1, .out = out};
     for (int64_t axis = 0; axis < s->grid.d; axis++) {
         TRY(axis_factor(&k, axis));
         sides += s->grid.shape[axis];
     }
     k.unsure *= 0x1p-48 * (double)sides;
-    TRY(MEM_ZERO(s->ctx, k.order, s->grid.n_cells));
+    TRY(MEM_ZERO(s->ctx, k.mean, s->grid.n_cells));
+    TRY(MEM_ZERO(s->ctx, k.variance, s->grid.n_cells));
+    TRY(MEM_NEW(s->ctx, k.order, s->grid.n_cells));
     sample_coordinates(&k);
     out->columns = count_columns(&k);
     if (features_pay(s, out->columns))
-        TRY(make_rows(&k));
+        TRY(feature_rows(&k));
     else
         out->columns = 0;
 done:
-    mem_free(s->ctx, k.order);
+    MEM_FREE(s->ctx, k.order, k.variance, k.mean);
     for (int64_t axis = 0; axis < GRID_MAX_DIM; axis++)
         mem_free(s->ctx, k.axis[axis]);
     return status;

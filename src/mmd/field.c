@@ -9,8 +9,6 @@
 
 #pragma GCC diagnostic ignored "-Wpsabi"
 
-enum { STRIPE_ROWS = 512 }; /* of a stripe made at once */
-
 SIMD_CLONES void mmd_gather(item_view item, const double *panel, double out[MMD_LANES])
 {
     simd_f64 s0 = simd_all(0), s1 = s0, s2 = s0, s3 = s0;
@@ -88,17 +86,12 @@ static void fill_block(const mmd *s, int64_t item, int64_t end, int64_t row, int
             to[r * MMD_LANES + k] = part[k][r];
 }
 
-typedef struct fill {
-    mmd *s;
-    int64_t j0, j1;
-} fill;
-
 /* The longest stripes first, so that the threads end together. */
 static ddsc_status fill_stripes(void *arg, int64_t begin, int64_t end, int worker)
 {
-    const fill *f = arg;
+    const mmd_fill *f = arg;
     mmd *s = f->s;
-    double *stripe = s->worker[worker].stripe;
+    double *stripe = mmd_worker_of(s, worker).stripe;
     int64_t n_stripes = (s->m->v + MMD_LANES - 1) / MMD_LANES;
     for (int64_t k = begin; k < end; k++) {
         int64_t first = (n_stripes - 1 - k) * MMD_LANES;
@@ -110,9 +103,9 @@ static ddsc_status fill_stripes(void *arg, int64_t begin, int64_t end, int worke
     return DDSC_OK;
 }
 
-ddsc_status field_fill(mmd *s, int64_t j0, int64_t j1)
+ddsc_status mmd_field_fill(mmd *s, int64_t j0, int64_t j1)
 {
-    fill f = {s, j0, j1};
+    mmd_fill f = {s, j0, j1};
     int64_t n_stripes = (s->m->v + MMD_LANES - 1) / MMD_LANES;
     return parallel_for(s->ctx, n_stripes, 1, fill_stripes, &f);
 }
@@ -145,7 +138,8 @@ static void add_cross(const mmd *s, const int64_t range[4], double *d2, int64_t 
 }
 
 /* Of L alone: a^T K b = a^T L b + b^T L a. */
-void field_tile(const mmd *s, const int64_t range[4], const uint8_t *wanted, double *d2, int64_t ld)
+void mmd_field_tile(const mmd *s, const int64_t range[4], const uint8_t *wanted, double *d2,
+                    int64_t ld)
 {
     int64_t columns = range[3] - range[2];
     for (int64_t i = range[0]; i < range[1]; i++) {

@@ -3,7 +3,6 @@
  * mean over its points of (cos w_f x, sin w_f x) and the cost of a pair no longer depends on its
  * points. An approximation: its error falls as one over the root of the number of features. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/simd.h"
@@ -12,8 +11,6 @@
 #include "mmd/inside.h"
 
 #pragma GCC diagnostic ignored "-Wpsabi"
-
-enum { BLOCK_POINTS = 64, SAMPLE_ITEMS = 32, SAMPLE_POINTS = 20000 };
 
 typedef struct fourier {
     ddsc_context *ctx;
@@ -24,7 +21,7 @@ typedef struct fourier {
     points table;                  /* for its centre: angles stay small */
     double *frequency;             /* padded x d */
     double *rows, *offset;
-    double **room; /* a worker: points, angles, sums */
+    scratch work; /* sums, angles, points */
 } fourier;
 
 /* Gaussian: normal / h. Laplace, exp(-r / h): multivariate Cauchy, a normal over |another normal|.
@@ -84,13 +81,13 @@ SIMD_CLONES static void add_point(int64_t padded, double weight, const double *a
 }
 
 /* sums: the mean over the points of an item of all cosines, then of all sines. */
-static void item_sums(const fourier *f, item_view item, double *room)
+static void fourier_sums(const fourier *f, item_view item, double *sums)
 {
     int64_t d = f->m->d, padded = f->padded;
-    double *sums = room, *angle = sums + 2 * padded, *x = angle + BLOCK_POINTS * padded;
+    double *angle = sums + 2 * padded, *x = angle + FOURIER_BLOCK * padded;
     memset(sums, 0, (size_t)(2 * padded) * sizeof *sums);
-    for (int64_t p0 = 0; p0 < item.n; p0 += BLOCK_POINTS) {
-        int64_t n = BASE_MIN(BLOCK_POINTS, item.n - p0);
+    for (int64_t p0 = 0; p0 < item.n; p0 += FOURIER_BLOCK) {
+        int64_t n = BASE_MIN(FOURIER_BLOCK, item.n - p0);
         for (int64_t p = 0; p < n; p++)
             for (int64_t c = 0; c < d; c++)
                 x[p * d + c] = measures_point(f->m, item.index[p0 + p])[c] - f->table.centre[c];
@@ -113,15 +110,15 @@ static double item_offset(const fourier *f, item_view item, double norm2)
     return (norm2 - squares) / (1.0 - squares) - norm2;
 }
 
-static ddsc_status embed_range(void *arg, int64_t begin, int64_t end, int worker)
+static ddsc_status fourier_items(void *arg, int64_t begin, int64_t end, int worker)
 {
     const fourier *f = arg;
     int64_t n = f->n_frequencies;
     double scale = 1.0 / sqrt((double)n);
     for (int64_t i = begin; i < end; i++) {
-        double *row = f->rows + i * 2 * n, *sums = f->room[worker];
+        double *row = f->rows + i * 2 * n, *sums = scratch_of(&f->work, worker);
         item_view item = measures_item(f->m, i);
-        item_sums(f, item, sums);
+        fourier_sums(f, item, sums);
         for (int64_t k = 0; k < n; k++) {
             row[k] = scale * sums[k];
             row[n + k] = scale * sums[f->padded + k];
@@ -129,15 +126,6 @@ static ddsc_status embed_range(void *arg, int64_t begin, int64_t end, int worker
         f->offset[i] = item_offset(f, item, la_dot(2 * n, row, row));
         progress_add(f->ctx, 1);
     }
-    return DDSC_OK;
-}
-
-static ddsc_status rooms_create(fourier *f)
-{
-    int64_t size = (BLOCK_POINTS + 2) * f->padded + BLOCK_POINTS * f->m->d;
-    CHECK(MEM_ZERO(f->ctx, f->room, parallel_width(f->ctx)));
-    for (int w = 0; w < parallel_width(f->ctx); w++)
-        CHECK(MEM_NEW(f->ctx, f->room[w], size));
     return DDSC_OK;
 }
 
@@ -159,15 +147,14 @@ ddsc_status mmd_fourier_make(ddsc_context *ctx, mmd_fourier *out, const measures
     f.offset = out->offset;
     TRY(points_open(ctx, &f.table, m->v, m->d, m->support));
     TRY(MEM_ZERO(ctx, f.frequency, f.padded * m->d));
-    TRY(rooms_create(&f));
+    TRY(scratch_create(ctx, &f.work, (FOURIER_BLOCK + 2) * f.padded + FOURIER_BLOCK * m->d,
+                       sizeof(double)));
     draw_frequencies(&f);
     progress_begin(ctx, "features", m->n);
-    TRY(parallel_for(ctx, m->n, 1, embed_range, &f));
+    TRY(parallel_for(ctx, m->n, 1, fourier_items, &f));
     progress_end(ctx);
 done:
-    for (int w = 0; f.room && w < parallel_width(ctx); w++)
-        mem_free(ctx, f.room[w]);
-    mem_free(ctx, f.room);
+    scratch_free(ctx, &f.work);
     mem_free(ctx, f.frequency);
     points_close(ctx, &f.table);
     if (status < 0)
@@ -177,8 +164,7 @@ done:
 
 void mmd_fourier_free(ddsc_context *ctx, mmd_fourier *f)
 {
-    mem_free(ctx, f->rows);
-    mem_free(ctx, f->offset);
+    MEM_FREE(ctx, f->rows, f->offset);
     *f = (mmd_fourier){0};
 }
 
@@ -188,11 +174,11 @@ void mmd_fourier_free(ddsc_context *ctx, mmd_fourier *f)
 static int64_t draw_items(ddsc_context *ctx, const measures *m, int64_t *items)
 {
     rng r = rng_make(ctx_seed(ctx), RNG_CHECK, 0);
-    int64_t n = 0, n_points = 0, wanted = BASE_MIN(m->n, SAMPLE_ITEMS);
-    for (int64_t tries = 0; n < wanted && tries < 64 * SAMPLE_ITEMS; tries++) {
+    int64_t n = 0, n_points = 0, wanted = BASE_MIN(m->n, CHECK_ITEMS);
+    for (int64_t tries = 0; n < wanted && tries < 64 * CHECK_ITEMS; tries++) {
         int64_t item = rng_below(&r, m->n), at = n;
         n_points += measures_item(m, item).n;
-        if (n >= 2 && n_points > SAMPLE_POINTS)
+        if (n >= 2 && n_points > CHECK_POINTS)
             break;
         while (at > 0 && items[at - 1] > item)
             at--;
@@ -211,8 +197,7 @@ static ddsc_status exact_pairs(ddsc_context *ctx, double *d2, const measures *m,
 {
     ddsc_status status = DDSC_OK;
     mmd *s = NULL;
-    mmd_settings set = {
-        .kernel = *kernel, .biased = biased, .n_workers = parallel_width(ctx), .way = MMD_CLOUDS};
+    mmd_settings set = {.kernel = *kernel, .biased = biased, .way = MMD_CLOUDS};
     TRY(mmd_open(ctx, &s, m, &set));
     const int64_t all[4] = {0, m->n, 0, m->n};
     TRY(mmd_tile(s, all, NULL, d2, m->n, 0));
@@ -225,8 +210,8 @@ ddsc_status mmd_fourier_check(ddsc_context *ctx, const mmd_fourier *f, ddsc_pair
                               const measures *m, const mmd_kernel *kernel, bool biased)
 {
     ddsc_status status = DDSC_OK;
-    int64_t items[SAMPLE_ITEMS], n = draw_items(ctx, m, items), count = 0;
-    double d2[SAMPLE_ITEMS * SAMPLE_ITEMS], error[SAMPLE_ITEMS * SAMPLE_ITEMS / 2];
+    int64_t items[CHECK_ITEMS], n = draw_items(ctx, m, items), count = 0;
+    double d2[CHECK_ITEMS * CHECK_ITEMS], error[CHECK_ITEMS * CHECK_ITEMS / 2];
     measures *few = NULL;
     if (n < 2)
         return DDSC_OK;
@@ -239,7 +224,7 @@ ddsc_status mmd_fourier_check(ddsc_context *ctx, const mmd_fourier *f, ddsc_pair
                 la_distance2(f->columns, x, y) + f->offset[items[i]] + f->offset[items[j]];
             error[count++] = fabs(near - d2[i * n + j]);
         }
-    check_record(stats, error, count);
+    check_quantiles(stats, error, count);
 done:
     ddsc_measures_destroy(few);
     return status;

@@ -1,5 +1,5 @@
 /* The field on a regular grid: exp(-|x - y|^2 / 2h^2) is a product over the axes, so MMD_LANES
- * dense histograms at a time are multiplied by one small matrix an axis. */
+ * dense histograms at a time are multiplied by one small matrix per axis. */
 #include <math.h>
 #include <string.h>
 
@@ -40,7 +40,7 @@ done:
     return status;
 }
 
-ddsc_status grid_open(mmd *s)
+ddsc_status mmd_grid_open(mmd *s)
 {
     const measures *m = s->m;
     mmd_grid *g = &s->grid;
@@ -61,7 +61,7 @@ ddsc_status grid_open(mmd *s)
     return DDSC_OK;
 }
 
-void grid_close(mmd *s)
+void mmd_grid_close(mmd *s)
 {
     mem_free(s->ctx, s->grid.cell);
     for (int64_t k = 0; k < GRID_MAX_DIM; k++)
@@ -94,7 +94,8 @@ SIMD_CLONES static void smooth_axis(int64_t n_cells, int64_t n, int64_t stride,
     }
 }
 
-void grid_apply(const mmd *s, double *const *axis, const int64_t *items, int64_t n, mmd_worker *w)
+void mmd_grid_apply(const mmd *s, double *const *axis, const int64_t *items, int64_t n,
+                    mmd_worker *w)
 {
     const mmd_grid *g = &s->grid;
     int64_t stride = 1;
@@ -116,28 +117,24 @@ static void fill_items(mmd *s, int64_t first, int64_t end, mmd_worker *w)
     int64_t items[MMD_LANES];
     for (int64_t i = first; i < end; i++)
         items[i - first] = i;
-    grid_apply(s, s->grid.axis, items, end - first, w);
+    mmd_grid_apply(s, s->grid.axis, items, end - first, w);
     for (int64_t r = 0; r < s->m->v; r++)
         memcpy(to + r * MMD_LANES, cells + s->grid.cell[r] * MMD_LANES, MMD_LANES * sizeof *to);
 }
 
-typedef struct fill {
-    mmd *s;
-    int64_t j0, j1;
-} fill;
-
 static ddsc_status fill_blocks(void *arg, int64_t begin, int64_t end, int worker)
 {
-    const fill *f = arg;
+    const mmd_fill *f = arg;
+    mmd_worker w = mmd_worker_of(f->s, worker);
     for (int64_t k = begin; k < end; k++) {
         int64_t first = f->j0 + k * MMD_LANES;
-        fill_items(f->s, first, BASE_MIN(f->j1, first + MMD_LANES), &f->s->worker[worker]);
+        fill_items(f->s, first, BASE_MIN(f->j1, first + MMD_LANES), &w);
     }
     return DDSC_OK;
 }
 
-ddsc_status grid_fill(mmd *s, int64_t j0, int64_t j1)
+ddsc_status mmd_grid_fill(mmd *s, int64_t j0, int64_t j1)
 {
-    fill f = {s, j0, j1};
+    mmd_fill f = {s, j0, j1};
     return parallel_for(s->ctx, (j1 - j0 + MMD_LANES - 1) / MMD_LANES, 1, fill_blocks, &f);
 }

@@ -4,13 +4,9 @@
 
 #include "cost/points.h"
 #include "mmd/mmd.h"
+#include "mmd/tuning.h"
 
-enum {
-    MMD_LANES = 32, /* items side by side in the field, and support rows in a stripe of the Gram */
-    MMD_ROWS = 64,  /* a kernel block is at most MMD_ROWS x MMD_COLUMNS points */
-    MMD_COLUMNS = 256
-};
-
+/* The arrays of one worker. */
 typedef struct mmd_worker {
     points_panel rows, columns;
     double *block;  /* kernel values, MMD_ROWS x MMD_COLUMNS */
@@ -34,14 +30,17 @@ struct mmd {
     mmd_settings set;
     mmd_way way;
     points table;
+    int64_t largest;            /* points of an item */
     double *self;               /* s_i */
     int64_t side, strip, first; /* first: the column the field starts at */
     bool half;                  /* the field sums over q <= v alone, half of q = v */
     double *field;              /* [block of MMD_LANES items][support row][lane] */
     points_panel whole;         /* field: the table, laid out once */
     mmd_grid grid;
-    mmd_worker *worker;
+    scratch worker; /* of mmd_worker */
 };
+
+mmd_worker mmd_worker_of(const mmd *s, int worker);
 
 /* out[lane] = sum_p weight_p panel[index_p][lane], in the order of the entries. */
 void mmd_gather(item_view item, const double *panel, double out[MMD_LANES]);
@@ -60,17 +59,24 @@ double mmd_self_term(const mmd *s, int64_t item, const double *g);
 /* The mean kernel over pairs of different points, pair by pair: no cancellation. */
 double mmd_self_by_pairs(const measures *m, const mmd_kernel *kernel, item_view item);
 
-ddsc_status field_fill(mmd *s, int64_t j0, int64_t j1);
-void field_tile(const mmd *s, const int64_t range[4], const uint8_t *wanted, double *d2,
-                int64_t ld);
-ddsc_status grid_open(mmd *s);
-void grid_close(mmd *s);
-ddsc_status grid_fill(mmd *s, int64_t j0, int64_t j1);
+/* Items [j0, j1) of the field, by the way chosen. */
+typedef struct mmd_fill {
+    mmd *s;
+    int64_t j0, j1;
+} mmd_fill;
+
+ddsc_status mmd_field_fill(mmd *s, int64_t j0, int64_t j1);
+void mmd_field_tile(const mmd *s, const int64_t range[4], const uint8_t *wanted, double *d2,
+                    int64_t ld);
+ddsc_status mmd_grid_open(mmd *s);
+void mmd_grid_close(mmd *s);
+ddsc_status mmd_grid_fill(mmd *s, int64_t j0, int64_t j1);
 /* w->stripe [cell][lane] = the product over the axes of one matrix each, applied to up to MMD_LANES
  * items. */
-void grid_apply(const mmd *s, double *const *axis, const int64_t *items, int64_t n, mmd_worker *w);
-ddsc_status clouds_open(mmd *s);
-void clouds_tile(mmd *s, const int64_t range[4], const uint8_t *wanted, double *d2, int64_t ld,
-                 mmd_worker *w);
+void mmd_grid_apply(const mmd *s, double *const *axis, const int64_t *items, int64_t n,
+                    mmd_worker *w);
+ddsc_status mmd_clouds_open(mmd *s);
+void mmd_clouds_tile(mmd *s, const int64_t range[4], const uint8_t *wanted, double *d2, int64_t ld,
+                     mmd_worker *w);
 
 #endif

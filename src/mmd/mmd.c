@@ -1,16 +1,11 @@
-/* The choice of way, the terms within items, and the assembly of tiles. */
+/* The choice of way by an estimate of its work, the terms within items, and the assembly of tiles,
+ * D^2(i, j) = s_i + s_j - 2 sum_pq a_p b_q k(x_p, y_q). */
 #include "mmd/mmd.h"
 
 #include <math.h>
 
 #include "linalg/linalg.h"
 #include "mmd/inside.h"
-
-enum {
-    FIELD_SIDE = 64,          /* a multiple of MMD_LANES */
-    FIELD_MAX_TABLE = 1 << 18 /* a worker's stripe of the Gram stays below 64 MiB */
-};
-static const int64_t field_budget = (int64_t)1 << 30;
 
 /* ---- plan ---- */
 
@@ -72,39 +67,33 @@ static mmd_way choose_way(const mmd *s)
 static int64_t clouds_side(const measures *m)
 {
     int64_t mean = m->nnz / BASE_MAX(1, m->n) + 1;
-    return BASE_MAX(1, BASE_MIN(64, BASE_MIN(2048 / mean, m->n / 16)));
+    return BASE_MAX(1, BASE_MIN(CLOUDS_SIDE, BASE_MIN(CLOUDS_POINTS / mean, m->n / CLOUDS_TILES)));
 }
 
 /* ---- object ---- */
 
-static ddsc_status worker_create(mmd *s, mmd_worker *w)
+static mmd_worker take_worker(arena *a, const mmd *s)
 {
+    mmd_worker w = {0};
     int64_t longest = 1;
-    CHECK(points_panel_create(s->ctx, &w->rows, &s->table, MMD_ROWS));
-    CHECK(points_panel_create(s->ctx, &w->columns, &s->table, MMD_COLUMNS));
-    CHECK(MEM_NEW(s->ctx, w->block, MMD_ROWS * MMD_COLUMNS));
-    CHECK(MEM_NEW(s->ctx, w->sums, MMD_COLUMNS));
-    CHECK(MEM_NEW(s->ctx, w->g, measures_largest_item(s->m)));
-    if (s->way == MMD_FIELD)
-        CHECK(MEM_NEW(s->ctx, w->stripe, s->m->v * MMD_LANES));
-    if (s->way == MMD_GRID) {
-        for (int64_t k = 0; k < s->grid.d; k++)
-            longest = BASE_MAX(longest, s->grid.shape[k]);
-        CHECK(MEM_NEW(s->ctx, w->stripe, s->grid.n_cells * MMD_LANES));
-        CHECK(MEM_NEW(s->ctx, w->line, longest * MMD_LANES));
-    }
-    return DDSC_OK;
+    points_panel_take(a, &w.rows, &s->table, MMD_ROWS);
+    points_panel_take(a, &w.columns, &s->table, MMD_COLUMNS);
+    ARENA_TAKE(a, w.block, MMD_ROWS * MMD_COLUMNS);
+    ARENA_TAKE(a, w.sums, MMD_COLUMNS);
+    ARENA_TAKE(a, w.g, s->largest);
+    for (int64_t k = 0; k < s->grid.d; k++)
+        longest = BASE_MAX(longest, s->grid.shape[k]);
+    if (s->way != MMD_CLOUDS)
+        ARENA_TAKE(a, w.stripe, (s->way == MMD_GRID ? s->grid.n_cells : s->m->v) * MMD_LANES);
+    if (s->way == MMD_GRID)
+        ARENA_TAKE(a, w.line, longest * MMD_LANES);
+    return w;
 }
 
-static void worker_free(mmd *s, mmd_worker *w)
+mmd_worker mmd_worker_of(const mmd *s, int worker)
 {
-    points_panel_free(s->ctx, &w->rows);
-    points_panel_free(s->ctx, &w->columns);
-    mem_free(s->ctx, w->block);
-    mem_free(s->ctx, w->sums);
-    mem_free(s->ctx, w->g);
-    mem_free(s->ctx, w->stripe);
-    mem_free(s->ctx, w->line);
+    arena a = {scratch_of(&s->worker, worker), 0};
+    return take_worker(&a, s);
 }
 
 static ddsc_status field_create(mmd *s)
@@ -126,21 +115,22 @@ ddsc_status mmd_open(ddsc_context *ctx, mmd **out, const measures *m, const mmd_
 {
     ddsc_status status = DDSC_OK;
     mmd *s = NULL;
+    arena a = {0};
     *out = NULL;
     TRY(MEM_ZERO(ctx, s, 1));
     *s = (mmd){.ctx = ctx, .m = m, .set = *set};
     if (s->set.budget == 0)
-        s->set.budget = BASE_MIN(field_budget, ctx_memory_left(ctx) / 2);
+        s->set.budget = BASE_MIN(FIELD_BUDGET, ctx_memory_left(ctx) / 2);
     s->way = set->way >= 0 ? (mmd_way)set->way : choose_way(s);
     TRY(points_open(ctx, &s->table, m->v, m->d, m->support));
     TRY(MEM_NEW(ctx, s->self, m->n));
     if (s->way == MMD_GRID)
-        TRY(grid_open(s));
-    TRY(MEM_ZERO(ctx, s->worker, set->n_workers));
-    for (int k = 0; k < set->n_workers; k++)
-        TRY(worker_create(s, &s->worker[k]));
+        TRY(mmd_grid_open(s));
+    s->largest = measures_largest_item(m);
+    take_worker(&a, s);
+    TRY(scratch_create(ctx, &s->worker, a.used, 1));
     s->side = clouds_side(m);
-    TRY(s->way == MMD_CLOUDS ? clouds_open(s) : field_create(s));
+    TRY(s->way == MMD_CLOUDS ? mmd_clouds_open(s) : field_create(s));
     *out = s;
     s = NULL;
 done:
@@ -152,20 +142,13 @@ void mmd_close(mmd *s)
 {
     if (!s)
         return;
-    for (int k = 0; s->worker && k < s->set.n_workers; k++)
-        worker_free(s, &s->worker[k]);
-    mem_free(s->ctx, s->worker);
+    scratch_free(s->ctx, &s->worker);
     mem_free(s->ctx, s->field);
     points_panel_free(s->ctx, &s->whole);
     mem_free(s->ctx, s->self);
-    grid_close(s);
+    mmd_grid_close(s);
     points_close(s->ctx, &s->table);
     mem_free(s->ctx, s);
-}
-
-mmd_way mmd_get_way(const mmd *s)
-{
-    return s->way;
 }
 
 int64_t mmd_items(const mmd *s)
@@ -224,17 +207,11 @@ double mmd_self_term(const mmd *s, int64_t i, const double *g)
 
 /* ---- tiles ---- */
 
-typedef struct span {
-    mmd *s;
-    int64_t first;
-} span;
-
 static ddsc_status field_self_terms(void *arg, int64_t begin, int64_t end, int worker)
 {
-    const span *a = arg;
-    mmd *s = a->s;
-    double *g = s->worker[worker].g;
-    for (int64_t i = a->first + begin; i < a->first + end; i++) {
+    mmd *s = arg;
+    double *g = mmd_worker_of(s, worker).g;
+    for (int64_t i = s->first + begin; i < s->first + end; i++) {
         item_view item = measures_item(s->m, i);
         const double *block = mmd_field_block(s, i) + mmd_field_lane(s, i);
         for (int64_t p = 0; p < item.n; p++)
@@ -249,17 +226,18 @@ ddsc_status mmd_prepare(mmd *s, int64_t j0, int64_t j1)
     if (s->way == MMD_CLOUDS)
         return DDSC_OK;
     s->first = j0;
-    CHECK(s->way == MMD_GRID ? grid_fill(s, j0, j1) : field_fill(s, j0, j1));
-    CHECK(parallel_for(s->ctx, j1 - j0, 64, field_self_terms, &(span){s, j0}));
+    CHECK(s->way == MMD_GRID ? mmd_grid_fill(s, j0, j1) : mmd_field_fill(s, j0, j1));
+    CHECK(parallel_for(s->ctx, j1 - j0, 64, field_self_terms, s));
     return DDSC_OK;
 }
 
 ddsc_status mmd_tile(mmd *s, const int64_t range[4], const uint8_t *wanted, double *d2, int64_t ld,
                      int worker)
 {
+    mmd_worker w = mmd_worker_of(s, worker);
     if (s->way == MMD_CLOUDS)
-        clouds_tile(s, range, wanted, d2, ld, &s->worker[worker]);
+        mmd_clouds_tile(s, range, wanted, d2, ld, &w);
     else
-        field_tile(s, range, wanted, d2, ld);
+        mmd_field_tile(s, range, wanted, d2, ld);
     return DDSC_OK;
 }

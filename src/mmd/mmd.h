@@ -29,7 +29,7 @@ typedef enum mmd_way {
     MMD_CLOUDS, /* kernel blocks point by point: own supports */
     MMD_FIELD,  /* shared support: g_j(v) = sum_q b_q k(x_v, y_q) on the table, then sparse products
                  */
-    MMD_GRID    /* the same field by one Gaussian an axis: the table is a regular grid */
+    MMD_GRID    /* the same field by one Gaussian per axis: the table is a regular grid */
 } mmd_way;
 
 typedef struct mmd mmd;
@@ -37,14 +37,12 @@ typedef struct mmd mmd;
 typedef struct mmd_settings {
     mmd_kernel kernel;
     bool biased;
-    int n_workers;
     int64_t budget; /* bytes the field may take; 0: 1 GiB, less under a memory limit */
     int way;        /* an mmd_way, or -1: the cheapest */
 } mmd_settings;
 
 ddsc_status mmd_open(ddsc_context *ctx, mmd **out, const measures *m, const mmd_settings *set);
 void mmd_close(mmd *s);
-mmd_way mmd_get_way(const mmd *s);
 int64_t mmd_items(const mmd *s);
 /* Side of a tile, and columns served at once (0: all, nothing to prepare). */
 int64_t mmd_side(const mmd *s);

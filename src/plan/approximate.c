@@ -6,6 +6,7 @@
 #include "bound/bound.h"
 #include "bound/first.h"
 #include "graph/graph.h"
+#include "linalg/linalg.h"
 #include "lot/lot.h"
 #include "metric/metric.h"
 #include "mmd/mmd.h"
@@ -24,6 +25,7 @@ enum {
 };
 
 static const double projection_weight = 2;
+static const double RECALL_GOOD = 0.9; /* less is worth a word */
 
 bool approximate_asked(int64_t n, const ddsc_graph_settings *settings)
 {
@@ -53,15 +55,15 @@ static ddsc_status from_doubles(ddsc_context *ctx, table *t, const double *z, in
                                 int64_t columns)
 {
     ddsc_status status = DDSC_OK;
-    double *fewer = NULL, left_out;
+    la_principal p = {0};
     t->columns = BASE_MIN(columns, COLUMNS_MOST);
     if (columns > COLUMNS_MOST)
-        TRY(lot_reduce(ctx, &fewer, &left_out, z, n, columns, COLUMNS_MOST));
+        TRY(la_principal_make(ctx, &p, n, columns, z, COLUMNS_MOST));
     TRY(MEM_NEW(ctx, t->rows, n * t->columns));
-    for (int64_t p = 0; p < n * t->columns; p++)
-        t->rows[p] = (float)(fewer ? fewer[p] : z[p]);
+    for (int64_t k = 0; k < n * t->columns; k++)
+        t->rows[k] = (float)(p.image ? p.image[k] : z[k]);
 done:
-    mem_free(ctx, fewer);
+    la_principal_free(ctx, &p);
     return status;
 }
 
@@ -250,6 +252,10 @@ ddsc_status approximate_search(ddsc_context *ctx, ddsc_graph **out, ddsc_pair_st
     TRY(candidates_rank(ctx, &near, stats, &c, backend, state));
     TRY(nearest_finish(ctx, &near, &graph));
     TRY(measure_recall(ctx, stats, graph, backend, state));
+    if (stats->recall < RECALL_GOOD)
+        ctx_warn(ctx,
+                 "only about %.0f%% of the neighbors were found; an exact search finds all of them",
+                 100 * stats->recall);
     stats->n_pairs = n * (n - 1) / 2;
     *out = graph;
     graph = NULL;

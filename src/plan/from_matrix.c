@@ -119,7 +119,7 @@ static ddsc_status check_arguments(ddsc_context *ctx, ddsc_graph **graph, int64_
 }
 
 ddsc_status ddsc_graph_create_from_matrix(ddsc_context *context, ddsc_graph **graph, int64_t n,
-                                          const double *matrix, int squared,
+                                          const double *matrix, unsigned flags,
                                           const ddsc_graph_settings *settings)
 {
     ddsc_status status = DDSC_OK;
@@ -129,8 +129,10 @@ ddsc_status ddsc_graph_create_from_matrix(ddsc_context *context, ddsc_graph **gr
     if (!context)
         return DDSC_ERROR_ARGUMENT;
     ctx_enter(context);
-    table t = {.ctx = context, .n = n, .value = matrix, .squared = squared != 0};
+    table t = {
+        .ctx = context, .n = n, .value = matrix, .squared = (flags & DDSC_DISTANCE_SQUARED) != 0};
     TRY(check_arguments(context, graph, n, matrix));
+    TRY(ctx_check_flags(context, "ddsc_graph_create_from_matrix", flags, DDSC_DISTANCE_SQUARED));
     TRY(graph_settings_take(context, &set, settings));
     TRY(search_check(context, &set, "a finished matrix"));
     t.sample = set.sample;

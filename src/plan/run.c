@@ -1,13 +1,18 @@
 /* The public calls over pairs: settings in, backend opened, matrix or graph out. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
+#include "base/sized.h"
 #include "engine/journal.h"
 #include "graph/graph.h"
 #include "plan/approximate.h"
 #include "plan/nystrom.h"
 #include "plan/plan.h"
 #include "search/prefilter.h"
+
+/* A clustering says as much in its advice (cluster/advice.c). */
+static const double COLUMNS_POOR = 0.25;
 
 const pair_backend *backend_find(ddsc_metric metric)
 {
@@ -103,7 +108,7 @@ static ddsc_status session_close(session *s, ddsc_status status)
 
 ddsc_status ddsc_distance_run(ddsc_context *context, double *out, ddsc_pair_stats *stats,
                               const ddsc_measures *data, const ddsc_metric_settings *settings,
-                              int condensed, int squared)
+                              unsigned flags)
 {
     ddsc_status status = DDSC_OK;
     session s = {0};
@@ -113,20 +118,22 @@ ddsc_status ddsc_distance_run(ddsc_context *context, double *out, ddsc_pair_stat
     if (!out || !data)
         return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_distance_run: %s is NULL",
                         out ? "measures" : "out");
+    TRY(ctx_check_flags(context, "ddsc_distance_run", flags,
+                        DDSC_DISTANCE_SQUARED | DDSC_DISTANCE_CONDENSED));
+    TRY(stats_check(context, stats));
     TRY(metric_settings_take(context, &s.set, settings));
     TRY(session_open(context, &s, data, "of the matrix"));
     TRY(matrix_fill(context, out, &s.stats, data->n, session_backend(&s), session_state(&s),
-                    condensed != 0, squared != 0));
+                    (flags & DDSC_DISTANCE_CONDENSED) != 0, (flags & DDSC_DISTANCE_SQUARED) != 0));
     status = session_verdict(context, &s, status);
-    if (stats)
-        *stats = s.stats;
+    stats_give(stats, &s.stats);
 done:
     return session_close(&s, status);
 }
 
 ddsc_status ddsc_cross_run(ddsc_context *context, double *out, ddsc_pair_stats *stats,
                            const ddsc_measures *rows, const ddsc_measures *columns,
-                           const ddsc_metric_settings *settings, int squared)
+                           const ddsc_metric_settings *settings, unsigned flags)
 {
     ddsc_status status = DDSC_OK;
     session s = {0};
@@ -142,14 +149,15 @@ ddsc_status ddsc_cross_run(ddsc_context *context, double *out, ddsc_pair_stats *
                         "the items of the rows have points of %lld coordinates, those of the "
                         "columns of %lld",
                         (long long)rows->d, (long long)columns->d);
+    TRY(ctx_check_flags(context, "ddsc_cross_run", flags, DDSC_DISTANCE_SQUARED));
+    TRY(stats_check(context, stats));
     TRY(metric_settings_take(context, &s.set, settings));
     TRY(measures_join(context, &joint, columns, rows));
     TRY(session_open(context, &s, joint, NULL));
     TRY(matrix_fill_across(context, out, &s.stats, columns->n, joint->n, s.backend, s.state,
-                           squared != 0));
+                           (flags & DDSC_DISTANCE_SQUARED) != 0));
     status = session_verdict(context, &s, status);
-    if (stats)
-        *stats = s.stats;
+    stats_give(stats, &s.stats);
 done:
     status = session_close(&s, status);
     ddsc_measures_destroy(joint);
@@ -262,6 +270,18 @@ done:
     return status;
 }
 
+static void warn_of_columns(ddsc_context *ctx, const ddsc_graph *g)
+{
+    if (g->n_columns > 0 && isnan(g->columns_error))
+        ctx_warn(ctx, "%lld columns are too few to tell how good the other distances are",
+                 (long long)g->n_columns);
+    else if (g->n_columns > 0 && g->columns_error > COLUMNS_POOR)
+        ctx_warn(ctx,
+                 "distances outside the %lld columns are rough (error %.2f of their spread); raise "
+                 "the fraction of columns",
+                 (long long)g->n_columns, g->columns_error);
+}
+
 ddsc_status ddsc_neighbors_run(ddsc_context *context, ddsc_graph **graph, ddsc_pair_stats *stats,
                                const ddsc_measures *data, const ddsc_metric_settings *metric,
                                const ddsc_graph_settings *settings)
@@ -274,7 +294,14 @@ ddsc_status ddsc_neighbors_run(ddsc_context *context, ddsc_graph **graph, ddsc_p
     if (!graph || !data)
         return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_neighbors_run: %s is NULL",
                         graph ? "measures" : "graph");
-    return neighbors_make(context, graph, stats, data, metric, settings);
+    ddsc_pair_stats found = {0};
+    CHECK(stats_check(context, stats));
+    ddsc_status status = neighbors_make(context, graph, &found, data, metric, settings);
+    if (status < 0)
+        return status;
+    stats_give(stats, &found);
+    warn_of_columns(context, *graph);
+    return status;
 }
 
 ddsc_status across_run(ddsc_context *ctx, ddsc_graph **out, ddsc_pair_stats *stats,

@@ -1,49 +1,48 @@
 /* Metric and graph settings: defaults, and a check of every field that names it with its value. */
 #include <math.h>
-#include <string.h>
 
+#include "base/sized.h"
 #include "plan/plan.h"
 
 /* The range of coordinates (data/parts.c): h^2 and 1/h^2 are finite in it. */
 static const double largest_bandwidth = 1e150;
 static const int64_t most_features = 1 << 20;
 
-void ddsc_metric_settings_init(ddsc_metric_settings *settings)
+static const ddsc_metric_settings metric_defaults = {
+    .metric = DDSC_METRIC_W2,
+    .epsilon = 5.0,
+    .epsilon_is_percent = 1,
+    .sinkhorn_value = DDSC_SINKHORN_REGULARISED,
+    .sinkhorn_tolerance = 1e-9,
+    .sinkhorn_max_iterations = 100000,
+    .mmd_kernel = DDSC_KERNEL_GAUSSIAN,
+    .bandwidth_rule = DDSC_BANDWIDTH_AUTO,
+    .mmd_estimator = DDSC_MMD_UNBIASED,
+    .reference_rule = DDSC_REFERENCE_NORMAL,
+};
+static const ddsc_graph_settings graph_defaults = {
+    .exact_graph = DDSC_GRAPH_AUTO, .sample = 1.0, .sample_columns = 1.0};
+
+static const sized_struct metric_struct =
+    SIZED_STRUCT(ddsc_metric_settings, w2_max_pivots, &metric_defaults);
+static const sized_struct graph_struct = SIZED_STRUCT(ddsc_graph_settings, sample, &graph_defaults);
+
+void ddsc_metric_settings_init_sized(ddsc_metric_settings *settings, size_t size)
 {
-    if (!settings)
-        return;
-    *settings = (ddsc_metric_settings){
-        .struct_size = sizeof *settings,
-        .metric = DDSC_METRIC_W2,
-        .epsilon = 5.0,
-        .epsilon_is_percent = 1,
-        .sinkhorn_value = DDSC_SINKHORN_REGULARISED,
-        .sinkhorn_tolerance = 1e-9,
-        .sinkhorn_max_iterations = 100000,
-        .mmd_kernel = DDSC_KERNEL_GAUSSIAN,
-        .bandwidth_rule = DDSC_BANDWIDTH_AUTO,
-        .mmd_estimator = DDSC_MMD_UNBIASED,
-        .reference_rule = DDSC_REFERENCE_NORMAL,
-    };
+    sized_init(&metric_struct, settings, size);
 }
 
-void ddsc_graph_settings_init(ddsc_graph_settings *settings)
+void ddsc_graph_settings_init_sized(ddsc_graph_settings *settings, size_t size)
 {
-    if (!settings)
-        return;
-    *settings = (ddsc_graph_settings){.struct_size = sizeof *settings,
-                                      .exact_graph = DDSC_GRAPH_AUTO,
-                                      .sample = 1.0,
-                                      .sample_columns = 1.0};
+    sized_init(&graph_struct, settings, size);
 }
 
 int64_t ddsc_graph_get_tau(int64_t n, const ddsc_graph_settings *settings)
 {
     ddsc_graph_settings own;
-    ddsc_graph_settings_init(&own);
-    if (settings && settings->struct_size > 0 && settings->struct_size <= sizeof own)
-        memcpy(&own, settings, settings->struct_size);
-    return n < 1 || own.tau < 0 ? 0 : tau_used(n, &own);
+    if (!sized_copy(&graph_struct, &own, settings) || n < 1 || own.tau < 0)
+        return 0;
+    return tau_used(n, &own);
 }
 
 static ddsc_status bad_number(ddsc_context *ctx, const char *field, double value, const char *rule)
@@ -161,42 +160,17 @@ ddsc_status graph_settings_check(ddsc_context *ctx, const ddsc_graph_settings *s
     return check_choice(ctx, "exact_graph", (int64_t)s->exact_graph, DDSC_GRAPH_PRUNED);
 }
 
-static ddsc_status check_size(ddsc_context *ctx, const char *name, size_t given, size_t own)
-{
-    if (given > 0 && given <= own)
-        return DDSC_OK;
-    return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                    "%s.struct_size = %zu: must be 1 .. %zu; call its _init function first", name,
-                    given, own);
-}
-
 ddsc_status metric_settings_take(ddsc_context *ctx, ddsc_metric_settings *own,
                                  const ddsc_metric_settings *given)
 {
-    ddsc_metric_settings_init(own);
-    if (given) {
-        ddsc_status status =
-            check_size(ctx, "ddsc_metric_settings", given->struct_size, sizeof *own);
-        if (status < 0)
-            return status;
-        memcpy(own, given, given->struct_size);
-        own->struct_size = sizeof *own;
-    }
+    CHECK(sized_take(ctx, &metric_struct, own, given));
     return metric_settings_check(ctx, own);
 }
 
 ddsc_status graph_settings_take(ddsc_context *ctx, ddsc_graph_settings *own,
                                 const ddsc_graph_settings *given)
 {
-    ddsc_graph_settings_init(own);
-    if (given) {
-        ddsc_status status =
-            check_size(ctx, "ddsc_graph_settings", given->struct_size, sizeof *own);
-        if (status < 0)
-            return status;
-        memcpy(own, given, given->struct_size);
-        own->struct_size = sizeof *own;
-    }
+    CHECK(sized_take(ctx, &graph_struct, own, given));
     return graph_settings_check(ctx, own);
 }
 

@@ -293,15 +293,15 @@ static void stats_collect(const search *s, ddsc_pair_stats *stats)
     pruned.first += stats->n_pairs - s->n_listed;
     stats->n_pruned = stats->n_pairs - stats->n_solved;
     stats->n_bounds = bounds.first + bounds.closer + bounds.cut + bounds.refined + bounds.last;
-    stats->n_bounds_closer = bounds.closer;
-    stats->n_bounds_cut = bounds.cut;
-    stats->n_bounds_refined = bounds.refined;
-    stats->n_bounds_last = bounds.last;
-    stats->n_pruned_first = pruned.first;
-    stats->n_pruned_closer = pruned.closer;
-    stats->n_pruned_cut = pruned.cut;
-    stats->n_pruned_refined = pruned.refined;
-    stats->n_pruned_last = pruned.last;
+    ctx_detail(s->ctx, "bounds_closer", (double)bounds.closer);
+    ctx_detail(s->ctx, "bounds_cut", (double)bounds.cut);
+    ctx_detail(s->ctx, "bounds_refined", (double)bounds.refined);
+    ctx_detail(s->ctx, "bounds_last", (double)bounds.last);
+    ctx_detail(s->ctx, "pruned_first", (double)pruned.first);
+    ctx_detail(s->ctx, "pruned_closer", (double)pruned.closer);
+    ctx_detail(s->ctx, "pruned_cut", (double)pruned.cut);
+    ctx_detail(s->ctx, "pruned_refined", (double)pruned.refined);
+    ctx_detail(s->ctx, "pruned_last", (double)pruned.last);
 }
 
 static ddsc_status first_lists(search *s)

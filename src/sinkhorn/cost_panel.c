@@ -36,12 +36,12 @@ ddsc_status sinkhorn_panel_tile(sinkhorn_costs *c, const item_block *block, int 
 {
     cost_scratch *w = &c->scratch[worker];
     const block_points *words = &w->tile.y;
-    CHECK(ahead_list(c->ctx, &w->tile, c->m, block, c->most));
+    CHECK(cost_tile_list(c->ctx, &w->tile, c->m, block, c->most));
     if (w->tile.x.n == 0 || words->n == 0)
         return DDSC_OK;
     if (sinkhorn_costs_by_products(c)) {
-        ahead_norms(&w->tile, c->m);
-        CHECK(ahead_costs(c->ctx, &w->tile, c->m));
+        cost_tile_norms(&w->tile, c->m);
+        CHECK(cost_tile_make(c->ctx, &w->tile, c->m));
     } else if (!c->table) {
         points_panel_load(&w->tile_points, &c->support, words->n, words->row, 0);
     }
@@ -55,7 +55,7 @@ static void find_lines(const sinkhorn_costs *c, cost_scratch *w, int64_t i, cons
 {
     item_view x = measures_item(c->m, i);
     const block_points *words = &w->tile.y;
-    const int32_t *place = ahead_places(&w->tile.x, c->m, i);
+    const int32_t *place = cost_tile_places(&w->tile.x, c->m, i);
     int64_t stride = whole(words->n);
     bool products = sinkhorn_costs_by_products(c);
     for (int64_t p = 0; p < x.n; p++)
@@ -131,7 +131,7 @@ void sinkhorn_panel_group(const sinkhorn_costs *c, int64_t i, const int64_t *ite
     for (int k = 0; k < G; k++) {
         int64_t j = item[k];
         size[k] = j < 0 ? 0 : measures_item(c->m, j).n;
-        place[k] = j < 0 ? NULL : ahead_places(&w->tile.y, c->m, j);
+        place[k] = j < 0 ? NULL : cost_tile_places(&w->tile.y, c->m, j);
     }
     spread(w, place, size, measures_item(c->m, i).n, m, out);
 }

@@ -62,7 +62,7 @@ void sinkhorn_costs_close(sinkhorn_costs *c)
     for (int k = 0; c->scratch && k < c->n_workers; k++) {
         cost_scratch *w = &c->scratch[k];
         sinkhorn_panel_close(c, w);
-        ahead_free(c->ctx, &w->tile);
+        cost_tile_free(c->ctx, &w->tile);
         mem_free(c->ctx, w->norm2);
         points_panel_free(c->ctx, &w->rows);
         points_panel_free(c->ctx, &w->columns);
@@ -91,7 +91,7 @@ const double *sinkhorn_costs_pair(sinkhorn_costs *c, int64_t i, int64_t j, int w
         points_panel_load(&w->rows, &c->support, x.n, x.index, 0);
         points_panel_load(&w->columns, &c->support, y.n, y.index, 0);
         points_distance2(&c->support, &w->rows, &w->columns, w->cost, y.n);
-    } else if (!ahead_fill(&w->tile, w->cost, c->m, i, c->m, j)) {
+    } else if (!cost_tile_fill(&w->tile, w->cost, c->m, i, c->m, j)) {
         point_list rows = {c->m, x.n, x.index}, columns = {c->m, y.n, y.index};
         cost_norms(&rows, w->norm2);
         cost_norms(&columns, w->norm2 + x.n);

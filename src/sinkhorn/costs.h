@@ -12,7 +12,7 @@ typedef struct cost_scratch {
     points_panel rows, columns; /* few dimensions, or to make the table */
     double *norm2;              /* many dimensions: of both items */
     double *cost;               /* of a pair */
-    cost_ahead tile;            /* the points of a tile, and many dimensions: their costs */
+    cost_tile tile;             /* the points of a tile, and many dimensions: their costs */
     /* Of the groups: */
     points_panel tile_points; /* few dimensions */
     double *line;             /* costs of one item, where the tile has none */

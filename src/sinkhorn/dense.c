@@ -269,7 +269,7 @@ ddsc_status sinkhorn_solve(sinkhorn_solver *solver, sinkhorn_result *result,
 }
 
 /* Look k comes after 2^k iterations, the last of them a plain one. */
-static bool look(void *state, int k, double *value)
+static bool dense_look(void *state, int k, double *value)
 {
     sinkhorn_solver *z = state;
     for (int left = k < 2 ? 1 : 1 << (k - 1); left > 0; left--) {
@@ -290,7 +290,7 @@ double sinkhorn_bound(sinkhorn_solver *solver, const sinkhorn_problem *problem, 
         sinkhorn_levels(solver->range, epsilon) > 0)
         return -INFINITY;
     sinkhorn_dense_start(solver, epsilon);
-    return sinkhorn_dual_bound(look, solver, SINKHORN_DENSE_LOOKS, SINKHORN_DENSE_PATIENCE,
+    return sinkhorn_dual_bound(dense_look, solver, SINKHORN_DENSE_LOOKS, SINKHORN_DENSE_PATIENCE,
                                problem->rule.epsilon, enough);
 }
 

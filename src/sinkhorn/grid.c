@@ -278,7 +278,7 @@ bool sinkhorn_grid_solve(sinkhorn_grid *g, sinkhorn_result *result, int64_t i, i
 /* ---- bounds ---- */
 
 /* Any f with the g that belongs to it has an exact marginal, and each iteration raises its value. */
-static bool look(void *state, int k, double *value)
+static bool grid_look(void *state, int k, double *value)
 {
     grid_pair *w = state;
     if (k > 0 && !in_range(half_pass(w, 0, k < 3 ? 1 : 1.5)))
@@ -294,6 +294,6 @@ double sinkhorn_grid_bound(sinkhorn_grid *g, int64_t i, int64_t j, double enough
 {
     grid_pair *w = &g->pair[worker];
     load_pair(w, i, j);
-    return fmax(
-        0, sinkhorn_dual_bound(look, w, looks, SINKHORN_GRID_PATIENCE, g->rule.epsilon, enough));
+    return fmax(0, sinkhorn_dual_bound(grid_look, w, looks, SINKHORN_GRID_PATIENCE, g->rule.epsilon,
+                                       enough));
 }

@@ -155,7 +155,8 @@ SIMD_INLINE simd_f64 update(const group_side *x, int64_t at, simd_f64 sum, simd_
 enum work { PASS, ADD, MEASURE };
 
 /* One iteration's share of up to four rows, or only its sums. */
-SIMD_INLINE void block(group_arrays *s, int64_t i, const int rows, const enum work work, step *t)
+SIMD_INLINE void block_of_rows(group_arrays *s, int64_t i, const int rows, const enum work work,
+                               step *t)
 {
     const group_side *x = &s->row;
     simd_f64 sum[BLOCK];
@@ -178,9 +179,9 @@ SIMD_INLINE void some_rows(group_arrays *s, int64_t i, const int rows, const enu
                            step *t)
 {
     if (work != ADD)
-        block(s, i, BASE_MIN(rows, BLOCK), work, t);
+        block_of_rows(s, i, BASE_MIN(rows, BLOCK), work, t);
     if (work != ADD && rows > BLOCK)
-        block(s, i + BLOCK, rows - BLOCK, work, t);
+        block_of_rows(s, i + BLOCK, rows - BLOCK, work, t);
     if (work != MEASURE)
         adds(s, i, rows);
 }

@@ -1,4 +1,4 @@
-/* The inside of a stream, shared by stream.c (where bytes come from) and stream_read.c (how they
+/* The inside of a stream, shared by stream.c (where bytes come from) and read.c (how they
  * are handed out). */
 #ifndef DDSC_STREAM_INSIDE_H
 #define DDSC_STREAM_INSIDE_H
@@ -31,6 +31,8 @@ struct io_stream {
     int64_t line_room, line_number;
 };
 
+/* zlib takes its memory from the context. */
+void stream_zlib_memory(z_stream *z, ddsc_context *ctx);
 /* Decode up to `room` bytes; *got 0 only at the end. */
 ddsc_status stream_decode(io_stream *s, unsigned char *out, size_t room, size_t *got);
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static inline uint64_t load(const unsigned char *p, int width, bool swap)
+static inline uint64_t numbers_load(const unsigned char *p, int width, bool swap)
 {
     uint16_t b2;
     uint32_t b4;
@@ -18,7 +18,7 @@ static inline uint64_t load(const unsigned char *p, int width, bool swap)
 
 static inline int64_t load_signed(const unsigned char *p, int width, bool swap)
 {
-    uint64_t bits = load(p, width, swap);
+    uint64_t bits = numbers_load(p, width, swap);
     switch (width) {
     case 1: return (int8_t)bits;
     case 2: return (int16_t)bits;
@@ -29,7 +29,7 @@ static inline int64_t load_signed(const unsigned char *p, int width, bool swap)
 
 static inline double load_float(const unsigned char *p, int width, bool swap)
 {
-    uint64_t bits = load(p, width, swap);
+    uint64_t bits = numbers_load(p, width, swap);
     if (width == 4) {
         uint32_t half = (uint32_t)bits;
         float f;
@@ -57,9 +57,9 @@ static inline double load_float(const unsigned char *p, int width, bool swap)
     out[i] = (double)load_signed(in + i * (w), (w), type.swap)
 #define LOOP_UNSIGNED(w)            \
     for (int64_t i = 0; i < n; i++) \
-    out[i] = (double)load(in + i * (w), (w), type.swap)
+    out[i] = (double)numbers_load(in + i * (w), (w), type.swap)
 
-void num_to_double(double *out, const unsigned char *in, int64_t n, num_type type)
+void number_to_double(double *out, const unsigned char *in, int64_t n, num_type type)
 {
     if (type.kind == 'f') {
         EACH_WIDTH(LOOP_FLOAT)
@@ -70,7 +70,7 @@ void num_to_double(double *out, const unsigned char *in, int64_t n, num_type typ
     }
 }
 
-bool num_to_int64(int64_t *out, const unsigned char *in, int64_t n, num_type type, int64_t *bad)
+bool number_to_int64(int64_t *out, const unsigned char *in, int64_t n, num_type type, int64_t *bad)
 {
     *bad = 0;
     if (type.kind != 'i' && type.kind != 'u')
@@ -81,7 +81,7 @@ bool num_to_int64(int64_t *out, const unsigned char *in, int64_t n, num_type typ
             out[i] = load_signed(p, type.width, type.swap);
             continue;
         }
-        uint64_t v = load(p, type.width, type.swap);
+        uint64_t v = numbers_load(p, type.width, type.swap);
         if (v > INT64_MAX) {
             *bad = i;
             return false;

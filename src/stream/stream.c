@@ -34,6 +34,13 @@ static void zlib_release(void *ctx, void *block)
     mem_free(ctx, block);
 }
 
+void stream_zlib_memory(z_stream *z, ddsc_context *ctx)
+{
+    z->zalloc = zlib_get;
+    z->zfree = zlib_release;
+    z->opaque = ctx;
+}
+
 static ddsc_status copy_text(ddsc_context *ctx, char **out, const char *text)
 {
     size_t n = strlen(text) + 1;
@@ -238,9 +245,7 @@ ddsc_status stream_decode(io_stream *s, unsigned char *out, size_t room, size_t 
 static ddsc_status start_inflate(io_stream *s, enum stream_coding coding)
 {
     s->coding = coding;
-    s->z.zalloc = zlib_get;
-    s->z.zfree = zlib_release;
-    s->z.opaque = s->ctx;
+    stream_zlib_memory(&s->z, s->ctx);
     int r = inflateInit2(&s->z, coding == STREAM_GZIP ? 15 + 16 : -15);
     if (r != Z_OK)
         return ctx_fail(s->ctx, DDSC_ERROR_MEMORY, "%s: no memory to decompress", s->name);
@@ -249,7 +254,7 @@ static ddsc_status start_inflate(io_stream *s, enum stream_coding coding)
 }
 
 /* Take memory, look whether the bytes are gzip. */
-static ddsc_status start(io_stream *s)
+static ddsc_status stream_start(io_stream *s)
 {
     CHECK(mem_get(s->ctx, &s->raw, STREAM_CHUNK, 1));
     CHECK(mem_get(s->ctx, &s->buffer, STREAM_CHUNK + 1, 1));
@@ -303,7 +308,7 @@ ddsc_status stream_open(ddsc_context *ctx, io_stream **out, const char *path, in
     io_stream *s = NULL;
     TRY(stream_new(ctx, &s, strcmp(path, "-") == 0 ? "standard input" : path, max_bytes));
     TRY(open_file(s, path));
-    TRY(start(s));
+    TRY(stream_start(s));
 done:
     return finish_open(out, s, status);
 }
@@ -316,7 +321,7 @@ ddsc_status stream_open_memory(ddsc_context *ctx, io_stream **out, const char *n
     TRY(stream_new(ctx, &s, name, max_bytes));
     s->bytes = bytes;
     s->raw_end = (int64_t)n_bytes;
-    TRY(start(s));
+    TRY(stream_start(s));
 done:
     return finish_open(out, s, status);
 }

@@ -125,9 +125,9 @@ typedef struct num_type {
 
 #define NUM_HOST_LITTLE (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
 
-void num_to_double(double *out, const unsigned char *in, int64_t n, num_type type);
+void number_to_double(double *out, const unsigned char *in, int64_t n, num_type type);
 /* False when an element is no integer or out of range; *bad is then its place. */
-bool num_to_int64(int64_t *out, const unsigned char *in, int64_t n, num_type type, int64_t *bad);
+bool number_to_int64(int64_t *out, const unsigned char *in, int64_t n, num_type type, int64_t *bad);
 
 /* ---- zip: the members of an npz ---- */
 
@@ -158,8 +158,8 @@ ddsc_status zip_check_entry(io_stream *member, const zip_entry *entry);
 
 typedef struct io_writer io_writer;
 
-/* path "-" is standard output. gzip when the name ends in .gz. EXISTS unless overwrite. */
-ddsc_status writer_open(ddsc_context *ctx, io_writer **out, const char *path, int overwrite);
+/* path "-" is standard output. gzip when the name ends in .gz. flags: ddsc_write_flags. */
+ddsc_status writer_open(ddsc_context *ctx, io_writer **out, const char *path, unsigned flags);
 ddsc_status writer_put(io_writer *w, const void *bytes, size_t n);
 ddsc_status writer_printf(io_writer *w, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

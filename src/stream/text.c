@@ -209,16 +209,6 @@ ddsc_status room_reserve(ddsc_context *ctx, void *block, int64_t *room, int64_t 
 
 /* ---- tables of distinct strings ---- */
 
-static uint64_t hash_text(const char *text, size_t n)
-{
-    uint64_t h = 0xcbf29ce484222325u;
-    for (size_t i = 0; i < n; i++)
-        h = (h ^ (unsigned char)text[i]) * 0x100000001b3u;
-    h ^= h >> 32;
-    h *= 0xd6e8feb86659fd93u;
-    return h ^ (h >> 32);
-}
-
 const char *text_table_get(const text_table *t, int64_t number)
 {
     return t->text + t->at[number];
@@ -233,7 +223,7 @@ static bool same_text(const text_table *t, int64_t number, const char *text, siz
 /* The slot that holds this text, or the free one where it belongs. */
 static int64_t find_slot(const text_table *t, const char *text, size_t n)
 {
-    int64_t i = (int64_t)(hash_text(text, n) & (uint64_t)(t->n_slots - 1));
+    int64_t i = (int64_t)(hash_bytes(text, n, 0) & (uint64_t)(t->n_slots - 1));
     while (t->slot[i] != 0 && !same_text(t, t->slot[i] - 1, text, n))
         i = (i + 1) & (t->n_slots - 1);
     return i;

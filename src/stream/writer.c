@@ -1,7 +1,7 @@
 /* Files that appear whole or not at all: bytes go to a temporary in the target's folder, which
  * takes the target's name in one step at the end. Standard output and devices are written directly.
  */
-#include "stream/stream.h"
+#include "stream/inside.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +28,7 @@ struct io_writer {
     size_t filled;
 };
 
-static ddsc_status fail(io_writer *w, const char *what)
+static ddsc_status writer_fail(io_writer *w, const char *what)
 {
     return ctx_fail(w->ctx, DDSC_ERROR_IO, "%s: cannot %s: %s", w->path, what, strerror(errno));
 }
@@ -60,14 +60,14 @@ static ddsc_status open_temp(io_writer *w, mode_t mode)
         if (w->fd >= 0) {
             w->close_fd = true;
             if (mode && fchmod(w->fd, mode) != 0)
-                return fail(w, "set the mode of the new file");
+                return writer_fail(w, "set the mode of the new file");
             return DDSC_OK;
         }
         if (errno != EEXIST)
             break;
     }
     w->temp[0] = '\0';
-    return fail(w, "create a file in its folder");
+    return writer_fail(w, "create a file in its folder");
 }
 
 static ddsc_status set_path(io_writer *w, const char *path)
@@ -79,7 +79,7 @@ static ddsc_status set_path(io_writer *w, const char *path)
     if (snprintf(w->path, sizeof w->path, "%s", path) >= (int)sizeof w->path) {
         w->path[200] = '\0';
         errno = ENAMETOOLONG;
-        return fail(w, "write");
+        return writer_fail(w, "write");
     }
     return DDSC_OK;
 }
@@ -99,12 +99,12 @@ static ddsc_status open_target(io_writer *w, const char *path)
     if (stat(w->path, &info) == 0) {
         if (S_ISDIR(info.st_mode)) {
             errno = EISDIR;
-            return fail(w, "write");
+            return writer_fail(w, "write");
         }
         if (!S_ISREG(info.st_mode)) {
             w->fd = open(w->path, O_WRONLY | O_CLOEXEC);
             w->close_fd = true;
-            return w->fd < 0 ? fail(w, "open") : DDSC_OK;
+            return w->fd < 0 ? writer_fail(w, "open") : DDSC_OK;
         }
         if (!w->overwrite)
             return exists(w);
@@ -113,42 +113,30 @@ static ddsc_status open_target(io_writer *w, const char *path)
     return open_temp(w, mode);
 }
 
-static void *zlib_get(void *ctx, uInt count, uInt size)
-{
-    void *block;
-    return mem_get(ctx, &block, (int64_t)count, size) == DDSC_OK ? block : Z_NULL;
-}
-
-static void zlib_release(void *ctx, void *block)
-{
-    mem_free(ctx, block);
-}
-
 /* No name and no time in the header: the same content gives the same bytes. */
 static ddsc_status start_gzip(io_writer *w)
 {
     ddsc_status status = mem_get(w->ctx, &w->out, BUFFER_BYTES, 1);
     if (status < 0)
         return status;
-    w->z.zalloc = zlib_get;
-    w->z.zfree = zlib_release;
-    w->z.opaque = w->ctx;
+    stream_zlib_memory(&w->z, w->ctx);
     if (deflateInit2(&w->z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
         return ctx_fail(w->ctx, DDSC_ERROR_MEMORY, "%s: no memory to compress", w->path);
     w->packed = true;
     return DDSC_OK;
 }
 
-ddsc_status writer_open(ddsc_context *ctx, io_writer **out, const char *path, int overwrite)
+ddsc_status writer_open(ddsc_context *ctx, io_writer **out, const char *path, unsigned flags)
 {
     ddsc_status status = DDSC_OK;
     io_writer *w = NULL;
     size_t n = strlen(path);
     *out = NULL;
+    TRY(ctx_check_flags(ctx, path, flags, DDSC_WRITE_OVERWRITE));
     TRY(MEM_ZERO(ctx, w, 1));
     w->ctx = ctx;
     w->fd = -1;
-    w->overwrite = overwrite != 0;
+    w->overwrite = (flags & DDSC_WRITE_OVERWRITE) != 0;
     TRY(mem_get(ctx, &w->buffer, BUFFER_BYTES, 1));
     TRY(open_target(w, path));
     if (n > 3 && strcmp(path + n - 3, ".gz") == 0)
@@ -169,14 +157,14 @@ static ddsc_status write_all(io_writer *w, const unsigned char *bytes, size_t n)
         if (k < 0 && errno == EINTR)
             continue;
         if (k < 0)
-            return fail(w, "write");
+            return writer_fail(w, "write");
         bytes += k;
         n -= (size_t)k;
     }
     return DDSC_OK;
 }
 
-static ddsc_status pack(io_writer *w, const unsigned char *bytes, size_t n, int flush)
+static ddsc_status writer_pack(io_writer *w, const unsigned char *bytes, size_t n, int flush)
 {
     w->z.next_in = (unsigned char *)(uintptr_t)bytes;
     w->z.avail_in = (uInt)n;
@@ -195,14 +183,14 @@ static ddsc_status send(io_writer *w, const unsigned char *bytes, size_t n)
 {
     for (size_t at = 0; w->packed && at < n; at += BUFFER_BYTES) {
         ddsc_status status =
-            pack(w, bytes + at, BASE_MIN(n - at, (size_t)BUFFER_BYTES), Z_NO_FLUSH);
+            writer_pack(w, bytes + at, BASE_MIN(n - at, (size_t)BUFFER_BYTES), Z_NO_FLUSH);
         if (status < 0)
             return status;
     }
     return w->packed ? DDSC_OK : write_all(w, bytes, n);
 }
 
-static ddsc_status flush(io_writer *w)
+static ddsc_status writer_flush(io_writer *w)
 {
     ddsc_status status = send(w, w->buffer, w->filled);
     w->filled = 0;
@@ -212,7 +200,7 @@ static ddsc_status flush(io_writer *w)
 ddsc_status writer_put(io_writer *w, const void *bytes, size_t n)
 {
     if (n > BUFFER_BYTES - w->filled) {
-        ddsc_status status = flush(w);
+        ddsc_status status = writer_flush(w);
         if (status < 0)
             return status;
         status = progress_poll(w->ctx);
@@ -277,14 +265,14 @@ static ddsc_status sync_folder(io_writer *w)
         close(fd);
     errno = kept;
     /* A folder one may write to but not read cannot be synced; the file itself is safe. */
-    return good || fd < 0 ? DDSC_OK : fail(w, "sync its folder");
+    return good || fd < 0 ? DDSC_OK : writer_fail(w, "sync its folder");
 }
 
 /* Without leave to overwrite, the name is taken only if it is still free, in one step. */
 static ddsc_status take_name(io_writer *w)
 {
     if (w->overwrite)
-        return rename(w->temp, w->path) == 0 ? DDSC_OK : fail(w, "rename the finished file");
+        return rename(w->temp, w->path) == 0 ? DDSC_OK : writer_fail(w, "rename the finished file");
     if (renameat2(AT_FDCWD, w->temp, AT_FDCWD, w->path, RENAME_NOREPLACE) == 0)
         return DDSC_OK;
     if (errno == EINVAL || errno == ENOSYS) { /* not every file system has it */
@@ -293,22 +281,22 @@ static ddsc_status take_name(io_writer *w)
             return DDSC_OK;
         }
     }
-    return errno == EEXIST ? exists(w) : fail(w, "name the finished file");
+    return errno == EEXIST ? exists(w) : writer_fail(w, "name the finished file");
 }
 
 ddsc_status writer_commit(io_writer *w)
 {
     ddsc_status status = DDSC_OK;
-    TRY(flush(w));
+    TRY(writer_flush(w));
     if (w->packed)
-        TRY(pack(w, NULL, 0, Z_FINISH));
+        TRY(writer_pack(w, NULL, 0, Z_FINISH));
     if (w->temp[0]) {
         if (fsync(w->fd) != 0)
-            TRY(fail(w, "sync"));
+            TRY(writer_fail(w, "sync"));
         int fd = w->fd;
         w->fd = -1;
         if (close(fd) != 0)
-            TRY(fail(w, "close"));
+            TRY(writer_fail(w, "close"));
         TRY(take_name(w));
         w->temp[0] = '\0';
         TRY(sync_folder(w));
@@ -334,7 +322,7 @@ void writer_abort(io_writer *w)
 }
 
 ddsc_status ddsc_file_write(ddsc_context *ctx, const char *path, const void *bytes, size_t n_bytes,
-                            int overwrite)
+                            unsigned flags)
 {
     ddsc_status status = DDSC_OK;
     io_writer *w = NULL;
@@ -343,7 +331,7 @@ ddsc_status ddsc_file_write(ddsc_context *ctx, const char *path, const void *byt
     ctx_enter(ctx);
     if (!path || (!bytes && n_bytes > 0))
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "path or bytes is NULL");
-    TRY(writer_open(ctx, &w, path, overwrite));
+    TRY(writer_open(ctx, &w, path, flags));
     if (n_bytes > 0)
         TRY(writer_put(w, bytes, n_bytes));
     status = writer_commit(w);

@@ -131,7 +131,7 @@ static ddsc_status add_entry(ddsc_context *ctx, zip_list *list, io_stream *s, co
     return status;
 }
 
-static bool set_name(zip_entry *e, const char *name, size_t n)
+static bool zip_set_name(zip_entry *e, const char *name, size_t n)
 {
     if (n <= 4 || n - 4 >= ZIP_NAME_MAX || memcmp(name + n - 4, ".npy", 4) != 0 ||
         memchr(name, 0, n))
@@ -158,7 +158,7 @@ static ddsc_status read_central(ddsc_context *ctx, zip_list *list, io_stream *s,
     TRY(mem_get(ctx, &tail, (int64_t)(n_name + n_extra), 1));
     TRY(stream_read_at(s, *at + CENTRAL_SIZE, tail, n_name + n_extra, "the zip directory"));
     *at += whole;
-    if (!set_name(&e, (const char *)tail, n_name))
+    if (!zip_set_name(&e, (const char *)tail, n_name))
         goto done;
     uint64_t unpacked = get(p + 24, 4), packed = get(p + 20, 4), offset = get(p + 42, 4);
     uint64_t *value[3] = {&unpacked, &packed, &offset};
@@ -215,7 +215,7 @@ const zip_entry *zip_find(const zip_list *list, const char *name)
 }
 
 /* Where the bytes of a member begin: behind its local header, which must agree on the name. */
-static ddsc_status find_data(io_stream *s, const zip_entry *e, int64_t *at)
+static ddsc_status zip_find_data(io_stream *s, const zip_entry *e, int64_t *at)
 {
     unsigned char p[LOCAL_SIZE];
     char name[ZIP_NAME_MAX + 4];
@@ -244,7 +244,7 @@ ddsc_status zip_open_entry(ddsc_context *ctx, io_stream **out, io_stream *archiv
                            e->name, e->method);
     if (e->method == 0 && e->packed != e->unpacked)
         return stream_fail(archive, "damaged zip archive: impossible size of '%s'", e->name);
-    CHECK(find_data(archive, e, &at));
+    CHECK(zip_find_data(archive, e, &at));
     CHECK(stream_make_random(archive, &size));
     if (at > size || e->packed > size - at)
         return stream_fail(archive, "damaged zip archive: '%s' is cut off", e->name);

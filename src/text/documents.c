@@ -9,7 +9,7 @@ typedef struct column_list {
     int64_t n, room;
 } column_list;
 
-typedef struct reader {
+typedef struct document_reader {
     ddsc_context *ctx;
     io_stream *s;
     documents *out;
@@ -25,12 +25,12 @@ typedef struct reader {
     const char *where_value;
     char *joined; /* the id of a row */
     int64_t joined_room;
-} reader;
+} document_reader;
 
 /* ---- columns ---- */
 
 /* Number of the column, -1 when there is none; a name that two columns have is an error. */
-static ddsc_status find_column(reader *r, const char *name, size_t n, int64_t *found)
+static ddsc_status find_column(document_reader *r, const char *name, size_t n, int64_t *found)
 {
     char quoted[QUOTE_TEXT];
     *found = -1;
@@ -47,7 +47,7 @@ static ddsc_status find_column(reader *r, const char *name, size_t n, int64_t *f
 }
 
 /* "; the columns are a, b, c" for messages. */
-static ddsc_status fail_column(reader *r, const char *what, const char *name, size_t n)
+static ddsc_status fail_column(document_reader *r, const char *what, const char *name, size_t n)
 {
     char list[256] = "", quoted[QUOTE_TEXT];
     size_t used = 0;
@@ -58,7 +58,7 @@ static ddsc_status fail_column(reader *r, const char *what, const char *name, si
                        text_quote(quoted, name, n), list);
 }
 
-static ddsc_status need_column(reader *r, const char *name, size_t n, int64_t *found)
+static ddsc_status need_column(document_reader *r, const char *name, size_t n, int64_t *found)
 {
     ddsc_status status = find_column(r, name, n, found);
     if (status >= 0 && *found < 0)
@@ -66,7 +66,7 @@ static ddsc_status need_column(reader *r, const char *name, size_t n, int64_t *f
     return status;
 }
 
-static ddsc_status has_column(reader *r, const char *name, bool *has)
+static ddsc_status has_column(document_reader *r, const char *name, bool *has)
 {
     int64_t found;
     ddsc_status status = find_column(r, name, strlen(name), &found);
@@ -75,7 +75,7 @@ static ddsc_status has_column(reader *r, const char *name, bool *has)
 }
 
 /* Names separated by commas. */
-static ddsc_status need_columns(reader *r, column_list *list, const char *names)
+static ddsc_status need_columns(document_reader *r, column_list *list, const char *names)
 {
     for (const char *at = names;; at++) {
         size_t n = strcspn(at, ",");
@@ -90,7 +90,7 @@ static ddsc_status need_columns(reader *r, column_list *list, const char *names)
 }
 
 /* `text`, else `abstract`, else `title` with `body`, else `body`. */
-static ddsc_status default_text(reader *r, const char **names)
+static ddsc_status default_text(document_reader *r, const char **names)
 {
     bool text, abstract, title, body;
     CHECK(has_column(r, "text", &text));
@@ -104,7 +104,7 @@ static ddsc_status default_text(reader *r, const char **names)
     return DDSC_OK;
 }
 
-static ddsc_status choose_text(reader *r)
+static ddsc_status choose_text(document_reader *r)
 {
     const char *names = r->set->text_columns;
     if (!names)
@@ -115,7 +115,8 @@ static ddsc_status choose_text(reader *r)
 }
 
 /* A column of its own name or, if there is one, of the usual name. */
-static ddsc_status usual_name(reader *r, const char **name, const char *given, const char *usual)
+static ddsc_status usual_name(document_reader *r, const char **name, const char *given,
+                              const char *usual)
 {
     bool has = false;
     ddsc_status status = given ? DDSC_OK : has_column(r, usual, &has);
@@ -123,7 +124,7 @@ static ddsc_status usual_name(reader *r, const char **name, const char *given, c
     return status;
 }
 
-static ddsc_status choose_names(reader *r)
+static ddsc_status choose_names(document_reader *r)
 {
     const char *label = NULL, *id = NULL;
     CHECK(usual_name(r, &label, r->set->label_column, "label"));
@@ -141,7 +142,7 @@ static ddsc_status choose_names(reader *r)
     return DDSC_OK;
 }
 
-static ddsc_status choose_where(reader *r)
+static ddsc_status choose_where(document_reader *r)
 {
     if (!r->set->where)
         return DDSC_OK;
@@ -150,7 +151,7 @@ static ddsc_status choose_where(reader *r)
     return need_column(r, r->set->where, n, &r->where);
 }
 
-static ddsc_status read_header(reader *r)
+static ddsc_status document_read_header(document_reader *r)
 {
     char *line;
     size_t n;
@@ -168,7 +169,7 @@ static ddsc_status read_header(reader *r)
 /* ---- rows ---- */
 
 /* Ids and labels end up in other files, so they must be text. */
-static ddsc_status check_utf8(reader *r, int64_t column)
+static ddsc_status document_check_utf8(document_reader *r, int64_t column)
 {
     if (text_count_chars(r->field.text[column]) >= 0)
         return DDSC_OK;
@@ -176,13 +177,13 @@ static ddsc_status check_utf8(reader *r, int64_t column)
                        (long long)stream_line_number(r->s), (long long)column + 1);
 }
 
-static ddsc_status join_id(reader *r, int64_t *length)
+static ddsc_status join_id(document_reader *r, int64_t *length)
 {
     *length = 0;
     for (int64_t k = 0; k < r->id.n; k++) {
         const char *part = r->field.text[r->id.at[k]];
         int64_t n = (int64_t)strlen(part);
-        CHECK(check_utf8(r, r->id.at[k]));
+        CHECK(document_check_utf8(r, r->id.at[k]));
         CHECK(room_reserve(r->ctx, &r->joined, &r->joined_room, *length + n + 1, 1));
         if (k > 0)
             r->joined[(*length)++] = '/';
@@ -192,7 +193,7 @@ static ddsc_status join_id(reader *r, int64_t *length)
     return DDSC_OK;
 }
 
-static ddsc_status take_id(reader *r)
+static ddsc_status document_take_id(document_reader *r)
 {
     int64_t n, number;
     bool is_new;
@@ -211,7 +212,7 @@ static ddsc_status take_id(reader *r)
     return DDSC_OK;
 }
 
-static ddsc_status take_words(reader *r, const char *text)
+static ddsc_status take_words(document_reader *r, const char *text)
 {
     size_t n;
     CHECK(token_reader_begin(r->ctx, &r->tokens, text));
@@ -228,7 +229,7 @@ static ddsc_status take_words(reader *r, const char *text)
     return DDSC_OK;
 }
 
-static ddsc_status take_document(reader *r)
+static ddsc_status take_document(document_reader *r)
 {
     documents *d = r->out;
     int64_t i = d->words.n;
@@ -236,10 +237,10 @@ static ddsc_status take_document(reader *r)
     CHECK(room_reserve(r->ctx, &d->line, &d->line_room, i + 1, sizeof *d->line));
     d->line[i] = stream_line_number(r->s);
     if (d->has_ids)
-        CHECK(take_id(r));
+        CHECK(document_take_id(r));
     if (d->has_labels) {
         const char *label = r->field.text[r->label];
-        CHECK(check_utf8(r, r->label));
+        CHECK(document_check_utf8(r, r->label));
         CHECK(label_list_add(r->ctx, &d->labels, label, strlen(label)));
     }
     for (int64_t k = 0; k < r->text.n; k++)
@@ -247,7 +248,7 @@ static ddsc_status take_document(reader *r)
     return DDSC_OK;
 }
 
-static ddsc_status take_row(reader *r, char *line)
+static ddsc_status document_take_row(document_reader *r, char *line)
 {
     CHECK(fields_split_plain(r->ctx, &r->field, line, '\t'));
     if (r->field.n != r->n_columns)
@@ -261,7 +262,7 @@ static ddsc_status take_row(reader *r, char *line)
     return DDSC_OK;
 }
 
-static ddsc_status read_rows(reader *r)
+static ddsc_status document_read_rows(document_reader *r)
 {
     char *line;
     size_t n;
@@ -270,7 +271,7 @@ static ddsc_status read_rows(reader *r)
         if (!line)
             break;
         if (n > 0 || r->n_columns == 1) /* in a lone column an empty line is an empty document */
-            CHECK(take_row(r, line));
+            CHECK(document_take_row(r, line));
     }
     if (r->out->n_rows == 0)
         return stream_fail(r->s, "has a header but no documents");
@@ -289,19 +290,19 @@ ddsc_status documents_read(ddsc_context *ctx, documents *d, ddsc_text_report *re
                            const lemma_table *lemmas)
 {
     ddsc_status status = DDSC_OK;
-    reader r = {.ctx = ctx,
-                .s = s,
-                .out = d,
-                .report = report,
-                .set = set,
-                .stop = stop,
-                .lemmas = lemmas,
-                .label = -1,
-                .where = -1,
-                .tokens = token_reader_make(set->tokens)};
+    document_reader r = {.ctx = ctx,
+                         .s = s,
+                         .out = d,
+                         .report = report,
+                         .set = set,
+                         .stop = stop,
+                         .lemmas = lemmas,
+                         .label = -1,
+                         .where = -1,
+                         .tokens = token_reader_make(set->tokens)};
     progress_begin(ctx, "documents", 0);
-    TRY(read_header(&r));
-    TRY(read_rows(&r));
+    TRY(document_read_header(&r));
+    TRY(document_read_rows(&r));
     progress_end(ctx);
 done:
     token_reader_free(ctx, &r.tokens);

@@ -89,7 +89,7 @@ static const char *entry(const text_table *t, int64_t number, size_t *n)
     return text_table_get(t, number);
 }
 
-static bool ends_in(const char *word, size_t n, const char *ending)
+static bool lemmas_ends_in(const char *word, size_t n, const char *ending)
 {
     size_t k = strlen(ending);
     return n > k && memcmp(word + n - k, ending, k) == 0;
@@ -102,10 +102,10 @@ static int64_t detach(const lemma_table *l, const char *word, size_t n)
                                           {"zes", "z"},   {"ches", "ch"}, {"shes", "sh"},
                                           {"men", "man"}, {"ies", "y"}};
     char noun[LONGEST_NOUN + 1];
-    if (n <= 2 || n > LONGEST_NOUN || ends_in(word, n, "ss"))
+    if (n <= 2 || n > LONGEST_NOUN || lemmas_ends_in(word, n, "ss"))
         return -1;
     for (size_t k = 0; k < sizeof rule / sizeof *rule; k++) {
-        if (!ends_in(word, n, rule[k][0]))
+        if (!lemmas_ends_in(word, n, rule[k][0]))
             continue;
         size_t stem = n - strlen(rule[k][0]), tail = strlen(rule[k][1]);
         memcpy(noun, word, stem);

@@ -3,32 +3,34 @@
 
 #include <string.h>
 
-void ddsc_text_settings_init(ddsc_text_settings *settings)
+#include "base/sized.h"
+
+static const ddsc_text_settings defaults = {.tokens = DDSC_TOKENS_PUNCTUATION,
+                                            .weighting = DDSC_WEIGHTING_TFIDF,
+                                            .idf = DDSC_IDF_PLAIN,
+                                            .support = 16,
+                                            .on_empty = DDSC_EMPTY_ERROR,
+                                            .max_bytes = STREAM_DEFAULT_MAX_BYTES};
+static const sized_struct settings_struct = SIZED_STRUCT(ddsc_text_settings, support, &defaults);
+
+void ddsc_text_settings_init_sized(ddsc_text_settings *settings, size_t size)
 {
-    if (!settings)
-        return;
-    *settings = (ddsc_text_settings){.struct_size = sizeof *settings,
-                                     .tokens = DDSC_TOKENS_PUNCTUATION,
-                                     .weighting = DDSC_WEIGHTING_TFIDF,
-                                     .idf = DDSC_IDF_PLAIN,
-                                     .support = 16,
-                                     .on_empty = DDSC_EMPTY_ERROR,
-                                     .max_bytes = STREAM_DEFAULT_MAX_BYTES};
+    sized_init(&settings_struct, settings, size);
 }
 
-static ddsc_status check_choice(ddsc_context *ctx, const char *name, int value)
+static ddsc_status check_text_choice(ddsc_context *ctx, const char *name, int value)
 {
     if (value == 0 || value == 1)
         return DDSC_OK;
     return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "text settings: %s is %d", name, value);
 }
 
-static ddsc_status check_settings(ddsc_context *ctx, const ddsc_text_settings *set)
+static ddsc_status check_text_settings(ddsc_context *ctx, const ddsc_text_settings *set)
 {
-    CHECK(check_choice(ctx, "tokens", (int)set->tokens));
-    CHECK(check_choice(ctx, "weighting", (int)set->weighting));
-    CHECK(check_choice(ctx, "idf", (int)set->idf));
-    CHECK(check_choice(ctx, "on_empty", (int)set->on_empty));
+    CHECK(check_text_choice(ctx, "tokens", (int)set->tokens));
+    CHECK(check_text_choice(ctx, "weighting", (int)set->weighting));
+    CHECK(check_text_choice(ctx, "idf", (int)set->idf));
+    CHECK(check_text_choice(ctx, "on_empty", (int)set->on_empty));
     if (set->support < 0)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "text settings: support is %lld",
                         (long long)set->support);
@@ -41,16 +43,9 @@ static ddsc_status check_settings(ddsc_context *ctx, const ddsc_text_settings *s
     return DDSC_OK;
 }
 
-ddsc_status text_settings_take(ddsc_context *ctx, ddsc_text_settings *own,
-                               const ddsc_text_settings *given)
+ddsc_status corpus_settings_take(ddsc_context *ctx, ddsc_text_settings *own,
+                                 const ddsc_text_settings *given)
 {
-    ddsc_text_settings_init(own);
-    if (given) {
-        if (given->struct_size == 0 || given->struct_size > sizeof *own)
-            return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                            "text settings: struct_size is %zu; call ddsc_text_settings_init first",
-                            given->struct_size);
-        memcpy(own, given, given->struct_size);
-    }
-    return check_settings(ctx, own);
+    CHECK(sized_take(ctx, &settings_struct, own, given));
+    return check_text_settings(ctx, own);
 }

@@ -1,11 +1,11 @@
-/* From files to measures: stop words and lemmas, documents, vectors, weights, merging. */
+/* From files to measures: stop words and lemmas, documents, vectors, weights. */
 #include "text/text.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static ddsc_status check_paths(ddsc_context *ctx, const char *documents_path,
-                               const char *vectors_path, const char *stopwords_path)
+static ddsc_status text_check_paths(ddsc_context *ctx, const char *documents_path,
+                                    const char *vectors_path, const char *stopwords_path)
 {
     if (!documents_path || !vectors_path)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "the path of documents or vectors is NULL");
@@ -18,39 +18,39 @@ static ddsc_status check_paths(ddsc_context *ctx, const char *documents_path,
 
 /* ---- reading ---- */
 
-typedef struct job {
+typedef struct text_job {
     ddsc_context *ctx;
-    ddsc_text_settings set;
-    ddsc_text_report report;
+    const ddsc_text_settings *set;
+    ddsc_text_report *report;
     const char *documents_path, *vectors_path;
     text_table stop;
     lemma_table lemmas;
     documents docs;
     word_vectors vectors;
     measures_parts parts;
-} job;
+} text_job;
 
-static ddsc_status read_documents(job *j)
+static ddsc_status read_documents(text_job *j)
 {
     ddsc_status status = DDSC_OK;
     io_stream *s = NULL;
-    if (j->set.stopwords_path) {
-        TRY(stream_open(j->ctx, &s, j->set.stopwords_path, j->set.max_bytes));
+    if (j->set->stopwords_path) {
+        TRY(stream_open(j->ctx, &s, j->set->stopwords_path, j->set->max_bytes));
         TRY(tokens_read_list(j->ctx, &j->stop, s));
         stream_close(s);
         s = NULL;
     }
-    if (j->set.lemmas_path)
-        TRY(lemmas_read(j->ctx, &j->lemmas, j->set.lemmas_path, j->set.max_bytes));
-    TRY(stream_open(j->ctx, &s, j->documents_path, j->set.max_bytes));
-    TRY(documents_read(j->ctx, &j->docs, &j->report, s, &j->set, &j->stop,
-                       j->set.lemmas_path ? &j->lemmas : NULL));
+    if (j->set->lemmas_path)
+        TRY(lemmas_read(j->ctx, &j->lemmas, j->set->lemmas_path, j->set->max_bytes));
+    TRY(stream_open(j->ctx, &s, j->documents_path, j->set->max_bytes));
+    TRY(documents_read(j->ctx, &j->docs, j->report, s, j->set, &j->stop,
+                       j->set->lemmas_path ? &j->lemmas : NULL));
 done:
     stream_close(s);
     return status;
 }
 
-static ddsc_status fail_uncovered(job *j, io_stream *s)
+static ddsc_status fail_uncovered(text_job *j, io_stream *s)
 {
     char list[256] = "", quoted[QUOTE_TEXT];
     size_t used = 0;
@@ -66,12 +66,12 @@ static ddsc_status fail_uncovered(job *j, io_stream *s)
                        (long long)words->n, list, words->n > 5 ? ", ..." : "");
 }
 
-static ddsc_status read_vectors(job *j)
+static ddsc_status read_vectors(text_job *j)
 {
     ddsc_status status = DDSC_OK;
     io_stream *s = NULL;
-    TRY(stream_open(j->ctx, &s, j->vectors_path, j->set.max_bytes));
-    TRY(vectors_read(j->ctx, &j->vectors, s, &j->docs.words.words));
+    TRY(stream_open(j->ctx, &s, j->vectors_path, j->set->max_bytes));
+    TRY(words_read_vectors(j->ctx, &j->vectors, s, &j->docs.words.words));
     if (j->vectors.n == 0)
         status = fail_uncovered(j, s);
 done:
@@ -79,10 +79,10 @@ done:
     return status;
 }
 
-static void count_coverage(job *j)
+static void count_coverage(text_job *j)
 {
     const corpus *c = &j->docs.words;
-    ddsc_text_report *r = &j->report;
+    ddsc_text_report *r = j->report;
     r->n_rows = j->docs.n_rows;
     r->n_documents = c->n;
     r->n_tokens = c->n_tokens;
@@ -96,10 +96,10 @@ static void count_coverage(job *j)
 
 /* ---- documents without weight ---- */
 
-static void find_empty(job *j)
+static void find_empty(text_job *j)
 {
     const measures_parts *p = &j->parts;
-    ddsc_text_report *r = &j->report;
+    ddsc_text_report *r = j->report;
     for (int64_t i = 0; i < p->n; i++) {
         bool empty = true;
         for (int64_t e = p->offset[i]; e < p->offset[i + 1]; e++)
@@ -112,9 +112,9 @@ static void find_empty(job *j)
     }
 }
 
-static ddsc_status check_empty(job *j)
+static ddsc_status check_empty(text_job *j)
 {
-    const ddsc_text_report *r = &j->report;
+    const ddsc_text_report *r = j->report;
     char list[600] = "", quoted[QUOTE_TEXT];
     size_t used = 0;
     if (r->n_empty == r->n_documents)
@@ -122,7 +122,7 @@ static ddsc_status check_empty(job *j)
                         "%.240s: every word with a vector is in all %lld documents, so plain idf "
                         "gives it no weight; take smooth idf or tf",
                         j->documents_path, (long long)r->n_documents);
-    if (r->n_empty == 0 || j->set.on_empty == DDSC_EMPTY_DROP)
+    if (r->n_empty == 0 || j->set->on_empty == DDSC_EMPTY_DROP)
         return DDSC_OK;
     for (int64_t k = 0; k < r->n_empty && k < DDSC_TEXT_NAMED && used < sizeof list; k++) {
         used += (size_t)snprintf(list + used, sizeof list - used, "%sline %lld", k ? ", " : "",
@@ -142,7 +142,7 @@ static ddsc_status check_empty(job *j)
 
 /* ---- measures ---- */
 
-static ddsc_status add_names(job *j)
+static ddsc_status text_add_names(text_job *j)
 {
     if (j->docs.has_labels)
         CHECK(label_list_finish(j->ctx, &j->docs.labels, &j->parts));
@@ -155,57 +155,42 @@ static ddsc_status add_names(job *j)
     return DDSC_OK;
 }
 
-static ddsc_status build(job *j, measures **out)
+static ddsc_status build(text_job *j, measures **out)
 {
-    ddsc_status status = DDSC_OK;
-    measures *whole = NULL;
-    TRY(weights_make(j->ctx, &j->parts, &j->docs.words, &j->vectors, j->set.weighting, j->set.idf));
+    CHECK(weights_make(j->ctx, &j->parts, &j->docs.words, &j->vectors, j->set->weighting,
+                       j->set->idf));
     find_empty(j);
-    TRY(check_empty(j));
-    TRY(add_names(j));
+    CHECK(check_empty(j));
+    CHECK(text_add_names(j));
     documents_free(j->ctx, &j->docs);
-    TRY(measures_build(j->ctx, &whole, &j->parts, j->set.on_empty, j->documents_path));
-    if (j->set.support > 0) {
-        TRY(ddsc_measures_compress(j->ctx, out, whole, j->set.support, &j->report.merged));
-    } else {
-        *out = whole;
-        whole = NULL;
-    }
-done:
-    ddsc_measures_destroy(whole);
-    return status;
+    return measures_build(j->ctx, out, &j->parts, j->set->on_empty, j->documents_path);
 }
 
-static void job_free(job *j)
+static void text_job_free(text_job *j)
 {
     text_table_free(j->ctx, &j->stop);
     lemmas_free(j->ctx, &j->lemmas);
     documents_free(j->ctx, &j->docs);
-    vectors_free(j->ctx, &j->vectors);
+    words_free_vectors(j->ctx, &j->vectors);
     measures_parts_free(j->ctx, &j->parts);
 }
 
-ddsc_status ddsc_text_read(ddsc_context *ctx, ddsc_measures **out, ddsc_text_report *report,
-                           const char *documents_path, const char *vectors_path,
-                           const ddsc_text_settings *settings)
+ddsc_status corpus_read(ddsc_context *ctx, measures **out, ddsc_text_report *report,
+                        const char *documents_path, const char *vectors_path,
+                        const ddsc_text_settings *set)
 {
     ddsc_status status = DDSC_OK;
-    job j = {.ctx = ctx, .documents_path = documents_path, .vectors_path = vectors_path};
-    if (!ctx)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(ctx);
-    if (!out)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "measures is NULL");
-    *out = NULL;
-    TRY(text_settings_take(ctx, &j.set, settings));
-    TRY(check_paths(ctx, documents_path, vectors_path, j.set.stopwords_path));
+    text_job j = {.ctx = ctx,
+                  .set = set,
+                  .report = report,
+                  .documents_path = documents_path,
+                  .vectors_path = vectors_path};
+    TRY(text_check_paths(ctx, documents_path, vectors_path, set->stopwords_path));
     TRY(read_documents(&j));
     TRY(read_vectors(&j));
     count_coverage(&j);
     TRY(build(&j, out));
-    if (report)
-        *report = j.report;
 done:
-    job_free(&j);
+    text_job_free(&j);
     return status;
 }

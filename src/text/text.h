@@ -8,8 +8,12 @@
 #include "format/format.h"
 
 /* Defaults overlaid with what was given (or NULL), checked. */
-ddsc_status text_settings_take(ddsc_context *ctx, ddsc_text_settings *own,
-                               const ddsc_text_settings *given);
+ddsc_status corpus_settings_take(ddsc_context *ctx, ddsc_text_settings *own,
+                                 const ddsc_text_settings *given);
+/* The documents as they are, before points are merged; *report is all zero. */
+ddsc_status corpus_read(ddsc_context *ctx, measures **out, ddsc_text_report *report,
+                        const char *documents_path, const char *vectors_path,
+                        const ddsc_text_settings *set);
 
 /* ---- tokens: UTF-8 text folded to lower case and cut into words ---- */
 
@@ -83,8 +87,9 @@ typedef struct word_vectors {
 } word_vectors;
 
 /* GloVe or word2vec text; keeps the vectors of `words`, the first where a word has several. */
-ddsc_status vectors_read(ddsc_context *ctx, word_vectors *v, io_stream *s, const text_table *words);
-void vectors_free(ddsc_context *ctx, word_vectors *v);
+ddsc_status words_read_vectors(ddsc_context *ctx, word_vectors *v, io_stream *s,
+                               const text_table *words);
+void words_free_vectors(ddsc_context *ctx, word_vectors *v);
 
 /* ---- weighting ---- */
 

@@ -6,14 +6,14 @@
 #include <math.h>
 #include <string.h>
 
-typedef struct reader {
+typedef struct vector_reader {
     ddsc_context *ctx;
     io_stream *s;
     const text_table *words;
     word_vectors *out;
     int64_t promised; /* lines by the header, -1: there is none */
     int64_t dim_line; /* that says how many numbers there are */
-} reader;
+} vector_reader;
 
 static bool is_blank(char c)
 {
@@ -37,7 +37,7 @@ static int64_t count_fields(char *line)
 /* ---- the first line ---- */
 
 /* Two whole numbers are a header. */
-static bool parse_header(char *line, int64_t *count, int64_t *dim)
+static bool vector_parse_header(char *line, int64_t *count, int64_t *dim)
 {
     char copy[64];
     size_t n = strlen(line);
@@ -51,11 +51,11 @@ static bool parse_header(char *line, int64_t *count, int64_t *dim)
 }
 
 /* True in *is_header when the line holds no vector. */
-static ddsc_status take_first(reader *r, char *line, bool *is_header)
+static ddsc_status vector_take_first(vector_reader *r, char *line, bool *is_header)
 {
     int64_t count;
     r->dim_line = stream_line_number(r->s);
-    *is_header = parse_header(line, &count, &r->out->dim);
+    *is_header = vector_parse_header(line, &count, &r->out->dim);
     if (*is_header)
         r->promised = count;
     else
@@ -71,14 +71,14 @@ static ddsc_status take_first(reader *r, char *line, bool *is_header)
 
 /* ---- a line ---- */
 
-static ddsc_status fail_ragged(reader *r, int64_t n_numbers)
+static ddsc_status fail_ragged(vector_reader *r, int64_t n_numbers)
 {
     return stream_fail(r->s, "line %lld has %lld numbers, by line %lld there must be %lld",
                        (long long)stream_line_number(r->s), (long long)n_numbers,
                        (long long)r->dim_line, (long long)r->out->dim);
 }
 
-static ddsc_status fail_number(reader *r, const char *word, size_t n_word, const char *field)
+static ddsc_status fail_number(vector_reader *r, const char *word, size_t n_word, const char *field)
 {
     char number[QUOTE_TEXT], quoted[QUOTE_TEXT], copy[QUOTE_TEXT];
     double value;
@@ -116,7 +116,7 @@ static bool parse_field(char *field, char *end, double *value)
 
 /* The word is what stands before the numbers. Some published files have words with blanks in them,
  * which no token matches; a number too many is another matter. */
-static ddsc_status split_line(reader *r, char *line, size_t *n_word, char **numbers)
+static ddsc_status split_line(vector_reader *r, char *line, size_t *n_word, char **numbers)
 {
     char *end = line + strlen(line);
     double number;
@@ -142,7 +142,7 @@ static ddsc_status split_line(reader *r, char *line, size_t *n_word, char **numb
     return fail_number(r, line, *n_word, odd);
 }
 
-static ddsc_status parse_vector(reader *r, const char *word, size_t n_word, char *at)
+static ddsc_status parse_vector(vector_reader *r, const char *word, size_t n_word, char *at)
 {
     word_vectors *v = r->out;
     ddsc_status status =
@@ -159,7 +159,7 @@ static ddsc_status parse_vector(reader *r, const char *word, size_t n_word, char
     return DDSC_OK;
 }
 
-static ddsc_status take_line(reader *r, char *line)
+static ddsc_status vector_take_line(vector_reader *r, char *line)
 {
     word_vectors *v = r->out;
     char *numbers = NULL;
@@ -197,7 +197,7 @@ static ddsc_status check_content(io_stream *s)
     return n ? DDSC_OK : stream_fail(s, "is empty");
 }
 
-static ddsc_status check_count(const reader *r)
+static ddsc_status vector_check_count(const vector_reader *r)
 {
     const word_vectors *v = r->out;
     if (v->n_lines == 0)
@@ -211,7 +211,7 @@ static ddsc_status check_count(const reader *r)
     return DDSC_OK;
 }
 
-static ddsc_status read_lines(reader *r)
+static ddsc_status read_lines(vector_reader *r)
 {
     char *line;
     size_t n;
@@ -226,16 +226,17 @@ static ddsc_status read_lines(reader *r)
         if (*line == '\0')
             continue;
         if (r->out->dim == 0)
-            CHECK(take_first(r, line, &is_header));
+            CHECK(vector_take_first(r, line, &is_header));
         if (!is_header)
-            CHECK(take_line(r, line));
+            CHECK(vector_take_line(r, line));
     }
     return DDSC_OK;
 }
 
-ddsc_status vectors_read(ddsc_context *ctx, word_vectors *v, io_stream *s, const text_table *words)
+ddsc_status words_read_vectors(ddsc_context *ctx, word_vectors *v, io_stream *s,
+                               const text_table *words)
 {
-    reader r = {.ctx = ctx, .s = s, .words = words, .out = v, .promised = -1};
+    vector_reader r = {.ctx = ctx, .s = s, .words = words, .out = v, .promised = -1};
     CHECK(check_content(s));
     CHECK(MEM_NEW(ctx, v->row, words->n));
     for (int64_t k = 0; k < words->n; k++)
@@ -243,11 +244,11 @@ ddsc_status vectors_read(ddsc_context *ctx, word_vectors *v, io_stream *s, const
     progress_begin(ctx, "word vectors", 0);
     CHECK(read_lines(&r));
     progress_end(ctx);
-    CHECK(check_count(&r));
+    CHECK(vector_check_count(&r));
     return DDSC_OK;
 }
 
-void vectors_free(ddsc_context *ctx, word_vectors *v)
+void words_free_vectors(ddsc_context *ctx, word_vectors *v)
 {
     mem_free(ctx, v->point);
     mem_free(ctx, v->row);

@@ -30,7 +30,7 @@ static ddsc_status add_word(ddsc_context *ctx, corpus *c, const char *word, size
     return DDSC_OK;
 }
 
-static ddsc_status add_entry(ddsc_context *ctx, corpus *c, int64_t word)
+static ddsc_status weighting_add_entry(ddsc_context *ctx, corpus *c, int64_t word)
 {
     CHECK(room_reserve(ctx, &c->word, &c->word_room, c->n_entries + 1, sizeof *c->word));
     CHECK(room_reserve(ctx, &c->count, &c->count_room, c->n_entries + 1, sizeof *c->count));
@@ -46,7 +46,7 @@ ddsc_status corpus_add(ddsc_context *ctx, corpus *c, const char *word, size_t n)
     int64_t number;
     CHECK(add_word(ctx, c, word, n, &number));
     if (c->latest[number] <= c->offset[c->n - 1]) /* not yet in this document */
-        CHECK(add_entry(ctx, c, number));
+        CHECK(weighting_add_entry(ctx, c, number));
     c->count[c->latest[number] - 1]++; /* a line is below 2^28 bytes, so this fits */
     c->n_tokens++;
     return DDSC_OK;

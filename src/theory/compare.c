@@ -46,7 +46,7 @@ double spectrum_gap(const decomposition *d, int64_t k)
     return gap > GAP_NONE ? gap : 0;
 }
 
-double smallest_affinity(const sparse *a)
+double theory_smallest_affinity(const sparse *a)
 {
     double least = INFINITY;
     for (int64_t p = 0; p < a->nnz; p++)
@@ -77,8 +77,8 @@ static double operator_diagonal(const decomposition *d, int64_t i)
     return d->part[i] >= 0 && d->a.offset[i] == d->a.offset[i + 1] ? 1 : 0;
 }
 
-static void add_entry(difference *out, const decomposition *x, const decomposition *y, int64_t j,
-                      double h)
+static void compare_add_entry(difference *out, const decomposition *x, const decomposition *y,
+                              int64_t j, double h)
 {
     const eigen_result *e[2] = {&x->eigen, &y->eigen};
     out->frobenius2 += h * h;
@@ -100,14 +100,15 @@ static void add_row(difference *out, const decomposition *x, const decomposition
 {
     int64_t p = x->a.offset[i], q = y->a.offset[i];
     int64_t p_end = x->a.offset[i + 1], q_end = y->a.offset[i + 1];
-    add_entry(out, x, y, i, operator_diagonal(x, i) - operator_diagonal(y, i));
+    compare_add_entry(out, x, y, i, operator_diagonal(x, i) - operator_diagonal(y, i));
     while (p < p_end || q < q_end) {
         int64_t from_x = p < p_end ? x->a.column[p] : INT64_MAX;
         int64_t from_y = q < q_end ? y->a.column[q] : INT64_MAX;
         bool in_x = from_x <= from_y, in_y = from_y <= from_x;
         double change = fabs((in_x ? x->a.value[p] : 0) - (in_y ? y->a.value[q] : 0));
-        add_entry(out, x, y, BASE_MIN(from_x, from_y),
-                  (in_x ? operator_entry(x, i, p) : 0) - (in_y ? operator_entry(y, i, q) : 0));
+        compare_add_entry(out, x, y, BASE_MIN(from_x, from_y),
+                          (in_x ? operator_entry(x, i, p) : 0) -
+                              (in_y ? operator_entry(y, i, q) : 0));
         out->zeta = fmax(out->zeta, change);
         if (in_x && in_y)
             out->zeta_common = fmax(out->zeta_common, change);
@@ -162,8 +163,8 @@ ddsc_status spectra_compare(ddsc_context *ctx, ddsc_stability_row *row, int64_t 
     row->edges_kept = d.n_first > 0 ? (double)d.n_both / (double)d.n_first : 1;
     row->laplacian = sqrt(d.frobenius2);
     row->gap = spectrum_gap(again, k);
-    row->theorem_bound = theorem_bound(d.zeta, smallest_affinity(&first->a), spectrum_gap(first, k),
-                                       first->n, first->tau);
+    row->theorem_bound = theorem_bound(d.zeta, theory_smallest_affinity(&first->a),
+                                       spectrum_gap(first, k), first->n, first->tau);
     row->direct_bound = direct_bound(&d, k, first, again);
 done:
     mem_free(ctx, d.row[0]);

@@ -1,8 +1,8 @@
 /* Neighbour lists against known classes: neighbour sets within and between classes, the tolerance
  * of correctness, components against classes. */
 #include <math.h>
-#include <stdlib.h>
 
+#include "base/sized.h"
 #include "cluster/decompose.h"
 #include "theory/theory.h"
 
@@ -39,12 +39,6 @@ static double item_tolerance(const item_sums *s)
     return (s->intra > 0 ? s->least_intra : 0) - s->most_inter;
 }
 
-static int compare_i32(const void *a, const void *b)
-{
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Dense numbers of the classes, in ascending order; negative ones become -1. */
 static ddsc_status number_classes(ddsc_context *ctx, int32_t *number, int64_t *n_classes,
                                   const int32_t *truth, int64_t n)
@@ -56,14 +50,12 @@ static ddsc_status number_classes(ddsc_context *ctx, int32_t *number, int64_t *n
     for (int64_t i = 0; i < n; i++)
         if (truth[i] >= 0)
             sorted[n_known++] = truth[i];
-    qsort(sorted, (size_t)n_known, sizeof *sorted, compare_i32);
+    sort_i32(sorted, n_known);
     for (int64_t i = 0; i < n_known; i++)
         if (count == 0 || sorted[i] != sorted[count - 1])
             sorted[count++] = sorted[i];
-    for (int64_t i = 0; i < n; i++) {
-        const int32_t *at = bsearch(&truth[i], sorted, (size_t)count, sizeof *sorted, compare_i32);
-        number[i] = at ? (int32_t)(at - sorted) : -1;
-    }
+    for (int64_t i = 0; i < n; i++)
+        number[i] = (int32_t)sort_find_i32(sorted, count, truth[i]);
     *n_classes = count;
 done:
     mem_free(ctx, sorted);
@@ -109,7 +101,7 @@ done:
 }
 
 /* Sums over the items; xi (n) keeps what is known of it at the front and returns how many. */
-static int64_t collect(ddsc_theory *t, double *xi, const item_sums *s, int64_t n_known)
+static int64_t correctness_collect(ddsc_theory *t, double *xi, const item_sums *s, int64_t n_known)
 {
     double tolerance = item_tolerance(s);
     t->n++;
@@ -125,9 +117,8 @@ static int64_t collect(ddsc_theory *t, double *xi, const item_sums *s, int64_t n
     return n_known + 1;
 }
 
-static ddsc_status fill(ddsc_context *ctx, ddsc_theory *t, int64_t *item_intra, int64_t *item_inter,
-                        double *item_xi, const ddsc_graph *g, const int32_t *class,
-                        const affinity_settings *how)
+static ddsc_status correctness_fill(ddsc_context *ctx, ddsc_theory *t, const ddsc_graph *g,
+                                    const int32_t *class, const affinity_settings *how)
 {
     ddsc_status status = DDSC_OK;
     double *weight = NULL, *xi = NULL;
@@ -141,13 +132,13 @@ static ddsc_status fill(ddsc_context *ctx, ddsc_theory *t, int64_t *item_intra, 
     for (int64_t i = 0; i < g->n; i++) {
         item_sums s = class[i] < 0 ? (item_sums){0} : sum_item(g, weight, class, i);
         if (class[i] >= 0)
-            n_known = collect(t, xi, &s, n_known);
-        if (item_intra)
-            item_intra[i] = s.intra;
-        if (item_inter)
-            item_inter[i] = s.inter;
-        if (item_xi)
-            item_xi[i] = item_tolerance(&s);
+            n_known = correctness_collect(t, xi, &s, n_known);
+        if (t->item_intra)
+            t->item_intra[i] = s.intra;
+        if (t->item_inter)
+            t->item_inter[i] = s.inter;
+        if (t->item_xi)
+            t->item_xi[i] = item_tolerance(&s);
     }
     if (n_known > 0)
         t->xi_median = select_smallest(xi, n_known, n_known / 2);
@@ -158,13 +149,19 @@ done:
     return status;
 }
 
-ddsc_status ddsc_theory_run(ddsc_context *context, ddsc_theory *theory, int64_t *item_intra,
-                            int64_t *item_inter, double *item_xi, const ddsc_graph *graph,
+static const sized_struct theory_struct = SIZED_STRUCT(ddsc_theory, xi_median, NULL);
+
+void ddsc_theory_init_sized(ddsc_theory *theory, size_t size)
+{
+    sized_init(&theory_struct, theory, size);
+}
+
+ddsc_status ddsc_theory_run(ddsc_context *context, ddsc_theory *theory, const ddsc_graph *graph,
                             const int32_t *truth, const ddsc_cluster_settings *settings)
 {
     ddsc_status status = DDSC_OK;
-    ddsc_cluster_settings set;
-    ddsc_theory found = {0};
+    cluster_plan plan;
+    ddsc_theory given;
     int32_t *class = NULL;
     if (!context)
         return DDSC_ERROR_ARGUMENT;
@@ -172,12 +169,15 @@ ddsc_status ddsc_theory_run(ddsc_context *context, ddsc_theory *theory, int64_t 
     if (!theory || !graph || !truth)
         return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_theory_run: %s is NULL",
                         !theory ? "theory" : (graph ? "truth" : "graph"));
-    TRY(cluster_settings_take(context, &set, settings));
-    affinity_settings how = affinity_rule(&set);
+    TRY(sized_take(context, &theory_struct, &given, theory));
+    TRY(cluster_settings_take(context, &plan, settings));
+    ddsc_theory found = {
+        .item_intra = given.item_intra, .item_inter = given.item_inter, .item_xi = given.item_xi};
+    affinity_settings how = decompose_affinity_rule(&plan.set);
     TRY(MEM_NEW(context, class, graph->n));
     TRY(number_classes(context, class, &found.n_classes, truth, graph->n));
-    TRY(fill(context, &found, item_intra, item_inter, item_xi, graph, class, &how));
-    *theory = found;
+    TRY(correctness_fill(context, &found, graph, class, &how));
+    sized_give(&theory_struct, theory, &found);
 done:
     mem_free(context, class);
     return status;

@@ -27,8 +27,8 @@ done:
     return status;
 }
 
-ddsc_status labels_match(ddsc_context *ctx, int32_t *labels, int64_t *n_changed,
-                         const int32_t *first, int64_t n, int64_t k)
+ddsc_status theory_match_labels(ddsc_context *ctx, int32_t *labels, int64_t *n_changed,
+                                const int32_t *first, int64_t n, int64_t k)
 {
     ddsc_status status = DDSC_OK;
     double *cost = NULL;

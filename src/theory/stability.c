@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/sized.h"
 #include "cluster/decompose.h"
 #include "lot/lot.h"
 #include "plan/plan.h"
@@ -10,30 +11,27 @@
 struct ddsc_stability {
     ddsc_context *ctx;
     ddsc_stability_view view;
-    ddsc_stability_row *rows;
+    ddsc_stability_row *rows, mean, worst;
+    const ddsc_stability_row **row_list; /* the rows, one pointer each */
     int32_t *labels;
     int64_t *n_changed;
     int32_t *other;
     char *words;
 };
 
-void ddsc_stability_settings_init(ddsc_stability_settings *settings)
+static const ddsc_stability_settings defaults = {.n_resamples = 20};
+static const sized_struct settings_struct =
+    SIZED_STRUCT(ddsc_stability_settings, n_resamples, &defaults);
+
+void ddsc_stability_settings_init_sized(ddsc_stability_settings *settings, size_t size)
 {
-    if (settings)
-        *settings = (ddsc_stability_settings){.struct_size = sizeof *settings, .n_resamples = 20};
+    sized_init(&settings_struct, settings, size);
 }
 
-static ddsc_status settings_take(ddsc_context *ctx, ddsc_stability_settings *own,
-                                 const ddsc_stability_settings *given)
+static ddsc_status stability_settings_take(ddsc_context *ctx, ddsc_stability_settings *own,
+                                           const ddsc_stability_settings *given)
 {
-    ddsc_stability_settings_init(own);
-    if (given) {
-        if (given->struct_size == 0 || given->struct_size > sizeof *own)
-            return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
-                            "stability settings: struct_size = %zu, expected 1 .. %zu",
-                            given->struct_size, sizeof *own);
-        memcpy(own, given, given->struct_size);
-    }
+    CHECK(sized_take(ctx, &settings_struct, own, given));
     if (own->n_resamples < 1 || own->n_resamples > INT32_MAX)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "n_resamples = %lld: must lie in 1 .. %d",
                         (long long)own->n_resamples, INT32_MAX);
@@ -49,14 +47,19 @@ void ddsc_stability_destroy(ddsc_stability *stability)
     mem_free(ctx, stability->other);
     mem_free(ctx, stability->n_changed);
     mem_free(ctx, stability->labels);
+    mem_free(ctx, stability->row_list);
     mem_free(ctx, stability->rows);
     mem_free(ctx, stability);
 }
 
-void ddsc_stability_get_view(const ddsc_stability *stability, ddsc_stability_view *view)
+void ddsc_stability_get_view_sized(const ddsc_stability *stability, ddsc_stability_view *view,
+                                   size_t size)
 {
-    if (view)
-        *view = stability ? stability->view : (ddsc_stability_view){.words = ""};
+    static const ddsc_stability_row none = {0};
+    ddsc_stability_view own = {.mean = &none, .worst = &none, .words = ""};
+    if (stability)
+        own = stability->view;
+    sized_view(view, size, &own, sizeof own);
 }
 
 static ddsc_status stability_create(ddsc_context *ctx, ddsc_stability **out, int64_t n, int64_t b)
@@ -70,12 +73,17 @@ static ddsc_status stability_create(ddsc_context *ctx, ddsc_stability **out, int
     TRY(MEM_ZERO(ctx, s, 1));
     s->ctx = ctx;
     TRY(MEM_ZERO(ctx, s->rows, b));
+    TRY(MEM_NEW(ctx, s->row_list, b));
+    for (int64_t round = 0; round < b; round++)
+        s->row_list[round] = &s->rows[round];
     TRY(MEM_NEW(ctx, s->labels, n_labels));
     TRY(MEM_ZERO(ctx, s->n_changed, n));
     TRY(MEM_NEW(ctx, s->other, n));
     s->view = (ddsc_stability_view){.n = n,
                                     .n_resamples = b,
-                                    .rows = s->rows,
+                                    .rows = s->row_list,
+                                    .mean = &s->mean,
+                                    .worst = &s->worst,
                                     .labels = s->labels,
                                     .n_changed = s->n_changed,
                                     .other = s->other};
@@ -88,30 +96,29 @@ done:
 
 /* What the first run chose from the data stays, so that the same function of the points is compared
  * each time. The rule for gamma is part of that function and is applied anew. */
-static ddsc_status freeze(ddsc_context *ctx, ddsc_cluster_settings *set, ddsc_measures **reference,
+static ddsc_status freeze(ddsc_context *ctx, cluster_plan *plan, ddsc_measures **reference,
                           const measures *m, const ddsc_clustering_view *first)
 {
-    ddsc_metric_settings metric = set->metric;
-    CHECK(metric_settings_take(ctx, &set->metric, &metric));
-    set->k_min = set->k_max = first->k;
-    set->graph.tau = first->graph->tau;
-    if (set->metric.metric == DDSC_METRIC_SINKHORN) {
-        set->metric.epsilon = first->pairs.epsilon;
-        set->metric.epsilon_is_percent = 0;
-    } else if (set->metric.metric == DDSC_METRIC_MMD && first->pairs.bandwidth > 0) {
-        set->metric.bandwidth_rule = DDSC_BANDWIDTH_VALUE;
-        set->metric.bandwidth = first->pairs.bandwidth;
-    } else if (set->metric.metric == DDSC_METRIC_LOT) {
-        CHECK(lot_reference_make(ctx, reference, m, &set->metric));
-        set->metric.reference_rule = DDSC_REFERENCE_MEASURES;
-        set->metric.reference_measures = *reference;
+    ddsc_metric_settings *metric = &plan->metric;
+    plan->set.k_min = plan->set.k_max = first->k;
+    plan->graph.tau = first->graph->tau;
+    if (metric->metric == DDSC_METRIC_SINKHORN) {
+        metric->epsilon = first->pairs->epsilon;
+        metric->epsilon_is_percent = 0;
+    } else if (metric->metric == DDSC_METRIC_MMD && first->pairs->bandwidth > 0) {
+        metric->bandwidth_rule = DDSC_BANDWIDTH_VALUE;
+        metric->bandwidth = first->pairs->bandwidth;
+    } else if (metric->metric == DDSC_METRIC_LOT) {
+        CHECK(lot_reference_make(ctx, reference, m, metric));
+        metric->reference_rule = DDSC_REFERENCE_MEASURES;
+        metric->reference_measures = *reference;
     }
     return DDSC_OK;
 }
 
 typedef struct stability_job {
     const measures *m;
-    ddsc_cluster_settings set;
+    cluster_plan plan;
     ddsc_measures *reference;
     const int32_t *first_labels;
     decomposition first;
@@ -129,13 +136,13 @@ static ddsc_status run_again(ddsc_context *ctx, ddsc_stability *s, const stabili
     decomposition d = {0};
     ddsc_scores scores;
     TRY(measures_resample(ctx, &drawn, job->m, (uint64_t)round));
-    TRY(cluster_fit(ctx, &again, &d, drawn, &job->set));
+    TRY(cluster_fit(ctx, &again, &d, drawn, &job->plan.set));
     TRY(spectra_compare(ctx, row, s->view.k, &job->first, &d));
     memcpy(labels, again->labels, (size_t)n * sizeof *labels);
     TRY(scores_compute(ctx, &scores, n, labels, job->first_labels));
     row->ari = scores.ari;
     row->ami = scores.ami;
-    TRY(labels_match(ctx, labels, &row->n_changed, job->first_labels, n, s->view.k));
+    TRY(theory_match_labels(ctx, labels, &row->n_changed, job->first_labels, n, s->view.k));
 done:
     decomposition_free(ctx, &d);
     ddsc_clustering_destroy(again);
@@ -169,18 +176,19 @@ static void fold_row(ddsc_stability_row *mean, ddsc_stability_row *worst,
     worst->n_changed = BASE_MAX(worst->n_changed, r->n_changed);
 }
 
-static void sum_up_rows(ddsc_stability_view *v)
+static void sum_up_rows(ddsc_stability *s)
 {
+    ddsc_stability_view *v = &s->view;
     double share = 1 / (double)v->n_resamples;
     int64_t n_changed = 0;
-    v->worst = v->rows[0];
+    s->worst = s->rows[0];
     for (int64_t b = 0; b < v->n_resamples; b++) {
-        fold_row(&v->mean, &v->worst, &v->rows[b], share);
-        n_changed += v->rows[b].n_changed;
+        fold_row(&s->mean, &s->worst, &s->rows[b], share);
+        n_changed += s->rows[b].n_changed;
     }
-    v->mean.n_changed = (int64_t)llround((double)n_changed * share);
-    v->theorem_vacuous = !(v->worst.theorem_bound < v->sin_limit);
-    v->direct_vacuous = !(v->worst.direct_bound < v->sin_limit);
+    s->mean.n_changed = (int64_t)llround((double)n_changed * share);
+    v->theorem_vacuous = !(s->worst.theorem_bound < v->sin_limit);
+    v->direct_vacuous = !(s->worst.direct_bound < v->sin_limit);
 }
 
 /* Per item: how often it changed, and where it went most often (ties: lower number). */
@@ -208,8 +216,8 @@ done:
     return status;
 }
 
-static ddsc_status check_call(ddsc_context *ctx, const ddsc_measures *m,
-                              const ddsc_clustering *first)
+static ddsc_status stability_check_call(ddsc_context *ctx, const ddsc_measures *m,
+                                        const ddsc_clustering *first)
 {
     if (!m || !first)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "ddsc_stability_run: %s is NULL",
@@ -223,15 +231,14 @@ static ddsc_status check_call(ddsc_context *ctx, const ddsc_measures *m,
     return DDSC_OK;
 }
 
-static ddsc_status job_open(ddsc_context *ctx, stability_job *job, const ddsc_clustering *first,
-                            const ddsc_cluster_settings *cluster)
+static ddsc_status stability_job_open(ddsc_context *ctx, stability_job *job,
+                                      const ddsc_clustering *first,
+                                      const ddsc_cluster_settings *cluster)
 {
     ddsc_status status = DDSC_OK;
-    TRY(cluster_settings_take(ctx, &job->set, cluster));
-    ddsc_graph_settings graph = job->set.graph;
-    TRY(graph_settings_take(ctx, &job->set.graph, &graph));
-    TRY(freeze(ctx, &job->set, &job->reference, job->m, &first->view));
-    TRY(decompose(ctx, &job->first, first->view.graph, &job->set, first->view.k));
+    TRY(cluster_settings_take(ctx, &job->plan, cluster));
+    TRY(freeze(ctx, &job->plan, &job->reference, job->m, &first->view));
+    TRY(decompose_graph(ctx, &job->first, first->view.graph, &job->plan.set, first->view.k));
 done:
     return status;
 }
@@ -250,20 +257,20 @@ ddsc_status ddsc_stability_run(ddsc_context *context, ddsc_stability **stability
     ctx_enter(context);
     *stability = NULL;
     stability_job job = {.m = data};
-    TRY(check_call(context, data, first));
-    TRY(settings_take(context, &set, settings));
-    TRY(job_open(context, &job, first, cluster));
+    TRY(stability_check_call(context, data, first));
+    TRY(stability_settings_take(context, &set, settings));
+    TRY(stability_job_open(context, &job, first, cluster));
     job.first_labels = first->labels;
     TRY(stability_create(context, &s, data->n, set.n_resamples));
     s->view.k = first->view.k;
     s->view.tau = job.first.tau;
     s->view.gap = spectrum_gap(&job.first, s->view.k);
-    s->view.alpha = smallest_affinity(&job.first.a);
+    s->view.alpha = theory_smallest_affinity(&job.first.a);
     s->view.sin_limit = sqrt((double)BASE_MIN(s->view.k, data->n - s->view.k));
     ctx_resume_pause(context, true); /* what is kept belongs to the points as they came */
     for (int64_t round = 0; round < set.n_resamples; round++)
         TRY(run_again(context, s, &job, round));
-    sum_up_rows(&s->view);
+    sum_up_rows(s);
     TRY(sum_up_items(context, s, job.first_labels));
     TRY(stability_words(context, &s->words, &s->view, job.first.n_parts > s->view.k));
     s->view.words = s->words;

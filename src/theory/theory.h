@@ -15,12 +15,12 @@ ddsc_status subspace_distance(ddsc_context *ctx, double *distance, int64_t n, in
 ddsc_status spectra_compare(ddsc_context *ctx, ddsc_stability_row *row, int64_t k,
                             const decomposition *first, const decomposition *again);
 double spectrum_gap(const decomposition *d, int64_t k);
-double smallest_affinity(const sparse *a);
+double theory_smallest_affinity(const sparse *a);
 
 /* `labels` in the numbers of `first`, both below k: clusters are paired so that as many items as
  * possible keep their number. *n_changed items have another one. */
-ddsc_status labels_match(ddsc_context *ctx, int32_t *labels, int64_t *n_changed,
-                         const int32_t *first, int64_t n, int64_t k);
+ddsc_status theory_match_labels(ddsc_context *ctx, int32_t *labels, int64_t *n_changed,
+                                const int32_t *first, int64_t n, int64_t k);
 
 /* The view in a few sentences; the caller frees *words. */
 ddsc_status stability_words(ddsc_context *ctx, char **words, const ddsc_stability_view *view,

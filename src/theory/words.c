@@ -7,8 +7,8 @@
 
 enum { WORDS_SIZE = 2048 };
 
-__attribute__((format(printf, 3, 4))) static void say(char *words, size_t *used, const char *format,
-                                                      ...)
+__attribute__((format(printf, 3, 4))) static void words_say(char *words, size_t *used,
+                                                            const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -19,23 +19,25 @@ __attribute__((format(printf, 3, 4))) static void say(char *words, size_t *used,
 
 static void say_theorem(char *words, size_t *used, const ddsc_stability_view *v)
 {
-    const ddsc_stability_row *w = &v->worst;
+    const ddsc_stability_row *w = v->worst;
     if (!v->theorem_vacuous)
-        say(words, used, " Theorem 1 bounds |sin Theta|_F by %.3g.", w->theorem_bound);
+        words_say(words, used, " Theorem 1 bounds |sin Theta|_F by %.3g.", w->theorem_bound);
     else if (!(v->gap > 0))
-        say(words, used, " Theorem 1 says nothing here: there is no eigengap after K = %lld.",
-            (long long)v->k);
+        words_say(words, used, " Theorem 1 says nothing here: there is no eigengap after K = %lld.",
+                  (long long)v->k);
     else if (!(w->zeta < v->alpha))
-        say(words, used,
+        words_say(
+            words, used,
             " Theorem 1 says nothing here: it needs the largest change of an affinity (zeta %.3g) "
             "below the smallest affinity (alpha %.3g).",
             w->zeta, v->alpha);
     else
-        say(words, used,
+        words_say(
+            words, used,
             " Theorem 1 says nothing here: its bound is %.3g, and no |sin Theta|_F exceeds %.3g.",
             w->theorem_bound, v->sin_limit);
     if (!v->direct_vacuous)
-        say(words, used, " The Laplacians themselves bound it by %.3g.", w->direct_bound);
+        words_say(words, used, " The Laplacians themselves bound it by %.3g.", w->direct_bound);
 }
 
 ddsc_status stability_words(ddsc_context *ctx, char **words, const ddsc_stability_view *v,
@@ -45,16 +47,18 @@ ddsc_status stability_words(ddsc_context *ctx, char **words, const ddsc_stabilit
     ddsc_status status = MEM_ZERO(ctx, *words, WORDS_SIZE);
     if (status < 0)
         return status;
-    say(*words, &used,
+    words_say(
+        *words, &used,
         "%lld resample%s: labels agree with ARI %.3f on average, %.3f at worst; %lld of %lld items "
         "changed cluster at least once, %lld in more than half.",
-        (long long)v->n_resamples, v->n_resamples == 1 ? "" : "s", v->mean.ari, v->worst.ari,
+        (long long)v->n_resamples, v->n_resamples == 1 ? "" : "s", v->mean->ari, v->worst->ari,
         (long long)v->n_ever, (long long)v->n, (long long)v->n_often);
-    say(*words, &used,
-        " |sin Theta|_F of the eigenspaces is %.3g on average, at most %.3g (limit %.3g).",
-        v->mean.sin_theta, v->worst.sin_theta, v->sin_limit);
+    words_say(*words, &used,
+              " |sin Theta|_F of the eigenspaces is %.3g on average, at most %.3g (limit %.3g).",
+              v->mean->sin_theta, v->worst->sin_theta, v->sin_limit);
     if (undetermined)
-        say(*words, &used,
+        words_say(
+            *words, &used,
             " The graph has more components than clusters, so the eigenspace is not determined and "
             "this number means little.");
     say_theorem(*words, &used, v);

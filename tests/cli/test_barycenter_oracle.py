@@ -6,6 +6,8 @@ import pathlib
 import numpy as np
 import pytest
 
+from structs import Sized
+
 BUILD = pathlib.Path(os.environ.get("DDSC_BUILD", "build"))
 ot = pytest.importorskip("ot")
 
@@ -14,7 +16,7 @@ ADMM, IBP, PROJECTED = 0, 1, 2
 I64, F64 = ctypes.c_int64, ctypes.c_double
 
 
-class Settings(ctypes.Structure):
+class Settings(Sized):
     _fields_ = [("struct_size", ctypes.c_size_t), ("method", ctypes.c_int), ("support_size", I64),
                 ("rho", F64), ("epsilon", F64), ("max_rounds", I64), ("max_passes", I64),
                 ("tolerance", F64), ("projection_dim", I64), ("item_weights", DOUBLES),
@@ -38,18 +40,18 @@ def barycenter():
         ctypes.c_void_p, ctypes.c_void_p, I64, I64, DOUBLES, DOUBLES, ctypes.POINTER(I64),
         ctypes.c_int]
     lib.ddsc_barycenter_run.argtypes = [ctypes.c_void_p] * 4
-    lib.ddsc_barycenter_get_view.argtypes = [ctypes.c_void_p] * 2
+    lib.ddsc_barycenter_get_view_sized.argtypes = [ctypes.c_void_p] * 2 + [ctypes.c_size_t]
     context = ctypes.c_void_p()
     assert lib.ddsc_context_create(ctypes.byref(context), None) == 0
 
     def run(points, weights, size, item_weights=None, **changes):
         x, w = np.vstack(points), np.concatenate(weights)
         offsets = np.concatenate([[0], np.cumsum([len(p) for p in points])]).astype(np.int64)
-        items, found, settings, view = ctypes.c_void_p(), ctypes.c_void_p(), Settings(), View()
+        items, found, view = ctypes.c_void_p(), ctypes.c_void_p(), View()
         assert lib.ddsc_measures_create_clouds(
             context, ctypes.byref(items), len(points), x.shape[1], x.ctypes.data_as(DOUBLES),
             w.ctypes.data_as(DOUBLES), offsets.ctypes.data_as(ctypes.POINTER(I64)), 0) == 0
-        lib.ddsc_barycenter_settings_init(ctypes.byref(settings))
+        settings = Settings.made_by(lib, "barycenter_settings")
         settings.support_size = size
         if item_weights is not None:
             settings.item_weights = item_weights.ctypes.data_as(DOUBLES)
@@ -57,7 +59,7 @@ def barycenter():
             setattr(settings, name, value)
         assert lib.ddsc_barycenter_run(context, ctypes.byref(found), items,
                                        ctypes.byref(settings)) == 0
-        lib.ddsc_barycenter_get_view(found, ctypes.byref(view))
+        lib.ddsc_barycenter_get_view_sized(found, ctypes.byref(view), ctypes.sizeof(view))
         support = np.ctypeslib.as_array(view.support, (view.n, view.dim)).copy()
         mass = np.ctypeslib.as_array(view.weights, (view.n,)).copy()
         values = np.ctypeslib.as_array(view.objective, (view.n_objective,)).copy()

@@ -35,6 +35,15 @@ def test_better_than_a_mask(ddsc, tmp_path):
     assert ami["--sample-columns"] > ami["--sample"] + 0.05
 
 
+def test_neighbors_warns_of_few_columns(ddsc, many):
+    """A clustering says so in its advice; the graph alone has none, so the library warns."""
+    few = ddsc("neighbors", many, "--sample-columns", 0.03, "--json")
+    assert "ddsc: warning: 5 columns are too few to tell" in few.stderr
+    assert "warning" not in ddsc("neighbors", many, "--sample-columns", 0.5, "--json").stderr
+    quiet = ddsc("neighbors", many, "--sample-columns", 0.03, "--json", "-q")
+    assert quiet.stderr == ""
+
+
 def test_all_columns_are_the_plain_graph(ddsc, many):
     graphs = [ddsc("neighbors", many, "-o", "-", *words).stdout
               for words in ([], ["--sample-columns", 1])]

@@ -39,7 +39,7 @@ def test_forms(ddsc, three_groups, tmp_path, matrix):
 
 def test_json(ddsc, three_groups, tmp_path):
     data = json.loads(ddsc("distance", three_groups, "--metric", "sinkhorn", "--json").stdout)
-    assert data["n"] == data["N"] == 45 and data["pairs"] == 990 and data["epsilon"] > 0
+    assert data["n"] == 45 and data["pairs"] == 990 and data["epsilon"] > 0
     assert data["bytes"] == 8 * 45 * 45 and data["converged"]
     assert data["settings"]["sinkhorn_value"] == "regularised"
     path = tmp_path / "D.npy"

@@ -9,13 +9,10 @@ import pytest
 ot = pytest.importorskip("ot")
 linprog = pytest.importorskip("scipy.optimize").linprog
 
+from structs import Transport, problem_of
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LIBRARY = pathlib.Path(os.environ.get("DDSC_BUILD", ROOT / "build")) / "libddsc.so"
-
-
-class Transport(ctypes.Structure):
-    _fields_ = [("primal", ctypes.c_double), ("dual", ctypes.c_double), ("gap", ctypes.c_double),
-                ("n_plan", ctypes.c_int64), ("n_iterations", ctypes.c_int64)]
 
 
 @pytest.fixture(scope="module")
@@ -29,13 +26,13 @@ def emd():
     def run(a, b, cost):
         a, b, cost = (np.ascontiguousarray(x, float) for x in (a, b, cost))
         n, m = cost.shape
-        found = Transport()
+        found = Transport.made_by(library, "transport")
         row, column = np.zeros(n + m, np.int32), np.zeros(n + m, np.int32)
         mass, f, g = np.zeros(n + m), np.zeros(n), np.zeros(m)
-        at = [x.ctypes.data_as(ctypes.c_void_p) for x in (row, column, mass, f, g, a, b, cost)]
-        status = library.ddsc_emd_run(context, ctypes.byref(found), *at[:5], ctypes.c_int64(n),
-                                      ctypes.c_int64(m), *at[5:])
-        assert status == 0
+        found.plan_row, found.plan_column = row.ctypes.data, column.ctypes.data
+        found.plan_mass, found.f, found.g = (x.ctypes.data for x in (mass, f, g))
+        asked = problem_of(library, a, b, cost)
+        assert library.ddsc_emd_run(context, ctypes.byref(found), ctypes.byref(asked)) == 0
         k = found.n_plan
         plan = np.zeros((n, m))
         np.add.at(plan, (row[:k], column[:k]), mass[:k])

@@ -13,7 +13,7 @@ def test_for_people(ddsc, three_groups):
 
 def test_for_machines(ddsc, three_groups):
     data = json.loads(ddsc("info", three_groups, "--json").stdout)
-    assert data["n"] == data["N"] == data["items"] == 45 and data["dim"] == 2
+    assert data["n"] == data["items"] == 45 and data["dim"] == 2
     assert data["support_sizes"] == {"min": 8, "median": 8, "max": 8}
     assert data["entries"] == data["support"] == 360 and data["shared"] == 0
     assert data["classes"][2] == {"label": 2, "size": 15}

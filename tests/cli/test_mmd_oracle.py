@@ -6,14 +6,17 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist, pdist
 
+from structs import Sized
+
 BUILD = os.environ.get("DDSC_BUILD", "build")
 METRIC_MMD = 2
 GAUSSIAN, LAPLACE, ENERGY = range(3)
 RULE_AUTO, RULE_MEDIAN, RULE_VALUE = range(3)
 UNBIASED, BIASED = range(2)
+SQUARED = 1
 
 
-class MetricSettings(C.Structure):
+class MetricSettings(Sized):
     _fields_ = [("struct_size", C.c_size_t), ("metric", C.c_int), ("epsilon", C.c_double),
                 ("epsilon_is_percent", C.c_int), ("sinkhorn_value", C.c_int),
                 ("sinkhorn_tolerance", C.c_double), ("sinkhorn_max_iterations", C.c_int64),
@@ -24,8 +27,9 @@ class MetricSettings(C.Structure):
                 ("lot_components", C.c_int64)]
 
 
-class PairStats(C.Structure):
-    _fields_ = [(name, C.c_int64) for name in
+class PairStats(Sized):
+    _fields_ = [("struct_size", C.c_size_t)]
+    _fields_ += [(name, C.c_int64) for name in
                 ("n_pairs", "n_solved", "n_bounds", "n_pruned", "n_not_converged", "n_clamped",
                  "n_iterations")]
     _fields_ += [("max_gap", C.c_double), ("epsilon", C.c_double), ("bandwidth", C.c_double),
@@ -33,7 +37,7 @@ class PairStats(C.Structure):
                  ("check_median", C.c_double), ("check_high", C.c_double), ("check_max", C.c_double),
                  ("n_features", C.c_int64), ("n_components", C.c_int64),
                  ("reduction_error", C.c_double), ("recall", C.c_double),
-                 ("n_recall_rows", C.c_int64), ("by_stage", C.c_int64 * 9)]
+                 ("n_recall_rows", C.c_int64)]
 
 
 def pointer(array):
@@ -43,12 +47,12 @@ def pointer(array):
 class Library:
     def __init__(self):
         self.lib = C.CDLL(os.path.join(BUILD, "libddsc.so"))
-        self.lib.ddsc_context_message.restype = C.c_char_p
+        self.lib.ddsc_context_get_message.restype = C.c_char_p
         self.context = C.c_void_p()
         assert self.lib.ddsc_context_create(C.byref(self.context), None) == 0
 
     def check(self, status):
-        assert status >= 0, self.lib.ddsc_context_message(self.context).decode()
+        assert status >= 0, self.lib.ddsc_context_get_message(self.context).decode()
 
     def distance(self, clouds, weights, kernel, estimator, rule, bandwidth=0.0):
         points = np.ascontiguousarray(np.concatenate(clouds), float)
@@ -58,15 +62,13 @@ class Library:
         self.check(self.lib.ddsc_measures_create_clouds(
             self.context, C.byref(data), C.c_int64(n), C.c_int64(points.shape[1]), pointer(points),
             pointer(mass), pointer(offsets), 0))
-        settings = MetricSettings()
-        self.lib.ddsc_metric_settings_init(C.byref(settings))
-        assert settings.struct_size == C.sizeof(settings)
+        settings = MetricSettings.made_by(self.lib, "metric_settings")
         settings.metric = METRIC_MMD
         settings.mmd_kernel, settings.mmd_estimator = kernel, estimator
         settings.bandwidth_rule, settings.bandwidth = rule, bandwidth
-        out, stats = np.full((n, n), np.nan), PairStats()
+        out, stats = np.full((n, n), np.nan), PairStats.made_by(self.lib, "pair_stats")
         status = self.lib.ddsc_distance_run(self.context, pointer(out), C.byref(stats), data,
-                                            C.byref(settings), 0, 1)
+                                            C.byref(settings), SQUARED)
         self.lib.ddsc_measures_destroy(data)
         self.check(status)
         return out, stats

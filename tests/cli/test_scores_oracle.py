@@ -7,11 +7,15 @@ import numpy as np
 import pytest
 
 metrics = pytest.importorskip("sklearn.metrics")
+from structs import Sized
+
 BUILD = pathlib.Path(os.environ.get("DDSC_BUILD", "build"))
 
 
-class Scores(ctypes.Structure):
-    _fields_ = [(name, ctypes.c_double) for name in ("ami", "ari", "nmi", "purity")] + [
+class Scores(Sized):
+    _fields_ = [("struct_size", ctypes.c_size_t)]
+    _fields_ += [(name, ctypes.c_double) for name in ("ami", "ari", "nmi", "purity")]
+    _fields_ += [
         (name, ctypes.c_int64) for name in ("n", "n_labels", "n_truth")]
 
 
@@ -25,7 +29,7 @@ def score():
 
     def run(labels, truth):
         labels, truth = (np.ascontiguousarray(x, np.int32) for x in (labels, truth))
-        found = Scores()
+        found = Scores.made_by(library, "scores")
         pointer = ctypes.POINTER(ctypes.c_int32)
         status = library.ddsc_scores_run(context, ctypes.byref(found), ctypes.c_int64(len(labels)),
                                          labels.ctypes.data_as(pointer), truth.ctypes.data_as(pointer))

@@ -10,13 +10,9 @@ BUILD = pathlib.Path(os.environ.get("DDSC_BUILD", "build"))
 ot = pytest.importorskip("ot")
 logsumexp = pytest.importorskip("scipy.special").logsumexp
 
-DOUBLES = ctypes.POINTER(ctypes.c_double)
+from structs import SinkhornSettings, Transport, problem_of
+
 REGULARISED, SHARP = 0, 1
-
-
-class Transport(ctypes.Structure):
-    _fields_ = [("primal", ctypes.c_double), ("dual", ctypes.c_double), ("gap", ctypes.c_double),
-                ("n_plan", ctypes.c_int64), ("n_iterations", ctypes.c_int64)]
 
 
 @pytest.fixture(scope="module")
@@ -24,25 +20,23 @@ def solver():
     if b"__asan_init" in (BUILD / "libddsc.so").read_bytes():
         pytest.skip("a library with sanitizers cannot be loaded into python")
     lib = ctypes.CDLL(str(BUILD / "libddsc.so"))
-    lib.ddsc_sinkhorn_run.argtypes = (
-        [ctypes.c_void_p, DOUBLES, ctypes.POINTER(Transport)] + [DOUBLES] * 3
-        + [ctypes.c_int64] * 2 + [DOUBLES] * 3
-        + [ctypes.c_double, ctypes.c_int, ctypes.c_double, ctypes.c_int64])
+    lib.ddsc_sinkhorn_run.argtypes = [ctypes.c_void_p] * 4
     lib.ddsc_context_destroy.argtypes = [ctypes.c_void_p]
     context = ctypes.c_void_p()
     assert lib.ddsc_context_create(ctypes.byref(context), None) == 0
 
     def solve(a, b, cost, epsilon):
         a, b, cost = (np.ascontiguousarray(x, dtype=float) for x in (a, b, cost))
-        pointer = lambda x: x.ctypes.data_as(DOUBLES)
-        plan, report, values = np.empty(cost.shape), Transport(), []
+        asked = problem_of(lib, a, b, cost)
+        plan, values = np.empty(cost.shape), []
         for which in (REGULARISED, SHARP):
-            value = ctypes.c_double()
-            status = lib.ddsc_sinkhorn_run(context, ctypes.byref(value), ctypes.byref(report),
-                                           pointer(plan), None, None, len(a), len(b), pointer(a),
-                                           pointer(b), pointer(cost), epsilon, which, 1e-9, 100000)
-            assert status == 0
-            values.append(value.value)
+            report = Transport.made_by(lib, "transport")
+            settings = SinkhornSettings.made_by(lib, "sinkhorn_settings")
+            assert settings.tolerance == 1e-9 and settings.max_iterations == 100000
+            settings.epsilon, settings.value, report.plan = epsilon, which, plan.ctypes.data
+            assert lib.ddsc_sinkhorn_run(context, ctypes.byref(report), ctypes.byref(asked),
+                                         ctypes.byref(settings)) == 0
+            values.append(report.value)
         return values[0], values[1], plan, report
 
     yield solve

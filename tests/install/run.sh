@@ -1,35 +1,100 @@
 #!/bin/sh
-# Install into a scratch prefix, then build and run the example against what was installed: once by
-# pkg-config, once by the CMake package.
+# Install, move the tree to another place, then build and run programs against it as a stranger would:
+# C and C++20, shared and static, by pkg-config and by the CMake package.
 #   run.sh BUILD-DIRECTORY SOURCE-DIRECTORY
 set -eu
 build=$1 source=$2
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-cmake --install "$build" --prefix "$scratch/prefix" >/dev/null
-library=$(dirname "$(find "$scratch/prefix" -name 'libddsc.so' | head -n 1)")
-export PKG_CONFIG_PATH="$library/pkgconfig" LD_LIBRARY_PATH="$library"
+cmake --install "$build" --prefix "$scratch/first" >/dev/null
+mkdir "$scratch/elsewhere"
+mv "$scratch/first" "$scratch/elsewhere/place"
+prefix=$scratch/elsewhere/place
+library=$(dirname "$(find "$prefix" -name 'libddsc.so' | head -n 1)")
+export PKG_CONFIG_PATH="$library/pkgconfig"
+strict="-Wall -Wextra -pedantic -Werror"
+say() { echo "install: $*"; }
+same() { # WHAT EXPECTED PROGRAM...
+    what=$1 expected=$2
+    shift 2
+    found=$("$@") || { say "$what: exit $?"; exit 1; }
+    [ "$found" = "$expected" ] || { say "$what printed '$found', not '$expected'"; exit 1; }
+}
 
-# pkg-config: the prefix was chosen at install time, so it is passed on.
-flags=$(pkg-config --define-variable=prefix="$scratch/prefix" --cflags --libs ddsc)
+# Nothing of the old place is left in what others read.
+if grep -rl "$scratch/first" "$library/pkgconfig" "$library/cmake"; then
+    say "these name the place they were first installed to"
+    exit 1
+fi
+shared=$(pkg-config --cflags --libs ddsc)
+static=$(pkg-config --cflags --libs --static ddsc | sed 's/-lddsc/-l:libddsc.a/')
+
+for example in "$source"/examples/*.c; do
+    name=$(basename "$example" .c)
+    expected=$(cat "${example%.c}.out")
+    # shellcheck disable=SC2086 # flags are meant to split
+    {
+        cc -std=c17 $strict "$example" $shared -Wl,-rpath,"$library" -o "$scratch/$name"
+        cc -std=c17 $strict "$example" $static -o "$scratch/$name-static"
+    }
+    same "$name" "$expected" "$scratch/$name"
+    same "$name, static" "$expected" "$scratch/$name-static"
+done
+if ldd "$scratch/transport-static" | grep libddsc; then
+    say "the static program asks for the shared library"
+    exit 1
+fi
 # shellcheck disable=SC2086
-cc -std=c17 -Wall -Wextra -Werror "$source/examples/cluster_clouds.c" $flags -o "$scratch/by-pkg-config"
-expected=$(printf 'cloud %s\n' '0: cluster 0' '1: cluster 0' '2: cluster 0' '3: cluster 1' '4: cluster 1' '5: cluster 1')
-[ "$("$scratch/by-pkg-config")" = "$expected" ]
+{
+    c++ -std=c++20 $strict "$source/tests/install/consumer.cpp" $shared -Wl,-rpath,"$library" -o "$scratch/cpp"
+    c++ -std=c++20 $strict "$source/tests/install/consumer.cpp" $static -o "$scratch/cpp-static"
+    cc -std=c17 $strict "$source/tests/install/own_names.c" $static -o "$scratch/own"
+    # Whoever asks for it is warned of what may still change.
+    cc -std=c17 -DDDSC_WARN_EXPERIMENTAL -c "$source/examples/graph_from_csr.c" $shared -o "$scratch/warned.o" \
+        2>"$scratch/warned"
+}
+same "C++" "C++ sees the library" "$scratch/cpp"
+same "C++, static" "C++ sees the library" "$scratch/cpp-static"
+same "own names" "45 0 1" "$scratch/own"
+grep -q "experimental: may change before ddsc 0.2.0" "$scratch/warned"
 
 mkdir "$scratch/consumer"
 cat >"$scratch/consumer/CMakeLists.txt" <<CMAKE
 cmake_minimum_required(VERSION 3.22)
-project(consumer C)
+project(consumer C CXX)
+set(CMAKE_CXX_STANDARD 20)
 find_package(ddsc 0.1 REQUIRED)
-add_executable(consumer $source/examples/cluster_clouds.c)
-target_link_libraries(consumer PRIVATE ddsc::ddsc)
+add_executable(by_shared $source/examples/cluster_clouds.c)
+target_link_libraries(by_shared PRIVATE ddsc::ddsc)
+add_executable(by_static $source/examples/cluster_clouds.c)
+target_link_libraries(by_static PRIVATE ddsc::ddsc_static)
+add_executable(cpp_static $source/tests/install/consumer.cpp)
+target_link_libraries(cpp_static PRIVATE ddsc::ddsc_static)
 CMAKE
-cmake -S "$scratch/consumer" -B "$scratch/consumer/build" -DCMAKE_PREFIX_PATH="$scratch/prefix" >/dev/null
+cmake -S "$scratch/consumer" -B "$scratch/consumer/build" -DCMAKE_PREFIX_PATH="$prefix" >/dev/null
 cmake --build "$scratch/consumer/build" >/dev/null
-[ "$("$scratch/consumer/build/consumer")" = "$expected" ]
+expected=$(cat "$source/examples/cluster_clouds.out")
+same "find_package" "$expected" "$scratch/consumer/build/by_shared"
+same "find_package, static" "$expected" "$scratch/consumer/build/by_static"
+same "find_package, C++, static" "C++ sees the library" "$scratch/consumer/build/cpp_static"
 
-"$scratch/prefix/bin/ddsc" --version >/dev/null
-# Nothing but the public names is exported.
-nm -D --defined-only "$library/libddsc.so" | awk '$2 ~ /[TDBR]/ && $3 !~ /^ddsc_/ { print; bad = 1 } END { exit bad }'
-echo "installed library, pkg-config file and CMake package work"
+"$prefix/bin/ddsc" --version >/dev/null
+# Nothing but the public names is visible, of whatever kind.
+for symbols in "-D $library/libddsc.so" "-g $library/libddsc.a"; do
+    # shellcheck disable=SC2086
+    nm --defined-only $symbols | awk 'NF == 3 && $3 !~ /^ddsc_/ { print; bad = 1 } END { exit bad }' || {
+        say "these names are no one's business"
+        exit 1
+    }
+done
+
+# A library that is missing is named with the command that installs it.
+if cmake -S "$source" -B "$scratch/bare" -DCMAKE_FIND_ROOT_PATH=/nowhere -DCMAKE_FIND_ROOT_PATH_MODE_LIBRARY=ONLY \
+    -DCMAKE_FIND_ROOT_PATH_MODE_INCLUDE=ONLY >"$scratch/bare.log" 2>&1; then
+    say "configured without libraries"
+    exit 1
+fi
+for words in "OpenBLAS" "LAPACKE" "jansson" "sudo apt install" "libopenblas-openmp-dev" "liblapacke-dev" "zlib1g-dev"; do
+    grep -q "$words" "$scratch/bare.log" || { say "no word of $words"; cat "$scratch/bare.log"; exit 1; }
+done
+say "shared and static library, pkg-config file and CMake package work, wherever they are moved to"

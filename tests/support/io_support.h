@@ -111,7 +111,7 @@ static inline bool folder_generate(test_folder *f)
 static inline void assert_ok(ddsc_context *ctx, ddsc_status status, const char *what)
 {
     if (status != DDSC_OK)
-        fail_msg("%s: %s: %s", what, ddsc_status_name(status), ddsc_context_message(ctx));
+        fail_msg("%s: %s: %s", what, ddsc_status_name(status), ddsc_context_get_message(ctx));
 }
 
 /* The message holds every piece of `fragments`, which are joined by "|". */
@@ -120,12 +120,12 @@ static inline void assert_message(ddsc_context *ctx, ddsc_status status, ddsc_st
 {
     if (status != wanted)
         fail_msg("%s: %s, not %s (%s)", what, ddsc_status_name(status), ddsc_status_name(wanted),
-                 ddsc_context_message(ctx));
+                 ddsc_context_get_message(ctx));
     char copy[1024];
     snprintf(copy, sizeof copy, "%s", fragments);
     for (char *at = strtok(copy, "|"); at; at = strtok(NULL, "|"))
-        if (!strstr(ddsc_context_message(ctx), at))
-            fail_msg("%s: \"%s\" is not in \"%s\"", what, at, ddsc_context_message(ctx));
+        if (!strstr(ddsc_context_get_message(ctx), at))
+            fail_msg("%s: \"%s\" is not in \"%s\"", what, at, ddsc_context_get_message(ctx));
 }
 
 #endif

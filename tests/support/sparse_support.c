@@ -134,7 +134,7 @@ void test_eigen_run(const test_graph *g, eigen_result *out, int64_t k, int64_t d
         eigen_run(g->ctx, out, &g->m, g->degree, g->component, g->n_components, k, &set);
     if (status != DDSC_OK)
         fail_msg("n %lld, k %lld: %s, verified %d: %s", (long long)g->m.n, (long long)k,
-                 ddsc_status_name(status), out->verified, ddsc_context_message(g->ctx));
+                 ddsc_status_name(status), out->verified, ddsc_context_get_message(g->ctx));
     assert_true(out->verified);
     check_orthonormal(out);
     for (int64_t j = 0; j < k; j++) {

@@ -71,7 +71,7 @@ int64_t test_failing_allocations(test_call call, void *arg)
             fail_msg("allocation %lld failed and %lld blocks leaked", (long long)k, live - 1);
         if (status < 0 && status != DDSC_ERROR_MEMORY)
             fail_msg("allocation %lld failed with %s: %s", (long long)k, ddsc_status_name(status),
-                     ddsc_context_message(ctx));
+                     ddsc_context_get_message(ctx));
         long long n_calls = atomic_load(&f.count);
         ddsc_context_destroy(ctx);
         if (n_calls < k) {
@@ -101,11 +101,25 @@ measures *test_random_measures(ddsc_context *ctx, int64_t n, int64_t max_points,
     ddsc_status status =
         ddsc_measures_create_clouds(ctx, &m, n, d, points, weights, offset, DDSC_EMPTY_ERROR);
     if (status != DDSC_OK)
-        fail_msg("random measures: %s", ddsc_context_message(ctx));
+        fail_msg("random measures: %s", ddsc_context_get_message(ctx));
     free(offset);
     free(points);
     free(weights);
     return m;
+}
+
+void cost_items(const measures *mx, int64_t i, const measures *my, int64_t j, double *cost)
+{
+    item_view x = measures_item(mx, i), y = measures_item(my, j);
+    for (int64_t p = 0; p < x.n; p++)
+        for (int64_t q = 0; q < y.n; q++) {
+            const double *from = measures_point(mx, x.index[p]);
+            const double *to = measures_point(my, y.index[q]);
+            double sum = 0;
+            for (int64_t k = 0; k < mx->d; k++)
+                sum += (from[k] - to[k]) * (from[k] - to[k]);
+            cost[p * y.n + q] = sum;
+        }
 }
 
 const char *test_data_dir(void)
@@ -123,4 +137,13 @@ void assert_close(double actual, double expected, double relative, double absolu
     if (!(fabs(actual - expected) <= allowed))
         fail_msg("%.17g is not %.17g (off by %g, allowed %g)", actual, expected,
                  fabs(actual - expected), allowed);
+}
+
+const ddsc_metric_settings *metric_with(ddsc_metric metric)
+{
+    static ddsc_metric_settings set[16];
+    ddsc_metric_settings *one = &set[(unsigned)metric % 16];
+    ddsc_metric_settings_init(one);
+    one->metric = metric;
+    return one;
 }

@@ -12,6 +12,8 @@
 #include "base/base.h"
 #include "data/measures.h"
 
+#include "calls.h"
+
 ddsc_context *test_context(int threads, uint64_t seed); /* asserts */
 
 /* Run `call` again and again with the k-th allocation failing, k = 1, 2, ..., until it succeeds;
@@ -23,6 +25,11 @@ int64_t test_failing_allocations(test_call call, void *arg);
 /* n random clouds of 1..max_points points in d dimensions, random weights, from `seed`. */
 measures *test_random_measures(ddsc_context *ctx, int64_t n, int64_t max_points, int64_t d,
                                uint64_t seed);
+
+/* The defaults with another metric; stays until the next call for the same one. */
+const ddsc_metric_settings *metric_with(ddsc_metric metric);
+/* cost (n x m, row-major): squared distances between the points of two items, term by term. */
+void cost_items(const measures *mx, int64_t i, const measures *my, int64_t j, double *cost);
 
 /* The folder of real data, or NULL (then skip(): the test says "skipped", never "passed"). */
 const char *test_data_dir(void);

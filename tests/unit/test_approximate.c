@@ -21,7 +21,7 @@ static double *matrix_of(ddsc_context *ctx, const measures *m, const ddsc_metric
                          ddsc_pair_stats *stats)
 {
     double *d2 = malloc((size_t)(m->n * m->n) * sizeof *d2);
-    assert_int_equal(ddsc_distance_run(ctx, d2, stats, m, set, 0, 1), DDSC_OK);
+    assert_int_equal(ddsc_distance_run(ctx, d2, stats, m, set, DDSC_DISTANCE_SQUARED), DDSC_OK);
     return d2;
 }
 
@@ -38,7 +38,7 @@ static void check_features(ddsc_context *ctx, const measures *m, ddsc_metric_set
 {
     double *exact = matrix_of(ctx, m, &set, NULL), last = 1;
     for (int64_t features = 32; features <= 32 * 64; features *= 8) {
-        ddsc_pair_stats stats;
+        ddsc_pair_stats stats = {.struct_size = sizeof stats};
         set.mmd_features = features;
         double *found = matrix_of(ctx, m, &set, &stats);
         double error = rms(m->n, found, exact), largest = 0;
@@ -95,7 +95,7 @@ static void test_features_are_a_function_of_the_item(void **state)
         assert_int_equal(
             ddsc_measures_create_clouds(ctx, &m, N, D, points, NULL, offsets, DDSC_EMPTY_ERROR),
             DDSC_OK);
-        ddsc_pair_stats stats;
+        ddsc_pair_stats stats = {.struct_size = sizeof stats};
         double *d2 = matrix_of(ctx, m, &set, &stats);
         assert_int_equal(stats.n_features, 102);
         assert_true(stats.check_max < 0.3);
@@ -122,14 +122,14 @@ static void test_features_refused(void **state)
     ddsc_metric_settings set = settings_of(DDSC_METRIC_MMD);
     set.mmd_features = 16;
     set.mmd_kernel = DDSC_KERNEL_ENERGY;
-    assert_int_equal(ddsc_distance_run(ctx, out, NULL, m, &set, 0, 0), DDSC_ERROR_ARGUMENT);
-    assert_non_null(strstr(ddsc_context_message(ctx), "energy"));
+    assert_int_equal(ddsc_distance_run(ctx, out, NULL, m, &set, 0), DDSC_ERROR_ARGUMENT);
+    assert_non_null(strstr(ddsc_context_get_message(ctx), "energy"));
     set.mmd_kernel = DDSC_KERNEL_GAUSSIAN;
     set.mmd_features = -1;
-    assert_int_equal(ddsc_distance_run(ctx, out, NULL, m, &set, 0, 0), DDSC_ERROR_ARGUMENT);
+    assert_int_equal(ddsc_distance_run(ctx, out, NULL, m, &set, 0), DDSC_ERROR_ARGUMENT);
     set.mmd_features = 0;
     set.lot_components = -2;
-    assert_int_equal(ddsc_distance_run(ctx, out, NULL, m, &set, 0, 0), DDSC_ERROR_ARGUMENT);
+    assert_int_equal(ddsc_distance_run(ctx, out, NULL, m, &set, 0), DDSC_ERROR_ARGUMENT);
     ddsc_measures_destroy(m);
     ddsc_context_destroy(ctx);
 }
@@ -149,7 +149,7 @@ static void test_large_clouds(void **state)
     double *exact = matrix_of(ctx, m, &set, NULL);
     assert_true(ddsc_context_get_peak_memory(ctx) - before < 16 << 20);
     set.mmd_features = 2000;
-    ddsc_pair_stats stats;
+    ddsc_pair_stats stats = {.struct_size = sizeof stats};
     double *near = matrix_of(ctx, m, &set, &stats);
     assert_true(rms(N, near, exact) < 0.05);
     assert_true(stats.n_checked >= 1 && stats.check_max < 0.1);
@@ -192,7 +192,7 @@ static void test_lot_error(void **state)
     ddsc_context *ctx = test_context(2, 0);
     measures *moved = translates(ctx, 30, 12, 3), *any = test_random_measures(ctx, 30, 12, 3, 5);
     ddsc_metric_settings set = settings_of(DDSC_METRIC_LOT);
-    ddsc_pair_stats stats = {0};
+    ddsc_pair_stats stats = {.struct_size = sizeof stats};
     double *z = NULL;
     int64_t columns = 0;
     assert_int_equal(ddsc_embed_run(ctx, &z, &columns, &stats, moved, &set), DDSC_OK);
@@ -226,7 +226,7 @@ static void test_reduction(void **state)
     enum { N = 300, C = 50, KEEP = 6 };
     ddsc_context *ctx = test_context(2, 0);
     rng r = rng_make(1, RNG_GAUSSIANS, 5);
-    double *z = malloc(N * C * sizeof *z), *rows = NULL, left, mean[C] = {0};
+    double *z = malloc(N * C * sizeof *z), mean[C] = {0};
     double cov[C * C] = {0}, values[C], vectors[C * C], all = 0, best = 0;
     for (int i = 0; i < N; i++)
         for (int c = 0; c < C; c++) {
@@ -242,13 +242,23 @@ static void test_reduction(void **state)
         all += values[c];
         best += c >= C - KEEP ? values[c] : 0;
     }
-    assert_int_equal(lot_reduce(ctx, &rows, &left, z, N, C, KEEP), DDSC_OK);
-    assert_true(left >= 1 - best / all - 1e-12);
-    assert_close(left, 1 - best / all, 1e-3, 0);
+    la_principal p = {0};
+    assert_int_equal(la_principal_make(ctx, &p, N, C, z, KEEP), DDSC_OK);
+    assert_close(p.all, all, 1e-9, 0);
+    assert_true(p.kept <= best * (1 + 1e-12));
+    assert_close(1 - p.kept / p.all, 1 - best / all, 1e-3, 0);
     for (int i = 1; i < N; i++) /* a projection shortens */
-        assert_true(la_distance2(KEEP, rows, rows + i * KEEP) <=
+        assert_true(la_distance2(KEEP, p.image, p.image + i * KEEP) <=
                     la_distance2(C, z, z + i * C) * (1 + 1e-9));
-    mem_free(ctx, rows);
+    for (int k = 0; k < KEEP; k++) { /* orthonormal, and the image lies along them */
+        for (int q = 0; q <= k; q++)
+            assert_close(la_dot(C, p.direction + k * C, p.direction + q * C), k == q, 0, 1e-12);
+        double along = 0;
+        for (int c = 0; c < C; c++)
+            along += (z[c] - p.mean[c]) * p.direction[k * C + c];
+        assert_close(along, p.image[k], 0, 1e-10);
+    }
+    la_principal_free(ctx, &p);
     free(z);
     ddsc_context_destroy(ctx);
 }
@@ -282,16 +292,17 @@ static void check_neighbors(const measures *m, const ddsc_metric_settings *set, 
 {
     ddsc_context *ctx[3];
     ddsc_graph *found[3];
-    ddsc_pair_stats stats[3] = {{0}};
+    ddsc_pair_stats stats[3];
     for (int t = 0; t < 3; t++) {
         ctx[t] = test_context(t + 1, 5);
+        ddsc_pair_stats_init(&stats[t]);
         found[t] = neighbors_of(ctx[t], m, set, DDSC_NEIGHBORS_APPROXIMATE, &stats[t]);
         size_t edges = (size_t)found[0]->offset[m->n];
         assert_memory_equal(found[t]->index, found[0]->index, edges * sizeof *found[0]->index);
         assert_memory_equal(found[t]->d2, found[0]->d2, edges * sizeof *found[0]->d2);
         assert_true(stats[t].recall == stats[0].recall && stats[t].n_solved == stats[0].n_solved);
     }
-    ddsc_pair_stats exact_stats = {0};
+    ddsc_pair_stats exact_stats = {.struct_size = sizeof exact_stats};
     ddsc_graph *exact = neighbors_of(ctx[0], m, set, DDSC_NEIGHBORS_EXACT, &exact_stats);
     double recall = recall_of(found[0], exact);
     assert_true(exact_stats.n_recall_rows == 0 && stats[0].n_recall_rows > 0);
@@ -335,7 +346,7 @@ static void test_few_items(void **state)
     for (int64_t n = 1; n <= 6; n++) {
         measures *m = test_random_measures(ctx, n, 5, 2, 3);
         ddsc_metric_settings set = settings_of(DDSC_METRIC_LOT);
-        ddsc_pair_stats stats = {0};
+        ddsc_pair_stats stats = {.struct_size = sizeof stats};
         ddsc_graph *exact = neighbors_of(ctx, m, &set, DDSC_NEIGHBORS_EXACT, NULL);
         ddsc_graph *found = neighbors_of(ctx, m, &set, DDSC_NEIGHBORS_APPROXIMATE, &stats);
         assert_memory_equal(found->index, exact->index,
@@ -357,7 +368,7 @@ static ddsc_status call_distance(ddsc_context *ctx, void *arg)
     double out[64];
     set.mmd_features = 20;
     set.lot_components = 2;
-    ddsc_status status = ddsc_distance_run(ctx, out, NULL, m, &set, 0, 0);
+    ddsc_status status = ddsc_distance_run(ctx, out, NULL, m, &set, 0);
     ddsc_measures_destroy(m);
     ddsc_context_destroy(other);
     return status;

@@ -43,7 +43,7 @@ static ddsc_cluster_settings settings(int64_t k, ddsc_metric metric)
     ddsc_cluster_settings set;
     ddsc_cluster_settings_init(&set);
     set.k_min = set.k_max = k;
-    set.metric.metric = metric;
+    set.metric = metric_with(metric);
     set.kmeans_restarts = 3;
     return set;
 }
@@ -54,7 +54,7 @@ static ddsc_model *model_of(ddsc_context *ctx, const measures *m, ddsc_cluster_s
     ddsc_model *model;
     assert_int_equal(ddsc_cluster_run(ctx, &c, m, &set), DDSC_OK);
     if (ddsc_model_create(ctx, &model, m, c, &set) != DDSC_OK)
-        fail_msg("%s", ddsc_context_message(ctx));
+        fail_msg("%s", ddsc_context_get_message(ctx));
     ddsc_clustering_destroy(c);
     return model;
 }
@@ -72,9 +72,10 @@ static void assign(ddsc_context *ctx, answer *a, const ddsc_model *model, const 
     ddsc_assign_settings_init(&set);
     set.exact_graph = how;
     memset(a, 0, sizeof *a);
-    if (ddsc_assign_run(ctx, a->label, a->confidence, a->distance, a->far, &a->stats, model, m,
-                        &set) != DDSC_OK)
-        fail_msg("%s", ddsc_context_message(ctx));
+    ddsc_pair_stats_init(&a->stats);
+    if (call_assign(ctx, a->label, a->confidence, a->distance, a->far, &a->stats, model, m, &set) !=
+        DDSC_OK)
+        fail_msg("%s", ddsc_context_get_message(ctx));
     for (int64_t i = 0; i < m->n; i++)
         assert_true(a->confidence[i] >= 0 && a->confidence[i] <= 1 && a->distance[i] >= 0);
 }
@@ -90,10 +91,10 @@ static void check_lists(ddsc_context *ctx, const measures *m, int64_t n_old, int
     ddsc_metric_settings set;
     ddsc_metric_settings_init(&set);
     set.metric = metric;
-    assert_int_equal(ddsc_distance_run(ctx, d2, NULL, m, &set, 0, 1), DDSC_OK);
+    assert_int_equal(ddsc_distance_run(ctx, d2, NULL, m, &set, DDSC_DISTANCE_SQUARED), DDSC_OK);
     for (int how = DDSC_GRAPH_AUTO; how <= DDSC_GRAPH_FULL; how++) {
         across_problem problem = {m, n_old, tau, (ddsc_exact_graph)how};
-        ddsc_pair_stats stats = {0};
+        ddsc_pair_stats stats = {.struct_size = sizeof stats};
         ddsc_graph *g = NULL;
         assert_int_equal(across_run(ctx, &g, &stats, &problem, &set), DDSC_OK);
         assert_int_equal(g->n, n - n_old);
@@ -213,7 +214,7 @@ static void test_labels(void **state)
         int64_t wrong = 0, n_far = 0;
         ddsc_model_get_view(model, &view);
         assert_true(view.n_items == 160 && view.k == 4 && view.dim == 2 && view.tau == 10);
-        assert_true(view.metric == metrics[t] && view.far_neighbour == 7);
+        assert_true(view.metric == metrics[t] && view.far_neighbor == 7);
         assert_true(view.far_distance > 0 && view.labels && view.measures);
         assign(ctx, &a, model, fresh, DDSC_GRAPH_AUTO);
         for (int64_t i = 0; i < 80; i++) {
@@ -374,7 +375,7 @@ static void test_file(void **state)
         assert_int_equal(ddsc_model_write(ctx, model, path, 0), DDSC_ERROR_EXISTS);
         assert_int_equal(ddsc_model_write(ctx, model, path, 1), DDSC_OK);
         if (ddsc_model_read(ctx, &again, path) != DDSC_OK)
-            fail_msg("%s", ddsc_context_message(ctx));
+            fail_msg("%s", ddsc_context_get_message(ctx));
         assign(ctx, &a, model, fresh, DDSC_GRAPH_AUTO);
         assign(ctx, &b, again, fresh, DDSC_GRAPH_AUTO);
         a.stats.seconds = b.stats.seconds = 0;
@@ -391,7 +392,7 @@ static void test_file(void **state)
     ddsc_model *none;
     assert_int_equal(ddsc_measures_write(ctx, old, path, DDSC_FORMAT_NPZ, 1), DDSC_OK);
     assert_int_equal(ddsc_model_read(ctx, &none, path), DDSC_ERROR_INPUT);
-    assert_non_null(strstr(ddsc_context_message(ctx), "is no model"));
+    assert_non_null(strstr(ddsc_context_get_message(ctx), "is no model"));
     unlink(path);
     assert_int_equal(ddsc_model_read(ctx, &none, path), DDSC_ERROR_INPUT);
     ddsc_measures_destroy(fresh);
@@ -415,39 +416,40 @@ static void test_refusals(void **state)
     assert_int_equal(ddsc_model_create(ctx, &none, old, NULL, NULL), DDSC_ERROR_ARGUMENT);
     assert_int_equal(ddsc_cluster_run(ctx, &c, old, &set), DDSC_OK);
     assert_int_equal(ddsc_model_create(ctx, &none, other, c, &set), DDSC_ERROR_ARGUMENT);
-    assert_non_null(strstr(ddsc_context_message(ctx), "40 items, but 5"));
+    assert_non_null(strstr(ddsc_context_get_message(ctx), "40 items, but 5"));
     ddsc_clustering_view view;
     ddsc_clustering *bare;
     ddsc_clustering_get_view(c, &view);
     assert_int_equal(ddsc_spectral_run(ctx, &bare, view.graph, &set), DDSC_OK);
     assert_int_equal(ddsc_model_create(ctx, &none, old, bare, &set), DDSC_ERROR_ARGUMENT);
-    assert_non_null(strstr(ddsc_context_message(ctx), "from a graph"));
+    assert_non_null(strstr(ddsc_context_get_message(ctx), "from a graph"));
     ddsc_clustering_destroy(bare);
     ddsc_clustering_destroy(c);
-#define RUN(labels, m, data, s) ddsc_assign_run(ctx, labels, NULL, NULL, NULL, NULL, m, data, s)
+#define RUN(labels, m, data, s) call_assign(ctx, labels, NULL, NULL, NULL, NULL, m, data, s)
     assert_int_equal(RUN(label, model, old, NULL), DDSC_OK);
-    assert_int_equal(RUN(NULL, model, old, NULL), DDSC_ERROR_ARGUMENT);
+    assert_int_equal(RUN(NULL, model, old, NULL), DDSC_OK);
+    assert_int_equal(ddsc_assign_run(ctx, NULL, NULL, model, old, NULL), DDSC_ERROR_ARGUMENT);
     assert_int_equal(RUN(label, NULL, old, NULL), DDSC_ERROR_ARGUMENT);
     assert_int_equal(RUN(label, model, NULL, NULL), DDSC_ERROR_ARGUMENT);
     assert_int_equal(RUN(label, model, other, NULL), DDSC_ERROR_INPUT);
-    assert_non_null(strstr(ddsc_context_message(ctx), "3 coordinates"));
+    assert_non_null(strstr(ddsc_context_get_message(ctx), "3 coordinates"));
     memset(&how, 0xA5, sizeof how);
     ddsc_assign_settings_init(&how);
     assert_true(how.struct_size == sizeof how && how.exact_graph == DDSC_GRAPH_AUTO);
-    ddsc_assign_settings_init(NULL);
+    ddsc_assign_settings_init_sized(NULL, 8);
     how.struct_size = 0;
     assert_int_equal(RUN(label, model, old, &how), DDSC_ERROR_ARGUMENT);
     how.struct_size = sizeof how;
     how.exact_graph = DDSC_GRAPH_PRUNED;
     assert_int_equal(RUN(label, model, old, &how), DDSC_ERROR_ARGUMENT);
-    assert_non_null(strstr(ddsc_context_message(ctx), "no lower bounds"));
+    assert_non_null(strstr(ddsc_context_get_message(ctx), "no lower bounds"));
     how.exact_graph = (ddsc_exact_graph)9;
     assert_int_equal(RUN(label, model, old, &how), DDSC_ERROR_ARGUMENT);
 #undef RUN
     ddsc_model_view empty;
     ddsc_model_get_view(NULL, &empty);
     assert_int_equal(empty.n_items, 0);
-    ddsc_model_get_view(model, NULL);
+    ddsc_model_get_view_sized(model, NULL, 8);
     ddsc_model_destroy(NULL);
     assert_int_equal(ddsc_model_write(ctx, NULL, "x", 0), DDSC_ERROR_ARGUMENT);
     assert_int_equal(ddsc_model_read(ctx, NULL, "x"), DDSC_ERROR_ARGUMENT);
@@ -495,7 +497,7 @@ static ddsc_status assign_call(ddsc_context *ctx, void *arg)
 {
     const failing *f = arg;
     int32_t label[16];
-    return ddsc_assign_run(ctx, label, NULL, NULL, NULL, NULL, f->model, f->fresh, NULL);
+    return call_assign(ctx, label, NULL, NULL, NULL, NULL, f->model, f->fresh, NULL);
 }
 
 static void test_memory(void **state)

@@ -26,7 +26,7 @@ static ddsc_barycenter *run(ddsc_context *ctx, const measures *m,
     ddsc_barycenter *b = NULL;
     ddsc_status status = ddsc_barycenter_run(ctx, &b, m, set);
     if (status < 0)
-        fail_msg("barycenter: %s", ddsc_context_message(ctx));
+        fail_msg("barycenter: %s", ddsc_context_get_message(ctx));
     ddsc_barycenter_get_view(b, view);
     assert_int_equal(view->converged, status == DDSC_OK);
     return b;
@@ -256,7 +256,7 @@ static void test_wrong_calls(void **state)
         }
         assert_int_equal(ddsc_barycenter_run(ctx, &b, m, &set), DDSC_ERROR_ARGUMENT);
         assert_null(b);
-        assert_true(*ddsc_context_message(ctx));
+        assert_true(*ddsc_context_get_message(ctx));
     }
     ddsc_barycenter_view view;
     ddsc_barycenter_get_view(NULL, &view);

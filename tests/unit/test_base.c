@@ -1,10 +1,12 @@
 /* Context, memory, random numbers, the parallel loop. */
 #include <math.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/workspace.h"
 #include "support.h"
 
 static void settings_have_defaults(void **state)
@@ -49,9 +51,89 @@ static void first_message_wins(void **state)
     ddsc_context *ctx = test_context(1, 0);
     ctx_fail(ctx, DDSC_ERROR_INPUT, "first %d", 1);
     ctx_fail(ctx, DDSC_ERROR_INPUT, "second");
-    assert_string_equal(ddsc_context_message(ctx), "first 1");
+    assert_string_equal(ddsc_context_get_message(ctx), "first 1");
     ctx_enter(ctx);
-    assert_string_equal(ddsc_context_message(ctx), "");
+    assert_string_equal(ddsc_context_get_message(ctx), "");
+    ddsc_context_destroy(ctx);
+}
+
+static void the_header_tells_the_version(void **state)
+{
+    (void)state;
+    char text[32];
+    snprintf(text, sizeof text, "%d.%d.%d", DDSC_VERSION_MAJOR, DDSC_VERSION_MINOR,
+             DDSC_VERSION_PATCH);
+    assert_string_equal(ddsc_version(), text);
+    assert_int_equal(DDSC_VERSION_NUMBER,
+                     DDSC_VERSION_MAJOR * 10000 + DDSC_VERSION_MINOR * 100 + DDSC_VERSION_PATCH);
+    assert_null(strstr(ddsc_features(), "jansson"));
+    assert_null(strstr(ddsc_features(), "cairo"));
+}
+
+static void count_words(void *user, const char *text)
+{
+    assert_string_equal(text, "7 of 9 things");
+    ++*(int *)user;
+}
+
+/* A warning is told at once and is no message; without a callback it is nothing. */
+static void warnings_are_told(void **state)
+{
+    (void)state;
+    int n_told = 0;
+    ddsc_context *ctx = NULL, *deaf = test_context(1, 0);
+    ddsc_context_settings set;
+    ddsc_context_settings_init(&set);
+    set.warning = count_words;
+    set.warning_user = &n_told;
+    assert_int_equal(ddsc_context_create(&ctx, &set), DDSC_OK);
+    ctx_warn(ctx, "%d of %d things", 7, 9);
+    ctx_warn(deaf, "%d of %d things", 7, 9);
+    assert_int_equal(n_told, 1);
+    assert_string_equal(ddsc_context_get_message(ctx), "");
+    ddsc_context_destroy(ctx);
+    ddsc_context_destroy(deaf);
+}
+
+/* One entry per name, the last value; gone with the next call; as many as there is room for. */
+static void details_are_kept_by_name(void **state)
+{
+    (void)state;
+    static char name[200][8];
+    ddsc_context *ctx = test_context(1, 0);
+    int64_t n = -1;
+    ddsc_context_get_details(ctx, &n);
+    assert_int_equal(n, 0);
+    ctx_detail(ctx, "pruned", 1);
+    ctx_detail(ctx, "solved", 2);
+    ctx_detail(ctx, "pruned", 3);
+    const ddsc_detail *left = ddsc_context_get_details(ctx, &n);
+    assert_int_equal(n, 2);
+    assert_string_equal(left[0].name, "pruned");
+    assert_true(left[0].value == 3 && left[1].value == 2);
+    assert_non_null(ddsc_context_get_details(ctx, NULL));
+    for (int i = 0; i < 200; i++) {
+        snprintf(name[i], sizeof name[i], "%d", i);
+        ctx_detail(ctx, name[i], i);
+    }
+    ddsc_context_get_details(ctx, &n);
+    assert_true(n > 20 && n < 200);
+    ctx_enter(ctx);
+    ddsc_context_get_details(ctx, &n);
+    assert_int_equal(n, 0);
+    assert_null(ddsc_context_get_details(NULL, &n));
+    ddsc_context_destroy(ctx);
+}
+
+static void unknown_flags_are_refused(void **state)
+{
+    (void)state;
+    ddsc_context *ctx = test_context(1, 0);
+    assert_int_equal(ctx_check_flags(ctx, "call", 3, 3), DDSC_OK);
+    assert_int_equal(ctx_check_flags(ctx, "call", 6, 3), DDSC_ERROR_ARGUMENT);
+    assert_string_equal(ddsc_context_get_message(ctx),
+                        "call: flags = 0x6, of which 0x4 mean nothing here");
+    assert_int_equal(ddsc_file_write(ctx, "/dev/null", "x", 1, 2), DDSC_ERROR_ARGUMENT);
     ddsc_context_destroy(ctx);
 }
 
@@ -74,7 +156,7 @@ static void memory_is_aligned_and_counted(void **state)
         assert_true(x[i] == i);
     assert_int_equal(MEM_NEW(ctx, y, 1 << 20), DDSC_ERROR_MEMORY);
     assert_null(y);
-    assert_non_null(strstr(ddsc_context_message(ctx), "limit"));
+    assert_non_null(strstr(ddsc_context_get_message(ctx), "limit"));
     assert_int_equal(MEM_NEW(ctx, y, INT64_MAX / 4), DDSC_ERROR_MEMORY);
     assert_true(ddsc_context_get_peak_memory(ctx) >= 400000);
     mem_free(ctx, x);
@@ -215,7 +297,7 @@ static void cancel_stops_the_loop(void **state)
     atomic_int pieces = 0;
     assert_int_equal(parallel_for(ctx, 5000, 1, doze, &pieces), DDSC_ERROR_CANCELLED);
     assert_true(atomic_load(&pieces) < 5000);
-    assert_string_equal(ddsc_context_message(ctx), "stopped on request");
+    assert_string_equal(ddsc_context_get_message(ctx), "stopped on request");
     ddsc_context_destroy(ctx);
 }
 
@@ -229,6 +311,87 @@ static void sizes_are_checked(void **state)
     assert_false(add_ok(INT64_MAX, 1, &out));
 }
 
+/* Few and many values, so that some are equal: ascending, nothing lost, equal keys by position. */
+static void sorts_put_in_order(void **state)
+{
+    (void)state;
+    enum { MOST = 300 };
+    for (int64_t n = 0; n <= MOST; n += n < 20 ? 1 : 40)
+        for (int64_t kinds = 1; kinds <= 1000; kinds *= 10) {
+            rng r = rng_make((uint64_t)n, RNG_SUBSET, (uint64_t)kinds);
+            double x[MOST + 1], key[MOST + 1], sum = 0;
+            int32_t i32[MOST + 1], order[MOST + 1];
+            int64_t i64[MOST + 1], seen = 0, total = 0;
+            uint64_t u64[MOST + 1];
+            for (int64_t i = 0; i < n; i++) {
+                i64[i] = rng_below(&r, kinds) - kinds / 2;
+                key[i] = x[i] = (double)i64[i];
+                i32[i] = (int32_t)i64[i];
+                u64[i] = (uint64_t)(i64[i] + kinds);
+                sum += x[i];
+                total += i64[i];
+            }
+            sort_doubles(x, n);
+            sort_i32(i32, n);
+            sort_i64(i64, n);
+            sort_u64(u64, n);
+            sort_order(order, key, n);
+            for (int64_t i = 0; i < n; i++) {
+                sum -= x[i];
+                total -= i64[i];
+                seen += order[i];
+                assert_true(x[i] == (double)i64[i] && i32[i] == i64[i]);
+                assert_true(u64[i] == (uint64_t)(i64[i] + kinds) && key[order[i]] == x[i]);
+                if (i > 0) {
+                    assert_true(i64[i - 1] <= i64[i]);
+                    assert_true(x[i - 1] < x[i] || order[i - 1] < order[i]);
+                }
+            }
+            assert_true(sum == 0 && total == 0 && seen == n * (n - 1) / 2);
+        }
+    const int32_t sorted[] = {-3, 0, 7, 9};
+    for (int32_t value = -5; value < 12; value++) {
+        int64_t at = sort_find_i32(sorted, 4, value);
+        assert_true(at < 0 ? value != -3 && value != 0 && value != 7 && value != 9
+                           : sorted[at] == value);
+    }
+    assert_int_equal(sort_find_i32(sorted, 0, 1), -1);
+}
+
+/* Blocks of workers lie apart and on cache lines of their own; arrays of an arena do not meet. */
+static void take_two(void *owner, arena *a)
+{
+    double **array = owner;
+    ARENA_TAKE(a, array[0], 3);
+    ARENA_TAKE(a, array[1], 5);
+}
+
+static void memory_is_laid_out(void **state)
+{
+    (void)state;
+    ddsc_context *ctx = test_context(3, 0);
+    scratch s = {0};
+    workspace w = {0};
+    double *array[2];
+    assert_int_equal(scratch_create(ctx, &s, 5, sizeof(double)), DDSC_OK);
+    for (int k = 0; k < parallel_width(ctx); k++) {
+        assert_int_equal((uintptr_t)scratch_of(&s, k) % 64, 0);
+        memset(scratch_of(&s, k), k, 5 * sizeof(double));
+    }
+    for (int k = 0; k < parallel_width(ctx); k++)
+        assert_int_equal(((char *)scratch_of(&s, k))[39], k);
+    assert_int_equal(workspace_lay_out(ctx, &w, take_two, array), DDSC_OK);
+    assert_true(array[1] >= array[0] + 3 && (uintptr_t)array[1] % 64 == 0);
+    assert_true((char *)(array[1] + 5) <= w.block + w.size);
+    char *before = w.block;
+    assert_int_equal(workspace_lay_out(ctx, &w, take_two, array), DDSC_OK);
+    assert_ptr_equal(w.block, before);
+    assert_int_equal(scratch_create(ctx, &(scratch){0}, INT64_MAX, 8), DDSC_ERROR_MEMORY);
+    mem_free(ctx, w.block);
+    scratch_free(ctx, &s);
+    ddsc_context_destroy(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -236,6 +399,10 @@ int main(void)
         cmocka_unit_test(bad_settings_are_refused),
         cmocka_unit_test(every_status_has_a_name),
         cmocka_unit_test(first_message_wins),
+        cmocka_unit_test(the_header_tells_the_version),
+        cmocka_unit_test(warnings_are_told),
+        cmocka_unit_test(details_are_kept_by_name),
+        cmocka_unit_test(unknown_flags_are_refused),
         cmocka_unit_test(memory_is_aligned_and_counted),
         cmocka_unit_test(resize_grows_and_shrinks_many_sizes),
         cmocka_unit_test(philox_matches_its_authors),
@@ -245,6 +412,8 @@ int main(void)
         cmocka_unit_test(parallel_for_reports_the_lowest_failure),
         cmocka_unit_test(cancel_stops_the_loop),
         cmocka_unit_test(sizes_are_checked),
+        cmocka_unit_test(sorts_put_in_order),
+        cmocka_unit_test(memory_is_laid_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -108,7 +108,7 @@ static void test_draw(void **state)
     columns_free(ctx, &b);
     columns_free(other, &c);
     assert_int_equal(columns_draw(ctx, &a, 50, 0.02), DDSC_ERROR_ARGUMENT);
-    assert_non_null(strstr(ddsc_context_message(ctx), "is 1 columns: 2 are the least"));
+    assert_non_null(strstr(ddsc_context_get_message(ctx), "is 1 columns: 2 are the least"));
     ddsc_context_destroy(other);
     ddsc_context_destroy(ctx);
 }
@@ -153,7 +153,7 @@ static void test_first_pairs(void **state)
     for (int64_t side = 1; side <= 40; side += 3)
         for (int64_t first = 1; first <= N; first += 4) {
             counted c = {N, calloc(N * N, sizeof *c.times)};
-            ddsc_pair_stats stats = {0};
+            ddsc_pair_stats stats = {.struct_size = sizeof stats};
             pair_backend backend = {.name = "counted", .tile_side = side, .tile = counted_tile};
             assert_int_equal(tiles_run_first(ctx, first, N, &backend, &c, no_sink, NULL, &stats),
                              DDSC_OK);
@@ -177,9 +177,10 @@ static void test_fill(void **state)
     double *full = malloc((size_t)(n * n) * sizeof *full);
     for (int which = 0; which < 4; which++) {
         ddsc_metric_settings set = metric_of(which);
-        ddsc_pair_stats stats = {0};
+        ddsc_pair_stats stats = {.struct_size = sizeof stats};
         column_set c;
-        assert_int_equal(ddsc_distance_run(ctx, full, NULL, m, &set, 0, 1), DDSC_OK);
+        assert_int_equal(ddsc_distance_run(ctx, full, NULL, m, &set, DDSC_DISTANCE_SQUARED),
+                         DDSC_OK);
         assert_int_equal(columns_draw(ctx, &c, n, 0.25), DDSC_OK);
         assert_int_equal(columns_fill(ctx, &c, &stats, m, &set), DDSC_OK);
         assert_true(stats.n_solved == 10 * 30 + 45 && stats.n_pairs == 780);
@@ -200,8 +201,9 @@ static ddsc_graph *neighbors(ddsc_context *ctx, const measures *m, int which, do
     ddsc_metric_settings metric = metric_of(which);
     ddsc_graph_settings set = graph_settings(6, 1);
     set.sample_columns = columns;
+    ddsc_pair_stats_init(stats);
     if (ddsc_neighbors_run(ctx, &g, stats, m, &metric, &set) < 0)
-        fail_msg("%s", ddsc_context_message(ctx));
+        fail_msg("%s", ddsc_context_get_message(ctx));
     return g;
 }
 
@@ -215,21 +217,20 @@ static void test_graph(void **state)
     double *full = malloc((size_t)(n * n) * sizeof *full);
     for (int which = 0; which < 4; which++) {
         ddsc_metric_settings set = metric_of(which);
-        ddsc_pair_stats stats, plain_stats;
+        ddsc_pair_stats stats = {.struct_size = sizeof stats}, plain_stats = stats;
         column_set c;
         int64_t n_known = 0;
         ddsc_graph *part = neighbors(ctx, m, which, 0.5, &stats);
         ddsc_graph *plain = neighbors(ctx, m, which, 1, &plain_stats);
         assert_true(part->n_columns == 30 && stats.n_solved == 30 * 30 + 435);
-        int64_t n_columns;
-        double error;
-        ddsc_graph_get_columns(part, &n_columns, &error);
-        assert_true(n_columns == 30 && error >= 0 && error < 1);
-        ddsc_graph_get_columns(part, NULL, NULL);
-        ddsc_graph_get_columns(NULL, &n_columns, &error);
-        assert_true(n_columns == 0 && error == 0);
+        ddsc_graph_view view;
+        ddsc_graph_get_view(part, &view);
+        assert_true(view.n_columns == 30 && view.columns_error >= 0 && view.columns_error < 1);
+        ddsc_graph_get_view(NULL, &view);
+        assert_true(view.n_columns == 0 && view.columns_error == 0);
         assert_true(plain->n_columns == 0 && plain->offset[n] == part->offset[n]);
-        assert_int_equal(ddsc_distance_run(ctx, full, NULL, m, &set, 0, 1), DDSC_OK);
+        assert_int_equal(ddsc_distance_run(ctx, full, NULL, m, &set, DDSC_DISTANCE_SQUARED),
+                         DDSC_OK);
         assert_int_equal(columns_draw(ctx, &c, n, 0.5), DDSC_OK);
         for (int64_t i = 0; i < n; i++)
             for (int64_t p = part->offset[i]; p < part->offset[i + 1]; p++) {
@@ -258,11 +259,14 @@ static void test_clusters(void **state)
     for (int which = 0; which < 4; which++) {
         ddsc_cluster_settings set;
         ddsc_clustering *c;
-        ddsc_scores scores;
+        ddsc_scores scores = {.struct_size = sizeof scores};
         ddsc_cluster_settings_init(&set);
         set.k_min = set.k_max = 3;
-        set.metric.metric = (ddsc_metric)which;
-        set.graph.sample_columns = 1.0 / 6;
+        ddsc_graph_settings graph;
+        ddsc_graph_settings_init(&graph);
+        graph.sample_columns = 1.0 / 6;
+        set.metric = metric_with((ddsc_metric)which);
+        set.graph = &graph;
         assert_int_equal(ddsc_cluster_run(ctx, &c, m, &set), DDSC_OK);
         assert_int_equal(ddsc_scores_run(ctx, &scores, m->n, c->labels, m->label), DDSC_OK);
         assert_true(scores.ari == 1 && c->view.graph->n_columns == 30);
@@ -283,9 +287,10 @@ static void test_matrix(void **state)
     ddsc_graph_settings how = graph_settings(6, 1);
     ddsc_graph *made, *given;
     how.sample_columns = 0.4;
-    assert_int_equal(ddsc_distance_run(ctx, full, NULL, m, &set, 0, 1), DDSC_OK);
+    assert_int_equal(ddsc_distance_run(ctx, full, NULL, m, &set, DDSC_DISTANCE_SQUARED), DDSC_OK);
     assert_int_equal(ddsc_neighbors_run(ctx, &made, NULL, m, &set, &how), DDSC_OK);
-    assert_int_equal(ddsc_graph_create_from_matrix(ctx, &given, n, full, 1, &how), DDSC_OK);
+    assert_int_equal(
+        ddsc_graph_create_from_matrix(ctx, &given, n, full, DDSC_DISTANCE_SQUARED, &how), DDSC_OK);
     assert_int_equal(made->offset[n], given->offset[n]);
     for (int64_t p = 0; p < made->offset[n]; p++)
         assert_close(made->d2[p], given->d2[p], 1e-7, 1e-9);
@@ -293,16 +298,17 @@ static void test_matrix(void **state)
     column_set c;
     assert_int_equal(columns_draw(ctx, &c, n, 0.4), DDSC_OK);
     full[c.order[0] * n + c.order[n - 1]] = full[c.order[n - 1] * n + c.order[0]] = NAN;
-    assert_int_equal(ddsc_graph_create_from_matrix(ctx, &given, n, full, 1, &how),
-                     DDSC_ERROR_INPUT);
-    assert_non_null(strstr(ddsc_context_message(ctx), "must be known"));
+    assert_int_equal(
+        ddsc_graph_create_from_matrix(ctx, &given, n, full, DDSC_DISTANCE_SQUARED, &how),
+        DDSC_ERROR_INPUT);
+    assert_non_null(strstr(ddsc_context_get_message(ctx), "must be known"));
     columns_free(ctx, &c);
     double vectors[4] = {0, 1, 2, 3};
     assert_int_equal(ddsc_graph_create_from_vectors(ctx, &given, 4, 1, vectors, &how),
                      DDSC_ERROR_ARGUMENT);
     how.sample = 0.5;
     assert_int_equal(ddsc_neighbors_run(ctx, &given, NULL, m, &set, &how), DDSC_ERROR_ARGUMENT);
-    assert_non_null(strstr(ddsc_context_message(ctx), "only one of them"));
+    assert_non_null(strstr(ddsc_context_get_message(ctx), "only one of them"));
     how.sample = 1;
     how.sample_columns = 0;
     assert_int_equal(ddsc_neighbors_run(ctx, &given, NULL, m, &set, &how), DDSC_ERROR_ARGUMENT);
@@ -376,10 +382,11 @@ static void test_sample(void **state)
         for (double p = 0.1; p < 1; p += 0.4) {
             ddsc_metric_settings metric = metric_of(which);
             ddsc_graph_settings set = graph_settings(5, p);
-            ddsc_pair_stats stats;
+            ddsc_pair_stats stats = {.struct_size = sizeof stats};
             ddsc_graph *g, *cut;
             int64_t n_sampled = 0;
-            assert_int_equal(ddsc_distance_run(ctx, full, NULL, m, &metric, 0, 1), DDSC_OK);
+            assert_int_equal(ddsc_distance_run(ctx, full, NULL, m, &metric, DDSC_DISTANCE_SQUARED),
+                             DDSC_OK);
             for (int64_t i = 0; i < n; i++)
                 for (int64_t j = i + 1; j < n; j++) {
                     bool known = pair_sampled(9, p, i, j);
@@ -391,7 +398,9 @@ static void test_sample(void **state)
             assert_int_equal(ddsc_neighbors_run(ctx, &g, &stats, m, &metric, &set), DDSC_OK);
             assert_true(stats.n_solved == n_sampled && stats.n_pairs == n * (n - 1) / 2);
             set.sample = 1;
-            assert_int_equal(ddsc_graph_create_from_matrix(ctx, &cut, n, full, 1, &set), DDSC_OK);
+            assert_int_equal(
+                ddsc_graph_create_from_matrix(ctx, &cut, n, full, DDSC_DISTANCE_SQUARED, &set),
+                DDSC_OK);
             assert_memory_equal(g->offset, cut->offset, (size_t)(n + 1) * sizeof *g->offset);
             assert_memory_equal(g->index, cut->index, (size_t)g->offset[n] * sizeof *g->index);
             for (int64_t e = 0; e < g->offset[n]; e++)
@@ -433,20 +442,23 @@ static void test_sparse_sample(void **state)
     ddsc_clustering *c;
     ddsc_cluster_settings_init(&set);
     set.k_min = set.k_max = 2;
-    set.graph.sample = 1e-9;
+    ddsc_graph_settings graph;
+    ddsc_graph_settings_init(&graph);
+    graph.sample = 1e-9;
+    set.graph = &graph;
     assert_int_equal(ddsc_cluster_run(ctx, &c, m, &set), DDSC_ERROR_ARGUMENT);
-    assert_non_null(strstr(ddsc_context_message(ctx), "leaves none of the 780 pairs"));
+    assert_non_null(strstr(ddsc_context_get_message(ctx), "leaves none of the 780 pairs"));
     double unknown[4] = {0, 1, 1, 0};
     ddsc_graph *g;
-    assert_int_equal(ddsc_graph_create_from_matrix(ctx, &g, 2, unknown, 0, &set.graph),
+    assert_int_equal(ddsc_graph_create_from_matrix(ctx, &g, 2, unknown, 0, &graph),
                      DDSC_ERROR_ARGUMENT);
-    set.graph.sample = 0.03;
+    graph.sample = 0.03;
     assert_true(ddsc_cluster_run(ctx, &c, m, &set) >= 0);
     assert_non_null(strstr(c->view.advice, "Items without a neighbour at a known distance"));
     assert_non_null(strstr(c->view.advice, "raise the sample"));
     ddsc_clustering_destroy(c);
-    set.graph.sample = 1;
-    set.graph.sample_columns = 0.1;
+    graph.sample = 1;
+    graph.sample_columns = 0.1;
     assert_true(ddsc_cluster_run(ctx, &c, m, &set) >= 0);
     assert_non_null(strstr(c->view.advice, "4 columns are too few"));
     ddsc_clustering_destroy(c);

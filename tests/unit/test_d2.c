@@ -14,7 +14,7 @@ static ddsc_d2_settings settings(ddsc_barycenter_method method, int64_t k)
 {
     ddsc_d2_settings set;
     ddsc_d2_settings_init(&set);
-    set.barycenter.method = method;
+    set.method = method;
     set.k = k;
     set.restarts = 2;
     return set;
@@ -26,7 +26,7 @@ static ddsc_d2 *run(ddsc_context *ctx, const measures *m, const ddsc_d2_settings
     ddsc_d2 *d = NULL;
     ddsc_status status = ddsc_d2_run(ctx, &d, m, set);
     if (status < 0)
-        fail_msg("d2: %s", ddsc_context_message(ctx));
+        fail_msg("d2: %s", ddsc_context_get_message(ctx));
     ddsc_d2_get_view(d, view);
     assert_int_equal(view->converged, status == DDSC_OK);
     return d;
@@ -42,7 +42,7 @@ static void check(ddsc_context *ctx, const measures *m, const ddsc_d2_view *v)
     double sum = 0;
     assert_true(v->k < 16);
     for (int64_t c = 0; c <= v->k; c++)
-        offset[c] = c * v->centre_size;
+        offset[c] = c * v->center_size;
     assert_int_equal(ddsc_measures_create_clouds(ctx, &centres, v->k, v->dim, v->support,
                                                  v->weights, offset, DDSC_EMPTY_ERROR),
                      DDSC_OK);
@@ -89,7 +89,7 @@ static void test_groups(void **state)
     for (int method = 0; method < N_METHODS; method++) {
         ddsc_context *ctx = test_context(2, 4);
         ddsc_measures *m = NULL;
-        ddsc_scores scores;
+        ddsc_scores scores = {.struct_size = sizeof scores};
         assert_int_equal(ddsc_measures_generate_gaussians(ctx, &m, 4, 12, 10, 3, 8.0), DDSC_OK);
         ddsc_d2_settings set = settings(all_methods[method], 4);
         ddsc_d2_view view;
@@ -119,7 +119,7 @@ static void test_few_and_many(void **state)
     check(ctx, m, &view);
     ddsc_d2_destroy(d);
     set.k = 6;
-    set.barycenter.support_size = 5;
+    set.support_size = 5;
     d = run(ctx, m, &set, &view);
     assert_int_equal(view.k, 6);
     assert_close(view.objective[view.n_objective - 1], 0, 0, 1e-9);
@@ -155,7 +155,7 @@ static void test_threads(void **state)
                             (size_t)v[0].n_objective * sizeof(double));
         assert_memory_equal(v[0].labels, v[1].labels, 120 * sizeof(int32_t));
         assert_memory_equal(v[0].support, v[1].support,
-                            (size_t)(v[0].k * v[0].centre_size * 3) * sizeof(double));
+                            (size_t)(v[0].k * v[0].center_size * 3) * sizeof(double));
         for (int t = 0; t < 2; t++) {
             ddsc_d2_destroy(d[t]);
             ddsc_measures_destroy(m[t]);
@@ -173,10 +173,10 @@ static void test_settings(void **state)
     ddsc_d2_settings_init(&set);
     ddsc_d2_settings_init(&other);
     assert_int_equal(set.struct_size, sizeof set);
-    assert_int_equal(set.barycenter.struct_size, sizeof set.barycenter);
+    assert_true(set.rho == 2 && set.max_rounds == 100 && other.rho == 2 && other.epsilon == 0.02);
     assert_true(set.k == other.k && set.restarts == other.restarts &&
                 set.max_iterations == other.max_iterations && set.tolerance == other.tolerance);
-    ddsc_d2_settings_init(NULL);
+    ddsc_d2_settings_init_sized(NULL, 8);
     ddsc_context *ctx = test_context(1, 0);
     measures *m = test_random_measures(ctx, 4, 5, 2, 1);
     ddsc_d2 *d = NULL;
@@ -188,10 +188,10 @@ static void test_settings(void **state)
         set.restarts = which == 2 ? 0 : 1;
         set.max_iterations = which == 3 ? 0 : 9;
         set.tolerance = which == 4 ? NAN : 1e-4;
-        set.barycenter.rho = which == 5 ? 0 : 2;
+        set.rho = which == 5 ? 0 : 2;
         assert_int_equal(ddsc_d2_run(ctx, &d, m, &set), DDSC_ERROR_ARGUMENT);
         assert_null(d);
-        assert_true(*ddsc_context_message(ctx));
+        assert_true(*ddsc_context_get_message(ctx));
     }
     ddsc_d2_view view;
     ddsc_d2_get_view(NULL, &view);
@@ -211,7 +211,7 @@ static ddsc_status d2_call(ddsc_context *ctx, void *arg)
     const memory_case *c = arg;
     ddsc_d2_settings set = settings(c->method, 3);
     ddsc_d2 *d;
-    set.barycenter.max_rounds = 10;
+    set.max_rounds = 10;
     ddsc_status status = ddsc_d2_run(ctx, &d, c->m, &set);
     assert_true(status >= 0 || !d);
     ddsc_d2_destroy(d);

@@ -267,72 +267,13 @@ static void test_same_bits(void **state)
         }
 }
 
-/* ---- kernels ---- */
-
-enum { NEAR_COUNT = 5 * LANES };
-
-/* What near_best promises, by looking at every cell. */
-static int32_t look_near(const int32_t *cost, const int32_t *sink, const int32_t *source,
-                         int64_t rows, const int32_t *block, int64_t n_blocks, int64_t *row,
-                         int64_t *column)
-{
-    int32_t best = 0;
-    for (int64_t i = 0; i < rows; i++)
-        for (int64_t k = 0; k < n_blocks; k++)
-            for (int64_t j = block[k] * LANES; j < (block[k] + 1) * LANES; j++)
-                if (cost[i * NEAR_COUNT + j] + sink[j] - source[i] < best) {
-                    best = cost[i * NEAR_COUNT + j] + sink[j] - source[i];
-                    *row = i;
-                    *column = j;
-                }
-    return best;
-}
-
-/* Values of a short range, so that ties are common, and negative ones now frequent, now rare. */
-static void test_near_kernels(void **state)
-{
-    (void)state;
-    _Alignas(64) int32_t cost[QUAD * NEAR_COUNT], sink[NEAR_COUNT];
-    int32_t source[QUAD], block[NEAR_COUNT / LANES + 1], list[] = {3, 0, 4};
-    const kernels *set[3];
-    rng r = rng_make(5, RNG_KMEANS, 0);
-    kernel_sets(set);
-    for (int trial = 0; trial < 300; trial++) {
-        int64_t rows = 1 + trial % QUAD, row = -1, column = -1, own_row = -1, own_column = -1;
-        for (int k = 0; k < QUAD * NEAR_COUNT; k++)
-            cost[k] = (int32_t)(20 * rng_uniform(&r));
-        for (int k = 0; k < NEAR_COUNT; k++)
-            sink[k] = (int32_t)(20 * rng_uniform(&r)) - 10;
-        for (int k = 0; k < QUAD; k++)
-            source[k] = (int32_t)(8 * rng_uniform(&r)) - (trial % 3) * 8;
-        int32_t best = look_near(cost, sink, source, rows, list, 3, &row, &column);
-        for (int z = 0; z < 3; z++) {
-            if (!set[z])
-                continue;
-            assert_int_equal(set[z]->near_best(cost, sink, source, rows, NEAR_COUNT, list, 3,
-                                               &own_row, &own_column),
-                             best);
-            if (best < 0) {
-                assert_int_equal(own_row, row);
-                assert_int_equal(own_column, column);
-            }
-            int64_t found = set[z]->blocks_below(block, cost, sink, source, rows, NEAR_COUNT);
-            for (int32_t b = 0, at = 0; b < NEAR_COUNT / LANES; b++) {
-                bool in = look_near(cost, sink, source, rows, &b, 1, &own_row, &own_column) < 0;
-                assert_true(in == (at < found && block[at] == b));
-                at += in;
-            }
-        }
-    }
-}
-
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, transport_set_up, transport_tear_down)
     const struct CMUnitTest tests[] = {
         T(test_brute_force),     T(test_assignment),   T(test_sizes),      T(test_large),
         T(test_uniform_weights), T(test_uniform_line), T(test_wild_costs), T(test_scale),
-        T(test_weights),         T(test_pivot_cap),    T(test_same_bits),  T(test_near_kernels),
+        T(test_weights),         T(test_pivot_cap),    T(test_same_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

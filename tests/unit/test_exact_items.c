@@ -488,9 +488,9 @@ static measures *documents(ddsc_context *ctx, int64_t n, int64_t size, int64_t v
     /* two items alike */
     memcpy(index + size, index, (size_t)size * sizeof *index);
     memcpy(weight + size, weight, (size_t)size * sizeof *weight);
-    assert_int_equal(ddsc_measures_create_shared(ctx, &m, n, vocabulary, d, support, offset, index,
-                                                 weight, DDSC_EMPTY_ERROR),
-                     DDSC_OK);
+    assert_int_equal(
+        make_shared(ctx, &m, n, vocabulary, d, support, offset, index, weight, DDSC_EMPTY_ERROR),
+        DDSC_OK);
     free(offset);
     free(index);
     free(weight);
@@ -505,10 +505,10 @@ static void test_ahead(void **state)
     enum { N = 12, HALF = 5 };
     measures *m = documents(x->ctx, N, 9, 40, 30);
     exact_solver *plain = NULL;
-    assert_true(exact_ahead_applies(m));
+    assert_true(exact_tile_applies(m));
     assert_int_equal(exact_create(x->ctx, &plain), DDSC_OK);
-    assert_int_equal(exact_ahead(x->s, m, 0, HALF, HALF - 2, N), DDSC_OK);
-    assert_ptr_equal(x->s->ahead.m, m);
+    assert_int_equal(exact_tile_costs(x->s, m, 0, HALF, HALF - 2, N), DDSC_OK);
+    assert_ptr_equal(x->s->tile.m, m);
     for (int64_t i = 0; i < N; i++)
         for (int64_t j = 0; j < N; j++) { /* pairs of the block and others */
             exact_result a, b;
@@ -528,7 +528,7 @@ static void test_ahead(void **state)
 static ddsc_status distances_of(ddsc_context *ctx, void *arg)
 {
     double out[70 * 70];
-    return ddsc_distance_run(ctx, out, NULL, arg, NULL, 0, 0);
+    return ddsc_distance_run(ctx, out, NULL, arg, NULL, 0);
 }
 
 /* The same through the call for all pairs, for any number of threads and when memory runs out. */
@@ -539,8 +539,10 @@ static void test_ahead_matrix(void **state)
     measures *m = documents(x->ctx, N, 9, 100, 30);
     ddsc_context *two = test_context(2, 0);
     double one_thread[N * N], two_threads[N * N];
-    assert_int_equal(ddsc_distance_run(x->ctx, one_thread, NULL, m, NULL, 0, 1), DDSC_OK);
-    assert_int_equal(ddsc_distance_run(two, two_threads, NULL, m, NULL, 0, 1), DDSC_OK);
+    assert_int_equal(ddsc_distance_run(x->ctx, one_thread, NULL, m, NULL, DDSC_DISTANCE_SQUARED),
+                     DDSC_OK);
+    assert_int_equal(ddsc_distance_run(two, two_threads, NULL, m, NULL, DDSC_DISTANCE_SQUARED),
+                     DDSC_OK);
     assert_memory_equal(one_thread, two_threads, sizeof one_thread);
     assert_true(one_thread[1] == 0);
     for (int64_t i = 0; i < N; i += 7)

@@ -13,8 +13,8 @@ static ddsc_graph *cut_graph(ddsc_context *ctx, int64_t n, int64_t tau, const do
     ddsc_graph_settings set;
     ddsc_graph_settings_init(&set);
     set.tau = tau;
-    if (ddsc_graph_create_from_matrix(ctx, &g, n, d2, 1, &set) != DDSC_OK)
-        fail_msg("%s", ddsc_context_message(ctx));
+    if (ddsc_graph_create_from_matrix(ctx, &g, n, d2, DDSC_DISTANCE_SQUARED, &set) != DDSC_OK)
+        fail_msg("%s", ddsc_context_get_message(ctx));
     return g;
 }
 

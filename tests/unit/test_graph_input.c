@@ -30,8 +30,8 @@ static void test_defaults(void **state)
     assert_true(m.reference_size == 0 && !m.reference_measures && m.w2_max_pivots == 0);
     assert_int_equal(g.struct_size, sizeof g);
     assert_true(g.tau == 0 && g.exact_graph == DDSC_GRAPH_AUTO && g.sample == 1);
-    ddsc_metric_settings_init(NULL);
-    ddsc_graph_settings_init(NULL);
+    ddsc_metric_settings_init_sized(NULL, 8);
+    ddsc_graph_settings_init_sized(NULL, 8);
 }
 
 static void refuse_metric(ddsc_context *ctx, const ddsc_metric_settings *set, const char *field)
@@ -39,8 +39,8 @@ static void refuse_metric(ddsc_context *ctx, const ddsc_metric_settings *set, co
     ddsc_metric_settings own;
     ctx_enter(ctx);
     assert_int_equal(metric_settings_take(ctx, &own, set), DDSC_ERROR_ARGUMENT);
-    if (!strstr(ddsc_context_message(ctx), field))
-        fail_msg("'%s' does not name %s", ddsc_context_message(ctx), field);
+    if (!strstr(ddsc_context_get_message(ctx), field))
+        fail_msg("'%s' does not name %s", ddsc_context_get_message(ctx), field);
 }
 
 #define REFUSE_METRIC(field, value)        \
@@ -90,10 +90,10 @@ static void test_short_settings(void **state)
     ddsc_context *ctx = test_context(1, 0);
     ddsc_metric_settings given, own;
     memset(&given, 0xA5, sizeof given);
-    given.struct_size = offsetof(ddsc_metric_settings, epsilon);
+    ddsc_metric_settings_init_sized(&given, offsetof(ddsc_metric_settings, mmd_features));
     given.metric = DDSC_METRIC_MMD;
     assert_int_equal(metric_settings_take(ctx, &own, &given), DDSC_OK);
-    assert_true(own.metric == DDSC_METRIC_MMD && own.epsilon == 5);
+    assert_true(own.metric == DDSC_METRIC_MMD && own.mmd_features == 0);
     assert_int_equal(own.struct_size, sizeof own);
     assert_int_equal(metric_settings_take(ctx, &own, NULL), DDSC_OK);
     ddsc_context_destroy(ctx);
@@ -107,23 +107,27 @@ static void test_bad_graph_settings(void **state)
     const double bad_samples[] = {0, -0.5, 1.5, NAN};
     ddsc_graph *graph = NULL;
     ddsc_graph_settings set = graph_settings(-1, 1);
-    assert_int_equal(ddsc_graph_create_from_matrix(ctx, &graph, 2, zeros, 1, &set),
-                     DDSC_ERROR_ARGUMENT);
-    assert_non_null(strstr(ddsc_context_message(ctx), "tau = -1"));
+    assert_int_equal(
+        ddsc_graph_create_from_matrix(ctx, &graph, 2, zeros, DDSC_DISTANCE_SQUARED, &set),
+        DDSC_ERROR_ARGUMENT);
+    assert_non_null(strstr(ddsc_context_get_message(ctx), "tau = -1"));
     for (int k = 0; k < 4; k++) {
         set = graph_settings(1, bad_samples[k]);
-        assert_int_equal(ddsc_graph_create_from_matrix(ctx, &graph, 2, zeros, 1, &set),
-                         DDSC_ERROR_ARGUMENT);
-        assert_non_null(strstr(ddsc_context_message(ctx), "sample"));
+        assert_int_equal(
+            ddsc_graph_create_from_matrix(ctx, &graph, 2, zeros, DDSC_DISTANCE_SQUARED, &set),
+            DDSC_ERROR_ARGUMENT);
+        assert_non_null(strstr(ddsc_context_get_message(ctx), "sample"));
     }
     set = graph_settings(1, 1);
     set.exact_graph = (ddsc_exact_graph)9;
-    assert_int_equal(ddsc_graph_create_from_matrix(ctx, &graph, 2, zeros, 1, &set),
-                     DDSC_ERROR_ARGUMENT);
+    assert_int_equal(
+        ddsc_graph_create_from_matrix(ctx, &graph, 2, zeros, DDSC_DISTANCE_SQUARED, &set),
+        DDSC_ERROR_ARGUMENT);
     set.exact_graph = DDSC_GRAPH_PRUNED;
-    assert_int_equal(ddsc_graph_create_from_matrix(ctx, &graph, 2, zeros, 1, &set),
-                     DDSC_ERROR_ARGUMENT);
-    assert_non_null(strstr(ddsc_context_message(ctx), "pruned"));
+    assert_int_equal(
+        ddsc_graph_create_from_matrix(ctx, &graph, 2, zeros, DDSC_DISTANCE_SQUARED, &set),
+        DDSC_ERROR_ARGUMENT);
+    assert_non_null(strstr(ddsc_context_get_message(ctx), "pruned"));
     set.struct_size = 0;
     assert_int_equal(ddsc_graph_create_from_vectors(ctx, &graph, 2, 2, zeros, &set),
                      DDSC_ERROR_ARGUMENT);
@@ -156,8 +160,10 @@ static void test_from_matrix(void **state)
             ddsc_context *ctx = test_context(2, 0);
             ddsc_graph_settings set = graph_settings(tau, 1);
             ddsc_graph *graph = NULL;
-            assert_int_equal(
-                ddsc_graph_create_from_matrix(ctx, &graph, N, squared ? d2 : d, squared, &set), 0);
+            assert_int_equal(ddsc_graph_create_from_matrix(ctx, &graph, N, squared ? d2 : d,
+                                                           (squared ? DDSC_DISTANCE_SQUARED : 0u),
+                                                           &set),
+                             0);
             assert_cut(graph, N, BASE_MIN(tau, N - 1), d2);
             ddsc_graph_destroy(graph);
             ddsc_context_destroy(ctx);
@@ -174,8 +180,8 @@ static void refuse_matrix(double *matrix, int64_t at, double value, const char *
     matrix[at] = value;
     assert_int_equal(ddsc_graph_create_from_matrix(ctx, &graph, 4, matrix, 0, NULL),
                      DDSC_ERROR_INPUT);
-    if (!strstr(ddsc_context_message(ctx), text))
-        fail_msg("'%s' lacks '%s'", ddsc_context_message(ctx), text);
+    if (!strstr(ddsc_context_get_message(ctx), text))
+        fail_msg("'%s' lacks '%s'", ddsc_context_get_message(ctx), text);
     assert_null(graph);
     matrix[at] = saved;
     ddsc_context_destroy(ctx);
@@ -265,7 +271,7 @@ static void test_bad_vectors(void **state)
     double rows[6] = {1, 2, 3, 4, NAN, 6};
     assert_int_equal(ddsc_graph_create_from_vectors(ctx, &graph, 3, 2, rows, NULL),
                      DDSC_ERROR_INPUT);
-    assert_non_null(strstr(ddsc_context_message(ctx), "vector 2, coordinate 0 is nan"));
+    assert_non_null(strstr(ddsc_context_get_message(ctx), "vector 2, coordinate 0 is nan"));
     rows[4] = 1e200;
     assert_int_equal(ddsc_graph_create_from_vectors(ctx, &graph, 3, 2, rows, NULL),
                      DDSC_ERROR_INPUT);

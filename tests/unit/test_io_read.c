@@ -96,7 +96,8 @@ static void test_phases(void **state)
     ddsc_metric_settings metric;
     ddsc_metric_settings_init(&metric);
     for (int k = 0; k < 3; k++)
-        assert_ok(ctx, ddsc_distance_run(ctx, d[k], NULL, set[k], &metric, 0, 1), "w2");
+        assert_ok(ctx, ddsc_distance_run(ctx, d[k], NULL, set[k], &metric, DDSC_DISTANCE_SQUARED),
+                  "w2");
     for (int k = 0; k < 9; k++)
         assert_close(d[2][k], d[0][k] + d[1][k], 1e-12, 1e-12);
     ddsc_measures *m = NULL;
@@ -171,8 +172,8 @@ static void test_costs(void **state)
     ddsc_metric_settings metric;
     ddsc_metric_settings_init(&metric);
     ddsc_transport plan;
-    assert_ok(ctx, ddsc_distance_run(ctx, d, NULL, m, &metric, 0, 1), "w2");
-    assert_ok(ctx, ddsc_emd_run(ctx, &plan, NULL, NULL, NULL, NULL, NULL, 3, 3, w[0], w[1], cost),
+    assert_ok(ctx, ddsc_distance_run(ctx, d, NULL, m, &metric, DDSC_DISTANCE_SQUARED), "w2");
+    assert_ok(ctx, call_emd(ctx, &plan, NULL, NULL, NULL, NULL, NULL, 3, 3, w[0], w[1], cost),
               "emd");
     assert_close(d[1], plan.primal, 1e-10, 1e-12);
     ddsc_measures_destroy(m);

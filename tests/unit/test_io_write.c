@@ -374,7 +374,8 @@ static void test_graph(void **state)
     ddsc_graph_settings_init(&set);
     set.tau = 1;
     ddsc_graph *g = NULL;
-    assert_ok(ctx, ddsc_graph_create_from_matrix(ctx, &g, 3, d, 1, &set), "graph");
+    assert_ok(ctx, ddsc_graph_create_from_matrix(ctx, &g, 3, d, DDSC_DISTANCE_SQUARED, &set),
+              "graph");
     const char *path = folder_file(&room, "g.mtx");
     assert_ok(ctx, ddsc_graph_write(ctx, g, path, 0), "write");
     int64_t n;

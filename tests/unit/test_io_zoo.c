@@ -161,7 +161,7 @@ static void read_damaged(ddsc_context *ctx, const char *name, const char *bytes,
         status = io_read_measures(ctx, &m, s, &set);
     if (status < 0) {
         assert_true(status == DDSC_ERROR_INPUT || status == DDSC_ERROR_MEMORY);
-        assert_true(strlen(ddsc_context_message(ctx)) > 0);
+        assert_true(strlen(ddsc_context_get_message(ctx)) > 0);
         assert_null(m);
     }
     ddsc_measures_destroy(m);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cluster/cluster.h"
-#include "cluster/lloyd.h"
+#include "kmeans/kmeans.h"
 #include "support.h"
 
 /* n rows around k centres far apart, truth[i] = i % k. */
@@ -122,7 +122,7 @@ static void test_edges(void **state)
     assert_int_equal(ddsc_kmeans_run(NULL, labels, NULL, 4, 1, rows, 1, 1), DDSC_ERROR_ARGUMENT);
     rows[2] = NAN;
     assert_int_equal(ddsc_kmeans_run(ctx, labels, NULL, 2, 2, rows, 1, 1), DDSC_ERROR_INPUT);
-    assert_non_null(strstr(ddsc_context_message(ctx), "row 1, column 0"));
+    assert_non_null(strstr(ddsc_context_get_message(ctx), "row 1, column 0"));
     assert_int_equal(labels[0], 9);
     ddsc_context_destroy(ctx);
 }
@@ -169,7 +169,7 @@ static void test_restarts(void **state)
 static void check_bounds(int64_t n, int64_t dim, double *rows, int64_t k, double least)
 {
     ddsc_context *ctx = test_context(2, 4);
-    kmeans_problem problem = {n, dim, rows, k, 1, 1};
+    kmeans_problem problem = {.n = n, .dim = dim, .rows = rows, .k = k, .restarts = 1};
     lloyd *with = NULL, *plain = NULL;
     const int32_t *a, *b;
     assert_int_equal(lloyd_create(ctx, &with, &problem, false), DDSC_OK);
@@ -204,6 +204,44 @@ static void test_bounds(void **state)
     free(one);
 }
 
+/* A row of weight w is w rows: from the same centres, the same partition and means. */
+static void test_weights(void **state)
+{
+    (void)state;
+    enum { N = 600, DIM = 3, K = 7, MOST = 4 };
+    ddsc_context *ctx = test_context(2, 4);
+    double *rows = blobs(N, DIM, 5, 2, 9), *many = malloc(N * MOST * DIM * sizeof *many), weight[N];
+    int64_t n = 0, first[N];
+    for (int i = 0; i < N; i++) {
+        weight[i] = 1 + i % MOST;
+        first[i] = n;
+        for (int w = 0; w < 1 + i % MOST; w++, n++)
+            memcpy(many + n * DIM, rows + i * DIM, DIM * sizeof *rows);
+    }
+    kmeans_problem once = {.n = N, .dim = DIM, .rows = rows, .k = K, .weight = weight};
+    kmeans_problem often = {.n = n, .dim = DIM, .rows = many, .k = K};
+    lloyd *a = NULL, *b = NULL;
+    const int32_t *label, *other;
+    int64_t found;
+    rng r = rng_make(4, RNG_KMEANS, 0);
+    assert_int_equal(lloyd_create(ctx, &a, &once, false), DDSC_OK);
+    assert_int_equal(lloyd_create(ctx, &b, &often, false), DDSC_OK);
+    assert_int_equal(kmeans_start(ctx, lloyd_centres(a), &found, &once, &r), DDSC_OK);
+    assert_int_equal(found, K);
+    memcpy(lloyd_centres(b), lloyd_centres(a), K * DIM * sizeof *rows);
+    assert_int_equal(lloyd_run(a, K, &label), DDSC_OK);
+    assert_int_equal(lloyd_run(b, K, &other), DDSC_OK);
+    for (int i = 0; i < N; i++)
+        assert_int_equal(label[i], other[first[i]]);
+    for (int c = 0; c < K * DIM; c++)
+        assert_close(lloyd_centres(a)[c], lloyd_centres(b)[c], 1e-12, 1e-12);
+    lloyd_destroy(a);
+    lloyd_destroy(b);
+    free(rows);
+    free(many);
+    ddsc_context_destroy(ctx);
+}
+
 static ddsc_status kmeans_call(ddsc_context *ctx, void *arg)
 {
     int32_t labels[40];
@@ -229,6 +267,7 @@ int main(void)
         cmocka_unit_test(test_few_distinct), cmocka_unit_test(test_edges),
         cmocka_unit_test(test_threads),      cmocka_unit_test(test_restarts),
         cmocka_unit_test(test_memory),       cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_weights),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,7 +22,7 @@ static ddsc_graph *grouped(ddsc_context *ctx, int64_t n)
         rows[2 * i + 1] = rng_normal(&r);
     }
     if (ddsc_graph_create_from_vectors(ctx, &g, n, 2, rows, &set) != DDSC_OK)
-        fail_msg("%s", ddsc_context_message(ctx));
+        fail_msg("%s", ddsc_context_get_message(ctx));
     return g;
 }
 

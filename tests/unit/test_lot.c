@@ -34,9 +34,11 @@ static double *embed(ddsc_context *ctx, const measures *m, const ddsc_metric_set
                      int64_t *columns, ddsc_pair_stats *stats)
 {
     double *z = NULL;
+    if (stats)
+        ddsc_pair_stats_init(stats);
     ddsc_status status = ddsc_embed_run(ctx, &z, columns, stats, m, set);
     if (status != DDSC_OK)
-        fail_msg("embedding: %s", ddsc_context_message(ctx));
+        fail_msg("embedding: %s", ddsc_context_get_message(ctx));
     return z;
 }
 
@@ -49,7 +51,7 @@ static void test_reference_is_origin(void **state)
     ddsc_metric_settings set = lot_settings(DDSC_REFERENCE_MEASURES);
     set.reference_measures = m;
     int64_t columns;
-    ddsc_pair_stats stats;
+    ddsc_pair_stats stats = {.struct_size = sizeof stats};
     double *z = embed(ctx, m, &set, &columns, &stats);
     assert_int_equal(columns, measures_item(m, 0).n * 3);
     assert_int_equal(stats.reference_size, measures_item(m, 0).n);
@@ -76,12 +78,12 @@ static void test_norm_is_w2(void **state)
     set.reference_measures = m;
     int64_t columns;
     double *z = embed(ctx, m, &set, &columns, NULL);
-    assert_int_equal(ddsc_distance_run(ctx, w2, NULL, m, NULL, 0, 0), DDSC_OK);
+    assert_int_equal(ddsc_distance_run(ctx, w2, NULL, m, NULL, 0), DDSC_OK);
     for (int i = 0; i < N; i++)
         assert_close(la_norm(columns, z + i * columns), w2[i], 1e-9, 1e-12);
     /* and the LOT distance is never below W2 when both plans are maps */
     double lot[N * N];
-    assert_int_equal(ddsc_distance_run(ctx, lot, NULL, m, &set, 0, 0), DDSC_OK);
+    assert_int_equal(ddsc_distance_run(ctx, lot, NULL, m, &set, 0), DDSC_OK);
     for (int k = 0; k < N * N; k++)
         assert_true(lot[k] >= w2[k] - 1e-9);
     ddsc_release(ctx, z);
@@ -100,7 +102,7 @@ static void test_norm_at_most_w2(void **state)
     set.reference_measures = m;
     int64_t columns;
     double *z = embed(ctx, m, &set, &columns, NULL);
-    assert_int_equal(ddsc_distance_run(ctx, w2, NULL, m, NULL, 0, 0), DDSC_OK);
+    assert_int_equal(ddsc_distance_run(ctx, w2, NULL, m, NULL, 0), DDSC_OK);
     for (int i = 0; i < 10; i++)
         assert_true(la_norm(columns, z + i * columns) <= w2[i] + 1e-9);
     ddsc_release(ctx, z);
@@ -126,7 +128,7 @@ static void test_translations(void **state)
     for (int rule = 0; rule < 3; rule++) {
         ddsc_metric_settings set = lot_settings((ddsc_reference_rule)rule);
         set.reference_measures = m;
-        assert_int_equal(ddsc_distance_run(ctx, lot, NULL, m, &set, 0, 0), DDSC_OK);
+        assert_int_equal(ddsc_distance_run(ctx, lot, NULL, m, &set, 0), DDSC_OK);
         for (int i = 0; i < N; i++)
             for (int j = 0; j < N; j++)
                 assert_close(lot[i * N + j], abs(i - j) * sqrt(1.0 + 4 + 9), 1e-9, 0);
@@ -151,7 +153,8 @@ static void test_permutation(void **state)
     measures *m = clouds(ctx, 3, EACH, D, points, NULL);
     for (int rule = 0; rule < 2; rule++) {
         ddsc_metric_settings set = lot_settings((ddsc_reference_rule)rule);
-        assert_int_equal(ddsc_distance_run(ctx, lot, NULL, m, &set, 0, 1), DDSC_OK);
+        assert_int_equal(ddsc_distance_run(ctx, lot, NULL, m, &set, DDSC_DISTANCE_SQUARED),
+                         DDSC_OK);
         assert_true(lot[1] == 0 && lot[2] > 0);
     }
     ddsc_measures_destroy(m);
@@ -170,12 +173,13 @@ static void test_distance_of_rows(void **state)
         ddsc_metric_settings set = lot_settings((ddsc_reference_rule)rule);
         set.reference_size = rule == 0 ? 0 : 7;
         int64_t columns;
-        ddsc_pair_stats stats;
+        ddsc_pair_stats stats = {.struct_size = sizeof stats};
         double *z = embed(ctx, m, &set, &columns, &stats);
         int64_t size = rule == 0 ? (m->nnz + N / 2) / N : 7;
         assert_int_equal(stats.reference_size, size);
         assert_int_equal(columns, 2 * size);
-        assert_int_equal(ddsc_distance_run(ctx, lot, &stats, m, &set, 0, 1), DDSC_OK);
+        assert_int_equal(ddsc_distance_run(ctx, lot, &stats, m, &set, DDSC_DISTANCE_SQUARED),
+                         DDSC_OK);
         assert_int_equal(stats.n_solved, N * (N - 1) / 2);
         assert_int_equal(stats.reference_size, size);
         for (int64_t i = 0; i < N; i++)
@@ -288,8 +292,8 @@ static void test_refusals(void **state)
     assert_int_equal(ddsc_embed_run(ctx, &z, &columns, NULL, m, &set), DDSC_ERROR_ARGUMENT);
     set.reference_measures = other;
     assert_int_equal(ddsc_embed_run(ctx, &z, &columns, NULL, m, &set), DDSC_ERROR_ARGUMENT);
-    assert_non_null(strstr(ddsc_context_message(ctx), "dimensions"));
-    assert_int_equal(ddsc_distance_run(ctx, matrix, NULL, m, &set, 0, 0), DDSC_ERROR_ARGUMENT);
+    assert_non_null(strstr(ddsc_context_get_message(ctx), "dimensions"));
+    assert_int_equal(ddsc_distance_run(ctx, matrix, NULL, m, &set, 0), DDSC_ERROR_ARGUMENT);
     assert_null(z);
     ddsc_measures_destroy(m);
     ddsc_measures_destroy(other);
@@ -307,7 +311,7 @@ static void test_cap(void **state)
     set.reference_size = 30;
     double *z = NULL;
     int64_t columns;
-    ddsc_pair_stats stats;
+    ddsc_pair_stats stats = {.struct_size = sizeof stats};
     assert_int_equal(ddsc_embed_run(ctx, &z, &columns, &stats, m, &set), DDSC_NOT_CONVERGED);
     assert_true(stats.n_not_converged > 0 && stats.max_gap > 1e-10);
     assert_non_null(z);
@@ -332,7 +336,7 @@ static ddsc_status embed_once(ddsc_context *ctx, void *arg)
     if (status >= 0)
         status = ddsc_embed_run(ctx, &z, &columns, NULL, m, &set);
     if (status >= 0)
-        status = ddsc_distance_run(ctx, matrix, NULL, m, &set, 0, 1);
+        status = ddsc_distance_run(ctx, matrix, NULL, m, &set, DDSC_DISTANCE_SQUARED);
     ddsc_release(ctx, z);
     ddsc_measures_destroy(m);
     return status;

@@ -28,7 +28,7 @@ static measures *clouds(int64_t n, int64_t d, const double *x, const double *w,
     measures *m = NULL;
     ddsc_status status = ddsc_measures_create_clouds(ctx, &m, n, d, x, w, offset, DDSC_EMPTY_ERROR);
     if (status != DDSC_OK)
-        fail_msg("%s", ddsc_context_message(ctx));
+        fail_msg("%s", ddsc_context_get_message(ctx));
     return m;
 }
 
@@ -94,8 +94,8 @@ static void bad_input_is_named(void **state)
             ddsc_measures_create_clouds(ctx, &m, 2, 1, x, w, cases[c].offset, DDSC_EMPTY_ERROR);
         assert_int_equal(status, DDSC_ERROR_INPUT);
         assert_null(m);
-        if (!strstr(ddsc_context_message(ctx), cases[c].message))
-            fail_msg("'%s' does not say '%s'", ddsc_context_message(ctx), cases[c].message);
+        if (!strstr(ddsc_context_get_message(ctx), cases[c].message))
+            fail_msg("'%s' does not say '%s'", ddsc_context_get_message(ctx), cases[c].message);
     }
 }
 
@@ -106,10 +106,9 @@ static void index_out_of_range_is_named(void **state)
     const int64_t offset[] = {0, 1};
     for (int32_t bad = -1; bad <= 2; bad += 3) {
         measures *m = NULL;
-        assert_int_equal(
-            ddsc_measures_create_shared(ctx, &m, 1, 2, 1, x, offset, &bad, NULL, DDSC_EMPTY_ERROR),
-            DDSC_ERROR_INPUT);
-        assert_non_null(strstr(ddsc_context_message(ctx), "outside the 2 support points"));
+        assert_int_equal(make_shared(ctx, &m, 1, 2, 1, x, offset, &bad, NULL, DDSC_EMPTY_ERROR),
+                         DDSC_ERROR_INPUT);
+        assert_non_null(strstr(ddsc_context_get_message(ctx), "outside the 2 support points"));
     }
 }
 
@@ -184,9 +183,8 @@ static void dense_and_shared_agree(void **state)
     assert_int_equal(
         ddsc_measures_create_dense(ctx, &a, 2, 3, 2, support, histograms, DDSC_EMPTY_ERROR),
         DDSC_OK);
-    assert_int_equal(ddsc_measures_create_shared(ctx, &b, 2, 3, 2, support, offset, index, weight,
-                                                 DDSC_EMPTY_ERROR),
-                     DDSC_OK);
+    assert_int_equal(
+        make_shared(ctx, &b, 2, 3, 2, support, offset, index, weight, DDSC_EMPTY_ERROR), DDSC_OK);
     assert_int_equal(a->nnz, b->nnz);
     assert_memory_equal(a->index, b->index, (size_t)a->nnz * sizeof *a->index);
     assert_memory_equal(a->weight, b->weight, (size_t)a->nnz * sizeof *a->weight);

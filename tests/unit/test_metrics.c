@@ -29,10 +29,11 @@ static void check_metric(ddsc_metric metric, int64_t n, int64_t points, int64_t 
         ddsc_graph_settings graph_set = graph_settings(7, 1);
         double *d2 = malloc((size_t)(n * n) * sizeof *d2);
         double *half = malloc((size_t)(n * n) * sizeof *half);
-        ddsc_pair_stats stats, again;
+        ddsc_pair_stats stats = {.struct_size = sizeof stats}, again = stats;
         ddsc_graph *graph = NULL;
-        assert_true(ddsc_distance_run(ctx, d2, &stats, m, &set, 0, 1) >= 0);
-        assert_true(ddsc_distance_run(ctx, half, &again, m, &set, 1, 1) >= 0);
+        assert_true(ddsc_distance_run(ctx, d2, &stats, m, &set, DDSC_DISTANCE_SQUARED) >= 0);
+        assert_true(ddsc_distance_run(ctx, half, &again, m, &set,
+                                      DDSC_DISTANCE_SQUARED | DDSC_DISTANCE_CONDENSED) >= 0);
         assert_true(ddsc_neighbors_run(ctx, &graph, &again, m, &set, &graph_set) >= 0);
         assert_cut(graph, n, 7, d2);
         assert_int_equal(stats.n_pairs, n * (n - 1) / 2);
@@ -100,7 +101,8 @@ static void test_ties_and_duplicates(void **state)
         for (int a = 0; a < 9; a++) {
             measures *m = tied_clouds(ctx, N, dims[a % 3], (uint64_t)a);
             ddsc_metric_settings set = metric_settings((ddsc_metric)metric);
-            assert_int_equal(ddsc_distance_run(ctx, d2, NULL, m, &set, 0, 1), DDSC_OK);
+            assert_int_equal(ddsc_distance_run(ctx, d2, NULL, m, &set, DDSC_DISTANCE_SQUARED),
+                             DDSC_OK);
             for (int way = DDSC_GRAPH_AUTO; way <= DDSC_GRAPH_PRUNED; way++) {
                 ddsc_graph_settings graph_set = graph_settings(taus[a / 3], 1);
                 graph_set.exact_graph = (ddsc_exact_graph)way;
@@ -124,17 +126,17 @@ static void test_w2_stats(void **state)
     measures *m = test_random_measures(ctx, 12, 30, 3, 5);
     double *d = malloc(144 * sizeof *d);
     ddsc_metric_settings set = metric_settings(DDSC_METRIC_W2);
-    ddsc_pair_stats stats;
-    assert_int_equal(ddsc_distance_run(ctx, d, &stats, m, &set, 0, 0), DDSC_OK);
+    ddsc_pair_stats stats = {.struct_size = sizeof stats};
+    assert_int_equal(ddsc_distance_run(ctx, d, &stats, m, &set, 0), DDSC_OK);
     assert_true(stats.max_gap <= 1e-10 && stats.n_iterations > 0 && stats.n_not_converged == 0);
     for (int64_t i = 0; i < 12; i++) /* a metric: the triangle holds */
         for (int64_t j = 0; j < 12; j++)
             for (int64_t k = 0; k < 12; k++)
                 assert_true(d[i * 12 + j] <= d[i * 12 + k] + d[k * 12 + j] + 1e-9);
     set.w2_max_pivots = 1;
-    assert_int_equal(ddsc_distance_run(ctx, d, &stats, m, &set, 0, 0), DDSC_NOT_CONVERGED);
+    assert_int_equal(ddsc_distance_run(ctx, d, &stats, m, &set, 0), DDSC_NOT_CONVERGED);
     assert_true(stats.n_not_converged > 0);
-    assert_non_null(strstr(ddsc_context_message(ctx), "cap"));
+    assert_non_null(strstr(ddsc_context_get_message(ctx), "cap"));
     free(d);
     ddsc_measures_destroy(m);
     ddsc_context_destroy(ctx);
@@ -147,10 +149,10 @@ static void test_bad_calls(void **state)
     measures *m = test_random_measures(ctx, 3, 4, 2, 1);
     double out[9] = {0};
     ddsc_graph *graph = NULL;
-    assert_int_equal(ddsc_distance_run(NULL, out, NULL, m, NULL, 0, 0), DDSC_ERROR_ARGUMENT);
-    assert_int_equal(ddsc_distance_run(ctx, NULL, NULL, m, NULL, 0, 0), DDSC_ERROR_ARGUMENT);
-    assert_int_equal(ddsc_distance_run(ctx, out, NULL, NULL, NULL, 0, 0), DDSC_ERROR_ARGUMENT);
-    assert_int_equal(ddsc_distance_run(ctx, out, NULL, m, NULL, 0, 0), DDSC_OK);
+    assert_int_equal(ddsc_distance_run(NULL, out, NULL, m, NULL, 0), DDSC_ERROR_ARGUMENT);
+    assert_int_equal(ddsc_distance_run(ctx, NULL, NULL, m, NULL, 0), DDSC_ERROR_ARGUMENT);
+    assert_int_equal(ddsc_distance_run(ctx, out, NULL, NULL, NULL, 0), DDSC_ERROR_ARGUMENT);
+    assert_int_equal(ddsc_distance_run(ctx, out, NULL, m, NULL, 0), DDSC_OK);
     assert_int_equal(ddsc_neighbors_run(NULL, &graph, NULL, m, NULL, NULL), DDSC_ERROR_ARGUMENT);
     assert_int_equal(ddsc_neighbors_run(ctx, NULL, NULL, m, NULL, NULL), DDSC_ERROR_ARGUMENT);
     assert_int_equal(ddsc_neighbors_run(ctx, &graph, NULL, NULL, NULL, NULL), DDSC_ERROR_ARGUMENT);
@@ -158,7 +160,7 @@ static void test_bad_calls(void **state)
     ddsc_graph_settings pruned = graph_settings(1, 1);
     pruned.exact_graph = DDSC_GRAPH_PRUNED;
     assert_int_equal(ddsc_neighbors_run(ctx, &graph, NULL, m, &mmd, &pruned), DDSC_ERROR_ARGUMENT);
-    assert_non_null(strstr(ddsc_context_message(ctx), "mmd has no lower bounds"));
+    assert_non_null(strstr(ddsc_context_get_message(ctx), "mmd has no lower bounds"));
     assert_null(graph);
     ddsc_measures_destroy(m);
     ddsc_context_destroy(ctx);
@@ -187,7 +189,7 @@ static ddsc_status call_distance(ddsc_context *ctx, void *arg)
     const ddsc_metric_settings set = metric_settings(*(const ddsc_metric *)arg);
     ddsc_context *other = test_context(1, 0);
     measures *m = test_random_measures(other, 8, 5, 2, 3);
-    ddsc_status status = ddsc_distance_run(ctx, out, NULL, m, &set, 0, 0);
+    ddsc_status status = ddsc_distance_run(ctx, out, NULL, m, &set, 0);
     ddsc_measures_destroy(m);
     ddsc_context_destroy(other);
     return status;
@@ -211,7 +213,8 @@ static ddsc_status call_neighbors(ddsc_context *ctx, void *arg)
 static ddsc_status call_matrix(ddsc_context *ctx, void *arg)
 {
     ddsc_graph *graph = NULL;
-    ddsc_status status = ddsc_graph_create_from_matrix(ctx, &graph, 3, arg, 1, NULL);
+    ddsc_status status =
+        ddsc_graph_create_from_matrix(ctx, &graph, 3, arg, DDSC_DISTANCE_SQUARED, NULL);
     ddsc_graph_destroy(graph);
     return status;
 }

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mmd/mmd.h"
+#include "mmd/inside.h"
 #include "support.h"
 
 static double plain_kernel(const mmd_kernel *kernel, double r2)
@@ -102,7 +102,6 @@ static void check_way(ddsc_context *ctx, const measures *m, double h, mmd_way wa
                 continue;
             mmd_settings set = {.kernel = {(ddsc_mmd_kernel)kind, h},
                                 .biased = biased,
-                                .n_workers = parallel_width(ctx),
                                 .budget = budget,
                                 .way = (int)way};
             mmd_matrix(found, ctx, m, &set);
@@ -224,12 +223,12 @@ static void test_lonely_and_heavy_items(void **state)
 {
     (void)state;
     ddsc_context *ctx = test_context(1, 0);
-    const double points[] = {0, 1, 0.5, 2, 2.5, 0, 1};
+    const double place[] = {0, 1, 0.5, 2, 2.5, 0, 1};
     const double weights[] = {1, 1, 1e-9, 1e12, 1, 0.5, 0.5};
     const int64_t offsets[] = {0, 1, 3, 5, 7};
     measures *m = NULL;
     assert_int_equal(
-        ddsc_measures_create_clouds(ctx, &m, 4, 1, points, weights, offsets, DDSC_EMPTY_ERROR),
+        ddsc_measures_create_clouds(ctx, &m, 4, 1, place, weights, offsets, DDSC_EMPTY_ERROR),
         DDSC_OK);
     check_way(ctx, m, 0.7, MMD_CLOUDS, 0);
     check_way(ctx, m, 0.7, MMD_FIELD, 0);
@@ -246,20 +245,19 @@ static void test_duplicates(void **state)
     for (int a = 0; a < 2; a++) {
         enum { N = 80, POINTS = 5 };
         int64_t d = dims[a], offsets[N + 1];
-        double *points = malloc((size_t)(N * POINTS * d) * sizeof *points);
+        double *place = malloc((size_t)(N * POINTS * d) * sizeof *place);
         rng r = rng_make(1, RNG_GAUSSIANS, 3);
         for (int64_t i = 0; i <= N; i++)
             offsets[i] = i * POINTS;
         for (int64_t p = 0; p < N * POINTS * d; p++)
-            points[p] = p >= 7 * POINTS * d ? points[p - 7 * POINTS * d] : rng_normal(&r);
+            place[p] = p >= 7 * POINTS * d ? place[p - 7 * POINTS * d] : rng_normal(&r);
         measures *m = NULL;
         assert_int_equal(
-            ddsc_measures_create_clouds(ctx, &m, N, d, points, NULL, offsets, DDSC_EMPTY_ERROR),
+            ddsc_measures_create_clouds(ctx, &m, N, d, place, NULL, offsets, DDSC_EMPTY_ERROR),
             DDSC_OK);
         double *d2 = malloc(N * N * sizeof *d2);
         for (int way = MMD_CLOUDS; way <= MMD_FIELD; way++) {
             mmd_settings set = {.kernel = {DDSC_KERNEL_LAPLACE, 1}, .biased = true};
-            set.n_workers = 1;
             set.way = way;
             mmd_matrix(d2, ctx, m, &set);
             for (int64_t i = 0; i < N; i++)
@@ -267,7 +265,7 @@ static void test_duplicates(void **state)
                     assert_true((d2[i * N + j] == 0) == (i % 7 == j % 7));
         }
         free(d2);
-        free(points);
+        free(place);
         ddsc_measures_destroy(m);
     }
     ddsc_context_destroy(ctx);
@@ -336,18 +334,18 @@ static void test_all_points_equal(void **state)
 {
     (void)state;
     ddsc_context *ctx = test_context(1, 0);
-    const double points[6] = {4, 4, 4, 4, 4, 4};
+    const double place[6] = {4, 4, 4, 4, 4, 4};
     const int64_t offsets[4] = {0, 1, 2, 3};
     double out[9];
     measures *m = NULL;
     ddsc_metric_settings set;
-    ddsc_pair_stats stats;
+    ddsc_pair_stats stats = {.struct_size = sizeof stats};
     ddsc_metric_settings_init(&set);
     set.metric = DDSC_METRIC_MMD;
     assert_int_equal(
-        ddsc_measures_create_clouds(ctx, &m, 3, 2, points, NULL, offsets, DDSC_EMPTY_ERROR),
+        ddsc_measures_create_clouds(ctx, &m, 3, 2, place, NULL, offsets, DDSC_EMPTY_ERROR),
         DDSC_OK);
-    assert_int_equal(ddsc_distance_run(ctx, out, &stats, m, &set, 0, 0), DDSC_OK);
+    assert_int_equal(ddsc_distance_run(ctx, out, &stats, m, &set, 0), DDSC_OK);
     assert_true(stats.bandwidth == 1);
     for (int k = 0; k < 9; k++)
         assert_true(out[k] == 0);
@@ -357,10 +355,10 @@ static void test_all_points_equal(void **state)
 
 static mmd_way way_of(ddsc_context *ctx, const measures *m, ddsc_mmd_kernel kind)
 {
-    mmd_settings set = {.kernel = {kind, 1}, .n_workers = 1, .way = -1};
+    mmd_settings set = {.kernel = {kind, 1}, .way = -1};
     mmd *s = NULL;
     assert_int_equal(mmd_open(ctx, &s, m, &set), DDSC_OK);
-    mmd_way way = mmd_get_way(s);
+    mmd_way way = s->way;
     mmd_close(s);
     return way;
 }
@@ -396,7 +394,7 @@ static void test_threads_agree(void **state)
         ddsc_metric_settings set;
         ddsc_metric_settings_init(&set);
         set.metric = DDSC_METRIC_MMD;
-        assert_int_equal(ddsc_distance_run(ctx, d2, NULL, m, &set, 0, 1), DDSC_OK);
+        assert_int_equal(ddsc_distance_run(ctx, d2, NULL, m, &set, DDSC_DISTANCE_SQUARED), DDSC_OK);
         if (first)
             assert_memory_equal(first, d2, 150 * 150 * sizeof *d2);
         else
@@ -429,7 +427,8 @@ static void test_memory_limit(void **state)
         set.bandwidth_rule = DDSC_BANDWIDTH_VALUE;
         set.bandwidth = 1;
         d2[k] = malloc(N * N * sizeof *d2[k]);
-        assert_int_equal(ddsc_distance_run(ctx, d2[k], NULL, m, &set, 0, 1), DDSC_OK);
+        assert_int_equal(ddsc_distance_run(ctx, d2[k], NULL, m, &set, DDSC_DISTANCE_SQUARED),
+                         DDSC_OK);
         ddsc_measures_destroy(m);
         ddsc_context_destroy(builder);
         ddsc_context_destroy(ctx);
@@ -454,7 +453,7 @@ static ddsc_status call_mmd(ddsc_context *ctx, void *arg)
     ddsc_metric_settings_init(&set);
     set.metric = DDSC_METRIC_MMD;
     set.mmd_kernel = c->kernel;
-    ddsc_status status = ddsc_distance_run(ctx, out, NULL, c->m, &set, 0, 0);
+    ddsc_status status = ddsc_distance_run(ctx, out, NULL, c->m, &set, 0);
     free(out);
     return status;
 }

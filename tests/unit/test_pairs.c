@@ -101,7 +101,7 @@ static void test_matrix(void **state)
             double *expected = tied_matrix(n);
             double *full = malloc((size_t)(n * n + 1) * sizeof *full);
             double *half = malloc((size_t)(n * n + 1) * sizeof *half);
-            ddsc_pair_stats stats = {0};
+            ddsc_pair_stats stats = {.struct_size = sizeof stats};
             assert_int_equal(matrix_fill(ctx, full, &stats, n, &fake_backend, &f, false, true), 0);
             assert_int_equal(stats.n_pairs, n * (n - 1) / 2);
             assert_int_equal(stats.n_solved, n * (n - 1) / 2);
@@ -133,7 +133,7 @@ static void test_neighbors(void **state)
             fake f = fake_make(ctx, n, 6);
             ddsc_graph_settings set = graph_settings(taus[b], 1);
             ddsc_graph *graph = NULL;
-            ddsc_pair_stats stats = {0};
+            ddsc_pair_stats stats = {.struct_size = sizeof stats};
             double *d2 = tied_matrix(n);
             assert_int_equal(neighbors_search(ctx, &graph, &stats, n, &fake_backend, &f, &set), 0);
             assert_cut(graph, n, tau, d2);
@@ -150,7 +150,7 @@ static void test_strips(void **state)
     fake f = fake_make(ctx, 50, 4);
     f.strip = 12;
     double *expected = tied_matrix(50), *full = calloc(2500, sizeof *full);
-    ddsc_pair_stats stats = {0};
+    ddsc_pair_stats stats = {.struct_size = sizeof stats};
     assert_int_equal(matrix_fill(ctx, full, &stats, 50, &fake_backend, &f, false, true), 0);
     assert_memory_equal(full, expected, 2500 * sizeof *full);
     assert_int_equal(f.ready1, 50);
@@ -171,7 +171,7 @@ static void test_threads_agree(void **state)
         ctx[k] = test_context(k + 1, 5);
         fake f = fake_make(ctx[k], N, 7);
         ddsc_graph_settings set = graph_settings(6, 0.7);
-        ddsc_pair_stats stats = {0};
+        ddsc_pair_stats stats = {.struct_size = sizeof stats};
         assert_int_equal(neighbors_search(ctx[k], &graph[k], &stats, N, &fake_backend, &f, &set),
                          0);
         assert_same_graphs(graph[k], graph[0]);
@@ -201,12 +201,12 @@ static void test_trouble(void **state)
         f.at_j = 31;
         ddsc_graph_settings set = graph_settings(5, 1);
         ddsc_graph *graph = NULL;
-        ddsc_pair_stats stats = {0};
+        ddsc_pair_stats stats = {.struct_size = sizeof stats};
         ctx_enter(ctx);
         assert_int_equal(neighbors_search(ctx, &graph, &stats, 40, &fake_backend, &f, &set),
                          cases[k].status);
         assert_true((graph != NULL) == (cases[k].status > 0));
-        assert_non_null(strstr(ddsc_context_message(ctx), cases[k].text));
+        assert_non_null(strstr(ddsc_context_get_message(ctx), cases[k].text));
         ddsc_graph_destroy(graph);
     }
     ddsc_context_destroy(ctx);
@@ -248,7 +248,7 @@ static void test_cancel_and_progress(void **state)
     fake f = fake_make(ctx, 60, 1);
     ddsc_graph_settings graph_set = graph_settings(5, 1);
     ddsc_graph *graph = NULL;
-    ddsc_pair_stats stats = {0};
+    ddsc_pair_stats stats = {.struct_size = sizeof stats};
     ctx_enter(ctx);
     assert_int_equal(neighbors_search(ctx, &graph, &stats, 60, &fake_backend, &f, &graph_set),
                      DDSC_ERROR_CANCELLED);
@@ -293,7 +293,7 @@ static void test_sampled_neighbors(void **state)
     fake f = fake_make(ctx, N, 8);
     ddsc_graph_settings set = graph_settings(9, 0.1);
     ddsc_graph *graph = NULL;
-    ddsc_pair_stats stats = {0};
+    ddsc_pair_stats stats = {.struct_size = sizeof stats};
     double *d2 = tied_matrix(N);
     int64_t count = 0;
     for (int64_t i = 0; i < N; i++)
@@ -313,7 +313,8 @@ static void test_sampled_neighbors(void **state)
         d2[k] = isnan(d2[k]) ? NAN : fabs(d2[k]);
     for (int64_t i = 0; i < N; i++)
         d2[i * N + i] = 0;
-    assert_int_equal(ddsc_graph_create_from_matrix(ctx, &graph, N, d2, 1, &set), DDSC_OK);
+    assert_int_equal(ddsc_graph_create_from_matrix(ctx, &graph, N, d2, DDSC_DISTANCE_SQUARED, &set),
+                     DDSC_OK);
     assert_cut(graph, N, 9, d2);
     ddsc_graph_destroy(graph);
     free(d2);

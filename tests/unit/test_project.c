@@ -168,7 +168,7 @@ static void test_wrong_calls(void **state)
                      DDSC_ERROR_ARGUMENT);
     rows[3] = NAN;
     assert_int_equal(ddsc_project_run(ctx, xy, 2, 2, rows), DDSC_ERROR_INPUT);
-    assert_non_null(strstr(ddsc_context_message(ctx), "projection: row 1, column 1 is nan"));
+    assert_non_null(strstr(ddsc_context_get_message(ctx), "projection: row 1, column 1 is nan"));
     rows[3] = 1e151;
     assert_int_equal(ddsc_project_run(ctx, xy, 2, 2, rows), DDSC_ERROR_INPUT);
     assert_true(xy[0] == -7);

@@ -1,5 +1,6 @@
 /* The journal of solved pairs: its hash, what it keeps, what it refuses. */
 #include <dirent.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,7 +83,7 @@ static void test_records(void **state)
     journal *none;
     ctx_enter(ctx);
     assert_int_equal(journal_open(ctx, &none, folder, "one\nthree\n", 1), DDSC_ERROR_ARGUMENT);
-    assert_non_null(strstr(ddsc_context_message(ctx), "\"two\" then, \"three\" now"));
+    assert_non_null(strstr(ddsc_context_get_message(ctx), "\"two\" then, \"three\" now"));
     ctx_enter(ctx);
     assert_int_equal(journal_open(ctx, &none, folder, "one\ntwo\nmore\n", 1), DDSC_ERROR_ARGUMENT);
     ctx_enter(ctx);
@@ -100,7 +101,7 @@ static ddsc_graph *graph_of(ddsc_context *ctx, const measures *m, ddsc_metric me
     ddsc_metric_settings_init(&set);
     set.metric = metric;
     if (ddsc_neighbors_run(ctx, &g, stats, m, &set, NULL) != DDSC_OK)
-        fail_msg("%s", ddsc_context_message(ctx));
+        fail_msg("%s", ddsc_context_get_message(ctx));
     return g;
 }
 
@@ -111,7 +112,7 @@ static void test_same_graph(void **state)
     measures *m = test_random_measures(plain, 60, 20, 3, 1);
     for (int metric = 0; metric < 4; metric++) {
         char folder[64];
-        ddsc_pair_stats stats, again;
+        ddsc_pair_stats stats = {.struct_size = sizeof stats}, again = stats;
         ddsc_graph *g = graph_of(plain, m, (ddsc_metric)metric, &stats);
         make_folder(folder);
         assert_int_equal(ddsc_context_set_resume(keeps, folder, "a test"), DDSC_OK);
@@ -132,12 +133,81 @@ static void test_same_graph(void **state)
     assert_int_equal(ddsc_context_set_resume(NULL, "x", ""), DDSC_ERROR_ARGUMENT);
     assert_int_equal(ddsc_context_set_resume(keeps, NULL, NULL), DDSC_OK);
     assert_true(ddsc_context_get_resumed(keeps) >= 0);
-    assert_int_equal(ddsc_context_set_resume(keeps, "x", NULL), DDSC_OK);
-    assert_int_equal(ddsc_context_get_resumed(keeps), 0);
     assert_int_equal(ddsc_context_get_resumed(NULL), 0);
     ddsc_measures_destroy(m);
     ddsc_context_destroy(plain);
     ddsc_context_destroy(keeps);
+}
+
+/* A folder is made when it is set, and one that cannot be used is refused then, not by the run. */
+static void test_folders(void **state)
+{
+    (void)state;
+    char folder[64], path[128], *longest;
+    make_folder(folder);
+    ddsc_context *ctx = test_context(1, 0);
+    snprintf(path, sizeof path, "%s/made", folder);
+    assert_int_equal(ddsc_context_set_resume(ctx, path, NULL), DDSC_OK);
+    assert_int_equal(ddsc_context_get_resumed(ctx), 0);
+    assert_int_equal(access(path, W_OK), 0);
+    assert_int_equal(ddsc_context_set_resume(ctx, "", NULL), DDSC_ERROR_ARGUMENT);
+    assert_non_null(strstr(ddsc_context_get_message(ctx), "empty"));
+    assert_string_equal(ctx_resume_folder(ctx), path); /* a refusal leaves things as they were */
+    assert_int_equal(ddsc_context_set_resume(ctx, "/proc/nothing/here", NULL), DDSC_ERROR_IO);
+    assert_non_null(strstr(ddsc_context_get_message(ctx), "/proc/nothing/here"));
+    longest = calloc(1, PATH_MAX);
+    memset(longest, 'x', PATH_MAX - 1);
+    assert_int_equal(ddsc_context_set_resume(ctx, longest, NULL), DDSC_ERROR_ARGUMENT);
+    free(longest);
+    rmdir(path);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fclose(file);
+    assert_int_equal(ddsc_context_set_resume(ctx, path, NULL), DDSC_ERROR_IO);
+    assert_non_null(strstr(ddsc_context_get_message(ctx), "no folder"));
+    ddsc_context_destroy(ctx);
+    remove_folder(folder);
+}
+
+static void keep_words(void *user, const char *text)
+{
+    snprintf(user, 256, "%s", text);
+}
+
+/* A chunk that is not what was written is told of, and its pairs are solved again. */
+static void test_damage(void **state)
+{
+    (void)state;
+    char folder[64], path[128], words[256] = "";
+    ddsc_context_settings set;
+    ddsc_context *ctx = NULL, *plain = test_context(1, 0);
+    ddsc_context_settings_init(&set);
+    set.warning = keep_words;
+    set.warning_user = words;
+    assert_int_equal(ddsc_context_create(&ctx, &set), DDSC_OK);
+    make_folder(folder);
+    measures *m = test_random_measures(plain, 30, 20, 3, 1);
+    ddsc_pair_stats stats = {.struct_size = sizeof stats};
+    assert_int_equal(ddsc_context_set_resume(ctx, folder, NULL), DDSC_OK);
+    ddsc_graph *g = graph_of(ctx, m, DDSC_METRIC_SINKHORN, &stats);
+    assert_string_equal(words, "");
+    snprintf(path, sizeof path, "%s/chunk-00000000", folder);
+    FILE *file = fopen(path, "r+");
+    assert_non_null(file);
+    fseek(file, -1, SEEK_END);
+    int last = fgetc(file);
+    fseek(file, -1, SEEK_END);
+    fputc(last ^ 1, file);
+    fclose(file);
+    ddsc_graph *h = graph_of(ctx, m, DDSC_METRIC_SINKHORN, &stats);
+    assert_non_null(strstr(words, "chunk-00000000 is damaged"));
+    assert_memory_equal(g->d2, h->d2, (size_t)g->offset[30] * sizeof *g->d2);
+    ddsc_graph_destroy(g);
+    ddsc_graph_destroy(h);
+    ddsc_measures_destroy(m);
+    ddsc_context_destroy(ctx);
+    ddsc_context_destroy(plain);
+    remove_folder(folder);
 }
 
 static ddsc_status failing_call(ddsc_context *ctx, void *arg)
@@ -147,7 +217,7 @@ static ddsc_status failing_call(ddsc_context *ctx, void *arg)
     make_folder(folder);
     ddsc_status status = ddsc_context_set_resume(ctx, folder, NULL);
     for (int run = 0; run < 2 && status >= 0; run++)
-        status = ddsc_distance_run(ctx, d, NULL, arg, NULL, 0, 0);
+        status = ddsc_distance_run(ctx, d, NULL, arg, NULL, 0);
     if (status >= 0)
         status = ddsc_context_set_resume(ctx, NULL, NULL);
     else
@@ -193,8 +263,9 @@ static void test_memory(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_hash), cmocka_unit_test(test_records),
-                                       cmocka_unit_test(test_same_graph),
-                                       cmocka_unit_test(test_memory)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_hash),       cmocka_unit_test(test_records),
+        cmocka_unit_test(test_same_graph), cmocka_unit_test(test_folders),
+        cmocka_unit_test(test_damage),     cmocka_unit_test(test_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

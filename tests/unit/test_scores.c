@@ -6,9 +6,9 @@
 
 static ddsc_scores score(ddsc_context *ctx, int64_t n, const int32_t *a, const int32_t *b)
 {
-    ddsc_scores s;
+    ddsc_scores s = {.struct_size = sizeof s};
     if (ddsc_scores_run(ctx, &s, n, a, b) != DDSC_OK)
-        fail_msg("%s", ddsc_context_message(ctx));
+        fail_msg("%s", ddsc_context_get_message(ctx));
     return s;
 }
 
@@ -103,7 +103,7 @@ static void test_many_labels(void **state)
 static ddsc_status score_call(ddsc_context *ctx, void *arg)
 {
     static const int32_t a[] = {0, 0, 1, 1, 2, 2}, b[] = {0, 1, 1, 1, 2, 0};
-    ddsc_scores s;
+    ddsc_scores s = {.struct_size = sizeof s};
     (void)arg;
     return ddsc_scores_run(ctx, &s, 6, a, b);
 }

@@ -54,14 +54,14 @@ static double check_bounds(ddsc_context *ctx, const measures *m, const ddsc_metr
 {
     const pair_backend *backend = backend_find(set->metric);
     pair_job job = {.ctx = ctx, .m = m, .set = set, .n_workers = parallel_width(ctx)};
-    ddsc_pair_stats stats = {0};
+    ddsc_pair_stats stats = {.struct_size = sizeof stats};
     pair_screen s = {0};
     void *state = NULL;
     int64_t n = m->n;
     float *start = malloc((size_t)n * sizeof *start);
     double *spread = malloc((size_t)n * sizeof *spread), widest = 0, mean = 0;
     double *d2 = malloc((size_t)(n * n) * sizeof *d2);
-    assert_int_equal(ddsc_distance_run(ctx, d2, NULL, m, set, 0, 1), DDSC_OK);
+    assert_int_equal(ddsc_distance_run(ctx, d2, NULL, m, set, DDSC_DISTANCE_SQUARED), DDSC_OK);
     assert_int_equal(backend->open(&state, &job, &stats), DDSC_OK);
     assert_int_equal(backend->screen(state, &s), DDSC_OK);
     assert_true(s.columns > 0);
@@ -132,7 +132,7 @@ static void check_graph(int64_t n, int64_t repeat, ddsc_metric metric, ddsc_mmd_
     measures *m = blobs(ctx[0], n, repeat, 2);
     ddsc_graph *full = graph_of(ctx[0], m, &set, DDSC_GRAPH_FULL, 7, NULL);
     for (int t = 0; t < 3; t++) {
-        ddsc_pair_stats stats = {0};
+        ddsc_pair_stats stats = {.struct_size = sizeof stats};
         found[t] = graph_of(ctx[t], m, &set, DDSC_GRAPH_PRUNED, 7, &stats);
         same_graph(found[t], full, 0);
         assert_true((double)stats.n_solved <= (1 - least) * (double)stats.n_pairs);

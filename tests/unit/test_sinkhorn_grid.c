@@ -79,8 +79,8 @@ static ddsc_status images_make(ddsc_context *ctx, measures **m, int64_t n, int64
         }
         offset[i + 1] = at;
     }
-    ddsc_status status = ddsc_measures_create_shared(ctx, m, n, h * w, 2, support, offset, index,
-                                                     weight, DDSC_EMPTY_ERROR);
+    ddsc_status status =
+        make_shared(ctx, m, n, h * w, 2, support, offset, index, weight, DDSC_EMPTY_ERROR);
     free(support);
     free(weight);
     free(offset);
@@ -173,8 +173,9 @@ static void test_matrix(void **state)
     assert_int_equal(sinkhorn_create(ctx, &solver), DDSC_OK);
     for (double percent = 0.01; percent < 1e10; percent *= 100) {
         ddsc_metric_settings set = sinkhorn_settings(DDSC_SINKHORN_REGULARISED, percent);
-        ddsc_pair_stats stats;
-        assert_int_equal(ddsc_distance_run(ctx, matrix, &stats, m, &set, 0, 1), DDSC_OK);
+        ddsc_pair_stats stats = {.struct_size = sizeof stats};
+        assert_int_equal(ddsc_distance_run(ctx, matrix, &stats, m, &set, DDSC_DISTANCE_SQUARED),
+                         DDSC_OK);
         for (int64_t i = 0; i < n; i++)
             for (int64_t j = i + 1; j < n; j++) {
                 sinkhorn_problem problem = problem_of(m, i, j, cost, stats.epsilon);
@@ -290,7 +291,7 @@ static void assert_same_graph(const ddsc_graph *a, const ddsc_graph *b)
 static int64_t check_graph(ddsc_context *ctx, const measures *m, ddsc_metric_settings set,
                            int64_t tau)
 {
-    ddsc_pair_stats stats, second;
+    ddsc_pair_stats stats = {.struct_size = sizeof stats}, second = stats;
     ddsc_context *other = test_context(1, 0);
     ddsc_graph *full = graph_of(ctx, m, &set, tau, DDSC_GRAPH_FULL, &stats);
     ddsc_graph *pruned = graph_of(ctx, m, &set, tau, DDSC_GRAPH_PRUNED, &stats);
@@ -377,10 +378,11 @@ static void test_cap(void **state)
     ddsc_context *ctx = test_context(2, 0);
     measures *m = images(ctx, 8, 9, 9, 7);
     ddsc_metric_settings set = sinkhorn_settings(DDSC_SINKHORN_SHARP, 1);
-    ddsc_pair_stats stats;
+    ddsc_pair_stats stats = {.struct_size = sizeof stats};
     double matrix[64];
     set.sinkhorn_max_iterations = 1;
-    assert_int_equal(ddsc_distance_run(ctx, matrix, &stats, m, &set, 0, 1), DDSC_NOT_CONVERGED);
+    assert_int_equal(ddsc_distance_run(ctx, matrix, &stats, m, &set, DDSC_DISTANCE_SQUARED),
+                     DDSC_NOT_CONVERGED);
     assert_true(stats.n_not_converged > 0 && stats.max_gap > set.sinkhorn_tolerance);
     for (int k = 0; k < 64; k++)
         assert_true(isfinite(matrix[k]));
@@ -423,7 +425,7 @@ static void test_threads(void **state)
             ddsc_context *ctx = test_context(threads, 0);
             measures *m = images(ctx, 40, 11, 9, 10);
             ddsc_metric_settings set = sinkhorn_settings((ddsc_sinkhorn_value)value, 3);
-            assert_int_equal(ddsc_distance_run(ctx, matrix[threads - 1], NULL, m, &set, 0, 0),
+            assert_int_equal(ddsc_distance_run(ctx, matrix[threads - 1], NULL, m, &set, 0),
                              DDSC_OK);
             ddsc_measures_destroy(m);
             ddsc_context_destroy(ctx);

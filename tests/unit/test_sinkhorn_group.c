@@ -182,8 +182,8 @@ static void check_set(ddsc_context *ctx, const measures *m, ddsc_sinkhorn_value 
     set.sinkhorn_max_iterations = cap;
     double *matrix = calloc((size_t)(m->n * m->n), sizeof *matrix);
     assert_non_null(matrix);
-    ddsc_pair_stats all, open = {0};
-    ddsc_status status = ddsc_distance_run(ctx, matrix, &all, m, &set, 0, 1);
+    ddsc_pair_stats all = {.struct_size = sizeof all}, open = {0};
+    ddsc_status status = ddsc_distance_run(ctx, matrix, &all, m, &set, DDSC_DISTANCE_SQUARED);
     assert_int_equal(status, cap < CAP ? DDSC_NOT_CONVERGED : DDSC_OK);
     pair_job job = {.ctx = ctx, .m = m, .set = &set, .n_workers = parallel_width(ctx)};
     void *state = NULL;
@@ -230,9 +230,8 @@ static measures *mixed_measures(ddsc_context *ctx, int64_t n, int64_t d, int64_t
         }
         offset[i + 1] = at;
     }
-    assert_int_equal(ddsc_measures_create_shared(ctx, &m, n, v, d, support, offset, index, weight,
-                                                 DDSC_EMPTY_ERROR),
-                     DDSC_OK);
+    assert_int_equal(
+        make_shared(ctx, &m, n, v, d, support, offset, index, weight, DDSC_EMPTY_ERROR), DDSC_OK);
     free(support);
     free(weight);
     free(offset);
@@ -274,7 +273,7 @@ static void test_sample(void **state)
     part.sample = 0.3;
     static double matrix[50 * 50];
     ddsc_graph *graph = NULL;
-    assert_int_equal(ddsc_distance_run(ctx, matrix, NULL, m, &set, 0, 1), DDSC_OK);
+    assert_int_equal(ddsc_distance_run(ctx, matrix, NULL, m, &set, DDSC_DISTANCE_SQUARED), DDSC_OK);
     assert_int_equal(ddsc_neighbors_run(ctx, &graph, NULL, m, &set, &part), DDSC_OK);
     assert_true(graph->offset[50] > 200);
     for (int64_t i = 0; i < 50; i++)
@@ -306,7 +305,7 @@ static void test_one_large(void **state)
         ddsc_measures_create_clouds(ctx, &m, N, D, points, NULL, offset, DDSC_EMPTY_ERROR),
         DDSC_OK);
     pair_job job = {.ctx = ctx, .m = m, .set = &set, .n_workers = 1};
-    ddsc_pair_stats stats = {0};
+    ddsc_pair_stats stats = {.struct_size = sizeof stats};
     pair_plan plan = {0};
     void *backend = NULL;
     assert_int_equal(backend_sinkhorn.open(&backend, &job, &stats), DDSC_OK);
@@ -344,7 +343,7 @@ static ddsc_status matrix_once(ddsc_context *ctx, void *arg)
     ddsc_metric_settings set;
     ddsc_metric_settings_init(&set);
     set.metric = DDSC_METRIC_SINKHORN;
-    return ddsc_distance_run(ctx, matrix, NULL, arg, &set, 0, 1);
+    return ddsc_distance_run(ctx, matrix, NULL, arg, &set, DDSC_DISTANCE_SQUARED);
 }
 
 static void test_memory(void **state)

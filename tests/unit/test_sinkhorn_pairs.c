@@ -33,8 +33,9 @@ static void check_matrix(ddsc_context *ctx, const measures *m, double percent)
     double *matrix = room(n * n), *cost = room(measures_largest_item(m) * measures_largest_item(m));
     for (int which = 0; which < 2; which++) {
         ddsc_metric_settings set = sinkhorn_settings((ddsc_sinkhorn_value)which, percent);
-        ddsc_pair_stats stats;
-        assert_int_equal(ddsc_distance_run(ctx, matrix, &stats, m, &set, 0, 1), DDSC_OK);
+        ddsc_pair_stats stats = {.struct_size = sizeof stats};
+        assert_int_equal(ddsc_distance_run(ctx, matrix, &stats, m, &set, DDSC_DISTANCE_SQUARED),
+                         DDSC_OK);
         assert_true(stats.epsilon > 0 && stats.n_not_converged == 0 && stats.n_iterations > 0);
         assert_true(stats.max_gap <= set.sinkhorn_tolerance);
         assert_int_equal(stats.n_solved, n * (n - 1) / 2);
@@ -43,9 +44,9 @@ static void check_matrix(ddsc_context *ctx, const measures *m, double percent)
                 item_view x = measures_item(m, i), y = measures_item(m, j);
                 double value;
                 cost_items(m, i, m, j, cost);
-                assert_int_equal(ddsc_sinkhorn_run(ctx, &value, NULL, NULL, NULL, NULL, x.n, y.n,
-                                                   x.weight, y.weight, cost, stats.epsilon,
-                                                   (ddsc_sinkhorn_value)which, 1e-9, CAP),
+                assert_int_equal(call_sinkhorn(ctx, &value, NULL, NULL, NULL, NULL, x.n, y.n,
+                                               x.weight, y.weight, cost, stats.epsilon,
+                                               (ddsc_sinkhorn_value)which, 1e-9, CAP),
                                  DDSC_OK);
                 assert_close(matrix[i * n + j], value, 1e-9, 1e-9 * stats.epsilon);
                 assert_true(matrix[i * n + j] == matrix[j * n + i]);
@@ -87,9 +88,8 @@ static void test_matrix_shared(void **state)
     }
     ddsc_context *ctx = test_context(2, 3);
     measures *m = NULL;
-    assert_int_equal(ddsc_measures_create_shared(ctx, &m, N, V, D, support, offset, index, weight,
-                                                 DDSC_EMPTY_ERROR),
-                     DDSC_OK);
+    assert_int_equal(
+        make_shared(ctx, &m, N, V, D, support, offset, index, weight, DDSC_EMPTY_ERROR), DDSC_OK);
     check_matrix(ctx, m, 2);
     ddsc_measures_destroy(m);
     ddsc_context_destroy(ctx);
@@ -115,7 +115,8 @@ static void test_debiased(void **state)
         DDSC_OK);
     for (double percent = 0.01; percent <= 1e9; percent *= 10) {
         ddsc_metric_settings set = sinkhorn_settings(DDSC_SINKHORN_DEBIASED, percent);
-        assert_int_equal(ddsc_distance_run(ctx, matrix, NULL, m, &set, 0, 1), DDSC_OK);
+        assert_int_equal(ddsc_distance_run(ctx, matrix, NULL, m, &set, DDSC_DISTANCE_SQUARED),
+                         DDSC_OK);
         assert_true(matrix[1] == 0);
         assert_close(matrix[2], matrix[5], 1e-12, 0);
         /* for a translation the divergence is the squared move at every epsilon */
@@ -133,7 +134,8 @@ static void test_debiased_positive(void **state)
     double matrix[15 * 15];
     for (double percent = 0.1; percent <= 1000; percent *= 10) {
         ddsc_metric_settings set = sinkhorn_settings(DDSC_SINKHORN_DEBIASED, percent);
-        assert_int_equal(ddsc_distance_run(ctx, matrix, NULL, m, &set, 0, 1), DDSC_OK);
+        assert_int_equal(ddsc_distance_run(ctx, matrix, NULL, m, &set, DDSC_DISTANCE_SQUARED),
+                         DDSC_OK);
         for (int i = 0; i < 15; i++)
             for (int j = 0; j < 15; j++)
                 assert_true(i == j ? matrix[i * 15 + j] == 0 : matrix[i * 15 + j] > 0);
@@ -152,8 +154,8 @@ static void test_threads(void **state)
             for (int threads = 1; threads <= 2; threads++) {
                 ddsc_context *ctx = test_context(threads, 3);
                 measures *m = test_random_measures(ctx, 40, 14, dim, 5);
-                assert_int_equal(
-                    ddsc_distance_run(ctx, threads == 1 ? one : two, NULL, m, &set, 0, 0), DDSC_OK);
+                assert_int_equal(ddsc_distance_run(ctx, threads == 1 ? one : two, NULL, m, &set, 0),
+                                 DDSC_OK);
                 ddsc_measures_destroy(m);
                 ddsc_context_destroy(ctx);
             }
@@ -224,7 +226,8 @@ static void test_coinciding_points(void **state)
         assert_int_equal(
             ddsc_measures_create_clouds(ctx, &m, 3, 2, points, NULL, offset, DDSC_EMPTY_ERROR),
             DDSC_OK);
-        assert_int_equal(ddsc_distance_run(ctx, matrix, NULL, m, &set, 0, 1), DDSC_OK);
+        assert_int_equal(ddsc_distance_run(ctx, matrix, NULL, m, &set, DDSC_DISTANCE_SQUARED),
+                         DDSC_OK);
         for (int k = 0; k < 9; k++)
             assert_true(matrix[k] == 0);
         ddsc_measures_destroy(m);
@@ -238,10 +241,11 @@ static void test_cap(void **state)
     ddsc_context *ctx = test_context(2, 0);
     measures *m = test_random_measures(ctx, 8, 20, 2, 3);
     ddsc_metric_settings set = sinkhorn_settings(DDSC_SINKHORN_REGULARISED, 0.01);
-    ddsc_pair_stats stats;
+    ddsc_pair_stats stats = {.struct_size = sizeof stats};
     double matrix[64];
     set.sinkhorn_max_iterations = 2;
-    assert_int_equal(ddsc_distance_run(ctx, matrix, &stats, m, &set, 0, 1), DDSC_NOT_CONVERGED);
+    assert_int_equal(ddsc_distance_run(ctx, matrix, &stats, m, &set, DDSC_DISTANCE_SQUARED),
+                     DDSC_NOT_CONVERGED);
     assert_true(stats.n_not_converged > 0 && stats.max_gap > set.sinkhorn_tolerance);
     for (int k = 0; k < 64; k++)
         assert_true(isfinite(matrix[k]));
@@ -264,7 +268,7 @@ static ddsc_status matrix_once(ddsc_context *ctx, void *arg)
         ddsc_measures_create_clouds(ctx, &m, 5, dim, points, NULL, offset, DDSC_EMPTY_ERROR);
     ddsc_metric_settings set = sinkhorn_settings(DDSC_SINKHORN_DEBIASED, 1);
     if (status >= 0)
-        status = ddsc_distance_run(ctx, matrix, NULL, m, &set, 0, 1);
+        status = ddsc_distance_run(ctx, matrix, NULL, m, &set, DDSC_DISTANCE_SQUARED);
     ddsc_measures_destroy(m);
     return status;
 }

@@ -30,7 +30,7 @@ static ddsc_graph *vector_graph(ddsc_context *ctx, int64_t n, const double *rows
     ddsc_graph_settings_init(&set);
     set.tau = tau;
     if (ddsc_graph_create_from_vectors(ctx, &g, n, 2, rows, &set) != DDSC_OK)
-        fail_msg("%s", ddsc_context_message(ctx));
+        fail_msg("%s", ddsc_context_get_message(ctx));
     return g;
 }
 
@@ -49,7 +49,7 @@ static ddsc_clustering *spectral(ddsc_context *ctx, ddsc_clustering_view *view,
 {
     ddsc_clustering *c;
     if (ddsc_spectral_run(ctx, &c, graph, &set) != DDSC_OK)
-        fail_msg("%s", ddsc_context_message(ctx));
+        fail_msg("%s", ddsc_context_get_message(ctx));
     ddsc_clustering_get_view(c, view);
     assert_ptr_equal(ddsc_clustering_get_labels(c), view->labels);
     return c;
@@ -88,15 +88,18 @@ static void test_settings(void **state)
 {
     (void)state;
     ddsc_context *ctx = test_context(1, 0);
-    ddsc_cluster_settings s, own;
+    ddsc_cluster_settings s;
+    cluster_plan own;
     memset(&s, 0xA5, sizeof s);
     ddsc_cluster_settings_init(&s);
     assert_true(s.struct_size == sizeof s && s.k_min == 0 && s.k_max == 0);
     assert_true(s.gamma_rule == DDSC_GAMMA_AUTO && s.gamma == 0 && s.paper == 0);
     assert_true(s.min_cluster == 0.2 && s.kmeans_restarts == 30 && s.eigen_tolerance == 1e-8);
-    assert_true(s.eigen_max_iterations > 0 && s.metric.struct_size == sizeof s.metric);
-    assert_true(s.graph.struct_size == sizeof s.graph && s.graph.sample == 1);
-    ddsc_cluster_settings_init(NULL);
+    assert_true(s.eigen_max_iterations > 0 && !s.metric && !s.graph);
+    assert_int_equal(cluster_settings_take(ctx, &own, &s), DDSC_OK);
+    assert_true(own.set.metric == &own.metric && own.set.graph == &own.graph);
+    assert_true(own.metric.sinkhorn_tolerance == 1e-9 && own.graph.sample == 1);
+    ddsc_cluster_settings_init_sized(NULL, 8);
     const ddsc_cluster_settings good = s;
 #define REFUSED(change, word)                                                        \
     do {                                                                             \
@@ -104,7 +107,7 @@ static void test_settings(void **state)
         change;                                                                      \
         ctx_enter(ctx);                                                              \
         assert_int_equal(cluster_settings_take(ctx, &own, &s), DDSC_ERROR_ARGUMENT); \
-        assert_non_null(strstr(ddsc_context_message(ctx), word));                    \
+        assert_non_null(strstr(ddsc_context_get_message(ctx), word));                \
     } while (0)
     REFUSED(s.struct_size = 0, "struct_size");
     REFUSED(s.struct_size = sizeof s + 1, "struct_size");
@@ -139,7 +142,7 @@ static void test_groups(void **state)
             set.gamma = 2;
             ddsc_clustering *c = spectral(ctx, &v, g, set);
             assert_view(&v);
-            assert_true(v.n == 275 && v.k == 4 && v.n_sweep == 1 && v.sweep[0].k == 4);
+            assert_true(v.n == 275 && v.k == 4 && v.n_sweep == 1 && v.sweep[0]->k == 4);
             assert_int_equal(v.n_vectors, paper ? 4 : 30);
             assert_int_equal(v.gamma == 0, rule == DDSC_GAMMA_AUTO && !paper);
             assert_true(v.n_eigenvalues >= 5 && v.eigen_dense && !v.graph);
@@ -148,8 +151,8 @@ static void test_groups(void **state)
                 for (int64_t i = 0; i < sizes[group]; i++, at++)
                     wrong += v.labels[at] != group;
             assert_true(wrong <= 5);
-            assert_close(v.sweep[0].gap, v.eigenvalues[4] - v.eigenvalues[3], 0, 0);
-            assert_true(v.sweep[0].modularity > 0.6 && v.sweep[0].inertia >= 0);
+            assert_close(v.sweep[0]->gap, v.eigenvalues[4] - v.eigenvalues[3], 0, 0);
+            assert_true(v.sweep[0]->modularity > 0.6 && v.sweep[0]->inertia >= 0);
             ddsc_clustering_destroy(c);
         }
     ddsc_graph_destroy(g);
@@ -183,7 +186,7 @@ static void test_components(void **state)
         ddsc_clustering_destroy(c);
         c = spectral(ctx, &v, g, settings(12, 12, paper));
         assert_view(&v);
-        assert_int_equal(v.sweep[0].largest <= 49, 1);
+        assert_int_equal(v.sweep[0]->largest <= 49, 1);
         ddsc_clustering_destroy(c);
     }
     ddsc_graph_destroy(g);
@@ -206,25 +209,25 @@ static void test_sweep(void **state)
         for (int64_t r = 0; r < 7; r++) {
             ddsc_clustering *one = spectral(ctx, &single, g, settings(3 + r, 3 + r, paper));
             int64_t count[9] = {0};
-            assert_int_equal(v.sweep[r].k, 3 + r);
-            assert_true(v.sweep[r].stability <= 1 + 1e-12);
-            if (v.sweep[r].k == 6) /* planted: halves agree */
-                assert_true(v.sweep[r].stability > 0.99);
-            if (v.sweep[r].k == 3 && !paper) /* which groups go together is anybody's guess */
-                assert_true(v.sweep[r].stability < 0.95);
+            assert_int_equal(v.sweep[r]->k, 3 + r);
+            assert_true(v.sweep[r]->stability <= 1 + 1e-12);
+            if (v.sweep[r]->k == 6) /* planted: halves agree */
+                assert_true(v.sweep[r]->stability > 0.99);
+            if (v.sweep[r]->k == 3 && !paper) /* which groups go together is anybody's guess */
+                assert_true(v.sweep[r]->stability < 0.95);
             for (int64_t i = 0; i < 320; i++)
                 count[v.sweep_labels[r * 320 + i]]++;
             for (int64_t k = 0; k < 3 + r; k++)
-                assert_true(count[k] >= v.sweep[r].smallest && count[k] <= v.sweep[r].largest);
+                assert_true(count[k] >= v.sweep[r]->smallest && count[k] <= v.sweep[r]->largest);
             assert_memory_equal(v.sweep_labels + r * 320, single.labels, 320 * sizeof(int32_t));
-            assert_close(v.sweep[r].modularity, single.sweep[0].modularity, 1e-12, 0);
+            assert_close(v.sweep[r]->modularity, single.sweep[0]->modularity, 1e-12, 0);
             ddsc_clustering_destroy(one);
         }
         assert_memory_equal(v.labels, v.sweep_labels + 3 * 320, 320 * sizeof(int32_t));
         assert_groups(v.labels, 6, sizes);
         assert_non_null(strstr(v.advice, "suggestion"));
         ddsc_clustering *automatic = spectral(ctx, &open, g, settings(0, 0, paper));
-        assert_true(open.k == 6 && open.n_sweep == 14 && open.sweep[0].k == 2);
+        assert_true(open.k == 6 && open.n_sweep == 14 && open.sweep[0]->k == 2);
         assert_groups(open.labels, 6, sizes);
         ddsc_clustering_destroy(automatic);
         ddsc_clustering_destroy(c);
@@ -250,10 +253,10 @@ static void test_small_groups(void **state)
     ddsc_clustering_view v;
     ddsc_clustering *c = spectral(ctx, &v, g, settings(2, 2, 0));
     assert_view(&v);
-    assert_true(v.sweep[0].smallest >= 100);
+    assert_true(v.sweep[0]->smallest >= 100);
     ddsc_clustering_destroy(c);
     c = spectral(ctx, &v, g, settings(3, 3, 1));
-    assert_true(v.sweep[0].smallest < 30 && v.n_merged_small == 0);
+    assert_true(v.sweep[0]->smallest < 30 && v.n_merged_small == 0);
     ddsc_clustering_destroy(c);
     ddsc_graph_destroy(g);
     free(rows);
@@ -330,7 +333,7 @@ static void test_tiny(void **state)
                 ddsc_cluster_settings set = settings(n + 1, n + 1, paper);
                 assert_int_equal(ddsc_spectral_run(ctx, &c, g, &set), DDSC_ERROR_ARGUMENT);
                 assert_null(c);
-                assert_non_null(strstr(ddsc_context_message(ctx), "clusters of"));
+                assert_non_null(strstr(ddsc_context_get_message(ctx), "clusters of"));
             }
             ddsc_graph_destroy(g);
         }
@@ -378,7 +381,8 @@ static void test_isolated(void **state)
     ddsc_graph_settings_init(&gs);
     gs.tau = 5;
     ddsc_graph *g;
-    assert_int_equal(ddsc_graph_create_from_matrix(ctx, &g, N, d2, 1, &gs), DDSC_OK);
+    assert_int_equal(ddsc_graph_create_from_matrix(ctx, &g, N, d2, DDSC_DISTANCE_SQUARED, &gs),
+                     DDSC_OK);
     ddsc_clustering_view v;
     ddsc_clustering *c = spectral(ctx, &v, g, settings(2, 2, 0));
     assert_int_equal(v.n_components, 12);
@@ -393,7 +397,8 @@ static void test_isolated(void **state)
     ddsc_graph_destroy(g);
     for (int64_t i = 0; i < N * N; i++)
         d2[i] = i % (N + 1) == 0 ? 0 : NAN;
-    assert_int_equal(ddsc_graph_create_from_matrix(ctx, &g, N, d2, 1, &gs), DDSC_OK);
+    assert_int_equal(ddsc_graph_create_from_matrix(ctx, &g, N, d2, DDSC_DISTANCE_SQUARED, &gs),
+                     DDSC_OK);
     for (int paper = 0; paper < 2; paper++) {
         c = spectral(ctx, &v, g, settings(3, 3, paper));
         assert_view(&v);
@@ -474,7 +479,7 @@ static void test_threads(void **state)
         assert_memory_equal(v[t].labels, v[0].labels, N * sizeof(int32_t));
         assert_memory_equal(v[t].embedding, v[0].embedding,
                             (size_t)(N * v[0].n_vectors) * sizeof(double));
-        assert_memory_equal(v[t].sweep, v[0].sweep, 2 * sizeof *v[0].sweep);
+        assert_memory_equal(v[t].sweep[0], v[0].sweep[0], 2 * sizeof **v[0].sweep);
         assert_string_equal(v[t].advice, v[0].advice);
     }
     for (int t = 0; t < 3; t++) {
@@ -499,14 +504,17 @@ static void test_measures(void **state)
             ddsc_clustering *c;
             ddsc_clustering_view v;
             ddsc_graph_view gv;
-            ddsc_scores scores;
-            set.metric.metric = (ddsc_metric)metric;
-            set.graph.tau = 6;
+            ddsc_scores scores = {.struct_size = sizeof scores};
+            ddsc_graph_settings graph;
+            ddsc_graph_settings_init(&graph);
+            graph.tau = 6;
+            set.metric = metric_with((ddsc_metric)metric);
+            set.graph = &graph;
             assert_int_equal(ddsc_cluster_run(ctx, &c, m, &set), DDSC_OK);
             ddsc_clustering_get_view(c, &v);
             assert_view(&v);
             ddsc_graph_get_view(v.graph, &gv);
-            assert_true(gv.n == 60 && gv.tau == 6 && v.pairs.n_pairs > 0);
+            assert_true(gv.n == 60 && gv.tau == 6 && v.pairs->n_pairs > 0);
             assert_true(v.seconds_distances >= 0 && v.seconds_eigen >= 0 && v.seconds_kmeans >= 0);
             assert_int_equal(ddsc_scores_run(ctx, &scores, 60, v.labels, mv.label), DDSC_OK);
             assert_true(scores.ami == 1);
@@ -516,10 +524,13 @@ static void test_measures(void **state)
     ddsc_cluster_settings set = settings(61, 61, 0);
     assert_int_equal(ddsc_cluster_run(ctx, &c, m, &set), DDSC_ERROR_ARGUMENT);
     set = settings(2, 2, 0);
-    set.graph.sample = -1;
+    ddsc_graph_settings graph;
+    ddsc_graph_settings_init(&graph);
+    graph.sample = -1;
+    set.graph = &graph;
     assert_int_equal(ddsc_cluster_run(ctx, &c, m, &set), DDSC_ERROR_ARGUMENT);
     set = settings(2, 2, 0);
-    set.metric.metric = (ddsc_metric)9;
+    set.metric = metric_with((ddsc_metric)9);
     assert_int_equal(ddsc_cluster_run(ctx, &c, m, &set), DDSC_ERROR_ARGUMENT);
     assert_null(c);
     assert_int_equal(ddsc_cluster_run(ctx, &c, NULL, NULL), DDSC_ERROR_ARGUMENT);
@@ -541,7 +552,7 @@ static void test_one_item(void **state)
     ddsc_clustering *c;
     ddsc_clustering_view v;
     if (ddsc_cluster_run(ctx, &c, m, NULL) != DDSC_OK)
-        fail_msg("%s", ddsc_context_message(ctx));
+        fail_msg("%s", ddsc_context_get_message(ctx));
     ddsc_clustering_get_view(c, &v);
     assert_true(v.n == 1 && v.k == 1 && v.labels[0] == 0 && v.n_components == 1);
     ddsc_clustering_destroy(c);
@@ -598,7 +609,7 @@ static ddsc_status cluster_call(ddsc_context *ctx, void *arg)
     ddsc_clustering *c;
     ddsc_cluster_settings set = settings(0, 0, 1);
     set.kmeans_restarts = 1;
-    set.metric.metric = DDSC_METRIC_MMD;
+    set.metric = metric_with(DDSC_METRIC_MMD);
     ddsc_status status = ddsc_cluster_run(ctx, &c, arg, &set);
     assert_int_equal(c == NULL, status < 0);
     ddsc_clustering_destroy(c);

@@ -55,8 +55,8 @@ static void test_definitions(void **state)
     for (int c = 0; c < CLUSTERS; c++)
         for (int a = 0; a < WIDE; a++)
             mean[c][a] /= size[c];
-    assert_int_equal(
-        ddsc_standing_run(ctx, own, doubt, next, FEW, WIDE, s.rows, s.labels, CLUSTERS), DDSC_OK);
+    assert_int_equal(call_standing(ctx, own, doubt, next, FEW, WIDE, s.rows, s.labels, CLUSTERS),
+                     DDSC_OK);
     for (int i = 0; i < FEW; i++) {
         const double *row = s.rows + i * WIDE;
         assert_close(own[i], distance(row, mean[s.labels[i]], WIDE), 1e-12, 0);
@@ -79,9 +79,8 @@ static void test_threads(void **state)
     static int32_t next[3][N];
     for (int t = 0; t < 3; t++) {
         ddsc_context *ctx = test_context(t + 1, 0);
-        assert_int_equal(
-            ddsc_standing_run(ctx, own[t], doubt[t], next[t], N, DIM, s.rows, s.labels, K),
-            DDSC_OK);
+        assert_int_equal(call_standing(ctx, own[t], doubt[t], next[t], N, DIM, s.rows, s.labels, K),
+                         DDSC_OK);
         assert_memory_equal(own[t], own[0], sizeof own[0]);
         assert_memory_equal(doubt[t], doubt[0], sizeof doubt[0]);
         assert_memory_equal(next[t], next[0], sizeof next[0]);
@@ -97,11 +96,11 @@ static void test_empty_and_single(void **state)
     ddsc_context *ctx = test_context(1, 0);
     double rows[] = {10, 11, 13, 20}, own[4], doubt[4];
     int32_t one[4] = {0}, two[] = {1, 1, 1, 3}, next[4];
-    assert_int_equal(ddsc_standing_run(ctx, own, doubt, next, 4, 1, rows, one, 1), DDSC_OK);
+    assert_int_equal(call_standing(ctx, own, doubt, next, 4, 1, rows, one, 1), DDSC_OK);
     assert_close(own[3], 6.5, 1e-15, 0);
     for (int i = 0; i < 4; i++)
         assert_true(next[i] == -1 && doubt[i] == 0);
-    assert_int_equal(ddsc_standing_run(ctx, own, doubt, next, 4, 1, rows, two, 6), DDSC_OK);
+    assert_int_equal(call_standing(ctx, own, doubt, next, 4, 1, rows, two, 6), DDSC_OK);
     for (int i = 0; i < 4; i++)
         assert_int_equal(next[i], i < 3 ? 3 : 1);
     assert_true(doubt[3] == 0 && doubt[2] > doubt[1]);
@@ -114,15 +113,14 @@ static void test_any_output_may_be_missing(void **state)
     ddsc_context *ctx = test_context(1, 0);
     double rows[] = {0, 1, 5, 6}, own[4], doubt[4], alone[4];
     int32_t labels[] = {0, 0, 1, 1}, next[4], next_alone[4];
-    assert_int_equal(ddsc_standing_run(ctx, own, doubt, next, 4, 1, rows, labels, 2), DDSC_OK);
-    assert_int_equal(ddsc_standing_run(ctx, alone, NULL, NULL, 4, 1, rows, labels, 2), DDSC_OK);
+    assert_int_equal(call_standing(ctx, own, doubt, next, 4, 1, rows, labels, 2), DDSC_OK);
+    assert_int_equal(call_standing(ctx, alone, NULL, NULL, 4, 1, rows, labels, 2), DDSC_OK);
     assert_memory_equal(alone, own, sizeof own);
-    assert_int_equal(ddsc_standing_run(ctx, NULL, alone, NULL, 4, 1, rows, labels, 2), DDSC_OK);
+    assert_int_equal(call_standing(ctx, NULL, alone, NULL, 4, 1, rows, labels, 2), DDSC_OK);
     assert_memory_equal(alone, doubt, sizeof doubt);
-    assert_int_equal(ddsc_standing_run(ctx, NULL, NULL, next_alone, 4, 1, rows, labels, 2),
-                     DDSC_OK);
+    assert_int_equal(call_standing(ctx, NULL, NULL, next_alone, 4, 1, rows, labels, 2), DDSC_OK);
     assert_memory_equal(next_alone, next, sizeof next);
-    assert_int_equal(ddsc_standing_run(ctx, NULL, NULL, NULL, 4, 1, rows, labels, 2), DDSC_OK);
+    assert_int_equal(call_standing(ctx, NULL, NULL, NULL, 4, 1, rows, labels, 2), DDSC_OK);
     ddsc_context_destroy(ctx);
 }
 
@@ -133,7 +131,7 @@ static void test_large_values(void **state)
     ddsc_context *ctx = test_context(1, 0);
     double rows[] = {1e150, -1e150, -1e150, 1e150, 0, 0}, own[3], doubt[3];
     int32_t labels[] = {0, 1, 1};
-    assert_int_equal(ddsc_standing_run(ctx, own, doubt, NULL, 3, 2, rows, labels, 2), DDSC_OK);
+    assert_int_equal(call_standing(ctx, own, doubt, NULL, 3, 2, rows, labels, 2), DDSC_OK);
     assert_true(own[0] == 0);
     assert_close(own[1], sqrt(0.5) * 1e150, 1e-14, 0);
     assert_close(doubt[2], 1 / 3., 1e-14, 0);
@@ -166,19 +164,18 @@ static void test_wrong_calls(void **state)
     for (size_t w = 0; w < sizeof wrong / sizeof *wrong; w++) {
         labels[2] = wrong[w].label;
         rows[2] = wrong[w].value;
-        assert_int_equal(ddsc_standing_run(ctx, own, NULL, NULL, wrong[w].n, wrong[w].dim, rows,
-                                           labels, wrong[w].k),
-                         wrong[w].status);
-        if (!strstr(ddsc_context_message(ctx), wrong[w].words))
-            fail_msg("%s", ddsc_context_message(ctx));
+        assert_int_equal(
+            call_standing(ctx, own, NULL, NULL, wrong[w].n, wrong[w].dim, rows, labels, wrong[w].k),
+            wrong[w].status);
+        if (!strstr(ddsc_context_get_message(ctx), wrong[w].words))
+            fail_msg("%s", ddsc_context_get_message(ctx));
         assert_true(own[0] == -7 && own[3] == -7);
     }
-    assert_int_equal(ddsc_standing_run(NULL, own, NULL, NULL, 4, 1, rows, labels, 2),
+    assert_int_equal(call_standing(NULL, own, NULL, NULL, 4, 1, rows, labels, 2),
                      DDSC_ERROR_ARGUMENT);
-    assert_int_equal(ddsc_standing_run(ctx, own, NULL, NULL, 4, 1, NULL, labels, 2),
+    assert_int_equal(call_standing(ctx, own, NULL, NULL, 4, 1, NULL, labels, 2),
                      DDSC_ERROR_ARGUMENT);
-    assert_int_equal(ddsc_standing_run(ctx, own, NULL, NULL, 4, 1, rows, NULL, 2),
-                     DDSC_ERROR_ARGUMENT);
+    assert_int_equal(call_standing(ctx, own, NULL, NULL, 4, 1, rows, NULL, 2), DDSC_ERROR_ARGUMENT);
     ddsc_context_destroy(ctx);
 }
 
@@ -186,7 +183,7 @@ static ddsc_status stand(ddsc_context *ctx, void *arg)
 {
     const sample *s = arg;
     double own[50];
-    return ddsc_standing_run(ctx, own, NULL, NULL, 50, 3, s->rows, s->labels, 4);
+    return call_standing(ctx, own, NULL, NULL, 50, 3, s->rows, s->labels, 4);
 }
 
 static void test_no_memory(void **state)

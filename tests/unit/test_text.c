@@ -88,7 +88,7 @@ static ddsc_status read_vectors(ddsc_context *ctx, word_vectors *v, const char *
     for (const char *w = "abc"; *w; w++)
         TRY(text_table_add(ctx, &words, w, 1, &number, &is_new));
     TRY(stream_open_memory(ctx, &s, "vectors", bytes, n, 1 << 20));
-    TRY(vectors_read(ctx, v, s, &words));
+    TRY(words_read_vectors(ctx, v, s, &words));
 done:
     stream_close(s);
     text_table_free(ctx, &words);
@@ -109,7 +109,7 @@ static void test_vectors(void **state)
         assert_true(v.dim == 2 && v.n == 2 && v.n_lines == 4 && v.n_duplicates == 1);
         assert_true(v.row[0] == 1 && v.row[1] == -1 && v.row[2] == 0);
         assert_true(v.point[0] == 1 && v.point[1] == 2 && v.point[2] == 3 && v.point[3] == -0.4);
-        vectors_free(ctx, &v);
+        words_free_vectors(ctx, &v);
     }
     ddsc_context_destroy(ctx);
 }
@@ -126,9 +126,9 @@ static void test_cut_vectors(void **state)
         word_vectors v = {0};
         ddsc_status status = read_vectors(ctx, &v, exact, n);
         assert_true(status == DDSC_OK || status == DDSC_ERROR_INPUT);
-        assert_true(status == DDSC_OK || *ddsc_context_message(ctx));
+        assert_true(status == DDSC_OK || *ddsc_context_get_message(ctx));
         ctx_enter(ctx);
-        vectors_free(ctx, &v);
+        words_free_vectors(ctx, &v);
         free(exact);
     }
     ddsc_context_destroy(ctx);
@@ -201,6 +201,8 @@ static files make_files(const char *docs, const char *vectors)
 static ddsc_status read_text(ddsc_context *ctx, ddsc_measures **m, ddsc_text_report *r,
                              const files *f)
 {
+    if (r)
+        ddsc_text_report_init(r);
     return ddsc_text_read(ctx, m, r, f->docs, f->vectors, &f->set);
 }
 
@@ -234,7 +236,7 @@ static void test_settings(void **state)
     memset(&again, 0x5a, sizeof again);
     ddsc_text_settings_init(&set);
     ddsc_text_settings_init(&again);
-    ddsc_text_settings_init(NULL);
+    ddsc_text_settings_init_sized(NULL, 8);
     assert_memory_equal(&set, &again, sizeof set);
     assert_true(set.struct_size == sizeof set && set.support == 16);
     files f = make_files(small_docs, small_vectors);
@@ -251,7 +253,7 @@ static void test_settings(void **state)
     wrong[7].docs = wrong[7].vectors = "-";
     for (int k = 0; k < 8; k++) {
         assert_int_equal(read_text(ctx, &m, NULL, &wrong[k]), DDSC_ERROR_ARGUMENT);
-        assert_true(*ddsc_context_message(ctx) && !m);
+        assert_true(*ddsc_context_get_message(ctx) && !m);
     }
     assert_int_equal(ddsc_text_read(NULL, &m, NULL, f.docs, f.vectors, NULL), DDSC_ERROR_ARGUMENT);
     assert_int_equal(ddsc_text_read(ctx, NULL, NULL, f.docs, f.vectors, NULL), DDSC_ERROR_ARGUMENT);
@@ -301,7 +303,7 @@ static void test_small(void **state)
     assert_true(r.empty_row[0] == 2 && r.empty_line[0] == 5);
     assert_true(r.n_tokens == 12 && r.n_tokens_covered == 9);
     assert_true(r.n_words == 8 && r.n_words_covered == 5);
-    assert_true(r.n_vectors == 7 && r.n_duplicate_vectors == 1 && r.merged.n_after == 0);
+    assert_true(r.n_vectors == 7 && r.n_duplicate_vectors == 1 && r.n_points_after == 0);
     assert_string_equal(r.text_columns, "text");
     assert_string_equal(r.label_column, "label");
     assert_string_equal(r.id_columns, "id");
@@ -393,7 +395,7 @@ static void test_threads(void **state)
     assert_memory_equal(v[0].weight, v[1].weight, (size_t)v[0].n_entries * sizeof(double));
     assert_memory_equal(v[0].support, v[1].support,
                         (size_t)(v[0].n_support * DIM) * sizeof(double));
-    assert_true(r[0].merged.mean_w2 == r[1].merged.mean_w2 && r[0].merged.mean_w2 > 0);
+    assert_true(r[0].mean_w2 == r[1].mean_w2 && r[0].mean_w2 > 0);
     for (int64_t i = 0; i < v[0].n_items; i++)
         assert_true(v[0].offset[i + 1] - v[0].offset[i] <= 16);
     for (int k = 0; k < 2; k++) {

@@ -12,7 +12,7 @@ static void test_histograms(void **state)
     assert_int_equal(
         ddsc_measures_create_dense(ctx, &m, 4, 3, 1, support, histograms, DDSC_EMPTY_ERROR),
         DDSC_OK);
-    assert_int_equal(ddsc_vectors_run(ctx, &out, &width, m), DDSC_OK);
+    assert_int_equal(ddsc_vectors_run(ctx, &out, &width, m, DDSC_VECTORS_AUTO), DDSC_OK);
     assert_int_equal(width, 3);
     for (int i = 0; i < 4; i++) {
         double sum = histograms[3 * i] + histograms[3 * i + 1] + histograms[3 * i + 2];
@@ -20,9 +20,11 @@ static void test_histograms(void **state)
             assert_close(out[3 * i + j], histograms[3 * i + j] / sum, 1e-15, 0);
     }
     ddsc_release(ctx, out);
-    assert_int_equal(ddsc_vectors_run(ctx, &out, &width, NULL), DDSC_ERROR_ARGUMENT);
+    assert_int_equal(ddsc_vectors_run(ctx, &out, &width, NULL, DDSC_VECTORS_AUTO),
+                     DDSC_ERROR_ARGUMENT);
     assert_null(out);
-    assert_int_equal(ddsc_vectors_run(NULL, &out, &width, m), DDSC_ERROR_ARGUMENT);
+    assert_int_equal(ddsc_vectors_run(NULL, &out, &width, m, DDSC_VECTORS_AUTO),
+                     DDSC_ERROR_ARGUMENT);
     ddsc_measures_destroy(m);
     ddsc_context_destroy(ctx);
 }
@@ -34,7 +36,7 @@ static void test_means(void **state)
     measures *m = test_random_measures(ctx, 30, 6, 3, 5);
     double *out;
     int64_t width;
-    assert_int_equal(ddsc_vectors_run(ctx, &out, &width, m), DDSC_OK);
+    assert_int_equal(ddsc_vectors_run(ctx, &out, &width, m, DDSC_VECTORS_AUTO), DDSC_OK);
     assert_int_equal(width, 3);
     for (int64_t i = 0; i < 30; i++)
         for (int64_t j = 0; j < 3; j++) {
@@ -53,7 +55,7 @@ static ddsc_status vectors_call(ddsc_context *ctx, void *arg)
 {
     double *out;
     int64_t width;
-    ddsc_status status = ddsc_vectors_run(ctx, &out, &width, arg);
+    ddsc_status status = ddsc_vectors_run(ctx, &out, &width, arg, DDSC_VECTORS_AUTO);
     ddsc_release(ctx, out);
     return status;
 }

@@ -1,24 +1,24 @@
 /* Lloyd's algorithm by matrix products, with the bounds of Hamerly (2010): a row whose centre is
- * provably nearer than any other keeps its label without a look at its coordinates. Sums over rows
+ * provably nearer than any other keeps its label without a look_at_chunk at its coordinates. Sums over rows
  * go in pieces of fixed size, added in order, so that the result does not depend on the thread
  * count; a piece none of whose labels changed keeps its sums. */
-#include "cluster/lloyd.h"
-
 #include <math.h>
 #include <string.h>
 
+#include "base/workspace.h"
+#include "kmeans/kmeans.h"
 #include "linalg/linalg.h"
 
 enum { CHUNK_ROWS = 128, PIECE_MIN = 1024, PIECES_MAX = 64, ITERATIONS_MAX = 300 };
 /* Operations that make waking a thread worth it. */
 enum { PIECE_WORK = 1 << 22 };
 
-typedef struct worker_room {
-    double *rows; /* CHUNK_ROWS x dim: rows to look at, side by side */
+/* Rows to look_at_chunk at, side by side; one per worker. */
+typedef struct lloyd_chunk {
+    int64_t n, row[CHUNK_ROWS];
+    double *rows; /* CHUNK_ROWS x dim */
     double *dot;  /* CHUNK_ROWS x k */
-    int64_t row[CHUNK_ROWS];
-    int64_t n;
-} worker_room;
+} lloyd_chunk;
 
 struct lloyd {
     ddsc_context *ctx;
@@ -38,27 +38,37 @@ struct lloyd {
     int32_t *label;
     double *norm2;             /* n: |x|^2 */
     double *upper, *lower;     /* n: distance to the own centre at most, to any other at least */
-    double *sum;               /* by piece: k x dim */
+    double *sum;               /* by piece: k x dim, weighted */
+    double *mass;              /* by piece: k sums of weights */
     int64_t *count;            /* by piece: k counts */
     int64_t *changed, *looked; /* by piece: labels that changed; rows looked at, ever */
     double *total;             /* k x dim */
+    double *total_mass;        /* k */
     int64_t *size;             /* k */
-    worker_room *room;
+    scratch chunk;             /* of lloyd_chunk and its arrays */
 };
 
 /* ---- object ---- */
 
-static ddsc_status rooms_create(lloyd *l)
+/* The chunk of a worker: its head, then rows and products. */
+static lloyd_chunk *chunk_of(const lloyd *l, int worker)
 {
-    CHECK(MEM_ZERO(l->ctx, l->room, parallel_width(l->ctx)));
-    for (int w = 0; w < parallel_width(l->ctx); w++) {
-        CHECK(MEM_NEW(l->ctx, l->room[w].rows, CHUNK_ROWS * l->p->dim));
-        CHECK(MEM_NEW(l->ctx, l->room[w].dot, CHUNK_ROWS * l->p->k));
-    }
-    return DDSC_OK;
+    arena a = {scratch_of(&l->chunk, worker), 0};
+    lloyd_chunk *c = arena_take(&a, 1, sizeof *c);
+    ARENA_TAKE(&a, c->rows, CHUNK_ROWS * l->p->dim);
+    ARENA_TAKE(&a, c->dot, CHUNK_ROWS * l->p->k);
+    return c;
 }
 
-static void measure_rows(lloyd *l)
+static ddsc_status chunks_create(lloyd *l)
+{
+    return scratch_create(l->ctx, &l->chunk,
+                          (int64_t)sizeof(lloyd_chunk) + 64 +
+                              CHUNK_ROWS * (l->p->dim + l->p->k) * (int64_t)sizeof(double),
+                          1);
+}
+
+static void measure_norms(lloyd *l)
 {
     double largest = 0;
     for (int64_t i = 0; i < l->p->n; i++) {
@@ -96,8 +106,10 @@ ddsc_status lloyd_create(ddsc_context *ctx, lloyd **out, const kmeans_problem *p
     TRY(MEM_ZERO(ctx, l->looked, l->n_pieces));
     TRY(MEM_NEW(ctx, l->total, p->k * p->dim));
     TRY(MEM_NEW(ctx, l->size, p->k));
-    TRY(rooms_create(l));
-    measure_rows(l);
+    TRY(MEM_NEW(ctx, l->mass, l->n_pieces * p->k));
+    TRY(MEM_NEW(ctx, l->total_mass, p->k));
+    TRY(chunks_create(l));
+    measure_norms(l);
     *out = l;
     l = NULL;
 done:
@@ -109,15 +121,10 @@ void lloyd_destroy(lloyd *l)
 {
     if (!l)
         return;
-    for (int w = 0; l->room && w < parallel_width(l->ctx); w++) {
-        mem_free(l->ctx, l->room[w].rows);
-        mem_free(l->ctx, l->room[w].dot);
-    }
-    void *blocks[] = {l->centre, l->before, l->centre2, l->moved, l->half,  l->label,
-                      l->norm2,  l->upper,  l->lower,   l->sum,   l->count, l->changed,
-                      l->looked, l->total,  l->size,    l->room};
-    for (size_t b = 0; b < sizeof blocks / sizeof *blocks; b++)
-        mem_free(l->ctx, blocks[b]);
+    MEM_FREE(l->ctx, l->centre, l->before, l->centre2, l->moved, l->half, l->label, l->norm2,
+             l->upper, l->lower, l->sum, l->count, l->changed, l->looked, l->total, l->size,
+             l->mass, l->total_mass);
+    scratch_free(l->ctx, &l->chunk);
     mem_free(l->ctx, l);
 }
 
@@ -151,7 +158,7 @@ static bool in_doubt(const lloyd *l, int64_t i)
 }
 
 /* The nearest centre by |c|^2 - 2 x.c (ties: lower number), and bounds of the distances. */
-static int32_t nearest_centre(lloyd *l, int64_t i, const double *dot)
+static int32_t own_centre(lloyd *l, int64_t i, const double *dot)
 {
     int32_t best = 0;
     double least = INFINITY, second = INFINITY;
@@ -171,7 +178,7 @@ static int32_t nearest_centre(lloyd *l, int64_t i, const double *dot)
 }
 
 /* Rows [r->row[0], ...) against all centres; how many labels changed? */
-static int64_t look(lloyd *l, worker_room *r)
+static int64_t look_at_chunk(lloyd *l, lloyd_chunk *r)
 {
     int64_t dim = l->p->dim, changed = 0;
     if (r->n == 0)
@@ -179,7 +186,7 @@ static int64_t look(lloyd *l, worker_room *r)
     la_gemm(false, true, r->n, l->k, dim, 1, r->rows, dim, l->centre, dim, 0, r->dot, l->k);
     for (int64_t at = 0; at < r->n; at++) {
         int64_t i = r->row[at];
-        int32_t c = nearest_centre(l, i, r->dot + at * l->k);
+        int32_t c = own_centre(l, i, r->dot + at * l->k);
         changed += c != l->label[i];
         l->label[i] = c;
     }
@@ -191,15 +198,18 @@ static void sum_piece(lloyd *l, int64_t begin, int64_t end)
 {
     int64_t dim = l->p->dim, piece = begin / l->piece_rows;
     double *sum = l->sum + piece * l->k * dim;
+    double *mass = l->mass + piece * l->k;
     int64_t *count = l->count + piece * l->k;
     memset(sum, 0, (size_t)(l->k * dim) * sizeof *sum);
+    memset(mass, 0, (size_t)l->k * sizeof *mass);
     memset(count, 0, (size_t)l->k * sizeof *count);
     for (int64_t i = begin; i < end; i++) {
         const double *row = l->p->rows + i * dim;
-        double *into = sum + l->label[i] * dim;
+        double *into = sum + l->label[i] * dim, weight = kmeans_weight(l->p, i);
         count[l->label[i]]++;
+        mass[l->label[i]] += weight;
         for (int64_t j = 0; j < dim; j++)
-            into[j] += row[j];
+            into[j] += weight * row[j];
     }
 }
 
@@ -207,7 +217,7 @@ static void sum_piece(lloyd *l, int64_t begin, int64_t end)
 static ddsc_status assign_piece(void *arg, int64_t begin, int64_t end, int worker)
 {
     lloyd *l = arg;
-    worker_room *r = &l->room[worker];
+    lloyd_chunk *r = chunk_of(l, worker);
     int64_t piece = begin / l->piece_rows, dim = l->p->dim, changed = 0;
     r->n = 0;
     for (int64_t i = begin; i < end; i++) {
@@ -217,9 +227,9 @@ static ddsc_status assign_piece(void *arg, int64_t begin, int64_t end, int worke
         r->row[r->n++] = i;
         l->looked[piece]++;
         if (r->n == CHUNK_ROWS)
-            changed += look(l, r);
+            changed += look_at_chunk(l, r);
     }
-    changed += look(l, r);
+    changed += look_at_chunk(l, r);
     if (changed > 0)
         sum_piece(l, begin, end);
     l->changed[piece] = changed;
@@ -229,16 +239,19 @@ static ddsc_status assign_piece(void *arg, int64_t begin, int64_t end, int worke
 /* ---- centres ---- */
 
 /* The pieces in order; how many labels changed? */
-static int64_t gather(lloyd *l)
+static int64_t gather_pieces(lloyd *l)
 {
     int64_t size = l->k * l->p->dim, changed = 0;
     memset(l->total, 0, (size_t)size * sizeof *l->total);
+    memset(l->total_mass, 0, (size_t)l->k * sizeof *l->total_mass);
     memset(l->size, 0, (size_t)l->k * sizeof *l->size);
     for (int64_t p = 0; p < l->n_pieces; p++) {
         for (int64_t j = 0; j < size; j++)
             l->total[j] += l->sum[p * size + j];
-        for (int64_t c = 0; c < l->k; c++)
+        for (int64_t c = 0; c < l->k; c++) {
+            l->total_mass[c] += l->mass[p * l->k + c];
             l->size[c] += l->count[p * l->k + c];
+        }
         changed += l->changed[p];
     }
     return changed;
@@ -308,7 +321,7 @@ static void move_centres(lloyd *l)
     for (int64_t c = 0; c < l->k; c++) {
         double *centre = l->centre + c * dim;
         for (int64_t j = 0; j < dim && l->size[c] > 0; j++)
-            centre[j] = l->total[c * dim + j] / (double)l->size[c];
+            centre[j] = l->total[c * dim + j] / l->total_mass[c];
         l->centre2[c] = la_dot(dim, centre, centre);
         l->moved[c] = (1 + 1e-12) * sqrt(la_distance2(dim, centre, l->before + c * dim));
         if (l->moved[c] > l->far) {
@@ -333,9 +346,9 @@ ddsc_status lloyd_run(lloyd *l, int64_t n_centres, const int32_t **labels)
         l->centre2[c] = la_dot(l->p->dim, l->centre + c * l->p->dim, l->centre + c * l->p->dim);
     for (int round = 0; round < ITERATIONS_MAX; round++) {
         CHECK(parallel_for(l->ctx, l->p->n, l->piece_rows, assign_piece, l));
-        int64_t changed = gather(l), filled = fill_empty(l);
+        int64_t changed = gather_pieces(l), filled = fill_empty(l);
         if (filled > 0)
-            gather(l);
+            gather_pieces(l);
         move_centres(l);
         if (changed + filled == 0)
             break;

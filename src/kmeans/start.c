@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "cluster/cluster.h"
+#include "kmeans/kmeans.h"
 #include "linalg/linalg.h"
 
 enum { PIECE_MIN = 1024, PIECE_WORK = 1 << 22, DRAWS_MAX = 16, CHUNK_ROWS = 64 };
@@ -18,7 +18,7 @@ typedef struct spread {
     double *partial; /* pieces x DRAWS_MAX: what would be left after each draw */
 } spread;
 
-/* Sums of min(d2, distance to the draw) for every draw. */
+/* Weighted sums of min(d2, distance to the draw) for every draw. */
 static ddsc_status try_draws(void *arg, int64_t begin, int64_t end, int worker)
 {
     spread *s = arg;
@@ -32,7 +32,8 @@ static ddsc_status try_draws(void *arg, int64_t begin, int64_t end, int worker)
         la_differences(n, s->n_draws, dim, s->p->rows + first * dim, s->rows, d2, DRAWS_MAX);
         for (int64_t i = 0; i < n; i++)
             for (int t = 0; t < s->n_draws; t++)
-                sum[t] += fmin(d2[i * DRAWS_MAX + t], s->d2[first + i]);
+                sum[t] +=
+                    kmeans_weight(s->p, first + i) * fmin(d2[i * DRAWS_MAX + t], s->d2[first + i]);
     }
     return DDSC_OK;
 }
@@ -51,7 +52,7 @@ static ddsc_status take_draw(void *arg, int64_t begin, int64_t end, int worker)
         la_differences(n, 1, dim, s->p->rows + first * dim, s->p->rows + s->drawn[0] * dim, d2, 1);
         for (int64_t i = 0; i < n; i++) {
             s->d2[first + i] = fmin(d2[i], s->d2[first + i]);
-            *sum += s->d2[first + i];
+            *sum += kmeans_weight(s->p, first + i) * s->d2[first + i];
         }
     }
     return DDSC_OK;
@@ -65,7 +66,7 @@ static double partial_sum(const spread *s, int t)
     return sum;
 }
 
-/* A row with probability proportional to d2; the pieces' sums are in partial. */
+/* A row with probability proportional to weight x d2; the pieces' sums are in partial. */
 static int64_t draw_row(const spread *s, double total, rng *r)
 {
     double at = rng_uniform(r) * total;
@@ -75,7 +76,7 @@ static int64_t draw_row(const spread *s, double total, rng *r)
     for (int64_t i = piece * s->piece_rows; i < s->p->n; i++) {
         if (s->d2[i] > 0)
             last = i;
-        at -= s->d2[i];
+        at -= kmeans_weight(s->p, i) * s->d2[i];
         if (at < 0 && last >= 0)
             return last;
     }
@@ -118,7 +119,9 @@ ddsc_status kmeans_start(ddsc_context *ctx, double *centres, int64_t *n_centres,
     int64_t n = problem->n, dim = problem->dim;
     spread s = {.p = problem};
     *n_centres = 0;
-    s.n_draws = (int)fmin(DRAWS_MAX, 2 + floor(log((double)problem->k)));
+    s.n_draws = problem->draws;
+    if (s.n_draws == 0)
+        s.n_draws = (int)fmin(DRAWS_MAX, 2 + floor(log((double)problem->k)));
     s.piece_rows = BASE_MAX(PIECE_MIN, PIECE_WORK / (2 * dim * s.n_draws));
     TRY(MEM_NEW(ctx, s.d2, n));
     TRY(MEM_NEW(ctx, s.rows, DRAWS_MAX * dim));
@@ -136,8 +139,6 @@ ddsc_status kmeans_start(ddsc_context *ctx, double *centres, int64_t *n_centres,
         TRY(next_centre(ctx, &s, total, r));
     }
 done:
-    mem_free(ctx, s.partial);
-    mem_free(ctx, s.rows);
-    mem_free(ctx, s.d2);
+    MEM_FREE(ctx, s.partial, s.rows, s.d2);
     return status;
 }

@@ -2,7 +2,7 @@
 #include "exact/simplex.h"
 
 /* Parents first, each child goes right behind its parent. */
-void list_build(simplex *s)
+void basis_list_build(simplex *s)
 {
     int64_t n_tree = s->n + s->m;
     s->link[s->root] = (tree_link){s->root, s->root, s->root};
@@ -28,7 +28,7 @@ void list_build(simplex *s)
 }
 
 /* The smaller subtree climbs: of two nodes with equal sizes neither lies above the other. */
-void list_cycle(simplex *s, int32_t source, int32_t sink)
+void basis_list_cycle(simplex *s, int32_t source, int32_t sink)
 {
     const tree_node *node = s->node;
     int64_t n_x = 0, n_y = 0;
@@ -85,7 +85,7 @@ static int32_t ring_turn(simplex *s, const int32_t *path, int64_t at)
     return end;
 }
 
-void list_move(simplex *s, int side, int64_t at)
+void basis_list_move(simplex *s, int side, int64_t at)
 {
     const int32_t *path = s->path[side], *other = s->path[!side];
     tree_link *link = s->link;
@@ -110,7 +110,7 @@ void list_move(simplex *s, int side, int64_t at)
 }
 
 /* Whichever part is smaller moves: only differences of potentials matter. */
-void list_shift(simplex *s, double by)
+void basis_list_shift(simplex *s, double by)
 {
     int32_t x = s->moved, stretch_end = s->link[x].last;
     int64_t count = s->node[x].size, rest = s->n + s->m - count;
@@ -124,9 +124,9 @@ void list_shift(simplex *s, double by)
     const tree_link *link = s->link;
     int32_t y = stretch_end; /* from both ends at once: two chains of loads */
     for (; count > 1; count -= 2, x = link[x].next, y = link[y].previous) {
-        s->fine[x] += by;
-        s->fine[y] += by;
+        s->potential64[x] += by;
+        s->potential64[y] += by;
     }
     if (count)
-        s->fine[x] += by;
+        s->potential64[x] += by;
 }

@@ -1,4 +1,5 @@
-/* Making the basis tree, and its nodes in order. */
+/* Making the basis tree, and its nodes in order. Both are needed once per solve: by masks or lists
+ * before the first pivot, and by the certificate, which takes children before parents. */
 #include <string.h>
 
 #include "exact/simplex.h"
@@ -18,15 +19,15 @@ static void build_masks(simplex *s)
     }
 }
 
-void tree_build(simplex *s)
+void basis_build(simplex *s)
 {
     if (s->words)
         build_masks(s);
     else
-        list_build(s);
+        basis_list_build(s);
 }
 
-void tree_order(simplex *s)
+void basis_order(simplex *s)
 {
     int32_t *children = s->path[0], n_done = 0;
     if (s->ordered)

@@ -1,0 +1,54 @@
+/* The public call for documents: read, then merge the points of each. */
+#include "text/text.h"
+
+#include "api/api.h"
+#include "base/sized.h"
+
+static const sized_struct report_struct = SIZED_STRUCT(ddsc_text_report, id_columns, NULL);
+
+void ddsc_text_report_init_sized(ddsc_text_report *report, size_t size)
+{
+    sized_init(&report_struct, report, size);
+}
+
+static ddsc_status text_merge(ddsc_context *ctx, measures **out, ddsc_text_report *report,
+                              const measures *whole, int64_t support)
+{
+    ddsc_compress_report merged = {0};
+    CHECK(compress_run(ctx, out, &merged, whole, support));
+    report->n_points_before = merged.n_before;
+    report->n_points_after = merged.n_after;
+    report->mean_w2 = merged.mean_w2;
+    report->max_w2 = merged.max_w2;
+    return DDSC_OK;
+}
+
+ddsc_status ddsc_text_read(ddsc_context *ctx, ddsc_measures **out, ddsc_text_report *report,
+                           const char *documents_path, const char *vectors_path,
+                           const ddsc_text_settings *settings)
+{
+    ddsc_status status = DDSC_OK;
+    ddsc_text_settings set;
+    ddsc_text_report found;
+    measures *whole = NULL;
+    if (!ctx)
+        return DDSC_ERROR_ARGUMENT;
+    ctx_enter(ctx);
+    if (!out)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "measures is NULL");
+    *out = NULL;
+    TRY(sized_take(ctx, &report_struct, &found, report));
+    TRY(corpus_settings_take(ctx, &set, settings));
+    found = (ddsc_text_report){0};
+    TRY(corpus_read(ctx, &whole, &found, documents_path, vectors_path, &set));
+    if (set.support > 0) {
+        TRY(text_merge(ctx, out, &found, whole, set.support));
+    } else {
+        *out = whole;
+        whole = NULL;
+    }
+    sized_give(&report_struct, report, &found);
+done:
+    ddsc_measures_destroy(whole);
+    return status;
+}

@@ -1,0 +1,90 @@
+/* Structs that a caller may know in an older (shorter) or newer (longer) form than the library. The
+ * caller's size is the only thing known about it, so nothing behind that size is read or written. */
+#include "base/sized.h"
+
+#include <string.h>
+
+/* A newer program's struct may be longer than ours, but not without bounds: a struct_size that was
+ * never set should be told from one that is large. */
+enum { MOST_ADDED = 4096 };
+
+static void put_defaults(const sized_struct *kind, void *to, size_t size)
+{
+    size_t known = BASE_MIN(size, kind->size);
+    memset(to, 0, size);
+    if (kind->defaults)
+        memcpy(to, kind->defaults, known);
+    if (size >= sizeof size)
+        memcpy(to, &size, sizeof size);
+}
+
+void sized_init(const sized_struct *kind, void *to, size_t size)
+{
+    if (to)
+        put_defaults(kind, to, size);
+}
+
+/* Sizes of structs are multiples of 8 here; any other would end inside a field. */
+static bool is_size(const sized_struct *kind, size_t size)
+{
+    return size >= kind->first && size % 8 == 0 && size <= kind->size + MOST_ADDED;
+}
+
+static bool rest_is_zero(const unsigned char *bytes, size_t from, size_t size)
+{
+    for (size_t i = from; i < size; i++)
+        if (bytes[i])
+            return false;
+    return true;
+}
+
+static size_t size_of(const void *given)
+{
+    size_t size;
+    memcpy(&size, given, sizeof size);
+    return size;
+}
+
+bool sized_copy(const sized_struct *kind, void *own, const void *given)
+{
+    put_defaults(kind, own, kind->size);
+    if (!given)
+        return true;
+    size_t size = size_of(given);
+    if (!is_size(kind, size) || !rest_is_zero(given, kind->size, size))
+        return false;
+    memcpy(own, given, BASE_MIN(size, kind->size));
+    memcpy(own, &kind->size, sizeof kind->size);
+    return true;
+}
+
+ddsc_status sized_take(ddsc_context *ctx, const sized_struct *kind, void *own, const void *given)
+{
+    if (sized_copy(kind, own, given))
+        return DDSC_OK;
+    size_t size = size_of(given);
+    if (!is_size(kind, size))
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%s.struct_size = %zu: call %s_init first",
+                        kind->name, size, kind->name);
+    return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                    "%s: a field is set that only a newer library knows (this is %s)", kind->name,
+                    ddsc_version());
+}
+
+void sized_give(const sized_struct *kind, void *given, const void *own)
+{
+    if (!given)
+        return;
+    size_t size = size_of(given);
+    sized_view(given, size, own, kind->size);
+    memcpy(given, &size, sizeof size);
+}
+
+void sized_view(void *view, size_t size, const void *own, size_t own_size)
+{
+    if (!view)
+        return;
+    size_t known = BASE_MIN(size, own_size);
+    memcpy(view, own, known);
+    memset((unsigned char *)view + known, 0, size - known);
+}

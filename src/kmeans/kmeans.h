@@ -1,0 +1,52 @@
+/* kmeans: Lloyd's algorithm from k-means++ starts, for rows with or without weights. The result does
+ * not depend on the thread count. */
+#ifndef DDSC_KMEANS_KMEANS_H
+#define DDSC_KMEANS_KMEANS_H
+
+#include "base/base.h"
+
+typedef struct kmeans_problem {
+    int64_t n, dim;
+    const double *rows; /* n x dim; near mean zero products lose fewest digits */
+    int64_t k, restarts;
+    int64_t progress;     /* units added for each restart */
+    const double *weight; /* n, positive; NULL: all 1 */
+    int draws;            /* of which the best is the next centre of a start; 0: 2 + log k */
+} kmeans_problem;
+
+static inline double kmeans_weight(const kmeans_problem *p, int64_t row)
+{
+    return p->weight ? p->weight[row] : 1;
+}
+
+/* Best of the restarts; labels numbered by first appearance. Where the rows take fewer than k
+ * distinct values, *n_found is that number, else k unless clusters ran empty for good. Not for
+ * weighted rows. */
+ddsc_status kmeans_fit(ddsc_context *ctx, int32_t *labels, double *inertia, int64_t *n_found,
+                       const kmeans_problem *problem);
+/* Greedy k-means++: up to k centres (k x dim) drawn from the rows; *n_centres fewer when the rows
+ * have fewer distinct values. */
+ddsc_status kmeans_start(ddsc_context *ctx, double *centres, int64_t *n_centres,
+                         const kmeans_problem *problem, rng *r);
+/* Sum of squared distances of the rows to the means of their clusters, labels in 0 .. k-1. */
+ddsc_status kmeans_inertia(ddsc_context *ctx, double *inertia, const int32_t *labels, int64_t k,
+                           int64_t n, int64_t dim, const double *rows);
+/* Numbers in order of first appearance; *n_found of them. Labels below k. */
+ddsc_status kmeans_renumber(ddsc_context *ctx, int32_t *labels, int64_t *n_found, int64_t n,
+                            int64_t k);
+
+/* ---- one run of Lloyd's algorithm from given centres ---- */
+
+typedef struct lloyd lloyd;
+
+/* plain: every row against every centre in every round, for tests. */
+ddsc_status lloyd_create(ddsc_context *ctx, lloyd **out, const kmeans_problem *p, bool plain);
+void lloyd_destroy(lloyd *l);
+/* Up to k centres (k x dim), for the caller to fill before a run; after it, the means reached. */
+double *lloyd_centres(lloyd *l);
+/* Labels (n, borrowed) of the partition reached from n_centres centres. */
+ddsc_status lloyd_run(lloyd *l, int64_t n_centres, const int32_t **labels);
+/* Rows whose distances to all centres were computed, over all rounds and runs. */
+int64_t lloyd_work(const lloyd *l);
+
+#endif

@@ -1,0 +1,432 @@
+/* A program of another age than the library: compiled against an older (shorter) and a newer
+ * (longer) copy of the header, and against today's. Behind each struct stand guard bytes that the
+ * library must not touch; what it does not know must come out as zero. ABI_NEW: the header is the
+ * newer one, whose structs end with added_later[3]. */
+#include <ddsc/ddsc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { GUARD = 64, N = 12 };
+
+static int n_bad;
+
+static void check(int good, const char *what, int line)
+{
+    if (!good) {
+        fprintf(stderr, "abi.c:%d: %s\n", line, what);
+        n_bad++;
+    }
+}
+#define CHECK(condition) check((condition) ? 1 : 0, #condition, __LINE__)
+#define GOOD(call) check((call) == DDSC_OK, #call, __LINE__)
+
+/* A struct with guards behind it; `name` points at it. */
+#define GUARDED(type, name)                         \
+    struct {                                        \
+        ddsc_##type s;                              \
+        unsigned char guard[GUARD];                 \
+    } name##_room, *name##_at = &name##_room;       \
+    memset(&name##_room, 0xA5, sizeof name##_room); \
+    ddsc_##type *name = &name##_at->s
+#define UNTOUCHED(name) check(all(name##_at->guard, GUARD, 0xA5), "guard behind " #name, __LINE__)
+
+static int all(const void *bytes, size_t n, unsigned char value)
+{
+    const unsigned char *at = bytes;
+    for (size_t i = 0; i < n; i++)
+        if (at[i] != value)
+            return 0;
+    return 1;
+}
+
+#ifdef ABI_NEW
+#define TAIL_IS_ZERO(name) CHECK(all(name->added_later, sizeof name->added_later, 0))
+#else
+#define TAIL_IS_ZERO(name) ((void)0)
+#endif
+
+/* ---- _init: every byte of the caller's struct is set, none behind it ---- */
+
+#define INIT(type)                                                                            \
+    static void init_##type(void)                                                             \
+    {                                                                                         \
+        GUARDED(type, x);                                                                     \
+        ddsc_##type first;                                                                    \
+        memset(x, 0x5A, sizeof *x);                                                           \
+        ddsc_##type##_init(x);                                                                \
+        first = *x;                                                                           \
+        memset(x, 0xC3, sizeof *x);                                                           \
+        ddsc_##type##_init(x);                                                                \
+        check(memcmp(&first, x, sizeof *x) == 0, #type ": a field has no default", __LINE__); \
+        CHECK(x->struct_size == sizeof *x);                                                   \
+        UNTOUCHED(x);                                                                         \
+    }
+
+INIT(context_settings)
+INIT(read_settings)
+INIT(text_settings)
+INIT(text_report)
+INIT(shared_items)
+INIT(compress_report)
+INIT(metric_settings)
+INIT(pair_stats)
+INIT(graph_settings)
+INIT(cluster_settings)
+INIT(assign_settings)
+INIT(assignment)
+INIT(standing)
+INIT(scores)
+INIT(stability_settings)
+INIT(theory)
+INIT(transport_problem)
+INIT(transport)
+INIT(sinkhorn_settings)
+INIT(barycenter_settings)
+INIT(d2_settings)
+
+static void (*const inits[])(void) = {init_context_settings,   init_read_settings,
+                                      init_text_settings,      init_text_report,
+                                      init_shared_items,       init_compress_report,
+                                      init_metric_settings,    init_pair_stats,
+                                      init_graph_settings,     init_cluster_settings,
+                                      init_assign_settings,    init_assignment,
+                                      init_standing,           init_scores,
+                                      init_stability_settings, init_theory,
+                                      init_transport_problem,  init_transport,
+                                      init_sinkhorn_settings,  init_barycenter_settings,
+                                      init_d2_settings};
+
+/* ---- calls ---- */
+
+static ddsc_context *make_context(void)
+{
+    GUARDED(context_settings, set);
+    ddsc_context *ctx = NULL;
+    ddsc_context_settings_init(set);
+    set->threads = 2;
+    GOOD(ddsc_context_create(&ctx, set));
+    CHECK(ddsc_context_get_threads(ctx) == 2);
+    UNTOUCHED(set);
+    return ctx;
+}
+
+/* Two groups of N / 2 items of three points each, labelled. */
+static ddsc_measures *make_items(ddsc_context *ctx)
+{
+    double points[N * 3 * 2];
+    int64_t offsets[N + 1] = {0};
+    int32_t labels[N];
+    ddsc_measures *items = NULL, *labelled = NULL;
+    for (int i = 0; i < N * 3; i++) {
+        points[2 * i] = (i % 7) * 0.1 + (i >= N * 3 / 2 ? 50 : 0);
+        points[2 * i + 1] = (i % 5) * 0.1;
+    }
+    for (int i = 0; i < N; i++) {
+        offsets[i + 1] = 3 * (i + 1);
+        labels[i] = i >= N / 2;
+    }
+    GOOD(ddsc_measures_create_clouds(ctx, &items, N, 2, points, NULL, offsets, DDSC_EMPTY_ERROR));
+    GOOD(ddsc_measures_copy_labelled(ctx, &labelled, items, labels));
+    ddsc_measures_destroy(items);
+    return labelled;
+}
+
+static void try_measures(ddsc_context *ctx, const ddsc_measures *items)
+{
+    GUARDED(measures_view, v);
+    GUARDED(compress_report, report);
+    GUARDED(shared_items, shared);
+    ddsc_measures *merged = NULL, *again = NULL;
+    ddsc_measures_get_view(items, v);
+    CHECK(v->n_items == N && v->dim == 2);
+    TAIL_IS_ZERO(v);
+    UNTOUCHED(v);
+    ddsc_compress_report_init(report);
+    GOOD(ddsc_measures_compress(ctx, &merged, report, items, 2));
+    CHECK(report->n_after <= 2 * N && report->struct_size == sizeof *report);
+    TAIL_IS_ZERO(report);
+    UNTOUCHED(report);
+    ddsc_shared_items_init(shared);
+    shared->n_items = N;
+    shared->n_support = v->n_support;
+    shared->dim = 2;
+    shared->support = v->support;
+    shared->offsets = v->offset;
+    shared->indices = v->index;
+    shared->weights = v->weight;
+    GOOD(ddsc_measures_create_shared(ctx, &again, shared, DDSC_EMPTY_ERROR));
+    UNTOUCHED(shared);
+    ddsc_measures_destroy(merged);
+    ddsc_measures_destroy(again);
+}
+
+/* Settings that must reach the library whole, and files that are refused by them. */
+static void try_files(ddsc_context *ctx, const char *folder)
+{
+    GUARDED(read_settings, read);
+    GUARDED(text_settings, text);
+    GUARDED(text_report, report);
+    char documents[512], vectors[512];
+    ddsc_measures *items = NULL;
+    snprintf(documents, sizeof documents, "%s/documents.tsv", folder);
+    snprintf(vectors, sizeof vectors, "%s/vectors.txt", folder);
+    ddsc_read_settings_init(read);
+    read->max_bytes = -1;
+    CHECK(ddsc_measures_read(ctx, &items, documents, read) == DDSC_ERROR_ARGUMENT);
+    UNTOUCHED(read);
+    static const char words[] = "text\none two\ntwo three\n",
+                      table[] = "one 1 2\ntwo 3 4\nthree 5 6\n";
+    GOOD(ddsc_file_write(ctx, documents, words, sizeof words - 1, DDSC_WRITE_OVERWRITE));
+    GOOD(ddsc_file_write(ctx, vectors, table, sizeof table - 1, DDSC_WRITE_OVERWRITE));
+    ddsc_text_settings_init(text);
+    ddsc_text_report_init(report);
+    text->weighting = DDSC_WEIGHTING_TF;
+    GOOD(ddsc_text_read(ctx, &items, report, documents, vectors, text));
+    CHECK(report->n_documents == 2 && strcmp(report->text_columns, "text") == 0);
+    TAIL_IS_ZERO(report);
+    UNTOUCHED(text);
+    UNTOUCHED(report);
+    ddsc_measures_destroy(items);
+}
+
+static void try_pairs(ddsc_context *ctx, const ddsc_measures *items)
+{
+    GUARDED(metric_settings, metric);
+    GUARDED(graph_settings, set);
+    GUARDED(pair_stats, stats);
+    GUARDED(graph_view, v);
+    double d[N * N];
+    ddsc_graph *graph = NULL;
+    ddsc_metric_settings_init(metric);
+    ddsc_graph_settings_init(set);
+    ddsc_pair_stats_init(stats);
+    metric->metric = DDSC_METRIC_MMD;
+    set->tau = 4;
+    GOOD(ddsc_distance_run(ctx, d, stats, items, metric, DDSC_DISTANCE_SQUARED));
+    CHECK(stats->n_pairs == N * (N - 1) / 2 && stats->bandwidth > 0);
+    UNTOUCHED(stats);
+    memset(&stats->n_pairs, 0x77, sizeof *stats - sizeof stats->struct_size);
+#ifdef ABI_NEW
+    memset(stats->added_later, 0, sizeof stats->added_later);
+#endif
+    GOOD(ddsc_neighbors_run(ctx, &graph, stats, items, metric, set));
+    CHECK(stats->n_pairs == N * (N - 1) / 2 && stats->struct_size == sizeof *stats);
+    TAIL_IS_ZERO(stats);
+    ddsc_graph_get_view(graph, v);
+    CHECK(v->n == N && v->tau == 4 && ddsc_graph_get_tau(N, set) == 4);
+    TAIL_IS_ZERO(v);
+    UNTOUCHED(metric);
+    UNTOUCHED(set);
+    UNTOUCHED(stats);
+    UNTOUCHED(v);
+    ddsc_graph_destroy(graph);
+}
+
+static void try_model(ddsc_context *ctx, const ddsc_measures *items, const ddsc_clustering *found,
+                      const ddsc_cluster_settings *set)
+{
+    GUARDED(assign_settings, how);
+    GUARDED(assignment, to);
+    GUARDED(model_view, v);
+    int32_t labels[N];
+    ddsc_model *model = NULL;
+    GOOD(ddsc_model_create(ctx, &model, items, found, set));
+    ddsc_model_get_view(model, v);
+    CHECK(v->n_items == N && v->k == 2);
+    TAIL_IS_ZERO(v);
+    ddsc_assign_settings_init(how);
+    ddsc_assignment_init(to);
+    to->labels = labels;
+    GOOD(ddsc_assign_run(ctx, to, NULL, model, items, how));
+    CHECK(memcmp(labels, v->labels, sizeof labels) == 0);
+    TAIL_IS_ZERO(to);
+    UNTOUCHED(how);
+    UNTOUCHED(to);
+    UNTOUCHED(v);
+    ddsc_model_destroy(model);
+}
+
+static void try_trust(ddsc_context *ctx, const ddsc_measures *items, const ddsc_clustering *found,
+                      const ddsc_cluster_settings *set, const ddsc_graph *graph)
+{
+    GUARDED(stability_settings, how);
+    GUARDED(stability_view, v);
+    GUARDED(theory, theory);
+    ddsc_measures_view m;
+    ddsc_stability *stability = NULL;
+    ddsc_stability_settings_init(how);
+    CHECK(how->n_resamples == 20);
+    how->n_resamples = 2;
+    GOOD(ddsc_stability_run(ctx, &stability, items, found, set, how));
+    ddsc_stability_get_view(stability, v);
+    const ddsc_stability_row *stability_row = v->rows[1];
+    CHECK(v->n_resamples == 2 && stability_row->ari == 1 && v->mean->ari == 1);
+    TAIL_IS_ZERO(v);
+    ddsc_measures_get_view(items, &m);
+    ddsc_theory_init(theory);
+    GOOD(ddsc_theory_run(ctx, theory, graph, m.label, set));
+    CHECK(theory->n == N && theory->n_classes == 2 && theory->n_inter == 0);
+    TAIL_IS_ZERO(theory);
+    UNTOUCHED(how);
+    UNTOUCHED(v);
+    UNTOUCHED(theory);
+    ddsc_stability_destroy(stability);
+}
+
+static void try_clustering(ddsc_context *ctx, const ddsc_measures *items)
+{
+    GUARDED(cluster_settings, set);
+    GUARDED(graph_settings, graph);
+    GUARDED(clustering_view, v);
+    GUARDED(affinity_view, a);
+    GUARDED(standing, standing);
+    GUARDED(scores, scores);
+    double doubt[N];
+    ddsc_measures_view m;
+    ddsc_clustering *found = NULL;
+    ddsc_graph_settings_init(graph);
+    graph->tau = 3;
+    ddsc_cluster_settings_init(set);
+    set->k_min = 1;
+    set->k_max = 3;
+    set->graph = graph;
+    GOOD(ddsc_cluster_run(ctx, &found, items, set));
+    ddsc_clustering_get_view(found, v);
+    const ddsc_k_row *k_row = v->sweep[2];
+    CHECK(v->n == N && v->k == 2 && v->n_sweep == 3 && k_row->k == 3);
+    CHECK(v->pairs->n_pairs == N * (N - 1) / 2);
+    TAIL_IS_ZERO(v);
+    ddsc_clustering_get_affinity(found, a);
+    CHECK(a->n == N && a->n_entries > 0);
+    TAIL_IS_ZERO(a);
+    ddsc_standing_init(standing);
+    standing->doubt = doubt;
+    GOOD(ddsc_standing_run(ctx, standing, N, v->n_vectors, v->embedding, v->labels, v->k));
+    ddsc_measures_get_view(items, &m);
+    ddsc_scores_init(scores);
+    GOOD(ddsc_scores_run(ctx, scores, N, v->labels, m.label));
+    CHECK(scores->ari == 1 && scores->n == N);
+    TAIL_IS_ZERO(scores);
+    set->k_min = set->k_max = 2;
+    try_model(ctx, items, found, set);
+    try_trust(ctx, items, found, set, v->graph);
+    UNTOUCHED(set);
+    UNTOUCHED(graph);
+    UNTOUCHED(v);
+    UNTOUCHED(a);
+    UNTOUCHED(standing);
+    UNTOUCHED(scores);
+    ddsc_clustering_destroy(found);
+}
+
+static void try_transport(ddsc_context *ctx, const ddsc_measures *items)
+{
+    static const double a[] = {0.5, 0.5}, b[] = {0.25, 0.75}, cost[] = {0, 1, 1, 0};
+    GUARDED(transport_problem, problem);
+    GUARDED(transport, t);
+    GUARDED(sinkhorn_settings, set);
+    double plan[9];
+    ddsc_transport_problem_init(problem);
+    problem->n = problem->m = 2;
+    problem->a = a;
+    problem->b = b;
+    problem->cost = cost;
+    ddsc_transport_init(t);
+    t->plan = plan;
+    GOOD(ddsc_emd_run(ctx, t, problem));
+    CHECK(t->value == 0.25 && plan[1] == 0.25 && t->plan == plan);
+    TAIL_IS_ZERO(t);
+    GOOD(ddsc_w2_run(ctx, t, items, 0, items, 0));
+    CHECK(t->value == 0);
+    ddsc_sinkhorn_settings_init(set);
+    set->epsilon = 0.01;
+    GOOD(ddsc_sinkhorn_run(ctx, t, problem, set));
+    CHECK(t->primal > 0.2499 && t->primal < 0.26);
+    UNTOUCHED(problem);
+    UNTOUCHED(t);
+    UNTOUCHED(set);
+}
+
+static void try_barycenters(ddsc_context *ctx, const ddsc_measures *items)
+{
+    GUARDED(barycenter_settings, set);
+    GUARDED(barycenter_view, v);
+    GUARDED(d2_settings, d2_set);
+    GUARDED(d2_view, d2_v);
+    ddsc_barycenter *barycenter = NULL;
+    ddsc_d2 *d2 = NULL;
+    ddsc_barycenter_settings_init(set);
+    set->support_size = 2;
+    GOOD(ddsc_barycenter_run(ctx, &barycenter, items, set));
+    ddsc_barycenter_get_view(barycenter, v);
+    CHECK(v->n == 2 && v->dim == 2 && v->n_objective > 0);
+    TAIL_IS_ZERO(v);
+    ddsc_d2_settings_init(d2_set);
+    d2_set->k = 2;
+    GOOD(ddsc_d2_run(ctx, &d2, items, d2_set));
+    ddsc_d2_get_view(d2, d2_v);
+    CHECK(d2_v->n == N && d2_v->k == 2);
+    TAIL_IS_ZERO(d2_v);
+    UNTOUCHED(set);
+    UNTOUCHED(v);
+    UNTOUCHED(d2_set);
+    UNTOUCHED(d2_v);
+    ddsc_barycenter_destroy(barycenter);
+    ddsc_d2_destroy(d2);
+}
+
+/* ---- what must be refused, with a word ---- */
+
+static void refused(ddsc_context *ctx, const ddsc_measures *items, size_t size, const char *word)
+{
+    ddsc_graph_settings set;
+    ddsc_graph *graph = NULL;
+    ddsc_graph_settings_init(&set);
+    set.struct_size = size;
+    CHECK(ddsc_neighbors_run(ctx, &graph, NULL, items, NULL, &set) == DDSC_ERROR_ARGUMENT);
+    CHECK(strstr(ddsc_context_get_message(ctx), word) != NULL);
+    CHECK(graph == NULL && ddsc_graph_get_tau(N, &set) == 0);
+}
+
+static void try_refusals(ddsc_context *ctx, const ddsc_measures *items)
+{
+    static const size_t sizes[] = {0, 3, 8, 16, 24, 31, 33, 36, (size_t)-1, (size_t)-8, 1u << 20};
+    ddsc_pair_stats stats;
+    double d[N * N];
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
+        refused(ctx, items, sizes[k], "ddsc_graph_settings_init");
+    memset(&stats, 0, sizeof stats);
+    CHECK(ddsc_distance_run(ctx, d, &stats, items, NULL, 0) == DDSC_ERROR_ARGUMENT);
+    CHECK(strstr(ddsc_context_get_message(ctx), "ddsc_pair_stats_init") != NULL);
+    CHECK(ddsc_distance_run(ctx, d, NULL, items, NULL, 4) == DDSC_ERROR_ARGUMENT);
+#ifdef ABI_NEW
+    ddsc_graph_settings set;
+    ddsc_graph *graph = NULL;
+    ddsc_graph_settings_init(&set);
+    set.added_later[2] = 1;
+    CHECK(ddsc_neighbors_run(ctx, &graph, NULL, items, NULL, &set) == DDSC_ERROR_ARGUMENT);
+    CHECK(strstr(ddsc_context_get_message(ctx), "newer") != NULL && graph == NULL);
+#endif
+}
+
+int main(int argc, char **argv)
+{
+    for (size_t k = 0; k < sizeof inits / sizeof *inits; k++)
+        inits[k]();
+    ddsc_context *ctx = make_context();
+    ddsc_measures *items = make_items(ctx);
+    try_measures(ctx, items);
+    if (argc > 1)
+        try_files(ctx, argv[1]);
+    try_pairs(ctx, items);
+    try_clustering(ctx, items);
+    try_transport(ctx, items);
+    try_barycenters(ctx, items);
+    try_refusals(ctx, items);
+    ddsc_measures_destroy(items);
+    ddsc_context_destroy(ctx);
+    if (n_bad == 0)
+        printf("every struct is taken and given at its size\n");
+    return n_bad > 0;
+}
