@@ -528,12 +528,14 @@ typedef enum ddsc_distance_flags {
     DDSC_DISTANCE_CONDENSED = 2 /* the N(N-1)/2 entries above the diagonal, row by row */
 } ddsc_distance_flags;
 
-/* The N x N matrix, row-major, or what the flags say. stats may be NULL. */
+/* The N x N matrix, row-major, or what the flags say. stats may be NULL. After an error `out` may
+ * be filled in part. */
 DDSC_API ddsc_status ddsc_distance_run(ddsc_context *context, double *out, ddsc_pair_stats *stats,
                                        const ddsc_measures *measures,
                                        const ddsc_metric_settings *settings, unsigned flags);
 /* Distances between two sets: out has a row for each item of `rows` and a column for each of
- * `columns`. What is chosen from the data looks at both sets. flags: SQUARED or 0. */
+ * `columns`. What is chosen from the data looks at both sets. flags: SQUARED or 0. After an error
+ * `out` may be filled in part. */
 DDSC_API ddsc_status ddsc_cross_run(ddsc_context *context, double *out, ddsc_pair_stats *stats,
                                     const ddsc_measures *rows, const ddsc_measures *columns,
                                     const ddsc_metric_settings *settings, unsigned flags);

@@ -106,7 +106,7 @@ static ddsc_status sinkhorn_bound_refine(void *state, bool *offered)
     if (s->rule.sharp || small)
         CHECK(bound_w2_refine(b->w2, &b->by_w2));
     *offered = !s->rule.sharp || b->by_w2;
-    return DDSC_OK;
+    return *offered && !b->by_w2 ? sinkhorn_set_reserve(s->set) : DDSC_OK;
 }
 
 static double sinkhorn_bound_refined(void *state, int64_t i, int64_t j, double enough, int worker)

@@ -83,6 +83,11 @@ static ddsc_status reserve(sinkhorn_solver *z, int64_t n, int64_t m)
     return DDSC_OK;
 }
 
+ddsc_status sinkhorn_reserve(sinkhorn_solver *solver, int64_t n)
+{
+    return reserve(solver, n, n);
+}
+
 static void load_side(dense_side *x, const double *weight, int64_t n, double sum)
 {
     for (int64_t i = 0, at = 0; i < n; i++)

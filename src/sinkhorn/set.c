@@ -138,6 +138,13 @@ ddsc_status sinkhorn_set_self(sinkhorn_set *s, sinkhorn_result *found, int64_t i
     return sinkhorn_self(s->solver[worker], found, &problem);
 }
 
+ddsc_status sinkhorn_set_reserve(sinkhorn_set *s)
+{
+    for (int w = 0; !s->grid && w < s->n_workers; w++)
+        CHECK(sinkhorn_reserve(s->solver[w], s->costs.largest));
+    return DDSC_OK;
+}
+
 double sinkhorn_set_bound(sinkhorn_set *s, int64_t i, int64_t j, double enough, int looks,
                           int worker)
 {

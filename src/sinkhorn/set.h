@@ -24,6 +24,8 @@ ddsc_status sinkhorn_set_pair(sinkhorn_set *s, sinkhorn_result *found, int64_t i
                               int worker);
 /* An item with itself. */
 ddsc_status sinkhorn_set_self(sinkhorn_set *s, sinkhorn_result *found, int64_t i, int worker);
+/* Memory for bounds, ahead of time: those of the dense solver cannot say that they ran out of it. */
+ddsc_status sinkhorn_set_reserve(sinkhorn_set *s);
 /* A lower bound of the regularised value; on a grid after up to `looks`. */
 double sinkhorn_set_bound(sinkhorn_set *s, int64_t i, int64_t j, double enough, int looks,
                           int worker);
