@@ -3,7 +3,7 @@
  *
  * A search asks for bounds by levels, each dearer and closer than the one before:
  *   tile     of all pairs, by blocks: projections, relaxed transport, duals after half an iteration;
- *   pair     of one pair, a little closer: marginals, single frames of projections;
+ *   pair     of one pair, a little closer: single frames of projections;
  *   refined  of one pair, by some iterations: a small part of a solve;
  *   last     the best there is, asked for just before the pair is solved, which may begin where it ended. */
 #ifndef DDSC_BOUND_BOUND_H
@@ -65,7 +65,7 @@ const double *bound_refined_start(bound_refined *b, int64_t i, int64_t j, int wo
 /* ---- W2 ----
  * The functions of a kind. First bounds are projections, tight in few dimensions and one short matrix
  * product, or relaxed transport, tight for small supports in many dimensions (documents); see
- * projection.h, marginal.h, relaxed.h. Refined ones are kept in *refined, so that the metric can start
+ * first.h. Refined ones are kept in *refined, so that the metric can start
  * solves from them; NULL: the state keeps them. */
 
 ddsc_status bound_w2_open(void **state, const bound_job *job, bound_refined **refined);

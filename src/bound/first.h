@@ -33,37 +33,6 @@ void bound_projection_tile(const bound_projection *b, int64_t i0, int64_t i1, in
  * Stops at the first frame that exceeds `enough`. */
 double bound_projection_pair(const bound_projection *b, int64_t i, int64_t j, double enough);
 
-/* ---- marginals of grids ----
- * The sum over the axes of a frame of the exact 1-D W2^2 of the projections, for the frames whose
- * projections stay on a grid; see marginal.c. */
-enum { MARGINAL_FRAMES = 2, MARGINAL_LINES = 2 * GRID_MAX_DIM };
-
-typedef struct marginal_line {
-    int32_t step[GRID_MAX_DIM]; /* place on the line: sum of step times place in the grid - first */
-    int64_t first, at, length;  /* at: where the line begins in a row */
-} marginal_line;
-
-typedef struct marginal_frame {
-    int first, end; /* lines */
-    double unit;    /* of sums of whole numbers */
-} marginal_frame;
-
-typedef struct bound_marginal {
-    const measures *m; /* borrowed */
-    int n_frames, n_lines;
-    marginal_frame frame[MARGINAL_FRAMES];
-    marginal_line line[MARGINAL_LINES];
-    int64_t width;
-    int16_t *row; /* n x width: distribution functions on each line, then ones */
-    double slack; /* for points that are off the grid by rounding */
-} bound_marginal;
-
-bool bound_marginal_applies(const measures *m);
-ddsc_status bound_marginal_make(ddsc_context *ctx, bound_marginal *out, const measures *m);
-void bound_marginal_free(ddsc_context *ctx, bound_marginal *b);
-/* The largest over the frames; stops as soon as it exceeds `enough`. */
-double bound_marginal_pair(const bound_marginal *b, int64_t i, int64_t j, double enough);
-
 /* ---- relaxed transport ----
  * Dropping one marginal leaves sum_i a_i f_i <= W2^2 with f_i = min_j C_ij (Kusner et al. 2015). The
  * potentials g_j = min_i C_ij - f_i >= 0 still fit beside f, so sum_j b_j g_j can be added. The same

@@ -1,6 +1,6 @@
 /* Thresholds of this room, each with the benchmark that made it: bench/exact.py (tau-NN graphs of W2
- * against POT) and bench/exact_growth.py. Which bounds a set has is asked by bound_relaxed_applies,
- * bound_marginal_applies and bound_refined_applies. */
+ * against POT) and bench/exact_growth.py. Which bounds a set has is asked by bound_relaxed_applies
+ * and bound_refined_applies. */
 #ifndef DDSC_BOUND_TUNING_H
 #define DDSC_BOUND_TUNING_H
 

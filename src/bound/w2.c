@@ -1,5 +1,5 @@
-/* Lower bounds of W2^2: for all pairs of a set and for single ones by whichever of relaxed transport,
- * projections and marginals suits it, then by refined potentials where it has them. */
+/* Lower bounds of W2^2: for all pairs of a set and for single ones by whichever of relaxed transport
+ * and projections suits it, then by refined potentials where it has them. */
 #include <math.h>
 
 #include "bound/bound.h"
@@ -9,10 +9,9 @@
 typedef struct bound_w2 {
     ddsc_context *ctx;
     const measures *m;
-    bool by_transport, on_grid;
+    bool by_transport;
     bound_relaxed transport;
     bound_projection projection;
-    bound_marginal marginal;
     int64_t n_scratch; /* floats per worker: a tile, then what it needs */
     float *scratch;
     bound_refined **refined,
@@ -42,7 +41,6 @@ void bound_w2_close(void *state)
         return;
     bound_relaxed_free(b->ctx, &b->transport);
     bound_projection_free(b->ctx, &b->projection);
-    bound_marginal_free(b->ctx, &b->marginal);
     bound_refined_destroy(b->own);
     mem_free(b->ctx, b->scratch);
     mem_free(b->ctx, b);
@@ -58,13 +56,10 @@ ddsc_status bound_w2_open(void **state, const bound_job *job, bound_refined **re
     TRY(MEM_ZERO(ctx, b, 1));
     *b = (bound_w2){.ctx = ctx, .m = m, .refined = refined ? refined : &b->own};
     b->by_transport = bound_relaxed_applies(m);
-    b->on_grid = !b->by_transport && bound_marginal_applies(m);
     if (b->by_transport)
         TRY(bound_relaxed_make(ctx, &b->transport, m, side));
     else
         TRY(bound_projection_make(ctx, &b->projection, m, true));
-    if (b->on_grid)
-        TRY(bound_marginal_make(ctx, &b->marginal, m));
     b->n_scratch = bound_w2_side(b) * bound_w2_side(b);
     b->n_scratch += b->by_transport ? bound_relaxed_scratch(&b->transport) : 0;
     TRY(MEM_NEW(ctx, b->scratch, job->n_workers * b->n_scratch));
@@ -94,11 +89,7 @@ void bound_w2_tile(void *state, int64_t i0, int64_t i1, int64_t j0, int64_t j1, 
 double bound_w2_pair(const void *state, int64_t i, int64_t j, double enough)
 {
     const bound_w2 *b = state;
-    if (b->by_transport)
-        return 0;
-    double bound = b->on_grid ? bound_marginal_pair(&b->marginal, i, j, enough) : 0;
-    return bound > enough ? bound
-                          : fmax(bound, bound_projection_pair(&b->projection, i, j, enough));
+    return b->by_transport ? 0 : bound_projection_pair(&b->projection, i, j, enough);
 }
 
 ddsc_status bound_w2_refine(void *state, bool *offered)

@@ -120,25 +120,6 @@ static void check_projection(ddsc_context *ctx, const measures *m)
     bound_projection_free(ctx, &bound);
 }
 
-static double marginal_value(void *bound, int64_t i, int64_t j)
-{
-    double full = bound_marginal_pair(bound, i, j, INFINITY);
-    assert_true(full >= 0);
-    assert_true(bound_marginal_pair(bound, j, i, INFINITY) == full);
-    assert_true(bound_marginal_pair(bound, i, j, 0.9 * full) >= 0.9 * full);
-    return full;
-}
-
-static double check_marginal(ddsc_context *ctx, const measures *m)
-{
-    bound_marginal bound;
-    assert_true(bound_marginal_applies(m));
-    assert_int_equal(bound_marginal_make(ctx, &bound, m), DDSC_OK);
-    double ratio = check_all(ctx, m, "marginal", marginal_value, &bound);
-    bound_marginal_free(ctx, &bound);
-    return ratio;
-}
-
 typedef struct relaxed_with_scratch {
     bound_relaxed bound;
     float *scratch;
@@ -318,40 +299,10 @@ static void test_images(void **state)
                                     grids[k].step, k);
         check_projection(ctx, m);
         check_cuts(ctx, m);
-        if (bound_marginal_applies(m))
-            check_marginal(ctx, m);
         if (bound_refined_applies(m) && grids[k].step[1] > 1e-100)
             assert_true(check_refined(ctx, m) > 0.5);
         ddsc_measures_destroy(m);
     }
-    ddsc_context_destroy(ctx);
-}
-
-/* On a line the marginal is the item: nothing is lost but whole numbers. In three dimensions it is
- * the sum over three axes. */
-static void test_marginals(void **state)
-{
-    ddsc_context *ctx = test_context(1, 0);
-    const double origin[2] = {3, -2}, step[2] = {0.5, 0.5};
-    double support[3 * 27], image[20 * 27];
-    rng r = rng_make(2, RNG_GAUSSIANS, 5);
-    (void)state;
-    measures *line = random_images(ctx, 30, 8, 1, origin, step, 1);
-    double ratio = check_marginal(ctx, line);
-    if (ratio < 0.998)
-        fail_msg("marginals of lines reach %g", ratio);
-    ddsc_measures_destroy(line);
-    for (int64_t p = 0; p < 27; p++)
-        for (int64_t k = 0; k < 3; k++)
-            support[3 * p + k] = (double)(k == 0 ? p / 9 : k == 1 ? p / 3 % 3 : p % 3);
-    for (int64_t p = 0; p < 20 * 27; p++)
-        image[p] = rng_uniform(&r);
-    measures *cube = NULL;
-    assert_int_equal(
-        ddsc_measures_create_dense(ctx, &cube, 20, 27, 3, support, image, DDSC_EMPTY_ERROR),
-        DDSC_OK);
-    assert_true(check_marginal(ctx, cube) > 0.2);
-    ddsc_measures_destroy(cube);
     ddsc_context_destroy(ctx);
 }
 
@@ -485,7 +436,6 @@ int main(void)
         cmocka_unit_test(test_larger_clouds),
         cmocka_unit_test(test_clouds_far_away),
         cmocka_unit_test(test_images),
-        cmocka_unit_test(test_marginals),
         cmocka_unit_test(test_starts),
         cmocka_unit_test(test_images_of_wild_weights),
         cmocka_unit_test(test_refinement_stops),
