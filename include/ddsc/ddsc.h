@@ -156,6 +156,12 @@ typedef struct ddsc_detail {
 /* The figures that the last call on this context left; valid until the next one. */
 DDSC_EXPERIMENTAL DDSC_API const ddsc_detail *ddsc_context_get_details(const ddsc_context *context,
                                                                        int64_t *n_details);
+/* Which path a stage of the last call took and why, such as "search", "pruned", "lower bounds cost
+ * less than solves": note `number`, from 0. Returns 0 when there is none. Any of the pointers may be
+ * NULL; the texts are valid until the next call. */
+DDSC_EXPERIMENTAL DDSC_API int ddsc_context_get_note(const ddsc_context *context, int64_t number,
+                                                     const char **stage, const char **path,
+                                                     const char **why);
 
 /* Runs that can be taken up again. From now on ddsc_distance_run, ddsc_neighbors_run and
  * ddsc_cluster_run keep the pairs they solve in `folder`, in checksummed files that are there whole
@@ -353,6 +359,26 @@ DDSC_API ddsc_status ddsc_matrix_write(ddsc_context *context, const double *matr
  * class numbers in order of appearance. Release them with ddsc_release. */
 DDSC_API ddsc_status ddsc_labels_read(ddsc_context *context, int32_t **labels, int64_t *n,
                                       const char *path);
+/* How two lists of labels were put beside each other. */
+typedef enum ddsc_join {
+    DDSC_JOIN_ORDER = 0, /* row by row: one side has no ids */
+    DDSC_JOIN_ID
+} ddsc_join;
+
+/* Labels for the rows of `measures` (n_rows of them), matched by id where the file has ids (a column
+ * or an array `id`, `ids`); a row without a label and a label without a row are refused by name. A
+ * file without ids must have one label per row; items that are only numbered take the numbers as
+ * ids, or else the file's order. how may be NULL. Release the labels with ddsc_release. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_labels_read_for(ddsc_context *context, int32_t **labels,
+                                                            ddsc_join *how,
+                                                            const ddsc_measures *measures,
+                                                            const char *path);
+/* Two files of labels for the same rows, in the order of the first; matched as above. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_labels_read_both(ddsc_context *context,
+                                                             int32_t **labels, int32_t **others,
+                                                             int64_t *n, ddsc_join *how,
+                                                             const char *path,
+                                                             const char *others_path);
 /* Header `id,label`; ids taken from measures, or numbers when NULL. */
 DDSC_API ddsc_status ddsc_labels_write(ddsc_context *context, const int32_t *labels, int64_t n,
                                        const ddsc_measures *measures, const char *path,

@@ -1,4 +1,4 @@
-/* First bounds of W2^2, for all pairs by tiles and for single pairs. w2.c chooses among them. */
+/* First bounds of W2^2, for all pairs and for single ones; metric/w2_bound.c chooses among them. */
 #ifndef DDSC_BOUND_FIRST_H
 #define DDSC_BOUND_FIRST_H
 
@@ -13,8 +13,7 @@
 typedef struct bound_projection {
     int64_t n, p; /* items, coordinates per row */
     float *row;   /* n x p */
-    float *norm2; /* n: |e_i|^2 */
-    double slack; /* relative to norm2_i + norm2_j: rounding of the float products */
+    float *start; /* n: |e_i|^2, less what rounding may add to start_i + start_j - 2 e_i e_j */
     int64_t n_frames, length;
     float *frame; /* n x n_frames x length: a few frames in full */
     double longest;
@@ -25,10 +24,6 @@ typedef struct bound_projection {
 ddsc_status bound_projection_make(ddsc_context *ctx, bound_projection *out, const measures *m,
                                   bool frames);
 void bound_projection_free(ddsc_context *ctx, bound_projection *b);
-/* Bounds for items [i0, i1) x [j0, j1) into out (row-major, ld), in units of unit2: already lowered
- * by the slack. */
-void bound_projection_tile(const bound_projection *b, int64_t i0, int64_t i1, int64_t j0,
-                           int64_t j1, float *out, int64_t ld);
 /* The largest bound among the frames kept in full rather than their average: for single pairs.
  * Stops at the first frame that exceeds `enough`. */
 double bound_projection_pair(const bound_projection *b, int64_t i, int64_t j, double enough);
@@ -56,10 +51,10 @@ bool bound_relaxed_applies(const measures *m);
 ddsc_status bound_relaxed_make(ddsc_context *ctx, bound_relaxed *out, const measures *m,
                                int64_t side);
 void bound_relaxed_free(ddsc_context *ctx, bound_relaxed *b);
-/* Floats of scratch a tile needs. */
+/* Bytes of scratch a tile needs. */
 int64_t bound_relaxed_scratch(const bound_relaxed *b);
 /* In units of unit2. Items j0 .. j1 - 1 lie in one block, that is between multiples of `side`. */
 void bound_relaxed_tile(const bound_relaxed *b, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
-                        float *out, int64_t ld, float *memory);
+                        float *out, int64_t ld, void *memory);
 
 #endif

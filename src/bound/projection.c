@@ -43,6 +43,7 @@ typedef struct embedder {
     int64_t n_sample;
     la_principal basis; /* its directions and mean */
     int64_t n_directions;
+    double slack; /* relative to |e_i|^2 + |e_j|^2: rounding of the float products */
     scratch memory;
     bound_projection out;
 } embedder;
@@ -61,6 +62,16 @@ static embed_scratch scratch_take(const embedder *e, arena *a)
 static embed_scratch scratch_get(const embedder *e, int worker)
 {
     return scratch_take(e, &(arena){.base = scratch_of(&e->memory, worker)});
+}
+
+double bound_unit(const measures *m)
+{
+    double extent = 0;
+    int exponent = 0;
+    for (int64_t k = m->d; k < m->v * m->d; k++)
+        extent = fmax(extent, fabs(m->support[k] - m->support[k % m->d]));
+    frexp(extent, &exponent);
+    return ldexp(1, BASE_MAX(exponent, -500)); /* its square is not 0 */
 }
 
 /* ---- frames ---- */
@@ -214,7 +225,7 @@ static ddsc_status embed_range(void *arg, int64_t begin, int64_t end, int worker
         to[p] = (float)sqrt(fmax(rest, 0));
         for (int64_t k = 0; k <= p; k++)
             norm2 += (double)to[k] * (double)to[k];
-        b->norm2[begin + i] = (float)norm2;
+        b->start[begin + i] = (float)(1 - e->slack) * (float)norm2;
     }
     return DDSC_OK;
 }
@@ -242,11 +253,11 @@ ddsc_status bound_projection_make(ddsc_context *ctx, bound_projection *out, cons
     TRY(basis_make(&e));
     b->n = m->n;
     b->p = e.n_directions + 1;
-    b->slack = (double)(b->p + 7) * 0x1p-23;
+    e.slack = (double)(b->p + 7) * 0x1p-23;
     b->length = m->d * BINS;
     b->unit2 = e.unit * e.unit;
     TRY(MEM_NEW(ctx, b->row, m->n * b->p));
-    TRY(MEM_NEW(ctx, b->norm2, m->n));
+    TRY(MEM_NEW(ctx, b->start, m->n));
     TRY(MEM_NEW(ctx, b->frame, m->n * b->n_frames * b->length));
     TRY(parallel_for(ctx, m->n, BLOCK, embed_range, &e));
     for (int64_t i = 0; i < m->n * b->n_frames; i++)
@@ -263,21 +274,8 @@ done:
 
 void bound_projection_free(ddsc_context *ctx, bound_projection *b)
 {
-    MEM_FREE(ctx, b->row, b->norm2, b->frame);
+    MEM_FREE(ctx, b->row, b->start, b->frame);
     *b = (bound_projection){0};
-}
-
-void bound_projection_tile(const bound_projection *b, int64_t i0, int64_t i1, int64_t j0,
-                           int64_t j1, float *out, int64_t ld)
-{
-    la_sgemm(false, true, i1 - i0, j1 - j0, b->p, -2, b->row + i0 * b->p, b->p, b->row + j0 * b->p,
-             b->p, 0, out, ld);
-    float keep = (float)(1 - b->slack);
-    for (int64_t i = i0; i < i1; i++) {
-        float *row = out + (i - i0) * ld, own = keep * b->norm2[i];
-        for (int64_t j = j0; j < j1; j++)
-            row[j - j0] += own + keep * b->norm2[j];
-    }
 }
 
 SIMD_CLONES static float distance2(const float *x, const float *y, int64_t n)

@@ -168,8 +168,8 @@ double bound_refined_last(bound_refined *b, int64_t i, int64_t j, double enough,
     double best = fmax(0, second_transform(b, w, first, largest));
     if (best > enough || best < BOUND_HOPELESS_LAST * enough)
         return best;
-    run_levels(b, w, BOUND_START_LEVELS, BOUND_LEVELS);
-    return fmax(best, feasible_value(b, w, BOUND_LEVELS - 1));
+    run_levels(b, w, BOUND_START_LEVELS, BOUND_REFINED_LEVELS);
+    return fmax(best, feasible_value(b, w, BOUND_REFINED_LEVELS - 1));
 }
 
 const double *bound_refined_start(bound_refined *b, int64_t i, int64_t j, int worker)
@@ -193,7 +193,7 @@ static ddsc_status self_range(void *arg, int64_t begin_item, int64_t end_item, i
         couple(b, w, i, i);
         for (int64_t k = 0; k < s->n; k++)
             s->scaling[k] = 1;
-        for (int level = 0; level < BOUND_LEVELS; level++) {
+        for (int level = 0; level < BOUND_REFINED_LEVELS; level++) {
             float *self = b->self + level * b->m->nnz + b->m->offset[i];
             for (int t = 0; t < BOUND_SELF_ITERATIONS; t++) {
                 b->coupling->sums(b, w, 1);
@@ -264,9 +264,9 @@ ddsc_status bound_refined_create(ddsc_context *ctx, bound_refined **out, const m
     b->coupling = sinkhorn_grid_fits(m) ? &bound_refined_grid : &bound_refined_dense;
     TRY(MEM_NEW(ctx, b->mean, m->n * m->d));
     TRY(b->coupling->open(b));
-    for (int k = 0; k < BOUND_LEVELS; k++)
+    for (int k = 0; k < BOUND_REFINED_LEVELS; k++)
         b->epsilon[k] = ldexp(BOUND_EPSILON_SHARE * b->spread, -k);
-    TRY(MEM_ZERO(ctx, b->self, BOUND_LEVELS * m->nnz + BOUND_VECTOR));
+    TRY(MEM_ZERO(ctx, b->self, BOUND_REFINED_LEVELS * m->nnz + BOUND_VECTOR));
     TRY(pairs_open(b));
     TRY(parallel_for(ctx, m->n, 8, self_range, b));
     *out = b;

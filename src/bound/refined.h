@@ -49,8 +49,8 @@ struct bound_refined {
     ddsc_context *ctx;
     const measures *m;
     const refined_coupling *coupling;
-    double epsilon[BOUND_LEVELS];
-    float *self;     /* BOUND_LEVELS x nnz, and a vector to read beyond */
+    double epsilon[BOUND_REFINED_LEVELS];
+    float *self;     /* BOUND_REFINED_LEVELS x nnz, and a vector to read beyond */
     int64_t largest; /* points of an item, in whole vectors */
     refined_pair *pair;
     float *floats; /* of all workers */

@@ -288,7 +288,7 @@ int64_t bound_relaxed_scratch(const bound_relaxed *b)
 {
     arena measured = {0};
     lay_out(b, &measured);
-    return measured.used / (int64_t)sizeof(float);
+    return measured.used;
 }
 
 static int64_t gather_columns(const bound_relaxed *b, const relaxed_scratch *s, int64_t block)
@@ -321,10 +321,10 @@ static void gather_rows(const bound_relaxed *b, const relaxed_scratch *s, int64_
 }
 
 void bound_relaxed_tile(const bound_relaxed *b, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
-                        float *out, int64_t ld, float *memory)
+                        float *out, int64_t ld, void *memory)
 {
     const measures *m = b->m;
-    relaxed_scratch s = lay_out(b, &(arena){.base = (char *)memory});
+    relaxed_scratch s = lay_out(b, &(arena){.base = memory});
     int64_t d = m->d, columns = gather_columns(b, &s, j0 / b->side);
     while (i0 < i1) {
         int64_t end = i0 + 1, slots = slots_of(b, i0), slot = 0;

@@ -18,10 +18,10 @@ enum {
     BOUND_DENSE_MEAN_SIZE = 24, /* smaller clouds are solved as fast */
     BOUND_DENSE_SIZE = 1024,    /* larger clouds do not fit the caches */
     BOUND_POINT_DIM = 64,
-    BOUND_START_SIZE = 256, /* larger clouds are solved as fast from the solver's own start */
-    BOUND_LEVELS = 8,       /* of halved epsilon: */
-    BOUND_START_LEVELS = 4, /* of a quick look, and for the start of a solve */
-    BOUND_PAIR_LEVELS = 5,  /* of a refined bound; the rest is for the last look */
+    BOUND_START_SIZE = 256,   /* larger clouds are solved as fast from the solver's own start */
+    BOUND_REFINED_LEVELS = 8, /* of halved epsilon: */
+    BOUND_START_LEVELS = 4,   /* of a quick look, and for the start of a solve */
+    BOUND_PAIR_LEVELS = 5,    /* of a refined bound; the rest is for the last look */
     BOUND_SELF_ITERATIONS = 6,
 
     /* ---- dual cuts: exact.py --parts graph on documents ---- */

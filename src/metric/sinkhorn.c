@@ -4,8 +4,7 @@
 
 #include <math.h>
 
-#include "engine/engine.h"
-#include "metric/bound_tiles.h"
+#include "engine/pairs.h"
 #include "metric/metric.h"
 
 static void sinkhorn_close(void *state)
@@ -123,14 +122,13 @@ static ddsc_status sinkhorn_open(void **state, const pair_job *job, ddsc_pair_st
     TRY(MEM_ZERO(job->ctx, s, 1));
     *s = (sinkhorn_metric){.ctx = job->ctx, .m = job->m, .value = set->sinkhorn_value};
     s->range = cost_range(job->m);
-    s->rule = (sinkhorn_rule){.tolerance = set->sinkhorn_tolerance,
+    s->rule = (sinkhorn_rule){.epsilon = set->epsilon,
+                              .tolerance = set->sinkhorn_tolerance,
                               .max_iterations = set->sinkhorn_max_iterations,
                               .sharp = set->sinkhorn_value == DDSC_SINKHORN_SHARP};
-    TRY(sinkhorn_epsilon(job->ctx, &s->rule.epsilon, job->m, set));
     TRY(sinkhorn_set_open(job->ctx, &s->set, job->m, &s->rule));
     if (s->value == DDSC_SINKHORN_DEBIASED)
         TRY(find_self_terms(s, stats));
-    stats->epsilon = s->rule.epsilon;
     *state = s;
     s = NULL;
 done:
@@ -138,17 +136,17 @@ done:
     return status;
 }
 
-static void sinkhorn_plan_tiles(const void *state, pair_plan *plan)
+static void sinkhorn_shape(const void *state, pair_shape *shape)
 {
-    plan->tile_side = sinkhorn_set_side(((const sinkhorn_metric *)state)->set);
+    shape->tile_side = sinkhorn_set_side(((const sinkhorn_metric *)state)->set);
 }
 
-const pair_backend backend_sinkhorn = {
+const pair_backend metric_sinkhorn = {
     .name = "sinkhorn",
-    .tile_side = 1, /* the plan tells */
+    .tile_side = 1, /* the shape tells */
     .open = sinkhorn_open,
     .tile = sinkhorn_solve_tile,
     .close = sinkhorn_close,
-    .plan = sinkhorn_plan_tiles,
-    .pruning = &pruning_sinkhorn,
+    .shape = sinkhorn_shape,
+    .bounds = &metric_sinkhorn_bounds,
 };

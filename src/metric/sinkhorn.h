@@ -2,6 +2,7 @@
 #ifndef DDSC_METRIC_SINKHORN_H
 #define DDSC_METRIC_SINKHORN_H
 
+#include "engine/backend.h"
 #include "sinkhorn/set.h"
 
 typedef struct sinkhorn_metric {
@@ -12,8 +13,9 @@ typedef struct sinkhorn_metric {
     double range; /* the squared diagonal of the box around all points */
     sinkhorn_set *set;
     double *self;           /* n regularised values of an item with itself, when debiased */
-    void *bounds;           /* state of the bounds that were opened last */
     ddsc_pair_stats *stats; /* one per worker, for the work at open */
 } sinkhorn_metric;
+
+extern const pair_bounds metric_sinkhorn_bounds;
 
 #endif

@@ -7,15 +7,19 @@
  * the costs, which is taken off every bound. */
 #include <math.h>
 
+#include "bound/bound.h"
 #include "bound/tuning.h"
+#include "engine/prefilter.h"
 #include "metric/metric.h"
 #include "metric/sinkhorn.h"
 #include "sinkhorn/tuning.h"
 
 typedef struct sinkhorn_bound_state {
     sinkhorn_metric *s;
-    void *w2;   /* bounds of W2; NULL: duals on the grid */
-    bool by_w2; /* refined ones too */
+    metric_w2_bound *w2;    /* first bounds; NULL: duals on the grid */
+    first_bounds first;     /* of w2 */
+    bound_refined *refined; /* of W2; NULL: duals */
+    double unit;
 } sinkhorn_bound_state;
 
 static bool by_dual(const sinkhorn_metric *s)
@@ -34,99 +38,99 @@ static double lowered(const sinkhorn_metric *s, int64_t i, int64_t j, double bou
     return BASE_MAX(0, bound - offset(s, i, j));
 }
 
-/* Off the grid small problems are solved faster than their bounds are found, and so are those of a
- * large epsilon, which take few iterations; its sharp values are far above W2. */
-static bool sinkhorn_bound_pays(const void *metric)
-{
-    const sinkhorn_metric *s = metric;
-    double most = s->rule.sharp ? BOUND_SHARP_EPSILON : BOUND_LARGE_EPSILON;
-    bool slow = s->rule.epsilon <= most * s->range;
-    return by_dual(s) || (slow && s->m->nnz >= BOUND_SINKHORN_POINTS * s->m->n);
-}
-
-static void sinkhorn_bound_close(void *state)
+static void bound_close(void *state)
 {
     sinkhorn_bound_state *b = state;
     if (!b)
         return;
-    bound_w2_close(b->w2);
+    metric_w2_bound_close(b->w2);
+    bound_refined_destroy(b->refined);
     mem_free(b->s->ctx, b);
 }
 
-static ddsc_status sinkhorn_bound_open(void **state, const bound_job *job)
+/* Rounded down. */
+static float to_float(double x)
 {
-    ddsc_status status = DDSC_OK;
-    sinkhorn_bound_state *b = NULL;
-    TRY(MEM_ZERO(job->ctx, b, 1));
-    b->s = job->metric;
-    if (!by_dual(b->s))
-        TRY(bound_w2_open(&b->w2, job, NULL));
-    *state = b;
-    b = NULL;
-done:
-    sinkhorn_bound_close(b);
-    return status;
+    float rounded = (float)x;
+    return (double)rounded > x ? nextafterf(rounded, -INFINITY) : rounded;
 }
 
-static int64_t sinkhorn_bound_side(const void *state)
+static void bound_tile(void *state, const pair_tile *t, float *low, int64_t ld, int worker)
 {
     const sinkhorn_bound_state *b = state;
-    return b->w2 ? bound_w2_side(b->w2) : BOUND_DUAL_SIDE;
-}
-
-static void sinkhorn_bound_tile(void *state, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
-                                double *out, int64_t ld, int worker)
-{
-    const sinkhorn_bound_state *b = state;
-    sinkhorn_metric *s = b->s;
+    sinkhorn_set *set = b->s->set;
     if (b->w2)
-        bound_w2_tile(b->w2, i0, i1, j0, j1, out, ld, worker);
-    for (int64_t i = i0; i < i1; i++)
-        for (int64_t j = i0 == j0 ? i + 1 : j0; j < j1; j++) {
-            double *to = out + (i - i0) * ld + (j - j0);
+        prefilter_tile(&b->first, t, low, ld, worker);
+    for (int64_t i = t->i0; i < t->i1; i++)
+        for (int64_t j = t->i0 == t->j0 ? i + 1 : t->j0; j < t->j1; j++) {
+            float *out = low + (i - t->i0) * ld + (j - t->j0);
+            double bound = b->unit * (double)*out;
             if (!b->w2)
-                *to = sinkhorn_set_bound(s->set, BASE_MIN(i, j), BASE_MAX(i, j), 0, 1, worker);
-            *to = lowered(s, i, j, *to);
+                bound = sinkhorn_set_bound(set, BASE_MIN(i, j), BASE_MAX(i, j), 0, 1, worker);
+            *out = to_float(lowered(b->s, i, j, bound) / b->unit);
         }
 }
 
-static double sinkhorn_bound_pair(const void *state, int64_t i, int64_t j, double enough)
+static ddsc_status bound_open(void **state, bound_offer *offer, const pair_job *job, void *metric)
 {
-    const sinkhorn_bound_state *b = state;
-    if (!b->w2)
-        return 0;
-    return lowered(b->s, i, j, bound_w2_pair(b->w2, i, j, enough + offset(b->s, i, j)));
-}
-
-static ddsc_status sinkhorn_bound_refine(void *state, bool *offered)
-{
-    sinkhorn_bound_state *b = state;
-    const sinkhorn_metric *s = b->s;
+    ddsc_status status = DDSC_OK;
+    sinkhorn_metric *s = metric;
+    sinkhorn_bound_state *b = NULL;
     bool small = !sinkhorn_set_on_grid(s->set) && s->rule.epsilon < BOUND_SMALL_EPSILON * s->range;
-    if (s->rule.sharp || small)
-        CHECK(bound_w2_refine(b->w2, &b->by_w2));
-    *offered = !s->rule.sharp || b->by_w2;
-    return *offered && !b->by_w2 ? sinkhorn_set_reserve(s->set) : DDSC_OK;
+    int exponent;
+    TRY(MEM_ZERO(job->ctx, b, 1));
+    b->s = s;
+    frexp(s->range, &exponent);
+    b->unit = ldexp(1, exponent);
+    if (!by_dual(s)) {
+        TRY(metric_w2_bound_open(job->ctx, &b->w2, &b->first, &offer->level[BOUND_FRAME], job->m));
+        b->unit = b->first.unit;
+    }
+    if ((s->rule.sharp || small) && bound_refined_applies(s->m))
+        TRY(bound_refined_create(job->ctx, &b->refined, s->m));
+    offer->level[BOUND_DUAL] = !s->rule.sharp || b->refined;
+    if (!s->rule.sharp && !b->refined)
+        TRY(sinkhorn_set_reserve(s->set));
+    offer->first = (first_bounds){.n = job->m->n,
+                                  .side = b->w2 ? b->first.side : BOUND_DUAL_SIDE,
+                                  .unit = b->unit,
+                                  .tile = bound_tile,
+                                  .state = b};
+    *state = b;
+    b = NULL;
+done:
+    bound_close(b);
+    return status;
 }
 
-static double sinkhorn_bound_refined(void *state, int64_t i, int64_t j, double enough, int worker)
+static double bound_pair(void *state, bound_level level, int64_t i, int64_t j, double enough,
+                         int worker)
 {
     const sinkhorn_bound_state *b = state;
     sinkhorn_metric *s = b->s;
-    bool known = isfinite(enough);
-    double limit = known ? (enough + offset(s, i, j)) * (1 + 2e-9) : INFINITY;
-    if (b->by_w2)
-        return lowered(s, i, j, bound_w2_refined(b->w2, i, j, limit, worker));
-    int looks = known ? SINKHORN_GRID_LOOKS : SINKHORN_QUICK_LOOKS;
+    double limit = enough + offset(s, i, j);
+    if (level == BOUND_FRAME)
+        return lowered(s, i, j, metric_w2_bound_frame(b->w2, i, j, limit));
+    limit *= 1 + 2e-9;
+    if (b->refined)
+        return lowered(s, i, j, bound_refined_pair(b->refined, i, j, limit, worker));
+    int looks = isfinite(enough) ? SINKHORN_GRID_LOOKS : SINKHORN_QUICK_LOOKS;
     return lowered(s, i, j, sinkhorn_set_bound(s->set, i, j, limit, looks, worker));
 }
 
-const bound_kind sinkhorn_bounds = {.name = "sinkhorn",
-                                    .pays = sinkhorn_bound_pays,
-                                    .open = sinkhorn_bound_open,
-                                    .close = sinkhorn_bound_close,
-                                    .side = sinkhorn_bound_side,
-                                    .tile = sinkhorn_bound_tile,
-                                    .pair = sinkhorn_bound_pair,
-                                    .refine = sinkhorn_bound_refine,
-                                    .refined = sinkhorn_bound_refined};
+/* Off the grid small problems are solved faster than their bounds are found, and so are those of a
+ * large epsilon, which take few iterations; its sharp values are far above W2. */
+static bool bound_pays(const void *metric, const char **why)
+{
+    const sinkhorn_metric *s = metric;
+    double most = s->rule.sharp ? BOUND_SHARP_EPSILON : BOUND_LARGE_EPSILON;
+    bool slow = s->rule.epsilon <= most * s->range;
+    bool dense = s->m->nnz >= BOUND_SINKHORN_POINTS * s->m->n;
+    if (by_dual(s) || (slow && dense))
+        return true;
+    *why = dense ? "a large epsilon takes few iterations" : "small items are solved as fast";
+    return false;
+}
+
+const pair_bounds metric_sinkhorn_bounds = {
+    .open = bound_open, .close = bound_close, .pair = bound_pair, .pays = bound_pays};
