@@ -278,7 +278,7 @@ void bound_projection_free(ddsc_context *ctx, bound_projection *b)
     *b = (bound_projection){0};
 }
 
-SIMD_CLONES static float distance2(const float *x, const float *y, int64_t n)
+SIMD_CLONES static float frame_distance2(const float *x, const float *y, int64_t n)
 {
     vector sum = {0};
     for (int64_t c = 0; c < n; c += WIDTH) {
@@ -295,8 +295,8 @@ double bound_projection_pair(const bound_projection *b, int64_t i, int64_t j, do
 {
     float largest = 0, stop = (float)fmin(1.01 * enough / b->unit2, 1e30);
     for (int64_t f = 0; f < b->n_frames && largest <= stop; f++) {
-        float d2 = distance2(b->frame + (i * b->n_frames + f) * b->length,
-                             b->frame + (j * b->n_frames + f) * b->length, b->length);
+        float d2 = frame_distance2(b->frame + (i * b->n_frames + f) * b->length,
+                                   b->frame + (j * b->n_frames + f) * b->length, b->length);
         largest = d2 > largest ? d2 : largest;
     }
     /* Rounded coordinates move each row by 2^-24 of its length, the sum is off by length 2^-24. */

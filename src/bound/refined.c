@@ -39,7 +39,7 @@ static void begin(const bound_refined *b, refined_pair *w, int64_t i, int64_t j)
 }
 
 /* One iteration at each of some levels; two, taking longer steps, at the fine ones. */
-static void run_levels(const bound_refined *b, refined_pair *w, int from, int to)
+static void refine_levels(const bound_refined *b, refined_pair *w, int from, int to)
 {
     for (int level = from; level < to; level++) {
         bool fine = level >= BOUND_PAIR_LEVELS;
@@ -125,11 +125,11 @@ double bound_refined_pair(bound_refined *b, int64_t i, int64_t j, double enough,
     double best = 0;
     begin(b, w, i, j);
     if (!isfinite(enough)) {
-        run_levels(b, w, 0, BOUND_START_LEVELS);
+        refine_levels(b, w, 0, BOUND_START_LEVELS);
         return fmax(0, feasible_value(b, w, BOUND_START_LEVELS - 1));
     }
     for (int level = 0; level < BOUND_PAIR_LEVELS; level++) {
-        run_levels(b, w, level, level + 1);
+        refine_levels(b, w, level, level + 1);
         if (schedule[level].check)
             best = fmax(best, feasible_value(b, w, level));
         if (best > enough || best < schedule[level].hopeless * enough)
@@ -146,7 +146,7 @@ static double start_levels(const bound_refined *b, refined_pair *w, int64_t i, i
 {
     double y[BOUND_POINT_DIM];
     begin(b, w, i, j);
-    run_levels(b, w, 0, BOUND_START_LEVELS);
+    refine_levels(b, w, 0, BOUND_START_LEVELS);
     double first = first_transform(b, w, BOUND_START_LEVELS - 1, largest);
     w->started[0] = i;
     w->started[1] = j;
@@ -168,7 +168,7 @@ double bound_refined_last(bound_refined *b, int64_t i, int64_t j, double enough,
     double best = fmax(0, second_transform(b, w, first, largest));
     if (best > enough || best < BOUND_HOPELESS_LAST * enough)
         return best;
-    run_levels(b, w, BOUND_START_LEVELS, BOUND_REFINED_LEVELS);
+    refine_levels(b, w, BOUND_START_LEVELS, BOUND_REFINED_LEVELS);
     return fmax(best, feasible_value(b, w, BOUND_REFINED_LEVELS - 1));
 }
 
@@ -184,7 +184,7 @@ const double *bound_refined_start(bound_refined *b, int64_t i, int64_t j, int wo
 /* ---- preparation ---- */
 
 /* Scalings of the item with itself; values of any size do, they are only kept ordinary. */
-static ddsc_status self_range(void *arg, int64_t begin_item, int64_t end_item, int worker)
+static ddsc_status own_range(void *arg, int64_t begin_item, int64_t end_item, int worker)
 {
     bound_refined *b = arg;
     refined_pair *w = &b->pair[worker];
@@ -224,16 +224,10 @@ void bound_refined_destroy(bound_refined *b)
     if (!b)
         return;
     sinkhorn_grid_items_free(b->ctx, &b->items);
-    mem_free(b->ctx, b->mean);
-    mem_free(b->ctx, b->variance);
-    mem_free(b->ctx, b->floats);
-    mem_free(b->ctx, b->doubles);
-    mem_free(b->ctx, b->pair);
-    mem_free(b->ctx, b->self);
-    mem_free(b->ctx, b);
+    MEM_FREE(b->ctx, b->mean, b->variance, b->floats, b->doubles, b->pair, b->self, b);
 }
 
-static ddsc_status pairs_open(bound_refined *b)
+static ddsc_status scalings_open(bound_refined *b)
 {
     int n_workers = parallel_width(b->ctx);
     int64_t n = b->largest;
@@ -267,8 +261,8 @@ ddsc_status bound_refined_create(ddsc_context *ctx, bound_refined **out, const m
     for (int k = 0; k < BOUND_REFINED_LEVELS; k++)
         b->epsilon[k] = ldexp(BOUND_EPSILON_SHARE * b->spread, -k);
     TRY(MEM_ZERO(ctx, b->self, BOUND_REFINED_LEVELS * m->nnz + BOUND_VECTOR));
-    TRY(pairs_open(b));
-    TRY(parallel_for(ctx, m->n, 8, self_range, b));
+    TRY(scalings_open(b));
+    TRY(parallel_for(ctx, m->n, 8, own_range, b));
     *out = b;
     b = NULL;
 done:

@@ -20,16 +20,11 @@ bool bound_refined_dense_applies(const measures *m)
            measures_largest_item(m) <= BOUND_DENSE_SIZE;
 }
 
-static int64_t padded(int64_t n)
-{
-    return (n + BOUND_VECTOR - 1) / BOUND_VECTOR * BOUND_VECTOR;
-}
-
 static dense_own own_of(const bound_refined *b, const refined_pair *w)
 {
     int64_t area = b->largest * b->largest, edge = b->largest * b->m->d;
     float *at = w->own;
-    return (dense_own){.ld = padded(w->side[1].n),
+    return (dense_own){.ld = BASE_ROUND_UP(w->side[1].n, BOUND_VECTOR),
                        .cost = at,
                        .kernel = at + area,
                        .x = at + 2 * area,
@@ -90,7 +85,7 @@ static void dense_sums(const bound_refined *b, refined_pair *w, int to)
 {
     dense_own r = own_of(b, w);
     const refined_side *from = &w->side[1 - to];
-    for (int64_t k = 0; k < padded(from->n); k++)
+    for (int64_t k = 0; k < BASE_ROUND_UP(from->n, BOUND_VECTOR); k++)
         r.mass[k] = k < from->n ? (float)from->weight[k] * from->scaling[k] : 0;
     if (to == 1)
         bound_dense_column_sums(w->packed, r.kernel, r.mass, w->side[0].n, r.ld);
@@ -102,7 +97,7 @@ static void dense_transform(const bound_refined *b, refined_pair *w, int to)
 {
     dense_own r = own_of(b, w);
     int64_t n = w->side[1 - to].n;
-    for (int64_t k = 0; k < padded(n); k++)
+    for (int64_t k = 0; k < BASE_ROUND_UP(n, BOUND_VECTOR); k++)
         r.mass[k] = k < n ? -w->packed[k] : 0;
     if (to == 1)
         bound_dense_column_minima(w->packed, r.cost, r.mass, w->side[0].n, r.ld);

@@ -59,8 +59,8 @@ static void grid_couple(const bound_refined *b, refined_pair *w, double epsilon)
 typedef void (*mix_fn)(const grid_mix *x, float *out, const float *coef, const float *in);
 
 /* From values on the box of the other side to what is packed of side `to`, by one table per axis. */
-static void carry(const bound_refined *b, refined_pair *w, int to, const float *from,
-                  const float *tables, mix_fn mix)
+static void carry_values(const bound_refined *b, refined_pair *w, int to, const float *from,
+                         const float *tables, mix_fn mix)
 {
     grid_own *own = (grid_own *)(void *)w->own;
     const grid_item *x = item_of(b, w, 1 - to), *y = item_of(b, w, to);
@@ -82,7 +82,7 @@ static void grid_sums(const bound_refined *b, refined_pair *w, int to)
     float *mass = own->mass[1 - to];
     for (int64_t k = 0; k < from->n; k++)
         mass[place[k]] = (float)from->weight[k] * from->scaling[k];
-    carry(b, w, to, mass, own->kernel, bound_mix_sum);
+    carry_values(b, w, to, mass, own->kernel, bound_mix_sum);
 }
 
 static void grid_transform(const bound_refined *b, refined_pair *w, int to)
@@ -92,7 +92,7 @@ static void grid_transform(const bound_refined *b, refined_pair *w, int to)
     float *wall = own->wall[1 - to];
     for (int64_t k = 0; k < w->side[1 - to].n; k++)
         wall[place[k]] = -w->packed[k];
-    carry(b, w, to, wall, own->cost, bound_mix_min);
+    carry_values(b, w, to, wall, own->cost, bound_mix_min);
 }
 
 /* ---- geometry ---- */

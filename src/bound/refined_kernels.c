@@ -31,8 +31,8 @@ SIMD_INLINE vector lesser(vector x, vector y)
 }
 
 /* One or two rows by `n_vectors` vectors, kept in registers. */
-SIMD_INLINE void mix_block(const grid_mix *x, float *out, const float *coef0, const float *in,
-                           const int n_vectors, const bool two, const bool min)
+SIMD_INLINE void mix_rows(const grid_mix *x, float *out, const float *coef0, const float *in,
+                          const int n_vectors, const bool two, const bool min)
 {
     const float *coef1 = coef0 + x->row_step;
     vector row0[CHUNK], row1[CHUNK];
@@ -65,13 +65,13 @@ SIMD_INLINE void mix_floats(const grid_mix *x, float *out, const float *coef, co
             float *to = out + r * x->width + c;
             const float *by = coef + r * x->row_step;
             if (n_vectors >= 4)
-                mix_block(x, to, by, in, 4, two, min);
+                mix_rows(x, to, by, in, 4, two, min);
             else if (n_vectors == 3)
-                mix_block(x, to, by, in, 3, two, min);
+                mix_rows(x, to, by, in, 3, two, min);
             else if (n_vectors == 2)
-                mix_block(x, to, by, in, 2, two, min);
+                mix_rows(x, to, by, in, 2, two, min);
             else
-                mix_block(x, to, by, in, 1, two, min);
+                mix_rows(x, to, by, in, 1, two, min);
         }
     }
 }

@@ -18,14 +18,9 @@ typedef float vector __attribute__((vector_size(WIDTH * sizeof(float)), aligned(
 
 static const float FAR_AWAY = 1e30f; /* norm of padding */
 
-static int64_t padded(int64_t n)
-{
-    return (n + WIDTH - 1) / WIDTH * WIDTH;
-}
-
 static int64_t slots_of(const bound_relaxed *b, int64_t i)
 {
-    return padded(b->m->offset[i + 1] - b->m->offset[i]);
+    return BASE_ROUND_UP(b->m->offset[i + 1] - b->m->offset[i], WIDTH);
 }
 
 /* ---- making ---- */
@@ -97,30 +92,25 @@ ddsc_status bound_relaxed_make(ddsc_context *ctx, bound_relaxed *out, const meas
     *out = b;
     b = (bound_relaxed){0};
 done:
-    mem_free(ctx, seen);
-    mem_free(ctx, mean);
+    MEM_FREE(ctx, seen, mean);
     bound_relaxed_free(ctx, &b);
     return status;
 }
 
 void bound_relaxed_free(ddsc_context *ctx, bound_relaxed *b)
 {
-    mem_free(ctx, b->point);
-    mem_free(ctx, b->norm2);
-    mem_free(ctx, b->block);
-    mem_free(ctx, b->distinct);
-    mem_free(ctx, b->local);
+    MEM_FREE(ctx, b->point, b->norm2, b->block, b->distinct, b->local);
     *b = (bound_relaxed){0};
 }
 
 /* ---- one pair ---- */
 
-SIMD_INLINE vector load(const float *at)
+SIMD_INLINE vector wide_load(const float *at)
 {
     return *(const vector *)at;
 }
 
-SIMD_INLINE void store(float *at, vector x)
+SIMD_INLINE void wide_store(float *at, vector x)
 {
     *(vector *)at = x;
 }
@@ -131,7 +121,7 @@ SIMD_INLINE vector vector_min(vector a, vector b)
     return (vector)(((vector_bits)a & less) | ((vector_bits)b & ~less));
 }
 
-SIMD_INLINE float vector_sum(vector x)
+SIMD_INLINE float wide_sum(vector x)
 {
     float sum = 0;
     for (int k = 0; k < WIDTH; k++)
@@ -178,18 +168,18 @@ typedef struct relaxed_pair {
 SIMD_INLINE vector costs_at(const relaxed_pair *t, int64_t q, int64_t p)
 {
     const vector zero = {0}, far = zero + FAR_AWAY;
-    vector own = load(t->own + p), least = q == 0 ? far : load(t->least + p), x[WIDTH];
+    vector own = wide_load(t->own + p), least = q == 0 ? far : wide_load(t->least + p), x[WIDTH];
     for (int64_t k = 0; k < WIDTH; k++) {
         x[k] = far;
         if (q + k < t->n) {
             int64_t column = t->local[q + k];
-            x[k] = load(t->product + column * t->ld + p) + t->keep * (own + t->norm2[column]);
+            x[k] = wide_load(t->product + column * t->ld + p) + t->keep * (own + t->norm2[column]);
             x[k] = (vector)((vector_bits)x[k] & (x[k] > zero));
-            store(t->cost + (q + k) * t->slots + p, x[k]);
+            wide_store(t->cost + (q + k) * t->slots + p, x[k]);
             least = vector_min(least, x[k]);
         }
     }
-    store(t->least + p, least);
+    wide_store(t->least + p, least);
     return fold_all(x);
 }
 
@@ -198,16 +188,16 @@ SIMD_INLINE vector costs_at(const relaxed_pair *t, int64_t q, int64_t p)
 SIMD_INLINE vector rest_at(const relaxed_pair *t, int64_t q, int64_t p, vector column_least)
 {
     const vector zero = {0}, far = zero + FAR_AWAY;
-    vector least = load(t->least + p), rest = q == 0 ? far : load(t->rest + p), x[WIDTH];
+    vector least = wide_load(t->least + p), rest = q == 0 ? far : wide_load(t->rest + p), x[WIDTH];
     for (int64_t k = 0; k < WIDTH; k++) {
         x[k] = far;
         if (q + k < t->n) {
-            vector cost = load(t->cost + (q + k) * t->slots + p);
+            vector cost = wide_load(t->cost + (q + k) * t->slots + p);
             x[k] = cost - least;
             rest = vector_min(rest, cost - column_least[k]);
         }
     }
-    store(t->rest + p, rest);
+    wide_store(t->rest + p, rest);
     return fold_all(x);
 }
 
@@ -227,7 +217,7 @@ SIMD_INLINE void clear_padding(const relaxed_pair *t)
 }
 
 /* Potentials f_i = min_j C_ij, g_j = min_i C_ij - f_i, and the same from the other side.
- * column_least has padded(n) slots. */
+ * column_least has n slots in whole vectors. */
 SIMD_CLONES static float pair_bound(const relaxed_pair *t, float *column_least)
 {
     vector by_row = {0}, by_column = {0};
@@ -235,11 +225,11 @@ SIMD_CLONES static float pair_bound(const relaxed_pair *t, float *column_least)
         vector least = costs_at(t, q, 0);
         for (int64_t p = WIDTH; p < t->slots; p += WIDTH)
             least = vector_min(least, costs_at(t, q, p));
-        store(column_least + q, least);
+        wide_store(column_least + q, least);
     }
     clear_padding(t);
     for (int64_t q = 0; q < t->n; q += WIDTH) {
-        vector least = load(column_least + q), left = rest_at(t, q, 0, least);
+        vector least = wide_load(column_least + q), left = rest_at(t, q, 0, least);
         for (int64_t p = WIDTH; p < t->slots; p += WIDTH)
             left = vector_min(left, rest_at(t, q, p, least));
         vector weight = weights_at(t, q);
@@ -247,10 +237,10 @@ SIMD_CLONES static float pair_bound(const relaxed_pair *t, float *column_least)
         by_column += weight * least;
     }
     for (int64_t p = 0; p < t->slots; p += WIDTH) {
-        by_row += load(t->weight + p) * load(t->least + p);
-        by_column += load(t->weight + p) * load(t->rest + p);
+        by_row += wide_load(t->weight + p) * wide_load(t->least + p);
+        by_column += wide_load(t->weight + p) * wide_load(t->rest + p);
     }
-    float row_sum = vector_sum(by_row), column_sum = vector_sum(by_column);
+    float row_sum = wide_sum(by_row), column_sum = wide_sum(by_column);
     return t->keep * (row_sum > column_sum ? row_sum : column_sum);
 }
 
@@ -271,16 +261,16 @@ static relaxed_scratch lay_out(const bound_relaxed *b, arena *a)
 {
     int64_t slots = BASE_MAX(GROUP, b->largest), d = b->m->d;
     relaxed_scratch s;
-    s.columns = arena_take(a, b->widest * d, sizeof(float));
-    s.norms = arena_take(a, b->widest, sizeof(float));
-    s.rows = arena_take(a, slots * d, sizeof(float));
-    s.own = arena_take(a, slots, sizeof(float));
-    s.weight = arena_take(a, slots, sizeof(float));
-    s.product = arena_take(a, b->widest * slots, sizeof(float));
-    s.cost = arena_take(a, b->largest * b->largest, sizeof(float));
-    s.least = arena_take(a, b->largest, sizeof(float));
-    s.rest = arena_take(a, b->largest, sizeof(float));
-    s.column_least = arena_take(a, b->largest, sizeof(float));
+    ARENA_TAKE(a, s.columns, b->widest * d);
+    ARENA_TAKE(a, s.norms, b->widest);
+    ARENA_TAKE(a, s.rows, slots * d);
+    ARENA_TAKE(a, s.own, slots);
+    ARENA_TAKE(a, s.weight, slots);
+    ARENA_TAKE(a, s.product, b->widest * slots);
+    ARENA_TAKE(a, s.cost, b->largest * b->largest);
+    ARENA_TAKE(a, s.least, b->largest);
+    ARENA_TAKE(a, s.rest, b->largest);
+    ARENA_TAKE(a, s.column_least, b->largest);
     return s;
 }
 
@@ -308,7 +298,7 @@ static void gather_rows(const bound_relaxed *b, const relaxed_scratch *s, int64_
     int64_t at = 0, d = b->m->d;
     for (int64_t i = i0; i < i1; i++) {
         item_view item = measures_item(b->m, i);
-        for (int64_t p = 0; p < padded(item.n); p++, at++) {
+        for (int64_t p = 0; p < BASE_ROUND_UP(item.n, WIDTH); p++, at++) {
             bool there = p < item.n;
             s->own[at] = there ? b->norm2[item.index[p]] : FAR_AWAY;
             s->weight[at] = there ? (float)item.weight[p] : 0;

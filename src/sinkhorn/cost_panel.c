@@ -8,18 +8,13 @@
 
 enum { G = SIMD_LANES };
 
-static int64_t whole(int64_t n)
-{
-    return (n + G - 1) / G * G;
-}
-
 ddsc_status sinkhorn_panel_open(const sinkhorn_costs *c, cost_scratch *w)
 {
     int64_t words = c->group_side * c->most;
     CHECK(MEM_NEW(c->ctx, w->panel, (words + 2 * G) * (c->most + G)));
     if (sinkhorn_costs_by_products(c))
         return DDSC_OK;
-    CHECK(MEM_ZERO(c->ctx, w->line, c->most * whole(words)));
+    CHECK(MEM_ZERO(c->ctx, w->line, c->most * BASE_ROUND_UP(words, G)));
     if (c->table)
         return DDSC_OK;
     return points_panel_create(c->ctx, &w->tile_points, &c->support, words);
@@ -56,7 +51,7 @@ static void find_lines(const sinkhorn_costs *c, cost_scratch *w, int64_t i, cons
     item_view x = measures_item(c->m, i);
     const block_points *words = &w->tile.y;
     const int32_t *place = cost_tile_places(&w->tile.x, c->m, i);
-    int64_t stride = whole(words->n);
+    int64_t stride = BASE_ROUND_UP(words->n, G);
     bool products = sinkhorn_costs_by_products(c);
     for (int64_t p = 0; p < x.n; p++)
         line[p] = products ? w->tile.cost + place[p] * words->n : w->line + p * stride;
@@ -90,7 +85,7 @@ void sinkhorn_panel_row(sinkhorn_costs *c, int64_t i, int worker)
     int64_t n = measures_item(c->m, i).n, n_words = w->tile.y.n;
     const double *line[SINKHORN_GROUP_SIDE];
     find_lines(c, w, i, line);
-    w->width = whole(n);
+    w->width = BASE_ROUND_UP(n, G);
     for (int64_t p = n; p < w->width; p++)
         line[p] = line[n - 1];
     turn(line, n_words, w->panel, w->width);
@@ -101,8 +96,8 @@ void sinkhorn_panel_row(sinkhorn_costs *c, int64_t i, int worker)
 /* ---- eight columns ---- */
 
 /* out[(p * m + q) * G + problem] = panel[word of point q of that problem][p], for p < n. */
-SIMD_CLONES static void spread(const cost_scratch *w, const int32_t *const *place,
-                               const int64_t *size, int64_t n, int64_t m, double *out)
+SIMD_CLONES static void spread_costs(const cost_scratch *w, const int32_t *const *place,
+                                     const int64_t *size, int64_t n, int64_t m, double *out)
 {
     for (int64_t q = 0; q < m; q++) {
         const double *from[G];
@@ -133,5 +128,5 @@ void sinkhorn_panel_group(const sinkhorn_costs *c, int64_t i, const int64_t *ite
         size[k] = j < 0 ? 0 : measures_item(c->m, j).n;
         place[k] = j < 0 ? NULL : cost_tile_places(&w->tile.y, c->m, j);
     }
-    spread(w, place, size, measures_item(c->m, i).n, m, out);
+    spread_costs(w, place, size, measures_item(c->m, i).n, m, out);
 }

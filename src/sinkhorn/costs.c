@@ -63,13 +63,11 @@ void sinkhorn_costs_close(sinkhorn_costs *c)
         cost_scratch *w = &c->scratch[k];
         sinkhorn_panel_close(c, w);
         cost_tile_free(c->ctx, &w->tile);
-        mem_free(c->ctx, w->norm2);
         points_panel_free(c->ctx, &w->rows);
         points_panel_free(c->ctx, &w->columns);
-        mem_free(c->ctx, w->cost);
+        MEM_FREE(c->ctx, w->norm2, w->cost);
     }
-    mem_free(c->ctx, c->scratch);
-    mem_free(c->ctx, c->table);
+    MEM_FREE(c->ctx, c->scratch, c->table);
     points_close(c->ctx, &c->support);
 }
 

@@ -43,11 +43,6 @@ static int64_t count_weighted(const double *weight, int64_t n, double *sum)
     return count;
 }
 
-static int64_t padded(int64_t n, int64_t unit)
-{
-    return (n + unit - 1) / unit * unit;
-}
-
 static void take_arrays(dense_arrays *s, arena *a)
 {
     dense_side *sides[] = {&s->row, &s->column};
@@ -58,7 +53,7 @@ static void take_arrays(dense_arrays *s, arena *a)
         dense_side *x = sides[k];
         double **arrays[] = {&x->weight, &x->scale, &x->potential, &x->sum, &x->base, &x->last};
         for (int p = 0; p < 6; p++)
-            *arrays[p] = arena_take(a, padded(x->n, SIMD_LANES), sizeof(double));
+            *arrays[p] = arena_take(a, BASE_ROUND_UP(x->n, SIMD_LANES), sizeof(double));
         x->kept = arena_take(a, x->n, sizeof *x->kept);
     }
 }
@@ -71,8 +66,8 @@ static ddsc_status reserve(sinkhorn_solver *z, int64_t n, int64_t m)
     arena measured = {0};
     s->row.n = n;
     s->column.n = m;
-    s->rows = padded(n, SINKHORN_ROW_BLOCK);
-    s->stride = padded(m, SIMD_LANES);
+    s->rows = BASE_ROUND_UP(n, SINKHORN_ROW_BLOCK);
+    s->stride = BASE_ROUND_UP(m, SIMD_LANES);
     take_arrays(s, &measured);
     CHECK(workspace_grow(z->ctx, &z->memory, measured.used));
     take_arrays(s, &(arena){.base = z->memory.block});
@@ -116,7 +111,7 @@ static void load_cost(sinkhorn_solver *z, const sinkhorn_problem *problem)
     }
 }
 
-static ddsc_status load(sinkhorn_solver *z, const sinkhorn_problem *problem)
+static ddsc_status load_problem(sinkhorn_solver *z, const sinkhorn_problem *problem)
 {
     dense_arrays *s = &z->s;
     double sum_a, sum_b;
@@ -264,7 +259,7 @@ ddsc_status sinkhorn_solve(sinkhorn_solver *solver, sinkhorn_result *result,
 {
     const sinkhorn_rule *rule = &problem->rule;
     dense_run run = {.tolerance = rule->tolerance, .cap = rule->max_iterations};
-    CHECK(load(solver, problem));
+    CHECK(load_problem(solver, problem));
     double epsilon = reduce_cost(solver, rule->epsilon);
     if (epsilon > SINKHORN_PRODUCT_EPSILON * solver->range)
         solve_product(solver, epsilon, &run);
@@ -288,7 +283,7 @@ static bool dense_look(void *state, int k, double *value)
 
 double sinkhorn_bound(sinkhorn_solver *solver, const sinkhorn_problem *problem, double enough)
 {
-    if (load(solver, problem) < 0)
+    if (load_problem(solver, problem) < 0)
         return -INFINITY;
     double epsilon = reduce_cost(solver, problem->rule.epsilon);
     if (epsilon > SINKHORN_LARGE_EPSILON * solver->range ||
@@ -313,7 +308,7 @@ ddsc_status sinkhorn_self(sinkhorn_solver *solver, sinkhorn_result *result,
     dense_run run = {0};
     twice.m = problem->n;
     twice.b = problem->a;
-    CHECK(load(solver, &twice));
+    CHECK(load_problem(solver, &twice));
     solver->epsilon = rebase(solver, rule->epsilon); /* f = g = 0 here: the cost is as it was */
     for (int64_t i = 0; i < x->n; i++)
         x->scale[i] = y->scale[i] =
@@ -330,8 +325,8 @@ ddsc_status sinkhorn_self(sinkhorn_solver *solver, sinkhorn_result *result,
 
 /* ---- what stays after a solve ---- */
 
-static void spread(const sinkhorn_solver *z, const dense_side *x, double shift, double *out,
-                   int64_t size)
+static void spread_side(const sinkhorn_solver *z, const dense_side *x, double shift, double *out,
+                        int64_t size)
 {
     for (int64_t i = 0; i < size; i++)
         out[i] = NAN;
@@ -366,8 +361,8 @@ void sinkhorn_potentials(const sinkhorn_solver *solver, const sinkhorn_problem *
     const dense_side *of_g = solver->swapped ? &solver->s.row : &solver->s.column;
     double shift = (side_value(solver, of_g) - side_value(solver, of_f)) / 2;
     double epsilon = problem->rule.epsilon;
-    spread(solver, of_f, shift, f, problem->n);
-    spread(solver, of_g, -shift, g, problem->m);
+    spread_side(solver, of_f, shift, f, problem->n);
+    spread_side(solver, of_g, -shift, g, problem->m);
     fill_gaps(of_g, g, epsilon, f, problem->n, problem->cost, problem->cost_stride, 1);
     fill_gaps(of_f, f, epsilon, g, problem->m, problem->cost, 1, problem->cost_stride);
 }

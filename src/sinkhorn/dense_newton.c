@@ -13,6 +13,7 @@
 enum { MAX_TRIALS = 12, FACTOR_BLOCK = 64 };
 
 typedef struct newton_arrays {
+    const dense_arrays *s;
     int64_t order;     /* rows in whole vectors */
     double *scaled;    /* rows x stride: u K v / sqrt(b) */
     double *matrix;    /* order x order */
@@ -21,14 +22,16 @@ typedef struct newton_arrays {
     double *before; /* diagonal of the matrix, then u before the step */
 } newton_arrays;
 
-static void take_arrays(newton_arrays *w, const dense_arrays *s, arena *a)
+static void newton_take(void *owner, arena *a)
 {
-    w->order = (s->row.n + SIMD_LANES - 1) / SIMD_LANES * SIMD_LANES;
-    w->scaled = arena_take(a, s->rows * s->stride, sizeof *w->scaled);
-    w->matrix = arena_take(a, w->order * w->order, sizeof *w->matrix);
-    w->direction = arena_take(a, w->order, sizeof *w->direction);
-    w->gradient = arena_take(a, w->order, sizeof *w->gradient);
-    w->before = arena_take(a, w->order, sizeof *w->before);
+    newton_arrays *w = owner;
+    const dense_arrays *s = w->s;
+    w->order = BASE_ROUND_UP(s->row.n, SIMD_LANES);
+    ARENA_TAKE(a, w->scaled, s->rows * s->stride);
+    ARENA_TAKE(a, w->matrix, w->order * w->order);
+    ARENA_TAKE(a, w->direction, w->order);
+    ARENA_TAKE(a, w->gradient, w->order);
+    ARENA_TAKE(a, w->before, w->order);
 }
 
 /* row_j -= sum_k U_kj row_k over the rows k = first .. j-1, four at a time, from the vector that
@@ -141,11 +144,8 @@ static double try_step(dense_arrays *s, const newton_arrays *w, double length, d
 ddsc_status sinkhorn_dense_newton(sinkhorn_solver *z, double *error, bool *moved)
 {
     dense_arrays *s = &z->s;
-    newton_arrays w;
-    arena measured = {0};
-    take_arrays(&w, s, &measured);
-    CHECK(workspace_grow(z->ctx, &z->newton, measured.used));
-    take_arrays(&w, s, &(arena){.base = z->newton.block});
+    newton_arrays w = {.s = s};
+    CHECK(workspace_lay_out(z->ctx, &z->newton, newton_take, &w));
     double slope = find_direction(s, &w, *error), largest = 0, reached = *error;
     for (int64_t i = 0; i < s->row.n; i++)
         largest = fmax(largest, fabs(w.direction[i]));

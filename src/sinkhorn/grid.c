@@ -13,7 +13,7 @@ static const double START_LIMIT = 200; /* of a starting exponent */
 /* One end of a pair, over its box. */
 typedef struct grid_end {
     const grid_item *item;
-    double *weight, *scale;
+    _Alignas(64) double weight[GRID_BOX], scale[GRID_BOX];
 } grid_end;
 
 /* Of one worker. Tables hold the kernel as a function of the distance along rows and columns; across
@@ -22,9 +22,9 @@ typedef struct grid_pair {
     const sinkhorn_grid *grid;
     grid_end end[2];
     double table[2][GRID_TABLE];
-    double *across[2];
-    double *half, *sum; /* the box after one axis, after both */
-    double apart;       /* squared distance of the means */
+    double across[2][SINKHORN_GRID_SIDE * SINKHORN_GRID_SIDE];
+    double half[GRID_BOX], sum[GRID_BOX]; /* the box after one axis, after both */
+    double apart;                         /* squared distance of the means */
 } grid_pair;
 
 struct sinkhorn_grid {
@@ -32,7 +32,6 @@ struct sinkhorn_grid {
     const measures *m;
     sinkhorn_rule rule;
     grid_items items;
-    double *block; /* the arrays of all workers */
     grid_pair *pair;
 };
 
@@ -56,33 +55,21 @@ void sinkhorn_grid_destroy(sinkhorn_grid *g)
     if (!g)
         return;
     sinkhorn_grid_items_free(g->ctx, &g->items);
-    mem_free(g->ctx, g->block);
-    mem_free(g->ctx, g->pair);
-    mem_free(g->ctx, g);
+    MEM_FREE(g->ctx, g->pair, g);
 }
 
 ddsc_status sinkhorn_grid_create(ddsc_context *ctx, sinkhorn_grid **out, const measures *m,
                                  const sinkhorn_rule *rule)
 {
-    const int64_t square = SINKHORN_GRID_SIDE * SINKHORN_GRID_SIDE;
     ddsc_status status = DDSC_OK;
     sinkhorn_grid *g = NULL;
     int n_workers = parallel_width(ctx);
     TRY(MEM_ZERO(ctx, g, 1));
     *g = (sinkhorn_grid){.ctx = ctx, .m = m, .rule = *rule};
     TRY(sinkhorn_grid_items_make(ctx, &g->items, m, m->grid.step));
-    TRY(MEM_ZERO(ctx, g->block, n_workers * (6 * GRID_BOX + 2 * square)));
     TRY(MEM_ZERO(ctx, g->pair, n_workers));
-    double *at = g->block;
-    for (grid_pair *w = g->pair; w < g->pair + n_workers; w++) {
-        w->grid = g;
-        double **box[] = {&w->end[0].weight, &w->end[0].scale, &w->end[1].weight,
-                          &w->end[1].scale,  &w->half,         &w->sum};
-        for (int k = 0; k < 6; k++, at += GRID_BOX)
-            *box[k] = at;
-        for (int k = 0; k < 2; k++, at += square)
-            w->across[k] = at;
-    }
+    for (int k = 0; k < n_workers; k++)
+        g->pair[k].grid = g;
     *out = g;
     g = NULL;
 done:
@@ -224,7 +211,7 @@ static double dual_value(const grid_pair *w)
  * value is taken as in the dense solver. */
 static bool settle(grid_pair *w, sinkhorn_result *result)
 {
-    const grid_end *a = &w->end[0], *b = &w->end[1];
+    grid_end *a = &w->end[0], *b = &w->end[1];
     const sinkhorn_rule *rule = &w->grid->rule;
     double mass;
     sinkhorn_update(b->scale, b->weight, w->sum, box_size(b), 1);

@@ -50,7 +50,7 @@ static void find_box(const measures *m, item_view view, grid_item *item)
     }
     for (int axis = 0; axis < 2; axis++)
         item->size[axis] = last[axis] - item->first[axis] + 1;
-    item->ld = (item->size[1] + SIMD_LANES - 1) / SIMD_LANES * SIMD_LANES;
+    item->ld = BASE_ROUND_UP(item->size[1], SIMD_LANES);
 }
 
 bool sinkhorn_grid_pays(const measures *m)

@@ -283,7 +283,7 @@ SIMD_CLONES void sinkhorn_group_cost(const group_arrays *s, double *sharp)
 }
 
 /* sum of weight (base + eps log(scale / weight)). */
-SIMD_INLINE simd_f64 side_value(const group_side *x, double epsilon)
+SIMD_INLINE simd_f64 side_values(const group_side *x, double epsilon)
 {
     simd_f64 sum = simd_all(0);
     for (int64_t k = 0; k < x->n * G; k += G) {
@@ -300,5 +300,6 @@ SIMD_CLONES void sinkhorn_group_dual(const group_arrays *s, double epsilon, doub
     simd_f64 excess = simd_all(0);
     for (int64_t k = 0; k < x->n * G; k += G)
         excess += simd_load(x->scale + k) * simd_load(x->sum + k) - simd_load(x->weight + k);
-    simd_store(value, side_value(x, epsilon) + side_value(&s->column, epsilon) - epsilon * excess);
+    simd_store(value,
+               side_values(x, epsilon) + side_values(&s->column, epsilon) - epsilon * excess);
 }

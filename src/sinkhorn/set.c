@@ -67,10 +67,7 @@ void sinkhorn_set_close(sinkhorn_set *s)
         sinkhorn_destroy(s->solver[w]);
     for (int w = 0; s->group && w < s->n_workers; w++)
         sinkhorn_group_destroy(s->ctx, s->group[w]);
-    mem_free(s->ctx, s->solver);
-    mem_free(s->ctx, s->group);
-    mem_free(s->ctx, s->group_weight);
-    mem_free(s->ctx, s->fits);
+    MEM_FREE(s->ctx, s->solver, s->group, s->group_weight, s->fits);
     sinkhorn_grid_destroy(s->grid);
     sinkhorn_costs_close(&s->costs);
     mem_free(s->ctx, s);
