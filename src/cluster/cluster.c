@@ -106,6 +106,7 @@ void ddsc_clustering_destroy(ddsc_clustering *clustering)
     mem_free(ctx, clustering->sweep);
     mem_free(ctx, clustering->details);
     mem_free(ctx, clustering->residuals);
+    mem_free(ctx, clustering->spectrum);
     mem_free(ctx, clustering->eigenvalues);
     mem_free(ctx, clustering->embedding);
     mem_free(ctx, clustering->labels);

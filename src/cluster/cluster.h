@@ -74,7 +74,9 @@ struct ddsc_clustering {
     ddsc_context *ctx;
     ddsc_clustering_view view;
     int32_t *labels;
-    double *embedding, *eigenvalues, *residuals;
+    double *embedding;
+    double *eigenvalues;          /* of the eigenvectors found */
+    double *spectrum, *residuals; /* those reported: with those of components left out */
     ddsc_pair_stats pairs;
     metric_resolved metric; /* what was used, where the clustering is of measures */
     ddsc_detail *details;

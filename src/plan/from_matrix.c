@@ -138,6 +138,9 @@ ddsc_status ddsc_graph_create_from_matrix(ddsc_context *context, ddsc_graph **gr
     TRY(parallel_for(context, n, 16, cut_rows, &t));
     if (t.sample < 1 && n > 1 && none_taken(&t.near, n))
         TRY(pairs_none_sampled(context, t.sample, n));
+    if (n > 1 && none_taken(&t.near, n))
+        TRY(ctx_fail(context, DDSC_ERROR_INPUT,
+                     "the matrix holds no known distance between items"));
     TRY(nearest_finish(context, &t.near, graph));
 done:
     nearest_free(context, &t.near);
