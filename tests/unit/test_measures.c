@@ -76,7 +76,7 @@ static void bad_input_is_named(void **state)
 {
     (void)state;
     const bad_case cases[] = {
-        {NAN, 1, {0, 1, 2}, "item 1, point 1, coordinate 0: nan is not finite"},
+        {NAN, 1, {0, 1, 2}, "item 1, point 0, coordinate 0: nan is not finite"},
         {INFINITY, 1, {0, 1, 2}, "not finite"},
         {1e200, 1, {0, 1, 2}, "too large"},
         {1, -0.5, {0, 1, 2}, "item 1, entry 0: weight -0.5 is negative"},
