@@ -194,9 +194,7 @@ ddsc_status advice_write(ddsc_context *ctx, char **text, const ddsc_clustering_v
                          const ddsc_cluster_settings *set)
 {
     writer w = {0};
-    ddsc_status status = MEM_ZERO(ctx, *text, ADVICE_SIZE);
-    if (status < 0)
-        return status;
+    CHECK(MEM_ZERO(ctx, *text, ADVICE_SIZE));
     w.text = *text;
     if (o->not_converged)
         advice_say(

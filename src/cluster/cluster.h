@@ -7,10 +7,6 @@
 #include "kmeans/kmeans.h"
 #include "metric/metric.h"
 
-/* n x dim rows of a caller: sizes, then every value finite and of at most 1e150. */
-ddsc_status rows_check(ddsc_context *ctx, const char *who, int64_t n, int64_t dim,
-                       const double *rows);
-
 /* Mean agreement (adjusted Rand index) of k-means on one half of the rows with k-means on the
  * other, over random splits; 1: what one half finds the other finds too. NaN when there are too few
  * rows. */

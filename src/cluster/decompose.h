@@ -26,6 +26,6 @@ ddsc_status advice_write(ddsc_context *ctx, char **text, const ddsc_clustering_v
                          const decomposition *d, const outcome *o, const ddsc_graph *graph,
                          const ddsc_cluster_settings *set);
 /* Eigenvalues, residuals and what the solver says of them into the clustering and its view. */
-ddsc_status spectrum_make(ddsc_context *ctx, ddsc_clustering *c, const decomposition *d);
+ddsc_status cluster_spectrum(ddsc_context *ctx, ddsc_clustering *c, const decomposition *d);
 
 #endif

@@ -41,7 +41,7 @@ static ddsc_status strays_rooms(strays *s)
 }
 
 /* The items of one component, breadth first. */
-static int64_t gather(strays *s, int32_t from)
+static int64_t gather_component(strays *s, int32_t from)
 {
     const sparse *a = &s->d->a;
     int64_t size = 0;
@@ -93,7 +93,7 @@ static ddsc_status solve_strays(strays *s)
     for (int32_t i = 0; i < s->d->n; i++) {
         if (s->d->part[i] >= 0 || s->seen[i])
             continue;
-        int64_t size = gather(s, i);
+        int64_t size = gather_component(s, i);
         if (size > 1)
             CHECK(solve_component(s, size));
         else
@@ -102,7 +102,7 @@ static ddsc_status solve_strays(strays *s)
     return DDSC_OK;
 }
 
-ddsc_status spectrum_make(ddsc_context *ctx, ddsc_clustering *c, const decomposition *d)
+ddsc_status cluster_spectrum(ddsc_context *ctx, ddsc_clustering *c, const decomposition *d)
 {
     ddsc_status status = DDSC_OK;
     strays s = {.ctx = ctx, .d = d};
