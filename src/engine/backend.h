@@ -26,7 +26,7 @@ typedef struct pair_shape {
 /* Each level costs more than the one before, and less than a solve. */
 typedef enum bound_level {
     BOUND_FIRST, /* of all pairs: floats, a tile at a time */
-    BOUND_FRAME, /* of one pair: single frames of projections, marginals of a grid */
+    BOUND_FRAME, /* of one pair: single frames of projections */
     BOUND_CUT,   /* of all pairs of an item, from the potentials of one solve: a linear minorant */
     BOUND_DUAL,  /* of one pair: potentials found by some iterations */
     BOUND_TIGHT, /* of one pair: the best there is, just before its solve, which may begin there */
