@@ -123,6 +123,9 @@ void npz_writer_close(npz_writer *z);
 /* Tests set this low to see the 64-bit records without 4 GiB of data. */
 void npz_writer_set_limit32(npz_writer *z, int64_t limit);
 
+/* The words alone of an npz, of a set or a model; n = 0 where there are none. */
+ddsc_status npz_read_words(ddsc_context *ctx, measures_words *out, io_stream *s);
+
 /* ---- the model of a clustering ---- */
 
 ddsc_status npz_read_model(ddsc_context *ctx, ddsc_model **out, io_stream *s);

@@ -289,6 +289,10 @@ ddsc_status archive_read_items(archive *z, measures_parts *out)
         CHECK(read_ids(z, out));
     if (archive_has(z, "labels"))
         CHECK(read_labels(z, out));
+    CHECK(archive_read_words(z, &out->words));
+    if (out->words.n > 0 && out->words.d != out->d)
+        return stream_fail(z->s, "has points of %lld coordinates and words of %lld",
+                           (long long)out->d, (long long)out->words.d);
     return DDSC_OK;
 }
 
