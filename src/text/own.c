@@ -11,7 +11,7 @@
 #include "text/text.h"
 
 /* The matrix may be full in the words that are most common: no more of them than this. */
-enum { OWN_MOST = 20000, OWN_DIM = 100, OWN_ROUNDS = 6 };
+enum { OWN_MOST = 10000, OWN_DIM = 100, OWN_ROUNDS = 6 };
 
 typedef struct own_job {
     ddsc_context *ctx;
