@@ -354,6 +354,26 @@ DDSC_API ddsc_status ddsc_matrix_write(ddsc_context *context, const double *matr
  * class numbers in order of appearance. Release them with ddsc_release. */
 DDSC_API ddsc_status ddsc_labels_read(ddsc_context *context, int32_t **labels, int64_t *n,
                                       const char *path);
+/* How two lists of labels were put beside each other. */
+typedef enum ddsc_join {
+    DDSC_JOIN_ORDER = 0, /* row by row: one side has no ids */
+    DDSC_JOIN_ID
+} ddsc_join;
+
+/* Labels for the rows of `measures` (n_rows of them), matched by id where the file has ids (a column
+ * or an array `id`, `ids`); a row without a label and a label without a row are refused by name. A
+ * file without ids must have one label per row; items that are only numbered take the numbers as
+ * ids, or else the file's order. how may be NULL. Release the labels with ddsc_release. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_labels_read_for(ddsc_context *context, int32_t **labels,
+                                                            ddsc_join *how,
+                                                            const ddsc_measures *measures,
+                                                            const char *path);
+/* Two files of labels for the same rows, in the order of the first; matched as above. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_labels_read_both(ddsc_context *context,
+                                                             int32_t **labels, int32_t **others,
+                                                             int64_t *n, ddsc_join *how,
+                                                             const char *path,
+                                                             const char *others_path);
 /* Header `id,label`; ids taken from measures, or numbers when NULL. */
 DDSC_API ddsc_status ddsc_labels_write(ddsc_context *context, const int32_t *labels, int64_t n,
                                        const ddsc_measures *measures, const char *path,
@@ -546,12 +566,14 @@ typedef enum ddsc_distance_flags {
     DDSC_DISTANCE_CONDENSED = 2 /* the N(N-1)/2 entries above the diagonal, row by row */
 } ddsc_distance_flags;
 
-/* The N x N matrix, row-major, or what the flags say. stats may be NULL. */
+/* The N x N matrix, row-major, or what the flags say. stats may be NULL. After an error `out` may
+ * be filled in part. */
 DDSC_API ddsc_status ddsc_distance_run(ddsc_context *context, double *out, ddsc_pair_stats *stats,
                                        const ddsc_measures *measures,
                                        const ddsc_metric_settings *settings, unsigned flags);
 /* Distances between two sets: out has a row for each item of `rows` and a column for each of
- * `columns`. What is chosen from the data looks at both sets. flags: SQUARED or 0. */
+ * `columns`. What is chosen from the data looks at both sets. flags: SQUARED or 0. After an error
+ * `out` may be filled in part. */
 DDSC_API ddsc_status ddsc_cross_run(ddsc_context *context, double *out, ddsc_pair_stats *stats,
                                     const ddsc_measures *rows, const ddsc_measures *columns,
                                     const ddsc_metric_settings *settings, unsigned flags);

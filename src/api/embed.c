@@ -10,6 +10,7 @@ ddsc_status ddsc_embed_run(ddsc_context *context, double **out, int64_t *n_colum
     ddsc_status status = DDSC_OK;
     ddsc_metric_settings set;
     ddsc_pair_stats found = {0};
+    int64_t columns = 0;
     double start = clock_seconds();
     if (out)
         *out = NULL;
@@ -21,7 +22,8 @@ ddsc_status ddsc_embed_run(ddsc_context *context, double **out, int64_t *n_colum
                         !out ? "out" : (!data ? "measures" : "n_columns"));
     TRY(stats_check(context, stats));
     TRY(metric_settings_take(context, &set, settings));
-    TRY(lot_run(context, out, n_columns, &found, data, &set));
+    TRY(lot_run(context, out, &columns, &found, data, &set));
+    *n_columns = columns;
     found.seconds = clock_seconds() - start;
     stats_give(stats, &found);
     if (found.n_not_converged > 0)

@@ -113,7 +113,12 @@ static ddsc_status sinkhorn_refine_open(void *state, bool *offered)
     bool small = !s->grid && s->epsilon < SMALL_EPSILON * s->range;
     bool by_w2 = (sharp || small) && refine_applies(s->m);
     *offered = !sharp || by_w2;
-    return by_w2 ? refine_make(s->ctx, &s->w2, s->m) : DDSC_OK;
+    if (by_w2)
+        return refine_make(s->ctx, &s->w2, s->m);
+    bool by_solver = *offered && !s->grid && !s->shared;
+    for (int w = 0; by_solver && w < s->n_workers; w++)
+        CHECK(sinkhorn_reserve(s->solver[w], measures_largest_item(s->m)));
+    return DDSC_OK;
 }
 
 static double sinkhorn_refine(void *state, int64_t i, int64_t j, double enough, int worker)

@@ -29,6 +29,8 @@ typedef struct sinkhorn_solver sinkhorn_solver;
 
 ddsc_status sinkhorn_create(ddsc_context *ctx, sinkhorn_solver **solver);
 void sinkhorn_destroy(sinkhorn_solver *solver);
+/* Memory for problems of up to n x n ahead of time: bounds of them then cannot run out of it. */
+ddsc_status sinkhorn_reserve(sinkhorn_solver *solver, int64_t n);
 /* A pure function of the problem: nothing of earlier solves is used. DDSC_NOT_CONVERGED when the
  * cap was met; the result is then the plan reached and its true marginal error. */
 ddsc_status sinkhorn_solve(sinkhorn_solver *solver, sinkhorn_result *result,

@@ -140,17 +140,26 @@ static void reduce_cost(sinkhorn_solver *z)
     memset(s->g, 0, (size_t)s->m * sizeof *s->g);
 }
 
+static ddsc_status reserve_kept(sinkhorn_solver *z, int64_t need)
+{
+    if (need <= z->kept_capacity)
+        return DDSC_OK;
+    mem_free(z->ctx, z->kept);
+    z->kept_capacity = 0;
+    CHECK(MEM_NEW(z->ctx, z->kept, need));
+    z->kept_capacity = need;
+    return DDSC_OK;
+}
+
+ddsc_status sinkhorn_reserve(sinkhorn_solver *solver, int64_t n)
+{
+    CHECK(reserve_kept(solver, 2 * n));
+    return reserve(solver, n, n);
+}
+
 static ddsc_status load(sinkhorn_solver *z, const sinkhorn_problem *problem)
 {
-    int64_t need = problem->n + problem->m;
-    if (need > z->kept_capacity) {
-        mem_free(z->ctx, z->kept);
-        z->kept_capacity = 0;
-        ddsc_status status = MEM_NEW(z->ctx, z->kept, need);
-        if (status < 0)
-            return status;
-        z->kept_capacity = need;
-    }
+    CHECK(reserve_kept(z, problem->n + problem->m));
     double sum_a, sum_b;
     int32_t *kept_b = z->kept + problem->n;
     int64_t n = keep_weighted(z->kept, problem->a, problem->n, &sum_a);

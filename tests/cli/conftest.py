@@ -1,4 +1,5 @@
 """Fixtures of the end-to-end tests: the program, and small sets to run it on."""
+import json
 import os
 import pathlib
 import subprocess
@@ -42,6 +43,26 @@ def ddsc():
         return done
 
     return run
+
+
+@pytest.fixture
+def at_work(program):
+    """Start the program and wait until it reports progress: signals are then seen by it."""
+    jobs = []
+
+    def start(*words, cwd=None):
+        job = subprocess.Popen([program, *map(str, words), "--progress", "jsonl"], cwd=cwd,
+                               stderr=subprocess.PIPE, text=True)
+        jobs.append(job)
+        for line in job.stderr:
+            if line.startswith("{") and json.loads(line).get("done", 0) > 0:
+                return job
+        raise AssertionError(f"{words} ended before it reported progress: {job.wait()}")
+
+    yield start
+    for job in jobs:
+        job.kill()
+        job.wait()
 
 
 def clouds(n_groups, n_items, n_points, dim, seed, separation=8.0):

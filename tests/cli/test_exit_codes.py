@@ -1,8 +1,5 @@
 """Every exit code of the contract, once, by what causes it in real life; and what a failure leaves."""
 import os
-import signal
-import subprocess
-import time
 
 import pytest
 
@@ -38,14 +35,6 @@ def test_not_converged_is_marked(ddsc, three_groups, tmp_path):
 
 def test_memory(ddsc, three_groups):
     assert "memory" in ddsc("neighbors", three_groups, "--memory", "20K", code=5).stderr
-
-
-def test_interrupted(program, slow_set, tmp_path):
-    child = subprocess.Popen([program, "distance", slow_set, "-o", tmp_path / "D.npy"],
-                             stderr=subprocess.DEVNULL)
-    time.sleep(0.7)
-    child.send_signal(signal.SIGTERM)
-    assert child.wait(60) == 75 and not (tmp_path / "D.npy").exists()
 
 
 def test_a_result_is_whole_or_not_there(ddsc, three_groups, tmp_path):

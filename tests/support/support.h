@@ -14,11 +14,15 @@
 
 #include "calls.h"
 
-ddsc_context *test_context(int threads, uint64_t seed); /* asserts */
+/* Asserts. DDSC_TEST_THREADS in the environment is the least number of threads: answers must not
+ * depend on it, and a race shows only where there are several. */
+ddsc_context *test_context(int threads, uint64_t seed);
 
-/* Run `call` again and again with the k-th allocation failing, k = 1, 2, ..., until it succeeds;
- * each failure must come back as DDSC_ERROR_MEMORY and leave nothing allocated. `call` must free
- * what it made. Returns the number of allocations of the good run. */
+/* Run `call` again and again on one context with the k-th allocation failing, k = 1, 2, ..., until
+ * it asks for fewer. Each failure must come back as DDSC_ERROR_MEMORY and leave nothing allocated,
+ * and the context must be good for the next call. At powers of two that is once one without a
+ * failure, and once one in which all later allocations fail too. `call` must free what it made.
+ * Returns the number of allocations of the first run, in which none fails. */
 typedef ddsc_status (*test_call)(ddsc_context *ctx, void *arg);
 int64_t test_failing_allocations(test_call call, void *arg);
 

@@ -100,7 +100,7 @@ static double solve(ddsc_context *ctx, const sample *s, double epsilon, ddsc_sin
 static void check_solution(ddsc_context *ctx, const sample *s, double epsilon)
 {
     double *plan = room(s->n * s->m), *f = room(s->n), *g = room(s->m);
-    double value, rows = 0, columns = 0, formula = 0, primal = 0, mass = 0, dual = 0;
+    double value, rows = 0, columns = 0, formula = 0, primal = 0, dual = 0;
     ddsc_transport t;
     assert_int_equal(call_sinkhorn(ctx, &value, &t, plan, f, g, s->n, s->m, s->a, s->b, s->cost,
                                    epsilon, DDSC_SINKHORN_REGULARISED, TOLERANCE, CAP),
@@ -117,7 +117,6 @@ static void check_solution(ddsc_context *ctx, const sample *s, double epsilon)
             sum += p;
         }
         rows += fabs(sum - s->a[i]);
-        mass += sum;
         dual += s->a[i] * f[i];
     }
     for (int64_t j = 0; j < s->m; j++) {

@@ -304,7 +304,7 @@ static void test_one_large(void **state)
     assert_int_equal(
         ddsc_measures_create_clouds(ctx, &m, N, D, points, NULL, offset, DDSC_EMPTY_ERROR),
         DDSC_OK);
-    pair_job job = {.ctx = ctx, .m = m, .set = &set, .n_workers = 1};
+    pair_job job = {.ctx = ctx, .m = m, .set = &set, .n_workers = parallel_width(ctx)};
     ddsc_pair_stats stats = {.struct_size = sizeof stats};
     pair_plan plan = {0};
     void *backend = NULL;

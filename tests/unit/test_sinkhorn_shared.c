@@ -95,7 +95,7 @@ static void test_pairs(void **state)
             sinkhorn_shared_free(s);
             ddsc_measures_destroy(m);
         }
-    assert_true(n_solved > 0.8 * (double)n_all);
+    assert_true((double)n_solved > 0.8 * (double)n_all);
     ddsc_context_destroy(ctx);
 }
 

@@ -1,0 +1,44 @@
+"""The library never prints, exits, installs signal handlers or keeps global state: seen in the
+symbols of the shared library, so that no path has to be run."""
+import os
+import pathlib
+import re
+import subprocess
+
+import pytest
+
+# What the compiler and its runtime put into every library.
+OF_THE_COMPILER = {"completed.0", "__dso_handle", "__TMC_END__", "__cpu_features2", "__cpu_model"}
+FORBIDDEN = re.compile(
+    r"stdin|stdout|stderr|v?f?printf|f?puts|f?putc|putchar|perror|__\w*printf_chk|"  # prints
+    r"_?exit|_Exit|quick_exit|abort|atexit|longjmp|raise|system|popen|fork|exec\w*|"  # ends, starts
+    r"signal|sigaction|alarm|setitimer|"  # handlers
+    r"setlocale|setenv|putenv|chdir|umask|"  # the process's state
+    r"s?rand|s?random|[dls]rand48|strtok|localtime|gmtime|asctime|ctime|lgamma")  # hidden state
+
+
+@pytest.fixture(scope="module")
+def library(program):
+    path = pathlib.Path(program).parent / "libddsc.so"
+    if os.environ.get("DDSC_SANITIZED") or b"__gcov_" in path.read_bytes():
+        pytest.skip("built with a runtime of its own")
+    return path
+
+
+def output(*words):
+    return subprocess.run(words, capture_output=True, text=True, check=True).stdout
+
+
+def test_no_forbidden_calls(library):
+    used = {line.split()[-1].split("@")[0] for line in output("nm", "-D", "-u", library).splitlines()}
+    assert {"malloc", "memcpy"} <= used  # else nm is not read as it writes
+    assert [name for name in sorted(used) if FORBIDDEN.fullmatch(name)] == []
+
+
+def test_no_global_state(library):
+    """Constant tables with addresses are in .data.rel.ro, which is read-only at run time."""
+    rows = [line.split() for line in output("objdump", "-t", library).splitlines()]
+    sections = {".data", ".bss", ".tdata", ".tbss"}
+    kept = {row[-1] for row in rows if sections & set(row[1:-1]) and row[-1] not in sections}
+    assert any(".text" in row for row in rows)
+    assert sorted(kept - OF_THE_COMPILER) == []

@@ -1,0 +1,977 @@
+#include "public_calls.h"
+
+#include "base/context.h"
+#include "public_data.h"
+
+/* ---- what an entry says of its outputs ---- */
+
+static const call_entry *now; /* the call at work */
+static uint64_t answer_now;
+
+static char nothing;
+#define UNSET ((void *)&nothing) /* what pointers for results hold before a call */
+
+static void add_answer(const void *bytes, int64_t n)
+{
+    answer_now = hash_bytes(bytes, (size_t)n, answer_now);
+}
+
+/* True when there is a result to look at. */
+static bool gives(ddsc_status status, const void *out)
+{
+    if (status >= 0 ? out == NULL || out == UNSET : out != NULL && out != UNSET)
+        fail_msg("%s %s: a pointer to %p and the status \"%s\"", now->function, now->way, out,
+                 ddsc_status_name(status));
+    return status >= 0;
+}
+
+/* An array or struct that `unset` filled: untouched, or part of the answer. */
+static void unset(void *out, size_t n)
+{
+    memset(out, 0x5a, n);
+}
+
+static void keeps(ddsc_status status, const void *out, size_t n)
+{
+    const unsigned char *byte = out;
+    if (status >= 0)
+        add_answer(out, (int64_t)n);
+    for (size_t k = 0; status < 0 && k < n; k++)
+        if (byte[k] != 0x5a)
+            fail_msg("%s %s: byte %zu of an output was written before \"%s\"", now->function,
+                     now->way, k, ddsc_status_name(status));
+}
+
+/* The same of a struct of the caller, whose size (its first field) is set. */
+static void unset_sized(void *out, size_t n)
+{
+    unset(out, n);
+    memcpy(out, &n, sizeof n);
+}
+
+static void keeps_sized(ddsc_status status, const void *out, size_t n)
+{
+    keeps(status, (const char *)out + sizeof n, n - sizeof n);
+}
+
+/* Of a struct that holds the caller's pointers too: as the copy made before the call. */
+static void keeps_copy(ddsc_status status, const void *out, const void *before, size_t n)
+{
+    if (status < 0 && memcmp(out, before, n) != 0)
+        fail_msg("%s %s: an output was written before \"%s\"", now->function, now->way,
+                 ddsc_status_name(status));
+}
+
+/* An array that a call fills in place, as its comment in the header says. */
+static void fills(ddsc_status status, const void *out, size_t n)
+{
+    if (status >= 0)
+        add_answer(out, (int64_t)n);
+}
+
+static ddsc_status gives_measures(ddsc_status status, ddsc_measures **place)
+{
+    ddsc_measures *out = *place;
+    if (gives(status, out)) {
+        ddsc_measures_view v;
+        ddsc_measures_get_view(out, &v);
+        add_answer(v.support, v.n_support * v.dim * (int64_t)sizeof *v.support);
+        add_answer(v.offset, (v.n_items + 1) * (int64_t)sizeof *v.offset);
+        add_answer(v.index, v.n_entries * (int64_t)sizeof *v.index);
+        add_answer(v.weight, v.n_entries * (int64_t)sizeof *v.weight);
+        add_answer(ddsc_measures_get_id(out, 0), 2);
+        ddsc_measures_destroy(out);
+    }
+    return status;
+}
+
+static ddsc_status gives_rows(ddsc_context *ctx, ddsc_status status, void *out, int64_t n_bytes)
+{
+    if (gives(status, out)) {
+        add_answer(out, n_bytes);
+        ddsc_release(ctx, out);
+    }
+    return status;
+}
+
+static ddsc_status gives_graph(ddsc_status status, ddsc_graph **place)
+{
+    ddsc_graph *out = *place;
+    if (gives(status, out)) {
+        ddsc_graph_view v;
+        ddsc_graph_get_view(out, &v);
+        add_answer(v.index, v.n_edges * (int64_t)sizeof *v.index);
+        add_answer(v.d2, v.n_edges * (int64_t)sizeof *v.d2);
+        ddsc_graph_destroy(out);
+    }
+    return status;
+}
+
+static ddsc_status gives_clustering(ddsc_status status, ddsc_clustering **place)
+{
+    ddsc_clustering *out = *place;
+    if (gives(status, out)) {
+        ddsc_clustering_view v;
+        ddsc_clustering_get_view(out, &v);
+        add_answer(v.labels, v.n * (int64_t)sizeof *v.labels);
+        add_answer(v.embedding, v.n * v.n_vectors * (int64_t)sizeof *v.embedding);
+        ddsc_clustering_destroy(out);
+    }
+    return status;
+}
+
+static ddsc_status gives_model(ddsc_status status, ddsc_model **place)
+{
+    ddsc_model *out = *place;
+    if (gives(status, out)) {
+        ddsc_model_view v;
+        ddsc_model_get_view(out, &v);
+        add_answer(v.labels, v.n_items * (int64_t)sizeof *v.labels);
+        add_answer(&v.far_distance, sizeof v.far_distance);
+        ddsc_model_destroy(out);
+    }
+    return status;
+}
+
+/* The file is there with its whole content, or not at all, and no scratch file beside it. */
+static ddsc_status gives_file(ddsc_status status, const char *path)
+{
+    int n_hidden;
+    folder_count(&room, &n_hidden);
+    assert_int_equal(n_hidden, 0);
+    assert_int_equal(access(path, F_OK) == 0, status >= 0);
+    if (status >= 0) {
+        size_t n;
+        char *bytes = file_bytes(path, &n);
+        add_answer(bytes, (int64_t)n);
+        free(bytes);
+        assert_int_equal(unlink(path), 0);
+    }
+    return status;
+}
+
+/* ---- entries: context, measures ---- */
+
+static ddsc_status context_create(ddsc_context *ctx, int option)
+{
+    (void)option;
+    ddsc_context *out = UNSET;
+    ddsc_status status = ddsc_context_create(&out, &ctx->set);
+    if (gives(status, out))
+        ddsc_context_destroy(out);
+    else
+        ctx_fail(ctx, status, "out of memory"); /* there is no context to hold the text */
+    return status;
+}
+
+static ddsc_status context_set_resume(ddsc_context *ctx, int option)
+{
+    (void)option;
+    ddsc_status status = ddsc_context_set_resume(ctx, "folder", "settings");
+    if (status >= 0)
+        assert_int_equal(ddsc_context_set_resume(ctx, NULL, NULL), DDSC_OK);
+    return status;
+}
+
+static ddsc_status create_clouds(ddsc_context *ctx, int option)
+{
+    (void)option;
+    ddsc_measures *out = UNSET;
+    return gives_measures(
+        ddsc_measures_create_clouds(ctx, &out, N, DIM, points, weights, offsets, DDSC_EMPTY_ERROR),
+        &out);
+}
+
+static ddsc_status create_shared(ddsc_context *ctx, int option)
+{
+    (void)option;
+    ddsc_measures *out = UNSET;
+    ddsc_measures_view v;
+    ddsc_measures_get_view(histograms, &v);
+    return gives_measures(make_shared(ctx, &out, v.n_items, v.n_support, v.dim, v.support, v.offset,
+                                      v.index, v.weight, DDSC_EMPTY_DROP),
+                          &out);
+}
+
+static ddsc_status create_dense(ddsc_context *ctx, int option)
+{
+    (void)option;
+    ddsc_measures *out = UNSET;
+    return gives_measures(
+        ddsc_measures_create_dense(ctx, &out, N, VOCABULARY, DIM, support, dense, DDSC_EMPTY_ERROR),
+        &out);
+}
+
+static ddsc_status create_items(ddsc_context *ctx, int is_float)
+{
+    static const float small[] = {1, 2, 3, 4, 5, 6};
+    ddsc_cloud item[3];
+    for (int k = 0; k < 3; k++)
+        item[k] = (ddsc_cloud){3, is_float ? (const void *)small : points + k, NULL, is_float};
+    ddsc_measures *out = UNSET;
+    return gives_measures(ddsc_measures_create_items(ctx, &out, 3, DIM, item, DDSC_EMPTY_ERROR),
+                          &out);
+}
+
+static ddsc_status copy_labelled(ddsc_context *ctx, int option)
+{
+    (void)option;
+    ddsc_measures *out = UNSET;
+    return gives_measures(ddsc_measures_copy_labelled(ctx, &out, clouds, labels), &out);
+}
+
+static const char *const ids[] = {"a", "b", "c", "d", "e", "f", "g",
+                                  "h", "i", "j", "k", "l", "m", "n"};
+
+static ddsc_status copy_named(ddsc_context *ctx, int option)
+{
+    (void)option;
+    ddsc_measures *out = UNSET;
+    return gives_measures(ddsc_measures_copy_named(ctx, &out, clouds, ids), &out);
+}
+
+static ddsc_status copy_subset(ddsc_context *ctx, int option)
+{
+    (void)option;
+    static const int64_t some[] = {5, 0, 9};
+    ddsc_measures *out = UNSET;
+    return gives_measures(ddsc_measures_copy_subset(ctx, &out, clouds, 3, some), &out);
+}
+
+static ddsc_status copy_balanced(ddsc_context *ctx, int option)
+{
+    (void)option;
+    ddsc_measures *out = UNSET;
+    return gives_measures(ddsc_measures_copy_balanced(ctx, &out, clouds, 3), &out);
+}
+
+static ddsc_status copy_resampled(ddsc_context *ctx, int option)
+{
+    (void)option;
+    ddsc_measures *out = UNSET;
+    return gives_measures(ddsc_measures_copy_resampled(ctx, &out, clouds, 1), &out);
+}
+
+static ddsc_status compress(ddsc_context *ctx, int option)
+{
+    (void)option;
+    ddsc_measures *out = UNSET;
+    ddsc_compress_report report;
+    unset_sized(&report, sizeof report);
+    ddsc_status status = ddsc_measures_compress(ctx, &out, &report, clouds, 2);
+    keeps_sized(status, &report, sizeof report);
+    return gives_measures(status, &out);
+}
+
+static ddsc_status generate_shapes(ddsc_context *ctx, int option)
+{
+    (void)option;
+    ddsc_measures *out = UNSET;
+    return gives_measures(ddsc_measures_generate_shapes(ctx, &out, 3, 8), &out);
+}
+
+static ddsc_status generate_gaussians(ddsc_context *ctx, int option)
+{
+    (void)option;
+    ddsc_measures *out = UNSET;
+    return gives_measures(ddsc_measures_generate_gaussians(ctx, &out, 2, 3, 5, 2, 3.0), &out);
+}
+
+/* ---- entries: files ---- */
+
+static ddsc_status measures_read(ddsc_context *ctx, int option)
+{
+    static const char *const files[] = {"set.npz", "one.csv", "three.d2"};
+    ddsc_measures *out = UNSET;
+    return gives_measures(ddsc_measures_read(ctx, &out, folder_file(&room, files[option]), NULL),
+                          &out);
+}
+
+static ddsc_status measures_read_files(ddsc_context *ctx, int option)
+{
+    (void)option;
+    const char *const paths[] = {folder_file(&room, "one.csv"), folder_file(&room, "two.csv")};
+    ddsc_measures *out = UNSET;
+    return gives_measures(ddsc_measures_read_files(ctx, &out, 2, paths, NULL), &out);
+}
+
+static ddsc_status measures_write(ddsc_context *ctx, int option)
+{
+    static const char *const files[] = {"out.npz", "out.csv.gz", "out.d2"};
+    const char *path = folder_file(&room, files[option]);
+    return gives_file(ddsc_measures_write(ctx, clouds, path, DDSC_FORMAT_AUTO, 0), path);
+}
+
+static ddsc_status matrix_read(ddsc_context *ctx, int option)
+{
+    static const char *const files[] = {"square.npy", "square.mtx"};
+    double *out = UNSET;
+    int64_t n;
+    unset(&n, sizeof n);
+    ddsc_status status = ddsc_matrix_read(ctx, &out, &n, folder_file(&room, files[option]));
+    keeps(status, &n, sizeof n);
+    return gives_rows(ctx, status, out, n * n * (int64_t)sizeof *out);
+}
+
+static ddsc_status rows_read(ddsc_context *ctx, int option)
+{
+    (void)option;
+    double *out = UNSET;
+    int64_t size[2];
+    unset(size, sizeof size);
+    ddsc_status status =
+        ddsc_rows_read(ctx, &out, &size[0], &size[1], folder_file(&room, "rows.npy"));
+    keeps(status, size, sizeof size);
+    return gives_rows(ctx, status, out, size[0] * size[1] * (int64_t)sizeof *out);
+}
+
+static ddsc_status matrix_write(ddsc_context *ctx, int option)
+{
+    (void)option;
+    const char *path = folder_file(&room, "out.npy");
+    return gives_file(ddsc_matrix_write(ctx, matrix, N, N, path, 0), path);
+}
+
+static ddsc_status labels_read(ddsc_context *ctx, int option)
+{
+    static const char *const files[] = {"labels.csv", "set.npz"};
+    int32_t *out = UNSET;
+    int64_t n;
+    unset(&n, sizeof n);
+    ddsc_status status = ddsc_labels_read(ctx, &out, &n, folder_file(&room, files[option]));
+    keeps(status, &n, sizeof n);
+    return gives_rows(ctx, status, out, n * (int64_t)sizeof *out);
+}
+
+static ddsc_status labels_read_for(ddsc_context *ctx, int option)
+{
+    (void)option;
+    int32_t *out = UNSET;
+    ddsc_join how;
+    unset(&how, sizeof how);
+    ddsc_status status =
+        ddsc_labels_read_for(ctx, &out, &how, clouds, folder_file(&room, "set.npz"));
+    keeps(status, &how, sizeof how);
+    return gives_rows(ctx, status, out, N * (int64_t)sizeof *out);
+}
+
+static ddsc_status labels_read_both(ddsc_context *ctx, int option)
+{
+    (void)option;
+    int32_t *out = UNSET, *other = UNSET;
+    int64_t n;
+    char path[TEST_PATH];
+    strcpy(path, folder_file(&room, "labels.csv"));
+    unset(&n, sizeof n);
+    ddsc_status status =
+        ddsc_labels_read_both(ctx, &out, &other, &n, NULL, path, folder_file(&room, "turned.csv"));
+    keeps(status, &n, sizeof n);
+    if (gives(status, other))
+        ddsc_release(ctx, other);
+    return gives_rows(ctx, status, out, n * (int64_t)sizeof *out);
+}
+
+static ddsc_status labels_write(ddsc_context *ctx, int option)
+{
+    (void)option;
+    const char *path = folder_file(&room, "out.csv");
+    return gives_file(ddsc_labels_write(ctx, labels, N, clouds, path, 0), path);
+}
+
+static ddsc_status file_write(ddsc_context *ctx, int option)
+{
+    (void)option;
+    const char *path = folder_file(&room, "out.txt");
+    return gives_file(ddsc_file_write(ctx, path, "text", 4, 0), path);
+}
+
+static ddsc_status graph_write(ddsc_context *ctx, int option)
+{
+    (void)option;
+    const char *path = folder_file(&room, "out.mtx");
+    return gives_file(ddsc_graph_write(ctx, graph, path, 0), path);
+}
+
+static ddsc_status text_read(ddsc_context *ctx, int option)
+{
+    (void)option;
+    char docs[TEST_PATH], vectors[TEST_PATH];
+    strcpy(docs, folder_file(&room, "docs.tsv"));
+    strcpy(vectors, folder_file(&room, "vectors.txt"));
+    ddsc_text_settings set;
+    ddsc_text_settings_init(&set);
+    set.stopwords_path = folder_file(&room, "stop.txt");
+    set.support = 2;
+    ddsc_measures *out = UNSET;
+    ddsc_text_report report;
+    unset_sized(&report, sizeof report);
+    ddsc_status status = ddsc_text_read(ctx, &out, &report, docs, vectors, &set);
+    if (status < 0)
+        keeps_sized(status, &report, sizeof report);
+    return gives_measures(status, &out);
+}
+
+/* ---- entries: distances and single problems ---- */
+
+/* Statistics but for the time that was taken. */
+static void keeps_stats(ddsc_status status, ddsc_pair_stats *stats)
+{
+    if (status >= 0)
+        add_answer(&stats->n_pairs, sizeof stats->n_pairs);
+    else
+        keeps_sized(status, stats, sizeof *stats);
+}
+
+static ddsc_status distance_run(ddsc_context *ctx, int option)
+{
+    ddsc_metric_settings set = metric_of(option % 4);
+    set.mmd_features = option == 6 ? 16 : 0;
+    double out[N * N];
+    ddsc_pair_stats stats;
+    unset(out, sizeof out);
+    unset_sized(&stats, sizeof stats);
+    ddsc_status status = ddsc_distance_run(ctx, out, &stats, clouds, &set, DDSC_DISTANCE_SQUARED);
+    fills(status, out, sizeof out);
+    keeps_stats(status, &stats);
+    return status;
+}
+
+/* With a folder that keeps the pairs. */
+static ddsc_status distance_resumed(ddsc_context *ctx, int option)
+{
+    (void)option;
+    char folder[64], command[128];
+    strcpy(folder, "/tmp/ddsc-test-XXXXXX");
+    assert_non_null(mkdtemp(folder));
+    double out[N * N];
+    unset(out, sizeof out);
+    ddsc_status status = ddsc_context_set_resume(ctx, folder, NULL);
+    if (status >= 0)
+        status = ddsc_distance_run(ctx, out, NULL, clouds, NULL, 0);
+    fills(status, out, sizeof out);
+    mem_free(ctx, ctx->resume_folder); /* ddsc_context_set_resume would clear the message */
+    mem_free(ctx, ctx->resume_settings);
+    ctx->resume_folder = ctx->resume_settings = NULL;
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    assert_int_equal(system(command), 0);
+    return status;
+}
+
+static ddsc_status cross_run(ddsc_context *ctx, int metric)
+{
+    ddsc_metric_settings set = metric_of(metric);
+    double out[4 * N];
+    ddsc_pair_stats stats;
+    unset(out, sizeof out);
+    unset_sized(&stats, sizeof stats);
+    ddsc_status status = ddsc_cross_run(ctx, out, &stats, fresh, clouds, &set, 0);
+    fills(status, out, sizeof out);
+    keeps_stats(status, &stats);
+    return status;
+}
+
+static ddsc_status embed_run(ddsc_context *ctx, int option)
+{
+    ddsc_metric_settings set = metric_of(DDSC_METRIC_LOT);
+    set.reference_rule = (ddsc_reference_rule)option;
+    set.reference_measures = fresh;
+    double *out = UNSET;
+    int64_t n_columns;
+    ddsc_pair_stats stats;
+    unset(&n_columns, sizeof n_columns);
+    unset_sized(&stats, sizeof stats);
+    ddsc_status status = ddsc_embed_run(ctx, &out, &n_columns, &stats, clouds, &set);
+    keeps(status, &n_columns, sizeof n_columns);
+    keeps_stats(status, &stats);
+    return gives_rows(ctx, status, out, N * n_columns * (int64_t)sizeof *out);
+}
+
+static ddsc_status reference_create(ddsc_context *ctx, int option)
+{
+    ddsc_metric_settings set = metric_of(DDSC_METRIC_LOT);
+    set.reference_rule = (ddsc_reference_rule)option;
+    set.reference_measures = fresh;
+    ddsc_measures *out = UNSET;
+    return gives_measures(ddsc_reference_create(ctx, &out, clouds, &set), &out);
+}
+
+/* Two items' weights under a cost. */
+typedef struct plan {
+    ddsc_transport result;
+    int32_t row[2 * POINTS], column[2 * POINTS];
+    double mass[2 * POINTS], f[POINTS], g[POINTS], dense[POINTS * POINTS];
+} plan;
+
+/* Every output is wanted; an entropic plan comes as a whole only. */
+static void unset_plan(plan *p, bool is_entropic)
+{
+    unset(p, sizeof *p);
+    ddsc_transport_init(&p->result);
+    p->result.plan_row = is_entropic ? NULL : p->row;
+    p->result.plan_column = is_entropic ? NULL : p->column;
+    p->result.plan_mass = is_entropic ? NULL : p->mass;
+    p->result.plan = p->dense;
+    p->result.f = p->f;
+    p->result.g = p->g;
+}
+
+static ddsc_status keeps_plan(ddsc_status status, const plan *p, const plan *before)
+{
+    if (status >= 0)
+        add_answer(&p->result.primal, sizeof p->result.primal);
+    keeps_copy(status, p, before, sizeof *p);
+    return status;
+}
+
+static void make_problem(double *a, double *b, double *cost)
+{
+    for (int64_t i = 0; i < POINTS; i++) {
+        a[i] = weights[i];
+        b[i] = weights[POINTS - 1 - i];
+        for (int64_t j = 0; j < POINTS; j++)
+            cost[i * POINTS + j] = matrix[i * N + j];
+    }
+}
+
+static ddsc_status emd_run(ddsc_context *ctx, int is_entropic)
+{
+    plan p, before;
+    double a[POINTS], b[POINTS], cost[POINTS * POINTS];
+    make_problem(a, b, cost);
+    ddsc_transport_problem problem;
+    ddsc_transport_problem_init(&problem);
+    problem.n = problem.m = POINTS;
+    problem.a = a;
+    problem.b = b;
+    problem.cost = cost;
+    ddsc_sinkhorn_settings set;
+    ddsc_sinkhorn_settings_init(&set);
+    set.epsilon = 0.1;
+    set.value = DDSC_SINKHORN_SHARP;
+    set.tolerance = 1e-6;
+    unset_plan(&p, is_entropic);
+    memcpy(&before, &p, sizeof p);
+    return keeps_plan(is_entropic ? ddsc_sinkhorn_run(ctx, &p.result, &problem, &set)
+                                  : ddsc_emd_run(ctx, &p.result, &problem),
+                      &p, &before);
+}
+
+static ddsc_status w2_run(ddsc_context *ctx, int option)
+{
+    (void)option;
+    plan p, before;
+    unset_plan(&p, false);
+    memcpy(&before, &p, sizeof p);
+    return keeps_plan(ddsc_w2_run(ctx, &p.result, clouds, 0, fresh, 1), &p, &before);
+}
+
+/* ---- entries: graphs ---- */
+
+typedef struct search {
+    int metric;
+    ddsc_exact_graph exact_graph;
+    ddsc_neighbors neighbors;
+    double sample, sample_columns;
+    ddsc_measures **data;
+} search;
+
+static const search searches[] = {
+    {DDSC_METRIC_W2, DDSC_GRAPH_FULL, DDSC_NEIGHBORS_EXACT, 1, 1, &clouds},
+    {DDSC_METRIC_W2, DDSC_GRAPH_PRUNED, DDSC_NEIGHBORS_EXACT, 1, 1, &clouds},
+    {DDSC_METRIC_W2, DDSC_GRAPH_AUTO, DDSC_NEIGHBORS_APPROXIMATE, 1, 1, &clouds},
+    {DDSC_METRIC_W2, DDSC_GRAPH_FULL, DDSC_NEIGHBORS_EXACT, 0.6, 1, &clouds},
+    {DDSC_METRIC_W2, DDSC_GRAPH_FULL, DDSC_NEIGHBORS_EXACT, 1, 0.5, &clouds},
+    {DDSC_METRIC_W2, DDSC_GRAPH_PRUNED, DDSC_NEIGHBORS_EXACT, 1, 1, &images},
+    {DDSC_METRIC_SINKHORN, DDSC_GRAPH_PRUNED, DDSC_NEIGHBORS_EXACT, 1, 1, &clouds},
+    {DDSC_METRIC_SINKHORN, DDSC_GRAPH_FULL, DDSC_NEIGHBORS_EXACT, 1, 1, &images},
+    {DDSC_METRIC_SINKHORN, DDSC_GRAPH_PRUNED, DDSC_NEIGHBORS_EXACT, 1, 1, &histograms},
+    {DDSC_METRIC_MMD, DDSC_GRAPH_AUTO, DDSC_NEIGHBORS_AUTO, 1, 1, &clouds},
+    {DDSC_METRIC_LOT, DDSC_GRAPH_AUTO, DDSC_NEIGHBORS_AUTO, 1, 1, &clouds},
+};
+
+static ddsc_status neighbors_run(ddsc_context *ctx, int option)
+{
+    const search *s = &searches[option];
+    ddsc_metric_settings metric = metric_of(s->metric);
+    ddsc_graph_settings set;
+    ddsc_graph_settings_init(&set);
+    set.tau = 3;
+    set.exact_graph = s->exact_graph;
+    set.neighbors = s->neighbors;
+    set.sample = s->sample;
+    set.sample_columns = s->sample_columns;
+    ddsc_graph *out = UNSET;
+    ddsc_pair_stats stats;
+    unset_sized(&stats, sizeof stats);
+    ddsc_status status = ddsc_neighbors_run(ctx, &out, &stats, *s->data, &metric, &set);
+    keeps_stats(status, &stats);
+    return gives_graph(status, &out);
+}
+
+static ddsc_status graph_create_from_matrix(ddsc_context *ctx, int option)
+{
+    (void)option;
+    ddsc_graph *out = UNSET;
+    return gives_graph(ddsc_graph_create_from_matrix(ctx, &out, N, matrix, 0, NULL), &out);
+}
+
+static ddsc_status graph_create_from_vectors(ddsc_context *ctx, int option)
+{
+    (void)option;
+    ddsc_graph *out = UNSET;
+    return gives_graph(ddsc_graph_create_from_vectors(ctx, &out, N, 3, rows, NULL), &out);
+}
+
+static ddsc_status graph_create_from_csr(ddsc_context *ctx, int option)
+{
+    (void)option;
+    ddsc_graph_view v;
+    ddsc_graph_get_view(graph, &v);
+    ddsc_graph *out = UNSET;
+    return gives_graph(ddsc_graph_create_from_csr(ctx, &out, v.n, v.offset, v.index, v.d2), &out);
+}
+
+static ddsc_status layout_run(ddsc_context *ctx, int option)
+{
+    (void)option;
+    double xy[2 * N];
+    unset(xy, sizeof xy);
+    ddsc_status status = ddsc_layout_run(ctx, xy, graph, NULL);
+    keeps(status, xy, sizeof xy);
+    return status;
+}
+
+/* ---- entries: clusterings and what is made of them ---- */
+
+static ddsc_status cluster_run(ddsc_context *ctx, int option)
+{
+    ddsc_cluster_settings set = cluster_of(option % 4);
+    if (option == 4) { /* a sweep */
+        set.k_min = 2;
+        set.k_max = 4;
+    }
+    ddsc_clustering *out = UNSET;
+    return gives_clustering(ddsc_cluster_run(ctx, &out, clouds, &set), &out);
+}
+
+static ddsc_status spectral_run(ddsc_context *ctx, int option)
+{
+    (void)option;
+    ddsc_cluster_settings set = cluster_of(0);
+    ddsc_clustering *out = UNSET;
+    return gives_clustering(ddsc_spectral_run(ctx, &out, graph, &set), &out);
+}
+
+static ddsc_status kmeans_run(ddsc_context *ctx, int option)
+{
+    (void)option;
+    int32_t found[N];
+    double inertia;
+    unset(found, sizeof found);
+    unset(&inertia, sizeof inertia);
+    ddsc_status status = ddsc_kmeans_run(ctx, found, &inertia, N, 3, rows, 3, 2);
+    keeps(status, found, sizeof found);
+    keeps(status, &inertia, sizeof inertia);
+    return status;
+}
+
+static ddsc_status standing_run(ddsc_context *ctx, int option)
+{
+    (void)option;
+    double distance[N], doubt[N];
+    int32_t next[N];
+    unset(distance, sizeof distance);
+    unset(doubt, sizeof doubt);
+    unset(next, sizeof next);
+    ddsc_status status = call_standing(ctx, distance, doubt, next, N, 3, rows, classes, 2);
+    keeps(status, distance, sizeof distance);
+    keeps(status, doubt, sizeof doubt);
+    keeps(status, next, sizeof next);
+    return status;
+}
+
+static ddsc_status project_run(ddsc_context *ctx, int option)
+{
+    (void)option;
+    double xy[2 * N];
+    unset(xy, sizeof xy);
+    ddsc_status status = ddsc_project_run(ctx, xy, N, 3, rows);
+    keeps(status, xy, sizeof xy);
+    return status;
+}
+
+static ddsc_status scores_run(ddsc_context *ctx, int option)
+{
+    (void)option;
+    ddsc_scores scores;
+    unset_sized(&scores, sizeof scores);
+    ddsc_status status = ddsc_scores_run(ctx, &scores, N, labels, classes);
+    keeps_sized(status, &scores, sizeof scores);
+    return status;
+}
+
+static ddsc_status stability_run(ddsc_context *ctx, int option)
+{
+    (void)option;
+    ddsc_cluster_settings cluster = cluster_of(0);
+    ddsc_stability_settings set;
+    ddsc_stability_settings_init(&set);
+    set.n_resamples = 2;
+    ddsc_stability *out = UNSET;
+    ddsc_status status = ddsc_stability_run(ctx, &out, clouds, clustering, &cluster, &set);
+    if (gives(status, out)) {
+        ddsc_stability_view v;
+        ddsc_stability_get_view(out, &v);
+        add_answer(v.labels, 2 * N * (int64_t)sizeof *v.labels);
+        ddsc_stability_destroy(out);
+    }
+    return status;
+}
+
+static ddsc_status theory_run(ddsc_context *ctx, int option)
+{
+    (void)option;
+    ddsc_cluster_settings set = cluster_of(0);
+    ddsc_theory theory, before;
+    int64_t intra[N], inter[N];
+    double xi[N];
+    ddsc_theory_init(&theory);
+    unset(intra, sizeof intra);
+    unset(inter, sizeof inter);
+    unset(xi, sizeof xi);
+    theory.item_intra = intra;
+    theory.item_inter = inter;
+    theory.item_xi = xi;
+    memcpy(&before, &theory, sizeof theory);
+    ddsc_status status = ddsc_theory_run(ctx, &theory, graph, classes, &set);
+    keeps_copy(status, &theory, &before, sizeof theory);
+    if (status >= 0)
+        add_answer(&theory.xi, sizeof theory.xi);
+    keeps(status, intra, sizeof intra);
+    keeps(status, inter, sizeof inter);
+    keeps(status, xi, sizeof xi);
+    return status;
+}
+
+static ddsc_status vectors_run(ddsc_context *ctx, int option)
+{
+    double *out = UNSET;
+    int64_t n_columns;
+    unset(&n_columns, sizeof n_columns);
+    ddsc_status status =
+        ddsc_vectors_run(ctx, &out, &n_columns, histograms, (ddsc_vectors_rule)option);
+    keeps(status, &n_columns, sizeof n_columns);
+    return gives_rows(ctx, status, out, N * n_columns * (int64_t)sizeof *out);
+}
+
+static ddsc_status barycenter_run(ddsc_context *ctx, int option)
+{
+    ddsc_barycenter_settings set;
+    ddsc_barycenter_settings_init(&set);
+    set.method = (ddsc_barycenter_method)option;
+    set.max_rounds = 20;
+    set.max_passes = 5;
+    set.restarts = 2;
+    ddsc_barycenter *out = UNSET;
+    ddsc_status status = ddsc_barycenter_run(ctx, &out, fresh, &set);
+    if (gives(status, out)) {
+        ddsc_barycenter_view v;
+        ddsc_barycenter_get_view(out, &v);
+        add_answer(v.support, v.n * v.dim * (int64_t)sizeof *v.support);
+        ddsc_barycenter_destroy(out);
+    }
+    return status;
+}
+
+static ddsc_status d2_run(ddsc_context *ctx, int option)
+{
+    ddsc_d2_settings set;
+    ddsc_d2_settings_init(&set);
+    set.k = 2;
+    set.method = (ddsc_barycenter_method)option;
+    set.max_rounds = 10;
+    set.restarts = 1;
+    set.max_iterations = 3;
+    ddsc_d2 *out = UNSET;
+    ddsc_status status = ddsc_d2_run(ctx, &out, clouds, &set);
+    if (gives(status, out)) {
+        ddsc_d2_view v;
+        ddsc_d2_get_view(out, &v);
+        add_answer(v.labels, v.n * (int64_t)sizeof *v.labels);
+        ddsc_d2_destroy(out);
+    }
+    return status;
+}
+
+static ddsc_status model_create(ddsc_context *ctx, int option)
+{
+    (void)option;
+    ddsc_cluster_settings set = cluster_of(0);
+    ddsc_model *out = UNSET;
+    return gives_model(ddsc_model_create(ctx, &out, clouds, clustering, &set), &out);
+}
+
+static ddsc_status model_write(ddsc_context *ctx, int metric)
+{
+    const char *path = folder_file(&room, "out.npz");
+    return gives_file(ddsc_model_write(ctx, models[metric], path, 0), path);
+}
+
+static ddsc_status model_read(ddsc_context *ctx, int option)
+{
+    (void)option;
+    ddsc_model *out = UNSET;
+    return gives_model(ddsc_model_read(ctx, &out, folder_file(&room, "model.npz")), &out);
+}
+
+static ddsc_status assign_run(ddsc_context *ctx, int metric)
+{
+    int32_t label[4], far[4];
+    double confidence[4], distance[4];
+    ddsc_pair_stats stats;
+    unset(label, sizeof label);
+    unset(far, sizeof far);
+    unset(confidence, sizeof confidence);
+    unset(distance, sizeof distance);
+    unset_sized(&stats, sizeof stats);
+    ddsc_status status =
+        call_assign(ctx, label, confidence, distance, far, &stats, models[metric], fresh, NULL);
+    keeps(status, label, sizeof label);
+    keeps(status, far, sizeof far);
+    keeps(status, confidence, sizeof confidence);
+    keeps(status, distance, sizeof distance);
+    keeps_stats(status, &stats);
+    return status;
+}
+
+static ddsc_status assign_rows(ddsc_context *ctx, int option)
+{
+    (void)option;
+    double out[4 * N];
+    int32_t label[4];
+    unset(out, sizeof out);
+    unset(label, sizeof label);
+    ddsc_status status = call_extend(ctx, out, label, NULL, models[0], fresh, NULL);
+    keeps(status, out, sizeof out);
+    keeps(status, label, sizeof label);
+    return status;
+}
+
+/* ---- the table ---- */
+
+#define E(call, way, option)             \
+    {                                    \
+        "ddsc_" #call, way, call, option \
+    }
+#define M(call, way, option)                      \
+    {                                             \
+        "ddsc_measures_" #call, way, call, option \
+    }
+const call_entry calls[] = {
+    E(context_create, "", 0),
+    E(context_set_resume, "", 0),
+    M(create_clouds, "", 0),
+    M(create_shared, "", 0),
+    M(create_dense, "", 0),
+    M(create_items, "double", 0),
+    M(create_items, "float", 1),
+    M(copy_labelled, "", 0),
+    M(copy_named, "", 0),
+    M(copy_subset, "", 0),
+    M(copy_balanced, "", 0),
+    M(copy_resampled, "", 0),
+    M(compress, "", 0),
+    M(generate_shapes, "", 0),
+    M(generate_gaussians, "", 0),
+    E(measures_read, "npz", 0),
+    E(measures_read, "csv", 1),
+    E(measures_read, "d2", 2),
+    E(measures_read_files, "", 0),
+    E(measures_write, "npz", 0),
+    E(measures_write, "csv.gz", 1),
+    E(measures_write, "d2", 2),
+    E(matrix_read, "npy", 0),
+    E(matrix_read, "mtx", 1),
+    E(rows_read, "", 0),
+    E(matrix_write, "", 0),
+    E(labels_read, "csv", 0),
+    E(labels_read, "npz", 1),
+    E(labels_read_for, "", 0),
+    E(labels_read_both, "", 0),
+    E(labels_write, "", 0),
+    E(file_write, "", 0),
+    E(graph_write, "", 0),
+    E(text_read, "", 0),
+    E(distance_run, "w2", 0),
+    E(distance_run, "sinkhorn", 1),
+    E(distance_run, "mmd", 2),
+    E(distance_run, "lot", 3),
+    E(distance_run, "mmd by features", 6),
+    {"ddsc_distance_run", "resumed", distance_resumed, 0},
+    E(cross_run, "w2", 0),
+    E(cross_run, "sinkhorn", 1),
+    E(cross_run, "mmd", 2),
+    E(cross_run, "lot", 3),
+    E(embed_run, "normal", 0),
+    E(embed_run, "kmeans", 1),
+    E(embed_run, "given", 2),
+    E(reference_create, "normal", 0),
+    E(reference_create, "kmeans", 1),
+    E(reference_create, "given", 2),
+    E(emd_run, "", 0),
+    E(w2_run, "", 0),
+    {"ddsc_sinkhorn_run", "", emd_run, 1},
+    E(neighbors_run, "w2 full", 0),
+    E(neighbors_run, "w2 pruned", 1),
+    E(neighbors_run, "w2 approximate", 2),
+    E(neighbors_run, "w2 sample", 3),
+    E(neighbors_run, "w2 columns", 4),
+    E(neighbors_run, "w2 of images", 5),
+    E(neighbors_run, "sinkhorn pruned", 6),
+    E(neighbors_run, "sinkhorn of images", 7),
+    E(neighbors_run, "sinkhorn of histograms", 8),
+    E(neighbors_run, "mmd", 9),
+    E(neighbors_run, "lot", 10),
+    E(graph_create_from_matrix, "", 0),
+    E(graph_create_from_csr, "", 0),
+    E(graph_create_from_vectors, "", 0),
+    E(layout_run, "", 0),
+    E(cluster_run, "w2", 0),
+    E(cluster_run, "sinkhorn", 1),
+    E(cluster_run, "mmd", 2),
+    E(cluster_run, "lot", 3),
+    E(cluster_run, "sweep", 4),
+    E(spectral_run, "", 0),
+    E(kmeans_run, "", 0),
+    E(standing_run, "", 0),
+    E(project_run, "", 0),
+    E(scores_run, "", 0),
+    E(stability_run, "", 0),
+    E(theory_run, "", 0),
+    E(vectors_run, "histograms", DDSC_VECTORS_HISTOGRAM),
+    E(vectors_run, "means", DDSC_VECTORS_MEAN),
+    E(barycenter_run, "admm", DDSC_BARYCENTER_ADMM),
+    E(barycenter_run, "ibp", DDSC_BARYCENTER_IBP),
+    E(barycenter_run, "projected", DDSC_BARYCENTER_PROJECTED),
+    E(d2_run, "admm", DDSC_BARYCENTER_ADMM),
+    E(d2_run, "projected", DDSC_BARYCENTER_PROJECTED),
+    E(model_create, "", 0),
+    E(model_write, "w2", 0),
+    E(model_write, "lot", 3),
+    E(model_read, "", 0),
+    E(assign_run, "w2", 0),
+    E(assign_run, "sinkhorn", 1),
+    E(assign_run, "mmd", 2),
+    E(assign_run, "lot", 3),
+    {"ddsc_assign_run", "rows", assign_rows, 0},
+};
+const size_t n_calls = sizeof calls / sizeof calls[0];
+
+ddsc_status calls_run(ddsc_context *ctx, const call_entry *entry, uint64_t *answer)
+{
+    now = entry;
+    answer_now = 0;
+    ddsc_status status = entry->run(ctx, entry->option);
+    *answer = status < 0 ? 0 : answer_now;
+    return status;
+}

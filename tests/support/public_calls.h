@@ -1,0 +1,27 @@
+/* Every public call that can fail, on small data, as a table: what holds for all of them is tested
+ * in one place (unit/test_public_calls.c). */
+#ifndef DDSC_TEST_PUBLIC_CALLS_H
+#define DDSC_TEST_PUBLIC_CALLS_H
+
+#include "support.h"
+
+/* One way to make a public call. `run` makes it, checks that after an error no output was made or
+ * touched and no file is left, and after a success adds the outputs to `answer` and frees them. */
+typedef struct call_entry {
+    const char *function, *way;
+    ddsc_status (*run)(ddsc_context *ctx, int option);
+    int option;
+} call_entry;
+
+extern const call_entry calls[];
+extern const size_t n_calls;
+
+/* The data of the calls: for a group of tests. */
+int calls_set_up(void **state);
+int calls_tear_down(void **state);
+
+/* Make the call. *answer becomes a hash of the outputs, 0 after an error; the data are those of a
+ * run without errors, whatever the threads and whatever failed before. */
+ddsc_status calls_run(ddsc_context *ctx, const call_entry *entry, uint64_t *answer);
+
+#endif

@@ -1,0 +1,165 @@
+/* What holds for every public call that can fail: memory that runs out, any number of threads, a
+ * stop on request. The calls are those of support/public_calls.c; the last test reads the public
+ * header and fails when one of its functions is not among them. */
+#include <ctype.h>
+
+#include "public_calls.h"
+#include "io_support.h"
+
+typedef struct known {
+    const call_entry *entry;
+    uint64_t answer; /* 0: not yet known */
+} known;
+
+/* ---- failed allocations ---- */
+
+static ddsc_status call_again(ddsc_context *ctx, void *arg)
+{
+    known *k = arg;
+    uint64_t answer;
+    ddsc_status status = calls_run(ctx, k->entry, &answer);
+    if (status == DDSC_ERROR_MEMORY)
+        assert_non_null(strstr(ddsc_context_get_message(ctx), "out of memory"));
+    if (status >= 0 && k->answer != 0 && answer != k->answer)
+        fail_msg("another answer after a failure");
+    if (status >= 0)
+        k->answer = answer;
+    return status;
+}
+
+static void test_allocations(void **state)
+{
+    known k = {.entry = *state};
+    test_failing_allocations(call_again, &k);
+}
+
+/* ---- threads ---- */
+
+static void test_threads(void **state)
+{
+    uint64_t answer[3];
+    for (int threads = 1; threads <= 3; threads++) {
+        ddsc_context *ctx = test_context(threads, 5);
+        if (calls_run(ctx, *state, &answer[threads - 1]) < 0)
+            fail_msg("%d threads: %s", threads, ddsc_context_get_message(ctx));
+        ddsc_context_destroy(ctx);
+    }
+    assert_int_equal(answer[0], answer[1]);
+    assert_int_equal(answer[0], answer[2]);
+}
+
+/* ---- a stop on request ---- */
+
+typedef struct patience {
+    int asked, until; /* says stop at that question */
+} patience;
+
+static int out_of_patience(void *user)
+{
+    patience *p = user;
+    return ++p->asked >= p->until;
+}
+
+/* Stopped at the first questions, one after the other, and then not: the context is none the worse.
+ */
+static void test_cancel(void **state)
+{
+    enum { QUESTIONS = 30 };
+    uint64_t answer, expected;
+    ddsc_context *plain = test_context(2, 0);
+    assert_true(calls_run(plain, *state, &expected) >= 0);
+    ddsc_context_destroy(plain);
+    patience p = {0, 0};
+    ddsc_context_settings set;
+    ddsc_context_settings_init(&set);
+    set.threads = 2;
+    set.cancel = out_of_patience;
+    set.cancel_user = &p;
+    ddsc_context *ctx = NULL;
+    assert_int_equal(ddsc_context_create(&ctx, &set), DDSC_OK);
+    for (int until = 1; until <= QUESTIONS; until++) {
+        p = (patience){0, until};
+        ddsc_status status = calls_run(ctx, *state, &answer);
+        if (p.asked < until)
+            break;
+        if (status != DDSC_ERROR_CANCELLED)
+            fail_msg("stopped at question %d, and the status is %s: %s", until,
+                     ddsc_status_name(status), ddsc_context_get_message(ctx));
+    }
+    p = (patience){0, INT32_MAX};
+    assert_true(calls_run(ctx, *state, &answer) >= 0);
+    assert_int_equal(answer, expected);
+    ddsc_context_destroy(ctx);
+}
+
+/* ---- the header ---- */
+
+static bool is_called(const char *name, size_t n)
+{
+    for (size_t k = 0; k < n_calls; k++)
+        if (strlen(calls[k].function) == n && strncmp(calls[k].function, name, n) == 0)
+            return true;
+    return false;
+}
+
+static size_t word_length(const char *at)
+{
+    size_t n = 0;
+    while (isalnum((unsigned char)at[n]) || at[n] == '_')
+        n++;
+    return n;
+}
+
+/* Each "ddsc_status ddsc_name(" of the public header is a call that can fail. */
+static void test_header(void **state)
+{
+    (void)state;
+    static const char type[] = "ddsc_status";
+    size_t size;
+    char *text = file_bytes(DDSC_SOURCE_DIR "/include/ddsc/ddsc.h", &size);
+    int n_functions = 0, n_missing = 0;
+    for (const char *at = strstr(text, type); at; at = strstr(at, type)) {
+        at += strlen(type);
+        const char *name = at + strspn(at, " \n");
+        size_t n = word_length(name);
+        if (name == at || strncmp(name, "ddsc_", 5) != 0 || name[n] != '(')
+            continue;
+        n_functions++;
+        if (!is_called(name, n)) {
+            print_error("%.*s is not in tests/support/public_calls.c\n", (int)n, name);
+            n_missing++;
+        }
+    }
+    for (size_t k = 0; k < n_calls; k++)
+        if (!strstr(text, calls[k].function))
+            fail_msg("%s is not in the header", calls[k].function);
+    free(text);
+    assert_int_equal(n_missing, 0);
+    assert_true(n_functions >= 40); /* else the header is no longer read as it is written */
+}
+
+/* Every test over every call, named "test function way"; an argument is a pattern of names. */
+int main(int argc, char **argv)
+{
+    static const struct CMUnitTest each[] = {
+        {"allocations", test_allocations, NULL, NULL, NULL},
+        {"threads", test_threads, NULL, NULL, NULL},
+        {"cancel", test_cancel, NULL, NULL, NULL},
+    };
+    enum { N_EACH = sizeof each / sizeof each[0], ROOM = 512, NAME = 96 };
+    static struct CMUnitTest tests[ROOM];
+    static char names[ROOM][NAME];
+    size_t n = 0;
+    for (size_t t = 0; t < N_EACH; t++)
+        for (size_t k = 0; k < n_calls && n < ROOM - 1; k++, n++) {
+            snprintf(names[n], NAME, "%s %s %s", each[t].name, calls[k].function, calls[k].way);
+            tests[n] = (struct CMUnitTest){names[n], each[t].test_func, NULL, NULL,
+                                           (void *)(uintptr_t)&calls[k]};
+        }
+    tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_header);
+    if (n != N_EACH * n_calls + 1)
+        return 1;
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
+    return _cmocka_run_group_tests("calls", tests, n, calls_set_up, calls_tear_down);
+}
