@@ -21,7 +21,8 @@ static void swap_panels(panel *a, panel *b)
 }
 
 /* x orthonormal, mx = M x. */
-static ddsc_status iterate(ddsc_context *ctx, panel *x, panel *mx, const sparse *m, int64_t rounds)
+static ddsc_status leading_iterate(ddsc_context *ctx, panel *x, panel *mx, const sparse *m,
+                                   int64_t rounds)
 {
     panel_noise noise = {.stream = RNG_EIGEN};
     CHECK(panel_random(ctx, x, 0, x->width, &noise));
@@ -36,8 +37,8 @@ static ddsc_status iterate(ddsc_context *ctx, panel *x, panel *mx, const sparse 
 }
 
 /* Ritz values of the k largest |theta|, and their vectors as columns of u (width x k). */
-static ddsc_status choose_pairs(ddsc_context *ctx, double *value, double *u, double *h, int64_t w,
-                                int64_t k)
+static ddsc_status leading_pairs(ddsc_context *ctx, double *value, double *u, double *h, int64_t w,
+                                 int64_t k)
 {
     ddsc_status status = DDSC_OK;
     double *theta = NULL, *rows = NULL, *key = NULL;
@@ -69,12 +70,12 @@ static ddsc_status leading_solve(ddsc_context *ctx, eigen_result *out, panel *x,
     panel v = {.n = m->n, .width = k, .stride = k, .x = out->vector}, mv = {0};
     TRY(MEM_NEW(ctx, h, w * w));
     TRY(MEM_NEW(ctx, u, w * k));
-    TRY(iterate(ctx, x, mx, m, rounds));
+    TRY(leading_iterate(ctx, x, mx, m, rounds));
     TRY(panel_gram(ctx, h, x, mx));
     for (int64_t i = 0; i < w; i++)
         for (int64_t j = 0; j < i; j++)
             h[i * w + j] = h[j * w + i] = (h[i * w + j] + h[j * w + i]) / 2;
-    TRY(choose_pairs(ctx, out->value, u, h, w, k));
+    TRY(leading_pairs(ctx, out->value, u, h, w, k));
     TRY(panel_multiply(ctx, &v, x, u, k));
     TRY(panel_new(ctx, &mv, m->n, k));
     TRY(panel_multiply(ctx, &mv, mx, u, k));

@@ -48,7 +48,7 @@ typedef struct word_reader {
     int64_t room;
 } word_reader;
 
-static ddsc_status take_word(void *arg, int64_t i, const char *text, size_t n)
+static ddsc_status take_text_word(void *arg, int64_t i, const char *text, size_t n)
 {
     word_reader *r = arg;
     measures_words *w = r->out;
@@ -68,7 +68,7 @@ static ddsc_status read_texts(archive *z, measures_words *w)
     if (z->array.count < 1)
         return stream_fail(z->member, "is empty");
     CHECK(MEM_ZERO(z->ctx, w->at, z->array.count + 1));
-    CHECK(npy_read_text(z->ctx, z->member, &z->array, take_word, &r));
+    CHECK(npy_read_text(z->ctx, z->member, &z->array, take_text_word, &r));
     w->n = z->array.count;
     return archive_close_array(z);
 }

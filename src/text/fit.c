@@ -17,7 +17,7 @@ static const double OWN_HALF =
     200;               /* words met where own vectors reach 1/sqrt(2) of their length */
 enum { COLUMNS = 16 }; /* that a thread gathers at a time */
 
-typedef struct fit_job {
+typedef struct word_fit {
     ddsc_context *ctx;
     const corpus *c;
     const word_vectors *v; /* of the file; dim 0 without one */
@@ -30,7 +30,7 @@ typedef struct fit_job {
     bool *placed;   /* has a general vector */
     int64_t n_filled;
     own_vectors own;
-} fit_job;
+} word_fit;
 
 bool words_fits(const corpus *c, int64_t word)
 {
@@ -39,12 +39,12 @@ bool words_fits(const corpus *c, int64_t word)
 
 /* ---- candidates ---- */
 
-static bool fit_known(const fit_job *j, int64_t word)
+static bool fit_known(const word_fit *j, int64_t word)
 {
     return j->d > 0 && j->v->row[word] >= 0;
 }
 
-static ddsc_status fit_choose(fit_job *j)
+static ddsc_status fit_choose(word_fit *j)
 {
     const corpus *c = j->c;
     CHECK(MEM_NEW(j->ctx, j->slot, c->words.n));
@@ -60,7 +60,7 @@ static ddsc_status fit_choose(fit_job *j)
 }
 
 /* Vectors of the file less their mean; their typical length. */
-static ddsc_status fit_centre(fit_job *j)
+static ddsc_status fit_centre(word_fit *j)
 {
     ddsc_status status = DDSC_OK;
     double *length = NULL;
@@ -93,7 +93,7 @@ done:
 /* Some columns of the sums of all documents. */
 static ddsc_status fit_gather(void *arg, int64_t begin, int64_t end, int worker)
 {
-    fit_job *j = arg;
+    word_fit *j = arg;
     const corpus *c = j->c;
     int64_t width = end - begin;
     (void)worker;
@@ -128,7 +128,7 @@ static void fit_unit(double *x, int64_t d)
 }
 
 /* A direction drawn by the letters of a word: the same in every set. */
-static void fit_letters(const fit_job *j, double *x, int64_t word)
+static void fit_letters(const word_fit *j, double *x, int64_t word)
 {
     const char *text = text_table_get(&j->c->words, word);
     rng r = rng_make(hash_bytes(text, strlen(text), 0), RNG_WORDS, 0);
@@ -138,7 +138,7 @@ static void fit_letters(const fit_job *j, double *x, int64_t word)
 }
 
 /* A word whose company cannot be told keeps its vector, or has none. */
-static void fit_place(fit_job *j, int64_t s)
+static void fit_place(word_fit *j, int64_t s)
 {
     int64_t d = j->d;
     double *v = j->point + s * d, *x = j->context + s * d;
@@ -162,7 +162,7 @@ static void fit_place(fit_job *j, int64_t s)
         v[k] += share * j->mean[k];
 }
 
-static ddsc_status fit_general(fit_job *j)
+static ddsc_status fit_general(word_fit *j)
 {
     CHECK(fit_centre(j));
     progress_begin(j->ctx, "fitting words", j->d);
@@ -176,14 +176,14 @@ static ddsc_status fit_general(fit_job *j)
 /* ---- both side by side ---- */
 
 /* Alone, own vectors are of length 1; beside others they yield where there is little to go by. */
-static double own_length(const fit_job *j, int32_t s)
+static double own_length(const word_fit *j, int32_t s)
 {
     double met = j->own.company[s];
     return j->d == 0 ? 1 : j->typical * sqrt(met / (met + OWN_HALF));
 }
 
 /* Numbers that a float holds: what is written is what was used. */
-static ddsc_status fit_join(fit_job *j, word_vectors *out)
+static ddsc_status fit_join(word_fit *j, word_vectors *out)
 {
     const own_vectors *o = &j->own;
     out->dim = j->d + o->dim;
@@ -206,7 +206,7 @@ static ddsc_status fit_join(fit_job *j, word_vectors *out)
     return DDSC_OK;
 }
 
-static void fit_free(fit_job *j)
+static void fit_free(word_fit *j)
 {
     MEM_FREE(j->ctx, j->word, j->slot, j->point, j->context, j->idf, j->mean, j->placed);
     words_free_own(j->ctx, &j->own);
@@ -216,7 +216,7 @@ ddsc_status words_fit(ddsc_context *ctx, word_vectors *v, ddsc_text_report *repo
 {
     ddsc_status status = DDSC_OK;
     word_vectors fitted = {.n_lines = v->n_lines, .n_duplicates = v->n_duplicates};
-    fit_job j = {.ctx = ctx, .c = c, .v = v, .d = v->dim};
+    word_fit j = {.ctx = ctx, .c = c, .v = v, .d = v->dim};
     TRY(fit_choose(&j));
     if (j.d > 0)
         TRY(fit_general(&j));
