@@ -325,6 +325,17 @@ static ddsc_status call_small(ddsc_context *ctx, void *arg)
     return status;
 }
 
+/* The documents with their words, in a file. */
+static void keep_words(const char *path, const files *f)
+{
+    ddsc_context *ctx = test_context(1, 0);
+    ddsc_measures *m = NULL;
+    assert_ok(ctx, read_text(ctx, &m, NULL, f), "words to keep");
+    assert_ok(ctx, ddsc_measures_write(ctx, m, path, DDSC_FORMAT_NPZ, 0), path);
+    ddsc_measures_destroy(m);
+    ddsc_context_destroy(ctx);
+}
+
 static void test_allocations(void **state)
 {
     (void)state;
@@ -335,6 +346,11 @@ static void test_allocations(void **state)
     f.set.words = DDSC_WORDS_OWN;
     f.vectors = NULL;
     assert_true(test_failing_allocations(call_small, &f) > 50);
+    char kept[TEST_PATH];
+    keep_words(strcpy(kept, folder_file(&room, "kept.npz")), &f);
+    f.set.words = DDSC_WORDS_FITTED;
+    f.vectors = kept;
+    assert_true(test_failing_allocations(call_small, &f) > 60);
 }
 
 static int stop_at_once(void *user)
