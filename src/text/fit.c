@@ -14,7 +14,7 @@ static const double MOVE = 0.3; /* share of the way towards the company */
 /* A word without a vector: its company, a direction of its own, and less of the common mean. */
 static const double COMPANY = 0.8, APART = 0.6, MEAN_SHARE = 0.8;
 static const double OWN_HALF =
-    200;               /* words met where own vectors reach 1/sqrt(2) of their length */
+    100;               /* words met where own vectors reach 1/sqrt(2) of their length */
 enum { COLUMNS = 16 }; /* that a thread gathers at a time */
 
 typedef struct word_fit {
