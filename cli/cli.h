@@ -17,6 +17,7 @@ enum {
     EXIT_INPUT = 3,
     EXIT_NOT_CONVERGED = 4,
     EXIT_MEMORY = 5,
+    EXIT_OUTPUT = 6, /* an output or resume folder cannot be written */
     EXIT_INTERRUPTED = 75
 };
 
@@ -61,7 +62,7 @@ typedef struct cli_options {
     int plots; /* plot_format + 1, 0: none */
     /* run */
     int64_t seed, threads, memory;
-    int quiet, progress;
+    int quiet, verbose, progress;
     const char *resume; /* folder of a run that can be taken up again, or NULL */
     int dry_run;
     /* text */
@@ -108,12 +109,19 @@ bool verb_has_option(const cli_verb *verb, const char *name);
 
 /* ---- session: one run of one verb ---- */
 
+/* Which path a stage of the computation took, and why. */
+typedef struct plan_line {
+    char stage[32], path[64], why[192];
+} plan_line;
+
 struct session {
     const cli_verb *verb;
     cli_options opt;
     ddsc_context *ctx;
     struct progress *progress;
     bool not_converged; /* a call said so: exit code 4 */
+    plan_line plan[32];
+    int n_plan;
 };
 
 double cli_now(void); /* seconds on a clock that never jumps */
@@ -124,7 +132,6 @@ bool session_ok(session *s, ddsc_status status, int *code);
 /* The same, naming the file that a complaint about input is about. */
 bool session_ok_in(session *s, const char *file, ddsc_status status, int *code);
 /* The same for a call that writes: a refusal of the system is not the input's fault. */
-bool session_wrote(session *s, ddsc_status status, int *code);
 int session_exit(const session *s);
 bool session_interrupted(void);
 /* That it was, and how to go on. */
@@ -142,6 +149,7 @@ void message_warning(const session *s, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* What is wrong with the pairs of a run, if anything. */
 void message_pairs(const session *s, const ddsc_pair_stats *stats);
+void message_path(const plan_line *line); /* with --verbose */
 /* What to do next; broken into lines. */
 void message_advice(const session *s, const char *words);
 /* The same under another head, such as "stability: ". */

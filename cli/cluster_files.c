@@ -10,7 +10,7 @@
 static bool write_labels(cluster_result *r, const char *path, int *code)
 {
     const ddsc_measures *ids = r->has_items ? r->in.measures : NULL;
-    return session_wrote(
+    return session_ok(
         r->s, ddsc_labels_write(r->s->ctx, r->row_labels, r->n_rows, ids, path, output_flags(r->s)),
         code);
 }
@@ -22,7 +22,7 @@ static bool write_embedding(cluster_result *r, const char *path, int *code)
     memcpy(rows, r->view.embedding, (size_t)(r->view.n * m) * sizeof *rows);
     if (r->has_items)
         output_spread_rows(rows, m, &r->in.view);
-    bool good = session_wrote(
+    bool good = session_ok(
         r->s, ddsc_matrix_write(r->s->ctx, rows, r->n_rows, m, path, output_flags(r->s)), code);
     free(rows);
     return good;
@@ -59,7 +59,7 @@ static bool write_model(cluster_result *r, const char *path, int *code)
         session_ok(
             s, ddsc_model_create(s->ctx, &model, r->in.measures, r->clustering, &s->opt.cluster),
             code) &&
-        session_wrote(s, ddsc_model_write(s->ctx, model, path, output_flags(s)), code);
+        session_ok(s, ddsc_model_write(s->ctx, model, path, output_flags(s)), code);
     ddsc_model_destroy(model);
     return good;
 }
@@ -90,14 +90,14 @@ static bool write_sweep(cluster_result *r, const char *path, int *code)
 static bool write_truth(cluster_result *r, const char *path, int *code)
 {
     const ddsc_measures *ids = r->has_items ? r->in.measures : NULL;
-    return session_wrote(
+    return session_ok(
         r->s, ddsc_labels_write(r->s->ctx, r->truth, r->n_rows, ids, path, output_flags(r->s)),
         code);
 }
 
 static bool write_map(cluster_result *r, const char *path, int *code)
 {
-    return session_wrote(
+    return session_ok(
         r->s, ddsc_matrix_write(r->s->ctx, r->map, r->n_rows, 2, path, output_flags(r->s)), code);
 }
 
@@ -149,8 +149,8 @@ static bool write_centres(cluster_result *r, const char *path, int *code)
                    ddsc_measures_create_clouds(s->ctx, &set, c->k, c->dim, c->support, c->weights,
                                                offset, DDSC_EMPTY_ERROR),
                    code) &&
-        session_wrote(s, ddsc_measures_write(s->ctx, set, path, DDSC_FORMAT_NPZ, output_flags(s)),
-                      code);
+        session_ok(s, ddsc_measures_write(s->ctx, set, path, DDSC_FORMAT_NPZ, output_flags(s)),
+                   code);
     ddsc_measures_destroy(set);
     free(offset);
     return good;

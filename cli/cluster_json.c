@@ -230,6 +230,7 @@ json_t *cluster_json(const cluster_result *r, bool with_labels)
         json_put_columns(pairs, &r->edges);
         json_put_approximation(root, &r->s->opt, r->view.pairs);
     }
+    json_put_plan(root, r->s);
     if (r->truth_name) {
         json_t *scores = json_put_object(root, "scores");
         json_put_text(scores, "truth", r->truth_name);

@@ -193,10 +193,10 @@ static bool deliver(cluster_result *r, int *code)
     if (dir)
         good = cluster_write(r, dir, code);
     else if (!s->opt.json)
-        good = session_wrote(s,
-                             ddsc_labels_write(s->ctx, r->row_labels, r->n_rows,
-                                               r->has_items ? r->in.measures : NULL, "-", 0),
-                             code);
+        good = session_ok(s,
+                          ddsc_labels_write(s->ctx, r->row_labels, r->n_rows,
+                                            r->has_items ? r->in.measures : NULL, "-", 0),
+                          code);
     if (good && s->opt.json)
         good = json_print(s, cluster_json(r, !dir), code);
     if (good) {

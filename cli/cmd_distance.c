@@ -62,7 +62,7 @@ static bool write_matrix(session *s, const double *matrix, int64_t n, int *code)
         return true;
     const char *path = o->output ? o->output : "-";
     int64_t rows = o->condensed ? n_entries(n, true) : n;
-    return session_wrote(
+    return session_ok(
         s, ddsc_matrix_write(s->ctx, matrix, rows, o->condensed ? 0 : n, path, output_flags(s)),
         code);
 }
@@ -77,6 +77,7 @@ static json_t *summary_json(const session *s, const cli_input *in, const ddsc_pa
     json_put_bool(root, "condensed", s->opt.condensed);
     json_put_count(root, "bytes", 8 * n_entries(in->view.n_rows, s->opt.condensed));
     json_put_pairs(root, stats);
+    json_put_plan(root, s);
     json_put_resumed(root, s);
     json_put_real(root, "epsilon", stats->epsilon);
     json_put_real(root, "bandwidth", stats->bandwidth);

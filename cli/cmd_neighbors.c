@@ -49,6 +49,7 @@ static json_t *summary_json(const session *s, const ddsc_graph_view *g, int64_t 
     json_put_count(root, "edges", g->n_edges);
     json_put_pairs(root, stats);
     json_object_update(root, details);
+    json_put_plan(root, s);
     json_put_resumed(root, s);
     json_put_columns(root, g);
     if (!s->opt.precomputed) {

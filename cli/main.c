@@ -1,4 +1,5 @@
 /* ddsc: the program. Finds the verb, parses its words, runs it. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -93,9 +94,11 @@ static int run(int argc, char **argv)
 int main(int argc, char **argv)
 {
     int code = run(argc, argv);
+    errno = 0;
     if (fflush(stdout) != 0 || ferror(stdout)) {
-        message_error("cannot write to standard output");
-        return EXIT_INTERNAL;
+        message_error("standard output cannot be written%s%s", errno ? ": " : "",
+                      errno ? strerror(errno) : "");
+        return EXIT_OUTPUT;
     }
     return code;
 }

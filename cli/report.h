@@ -30,6 +30,7 @@ void json_put_details(json_t *object, const ddsc_detail *details, int64_t n);
 /* Nothing for an exact metric. */
 void json_put_approximation(json_t *object, const cli_options *o, const ddsc_pair_stats *pairs);
 /* With --resume: pairs taken from an earlier run. */
+void json_put_plan(json_t *object, const session *s);
 void json_put_resumed(json_t *object, const session *s);
 /* With --sample-columns: how many, and the error of the other distances. */
 void json_put_columns(json_t *object, const ddsc_graph_view *graph);

@@ -169,6 +169,19 @@ void json_put_resumed(json_t *object, const session *s)
         json_put_count(object, "resumed", ddsc_context_get_resumed(s->ctx));
 }
 
+/* Which path each stage took, and why. */
+void json_put_plan(json_t *object, const session *s)
+{
+    json_t *plan = json_put_array(object, "plan");
+    for (int k = 0; k < s->n_plan; k++) {
+        json_t *line = json_object();
+        json_put_text(line, "stage", s->plan[k].stage);
+        json_put_text(line, "path", s->plan[k].path);
+        json_put_text(line, "why", s->plan[k].why);
+        json_add(plan, line);
+    }
+}
+
 void json_put_columns(json_t *object, const ddsc_graph_view *graph)
 {
     if (graph->n_columns == 0)

@@ -128,8 +128,8 @@ static int status_code(ddsc_status status)
     case DDSC_NOT_CONVERGED: return EXIT_NOT_CONVERGED;
     case DDSC_ERROR_ARGUMENT:
     case DDSC_ERROR_EXISTS: return EXIT_USAGE;
-    case DDSC_ERROR_INPUT:
-    case DDSC_ERROR_IO: return EXIT_INPUT;
+    case DDSC_ERROR_INPUT: return EXIT_INPUT;
+    case DDSC_ERROR_IO: return EXIT_OUTPUT;
     case DDSC_ERROR_MEMORY: return EXIT_MEMORY;
     case DDSC_ERROR_CANCELLED: return EXIT_INTERRUPTED;
     case DDSC_ERROR_INTERNAL: break;
@@ -152,8 +152,31 @@ bool session_ok(session *s, ddsc_status status, int *code)
     return session_ok_in(s, NULL, status, code);
 }
 
+/* The paths that the last call took, each told once. */
+static void note_paths(session *s)
+{
+    const char *stage, *path, *why;
+    const int most = (int)(sizeof s->plan / sizeof *s->plan);
+    for (int64_t n = 0; ddsc_context_get_note(s->ctx, n, &stage, &path, &why); n++) {
+        plan_line line;
+        int k = 0;
+        snprintf(line.stage, sizeof line.stage, "%s", stage);
+        snprintf(line.path, sizeof line.path, "%s", path);
+        snprintf(line.why, sizeof line.why, "%s", why);
+        while (k < s->n_plan && (strcmp(s->plan[k].stage, line.stage) != 0 ||
+                                 strcmp(s->plan[k].path, line.path) != 0))
+            k++;
+        if (k < s->n_plan || k == most)
+            continue;
+        s->plan[s->n_plan++] = line;
+        if (s->opt.verbose && !s->opt.quiet)
+            message_path(&line);
+    }
+}
+
 bool session_ok_in(session *s, const char *file, ddsc_status status, int *code)
 {
+    note_paths(s);
     if (status == DDSC_NOT_CONVERGED)
         s->not_converged = true;
     if (status >= 0)
@@ -168,15 +191,6 @@ bool session_ok_in(session *s, const char *file, ddsc_status status, int *code)
         message_error("%s: %s", strcmp(file, "-") ? file : "standard input", message);
     else
         message_error("%s", *message ? message : ddsc_status_name(status));
-    return false;
-}
-
-bool session_wrote(session *s, ddsc_status status, int *code)
-{
-    if (session_ok(s, status, code))
-        return true;
-    if (status == DDSC_ERROR_IO && !interrupted)
-        *code = EXIT_INTERNAL;
     return false;
 }
 

@@ -221,24 +221,6 @@ static void choose_range(outcome *o, int64_t n, const ddsc_cluster_settings *set
     o->k_high = set->k_max > 0 ? set->k_max : BASE_MIN(AUTO_HIGH, n);
 }
 
-static ddsc_status copy_spectrum(ddsc_context *ctx, ddsc_clustering *c, const eigen_result *e)
-{
-    CHECK(MEM_NEW(ctx, c->eigenvalues, e->k));
-    CHECK(MEM_NEW(ctx, c->residuals, e->k));
-    for (int64_t j = 0; j < e->k; j++) {
-        c->eigenvalues[j] = fmax(1 - e->value[j], 0);
-        c->residuals[j] = e->residual[j];
-        c->view.max_residual = fmax(c->view.max_residual, e->residual[j]);
-    }
-    c->view.eigenvalues = c->eigenvalues;
-    c->view.residuals = c->residuals;
-    c->view.n_eigenvalues = e->k;
-    c->view.verified = e->verified;
-    c->view.eigen_dense = e->dense;
-    c->view.n_eigen_products = e->n_products;
-    return DDSC_OK;
-}
-
 /* Every K of the range: labels and table row. */
 static ddsc_status spectral_sweep(ddsc_context *ctx, ddsc_clustering *c, spectral_job *j,
                                   cut_result *results, const outcome *o)
@@ -332,7 +314,7 @@ ddsc_status spectral_fit(ddsc_context *ctx, ddsc_clustering *c, decomposition *k
     TRY(decompose_graph(ctx, &j.d, graph, set, o.k_high));
     if (status == DDSC_NOT_CONVERGED)
         o.not_converged = true;
-    TRY(copy_spectrum(ctx, c, &j.d.eigen));
+    TRY(spectrum_make(ctx, c, &j.d));
     if (wide)
         TRY(weigh_wide(ctx, &j, wide));
     double decomposed = clock_seconds();
@@ -346,7 +328,8 @@ ddsc_status spectral_fit(ddsc_context *ctx, ddsc_clustering *c, decomposition *k
     o.rule_met = results[chosen].rule_met;
     o.n_without_row = j.d.n - j.n_packed;
     o.least = set->paper ? 0 : set->min_cluster * (double)j.d.n / (double)c->view.k;
-    TRY(advice_write(ctx, &c->advice, &c->view, &j.d, &o, set));
+    o.eigenvalues = c->eigenvalues;
+    TRY(advice_write(ctx, &c->advice, &c->view, &j.d, &o, graph, set));
     c->view.advice = c->advice;
     if (kept) {
         *kept = j.d;

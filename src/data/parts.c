@@ -62,6 +62,15 @@ static int64_t first_user(const measures_parts *p, int64_t support_row)
     return -1;
 }
 
+/* Place of a point within its item, from 0. */
+static int64_t place_in_item(const measures_parts *p, int64_t item, int64_t support_row)
+{
+    int64_t e = p->offset[item];
+    while (e < p->offset[item + 1] && (p->index ? p->index[e] : e) != support_row)
+        e++;
+    return e - p->offset[item];
+}
+
 static ddsc_status check_points(ddsc_context *ctx, measures_parts *p, const char *where)
 {
     for (int64_t c = 0; c < p->v * p->d; c++) {
@@ -77,8 +86,8 @@ static ddsc_status check_points(ddsc_context *ctx, measures_parts *p, const char
                             "%s: support point %lld, coordinate %lld: %g is %s", where,
                             (long long)row, (long long)(c % p->d), x, what);
         return ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: %s, point %lld, coordinate %lld: %g is %s",
-                        where, name_part(p, item).text, (long long)row, (long long)(c % p->d), x,
-                        what);
+                        where, name_part(p, item).text, (long long)place_in_item(p, item, row),
+                        (long long)(c % p->d), x, what);
     }
     return DDSC_OK;
 }

@@ -95,12 +95,16 @@ static ddsc_status eigen_solve(solver *s, eigen_result *out, const eigen_setting
         out->verified = true; /* no eigenvalue exceeds 1 */
     } else if (prefer_dense(s, set)) {
         out->dense = true;
+        ctx_note(s->ctx, "eigenvectors", "dense", "%lld vectors of %lld items",
+                 (long long)s->wanted, (long long)s->m->n);
         TRY(dense_solve(s));
         TRY(fresh_search(s, &verdict, &fresh));
         out->verified = verdict == FRESH_CLEAN;
         if (!out->verified)
             status = DDSC_NOT_CONVERGED;
     } else {
+        ctx_note(s->ctx, "eigenvectors", "block iteration", "%lld vectors of %lld items",
+                 (long long)s->wanted, (long long)s->m->n);
         TRY(block_solve(s, &out->verified));
     }
 done:

@@ -84,7 +84,7 @@ static ddsc_status read_fd(io_stream *s, unsigned char *out, size_t n, size_t *g
         r = s->seekable ? pread(s->fd, out, n, (off_t)s->raw_at) : read(s->fd, out, n);
     } while (r < 0 && errno == EINTR);
     if (r < 0)
-        return ctx_fail(s->ctx, DDSC_ERROR_IO, "%s: cannot read: %s", s->name, strerror(errno));
+        return ctx_fail(s->ctx, DDSC_ERROR_INPUT, "%s: cannot read: %s", s->name, strerror(errno));
     *got = (size_t)r;
     return DDSC_OK;
 }
