@@ -26,7 +26,7 @@ SIZE, ROUNDS, TOLERANCE = 16, 100, 1e-4
 
 def make_set(name, path):
     text = DATA / "text"
-    subprocess.run([PROGRAM, "text", text / f"{name}.tsv.gz", "--vectors", text / "glove.6B.100d.subset.txt.gz",
+    subprocess.run([PROGRAM, "text", text / f"{name}.tsv.gz", "--vectors", text / "glove.6B.100d.subset.txt.gz", "--paper",
                     "--stopwords", text / "stoplist2.txt", "--text", "abstract", "--on-empty", "drop", "-q", "-o",
                     path], check=True)
     d = np.load(path)

@@ -64,7 +64,7 @@ def image_set(ddsc, data, name, n, out):
 def document_set(ddsc, data, name, out):
     folder = f"{data}/text"
     columns = {"reuters5": "title,body"}.get(name, "abstract")
-    cpu_of([ddsc, "text", f"{folder}/{name}.tsv.gz", "--vectors", f"{folder}/glove.6B.100d.subset.txt.gz", "--text",
+    cpu_of([ddsc, "text", f"{folder}/{name}.tsv.gz", "--vectors", f"{folder}/glove.6B.100d.subset.txt.gz", "--paper", "--text",
             columns, "--stopwords", f"{folder}/stoplist2.txt", "--on-empty", "drop", "-q", "--force", "-o", out])
 
 

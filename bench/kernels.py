@@ -95,7 +95,7 @@ def verify_mmd(data, edges, h, rng):
 def bench_mmd(args, program, scratch, rng):
     folder = f"{args.data}/text"
     bbc = f"{scratch}/bbc.npz"
-    cpu_of([args.ddsc, "text", f"{folder}/bbc.tsv.gz", "--vectors", f"{folder}/glove.6B.100d.subset.txt.gz", "--text",
+    cpu_of([args.ddsc, "text", f"{folder}/bbc.tsv.gz", "--vectors", f"{folder}/glove.6B.100d.subset.txt.gz", "--paper", "--text",
             "abstract", "--stopwords", f"{folder}/stoplist2.txt", "--on-empty", "drop", "--support", 0, "-q", "-o", bbc])
     image_set(args.ddsc, args.data, "mnist", 1000, f"{scratch}/mnist.npz")
     good = True

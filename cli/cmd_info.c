@@ -134,6 +134,11 @@ static void add_facts(text *t, const session *s, const cli_input *in, const fact
         add_grid(t, v);
         text_add(t, "\n");
     }
+    if (v->n_words) {
+        text_add(t, "words        ");
+        text_add_count(t, v->n_words);
+        text_add(t, " with vectors fitted to the documents\n");
+    }
     if (v->label)
         add_classes(t, f, in);
     else
@@ -184,6 +189,7 @@ static json_t *to_json(const session *s, const cli_input *in, const facts *f)
     json_t *shape = json_put_array(root, "grid_shape");
     for (int64_t c = 0; v->is_grid && c < v->dim && c < 3; c++)
         json_add(shape, json_integer(v->grid_shape[c]));
+    json_put_count(root, "words", v->n_words);
     json_put_bool(root, "has_labels", v->label != NULL);
     json_put(root, "classes", classes_json(f, in));
     json_put_count(root, "dropped_items", v->n_rows - v->n_items);

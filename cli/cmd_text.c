@@ -31,6 +31,7 @@ static json_t *columns_json(const ddsc_text_report *r)
 static json_t *settings_json(const ddsc_text_settings *set)
 {
     json_t *settings = json_object();
+    json_put_text(settings, "words", choice_name(choices_words, (int)set->words));
     json_put_text(settings, "tokens", choice_name(choices_tokens, (int)set->tokens));
     json_put_text(settings, "weighting", choice_name(choices_weighting, (int)set->weighting));
     json_put_text(settings, "idf", choice_name(choices_idf, (int)set->idf));
@@ -51,6 +52,18 @@ static json_t *coverage_json(const ddsc_text_report *r)
     json_put_count(coverage, "vectors", r->n_vectors);
     json_put_count(coverage, "duplicate_vectors", r->n_duplicate_vectors);
     return coverage;
+}
+
+static json_t *words_json(const ddsc_text_report *r)
+{
+    json_t *words = json_object();
+    json_put_count(words, "used", r->n_words_used);
+    json_put_real(words, "token_share", share(r->n_tokens_used, r->n_tokens));
+    json_put_count(words, "placed", r->n_words_placed);
+    json_put_count(words, "own", r->n_words_own);
+    json_put_count(words, "own_dim", r->own_dim);
+    json_put_count(words, "given", r->n_words_given);
+    return words;
 }
 
 static json_t *empty_json(const result *x)
@@ -81,6 +94,7 @@ static json_t *to_json(const session *s, const result *x)
     json_put(root, "columns", columns_json(r));
     json_put(root, "settings", settings_json(&s->opt.text));
     json_put(root, "coverage", coverage_json(r));
+    json_put(root, "words", words_json(r));
     json_put(root, "empty", empty_json(x));
     if (s->opt.text.support) {
         json_t *merged = json_put_object(root, "compress");
@@ -115,6 +129,8 @@ static void add_documents(text *t, const ddsc_text_report *r)
 
 static void add_coverage(text *t, const ddsc_text_report *r)
 {
+    if (r->n_vectors == 0)
+        return;
     text_add(t, "words with a vector: ");
     text_add_count(t, r->n_words_covered);
     text_add(t, " of ");
@@ -128,6 +144,26 @@ static void add_coverage(text *t, const ddsc_text_report *r)
         text_add_count(t, r->n_duplicate_vectors);
         text_add(t, " vectors of words that had one already were not used\n");
     }
+}
+
+static void add_words(text *t, const ddsc_text_report *r)
+{
+    if (r->n_words_given) {
+        text_add(t, "encoded with the ");
+        text_add_count(t, r->n_words_given);
+        text_add(t, " words of another set, and their weights there\n");
+    }
+    if (r->n_words_given || r->n_words_used == 0 || r->own_dim + r->n_words_placed == 0)
+        return;
+    text_add(t, r->n_vectors ? "words fitted to these documents: " : "no file of vectors: ");
+    if (r->n_words_placed) {
+        text_add_count(t, r->n_words_placed);
+        text_add(t, " without a vector placed by their company, ");
+    }
+    text_add_count(t, r->n_words_own);
+    text_addf(t, " vectors of %" PRId64 " numbers learnt; ", r->own_dim);
+    text_add_count(t, r->n_words_used);
+    text_addf(t, " words used, %.1f%% of the tokens\n", 100 * share(r->n_tokens_used, r->n_tokens));
 }
 
 static void add_empty(text *t, const result *x)
@@ -152,6 +188,7 @@ static void summary(const session *s, const result *x)
     const ddsc_text_report *r = &x->report;
     add_documents(&t, &x->report);
     add_coverage(&t, &x->report);
+    add_words(&t, &x->report);
     add_empty(&t, x);
     if (s->opt.text.support) {
         text_add(&t, "supports merged from ");
@@ -174,8 +211,13 @@ static bool check_words(const session *s, int *code)
 {
     const cli_options *o = &s->opt;
     *code = EXIT_GOOD;
-    if (!o->vectors)
-        *code = message_usage(s->verb, "say where the word vectors are: --vectors FILE");
+    if (o->cluster.paper && option_given(o, "words") && o->text.words != DDSC_WORDS_GENERAL)
+        *code = message_usage(s->verb, "--paper is --words general");
+    else if (!o->vectors && (o->cluster.paper || o->text.words == DDSC_WORDS_GENERAL))
+        *code = message_usage(s->verb, "say where the general vectors are: --vectors FILE");
+    else if (o->vectors && o->text.words == DDSC_WORDS_OWN)
+        *code =
+            message_usage(s->verb, "--words own learns from the documents: leave out --vectors");
     else if (!o->output)
         *code = message_usage(s->verb, "say where to write: -o FILE (- is standard output)");
     else if (o->json && output_is_stdout(o->output))
@@ -193,8 +235,11 @@ static int run(session *s)
     const cli_options *o = &s->opt;
     double began = cli_now();
     ddsc_text_report_init(&x.report);
-    if (!check_words(s, &code) ||
-        !session_ok(
+    if (!check_words(s, &code))
+        return code;
+    if (o->cluster.paper)
+        s->opt.text.words = DDSC_WORDS_GENERAL;
+    if (!session_ok(
             s, ddsc_text_read(s->ctx, &x.measures, &x.report, o->operand[0], o->vectors, &o->text),
             &code))
         return code;
@@ -218,17 +263,24 @@ static const option_group *const groups[] = {
 
 const cli_verb verb_text = {
     .name = "text",
-    .operands = "DOCS.tsv --vectors V.txt -o OUT.npz",
+    .operands = "DOCS.tsv [--vectors V.txt] -o OUT.npz",
     .min_operands = 1,
     .max_operands = 1,
     .summary = "documents to distributions over word vectors",
     .description =
         "DOCS.tsv is a tab-separated table with a header, one document a row; quotes are data, "
         "gzip is undone. Each document becomes the vectors of its words, weighted by how often "
-        "they occur in it and how rare they are elsewhere, and merged down to a few points.",
+        "they occur in it and how rare they are elsewhere, and merged down to a few points. "
+        "Vectors are fitted to the documents: words are moved towards the company they keep, words "
+        "without a vector are placed by it, and vectors learnt from the documents stand beside. "
+        "The fit stays in OUT.npz and in the model of a clustering: given as --vectors there it "
+        "encodes further documents for `ddsc assign`.",
     .groups = groups,
     .examples =
         "ddsc text docs.tsv --vectors glove.6B.100d.txt -o docs.npz\tcolumns by their names\n"
+        "ddsc text docs.tsv -o docs.npz\tno file of vectors: they are learnt from the documents\n"
+        "ddsc text new.tsv --vectors result/model.npz -o new.npz\tfor ddsc assign "
+        "result/model.npz new.npz\n"
         "ddsc text docs.tsv.gz --vectors glove.txt --text title,body -o docs.npz\t"
         "title and body as the text\n"
         "ddsc text docs.tsv --vectors w2v.txt --stopwords stop.txt --support 0 -o docs.npz\tevery "

@@ -10,6 +10,11 @@ const option_choice choices_weighting[] = {
 const option_choice choices_idf[] = {
     {"plain", DDSC_IDF_PLAIN}, {"smooth", DDSC_IDF_SMOOTH}, {NULL, 0}};
 
+const option_choice choices_words[] = {{"fitted", DDSC_WORDS_FITTED},
+                                       {"general", DDSC_WORDS_GENERAL},
+                                       {"own", DDSC_WORDS_OWN},
+                                       {NULL, 0}};
+
 static const option_spec text_options[] = {
     {.name = "text",
      .kind = OPTION_TEXT,
@@ -47,7 +52,18 @@ static const option_spec words_options[] = {
      .kind = OPTION_FILE,
      .offset = offsetof(cli_options, vectors),
      .argument = "FILE",
-     .help = "word vectors, GloVe or word2vec text, gzip or not; words without one are left out"},
+     .help = "word vectors, GloVe or word2vec text, gzip or not; or an npz of `ddsc text`, or a "
+             "model: these documents get its words and weights (default: none, --words own)"},
+    {.name = "words",
+     .kind = OPTION_CHOICE,
+     .offset = AT(words),
+     .choices = choices_words,
+     .help = "vectors of the file fitted to these documents (default), as they are (words without "
+             "one are left out), or learnt from these documents alone"},
+    {.name = "paper",
+     .kind = OPTION_FLAG,
+     .offset = offsetof(cli_options, cluster.paper),
+     .help = "as the paper has it: --words general"},
     {.name = "tokens",
      .kind = OPTION_CHOICE,
      .offset = AT(tokens),

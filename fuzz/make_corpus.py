@@ -64,8 +64,10 @@ def write_extra():
         "d2/phases": b"2 1 1 0 0\n1 2 1 3 5 6\n2 1 1 4 4\n1 1 1 9\n",
         "hist/simple": b"3\n0 2 3\n2 0 2\n3 2 0\n",
         "npy/clouds": npy_clouds(),
+        "npz/words.npz": words(),
         "text/plain": "id\tlabel\ttext\na\tx\tThe cat's \u00c9T\u00c9\nb\ty\tcat dog\n".encode(),
         "text/two_columns": b"\xef\xbb\xbftitle\tbody\r\n\"Say\tit\xc9 \xe2\x80\x9cso\"\r\n\r\n",
+        "text/together": b"text\nab cd\nab cd ef\nef ab\nef cd\n",
         "text/packed": gzip.compress(b"body\nsome words\n\nmore words\n", mtime=0),
         "vectors/glove": b"the 0.1 -2e-3\na 1 2\n. . . 5 6\na 3 4\nz 7 .8\n",
         "vectors/word2vec": b"3 2\n</s> 0 0 \nb 1 2 \nname@domain.com 3 4 \n",
@@ -89,6 +91,18 @@ def npy_clouds():
     import numpy as np
     out = io.BytesIO()
     np.save(out, np.arange(12, dtype=">f4").reshape(2, 3, 2))
+    return out.getvalue()
+
+
+def words():
+    """Two documents with the words that were fitted to them."""
+    import io
+    import numpy as np
+    out = io.BytesIO()
+    np.savez_compressed(out, points=[[0.0], [1.0]], weights=[1.0, 1.0], offsets=[0, 1, 2],
+                        text_words=np.array(["a", "\u00e9t\u00e9"]),
+                        text_vectors=np.array([[0], [1]], "f4"), text_df=[1, 2],
+                        text_rules=[2, 0, 1, 1, 0])
     return out.getvalue()
 
 

@@ -18,24 +18,27 @@ static inline ddsc_status fuzz_documents(ddsc_context *ctx, measures_parts *part
     ddsc_text_settings set;
     ddsc_text_report report = {0};
     documents docs = {0};
-    word_vectors v = {.dim = 1};
+    word_vectors v = {.dim = 1}, fitted = {0};
     text_table stop = {0};
     int64_t number;
     bool is_new;
     ddsc_text_settings_init(&set);
     set.tokens = DDSC_TOKENS_LETTERS;
+    set.idf = DDSC_IDF_SMOOTH;
     TRY(text_table_add(ctx, &stop, "the", 3, &number, &is_new));
     TRY(documents_read(ctx, &docs, &report, s, &set, &stop, NULL));
+    TRY(words_fit(ctx, &fitted, &report, &docs.words));
     v.n = docs.words.words.n;
     TRY(MEM_ZERO(ctx, v.row, v.n));
     TRY(MEM_ZERO(ctx, v.point, v.n));
     for (int64_t k = 0; k < v.n; k++)
         v.row[k] = (int32_t)k;
-    TRY(weights_make(ctx, parts, &docs.words, &v, DDSC_WEIGHTING_TFIDF, DDSC_IDF_SMOOTH));
+    TRY(weights_make(ctx, parts, &docs.words, &v, docs.words.n, &set));
     if (docs.has_labels)
         TRY(label_list_finish(ctx, &docs.labels, parts));
 done:
     documents_free(ctx, &docs);
+    words_free_vectors(ctx, &fitted);
     words_free_vectors(ctx, &v);
     text_table_free(ctx, &stop);
     return status;

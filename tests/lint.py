@@ -16,7 +16,7 @@ BELOW = {
     "graph": ["linalg", "base"],
     "stream": ["base"],
     "format": ["stream", "graph", "data", "linalg", "base"],
-    "text": ["format", "stream", "data", "linalg", "base"],
+    "text": ["format", "stream", "eigen", "graph", "data", "linalg", "base"],
     "cost": ["data", "linalg", "kernel", "base"],
     "exact": ["cost", "data", "linalg", "kernel", "base"],
     "sinkhorn": ["cost", "data", "linalg", "base"],

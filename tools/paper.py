@@ -119,7 +119,7 @@ class Bench:
 
 def text_options(name):
     common = ["--vectors", DATA / "text" / "glove.6B.100d.subset.txt.gz", "--stopwords",
-              DATA / "text" / "stoplist2.txt", "--on-empty", "drop"]
+              DATA / "text" / "stoplist2.txt", "--on-empty", "drop", "--paper"]
     if name == "reuters":
         return [DATA / "text" / "reuters5.tsv.gz", "--text", "title,body", "--tokens", "letters",
                 "--idf", "smooth", "--where", "modapte=yes", *common]

@@ -251,6 +251,7 @@ typedef struct ddsc_measures_view {
     int64_t grid_shape[3]; /* cells along each axis, when is_grid */
     double grid_origin[3], grid_step[3];
     int64_t n_zero_dropped, n_merged; /* zero weights left out; entries merged into equal points */
+    int64_t n_words; /* documents: words whose vectors were fitted to the set; else 0 */
 } ddsc_measures_view;
 
 #define ddsc_measures_get_view(measures, view) \
@@ -405,6 +406,13 @@ typedef enum ddsc_idf {
     DDSC_IDF_SMOOTH     /* ln((1 + N) / (1 + df)) + 1 */
 } ddsc_idf;
 
+/* Where the vectors of words come from. */
+typedef enum ddsc_words {
+    DDSC_WORDS_FITTED = 0, /* those of the file, fitted to the documents; without a file as OWN */
+    DDSC_WORDS_GENERAL,    /* those of the file as they are; words without one are left out */
+    DDSC_WORDS_OWN         /* learnt from the documents alone: a file is refused */
+} ddsc_words;
+
 typedef struct ddsc_text_settings {
     size_t struct_size;
     const char *text_columns;   /* comma-separated; NULL: `text`, else `abstract`, else `title` and
@@ -421,6 +429,7 @@ typedef struct ddsc_text_settings {
     int64_t support;        /* merge each document to at most so many points; 16; 0: all words */
     ddsc_on_empty on_empty; /* documents without a word that has a vector and a weight */
     int64_t max_bytes;      /* uncompressed size one file may reach; default 64 GiB */
+    ddsc_words words;       /* fitted by default */
 } ddsc_text_settings;
 
 #define ddsc_text_settings_init(settings) \
@@ -436,7 +445,7 @@ typedef struct ddsc_text_report {
     int64_t n_documents; /* those that `where` lets through: the N of idf */
     int64_t n_empty;
     int64_t empty_row[DDSC_TEXT_NAMED], empty_line[DDSC_TEXT_NAMED]; /* the first of them */
-    int64_t n_tokens, n_tokens_covered;                              /* covered: with a vector */
+    int64_t n_tokens, n_tokens_covered; /* covered: with a vector in the file */
     int64_t n_words, n_words_covered;
     int64_t n_vectors;           /* lines of the vectors file */
     int64_t n_duplicate_vectors; /* vectors of words met that had one already; the first counts */
@@ -444,6 +453,11 @@ typedef struct ddsc_text_report {
     /* What `support` did, as in ddsc_compress_report; zero when it was 0. */
     int64_t n_points_before, n_points_after;
     double mean_w2, max_w2;
+    /* What `words` did. */
+    int64_t n_words_used, n_tokens_used; /* with a vector in the end */
+    int64_t n_words_placed;              /* without a vector in the file: placed by their company */
+    int64_t n_words_own, own_dim;        /* vectors learnt from the documents, 0: none */
+    int64_t n_words_given;               /* words of an npz whose fit was used as it is, else 0 */
 } ddsc_text_report;
 
 #define ddsc_text_report_init(report) ddsc_text_report_init_sized((report), sizeof *(report))
@@ -451,7 +465,11 @@ DDSC_API void ddsc_text_report_init_sized(ddsc_text_report *report, size_t size)
 
 /* Documents (a tab-separated table with a header, one document per row, quotes are data) and word
  * vectors (GloVe or word2vec text) to measures: item i is document i, a point is a word vector.
- * Either file may be gzip; "-" is standard input. report may be NULL. */
+ * Either file may be gzip; "-" is standard input. report may be NULL.
+ *
+ * Vectors fitted to the documents stay with the measures (n_words of the view), in npz files and in
+ * models. Such an npz as vectors_path encodes further documents alike: same vectors, same idf, same
+ * tokens, weighting and idf settings. vectors_path NULL: the documents' own vectors. */
 DDSC_API ddsc_status ddsc_text_read(ddsc_context *context, ddsc_measures **measures,
                                     ddsc_text_report *report, const char *documents_path,
                                     const char *vectors_path, const ddsc_text_settings *settings);

@@ -10,7 +10,7 @@ import numpy as np
 from . import _core
 from ._arrays import as_doubles, is_sparse, item_matrices
 from ._run import Run
-from ._words import ON_EMPTY, whole, word
+from ._words import ON_EMPTY, WORDS, whole, word
 
 PathLike = Union[str, "os.PathLike[str]"]
 
@@ -524,8 +524,9 @@ def read(
 
 def read_text(
     documents: PathLike,
-    vectors: PathLike,
+    vectors: Optional[PathLike] = None,
     *,
+    words: str = "fitted",
     text: Optional[str] = None,
     label: Optional[str] = None,
     stopwords: Optional[PathLike] = None,
@@ -539,8 +540,13 @@ def read_text(
     ----------
     documents : path
         A table with a header, one document a row (also .gz).
-    vectors : path
-        GloVe or word2vec text (also .gz).
+    vectors : path, optional
+        GloVe or word2vec text (also .gz); or an npz of documents read before (``X.write(path)``), or
+        a model: these documents get its words and weights, so that the model can place them. None:
+        vectors are learnt from the documents.
+    words : {"fitted", "general", "own"}
+        Vectors of the file fitted to these documents, as they are (words without one are left out),
+        or learnt from these documents alone.
     text, label : str, optional
         Columns; None takes the usual names (see ``ddsc text --help``).
     stopwords : path, optional
@@ -555,6 +561,7 @@ def read_text(
         "weighting": word("weighting", weighting, {"tfidf": 0, "tf": 1}),
         "support": whole("support", support),
         "on_empty": word("on_empty", on_empty, ON_EMPTY),
+        "words": word("words", words, WORDS),
     }
     for name, value in (("text_columns", text), ("label_column", label)):
         if value is not None:
@@ -562,10 +569,11 @@ def read_text(
     if stopwords is not None:
         settings["stopwords_path"] = os.fspath(stopwords)
     for path in (documents, vectors):
-        if not os.path.exists(path):
+        if path is not None and not os.path.exists(path):
             raise FileNotFoundError(2, "No such file", os.fspath(path))
+    known = None if vectors is None else os.fspath(vectors)
     with Run(n_jobs=1) as run:
-        found = run(_core.read_text, os.fspath(documents), os.fspath(vectors), settings)
+        found = run(_core.read_text, os.fspath(documents), known, settings)
     return Distributions._wrap(found)
 
 

@@ -14,6 +14,7 @@ REFERENCES = {"normal": 0, "kmeans": 1}
 GRAPHS = {"auto": 0, "full": 1, "pruned": 2}
 BARYCENTERS = {"admm": 0, "ibp": 1, "projected": 2}
 GAMMAS = {"auto": 0, "median": 1}
+WORDS = {"fitted": 0, "general": 1, "own": 2}
 ON_EMPTY = {"error": 0, "drop": 1}
 GIVEN = 2  # bandwidth, gamma: a number; reference: measures
 

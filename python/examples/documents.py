@@ -19,7 +19,7 @@ import ddsc
 data = pathlib.Path(os.environ.get("DDSC_DATA", "../shared/data")) / "text"
 out = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".")
 
-# %% Words without a vector are left out; documents without any are dropped (label -1).
+# %% Vectors are fitted to the documents; words="general" leaves them as they are.
 X = ddsc.read_text(
     data / "bbcsport.tsv.gz",
     data / "glove.6B.100d.subset.txt.gz",

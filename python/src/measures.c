@@ -294,6 +294,7 @@ static const core_field text_fields[] = {TEXT(text_columns, FIELD_TEXT),
                                          TEXT(support, FIELD_INT64),
                                          TEXT(on_empty, FIELD_INT),
                                          TEXT(max_bytes, FIELD_INT64),
+                                         TEXT(words, FIELD_INT),
                                          {NULL, FIELD_INT, 0}};
 
 static PyObject *read_text(PyObject *module, PyObject *args)
@@ -304,7 +305,7 @@ static PyObject *read_text(PyObject *module, PyObject *args)
     ddsc_text_settings set;
     ddsc_measures *made = NULL;
     (void)module;
-    if (!PyArg_ParseTuple(args, "O!ssO!", context_type, &context, &documents, &vectors,
+    if (!PyArg_ParseTuple(args, "O!szO!", context_type, &context, &documents, &vectors,
                           &PyDict_Type, &settings))
         return NULL;
     ddsc_text_settings_init(&set);

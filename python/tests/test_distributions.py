@@ -164,8 +164,39 @@ def test_documents(data):
         stopwords=text / "stoplist2.txt",
         on_empty="drop",
     )
-    assert len(X) == 737 and X.dim == 100 and X.sizes.max() <= 16
+    assert len(X) == 737 and X.dim == 200 and X.sizes.max() <= 16
     assert set(X.labels) == {"athletics", "cricket", "football", "rugby", "tennis"}
+
+
+def table(path, rows):
+    path.write_text("label\ttext\n" + "".join(f"{label}\t{text}\n" for label, text in rows))
+    return path
+
+
+def test_words(tmp_path):
+    """Vectors learnt from the documents, kept with them and with the model for later documents."""
+    topics = ("ball goal team match coach", "bank loan rate price stock")
+    draw = np.random.default_rng(3)
+    rows = [(i % 2, " ".join(draw.choice(topics[i % 2].split(), 6))) for i in range(60)]
+    docs, new = table(tmp_path / "d.tsv", rows[:40]), table(tmp_path / "new.tsv", rows[40:])
+    X = ddsc.read_text(docs)
+    assert X.dim == 10  # as many as there are words
+    model = ddsc.DDSC(2, random_state=0).fit(X)
+    model.write_model(tmp_path / "model.npz")
+    later = ddsc.read_text(new, tmp_path / "model.npz")
+    assert ddsc.adjusted_rand_score(later.labels, model.predict(later)) == 1
+    with pytest.raises(ValueError, match="fitted to other documents"):
+        model.predict(ddsc.read_text(new, words="own"))
+    with pytest.warns(UserWarning, match="text --paper"):
+        ddsc.DDSC(2, paper=True).fit(X)
+    vectors = tmp_path / "v.txt"
+    vectors.write_text("".join(f"{w} {i} {i % 3}\n" for i, w in enumerate(" ".join(topics).split())))
+    assert ddsc.read_text(docs, vectors).dim == 12
+    assert ddsc.read_text(docs, vectors, words="general").dim == 2
+    with pytest.raises(ValueError, match="words='best'"):
+        ddsc.read_text(docs, vectors, words="best")
+    with pytest.raises(ValueError, match="general words need a file"):
+        ddsc.read_text(docs, words="general")
 
 
 def test_parts(clouds):

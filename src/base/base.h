@@ -172,7 +172,8 @@ enum rng_stream {
     RNG_FEATURES,
     RNG_CHECK,
     RNG_DESCENT,
-    RNG_REDUCE
+    RNG_REDUCE,
+    RNG_WORDS
 };
 
 /* `stream` one of the above; `part` tells restarts, items or blocks of one use apart. */

@@ -185,6 +185,24 @@ static void count_far(ddsc_context *ctx, ddsc_assignment *out, int64_t n, const 
                  (long long)out->n_far, (long long)n);
 }
 
+/* Points of other words lie in another space, even where they have as many coordinates. */
+static ddsc_status check_words(ddsc_context *ctx, const ddsc_model *m, const measures *data)
+{
+    static const char advice[] = "encode new documents with those of the model (ddsc text DOCS "
+                                 "--vectors MODEL.npz)";
+    if (measures_words_equal(&data->words, &m->items->words))
+        return DDSC_OK;
+    if (data->words.n > 0)
+        return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                        "the items have words fitted to other documents than the model's: %s",
+                        advice);
+    ctx_warn(ctx,
+             "the model's words were fitted to its documents, and the items do not say what "
+             "theirs are: %s",
+             advice);
+    return DDSC_OK;
+}
+
 static ddsc_status assign(ddsc_context *ctx, ddsc_assignment *out, ddsc_pair_stats *stats,
                           const ddsc_model *m, const measures *data,
                           const ddsc_assign_settings *set)
@@ -204,6 +222,7 @@ static ddsc_status assign(ddsc_context *ctx, ddsc_assignment *out, ddsc_pair_sta
         return ctx_fail(ctx, DDSC_ERROR_INPUT,
                         "the items have points of %lld coordinates, those of the model of %lld",
                         (long long)data->d, (long long)m->items->d);
+    CHECK(check_words(ctx, m, data));
     if (!metric_find(m->metric.metric)->bounds)
         TRY(plan_check_pruned(ctx, set->exact_graph, metric_find(m->metric.metric)->name));
     TRY(measures_join(ctx, &joint, m->items, data));

@@ -205,6 +205,9 @@ ddsc_status ddsc_cluster_run(ddsc_context *context, ddsc_clustering **clustering
         return ctx_fail(context, DDSC_ERROR_ARGUMENT, "no measures given to cluster");
     TRY(cluster_settings_take(context, &plan, settings));
     TRY(cluster_check_items(context, data->n, &plan.set));
+    if (plan.set.paper && data->words.n > 0)
+        ctx_warn(context, "the vectors of the words were fitted to the documents, which the paper "
+                          "does not do (text --paper keeps them as they are)");
     TRY(cluster_fit(context, clustering, NULL, data, &plan.set));
 done:
     return status;

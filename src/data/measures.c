@@ -15,6 +15,7 @@ void measures_parts_free(ddsc_context *ctx, measures_parts *parts)
 {
     MEM_FREE(ctx, parts->support, parts->offset, parts->index, parts->weight, parts->label,
              parts->id_text, parts->id_at, parts->name_text, parts->name_at);
+    measures_words_free(ctx, &parts->words);
     *parts = (measures_parts){0};
 }
 
@@ -31,6 +32,7 @@ void ddsc_measures_destroy(ddsc_measures *m)
 void measures_free_names(ddsc_context *ctx, measures *m)
 {
     MEM_FREE(ctx, m->row, m->label, m->id_text, m->id_at, m->number_ids, m->name_text, m->name_at);
+    measures_words_free(ctx, &m->words);
 }
 
 #define SWAP(type, x, y)  \
@@ -51,6 +53,7 @@ void measures_swap_names(measures *a, measures *b)
     SWAP(char *, a->number_ids, b->number_ids);
     SWAP(char *, a->name_text, b->name_text);
     SWAP(int64_t *, a->name_at, b->name_at);
+    SWAP(measures_words, a->words, b->words);
 }
 
 /* Move what the set keeps out of the parts. */
@@ -69,6 +72,7 @@ static void take_over(measures *m, measures_parts *p)
     m->name_text = p->name_text;
     m->name_at = p->name_at;
     m->n_names = p->n_names;
+    m->words = p->words;
     *p = (measures_parts){0};
 }
 
@@ -165,6 +169,7 @@ static void fill_view(const measures *m, ddsc_measures_view *view)
     }
     view->n_zero_dropped = m->n_zero_dropped;
     view->n_merged = m->n_merged;
+    view->n_words = m->words.n;
 }
 
 void ddsc_measures_get_view_sized(const ddsc_measures *m, ddsc_measures_view *view, size_t size)

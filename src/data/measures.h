@@ -7,6 +7,22 @@
 
 enum { GRID_MAX_DIM = 3, NUMBER_ID_SIZE = 21 };
 
+/* The words of a set of documents, fitted to it: what it takes to encode further documents alike.
+ * n = 0: there are none. */
+typedef struct measures_words {
+    int64_t n, d, n_documents;
+    char *text;    /* packed words */
+    int64_t *at;   /* n + 1 starts in text */
+    float *vector; /* n x d */
+    int64_t *df;   /* of each word: how many of the n_documents have it */
+    /* as in ddsc_text_settings; lemmas: 1 when plurals were made singular */
+    int64_t tokens, weighting, idf, lemmas;
+} measures_words;
+
+ddsc_status measures_words_copy(ddsc_context *ctx, measures_words *to, const measures_words *from);
+bool measures_words_equal(const measures_words *a, const measures_words *b);
+void measures_words_free(ddsc_context *ctx, measures_words *words);
+
 typedef struct measures_grid {
     bool found;
     int64_t shape[GRID_MAX_DIM];
@@ -28,6 +44,7 @@ struct ddsc_measures {
     char *name_text;  /* packed class names, or NULL */
     int64_t *name_at; /* n_names + 1 */
     int64_t n_names;
+    measures_words words;
     measures_grid grid;
     int64_t n_zero_dropped, n_merged;
 };
@@ -48,6 +65,7 @@ typedef struct measures_parts {
     char *name_text;
     int64_t *name_at;
     int64_t n_names;
+    measures_words words;
     bool points_distinct; /* the support has no equal rows (a grid made by a reader): skip the
                              search */
 } measures_parts;
@@ -80,7 +98,7 @@ static inline const double *measures_point(const measures *m, int32_t row)
 }
 /* The same points with the same weights? */
 bool measures_equal_items(const measures *m, int64_t i, int64_t j);
-/* Rows, ids, labels and class names of `from` (whose items `to` has, in the same order). */
+/* Rows, ids, labels, class names and words of `from` (whose items `to` has, in the same order). */
 ddsc_status measures_copy_names(ddsc_context *ctx, measures *to, const measures *from);
 void measures_swap_names(measures *a, measures *b);
 void measures_free_names(ddsc_context *ctx, measures *m);

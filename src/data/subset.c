@@ -42,6 +42,7 @@ static ddsc_status copy_item_names(ddsc_context *ctx, measures_parts *p, const m
     p->n_names = m->n_names;
     TRY(MEM_COPY(ctx, p->name_at, m->name_at, m->n_names + 1));
     TRY(MEM_COPY(ctx, p->name_text, m->name_text, m->name_text ? m->name_at[m->n_names] : 0));
+    TRY(measures_words_copy(ctx, &p->words, &m->words));
 done:
     mem_free(ctx, id);
     return status;
@@ -161,6 +162,7 @@ ddsc_status measures_copy_names(ddsc_context *ctx, measures *to, const measures 
     TRY(MEM_COPY(ctx, fresh.name_at, from->name_at, n_names + 1));
     TRY(MEM_COPY(ctx, fresh.name_text, from->name_text,
                  from->name_at ? from->name_at[n_names] : 0));
+    TRY(measures_words_copy(ctx, &fresh.words, &from->words));
     measures_swap_names(to, &fresh);
 done:
     measures_free_names(ctx, &fresh);

@@ -31,6 +31,11 @@ typedef struct eigen_result {
 ddsc_status eigen_run(ddsc_context *ctx, eigen_result *out, const sparse *m, const double *degree,
                       const int32_t *component, int64_t n_components, int64_t k,
                       const eigen_settings *settings);
+/* The k pairs of largest |lambda| of any symmetric matrix, largest first, by `rounds` of subspace
+ * iteration from a random block (Halko, Martinsson, Tropp 2011): the cost is known beforehand, and
+ * the last pairs are near the wanted space rather than exact. k at most n. */
+ddsc_status eigen_leading(ddsc_context *ctx, eigen_result *out, const sparse *m, int64_t k,
+                          int64_t rounds);
 void eigen_free(ddsc_context *ctx, eigen_result *result);
 
 #endif

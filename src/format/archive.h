@@ -23,11 +23,16 @@ ddsc_status archive_open_array(archive *z, const char *name, int n_dims);
 ddsc_status archive_close_array(archive *z);
 ddsc_status archive_read_table(archive *z, const char *name, double **out, int64_t *rows,
                                int64_t *columns);
-/* The items in any of the three layouts, with ids and labels where there are any. */
+/* The array at work, which holds texts, packed one after the other; then it is closed. */
+ddsc_status archive_read_strings(archive *z, char **text, int64_t **at);
+/* Words fitted to a set of documents, where there are any. */
+ddsc_status archive_read_words(archive *z, measures_words *out);
+/* The items in any of the three layouts, with ids, labels and words where there are any. */
 ddsc_status archive_read_items(archive *z, measures_parts *out);
 
 /* The arrays of a set, into an archive that may get others too. */
 ddsc_status npz_add_items(npz_writer *z, const measures *m);
+ddsc_status npz_add_words(npz_writer *z, const measures_words *words);
 /* Texts as fixed-width unicode, or as bytes when one of them is no UTF-8. */
 typedef const char *(*npz_string_fn)(const void *arg, int64_t i);
 ddsc_status npz_add_strings(npz_writer *z, const char *name, npz_string_fn get, const void *arg,

@@ -42,6 +42,7 @@ const char *npy_shape_text(char out[QUOTE_TEXT], const npy_array *array);
 enum { NPY_HEADER_MAX = 192 };
 /* Element types of the arrays written. */
 #define NPY_FLOAT8 (NUM_HOST_LITTLE ? "<f8" : ">f8")
+#define NPY_FLOAT4 (NUM_HOST_LITTLE ? "<f4" : ">f4")
 #define NPY_INT8 (NUM_HOST_LITTLE ? "<i8" : ">i8")
 #define NPY_INT4 (NUM_HOST_LITTLE ? "<i4" : ">i4")
 /* Version 1.0 header, padded to 64 bytes; n_dims 1 .. 3. Returns its length. */
@@ -149,6 +150,9 @@ ddsc_status npz_writer_finish(npz_writer *z);
 void npz_writer_close(npz_writer *z);
 /* Tests set this low to see the 64-bit records without 4 GiB of data. */
 void npz_writer_set_limit32(npz_writer *z, int64_t limit);
+
+/* The words alone of an npz, of a set or a model; n = 0 where there are none. */
+ddsc_status npz_read_words(ddsc_context *ctx, measures_words *out, io_stream *s);
 
 /* ---- the model of a clustering ---- */
 

@@ -191,6 +191,11 @@ ddsc_status sets_join(ddsc_context *ctx, measures_parts *a, measures_parts *b, c
         return ctx_fail(ctx, DDSC_ERROR_INPUT,
                         "%s: points have %lld coordinates, those of the files before %lld", where,
                         (long long)b->d, (long long)a->d);
+    if (!measures_words_equal(&a->words, &b->words))
+        return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                        "%s: its words were not fitted together with those of the files before: "
+                        "give all documents to one ddsc text",
+                        where);
     TRY(join_support(ctx, a, b, where));
     TRY(join_labels(ctx, a, b, where));
     TRY(join_ids(ctx, a, b));

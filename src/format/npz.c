@@ -157,8 +157,7 @@ static ddsc_status take_text(void *arg, int64_t i, const char *text, size_t n)
     return text_rows_add(arg, i, text, n);
 }
 
-/* The array at work, which holds texts. */
-static ddsc_status read_strings(archive *z, char **text, int64_t **at)
+ddsc_status archive_read_strings(archive *z, char **text, int64_t **at)
 {
     text_rows rows = {.ctx = z->ctx};
     ddsc_status status = npy_read_text(z->ctx, z->member, &z->array, take_text, &rows);
@@ -179,7 +178,7 @@ static ddsc_status read_ids(archive *z, measures_parts *out)
 {
     CHECK(archive_open_array(z, "ids", 1));
     CHECK(check_count(z, out->n));
-    return read_strings(z, &out->id_text, &out->id_at);
+    return archive_read_strings(z, &out->id_text, &out->id_at);
 }
 
 /* Names of the class numbers 0, 1, ... */
@@ -190,7 +189,7 @@ static ddsc_status read_label_names(archive *z, measures_parts *out)
         if (out->label[i] >= z->array.count)
             return stream_fail(z->member, "has %lld names, but item %lld has the label %d",
                                (long long)z->array.count, (long long)i, out->label[i]);
-    CHECK(read_strings(z, &out->name_text, &out->name_at));
+    CHECK(archive_read_strings(z, &out->name_text, &out->name_at));
     out->n_names = z->array.count;
     return DDSC_OK;
 }
@@ -256,6 +255,10 @@ ddsc_status archive_read_items(archive *z, measures_parts *out)
         CHECK(read_ids(z, out));
     if (archive_has(z, "labels"))
         CHECK(read_labels(z, out));
+    CHECK(archive_read_words(z, &out->words));
+    if (out->words.n > 0 && out->words.d != out->d)
+        return stream_fail(z->s, "has points of %lld coordinates and words of %lld",
+                           (long long)out->d, (long long)out->words.d);
     return DDSC_OK;
 }
 

@@ -320,7 +320,7 @@ ddsc_status npz_add_items(npz_writer *z, const measures *m)
         CHECK(npz_add_strings(z, "label_names", class_name, m, m->n_names));
     if (m->id_text || m->n < m->n_rows)
         CHECK(npz_add_strings(z, "ids", item_id, m, m->n));
-    return DDSC_OK;
+    return npz_add_words(z, &m->words);
 }
 
 ddsc_status npz_write_measures(ddsc_context *ctx, const measures *m, io_writer *w)

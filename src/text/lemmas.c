@@ -39,8 +39,8 @@ static ddsc_status take_exception(ddsc_context *ctx, lemma_table *l, const char 
 
 typedef ddsc_status (*line_fn)(ddsc_context *ctx, lemma_table *l, const char *line);
 
-static ddsc_status read_file(ddsc_context *ctx, lemma_table *l, const char *folder,
-                             const char *name, int64_t max_bytes, line_fn take)
+static ddsc_status lemmas_file(ddsc_context *ctx, lemma_table *l, const char *folder,
+                               const char *name, int64_t max_bytes, line_fn take)
 {
     ddsc_status status = DDSC_OK;
     io_stream *s = NULL;
@@ -66,8 +66,8 @@ done:
 ddsc_status lemmas_read(ddsc_context *ctx, lemma_table *l, const char *folder, int64_t max_bytes)
 {
     ddsc_status status = DDSC_OK;
-    TRY(read_file(ctx, l, folder, "noun.exc", max_bytes, take_exception));
-    TRY(read_file(ctx, l, folder, "index.noun", max_bytes, take_noun));
+    TRY(lemmas_file(ctx, l, folder, "noun.exc", max_bytes, take_exception));
+    TRY(lemmas_file(ctx, l, folder, "index.noun", max_bytes, take_noun));
     if (l->nouns.n == 0)
         status = ctx_fail(ctx, DDSC_ERROR_INPUT, "%.240s/index.noun: holds no nouns", folder);
 done:

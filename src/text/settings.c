@@ -10,22 +10,24 @@ static const ddsc_text_settings defaults = {.tokens = DDSC_TOKENS_PUNCTUATION,
                                             .idf = DDSC_IDF_PLAIN,
                                             .support = 16,
                                             .on_empty = DDSC_EMPTY_ERROR,
-                                            .max_bytes = STREAM_DEFAULT_MAX_BYTES};
+                                            .max_bytes = STREAM_DEFAULT_MAX_BYTES,
+                                            .words = DDSC_WORDS_FITTED};
 SIZED_INIT(settings_struct, ddsc_text_settings, support, &defaults);
 
-static ddsc_status check_text_choice(ddsc_context *ctx, const char *name, int value)
+static ddsc_status check_text_choice(ddsc_context *ctx, const char *name, int value, int n)
 {
-    if (value == 0 || value == 1)
+    if (value >= 0 && value < n)
         return DDSC_OK;
     return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "text settings: %s is %d", name, value);
 }
 
 static ddsc_status check_text_settings(ddsc_context *ctx, const ddsc_text_settings *set)
 {
-    CHECK(check_text_choice(ctx, "tokens", (int)set->tokens));
-    CHECK(check_text_choice(ctx, "weighting", (int)set->weighting));
-    CHECK(check_text_choice(ctx, "idf", (int)set->idf));
-    CHECK(check_text_choice(ctx, "on_empty", (int)set->on_empty));
+    CHECK(check_text_choice(ctx, "tokens", (int)set->tokens, 2));
+    CHECK(check_text_choice(ctx, "weighting", (int)set->weighting, 2));
+    CHECK(check_text_choice(ctx, "idf", (int)set->idf, 2));
+    CHECK(check_text_choice(ctx, "on_empty", (int)set->on_empty, 2));
+    CHECK(check_text_choice(ctx, "words", (int)set->words, 3));
     if (set->support < 0)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "text settings: support is %lld",
                         (long long)set->support);

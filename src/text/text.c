@@ -5,12 +5,19 @@
 #include <string.h>
 
 static ddsc_status text_check_paths(ddsc_context *ctx, const char *documents_path,
-                                    const char *vectors_path, const char *stopwords_path)
+                                    const char *vectors_path, const ddsc_text_settings *set)
 {
-    if (!documents_path || !vectors_path)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "the path of documents or vectors is NULL");
-    int n_stdin = (strcmp(documents_path, "-") == 0) + (strcmp(vectors_path, "-") == 0) +
-                  (stopwords_path && strcmp(stopwords_path, "-") == 0);
+    if (!documents_path)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "the path of documents is NULL");
+    if (!vectors_path && set->words == DDSC_WORDS_GENERAL)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "general words need a file of vectors, and none is given");
+    if (vectors_path && set->words == DDSC_WORDS_OWN)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "own words are learnt from the documents, yet a file of vectors is given");
+    int n_stdin = (strcmp(documents_path, "-") == 0) +
+                  (vectors_path && strcmp(vectors_path, "-") == 0) +
+                  (set->stopwords_path && strcmp(set->stopwords_path, "-") == 0);
     if (n_stdin > 1)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "only one file can come from standard input");
     return DDSC_OK;
@@ -20,6 +27,7 @@ static ddsc_status text_check_paths(ddsc_context *ctx, const char *documents_pat
 
 typedef struct text_job {
     ddsc_context *ctx;
+    ddsc_text_settings own; /* the caller's, or as words given say */
     const ddsc_text_settings *set;
     ddsc_text_report *report;
     const char *documents_path, *vectors_path;
@@ -27,6 +35,8 @@ typedef struct text_job {
     lemma_table lemmas;
     documents docs;
     word_vectors vectors;
+    io_stream *vectors_stream; /* or NULL: there is no file */
+    bool given;                /* it holds words fitted to another set */
     measures_parts parts;
 } text_job;
 
@@ -66,17 +76,51 @@ static ddsc_status fail_uncovered(text_job *j, io_stream *s)
                        (long long)words->n, list, words->n > 5 ? ", ..." : "");
 }
 
+/* Words fitted to another set are read before the documents: they say how those are cut. */
+static ddsc_status open_vectors(text_job *j)
+{
+    unsigned char head[4];
+    size_t n;
+    if (!j->vectors_path)
+        return DDSC_OK;
+    CHECK(stream_open(j->ctx, &j->vectors_stream, j->vectors_path, j->set->max_bytes));
+    CHECK(stream_peek(j->vectors_stream, head, sizeof head, &n));
+    j->given = io_sniff(head, n) == DDSC_FORMAT_NPZ;
+    if (j->given)
+        CHECK(words_read_given(j->ctx, &j->parts.words, j->vectors_stream, &j->own));
+    return DDSC_OK;
+}
+
 static ddsc_status read_vectors(text_job *j)
 {
-    ddsc_status status = DDSC_OK;
-    io_stream *s = NULL;
-    TRY(stream_open(j->ctx, &s, j->vectors_path, j->set->max_bytes));
-    TRY(words_read_vectors(j->ctx, &j->vectors, s, &j->docs.words.words));
+    io_stream *s = j->vectors_stream;
+    if (j->given)
+        CHECK(words_take_given(j->ctx, &j->vectors, &j->docs.words, &j->parts.words));
+    else if (s)
+        CHECK(words_read_vectors(j->ctx, &j->vectors, s, &j->docs.words.words));
+    return s && j->vectors.n == 0 ? fail_uncovered(j, s) : DDSC_OK;
+}
+
+/* Words as asked for; those fitted here stay with the set. */
+static ddsc_status fit_words(text_job *j)
+{
+    if (j->given || j->set->words == DDSC_WORDS_GENERAL)
+        return DDSC_OK;
+    CHECK(words_fit(j->ctx, &j->vectors, j->report, &j->docs.words));
     if (j->vectors.n == 0)
-        status = fail_uncovered(j, s);
-done:
-    stream_close(s);
-    return status;
+        return ctx_fail(j->ctx, DDSC_ERROR_INPUT,
+                        "%.240s: no word is in two documents together with another one, so no "
+                        "vectors can be learnt; give a file of vectors",
+                        j->documents_path);
+    return words_keep(j->ctx, &j->parts.words, &j->docs.words, &j->vectors, j->set);
+}
+
+static void count_tokens(const text_job *j, int64_t *n_words, int64_t *n_tokens)
+{
+    const corpus *c = &j->docs.words;
+    *n_words = j->vectors.n;
+    for (int64_t e = 0; j->vectors.n > 0 && e < c->n_entries; e++)
+        *n_tokens += j->vectors.row[c->word[e]] >= 0 ? c->count[e] : 0;
 }
 
 static void count_coverage(text_job *j)
@@ -87,11 +131,10 @@ static void count_coverage(text_job *j)
     r->n_documents = c->n;
     r->n_tokens = c->n_tokens;
     r->n_words = c->words.n;
-    r->n_words_covered = j->vectors.n;
     r->n_vectors = j->vectors.n_lines;
     r->n_duplicate_vectors = j->vectors.n_duplicates;
-    for (int64_t e = 0; e < c->n_entries; e++)
-        r->n_tokens_covered += j->vectors.row[c->word[e]] >= 0 ? c->count[e] : 0;
+    r->n_words_given = j->given ? j->parts.words.n : 0;
+    count_tokens(j, &r->n_words_covered, &r->n_tokens_covered);
 }
 
 /* ---- documents without weight ---- */
@@ -156,8 +199,8 @@ static ddsc_status text_add_names(text_job *j)
 
 static ddsc_status build(text_job *j, measures **out)
 {
-    CHECK(weights_make(j->ctx, &j->parts, &j->docs.words, &j->vectors, j->set->weighting,
-                       j->set->idf));
+    int64_t n_documents = j->given ? j->parts.words.n_documents : j->docs.words.n;
+    CHECK(weights_make(j->ctx, &j->parts, &j->docs.words, &j->vectors, n_documents, j->set));
     find_empty(j);
     CHECK(check_empty(j));
     CHECK(text_add_names(j));
@@ -172,6 +215,7 @@ static void text_job_free(text_job *j)
     documents_free(j->ctx, &j->docs);
     words_free_vectors(j->ctx, &j->vectors);
     measures_parts_free(j->ctx, &j->parts);
+    stream_close(j->vectors_stream);
 }
 
 ddsc_status corpus_read(ddsc_context *ctx, measures **out, ddsc_text_report *report,
@@ -180,14 +224,18 @@ ddsc_status corpus_read(ddsc_context *ctx, measures **out, ddsc_text_report *rep
 {
     ddsc_status status = DDSC_OK;
     text_job j = {.ctx = ctx,
-                  .set = set,
+                  .own = *set,
                   .report = report,
                   .documents_path = documents_path,
                   .vectors_path = vectors_path};
-    TRY(text_check_paths(ctx, documents_path, vectors_path, set->stopwords_path));
+    j.set = &j.own;
+    TRY(text_check_paths(ctx, documents_path, vectors_path, set));
+    TRY(open_vectors(&j));
     TRY(read_documents(&j));
     TRY(read_vectors(&j));
     count_coverage(&j);
+    TRY(fit_words(&j));
+    count_tokens(&j, &report->n_words_used, &report->n_tokens_used);
     TRY(build(&j, out));
 done:
     text_job_free(&j);

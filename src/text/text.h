@@ -91,12 +91,44 @@ ddsc_status words_read_vectors(ddsc_context *ctx, word_vectors *v, io_stream *s,
                                const text_table *words);
 void words_free_vectors(ddsc_context *ctx, word_vectors *v);
 
+/* ---- words fitted to the set ---- */
+
+enum { WORDS_DF_LEAST = 2, WORDS_LONGEST = 64 };
+
+/* Short enough to be fitted and kept: what is longer is no word. */
+bool words_fits(const corpus *c, int64_t word);
+
+/* Vectors learnt from the documents alone. */
+typedef struct own_vectors {
+    int64_t n, dim;  /* dim 0: no word has met another one */
+    int32_t *slot;   /* of each word, -1: it has none */
+    double *point;   /* n x dim: length 1, or 0 */
+    double *company; /* n: words met in its documents, each time counted */
+    int64_t n_placed;
+} own_vectors;
+
+ddsc_status words_own(ddsc_context *ctx, own_vectors *out, const corpus *c);
+void words_free_own(ddsc_context *ctx, own_vectors *o);
+/* The vectors of the file (dim 0: there is none) become those fitted to the documents. */
+ddsc_status words_fit(ddsc_context *ctx, word_vectors *v, ddsc_text_report *report,
+                      const corpus *c);
+
+/* What stays with the set: words with their vectors and document counts. */
+ddsc_status words_keep(ddsc_context *ctx, measures_words *out, const corpus *c,
+                       const word_vectors *v, const ddsc_text_settings *set);
+/* Words kept with another set, and its way to cut and weigh documents into *set. */
+ddsc_status words_read_given(ddsc_context *ctx, measures_words *out, io_stream *s,
+                             ddsc_text_settings *set);
+/* Their vectors and document counts for the words of these documents. */
+ddsc_status words_take_given(ddsc_context *ctx, word_vectors *v, corpus *c,
+                             const measures_words *given);
+
 /* ---- weighting ---- */
 
-/* Entries and points of the documents; words without a vector are left out. Takes entries out of
- * the corpus and points out of the vectors. */
+/* Entries and points of the documents; words without a vector are left out. Document counts are of
+ * n_documents. Takes entries out of the corpus and points out of the vectors. */
 ddsc_status weights_make(ddsc_context *ctx, measures_parts *parts, corpus *c, word_vectors *v,
-                         ddsc_weighting weighting, ddsc_idf idf);
+                         int64_t n_documents, const ddsc_text_settings *set);
 
 /* ---- documents: a table with a header, one document a row ---- */
 

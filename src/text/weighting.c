@@ -60,17 +60,17 @@ void corpus_free(ddsc_context *ctx, corpus *c)
 
 /* Inverse document frequency (Sparck Jones 1972), plain: log2(N / df), zero for a word that every
  * document has; smooth: ln((1 + N) / (1 + df)) + 1, never zero. */
-static double rarity(ddsc_weighting weighting, ddsc_idf idf, int64_t n, int64_t df)
+static double rarity(const ddsc_text_settings *set, int64_t n, int64_t df)
 {
-    if (weighting == DDSC_WEIGHTING_TF)
+    if (set->weighting == DDSC_WEIGHTING_TF)
         return 1;
-    if (idf == DDSC_IDF_SMOOTH)
+    if (set->idf == DDSC_IDF_SMOOTH)
         return log((1 + (double)n) / (1 + (double)df)) + 1;
     return log2((double)n / (double)df);
 }
 
 ddsc_status weights_make(ddsc_context *ctx, measures_parts *p, corpus *c, word_vectors *v,
-                         ddsc_weighting weighting, ddsc_idf idf)
+                         int64_t n_documents, const ddsc_text_settings *set)
 {
     int64_t kept = 0, begin = 0;
     CHECK(MEM_NEW(ctx, p->weight, c->n_entries));
@@ -80,7 +80,7 @@ ddsc_status weights_make(ddsc_context *ctx, measures_parts *p, corpus *c, word_v
             int32_t word = c->word[e];
             if (v->row[word] < 0)
                 continue;
-            p->weight[kept] = c->count[e] * rarity(weighting, idf, c->n, c->df[word]);
+            p->weight[kept] = c->count[e] * rarity(set, n_documents, c->df[word]);
             c->word[kept++] = v->row[word];
         }
         begin = end;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "eigen/solver.h"
+#include "linalg/linalg.h"
 #include "sparse_support.h"
 
 static const double pi = 3.14159265358979323846;
@@ -449,6 +450,63 @@ static void test_memory(void **state)
     edges_free(e);
 }
 
+/* ---- leading pairs of any symmetric matrix ---- */
+
+static int compare_sizes(const void *a, const void *b)
+{
+    double x = fabs(*(const double *)a), y = fabs(*(const double *)b);
+    return (x < y) - (x > y);
+}
+
+/* All eigenvalues by LAPACK, the largest in size first. */
+static void all_values(ddsc_context *ctx, double *value, const sparse *m)
+{
+    double *a = calloc((size_t)(m->n * m->n), sizeof *a),
+           *rows = malloc(sizeof *a * (size_t)(m->n * m->n));
+    for (int64_t i = 0; i < m->n; i++)
+        for (int64_t p = m->offset[i]; p < m->offset[i + 1]; p++)
+            a[i * m->n + m->column[p]] += m->value[p];
+    assert_int_equal(la_eigen_symmetric(ctx, m->n, a, value, rows), DDSC_OK);
+    qsort(value, (size_t)m->n, sizeof *value, compare_sizes);
+    free(a);
+    free(rows);
+}
+
+/* Both ends of a spectrum: a bipartite ring with chords, of which half is negative. With the whole
+ * space nothing is approximate; with some rounds the first ones are right and none is too large. */
+static void test_leading(void **state)
+{
+    (void)state;
+    enum { N = 240 };
+    double value[N];
+    edge_list *e = edges_random(N, 0, 3);
+    for (int64_t i = 0; i < 30; i++)
+        edges_add(e, 0, 2 * i + 1, 1);
+    for (int k = 0; k < 2; k++) {
+        eigen_result r, few;
+        test_graph g;
+        ddsc_context *ctx = test_context(1 + 2 * k, 5);
+        test_graph_make(ctx, &g, e);
+        all_values(ctx, value, &g.m);
+        assert_int_equal(eigen_leading(ctx, &r, &g.m, N, 0), DDSC_OK);
+        for (int64_t j = 0; j < N; j++) {
+            assert_close(fabs(r.value[j]), fabs(value[j]), 0, 1e-10);
+            assert_true(r.residual[j] < 1e-10);
+        }
+        assert_int_equal(eigen_leading(ctx, &few, &g.m, 6, 200), DDSC_OK);
+        for (int64_t j = 0; j < 6; j++) {
+            assert_true(fabs(few.value[j]) <= fabs(value[j]) + 1e-12);
+            assert_close(fabs(few.value[j]), fabs(value[j]), 0, 1e-2);
+            assert_true(few.residual[j] < 0.2);
+        }
+        eigen_free(ctx, &r);
+        eigen_free(ctx, &few);
+        test_graph_free(&g);
+        ddsc_context_destroy(ctx);
+    }
+    edges_free(e);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -468,6 +526,7 @@ int main(void)
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_cap),
         cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_leading),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -195,6 +195,7 @@ static files make_files(const char *docs, const char *vectors)
     strcpy(vectors_path, folder_text(&room, "vectors.txt", vectors));
     strcpy(stop_path, folder_text(&room, "stop.txt", "the The\n a\n"));
     ddsc_text_settings_init(&f.set);
+    f.set.words = DDSC_WORDS_GENERAL;
     return f;
 }
 
@@ -242,7 +243,7 @@ static void test_settings(void **state)
     files f = make_files(small_docs, small_vectors);
     ddsc_context *ctx = test_context(1, 0);
     ddsc_measures *m = NULL;
-    files wrong[8] = {f, f, f, f, f, f, f, f};
+    files wrong[11] = {f, f, f, f, f, f, f, f, f, f, f};
     wrong[0].set.struct_size = 0;
     wrong[1].set.struct_size++;
     wrong[2].set.tokens = 2;
@@ -251,17 +252,19 @@ static void test_settings(void **state)
     wrong[5].set.where = "keep";
     wrong[6].set.max_bytes = 0;
     wrong[7].docs = wrong[7].vectors = "-";
-    for (int k = 0; k < 8; k++) {
+    wrong[8].set.words = 3;
+    wrong[9].set.words = DDSC_WORDS_OWN;
+    wrong[10].vectors = NULL;
+    for (int k = 0; k < 11; k++) {
         assert_int_equal(read_text(ctx, &m, NULL, &wrong[k]), DDSC_ERROR_ARGUMENT);
         assert_true(*ddsc_context_get_message(ctx) && !m);
     }
     assert_int_equal(ddsc_text_read(NULL, &m, NULL, f.docs, f.vectors, NULL), DDSC_ERROR_ARGUMENT);
     assert_int_equal(ddsc_text_read(ctx, NULL, NULL, f.docs, f.vectors, NULL), DDSC_ERROR_ARGUMENT);
     assert_int_equal(ddsc_text_read(ctx, &m, NULL, NULL, f.vectors, NULL), DDSC_ERROR_ARGUMENT);
-    assert_int_equal(ddsc_text_read(ctx, &m, NULL, f.docs, NULL, NULL), DDSC_ERROR_ARGUMENT);
     f.set.max_bytes = 10;
     assert_message(ctx, read_text(ctx, &m, NULL, &f), DDSC_ERROR_INPUT, "small limit",
-                   "docs.tsv|limit of 10 bytes");
+                   "vectors.txt|limit of 10 bytes");
     ddsc_context_destroy(ctx);
 }
 
@@ -322,11 +325,32 @@ static ddsc_status call_small(ddsc_context *ctx, void *arg)
     return status;
 }
 
+/* The documents with their words, in a file. */
+static void keep_words(const char *path, const files *f)
+{
+    ddsc_context *ctx = test_context(1, 0);
+    ddsc_measures *m = NULL;
+    assert_ok(ctx, read_text(ctx, &m, NULL, f), "words to keep");
+    assert_ok(ctx, ddsc_measures_write(ctx, m, path, DDSC_FORMAT_NPZ, 0), path);
+    ddsc_measures_destroy(m);
+    ddsc_context_destroy(ctx);
+}
+
 static void test_allocations(void **state)
 {
     (void)state;
     files f = small_files();
     assert_true(test_failing_allocations(call_small, &f) > 20);
+    f.set.words = DDSC_WORDS_FITTED;
+    assert_true(test_failing_allocations(call_small, &f) > 60);
+    f.set.words = DDSC_WORDS_OWN;
+    f.vectors = NULL;
+    assert_true(test_failing_allocations(call_small, &f) > 50);
+    char kept[TEST_PATH];
+    keep_words(strcpy(kept, folder_file(&room, "kept.npz")), &f);
+    f.set.words = DDSC_WORDS_FITTED;
+    f.vectors = kept;
+    assert_true(test_failing_allocations(call_small, &f) > 60);
 }
 
 static int stop_at_once(void *user)
@@ -377,24 +401,25 @@ static files random_files(uint64_t seed, int64_t extra)
     return f;
 }
 
-static void test_threads(void **state)
+/* The same bytes from one thread and from three. */
+static void check_threads(const files *f)
 {
-    (void)state;
-    files f = random_files(3, 0);
     ddsc_measures_view v[2];
     ddsc_measures *m[2] = {NULL, NULL};
     ddsc_context *ctx[2];
     ddsc_text_report r[2];
     for (int k = 0; k < 2; k++) {
         ctx[k] = test_context(1 + 2 * k, 0);
-        assert_ok(ctx[k], read_text(ctx[k], &m[k], &r[k], &f), "threads");
+        assert_ok(ctx[k], read_text(ctx[k], &m[k], &r[k], f), "threads");
         ddsc_measures_get_view(m[k], &v[k]);
     }
     assert_int_equal(v[0].n_entries, v[1].n_entries);
     assert_int_equal(v[0].n_support, v[1].n_support);
     assert_memory_equal(v[0].weight, v[1].weight, (size_t)v[0].n_entries * sizeof(double));
     assert_memory_equal(v[0].support, v[1].support,
-                        (size_t)(v[0].n_support * DIM) * sizeof(double));
+                        (size_t)(v[0].n_support * v[0].dim) * sizeof(double));
+    assert_true(measures_words_equal(&m[0]->words, &m[1]->words));
+    assert_true((m[0]->words.n > 0) == (f->set.words != DDSC_WORDS_GENERAL));
     assert_true(r[0].mean_w2 == r[1].mean_w2 && r[0].mean_w2 > 0);
     for (int64_t i = 0; i < v[0].n_items; i++)
         assert_true(v[0].offset[i + 1] - v[0].offset[i] <= 16);
@@ -402,6 +427,17 @@ static void test_threads(void **state)
         ddsc_measures_destroy(m[k]);
         ddsc_context_destroy(ctx[k]);
     }
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    files f = random_files(3, 0);
+    check_threads(&f);
+    f.set.words = DDSC_WORDS_FITTED;
+    check_threads(&f);
+    f.vectors = NULL;
+    check_threads(&f);
 }
 
 /* Vectors of words that no document has take no memory. */
