@@ -58,7 +58,7 @@ typedef struct cli_options {
     const char *output;
     int format; /* ddsc_format */
     int force, json, condensed, squared;
-    int plots; /* plot_format + 1, 0: none */
+    int plots; /* picture_format + 1, 0: none */
     /* run */
     int64_t seed, threads, memory;
     int quiet, progress;

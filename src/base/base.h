@@ -18,6 +18,8 @@
 
 /* Public entry points call this first: it clears the message of the call before. */
 void ctx_enter(ddsc_context *ctx);
+/* For a public call that makes others: while it holds the context, theirs clears nothing. */
+void ctx_hold(ddsc_context *ctx, bool hold);
 /* Record "text" unless one is already there; returns status, so `return ctx_fail(...)` reads well.
  */
 ddsc_status ctx_fail(ddsc_context *ctx, ddsc_status status, const char *format, ...)

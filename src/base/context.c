@@ -209,8 +209,15 @@ void ctx_resume_count(ddsc_context *ctx, int64_t n_pairs)
     atomic_fetch_add_explicit(&ctx->resumed, n_pairs, memory_order_relaxed);
 }
 
+void ctx_hold(ddsc_context *ctx, bool hold)
+{
+    ctx->held_open = hold;
+}
+
 void ctx_enter(ddsc_context *ctx)
 {
+    if (ctx->held_open)
+        return;
     ctx->message[0] = '\0';
     atomic_store(&ctx->message_state, 0);
     atomic_store(&ctx->cancelled, 0);

@@ -30,6 +30,7 @@ struct ddsc_context {
     atomic_int message_state; /* 0 empty, 1 being written, 2 there */
     char message[CTX_MESSAGE_SIZE];
     atomic_int cancelled;
+    bool held_open;   /* by a public call that makes others */
     pthread_t caller; /* of the call at work: the one thread that may ask the user */
     double last_asked;
     _Atomic int64_t held, peak;

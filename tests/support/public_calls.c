@@ -25,6 +25,18 @@ static bool gives(ddsc_status status, const void *out)
     return status >= 0;
 }
 
+void *const calls_unset = UNSET;
+
+void calls_add_answer(const void *bytes, int64_t n)
+{
+    add_answer(bytes, n);
+}
+
+bool calls_gives(ddsc_status status, const void *out)
+{
+    return gives(status, out);
+}
+
 /* An array or struct that `unset` filled: untouched, or part of the answer. */
 static void unset(void *out, size_t n)
 {
@@ -934,6 +946,19 @@ const call_entry calls[] = {
     E(assign_run, "mmd", 2),
     E(assign_run, "lot", 3),
     {"ddsc_assign_run", "rows", assign_rows, 0},
+    E(report_create, "clustering", 0),
+    E(report_create, "labels", 1),
+    E(report_create, "pairs", 2),
+    E(report_read, "", 0),
+    E(report_write, "json", DDSC_REPORT_JSON),
+    E(report_write, "json with labels", DDSC_REPORT_JSON_LABELS),
+    E(report_write, "text", DDSC_REPORT_TEXT),
+    E(report_write, "html", DDSC_REPORT_HTML),
+    E(report_write, "eigenvalues", DDSC_REPORT_EIGENVALUES),
+    E(report_save, "", 0),
+    E(report_draw, "", 0),
+    E(comparison_write, "page", 0),
+    E(comparison_write, "picture", 1),
 };
 const size_t n_calls = sizeof calls / sizeof calls[0];
 
