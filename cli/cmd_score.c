@@ -134,21 +134,14 @@ static int run(session *s)
 {
     int code = EXIT_GOOD;
     int32_t *labels = NULL, *truth = NULL;
-    int64_t n = 0, n_truth = 0;
+    int64_t n = 0;
     const char *const *operand = s->opt.operand;
     if (output_is_stdout(operand[0]) && output_is_stdout(operand[1]))
         return message_usage(s->verb, "only one of the two can be standard input");
-    if (!session_ok(s, ddsc_labels_read(s->ctx, &labels, &n, operand[0]), &code) ||
-        !session_ok(s, ddsc_labels_read(s->ctx, &truth, &n_truth, operand[1]), &code))
-        goto done;
-    if (n != n_truth) {
-        message_error("%s has %" PRId64 " labels but %s has %" PRId64, operand[0], n, operand[1],
-                      n_truth);
-        code = EXIT_INPUT;
-        goto done;
-    }
-    score(s, n, labels, truth, &code);
-done:
+    if (session_ok(s,
+                   ddsc_labels_read_both(s->ctx, &labels, &truth, &n, NULL, operand[0], operand[1]),
+                   &code))
+        score(s, n, labels, truth, &code);
     ddsc_release(s->ctx, labels);
     ddsc_release(s->ctx, truth);
     return code;
@@ -163,7 +156,8 @@ const cli_verb verb_score = {
     .max_operands = 2,
     .summary = "AMI, ARI, NMI, purity and the confusion table",
     .description =
-        "Compares two lists of labels row by row. Accepts csv with a header (the column label, "
+        "Compares two lists of labels, matched by id where both files have ids, else row by row. "
+        "Accepts csv with a header (the column label, "
         "else the last), one value a line, npy, idx labels, or npz with labels. Negative labels "
         "on either side are left out. AMI uses the exact expected mutual information and the "
         "arithmetic mean, as scikit-learn does.",

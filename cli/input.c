@@ -56,11 +56,12 @@ static bool attach_truth(session *s, cli_input *in, int *code)
 {
     int32_t *truth = NULL;
     ddsc_measures *copy = NULL;
-    if (!input_truth(s, &truth, in->view.n_rows, code))
+    if (!session_ok(s, ddsc_labels_read_for(s->ctx, &truth, NULL, in->measures, s->opt.truth),
+                    code))
         return false;
     bool good =
         session_ok(s, ddsc_measures_copy_labelled(s->ctx, &copy, in->measures, truth), code);
-    free(truth);
+    ddsc_release(s->ctx, truth);
     if (!good)
         return false;
     replace(in, copy);

@@ -353,6 +353,26 @@ DDSC_API ddsc_status ddsc_matrix_write(ddsc_context *context, const double *matr
  * class numbers in order of appearance. Release them with ddsc_release. */
 DDSC_API ddsc_status ddsc_labels_read(ddsc_context *context, int32_t **labels, int64_t *n,
                                       const char *path);
+/* How two lists of labels were put beside each other. */
+typedef enum ddsc_join {
+    DDSC_JOIN_ORDER = 0, /* row by row: one side has no ids */
+    DDSC_JOIN_ID
+} ddsc_join;
+
+/* Labels for the rows of `measures` (n_rows of them), matched by id where the file has ids (a column
+ * or an array `id`, `ids`); a row without a label and a label without a row are refused by name. A
+ * file without ids must have one label per row; items that are only numbered take the numbers as
+ * ids, or else the file's order. how may be NULL. Release the labels with ddsc_release. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_labels_read_for(ddsc_context *context, int32_t **labels,
+                                                            ddsc_join *how,
+                                                            const ddsc_measures *measures,
+                                                            const char *path);
+/* Two files of labels for the same rows, in the order of the first; matched as above. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_labels_read_both(ddsc_context *context,
+                                                             int32_t **labels, int32_t **others,
+                                                             int64_t *n, ddsc_join *how,
+                                                             const char *path,
+                                                             const char *others_path);
 /* Header `id,label`; ids taken from measures, or numbers when NULL. */
 DDSC_API ddsc_status ddsc_labels_write(ddsc_context *context, const int32_t *labels, int64_t n,
                                        const ddsc_measures *measures, const char *path,

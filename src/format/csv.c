@@ -84,7 +84,7 @@ static ddsc_status next_line(reader *r, char **line)
 {
     size_t n;
     do {
-        ddsc_status status = stream_line(r->s, line, &n);
+        ddsc_status status = stream_record(r->s, line, &n, r->delimiter);
         if (status < 0)
             return status;
         if (*line && stream_line_number(r->s) == 1)

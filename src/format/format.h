@@ -57,8 +57,20 @@ ddsc_status label_list_add(ddsc_context *ctx, label_list *list, const char *text
  * n_names of parts, which it takes to hold none yet. */
 ddsc_status label_list_finish(ddsc_context *ctx, label_list *list, measures_parts *parts);
 void label_list_free(ddsc_context *ctx, label_list *list);
-/* Any labels file of docs/formats.md into label, names and n of parts. */
+/* Any labels file of docs/formats.md into label, names and n of parts, and ids where it has some.
+ */
 ddsc_status labels_read_stream(ddsc_context *ctx, measures_parts *parts, io_stream *s);
+ddsc_status npz_read_labels(ddsc_context *ctx, measures_parts *parts, io_stream *s);
+/* Put the labels of a file into the order of `to`, by id where both have ids. `from` and `to_name`
+ * are named in messages. */
+typedef struct label_target {
+    int64_t n;
+    const char *id_text; /* NULL: items are numbered */
+    const int64_t *id_at;
+    const char *name;
+} label_target;
+ddsc_status labels_join(ddsc_context *ctx, measures_parts *labels, const char *from,
+                        const label_target *to, ddsc_join *how);
 ddsc_status labels_from_npy(ddsc_context *ctx, measures_parts *parts, int64_t *n, io_stream *s,
                             const npy_array *array);
 

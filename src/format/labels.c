@@ -102,26 +102,6 @@ static ddsc_status read_npy(ddsc_context *ctx, measures_parts *parts, io_stream 
     return status < 0 ? status : labels_from_npy(ctx, parts, &parts->n, s, &array);
 }
 
-static ddsc_status read_npz(ddsc_context *ctx, measures_parts *parts, io_stream *s)
-{
-    ddsc_status status = DDSC_OK;
-    zip_list list = {0};
-    io_stream *member = NULL;
-    TRY(zip_read_list(ctx, &list, s));
-    const zip_entry *entry = zip_find(&list, "labels");
-    if (!entry) {
-        status = stream_fail(s, "holds no array 'labels'");
-        goto done;
-    }
-    TRY(zip_open_entry(ctx, &member, s, entry));
-    TRY(read_npy(ctx, parts, member));
-    TRY(zip_check_entry(member, entry));
-done:
-    stream_close(member);
-    zip_list_free(ctx, &list);
-    return status;
-}
-
 /* ---- text ---- */
 
 typedef struct column_reader {
@@ -129,9 +109,10 @@ typedef struct column_reader {
     io_stream *s;
     field_list field;
     label_list list;
+    text_rows ids;
     char delimiter;
-    int64_t n_columns, column;
-    bool first_is_word; /* a lone first line that may be a heading */
+    int64_t n_columns, column, id_column; /* -1: no ids */
+    bool first_is_word;                   /* a lone first line that may be a heading */
 } column_reader;
 
 static bool is_integer(const char *text)
@@ -146,9 +127,12 @@ static ddsc_status take_first(column_reader *r)
 {
     int64_t found = -1;
     r->n_columns = r->field.n;
-    for (int64_t c = 0; c < r->n_columns; c++)
+    for (int64_t c = 0; c < r->n_columns; c++) {
         if (strcmp(r->field.text[c], "label") == 0)
             found = c;
+        if (strcmp(r->field.text[c], "id") == 0 && r->n_columns > 1)
+            r->id_column = c;
+    }
     r->column = found >= 0 ? found : r->n_columns - 1;
     if (found >= 0)
         return DDSC_OK;
@@ -176,9 +160,12 @@ static ddsc_status take_line(column_reader *r, char *line)
                            (long long)stream_line_number(r->s), (long long)r->field.n,
                            (long long)r->n_columns);
     const char *text = r->field.text[r->column];
-    if (text_count_chars(text) < 0)
+    const char *id = r->id_column < 0 ? "" : r->field.text[r->id_column];
+    if (text_count_chars(text) < 0 || text_count_chars(id) < 0)
         return stream_fail(r->s, "line %lld: not UTF-8 text; convert the file first",
                            (long long)stream_line_number(r->s));
+    if (r->id_column >= 0)
+        CHECK(text_rows_add(&r->ids, r->list.n, id, strlen(id)));
     CHECK(label_list_add(r->ctx, &r->list, text, strlen(text)));
     return DDSC_OK;
 }
@@ -198,11 +185,11 @@ static void drop_heading(column_reader *r)
 static ddsc_status labels_read_text(ddsc_context *ctx, measures_parts *parts, io_stream *s)
 {
     ddsc_status status = DDSC_OK;
-    column_reader r = {.ctx = ctx, .s = s};
+    column_reader r = {.ctx = ctx, .s = s, .id_column = -1, .ids = {.ctx = ctx}};
     char *line;
     size_t n;
     for (;;) {
-        TRY(stream_line(s, &line, &n));
+        TRY(stream_record(s, &line, &n, r.delimiter));
         if (!line)
             break;
         if (stream_line_number(s) == 1)
@@ -217,7 +204,11 @@ static ddsc_status labels_read_text(ddsc_context *ctx, measures_parts *parts, io
     }
     parts->n = r.list.n;
     TRY(label_list_finish(ctx, &r.list, parts));
+    parts->id_text = r.ids.text;
+    parts->id_at = r.ids.at;
+    r.ids = (text_rows){0};
 done:
+    MEM_FREE(ctx, r.ids.text, r.ids.at);
     fields_free(ctx, &r.field);
     label_list_free(ctx, &r.list);
     return status;
@@ -234,7 +225,7 @@ ddsc_status labels_read_stream(ddsc_context *ctx, measures_parts *parts, io_stre
     if (foreign)
         return stream_fail(s, "is %s", foreign);
     switch (io_sniff(head, n)) {
-    case DDSC_FORMAT_NPZ: return read_npz(ctx, parts, s);
+    case DDSC_FORMAT_NPZ: return npz_read_labels(ctx, parts, s);
     case DDSC_FORMAT_NPY: return read_npy(ctx, parts, s);
     case DDSC_FORMAT_IDX: return idx_read_labels(ctx, &parts->label, &parts->n, s);
     case DDSC_FORMAT_FCS:

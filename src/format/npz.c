@@ -189,25 +189,19 @@ static ddsc_status read_dense(archive *z, measures_parts *out)
 
 /* ---- ids and labels ---- */
 
-/* Strings packed one after the other. */
-typedef struct text_rows {
-    ddsc_context *ctx;
-    char **text;
-    int64_t *at, room;
-} text_rows;
-
 static ddsc_status take_text(void *arg, int64_t i, const char *text, size_t n)
 {
-    text_rows *t = arg;
-    int64_t at = i ? t->at[i] : 0;
-    ddsc_status status = room_reserve(t->ctx, t->text, &t->room, at + (int64_t)n + 1, 1);
-    if (status < 0)
-        return status;
-    memcpy(*t->text + at, text, n);
-    (*t->text)[at + (int64_t)n] = '\0';
-    t->at[i] = at;
-    t->at[i + 1] = at + (int64_t)n + 1;
-    return DDSC_OK;
+    return text_rows_add(arg, i, text, n);
+}
+
+/* The array at work, which holds texts. */
+static ddsc_status read_strings(archive *z, char **text, int64_t **at)
+{
+    text_rows rows = {.ctx = z->ctx};
+    ddsc_status status = npy_read_text(z->ctx, z->member, &z->array, take_text, &rows);
+    *text = rows.text;
+    *at = rows.at;
+    return status < 0 ? status : archive_close_array(z);
 }
 
 static ddsc_status check_count(archive *z, int64_t n)
@@ -222,10 +216,7 @@ static ddsc_status read_ids(archive *z, measures_parts *out)
 {
     CHECK(archive_open_array(z, "ids", 1));
     CHECK(check_count(z, out->n));
-    CHECK(MEM_NEW(z->ctx, out->id_at, out->n + 1));
-    text_rows t = {.ctx = z->ctx, .text = &out->id_text, .at = out->id_at};
-    CHECK(npy_read_text(z->ctx, z->member, &z->array, take_text, &t));
-    CHECK(archive_close_array(z));
+    CHECK(read_strings(z, &out->id_text, &out->id_at));
     return DDSC_OK;
 }
 
@@ -237,11 +228,8 @@ static ddsc_status read_label_names(archive *z, measures_parts *out)
         if (out->label[i] >= z->array.count)
             return stream_fail(z->member, "has %lld names, but item %lld has the label %d",
                                (long long)z->array.count, (long long)i, out->label[i]);
-    CHECK(MEM_NEW(z->ctx, out->name_at, z->array.count + 1));
-    text_rows t = {.ctx = z->ctx, .text = &out->name_text, .at = out->name_at};
-    CHECK(npy_read_text(z->ctx, z->member, &z->array, take_text, &t));
+    CHECK(read_strings(z, &out->name_text, &out->name_at));
     out->n_names = z->array.count;
-    CHECK(archive_close_array(z));
     return DDSC_OK;
 }
 
@@ -249,12 +237,29 @@ static ddsc_status read_labels(archive *z, measures_parts *out)
 {
     int64_t n;
     CHECK(archive_open_array(z, "labels", 1));
-    CHECK(check_count(z, out->n));
+    if (out->n > 0)
+        CHECK(check_count(z, out->n));
+    out->n = z->array.count;
     CHECK(labels_from_npy(z->ctx, out, &n, z->member, &z->array));
     CHECK(archive_close_array(z));
     if (out->n_names == 0 && archive_has(z, "label_names"))
         CHECK(read_label_names(z, out));
     return DDSC_OK;
+}
+
+ddsc_status npz_read_labels(ddsc_context *ctx, measures_parts *out, io_stream *s)
+{
+    ddsc_status status = DDSC_OK;
+    archive z;
+    TRY(archive_open(ctx, &z, s));
+    if (!archive_has(&z, "labels"))
+        TRY(stream_fail(s, "holds no array 'labels'"));
+    TRY(read_labels(&z, out));
+    if (archive_has(&z, "ids"))
+        TRY(read_ids(&z, out));
+done:
+    archive_close(&z);
+    return status;
 }
 
 static ddsc_status refuse_unknown(archive *z)

@@ -115,15 +115,13 @@ static ddsc_status add_labels(ddsc_context *ctx, measures_parts *parts, const ch
     ddsc_status status = DDSC_OK;
     io_stream *s = NULL;
     measures_parts found = {0};
+    label_target to = {parts->n, parts->id_text, parts->id_at, where};
+    ddsc_join how;
     if (!set->labels_path)
         return DDSC_OK;
     TRY(stream_open(ctx, &s, set->labels_path, set->max_bytes));
     TRY(labels_read_stream(ctx, &found, s));
-    if (found.n != parts->n) {
-        status = stream_fail(s, "has %lld labels, but %s has %lld items", (long long)found.n, where,
-                             (long long)parts->n);
-        goto done;
-    }
+    TRY(labels_join(ctx, &found, stream_name(s), &to, &how));
     mem_free(ctx, parts->label);
     mem_free(ctx, parts->name_text);
     mem_free(ctx, parts->name_at);
@@ -131,6 +129,7 @@ static ddsc_status add_labels(ddsc_context *ctx, measures_parts *parts, const ch
     parts->name_text = found.name_text;
     parts->name_at = found.name_at;
     parts->n_names = found.n_names;
+    MEM_FREE(ctx, found.id_text, found.id_at);
     found = (measures_parts){0};
 done:
     stream_close(s);

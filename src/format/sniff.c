@@ -14,12 +14,16 @@ static bool is_idx(const unsigned char *head, size_t n)
            head[3] >= 1 && head[3] <= 8;
 }
 
+/* No zero bytes, and none but printing characters in the first line: quoted ids below it may hold
+ * anything else. */
 static bool is_text(const unsigned char *head, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        if (head[i] < 0x20 && head[i] != '\n' && head[i] != '\r' && head[i] != '\t')
+    const unsigned char *end = memchr(head, '\n', n);
+    size_t first = end ? (size_t)(end - head) : n;
+    for (size_t i = 0; i < first; i++)
+        if (head[i] < 0x20 && head[i] != '\r' && head[i] != '\t')
             return false;
-    return true;
+    return !memchr(head, 0, n);
 }
 
 /* The first line with text holds nothing but numbers and blanks. */

@@ -1,5 +1,4 @@
-/* A delimited line cut into fields, in place. Quotes as in RFC 4180, but a field ends with its
- * line. */
+/* A delimited line cut into fields, in place. Quotes as in RFC 4180. */
 #include "stream/stream.h"
 
 #include <string.h>

@@ -29,6 +29,9 @@ struct io_stream {
     uint32_t crc;
     char *line;
     int64_t line_room, line_number;
+    bool line_had_return; /* the line last returned ended in CR LF */
+    char *record;
+    int64_t record_room;
 };
 
 /* zlib takes its memory from the context. */

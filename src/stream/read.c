@@ -102,8 +102,8 @@ static ddsc_status keep_piece(io_stream *s, int64_t *have)
 
 static ddsc_status finish_line(io_stream *s, char **line, size_t *length, char *text, size_t n)
 {
-    if (n > 0 && text[n - 1] == '\r')
-        n--;
+    s->line_had_return = n > 0 && text[n - 1] == '\r';
+    n -= s->line_had_return;
     text[n] = '\0';
     if (memchr(text, 0, n))
         return stream_fail(s, "line %lld holds a zero byte: not a text file",
@@ -144,6 +144,59 @@ ddsc_status stream_line(io_stream *s, char **line, size_t *length)
     }
     if (have > 0)
         return finish_line(s, line, length, s->line, (size_t)have);
+    return DDSC_OK;
+}
+
+/* Is the text inside a quoted field at its end? A field that begins otherwise may hold quotes. */
+static bool scan_quotes(const char *text, bool inside, char delimiter)
+{
+    bool begins = true;
+    for (; *text; text++) {
+        if (inside && *text == '"' && text[1] == '"')
+            text++;
+        else if (*text == '"' && (inside || begins))
+            inside = !inside;
+        else if (!inside)
+            begins = *text == delimiter || (begins && *text == ' ') ||
+                     (!delimiter && (*text == ',' || *text == '\t'));
+        if (inside)
+            begins = false;
+    }
+    return inside;
+}
+
+static ddsc_status keep_line(io_stream *s, int64_t *have, const char *line, size_t n)
+{
+    if (*have + (int64_t)n + 2 > LINE_MAX_BYTES)
+        return stream_fail(s, "line %lld: a quoted field goes on for more than %d bytes",
+                           (long long)s->line_number, LINE_MAX_BYTES);
+    CHECK(room_reserve(s->ctx, &s->record, &s->record_room, *have + (int64_t)n + 3, 1));
+    memcpy(s->record + *have, line, n);
+    *have += (int64_t)n;
+    s->record[*have] = '\0';
+    return DDSC_OK;
+}
+
+ddsc_status stream_record(io_stream *s, char **line, size_t *length, char delimiter)
+{
+    CHECK(stream_line(s, line, length));
+    bool inside = *line && scan_quotes(*line, false, delimiter);
+    int64_t have = 0, first = s->line_number;
+    if (!inside)
+        return DDSC_OK;
+    while (inside) {
+        CHECK(keep_line(s, &have, *line, *length));
+        if (s->line_had_return)
+            s->record[have++] = '\r';
+        s->record[have++] = '\n';
+        CHECK(stream_line(s, line, length));
+        if (!*line)
+            return stream_fail(s, "line %lld: the quote is not closed", (long long)first);
+        inside = scan_quotes(*line, true, delimiter);
+    }
+    CHECK(keep_line(s, &have, *line, *length));
+    *line = s->record;
+    *length = (size_t)have;
     return DDSC_OK;
 }
 

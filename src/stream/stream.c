@@ -367,7 +367,7 @@ void stream_close(io_stream *s)
     mem_free(s->ctx, s->owned);
     mem_free(s->ctx, s->raw);
     mem_free(s->ctx, s->buffer);
-    mem_free(s->ctx, s->line);
+    MEM_FREE(s->ctx, s->line, s->record);
     mem_free(s->ctx, s);
 }
 

@@ -42,6 +42,9 @@ ddsc_status stream_peek(io_stream *s, void *buffer, size_t n, size_t *got);
 /* One line without its end (LF or CRLF), NUL-terminated, the caller's to change until the next
  * call; *line NULL at the end of file. A NUL byte in the text is an error. */
 ddsc_status stream_line(io_stream *s, char **line, size_t *length);
+/* The same, going on over line ends inside quoted fields (RFC 4180), which are kept as they are.
+ * delimiter 0: comma or tab, whichever it turns out to be. */
+ddsc_status stream_record(io_stream *s, char **line, size_t *length, char delimiter);
 int64_t stream_line_number(const io_stream *s); /* of the line last returned, from 1 */
 /* Upper bound of the bytes that can still come. */
 int64_t stream_remaining_bound(const io_stream *s);
@@ -96,6 +99,16 @@ ddsc_status text_table_add(ddsc_context *ctx, text_table *t, const char *text, s
 int64_t text_table_find(const text_table *t, const char *text, size_t n); /* -1: not there */
 const char *text_table_get(const text_table *t, int64_t number);
 void text_table_free(ddsc_context *ctx, text_table *t);
+
+/* Strings packed one after the other, with no search: row i is text + at[i]. */
+typedef struct text_rows {
+    ddsc_context *ctx;
+    char *text;
+    int64_t *at, text_room, at_room;
+} text_rows;
+
+/* Row i, the next one. */
+ddsc_status text_rows_add(text_rows *rows, int64_t i, const char *text, size_t n);
 
 /* Room for `need` elements in a growing block. */
 ddsc_status room_reserve(ddsc_context *ctx, void *block, int64_t *room, int64_t need, size_t size);
@@ -165,7 +178,7 @@ ddsc_status writer_printf(io_writer *w, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* "%.17g" whatever the locale. */
 ddsc_status writer_number(io_writer *w, double value);
-/* A csv field, quoted when it has to be; line breaks are refused. */
+/* A csv field, quoted when it has to be (RFC 4180): any text comes back as it was. */
 ddsc_status writer_field(io_writer *w, const char *text, char delimiter);
 /* Flush, sync, rename into place, free; also on error. */
 ddsc_status writer_commit(io_writer *w);

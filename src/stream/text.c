@@ -281,3 +281,15 @@ void text_table_free(ddsc_context *ctx, text_table *t)
     mem_free(ctx, t->slot);
     *t = (text_table){0};
 }
+
+ddsc_status text_rows_add(text_rows *rows, int64_t i, const char *text, size_t n)
+{
+    int64_t at = i ? rows->at[i] : 0;
+    CHECK(room_reserve(rows->ctx, &rows->at, &rows->at_room, i + 2, sizeof *rows->at));
+    CHECK(room_reserve(rows->ctx, &rows->text, &rows->text_room, at + (int64_t)n + 1, 1));
+    memcpy(rows->text + at, text, n);
+    rows->text[at + (int64_t)n] = '\0';
+    rows->at[i] = at;
+    rows->at[i + 1] = at + (int64_t)n + 1;
+    return DDSC_OK;
+}

@@ -235,10 +235,7 @@ ddsc_status writer_number(io_writer *w, double value)
 
 ddsc_status writer_field(io_writer *w, const char *text, char delimiter)
 {
-    char special[] = {delimiter, '"', ' ', '\0'};
-    if (strpbrk(text, "\r\n"))
-        return ctx_fail(w->ctx, DDSC_ERROR_INPUT,
-                        "an id or class name holds a line break, which csv cannot hold");
+    char special[] = {delimiter, '"', ' ', '\r', '\n', '\0'};
     if (text[strcspn(text, special)] == '\0')
         return writer_put(w, text, strlen(text));
     CHECK(writer_put(w, "\"", 1));

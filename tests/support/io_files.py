@@ -306,7 +306,7 @@ def write_bad_csv():
         "negative": ("id,weight,x\na,-0.1,1\n", "line 2, column 2|-0.1 is negative"),
         "zero_sum": ("id,weight,x\na,1,1\nb,0,1\nb,0,2\n", "item 1 (id \"b\") is empty"),
         "again": ("id,x\na,1\nb,2\nb,3\na,4\n", "line 5|\"a\"|line 2"),
-        "unclosed": ("id,x\n\"a,1\n", "line 2, column 1|not closed"),
+        "unclosed": ("id,x\n\"a,1\n", "line 2|not closed"),
         "after_quote": ("id,x\n\"a\"b,1\n", "line 2, column 1|after the closing quote"),
         "zero_byte": ("id,x\na" + "b" * 5000 + "\0c,1\n", "line 2 holds a zero byte"),
         "only_header": ("id,x,y\n", "no rows"),

@@ -355,6 +355,34 @@ static ddsc_status labels_read(ddsc_context *ctx, int option)
     return gives_rows(ctx, status, out, n * (int64_t)sizeof *out);
 }
 
+static ddsc_status labels_read_for(ddsc_context *ctx, int option)
+{
+    (void)option;
+    int32_t *out = UNSET;
+    ddsc_join how;
+    unset(&how, sizeof how);
+    ddsc_status status =
+        ddsc_labels_read_for(ctx, &out, &how, clouds, folder_file(&room, "set.npz"));
+    keeps(status, &how, sizeof how);
+    return gives_rows(ctx, status, out, N * (int64_t)sizeof *out);
+}
+
+static ddsc_status labels_read_both(ddsc_context *ctx, int option)
+{
+    (void)option;
+    int32_t *out = UNSET, *other = UNSET;
+    int64_t n;
+    char path[TEST_PATH];
+    strcpy(path, folder_file(&room, "labels.csv"));
+    unset(&n, sizeof n);
+    ddsc_status status =
+        ddsc_labels_read_both(ctx, &out, &other, &n, NULL, path, folder_file(&room, "turned.csv"));
+    keeps(status, &n, sizeof n);
+    if (gives(status, other))
+        ddsc_release(ctx, other);
+    return gives_rows(ctx, status, out, n * (int64_t)sizeof *out);
+}
+
 static ddsc_status labels_write(ddsc_context *ctx, int option)
 {
     (void)option;
@@ -880,6 +908,8 @@ const call_entry calls[] = {
     E(matrix_write, "", 0),
     E(labels_read, "csv", 0),
     E(labels_read, "npz", 1),
+    E(labels_read_for, "", 0),
+    E(labels_read_both, "", 0),
     E(labels_write, "", 0),
     E(file_write, "", 0),
     E(graph_write, "", 0),

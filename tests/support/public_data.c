@@ -92,6 +92,7 @@ static void make_files(void)
                 "%%MatrixMarket matrix coordinate real symmetric\n"
                 "3 3 3\n2 1 0.5\n3 1 1.5\n3 2 1\n");
     folder_text(&room, "labels.csv", "id,label\n0,cat\n1,dog\n2,cat\n");
+    folder_text(&room, "turned.csv", "id,label\n2,cat\n1,dog\n0,cat\n");
     folder_text(&room, "docs.tsv",
                 "id\tlabel\ttext\n1\tx\tred fox runs\n2\ty\tfox dens runs red\n"
                 "3\tx\tdens dens red\n");
