@@ -61,7 +61,7 @@ typedef struct cli_options {
     int plots; /* picture_format + 1, 0: none */
     /* run */
     int64_t seed, threads, memory;
-    int quiet, progress;
+    int quiet, verbose, progress;
     const char *resume; /* folder of a run that can be taken up again, or NULL */
     int dry_run;
     /* text */
@@ -108,12 +108,20 @@ bool verb_has_option(const cli_verb *verb, const char *name);
 
 /* ---- session: one run of one verb ---- */
 
+/* Which path a stage of the computation took, and why. */
+typedef struct plan_line {
+    char stage[32], path[64], why[192];
+} plan_line;
+
 struct session {
     const cli_verb *verb;
     cli_options opt;
     ddsc_context *ctx;
     struct progress *progress;
     bool not_converged; /* a call said so: exit code 4 */
+    plan_line plan[32];
+    ddsc_report_step step[32]; /* the same, for reports */
+    int n_plan;
 };
 
 double cli_now(void); /* seconds on a clock that never jumps */
@@ -142,6 +150,7 @@ void message_warning(const session *s, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* What is wrong with the pairs of a run, if anything. */
 void message_pairs(const session *s, const ddsc_pair_stats *stats);
+void message_path(const plan_line *line); /* with --verbose */
 /* What to do next; broken into lines. */
 void message_advice(const session *s, const char *words);
 /* The same under another head, such as "stability: ". */

@@ -194,6 +194,8 @@ static ddsc_report_source source_of(const cluster_result *r)
     from.map = !output_is_stdout(o->output);
     from.method = choice_name(choices_method, o->method);
     from.command = o->command;
+    from.steps = r->s->step;
+    from.n_steps = r->s->n_plan;
     from.resume = o->resume;
     from.inputs = o->operand;
     from.n_inputs = o->n_operands;

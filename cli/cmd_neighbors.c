@@ -59,6 +59,7 @@ static json_t *summary_json(const session *s, const ddsc_graph *graph, int64_t n
     json_put_count(root, "tau", g.tau);
     json_put_count(root, "edges", g.n_edges);
     json_join(root, told, "pairs");
+    json_take(root, told, "plan");
     json_put_resumed(root, s);
     if (!s->opt.precomputed) {
         json_take(root, told, "settings");

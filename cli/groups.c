@@ -140,8 +140,7 @@ static const option_spec metric_options[] = {
      .kind = OPTION_OTHER,
      .parse = value_epsilon,
      .argument = "X|X%",
-     .help = "sinkhorn: strength of the entropy, absolute or in percent of the median cost "
-             "(default: 5%)"},
+     .help = "sinkhorn: entropy, absolute or in percent of the median cost (default: 5%)"},
     {.name = "sinkhorn-value",
      .kind = OPTION_CHOICE,
      .offset = AT(metric.sinkhorn_value),
@@ -453,6 +452,11 @@ static const option_spec run_options[] = {
      .kind = OPTION_FLAG,
      .offset = AT(quiet),
      .help = "no progress, no summary, no advice; errors only"},
+    {.name = "verbose",
+     .letter = 'v',
+     .kind = OPTION_FLAG,
+     .offset = AT(verbose),
+     .help = "say on standard error which path each stage took, and why"},
     END};
 const option_group group_run = {"Run", run_options};
 
@@ -461,8 +465,7 @@ static const option_spec resume_options[] = {
      .kind = OPTION_FILE,
      .offset = AT(resume),
      .argument = "DIR",
-     .help = "keep solved pairs in DIR; the same command takes up a run that was stopped or "
-             "killed where it was"},
+     .help = "keep solved pairs in DIR; the same command takes up a stopped or killed run"},
     {.name = "dry-run",
      .letter = 'n',
      .kind = OPTION_FLAG,

@@ -65,6 +65,12 @@ void message_note(const session *s, const char *head, const char *words)
     text_free(&t);
 }
 
+void message_path(const plan_line *line)
+{
+    progress_clear();
+    fprintf(stderr, "ddsc: %s: %s (%s)\n", line->stage, line->path, line->why);
+}
+
 void message_advice(const session *s, const char *words)
 {
     message_note(s, "advice: ", words);

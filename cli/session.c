@@ -152,8 +152,33 @@ bool session_ok(session *s, ddsc_status status, int *code)
     return session_ok_in(s, NULL, status, code);
 }
 
+/* The paths that the last call took, each told once. */
+static void note_paths(session *s)
+{
+    const char *stage, *path, *why;
+    const int most = (int)(sizeof s->plan / sizeof *s->plan);
+    for (int64_t n = 0; ddsc_context_get_note(s->ctx, n, &stage, &path, &why); n++) {
+        plan_line line;
+        int k = 0;
+        snprintf(line.stage, sizeof line.stage, "%s", stage);
+        snprintf(line.path, sizeof line.path, "%s", path);
+        snprintf(line.why, sizeof line.why, "%s", why);
+        while (k < s->n_plan && (strcmp(s->plan[k].stage, line.stage) != 0 ||
+                                 strcmp(s->plan[k].path, line.path) != 0))
+            k++;
+        if (k < s->n_plan || k == most)
+            continue;
+        s->plan[k] = line;
+        s->step[k] = (ddsc_report_step){s->plan[k].stage, s->plan[k].path, s->plan[k].why};
+        s->n_plan++;
+        if (s->opt.verbose && !s->opt.quiet)
+            message_path(&line);
+    }
+}
+
 bool session_ok_in(session *s, const char *file, ddsc_status status, int *code)
 {
+    note_paths(s);
     if (status == DDSC_NOT_CONVERGED)
         s->not_converged = true;
     if (status >= 0)

@@ -156,6 +156,12 @@ typedef struct ddsc_detail {
 /* The figures that the last call on this context left; valid until the next one. */
 DDSC_EXPERIMENTAL DDSC_API const ddsc_detail *ddsc_context_get_details(const ddsc_context *context,
                                                                        int64_t *n_details);
+/* Which path a stage of the last call took and why, such as "search", "pruned", "lower bounds cost
+ * less than solves": note `number`, from 0. Returns 0 when there is none. Any of the pointers may be
+ * NULL; the texts are valid until the next call. */
+DDSC_EXPERIMENTAL DDSC_API int ddsc_context_get_note(const ddsc_context *context, int64_t number,
+                                                     const char **stage, const char **path,
+                                                     const char **why);
 
 /* Runs that can be taken up again. From now on ddsc_distance_run, ddsc_neighbors_run and
  * ddsc_cluster_run keep the pairs they solve in `folder`, in checksummed files that are there whole

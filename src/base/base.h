@@ -35,6 +35,10 @@ void ctx_detail(ddsc_context *ctx, const char *name, double value);
 /* Refuses bits of `flags` that are not among `known`; `who` names the call. */
 ddsc_status ctx_check_flags(ddsc_context *ctx, const char *who, unsigned flags, unsigned known);
 uint64_t ctx_seed(const ddsc_context *ctx);
+/* What the call at work decided: which path `stage` took and why. Calling thread only; a stage that
+ * takes the same path again adds nothing. `stage` and `path` are literals. */
+void ctx_note(ddsc_context *ctx, const char *stage, const char *path, const char *why, ...)
+    __attribute__((format(printf, 4, 5)));
 
 /* `CHECK(call)`: return on an error. For calls that have no information status (> 0) to pass on, which
  * debug builds make sure of. */

@@ -219,6 +219,7 @@ void ctx_enter(ddsc_context *ctx)
     if (ctx->held_open)
         return;
     ctx->message[0] = '\0';
+    ctx->n_notes = 0;
     atomic_store(&ctx->message_state, 0);
     atomic_store(&ctx->cancelled, 0);
     ctx->n_details = 0;
@@ -238,6 +239,36 @@ ddsc_status ctx_fail(ddsc_context *ctx, ddsc_status status, const char *format, 
     va_end(arguments);
     atomic_store(&ctx->message_state, 2);
     return status;
+}
+
+void ctx_note(ddsc_context *ctx, const char *stage, const char *path, const char *why, ...)
+{
+    va_list arguments;
+    for (int k = 0; k < ctx->n_notes; k++)
+        if (strcmp(ctx->note[k].stage, stage) == 0 && strcmp(ctx->note[k].path, path) == 0)
+            return;
+    if (ctx->n_notes == CTX_NOTES)
+        return;
+    ctx_note_entry *note = &ctx->note[ctx->n_notes++];
+    note->stage = stage;
+    note->path = path;
+    va_start(arguments, why);
+    vsnprintf(note->why, sizeof note->why, why, arguments);
+    va_end(arguments);
+}
+
+int ddsc_context_get_note(const ddsc_context *context, int64_t number, const char **stage,
+                          const char **path, const char **why)
+{
+    bool there = context && number >= 0 && number < context->n_notes;
+    const ctx_note_entry *note = there ? &context->note[number] : NULL;
+    if (stage)
+        *stage = there ? note->stage : "";
+    if (path)
+        *path = there ? note->path : "";
+    if (why)
+        *why = there ? note->why : "";
+    return there;
 }
 
 void ctx_warn(ddsc_context *ctx, const char *format, ...)

@@ -8,7 +8,12 @@
 
 #include "base/base.h"
 
-enum { CTX_MESSAGE_SIZE = 1024, CTX_DETAILS = 64 };
+enum { CTX_MESSAGE_SIZE = 1024, CTX_DETAILS = 64, CTX_NOTES = 24, CTX_WHY_SIZE = 160 };
+
+typedef struct ctx_note_entry {
+    const char *stage, *path;
+    char why[CTX_WHY_SIZE];
+} ctx_note_entry;
 
 /* Helper threads, started by the first loop that wants them. Between loops they sleep. */
 typedef struct pool {
@@ -29,6 +34,8 @@ struct ddsc_context {
     int threads;
     atomic_int message_state; /* 0 empty, 1 being written, 2 there */
     char message[CTX_MESSAGE_SIZE];
+    ctx_note_entry note[CTX_NOTES]; /* of the last call */
+    int n_notes;
     atomic_int cancelled;
     bool held_open;   /* by a public call that makes others */
     pthread_t caller; /* of the call at work: the one thread that may ask the user */

@@ -224,20 +224,20 @@ static ddsc_status assign(ddsc_context *ctx, ddsc_assignment *out, ddsc_pair_sta
     ddsc_status status = DDSC_OK;
     measures *joint = NULL;
     ddsc_graph *near = NULL;
+    ddsc_graph_settings graph;
+    graph_plan p = {0};
     int32_t *far = NULL;
     if (data->d != m->items->d)
         return ctx_fail(ctx, DDSC_ERROR_INPUT,
                         "the items have points of %lld coordinates, those of the model of %lld",
                         (long long)data->d, (long long)m->items->d);
-    if (!backend_find(m->metric.metric)->pruning)
-        TRY(search_check(ctx, &(ddsc_graph_settings){.exact_graph = set->exact_graph},
-                         backend_find(m->metric.metric)->name));
+    if (!metric_find(m->metric.metric)->bounds)
+        TRY(plan_check_pruned(ctx, set->exact_graph, metric_find(m->metric.metric)->name));
     TRY(measures_join(ctx, &joint, m->items, data));
-    across_problem problem = {.m = joint,
-                              .n_old = m->n,
-                              .tau = BASE_MIN(m->n, BASE_MAX(1, m->tau)),
-                              .exact_graph = set->exact_graph};
-    TRY(across_run(ctx, &near, stats, &problem, &m->metric));
+    ddsc_graph_settings_init(&graph);
+    graph.exact_graph = set->exact_graph;
+    TRY(plan_make(ctx, &p, joint, &m->metric, &graph));
+    TRY(plan_query(ctx, &near, stats, &p, m->n, BASE_MIN(m->n, BASE_MAX(1, m->tau))));
     if (!out->far)
         TRY(MEM_NEW(ctx, far, data->n));
     assignment a = {.m = m,
@@ -251,6 +251,7 @@ static ddsc_status assign(ddsc_context *ctx, ddsc_assignment *out, ddsc_pair_sta
     TRY(assign_items(ctx, &a));
     count_far(ctx, out, data->n, a.far);
 done:
+    plan_free(&p);
     mem_free(ctx, far);
     ddsc_graph_destroy(near);
     ddsc_measures_destroy(joint);

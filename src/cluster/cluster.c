@@ -95,6 +95,7 @@ void ddsc_clustering_destroy(ddsc_clustering *clustering)
         return;
     ddsc_context *ctx = clustering->ctx;
     ddsc_graph_destroy(clustering->graph);
+    metric_resolved_free(&clustering->metric);
     mem_free(ctx, clustering->scale);
     sparse_free(ctx, &clustering->affinity);
     mem_free(ctx, clustering->advice);
@@ -183,9 +184,8 @@ done:
 }
 
 /* Where K is to be chosen, modularity looks at a wider graph; its nearest tau are the usual one. */
-static int64_t search_width(int64_t n, const ddsc_cluster_settings *set)
+static int64_t search_width(int64_t n, int64_t tau, const ddsc_cluster_settings *set)
 {
-    int64_t tau = tau_used(n, set->graph);
     if (set->k_min == set->k_max && set->k_min > 0)
         return tau;
     int64_t wide = BASE_MIN((int64_t)ceil(1.25 * sqrt((double)n)), WIDE_MOST);
@@ -198,15 +198,17 @@ ddsc_status cluster_fit(ddsc_context *ctx, ddsc_clustering **out, decomposition 
     ddsc_status status = DDSC_OK;
     ddsc_clustering *c = NULL;
     ddsc_graph *wide = NULL;
-    ddsc_graph_settings search = *set->graph;
-    int64_t tau = tau_used(data->n, set->graph);
+    graph_plan p = {0};
     double started = clock_seconds();
-    search.tau = search_width(data->n, set);
     TRY(clustering_create(ctx, &c));
-    TRY(neighbors_make(ctx, &wide, &c->pairs, data, set->metric, &search));
+    TRY(plan_make(ctx, &p, data, set->metric, set->graph));
+    int64_t width = search_width(data->n, p.tau, set);
+    TRY(plan_neighbors(ctx, &wide, &c->pairs, &p, width));
+    c->metric = p.metric;
+    p.metric = (metric_resolved){0};
     c->view.seconds_distances = clock_seconds() - started;
-    if (search.tau > tau) {
-        TRY(graph_narrow(ctx, &c->graph, wide, tau));
+    if (width > p.tau) {
+        TRY(graph_narrow(ctx, &c->graph, wide, p.tau));
     } else {
         c->graph = wide;
         wide = NULL;
@@ -217,6 +219,7 @@ ddsc_status cluster_fit(ddsc_context *ctx, ddsc_clustering **out, decomposition 
     *out = c;
     c = NULL;
 done:
+    plan_free(&p);
     ddsc_graph_destroy(wide);
     ddsc_clustering_destroy(c);
     return status;

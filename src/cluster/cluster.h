@@ -5,6 +5,7 @@
 #include "eigen/eigen.h"
 #include "graph/graph.h"
 #include "kmeans/kmeans.h"
+#include "metric/metric.h"
 
 /* n x dim rows of a caller: sizes, then every value finite and of at most 1e150. */
 ddsc_status rows_check(ddsc_context *ctx, const char *who, int64_t n, int64_t dim,
@@ -75,6 +76,7 @@ struct ddsc_clustering {
     int32_t *labels;
     double *embedding, *eigenvalues, *residuals;
     ddsc_pair_stats pairs;
+    metric_resolved metric; /* what was used, where the clustering is of measures */
     ddsc_detail *details;
     ddsc_k_row *sweep;
     const ddsc_k_row **sweep_list; /* the rows, one pointer each */

@@ -20,28 +20,19 @@ static ddsc_status copy_doubles(ddsc_context *ctx, double **out, const double *f
     return status;
 }
 
-/* Rules that looked at the data become the values they gave. */
-static ddsc_status model_settle_metric(ddsc_context *ctx, ddsc_model *m, const measures *data,
-                                       const ddsc_pair_stats *used)
+/* The metric as the clustering used it; new items are compared exactly. */
+static ddsc_status take_metric(ddsc_context *ctx, ddsc_model *m, const measures *data,
+                               const ddsc_metric_settings *used)
 {
     ddsc_metric_settings *set = &m->metric;
-    set->mmd_features = set->lot_components = 0; /* new items are compared exactly */
-    if (set->metric == DDSC_METRIC_SINKHORN) {
-        set->epsilon = used->epsilon;
-        set->epsilon_is_percent = 0;
-    }
-    if (set->metric == DDSC_METRIC_MMD && set->mmd_kernel != DDSC_KERNEL_ENERGY) {
-        set->bandwidth_rule = DDSC_BANDWIDTH_VALUE;
-        set->bandwidth = used->bandwidth;
-    }
+    *set = *used;
+    set->mmd_features = set->lot_components = 0;
     if (set->metric == DDSC_METRIC_LOT) {
         CHECK(lot_reference_make(ctx, &m->reference, data, set));
-        set->reference_rule = DDSC_REFERENCE_MEASURES;
         set->reference_size = 0;
         set->reference_measures = m->reference;
     }
-    CHECK(metric_settings_check(ctx, set));
-    return DDSC_OK;
+    return metric_settings_check(ctx, set);
 }
 
 /* The cells of k-means, in rows of the embedding; items without a row have no say. */
@@ -156,8 +147,7 @@ ddsc_status ddsc_model_create(ddsc_context *ctx, ddsc_model **out, const ddsc_me
                       .tau = clustering->graph->tau,
                       .gamma = clustering->view.gamma,
                       .width = clustering->view.n_vectors};
-    m->metric = plan.metric;
-    TRY(model_settle_metric(ctx, m, data, &clustering->pairs));
+    TRY(take_metric(ctx, m, data, &clustering->metric.set));
     TRY(measures_copy_items(ctx, &m->items, data, clustering->labels));
     TRY(take_graph(ctx, m, clustering->graph));
     TRY(take_embedding(ctx, m, clustering));

@@ -89,7 +89,7 @@ static bool prefer_dense(const solver *s, const eigen_settings *set)
 /* The first that fits is taken: a solver of another library or device is one more line. */
 static const eigen_method methods[] = {
     {"dense", prefer_dense, dense_solve},
-    {"block", NULL, block_solve},
+    {"block iteration", NULL, block_solve},
 };
 
 static const eigen_method *choose_method(const solver *s, const eigen_settings *set)
@@ -107,6 +107,8 @@ static ddsc_status eigen_solve(solver *s, eigen_result *out, const eigen_setting
         return DDSC_OK;
     const eigen_method *method = choose_method(s, set);
     out->dense = method->solve == dense_solve;
+    ctx_note(s->ctx, "eigenvectors", method->name, "%lld vectors of %lld items",
+             (long long)s->wanted, (long long)s->m->n);
     return method->solve(s, &out->verified);
 }
 

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/blocks.h"
 #include "linalg/linalg.h"
 
 enum { PIECE_MIN = 1024, PIECES_MAX = 64, PIECE_WORK = 1 << 22 };
@@ -71,14 +72,12 @@ ddsc_status panel_gram(ddsc_context *ctx, double *g, const panel *a, const panel
     int64_t size = a->width * b->width;
     gram_job j = {a, b, piece_rows(a->n, BASE_MAX(a->width, b->width), size), NULL};
     int64_t n_pieces = (a->n + j.rows - 1) / j.rows;
-    memset(g, 0, (size_t)size * sizeof *g);
     if (size == 0)
         return DDSC_OK;
     TRY(MEM_NEW(ctx, j.partial, n_pieces * size));
     TRY(parallel_for(ctx, a->n, j.rows, gram_piece, &j));
-    for (int64_t p = 0; p < n_pieces; p++)
-        for (int64_t k = 0; k < size; k++)
-            g[k] += j.partial[p * size + k];
+    for (int64_t k = 0; k < size; k++)
+        g[k] = tree_sum(j.partial + k, n_pieces, size);
 done:
     mem_free(ctx, j.partial);
     return status;
@@ -193,12 +192,8 @@ ddsc_status panel_residuals(ddsc_context *ctx, double *norm, const panel *x, con
     int64_t n_pieces = (x->n + j.rows - 1) / j.rows;
     TRY(MEM_NEW(ctx, j.partial, n_pieces * x->width));
     TRY(parallel_for(ctx, x->n, j.rows, residual_piece, &j));
-    for (int64_t k = 0; k < x->width; k++) {
-        norm[k] = 0;
-        for (int64_t p = 0; p < n_pieces; p++)
-            norm[k] += j.partial[p * x->width + k];
-        norm[k] = sqrt(norm[k]);
-    }
+    for (int64_t k = 0; k < x->width; k++)
+        norm[k] = sqrt(tree_sum(j.partial + k, n_pieces, x->width));
 done:
     mem_free(ctx, j.partial);
     return status;

@@ -1,104 +1,113 @@
-/* The contract between the engine and a metric: a metric is a table of functions. A tile is a pure
- * function of (input, settings, tile). */
+/* The contract between the engine and a metric. A metric is a table of functions (a backend); its lower
+ * bounds are another. A value is a function of the input, the resolved settings and its two items alone:
+ * it is the same bits in whatever tile or list it is asked for, by whatever worker. */
 #ifndef DDSC_ENGINE_BACKEND_H
 #define DDSC_ENGINE_BACKEND_H
 
 #include "base/base.h"
 #include "data/measures.h"
-
-/* A rectangle of pairs with i0 <= j0; on a diagonal tile (i0 == j0) only entries i < j are read. */
-typedef struct pair_tile {
-    int64_t i0, i1, j0, j1; /* rows and columns, half open */
-    const uint8_t *wanted;  /* (i1-i0) x (j1-j0) or NULL: all; unwanted entries may hold anything */
-} pair_tile;
-
-typedef struct pair_ij {
-    int32_t i, j;
-} pair_ij;
-
-/* Tile `number` of n items in blocks of `side`: column by column, rows up to the diagonal. */
-pair_tile tile_number(int64_t n, int64_t side, int64_t number);
-/* Its pairs: all above the diagonal. */
-int64_t tile_pairs(const pair_tile *t);
-
-static inline bool tile_wants(const pair_tile *t, int64_t i, int64_t j)
-{
-    return i < j && (!t->wanted || t->wanted[(i - t->i0) * (t->j1 - t->j0) + (j - t->j0)]);
-}
+#include "engine/tiles.h"
 
 typedef struct pair_job {
     ddsc_context *ctx;
     const measures *m;
-    const ddsc_metric_settings *set;
+    const ddsc_metric_settings *set; /* resolved: every rule has become a value (metric/metric.h) */
     int n_workers;
-    void *state; /* when bounds are opened: that of the metric they are for */
 } pair_job;
 
 /* How a state wants its pairs served. May depend on the data, never on the number of threads. */
-typedef struct pair_plan {
+typedef struct pair_shape {
     int64_t tile_side;
-    int64_t strip;    /* columns prepared at once, a multiple of tile_side; 0: no preparation */
-    int64_t together; /* pairs of a list worth handing over at once; 0: tiles of one pair do */
-} pair_plan;
+    int64_t strip; /* columns prepared at once, a multiple of tile_side; 0: no preparation */
+} pair_shape;
 
-enum { PAIRS_TOGETHER = 32 }; /* the most */
+/* ---- lower bounds ---- */
 
-struct pair_pruning;
-struct pair_screen;
+/* Each level costs more than the one before, and less than a solve. */
+typedef enum bound_level {
+    BOUND_FIRST, /* of all pairs: floats, a tile at a time */
+    BOUND_FRAME, /* of one pair: single frames of projections, marginals of a grid */
+    BOUND_CUT,   /* of all pairs of an item, from the potentials of one solve: a linear minorant */
+    BOUND_DUAL,  /* of one pair: potentials found by some iterations */
+    BOUND_TIGHT, /* of one pair: the best there is, just before its solve, which may begin there */
+    BOUND_LEVELS
+} bound_level;
 
-typedef struct pair_backend {
-    const char *name;
-    int64_t tile_side; /* preferred side of a tile: small for solvers, large for matrix products */
-    const char *stage; /* what progress calls a walk over its tiles; NULL: "distances" */
-    /* Prepare shared state (kernels, embeddings, self terms); may use parallel_for. */
-    ddsc_status (*open)(void **state, const pair_job *job, ddsc_pair_stats *stats);
-    /* Squared distances d2[(i-i0)*ld + (j-j0)]. Called from many threads, `worker` < n_workers.
-     * Adds to `stats` (the worker's own; merged by sums and maxima): iterations, gaps, solves that
-     * met their cap. Pairs are counted by the engine. */
-    ddsc_status (*tile)(void *state, const pair_tile *tile, double *d2, int64_t ld, int worker,
-                        ddsc_pair_stats *stats);
-    void (*close)(void *state);
-    /* Optional. The plan comes in with tile_side and no strips. */
-    void (*plan)(const void *state, pair_plan *plan);
-    /* Needed when the plan has strips: called before the tiles with columns in [j0, j1), strips in
-     * ascending order, from the calling thread; may use parallel_for. */
-    ddsc_status (*prepare)(void *state, int64_t j0, int64_t j1);
-    /* Needed when the plan has `together`: squared distances of up to PAIRS_TOGETHER pairs i < j,
-     * the bits of tiles of one pair. */
-    ddsc_status (*list)(void *state, const pair_ij *pair, int64_t n, double *d2, int worker,
-                        ddsc_pair_stats *stats);
-    const struct pair_pruning *pruning; /* NULL: no lower bounds, every pair is computed */
-    /* Optional: bounds of all pairs by one product of float matrices, see screen.h. Tiles of one
-     * pair must then be cheap, and values a function of the pair alone. */
-    ddsc_status (*screen)(void *state, struct pair_screen *screen);
-} pair_backend;
+/* First bounds in floats: unit * low(i, j) <= D^2(i, j), rounding included. Where there are rows,
+ *
+ *     low(i, j) = (start_i + start_j) - 2 rows_i . rows_j,
+ *
+ * a product that a device can make as well; the slack of its rounding, in any order of summation, has been
+ * taken off `start`. */
+typedef struct first_bounds {
+    int64_t n, side;
+    double unit;               /* a power of two */
+    int64_t columns;           /* 0: by tiles alone */
+    const float *rows, *start; /* n x columns; n */
+    void (*tile)(void *state, const pair_tile *t, float *low, int64_t ld, int worker);
+    void *state;
+} first_bounds;
 
+/* What a set has to offer. */
+typedef struct bound_offer {
+    bool level[BOUND_LEVELS]; /* the first is always there */
+    first_bounds first;
+} bound_offer;
+
+/* D^2(item, y) >= unit (constant + sum over y's entries of weight * potential[index]) for every y;
+ * potential has a slot for each row of the support table. */
 typedef struct pair_cut {
     double unit, constant;
     float *potential;
 } pair_cut;
 
-/* What a metric offers to the pruned search. */
-typedef struct pair_pruning {
-    const pair_backend *bound; /* its tiles are lower bounds of the metric's */
-    /* Optional: a bound for one pair that costs a little more and may stop once it exceeds
-     * `enough`; `state` is that of `bound`. */
-    double (*closer)(const void *state, int64_t i, int64_t j, double enough);
-    /* Optional. After a 1 x 1 tile (i, j): a linear minorant for i (side 0) or j (side 1), that is
-     * D^2(item, y) >= unit (constant + sum over y's entries of weight * potential[index]).
-     * potential has a slot for each row of the support table. False: not to be had. */
-    bool (*cut)(void *state, int worker, int side, pair_cut *cut);
-    /* Optional, the two together: a bound that costs more than the first and less than a solve, for
-     * those sets that have one. refine may stop as soon as its bound exceeds `enough`, or when it
-     * sees that it never will; without an end to reach (infinite) it takes a quick look. It is a
-     * function of its arguments alone, whatever the worker. */
-    ddsc_status (*refine_open)(void *state, bool *offered);
-    double (*refine)(void *state, int64_t i, int64_t j, double enough, int worker);
-    /* Optional: is it worth while for this set? NULL: always. */
-    bool (*pays)(const void *state);
-    /* Optional: the best bound there is, asked for just before the 1 x 1 tile (i, j), which may
-     * begin where it ended. Also a function of its arguments alone. */
-    double (*last)(void *state, int64_t i, int64_t j, double enough, int worker);
-} pair_pruning;
+typedef struct pair_bounds {
+    /* Bounds for the opened state `metric`, which outlives them. */
+    ddsc_status (*open)(void **state, bound_offer *offer, const pair_job *job, void *metric);
+    void (*close)(void *state);
+    /* A bound of level FRAME, DUAL or TIGHT. It may stop as soon as it exceeds `enough`, or when it sees
+     * that it never will; without an end to reach (infinite) DUAL takes a quick look. A function of its
+     * arguments alone, whatever the worker. */
+    double (*pair)(void *state, bound_level level, int64_t i, int64_t j, double enough, int worker);
+    /* For level CUT. After a solve of (i, j) by this worker: the minorant of i (side 0) or j (side 1). */
+    void (*cut)(void *state, int worker, int side, pair_cut *cut);
+    /* Optional: is a pruned search worth while for this opened metric? NULL: always. *why: in words. */
+    bool (*pays)(const void *metric, const char **why);
+} pair_bounds;
+
+/* ---- rows for a prefilter ---- */
+
+/* Rows of floats whose distances enclose the metric's values: before rounding,
+ *
+ *     0 <= D^2(i, j) - (offset_i + offset_j + |rows_i - rows_j|^2) <= tail_i + tail_j. */
+typedef struct prefilter_rows {
+    int64_t n, columns; /* columns 0: none to be had */
+    float *rows;        /* n x columns, best near the origin */
+    double *offset;     /* n */
+    double *tail;       /* n */
+} prefilter_rows;
+
+/* ---- the metric ---- */
+
+typedef struct pair_backend {
+    const char *name;
+    int64_t tile_side; /* preferred side of a tile: small for solvers, large for matrix products */
+    /* Prepare shared state (kernels, embeddings, self terms); may use parallel_for. */
+    ddsc_status (*open)(void **state, const pair_job *job, ddsc_pair_stats *stats);
+    void (*close)(void *state);
+    /* Squared distances d2[(i-i0)*ld + (j-j0)]. Called from many threads, `worker` < n_workers.
+     * Adds to `stats` (the worker's own; merged by sums and maxima): iterations, gaps, solves that
+     * met their cap. Pairs are counted by the engine. */
+    ddsc_status (*tile)(void *state, const pair_tile *tile, double *d2, int64_t ld, int worker,
+                        ddsc_pair_stats *stats);
+    /* Optional. The shape comes in with tile_side and nothing else. */
+    void (*shape)(const void *state, pair_shape *shape);
+    /* Needed when the shape has strips: called before the pairs with j in [j0, j1), strips in ascending
+     * order, from the calling thread; may use parallel_for. */
+    ddsc_status (*prepare)(void *state, int64_t j0, int64_t j1);
+    const pair_bounds *bounds; /* NULL: no lower bounds */
+    /* Optional: rows for a prefilter. Single pairs must then be cheap. */
+    ddsc_status (*rows)(void *state, prefilter_rows *rows);
+} pair_backend;
 
 #endif

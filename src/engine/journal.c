@@ -8,15 +8,15 @@
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "engine/tuning.h"
 #include "stream/stream.h"
 
-/* A chunk is written when it is full, or after a while: soon at first, then less and less often. */
-enum { CHUNK_BYTES = 1 << 20, MANIFEST_MOST = 1 << 16 };
-static const double FIRST_WAIT = 0.2, LONGEST_WAIT = 20;
+enum { MANIFEST_MOST = 1 << 16 };
 
 #define MANIFEST "manifest"
 static const char magic[8] = "DDSCJ1\n";
@@ -39,25 +39,24 @@ typedef struct place {
     int64_t offset; /* of the values */
 } place;
 
-typedef struct writer_room {
+/* What a worker has gathered, and the chunk it reads. */
+typedef struct journal_worker {
     unsigned char *bytes;
-    int64_t used, room;
+    int64_t used, capacity;
     double next, wait; /* when to write, and how long to wait after that */
-    int fd;            /* of the chunk last looked into */
+    int fd;            /* of the chunk last read */
     int32_t chunk;
-} writer_room;
+} journal_worker;
 
 struct journal {
     ddsc_context *ctx;
     char folder[PATH_MAX - 64];
     uint64_t run;
     place *place;
-    int64_t n_places, place_room;
-    int64_t *slot; /* open addressing: number of a place + 1, 0 free */
-    uint64_t mask;
+    int64_t n_places, place_capacity;
     int32_t next_chunk;
     int n_workers;
-    writer_room *room;
+    journal_worker *worker;
 };
 
 static void chunk_path(const journal *j, char out[PATH_MAX], int32_t chunk)
@@ -153,7 +152,8 @@ static ddsc_status take_records(journal *j, int32_t chunk, const unsigned char *
         if (p.head.n_values < 0 || p.head.n_values > (n - at) / (int64_t)sizeof(double))
             break;
         at += p.head.n_values * (int64_t)sizeof(double);
-        CHECK(room_reserve(j->ctx, &j->place, &j->place_room, j->n_places + 1, sizeof *j->place));
+        CHECK(
+            room_reserve(j->ctx, &j->place, &j->place_capacity, j->n_places + 1, sizeof *j->place));
         j->place[j->n_places++] = p;
     }
     return DDSC_OK;
@@ -219,40 +219,10 @@ done:
     return status;
 }
 
-/* ---- the index ---- */
-
-static uint64_t slot_of(const journal *j, int64_t i0, int64_t j0)
+/* Places in the order of the four numbers of their tiles, which a record begins with. */
+static int by_tile(const void *a, const void *b)
 {
-    return rng_hash(0, 0, (uint64_t)i0, (uint64_t)j0) & j->mask;
-}
-
-static int64_t find_place(const journal *j, const pair_tile *t)
-{
-    for (uint64_t at = slot_of(j, t->i0, t->j0); j->slot[at]; at = (at + 1) & j->mask) {
-        const record *r = &j->place[j->slot[at] - 1].head;
-        if (r->i0 == t->i0 && r->i1 == t->i1 && r->j0 == t->j0 && r->j1 == t->j1)
-            return j->slot[at] - 1;
-    }
-    return -1;
-}
-
-static ddsc_status index_make(journal *j)
-{
-    int64_t n_slots = 16;
-    while (n_slots < 2 * j->n_places)
-        n_slots *= 2;
-    CHECK(MEM_ZERO(j->ctx, j->slot, n_slots));
-    j->mask = (uint64_t)n_slots - 1;
-    for (int64_t p = 0; p < j->n_places; p++) {
-        const record *r = &j->place[p].head;
-        if (find_place(j, &(pair_tile){.i0 = r->i0, .i1 = r->i1, .j0 = r->j0, .j1 = r->j1}) >= 0)
-            continue;
-        uint64_t at = slot_of(j, r->i0, r->j0);
-        while (j->slot[at])
-            at = (at + 1) & j->mask;
-        j->slot[at] = p + 1;
-    }
-    return DDSC_OK;
+    return memcmp(a, b, 4 * sizeof(int32_t));
 }
 
 /* ---- open and close ---- */
@@ -268,14 +238,14 @@ static ddsc_status make_folder(journal *j, const char *folder)
     return DDSC_OK;
 }
 
-static ddsc_status rooms_open(journal *j)
+static ddsc_status workers_open(journal *j)
 {
-    ddsc_status status = MEM_ZERO(j->ctx, j->room, j->n_workers);
+    ddsc_status status = MEM_ZERO(j->ctx, j->worker, j->n_workers);
     if (status < 0)
         return status;
     for (int w = 0; w < j->n_workers; w++)
-        j->room[w] =
-            (writer_room){.fd = -1, .wait = FIRST_WAIT, .next = clock_seconds() + FIRST_WAIT};
+        j->worker[w] = (journal_worker){
+            .fd = -1, .wait = JOURNAL_FIRST_WAIT_S, .next = clock_seconds() + JOURNAL_FIRST_WAIT_S};
     return DDSC_OK;
 }
 
@@ -283,13 +253,12 @@ static void journal_free(journal *j)
 {
     if (!j)
         return;
-    for (int w = 0; j->room && w < j->n_workers; w++) {
-        if (j->room[w].fd >= 0)
-            close(j->room[w].fd);
-        mem_free(j->ctx, j->room[w].bytes);
+    for (int w = 0; j->worker && w < j->n_workers; w++) {
+        if (j->worker[w].fd >= 0)
+            close(j->worker[w].fd);
+        mem_free(j->ctx, j->worker[w].bytes);
     }
-    mem_free(j->ctx, j->room);
-    mem_free(j->ctx, j->slot);
+    mem_free(j->ctx, j->worker);
     mem_free(j->ctx, j->place);
     mem_free(j->ctx, j);
 }
@@ -305,8 +274,9 @@ ddsc_status journal_open(ddsc_context *ctx, journal **out, const char *folder, c
     TRY(make_folder(j, folder));
     TRY(manifest_check(j, manifest));
     TRY(read_folder(j));
-    TRY(index_make(j));
-    TRY(rooms_open(j));
+    if (j->n_places > 0)
+        qsort(j->place, (size_t)j->n_places, sizeof *j->place, by_tile);
+    TRY(workers_open(j));
     *out = j;
     j = NULL;
 done:
@@ -317,29 +287,29 @@ done:
 /* ---- records ---- */
 
 /* Numbers are taken in turn; one that another process took meanwhile is passed over. */
-static ddsc_status flush(journal *j, writer_room *room)
+static ddsc_status flush(journal *j, journal_worker *own)
 {
     char path[PATH_MAX];
-    chunk_head head = {.run = j->run, .n_bytes = (uint64_t)room->used};
+    chunk_head head = {.run = j->run, .n_bytes = (uint64_t)own->used};
     ddsc_status status = DDSC_OK;
-    if (room->used == 0)
+    if (own->used == 0)
         return DDSC_OK;
     memcpy(head.magic, magic, sizeof magic);
-    head.hash = hash_bytes(room->bytes, (size_t)room->used, 0);
+    head.hash = hash_bytes(own->bytes, (size_t)own->used, 0);
     do {
         chunk_path(j, path, __atomic_fetch_add(&j->next_chunk, 1, __ATOMIC_RELAXED));
     } while (access(path, F_OK) == 0);
-    status = write_file(j->ctx, path, &head, sizeof head, room->bytes, (size_t)room->used);
-    room->used = 0;
-    room->wait = BASE_MIN(2 * room->wait, LONGEST_WAIT);
-    room->next = clock_seconds() + room->wait;
+    status = write_file(j->ctx, path, &head, sizeof head, own->bytes, (size_t)own->used);
+    own->used = 0;
+    own->wait = BASE_MIN(2 * own->wait, JOURNAL_LONGEST_WAIT_S);
+    own->next = clock_seconds() + own->wait;
     return status;
 }
 
 ddsc_status journal_keep(journal *j, const pair_tile *t, int64_t n, const double *values,
                          const ddsc_pair_stats *took, int worker)
 {
-    writer_room *room = &j->room[worker];
+    journal_worker *own = &j->worker[worker];
     record r = {.i0 = (int32_t)t->i0,
                 .i1 = (int32_t)t->i1,
                 .j0 = (int32_t)t->j0,
@@ -349,40 +319,40 @@ ddsc_status journal_keep(journal *j, const pair_tile *t, int64_t n, const double
                 .n_not_converged = took->n_not_converged,
                 .max_gap = took->max_gap};
     int64_t n_bytes = n * (int64_t)sizeof *values;
-    ddsc_status status = room_reserve(j->ctx, &room->bytes, &room->room,
-                                      room->used + (int64_t)sizeof r + n_bytes, 1);
+    ddsc_status status = room_reserve(j->ctx, &own->bytes, &own->capacity,
+                                      own->used + (int64_t)sizeof r + n_bytes, 1);
     if (status < 0)
         return status;
-    memcpy(room->bytes + room->used, &r, sizeof r);
-    memcpy(room->bytes + room->used + sizeof r, values, (size_t)n_bytes);
-    room->used += (int64_t)sizeof r + n_bytes;
-    if (room->used >= CHUNK_BYTES || clock_seconds() >= room->next)
-        return flush(j, room);
+    memcpy(own->bytes + own->used, &r, sizeof r);
+    memcpy(own->bytes + own->used + sizeof r, values, (size_t)n_bytes);
+    own->used += (int64_t)sizeof r + n_bytes;
+    if (own->used >= JOURNAL_CHUNK_BYTES || clock_seconds() >= own->next)
+        return flush(j, own);
     return DDSC_OK;
 }
 
-static bool look_into(journal *j, writer_room *room, int32_t chunk)
+static bool look_into(journal *j, journal_worker *own, int32_t chunk)
 {
     char path[PATH_MAX];
-    if (room->fd >= 0 && room->chunk == chunk)
+    if (own->fd >= 0 && own->chunk == chunk)
         return true;
-    if (room->fd >= 0)
-        close(room->fd);
+    if (own->fd >= 0)
+        close(own->fd);
     chunk_path(j, path, chunk);
-    room->fd = open(path, O_RDONLY | O_CLOEXEC);
-    room->chunk = chunk;
-    return room->fd >= 0;
+    own->fd = open(path, O_RDONLY | O_CLOEXEC);
+    own->chunk = chunk;
+    return own->fd >= 0;
 }
 
 bool journal_find(journal *j, const pair_tile *t, int64_t n, double *values, ddsc_pair_stats *took,
                   int worker)
 {
-    int64_t at = find_place(j, t);
-    if (at < 0)
-        return false;
-    const place *p = &j->place[at];
-    if (p->head.n_values != n || !look_into(j, &j->room[worker], p->chunk) ||
-        !read_all(j->room[worker].fd, p->offset, values, n * (int64_t)sizeof *values))
+    const int32_t key[] = {(int32_t)t->i0, (int32_t)t->i1, (int32_t)t->j0, (int32_t)t->j1};
+    const place *p = NULL;
+    if (j->n_places > 0)
+        p = bsearch(key, j->place, (size_t)j->n_places, sizeof *j->place, by_tile);
+    if (!p || p->head.n_values != n || !look_into(j, &j->worker[worker], p->chunk) ||
+        !read_all(j->worker[worker].fd, p->offset, values, n * (int64_t)sizeof *values))
         return false;
     *took = (ddsc_pair_stats){.n_iterations = p->head.n_iterations,
                               .n_not_converged = p->head.n_not_converged,
@@ -396,7 +366,7 @@ ddsc_status journal_close(journal *j)
     if (!j)
         return DDSC_OK;
     for (int w = 0; w < j->n_workers; w++)
-        TRY(flush(j, &j->room[w]));
+        TRY(flush(j, &j->worker[w]));
 done:
     journal_free(j);
     return status;

@@ -1,11 +1,11 @@
 /* What a run over pairs leaves on disk so that another can take it up: a folder with a manifest
- * that says what is computed, and chunks of records, one a tile. Every file appears whole (written
+ * that says what is computed, and chunks of records, one per tile. Every file appears whole (written
  * beside, synced, renamed) and carries a checksum; a chunk that does not fit is left aside, and its
  * pairs are solved again. */
 #ifndef DDSC_ENGINE_JOURNAL_H
 #define DDSC_ENGINE_JOURNAL_H
 
-#include "engine/backend.h"
+#include "engine/tiles.h"
 
 typedef struct journal journal;
 
@@ -20,15 +20,5 @@ bool journal_find(journal *j, const pair_tile *tile, int64_t n, double *values,
                   ddsc_pair_stats *took, int worker);
 ddsc_status journal_keep(journal *j, const pair_tile *tile, int64_t n, const double *values,
                          const ddsc_pair_stats *took, int worker);
-
-/* A backend whose tiles are looked up first and kept afterwards; everything else is the inner
- * one's.
- */
-typedef struct resumed resumed;
-
-ddsc_status resumed_open(ddsc_context *ctx, resumed **out, journal *j, const pair_backend *inner,
-                         void *inner_state);
-const pair_backend *resumed_backend(const resumed *r); /* its state is `r` */
-ddsc_status resumed_close(resumed *r); /* an error that a bound had no way to report */
 
 #endif

@@ -1,5 +1,5 @@
-/* The tau nearest of each item: one binary heap an item, worst on top, stored in the graph's arrays
- * so that nothing beyond n * tau is held. */
+/* The tau nearest of each item: one binary heap per item, worst on top, in arrays that become the
+ * graph's, so that nothing beyond n * tau is held. */
 #include <math.h>
 
 #include "engine/nearest.h"
@@ -10,13 +10,12 @@ typedef struct heap {
     int32_t *index;
 } heap;
 
-static heap heap_of(const nearest *near, int64_t item)
+static heap heap_of(const nearest *near, int64_t slot)
 {
-    int64_t at = item * near->graph->tau;
-    return (heap){near->graph->d2 + at, near->graph->index + at};
+    return (heap){near->value + slot * near->tau, near->index + slot * near->tau};
 }
 
-/* (value, index) of slot a above that of slot b? */
+/* (value, index) of place a above that of place b? */
 static bool worse(heap h, int64_t a, int64_t b)
 {
     return h.value[a] > h.value[b] || (h.value[a] == h.value[b] && h.index[a] > h.index[b]);
@@ -53,14 +52,20 @@ static void sift_down(heap h, int64_t at, int64_t count)
     }
 }
 
-ddsc_status nearest_create(ddsc_context *ctx, nearest *near, int64_t n, int64_t tau)
+ddsc_status nearest_create(ddsc_context *ctx, nearest *near, int64_t first, int64_t n, int64_t tau)
 {
     ddsc_status status = DDSC_OK;
-    *near = (nearest){0};
-    if (n > INT32_MAX)
+    int64_t size;
+    *near = (nearest){.first = first, .n = n, .tau = tau};
+    if (first + n > INT32_MAX)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%lld items: at most %d can be handled",
-                        (long long)n, INT32_MAX);
-    TRY(graph_create(ctx, &near->graph, n, tau));
+                        (long long)(first + n), INT32_MAX);
+    if (!mul_ok(n, tau, &size))
+        return ctx_fail(ctx, DDSC_ERROR_MEMORY,
+                        "a graph of %lld items with tau = %lld is too large", (long long)n,
+                        (long long)tau);
+    TRY(MEM_NEW(ctx, near->value, size));
+    TRY(MEM_NEW(ctx, near->index, size));
     TRY(MEM_ZERO(ctx, near->count, n));
     TRY(MEM_NEW(ctx, near->limit, n));
     TRY(MEM_ZERO(ctx, near->lock, n));
@@ -72,14 +77,24 @@ done:
     return status;
 }
 
-static void heap_take(nearest *near, int64_t item, int64_t other, double d2)
+void nearest_free(ddsc_context *ctx, nearest *near)
 {
-    heap h = heap_of(near, item);
-    int64_t tau = near->graph->tau, count = near->count[item];
+    mem_free(ctx, near->lock);
+    mem_free(ctx, near->limit);
+    mem_free(ctx, near->count);
+    mem_free(ctx, near->index);
+    mem_free(ctx, near->value);
+    *near = (nearest){0};
+}
+
+static void heap_put(nearest *near, int64_t slot, int64_t other, double d2)
+{
+    heap h = heap_of(near, slot);
+    int64_t tau = near->tau, count = near->count[slot];
     if (count < tau) {
         h.value[count] = d2;
         h.index[count] = (int32_t)other;
-        near->count[item] = ++count;
+        near->count[slot] = ++count;
         sift_up(h, count - 1);
     } else if (d2 < h.value[0] || (d2 == h.value[0] && other < h.index[0])) {
         h.value[0] = d2;
@@ -87,93 +102,85 @@ static void heap_take(nearest *near, int64_t item, int64_t other, double d2)
         sift_down(h, 0, tau);
     }
     if (count == tau)
-        __atomic_store(&near->limit[item], &h.value[0], __ATOMIC_RELAXED);
+        __atomic_store(&near->limit[slot], &h.value[0], __ATOMIC_RELAXED);
 }
 
-void nearest_take(nearest *near, int64_t item, int64_t other, double d2)
+void nearest_put(nearest *near, int64_t slot, int64_t other, double d2)
 {
-    spin_lock(&near->lock[item]);
-    heap_take(near, item, other, d2);
-    spin_unlock(&near->lock[item]);
+    spin_lock(&near->lock[slot]);
+    heap_put(near, slot, other, d2);
+    spin_unlock(&near->lock[slot]);
 }
 
-void nearest_take_once(nearest *near, int64_t item, int64_t other, double d2)
+void nearest_put_once(nearest *near, int64_t slot, int64_t other, double d2)
 {
-    const int32_t *held = near->graph->index + item * near->graph->tau;
+    const int32_t *held = near->index + slot * near->tau;
     bool known = false;
-    spin_lock(&near->lock[item]);
-    for (int64_t k = 0; k < near->count[item]; k++)
+    spin_lock(&near->lock[slot]);
+    for (int64_t k = 0; k < near->count[slot]; k++)
         known |= held[k] == (int32_t)other;
     if (!known)
-        heap_take(near, item, other, d2);
-    spin_unlock(&near->lock[item]);
+        heap_put(near, slot, other, d2);
+    spin_unlock(&near->lock[slot]);
 }
+
+typedef struct sorting {
+    const nearest *near;
+    bool worst_first;
+} sorting;
 
 /* Heap sort: the worst goes to the end, again and again. */
 static ddsc_status sort_lists(void *arg, int64_t begin, int64_t end, int worker)
 {
-    nearest *near = arg;
+    const sorting *s = arg;
     (void)worker;
     for (int64_t i = begin; i < end; i++) {
-        heap h = heap_of(near, i);
-        for (int64_t last = near->count[i] - 1; last > 0; last--) {
-            swap(h, 0, last);
-            sift_down(h, 0, last);
+        heap h = heap_of(s->near, i);
+        int64_t last = s->near->count[i] - 1;
+        for (int64_t k = last; k > 0; k--) {
+            swap(h, 0, k);
+            sift_down(h, 0, k);
         }
+        for (int64_t k = 0; s->worst_first && 2 * k < last; k++)
+            swap(h, k, last - k);
     }
     return DDSC_OK;
 }
 
-static ddsc_status reverse_lists(void *arg, int64_t begin, int64_t end, int worker)
+ddsc_status nearest_sort(ddsc_context *ctx, nearest *near, bool worst_first)
 {
-    nearest *near = arg;
-    (void)worker;
-    for (int64_t i = begin; i < end; i++) {
-        heap h = heap_of(near, i);
-        for (int64_t low = 0, high = near->count[i] - 1; low < high; low++, high--)
-            swap(h, low, high);
-    }
-    return DDSC_OK;
-}
-
-ddsc_status nearest_sort(ddsc_context *ctx, nearest *near)
-{
-    ddsc_status status = parallel_for(ctx, near->graph->n, 256, sort_lists, near);
-    if (status >= 0)
-        status = parallel_for(ctx, near->graph->n, 256, reverse_lists, near);
-    return status;
+    return parallel_for(ctx, near->n, 256, sort_lists, &(sorting){near, worst_first});
 }
 
 /* Close the gaps that short lists leave. */
-static void pack_lists(nearest *near)
+static void pack_lists(const nearest *near, int64_t *offset)
 {
-    ddsc_graph *g = near->graph;
-    for (int64_t i = 0; i < g->n; i++) {
-        int64_t from = i * g->tau, to = g->offset[i];
+    for (int64_t i = 0; i < near->n; i++) {
+        int64_t from = i * near->tau, to = offset[i];
         for (int64_t k = 0; from != to && k < near->count[i]; k++) {
-            g->d2[to + k] = g->d2[from + k];
-            g->index[to + k] = g->index[from + k];
+            near->value[to + k] = near->value[from + k];
+            near->index[to + k] = near->index[from + k];
         }
-        g->offset[i + 1] = to + near->count[i];
+        offset[i + 1] = to + near->count[i];
     }
 }
 
 ddsc_status nearest_finish(ddsc_context *ctx, nearest *near, ddsc_graph **graph)
 {
-    ddsc_status status = parallel_for(ctx, near->graph->n, 256, sort_lists, near);
-    if (status < 0)
-        return status;
-    pack_lists(near);
-    *graph = near->graph;
-    near->graph = NULL;
-    return DDSC_OK;
-}
-
-void nearest_free(ddsc_context *ctx, nearest *near)
-{
-    mem_free(ctx, near->lock);
-    mem_free(ctx, near->limit);
-    mem_free(ctx, near->count);
-    ddsc_graph_destroy(near->graph);
-    *near = (nearest){0};
+    ddsc_status status = DDSC_OK;
+    ddsc_graph *g = NULL;
+    TRY(nearest_sort(ctx, near, false));
+    TRY(MEM_ZERO(ctx, g, 1));
+    *g = (ddsc_graph){.ctx = ctx, .n = near->n, .tau = near->tau};
+    TRY(MEM_ZERO(ctx, g->offset, near->n + 1));
+    pack_lists(near, g->offset);
+    g->index = near->index;
+    g->d2 = near->value;
+    near->index = NULL;
+    near->value = NULL;
+    *graph = g;
+    g = NULL;
+done:
+    ddsc_graph_destroy(g);
+    return status;
 }

@@ -1,4 +1,4 @@
-/* The tau nearest of each item, kept in heaps that live in the graph's arrays. */
+/* The tau nearest of each item, kept in bounded heaps. */
 #ifndef DDSC_ENGINE_NEAREST_H
 #define DDSC_ENGINE_NEAREST_H
 
@@ -7,36 +7,44 @@
 /* Neighbours are ordered by (value, index): a total order, so what is kept does not depend on the
  * order of arrival. */
 typedef struct nearest {
-    ddsc_graph *graph;
+    int64_t first, n, tau; /* items first .. first + n - 1 have a heap */
+    double *value;         /* n x tau */
+    int32_t *index;
     int64_t *count;
     double *limit; /* the worst value kept once a heap is full, else +inf; read without the lock */
     spin *lock;
 } nearest;
 
-ddsc_status nearest_create(ddsc_context *ctx, nearest *near, int64_t n, int64_t tau);
-void nearest_take(nearest *near, int64_t item, int64_t other, double d2);
-/* Offer `other` at distance d2 to item's list; safe from any thread. A limit only ever falls, so a
- * stale one lets too much in, never too little. */
-static inline void nearest_offer(nearest *near, int64_t item, int64_t other, double d2)
-{
-    double limit;
-    __atomic_load(&near->limit[item], &limit, __ATOMIC_RELAXED);
-    if (d2 <= limit)
-        nearest_take(near, item, other, d2);
-}
-/* The same where a pair may come more than once. */
-void nearest_take_once(nearest *near, int64_t item, int64_t other, double d2);
-static inline void nearest_offer_once(nearest *near, int64_t item, int64_t other, double d2)
-{
-    double limit;
-    __atomic_load(&near->limit[item], &limit, __ATOMIC_RELAXED);
-    if (d2 <= limit)
-        nearest_take_once(near, item, other, d2);
-}
-/* Heaps in an order that depends on what they hold alone: worst first. They stay heaps. */
-ddsc_status nearest_sort(ddsc_context *ctx, nearest *near);
-/* Sort the lists and hand over the graph; the rest of `near` is freed by nearest_free. */
-ddsc_status nearest_finish(ddsc_context *ctx, nearest *near, ddsc_graph **graph);
+ddsc_status nearest_create(ddsc_context *ctx, nearest *near, int64_t first, int64_t n, int64_t tau);
 void nearest_free(ddsc_context *ctx, nearest *near);
+
+/* `slot`: an item less `first`. */
+void nearest_put(nearest *near, int64_t slot, int64_t other, double d2);
+/* The same where a pair may come more than once. */
+void nearest_put_once(nearest *near, int64_t slot, int64_t other, double d2);
+
+/* A limit only ever falls, so a stale one lets too much in, never too little. */
+static inline double nearest_limit(const nearest *near, int64_t slot)
+{
+    double limit;
+    __atomic_load(&near->limit[slot], &limit, __ATOMIC_RELAXED);
+    return limit;
+}
+
+/* Offer a pair to those of its ends that have a heap; safe from any thread. */
+static inline void nearest_offer(nearest *near, int64_t i, int64_t j, double d2)
+{
+    int64_t a = i - near->first, b = j - near->first;
+    if (a >= 0 && d2 <= nearest_limit(near, a))
+        nearest_put(near, a, j, d2);
+    if (b >= 0 && d2 <= nearest_limit(near, b))
+        nearest_put(near, b, i, d2);
+}
+
+/* Lists in an order that depends on what they hold alone: nearest first, or worst first, which
+ * leaves them heaps. */
+ddsc_status nearest_sort(ddsc_context *ctx, nearest *near, bool worst_first);
+/* Sort the lists and hand them over as a graph; the rest of `near` is freed by nearest_free. */
+ddsc_status nearest_finish(ddsc_context *ctx, nearest *near, ddsc_graph **graph);
 
 #endif

@@ -1,59 +1,206 @@
-/* Rows for a float prefilter, and what their rounding may add up to. */
-#include <math.h>
-
+/* Float bounds of all pairs on the processor, and the rounding of rows in floats. */
 #include "engine/prefilter.h"
 
-ddsc_status screen_create(ddsc_context *ctx, pair_screen *s, int64_t n, int64_t columns)
+#include <math.h>
+
+#include "base/simd.h"
+#include "engine/tuning.h"
+#include "linalg/linalg.h"
+
+/* ---- tiles ---- */
+
+SIMD_CLONES static void add_starts(int64_t n, float start, const float *starts, float *low)
 {
-    int64_t size;
-    *s = (pair_screen){.n = n, .columns = columns};
-    if (!mul_ok(n, columns, &size))
-        return ctx_fail(ctx, DDSC_ERROR_MEMORY, "%lld rows of %lld columns are too many",
-                        (long long)n, (long long)columns);
-    CHECK(MEM_NEW(ctx, s->rows, size));
-    CHECK(MEM_ZERO(ctx, s->offset, n));
-    CHECK(MEM_ZERO(ctx, s->tail, n));
-    return DDSC_OK;
+    for (int64_t k = 0; k < n; k++)
+        low[k] = (start + starts[k]) - 2.0F * low[k];
 }
 
-void screen_free(ddsc_context *ctx, pair_screen *s)
+void prefilter_tile(const first_bounds *b, const pair_tile *t, float *low, int64_t ld, int worker)
 {
-    mem_free(ctx, s->rows);
-    mem_free(ctx, s->offset);
-    mem_free(ctx, s->tail);
-    *s = (pair_screen){0};
+    int64_t columns = b->columns, n = t->j1 - t->j0;
+    if (columns == 0) {
+        b->tile(b->state, t, low, ld, worker);
+        return;
+    }
+    la_sgemm(false, true, t->i1 - t->i0, n, columns, 1.0F, b->rows + t->i0 * columns, columns,
+             b->rows + t->j0 * columns, columns, 0.0F, low, ld);
+    for (int64_t i = t->i0; i < t->i1; i++)
+        add_starts(n, b->start[i], b->start + t->j0, low + (i - t->i0) * ld);
 }
 
-/* ---- bounds ---- */
+typedef struct cpu {
+    ddsc_context *ctx;
+    const first_bounds *bounds;
+    float *scratch; /* per worker: a tile, then limits of its columns and of its rows */
+    nearest *kept;  /* what the walk at work is for: these heaps, or ... */
+    const double *reach;
+    prefilter_hit hit; /* ... pairs within reach */
+    void *arg;
+} cpu;
 
-typedef struct bounds {
-    const pair_screen *s;
-    float *start;
-    double *spread;
-} bounds;
-
-/* With u = 2^-24, R columns and n = |y|^2: a product of rows is off by at most (R + 1) u |y_i||y_j|
- * in any order of summation (Higham 2002, section 3.1), the rows themselves by u |y|, the three
- * sums that make `low` by u of their size. */
-static ddsc_status bound_range(void *arg, int64_t begin, int64_t end, int worker)
+/* Limits only fall, so one read before the tile lets too much in, never too little. */
+static void read_limits(const cpu *c, int64_t begin, int64_t end, float *limit)
 {
-    const bounds *b = arg;
-    int64_t columns = b->s->columns;
-    double unit = 0x1.02p-24;
-    (void)worker;
+    double scale = 1 / c->bounds->unit;
     for (int64_t i = begin; i < end; i++) {
-        const float *y = b->s->rows + i * columns;
-        double norm2 = 0, c = b->s->offset[i];
-        for (int64_t k = 0; k < columns; k++)
-            norm2 += (double)y[k] * (double)y[k];
-        double error = unit * ((double)(columns + 16) * norm2 + 8.0 * fabs(c)) + 1e-30;
-        b->start[i] = (float)(c + norm2 - error);
-        b->spread[i] = 2.0 * error + b->s->tail[i];
+        double exact = c->kept ? nearest_limit(c->kept, i) : c->reach[i];
+        limit[i - begin] = nextafterf((float)(exact * scale), INFINITY);
+    }
+}
+
+/* Is any of a group within reach of either end? */
+SIMD_CLONES static void mark_groups(int64_t n, float limit, const float *limits, const float *low,
+                                    uint8_t *any)
+{
+    for (int64_t g = 0; g < n; g += PREFILTER_GROUP) {
+        int hits = 0;
+        for (int64_t k = g; k < BASE_MIN(n, g + PREFILTER_GROUP); k++)
+            hits |= (low[k] <= limit) | (low[k] <= limits[k]);
+        any[g / PREFILTER_GROUP] = hits != 0;
+    }
+}
+
+static ddsc_status take_group(const cpu *c, int64_t i, int64_t j0, int64_t j1, const float *low,
+                              int worker)
+{
+    for (int64_t j = BASE_MAX(j0, i + 1); j < j1; j++) {
+        double bound = c->bounds->unit * (double)low[j - j0];
+        if (c->kept)
+            nearest_offer(c->kept, i, j, bound);
+        else if (bound <= BASE_MAX(c->reach[i], c->reach[j]))
+            CHECK(c->hit(c->arg, i, j, bound, worker));
     }
     return DDSC_OK;
 }
 
-ddsc_status screen_bounds(ddsc_context *ctx, const pair_screen *s, float *start, double *spread)
+static ddsc_status look_through(void *arg, pair_tile *t, int worker)
 {
-    return parallel_for(ctx, s->n, 256, bound_range, &(bounds){s, start, spread});
+    const cpu *c = arg;
+    int64_t side = c->bounds->side, n = t->j1 - t->j0;
+    float *tile = c->scratch + worker * (side + 2) * side;
+    float *limits = tile + side * side, *row_limits = limits + side;
+    uint8_t any[PREFILTER_SIDE / PREFILTER_GROUP];
+    prefilter_tile(c->bounds, t, tile, side, worker);
+    read_limits(c, t->j0, t->j1, limits);
+    read_limits(c, t->i0, t->i1, row_limits);
+    for (int64_t i = t->i0; i < t->i1; i++) {
+        const float *low = tile + (i - t->i0) * side;
+        mark_groups(n, row_limits[i - t->i0], limits, low, any);
+        for (int64_t g = 0; g < n; g += PREFILTER_GROUP)
+            if (any[g / PREFILTER_GROUP])
+                CHECK(take_group(c, i, t->j0 + g, BASE_MIN(t->j1, t->j0 + g + PREFILTER_GROUP),
+                                 low + g, worker));
+    }
+    progress_add(c->ctx, tile_pairs(t));
+    return DDSC_OK;
+}
+
+static void cpu_close(void *state)
+{
+    cpu *c = state;
+    if (!c)
+        return;
+    mem_free(c->ctx, c->scratch);
+    mem_free(c->ctx, c);
+}
+
+static ddsc_status cpu_open(ddsc_context *ctx, void **state, const first_bounds *bounds)
+{
+    ddsc_status status = DDSC_OK;
+    cpu *c = NULL;
+    TRY(MEM_ZERO(ctx, c, 1));
+    *c = (cpu){.ctx = ctx, .bounds = bounds};
+    TRY(MEM_NEW(ctx, c->scratch, parallel_width(ctx) * (bounds->side + 2) * bounds->side));
+    *state = c;
+    c = NULL;
+done:
+    cpu_close(c);
+    return status;
+}
+
+static ddsc_status cpu_nearest(void *state, nearest *kept)
+{
+    cpu *c = state;
+    int64_t n = c->bounds->n, side = c->bounds->side;
+    c->kept = kept;
+    return tiles_walk(c->ctx, n, side, 0, tile_count(n, side), look_through, c);
+}
+
+static ddsc_status cpu_within(void *state, int64_t begin, int64_t end, const double *reach,
+                              prefilter_hit hit, void *arg)
+{
+    cpu *c = state;
+    c->kept = NULL;
+    c->reach = reach;
+    c->hit = hit;
+    c->arg = arg;
+    return tiles_walk(c->ctx, c->bounds->n, c->bounds->side, begin, end, look_through, c);
+}
+
+const prefilter_device prefilter_cpu = {.name = "cpu",
+                                        .open = cpu_open,
+                                        .close = cpu_close,
+                                        .nearest = cpu_nearest,
+                                        .within = cpu_within};
+
+/* ---- rows that enclose values ---- */
+
+ddsc_status prefilter_rows_create(ddsc_context *ctx, prefilter_rows *r, int64_t n, int64_t columns)
+{
+    int64_t size;
+    *r = (prefilter_rows){.n = n, .columns = columns};
+    if (!mul_ok(n, columns, &size))
+        return ctx_fail(ctx, DDSC_ERROR_MEMORY, "%lld rows of %lld columns are too many",
+                        (long long)n, (long long)columns);
+    CHECK(MEM_NEW(ctx, r->rows, size));
+    CHECK(MEM_ZERO(ctx, r->offset, n));
+    CHECK(MEM_ZERO(ctx, r->tail, n));
+    return DDSC_OK;
+}
+
+void prefilter_rows_free(ddsc_context *ctx, prefilter_rows *r)
+{
+    mem_free(ctx, r->rows);
+    mem_free(ctx, r->offset);
+    mem_free(ctx, r->tail);
+    *r = (prefilter_rows){0};
+}
+
+typedef struct enclosing {
+    const prefilter_rows *r;
+    float *start;
+    double *spread;
+} enclosing;
+
+/* With u = 2^-24, R columns and n = |y|^2: a product of rows is off by at most (R + 1) u |y_i||y_j|
+ * in any order of summation (Higham 2002, section 3.1), the rows themselves by u |y|, the three
+ * sums that make `low` by u of their size. */
+static ddsc_status enclose_range(void *arg, int64_t begin, int64_t end, int worker)
+{
+    const enclosing *e = arg;
+    int64_t columns = e->r->columns;
+    double unit = 0x1.02p-24;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++) {
+        const float *y = e->r->rows + i * columns;
+        double norm2 = 0, c = e->r->offset[i];
+        for (int64_t k = 0; k < columns; k++)
+            norm2 += (double)y[k] * (double)y[k];
+        double error = unit * ((double)(columns + 16) * norm2 + 8.0 * fabs(c)) + 1e-30;
+        e->start[i] = (float)(c + norm2 - error);
+        e->spread[i] = 2.0 * error + e->r->tail[i];
+    }
+    return DDSC_OK;
+}
+
+ddsc_status prefilter_enclose(ddsc_context *ctx, first_bounds *bounds, float *start, double *spread,
+                              const prefilter_rows *r)
+{
+    *bounds = (first_bounds){.n = r->n,
+                             .side = PREFILTER_SIDE,
+                             .unit = 1,
+                             .columns = r->columns,
+                             .rows = r->rows,
+                             .start = start};
+    return parallel_for(ctx, r->n, 256, enclose_range, &(enclosing){r, start, spread});
 }

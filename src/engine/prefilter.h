@@ -1,26 +1,46 @@
-/* A screen: rows of floats whose distances enclose the metric's values,
- *
- *     0 <= D^2(i, j) - (c_i + c_j + |y_i - y_j|^2) <= tail_i + tail_j   before rounding.
- *
- * All pairs then cost one product of float matrices; only the few that the rounding leaves in doubt
- * are computed by the metric itself, in double. */
+/* Float bounds of all pairs, as an interface that a device can implement: the rows go over once, and
+ * what comes back is few. The metric has the last word on every pair, in double; so a graph is the
+ * same bytes whoever did the filtering. */
 #ifndef DDSC_ENGINE_PREFILTER_H
 #define DDSC_ENGINE_PREFILTER_H
 
 #include "engine/backend.h"
+#include "engine/nearest.h"
 
-typedef struct pair_screen {
-    int64_t n, columns; /* columns 0: none to be had */
-    float *rows;        /* n x columns: y, rounded; best near the origin */
-    double *offset;     /* c (n) */
-    double *tail;       /* n */
-} pair_screen;
+/* Receives a pair i < j and its bound unit * low; called from many threads. */
+typedef ddsc_status (*prefilter_hit)(void *arg, int64_t i, int64_t j, double bound, int worker);
 
-ddsc_status screen_create(ddsc_context *ctx, pair_screen *s, int64_t n, int64_t columns);
-void screen_free(ddsc_context *ctx, pair_screen *s);
+typedef struct prefilter_device {
+    const char *name;
+    /* Rows and starts are uploaded; the bounds stay the caller's and outlive the state. */
+    ddsc_status (*open)(ddsc_context *ctx, void **state, const first_bounds *bounds);
+    void (*close)(void *state);
+    /* For every item the kept->tau least bounds by (bound, index), each pair offered to both ends. In
+     * strips of rows as the device has memory. */
+    ddsc_status (*nearest)(void *state, nearest *kept);
+    /* Every pair of tiles [begin, end) (tile_number, of bounds->side) whose bound is at most the
+     * larger of the reaches of its ends, and perhaps a few more. */
+    ddsc_status (*within)(void *state, int64_t begin, int64_t end, const double *reach,
+                          prefilter_hit hit, void *arg);
+} prefilter_device;
 
-/* What the rounding of the rows and of their products may add up to: with start_i + start_j - 2
- * y_i.y_j = low in floats, low <= D^2 <= low + spread_i + spread_j. */
-ddsc_status screen_bounds(ddsc_context *ctx, const pair_screen *s, float *start, double *spread);
+/* Products by BLAS, or tiles where there are no rows. */
+extern const prefilter_device prefilter_cpu;
+
+/* A tile of bounds on this machine. */
+void prefilter_tile(const first_bounds *b, const pair_tile *t, float *low, int64_t ld, int worker);
+
+/* ---- rows that enclose values ---- */
+
+ddsc_status prefilter_rows_create(ddsc_context *ctx, prefilter_rows *r, int64_t n, int64_t columns);
+void prefilter_rows_free(ddsc_context *ctx, prefilter_rows *r);
+
+/* Bounds from rows, and what their rounding may add up to:
+ *
+ *     low(i, j) <= D^2(i, j) <= low(i, j) + spread_i + spread_j.
+ *
+ * start and spread: n each; *bounds borrows rows and start. */
+ddsc_status prefilter_enclose(ddsc_context *ctx, first_bounds *bounds, float *start, double *spread,
+                              const prefilter_rows *r);
 
 #endif

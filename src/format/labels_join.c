@@ -127,7 +127,7 @@ done:
 
 /* ---- public ---- */
 
-static ddsc_status read_file(ddsc_context *ctx, measures_parts *parts, const char *path)
+static ddsc_status labels_read_file(ddsc_context *ctx, measures_parts *parts, const char *path)
 {
     io_stream *s = NULL;
     ddsc_status status = stream_open(ctx, &s, path, STREAM_DEFAULT_MAX_BYTES);
@@ -150,7 +150,7 @@ ddsc_status ddsc_labels_read_for(ddsc_context *ctx, int32_t **labels, ddsc_join 
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "labels, measures or path is NULL");
     *labels = NULL;
     label_target to = {m->n_rows, m->id_text, m->id_at, "the input"};
-    TRY(read_file(ctx, &parts, path));
+    TRY(labels_read_file(ctx, &parts, path));
     TRY(labels_join(ctx, &parts, path, &to, &done_how));
     *labels = parts.label;
     parts.label = NULL;
@@ -173,8 +173,8 @@ ddsc_status ddsc_labels_read_both(ddsc_context *ctx, int32_t **labels, int32_t *
     if (!labels || !others || !n || !path || !others_path)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "an output or a path is NULL");
     *labels = *others = NULL;
-    TRY(read_file(ctx, &a, path));
-    TRY(read_file(ctx, &b, others_path));
+    TRY(labels_read_file(ctx, &a, path));
+    TRY(labels_read_file(ctx, &b, others_path));
     label_target to = {a.n, a.id_text, a.id_at, path};
     TRY(labels_join(ctx, &b, others_path, &to, &done_how));
     *labels = a.label;

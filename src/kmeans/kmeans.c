@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/blocks.h"
 #include "linalg/linalg.h"
 
 enum { PIECE_MIN = 1024 };
@@ -47,9 +48,7 @@ ddsc_status kmeans_inertia(ddsc_context *ctx, double *inertia, const int32_t *la
         centre[c] /= (double)BASE_MAX(count[c / dim], 1);
     j.centre = centre;
     TRY(parallel_for(ctx, n, j.piece_rows, inertia_piece, &j));
-    *inertia = 0;
-    for (int64_t p = 0; p * j.piece_rows < n; p++)
-        *inertia += j.partial[p];
+    *inertia = tree_sum(j.partial, (n + j.piece_rows - 1) / j.piece_rows, 1);
 done:
     MEM_FREE(ctx, j.partial, count, centre);
     return status;

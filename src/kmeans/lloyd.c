@@ -1,10 +1,11 @@
 /* Lloyd's algorithm by matrix products, with the bounds of Hamerly (2010): a row whose centre is
- * provably nearer than any other keeps its label without a look_at_chunk at its coordinates. Sums over rows
- * go in pieces of fixed size, added in order, so that the result does not depend on the thread
- * count; a piece none of whose labels changed keeps its sums. */
+ * provably nearer than any other keeps its label without a look at its coordinates. Sums over rows
+ * go in pieces of fixed size, added up a fixed tree, so that the result does not depend on the
+ * thread count; a piece none of whose labels changed keeps its sums. */
 #include <math.h>
 #include <string.h>
 
+#include "base/blocks.h"
 #include "base/workspace.h"
 #include "kmeans/kmeans.h"
 #include "linalg/linalg.h"
@@ -13,7 +14,7 @@ enum { CHUNK_ROWS = 128, PIECE_MIN = 1024, PIECES_MAX = 64, ITERATIONS_MAX = 300
 /* Operations that make waking a thread worth it. */
 enum { PIECE_WORK = 1 << 22 };
 
-/* Rows to look_at_chunk at, side by side; one per worker. */
+/* Rows to look at, side by side; one per worker. */
 typedef struct lloyd_chunk {
     int64_t n, row[CHUNK_ROWS];
     double *rows; /* CHUNK_ROWS x dim */
@@ -238,20 +239,18 @@ static ddsc_status assign_piece(void *arg, int64_t begin, int64_t end, int worke
 
 /* ---- centres ---- */
 
-/* The pieces in order; how many labels changed? */
+/* The pieces up a fixed tree; how many labels changed? */
 static int64_t gather_pieces(lloyd *l)
 {
     int64_t size = l->k * l->p->dim, changed = 0;
-    memset(l->total, 0, (size_t)size * sizeof *l->total);
-    memset(l->total_mass, 0, (size_t)l->k * sizeof *l->total_mass);
     memset(l->size, 0, (size_t)l->k * sizeof *l->size);
+    for (int64_t j = 0; j < size; j++)
+        l->total[j] = tree_sum(l->sum + j, l->n_pieces, size);
+    for (int64_t c = 0; c < l->k; c++)
+        l->total_mass[c] = tree_sum(l->mass + c, l->n_pieces, l->k);
     for (int64_t p = 0; p < l->n_pieces; p++) {
-        for (int64_t j = 0; j < size; j++)
-            l->total[j] += l->sum[p * size + j];
-        for (int64_t c = 0; c < l->k; c++) {
-            l->total_mass[c] += l->mass[p * l->k + c];
+        for (int64_t c = 0; c < l->k; c++)
             l->size[c] += l->count[p * l->k + c];
-        }
         changed += l->changed[p];
     }
     return changed;

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/blocks.h"
 #include "kmeans/kmeans.h"
 #include "linalg/linalg.h"
 
@@ -60,10 +61,7 @@ static ddsc_status take_draw(void *arg, int64_t begin, int64_t end, int worker)
 
 static double partial_sum(const spread *s, int t)
 {
-    double sum = 0;
-    for (int64_t p = 0; p * s->piece_rows < s->p->n; p++)
-        sum += s->partial[p * DRAWS_MAX + t];
-    return sum;
+    return tree_sum(s->partial + t, (s->p->n + s->piece_rows - 1) / s->piece_rows, DRAWS_MAX);
 }
 
 /* A row with probability proportional to weight x d2; the pieces' sums are in partial. */

@@ -1,23 +1,42 @@
-/* metric: what is computed for a pair. One backend per metric, its settings and its lower bounds.
- */
+/* metric: what is computed for a pair. One backend per metric, with its lower bounds, and the settings
+ * resolved into values once. */
 #ifndef DDSC_METRIC_METRIC_H
 #define DDSC_METRIC_METRIC_H
 
 #include "engine/backend.h"
 
-extern const pair_backend backend_w2, backend_sinkhorn, backend_mmd, backend_lot, backend_features;
-extern const pair_backend bound_w2; /* lower bounds of backend_w2 */
-double bound_w2_closer(const void *state, int64_t i, int64_t j, double enough);
+extern const pair_backend metric_w2, metric_sinkhorn, metric_mmd, metric_lot, metric_features;
 
-const pair_backend *backend_find(ddsc_metric metric);
-/* The one for these settings: an approximation where they ask for it. */
-const pair_backend *backend_for(const ddsc_metric_settings *settings);
+const pair_backend *metric_find(ddsc_metric metric);
 
-/* Euclidean distance between rows: a backend with a state of its own, no measures behind it. The
- * rows are borrowed until close. */
-extern const pair_backend backend_vectors;
-ddsc_status vectors_open(ddsc_context *ctx, void **state, int64_t n, int64_t dim,
-                         const double *rows);
-ddsc_status vectors_screen(void *state, struct pair_screen *screen);
+/* Settings whose rules have become values: an absolute epsilon, a bandwidth, a reference at hand. Made
+ * once per public call, from the whole set; everything below reads it through a const pointer. */
+typedef struct metric_resolved {
+    ddsc_metric_settings set;
+    const pair_backend *backend; /* an approximation where the settings ask for one */
+    measures *reference;         /* what set.reference_measures points to, if it was made here */
+} metric_resolved;
+
+/* `set` as metric_settings_take left it. Resolving twice changes nothing. */
+ddsc_status metric_resolve(ddsc_context *ctx, metric_resolved *out, const measures *m,
+                           const ddsc_metric_settings *set);
+void metric_resolved_free(metric_resolved *r);
+
+/* ---- bounds of W2^2, also for sinkhorn values that are above it ---- */
+
+typedef struct metric_w2_bound metric_w2_bound;
+
+/* *first borrows from the bound; *frame: is there a bound of level FRAME? */
+ddsc_status metric_w2_bound_open(ddsc_context *ctx, metric_w2_bound **out, first_bounds *first,
+                                 bool *frame, const measures *m);
+void metric_w2_bound_close(metric_w2_bound *b);
+double metric_w2_bound_frame(const metric_w2_bound *b, int64_t i, int64_t j, double enough);
+
+/* ---- Euclidean distance between rows: a state of its own, no measures behind it ---- */
+
+extern const pair_backend metric_vectors;
+/* The rows are borrowed until close. */
+ddsc_status metric_vectors_open(ddsc_context *ctx, void **state, int64_t n, int64_t dim,
+                                const double *rows);
 
 #endif

@@ -1,66 +1,66 @@
 /* The engine's view of the maximum mean discrepancy. */
-#include "engine/prefilter.h"
-#include "metric/metric.h"
 #include "mmd/mmd.h"
+#include "metric/metric.h"
 
-static ddsc_status mmd_backend_open(void **state, const pair_job *job, ddsc_pair_stats *stats)
+static ddsc_status open_state(void **state, const pair_job *job, ddsc_pair_stats *stats)
 {
-    const ddsc_metric_settings *given = job->set;
-    mmd_settings set = {.kernel.kind = given->mmd_kernel,
-                        .biased = given->mmd_estimator == DDSC_MMD_BIASED,
+    mmd_settings set = {.kernel = {job->set->mmd_kernel, job->set->bandwidth},
+                        .biased = job->set->mmd_estimator == DDSC_MMD_BIASED,
                         .way = -1};
     mmd *opened = NULL;
-    if (given->mmd_kernel != DDSC_KERNEL_ENERGY)
-        CHECK(mmd_bandwidth(job->ctx, &set.kernel.bandwidth, job->m, given));
+    (void)stats;
+    static const char *const ways[] = {[MMD_CLOUDS] = "point by point",
+                                       [MMD_FIELD] = "field on the shared support",
+                                       [MMD_GRID] = "field on the grid, axis by axis"};
     CHECK(mmd_open(job->ctx, &opened, job->m, &set));
-    stats->bandwidth = set.kernel.bandwidth;
+    ctx_note(job->ctx, "kernel sums", ways[mmd_get_way(opened)],
+             "least work for %lld points in all, %lld of them distinct", (long long)job->m->nnz,
+             (long long)job->m->v);
     *state = opened;
     return DDSC_OK;
 }
 
-static void mmd_backend_plan(const void *state, pair_plan *plan)
+static void close_state(void *state)
 {
-    plan->tile_side = mmd_side(state);
-    plan->strip = mmd_strip(state);
+    mmd_close(state);
 }
 
-static ddsc_status mmd_backend_prepare(void *state, int64_t j0, int64_t j1)
+static void shape_of(const void *state, pair_shape *shape)
+{
+    shape->tile_side = mmd_side(state);
+    shape->strip = mmd_strip(state);
+}
+
+static ddsc_status prepare(void *state, int64_t j0, int64_t j1)
 {
     return mmd_prepare(state, j0, j1);
 }
 
-static ddsc_status mmd_backend_tile(void *state, const pair_tile *t, double *d2, int64_t ld,
-                                    int worker, ddsc_pair_stats *stats)
+static ddsc_status tile(void *state, const pair_tile *t, double *d2, int64_t ld, int worker,
+                        ddsc_pair_stats *stats)
 {
     const int64_t range[4] = {t->i0, t->i1, t->j0, t->j1};
     (void)stats;
     return mmd_tile(state, range, t->wanted, d2, ld, worker);
 }
 
-static void mmd_backend_close(void *state)
-{
-    mmd_close(state);
-}
-
-static ddsc_status mmd_backend_screen(void *state, pair_screen *screen)
+static ddsc_status rows_of(void *state, prefilter_rows *rows)
 {
     mmd_features f = {0};
     ddsc_status status = mmd_features_make(state, &f);
-    *screen = (pair_screen){.n = mmd_items(state),
-                            .columns = f.columns,
-                            .rows = f.rows,
-                            .offset = f.offset,
-                            .tail = f.tail};
+    *rows = (prefilter_rows){.n = mmd_items(state),
+                             .columns = f.columns,
+                             .rows = f.rows,
+                             .offset = f.offset,
+                             .tail = f.tail};
     return status;
 }
 
-const pair_backend backend_mmd = {
-    .name = "mmd",
-    .tile_side = 64,
-    .open = mmd_backend_open,
-    .tile = mmd_backend_tile,
-    .close = mmd_backend_close,
-    .plan = mmd_backend_plan,
-    .prepare = mmd_backend_prepare,
-    .screen = mmd_backend_screen,
-};
+const pair_backend metric_mmd = {.name = "mmd",
+                                 .tile_side = 64,
+                                 .open = open_state,
+                                 .close = close_state,
+                                 .tile = tile,
+                                 .shape = shape_of,
+                                 .prepare = prepare,
+                                 .rows = rows_of};

@@ -3,8 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "cost/cost.h"
-#include "engine/engine.h"
+#include "engine/pairs.h"
 #include "metric/metric.h"
 #include "metric/sinkhorn.h"
 
@@ -124,23 +123,6 @@ static ddsc_status shared_tile(sinkhorn *s, const pair_tile *t, double *d2, int6
     return solve_shared(s, pair, n, out, worker, stats);
 }
 
-static ddsc_status sinkhorn_list(void *state, const pair_ij *given, int64_t n_given, double *d2,
-                                 int worker, ddsc_pair_stats *stats)
-{
-    sinkhorn *s = state;
-    shared_pair pair[PAIRS_TOGETHER];
-    double *out[PAIRS_TOGETHER];
-    int64_t n = 0;
-    for (int64_t k = 0; k < n_given; k++) {
-        d2[k] = 0;
-        if (sinkhorn_same(s, given[k].i, given[k].j))
-            continue;
-        out[n] = &d2[k];
-        pair[n++] = (shared_pair){.i = given[k].i, .j = given[k].j};
-    }
-    return solve_shared(s, pair, n, out, worker, stats);
-}
-
 static ddsc_status sinkhorn_tile(void *state, const pair_tile *t, double *d2, int64_t ld,
                                  int worker, ddsc_pair_stats *stats)
 {
@@ -201,39 +183,6 @@ static double cost_range(const measures *m)
     return total;
 }
 
-/* Twice the pooled variance is the mean cost of two random points: stands in for a median of 0. */
-static double mean_cost(const measures *m)
-{
-    double total = 0;
-    for (int64_t k = 0; k < m->d; k++) {
-        double mean = 0;
-        for (int64_t p = 0; p < m->nnz; p++)
-            mean += measures_point(m, m->index[p])[k] / (double)m->nnz;
-        for (int64_t p = 0; p < m->nnz; p++) {
-            double away = measures_point(m, m->index[p])[k] - mean;
-            total += 2 * away * away / (double)m->nnz;
-        }
-    }
-    return total;
-}
-
-/* The absolute epsilon. Where all points coincide every epsilon gives the same answer. */
-static ddsc_status resolve_epsilon(sinkhorn *s, const ddsc_metric_settings *set)
-{
-    double scale = 100;
-    if (set->epsilon_is_percent) {
-        ddsc_status status = cost_median(s->ctx, s->m, &scale);
-        if (status < 0)
-            return status;
-        if (!(scale > 0))
-            scale = mean_cost(s->m);
-        if (!(scale > 0))
-            scale = 1;
-    }
-    s->epsilon = fmin(fmax(set->epsilon * (scale / 100), 1e-300), 1e300);
-    return DDSC_OK;
-}
-
 /* Mostly small items, and none by a grid. */
 static bool use_lanes(const sinkhorn *s)
 {
@@ -277,7 +226,7 @@ static ddsc_status sinkhorn_open(void **state, const pair_job *job, ddsc_pair_st
     s->slack = s->tolerance * s->range;
     s->max_iterations = job->set->sinkhorn_max_iterations;
     s->value = job->set->sinkhorn_value;
-    TRY(resolve_epsilon(s, job->set));
+    s->epsilon = job->set->epsilon;
     if (sinkhorn_grid_applies(m, s->epsilon))
         TRY(sinkhorn_grid_make(s->ctx, &s->grid, m, s->epsilon));
     else if (sinkhorn_shared_applies(m))
@@ -288,7 +237,6 @@ static ddsc_status sinkhorn_open(void **state, const pair_job *job, ddsc_pair_st
     TRY(solvers_open(s));
     if (s->value == DDSC_SINKHORN_DEBIASED)
         TRY(find_self_terms(s, stats));
-    stats->epsilon = s->epsilon;
     *state = s;
     s = NULL;
 done:
@@ -296,20 +244,18 @@ done:
     return status;
 }
 
-static void sinkhorn_plan_tiles(const void *state, pair_plan *plan)
+static void sinkhorn_shape(const void *state, pair_shape *shape)
 {
     const sinkhorn *s = state;
-    plan->tile_side = s->side;
-    plan->together = s->shared ? PAIRS_TOGETHER : 0;
+    shape->tile_side = s->side;
 }
 
-const pair_backend backend_sinkhorn = {
+const pair_backend metric_sinkhorn = {
     .name = "sinkhorn",
     .tile_side = SINKHORN_SIDE,
     .open = sinkhorn_open,
     .tile = sinkhorn_tile,
     .close = sinkhorn_close,
-    .plan = sinkhorn_plan_tiles,
-    .list = sinkhorn_list,
-    .pruning = &pruning_sinkhorn,
+    .shape = sinkhorn_shape,
+    .bounds = &sinkhorn_bounds,
 };

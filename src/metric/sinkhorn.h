@@ -49,6 +49,6 @@ ddsc_status sinkhorn_lanes_tile(sinkhorn *s, const pair_tile *t, double *d2, int
 /* Is the pair at divergence 0, without the rounding of three values? */
 bool sinkhorn_same(const sinkhorn *s, int64_t i, int64_t j);
 
-extern const pair_pruning pruning_sinkhorn;
+extern const pair_bounds sinkhorn_bounds;
 
 #endif

@@ -7,6 +7,7 @@
  * the costs, which is taken off every bound. */
 #include <math.h>
 
+#include "engine/prefilter.h"
 #include "metric/metric.h"
 #include "metric/sinkhorn.h"
 
@@ -20,7 +21,9 @@ static const double LARGE_EPSILON = 0.06, LARGE_EPSILON_SHARP = 0.01;
 
 typedef struct bound_state {
     sinkhorn *s;
-    void *w2; /* state of bound_w2, or NULL: duals on the grid */
+    metric_w2_bound *w2; /* or NULL: duals on the grid */
+    first_bounds first;  /* of w2 */
+    double unit;
 } bound_state;
 
 static bool by_dual(const sinkhorn *s)
@@ -47,19 +50,61 @@ static void bound_close(void *state)
     bound_state *b = state;
     if (!b)
         return;
-    if (b->w2)
-        bound_w2.close(b->w2);
+    metric_w2_bound_close(b->w2);
     mem_free(b->s->ctx, b);
 }
 
-static ddsc_status bound_open(void **state, const pair_job *job, ddsc_pair_stats *stats)
+/* Rounded down. */
+static float to_float(double x)
+{
+    float rounded = (float)x;
+    return (double)rounded > x ? nextafterf(rounded, -INFINITY) : rounded;
+}
+
+static void bound_tile(void *state, const pair_tile *t, float *low, int64_t ld, int worker)
+{
+    const bound_state *b = state;
+    sinkhorn *s = b->s;
+    if (b->w2)
+        prefilter_tile(&b->first, t, low, ld, worker);
+    for (int64_t i = t->i0; i < t->i1; i++)
+        for (int64_t j = t->j0; j < t->j1; j++) {
+            float *out = low + (i - t->i0) * ld + (j - t->j0);
+            double bound =
+                b->w2 ? b->unit * (double)*out
+                      : sinkhorn_grid_bound(s->grid, BASE_MIN(i, j), BASE_MAX(i, j), 0, 0, worker);
+            *out = to_float(lowered(s, i, j, bound) / b->unit);
+        }
+}
+
+static ddsc_status bound_open(void **state, bound_offer *offer, const pair_job *job, void *metric)
 {
     ddsc_status status = DDSC_OK;
+    sinkhorn *s = metric;
     bound_state *b = NULL;
+    bool sharp = s->value == DDSC_SINKHORN_SHARP;
+    bool small = !s->grid && s->epsilon < SMALL_EPSILON * s->range;
+    bool by_w2 = (sharp || small) && refine_applies(s->m);
+    int exponent;
     TRY(MEM_ZERO(job->ctx, b, 1));
-    b->s = job->state;
-    if (!by_dual(b->s))
-        TRY(bound_w2.open(&b->w2, job, stats));
+    b->s = s;
+    frexp(s->range, &exponent);
+    b->unit = ldexp(1, exponent);
+    if (!by_dual(s)) {
+        TRY(metric_w2_bound_open(job->ctx, &b->w2, &b->first, &offer->level[BOUND_FRAME], job->m));
+        b->unit = b->first.unit;
+    }
+    if (by_w2 && !s->w2)
+        TRY(refine_make(s->ctx, &s->w2, s->m));
+    offer->level[BOUND_DUAL] = !sharp || by_w2;
+    bool by_solver = !sharp && !by_w2 && !s->grid && !s->shared;
+    for (int w = 0; by_solver && w < s->n_workers; w++)
+        TRY(sinkhorn_reserve(s->solver[w], measures_largest_item(s->m)));
+    offer->first = (first_bounds){.n = job->m->n,
+                                  .side = b->w2 ? b->first.side : BOUND_SIDE,
+                                  .unit = b->unit,
+                                  .tile = bound_tile,
+                                  .state = b};
     *state = b;
     b = NULL;
 done:
@@ -67,63 +112,13 @@ done:
     return status;
 }
 
-static void bound_plan(const void *state, pair_plan *plan)
-{
-    const bound_state *b = state;
-    if (b->w2)
-        bound_w2.plan(b->w2, plan);
-}
-
-static ddsc_status bound_tile(void *state, const pair_tile *t, double *d2, int64_t ld, int worker,
-                              ddsc_pair_stats *stats)
+static double bound_pair(void *state, bound_level level, int64_t i, int64_t j, double enough,
+                         int worker)
 {
     const bound_state *b = state;
     sinkhorn *s = b->s;
-    if (b->w2)
-        CHECK(bound_w2.tile(b->w2, t, d2, ld, worker, stats));
-    for (int64_t i = t->i0; i < t->i1; i++)
-        for (int64_t j = t->j0; j < t->j1; j++) {
-            double *out = d2 + (i - t->i0) * ld + (j - t->j0);
-            if (!b->w2)
-                *out = sinkhorn_grid_bound(s->grid, BASE_MIN(i, j), BASE_MAX(i, j), 0, 0, worker);
-            *out = lowered(s, i, j, *out);
-        }
-    return DDSC_OK;
-}
-
-static const pair_backend bound_sinkhorn = {.name = "sinkhorn lower bounds",
-                                            .tile_side = BOUND_SIDE,
-                                            .open = bound_open,
-                                            .tile = bound_tile,
-                                            .close = bound_close,
-                                            .plan = bound_plan};
-
-static double sinkhorn_closer(const void *state, int64_t i, int64_t j, double enough)
-{
-    const bound_state *b = state;
-    if (!b->w2)
-        return 0;
-    return lowered(b->s, i, j, bound_w2_closer(b->w2, i, j, raised(b->s, i, j, enough)));
-}
-
-static ddsc_status sinkhorn_refine_open(void *state, bool *offered)
-{
-    sinkhorn *s = state;
-    bool sharp = s->value == DDSC_SINKHORN_SHARP;
-    bool small = !s->grid && s->epsilon < SMALL_EPSILON * s->range;
-    bool by_w2 = (sharp || small) && refine_applies(s->m);
-    *offered = !sharp || by_w2;
-    if (by_w2)
-        return refine_make(s->ctx, &s->w2, s->m);
-    bool by_solver = *offered && !s->grid && !s->shared;
-    for (int w = 0; by_solver && w < s->n_workers; w++)
-        CHECK(sinkhorn_reserve(s->solver[w], measures_largest_item(s->m)));
-    return DDSC_OK;
-}
-
-static double sinkhorn_refine(void *state, int64_t i, int64_t j, double enough, int worker)
-{
-    sinkhorn *s = state;
+    if (level == BOUND_FRAME)
+        return lowered(s, i, j, metric_w2_bound_frame(b->w2, i, j, raised(s, i, j, enough)));
     bool known = isfinite(enough);
     double limit = known ? raised(s, i, j, enough) * (1 + 2e-9) : INFINITY;
     if (s->w2)
@@ -140,16 +135,17 @@ static double sinkhorn_refine(void *state, int64_t i, int64_t j, double enough, 
 
 /* Off the grid small problems are solved faster than their bounds are found, and so are those of a
  * large epsilon, which take few iterations; its sharp values are far above W2. */
-static bool sinkhorn_pays(const void *state)
+static bool bound_pays(const void *metric, const char **why)
 {
-    const sinkhorn *s = state;
+    const sinkhorn *s = metric;
     bool sharp = s->value == DDSC_SINKHORN_SHARP;
     bool slow = s->epsilon <= (sharp ? LARGE_EPSILON_SHARP : LARGE_EPSILON) * s->range;
-    return by_dual(s) || (slow && s->m->nnz >= DENSE_POINTS * s->m->n);
+    bool dense = s->m->nnz >= DENSE_POINTS * s->m->n;
+    if (by_dual(s) || (slow && dense))
+        return true;
+    *why = dense ? "a large epsilon takes few iterations" : "small items are solved as fast";
+    return false;
 }
 
-const pair_pruning pruning_sinkhorn = {.bound = &bound_sinkhorn,
-                                       .closer = sinkhorn_closer,
-                                       .refine_open = sinkhorn_refine_open,
-                                       .refine = sinkhorn_refine,
-                                       .pays = sinkhorn_pays};
+const pair_bounds sinkhorn_bounds = {
+    .open = bound_open, .close = bound_close, .pair = bound_pair, .pays = bound_pays};

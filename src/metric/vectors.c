@@ -1,19 +1,23 @@
 /* Euclidean distance between rows of numbers, by differences: a value depends on its two rows
- * alone, so equal rows tie wherever they stand, in matrix and graph alike. */
+ * alone, so equal rows tie wherever they stand, in matrix and graph alike. Linear transport and
+ * random features are rows, too, made when their metric is opened. */
 #include <math.h>
 
 #include "cost/points.h"
 #include "engine/prefilter.h"
 #include "linalg/linalg.h"
+#include "lot/lot.h"
 #include "metric/metric.h"
-
-enum { VECTORS_SIDE = 64 };
+#include "metric/tuning.h"
+#include "mmd/mmd.h"
 
 typedef struct vectors {
     ddsc_context *ctx;
     points table;
+    double *rows;   /* of the table, where they were made here */
+    double *offset; /* n: added for each end of a pair, or NULL */
     int n_workers;
-    points_panel *panel; /* two a worker: rows, columns; few dimensions alone use them */
+    points_panel *panel; /* two per worker: rows, columns; few dimensions alone use them */
 } vectors;
 
 static void vectors_close(void *state)
@@ -25,6 +29,8 @@ static void vectors_close(void *state)
         points_panel_free(s->ctx, &s->panel[k]);
     mem_free(s->ctx, s->panel);
     points_close(s->ctx, &s->table);
+    mem_free(s->ctx, s->offset);
+    mem_free(s->ctx, s->rows);
     mem_free(s->ctx, s);
 }
 
@@ -42,8 +48,8 @@ static ddsc_status check_rows(ddsc_context *ctx, int64_t n, int64_t dim, const d
     return DDSC_OK;
 }
 
-ddsc_status vectors_open(ddsc_context *ctx, void **state, int64_t n, int64_t dim,
-                         const double *rows)
+ddsc_status metric_vectors_open(ddsc_context *ctx, void **state, int64_t n, int64_t dim,
+                                const double *rows)
 {
     ddsc_status status = DDSC_OK;
     vectors *s = NULL;
@@ -72,33 +78,39 @@ static ddsc_status vectors_tile(void *state, const pair_tile *t, double *d2, int
     if (d > POINTS_MAX_DIRECT) {
         la_differences(t->i1 - t->i0, t->j1 - t->j0, d, s->table.x + t->i0 * d,
                        s->table.x + t->j0 * d, d2, ld);
-        return DDSC_OK;
+    } else {
+        points_panel_load(rows, &s->table, t->i1 - t->i0, NULL, t->i0);
+        points_panel_load(columns, &s->table, t->j1 - t->j0, NULL, t->j0);
+        points_distance2(&s->table, rows, columns, d2, ld);
     }
-    points_panel_load(rows, &s->table, t->i1 - t->i0, NULL, t->i0);
-    points_panel_load(columns, &s->table, t->j1 - t->j0, NULL, t->j0);
-    points_distance2(&s->table, rows, columns, d2, ld);
+    for (int64_t i = t->i0; s->offset && i < t->i1; i++)
+        for (int64_t j = t->j0; j < t->j1; j++)
+            d2[(i - t->i0) * ld + (j - t->j0)] += s->offset[i] + s->offset[j];
     return DDSC_OK;
 }
 
 typedef struct rounding {
-    const points *table;
-    pair_screen *screen;
+    const vectors *s;
+    prefilter_rows *out;
 } rounding;
 
 /* Rows about the centre, in floats. */
 static ddsc_status round_range(void *arg, int64_t begin, int64_t end, int worker)
 {
     const rounding *r = arg;
-    int64_t d = r->table->d;
+    const points *table = &r->s->table;
+    int64_t d = table->d;
     (void)worker;
-    for (int64_t i = begin; i < end; i++)
+    for (int64_t i = begin; i < end; i++) {
         for (int64_t k = 0; k < d; k++)
-            r->screen->rows[i * d + k] = (float)(r->table->x[i * d + k] - r->table->centre[k]);
+            r->out->rows[i * d + k] = (float)(table->x[i * d + k] - table->centre[k]);
+        r->out->offset[i] = r->s->offset ? r->s->offset[i] : 0;
+    }
     return DDSC_OK;
 }
 
 /* Floats hold squares of 1e-15 .. 1e15; rows in few dimensions cost little in double. */
-ddsc_status vectors_screen(void *state, pair_screen *screen)
+static ddsc_status vectors_rows(void *state, prefilter_rows *out)
 {
     vectors *s = state;
     const points *table = &s->table;
@@ -108,16 +120,64 @@ ddsc_status vectors_screen(void *state, pair_screen *screen)
     if (table->d <= POINTS_MAX_DIRECT || !(largest >= 1e-15 && largest <= 1e15) ||
         table->n * table->d > ctx_memory_left(s->ctx) / 8)
         return DDSC_OK;
-    ddsc_status status = screen_create(s->ctx, screen, table->n, table->d);
-    if (status < 0)
-        return status;
-    return parallel_for(s->ctx, table->n, 64, round_range, &(rounding){table, screen});
+    CHECK(prefilter_rows_create(s->ctx, out, table->n, table->d));
+    return parallel_for(s->ctx, table->n, 64, round_range, &(rounding){s, out});
 }
 
-const pair_backend backend_vectors = {
-    .name = "vectors",
-    .tile_side = VECTORS_SIDE,
-    .tile = vectors_tile,
-    .close = vectors_close,
-    .screen = vectors_screen,
-};
+const pair_backend metric_vectors = {.name = "vectors",
+                                     .tile_side = VECTORS_SIDE,
+                                     .close = vectors_close,
+                                     .tile = vectors_tile,
+                                     .rows = vectors_rows};
+
+/* ---- linear optimal transport ---- */
+
+static ddsc_status lot_open(void **state, const pair_job *job, ddsc_pair_stats *stats)
+{
+    ddsc_status status = DDSC_OK;
+    double *z = NULL;
+    int64_t columns;
+    TRY(lot_run(job->ctx, &z, &columns, stats, job->m, job->set));
+    TRY(metric_vectors_open(job->ctx, state, job->m->n, columns, z));
+    ((vectors *)*state)->rows = z;
+    z = NULL;
+done:
+    mem_free(job->ctx, z);
+    return status;
+}
+
+const pair_backend metric_lot = {.name = "lot",
+                                 .tile_side = VECTORS_SIDE,
+                                 .open = lot_open,
+                                 .close = vectors_close,
+                                 .tile = vectors_tile,
+                                 .rows = vectors_rows};
+
+/* ---- the maximum mean discrepancy by random Fourier features ---- */
+
+static ddsc_status features_open(void **state, const pair_job *job, ddsc_pair_stats *stats)
+{
+    ddsc_status status = DDSC_OK;
+    const ddsc_metric_settings *set = job->set;
+    bool biased = set->mmd_estimator == DDSC_MMD_BIASED;
+    mmd_kernel kernel = {set->mmd_kernel, set->bandwidth};
+    mmd_fourier f = {0};
+    TRY(mmd_fourier_make(job->ctx, &f, job->m, &kernel, biased, set->mmd_features));
+    TRY(mmd_fourier_check(job->ctx, &f, stats, job->m, &kernel, biased));
+    TRY(metric_vectors_open(job->ctx, state, job->m->n, f.columns, f.rows));
+    stats->n_features = f.columns;
+    vectors *s = *state;
+    s->rows = f.rows;
+    s->offset = f.offset; /* what the unbiased estimator adds for each item */
+    f = (mmd_fourier){0};
+done:
+    mmd_fourier_free(job->ctx, &f);
+    return status;
+}
+
+const pair_backend metric_features = {.name = "mmd",
+                                      .tile_side = VECTORS_SIDE,
+                                      .open = features_open,
+                                      .close = vectors_close,
+                                      .tile = vectors_tile,
+                                      .rows = vectors_rows};

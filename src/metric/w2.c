@@ -2,9 +2,7 @@
 #include "bound/bound.h"
 #include "exact/exact.h"
 #include "metric/metric.h"
-
-/* Cuts need the cost table of the support: 16 MiB at most, and items that use much of it. */
-enum { W2_SIDE = 16, W2_SIDE_SHARED = 32, CUT_MAX_SUPPORT = 2048 };
+#include "metric/tuning.h"
 
 typedef struct w2 {
     ddsc_context *ctx;
@@ -12,10 +10,9 @@ typedef struct w2 {
     int64_t max_pivots;
     int n_workers;
     exact_solver **solver;
-    pair_ij *last;         /* one a worker: what its solver holds */
-    cut_table cuts;        /* empty: no cuts */
-    bool starts;           /* solves start from refined potentials */
-    refine_bound *refined; /* NULL: none for this set, or not yet */
+    pair_ij *last;      /* per worker: what its solver holds */
+    bool starts;        /* solves start from the potentials of a dual bound */
+    refine_bound *dual; /* NULL: none for this set, or not yet */
 } w2;
 
 static void w2_close(void *state)
@@ -24,8 +21,7 @@ static void w2_close(void *state)
     if (!s)
         return;
     exact_destroy_team(s->ctx, s->solver);
-    cut_table_free(s->ctx, &s->cuts);
-    refine_free(s->refined);
+    refine_free(s->dual);
     mem_free(s->ctx, s->last);
     mem_free(s->ctx, s);
 }
@@ -42,7 +38,13 @@ static ddsc_status w2_open(void **state, const pair_job *job, ddsc_pair_stats *s
     TRY(MEM_ZERO(job->ctx, s->last, s->n_workers));
     s->starts = refine_starts(job->m);
     if (s->starts)
-        TRY(refine_make(job->ctx, &s->refined, job->m));
+        TRY(refine_make(job->ctx, &s->dual, job->m));
+    ctx_note(job->ctx, "solver",
+             s->starts                    ? "network simplex from dual potentials"
+             : exact_tile_applies(job->m) ? "network simplex, costs of whole tiles"
+                                          : "network simplex",
+             "%lld points per item, %lld dimensions",
+             (long long)(job->m->nnz / BASE_MAX(1, job->m->n)), (long long)job->m->d);
     *state = s;
     s = NULL;
 done:
@@ -52,12 +54,13 @@ done:
 
 /* Small sets get small tiles, so that many threads find work. Pairs whose costs are made tile by
  * tile take microseconds, and share the more the larger the tile. */
-static void w2_plan(const void *state, pair_plan *plan)
+static void w2_shape(const void *state, pair_shape *shape)
 {
     const w2 *s = state;
     bool shared = exact_tile_applies(s->m);
-    int64_t side = shared ? W2_SIDE_SHARED : W2_SIDE, least_blocks = shared ? 8 : 32;
-    plan->tile_side = BASE_MAX(1, BASE_MIN(side, s->m->n / least_blocks));
+    int64_t side = shared ? W2_SIDE_TILE_COSTS : W2_SIDE;
+    int64_t blocks = shared ? W2_BLOCKS_TILE_COSTS : W2_BLOCKS;
+    shape->tile_side = BASE_MAX(1, BASE_MIN(side, s->m->n / blocks));
 }
 
 static ddsc_status w2_tile(void *state, const pair_tile *t, double *d2, int64_t ld, int worker,
@@ -77,7 +80,7 @@ static ddsc_status w2_tile(void *state, const pair_tile *t, double *d2, int64_t 
             if (!tile_wants(t, i, j))
                 continue;
             if (s->starts)
-                exact_start(solver, refine_start(s->refined, i, j, worker));
+                exact_start(solver, refine_start(s->dual, i, j, worker));
             ddsc_status solved =
                 exact_solve_items(solver, &result, s->m, i, s->m, j, s->max_pivots);
             if (solved < 0)
@@ -93,57 +96,76 @@ static ddsc_status w2_tile(void *state, const pair_tile *t, double *d2, int64_t 
     return worst;
 }
 
-static bool w2_cut(void *state, int worker, int side, pair_cut *cut)
+/* ---- bounds ---- */
+
+typedef struct w2_bounds {
+    w2 *s;
+    metric_w2_bound *first;
+    cut_table cuts;
+} w2_bounds;
+
+static void bounds_close(void *state)
 {
-    const w2 *s = state;
-    if (!s->cuts.cost)
-        return false;
-    const exact_solver *solver = s->solver[worker];
-    pair_ij last = s->last[worker];
-    cut_make(&s->cuts, measures_item(s->m, side == 0 ? last.i : last.j),
+    w2_bounds *b = state;
+    if (!b)
+        return;
+    ddsc_context *ctx = b->s->ctx;
+    metric_w2_bound_close(b->first);
+    cut_table_free(ctx, &b->cuts);
+    mem_free(ctx, b);
+}
+
+/* Cuts are cheaper than dual bounds, but where there are those they add too little. */
+static ddsc_status bounds_open(void **state, bound_offer *offer, const pair_job *job, void *metric)
+{
+    ddsc_status status = DDSC_OK;
+    const measures *m = job->m;
+    w2_bounds *b = NULL;
+    w2 *s = metric;
+    bool dual = refine_applies(m);
+    TRY(MEM_ZERO(job->ctx, b, 1));
+    b->s = s;
+    TRY(metric_w2_bound_open(job->ctx, &b->first, &offer->first, &offer->level[BOUND_FRAME], m));
+    offer->level[BOUND_DUAL] = offer->level[BOUND_TIGHT] = dual;
+    offer->level[BOUND_CUT] = !dual && measures_is_shared(m) && m->v <= CUT_MAX_SUPPORT;
+    if (dual && !s->dual)
+        TRY(refine_make(job->ctx, &s->dual, m));
+    if (offer->level[BOUND_CUT])
+        TRY(cut_table_make(job->ctx, &b->cuts, m));
+    *state = b;
+    b = NULL;
+done:
+    bounds_close(b);
+    return status;
+}
+
+static double bounds_pair(void *state, bound_level level, int64_t i, int64_t j, double enough,
+                          int worker)
+{
+    const w2_bounds *b = state;
+    if (level == BOUND_FRAME)
+        return metric_w2_bound_frame(b->first, i, j, enough);
+    return level == BOUND_DUAL ? refine_pair(b->s->dual, i, j, enough, worker)
+                               : refine_last(b->s->dual, i, j, enough, worker);
+}
+
+static void bounds_cut(void *state, int worker, int side, pair_cut *cut)
+{
+    const w2_bounds *b = state;
+    const exact_solver *solver = b->s->solver[worker];
+    pair_ij last = b->s->last[worker];
+    cut_make(&b->cuts, measures_item(b->s->m, side == 0 ? last.i : last.j),
              side == 0 ? exact_f(solver) : exact_g(solver), &cut->constant, cut->potential);
-    cut->unit = s->cuts.unit2;
-    return true;
+    cut->unit = b->cuts.unit2;
 }
 
-/* A search begins. Cuts are cheaper than refined bounds, but where there are those they add too
- * little. */
-static ddsc_status w2_refine_open(void *state, bool *offered)
-{
-    w2 *s = state;
-    *offered = refine_applies(s->m);
-    if (*offered)
-        return s->refined ? DDSC_OK : refine_make(s->ctx, &s->refined, s->m);
-    if (measures_is_shared(s->m) && s->m->v <= CUT_MAX_SUPPORT)
-        return cut_table_make(s->ctx, &s->cuts, s->m);
-    return DDSC_OK;
-}
+static const pair_bounds w2_bounds_table = {
+    .open = bounds_open, .close = bounds_close, .pair = bounds_pair, .cut = bounds_cut};
 
-static double w2_refine(void *state, int64_t i, int64_t j, double enough, int worker)
-{
-    const w2 *s = state;
-    return refine_pair(s->refined, i, j, enough, worker);
-}
-
-static double w2_last(void *state, int64_t i, int64_t j, double enough, int worker)
-{
-    const w2 *s = state;
-    return refine_last(s->refined, i, j, enough, worker);
-}
-
-static const pair_pruning w2_pruning = {.bound = &bound_w2,
-                                        .closer = bound_w2_closer,
-                                        .cut = w2_cut,
-                                        .refine_open = w2_refine_open,
-                                        .refine = w2_refine,
-                                        .last = w2_last};
-
-const pair_backend backend_w2 = {
-    .name = "w2",
-    .tile_side = W2_SIDE,
-    .open = w2_open,
-    .tile = w2_tile,
-    .close = w2_close,
-    .plan = w2_plan,
-    .pruning = &w2_pruning,
-};
+const pair_backend metric_w2 = {.name = "w2",
+                                .tile_side = W2_SIDE,
+                                .open = w2_open,
+                                .close = w2_close,
+                                .tile = w2_tile,
+                                .shape = w2_shape,
+                                .bounds = &w2_bounds_table};

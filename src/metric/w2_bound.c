@@ -7,15 +7,16 @@
 
 enum { PROJECTION_DIM = 8, RELAXED_MEAN_SIZE = 64, PROJECTION_SIDE = 256 };
 
-typedef struct bound_state {
+struct metric_w2_bound {
     ddsc_context *ctx;
     bool relaxed, on_grid;
     projection_bound projection;
+    float *start; /* n: what is left of the rows' norms after the slack */
     marginal_bound marginal;
     relaxed_bound transport;
     int n_workers;
-    float **room; /* one a worker: the tile in float, then workspace */
-} bound_state;
+    float **scratch; /* per worker */
+};
 
 /* Large blocks share more points; small sets get small ones, so that many threads find work. */
 static int64_t relaxed_side(int64_t n)
@@ -23,94 +24,84 @@ static int64_t relaxed_side(int64_t n)
     return BASE_MAX(32, BASE_MIN(256, n / 16));
 }
 
-static int64_t side_of(const bound_state *s)
+void metric_w2_bound_close(metric_w2_bound *b)
 {
-    return s->relaxed ? s->transport.side : PROJECTION_SIDE;
-}
-
-static void bound_close(void *state)
-{
-    bound_state *s = state;
-    if (!s)
+    if (!b)
         return;
-    ddsc_context *ctx = s->ctx;
-    projection_bound_free(ctx, &s->projection);
-    marginal_bound_free(ctx, &s->marginal);
-    relaxed_bound_free(ctx, &s->transport);
-    for (int w = 0; s->room && w < s->n_workers; w++)
-        mem_free(ctx, s->room[w]);
-    mem_free(ctx, s->room);
-    mem_free(ctx, s);
+    ddsc_context *ctx = b->ctx;
+    projection_bound_free(ctx, &b->projection);
+    marginal_bound_free(ctx, &b->marginal);
+    relaxed_bound_free(ctx, &b->transport);
+    for (int w = 0; b->scratch && w < b->n_workers; w++)
+        mem_free(ctx, b->scratch[w]);
+    mem_free(ctx, b->scratch);
+    mem_free(ctx, b->start);
+    mem_free(ctx, b);
 }
 
-static ddsc_status bound_open(void **state, const pair_job *job, ddsc_pair_stats *stats)
+static void relaxed_tile(void *state, const pair_tile *t, float *low, int64_t ld, int worker)
 {
-    ddsc_status status = DDSC_OK;
-    ddsc_context *ctx = job->ctx;
-    const measures *m = job->m;
-    bound_state *s = NULL;
-    (void)stats;
-    TRY(MEM_ZERO(ctx, s, 1));
-    s->ctx = ctx;
-    s->n_workers = job->n_workers;
-    s->relaxed = m->d > PROJECTION_DIM && m->nnz <= RELAXED_MEAN_SIZE * m->n;
-    if (s->relaxed)
-        TRY(relaxed_bound_make(ctx, &s->transport, m, relaxed_side(m->n)));
-    else
-        TRY(projection_bound_make(ctx, &s->projection, m));
-    s->on_grid = !s->relaxed && marginal_applies(m);
-    if (s->on_grid)
-        TRY(marginal_bound_make(ctx, &s->marginal, m));
-    int64_t side = side_of(s), room = side * side;
-    room += s->relaxed ? relaxed_bound_room(&s->transport) : 0;
-    TRY(MEM_ZERO(ctx, s->room, s->n_workers));
-    for (int w = 0; w < s->n_workers; w++)
-        TRY(MEM_NEW(ctx, s->room[w], room));
-    *state = s;
-    s = NULL;
-done:
-    bound_close(s);
-    return status;
+    const metric_w2_bound *b = state;
+    relaxed_bound_tile(&b->transport, t->i0, t->i1, t->j0, t->j1, low, ld, b->scratch[worker]);
 }
 
-static void bound_plan(const void *state, pair_plan *plan)
+static ddsc_status open_relaxed(metric_w2_bound *b, first_bounds *first, const measures *m)
 {
-    plan->tile_side = side_of(state);
-}
-
-static ddsc_status bound_tile(void *state, const pair_tile *t, double *d2, int64_t ld, int worker,
-                              ddsc_pair_stats *stats)
-{
-    const bound_state *s = state;
-    float *room = s->room[worker];
-    int64_t side = side_of(s), columns = t->j1 - t->j0;
-    double unit2 = s->relaxed ? s->transport.unit2 : s->projection.unit2;
-    (void)stats;
-    if (s->relaxed)
-        relaxed_bound_tile(&s->transport, t->i0, t->i1, t->j0, t->j1, room, side,
-                           room + side * side);
-    else
-        projection_bound_tile(&s->projection, t->i0, t->i1, t->j0, t->j1, room, side);
-    for (int64_t i = 0; i < t->i1 - t->i0; i++)
-        for (int64_t j = 0; j < columns; j++)
-            d2[i * ld + j] = room[i * side + j] > 0 ? unit2 * (double)room[i * side + j] : 0;
+    CHECK(relaxed_bound_make(b->ctx, &b->transport, m, relaxed_side(m->n)));
+    CHECK(MEM_ZERO(b->ctx, b->scratch, b->n_workers));
+    for (int w = 0; w < b->n_workers; w++)
+        CHECK(MEM_NEW(b->ctx, b->scratch[w], relaxed_bound_room(&b->transport)));
+    *first = (first_bounds){.n = m->n,
+                            .side = b->transport.side,
+                            .unit = b->transport.unit2,
+                            .tile = relaxed_tile,
+                            .state = b};
     return DDSC_OK;
 }
 
-double bound_w2_closer(const void *state, int64_t i, int64_t j, double enough)
+static ddsc_status open_projections(metric_w2_bound *b, first_bounds *first, const measures *m)
 {
-    const bound_state *s = state;
-    if (s->relaxed)
-        return 0;
-    double bound = s->on_grid ? marginal_bound_pair(&s->marginal, i, j, enough) : 0;
-    return bound > enough ? bound
-                          : fmax(bound, projection_bound_pair(&s->projection, i, j, enough));
+    const projection_bound *p = &b->projection;
+    CHECK(projection_bound_make(b->ctx, &b->projection, m));
+    CHECK(MEM_NEW(b->ctx, b->start, m->n));
+    for (int64_t i = 0; i < m->n; i++)
+        b->start[i] = (float)(1 - p->slack) * p->norm2[i];
+    b->on_grid = marginal_applies(m);
+    if (b->on_grid)
+        CHECK(marginal_bound_make(b->ctx, &b->marginal, m));
+    *first = (first_bounds){.n = m->n,
+                            .side = PROJECTION_SIDE,
+                            .unit = p->unit2,
+                            .columns = p->p,
+                            .rows = p->row,
+                            .start = b->start};
+    return DDSC_OK;
 }
 
-const pair_backend bound_w2 = {.name = "w2 lower bounds",
-                               .tile_side = PROJECTION_SIDE,
-                               .stage = "bounds",
-                               .open = bound_open,
-                               .tile = bound_tile,
-                               .close = bound_close,
-                               .plan = bound_plan};
+ddsc_status metric_w2_bound_open(ddsc_context *ctx, metric_w2_bound **out, first_bounds *first,
+                                 bool *frame, const measures *m)
+{
+    ddsc_status status = DDSC_OK;
+    metric_w2_bound *b = NULL;
+    TRY(MEM_ZERO(ctx, b, 1));
+    b->ctx = ctx;
+    b->n_workers = parallel_width(ctx);
+    b->relaxed = m->d > PROJECTION_DIM && m->nnz <= RELAXED_MEAN_SIZE * m->n;
+    TRY(b->relaxed ? open_relaxed(b, first, m) : open_projections(b, first, m));
+    ctx_note(ctx, "first bounds", b->relaxed ? "relaxed transport" : "projections",
+             "%lld dimensions, %lld points per item", (long long)m->d,
+             (long long)(m->nnz / BASE_MAX(1, m->n)));
+    *frame = !b->relaxed;
+    *out = b;
+    b = NULL;
+done:
+    metric_w2_bound_close(b);
+    return status;
+}
+
+double metric_w2_bound_frame(const metric_w2_bound *b, int64_t i, int64_t j, double enough)
+{
+    double bound = b->on_grid ? marginal_bound_pair(&b->marginal, i, j, enough) : 0;
+    return bound > enough ? bound
+                          : fmax(bound, projection_bound_pair(&b->projection, i, j, enough));
+}

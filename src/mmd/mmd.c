@@ -151,6 +151,11 @@ void mmd_close(mmd *s)
     mem_free(s->ctx, s);
 }
 
+mmd_way mmd_get_way(const mmd *s)
+{
+    return s->way;
+}
+
 int64_t mmd_items(const mmd *s)
 {
     return s->m->n;

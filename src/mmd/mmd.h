@@ -43,6 +43,7 @@ typedef struct mmd_settings {
 
 ddsc_status mmd_open(ddsc_context *ctx, mmd **out, const measures *m, const mmd_settings *set);
 void mmd_close(mmd *s);
+mmd_way mmd_get_way(const mmd *s);
 int64_t mmd_items(const mmd *s);
 /* Side of a tile, and columns served at once (0: all, nothing to prepare). */
 int64_t mmd_side(const mmd *s);

@@ -2,7 +2,6 @@
 #include <math.h>
 
 #include "graph/graph.h"
-#include "plan/nystrom.h"
 #include "plan/plan.h"
 
 typedef struct table {
@@ -28,32 +27,28 @@ static bool agree(double x, double y)
     return fabs(x - y) <= 1e-9 * BASE_MAX(fabs(x), fabs(y));
 }
 
-static ddsc_status check_row(const table *t, int64_t i)
-{
-    const double *row = t->value + i * t->n;
-    if (!isnan(row[i]) && row[i] != 0)
-        return bad_entry(t, i, i, "the diagonal must be 0");
-    for (int64_t j = 0; j < t->n; j++) {
-        double mirrored = t->value[j * t->n + i];
-        if (isinf(row[j]) || (!t->squared && row[j] > 1e150))
-            return bad_entry(t, i, j, "must be at most 1e150, or NaN when unknown");
-        if (row[j] < 0 && !t->squared)
-            return bad_entry(t, i, j, "a distance must not be negative");
-        if (j > i && !agree(row[j], mirrored))
-            return ctx_fail(t->ctx, DDSC_ERROR_INPUT,
-                            "the matrix is not symmetric: entry (%lld, %lld) is %.17g but "
-                            "(%lld, %lld) is %.17g",
-                            (long long)i, (long long)j, row[j], (long long)j, (long long)i,
-                            mirrored);
-    }
-    return DDSC_OK;
-}
-
 static ddsc_status check_rows(void *arg, int64_t begin, int64_t end, int worker)
 {
+    const table *t = arg;
     (void)worker;
-    for (int64_t i = begin; i < end; i++)
-        CHECK(check_row(arg, i));
+    for (int64_t i = begin; i < end; i++) {
+        const double *row = t->value + i * t->n;
+        if (!isnan(row[i]) && row[i] != 0)
+            return bad_entry(t, i, i, "the diagonal must be 0");
+        for (int64_t j = 0; j < t->n; j++) {
+            double mirrored = t->value[j * t->n + i];
+            if (isinf(row[j]) || (!t->squared && row[j] > 1e150))
+                return bad_entry(t, i, j, "must be at most 1e150, or NaN when unknown");
+            if (row[j] < 0 && !t->squared)
+                return bad_entry(t, i, j, "a distance must not be negative");
+            if (j > i && !agree(row[j], mirrored))
+                return ctx_fail(t->ctx, DDSC_ERROR_INPUT,
+                                "the matrix is not symmetric: entry (%lld, %lld) is %.17g but "
+                                "(%lld, %lld) is %.17g",
+                                (long long)i, (long long)j, row[j], (long long)j, (long long)i,
+                                mirrored);
+        }
+    }
     return DDSC_OK;
 }
 
@@ -71,7 +66,6 @@ static ddsc_status cut_rows(void *arg, int64_t begin, int64_t end, int worker)
             if (!t->squared)
                 value *= value;
             nearest_offer(&t->near, i, j, value);
-            nearest_offer(&t->near, j, i, value);
         }
     return DDSC_OK;
 }
@@ -85,12 +79,11 @@ static bool none_taken(const nearest *near, int64_t n)
 }
 
 /* The same columns that a metric would have been asked for. */
-static ddsc_status search_columns(const table *t, ddsc_graph **graph,
-                                  const ddsc_graph_settings *set)
+static ddsc_status by_columns(const table *t, ddsc_graph **graph, const ddsc_graph_settings *set)
 {
     ddsc_status status = DDSC_OK;
     column_set c;
-    TRY(columns_draw(t->ctx, &c, t->n, set->sample_columns));
+    TRY(search_columns_draw(t->ctx, &c, t->n, set->sample_columns));
     for (int64_t i = 0; i < c.n; i++)
         for (int64_t a = 0; a < c.m; a++) {
             int64_t from = BASE_MIN(i, c.order[a]), to = BASE_MAX(i, c.order[a]);
@@ -99,9 +92,9 @@ static ddsc_status search_columns(const table *t, ddsc_graph **graph,
                 TRY(bad_entry(t, from, to, "columns that are drawn must be known"));
             c.d2[i * c.m + a] = t->squared ? value : value * value;
         }
-    TRY(columns_search(t->ctx, graph, &c, set));
+    TRY(search_columns(t->ctx, graph, &c, plan_tau(t->n, set)));
 done:
-    columns_free(t->ctx, &c);
+    search_columns_free(t->ctx, &c);
     return status;
 }
 
@@ -134,17 +127,17 @@ ddsc_status ddsc_graph_create_from_matrix(ddsc_context *context, ddsc_graph **gr
     TRY(check_arguments(context, graph, n, matrix));
     TRY(ctx_check_flags(context, "ddsc_graph_create_from_matrix", flags, DDSC_DISTANCE_SQUARED));
     TRY(graph_settings_take(context, &set, settings));
-    TRY(search_check(context, &set, "a finished matrix"));
+    TRY(plan_check_pruned(context, set.exact_graph, "a finished matrix"));
     t.sample = set.sample;
     TRY(parallel_for(context, n, 16, check_rows, &t));
     if (set.sample_columns < 1 && n > 1) {
-        TRY(search_columns(&t, graph, &set));
+        TRY(by_columns(&t, graph, &set));
         goto done;
     }
-    TRY(nearest_create(context, &t.near, n, tau_used(n, &set)));
+    TRY(nearest_create(context, &t.near, 0, n, plan_tau(n, &set)));
     TRY(parallel_for(context, n, 16, cut_rows, &t));
     if (t.sample < 1 && n > 1 && none_taken(&t.near, n))
-        TRY(sample_empty(context, t.sample, n));
+        TRY(pairs_none_sampled(context, t.sample, n));
     TRY(nearest_finish(context, &t.near, graph));
 done:
     nearest_free(context, &t.near);

@@ -15,7 +15,7 @@ static uint64_t hash_measures(const measures *m)
     return hash_bytes(m->support, (size_t)(m->v * m->d) * sizeof *m->support, h);
 }
 
-ddsc_status manifest_make(ddsc_context *ctx, char **text, const measures *m,
+ddsc_status plan_manifest(ddsc_context *ctx, char **text, const measures *m,
                           const ddsc_metric_settings *set, const char *what)
 {
     const char *line = ctx_resume_settings(ctx);
@@ -38,7 +38,7 @@ ddsc_status manifest_make(ddsc_context *ctx, char **text, const measures *m,
              "pairs %s\n"
              "settings %s\n",
              ddsc_version(), m->n, m->nnz, m->d, hash_measures(m), ctx_seed(ctx),
-             backend_find(set->metric)->name, set->epsilon, set->epsilon_is_percent ? "%" : "",
+             metric_find(set->metric)->name, set->epsilon, set->epsilon_is_percent ? "%" : "",
              (int)set->sinkhorn_value, set->sinkhorn_tolerance, set->sinkhorn_max_iterations,
              (int)set->mmd_kernel, (int)set->bandwidth_rule, set->bandwidth,
              (int)set->mmd_estimator, set->mmd_features, (int)set->reference_rule,

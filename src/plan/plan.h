@@ -1,5 +1,5 @@
-/* plan: which path a set and a metric take, and the runs along it: a matrix, a graph, new items against
- * old ones. */
+/* plan: settings taken and checked, resolved once into a plan, and the runs along it: a matrix, a
+ * graph, new items against old ones. Which path was taken, and why, goes into the context's notes. */
 #ifndef DDSC_PLAN_PLAN_H
 #define DDSC_PLAN_PLAN_H
 
@@ -17,22 +17,61 @@ ddsc_status metric_settings_check(ddsc_context *ctx, const ddsc_metric_settings 
 ddsc_status graph_settings_check(ddsc_context *ctx, const ddsc_graph_settings *settings);
 
 /* Refuses exact_graph = pruned where `name` has no lower bounds. */
-ddsc_status search_check(ddsc_context *ctx, const ddsc_graph_settings *settings, const char *name);
+ddsc_status plan_check_pruned(ddsc_context *ctx, ddsc_exact_graph asked, const char *name);
+/* The one place where tau = 0 becomes a number and a large one meets the number of items. */
+int64_t plan_tau(int64_t n, const ddsc_graph_settings *settings);
 
-/* The same by a screen, where the backend has one and it pays. */
-ddsc_status search_run(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *stats, int64_t n,
-                       const pair_backend *backend, void *state, const ddsc_graph_settings *set);
+/* ---- the plan of a graph ---- */
 
-/* The tau-NN graph of a set, by whichever search the settings ask for; they are checked here. */
-ddsc_status neighbors_make(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *stats,
-                           const measures *m, const ddsc_metric_settings *metric,
-                           const ddsc_graph_settings *settings);
-/* The list of new item c (item n_old + c of the set) is column c. */
-ddsc_status across_run(ddsc_context *ctx, ddsc_graph **out, ddsc_pair_stats *stats,
-                       const across_problem *problem, const ddsc_metric_settings *metric);
+typedef struct graph_plan {
+    const measures *m;
+    metric_resolved metric;
+    ddsc_graph_settings graph;
+    int64_t tau;
+} graph_plan;
 
-/* The manifest of a run. what: "matrix", or the graph's settings in words. */
-ddsc_status manifest_make(ddsc_context *ctx, char **text, const measures *m,
+/* Settings as the two functions above left them. */
+ddsc_status plan_make(ddsc_context *ctx, graph_plan *p, const measures *m,
+                      const ddsc_metric_settings *metric, const ddsc_graph_settings *graph);
+void plan_free(graph_plan *p);
+/* The graph of the `tau` nearest, which may be more than p->tau. */
+ddsc_status plan_neighbors(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *stats,
+                           const graph_plan *p, int64_t tau);
+/* The nearest of the first n_old items for each later one: item n_old + c is column c. */
+ddsc_status plan_query(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *stats,
+                       const graph_plan *p, int64_t n_old, int64_t tau);
+
+/* ---- inside the room ---- */
+
+/* An open metric over a set, and the pair service over it. */
+typedef struct metric_run {
+    pair_job job;
+    const metric_resolved *metric;
+    void *state;
+    journal *journal; /* or NULL */
+    pairs p;
+    ddsc_pair_stats stats;
+    double start;
+} metric_run;
+
+/* kept_as: what the pairs belong to in a folder to resume from, see plan_manifest; NULL: keep nothing. */
+ddsc_status metric_run_open(ddsc_context *ctx, metric_run *r, const measures *m,
+                            const metric_resolved *metric, const char *kept_as);
+/* Ends a run over n_pairs pairs that came to `status`; on success fills *stats. What an interrupted
+ * run has in memory goes to its folder, too. */
+ddsc_status metric_run_close(metric_run *r, ddsc_status status, int64_t n_pairs,
+                             ddsc_pair_stats *stats);
+
+/* Over a service whose metric is open: by a prefilter where it has rows and they pay, or all pairs.
+ * why: what speaks against pruning, in words, or NULL. */
+ddsc_status plan_search_rows(pairs *p, ddsc_graph **graph, int64_t tau,
+                             const ddsc_graph_settings *set, const char *why);
+/* Rows that stand for the items of an open metric in an approximate search. */
+ddsc_status plan_rows_make(search_rows *rows, const pair_job *job, const pair_backend *backend,
+                           void *state);
+/* What must be the same in two runs for one to take up the pairs of the other, in lines of text.
+ * what: "of the matrix", or the graph's settings in words. */
+ddsc_status plan_manifest(ddsc_context *ctx, char **text, const measures *m,
                           const ddsc_metric_settings *set, const char *what);
 
 #endif

@@ -42,7 +42,7 @@ int64_t ddsc_graph_get_tau(int64_t n, const ddsc_graph_settings *settings)
     ddsc_graph_settings own;
     if (!sized_copy(&graph_struct, &own, settings) || n < 1 || own.tau < 0)
         return 0;
-    return tau_used(n, &own);
+    return plan_tau(n, &own);
 }
 
 static ddsc_status bad_number(ddsc_context *ctx, const char *field, double value, const char *rule)
@@ -172,14 +172,4 @@ ddsc_status graph_settings_take(ddsc_context *ctx, ddsc_graph_settings *own,
 {
     CHECK(sized_take(ctx, &graph_struct, own, given));
     return graph_settings_check(ctx, own);
-}
-
-/* max(10, ceil(log2 n)), but at most an eighth of a small set (never under 3), below n. */
-int64_t tau_default(int64_t n)
-{
-    int64_t bits = 0;
-    while (bits < 62 && ((int64_t)1 << bits) < n)
-        bits++;
-    int64_t eighth = BASE_MAX(3, (n + 7) / 8);
-    return BASE_MAX(0, BASE_MIN(n - 1, BASE_MIN(eighth, BASE_MAX(10, bits))));
 }

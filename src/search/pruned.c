@@ -1,117 +1,143 @@
 /* The tau-NN graph without most of the solves, edge for edge the one of the full matrix.
  *
- * Every item has a list of candidates in the order of a lower bound. In rounds, each item proposes
- * its next few; the pairs of a round are solved in parallel, each for both its ends, and each solve
- * may raise the bounds of what is left on both lists by a linear minorant (a cut). A candidate
- * whose bound lies beyond the tau-th distance found so far can never enter: distances found only
- * fall, bounds only rise. What a round does depends on the state at its start alone, so not only
- * the graph but also the count of solves is the same for any number of threads. */
+ * Every item has a list of candidates in the order of a lower bound. In rounds, each item chooses its
+ * next few; the pairs of a round are solved in parallel, each for both its ends, and each solve may
+ * raise the bounds of what is left on both lists by a linear minorant (a cut). A candidate whose
+ * bound lies beyond the tau-th distance found so far can never enter: distances found only fall,
+ * bounds only rise.
+ *
+ * An item chooses on the state at the start of the round; then pairs that both ends chose are put
+ * down once. So not only the graph but also the count of solves is the same for any number of
+ * threads, and no end needs to know what another chose before it. */
 #include "search/pruned.h"
 
-enum { REFINE_BATCH = 16, SOLVE_BATCH = 2 };
+#include <string.h>
 
-/* ---- rounds ---- */
+#include "search/tuning.h"
 
-static ddsc_status push_pair(search *s, int64_t i, int64_t j)
-{
-    if (s->n_pairs == s->pair_room) {
-        int64_t room = BASE_MAX(1024, 2 * s->pair_room);
-        CHECK(mem_resize(s->ctx, &s->pair, room, sizeof *s->pair));
-        s->pair_room = room;
-    }
-    s->pair[s->n_pairs++] = (pair_ij){(int32_t)BASE_MIN(i, j), (int32_t)BASE_MAX(i, j)};
-    return DDSC_OK;
-}
+/* ---- choosing ---- */
 
-/* What the pair is refined up to: without a limit there is nothing to exceed. */
-static double enough_of(const search *s, int64_t i, int64_t j)
+/* What the pair's bounds are raised up to: without a limit there is nothing to exceed. */
+static double enough_of(const pruned *s, int64_t i, int64_t j)
 {
     return BASE_MAX(s->limit[i], s->limit[j]);
 }
 
-static bool waits(const search *s, int64_t i, const candidate *c)
+/* For a dual bound; symmetric in the ends of a pair. */
+static bool waits(const pruned *s, int64_t i, const candidate *c)
 {
-    if (!s->refines || c->stage >= REFINED)
+    if (!s->p->offer.level[BOUND_DUAL] || c->reached >= HAS_DUAL)
         return false;
-    return c->stage < LOOKED_AT || isfinite(enough_of(s, i, c->index));
+    return c->reached < HAS_LOOK || isfinite(enough_of(s, i, c->index));
 }
 
 /* Solves that would fill the heap of item i if no one else proposed them. */
-static int64_t n_missing(const search *s, int64_t i)
+static int64_t n_missing(const pruned *s, int64_t i)
 {
-    return isfinite(s->limit[i]) ? 0 : s->near.graph->tau - s->near.count[i];
+    return isfinite(s->limit[i]) ? 0 : s->tau - s->near.count[i];
 }
 
-/* How many candidates of item i to refine: as long as it has no limit, enough to choose from. */
-static int64_t refine_batch(const search *s, int64_t i)
+/* The first few that wait; as long as there is no limit, enough of them to choose from. */
+static void choose_for_bounds(pruned *s, int64_t i)
 {
-    if (isfinite(s->limit[i]))
-        return REFINE_BATCH;
-    int64_t ready = 0;
-    for (int64_t p = 0; p < s->list[i].n; p++)
-        ready += !waits(s, i, &s->list[i].at[p]);
-    return BASE_MAX(0, 2 * n_missing(s, i) - ready);
+    candidate_list *l = &s->list[i];
+    int64_t left = DUAL_BATCH;
+    if (!isfinite(s->limit[i])) {
+        left = 2 * n_missing(s, i);
+        for (int64_t k = 0; k < l->n; k++)
+            left -= !waits(s, i, &l->at[k]);
+    }
+    for (int64_t k = 0; k < l->n; k++) {
+        l->at[k].chosen = left > 0 && waits(s, i, &l->at[k]);
+        left -= l->at[k].chosen;
+    }
 }
 
-/* Both ends are marked, so that a pair is worked on once. */
-static void mark(search *s, int64_t i, candidate *c, stage reached)
+/* The first few. Where a limit is known, nobody overtakes a candidate that waits. */
+static void choose_for_solves(pruned *s, int64_t i)
 {
-    candidate *back = list_find(s, c->index, i);
-    c->stage = (uint8_t)reached;
-    if (back)
-        back->stage = (uint8_t)reached;
+    candidate_list *l = &s->list[i];
+    bool limited = isfinite(s->limit[i]);
+    int64_t left = limited ? SOLVE_BATCH : (n_missing(s, i) + 1) / 2;
+    for (int64_t k = 0; k < l->n; k++) {
+        bool waiting = waits(s, i, &l->at[k]);
+        if (waiting && limited)
+            left = 0;
+        l->at[k].chosen = left > 0 && !waiting;
+        left -= l->at[k].chosen;
+    }
 }
 
-/* The first few of each list that wait for a refined bound. */
-static ddsc_status propose_refinements(search *s)
+static ddsc_status choose_pairs(void *arg, int64_t begin, int64_t end, int worker)
 {
-    s->n_pairs = 0;
-    for (int64_t i = 0; i < s->n; i++) {
-        int64_t left = refine_batch(s, i);
-        for (int64_t p = 0; p < s->list[i].n && left > 0; p++) {
-            candidate *c = &s->list[i].at[p];
-            if (!waits(s, i, c))
+    pruned *s = arg;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++)
+        (s->solving ? choose_for_solves : choose_for_bounds)(s, i);
+    return DDSC_OK;
+}
+
+ddsc_status pruned_reserve(pruned *s, void *inout, int64_t *capacity, int64_t need, size_t size)
+{
+    int64_t larger = BASE_MAX(need, BASE_MAX(256, 2 * *capacity));
+    if (need <= *capacity)
+        return DDSC_OK;
+    CHECK(mem_resize(s->ctx, inout, larger, size));
+    *capacity = larger;
+    return DDSC_OK;
+}
+
+/* Marks at both ends and one record of each pair: of two ends that chose it the lower item makes
+ * them, so every mark has one writer. */
+static ddsc_status mark_range(void *arg, int64_t begin, int64_t end, int worker)
+{
+    pruned *s = arg;
+    block_pairs *b = &s->block[begin / block_rows(s->n)];
+    (void)worker;
+    b->n = 0;
+    for (int64_t i = begin; i < end; i++)
+        for (int64_t k = 0; k < s->list[i].n; k++) {
+            candidate *c = &s->list[i].at[k];
+            int32_t j = c->index;
+            candidate *back = c->chosen ? pruned_list_find(s, j, i) : NULL;
+            if (!c->chosen || (back && back->chosen && j < i))
                 continue;
-            mark(s, i, c, isfinite(enough_of(s, i, c->index)) ? REFINED : LOOKED_AT);
-            CHECK(push_pair(s, i, c->index));
-            left--;
+            reached to = s->solving ? SETTLED : isfinite(enough_of(s, i, j)) ? HAS_DUAL : HAS_LOOK;
+            c->reached = (uint8_t)to;
+            if (back)
+                back->reached = (uint8_t)to;
+            if (s->solving) {
+                pruned_seen_settle(s, i, j);
+                pruned_seen_settle(s, j, i);
+            }
+            CHECK(pruned_reserve(s, &b->at, &b->capacity, b->n + 1, sizeof *b->at));
+            b->at[b->n++] = (pair_ij){(int32_t)BASE_MIN(i, j), (int32_t)BASE_MAX(i, j)};
         }
+    return DDSC_OK;
+}
+
+static ddsc_status propose_pairs(pruned *s, bool solving)
+{
+    s->solving = solving;
+    s->n_pairs = 0;
+    CHECK(parallel_for(s->ctx, s->n, block_rows(s->n), choose_pairs, s));
+    CHECK(parallel_for(s->ctx, s->n, block_rows(s->n), mark_range, s));
+    for (int64_t b = 0; b < block_count(s->n); b++) {
+        const block_pairs *from = &s->block[b];
+        CHECK(
+            pruned_reserve(s, &s->pair, &s->pair_capacity, s->n_pairs + from->n, sizeof *s->pair));
+        if (from->n > 0)
+            memcpy(s->pair + s->n_pairs, from->at, (size_t)from->n * sizeof *s->pair);
+        s->n_pairs += from->n;
     }
     return DDSC_OK;
 }
 
-/* The first few of each list. Where a limit is known, nobody overtakes a candidate that waits for
- * its refined bound. */
-static ddsc_status propose_solves(search *s)
-{
-    ddsc_status status = DDSC_OK;
-    s->n_pairs = 0;
-    for (int64_t i = 0; i < s->n; i++) {
-        int64_t left = isfinite(s->limit[i]) ? SOLVE_BATCH : (n_missing(s, i) + 1) / 2;
-        for (int64_t p = 0; p < s->list[i].n && left > 0; p++) {
-            candidate *c = &s->list[i].at[p];
-            bool fresh = false;
-            if (waits(s, i, c) && isfinite(s->limit[i]))
-                break;
-            if (waits(s, i, c))
-                continue;
-            left--;
-            if (c->stage == SETTLED) /* proposed by the other end */
-                continue;
-            mark(s, i, c, SETTLED);
-            TRY(pair_set_add(s->ctx, &s->settled, i, c->index, &fresh));
-            TRY(push_pair(s, i, c->index));
-        }
-    }
-done:
-    return status;
-}
+/* ---- dual bounds ---- */
 
-/* ---- refined bounds ---- */
-
-static void raise_bound(search *s, int64_t item, int64_t other, double bound)
+static void raise_bound(pruned *s, int64_t item, int64_t other, double bound)
 {
-    candidate *c = list_find(s, item, other);
+    candidate *c = pruned_list_find(s, item, other);
     if (!c)
         return;
     spin_lock(&s->near.lock[item]);
@@ -119,143 +145,74 @@ static void raise_bound(search *s, int64_t item, int64_t other, double bound)
     spin_unlock(&s->near.lock[item]);
 }
 
-static ddsc_status refine_range(void *arg, int64_t begin, int64_t end, int worker)
+static ddsc_status bound_range(void *arg, int64_t begin, int64_t end, int worker)
 {
-    search *s = arg;
+    pruned *s = arg;
     for (int64_t k = begin; k < end; k++) {
-        pair_ij pair = s->pair[k];
-        double bound = s->backend->pruning->refine(s->state, pair.i, pair.j,
-                                                   enough_of(s, pair.i, pair.j), worker);
-        raise_bound(s, pair.i, pair.j, bound);
-        raise_bound(s, pair.j, pair.i, bound);
-        s->room[worker].bounds.refined++;
-    }
-    return DDSC_OK;
-}
-
-static ddsc_status refine_lists(search *s, int64_t *n_refined)
-{
-    CHECK(propose_refinements(s));
-    *n_refined = s->n_pairs;
-    if (s->n_pairs > 0) {
-        CHECK(parallel_for(s->ctx, s->n_pairs, 8, refine_range, s));
-        CHECK(lists_clean(s));
+        int64_t i = s->pair[k].i, j = s->pair[k].j;
+        double bound = pairs_bound(s->p, BOUND_DUAL, i, j, enough_of(s, i, j), worker);
+        raise_bound(s, i, j, bound);
+        raise_bound(s, j, i, bound);
     }
     return DDSC_OK;
 }
 
 /* ---- solves ---- */
 
-/* Raise the bounds on the list of `item` by a minorant; maxima commute, so order does not matter.
- */
-static void apply_cut(search *s, int64_t item, const pair_cut *cut, worker_room *room)
+/* Raise the bounds on the list of `item` by a minorant; maxima commute, so order does not matter. */
+static void apply_cut(pruned *s, int64_t item, const pair_cut *cut, int worker)
 {
-    candidates *c = &s->list[item];
+    candidate_list *l = &s->list[item];
     spin_lock(&s->near.lock[item]);
-    for (int64_t p = 0; p < c->n; p++) {
-        item_view other = measures_item(s->m, c->at[p].index);
-        double bound = cut->constant;
-        for (int64_t e = 0; e < other.n; e++)
-            bound += other.weight[e] * (double)cut->potential[other.index[e]];
-        if (cut->unit * bound > c->at[p].bound) {
-            c->at[p].bound = cut->unit * bound;
-            c->at[p].stage = (uint8_t)BASE_MAX(c->at[p].stage, CUT);
-        }
-    }
-    room->bounds.cut += c->n;
+    for (int64_t k = 0; k < l->n; k++)
+        l->at[k].bound = fmax(l->at[k].bound, pairs_cut_bound(s->p, cut, l->at[k].index));
     spin_unlock(&s->near.lock[item]);
+    pairs_count_bounds(s->p, BOUND_CUT, l->n, worker);
 }
 
 /* Is a bound that costs a small part of the solve beyond both limits? */
-static bool abandons(search *s, pair_ij pair, int worker)
+static bool abandons(pruned *s, pair_ij pair, int worker)
 {
-    const pair_pruning *rule = s->backend->pruning;
     double enough = enough_of(s, pair.i, pair.j);
-    if (!s->refines || !rule->last || !isfinite(enough))
-        return false;
-    s->room[worker].bounds.last++;
-    return beyond(rule->last(s->state, pair.i, pair.j, enough, worker), enough);
-}
-
-static ddsc_status offer(search *s, pair_ij pair, double d2, int worker)
-{
-    if (!isfinite(d2))
-        return ctx_fail(s->ctx, DDSC_ERROR_INTERNAL, "metric %s gave %g for items %d and %d",
-                        s->backend->name, d2, pair.i, pair.j);
-    s->room[worker].n_solved++;
-    nearest_offer(&s->near, pair.i, pair.j, d2 + 0.0);
-    nearest_offer(&s->near, pair.j, pair.i, d2 + 0.0);
-    return DDSC_OK;
-}
-
-static ddsc_status solve_pair(search *s, pair_ij pair, int worker)
-{
-    ddsc_status status = DDSC_OK;
-    worker_room *room = &s->room[worker];
-    if (abandons(s, pair, worker)) {
-        room->n_abandoned++;
-        return DDSC_OK;
-    }
-    pair_tile t = {.i0 = pair.i, .i1 = pair.i + 1, .j0 = pair.j, .j1 = pair.j + 1};
-    double d2 = NAN;
-    pair_cut cut = {.potential = room->potential};
-    TRY(s->backend->tile(s->state, &t, &d2, 1, worker, &room->stats));
-    TRY(offer(s, pair, d2, worker));
-    const pair_pruning *rule = s->backend->pruning;
-    for (int side = 0; rule->cut && side < 2; side++)
-        if (rule->cut(s->state, worker, side, &cut))
-            apply_cut(s, side == 0 ? pair.i : pair.j, &cut, room);
-done:
-    return status;
-}
-
-static ddsc_status solve_list(void *arg, int64_t begin, int64_t end, int worker)
-{
-    search *s = arg;
-    ddsc_status status = DDSC_OK;
-    double d2[PAIRS_TOGETHER];
-    TRY(s->backend->list(s->state, s->pair + begin, end - begin, d2, worker,
-                         &s->room[worker].stats));
-    for (int64_t k = begin; k < end; k++)
-        TRY(offer(s, s->pair[k], d2[k - begin], worker));
-done:
-    return status;
+    return s->p->offer.level[BOUND_TIGHT] && isfinite(enough) &&
+           beyond(pairs_bound(s->p, BOUND_TIGHT, pair.i, pair.j, enough, worker), enough);
 }
 
 static ddsc_status solve_range(void *arg, int64_t begin, int64_t end, int worker)
 {
-    search *s = arg;
+    pruned *s = arg;
     ddsc_status status = DDSC_OK;
-    for (int64_t k = begin; k < end; k++)
-        TRY(solve_pair(s, s->pair[k], worker));
+    pair_cut cut;
+    for (int64_t k = begin; k < end; k++) {
+        pair_ij pair = s->pair[k];
+        if (abandons(s, pair, worker))
+            continue;
+        TRY(pairs_solve(s->p, &s->near, pair, worker));
+        for (int side = 0; side < 2; side++)
+            if (pairs_cut(s->p, worker, side, &cut))
+                apply_cut(s, side == 0 ? pair.i : pair.j, &cut, worker);
+    }
 done:
     return status;
 }
 
-static int64_t candidates_left(const search *s)
-{
-    int64_t left = 0;
-    for (int64_t i = 0; i < s->n; i++)
-        left += s->list[i].n;
-    return left;
-}
-
-ddsc_status search_rounds(search *s, bool reports)
+ddsc_status pruned_rounds(pruned *s, bool reports)
 {
     ddsc_status status = DDSC_OK;
-    int64_t left = candidates_left(s), n_refined = 0;
-    for (;;) {
-        TRY(lists_clean(s));
-        int64_t still = candidates_left(s);
+    for (int64_t left = s->n_left, n_bounds = 0;; left = s->n_left) {
+        TRY(pruned_lists_clean(s));
         if (reports)
-            progress_add(s->ctx, left - still);
-        left = still;
-        if (s->refines)
-            TRY(refine_lists(s, &n_refined));
-        TRY(propose_solves(s));
-        TRY(s->together > 0 ? parallel_for(s->ctx, s->n_pairs, s->together, solve_list, s)
-                            : parallel_for(s->ctx, s->n_pairs, 1, solve_range, s));
-        if (s->n_pairs == 0 && n_refined == 0)
+            progress_add(s->ctx, left - s->n_left);
+        if (s->p->offer.level[BOUND_DUAL]) {
+            TRY(propose_pairs(s, false));
+            n_bounds = s->n_pairs;
+            TRY(parallel_for(s->ctx, n_bounds, 8, bound_range, s));
+            if (n_bounds > 0)
+                TRY(pruned_lists_clean(s));
+        }
+        TRY(propose_pairs(s, true));
+        TRY(parallel_for(s->ctx, s->n_pairs, 1, solve_range, s));
+        if (s->n_pairs == 0 && n_bounds == 0)
             break;
     }
 done:
@@ -264,72 +221,42 @@ done:
 
 /* ---- the search ---- */
 
-static void counts_add(stage_counts *into, const stage_counts *from)
+static ddsc_status state_open(pruned *s)
 {
-    into->first += from->first;
-    into->closer += from->closer;
-    into->cut += from->cut;
-    into->refined += from->refined;
-    into->last += from->last;
+    CHECK(nearest_create(s->ctx, &s->near, 0, s->n, s->tau));
+    CHECK(MEM_NEW(s->ctx, s->limit, s->n));
+    CHECK(MEM_ZERO(s->ctx, s->block, block_count(s->n)));
+    CHECK(MEM_ZERO(s->ctx, s->found, s->p->n_workers));
+    return DDSC_OK;
 }
 
-/* Pairs on no list, and at no time in reach of a walk, fell by their first bound. */
-static void stats_collect(const search *s, ddsc_pair_stats *stats)
+static void state_close(pruned *s)
 {
-    stage_counts bounds = {0}, pruned = {0};
-    stats->n_solved = 0;
-    for (int w = 0; w < s->n_workers; w++) {
-        const worker_room *room = &s->room[w];
-        pair_stats_merge(stats, &room->stats);
-        counts_add(&bounds, &room->bounds);
-        pruned.closer += room->n_pruned[LISTED];
-        pruned.cut += room->n_pruned[CUT];
-        pruned.refined += room->n_pruned[LOOKED_AT] + room->n_pruned[REFINED];
-        pruned.last += room->n_abandoned;
-        pruned.first -= room->n_met;
-        stats->n_solved += room->n_solved;
-    }
-    stats->n_pairs = s->n * (s->n - 1) / 2;
-    pruned.first += stats->n_pairs - s->n_listed;
-    stats->n_pruned = stats->n_pairs - stats->n_solved;
-    stats->n_bounds = bounds.first + bounds.closer + bounds.cut + bounds.refined + bounds.last;
-    ctx_detail(s->ctx, "bounds_closer", (double)bounds.closer);
-    ctx_detail(s->ctx, "bounds_cut", (double)bounds.cut);
-    ctx_detail(s->ctx, "bounds_refined", (double)bounds.refined);
-    ctx_detail(s->ctx, "bounds_last", (double)bounds.last);
-    ctx_detail(s->ctx, "pruned_first", (double)pruned.first);
-    ctx_detail(s->ctx, "pruned_closer", (double)pruned.closer);
-    ctx_detail(s->ctx, "pruned_cut", (double)pruned.cut);
-    ctx_detail(s->ctx, "pruned_refined", (double)pruned.refined);
-    ctx_detail(s->ctx, "pruned_last", (double)pruned.last);
+    for (int w = 0; s->found && w < s->p->n_workers; w++)
+        mem_free(s->ctx, s->found[w].at);
+    for (int64_t b = 0; s->block && b < block_count(s->n); b++)
+        mem_free(s->ctx, s->block[b].at);
+    void *arrays[] = {s->found, s->block, s->storage, s->list,
+                      s->pair,  s->limit, s->reach,   s->seen};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
+        mem_free(s->ctx, arrays[k]);
+    nearest_free(s->ctx, &s->near);
 }
 
-static ddsc_status first_lists(search *s)
+ddsc_status search_pruned(pairs *p, ddsc_graph **out, int64_t tau)
 {
     ddsc_status status = DDSC_OK;
-    TRY(lists_make(s));
-    if (s->backend->pruning->refine_open)
-        TRY(s->backend->pruning->refine_open(s->state, &s->refines));
-    progress_begin(s->ctx, "neighbours", candidates_left(s));
-    TRY(search_rounds(s, true));
-    progress_end(s->ctx);
+    pruned s = {.ctx = p->ctx, .p = p, .n = p->n, .tau = tau};
+    TRY(state_open(&s));
+    TRY(p->device->open(p->ctx, &s.device, &p->offer.first));
+    TRY(pruned_lists_make(&s));
+    progress_begin(p->ctx, "neighbours", s.n_left);
+    TRY(pruned_rounds(&s, true));
+    progress_end(p->ctx);
+    TRY(pruned_walk(&s));
+    TRY(nearest_finish(p->ctx, &s.near, out));
 done:
-    return status;
-}
-
-ddsc_status pruned_search(ddsc_context *ctx, ddsc_graph **out, ddsc_pair_stats *stats,
-                          const pair_job *job, const pair_backend *backend, void *state,
-                          const ddsc_graph_settings *settings)
-{
-    ddsc_status status = DDSC_OK;
-    search s = {.ctx = ctx, .m = job->m, .n = job->m->n, .backend = backend, .state = state};
-    s.tau = tau_used(s.n, settings);
-    TRY(search_open(&s, job));
-    TRY(first_lists(&s));
-    TRY(search_walk(&s));
-    stats_collect(&s, stats);
-    TRY(nearest_finish(ctx, &s.near, out));
-done:
-    search_close(&s);
+    p->device->close(s.device);
+    state_close(&s);
     return status;
 }

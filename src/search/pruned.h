@@ -1,118 +1,87 @@
 /* The state of a pruned search: rounds in pruned.c, candidate lists in pruned_lists.c, the walk
- * over what is on no list in pruned_walk.c, opening and closing in pruned_open.c. */
+ * over what is on no list in pruned_walk.c. Rows are looked through in fixed blocks (base/blocks.h),
+ * and a row's data is written by one thread at a time: a block could as well live in another process. */
 #ifndef DDSC_SEARCH_PRUNED_H
 #define DDSC_SEARCH_PRUNED_H
 
-#include <math.h>
-
-#include "engine/backend.h"
-#include "engine/nearest.h"
-#include "engine/pair_set.h"
-#include "graph/graph.h"
+#include "base/blocks.h"
+#include "search/reach.h"
 #include "search/search.h"
-
-/* How far a candidate has come: a quick look tells the order in which to solve as long as no limit
- * is known. */
-typedef enum stage { LISTED, CUT, LOOKED_AT, REFINED, SETTLED, N_STAGES } stage;
 
 typedef struct candidate {
     double bound; /* of the squared distance, from below */
     int32_t index;
-    uint8_t stage; /* reached or on its way in this round */
-    bool owner;    /* of a pair on two lists one end is counted */
+    uint8_t reached; /* or on its way in this round */
+    bool chosen;     /* for this round, by this end */
 } candidate;
 
-/* What is left to look at for one item, nearest bound first. */
-typedef struct candidates {
+/* What is left to look at for one item, least bound first. */
+typedef struct candidate_list {
     candidate *at;
     int64_t n;
     double complete_to; /* every other item with a first bound below this was on the list */
-} candidates;
+} candidate_list;
 
-/* A pair taken off the list of i, or one that a walk left in reach. */
-typedef struct pair_entry {
+/* A pair that the walk left in reach. */
+typedef struct found_pair {
     double bound;
     int32_t i, j;
-    uint8_t stage;
+    uint8_t reached;
     bool at_i, at_j; /* on whose lists it belongs */
-} pair_entry;
+} found_pair;
 
-typedef struct entry_list {
-    pair_entry *at;
-    int64_t n, room;
-} entry_list;
+typedef struct found_list {
+    found_pair *at;
+    int64_t n, capacity;
+} found_list;
 
-/* Bounds evaluated and pairs that came to their end, by stage. */
-typedef struct stage_counts {
-    int64_t first, closer, cut, refined, last;
-} stage_counts;
+/* The pairs that a block of rows put down for the round. */
+typedef struct block_pairs {
+    pair_ij *at;
+    int64_t n, capacity;
+} block_pairs;
 
-typedef struct worker_room {
-    float *potential; /* of a cut: one slot a support row */
-    double *tile;     /* of a walk */
-    entry_list dropped, found;
-    stage_counts bounds;
-    int64_t n_pruned[N_STAGES], n_abandoned, n_solved;
-    int64_t n_met; /* pairs on no first list that a walk found in reach */
-    ddsc_pair_stats stats;
-} worker_room;
-
-typedef struct search {
+typedef struct pruned {
     ddsc_context *ctx;
-    const measures *m;
+    pairs *p;
+    void *device; /* state of p->device over the first bounds */
     int64_t n, tau;
-    const pair_backend *backend, *bound;
-    void *state, *bound_state;
-    bool refines; /* the metric has refined bounds for this set */
-    int64_t bound_side;
-    int64_t together;    /* pairs solved at once; 0: one by one */
-    candidate *first;    /* storage of the lists */
-    int32_t *seen;       /* n x width, ascending: who was on the first lists */
-    uint8_t *seen_stage; /* how far they came */
-    int64_t width, n_listed;
-    candidates *list;
+    candidate *storage; /* of the lists */
+    candidate_list *list;
+    /* Who was on the first lists: n x width, ascending, and a mark for pairs that are settled. */
+    uint32_t *seen;
+    int64_t width;
     nearest near;
-    double *limit; /* tau-th distance of each item when the lists were last looked through */
-    double *reach; /* what a walk looks for: the limit and room for rounding, -1 for nothing */
-    pair_set settled;
-    pair_ij *pair; /* of the round */
-    int64_t n_pairs, pair_room;
-    int n_workers;
-    worker_room *room;
-} search;
-
-ddsc_status search_open(search *s, const pair_job *job);
-void search_close(search *s);
-
-/* Strictly beyond, with room for the rounding of values: equal distances are decided by index,
- * never by a bound. */
-static inline double reach_of(double limit)
-{
-    return limit + (isfinite(limit) ? 1e-9 * fabs(limit) : 0);
-}
-
-static inline bool beyond(double bound, double limit)
-{
-    return bound > reach_of(limit);
-}
+    double *limit;  /* tau-th distance of each item when the lists were last looked through */
+    double *reach;  /* what the walk looks for: the limit and some slack, -inf for nothing */
+    int64_t n_left; /* candidates on all lists then */
+    bool solving;   /* what the round chooses for: solves, or dual bounds */
+    block_pairs *block;
+    pair_ij *pair; /* of the round, block by block */
+    int64_t n_pairs, pair_capacity;
+    found_list *found; /* per worker: of the walk */
+} pruned;
 
 /* The nearest by the first bound for every item. */
-ddsc_status lists_make(search *s);
-/* Put entries on the lists of their ends; all lists are empty before. */
-ddsc_status lists_take(search *s);
+ddsc_status pruned_lists_make(pruned *s);
+/* Put what the walk found on the lists of its ends; all lists are empty before. */
+ddsc_status pruned_lists_refill(pruned *s);
 /* Leave out what is settled or out of reach, sort, take a new look at the limits. */
-ddsc_status lists_clean(search *s);
+ddsc_status pruned_lists_clean(pruned *s);
 /* The entry of `other` in the list of `item`, or NULL. */
-candidate *list_find(const search *s, int64_t item, int64_t other);
-/* Place of `other` among those first seen by `item`, or -1. */
-int64_t seen_find(const search *s, int64_t item, int64_t other);
-ddsc_status entry_push(ddsc_context *ctx, entry_list *list, pair_entry entry);
+candidate *pruned_list_find(const pruned *s, int64_t item, int64_t other);
+
+/* Was `other` on the first list of `item`, and is the pair settled? */
+typedef enum seen_state { NOT_SEEN, SEEN, SEEN_SETTLED } seen_state;
+seen_state pruned_seen(const pruned *s, int64_t item, int64_t other);
+void pruned_seen_settle(pruned *s, int64_t item, int64_t other);
+
+/* Make an array that grows hold `need`. */
+ddsc_status pruned_reserve(pruned *s, void *inout, int64_t *capacity, int64_t need, size_t size);
 
 /* Work the lists off until nothing in reach is left on them. */
-ddsc_status search_rounds(search *s, bool reports);
+ddsc_status pruned_rounds(pruned *s, bool reports);
 /* Pairs on no list that are in reach of an item whose list ran out before its limit. */
-ddsc_status search_walk(search *s);
-
-double closer_bound(const search *s, int64_t i, int64_t j, double bound, double enough);
+ddsc_status pruned_walk(pruned *s);
 
 #endif

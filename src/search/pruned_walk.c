@@ -3,176 +3,91 @@
  * What is left is little; it is put on lists and solved before the walk goes on, which keeps memory
  * small and the limits fresh. */
 #include "search/pruned.h"
-
-enum {
-    TILES_AT_ONCE = 64,
-    FOUND_PER_ITEM = 4, /* then lists are worked off before the walk goes on */
-    GROUP = 8           /* bounds looked at together */
-};
-
-typedef struct walk {
-    search *s;
-    int64_t first_tile;
-} walk;
-
-static bool runs_out(const search *s, int64_t i)
-{
-    double to = s->list[i].complete_to; /* infinite: the list had every item */
-    return isfinite(to) && !beyond(to, s->limit[i]);
-}
+#include "search/tuning.h"
 
 /* Ends of the pair for which it is new and in reach. */
-static bool keep_ends(const search *s, pair_entry *e)
+static bool keep_ends(const pruned *s, found_pair *e)
 {
     e->at_i = e->at_i && e->bound <= s->reach[e->i];
     e->at_j = e->at_j && e->bound <= s->reach[e->j];
     return e->at_i || e->at_j;
 }
 
-static double enough_for(const search *s, const pair_entry *e)
+/* A bound of the level is raised up to the limits of the ends that look; is the pair still in reach? */
+static bool still_in_reach(pruned *s, found_pair *e, bound_level level, int worker)
 {
     double at_i = e->at_i ? s->limit[e->i] : 0, at_j = e->at_j ? s->limit[e->j] : 0;
-    return BASE_MAX(at_i, at_j);
-}
-
-/* The pair was pruned before on the list of one end: that count is taken back. */
-static void take_back(const search *s, worker_room *room, int64_t slot)
-{
-    if (slot >= 0)
-        room->n_pruned[s->seen_stage[slot]]--;
+    if (!s->p->offer.level[level])
+        return true;
+    e->bound = fmax(e->bound, pairs_bound(s->p, level, e->i, e->j, BASE_MAX(at_i, at_j), worker));
+    e->reached = level == BOUND_DUAL ? HAS_DUAL : HAS_FRAME;
+    return keep_ends(s, e);
 }
 
 /* A pair whose first bound is in reach of an end. */
-static ddsc_status meet_pair(search *s, int64_t i, int64_t j, double bound, int worker)
+static ddsc_status meet_pair(void *arg, int64_t i, int64_t j, double bound, int worker)
 {
-    worker_room *room = &s->room[worker];
-    pair_entry e = {.bound = bound, .i = (int32_t)i, .j = (int32_t)j};
-    int64_t at_i = seen_find(s, i, j), at_j = seen_find(s, j, i), slot = BASE_MAX(at_i, at_j);
-    e.at_i = at_i < 0;
-    e.at_j = at_j < 0;
-    if (!keep_ends(s, &e) || (slot >= 0 && pair_set_has(&s->settled, i, j)))
+    pruned *s = arg;
+    seen_state at_i = pruned_seen(s, i, j), at_j = pruned_seen(s, j, i);
+    found_pair e = {.bound = BASE_MAX(0, bound),
+                    .i = (int32_t)i,
+                    .j = (int32_t)j,
+                    .at_i = at_i == NOT_SEEN,
+                    .at_j = at_j == NOT_SEEN};
+    if (ctx_cancelled(s->ctx))
+        return DDSC_ERROR_CANCELLED;
+    if (!keep_ends(s, &e) || at_i == SEEN_SETTLED || at_j == SEEN_SETTLED ||
+        !still_in_reach(s, &e, BOUND_FRAME, worker) || !still_in_reach(s, &e, BOUND_DUAL, worker))
         return DDSC_OK;
-    room->n_met += slot < 0;
-    e.bound = closer_bound(s, i, j, bound, enough_for(s, &e));
-    room->bounds.closer += s->backend->pruning->closer != NULL;
-    if (!keep_ends(s, &e)) {
-        room->n_pruned[LISTED] += slot < 0;
-        return DDSC_OK;
-    }
-    if (s->refines) {
-        double refined = s->backend->pruning->refine(s->state, i, j, enough_for(s, &e), worker);
-        e.bound = BASE_MAX(e.bound, refined);
-        e.stage = REFINED;
-        room->bounds.refined++;
-        if (!keep_ends(s, &e)) {
-            take_back(s, room, slot);
-            room->n_pruned[REFINED]++;
-            if (slot >= 0)
-                s->seen_stage[slot] = REFINED;
-            return DDSC_OK;
-        }
-    }
-    take_back(s, room, slot);
-    return entry_push(s->ctx, &room->found, e);
-}
-
-static bool any_in_reach(const double *row, const double *reach, double own)
-{
-    int hits = 0;
-    for (int k = 0; k < GROUP; k++)
-        hits |= row[k] <= (reach[k] > own ? reach[k] : own);
-    return hits;
-}
-
-static ddsc_status walk_row(search *s, const pair_tile *t, int64_t i, const double *row, int worker)
-{
-    int64_t begin = BASE_MAX(t->j0, i + 1);
-    for (int64_t j = begin; j < t->j1;) {
-        int64_t end = BASE_MIN(t->j1, j + GROUP);
-        if (end - j == GROUP && !any_in_reach(row + (j - t->j0), s->reach + j, s->reach[i])) {
-            j = end;
-            continue;
-        }
-        for (; j < end; j++)
-            if (row[j - t->j0] <= BASE_MAX(s->reach[i], s->reach[j]))
-                CHECK(meet_pair(s, i, j, row[j - t->j0], worker));
-    }
+    found_list *found = &s->found[worker];
+    CHECK(pruned_reserve(s, &found->at, &found->capacity, found->n + 1, sizeof *found->at));
+    found->at[found->n++] = e;
     return DDSC_OK;
 }
 
-static ddsc_status walk_range(void *arg, int64_t begin, int64_t end, int worker)
-{
-    const walk *w = arg;
-    search *s = w->s;
-    ddsc_status status = DDSC_OK;
-    ddsc_pair_stats scratch = {0};
-    for (int64_t k = begin; k < end; k++) {
-        pair_tile t = tile_number(s->n, s->bound_side, w->first_tile + k);
-        TRY(s->bound->tile(s->bound_state, &t, s->room[worker].tile, s->bound_side, worker,
-                           &scratch));
-        for (int64_t i = t.i0; i < t.i1; i++) {
-            if (ctx_cancelled(s->ctx))
-                return DDSC_ERROR_CANCELLED;
-            TRY(walk_row(s, &t, i, s->room[worker].tile + (i - t.i0) * s->bound_side, worker));
-        }
-        s->room[worker].bounds.first += tile_pairs(&t);
-        progress_add(s->ctx, tile_pairs(&t));
-    }
-done:
-    return status;
-}
-
-static int64_t n_found(const search *s)
+static int64_t n_found(const pruned *s)
 {
     int64_t n = 0;
-    for (int w = 0; w < s->n_workers; w++)
-        n += s->room[w].found.n;
+    for (int w = 0; w < s->p->n_workers; w++)
+        n += s->found[w].n;
     return n;
 }
 
-static void set_reach(search *s, const bool *looks)
+/* Who looks: items whose list ran out before their limit. An infinite end: the list had every item. */
+static bool set_looks(const pruned *s, bool *looks)
 {
-    for (int64_t i = 0; i < s->n; i++)
-        s->reach[i] = looks[i] ? reach_of(s->limit[i]) : -1;
-}
-
-static ddsc_status walk_tiles(search *s, const bool *looks)
-{
-    ddsc_status status = DDSC_OK;
-    walk w = {.s = s};
-    int64_t blocks = (s->n + s->bound_side - 1) / s->bound_side;
-    int64_t n_tiles = blocks * (blocks + 1) / 2;
-    while (w.first_tile < n_tiles) {
-        int64_t n = BASE_MIN(TILES_AT_ONCE, n_tiles - w.first_tile);
-        set_reach(s, looks);
-        TRY(parallel_for(s->ctx, n, 1, walk_range, &w));
-        w.first_tile += n;
-        if (n_found(s) < FOUND_PER_ITEM * s->n && w.first_tile < n_tiles)
-            continue;
-        TRY(lists_take(s));
-        TRY(search_rounds(s, false));
-    }
-done:
-    return status;
-}
-
-ddsc_status search_walk(search *s)
-{
-    ddsc_status status = DDSC_OK;
-    bool *looks = NULL, any = false;
-    TRY(MEM_NEW(s->ctx, looks, s->n));
+    bool any = false;
     for (int64_t i = 0; i < s->n; i++) {
-        looks[i] = runs_out(s, i);
+        double to = s->list[i].complete_to;
+        looks[i] = isfinite(to) && !beyond(to, s->limit[i]);
         any = any || looks[i];
     }
-    if (!any)
+    return any;
+}
+
+ddsc_status pruned_walk(pruned *s)
+{
+    ddsc_status status = DDSC_OK;
+    bool *looks = NULL;
+    int64_t n_tiles = tile_count(s->n, s->p->offer.first.side);
+    int64_t step = BASE_MAX(WALK_TILES, n_tiles / WALK_STEPS), all = s->n * (s->n - 1) / 2;
+    TRY(MEM_NEW(s->ctx, looks, s->n));
+    if (!set_looks(s, looks))
         goto done;
     TRY(MEM_NEW(s->ctx, s->reach, s->n));
-    for (int w = 0; w < s->n_workers; w++)
-        TRY(MEM_NEW(s->ctx, s->room[w].tile, s->bound_side * s->bound_side));
-    progress_begin(s->ctx, "candidates", s->n * (s->n - 1) / 2);
-    TRY(walk_tiles(s, looks));
+    progress_begin(s->ctx, "candidates", all);
+    for (int64_t begin = 0; begin < n_tiles; begin += step) {
+        int64_t end = BASE_MIN(n_tiles, begin + step);
+        for (int64_t i = 0; i < s->n; i++)
+            s->reach[i] = looks[i] ? reach_of(s->limit[i]) : -INFINITY;
+        TRY(s->p->device->within(s->device, begin, end, s->reach, meet_pair, s));
+        if (n_found(s) < FOUND_PER_ITEM * s->n && end < n_tiles)
+            continue;
+        TRY(pruned_lists_refill(s));
+        TRY(pruned_rounds(s, false));
+    }
     progress_end(s->ctx);
+    pairs_count_bounds(s->p, BOUND_FIRST, all, 0);
 done:
     mem_free(s->ctx, looks);
     return status;

@@ -4,7 +4,6 @@
 
 #include "base/sized.h"
 #include "cluster/decompose.h"
-#include "lot/lot.h"
 #include "plan/plan.h"
 #include "theory/theory.h"
 
@@ -94,32 +93,9 @@ done:
     return status;
 }
 
-/* What the first run chose from the data stays, so that the same function of the points is compared
- * each time. The rule for gamma is part of that function and is applied anew. */
-static ddsc_status freeze(ddsc_context *ctx, cluster_plan *plan, ddsc_measures **reference,
-                          const measures *m, const ddsc_clustering_view *first)
-{
-    ddsc_metric_settings *metric = &plan->metric;
-    plan->set.k_min = plan->set.k_max = first->k;
-    plan->graph.tau = first->graph->tau;
-    if (metric->metric == DDSC_METRIC_SINKHORN) {
-        metric->epsilon = first->pairs->epsilon;
-        metric->epsilon_is_percent = 0;
-    } else if (metric->metric == DDSC_METRIC_MMD && first->pairs->bandwidth > 0) {
-        metric->bandwidth_rule = DDSC_BANDWIDTH_VALUE;
-        metric->bandwidth = first->pairs->bandwidth;
-    } else if (metric->metric == DDSC_METRIC_LOT) {
-        CHECK(lot_reference_make(ctx, reference, m, metric));
-        metric->reference_rule = DDSC_REFERENCE_MEASURES;
-        metric->reference_measures = *reference;
-    }
-    return DDSC_OK;
-}
-
 typedef struct stability_job {
     const measures *m;
     cluster_plan plan;
-    ddsc_measures *reference;
     const int32_t *first_labels;
     decomposition first;
 } stability_job;
@@ -237,7 +213,11 @@ static ddsc_status stability_job_open(ddsc_context *ctx, stability_job *job,
 {
     ddsc_status status = DDSC_OK;
     TRY(cluster_settings_take(ctx, &job->plan, cluster));
-    TRY(freeze(ctx, &job->plan, &job->reference, job->m, &first->view));
+    /* What the first run chose from the data stays, so that the same function of the points is
+     * compared each time. The rule for gamma is part of that function and is applied anew. */
+    job->plan.metric = first->metric.set;
+    job->plan.set.k_min = job->plan.set.k_max = first->view.k;
+    job->plan.graph.tau = first->view.graph->tau;
     TRY(decompose_graph(ctx, &job->first, first->view.graph, &job->plan.set, first->view.k));
 done:
     return status;
@@ -281,6 +261,5 @@ done:
     ctx_resume_pause(context, false);
     ddsc_stability_destroy(s);
     decomposition_free(context, &job.first);
-    ddsc_measures_destroy(job.reference);
     return status;
 }

@@ -93,10 +93,15 @@ static void check_lists(ddsc_context *ctx, const measures *m, int64_t n_old, int
     set.metric = metric;
     assert_int_equal(ddsc_distance_run(ctx, d2, NULL, m, &set, DDSC_DISTANCE_SQUARED), DDSC_OK);
     for (int how = DDSC_GRAPH_AUTO; how <= DDSC_GRAPH_FULL; how++) {
-        across_problem problem = {m, n_old, tau, (ddsc_exact_graph)how};
+        ddsc_graph_settings graph_set;
         ddsc_pair_stats stats = {.struct_size = sizeof stats};
         ddsc_graph *g = NULL;
-        assert_int_equal(across_run(ctx, &g, &stats, &problem, &set), DDSC_OK);
+        graph_plan p;
+        ddsc_graph_settings_init(&graph_set);
+        graph_set.exact_graph = (ddsc_exact_graph)how;
+        assert_int_equal(plan_make(ctx, &p, m, &set, &graph_set), DDSC_OK);
+        assert_int_equal(plan_query(ctx, &g, &stats, &p, n_old, tau), DDSC_OK);
+        plan_free(&p);
         assert_int_equal(g->n, n - n_old);
         assert_int_equal(stats.n_pairs, n_old * (n - n_old));
         assert_true(stats.n_solved <= stats.n_pairs);
@@ -104,12 +109,12 @@ static void check_lists(ddsc_context *ctx, const measures *m, int64_t n_old, int
         for (int64_t c = 0; c < g->n; c++) {
             const double *row = d2 + (n_old + c) * n;
             assert_int_equal(g->offset[c + 1] - g->offset[c], BASE_MIN(tau, n_old));
-            for (int64_t p = g->offset[c]; p < g->offset[c + 1]; p++) {
-                int64_t before = 0, j = g->index[p];
+            for (int64_t e = g->offset[c]; e < g->offset[c + 1]; e++) {
+                int64_t before = 0, j = g->index[e];
                 for (int64_t i = 0; i < n_old; i++)
                     before += row[i] < row[j] || (row[i] == row[j] && i < j);
-                assert_int_equal(before, p - g->offset[c]);
-                assert_close(g->d2[p], row[j], 1e-12, 1e-12);
+                assert_int_equal(before, e - g->offset[c]);
+                assert_close(g->d2[e], row[j], 1e-12, 1e-12);
             }
         }
         ddsc_graph_destroy(g);

@@ -6,7 +6,7 @@
 
 #include "cluster/cluster.h"
 #include "graph_support.h"
-#include "plan/nystrom.h"
+#include "plan/plan.h"
 
 static measures *gaussians(ddsc_context *ctx, int64_t k, int64_t n, int64_t points, double apart)
 {
@@ -59,14 +59,14 @@ static void test_fit_exact(void **state)
             d2[i * M + a] = i == a ? 0 : apart2(x, D, i, a) + share[i] + share[a];
     memcpy(between, d2, sizeof between);
     landmark_map l;
-    assert_int_equal(landmarks_fit(ctx, &l, N, M, d2, between), DDSC_OK);
+    assert_int_equal(search_landmarks_fit(ctx, &l, N, M, d2, between), DDSC_OK);
     assert_int_equal(l.dim, D);
     for (int64_t i = 0; i < N; i++) {
         assert_close(l.rest[i], share[i], 0, 1e-12);
         for (int64_t j = 0; j < N; j++)
             assert_close(apart2(l.x, l.dim, i, j), apart2(x, D, i, j), 0, 1e-12);
     }
-    landmarks_free(ctx, &l);
+    search_landmarks_free(ctx, &l);
     free(x);
     ddsc_context_destroy(ctx);
 }
@@ -78,10 +78,10 @@ static void test_fit_flat(void **state)
     static const double between[9] = {0}, d2[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 5, 5, 5};
     ddsc_context *ctx = test_context(1, 0);
     landmark_map l;
-    assert_int_equal(landmarks_fit(ctx, &l, 4, 3, d2, between), DDSC_OK);
+    assert_int_equal(search_landmarks_fit(ctx, &l, 4, 3, d2, between), DDSC_OK);
     assert_true(l.dim == 1 && l.x[0] == 0 && l.x[3] == 0);
     assert_close(l.rest[3], 5, 1e-12, 0);
-    landmarks_free(ctx, &l);
+    search_landmarks_free(ctx, &l);
     ddsc_context_destroy(ctx);
 }
 
@@ -92,9 +92,9 @@ static void test_draw(void **state)
     (void)state;
     ddsc_context *ctx = test_context(1, 0), *other = test_context(1, 1);
     column_set a, b, c;
-    assert_int_equal(columns_draw(ctx, &a, 50, 0.3), DDSC_OK);
-    assert_int_equal(columns_draw(ctx, &b, 50, 0.3), DDSC_OK);
-    assert_int_equal(columns_draw(other, &c, 50, 0.3), DDSC_OK);
+    assert_int_equal(search_columns_draw(ctx, &a, 50, 0.3), DDSC_OK);
+    assert_int_equal(search_columns_draw(ctx, &b, 50, 0.3), DDSC_OK);
+    assert_int_equal(search_columns_draw(other, &c, 50, 0.3), DDSC_OK);
     assert_int_equal(a.m, 15);
     assert_memory_equal(a.order, b.order, 50 * sizeof *a.order);
     assert_memory_not_equal(a.order, c.order, 50 * sizeof *a.order);
@@ -104,10 +104,10 @@ static void test_draw(void **state)
         seen[a.order[i]] = true;
         assert_int_equal(a.rank[a.order[i]], i < 15 ? i : -1);
     }
-    columns_free(ctx, &a);
-    columns_free(ctx, &b);
-    columns_free(other, &c);
-    assert_int_equal(columns_draw(ctx, &a, 50, 0.02), DDSC_ERROR_ARGUMENT);
+    search_columns_free(ctx, &a);
+    search_columns_free(ctx, &b);
+    search_columns_free(other, &c);
+    assert_int_equal(search_columns_draw(ctx, &a, 50, 0.02), DDSC_ERROR_ARGUMENT);
     assert_non_null(strstr(ddsc_context_get_message(ctx), "is 1 columns: 2 are the least"));
     ddsc_context_destroy(other);
     ddsc_context_destroy(ctx);
@@ -155,8 +155,12 @@ static void test_first_pairs(void **state)
             counted c = {N, calloc(N * N, sizeof *c.times)};
             ddsc_pair_stats stats = {.struct_size = sizeof stats};
             pair_backend backend = {.name = "counted", .tile_side = side, .tile = counted_tile};
-            assert_int_equal(tiles_run_first(ctx, first, N, &backend, &c, no_sink, NULL, &stats),
-                             DDSC_OK);
+            pair_choice choice = {.i_end = first, .sample = 1};
+            pairs p;
+            assert_int_equal(pairs_open(ctx, &p, N, &backend, &c, NULL), DDSC_OK);
+            assert_int_equal(pairs_walk(&p, &choice, no_sink, NULL), DDSC_OK);
+            assert_int_equal(pairs_finish(&p, pairs_chosen(&choice, N), &stats), DDSC_OK);
+            pairs_close(&p);
             for (int64_t i = 0; i < N; i++)
                 for (int64_t j = 0; j < N; j++)
                     assert_int_equal(c.times[i * N + j], i < j && i < first);
@@ -178,16 +182,25 @@ static void test_fill(void **state)
     for (int which = 0; which < 4; which++) {
         ddsc_metric_settings set = metric_of(which);
         ddsc_pair_stats stats = {.struct_size = sizeof stats};
+        metric_resolved metric;
+        metric_run r;
+        measures *ordered = NULL;
         column_set c;
         assert_int_equal(ddsc_distance_run(ctx, full, NULL, m, &set, DDSC_DISTANCE_SQUARED),
                          DDSC_OK);
-        assert_int_equal(columns_draw(ctx, &c, n, 0.25), DDSC_OK);
-        assert_int_equal(columns_fill(ctx, &c, &stats, m, &set), DDSC_OK);
+        assert_int_equal(search_columns_draw(ctx, &c, n, 0.25), DDSC_OK);
+        assert_int_equal(metric_resolve(ctx, &metric, m, &set), DDSC_OK);
+        assert_int_equal(measures_subset(ctx, &ordered, m, n, c.order), DDSC_OK);
+        assert_int_equal(metric_run_open(ctx, &r, ordered, &metric, NULL), DDSC_OK);
+        assert_int_equal(search_columns_fill(&c, &r.p), DDSC_OK);
+        assert_int_equal(metric_run_close(&r, DDSC_OK, 780, &stats), DDSC_OK);
         assert_true(stats.n_solved == 10 * 30 + 45 && stats.n_pairs == 780);
+        ddsc_measures_destroy(ordered);
+        metric_resolved_free(&metric);
         for (int64_t i = 0; i < n; i++)
             for (int64_t a = 0; a < c.m; a++)
                 assert_close(c.d2[i * c.m + a], full[i * n + c.order[a]], 1e-9, 1e-12);
-        columns_free(ctx, &c);
+        search_columns_free(ctx, &c);
     }
     free(full);
     ddsc_measures_destroy(m);
@@ -231,7 +244,7 @@ static void test_graph(void **state)
         assert_true(plain->n_columns == 0 && plain->offset[n] == part->offset[n]);
         assert_int_equal(ddsc_distance_run(ctx, full, NULL, m, &set, DDSC_DISTANCE_SQUARED),
                          DDSC_OK);
-        assert_int_equal(columns_draw(ctx, &c, n, 0.5), DDSC_OK);
+        assert_int_equal(search_columns_draw(ctx, &c, n, 0.5), DDSC_OK);
         for (int64_t i = 0; i < n; i++)
             for (int64_t p = part->offset[i]; p < part->offset[i + 1]; p++) {
                 int64_t j = part->index[p];
@@ -241,7 +254,7 @@ static void test_graph(void **state)
                 n_known++;
             }
         assert_true(n_known > n);
-        columns_free(ctx, &c);
+        search_columns_free(ctx, &c);
         ddsc_graph_destroy(plain);
         ddsc_graph_destroy(part);
     }
@@ -296,13 +309,13 @@ static void test_matrix(void **state)
         assert_close(made->d2[p], given->d2[p], 1e-7, 1e-9);
     ddsc_graph_destroy(given);
     column_set c;
-    assert_int_equal(columns_draw(ctx, &c, n, 0.4), DDSC_OK);
+    assert_int_equal(search_columns_draw(ctx, &c, n, 0.4), DDSC_OK);
     full[c.order[0] * n + c.order[n - 1]] = full[c.order[n - 1] * n + c.order[0]] = NAN;
     assert_int_equal(
         ddsc_graph_create_from_matrix(ctx, &given, n, full, DDSC_DISTANCE_SQUARED, &how),
         DDSC_ERROR_INPUT);
     assert_non_null(strstr(ddsc_context_get_message(ctx), "must be known"));
-    columns_free(ctx, &c);
+    search_columns_free(ctx, &c);
     double vectors[4] = {0, 1, 2, 3};
     assert_int_equal(ddsc_graph_create_from_vectors(ctx, &given, 4, 1, vectors, &how),
                      DDSC_ERROR_ARGUMENT);

@@ -140,8 +140,9 @@ static void test_tau_default(void **state)
     (void)state;
     const int64_t n[] = {0, 1, 2, 10, 40, 72, 73, 1000, 1025, 70000};
     const int64_t tau[] = {0, 0, 1, 3, 5, 9, 10, 10, 11, 17};
+    ddsc_graph_settings set = {0};
     for (int k = 0; k < 10; k++)
-        assert_int_equal(tau_default(n[k]), tau[k]);
+        assert_int_equal(plan_tau(n[k], &set), tau[k]);
 }
 
 /* ---- matrices ---- */

@@ -5,6 +5,7 @@
 
 #include "base/base.h"
 #include "graph_support.h"
+#include "metric/metric.h"
 #include "support.h"
 
 /* ---- the public calls, every metric ---- */
@@ -242,6 +243,80 @@ static void test_allocations(void **state)
     assert_true(test_failing_allocations(call_vectors, zeros) > 3);
 }
 
+/* Rules become values once: resolving again changes nothing, and the values are those used. */
+static void test_resolved_once(void **state)
+{
+    (void)state;
+    ddsc_context *ctx = test_context(2, 4);
+    measures *m = test_random_measures(ctx, 25, 9, 3, 5);
+    for (int k = DDSC_METRIC_W2; k <= DDSC_METRIC_LOT; k++) {
+        ddsc_metric_settings set = metric_settings((ddsc_metric)k);
+        metric_resolved once, twice;
+        ddsc_pair_stats by_rule, by_value;
+        ddsc_pair_stats_init(&by_rule);
+        ddsc_pair_stats_init(&by_value);
+        double rule[25 * 25], value[25 * 25];
+        assert_int_equal(metric_resolve(ctx, &once, m, &set), DDSC_OK);
+        assert_int_equal(metric_resolve(ctx, &twice, m, &once.set), DDSC_OK);
+        assert_true(once.set.epsilon == twice.set.epsilon);
+        assert_true(once.set.bandwidth == twice.set.bandwidth);
+        assert_true(once.set.reference_measures == twice.set.reference_measures);
+        assert_true(once.backend == twice.backend && twice.reference == NULL);
+        assert_int_equal(ddsc_distance_run(ctx, rule, &by_rule, m, &set, DDSC_DISTANCE_SQUARED),
+                         DDSC_OK);
+        assert_int_equal(
+            ddsc_distance_run(ctx, value, &by_value, m, &once.set, DDSC_DISTANCE_SQUARED), DDSC_OK);
+        assert_memory_equal(rule, value, sizeof rule);
+        assert_true(by_rule.epsilon == by_value.epsilon);
+        assert_true(by_rule.epsilon == (k == DDSC_METRIC_SINKHORN ? once.set.epsilon : 0));
+        assert_true(by_rule.bandwidth == (k == DDSC_METRIC_MMD ? once.set.bandwidth : 0));
+        assert_true(k != DDSC_METRIC_SINKHORN || !once.set.epsilon_is_percent);
+        metric_resolved_free(&twice);
+        metric_resolved_free(&once);
+    }
+    /* All points coincide: every epsilon gives the same answer, but one there must be. */
+    double nowhere[8] = {0};
+    int64_t offset[] = {0, 2, 4};
+    measures *still = NULL;
+    assert_int_equal(
+        ddsc_measures_create_clouds(ctx, &still, 2, 2, nowhere, NULL, offset, DDSC_EMPTY_ERROR),
+        DDSC_OK);
+    ddsc_metric_settings set = metric_settings(DDSC_METRIC_SINKHORN);
+    metric_resolved r;
+    assert_int_equal(metric_resolve(ctx, &r, still, &set), DDSC_OK);
+    assert_true(r.set.epsilon > 0 && isfinite(r.set.epsilon));
+    ddsc_measures_destroy(still);
+    ddsc_measures_destroy(m);
+    ddsc_context_destroy(ctx);
+}
+
+/* Every run over pairs says which search it took and why. */
+static void test_notes(void **state)
+{
+    (void)state;
+    ddsc_context *ctx = test_context(1, 4);
+    measures *m = test_random_measures(ctx, 25, 9, 3, 5);
+    static const char *const expected[] = {"pruned", "full", "full", "full"};
+    for (int k = DDSC_METRIC_W2; k <= DDSC_METRIC_LOT; k++) {
+        ddsc_metric_settings set = metric_settings((ddsc_metric)k);
+        const char *stage, *path, *why;
+        ddsc_graph *g = NULL;
+        bool found = false;
+        assert_int_equal(ddsc_neighbors_run(ctx, &g, NULL, m, &set, NULL), DDSC_OK);
+        for (int64_t n = 0; ddsc_context_get_note(ctx, n, &stage, &path, &why); n++) {
+            assert_true(*stage && *path && *why);
+            if (strcmp(stage, "search") == 0) {
+                assert_string_equal(path, expected[k]);
+                found = true;
+            }
+        }
+        assert_true(found);
+        ddsc_graph_destroy(g);
+    }
+    ddsc_measures_destroy(m);
+    ddsc_context_destroy(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -251,6 +326,8 @@ int main(void)
         cmocka_unit_test(test_bad_calls),
         cmocka_unit_test(test_memory_without_matrix),
         cmocka_unit_test(test_allocations),
+        cmocka_unit_test(test_resolved_once),
+        cmocka_unit_test(test_notes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,11 +47,11 @@ static ddsc_status fake_tile(void *state, const pair_tile *t, double *d2, int64_
     return status;
 }
 
-static void fake_plan(const void *state, pair_plan *plan)
+static void fake_shape(const void *state, pair_shape *shape)
 {
     const fake *f = state;
-    plan->tile_side = f->side;
-    plan->strip = f->strip;
+    shape->tile_side = f->side;
+    shape->strip = f->strip;
 }
 
 static ddsc_status fake_prepare(void *state, int64_t j0, int64_t j1)
@@ -64,8 +64,34 @@ static ddsc_status fake_prepare(void *state, int64_t j0, int64_t j1)
     return DDSC_OK;
 }
 
-static const pair_backend fake_backend = {
-    .name = "fake", .tile_side = 5, .tile = fake_tile, .plan = fake_plan, .prepare = fake_prepare};
+static const pair_backend fake_backend = {.name = "fake",
+                                          .tile_side = 5,
+                                          .tile = fake_tile,
+                                          .shape = fake_shape,
+                                          .prepare = fake_prepare};
+
+static ddsc_status fill(ddsc_context *ctx, double *out, ddsc_pair_stats *stats, fake *f,
+                        bool condensed, bool squared)
+{
+    pairs p;
+    assert_int_equal(pairs_open(ctx, &p, f->n, &fake_backend, f, NULL), DDSC_OK);
+    ddsc_status status = pairs_matrix(&p, out, condensed, squared);
+    assert_int_equal(pairs_finish(&p, f->n * (f->n - 1) / 2, stats), DDSC_OK);
+    pairs_close(&p);
+    return status;
+}
+
+static ddsc_status search(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *stats, fake *f,
+                          const ddsc_graph_settings *set)
+{
+    pairs p;
+    pair_choice choice = {.i_end = f->n, .sample = set->sample};
+    assert_int_equal(pairs_open(ctx, &p, f->n, &fake_backend, f, NULL), DDSC_OK);
+    ddsc_status status = search_full(&p, graph, plan_tau(f->n, set), &choice);
+    assert_int_equal(pairs_finish(&p, f->n * (f->n - 1) / 2, stats), DDSC_OK);
+    pairs_close(&p);
+    return status;
+}
 
 static fake fake_make(ddsc_context *ctx, int64_t n, int64_t side)
 {
@@ -102,11 +128,11 @@ static void test_matrix(void **state)
             double *full = malloc((size_t)(n * n + 1) * sizeof *full);
             double *half = malloc((size_t)(n * n + 1) * sizeof *half);
             ddsc_pair_stats stats = {.struct_size = sizeof stats};
-            assert_int_equal(matrix_fill(ctx, full, &stats, n, &fake_backend, &f, false, true), 0);
+            assert_int_equal(fill(ctx, full, &stats, &f, false, true), 0);
             assert_int_equal(stats.n_pairs, n * (n - 1) / 2);
             assert_int_equal(stats.n_solved, n * (n - 1) / 2);
             assert_memory_equal(full, expected, (size_t)(n * n) * sizeof *full);
-            assert_int_equal(matrix_fill(ctx, half, &stats, n, &fake_backend, &f, true, false), 0);
+            assert_int_equal(fill(ctx, half, &stats, &f, true, false), 0);
             int64_t at = 0, negative = 0;
             for (int64_t i = 0; i < n; i++)
                 for (int64_t j = i + 1; j < n; j++, at++) {
@@ -129,13 +155,13 @@ static void test_neighbors(void **state)
     for (int a = 0; a < 6; a++)
         for (int b = 0; b < 5; b++) {
             int64_t n = sizes[a];
-            int64_t tau = taus[b] == 0 ? tau_default(n) : BASE_MAX(0, BASE_MIN(taus[b], n - 1));
-            fake f = fake_make(ctx, n, 6);
             ddsc_graph_settings set = graph_settings(taus[b], 1);
+            int64_t tau = plan_tau(n, &set);
+            fake f = fake_make(ctx, n, 6);
             ddsc_graph *graph = NULL;
             ddsc_pair_stats stats = {.struct_size = sizeof stats};
             double *d2 = tied_matrix(n);
-            assert_int_equal(neighbors_search(ctx, &graph, &stats, n, &fake_backend, &f, &set), 0);
+            assert_int_equal(search(ctx, &graph, &stats, &f, &set), 0);
             assert_cut(graph, n, tau, d2);
             free(d2);
             ddsc_graph_destroy(graph);
@@ -151,7 +177,7 @@ static void test_strips(void **state)
     f.strip = 12;
     double *expected = tied_matrix(50), *full = calloc(2500, sizeof *full);
     ddsc_pair_stats stats = {.struct_size = sizeof stats};
-    assert_int_equal(matrix_fill(ctx, full, &stats, 50, &fake_backend, &f, false, true), 0);
+    assert_int_equal(fill(ctx, full, &stats, &f, false, true), 0);
     assert_memory_equal(full, expected, 2500 * sizeof *full);
     assert_int_equal(f.ready1, 50);
     assert_int_equal(stats.n_iterations, 13 * 14 / 2);
@@ -172,8 +198,7 @@ static void test_threads_agree(void **state)
         fake f = fake_make(ctx[k], N, 7);
         ddsc_graph_settings set = graph_settings(6, 0.7);
         ddsc_pair_stats stats = {.struct_size = sizeof stats};
-        assert_int_equal(neighbors_search(ctx[k], &graph[k], &stats, N, &fake_backend, &f, &set),
-                         0);
+        assert_int_equal(search(ctx[k], &graph[k], &stats, &f, &set), 0);
         assert_same_graphs(graph[k], graph[0]);
     }
     for (int k = 0; k < 3; k++) {
@@ -203,8 +228,7 @@ static void test_trouble(void **state)
         ddsc_graph *graph = NULL;
         ddsc_pair_stats stats = {.struct_size = sizeof stats};
         ctx_enter(ctx);
-        assert_int_equal(neighbors_search(ctx, &graph, &stats, 40, &fake_backend, &f, &set),
-                         cases[k].status);
+        assert_int_equal(search(ctx, &graph, &stats, &f, &set), cases[k].status);
         assert_true((graph != NULL) == (cases[k].status > 0));
         assert_non_null(strstr(ddsc_context_get_message(ctx), cases[k].text));
         ddsc_graph_destroy(graph);
@@ -250,15 +274,48 @@ static void test_cancel_and_progress(void **state)
     ddsc_graph *graph = NULL;
     ddsc_pair_stats stats = {.struct_size = sizeof stats};
     ctx_enter(ctx);
-    assert_int_equal(neighbors_search(ctx, &graph, &stats, 60, &fake_backend, &f, &graph_set),
-                     DDSC_ERROR_CANCELLED);
+    assert_int_equal(search(ctx, &graph, &stats, &f, &graph_set), DDSC_ERROR_CANCELLED);
     assert_null(graph);
     w.stop_after = 1 << 30;
     ctx_enter(ctx);
-    assert_int_equal(neighbors_search(ctx, &graph, &stats, 60, &fake_backend, &f, &graph_set), 0);
+    assert_int_equal(search(ctx, &graph, &stats, &f, &graph_set), 0);
     assert_true(w.last_done == 60 * 59 / 2 && w.last_total == 60 * 59 / 2);
     ddsc_graph_destroy(graph);
     ddsc_context_destroy(ctx);
+}
+
+/* ---- which pairs ---- */
+
+static void test_choice(void **state)
+{
+    (void)state;
+    enum { N = 23 };
+    uint8_t mask[N * N];
+    for (int64_t side = 1; side <= 24; side += 5)
+        for (int64_t i_end = 0; i_end <= N; i_end += 3)
+            for (int64_t j_begin = 0; j_begin <= N; j_begin += 4)
+                for (int drawn = 0; drawn < 2; drawn++) {
+                    pair_choice c = {i_end, j_begin, drawn ? 0.4 : 1};
+                    int64_t asked = 0, in = 0, all = 0;
+                    for (int64_t k = 0; k < tile_count(N, side); k++) {
+                        pair_tile t = tile_number(N, side, k);
+                        int64_t in_tile, n = tile_choose(&c, &t, mask, 3, &in_tile), wanted = 0;
+                        for (int64_t i = t.i0; n > 0 && i < t.i1; i++)
+                            for (int64_t j = t.j0; j < t.j1; j++) {
+                                bool yes = i < j && i < i_end && j >= j_begin;
+                                yes = yes && (!drawn || pair_sampled(3, 0.4, i, j));
+                                assert_int_equal(tile_wants(&t, i, j), yes);
+                                wanted += yes;
+                            }
+                        assert_int_equal(wanted, n);
+                        asked += n;
+                        in += in_tile;
+                        all += tile_pairs(&t);
+                    }
+                    assert_int_equal(in, pairs_chosen(&c, N));
+                    assert_int_equal(all, N * (N - 1) / 2);
+                    assert_true(drawn ? asked <= in : asked == in);
+                }
 }
 
 /* ---- sample ---- */
@@ -303,7 +360,7 @@ static void test_sampled_neighbors(void **state)
             else
                 count += i < j;
         }
-    assert_int_equal(neighbors_search(ctx, &graph, &stats, N, &fake_backend, &f, &set), 0);
+    assert_int_equal(search(ctx, &graph, &stats, &f, &set), 0);
     assert_cut(graph, N, 9, d2);
     assert_int_equal(stats.n_pairs, N * (N - 1) / 2);
     assert_int_equal(stats.n_solved, count);
@@ -324,10 +381,15 @@ static void test_sampled_neighbors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_matrix),           cmocka_unit_test(test_neighbors),
-        cmocka_unit_test(test_strips),           cmocka_unit_test(test_threads_agree),
-        cmocka_unit_test(test_trouble),          cmocka_unit_test(test_cancel_and_progress),
-        cmocka_unit_test(test_sampled_fraction), cmocka_unit_test(test_sampled_neighbors),
+        cmocka_unit_test(test_matrix),
+        cmocka_unit_test(test_neighbors),
+        cmocka_unit_test(test_strips),
+        cmocka_unit_test(test_threads_agree),
+        cmocka_unit_test(test_trouble),
+        cmocka_unit_test(test_cancel_and_progress),
+        cmocka_unit_test(test_choice),
+        cmocka_unit_test(test_sampled_fraction),
+        cmocka_unit_test(test_sampled_neighbors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

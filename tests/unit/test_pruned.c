@@ -46,19 +46,20 @@ typedef struct fake {
     int n_values;         /* distances are whole numbers below this: ties everywhere */
     const double *shares; /* a first bound is one of these three parts of the distance */
     bool refines;
-    double refined_share; /* least part a refined bound reaches */
-    int64_t *n_solves;    /* n x n: how often each pair was solved */
+    double dual_share;   /* least part a dual bound reaches */
+    const int64_t *name; /* n: items by other numbers, or NULL */
+    int64_t *n_solves;   /* n x n: how often each pair was solved */
 } fake;
+
+static uint64_t fake_draw(const fake *f, int64_t i, int64_t j, uint64_t stream)
+{
+    int64_t a = f->name ? f->name[i] : i, b = f->name ? f->name[j] : j;
+    return rng_hash(11, stream, (uint64_t)BASE_MIN(a, b), (uint64_t)BASE_MAX(a, b));
+}
 
 static double fake_value(const fake *f, int64_t i, int64_t j)
 {
-    uint64_t h = rng_hash(3, 5, (uint64_t)BASE_MIN(i, j), (uint64_t)BASE_MAX(i, j));
-    return (double)(h % (uint64_t)f->n_values);
-}
-
-static uint64_t fake_draw(int64_t i, int64_t j, uint64_t stream)
-{
-    return rng_hash(11, stream, (uint64_t)BASE_MIN(i, j), (uint64_t)BASE_MAX(i, j));
+    return (double)(fake_draw(f, i, j, 0) % (uint64_t)f->n_values);
 }
 
 static ddsc_status fake_tile(void *state, const pair_tile *t, double *d2, int64_t ld, int worker,
@@ -76,80 +77,62 @@ static ddsc_status fake_tile(void *state, const pair_tile *t, double *d2, int64_
     return DDSC_OK;
 }
 
-/* The bound is opened with a job, which brings the fake along. */
-typedef struct fake_job {
-    pair_job job;
-    fake *f;
-} fake_job;
-
-static ddsc_status fake_bound_open(void **state, const pair_job *job, ddsc_pair_stats *stats)
-{
-    (void)stats;
-    *state = ((const fake_job *)job)->f;
-    return DDSC_OK;
-}
-
 static void fake_bound_close(void *state)
 {
     (void)state;
 }
 
-static ddsc_status fake_bound_tile(void *state, const pair_tile *t, double *d2, int64_t ld,
-                                   int worker, ddsc_pair_stats *stats)
+static float fake_low(const fake *f, int64_t i, int64_t j)
 {
-    const fake *f = state;
+    float low = (float)(f->shares[fake_draw(f, i, j, 1) % 3] * fake_value(f, i, j));
+    return low > 0 ? low
+                   : (float)(fake_draw(f, i, j, 5) % 7) - 6; /* bounds below 0 are as good as 0 */
+}
+
+static void fake_bound_tile(void *state, const pair_tile *t, float *low, int64_t ld, int worker)
+{
     (void)worker;
-    (void)stats;
     for (int64_t i = t->i0; i < t->i1; i++)
         for (int64_t j = t->j0; j < t->j1; j++)
-            d2[(i - t->i0) * ld + (j - t->j0)] =
-                f->shares[fake_draw(i, j, 1) % 3] * fake_value(f, i, j);
-    return DDSC_OK;
+            low[(i - t->i0) * ld + (j - t->j0)] = fake_low(state, i, j) / 4;
 }
 
-static double fake_closer(const void *state, int64_t i, int64_t j, double enough)
+static ddsc_status fake_bound_open(void **state, bound_offer *offer, const pair_job *job,
+                                   void *metric)
 {
-    const fake *f = state;
-    (void)enough;
-    return fake_draw(i, j, 2) % 2 ? 0.5 * fake_value(f, i, j) : 0;
-}
-
-static ddsc_status fake_refine_open(void *state, bool *offered)
-{
-    *offered = ((const fake *)state)->refines;
+    const fake *f = metric;
+    (void)job;
+    offer->level[BOUND_FRAME] = true;
+    offer->level[BOUND_DUAL] = offer->level[BOUND_TIGHT] = f->refines;
+    offer->first =
+        (first_bounds){.n = f->n, .side = 7, .unit = 4, .tile = fake_bound_tile, .state = metric};
+    *state = metric;
     return DDSC_OK;
 }
 
 /* A function of its arguments: less when a quick look is asked for, more near `enough`. */
-static double fake_refine(void *state, int64_t i, int64_t j, double enough, int worker)
+static double fake_bound_pair(void *state, bound_level level, int64_t i, int64_t j, double enough,
+                              int worker)
 {
     const fake *f = state;
-    double value = fake_value(f, i, j), share = f->refined_share;
+    double value = fake_value(f, i, j), share = f->dual_share;
     assert_true(worker >= 0 && worker < parallel_width(f->ctx));
-    if (isfinite(enough) && fake_draw(i, j, 3) % 2)
+    if (level == BOUND_FRAME)
+        return fake_draw(f, i, j, 2) % 2 ? 0.5 * value : 0;
+    if (level == BOUND_TIGHT) {
+        assert_true(isfinite(enough));
+        return fake_draw(f, i, j, 4) % 2 ? value : 0;
+    }
+    assert_int_equal(level, BOUND_DUAL);
+    if (isfinite(enough) && fake_draw(f, i, j, 3) % 2)
         share = 1;
     return share * value;
 }
 
-static double fake_last(void *state, int64_t i, int64_t j, double enough, int worker)
-{
-    const fake *f = state;
-    assert_true(isfinite(enough) && worker >= 0 && worker < parallel_width(f->ctx));
-    return fake_draw(i, j, 4) % 2 ? fake_value(f, i, j) : 0;
-}
-
-static const pair_backend fake_bound = {.name = "fake bound",
-                                        .tile_side = 7,
-                                        .open = fake_bound_open,
-                                        .tile = fake_bound_tile,
-                                        .close = fake_bound_close};
-static const pair_pruning fake_pruning = {.bound = &fake_bound,
-                                          .closer = fake_closer,
-                                          .refine_open = fake_refine_open,
-                                          .refine = fake_refine,
-                                          .last = fake_last};
+static const pair_bounds fake_bounds = {
+    .open = fake_bound_open, .close = fake_bound_close, .pair = fake_bound_pair};
 static const pair_backend fake_backend = {
-    .name = "fake", .tile_side = 5, .tile = fake_tile, .pruning = &fake_pruning};
+    .name = "fake", .tile_side = 5, .tile = fake_tile, .bounds = &fake_bounds};
 
 /* A graph and the context it lives in. */
 typedef struct run {
@@ -164,6 +147,8 @@ static void run_free(run *r)
     ddsc_context_destroy(r->ctx);
 }
 
+static const char *const levels[] = {"bounds_frame", "bounds_cut", "bounds_dual", "bounds_tight"};
+
 static int64_t detail(const run *r, const char *name)
 {
     int64_t n;
@@ -174,57 +159,45 @@ static int64_t detail(const run *r, const char *name)
     return 0; /* of a set without pairs */
 }
 
-static const char *const stages[] = {"first", "closer", "cut", "refined", "last"};
-
-static int64_t stage(const run *r, const char *what, int number)
-{
-    char name[32];
-    snprintf(name, sizeof name, "%s_%s", what, stages[number]);
-    return detail(r, name);
-}
-
-/* Every pair is solved, or fell at one stage. */
 static void assert_adds_up(const run *r)
 {
     const ddsc_pair_stats *s = &r->stats;
-    int64_t n_pruned = 0, n_bounds = 0;
-    for (int k = 0; k < 5; k++) {
-        int64_t fell = stage(r, "pruned", k), looked = k > 0 ? stage(r, "bounds", k) : 0;
-        assert_true(fell >= 0 && (k < 2 || fell <= looked));
-        n_pruned += fell;
-        n_bounds += looked;
-    }
-    assert_int_equal(n_pruned, s->n_pruned);
+    int64_t n_bounds = 0;
+    for (int k = 0; k < 4; k++)
+        n_bounds += detail(r, levels[k]);
     assert_int_equal(s->n_pruned + s->n_solved, s->n_pairs);
-    assert_true(s->n_bounds >= n_bounds);
+    assert_true(s->n_pruned >= 0 && s->n_bounds >= s->n_pairs + n_bounds);
 }
 
 static void assert_same_stats(const run *a, const run *b)
 {
     assert_int_equal(a->stats.n_solved, b->stats.n_solved);
     assert_int_equal(a->stats.n_bounds, b->stats.n_bounds);
-    for (int k = 0; k < 5; k++) {
-        assert_int_equal(stage(a, "pruned", k), stage(b, "pruned", k));
-        assert_true(k == 0 || stage(a, "bounds", k) == stage(b, "bounds", k));
-    }
+    for (int k = 0; k < 4; k++)
+        assert_int_equal(detail(a, levels[k]), detail(b, levels[k]));
 }
 
 /* No pair may be solved twice, and the counts must tell the truth. */
 static run fake_run(fake *f, int threads, int64_t tau, bool pruned)
 {
-    run r = {.ctx = test_context(threads, 0), .stats.struct_size = sizeof r.stats};
-    measures *m = test_random_measures(r.ctx, f->n, 1, 1, 1);
-    ddsc_graph_settings set = settings_of(tau, DDSC_GRAPH_PRUNED);
-    fake_job j = {{.ctx = r.ctx, .m = m, .n_workers = parallel_width(r.ctx)}, f};
+    run r = {.ctx = test_context(threads, 0)};
+    pairs p;
+    pair_choice all = pairs_all(f->n);
+    pair_job job = {.ctx = r.ctx, .n_workers = parallel_width(r.ctx)};
     ddsc_status status;
     int64_t n_solved = 0;
     f->ctx = r.ctx;
     memset(f->n_solves, 0, (size_t)(f->n * f->n) * sizeof *f->n_solves);
-    if (pruned)
-        status = pruned_search(r.ctx, &r.graph, &r.stats, &j.job, &fake_backend, f, &set);
-    else
-        status = neighbors_search(r.ctx, &r.graph, &r.stats, f->n, &fake_backend, f, &set);
+    assert_int_equal(pairs_open(r.ctx, &p, f->n, &fake_backend, f, NULL), DDSC_OK);
+    if (pruned) {
+        assert_int_equal(pairs_open_bounds(&p, &job), DDSC_OK);
+        status = search_pruned(&p, &r.graph, tau);
+    } else {
+        status = search_full(&p, &r.graph, tau, &all);
+    }
     assert_int_equal(status, DDSC_OK);
+    assert_int_equal(pairs_finish(&p, f->n * (f->n - 1) / 2, &r.stats), DDSC_OK);
+    pairs_close(&p);
     for (int64_t k = 0; k < f->n * f->n; k++) {
         assert_true(f->n_solves[k] <= 1);
         n_solved += f->n_solves[k];
@@ -232,9 +205,10 @@ static run fake_run(fake *f, int threads, int64_t tau, bool pruned)
     assert_int_equal(r.stats.n_solved, n_solved);
     if (pruned)
         assert_adds_up(&r);
-    ddsc_measures_destroy(m);
     return r;
 }
+
+static const int N_THREADS[] = {1, 2, 3, 7};
 
 /* Useless bounds leave nothing to prune, and lists shorter than the rows run out; exact ones leave
  * the nearest alone. */
@@ -250,15 +224,15 @@ static void test_engine(void **state)
         int64_t tau = taus[k / 4 % 5];
         f.n_values = k / 20 == 2 ? 1000000 : 40;
         f.refines = k / 20 > 0;
-        f.refined_share = k / 20 == 1 ? 0 : 0.95;
+        f.dual_share = k / 20 == 1 ? 0 : 0.95;
         run full = fake_run(&f, 1, tau, false), first = {0};
-        for (int threads = 1; threads <= 3; threads++) {
-            run r = fake_run(&f, threads, tau, true);
+        for (int t = 0; t < 4; t++) {
+            run r = fake_run(&f, N_THREADS[t], tau, true);
             assert_same_graph(full.graph, r.graph);
-            if (threads == 1)
+            if (t == 0)
                 first = r;
             assert_same_stats(&r, &first);
-            if (threads > 1)
+            if (t > 0)
                 run_free(&r);
         }
         if (f.n_values > N && f.refines && tau == 3)
@@ -267,6 +241,70 @@ static void test_engine(void **state)
         run_free(&full);
     }
     free(f.n_solves);
+}
+
+/* What a round does depends on the state at its start alone, not on who is looked at first: with
+ * other numbers for the items (and no ties for them to break) there are as many solves and bounds. */
+static void test_order_free(void **state)
+{
+    (void)state;
+    enum { N = 120 };
+    static const double shares[] = {0.3, 0.8, 0.6};
+    int64_t name[N];
+    fake f = {.n = N,
+              .n_values = 1 << 30,
+              .shares = shares,
+              .refines = true,
+              .dual_share = 0.7,
+              .n_solves = malloc(sizeof(int64_t) * N * N)};
+    run plain = fake_run(&f, 2, 5, true);
+    for (int k = 0; k < 5; k++) {
+        rng r = rng_make((uint64_t)k, RNG_GAUSSIANS, 0);
+        for (int64_t i = 0; i < N; i++)
+            name[i] = i;
+        for (int64_t i = N - 1; i > 0 && k > 0; i--) {
+            int64_t j = rng_below(&r, i + 1), t = name[i];
+            name[i] = name[j];
+            name[j] = t;
+        }
+        f.name = name;
+        run other = fake_run(&f, 3, 5, true);
+        assert_same_stats(&plain, &other);
+        run_free(&other);
+    }
+    run_free(&plain);
+    free(f.n_solves);
+}
+
+/* Random sizes, lists, bounds and ties; N = 1, 2, 3 among them. */
+static void test_random_searches(void **state)
+{
+    (void)state;
+    rng r = rng_make(7, RNG_GAUSSIANS, 0);
+    for (int k = 0; k < 60; k++) {
+        double shares[3] = {rng_uniform(&r), rng_uniform(&r), rng_uniform(&r)};
+        int64_t n = k < 9 ? 1 + k / 3 : 2 + rng_below(&r, 300);
+        int64_t tau = BASE_MIN(n - 1, k % 4 == 0 ? n - 1 : 1 + rng_below(&r, 12));
+        fake f = {.n = n,
+                  .n_values = 1 + (int)rng_below(&r, k % 3 == 0 ? 3 : 100000),
+                  .shares = shares,
+                  .refines = k % 2 == 1,
+                  .dual_share = rng_uniform(&r),
+                  .n_solves = malloc(sizeof(int64_t) * (size_t)(n * n))};
+        if (n < 2)
+            tau = 0;
+        run full = fake_run(&f, 1, tau, false);
+        if (n > 1) {
+            run one = fake_run(&f, 1, tau, true), seven = fake_run(&f, 7, tau, true);
+            assert_same_graph(full.graph, one.graph);
+            assert_same_graph(full.graph, seven.graph);
+            assert_same_stats(&one, &seven);
+            run_free(&one);
+            run_free(&seven);
+        }
+        run_free(&full);
+        free(f.n_solves);
+    }
 }
 
 /* ---- W2 ---- */
@@ -285,8 +323,8 @@ static void check_w2(const measures *m, int64_t tau)
 {
     run full = w2_run(2, m, tau, DDSC_GRAPH_FULL), first = w2_run(1, m, tau, DDSC_GRAPH_PRUNED);
     assert_same_graph(full.graph, first.graph);
-    for (int threads = 2; threads <= 3; threads++) {
-        run r = w2_run(threads, m, tau, DDSC_GRAPH_PRUNED);
+    for (int t = 1; t < 4; t++) {
+        run r = w2_run(N_THREADS[t], m, tau, DDSC_GRAPH_PRUNED);
         assert_same_graph(full.graph, r.graph);
         assert_adds_up(&r);
         assert_same_stats(&r, &first);
@@ -498,6 +536,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_engine),
+        cmocka_unit_test(test_order_free),
+        cmocka_unit_test(test_random_searches),
         cmocka_unit_test(test_clouds),
         cmocka_unit_test(test_ties),
         cmocka_unit_test(test_useless_bounds),

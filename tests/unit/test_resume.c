@@ -139,75 +139,47 @@ static void test_same_graph(void **state)
     ddsc_context_destroy(keeps);
 }
 
-/* A folder is made when it is set, and one that cannot be used is refused then, not by the run. */
-static void test_folders(void **state)
+/* Dense histograms over one irregular support, by the pruned search: such a run once handed its pairs
+ * to the wrong state as soon as a folder was set. */
+static void test_dense_histograms(void **state)
 {
     (void)state;
-    char folder[64], path[128], *longest;
+    enum { N = 30, V = 70 };
+    ddsc_context *plain = test_context(1, 0), *keeps = test_context(2, 0);
+    rng r = rng_make(4, RNG_GAUSSIANS, 0);
+    double support[V * 3], *rows = malloc(N * V * sizeof *rows);
+    for (int p = 0; p < V * 3; p++)
+        support[p] = rng_normal(&r);
+    for (int p = 0; p < N * V; p++)
+        rows[p] = p % 13 == 0 ? 0 : rng_uniform(&r) * rng_uniform(&r);
+    measures *m = NULL;
+    assert_int_equal(
+        ddsc_measures_create_dense(plain, &m, N, V, 3, support, rows, DDSC_EMPTY_ERROR), DDSC_OK);
+    ddsc_metric_settings set;
+    ddsc_graph_settings graph_set;
+    ddsc_metric_settings_init(&set);
+    ddsc_graph_settings_init(&graph_set);
+    set.metric = DDSC_METRIC_SINKHORN;
+    graph_set.exact_graph = DDSC_GRAPH_PRUNED;
+    ddsc_graph *g = NULL;
+    char folder[64];
     make_folder(folder);
-    ddsc_context *ctx = test_context(1, 0);
-    snprintf(path, sizeof path, "%s/made", folder);
-    assert_int_equal(ddsc_context_set_resume(ctx, path, NULL), DDSC_OK);
-    assert_int_equal(ddsc_context_get_resumed(ctx), 0);
-    assert_int_equal(access(path, W_OK), 0);
-    assert_int_equal(ddsc_context_set_resume(ctx, "", NULL), DDSC_ERROR_ARGUMENT);
-    assert_non_null(strstr(ddsc_context_get_message(ctx), "empty"));
-    assert_string_equal(ctx_resume_folder(ctx), path); /* a refusal leaves things as they were */
-    assert_int_equal(ddsc_context_set_resume(ctx, "/proc/nothing/here", NULL), DDSC_ERROR_IO);
-    assert_non_null(strstr(ddsc_context_get_message(ctx), "/proc/nothing/here"));
-    longest = calloc(1, PATH_MAX);
-    memset(longest, 'x', PATH_MAX - 1);
-    assert_int_equal(ddsc_context_set_resume(ctx, longest, NULL), DDSC_ERROR_ARGUMENT);
-    free(longest);
-    rmdir(path);
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fclose(file);
-    assert_int_equal(ddsc_context_set_resume(ctx, path, NULL), DDSC_ERROR_IO);
-    assert_non_null(strstr(ddsc_context_get_message(ctx), "no folder"));
-    ddsc_context_destroy(ctx);
-    remove_folder(folder);
-}
-
-static void keep_words(void *user, const char *text)
-{
-    snprintf(user, 256, "%s", text);
-}
-
-/* A chunk that is not what was written is told of, and its pairs are solved again. */
-static void test_damage(void **state)
-{
-    (void)state;
-    char folder[64], path[128], words[256] = "";
-    ddsc_context_settings set;
-    ddsc_context *ctx = NULL, *plain = test_context(1, 0);
-    ddsc_context_settings_init(&set);
-    set.warning = keep_words;
-    set.warning_user = words;
-    assert_int_equal(ddsc_context_create(&ctx, &set), DDSC_OK);
-    make_folder(folder);
-    measures *m = test_random_measures(plain, 30, 20, 3, 1);
-    ddsc_pair_stats stats = {.struct_size = sizeof stats};
-    assert_int_equal(ddsc_context_set_resume(ctx, folder, NULL), DDSC_OK);
-    ddsc_graph *g = graph_of(ctx, m, DDSC_METRIC_SINKHORN, &stats);
-    assert_string_equal(words, "");
-    snprintf(path, sizeof path, "%s/chunk-00000000", folder);
-    FILE *file = fopen(path, "r+");
-    assert_non_null(file);
-    fseek(file, -1, SEEK_END);
-    int last = fgetc(file);
-    fseek(file, -1, SEEK_END);
-    fputc(last ^ 1, file);
-    fclose(file);
-    ddsc_graph *h = graph_of(ctx, m, DDSC_METRIC_SINKHORN, &stats);
-    assert_non_null(strstr(words, "chunk-00000000 is damaged"));
-    assert_memory_equal(g->d2, h->d2, (size_t)g->offset[30] * sizeof *g->d2);
+    assert_int_equal(ddsc_neighbors_run(plain, &g, NULL, m, &set, &graph_set), DDSC_OK);
+    assert_int_equal(ddsc_context_set_resume(keeps, folder, NULL), DDSC_OK);
+    for (int run = 0; run < 2; run++) {
+        ddsc_graph *h = NULL;
+        assert_int_equal(ddsc_neighbors_run(keeps, &h, NULL, m, &set, &graph_set), DDSC_OK);
+        assert_memory_equal(g->d2, h->d2, (size_t)g->offset[N] * sizeof *g->d2);
+        assert_memory_equal(g->index, h->index, (size_t)g->offset[N] * sizeof *g->index);
+        ddsc_graph_destroy(h);
+    }
+    assert_true(ddsc_context_get_resumed(keeps) > 0);
     ddsc_graph_destroy(g);
-    ddsc_graph_destroy(h);
-    ddsc_measures_destroy(m);
-    ddsc_context_destroy(ctx);
-    ddsc_context_destroy(plain);
     remove_folder(folder);
+    free(rows);
+    ddsc_measures_destroy(m);
+    ddsc_context_destroy(plain);
+    ddsc_context_destroy(keeps);
 }
 
 static ddsc_status failing_call(ddsc_context *ctx, void *arg)
@@ -263,9 +235,9 @@ static void test_memory(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hash),       cmocka_unit_test(test_records),
-        cmocka_unit_test(test_same_graph), cmocka_unit_test(test_folders),
-        cmocka_unit_test(test_damage),     cmocka_unit_test(test_memory)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_hash), cmocka_unit_test(test_records),
+                                       cmocka_unit_test(test_same_graph),
+                                       cmocka_unit_test(test_dense_histograms),
+                                       cmocka_unit_test(test_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -185,20 +185,22 @@ static void check_set(ddsc_context *ctx, const measures *m, ddsc_sinkhorn_value 
     ddsc_pair_stats all = {.struct_size = sizeof all}, open = {0};
     ddsc_status status = ddsc_distance_run(ctx, matrix, &all, m, &set, DDSC_DISTANCE_SQUARED);
     assert_int_equal(status, cap < CAP ? DDSC_NOT_CONVERGED : DDSC_OK);
-    pair_job job = {.ctx = ctx, .m = m, .set = &set, .n_workers = parallel_width(ctx)};
+    metric_resolved resolved;
+    assert_int_equal(metric_resolve(ctx, &resolved, m, &set), DDSC_OK);
+    pair_job job = {.ctx = ctx, .m = m, .set = &resolved.set, .n_workers = parallel_width(ctx)};
     void *state = NULL;
-    assert_int_equal(backend_sinkhorn.open(&state, &job, &open), DDSC_OK);
+    assert_int_equal(metric_sinkhorn.open(&state, &job, &open), DDSC_OK);
     for (int64_t i = 0; i < m->n; i++)
         for (int64_t j = i + 1; j < m->n; j++) {
             pair_tile t = {.i0 = i, .i1 = i + 1, .j0 = j, .j1 = j + 1};
             double d2 = NAN;
-            assert_true(backend_sinkhorn.tile(state, &t, &d2, 1, 0, &open) >= 0);
+            assert_true(metric_sinkhorn.tile(state, &t, &d2, 1, 0, &open) >= 0);
             assert_true(d2 == matrix[i * m->n + j]);
         }
     assert_int_equal(open.n_iterations, all.n_iterations);
     assert_int_equal(open.n_not_converged, all.n_not_converged);
     assert_true(open.max_gap == all.max_gap);
-    backend_sinkhorn.close(state);
+    metric_sinkhorn.close(state);
     free(matrix);
 }
 
@@ -300,28 +302,31 @@ static void test_one_large(void **state)
     measures *m = NULL;
     ddsc_metric_settings set;
     ddsc_metric_settings_init(&set);
+    set.metric = DDSC_METRIC_SINKHORN;
     set.epsilon = 50;
     assert_int_equal(
         ddsc_measures_create_clouds(ctx, &m, N, D, points, NULL, offset, DDSC_EMPTY_ERROR),
         DDSC_OK);
-    pair_job job = {.ctx = ctx, .m = m, .set = &set, .n_workers = parallel_width(ctx)};
+    metric_resolved resolved;
+    assert_int_equal(metric_resolve(ctx, &resolved, m, &set), DDSC_OK);
+    pair_job job = {.ctx = ctx, .m = m, .set = &resolved.set, .n_workers = parallel_width(ctx)};
     ddsc_pair_stats stats = {.struct_size = sizeof stats};
-    pair_plan plan = {0};
+    pair_shape shape = {0};
     void *backend = NULL;
-    assert_int_equal(backend_sinkhorn.open(&backend, &job, &stats), DDSC_OK);
-    backend_sinkhorn.plan(backend, &plan);
-    assert_true(plan.tile_side >= L);
+    assert_int_equal(metric_sinkhorn.open(&backend, &job, &stats), DDSC_OK);
+    metric_sinkhorn.shape(backend, &shape);
+    assert_true(shape.tile_side >= L);
     double tile[6 * 6];
     pair_tile whole = {.i0 = 0, .i1 = 6, .j0 = 0, .j1 = 6};
-    assert_int_equal(backend_sinkhorn.tile(backend, &whole, tile, 6, 0, &stats), DDSC_OK);
+    assert_int_equal(metric_sinkhorn.tile(backend, &whole, tile, 6, 0, &stats), DDSC_OK);
     for (int64_t i = 0; i < 6; i++)
         for (int64_t j = i + 1; j < 6; j++) {
             pair_tile one = {.i0 = i, .i1 = i + 1, .j0 = j, .j1 = j + 1};
             double alone = NAN;
-            assert_int_equal(backend_sinkhorn.tile(backend, &one, &alone, 1, 0, &stats), DDSC_OK);
+            assert_int_equal(metric_sinkhorn.tile(backend, &one, &alone, 1, 0, &stats), DDSC_OK);
             assert_true(alone == tile[i * 6 + j]);
         }
-    backend_sinkhorn.close(backend);
+    metric_sinkhorn.close(backend);
     ddsc_measures_destroy(m);
     ddsc_context_destroy(ctx);
     free(points);

@@ -153,16 +153,17 @@ static void test_matrix(void **state)
                                                    &set, DDSC_DISTANCE_SQUARED),
                                  DDSC_OK);
                 assert_true(stats.n_not_converged == 0 && stats.max_gap <= set.sinkhorn_tolerance);
-                pair_job job = {.ctx = ctx, .m = m, .set = &set, .n_workers = threads};
-                assert_int_equal(backend_sinkhorn.open(&backend, &job, &stats), DDSC_OK);
+                metric_resolved resolved;
+                assert_int_equal(metric_resolve(ctx, &resolved, m, &set), DDSC_OK);
+                pair_job job = {.ctx = ctx, .m = m, .set = &resolved.set, .n_workers = threads};
+                assert_int_equal(metric_sinkhorn.open(&backend, &job, &stats), DDSC_OK);
                 for (int64_t k = 0; k + 1 < N; k++) {
                     pair_tile t = {.i0 = k, .i1 = k + 1, .j0 = N - 1, .j1 = N};
                     double d2 = NAN;
-                    assert_int_equal(backend_sinkhorn.tile(backend, &t, &d2, 1, 0, &stats),
-                                     DDSC_OK);
+                    assert_int_equal(metric_sinkhorn.tile(backend, &t, &d2, 1, 0, &stats), DDSC_OK);
                     assert_true(d2 == first[k * N + N - 1]);
                 }
-                backend_sinkhorn.close(backend);
+                metric_sinkhorn.close(backend);
                 ddsc_measures_destroy(m);
                 ddsc_context_destroy(ctx);
                 if (threads > 1)
@@ -224,14 +225,16 @@ static void test_large_table(void **state)
     ddsc_context *ctx = test_context(1, 3);
     measures *m = histograms(ctx, 9, 1500, 2, 97);
     ddsc_metric_settings set = settings_of(DDSC_SINKHORN_REGULARISED, 50);
-    pair_job job = {.ctx = ctx, .m = m, .set = &set, .n_workers = 1};
+    metric_resolved resolved;
+    assert_int_equal(metric_resolve(ctx, &resolved, m, &set), DDSC_OK);
+    pair_job job = {.ctx = ctx, .m = m, .set = &resolved.set, .n_workers = 1};
     ddsc_pair_stats stats = {.struct_size = sizeof stats};
-    pair_plan plan = {0};
+    pair_shape shape = {0};
     void *backend = NULL;
-    assert_int_equal(backend_sinkhorn.open(&backend, &job, &stats), DDSC_OK);
-    backend_sinkhorn.plan(backend, &plan);
-    assert_true(plan.together > 0 && plan.tile_side * plan.tile_side > 2 * 16);
-    backend_sinkhorn.close(backend);
+    assert_int_equal(metric_sinkhorn.open(&backend, &job, &stats), DDSC_OK);
+    metric_sinkhorn.shape(backend, &shape);
+    assert_true(shape.tile_side * shape.tile_side > 2 * 16);
+    metric_sinkhorn.close(backend);
     ddsc_measures_destroy(m);
     ddsc_context_destroy(ctx);
 }

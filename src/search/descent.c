@@ -1,12 +1,11 @@
-#include "search/nn_descent.h"
-
-#include <math.h>
+/* NN-descent: lists of neighbours from random ones, round by round. */
 #include <string.h>
 
 #include "base/simd.h"
-#include "graph/graph.h"
+#include "search/search.h"
+#include "search/tuning.h"
 
-enum { ROUNDS_MOST = 20, FEW_CHANGES = 1000, PIECE = 64 };
+enum { PIECE = 64 };
 
 typedef struct descent {
     ddsc_context *ctx;
@@ -46,8 +45,10 @@ static void offer(descent *d, int64_t i, int64_t j)
     double d2 = (double)distance2(d->columns, d->rows + i * d->columns, d->rows + j * d->columns);
     if (d->offset)
         d2 += d->offset[i] + d->offset[j];
-    nearest_offer_once(&d->near, i, j, d2);
-    nearest_offer_once(&d->near, j, i, d2);
+    if (d2 <= nearest_limit(&d->near, i))
+        nearest_put_once(&d->near, i, j, d2);
+    if (d2 <= nearest_limit(&d->near, j))
+        nearest_put_once(&d->near, j, i, d2);
 }
 
 /* Heaps begin with neighbours drawn at random. */
@@ -77,7 +78,7 @@ static void add(descent *d, int64_t i, int32_t other, bool fresh)
     int32_t *list = d->list + i * 2 * d->k;
     if (d->count[i] == 2 * d->k || holds(list, d->count[i], other))
         return;
-    if (fresh) { /* the first stale one makes room */
+    if (fresh) { /* the first stale one moves to the end */
         list[d->count[i]] = list[d->fresh[i]];
         list[d->fresh[i]++] = other;
     } else {
@@ -86,11 +87,11 @@ static void add(descent *d, int64_t i, int32_t other, bool fresh)
     d->count[i]++;
 }
 
-/* Lists from the heaps: what each item has, then who has it, as far as there is room. Heap order
+/* Lists from the heaps: what each item has, then who has it, at most k of each. Heap order
  * depends on arrival, so heaps are put in order first. Returns how many neighbours are fresh. */
-static int64_t take_lists(descent *d)
+static int64_t make_lists(descent *d)
 {
-    const int32_t *heap = d->near.graph->index;
+    const int32_t *heap = d->near.index;
     int64_t k = d->k, changes = 0;
     memset(d->fresh, 0, (size_t)d->n * sizeof *d->fresh);
     memset(d->count, 0, (size_t)d->n * sizeof *d->count);
@@ -125,13 +126,13 @@ static ddsc_status join_range(void *arg, int64_t begin, int64_t end, int worker)
 
 static ddsc_status descend(descent *d)
 {
-    progress_begin(d->ctx, "approximate neighbours", ROUNDS_MOST * d->n);
+    progress_begin(d->ctx, "approximate neighbours", DESCENT_ROUNDS * d->n);
     CHECK(parallel_for(d->ctx, d->n, PIECE, draw_range, d));
     for (int64_t p = 0; p < d->n * d->k; p++)
         d->old[p] = -1;
-    for (int round = 0; round < ROUNDS_MOST; round++) {
-        CHECK(nearest_sort(d->ctx, &d->near));
-        if (take_lists(d) <= d->n * d->k / FEW_CHANGES)
+    for (int round = 0; round < DESCENT_ROUNDS; round++) {
+        CHECK(nearest_sort(d->ctx, &d->near, true));
+        if (make_lists(d) <= d->n * d->k / DESCENT_FEW)
             break;
         CHECK(parallel_for(d->ctx, d->n, PIECE, join_range, d));
     }
@@ -139,28 +140,30 @@ static ddsc_status descend(descent *d)
     return DDSC_OK;
 }
 
-static ddsc_status hand_over(descent *d, candidates *out)
+static ddsc_status hand_over(descent *d, pair_lists *out)
 {
-    ddsc_status status = DDSC_OK;
-    ddsc_graph *graph = NULL;
-    TRY(nearest_finish(d->ctx, &d->near, &graph));
+    int64_t total = 0;
+    CHECK(nearest_sort(d->ctx, &d->near, false));
     out->n = d->n;
-    TRY(MEM_NEW(d->ctx, out->offset, d->n + 1));
-    TRY(MEM_NEW(d->ctx, out->index, graph->offset[d->n]));
-    memcpy(out->offset, graph->offset, (size_t)(d->n + 1) * sizeof *out->offset);
-    memcpy(out->index, graph->index, (size_t)graph->offset[d->n] * sizeof *out->index);
-done:
-    ddsc_graph_destroy(graph);
-    return status;
+    CHECK(MEM_NEW(d->ctx, out->offset, d->n + 1));
+    CHECK(MEM_NEW(d->ctx, out->index, d->n * d->k));
+    for (int64_t i = 0; i < d->n; i++) {
+        out->offset[i] = total;
+        memcpy(out->index + total, d->near.index + i * d->k,
+               (size_t)d->near.count[i] * sizeof *out->index);
+        total += d->near.count[i];
+    }
+    out->offset[d->n] = total;
+    return DDSC_OK;
 }
 
-ddsc_status descent_run(ddsc_context *ctx, candidates *out, int64_t n, int64_t columns,
-                        const float *rows, const double *offset, int64_t k)
+ddsc_status search_descend(ddsc_context *ctx, pair_lists *out, int64_t n, int64_t columns,
+                           const float *rows, const double *offset, int64_t k)
 {
     ddsc_status status = DDSC_OK;
     descent d = {.ctx = ctx, .n = n, .columns = columns, .k = BASE_MIN(k, n - 1), .rows = rows};
     d.offset = offset;
-    TRY(nearest_create(ctx, &d.near, n, d.k));
+    TRY(nearest_create(ctx, &d.near, 0, n, d.k));
     TRY(MEM_NEW(ctx, d.list, n * 2 * d.k));
     TRY(MEM_NEW(ctx, d.fresh, n));
     TRY(MEM_NEW(ctx, d.count, n));
@@ -174,6 +177,6 @@ done:
     mem_free(ctx, d.list);
     nearest_free(ctx, &d.near);
     if (status < 0)
-        candidates_free(ctx, out);
+        pair_lists_free(ctx, out);
     return status;
 }

@@ -1,4 +1,5 @@
-/* The screen: its bounds hold on every pair, and the graph found through it is the full one. */
+/* The prefilter: its bounds hold on every pair, the graph found through it is the full one, and any
+ * device that keeps the contract gives the same bytes. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +7,7 @@
 #include "graph/graph.h"
 #include "metric/metric.h"
 #include "mmd/mmd.h"
-#include "search/prefilter.h"
+#include "plan/plan.h"
 #include "support.h"
 
 enum { SIDE = 12 };
@@ -52,20 +53,24 @@ static ddsc_metric_settings metric_of(ddsc_metric metric, ddsc_mmd_estimator est
  */
 static double check_bounds(ddsc_context *ctx, const measures *m, const ddsc_metric_settings *set)
 {
-    const pair_backend *backend = backend_find(set->metric);
+    const pair_backend *backend = metric_find(set->metric);
     pair_job job = {.ctx = ctx, .m = m, .set = set, .n_workers = parallel_width(ctx)};
     ddsc_pair_stats stats = {.struct_size = sizeof stats};
-    pair_screen s = {0};
+    prefilter_rows s = {0};
+    first_bounds first;
     void *state = NULL;
     int64_t n = m->n;
     float *start = malloc((size_t)n * sizeof *start);
     double *spread = malloc((size_t)n * sizeof *spread), widest = 0, mean = 0;
     double *d2 = malloc((size_t)(n * n) * sizeof *d2);
+    metric_resolved resolved;
+    assert_int_equal(metric_resolve(ctx, &resolved, m, set), DDSC_OK);
+    job.set = &resolved.set;
     assert_int_equal(ddsc_distance_run(ctx, d2, NULL, m, set, DDSC_DISTANCE_SQUARED), DDSC_OK);
     assert_int_equal(backend->open(&state, &job, &stats), DDSC_OK);
-    assert_int_equal(backend->screen(state, &s), DDSC_OK);
+    assert_int_equal(backend->rows(state, &s), DDSC_OK);
     assert_true(s.columns > 0);
-    assert_int_equal(screen_bounds(ctx, &s, start, spread), DDSC_OK);
+    assert_int_equal(prefilter_enclose(ctx, &first, start, spread, &s), DDSC_OK);
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < i; j++) {
             float product = 0;
@@ -77,8 +82,9 @@ static double check_bounds(ddsc_context *ctx, const measures *m, const ddsc_metr
             widest = fmax(widest, spread[i] + spread[j]);
             mean += fabs(d2[i * n + j]) / (double)(n * (n - 1) / 2);
         }
-    screen_free(ctx, &s);
+    prefilter_rows_free(ctx, &s);
     backend->close(state);
+    metric_resolved_free(&resolved);
     free(d2);
     free(spread);
     free(start);
@@ -207,6 +213,234 @@ static void test_near_items(void **state)
     ddsc_context_destroy(ctx);
 }
 
+/* ---- devices ---- */
+
+typedef struct tie_rows {
+    int64_t n, columns;
+    float *rows, *start;
+} tie_rows;
+
+/* Small whole numbers: products are exact in floats, and many bounds are equal. */
+static tie_rows rows_of(int64_t n, int64_t columns, uint64_t seed)
+{
+    rng r = rng_make(seed, RNG_GAUSSIANS, 3);
+    tie_rows t = {n, columns, malloc((size_t)(n * columns) * sizeof(float)),
+                  malloc((size_t)n * sizeof(float))};
+    for (int64_t p = 0; p < n * columns; p++)
+        t.rows[p] = (float)rng_below(&r, 5) - 2;
+    for (int64_t i = 0; i < n; i++) {
+        t.start[i] = (float)rng_below(&r, 3) - 4;
+        for (int64_t k = 0; k < columns; k++)
+            t.start[i] += t.rows[i * columns + k] * t.rows[i * columns + k];
+    }
+    return t;
+}
+
+static double low_of(const tie_rows *t, int64_t i, int64_t j)
+{
+    double dot = 0;
+    for (int64_t k = 0; k < t->columns; k++)
+        dot += (double)t->rows[i * t->columns + k] * (double)t->rows[j * t->columns + k];
+    return (double)t->start[i] + (double)t->start[j] - 2 * dot;
+}
+
+/* By tiles instead of a product. */
+static void low_tile(void *state, const pair_tile *t, float *low, int64_t ld, int worker)
+{
+    (void)worker;
+    for (int64_t i = t->i0; i < t->i1; i++)
+        for (int64_t j = t->j0; j < t->j1; j++)
+            low[(i - t->i0) * ld + (j - t->j0)] = (float)low_of(state, i, j);
+}
+
+typedef struct hits {
+    const tie_rows *t;
+    const double *reach;
+    double unit;
+    int *times; /* n x n */
+} hits;
+
+static ddsc_status count_hit(void *arg, int64_t i, int64_t j, double bound, int worker)
+{
+    const hits *h = arg;
+    (void)worker;
+    assert_true(i < j && bound == h->unit * low_of(h->t, i, j));
+    __atomic_fetch_add(&h->times[i * h->t->n + j], 1, __ATOMIC_RELAXED);
+    return DDSC_OK;
+}
+
+static void check_device(ddsc_context *ctx, const tie_rows *t, bool product, double unit,
+                         int64_t tau)
+{
+    int64_t n = t->n;
+    first_bounds b = {.n = n, .side = product ? 256 : 37, .unit = unit};
+    if (product) {
+        b.columns = t->columns;
+        b.rows = t->rows;
+        b.start = t->start;
+    } else {
+        b.tile = low_tile;
+        b.state = (void *)(uintptr_t)t;
+    }
+    void *device = NULL;
+    nearest kept;
+    assert_int_equal(prefilter_cpu.open(ctx, &device, &b), DDSC_OK);
+    assert_int_equal(nearest_create(ctx, &kept, 0, n, tau), DDSC_OK);
+    assert_int_equal(prefilter_cpu.nearest(device, &kept), DDSC_OK);
+    assert_int_equal(nearest_sort(ctx, &kept, false), DDSC_OK);
+    for (int64_t i = 0; i < n; i++) {
+        assert_int_equal(kept.count[i], tau);
+        for (int64_t e = 0; e < tau; e++) {
+            int64_t before = 0, j = kept.index[i * tau + e];
+            double own = unit * low_of(t, i, j);
+            assert_true(kept.value[i * tau + e] == own);
+            for (int64_t k = 0; k < n; k++) {
+                double other = unit * low_of(t, i, k);
+                before += k != i && (other < own || (other == own && k < j));
+            }
+            assert_int_equal(before, e);
+        }
+    }
+    nearest_free(ctx, &kept);
+    double *reach = malloc((size_t)n * sizeof *reach);
+    hits h = {t, reach, unit, calloc((size_t)(n * n), sizeof(int))};
+    for (int64_t i = 0; i < n; i++)
+        reach[i] = i % 3 == 0 ? -INFINITY : unit * ((double)(i % 11) + (i % 2 ? 0 : 0.5));
+    int64_t n_tiles = tile_count(n, b.side);
+    for (int64_t begin = 0; begin < n_tiles; begin += 2)
+        assert_int_equal(
+            prefilter_cpu.within(device, begin, BASE_MIN(begin + 2, n_tiles), reach, count_hit, &h),
+            DDSC_OK);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < n; j++) {
+            double furthest = fmax(reach[i], reach[j]);
+            bool in = i < j && unit * low_of(t, i, j) <= furthest;
+            assert_int_equal(h.times[i * n + j], in);
+        }
+    free(h.times);
+    free(reach);
+    prefilter_cpu.close(device);
+}
+
+static void test_device(void **state)
+{
+    (void)state;
+    static const int64_t sizes[] = {2, 3, 40, 257, 300};
+    static const double units[] = {1, 0x1p-40, 0x1p30};
+    for (int threads = 1; threads <= 3; threads += 2)
+        for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+            ddsc_context *ctx = test_context(threads, 0);
+            tie_rows t = rows_of(sizes[k], 5, k);
+            for (int u = 0; u < 3; u++)
+                for (int product = 0; product < 2; product++)
+                    check_device(ctx, &t, product, units[u], BASE_MIN(sizes[k] - 1, 6));
+            free(t.rows);
+            free(t.start);
+            ddsc_context_destroy(ctx);
+        }
+}
+
+/* Another device: sums in double, one row of pairs after the other from the last, more pairs within
+ * reach than asked for. */
+typedef struct naive {
+    const first_bounds *b;
+} naive;
+
+static ddsc_status naive_open(ddsc_context *ctx, void **state, const first_bounds *bounds)
+{
+    (void)ctx;
+    naive *d = malloc(sizeof *d);
+    d->b = bounds;
+    *state = d;
+    return DDSC_OK;
+}
+
+static void naive_close(void *state)
+{
+    free(state);
+}
+
+static double naive_bound(const first_bounds *b, int64_t i, int64_t j)
+{
+    pair_tile t = {.i0 = i, .i1 = i + 1, .j0 = j, .j1 = j + 1};
+    float low;
+    if (b->columns == 0) {
+        prefilter_tile(b, &t, &low, 1, 0);
+        return b->unit * (double)low;
+    }
+    double dot = 0;
+    for (int64_t k = b->columns - 1; k >= 0; k--)
+        dot += (double)b->rows[i * b->columns + k] * (double)b->rows[j * b->columns + k];
+    return b->unit * ((double)b->start[i] + (double)b->start[j] - 2 * dot);
+}
+
+static ddsc_status naive_nearest(void *state, nearest *kept)
+{
+    const first_bounds *b = ((naive *)state)->b;
+    for (int64_t i = b->n - 1; i >= 0; i--)
+        for (int64_t j = b->n - 1; j > i; j--)
+            nearest_offer(kept, i, j, naive_bound(b, i, j));
+    return DDSC_OK;
+}
+
+static ddsc_status naive_within(void *state, int64_t begin, int64_t end, const double *reach,
+                                prefilter_hit hit, void *arg)
+{
+    const first_bounds *b = ((naive *)state)->b;
+    for (int64_t k = end - 1; k >= begin; k--) {
+        pair_tile t = tile_number(b->n, b->side, k);
+        for (int64_t i = t.i0; i < t.i1; i++)
+            for (int64_t j = BASE_MAX(t.j0, i + 1); j < t.j1; j++) {
+                double bound = naive_bound(b, i, j);
+                if (bound <= fmax(reach[i], reach[j]) || (i + j) % 5 == 0)
+                    CHECK(hit(arg, i, j, bound, 0));
+            }
+    }
+    return DDSC_OK;
+}
+
+static const prefilter_device naive_device = {.name = "naive",
+                                              .open = naive_open,
+                                              .close = naive_close,
+                                              .nearest = naive_nearest,
+                                              .within = naive_within};
+
+static void test_other_device(void **state)
+{
+    (void)state;
+    ddsc_context *ctx = test_context(2, 3);
+    for (int k = DDSC_METRIC_W2; k <= DDSC_METRIC_LOT; k++) {
+        ddsc_metric_settings set = metric_of((ddsc_metric)k, DDSC_MMD_UNBIASED);
+        measures *m = blobs(ctx, 190, 21, 5);
+        ddsc_graph *full = graph_of(ctx, m, &set, DDSC_GRAPH_FULL, 4, NULL), *found = NULL;
+        metric_resolved metric;
+        metric_run r;
+        ddsc_pair_stats stats = {.struct_size = sizeof stats};
+        prefilter_rows rows = {0};
+        bool done = true;
+        assert_int_equal(metric_resolve(ctx, &metric, m, &set), DDSC_OK);
+        assert_int_equal(metric_run_open(ctx, &r, m, &metric, NULL), DDSC_OK);
+        r.p.device = &naive_device;
+        if (metric.backend->bounds) {
+            assert_int_equal(pairs_open_bounds(&r.p, &r.job), DDSC_OK);
+            assert_int_equal(search_pruned(&r.p, &found, 4), DDSC_OK);
+        } else {
+            assert_int_equal(metric.backend->rows(r.state, &rows), DDSC_OK);
+            assert_int_equal(search_prefilter(&r.p, &found, 4, &rows, &done), DDSC_OK);
+        }
+        assert_true(done);
+        same_graph(found, full, 0);
+        prefilter_rows_free(ctx, &rows);
+        assert_int_equal(metric_run_close(&r, DDSC_OK, 190 * 189 / 2, &stats), DDSC_OK);
+        assert_true(stats.n_solved < stats.n_pairs);
+        metric_resolved_free(&metric);
+        ddsc_graph_destroy(found);
+        ddsc_graph_destroy(full);
+        ddsc_measures_destroy(m);
+    }
+    ddsc_context_destroy(ctx);
+}
+
 /* Rows far from the origin, on scales floats do not hold, or in few dimensions. */
 static void test_vectors(void **state)
 {
@@ -220,12 +454,12 @@ static void test_vectors(void **state)
         for (int p = 0; p < N * D; p++)
             rows[p] = scales[k] * (100 + rng_normal(&r));
         void *vectors = NULL;
-        pair_screen s = {0};
-        assert_int_equal(vectors_open(ctx, &vectors, N, D, rows), DDSC_OK);
-        assert_int_equal(vectors_screen(vectors, &s), DDSC_OK);
+        prefilter_rows s = {0};
+        assert_int_equal(metric_vectors_open(ctx, &vectors, N, D, rows), DDSC_OK);
+        assert_int_equal(metric_vectors.rows(vectors, &s), DDSC_OK);
         assert_true((s.columns > 0) == (k < 3));
-        screen_free(ctx, &s);
-        backend_vectors.close(vectors);
+        prefilter_rows_free(ctx, &s);
+        metric_vectors.close(vectors);
         ddsc_graph_settings set;
         ddsc_graph *full = NULL, *found = NULL;
         ddsc_graph_settings_init(&set);
@@ -241,7 +475,7 @@ static void test_vectors(void **state)
     ddsc_context_destroy(ctx);
 }
 
-static ddsc_status call_screened(ddsc_context *ctx, void *arg)
+static ddsc_status call_filtered(ddsc_context *ctx, void *arg)
 {
     const ddsc_metric_settings set = metric_of(*(const ddsc_metric *)arg, DDSC_MMD_UNBIASED);
     ddsc_graph_settings graph_set;
@@ -263,16 +497,17 @@ static void test_allocations(void **state)
     (void)state;
     for (int k = DDSC_METRIC_MMD; k <= DDSC_METRIC_LOT; k++) {
         ddsc_metric metric = (ddsc_metric)k;
-        assert_true(test_failing_allocations(call_screened, &metric) > 15);
+        assert_true(test_failing_allocations(call_filtered, &metric) > 15);
     }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bounds),      cmocka_unit_test(test_graphs),
-        cmocka_unit_test(test_near_items),  cmocka_unit_test(test_vectors),
-        cmocka_unit_test(test_allocations),
+        cmocka_unit_test(test_bounds),       cmocka_unit_test(test_graphs),
+        cmocka_unit_test(test_near_items),   cmocka_unit_test(test_vectors),
+        cmocka_unit_test(test_allocations),  cmocka_unit_test(test_device),
+        cmocka_unit_test(test_other_device),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "linalg/linalg.h"
-#include "plan/nystrom.h"
+#include "search/search.h"
 
 enum { FIT_GRAIN = 256 };
 
@@ -21,7 +21,7 @@ typedef struct fit_job {
     double *origin;    /* dim: where their mean column falls */
 } fit_job;
 
-void landmarks_free(ddsc_context *ctx, landmark_map *l)
+void search_landmarks_free(ddsc_context *ctx, landmark_map *l)
 {
     mem_free(ctx, l->rest);
     mem_free(ctx, l->x);
@@ -92,8 +92,8 @@ static ddsc_status fit_rows(void *arg, int64_t begin, int64_t end, int worker)
     return DDSC_OK;
 }
 
-ddsc_status landmarks_fit(ddsc_context *ctx, landmark_map *l, int64_t n, int64_t m,
-                          const double *d2, const double *between)
+ddsc_status search_landmarks_fit(ddsc_context *ctx, landmark_map *l, int64_t n, int64_t m,
+                                 const double *d2, const double *between)
 {
     ddsc_status status = DDSC_OK;
     double *gram = NULL, *mean = NULL;
@@ -114,6 +114,6 @@ done:
     mem_free(ctx, mean);
     mem_free(ctx, gram);
     if (status < 0)
-        landmarks_free(ctx, l);
+        search_landmarks_free(ctx, l);
     return status;
 }

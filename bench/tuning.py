@@ -1,0 +1,68 @@
+#!/usr/bin/python3
+"""Where one path overtakes another on this machine, beside the thresholds of the tuning.h files.
+
+    bench/tuning.py [--build DIR] [--quick]
+
+Every question is put to both paths on one thread (CPU seconds), and their answers are compared. A
+crossover is the first x from which on the second path is the faster one; the last column says what the
+program does today and where that stands.
+"""
+import argparse
+import collections
+import subprocess
+import sys
+
+from common import BUILD, build_program
+
+# question: (the path that wins for small x, the one that wins for large x, what is done today)
+QUESTIONS = {
+    "distances of points, by dimension": ("differences", "products",
+                                          "differences up to 16 (POINTS_MAX_DIRECT, src/cost)"),
+    "w2 pair, by points per item": ("tiles", "pair by pair",
+                                    "tiny problems up to 16 points; tiles share costs from 17 dimensions on (src/exact)"),
+    "w2 pair of 16 words, by dimension": ("pair by pair", "tiles",
+                                          "costs of whole tiles from 17 dimensions on (PRODUCT_DIM, src/exact)"),
+    "sinkhorn pair, by points per item": ("tiles", "pair by pair",
+                                          "problem groups for small items (src/sinkhorn)"),
+    "eigenvectors, K = 10": ("dense", "block iteration", "dense_below of src/cluster, DENSE_MOST of src/eigen"),
+    "w2, images": ("all pairs", "pruned", "always pruned"),
+    "w2, clouds of 60 points in space": ("all pairs", "pruned", "always pruned"),
+    "w2, documents of 16 words": ("all pairs", "pruned", "always pruned"),
+    "sinkhorn, images": ("all pairs", "pruned", "pruned on a grid, or with 48 points and a small epsilon (src/metric)"),
+    "mmd, images": ("all pairs", "prefilter", "prefilter from 2,000 items on (PREFILTER_ITEMS, src/plan)"),
+    "lot, images": ("all pairs", "prefilter", "prefilter from 2,000 items on (PREFILTER_ITEMS, src/plan)"),
+}
+
+
+def crossover(rows, small, large):
+    """The first x from which on `large` is the faster one."""
+    wins = [x for x in sorted(rows) if rows[x][large] < rows[x][small]]
+    tail = [x for x in sorted(rows) if all(y in wins for y in rows if y >= x)]
+    if not tail:
+        return f"above {max(rows)}"
+    return f"at most {tail[0]}" if tail[0] == min(rows) else str(tail[0])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", default=BUILD)
+    parser.add_argument("--quick", action="store_true")
+    args = parser.parse_args()
+    program = build_program(args.build, "tuning")
+    tables = collections.defaultdict(lambda: collections.defaultdict(dict))
+    run = subprocess.Popen([program] + (["quick"] if args.quick else []), stdout=subprocess.PIPE, text=True)
+    for line in run.stdout:
+        question, x, path, seconds = line.rstrip("\n").split("|")
+        tables[question][int(x)][path] = float(seconds)
+    if run.wait() != 0:
+        sys.exit("tuning: the program failed, or two paths gave different answers")
+    for question, rows in tables.items():
+        small, large, today = QUESTIONS[question]
+        print(f"\n{question}: {large} from {crossover(rows, small, large)} on; today: {today}")
+        for x in sorted(rows):
+            times = ", ".join(f"{path} {seconds:.3g} s" for path, seconds in rows[x].items())
+            print(f"  {x:>6}: {times}")
+
+
+if __name__ == "__main__":
+    main()

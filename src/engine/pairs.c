@@ -1,0 +1,235 @@
+/* The pair service: values are computed (or looked up), checked, counted and offered in one place. */
+#include <math.h>
+
+#include "engine/pairs.h"
+
+void pair_stats_merge(ddsc_pair_stats *into, const ddsc_pair_stats *from)
+{
+    into->n_not_converged += from->n_not_converged;
+    into->n_clamped += from->n_clamped;
+    into->n_iterations += from->n_iterations;
+    into->max_gap = BASE_MAX(into->max_gap, from->max_gap);
+}
+
+/* ---- open and close ---- */
+
+ddsc_status pairs_open(ddsc_context *ctx, pairs *p, int64_t n, const pair_backend *backend,
+                       void *state, journal *kept)
+{
+    *p = (pairs){.ctx = ctx,
+                 .n = n,
+                 .backend = backend,
+                 .state = state,
+                 .journal = kept,
+                 .device = &prefilter_cpu};
+    p->shape.tile_side = backend->tile_side;
+    if (backend->shape)
+        backend->shape(state, &p->shape);
+    p->shape.tile_side = BASE_MAX(1, BASE_MIN(p->shape.tile_side, n));
+    p->n_workers = parallel_width(ctx);
+    CHECK(MEM_ZERO(ctx, p->worker, p->n_workers));
+    for (int w = 0; w < p->n_workers; w++) {
+        int64_t size = p->shape.tile_side * p->shape.tile_side;
+        CHECK(MEM_NEW(ctx, p->worker[w].d2, size));
+        CHECK(MEM_NEW(ctx, p->worker[w].wanted, size));
+        if (kept)
+            CHECK(MEM_NEW(ctx, p->worker[w].kept, size));
+    }
+    return DDSC_OK;
+}
+
+ddsc_status pairs_open_bounds(pairs *p, const pair_job *job)
+{
+    p->m = job->m;
+    CHECK(p->backend->bounds->open(&p->bounds, &p->offer, job, p->state));
+    for (int w = 0; w < p->n_workers && p->offer.level[BOUND_CUT]; w++)
+        CHECK(MEM_NEW(p->ctx, p->worker[w].potential, p->m->v));
+    return DDSC_OK;
+}
+
+void pairs_close(pairs *p)
+{
+    if (p->bounds)
+        p->backend->bounds->close(p->bounds);
+    for (int w = 0; p->worker && w < p->n_workers; w++) {
+        mem_free(p->ctx, p->worker[w].d2);
+        mem_free(p->ctx, p->worker[w].wanted);
+        mem_free(p->ctx, p->worker[w].kept);
+        mem_free(p->ctx, p->worker[w].potential);
+    }
+    mem_free(p->ctx, p->worker);
+    *p = (pairs){0};
+}
+
+/* ---- values ---- */
+
+/* Every value must be finite; negative ones are counted, -0 becomes 0. */
+static ddsc_status check_row(const pairs *p, const pair_tile *t, int64_t i, double *row, int worker)
+{
+    const uint8_t *wanted = t->wanted ? t->wanted + (i - t->i0) * (t->j1 - t->j0) : NULL;
+    int64_t n_negative = 0;
+    for (int64_t k = BASE_MAX(0, i + 1 - t->j0); k < t->j1 - t->j0; k++) {
+        if (wanted && !wanted[k])
+            continue;
+        if (!isfinite(row[k]))
+            return ctx_fail(p->ctx, DDSC_ERROR_INTERNAL,
+                            "metric %s gave %g for items %lld and %lld", p->backend->name, row[k],
+                            (long long)i, (long long)(t->j0 + k));
+        row[k] += 0.0;
+        n_negative += row[k] < 0;
+    }
+    p->worker[worker].stats.n_clamped += n_negative;
+    return DDSC_OK;
+}
+
+ddsc_status pairs_solve(pairs *p, nearest *near, pair_ij pair, int worker)
+{
+    ddsc_status status = DDSC_OK;
+    pair_worker *w = &p->worker[worker];
+    pair_tile t = {.i0 = pair.i, .i1 = pair.i + 1, .j0 = pair.j, .j1 = pair.j + 1};
+    double d2;
+    TRY(p->journal ? pairs_kept_tile(p, &t, 1, &d2, 1, worker)
+                   : p->backend->tile(p->state, &t, &d2, 1, worker, &w->stats));
+    TRY(check_row(p, &t, pair.i, &d2, worker));
+    nearest_offer(near, pair.i, pair.j, d2);
+    w->n_solved++;
+done:
+    return status;
+}
+
+int64_t pairs_strip(const pairs *p)
+{
+    return p->shape.strip > 0 ? p->shape.strip : BASE_MAX(1, p->n);
+}
+
+ddsc_status pairs_prepare(pairs *p, int64_t j0, int64_t j1)
+{
+    return p->backend->prepare ? p->backend->prepare(p->state, j0, j1) : DDSC_OK;
+}
+
+/* ---- tiles ---- */
+
+typedef struct tile_job {
+    pairs *p;
+    const pair_choice *choice;
+    tile_sink sink;
+    void *arg;
+} tile_job;
+
+static ddsc_status solve_tile(void *arg, pair_tile *t, int worker)
+{
+    const tile_job *job = arg;
+    ddsc_status status = DDSC_OK;
+    pairs *p = job->p;
+    pair_worker *w = &p->worker[worker];
+    int64_t ld = p->shape.tile_side, in_question;
+    int64_t n = tile_choose(job->choice, t, w->wanted, ctx_seed(p->ctx), &in_question);
+    if (n > 0) {
+        TRY(p->journal ? pairs_kept_tile(p, t, n, w->d2, ld, worker)
+                       : p->backend->tile(p->state, t, w->d2, ld, worker, &w->stats));
+        for (int64_t i = t->i0; i < t->i1; i++)
+            TRY(check_row(p, t, i, w->d2 + (i - t->i0) * ld, worker));
+        job->sink(job->arg, t, w->d2, ld);
+        w->n_solved += n;
+    }
+    progress_add(p->ctx, in_question);
+done:
+    return status;
+}
+
+ddsc_status pairs_walk(pairs *p, const pair_choice *choice, tile_sink sink, void *arg)
+{
+    ddsc_status status = DDSC_OK;
+    tile_job job = {.p = p, .choice = choice, .sink = sink, .arg = arg};
+    int64_t side = p->shape.tile_side, strip = pairs_strip(p), total = pairs_chosen(choice, p->n);
+    progress_begin(p->ctx, "distances", total);
+    for (int64_t j0 = 0; total > 0 && j0 < p->n; j0 += strip) {
+        int64_t j1 = BASE_MIN(p->n, j0 + strip), from = BASE_MAX(j0, choice->j_begin);
+        TRY(pairs_prepare(p, j0, j1));
+        if (from < j1) /* the tiles of the first block column that has any */
+            TRY(tiles_walk(p->ctx, p->n, side, tile_count(from / side * side, side),
+                           tile_count(j1, side), solve_tile, &job));
+    }
+    progress_end(p->ctx);
+done:
+    return status;
+}
+
+void pairs_offer_tile(void *near, const pair_tile *t, const double *d2, int64_t ld)
+{
+    for (int64_t i = t->i0; i < t->i1; i++) {
+        const double *row = d2 + (i - t->i0) * ld;
+        const uint8_t *wanted = t->wanted ? t->wanted + (i - t->i0) * (t->j1 - t->j0) : NULL;
+        for (int64_t k = BASE_MAX(0, i + 1 - t->j0); k < t->j1 - t->j0; k++)
+            if (!wanted || wanted[k])
+                nearest_offer(near, i, t->j0 + k, row[k]);
+    }
+}
+
+/* ---- bounds ---- */
+
+double pairs_bound(pairs *p, bound_level level, int64_t i, int64_t j, double enough, int worker)
+{
+    p->worker[worker].n_bounds[level]++;
+    if (p->journal && level == BOUND_DUAL)
+        return pairs_kept_bound(p, i, j, enough, worker);
+    return p->backend->bounds->pair(p->bounds, level, i, j, enough, worker);
+}
+
+bool pairs_cut(pairs *p, int worker, int side, pair_cut *cut)
+{
+    if (!p->offer.level[BOUND_CUT] || p->worker[worker].replayed)
+        return false;
+    cut->potential = p->worker[worker].potential;
+    p->backend->bounds->cut(p->bounds, worker, side, cut);
+    return true;
+}
+
+double pairs_cut_bound(const pairs *p, const pair_cut *cut, int64_t other)
+{
+    item_view item = measures_item(p->m, other);
+    double bound = cut->constant;
+    for (int64_t e = 0; e < item.n; e++)
+        bound += item.weight[e] * (double)cut->potential[item.index[e]];
+    return cut->unit * bound;
+}
+
+void pairs_count_bounds(pairs *p, bound_level level, int64_t n, int worker)
+{
+    p->worker[worker].n_bounds[level] += n;
+}
+
+/* ---- what was done ---- */
+
+int64_t pairs_solved(const pairs *p)
+{
+    int64_t n = 0;
+    for (int w = 0; w < p->n_workers; w++)
+        n += p->worker[w].n_solved;
+    return n;
+}
+
+/* Pairs are counted here, whatever a backend counted at its opening. */
+ddsc_status pairs_finish(const pairs *p, int64_t n_pairs, ddsc_pair_stats *stats)
+{
+    static const char *const names[] = {[BOUND_FRAME] = "bounds_frame",
+                                        [BOUND_CUT] = "bounds_cut",
+                                        [BOUND_DUAL] = "bounds_dual",
+                                        [BOUND_TIGHT] = "bounds_tight"};
+    int64_t n_bounds[BOUND_LEVELS] = {0}, all = 0;
+    for (int w = 0; w < p->n_workers; w++) {
+        CHECK(p->worker[w].late);
+        pair_stats_merge(stats, &p->worker[w].stats);
+        for (int level = 0; level < BOUND_LEVELS; level++) {
+            n_bounds[level] += p->worker[w].n_bounds[level];
+            all += p->worker[w].n_bounds[level];
+        }
+    }
+    stats->n_pairs = n_pairs;
+    stats->n_solved = pairs_solved(p);
+    stats->n_bounds = all;
+    stats->n_pruned = all > 0 ? n_pairs - stats->n_solved : 0;
+    for (int level = BOUND_FRAME; all > 0 && level < BOUND_LEVELS; level++)
+        ctx_detail(p->ctx, names[level], (double)n_bounds[level]);
+    return DDSC_OK;
+}

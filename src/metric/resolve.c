@@ -1,0 +1,80 @@
+/* Settings resolved: rules that look at the data become the values they give. The one place where an
+ * epsilon in percent, a rule for the bandwidth and a rule for the reference are read. */
+#include <math.h>
+
+#include "cost/cost.h"
+#include "lot/lot.h"
+#include "metric/metric.h"
+#include "mmd/mmd.h"
+
+const pair_backend *metric_find(ddsc_metric metric)
+{
+    switch (metric) {
+    case DDSC_METRIC_W2: return &metric_w2;
+    case DDSC_METRIC_SINKHORN: return &metric_sinkhorn;
+    case DDSC_METRIC_MMD: return &metric_mmd;
+    case DDSC_METRIC_LOT: return &metric_lot;
+    }
+    return NULL;
+}
+
+/* Twice the pooled variance is the mean cost of two random points: stands in for a median of 0. */
+static double mean_cost(const measures *m)
+{
+    double total = 0;
+    for (int64_t k = 0; k < m->d; k++) {
+        double mean = 0;
+        for (int64_t p = 0; p < m->nnz; p++)
+            mean += measures_point(m, m->index[p])[k] / (double)m->nnz;
+        for (int64_t p = 0; p < m->nnz; p++) {
+            double away = measures_point(m, m->index[p])[k] - mean;
+            total += 2 * away * away / (double)m->nnz;
+        }
+    }
+    return total;
+}
+
+/* Percent of the median cost. Where all points coincide every epsilon gives the same answer. */
+static ddsc_status resolve_epsilon(ddsc_context *ctx, ddsc_metric_settings *set, const measures *m)
+{
+    double scale = 100;
+    if (set->epsilon_is_percent) {
+        CHECK(cost_median(ctx, m, &scale));
+        if (!(scale > 0))
+            scale = mean_cost(m);
+        if (!(scale > 0))
+            scale = 1;
+    }
+    set->epsilon = fmin(fmax(set->epsilon * (scale / 100), 1e-300), 1e300);
+    set->epsilon_is_percent = 0;
+    return DDSC_OK;
+}
+
+ddsc_status metric_resolve(ddsc_context *ctx, metric_resolved *out, const measures *m,
+                           const ddsc_metric_settings *set)
+{
+    ddsc_metric_settings *own = &out->set;
+    *out = (metric_resolved){.set = *set, .backend = metric_find(set->metric)};
+    if (set->metric == DDSC_METRIC_SINKHORN)
+        return resolve_epsilon(ctx, own, m);
+    if (set->metric == DDSC_METRIC_MMD) {
+        if (set->mmd_features > 0)
+            out->backend = &metric_features;
+        if (set->mmd_kernel == DDSC_KERNEL_ENERGY)
+            return DDSC_OK; /* has none */
+        CHECK(mmd_bandwidth(ctx, &own->bandwidth, m, set));
+        own->bandwidth_rule = DDSC_BANDWIDTH_VALUE;
+    }
+    if (set->metric == DDSC_METRIC_LOT && set->reference_rule != DDSC_REFERENCE_MEASURES) {
+        CHECK(lot_reference_make(ctx, &out->reference, m, set));
+        own->reference_rule = DDSC_REFERENCE_MEASURES;
+        own->reference_measures = out->reference;
+    }
+    return DDSC_OK;
+}
+
+void metric_resolved_free(metric_resolved *r)
+{
+    ddsc_measures_destroy(r->reference);
+    *r = (metric_resolved){0};
+}

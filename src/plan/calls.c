@@ -1,0 +1,145 @@
+/* The public calls over pairs: arguments checked, settings taken and resolved, a matrix or a graph
+ * out. */
+#include <math.h>
+
+#include "base/sized.h"
+#include "graph/graph.h"
+#include "plan/plan.h"
+#include "plan/tuning.h"
+
+/* The matrix of a set, or with n_old >= 0 that of its later items against the first n_old. */
+static ddsc_status run_matrix(ddsc_context *ctx, double *out, ddsc_pair_stats *stats,
+                              const measures *m, int64_t n_old, const ddsc_metric_settings *given,
+                              unsigned flags)
+{
+    ddsc_status status = DDSC_OK;
+    int64_t n = m->n, n_pairs = n_old < 0 ? n * (n - 1) / 2 : n_old * (n - n_old);
+    ddsc_metric_settings set;
+    ddsc_pair_stats found = {0};
+    metric_resolved metric = {0};
+    metric_run r = {0};
+    bool squared = (flags & DDSC_DISTANCE_SQUARED) != 0;
+    CHECK(stats_check(ctx, stats));
+    CHECK(metric_settings_take(ctx, &set, given));
+    TRY(metric_resolve(ctx, &metric, m, &set));
+    TRY(metric_run_open(ctx, &r, m, &metric, n_old < 0 ? "of the matrix" : NULL));
+    TRY(n_old < 0 ? pairs_matrix(&r.p, out, (flags & DDSC_DISTANCE_CONDENSED) != 0, squared)
+                  : pairs_cross_matrix(&r.p, out, n_old, squared));
+done:
+    if (r.metric)
+        status = metric_run_close(&r, status, n_pairs, &found);
+    metric_resolved_free(&metric);
+    if (status >= 0)
+        stats_give(stats, &found);
+    return status;
+}
+
+ddsc_status ddsc_distance_run(ddsc_context *context, double *out, ddsc_pair_stats *stats,
+                              const ddsc_measures *data, const ddsc_metric_settings *settings,
+                              unsigned flags)
+{
+    if (!context)
+        return DDSC_ERROR_ARGUMENT;
+    ctx_enter(context);
+    if (!out || !data)
+        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_distance_run: %s is NULL",
+                        out ? "measures" : "out");
+    CHECK(ctx_check_flags(context, "ddsc_distance_run", flags,
+                          DDSC_DISTANCE_SQUARED | DDSC_DISTANCE_CONDENSED));
+    return run_matrix(context, out, stats, data, -1, settings, flags);
+}
+
+ddsc_status ddsc_cross_run(ddsc_context *context, double *out, ddsc_pair_stats *stats,
+                           const ddsc_measures *rows, const ddsc_measures *columns,
+                           const ddsc_metric_settings *settings, unsigned flags)
+{
+    measures *joint = NULL;
+    if (!context)
+        return DDSC_ERROR_ARGUMENT;
+    ctx_enter(context);
+    if (!out || !rows || !columns)
+        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_cross_run: %s is NULL",
+                        out ? (rows ? "columns" : "rows") : "out");
+    if (rows->d != columns->d)
+        return ctx_fail(context, DDSC_ERROR_INPUT,
+                        "the items of the rows have points of %lld coordinates, those of the "
+                        "columns of %lld",
+                        (long long)rows->d, (long long)columns->d);
+    CHECK(ctx_check_flags(context, "ddsc_cross_run", flags, DDSC_DISTANCE_SQUARED));
+    CHECK(measures_join(context, &joint, columns, rows));
+    ddsc_status status = run_matrix(context, out, stats, joint, columns->n, settings, flags);
+    ddsc_measures_destroy(joint);
+    return status;
+}
+
+/* A clustering says as much in its advice (cluster/advice.c). */
+static void warn_of_columns(ddsc_context *ctx, const ddsc_graph *g)
+{
+    if (g->n_columns > 0 && isnan(g->columns_error))
+        ctx_warn(ctx, "%lld columns are too few to tell how good the other distances are",
+                 (long long)g->n_columns);
+    else if (g->n_columns > 0 && g->columns_error > COLUMNS_POOR)
+        ctx_warn(ctx,
+                 "distances outside the %lld columns are rough (error %.2f of their spread); raise "
+                 "the fraction of columns",
+                 (long long)g->n_columns, g->columns_error);
+}
+
+ddsc_status ddsc_neighbors_run(ddsc_context *context, ddsc_graph **graph, ddsc_pair_stats *stats,
+                               const ddsc_measures *data, const ddsc_metric_settings *metric,
+                               const ddsc_graph_settings *settings)
+{
+    ddsc_status status = DDSC_OK;
+    ddsc_metric_settings metric_set;
+    ddsc_graph_settings graph_set;
+    ddsc_pair_stats found = {0};
+    graph_plan p = {0};
+    if (graph)
+        *graph = NULL;
+    if (!context)
+        return DDSC_ERROR_ARGUMENT;
+    ctx_enter(context);
+    if (!graph || !data)
+        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_neighbors_run: %s is NULL",
+                        graph ? "measures" : "graph");
+    CHECK(stats_check(context, stats));
+    CHECK(metric_settings_take(context, &metric_set, metric));
+    CHECK(graph_settings_take(context, &graph_set, settings));
+    TRY(plan_make(context, &p, data, &metric_set, &graph_set));
+    TRY(plan_neighbors(context, graph, &found, &p, p.tau));
+    stats_give(stats, &found);
+    warn_of_columns(context, *graph);
+done:
+    plan_free(&p);
+    return status;
+}
+
+ddsc_status ddsc_graph_create_from_vectors(ddsc_context *context, ddsc_graph **graph, int64_t n,
+                                           int64_t dim, const double *vectors,
+                                           const ddsc_graph_settings *settings)
+{
+    ddsc_status status = DDSC_OK;
+    ddsc_graph_settings set;
+    void *state = NULL;
+    pairs p = {0};
+    if (graph)
+        *graph = NULL;
+    if (!context)
+        return DDSC_ERROR_ARGUMENT;
+    ctx_enter(context);
+    if (!graph || (!vectors && n > 0))
+        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_graph_create_from_vectors: %s is NULL",
+                        graph ? "vectors" : "graph");
+    CHECK(graph_settings_take(context, &set, settings));
+    if (set.sample_columns < 1)
+        return ctx_fail(context, DDSC_ERROR_ARGUMENT,
+                        "sample_columns = %g: vectors have coordinates already",
+                        set.sample_columns);
+    TRY(metric_vectors_open(context, &state, n, dim, vectors));
+    TRY(pairs_open(context, &p, n, &metric_vectors, state, NULL));
+    TRY(plan_search_rows(&p, graph, plan_tau(n, &set), &set, NULL));
+done:
+    pairs_close(&p);
+    metric_vectors.close(state);
+    return status;
+}

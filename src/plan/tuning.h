@@ -1,0 +1,28 @@
+/* The numbers by which a path is chosen, each with what it was measured by. None may depend on the
+ * number of threads. `./run bench tuning` prints the crossovers of the machine it runs on. */
+#ifndef DDSC_PLAN_TUNING_H
+#define DDSC_PLAN_TUNING_H
+
+enum {
+    /* Items from which a float prefilter saves more than it costs: digits by mmd and lot
+     * (bench/tuning.py, "prefilter or all pairs"). */
+    PREFILTER_ITEMS = 2000,
+    /* Items up to which the program chooses an exact search: 100,000 digits take minutes
+     * (bench/scale.py). */
+    EXACT_ITEMS = 100000,
+    /* ---- rows that stand for items in an approximate search (bench/scale.py) ---- */
+    ROWS_MOST = 64,      /* columns: more are cut to their principal components */
+    REFERENCE_MOST = 64, /* points of the reference of a linear transport */
+    FEATURES = 1024,     /* random features where mmd has no rows of its own */
+    PROJECTION_DIM = 10  /* transport in so many dimensions is looked for among projections, too */
+};
+
+/* Linear transport comes out above W2 and projections below. In few dimensions both together tell
+ * more than either: at as many candidates they find 76% of the neighbours of random clouds in space
+ * (linear transport alone 51, projections alone 73), 98% of those of digits (97, 93). */
+static const double PROJECTION_WEIGHT = 2;
+
+/* Worth a warning: the error of distances outside whole columns, in units of their spread. */
+static const double COLUMNS_POOR = 0.25;
+
+#endif

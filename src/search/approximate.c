@@ -1,0 +1,106 @@
+/* Neighbours beyond brute force: candidates by descent over rows of numbers, put in order by the metric
+ * itself, and how many of the true ones that finds. */
+#include <string.h>
+
+#include "graph/graph.h"
+#include "search/search.h"
+#include "search/tuning.h"
+
+void search_rows_free(ddsc_context *ctx, search_rows *r)
+{
+    mem_free(ctx, r->rows);
+    mem_free(ctx, r->offset);
+    *r = (search_rows){0};
+}
+
+/* Everybody is a candidate of some items, spread evenly through the set. */
+static ddsc_status list_rows(ddsc_context *ctx, pair_lists *l, int64_t n, int64_t n_rows)
+{
+    int64_t next = 0;
+    l->n = n;
+    CHECK(MEM_NEW(ctx, l->offset, n + 1));
+    CHECK(MEM_NEW(ctx, l->index, n_rows * (n - 1)));
+    l->offset[0] = 0;
+    for (int64_t i = 0; i < n; i++) {
+        int32_t *to = l->index + l->offset[i];
+        bool whole = next < n_rows && i == next * n / n_rows;
+        for (int64_t j = 0; whole && j < n; j++)
+            if (j != i)
+                *to++ = (int32_t)j;
+        next += whole;
+        l->offset[i + 1] = l->offset[i] + (whole ? n - 1 : 0);
+    }
+    return DDSC_OK;
+}
+
+/* Of the true neighbours of those items, the share found; equal distances are equally right. */
+static double compare_rows(const pair_lists *l, const ddsc_graph *truth, const ddsc_graph *found)
+{
+    int64_t right = 0, all = 0;
+    for (int64_t i = 0; i < l->n; i++) {
+        int64_t begin = truth->offset[i], end = truth->offset[i + 1];
+        if (l->offset[i + 1] == l->offset[i])
+            continue;
+        all += end - begin;
+        for (int64_t e = found->offset[i]; e < found->offset[i + 1]; e++)
+            right += found->d2[e] <= truth->d2[end - 1];
+    }
+    return all > 0 ? (double)right / (double)all : 1;
+}
+
+/* The tau best of candidates. */
+static ddsc_status rank(pairs *p, ddsc_graph **out, int64_t tau, const pair_lists *l)
+{
+    ddsc_status status = DDSC_OK;
+    nearest near = {0};
+    TRY(nearest_create(p->ctx, &near, 0, p->n, tau));
+    TRY(search_rerank(p, &near, l));
+    TRY(nearest_finish(p->ctx, &near, out));
+done:
+    nearest_free(p->ctx, &near);
+    return status;
+}
+
+static ddsc_status measure_recall(pairs *p, ddsc_pair_stats *stats, const ddsc_graph *found,
+                                  bool cheap)
+{
+    ddsc_status status = DDSC_OK;
+    int64_t n = p->n, n_rows = RECALL_CHEAP;
+    pair_lists l = {0};
+    ddsc_graph *truth = NULL;
+    if (!cheap)
+        n_rows = BASE_MAX(RECALL_LEAST, BASE_MIN(n_rows, pairs_solved(p) / (4 * n)));
+    n_rows = BASE_MIN(n_rows, n);
+    TRY(list_rows(p->ctx, &l, n, n_rows));
+    TRY(rank(p, &truth, found->tau, &l));
+    stats->recall = compare_rows(&l, truth, found);
+    stats->n_recall_rows = n_rows;
+done:
+    ddsc_graph_destroy(truth);
+    pair_lists_free(p->ctx, &l);
+    return status;
+}
+
+ddsc_status search_approximate(pairs *p, ddsc_graph **out, ddsc_pair_stats *stats, int64_t tau,
+                               search_rows *rows)
+{
+    ddsc_status status = DDSC_OK;
+    pair_lists l = {0};
+    ddsc_graph *graph = NULL;
+    bool cheap = p->backend->rows != NULL;
+    int64_t k = rows->enclosing ? tau + BASE_MAX(10, tau / 2) : 4 * tau;
+    TRY(search_descend(p->ctx, &l, p->n, rows->columns, rows->rows, rows->offset, k));
+    search_rows_free(p->ctx, rows);
+    TRY(rank(p, &graph, tau, &l));
+    TRY(measure_recall(p, stats, graph, cheap));
+    if (stats->recall < RECALL_GOOD)
+        ctx_warn(p->ctx,
+                 "only about %.0f%% of the neighbors were found; an exact search finds all of them",
+                 100 * stats->recall);
+    *out = graph;
+    graph = NULL;
+done:
+    ddsc_graph_destroy(graph);
+    pair_lists_free(p->ctx, &l);
+    return status;
+}

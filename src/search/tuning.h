@@ -1,0 +1,36 @@
+/* The searches' numbers that only speed depends on, each with what it was measured by. None may depend
+ * on the number of threads. `./run bench tuning` prints the crossovers of the machine it runs on. */
+#ifndef DDSC_SEARCH_TUNING_H
+#define DDSC_SEARCH_TUNING_H
+
+enum {
+    /* ---- pruned: 1,000 to 64,000 digits, 2,224 documents (bench/scale.py, docs/performance.md) ---- */
+    LIST_LEAST = 128,  /* candidates an item begins with, at least ... */
+    LIST_PER_TAU = 12, /* ... and for each neighbour asked for */
+    DUAL_BATCH = 16,   /* candidates of an item that get a dual bound in one round */
+    SOLVE_BATCH = 2,   /* and those that are solved */
+    WALK_TILES = 64,   /* tiles between two looks at the lists, at least; or a 256th of all */
+    WALK_STEPS = 256,
+    FOUND_PER_ITEM = 4, /* pairs the walk may find before the lists are worked off */
+    /* ---- query: 10,000 digits against 60,000 (bench/assign.py) ---- */
+    QUERY_ITEMS = 8, /* new items whose first bounds are made in one go */
+    /* ---- prefilter: 70,000 digits by mmd and lot (bench/scale.py) ---- */
+    SPARE_LEAST = 8, /* kept beyond tau: rounding leaves some in doubt */
+    OPEN_LEAST = 64, /* items that may look at everybody ... */
+    OPEN_SHARE = 64, /* ... and one in so many; with more, all pairs cost less */
+    /* ---- descent and approximate: 100,000 digits (bench/scale.py) ---- */
+    DESCENT_ROUNDS = 20,
+    DESCENT_FEW = 1000, /* one changed neighbour in so many ends it */
+    RECALL_CHEAP = 64,  /* items whose recall is measured: where a pair costs little ... */
+    RECALL_LEAST = 2,   /* ... and where it is a transport problem */
+    /* ---- columns: 12 of the landmarks are held out to judge by (bench/defaults.py) ---- */
+    HELD_OUT = 12,
+    HELD_OUT_SHARE = 10, /* one in so many, at most; */
+    HELD_OUT_SHARE_LEAST = 3,
+    JUDGED_LEAST = 15 /* landmarks: fewer cannot tell */
+};
+
+/* A recall below this is worth a warning. */
+static const double RECALL_GOOD = 0.9;
+
+#endif
