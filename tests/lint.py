@@ -128,6 +128,19 @@ def check_words(path, lines):
             yield f"{path}:{number}: left-over word: {line.strip()}"
 
 
+# What src/report tells of a result; cli/ takes it over from there.
+OF_A_RESULT = re.compile(r'ddsc_(standing|theory|layout|project)_run\(|<(html|svg|table)\b|'
+                         r'"(certificates|chosen|eigenvalues|gaps|representatives|borderline|neighbours|theorem_2)"')
+
+
+def check_program(path, lines):
+    for number, line in enumerate(lines, 1):
+        if OF_A_RESULT.search(line):
+            yield f"{path}:{number}: told by src/report, not by the program: {line.strip()}"
+        if re.match(r'#include "(?!ddsc/)[^"]*/', line):
+            yield f"{path}:{number}: cli/ knows the public header alone"
+
+
 def strip_comments(text):
     return re.sub(r"/\*.*?\*/", lambda found: "\n" * found.group().count("\n"), text, flags=re.S)
 
@@ -189,6 +202,8 @@ def main():
             breaches += check_includes(path, lines)
             breaches += check_calls(path, lines, public)
             breaches += check_opening(path, lines)
+        if path.is_relative_to(ROOT / "cli"):
+            breaches += check_program(path, lines)
         breaches += check_sizes(path, lines)
         breaches += check_words(path, lines)
     breaches += check_names([path for path in files if path.is_relative_to(ROOT / "src")])
