@@ -61,8 +61,11 @@ const ddsc_k_row *report_chosen(const ddsc_report *r)
 }
 
 /* A result that a caller of another age filled in; fields it does not have are zero. */
-#define TAKE_RESULT(own, given) \
-    sized_view(&(own), sizeof(own), given, (given) ? (given)->struct_size : 0)
+#define TAKE_RESULT(own, given)                                           \
+    do {                                                                  \
+        if (given)                                                        \
+            sized_view(&(own), sizeof(own), given, (given)->struct_size); \
+    } while (0)
 
 static void take_views(ddsc_report *r)
 {
@@ -99,6 +102,9 @@ static ddsc_status check_source(ddsc_report *r)
     if (!!from->clustering + !!from->d2 + !!from->labels > 1)
         return ctx_fail(r->ctx, DDSC_ERROR_ARGUMENT,
                         "a report is of a clustering, of d2 or of labels, not of several");
+    if (from->labels && (from->k < 1 || from->n_labels < 0))
+        return ctx_fail(r->ctx, DDSC_ERROR_ARGUMENT, "report: %lld labels of %lld clusters",
+                        (long long)from->n_labels, (long long)from->k);
     if (r->k > 0 && r->measures && r->view.n != r->items.n_items)
         return ctx_fail(r->ctx, DDSC_ERROR_ARGUMENT, "report: %lld labels, but %lld measures",
                         (long long)r->view.n, (long long)r->items.n_items);

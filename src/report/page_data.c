@@ -87,7 +87,7 @@ static void add_label_words(buffer *t, const ddsc_report *r)
     if (!value)
         return;
     for (int64_t i = 0; i < r->n_rows; i++)
-        value[i] = r->label[i] < 0 ? NO_VALUE : (uint16_t)(r->label[i] % NO_VALUE);
+        value[i] = (uint16_t)(r->label[i] < 0 ? NO_VALUE : r->label[i] % NO_VALUE);
     add_words(t, "label", value, r->n_rows);
 }
 

@@ -230,6 +230,8 @@ static void test_sources(void **state)
     f->from.n_labels = N - 1;
     f->from.k = 2;
     refuse(f, "measures");
+    f->from.k = 0;
+    refuse(f, "clusters");
     f->from.n_labels = N;
     f->from.k = 1;
     refuse(f, "label");
