@@ -17,6 +17,7 @@ enum {
     EXIT_INPUT = 3,
     EXIT_NOT_CONVERGED = 4,
     EXIT_MEMORY = 5,
+    EXIT_OUTPUT = 6, /* an output or resume folder cannot be written */
     EXIT_INTERRUPTED = 75
 };
 
@@ -132,7 +133,6 @@ bool session_ok(session *s, ddsc_status status, int *code);
 /* The same, naming the file that a complaint about input is about. */
 bool session_ok_in(session *s, const char *file, ddsc_status status, int *code);
 /* The same for a call that writes: a refusal of the system is not the input's fault. */
-bool session_wrote(session *s, ddsc_status status, int *code);
 int session_exit(const session *s);
 bool session_interrupted(void);
 /* That it was, and how to go on. */

@@ -270,9 +270,9 @@ static bool deliver(cluster_result *r, int *code)
     bool good = true;
     if (dir)
         good = output_make_dir(dir, code) &&
-               session_wrote(s, ddsc_report_save(s->ctx, r->report, dir, output_flags(s)), code);
+               session_ok(s, ddsc_report_save(s->ctx, r->report, dir, output_flags(s)), code);
     else if (!s->opt.json)
-        good = session_wrote(
+        good = session_ok(
             s, ddsc_labels_write(s->ctx, r->view.labels, r->view.n_rows, r->in.measures, "-", 0),
             code);
     if (good && s->opt.json)

@@ -54,9 +54,8 @@ static int run(session *s)
     if (!output_check_file(s, o->output, &code) || !input_open(s, &in, &code))
         return code;
     ddsc_format format = output_format(s);
-    if (session_wrote(s,
-                      ddsc_measures_write(s->ctx, in.measures, o->output, format, output_flags(s)),
-                      &code)) {
+    if (session_ok(s, ddsc_measures_write(s->ctx, in.measures, o->output, format, output_flags(s)),
+                   &code)) {
         code = session_exit(s);
         if (o->json)
             json_print(s, summary_json(s, &in), &code);

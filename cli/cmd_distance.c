@@ -62,7 +62,7 @@ static bool write_matrix(session *s, const double *matrix, int64_t n, int *code)
         return true;
     const char *path = o->output ? o->output : "-";
     int64_t rows = o->condensed ? n_entries(n, true) : n;
-    return session_wrote(
+    return session_ok(
         s, ddsc_matrix_write(s->ctx, matrix, rows, o->condensed ? 0 : n, path, output_flags(s)),
         code);
 }

@@ -24,10 +24,10 @@ static bool write_rows(session *s, const double *embedding, int64_t n_columns,
         return true;
     if (view->n_rows != view->n_items)
         rows = by_row(embedding, n_columns, view);
-    bool good = session_wrote(s,
-                              ddsc_matrix_write(s->ctx, rows ? rows : embedding, view->n_rows,
-                                                n_columns, path, output_flags(s)),
-                              code);
+    bool good = session_ok(s,
+                           ddsc_matrix_write(s->ctx, rows ? rows : embedding, view->n_rows,
+                                             n_columns, path, output_flags(s)),
+                           code);
     free(rows);
     return good;
 }

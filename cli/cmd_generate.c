@@ -63,9 +63,9 @@ static int run(session *s)
         return message_usage(s->verb, "--json and -o - both want standard output");
     if (!output_check_file(s, o->output, &code) || !generate(s, &made, &code))
         return code;
-    if (session_wrote(
-            s, ddsc_measures_write(s->ctx, made, o->output, output_format(s), output_flags(s)),
-            &code))
+    if (session_ok(s,
+                   ddsc_measures_write(s->ctx, made, o->output, output_format(s), output_flags(s)),
+                   &code))
         summarise(s, made, &code);
     ddsc_measures_destroy(made);
     return code;

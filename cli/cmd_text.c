@@ -199,7 +199,7 @@ static int run(session *s)
             &code))
         return code;
     ddsc_measures_get_view(x.measures, &x.view);
-    if (session_wrote(
+    if (session_ok(
             s,
             ddsc_measures_write(s->ctx, x.measures, o->output, output_format(s), output_flags(s)),
             &code)) {

@@ -1,34 +1,33 @@
 /* Time and memory of a run. The verb's own job is done for 8, 16, 32, ... items spread over the
- * input as long as that is quick; between the last two sizes the time grew like a power of the
- * number of items (2 for all pairs, little above 1 where bounds spare most of them), and goes on
- * like that. Memory grows in proportion. */
+ * input as long as that is quick, each the best of a few tries; estimate_fit.c makes a range of
+ * their times. Memory grows in proportion. */
 #include "estimate.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "options.h"
 #include "progress.h"
 #include "json.h"
 
-enum { FIRST_ITEMS = 8 };
+enum { FIRST_ITEMS = 8, MOST_SAMPLES = 24, TRIES = 3 };
 static const double PROGRAM_BYTES = 12 << 20; /* code and libraries */
 /* Of a pruned search, measured from 4,000 items to 64,000; in samples of a few times tau bounds
  * spare nothing yet and the growth looks like 2. */
 static const double PRUNED_POWER = 1.3;
-static const double DRY_BUDGET_S = 2, ANNOUNCE_BUDGET_S = 0.3, LONG_S = 10;
-
-typedef struct sample {
-    int64_t n;
-    double seconds, bytes;
-} sample;
+static const double DRY_BUDGET_S = 2, ANNOUNCE_BUDGET_S = 0.3, LEAST_BUDGET_S = 4, LONG_S = 10;
+/* Tried again where shorter. */
+static const double SHORT_S = 0.02;
 
 typedef struct estimate {
     int64_t n_items, tau, n_sampled;
-    double n_pairs, seconds, bytes; /* bytes at the highest point */
-    ddsc_pair_stats used;           /* of the largest sample: bandwidth, epsilon */
+    double n_pairs, bytes; /* bytes at the highest point */
+    bool known;            /* the time */
+    estimate_range seconds;
+    ddsc_pair_stats used; /* of the largest sample: bandwidth, epsilon */
 } estimate;
 
 static double matrix_bytes(const session *s, double n)
@@ -107,35 +106,49 @@ static ddsc_context *quiet_context(const session *s)
     return ddsc_context_create(&ctx, &set) == DDSC_OK ? ctx : NULL;
 }
 
+static double cpu_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Best of a few tries: what disturbs a run only makes it longer. */
 static bool take_sample(ddsc_context *ctx, const session *s, const cli_input *in, int64_t tau,
-                        sample *out, ddsc_pair_stats *stats)
+                        estimate_sample *out, ddsc_pair_stats *stats)
 {
     int64_t n = in->view.n_items, *items = cli_allocate((size_t)out->n, sizeof *items);
     ddsc_measures *some = NULL;
     for (int64_t k = 0; k < out->n; k++)
         items[k] = (int64_t)((double)k * (double)n / (double)out->n);
     bool good = ddsc_measures_copy_subset(ctx, &some, in->measures, out->n, items) >= 0;
-    double began = cli_now();
-    good = good && do_some(ctx, s, some, out->n, tau, stats) >= 0;
-    out->seconds = cli_now() - began;
+    for (int k = 0; k < TRIES && good && (k == 0 || out->cpu < SHORT_S); k++) {
+        double cpu = cpu_now(), wall = cli_now();
+        good = do_some(ctx, s, some, out->n, tau, stats) >= 0;
+        cpu = cpu_now() - cpu;
+        wall = cli_now() - wall;
+        out->cpu = k == 0 || cpu < out->cpu ? cpu : out->cpu;
+        out->wall = k == 0 || wall < out->wall ? wall : out->wall;
+    }
     out->bytes = (double)ddsc_context_get_peak_memory(ctx);
     ddsc_measures_destroy(some);
     free(items);
     return good;
 }
 
-/* From the last two samples to all items. */
-static void extrapolate(estimate *e, const session *s, const sample *a, const sample *b)
+/* From the samples to all items. */
+static void extrapolate(estimate *e, const session *s, const estimate_sample *sample, int n_samples)
 {
-    double n = (double)e->n_items, power = 2, slope = b->bytes / (double)b->n;
-    if (a->n > 0 && a->seconds > 0) {
-        double steps = log((double)b->n / (double)a->n);
-        double most = e->used.n_bounds > 0 ? PRUNED_POWER : 2;
-        power = fmin(fmax(log(b->seconds / a->seconds) / steps, 1), most);
+    const estimate_sample *b = &sample[n_samples - 1], *a = n_samples > 1 ? b - 1 : NULL;
+    double n = (double)e->n_items, slope = b->bytes / (double)b->n, runs = 1.0;
+    if (a)
         slope = fmax(0, (b->bytes - a->bytes) / (double)(b->n - a->n));
-    }
+    runs += (double)s->opt.stability;
     e->n_sampled = b->n;
-    e->seconds = b->seconds * pow(n / (double)b->n, power) * (double)(1 + s->opt.stability);
+    e->known =
+        estimate_fit(&e->seconds, sample, n_samples, n, e->used.n_bounds > 0 ? PRUNED_POWER : 2,
+                     ddsc_context_get_threads(s->ctx));
+    e->seconds = (estimate_range){e->seconds.low * runs, e->seconds.high * runs};
     e->bytes = PROGRAM_BYTES + b->bytes + slope * (n - (double)b->n) + matrix_bytes(s, n) +
                (double)ddsc_context_get_peak_memory(s->ctx);
 }
@@ -143,21 +156,23 @@ static void extrapolate(estimate *e, const session *s, const sample *a, const sa
 static bool estimate_make(estimate *e, session *s, const cli_input *in, double budget)
 {
     int64_t n = in->view.n_items;
-    sample now = {0}, last = {0};
+    estimate_sample sample[MOST_SAMPLES];
+    int n_samples = 0;
     *e = (estimate){.n_items = n, .n_pairs = 0.5 * (double)n * (double)(n - 1)};
     e->tau = ddsc_graph_get_tau(n, &s->opt.graph);
     ddsc_context *ctx = quiet_context(s);
-    double began = cli_now();
+    double began = cpu_now(), threads = ddsc_context_get_threads(s->ctx);
     bool good = ctx != NULL && n >= 2;
-    for (int64_t m = FIRST_ITEMS; good; m *= 2) {
-        last = now;
-        now.n = m < n ? m : n;
-        good = take_sample(ctx, s, in, e->tau, &now, &e->used);
-        if (now.n == n || cli_now() - began + 4 * now.seconds > budget)
+    for (int64_t m = FIRST_ITEMS; good && n_samples < MOST_SAMPLES; m *= 2) {
+        estimate_sample *now = &sample[n_samples++];
+        *now = (estimate_sample){.n = m < n ? m : n};
+        good = take_sample(ctx, s, in, e->tau, now, &e->used);
+        double least = n_samples < 2 ? LEAST_BUDGET_S : budget; /* one size alone tells nothing */
+        if (now->n == n || (cpu_now() - began + 4 * now->cpu) / threads > least)
             break;
     }
     if (good)
-        extrapolate(e, s, &last, &now);
+        extrapolate(e, s, sample, n_samples);
     ddsc_context_destroy(ctx);
     return good;
 }
@@ -181,7 +196,17 @@ static void add_duration(text *t, double seconds)
 
 static void add_cost(text *t, const session *s, const estimate *e)
 {
-    add_duration(t, e->seconds);
+    text low = {0}, high = {0};
+    add_duration(&low, e->seconds.low);
+    add_duration(&high, e->seconds.high);
+    if (!e->known)
+        text_add(t, "a time that so few items do not tell");
+    else if (strcmp(text_get(&low), text_get(&high)) == 0)
+        text_add(t, text_get(&low));
+    else
+        text_addf(t, "%s to %s", text_get(&low), text_get(&high));
+    text_free(&low);
+    text_free(&high);
     text_add(t, " and ");
     text_add_size(t, e->bytes);
     text_addf(t, " with %d threads (from %" PRId64 " items)", ddsc_context_get_threads(s->ctx),
@@ -193,10 +218,11 @@ void estimate_announce(session *s, const cli_input *in)
     estimate e;
     text t = {0};
     if (!progress_watched(s->progress) || session_resumes(s) ||
-        !estimate_make(&e, s, in, ANNOUNCE_BUDGET_S) || e.seconds < LONG_S)
+        !estimate_make(&e, s, in, ANNOUNCE_BUDGET_S) || !e.known || e.seconds.high < LONG_S)
         return;
     add_cost(&t, s, &e);
-    progress_estimate(s->progress, text_get(&t), e.seconds, e.bytes, s->opt.resume == NULL);
+    progress_estimate(s->progress, text_get(&t), e.seconds.low, e.seconds.high, e.bytes,
+                      s->opt.resume == NULL);
     text_free(&t);
 }
 
@@ -269,7 +295,9 @@ static json_t *plan_json(const session *s, const cli_input *in, const estimate *
     if (strcmp(s->verb->name, "distance") != 0)
         json_put_count(root, "tau", e->tau);
     json_put_count(root, "pairs", (int64_t)e->n_pairs);
-    json_put_real(root, "seconds", e->seconds);
+    json_put_real(root, "seconds", e->known ? sqrt(e->seconds.low * e->seconds.high) : NAN);
+    json_put_real(root, "seconds_low", e->known ? e->seconds.low : NAN);
+    json_put_real(root, "seconds_high", e->known ? e->seconds.high : NAN);
     json_put_real(root, "bytes", e->bytes);
     json_put_count(root, "sampled", e->n_sampled);
     json_put_count(root, "threads", ddsc_context_get_threads(s->ctx));

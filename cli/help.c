@@ -72,5 +72,6 @@ void help_program(text *t)
                  "ddsc cluster clouds.npz -k 5 -o result\tfive clusters, all results in result/\n"
                  "ddsc cluster clouds.csv -k auto --metric lot\tlabels on standard output\n");
     text_add(t, "\nExit codes: 0 good, 1 internal, 2 usage, 3 bad input, 4 not converged (results\n"
-                "written, marked), 5 out of memory or over --memory, 75 interrupted.\n");
+                "written, marked), 5 out of memory or over --memory, 6 an output cannot be "
+                "written, 75 interrupted.\n");
 }

@@ -1,4 +1,5 @@
 /* ddsc: the program. Finds the verb, parses its words, runs it. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -73,7 +74,8 @@ static int version(void)
     return EXIT_GOOD;
 }
 
-static int run(int argc, char **argv)
+/* What is no verb. */
+static int run_word(int argc, char **argv)
 {
     if (argc < 2) {
         text t = {0};
@@ -86,16 +88,18 @@ static int run(int argc, char **argv)
         return version();
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
         return print(help_program);
-    const cli_verb *verb = verb_find(argv[1]);
-    return verb ? run_verb(verb, argc - 2, argv + 2) : unknown_verb(argv[1]);
+    return unknown_verb(argv[1]);
 }
 
 int main(int argc, char **argv)
 {
-    int code = run(argc, argv);
+    const cli_verb *verb = argc < 2 ? NULL : verb_find(argv[1]);
+    int code = verb ? run_verb(verb, argc - 2, argv + 2) : run_word(argc, argv);
+    errno = 0;
     if (fflush(stdout) != 0 || ferror(stdout)) {
-        message_error("cannot write to standard output");
-        return EXIT_INTERNAL;
+        message_error("standard output cannot be written%s%s", errno ? ": " : "",
+                      errno ? strerror(errno) : "");
+        return EXIT_OUTPUT;
     }
     return code;
 }

@@ -46,10 +46,12 @@ void message_warning(const session *s, const char *format, ...)
 
 void message_pairs(const session *s, const ddsc_pair_stats *stats)
 {
+    bool entropic = s->opt.metric.metric == DDSC_METRIC_SINKHORN;
     if (stats->n_not_converged)
-        message_warning(s,
-                        "%" PRId64 " pairs did not converge: raise --max-iterations or --epsilon",
-                        stats->n_not_converged);
+        message_warning(s, "%" PRId64 " pairs %s", stats->n_not_converged,
+                        entropic ? "did not converge: raise --max-iterations or --epsilon"
+                                 : "are not certified to 1e-10: their values lie between the two "
+                                   "bounds of the duality gap");
 }
 
 void message_note(const session *s, const char *head, const char *words)

@@ -56,6 +56,15 @@ static bool refuse(const char *path, const char *why, int *code)
     return false;
 }
 
+/* The system would not let us write there, for the reason in errno. */
+static bool refuse_place(const char *path, int *code)
+{
+    message_error("%s cannot be written: %s", path,
+                  errno == ENOENT ? "its folder is missing" : strerror(errno));
+    *code = EXIT_OUTPUT;
+    return false;
+}
+
 bool output_check_file(const session *s, const char *path, int *code)
 {
     struct stat info;
@@ -65,12 +74,12 @@ bool output_check_file(const session *s, const char *path, int *code)
         if (S_ISDIR(info.st_mode))
             return refuse(path, "is a directory, a file is wanted", code);
         if (!S_ISREG(info.st_mode)) /* a device or a pipe is written to, not replaced */
-            return access(path, W_OK) == 0 || refuse(path, strerror(errno), code);
+            return access(path, W_OK) == 0 || refuse_place(path, code);
         if (!s->opt.force)
             return refuse(path, "exists (--force overwrites)", code);
     }
     char *dir = parent_of(path);
-    bool good = access(dir, W_OK) == 0 || refuse(path, strerror(errno), code);
+    bool good = access(dir, W_OK) == 0 || refuse_place(path, code);
     free(dir);
     return good;
 }
@@ -82,10 +91,10 @@ static bool can_make_dir(const char *dir, int *code)
     if (stat(dir, &info) == 0) {
         if (!S_ISDIR(info.st_mode))
             return refuse(dir, "exists and is not a directory", code);
-        return access(dir, W_OK) == 0 || refuse(dir, strerror(errno), code);
+        return access(dir, W_OK) == 0 || refuse_place(dir, code);
     }
     if (errno != ENOENT)
-        return refuse(dir, strerror(errno), code);
+        return refuse_place(dir, code);
     char *parent = parent_of(dir);
     bool good = strcmp(parent, dir) != 0 && can_make_dir(parent, code);
     free(parent);
@@ -122,9 +131,7 @@ bool output_make_dir(const char *dir, int *code)
         if (mkdir(dir, 0777) == 0 || errno == EEXIST)
             return true;
     }
-    message_error("%s: %s", dir, strerror(errno));
-    *code = EXIT_INTERNAL;
-    return false;
+    return refuse_place(dir, code);
 }
 
 bool output_check_binary(const session *s, int *code)
@@ -149,14 +156,14 @@ unsigned output_distance_flags(const session *s)
 bool output_text(session *s, const text *t, const char *path, bool overwrite, int *code)
 {
     if (!output_is_stdout(path))
-        return session_wrote(s,
-                             ddsc_file_write(s->ctx, path, text_get(t), t->length,
-                                             overwrite ? DDSC_WRITE_OVERWRITE : output_flags(s)),
-                             code);
+        return session_ok(s,
+                          ddsc_file_write(s->ctx, path, text_get(t), t->length,
+                                          overwrite ? DDSC_WRITE_OVERWRITE : output_flags(s)),
+                          code);
     progress_clear();
     if (fwrite(text_get(t), 1, t->length, stdout) == t->length && fflush(stdout) == 0)
         return true;
-    *code = EXIT_INTERNAL; /* main says so */
+    *code = EXIT_OUTPUT; /* main says so */
     return false;
 }
 
@@ -186,7 +193,7 @@ bool output_graph(session *s, const ddsc_graph *graph, const ddsc_measures_view 
                   const char *path, int *code)
 {
     if (!view || view->n_rows == view->n_items)
-        return session_wrote(s, ddsc_graph_write(s->ctx, graph, path, output_flags(s)), code);
+        return session_ok(s, ddsc_graph_write(s->ctx, graph, path, output_flags(s)), code);
     text t = {0};
     ddsc_graph_view g;
     ddsc_graph_get_view(graph, &g);

@@ -1,5 +1,6 @@
 #include "progress.h"
 
+#include <math.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -138,15 +139,16 @@ bool progress_watched(const progress *p)
     return p->style == STYLE_BAR || p->style == STYLE_JSONL;
 }
 
-void progress_estimate(const progress *p, const char *words, double seconds, double bytes,
+void progress_estimate(const progress *p, const char *words, double low, double high, double bytes,
                        bool could_resume)
 {
     progress_clear();
     if (p->style == STYLE_JSONL)
         fprintf(stderr,
                 "{\"stage\":\"estimate\",\"done\":0,\"total\":0,\"seconds\":0,"
-                "\"estimated_seconds\":%.1f,\"estimated_bytes\":%.0f}\n",
-                seconds, bytes);
+                "\"estimated_seconds\":%.1f,\"estimated_low\":%.1f,\"estimated_high\":%.1f,"
+                "\"estimated_bytes\":%.0f}\n",
+                sqrt(low * high), low, high, bytes);
     else
         fprintf(stderr, "ddsc: this takes about %s%s\n", words,
                 could_resume ? "; --resume DIR makes it safe to stop" : "");

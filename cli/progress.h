@@ -13,7 +13,7 @@ void progress_event(void *user, const char *stage, int64_t done, int64_t total);
 /* Does somebody watch: a bar on a terminal, or a program that asked for events? */
 bool progress_watched(const progress *p);
 /* What the work ahead will take, in words and numbers. */
-void progress_estimate(const progress *p, const char *words, double seconds, double bytes,
+void progress_estimate(const progress *p, const char *words, double low, double high, double bytes,
                        bool could_resume);
 /* Take the bar off the terminal so that other words can be printed. */
 void progress_clear(void);

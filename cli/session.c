@@ -128,8 +128,8 @@ static int status_code(ddsc_status status)
     case DDSC_NOT_CONVERGED: return EXIT_NOT_CONVERGED;
     case DDSC_ERROR_ARGUMENT:
     case DDSC_ERROR_EXISTS: return EXIT_USAGE;
-    case DDSC_ERROR_INPUT:
-    case DDSC_ERROR_IO: return EXIT_INPUT;
+    case DDSC_ERROR_INPUT: return EXIT_INPUT;
+    case DDSC_ERROR_IO: return EXIT_OUTPUT;
     case DDSC_ERROR_MEMORY: return EXIT_MEMORY;
     case DDSC_ERROR_CANCELLED: return EXIT_INTERRUPTED;
     case DDSC_ERROR_INTERNAL: break;
@@ -193,15 +193,6 @@ bool session_ok_in(session *s, const char *file, ddsc_status status, int *code)
         message_error("%s: %s", strcmp(file, "-") ? file : "standard input", message);
     else
         message_error("%s", *message ? message : ddsc_status_name(status));
-    return false;
-}
-
-bool session_wrote(session *s, ddsc_status status, int *code)
-{
-    if (session_ok(s, status, code))
-        return true;
-    if (status == DDSC_ERROR_IO && !interrupted)
-        *code = EXIT_INTERNAL;
     return false;
 }
 

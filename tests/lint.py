@@ -48,17 +48,24 @@ PREFIXES = {
     "exact": ["arcs", "basis", "exact", "simplex", "start"],
     "lot": ["lot"],
     "mmd": ["mmd"],
-    "baseline": ["barycenter", "centre", "centres", "d2run", "fit", "method", "moments", "plan", "plane"],
+    "engine": ["journal", "nearest", "pairs", "prefilter", "tile", "tiles"],
+    "metric": ["metric"],
+    "search": ["pruned", "search"],
+    "plan": ["plan"],
+    "baseline": ["barycenter", "centre", "centres", "d2run", "fit", "method", "moments", "plane", "transport"],
     "graph": ["affinity", "components", "graph", "operator", "sparse"],
     "eigen": ["block", "dense", "eigen", "filter", "fresh", "order", "panel"],
     "stream": ["fields", "number", "room", "stream", "text", "writer", "zip"],
     "format": ["archive", "csv", "d2", "fcs", "idx", "io", "label", "labels", "mtx", "npy", "npz", "sets"],
     "text": ["corpus", "documents", "lemmas", "token", "tokens", "weights", "words"],
-    "cluster": ["advice", "choose", "cluster", "decompose", "decomposition", "embed", "halves", "modularity", "rows",
-                "scores", "small", "spectral"],
+    "cluster": ["advice", "choose", "cluster", "decompose", "decomposition", "embed", "halves", "modularity", "scores",
+                "small", "spectral"],
+    "api": ["api"],
     "theory": ["spectra", "spectrum", "stability", "subspace", "theory"],
     "report": ["buffer", "chart", "html", "picture", "plot", "put", "report"],
 }
+# Files of these rooms whose names are still to come.
+LATER = re.compile(r"src/metric/(sinkhorn|w2_bound|bound_tiles)")
 # These headers belong to one room each.
 OWNED = {"omp.h": "base", "pthread.h": "base", "cblas.h": "linalg", "lapacke.h": "linalg", "zlib.h": "stream",
          "jansson.h": "report"}
@@ -116,9 +123,12 @@ def check_sizes(path, lines):
             start = None
 
 
+def gone_through(path):
+    return path.relative_to(ROOT / "src").parts[0] in PREFIXES and not LATER.search(str(path))
+
+
 def check_opening(path, lines):
-    room = path.relative_to(ROOT / "src").parts[0]
-    if path.suffix == ".c" and room in PREFIXES and not lines[0].startswith("/*"):
+    if path.suffix == ".c" and gone_through(path) and not lines[0].startswith("/*"):
         yield f"{path}:1: no comment says what the file does"
 
 
@@ -170,11 +180,11 @@ def check_names(sources):
             places.setdefault(f"struct {name}", set()).add(path)
         for name, is_static in functions(text):
             places.setdefault(name, set()).add(path)
-            if not is_static and not name.startswith("ddsc_") and room in PREFIXES:
+            if not is_static and not name.startswith("ddsc_") and gone_through(path):
                 if not any(name.startswith(prefix + "_") for prefix in PREFIXES[room]):
                     yield f"{path}: {name} has no prefix of {room}/"
     for name, files in sorted(places.items()):
-        if len(files) > 1 and any(path.relative_to(ROOT / "src").parts[0] in PREFIXES for path in files):
+        if len(files) > 1 and any(map(gone_through, files)):
             yield f"{name} stands in {', '.join(sorted(str(path) for path in files))}"
 
 

@@ -91,7 +91,7 @@ typedef enum ddsc_status {
     DDSC_ERROR_ARGUMENT = -1,  /* a wrong call: bad setting, NULL, index out of range */
     DDSC_ERROR_INPUT = -2,     /* bad data: the message names file, item, line or value */
     DDSC_ERROR_MEMORY = -3,    /* allocation failed, or over the context's memory limit */
-    DDSC_ERROR_IO = -4,        /* the operating system refused to read or write */
+    DDSC_ERROR_IO = -4,        /* an output cannot be written: full, no permission, no folder */
     DDSC_ERROR_EXISTS = -5,    /* the output file is there and overwriting was not asked for */
     DDSC_ERROR_CANCELLED = -6, /* the cancel callback said stop */
     DDSC_ERROR_INTERNAL = -7   /* a broken invariant: please report it */

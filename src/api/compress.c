@@ -5,16 +5,17 @@
 #include <string.h>
 
 #include "base/sized.h"
+#include "base/workspace.h"
 #include "data/compress.h"
 #include "exact/exact.h"
 
 typedef struct job {
     ddsc_context *ctx;
     const measures *m;
-    int64_t limit;
-    int64_t *n_left;       /* points left of each item */
-    double *points, *mass; /* item i at offset[i] of m */
-    merge_work *work;      /* one a worker */
+    int64_t limit, largest; /* points of an item: wanted, and there */
+    int64_t *n_left;        /* points left of each item */
+    double *points, *mass;  /* item i at offset[i] of m */
+    scratch work;           /* of a worker: costs, then partners */
 } job;
 
 static ddsc_status merge_range(void *arg, int64_t begin, int64_t end, int worker)
@@ -27,7 +28,9 @@ static ddsc_status merge_range(void *arg, int64_t begin, int64_t end, int worker
             memcpy(x + p * j->m->d, measures_point(j->m, item.index[p]),
                    (size_t)j->m->d * sizeof *x);
         memcpy(a, item.weight, (size_t)item.n * sizeof *a);
-        j->n_left[i] = compress_item(&j->work[worker], x, a, item.n, j->m->d, j->limit);
+        merge_work work = {scratch_of(&j->work, worker), NULL};
+        work.partner = (int64_t *)(work.cost + j->largest);
+        j->n_left[i] = compress_item(&work, x, a, item.n, j->m->d, j->limit);
         progress_add(j->ctx, 1);
     }
     return DDSC_OK;
@@ -81,11 +84,8 @@ static ddsc_status measure_error(ddsc_context *ctx, ddsc_compress_report *report
 {
     ddsc_status status = DDSC_OK;
     error_job j = {.before = before, .after = after, .ctx = ctx};
-    int n_workers = parallel_width(ctx);
     TRY(MEM_NEW(ctx, j.w2, before->n));
-    TRY(MEM_ZERO(ctx, j.solver, n_workers));
-    for (int w = 0; w < n_workers; w++)
-        TRY(exact_create(ctx, &j.solver[w]));
+    TRY(exact_create_team(ctx, &j.solver));
     progress_begin(ctx, "error of merging", before->n);
     TRY(parallel_for(ctx, before->n, 8, error_range, &j));
     progress_end(ctx);
@@ -95,47 +95,22 @@ static ddsc_status measure_error(ddsc_context *ctx, ddsc_compress_report *report
         report->max_w2 = fmax(report->max_w2, j.w2[i]);
     }
 done:
-    for (int w = 0; j.solver && w < n_workers; w++)
-        exact_destroy(j.solver[w]);
-    mem_free(ctx, j.solver);
+    exact_destroy_team(ctx, j.solver);
     mem_free(ctx, j.w2);
     return status;
 }
 
-static ddsc_status job_open(ddsc_context *ctx, job *j)
-{
-    int64_t largest = measures_largest_item(j->m);
-    CHECK(MEM_NEW(ctx, j->n_left, j->m->n));
-    CHECK(MEM_NEW(ctx, j->points, j->m->nnz * j->m->d));
-    CHECK(MEM_NEW(ctx, j->mass, j->m->nnz));
-    CHECK(MEM_ZERO(ctx, j->work, parallel_width(ctx)));
-    for (int w = 0; w < parallel_width(ctx); w++) {
-        CHECK(MEM_NEW(ctx, j->work[w].cost, largest));
-        CHECK(MEM_NEW(ctx, j->work[w].partner, largest));
-    }
-    return DDSC_OK;
-}
-
-static void job_close(ddsc_context *ctx, job *j)
-{
-    for (int w = 0; j->work && w < parallel_width(ctx); w++) {
-        mem_free(ctx, j->work[w].cost);
-        mem_free(ctx, j->work[w].partner);
-    }
-    mem_free(ctx, j->work);
-    mem_free(ctx, j->n_left);
-    mem_free(ctx, j->points);
-    mem_free(ctx, j->mass);
-}
-
-ddsc_status compress_run(ddsc_context *ctx, ddsc_measures **merged, ddsc_compress_report *report,
-                         const measures *m, int64_t limit)
+ddsc_status api_compress_run(ddsc_context *ctx, ddsc_measures **merged,
+                             ddsc_compress_report *report, const measures *m, int64_t limit)
 {
     ddsc_status status = DDSC_OK;
-    job j = {.ctx = ctx, .m = m, .limit = limit};
+    job j = {.ctx = ctx, .m = m, .limit = limit, .largest = measures_largest_item(m)};
     measures_parts p = {0};
     measures *made = NULL;
-    TRY(job_open(ctx, &j));
+    TRY(MEM_NEW(ctx, j.n_left, m->n));
+    TRY(MEM_NEW(ctx, j.points, m->nnz * m->d));
+    TRY(MEM_NEW(ctx, j.mass, m->nnz));
+    TRY(scratch_create(ctx, &j.work, j.largest, sizeof(double) + sizeof(int64_t)));
     progress_begin(ctx, "merging points", m->n);
     TRY(parallel_for(ctx, m->n, 8, merge_range, &j));
     progress_end(ctx);
@@ -148,31 +123,24 @@ ddsc_status compress_run(ddsc_context *ctx, ddsc_measures **merged, ddsc_compres
 done:
     ddsc_measures_destroy(made);
     measures_parts_free(ctx, &p);
-    job_close(ctx, &j);
+    scratch_free(ctx, &j.work);
+    MEM_FREE(ctx, j.n_left, j.points, j.mass);
     return status;
 }
 
-static const sized_struct report_struct = SIZED_STRUCT(ddsc_compress_report, max_w2, NULL);
-
-void ddsc_compress_report_init_sized(ddsc_compress_report *report, size_t size)
-{
-    sized_init(&report_struct, report, size);
-}
+SIZED_INIT(report_struct, ddsc_compress_report, max_w2, NULL);
 
 ddsc_status ddsc_measures_compress(ddsc_context *ctx, ddsc_measures **merged,
                                    ddsc_compress_report *report, const ddsc_measures *m,
                                    int64_t limit)
 {
     ddsc_compress_report measured;
-    if (!ctx || !merged)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(ctx);
-    *merged = NULL;
+    CHECK(ctx_enter_new(ctx, merged));
     if (!m || limit < 1)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "compress to %lld points: at least 1 is needed",
                         (long long)limit);
     CHECK(sized_take(ctx, &report_struct, &measured, report));
-    CHECK(compress_run(ctx, merged, &measured, m, limit));
+    CHECK(api_compress_run(ctx, merged, &measured, m, limit));
     sized_give(&report_struct, report, &measured);
     return DDSC_OK;
 }

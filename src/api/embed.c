@@ -12,16 +12,11 @@ ddsc_status ddsc_embed_run(ddsc_context *context, double **out, int64_t *n_colum
     ddsc_pair_stats found = {0};
     int64_t columns = 0;
     double start = clock_seconds();
-    if (out)
-        *out = NULL;
-    if (!context)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(context);
-    if (!out || !n_columns || !data)
-        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_embed_run: %s is NULL",
-                        !out ? "out" : (!data ? "measures" : "n_columns"));
+    CHECK(ctx_enter_new(context, out));
+    CHECK(ctx_need(context, n_columns, "n_columns"));
+    CHECK(ctx_need(context, data, "measures"));
     TRY(stats_check(context, stats));
-    TRY(metric_settings_take(context, &set, settings));
+    TRY(plan_take_metric(context, &set, settings));
     TRY(lot_run(context, out, &columns, &found, data, &set));
     *n_columns = columns;
     found.seconds = clock_seconds() - start;
@@ -38,14 +33,8 @@ ddsc_status ddsc_reference_create(ddsc_context *context, ddsc_measures **referen
                                   const ddsc_measures *data, const ddsc_metric_settings *settings)
 {
     ddsc_metric_settings set;
-    if (reference)
-        *reference = NULL;
-    if (!context)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(context);
-    if (!reference || !data)
-        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_reference_create: %s is NULL",
-                        reference ? "measures" : "reference");
-    ddsc_status status = metric_settings_take(context, &set, settings);
-    return status < 0 ? status : lot_reference_make(context, reference, data, &set);
+    CHECK(ctx_enter_new(context, reference));
+    CHECK(ctx_need(context, data, "measures"));
+    CHECK(plan_take_metric(context, &set, settings));
+    return lot_reference_make(context, reference, data, &set);
 }

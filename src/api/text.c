@@ -4,18 +4,13 @@
 #include "api/api.h"
 #include "base/sized.h"
 
-static const sized_struct report_struct = SIZED_STRUCT(ddsc_text_report, id_columns, NULL);
-
-void ddsc_text_report_init_sized(ddsc_text_report *report, size_t size)
-{
-    sized_init(&report_struct, report, size);
-}
+SIZED_INIT(report_struct, ddsc_text_report, id_columns, NULL);
 
 static ddsc_status text_merge(ddsc_context *ctx, measures **out, ddsc_text_report *report,
                               const measures *whole, int64_t support)
 {
     ddsc_compress_report merged = {0};
-    CHECK(compress_run(ctx, out, &merged, whole, support));
+    CHECK(api_compress_run(ctx, out, &merged, whole, support));
     report->n_points_before = merged.n_before;
     report->n_points_after = merged.n_after;
     report->mean_w2 = merged.mean_w2;
@@ -31,12 +26,7 @@ ddsc_status ddsc_text_read(ddsc_context *ctx, ddsc_measures **out, ddsc_text_rep
     ddsc_text_settings set;
     ddsc_text_report found;
     measures *whole = NULL;
-    if (!ctx)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(ctx);
-    if (!out)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "measures is NULL");
-    *out = NULL;
+    CHECK(ctx_enter_new(ctx, out));
     TRY(sized_take(ctx, &report_struct, &found, report));
     TRY(corpus_settings_take(ctx, &set, settings));
     found = (ddsc_text_report){0};

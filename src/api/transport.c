@@ -1,6 +1,7 @@
 /* The public calls for one exact transport problem: under a bare cost matrix, between two items. */
 #include "api/api.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -23,19 +24,14 @@ static ddsc_status check_weights(ddsc_context *ctx, const char *name, const doub
     return DDSC_OK;
 }
 
-static ddsc_status check_cost(ddsc_context *ctx, const double *cost, int64_t n, int64_t m)
-{
-    for (int64_t k = 0; k < n * m; k++)
-        if (!isfinite(cost[k]))
-            return ctx_fail(ctx, DDSC_ERROR_INPUT, "cost[%lld][%lld] is %g: costs are finite",
-                            (long long)(k / m), (long long)(k % m), cost[k]);
-    return DDSC_OK;
-}
-
-static ddsc_status check_problem(ddsc_context *ctx, const exact_problem *p)
+/* Weights that sum to the same, and costs of at most `largest`. */
+static ddsc_status check_problem(ddsc_context *ctx, const ddsc_transport_problem *p, double largest,
+                                 double *mass)
 {
     double sum_a, sum_b;
     int64_t cells;
+    if (!p->a || !p->b || !p->cost)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%s is NULL", !p->a ? "a" : !p->b ? "b" : "cost");
     if (p->n < 1 || p->m < 1)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "a problem of %lld x %lld has no cells",
                         (long long)p->n, (long long)p->m);
@@ -48,37 +44,29 @@ static ddsc_status check_problem(ddsc_context *ctx, const exact_problem *p)
         return ctx_fail(ctx, DDSC_ERROR_INPUT,
                         "the weights a sum to %.17g and b to %.17g: they must be equal", sum_a,
                         sum_b);
-    CHECK(check_cost(ctx, p->cost, p->n, p->m));
+    for (int64_t k = 0; k < cells; k++)
+        if (!(fabs(p->cost[k]) <= largest))
+            return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                            "cost[%lld][%lld] is %g: costs are finite, at most %g",
+                            (long long)(k / p->m), (long long)(k % p->m), p->cost[k], largest);
+    *mass = 0.5 * (sum_a + sum_b);
     return DDSC_OK;
 }
 
-static const sized_struct transport_struct = SIZED_STRUCT(ddsc_transport, n_plan, NULL);
-static const sized_struct problem_struct = SIZED_STRUCT(ddsc_transport_problem, cost, NULL);
+SIZED_INIT(transport_struct, ddsc_transport, n_plan, NULL);
+SIZED_INIT(problem_struct, ddsc_transport_problem, cost, NULL);
 
-void ddsc_transport_init_sized(ddsc_transport *transport, size_t size)
-{
-    sized_init(&transport_struct, transport, size);
-}
-
-void ddsc_transport_problem_init_sized(ddsc_transport_problem *problem, size_t size)
-{
-    sized_init(&problem_struct, problem, size);
-}
-
-ddsc_status transport_take(ddsc_context *ctx, ddsc_transport *own, ddsc_transport_problem *problem,
-                           const ddsc_transport *given, const ddsc_transport_problem *asked)
+ddsc_status api_transport_take(ddsc_context *ctx, ddsc_transport *own,
+                               ddsc_transport_problem *problem, double *mass,
+                               const ddsc_transport *given, const ddsc_transport_problem *asked,
+                               double largest_cost)
 {
     CHECK(sized_take(ctx, &transport_struct, own, given));
     CHECK(sized_take(ctx, &problem_struct, problem, asked));
-    if (problem->a && problem->b && problem->cost)
-        return DDSC_OK;
-    return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%s is NULL",
-                    !problem->a   ? "a"
-                    : !problem->b ? "b"
-                                  : "cost");
+    return check_problem(ctx, problem, largest_cost, mass);
 }
 
-void transport_give(ddsc_transport *given, const ddsc_transport *own)
+void api_transport_give(ddsc_transport *given, const ddsc_transport *own)
 {
     sized_give(&transport_struct, given, own);
 }
@@ -139,18 +127,16 @@ ddsc_status ddsc_emd_run(ddsc_context *context, ddsc_transport *transport,
     exact_result found;
     ddsc_transport own;
     ddsc_transport_problem p;
+    double mass;
     ddsc_status status = DDSC_OK;
-    if (!context)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(context);
-    TRY(transport_take(context, &own, &p, transport, asked));
+    CHECK(ctx_enter(context));
+    TRY(api_transport_take(context, &own, &p, &mass, transport, asked, DBL_MAX));
     exact_problem problem = {p.n, p.m, p.a, p.b, p.cost};
-    TRY(check_problem(context, &problem));
     TRY(exact_create(context, &solver));
     TRY(exact_solve(solver, &found, &problem, 0));
     TRY(check_answer(context, solver, &found, &problem));
     hand_over(&own, p.n, p.m, solver, &found);
-    transport_give(transport, &own);
+    api_transport_give(transport, &own);
 done:
     exact_destroy(solver);
     return status;
@@ -182,17 +168,15 @@ ddsc_status ddsc_w2_run(ddsc_context *context, ddsc_transport *transport, const 
     exact_result found;
     ddsc_transport own;
     ddsc_status status = DDSC_OK;
-    if (!context)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(context);
-    if (!x || !y)
-        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "%s is NULL", !x ? "x" : "y");
+    CHECK(ctx_enter(context));
+    CHECK(ctx_need(context, x, "x"));
+    CHECK(ctx_need(context, y, "y"));
     TRY(sized_take(context, &transport_struct, &own, transport));
     TRY(check_items(context, x, i, y, j));
     TRY(exact_create(context, &solver));
     TRY(exact_solve_items(solver, &found, x, i, y, j, 0));
     hand_over(&own, measures_item(x, i).n, measures_item(y, j).n, solver, &found);
-    transport_give(transport, &own);
+    api_transport_give(transport, &own);
 done:
     exact_destroy(solver);
     return status;

@@ -16,9 +16,11 @@
 
 /* ---- errors: the first message of a call wins ---- */
 
-/* Public entry points call this first: it clears the message of the call before. */
-void ctx_enter(ddsc_context *ctx);
-/* For a public call that makes others: while it holds the context, theirs clears nothing. */
+/* Public entry points begin with CHECK of one of these. A missing context is refused, the message of
+ * the call before cleared; _new: the object to be made is NULL until it is whole. */
+ddsc_status ctx_enter(ddsc_context *ctx);
+ddsc_status ctx_enter_new(ddsc_context *ctx, void *out);
+/* For a public call that makes others: while it holds the context, theirs clear nothing. */
 void ctx_hold(ddsc_context *ctx, bool hold);
 /* Record "text" unless one is already there; returns status, so `return ctx_fail(...)` reads well.
  */
@@ -32,6 +34,11 @@ void ctx_warn(ddsc_context *ctx, const char *format, ...) __attribute__((format(
 /* A figure about the call at work, for ddsc_context_get_details; a name already there gets the new
  * value. `name` stays where it is (a literal). Calling thread only. */
 void ctx_detail(ddsc_context *ctx, const char *name, double value);
+/* "NAME is NULL" unless there is a pointer. */
+ddsc_status ctx_need(ddsc_context *ctx, const void *pointer, const char *name);
+/* "FIELD = VALUE: must be RULE" unless the field of a caller's settings is good. */
+ddsc_status ctx_check(ddsc_context *ctx, bool good, const char *field, double value,
+                      const char *rule);
 /* Refuses bits of `flags` that are not among `known`; `who` names the call. */
 ddsc_status ctx_check_flags(ddsc_context *ctx, const char *who, unsigned flags, unsigned known);
 uint64_t ctx_seed(const ddsc_context *ctx);
@@ -72,6 +79,9 @@ ddsc_status mem_zero(ddsc_context *ctx, void *out, int64_t count, size_t size);
 ddsc_status mem_copy(ddsc_context *ctx, void *out, const void *from, int64_t count, size_t size);
 /* Grow or shrink; on error the old block stays as it was. */
 ddsc_status mem_resize(ddsc_context *ctx, void *inout, int64_t count, size_t size);
+/* Room for `need` elements in a block that grows by halves; *capacity elements fit. */
+ddsc_status mem_reserve(ddsc_context *ctx, void *inout, int64_t *capacity, int64_t need,
+                        size_t size);
 void mem_free(ddsc_context *ctx, void *block);
 void mem_free_all(ddsc_context *ctx, size_t count, void *const *blocks);
 /* Bytes left under the context's limit (INT64_MAX without one), to size what may be large or small.
@@ -79,6 +89,8 @@ void mem_free_all(ddsc_context *ctx, size_t count, void *const *blocks);
 int64_t ctx_memory_left(const ddsc_context *ctx);
 #define MEM_NEW(ctx, pointer, count) mem_get(ctx, &(pointer), (int64_t)(count), sizeof *(pointer))
 #define MEM_ZERO(ctx, pointer, count) mem_zero(ctx, &(pointer), (int64_t)(count), sizeof *(pointer))
+#define MEM_RESERVE(ctx, pointer, capacity, need) \
+    mem_reserve(ctx, &(pointer), capacity, need, sizeof *(pointer))
 /* Free several blocks, NULL or not. */
 #define MEM_FREE(ctx, ...) \
     mem_free_all(ctx, sizeof(void *[]){__VA_ARGS__} / sizeof(void *), (void *const[]){__VA_ARGS__})

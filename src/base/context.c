@@ -59,12 +59,7 @@ static void libc_release(void *user, void *block)
     free(block);
 }
 
-static const sized_struct settings_struct = SIZED_STRUCT(ddsc_context_settings, cancel_user, NULL);
-
-void ddsc_context_settings_init_sized(ddsc_context_settings *settings, size_t size)
-{
-    sized_init(&settings_struct, settings, size);
-}
+SIZED_INIT(settings_struct, ddsc_context_settings, cancel_user, NULL);
 
 static bool context_settings_take(ddsc_context_settings *own, const ddsc_context_settings *given)
 {
@@ -162,9 +157,7 @@ ddsc_status ddsc_context_set_resume(ddsc_context *ctx, const char *folder, const
 {
     ddsc_status status = DDSC_OK;
     char *own_folder = NULL, *own_settings = NULL;
-    if (!ctx)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(ctx);
+    CHECK(ctx_enter(ctx));
     if (settings && strpbrk(settings, "\r\n"))
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "the settings of a run are one line");
     if (folder) {
@@ -214,10 +207,12 @@ void ctx_hold(ddsc_context *ctx, bool hold)
     ctx->held_open = hold;
 }
 
-void ctx_enter(ddsc_context *ctx)
+ddsc_status ctx_enter(ddsc_context *ctx)
 {
+    if (!ctx)
+        return DDSC_ERROR_ARGUMENT;
     if (ctx->held_open)
-        return;
+        return DDSC_OK;
     ctx->message[0] = '\0';
     ctx->n_notes = 0;
     atomic_store(&ctx->message_state, 0);
@@ -226,6 +221,16 @@ void ctx_enter(ddsc_context *ctx)
     ctx->stage = NULL;
     ctx->caller = pthread_self();
     ctx->last_asked = 0;
+    return DDSC_OK;
+}
+
+ddsc_status ctx_enter_new(ddsc_context *ctx, void *out)
+{
+    void *none = NULL;
+    if (out)
+        memcpy(out, &none, sizeof none);
+    CHECK(ctx_enter(ctx));
+    return out ? DDSC_OK : ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "no place is given for the result");
 }
 
 ddsc_status ctx_fail(ddsc_context *ctx, ddsc_status status, const char *format, ...)
@@ -292,6 +297,19 @@ void ctx_detail(ddsc_context *ctx, const char *name, double value)
         return;
     ctx->detail[at] = (ddsc_detail){name, value};
     ctx->n_details = BASE_MAX(ctx->n_details, at + 1);
+}
+
+ddsc_status ctx_need(ddsc_context *ctx, const void *pointer, const char *name)
+{
+    return pointer ? DDSC_OK : ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%s is NULL", name);
+}
+
+ddsc_status ctx_check(ddsc_context *ctx, bool good, const char *field, double value,
+                      const char *rule)
+{
+    if (good)
+        return DDSC_OK;
+    return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%s = %.15g: must be %s", field, value, rule);
 }
 
 ddsc_status ctx_check_flags(ddsc_context *ctx, const char *who, unsigned flags, unsigned known)

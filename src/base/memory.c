@@ -124,6 +124,19 @@ ddsc_status mem_resize(ddsc_context *ctx, void *inout, int64_t count, size_t siz
     return DDSC_OK;
 }
 
+ddsc_status mem_reserve(ddsc_context *ctx, void *inout, int64_t *capacity, int64_t need,
+                        size_t size)
+{
+    if (need <= *capacity)
+        return DDSC_OK;
+    int64_t more = BASE_MAX(need, 64);
+    if (*capacity <= INT64_MAX / 3)
+        more = BASE_MAX(more, *capacity + *capacity / 2);
+    CHECK(mem_resize(ctx, inout, more, size));
+    *capacity = more;
+    return DDSC_OK;
+}
+
 void mem_free(ddsc_context *ctx, void *block)
 {
     if (!block)

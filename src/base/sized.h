@@ -18,6 +18,15 @@ typedef struct sized_struct {
 #type, sizeof(type), offsetof(type, last) + sizeof(((type *)0)->last), defaults \
     }
 
+/* The struct's description `kind`, and its public _init_sized function. */
+#define SIZED_INIT(kind, type, last, defaults)    \
+    static const sized_struct kind;               \
+    void type##_init_sized(type *to, size_t size) \
+    {                                             \
+        sized_init(&kind, to, size);              \
+    }                                             \
+    static const sized_struct kind = SIZED_STRUCT(type, last, defaults)
+
 /* Defaults into the caller's `size` bytes, which are also recorded in its struct_size. */
 void sized_init(const sized_struct *kind, void *to, size_t size);
 /* Defaults, then the caller's fields over them (given NULL: none) into *own, a whole struct of

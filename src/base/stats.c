@@ -1,12 +1,7 @@
 /* ddsc_pair_stats between library and caller. */
 #include "base/sized.h"
 
-static const sized_struct stats_struct = SIZED_STRUCT(ddsc_pair_stats, seconds, NULL);
-
-void ddsc_pair_stats_init_sized(ddsc_pair_stats *stats, size_t size)
-{
-    sized_init(&stats_struct, stats, size);
-}
+SIZED_INIT(stats_struct, ddsc_pair_stats, seconds, NULL);
 
 ddsc_status stats_check(ddsc_context *ctx, const ddsc_pair_stats *given)
 {

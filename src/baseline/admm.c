@@ -60,7 +60,7 @@ static void admm_forget(void *state, int64_t item)
 static void begin_plan(admm *a, int64_t cluster, int64_t item, const double *b)
 {
     const centres *c = &a->f->c;
-    int64_t stride = plan_stride(measures_item(a->f->m, item).n);
+    int64_t stride = transport_stride(measures_item(a->f->m, item).n);
     double *q = a->q + a->at[item];
     for (int64_t i = 0; i < c->n; i++)
         for (int64_t j = 0; j < stride; j++)
@@ -73,8 +73,8 @@ static void renew_kernel(admm *a, int64_t cluster, int64_t item, int worker)
 {
     int64_t size = a->at[item + 1] - a->at[item];
     fit_load_cost(a->f, cluster, item, worker);
-    plan_gibbs(a->kernel + a->at[item], fit_work(a->f, worker).cost, size,
-               fit_weight(a->f, item) / a->rho[cluster]);
+    transport_gibbs(a->kernel + a->at[item], fit_work(a->f, worker).cost, size,
+                    fit_weight(a->f, item) / a->rho[cluster]);
 }
 
 static void admm_item(admm *a, int64_t cluster, int64_t item, double *slot, int worker)
@@ -98,13 +98,13 @@ static void admm_item(admm *a, int64_t cluster, int64_t item, double *slot, int 
                         .column = w.column};
     if (a->moving)
         memcpy(w.cost, block.q, (size_t)size * sizeof *block.q);
-    plan_admm_round(&block, f->c.w + cluster * n, w.row);
+    transport_admm_round(&block, f->c.w + cluster * n, w.row);
     for (int64_t i = 0; i < n; i++)
         rows[i] += w.row[i];
     if (!a->moving)
         return;
-    extra[0] += plan_change(block.p, block.q, size);
-    extra[1] += plan_change(block.q, w.cost, size);
+    extra[0] += transport_change(block.p, block.q, size);
+    extra[1] += transport_change(block.q, w.cost, size);
     fit_add_plan(f, slot, item, block.p);
 }
 

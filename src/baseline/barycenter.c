@@ -43,19 +43,11 @@ static const ddsc_barycenter_settings defaults = {.method = DDSC_BARYCENTER_ADMM
                                                   .tolerance = 1e-6,
                                                   .projection_dim = 2,
                                                   .restarts = 3};
-static const sized_struct settings_struct =
-    SIZED_STRUCT(ddsc_barycenter_settings, item_weights, &defaults);
-
-void ddsc_barycenter_settings_init_sized(ddsc_barycenter_settings *settings, size_t size)
-{
-    sized_init(&settings_struct, settings, size);
-}
+SIZED_INIT(settings_struct, ddsc_barycenter_settings, item_weights, &defaults);
 
 static ddsc_status check_number(ddsc_context *ctx, const char *field, double value)
 {
-    if (value > 0 && isfinite(value))
-        return DDSC_OK;
-    return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%s = %g: must be positive and finite", field, value);
+    return ctx_check(ctx, value > 0 && isfinite(value), field, value, "positive and finite");
 }
 
 static ddsc_status check_within(ddsc_context *ctx, const char *field, int64_t value, int64_t least,
@@ -80,8 +72,7 @@ ddsc_status barycenter_settings_take(ddsc_context *ctx, ddsc_barycenter_settings
     CHECK(check_within(ctx, "max_passes", own->max_passes, 0, INT32_MAX));
     CHECK(check_number(ctx, "tolerance", own->tolerance));
     CHECK(check_within(ctx, "projection_dim", own->projection_dim, 1, 8));
-    CHECK(check_within(ctx, "restarts", own->restarts, 1, INT32_MAX));
-    return DDSC_OK;
+    return check_within(ctx, "restarts", own->restarts, 1, INT32_MAX);
 }
 
 method_settings method_settings_of(const ddsc_barycenter_settings *set)
@@ -222,8 +213,7 @@ static ddsc_status settle_centre(barycenter_search *s, double *gain)
         centre_copy(&s->f.c, &s->out->c, 0);
         memcpy(s->f.sum, s->best_sum, size);
     }
-    CHECK(progress_poll(s->ctx));
-    return DDSC_OK;
+    return progress_poll(s->ctx);
 }
 
 /* Exact passes by turns: points to the means of what they send their mass to, which can only gain,
@@ -253,8 +243,7 @@ static ddsc_status barycenter_create(barycenter_search *s)
     s->out->ctx = s->ctx;
     s->capacity = 64;
     CHECK(MEM_NEW(s->ctx, s->out->objective, s->capacity));
-    CHECK(centres_create(s->ctx, &s->out->c, 1, s->f.c.n, s->f.c.d));
-    return DDSC_OK;
+    return centres_create(s->ctx, &s->out->c, 1, s->f.c.n, s->f.c.d);
 }
 
 static ddsc_status restart_run(barycenter_search *s, int64_t restart)
@@ -302,8 +291,7 @@ static ddsc_status barycenter_open(barycenter_search *s, const measures *m, int6
     CHECK(MEM_ZERO(s->ctx, s->value, m->n));
     CHECK(MEM_NEW(s->ctx, s->best_sum, s->f.slot));
     fit_group(&s->f, s->label);
-    CHECK(s->method->open(&s->state, &s->f, &set));
-    return DDSC_OK;
+    return s->method->open(&s->state, &s->f, &set);
 }
 
 static void barycenter_close(barycenter_search *s)
@@ -322,13 +310,9 @@ ddsc_status ddsc_barycenter_run(ddsc_context *ctx, ddsc_barycenter **out, const 
 {
     ddsc_status status = DDSC_OK;
     ddsc_barycenter_settings set;
-    if (!ctx || !out)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(ctx);
-    *out = NULL;
+    CHECK(ctx_enter_new(ctx, out));
     barycenter_search s = {.ctx = ctx, .set = &set};
-    if (!m)
-        TRY(ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "ddsc_barycenter_run: measures is NULL"));
+    CHECK(ctx_need(ctx, m, "measures"));
     TRY(barycenter_settings_take(ctx, &set, settings));
     TRY(check_item_weights(ctx, set.item_weights, m->n));
     TRY(barycenter_open(&s, m, set.support_size ? set.support_size : centre_size_default(m)));

@@ -26,12 +26,7 @@ static const ddsc_d2_settings defaults = {.k = 2,
                                           .restarts = 3,
                                           .max_iterations = 100,
                                           .tolerance = 1e-4};
-static const sized_struct settings_struct = SIZED_STRUCT(ddsc_d2_settings, restarts, &defaults);
-
-void ddsc_d2_settings_init_sized(ddsc_d2_settings *settings, size_t size)
-{
-    sized_init(&settings_struct, settings, size);
-}
+SIZED_INIT(settings_struct, ddsc_d2_settings, restarts, &defaults);
 
 /* `centre` is what the settings say about barycenters, in their own form. */
 static ddsc_status d2_settings_take(ddsc_context *ctx, ddsc_d2_settings *own,
@@ -296,13 +291,9 @@ ddsc_status ddsc_d2_run(ddsc_context *ctx, ddsc_d2 **out, const ddsc_measures *m
     ddsc_status status = DDSC_OK;
     ddsc_d2_settings set;
     ddsc_barycenter_settings centre;
-    if (!ctx || !out)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(ctx);
-    *out = NULL;
+    CHECK(ctx_enter_new(ctx, out));
     d2_run r = {.ctx = ctx, .set = &set, .centre = &centre};
-    if (!m)
-        TRY(ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "ddsc_d2_run: measures is NULL"));
+    CHECK(ctx_need(ctx, m, "measures"));
     TRY(d2_settings_take(ctx, &set, &centre, settings, m));
     TRY(run_open(&r, m));
     TRY(run_all(&r, out));

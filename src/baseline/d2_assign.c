@@ -189,8 +189,7 @@ ddsc_status d2run_assign(d2_run *r, int64_t *n_changed, rng *random)
     r->n_pairs += r->f.m->n * r->f.c.k;
     for (int w = 0; w < r->f.n_workers; w++)
         *n_changed += r->changed[w];
-    CHECK(fill_empty_cluster(r, n_changed, random));
-    return DDSC_OK;
+    return fill_empty_cluster(r, n_changed, random);
 }
 
 /* ---- centres that moved ---- */

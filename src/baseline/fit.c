@@ -17,8 +17,7 @@ static ddsc_status groups_create(ddsc_context *ctx, item_groups *g, int64_t n, i
     *g = (item_groups){.k = k, .piece_size = BASE_MAX(PIECE_MIN, n / PIECES)};
     CHECK(MEM_NEW(ctx, g->item, n));
     CHECK(MEM_ZERO(ctx, g->begin, k + 1));
-    CHECK(MEM_NEW(ctx, g->pieces, n / g->piece_size + k));
-    return DDSC_OK;
+    return MEM_NEW(ctx, g->pieces, n / g->piece_size + k);
 }
 
 void fit_group(fit *f, const int32_t *label)
@@ -62,7 +61,7 @@ ddsc_status fit_open(fit *f, ddsc_context *ctx, const measures *m, int64_t k, in
     ddsc_status status = DDSC_OK;
     arena a = {0};
     *f = (fit){.ctx = ctx, .m = m, .item_weight = item_weight, .n_workers = parallel_width(ctx)};
-    f->stride = plan_stride(measures_largest_item(m));
+    f->stride = transport_stride(measures_largest_item(m));
     TRY(moments_make(ctx, &f->stats, m));
     TRY(centres_create(ctx, &f->c, k, n, m->d));
     TRY(groups_create(ctx, &f->g, m->n, k));
@@ -94,7 +93,7 @@ ddsc_status fit_plan_starts(const fit *f, int64_t **at)
     CHECK(MEM_NEW(f->ctx, *at, f->m->n + 1));
     (*at)[0] = 0;
     for (int64_t i = 0; i < f->m->n; i++)
-        if (!add_ok((*at)[i], f->c.n * plan_stride(measures_item(f->m, i).n), &(*at)[i + 1]))
+        if (!add_ok((*at)[i], f->c.n * transport_stride(measures_item(f->m, i).n), &(*at)[i + 1]))
             return ctx_fail(f->ctx, DDSC_ERROR_MEMORY, "the plans of %lld items are too large",
                             (long long)f->m->n);
     return DDSC_OK;
@@ -107,7 +106,7 @@ void fit_load_weights(fit *f, int64_t item, int worker)
     item_view y = measures_item(f->m, item);
     double *b = fit_work(f, worker).b;
     memcpy(b, y.weight, (size_t)y.n * sizeof *b);
-    for (int64_t j = y.n; j < plan_stride(y.n); j++)
+    for (int64_t j = y.n; j < transport_stride(y.n); j++)
         b[j] = 0;
 }
 
@@ -116,7 +115,7 @@ void fit_load_cost(fit *f, int64_t cluster, int64_t item, int worker)
     const centres *c = &f->c;
     plan_work w = fit_work(f, worker);
     item_view y = measures_item(f->m, item);
-    int64_t stride = plan_stride(y.n);
+    int64_t stride = transport_stride(y.n);
     for (int64_t j = 0; j < stride; j++)
         for (int64_t k = 0; k < c->d; k++)
             w.y[k * stride + j] = j < y.n ? measures_point(f->m, y.index[j])[k] : 0;
@@ -129,8 +128,8 @@ void fit_add_plan(const fit *f, double *slot, int64_t item, const double *plan)
 {
     item_view y = measures_item(f->m, item);
     plan_points points = {y.n, f->c.d, f->m->support, y.index};
-    plan_moments(slot, sum_mass(f, slot), plan, f->c.n, plan_stride(y.n), &points,
-                 fit_weight(f, item));
+    transport_moments(slot, sum_mass(f, slot), plan, f->c.n, transport_stride(y.n), &points,
+                      fit_weight(f, item));
 }
 
 /* ---- all of them ---- */

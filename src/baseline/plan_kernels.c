@@ -4,14 +4,14 @@
 /* Below this an entry of a plan is as good as nothing, but a product with it still is a number. */
 static const double least = 1e-250;
 
-SIMD_CLONES void plan_gibbs(double *out, const double *cost, int64_t count, double factor)
+SIMD_CLONES void transport_gibbs(double *out, const double *cost, int64_t count, double factor)
 {
     for (int64_t k = 0; k < count; k += SIMD_LANES)
         simd_store(out + k, simd_exp(simd_load(cost + k) * -factor));
 }
 
-SIMD_CLONES void plan_gibbs_reduced(double *cost, int64_t n, int64_t stride, double factor,
-                                    double *column)
+SIMD_CLONES void transport_gibbs_reduced(double *cost, int64_t n, int64_t stride, double factor,
+                                         double *column)
 {
     memcpy(column, cost, (size_t)stride * sizeof *column);
     for (int64_t i = 1; i < n; i++)
@@ -25,7 +25,7 @@ SIMD_CLONES void plan_gibbs_reduced(double *cost, int64_t n, int64_t stride, dou
         }
 }
 
-SIMD_CLONES double plan_change(const double *x, const double *y, int64_t count)
+SIMD_CLONES double transport_change(const double *x, const double *y, int64_t count)
 {
     simd_f64 sum = simd_all(0);
     for (int64_t k = 0; k < count; k += SIMD_LANES)
@@ -60,8 +60,8 @@ SIMD_INLINE void four_rows(double *to, const double *p, int64_t stride, const pl
     simd_store(to + 3 * y->d, simd_load(to + 3 * y->d) + share * s3);
 }
 
-SIMD_CLONES void plan_moments(double *out, double *mass, const double *plan, int64_t n,
-                              int64_t stride, const plan_points *y, double share)
+SIMD_CLONES void transport_moments(double *out, double *mass, const double *plan, int64_t n,
+                                   int64_t stride, const plan_points *y, double share)
 {
     int64_t whole = y->d / SIMD_LANES * SIMD_LANES, fours = n / 4 * 4;
     for (int64_t i = 0; i < fours; i += 4)
@@ -107,7 +107,7 @@ SIMD_INLINE void weigh(const admm_block *t)
     }
 }
 
-SIMD_CLONES void plan_admm_round(const admm_block *t, const double *w, double *r)
+SIMD_CLONES void transport_admm_round(const admm_block *t, const double *w, double *r)
 {
     double total = 0;
     weigh(t);
@@ -136,7 +136,7 @@ SIMD_CLONES void plan_admm_round(const admm_block *t, const double *w, double *r
         r[i] /= total;
 }
 
-SIMD_CLONES void plan_scaling_sweep(const scaling_block *t, double *row)
+SIMD_CLONES void transport_scaling_sweep(const scaling_block *t, double *row)
 {
     memset(t->v, 0, (size_t)t->stride * sizeof *t->v);
     for (int64_t i = 0; i < t->n; i++) {
@@ -155,7 +155,7 @@ SIMD_CLONES void plan_scaling_sweep(const scaling_block *t, double *row)
     }
 }
 
-SIMD_CLONES void plan_of_scaling(const scaling_block *t, double *p)
+SIMD_CLONES void transport_of_scaling(const scaling_block *t, double *p)
 {
     for (int64_t i = 0; i < t->n; i++)
         for (int64_t j = 0; j < t->stride; j += SIMD_LANES)

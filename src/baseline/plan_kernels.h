@@ -6,18 +6,19 @@
 
 #include "base/simd.h"
 
-static inline int64_t plan_stride(int64_t m)
+static inline int64_t transport_stride(int64_t m)
 {
     return (m + SIMD_LANES - 1) / SIMD_LANES * SIMD_LANES;
 }
 
 /* out = exp(-cost factor), `count` a multiple of SIMD_LANES; in place is allowed. */
-void plan_gibbs(double *out, const double *cost, int64_t count, double factor);
+void transport_gibbs(double *out, const double *cost, int64_t count, double factor);
 /* cost (n x stride) becomes exp(-(cost_ij - min_i cost_ij) factor): scalings of columns do not see
  * the difference, and no column is lost. */
-void plan_gibbs_reduced(double *cost, int64_t n, int64_t stride, double factor, double *column);
+void transport_gibbs_reduced(double *cost, int64_t n, int64_t stride, double factor,
+                             double *column);
 /* sum |x - y|. */
-double plan_change(const double *x, const double *y, int64_t count);
+double transport_change(const double *x, const double *y, int64_t count);
 
 /* out (n x d) += share P Y, mass (n) += share P 1; row j of Y is table[index[j] * d ...]. */
 typedef struct plan_points {
@@ -26,8 +27,8 @@ typedef struct plan_points {
     const int32_t *index;
 } plan_points;
 
-void plan_moments(double *out, double *mass, const double *plan, int64_t n, int64_t stride,
-                  const plan_points *y, double share);
+void transport_moments(double *out, double *mass, const double *plan, int64_t n, int64_t stride,
+                       const plan_points *y, double share);
 
 typedef struct admm_block {
     int64_t n, stride;
@@ -39,7 +40,7 @@ typedef struct admm_block {
 } admm_block;
 
 /* One round of Bregman ADMM; r gets the normalised row sums before the rows are scaled to w. */
-void plan_admm_round(const admm_block *t, const double *w, double *r);
+void transport_admm_round(const admm_block *t, const double *w, double *r);
 
 typedef struct scaling_block {
     int64_t n, stride;
@@ -49,8 +50,8 @@ typedef struct scaling_block {
 } scaling_block;
 
 /* v = b / K'u, then row = K v, kept above 0. */
-void plan_scaling_sweep(const scaling_block *t, double *row);
+void transport_scaling_sweep(const scaling_block *t, double *row);
 /* p = u K v. */
-void plan_of_scaling(const scaling_block *t, double *p);
+void transport_of_scaling(const scaling_block *t, double *p);
 
 #endif

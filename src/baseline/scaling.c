@@ -111,7 +111,7 @@ static const double *whole_kernel(scaler *s, int64_t cluster, int64_t item, int 
         return kernel;
     fit_load_cost(s->f, cluster, item, worker);
     memcpy(kernel, w.cost, (size_t)size * sizeof *kernel);
-    plan_gibbs_reduced(kernel, n, size / n, 1 / s->epsilon[cluster], w.column);
+    transport_gibbs_reduced(kernel, n, size / n, 1 / s->epsilon[cluster], w.column);
     return kernel;
 }
 
@@ -121,7 +121,7 @@ static const double *plane_kernel(scaler *s, int64_t cluster, int64_t item, int 
     const fit *f = s->f;
     plan_work w = fit_work(f, worker);
     item_view y = measures_item(f->m, item);
-    int64_t n = f->c.n, d = f->c.d, p = s->p, stride = plan_stride(y.n);
+    int64_t n = f->c.n, d = f->c.d, p = s->p, stride = transport_stride(y.n);
     const double *u = s->plane + cluster * p * d;
     double *points = scratch_of(&s->flat, worker), *one = points + p * stride;
     for (int64_t j = 0; j < stride; j++) {
@@ -132,7 +132,7 @@ static const double *plane_kernel(scaler *s, int64_t cluster, int64_t item, int 
     kernels_find()->distances(w.cost, stride, p,
                               (point_block){s->projected + cluster * n * p, n, p, 1},
                               (point_block){points, stride, 1, stride});
-    plan_gibbs_reduced(w.cost, n, stride, 1 / s->epsilon[cluster], w.column);
+    transport_gibbs_reduced(w.cost, n, stride, 1 / s->epsilon[cluster], w.column);
     return w.cost;
 }
 
@@ -141,7 +141,7 @@ static void add_gradient(const scaler *s, double *g, int64_t cluster, int64_t it
 {
     const fit *f = s->f;
     item_view y = measures_item(f->m, item);
-    int64_t n = f->c.n, d = f->c.d, p = s->p, stride = plan_stride(y.n);
+    int64_t n = f->c.n, d = f->c.d, p = s->p, stride = transport_stride(y.n);
     const double *plan = fit_work(f, worker).p, *points = scratch_of(&s->flat, worker);
     const double *x = f->c.x + cluster * n * d, *px = s->projected + cluster * n * p;
     double *flow = (double *)scratch_of(&s->flat, worker) + p * stride,
@@ -175,13 +175,13 @@ static void sweep_item(scaler *s, int64_t cluster, int64_t item, double *slot, i
         w.row[i] = row[i] > 0 ? weight[i] / row[i] : weight[i];
     fit_load_weights(f, item, worker);
     scaling_block block = {.n = n,
-                           .stride = plan_stride(measures_item(f->m, item).n),
+                           .stride = transport_stride(measures_item(f->m, item).n),
                            .kernel = s->p > 0 ? plane_kernel(s, cluster, item, worker)
                                               : whole_kernel(s, cluster, item, worker),
                            .b = w.b,
                            .u = w.row,
                            .v = w.column};
-    plan_scaling_sweep(&block, row);
+    transport_scaling_sweep(&block, row);
     for (int64_t i = 0; i < n; i++) {
         double marginal = w.row[i] * row[i];
         rows[i] += fit_weight(f, item) * log(fmax(marginal, 1e-300));
@@ -190,7 +190,7 @@ static void sweep_item(scaler *s, int64_t cluster, int64_t item, double *slot, i
     extra[1] += fit_weight(f, item);
     if (s->p == 0 && !s->moving)
         return;
-    plan_of_scaling(&block, w.p);
+    transport_of_scaling(&block, w.p);
     if (s->moving)
         fit_add_plan(f, slot, item, w.p);
     if (s->p > 0)

@@ -23,10 +23,9 @@ ddsc_status ddsc_vectors_run(ddsc_context *context, double **out, int64_t *n_col
     double *rows = NULL;
     if (!context || !out || !n_columns)
         return DDSC_ERROR_ARGUMENT;
-    ctx_enter(context);
+    CHECK(ctx_enter(context));
     *out = NULL;
-    if (!data)
-        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "vectors of items: measures is NULL");
+    CHECK(ctx_need(context, data, "measures"));
     if ((int)rule < DDSC_VECTORS_AUTO || (int)rule > DDSC_VECTORS_MEAN)
         return ctx_fail(context, DDSC_ERROR_ARGUMENT, "vectors rule = %d: must be 0 .. %d",
                         (int)rule, DDSC_VECTORS_MEAN);

@@ -5,13 +5,16 @@
 
 #include "cluster/decompose.h"
 
-enum { ADVICE_SIZE = 4096 };
+enum { ADVICE_SIZE = 4096, FAR_LEAST_ITEMS = 8 };
 
 /* Eigenvalues closer than this part of the larger one are one cluster of eigenvalues. */
 static const double GAP_TINY = 0.01;
 
 /* Errors of D^2 above this part of their spread may well change who is a neighbour. */
 static const double COLUMNS_POOR = 0.25;
+
+/* An item is far when its nearest neighbour is so many times as far as that of nine in ten. */
+static const double FAR_TIMES = 10;
 
 typedef struct writer {
     char *text;
@@ -64,7 +67,7 @@ static void say_components(writer *w, const ddsc_clustering_view *v, const decom
         advice_say(w,
                    "The graph has %lld components, more than K = %lld: clusters follow the larger "
                    "components. Raise tau (now %lld) to link them, or ask for %lld clusters.",
-                   (long long)d->n_parts, (long long)v->k, (long long)d->tau,
+                   (long long)d->n_components, (long long)v->k, (long long)d->tau,
                    (long long)d->n_parts);
     if (d->n_isolated > 0)
         advice_say(w, "Items without a neighbour at a known distance: %lld.",
@@ -79,24 +82,27 @@ static void say_components(writer *w, const ddsc_clustering_view *v, const decom
 }
 
 /* The nearest K below and above that does not cut a cluster of eigenvalues; 0: none. */
-static int64_t clear_k(const ddsc_clustering_view *v, int64_t from, int64_t step)
+static int64_t clear_k(const double *eigenvalues, int64_t n, int64_t from, int64_t step)
 {
-    for (int64_t k = from; k >= 2 && k < v->n_eigenvalues; k += step) {
-        double next = v->eigenvalues[k];
-        if (next - v->eigenvalues[k - 1] > GAP_TINY * next)
+    for (int64_t k = from; k >= 2 && k < n; k += step) {
+        double next = eigenvalues[k];
+        if (next - eigenvalues[k - 1] > GAP_TINY * next)
             return k;
     }
     return 0;
 }
 
-static void say_gap(writer *w, const ddsc_clustering_view *v, const decomposition *d)
+static void say_gap(writer *w, const ddsc_clustering_view *v, const decomposition *d,
+                    const double *eigenvalues)
 {
-    if (v->k < 2 || v->k >= v->n_eigenvalues || d->n_parts > v->k)
+    int64_t n = d->eigen.k;
+    if (v->k < 2 || v->k >= n || d->n_parts > v->k)
         return;
-    double last = v->eigenvalues[v->k - 1], next = v->eigenvalues[v->k];
+    double last = eigenvalues[v->k - 1], next = eigenvalues[v->k];
     if (next - last > GAP_TINY * next)
         return;
-    int64_t below = clear_k(v, v->k - 1, -1), above = clear_k(v, v->k + 1, 1);
+    int64_t below = clear_k(eigenvalues, n, v->k - 1, -1);
+    int64_t above = clear_k(eigenvalues, n, v->k + 1, 1);
     advice_say(
         w,
         "K = %lld cuts through a cluster of eigenvalues (%.6g and %.6g), so the data hardly say "
@@ -121,12 +127,45 @@ static void say_affinity(writer *w, const decomposition *d)
             "%lld of %lld neighbour distances are negative estimates and count as zero; the biased "
             "estimator has none.",
             (long long)d->affinity.n_clamped, (long long)n_edges);
-    if (d->affinity.n_faint > 0)
+    if (d->affinity.n_faint > 0 && d->affinity.gamma > 0)
         advice_say(
             w,
             "At gamma = %g all affinities of %lld items vanish in double precision and were taken "
             "as equal; choose a smaller gamma, or auto.",
             d->affinity.gamma, (long long)d->affinity.n_faint);
+}
+
+/* Items much farther from their nearest neighbour than others are from theirs. Every item has tau
+ * links, so no cut of the graph sets one alone apart. */
+static ddsc_status say_far(ddsc_context *ctx, writer *w, const ddsc_graph *g, const int32_t *label)
+{
+    ddsc_status status = DDSC_OK;
+    double *near = NULL, *sorted = NULL;
+    int64_t n_far = 0, first = -1, n_with = 0;
+    if (g->n < FAR_LEAST_ITEMS)
+        return DDSC_OK;
+    TRY(MEM_NEW(ctx, near, g->n));
+    for (int64_t i = 0; i < g->n; i++)
+        near[i] = g->offset[i] < g->offset[i + 1] ? sqrt(BASE_MAX(g->d2[g->offset[i]], 0)) : 0;
+    TRY(MEM_COPY(ctx, sorted, near, g->n));
+    double usual = select_smallest(sorted, g->n, (9 * g->n) / 10 - 1);
+    for (int64_t i = 0; i < g->n; i++)
+        if (near[i] > FAR_TIMES * usual) {
+            first = first < 0 ? i : first;
+            n_far++;
+        }
+    for (int64_t i = 0; first >= 0 && i < g->n; i++)
+        n_with += label[i] == label[first] && near[i] <= FAR_TIMES * usual;
+    if (usual > 0 && n_with > 0)
+        advice_say(
+            w,
+            "Item %lld%s lies far from all others (%.3g to its nearest, which is within %.3g "
+            "for nine of ten items), and no cut of the graph sets it apart: look at it as an "
+            "outlier, or leave it out.",
+            (long long)first, n_far > 1 ? " (and others)" : "", near[first], usual);
+done:
+    MEM_FREE(ctx, near, sorted);
+    return status;
 }
 
 static void say_clusters(writer *w, const ddsc_clustering_view *v, const outcome *o)
@@ -151,12 +190,11 @@ static void say_clusters(writer *w, const ddsc_clustering_view *v, const outcome
 }
 
 ddsc_status advice_write(ddsc_context *ctx, char **text, const ddsc_clustering_view *view,
-                         const decomposition *d, const outcome *o, const ddsc_cluster_settings *set)
+                         const decomposition *d, const outcome *o, const ddsc_graph *graph,
+                         const ddsc_cluster_settings *set)
 {
     writer w = {0};
-    ddsc_status status = MEM_ZERO(ctx, *text, ADVICE_SIZE);
-    if (status < 0)
-        return status;
+    CHECK(MEM_ZERO(ctx, *text, ADVICE_SIZE));
     w.text = *text;
     if (o->not_converged)
         advice_say(
@@ -167,7 +205,7 @@ ddsc_status advice_write(ddsc_context *ctx, char **text, const ddsc_clustering_v
             (long long)set->eigen_max_iterations);
     say_components(&w, view, d, o, set);
     say_clusters(&w, view, o);
-    say_gap(&w, view, d);
+    say_gap(&w, view, d, o->eigenvalues);
     say_affinity(&w, d);
-    return DDSC_OK;
+    return say_far(ctx, &w, graph, view->labels);
 }

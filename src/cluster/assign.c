@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/sized.h"
+#include "base/workspace.h"
 #include "cluster/cluster.h"
 #include "data/model.h"
 #include "linalg/linalg.h"
@@ -19,19 +20,8 @@
 static const double LEAST_EIGENVALUE = 0.1;
 
 static const ddsc_assign_settings defaults = {.exact_graph = DDSC_GRAPH_AUTO};
-static const sized_struct settings_struct =
-    SIZED_STRUCT(ddsc_assign_settings, exact_graph, &defaults);
-static const sized_struct assignment_struct = SIZED_STRUCT(ddsc_assignment, far, NULL);
-
-void ddsc_assign_settings_init_sized(ddsc_assign_settings *settings, size_t size)
-{
-    sized_init(&settings_struct, settings, size);
-}
-
-void ddsc_assignment_init_sized(ddsc_assignment *given, size_t size)
-{
-    sized_init(&assignment_struct, given, size);
-}
+SIZED_INIT(settings_struct, ddsc_assign_settings, exact_graph, &defaults);
+SIZED_INIT(assignment_struct, ddsc_assignment, far, NULL);
 
 static ddsc_status assign_settings_take(ddsc_context *ctx, ddsc_assign_settings *own,
                                         const ddsc_assign_settings *given)
@@ -40,7 +30,7 @@ static ddsc_status assign_settings_take(ddsc_context *ctx, ddsc_assign_settings 
     CHECK(sized_take(ctx, &settings_struct, own, given));
     ddsc_graph_settings_init(&graph);
     graph.exact_graph = own->exact_graph;
-    return graph_settings_check(ctx, &graph);
+    return plan_check_graph(ctx, &graph);
 }
 
 typedef struct assignment {
@@ -50,9 +40,8 @@ typedef struct assignment {
     int32_t *far;
     int32_t *label; /* this and the next three: or NULL */
     double *confidence, *distance;
-    double *rows;   /* n_new x width */
-    double **row;   /* one a worker: width */
-    double **share; /* one a worker: k */
+    double *rows; /* n_new x width */
+    scratch work; /* per worker: width of a row, k shares */
 } assignment;
 
 /* Affinity to each neighbour as the graph of all items would have it: half from the new item's
@@ -166,7 +155,7 @@ static ddsc_status assign_range(void *arg, int64_t begin, int64_t end, int worke
     const assignment *a = arg;
     const ddsc_model *m = a->m;
     for (int64_t i = begin; i < end; i++) {
-        double confidence, *row = a->row[worker], *share = a->share[worker];
+        double confidence, *row = scratch_of(&a->work, worker), *share = row + m->width;
         int32_t label = place_item(a, i, row, share, &confidence);
         if (a->label)
             a->label[i] = label;
@@ -181,27 +170,6 @@ static ddsc_status assign_range(void *arg, int64_t begin, int64_t end, int worke
         a->far[i] = distance > m->far_distance;
     }
     return DDSC_OK;
-}
-
-static ddsc_status assign_items(ddsc_context *ctx, assignment *a)
-{
-    ddsc_status status = DDSC_OK;
-    int n_workers = parallel_width(ctx);
-    TRY(MEM_ZERO(ctx, a->row, n_workers));
-    TRY(MEM_ZERO(ctx, a->share, n_workers));
-    for (int w = 0; w < n_workers; w++) {
-        TRY(MEM_NEW(ctx, a->row[w], a->m->width));
-        TRY(MEM_NEW(ctx, a->share[w], a->m->k));
-    }
-    TRY(parallel_for(ctx, a->near->n, 64, assign_range, a));
-done:
-    for (int w = 0; a->row && w < n_workers; w++)
-        mem_free(ctx, a->row[w]);
-    for (int w = 0; a->share && w < n_workers; w++)
-        mem_free(ctx, a->share[w]);
-    mem_free(ctx, a->row);
-    mem_free(ctx, a->share);
-    return status;
 }
 
 /* The share of far items that is more than chance: one in a hundred is flagged anyway. */
@@ -227,6 +195,11 @@ static ddsc_status assign(ddsc_context *ctx, ddsc_assignment *out, ddsc_pair_sta
     ddsc_graph_settings graph;
     graph_plan p = {0};
     int32_t *far = NULL;
+    assignment a = {.m = m,
+                    .rows = out->rows,
+                    .label = out->labels,
+                    .confidence = out->confidence,
+                    .distance = out->distance};
     if (data->d != m->items->d)
         return ctx_fail(ctx, DDSC_ERROR_INPUT,
                         "the items have points of %lld coordinates, those of the model of %lld",
@@ -240,18 +213,15 @@ static ddsc_status assign(ddsc_context *ctx, ddsc_assignment *out, ddsc_pair_sta
     TRY(plan_query(ctx, &near, stats, &p, m->n, BASE_MIN(m->n, BASE_MAX(1, m->tau))));
     if (!out->far)
         TRY(MEM_NEW(ctx, far, data->n));
-    assignment a = {.m = m,
-                    .joint = joint,
-                    .near = near,
-                    .rows = out->rows,
-                    .label = out->labels,
-                    .far = out->far ? out->far : far,
-                    .confidence = out->confidence,
-                    .distance = out->distance};
-    TRY(assign_items(ctx, &a));
+    a.joint = joint;
+    a.near = near;
+    a.far = out->far ? out->far : far;
+    TRY(scratch_create(ctx, &a.work, m->width + m->k, sizeof(double)));
+    TRY(parallel_for(ctx, near->n, 64, assign_range, &a));
     count_far(ctx, out, data->n, a.far);
 done:
-    plan_free(&p);
+    scratch_free(ctx, &a.work);
+    metric_resolved_free(&p.metric);
     mem_free(ctx, far);
     ddsc_graph_destroy(near);
     ddsc_measures_destroy(joint);
@@ -265,12 +235,10 @@ ddsc_status ddsc_assign_run(ddsc_context *ctx, ddsc_assignment *given, ddsc_pair
     ddsc_assign_settings set;
     ddsc_assignment own;
     ddsc_pair_stats found = {0};
-    if (!ctx)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(ctx);
-    if (!given || !m || !data)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "ddsc_assign_run: %s is NULL",
-                        !given ? "assignment" : (m ? "measures" : "model"));
+    CHECK(ctx_enter(ctx));
+    CHECK(ctx_need(ctx, given, "assignment"));
+    CHECK(ctx_need(ctx, m, "model"));
+    CHECK(ctx_need(ctx, data, "measures"));
     CHECK(sized_take(ctx, &assignment_struct, &own, given));
     CHECK(stats_check(ctx, stats));
     CHECK(assign_settings_take(ctx, &set, settings));

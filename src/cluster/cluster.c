@@ -16,46 +16,27 @@ static const ddsc_cluster_settings defaults = {
     .eigen_tolerance = 1e-8,
     .eigen_max_iterations = 20000,
 };
-static const sized_struct settings_struct =
-    SIZED_STRUCT(ddsc_cluster_settings, min_cluster, &defaults);
+SIZED_INIT(settings_struct, ddsc_cluster_settings, min_cluster, &defaults);
 
-void ddsc_cluster_settings_init_sized(ddsc_cluster_settings *settings, size_t size)
+static ddsc_status settings_check(ddsc_context *ctx, const ddsc_cluster_settings *s)
 {
-    sized_init(&settings_struct, settings, size);
-}
-
-static ddsc_status check_range(ddsc_context *ctx, const ddsc_cluster_settings *s)
-{
-    if (s->k_min == 0 && s->k_max == 0)
-        return DDSC_OK;
-    if (s->k_min < 1 || s->k_max < s->k_min)
+    CHECK(ctx_check(ctx, s->gamma_rule >= DDSC_GAMMA_AUTO && s->gamma_rule <= DDSC_GAMMA_VALUE,
+                    "gamma_rule", (double)s->gamma_rule, "one of 0 .. 2"));
+    CHECK(ctx_check(ctx, s->gamma_rule != DDSC_GAMMA_VALUE || (isfinite(s->gamma) && s->gamma > 0),
+                    "gamma", s->gamma, "positive and finite"));
+    CHECK(ctx_check(ctx, s->min_cluster >= 0 && s->min_cluster <= 1, "min_cluster", s->min_cluster,
+                    "from 0 to 1"));
+    CHECK(ctx_check(ctx, s->kmeans_restarts >= 1, "kmeans_restarts", (double)s->kmeans_restarts,
+                    "at least 1"));
+    CHECK(ctx_check(ctx, s->eigen_tolerance > 0 && s->eigen_tolerance < 1, "eigen_tolerance",
+                    s->eigen_tolerance, "between 0 and 1"));
+    CHECK(ctx_check(ctx, s->eigen_max_iterations >= 1, "eigen_max_iterations",
+                    (double)s->eigen_max_iterations, "at least 1"));
+    if ((s->k_min != 0 || s->k_max != 0) && (s->k_min < 1 || s->k_max < s->k_min))
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
                         "k_min = %lld, k_max = %lld: must be 1 <= k_min <= k_max, or both 0",
                         (long long)s->k_min, (long long)s->k_max);
     return DDSC_OK;
-}
-
-static ddsc_status settings_check(ddsc_context *ctx, const ddsc_cluster_settings *own)
-{
-    if (own->gamma_rule < DDSC_GAMMA_AUTO || own->gamma_rule > DDSC_GAMMA_VALUE)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "gamma_rule = %d: must be one of 0 .. 2",
-                        (int)own->gamma_rule);
-    if (own->gamma_rule == DDSC_GAMMA_VALUE && !(isfinite(own->gamma) && own->gamma > 0))
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "gamma = %g: must be positive and finite",
-                        own->gamma);
-    if (!(own->min_cluster >= 0 && own->min_cluster <= 1))
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "min_cluster = %g: must lie in 0 .. 1",
-                        own->min_cluster);
-    if (own->kmeans_restarts < 1)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "kmeans_restarts = %lld: must be at least 1",
-                        (long long)own->kmeans_restarts);
-    if (!(own->eigen_tolerance > 0 && own->eigen_tolerance < 1))
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "eigen_tolerance = %g: must lie between 0 and 1",
-                        own->eigen_tolerance);
-    if (own->eigen_max_iterations < 1)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "eigen_max_iterations = %lld: must be at least 1",
-                        (long long)own->eigen_max_iterations);
-    return check_range(ctx, own);
 }
 
 ddsc_status cluster_settings_take(ddsc_context *ctx, cluster_plan *plan,
@@ -63,8 +44,8 @@ ddsc_status cluster_settings_take(ddsc_context *ctx, cluster_plan *plan,
 {
     CHECK(sized_take(ctx, &settings_struct, &plan->set, given));
     CHECK(settings_check(ctx, &plan->set));
-    CHECK(metric_settings_take(ctx, &plan->metric, plan->set.metric));
-    CHECK(graph_settings_take(ctx, &plan->graph, plan->set.graph));
+    CHECK(plan_take_metric(ctx, &plan->metric, plan->set.metric));
+    CHECK(plan_take_graph(ctx, &plan->graph, plan->set.graph));
     plan->set.metric = &plan->metric;
     plan->set.graph = &plan->graph;
     return DDSC_OK;
@@ -98,17 +79,10 @@ void ddsc_clustering_destroy(ddsc_clustering *clustering)
     metric_resolved_free(&clustering->metric);
     mem_free(ctx, clustering->scale);
     sparse_free(ctx, &clustering->affinity);
-    mem_free(ctx, clustering->advice);
-    mem_free(ctx, clustering->radius);
-    mem_free(ctx, clustering->cells);
-    mem_free(ctx, clustering->sweep_labels);
-    mem_free(ctx, clustering->sweep_list);
-    mem_free(ctx, clustering->sweep);
-    mem_free(ctx, clustering->details);
-    mem_free(ctx, clustering->residuals);
-    mem_free(ctx, clustering->eigenvalues);
-    mem_free(ctx, clustering->embedding);
-    mem_free(ctx, clustering->labels);
+    MEM_FREE(ctx, clustering->advice, clustering->radius, clustering->cells,
+             clustering->sweep_labels, clustering->sweep_list, clustering->sweep,
+             clustering->details, clustering->residuals, clustering->spectrum,
+             clustering->eigenvalues, clustering->embedding, clustering->labels);
     mem_free(ctx, clustering);
 }
 
@@ -152,8 +126,7 @@ static ddsc_status take_details(ddsc_context *ctx, ddsc_clustering *c)
 {
     int64_t n;
     const ddsc_detail *left = ddsc_context_get_details(ctx, &n);
-    CHECK(MEM_NEW(ctx, c->details, n));
-    memcpy(c->details, left, (size_t)n * sizeof *left);
+    CHECK(MEM_COPY(ctx, c->details, left, n));
     c->view.details = c->details;
     c->view.n_details = n;
     return DDSC_OK;
@@ -165,10 +138,7 @@ ddsc_status ddsc_spectral_run(ddsc_context *context, ddsc_clustering **clusterin
     ddsc_status status = DDSC_OK;
     cluster_plan plan;
     ddsc_clustering *c = NULL;
-    if (!context || !clustering)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(context);
-    *clustering = NULL;
+    CHECK(ctx_enter_new(context, clustering));
     if (!graph)
         return ctx_fail(context, DDSC_ERROR_ARGUMENT, "no graph given to cluster");
     TRY(cluster_settings_take(context, &plan, settings));
@@ -219,7 +189,7 @@ ddsc_status cluster_fit(ddsc_context *ctx, ddsc_clustering **out, decomposition 
     *out = c;
     c = NULL;
 done:
-    plan_free(&p);
+    metric_resolved_free(&p.metric);
     ddsc_graph_destroy(wide);
     ddsc_clustering_destroy(c);
     return status;
@@ -230,10 +200,7 @@ ddsc_status ddsc_cluster_run(ddsc_context *context, ddsc_clustering **clustering
 {
     ddsc_status status = DDSC_OK;
     cluster_plan plan;
-    if (!context || !clustering)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(context);
-    *clustering = NULL;
+    CHECK(ctx_enter_new(context, clustering));
     if (!data)
         return ctx_fail(context, DDSC_ERROR_ARGUMENT, "no measures given to cluster");
     TRY(cluster_settings_take(context, &plan, settings));

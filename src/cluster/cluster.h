@@ -7,10 +7,6 @@
 #include "kmeans/kmeans.h"
 #include "metric/metric.h"
 
-/* n x dim rows of a caller: sizes, then every value finite and of at most 1e150. */
-ddsc_status rows_check(ddsc_context *ctx, const char *who, int64_t n, int64_t dim,
-                       const double *rows);
-
 /* Mean agreement (adjusted Rand index) of k-means on one half of the rows with k-means on the
  * other, over random splits; 1: what one half finds the other finds too. NaN when there are too few
  * rows. */
@@ -74,7 +70,9 @@ struct ddsc_clustering {
     ddsc_context *ctx;
     ddsc_clustering_view view;
     int32_t *labels;
-    double *embedding, *eigenvalues, *residuals;
+    double *embedding;
+    double *eigenvalues;          /* of the eigenvectors found */
+    double *spectrum, *residuals; /* those reported: with those of components left out */
     ddsc_pair_stats pairs;
     metric_resolved metric; /* what was used, where the clustering is of measures */
     ddsc_detail *details;

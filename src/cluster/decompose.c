@@ -6,8 +6,7 @@ enum { DENSE_BELOW = 600 };
 void decomposition_free(ddsc_context *ctx, decomposition *d)
 {
     eigen_free(ctx, &d->eigen);
-    mem_free(ctx, d->part);
-    mem_free(ctx, d->degree);
+    MEM_FREE(ctx, d->part, d->degree);
     sparse_free(ctx, &d->a);
     *d = (decomposition){0};
 }
@@ -36,8 +35,7 @@ static ddsc_status leave_out_strays(ddsc_context *ctx, decomposition *d, double 
     }
     d->n_parts = next;
 done:
-    mem_free(ctx, number);
-    mem_free(ctx, size);
+    MEM_FREE(ctx, number, size);
     return status;
 }
 

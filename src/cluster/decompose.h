@@ -19,10 +19,13 @@ typedef struct outcome {
     bool rule_met;         /* K clusters have the members asked for */
     double least;          /* those */
     bool not_converged;
+    const double *eigenvalues; /* of the eigenvectors found */
 } outcome;
 
 ddsc_status advice_write(ddsc_context *ctx, char **text, const ddsc_clustering_view *view,
-                         const decomposition *d, const outcome *o,
+                         const decomposition *d, const outcome *o, const ddsc_graph *graph,
                          const ddsc_cluster_settings *set);
+/* Eigenvalues, residuals and what the solver says of them into the clustering and its view. */
+ddsc_status cluster_spectrum(ddsc_context *ctx, ddsc_clustering *c, const decomposition *d);
 
 #endif

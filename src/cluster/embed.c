@@ -115,8 +115,7 @@ static ddsc_status mark_faint(ddsc_context *ctx, uint8_t *sound, bool *any, cons
         *any |= !sound[i];
     }
 done:
-    mem_free(ctx, size);
-    mem_free(ctx, volume);
+    MEM_FREE(ctx, size, volume);
     return status;
 }
 
@@ -146,7 +145,6 @@ ddsc_status embed_rows(ddsc_context *ctx, double *rows, double *length, int64_t 
     if (faint)
         mend_faint(rows, width, d, sound);
 done:
-    mem_free(ctx, sound);
-    mem_free(ctx, weight);
+    MEM_FREE(ctx, sound, weight);
     return status;
 }

@@ -27,19 +27,12 @@ static ddsc_status halves_new(ddsc_context *ctx, halves *h)
     CHECK(MEM_NEW(ctx, h->centre, h->k * h->dim));
     CHECK(MEM_NEW(ctx, h->size, h->k));
     CHECK(MEM_NEW(ctx, h->extended[0], h->n));
-    CHECK(MEM_NEW(ctx, h->extended[1], h->n));
-    return DDSC_OK;
+    return MEM_NEW(ctx, h->extended[1], h->n);
 }
 
 static void halves_free(ddsc_context *ctx, halves *h)
 {
-    mem_free(ctx, h->extended[1]);
-    mem_free(ctx, h->extended[0]);
-    mem_free(ctx, h->size);
-    mem_free(ctx, h->centre);
-    mem_free(ctx, h->label);
-    mem_free(ctx, h->part);
-    mem_free(ctx, h->order);
+    MEM_FREE(ctx, h->extended[1], h->extended[0], h->size, h->centre, h->label, h->part, h->order);
 }
 
 static const double *row_at(const halves *h, int64_t i)
@@ -58,21 +51,7 @@ static void shuffle(halves *h, rng *random)
     }
 }
 
-/* Means of the half's clusters; an empty one is nobody's nearest. */
-static void find_centres(halves *h, int64_t n)
-{
-    memset(h->size, 0, (size_t)h->k * sizeof *h->size);
-    memset(h->centre, 0, (size_t)(h->k * h->dim) * sizeof *h->centre);
-    for (int64_t i = 0; i < n; i++) {
-        h->size[h->label[i]]++;
-        for (int64_t a = 0; a < h->dim; a++)
-            h->centre[h->label[i] * h->dim + a] += h->part[i * h->dim + a];
-    }
-    for (int64_t c = 0; c < h->k; c++)
-        for (int64_t a = 0; a < h->dim; a++)
-            h->centre[c * h->dim + a] /= (double)BASE_MAX(h->size[c], 1);
-}
-
+/* An empty cluster is nobody's nearest. */
 static int32_t halves_nearest_centre(const halves *h, const double *row)
 {
     double best = INFINITY;
@@ -97,7 +76,7 @@ static ddsc_status fit_half(ddsc_context *ctx, halves *h, int which)
     kmeans_problem problem = {
         .n = end - begin, .dim = h->dim, .rows = h->part, .k = h->k, .restarts = RESTARTS};
     CHECK(kmeans_fit(ctx, h->label, &inertia, &found, &problem));
-    find_centres(h, end - begin);
+    kmeans_means(h->centre, h->size, h->label, h->k, end - begin, h->dim, h->part);
     for (int64_t i = 0; i < h->n; i++)
         h->extended[which][i] = halves_nearest_centre(h, row_at(h, i));
     return DDSC_OK;

@@ -12,14 +12,6 @@
 /* Of items like the old ones, this part is not called far away. */
 static const double FAR_QUANTILE = 0.99;
 
-static ddsc_status copy_doubles(ddsc_context *ctx, double **out, const double *from, int64_t n)
-{
-    ddsc_status status = MEM_NEW(ctx, *out, n);
-    if (status >= 0)
-        memcpy(*out, from, (size_t)n * sizeof **out);
-    return status;
-}
-
 /* The metric as the clustering used it; new items are compared exactly. */
 static ddsc_status take_metric(ddsc_context *ctx, ddsc_model *m, const measures *data,
                                const ddsc_metric_settings *used)
@@ -32,7 +24,7 @@ static ddsc_status take_metric(ddsc_context *ctx, ddsc_model *m, const measures 
         set->reference_size = 0;
         set->reference_measures = m->reference;
     }
-    return metric_settings_check(ctx, set);
+    return plan_check_metric(ctx, set);
 }
 
 /* The cells of k-means, in rows of the embedding; items without a row have no say. */
@@ -96,26 +88,23 @@ static ddsc_status take_graph(ddsc_context *ctx, ddsc_model *m, const ddsc_graph
         int64_t n_known = g->offset[i + 1] - g->offset[i];
         m->reach[i] = n_known < g->tau ? INFINITY : g->d2[g->offset[i + 1] - 1];
     }
-    CHECK(find_far(ctx, m, g));
-    return DDSC_OK;
+    return find_far(ctx, m, g);
 }
 
 static ddsc_status take_embedding(ddsc_context *ctx, ddsc_model *m, const ddsc_clustering *c)
 {
-    CHECK(copy_doubles(ctx, &m->embedding, c->embedding, m->n * m->width));
-    CHECK(copy_doubles(ctx, &m->radius, c->radius, m->n));
+    CHECK(MEM_COPY(ctx, m->embedding, c->embedding, m->n * m->width));
+    CHECK(MEM_COPY(ctx, m->radius, c->radius, m->n));
     CHECK(MEM_NEW(ctx, m->eigenvalue, m->width));
     for (int64_t j = 0; j < m->width; j++)
         m->eigenvalue[j] = 1 - c->eigenvalues[j];
-    CHECK(model_find_centres(ctx, m, c));
-    return DDSC_OK;
+    return model_find_centres(ctx, m, c);
 }
 
 static ddsc_status check_call(ddsc_context *ctx, const measures *data, const ddsc_clustering *c)
 {
-    if (!data || !c)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "ddsc_model_create: %s is NULL",
-                        data ? "clustering" : "measures");
+    CHECK(ctx_need(ctx, data, "measures"));
+    CHECK(ctx_need(ctx, c, "clustering"));
     if (!c->graph)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
                         "ddsc_model_create: the clustering was made from a graph, so there is "
@@ -134,10 +123,7 @@ ddsc_status ddsc_model_create(ddsc_context *ctx, ddsc_model **out, const ddsc_me
     ddsc_status status = DDSC_OK;
     cluster_plan plan;
     ddsc_model *m = NULL;
-    if (!ctx || !out)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(ctx);
-    *out = NULL;
+    CHECK(ctx_enter_new(ctx, out));
     TRY(check_call(ctx, data, clustering));
     TRY(cluster_settings_take(ctx, &plan, settings));
     TRY(MEM_ZERO(ctx, m, 1));

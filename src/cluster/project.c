@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cluster/cluster.h"
+#include "linalg/linalg.h"
 
 enum { MAX_SWEEPS = 300, PRODUCTS_GRAIN = 8, ROWS_GRAIN = 1024 };
 
@@ -43,9 +44,7 @@ static ddsc_status project_centre_rows(projection *p)
 {
     int64_t n = p->n, dim = p->dim;
     double scale = project_scale_of(p->rows, n * dim), *mean = NULL;
-    ddsc_status status = MEM_ZERO(p->ctx, mean, dim);
-    if (status < 0)
-        return status;
+    CHECK(MEM_ZERO(p->ctx, mean, dim));
     for (int64_t i = 0; i < n; i++)
         for (int64_t a = 0; a < dim; a++)
             mean[a] += scale * p->rows[i * dim + a] / (double)n;
@@ -151,12 +150,10 @@ ddsc_status ddsc_project_run(ddsc_context *context, double *xy, int64_t n, int64
 {
     ddsc_status status = DDSC_OK;
     projection p = {.ctx = context, .n = n, .dim = dim, .rows = rows, .xy = xy};
-    if (!context)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(context);
+    CHECK(ctx_enter(context));
     if (!xy || !rows)
         return ctx_fail(context, DDSC_ERROR_ARGUMENT, "projection needs rows and room for xy");
-    TRY(rows_check(context, "projection", n, dim, rows));
+    TRY(la_check_rows(context, "projection", 1, n, dim, rows));
     p.order = BASE_MIN(n, dim);
     p.length = BASE_MAX(n, dim);
     TRY(MEM_NEW(context, p.centred, n * dim));
@@ -168,9 +165,6 @@ ddsc_status ddsc_project_run(ddsc_context *context, double *xy, int64_t n, int64
     TRY(project_find_directions(&p));
     TRY(parallel_for(context, n, ROWS_GRAIN, see_rows, &p));
 done:
-    mem_free(context, p.direction);
-    mem_free(context, p.vector);
-    mem_free(context, p.products);
-    mem_free(context, p.centred);
+    MEM_FREE(context, p.direction, p.vector, p.products, p.centred);
     return status;
 }

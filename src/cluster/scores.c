@@ -18,11 +18,7 @@ typedef struct scores_table {
 
 static void scores_table_free(ddsc_context *ctx, scores_table *t)
 {
-    mem_free(ctx, t->order);
-    mem_free(ctx, t->truth);
-    mem_free(ctx, t->label);
-    mem_free(ctx, t->cell);
-    mem_free(ctx, t->key);
+    MEM_FREE(ctx, t->order, t->truth, t->label, t->cell, t->key);
     *t = (scores_table){0};
 }
 
@@ -65,11 +61,9 @@ static ddsc_status table_make(ddsc_context *ctx, scores_table *t, int64_t n, con
             t->key[t->n] = (uint64_t)labels[i] << 32 | (uint32_t)truth[i];
             t->order[t->n++] = truth[i];
         }
-    if (t->n == 0) {
-        status = ctx_fail(ctx, DDSC_ERROR_INPUT, "none of the %lld items has a label on both sides",
-                          (long long)n);
-        goto done;
-    }
+    if (t->n == 0)
+        TRY(ctx_fail(ctx, DDSC_ERROR_INPUT, "none of the %lld items has a label on both sides",
+                     (long long)n));
     TRY(MEM_NEW(ctx, t->cell, t->n));
     TRY(MEM_NEW(ctx, t->label, t->n));
     TRY(MEM_ZERO(ctx, t->truth, t->n));
@@ -184,8 +178,7 @@ static ddsc_status expected_information(ddsc_context *ctx, double *expected, sco
     for (int64_t i = 0; i < n_a; i++)
         *expected += row[i];
 done:
-    mem_free(ctx, row);
-    mem_free(ctx, times);
+    MEM_FREE(ctx, row, times);
     return status;
 }
 
@@ -258,19 +251,12 @@ done:
     return status;
 }
 
-static const sized_struct scores_struct = SIZED_STRUCT(ddsc_scores, n, NULL);
-
-void ddsc_scores_init_sized(ddsc_scores *scores, size_t size)
-{
-    sized_init(&scores_struct, scores, size);
-}
+SIZED_INIT(scores_struct, ddsc_scores, n, NULL);
 
 ddsc_status ddsc_scores_run(ddsc_context *context, ddsc_scores *scores, int64_t n,
                             const int32_t *labels, const int32_t *truth)
 {
-    if (!context)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(context);
+    CHECK(ctx_enter(context));
     if (!scores || !labels || !truth || n < 1)
         return ctx_fail(context, DDSC_ERROR_ARGUMENT,
                         "scores need two labellings of at least one item");

@@ -14,9 +14,7 @@ typedef struct groups {
 
 static void groups_free(ddsc_context *ctx, groups *g)
 {
-    mem_free(ctx, g->standing);
-    mem_free(ctx, g->link);
-    mem_free(ctx, g->size);
+    MEM_FREE(ctx, g->standing, g->link, g->size);
     *g = (groups){0};
 }
 
@@ -54,9 +52,7 @@ ddsc_status small_count(ddsc_context *ctx, int64_t *n_standing, const int32_t *l
                         const decomposition *d, const small_rule *rule)
 {
     groups g;
-    ddsc_status status = groups_make(ctx, &g, labels, k, d, rule);
-    if (status < 0)
-        return status;
+    CHECK(groups_make(ctx, &g, labels, k, d, rule));
     *n_standing = 0;
     for (int64_t c = 0; c < k; c++)
         *n_standing += g.standing[c];
@@ -149,8 +145,7 @@ ddsc_status small_merge(ddsc_context *ctx, int32_t *labels, int64_t *k, int64_t 
         labels[i] = into[labels[i]];
     TRY(kmeans_renumber(ctx, labels, k, d->n, *k));
 done:
-    mem_free(ctx, into);
-    mem_free(ctx, gone);
+    MEM_FREE(ctx, into, gone);
     groups_free(ctx, &g);
     return status;
 }

@@ -30,12 +30,7 @@ typedef struct cut_result {
 
 static void job_free(ddsc_context *ctx, spectral_job *j)
 {
-    mem_free(ctx, j->packed_label);
-    mem_free(ctx, j->item);
-    mem_free(ctx, j->packed);
-    mem_free(ctx, j->cells);
-    mem_free(ctx, j->length);
-    mem_free(ctx, j->rows);
+    MEM_FREE(ctx, j->packed_label, j->item, j->packed, j->cells, j->length, j->rows);
     sparse_free(ctx, &j->wide);
     decomposition_free(ctx, &j->d);
 }
@@ -47,8 +42,7 @@ static ddsc_status job_rooms(ddsc_context *ctx, spectral_job *j, int64_t k_high,
     CHECK(MEM_NEW(ctx, j->length, n));
     CHECK(MEM_NEW(ctx, j->cells, n * n_sweep));
     CHECK(MEM_NEW(ctx, j->item, n));
-    CHECK(MEM_NEW(ctx, j->packed_label, n));
-    return DDSC_OK;
+    return MEM_NEW(ctx, j->packed_label, n);
 }
 
 static bool is_zero(const double *row, int64_t width)
@@ -130,8 +124,7 @@ static ddsc_status label_components(ddsc_context *ctx, const spectral_job *j, in
         labels[i] = d->part[i] >= 0 ? label[d->part[i]] : 0;
     TRY(kmeans_renumber(ctx, labels, k_found, d->n, *k_found));
 done:
-    mem_free(ctx, label);
-    mem_free(ctx, size);
+    MEM_FREE(ctx, label, size);
     return status;
 }
 
@@ -150,8 +143,7 @@ static ddsc_status cut(ddsc_context *ctx, spectral_job *j, int32_t *labels, int6
         return label_components(ctx, j, labels, k_found, k);
     CHECK(kmeans_fit(ctx, j->packed_label, &inertia, k_found, &problem));
     spread_labels(j, labels, *k_found);
-    CHECK(kmeans_renumber(ctx, labels, k_found, j->d.n, *k_found));
-    return DDSC_OK;
+    return kmeans_renumber(ctx, labels, k_found, j->d.n, *k_found);
 }
 
 /* Ask for more clusters until K stand by the rule, then merge the rest. When that does not come
@@ -221,24 +213,6 @@ static void choose_range(outcome *o, int64_t n, const ddsc_cluster_settings *set
     o->k_high = set->k_max > 0 ? set->k_max : BASE_MIN(AUTO_HIGH, n);
 }
 
-static ddsc_status copy_spectrum(ddsc_context *ctx, ddsc_clustering *c, const eigen_result *e)
-{
-    CHECK(MEM_NEW(ctx, c->eigenvalues, e->k));
-    CHECK(MEM_NEW(ctx, c->residuals, e->k));
-    for (int64_t j = 0; j < e->k; j++) {
-        c->eigenvalues[j] = fmax(1 - e->value[j], 0);
-        c->residuals[j] = e->residual[j];
-        c->view.max_residual = fmax(c->view.max_residual, e->residual[j]);
-    }
-    c->view.eigenvalues = c->eigenvalues;
-    c->view.residuals = c->residuals;
-    c->view.n_eigenvalues = e->k;
-    c->view.verified = e->verified;
-    c->view.eigen_dense = e->dense;
-    c->view.n_eigen_products = e->n_products;
-    return DDSC_OK;
-}
-
 /* Every K of the range: labels and table row. */
 static ddsc_status spectral_sweep(ddsc_context *ctx, ddsc_clustering *c, spectral_job *j,
                                   cut_result *results, const outcome *o)
@@ -273,17 +247,14 @@ static ddsc_status spectral_settle(ddsc_context *ctx, ddsc_clustering *c, spectr
                                    int64_t chosen)
 {
     int64_t n = j->d.n;
-    CHECK(MEM_NEW(ctx, c->labels, n));
-    memcpy(c->labels, c->sweep_labels + chosen * n, (size_t)n * sizeof *c->labels);
+    CHECK(MEM_COPY(ctx, c->labels, c->sweep_labels + chosen * n, n));
     if (c->view.n_sweep > 1)
         CHECK(make_rows(ctx, j, c->sweep[chosen].k));
-    CHECK(MEM_NEW(ctx, c->cells, n));
-    memcpy(c->cells, j->cells + chosen * n, (size_t)n * sizeof *c->cells);
+    CHECK(MEM_COPY(ctx, c->cells, j->cells + chosen * n, n));
     CHECK(MEM_NEW(ctx, c->radius, n));
     for (int64_t i = 0; i < n; i++)
         c->radius[i] = j->length[i] / sqrt(j->d.degree[i]);
-    CHECK(MEM_NEW(ctx, c->embedding, n * j->width));
-    memcpy(c->embedding, j->rows, (size_t)(n * j->width) * sizeof *c->embedding);
+    CHECK(MEM_COPY(ctx, c->embedding, j->rows, n * j->width));
     c->view.n = n;
     c->view.k = c->sweep[chosen].k;
     c->view.n_vectors = j->width;
@@ -332,7 +303,7 @@ ddsc_status spectral_fit(ddsc_context *ctx, ddsc_clustering *c, decomposition *k
     TRY(decompose_graph(ctx, &j.d, graph, set, o.k_high));
     if (status == DDSC_NOT_CONVERGED)
         o.not_converged = true;
-    TRY(copy_spectrum(ctx, c, &j.d.eigen));
+    TRY(cluster_spectrum(ctx, c, &j.d));
     if (wide)
         TRY(weigh_wide(ctx, &j, wide));
     double decomposed = clock_seconds();
@@ -346,7 +317,8 @@ ddsc_status spectral_fit(ddsc_context *ctx, ddsc_clustering *c, decomposition *k
     o.rule_met = results[chosen].rule_met;
     o.n_without_row = j.d.n - j.n_packed;
     o.least = set->paper ? 0 : set->min_cluster * (double)j.d.n / (double)c->view.k;
-    TRY(advice_write(ctx, &c->advice, &c->view, &j.d, &o, set));
+    o.eigenvalues = c->eigenvalues;
+    TRY(advice_write(ctx, &c->advice, &c->view, &j.d, &o, graph, set));
     c->view.advice = c->advice;
     if (kept) {
         *kept = j.d;

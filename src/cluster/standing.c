@@ -4,6 +4,7 @@
 
 #include "base/sized.h"
 #include "cluster/cluster.h"
+#include "linalg/linalg.h"
 
 enum { COLUMNS_GRAIN = 8 };    /* one cache line of a row */
 enum { PIECE_WORK = 1 << 18 }; /* operations that make waking a thread worth it */
@@ -78,12 +79,7 @@ static ddsc_status count_sizes(ddsc_context *ctx, standing *s)
     return DDSC_OK;
 }
 
-static const sized_struct standing_struct = SIZED_STRUCT(ddsc_standing, next, NULL);
-
-void ddsc_standing_init_sized(ddsc_standing *given, size_t size)
-{
-    sized_init(&standing_struct, given, size);
-}
+SIZED_INIT(standing_struct, ddsc_standing, next, NULL);
 
 ddsc_status ddsc_standing_run(ddsc_context *context, ddsc_standing *given, int64_t n, int64_t dim,
                               const double *rows, const int32_t *labels, int64_t k)
@@ -92,9 +88,7 @@ ddsc_status ddsc_standing_run(ddsc_context *context, ddsc_standing *given, int64
     standing s = {.n = n, .dim = dim, .k = k, .rows = rows, .labels = labels};
     ddsc_standing wanted;
     int64_t size;
-    if (!context)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(context);
+    CHECK(ctx_enter(context));
     if (!given || !rows || !labels)
         return ctx_fail(context, DDSC_ERROR_ARGUMENT,
                         "standing needs rows, their labels and a place for what it finds");
@@ -102,7 +96,7 @@ ddsc_status ddsc_standing_run(ddsc_context *context, ddsc_standing *given, int64
     s.distance = wanted.distance;
     s.doubt = wanted.doubt;
     s.next = wanted.next;
-    TRY(rows_check(context, "standing", n, dim, rows));
+    TRY(la_check_rows(context, "standing", 1, n, dim, rows));
     if (k < 1 || k > INT32_MAX || !mul_ok(k, dim, &size))
         return ctx_fail(context, DDSC_ERROR_ARGUMENT, "standing: k = %lld is out of range",
                         (long long)k);
@@ -112,7 +106,6 @@ ddsc_status ddsc_standing_run(ddsc_context *context, ddsc_standing *given, int64
     TRY(parallel_for(context, dim, COLUMNS_GRAIN, sum_columns, &s));
     TRY(parallel_for(context, n, 1 + PIECE_WORK / size, stand_rows, &s));
 done:
-    mem_free(context, s.centre);
-    mem_free(context, s.size);
+    MEM_FREE(context, s.centre, s.size);
     return status;
 }

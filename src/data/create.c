@@ -33,12 +33,8 @@ ddsc_status ddsc_measures_create_clouds(ddsc_context *ctx, ddsc_measures **out, 
 {
     ddsc_status status = DDSC_OK;
     measures_parts p = {0};
-    if (!ctx || !out)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(ctx);
-    *out = NULL;
-    if (!offsets)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "offsets is NULL");
+    CHECK(ctx_enter_new(ctx, out));
+    CHECK(ctx_need(ctx, offsets, "offsets"));
     TRY(check_arrays(ctx, n, 0, d, points, on_empty));
     TRY(check_starts(ctx, n, offsets));
     TRY(check_arrays(ctx, n, offsets[n], d, points, on_empty));
@@ -105,12 +101,8 @@ ddsc_status ddsc_measures_create_items(ddsc_context *ctx, ddsc_measures **out, i
     ddsc_status status = DDSC_OK;
     measures_parts p = {0};
     int64_t n_points = 0;
-    if (!ctx || !out)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(ctx);
-    *out = NULL;
-    if (!items)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "items is NULL");
+    CHECK(ctx_enter_new(ctx, out));
+    CHECK(ctx_need(ctx, items, "items"));
     TRY(check_arrays(ctx, n, 0, d, NULL, on_empty));
     TRY(count_points(ctx, n, d, items, &n_points));
     p = (measures_parts){.n = n, .v = n_points, .nnz = n_points, .d = d};
@@ -121,12 +113,7 @@ done:
     return status;
 }
 
-static const sized_struct shared_struct = SIZED_STRUCT(ddsc_shared_items, weights, NULL);
-
-void ddsc_shared_items_init_sized(ddsc_shared_items *items, size_t size)
-{
-    sized_init(&shared_struct, items, size);
-}
+SIZED_INIT(shared_struct, ddsc_shared_items, weights, NULL);
 
 ddsc_status ddsc_measures_create_shared(ddsc_context *ctx, ddsc_measures **out,
                                         const ddsc_shared_items *items, ddsc_on_empty on_empty)
@@ -135,10 +122,7 @@ ddsc_status ddsc_measures_create_shared(ddsc_context *ctx, ddsc_measures **out,
     measures_parts p = {0};
     ddsc_shared_items own;
     int64_t n_values = 0;
-    if (!ctx || !out)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(ctx);
-    *out = NULL;
+    CHECK(ctx_enter_new(ctx, out));
     TRY(sized_take(ctx, &shared_struct, &own, items));
     int64_t n = own.n_items, v = own.n_support, d = own.dim;
     if (!own.offsets)
@@ -189,10 +173,7 @@ ddsc_status ddsc_measures_create_dense(ddsc_context *ctx, ddsc_measures **out, i
     ddsc_status status = DDSC_OK;
     measures_parts p = {.n = n, .v = v, .d = d};
     int64_t n_values = 0, n_cells = 0;
-    if (!ctx || !out)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(ctx);
-    *out = NULL;
+    CHECK(ctx_enter_new(ctx, out));
     TRY(check_arrays(ctx, n, v, d, support, on_empty));
     if (!histograms || v > INT32_MAX || !mul_ok(v, d, &n_values) || !mul_ok(n, v, &n_cells))
         TRY(ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "histograms is NULL or too large"));

@@ -53,6 +53,9 @@ typedef struct measures_parts {
 } measures_parts;
 
 void measures_parts_free(ddsc_context *ctx, measures_parts *parts);
+/* What may be left out, made explicit where it was: uniform weights, an index of own points. */
+ddsc_status measures_parts_weigh(ddsc_context *ctx, measures_parts *p);
+ddsc_status measures_parts_index(ddsc_context *ctx, measures_parts *p);
 /* Check (finite points, finite non-negative weights, offsets ascending, indices in range), drop
  * zero weights, merge equal points in place, normalise, recognise a grid. `where` prefixes every
  * message ("clouds.npz: ..."); items are named by id and number. Takes over `parts` in every case. */

@@ -62,6 +62,15 @@ static int64_t first_user(const measures_parts *p, int64_t support_row)
     return -1;
 }
 
+/* Place of a point within its item, from 0. */
+static int64_t place_in_item(const measures_parts *p, int64_t item, int64_t support_row)
+{
+    int64_t e = p->offset[item];
+    while (e < p->offset[item + 1] && (p->index ? p->index[e] : e) != support_row)
+        e++;
+    return e - p->offset[item];
+}
+
 static ddsc_status check_points(ddsc_context *ctx, measures_parts *p, const char *where)
 {
     for (int64_t c = 0; c < p->v * p->d; c++) {
@@ -77,8 +86,8 @@ static ddsc_status check_points(ddsc_context *ctx, measures_parts *p, const char
                             "%s: support point %lld, coordinate %lld: %g is %s", where,
                             (long long)row, (long long)(c % p->d), x, what);
         return ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: %s, point %lld, coordinate %lld: %g is %s",
-                        where, name_part(p, item).text, (long long)row, (long long)(c % p->d), x,
-                        what);
+                        where, name_part(p, item).text, (long long)place_in_item(p, item, row),
+                        (long long)(c % p->d), x, what);
     }
     return DDSC_OK;
 }
@@ -121,18 +130,23 @@ static void scale_item(double *w, int64_t n)
             w[e] /= largest;
 }
 
-static ddsc_status fill_missing(ddsc_context *ctx, measures_parts *p)
+ddsc_status measures_parts_weigh(ddsc_context *ctx, measures_parts *p)
 {
-    if (!p->weight) {
-        CHECK(MEM_NEW(ctx, p->weight, p->nnz));
-        for (int64_t e = 0; e < p->nnz; e++)
-            p->weight[e] = 1;
-    }
-    if (!p->index) {
-        CHECK(MEM_NEW(ctx, p->index, p->nnz));
-        for (int64_t e = 0; e < p->nnz; e++)
-            p->index[e] = (int32_t)e;
-    }
+    if (p->weight)
+        return DDSC_OK;
+    CHECK(MEM_NEW(ctx, p->weight, p->nnz));
+    for (int64_t e = 0; e < p->nnz; e++)
+        p->weight[e] = 1;
+    return DDSC_OK;
+}
+
+ddsc_status measures_parts_index(ddsc_context *ctx, measures_parts *p)
+{
+    if (p->index)
+        return DDSC_OK;
+    CHECK(MEM_NEW(ctx, p->index, p->nnz));
+    for (int64_t e = 0; e < p->nnz; e++)
+        p->index[e] = (int32_t)e;
     return DDSC_OK;
 }
 
@@ -140,7 +154,8 @@ ddsc_status parts_drop_zeros(ddsc_context *ctx, measures_parts *p, ddsc_on_empty
                              const char *where, int64_t *n_dropped)
 {
     int64_t kept = 0, n_empty = 0, begin = 0;
-    CHECK(fill_missing(ctx, p));
+    CHECK(measures_parts_weigh(ctx, p));
+    CHECK(measures_parts_index(ctx, p));
     for (int64_t i = 0; i < p->n; i++) {
         int64_t end = p->offset[i + 1], before = kept;
         scale_item(p->weight + begin, end - begin);

@@ -90,10 +90,7 @@ done:
 ddsc_status ddsc_measures_copy_subset(ddsc_context *ctx, ddsc_measures **copy,
                                       const ddsc_measures *m, int64_t n_items, const int64_t *items)
 {
-    if (!ctx || !copy)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(ctx);
-    *copy = NULL;
+    CHECK(ctx_enter_new(ctx, copy));
     if (!m || !items || n_items < 1)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "a subset needs measures and at least one item");
     return measures_subset(ctx, copy, m, n_items, items);
@@ -129,10 +126,7 @@ ddsc_status ddsc_measures_copy_balanced(ddsc_context *ctx, ddsc_measures **copy,
     uint8_t *drawn = NULL;
     int64_t *member = NULL, n = 0;
     int32_t n_classes = 0;
-    if (!ctx || !copy)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(ctx);
-    *copy = NULL;
+    CHECK(ctx_enter_new(ctx, copy));
     if (!m || per_class < 1)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "per_class is %lld", (long long)per_class);
     if (!m->label)
@@ -221,24 +215,17 @@ ddsc_status measures_copy_items(ddsc_context *ctx, measures **copy, const measur
 ddsc_status ddsc_measures_copy_labelled(ddsc_context *ctx, ddsc_measures **copy,
                                         const ddsc_measures *m, const int32_t *labels)
 {
-    if (!ctx || !copy)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(ctx);
-    *copy = NULL;
-    if (!m)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "measures is NULL");
+    CHECK(ctx_enter_new(ctx, copy));
+    CHECK(ctx_need(ctx, m, "measures"));
     return copy_changed(ctx, copy, m, true, NULL, labels);
 }
 
 ddsc_status ddsc_measures_copy_named(ddsc_context *ctx, ddsc_measures **copy,
                                      const ddsc_measures *m, const char *const *ids)
 {
-    if (!ctx || !copy)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(ctx);
-    *copy = NULL;
-    if (!m || !ids)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%s is NULL", m ? "ids" : "measures");
+    CHECK(ctx_enter_new(ctx, copy));
+    CHECK(ctx_need(ctx, m, "measures"));
+    CHECK(ctx_need(ctx, ids, "ids"));
     return copy_changed(ctx, copy, m, true, ids, NULL);
 }
 
@@ -290,14 +277,9 @@ done:
 ddsc_status ddsc_measures_copy_resampled(ddsc_context *ctx, ddsc_measures **copy,
                                          const ddsc_measures *m, int64_t round)
 {
-    if (!ctx || !copy)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(ctx);
-    *copy = NULL;
-    if (!m)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "measures is NULL");
-    if (round < 0 || round > INT32_MAX)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "round = %lld: must lie in 0 .. %d",
-                        (long long)round, INT32_MAX);
+    CHECK(ctx_enter_new(ctx, copy));
+    CHECK(ctx_need(ctx, m, "measures"));
+    CHECK(ctx_check(ctx, round >= 0 && round <= INT32_MAX, "round", (double)round,
+                    "0 .. 2147483647"));
     return measures_resample(ctx, copy, m, (uint64_t)round);
 }

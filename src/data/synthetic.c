@@ -58,10 +58,7 @@ ddsc_status ddsc_measures_generate_shapes(ddsc_context *ctx, ddsc_measures **out
 {
     ddsc_status status = DDSC_OK;
     measures_parts p = {0};
-    if (!ctx || !out)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(ctx);
-    *out = NULL;
+    CHECK(ctx_enter_new(ctx, out));
     if (n_per_shape < 1 || n_points < 1 || n_per_shape > INT32_MAX)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "shapes: %lld items per shape of %lld points",
                         (long long)n_per_shape, (long long)n_points);
@@ -95,10 +92,7 @@ ddsc_status ddsc_measures_generate_gaussians(ddsc_context *ctx, ddsc_measures **
     ddsc_status status = DDSC_OK;
     measures_parts p = {0};
     int64_t n;
-    if (!ctx || !out)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(ctx);
-    *out = NULL;
+    CHECK(ctx_enter_new(ctx, out));
     if (k < 1 || n_per_group < 1 || n_points < 1 || d < 1 || !(fabs(separation) < 1e100) ||
         !mul_ok(k, n_per_group, &n) || k > INT32_MAX)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,

@@ -38,8 +38,7 @@ static ddsc_status basis_new(solver *s, basis *b)
     CHECK(MEM_NEW(s->ctx, b->rows, 2 * c * c));
     CHECK(MEM_NEW(s->ctx, b->u, c * c));
     CHECK(MEM_NEW(s->ctx, b->values, c));
-    CHECK(MEM_NEW(s->ctx, b->residual, BASE_MAX(b->step, b->keep)));
-    return DDSC_OK;
+    return MEM_NEW(s->ctx, b->residual, BASE_MAX(b->step, b->keep));
 }
 
 static void basis_free(ddsc_context *ctx, basis *b)
@@ -47,11 +46,7 @@ static void basis_free(ddsc_context *ctx, basis *b)
     panel_free(ctx, &b->w);
     panel_free(ctx, &b->x);
     panel_free(ctx, &b->mx);
-    mem_free(ctx, b->h);
-    mem_free(ctx, b->rows);
-    mem_free(ctx, b->u);
-    mem_free(ctx, b->values);
-    mem_free(ctx, b->residual);
+    MEM_FREE(ctx, b->h, b->rows, b->u, b->values, b->residual);
 }
 
 /* theta, u from h: Ritz values descending, vectors in columns. */
@@ -74,10 +69,9 @@ static ddsc_status solve_projected(solver *s, basis *b)
 /* Turn the basis into its first `count` Ritz vectors. */
 static ddsc_status cut_back(solver *s, basis *b, int64_t count)
 {
-    ddsc_status status = DDSC_OK;
     int64_t ld = b->capacity;
-    TRY(panel_rotate(s->ctx, &s->v, count, b->u, ld));
-    TRY(panel_rotate(s->ctx, &b->w, count, b->u, ld));
+    CHECK(panel_rotate(s->ctx, &s->v, count, b->u, ld));
+    CHECK(panel_rotate(s->ctx, &b->w, count, b->u, ld));
     s->v.width = b->w.width = count;
     memset(b->h, 0, (size_t)(ld * ld) * sizeof *b->h);
     memset(b->u, 0, (size_t)(ld * ld) * sizeof *b->u);
@@ -85,8 +79,7 @@ static ddsc_status cut_back(solver *s, basis *b, int64_t count)
         b->h[j * ld + j] = s->theta[j];
         b->u[j * ld + j] = 1;
     }
-done:
-    return status;
+    return DDSC_OK;
 }
 
 /* Add the columns of x, orthonormal to the basis, with their products. */
@@ -103,32 +96,28 @@ static ddsc_status append(solver *s, basis *b, const panel *x, panel *mx)
     for (int64_t i = 0; i < s->v.width; i++)
         for (int64_t j = 0; j < count; j++)
             b->h[i * ld + at + j] = b->h[(at + j) * ld + i] = c[i * count + j];
-    CHECK(solve_projected(s, b));
-    return DDSC_OK;
+    return solve_projected(s, b);
 }
 
 /* A random block of `keep` columns through one filter, then the first projection. The panels serve
  * contiguously until the rows are moved to their places. */
 static ddsc_status basis_start(solver *s, basis *b)
 {
-    ddsc_status status = DDSC_OK;
     int64_t w = b->keep, ld = b->capacity;
     const panel *known[] = {&s->exact};
     s->v.width = s->v.stride = b->w.width = b->w.stride = w;
-    TRY(panel_random(s->ctx, &s->v, 0, w, &s->noise));
+    CHECK(panel_random(s->ctx, &s->v, 0, w, &s->noise));
     if (w < s->room)
-        TRY(filter_apply(s, &s->v, &b->w, 0, DEGREE_START));
-    TRY(panel_orthonormalise(s->ctx, &s->v, 1, known, &s->noise));
-    TRY(operator_apply(s->ctx, s->m, w, s->v.x, b->w.x));
+        CHECK(filter_apply(s, &s->v, &b->w, 0, DEGREE_START));
+    CHECK(panel_orthonormalise(s->ctx, &s->v, 1, known, &s->noise));
+    CHECK(operator_apply(s->ctx, s->m, w, s->v.x, b->w.x));
     s->n_products++;
     panel_spread(&s->v, ld);
     panel_spread(&b->w, ld);
-    TRY(panel_gram(s->ctx, b->rows, &s->v, &b->w));
+    CHECK(panel_gram(s->ctx, b->rows, &s->v, &b->w));
     for (int64_t i = 0; i < w; i++)
         memcpy(b->h + i * ld, b->rows + i * w, (size_t)w * sizeof *b->h);
-    TRY(solve_projected(s, b));
-done:
-    return status;
+    return solve_projected(s, b);
 }
 
 static double goal(const solver *s)
@@ -182,31 +171,26 @@ static int64_t choose_degree(const solver *s, const basis *b, double cut)
 
 static ddsc_status block_grow(solver *s, basis *b)
 {
-    ddsc_status status = DDSC_OK;
     const panel *known[] = {&s->exact, &s->v};
     double cut = choose_cut(s, b);
-    TRY(filter_apply(s, &b->x, &b->mx, cut, choose_degree(s, b, cut)));
+    CHECK(filter_apply(s, &b->x, &b->mx, cut, choose_degree(s, b, cut)));
     if (s->v.width + b->x.width > b->capacity)
-        TRY(cut_back(s, b, BASE_MIN(b->keep, b->capacity - b->x.width)));
-    TRY(panel_orthonormalise(s->ctx, &b->x, 2, known, &s->noise));
-    TRY(append(s, b, &b->x, &b->mx));
-done:
-    return status;
+        CHECK(cut_back(s, b, BASE_MIN(b->keep, b->capacity - b->x.width)));
+    CHECK(panel_orthonormalise(s->ctx, &b->x, 2, known, &s->noise));
+    return append(s, b, &b->x, &b->mx);
 }
 
 /* All wanted pairs at once; a later, larger Ritz value may have pushed converged ones back. */
 static ddsc_status recheck(solver *s, basis *b)
 {
-    ddsc_status status = DDSC_OK;
-    TRY(cut_back(s, b, BASE_MIN(b->keep, s->v.width)));
+    CHECK(cut_back(s, b, BASE_MIN(b->keep, s->v.width)));
     panel v = s->v, w = b->w;
     v.width = w.width = s->wanted;
-    TRY(panel_residuals(s->ctx, b->residual, &v, &w, s->theta));
+    CHECK(panel_residuals(s->ctx, b->residual, &v, &w, s->theta));
     b->n_converged = 0;
     while (b->n_converged < s->wanted && b->residual[b->n_converged] <= s->tolerance)
         b->n_converged++;
-done:
-    return status;
+    return DDSC_OK;
 }
 
 static bool exhausted(const solver *s, const basis *b)

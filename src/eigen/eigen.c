@@ -71,10 +71,7 @@ static ddsc_status add_components(solver *s, const double *degree, int64_t n_com
     s->room -= count;
     s->wanted = k - count;
 done:
-    mem_free(s->ctx, order);
-    mem_free(s->ctx, column);
-    mem_free(s->ctx, volume);
-    mem_free(s->ctx, size);
+    MEM_FREE(s->ctx, order, column, volume, size);
     return status;
 }
 
@@ -132,8 +129,7 @@ static ddsc_status fix_signs(ddsc_context *ctx, eigen_result *r)
         for (int64_t j = 0; j < r->k; j++)
             r->vector[i * r->k + j] *= sign[j];
 done:
-    mem_free(ctx, sign);
-    mem_free(ctx, largest);
+    MEM_FREE(ctx, sign, largest);
     return status;
 }
 
@@ -222,8 +218,6 @@ done:
 
 void eigen_free(ddsc_context *ctx, eigen_result *result)
 {
-    mem_free(ctx, result->vector);
-    mem_free(ctx, result->residual);
-    mem_free(ctx, result->value);
+    MEM_FREE(ctx, result->vector, result->residual, result->value);
     *result = (eigen_result){0};
 }

@@ -5,9 +5,7 @@
 void order_free(ddsc_context *ctx, reordered *r)
 {
     sparse_free(ctx, &r->m);
-    mem_free(ctx, r->component);
-    mem_free(ctx, r->degree);
-    mem_free(ctx, r->item);
+    MEM_FREE(ctx, r->component, r->degree, r->item);
     *r = (reordered){0};
 }
 

@@ -28,13 +28,12 @@ static int64_t fresh_degree(double lift, double growth, double growth_at_1)
 static ddsc_status fresh_ritz(solver *s, panel *x, panel *y, double *theta, double *residual)
 {
     enum { B = FRESH_WIDTH };
-    ddsc_status status = DDSC_OK;
     double h[B * B], rows[B * B], u[B * B], values[B], residuals[B];
     int64_t b = x->width;
-    TRY(operator_apply(s->ctx, s->m, b, x->x, y->x));
+    CHECK(operator_apply(s->ctx, s->m, b, x->x, y->x));
     s->n_products++;
-    TRY(panel_gram(s->ctx, h, x, y));
-    TRY(la_eigen_symmetric(s->ctx, b, h, values, rows));
+    CHECK(panel_gram(s->ctx, h, x, y));
+    CHECK(la_eigen_symmetric(s->ctx, b, h, values, rows));
     for (int64_t j = 0; j < b; j++)
         for (int64_t i = 0; i < b; i++)
             u[i * b + j] = rows[(b - 1 - j) * b + i];
@@ -43,13 +42,12 @@ static ddsc_status fresh_ritz(solver *s, panel *x, panel *y, double *theta, doub
         values[j] = values[b - 1 - j];
         values[b - 1 - j] = swap;
     }
-    TRY(panel_rotate(s->ctx, x, b, u, b));
-    TRY(panel_rotate(s->ctx, y, b, u, b));
-    TRY(panel_residuals(s->ctx, residuals, x, y, values));
+    CHECK(panel_rotate(s->ctx, x, b, u, b));
+    CHECK(panel_rotate(s->ctx, y, b, u, b));
+    CHECK(panel_residuals(s->ctx, residuals, x, y, values));
     *theta = values[0];
     *residual = residuals[0];
-done:
-    return status;
+    return DDSC_OK;
 }
 
 typedef struct fresh_state {
@@ -61,15 +59,14 @@ typedef struct fresh_state {
 static ddsc_status fresh_round(solver *s, fresh_verdict *verdict, fresh_state *f, panel *fresh,
                                panel *y, panel_noise *noise)
 {
-    ddsc_status status = DDSC_OK;
     const panel *known[] = {&s->exact, &s->v};
     double cut = fmax(f->bound - f->margin, -0.98), growth = filter_growth(cut, f->bound);
     double lift = cut < f->bound ? lift_wanted(s, f->bound - cut) : -INFINITY;
     double before = f->residual;
     int64_t degree = fresh_degree(lift, growth, filter_growth(cut, 1));
-    TRY(filter_apply(s, fresh, y, cut, degree));
-    TRY(panel_orthonormalise(s->ctx, fresh, 2, known, noise));
-    TRY(fresh_ritz(s, fresh, y, &f->theta, &f->residual));
+    CHECK(filter_apply(s, fresh, y, cut, degree));
+    CHECK(panel_orthonormalise(s->ctx, fresh, 2, known, noise));
+    CHECK(fresh_ritz(s, fresh, y, &f->theta, &f->residual));
     f->lifted += (double)degree * growth - log(2);
     if (f->theta > f->bound + s->tolerance)
         *verdict = FRESH_MISSED;
@@ -79,8 +76,7 @@ static ddsc_status fresh_round(solver *s, fresh_verdict *verdict, fresh_state *f
         *verdict = FRESH_CLEAN;
     else if (f->residual > 0.5 * before)
         f->margin /= 4;
-done:
-    return status;
+    return DDSC_OK;
 }
 
 ddsc_status fresh_search(solver *s, fresh_verdict *verdict, panel *fresh)

@@ -74,16 +74,10 @@ static ddsc_status fail(const journal *j, const char *path, const char *what)
 static ddsc_status write_file(ddsc_context *ctx, const char *path, const void *head, size_t n_head,
                               const void *bytes, size_t n)
 {
-    ddsc_status status = DDSC_OK;
     io_writer *w = NULL;
-    TRY(writer_open(ctx, &w, path, 0));
-    TRY(writer_put(w, head, n_head));
-    TRY(writer_put(w, bytes, n));
-    status = writer_commit(w);
-    w = NULL;
-done:
-    writer_abort(w);
-    return status;
+    CHECK(writer_open(ctx, &w, path, 0));
+    ddsc_status status = writer_put(w, head, n_head);
+    return writer_finish(w, status < 0 ? status : writer_put(w, bytes, n));
 }
 
 /* The first line that differs, put in words. */
@@ -152,8 +146,7 @@ static ddsc_status take_records(journal *j, int32_t chunk, const unsigned char *
         if (p.head.n_values < 0 || p.head.n_values > (n - at) / (int64_t)sizeof(double))
             break;
         at += p.head.n_values * (int64_t)sizeof(double);
-        CHECK(
-            room_reserve(j->ctx, &j->place, &j->place_capacity, j->n_places + 1, sizeof *j->place));
+        CHECK(MEM_RESERVE(j->ctx, j->place, &j->place_capacity, j->n_places + 1));
         j->place[j->n_places++] = p;
     }
     return DDSC_OK;
@@ -240,9 +233,7 @@ static ddsc_status make_folder(journal *j, const char *folder)
 
 static ddsc_status workers_open(journal *j)
 {
-    ddsc_status status = MEM_ZERO(j->ctx, j->worker, j->n_workers);
-    if (status < 0)
-        return status;
+    CHECK(MEM_ZERO(j->ctx, j->worker, j->n_workers));
     for (int w = 0; w < j->n_workers; w++)
         j->worker[w] = (journal_worker){
             .fd = -1, .wait = JOURNAL_FIRST_WAIT_S, .next = clock_seconds() + JOURNAL_FIRST_WAIT_S};
@@ -258,8 +249,7 @@ static void journal_free(journal *j)
             close(j->worker[w].fd);
         mem_free(j->ctx, j->worker[w].bytes);
     }
-    mem_free(j->ctx, j->worker);
-    mem_free(j->ctx, j->place);
+    MEM_FREE(j->ctx, j->worker, j->place);
     mem_free(j->ctx, j);
 }
 
@@ -319,10 +309,7 @@ ddsc_status journal_keep(journal *j, const pair_tile *t, int64_t n, const double
                 .n_not_converged = took->n_not_converged,
                 .max_gap = took->max_gap};
     int64_t n_bytes = n * (int64_t)sizeof *values;
-    ddsc_status status = room_reserve(j->ctx, &own->bytes, &own->capacity,
-                                      own->used + (int64_t)sizeof r + n_bytes, 1);
-    if (status < 0)
-        return status;
+    CHECK(MEM_RESERVE(j->ctx, own->bytes, &own->capacity, own->used + (int64_t)sizeof r + n_bytes));
     memcpy(own->bytes + own->used, &r, sizeof r);
     memcpy(own->bytes + own->used + sizeof r, values, (size_t)n_bytes);
     own->used += (int64_t)sizeof r + n_bytes;

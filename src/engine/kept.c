@@ -30,13 +30,13 @@ ddsc_status pairs_kept_tile(pairs *p, const pair_tile *t, int64_t n, double *d2,
     w->replayed = journal_find(p->journal, t, n, w->kept, &took, worker);
     if (w->replayed) {
         copy_values(t, d2, ld, w->kept, false);
-        pair_stats_merge(&w->stats, &took);
+        pairs_merge_stats(&w->stats, &took);
         ctx_resume_count(p->ctx, n);
         return took.n_not_converged > 0 ? DDSC_NOT_CONVERGED : DDSC_OK;
     }
     double began = clock_seconds();
     ddsc_status status = p->backend->tile(p->state, t, d2, ld, worker, &took);
-    pair_stats_merge(&w->stats, &took);
+    pairs_merge_stats(&w->stats, &took);
     if (status < 0 || clock_seconds() - began < JOURNAL_CHEAP_S * (double)n)
         return status;
     copy_values(t, d2, ld, w->kept, true);

@@ -29,18 +29,17 @@ static void matrix_sink(void *arg, const pair_tile *t, const double *d2, int64_t
         }
 }
 
-ddsc_status pairs_matrix(pairs *p, double *out, bool condensed, bool squared)
+ddsc_status pairs_matrix(pairs *p, double *out, int64_t n_old, unsigned flags)
 {
-    target to = {.out = out, .n = p->n, .n_old = -1, .condensed = condensed, .squared = squared};
-    pair_choice all = pairs_all(p->n);
-    for (int64_t i = 0; !condensed && i < p->n; i++)
+    target to = {.out = out,
+                 .n = p->n,
+                 .n_old = n_old,
+                 .condensed = (flags & DDSC_DISTANCE_CONDENSED) != 0,
+                 .squared = (flags & DDSC_DISTANCE_SQUARED) != 0};
+    pair_choice choice = {.i_end = n_old, .j_begin = n_old, .sample = 1};
+    if (n_old < 0)
+        choice = pairs_all(p->n);
+    for (int64_t i = 0; n_old < 0 && !to.condensed && i < p->n; i++)
         out[i * p->n + i] = 0.0;
-    return pairs_walk(p, &all, matrix_sink, &to);
-}
-
-ddsc_status pairs_cross_matrix(pairs *p, double *out, int64_t n_old, bool squared)
-{
-    target to = {.out = out, .n = p->n, .n_old = n_old, .squared = squared};
-    pair_choice across = {.i_end = n_old, .j_begin = n_old, .sample = 1};
-    return pairs_walk(p, &across, matrix_sink, &to);
+    return pairs_walk(p, &choice, matrix_sink, &to);
 }

@@ -79,11 +79,7 @@ done:
 
 void nearest_free(ddsc_context *ctx, nearest *near)
 {
-    mem_free(ctx, near->lock);
-    mem_free(ctx, near->limit);
-    mem_free(ctx, near->count);
-    mem_free(ctx, near->index);
-    mem_free(ctx, near->value);
+    MEM_FREE(ctx, near->lock, near->limit, near->count, near->index, near->value);
     *near = (nearest){0};
 }
 

@@ -3,7 +3,7 @@
 
 #include "engine/pairs.h"
 
-void pair_stats_merge(ddsc_pair_stats *into, const ddsc_pair_stats *from)
+void pairs_merge_stats(ddsc_pair_stats *into, const ddsc_pair_stats *from)
 {
     into->n_not_converged += from->n_not_converged;
     into->n_clamped += from->n_clamped;
@@ -12,6 +12,13 @@ void pair_stats_merge(ddsc_pair_stats *into, const ddsc_pair_stats *from)
 }
 
 /* ---- open and close ---- */
+
+static void take_tile(arena *a, pair_worker *w, int64_t size)
+{
+    ARENA_TAKE(a, w->d2, size);
+    ARENA_TAKE(a, w->kept, size);
+    ARENA_TAKE(a, w->wanted, size);
+}
 
 ddsc_status pairs_open(ddsc_context *ctx, pairs *p, int64_t n, const pair_backend *backend,
                        void *state, journal *kept)
@@ -27,14 +34,13 @@ ddsc_status pairs_open(ddsc_context *ctx, pairs *p, int64_t n, const pair_backen
         backend->shape(state, &p->shape);
     p->shape.tile_side = BASE_MAX(1, BASE_MIN(p->shape.tile_side, n));
     p->n_workers = parallel_width(ctx);
+    int64_t size = p->shape.tile_side * p->shape.tile_side;
+    arena need = {0};
+    take_tile(&need, &(pair_worker){0}, size);
     CHECK(MEM_ZERO(ctx, p->worker, p->n_workers));
-    for (int w = 0; w < p->n_workers; w++) {
-        int64_t size = p->shape.tile_side * p->shape.tile_side;
-        CHECK(MEM_NEW(ctx, p->worker[w].d2, size));
-        CHECK(MEM_NEW(ctx, p->worker[w].wanted, size));
-        if (kept)
-            CHECK(MEM_NEW(ctx, p->worker[w].kept, size));
-    }
+    CHECK(scratch_create(ctx, &p->tile, need.used, 1));
+    for (int w = 0; w < p->n_workers; w++)
+        take_tile(&(arena){scratch_of(&p->tile, w), 0}, &p->worker[w], size);
     return DDSC_OK;
 }
 
@@ -42,21 +48,16 @@ ddsc_status pairs_open_bounds(pairs *p, const pair_job *job)
 {
     p->m = job->m;
     CHECK(p->backend->bounds->open(&p->bounds, &p->offer, job, p->state));
-    for (int w = 0; w < p->n_workers && p->offer.level[BOUND_CUT]; w++)
-        CHECK(MEM_NEW(p->ctx, p->worker[w].potential, p->m->v));
-    return DDSC_OK;
+    return p->offer.level[BOUND_CUT] ? scratch_create(p->ctx, &p->potential, p->m->v, sizeof(float))
+                                     : DDSC_OK;
 }
 
 void pairs_close(pairs *p)
 {
     if (p->bounds)
         p->backend->bounds->close(p->bounds);
-    for (int w = 0; p->worker && w < p->n_workers; w++) {
-        mem_free(p->ctx, p->worker[w].d2);
-        mem_free(p->ctx, p->worker[w].wanted);
-        mem_free(p->ctx, p->worker[w].kept);
-        mem_free(p->ctx, p->worker[w].potential);
-    }
+    scratch_free(p->ctx, &p->tile);
+    scratch_free(p->ctx, &p->potential);
     mem_free(p->ctx, p->worker);
     *p = (pairs){0};
 }
@@ -180,7 +181,7 @@ bool pairs_cut(pairs *p, int worker, int side, pair_cut *cut)
 {
     if (!p->offer.level[BOUND_CUT] || p->worker[worker].replayed)
         return false;
-    cut->potential = p->worker[worker].potential;
+    cut->potential = scratch_of(&p->potential, worker);
     p->backend->bounds->cut(p->bounds, worker, side, cut);
     return true;
 }
@@ -219,7 +220,7 @@ ddsc_status pairs_finish(const pairs *p, int64_t n_pairs, ddsc_pair_stats *stats
     int64_t n_bounds[BOUND_LEVELS] = {0}, all = 0;
     for (int w = 0; w < p->n_workers; w++) {
         CHECK(p->worker[w].late);
-        pair_stats_merge(stats, &p->worker[w].stats);
+        pairs_merge_stats(stats, &p->worker[w].stats);
         for (int level = 0; level < BOUND_LEVELS; level++) {
             n_bounds[level] += p->worker[w].n_bounds[level];
             all += p->worker[w].n_bounds[level];

@@ -4,16 +4,16 @@
 #ifndef DDSC_ENGINE_PAIRS_H
 #define DDSC_ENGINE_PAIRS_H
 
+#include "base/workspace.h"
 #include "engine/backend.h"
 #include "engine/journal.h"
 #include "engine/nearest.h"
 #include "engine/prefilter.h"
 
 typedef struct pair_worker {
-    double *d2;       /* a tile */
-    uint8_t *wanted;  /* its mask */
-    double *kept;     /* its values one after the other, for the journal */
-    float *potential; /* of a cut: one slot per support row */
+    double *d2;      /* a tile */
+    uint8_t *wanted; /* its mask */
+    double *kept;    /* its values one after the other, for the journal */
     ddsc_pair_stats stats;
     int64_t n_solved, n_bounds[BOUND_LEVELS];
     bool replayed;    /* the last pair was looked up: it left no potentials behind */
@@ -33,6 +33,8 @@ typedef struct pairs {
     const prefilter_device *device; /* what looks through float bounds of all pairs */
     int n_workers;
     pair_worker *worker;
+    scratch tile;      /* of their arrays */
+    scratch potential; /* of a cut: one slot per support row */
 } pairs;
 
 ddsc_status pairs_open(ddsc_context *ctx, pairs *p, int64_t n, const pair_backend *backend,
@@ -67,12 +69,11 @@ void pairs_count_bounds(pairs *p, bound_level level, int64_t n, int worker);
 int64_t pairs_solved(const pairs *p);
 /* What was done, of n_pairs in question. An error that a bound had no way to report is returned. */
 ddsc_status pairs_finish(const pairs *p, int64_t n_pairs, ddsc_pair_stats *stats);
-void pair_stats_merge(ddsc_pair_stats *into, const ddsc_pair_stats *from);
+void pairs_merge_stats(ddsc_pair_stats *into, const ddsc_pair_stats *from);
 
-/* n x n (or condensed) distances into out. */
-ddsc_status pairs_matrix(pairs *p, double *out, bool condensed, bool squared);
-/* (n - n_old) x n_old: each later item against the first n_old. */
-ddsc_status pairs_cross_matrix(pairs *p, double *out, int64_t n_old, bool squared);
+/* Distances into out: n x n, or condensed; with n_old >= 0 (n - n_old) x n_old, each later item
+ * against the first n_old. flags: ddsc_distance_flags. */
+ddsc_status pairs_matrix(pairs *p, double *out, int64_t n_old, unsigned flags);
 
 /* ---- with a journal, for pairs.c: look up, or compute and keep ---- */
 

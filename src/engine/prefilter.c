@@ -154,15 +154,12 @@ ddsc_status prefilter_rows_create(ddsc_context *ctx, prefilter_rows *r, int64_t 
                         (long long)n, (long long)columns);
     CHECK(MEM_NEW(ctx, r->rows, size));
     CHECK(MEM_ZERO(ctx, r->offset, n));
-    CHECK(MEM_ZERO(ctx, r->tail, n));
-    return DDSC_OK;
+    return MEM_ZERO(ctx, r->tail, n);
 }
 
 void prefilter_rows_free(ddsc_context *ctx, prefilter_rows *r)
 {
-    mem_free(ctx, r->rows);
-    mem_free(ctx, r->offset);
-    mem_free(ctx, r->tail);
+    MEM_FREE(ctx, r->rows, r->offset, r->tail);
     *r = (prefilter_rows){0};
 }
 

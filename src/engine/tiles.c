@@ -75,7 +75,7 @@ int64_t pairs_chosen(const pair_choice *c, int64_t n)
 }
 
 /* A hash of the pair: no table, the same in any order. */
-bool pair_sampled(uint64_t seed, double p, int64_t i, int64_t j)
+bool pairs_sampled(uint64_t seed, double p, int64_t i, int64_t j)
 {
     uint64_t low = (uint64_t)BASE_MIN(i, j), high = (uint64_t)BASE_MAX(i, j);
     uint64_t draw = rng_hash(seed, RNG_PAIR_MASK, low, high);
@@ -96,7 +96,7 @@ int64_t tile_choose(const pair_choice *c, pair_tile *t, uint8_t *mask, uint64_t 
         for (int64_t j = t->j0; j < t->j1; j++) {
             bool in = i < j && i < c->i_end && j >= c->j_begin;
             *in_question += in;
-            *mask = in && (c->sample >= 1 || pair_sampled(seed, c->sample, i, j));
+            *mask = in && (c->sample >= 1 || pairs_sampled(seed, c->sample, i, j));
             drawn += *mask++;
         }
     return drawn;

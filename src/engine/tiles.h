@@ -50,7 +50,7 @@ int64_t pairs_chosen(const pair_choice *c, int64_t n);
 int64_t tile_choose(const pair_choice *c, pair_tile *t, uint8_t *mask, uint64_t seed,
                     int64_t *in_question);
 /* Is the pair (i, j) part of a random sample of fraction p? Symmetric, stateless. */
-bool pair_sampled(uint64_t seed, double p, int64_t i, int64_t j);
+bool pairs_sampled(uint64_t seed, double p, int64_t i, int64_t j);
 /* The error of a sample without any pair. */
 ddsc_status pairs_none_sampled(ddsc_context *ctx, double p, int64_t n);
 

@@ -26,11 +26,6 @@ ddsc_status archive_read_table(archive *z, const char *name, double **out, int64
 /* The items in any of the three layouts, with ids and labels where there are any. */
 ddsc_status archive_read_items(archive *z, measures_parts *out);
 
-/* Element types of the arrays written. */
-#define NPZ_FLOAT8 (NUM_HOST_LITTLE ? "<f8" : ">f8")
-#define NPZ_INT8 (NUM_HOST_LITTLE ? "<i8" : ">i8")
-#define NPZ_INT4 (NUM_HOST_LITTLE ? "<i4" : ">i4")
-
 /* The arrays of a set, into an archive that may get others too. */
 ddsc_status npz_add_items(npz_writer *z, const measures *m);
 /* Texts as fixed-width unicode, or as bytes when one of them is no UTF-8. */

@@ -32,14 +32,10 @@ static ddsc_status add_name(reader *r, int64_t column, const char *name)
 {
     int64_t number;
     bool is_new;
-    ddsc_status status = text_table_add(r->ctx, &r->names, name, strlen(name), &number, &is_new);
-    if (status < 0)
-        return status;
-    char quoted[QUOTE_TEXT];
+    CHECK(text_table_add(r->ctx, &r->names, name, strlen(name), &number, &is_new));
     if (!is_new)
-        return stream_fail(r->s, "line %lld: the columns %lld and %lld are both called \"%s\"",
-                           (long long)stream_line_number(r->s), (long long)number + 1,
-                           (long long)column + 1, text_quote(quoted, name, strlen(name)));
+        return stream_fail_line(r->s, ": the columns %lld and %lld are both called \"%s\"",
+                                (long long)number + 1, (long long)column + 1, QUOTE(name));
     return DDSC_OK;
 }
 
@@ -68,42 +64,25 @@ static ddsc_status check_columns(reader *r)
     char first[QUOTE_TEXT];
     const char *name = column_name(r, 0);
     if (r->id_column < 0)
-        return stream_fail(r->s,
-                           "line %lld: no column is called \"id\" (the first is \"%s\"); the first "
-                           "line must be a header such as id,weight,x,y",
-                           (long long)stream_line_number(r->s),
-                           text_quote(first, name, strlen(name)));
+        return stream_fail_line(r->s,
+                                ": no column is called \"id\" (the first is \"%s\"); the first "
+                                "line must be a header such as id,weight,x,y",
+                                text_quote(first, name, strlen(name)));
     if (r->out->d == 0)
-        return stream_fail(r->s, "line %lld: the header names no coordinate columns",
-                           (long long)stream_line_number(r->s));
-    return DDSC_OK;
-}
-
-/* The first line with text, without a byte order mark; NULL at the end. */
-static ddsc_status next_line(reader *r, char **line)
-{
-    size_t n;
-    do {
-        ddsc_status status = stream_record(r->s, line, &n, r->delimiter);
-        if (status < 0)
-            return status;
-        if (*line && stream_line_number(r->s) == 1)
-            *line = text_skip_mark(*line);
-    } while (*line && (*line)[strspn(*line, " \t")] == '\0');
+        return stream_fail_line(r->s, ": the header names no coordinate columns");
     return DDSC_OK;
 }
 
 static ddsc_status read_header(reader *r)
 {
     char *line;
-    CHECK(next_line(r, &line));
+    CHECK(stream_text_line(r->s, &line, r->delimiter));
     if (!line)
         return stream_fail(r->s, "holds no lines");
     r->delimiter = fields_delimiter(line);
     CHECK(fields_split(r->ctx, &r->field, r->s, line, r->delimiter));
     CHECK(sort_columns(r));
-    CHECK(check_columns(r));
-    return DDSC_OK;
+    return check_columns(r);
 }
 
 /* ---- rows ---- */
@@ -114,28 +93,26 @@ static ddsc_status get_number(reader *r, int64_t column, double *value)
     bool good = number_parse(text, value);
     if (good && isfinite(*value))
         return DDSC_OK;
-    char quoted[QUOTE_TEXT], name[QUOTE_TEXT];
     const char *called = column_name(r, column);
-    return stream_fail(r->s, "line %lld, column %lld (\"%s\"): \"%s\" is not a %snumber",
-                       (long long)stream_line_number(r->s), (long long)column + 1,
-                       text_quote(name, called, strlen(called)),
-                       text_quote(quoted, text, strlen(text)), good ? "finite " : "");
+    return stream_fail_line(r->s, ", column %lld (\"%s\"): \"%s\" is not a %snumber",
+                            (long long)column + 1, QUOTE(called), QUOTE(text),
+                            good ? "finite " : "");
 }
 
 static ddsc_status check_utf8(reader *r, int64_t column)
 {
     if (text_count_chars(r->field.text[column]) >= 0)
         return DDSC_OK;
-    return stream_fail(r->s, "line %lld, column %lld: not UTF-8 text; convert the file first",
-                       (long long)stream_line_number(r->s), (long long)column + 1);
+    return stream_fail_line(r->s, ", column %lld: not UTF-8 text; convert the file first",
+                            (long long)column + 1);
 }
 
 static ddsc_status begin_item(reader *r, int64_t number)
 {
     measures_parts *p = r->out;
     CHECK(check_utf8(r, r->id_column));
-    CHECK(room_reserve(r->ctx, &p->offset, &r->offset_room, number + 2, sizeof *p->offset));
-    CHECK(room_reserve(r->ctx, &r->first_line, &r->line_room, number + 1, sizeof *r->first_line));
+    CHECK(MEM_RESERVE(r->ctx, p->offset, &r->offset_room, number + 2));
+    CHECK(MEM_RESERVE(r->ctx, r->first_line, &r->line_room, number + 1));
     p->offset[number] = p->nnz;
     r->first_line[number] = stream_line_number(r->s);
     r->item = number;
@@ -157,10 +134,8 @@ static ddsc_status check_label(reader *r)
     const char *first = code < 0 ? "" : text_table_get(&r->labels.names, code);
     if (strcmp(text, first) == 0)
         return DDSC_OK;
-    char now[QUOTE_TEXT], before[QUOTE_TEXT];
-    return stream_fail(r->s, "line %lld: label \"%s\", but line %lld of the same item has \"%s\"",
-                       (long long)stream_line_number(r->s), text_quote(now, text, strlen(text)),
-                       (long long)r->first_line[r->item], text_quote(before, first, strlen(first)));
+    return stream_fail_line(r->s, ": label \"%s\", but line %lld of the same item has \"%s\"",
+                            QUOTE(text), (long long)r->first_line[r->item], QUOTE(first));
 }
 
 /* Find the item of this row: the current one, or a new one. */
@@ -172,18 +147,14 @@ static ddsc_status take_id(reader *r)
     if (r->item >= 0 && strcmp(id, text_table_get(&r->ids, r->item)) == 0)
         return check_label(r);
     if (*id == '\0')
-        return stream_fail(r->s, "line %lld, column %lld: the id is empty",
-                           (long long)stream_line_number(r->s), (long long)r->id_column + 1);
-    ddsc_status status = text_table_add(r->ctx, &r->ids, id, strlen(id), &number, &is_new);
-    if (status < 0)
-        return status;
-    char quoted[QUOTE_TEXT];
+        return stream_fail_line(r->s, ", column %lld: the id is empty",
+                                (long long)r->id_column + 1);
+    CHECK(text_table_add(r->ctx, &r->ids, id, strlen(id), &number, &is_new));
     if (!is_new)
-        return stream_fail(r->s,
-                           "line %lld: the id \"%s\" was already used from line %lld on; rows of "
-                           "one item must follow each other",
-                           (long long)stream_line_number(r->s), text_quote(quoted, id, strlen(id)),
-                           (long long)r->first_line[number]);
+        return stream_fail_line(r->s,
+                                ": the id \"%s\" was already used from line %lld on; rows of "
+                                "one item must follow each other",
+                                QUOTE(id), (long long)r->first_line[number]);
     return begin_item(r, number);
 }
 
@@ -191,21 +162,18 @@ static ddsc_status take_row(reader *r)
 {
     measures_parts *p = r->out;
     if (r->field.n != r->n_columns)
-        return stream_fail(r->s, "line %lld has %lld fields, the header has %lld",
-                           (long long)stream_line_number(r->s), (long long)r->field.n,
-                           (long long)r->n_columns);
+        return stream_fail_line(r->s, " has %lld fields, the header has %lld",
+                                (long long)r->field.n, (long long)r->n_columns);
     CHECK(take_id(r));
-    CHECK(
-        room_reserve(r->ctx, &p->support, &r->point_room, (p->nnz + 1) * p->d, sizeof *p->support));
+    CHECK(MEM_RESERVE(r->ctx, p->support, &r->point_room, (p->nnz + 1) * p->d));
     for (int64_t k = 0; k < p->d; k++)
         CHECK(get_number(r, r->coordinate[k], p->support + p->nnz * p->d + k));
     if (r->weight_column >= 0) {
-        CHECK(room_reserve(r->ctx, &p->weight, &r->weight_room, p->nnz + 1, sizeof *p->weight));
+        CHECK(MEM_RESERVE(r->ctx, p->weight, &r->weight_room, p->nnz + 1));
         CHECK(get_number(r, r->weight_column, p->weight + p->nnz));
         if (p->weight[p->nnz] < 0)
-            return stream_fail(r->s, "line %lld, column %lld: the weight %g is negative",
-                               (long long)stream_line_number(r->s), (long long)r->weight_column + 1,
-                               p->weight[p->nnz]);
+            return stream_fail_line(r->s, ", column %lld: the weight %g is negative",
+                                    (long long)r->weight_column + 1, p->weight[p->nnz]);
     }
     p->nnz++;
     return DDSC_OK;
@@ -215,7 +183,7 @@ static ddsc_status read_rows(reader *r)
 {
     char *line;
     for (;;) {
-        CHECK(next_line(r, &line));
+        CHECK(stream_text_line(r->s, &line, r->delimiter));
         if (!line)
             break;
         CHECK(fields_split(r->ctx, &r->field, r->s, line, r->delimiter));
@@ -264,7 +232,6 @@ done:
     text_table_free(ctx, &r.ids);
     label_list_free(ctx, &r.labels);
     fields_free(ctx, &r.field);
-    mem_free(ctx, r.coordinate);
-    mem_free(ctx, r.first_line);
+    MEM_FREE(ctx, r.coordinate, r.first_line);
     return status;
 }

@@ -35,10 +35,8 @@ ddsc_status d2_next(d2_tokens *t, char **token)
 
 static ddsc_status d2_refuse(d2_tokens *t, const char *token, const char *what, const char *wanted)
 {
-    char quoted[QUOTE_TEXT];
-    return stream_fail(t->s, "line %lld, column %lld: \"%s\" is not %s (%s)",
-                       (long long)stream_line_number(t->s), (long long)(token - t->line) + 1,
-                       text_quote(quoted, token, strlen(token)), wanted, what);
+    return stream_fail_line(t->s, ", column %lld: \"%s\" is not %s (%s)",
+                            (long long)(token - t->line) + 1, QUOTE(token), wanted, what);
 }
 
 static ddsc_status next_needed(d2_tokens *t, char **token, const char *what)
@@ -53,9 +51,7 @@ static ddsc_status next_needed(d2_tokens *t, char **token, const char *what)
 ddsc_status d2_next_number(d2_tokens *t, double *value, const char *what)
 {
     char *token;
-    ddsc_status status = next_needed(t, &token, what);
-    if (status < 0)
-        return status;
+    CHECK(next_needed(t, &token, what));
     if (!number_parse(token, value))
         return d2_refuse(t, token, what, "a number");
     return isfinite(*value) ? DDSC_OK : d2_refuse(t, token, what, "a finite number");
@@ -67,25 +63,24 @@ static ddsc_status take_integer(d2_tokens *t, const char *token, int64_t *value,
     if (!number_parse_integer(token, value))
         return d2_refuse(t, token, what, "a whole number");
     if (*value < 0 || *value > most)
-        return stream_fail(t->s, "line %lld, column %lld: %lld is not between 0 and %lld (%s)",
-                           (long long)stream_line_number(t->s), (long long)(token - t->line) + 1,
-                           (long long)*value, (long long)most, what);
+        return stream_fail_line(t->s, ", column %lld: %lld is not between 0 and %lld (%s)",
+                                (long long)(token - t->line) + 1, (long long)*value,
+                                (long long)most, what);
     return DDSC_OK;
 }
 
 ddsc_status d2_next_integer(d2_tokens *t, int64_t *value, int64_t most, const char *what)
 {
     char *token;
-    ddsc_status status = next_needed(t, &token, what);
-    return status < 0 ? status : take_integer(t, token, value, most, what);
+    CHECK(next_needed(t, &token, what));
+    return take_integer(t, token, value, most, what);
 }
 
 /* ---- records ---- */
 
 static ddsc_status pool_add(d2_file *f, double value)
 {
-    ddsc_status status =
-        room_reserve(f->ctx, &f->pool, &f->pool_room, f->n_pool + 1, sizeof *f->pool);
+    ddsc_status status = MEM_RESERVE(f->ctx, f->pool, &f->pool_room, f->n_pool + 1);
     if (status >= 0)
         f->pool[f->n_pool++] = value;
     return status;
@@ -97,8 +92,7 @@ static ddsc_status read_weights(d2_file *f, d2_tokens *t, int64_t n)
         double w;
         CHECK(d2_next_number(t, &w, "a weight"));
         if (w < 0)
-            return stream_fail(f->s, "line %lld: the weight %g is negative",
-                               (long long)stream_line_number(f->s), w);
+            return stream_fail_line(f->s, ": the weight %g is negative", w);
         CHECK(pool_add(f, w));
     }
     return DDSC_OK;
@@ -165,7 +159,7 @@ static ddsc_status read_record(d2_file *f, d2_tokens *t, char *token, int phases
     CHECK(check_record(f, &r));
     CHECK(read_weights(f, t, r.n));
     CHECK(read_points(f, t, &r));
-    CHECK(room_reserve(f->ctx, &f->record, &f->record_room, f->n_records + 1, sizeof *f->record));
+    CHECK(MEM_RESERVE(f->ctx, f->record, &f->record_room, f->n_records + 1));
     f->record[f->n_records++] = r;
     return DDSC_OK;
 }
@@ -196,7 +190,6 @@ ddsc_status d2_read(ddsc_context *ctx, measures_parts *out, io_stream *s, int ph
 done:
     for (int k = 0; k < D2_MAX_PHASES; k++)
         mem_free(ctx, f.table[k].point);
-    mem_free(ctx, f.record);
-    mem_free(ctx, f.pool);
+    MEM_FREE(ctx, f.record, f.pool);
     return status;
 }

@@ -167,8 +167,7 @@ static ddsc_status assemble_shared(d2_file *f, measures_parts *out, const d2_tab
         most += f->record[r].n;
     CHECK(MEM_NEW(f->ctx, out->index, most));
     CHECK(MEM_NEW(f->ctx, out->weight, most));
-    CHECK(MEM_NEW(f->ctx, out->support, table->n * table->dim));
-    memcpy(out->support, table->point, (size_t)(table->n * table->dim) * sizeof *out->support);
+    CHECK(MEM_COPY(f->ctx, out->support, table->point, table->n * table->dim));
     out->v = table->n;
     for (int64_t r = first; r < f->n_records; r += step) {
         const d2_record *d = &f->record[r];
@@ -237,10 +236,8 @@ static ddsc_status assemble_own(d2_file *f, measures_parts *out, int64_t step, i
     for (int64_t i = 0; i < out->n; i++) {
         product p;
         CHECK(make_product(f, &p, f->record + i * step + first, count));
-        CHECK(room_reserve(f->ctx, &out->support, &point_room, (out->nnz + p.size) * p.dim,
-                           sizeof *out->support));
-        CHECK(room_reserve(f->ctx, &out->weight, &weight_room, out->nnz + p.size,
-                           sizeof *out->weight));
+        CHECK(MEM_RESERVE(f->ctx, out->support, &point_room, (out->nnz + p.size) * p.dim));
+        CHECK(MEM_RESERVE(f->ctx, out->weight, &weight_room, out->nnz + p.size));
         for (int64_t cell = 0; cell < p.size; cell++)
             out->nnz +=
                 take_cell(f, &p, cell, out->weight + out->nnz, out->support + out->nnz * p.dim);

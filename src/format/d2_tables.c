@@ -11,25 +11,30 @@
 
 enum { COSTS_MAX_BINS = 8192 };
 
+/* `count` numbers and nothing behind them; memory grows with what is there, not with what is said. */
+static ddsc_status read_numbers(ddsc_context *ctx, d2_tokens *t, double **out, int64_t count,
+                                const char *what)
+{
+    int64_t room = 0;
+    char *rest;
+    for (int64_t k = 0; k < count; k++) {
+        CHECK(MEM_RESERVE(ctx, *out, &room, k + 1));
+        CHECK(d2_next_number(t, *out + k, what));
+    }
+    CHECK(d2_next(t, &rest));
+    return rest ? stream_fail_line(t->s, ": more numbers than its first line says") : DDSC_OK;
+}
+
 ddsc_status d2_read_vocabulary(ddsc_context *ctx, d2_table *table, io_stream *s)
 {
     d2_tokens t = {.s = s};
-    int64_t room = 0, count = 0;
     CHECK(d2_next_integer(&t, &table->dim, D2_MAX_DIM, "the dimension of the vocabulary"));
     CHECK(d2_next_integer(&t, &table->n, INT32_MAX, "the size of the vocabulary"));
     if (table->dim == 0 || table->n == 0)
         return stream_fail(s, "has dimension %lld and %lld words; both must be positive",
                            (long long)table->dim, (long long)table->n);
-    for (; count < table->n * table->dim; count++) {
-        CHECK(room_reserve(ctx, &table->point, &room, count + 1, sizeof *table->point));
-        CHECK(d2_next_number(&t, table->point + count, "a coordinate of the vocabulary"));
-    }
-    char *rest;
-    CHECK(d2_next(&t, &rest));
-    if (rest)
-        return stream_fail(s, "line %lld: more numbers than its first line says",
-                           (long long)stream_line_number(s));
-    return DDSC_OK;
+    return read_numbers(ctx, &t, &table->point, table->n * table->dim,
+                        "a coordinate of the vocabulary");
 }
 
 /* ---- costs ---- */
@@ -37,20 +42,10 @@ ddsc_status d2_read_vocabulary(ddsc_context *ctx, d2_table *table, io_stream *s)
 static ddsc_status read_costs(ddsc_context *ctx, double **cost, int64_t *n, io_stream *s)
 {
     d2_tokens t = {.s = s};
-    int64_t room = 0;
-    char *rest;
     CHECK(d2_next_integer(&t, n, COSTS_MAX_BINS, "the number of bins"));
     if (*n == 0)
         return stream_fail(s, "has no bins");
-    for (int64_t k = 0; k < *n * *n; k++) {
-        CHECK(room_reserve(ctx, cost, &room, k + 1, sizeof **cost));
-        CHECK(d2_next_number(&t, *cost + k, "a cost"));
-    }
-    CHECK(d2_next(&t, &rest));
-    if (rest)
-        return stream_fail(s, "line %lld: more numbers than its first line says",
-                           (long long)stream_line_number(s));
-    return DDSC_OK;
+    return read_numbers(ctx, &t, cost, *n * *n, "a cost");
 }
 
 static ddsc_status check_costs(io_stream *s, const double *cost, int64_t n)
@@ -69,22 +64,6 @@ static ddsc_status check_costs(io_stream *s, const double *cost, int64_t n)
                                    (long long)i + 1, (long long)j + 1, a, b);
         }
     return DDSC_OK;
-}
-
-/* gram = -1/2 (I - 11'/n) C (I - 11'/n): inner products of centred points with |x_i - x_j|^2 =
- * C_ij. */
-static void d2_table_centre(double *cost, double *mean, int64_t n)
-{
-    double all = 0;
-    for (int64_t i = 0; i < n; i++) {
-        mean[i] = 0;
-        for (int64_t j = 0; j < n; j++)
-            mean[i] += cost[i * n + j] / (double)n;
-        all += mean[i] / (double)n;
-    }
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < n; j++)
-            cost[i * n + j] = -0.5 * (cost[i * n + j] - mean[i] - mean[j] + all);
 }
 
 /* Coordinates from the positive eigenvalues; one that is negative beyond the rounding of printed
@@ -118,13 +97,11 @@ ddsc_status d2_read_costs(ddsc_context *ctx, d2_table *table, io_stream *s)
     TRY(check_costs(s, cost, table->n));
     TRY(MEM_NEW(ctx, value, table->n));
     TRY(MEM_NEW(ctx, vector, table->n * table->n));
-    d2_table_centre(cost, value, table->n);
+    la_centre_distances(table->n, cost, value, cost);
     TRY(la_eigen_symmetric(ctx, table->n, cost, value, vector));
     TRY(place_bins(ctx, table, s, value, vector));
 done:
-    mem_free(ctx, cost);
-    mem_free(ctx, value);
-    mem_free(ctx, vector);
+    MEM_FREE(ctx, cost, value, vector);
     return status;
 }
 
@@ -171,15 +148,13 @@ done:
 
 ddsc_status d2_find_tables(d2_file *f)
 {
-    ddsc_status status = DDSC_OK;
     const char *path = stream_path(f->s);
     char beside[4096 + 32];
     for (int phase = 0; path && phase < D2_MAX_PHASES; phase++) {
         if (find_beside(beside, sizeof beside, path, "vocab", phase))
-            TRY(load_table(f, beside, phase, d2_read_vocabulary));
+            CHECK(load_table(f, beside, phase, d2_read_vocabulary));
         else if (find_beside(beside, sizeof beside, path, "hist", phase))
-            TRY(load_table(f, beside, phase, d2_read_costs));
+            CHECK(load_table(f, beside, phase, d2_read_costs));
     }
-done:
-    return status;
+    return DDSC_OK;
 }

@@ -68,7 +68,7 @@ static ddsc_status cut_text(fcs *f, int64_t n)
         for (char *c = key; *c; c++)
             *c = (char)(*c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c);
         CHECK(text_table_add(f->ctx, &f->key, key, strlen(key), &number, &is_new));
-        CHECK(room_reserve(f->ctx, &f->value, &f->value_room, number + 1, sizeof *f->value));
+        CHECK(MEM_RESERVE(f->ctx, f->value, &f->value_room, number + 1));
         if (is_new)
             f->value[number] = value;
     }
@@ -98,12 +98,11 @@ static bool parse_padded(const char *text, int64_t *value)
 static ddsc_status need_integer(fcs *f, const char *key, int64_t *value)
 {
     const char *text = find_value(f, key);
-    char quoted[QUOTE_TEXT];
     if (!text)
         return stream_fail(f->s, "the keyword %s is missing", key);
     if (!parse_padded(text, value))
         return stream_fail(f->s, "the keyword %s has the value \"%s\", not a number", key,
-                           text_quote(quoted, text, strlen(text)));
+                           QUOTE(text));
     return DDSC_OK;
 }
 
@@ -138,28 +137,24 @@ static ddsc_status read_text(fcs *f)
     n = BASE_MIN(n, f->size - begin);
     CHECK(mem_get(f->ctx, &f->text, n + 1, 1));
     CHECK(stream_read_at(f->s, begin, f->text, (size_t)n, "the TEXT segment"));
-    CHECK(cut_text(f, (int64_t)strnlen(f->text, (size_t)n)));
-    return DDSC_OK;
+    return cut_text(f, (int64_t)strnlen(f->text, (size_t)n));
 }
 
 static ddsc_status check_order(fcs *f)
 {
     const char *mode = find_value(f, "$MODE"), *type = find_value(f, "$DATATYPE");
     const char *order = find_value(f, "$BYTEORD");
-    char quoted[QUOTE_TEXT];
     if (mode && strcasecmp(mode, "L") != 0)
-        return stream_fail(f->s, "$MODE is \"%s\"; only list mode (L) is read",
-                           text_quote(quoted, mode, strlen(mode)));
+        return stream_fail(f->s, "$MODE is \"%s\"; only list mode (L) is read", QUOTE(mode));
     if (!type || strlen(type) != 1 || !strchr("IFD", *type))
         return stream_fail(f->s, "$DATATYPE is \"%s\"; I, F and D are read",
-                           type ? text_quote(quoted, type, strlen(type)) : "missing");
+                           type ? QUOTE(type) : "missing");
     f->type = *type;
     if (!order)
         return stream_fail(f->s, "the keyword $BYTEORD is missing");
     f->big_endian = strcmp(order, "4,3,2,1") == 0 || strcmp(order, "2,1") == 0;
     if (!f->big_endian && strcmp(order, "1,2,3,4") != 0 && strcmp(order, "1,2") != 0)
-        return stream_fail(f->s, "$BYTEORD is \"%s\"; 1,2,3,4 and 4,3,2,1 are read",
-                           text_quote(quoted, order, strlen(order)));
+        return stream_fail(f->s, "$BYTEORD is \"%s\"; 1,2,3,4 and 4,3,2,1 are read", QUOTE(order));
     return DDSC_OK;
 }
 
@@ -191,10 +186,9 @@ static ddsc_status set_mask(fcs *f, channel *c, int64_t number)
         return DDSC_OK;
     snprintf(key, sizeof key, "$P%lldR", (long long)number);
     const char *text = find_value(f, key);
-    char quoted[QUOTE_TEXT];
     if (!text || !number_parse(text, &range) || !(range >= 1))
         return stream_fail(f->s, "%s is \"%s\", not a positive number", key,
-                           text ? text_quote(quoted, text, strlen(text)) : "missing");
+                           text ? QUOTE(text) : "missing");
     c->mask = 0;
     while (c->mask != UINT64_MAX && (double)c->mask + 1 < range)
         c->mask = c->mask << 1 | 1;
@@ -246,16 +240,15 @@ static int64_t find_channel(const fcs *f, const char *name)
 
 static ddsc_status refuse_channel(fcs *f, const char *name)
 {
-    char quoted[QUOTE_TEXT], list[400] = "", one[QUOTE_TEXT];
+    char list[400] = "";
     size_t at = 0;
     for (int64_t k = 0; k < f->n_channels && at < sizeof list; k++) {
         const channel *c = &f->channel[k];
         const char *shown = *c->stain ? c->stain : c->name;
-        at += (size_t)snprintf(list + at, sizeof list - at, "%s%s", k ? ", " : "",
-                               text_quote(one, shown, strlen(shown)));
+        at += (size_t)snprintf(list + at, sizeof list - at, "%s%s", k ? ", " : "", QUOTE(shown));
     }
-    return stream_fail(f->s, "there is no channel \"%s\" (its channels: %s%s)",
-                       text_quote(quoted, name, strlen(name)), list, at < sizeof list ? "" : "...");
+    return stream_fail(f->s, "there is no channel \"%s\" (its channels: %s%s)", QUOTE(name), list,
+                       at < sizeof list ? "" : "...");
 }
 
 static ddsc_status choose_one(fcs *f, char *name)
@@ -388,9 +381,7 @@ static ddsc_status fcs_join_axes(fcs *f, char **axes)
     int64_t n = 1;
     for (int64_t k = 0; k < f->n_chosen; k++)
         n += (int64_t)strlen(f->channel[f->chosen[k]].name) + 1;
-    ddsc_status status = mem_get(f->ctx, axes, n, 1);
-    if (status < 0)
-        return status;
+    CHECK(mem_get(f->ctx, axes, n, 1));
     char *at = *axes;
     for (int64_t k = 0; k < f->n_chosen; k++)
         at += sprintf(at, "%s\t", f->channel[f->chosen[k]].name);
@@ -421,8 +412,6 @@ ddsc_status fcs_read(ddsc_context *ctx, measures_parts *out, char **axes, io_str
 done:
     mem_free(ctx, f.text);
     text_table_free(ctx, &f.key);
-    mem_free(ctx, f.value);
-    mem_free(ctx, f.channel);
-    mem_free(ctx, f.chosen);
+    MEM_FREE(ctx, f.value, f.channel, f.chosen);
     return status;
 }

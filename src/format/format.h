@@ -21,9 +21,9 @@ typedef struct npy_array {
 } npy_array;
 
 ddsc_status npy_read_header(io_stream *s, npy_array *array);
-/* Numbers in file order, a chunk at a time; then the stream must end. */
-typedef ddsc_status (*npy_chunk_fn)(void *arg, int64_t begin, int64_t n, const double *value);
-ddsc_status npy_read_chunks(ddsc_context *ctx, io_stream *s, const npy_array *array,
+/* Numbers in file order, a chunk at a time, as double or int64_t; then the stream must end. */
+typedef ddsc_status (*npy_chunk_fn)(void *arg, int64_t begin, int64_t n, const void *value);
+ddsc_status npy_read_chunks(ddsc_context *ctx, io_stream *s, const npy_array *array, bool integers,
                             npy_chunk_fn fn, void *arg);
 /* The elements in C order into new memory; then the stream must end. */
 ddsc_status npy_read_doubles(ddsc_context *ctx, double **out, io_stream *s, const npy_array *array);
@@ -37,11 +37,26 @@ ddsc_status npy_read_text(ddsc_context *ctx, io_stream *s, const npy_array *arra
                           void *arg);
 /* "(3, 2)" for messages. */
 const char *npy_shape_text(char out[QUOTE_TEXT], const npy_array *array);
+#define NPY_SHAPE(array) npy_shape_text((char[QUOTE_TEXT]){0}, array)
 
 enum { NPY_HEADER_MAX = 192 };
+/* Element types of the arrays written. */
+#define NPY_FLOAT8 (NUM_HOST_LITTLE ? "<f8" : ">f8")
+#define NPY_INT8 (NUM_HOST_LITTLE ? "<i8" : ">i8")
+#define NPY_INT4 (NUM_HOST_LITTLE ? "<i4" : ">i4")
 /* Version 1.0 header, padded to 64 bytes; n_dims 1 .. 3. Returns its length. */
 size_t npy_format_header(char out[NPY_HEADER_MAX], const char *descr, int n_dims,
                          const int64_t *shape);
+
+/* Rows of a dense table turned into the entries of items as they pass; an npy_chunk_fn of doubles. */
+typedef struct dense_rows {
+    ddsc_context *ctx;
+    measures_parts *out;
+    int64_t width, column; /* of a row; of the next value */
+    int64_t index_room, weight_room, offset_room;
+} dense_rows;
+
+ddsc_status npy_take_dense(void *rows, int64_t begin, int64_t n, const void *value);
 
 /* ---- labels ---- */
 
@@ -125,7 +140,7 @@ void io_base_name(const char *path, const char **start, size_t *length);
 typedef struct npz_writer npz_writer;
 ddsc_status npz_writer_open(ddsc_context *ctx, npz_writer **out, io_writer *w);
 /* One array; `fill` writes rows [begin, end) along the first axis into out. It is called twice over
- * the whole range: once for the checksum, once for the bytes. */
+ * the whole range: once for the checksum, once for the bytes. NULL: arg is the array itself. */
 typedef void (*npz_fill_fn)(const void *arg, int64_t begin, int64_t end, unsigned char *out);
 ddsc_status npz_writer_add(npz_writer *z, const char *name, const char *descr, int n_dims,
                            const int64_t *shape, int64_t item_bytes, npz_fill_fn fill,

@@ -26,35 +26,12 @@ static ddsc_status join_append(ddsc_context *ctx, void *to, int64_t n, const voi
     int64_t whole;
     if (!add_ok(n, more, &whole))
         return ctx_fail(ctx, DDSC_ERROR_MEMORY, "the files together are too large");
-    ddsc_status status = mem_resize(ctx, to, whole, size);
-    if (status < 0)
-        return status;
+    CHECK(mem_resize(ctx, to, whole, size));
     char *block;
     memcpy(&block, to, sizeof block);
     if (more > 0)
         memcpy(block + (size_t)n * size, from, (size_t)more * size);
     return DDSC_OK;
-}
-
-/* Uniform weights made explicit, so that they can stand beside given ones. */
-static ddsc_status make_weights(ddsc_context *ctx, measures_parts *p)
-{
-    if (p->weight)
-        return DDSC_OK;
-    ddsc_status status = MEM_NEW(ctx, p->weight, p->nnz);
-    for (int64_t e = 0; status >= 0 && e < p->nnz; e++)
-        p->weight[e] = 1;
-    return status;
-}
-
-static ddsc_status make_index(ddsc_context *ctx, measures_parts *p)
-{
-    if (p->index)
-        return DDSC_OK;
-    ddsc_status status = MEM_NEW(ctx, p->index, p->nnz);
-    for (int64_t e = 0; status >= 0 && e < p->nnz; e++)
-        p->index[e] = (int32_t)e;
-    return status;
 }
 
 static bool same_support(const measures_parts *a, const measures_parts *b)
@@ -71,8 +48,8 @@ static ddsc_status join_support(ddsc_context *ctx, measures_parts *a, measures_p
         return ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: more than %d support points together", where,
                         INT32_MAX);
     if (!own) {
-        CHECK(make_index(ctx, a));
-        CHECK(make_index(ctx, b));
+        CHECK(measures_parts_index(ctx, a));
+        CHECK(measures_parts_index(ctx, b));
         if (same_support(a, b))
             return DDSC_OK;
         for (int64_t e = 0; e < b->nnz; e++)
@@ -87,8 +64,8 @@ static ddsc_status join_support(ddsc_context *ctx, measures_parts *a, measures_p
 static ddsc_status join_entries(ddsc_context *ctx, measures_parts *a, measures_parts *b)
 {
     if (a->weight || b->weight) {
-        CHECK(make_weights(ctx, a));
-        CHECK(make_weights(ctx, b));
+        CHECK(measures_parts_weigh(ctx, a));
+        CHECK(measures_parts_weigh(ctx, b));
         CHECK(join_append(ctx, &a->weight, a->nnz, b->weight, b->nnz, sizeof *a->weight));
     }
     if (a->index)
@@ -161,9 +138,7 @@ static ddsc_status add_names(ddsc_context *ctx, text_table *table, const measure
         const char *name = p->name_text + p->name_at[k];
         int64_t number;
         bool is_new;
-        ddsc_status status = text_table_add(ctx, table, name, strlen(name), &number, &is_new);
-        if (status < 0)
-            return status;
+        CHECK(text_table_add(ctx, table, name, strlen(name), &number, &is_new));
         code[k] = (int32_t)number;
     }
     return DDSC_OK;
@@ -181,8 +156,7 @@ static ddsc_status join_names(ddsc_context *ctx, measures_parts *a, measures_par
     for (int64_t i = 0; i < b->n; i++)
         if (b->label[i] >= 0)
             b->label[i] = code[b->label[i]];
-    mem_free(ctx, a->name_text);
-    mem_free(ctx, a->name_at);
+    MEM_FREE(ctx, a->name_text, a->name_at);
     a->name_text = table.text;
     a->name_at = table.at;
     a->n_names = table.n;
@@ -207,8 +181,7 @@ static ddsc_status join_labels(ddsc_context *ctx, measures_parts *a, measures_pa
     CHECK(make_labels(ctx, b));
     if (a->n_names > 0 || b->n_names > 0)
         CHECK(join_names(ctx, a, b));
-    CHECK(join_append(ctx, &a->label, a->n, b->label, b->n, sizeof *a->label));
-    return DDSC_OK;
+    return join_append(ctx, &a->label, a->n, b->label, b->n, sizeof *a->label);
 }
 
 ddsc_status sets_join(ddsc_context *ctx, measures_parts *a, measures_parts *b, const char *where)

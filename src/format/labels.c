@@ -1,5 +1,5 @@
 /* Labels: class numbers or names, one a row, from csv, plain lines, npy, npz or idx. */
-#include "format/format.h"
+#include "format/archive.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@ ddsc_status label_list_add(ddsc_context *ctx, label_list *list, const char *text
 {
     int64_t number = -1;
     bool is_new;
-    CHECK(room_reserve(ctx, &list->code, &list->room, list->n + 1, sizeof *list->code));
+    CHECK(MEM_RESERVE(ctx, list->code, &list->room, list->n + 1));
     if (n > 0)
         CHECK(text_table_add(ctx, &list->names, text, n, &number, &is_new));
     if (number > INT32_MAX)
@@ -82,10 +82,9 @@ ddsc_status labels_from_npy(ddsc_context *ctx, measures_parts *parts, int64_t *n
 {
     ddsc_status status = DDSC_OK;
     gather g = {.ctx = ctx};
-    char shape[QUOTE_TEXT];
     *n = array->count;
     if (array->n_dims != 1 || array->count == 0)
-        return stream_fail(s, "has shape %s; labels need one axis", npy_shape_text(shape, array));
+        return stream_fail(s, "has shape %s; labels need one axis", NPY_SHAPE(array));
     if (array->kind == 'i' || array->kind == 'u')
         return npy_read_indices(ctx, &parts->label, s, array);
     TRY(npy_read_text(ctx, s, array, take_label, &g));
@@ -98,8 +97,8 @@ done:
 static ddsc_status read_npy(ddsc_context *ctx, measures_parts *parts, io_stream *s)
 {
     npy_array array;
-    ddsc_status status = npy_read_header(s, &array);
-    return status < 0 ? status : labels_from_npy(ctx, parts, &parts->n, s, &array);
+    CHECK(npy_read_header(s, &array));
+    return labels_from_npy(ctx, parts, &parts->n, s, &array);
 }
 
 /* ---- text ---- */
@@ -142,8 +141,7 @@ static ddsc_status take_first(column_reader *r)
         return label_list_add(r->ctx, &r->list, last, strlen(last));
     }
     if (is_integer(last))
-        return stream_fail(r->s, "line %lld: several columns need a header such as id,label",
-                           (long long)stream_line_number(r->s));
+        return stream_fail_line(r->s, ": several columns need a header such as id,label");
     return DDSC_OK;
 }
 
@@ -156,18 +154,15 @@ static ddsc_status take_line(column_reader *r, char *line)
     if (first)
         return take_first(r);
     if (r->field.n != r->n_columns)
-        return stream_fail(r->s, "line %lld has %lld fields, the first line has %lld",
-                           (long long)stream_line_number(r->s), (long long)r->field.n,
-                           (long long)r->n_columns);
+        return stream_fail_line(r->s, " has %lld fields, the first line has %lld",
+                                (long long)r->field.n, (long long)r->n_columns);
     const char *text = r->field.text[r->column];
     const char *id = r->id_column < 0 ? "" : r->field.text[r->id_column];
     if (text_count_chars(text) < 0 || text_count_chars(id) < 0)
-        return stream_fail(r->s, "line %lld: not UTF-8 text; convert the file first",
-                           (long long)stream_line_number(r->s));
+        return stream_fail_line(r->s, ": not UTF-8 text; convert the file first");
     if (r->id_column >= 0)
         CHECK(text_rows_add(&r->ids, r->list.n, id, strlen(id)));
-    CHECK(label_list_add(r->ctx, &r->list, text, strlen(text)));
-    return DDSC_OK;
+    return label_list_add(r->ctx, &r->list, text, strlen(text));
 }
 
 /* The first of one column was a heading if everything else is an integer. */
@@ -187,21 +182,14 @@ static ddsc_status labels_read_text(ddsc_context *ctx, measures_parts *parts, io
     ddsc_status status = DDSC_OK;
     column_reader r = {.ctx = ctx, .s = s, .id_column = -1, .ids = {.ctx = ctx}};
     char *line;
-    size_t n;
-    for (;;) {
-        TRY(stream_record(s, &line, &n, r.delimiter));
-        if (!line)
-            break;
-        if (stream_line_number(s) == 1)
-            line = text_skip_mark(line);
-        if (line[strspn(line, " \t")] != '\0')
-            TRY(take_line(&r, line));
+    TRY(stream_text_line(s, &line, r.delimiter));
+    while (line) {
+        TRY(take_line(&r, line));
+        TRY(stream_text_line(s, &line, r.delimiter));
     }
     drop_heading(&r);
-    if (r.list.n == 0) {
-        status = stream_fail(s, "holds no labels");
-        goto done;
-    }
+    if (r.list.n == 0)
+        TRY(stream_fail(s, "holds no labels"));
     parts->n = r.list.n;
     TRY(label_list_finish(ctx, &r.list, parts));
     parts->id_text = r.ids.text;
@@ -218,9 +206,7 @@ ddsc_status labels_read_stream(ddsc_context *ctx, measures_parts *parts, io_stre
 {
     unsigned char head[STREAM_PEEK_MAX];
     size_t n;
-    ddsc_status status = stream_peek(s, head, sizeof head, &n);
-    if (status < 0)
-        return status;
+    CHECK(stream_peek(s, head, sizeof head, &n));
     const char *foreign = io_sniff_foreign(head, n);
     if (foreign)
         return stream_fail(s, "is %s", foreign);
@@ -241,12 +227,9 @@ ddsc_status ddsc_labels_read(ddsc_context *ctx, int32_t **labels, int64_t *n, co
     ddsc_status status = DDSC_OK;
     io_stream *s = NULL;
     measures_parts parts = {0};
-    if (!ctx)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(ctx);
-    if (!labels || !n || !path)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "labels, n or path is NULL");
-    *labels = NULL;
+    CHECK(ctx_enter_new(ctx, labels));
+    CHECK(ctx_need(ctx, n, "n"));
+    CHECK(ctx_need(ctx, path, "path"));
     TRY(stream_open(ctx, &s, path, STREAM_DEFAULT_MAX_BYTES));
     TRY(labels_read_stream(ctx, &parts, s));
     *labels = parts.label;
@@ -281,21 +264,13 @@ static ddsc_status write_labels(const int32_t *labels, int64_t n, const measures
 ddsc_status ddsc_labels_write(ddsc_context *ctx, const int32_t *labels, int64_t n,
                               const ddsc_measures *m, const char *path, unsigned flags)
 {
-    ddsc_status status = DDSC_OK;
     io_writer *w = NULL;
-    if (!ctx)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(ctx);
+    CHECK(ctx_enter(ctx));
     if (!labels || !path || n < 0)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "labels or path is NULL, or n is negative");
     if (m && n != m->n_rows && n != m->n)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%lld labels for %lld rows and %lld items",
                         (long long)n, (long long)m->n_rows, (long long)m->n);
-    TRY(writer_open(ctx, &w, path, flags));
-    TRY(write_labels(labels, n, m, w));
-    status = writer_commit(w);
-    w = NULL;
-done:
-    writer_abort(w);
-    return status;
+    CHECK(writer_open(ctx, &w, path, flags));
+    return writer_finish(w, write_labels(labels, n, m, w));
 }

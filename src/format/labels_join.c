@@ -143,9 +143,7 @@ ddsc_status ddsc_labels_read_for(ddsc_context *ctx, int32_t **labels, ddsc_join 
     ddsc_status status = DDSC_OK;
     measures_parts parts = {0};
     ddsc_join done_how;
-    if (!ctx)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(ctx);
+    CHECK(ctx_enter(ctx));
     if (!labels || !m || !path)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "labels, measures or path is NULL");
     *labels = NULL;
@@ -167,9 +165,7 @@ ddsc_status ddsc_labels_read_both(ddsc_context *ctx, int32_t **labels, int32_t *
     ddsc_status status = DDSC_OK;
     measures_parts a = {0}, b = {0};
     ddsc_join done_how;
-    if (!ctx)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(ctx);
+    CHECK(ctx_enter(ctx));
     if (!labels || !others || !n || !path || !others_path)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "an output or a path is NULL");
     *labels = *others = NULL;

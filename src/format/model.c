@@ -55,24 +55,14 @@ static void choice_format(char *out, const char *choices, int which)
 static void settings_format(settings_text *t, const ddsc_model *m)
 {
     for (int k = 0; k < N_FIELDS; k++) {
-        const char *at = (const char *)m + fields[k].offset;
+        const void *at = (const char *)m + fields[k].offset;
         char value[FIELD_TEXT / 2];
-        int64_t count;
-        double number;
-        int choice;
         switch (fields[k].kind) {
         case FIELD_COUNT:
-            memcpy(&count, at, sizeof count);
-            snprintf(value, sizeof value, "%lld", (long long)count);
+            snprintf(value, sizeof value, "%lld", (long long)*(const int64_t *)at);
             break;
-        case FIELD_NUMBER:
-            memcpy(&number, at, sizeof number);
-            number_format(value, number);
-            break;
-        case FIELD_CHOICE:
-            memcpy(&choice, at, sizeof choice);
-            choice_format(value, fields[k].choices, choice);
-            break;
+        case FIELD_NUMBER: number_format(value, *(const double *)at); break;
+        case FIELD_CHOICE: choice_format(value, fields[k].choices, *(const int *)at); break;
         }
         snprintf(t->line[k], FIELD_TEXT, "%s=%s", fields[k].name, value);
     }
@@ -90,52 +80,16 @@ static bool choice_parse(int *out, const char *choices, const char *value)
 
 static bool field_parse(ddsc_model *m, const field *f, const char *value)
 {
-    char *at = (char *)m + f->offset;
-    int64_t count;
-    double number;
-    int choice;
+    void *at = (char *)m + f->offset;
     switch (f->kind) {
-    case FIELD_COUNT:
-        if (!number_parse_integer(value, &count))
-            return false;
-        memcpy(at, &count, sizeof count);
-        return true;
-    case FIELD_NUMBER:
-        if (!number_parse(value, &number))
-            return false;
-        memcpy(at, &number, sizeof number);
-        return true;
-    case FIELD_CHOICE:
-        if (!choice_parse(&choice, f->choices, value))
-            return false;
-        memcpy(at, &choice, sizeof choice);
-        return true;
+    case FIELD_COUNT: return number_parse_integer(value, at);
+    case FIELD_NUMBER: return number_parse(value, at);
+    case FIELD_CHOICE: return choice_parse(at, f->choices, value);
     }
     return false;
 }
 
 /* ---- writing ---- */
-
-static void fill_doubles(const void *arg, int64_t begin, int64_t end, unsigned char *out)
-{
-    memcpy(out, (const double *)arg + begin, (size_t)(end - begin) * sizeof(double));
-}
-
-static void fill_labels(const void *arg, int64_t begin, int64_t end, unsigned char *out)
-{
-    memcpy(out, (const int32_t *)arg + begin, (size_t)(end - begin) * sizeof(int32_t));
-}
-
-typedef struct model_table {
-    const double *x;
-    int64_t columns;
-} model_table;
-
-static void fill_table(const void *arg, int64_t begin, int64_t end, unsigned char *out)
-{
-    const model_table *t = arg;
-    memcpy(out, t->x + begin * t->columns, (size_t)((end - begin) * t->columns) * sizeof *t->x);
-}
 
 static const char *get_line(const void *arg, int64_t i)
 {
@@ -144,21 +98,20 @@ static const char *get_line(const void *arg, int64_t i)
 
 static ddsc_status add_doubles(npz_writer *z, const char *name, const double *x, int64_t n)
 {
-    return npz_writer_add(z, name, NPZ_FLOAT8, 1, &n, 8, fill_doubles, x);
+    return npz_writer_add(z, name, NPY_FLOAT8, 1, &n, 8, NULL, x);
 }
 
 static ddsc_status add_table(npz_writer *z, const char *name, const double *x, int64_t rows,
                              int64_t columns)
 {
     int64_t shape[2] = {rows, columns};
-    return npz_writer_add(z, name, NPZ_FLOAT8, 2, shape, 8, fill_table, &(model_table){x, columns});
+    return npz_writer_add(z, name, NPY_FLOAT8, 2, shape, 8, NULL, x);
 }
 
 static ddsc_status add_reference(npz_writer *z, const measures *reference)
 {
     CHECK(add_table(z, "reference_points", reference->support, reference->v, reference->d));
-    CHECK(add_doubles(z, "reference_weights", reference->weight, reference->nnz));
-    return DDSC_OK;
+    return add_doubles(z, "reference_weights", reference->weight, reference->nnz);
 }
 
 ddsc_status npz_write_model(ddsc_context *ctx, const ddsc_model *m, io_writer *w)
@@ -170,7 +123,7 @@ ddsc_status npz_write_model(ddsc_context *ctx, const ddsc_model *m, io_writer *w
     const int64_t one = 1;
     settings_format(&text, m);
     TRY(npz_writer_open(ctx, &z, w));
-    TRY(npz_writer_add(z, "model_version", NPZ_INT4, 1, &one, 4, fill_labels, &version));
+    TRY(npz_writer_add(z, "model_version", NPY_INT4, 1, &one, 4, NULL, &version));
     TRY(npz_add_strings(z, "model_settings", get_line, &text, N_FIELDS));
     TRY(npz_add_items(z, m->items));
     TRY(add_table(z, "embedding", m->embedding, m->n, m->width));
@@ -179,8 +132,7 @@ ddsc_status npz_write_model(ddsc_context *ctx, const ddsc_model *m, io_writer *w
     TRY(add_doubles(z, "scale", m->scale, m->n));
     TRY(add_doubles(z, "reach", m->reach, m->n));
     TRY(add_table(z, "centres", m->centre, m->n_centres, m->width));
-    TRY(npz_writer_add(z, "centre_labels", NPZ_INT4, 1, &m->n_centres, 4, fill_labels,
-                       m->centre_label));
+    TRY(npz_writer_add(z, "centre_labels", NPY_INT4, 1, &m->n_centres, 4, NULL, m->centre_label));
     if (m->reference)
         TRY(add_reference(z, m->reference));
     TRY(npz_writer_finish(z));
@@ -192,20 +144,12 @@ done:
 ddsc_status ddsc_model_write(ddsc_context *ctx, const ddsc_model *m, const char *path,
                              unsigned flags)
 {
-    ddsc_status status = DDSC_OK;
     io_writer *w = NULL;
-    if (!ctx)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(ctx);
-    if (!m || !path)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "model or path is NULL");
-    TRY(writer_open(ctx, &w, path, flags));
-    TRY(npz_write_model(ctx, m, w));
-    status = writer_commit(w);
-    w = NULL;
-done:
-    writer_abort(w);
-    return status;
+    CHECK(ctx_enter(ctx));
+    CHECK(ctx_need(ctx, m, "model"));
+    CHECK(ctx_need(ctx, path, "path"));
+    CHECK(writer_open(ctx, &w, path, flags));
+    return writer_finish(w, npz_write_model(ctx, m, w));
 }
 
 /* ---- reading ---- */
@@ -301,8 +245,7 @@ static ddsc_status read_doubles(archive *z, double **out, const char *name, int6
         CHECK(stream_fail(z->member, "has %lld elements instead of %lld", (long long)z->array.count,
                           (long long)n));
     CHECK(npy_read_doubles(z->ctx, out, z->member, &z->array));
-    CHECK(archive_close_array(z));
-    return DDSC_OK;
+    return archive_close_array(z);
 }
 
 static ddsc_status model_read_rows(archive *z, double **out, const char *name, int64_t *rows,
@@ -327,8 +270,7 @@ static ddsc_status read_centre_labels(archive *z, ddsc_model *m)
         CHECK(stream_fail(z->member, "has %lld elements for %lld centres",
                           (long long)z->array.count, (long long)m->n_centres));
     CHECK(npy_read_indices(z->ctx, &m->centre_label, z->member, &z->array));
-    CHECK(archive_close_array(z));
-    return DDSC_OK;
+    return archive_close_array(z);
 }
 
 static ddsc_status read_reference(archive *z, ddsc_model *m)
@@ -360,8 +302,7 @@ static ddsc_status read_arrays(archive *z, ddsc_model *m)
     CHECK(read_doubles(z, &m->reach, "reach", m->n));
     CHECK(model_read_rows(z, &m->centre, "centres", &m->n_centres, &m->width, false));
     CHECK(read_centre_labels(z, m));
-    CHECK(read_reference(z, m));
-    return DDSC_OK;
+    return read_reference(z, m);
 }
 
 ddsc_status npz_read_model(ddsc_context *ctx, ddsc_model **out, io_stream *s)
@@ -395,17 +336,11 @@ done:
 
 ddsc_status ddsc_model_read(ddsc_context *ctx, ddsc_model **out, const char *path)
 {
-    ddsc_status status = DDSC_OK;
     io_stream *s = NULL;
-    if (!ctx)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(ctx);
-    if (!out || !path)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "model or path is NULL");
-    *out = NULL;
-    TRY(stream_open(ctx, &s, path, STREAM_DEFAULT_MAX_BYTES));
-    TRY(npz_read_model(ctx, out, s));
-done:
+    CHECK(ctx_enter_new(ctx, out));
+    CHECK(ctx_need(ctx, path, "path"));
+    CHECK(stream_open(ctx, &s, path, STREAM_DEFAULT_MAX_BYTES));
+    ddsc_status status = npz_read_model(ctx, out, s);
     stream_close(s);
     return status;
 }

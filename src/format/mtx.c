@@ -32,9 +32,7 @@ static ddsc_status mtx_next_line(mtx *m)
 {
     size_t n;
     do {
-        ddsc_status status = stream_line(m->s, &m->line, &n);
-        if (status < 0)
-            return status;
+        CHECK(stream_line(m->s, &m->line, &n));
         if (!m->line)
             return stream_fail(m->s, "ends early at line %lld",
                                (long long)stream_line_number(m->s));
@@ -45,10 +43,8 @@ static ddsc_status mtx_next_line(mtx *m)
 
 static ddsc_status mtx_refuse(mtx *m, const char *word, const char *wanted)
 {
-    char quoted[QUOTE_TEXT];
-    return stream_fail(m->s, "line %lld: %s%s%s is not %s", (long long)stream_line_number(m->s),
-                       word ? "\"" : "", word ? text_quote(quoted, word, strlen(word)) : "nothing",
-                       word ? "\"" : "", wanted);
+    return stream_fail_line(m->s, ": %s%s%s is not %s", word ? "\"" : "",
+                            word ? QUOTE(word) : "nothing", word ? "\"" : "", wanted);
 }
 
 static ddsc_status next_integer(mtx *m, int64_t *value, int64_t least, int64_t most)
@@ -105,9 +101,8 @@ static ddsc_status read_sizes(mtx *m)
     CHECK(next_integer(m, &m->n, 1, INT32_MAX));
     CHECK(next_integer(m, &columns, 1, INT32_MAX));
     if (m->n != columns)
-        return stream_fail(m->s, "line %lld: %lld rows and %lld columns; a square matrix is wanted",
-                           (long long)stream_line_number(m->s), (long long)m->n,
-                           (long long)columns);
+        return stream_fail_line(m->s, ": %lld rows and %lld columns; a square matrix is wanted",
+                                (long long)m->n, (long long)columns);
     m->n_entries = m->symmetric ? m->n * (m->n + 1) / 2 : m->n * m->n;
     if (m->coordinate)
         CHECK(next_integer(m, &m->n_entries, 0, m->n * m->n));
@@ -116,9 +111,8 @@ static ddsc_status read_sizes(mtx *m)
         bytes = INT64_MAX;
     CHECK(stream_check_declared(m->s, bytes - 1, "entries at the least"));
     if (m->coordinate && m->n_entries < m->n / 2)
-        return stream_fail(m->s, "line %lld declares %lld items but only %lld distances",
-                           (long long)stream_line_number(m->s), (long long)m->n,
-                           (long long)m->n_entries);
+        return stream_fail_line(m->s, " declares %lld items but only %lld distances",
+                                (long long)m->n, (long long)m->n_entries);
     return DDSC_OK;
 }
 
@@ -126,8 +120,8 @@ static ddsc_status put(mtx *m, double *matrix, int64_t i, int64_t j, double valu
 {
     double *cell = matrix + i * m->n + j;
     if (m->coordinate && !isnan(*cell))
-        return stream_fail(m->s, "line %lld: the entry %lld, %lld comes twice",
-                           (long long)stream_line_number(m->s), (long long)i + 1, (long long)j + 1);
+        return stream_fail_line(m->s, ": the entry %lld, %lld comes twice", (long long)i + 1,
+                                (long long)j + 1);
     *cell = value;
     if (m->symmetric)
         matrix[j * m->n + i] = value;
@@ -171,8 +165,7 @@ static ddsc_status expect_end(mtx *m)
         if (status < 0 || !m->line)
             return status;
     } while (m->line[0] == '%' || m->line[strspn(m->line, " \t")] == '\0');
-    return stream_fail(m->s, "line %lld: more entries than declared",
-                       (long long)stream_line_number(m->s));
+    return stream_fail_line(m->s, ": more entries than declared");
 }
 
 ddsc_status mtx_read_matrix(ddsc_context *ctx, double **matrix, int64_t *n, io_stream *s)
@@ -212,18 +205,10 @@ static ddsc_status write_graph(const ddsc_graph *g, io_writer *w)
 ddsc_status ddsc_graph_write(ddsc_context *ctx, const ddsc_graph *graph, const char *path,
                              unsigned flags)
 {
-    ddsc_status status = DDSC_OK;
     io_writer *w = NULL;
-    if (!ctx)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(ctx);
-    if (!graph || !path)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "graph or path is NULL");
-    TRY(writer_open(ctx, &w, path, flags));
-    TRY(write_graph(graph, w));
-    status = writer_commit(w);
-    w = NULL;
-done:
-    writer_abort(w);
-    return status;
+    CHECK(ctx_enter(ctx));
+    CHECK(ctx_need(ctx, graph, "graph"));
+    CHECK(ctx_need(ctx, path, "path"));
+    CHECK(writer_open(ctx, &w, path, flags));
+    return writer_finish(w, write_graph(graph, w));
 }

@@ -10,50 +10,50 @@ enum { CHUNK_BYTES = 1 << 16 };
 
 /* ---- elements ---- */
 
-static bool is_number(const npy_array *a)
-{
-    return a->kind == 'f' || a->kind == 'i' || a->kind == 'u';
-}
-
-ddsc_status npy_read_chunks(ddsc_context *ctx, io_stream *s, const npy_array *a, npy_chunk_fn fn,
-                            void *arg)
+ddsc_status npy_read_chunks(ddsc_context *ctx, io_stream *s, const npy_array *a, bool integers,
+                            npy_chunk_fn fn, void *arg)
 {
     ddsc_status status = DDSC_OK;
     unsigned char *bytes = NULL;
-    double *value = NULL;
-    if (!is_number(a))
-        return stream_fail(s, "holds text where numbers are wanted");
+    void *value = NULL;
+    bool whole = a->kind == 'i' || a->kind == 'u';
+    int64_t bad;
+    if (!whole && (integers || a->kind != 'f'))
+        return stream_fail(s, integers ? "should hold integers"
+                                       : "holds text where numbers are wanted");
     int64_t chunk = CHUNK_BYTES / a->type.width;
     TRY(mem_get(ctx, &bytes, CHUNK_BYTES, 1));
-    TRY(MEM_NEW(ctx, value, chunk));
+    TRY(mem_get(ctx, &value, chunk, 8));
     for (int64_t at = 0; at < a->count; at += chunk) {
         int64_t n = BASE_MIN(chunk, a->count - at);
         TRY(stream_read_exact(s, bytes, (size_t)(n * a->type.width), "the elements"));
-        number_to_double(value, bytes, n, a->type);
+        if (!integers)
+            number_to_double(value, bytes, n, a->type);
+        else if (!number_to_int64(value, bytes, n, a->type, &bad))
+            TRY(stream_fail(s, "element %lld is too large", (long long)(at + bad)));
         TRY(fn(arg, at, n, value));
     }
     TRY(stream_expect_end(s, "its header and elements"));
 done:
-    mem_free(ctx, bytes);
-    mem_free(ctx, value);
+    MEM_FREE(ctx, bytes, value);
     return status;
 }
 
-/* Where elements land: file order is C order, or Fortran order with the first axis fastest. */
+/* Doubles or integers, both of eight bytes, as they come. */
+static ddsc_status place_c(void *arg, int64_t begin, int64_t n, const void *value)
+{
+    memcpy((char *)arg + 8 * begin, value, 8 * (size_t)n);
+    return DDSC_OK;
+}
+
+/* Fortran order: the first axis fastest. */
 typedef struct placement {
     double *out;
     const npy_array *array;
     int64_t place[NPY_MAX_DIMS];
 } placement;
 
-static ddsc_status place_c(void *arg, int64_t begin, int64_t n, const double *value)
-{
-    placement *p = arg;
-    memcpy(p->out + begin, value, (size_t)n * sizeof *value);
-    return DDSC_OK;
-}
-
-static ddsc_status place_fortran(void *arg, int64_t begin, int64_t n, const double *value)
+static ddsc_status place_fortran(void *arg, int64_t begin, int64_t n, const void *value)
 {
     placement *p = arg;
     const npy_array *a = p->array;
@@ -62,7 +62,7 @@ static ddsc_status place_fortran(void *arg, int64_t begin, int64_t n, const doub
         int64_t at = 0;
         for (int k = 0; k < a->n_dims; k++)
             at = at * a->shape[k] + p->place[k];
-        p->out[at] = value[i];
+        p->out[at] = ((const double *)value)[i];
         for (int k = 0; k < a->n_dims && ++p->place[k] == a->shape[k]; k++)
             p->place[k] = 0;
     }
@@ -73,56 +73,19 @@ ddsc_status npy_read_doubles(ddsc_context *ctx, double **out, io_stream *s, cons
 {
     bool direct = a->kind == 'f' && a->type.width == 8 && !a->type.swap && !a->fortran;
     CHECK(MEM_NEW(ctx, *out, a->count));
-    if (direct) {
-        CHECK(stream_read_exact(s, *out, (size_t)a->count * sizeof **out, "the elements"));
-        CHECK(stream_expect_end(s, "its header and elements"));
-    } else {
-        placement p = {.out = *out, .array = a};
-        CHECK(npy_read_chunks(ctx, s, a, a->fortran ? place_fortran : place_c, &p));
-    }
-    return DDSC_OK;
-}
-
-/* Integers of a one-dimensional array, a chunk at a time. */
-typedef ddsc_status (*integer_fn)(void *arg, int64_t begin, int64_t n, const int64_t *value);
-
-static ddsc_status read_integer_chunks(ddsc_context *ctx, io_stream *s, const npy_array *a,
-                                       integer_fn fn, void *arg)
-{
-    ddsc_status status = DDSC_OK;
-    unsigned char *bytes = NULL;
-    int64_t *value = NULL, bad;
-    if (a->kind != 'i' && a->kind != 'u')
-        return stream_fail(s, "should hold integers");
-    int64_t chunk = CHUNK_BYTES / a->type.width;
-    TRY(mem_get(ctx, &bytes, CHUNK_BYTES, 1));
-    TRY(MEM_NEW(ctx, value, chunk));
-    for (int64_t at = 0; at < a->count; at += chunk) {
-        int64_t n = BASE_MIN(chunk, a->count - at);
-        TRY(stream_read_exact(s, bytes, (size_t)(n * a->type.width), "the elements"));
-        if (!number_to_int64(value, bytes, n, a->type, &bad)) {
-            status = stream_fail(s, "element %lld is too large", (long long)(at + bad));
-            goto done;
-        }
-        TRY(fn(arg, at, n, value));
-    }
-    TRY(stream_expect_end(s, "its header and elements"));
-done:
-    mem_free(ctx, bytes);
-    mem_free(ctx, value);
-    return status;
-}
-
-static ddsc_status copy_integers(void *arg, int64_t begin, int64_t n, const int64_t *value)
-{
-    memcpy((int64_t *)arg + begin, value, (size_t)n * sizeof *value);
-    return DDSC_OK;
+    placement p = {.out = *out, .array = a};
+    if (a->fortran)
+        return npy_read_chunks(ctx, s, a, false, place_fortran, &p);
+    if (!direct)
+        return npy_read_chunks(ctx, s, a, false, place_c, *out);
+    CHECK(stream_read_exact(s, *out, (size_t)a->count * sizeof **out, "the elements"));
+    return stream_expect_end(s, "its header and elements");
 }
 
 ddsc_status npy_read_integers(ddsc_context *ctx, int64_t **out, io_stream *s, const npy_array *a)
 {
-    ddsc_status status = MEM_NEW(ctx, *out, a->count);
-    return status < 0 ? status : read_integer_chunks(ctx, s, a, copy_integers, *out);
+    CHECK(MEM_NEW(ctx, *out, a->count));
+    return npy_read_chunks(ctx, s, a, true, place_c, *out);
 }
 
 typedef struct narrowing {
@@ -130,23 +93,23 @@ typedef struct narrowing {
     io_stream *s;
 } narrowing;
 
-static ddsc_status copy_narrow(void *arg, int64_t begin, int64_t n, const int64_t *value)
+static ddsc_status place_narrow(void *arg, int64_t begin, int64_t n, const void *value)
 {
-    narrowing *to = arg;
+    const narrowing *to = arg;
+    const int64_t *from = value;
     for (int64_t i = 0; i < n; i++) {
-        if (value[i] < INT32_MIN || value[i] > INT32_MAX)
+        if (from[i] < INT32_MIN || from[i] > INT32_MAX)
             return stream_fail(to->s, "element %lld is %" PRId64 ", out of range",
-                               (long long)(begin + i), value[i]);
-        to->out[begin + i] = (int32_t)value[i];
+                               (long long)(begin + i), from[i]);
+        to->out[begin + i] = (int32_t)from[i];
     }
     return DDSC_OK;
 }
 
 ddsc_status npy_read_indices(ddsc_context *ctx, int32_t **out, io_stream *s, const npy_array *a)
 {
-    ddsc_status status = MEM_NEW(ctx, *out, a->count);
-    narrowing to = {*out, s};
-    return status < 0 ? status : read_integer_chunks(ctx, s, a, copy_narrow, &to);
+    CHECK(MEM_NEW(ctx, *out, a->count));
+    return npy_read_chunks(ctx, s, a, true, place_narrow, &(narrowing){*out, s});
 }
 
 /* ---- text ---- */
@@ -213,54 +176,67 @@ ddsc_status npy_read_text(ddsc_context *ctx, io_stream *s, const npy_array *a, n
     TRY(mem_get(ctx, &bytes, a->item_bytes, 1));
     TRY(mem_get(ctx, &text, a->item_bytes + NUMBER_TEXT, 1));
     for (int64_t i = 0; i < a->count; i++) {
-        size_t n;
+        size_t n = 0;
         TRY(stream_read_exact(s, bytes, (size_t)a->item_bytes, "the elements"));
-        if (!decode_element(text, &n, bytes, a)) {
-            status = stream_fail(s, "element %lld is not valid text", (long long)i);
-            goto done;
-        }
+        if (!decode_element(text, &n, bytes, a))
+            TRY(stream_fail(s, "element %lld is not valid text", (long long)i));
         TRY(fn(arg, i, text, n));
     }
     TRY(stream_expect_end(s, "its header and elements"));
 done:
-    mem_free(ctx, bytes);
-    mem_free(ctx, text);
+    MEM_FREE(ctx, bytes, text);
     return status;
 }
 
 /* ---- whole files ---- */
 
+ddsc_status npy_take_dense(void *rows, int64_t begin, int64_t n, const void *value)
+{
+    dense_rows *t = rows;
+    measures_parts *p = t->out;
+    const double *x = value;
+    (void)begin;
+    CHECK(MEM_RESERVE(t->ctx, p->index, &t->index_room, p->nnz + n));
+    CHECK(MEM_RESERVE(t->ctx, p->weight, &t->weight_room, p->nnz + n));
+    CHECK(MEM_RESERVE(t->ctx, p->offset, &t->offset_room, p->n + (t->column + n) / t->width + 1));
+    p->offset[0] = 0;
+    for (int64_t i = 0; i < n; i++) {
+        p->index[p->nnz] = (int32_t)t->column;
+        p->weight[p->nnz] = x[i];
+        p->nnz += !(x[i] == 0);
+        if (++t->column == t->width) {
+            t->column = 0;
+            p->offset[++p->n] = p->nnz;
+        }
+    }
+    return DDSC_OK;
+}
+
 ddsc_status npy_read_clouds(ddsc_context *ctx, measures_parts *out, io_stream *s)
 {
     npy_array a;
-    char shape[QUOTE_TEXT];
     CHECK(npy_read_header(s, &a));
     if (a.n_dims != 3)
         return stream_fail(s, "has shape %s; clouds need three axes (items, points, coordinates)%s",
-                           npy_shape_text(shape, &a),
+                           NPY_SHAPE(&a),
                            a.n_dims == 2 ? "; a distance matrix is read with --precomputed" : "");
     if (a.count == 0)
-        return stream_fail(s, "has shape %s: it holds no points", npy_shape_text(shape, &a));
+        return stream_fail(s, "has shape %s: it holds no points", NPY_SHAPE(&a));
     out->n = a.shape[0];
     out->d = a.shape[2];
     out->v = out->nnz = a.shape[0] * a.shape[1];
     CHECK(MEM_NEW(ctx, out->offset, out->n + 1));
     for (int64_t i = 0; i <= out->n; i++)
         out->offset[i] = i * a.shape[1];
-    CHECK(npy_read_doubles(ctx, &out->support, s, &a));
-    return DDSC_OK;
+    return npy_read_doubles(ctx, &out->support, s, &a);
 }
 
 ddsc_status npy_read_matrix(ddsc_context *ctx, double **matrix, int64_t *n, io_stream *s)
 {
     npy_array a;
-    char shape[QUOTE_TEXT];
-    ddsc_status status = npy_read_header(s, &a);
-    if (status < 0)
-        return status;
+    CHECK(npy_read_header(s, &a));
     if (a.n_dims != 2 || a.shape[0] != a.shape[1] || a.count == 0)
-        return stream_fail(s, "has shape %s, not that of a square matrix",
-                           npy_shape_text(shape, &a));
+        return stream_fail(s, "has shape %s, not that of a square matrix", NPY_SHAPE(&a));
     *n = a.shape[0];
     return npy_read_doubles(ctx, matrix, s, &a);
 }

@@ -130,9 +130,7 @@ static ddsc_status parse_header(io_stream *s, npy_array *a, const char *text)
             good = *c.at == '}';
     }
     if (!good || seen != 7) {
-        char quoted[QUOTE_TEXT];
-        return stream_fail(s, "has a damaged npy header near \"%s\"",
-                           text_quote(quoted, c.at, strlen(c.at)));
+        return stream_fail(s, "has a damaged npy header near \"%s\"", QUOTE(c.at));
     }
     return npy_set_type(s, a, descr);
 }
@@ -167,8 +165,7 @@ ddsc_status npy_read_header(io_stream *s, npy_array *a)
     CHECK(stream_read_exact(s, text, length, "the npy header"));
     text[length] = '\0';
     CHECK(parse_header(s, a, text));
-    CHECK(npy_check_size(s, a));
-    return DDSC_OK;
+    return npy_check_size(s, a);
 }
 
 const char *npy_shape_text(char out[QUOTE_TEXT], const npy_array *a)

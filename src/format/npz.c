@@ -31,13 +31,12 @@ static ddsc_status npz_need(const archive *z, const char *name, const char *with
 
 ddsc_status archive_open_array(archive *z, const char *name, int n_dims)
 {
-    char shape[QUOTE_TEXT];
     z->entry = zip_find(&z->list, name);
     CHECK(zip_open_entry(z->ctx, &z->member, z->s, z->entry));
     CHECK(npy_read_header(z->member, &z->array));
     if (z->array.n_dims != n_dims)
-        return stream_fail(z->member, "has shape %s, but should have %d ax%s",
-                           npy_shape_text(shape, &z->array), n_dims, n_dims == 1 ? "is" : "es");
+        return stream_fail(z->member, "has shape %s, but should have %d ax%s", NPY_SHAPE(&z->array),
+                           n_dims, n_dims == 1 ? "is" : "es");
     return DDSC_OK;
 }
 
@@ -56,8 +55,7 @@ ddsc_status archive_read_table(archive *z, const char *name, double **out, int64
     *rows = z->array.shape[0];
     *columns = z->array.shape[1];
     CHECK(npy_read_doubles(z->ctx, out, z->member, &z->array));
-    CHECK(archive_close_array(z));
-    return DDSC_OK;
+    return archive_close_array(z);
 }
 
 static ddsc_status npz_read_weights(archive *z, measures_parts *out)
@@ -67,8 +65,7 @@ static ddsc_status npz_read_weights(archive *z, measures_parts *out)
         return stream_fail(z->member, "has %lld elements for %lld %s", (long long)z->array.count,
                            (long long)out->nnz, out->index ? "indices" : "points");
     CHECK(npy_read_doubles(z->ctx, &out->weight, z->member, &z->array));
-    CHECK(archive_close_array(z));
-    return DDSC_OK;
+    return archive_close_array(z);
 }
 
 static ddsc_status check_offsets(archive *z, const measures_parts *out)
@@ -96,8 +93,7 @@ static ddsc_status read_offsets(archive *z, measures_parts *out)
     out->n = z->array.count - 1;
     CHECK(npy_read_integers(z->ctx, &out->offset, z->member, &z->array));
     CHECK(check_offsets(z, out));
-    CHECK(archive_close_array(z));
-    return DDSC_OK;
+    return archive_close_array(z);
 }
 
 /* ---- the three layouts ---- */
@@ -109,8 +105,7 @@ static ddsc_status read_own(archive *z, measures_parts *out)
     CHECK(archive_read_table(z, "points", &out->support, &out->v, &out->d));
     out->nnz = out->v;
     CHECK(npz_read_weights(z, out));
-    CHECK(read_offsets(z, out));
-    return DDSC_OK;
+    return read_offsets(z, out);
 }
 
 static ddsc_status read_shared(archive *z, measures_parts *out)
@@ -123,35 +118,7 @@ static ddsc_status read_shared(archive *z, measures_parts *out)
     CHECK(npy_read_indices(z->ctx, &out->index, z->member, &z->array));
     CHECK(archive_close_array(z));
     CHECK(npz_read_weights(z, out));
-    CHECK(read_offsets(z, out));
-    return DDSC_OK;
-}
-
-/* Rows of a dense table turned into CSR as they pass. */
-typedef struct dense_rows {
-    ddsc_context *ctx;
-    measures_parts *out;
-    int64_t index_room, weight_room;
-} dense_rows;
-
-static ddsc_status take_dense(void *arg, int64_t begin, int64_t n, const double *value)
-{
-    dense_rows *t = arg;
-    measures_parts *p = t->out;
-    CHECK(room_reserve(t->ctx, &p->index, &t->index_room, p->nnz + n, sizeof *p->index));
-    CHECK(room_reserve(t->ctx, &p->weight, &t->weight_room, p->nnz + n, sizeof *p->weight));
-    int64_t row = begin / p->v, column = begin % p->v;
-    for (int64_t i = 0; i < n; i++) {
-        if (!(value[i] == 0)) {
-            p->index[p->nnz] = (int32_t)column;
-            p->weight[p->nnz++] = value[i];
-        }
-        if (++column == p->v) {
-            column = 0;
-            p->offset[++row] = p->nnz;
-        }
-    }
-    return DDSC_OK;
+    return read_offsets(z, out);
 }
 
 /* Fortran order is rare: it goes through a whole table. */
@@ -160,10 +127,10 @@ static ddsc_status read_histograms(archive *z, dense_rows *t)
     ddsc_status status = DDSC_OK;
     double *table = NULL;
     if (!z->array.fortran) {
-        TRY(npy_read_chunks(z->ctx, z->member, &z->array, take_dense, t));
+        TRY(npy_read_chunks(z->ctx, z->member, &z->array, false, npy_take_dense, t));
     } else {
         TRY(npy_read_doubles(z->ctx, &table, z->member, &z->array));
-        TRY(take_dense(t, 0, z->array.count, table));
+        TRY(npy_take_dense(t, 0, z->array.count, table));
     }
 done:
     mem_free(z->ctx, table);
@@ -172,19 +139,15 @@ done:
 
 static ddsc_status read_dense(archive *z, measures_parts *out)
 {
-    char shape[QUOTE_TEXT];
     CHECK(npz_need(z, "support", "histograms"));
     CHECK(archive_read_table(z, "support", &out->support, &out->v, &out->d));
     CHECK(archive_open_array(z, "histograms", 2));
     if (z->array.shape[1] != out->v || z->array.count == 0 || out->v > INT32_MAX)
         return stream_fail(z->member, "has shape %s, but the support has %lld points",
-                           npy_shape_text(shape, &z->array), (long long)out->v);
-    out->n = z->array.shape[0];
-    CHECK(MEM_ZERO(z->ctx, out->offset, out->n + 1));
-    dense_rows t = {.ctx = z->ctx, .out = out};
+                           NPY_SHAPE(&z->array), (long long)out->v);
+    dense_rows t = {.ctx = z->ctx, .out = out, .width = out->v};
     CHECK(read_histograms(z, &t));
-    CHECK(archive_close_array(z));
-    return DDSC_OK;
+    return archive_close_array(z);
 }
 
 /* ---- ids and labels ---- */
@@ -216,8 +179,7 @@ static ddsc_status read_ids(archive *z, measures_parts *out)
 {
     CHECK(archive_open_array(z, "ids", 1));
     CHECK(check_count(z, out->n));
-    CHECK(read_strings(z, &out->id_text, &out->id_at));
-    return DDSC_OK;
+    return read_strings(z, &out->id_text, &out->id_at);
 }
 
 /* Names of the class numbers 0, 1, ... */

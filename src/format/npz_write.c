@@ -55,9 +55,7 @@ static ddsc_status npz_put(npz_writer *z, const void *bytes, size_t n)
 
 ddsc_status npz_writer_open(ddsc_context *ctx, npz_writer **out, io_writer *w)
 {
-    ddsc_status status = MEM_ZERO(ctx, *out, 1);
-    if (status < 0)
-        return status;
+    CHECK(MEM_ZERO(ctx, *out, 1));
     (*out)->ctx = ctx;
     (*out)->w = w;
     (*out)->limit32 = 0xfffffffe;
@@ -155,10 +153,14 @@ static ddsc_status run_pass(ddsc_context *ctx, pass *p, int64_t n_rows, int64_t 
     for (int64_t at = 0; at < n_rows; at += step) {
         int64_t end = BASE_MIN(at + step, n_rows);
         size_t n = (size_t)((end - at) * row_bytes);
-        fill(arg, at, end, chunk);
-        p->crc = stream_checksum(p->crc, chunk, (size_t)n);
+        const unsigned char *bytes = (const unsigned char *)arg + at * row_bytes;
+        if (fill) {
+            fill(arg, at, end, chunk);
+            bytes = chunk;
+        }
+        p->crc = stream_checksum(p->crc, bytes, n);
         if (p->z)
-            TRY(npz_put(p->z, chunk, n));
+            TRY(npz_put(p->z, bytes, n));
     }
 done:
     mem_free(ctx, chunk);
@@ -183,13 +185,12 @@ ddsc_status npz_writer_add(npz_writer *z, const char *name, const char *descr, i
     pass p = {.crc = stream_checksum(0, header, n_header)};
     CHECK(run_pass(z->ctx, &p, shape[0], row_bytes, fill, arg));
     m.crc = p.crc;
-    CHECK(room_reserve(z->ctx, &z->member, &z->room, z->n + 1, sizeof *z->member));
+    CHECK(MEM_RESERVE(z->ctx, z->member, &z->room, z->n + 1));
     z->member[z->n++] = m;
     CHECK(put_local(z, &m));
     CHECK(npz_put(z, header, n_header));
     p.z = z;
-    CHECK(run_pass(z->ctx, &p, shape[0], row_bytes, fill, arg));
-    return DDSC_OK;
+    return run_pass(z->ctx, &p, shape[0], row_bytes, fill, arg);
 }
 
 ddsc_status npz_writer_finish(npz_writer *z)
@@ -222,8 +223,7 @@ ddsc_status npz_writer_finish(npz_writer *z)
     npz_add(&r, (uint64_t)size, 4);
     npz_add(&r, is64 ? 0xffffffff : (uint64_t)begin, 4);
     npz_add(&r, 0, 2);
-    CHECK(npz_put(z, r.byte, r.n));
-    return DDSC_OK;
+    return npz_put(z, r.byte, r.n);
 }
 
 /* ---- npz: items that were dropped are left out, ids and labels follow the items ---- */
@@ -234,30 +234,6 @@ static void npz_fill_points(const void *arg, int64_t begin, int64_t end, unsigne
     size_t bytes = (size_t)m->d * sizeof(double);
     for (int64_t p = begin; p < end; p++)
         memcpy(out + (size_t)(p - begin) * bytes, measures_point(m, m->index[p]), bytes);
-}
-
-static void fill_support(const void *arg, int64_t begin, int64_t end, unsigned char *out)
-{
-    const measures *m = arg;
-    memcpy(out, m->support + begin * m->d, (size_t)((end - begin) * m->d) * sizeof *m->support);
-}
-
-static void fill_indices(const void *arg, int64_t begin, int64_t end, unsigned char *out)
-{
-    const measures *m = arg;
-    memcpy(out, m->index + begin, (size_t)(end - begin) * sizeof *m->index);
-}
-
-static void fill_weights(const void *arg, int64_t begin, int64_t end, unsigned char *out)
-{
-    const measures *m = arg;
-    memcpy(out, m->weight + begin, (size_t)(end - begin) * sizeof *m->weight);
-}
-
-static void fill_offsets(const void *arg, int64_t begin, int64_t end, unsigned char *out)
-{
-    const measures *m = arg;
-    memcpy(out, m->offset + begin, (size_t)(end - begin) * sizeof *m->offset);
 }
 
 static void npz_fill_labels(const void *arg, int64_t begin, int64_t end, unsigned char *out)
@@ -331,15 +307,15 @@ ddsc_status npz_add_items(npz_writer *z, const measures *m)
 {
     int64_t points[2] = {m->nnz, m->d}, support[2] = {m->v, m->d}, n_offsets = m->n + 1;
     if (measures_is_shared(m)) {
-        CHECK(npz_writer_add(z, "support", NPZ_FLOAT8, 2, support, 8, fill_support, m));
-        CHECK(npz_writer_add(z, "indices", NPZ_INT4, 1, &m->nnz, 4, fill_indices, m));
+        CHECK(npz_writer_add(z, "support", NPY_FLOAT8, 2, support, 8, NULL, m->support));
+        CHECK(npz_writer_add(z, "indices", NPY_INT4, 1, &m->nnz, 4, NULL, m->index));
     } else {
-        CHECK(npz_writer_add(z, "points", NPZ_FLOAT8, 2, points, 8, npz_fill_points, m));
+        CHECK(npz_writer_add(z, "points", NPY_FLOAT8, 2, points, 8, npz_fill_points, m));
     }
-    CHECK(npz_writer_add(z, "weights", NPZ_FLOAT8, 1, &m->nnz, 8, fill_weights, m));
-    CHECK(npz_writer_add(z, "offsets", NPZ_INT8, 1, &n_offsets, 8, fill_offsets, m));
+    CHECK(npz_writer_add(z, "weights", NPY_FLOAT8, 1, &m->nnz, 8, NULL, m->weight));
+    CHECK(npz_writer_add(z, "offsets", NPY_INT8, 1, &n_offsets, 8, NULL, m->offset));
     if (m->label)
-        CHECK(npz_writer_add(z, "labels", NPZ_INT4, 1, &m->n, 4, npz_fill_labels, m));
+        CHECK(npz_writer_add(z, "labels", NPY_INT4, 1, &m->n, 4, npz_fill_labels, m));
     if (m->label && m->n_names > 0)
         CHECK(npz_add_strings(z, "label_names", class_name, m, m->n_names));
     if (m->id_text || m->n < m->n_rows)

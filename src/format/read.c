@@ -9,12 +9,7 @@
 
 static const ddsc_read_settings defaults = {.on_empty = DDSC_EMPTY_ERROR,
                                             .max_bytes = STREAM_DEFAULT_MAX_BYTES};
-static const sized_struct settings_struct = SIZED_STRUCT(ddsc_read_settings, max_bytes, &defaults);
-
-void ddsc_read_settings_init_sized(ddsc_read_settings *settings, size_t size)
-{
-    sized_init(&settings_struct, settings, size);
-}
+SIZED_INIT(settings_struct, ddsc_read_settings, max_bytes, &defaults);
 
 static ddsc_status take_settings(ddsc_context *ctx, ddsc_read_settings *own,
                                  const ddsc_read_settings *given)
@@ -122,9 +117,7 @@ static ddsc_status add_labels(ddsc_context *ctx, measures_parts *parts, const ch
     TRY(stream_open(ctx, &s, set->labels_path, set->max_bytes));
     TRY(labels_read_stream(ctx, &found, s));
     TRY(labels_join(ctx, &found, stream_name(s), &to, &how));
-    mem_free(ctx, parts->label);
-    mem_free(ctx, parts->name_text);
-    mem_free(ctx, parts->name_at);
+    MEM_FREE(ctx, parts->label, parts->name_text, parts->name_at);
     parts->label = found.label;
     parts->name_text = found.name_text;
     parts->name_at = found.name_at;
@@ -157,19 +150,13 @@ done:
 ddsc_status ddsc_measures_read(ddsc_context *ctx, ddsc_measures **out, const char *path,
                                const ddsc_read_settings *settings)
 {
-    ddsc_status status = DDSC_OK;
     io_stream *s = NULL;
     ddsc_read_settings set;
-    if (!ctx)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(ctx);
-    if (!out || !path)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "measures or path is NULL");
-    *out = NULL;
-    TRY(take_settings(ctx, &set, settings));
-    TRY(stream_open(ctx, &s, path, set.max_bytes));
-    TRY(io_read_measures(ctx, out, s, &set));
-done:
+    CHECK(ctx_enter_new(ctx, out));
+    CHECK(ctx_need(ctx, path, "path"));
+    CHECK(take_settings(ctx, &set, settings));
+    CHECK(stream_open(ctx, &s, path, set.max_bytes));
+    ddsc_status status = io_read_measures(ctx, out, s, &set);
     stream_close(s);
     return status;
 }
@@ -280,12 +267,7 @@ ddsc_status ddsc_measures_read_files(ddsc_context *ctx, ddsc_measures **out, int
     ddsc_read_settings set;
     gathering g = {.ctx = ctx, .set = &set};
     char where[64];
-    if (!ctx)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(ctx);
-    if (!out)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "measures is NULL");
-    *out = NULL;
+    CHECK(ctx_enter_new(ctx, out));
     TRY(check_paths(ctx, n_paths, paths));
     TRY(take_settings(ctx, &set, settings));
     for (int64_t i = 0; i < n_paths; i++)

@@ -52,8 +52,7 @@ static ddsc_status put_header(const measures *m, io_writer *w, char delimiter)
         CHECK(writer_printf(w, "%clabel", delimiter));
     for (int64_t k = 0; k < m->d; k++)
         CHECK(writer_printf(w, "%cx%lld", delimiter, (long long)k + 1));
-    CHECK(writer_put(w, "\n", 1));
-    return DDSC_OK;
+    return writer_put(w, "\n", 1);
 }
 
 ddsc_status csv_write_measures(ddsc_context *ctx, const measures *m, io_writer *w, char delimiter)
@@ -133,13 +132,10 @@ static ddsc_status write_as(ddsc_context *ctx, const measures *m, io_writer *w, 
 ddsc_status ddsc_measures_write(ddsc_context *ctx, const ddsc_measures *m, const char *path,
                                 ddsc_format format, unsigned flags)
 {
-    ddsc_status status = DDSC_OK;
     io_writer *w = NULL;
-    if (!ctx)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(ctx);
-    if (!m || !path)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "measures or path is NULL");
+    CHECK(ctx_enter(ctx));
+    CHECK(ctx_need(ctx, m, "measures"));
+    CHECK(ctx_need(ctx, path, "path"));
     if (format == DDSC_FORMAT_AUTO)
         format = format_by_name(path);
     if (format != DDSC_FORMAT_NPZ && format != DDSC_FORMAT_CSV && format != DDSC_FORMAT_TSV &&
@@ -148,11 +144,6 @@ ddsc_status ddsc_measures_write(ddsc_context *ctx, const ddsc_measures *m, const
                         "%s: sets of items are written as .npz, .csv, .tsv or .d2 (the last three "
                         "also .gz)",
                         path);
-    TRY(writer_open(ctx, &w, path, flags));
-    TRY(write_as(ctx, m, w, format));
-    status = writer_commit(w);
-    w = NULL;
-done:
-    writer_abort(w);
-    return status;
+    CHECK(writer_open(ctx, &w, path, flags));
+    return writer_finish(w, write_as(ctx, m, w, format));
 }

@@ -111,9 +111,7 @@ static ddsc_status weigh_rows(void *arg, int64_t begin, int64_t end, int worker)
 static ddsc_status lists_to_sparse(ddsc_context *ctx, sparse *out, const ddsc_graph *g,
                                    const double *weight)
 {
-    ddsc_status status = sparse_new(ctx, out, g->n, g->offset[g->n]);
-    if (status < 0)
-        return status;
+    CHECK(sparse_new(ctx, out, g->n, g->offset[g->n]));
     int64_t at = 0;
     for (int64_t i = 0; i < g->n; i++) {
         for (int64_t p = g->offset[i]; p < g->offset[i + 1]; p++)

@@ -14,9 +14,7 @@ ddsc_status components_find(ddsc_context *ctx, int32_t *component, int64_t *n_co
                             const sparse *a)
 {
     int32_t *parent = NULL;
-    ddsc_status status = MEM_NEW(ctx, parent, a->n);
-    if (status < 0)
-        return status;
+    CHECK(MEM_NEW(ctx, parent, a->n));
     for (int64_t i = 0; i < a->n; i++)
         parent[i] = (int32_t)i;
     for (int64_t i = 0; i < a->n; i++)

@@ -102,21 +102,6 @@ static ddsc_status csr_check_offsets(ddsc_context *ctx, int64_t *tau, int64_t n,
     return DDSC_OK;
 }
 
-static ddsc_status csr_check_call(ddsc_context *ctx, ddsc_graph **graph, int64_t n,
-                                  const int64_t *offsets, const int32_t *indices, const double *d2)
-{
-    if (!graph || !offsets)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "ddsc_graph_create_from_csr: %s is NULL",
-                        graph ? "offsets" : "graph");
-    if (n < 0 || n > INT32_MAX)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "n = %lld: must be 0 .. %d", (long long)n,
-                        INT32_MAX);
-    if (n > 0 && offsets[n] > 0 && (!indices || !d2))
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "ddsc_graph_create_from_csr: %s is NULL",
-                        indices ? "d2" : "indices");
-    return DDSC_OK;
-}
-
 ddsc_status ddsc_graph_create_from_csr(ddsc_context *context, ddsc_graph **graph, int64_t n,
                                        const int64_t *offsets, const int32_t *indices,
                                        const double *d2)
@@ -125,20 +110,18 @@ ddsc_status ddsc_graph_create_from_csr(ddsc_context *context, ddsc_graph **graph
     ddsc_graph *g = NULL;
     csr_job j = {.ctx = context, .offset = offsets, .index = indices, .d2 = d2};
     int64_t tau = 0, room = 0;
-    if (graph)
-        *graph = NULL;
-    if (!context)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(context);
-    TRY(csr_check_call(context, graph, n, offsets, indices, d2));
+    CHECK(ctx_enter_new(context, graph));
+    CHECK(ctx_check(context, n >= 0 && n <= INT32_MAX, "n", (double)n, "0 .. 2147483647"));
+    if (!offsets || (n > 0 && offsets[n] > 0 && (!indices || !d2)))
+        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_graph_create_from_csr: %s is NULL",
+                        !offsets ? "offsets" : (indices ? "d2" : "indices"));
     TRY(csr_check_offsets(context, &tau, n, offsets));
     if (!mul_ok(tau, parallel_width(context), &room))
         TRY(ctx_fail(context, DDSC_ERROR_MEMORY, "lists of %lld neighbors are too long",
                      (long long)tau));
     TRY(MEM_ZERO(context, g, 1));
     *g = (ddsc_graph){.ctx = context, .n = n, .tau = tau};
-    TRY(MEM_NEW(context, g->offset, n + 1));
-    memcpy(g->offset, offsets, (size_t)(n + 1) * sizeof *offsets);
+    TRY(MEM_COPY(context, g->offset, offsets, n + 1));
     TRY(MEM_NEW(context, g->index, offsets[n]));
     TRY(MEM_NEW(context, g->d2, offsets[n]));
     TRY(MEM_NEW(context, j.list, room));

@@ -28,9 +28,7 @@ done:
 
 ddsc_status graph_narrow(ddsc_context *ctx, ddsc_graph **out, const ddsc_graph *wide, int64_t tau)
 {
-    ddsc_status status = graph_create(ctx, out, wide->n, tau);
-    if (status < 0)
-        return status;
+    CHECK(graph_create(ctx, out, wide->n, tau));
     ddsc_graph *g = *out;
     g->n_columns = wide->n_columns;
     g->columns_error = wide->columns_error;
@@ -49,9 +47,7 @@ void ddsc_graph_destroy(ddsc_graph *graph)
     if (!graph)
         return;
     ddsc_context *ctx = graph->ctx;
-    mem_free(ctx, graph->d2);
-    mem_free(ctx, graph->index);
-    mem_free(ctx, graph->offset);
+    MEM_FREE(ctx, graph->d2, graph->index, graph->offset);
     mem_free(ctx, graph);
 }
 

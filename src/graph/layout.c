@@ -75,9 +75,7 @@ static int64_t epochs_for(const ddsc_graph *g)
 ddsc_status ddsc_layout_run(ddsc_context *ctx, double *xy, const ddsc_graph *graph,
                             const double *start)
 {
-    if (!ctx)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(ctx);
+    CHECK(ctx_enter(ctx));
     if (!xy || !graph)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "layout: xy and graph must not be NULL");
     rng random = rng_make(ctx_seed(ctx), RNG_LAYOUT, 0);

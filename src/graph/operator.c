@@ -24,9 +24,7 @@ ddsc_status operator_build(ddsc_context *ctx, sparse *m, double *degree, const s
 {
     int64_t n_isolated;
     row_sums(degree, &n_isolated, a);
-    ddsc_status status = sparse_new(ctx, m, a->n, a->nnz + n_isolated);
-    if (status < 0)
-        return status;
+    CHECK(sparse_new(ctx, m, a->n, a->nnz + n_isolated));
     int64_t at = 0;
     for (int64_t i = 0; i < a->n; i++) {
         double root = sqrt(degree[i]);

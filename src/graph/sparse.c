@@ -16,17 +16,13 @@ done:
 
 void sparse_free(ddsc_context *ctx, sparse *s)
 {
-    mem_free(ctx, s->value);
-    mem_free(ctx, s->column);
-    mem_free(ctx, s->offset);
+    MEM_FREE(ctx, s->value, s->column, s->offset);
     *s = (sparse){0};
 }
 
 ddsc_status sparse_transpose(ddsc_context *ctx, sparse *out, const sparse *in)
 {
-    ddsc_status status = sparse_new(ctx, out, in->n, in->nnz);
-    if (status < 0)
-        return status;
+    CHECK(sparse_new(ctx, out, in->n, in->nnz));
     int64_t *offset = out->offset;
     for (int64_t p = 0; p < in->nnz; p++)
         offset[in->column[p] + 1]++;

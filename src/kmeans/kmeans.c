@@ -29,16 +29,11 @@ static ddsc_status inertia_piece(void *arg, int64_t begin, int64_t end, int work
     return DDSC_OK;
 }
 
-ddsc_status kmeans_inertia(ddsc_context *ctx, double *inertia, const int32_t *labels, int64_t k,
-                           int64_t n, int64_t dim, const double *rows)
+void kmeans_means(double *centre, int64_t *count, const int32_t *labels, int64_t k, int64_t n,
+                  int64_t dim, const double *rows)
 {
-    ddsc_status status = DDSC_OK;
-    double *centre = NULL;
-    int64_t *count = NULL;
-    inertia_job j = {labels, dim, BASE_MAX(PIECE_MIN, PIECE_WORK / (2 * dim)), rows, NULL, NULL};
-    TRY(MEM_ZERO(ctx, centre, k * dim));
-    TRY(MEM_ZERO(ctx, count, k));
-    TRY(MEM_NEW(ctx, j.partial, n / j.piece_rows + 1));
+    memset(centre, 0, (size_t)(k * dim) * sizeof *centre);
+    memset(count, 0, (size_t)k * sizeof *count);
     for (int64_t i = 0; i < n; i++) {
         count[labels[i]]++;
         for (int64_t c = 0; c < dim; c++)
@@ -46,6 +41,19 @@ ddsc_status kmeans_inertia(ddsc_context *ctx, double *inertia, const int32_t *la
     }
     for (int64_t c = 0; c < k * dim; c++)
         centre[c] /= (double)BASE_MAX(count[c / dim], 1);
+}
+
+ddsc_status kmeans_inertia(ddsc_context *ctx, double *inertia, const int32_t *labels, int64_t k,
+                           int64_t n, int64_t dim, const double *rows)
+{
+    ddsc_status status = DDSC_OK;
+    double *centre = NULL;
+    int64_t *count = NULL;
+    inertia_job j = {labels, dim, BASE_MAX(PIECE_MIN, PIECE_WORK / (2 * dim)), rows, NULL, NULL};
+    TRY(MEM_NEW(ctx, centre, k * dim));
+    TRY(MEM_NEW(ctx, count, k));
+    TRY(MEM_NEW(ctx, j.partial, n / j.piece_rows + 1));
+    kmeans_means(centre, count, labels, k, n, dim, rows);
     j.centre = centre;
     TRY(parallel_for(ctx, n, j.piece_rows, inertia_piece, &j));
     *inertia = tree_sum(j.partial, (n + j.piece_rows - 1) / j.piece_rows, 1);
@@ -58,9 +66,7 @@ ddsc_status kmeans_renumber(ddsc_context *ctx, int32_t *labels, int64_t *n_found
                             int64_t k)
 {
     int32_t *number = NULL, next = 0;
-    ddsc_status status = MEM_NEW(ctx, number, k);
-    if (status < 0)
-        return status;
+    CHECK(MEM_NEW(ctx, number, k));
     for (int64_t c = 0; c < k; c++)
         number[c] = -1;
     for (int64_t i = 0; i < n; i++) {

@@ -28,6 +28,9 @@ ddsc_status kmeans_fit(ddsc_context *ctx, int32_t *labels, double *inertia, int6
  * have fewer distinct values. */
 ddsc_status kmeans_start(ddsc_context *ctx, double *centres, int64_t *n_centres,
                          const kmeans_problem *problem, rng *r);
+/* Means of clusters (k x dim) and their sizes (k), labels in 0 .. k-1; the mean of no rows is 0. */
+void kmeans_means(double *centre, int64_t *count, const int32_t *labels, int64_t k, int64_t n,
+                  int64_t dim, const double *rows);
 /* Sum of squared distances of the rows to the means of their clusters, labels in 0 .. k-1. */
 ddsc_status kmeans_inertia(ddsc_context *ctx, double *inertia, const int32_t *labels, int64_t k,
                            int64_t n, int64_t dim, const double *rows);

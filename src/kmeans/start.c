@@ -106,8 +106,7 @@ static ddsc_status next_centre(ddsc_context *ctx, spread *s, double total, rng *
         }
         s->drawn[0] = best;
     }
-    CHECK(parallel_for(ctx, s->p->n, s->piece_rows, take_draw, s));
-    return DDSC_OK;
+    return parallel_for(ctx, s->p->n, s->piece_rows, take_draw, s);
 }
 
 ddsc_status kmeans_start(ddsc_context *ctx, double *centres, int64_t *n_centres,

@@ -88,3 +88,33 @@ double la_orthogonalise(double *rows, int64_t at, int64_t d)
         x[k] = left ? x[k] / after : 0;
     return left ? after : 0;
 }
+
+double la_centre_distances(int64_t n, const double *d2, double *mean, double *gram)
+{
+    double all = 0;
+    for (int64_t b = 0; b < n; b++) {
+        mean[b] = 0;
+        for (int64_t a = 0; a < n; a++)
+            mean[b] += d2[a * n + b] / (double)n;
+        all += mean[b] / (double)n;
+    }
+    for (int64_t a = 0; a < n; a++)
+        for (int64_t b = 0; b < n; b++)
+            gram[a * n + b] = -0.5 * (d2[a * n + b] - mean[a] - mean[b] + all);
+    return all;
+}
+
+ddsc_status la_check_rows(ddsc_context *ctx, const char *who, int64_t least, int64_t n, int64_t dim,
+                          const double *rows)
+{
+    int64_t size;
+    if (n < least || dim < 1 || !mul_ok(n, dim, &size) || n > INT32_MAX)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%s: %lld rows of %lld columns", who,
+                        (long long)n, (long long)dim);
+    for (int64_t i = 0; i < size; i++)
+        if (!(fabs(rows[i]) <= 1e150))
+            return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                            "%s: row %lld, column %lld is %g: must be finite, at most 1e150", who,
+                            (long long)(i / dim), (long long)(i % dim), rows[i]);
+    return DDSC_OK;
+}

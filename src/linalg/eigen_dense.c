@@ -43,8 +43,7 @@ ddsc_status la_eigen_symmetric(ddsc_context *ctx, int64_t n, double *matrix, dou
     memcpy(vectors, matrix, (size_t)(n * n) * sizeof *vectors);
 done:
     serial_end(saved);
-    mem_free(ctx, iwork);
-    mem_free(ctx, work);
+    MEM_FREE(ctx, iwork, work);
     return status;
 }
 
@@ -62,7 +61,6 @@ ddsc_status la_eigen_largest(ddsc_context *ctx, int64_t n, double *matrix, int64
             vectors[i * n_wanted + k] = rows[(n - 1 - k) * n + i];
     }
 done:
-    mem_free(ctx, rows);
-    mem_free(ctx, all);
+    MEM_FREE(ctx, rows, all);
     return status;
 }

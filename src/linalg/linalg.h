@@ -22,8 +22,14 @@ double la_distance2(int64_t n, const double *x, const double *y); /* |x - y|^2, 
 /* out[p * ld + q] = |x_p - y_q|^2 of n and m rows of d, each a function of the two rows alone. */
 void la_differences(int64_t n, int64_t m, int64_t d, const double *x, const double *y, double *out,
                     int64_t ld);
+/* n x dim rows of a caller: at least `least`, every value finite and of at most 1e150. */
+ddsc_status la_check_rows(ddsc_context *ctx, const char *who, int64_t least, int64_t n, int64_t dim,
+                          const double *rows);
 /* The mean of n rows, and the rows less it; out may be the rows themselves, or NULL. */
 void la_centre(int64_t n, int64_t d, const double *rows, double *mean, double *out);
+/* -1/2 of n x n squared distances, rows and columns less their means: inner products about the centre
+ * of the points (Torgerson 1952). mean (n): of the columns; returns that of all. gram may be d2. */
+double la_centre_distances(int64_t n, const double *d2, double *mean, double *gram);
 /* Row `at` less its part along the rows before it, which are orthonormal, then of length 1. Returns
  * the length that was left, 0 where it was but rounding: the row is then zero. */
 double la_orthogonalise(double *rows, int64_t at, int64_t d);

@@ -17,7 +17,7 @@ typedef struct metric_resolved {
     measures *reference;         /* what set.reference_measures points to, if it was made here */
 } metric_resolved;
 
-/* `set` as metric_settings_take left it. Resolving twice changes nothing. */
+/* `set` as plan_take_metric left it. Resolving twice changes nothing. */
 ddsc_status metric_resolve(ddsc_context *ctx, metric_resolved *out, const measures *m,
                            const ddsc_metric_settings *set);
 void metric_resolved_free(metric_resolved *r);

@@ -165,7 +165,7 @@ static ddsc_status find_self_terms(sinkhorn *s, ddsc_pair_stats *stats)
     CHECK(parallel_for(s->ctx, s->m->n, 4, self_range, s));
     progress_end(s->ctx);
     for (int w = 0; w < s->n_workers; w++)
-        pair_stats_merge(stats, &s->stats[w]);
+        pairs_merge_stats(stats, &s->stats[w]);
     return DDSC_OK;
 }
 

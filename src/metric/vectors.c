@@ -29,23 +29,8 @@ static void vectors_close(void *state)
         points_panel_free(s->ctx, &s->panel[k]);
     mem_free(s->ctx, s->panel);
     points_close(s->ctx, &s->table);
-    mem_free(s->ctx, s->offset);
-    mem_free(s->ctx, s->rows);
+    MEM_FREE(s->ctx, s->offset, s->rows);
     mem_free(s->ctx, s);
-}
-
-static ddsc_status check_rows(ddsc_context *ctx, int64_t n, int64_t dim, const double *rows)
-{
-    int64_t size;
-    if (n < 0 || dim < 1 || !mul_ok(n, dim, &size))
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "n = %lld rows of dim = %lld: out of range",
-                        (long long)n, (long long)dim);
-    for (int64_t p = 0; p < size; p++)
-        if (!(fabs(rows[p]) <= 1e150))
-            return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                            "vector %lld, coordinate %lld is %g: must be finite, at most 1e150",
-                            (long long)(p / dim), (long long)(p % dim), rows[p]);
-    return DDSC_OK;
 }
 
 ddsc_status metric_vectors_open(ddsc_context *ctx, void **state, int64_t n, int64_t dim,
@@ -54,7 +39,7 @@ ddsc_status metric_vectors_open(ddsc_context *ctx, void **state, int64_t n, int6
     ddsc_status status = DDSC_OK;
     vectors *s = NULL;
     *state = NULL;
-    TRY(check_rows(ctx, n, dim, rows));
+    TRY(la_check_rows(ctx, "vectors", 0, n, dim, rows));
     TRY(MEM_ZERO(ctx, s, 1));
     *s = (vectors){.ctx = ctx, .n_workers = parallel_width(ctx)};
     TRY(points_open(ctx, &s->table, n, dim, rows));

@@ -140,8 +140,7 @@ static ddsc_status feature_rows(feature_space *k)
     CHECK(MEM_NEW(s->ctx, f->rows, s->m->n * f->columns));
     CHECK(MEM_NEW(s->ctx, f->offset, s->m->n));
     CHECK(MEM_NEW(s->ctx, f->tail, s->m->n));
-    CHECK(parallel_for(s->ctx, s->m->n, MMD_LANES, feature_range, k));
-    return DDSC_OK;
+    return parallel_for(s->ctx, s->m->n, MMD_LANES, feature_range, k);
 }
 
 ddsc_status mmd_features_make(mmd *s, mmd_features *out)

@@ -232,8 +232,7 @@ ddsc_status mmd_prepare(mmd *s, int64_t j0, int64_t j1)
         return DDSC_OK;
     s->first = j0;
     CHECK(s->way == MMD_GRID ? mmd_grid_fill(s, j0, j1) : mmd_field_fill(s, j0, j1));
-    CHECK(parallel_for(s->ctx, j1 - j0, 64, field_self_terms, s));
-    return DDSC_OK;
+    return parallel_for(s->ctx, j1 - j0, 64, field_self_terms, s);
 }
 
 ddsc_status mmd_tile(mmd *s, const int64_t range[4], const uint8_t *wanted, double *d2, int64_t ld,

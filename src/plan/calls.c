@@ -17,17 +17,15 @@ static ddsc_status run_matrix(ddsc_context *ctx, double *out, ddsc_pair_stats *s
     ddsc_metric_settings set;
     ddsc_pair_stats found = {0};
     metric_resolved metric = {0};
-    metric_run r = {0};
-    bool squared = (flags & DDSC_DISTANCE_SQUARED) != 0;
+    plan_run r = {0};
     CHECK(stats_check(ctx, stats));
-    CHECK(metric_settings_take(ctx, &set, given));
+    CHECK(plan_take_metric(ctx, &set, given));
     TRY(metric_resolve(ctx, &metric, m, &set));
-    TRY(metric_run_open(ctx, &r, m, &metric, n_old < 0 ? "of the matrix" : NULL));
-    TRY(n_old < 0 ? pairs_matrix(&r.p, out, (flags & DDSC_DISTANCE_CONDENSED) != 0, squared)
-                  : pairs_cross_matrix(&r.p, out, n_old, squared));
+    TRY(plan_run_open(ctx, &r, m, &metric, n_old < 0 ? "of the matrix" : NULL));
+    TRY(pairs_matrix(&r.p, out, n_old, flags));
 done:
     if (r.metric)
-        status = metric_run_close(&r, status, n_pairs, &found);
+        status = plan_run_close(&r, status, n_pairs, &found);
     metric_resolved_free(&metric);
     if (status >= 0)
         stats_give(stats, &found);
@@ -38,12 +36,9 @@ ddsc_status ddsc_distance_run(ddsc_context *context, double *out, ddsc_pair_stat
                               const ddsc_measures *data, const ddsc_metric_settings *settings,
                               unsigned flags)
 {
-    if (!context)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(context);
-    if (!out || !data)
-        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_distance_run: %s is NULL",
-                        out ? "measures" : "out");
+    CHECK(ctx_enter(context));
+    CHECK(ctx_need(context, out, "out"));
+    CHECK(ctx_need(context, data, "measures"));
     CHECK(ctx_check_flags(context, "ddsc_distance_run", flags,
                           DDSC_DISTANCE_SQUARED | DDSC_DISTANCE_CONDENSED));
     return run_matrix(context, out, stats, data, -1, settings, flags);
@@ -54,12 +49,10 @@ ddsc_status ddsc_cross_run(ddsc_context *context, double *out, ddsc_pair_stats *
                            const ddsc_metric_settings *settings, unsigned flags)
 {
     measures *joint = NULL;
-    if (!context)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(context);
-    if (!out || !rows || !columns)
-        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_cross_run: %s is NULL",
-                        out ? (rows ? "columns" : "rows") : "out");
+    CHECK(ctx_enter(context));
+    CHECK(ctx_need(context, out, "out"));
+    CHECK(ctx_need(context, rows, "rows"));
+    CHECK(ctx_need(context, columns, "columns"));
     if (rows->d != columns->d)
         return ctx_fail(context, DDSC_ERROR_INPUT,
                         "the items of the rows have points of %lld coordinates, those of the "
@@ -94,23 +87,17 @@ ddsc_status ddsc_neighbors_run(ddsc_context *context, ddsc_graph **graph, ddsc_p
     ddsc_graph_settings graph_set;
     ddsc_pair_stats found = {0};
     graph_plan p = {0};
-    if (graph)
-        *graph = NULL;
-    if (!context)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(context);
-    if (!graph || !data)
-        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_neighbors_run: %s is NULL",
-                        graph ? "measures" : "graph");
+    CHECK(ctx_enter_new(context, graph));
+    CHECK(ctx_need(context, data, "measures"));
     CHECK(stats_check(context, stats));
-    CHECK(metric_settings_take(context, &metric_set, metric));
-    CHECK(graph_settings_take(context, &graph_set, settings));
+    CHECK(plan_take_metric(context, &metric_set, metric));
+    CHECK(plan_take_graph(context, &graph_set, settings));
     TRY(plan_make(context, &p, data, &metric_set, &graph_set));
     TRY(plan_neighbors(context, graph, &found, &p, p.tau));
     stats_give(stats, &found);
     warn_of_columns(context, *graph);
 done:
-    plan_free(&p);
+    metric_resolved_free(&p.metric);
     return status;
 }
 
@@ -122,15 +109,11 @@ ddsc_status ddsc_graph_create_from_vectors(ddsc_context *context, ddsc_graph **g
     ddsc_graph_settings set;
     void *state = NULL;
     pairs p = {0};
-    if (graph)
-        *graph = NULL;
-    if (!context)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(context);
-    if (!graph || (!vectors && n > 0))
-        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_graph_create_from_vectors: %s is NULL",
-                        graph ? "vectors" : "graph");
-    CHECK(graph_settings_take(context, &set, settings));
+    CHECK(ctx_enter_new(context, graph));
+    if (!vectors && n > 0)
+        return ctx_fail(context, DDSC_ERROR_ARGUMENT,
+                        "ddsc_graph_create_from_vectors: vectors is NULL");
+    CHECK(plan_take_graph(context, &set, settings));
     if (set.sample_columns < 1)
         return ctx_fail(context, DDSC_ERROR_ARGUMENT,
                         "sample_columns = %g: vectors have coordinates already",

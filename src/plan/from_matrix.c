@@ -27,7 +27,7 @@ static bool agree(double x, double y)
     return fabs(x - y) <= 1e-9 * BASE_MAX(fabs(x), fabs(y));
 }
 
-static ddsc_status check_rows(void *arg, int64_t begin, int64_t end, int worker)
+static ddsc_status check_table(void *arg, int64_t begin, int64_t end, int worker)
 {
     const table *t = arg;
     (void)worker;
@@ -53,7 +53,7 @@ static ddsc_status check_rows(void *arg, int64_t begin, int64_t end, int worker)
 }
 
 /* The entry above the diagonal speaks for both ends, as it does in the tiles of a metric. */
-static ddsc_status cut_rows(void *arg, int64_t begin, int64_t end, int worker)
+static ddsc_status cut_table(void *arg, int64_t begin, int64_t end, int worker)
 {
     table *t = arg;
     uint64_t seed = ctx_seed(t->ctx);
@@ -61,7 +61,7 @@ static ddsc_status cut_rows(void *arg, int64_t begin, int64_t end, int worker)
     for (int64_t i = begin; i < end; i++)
         for (int64_t j = i + 1; j < t->n; j++) {
             double value = t->value[i * t->n + j] + 0.0;
-            if (isnan(value) || (t->sample < 1 && !pair_sampled(seed, t->sample, i, j)))
+            if (isnan(value) || (t->sample < 1 && !pairs_sampled(seed, t->sample, i, j)))
                 continue;
             if (!t->squared)
                 value *= value;
@@ -79,7 +79,7 @@ static bool none_taken(const nearest *near, int64_t n)
 }
 
 /* The same columns that a metric would have been asked for. */
-static ddsc_status by_columns(const table *t, ddsc_graph **graph, const ddsc_graph_settings *set)
+static ddsc_status table_columns(const table *t, ddsc_graph **graph, const ddsc_graph_settings *set)
 {
     ddsc_status status = DDSC_OK;
     column_set c;
@@ -98,46 +98,36 @@ done:
     return status;
 }
 
-static ddsc_status check_arguments(ddsc_context *ctx, ddsc_graph **graph, int64_t n,
-                                   const double *matrix)
-{
-    int64_t size;
-    if (!graph || (!matrix && n > 0))
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "ddsc_graph_create_from_matrix: %s is NULL",
-                        graph ? "matrix" : "graph");
-    if (!mul_ok(n, n, &size))
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "n = %lld: must be 0 or positive, and fit",
-                        (long long)n);
-    return DDSC_OK;
-}
-
 ddsc_status ddsc_graph_create_from_matrix(ddsc_context *context, ddsc_graph **graph, int64_t n,
                                           const double *matrix, unsigned flags,
                                           const ddsc_graph_settings *settings)
 {
     ddsc_status status = DDSC_OK;
     ddsc_graph_settings set;
-    if (graph)
-        *graph = NULL;
-    if (!context)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(context);
+    int64_t size;
+    CHECK(ctx_enter_new(context, graph));
+    if (!matrix && n > 0)
+        return ctx_fail(context, DDSC_ERROR_ARGUMENT,
+                        "ddsc_graph_create_from_matrix: matrix is NULL");
+    CHECK(ctx_check(context, mul_ok(n, n, &size), "n", (double)n, "0 or positive, and fit"));
     table t = {
         .ctx = context, .n = n, .value = matrix, .squared = (flags & DDSC_DISTANCE_SQUARED) != 0};
-    TRY(check_arguments(context, graph, n, matrix));
     TRY(ctx_check_flags(context, "ddsc_graph_create_from_matrix", flags, DDSC_DISTANCE_SQUARED));
-    TRY(graph_settings_take(context, &set, settings));
+    TRY(plan_take_graph(context, &set, settings));
     TRY(plan_check_pruned(context, set.exact_graph, "a finished matrix"));
     t.sample = set.sample;
-    TRY(parallel_for(context, n, 16, check_rows, &t));
+    TRY(parallel_for(context, n, 16, check_table, &t));
     if (set.sample_columns < 1 && n > 1) {
-        TRY(by_columns(&t, graph, &set));
+        TRY(table_columns(&t, graph, &set));
         goto done;
     }
     TRY(nearest_create(context, &t.near, 0, n, plan_tau(n, &set)));
-    TRY(parallel_for(context, n, 16, cut_rows, &t));
+    TRY(parallel_for(context, n, 16, cut_table, &t));
     if (t.sample < 1 && n > 1 && none_taken(&t.near, n))
         TRY(pairs_none_sampled(context, t.sample, n));
+    if (n > 1 && none_taken(&t.near, n))
+        TRY(ctx_fail(context, DDSC_ERROR_INPUT,
+                     "the matrix holds no known distance between items"));
     TRY(nearest_finish(context, &t.near, graph));
 done:
     nearest_free(context, &t.near);

@@ -20,9 +20,7 @@ ddsc_status plan_manifest(ddsc_context *ctx, char **text, const measures *m,
 {
     const char *line = ctx_resume_settings(ctx);
     int64_t size = MANIFEST_SIZE + (int64_t)strlen(line);
-    ddsc_status status = mem_get(ctx, text, size, 1);
-    if (status < 0)
-        return status;
+    CHECK(mem_get(ctx, text, size, 1));
     const measures *reference = set->reference_measures;
     snprintf(*text, (size_t)size,
              "ddsc-resume 1\n"

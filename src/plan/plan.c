@@ -33,15 +33,10 @@ ddsc_status plan_make(ddsc_context *ctx, graph_plan *p, const measures *m,
     return metric_resolve(ctx, &p->metric, m, metric);
 }
 
-void plan_free(graph_plan *p)
-{
-    metric_resolved_free(&p->metric);
-}
-
 /* ---- a metric at work ---- */
 
 /* What a folder to resume from holds must be of this run. */
-static ddsc_status open_journal(ddsc_context *ctx, metric_run *r, const char *kept_as)
+static ddsc_status open_journal(ddsc_context *ctx, plan_run *r, const char *kept_as)
 {
     ddsc_status status = DDSC_OK;
     char *manifest = NULL;
@@ -54,18 +49,17 @@ done:
     return status;
 }
 
-ddsc_status metric_run_open(ddsc_context *ctx, metric_run *r, const measures *m,
-                            const metric_resolved *metric, const char *kept_as)
+ddsc_status plan_run_open(ddsc_context *ctx, plan_run *r, const measures *m,
+                          const metric_resolved *metric, const char *kept_as)
 {
-    *r = (metric_run){.metric = metric, .start = clock_seconds()};
+    *r = (plan_run){.metric = metric, .start = clock_seconds()};
     r->job = (pair_job){.ctx = ctx, .m = m, .set = &metric->set, .n_workers = parallel_width(ctx)};
     CHECK(open_journal(ctx, r, kept_as));
     CHECK(metric->backend->open(&r->state, &r->job, &r->stats));
     return pairs_open(ctx, &r->p, m->n, metric->backend, r->state, r->journal);
 }
 
-ddsc_status metric_run_close(metric_run *r, ddsc_status status, int64_t n_pairs,
-                             ddsc_pair_stats *stats)
+ddsc_status plan_run_close(plan_run *r, ddsc_status status, int64_t n_pairs, ddsc_pair_stats *stats)
 {
     const metric_resolved *metric = r->metric;
     if (status >= 0) {
@@ -97,7 +91,7 @@ ddsc_status metric_run_close(metric_run *r, ddsc_status status, int64_t n_pairs,
 
 /* A sample of the pairs is drawn at random, so there is nothing to prune in it; nor in no pairs.
  * *why: what decided. */
-static bool prunes(const metric_run *r, const ddsc_graph_settings *set, const char **why)
+static bool prunes(const plan_run *r, const ddsc_graph_settings *set, const char **why)
 {
     const pair_bounds *bounds = r->metric->backend->bounds;
     *why = !bounds                               ? "no lower bounds"
@@ -112,7 +106,7 @@ static bool prunes(const metric_run *r, const ddsc_graph_settings *set, const ch
     return set->exact_graph == DDSC_GRAPH_PRUNED || !bounds->pays || bounds->pays(r->state, why);
 }
 
-static bool approximates(const metric_run *r, const ddsc_graph_settings *set)
+static bool approximates(const plan_run *r, const ddsc_graph_settings *set)
 {
     bool asked = set->neighbors == DDSC_NEIGHBORS_APPROXIMATE;
     int64_t n = r->p.n;
@@ -164,7 +158,7 @@ static ddsc_status by_columns(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_s
                               const graph_plan *p, int64_t tau)
 {
     ddsc_status status = DDSC_OK;
-    metric_run r = {0};
+    plan_run r = {0};
     column_set c = {0};
     measures *ordered = NULL;
     int64_t n = p->m->n;
@@ -172,18 +166,18 @@ static ddsc_status by_columns(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_s
     ctx_note(ctx, "search", "columns", "asked for: %lld of %lld columns", (long long)c.m,
              (long long)n);
     TRY(measures_subset(ctx, &ordered, p->m, n, c.order));
-    TRY(metric_run_open(ctx, &r, ordered, &p->metric, NULL));
+    TRY(plan_run_open(ctx, &r, ordered, &p->metric, NULL));
     TRY(search_columns_fill(&c, &r.p));
     TRY(search_columns(ctx, graph, &c, tau));
 done:
     if (r.metric)
-        status = metric_run_close(&r, status, n * (n - 1) / 2, stats);
+        status = plan_run_close(&r, status, n * (n - 1) / 2, stats);
     ddsc_measures_destroy(ordered);
     search_columns_free(ctx, &c);
     return status;
 }
 
-static ddsc_status by_approximation(metric_run *r, ddsc_graph **graph, int64_t tau)
+static ddsc_status by_approximation(plan_run *r, ddsc_graph **graph, int64_t tau)
 {
     ddsc_status status = DDSC_OK;
     search_rows rows;
@@ -194,7 +188,7 @@ done:
     return status;
 }
 
-static ddsc_status note_pruned(metric_run *r, const char *why)
+static ddsc_status note_pruned(plan_run *r, const char *why)
 {
     CHECK(pairs_open_bounds(&r->p, &r->job));
     const bool *level = r->p.offer.level;
@@ -211,7 +205,7 @@ ddsc_status plan_neighbors(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stat
     const ddsc_graph_settings *set = &p->graph;
     const pair_backend *backend = p->metric.backend;
     const char *why;
-    metric_run r = {0};
+    plan_run r = {0};
     char kept_as[128];
     int64_t n = p->m->n;
     if (!backend->bounds && !backend->rows)
@@ -221,7 +215,7 @@ ddsc_status plan_neighbors(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stat
     snprintf(kept_as, sizeof kept_as,
              "of the graph, tau %" PRId64 ", search %d, neighbors %d, sample %.17g", tau,
              (int)set->exact_graph, (int)set->neighbors, set->sample);
-    TRY(metric_run_open(ctx, &r, p->m, &p->metric, kept_as));
+    TRY(plan_run_open(ctx, &r, p->m, &p->metric, kept_as));
     if (approximates(&r, set)) {
         TRY(by_approximation(&r, graph, tau));
     } else if (prunes(&r, set, &why)) {
@@ -231,7 +225,7 @@ ddsc_status plan_neighbors(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stat
         TRY(plan_search_rows(&r.p, graph, tau, set, why));
     }
 done:
-    status = metric_run_close(&r, status, n * (n - 1) / 2, stats);
+    status = plan_run_close(&r, status, n * (n - 1) / 2, stats);
     if (status < 0) {
         ddsc_graph_destroy(*graph);
         *graph = NULL;
@@ -243,10 +237,10 @@ ddsc_status plan_query(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *s
                        const graph_plan *p, int64_t n_old, int64_t tau)
 {
     ddsc_status status = DDSC_OK;
-    metric_run r = {0};
+    plan_run r = {0};
     pair_choice across = {.i_end = n_old, .j_begin = n_old, .sample = 1};
     const char *why;
-    TRY(metric_run_open(ctx, &r, p->m, &p->metric, NULL));
+    TRY(plan_run_open(ctx, &r, p->m, &p->metric, NULL));
     if (prunes(&r, &p->graph, &why)) {
         TRY(note_pruned(&r, why));
         TRY(search_query(&r.p, graph, tau, n_old));
@@ -255,5 +249,5 @@ ddsc_status plan_query(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *s
         TRY(search_full(&r.p, graph, tau, &across));
     }
 done:
-    return metric_run_close(&r, status, n_old * (p->m->n - n_old), stats);
+    return plan_run_close(&r, status, n_old * (p->m->n - n_old), stats);
 }

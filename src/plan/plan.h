@@ -9,12 +9,12 @@
 /* ---- settings: defaults, then the caller's fields, then every one checked (given NULL: defaults)
  */
 
-ddsc_status metric_settings_take(ddsc_context *ctx, ddsc_metric_settings *own,
-                                 const ddsc_metric_settings *given);
-ddsc_status graph_settings_take(ddsc_context *ctx, ddsc_graph_settings *own,
-                                const ddsc_graph_settings *given);
-ddsc_status metric_settings_check(ddsc_context *ctx, const ddsc_metric_settings *settings);
-ddsc_status graph_settings_check(ddsc_context *ctx, const ddsc_graph_settings *settings);
+ddsc_status plan_take_metric(ddsc_context *ctx, ddsc_metric_settings *own,
+                             const ddsc_metric_settings *given);
+ddsc_status plan_take_graph(ddsc_context *ctx, ddsc_graph_settings *own,
+                            const ddsc_graph_settings *given);
+ddsc_status plan_check_metric(ddsc_context *ctx, const ddsc_metric_settings *settings);
+ddsc_status plan_check_graph(ddsc_context *ctx, const ddsc_graph_settings *settings);
 
 /* Refuses exact_graph = pruned where `name` has no lower bounds. */
 ddsc_status plan_check_pruned(ddsc_context *ctx, ddsc_exact_graph asked, const char *name);
@@ -30,10 +30,9 @@ typedef struct graph_plan {
     int64_t tau;
 } graph_plan;
 
-/* Settings as the two functions above left them. */
+/* Settings as the two functions above left them. p->metric is freed by metric_resolved_free. */
 ddsc_status plan_make(ddsc_context *ctx, graph_plan *p, const measures *m,
                       const ddsc_metric_settings *metric, const ddsc_graph_settings *graph);
-void plan_free(graph_plan *p);
 /* The graph of the `tau` nearest, which may be more than p->tau. */
 ddsc_status plan_neighbors(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *stats,
                            const graph_plan *p, int64_t tau);
@@ -44,7 +43,7 @@ ddsc_status plan_query(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *s
 /* ---- inside the room ---- */
 
 /* An open metric over a set, and the pair service over it. */
-typedef struct metric_run {
+typedef struct plan_run {
     pair_job job;
     const metric_resolved *metric;
     void *state;
@@ -52,15 +51,15 @@ typedef struct metric_run {
     pairs p;
     ddsc_pair_stats stats;
     double start;
-} metric_run;
+} plan_run;
 
 /* kept_as: what the pairs belong to in a folder to resume from, see plan_manifest; NULL: keep nothing. */
-ddsc_status metric_run_open(ddsc_context *ctx, metric_run *r, const measures *m,
-                            const metric_resolved *metric, const char *kept_as);
+ddsc_status plan_run_open(ddsc_context *ctx, plan_run *r, const measures *m,
+                          const metric_resolved *metric, const char *kept_as);
 /* Ends a run over n_pairs pairs that came to `status`; on success fills *stats. What an interrupted
  * run has in memory goes to its folder, too. */
-ddsc_status metric_run_close(metric_run *r, ddsc_status status, int64_t n_pairs,
-                             ddsc_pair_stats *stats);
+ddsc_status plan_run_close(plan_run *r, ddsc_status status, int64_t n_pairs,
+                           ddsc_pair_stats *stats);
 
 /* Over a service whose metric is open: by a prefilter where it has rows and they pay, or all pairs.
  * why: what speaks against pruning, in words, or NULL. */

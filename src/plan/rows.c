@@ -53,9 +53,7 @@ static ddsc_status put_beside(ddsc_context *ctx, search_rows *t, const float *mo
 {
     float *rows = NULL;
     int64_t all = t->columns + columns;
-    ddsc_status status = MEM_NEW(ctx, rows, n * all);
-    if (status < 0)
-        return status;
+    CHECK(MEM_NEW(ctx, rows, n * all));
     for (int64_t i = 0; i < n; i++) {
         float *to = rows + i * all;
         memcpy(to, t->rows + i * t->columns, (size_t)t->columns * sizeof *to);
@@ -74,22 +72,21 @@ static ddsc_status from_transport(search_rows *t, const pair_job *job)
     ddsc_status status = DDSC_OK;
     ddsc_context *ctx = job->ctx;
     ddsc_metric_settings lot;
-    ddsc_pair_stats scratch = {0};
+    ddsc_pair_stats ignored = {0};
     double *z = NULL;
     float *projected = NULL;
     int64_t columns = 0, n = job->m->n, mean = job->m->nnz / BASE_MAX(1, n);
     ddsc_metric_settings_init(&lot);
     lot.metric = DDSC_METRIC_LOT;
     lot.reference_size = BASE_MAX(1, BASE_MIN(mean, REFERENCE_MOST));
-    TRY(lot_run(ctx, &z, &columns, &scratch, job->m, &lot));
+    TRY(lot_run(ctx, &z, &columns, &ignored, job->m, &lot));
     TRY(from_doubles(ctx, t, z, n, columns));
     if (job->m->d > PROJECTION_DIM)
         goto done;
     TRY(projection_rows_make(ctx, &projected, &columns, job->m));
     TRY(put_beside(ctx, t, projected, columns, PROJECTION_WEIGHT * bounds_unit(job->m), n));
 done:
-    mem_free(ctx, projected);
-    mem_free(ctx, z);
+    MEM_FREE(ctx, projected, z);
     return status;
 }
 

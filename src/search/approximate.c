@@ -8,8 +8,7 @@
 
 void search_rows_free(ddsc_context *ctx, search_rows *r)
 {
-    mem_free(ctx, r->rows);
-    mem_free(ctx, r->offset);
+    MEM_FREE(ctx, r->rows, r->offset);
     *r = (search_rows){0};
 }
 
@@ -48,19 +47,6 @@ static double compare_rows(const pair_lists *l, const ddsc_graph *truth, const d
     return all > 0 ? (double)right / (double)all : 1;
 }
 
-/* The tau best of candidates. */
-static ddsc_status rank(pairs *p, ddsc_graph **out, int64_t tau, const pair_lists *l)
-{
-    ddsc_status status = DDSC_OK;
-    nearest near = {0};
-    TRY(nearest_create(p->ctx, &near, 0, p->n, tau));
-    TRY(search_rerank(p, &near, l));
-    TRY(nearest_finish(p->ctx, &near, out));
-done:
-    nearest_free(p->ctx, &near);
-    return status;
-}
-
 static ddsc_status measure_recall(pairs *p, ddsc_pair_stats *stats, const ddsc_graph *found,
                                   bool cheap)
 {
@@ -72,12 +58,12 @@ static ddsc_status measure_recall(pairs *p, ddsc_pair_stats *stats, const ddsc_g
         n_rows = BASE_MAX(RECALL_LEAST, BASE_MIN(n_rows, pairs_solved(p) / (4 * n)));
     n_rows = BASE_MIN(n_rows, n);
     TRY(list_rows(p->ctx, &l, n, n_rows));
-    TRY(rank(p, &truth, found->tau, &l));
+    TRY(search_rerank(p, &truth, found->tau, &l));
     stats->recall = compare_rows(&l, truth, found);
     stats->n_recall_rows = n_rows;
 done:
     ddsc_graph_destroy(truth);
-    pair_lists_free(p->ctx, &l);
+    search_lists_free(p->ctx, &l);
     return status;
 }
 
@@ -85,13 +71,12 @@ ddsc_status search_approximate(pairs *p, ddsc_graph **out, ddsc_pair_stats *stat
                                search_rows *rows)
 {
     ddsc_status status = DDSC_OK;
-    pair_lists l = {0};
-    ddsc_graph *graph = NULL;
+    ddsc_graph *candidates = NULL, *graph = NULL;
     bool cheap = p->backend->rows != NULL;
     int64_t k = rows->enclosing ? tau + BASE_MAX(10, tau / 2) : 4 * tau;
-    TRY(search_descend(p->ctx, &l, p->n, rows->columns, rows->rows, rows->offset, k));
+    TRY(search_descend(p->ctx, &candidates, p->n, rows->columns, rows->rows, rows->offset, k));
     search_rows_free(p->ctx, rows);
-    TRY(rank(p, &graph, tau, &l));
+    TRY(search_rerank(p, &graph, tau, &(pair_lists){p->n, candidates->offset, candidates->index}));
     TRY(measure_recall(p, stats, graph, cheap));
     if (stats->recall < RECALL_GOOD)
         ctx_warn(p->ctx,
@@ -101,6 +86,6 @@ ddsc_status search_approximate(pairs *p, ddsc_graph **out, ddsc_pair_stats *stat
     graph = NULL;
 done:
     ddsc_graph_destroy(graph);
-    pair_lists_free(p->ctx, &l);
+    ddsc_graph_destroy(candidates);
     return status;
 }

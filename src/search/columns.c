@@ -10,9 +10,7 @@
 
 void search_columns_free(ddsc_context *ctx, column_set *c)
 {
-    mem_free(ctx, c->d2);
-    mem_free(ctx, c->rank);
-    mem_free(ctx, c->order);
+    MEM_FREE(ctx, c->d2, c->rank, c->order);
     *c = (column_set){0};
 }
 
@@ -116,13 +114,6 @@ static ddsc_status mixed_tile(void *state, const pair_tile *t, double *d2, int64
 
 static const pair_backend backend_mixed = {.name = "columns", .tile_side = 64, .tile = mixed_tile};
 
-/* Distances between landmarks: rows of the columns. */
-static void gather_between(double *between, const column_set *c)
-{
-    for (int64_t a = 0; a < c->m; a++)
-        memcpy(between + a * c->m, c->d2 + c->order[a] * c->m, (size_t)c->m * sizeof *between);
-}
-
 /* Median of |x - middle|, which reorders and overwrites x; with middle NaN the median of x. */
 static double median_off(double *x, int64_t n, double middle)
 {
@@ -165,10 +156,7 @@ static ddsc_status estimate_error(ddsc_context *ctx, double *error, const double
     *error = typical == 0 ? 0 : spread > 0 ? typical / spread : NAN;
 done:
     search_landmarks_free(ctx, &fit);
-    mem_free(ctx, truth);
-    mem_free(ctx, off);
-    mem_free(ctx, to);
-    mem_free(ctx, item);
+    MEM_FREE(ctx, truth, off, to, item);
     return status;
 }
 
@@ -180,7 +168,8 @@ ddsc_status search_columns(ddsc_context *ctx, ddsc_graph **out, const column_set
     pair_choice all = pairs_all(c->n);
     double *between = NULL, error;
     TRY(MEM_NEW(ctx, between, c->m * c->m));
-    gather_between(between, c);
+    for (int64_t a = 0; a < c->m; a++) /* rows of the columns */
+        memcpy(between + a * c->m, c->d2 + c->order[a] * c->m, (size_t)c->m * sizeof *between);
     TRY(estimate_error(ctx, &error, between, c->m));
     TRY(search_landmarks_fit(ctx, &s.fit, c->n, c->m, c->d2, between));
     TRY(pairs_open(ctx, &p, c->n, &backend_mixed, &s, NULL));

@@ -21,7 +21,7 @@ typedef struct descent {
 } descent;
 
 /* Sixteen running sums in a fixed order. */
-SIMD_CLONES static float distance2(int64_t n, const float *x, const float *y)
+SIMD_CLONES static float row_distance2(int64_t n, const float *x, const float *y)
 {
     float s[16] = {0};
     int64_t k = 0;
@@ -42,7 +42,8 @@ static void offer(descent *d, int64_t i, int64_t j)
 {
     if (i == j)
         return;
-    double d2 = (double)distance2(d->columns, d->rows + i * d->columns, d->rows + j * d->columns);
+    double d2 =
+        (double)row_distance2(d->columns, d->rows + i * d->columns, d->rows + j * d->columns);
     if (d->offset)
         d2 += d->offset[i] + d->offset[j];
     if (d2 <= nearest_limit(&d->near, i))
@@ -140,24 +141,7 @@ static ddsc_status descend(descent *d)
     return DDSC_OK;
 }
 
-static ddsc_status hand_over(descent *d, pair_lists *out)
-{
-    int64_t total = 0;
-    CHECK(nearest_sort(d->ctx, &d->near, false));
-    out->n = d->n;
-    CHECK(MEM_NEW(d->ctx, out->offset, d->n + 1));
-    CHECK(MEM_NEW(d->ctx, out->index, d->n * d->k));
-    for (int64_t i = 0; i < d->n; i++) {
-        out->offset[i] = total;
-        memcpy(out->index + total, d->near.index + i * d->k,
-               (size_t)d->near.count[i] * sizeof *out->index);
-        total += d->near.count[i];
-    }
-    out->offset[d->n] = total;
-    return DDSC_OK;
-}
-
-ddsc_status search_descend(ddsc_context *ctx, pair_lists *out, int64_t n, int64_t columns,
+ddsc_status search_descend(ddsc_context *ctx, ddsc_graph **out, int64_t n, int64_t columns,
                            const float *rows, const double *offset, int64_t k)
 {
     ddsc_status status = DDSC_OK;
@@ -169,14 +153,9 @@ ddsc_status search_descend(ddsc_context *ctx, pair_lists *out, int64_t n, int64_
     TRY(MEM_NEW(ctx, d.count, n));
     TRY(MEM_NEW(ctx, d.old, n * d.k));
     TRY(descend(&d));
-    TRY(hand_over(&d, out));
+    TRY(nearest_finish(ctx, &d.near, out));
 done:
-    mem_free(ctx, d.old);
-    mem_free(ctx, d.count);
-    mem_free(ctx, d.fresh);
-    mem_free(ctx, d.list);
+    MEM_FREE(ctx, d.old, d.count, d.fresh, d.list);
     nearest_free(ctx, &d.near);
-    if (status < 0)
-        pair_lists_free(ctx, out);
     return status;
 }

@@ -23,25 +23,8 @@ typedef struct fit_job {
 
 void search_landmarks_free(ddsc_context *ctx, landmark_map *l)
 {
-    mem_free(ctx, l->rest);
-    mem_free(ctx, l->x);
+    MEM_FREE(ctx, l->rest, l->x);
     *l = (landmark_map){0};
-}
-
-/* -1/2 of the doubly centred distances: inner products around the landmarks' mean. */
-static double centre(double *gram, double *mean, const double *between, int64_t m)
-{
-    double all = 0;
-    for (int64_t b = 0; b < m; b++) {
-        mean[b] = 0;
-        for (int64_t a = 0; a < m; a++)
-            mean[b] += between[a * m + b] / (double)m;
-        all += mean[b] / (double)m;
-    }
-    for (int64_t a = 0; a < m; a++)
-        for (int64_t b = 0; b < m; b++)
-            gram[a * m + b] = -0.5 * (between[a * m + b] - mean[a] - mean[b] + all);
-    return all;
 }
 
 /* The leading directions; *dim is at least 1, a direction of zeros when nothing is apart. */
@@ -64,8 +47,7 @@ static ddsc_status find_directions(ddsc_context *ctx, double **direction, int64_
             (*direction)[a * *dim + k] =
                 -0.5 * vector[(m - 1 - k) * m + a] / sqrt(value[m - 1 - k]);
 done:
-    mem_free(ctx, vector);
-    mem_free(ctx, value);
+    MEM_FREE(ctx, vector, value);
     return status;
 }
 
@@ -101,7 +83,7 @@ ddsc_status search_landmarks_fit(ddsc_context *ctx, landmark_map *l, int64_t n, 
     *l = (landmark_map){.n = n};
     TRY(MEM_NEW(ctx, gram, m * m));
     TRY(MEM_NEW(ctx, mean, m));
-    job.mean = centre(gram, mean, between, m);
+    job.mean = la_centre_distances(m, between, mean, gram);
     TRY(find_directions(ctx, &job.direction, &l->dim, gram, m));
     TRY(MEM_NEW(ctx, job.origin, l->dim));
     la_gemm(false, false, 1, l->dim, m, 1, mean, m, job.direction, l->dim, 0, job.origin, l->dim);
@@ -109,10 +91,7 @@ ddsc_status search_landmarks_fit(ddsc_context *ctx, landmark_map *l, int64_t n, 
     TRY(MEM_NEW(ctx, l->rest, n));
     TRY(parallel_for(ctx, n, FIT_GRAIN, fit_rows, &job));
 done:
-    mem_free(ctx, job.origin);
-    mem_free(ctx, job.direction);
-    mem_free(ctx, mean);
-    mem_free(ctx, gram);
+    MEM_FREE(ctx, job.origin, job.direction, mean, gram);
     if (status < 0)
         search_landmarks_free(ctx, l);
     return status;

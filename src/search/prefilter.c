@@ -68,6 +68,7 @@ static ddsc_status filter(const pairs *p, pair_lists *l, const prefilter_rows *r
     float *start = NULL;
     double *spread = NULL;
     void *state = NULL;
+    *few = false;
     TRY(MEM_NEW(ctx, start, n));
     TRY(MEM_NEW(ctx, spread, n));
     TRY(prefilter_enclose(ctx, &bounds, start, spread, rows));
@@ -81,8 +82,7 @@ static ddsc_status filter(const pairs *p, pair_lists *l, const prefilter_rows *r
 done:
     p->device->close(state);
     nearest_free(ctx, &kept);
-    mem_free(ctx, spread);
-    mem_free(ctx, start);
+    MEM_FREE(ctx, spread, start);
     return status;
 }
 
@@ -91,17 +91,12 @@ ddsc_status search_prefilter(pairs *p, ddsc_graph **out, int64_t tau, const pref
 {
     ddsc_status status = DDSC_OK;
     pair_lists l = {0};
-    nearest near = {0};
-    *done = false;
     TRY(filter(p, &l, rows, tau, done));
     if (!*done)
         goto done;
     pairs_count_bounds(p, BOUND_FIRST, p->n * (p->n - 1) / 2, 0);
-    TRY(nearest_create(p->ctx, &near, 0, p->n, tau));
-    TRY(search_rerank(p, &near, &l));
-    TRY(nearest_finish(p->ctx, &near, out));
+    TRY(search_rerank(p, out, tau, &l));
 done:
-    nearest_free(p->ctx, &near);
-    pair_lists_free(p->ctx, &l);
+    search_lists_free(p->ctx, &l);
     return status;
 }

@@ -77,16 +77,6 @@ static ddsc_status choose_pairs(void *arg, int64_t begin, int64_t end, int worke
     return DDSC_OK;
 }
 
-ddsc_status pruned_reserve(pruned *s, void *inout, int64_t *capacity, int64_t need, size_t size)
-{
-    int64_t larger = BASE_MAX(need, BASE_MAX(256, 2 * *capacity));
-    if (need <= *capacity)
-        return DDSC_OK;
-    CHECK(mem_resize(s->ctx, inout, larger, size));
-    *capacity = larger;
-    return DDSC_OK;
-}
-
 /* Marks at both ends and one record of each pair: of two ends that chose it the lower item makes
  * them, so every mark has one writer. */
 static ddsc_status mark_range(void *arg, int64_t begin, int64_t end, int worker)
@@ -110,7 +100,7 @@ static ddsc_status mark_range(void *arg, int64_t begin, int64_t end, int worker)
                 pruned_seen_settle(s, i, j);
                 pruned_seen_settle(s, j, i);
             }
-            CHECK(pruned_reserve(s, &b->at, &b->capacity, b->n + 1, sizeof *b->at));
+            CHECK(MEM_RESERVE(s->ctx, b->at, &b->capacity, b->n + 1));
             b->at[b->n++] = (pair_ij){(int32_t)BASE_MIN(i, j), (int32_t)BASE_MAX(i, j)};
         }
     return DDSC_OK;
@@ -124,8 +114,7 @@ static ddsc_status propose_pairs(pruned *s, bool solving)
     CHECK(parallel_for(s->ctx, s->n, block_rows(s->n), mark_range, s));
     for (int64_t b = 0; b < block_count(s->n); b++) {
         const block_pairs *from = &s->block[b];
-        CHECK(
-            pruned_reserve(s, &s->pair, &s->pair_capacity, s->n_pairs + from->n, sizeof *s->pair));
+        CHECK(MEM_RESERVE(s->ctx, s->pair, &s->pair_capacity, s->n_pairs + from->n));
         if (from->n > 0)
             memcpy(s->pair + s->n_pairs, from->at, (size_t)from->n * sizeof *s->pair);
         s->n_pairs += from->n;
@@ -226,8 +215,7 @@ static ddsc_status state_open(pruned *s)
     CHECK(nearest_create(s->ctx, &s->near, 0, s->n, s->tau));
     CHECK(MEM_NEW(s->ctx, s->limit, s->n));
     CHECK(MEM_ZERO(s->ctx, s->block, block_count(s->n)));
-    CHECK(MEM_ZERO(s->ctx, s->found, s->p->n_workers));
-    return DDSC_OK;
+    return MEM_ZERO(s->ctx, s->found, s->p->n_workers);
 }
 
 static void state_close(pruned *s)
@@ -236,10 +224,7 @@ static void state_close(pruned *s)
         mem_free(s->ctx, s->found[w].at);
     for (int64_t b = 0; s->block && b < block_count(s->n); b++)
         mem_free(s->ctx, s->block[b].at);
-    void *arrays[] = {s->found, s->block, s->storage, s->list,
-                      s->pair,  s->limit, s->reach,   s->seen};
-    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
-        mem_free(s->ctx, arrays[k]);
+    MEM_FREE(s->ctx, s->found, s->block, s->storage, s->list, s->pair, s->limit, s->reach, s->seen);
     nearest_free(s->ctx, &s->near);
 }
 

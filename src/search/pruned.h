@@ -76,9 +76,6 @@ typedef enum seen_state { NOT_SEEN, SEEN, SEEN_SETTLED } seen_state;
 seen_state pruned_seen(const pruned *s, int64_t item, int64_t other);
 void pruned_seen_settle(pruned *s, int64_t item, int64_t other);
 
-/* Make an array that grows hold `need`. */
-ddsc_status pruned_reserve(pruned *s, void *inout, int64_t *capacity, int64_t need, size_t size);
-
 /* Work the lists off until nothing in reach is left on them. */
 ddsc_status pruned_rounds(pruned *s, bool reports);
 /* Pairs on no list that are in reach of an item whose list ran out before its limit. */

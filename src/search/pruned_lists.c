@@ -1,13 +1,11 @@
 /* Lists of candidates: for every item those others that may still be among its nearest. A pair may
  * be on the lists of both its ends. */
-#include <stdlib.h>
-
 #include "search/pruned.h"
 #include "search/tuning.h"
 
 static const uint32_t SETTLED_MARK = (uint32_t)1 << 31;
 
-static bool before(candidate x, candidate y)
+static bool candidate_before(candidate x, candidate y)
 {
     return x.bound < y.bound || (x.bound == y.bound && x.index < y.index);
 }
@@ -20,7 +18,7 @@ static void list_sort(candidate_list *l)
         for (int64_t gap = gaps[k], p = gap; p < l->n; p++) {
             candidate moving = l->at[p];
             int64_t q = p;
-            for (; q >= gap && before(moving, l->at[q - gap]); q -= gap)
+            for (; q >= gap && candidate_before(moving, l->at[q - gap]); q -= gap)
                 l->at[q] = l->at[q - gap];
             l->at[q] = moving;
         }
@@ -70,12 +68,6 @@ void pruned_seen_settle(pruned *s, int64_t item, int64_t other)
 
 /* ---- the first lists ---- */
 
-static int by_number(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 typedef struct first_lists {
     pruned *s;
     const nearest *kept; /* by first bounds, least first */
@@ -101,7 +93,7 @@ static ddsc_status list_range(void *arg, int64_t begin, int64_t end, int worker)
             l->at[k] = (candidate){.bound = bound, .index = index[k], .reached = HAS_FRAME};
             s->seen[i * width + k] = (uint32_t)index[k];
         }
-        qsort(s->seen + i * width, (size_t)width, sizeof *s->seen, by_number);
+        sort_i32((int32_t *)s->seen + i * width, width); /* no marks yet */
         list_sort(l);
     }
     return DDSC_OK;

@@ -40,7 +40,7 @@ static ddsc_status meet_pair(void *arg, int64_t i, int64_t j, double bound, int 
         !still_in_reach(s, &e, BOUND_FRAME, worker) || !still_in_reach(s, &e, BOUND_DUAL, worker))
         return DDSC_OK;
     found_list *found = &s->found[worker];
-    CHECK(pruned_reserve(s, &found->at, &found->capacity, found->n + 1, sizeof *found->at));
+    CHECK(MEM_RESERVE(s->ctx, found->at, &found->capacity, found->n + 1));
     found->at[found->n++] = e;
     return DDSC_OK;
 }

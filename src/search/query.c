@@ -2,6 +2,7 @@
  * a plain best-first search: the candidate of least bound gets a bound of the next level or, when it
  * has the best that is worth its while, is solved; the search ends when the least bound lies beyond
  * the tau-th distance found. */
+#include "base/workspace.h"
 #include "search/reach.h"
 #include "search/search.h"
 #include "search/tuning.h"
@@ -12,32 +13,28 @@ typedef struct query_entry {
     reached reached;
 } query_entry;
 
-typedef struct query_worker {
-    float *rows;       /* first bounds of a block of new items */
-    query_entry *heap; /* least bound on top */
-} query_worker;
-
 typedef struct query {
     pairs *p;
     int64_t n_old, ld;
     nearest near;
-    query_worker *worker;
+    scratch heap; /* per worker: candidates, least bound on top */
+    scratch rows; /* first bounds of QUERY_ITEMS new items */
 } query;
 
 /* ---- a heap of candidates ---- */
 
-static bool before(query_entry x, query_entry y)
+static bool entry_before(query_entry x, query_entry y)
 {
     return x.bound < y.bound || (x.bound == y.bound && x.index < y.index);
 }
 
-static void sift_down(query_entry *heap, int64_t n, int64_t at)
+static void entry_sift(query_entry *heap, int64_t n, int64_t at)
 {
     query_entry moving = heap[at];
     for (int64_t child = 2 * at + 1; child < n; child = 2 * at + 1) {
-        if (child + 1 < n && before(heap[child + 1], heap[child]))
+        if (child + 1 < n && entry_before(heap[child + 1], heap[child]))
             child++;
-        if (!before(heap[child], moving))
+        if (!entry_before(heap[child], moving))
             break;
         heap[at] = heap[child];
         at = child;
@@ -50,7 +47,7 @@ static void heap_make(query_entry *heap, int64_t n, const float *low, double uni
     for (int64_t j = 0; j < n; j++)
         heap[j] = (query_entry){BASE_MAX(0, unit * (double)low[j]), (int32_t)j, HAS_FIRST};
     for (int64_t at = n / 2 - 1; at >= 0; at--)
-        sift_down(heap, n, at);
+        entry_sift(heap, n, at);
 }
 
 /* ---- one new item ---- */
@@ -77,7 +74,7 @@ static bool raise_top(query *q, query_entry *top, int64_t item, double limit, in
 static ddsc_status query_item(query *q, int64_t item, const float *low, int worker)
 {
     ddsc_status status = DDSC_OK;
-    query_entry *heap = q->worker[worker].heap;
+    query_entry *heap = scratch_of(&q->heap, worker);
     int64_t n = q->n_old;
     const double *limit = &q->near.limit[item - q->n_old];
     heap_make(heap, n, low, q->p->offer.first.unit);
@@ -86,7 +83,7 @@ static ddsc_status query_item(query *q, int64_t item, const float *low, int work
             TRY(pairs_solve(q->p, &q->near, (pair_ij){heap[0].index, (int32_t)item}, worker));
             heap[0] = heap[--n];
         }
-        sift_down(heap, n, 0);
+        entry_sift(heap, n, 0);
     }
     progress_add(q->p->ctx, 1);
 done:
@@ -98,7 +95,7 @@ static ddsc_status query_range(void *arg, int64_t begin, int64_t end, int worker
     ddsc_status status = DDSC_OK;
     query *q = arg;
     const first_bounds *first = &q->p->offer.first;
-    float *rows = q->worker[worker].rows;
+    float *rows = scratch_of(&q->rows, worker);
     for (int64_t j0 = 0; j0 < q->n_old; j0 += first->side) {
         pair_tile t = {.i0 = q->n_old + begin,
                        .i1 = q->n_old + end,
@@ -119,21 +116,15 @@ ddsc_status search_query(pairs *p, ddsc_graph **out, int64_t tau, int64_t n_old)
     int64_t n_new = p->n - n_old;
     query q = {.p = p, .n_old = n_old, .ld = n_old + p->offer.first.side};
     TRY(nearest_create(p->ctx, &q.near, n_old, n_new, tau));
-    TRY(MEM_ZERO(p->ctx, q.worker, p->n_workers));
-    for (int w = 0; w < p->n_workers; w++) {
-        TRY(MEM_NEW(p->ctx, q.worker[w].rows, QUERY_ITEMS * q.ld));
-        TRY(MEM_NEW(p->ctx, q.worker[w].heap, n_old));
-    }
+    TRY(scratch_create(p->ctx, &q.rows, QUERY_ITEMS * q.ld, sizeof(float)));
+    TRY(scratch_create(p->ctx, &q.heap, n_old, sizeof(query_entry)));
     progress_begin(p->ctx, "neighbours", n_new);
     TRY(parallel_for(p->ctx, n_new, QUERY_ITEMS, query_range, &q));
     progress_end(p->ctx);
     TRY(nearest_finish(p->ctx, &q.near, out));
 done:
-    for (int w = 0; q.worker && w < p->n_workers; w++) {
-        mem_free(p->ctx, q.worker[w].heap);
-        mem_free(p->ctx, q.worker[w].rows);
-    }
-    mem_free(p->ctx, q.worker);
+    scratch_free(p->ctx, &q.heap);
+    scratch_free(p->ctx, &q.rows);
     nearest_free(p->ctx, &q.near);
     return status;
 }

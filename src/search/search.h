@@ -30,14 +30,15 @@ typedef struct pair_lists {
     int32_t *index;
 } pair_lists;
 
-void pair_lists_free(ddsc_context *ctx, pair_lists *l);
-/* Each pair {i, j} that one of the two has as a candidate is computed once and offered to both. */
-ddsc_status search_rerank(pairs *p, nearest *near, const pair_lists *l);
+void search_lists_free(ddsc_context *ctx, pair_lists *l);
+/* The tau nearest among candidates: each pair {i, j} that one of the two has as one is computed once
+ * and offered to both. */
+ddsc_status search_rerank(pairs *p, ddsc_graph **out, int64_t tau, const pair_lists *l);
 
 /* NN-descent (Dong, Moses, Li 2011): neighbours of neighbours are likely neighbours. The k nearest of
  * each of n rows by |x_i - x_j|^2 + offset_i + offset_j (offset NULL: 0), nearly all of them right.
  * Rounds read the lists of the round before, and heaps keep what is best whatever comes first. */
-ddsc_status search_descend(ddsc_context *ctx, pair_lists *out, int64_t n, int64_t columns,
+ddsc_status search_descend(ddsc_context *ctx, ddsc_graph **out, int64_t n, int64_t columns,
                            const float *rows, const double *offset, int64_t k);
 
 /* Rows of numbers that stand for the items: candidates come from them. */

@@ -17,8 +17,7 @@ char fields_delimiter(const char *line)
 
 static ddsc_status add_field(ddsc_context *ctx, field_list *list, char *text)
 {
-    ddsc_status status =
-        room_reserve(ctx, &list->text, &list->room, list->n + 1, sizeof *list->text);
+    ddsc_status status = MEM_RESERVE(ctx, list->text, &list->room, list->n + 1);
     if (status >= 0)
         list->text[list->n++] = text;
     return status;
@@ -34,15 +33,14 @@ static ddsc_status take_quoted(io_stream *s, char **at, char delimiter, int64_t 
         else if (*from == '"')
             break;
         else if (*from == '\0')
-            return stream_fail(s, "line %lld, column %lld: the quote is not closed",
-                               (long long)stream_line_number(s), (long long)column);
+            return stream_fail_line(s, ", column %lld: the quote is not closed", (long long)column);
         *to++ = *from;
     }
     for (from++; *from == ' '; from++) {
     }
     if (*from != delimiter && *from != '\0')
-        return stream_fail(s, "line %lld, column %lld: text after the closing quote",
-                           (long long)stream_line_number(s), (long long)column);
+        return stream_fail_line(s, ", column %lld: text after the closing quote",
+                                (long long)column);
     *at = *from ? from + 1 : NULL;
     *to = '\0';
     return DDSC_OK;

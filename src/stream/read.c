@@ -91,9 +91,7 @@ static ddsc_status keep_piece(io_stream *s, int64_t *have)
     if (*have + n > LINE_MAX_BYTES)
         return stream_fail(s, "line %lld is longer than %d bytes", (long long)s->line_number,
                            LINE_MAX_BYTES);
-    ddsc_status status = room_reserve(s->ctx, &s->line, &s->line_room, *have + n + 1, 1);
-    if (status < 0)
-        return status;
+    CHECK(MEM_RESERVE(s->ctx, s->line, &s->line_room, *have + n + 1));
     memcpy(s->line + *have, s->buffer + s->at, (size_t)n);
     s->at = s->filled;
     *have += n;
@@ -168,9 +166,9 @@ static bool scan_quotes(const char *text, bool inside, char delimiter)
 static ddsc_status keep_line(io_stream *s, int64_t *have, const char *line, size_t n)
 {
     if (*have + (int64_t)n + 2 > LINE_MAX_BYTES)
-        return stream_fail(s, "line %lld: a quoted field goes on for more than %d bytes",
-                           (long long)s->line_number, LINE_MAX_BYTES);
-    CHECK(room_reserve(s->ctx, &s->record, &s->record_room, *have + (int64_t)n + 3, 1));
+        return stream_fail_line(s, ": a quoted field goes on for more than %d bytes",
+                                LINE_MAX_BYTES);
+    CHECK(MEM_RESERVE(s->ctx, s->record, &s->record_room, *have + (int64_t)n + 3));
     memcpy(s->record + *have, line, n);
     *have += (int64_t)n;
     s->record[*have] = '\0';
@@ -197,6 +195,17 @@ ddsc_status stream_record(io_stream *s, char **line, size_t *length, char delimi
     CHECK(keep_line(s, &have, *line, *length));
     *line = s->record;
     *length = (size_t)have;
+    return DDSC_OK;
+}
+
+ddsc_status stream_text_line(io_stream *s, char **line, char delimiter)
+{
+    size_t n;
+    do {
+        CHECK(stream_record(s, line, &n, delimiter));
+        if (*line && s->line_number == 1)
+            *line = text_skip_mark(*line);
+    } while (*line && (*line)[strspn(*line, " \t")] == '\0');
     return DDSC_OK;
 }
 

@@ -23,6 +23,16 @@ ddsc_status stream_fail(io_stream *s, const char *format, ...)
     return ctx_fail(s->ctx, DDSC_ERROR_INPUT, "%s: %s", s->name, text);
 }
 
+ddsc_status stream_fail_line(io_stream *s, const char *format, ...)
+{
+    char text[700];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return stream_fail(s, "line %lld%s", (long long)s->line_number, text);
+}
+
 static void *zlib_get(void *ctx, uInt count, uInt size)
 {
     void *block;
@@ -64,9 +74,7 @@ static ddsc_status set_name(io_stream *s, const char *name)
 static ddsc_status stream_new(ddsc_context *ctx, io_stream **out, const char *name,
                               int64_t max_bytes)
 {
-    ddsc_status status = MEM_ZERO(ctx, *out, 1);
-    if (status < 0)
-        return status;
+    CHECK(MEM_ZERO(ctx, *out, 1));
     io_stream *s = *out;
     s->ctx = ctx;
     s->fd = -1;
@@ -84,7 +92,7 @@ static ddsc_status read_fd(io_stream *s, unsigned char *out, size_t n, size_t *g
         r = s->seekable ? pread(s->fd, out, n, (off_t)s->raw_at) : read(s->fd, out, n);
     } while (r < 0 && errno == EINTR);
     if (r < 0)
-        return ctx_fail(s->ctx, DDSC_ERROR_IO, "%s: cannot read: %s", s->name, strerror(errno));
+        return ctx_fail(s->ctx, DDSC_ERROR_INPUT, "%s: cannot read: %s", s->name, strerror(errno));
     *got = (size_t)r;
     return DDSC_OK;
 }
@@ -135,9 +143,7 @@ static ddsc_status gzip_next_member(io_stream *s)
     bool padded = false;
     for (;;) {
         if (s->z.avail_in == 0) {
-            ddsc_status status = raw_refill(s);
-            if (status < 0)
-                return status;
+            CHECK(raw_refill(s));
         }
         if (s->z.avail_in == 0) {
             s->finished = true;
@@ -158,9 +164,7 @@ static ddsc_status gzip_next_member(io_stream *s)
 static ddsc_status inflate_step(io_stream *s)
 {
     if (s->z.avail_in == 0) {
-        ddsc_status status = raw_refill(s);
-        if (status < 0)
-            return status;
+        CHECK(raw_refill(s));
         if (s->z.avail_in == 0)
             return stream_fail(s, "ends early: the %s data is cut off after %lld bytes",
                                coding_name(s), (long long)raw_consumed(s));
@@ -185,9 +189,7 @@ static ddsc_status decode_packed(io_stream *s, unsigned char *out, size_t room, 
     s->z.next_out = out;
     s->z.avail_out = (uInt)room;
     while (s->z.avail_out > 0 && !s->finished) {
-        ddsc_status status = inflate_step(s);
-        if (status < 0)
-            return status;
+        CHECK(inflate_step(s));
     }
     *got = room - s->z.avail_out;
     return DDSC_OK;
@@ -335,11 +337,8 @@ ddsc_status stream_open_part(ddsc_context *ctx, io_stream **out, io_stream *arch
     char full[2 * NAME_SHOWN];
     snprintf(full, sizeof full, "%s: %s", archive->name, name);
     TRY(stream_new(ctx, &s, full, unpacked));
-    if (deflated && unpacked > STREAM_EXPANSION_FLOOR &&
-        unpacked / STREAM_EXPANSION_RATIO > packed) {
-        status = refuse_bomb(s);
-        goto done;
-    }
+    if (deflated && unpacked > STREAM_EXPANSION_FLOOR && unpacked / STREAM_EXPANSION_RATIO > packed)
+        TRY(refuse_bomb(s));
     s->is_part = true;
     s->fd = archive->fd;
     s->seekable = archive->seekable;
@@ -362,12 +361,7 @@ void stream_close(io_stream *s)
         inflateEnd(&s->z);
     if (s->close_fd && s->fd >= 0)
         close(s->fd);
-    mem_free(s->ctx, s->name);
-    mem_free(s->ctx, s->path);
-    mem_free(s->ctx, s->owned);
-    mem_free(s->ctx, s->raw);
-    mem_free(s->ctx, s->buffer);
-    MEM_FREE(s->ctx, s->line, s->record);
+    MEM_FREE(s->ctx, s->name, s->path, s->owned, s->raw, s->buffer, s->line, s->record);
     mem_free(s->ctx, s);
 }
 
@@ -399,7 +393,7 @@ static ddsc_status load_all(io_stream *s)
     int64_t room = 0, n = 0;
     size_t got = 1;
     while (got > 0) {
-        CHECK(room_reserve(s->ctx, &s->owned, &room, n + STREAM_CHUNK, 1));
+        CHECK(MEM_RESERVE(s->ctx, s->owned, &room, n + STREAM_CHUNK));
         CHECK(stream_read(s, s->owned + n, STREAM_CHUNK, &got));
         n += (int64_t)got;
     }
@@ -418,9 +412,7 @@ ddsc_status stream_make_random(io_stream *s, int64_t *size)
 {
     bool direct = s->coding == STREAM_PLAIN && (s->fd < 0 || s->seekable);
     if (!direct) {
-        ddsc_status status = load_all(s);
-        if (status < 0)
-            return status;
+        CHECK(load_all(s));
     }
     *size = s->raw_end - s->base;
     if (*size > s->limit)
@@ -436,9 +428,7 @@ ddsc_status stream_read_at(io_stream *s, int64_t offset, void *buffer, size_t n,
                            (long long)offset, (long long)offset + (long long)n, (long long)size);
     s->raw_at = s->base + offset;
     for (size_t done = 0, got; done < n; done += got) {
-        ddsc_status status = raw_read(s, (unsigned char *)buffer + done, n - done, &got);
-        if (status < 0)
-            return status;
+        CHECK(raw_read(s, (unsigned char *)buffer + done, n - done, &got));
         if (got == 0)
             return stream_fail(s, "was cut off while %s was read", what);
     }

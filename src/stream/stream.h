@@ -45,6 +45,8 @@ ddsc_status stream_line(io_stream *s, char **line, size_t *length);
 /* The same, going on over line ends inside quoted fields (RFC 4180), which are kept as they are.
  * delimiter 0: comma or tab, whichever it turns out to be. */
 ddsc_status stream_record(io_stream *s, char **line, size_t *length, char delimiter);
+/* The next record that holds more than blanks, past the byte order mark of a file. */
+ddsc_status stream_text_line(io_stream *s, char **line, char delimiter);
 int64_t stream_line_number(const io_stream *s); /* of the line last returned, from 1 */
 /* Upper bound of the bytes that can still come. */
 int64_t stream_remaining_bound(const io_stream *s);
@@ -63,6 +65,9 @@ ddsc_status stream_read_at(io_stream *s, int64_t offset, void *buffer, size_t n,
 /* DDSC_ERROR_INPUT with "NAME: text". */
 ddsc_status stream_fail(io_stream *s, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* The same with "NAME: line N" in front, N that of the line last returned: text begins with ": ". */
+ddsc_status stream_fail_line(io_stream *s, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* ---- numbers and text, whatever the locale ---- */
 
@@ -80,6 +85,7 @@ int64_t text_next_char(const unsigned char **at);
 int64_t text_count_chars(const char *text);
 /* Text from a file made safe for a message: control bytes replaced, long text cut. */
 const char *text_quote(char out[QUOTE_TEXT], const char *text, size_t n);
+#define QUOTE(text) text_quote((char[QUOTE_TEXT]){0}, text, strlen(text))
 /* The first line of a file, past its byte order mark. */
 char *text_skip_mark(char *line);
 
@@ -109,9 +115,6 @@ typedef struct text_rows {
 
 /* Row i, the next one. */
 ddsc_status text_rows_add(text_rows *rows, int64_t i, const char *text, size_t n);
-
-/* Room for `need` elements in a growing block. */
-ddsc_status room_reserve(ddsc_context *ctx, void *block, int64_t *room, int64_t need, size_t size);
 
 /* ---- fields of a delimited line ---- */
 
@@ -180,9 +183,8 @@ ddsc_status writer_printf(io_writer *w, const char *format, ...)
 ddsc_status writer_number(io_writer *w, double value);
 /* A csv field, quoted when it has to be (RFC 4180): any text comes back as it was. */
 ddsc_status writer_field(io_writer *w, const char *text, char delimiter);
-/* Flush, sync, rename into place, free; also on error. */
-ddsc_status writer_commit(io_writer *w);
-/* Remove the temporary, free. NULL is fine. */
-void writer_abort(io_writer *w);
+/* What writing came to goes in: on success flush, sync, rename into place, else remove the temporary.
+ * The writer is freed either way. */
+ddsc_status writer_finish(io_writer *w, ddsc_status status);
 
 #endif

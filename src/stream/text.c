@@ -192,21 +192,6 @@ char *text_skip_mark(char *line)
     return strncmp(line, "\xef\xbb\xbf", 3) == 0 ? line + 3 : line;
 }
 
-/* ---- growing memory ---- */
-
-ddsc_status room_reserve(ddsc_context *ctx, void *block, int64_t *room, int64_t need, size_t size)
-{
-    if (need <= *room)
-        return DDSC_OK;
-    int64_t more = BASE_MAX(need, 64);
-    if (*room <= INT64_MAX / 3)
-        more = BASE_MAX(more, *room + *room / 2);
-    ddsc_status status = mem_resize(ctx, block, more, size);
-    if (status >= 0)
-        *room = more;
-    return status;
-}
-
 /* ---- tables of distinct strings ---- */
 
 const char *text_table_get(const text_table *t, int64_t number)
@@ -238,9 +223,7 @@ static ddsc_status grow_slots(ddsc_context *ctx, text_table *t)
 {
     int64_t n_slots = t->n_slots ? 2 * t->n_slots : 64;
     int64_t *slot;
-    ddsc_status status = MEM_ZERO(ctx, slot, n_slots);
-    if (status < 0)
-        return status;
+    CHECK(MEM_ZERO(ctx, slot, n_slots));
     mem_free(ctx, t->slot);
     t->slot = slot;
     t->n_slots = n_slots;
@@ -263,8 +246,8 @@ ddsc_status text_table_add(ddsc_context *ctx, text_table *t, const char *text, s
         return DDSC_OK;
     }
     int64_t start = t->n ? t->at[t->n] : 0;
-    CHECK(room_reserve(ctx, &t->text, &t->text_room, start + (int64_t)n + 1, 1));
-    CHECK(room_reserve(ctx, &t->at, &t->at_room, t->n + 2, sizeof *t->at));
+    CHECK(MEM_RESERVE(ctx, t->text, &t->text_room, start + (int64_t)n + 1));
+    CHECK(MEM_RESERVE(ctx, t->at, &t->at_room, t->n + 2));
     memcpy(t->text + start, text, n);
     t->text[start + (int64_t)n] = '\0';
     t->at[t->n] = start;
@@ -276,17 +259,15 @@ ddsc_status text_table_add(ddsc_context *ctx, text_table *t, const char *text, s
 
 void text_table_free(ddsc_context *ctx, text_table *t)
 {
-    mem_free(ctx, t->text);
-    mem_free(ctx, t->at);
-    mem_free(ctx, t->slot);
+    MEM_FREE(ctx, t->text, t->at, t->slot);
     *t = (text_table){0};
 }
 
 ddsc_status text_rows_add(text_rows *rows, int64_t i, const char *text, size_t n)
 {
     int64_t at = i ? rows->at[i] : 0;
-    CHECK(room_reserve(rows->ctx, &rows->at, &rows->at_room, i + 2, sizeof *rows->at));
-    CHECK(room_reserve(rows->ctx, &rows->text, &rows->text_room, at + (int64_t)n + 1, 1));
+    CHECK(MEM_RESERVE(rows->ctx, rows->at, &rows->at_room, i + 2));
+    CHECK(MEM_RESERVE(rows->ctx, rows->text, &rows->text_room, at + (int64_t)n + 1));
     memcpy(rows->text + at, text, n);
     rows->text[at + (int64_t)n] = '\0';
     rows->at[i] = at;

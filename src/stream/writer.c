@@ -92,9 +92,7 @@ static ddsc_status open_target(io_writer *w, const char *path)
         w->fd = STDOUT_FILENO;
         return DDSC_OK;
     }
-    ddsc_status status = set_path(w, path);
-    if (status < 0)
-        return status;
+    CHECK(set_path(w, path));
     mode_t mode = 0;
     if (stat(w->path, &info) == 0) {
         if (S_ISDIR(info.st_mode)) {
@@ -116,9 +114,7 @@ static ddsc_status open_target(io_writer *w, const char *path)
 /* No name and no time in the header: the same content gives the same bytes. */
 static ddsc_status start_gzip(io_writer *w)
 {
-    ddsc_status status = mem_get(w->ctx, &w->out, BUFFER_BYTES, 1);
-    if (status < 0)
-        return status;
+    CHECK(mem_get(w->ctx, &w->out, BUFFER_BYTES, 1));
     stream_zlib_memory(&w->z, w->ctx);
     if (deflateInit2(&w->z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
         return ctx_fail(w->ctx, DDSC_ERROR_MEMORY, "%s: no memory to compress", w->path);
@@ -126,26 +122,28 @@ static ddsc_status start_gzip(io_writer *w)
     return DDSC_OK;
 }
 
+static ddsc_status writer_start(io_writer *w, const char *path)
+{
+    size_t n = strlen(path);
+    CHECK(mem_get(w->ctx, &w->buffer, BUFFER_BYTES, 1));
+    CHECK(open_target(w, path));
+    return n > 3 && strcmp(path + n - 3, ".gz") == 0 ? start_gzip(w) : DDSC_OK;
+}
+
 ddsc_status writer_open(ddsc_context *ctx, io_writer **out, const char *path, unsigned flags)
 {
-    ddsc_status status = DDSC_OK;
     io_writer *w = NULL;
-    size_t n = strlen(path);
     *out = NULL;
-    TRY(ctx_check_flags(ctx, path, flags, DDSC_WRITE_OVERWRITE));
-    TRY(MEM_ZERO(ctx, w, 1));
+    CHECK(ctx_check_flags(ctx, path, flags, DDSC_WRITE_OVERWRITE));
+    CHECK(MEM_ZERO(ctx, w, 1));
     w->ctx = ctx;
     w->fd = -1;
     w->overwrite = (flags & DDSC_WRITE_OVERWRITE) != 0;
-    TRY(mem_get(ctx, &w->buffer, BUFFER_BYTES, 1));
-    TRY(open_target(w, path));
-    if (n > 3 && strcmp(path + n - 3, ".gz") == 0)
-        TRY(start_gzip(w));
+    ddsc_status status = writer_start(w, path);
+    if (status < 0)
+        return writer_finish(w, status);
     *out = w;
-    w = NULL;
-done:
-    writer_abort(w);
-    return status;
+    return DDSC_OK;
 }
 
 /* ---- bytes ---- */
@@ -172,9 +170,7 @@ static ddsc_status writer_pack(io_writer *w, const unsigned char *bytes, size_t 
         w->z.next_out = w->out;
         w->z.avail_out = BUFFER_BYTES;
         deflate(&w->z, flush);
-        ddsc_status status = write_all(w, w->out, BUFFER_BYTES - w->z.avail_out);
-        if (status < 0)
-            return status;
+        CHECK(write_all(w, w->out, BUFFER_BYTES - w->z.avail_out));
     } while (w->z.avail_out == 0);
     return DDSC_OK;
 }
@@ -182,10 +178,7 @@ static ddsc_status writer_pack(io_writer *w, const unsigned char *bytes, size_t 
 static ddsc_status send(io_writer *w, const unsigned char *bytes, size_t n)
 {
     for (size_t at = 0; w->packed && at < n; at += BUFFER_BYTES) {
-        ddsc_status status =
-            writer_pack(w, bytes + at, BASE_MIN(n - at, (size_t)BUFFER_BYTES), Z_NO_FLUSH);
-        if (status < 0)
-            return status;
+        CHECK(writer_pack(w, bytes + at, BASE_MIN(n - at, (size_t)BUFFER_BYTES), Z_NO_FLUSH));
     }
     return w->packed ? DDSC_OK : write_all(w, bytes, n);
 }
@@ -244,8 +237,7 @@ ddsc_status writer_field(io_writer *w, const char *text, char delimiter)
             CHECK(writer_put(w, "\"", 1));
         CHECK(writer_put(w, text, 1));
     }
-    CHECK(writer_put(w, "\"", 1));
-    return DDSC_OK;
+    return writer_put(w, "\"", 1);
 }
 
 /* ---- the end ---- */
@@ -281,59 +273,46 @@ static ddsc_status take_name(io_writer *w)
     return errno == EEXIST ? exists(w) : writer_fail(w, "name the finished file");
 }
 
-ddsc_status writer_commit(io_writer *w)
+static ddsc_status writer_commit(io_writer *w)
 {
-    ddsc_status status = DDSC_OK;
-    TRY(writer_flush(w));
+    CHECK(writer_flush(w));
     if (w->packed)
-        TRY(writer_pack(w, NULL, 0, Z_FINISH));
-    if (w->temp[0]) {
-        if (fsync(w->fd) != 0)
-            TRY(writer_fail(w, "sync"));
-        int fd = w->fd;
-        w->fd = -1;
-        if (close(fd) != 0)
-            TRY(writer_fail(w, "close"));
-        TRY(take_name(w));
-        w->temp[0] = '\0';
-        TRY(sync_folder(w));
-    }
-done:
-    writer_abort(w);
-    return status;
+        CHECK(writer_pack(w, NULL, 0, Z_FINISH));
+    if (!w->temp[0])
+        return DDSC_OK;
+    if (fsync(w->fd) != 0)
+        return writer_fail(w, "sync");
+    int fd = w->fd;
+    w->fd = -1;
+    if (close(fd) != 0)
+        return writer_fail(w, "close");
+    CHECK(take_name(w));
+    w->temp[0] = '\0';
+    return sync_folder(w);
 }
 
-void writer_abort(io_writer *w)
+ddsc_status writer_finish(io_writer *w, ddsc_status status)
 {
-    if (!w)
-        return;
+    if (status >= 0)
+        status = writer_commit(w);
     if (w->close_fd && w->fd >= 0)
         close(w->fd);
     if (w->temp[0])
         unlink(w->temp);
     if (w->packed)
         deflateEnd(&w->z);
-    mem_free(w->ctx, w->buffer);
-    mem_free(w->ctx, w->out);
+    MEM_FREE(w->ctx, w->buffer, w->out);
     mem_free(w->ctx, w);
+    return status;
 }
 
 ddsc_status ddsc_file_write(ddsc_context *ctx, const char *path, const void *bytes, size_t n_bytes,
                             unsigned flags)
 {
-    ddsc_status status = DDSC_OK;
     io_writer *w = NULL;
-    if (!ctx)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(ctx);
+    CHECK(ctx_enter(ctx));
     if (!path || (!bytes && n_bytes > 0))
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "path or bytes is NULL");
-    TRY(writer_open(ctx, &w, path, flags));
-    if (n_bytes > 0)
-        TRY(writer_put(w, bytes, n_bytes));
-    status = writer_commit(w);
-    w = NULL;
-done:
-    writer_abort(w);
-    return status;
+    CHECK(writer_open(ctx, &w, path, flags));
+    return writer_finish(w, n_bytes > 0 ? writer_put(w, bytes, n_bytes) : DDSC_OK);
 }

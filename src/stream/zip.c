@@ -60,8 +60,7 @@ static ddsc_status read_end64(io_stream *s, directory *d, int64_t end_at)
     CHECK(stream_read_at(s, (int64_t)at, p, END64_SIZE, "the zip64 end record"));
     if (memcmp(p, "PK\6\6", 4) != 0)
         return damaged(s, "the 64-bit end record is missing");
-    CHECK(set_directory(s, d, get(p + 32, 8), get(p + 40, 8), get(p + 48, 8), (int64_t)at));
-    return DDSC_OK;
+    return set_directory(s, d, get(p + 32, 8), get(p + 40, 8), get(p + 48, 8), (int64_t)at);
 }
 
 static ddsc_status find_directory(ddsc_context *ctx, io_stream *s, directory *d)
@@ -75,10 +74,8 @@ static ddsc_status find_directory(ddsc_context *ctx, io_stream *s, directory *d)
         if (memcmp(tail + at, "PK\5\6", 4) == 0 &&
             at + END_SIZE + (int64_t)get(tail + at + 20, 2) == n)
             break;
-    if (at < 0) {
-        status = damaged(s, "no end record (is the file cut off?)");
-        goto done;
-    }
+    if (at < 0)
+        TRY(damaged(s, "no end record (is the file cut off?)"));
     const unsigned char *p = tail + at;
     int64_t end_at = d->size - n + at;
     uint64_t entries = get(p + 10, 2), bytes = get(p + 12, 4), begin = get(p + 16, 4);
@@ -124,8 +121,7 @@ static ddsc_status add_entry(ddsc_context *ctx, zip_list *list, io_stream *s, co
         return stream_fail(s, "holds the array '%s' twice", e->name);
     if (list->n == ENTRIES_MAX)
         return stream_fail(s, "holds more than %d arrays", ENTRIES_MAX);
-    ddsc_status status =
-        room_reserve(ctx, &list->entry, &list->room, list->n + 1, sizeof *list->entry);
+    ddsc_status status = MEM_RESERVE(ctx, list->entry, &list->room, list->n + 1);
     if (status >= 0)
         list->entry[list->n++] = *e;
     return status;
@@ -163,10 +159,8 @@ static ddsc_status read_central(ddsc_context *ctx, zip_list *list, io_stream *s,
     uint64_t unpacked = get(p + 24, 4), packed = get(p + 20, 4), offset = get(p + 42, 4);
     uint64_t *value[3] = {&unpacked, &packed, &offset};
     if (!apply_extra64(value, tail + n_name, n_extra) || unpacked > INT64_MAX ||
-        packed > (uint64_t)d->size || offset > (uint64_t)d->size) {
-        status = stream_fail(s, "damaged zip archive: impossible size or place of '%s'", e.name);
-        goto done;
-    }
+        packed > (uint64_t)d->size || offset > (uint64_t)d->size)
+        TRY(stream_fail(s, "damaged zip archive: impossible size or place of '%s'", e.name));
     e.flags = (int)get(p + 8, 2);
     e.method = (int)get(p + 10, 2);
     e.crc = (uint32_t)get(p + 16, 4);
@@ -191,11 +185,9 @@ ddsc_status zip_read_list(ddsc_context *ctx, zip_list *list, io_stream *archive)
     for (int64_t i = 0; i < d.n_entries; i++)
         TRY(read_central(ctx, list, archive, &d, &at));
     for (int64_t i = 0; i < list->n; i++)
-        if (!add_ok(total, list->entry[i].unpacked, &total) || total > stream_limit(archive)) {
-            status = stream_fail(archive, "expands to more than the limit of %lld bytes",
-                                 (long long)stream_limit(archive));
-            goto done;
-        }
+        if (!add_ok(total, list->entry[i].unpacked, &total) || total > stream_limit(archive))
+            TRY(stream_fail(archive, "expands to more than the limit of %lld bytes",
+                            (long long)stream_limit(archive)));
 done:
     return status;
 }
@@ -248,8 +240,7 @@ ddsc_status zip_open_entry(ddsc_context *ctx, io_stream **out, io_stream *archiv
     CHECK(stream_make_random(archive, &size));
     if (at > size || e->packed > size - at)
         return stream_fail(archive, "damaged zip archive: '%s' is cut off", e->name);
-    CHECK(stream_open_part(ctx, out, archive, e->name, at, e->packed, e->unpacked, e->method == 8));
-    return DDSC_OK;
+    return stream_open_part(ctx, out, archive, e->name, at, e->packed, e->unpacked, e->method == 8);
 }
 
 ddsc_status zip_check_entry(io_stream *member, const zip_entry *e)

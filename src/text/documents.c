@@ -79,7 +79,7 @@ static ddsc_status need_columns(document_reader *r, column_list *list, const cha
 {
     for (const char *at = names;; at++) {
         size_t n = strcspn(at, ",");
-        CHECK(room_reserve(r->ctx, &list->at, &list->room, list->n + 1, sizeof *list->at));
+        CHECK(MEM_RESERVE(r->ctx, list->at, &list->room, list->n + 1));
         CHECK(need_column(r, at, n, &list->at[list->n]));
         list->n++;
         at += n;
@@ -162,8 +162,7 @@ static ddsc_status document_read_header(document_reader *r)
     r->n_columns = r->field.n;
     CHECK(choose_text(r));
     CHECK(choose_names(r));
-    CHECK(choose_where(r));
-    return DDSC_OK;
+    return choose_where(r);
 }
 
 /* ---- rows ---- */
@@ -173,8 +172,8 @@ static ddsc_status document_check_utf8(document_reader *r, int64_t column)
 {
     if (text_count_chars(r->field.text[column]) >= 0)
         return DDSC_OK;
-    return stream_fail(r->s, "line %lld, column %lld: not UTF-8 text; convert the file first",
-                       (long long)stream_line_number(r->s), (long long)column + 1);
+    return stream_fail_line(r->s, ", column %lld: not UTF-8 text; convert the file first",
+                            (long long)column + 1);
 }
 
 static ddsc_status join_id(document_reader *r, int64_t *length)
@@ -184,7 +183,7 @@ static ddsc_status join_id(document_reader *r, int64_t *length)
         const char *part = r->field.text[r->id.at[k]];
         int64_t n = (int64_t)strlen(part);
         CHECK(document_check_utf8(r, r->id.at[k]));
-        CHECK(room_reserve(r->ctx, &r->joined, &r->joined_room, *length + n + 1, 1));
+        CHECK(MEM_RESERVE(r->ctx, r->joined, &r->joined_room, *length + n + 1));
         if (k > 0)
             r->joined[(*length)++] = '/';
         memcpy(r->joined + *length, part, (size_t)n);
@@ -200,15 +199,14 @@ static ddsc_status document_take_id(document_reader *r)
     char quoted[QUOTE_TEXT];
     CHECK(join_id(r, &n));
     if (n == 0)
-        return stream_fail(r->s, "line %lld: the id is empty", (long long)stream_line_number(r->s));
+        return stream_fail_line(r->s, ": the id is empty");
     CHECK(text_table_add(r->ctx, &r->out->ids, r->joined, (size_t)n, &number, &is_new));
     if (!is_new)
-        return stream_fail(r->s,
-                           "line %lld: the id \"%s\" was already used in line %lld; ids may be "
-                           "made of several columns (--id a,b)",
-                           (long long)stream_line_number(r->s),
-                           text_quote(quoted, r->joined, (size_t)n),
-                           (long long)r->out->line[number]);
+        return stream_fail_line(r->s,
+                                ": the id \"%s\" was already used in line %lld; ids may be "
+                                "made of several columns (--id a,b)",
+                                text_quote(quoted, r->joined, (size_t)n),
+                                (long long)r->out->line[number]);
     return DDSC_OK;
 }
 
@@ -234,7 +232,7 @@ static ddsc_status take_document(document_reader *r)
     documents *d = r->out;
     int64_t i = d->words.n;
     CHECK(corpus_begin(r->ctx, &d->words));
-    CHECK(room_reserve(r->ctx, &d->line, &d->line_room, i + 1, sizeof *d->line));
+    CHECK(MEM_RESERVE(r->ctx, d->line, &d->line_room, i + 1));
     d->line[i] = stream_line_number(r->s);
     if (d->has_ids)
         CHECK(document_take_id(r));
@@ -252,9 +250,8 @@ static ddsc_status document_take_row(document_reader *r, char *line)
 {
     CHECK(fields_split_plain(r->ctx, &r->field, line, '\t'));
     if (r->field.n != r->n_columns)
-        return stream_fail(r->s, "line %lld has %lld fields, the header has %lld",
-                           (long long)stream_line_number(r->s), (long long)r->field.n,
-                           (long long)r->n_columns);
+        return stream_fail_line(r->s, " has %lld fields, the header has %lld",
+                                (long long)r->field.n, (long long)r->n_columns);
     r->out->n_rows++;
     progress_add(r->ctx, 1);
     if (r->where < 0 || strcmp(r->field.text[r->where], r->where_value) == 0)
@@ -275,10 +272,9 @@ static ddsc_status document_read_rows(document_reader *r)
     }
     if (r->out->n_rows == 0)
         return stream_fail(r->s, "has a header but no documents");
-    char quoted[QUOTE_TEXT];
     if (r->out->words.n == 0)
         return stream_fail(r->s, "none of its %lld rows has %s", (long long)r->out->n_rows,
-                           text_quote(quoted, r->set->where, strlen(r->set->where)));
+                           QUOTE(r->set->where));
     if (r->out->words.words.n == 0)
         return stream_fail(r->s, "its %lld documents have no words%s", (long long)r->out->words.n,
                            r->stop->n ? " but stop words" : "");
@@ -307,9 +303,7 @@ ddsc_status documents_read(ddsc_context *ctx, documents *d, ddsc_text_report *re
 done:
     token_reader_free(ctx, &r.tokens);
     fields_free(ctx, &r.field);
-    mem_free(ctx, r.text.at);
-    mem_free(ctx, r.id.at);
-    mem_free(ctx, r.joined);
+    MEM_FREE(ctx, r.text.at, r.id.at, r.joined);
     return status;
 }
 

@@ -11,12 +11,7 @@ static const ddsc_text_settings defaults = {.tokens = DDSC_TOKENS_PUNCTUATION,
                                             .support = 16,
                                             .on_empty = DDSC_EMPTY_ERROR,
                                             .max_bytes = STREAM_DEFAULT_MAX_BYTES};
-static const sized_struct settings_struct = SIZED_STRUCT(ddsc_text_settings, support, &defaults);
-
-void ddsc_text_settings_init_sized(ddsc_text_settings *settings, size_t size)
-{
-    sized_init(&settings_struct, settings, size);
-}
+SIZED_INIT(settings_struct, ddsc_text_settings, support, &defaults);
 
 static ddsc_status check_text_choice(ddsc_context *ctx, const char *name, int value)
 {

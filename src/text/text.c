@@ -115,7 +115,7 @@ static void find_empty(text_job *j)
 static ddsc_status check_empty(text_job *j)
 {
     const ddsc_text_report *r = j->report;
-    char list[600] = "", quoted[QUOTE_TEXT];
+    char list[600] = "";
     size_t used = 0;
     if (r->n_empty == r->n_documents)
         return ctx_fail(j->ctx, DDSC_ERROR_INPUT,
@@ -130,8 +130,7 @@ static ddsc_status check_empty(text_job *j)
         if (!j->docs.has_ids || used >= sizeof list)
             continue;
         const char *id = text_table_get(&j->docs.ids, r->empty_row[k]);
-        used += (size_t)snprintf(list + used, sizeof list - used, " (\"%s\")",
-                                 text_quote(quoted, id, strlen(id)));
+        used += (size_t)snprintf(list + used, sizeof list - used, " (\"%s\")", QUOTE(id));
     }
     return ctx_fail(j->ctx, DDSC_ERROR_INPUT,
                     "%.240s: %lld of %lld documents have no word with a vector and a weight "

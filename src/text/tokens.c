@@ -118,9 +118,7 @@ ddsc_status token_reader_begin(ddsc_context *ctx, token_reader *t, const char *t
 {
     /* A Latin-1 byte may become two; lower case never needs more bytes than the capital. */
     int64_t need = 2 * (int64_t)strlen(text) + 1;
-    ddsc_status status = room_reserve(ctx, &t->folded, &t->room, need, 1);
-    if (status < 0)
-        return status;
+    CHECK(MEM_RESERVE(ctx, t->folded, &t->room, need));
     char *out = t->folded;
     for (const unsigned char *at = (const unsigned char *)text; *at;) {
         uint32_t c = decode(&at);

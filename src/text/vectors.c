@@ -62,20 +62,18 @@ static ddsc_status vector_take_first(vector_reader *r, char *line, bool *is_head
         r->out->dim = count_fields(line) - 1;
     if (r->out->dim >= 1)
         return DDSC_OK;
-    char quoted[QUOTE_TEXT];
     return stream_fail(r->s,
                        "line %lld: \"%s\" is no word vector: a word and its numbers are wanted, "
                        "separated by blanks",
-                       (long long)r->dim_line, text_quote(quoted, line, strlen(line)));
+                       (long long)r->dim_line, QUOTE(line));
 }
 
 /* ---- a line ---- */
 
 static ddsc_status fail_ragged(vector_reader *r, int64_t n_numbers)
 {
-    return stream_fail(r->s, "line %lld has %lld numbers, by line %lld there must be %lld",
-                       (long long)stream_line_number(r->s), (long long)n_numbers,
-                       (long long)r->dim_line, (long long)r->out->dim);
+    return stream_fail_line(r->s, " has %lld numbers, by line %lld there must be %lld",
+                            (long long)n_numbers, (long long)r->dim_line, (long long)r->out->dim);
 }
 
 static ddsc_status fail_number(vector_reader *r, const char *word, size_t n_word, const char *field)
@@ -84,9 +82,9 @@ static ddsc_status fail_number(vector_reader *r, const char *word, size_t n_word
     double value;
     size_t n = strcspn(field, " \t");
     text_quote(copy, field, n);
-    return stream_fail(r->s, "line %lld, word \"%s\": \"%s\" is not a %snumber",
-                       (long long)stream_line_number(r->s), text_quote(quoted, word, n_word),
-                       text_quote(number, field, n), number_parse(copy, &value) ? "finite " : "");
+    return stream_fail_line(r->s, ", word \"%s\": \"%s\" is not a %snumber",
+                            text_quote(quoted, word, n_word), text_quote(number, field, n),
+                            number_parse(copy, &value) ? "finite " : "");
 }
 
 /* Where the last `dim` fields begin, or NULL when there are fewer. */
@@ -145,10 +143,7 @@ static ddsc_status split_line(vector_reader *r, char *line, size_t *n_word, char
 static ddsc_status parse_vector(vector_reader *r, const char *word, size_t n_word, char *at)
 {
     word_vectors *v = r->out;
-    ddsc_status status =
-        room_reserve(r->ctx, &v->point, &v->room, (v->n + 1) * v->dim, sizeof *v->point);
-    if (status < 0)
-        return status;
+    CHECK(MEM_RESERVE(r->ctx, v->point, &v->room, (v->n + 1) * v->dim));
     double *x = v->point + v->n * v->dim;
     for (int64_t k = 0; k < v->dim; k++) {
         char *end = at + strcspn(at, " \t"), *next = end + strspn(end, " \t");
@@ -185,9 +180,7 @@ static ddsc_status check_content(io_stream *s)
 {
     unsigned char head[STREAM_PEEK_MAX];
     size_t n;
-    ddsc_status status = stream_peek(s, head, sizeof head, &n);
-    if (status < 0)
-        return status;
+    CHECK(stream_peek(s, head, sizeof head, &n));
     const char *foreign = io_sniff_foreign(head, n);
     if (foreign)
         return stream_fail(s, "is %s", foreign);
@@ -244,13 +237,11 @@ ddsc_status words_read_vectors(ddsc_context *ctx, word_vectors *v, io_stream *s,
     progress_begin(ctx, "word vectors", 0);
     CHECK(read_lines(&r));
     progress_end(ctx);
-    CHECK(vector_check_count(&r));
-    return DDSC_OK;
+    return vector_check_count(&r);
 }
 
 void words_free_vectors(ddsc_context *ctx, word_vectors *v)
 {
-    mem_free(ctx, v->point);
-    mem_free(ctx, v->row);
+    MEM_FREE(ctx, v->point, v->row);
     *v = (word_vectors){0};
 }

@@ -7,10 +7,7 @@
 
 ddsc_status corpus_begin(ddsc_context *ctx, corpus *c)
 {
-    ddsc_status status =
-        room_reserve(ctx, &c->offset, &c->offset_room, c->n + 2, sizeof *c->offset);
-    if (status < 0)
-        return status;
+    CHECK(MEM_RESERVE(ctx, c->offset, &c->offset_room, c->n + 2));
     c->offset[c->n++] = c->n_entries;
     c->offset[c->n] = c->n_entries;
     return DDSC_OK;
@@ -20,8 +17,8 @@ static ddsc_status add_word(ddsc_context *ctx, corpus *c, const char *word, size
                             int64_t *number)
 {
     bool is_new;
-    CHECK(room_reserve(ctx, &c->df, &c->df_room, c->words.n + 1, sizeof *c->df));
-    CHECK(room_reserve(ctx, &c->latest, &c->latest_room, c->words.n + 1, sizeof *c->latest));
+    CHECK(MEM_RESERVE(ctx, c->df, &c->df_room, c->words.n + 1));
+    CHECK(MEM_RESERVE(ctx, c->latest, &c->latest_room, c->words.n + 1));
     CHECK(text_table_add(ctx, &c->words, word, n, number, &is_new));
     if (*number > INT32_MAX)
         return ctx_fail(ctx, DDSC_ERROR_INPUT, "there are more than %d distinct words", INT32_MAX);
@@ -32,8 +29,8 @@ static ddsc_status add_word(ddsc_context *ctx, corpus *c, const char *word, size
 
 static ddsc_status weighting_add_entry(ddsc_context *ctx, corpus *c, int64_t word)
 {
-    CHECK(room_reserve(ctx, &c->word, &c->word_room, c->n_entries + 1, sizeof *c->word));
-    CHECK(room_reserve(ctx, &c->count, &c->count_room, c->n_entries + 1, sizeof *c->count));
+    CHECK(MEM_RESERVE(ctx, c->word, &c->word_room, c->n_entries + 1));
+    CHECK(MEM_RESERVE(ctx, c->count, &c->count_room, c->n_entries + 1));
     c->word[c->n_entries] = (int32_t)word;
     c->count[c->n_entries++] = 0;
     c->latest[word] = c->offset[c->n] = c->n_entries;
@@ -55,11 +52,7 @@ ddsc_status corpus_add(ddsc_context *ctx, corpus *c, const char *word, size_t n)
 void corpus_free(ddsc_context *ctx, corpus *c)
 {
     text_table_free(ctx, &c->words);
-    mem_free(ctx, c->df);
-    mem_free(ctx, c->latest);
-    mem_free(ctx, c->offset);
-    mem_free(ctx, c->word);
-    mem_free(ctx, c->count);
+    MEM_FREE(ctx, c->df, c->latest, c->offset, c->word, c->count);
     *c = (corpus){0};
 }
 

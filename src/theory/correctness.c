@@ -94,8 +94,7 @@ static ddsc_status compare_components(ddsc_context *ctx, ddsc_theory *t, const d
     t->n_pure_components = count_single(shared, t->n_components, component, class, class, g->n);
     t->n_whole_classes = count_single(shared, t->n_classes, class, component, class, g->n);
 done:
-    mem_free(ctx, shared);
-    mem_free(ctx, component);
+    MEM_FREE(ctx, shared, component);
     sparse_free(ctx, &a);
     return status;
 }
@@ -144,17 +143,11 @@ static ddsc_status correctness_fill(ddsc_context *ctx, ddsc_theory *t, const dds
         t->xi_median = select_smallest(xi, n_known, n_known / 2);
     t->connected = t->n_inter == 0 && t->n_components == t->n_classes;
 done:
-    mem_free(ctx, xi);
-    mem_free(ctx, weight);
+    MEM_FREE(ctx, xi, weight);
     return status;
 }
 
-static const sized_struct theory_struct = SIZED_STRUCT(ddsc_theory, xi_median, NULL);
-
-void ddsc_theory_init_sized(ddsc_theory *theory, size_t size)
-{
-    sized_init(&theory_struct, theory, size);
-}
+SIZED_INIT(theory_struct, ddsc_theory, xi_median, NULL);
 
 ddsc_status ddsc_theory_run(ddsc_context *context, ddsc_theory *theory, const ddsc_graph *graph,
                             const int32_t *truth, const ddsc_cluster_settings *settings)
@@ -163,12 +156,10 @@ ddsc_status ddsc_theory_run(ddsc_context *context, ddsc_theory *theory, const dd
     cluster_plan plan;
     ddsc_theory given;
     int32_t *class = NULL;
-    if (!context)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(context);
-    if (!theory || !graph || !truth)
-        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "ddsc_theory_run: %s is NULL",
-                        !theory ? "theory" : (graph ? "truth" : "graph"));
+    CHECK(ctx_enter(context));
+    CHECK(ctx_need(context, theory, "theory"));
+    CHECK(ctx_need(context, graph, "graph"));
+    CHECK(ctx_need(context, truth, "truth"));
     TRY(sized_take(context, &theory_struct, &given, theory));
     TRY(cluster_settings_take(context, &plan, settings));
     ddsc_theory found = {

@@ -46,7 +46,6 @@ ddsc_status theory_match_labels(ddsc_context *ctx, int32_t *labels, int64_t *n_c
         *n_changed += labels[i] != first[i];
     }
 done:
-    mem_free(ctx, into);
-    mem_free(ctx, cost);
+    MEM_FREE(ctx, into, cost);
     return status;
 }

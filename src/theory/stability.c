@@ -19,22 +19,14 @@ struct ddsc_stability {
 };
 
 static const ddsc_stability_settings defaults = {.n_resamples = 20};
-static const sized_struct settings_struct =
-    SIZED_STRUCT(ddsc_stability_settings, n_resamples, &defaults);
-
-void ddsc_stability_settings_init_sized(ddsc_stability_settings *settings, size_t size)
-{
-    sized_init(&settings_struct, settings, size);
-}
+SIZED_INIT(settings_struct, ddsc_stability_settings, n_resamples, &defaults);
 
 static ddsc_status stability_settings_take(ddsc_context *ctx, ddsc_stability_settings *own,
                                            const ddsc_stability_settings *given)
 {
     CHECK(sized_take(ctx, &settings_struct, own, given));
-    if (own->n_resamples < 1 || own->n_resamples > INT32_MAX)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "n_resamples = %lld: must lie in 1 .. %d",
-                        (long long)own->n_resamples, INT32_MAX);
-    return DDSC_OK;
+    return ctx_check(ctx, own->n_resamples >= 1 && own->n_resamples <= INT32_MAX, "n_resamples",
+                     (double)own->n_resamples, "1 .. 2147483647");
 }
 
 void ddsc_stability_destroy(ddsc_stability *stability)
@@ -42,12 +34,8 @@ void ddsc_stability_destroy(ddsc_stability *stability)
     if (!stability)
         return;
     ddsc_context *ctx = stability->ctx;
-    mem_free(ctx, stability->words);
-    mem_free(ctx, stability->other);
-    mem_free(ctx, stability->n_changed);
-    mem_free(ctx, stability->labels);
-    mem_free(ctx, stability->row_list);
-    mem_free(ctx, stability->rows);
+    MEM_FREE(ctx, stability->words, stability->other, stability->n_changed, stability->labels,
+             stability->row_list, stability->rows);
     mem_free(ctx, stability);
 }
 
@@ -195,9 +183,8 @@ done:
 static ddsc_status stability_check_call(ddsc_context *ctx, const ddsc_measures *m,
                                         const ddsc_clustering *first)
 {
-    if (!m || !first)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "ddsc_stability_run: %s is NULL",
-                        m ? "first" : "measures");
+    CHECK(ctx_need(ctx, m, "measures"));
+    CHECK(ctx_need(ctx, first, "first"));
     if (!first->view.graph)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
                         "stability needs a clustering of measures, not of a graph");
@@ -232,10 +219,7 @@ ddsc_status ddsc_stability_run(ddsc_context *context, ddsc_stability **stability
     ddsc_stability_settings set;
     ddsc_stability *s = NULL;
     double started = clock_seconds();
-    if (!context || !stability)
-        return DDSC_ERROR_ARGUMENT;
-    ctx_enter(context);
-    *stability = NULL;
+    CHECK(ctx_enter_new(context, stability));
     stability_job job = {.m = data};
     TRY(stability_check_call(context, data, first));
     TRY(stability_settings_take(context, &set, settings));

@@ -44,9 +44,7 @@ ddsc_status stability_words(ddsc_context *ctx, char **words, const ddsc_stabilit
                             bool undetermined)
 {
     size_t used = 0;
-    ddsc_status status = MEM_ZERO(ctx, *words, WORDS_SIZE);
-    if (status < 0)
-        return status;
+    CHECK(MEM_ZERO(ctx, *words, WORDS_SIZE));
     words_say(
         *words, &used,
         "%lld resample%s: labels agree with ARI %.3f on average, %.3f at worst; %lld of %lld items "

@@ -5,7 +5,7 @@
     header.py write CC       write layout.txt anew (before a release that adds fields)
 
 The older header has every struct cut down: those with a struct_size to their first version, which
-the library names in SIZED_STRUCT, views and rows by their last declaration. The newer one has every
+the library names in SIZED_INIT, views and rows by their last declaration. The newer one has every
 struct longer. abi.c is compiled against both and run with today's library.
 """
 import pathlib
@@ -57,7 +57,7 @@ def enumerators(text):
 def first_versions():
     """Struct -> last field of its first version, from the sources."""
     text = "".join(path.read_text() for path in sorted((ROOT / "src").glob("*/*.c")))
-    return dict(re.findall(r"SIZED_STRUCT\((ddsc_\w+),\s*(\w+)", text))
+    return dict(re.findall(r"SIZED_INIT\(\w+,\s*(ddsc_\w+),\s*(\w+)", text))
 
 
 def older(text):
@@ -65,7 +65,7 @@ def older(text):
     for name, (at, fields) in reversed(structs(text).items()):
         sized = fields[0][0] == ["struct_size"]
         if sized and name not in first:
-            sys.exit(f"{name} has a struct_size, but there is no SIZED_STRUCT({name}, ...)")
+            sys.exit(f"{name} has a struct_size, but there is no SIZED_INIT(..., {name}, ...)")
         last = next(i for i, f in enumerate(fields) if first[name] in f[0]) if sized else len(fields) - 2
         text = text[:at + fields[last][2]] + text[at + fields[-1][2]:]
     return text

@@ -1,5 +1,6 @@
 """Every exit code of the contract, once, by what causes it in real life; and what a failure leaves."""
 import os
+import subprocess
 
 import pytest
 
@@ -11,7 +12,19 @@ def test_good(ddsc, three_groups):
 def test_output_that_cannot_be_written(ddsc, three_groups):
     if not os.path.exists("/dev/full"):
         pytest.skip("no /dev/full here")
-    assert "space" in ddsc("neighbors", three_groups, "-o", "/dev/full", code=1).stderr.lower()
+    assert "space" in ddsc("neighbors", three_groups, "-o", "/dev/full", code=6).stderr.lower()
+
+
+def test_one_code_for_every_place_that_cannot_be_written(ddsc, program, three_groups, tmp_path):
+    for place in ("missing/g.mtx", "/proc/none/g.mtx"):
+        assert "cannot be written" in ddsc("neighbors", three_groups, "-o", place, cwd=tmp_path, code=6).stderr
+    for words in (["cluster", three_groups, "-k", 3, "-o", "/proc/none"],
+                  ["neighbors", three_groups, "-o", "g.mtx", "--resume", "/proc/none"]):
+        assert "/proc" in ddsc(*words, cwd=tmp_path, code=6).stderr
+    if os.path.exists("/dev/full"):
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([program, "info", three_groups], stdout=full, stderr=subprocess.PIPE)
+        assert done.returncode == 6 and b"standard output" in done.stderr
 
 
 @pytest.mark.parametrize("words", [["clustr"], ["cluster"], ["cluster", "x.npz"],
@@ -41,7 +54,7 @@ def test_a_result_is_whole_or_not_there(ddsc, three_groups, tmp_path):
     """When a later file cannot be written, the earlier ones do not stay behind."""
     out = tmp_path / "out"
     (out / "report.html").mkdir(parents=True)
-    ddsc("cluster", three_groups, "-k", 3, "-o", out, "--force", "-q", code=1)
+    ddsc("cluster", three_groups, "-k", 3, "-o", out, "--force", "-q", code=6)
     assert {path.name for path in out.iterdir()} == {"report.html"}
 
 

@@ -76,7 +76,7 @@ def test_a_file_over_the_limit_is_an_error_not_a_crash(program, ddsc, tmp_path):
     limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100000, 100000))
     done = subprocess.run([program, "distance", "g.npz", "-m", "mmd", "-o", "D.npy"], cwd=tmp_path,
                           capture_output=True, text=True, preexec_fn=limit)
-    assert done.returncode == 1 and "D.npy: cannot write: File too large" in done.stderr
+    assert done.returncode == 6 and "D.npy: cannot write: File too large" in done.stderr
     assert [f.name for f in tmp_path.iterdir()] == ["g.npz"]
 
 

@@ -92,8 +92,8 @@ def test_bad_weight_is_named(ddsc, tmp_path):
 
 
 def test_output_in_a_directory_that_is_not_there(ddsc, three_groups, tmp_path):
-    done = ddsc("distance", three_groups, "-o", tmp_path / "no" / "D.npy", code=2)
-    assert "No such file" in done.stderr
+    done = ddsc("distance", three_groups, "-o", tmp_path / "no" / "D.npy", code=6)
+    assert "its folder is missing" in done.stderr
 
 
 def test_k_above_n(ddsc, three_groups):
@@ -145,7 +145,7 @@ def test_full_disk_is_told(ddsc, three_groups, program):
     with open("/dev/full", "w") as full:
         done = subprocess.run([program, "info", str(three_groups)], stdout=full,
                               stderr=subprocess.PIPE, text=True)
-    assert done.returncode == 1 and "standard output" in done.stderr
+    assert done.returncode == 6 and "standard output" in done.stderr
 
 
 def test_closed_pipe_is_quiet(program, three_groups):

@@ -325,7 +325,7 @@ def write_bad_csv():
 def write_bad_binary():
     images = idx([2, 2, 3], body=bytes(range(12)))
     add_bad("cut.idx", images[:-1], "bytes of data")
-    add_bad("cut.idx.gz", gz(images[:-1]), "ends early|images")
+    add_bad("cut.idx.gz", gz(images[:-1]), "ends early|elements")
     add_bad("cut_header.idx", images[:9], "ends early|idx header")
     add_bad("lying.idx", idx([2**32 - 1] * 3), "bytes of data")
     add_bad("longer.idx", images + b"\0", "more bytes than")

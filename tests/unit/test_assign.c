@@ -101,7 +101,7 @@ static void check_lists(ddsc_context *ctx, const measures *m, int64_t n_old, int
         graph_set.exact_graph = (ddsc_exact_graph)how;
         assert_int_equal(plan_make(ctx, &p, m, &set, &graph_set), DDSC_OK);
         assert_int_equal(plan_query(ctx, &g, &stats, &p, n_old, tau), DDSC_OK);
-        plan_free(&p);
+        metric_resolved_free(&p.metric);
         assert_int_equal(g->n, n - n_old);
         assert_int_equal(stats.n_pairs, n_old * (n - n_old));
         assert_true(stats.n_solved <= stats.n_pairs);

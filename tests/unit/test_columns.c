@@ -183,7 +183,7 @@ static void test_fill(void **state)
         ddsc_metric_settings set = metric_of(which);
         ddsc_pair_stats stats = {.struct_size = sizeof stats};
         metric_resolved metric;
-        metric_run r;
+        plan_run r;
         measures *ordered = NULL;
         column_set c;
         assert_int_equal(ddsc_distance_run(ctx, full, NULL, m, &set, DDSC_DISTANCE_SQUARED),
@@ -191,9 +191,9 @@ static void test_fill(void **state)
         assert_int_equal(search_columns_draw(ctx, &c, n, 0.25), DDSC_OK);
         assert_int_equal(metric_resolve(ctx, &metric, m, &set), DDSC_OK);
         assert_int_equal(measures_subset(ctx, &ordered, m, n, c.order), DDSC_OK);
-        assert_int_equal(metric_run_open(ctx, &r, ordered, &metric, NULL), DDSC_OK);
+        assert_int_equal(plan_run_open(ctx, &r, ordered, &metric, NULL), DDSC_OK);
         assert_int_equal(search_columns_fill(&c, &r.p), DDSC_OK);
-        assert_int_equal(metric_run_close(&r, DDSC_OK, 780, &stats), DDSC_OK);
+        assert_int_equal(plan_run_close(&r, DDSC_OK, 780, &stats), DDSC_OK);
         assert_true(stats.n_solved == 10 * 30 + 45 && stats.n_pairs == 780);
         ddsc_measures_destroy(ordered);
         metric_resolved_free(&metric);
@@ -402,8 +402,8 @@ static void test_sample(void **state)
                              DDSC_OK);
             for (int64_t i = 0; i < n; i++)
                 for (int64_t j = i + 1; j < n; j++) {
-                    bool known = pair_sampled(9, p, i, j);
-                    assert_true(known == pair_sampled(9, p, j, i));
+                    bool known = pairs_sampled(9, p, i, j);
+                    assert_true(known == pairs_sampled(9, p, j, i));
                     n_sampled += known;
                     if (!known)
                         full[i * n + j] = full[j * n + i] = NAN;
@@ -433,11 +433,11 @@ static void test_mask(void **state)
     int64_t count[3] = {0};
     for (int64_t i = 0; i < 300; i++)
         for (int64_t j = i + 1; j < 300; j++) {
-            bool a = pair_sampled(1, 0.1, i, j), b = pair_sampled(1, 0.5, i, j);
+            bool a = pairs_sampled(1, 0.1, i, j), b = pairs_sampled(1, 0.5, i, j);
             assert_true(!a || b);
             count[0] += a;
             count[1] += b;
-            count[2] += pair_sampled(1, 1, i, j);
+            count[2] += pairs_sampled(1, 1, i, j);
         }
     double all = 300 * 299 / 2;
     assert_close((double)count[0] / all, 0.1, 0, 5 * sqrt(0.09 / all));

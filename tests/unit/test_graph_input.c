@@ -38,7 +38,7 @@ static void refuse_metric(ddsc_context *ctx, const ddsc_metric_settings *set, co
 {
     ddsc_metric_settings own;
     ctx_enter(ctx);
-    assert_int_equal(metric_settings_take(ctx, &own, set), DDSC_ERROR_ARGUMENT);
+    assert_int_equal(plan_take_metric(ctx, &own, set), DDSC_ERROR_ARGUMENT);
     if (!strstr(ddsc_context_get_message(ctx), field))
         fail_msg("'%s' does not name %s", ddsc_context_get_message(ctx), field);
 }
@@ -92,10 +92,10 @@ static void test_short_settings(void **state)
     memset(&given, 0xA5, sizeof given);
     ddsc_metric_settings_init_sized(&given, offsetof(ddsc_metric_settings, mmd_features));
     given.metric = DDSC_METRIC_MMD;
-    assert_int_equal(metric_settings_take(ctx, &own, &given), DDSC_OK);
+    assert_int_equal(plan_take_metric(ctx, &own, &given), DDSC_OK);
     assert_true(own.metric == DDSC_METRIC_MMD && own.mmd_features == 0);
     assert_int_equal(own.struct_size, sizeof own);
-    assert_int_equal(metric_settings_take(ctx, &own, NULL), DDSC_OK);
+    assert_int_equal(plan_take_metric(ctx, &own, NULL), DDSC_OK);
     ddsc_context_destroy(ctx);
 }
 
@@ -272,7 +272,7 @@ static void test_bad_vectors(void **state)
     double rows[6] = {1, 2, 3, 4, NAN, 6};
     assert_int_equal(ddsc_graph_create_from_vectors(ctx, &graph, 3, 2, rows, NULL),
                      DDSC_ERROR_INPUT);
-    assert_non_null(strstr(ddsc_context_get_message(ctx), "vector 2, coordinate 0 is nan"));
+    assert_non_null(strstr(ddsc_context_get_message(ctx), "vectors: row 2, column 0 is nan"));
     rows[4] = 1e200;
     assert_int_equal(ddsc_graph_create_from_vectors(ctx, &graph, 3, 2, rows, NULL),
                      DDSC_ERROR_INPUT);

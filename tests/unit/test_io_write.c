@@ -163,7 +163,7 @@ static void write_ramp(ddsc_context *ctx, const char *path, int64_t limit32)
     }
     assert_ok(ctx, npz_writer_finish(z), "finish");
     npz_writer_close(z);
-    assert_ok(ctx, writer_commit(w), "commit");
+    assert_ok(ctx, writer_finish(w, DDSC_OK), "commit");
 }
 
 static void read_ramp(ddsc_context *ctx, const char *path)
@@ -424,7 +424,7 @@ static void test_race(void **state)
     assert_ok(ctx, writer_put(w, "mine", 4), "put");
     folder_text(&room, "race.txt", "theirs");
     ctx_enter(ctx);
-    assert_message(ctx, writer_commit(w), DDSC_ERROR_EXISTS, "race", "race.txt");
+    assert_message(ctx, writer_finish(w, DDSC_OK), DDSC_ERROR_EXISTS, "race", "race.txt");
     size_t n;
     char *bytes = file_bytes(path, &n);
     assert_string_equal(bytes, "theirs");
@@ -443,7 +443,7 @@ static void test_abort(void **state)
     int n_hidden;
     folder_count(&room, &n_hidden);
     assert_int_equal(n_hidden, 1);
-    writer_abort(w);
+    writer_finish(w, DDSC_ERROR_CANCELLED);
     assert_no_leftovers();
     assert_int_not_equal(access(folder_file(&room, "never.txt.gz"), F_OK), 0);
     ddsc_context_destroy(ctx);

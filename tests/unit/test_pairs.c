@@ -75,7 +75,9 @@ static ddsc_status fill(ddsc_context *ctx, double *out, ddsc_pair_stats *stats, 
 {
     pairs p;
     assert_int_equal(pairs_open(ctx, &p, f->n, &fake_backend, f, NULL), DDSC_OK);
-    ddsc_status status = pairs_matrix(&p, out, condensed, squared);
+    ddsc_status status = pairs_matrix(&p, out, -1,
+                                      (condensed ? DDSC_DISTANCE_CONDENSED : 0u) |
+                                          (squared ? DDSC_DISTANCE_SQUARED : 0u));
     assert_int_equal(pairs_finish(&p, f->n * (f->n - 1) / 2, stats), DDSC_OK);
     pairs_close(&p);
     return status;
@@ -303,7 +305,7 @@ static void test_choice(void **state)
                         for (int64_t i = t.i0; n > 0 && i < t.i1; i++)
                             for (int64_t j = t.j0; j < t.j1; j++) {
                                 bool yes = i < j && i < i_end && j >= j_begin;
-                                yes = yes && (!drawn || pair_sampled(3, 0.4, i, j));
+                                yes = yes && (!drawn || pairs_sampled(3, 0.4, i, j));
                                 assert_int_equal(tile_wants(&t, i, j), yes);
                                 wanted += yes;
                             }
@@ -328,17 +330,17 @@ static void test_sampled_fraction(void **state)
         int64_t n = 600, count = 0, total = n * (n - 1) / 2;
         for (int64_t i = 0; i < n; i++)
             for (int64_t j = i + 1; j < n; j++) {
-                bool yes = pair_sampled(3, p[k], i, j);
-                assert_int_equal(yes, pair_sampled(3, p[k], j, i));
+                bool yes = pairs_sampled(3, p[k], i, j);
+                assert_int_equal(yes, pairs_sampled(3, p[k], j, i));
                 count += yes;
             }
         double deviation = sqrt((double)total * p[k] * (1 - p[k]));
         assert_true(fabs((double)count - p[k] * (double)total) < 5 * deviation);
     }
-    assert_true(pair_sampled(3, 1.0, 4, 5));
+    assert_true(pairs_sampled(3, 1.0, 4, 5));
     int64_t both = 0;
     for (int64_t j = 1; j < 2000; j++)
-        both += pair_sampled(1, 0.5, 0, j) && pair_sampled(2, 0.5, 0, j);
+        both += pairs_sampled(1, 0.5, 0, j) && pairs_sampled(2, 0.5, 0, j);
     assert_true(both > 400 && both < 600);
 }
 
@@ -355,7 +357,7 @@ static void test_sampled_neighbors(void **state)
     int64_t count = 0;
     for (int64_t i = 0; i < N; i++)
         for (int64_t j = 0; j < N; j++) {
-            if (!pair_sampled(11, 0.1, i, j))
+            if (!pairs_sampled(11, 0.1, i, j))
                 d2[i * N + j] = NAN;
             else
                 count += i < j;

@@ -398,7 +398,10 @@ static void test_isolated(void **state)
     for (int64_t i = 0; i < N * N; i++)
         d2[i] = i % (N + 1) == 0 ? 0 : NAN;
     assert_int_equal(ddsc_graph_create_from_matrix(ctx, &g, N, d2, DDSC_DISTANCE_SQUARED, &gs),
-                     DDSC_OK);
+                     DDSC_ERROR_INPUT);
+    static const int64_t no_edges[N + 1];
+    int32_t index = 0;
+    assert_int_equal(ddsc_graph_create_from_csr(ctx, &g, N, no_edges, &index, d2), DDSC_OK);
     for (int paper = 0; paper < 2; paper++) {
         c = spectral(ctx, &v, g, settings(3, 3, paper));
         assert_view(&v);

@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+"""Does the announced range hold the truth? Dry runs against real runs, with and without other work.
+
+Each job is announced (--dry-run --json) and then run, first on the machine as it is, then with as many
+busy processes beside it as there are processors. Prints the range, the truth and by what factor the truth
+lies outside (1: inside). Exit 1 when one is off by more than 3.
+"""
+import json
+import multiprocessing
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+PROGRAM = os.environ.get("DDSC", str(pathlib.Path(__file__).resolve().parent.parent / "build" / "ddsc"))
+SETS = {"clouds": ["gaussians", "--groups", "5", "--items", "300", "--points", "40", "--dim", "3"],
+        "small": ["gaussians", "--groups", "5", "--items", "800", "--points", "8", "--dim", "20"],
+        "shapes": ["shapes", "--items", "300"]}
+JOBS = [(name, verb, metric) for name in SETS for verb in ("neighbors", "cluster")
+        for metric in ("w2", "sinkhorn", "mmd", "lot")]
+
+
+def busy():
+    while True:
+        pass
+
+
+def run(*words):
+    return subprocess.run([PROGRAM, *map(str, words)], check=True, capture_output=True, text=True).stdout
+
+
+def measure(folder, name, verb, metric):
+    words = [verb, folder / f"{name}.npz", "--metric", metric]
+    words += ["-k", "5"] if verb == "cluster" else []
+    told = json.loads(run(*words, "--dry-run", "--json"))
+    began = time.monotonic()
+    run(*words, "--json", "-q")
+    return told["seconds_low"], told["seconds_high"], time.monotonic() - began
+
+
+def main():
+    worst = 1.0
+    print(f"{'set':8} {'verb':10} {'metric':9} {'load':5} {'from':>7} {'to':>7} {'truth':>7}  off by")
+    with tempfile.TemporaryDirectory() as place:
+        folder = pathlib.Path(place)
+        for name, words in SETS.items():
+            run("generate", *words, "-o", folder / f"{name}.npz")
+        for load in (False, True):
+            others = [multiprocessing.Process(target=busy, daemon=True) for _ in range(os.cpu_count() * load)]
+            for other in others:
+                other.start()
+            for job in JOBS:
+                low, high, truth = measure(folder, *job)
+                if low is None:
+                    off = 1.0  # said nothing
+                    low = high = float("nan")
+                else:
+                    off = max(low / truth, truth / high, 1.0) if truth > 1 or low > 1 else 1.0
+                worst = max(worst, off)
+                print(f"{job[0]:8} {job[1]:10} {job[2]:9} {'busy' if load else 'as is':5} {low:7.2f} {high:7.2f} "
+                      f"{truth:7.2f}  {off:.2f}", flush=True)
+            for other in others:
+                other.kill()
+    print(f"worst: off by a factor of {worst:.2f}")
+    return worst > 3
+
+
+if __name__ == "__main__":
+    sys.exit(main())
