@@ -33,9 +33,10 @@ static double cpu_seconds(void)
 static void run_problem(sinkhorn_solver *solver, FILE *in, int repeats)
 {
     int64_t size[2];
-    sinkhorn_problem p = {.tolerance = 1e-9, .max_iterations = 100000};
+    sinkhorn_problem p = {.rule = {.tolerance = 1e-9, .max_iterations = 100000, .sharp = true}};
+    double *epsilon = &p.rule.epsilon;
     sinkhorn_result found = {0};
-    if (fread(size, sizeof *size, 2, in) != 2 || fread(&p.epsilon, sizeof p.epsilon, 1, in) != 1)
+    if (fread(size, sizeof *size, 2, in) != 2 || fread(epsilon, sizeof *epsilon, 1, in) != 1)
         fail("cannot read the problems");
     double *a = read_doubles(in, size[0]), *b = read_doubles(in, size[1]);
     double *cost = read_doubles(in, size[0] * size[1]);

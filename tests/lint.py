@@ -46,6 +46,8 @@ PREFIXES = {
     "data": ["check", "compress", "measures", "model", "parts"],
     "cost": ["cost", "points"],
     "exact": ["arcs", "basis", "exact", "simplex", "start"],
+    "sinkhorn": ["sinkhorn"],
+    "bound": ["bound"],
     "lot": ["lot"],
     "mmd": ["mmd"],
     "engine": ["journal", "nearest", "pairs", "prefilter", "tile", "tiles"],

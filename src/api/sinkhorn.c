@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "base/sized.h"
-#include "sinkhorn/solver.h"
+#include "sinkhorn/sinkhorn.h"
 
 static ddsc_status check_settings(ddsc_context *ctx, const ddsc_sinkhorn_settings *s)
 {
@@ -57,12 +57,12 @@ ddsc_status ddsc_sinkhorn_run(ddsc_context *context, ddsc_transport *transport,
     TRY(check_settings(context, &set));
     TRY(api_transport_take(context, &to, &p, &mass, transport, asked, SINKHORN_MAX_COST));
     sinkhorn_problem problem = {
-        p.n, p.m, p.a, p.b, p.cost, p.m, set.epsilon, set.tolerance, set.max_iterations};
+        p.n, p.m, p.a, p.b, p.cost, p.m, {set.epsilon, set.tolerance, set.max_iterations, true}};
     TRY(check_places(context, &to));
     TRY(sinkhorn_create(context, &solver));
     if (to.f || to.g)
         TRY(MEM_NEW(context, scratch, p.n + p.m));
-    solver->may_poll = true;
+    sinkhorn_poll(solver);
     TRY(sinkhorn_solve(solver, &found, &problem));
     if (scratch)
         sinkhorn_potentials(solver, &problem, to.f ? to.f : scratch, to.g ? to.g : scratch + p.n);

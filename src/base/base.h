@@ -13,6 +13,8 @@
 
 #define BASE_MIN(a, b) ((a) < (b) ? (a) : (b))
 #define BASE_MAX(a, b) ((a) > (b) ? (a) : (b))
+/* The least multiple of `unit` that is at least n. */
+#define BASE_ROUND_UP(n, unit) (((n) + (unit)-1) / (unit) * (unit))
 
 /* ---- errors: the first message of a call wins ---- */
 

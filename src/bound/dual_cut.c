@@ -3,33 +3,33 @@
 
 #include "base/simd.h"
 #include "bound/bound.h"
+#include "bound/tuning.h"
 #include "linalg/linalg.h"
 
-ddsc_status cut_table_make(ddsc_context *ctx, cut_table *out, const measures *m)
+bool bound_cut_applies(const measures *m)
 {
-    ddsc_status status = DDSC_OK;
-    double unit = bounds_unit(m);
-    cut_table t = {.v = m->v, .unit2 = unit * unit};
-    TRY(MEM_NEW(ctx, t.cost, m->v * m->v));
-    for (int64_t r = 0; r < m->v; r++)
-        for (int64_t c = 0; c < m->v; c++) {
-            float cost = (float)(la_distance2(m->d, measures_point(m, (int32_t)r),
-                                              measures_point(m, (int32_t)c)) /
-                                 t.unit2);
-            t.cost[r * m->v + c] = cost;
-            t.largest = fmax(t.largest, (double)cost);
-        }
-    *out = t;
-    t.cost = NULL;
-done:
-    mem_free(ctx, t.cost);
-    return status;
+    return measures_is_shared(m) && m->v <= BOUND_CUT_SUPPORT;
 }
 
-void cut_table_free(ddsc_context *ctx, cut_table *t)
+ddsc_status bound_cut_table_make(ddsc_context *ctx, bound_cut_table *out, const measures *m)
+{
+    double unit = bound_unit(m);
+    bound_cut_table t = {.v = m->v, .unit2 = unit * unit};
+    CHECK(MEM_NEW(ctx, t.cost, m->v * m->v));
+    for (int64_t k = 0; k < m->v * m->v; k++) {
+        const double *x = measures_point(m, (int32_t)(k / m->v));
+        const double *y = measures_point(m, (int32_t)(k % m->v));
+        t.cost[k] = (float)(la_distance2(m->d, x, y) / t.unit2);
+        t.largest = fmax(t.largest, (double)t.cost[k]);
+    }
+    *out = t;
+    return DDSC_OK;
+}
+
+void bound_cut_table_free(ddsc_context *ctx, bound_cut_table *t)
 {
     mem_free(ctx, t->cost);
-    *t = (cut_table){0};
+    *t = (bound_cut_table){0};
 }
 
 SIMD_CLONES static void lower_to(float *restrict potential, const float *restrict cost, float f,
@@ -41,8 +41,8 @@ SIMD_CLONES static void lower_to(float *restrict potential, const float *restric
     }
 }
 
-void cut_make(const cut_table *t, item_view item, const double *f, double *constant,
-              float *potential)
+void bound_cut_make(const bound_cut_table *t, item_view item, const double *f, double *constant,
+                    float *potential)
 {
     double largest = t->largest;
     *constant = 0;

@@ -7,50 +7,44 @@
  * the costs, which is taken off every bound. */
 #include <math.h>
 
+#include "bound/bound.h"
+#include "bound/tuning.h"
 #include "engine/prefilter.h"
 #include "metric/metric.h"
 #include "metric/sinkhorn.h"
+#include "sinkhorn/tuning.h"
 
-enum { BOUND_SIDE = 64, LOOK_ROUNDS = 1, REFINE_ROUNDS = 16, DENSE_POINTS = 48 };
-
-/* Of the range of the costs: below, a few iterations tell nothing, and W2 is close to the value. */
-static const double SMALL_EPSILON = 0.005;
-/* Above, graphs of histograms of 100 to 150 points in 3 and 20 dimensions took less time by all
- * pairs. */
-static const double LARGE_EPSILON = 0.06, LARGE_EPSILON_SHARP = 0.01;
-
-typedef struct bound_state {
-    sinkhorn *s;
-    metric_w2_bound *w2; /* or NULL: duals on the grid */
-    first_bounds first;  /* of w2 */
+typedef struct sinkhorn_bound_state {
+    sinkhorn_metric *s;
+    metric_w2_bound *w2;    /* first bounds; NULL: duals on the grid */
+    first_bounds first;     /* of w2 */
+    bound_refined *refined; /* of W2; NULL: duals */
     double unit;
-} bound_state;
+} sinkhorn_bound_state;
 
-static bool by_dual(const sinkhorn *s)
+static bool by_dual(const sinkhorn_metric *s)
 {
-    return s->grid && s->value != DDSC_SINKHORN_SHARP;
+    return sinkhorn_set_on_grid(s->set) && !s->rule.sharp;
 }
 
-/* From a bound of the transport value to one of the value asked for. */
-static double lowered(const sinkhorn *s, int64_t i, int64_t j, double bound)
+/* What a bound of the transport value is above one of the value asked for. */
+static double offset(const sinkhorn_metric *s, int64_t i, int64_t j)
 {
-    bound -= s->slack;
-    if (s->self)
-        bound -= 0.5 * (s->self[i] + s->self[j]);
-    return BASE_MAX(0, bound);
+    return s->rule.tolerance * s->range + (s->self ? 0.5 * (s->self[i] + s->self[j]) : 0);
 }
 
-static double raised(const sinkhorn *s, int64_t i, int64_t j, double value)
+static double lowered(const sinkhorn_metric *s, int64_t i, int64_t j, double bound)
 {
-    return value + s->slack + (s->self ? 0.5 * (s->self[i] + s->self[j]) : 0);
+    return BASE_MAX(0, bound - offset(s, i, j));
 }
 
 static void bound_close(void *state)
 {
-    bound_state *b = state;
+    sinkhorn_bound_state *b = state;
     if (!b)
         return;
     metric_w2_bound_close(b->w2);
+    bound_refined_destroy(b->refined);
     mem_free(b->s->ctx, b);
 }
 
@@ -63,28 +57,26 @@ static float to_float(double x)
 
 static void bound_tile(void *state, const pair_tile *t, float *low, int64_t ld, int worker)
 {
-    const bound_state *b = state;
-    sinkhorn *s = b->s;
+    const sinkhorn_bound_state *b = state;
+    sinkhorn_set *set = b->s->set;
     if (b->w2)
         prefilter_tile(&b->first, t, low, ld, worker);
     for (int64_t i = t->i0; i < t->i1; i++)
-        for (int64_t j = t->j0; j < t->j1; j++) {
+        for (int64_t j = t->i0 == t->j0 ? i + 1 : t->j0; j < t->j1; j++) {
             float *out = low + (i - t->i0) * ld + (j - t->j0);
-            double bound =
-                b->w2 ? b->unit * (double)*out
-                      : sinkhorn_grid_bound(s->grid, BASE_MIN(i, j), BASE_MAX(i, j), 0, 0, worker);
-            *out = to_float(lowered(s, i, j, bound) / b->unit);
+            double bound = b->unit * (double)*out;
+            if (!b->w2)
+                bound = sinkhorn_set_bound(set, BASE_MIN(i, j), BASE_MAX(i, j), 0, 1, worker);
+            *out = to_float(lowered(b->s, i, j, bound) / b->unit);
         }
 }
 
 static ddsc_status bound_open(void **state, bound_offer *offer, const pair_job *job, void *metric)
 {
     ddsc_status status = DDSC_OK;
-    sinkhorn *s = metric;
-    bound_state *b = NULL;
-    bool sharp = s->value == DDSC_SINKHORN_SHARP;
-    bool small = !s->grid && s->epsilon < SMALL_EPSILON * s->range;
-    bool by_w2 = (sharp || small) && refine_applies(s->m);
+    sinkhorn_metric *s = metric;
+    sinkhorn_bound_state *b = NULL;
+    bool small = !sinkhorn_set_on_grid(s->set) && s->rule.epsilon < BOUND_SMALL_EPSILON * s->range;
     int exponent;
     TRY(MEM_ZERO(job->ctx, b, 1));
     b->s = s;
@@ -94,14 +86,13 @@ static ddsc_status bound_open(void **state, bound_offer *offer, const pair_job *
         TRY(metric_w2_bound_open(job->ctx, &b->w2, &b->first, &offer->level[BOUND_FRAME], job->m));
         b->unit = b->first.unit;
     }
-    if (by_w2 && !s->w2)
-        TRY(refine_make(s->ctx, &s->w2, s->m));
-    offer->level[BOUND_DUAL] = !sharp || by_w2;
-    bool by_solver = !sharp && !by_w2 && !s->grid && !s->shared;
-    for (int w = 0; by_solver && w < s->n_workers; w++)
-        TRY(sinkhorn_reserve(s->solver[w], measures_largest_item(s->m)));
+    if ((s->rule.sharp || small) && bound_refined_applies(s->m))
+        TRY(bound_refined_create(job->ctx, &b->refined, s->m));
+    offer->level[BOUND_DUAL] = !s->rule.sharp || b->refined;
+    if (!s->rule.sharp && !b->refined)
+        TRY(sinkhorn_set_reserve(s->set));
     offer->first = (first_bounds){.n = job->m->n,
-                                  .side = b->w2 ? b->first.side : BOUND_SIDE,
+                                  .side = b->w2 ? b->first.side : BOUND_DUAL_SIDE,
                                   .unit = b->unit,
                                   .tile = bound_tile,
                                   .state = b};
@@ -115,37 +106,31 @@ done:
 static double bound_pair(void *state, bound_level level, int64_t i, int64_t j, double enough,
                          int worker)
 {
-    const bound_state *b = state;
-    sinkhorn *s = b->s;
+    const sinkhorn_bound_state *b = state;
+    sinkhorn_metric *s = b->s;
+    double limit = enough + offset(s, i, j);
     if (level == BOUND_FRAME)
-        return lowered(s, i, j, metric_w2_bound_frame(b->w2, i, j, raised(s, i, j, enough)));
-    bool known = isfinite(enough);
-    double limit = known ? raised(s, i, j, enough) * (1 + 2e-9) : INFINITY;
-    if (s->w2)
-        return lowered(s, i, j, refine_pair(s->w2, i, j, limit, worker));
-    if (s->grid)
-        return lowered(
-            s, i, j,
-            sinkhorn_grid_bound(s->grid, i, j, limit, known ? REFINE_ROUNDS : LOOK_ROUNDS, worker));
-    if (s->shared)
-        return lowered(s, i, j, sinkhorn_shared_bound(s->shared, i, j, limit, worker));
-    sinkhorn_problem problem = sinkhorn_pair(s, i, j, worker);
-    return lowered(s, i, j, sinkhorn_bound(s->solver[worker], &problem, limit));
+        return lowered(s, i, j, metric_w2_bound_frame(b->w2, i, j, limit));
+    limit *= 1 + 2e-9;
+    if (b->refined)
+        return lowered(s, i, j, bound_refined_pair(b->refined, i, j, limit, worker));
+    int looks = isfinite(enough) ? SINKHORN_GRID_LOOKS : SINKHORN_QUICK_LOOKS;
+    return lowered(s, i, j, sinkhorn_set_bound(s->set, i, j, limit, looks, worker));
 }
 
 /* Off the grid small problems are solved faster than their bounds are found, and so are those of a
  * large epsilon, which take few iterations; its sharp values are far above W2. */
 static bool bound_pays(const void *metric, const char **why)
 {
-    const sinkhorn *s = metric;
-    bool sharp = s->value == DDSC_SINKHORN_SHARP;
-    bool slow = s->epsilon <= (sharp ? LARGE_EPSILON_SHARP : LARGE_EPSILON) * s->range;
-    bool dense = s->m->nnz >= DENSE_POINTS * s->m->n;
+    const sinkhorn_metric *s = metric;
+    double most = s->rule.sharp ? BOUND_SHARP_EPSILON : BOUND_LARGE_EPSILON;
+    bool slow = s->rule.epsilon <= most * s->range;
+    bool dense = s->m->nnz >= BOUND_SINKHORN_POINTS * s->m->n;
     if (by_dual(s) || (slow && dense))
         return true;
     *why = dense ? "a large epsilon takes few iterations" : "small items are solved as fast";
     return false;
 }
 
-const pair_bounds sinkhorn_bounds = {
+const pair_bounds metric_sinkhorn_bounds = {
     .open = bound_open, .close = bound_close, .pair = bound_pair, .pays = bound_pays};

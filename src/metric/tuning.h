@@ -9,8 +9,6 @@ enum {
     W2_SIDE_TILE_COSTS = 32, /* or where costs are made for a tile at once and solves take 3 us; */
     W2_BLOCKS = 32, /* in small sets at least so many tiles a side, so that threads find work */
     W2_BLOCKS_TILE_COSTS = 8,
-    CUT_MAX_SUPPORT =
-        2048, /* rows of the support: cuts hold a table of float costs, 16 MiB at most */
     /* ---- vectors: rows of 2 to 784 columns (bench/tuning.py) ---- */
     VECTORS_SIDE = 64
 };

@@ -10,9 +10,9 @@ typedef struct w2 {
     int64_t max_pivots;
     int n_workers;
     exact_solver **solver;
-    pair_ij *last;      /* per worker: what its solver holds */
-    bool starts;        /* solves start from the potentials of a dual bound */
-    refine_bound *dual; /* NULL: none for this set, or not yet */
+    pair_ij *last;       /* per worker: what its solver holds */
+    bool starts;         /* solves start from the potentials of a dual bound */
+    bound_refined *dual; /* NULL: none for this set, or not yet */
 } w2;
 
 static void w2_close(void *state)
@@ -21,7 +21,7 @@ static void w2_close(void *state)
     if (!s)
         return;
     exact_destroy_team(s->ctx, s->solver);
-    refine_free(s->dual);
+    bound_refined_destroy(s->dual);
     mem_free(s->ctx, s->last);
     mem_free(s->ctx, s);
 }
@@ -36,9 +36,9 @@ static ddsc_status w2_open(void **state, const pair_job *job, ddsc_pair_stats *s
     s->max_pivots = job->set->w2_max_pivots;
     TRY(exact_create_team(job->ctx, &s->solver));
     TRY(MEM_ZERO(job->ctx, s->last, s->n_workers));
-    s->starts = refine_starts(job->m);
+    s->starts = bound_refined_starts(job->m);
     if (s->starts)
-        TRY(refine_make(job->ctx, &s->dual, job->m));
+        TRY(bound_refined_create(job->ctx, &s->dual, job->m));
     ctx_note(job->ctx, "solver",
              s->starts                    ? "network simplex from dual potentials"
              : exact_tile_applies(job->m) ? "network simplex, costs of whole tiles"
@@ -80,7 +80,7 @@ static ddsc_status w2_tile(void *state, const pair_tile *t, double *d2, int64_t 
             if (!tile_wants(t, i, j))
                 continue;
             if (s->starts)
-                exact_start(solver, refine_start(s->dual, i, j, worker));
+                exact_start(solver, bound_refined_start(s->dual, i, j, worker));
             ddsc_status solved =
                 exact_solve_items(solver, &result, s->m, i, s->m, j, s->max_pivots);
             if (solved < 0)
@@ -101,7 +101,7 @@ static ddsc_status w2_tile(void *state, const pair_tile *t, double *d2, int64_t 
 typedef struct w2_bounds {
     w2 *s;
     metric_w2_bound *first;
-    cut_table cuts;
+    bound_cut_table cuts;
 } w2_bounds;
 
 static void bounds_close(void *state)
@@ -111,7 +111,7 @@ static void bounds_close(void *state)
         return;
     ddsc_context *ctx = b->s->ctx;
     metric_w2_bound_close(b->first);
-    cut_table_free(ctx, &b->cuts);
+    bound_cut_table_free(ctx, &b->cuts);
     mem_free(ctx, b);
 }
 
@@ -122,16 +122,16 @@ static ddsc_status bounds_open(void **state, bound_offer *offer, const pair_job 
     const measures *m = job->m;
     w2_bounds *b = NULL;
     w2 *s = metric;
-    bool dual = refine_applies(m);
+    bool dual = bound_refined_applies(m);
     TRY(MEM_ZERO(job->ctx, b, 1));
     b->s = s;
     TRY(metric_w2_bound_open(job->ctx, &b->first, &offer->first, &offer->level[BOUND_FRAME], m));
     offer->level[BOUND_DUAL] = offer->level[BOUND_TIGHT] = dual;
-    offer->level[BOUND_CUT] = !dual && measures_is_shared(m) && m->v <= CUT_MAX_SUPPORT;
+    offer->level[BOUND_CUT] = !dual && bound_cut_applies(m);
     if (dual && !s->dual)
-        TRY(refine_make(job->ctx, &s->dual, m));
+        TRY(bound_refined_create(job->ctx, &s->dual, m));
     if (offer->level[BOUND_CUT])
-        TRY(cut_table_make(job->ctx, &b->cuts, m));
+        TRY(bound_cut_table_make(job->ctx, &b->cuts, m));
     *state = b;
     b = NULL;
 done:
@@ -145,8 +145,8 @@ static double bounds_pair(void *state, bound_level level, int64_t i, int64_t j, 
     const w2_bounds *b = state;
     if (level == BOUND_FRAME)
         return metric_w2_bound_frame(b->first, i, j, enough);
-    return level == BOUND_DUAL ? refine_pair(b->s->dual, i, j, enough, worker)
-                               : refine_last(b->s->dual, i, j, enough, worker);
+    return level == BOUND_DUAL ? bound_refined_pair(b->s->dual, i, j, enough, worker)
+                               : bound_refined_last(b->s->dual, i, j, enough, worker);
 }
 
 static void bounds_cut(void *state, int worker, int side, pair_cut *cut)
@@ -154,8 +154,8 @@ static void bounds_cut(void *state, int worker, int side, pair_cut *cut)
     const w2_bounds *b = state;
     const exact_solver *solver = b->s->solver[worker];
     pair_ij last = b->s->last[worker];
-    cut_make(&b->cuts, measures_item(b->s->m, side == 0 ? last.i : last.j),
-             side == 0 ? exact_f(solver) : exact_g(solver), &cut->constant, cut->potential);
+    bound_cut_make(&b->cuts, measures_item(b->s->m, side == 0 ? last.i : last.j),
+                   side == 0 ? exact_f(solver) : exact_g(solver), &cut->constant, cut->potential);
     cut->unit = b->cuts.unit2;
 }
 

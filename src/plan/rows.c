@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "bound/bound.h"
+#include "bound/first.h"
 #include "linalg/linalg.h"
 #include "lot/lot.h"
 #include "mmd/mmd.h"
@@ -74,7 +75,7 @@ static ddsc_status from_transport(search_rows *t, const pair_job *job)
     ddsc_metric_settings lot;
     ddsc_pair_stats ignored = {0};
     double *z = NULL;
-    float *projected = NULL;
+    bound_projection projected = {0};
     int64_t columns = 0, n = job->m->n, mean = job->m->nnz / BASE_MAX(1, n);
     ddsc_metric_settings_init(&lot);
     lot.metric = DDSC_METRIC_LOT;
@@ -83,10 +84,11 @@ static ddsc_status from_transport(search_rows *t, const pair_job *job)
     TRY(from_doubles(ctx, t, z, n, columns));
     if (job->m->d > PROJECTION_DIM)
         goto done;
-    TRY(projection_rows_make(ctx, &projected, &columns, job->m));
-    TRY(put_beside(ctx, t, projected, columns, PROJECTION_WEIGHT * bounds_unit(job->m), n));
+    TRY(bound_projection_make(ctx, &projected, job->m, false));
+    TRY(put_beside(ctx, t, projected.row, projected.p, PROJECTION_WEIGHT * bound_unit(job->m), n));
 done:
-    MEM_FREE(ctx, projected, z);
+    bound_projection_free(ctx, &projected);
+    mem_free(ctx, z);
     return status;
 }
 

@@ -1,54 +1,38 @@
+/* Entropic transport over the boxes of two items; see grid.h. Iterations start from the potentials of
+ * the affine map between the Gaussians of the items, at the over-relaxation that Gaussians would need. */
 #include "sinkhorn/grid.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "base/simd.h"
-#include "sinkhorn/grid_items.h"
+#include "sinkhorn/dense_kernel.h"
 #include "sinkhorn/grid_kernel.h"
-#include "sinkhorn/solver.h"
-
-enum {
-    TABLE_BASE = GRID_SIDE + BOX_ROWS + SIMD_LANES, /* place of distance 0 in a table */
-    TABLE_SIZE = 2 * TABLE_BASE,
-    BOX_SIZE = (GRID_SIDE + BOX_ROWS) * GRID_SIDE,
-    WINDOW = 12,        /* iterations between looks at the pace; the first half settles */
-    MAX_PASSES = 2000,  /* then Newton steps of the dense solver are the better way */
-    PLAIN_PASSES = 1,   /* before over-relaxation */
-    BOUND_PATIENCE = 4, /* a bound may still gain this many times its last gain */
-};
 
 static const double START_LIMIT = 200; /* of a starting exponent */
-static const double SUM_LIMIT = 1e120; /* with sums and scalings within, no product is lost */
-/* The two axes' worth of cost over epsilon: beyond, the dense solver has the better formulas. */
-static const double LARGE_EPSILON = 100, SMALL_EPSILON = 3e-4;
 
 /* One end of a pair, over its box. */
 typedef struct grid_end {
     const grid_item *item;
-    double *weight, *scale;
+    _Alignas(64) double weight[GRID_BOX], scale[GRID_BOX];
 } grid_end;
 
-/* A function of the distance along the rows, and matrices of one of the distance along columns: to
- * side 0 from side 1 and back. */
-typedef struct grid_tables {
-    double row[TABLE_SIZE], column[TABLE_SIZE];
-    double *across[2];
-} grid_tables;
-
-typedef struct grid_room {
+/* Of one worker. Tables hold the kernel as a function of the distance along rows and columns; across
+ * are matrices of the latter: to side 0 from side 1, and back. */
+typedef struct grid_pair {
+    const sinkhorn_grid *grid;
     grid_end end[2];
-    grid_tables kernel;
-    double *half, *sum; /* the box after one axis, after both */
-} grid_room;
+    double table[2][GRID_TABLE];
+    double across[2][SINKHORN_GRID_SIDE * SINKHORN_GRID_SIDE];
+    double half[GRID_BOX], sum[GRID_BOX]; /* the box after one axis, after both */
+    double apart;                         /* squared distance of the means */
+} grid_pair;
 
 struct sinkhorn_grid {
     ddsc_context *ctx;
     const measures *m;
-    double epsilon;
+    sinkhorn_rule rule;
     grid_items items;
-    int n_workers;
-    grid_room *room;
+    grid_pair *pair;
 };
 
 /* ---- opening ---- */
@@ -56,66 +40,40 @@ struct sinkhorn_grid {
 bool sinkhorn_grid_applies(const measures *m, double epsilon)
 {
     double range = 0;
-    if (!grid_items_apply(m))
+    if (!sinkhorn_grid_fits(m) || !sinkhorn_grid_is_exact(m))
         return false;
     for (int axis = 0; axis < 2; axis++) {
         double extent = m->grid.step[axis] * (double)(m->grid.shape[axis] - 1);
         range += extent * extent;
     }
-    return range > 1e-100 && range < 1e100 && epsilon < LARGE_EPSILON * range &&
-           epsilon > SMALL_EPSILON * range && grid_items_pay(m);
+    return range > 1e-100 && range < 1e100 && epsilon < SINKHORN_GRID_LARGE_EPSILON * range &&
+           epsilon > SINKHORN_GRID_SMALL_EPSILON * range && sinkhorn_grid_pays(m);
 }
 
-static ddsc_status room_open(ddsc_context *ctx, grid_room *w)
-{
-    for (int k = 0; k < 2; k++) {
-        CHECK(MEM_ZERO(ctx, w->end[k].weight, BOX_SIZE));
-        CHECK(MEM_ZERO(ctx, w->end[k].scale, BOX_SIZE));
-        CHECK(MEM_ZERO(ctx, w->kernel.across[k], GRID_SIDE * GRID_SIDE));
-    }
-    CHECK(MEM_ZERO(ctx, w->half, BOX_SIZE));
-    CHECK(MEM_ZERO(ctx, w->sum, BOX_SIZE));
-    return DDSC_OK;
-}
-
-static void room_close(ddsc_context *ctx, grid_room *w)
-{
-    for (int k = 0; k < 2; k++) {
-        mem_free(ctx, w->end[k].weight);
-        mem_free(ctx, w->end[k].scale);
-        mem_free(ctx, w->kernel.across[k]);
-    }
-    mem_free(ctx, w->half);
-    mem_free(ctx, w->sum);
-}
-
-void sinkhorn_grid_free(sinkhorn_grid *g)
+void sinkhorn_grid_destroy(sinkhorn_grid *g)
 {
     if (!g)
         return;
-    for (int w = 0; g->room && w < g->n_workers; w++)
-        room_close(g->ctx, &g->room[w]);
-    mem_free(g->ctx, g->room);
-    grid_items_free(g->ctx, &g->items);
-    mem_free(g->ctx, g);
+    sinkhorn_grid_items_free(g->ctx, &g->items);
+    MEM_FREE(g->ctx, g->pair, g);
 }
 
-ddsc_status sinkhorn_grid_make(ddsc_context *ctx, sinkhorn_grid **out, const measures *m,
-                               double epsilon)
+ddsc_status sinkhorn_grid_create(ddsc_context *ctx, sinkhorn_grid **out, const measures *m,
+                                 const sinkhorn_rule *rule)
 {
     ddsc_status status = DDSC_OK;
     sinkhorn_grid *g = NULL;
+    int n_workers = parallel_width(ctx);
     TRY(MEM_ZERO(ctx, g, 1));
-    *g = (sinkhorn_grid){.ctx = ctx, .m = m, .epsilon = epsilon};
-    g->n_workers = parallel_width(ctx);
-    TRY(grid_items_make(ctx, &g->items, m));
-    TRY(MEM_ZERO(ctx, g->room, g->n_workers));
-    for (int w = 0; w < g->n_workers; w++)
-        TRY(room_open(ctx, &g->room[w]));
+    *g = (sinkhorn_grid){.ctx = ctx, .m = m, .rule = *rule};
+    TRY(sinkhorn_grid_items_make(ctx, &g->items, m, m->grid.step));
+    TRY(MEM_ZERO(ctx, g->pair, n_workers));
+    for (int k = 0; k < n_workers; k++)
+        g->pair[k].grid = g;
     *out = g;
     g = NULL;
 done:
-    sinkhorn_grid_free(g);
+    sinkhorn_grid_destroy(g);
     return status;
 }
 
@@ -126,263 +84,203 @@ static int64_t box_size(const grid_end *end)
     return (int64_t)end->item->size[0] * end->item->ld;
 }
 
-static void end_load(const sinkhorn_grid *g, grid_end *end, int64_t i)
+static void load_end(const sinkhorn_grid *g, grid_end *end, int64_t i)
 {
     item_view view = measures_item(g->m, i);
     const uint16_t *place = g->items.place + g->m->offset[i];
     end->item = &g->items.item[i];
     memset(end->weight, 0, (size_t)box_size(end) * sizeof *end->weight);
-    memset(end->scale, 0, (size_t)box_size(end) * sizeof *end->scale);
     for (int64_t k = 0; k < view.n; k++)
-        end->weight[place[k]] = view.weight[k] > NO_WEIGHT ? view.weight[k] : 0;
+        end->weight[place[k]] = view.weight[k] > SINKHORN_NO_WEIGHT ? view.weight[k] : 0;
 }
 
-/* exp(-(t - shift)^2 / epsilon) for the distances t between two boxes and some more. */
-static void axis_fill(const sinkhorn_grid *g, grid_room *w, int axis)
+/* Along an axis, in steps from cell to cell of the items moved to their means. */
+static double distance(const grid_pair *w, int axis, int t)
 {
-    const grid_item *x = w->end[0].item, *y = w->end[1].item;
-    int low = x->first[axis] - y->first[axis] - y->size[axis] - BOX_ROWS;
-    int high = x->first[axis] + x->size[axis] - y->first[axis] + BOX_ROWS;
-    double *out = (axis == 0 ? w->kernel.row : w->kernel.column) + TABLE_BASE;
-    for (int t = low; t <= high; t++) {
-        double distance = g->items.step[axis] * ((double)t - (x->mean[axis] - y->mean[axis]));
-        out[t] = -distance * distance / g->epsilon;
-    }
-    box_exp_all(out + low, high - low + 1);
+    const double *x = w->end[0].item->mean, *y = w->end[1].item->mean;
+    return w->grid->items.step[axis] * ((double)t - (x[axis] - y[axis]));
 }
 
 /* across[0][s][c] holds the table at the distance of column c of side 0 from column s of side 1. */
-static void expand_columns(grid_room *w, grid_tables *t)
+static void expand_columns(grid_pair *w)
 {
     const grid_item *x = w->end[0].item, *y = w->end[1].item;
-    const double *at = t->column + TABLE_BASE + (x->first[1] - y->first[1]);
+    const double *at = w->table[1] + GRID_TABLE_ZERO + (x->first[1] - y->first[1]);
     for (int64_t s = 0; s < y->size[1]; s++)
         for (int64_t c = 0; c < x->ld; c++)
-            t->across[0][s * x->ld + c] = c < x->size[1] ? at[c - s] : 0;
+            w->across[0][s * x->ld + c] = c < x->size[1] ? at[c - s] : 0;
     for (int64_t s = 0; s < x->size[1]; s++)
         for (int64_t c = 0; c < y->ld; c++)
-            t->across[1][s * y->ld + c] = c < y->size[1] ? at[s - c] : 0;
+            w->across[1][s * y->ld + c] = c < y->size[1] ? at[s - c] : 0;
 }
 
-static void pair_load(const sinkhorn_grid *g, grid_room *w, int64_t i, int64_t j)
+/* Both ends, the kernel, and for side 0 the scalings of the potentials f(x) = x' (1 - M) x of the map M
+ * between the Gaussians of the two items. */
+static void load_pair(grid_pair *w, int64_t i, int64_t j)
 {
-    end_load(g, &w->end[0], i);
-    end_load(g, &w->end[1], j);
-    axis_fill(g, w, 0);
-    axis_fill(g, w, 1);
-    expand_columns(w, &w->kernel);
+    const sinkhorn_grid *g = w->grid;
+    const double *step = g->items.step;
+    double epsilon = g->rule.epsilon, m[3];
+    load_end(g, &w->end[0], i);
+    load_end(g, &w->end[1], j);
+    memset(w->end[1].scale, 0, (size_t)box_size(&w->end[1]) * sizeof(double));
+    const grid_item *x = w->end[0].item, *y = w->end[1].item;
+    w->apart = 0;
+    for (int axis = 0; axis < 2; axis++) {
+        int low, high;
+        double *table = w->table[axis] + GRID_TABLE_ZERO;
+        double d = step[axis] * (x->mean[axis] - y->mean[axis]);
+        w->apart += d * d;
+        sinkhorn_grid_reach(x, y, axis, &low, &high);
+        for (int t = low; t <= high; t++) {
+            double off = distance(w, axis, t);
+            table[t] = -off * off / epsilon;
+        }
+        sinkhorn_exp(table + low, high - low + 1, 0);
+    }
+    expand_columns(w);
+    sinkhorn_grid_affine(x->cov, y->cov, m);
+    grid_form form = {.y0 = step[0] * ((double)x->first[0] - x->mean[0]),
+                      .x0 = step[1] * ((double)x->first[1] - x->mean[1]),
+                      .y_step = step[0],
+                      .x_step = step[1],
+                      .yy = (1 - m[0]) / epsilon,
+                      .xy = -2 * m[1] / epsilon,
+                      .xx = (1 - m[2]) / epsilon};
+    sinkhorn_grid_start(w->end[0].scale, w->end[0].weight, x->size[0], x->ld, &form, START_LIMIT);
 }
 
-/* sum on the box of side `to` = the tables' kernel times the scalings of the other side. */
-static void carry(grid_room *w, int to, const double *row, double *const across[2])
+/* sum on the box of side `to` = the kernel times the scalings of the other side. */
+static void carry(grid_pair *w, int to)
 {
-    const grid_item *x = w->end[1 - to].item, *y = w->end[to].item;
-    int sign = to == 1 ? 1 : -1; /* tables hold functions of (side 0) - (side 1) */
-    box_mix rows = {.out = w->half,
-                    .rows = y->size[0],
-                    .ld = x->ld,
-                    .coef = row + TABLE_BASE + sign * (x->first[0] - y->first[0]),
-                    .row_step = -sign,
-                    .step = sign,
-                    .in = w->end[1 - to].scale,
-                    .in_ld = x->ld,
-                    .n = x->size[0]};
-    box_mix columns = {.out = w->sum,
-                       .rows = y->size[0],
-                       .ld = y->ld,
-                       .coef = w->half,
-                       .row_step = x->ld,
-                       .step = 1,
-                       .in = across[to],
-                       .in_ld = y->ld,
-                       .n = x->size[1]};
-    box_mix_run(&rows);
-    box_mix_run(&columns);
+    const grid_end *from = &w->end[1 - to];
+    grid_carry by = sinkhorn_grid_carry(from->item, w->end[to].item, to == 1 ? 1 : -1);
+    sinkhorn_grid_mix(&by.rows, w->half, w->table[0] + by.row_at, from->scale);
+    sinkhorn_grid_mix(&by.columns, w->sum, w->half, w->across[to]);
 }
 
-static box_report half_pass(grid_room *w, int to, double omega)
+static sinkhorn_half half_pass(grid_pair *w, int to, double omega)
 {
     grid_end *end = &w->end[to];
-    carry(w, to, w->kernel.row, w->kernel.across);
-    return box_update(end->scale, end->weight, w->sum, box_size(end), omega);
+    carry(w, to);
+    return sinkhorn_update(end->scale, end->weight, w->sum, box_size(end), omega);
 }
 
-/* Scalings of the potentials f(x) = x' (1 - M) x of the map M between the Gaussians of the two
- * items. Returns the mean of f / epsilon under the item, or NaN when one had to be held. */
-static double start(const sinkhorn_grid *g, grid_room *w)
+static bool in_range(sinkhorn_half seen)
 {
-    grid_end *end = &w->end[0];
-    const grid_item *own = end->item;
-    const double *step = g->items.step;
-    double m[3];
-    bool held;
-    grid_affine_map(own->cov, w->end[1].item->cov, m);
-    box_form form = {.y0 = step[0] * ((double)own->first[0] - own->mean[0]),
-                     .x0 = step[1] * ((double)own->first[1] - own->mean[1]),
-                     .y_step = step[0],
-                     .x_step = step[1],
-                     .yy = (1 - m[0]) / g->epsilon,
-                     .xy = -2 * m[1] / g->epsilon,
-                     .xx = (1 - m[2]) / g->epsilon};
-    double mean =
-        box_start(end->scale, end->weight, own->size[0], own->ld, &form, START_LIMIT, &held);
-    return held ? NAN : mean;
+    return seen.low >= 1 / SINKHORN_GRID_RANGE && seen.high <= SINKHORN_GRID_RANGE;
 }
 
-static double shift2(const sinkhorn_grid *g, const grid_room *w)
+static sinkhorn_seen pass(grid_pair *w, double omega)
 {
-    double total = 0;
+    sinkhorn_half rows = half_pass(w, 0, omega), columns = half_pass(w, 1, omega);
+    return (sinkhorn_seen){rows.error, columns.error, fmin(rows.low, columns.low),
+                           fmax(rows.high, columns.high)};
+}
+
+/* ---- solving ---- */
+
+/* sum u K C v, C the sum of one cost per axis. */
+static double sharp_value(grid_pair *w)
+{
+    double total = 0, saved[GRID_TABLE];
     for (int axis = 0; axis < 2; axis++) {
-        double d = g->items.step[axis] * (w->end[0].item->mean[axis] - w->end[1].item->mean[axis]);
-        total += d * d;
-    }
-    return total;
-}
-
-/* ---- values ---- */
-
-/* sum u K C v, C the sum of one cost an axis. */
-static double sharp_value(const sinkhorn_grid *g, grid_room *w)
-{
-    grid_tables *k = &w->kernel;
-    double total = 0, saved[TABLE_SIZE];
-    for (int axis = 0; axis < 2; axis++) {
-        double *table = axis == 0 ? k->row : k->column;
-        double shift = w->end[0].item->mean[axis] - w->end[1].item->mean[axis];
+        double *table = w->table[axis];
         memcpy(saved, table, sizeof saved);
-        for (int t = 0; t < TABLE_SIZE; t++) {
-            double distance = g->items.step[axis] * ((double)(t - TABLE_BASE) - shift);
-            table[t] *= distance * distance;
+        for (int t = 0; t < GRID_TABLE; t++) {
+            double d = distance(w, axis, t - GRID_TABLE_ZERO);
+            table[t] *= d * d;
         }
-        expand_columns(w, k);
-        carry(w, 0, k->row, k->across);
-        total += box_dot(w->end[0].scale, w->sum, box_size(&w->end[0]));
+        expand_columns(w);
+        carry(w, 0);
+        total += sinkhorn_grid_dot(w->end[0].scale, w->sum, box_size(&w->end[0]));
         memcpy(table, saved, sizeof saved);
     }
     return total;
 }
 
-/* From exact columns and the row sums in w->sum; see find_values of the dense solver. */
-static void find_values(const sinkhorn_grid *g, grid_room *w, double mass, bool sharp,
-                        sinkhorn_result *result)
+/* <a, f> + <b, g> of the items moved to their means, in units of epsilon. */
+static double dual_value(const grid_pair *w)
 {
     const grid_end *a = &w->end[0], *b = &w->end[1];
-    double dual = box_log_ratio(a->weight, a->scale, box_size(a)) +
-                  box_log_ratio(b->weight, b->scale, box_size(b)) - (mass - 1);
-    double apart = shift2(g, w);
-    result->regularised = g->epsilon * dual + apart;
-    result->sharp = sharp ? sharp_value(g, w) + apart : NAN;
+    return sinkhorn_grid_log_ratio(a->weight, a->scale, box_size(a)) +
+           sinkhorn_grid_log_ratio(b->weight, b->scale, box_size(b));
 }
 
-/* ---- solving ---- */
+/* The sums of side 1 are at hand: its marginal is made exact and the other measured, then the dual
+ * value is taken as in the dense solver. */
+static bool settle(grid_pair *w, sinkhorn_result *result)
+{
+    grid_end *a = &w->end[0], *b = &w->end[1];
+    const sinkhorn_rule *rule = &w->grid->rule;
+    double mass;
+    sinkhorn_update(b->scale, b->weight, w->sum, box_size(b), 1);
+    carry(w, 0);
+    result->marginal_error = sinkhorn_grid_error(a->scale, a->weight, w->sum, box_size(a), &mass);
+    if (!(result->marginal_error <= rule->tolerance))
+        return false;
+    result->regularised = rule->epsilon * (dual_value(w) - (mass - 1)) + w->apart;
+    result->sharp = rule->sharp ? sharp_value(w) + w->apart : NAN;
+    return true;
+}
 
 /* The rate of convergence between Gaussians: ((sqrt(4 mu + s^2) - s)^2 / (4 mu), s = epsilon / 2,
  * mu the largest eigenvalue of the product of the covariances (from Janati et al. 2020). Items are
  * a little slower. */
-static double first_omega(const sinkhorn_grid *g, const grid_room *w)
+static double first_omega(const grid_pair *w, double epsilon)
 {
     const double *a = w->end[0].item->cov, *b = w->end[1].item->cov;
-    double half = 0.5 * (a[0] * b[0] + 2 * a[1] * b[1] + a[2] * b[2]), s = g->epsilon / 2;
+    double half = 0.5 * (a[0] * b[0] + 2 * a[1] * b[1] + a[2] * b[2]), s = epsilon / 2;
     double det = (a[0] * a[2] - a[1] * a[1]) * (b[0] * b[2] - b[1] * b[1]);
     double mu = half + sqrt(fmax(0, half * half - det));
     double root = sqrt(4 * mu + s * s) - s, eta = root * root / (4 * mu);
-    return sinkhorn_omega(1 - 0.7 * (1 - eta));
-}
-
-static bool in_range(const box_report *r)
-{
-    return r->low > 1 / SUM_LIMIT && r->high < SUM_LIMIT;
-}
-
-typedef struct pace {
-    double omega, mark;
-    int64_t since;
-} pace;
-
-/* False: there is no end in sight. Groups of cells that hardly exchange mass do that. */
-static bool pace_next(pace *p, double error, double tolerance)
-{
-    p->since++;
-    if (p->since == WINDOW / 2)
-        p->mark = error;
-    if (p->since < WINDOW)
-        return true;
-    double rate = pow(error / p->mark, 2.0 / WINDOW);
-    p->omega = sinkhorn_relax(rate, p->omega);
-    p->since = 0;
-    double coming = p->omega > 1 ? fmax(p->omega - 1, 0.2) : fmin(rate, 0.9);
-    return log(tolerance / error) / log(coming) < MAX_PASSES;
-}
-
-/* The sums of side 1 are at hand: make its marginal exact and measure the other. */
-static double settle(grid_room *w, double *mass)
-{
-    const grid_end *a = &w->end[0], *b = &w->end[1];
-    box_update(b->scale, b->weight, w->sum, box_size(b), 1);
-    carry(w, 0, w->kernel.row, w->kernel.across);
-    return box_error(a->scale, a->weight, w->sum, box_size(a), mass);
+    return sinkhorn_pace_omega(1 - 0.7 * (1 - eta));
 }
 
 bool sinkhorn_grid_solve(sinkhorn_grid *g, sinkhorn_result *result, int64_t i, int64_t j,
-                         const sinkhorn_stop *stop, int worker)
+                         int worker)
 {
-    grid_room *w = &g->room[worker];
-    int64_t cap = BASE_MIN(stop->max_iterations, MAX_PASSES);
-    pair_load(g, w, i, j);
-    start(g, w);
-    pace p = {.omega = first_omega(g, w)};
-    box_report first = half_pass(w, 1, 1);
-    if (!in_range(&first))
+    grid_pair *w = &g->pair[worker];
+    int64_t cap = BASE_MIN(g->rule.max_iterations, SINKHORN_GRID_PASSES);
+    load_pair(w, i, j);
+    sinkhorn_pace pace = {.engine = &sinkhorn_engine_grid,
+                          .tolerance = g->rule.tolerance,
+                          .most_passes = SINKHORN_GRID_PASSES,
+                          .omega = first_omega(w, g->rule.epsilon),
+                          .since = -1}; /* the first iteration is a plain one */
+    if (!in_range(half_pass(w, 1, 1)))
         return false;
     for (int64_t k = 1; k <= cap; k++) {
-        double mass, omega = k <= PLAIN_PASSES ? 1 : p.omega;
-        box_report rows = half_pass(w, 0, omega), columns = half_pass(w, 1, omega);
-        if (!in_range(&rows) || !in_range(&columns))
+        sinkhorn_seen seen = pass(w, k == 1 ? 1 : pace.omega);
+        sinkhorn_verdict verdict = sinkhorn_pace_next(&pace, &seen);
+        result->iterations = k;
+        if (verdict == SINKHORN_FAR || verdict == SINKHORN_SLOW)
             return false;
-        if (rows.error + columns.error <= stop->tolerance) {
-            result->marginal_error = settle(w, &mass);
-            result->iterations = k;
-            if (result->marginal_error <= stop->tolerance) {
-                find_values(g, w, mass, stop->sharp, result);
-                return true;
-            }
-        } else if (k > PLAIN_PASSES &&
-                   !pace_next(&p, rows.error + columns.error, stop->tolerance)) {
-            return false;
-        }
+        if (verdict == SINKHORN_DONE && settle(w, result))
+            return true;
     }
     return false;
 }
 
 /* ---- bounds ---- */
 
-/* With one marginal exact the dual value is <a, f> + <b, g>: any f with the g that belongs to it
- * gives a lower bound, and each iteration raises it. */
-double sinkhorn_grid_bound(sinkhorn_grid *g, int64_t i, int64_t j, double enough, int rounds,
+/* Any f with the g that belongs to it has an exact marginal, and each iteration raises its value. */
+static bool grid_look(void *state, int k, double *value)
+{
+    grid_pair *w = state;
+    if (k > 0 && !in_range(half_pass(w, 0, k < 3 ? 1 : 1.5)))
+        return false;
+    if (!in_range(half_pass(w, 1, 1)))
+        return false;
+    *value = w->grid->rule.epsilon * dual_value(w) + w->apart;
+    return true;
+}
+
+double sinkhorn_grid_bound(sinkhorn_grid *g, int64_t i, int64_t j, double enough, int looks,
                            int worker)
 {
-    grid_room *w = &g->room[worker];
-    const grid_end *a = &w->end[0], *b = &w->end[1];
-    double best = 0, before = 0, mean;
-    pair_load(g, w, i, j);
-    double apart = shift2(g, w), of_f = start(g, w);
-    for (int k = 0;; k++) {
-        if (k > 0) {
-            box_report rows = half_pass(w, 0, k < 3 ? 1 : 1.5);
-            if (!in_range(&rows))
-                return best;
-            of_f = box_log_ratio(a->weight, a->scale, box_size(a));
-        }
-        box_report columns = half_pass(w, 1, 1);
-        if (!in_range(&columns))
-            return best;
-        mean = box_log_sum(b->weight, w->sum, box_size(b));
-        double value = apart + g->epsilon * (of_f - mean);
-        if (isfinite(value)) /* the start may have been held */
-            best = fmax(best, value - 1e-12 * (fabs(value) + g->epsilon));
-        bool hopeless = k > 0 && best + BOUND_PATIENCE * (best - before) < enough;
-        if (best > enough || k >= rounds || hopeless)
-            return best;
-        before = best;
-    }
+    grid_pair *w = &g->pair[worker];
+    load_pair(w, i, j);
+    return fmax(0, sinkhorn_dual_bound(grid_look, w, looks, SINKHORN_GRID_PATIENCE, g->rule.epsilon,
+                                       enough));
 }

@@ -1,71 +1,58 @@
+/* Eight problems through the iterations of the dense engine: loading, who is fit for it, and the loop in
+ * which each problem has a pace of its own. */
 #include "sinkhorn/group.h"
 
 #include <math.h>
 
-#include "sinkhorn/solver.h"
+#include "base/workspace.h"
+#include "sinkhorn/dense.h"
+#include "sinkhorn/group_kernel.h"
 
-struct sinkhorn_lanes {
-    ddsc_context *ctx;
-    double *block;
-    lane_scaling s;
-    int64_t n_of[SIMD_LANES], m_of[SIMD_LANES]; /* 0: an empty lane */
+enum { G = SINKHORN_GROUP, N_ARRAYS = 5 };
+
+struct sinkhorn_group {
+    group_arrays s;
+    int64_t n_of[G], m_of[G]; /* 0: an empty place */
+    _Alignas(64) double block[(2 * SINKHORN_GROUP_SIDE + 2 * N_ARRAYS) * SINKHORN_GROUP_SIDE * G];
 };
 
-enum { L = SIMD_LANES, N_SIDES = 5 };
-
-ddsc_status sinkhorn_lanes_create(ddsc_context *ctx, sinkhorn_lanes **lanes)
+ddsc_status sinkhorn_group_create(ddsc_context *ctx, sinkhorn_group **group)
 {
-    ddsc_status status = DDSC_OK;
-    sinkhorn_lanes *made = NULL;
-    TRY(MEM_ZERO(ctx, made, 1));
-    made->ctx = ctx;
-    TRY(MEM_NEW(ctx, made->block, (2 * LANES_SIDE + 2 * N_SIDES) * LANES_SIDE * L));
-    *lanes = made;
-    made = NULL;
-done:
-    sinkhorn_lanes_destroy(made);
-    return status;
+    return mem_get(ctx, group, 1, sizeof **group);
 }
 
-void sinkhorn_lanes_destroy(sinkhorn_lanes *lanes)
+void sinkhorn_group_destroy(ddsc_context *ctx, sinkhorn_group *group)
 {
-    if (!lanes)
-        return;
-    mem_free(lanes->ctx, lanes->block);
-    mem_free(lanes->ctx, lanes);
+    mem_free(ctx, group);
 }
 
 /* ---- loading ---- */
 
-double *sinkhorn_lanes_begin(sinkhorn_lanes *lanes, int64_t n, int64_t m)
+static double *side_begin(group_side *x, int64_t n, double *at)
 {
-    lane_scaling *s = &lanes->s;
-    double *at = lanes->block;
-    double **rows[N_SIDES] = {&s->a, &s->u, &s->row_sum, &s->base_f, &s->row_pad};
-    double **columns[N_SIDES] = {&s->b, &s->v, &s->column_sum, &s->base_g, &s->column_pad};
-    s->n = n;
-    s->m = m;
-    s->cost = at;
-    s->kernel = at += n * m * L;
-    at += n * m * L;
-    for (int k = 0; k < N_SIDES; k++, at += n * L)
-        *rows[k] = at;
-    for (int k = 0; k < N_SIDES; k++, at += m * L)
-        *columns[k] = at;
-    for (int64_t k = 0; k < n * L; k++) {
-        s->a[k] = 0;
-        s->row_pad[k] = 1;
+    double **arrays[N_ARRAYS] = {&x->weight, &x->scale, &x->sum, &x->base, &x->pad};
+    x->n = n;
+    for (int k = 0; k < N_ARRAYS; k++, at += n * G)
+        *arrays[k] = at;
+    for (int64_t k = 0; k < n * G; k++) {
+        x->weight[k] = 0;
+        x->pad[k] = 1;
     }
-    for (int64_t k = 0; k < m * L; k++) {
-        s->b[k] = 0;
-        s->column_pad[k] = 1;
-    }
-    memset(lanes->n_of, 0, sizeof lanes->n_of);
-    memset(lanes->m_of, 0, sizeof lanes->m_of);
+    return at;
+}
+
+double *sinkhorn_group_begin(sinkhorn_group *group, int64_t n, int64_t m)
+{
+    group_arrays *s = &group->s;
+    s->cost = group->block;
+    s->kernel = s->cost + n * m * G;
+    side_begin(&s->column, m, side_begin(&s->row, n, s->kernel + n * m * G));
+    memset(group->n_of, 0, sizeof group->n_of);
+    memset(group->m_of, 0, sizeof group->m_of);
     return s->cost;
 }
 
-bool sinkhorn_lanes_scale(double *out, const double *weight, int64_t n)
+bool sinkhorn_group_scale(double *out, const double *weight, int64_t n)
 {
     double sum = 0, low = INFINITY;
     for (int64_t k = 0; k < n; k++) {
@@ -74,105 +61,91 @@ bool sinkhorn_lanes_scale(double *out, const double *weight, int64_t n)
     }
     for (int64_t k = 0; k < n; k++)
         out[k] = weight[k] / sum;
-    return low > NO_WEIGHT * sum;
+    return low > SINKHORN_NO_WEIGHT * sum;
 }
 
-static void put_weights(double *out, double *pad, const double *weight, int64_t n)
+static void put_side(group_side *x, int problem, int64_t n, const double *weight)
 {
     for (int64_t k = 0; k < n; k++) {
-        out[k * L] = weight[k];
-        pad[k * L] = 0;
+        x->weight[k * G + problem] = weight[k];
+        x->pad[k * G + problem] = 0;
     }
 }
 
-void sinkhorn_lanes_weights(sinkhorn_lanes *lanes, int lane, int64_t n, const double *a, int64_t m,
-                            const double *b)
+void sinkhorn_group_put(sinkhorn_group *group, int problem, int64_t n, const double *a, int64_t m,
+                        const double *b)
 {
-    lane_scaling *s = &lanes->s;
-    put_weights(s->a + lane, s->row_pad + lane, a, n);
-    put_weights(s->b + lane, s->column_pad + lane, b, m);
-    lanes->n_of[lane] = n;
-    lanes->m_of[lane] = m;
+    put_side(&group->s.row, problem, n, a);
+    put_side(&group->s.column, problem, m, b);
+    group->n_of[problem] = n;
+    group->m_of[problem] = m;
 }
 
 /* ---- solving ---- */
 
-/* The problems that plain scaling iterations solve from the first kernel on, as sinkhorn_solve
- * would do; how many. */
-static int choose(const sinkhorn_lanes *lanes, const lane_stop *stop, const double *magnitude,
-                  const double *range, bool *chosen)
+/* The problems that plain scaling iterations solve from the first kernel on, as sinkhorn_solve would
+ * do. */
+static bool suits(double range, double epsilon)
 {
-    int n_chosen = 0;
-    for (int lane = 0; lane < L; lane++) {
-        bool usual = magnitude[lane] > 1e-100 && magnitude[lane] < 1e100 &&
-                     stop->epsilon > 1e-200 &&
-                     stop->epsilon <= SINKHORN_LARGE_EPSILON * range[lane];
-        chosen[lane] =
-            lanes->n_of[lane] > 0 && usual && sinkhorn_levels(range[lane], stop->epsilon) == 0;
-        n_chosen += chosen[lane];
-    }
-    return n_chosen;
+    return range > 1e-100 && range < 1e100 && epsilon > 1e-200 &&
+           epsilon <= SINKHORN_LARGE_EPSILON * range && sinkhorn_levels(range, epsilon) == 0;
 }
 
-/* What run_level of the single solver does between two iterations; false: the lane is finished. */
-static bool go_on(const sinkhorn_lanes *lanes, int lane, sinkhorn_pace *pace, const lane_report *r,
-                  const lane_stop *stop, bool *given_up)
+/* Until each problem has come to its end; solved[] is taken back for those given up. */
+static void iterate(sinkhorn_group *group, const sinkhorn_rule *rule, bool *solved,
+                    int64_t *iterations)
 {
-    if (r->low[lane] < 1 / SINKHORN_SUM_LIMIT || r->high[lane] > SINKHORN_SUM_LIMIT) {
-        *given_up = true;
-        return false;
-    }
-    if (pace->plain_before && r->row_error[lane] <= stop->tolerance)
-        return false;
-    double error = r->row_error[lane] + r->column_error[lane];
-    *given_up =
-        sinkhorn_pace_next(pace, lanes->n_of[lane], lanes->m_of[lane], error, stop->tolerance);
-    return !*given_up;
-}
-
-static void iterate(sinkhorn_lanes *lanes, const lane_stop *stop, bool *chosen, int64_t *iterations)
-{
-    sinkhorn_pace pace[L];
-    lane_control control;
-    lane_report report;
+    sinkhorn_pace pace[G];
+    group_control control;
+    group_seen seen;
     int n_active = 0;
-    for (int lane = 0; lane < L; lane++) {
-        pace[lane] = (sinkhorn_pace){.omega = 1};
-        control.active[lane] = chosen[lane] ? -1 : 0;
-        control.omega[lane] = 1;
-        n_active += chosen[lane];
+    for (int p = 0; p < G; p++) {
+        pace[p] = (sinkhorn_pace){
+            .engine = &sinkhorn_engine_dense, .tolerance = rule->tolerance, .omega = 1};
+        pace[p].most_passes = sinkhorn_newton_passes(group->n_of[p], group->m_of[p]);
+        control.active[p] = solved[p] ? -1 : 0;
+        control.omega[p] = 1;
+        n_active += solved[p];
     }
-    for (int64_t k = 1; n_active > 0 && k <= stop->max_iterations; k++) {
-        lanes_pass(&lanes->s, &control, &report);
-        for (int lane = 0; lane < L; lane++) {
-            if (!control.active[lane])
+    for (int64_t k = 1; n_active > 0 && k <= rule->max_iterations; k++) {
+        sinkhorn_group_pass(&group->s, &control, &seen);
+        for (int p = 0; p < G; p++) {
+            if (!control.active[p])
                 continue;
-            bool given_up = false;
-            iterations[lane] = k;
-            if (!go_on(lanes, lane, &pace[lane], &report, stop, &given_up)) {
-                control.active[lane] = 0;
-                chosen[lane] = !given_up;
-                n_active--;
-            }
-            control.omega[lane] = pace[lane].omega;
+            sinkhorn_verdict verdict = sinkhorn_pace_next(
+                &pace[p], &(sinkhorn_seen){seen.row_error[p], seen.column_error[p], seen.low[p],
+                                           seen.high[p]});
+            iterations[p] = k;
+            control.omega[p] = pace[p].omega;
+            if (verdict == SINKHORN_GO_ON)
+                continue;
+            control.active[p] = 0;
+            solved[p] = verdict == SINKHORN_DONE;
+            n_active--;
         }
     }
 }
 
-void sinkhorn_lanes_solve(sinkhorn_lanes *lanes, sinkhorn_result *result, bool *solved,
-                          const lane_stop *stop)
+void sinkhorn_group_solve(sinkhorn_group *group, sinkhorn_result *result, bool *solved,
+                          const sinkhorn_rule *rule)
 {
-    double range[L], magnitude[L], error[L], value[L], sharp[L] = {0};
-    int64_t iterations[L] = {0};
-    lanes_reduce(&lanes->s, magnitude, range);
-    if (choose(lanes, stop, magnitude, range, solved) == 0)
+    double range[G], error[G], value[G], sharp[G];
+    int64_t iterations[G] = {0};
+    bool any = false;
+    sinkhorn_group_reduce(&group->s, range);
+    for (int p = 0; p < G; p++) {
+        solved[p] = group->n_of[p] > 0 && suits(range[p], rule->epsilon);
+        any |= solved[p];
+        sharp[p] = NAN;
+    }
+    if (!any)
         return;
-    lanes_fill(&lanes->s, stop->epsilon);
-    iterate(lanes, stop, solved, iterations);
-    lanes_settle(&lanes->s, error);
-    lanes_dual(&lanes->s, stop->epsilon, value);
-    if (stop->sharp)
-        lanes_cost(&lanes->s, sharp);
-    for (int lane = 0; lane < L; lane++)
-        result[lane] = (sinkhorn_result){value[lane], sharp[lane], error[lane], iterations[lane]};
+    sinkhorn_group_fill(&group->s, rule->epsilon);
+    iterate(group, rule, solved, iterations);
+    sinkhorn_group_settle(&group->s, error);
+    sinkhorn_group_dual(&group->s, rule->epsilon, value);
+    if (rule->sharp)
+        sinkhorn_group_cost(&group->s, sharp);
+    for (int p = 0; p < G; p++)
+        result[p] = (sinkhorn_result){value[p], sharp[p], error[p], iterations[p]};
 }

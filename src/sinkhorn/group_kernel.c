@@ -1,72 +1,55 @@
-/* Kernels over eight problems at once. Sums go in the order of sinkhorn_kernel.c: eight partial
- * sums over the columns congruent modulo 8, then simd_sum's tree; rows in blocks of four. */
+/* Kernels over eight problems at once. Sums go in the order of dense_kernel.c: eight partial sums over
+ * the columns congruent modulo 8, then simd_sum's tree; rows in blocks of four. Where that engine has a
+ * padded row or column of zeros this one has nothing, as x + 0 is x. */
+#include "sinkhorn/group_kernel.h"
+
 #include <math.h>
 
 #include "base/base.h"
-#include "sinkhorn/group.h"
-#include "sinkhorn/kernel.h"
+#include "sinkhorn/dense_kernel.h"
 
-enum { L = SIMD_LANES };
-
-SIMD_INLINE simd_i64 load_mask(const int64_t *from)
-{
-    simd_i64 x;
-    memcpy(&x, from, sizeof x);
-    return x;
-}
+enum { G = SIMD_LANES, BLOCK = SINKHORN_ROW_BLOCK };
 
 /* ---- the cost ---- */
 
-/* The base of column j: its least cost; 0 in the padding. */
-SIMD_INLINE simd_f64 column_base(const lane_scaling *s, int64_t j, simd_f64 *magnitude)
+/* As sinkhorn_dense_reduce and _subtract; the base of padding is 0. */
+SIMD_CLONES void sinkhorn_group_reduce(group_arrays *s, double *range)
 {
-    simd_f64 low = simd_all(INFINITY), high = *magnitude;
-    for (int64_t i = 0; i < s->n; i++) {
-        simd_f64 c = simd_load(s->cost + (i * s->m + j) * L), size = simd_abs(c);
-        low = simd_min(low, c);
-        high = simd_max(high, simd_select(size < INFINITY, size, simd_all(0)));
+    const group_side *x = &s->row, *y = &s->column;
+    const simd_f64 zero = simd_all(0);
+    simd_f64 high = zero;
+    for (int64_t j = 0; j < y->n; j++) {
+        simd_f64 low = simd_all(INFINITY);
+        for (int64_t i = 0; i < x->n; i++)
+            low = simd_min(low, simd_load(s->cost + (i * y->n + j) * G));
+        simd_store(y->base + j * G, simd_select(simd_load(y->pad + j * G) > 0, zero, low));
     }
-    *magnitude = high;
-    return simd_select(simd_load(s->column_pad + j * L) > 0, simd_all(0), low);
-}
-
-SIMD_INLINE simd_f64 row_base(const lane_scaling *s, int64_t i)
-{
-    simd_f64 low = simd_all(INFINITY);
-    for (int64_t j = 0; j < s->m; j++)
-        low = simd_min(low, simd_load(s->cost + (i * s->m + j) * L) - simd_load(s->base_g + j * L));
-    return simd_select(simd_load(s->row_pad + i * L) > 0, simd_all(0), low);
-}
-
-SIMD_CLONES void lanes_reduce(lane_scaling *s, double *magnitude, double *range)
-{
-    simd_f64 largest = simd_all(0), high = simd_all(0);
-    for (int64_t j = 0; j < s->m; j++)
-        simd_store(s->base_g + j * L, column_base(s, j, &largest));
-    for (int64_t i = 0; i < s->n; i++) {
-        simd_f64 f = row_base(s, i);
-        simd_store(s->base_f + i * L, f);
-        for (int64_t j = 0; j < s->m; j++) {
-            double *at = s->cost + (i * s->m + j) * L;
-            simd_f64 rest = (simd_load(at) - simd_load(s->base_g + j * L)) - f;
-            simd_store(at, simd_max(rest, simd_all(0)));
-            high = simd_max(high, simd_select(rest < INFINITY, rest, simd_all(0)));
+    for (int64_t i = 0; i < x->n; i++) {
+        double *row = s->cost + i * y->n * G;
+        simd_f64 low = simd_all(INFINITY);
+        for (int64_t j = 0; j < y->n * G; j += G)
+            low = simd_min(low, simd_load(row + j) - simd_load(y->base + j));
+        simd_f64 f = simd_select(simd_load(x->pad + i * G) > 0, zero, low);
+        simd_store(x->base + i * G, f);
+        for (int64_t j = 0; j < y->n * G; j += G) {
+            simd_f64 rest = (simd_load(row + j) - simd_load(y->base + j)) - f;
+            simd_store(row + j, simd_max(rest, zero));
+            high = simd_max(high, simd_select(rest < INFINITY, rest, zero));
         }
     }
-    simd_store(magnitude, largest);
     simd_store(range, high);
-    memcpy(s->u, s->a, (size_t)(s->n * L) * sizeof *s->u);
-    memcpy(s->v, s->b, (size_t)(s->m * L) * sizeof *s->v);
+    memcpy(x->scale, x->weight, (size_t)(x->n * G) * sizeof *x->scale);
+    memcpy(y->scale, y->weight, (size_t)(y->n * G) * sizeof *y->scale);
 }
 
-SIMD_CLONES void lanes_fill(lane_scaling *s, double epsilon)
+SIMD_CLONES void sinkhorn_group_fill(group_arrays *s, double epsilon)
 {
     double inverse = 1.0 / epsilon;
-    for (int64_t k = 0; k < s->n * s->m; k++)
-        simd_store(s->kernel + k * L, simd_exp((0.0 - simd_load(s->cost + k * L)) * inverse));
+    for (int64_t k = 0; k < s->row.n * s->column.n * G; k += G)
+        simd_store(s->kernel + k, simd_exp((0.0 - simd_load(s->cost + k)) * inverse));
 }
 
-/* ---- iterations ---- */
+/* ---- sums over rows and columns ---- */
 
 /* Partial sums of `rows` rows times v over the columns r, r + 8, ... */
 SIMD_INLINE void residue(const double *k, int64_t m, const double *v, int64_t r, const int rows,
@@ -78,15 +61,15 @@ SIMD_INLINE void residue(const double *k, int64_t m, const double *v, int64_t r,
             sum[i] = simd_all(0);
         return;
     }
-    simd_f64 x = simd_load(v + r * L);
+    simd_f64 x = simd_load(v + r * G);
 #pragma GCC unroll 4
     for (int i = 0; i < rows; i++)
-        sum[i] = simd_load(k + (i * m + r) * L) * x;
+        sum[i] = simd_load(k + (i * m + r) * G) * x;
     for (int64_t j = r + 8; j < m; j += 8) {
-        x = simd_load(v + j * L);
+        x = simd_load(v + j * G);
 #pragma GCC unroll 4
         for (int i = 0; i < rows; i++)
-            sum[i] += simd_load(k + (i * m + j) * L) * x;
+            sum[i] += simd_load(k + (i * m + j) * G) * x;
     }
 }
 
@@ -94,7 +77,7 @@ SIMD_INLINE void residue(const double *k, int64_t m, const double *v, int64_t r,
 SIMD_INLINE void half_tree(const double *k, int64_t m, const double *v, int64_t r, const int rows,
                            simd_f64 *sum)
 {
-    simd_f64 p[4], q[4];
+    simd_f64 p[BLOCK], q[BLOCK];
     residue(k, m, v, r, rows, sum);
     residue(k, m, v, r + 4, rows, p);
 #pragma GCC unroll 4
@@ -109,7 +92,7 @@ SIMD_INLINE void half_tree(const double *k, int64_t m, const double *v, int64_t 
 
 SIMD_INLINE void dots(const double *k, int64_t m, const double *v, const int rows, simd_f64 *sum)
 {
-    simd_f64 odd[4];
+    simd_f64 odd[BLOCK];
     half_tree(k, m, v, 0, rows, sum);
     half_tree(k, m, v, 1, rows, odd);
 #pragma GCC unroll 4
@@ -117,107 +100,111 @@ SIMD_INLINE void dots(const double *k, int64_t m, const double *v, const int row
         sum[i] += odd[i];
 }
 
-/* What up to four rows add to column j: a missing row is one of zeros. */
-SIMD_INLINE simd_f64 block_sum(const double *at, int64_t stride, const simd_f64 *u, const int rows)
+/* What up to four rows add to a column. */
+SIMD_INLINE simd_f64 block_sum(const double *k, int64_t stride, const simd_f64 *u, const int rows)
 {
-    simd_f64 sum = u[0] * simd_load(at);
+    simd_f64 sum = u[0] * simd_load(k);
     if (rows > 1)
-        sum += u[1] * simd_load(at + stride);
-    if (rows > 2) {
-        simd_f64 high = u[2] * simd_load(at + 2 * stride);
-        if (rows > 3)
-            high += u[3] * simd_load(at + 3 * stride);
-        sum += high;
-    }
+        sum += u[1] * simd_load(k + stride);
+    if (rows == 3)
+        sum += u[2] * simd_load(k + 2 * stride);
+    if (rows > 3)
+        sum += u[2] * simd_load(k + 2 * stride) + u[3] * simd_load(k + 3 * stride);
     return sum;
 }
 
-/* column_sum += u' K over `rows` <= 8 rows from i on, in blocks of four. */
-SIMD_INLINE void adds(lane_scaling *s, int64_t i, const int rows)
+/* column.sum += u' K over `rows` <= 8 rows from i on, in blocks of four. */
+SIMD_INLINE void adds(group_arrays *s, int64_t i, const int rows)
 {
-    const double *k = s->kernel + i * s->m * L;
-    int64_t stride = s->m * L;
-    simd_f64 u[8];
+    int64_t stride = s->column.n * G;
+    const double *k = s->kernel + i * stride;
+    double *total = s->column.sum;
+    simd_f64 u[2 * BLOCK];
 #pragma GCC unroll 8
     for (int r = 0; r < rows; r++)
-        u[r] = simd_load(s->u + (i + r) * L);
-    for (int64_t j = 0; j < stride; j += L) {
-        simd_f64 sum = simd_load(s->column_sum + j);
-        sum += block_sum(k + j, stride, u, rows);
-        if (rows > 4)
-            sum += block_sum(k + 4 * stride + j, stride, u + 4, rows - 4);
-        simd_store(s->column_sum + j, sum);
+        u[r] = simd_load(s->row.scale + (i + r) * G);
+    for (int64_t j = 0; j < stride; j += G) {
+        simd_f64 sum = simd_load(total + j) + block_sum(k + j, stride, u, rows);
+        if (rows > BLOCK)
+            sum += block_sum(k + BLOCK * stride + j, stride, u + BLOCK, rows - BLOCK);
+        simd_store(total + j, sum);
     }
 }
 
-/* The same for the last rows % 8 of them. */
-SIMD_INLINE void adds_rest(lane_scaling *s, int64_t i)
-{
-    switch (s->n - i) {
-    case 7: adds(s, i, 7); break;
-    case 6: adds(s, i, 6); break;
-    case 5: adds(s, i, 5); break;
-    case 4: adds(s, i, 4); break;
-    case 3: adds(s, i, 3); break;
-    case 2: adds(s, i, 2); break;
-    case 1: adds(s, i, 1); break;
-    default: break;
-    }
-}
-
-typedef struct side_report {
-    simd_f64 low, high;
-} side_report;
-
-/* One scaling from its sum; the error before it is returned. */
-SIMD_INLINE simd_f64 update(double *scale, const double *weight, simd_f64 sum, simd_f64 safe,
-                            simd_i64 active, simd_f64 beyond, side_report *seen)
-{
-    simd_f64 old = simd_load(scale), w = simd_load(weight);
-    safe = simd_max(safe, simd_all(TINY_SUM));
-    seen->low = simd_min(seen->low, safe);
-    seen->high = simd_max(seen->high, safe);
-    simd_f64 plain = w / safe, relaxed = simd_max(plain + beyond * (plain - old), 0.5 * plain);
-    simd_store(scale, simd_select(active, relaxed, old));
-    return simd_abs(old * sum - w);
-}
+/* ---- iterations ---- */
 
 typedef struct step {
     simd_i64 active;
     simd_f64 beyond; /* omega - 1 */
     simd_f64 error[8];
-    side_report seen;
+    simd_f64 low, high;
 } step;
 
-SIMD_INLINE void update_rows(lane_scaling *s, int64_t i, const int rows, step *t)
+/* One scaling from its sum; the error before it is returned. */
+SIMD_INLINE simd_f64 update(const group_side *x, int64_t at, simd_f64 sum, simd_f64 safe, step *t)
 {
-    simd_f64 sum[4];
-    dots(s->kernel + i * s->m * L, s->m, s->v, rows, sum);
+    simd_f64 old = simd_load(x->scale + at), w = simd_load(x->weight + at);
+    safe = simd_max(safe, simd_all(SINKHORN_TINY_SUM));
+    t->low = simd_min(t->low, safe);
+    t->high = simd_max(t->high, safe);
+    simd_f64 plain = w / safe, relaxed = simd_max(plain + t->beyond * (plain - old), 0.5 * plain);
+    simd_store(x->scale + at, simd_select(t->active, relaxed, old));
+    return simd_abs(old * sum - w);
+}
+
+enum work { PASS, ADD, MEASURE };
+
+/* One iteration's share of up to four rows, or only its sums. */
+SIMD_INLINE void block_of_rows(group_arrays *s, int64_t i, const int rows, const enum work work,
+                               step *t)
+{
+    const group_side *x = &s->row;
+    simd_f64 sum[BLOCK];
+    dots(s->kernel + i * s->column.n * G, s->column.n, s->column.scale, rows, sum);
 #pragma GCC unroll 4
     for (int r = 0; r < rows; r++) {
-        int64_t at = (i + r) * L;
-        t->error[r] += update(s->u + at, s->a + at, sum[r], sum[r] + simd_load(s->row_pad + at),
-                              t->active, t->beyond, &t->seen);
+        int64_t at = (i + r) * G;
+        if (work == PASS) {
+            t->error[r] += update(x, at, sum[r], sum[r] + simd_load(x->pad + at), t);
+        } else {
+            simd_store(x->sum + at, sum[r]);
+            t->error[0] += simd_abs(simd_load(x->scale + at) * sum[r] - simd_load(x->weight + at));
+        }
     }
 }
 
-/* Up to four rows. */
-SIMD_INLINE void update_rest(lane_scaling *s, int64_t i, step *t)
+/* The rows of an iteration and what they add to the columns; or only the latter, or only the sums.
+ * Columns are added up for eight rows at a time, which halves the traffic of their sums. */
+SIMD_INLINE void some_rows(group_arrays *s, int64_t i, const int rows, const enum work work,
+                           step *t)
 {
-    switch (BASE_MIN(4, s->n - i)) {
-    case 4: update_rows(s, i, 4, t); break;
-    case 3: update_rows(s, i, 3, t); break;
-    case 2: update_rows(s, i, 2, t); break;
-    case 1: update_rows(s, i, 1, t); break;
+    if (work != ADD)
+        block_of_rows(s, i, BASE_MIN(rows, BLOCK), work, t);
+    if (work != ADD && rows > BLOCK)
+        block_of_rows(s, i + BLOCK, rows - BLOCK, work, t);
+    if (work != MEASURE)
+        adds(s, i, rows);
+}
+
+SIMD_INLINE void all_rows(group_arrays *s, const enum work work, step *t)
+{
+    int64_t i = 0;
+    for (int r = 0; r < BLOCK; r++)
+        t->error[r] = simd_all(0);
+    if (work != MEASURE) /* padded columns have a sum of 1 and no mass */
+        memcpy(s->column.sum, s->column.pad, (size_t)(s->column.n * G) * sizeof *s->column.sum);
+    for (; i + 2 * BLOCK <= s->row.n; i += 2 * BLOCK)
+        some_rows(s, i, 2 * BLOCK, work, t);
+    switch (s->row.n - i) {
+    case 7: some_rows(s, i, 7, work, t); break;
+    case 6: some_rows(s, i, 6, work, t); break;
+    case 5: some_rows(s, i, 5, work, t); break;
+    case 4: some_rows(s, i, 4, work, t); break;
+    case 3: some_rows(s, i, 3, work, t); break;
+    case 2: some_rows(s, i, 2, work, t); break;
+    case 1: some_rows(s, i, 1, work, t); break;
     default: break;
     }
-}
-
-SIMD_INLINE void clear_errors(step *t)
-{
-#pragma GCC unroll 8
-    for (int r = 0; r < 8; r++)
-        t->error[r] = simd_all(0);
 }
 
 SIMD_INLINE simd_f64 tree(const simd_f64 *p)
@@ -225,101 +212,68 @@ SIMD_INLINE simd_f64 tree(const simd_f64 *p)
     return ((p[0] + p[4]) + (p[2] + p[6])) + ((p[1] + p[5]) + (p[3] + p[7]));
 }
 
-SIMD_INLINE void update_column(lane_scaling *s, int64_t j, int r, step *t)
+SIMD_INLINE void one_column(const group_side *y, int64_t j, int r, step *t)
 {
-    int64_t at = (j + r) * L;
-    simd_f64 sum = simd_load(s->column_sum + at);
-    t->error[r] += update(s->v + at, s->b + at, sum, sum, t->active, t->beyond, &t->seen);
+    simd_f64 sum = simd_load(y->sum + (j + r) * G);
+    t->error[r] += update(y, (j + r) * G, sum, sum, t);
 }
 
-/* Padded columns have a sum of 1 and no mass. The error before is returned. */
-SIMD_INLINE simd_f64 update_columns(lane_scaling *s, step *t)
+/* The error before is returned. */
+SIMD_INLINE simd_f64 all_columns(group_arrays *s, step *t)
 {
+    const group_side *y = &s->column;
     int64_t j = 0;
-    clear_errors(t);
-    for (; j + 8 <= s->m; j += 8)
-#pragma GCC unroll 8
-        for (int r = 0; r < 8; r++)
-            update_column(s, j, r, t);
 #pragma GCC unroll 8
     for (int r = 0; r < 8; r++)
-        if (j + r < s->m)
-            update_column(s, j, r, t);
+        t->error[r] = simd_all(0);
+    for (; j + 8 <= y->n; j += 8)
+#pragma GCC unroll 8
+        for (int r = 0; r < 8; r++)
+            one_column(y, j, r, t);
+#pragma GCC unroll 8
+    for (int r = 0; r < 8; r++)
+        if (j + r < y->n)
+            one_column(y, j, r, t);
     return tree(t->error);
 }
 
-SIMD_INLINE void clear_columns(lane_scaling *s)
+SIMD_CLONES void sinkhorn_group_pass(group_arrays *s, const group_control *control,
+                                     group_seen *seen)
 {
-    memcpy(s->column_sum, s->column_pad, (size_t)(s->m * L) * sizeof *s->column_sum);
-}
-
-SIMD_CLONES void lanes_pass(lane_scaling *s, const lane_control *control, lane_report *report)
-{
-    step t = {.active = load_mask(control->active),
-              .beyond = simd_load(control->omega) - 1.0,
-              .seen = {simd_all(INFINITY), simd_all(0)}};
-    int64_t i = 0;
-    clear_errors(&t);
-    clear_columns(s);
-    for (; i + 8 <= s->n; i += 8) {
-        update_rows(s, i, 4, &t);
-        update_rows(s, i + 4, 4, &t);
-        adds(s, i, 8);
-    }
-    update_rest(s, i, &t);
-    update_rest(s, i + 4, &t);
-    adds_rest(s, i);
-    simd_store(report->row_error, ((t.error[0] + t.error[1]) + t.error[2]) + t.error[3]);
-    simd_store(report->column_error, update_columns(s, &t));
-    simd_store(report->low, t.seen.low);
-    simd_store(report->high, t.seen.high);
+    step t = {.beyond = simd_load(control->omega) - 1.0, .low = simd_all(INFINITY)};
+    memcpy(&t.active, control->active, sizeof t.active);
+    all_rows(s, PASS, &t);
+    simd_store(seen->row_error, ((t.error[0] + t.error[1]) + t.error[2]) + t.error[3]);
+    simd_store(seen->column_error, all_columns(s, &t));
+    simd_store(seen->low, t.low);
+    simd_store(seen->high, t.high);
 }
 
 /* ---- the end ---- */
 
-SIMD_INLINE simd_f64 measure_rows(lane_scaling *s, int64_t i, const int rows, simd_f64 error)
+SIMD_CLONES void sinkhorn_group_settle(group_arrays *s, double *error)
 {
-    simd_f64 sum[4];
-    dots(s->kernel + i * s->m * L, s->m, s->v, rows, sum);
-#pragma GCC unroll 4
-    for (int r = 0; r < rows; r++) {
-        int64_t at = (i + r) * L;
-        simd_store(s->row_sum + at, sum[r]);
-        error += simd_abs(simd_load(s->u + at) * sum[r] - simd_load(s->a + at));
-    }
-    return error;
+    step t = {.active = ~(simd_i64){0}};
+    all_rows(s, ADD, &t);
+    all_columns(s, &t);
+    all_rows(s, MEASURE, &t);
+    simd_store(error, t.error[0]);
 }
 
-SIMD_CLONES void lanes_settle(lane_scaling *s, double *error)
+SIMD_CLONES void sinkhorn_group_cost(const group_arrays *s, double *sharp)
 {
-    simd_f64 total = simd_all(0);
-    step t = {.active = ~(simd_i64){0}, .beyond = simd_all(0)};
-    int64_t i = 0;
-    clear_columns(s);
-    for (; i + 8 <= s->n; i += 8)
-        adds(s, i, 8);
-    adds_rest(s, i);
-    update_columns(s, &t);
-    for (i = 0; i + 4 <= s->n; i += 4)
-        total = measure_rows(s, i, 4, total);
-    for (; i < s->n; i++)
-        total = measure_rows(s, i, 1, total);
-    simd_store(error, total);
-}
-
-SIMD_CLONES void lanes_cost(const lane_scaling *s, double *sharp)
-{
+    const group_side *x = &s->row, *y = &s->column;
     simd_f64 total[8];
     for (int r = 0; r < 8; r++)
         total[r] = simd_all(0);
-    for (int64_t i = 0; i < s->n; i++) {
-        const double *kernel = s->kernel + i * s->m * L, *cost = s->cost + i * s->m * L;
-        simd_f64 f = simd_load(s->base_f + i * L), u = simd_load(s->u + i * L);
-        for (int64_t r = 0; r < BASE_MIN(8, s->m); r++) {
+    for (int64_t i = 0; i < x->n; i++) {
+        const double *kernel = s->kernel + i * y->n * G, *cost = s->cost + i * y->n * G;
+        simd_f64 f = simd_load(x->base + i * G), u = simd_load(x->scale + i * G);
+        for (int64_t r = 0; r < BASE_MIN(8, y->n); r++) {
             simd_f64 row = simd_all(0);
-            for (int64_t j = r; j < s->m; j += 8) {
-                simd_f64 c = simd_load(cost + j * L) + (f + simd_load(s->base_g + j * L));
-                simd_f64 mass = simd_load(kernel + j * L) * simd_load(s->v + j * L);
+            for (int64_t j = r; j < y->n; j += 8) {
+                simd_f64 c = simd_load(cost + j * G) + (f + simd_load(y->base + j * G));
+                simd_f64 mass = simd_load(kernel + j * G) * simd_load(y->scale + j * G);
                 row += simd_select(mass > 0, mass * c, simd_all(0));
             }
             total[r] += u * row;
@@ -329,25 +283,23 @@ SIMD_CLONES void lanes_cost(const lane_scaling *s, double *sharp)
 }
 
 /* sum of weight (base + eps log(scale / weight)). */
-SIMD_INLINE simd_f64 side_value(int64_t n, const double *weight, const double *base,
-                                const double *scale, double epsilon)
+SIMD_INLINE simd_f64 side_values(const group_side *x, double epsilon)
 {
     simd_f64 sum = simd_all(0);
-    for (int64_t k = 0; k < n; k++) {
-        simd_f64 w = simd_load(weight + k * L), ratio = simd_load(scale + k * L) / w;
-        simd_f64 potential = simd_load(base + k * L) + epsilon * simd_log(ratio);
+    for (int64_t k = 0; k < x->n * G; k += G) {
+        simd_f64 w = simd_load(x->weight + k), ratio = simd_load(x->scale + k) / w;
+        simd_f64 potential = simd_load(x->base + k) + epsilon * simd_log(ratio);
         sum += simd_select(w > 0, w * potential, simd_all(0));
     }
     return sum;
 }
 
-SIMD_CLONES void lanes_dual(const lane_scaling *s, double epsilon, double *value)
+SIMD_CLONES void sinkhorn_group_dual(const group_arrays *s, double epsilon, double *value)
 {
+    const group_side *x = &s->row;
     simd_f64 excess = simd_all(0);
-    for (int64_t i = 0; i < s->n; i++) {
-        int64_t at = i * L;
-        excess += simd_load(s->u + at) * simd_load(s->row_sum + at) - simd_load(s->a + at);
-    }
-    simd_store(value, side_value(s->n, s->a, s->base_f, s->u, epsilon) +
-                          side_value(s->m, s->b, s->base_g, s->v, epsilon) - epsilon * excess);
+    for (int64_t k = 0; k < x->n * G; k += G)
+        excess += simd_load(x->scale + k) * simd_load(x->sum + k) - simd_load(x->weight + k);
+    simd_store(value,
+               side_values(x, epsilon) + side_values(&s->column, epsilon) - epsilon * excess);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bound/bound.h"
+#include "bound/first.h"
 #include "exact/exact.h"
 #include "support.h"
 
@@ -98,106 +99,91 @@ static double check_all(ddsc_context *ctx, const measures *m, const char *name, 
 
 static double projection_average(void *bound, int64_t i, int64_t j)
 {
-    float value;
-    projection_bound_tile(bound, i, i + 1, j, j + 1, &value, 1);
-    return ((projection_bound *)bound)->unit2 * (double)value;
+    const bound_projection *b = bound;
+    float value = b->start[i] + b->start[j];
+    for (int64_t k = 0; k < b->p; k++)
+        value -= 2 * b->row[i * b->p + k] * b->row[j * b->p + k];
+    return b->unit2 * (double)value;
 }
 
 static double projection_largest(void *bound, int64_t i, int64_t j)
 {
-    double full = projection_bound_pair(bound, i, j, INFINITY);
-    assert_true(projection_bound_pair(bound, i, j, 0.9 * full) >= 0.9 * full);
+    double full = bound_projection_pair(bound, i, j, INFINITY);
+    assert_true(bound_projection_pair(bound, i, j, 0.9 * full) >= 0.9 * full);
     return full;
 }
 
 static void check_projection(ddsc_context *ctx, const measures *m)
 {
-    projection_bound bound;
-    assert_int_equal(projection_bound_make(ctx, &bound, m), DDSC_OK);
+    bound_projection bound;
+    assert_int_equal(bound_projection_make(ctx, &bound, m, true), DDSC_OK);
     check_all(ctx, m, "projection", projection_average, &bound);
     check_all(ctx, m, "frame", projection_largest, &bound);
-    projection_bound_free(ctx, &bound);
+    bound_projection_free(ctx, &bound);
 }
 
-static double marginal_value(void *bound, int64_t i, int64_t j)
-{
-    double full = marginal_bound_pair(bound, i, j, INFINITY);
-    assert_true(full >= 0);
-    assert_true(marginal_bound_pair(bound, j, i, INFINITY) == full);
-    assert_true(marginal_bound_pair(bound, i, j, 0.9 * full) >= 0.9 * full);
-    return full;
-}
-
-static double check_marginal(ddsc_context *ctx, const measures *m)
-{
-    marginal_bound bound;
-    assert_true(marginal_applies(m));
-    assert_int_equal(marginal_bound_make(ctx, &bound, m), DDSC_OK);
-    double ratio = check_all(ctx, m, "marginal", marginal_value, &bound);
-    marginal_bound_free(ctx, &bound);
-    return ratio;
-}
-
-typedef struct relaxed_with_room {
-    relaxed_bound bound;
-    float *room;
-} relaxed_with_room;
+typedef struct relaxed_with_scratch {
+    bound_relaxed bound;
+    float *scratch;
+} relaxed_with_scratch;
 
 static double relaxed_value(void *bound, int64_t i, int64_t j)
 {
-    relaxed_with_room *b = bound;
+    relaxed_with_scratch *b = bound;
     float value;
-    relaxed_bound_tile(&b->bound, i, i + 1, j, j + 1, &value, 1, b->room);
+    bound_relaxed_tile(&b->bound, i, i + 1, j, j + 1, &value, 1, b->scratch);
     return b->bound.unit2 * (double)value;
 }
 
 /* Blocks of seven items share points and products; the bounds are those of single pairs. */
-static void check_relaxed_blocks(ddsc_context *ctx, const measures *m, relaxed_with_room *single)
+static void check_relaxed_blocks(ddsc_context *ctx, const measures *m, relaxed_with_scratch *single)
 {
     enum { SIDE = 7 };
-    relaxed_bound blocks;
-    assert_int_equal(relaxed_bound_make(ctx, &blocks, m, SIDE), DDSC_OK);
-    float *room = malloc((size_t)relaxed_bound_room(&blocks) * sizeof *room);
+    bound_relaxed blocks;
+    assert_int_equal(bound_relaxed_make(ctx, &blocks, m, SIDE), DDSC_OK);
+    float *scratch = malloc((size_t)bound_relaxed_scratch(&blocks) * sizeof *scratch);
     float *out = malloc((size_t)m->n * SIDE * sizeof *out);
     for (int64_t j0 = 0; j0 < m->n; j0 += SIDE) {
         int64_t j1 = BASE_MIN(m->n, j0 + SIDE);
-        relaxed_bound_tile(&blocks, 0, m->n, j0, j1, out, SIDE, room);
+        bound_relaxed_tile(&blocks, 0, m->n, j0, j1, out, SIDE, scratch);
         for (int64_t i = 0; i < m->n; i++)
             for (int64_t j = j0; j < j1; j++)
                 assert_close(blocks.unit2 * (double)out[i * SIDE + j - j0],
                              relaxed_value(single, i, j), 1e-4, 1e-4 * blocks.unit2);
     }
     free(out);
-    free(room);
-    relaxed_bound_free(ctx, &blocks);
+    free(scratch);
+    bound_relaxed_free(ctx, &blocks);
 }
 
 static void check_relaxed(ddsc_context *ctx, const measures *m)
 {
-    relaxed_with_room b;
-    assert_int_equal(relaxed_bound_make(ctx, &b.bound, m, 1), DDSC_OK);
-    b.room = malloc((size_t)relaxed_bound_room(&b.bound) * sizeof *b.room);
+    relaxed_with_scratch b;
+    assert_int_equal(bound_relaxed_make(ctx, &b.bound, m, 1), DDSC_OK);
+    b.scratch = malloc((size_t)bound_relaxed_scratch(&b.bound) * sizeof *b.scratch);
     check_all(ctx, m, "relaxed", relaxed_value, &b);
     check_relaxed_blocks(ctx, m, &b);
-    free(b.room);
-    relaxed_bound_free(ctx, &b.bound);
+    free(b.scratch);
+    bound_relaxed_free(ctx, &b.bound);
 }
 
 static double refined_value(void *bound, int64_t i, int64_t j)
 {
-    double quick = refine_pair(bound, i, j, INFINITY, 0), full = refine_pair(bound, i, j, 1e300, 0);
-    double last = refine_last(bound, i, j, 1, 0), far = refine_last(bound, i, j, 1e300, 0);
+    double quick = bound_refined_pair(bound, i, j, INFINITY, 0),
+           full = bound_refined_pair(bound, i, j, 1e300, 0);
+    double last = bound_refined_last(bound, i, j, 1, 0),
+           far = bound_refined_last(bound, i, j, 1e300, 0);
     assert_true(quick >= 0 && full >= 0 && last >= 0 && far >= 0);
     return fmax(fmax(quick, full), fmax(last, far));
 }
 
 static double check_refined(ddsc_context *ctx, const measures *m)
 {
-    refine_bound *bound = NULL;
-    assert_true(refine_applies(m));
-    assert_int_equal(refine_make(ctx, &bound, m), DDSC_OK);
+    bound_refined *bound = NULL;
+    assert_true(bound_refined_applies(m));
+    assert_int_equal(bound_refined_create(ctx, &bound, m), DDSC_OK);
     double ratio = check_all(ctx, m, "refined", refined_value, bound);
-    refine_free(bound);
+    bound_refined_destroy(bound);
     return ratio;
 }
 
@@ -205,17 +191,17 @@ static double check_refined(ddsc_context *ctx, const measures *m)
 static void check_cuts(ddsc_context *ctx, const measures *m)
 {
     exact_solver *solver = NULL, *other = NULL;
-    cut_table table;
+    bound_cut_table table;
     float *potential = malloc((size_t)m->v * sizeof *potential);
     assert_int_equal(exact_create(ctx, &solver), DDSC_OK);
     assert_int_equal(exact_create(ctx, &other), DDSC_OK);
-    assert_int_equal(cut_table_make(ctx, &table, m), DDSC_OK);
+    assert_int_equal(bound_cut_table_make(ctx, &table, m), DDSC_OK);
     for (int64_t i = 0; i + 1 < m->n; i++) {
         exact_value(solver, m, i, i + 1);
         for (int side = 0; side < 2; side++) {
             double constant;
-            cut_make(&table, measures_item(m, i + side), side ? exact_g(solver) : exact_f(solver),
-                     &constant, potential);
+            bound_cut_make(&table, measures_item(m, i + side),
+                           side ? exact_g(solver) : exact_f(solver), &constant, potential);
             for (int64_t j = 0; j < m->n; j++) {
                 item_view y = measures_item(m, j);
                 double bound = constant;
@@ -227,7 +213,7 @@ static void check_cuts(ddsc_context *ctx, const measures *m)
             }
         }
     }
-    cut_table_free(ctx, &table);
+    bound_cut_table_free(ctx, &table);
     exact_destroy(solver);
     exact_destroy(other);
     free(potential);
@@ -315,40 +301,10 @@ static void test_images(void **state)
                                     grids[k].step, k);
         check_projection(ctx, m);
         check_cuts(ctx, m);
-        if (marginal_applies(m))
-            check_marginal(ctx, m);
-        if (refine_applies(m) && grids[k].step[1] > 1e-100)
+        if (bound_refined_applies(m) && grids[k].step[1] > 1e-100)
             assert_true(check_refined(ctx, m) > 0.5);
         ddsc_measures_destroy(m);
     }
-    ddsc_context_destroy(ctx);
-}
-
-/* On a line the marginal is the item: nothing is lost but whole numbers. In three dimensions it is
- * the sum over three axes. */
-static void test_marginals(void **state)
-{
-    ddsc_context *ctx = test_context(1, 0);
-    const double origin[2] = {3, -2}, step[2] = {0.5, 0.5};
-    double support[3 * 27], image[20 * 27];
-    rng r = rng_make(2, RNG_GAUSSIANS, 5);
-    (void)state;
-    measures *line = random_images(ctx, 30, 8, 1, origin, step, 1);
-    double ratio = check_marginal(ctx, line);
-    if (ratio < 0.998)
-        fail_msg("marginals of lines reach %g", ratio);
-    ddsc_measures_destroy(line);
-    for (int64_t p = 0; p < 27; p++)
-        for (int64_t k = 0; k < 3; k++)
-            support[3 * p + k] = (double)(k == 0 ? p / 9 : k == 1 ? p / 3 % 3 : p % 3);
-    for (int64_t p = 0; p < 20 * 27; p++)
-        image[p] = rng_uniform(&r);
-    measures *cube = NULL;
-    assert_int_equal(
-        ddsc_measures_create_dense(ctx, &cube, 20, 27, 3, support, image, DDSC_EMPTY_ERROR),
-        DDSC_OK);
-    assert_true(check_marginal(ctx, cube) > 0.2);
-    ddsc_measures_destroy(cube);
     ddsc_context_destroy(ctx);
 }
 
@@ -358,24 +314,24 @@ static void test_starts(void **state)
     ddsc_context *ctx = test_context(1, 0);
     const double origin[2] = {0, 0}, step[2] = {1, 1};
     measures *m = random_images(ctx, 10, 12, 12, origin, step, 6);
-    refine_bound *bound = NULL;
+    bound_refined *bound = NULL;
     double fresh[144];
     (void)state;
-    assert_int_equal(refine_make(ctx, &bound, m), DDSC_OK);
+    assert_int_equal(bound_refined_create(ctx, &bound, m), DDSC_OK);
     for (int64_t i = 0; i < m->n; i++)
         for (int64_t j = i + 1; j < m->n; j++) {
             size_t size = (size_t)measures_item(m, j).n * sizeof *fresh;
-            refine_start(bound, j, i, 0); /* another pair */
-            const double *start = refine_start(bound, i, j, 0);
+            bound_refined_start(bound, j, i, 0); /* another pair */
+            const double *start = bound_refined_start(bound, i, j, 0);
             assert_non_null(start);
             memcpy(fresh, start, size);
-            refine_last(bound, j, i, 1e300, 0);
-            refine_last(bound, i, j, 1e-3, 0);
-            assert_memory_equal(refine_start(bound, i, j, 0), fresh, size);
-            refine_pair(bound, i, j, 1e300, 0);
-            assert_memory_equal(refine_start(bound, i, j, 0), fresh, size);
+            bound_refined_last(bound, j, i, 1e300, 0);
+            bound_refined_last(bound, i, j, 1e-3, 0);
+            assert_memory_equal(bound_refined_start(bound, i, j, 0), fresh, size);
+            bound_refined_pair(bound, i, j, 1e300, 0);
+            assert_memory_equal(bound_refined_start(bound, i, j, 0), fresh, size);
         }
-    refine_free(bound);
+    bound_refined_destroy(bound);
     ddsc_measures_destroy(m);
     ddsc_context_destroy(ctx);
 }
@@ -410,16 +366,16 @@ static void test_refinement_stops(void **state)
     ddsc_context *ctx = test_context(1, 0);
     const double origin[2] = {0, 0}, step[2] = {1, 1};
     measures *m = random_images(ctx, 12, 14, 14, origin, step, 4);
-    refine_bound *bound = NULL;
+    bound_refined *bound = NULL;
     (void)state;
-    assert_int_equal(refine_make(ctx, &bound, m), DDSC_OK);
+    assert_int_equal(bound_refined_create(ctx, &bound, m), DDSC_OK);
     for (int64_t i = 0; i < m->n; i++)
         for (int64_t j = i + 1; j < m->n; j++) {
-            double full = refine_pair(bound, i, j, 1e300, 0);
-            assert_true(refine_pair(bound, i, j, 0.9 * full, 0) > 0.9 * full);
-            assert_true(refine_pair(bound, i, j, 1e300, 0) == full);
+            double full = bound_refined_pair(bound, i, j, 1e300, 0);
+            assert_true(bound_refined_pair(bound, i, j, 0.9 * full, 0) > 0.9 * full);
+            assert_true(bound_refined_pair(bound, i, j, 1e300, 0) == full);
         }
-    refine_free(bound);
+    bound_refined_destroy(bound);
     ddsc_measures_destroy(m);
     ddsc_context_destroy(ctx);
 }
@@ -446,17 +402,17 @@ static void test_real_images(void **state)
 
 static ddsc_status make_refined(ddsc_context *ctx, void *arg)
 {
-    refine_bound *bound = NULL;
-    ddsc_status status = refine_make(ctx, &bound, arg);
-    refine_free(bound);
+    bound_refined *bound = NULL;
+    ddsc_status status = bound_refined_create(ctx, &bound, arg);
+    bound_refined_destroy(bound);
     return status;
 }
 
 static ddsc_status make_projection(ddsc_context *ctx, void *arg)
 {
-    projection_bound bound;
-    ddsc_status status = projection_bound_make(ctx, &bound, arg);
-    projection_bound_free(ctx, &bound);
+    bound_projection bound;
+    ddsc_status status = bound_projection_make(ctx, &bound, arg, true);
+    bound_projection_free(ctx, &bound);
     return status;
 }
 
@@ -482,7 +438,6 @@ int main(void)
         cmocka_unit_test(test_larger_clouds),
         cmocka_unit_test(test_clouds_far_away),
         cmocka_unit_test(test_images),
-        cmocka_unit_test(test_marginals),
         cmocka_unit_test(test_starts),
         cmocka_unit_test(test_images_of_wild_weights),
         cmocka_unit_test(test_refinement_stops),

@@ -393,12 +393,13 @@ static void test_self(void **state)
     memcpy(s.b, s.a, 25 * sizeof *s.b);
     sample_costs(&s);
     for (double factor = 1e-6; factor <= 1e9; factor *= 10) {
-        sinkhorn_problem p = {25, 25, s.a, s.b, s.cost, 25, factor * s.median, 1e-12, CAP};
+        sinkhorn_problem p = {25, 25, s.a, s.b, s.cost, 25, {factor * s.median, 1e-12, CAP, true}};
         sinkhorn_result self, pair;
         assert_int_equal(sinkhorn_self(solver, &self, &p), DDSC_OK);
         assert_true(self.iterations < 60);
         assert_int_equal(sinkhorn_solve(solver, &pair, &p), DDSC_OK);
-        assert_close(self.regularised, pair.regularised, 1e-9, 1e-12 * p.epsilon * (factor < 1));
+        assert_close(self.regularised, pair.regularised, 1e-9,
+                     1e-12 * p.rule.epsilon * (factor < 1));
         assert_close(self.sharp, pair.sharp, 1e-8, 1e-9 * s.median * (factor < 1));
     }
     sample_free(&s);
@@ -421,10 +422,10 @@ static void test_self_loose(void **state)
     for (int k = 0; k < 144; k++)
         range = fmax(range, s.cost[k]);
     for (double factor = 1e-3; factor <= 1e9; factor *= 10) {
-        sinkhorn_problem p = {12, 12, s.a, s.b, s.cost, 12, factor * s.median, 1e-13, CAP};
+        sinkhorn_problem p = {12, 12, s.a, s.b, s.cost, 12, {factor * s.median, 1e-13, CAP, true}};
         sinkhorn_result found, loose;
         assert_int_equal(sinkhorn_self(solver, &found, &p), DDSC_OK);
-        p.tolerance = 1e-3;
+        p.rule.tolerance = 1e-3;
         assert_int_equal(sinkhorn_self(solver, &loose, &p), DDSC_OK);
         assert_true(loose.marginal_error <= 1e-3);
         assert_close(loose.regularised, found.regularised, 0, 1e-3 * range);

@@ -7,6 +7,7 @@
 
 #include "cost/cost.h"
 #include "sinkhorn/grid.h"
+#include "sinkhorn/tuning.h"
 #include "support.h"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -97,6 +98,12 @@ static measures *images(ddsc_context *ctx, int64_t n, int64_t h, int64_t w, uint
 
 /* ---- values ---- */
 
+static sinkhorn_rule rule_of(double epsilon)
+{
+    return (sinkhorn_rule){
+        .epsilon = epsilon, .tolerance = 1e-11, .max_iterations = 100000, .sharp = true};
+}
+
 static sinkhorn_problem problem_of(const measures *m, int64_t i, int64_t j, double *cost,
                                    double epsilon)
 {
@@ -108,9 +115,7 @@ static sinkhorn_problem problem_of(const measures *m, int64_t i, int64_t j, doub
                               .b = y.weight,
                               .cost = cost,
                               .cost_stride = y.n,
-                              .epsilon = epsilon,
-                              .tolerance = 1e-11,
-                              .max_iterations = 100000};
+                              .rule = rule_of(epsilon)};
 }
 
 /* How many pairs the grid solved; each of them as the dense solver does. */
@@ -120,23 +125,23 @@ static int64_t check_values(const measures *m, double epsilon)
     int64_t largest = measures_largest_item(m), n_solved = 0;
     double *cost = room(largest * largest);
     sinkhorn_grid *grid = NULL;
+    sinkhorn_rule rule = rule_of(epsilon);
     sinkhorn_solver *solver = NULL;
-    assert_int_equal(sinkhorn_grid_make(ctx, &grid, m, epsilon), DDSC_OK);
+    assert_int_equal(sinkhorn_grid_create(ctx, &grid, m, &rule), DDSC_OK);
     assert_int_equal(sinkhorn_create(ctx, &solver), DDSC_OK);
-    sinkhorn_stop stop = {.tolerance = 1e-11, .max_iterations = 100000, .sharp = true};
     for (int64_t i = 0; i < m->n; i++)
         for (int64_t j = i; j < m->n; j++) {
             sinkhorn_problem problem = problem_of(m, i, j, cost, epsilon);
             sinkhorn_result found, dense;
-            if (!sinkhorn_grid_solve(grid, &found, i, j, &stop, 0))
+            if (!sinkhorn_grid_solve(grid, &found, i, j, 0))
                 continue;
             n_solved++;
             assert_true(sinkhorn_solve(solver, &dense, &problem) >= 0);
             assert_close(found.regularised, dense.regularised, 1e-9, 1e-10 * epsilon);
             assert_close(found.sharp, dense.sharp, 1e-7, 1e-8 * epsilon);
-            assert_true(found.marginal_error <= stop.tolerance && found.iterations > 0);
+            assert_true(found.marginal_error <= rule.tolerance && found.iterations > 0);
         }
-    sinkhorn_grid_free(grid);
+    sinkhorn_grid_destroy(grid);
     sinkhorn_destroy(solver);
     free(cost);
     return n_solved;
@@ -216,8 +221,9 @@ static void check_bounds(const measures *m, double epsilon, double least, double
     int64_t largest = measures_largest_item(m);
     double *cost = room(largest * largest), share = 0, dense_share = 0;
     sinkhorn_grid *grid = NULL;
+    sinkhorn_rule rule = rule_of(epsilon);
     sinkhorn_solver *solver = NULL;
-    assert_int_equal(sinkhorn_grid_make(ctx, &grid, m, epsilon), DDSC_OK);
+    assert_int_equal(sinkhorn_grid_create(ctx, &grid, m, &rule), DDSC_OK);
     assert_int_equal(sinkhorn_create(ctx, &solver), DDSC_OK);
     for (int64_t i = 0; i < m->n; i++)
         for (int64_t j = 0; j < m->n; j++) {
@@ -225,10 +231,10 @@ static void check_bounds(const measures *m, double epsilon, double least, double
             sinkhorn_result exact;
             assert_true(sinkhorn_solve(solver, &exact, &problem) >= 0);
             double top = exact.regularised * (1 + 1e-10), bound = 0;
-            for (int rounds = 0; rounds <= 16; rounds += 4) {
-                bound = sinkhorn_grid_bound(grid, i, j, INFINITY, rounds, 0);
+            for (int looks = 1; looks <= SINKHORN_GRID_LOOKS; looks += 4) {
+                bound = sinkhorn_grid_bound(grid, i, j, INFINITY, looks, 0);
                 assert_true(bound <= top);
-                assert_true(sinkhorn_grid_bound(grid, i, j, 0.5 * top, rounds, 0) <= top);
+                assert_true(sinkhorn_grid_bound(grid, i, j, 0.5 * top, looks, 0) <= top);
             }
             if (exact.regularised == 0)
                 continue;
@@ -238,7 +244,7 @@ static void check_bounds(const measures *m, double epsilon, double least, double
             dense_share += fmax(bound, 0) / exact.regularised / (double)(m->n * m->n);
         }
     assert_true(share > least && dense_share >= dense_least);
-    sinkhorn_grid_free(grid);
+    sinkhorn_grid_destroy(grid);
     sinkhorn_destroy(solver);
     free(cost);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "cost/cost.h"
+#include "graph/graph.h"
 #include "support.h"
 
 static const int64_t CAP = 100000;
@@ -162,6 +163,56 @@ static void test_threads(void **state)
         }
 }
 
+/* n histograms over the same v points of a space. */
+static measures *histograms(ddsc_context *ctx, int64_t n, int64_t v)
+{
+    double *support = room(v * 3), *weight = room(n * v);
+    rng r = rng_make(31, RNG_GAUSSIANS, 4);
+    measures *m = NULL;
+    for (int64_t k = 0; k < v * 3; k++)
+        support[k] = rng_normal(&r);
+    for (int64_t k = 0; k < n * v; k++)
+        weight[k] = 0.01 + rng_uniform(&r) * rng_uniform(&r);
+    assert_int_equal(
+        ddsc_measures_create_dense(ctx, &m, n, v, 3, support, weight, DDSC_EMPTY_ERROR), DDSC_OK);
+    free(support);
+    free(weight);
+    return m;
+}
+
+/* Left to itself the search prunes where solves are slow: not far above the costs. Pruned or not,
+ * the edges are those of the matrix. */
+static void test_auto(void **state)
+{
+    (void)state;
+    ddsc_context *ctx = test_context(1, 3);
+    measures *m = histograms(ctx, 20, 60);
+    for (int value = 0; value < 3; value++)
+        for (int large = 0; large < 2; large++) {
+            ddsc_metric_settings set =
+                sinkhorn_settings((ddsc_sinkhorn_value)value, large ? 300 : 5);
+            ddsc_graph_settings part;
+            ddsc_graph *graph[2] = {NULL, NULL};
+            ddsc_pair_stats stats;
+            ddsc_graph_settings_init(&part);
+            for (int k = 0; k < 2; k++) {
+                part.exact_graph = k == 0 ? DDSC_GRAPH_FULL : DDSC_GRAPH_AUTO;
+                assert_int_equal(ddsc_neighbors_run(ctx, &graph[k], &stats, m, &set, &part),
+                                 DDSC_OK);
+            }
+            assert_true((stats.n_bounds > 0) == !large);
+            int64_t n_edges = graph[0]->offset[m->n];
+            assert_int_equal(n_edges, graph[1]->offset[m->n]);
+            assert_memory_equal(graph[0]->index, graph[1]->index,
+                                (size_t)n_edges * sizeof *graph[0]->index);
+            assert_memory_equal(graph[0]->d2, graph[1]->d2, (size_t)n_edges * sizeof *graph[0]->d2);
+            ddsc_graph_destroy(graph[0]);
+            ddsc_graph_destroy(graph[1]);
+        }
+    ddsc_measures_destroy(m);
+    ddsc_context_destroy(ctx);
+}
+
 /* All points equal, or most of them: epsilon must still be found and values be right. */
 static void test_coinciding_points(void **state)
 {
@@ -236,7 +287,8 @@ int main(void)
         cmocka_unit_test(test_matrix),   cmocka_unit_test(test_matrix_shared),
         cmocka_unit_test(test_debiased), cmocka_unit_test(test_debiased_positive),
         cmocka_unit_test(test_threads),  cmocka_unit_test(test_coinciding_points),
-        cmocka_unit_test(test_cap),      cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_auto),     cmocka_unit_test(test_cap),
+        cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* Newton's method on the semi-dual of entropic transport, max_f <a,f> + <b,g(f)> with g(f) the soft
  * c-transform. In units of eps the gradient is a - P 1 and the Hessian -(diag(P 1) - P diag(1/b)
- * P'), a graph Laplacian: one Cholesky of the smaller side a step, quadratic convergence near the
+ * P'), a graph Laplacian: one Cholesky of the smaller side per step, quadratic convergence near the
  * end (as in Brauer, Clason, Lorenz, Wirth 2017), where scaling iterations crawl when epsilon is
  * small. */
 #include <math.h>
@@ -8,32 +8,33 @@
 
 #include "base/simd.h"
 #include "linalg/linalg.h"
-#include "sinkhorn/solver.h"
+#include "sinkhorn/dense.h"
 
 enum { MAX_TRIALS = 12, FACTOR_BLOCK = 64 };
 
-static ddsc_status reserve(sinkhorn_solver *z)
+typedef struct newton_arrays {
+    const dense_arrays *s;
+    int64_t order;     /* rows in whole vectors */
+    double *scaled;    /* rows x stride: u K v / sqrt(b) */
+    double *matrix;    /* order x order */
+    double *direction; /* order, as all below */
+    double *gradient;
+    double *before; /* diagonal of the matrix, then u before the step */
+} newton_arrays;
+
+static void newton_take(void *owner, arena *a)
 {
-    newton_space *w = &z->newton;
-    int64_t order = (z->s.n + SIMD_LANES - 1) / SIMD_LANES * SIMD_LANES;
-    int64_t need = z->s.rows * z->s.stride + order * order + 3 * order;
-    if (need > w->capacity) {
-        mem_free(z->ctx, w->block);
-        w->capacity = 0;
-        ddsc_status status = MEM_NEW(z->ctx, w->block, need);
-        if (status < 0)
-            return status;
-        w->capacity = need;
-    }
-    w->scaled = w->block;
-    w->matrix = w->scaled + z->s.rows * z->s.stride;
-    w->direction = w->matrix + order * order;
-    w->gradient = w->direction + order;
-    w->before = w->gradient + order;
-    return DDSC_OK;
+    newton_arrays *w = owner;
+    const dense_arrays *s = w->s;
+    w->order = BASE_ROUND_UP(s->row.n, SIMD_LANES);
+    ARENA_TAKE(a, w->scaled, s->rows * s->stride);
+    ARENA_TAKE(a, w->matrix, w->order * w->order);
+    ARENA_TAKE(a, w->direction, w->order);
+    ARENA_TAKE(a, w->gradient, w->order);
+    ARENA_TAKE(a, w->before, w->order);
 }
 
-/* row_j -= sum_k U_kj row_k over the rows k = first .. j-1, four at a time, from the lane that
+/* row_j -= sum_k U_kj row_k over the rows k = first .. j-1, four at a time, from the vector that
  * holds column j. */
 SIMD_INLINE void subtract_above(double *matrix, int64_t order, int64_t first, int64_t j)
 {
@@ -104,22 +105,20 @@ SIMD_CLONES static void solve(const double *matrix, int64_t n, int64_t order, do
  * and groups that hardly exchange mass come near it; mu, falling with the error, keeps both
  * harmless and the convergence quadratic. Returns the slope of the semi-dual along the direction.
  */
-static double find_direction(sinkhorn_solver *z, double error)
+static double find_direction(const dense_arrays *s, newton_arrays *w, double error)
 {
-    const scaling *s = &z->s;
-    newton_space *w = &z->newton;
-    int64_t n = s->n, order = (n + SIMD_LANES - 1) / SIMD_LANES * SIMD_LANES;
-    scaling_plan(s, w->scaled, true);
+    const dense_side *x = &s->row;
+    int64_t n = x->n, order = w->order;
+    sinkhorn_dense_root_plan(s, w->scaled);
     la_gemm(false, true, n, n, s->stride, -1, w->scaled, s->stride, w->scaled, s->stride, 0,
             w->matrix, order);
     double mu = BASE_MAX(1e-4 * BASE_MIN(error, 1), 1e-13);
     for (int64_t i = 0; i < n; i++) {
-        double r = s->u[i] * s->row_sum[i];
+        double r = x->scale[i] * x->sum[i];
         w->matrix[i * order + i] += r * (1 + mu);
         for (int64_t j = n; j < order; j++)
             w->matrix[i * order + j] = 0;
-        w->direction[i] = s->a[i] - r;
-        w->gradient[i] = w->direction[i];
+        w->direction[i] = w->gradient[i] = x->weight[i] - r;
         w->before[i] = w->matrix[i * order + i];
     }
     factor(w->matrix, n, order, w->before);
@@ -128,36 +127,33 @@ static double find_direction(sinkhorn_solver *z, double error)
 }
 
 /* Move u along the direction, make the columns exact; the slope of the semi-dual there. */
-static double try_step(sinkhorn_solver *z, double length, double *error)
+static double try_step(dense_arrays *s, const newton_arrays *w, double length, double *error)
 {
-    scaling *s = &z->s;
-    const newton_space *w = &z->newton;
-    for (int64_t i = 0; i < s->n; i++)
-        s->u[i] = w->before[i] * exp(length * w->direction[i]);
-    *error = scaling_settle(s);
+    const dense_side *x = &s->row;
+    for (int64_t i = 0; i < x->n; i++)
+        x->scale[i] = w->before[i] * exp(length * w->direction[i]);
+    *error = sinkhorn_dense_settle(s);
     double slope = 0;
-    for (int64_t i = 0; i < s->n; i++)
-        slope += w->direction[i] * (s->a[i] - s->u[i] * s->row_sum[i]);
+    for (int64_t i = 0; i < x->n; i++)
+        slope += w->direction[i] * (x->weight[i] - x->scale[i] * x->sum[i]);
     return slope;
 }
 
 /* The semi-dual is concave: as long as its slope along the step is not negative the step went up.
  * Near the end rounding hides the slope, and a smaller error is accepted as well. */
-ddsc_status newton_step(sinkhorn_solver *z, double *error, bool *moved)
+ddsc_status sinkhorn_dense_newton(sinkhorn_solver *z, double *error, bool *moved)
 {
-    scaling *s = &z->s;
-    newton_space *w = &z->newton;
-    ddsc_status status = reserve(z);
-    if (status < 0)
-        return status;
-    double slope = find_direction(z, *error), largest = 0, reached = *error;
-    for (int64_t i = 0; i < s->n; i++)
-        largest = fmax(largest, fabs(w->direction[i]));
-    memcpy(w->before, s->u, (size_t)s->n * sizeof *s->u);
+    dense_arrays *s = &z->s;
+    newton_arrays w = {.s = s};
+    CHECK(workspace_lay_out(z->ctx, &z->newton, newton_take, &w));
+    double slope = find_direction(s, &w, *error), largest = 0, reached = *error;
+    for (int64_t i = 0; i < s->row.n; i++)
+        largest = fmax(largest, fabs(w.direction[i]));
+    memcpy(w.before, s->row.scale, (size_t)s->row.n * sizeof *w.before);
     *moved = false;
     double length = isfinite(largest) ? fmin(1, 20 / largest) : 0;
     for (int trial = 0; trial < MAX_TRIALS && length > 0 && slope > 0; trial++) {
-        double there = try_step(z, length, &reached);
+        double there = try_step(s, &w, length, &reached);
         if (reached < *error || there >= 0) {
             *moved = true;
             *error = reached;
@@ -165,7 +161,7 @@ ddsc_status newton_step(sinkhorn_solver *z, double *error, bool *moved)
         }
         length *= fmin(0.5, fmax(0.1, slope / (slope - there)));
     }
-    memcpy(s->u, w->before, (size_t)s->n * sizeof *s->u);
-    *error = scaling_settle(s);
+    memcpy(s->row.scale, w.before, (size_t)s->row.n * sizeof *w.before);
+    *error = sinkhorn_dense_settle(s);
     return DDSC_OK;
 }

@@ -1,4 +1,4 @@
-/* Eight problems at a time against one at a time: the same bits, whatever shares the lanes. */
+/* Eight problems at a time against one at a time: the same bits, whatever shares the group. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -7,7 +7,7 @@
 #include "sinkhorn/group.h"
 #include "support.h"
 
-enum { L = SIMD_LANES, SIDE = LANES_SIDE, CAP = 100000 };
+enum { G = SINKHORN_GROUP, SIDE = SINKHORN_GROUP_SIDE, CAP = 100000 };
 
 typedef struct problem {
     int64_t n, m;
@@ -39,34 +39,34 @@ static void draw_problem(rng *r, problem *p, int64_t largest)
         }
 }
 
-static void load_lane(sinkhorn_lanes *lanes, int lane, const problem *p, double *cost, int64_t n,
-                      int64_t m)
+static void load_place(sinkhorn_group *group, int place, const problem *p, double *cost, int64_t n,
+                       int64_t m)
 {
     double a[SIDE], b[SIDE];
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < m; j++)
-            cost[(i * m + j) * L + lane] =
+            cost[(i * m + j) * G + place] =
                 p && i < p->n && j < p->m ? p->cost[i * p->m + j] : (double)INFINITY;
     if (!p)
         return;
-    assert_true(sinkhorn_lanes_scale(a, p->a, p->n));
-    assert_true(sinkhorn_lanes_scale(b, p->b, p->m));
-    sinkhorn_lanes_weights(lanes, lane, p->n, a, p->m, b);
+    assert_true(sinkhorn_group_scale(a, p->a, p->n));
+    assert_true(sinkhorn_group_scale(b, p->b, p->m));
+    sinkhorn_group_put(group, place, p->n, a, p->m, b);
 }
 
-/* at[lane] is NULL for an empty lane. */
-static void solve_together(sinkhorn_lanes *lanes, const problem *const *at, const lane_stop *stop,
-                           sinkhorn_result *found, bool *solved)
+/* at[place] is NULL for an empty place. */
+static void solve_together(sinkhorn_group *group, const problem *const *at,
+                           const sinkhorn_rule *rule, sinkhorn_result *found, bool *solved)
 {
     int64_t n = 1, m = 1;
-    for (int lane = 0; lane < L; lane++) {
-        n = at[lane] && at[lane]->n > n ? at[lane]->n : n;
-        m = at[lane] && at[lane]->m > m ? at[lane]->m : m;
+    for (int place = 0; place < G; place++) {
+        n = at[place] && at[place]->n > n ? at[place]->n : n;
+        m = at[place] && at[place]->m > m ? at[place]->m : m;
     }
-    double *cost = sinkhorn_lanes_begin(lanes, n, m);
-    for (int lane = 0; lane < L; lane++)
-        load_lane(lanes, lane, at[lane], cost, n, m);
-    sinkhorn_lanes_solve(lanes, found, solved, stop);
+    double *cost = sinkhorn_group_begin(group, n, m);
+    for (int place = 0; place < G; place++)
+        load_place(group, place, at[place], cost, n, m);
+    sinkhorn_group_solve(group, found, solved, rule);
 }
 
 static void assert_same(const sinkhorn_result *x, const sinkhorn_result *y, bool sharp)
@@ -79,38 +79,38 @@ static void assert_same(const sinkhorn_result *x, const sinkhorn_result *y, bool
 
 static int check_round(ddsc_context *ctx, rng *r, int64_t largest, double epsilon, bool sharp)
 {
-    static problem p[L];
-    const problem *at[L];
-    lane_stop stop = {epsilon, 1e-9, 100000, sharp};
-    sinkhorn_lanes *lanes = NULL;
+    static problem p[G];
+    const problem *at[G];
+    sinkhorn_rule rule = {epsilon, 1e-9, 100000, sharp};
+    sinkhorn_group *group = NULL;
     sinkhorn_solver *solver = NULL;
-    sinkhorn_result found[L], again[L], single;
-    bool solved[L], solved_again[L];
+    sinkhorn_result found[G], again[G], single;
+    bool solved[G], solved_again[G];
     int count = 0;
-    assert_int_equal(sinkhorn_lanes_create(ctx, &lanes), DDSC_OK);
+    assert_int_equal(sinkhorn_group_create(ctx, &group), DDSC_OK);
     assert_int_equal(sinkhorn_create(ctx, &solver), DDSC_OK);
-    for (int lane = 0; lane < L; lane++) {
-        draw_problem(r, &p[lane], largest);
-        at[lane] = rng_below(r, 10) == 0 ? NULL : &p[lane];
+    for (int place = 0; place < G; place++) {
+        draw_problem(r, &p[place], largest);
+        at[place] = rng_below(r, 10) == 0 ? NULL : &p[place];
     }
-    solve_together(lanes, at, &stop, found, solved);
-    for (int lane = 0; lane < L; lane++) {
-        assert_true(at[lane] || !solved[lane]);
-        if (!solved[lane])
+    solve_together(group, at, &rule, found, solved);
+    for (int place = 0; place < G; place++) {
+        assert_true(at[place] || !solved[place]);
+        if (!solved[place])
             continue;
-        const problem *q = &p[lane], *alone[L] = {NULL};
-        sinkhorn_problem one = {q->n, q->m, q->a, q->b, q->cost, q->m, epsilon, 1e-9, 100000};
+        const problem *q = &p[place], *alone[G] = {NULL};
+        sinkhorn_problem one = {q->n, q->m, q->a, q->b, q->cost, q->m, rule};
         assert_int_equal(sinkhorn_solve(solver, &single, &one), DDSC_OK);
-        assert_same(&found[lane], &single, sharp);
+        assert_same(&found[place], &single, sharp);
         assert_true(single.marginal_error <= 1e-9);
-        alone[(lane + 3) % L] = q;
-        solve_together(lanes, alone, &stop, again, solved_again);
-        assert_true(solved_again[(lane + 3) % L]);
-        assert_same(&again[(lane + 3) % L], &single, sharp);
+        alone[(place + 3) % G] = q;
+        solve_together(group, alone, &rule, again, solved_again);
+        assert_true(solved_again[(place + 3) % G]);
+        assert_same(&again[(place + 3) % G], &single, sharp);
         count++;
     }
     sinkhorn_destroy(solver);
-    sinkhorn_lanes_destroy(lanes);
+    sinkhorn_group_destroy(ctx, group);
     return count;
 }
 
@@ -124,7 +124,7 @@ static void test_same_bits(void **state)
         int count = 0;
         for (int round = 0; round < 16; round++)
             count += check_round(ctx, &r, largest[round % 8], epsilon, round % 2 == 1);
-        /* where plain iterations do, most lanes are solved; where they cannot, none */
+        /* where plain iterations do, most group are solved; where they cannot, none */
         if (epsilon > 0.5 && epsilon < 20)
             assert_true(count > 60);
         if (epsilon < 1e-6 || epsilon > 1e6)
@@ -133,44 +133,44 @@ static void test_same_bits(void **state)
     ddsc_context_destroy(ctx);
 }
 
-/* Costs of no or extreme size are not for lanes; weights of no size neither. */
+/* Costs of no or extreme size are not for group; weights of no size neither. */
 static void test_given_back(void **state)
 {
     (void)state;
     ddsc_context *ctx = test_context(1, 0);
-    sinkhorn_lanes *lanes = NULL;
-    static problem p[L];
-    const problem *at[L];
-    sinkhorn_result found[L];
-    bool solved[L];
+    sinkhorn_group *group = NULL;
+    static problem p[G];
+    const problem *at[G];
+    sinkhorn_result found[G];
+    bool solved[G];
     double out[2], tiny[2] = {1, 1e-31};
     rng r = rng_make(12, RNG_GAUSSIANS, 1);
-    static const double factor[L] = {0, 1e-150, 1e150, 1, 1e-300, 1, 1e300, 1};
-    assert_int_equal(sinkhorn_lanes_create(ctx, &lanes), DDSC_OK);
-    for (int lane = 0; lane < L; lane++) {
+    static const double factor[G] = {0, 1e-150, 1e150, 1, 1e-300, 1, 1e300, 1};
+    assert_int_equal(sinkhorn_group_create(ctx, &group), DDSC_OK);
+    for (int place = 0; place < G; place++) {
         do
-            draw_problem(&r, &p[lane], 9);
-        while (p[lane].n < 3 || p[lane].m < 3);
-        for (int64_t k = 0; k < p[lane].n * p[lane].m; k++)
-            p[lane].cost[k] *= factor[lane];
-        at[lane] = &p[lane];
+            draw_problem(&r, &p[place], 9);
+        while (p[place].n < 3 || p[place].m < 3);
+        for (int64_t k = 0; k < p[place].n * p[place].m; k++)
+            p[place].cost[k] *= factor[place];
+        at[place] = &p[place];
     }
-    solve_together(lanes, at, &(lane_stop){2, 1e-9, 100000, true}, found, solved);
-    for (int lane = 0; lane < L; lane++)
-        assert_true(solved[lane] == (factor[lane] == 1));
-    solve_together(lanes, at, &(lane_stop){2, 1e-9, 2, true}, found, solved);
-    for (int lane = 0; lane < L; lane++) { /* the cap */
-        assert_true(solved[lane] == (factor[lane] == 1));
-        assert_true(!solved[lane] || found[lane].marginal_error > 1e-9);
+    solve_together(group, at, &(sinkhorn_rule){2, 1e-9, 100000, true}, found, solved);
+    for (int place = 0; place < G; place++)
+        assert_true(solved[place] == (factor[place] == 1));
+    solve_together(group, at, &(sinkhorn_rule){2, 1e-9, 2, true}, found, solved);
+    for (int place = 0; place < G; place++) { /* the cap */
+        assert_true(solved[place] == (factor[place] == 1));
+        assert_true(!solved[place] || found[place].marginal_error > 1e-9);
     }
-    assert_false(sinkhorn_lanes_scale(out, tiny, 2));
-    sinkhorn_lanes_destroy(lanes);
+    assert_false(sinkhorn_group_scale(out, tiny, 2));
+    sinkhorn_group_destroy(ctx, group);
     ddsc_context_destroy(ctx);
 }
 
 /* ---- over pairs ---- */
 
-/* Every entry of the matrix, made by tiles, against a tile of one pair, which has no lanes. */
+/* Every entry of the matrix, made by tiles, against a tile of one pair, which has no group. */
 static void check_set(ddsc_context *ctx, const measures *m, ddsc_sinkhorn_value value,
                       double percent, int64_t cap)
 {
@@ -260,7 +260,7 @@ static void test_tiles(void **state)
             }
 }
 
-/* A sample leaves lanes empty; what it keeps is what the whole matrix has. */
+/* A sample leaves group empty; what it keeps is what the whole matrix has. */
 static void test_sample(void **state)
 {
     (void)state;
@@ -315,7 +315,7 @@ static void test_one_large(void **state)
     void *backend = NULL;
     assert_int_equal(metric_sinkhorn.open(&backend, &job, &stats), DDSC_OK);
     metric_sinkhorn.shape(backend, &shape);
-    assert_true(shape.tile_side >= L);
+    assert_true(shape.tile_side >= G);
     double tile[6 * 6];
     pair_tile whole = {.i0 = 0, .i1 = 6, .j0 = 0, .j1 = 6};
     assert_int_equal(metric_sinkhorn.tile(backend, &whole, tile, 6, 0, &stats), DDSC_OK);
@@ -332,13 +332,13 @@ static void test_one_large(void **state)
     free(points);
 }
 
-static ddsc_status make_lanes(ddsc_context *ctx, void *arg)
+static ddsc_status make_group(ddsc_context *ctx, void *arg)
 {
     (void)arg;
-    sinkhorn_lanes *lanes = NULL;
-    ddsc_status status = sinkhorn_lanes_create(ctx, &lanes);
-    assert_true((status == DDSC_OK) == (lanes != NULL));
-    sinkhorn_lanes_destroy(lanes);
+    sinkhorn_group *group = NULL;
+    ddsc_status status = sinkhorn_group_create(ctx, &group);
+    assert_true((status == DDSC_OK) == (group != NULL));
+    sinkhorn_group_destroy(ctx, group);
     return status;
 }
 
@@ -354,7 +354,7 @@ static ddsc_status matrix_once(ddsc_context *ctx, void *arg)
 static void test_memory(void **state)
 {
     (void)state;
-    assert_int_equal(test_failing_allocations(make_lanes, NULL), 2);
+    assert_int_equal(test_failing_allocations(make_group, NULL), 1);
     static const int64_t words[] = {60, 3000};
     for (int w = 0; w < 2; w++) {
         ddsc_context *ctx = test_context(1, 3);

@@ -1,0 +1,60 @@
+/* First bounds of W2^2, for all pairs and for single ones; metric/w2_bound.c chooses among them. */
+#ifndef DDSC_BOUND_FIRST_H
+#define DDSC_BOUND_FIRST_H
+
+#include "data/measures.h"
+
+/* ---- projections ----
+ * For an orthonormal frame, W2^2 >= the sum over axes of the 1-D W2^2 of the projections, and a 1-D
+ * W2^2 is the L2 distance of the quantile functions. Averages of quantile functions over bins keep
+ * the inequality (Jensen), so do averages over frames, and so does any orthogonal projection of the
+ * resulting vectors: |e_i - e_j|^2 <= W2^2(i, j) for the short rows e kept here. The length of what
+ * the projection cut off is kept as one more coordinate (| |r_i| - |r_j| | <= |r_i - r_j|). */
+typedef struct bound_projection {
+    int64_t n, p; /* items, coordinates per row */
+    float *row;   /* n x p */
+    float *start; /* n: |e_i|^2, less what rounding may add to start_i + start_j - 2 e_i e_j */
+    int64_t n_frames, length;
+    float *frame; /* n x n_frames x length: a few frames in full */
+    double longest;
+    double unit2; /* of the rows' squares */
+} bound_projection;
+
+/* Without `frames` there are only the rows, of more directions. */
+ddsc_status bound_projection_make(ddsc_context *ctx, bound_projection *out, const measures *m,
+                                  bool frames);
+void bound_projection_free(ddsc_context *ctx, bound_projection *b);
+/* The largest bound among the frames kept in full rather than their average: for single pairs.
+ * Stops at the first frame that exceeds `enough`. */
+double bound_projection_pair(const bound_projection *b, int64_t i, int64_t j, double enough);
+
+/* ---- relaxed transport ----
+ * Dropping one marginal leaves sum_i a_i f_i <= W2^2 with f_i = min_j C_ij (Kusner et al. 2015). The
+ * potentials g_j = min_i C_ij - f_i >= 0 still fit beside f, so sum_j b_j g_j can be added. The same
+ * from the other side; the larger of the two. Points are kept in float, moved to their mean. */
+typedef struct bound_relaxed {
+    const measures *m; /* borrowed */
+    int64_t side;      /* items per block of columns */
+    float *point;      /* v x d */
+    float *norm2;      /* v */
+    int64_t *block;    /* where the distinct rows of each block begin */
+    int32_t *distinct; /* rows of the table */
+    int32_t *local;    /* nnz: position of an entry's row among the distinct of its block */
+    int64_t largest;   /* points of an item, in whole vectors */
+    int64_t widest;    /* distinct rows of a block */
+    double slack;
+    double unit2; /* of squared distances */
+} bound_relaxed;
+
+/* Small supports in many dimensions? */
+bool bound_relaxed_applies(const measures *m);
+ddsc_status bound_relaxed_make(ddsc_context *ctx, bound_relaxed *out, const measures *m,
+                               int64_t side);
+void bound_relaxed_free(ddsc_context *ctx, bound_relaxed *b);
+/* Bytes of scratch a tile needs. */
+int64_t bound_relaxed_scratch(const bound_relaxed *b);
+/* In units of unit2. Items j0 .. j1 - 1 lie in one block, that is between multiples of `side`. */
+void bound_relaxed_tile(const bound_relaxed *b, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
+                        float *out, int64_t ld, void *memory);
+
+#endif
