@@ -59,7 +59,7 @@ typedef struct cli_options {
     const char *output;
     int format; /* ddsc_format */
     int force, json, condensed, squared;
-    int plots; /* plot_format + 1, 0: none */
+    int plots; /* picture_format + 1, 0: none */
     /* run */
     int64_t seed, threads, memory;
     int quiet, verbose, progress;
@@ -121,6 +121,7 @@ struct session {
     struct progress *progress;
     bool not_converged; /* a call said so: exit code 4 */
     plan_line plan[32];
+    ddsc_report_step step[32]; /* the same, for reports */
     int n_plan;
 };
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "options.h"
-#include "report.h"
+#include "json.h"
 
 typedef struct assign_result {
     session *s;
@@ -110,7 +110,8 @@ static void put_items(json_t *root, const assign_result *r)
 
 static json_t *summary_json(const assign_result *r)
 {
-    json_t *root = json_object();
+    ddsc_report_source from = json_source(r->s, &r->stats);
+    json_t *root = json_object(), *told = json_run(r->s, &from);
     json_put_count(root, "n", r->in.view.n_rows);
     json_put_count(root, "items", r->in.view.n_items);
     json_t *model = json_put_object(root, "model");
@@ -127,7 +128,8 @@ static json_t *summary_json(const assign_result *r)
     json_put_count(root, "n_far", r->n_far);
     json_put_real(root, "far_distance", r->view.far_distance);
     json_put_count(root, "far_neighbour", r->view.far_neighbor);
-    json_put_pairs(json_put_object(root, "pairs"), &r->stats);
+    json_take(root, told, "pairs");
+    json_decref(told);
     if (r->scored)
         json_put_scores(json_put_object(root, "scores"), &r->scores);
     if (!r->s->opt.output)

@@ -4,9 +4,26 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cluster.h"
 #include "estimate.h"
+#include "json.h"
 #include "options.h"
+
+/* What one run found, and the library's report of it. */
+typedef struct cluster_result {
+    session *s;
+    cli_input in;
+    bool has_items;              /* false: the input was a distance matrix */
+    ddsc_clustering *clustering; /* NULL for k-means, d2 and pd2 */
+    ddsc_graph *graph;           /* made here, or NULL: the clustering's own */
+    int32_t *labels;             /* k-means */
+    double inertia;
+    ddsc_d2 *d2;
+    ddsc_stability *stability;
+    int32_t *truth; /* of a matrix */
+    double read_s, distances_s, kmeans_s;
+    ddsc_report *report;
+    ddsc_report_view view;
+} cluster_result;
 
 static bool run_ddsc(cluster_result *r, int *code)
 {
@@ -43,14 +60,22 @@ static bool run_precomputed(cluster_result *r, int *code)
     return good && run_graph(r, began, code);
 }
 
-/* The view of a baseline: an empty one with labels. */
-void cluster_plain_view(cluster_result *r, int64_t n, int64_t k, const int32_t *labels)
+static bool run_d2(cluster_result *r, int *code)
 {
-    ddsc_clustering_get_view(NULL, &r->view);
-    r->view.n = n;
-    r->view.k = k;
-    r->view.labels = labels;
-    r->view.verified = 1;
+    session *s = r->s;
+    const cli_options *o = &s->opt;
+    double began = cli_now();
+    ddsc_d2_settings set;
+    ddsc_d2_settings_init(&set);
+    set.k = o->cluster.k_min;
+    set.method =
+        o->method == METHOD_PD2 ? DDSC_BARYCENTER_PROJECTED : (ddsc_barycenter_method)o->barycenter;
+    set.support_size = o->centre_size;
+    if (o->restarts)
+        set.restarts = o->restarts;
+    bool good = session_ok(s, ddsc_d2_run(s->ctx, &r->d2, r->in.measures, &set), code);
+    r->kmeans_s = cli_now() - began;
+    return good;
 }
 
 /* The vector baselines see an item as one vector. */
@@ -73,12 +98,11 @@ static bool run_vectors(cluster_result *r, int *code)
                 code) &&
             run_graph(r, began, code);
     } else {
-        r->vector_labels = cli_allocate((size_t)n, sizeof *r->vector_labels);
+        r->labels = cli_allocate((size_t)n, sizeof *r->labels);
         good = session_ok(s,
-                          ddsc_kmeans_run(s->ctx, r->vector_labels, &r->inertia, n, dim, vectors,
+                          ddsc_kmeans_run(s->ctx, r->labels, &r->inertia, n, dim, vectors,
                                           set->k_min, set->kmeans_restarts),
                           code);
-        cluster_plain_view(r, n, set->k_min, r->vector_labels);
         r->kmeans_s = cli_now() - began;
     }
     ddsc_release(s->ctx, vectors);
@@ -90,121 +114,172 @@ static bool run_method(cluster_result *r, int *code)
     switch (r->s->opt.method) {
     case METHOD_DDSC: return run_ddsc(r, code);
     case METHOD_D2:
-    case METHOD_PD2: return cluster_run_d2(r, code);
+    case METHOD_PD2: return run_d2(r, code);
     default: return run_vectors(r, code);
     }
 }
 
-static void take_views(cluster_result *r)
+static bool run_stability(cluster_result *r, int *code)
 {
-    const ddsc_graph *graph = r->graph;
-    if (r->clustering) {
-        ddsc_clustering_get_view(r->clustering, &r->view);
-        graph = graph ? graph : r->view.graph;
-        r->distances_s += r->view.seconds_distances;
-        r->eigen_s = r->view.seconds_eigen;
-        r->kmeans_s = r->view.seconds_kmeans;
-    }
-    if (graph)
-        ddsc_graph_get_view(graph, &r->edges);
-    r->n_rows = r->has_items ? r->in.view.n_rows : r->view.n;
-    r->size = cli_allocate((size_t)r->view.k, sizeof *r->size);
-    for (int64_t i = 0; i < r->view.n; i++)
-        r->size[r->view.labels[i]]++;
-    if (r->has_items) {
-        r->row_labels = output_row_labels(r->view.labels, &r->in.view);
-    } else {
-        r->row_labels = cli_allocate((size_t)r->n_rows, sizeof *r->row_labels);
-        memcpy(r->row_labels, r->view.labels, (size_t)r->n_rows * sizeof *r->row_labels);
-    }
-}
-
-static bool score_sweep(cluster_result *r, const int32_t *truth, int *code)
-{
-    r->sweep_scores = cli_allocate((size_t)r->view.n_sweep, sizeof *r->sweep_scores);
-    for (int64_t k = 0; k < r->view.n_sweep; k++) {
-        const int32_t *labels = r->view.sweep_labels + k * r->view.n;
-        int32_t *rows = r->has_items ? output_row_labels(labels, &r->in.view) : NULL;
-        ddsc_scores_init(&r->sweep_scores[k]);
-        bool good = session_ok(
-            r->s,
-            ddsc_scores_run(r->s->ctx, &r->sweep_scores[k], r->n_rows, rows ? rows : labels, truth),
-            code);
-        free(rows);
-        if (!good)
-            return false;
-    }
-    return true;
-}
-
-/* Against --truth, or the labels the input carries. */
-static bool score(cluster_result *r, const int32_t *truth, const char *name, int *code)
-{
-    if (!truth)
+    session *s = r->s;
+    ddsc_stability_settings set;
+    if (s->opt.stability == 0)
         return true;
-    r->truth_name = name;
-    r->truth = truth;
-    r->confusion = cluster_confusion(r, truth);
-    ddsc_scores_init(&r->scores);
-    return session_ok(r->s, ddsc_scores_run(r->s->ctx, &r->scores, r->n_rows, r->row_labels, truth),
-                      code) &&
-           score_sweep(r, truth, code) && cluster_theory(r, truth, code);
+    ddsc_stability_settings_init(&set);
+    set.n_resamples = s->opt.stability;
+    return session_ok(s,
+                      ddsc_stability_run(s->ctx, &r->stability, r->in.measures, r->clustering,
+                                         &s->opt.cluster, &set),
+                      code);
 }
 
 static bool compute(cluster_result *r, int *code)
 {
     session *s = r->s;
     r->has_items = !s->opt.precomputed;
-    bool good;
-    if (!r->has_items)
-        good = run_precomputed(r, code);
-    else
-        good = input_open(s, &r->in, code) && run_method(r, code);
-    if (!good)
+    if (r->has_items)
+        return input_open(s, &r->in, code) && run_method(r, code) && run_stability(r, code);
+    ddsc_graph_view g;
+    if (!run_precomputed(r, code))
         return false;
-    take_views(r);
-    if (!cluster_stand(r, code))
-        return false;
-    if (r->has_items) {
-        r->read_s = r->in.seconds;
-        return score(r, r->in.view.label, r->in.truth_name, code) && cluster_stability(r, code);
+    ddsc_graph_get_view(r->graph, &g);
+    return !s->opt.truth || input_truth(s, &r->truth, g.n, code);
+}
+
+/* Settings that are the program's, as text for the report; free() it. */
+static char *more_settings(const cluster_result *r)
+{
+    const cli_options *o = &r->s->opt;
+    json_t *root = json_object();
+    text t = {0};
+    if (o->reference && o->method == METHOD_DDSC && o->metric.metric == DDSC_METRIC_LOT)
+        json_put_text(root, "reference", o->reference);
+    if (o->method == METHOD_D2)
+        json_put_text(root, "barycenter", choice_name(choices_barycenter, o->barycenter));
+    if (r->d2) {
+        json_put_count_or_auto(root, "centre_size", o->centre_size);
+        json_put_count_or_auto(root, "restarts", o->restarts);
     }
-    return (!s->opt.truth || input_truth(s, &r->read_truth, r->n_rows, code)) &&
-           score(r, r->read_truth, s->opt.truth, code);
+    if (o->method == METHOD_KMEANS || o->method == METHOD_SC)
+        json_put_text(root, "vectors_from", choice_name(choices_vectors, o->vectors_from));
+    if (!r->has_items)
+        json_put_bool(root, "squared_input", o->squared_input);
+    if (o->subset_per_class)
+        json_put_count(root, "subset_per_class", o->subset_per_class);
+    json_to_text(&t, root);
+    return t.bytes;
+}
+
+/* Scores are against --truth, or the labels the input carries. */
+static ddsc_report_source source_of(const cluster_result *r)
+{
+    const cli_options *o = &r->s->opt;
+    ddsc_report_source from;
+    ddsc_report_source_init(&from);
+    from.clustering = r->clustering;
+    from.d2 = r->d2;
+    from.labels = r->labels;
+    from.n_labels = r->in.view.n_items;
+    from.k = o->cluster.k_min;
+    from.inertia = r->inertia;
+    from.measures = r->in.measures;
+    from.graph = r->graph;
+    from.settings = &o->cluster;
+    from.truth = r->has_items ? r->in.view.label : r->truth;
+    from.truth_name = o->truth ? o->truth : o->read.labels_path;
+    from.stability = r->stability;
+    from.compress = r->in.compressed ? &r->in.compress : NULL;
+    from.compress_points = o->compress;
+    from.status = r->s->not_converged ? DDSC_NOT_CONVERGED : DDSC_OK;
+    from.map = !output_is_stdout(o->output);
+    from.method = choice_name(choices_method, o->method);
+    from.command = o->command;
+    from.steps = r->s->step;
+    from.n_steps = r->s->n_plan;
+    from.resume = o->resume;
+    from.inputs = o->operand;
+    from.n_inputs = o->n_operands;
+    from.seconds_read = r->has_items ? r->in.seconds : r->read_s;
+    from.seconds_distances = r->distances_s;
+    from.seconds_kmeans = r->kmeans_s;
+    return from;
+}
+
+static bool make_report(cluster_result *r, double began, int *code)
+{
+    ddsc_report_source from = source_of(r);
+    char *more = more_settings(r);
+    from.more_settings = more;
+    from.seconds_total = cli_now() - began;
+    bool good = session_ok(r->s, ddsc_report_create(r->s->ctx, &r->report, &from), code);
+    ddsc_report_get_view(r->report, &r->view);
+    free(more);
+    return good;
 }
 
 static void warn(const cluster_result *r)
 {
-    if (r->view.advice && *r->view.advice)
-        message_advice(r->s, r->view.advice);
-    if (r->trust.n > 0)
-        message_note(r->s, "stability: ", r->trust.words);
-    message_pairs(r->s, r->view.pairs);
-    if (!cluster_certified(r))
+    ddsc_clustering_view found;
+    ddsc_stability_view trust;
+    ddsc_clustering_get_view(r->clustering, &found);
+    ddsc_stability_get_view(r->stability, &trust);
+    if (found.advice && *found.advice)
+        message_advice(r->s, found.advice);
+    if (trust.n > 0)
+        message_note(r->s, "stability: ", trust.words);
+    message_pairs(r->s, found.pairs);
+    if (!r->view.certified)
         message_error("not converged: results are marked (exit code 4)");
+}
+
+/* The lines for people; "N items in K clusters" stands out on a terminal. */
+static bool print_summary(cluster_result *r, int *code)
+{
+    session *s = r->s;
+    text told = {0}, t = {0};
+    bool good = session_ok(
+        s, ddsc_report_write(s->ctx, r->report, DDSC_REPORT_TEXT, text_write, &told), code);
+    bool bold = message_colours(s->opt.output && !s->opt.json ? STDOUT_FILENO : STDERR_FILENO);
+    const char *rest = strstr(text_get(&told), ", "); /* 1,234 items in 5 clusters, metric w2 */
+    size_t head = rest ? (size_t)(rest - told.bytes) : 0;
+    text_addf(&t, "%s%.*s%s%s", bold ? "\033[1m" : "", (int)head, text_get(&told),
+              bold ? "\033[0m" : "", text_get(&told) + head);
+    if (!output_is_stdout(s->opt.output))
+        text_addf(&t, "  results      %s\n", s->opt.output);
+    if (good)
+        output_summary(s, &t);
+    text_free(&told);
+    text_free(&t);
+    return good;
+}
+
+static bool print_json(cluster_result *r, ddsc_report_form form, int *code)
+{
+    text t = {0};
+    bool good =
+        session_ok(r->s, ddsc_report_write(r->s->ctx, r->report, form, text_write, &t), code) &&
+        output_text(r->s, &t, NULL, false, code);
+    text_free(&t);
+    return good;
 }
 
 static bool deliver(cluster_result *r, int *code)
 {
     session *s = r->s;
-    text t = {0};
     const char *dir = output_is_stdout(s->opt.output) ? NULL : s->opt.output;
     bool good = true;
     if (dir)
-        good = cluster_write(r, dir, code);
+        good = output_make_dir(dir, code) &&
+               session_ok(s, ddsc_report_save(s->ctx, r->report, dir, output_flags(s)), code);
     else if (!s->opt.json)
-        good = session_ok(s,
-                          ddsc_labels_write(s->ctx, r->row_labels, r->n_rows,
-                                            r->has_items ? r->in.measures : NULL, "-", 0),
-                          code);
+        good = session_ok(
+            s, ddsc_labels_write(s->ctx, r->view.labels, r->view.n_rows, r->in.measures, "-", 0),
+            code);
     if (good && s->opt.json)
-        good = json_print(s, cluster_json(r, !dir), code);
-    if (good) {
-        cluster_summary(&t, r);
-        output_summary(s, &t);
+        good = print_json(r, dir ? DDSC_REPORT_JSON : DDSC_REPORT_JSON_LABELS, code);
+    good = good && print_summary(r, code);
+    if (good)
         warn(r);
-    }
-    text_free(&t);
     return good;
 }
 
@@ -221,6 +296,15 @@ static bool own_files(const session *s)
     json_decref(result);
     free(last);
     return own;
+}
+
+/* Are the places of all files free? Before any long work. */
+static bool check_dir(const session *s, int *code)
+{
+    const char *names[32] = {NULL};
+    for (int i = 0; i < 31 && ddsc_report_get_file_name(i); i++)
+        names[i] = ddsc_report_get_file_name(i);
+    return output_check_dir(s, s->opt.output, names, false, code);
 }
 
 static bool check_usage(session *s, int *code)
@@ -240,26 +324,18 @@ static bool check_usage(session *s, int *code)
                               o->precomputed ? "--precomputed" : "a baseline");
     if (own_files(s))
         s->opt.force = 1;
-    return *code == EXIT_GOOD &&
-           (output_is_stdout(o->output) || cluster_check_dir(s, o->output, code));
+    return *code == EXIT_GOOD && (output_is_stdout(o->output) || check_dir(s, code));
 }
 
 static void free_result(cluster_result *r)
 {
+    ddsc_report_destroy(r->report);
+    ddsc_stability_destroy(r->stability);
     ddsc_clustering_destroy(r->clustering);
     ddsc_graph_destroy(r->graph);
     ddsc_d2_destroy(r->d2);
-    free(r->vector_labels);
-    free(r->row_labels);
-    free(r->size);
-    free(r->sweep_scores);
-    cluster_theory_free(r);
-    free(r->distance);
-    free(r->doubt);
-    free(r->next);
-    free(r->map);
-    free(r->read_truth);
-    json_decref(r->confusion);
+    free(r->labels);
+    free(r->truth);
     input_close(&r->in);
 }
 
@@ -275,13 +351,12 @@ static int run(session *s)
         s->opt.cluster.kmeans_restarts = s->opt.restarts;
     if (s->opt.dry_run)
         return estimate_dry_run(s);
-    if (compute(&r, &code)) {
-        r.total_s = cli_now() - began;
+    if (compute(&r, &code) && make_report(&r, began, &code)) {
         if (session_interrupted()) {
             session_say_interrupted(s);
             code = EXIT_INTERRUPTED;
         } else if (deliver(&r, &code)) {
-            code = cluster_certified(&r) ? EXIT_GOOD : EXIT_NOT_CONVERGED;
+            code = r.view.certified ? EXIT_GOOD : EXIT_NOT_CONVERGED;
         }
     }
     free_result(&r);

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "options.h"
-#include "report.h"
+#include "json.h"
 
 static json_t *summary_json(const session *s, const cli_input *in)
 {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "options.h"
-#include "report.h"
+#include "json.h"
 
 enum { N_METHODS = 8, N_PER_SHAPE = 20, N_POINTS = 40 };
 
@@ -162,41 +162,29 @@ static json_t *to_json(const demo *d)
     return root;
 }
 
-static void add_picture(text *t, const demo *d, bool standalone)
+/* The page, or the picture alone. */
+static bool compare(text *t, const demo *d, int picture, int *code)
 {
-    svg_panel panels[N_METHODS + 1] = {{"truth", d->view.label}};
-    text title[N_METHODS] = {{0}};
+    const char *names[N_METHODS], *notes[N_METHODS];
+    const int32_t *labels[N_METHODS];
+    ddsc_comparison c;
+    ddsc_comparison_init(&c);
     for (int i = 0; i < N_METHODS; i++) {
-        text_addf(&title[i], "%s, AMI %.2f", methods[i].name, d->result[i].scores.ami);
-        panels[i + 1] = (svg_panel){text_get(&title[i]), d->result[i].labels};
+        names[i] = methods[i].name;
+        notes[i] = methods[i].what;
+        labels[i] = d->result[i].labels;
     }
-    svg_shapes(t, &d->view, panels, N_METHODS + 1, standalone);
-    for (int i = 0; i < N_METHODS; i++)
-        text_free(&title[i]);
-}
-
-static void add_page(text *t, const demo *d)
-{
-    static const char *const heads[] = {"method", "", "AMI", "ARI", "NMI", NULL};
-    html_begin(t, "Squares and circles");
-    html_paragraph(t,
-                   "20 squares and 20 circles of 40 points each, all around one centre. Every "
-                   "method was asked for two clusters. The first two baselines see only the mean "
-                   "of an item, the others look for round clusters around barycenters: "
-                   "neither tells anything here.");
-    html_table_begin(t, heads);
-    for (int i = 0; i < N_METHODS; i++) {
-        html_row_begin(t);
-        html_cell(t, methods[i].name);
-        html_cell(t, methods[i].what);
-        html_cell_real(t, d->result[i].scores.ami);
-        html_cell_real(t, d->result[i].scores.ari);
-        html_cell_real(t, d->result[i].scores.nmi);
-        html_row_end(t);
-    }
-    html_table_end(t);
-    add_picture(t, d, false);
-    html_end(t, false);
+    c.measures = d->shapes;
+    c.title = "Squares and circles";
+    c.words = "20 squares and 20 circles of 40 points each, all around one centre. Every "
+              "method was asked for two clusters. The first two baselines see only the mean "
+              "of an item, the others look for round clusters around barycenters: "
+              "neither tells anything here.";
+    c.n = N_METHODS;
+    c.names = names;
+    c.notes = notes;
+    c.labels = labels;
+    return session_ok(d->s, ddsc_comparison_write(d->s->ctx, &c, picture, text_write, t), code);
 }
 
 static bool write_files(demo *d, int *code)
@@ -207,9 +195,8 @@ static bool write_files(demo *d, int *code)
         return false;
     d->page = output_path(d->dir, file_names[0]);
     d->picture = output_path(d->dir, file_names[1]);
-    add_page(&page, d);
-    add_picture(&picture, d, true);
-    bool good = output_text(d->s, &page, d->page, own, code) &&
+    bool good = compare(&page, d, 0, code) && compare(&picture, d, 1, code) &&
+                output_text(d->s, &page, d->page, own, code) &&
                 output_text(d->s, &picture, d->picture, own, code);
     text_free(&page);
     text_free(&picture);

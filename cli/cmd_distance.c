@@ -6,7 +6,7 @@
 
 #include "estimate.h"
 #include "options.h"
-#include "report.h"
+#include "json.h"
 
 static int64_t n_entries(int64_t n, bool condensed)
 {
@@ -69,20 +69,22 @@ static bool write_matrix(session *s, const double *matrix, int64_t n, int *code)
 
 static json_t *summary_json(const session *s, const cli_input *in, const ddsc_pair_stats *stats)
 {
-    json_t *root = json_object();
+    ddsc_report_source from = json_source(s, stats);
+    json_t *root = json_object(), *told = json_run(s, &from);
     json_put_count(root, "n", in->view.n_rows);
     json_put_count(root, "items", in->view.n_items);
-    json_put(root, "settings", json_metric(&s->opt));
+    json_take(root, told, "settings");
     json_put_bool(root, "squared", s->opt.squared);
     json_put_bool(root, "condensed", s->opt.condensed);
     json_put_count(root, "bytes", 8 * n_entries(in->view.n_rows, s->opt.condensed));
-    json_put_pairs(root, stats);
-    json_put_plan(root, s);
+    json_join(root, told, "pairs");
+    json_take(root, told, "plan");
     json_put_resumed(root, s);
     json_put_real(root, "epsilon", stats->epsilon);
     json_put_real(root, "bandwidth", stats->bandwidth);
     json_put_count(root, "reference_size", stats->reference_size);
-    json_put_approximation(root, &s->opt, stats);
+    json_take(root, told, "approximation");
+    json_decref(told);
     json_put_bool(root, "converged", !s->not_converged);
     json_put_real(root, "seconds", stats->seconds);
     return root;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "options.h"
-#include "report.h"
+#include "json.h"
 
 /* Rows of all input rows, NaN where an item was dropped; free() it. */
 static double *by_row(const double *embedding, int64_t n_columns, const ddsc_measures_view *view)
@@ -35,14 +35,16 @@ static bool write_rows(session *s, const double *embedding, int64_t n_columns,
 static json_t *summary_json(const session *s, const cli_input *in, int64_t n_columns,
                             const ddsc_pair_stats *stats)
 {
-    json_t *root = json_object();
+    ddsc_report_source from = json_source(s, stats);
+    json_t *root = json_object(), *told = json_run(s, &from);
     json_put_count(root, "n", in->view.n_rows);
     json_put_count(root, "columns", n_columns);
     json_put_count(root, "reference_size", stats->reference_size);
     json_put_count(root, "solved", stats->n_solved);
     json_put_count(root, "iterations", stats->n_iterations);
     json_put_real(root, "max_gap", stats->max_gap);
-    json_put_approximation(root, &s->opt, stats);
+    json_take(root, told, "approximation");
+    json_decref(told);
     json_put_bool(root, "converged", !s->not_converged);
     json_put_real(root, "seconds", stats->seconds);
     return root;

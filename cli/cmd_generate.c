@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "options.h"
-#include "report.h"
+#include "json.h"
 
 static bool generate(session *s, ddsc_measures **made, int *code)
 {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "options.h"
-#include "report.h"
+#include "json.h"
 
 typedef struct facts {
     int64_t smallest, median, largest; /* support sizes of items */

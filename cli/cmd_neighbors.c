@@ -1,10 +1,11 @@
 /* ddsc neighbors: the tau-NN graph alone. */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "estimate.h"
 #include "options.h"
-#include "report.h"
+#include "json.h"
 
 /* The graph of a distance matrix the user brought. */
 static bool from_matrix(session *s, ddsc_graph **graph, ddsc_pair_stats *stats, int *code)
@@ -23,42 +24,51 @@ static bool from_matrix(session *s, ddsc_graph **graph, ddsc_pair_stats *stats, 
     return good;
 }
 
-/* *details: what the run left by name, an object to join to the summary. */
-static bool from_items(session *s, ddsc_graph **graph, cli_input *in, ddsc_pair_stats *stats,
-                       json_t **details, int *code)
-{
+/* Figures that a run left by name. */
+typedef struct left_over {
+    ddsc_detail detail[64];
     int64_t n;
+} left_over;
+
+static bool from_items(session *s, ddsc_graph **graph, cli_input *in, ddsc_pair_stats *stats,
+                       left_over *left, int *code)
+{
     if (!input_open(s, in, code) || !session_resume(s, code))
         return false;
     estimate_announce(s, in);
     bool good = session_ok(
         s, ddsc_neighbors_run(s->ctx, graph, stats, in->measures, &s->opt.metric, &s->opt.graph),
         code);
-    const ddsc_detail *left = ddsc_context_get_details(s->ctx, &n);
-    *details = json_object();
-    json_put_details(*details, left, n);
+    const ddsc_detail *details = ddsc_context_get_details(s->ctx, &left->n);
+    left->n = left->n > 64 ? 64 : left->n;
+    memcpy(left->detail, details, (size_t)left->n * sizeof *details);
     return good;
 }
 
-static json_t *summary_json(const session *s, const ddsc_graph_view *g, int64_t n_rows,
-                            const ddsc_pair_stats *stats, json_t *details)
+static json_t *summary_json(const session *s, const ddsc_graph *graph, int64_t n_rows,
+                            const ddsc_pair_stats *stats, const left_over *left)
 {
-    json_t *root = json_object();
+    ddsc_graph_view g;
+    ddsc_report_source from = json_source(s, stats);
+    from.graph = graph;
+    from.details = left->detail;
+    from.n_details = left->n;
+    json_t *root = json_object(), *told = json_run(s, &from);
+    ddsc_graph_get_view(graph, &g);
     json_put_count(root, "n", n_rows);
-    json_put_count(root, "tau", g->tau);
-    json_put_count(root, "edges", g->n_edges);
-    json_put_pairs(root, stats);
-    json_object_update(root, details);
-    json_put_plan(root, s);
+    json_put_count(root, "tau", g.tau);
+    json_put_count(root, "edges", g.n_edges);
+    json_join(root, told, "pairs");
+    json_take(root, told, "plan");
     json_put_resumed(root, s);
-    json_put_columns(root, g);
     if (!s->opt.precomputed) {
-        json_put(root, "settings", json_metric(&s->opt));
+        json_take(root, told, "settings");
         json_put_real(root, "epsilon", stats->epsilon);
         json_put_real(root, "bandwidth", stats->bandwidth);
         json_put_count(root, "reference_size", stats->reference_size);
-        json_put_approximation(root, &s->opt, stats);
+        json_take(root, told, "approximation");
     }
+    json_decref(told);
     json_put_bool(root, "converged", !s->not_converged);
     json_put_real(root, "seconds", stats->seconds);
     return root;
@@ -94,7 +104,7 @@ static int run(session *s)
     ddsc_graph *graph = NULL;
     ddsc_graph_view view;
     ddsc_pair_stats stats;
-    json_t *details = NULL;
+    left_over left = {.n = 0};
     const cli_options *o = &s->opt;
     if (o->json && o->output && output_is_stdout(o->output))
         return message_usage(s->verb, "--json and -o - both want standard output");
@@ -105,7 +115,7 @@ static int run(session *s)
         return estimate_dry_run(s);
     ddsc_pair_stats_init(&stats);
     if (!(o->precomputed ? from_matrix(s, &graph, &stats, &code)
-                         : from_items(s, &graph, &in, &stats, &details, &code)))
+                         : from_items(s, &graph, &in, &stats, &left, &code)))
         goto done;
     ddsc_graph_get_view(graph, &view);
     if ((!o->json || o->output) &&
@@ -114,12 +124,10 @@ static int run(session *s)
     message_pairs(s, &stats);
     code = session_exit(s);
     if (o->json)
-        json_print(s,
-                   summary_json(s, &view, in.measures ? in.view.n_rows : view.n, &stats, details),
+        json_print(s, summary_json(s, graph, in.measures ? in.view.n_rows : view.n, &stats, &left),
                    &code);
     summary(s, &view, &stats);
 done:
-    json_decref(details);
     ddsc_graph_destroy(graph);
     input_close(&in);
     return code;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "options.h"
-#include "report.h"
+#include "json.h"
 
 enum { MAX_PRINTED_COLUMNS = 24 };
 

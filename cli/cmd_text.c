@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "options.h"
-#include "report.h"
+#include "json.h"
 
 typedef struct result {
     ddsc_measures *measures;

@@ -11,7 +11,7 @@
 
 #include "options.h"
 #include "progress.h"
-#include "report.h"
+#include "json.h"
 
 enum { FIRST_ITEMS = 8, MOST_SAMPLES = 24, TRIES = 3 };
 static const double PROGRAM_BYTES = 12 << 20; /* code and libraries */
@@ -280,14 +280,18 @@ static void add_plan(text *t, const session *s, const cli_input *in, const estim
 
 static json_t *plan_json(const session *s, const cli_input *in, const estimate *e)
 {
-    json_t *root = json_object();
+    ddsc_pair_stats none;
+    ddsc_pair_stats_init(&none);
+    ddsc_report_source from = json_source(s, &none);
+    json_t *root = json_object(), *told = json_run(s, &from);
     json_put_bool(root, "dry_run", true);
     json_put_text(root, "verb", s->verb->name);
     json_put_count(root, "n", in->view.n_rows);
     json_put_count(root, "items", in->view.n_items);
     json_put_count(root, "points", in->view.n_entries);
     json_put_count(root, "dim", in->view.dim);
-    json_put(root, "settings", json_metric(&s->opt));
+    json_take(root, told, "settings");
+    json_decref(told);
     if (strcmp(s->verb->name, "distance") != 0)
         json_put_count(root, "tau", e->tau);
     json_put_count(root, "pairs", (int64_t)e->n_pairs);

@@ -1,6 +1,6 @@
 /* The option groups. One word means one thing in every verb that has it. */
 #include "options.h"
-#include "plot.h"
+#include "pictures.h"
 
 #define AT(field) offsetof(cli_options, field)
 #define END          \
@@ -411,7 +411,7 @@ static const option_spec page_output_options[] = {
 const option_group group_page_output = {"Output", page_output_options};
 
 static const option_choice choices_plots[] = {
-    {"png", PLOT_PNG + 1}, {"svg", PLOT_SVG + 1}, {"pdf", PLOT_PDF + 1}, {NULL, 0}};
+    {"png", PICTURE_PNG + 1}, {"svg", PICTURE_SVG + 1}, {"pdf", PICTURE_PDF + 1}, {NULL, 0}};
 static const option_spec plots_options[] = {
     {.name = "plots",
      .kind = OPTION_CHOICE,

@@ -57,6 +57,12 @@ void text_add_bytes(text *t, const char *bytes, size_t n)
     t->bytes[t->length] = '\0';
 }
 
+int text_write(void *t, const void *bytes, size_t n)
+{
+    text_add_bytes(t, bytes, n);
+    return 0;
+}
+
 void text_add(text *t, const char *string)
 {
     text_add_bytes(t, string, strlen(string));
@@ -75,20 +81,6 @@ void text_addf(text *t, const char *format, ...)
     vsnprintf(t->bytes + t->length, (size_t)n + 1, format, arguments);
     va_end(arguments);
     t->length += (size_t)n;
-}
-
-void text_add_html(text *t, const char *string)
-{
-    for (const char *s = string; *s; s++) {
-        switch (*s) {
-        case '&': text_add(t, "&amp;"); break;
-        case '<': text_add(t, "&lt;"); break;
-        case '>': text_add(t, "&gt;"); break;
-        case '"': text_add(t, "&quot;"); break;
-        case '\'': text_add(t, "&#39;"); break;
-        default: text_add_bytes(t, (unsigned char)*s < 0x20 || *s == 0x7f ? " " : s, 1);
-        }
-    }
 }
 
 void text_add_wrapped(text *t, const char *string, int column, int indent, int width)
@@ -161,17 +153,4 @@ void text_add_double(text *t, double value)
             break;
     }
     text_add(t, isnan(value) ? "nan" : digits);
-}
-
-void text_add_base64(text *t, const unsigned char *bytes, size_t n)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    for (size_t i = 0; i < n; i += 3) {
-        size_t left = n - i;
-        unsigned v = (unsigned)bytes[i] << 16 | (left > 1 ? (unsigned)bytes[i + 1] << 8 : 0) |
-                     (left > 2 ? bytes[i + 2] : 0);
-        char four[4] = {digits[v >> 18], digits[v >> 12 & 63], left > 1 ? digits[v >> 6 & 63] : '=',
-                        left > 2 ? digits[v & 63] : '='};
-        text_add_bytes(t, four, sizeof four);
-    }
 }

@@ -16,10 +16,9 @@ void text_free(text *t);
 const char *text_get(const text *t); /* never NULL */
 void text_add(text *t, const char *string);
 void text_add_bytes(text *t, const char *bytes, size_t n);
+/* The same as a ddsc_write_fn; t is a text. */
+int text_write(void *t, const void *bytes, size_t n);
 void text_addf(text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* & < > " ' escaped, control characters replaced: safe in HTML and SVG, text or attribute. */
-void text_add_html(text *t, const char *string);
-void text_add_base64(text *t, const unsigned char *bytes, size_t n);
 /* `string` broken at blanks so that no line passes `width`; lines after the first start with
  * `indent` blanks. `column` is where the first line starts. */
 void text_add_wrapped(text *t, const char *string, int column, int indent, int width);

@@ -43,12 +43,13 @@ if(DDSC_OPENMP)
   endif()
 endif()
 
-# The program alone: JSON, and pictures for `ddsc report --plots` where cairo is there.
+find_path(JANSSON_INCLUDE jansson.h)
+find_library(JANSSON_LIBRARY jansson)
+ddsc_need(JANSSON_LIBRARY "jansson" libjansson-dev)
+ddsc_need(JANSSON_INCLUDE "jansson.h" libjansson-dev)
+
+# The program alone: pictures for `ddsc report --plots` where cairo is there.
 if(NOT DDSC_LIBRARY_ONLY)
-  find_path(JANSSON_INCLUDE jansson.h)
-  find_library(JANSSON_LIBRARY jansson)
-  ddsc_need(JANSSON_LIBRARY "jansson" libjansson-dev)
-  ddsc_need(JANSSON_INCLUDE "jansson.h" libjansson-dev)
   find_path(CAIRO_INCLUDE cairo.h PATH_SUFFIXES cairo)
   find_library(CAIRO_LIBRARY cairo)
   if(DDSC_TESTS)
@@ -60,12 +61,13 @@ ddsc_stop_if_missing()
 get_filename_component(DDSC_BLAS_DIR ${OPENBLAS_LIBRARY} DIRECTORY)
 
 add_library(ddsc_dependencies INTERFACE)
-target_include_directories(ddsc_dependencies SYSTEM INTERFACE ${CBLAS_INCLUDE} ${LAPACKE_INCLUDE})
+target_include_directories(ddsc_dependencies SYSTEM INTERFACE ${CBLAS_INCLUDE} ${LAPACKE_INCLUDE}
+  ${JANSSON_INCLUDE})
 target_link_libraries(ddsc_dependencies INTERFACE ZLIB::ZLIB ${LAPACKE_LIBRARY} ${OPENBLAS_LIBRARY}
-  Threads::Threads m)
+  ${JANSSON_LIBRARY} Threads::Threads m)
 set(DDSC_FEATURES "openblas zlib")
 # The same by name, for those who link the static library elsewhere.
-set(DDSC_STATIC_LIBRARIES lapacke openblas z pthread m)
+set(DDSC_STATIC_LIBRARIES lapacke openblas z jansson pthread m)
 if(DDSC_OPENMP)
   target_link_libraries(ddsc_dependencies INTERFACE OpenMP::OpenMP_C)
   string(PREPEND DDSC_FEATURES "openmp ")

@@ -14,7 +14,7 @@
  * This header is the manual; examples/ holds whole programs. Its subjects, in this order: version
  * and status, context, measures, files, text, metrics and distances, the neighbor graph,
  * clustering, new items, looking at a result, scores and theory, single transport problems,
- * barycenters, vectors.
+ * barycenters, vectors, reports.
  *
  * Rules that hold everywhere:
  *  - Every call that can fail returns a ddsc_status: 0 good, negative an error (outputs are then
@@ -38,8 +38,8 @@
  *    does not know; otherwise the call is refused. Settings may be NULL: the defaults.
  *  - Views are filled by their `_get_view` macro, which passes the size on in the same way; an
  *    older library leaves zeros in the fields it does not know.
- *  - Rows of a result (ddsc_k_row, ddsc_stability_row) are reached by pointers. ddsc_cloud and
- *    ddsc_detail are elements of arrays and never change.
+ *  - Rows of a result (ddsc_k_row, ddsc_stability_row) are reached by pointers. ddsc_cloud,
+ *    ddsc_detail, ddsc_report_step and ddsc_mark are elements of arrays and never change.
  *
  * Policy: from here on fields are only appended, behind all that an older version of the struct
  * had; none is moved, removed or given another meaning, and enumerators keep their values
@@ -1152,6 +1152,167 @@ typedef enum ddsc_vectors_rule {
 /* *out is n_items x *n_columns, row-major; release it with ddsc_release. */
 DDSC_API ddsc_status ddsc_vectors_run(ddsc_context *context, double **out, int64_t *n_columns,
                                       const ddsc_measures *measures, ddsc_vectors_rule rule);
+
+/* ==== Reports: what a result says (experimental, all of it) ==== */
+
+/* Findings, scores, map, summary, JSON and page of a result are made here, so that every program
+ * tells the same about the same result. Name what the result consists of, make a report of it, and
+ * have it written in the form that is wanted:
+ *
+ *     ddsc_report_source from; ddsc_report_source_init(&from);
+ *     from.clustering = found; from.measures = data; from.settings = &set; from.map = 1;
+ *     ddsc_report *report; ddsc_report_create(ctx, &report, &from);
+ *     ddsc_report_write(ctx, report, DDSC_REPORT_HTML, write_to_a_file, file);
+ *     ddsc_report_save(ctx, report, "result", 0);    or all files at once
+ *
+ * docs/results.md says what stands in each form. */
+
+/* Which path a stage of the computation took, and why. */
+typedef struct ddsc_report_step {
+    const char *stage, *path, *why;
+} ddsc_report_step;
+
+/* What a result consists of. All may be left out; what is not there is not told. Everything named
+ * here must outlive the report. */
+typedef struct ddsc_report_source {
+    size_t struct_size;
+    /* The clusters: one of these three. */
+    const ddsc_clustering *clustering;
+    const ddsc_d2 *d2;
+    const int32_t *labels; /* n_labels of them, 0 .. k-1: from k-means or elsewhere */
+    int64_t n_labels, k;
+    double inertia; /* of `labels`: the objective of k-means */
+    /* What they were found in. */
+    const ddsc_measures *measures;         /* NULL: items have no ids and no pictures */
+    const ddsc_graph *graph;               /* the one ddsc_spectral_run was given */
+    const ddsc_cluster_settings *settings; /* as given to the run */
+    const ddsc_pair_stats *pairs; /* with the next two, of a run over pairs without a clustering */
+    const ddsc_detail *details;
+    int64_t n_details;
+    /* What is known beside them. */
+    const int32_t *truth;                 /* a class per input row, negative: none; or NULL */
+    const char *truth_name;               /* where it came from; NULL: from the input itself */
+    const ddsc_stability *stability;      /* of this clustering */
+    const ddsc_compress_report *compress; /* of measures, merged down to */
+    int64_t compress_points;              /* that many points */
+    ddsc_status status;                   /* of the runs: DDSC_NOT_CONVERGED marks the result */
+    int map;                              /* 1: find a place on a map for each item */
+    /* How they came about, told as it is given. */
+    const char *method;        /* NULL: "ddsc" */
+    const char *more_settings; /* a JSON object whose keys join `settings`, or NULL */
+    const char *command;       /* to repeat it */
+    const char *resume;        /* folder of ddsc_context_set_resume */
+    const char *const *inputs; /* names of files */
+    int64_t n_inputs;
+    const ddsc_report_step *steps;
+    int64_t n_steps;
+    /* Seconds the objects do not tell; the time of ddsc_report_create joins the total. */
+    double seconds_read, seconds_distances, seconds_kmeans, seconds_total;
+} ddsc_report_source;
+
+#define ddsc_report_source_init(source) ddsc_report_source_init_sized((source), sizeof *(source))
+DDSC_API void ddsc_report_source_init_sized(ddsc_report_source *source, size_t size);
+
+typedef struct ddsc_report ddsc_report;
+
+/* Scores, findings and, where asked for, the map are computed here. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_report_create(ddsc_context *context,
+                                                          ddsc_report **report,
+                                                          const ddsc_report_source *source);
+/* The report of a folder that ddsc_report_save wrote. It can be written as JSON or HTML, and drawn.
+ */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_report_read(ddsc_context *context, ddsc_report **report,
+                                                        const char *folder);
+DDSC_API void ddsc_report_destroy(ddsc_report *report);
+
+typedef struct ddsc_report_view {
+    int64_t n_rows, k;
+    const int32_t *labels;     /* n_rows, -1: the row was dropped */
+    const double *map;         /* n_rows x 2, NaN: dropped; NULL: no map */
+    const ddsc_scores *scores; /* against the truth, or NULL */
+    int certified; /* every pair and eigenvector that should have converged did, and was verified */
+} ddsc_report_view;
+
+#define ddsc_report_get_view(report, view) \
+    ddsc_report_get_view_sized((report), (view), sizeof *(view))
+DDSC_API void ddsc_report_get_view_sized(const ddsc_report *report, ddsc_report_view *view,
+                                         size_t size);
+
+/* A form without content, such as the stability of a result that has none, is refused. */
+typedef enum ddsc_report_form {
+    DDSC_REPORT_JSON = 0,    /* result.json */
+    DDSC_REPORT_JSON_LABELS, /* the same with the labels in it */
+    DDSC_REPORT_TEXT,        /* some lines for people */
+    DDSC_REPORT_HTML,        /* a page that needs no other file and no network */
+    DDSC_REPORT_EIGENVALUES, /* csv from here on */
+    DDSC_REPORT_SWEEP,       /* one column of labels for every K, one line per input row */
+    DDSC_REPORT_STABILITY    /* in how many resamples each item was elsewhere */
+} ddsc_report_form;
+
+/* Takes the next bytes; non-zero stops the call with DDSC_ERROR_IO. */
+typedef int (*ddsc_write_fn)(void *user, const void *bytes, size_t n_bytes);
+
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_report_write(ddsc_context *context,
+                                                         const ddsc_report *report,
+                                                         ddsc_report_form form, ddsc_write_fn write,
+                                                         void *user);
+/* All files of the result into `folder`, which is made if it is missing (its parent must be there).
+ * result.json comes last: where it stands, the rest is there. After an error none is left. With
+ * DDSC_WRITE_OVERWRITE files of an earlier result are replaced, and removed where this one has no
+ * such file. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_report_save(ddsc_context *context,
+                                                        const ddsc_report *report,
+                                                        const char *folder, unsigned flags);
+/* Names of the files that ddsc_report_save may write: number 0, 1, ...; NULL after the last. */
+DDSC_EXPERIMENTAL DDSC_API const char *ddsc_report_get_file_name(int64_t number);
+
+/* ---- pictures: lists of marks, for whoever can draw ---- */
+
+typedef enum ddsc_mark_kind {
+    DDSC_MARK_LINE = 0, /* from (x, y) to (x + w, y + h) */
+    DDSC_MARK_BOX,      /* its upper left corner, width and height */
+    DDSC_MARK_DOT,      /* its center and radius w */
+    DDSC_MARK_WORDS     /* at (x, y), which is their start, middle or end: anchor 0, 1, 2 */
+} ddsc_mark_kind;
+
+typedef struct ddsc_mark {
+    ddsc_mark_kind kind;
+    int32_t cluster;   /* whose color it has; -1: that of none, -2: that of ink */
+    const char *color; /* the same as "#3b7dd8" */
+    double opacity, x, y, w, h;
+    int anchor;
+    const char *words; /* of DDSC_MARK_WORDS; otherwise to be shown beside the mark, or NULL */
+} ddsc_mark;
+
+/* Valid during the callback only. Non-zero stops the call, which returns DDSC_OK. */
+typedef int (*ddsc_picture_fn)(void *user, const char *name, double width, double height,
+                               int64_t n_marks, const ddsc_mark *marks);
+
+/* Each picture that the report has: map, representatives, eigenvalues, sizes, neighbours,
+ * confusion. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_report_draw(ddsc_context *context,
+                                                        const ddsc_report *report,
+                                                        ddsc_picture_fn draw, void *user);
+
+/* Several labellings of one planar set beside each other, scored against its own labels. */
+typedef struct ddsc_comparison {
+    size_t struct_size;
+    const ddsc_measures *measures; /* two-dimensional, labelled, no row dropped */
+    const char *title, *words;     /* heads of the page */
+    int64_t n;
+    const char *const *names;     /* n */
+    const char *const *notes;     /* n, or NULL */
+    const int32_t *const *labels; /* n arrays of one label per item */
+} ddsc_comparison;
+
+#define ddsc_comparison_init(comparison) \
+    ddsc_comparison_init_sized((comparison), sizeof *(comparison))
+DDSC_API void ddsc_comparison_init_sized(ddsc_comparison *comparison, size_t size);
+/* As a page, or with `picture` as an SVG file of the items in their colors. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_comparison_write(ddsc_context *context,
+                                                             const ddsc_comparison *comparison,
+                                                             int picture, ddsc_write_fn write,
+                                                             void *user);
 
 #ifdef __cplusplus
 }

@@ -92,6 +92,19 @@ def stability(
     settings: Dict[str, Any],
     n_resamples: int,
 ) -> Dict[str, Any]: ...
+def report_json(
+    context: Context,
+    measures: Optional[Handle],
+    clustering: Handle,
+    graph: Optional[Handle],
+    stability: Optional[Handle],
+    metric: Dict[str, Any],
+    graph_settings: Dict[str, Any],
+    settings: Dict[str, Any],
+    converged: bool,
+) -> str: ...
+def report_page(context: Context, folder: str) -> str: ...
+def layout(context: Context, xy: Any, graph: Handle, start: Any) -> None: ...
 def model_create(
     context: Context,
     measures: Handle,

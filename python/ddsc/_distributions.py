@@ -85,6 +85,7 @@ class Distributions:
     def _adopt(self, handle: Any, ids: Any = None, labels: Any = None, names: Any = None) -> None:
         view = _core.measures_view(handle)
         self._handle = handle
+        self._is_named = ids is None and labels is None  # else they are known here alone
         self._n_rows: int = view["n_rows"]
         self._dim: int = view["dim"]
         self._grid: Optional[List[Tuple[int, float, float]]] = view["grid"]
@@ -403,14 +404,19 @@ class Distributions:
 
         Ids are kept; labels are, as numbers (of the sorted names), where the format has them.
         """
+        with Run(n_jobs=1) as run:
+            run(_core.write_file, self._named(run), os.fspath(path), overwrite)
+
+    def _named(self, run: Run) -> Any:
+        """The set with its ids and labels in the library, too."""
+        if self._is_named:
+            return self._handle
         labels = self._labels
         if labels is not None:
             if labels.dtype.kind not in "iu":
                 labels = np.unique(labels.astype(str), return_inverse=True)[1].ravel()
             labels = np.ascontiguousarray(labels, dtype=np.int32)
-        with Run(n_jobs=1) as run:
-            handle = run(_core.named, self._handle, self.ids, labels)
-            run(_core.write_file, handle, os.fspath(path), overwrite)
+        return run(_core.named, self._handle, self.ids, labels)
 
     def _by_row(self, values: np.ndarray, fill: Any) -> np.ndarray:
         """One entry an item with mass becomes one a row of the input."""

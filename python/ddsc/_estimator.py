@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import json
 import os
 import tempfile
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
@@ -206,6 +208,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         self.memory_limit = memory_limit
 
     _model: Optional["_Model"]
+    _report: Tuple[str, int, Optional[np.ndarray]]
     _extension: Optional[Dict[str, Any]]
 
     # ---- settings ----
@@ -276,7 +279,9 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         self.n_features_in_ = matrix.shape[0]
         self._model = None
         self.stability_ = None
-        return run(_core.spectral, graph, self._cluster()), _core.graph_view(graph)
+        found = run(_core.spectral, graph, self._cluster())
+        self._tell(run, None, found, graph, None, ({}, settings, self._cluster()))
+        return found, _core.graph_view(graph)
 
     def _fit_items(self, run: Run, X: Any, sample_weight: Any) -> Tuple[Any, Distributions]:
         settings = (self._metric(), self._graph(), self._cluster())
@@ -286,18 +291,29 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
             raise ValueError(f"stability={resamples}: must be at least 1, or None")
         found = run(_core.cluster, measures._handle, *settings)
         self.n_features_in_ = measures.dim
-        self.stability_ = None
+        self.stability_ = trust = None
         if resamples is not None:
             told = run(_core.stability, measures._handle, found, *settings, resamples)
+            trust = told.pop("handle")
             for name, fill in (("n_changed", 0), ("other", -1)):
                 told[name] = measures._by_row(np.array(told[name]), fill)
             told["labels"] = measures._by_row(np.array(told["labels"]).T, -1).T
             self.stability_ = told
         # An object keeps its context, and a context its sleeping threads: this one has none.
         with Run(n_jobs=1, random_state=run.seed) as single:
-            model = single(_core.model_create, measures._handle, found, *settings)
+            named = measures._named(single)
+            model = single(_core.model_create, named, found, *settings)
         self._model = _Model(model)
+        self._tell(run, named, found, None, trust, settings)
         return found, measures
+
+    def _tell(
+        self, run: Run, measures: Any, found: Any, graph: Any, trust: Any, settings: Any
+    ) -> None:
+        """Keep what the library says of the result, which is about to go."""
+        told = run(_core.report_json, measures, found, graph, trust, *settings, run.worst == 0)
+        truth = None if measures is None else _core.measures_view(measures).get("labels")
+        self._report = (told, run.seed, None if truth is None else np.array(truth))
 
     def _take(self, view: Dict[str, Any], graph: Any, rows: np.ndarray, n_rows: int) -> None:
         """Results by row of the input: dropped items have label -1 and no neighbours."""
@@ -382,6 +398,77 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
             raise ValueError(f"n={n}: must not be negative")
         members = [np.flatnonzero(self.labels_ == c) for c in range(self.n_clusters_)]
         return [m[np.argsort(self.centre_distance_[m], kind="stable")[:n]] for m in members]
+
+    def result_json(self) -> Dict[str, Any]:
+        """What ``ddsc cluster`` writes to result.json: settings, certificates, counts, scores against
+        the labels of X, typical and doubtful items.
+
+        Examples
+        --------
+        >>> import ddsc
+        >>> told = ddsc.DDSC(n_clusters=2).fit(ddsc.make_shapes()).result_json()
+        >>> told["certificates"]["certified"], told["scores"]["ami"]
+        (True, 1.0)
+        """
+        check_fitted(self, "labels_")
+        return json.loads(self._report[0])
+
+    def report(self, path: Any = None, overwrite: bool = False) -> str:
+        """The page that ``ddsc cluster`` writes to report.html: a map, typical and doubtful items of
+        each cluster, classes against clusters, eigenvalues, settings. It needs no other file.
+
+        Parameters
+        ----------
+        path : path, optional
+            Where to write it.
+        overwrite : bool
+            Replace a file that is there.
+
+        Returns
+        -------
+        str
+            The page; ``IPython.display.HTML(model.report())`` shows it in a notebook.
+
+        Examples
+        --------
+        >>> import ddsc
+        >>> page = ddsc.DDSC(n_clusters=2).fit(ddsc.make_shapes()).report()
+        >>> page[:15]
+        '<!DOCTYPE html>'
+        """
+        check_fitted(self, "labels_")
+        told, seed, truth = self._report
+        with tempfile.TemporaryDirectory() as folder, Run(n_jobs=1, random_state=seed) as run:
+            place = functools.partial(os.path.join, folder)
+            _write_text(place("result.json"), told)
+            _write_text(place("labels.csv"), "label\n" + "\n".join(map(str, self.labels_)))
+            if truth is not None:
+                _write_text(place("truth.csv"), "label\n" + "\n".join(map(str, truth)))
+            if self._model is not None:
+                run(_core.model_write, self._model.handle, place("model.npz"), False)
+            np.save(place("map.npy"), self._map(run))
+            page = run(_core.report_page, folder)
+        if path is not None:
+            with open(path, "w" if overwrite else "x", encoding="utf-8") as file:
+                file.write(page)
+        return page
+
+    def _map(self, run: Run) -> np.ndarray:
+        """Places of the items, NaN for dropped ones."""
+        kept = np.flatnonzero(self.labels_ >= 0)
+        start, xy = np.empty((len(kept), 2)), np.empty((len(kept), 2))
+        lists = self.graph_
+        number = np.cumsum(self.labels_ >= 0) - 1
+        lengths = np.diff(lists.indptr)[kept]
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        rank = np.arange(offsets[-1]) - np.repeat(offsets[:-1], lengths)
+        indices = number[lists.indices].astype(np.int32)
+        graph = run(_core.graph_from_csr, offsets, indices, rank.astype(float))
+        run(_core.project, start, np.ascontiguousarray(self.embedding_[kept]))
+        run(_core.layout, xy, graph, start)
+        out = np.full((len(self.labels_), 2), np.nan)
+        out[kept] = xy
+        return out
 
     # ---- new items ----
 
@@ -484,6 +571,11 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
     def _more_tags(self) -> Dict[str, Any]:
         pairwise = self.metric == "precomputed"
         return {"pairwise": pairwise, "allow_nan": pairwise}
+
+
+def _write_text(path: str, text: str) -> None:
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
 
 
 class _Model:

@@ -94,7 +94,8 @@ static PyObject *stability_result(core_context *context, ddsc_stability *found)
                 put(d, "words", PyUnicode_FromString(v.words)) &&
                 put(d, "labels", block_new(owner, v.labels, "i", v.n_resamples, v.n)) &&
                 put(d, "n_changed", block_new(owner, v.n_changed, "q", v.n, -1)) &&
-                put(d, "other", block_new(owner, v.other, "i", v.n, -1));
+                put(d, "other", block_new(owner, v.other, "i", v.n, -1)) &&
+                put(d, "handle", (Py_XINCREF(owner), owner));
     Py_XDECREF(owner);
     if (good)
         return d;

@@ -101,6 +101,11 @@ int handle_model(PyObject *object, void *out)
     return handle_of(object, out, CORE_MODEL, "a model");
 }
 
+int handle_stability(PyObject *object, void *out)
+{
+    return handle_of(object, out, CORE_STABILITY, "a stability");
+}
+
 /* ---- blocks ---- */
 
 typedef struct core_block {

@@ -22,6 +22,8 @@
  * the call before cleared; _new: the object to be made is NULL until it is whole. */
 ddsc_status ctx_enter(ddsc_context *ctx);
 ddsc_status ctx_enter_new(ddsc_context *ctx, void *out);
+/* For a public call that makes others: while it holds the context, theirs clear nothing. */
+void ctx_hold(ddsc_context *ctx, bool hold);
 /* Record "text" unless one is already there; returns status, so `return ctx_fail(...)` reads well.
  */
 ddsc_status ctx_fail(ddsc_context *ctx, ddsc_status status, const char *format, ...)

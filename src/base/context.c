@@ -202,10 +202,17 @@ void ctx_resume_count(ddsc_context *ctx, int64_t n_pairs)
     atomic_fetch_add_explicit(&ctx->resumed, n_pairs, memory_order_relaxed);
 }
 
+void ctx_hold(ddsc_context *ctx, bool hold)
+{
+    ctx->held_open = hold;
+}
+
 ddsc_status ctx_enter(ddsc_context *ctx)
 {
     if (!ctx)
         return DDSC_ERROR_ARGUMENT;
+    if (ctx->held_open)
+        return DDSC_OK;
     ctx->message[0] = '\0';
     ctx->n_notes = 0;
     atomic_store(&ctx->message_state, 0);

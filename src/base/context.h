@@ -37,6 +37,7 @@ struct ddsc_context {
     ctx_note_entry note[CTX_NOTES]; /* of the last call */
     int n_notes;
     atomic_int cancelled;
+    bool held_open;   /* by a public call that makes others */
     pthread_t caller; /* of the call at work: the one thread that may ask the user */
     double last_asked;
     _Atomic int64_t held, peak;

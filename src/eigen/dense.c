@@ -22,9 +22,11 @@ static void fill_matrix(const solver *s, double *a)
             s->exact.stride, 1, a, n);
 }
 
-ddsc_status dense_solve(solver *s)
+ddsc_status dense_solve(solver *s, bool *verified)
 {
     ddsc_status status = DDSC_OK;
+    panel fresh = {0};
+    fresh_verdict verdict = FRESH_UNCLEAR;
     double *a = NULL;
     int64_t n = s->m->n, width = BASE_MIN(s->wanted + guard_width(s->wanted), s->room);
     TRY(MEM_ZERO(s->ctx, a, n * n));
@@ -32,7 +34,12 @@ ddsc_status dense_solve(solver *s)
     TRY(MEM_NEW(s->ctx, s->theta, width));
     fill_matrix(s, a);
     TRY(la_eigen_largest(s->ctx, n, a, width, s->theta, s->v.x));
+    TRY(fresh_search(s, &verdict, &fresh));
+    *verified = verdict == FRESH_CLEAN;
+    if (!*verified)
+        status = DDSC_NOT_CONVERGED;
 done:
+    panel_free(s->ctx, &fresh);
     mem_free(s->ctx, a);
     return status;
 }

@@ -83,30 +83,30 @@ static bool prefer_dense(const solver *s, const eigen_settings *set)
            (set->dense_below > 0 && n <= DENSE_MOST && 4 * width >= s->room);
 }
 
+/* The first that fits is taken: a solver of another library or device is one more line. */
+static const eigen_method methods[] = {
+    {"dense", prefer_dense, dense_solve},
+    {"block iteration", NULL, block_solve},
+};
+
+static const eigen_method *choose_method(const solver *s, const eigen_settings *set)
+{
+    const eigen_method *method = methods;
+    while (method->fits && !method->fits(s, set))
+        method++;
+    return method;
+}
+
 static ddsc_status eigen_solve(solver *s, eigen_result *out, const eigen_settings *set)
 {
-    ddsc_status status = DDSC_OK;
-    panel fresh = {0};
-    fresh_verdict verdict = FRESH_UNCLEAR;
-    if (s->wanted == 0) {
-        out->verified = true; /* no eigenvalue exceeds 1 */
-    } else if (prefer_dense(s, set)) {
-        out->dense = true;
-        ctx_note(s->ctx, "eigenvectors", "dense", "%lld vectors of %lld items",
-                 (long long)s->wanted, (long long)s->m->n);
-        TRY(dense_solve(s));
-        TRY(fresh_search(s, &verdict, &fresh));
-        out->verified = verdict == FRESH_CLEAN;
-        if (!out->verified)
-            status = DDSC_NOT_CONVERGED;
-    } else {
-        ctx_note(s->ctx, "eigenvectors", "block iteration", "%lld vectors of %lld items",
-                 (long long)s->wanted, (long long)s->m->n);
-        TRY(block_solve(s, &out->verified));
-    }
-done:
-    panel_free(s->ctx, &fresh);
-    return status;
+    out->verified = s->wanted == 0; /* no eigenvalue exceeds 1 */
+    if (s->wanted == 0)
+        return DDSC_OK;
+    const eigen_method *method = choose_method(s, set);
+    out->dense = method->solve == dense_solve;
+    ctx_note(s->ctx, "eigenvectors", method->name, "%lld vectors of %lld items",
+             (long long)s->wanted, (long long)s->m->n);
+    return method->solve(s, &out->verified);
 }
 
 /* Each column gets the sign that makes its largest entry positive (ties: lowest item). */

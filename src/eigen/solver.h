@@ -31,9 +31,18 @@ static inline int64_t guard_width(int64_t wanted)
 double filter_growth(double cut, double lambda);
 ddsc_status filter_apply(solver *s, panel *x, panel *y, double cut, int64_t degree);
 
-/* Both leave the wanted vectors and guards in v, theta. */
+/* A way to the eigenpairs. It gets the operator m, the vectors `exact` that are known, how many are
+ * wanted beside them and the tolerance, and leaves in v and theta the wanted vectors and values, and
+ * some guards behind them. *verified: a fresh block found none that was missed; otherwise
+ * DDSC_NOT_CONVERGED. Residuals are measured afresh by whoever called. */
+typedef struct eigen_method {
+    const char *name;
+    bool (*fits)(const solver *s, const eigen_settings *set); /* NULL: always */
+    ddsc_status (*solve)(solver *s, bool *verified);
+} eigen_method;
+
+ddsc_status dense_solve(solver *s, bool *verified);
 ddsc_status block_solve(solver *s, bool *verified);
-ddsc_status dense_solve(solver *s);
 
 /* Width of the block that looks for what was missed. */
 enum { FRESH_WIDTH = 8 };

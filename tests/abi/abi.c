@@ -84,6 +84,8 @@ INIT(transport)
 INIT(sinkhorn_settings)
 INIT(barycenter_settings)
 INIT(d2_settings)
+INIT(report_source)
+INIT(comparison)
 
 static void (*const inits[])(void) = {init_context_settings,   init_read_settings,
                                       init_text_settings,      init_text_report,
@@ -95,7 +97,8 @@ static void (*const inits[])(void) = {init_context_settings,   init_read_setting
                                       init_stability_settings, init_theory,
                                       init_transport_problem,  init_transport,
                                       init_sinkhorn_settings,  init_barycenter_settings,
-                                      init_d2_settings};
+                                      init_d2_settings,        init_report_source,
+                                      init_comparison};
 
 /* ---- calls ---- */
 
@@ -274,6 +277,53 @@ static void try_trust(ddsc_context *ctx, const ddsc_measures *items, const ddsc_
     ddsc_stability_destroy(stability);
 }
 
+static int count_bytes(void *user, const void *bytes, size_t n)
+{
+    (void)bytes;
+    *(size_t *)user += n;
+    return 0;
+}
+
+static void try_report(ddsc_context *ctx, const ddsc_measures *items, const ddsc_clustering *found,
+                       const ddsc_cluster_settings *set)
+{
+    GUARDED(report_source, from);
+    GUARDED(report_view, v);
+    GUARDED(comparison, compared);
+    GUARDED(compress_report, merged);
+    static const char *const names[] = {"found"};
+    const int32_t *labels[1];
+    ddsc_measures_view m;
+    ddsc_report *report = NULL;
+    size_t n_bytes = 0;
+    ddsc_measures_get_view(items, &m);
+    ddsc_compress_report_init(merged);
+    ddsc_report_source_init(from);
+    from->clustering = found;
+    from->measures = items;
+    from->settings = set;
+    from->truth = m.label;
+    from->compress = merged;
+    from->map = 1;
+    GOOD(ddsc_report_create(ctx, &report, from));
+    ddsc_report_get_view(report, v);
+    CHECK(v->n_rows == N && v->k == 2 && v->map && v->scores && v->scores->ari == 1);
+    TAIL_IS_ZERO(v);
+    GOOD(ddsc_report_write(ctx, report, DDSC_REPORT_HTML, count_bytes, &n_bytes));
+    CHECK(n_bytes > 1000 && ddsc_report_get_file_name(0) && !ddsc_report_get_file_name(1000));
+    ddsc_comparison_init(compared);
+    labels[0] = v->labels;
+    compared->measures = items;
+    compared->n = 1;
+    compared->names = names;
+    compared->labels = labels;
+    GOOD(ddsc_comparison_write(ctx, compared, 1, count_bytes, &n_bytes));
+    UNTOUCHED(from);
+    UNTOUCHED(v);
+    UNTOUCHED(compared);
+    ddsc_report_destroy(report);
+}
+
 static void try_clustering(ddsc_context *ctx, const ddsc_measures *items)
 {
     GUARDED(cluster_settings, set);
@@ -311,6 +361,7 @@ static void try_clustering(ddsc_context *ctx, const ddsc_measures *items)
     set->k_min = set->k_max = 2;
     try_model(ctx, items, found, set);
     try_trust(ctx, items, found, set, v->graph);
+    try_report(ctx, items, found, set);
     UNTOUCHED(set);
     UNTOUCHED(graph);
     UNTOUCHED(v);

@@ -19,7 +19,7 @@ ROOT = HERE.parent.parent
 HEADER = ROOT / "include" / "ddsc" / "ddsc.h"
 LAYOUT = HERE / "layout.txt"
 # Elements of arrays: these never change.
-FROZEN = {"ddsc_cloud", "ddsc_detail"}
+FROZEN = {"ddsc_cloud", "ddsc_detail", "ddsc_report_step", "ddsc_mark"}
 STRUCT = re.compile(r"typedef struct (ddsc_\w+) \{\n(.*?)\n\} \1;", re.S)
 
 

@@ -11,19 +11,21 @@ static uint64_t answer_now;
 static char nothing;
 #define UNSET ((void *)&nothing) /* what pointers for results hold before a call */
 
-static void add_answer(const void *bytes, int64_t n)
+void calls_add_answer(const void *bytes, int64_t n)
 {
     answer_now = hash_bytes(bytes, (size_t)n, answer_now);
 }
 
 /* True when there is a result to look at. */
-static bool gives(ddsc_status status, const void *out)
+bool calls_gives(ddsc_status status, const void *out)
 {
     if (status >= 0 ? out == NULL || out == UNSET : out != NULL && out != UNSET)
         fail_msg("%s %s: a pointer to %p and the status \"%s\"", now->function, now->way, out,
                  ddsc_status_name(status));
     return status >= 0;
 }
+
+void *const calls_unset = UNSET;
 
 /* An array or struct that `unset` filled: untouched, or part of the answer. */
 static void unset(void *out, size_t n)
@@ -35,7 +37,7 @@ static void keeps(ddsc_status status, const void *out, size_t n)
 {
     const unsigned char *byte = out;
     if (status >= 0)
-        add_answer(out, (int64_t)n);
+        calls_add_answer(out, (int64_t)n);
     for (size_t k = 0; status < 0 && k < n; k++)
         if (byte[k] != 0x5a)
             fail_msg("%s %s: byte %zu of an output was written before \"%s\"", now->function,
@@ -66,20 +68,20 @@ static void keeps_copy(ddsc_status status, const void *out, const void *before, 
 static void fills(ddsc_status status, const void *out, size_t n)
 {
     if (status >= 0)
-        add_answer(out, (int64_t)n);
+        calls_add_answer(out, (int64_t)n);
 }
 
 static ddsc_status gives_measures(ddsc_status status, ddsc_measures **place)
 {
     ddsc_measures *out = *place;
-    if (gives(status, out)) {
+    if (calls_gives(status, out)) {
         ddsc_measures_view v;
         ddsc_measures_get_view(out, &v);
-        add_answer(v.support, v.n_support * v.dim * (int64_t)sizeof *v.support);
-        add_answer(v.offset, (v.n_items + 1) * (int64_t)sizeof *v.offset);
-        add_answer(v.index, v.n_entries * (int64_t)sizeof *v.index);
-        add_answer(v.weight, v.n_entries * (int64_t)sizeof *v.weight);
-        add_answer(ddsc_measures_get_id(out, 0), 2);
+        calls_add_answer(v.support, v.n_support * v.dim * (int64_t)sizeof *v.support);
+        calls_add_answer(v.offset, (v.n_items + 1) * (int64_t)sizeof *v.offset);
+        calls_add_answer(v.index, v.n_entries * (int64_t)sizeof *v.index);
+        calls_add_answer(v.weight, v.n_entries * (int64_t)sizeof *v.weight);
+        calls_add_answer(ddsc_measures_get_id(out, 0), 2);
         ddsc_measures_destroy(out);
     }
     return status;
@@ -87,8 +89,8 @@ static ddsc_status gives_measures(ddsc_status status, ddsc_measures **place)
 
 static ddsc_status gives_rows(ddsc_context *ctx, ddsc_status status, void *out, int64_t n_bytes)
 {
-    if (gives(status, out)) {
-        add_answer(out, n_bytes);
+    if (calls_gives(status, out)) {
+        calls_add_answer(out, n_bytes);
         ddsc_release(ctx, out);
     }
     return status;
@@ -97,11 +99,11 @@ static ddsc_status gives_rows(ddsc_context *ctx, ddsc_status status, void *out, 
 static ddsc_status gives_graph(ddsc_status status, ddsc_graph **place)
 {
     ddsc_graph *out = *place;
-    if (gives(status, out)) {
+    if (calls_gives(status, out)) {
         ddsc_graph_view v;
         ddsc_graph_get_view(out, &v);
-        add_answer(v.index, v.n_edges * (int64_t)sizeof *v.index);
-        add_answer(v.d2, v.n_edges * (int64_t)sizeof *v.d2);
+        calls_add_answer(v.index, v.n_edges * (int64_t)sizeof *v.index);
+        calls_add_answer(v.d2, v.n_edges * (int64_t)sizeof *v.d2);
         ddsc_graph_destroy(out);
     }
     return status;
@@ -110,11 +112,11 @@ static ddsc_status gives_graph(ddsc_status status, ddsc_graph **place)
 static ddsc_status gives_clustering(ddsc_status status, ddsc_clustering **place)
 {
     ddsc_clustering *out = *place;
-    if (gives(status, out)) {
+    if (calls_gives(status, out)) {
         ddsc_clustering_view v;
         ddsc_clustering_get_view(out, &v);
-        add_answer(v.labels, v.n * (int64_t)sizeof *v.labels);
-        add_answer(v.embedding, v.n * v.n_vectors * (int64_t)sizeof *v.embedding);
+        calls_add_answer(v.labels, v.n * (int64_t)sizeof *v.labels);
+        calls_add_answer(v.embedding, v.n * v.n_vectors * (int64_t)sizeof *v.embedding);
         ddsc_clustering_destroy(out);
     }
     return status;
@@ -123,11 +125,11 @@ static ddsc_status gives_clustering(ddsc_status status, ddsc_clustering **place)
 static ddsc_status gives_model(ddsc_status status, ddsc_model **place)
 {
     ddsc_model *out = *place;
-    if (gives(status, out)) {
+    if (calls_gives(status, out)) {
         ddsc_model_view v;
         ddsc_model_get_view(out, &v);
-        add_answer(v.labels, v.n_items * (int64_t)sizeof *v.labels);
-        add_answer(&v.far_distance, sizeof v.far_distance);
+        calls_add_answer(v.labels, v.n_items * (int64_t)sizeof *v.labels);
+        calls_add_answer(&v.far_distance, sizeof v.far_distance);
         ddsc_model_destroy(out);
     }
     return status;
@@ -143,7 +145,7 @@ static ddsc_status gives_file(ddsc_status status, const char *path)
     if (status >= 0) {
         size_t n;
         char *bytes = file_bytes(path, &n);
-        add_answer(bytes, (int64_t)n);
+        calls_add_answer(bytes, (int64_t)n);
         free(bytes);
         assert_int_equal(unlink(path), 0);
     }
@@ -157,7 +159,7 @@ static ddsc_status context_create(ddsc_context *ctx, int option)
     (void)option;
     ddsc_context *out = UNSET;
     ddsc_status status = ddsc_context_create(&out, &ctx->set);
-    if (gives(status, out))
+    if (calls_gives(status, out))
         ddsc_context_destroy(out);
     else
         ctx_fail(ctx, status, "out of memory"); /* there is no context to hold the text */
@@ -366,7 +368,7 @@ static ddsc_status labels_read_both(ddsc_context *ctx, int option)
     ddsc_status status =
         ddsc_labels_read_both(ctx, &out, &other, &n, NULL, path, folder_file(&room, "turned.csv"));
     keeps(status, &n, sizeof n);
-    if (gives(status, other))
+    if (calls_gives(status, other))
         ddsc_release(ctx, other);
     return gives_rows(ctx, status, out, n * (int64_t)sizeof *out);
 }
@@ -417,7 +419,7 @@ static ddsc_status text_read(ddsc_context *ctx, int option)
 static void keeps_stats(ddsc_status status, ddsc_pair_stats *stats)
 {
     if (status >= 0)
-        add_answer(&stats->n_pairs, sizeof stats->n_pairs);
+        calls_add_answer(&stats->n_pairs, sizeof stats->n_pairs);
     else
         keeps_sized(status, stats, sizeof *stats);
 }
@@ -518,7 +520,7 @@ static void unset_plan(plan *p, bool is_entropic)
 static ddsc_status keeps_plan(ddsc_status status, const plan *p, const plan *before)
 {
     if (status >= 0)
-        add_answer(&p->result.primal, sizeof p->result.primal);
+        calls_add_answer(&p->result.primal, sizeof p->result.primal);
     keeps_copy(status, p, before, sizeof *p);
     return status;
 }
@@ -719,10 +721,10 @@ static ddsc_status stability_run(ddsc_context *ctx, int option)
     set.n_resamples = 2;
     ddsc_stability *out = UNSET;
     ddsc_status status = ddsc_stability_run(ctx, &out, clouds, clustering, &cluster, &set);
-    if (gives(status, out)) {
+    if (calls_gives(status, out)) {
         ddsc_stability_view v;
         ddsc_stability_get_view(out, &v);
-        add_answer(v.labels, 2 * N * (int64_t)sizeof *v.labels);
+        calls_add_answer(v.labels, 2 * N * (int64_t)sizeof *v.labels);
         ddsc_stability_destroy(out);
     }
     return status;
@@ -746,7 +748,7 @@ static ddsc_status theory_run(ddsc_context *ctx, int option)
     ddsc_status status = ddsc_theory_run(ctx, &theory, graph, classes, &set);
     keeps_copy(status, &theory, &before, sizeof theory);
     if (status >= 0)
-        add_answer(&theory.xi, sizeof theory.xi);
+        calls_add_answer(&theory.xi, sizeof theory.xi);
     keeps(status, intra, sizeof intra);
     keeps(status, inter, sizeof inter);
     keeps(status, xi, sizeof xi);
@@ -774,10 +776,10 @@ static ddsc_status barycenter_run(ddsc_context *ctx, int option)
     set.restarts = 2;
     ddsc_barycenter *out = UNSET;
     ddsc_status status = ddsc_barycenter_run(ctx, &out, fresh, &set);
-    if (gives(status, out)) {
+    if (calls_gives(status, out)) {
         ddsc_barycenter_view v;
         ddsc_barycenter_get_view(out, &v);
-        add_answer(v.support, v.n * v.dim * (int64_t)sizeof *v.support);
+        calls_add_answer(v.support, v.n * v.dim * (int64_t)sizeof *v.support);
         ddsc_barycenter_destroy(out);
     }
     return status;
@@ -794,10 +796,10 @@ static ddsc_status d2_run(ddsc_context *ctx, int option)
     set.max_iterations = 3;
     ddsc_d2 *out = UNSET;
     ddsc_status status = ddsc_d2_run(ctx, &out, clouds, &set);
-    if (gives(status, out)) {
+    if (calls_gives(status, out)) {
         ddsc_d2_view v;
         ddsc_d2_get_view(out, &v);
-        add_answer(v.labels, v.n * (int64_t)sizeof *v.labels);
+        calls_add_answer(v.labels, v.n * (int64_t)sizeof *v.labels);
         ddsc_d2_destroy(out);
     }
     return status;
@@ -964,6 +966,19 @@ const call_entry calls[] = {
     E(assign_run, "mmd", 2),
     E(assign_run, "lot", 3),
     {"ddsc_assign_run", "rows", assign_rows, 0},
+    E(report_create, "clustering", 0),
+    E(report_create, "labels", 1),
+    E(report_create, "pairs", 2),
+    E(report_read, "", 0),
+    E(report_write, "json", DDSC_REPORT_JSON),
+    E(report_write, "json with labels", DDSC_REPORT_JSON_LABELS),
+    E(report_write, "text", DDSC_REPORT_TEXT),
+    E(report_write, "html", DDSC_REPORT_HTML),
+    E(report_write, "eigenvalues", DDSC_REPORT_EIGENVALUES),
+    E(report_save, "", 0),
+    E(report_draw, "", 0),
+    E(comparison_write, "page", 0),
+    E(comparison_write, "picture", 1),
 };
 const size_t n_calls = sizeof calls / sizeof calls[0];
 

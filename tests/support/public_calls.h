@@ -24,4 +24,20 @@ int calls_tear_down(void **state);
  * run without errors, whatever the threads and whatever failed before. */
 ddsc_status calls_run(ddsc_context *ctx, const call_entry *entry, uint64_t *answer);
 
+/* For entries in other files: bytes of the answer; true when there is a result to look at (`out` was
+ * calls_unset before the call). */
+void calls_add_answer(const void *bytes, int64_t n);
+bool calls_gives(ddsc_status status, const void *out);
+extern void *const calls_unset;
+
+/* public_reports.c; the report is made by calls_set_up. */
+void reports_set_up(void);
+void reports_tear_down(void);
+ddsc_status report_create(ddsc_context *ctx, int option);
+ddsc_status report_read(ddsc_context *ctx, int option);
+ddsc_status report_write(ddsc_context *ctx, int form);
+ddsc_status report_save(ddsc_context *ctx, int option);
+ddsc_status report_draw(ddsc_context *ctx, int option);
+ddsc_status comparison_write(ddsc_context *ctx, int picture);
+
 #endif

@@ -133,12 +133,14 @@ int calls_set_up(void **state)
     }
     make_files();
     assert_ok(good, ddsc_model_write(good, models[0], folder_file(&room, "model.npz"), 0), "model");
+    reports_set_up();
     return 0;
 }
 
 int calls_tear_down(void **state)
 {
     (void)state;
+    reports_tear_down();
     for (int metric = 0; metric < 4; metric++)
         ddsc_model_destroy(models[metric]);
     ddsc_clustering_destroy(clustering);

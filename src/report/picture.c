@@ -1,17 +1,16 @@
-/* Small pictures of planar items. */
+/* Small pictures of planar items: mass by cell, 16 levels. */
 #include <math.h>
-#include <string.h>
 
-#include "charts.h"
+#include "report/charts.h"
 
-bool report_has_pictures(const report_data *d)
+bool report_has_pictures(const ddsc_report *r)
 {
-    return d->measures && d->items.dim == 2 && d->items.n_support > 0;
+    return r->measures && r->items.dim == 2 && r->items.n_support > 0;
 }
 
 /* Whole numbers one apart, from 0 or a little later: pixels by row and column, as image files give
  * them. */
-static bool is_image(const ddsc_measures_view *v)
+static bool picture_is_image(const ddsc_measures_view *v)
 {
     for (int c = 0; c < 2; c++)
         if (!v->is_grid || v->grid_step[c] != 1 || v->grid_origin[c] < 0 ||
@@ -24,7 +23,7 @@ static bool is_image(const ddsc_measures_view *v)
 picture_frame picture_frame_for(const ddsc_measures_view *v, int side)
 {
     double high[2] = {-INFINITY, -INFINITY};
-    picture_frame f = {.low = {INFINITY, INFINITY}, .image = is_image(v), .side = side};
+    picture_frame f = {.low = {INFINITY, INFINITY}, .image = picture_is_image(v), .side = side};
     for (int64_t p = 0; p < v->n_support; p++)
         for (int c = 0; c < 2; c++) {
             f.low[c] = fmin(f.low[c], v->support[2 * p + c]);
@@ -46,7 +45,7 @@ picture_frame picture_frame_for(const ddsc_measures_view *v, int side)
     return f;
 }
 
-static int cell_of(const picture_frame *f, double place, int axis)
+static int picture_cell(const picture_frame *f, double place, int axis)
 {
     double cell = floor(f->scale * (place - f->low[axis]));
     return (int)fmin(fmax(cell, 0), f->side - 1);
@@ -59,8 +58,8 @@ void picture_draw(unsigned char *cells, const picture_frame *f, const ddsc_measu
     double mass[PICTURE_MAX_SIDE * PICTURE_MAX_SIDE] = {0}, top = 0;
     for (int64_t p = v->offset[item]; p < v->offset[item + 1]; p++) {
         const double *at = v->support + 2 * (int64_t)v->index[p];
-        int row = f->image ? cell_of(f, at[0], 0) : f->side - 1 - cell_of(f, at[1], 1);
-        int column = f->image ? cell_of(f, at[1], 1) : cell_of(f, at[0], 0);
+        int row = f->image ? picture_cell(f, at[0], 0) : f->side - 1 - picture_cell(f, at[1], 1);
+        int column = f->image ? picture_cell(f, at[1], 1) : picture_cell(f, at[0], 0);
         mass[row * f->side + column] += v->weight[p];
         top = fmax(top, mass[row * f->side + column]);
     }

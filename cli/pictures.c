@@ -1,5 +1,5 @@
 /* Pictures as files, by Cairo; a build without it says so. */
-#include "plot.h"
+#include "pictures.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,34 +17,32 @@ static cairo_status_t take_bytes(void *out, const unsigned char *bytes, unsigned
     return CAIRO_STATUS_SUCCESS;
 }
 
-static void set_colour(cairo_t *c, int32_t colour, double opacity)
+static void set_colour(cairo_t *c, const char *colour, double opacity)
 {
-    long rgb = colour == COLOUR_INK ? 0x1d1f23 : strtol(plot_colour(colour) + 1, NULL, 16);
+    long rgb = strtol(colour + 1, NULL, 16);
     cairo_set_source_rgba(c, (double)(rgb >> 16) / 255, (double)(rgb >> 8 & 255) / 255,
                           (double)(rgb & 255) / 255, opacity);
 }
 
-static void draw_words(cairo_t *c, const plot_mark *m)
+static void draw_words(cairo_t *c, const ddsc_mark *m)
 {
     cairo_text_extents_t size;
     cairo_text_extents(c, m->words, &size);
-    double shift = m->anchor == ANCHOR_START    ? 0
-                   : m->anchor == ANCHOR_MIDDLE ? size.x_advance / 2
-                                                : size.x_advance;
+    double shift = size.x_advance * m->anchor / 2;
     cairo_move_to(c, m->x - shift, m->y);
     cairo_show_text(c, m->words);
 }
 
-static void draw(cairo_t *c, const plot_mark *m)
+static void draw(cairo_t *c, const ddsc_mark *m)
 {
-    set_colour(c, m->colour, m->opacity);
-    if (m->kind == PLOT_WORDS) {
+    set_colour(c, m->color, m->opacity);
+    if (m->kind == DDSC_MARK_WORDS) {
         draw_words(c, m);
-    } else if (m->kind == PLOT_LINE) {
+    } else if (m->kind == DDSC_MARK_LINE) {
         cairo_move_to(c, m->x, m->y);
         cairo_rel_line_to(c, m->w, m->h);
         cairo_stroke(c);
-    } else if (m->kind == PLOT_BOX) {
+    } else if (m->kind == DDSC_MARK_BOX) {
         cairo_rectangle(c, m->x, m->y, m->w, m->h);
         cairo_fill(c);
     } else {
@@ -53,11 +51,11 @@ static void draw(cairo_t *c, const plot_mark *m)
     }
 }
 
-static cairo_surface_t *surface_for(text *out, const plot *p, plot_format format)
+static cairo_surface_t *surface_for(text *out, const picture *p, picture_format format)
 {
-    if (format == PLOT_SVG)
+    if (format == PICTURE_SVG)
         return cairo_svg_surface_create_for_stream(take_bytes, out, p->width, p->height);
-    if (format == PLOT_PDF) {
+    if (format == PICTURE_PDF) {
         cairo_surface_t *pdf =
             cairo_pdf_surface_create_for_stream(take_bytes, out, p->width, p->height);
         /* The same bytes at every run. */
@@ -68,22 +66,22 @@ static cairo_surface_t *surface_for(text *out, const plot *p, plot_format format
                                       (int)(PNG_SCALE * p->height));
 }
 
-bool plot_render(text *out, const plot *p, plot_format format, const char **why)
+bool picture_render(text *out, const picture *p, picture_format format, const char **why)
 {
     cairo_surface_t *surface = surface_for(out, p, format);
     cairo_t *c = cairo_create(surface);
-    if (format == PLOT_PNG)
+    if (format == PICTURE_PNG)
         cairo_scale(c, PNG_SCALE, PNG_SCALE);
     cairo_set_source_rgb(c, 1, 1, 1);
     cairo_paint(c);
     cairo_select_font_face(c, "sans-serif", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL);
     cairo_set_font_size(c, 12);
     cairo_set_line_width(c, 1);
-    for (int64_t i = 0; i < p->n; i++)
-        draw(c, &p->mark[i]);
+    for (int64_t i = 0; i < p->n_marks; i++)
+        draw(c, &p->marks[i]);
     cairo_status_t status = cairo_status(c);
     cairo_destroy(c);
-    if (status == CAIRO_STATUS_SUCCESS && format == PLOT_PNG)
+    if (status == CAIRO_STATUS_SUCCESS && format == PICTURE_PNG)
         status = cairo_surface_write_to_png_stream(surface, take_bytes, out);
     cairo_surface_finish(surface);
     if (status == CAIRO_STATUS_SUCCESS)
@@ -95,7 +93,7 @@ bool plot_render(text *out, const plot *p, plot_format format, const char **why)
 
 #else
 
-bool plot_render(text *out, const plot *p, plot_format format, const char **why)
+bool picture_render(text *out, const picture *p, picture_format format, const char **why)
 {
     (void)out;
     (void)p;

@@ -1,33 +1,21 @@
-/* plot: a picture as a list of marks, drawn once and rendered as inline SVG (report.html) or, where
- * Cairo is there, as a PNG, SVG or PDF file. */
-#ifndef DDSC_CLI_PLOT_H
-#define DDSC_CLI_PLOT_H
+/* plot: a picture as a list of marks, drawn once: inline SVG of a page, or handed to the caller. The
+ * first failure stays in `status`. */
+#ifndef DDSC_REPORT_PLOT_H
+#define DDSC_REPORT_PLOT_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "text.h"
+#include "report/buffer.h"
 
 enum { COLOUR_INK = -2, COLOUR_NONE = -1 }; /* 0 and up: the colour of that cluster */
 enum { PLOT_COLOURS = 10 };
-
-typedef enum plot_kind { PLOT_LINE, PLOT_BOX, PLOT_DOT, PLOT_WORDS } plot_kind;
 typedef enum plot_anchor { ANCHOR_START, ANCHOR_MIDDLE, ANCHOR_END } plot_anchor;
 
-typedef struct plot_mark {
-    plot_kind kind;
-    int32_t colour;
-    double opacity;
-    double x, y, w, h; /* line: to (x + w, y + h); dot: w its radius */
-    plot_anchor anchor;
-    char *words; /* of PLOT_WORDS; else shown on hover, or NULL */
-} plot_mark;
-
 typedef struct plot {
+    ddsc_context *ctx;
     const char *name; /* of the file, and for readers of the screen */
     double width, height;
-    plot_mark *mark;
+    ddsc_mark *mark; /* with words of their own */
     int64_t n, capacity;
+    ddsc_status status;
 } plot;
 
 void plot_free(plot *p);
@@ -42,11 +30,7 @@ void plot_hover(plot *p, const char *format, ...) __attribute__((format(printf, 
 /* "#3b7dd8" of a cluster; colours come again after PLOT_COLOURS. */
 const char *plot_colour(int32_t cluster);
 /* The class names of the style sheet: "c3", "none", "ink". */
-void plot_class(text *t, int32_t colour);
-void plot_svg(text *t, const plot *p);
-
-typedef enum plot_format { PLOT_PNG, PLOT_SVG, PLOT_PDF } plot_format;
-/* false: this build has no Cairo, or it failed; *why says which. */
-bool plot_render(text *out, const plot *p, plot_format format, const char **why);
+void plot_class(buffer *b, int32_t colour);
+void plot_svg(buffer *b, const plot *p);
 
 #endif

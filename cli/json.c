@@ -1,0 +1,156 @@
+/* JSON by jansson; running out of memory ends the program. */
+#include "json.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static json_t *checked(json_t *value)
+{
+    if (!value) {
+        message_error("out of memory");
+        exit(EXIT_MEMORY);
+    }
+    return value;
+}
+
+void json_put(json_t *object, const char *key, json_t *value)
+{
+    if (json_object_set_new(object, key, checked(value)) != 0)
+        checked(NULL);
+}
+
+/* File names and ids need not be UTF-8, JSON must be: odd bytes become '?'. */
+json_t *json_from_text(const char *value)
+{
+    json_t *string = json_string(value);
+    if (string)
+        return string;
+    text t = {0};
+    for (const char *c = value; *c; c++)
+        text_add_bytes(&t, (unsigned char)*c < 0x80 ? c : "?", 1);
+    string = checked(json_string(text_get(&t)));
+    text_free(&t);
+    return string;
+}
+
+void json_put_text(json_t *object, const char *key, const char *value)
+{
+    json_put(object, key, json_from_text(value));
+}
+
+void json_put_count(json_t *object, const char *key, int64_t value)
+{
+    json_put(object, key, json_integer(value));
+}
+
+void json_put_count_or_auto(json_t *object, const char *key, int64_t value)
+{
+    json_put(object, key, value ? json_integer(value) : json_string("auto"));
+}
+
+void json_put_real(json_t *object, const char *key, double value)
+{
+    json_put(object, key, isfinite(value) ? json_real(value) : json_null());
+}
+
+void json_put_bool(json_t *object, const char *key, bool value)
+{
+    json_put(object, key, json_boolean(value));
+}
+
+json_t *json_put_object(json_t *object, const char *key)
+{
+    json_t *child = checked(json_object());
+    json_put(object, key, child);
+    return child;
+}
+
+json_t *json_put_array(json_t *object, const char *key)
+{
+    json_t *child = checked(json_array());
+    json_put(object, key, child);
+    return child;
+}
+
+void json_add(json_t *array, json_t *value)
+{
+    if (json_array_append_new(array, checked(value)) != 0)
+        checked(NULL);
+}
+
+void json_to_text(text *t, json_t *root)
+{
+    char *dump = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
+    json_decref(root);
+    if (!dump)
+        checked(NULL);
+    text_add(t, dump);
+    text_add(t, "\n");
+    free(dump);
+}
+
+bool json_print(session *s, json_t *root, int *code)
+{
+    text t = {0};
+    json_to_text(&t, root);
+    bool good = output_text(s, &t, NULL, false, code);
+    text_free(&t);
+    return good;
+}
+
+void json_put_scores(json_t *object, const ddsc_scores *scores)
+{
+    json_put_real(object, "ami", scores->ami);
+    json_put_real(object, "ari", scores->ari);
+    json_put_real(object, "nmi", scores->nmi);
+    json_put_real(object, "purity", scores->purity);
+    json_put_count(object, "n", scores->n);
+    json_put_count(object, "n_labels", scores->n_labels);
+    json_put_count(object, "n_truth", scores->n_truth);
+}
+
+void json_put_resumed(json_t *object, const session *s)
+{
+    if (s->opt.resume)
+        json_put_count(object, "resumed", ddsc_context_get_resumed(s->ctx));
+}
+
+ddsc_report_source json_source(const session *s, const ddsc_pair_stats *stats)
+{
+    ddsc_report_source from;
+    ddsc_report_source_init(&from);
+    from.settings = &s->opt.cluster;
+    from.pairs = stats;
+    from.steps = s->step;
+    from.n_steps = s->n_plan;
+    return from;
+}
+
+json_t *json_run(const session *s, const ddsc_report_source *from)
+{
+    ddsc_report *report = NULL;
+    text t = {0};
+    json_t *told = NULL;
+    if (ddsc_report_create(s->ctx, &report, from) >= 0 &&
+        ddsc_report_write(s->ctx, report, DDSC_REPORT_JSON, text_write, &t) >= 0)
+        told = json_loads(text_get(&t), 0, NULL);
+    ddsc_report_destroy(report);
+    text_free(&t);
+    if (told && s->opt.reference && s->opt.metric.metric == DDSC_METRIC_LOT)
+        json_put_text(json_object_get(told, "settings"), "reference", s->opt.reference);
+    return checked(told);
+}
+
+void json_take(json_t *object, const json_t *told, const char *key)
+{
+    json_t *value = json_object_get(told, key);
+    if (value)
+        json_put(object, key, json_incref(value));
+}
+
+void json_join(json_t *object, const json_t *told, const char *key)
+{
+    if (json_object_update(object, json_object_get(told, key)) != 0)
+        checked(NULL);
+}

@@ -1,0 +1,127 @@
+/* What a result says, in the library's own words. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core.h"
+
+typedef struct grown_text {
+    char *bytes;
+    size_t n;
+} grown_text;
+
+static int grow(void *user, const void *bytes, size_t n)
+{
+    grown_text *t = user;
+    char *more = realloc(t->bytes, t->n + n);
+    if (!more)
+        return 1;
+    memcpy(more + t->n, bytes, n);
+    t->bytes = more;
+    t->n += n;
+    return 0;
+}
+
+/* The report in a form as str; ids need not be UTF-8. */
+static PyObject *told(core_context *context, ddsc_status status, ddsc_report *report,
+                      ddsc_report_form form)
+{
+    grown_text t = {0};
+    PyObject *result = NULL;
+    if (status >= 0)
+        status = ddsc_report_write(context->ctx, report, form, grow, &t);
+    ddsc_report_destroy(report);
+    if (context_end(context, status))
+        result = PyUnicode_DecodeUTF8(t.bytes, (Py_ssize_t)t.n, "replace");
+    free(t.bytes);
+    return result;
+}
+
+/* NULL for None. */
+static bool handle_or_none(PyObject *object, int (*of)(PyObject *, void *), const void **pointer)
+{
+    core_handle *handle = NULL;
+    *pointer = NULL;
+    if (object == Py_None)
+        return true;
+    if (!of(object, &handle))
+        return false;
+    *pointer = handle->pointer;
+    return true;
+}
+
+static PyObject *report_json(PyObject *module, PyObject *args)
+{
+    core_context *context;
+    core_handle *found;
+    PyObject *part[3], *metric, *graph, *settings;
+    core_cluster c;
+    const void *measures, *made_from, *stability;
+    int converged;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O!OO&OOO!O!O!p", context_type, &context, &part[0],
+                          handle_clustering, &found, &part[1], &part[2], &PyDict_Type, &metric,
+                          &PyDict_Type, &graph, &PyDict_Type, &settings, &converged) ||
+        !handle_or_none(part[0], handle_measures, &measures) ||
+        !handle_or_none(part[1], handle_graph, &made_from) ||
+        !handle_or_none(part[2], handle_stability, &stability) ||
+        !cluster_take(metric, graph, settings, &c) || !context_begin(context))
+        return NULL;
+    ddsc_report_source from;
+    ddsc_report *report = NULL;
+    ddsc_measures_view v;
+    ddsc_measures_get_view(measures, &v);
+    ddsc_report_source_init(&from);
+    from.clustering = found->pointer;
+    from.measures = measures;
+    from.graph = made_from;
+    from.stability = stability;
+    from.settings = &c.set;
+    from.truth = v.label;
+    from.status = converged ? DDSC_OK : DDSC_NOT_CONVERGED;
+    ddsc_status status = ddsc_report_create(context->ctx, &report, &from);
+    return told(context, status, report, DDSC_REPORT_JSON);
+}
+
+static PyObject *report_page(PyObject *module, PyObject *args)
+{
+    core_context *context;
+    const char *folder;
+    ddsc_report *report = NULL;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O!s", context_type, &context, &folder) || !context_begin(context))
+        return NULL;
+    ddsc_status status = ddsc_report_read(context->ctx, &report, folder);
+    return told(context, status, report, DDSC_REPORT_HTML);
+}
+
+static PyObject *layout(PyObject *module, PyObject *args)
+{
+    core_context *context;
+    core_handle *graph;
+    PyObject *xy_of, *start_of;
+    Py_buffer xy = {0}, start = {0};
+    ddsc_graph_view g;
+    bool good = false;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O!OO&O", context_type, &context, &xy_of, handle_graph, &graph,
+                          &start_of))
+        return NULL;
+    ddsc_graph_get_view(graph->pointer, &g);
+    if (buffer_get(xy_of, &xy, 'd', 1, "xy") && buffer_get(start_of, &start, 'd', 0, "start") &&
+        buffer_holds(&xy, 2 * g.n, "xy") && buffer_holds(&start, 2 * g.n, "start") &&
+        context_begin(context))
+        good =
+            context_end(context, ddsc_layout_run(context->ctx, xy.buf, graph->pointer, start.buf));
+    PyBuffer_Release(&xy);
+    PyBuffer_Release(&start);
+    if (!good)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+PyMethodDef report_methods[] = {{"report_json", report_json, METH_VARARGS,
+                                 "(context, measures, clustering, graph, stability, metric, "
+                                 "graph_settings, settings, converged)"},
+                                {"report_page", report_page, METH_VARARGS, "(context, folder)"},
+                                {"layout", layout, METH_VARARGS, "(context, xy, graph, start)"},
+                                {NULL, NULL, 0, NULL}};

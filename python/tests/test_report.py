@@ -1,0 +1,86 @@
+"""The library's report of a fit: the same words as the program's."""
+
+import json
+import pickle
+import re
+import subprocess
+
+import numpy as np
+import pytest
+
+import ddsc
+from ddsc import DDSC
+from ddsc._base import NotFittedError
+
+TIMES = ("command", "input", "threads", "seconds", "plan", "program")
+
+
+def without_times(told):
+    return {k: v for k, v in told.items() if k not in TIMES}
+
+
+def page_without_times(page):
+    """All but the places where file names, the command and seconds stand."""
+    page = re.sub(r'<p class="faint">.*?</p>', "", page, count=1)
+    page = re.sub(r"<li><b>[^<]*</b>seconds</li>", "", page)
+    page = re.sub(r"<h2>To repeat it</h2>\s*<pre>.*?</pre>\n", "", page, flags=re.S)
+    return re.sub(r"<h2>Seconds by stage</h2>.*?</table></div>", "", page, flags=re.S)
+
+
+@pytest.fixture(scope="module")
+def groups():
+    X = ddsc.make_gaussians(k=3, n=10, n_points=8, separation=3.0, random_state=1)
+    odd = ["<b>&\"'", "</script>", *(f"item {i}" for i in range(2, len(X)))]
+    return ddsc.Distributions([X[i][0] for i in range(len(X))], ids=odd, labels=np.repeat([4, 5, 7], 10))
+
+
+@pytest.mark.parametrize("metric", ["w2", "mmd"])
+def test_the_same_as_the_program(program, groups, tmp_path, metric):
+    groups.write(tmp_path / "set.npz")
+    words = [program, "cluster", "set.npz", "-k", "3", "--metric", metric, "--tau", "5", "-o", "out", "-q"]
+    subprocess.run(words, cwd=tmp_path, check=True)
+    model = DDSC(3, metric=metric, n_neighbors=5).fit(ddsc.read(tmp_path / "set.npz"))
+    wanted = json.loads((tmp_path / "out" / "result.json").read_text())
+    assert without_times(model.result_json()) == without_times(wanted)
+    wanted = (tmp_path / "out" / "report.html").read_text()
+    assert page_without_times(model.report()) == page_without_times(wanted)
+
+
+def test_ids_and_labels_of_python(groups, tmp_path):
+    model = DDSC(3, n_neighbors=5, stability=2).fit(groups)
+    told = model.result_json()
+    assert told["scores"]["ami"] == pytest.approx(ddsc.adjusted_mutual_info_score(groups.labels, model.labels_))
+    assert told["scores"]["confusion"]["classes"] == ["4", "5", "7"]
+    assert told["stability"]["resamples"] == 2 and told["seed"] == 0
+    shown = {item["id"] for c in told["clusters"] for item in c["representatives"] + c["borderline"]}
+    assert shown <= set(groups.ids)
+    page = model.report(tmp_path / "page.html")
+    assert (tmp_path / "page.html").read_text(encoding="utf-8") == page
+    assert page.count("<script") == 2 and "<b>&\"" not in page
+    with pytest.raises(FileExistsError):
+        model.report(tmp_path / "page.html")
+    model.report(tmp_path / "page.html", overwrite=True)
+
+
+def test_dropped_items_and_matrices(groups):
+    weights = [np.full(8, i not in (0, 7)) for i in range(30)]
+    dropped = DDSC(3, n_neighbors=4, on_empty="drop").fit([groups[i][0] for i in range(30)], sample_weight=weights)
+    assert dropped.result_json()["n"] == 30 and dropped.result_json()["sizes"]["items"] == 28
+    assert "<canvas" in dropped.report()
+    matrix = DDSC(3, metric="precomputed", n_neighbors=4).fit(ddsc.pairwise(groups))
+    assert "metric" not in matrix.result_json()["settings"]
+    assert "<canvas" in matrix.report()
+
+
+def test_pickled(groups):
+    model = DDSC(3, n_neighbors=5).fit(groups)
+    again = pickle.loads(pickle.dumps(model))
+    assert again.result_json() == model.result_json()
+    assert again.report() == model.report()
+
+
+def test_before_fit():
+    with pytest.raises(NotFittedError):
+        DDSC().report()
+    with pytest.raises(NotFittedError):
+        DDSC().result_json()

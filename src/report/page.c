@@ -1,0 +1,289 @@
+/* report.html: one page from result.json, the labels, the map and the items. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "report/charts.h"
+#include "report/html.h"
+
+static const json_t *tree_get(const ddsc_report *r, const char *key, const char *inner)
+{
+    const json_t *found = json_object_get(r->tree, key);
+    return inner ? json_object_get(found, inner) : found;
+}
+
+static void add_fact(buffer *t, const char *value, const char *name)
+{
+    buffer_add(t, "<li><b>");
+    buffer_add_html(t, value);
+    buffer_add(t, "</b>");
+    buffer_add_html(t, name);
+    buffer_add(t, "</li>\n");
+}
+
+static void add_real_fact(buffer *t, const json_t *value, const char *name)
+{
+    if (json_is_number(value))
+        buffer_addf(t, "<li><b>%.3g</b>%s</li>\n", json_number_value(value), name);
+}
+
+static void add_count_fact(buffer *t, const json_t *value, const char *name)
+{
+    if (!json_is_integer(value))
+        return;
+    buffer_add(t, "<li><b>");
+    buffer_add_count(t, json_integer_value(value));
+    buffer_addf(t, "</b>%s</li>\n", name);
+}
+
+static const char *string_of(const json_t *value)
+{
+    const char *words = json_string_value(value);
+    return words ? words : "";
+}
+
+static void add_advice(buffer *t, const char *words, bool bad)
+{
+    buffer_addf(t, "<p class=\"advice%s\">", bad ? " bad" : "");
+    buffer_add_html(t, words);
+    buffer_add(t, "</p>\n");
+}
+
+static void add_summary(buffer *t, const ddsc_report *r)
+{
+    const json_t *files = tree_get(r, "input", NULL), *metric = tree_get(r, "settings", "metric");
+    const char *advice = string_of(tree_get(r, "advice", NULL));
+    bool certified = json_is_true(tree_get(r, "certificates", "certified"));
+    buffer_add(t, "<p class=\"faint\">");
+    for (size_t i = 0; i < json_array_size(files) && i < 8; i++) {
+        buffer_add(t, i ? ", " : "");
+        buffer_add_html(t, string_of(json_array_get(files, i)));
+    }
+    if (json_array_size(files) > 8)
+        buffer_addf(t, " and %zu more", json_array_size(files) - 8);
+    buffer_add(t, "</p>\n<ul class=\"facts\">\n");
+    if (metric)
+        add_fact(t, string_of(metric), "metric");
+    else
+        add_fact(t, string_of(tree_get(r, "settings", "method")), "method");
+    add_count_fact(t, tree_get(r, "chosen", "tau"), "neighbours kept");
+    add_count_fact(t, tree_get(r, "components", NULL), "graph components");
+    add_real_fact(t, tree_get(r, "gaps", "relative_gap"), "relative gap after K");
+    add_real_fact(t, tree_get(r, "scores", "ami"), "AMI");
+    add_real_fact(t, tree_get(r, "scores", "ari"), "ARI");
+    add_real_fact(t, tree_get(r, "seconds", "total"), "seconds");
+    add_fact(t, certified ? "yes" : "no", "certified");
+    buffer_add(t, "</ul>\n");
+    if (!certified)
+        add_advice(t, "Not converged: these results are marked, see result.json.", true);
+    if (*advice)
+        add_advice(t, advice, false);
+}
+
+static void add_chart(buffer *t, const ddsc_report *r, const char *heading, chart_fn chart,
+                      const char *words)
+{
+    plot p = {.ctx = t->ctx};
+    if (chart(&p, r)) {
+        html_heading(t, heading);
+        buffer_add(t, "<figure>");
+        plot_svg(t, &p);
+        buffer_add(t, "<figcaption>");
+        buffer_add_html(t, words);
+        buffer_add(t, "</figcaption></figure>\n");
+    }
+    plot_free(&p);
+}
+
+static void add_legend(buffer *t, const ddsc_report *r)
+{
+    for (int64_t c = 0; c < r->k; c++) {
+        buffer_addf(t,
+                    "<button data-cluster=\"%" PRId64
+                    "\" aria-pressed=\"true\" title=\"click: show or hide; shift-click: this one "
+                    "alone\"><span class=\"",
+                    c);
+        plot_class(t, (int32_t)c);
+        buffer_addf(t, "\">&#9679;</span> %" PRId64 "</button>\n", c);
+    }
+}
+
+static void add_map(buffer *t, const ddsc_report *r)
+{
+    if (!r->xy)
+        return;
+    html_heading(t, "Map");
+    html_paragraph(t, "Each dot is an item; neighbours of the graph lie near each other. What lies "
+                      "far apart differs, but how far says little.");
+    buffer_add(t, "<div class=\"controls\">\n");
+    add_legend(t, r);
+    buffer_add(t, "<label>find <input id=\"search\" type=\"search\" "
+                  "title=\"show only ids with these letters\"></label>\n");
+    if (r->class)
+        buffer_add(t,
+                   "<select id=\"by\" aria-label=\"colour by\"><option value=\"cluster\">colour by "
+                   "cluster</option><option value=\"class\">colour by class</option></select>\n");
+    buffer_add(
+        t, "<button id=\"reset\">reset</button>\n<span id=\"count\" class=\"faint\"></span></div>\n"
+           "<div id=\"map\"><canvas id=\"view\" tabindex=\"0\" role=\"img\" aria-label=\"map of "
+           "the items; arrow keys go from item to item, plus and minus zoom, 0 resets\"></canvas>"
+           "<div id=\"tip\" hidden></div></div>\n"
+           "<p class=\"faint\">Wheel zooms, dragging moves, double click resets; shift-click a "
+           "cluster to see it alone. Keys: arrows, +, -, 0.</p>\n"
+           "<p id=\"said\" class=\"faint\" aria-live=\"polite\"></p>\n"
+           "<noscript><p>The map and the small pictures need the script of this page.</p>"
+           "</noscript>\n");
+}
+
+static void add_item(buffer *t, const ddsc_report *r, const json_t *item)
+{
+    int64_t row = json_integer_value(json_object_get(item, "row"));
+    const json_t *next = json_object_get(item, "next");
+    if (row < 0 || row >= r->n_rows)
+        return;
+    buffer_addf(t, "<li><button class=\"item\" data-row=\"%" PRId64 "\">", row);
+    if (report_has_pictures(r))
+        buffer_addf(t, "<canvas class=\"picture\" data-row=\"%" PRId64 "\"></canvas>", row);
+    buffer_add_html(t, string_of(json_object_get(item, "id")));
+    if (next)
+        buffer_addf(t, " <span class=\"faint\">or %" JSON_INTEGER_FORMAT "</span>",
+                    json_integer_value(next));
+    buffer_add(t, "</button></li>\n");
+}
+
+static void add_items(buffer *t, const ddsc_report *r, const json_t *items, const char *words)
+{
+    buffer_addf(t, "<div class=\"faint\">%s</div><ul>\n", words);
+    for (size_t i = 0; i < json_array_size(items); i++)
+        add_item(t, r, json_array_get(items, i));
+    buffer_add(t, "</ul>\n");
+}
+
+static void add_cards(buffer *t, const ddsc_report *r)
+{
+    const json_t *clusters = tree_get(r, "clusters", NULL);
+    html_heading(t, "Clusters");
+    if (json_array_size(clusters) == 0)
+        return;
+    html_paragraph(t, "Typical items lie nearest to the centre of their cluster in the spectral "
+                      "embedding; doubtful ones lie almost as near to another centre.");
+    buffer_add(t, "<div class=\"cards\">\n");
+    for (size_t c = 0; c < json_array_size(clusters); c++) {
+        const json_t *cluster = json_array_get(clusters, c);
+        buffer_add(t, "<section class=\"card\"><h3><span class=\"");
+        plot_class(t, (int32_t)c);
+        buffer_addf(t, "\">&#9679;</span> cluster %zu: ", c);
+        buffer_add_count(t, json_integer_value(json_object_get(cluster, "size")));
+        buffer_add(t, " items</h3>\n");
+        add_items(t, r, json_object_get(cluster, "representatives"), "typical");
+        add_items(t, r, json_object_get(cluster, "borderline"), "doubtful");
+        buffer_add(t, "</section>\n");
+    }
+    buffer_add(t, "</div>\n");
+}
+
+static void add_size_chart(buffer *t, const ddsc_report *r)
+{
+    plot p = {.ctx = t->ctx};
+    if (chart_sizes(&p, r))
+        plot_svg(t, &p);
+    plot_free(&p);
+}
+
+static double real_of(const json_t *value)
+{
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static void add_sweep_table(buffer *t, const ddsc_report *r)
+{
+    static const char *const heads[] = {
+        "K",        "gap",     "relative gap", "modularity", "inertia", "stability",
+        "smallest", "largest", "AMI",          "ARI",        NULL};
+    static const char *const keys[] = {"gap",     "relative_gap", "modularity",
+                                       "inertia", "stability",    NULL};
+    const json_t *sweep = tree_get(r, "sweep", NULL);
+    if (json_array_size(sweep) < 2)
+        return;
+    html_heading(t, "Numbers of clusters tried");
+    html_table_begin(t, heads);
+    for (size_t i = 0; i < json_array_size(sweep); i++) {
+        const json_t *row = json_array_get(sweep, i), *scores = json_object_get(row, "scores");
+        html_row_begin(t);
+        html_cell_count(t, json_integer_value(json_object_get(row, "k")));
+        for (int c = 0; keys[c]; c++)
+            html_cell_real(t, real_of(json_object_get(row, keys[c])));
+        html_cell_count(t, json_integer_value(json_object_get(row, "smallest")));
+        html_cell_count(t, json_integer_value(json_object_get(row, "largest")));
+        if (scores) {
+            html_cell_real(t, json_number_value(json_object_get(scores, "ami")));
+            html_cell_real(t, json_number_value(json_object_get(scores, "ari")));
+        }
+        html_row_end(t);
+    }
+    html_table_end(t);
+}
+
+static void add_object(buffer *t, const ddsc_report *r, const char *key, const char *heading)
+{
+    const json_t *object = tree_get(r, key, NULL);
+    if (json_object_size(object) == 0)
+        return;
+    html_heading(t, heading);
+    html_object(t, object);
+}
+
+static void add_stability(buffer *t, const ddsc_report *r)
+{
+    const char *words = string_of(tree_get(r, "stability", "words"));
+    if (!*words)
+        return;
+    html_heading(t, "Stability");
+    html_paragraph(t, "The points of every item were drawn anew and the whole chain run again.");
+    html_paragraph(t, words);
+}
+
+static void add_command(buffer *t, const ddsc_report *r)
+{
+    const char *command = string_of(tree_get(r, "command", NULL));
+    if (!*command)
+        return;
+    html_heading(t, "To repeat it");
+    buffer_add(t, "<pre>");
+    buffer_add_html(t, command);
+    buffer_add(t, "</pre>\n");
+}
+
+void report_page(buffer *t, const ddsc_report *r)
+{
+    buffer title = {.ctx = t->ctx};
+    buffer_add_count(&title, json_integer_value(tree_get(r, "sizes", "items")));
+    buffer_addf(&title, " items in %" PRId64 " clusters", r->k);
+    if (title.status < 0)
+        t->status = title.status;
+    else
+        html_begin(t, title.bytes);
+    buffer_free(&title);
+    add_summary(t, r);
+    add_map(t, r);
+    add_cards(t, r);
+    add_size_chart(t, r);
+    add_chart(t, r, "Classes against clusters", chart_confusion,
+              "Rows: the classes given; columns: the clusters found. Strong colour: much of the "
+              "class.");
+    add_chart(t, r, "Eigenvalues", chart_eigenvalues,
+              "As many values near 0 as there are well separated groups; a jump after the K-th "
+              "speaks for K.");
+    add_sweep_table(t, r);
+    add_chart(t, r, "Distances between neighbours", chart_neighbours,
+              "All edges of the neighbour graph. A long tail to the right: items far from all "
+              "others.");
+    add_stability(t, r);
+    add_object(t, r, "chosen", "Chosen from the data");
+    add_object(t, r, "settings", "Settings");
+    add_object(t, r, "pairs", "Pairs");
+    add_object(t, r, "certificates", "Certificates");
+    add_command(t, r);
+    add_object(t, r, "seconds", "Seconds by stage");
+    report_page_data(t, r);
+    html_end(t, true);
+}

@@ -1,0 +1,135 @@
+/* report: what a result says. A report is made of what the public header lends (views, handles,
+ * settings) and told in several forms: a tree of values (result.json), lines for people, a page,
+ * pictures, the files of a folder. It stands on the public calls, as a program would (of the room
+ * cluster it knows how settings are taken); its own public calls open a report_call, under which
+ * calls inside do not wipe the message and the cancelling of the one at work, and numbers have a
+ * point in every locale. */
+#ifndef DDSC_REPORT_REPORT_H
+#define DDSC_REPORT_REPORT_H
+
+#include <jansson.h>
+#include <locale.h>
+
+#include "cluster/cluster.h"
+#include "report/buffer.h"
+
+struct ddsc_report {
+    ddsc_context *ctx;
+    json_t *tree; /* result.json; all that the page and the pictures tell in words */
+    bool lost;    /* the tree ran out of memory */
+    bool saved;   /* read from a folder: what is made from `from` is not there */
+    ddsc_report_source from;
+    cluster_plan plan; /* its settings, or the defaults */
+    ddsc_pair_stats pairs;
+    ddsc_compress_report compress;
+    ddsc_clustering_view view; /* without a clustering: n, k and labels only */
+    ddsc_graph_view edges;     /* n = 0 without a graph */
+    ddsc_d2_view centers;      /* n = 0 without d2 */
+    ddsc_stability_view trust; /* n = 0 without one */
+    double distances_s, kmeans_s, total_s;
+    /* Over input rows. */
+    int64_t n_rows, k;
+    int32_t *label;                /* -1: dropped */
+    double *xy;                    /* n_rows x 2, NaN for dropped rows; NULL: no map */
+    int32_t *class;                /* place in scores.confusion.classes, -1; or NULL */
+    int64_t *item;                 /* of each row, -1 for dropped ones */
+    const ddsc_measures *measures; /* ids and, when planar, pictures; NULL: rows are numbers */
+    ddsc_measures *own_measures;   /* the same, when read from a folder */
+    ddsc_measures_view items;      /* of measures: the rows that were not dropped, in order */
+    /* Over items, in the order of the rows that were kept. */
+    int64_t *row;
+    int64_t *size; /* of each cluster */
+    double *distance, *doubt;
+    int32_t *next;
+    bool scored;
+    ddsc_scores scores, *sweep_scores; /* n_sweep, or NULL */
+    ddsc_theory theory;                /* n = 0: no truth or no graph */
+    int64_t *intra, *inter;
+    double *xi;
+};
+
+/* ---- a public call at work ---- */
+
+typedef struct report_call {
+    ddsc_context *ctx;
+    locale_t before, plain;
+} report_call;
+
+report_call report_call_begin(ddsc_context *ctx);
+void report_call_end(report_call *call);
+
+/* ---- the tree: failures are kept in r->lost; values are taken over ---- */
+
+void put_value(ddsc_report *r, json_t *object, const char *key, json_t *value);
+void put_text(ddsc_report *r, json_t *object, const char *key, const char *value); /* any bytes */
+void put_count(ddsc_report *r, json_t *object, const char *key, int64_t value);
+void put_count_or_auto(ddsc_report *r, json_t *object, const char *key, int64_t value);
+void put_real(ddsc_report *r, json_t *object, const char *key, double value); /* NaN, inf: null */
+void put_bool(ddsc_report *r, json_t *object, const char *key, bool value);
+json_t *put_object(ddsc_report *r, json_t *object, const char *key);
+json_t *put_array(ddsc_report *r, json_t *object, const char *key);
+void put_last(ddsc_report *r, json_t *array, json_t *value);
+json_t *put_row(ddsc_report *r, json_t *array); /* an object at the end of an array */
+/* File names and ids need not be UTF-8, JSON must be: odd bytes become '?'. NULL: no memory. */
+json_t *report_string(const char *value);
+
+/* The whole of it in r->tree. */
+ddsc_status report_tree(ddsc_report *r);
+ddsc_status report_put_settings(ddsc_report *r, json_t *root);
+void report_put_theory(ddsc_report *r, json_t *root);
+void report_put_stability(ddsc_report *r, json_t *root);
+/* Typical and doubtful items of each cluster, distances between neighbours. */
+ddsc_status report_put_findings(ddsc_report *r, json_t *root);
+/* Counts of classes by cluster, unless there are too many to look at. */
+ddsc_status report_put_confusion(ddsc_report *r, json_t *scores);
+
+/* ---- what the source says ---- */
+
+bool report_certified(const ddsc_report *r);
+/* Were items compared by a metric? */
+bool report_by_metric(const ddsc_report *r);
+const char *report_method(const ddsc_report *r);
+const char *report_metric_name(ddsc_metric metric);
+const ddsc_graph *report_graph(const ddsc_report *r);
+/* The row of the sweep that belongs to the K chosen, or NULL. */
+const ddsc_k_row *report_chosen(const ddsc_report *r);
+
+/* ---- rows ---- */
+
+enum { REPORT_ID = 24 };
+/* The id of an input row, dropped or not; `space` holds it where rows are numbers. */
+const char *report_row_id(const ddsc_report *r, int64_t row, char space[REPORT_ID]);
+/* The same for the page: "" for a dropped row. */
+const char *report_id(const ddsc_report *r, int64_t row, char space[REPORT_ID]);
+/* Rows and items find each other by r->label; *n_kept of them were not dropped. */
+ddsc_status report_index(ddsc_report *r, int64_t *n_kept);
+/* r->class from the truth; nothing without a confusion. */
+ddsc_status report_classes(ddsc_report *r, const int32_t *truth);
+/* Item values to row values in place, dropped rows NaN. */
+void report_spread(double *block, int64_t n_columns, const ddsc_report *r);
+bool report_has_pictures(const ddsc_report *r);
+
+/* ---- forms ---- */
+
+void report_summary(buffer *b, const ddsc_report *r);
+void report_page(buffer *b, const ddsc_report *r);
+/* The block of data behind the map: places, labels, ids and small pictures. */
+void report_page_data(buffer *b, const ddsc_report *r);
+bool report_has(const ddsc_report *r, ddsc_report_form form);
+void report_text(buffer *b, const ddsc_report *r, ddsc_report_form form);
+/* To the caller; frees the text. */
+ddsc_status report_hand_out(buffer *b, ddsc_write_fn write, void *user);
+
+/* ---- files of a folder ---- */
+
+typedef struct report_path {
+    const char *folder;
+    char *text; /* free it */
+    size_t size;
+} report_path;
+
+ddsc_status report_path_new(ddsc_context *ctx, report_path *p, const char *folder);
+/* "folder/name", until the next one. */
+const char *report_path_of(report_path *p, const char *name);
+
+#endif

@@ -1,0 +1,187 @@
+/* The lines for people. */
+#include <inttypes.h>
+
+#include "report/report.h"
+
+enum { MAX_SIZES = 20 };
+
+static void add_head(buffer *t, const ddsc_report *r)
+{
+    buffer_add_count(t, r->view.n);
+    buffer_addf(t, " items in %" PRId64 " cluster%s", r->k, r->k == 1 ? "" : "s");
+    if (!r->measures)
+        buffer_add(t, ", distances as given");
+    else if (report_by_metric(r))
+        buffer_addf(t, ", metric %s", report_metric_name(r->plan.metric.metric));
+    else
+        buffer_addf(t, ", baseline %s", report_method(r));
+    buffer_add(t, "\n");
+}
+
+static void add_parameters(buffer *t, const ddsc_report *r)
+{
+    const ddsc_pair_stats *p = &r->pairs;
+    ddsc_metric metric = r->plan.metric.metric;
+    bool pairs = report_by_metric(r);
+    buffer_addf(t, "  parameters   tau %" PRId64 "%s", r->edges.tau,
+                r->plan.graph.tau ? "" : " (from N)");
+    if (r->view.gamma > 0)
+        buffer_addf(t, ", gamma %.4g", r->view.gamma);
+    else
+        buffer_add(t, ", gamma by local scaling");
+    if (pairs && metric == DDSC_METRIC_SINKHORN)
+        buffer_addf(t, ", epsilon %.4g", p->epsilon);
+    if (pairs && metric == DDSC_METRIC_MMD && p->bandwidth > 0)
+        buffer_addf(t, ", bandwidth %.4g", p->bandwidth);
+    if (pairs && metric == DDSC_METRIC_LOT)
+        buffer_addf(t, ", reference of %" PRId64 " points", p->reference_size);
+    buffer_add(t, "\n");
+}
+
+static void add_resumed(buffer *t, const ddsc_report *r)
+{
+    int64_t n = r->from.resume ? ddsc_context_get_resumed(r->ctx) : 0;
+    if (n == 0)
+        return;
+    buffer_add(t, ", ");
+    buffer_add_count(t, n);
+    buffer_addf(t, " of them before (%s)", r->from.resume);
+}
+
+static void add_pairs(buffer *t, const ddsc_report *r)
+{
+    const ddsc_pair_stats *p = &r->pairs;
+    if (!report_by_metric(r))
+        return;
+    buffer_add(t, "  pairs        ");
+    buffer_add_count(t, p->n_pairs);
+    buffer_add(t, ", solved ");
+    buffer_add_count(t, p->n_solved);
+    if (r->edges.n_columns > 0)
+        buffer_addf(t, " (%" PRId64 " whole columns)", r->edges.n_columns);
+    if (p->n_pruned) {
+        buffer_add(t, ", pruned ");
+        buffer_add_count(t, p->n_pruned);
+    }
+    if (p->n_recall_rows > 0)
+        buffer_addf(t, ", approximate (recall %.3f on %" PRId64 " items)", p->recall,
+                    p->n_recall_rows);
+    if (p->n_checked > 0)
+        buffer_addf(t, ", off by %.2g in the median of %" PRId64 " pairs", p->check_median,
+                    p->n_checked);
+    add_resumed(t, r);
+    if (r->plan.metric.metric != DDSC_METRIC_MMD)
+        buffer_addf(t, ", largest %s %.1e",
+                    r->plan.metric.metric == DDSC_METRIC_SINKHORN ? "marginal error"
+                                                                  : "duality gap",
+                    p->max_gap);
+    buffer_add(t, "\n");
+}
+
+static void add_graph(buffer *t, const ddsc_report *r)
+{
+    const ddsc_k_row *chosen = report_chosen(r);
+    buffer_addf(t, "  graph        %" PRId64 " component%s", r->view.n_components,
+                r->view.n_components == 1 ? "" : "s");
+    if (chosen)
+        buffer_addf(t, "; eigengap %.4g after K = %" PRId64 ", relative %.3g", chosen->gap,
+                    chosen->k, chosen->relative_gap);
+    buffer_add(t, "\n");
+}
+
+static void add_sizes(buffer *t, const ddsc_report *r)
+{
+    buffer_add(t, "  sizes       ");
+    for (int64_t c = 0; c < r->k && c < MAX_SIZES; c++)
+        buffer_addf(t, " %" PRId64, r->size[c]);
+    buffer_add(t, r->k > MAX_SIZES ? " ...\n" : "\n");
+    if (r->n_rows > r->view.n)
+        buffer_addf(t, "  dropped      %" PRId64 " items without mass (label -1)\n",
+                    r->n_rows - r->view.n);
+    if (r->from.compress)
+        buffer_addf(t,
+                    "  merged       supports down to %" PRId64 " points: W2 error mean %.4g, max "
+                    "%.4g\n",
+                    r->from.compress_points, r->compress.mean_w2, r->compress.max_w2);
+}
+
+static void add_sweep(buffer *t, const ddsc_report *r)
+{
+    if (r->view.n_sweep < 2)
+        return;
+    buffer_addf(t, "  sweep           K   gap     relative  modularity  stability  sizes%s\n",
+                r->sweep_scores ? "        AMI     ARI" : "");
+    for (int64_t i = 0; i < r->view.n_sweep; i++) {
+        const ddsc_k_row *k = r->view.sweep[i];
+        buffer_addf(
+            t, "             %c %4" PRId64 "   %.4f  %8.3f  %10.4f  %9.3f  %4" PRId64 "-%-6" PRId64,
+            k->k == r->k ? '*' : ' ', k->k, k->gap, k->relative_gap, k->modularity, k->stability,
+            k->smallest, k->largest);
+        if (r->sweep_scores)
+            buffer_addf(t, "  %.4f  %.4f", r->sweep_scores[i].ami, r->sweep_scores[i].ari);
+        buffer_add(t, "\n");
+    }
+}
+
+static void add_scores(buffer *t, const ddsc_report *r)
+{
+    if (!r->scored)
+        return;
+    buffer_addf(t, "  scores       AMI %.4f, ARI %.4f, NMI %.4f, purity %.4f against %s%s\n",
+                r->scores.ami, r->scores.ari, r->scores.nmi, r->scores.purity,
+                r->from.truth_name ? "" : "labels in ",
+                r->from.truth_name ? r->from.truth_name : "the input");
+}
+
+static void add_centers(buffer *t, const ddsc_report *r)
+{
+    const ddsc_d2_view *c = &r->centers;
+    buffer_addf(t,
+                "  centres      %" PRId64 " points each; objective %.6g, from %.6g in %" PRId64
+                " steps\n  transports   ",
+                c->center_size, c->objective[c->n_objective - 1], c->objective[0],
+                c->n_objective - 1);
+    buffer_add_count(t, c->n_solved);
+    buffer_add(t, " solved of ");
+    buffer_add_count(t, c->n_pairs);
+    buffer_add(t, " items times centres\n");
+}
+
+static void add_trust(buffer *t, const ddsc_report *r)
+{
+    const ddsc_theory *c = &r->theory;
+    const ddsc_stability_view *v = &r->trust;
+    if (c->n_intra + c->n_inter > 0)
+        buffer_addf(
+            t,
+            "  classes      %.1f%% of the neighbours are of the same class; components %" PRId64
+            ", classes %" PRId64 "; tolerance xi %.3g\n",
+            100 * (double)c->n_intra / (double)(c->n_intra + c->n_inter), c->n_components,
+            c->n_classes, c->xi);
+    if (v->n > 0)
+        buffer_addf(t,
+                    "  stability    ARI %.3f, |sin Theta| %.3g of %.3g, mean of %" PRId64
+                    " resamples; %" PRId64 " items changed cluster\n",
+                    v->mean->ari, v->mean->sin_theta, v->sin_limit, v->n_resamples, v->n_ever);
+}
+
+void report_summary(buffer *t, const ddsc_report *r)
+{
+    add_head(t, r);
+    if (r->from.clustering) {
+        add_parameters(t, r);
+        add_pairs(t, r);
+        add_graph(t, r);
+    }
+    if (r->from.d2)
+        add_centers(t, r);
+    add_sizes(t, r);
+    add_sweep(t, r);
+    add_scores(t, r);
+    add_trust(t, r);
+    buffer_addf(t, "  seconds      %.2f", r->total_s);
+    if (r->from.clustering)
+        buffer_addf(t, " (distances %.2f, eigenvectors %.2f, k-means %.2f)", r->distances_s,
+                    r->view.seconds_eigen, r->kmeans_s);
+    buffer_add(t, "\n");
+}

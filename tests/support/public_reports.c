@@ -1,0 +1,164 @@
+/* Entries of the calls that make reports. Seconds and threads stand in them: an answer is what comes
+ * before these. */
+#include <sys/stat.h>
+
+#include "public_calls.h"
+#include "public_data.h"
+
+static ddsc_context *own;
+static ddsc_report *made;
+static ddsc_pair_stats stats;
+static ddsc_cluster_settings kept_set; /* of `made`, which may look at them */
+
+static ddsc_report_source source_of(ddsc_cluster_settings *set, int option)
+{
+    ddsc_report_source from;
+    ddsc_report_source_init(&from);
+    from.settings = set;
+    if (option == 2) {
+        from.pairs = &stats;
+        return from;
+    }
+    from.measures = clouds;
+    from.truth = classes;
+    from.map = 1;
+    if (option == 0) {
+        from.clustering = clustering;
+    } else {
+        from.labels = classes;
+        from.n_labels = N;
+        from.k = N;
+    }
+    return from;
+}
+
+static ddsc_status make(ddsc_context *ctx, ddsc_report **out, int option)
+{
+    ddsc_cluster_settings set = cluster_of(0);
+    ddsc_report_source from = source_of(&set, option);
+    return ddsc_report_create(ctx, out, &from);
+}
+
+void reports_set_up(void)
+{
+    own = test_context(1, 0);
+    kept_set = cluster_of(0);
+    ddsc_pair_stats_init(&stats);
+    ddsc_report_source from = source_of(&kept_set, 0);
+    assert_ok(own, ddsc_report_create(own, &made, &from), "report");
+    char folder[4096];
+    snprintf(folder, sizeof folder, "%s", folder_file(&room, "saved"));
+    assert_ok(own, ddsc_report_save(own, made, folder, 0), "saved report");
+}
+
+static void remove_files(const char *folder)
+{
+    char path[4200];
+    for (int64_t f = 0; ddsc_report_get_file_name(f); f++) {
+        snprintf(path, sizeof path, "%s/%s", folder, ddsc_report_get_file_name(f));
+        unlink(path);
+    }
+    rmdir(folder);
+}
+
+void reports_tear_down(void)
+{
+    ddsc_report_destroy(made);
+    ddsc_context_destroy(own);
+    remove_files(folder_file(&room, "saved"));
+}
+
+static ddsc_status gives_report(ddsc_status status, ddsc_report **place)
+{
+    ddsc_report_view v;
+    if (calls_gives(status, *place)) {
+        ddsc_report_get_view(*place, &v);
+        calls_add_answer(&v.k, sizeof v.k);
+        calls_add_answer(v.labels ? v.labels : (const void *)"", v.n_rows * 4);
+        if (v.map)
+            calls_add_answer(v.map, v.n_rows * 16);
+        ddsc_report_destroy(*place);
+    }
+    return status;
+}
+
+ddsc_status report_create(ddsc_context *ctx, int option)
+{
+    ddsc_report *out = calls_unset;
+    return gives_report(make(ctx, &out, option), &out);
+}
+
+ddsc_status report_read(ddsc_context *ctx, int option)
+{
+    (void)option;
+    ddsc_report *out = calls_unset;
+    return gives_report(ddsc_report_read(ctx, &out, folder_file(&room, "saved")), &out);
+}
+
+/* What does not differ from run to run. */
+static int take_constant(void *user, const void *bytes, size_t n)
+{
+    const char *stop = user;
+    const char *end = *stop ? memmem(bytes, n, stop, strlen(stop)) : NULL;
+    calls_add_answer(bytes, end ? end - (const char *)bytes : (int64_t)n);
+    return 0;
+}
+
+ddsc_status report_write(ddsc_context *ctx, int form)
+{
+    const char *stop = form == DDSC_REPORT_TEXT   ? "  seconds"
+                       : form == DDSC_REPORT_HTML ? "<ul class"
+                                                  : "\"command\"";
+    return ddsc_report_write(ctx, made, (ddsc_report_form)form, take_constant,
+                             (void *)(uintptr_t)stop);
+}
+
+/* All files, or none. */
+ddsc_status report_save(ddsc_context *ctx, int option)
+{
+    char folder[4096], path[4200];
+    struct stat info;
+    (void)option;
+    snprintf(folder, sizeof folder, "%s", folder_file(&room, "out"));
+    ddsc_status status = ddsc_report_save(ctx, made, folder, 0);
+    for (int64_t f = 0; ddsc_report_get_file_name(f); f++) {
+        snprintf(path, sizeof path, "%s/%s", folder, ddsc_report_get_file_name(f));
+        bool there = stat(path, &info) == 0;
+        assert_true(status >= 0 || !there);
+        calls_add_answer(&there, sizeof there);
+    }
+    remove_files(folder);
+    assert_int_not_equal(stat(folder, &info), 0);
+    return status;
+}
+
+static int take_marks(void *user, const char *name, double width, double height, int64_t n_marks,
+                      const ddsc_mark *marks)
+{
+    (void)user;
+    calls_add_answer(name, (int64_t)strlen(name));
+    calls_add_answer(&width, sizeof width);
+    calls_add_answer(&height, sizeof height);
+    for (int64_t k = 0; k < n_marks; k++)
+        calls_add_answer(&marks[k].x, sizeof marks[k].x);
+    return 0;
+}
+
+ddsc_status report_draw(ddsc_context *ctx, int option)
+{
+    (void)option;
+    return ddsc_report_draw(ctx, made, take_marks, NULL);
+}
+
+ddsc_status comparison_write(ddsc_context *ctx, int picture)
+{
+    static const char *const names[] = {"classes", "ones"};
+    const int32_t *const both[] = {classes, labels};
+    ddsc_comparison c;
+    ddsc_comparison_init(&c);
+    c.measures = clouds;
+    c.n = 2;
+    c.names = names;
+    c.labels = both;
+    return ddsc_comparison_write(ctx, &c, picture, take_constant, (void *)(uintptr_t) "");
+}
