@@ -21,8 +21,10 @@ const option_choice choices_kernel[] = {{"gaussian", DDSC_KERNEL_GAUSSIAN},
                                         {"laplace", DDSC_KERNEL_LAPLACE},
                                         {"energy", DDSC_KERNEL_ENERGY},
                                         {NULL, 0}};
-const option_choice choices_estimator[] = {
-    {"unbiased", DDSC_MMD_UNBIASED}, {"biased", DDSC_MMD_BIASED}, {NULL, 0}};
+const option_choice choices_estimator[] = {{"auto", DDSC_MMD_AUTO},
+                                           {"unbiased", DDSC_MMD_UNBIASED},
+                                           {"biased", DDSC_MMD_BIASED},
+                                           {NULL, 0}};
 const option_choice choices_exact_graph[] = {
     {"auto", DDSC_GRAPH_AUTO}, {"full", DDSC_GRAPH_FULL}, {"pruned", DDSC_GRAPH_PRUNED}, {NULL, 0}};
 const option_choice choices_neighbors[] = {{"auto", DDSC_NEIGHBORS_AUTO},
@@ -172,7 +174,7 @@ static const option_spec metric_options[] = {
      .kind = OPTION_CHOICE,
      .offset = AT(metric.mmd_estimator),
      .choices = choices_estimator,
-     .help = "mmd: the estimator (default: unbiased)"},
+     .help = "mmd: the estimator; auto (default) is biased, with --paper unbiased"},
     {.name = "mmd-features",
      .kind = OPTION_COUNT,
      .offset = AT(metric.mmd_features),
@@ -187,9 +189,11 @@ static const option_spec reference_options[] = {
     {.name = "reference",
      .kind = OPTION_OTHER,
      .parse = value_reference,
-     .argument = "normal|kmeans|FILE",
-     .help = "lot: what items are transported to: a normal sample like the data (default), "
-             "k-means centres of all points, or the first item of FILE"},
+     .argument = "auto|normal|kmeans|FILE",
+     .help =
+         "lot: what items are transported to: a normal sample like the data, k-means centres of "
+         "all points, or the first item of FILE; auto (default): kmeans above three "
+         "dimensions, normal up to three and with --paper"},
     {.name = "reference-size",
      .kind = OPTION_COUNT,
      .offset = AT(metric.reference_size),
@@ -257,9 +261,10 @@ static const option_spec cluster_options[] = {
     {.name = "gamma",
      .kind = OPTION_OTHER,
      .parse = value_gamma,
-     .argument = "auto|median|X",
-     .help = "affinity exp(-gamma D^2): local scaling (default), 1 / median of D^2 in the graph, "
-             "or a number"},
+     .argument = "auto|local|median|X",
+     .help =
+         "affinity exp(-gamma D^2): local scaling, 1 / median of D^2 in the graph, or a number; "
+         "auto (default): local, but median where a diffuse class leans on a dense one"},
     {.name = "min-cluster",
      .kind = OPTION_OTHER,
      .parse = value_min_cluster,

@@ -503,13 +503,16 @@ typedef enum ddsc_bandwidth_rule {
 
 typedef enum ddsc_mmd_estimator {
     DDSC_MMD_UNBIASED = 0, /* pairs i != j only; can be negative */
-    DDSC_MMD_BIASED
+    DDSC_MMD_BIASED,       /* all pairs; never negative */
+    DDSC_MMD_AUTO          /* biased; unbiased in the paper's plain algorithm (default) */
 } ddsc_mmd_estimator;
 
 typedef enum ddsc_reference_rule {
     DDSC_REFERENCE_NORMAL = 0, /* normal sample matched to the pooled mean and scale */
     DDSC_REFERENCE_KMEANS,     /* k-means centers of the pooled points */
-    DDSC_REFERENCE_MEASURES    /* the first item of reference_measures */
+    DDSC_REFERENCE_MEASURES,   /* the first item of reference_measures */
+    DDSC_REFERENCE_AUTO        /* k-means; a normal sample in up to three dimensions and in the
+                                  paper's plain algorithm (default) */
 } ddsc_reference_rule;
 
 typedef struct ddsc_metric_settings {
@@ -676,9 +679,10 @@ DDSC_API ddsc_status ddsc_graph_write(ddsc_context *context, const ddsc_graph *g
 /* ==== Clustering ==== */
 
 typedef enum ddsc_gamma_rule {
-    DDSC_GAMMA_AUTO = 0, /* local scaling: exp(-2 D^2 / (s_i s_j)), s_i distance to 7th neighbor */
+    DDSC_GAMMA_AUTO = 0, /* local, or median where a diffuse class leans on a dense one */
     DDSC_GAMMA_MEDIAN,   /* 1 / median of the D^2 kept in the graph */
-    DDSC_GAMMA_VALUE
+    DDSC_GAMMA_VALUE,
+    DDSC_GAMMA_LOCAL /* local scaling: exp(-2 D^2 / (s_i s_j)), s_i distance to 7th neighbor */
 } ddsc_gamma_rule;
 
 typedef struct ddsc_cluster_settings {

@@ -50,9 +50,10 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         "precomputed": X is a matrix of distances, NaN where unknown; or a sparse one, row i of which
         holds the distances of item i to its neighbors.
     n_neighbors : int or "auto"
-        Neighbours kept for each item.
-    gamma : {"auto", "median"} or float
-        Affinity exp(-gamma D^2): local scaling, 1 / median of the D^2 kept, or a number.
+        Neighbours kept for each item; "auto" as the program chooses: max(10, log2 N), fewer for small N.
+    gamma : {"auto", "local", "median"} or float
+        Affinity exp(-gamma D^2): local scaling, 1 / median of the D^2 kept, or a number; "auto" is local, but
+        median where a diffuse class leans on a dense one.
     random_state : int, None, RandomState or Generator
         Seed. The same seed gives the same result for any number of threads.
     n_jobs : int, optional
@@ -65,9 +66,10 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
     mmd_kernel : {"gaussian", "laplace", "energy"}
     bandwidth : float, "auto" or "median"
         mmd: "auto" is the 5% quantile of distances between points.
-    mmd_estimator : {"unbiased", "biased"}
-    reference : {"normal", "kmeans"} or Distributions
-        lot: where transport starts.
+    mmd_estimator : {"auto", "unbiased", "biased"}
+        "auto" is biased; unbiased with `paper`.
+    reference : {"auto", "normal", "kmeans"} or Distributions
+        lot: where transport starts; "auto" is kmeans above three dimensions, normal up to three and with `paper`.
     reference_size : int, optional
         lot: points of the reference; None: the mean number of points of an item.
     mmd_features : int, optional
@@ -154,7 +156,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         self,
         n_clusters: Any = 5,
         metric: str = "w2",
-        n_neighbors: Any = 10,
+        n_neighbors: Any = "auto",
         gamma: Any = "auto",
         random_state: Any = 0,
         n_jobs: Optional[int] = None,
@@ -165,8 +167,8 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         max_iterations: Optional[int] = None,
         mmd_kernel: str = "gaussian",
         bandwidth: Any = "auto",
-        mmd_estimator: str = "unbiased",
-        reference: Any = "normal",
+        mmd_estimator: str = "auto",
+        reference: Any = "auto",
         reference_size: Optional[int] = None,
         mmd_features: Optional[int] = None,
         lot_components: Optional[int] = None,

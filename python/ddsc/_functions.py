@@ -86,7 +86,7 @@ def pairwise(
 
 def neighbors(
     X: Any,
-    n_neighbors: Any = 10,
+    n_neighbors: Any = "auto",
     metric: str = "w2",
     *,
     squared: bool = False,
@@ -290,7 +290,7 @@ def mmd(
     *,
     kernel: str = "gaussian",
     bandwidth: Any = "auto",
-    estimator: str = "unbiased",
+    estimator: str = "biased",
     squared: bool = False,
     random_state: Any = 0,
 ) -> float:
@@ -303,7 +303,7 @@ def mmd(
     kernel : {"gaussian", "laplace", "energy"}
     bandwidth : float, "auto" or "median"
         "auto" is the 5% quantile of the distances between the pooled points.
-    estimator : {"unbiased", "biased"}
+    estimator : {"biased", "unbiased"}
     squared : bool
         Give MMD^2, which the unbiased estimator can make negative; otherwise the root of its
         positive part.

@@ -275,7 +275,7 @@ def test_parameters_and_repr():
     assert "n_clusters=4" in repr(model) and "metric='mmd'" in repr(model)
     with pytest.raises(ValueError, match="colour"):
         model.set_params(colour=1)
-    assert DDSC().get_params()["n_neighbors"] == 10
+    assert DDSC().get_params()["n_neighbors"] == "auto"
 
 
 @pytest.mark.parametrize(

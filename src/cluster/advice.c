@@ -121,7 +121,7 @@ static void say_affinity(writer *w, const decomposition *d)
         advice_say(
             w,
             "All neighbours lie at the same distance, zero, so only components can be told apart.");
-    else if (10 * d->affinity.n_clamped > 9 * n_edges)
+    else if (2 * d->affinity.n_clamped > n_edges)
         advice_say(
             w,
             "%lld of %lld neighbour distances are negative estimates and count as zero; the biased "

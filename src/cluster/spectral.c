@@ -282,7 +282,7 @@ static ddsc_status keep_affinity(ddsc_context *ctx, ddsc_clustering *c, spectral
 static ddsc_status weigh_wide(ddsc_context *ctx, spectral_job *j, const ddsc_graph *wide)
 {
     affinity_report ignored;
-    affinity_settings how = {DDSC_GAMMA_AUTO, 0};
+    affinity_settings how = {DDSC_GAMMA_LOCAL, 0};
     if (j->d.affinity.gamma > 0)
         how = (affinity_settings){DDSC_GAMMA_VALUE, j->d.affinity.gamma};
     return affinity_build(ctx, &j->wide, &ignored, wide, &how);
@@ -303,6 +303,9 @@ ddsc_status spectral_fit(ddsc_context *ctx, ddsc_clustering *c, decomposition *k
     TRY(decompose_graph(ctx, &j.d, graph, set, o.k_high));
     if (status == DDSC_NOT_CONVERGED)
         o.not_converged = true;
+    if (!kept && !j.d.affinity.flat && 2 * j.d.affinity.n_clamped > j.d.affinity.n_edges)
+        ctx_warn(ctx, "most neighbour distances are negative estimates and count as zero, so weights "
+                      "hardly tell neighbours apart; the biased estimator has none");
     TRY(cluster_spectrum(ctx, c, &j.d));
     if (wide)
         TRY(weigh_wide(ctx, &j, wide));

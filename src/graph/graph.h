@@ -20,6 +20,14 @@ ddsc_status graph_create(ddsc_context *ctx, ddsc_graph **graph, int64_t n, int64
 /* The same graph with at most tau neighbours an item, the nearest. */
 ddsc_status graph_narrow(ddsc_context *ctx, ddsc_graph **out, const ddsc_graph *wide, int64_t tau);
 
+/* How often items are neighbours of others. */
+typedef struct in_degrees {
+    int64_t largest, n_none; /* of one item; items that are nobody's neighbour */
+    double skewness;         /* of the counts; 0: all alike */
+} in_degrees;
+
+ddsc_status graph_in_degrees(ddsc_context *ctx, in_degrees *out, const ddsc_graph *g);
+
 /* Sparse matrix in CSR, columns ascending in each row. */
 typedef struct sparse {
     int64_t n, nnz;
