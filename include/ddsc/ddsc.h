@@ -615,6 +615,16 @@ typedef enum ddsc_neighbors {
     DDSC_NEIGHBORS_APPROXIMATE /* candidates by NN-descent, ranked by the metric; recall measured */
 } ddsc_neighbors;
 
+/* In many dimensions a few items come to be neighbors of nearly everybody, and many of nobody. Neighbors
+ * can then be chosen by D^2 / (s_i s_j), s the mean distance to the tau nearest; edges hold D^2 all the same. */
+typedef enum ddsc_hubs {
+    DDSC_HUBS_DEFAULT =
+        0,          /* auto in a clustering of measures, off where a graph alone is asked for */
+    DDSC_HUBS_OFF,  /* the nearest */
+    DDSC_HUBS_AUTO, /* rescaled where the in-degrees of the nearest are skewed */
+    DDSC_HUBS_ALWAYS
+} ddsc_hubs;
+
 typedef struct ddsc_graph_settings {
     size_t struct_size;
     int64_t tau; /* neighbors per item; 0: max(10, ceil(log2 N)), at most max(3, N/8), below N */
@@ -623,6 +633,7 @@ typedef struct ddsc_graph_settings {
     double sample_columns; /* fraction of the items whose distances to all are computed, the others
                               being approximated from them (Nystrom); 1: all */
     ddsc_neighbors neighbors;
+    ddsc_hubs hubs;
 } ddsc_graph_settings;
 
 #define ddsc_graph_settings_init(settings) \
@@ -667,6 +678,7 @@ typedef struct ddsc_graph_view {
      * (1: no better than one guess for all; NaN: too few to tell). Else 0 and 0. */
     int64_t n_columns;
     double columns_error;
+    int rescaled; /* 1: neighbors were chosen by a rescaled distance (ddsc_hubs) */
 } ddsc_graph_view;
 
 #define ddsc_graph_get_view(graph, view) ddsc_graph_get_view_sized((graph), (view), sizeof *(view))
@@ -751,6 +763,11 @@ typedef struct ddsc_clustering_view {
     const char *advice;         /* what to do about components, gaps, clamps; "" when nothing */
     const ddsc_detail *details; /* figures by name, as ddsc_context_get_details gave them */
     int64_t n_details;
+    /* Hubs of the graph: the most items that one item is a neighbor of, and the items that are nobody's;
+     * where neighbors were chosen by a rescaled distance, the same of the nearest. */
+    int hubs_rescaled;
+    int64_t in_degree_largest, n_nobody;
+    int64_t plain_in_degree_largest, plain_n_nobody;
 } ddsc_clustering_view;
 
 #define ddsc_clustering_get_view(clustering, view) \

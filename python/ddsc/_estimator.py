@@ -80,6 +80,9 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         How neighbours are searched; the graph is the same.
     sample : float
         Fraction of the pairs that is computed at all.
+    hubs : {"auto", "off", "always"}
+        Neighbours chosen by a locally rescaled distance, so that no item is everybody's: where the
+        in-degrees of the nearest are skewed, never ("auto" with `paper`), or always.
     paper : bool
         The plain algorithm of the paper, without local scaling and the rule of small clusters.
     min_cluster : float
@@ -174,6 +177,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         lot_components: Optional[int] = None,
         exact_graph: str = "auto",
         sample: float = 1.0,
+        hubs: str = "auto",
         paper: bool = False,
         min_cluster: float = 0.2,
         stability: Optional[int] = None,
@@ -201,6 +205,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         self.lot_components = lot_components
         self.exact_graph = exact_graph
         self.sample = sample
+        self.hubs = hubs
         self.paper = paper
         self.min_cluster = min_cluster
         self.stability = stability
@@ -223,7 +228,8 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         return metric_settings(**{**{n: getattr(self, n) for n in names.split()}, **over})
 
     def _graph(self) -> Dict[str, Any]:
-        return graph_settings(self.n_neighbors, self.exact_graph, self.sample)
+        hubs = "off" if self.paper and self.hubs == "auto" else self.hubs
+        return graph_settings(self.n_neighbors, self.exact_graph, self.sample, hubs)
 
     def _cluster(self) -> Dict[str, Any]:
         return cluster_settings(self.n_clusters, self.gamma, self.paper, self.min_cluster)

@@ -92,6 +92,7 @@ def neighbors(
     squared: bool = False,
     exact_graph: str = "auto",
     sample: float = 1.0,
+    hubs: str = "off",
     random_state: Any = 0,
     n_jobs: Optional[int] = None,
     verbose: Any = 0,
@@ -112,6 +113,8 @@ def neighbors(
         How to search; the result is the same.
     sample : float
         Fraction of the pairs that is computed at all.
+    hubs : {"off", "auto", "always"}
+        The nearest, or neighbours chosen by a locally rescaled distance, so that no item is everybody's.
     random_state, n_jobs, verbose, callback, memory_limit, **settings
         As in `pairwise`.
 
@@ -130,7 +133,7 @@ def neighbors(
     """
     measures = as_distributions(X)
     set_ = metric_settings(metric=metric, **settings)
-    graph = graph_settings(n_neighbors, exact_graph, sample)
+    graph = graph_settings(n_neighbors, exact_graph, sample, hubs)
     with Run(n_jobs, random_state, verbose, callback, memory_limit) as run:
         handle, _ = run(_core.neighbors, measures._handle, set_, graph)
     view = _core.graph_view(handle)

@@ -12,6 +12,7 @@ ESTIMATORS = {"unbiased": 0, "biased": 1, "auto": 2}
 BANDWIDTHS = {"auto": 0, "median": 1}
 REFERENCES = {"normal": 0, "kmeans": 1, "auto": 3}
 GRAPHS = {"auto": 0, "full": 1, "pruned": 2}
+HUBS = {"off": 1, "auto": 2, "always": 3}
 BARYCENTERS = {"admm": 0, "ibp": 1, "projected": 2}
 GAMMAS = {"auto": 0, "median": 1, "local": 3}
 WORDS = {"fitted": 0, "general": 1, "own": 2}
@@ -101,7 +102,9 @@ def metric_settings(
     return set_
 
 
-def graph_settings(n_neighbors: Any, exact_graph: Any = "auto", sample: Any = 1.0) -> Dict[str, Any]:
+def graph_settings(
+    n_neighbors: Any, exact_graph: Any = "auto", sample: Any = 1.0, hubs: Any = "off"
+) -> Dict[str, Any]:
     tau = 0
     if not (n_neighbors is None or (isinstance(n_neighbors, str) and n_neighbors == "auto")):
         tau = whole("n_neighbors", n_neighbors)
@@ -111,6 +114,7 @@ def graph_settings(n_neighbors: Any, exact_graph: Any = "auto", sample: Any = 1.
         "tau": tau,
         "exact_graph": word("exact_graph", exact_graph, GRAPHS),
         "sample": number("sample", sample),
+        "hubs": word("hubs", hubs, HUBS),
     }
 
 

@@ -54,7 +54,7 @@ ddsc_status cluster_settings_take(ddsc_context *ctx, cluster_plan *plan,
     CHECK(sized_take(ctx, &settings_struct, &plan->set, given));
     CHECK(settings_check(ctx, &plan->set));
     CHECK(plan_take_metric(ctx, &plan->metric, plan->set.metric));
-    CHECK(plan_take_graph(ctx, &plan->graph, plan->set.graph));
+    CHECK(plan_take_graph(ctx, &plan->graph, plan->set.graph, !plan->set.paper));
     if (plan->set.paper)
         take_paper(&plan->metric);
     plan->set.metric = &plan->metric;
@@ -194,6 +194,9 @@ ddsc_status cluster_fit(ddsc_context *ctx, ddsc_clustering **out, decomposition 
         c->graph = wide;
         wide = NULL;
     }
+    graph_sort(c->graph);
+    if (wide)
+        graph_sort(wide);
     c->view.graph = c->graph;
     TRY(spectral_fit(ctx, c, kept, c->graph, wide, set));
     TRY(take_details(ctx, c));

@@ -288,6 +288,19 @@ static ddsc_status weigh_wide(ddsc_context *ctx, spectral_job *j, const ddsc_gra
     return affinity_build(ctx, &j->wide, &ignored, wide, &how);
 }
 
+/* Who is a neighbour of how many, as the view tells it. */
+static ddsc_status tell_hubs(ddsc_context *ctx, ddsc_clustering *c, const ddsc_graph *graph)
+{
+    in_degrees found;
+    CHECK(graph_in_degrees(ctx, &found, graph, graph->tau));
+    c->view.hubs_rescaled = graph->rescaled;
+    c->view.in_degree_largest = found.largest;
+    c->view.n_nobody = found.n_none;
+    c->view.plain_in_degree_largest = graph->rescaled ? graph->plain.largest : found.largest;
+    c->view.plain_n_nobody = graph->rescaled ? graph->plain.n_none : found.n_none;
+    return DDSC_OK;
+}
+
 ddsc_status spectral_fit(ddsc_context *ctx, ddsc_clustering *c, decomposition *kept,
                          const ddsc_graph *graph, const ddsc_graph *wide,
                          const ddsc_cluster_settings *set)
@@ -304,9 +317,11 @@ ddsc_status spectral_fit(ddsc_context *ctx, ddsc_clustering *c, decomposition *k
     if (status == DDSC_NOT_CONVERGED)
         o.not_converged = true;
     if (!kept && !j.d.affinity.flat && 2 * j.d.affinity.n_clamped > j.d.affinity.n_edges)
-        ctx_warn(ctx, "most neighbour distances are negative estimates and count as zero, so weights "
-                      "hardly tell neighbours apart; the biased estimator has none");
+        ctx_warn(ctx,
+                 "most neighbour distances are negative estimates and count as zero, so weights "
+                 "hardly tell neighbours apart; the biased estimator has none");
     TRY(cluster_spectrum(ctx, c, &j.d));
+    TRY(tell_hubs(ctx, c, graph));
     if (wide)
         TRY(weigh_wide(ctx, &j, wide));
     double decomposed = clock_seconds();

@@ -18,8 +18,7 @@ static const double SCALE_FLOOR = 0.01;
 static const double LEANS_SPREAD = 3, LEANS_NOBODY = 0.1, LEANS_FAR = 20;
 enum { LEANS_ITEMS = 40 }; /* fewer have no quantiles to speak of */
 
-/* Median of the positive finite entries of x, which is reordered; 1 when there are none. */
-static double positive_median(double *x, int64_t n)
+double median_positive(double *x, int64_t n)
 {
     int64_t kept = 0;
     for (int64_t i = 0; i < n; i++)
@@ -56,7 +55,7 @@ static ddsc_status median_d2(ddsc_context *ctx, double *median, const ddsc_graph
             *median = lower + (*median - lower) / 2;
         }
     } else {
-        *median = positive_median(copy, n_edges);
+        *median = median_positive(copy, n_edges);
     }
 done:
     mem_free(ctx, copy);
@@ -74,7 +73,7 @@ ddsc_status affinity_scales(ddsc_context *ctx, double *scale, double *least, con
         scale[i] = n_known > 0 ? sqrt(BASE_MAX(g->d2[at], 0)) : 0;
         copy[i] = scale[i];
     }
-    double median = positive_median(copy, g->n);
+    double median = median_positive(copy, g->n);
     *least = SCALE_FLOOR * median;
     for (int64_t i = 0; i < g->n; i++)
         scale[i] = scale[i] < INFINITY ? BASE_MAX(scale[i], *least) : median;
@@ -95,7 +94,7 @@ static ddsc_status leans(ddsc_context *ctx, bool *result, const ddsc_graph *g, c
     int64_t n = 0;
     in_degrees degrees;
     *result = false;
-    TRY(graph_in_degrees(ctx, &degrees, g));
+    TRY(graph_in_degrees(ctx, &degrees, g, g->tau));
     if ((double)degrees.n_none < LEANS_NOBODY * (double)g->n)
         goto done;
     TRY(MEM_NEW(ctx, sorted, g->n));

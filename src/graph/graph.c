@@ -32,6 +32,8 @@ ddsc_status graph_narrow(ddsc_context *ctx, ddsc_graph **out, const ddsc_graph *
     ddsc_graph *g = *out;
     g->n_columns = wide->n_columns;
     g->columns_error = wide->columns_error;
+    g->rescaled = wide->rescaled;
+    g->plain = wide->plain;
     for (int64_t i = 0; i < wide->n; i++) {
         int64_t from = wide->offset[i], at = g->offset[i];
         int64_t count = BASE_MIN(tau, wide->offset[i + 1] - from);
@@ -62,6 +64,7 @@ void ddsc_graph_get_view_sized(const ddsc_graph *graph, ddsc_graph_view *view, s
                                 .index = graph->index,
                                 .d2 = graph->d2,
                                 .n_columns = graph->n_columns,
-                                .columns_error = graph->columns_error};
+                                .columns_error = graph->columns_error,
+                                .rescaled = graph->rescaled};
     sized_view(view, size, &own, sizeof own);
 }

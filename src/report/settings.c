@@ -12,6 +12,7 @@ static const char *const bandwidths[] = {"auto", "median"};
 static const char *const estimators[] = {"unbiased", "biased", "biased"};
 static const char *const references[] = {"normal", "kmeans", "measures", "auto"};
 static const char *const exact_graphs[] = {"auto", "full", "pruned"};
+static const char *const hubs[] = {"auto", "off", "auto", "always"};
 static const char *const neighbor_searches[] = {"auto", "exact", "approximate"};
 
 /* The name of a value; "?" of one from a later version. */
@@ -91,6 +92,7 @@ static void put_spectral(ddsc_report *r, json_t *object, const ddsc_cluster_sett
     put_count_or_auto(r, object, "tau", g->tau);
     put_text(r, object, "exact_graph", NAMED(exact_graphs, g->exact_graph));
     put_text(r, object, "neighbors", NAMED(neighbor_searches, g->neighbors));
+    put_text(r, object, "hubs", NAMED(hubs, g->hubs));
     put_real(r, object, "sample", g->sample);
     put_real(r, object, "sample_columns", g->sample_columns);
     put_gamma(r, object, set);

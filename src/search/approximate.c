@@ -33,7 +33,8 @@ static ddsc_status list_rows(ddsc_context *ctx, pair_lists *l, int64_t n, int64_
 }
 
 /* Of the true neighbours of those items, the share found; equal distances are equally right. */
-static double compare_rows(const pair_lists *l, const ddsc_graph *truth, const ddsc_graph *found)
+static double compare_rows(const pair_lists *l, const ddsc_graph *truth, const ddsc_graph *found,
+                           const local_scales *by)
 {
     int64_t right = 0, all = 0;
     for (int64_t i = 0; i < l->n; i++) {
@@ -42,7 +43,8 @@ static double compare_rows(const pair_lists *l, const ddsc_graph *truth, const d
             continue;
         all += end - begin;
         for (int64_t e = found->offset[i]; e < found->offset[i + 1]; e++)
-            right += found->d2[e] <= truth->d2[end - 1];
+            right += local_key(by, found->index[e], found->d2[e]) <=
+                     local_key(by, truth->index[end - 1], truth->d2[end - 1]);
     }
     return all > 0 ? (double)right / (double)all : 1;
 }
@@ -59,7 +61,7 @@ static ddsc_status measure_recall(pairs *p, ddsc_pair_stats *stats, const ddsc_g
     n_rows = BASE_MIN(n_rows, n);
     TRY(list_rows(p->ctx, &l, n, n_rows));
     TRY(search_rerank(p, &truth, found->tau, &l));
-    stats->recall = compare_rows(&l, truth, found);
+    stats->recall = compare_rows(&l, truth, found, p->by);
     stats->n_recall_rows = n_rows;
 done:
     ddsc_graph_destroy(truth);
