@@ -137,7 +137,7 @@ static ddsc_status ctx_make_folder(ddsc_context *ctx, const char *folder)
     struct stat about;
     if (!*folder)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "the name of the folder to resume from is empty");
-    if (strlen(folder) > PATH_MAX - 80) /* files in it have names, too */
+    if (strlen(folder) > PATH_MAX - 160) /* files in it have names, too */
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
                         "the name of the folder to resume from is too long");
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)

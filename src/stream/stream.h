@@ -170,6 +170,20 @@ ddsc_status zip_open_entry(ddsc_context *ctx, io_stream **out, io_stream *archiv
 /* After the last byte: the checksum must match. */
 ddsc_status zip_check_entry(io_stream *member, const zip_entry *entry);
 
+/* ---- whose a temporary file is ---- */
+
+enum { OWNER_TEXT = 64 };
+#define OWNER_PREFIX ".ddsc-"
+
+/* "HOST-PID" of this process; HOST has no '-'. */
+void owner_name(char out[OWNER_TEXT]);
+/* The text begins with "HOST-PID-" of a process of this machine that is no longer there. */
+bool owner_is_gone(const char *text);
+/* The name of a temporary file or folder that such a process left behind. */
+bool owner_left(const char *name);
+/* Remove the files among them in a folder. */
+void owner_clean(const char *folder);
+
 /* ---- writing: to a temporary beside the target, fsync, rename ---- */
 
 typedef struct io_writer io_writer;
@@ -183,6 +197,9 @@ ddsc_status writer_printf(io_writer *w, const char *format, ...)
 ddsc_status writer_number(io_writer *w, double value);
 /* A csv field, quoted when it has to be (RFC 4180): any text comes back as it was. */
 ddsc_status writer_field(io_writer *w, const char *text, char delimiter);
+/* Of several processes that write this file the first one stays, and the others say nothing. To be
+ * called on a writer that may overwrite. */
+void writer_give_way(io_writer *w);
 /* What writing came to goes in: on success flush, sync, rename into place, else remove the temporary.
  * The writer is freed either way. */
 ddsc_status writer_finish(io_writer *w, ddsc_status status);

@@ -21,7 +21,7 @@ struct io_writer {
     char path[PATH_MAX]; /* the target, symbolic links resolved */
     char temp[PATH_MAX]; /* "" when written directly */
     int fd;
-    bool close_fd, overwrite;
+    bool close_fd, overwrite, gives_way;
     bool packed;
     z_stream z;
     unsigned char *buffer, *out; /* plain bytes; packed ones */
@@ -48,11 +48,21 @@ static int folder_length(const char *path)
     return slash ? (int)(slash - path) + 1 : 0;
 }
 
+static void folder_name(const io_writer *w, char out[PATH_MAX])
+{
+    int n = folder_length(w->path);
+    snprintf(out, PATH_MAX, "%.*s", n ? n : 1, n ? w->path : ".");
+}
+
 static ddsc_status open_temp(io_writer *w, mode_t mode)
 {
+    char owner[OWNER_TEXT], folder[PATH_MAX];
+    owner_name(owner);
+    folder_name(w, folder);
+    owner_clean(folder);
     for (int k = 0; k < TEMP_TRIES; k++) {
-        int n = snprintf(w->temp, sizeof w->temp, "%.*s.ddsc-%ld-%d.tmp", folder_length(w->path),
-                         w->path, (long)getpid(), k);
+        int n = snprintf(w->temp, sizeof w->temp, "%.*s" OWNER_PREFIX "%s-%d.tmp",
+                         folder_length(w->path), w->path, owner, k);
         if (n >= (int)sizeof w->temp)
             errno = ENAMETOOLONG;
         else
@@ -144,6 +154,12 @@ ddsc_status writer_open(ddsc_context *ctx, io_writer **out, const char *path, un
         return writer_finish(w, status);
     *out = w;
     return DDSC_OK;
+}
+
+void writer_give_way(io_writer *w)
+{
+    w->overwrite = false;
+    w->gives_way = true;
 }
 
 /* ---- bytes ---- */
@@ -245,8 +261,7 @@ ddsc_status writer_field(io_writer *w, const char *text, char delimiter)
 static ddsc_status sync_folder(io_writer *w)
 {
     char folder[PATH_MAX];
-    int n = folder_length(w->path);
-    snprintf(folder, sizeof folder, "%.*s", n ? n : 1, n ? w->path : ".");
+    folder_name(w, folder);
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     bool good = fd >= 0 && (fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP);
     int kept = errno;
@@ -270,6 +285,8 @@ static ddsc_status take_name(io_writer *w)
             return DDSC_OK;
         }
     }
+    if (errno == EEXIST && w->gives_way)
+        return unlink(w->temp) == 0 ? DDSC_OK : writer_fail(w, "remove the temporary beside it");
     return errno == EEXIST ? exists(w) : writer_fail(w, "name the finished file");
 }
 
