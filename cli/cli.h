@@ -190,6 +190,7 @@ bool output_check_file(const session *s, const char *path, int *code);
 bool output_check_dir(const session *s, const char *dir, const char *const *names, bool overwrite,
                       int *code);
 bool output_make_dir(const char *dir, int *code);
+bool output_make_parent(const char *path, int *code);
 /* "dir/name"; free() it. */
 char *output_path(const char *dir, const char *name);
 /* path NULL or "-": standard output. */

@@ -269,7 +269,7 @@ static bool deliver(cluster_result *r, int *code)
     const char *dir = output_is_stdout(s->opt.output) ? NULL : s->opt.output;
     bool good = true;
     if (dir)
-        good = output_make_dir(dir, code) &&
+        good = output_make_parent(dir, code) &&
                session_ok(s, ddsc_report_save(s->ctx, r->report, dir, output_flags(s)), code);
     else if (!s->opt.json)
         good = session_ok(

@@ -77,9 +77,11 @@ bool output_check_file(const session *s, const char *path, int *code)
             return access(path, W_OK) == 0 || refuse_place(path, code);
         if (!s->opt.force)
             return refuse(path, "exists (--force overwrites)", code);
+    } else if (errno != ENOENT) { /* such as a name that is too long */
+        return refuse_place(path, code);
     }
     char *dir = parent_of(path);
-    bool good = access(dir, W_OK) == 0 || refuse_place(path, code);
+    bool good = access(dir, W_OK | X_OK) == 0 || refuse_place(path, code);
     free(dir);
     return good;
 }
@@ -91,7 +93,7 @@ static bool can_make_dir(const char *dir, int *code)
     if (stat(dir, &info) == 0) {
         if (!S_ISDIR(info.st_mode))
             return refuse(dir, "exists and is not a directory", code);
-        return access(dir, W_OK) == 0 || refuse_place(dir, code);
+        return access(dir, W_OK | X_OK) == 0 || refuse_place(dir, code);
     }
     if (errno != ENOENT)
         return refuse_place(dir, code);
@@ -106,16 +108,20 @@ bool output_check_dir(const session *s, const char *dir, const char *const *name
 {
     if (!can_make_dir(dir, code))
         return false;
-    for (; *names; names++) {
+    bool good = true;
+    for (; *names && good; names++) {
         char *path = output_path(dir, *names);
-        bool taken = access(path, F_OK) == 0 && !overwrite && !s->opt.force;
-        if (taken)
-            refuse(path, "exists (--force overwrites)", code);
+        struct stat info;
+        bool taken = lstat(path, &info) == 0;
+        if (taken && !overwrite && !s->opt.force) {
+            good = refuse(path, "exists (--force overwrites)", code);
+        } else if (taken && S_ISDIR(info.st_mode)) {
+            errno = EISDIR;
+            good = refuse_place(path, code);
+        }
         free(path);
-        if (taken)
-            return false;
     }
-    return true;
+    return good;
 }
 
 bool output_make_dir(const char *dir, int *code)
@@ -132,6 +138,14 @@ bool output_make_dir(const char *dir, int *code)
             return true;
     }
     return refuse_place(dir, code);
+}
+
+bool output_make_parent(const char *path, int *code)
+{
+    char *parent = parent_of(path);
+    bool good = output_make_dir(parent, code);
+    free(parent);
+    return good;
 }
 
 bool output_check_binary(const session *s, int *code)

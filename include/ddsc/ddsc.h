@@ -1257,9 +1257,9 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_report_write(ddsc_context *context,
                                                          ddsc_report_form form, ddsc_write_fn write,
                                                          void *user);
 /* All files of the result into `folder`, which is made if it is missing (its parent must be there).
- * result.json comes last: where it stands, the rest is there. After an error none is left. With
- * DDSC_WRITE_OVERWRITE files of an earlier result are replaced, and removed where this one has no
- * such file. */
+ * result.json comes last: where it stands, the rest is there. After an error the folder is as it was.
+ * With DDSC_WRITE_OVERWRITE the files of an earlier result are replaced as a whole, in one step where
+ * the file system can; files of other names stay. What dead runs left beside the folder is removed. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_report_save(ddsc_context *context,
                                                         const ddsc_report *report,
                                                         const char *folder, unsigned flags);

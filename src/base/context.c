@@ -312,6 +312,16 @@ ddsc_status ctx_check(ddsc_context *ctx, bool good, const char *field, double va
     return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%s = %.15g: must be %s", field, value, rule);
 }
 
+void ctx_reword(ddsc_context *ctx, const char *from, const char *to)
+{
+    char rest[CTX_MESSAGE_SIZE];
+    char *at = strstr(ctx->message, from);
+    if (!at)
+        return;
+    snprintf(rest, sizeof rest, "%s", at + strlen(from));
+    snprintf(at, sizeof ctx->message - (size_t)(at - ctx->message), "%s%s", to, rest);
+}
+
 ddsc_status ctx_check_flags(ddsc_context *ctx, const char *who, unsigned flags, unsigned known)
 {
     if ((flags & ~known) == 0)

@@ -199,8 +199,8 @@ static ddsc_status read_chunk(journal *j, int32_t chunk)
     unsigned char *bytes = NULL;
     chunk_path(j, path, chunk);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return fail(j, path, "open");
+    if (fd < 0) /* an empty one may be cleaned up by another process just now */
+        return errno == ENOENT ? DDSC_OK : fail(j, path, "open");
     bool known = fstat(fd, &info) == 0;
     bool sound = known && read_all(fd, 0, &head, sizeof head) &&
                  memcmp(head.magic, magic, sizeof magic) == 0 && head.run == j->run &&

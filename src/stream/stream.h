@@ -204,4 +204,21 @@ void writer_give_way(io_writer *w);
  * The writer is freed either way. */
 ddsc_status writer_finish(io_writer *w, ddsc_status status);
 
+/* ---- a folder of files that is replaced as a whole ---- */
+
+typedef struct io_folder io_folder;
+/* Names of the files that may be in it, number 0, 1, ...; NULL after the last, which is written last
+ * and whose presence says that the others are there. */
+typedef const char *(*folder_name_fn)(int64_t number);
+
+/* flags: ddsc_write_flags. Cleans up what dead processes left beside the folder. */
+ddsc_status folder_open(ddsc_context *ctx, io_folder **out, const char *path, folder_name_fn name,
+                        unsigned flags);
+/* Write the files here. */
+const char *folder_stage(const io_folder *f);
+/* What writing came to goes in: on success the new files take the place of the old ones, and of those
+ * that have no new one; files of other names stay. On failure the folder is as it was. Freed either
+ * way. */
+ddsc_status folder_finish(io_folder *f, ddsc_status status);
+
 #endif
