@@ -3,7 +3,7 @@
 
     bench/defaults.py [--ddsc PROGRAM] [--data DIR] [--seeds 101,102,103,104,105] [--quick]
 
-For each set and seed a fresh subset is drawn (images: 100 a class; documents: four of five), and for each
+For each set and seed a fresh subset is drawn (images: 100 per class; documents: four of five), and for each
 metric the program runs twice over the same distances: as a user would (`-k` the true number, everything
 else left to the rules), and as the paper does (`--paper`, K in 5..10, tau in 5..30, gamma 1/median), of
 which the best AMI by the true labels counts. The last lines say what is lost on average and how much of its

@@ -82,7 +82,7 @@ const cli_verb verb_convert = {
     .examples =
         "ddsc convert images-idx3-ubyte.gz --labels labels-idx1-ubyte.gz -o images.npz\t"
         "images as distributions on their pixels\n"
-        "ddsc convert clouds.npz --compress 16 -o small.npz\tat most 16 points an item\n"
+        "ddsc convert clouds.npz --compress 16 -o small.npz\tat most 16 points per item\n"
         "ddsc convert a.fcs b.fcs --channels 3,5,7 --arcsinh 5 -o cells.npz\tone item a file\n",
     .run = run,
 };

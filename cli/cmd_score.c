@@ -158,7 +158,7 @@ const cli_verb verb_score = {
     .description =
         "Compares two lists of labels, matched by id where both files have ids, else row by row. "
         "Accepts csv with a header (the column label, "
-        "else the last), one value a line, npy, idx labels, or npz with labels. Negative labels "
+        "else the last), one value per line, npy, idx labels, or npz with labels. Negative labels "
         "on either side are left out. AMI uses the exact expected mutual information and the "
         "arithmetic mean, as scikit-learn does.",
     .groups = groups,

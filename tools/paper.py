@@ -457,7 +457,7 @@ def incomplete_tables(bench):
 def intro(command, plan):
     return ["# The paper's tables, reproduced", "", f"`{command}` makes this page.", "",
             f"Protocol as in the paper: K from {min(plan['ks'])} to {max(plan['ks'])}, the best reported, means of "
-            f"{plan['runs']} runs (text: seeds; images: random subsets of {plan['per_class']} a class). \"picked\" "
+            f"{plan['runs']} runs (text: seeds; images: random subsets of {plan['per_class']} per class). \"picked\" "
             "shows the parameters with the best mean AMI, chosen **with the labels**: tau in "
             f"{', '.join(map(str, plan['taus']))}; *plain* is the paper's algorithm (`--paper`), *gamma x* in units "
             "of 1 / median of the D^2 in the graph, *rules* the program's own rules; Sinkhorn epsilon in "

@@ -419,7 +419,7 @@ class Distributions:
         return run(_core.named, self._handle, self.ids, labels)
 
     def _by_row(self, values: np.ndarray, fill: Any) -> np.ndarray:
-        """One entry an item with mass becomes one a row of the input."""
+        """One entry per item with mass becomes one per row of the input."""
         if len(values) == self._n_rows:
             return values
         out = np.full((self._n_rows, *values.shape[1:]), fill, dtype=values.dtype)

@@ -408,7 +408,7 @@ def _label_numbers(labels: Any) -> np.ndarray:
     """int32 codes; negative integers stay: they mean "no label" and are left out."""
     array = np.asarray(labels)
     if array.ndim != 1:
-        raise ValueError(f"labels have {array.ndim} dimensions: one label an item is needed")
+        raise ValueError(f"labels have {array.ndim} dimensions: one label per item is needed")
     if array.dtype.kind in "iub":
         array = array.astype(np.int64)
         codes = np.unique(array, return_inverse=True)[1].ravel()

@@ -93,7 +93,7 @@ def embedding(model: Any, labels: Any = None, *, ids: Any = None, ax: Any = None
 def clusters(
     X: Any, labels: Any, *, n_each: int = 8, limits: Any = None, random_state: int = 0
 ) -> Any:
-    """Small pictures of items in the plane, one line a cluster.
+    """Small pictures of items in the plane, one line per cluster.
 
     Parameters
     ----------

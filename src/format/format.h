@@ -31,7 +31,7 @@ ddsc_status npy_read_integers(ddsc_context *ctx, int64_t **out, io_stream *s,
                               const npy_array *array);
 ddsc_status npy_read_indices(ddsc_context *ctx, int32_t **out, io_stream *s,
                              const npy_array *array);
-/* One string an element, UTF-8; integers become decimal text. */
+/* One string per element, UTF-8; integers become decimal text. */
 typedef ddsc_status (*npy_text_fn)(void *arg, int64_t element, const char *text, size_t n);
 ddsc_status npy_read_text(ddsc_context *ctx, io_stream *s, const npy_array *array, npy_text_fn fn,
                           void *arg);

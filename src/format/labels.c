@@ -1,4 +1,4 @@
-/* Labels: class numbers or names, one a row, from csv, plain lines, npy, npz or idx. */
+/* Labels: class numbers or names, one per row, from csv, plain lines, npy, npz or idx. */
 #include "format/archive.h"
 
 #include <limits.h>
@@ -241,7 +241,7 @@ done:
     return status;
 }
 
-/* One line a row; given one label an item, rows that were dropped get -1. */
+/* One line per row; given one label per item, rows that were dropped get -1. */
 static ddsc_status write_labels(const int32_t *labels, int64_t n, const measures *m, io_writer *w)
 {
     CHECK(writer_printf(w, "id,label\n"));

@@ -165,12 +165,7 @@ static ddsc_status compare_check(ddsc_context *ctx, const ddsc_comparison *c,
     return DDSC_OK;
 }
 
-static const sized_struct comparison_struct = SIZED_STRUCT(ddsc_comparison, labels, NULL);
-
-void ddsc_comparison_init_sized(ddsc_comparison *comparison, size_t size)
-{
-    sized_init(&comparison_struct, comparison, size);
-}
+SIZED_INIT(comparison_struct, ddsc_comparison, labels, NULL);
 
 ddsc_status ddsc_comparison_write(ddsc_context *context, const ddsc_comparison *comparison,
                                   int picture, ddsc_write_fn write, void *user)

@@ -4,12 +4,7 @@
 #include "base/sized.h"
 #include "report/report.h"
 
-static const sized_struct source_struct = SIZED_STRUCT(ddsc_report_source, seconds_total, NULL);
-
-void ddsc_report_source_init_sized(ddsc_report_source *source, size_t size)
-{
-    sized_init(&source_struct, source, size);
-}
+SIZED_INIT(source_struct, ddsc_report_source, seconds_total, NULL);
 
 report_call report_call_begin(ddsc_context *ctx)
 {
