@@ -174,20 +174,44 @@ bool output_text(session *s, const text *t, const char *path, bool overwrite, in
                           ddsc_file_write(s->ctx, path, text_get(t), t->length,
                                           overwrite ? DDSC_WRITE_OVERWRITE : output_flags(s)),
                           code);
+    text shown = {0};
     progress_clear();
-    if (fwrite(text_get(t), 1, t->length, stdout) == t->length && fflush(stdout) == 0)
-        return true;
-    *code = EXIT_OUTPUT; /* main says so */
-    return false;
+    text_add_shown(&shown, text_get(t), t->length, stdout);
+    bool good =
+        fwrite(text_get(&shown), 1, shown.length, stdout) == shown.length && fflush(stdout) == 0;
+    text_free(&shown);
+    if (!good)
+        *code = EXIT_OUTPUT; /* main says so */
+    return good;
+}
+
+void output_summary_bold(const session *s, const text *t, size_t n_bold)
+{
+    FILE *to = output_is_stdout(s->opt.output) || s->opt.json ? stderr : stdout;
+    bool bold = n_bold > 0 && message_colours(fileno(to));
+    text shown = {0};
+    if (s->opt.quiet || s->opt.json)
+        return;
+    progress_clear();
+    text_add(&shown, bold ? "\033[1m" : "");
+    text_add_shown(&shown, text_get(t), n_bold, to);
+    text_add(&shown, bold ? "\033[0m" : "");
+    text_add_shown(&shown, text_get(t) + n_bold, t->length - n_bold, to);
+    fputs(text_get(&shown), to);
+    text_free(&shown);
 }
 
 void output_summary(const session *s, const text *t)
 {
-    bool taken = output_is_stdout(s->opt.output) || s->opt.json;
-    if (s->opt.quiet || s->opt.json)
-        return;
-    progress_clear();
-    fputs(text_get(t), taken ? stderr : stdout);
+    output_summary_bold(s, t, 0);
+}
+
+void output_name(const char *what, const char *path)
+{
+    text t = {0};
+    text_add_shown(&t, path, strlen(path), stdout);
+    printf("%s: %s\n", what, text_get(&t));
+    text_free(&t);
 }
 
 /* As ddsc_graph_write, with items moved to their input rows. */

@@ -100,6 +100,14 @@ typedef enum ddsc_status {
 /* A short name such as "bad input". Never NULL. */
 DDSC_API const char *ddsc_status_name(ddsc_status status);
 
+/* Text from files (ids, names of files) made fit for a terminal: control characters, marks that turn
+ * the direction of writing and bytes that are no UTF-8 become escapes such as \x1b and \u202e; line ends
+ * and tabs stay. Like snprintf: at most `size` bytes with the final NUL, and the length of the whole is
+ * returned; 4 * n_bytes + 1 are always enough. What is written to path "-" while standard output is a
+ * terminal is treated so. */
+DDSC_EXPERIMENTAL DDSC_API size_t ddsc_text_visible(char *out, size_t size, const char *text,
+                                                    size_t n_bytes);
+
 /* ==== Context ==== */
 
 typedef struct ddsc_context ddsc_context;

@@ -98,7 +98,7 @@ static void parent_of(const io_folder *f, char out[PATH_MAX])
              slash ? f->path : ".");
 }
 
-static ddsc_status set_path(io_folder *f, const char *path)
+static ddsc_status take_path(io_folder *f, const char *path)
 {
     char whole[PATH_MAX];
     struct stat info;
@@ -180,7 +180,7 @@ ddsc_status folder_open(ddsc_context *ctx, io_folder **out, const char *path, fo
     f->ctx = ctx;
     f->name = name;
     f->overwrite = (flags & DDSC_WRITE_OVERWRITE) != 0;
-    TRY(set_path(f, path));
+    TRY(take_path(f, path));
     TRY(check_names(f));
     TRY(open_stage(f));
     *out = f;

@@ -83,6 +83,8 @@ int number_format(char out[NUMBER_TEXT], double value);
 int64_t text_next_char(const unsigned char **at);
 /* Characters of a text, or -1 when it is no UTF-8. */
 int64_t text_count_chars(const char *text);
+/* ddsc_text_visible. */
+size_t text_visible(char *out, size_t size, const char *text, size_t n_bytes);
 /* Text from a file made safe for a message: control bytes replaced, long text cut. */
 const char *text_quote(char out[QUOTE_TEXT], const char *text, size_t n);
 #define QUOTE(text) text_quote((char[QUOTE_TEXT]){0}, text, strlen(text))
