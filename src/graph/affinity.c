@@ -18,7 +18,7 @@ static const double SCALE_FLOOR = 0.01;
 static const double LEANS_SPREAD = 3, LEANS_NOBODY = 0.1, LEANS_FAR = 20;
 enum { LEANS_ITEMS = 40 }; /* fewer have no quantiles to speak of */
 
-double median_positive(double *x, int64_t n)
+double affinity_median_positive(double *x, int64_t n)
 {
     int64_t kept = 0;
     for (int64_t i = 0; i < n; i++)
@@ -55,7 +55,7 @@ static ddsc_status median_d2(ddsc_context *ctx, double *median, const ddsc_graph
             *median = lower + (*median - lower) / 2;
         }
     } else {
-        *median = median_positive(copy, n_edges);
+        *median = affinity_median_positive(copy, n_edges);
     }
 done:
     mem_free(ctx, copy);
@@ -73,7 +73,7 @@ ddsc_status affinity_scales(ddsc_context *ctx, double *scale, double *least, con
         scale[i] = n_known > 0 ? sqrt(BASE_MAX(g->d2[at], 0)) : 0;
         copy[i] = scale[i];
     }
-    double median = median_positive(copy, g->n);
+    double median = affinity_median_positive(copy, g->n);
     *least = SCALE_FLOOR * median;
     for (int64_t i = 0; i < g->n; i++)
         scale[i] = scale[i] < INFINITY ? BASE_MAX(scale[i], *least) : median;

@@ -41,8 +41,8 @@ typedef struct local_scales {
 } local_scales;
 
 /* s_i: mean distance to the first tau of its list, at least a hundredth of the median one. */
-ddsc_status local_scales_make(ddsc_context *ctx, local_scales *s, const ddsc_graph *g, int64_t tau);
-void local_scales_free(ddsc_context *ctx, local_scales *s);
+ddsc_status graph_scales_make(ddsc_context *ctx, local_scales *s, const ddsc_graph *g, int64_t tau);
+void graph_scales_free(ddsc_context *ctx, local_scales *s);
 /* Where `by` is NULL, D^2 itself. */
 static inline double local_key(const local_scales *by, int64_t other, double d2)
 {
@@ -65,7 +65,7 @@ static inline double local_limit_any(const local_scales *by, double limit)
 void graph_sort(ddsc_graph *g);
 
 /* Median of the positive finite entries of x, which is reordered; 1 when there are none. */
-double median_positive(double *x, int64_t n);
+double affinity_median_positive(double *x, int64_t n);
 
 /* Sparse matrix in CSR, columns ascending in each row. */
 typedef struct sparse {

@@ -36,13 +36,13 @@ done:
     return status;
 }
 
-void local_scales_free(ddsc_context *ctx, local_scales *s)
+void graph_scales_free(ddsc_context *ctx, local_scales *s)
 {
     MEM_FREE(ctx, s->scale, s->inverse);
     *s = (local_scales){0};
 }
 
-ddsc_status local_scales_make(ddsc_context *ctx, local_scales *s, const ddsc_graph *g, int64_t tau)
+ddsc_status graph_scales_make(ddsc_context *ctx, local_scales *s, const ddsc_graph *g, int64_t tau)
 {
     ddsc_status status = DDSC_OK;
     double *copy = NULL;
@@ -57,7 +57,7 @@ ddsc_status local_scales_make(ddsc_context *ctx, local_scales *s, const ddsc_gra
             sum += sqrt(BASE_MAX(g->d2[e], 0));
         copy[i] = s->scale[i] = count > 0 ? sum / (double)count : INFINITY;
     }
-    double median = median_positive(copy, g->n);
+    double median = affinity_median_positive(copy, g->n);
     for (int64_t i = 0; i < g->n; i++) {
         double scale = isfinite(s->scale[i]) ? s->scale[i] : median;
         s->scale[i] = BASE_MAX(scale, LOCAL_FLOOR * median);
@@ -67,7 +67,7 @@ ddsc_status local_scales_make(ddsc_context *ctx, local_scales *s, const ddsc_gra
 done:
     mem_free(ctx, copy);
     if (status < 0)
-        local_scales_free(ctx, s);
+        graph_scales_free(ctx, s);
     return status;
 }
 

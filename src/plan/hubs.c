@@ -4,7 +4,8 @@
 #include "plan/plan.h"
 #include "plan/tuning.h"
 
-static bool decide(ddsc_context *ctx, const hub_search *h, const in_degrees *found, int64_t n)
+static bool neighbours_are_rescaled(ddsc_context *ctx, const hub_search *h, const in_degrees *found,
+                                    int64_t n)
 {
     bool many = found->skewness >= HUBS_SKEWNESS;
     bool choose = h->rule == DDSC_HUBS_ALWAYS || (h->rule == DDSC_HUBS_AUTO && many);
@@ -26,17 +27,17 @@ ddsc_status plan_choose(ddsc_context *ctx, ddsc_graph **graph, const hub_search 
     in_degrees found;
     TRY(h->search(h->arg, &plain, NULL, NULL));
     TRY(graph_in_degrees(ctx, &found, plain, h->tau));
-    if (h->rule == DDSC_HUBS_OFF || !decide(ctx, h, &found, plain->n)) {
+    if (h->rule == DDSC_HUBS_OFF || !neighbours_are_rescaled(ctx, h, &found, plain->n)) {
         *graph = plain;
         plain = NULL;
         goto done;
     }
-    TRY(local_scales_make(ctx, &scales, plain, h->tau));
+    TRY(graph_scales_make(ctx, &scales, plain, h->tau));
     TRY(h->search(h->arg, graph, &scales, plain));
     (*graph)->rescaled = true;
     (*graph)->plain = found;
 done:
-    local_scales_free(ctx, &scales);
+    graph_scales_free(ctx, &scales);
     ddsc_graph_destroy(plain);
     return status;
 }

@@ -24,7 +24,7 @@ static measures *clouds(ddsc_context *ctx, int64_t n, int64_t dim, int64_t n_cop
             double x = rng_normal(&r) + (k < dim ? 0 : 0.5 * points[i * POINTS * dim + k % dim]);
             *to = i >= n - n_copies ? points[k] : x;
         }
-    assert_int_equal(ddsc_measures_create_clouds(ctx, &m, n, dim, offset, points, NULL, 0),
+    assert_int_equal(ddsc_measures_create_clouds(ctx, &m, n, dim, points, NULL, offset, 0),
                      DDSC_OK);
     free(points);
     free(offset);
@@ -67,7 +67,7 @@ static void assert_rule(const ddsc_graph *g, const double *d2, int64_t n, int64_
         }
         key[i] = s[i];
     }
-    double median = median_positive(key, n);
+    double median = affinity_median_positive(key, n);
     for (int64_t i = 0; i < n; i++) {
         for (int64_t j = 0; j < n; j++)
             key[i * n + j] = d2[i * n + j] / fmax(s[j], 0.01 * median);
