@@ -198,7 +198,7 @@ static const option_spec graph_options[] = {
              "metric, with the share of true neighbours found measured and reported"},
     {.name = "hubs",
      .kind = OPTION_CHOICE,
-     .offset = AT(graph.hubs),
+     .offset = AT(hubs),
      .choices = choices_hubs,
      .help =
          "choose neighbours by a locally rescaled distance, so that no item is everybody's: where "

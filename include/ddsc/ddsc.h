@@ -624,7 +624,8 @@ typedef enum ddsc_neighbors {
 } ddsc_neighbors;
 
 /* In many dimensions a few items come to be neighbors of nearly everybody, and many of nobody. Neighbors
- * can then be chosen by D^2 / (s_i s_j), s the mean distance to the tau nearest; edges hold D^2 all the same. */
+ * can then be chosen by D^2 / (s_i s_j), s the mean distance to the tau nearest; edges hold D^2 all the same. With
+ * approximate neighbors the candidates are the nearest found, with sampled columns distances are as near as there. */
 typedef enum ddsc_hubs {
     DDSC_HUBS_DEFAULT =
         0,          /* auto in a clustering of measures, off where a graph alone is asked for */
@@ -641,7 +642,7 @@ typedef struct ddsc_graph_settings {
     double sample_columns; /* fraction of the items whose distances to all are computed, the others
                               being approximated from them (Nystrom); 1: all */
     ddsc_neighbors neighbors;
-    ddsc_hubs hubs;
+    int64_t hubs; /* a ddsc_hubs */
 } ddsc_graph_settings;
 
 #define ddsc_graph_settings_init(settings) \
@@ -686,7 +687,8 @@ typedef struct ddsc_graph_view {
      * (1: no better than one guess for all; NaN: too few to tell). Else 0 and 0. */
     int64_t n_columns;
     double columns_error;
-    int rescaled; /* 1: neighbors were chosen by a rescaled distance (ddsc_hubs) */
+    const double *
+        scale; /* n: neighbors of an item are those of least D^2 / scale (ddsc_hubs); NULL: the nearest */
 } ddsc_graph_view;
 
 #define ddsc_graph_get_view(graph, view) ddsc_graph_get_view_sized((graph), (view), sizeof *(view))

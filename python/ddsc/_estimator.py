@@ -279,7 +279,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         if self.stability is not None:
             raise ValueError("stability draws points anew: metric='precomputed' has none")
         settings = self._graph()
-        if lists and self.sample == 1 and self.exact_graph != "pruned":
+        if lists and self.sample == 1 and self.exact_graph != "pruned" and self.hubs != "always":
             tau = _core.graph_tau(matrix.shape[0], settings)
             graph = run(_core.graph_from_csr, *neighbor_lists(X, tau))
         else:
@@ -363,7 +363,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
             **view["pairs"],
             **{k: view[k] for k in view if k.startswith("seconds_")},
             "max_residual": view["max_residual"],
-            "n_merged_small": view["n_merged_small"],
+            **{k: view[k] for k in ("n_merged_small", "hubs_rescaled", "in_degree_largest", "n_nobody")},
         }
         self.converged_ = bool(view["verified"])
         self.advice_ = view["advice"]
@@ -372,6 +372,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
             names = ("labels", "embedding", "radius", "scale", "scale_rank", "scale_floor")
             tau = int(np.diff(np.asarray(graph["offsets"])).max(initial=1))
             self._extension = {"tau": tau, **{n: np.array(view.get(n)) for n in names}}
+            self._extension["chosen_by"] = np.array(graph["scale"]) if "scale" in graph else None
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Cluster X and give `labels_`."""
@@ -542,7 +543,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
     def _extend(self, X: Any, sample_weight: Any) -> Tuple[np.ndarray, np.ndarray]:
         check_fitted(self, "labels_")
         if self._extension is not None:
-            near = self._near_by_matrix(X, self._extension["tau"])
+            near = self._near_by_matrix(X, self._extension["tau"], self._extension.get("chosen_by"))
             return _nystrom(self._extension, self.eigenvalues_, self.gamma_, *near)
         model, measures = self._new_items(X, sample_weight)
         rows = np.empty((measures.n_items, self.embedding_.shape[1]))
@@ -551,7 +552,9 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
             run(_core.assign, model, measures._handle, rows, labels, None, None, None)
         return measures._by_row(rows, np.nan), measures._by_row(labels, -1)
 
-    def _near_by_matrix(self, X: Any, tau: int) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _near_by_matrix(
+        self, X: Any, tau: int, scale: Optional[np.ndarray]
+    ) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
         matrix = _distance_matrix(X)
         if matrix.ndim != 2:
             raise ValueError(f"Expected 2D array, got {matrix.ndim}D array instead")
@@ -561,8 +564,12 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         known = np.where(np.isnan(matrix), np.inf, matrix)
         if (known < 0).any():
             raise ValueError("distances must not be negative")
-        index = np.argsort(known, axis=1, kind="stable")[:, : min(tau, matrix.shape[1])]
+        key = known if scale is None else np.square(known) / scale
+        index = np.argsort(key, axis=1, kind="stable")[:, : min(tau, matrix.shape[1])]
         distance = np.take_along_axis(known, index, axis=1)
+        if scale is not None:
+            nearest = np.argsort(distance, axis=1, kind="stable")
+            index, distance = (np.take_along_axis(a, nearest, axis=1) for a in (index, distance))
         if np.isinf(distance[:, 0]).any():
             raise ValueError(f"item {int(np.isinf(distance[:, 0]).argmax())} has no known distance")
         return index, np.square(distance), np.where(distance[:, 0] == 0, index[:, 0], -1)

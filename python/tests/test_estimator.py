@@ -355,3 +355,47 @@ def test_linear_ot(groups):
         LinearOT().transform(groups)
     with pytest.raises(ValueError, match="features"):
         lot.transform([np.zeros((2, 3))])
+
+
+@pytest.fixture(scope="module")
+def cloudy():
+    """Items around one centre in many dimensions: the few near it are neighbours of most."""
+    random = np.random.default_rng(4)
+    middle = random.normal(size=(240, 1, 60))
+    middle[10:20] *= 0.4
+    return list(middle + 0.3 * random.normal(size=(240, 3, 60)))
+
+
+def test_hubs(cloudy):
+    models = {hubs: DDSC(n_clusters=3, hubs=hubs).fit(cloudy) for hubs in ("auto", "off", "always")}
+    auto, off = models["auto"].stats_, models["off"].stats_
+    assert auto["hubs_rescaled"] and not off["hubs_rescaled"]
+    assert 2 * auto["in_degree_largest"] < off["in_degree_largest"]
+    assert auto["n_nobody"] < off["n_nobody"] and "rescaled" in models["auto"].advice_
+    assert models["auto"].labels_.tolist() == models["always"].labels_.tolist()
+    assert not DDSC(n_clusters=3, paper=True).fit(cloudy).stats_["hubs_rescaled"]
+    with pytest.raises(ValueError, match="hubs"):
+        DDSC(n_clusters=3, hubs="never").fit(cloudy)
+
+
+def test_neighbors_are_the_nearest_unless_asked(cloudy):
+    distance = ddsc.pairwise(cloudy)
+    np.fill_diagonal(distance, np.inf)
+    index = np.argsort(distance, axis=1, kind="stable")[:, :5]
+    scale = np.sort(distance, axis=1)[:, :5].mean(axis=1)
+    chosen = np.argsort(distance**2 / scale, axis=1, kind="stable")[:, :5]
+    for hubs, expected in (({}, index), ({"hubs": "always"}, chosen)):
+        graph = ddsc.neighbors(cloudy, n_neighbors=5, **hubs).tocsr()
+        found = [set(graph.indices[graph.indptr[i] : graph.indptr[i + 1]]) for i in range(240)]
+        assert found == [set(row) for row in expected]
+
+
+def test_hubs_of_a_matrix(cloudy):
+    items = DDSC(n_clusters=3).fit(cloudy[:200])
+    given = DDSC(n_clusters=3, metric="precomputed").fit(ddsc.pairwise(cloudy[:200]))
+    assert given.stats_["hubs_rescaled"] and given.labels_.tolist() == items.labels_.tolist()
+    far = ddsc.cross_distances(cloudy[200:], cloudy[:200]) if hasattr(ddsc, "cross_distances") else None
+    again = pickle.loads(pickle.dumps(items))
+    assert again.predict(cloudy[200:]).tolist() == items.predict(cloudy[200:]).tolist()
+    if far is not None:
+        assert np.mean(given.predict(far) == items.predict(cloudy[200:])) > 0.9

@@ -39,12 +39,13 @@ static ddsc_status settings_check(ddsc_context *ctx, const ddsc_cluster_settings
     return DDSC_OK;
 }
 
-/* What the paper uses where our defaults differ. */
+/* What the paper uses where our defaults differ; of other metrics nothing is touched, which a run that is taken up
+ * would see. */
 static void take_paper(ddsc_metric_settings *metric)
 {
-    if (metric->mmd_estimator == DDSC_MMD_AUTO)
+    if (metric->metric == DDSC_METRIC_MMD && metric->mmd_estimator == DDSC_MMD_AUTO)
         metric->mmd_estimator = DDSC_MMD_UNBIASED;
-    if (metric->reference_rule == DDSC_REFERENCE_AUTO)
+    if (metric->metric == DDSC_METRIC_LOT && metric->reference_rule == DDSC_REFERENCE_AUTO)
         metric->reference_rule = DDSC_REFERENCE_NORMAL;
 }
 

@@ -293,11 +293,11 @@ static ddsc_status tell_hubs(ddsc_context *ctx, ddsc_clustering *c, const ddsc_g
 {
     in_degrees found;
     CHECK(graph_in_degrees(ctx, &found, graph, graph->tau));
-    c->view.hubs_rescaled = graph->rescaled;
+    c->view.hubs_rescaled = graph->scale != NULL;
     c->view.in_degree_largest = found.largest;
     c->view.n_nobody = found.n_none;
-    c->view.plain_in_degree_largest = graph->rescaled ? graph->plain.largest : found.largest;
-    c->view.plain_n_nobody = graph->rescaled ? graph->plain.n_none : found.n_none;
+    c->view.plain_in_degree_largest = graph->scale ? graph->plain.largest : found.largest;
+    c->view.plain_n_nobody = graph->scale ? graph->plain.n_none : found.n_none;
     return DDSC_OK;
 }
 

@@ -9,7 +9,9 @@
 /* How often items are neighbours of others. */
 typedef struct in_degrees {
     int64_t largest, n_none; /* of one item; items that are nobody's neighbour */
-    double skewness;         /* of the counts; 0: all alike */
+    double
+        skewness; /* of the counts without duplicates (D^2 = 0), which are in order of index; 0: all
+                                alike */
 } in_degrees;
 
 struct ddsc_graph {
@@ -20,8 +22,8 @@ struct ddsc_graph {
     double *d2;
     int64_t n_columns;    /* 0: every distance is the metric's own */
     double columns_error; /* of the others */
-    bool rescaled;        /* neighbours were chosen by local_scales */
-    in_degrees plain;     /* then: before that */
+    double *scale;        /* n: what neighbours were chosen by (local_scales); NULL: the nearest */
+    in_degrees plain;     /* then: those of the nearest */
 };
 
 /* All arrays with room for n * tau edges, offsets zero. */
@@ -40,8 +42,11 @@ typedef struct local_scales {
     double widest;           /* the largest s */
 } local_scales;
 
-/* s_i: mean distance to the first tau of its list, at least a hundredth of the median one. */
-ddsc_status graph_scales_make(ddsc_context *ctx, local_scales *s, const ddsc_graph *g, int64_t tau);
+/* s_i: mean distance to those of the first tau of its list that are no duplicates, at least a tenth of the
+ * median one; the median where there are none. */
+ddsc_status graph_scales_find(ddsc_context *ctx, double **scale, const ddsc_graph *g, int64_t tau);
+/* From s, which is copied. */
+ddsc_status graph_scales_make(ddsc_context *ctx, local_scales *s, const double *scale, int64_t n);
 void graph_scales_free(ddsc_context *ctx, local_scales *s);
 /* Where `by` is NULL, D^2 itself. */
 static inline double local_key(const local_scales *by, int64_t other, double d2)

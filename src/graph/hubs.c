@@ -7,32 +7,70 @@
 
 #include "graph/graph.h"
 
-/* As for the scales of weights: a group of duplicates has scale 0, which nothing can be divided by. */
-static const double LOCAL_FLOOR = 0.01;
+/* No scale is smaller than this part of the median one, so that nobody is out of reach for being among near
+ * duplicates. */
+static const double LOCAL_FLOOR = 0.1;
+
+static double skewness_of(const int64_t *count, int64_t n, int64_t n_edges)
+{
+    double mean = (double)n_edges / (double)BASE_MAX(1, n), square = 0, cube = 0;
+    for (int64_t i = 0; i < n; i++) {
+        double away = (double)count[i] - mean;
+        square += away * away;
+        cube += away * away * away;
+    }
+    return square > 0 ? cube / (square * sqrt(square / (double)n)) : 0;
+}
 
 ddsc_status graph_in_degrees(ddsc_context *ctx, in_degrees *out, const ddsc_graph *g, int64_t tau)
 {
     ddsc_status status = DDSC_OK;
-    int64_t *count = NULL, n_edges = 0;
-    double square = 0, cube = 0;
+    int64_t *count = NULL, *apart = NULL, n_apart = 0;
     *out = (in_degrees){0};
     TRY(MEM_ZERO(ctx, count, g->n));
+    TRY(MEM_ZERO(ctx, apart, g->n));
     for (int64_t i = 0; i < g->n; i++)
-        for (int64_t e = g->offset[i]; e < BASE_MIN(g->offset[i + 1], g->offset[i] + tau);
-             e++, n_edges++)
+        for (int64_t e = g->offset[i]; e < BASE_MIN(g->offset[i + 1], g->offset[i] + tau); e++) {
             count[g->index[e]]++;
-    double mean = (double)n_edges / (double)BASE_MAX(1, g->n);
+            apart[g->index[e]] += g->d2[e] != 0;
+            n_apart += g->d2[e] != 0;
+        }
     for (int64_t i = 0; i < g->n; i++) {
-        double away = (double)count[i] - mean;
         out->largest = BASE_MAX(out->largest, count[i]);
         out->n_none += count[i] == 0;
-        square += away * away;
-        cube += away * away * away;
     }
-    if (square > 0)
-        out->skewness = cube / (square * sqrt(square / (double)g->n));
+    out->skewness = skewness_of(apart, g->n, n_apart);
 done:
-    mem_free(ctx, count);
+    MEM_FREE(ctx, count, apart);
+    return status;
+}
+
+/* Mean distance to those that are no duplicates, of the first tau; 0: none. */
+static double mean_distance(const ddsc_graph *g, int64_t item, int64_t tau)
+{
+    double sum = 0;
+    int64_t n = 0;
+    for (int64_t e = g->offset[item]; e < BASE_MIN(g->offset[item + 1], g->offset[item] + tau); e++)
+        if (g->d2[e] > 0) {
+            sum += sqrt(g->d2[e]);
+            n++;
+        }
+    return n > 0 ? sum / (double)n : 0;
+}
+
+ddsc_status graph_scales_find(ddsc_context *ctx, double **scale, const ddsc_graph *g, int64_t tau)
+{
+    ddsc_status status = DDSC_OK;
+    double *copy = NULL;
+    TRY(MEM_NEW(ctx, *scale, g->n));
+    TRY(MEM_NEW(ctx, copy, g->n));
+    for (int64_t i = 0; i < g->n; i++)
+        copy[i] = (*scale)[i] = mean_distance(g, i, tau);
+    double median = affinity_median_positive(copy, g->n);
+    for (int64_t i = 0; i < g->n; i++)
+        (*scale)[i] = (*scale)[i] > 0 ? BASE_MAX((*scale)[i], LOCAL_FLOOR * median) : median;
+done:
+    mem_free(ctx, copy);
     return status;
 }
 
@@ -42,30 +80,17 @@ void graph_scales_free(ddsc_context *ctx, local_scales *s)
     *s = (local_scales){0};
 }
 
-ddsc_status graph_scales_make(ddsc_context *ctx, local_scales *s, const ddsc_graph *g, int64_t tau)
+ddsc_status graph_scales_make(ddsc_context *ctx, local_scales *s, const double *scale, int64_t n)
 {
     ddsc_status status = DDSC_OK;
-    double *copy = NULL;
     *s = (local_scales){0};
-    TRY(MEM_NEW(ctx, s->scale, g->n));
-    TRY(MEM_NEW(ctx, s->inverse, g->n));
-    TRY(MEM_NEW(ctx, copy, g->n));
-    for (int64_t i = 0; i < g->n; i++) {
-        int64_t count = BASE_MIN(tau, g->offset[i + 1] - g->offset[i]);
-        double sum = 0;
-        for (int64_t e = g->offset[i]; e < g->offset[i] + count; e++)
-            sum += sqrt(BASE_MAX(g->d2[e], 0));
-        copy[i] = s->scale[i] = count > 0 ? sum / (double)count : INFINITY;
-    }
-    double median = affinity_median_positive(copy, g->n);
-    for (int64_t i = 0; i < g->n; i++) {
-        double scale = isfinite(s->scale[i]) ? s->scale[i] : median;
-        s->scale[i] = BASE_MAX(scale, LOCAL_FLOOR * median);
-        s->inverse[i] = 1 / s->scale[i];
-        s->widest = BASE_MAX(s->widest, s->scale[i]);
+    TRY(MEM_COPY(ctx, s->scale, scale, n));
+    TRY(MEM_NEW(ctx, s->inverse, n));
+    for (int64_t i = 0; i < n; i++) {
+        s->inverse[i] = 1 / scale[i];
+        s->widest = BASE_MAX(s->widest, scale[i]);
     }
 done:
-    mem_free(ctx, copy);
     if (status < 0)
         graph_scales_free(ctx, s);
     return status;

@@ -23,6 +23,7 @@ ddsc_status plan_choose(ddsc_context *ctx, ddsc_graph **graph, const hub_search 
 {
     ddsc_status status = DDSC_OK;
     ddsc_graph *plain = NULL;
+    double *scale = NULL;
     local_scales scales = {0};
     in_degrees found;
     TRY(h->search(h->arg, &plain, NULL, NULL));
@@ -32,11 +33,14 @@ ddsc_status plan_choose(ddsc_context *ctx, ddsc_graph **graph, const hub_search 
         plain = NULL;
         goto done;
     }
-    TRY(graph_scales_make(ctx, &scales, plain, h->tau));
+    TRY(graph_scales_find(ctx, &scale, plain, h->tau));
+    TRY(graph_scales_make(ctx, &scales, scale, plain->n));
     TRY(h->search(h->arg, graph, &scales, plain));
-    (*graph)->rescaled = true;
+    (*graph)->scale = scale;
+    scale = NULL;
     (*graph)->plain = found;
 done:
+    mem_free(ctx, scale);
     graph_scales_free(ctx, &scales);
     ddsc_graph_destroy(plain);
     return status;

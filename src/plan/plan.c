@@ -258,8 +258,8 @@ ddsc_status plan_neighbors(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stat
     if (set->sample_columns < 1 && n > 1)
         return by_columns(ctx, graph, stats, p, tau);
     snprintf(kept_as, sizeof kept_as,
-             "of the graph, tau %" PRId64 ", search %d, neighbors %d, sample %.17g, hubs %d", tau,
-             (int)set->exact_graph, (int)set->neighbors, set->sample, (int)set->hubs);
+             "of the graph, tau %" PRId64 ", search %d, neighbors %d, sample %.17g", tau,
+             (int)set->exact_graph, (int)set->neighbors, set->sample);
     TRY(plan_run_open(ctx, &r, p->m, &p->metric, kept_as));
     metric_search search = {&r, set, tau};
     hub_search h = {.rule = set->hubs, .tau = p->tau, .search = search_by_metric, .arg = &search};
@@ -274,13 +274,14 @@ done:
 }
 
 ddsc_status plan_query(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *stats,
-                       const graph_plan *p, int64_t n_old, int64_t tau)
+                       const graph_plan *p, int64_t n_old, int64_t tau, const local_scales *by)
 {
     ddsc_status status = DDSC_OK;
     plan_run r = {0};
     pair_choice across = {.i_end = n_old, .j_begin = n_old, .sample = 1};
     const char *why;
     TRY(plan_run_open(ctx, &r, p->m, &p->metric, NULL));
+    r.p.by = by;
     if (prunes(&r, &p->graph, &why)) {
         TRY(note_pruned(&r, why));
         TRY(search_query(&r.p, graph, tau, n_old));

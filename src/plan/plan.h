@@ -39,9 +39,10 @@ ddsc_status plan_make(ddsc_context *ctx, graph_plan *p, const measures *m,
  * by, see graph_sort. */
 ddsc_status plan_neighbors(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *stats,
                            const graph_plan *p, int64_t tau);
-/* The nearest of the first n_old items for each later one: item n_old + c is column c. */
+/* The nearest of the first n_old items for each later one, chosen `by` scales of those (or NULL): item n_old + c is
+ * column c. */
 ddsc_status plan_query(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *stats,
-                       const graph_plan *p, int64_t n_old, int64_t tau);
+                       const graph_plan *p, int64_t n_old, int64_t tau, const local_scales *by);
 
 /* ---- inside the room ---- */
 
@@ -66,8 +67,8 @@ ddsc_status plan_run_close(plan_run *r, ddsc_status status, int64_t n_pairs,
 
 /* A search that may run twice: for the nearest, then by scales, when `known` holds what the first one found. */
 typedef struct hub_search {
-    ddsc_hubs rule; /* not DEFAULT */
-    int64_t tau;    /* of each list, the first are looked at */
+    int64_t rule; /* a ddsc_hubs, not DEFAULT */
+    int64_t tau;  /* of each list, the first are looked at */
     ddsc_status (*search)(void *arg, ddsc_graph **graph, const local_scales *by,
                           const ddsc_graph *known);
     void *arg;

@@ -88,7 +88,7 @@ ddsc_status plan_check_graph(ddsc_context *ctx, const ddsc_graph_settings *s)
     bool part = s->sample < 1 || s->sample_columns < 1;
     CHECK(check_choice(ctx, "neighbors", (int64_t)s->neighbors, DDSC_NEIGHBORS_APPROXIMATE));
     CHECK(check_choice(ctx, "exact_graph", (int64_t)s->exact_graph, DDSC_GRAPH_PRUNED));
-    CHECK(check_choice(ctx, "hubs", (int64_t)s->hubs, DDSC_HUBS_ALWAYS));
+    CHECK(check_choice(ctx, "hubs", s->hubs, DDSC_HUBS_ALWAYS));
     CHECK(ctx_check(ctx, s->tau >= 0, "tau", (double)s->tau,
                     "0 (chosen from the number of items) or positive"));
     CHECK(ctx_check(ctx, s->sample > 0 && s->sample <= 1, "sample", s->sample,

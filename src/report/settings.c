@@ -12,7 +12,7 @@ static const char *const bandwidths[] = {"auto", "median"};
 static const char *const estimators[] = {"unbiased", "biased", "biased"};
 static const char *const references[] = {"normal", "kmeans", "measures", "auto"};
 static const char *const exact_graphs[] = {"auto", "full", "pruned"};
-static const char *const hubs[] = {"auto", "off", "auto", "always"};
+static const char *const hubs[] = {"default", "off", "auto", "always"};
 static const char *const neighbor_searches[] = {"auto", "exact", "approximate"};
 
 /* The name of a value; "?" of one from a later version. */
