@@ -60,7 +60,7 @@ def test_against_scikit_learn(groups):
 def test_the_command_line_gives_the_same_bytes(program, tmp_path, groups, metric):
     groups.write(tmp_path / "in.npz")
     command = [program, "cluster", str(tmp_path / "in.npz"), "-k", "3", "--metric", metric]
-    command += ["--tau", "10", "--seed", "5", "-o", str(tmp_path / "out"), "--quiet"]
+    command += ["--seed", "5", "-o", str(tmp_path / "out"), "--quiet"]
     subprocess.run(command, check=True, capture_output=True)
     model = DDSC(n_clusters=3, metric=metric, random_state=5).fit(ddsc.read(tmp_path / "in.npz"))
     rows = np.load(tmp_path / "out" / "embedding.npy")
@@ -176,7 +176,7 @@ def test_lists_equal_the_matrix_with_holes(groups):
 def test_lists_that_are_refused(groups):
     sparse = pytest.importorskip("scipy.sparse")
     G = ddsc.neighbors(groups, 10)
-    fit = DDSC(3, metric="precomputed").fit
+    fit = DDSC(3, metric="precomputed", n_neighbors=10).fit
     with pytest.raises(ValueError, match="square"):
         fit(G[:10])
     wrong = G.copy()
@@ -394,8 +394,7 @@ def test_hubs_of_a_matrix(cloudy):
     items = DDSC(n_clusters=3).fit(cloudy[:200])
     given = DDSC(n_clusters=3, metric="precomputed").fit(ddsc.pairwise(cloudy[:200]))
     assert given.stats_["hubs_rescaled"] and given.labels_.tolist() == items.labels_.tolist()
-    far = ddsc.cross_distances(cloudy[200:], cloudy[:200]) if hasattr(ddsc, "cross_distances") else None
     again = pickle.loads(pickle.dumps(items))
     assert again.predict(cloudy[200:]).tolist() == items.predict(cloudy[200:]).tolist()
-    if far is not None:
-        assert np.mean(given.predict(far) == items.predict(cloudy[200:])) > 0.9
+    away = ddsc.pairwise(cloudy[200:], cloudy[:200])
+    assert np.mean(given.predict(away) == items.predict(cloudy[200:])) > 0.8
