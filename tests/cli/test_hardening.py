@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import scipy.io
 import scipy.sparse.csgraph
+import test_w2_oracle as w2_oracle
 
 
 def write_line(path, places):
@@ -53,3 +54,53 @@ def test_points_are_counted_within_their_item(ddsc, tmp_path):
     points[2, 1] = np.nan
     np.savez(tmp_path / "bad.npz", points=points, weights=np.ones(4), offsets=[0, 2, 4])
     assert "item 1, point 0, coordinate 1" in ddsc("info", tmp_path / "bad.npz", code=3).stderr
+
+
+# ---- exact W2: the certificate covers the input as it was given (test_w2_oracle.py has 500 more) ----
+
+def write_pair(path, x, a, y, b):
+    np.savez(path, points=np.r_[x, y], weights=np.r_[a, b], offsets=[0, len(x), len(x) + len(y)])
+    return path
+
+
+def test_mass_below_the_rounding_of_the_total_is_moved(ddsc, tmp_path):
+    """Weights 1e-16 and 1.1e-16 beside eight of 1: what they differ by goes 1e8 far."""
+    rng = np.random.default_rng(1)
+    x, y = np.r_[rng.random((8, 2)), [[1e8, 0]]], np.r_[rng.random((8, 2)), [[1e8, 0.5]]]
+    a, b = np.r_[np.ones(8), 1e-16], np.r_[np.ones(8), 1.1e-16]
+    data = write_pair(tmp_path / "far.npz", x, a, y, b)
+    ddsc("distance", data, "-o", tmp_path / "far.npy")
+    assert w2_oracle.close(np.load(tmp_path / "far.npy")[0, 1], w2_oracle.exact_w2(x, a, y, b))
+
+
+def test_light_far_points_keep_their_certificate(ddsc, tmp_path):
+    """One light point far off in each item: right before too, but one pair in fifteen was marked."""
+    rng = np.random.default_rng(2)
+    items = []
+    for _ in range(24):
+        x = np.r_[rng.random((9, 2)), [rng.normal(size=2) * 10.0 ** rng.uniform(2, 5)]]
+        items.append((x, np.r_[rng.random(9) + 0.1, 10.0 ** rng.uniform(-12, -2)]))
+    np.savez(tmp_path / "light.npz", points=np.concatenate([x for x, _ in items]),
+             weights=np.concatenate([a for _, a in items]), offsets=np.arange(0, 250, 10)[:25])
+    ddsc("distance", tmp_path / "light.npz", "-o", tmp_path / "light.npy")
+
+
+@pytest.mark.parametrize("unit", [1e-154, 1e-161, 1e-200, 1e-280])
+def test_tiny_scales_keep_their_digits(ddsc, tmp_path, unit):
+    x, y, a = np.array([[0.0], [3.0]]) * unit, np.array([[1.0], [7.0]]) * unit, np.ones(2)
+    ddsc("distance", write_pair(tmp_path / "tiny.npz", x, a, y, a), "-o", tmp_path / "tiny.npy")
+    assert w2_oracle.close(np.load(tmp_path / "tiny.npy")[0, 1], w2_oracle.exact_w2(x, a, y, a))
+
+
+@pytest.mark.parametrize("words", [["distance", "--squared", "-o", "out.npy"],
+                                   ["cluster", "-k", 2, "-o", "out"]])
+def test_squares_that_cannot_be_written_are_marked(ddsc, tmp_path, words):
+    data = write_line(tmp_path / "tiny.csv", [k * 1e-200 for k in range(12)])
+    assert "not certified" in ddsc(words[0], data, *words[1:], code=4, cwd=tmp_path).stderr
+
+
+def test_a_matrix_too_small_to_square_is_refused(ddsc, tmp_path):
+    places = np.arange(12.0)
+    np.save(tmp_path / "tiny.npy", np.abs(places[:, None] - places) * 1e-200)
+    done = ddsc("cluster", tmp_path / "tiny.npy", "--precomputed", "-k", 2, code=3)
+    assert "too small to square" in done.stderr
