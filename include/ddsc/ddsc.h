@@ -518,7 +518,7 @@ typedef struct ddsc_metric_settings {
     double epsilon;         /* sinkhorn; default 5 (percent of the median cost) */
     int epsilon_is_percent; /* 1: epsilon is a percentage of the median cost */
     ddsc_sinkhorn_value sinkhorn_value;
-    double sinkhorn_tolerance; /* L1 marginal error that counts as converged */
+    double sinkhorn_tolerance; /* L1 marginal error that counts as converged, at least 1e-15 */
     int64_t sinkhorn_max_iterations;
     ddsc_mmd_kernel mmd_kernel;
     ddsc_bandwidth_rule bandwidth_rule;
@@ -1031,8 +1031,8 @@ typedef struct ddsc_sinkhorn_settings {
     size_t struct_size;
     double epsilon;            /* absolute and positive: has to be set */
     ddsc_sinkhorn_value value; /* DEBIASED is not defined for a bare cost */
-    double tolerance;          /* L1 marginal error that counts as converged; 1e-9 */
-    int64_t max_iterations;    /* 100000 */
+    double tolerance;       /* L1 marginal error that counts as converged, at least 1e-15; 1e-9 */
+    int64_t max_iterations; /* 100000 */
 } ddsc_sinkhorn_settings;
 
 #define ddsc_sinkhorn_settings_init(settings) \

@@ -50,6 +50,7 @@ static ddsc_status run_matrix(ddsc_context *ctx, double *out, ddsc_pair_stats *s
     double unit;
     CHECK(stats_check(ctx, stats));
     CHECK(plan_take_metric(ctx, &set, given));
+    CHECK(plan_warn_coordinates(ctx, m));
     TRY(to_unit(ctx, &scaled, &unit, m,
                 set.metric == DDSC_METRIC_W2 && !(flags & DDSC_DISTANCE_SQUARED)));
     m = scaled ? scaled : m;
@@ -128,6 +129,8 @@ ddsc_status ddsc_neighbors_run(ddsc_context *context, ddsc_graph **graph, ddsc_p
     CHECK(stats_check(context, stats));
     CHECK(plan_take_metric(context, &metric_set, metric));
     CHECK(plan_take_graph(context, &graph_set, settings));
+    plan_warn_tau(context, data->n, &graph_set);
+    CHECK(plan_warn_coordinates(context, data));
     TRY(plan_make(context, &p, data, &metric_set, &graph_set));
     TRY(plan_neighbors(context, graph, &found, &p, p.tau));
     stats_give(stats, &found);
@@ -154,6 +157,7 @@ ddsc_status ddsc_graph_create_from_vectors(ddsc_context *context, ddsc_graph **g
         return ctx_fail(context, DDSC_ERROR_ARGUMENT,
                         "sample_columns = %g: vectors have coordinates already",
                         set.sample_columns);
+    plan_warn_tau(context, n, &set);
     TRY(metric_vectors_open(context, &state, n, dim, vectors));
     TRY(pairs_open(context, &p, n, &metric_vectors, state, NULL));
     TRY(plan_search_rows(&p, graph, plan_tau(n, &set), &set, NULL));

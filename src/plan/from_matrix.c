@@ -129,6 +129,7 @@ ddsc_status ddsc_graph_create_from_matrix(ddsc_context *context, ddsc_graph **gr
     TRY(ctx_check_flags(context, "ddsc_graph_create_from_matrix", flags, DDSC_DISTANCE_SQUARED));
     TRY(plan_take_graph(context, &set, settings));
     TRY(plan_check_pruned(context, set.exact_graph, "a finished matrix"));
+    plan_warn_tau(context, n, &set);
     t.sample = set.sample;
     TRY(parallel_for(context, n, 16, check_table, &t));
     TRY(check_squares(&t));

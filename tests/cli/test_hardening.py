@@ -104,3 +104,83 @@ def test_a_matrix_too_small_to_square_is_refused(ddsc, tmp_path):
     np.save(tmp_path / "tiny.npy", np.abs(places[:, None] - places) * 1e-200)
     done = ddsc("cluster", tmp_path / "tiny.npy", "--precomputed", "-k", 2, code=3)
     assert "too small to square" in done.stderr
+
+
+# ---- settings that cannot work say so at once ----
+
+def write_clouds(path, columns, items=20, points=6, of=None, seed=3):
+    """Items of random points; of(item, point) gives the numbers of one row."""
+    rng = np.random.default_rng(seed)
+    of = of or (lambda i, j: rng.random(len(columns)))
+    rows = (",".join([f"i{i}", *map(repr, map(float, of(i, j)))])
+            for i in range(items) for j in range(points))
+    path.write_text(",".join(["id", *columns]) + "\n" + "\n".join(rows) + "\n")
+    return path
+
+
+def test_a_tolerance_that_cannot_be_met_is_refused(ddsc, tmp_path):
+    data = write_clouds(tmp_path / "a.csv", "xy")
+    done = ddsc("cluster", data, "-k", 2, "--metric", "sinkhorn", "--tolerance", 1e-17, code=2)
+    assert "--tolerance" in done.stderr and "1e-15" in done.stderr
+    ddsc("cluster", data, "-k", 2, "--metric", "sinkhorn", "--tolerance", 1e-15)
+
+
+@pytest.mark.parametrize("verb", [["cluster", "-k", 2], ["neighbors", "-o", "graph.mtx"]])
+def test_more_neighbours_than_items(ddsc, tmp_path, verb):
+    data = write_clouds(tmp_path / "a.csv", "xy")
+    done = ddsc(verb[0], data, *verb[1:], "--tau", 40, cwd=tmp_path)
+    assert "only 19 others" in done.stderr and "--tau" in done.stderr
+    assert "others" not in ddsc(verb[0], data, *verb[1:], "-f", "--tau", 19, cwd=tmp_path).stderr
+
+
+@pytest.mark.parametrize("metric", ["w2", "sinkhorn", "mmd", "lot"])
+def test_equal_items_are_one_place(ddsc, tmp_path, metric):
+    points = np.random.default_rng(3).random((6, 2))
+    data = write_clouds(tmp_path / "same.csv", "xy", of=lambda i, j: points[j])
+    done = ddsc("cluster", data, "-k", 2, "--metric", metric)
+    assert {line.split(",")[1] for line in done.stdout.splitlines()[1:]} == {"0"}
+    assert "only 1 of the 20 items are distinct" in done.stderr and "(-k)" in done.stderr
+
+
+def test_more_clusters_than_distinct_items(ddsc, tmp_path):
+    data = write_line(tmp_path / "dup.csv", [0] * 10 + [5] * 10)
+    assert "only 2 of the 20 items are distinct" in ddsc("cluster", data, "-k", 3).stderr
+    assert "distinct:" not in ddsc("cluster", data, "-k", 2).stderr
+
+
+# ---- coordinates in different units ----
+
+@pytest.mark.parametrize("verb", [["cluster", "-k", 2], ["distance", "-o", "d.npy"],
+                                  ["neighbors", "-o", "graph.mtx"]])
+def test_a_coordinate_that_drowns_the_others(ddsc, tmp_path, verb):
+    rng = np.random.default_rng(3)
+    data = write_clouds(tmp_path / "a.csv", "xyz",
+                        of=lambda i, j: rng.random(3) * [1, 1000, 1])
+    stderr = ddsc(verb[0], data, *verb[1:], cwd=tmp_path).stderr
+    assert "coordinate 1 (of 0 to 2) makes 100% of the squared distances" in stderr
+    assert "--arcsinh" in stderr
+
+
+def test_an_id_read_as_a_coordinate(ddsc, tmp_path):
+    rng = np.random.default_rng(3)
+    data = write_clouds(tmp_path / "a.csv", ["x", "patient"],
+                        of=lambda i, j: [rng.random(), 100 + i])
+    assert "coordinate 1 (of 0 to 1) is a whole number" in ddsc("cluster", data, "-k", 2).stderr
+
+
+def test_ordinary_coordinates_get_no_warning(ddsc, tmp_path):
+    """Clouds, single points, whole numbers that vary, a thin grid."""
+    rng = np.random.default_rng(3)
+    sets = [dict(of=None), dict(of=lambda i, j: rng.integers(0, 9, 2)),
+            dict(of=lambda i, j: [i, rng.random() * 9], points=1),
+            dict(of=lambda i, j: [j % 3, 100 * (j // 3 + i % 2)])]
+    for k, kind in enumerate(sets):
+        data = write_clouds(tmp_path / f"{k}.csv", "xy", **kind)
+        assert "warning" not in ddsc("cluster", data, "-k", 2).stderr, k
+
+
+def test_real_sets_get_no_warning_about_coordinates(ddsc, data_dir, tmp_path):
+    for name in ["more/animals.npz", "more/corel.npz", "d2/mountaindat.d2", "more/fingerprint.npz"]:
+        done = ddsc("neighbors", data_dir / name, "--metric", "mmd", "--mmd-features", 16,
+                    "--on-empty", "drop", "-o", tmp_path / "graph.mtx", "-f")
+        assert "coordinate" not in done.stderr, name
