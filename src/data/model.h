@@ -7,6 +7,8 @@
 
 enum { MODEL_VERSION = 1 };
 
+#define MODEL_REACH_MOST 1e300
+
 struct ddsc_model {
     ddsc_context *ctx;
     measures *items;             /* labelled by cluster, every row an item */
@@ -22,7 +24,8 @@ struct ddsc_model {
     double *eigenvalue;    /* width, of the normalised affinity */
     double *scale;         /* n: s_i of local scaling */
     double least_scale;    /* no scale is smaller */
-    double *reach;         /* n: D^2 of the farthest neighbour in the graph */
+    double *reach;         /* n: D^2 of the farthest neighbour in the graph, MODEL_REACH_MOST where
+                              not all are known */
     int64_t n_centres;
     double *centre; /* n_centres x width */
     int32_t *centre_label;
