@@ -561,6 +561,7 @@ typedef struct ddsc_pair_stats {
     double recall;          /* approximate neighbors: share of the true ones found, measured on
                                n_recall_rows items; 0 when the search was exact */
     int64_t n_recall_rows;
+    double recall_low, recall_high; /* 95% interval of the recall of all items */
 } ddsc_pair_stats;
 
 #define ddsc_pair_stats_init(stats) ddsc_pair_stats_init_sized((stats), sizeof *(stats))

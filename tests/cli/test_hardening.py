@@ -184,3 +184,19 @@ def test_real_sets_get_no_warning_about_coordinates(ddsc, data_dir, tmp_path):
         done = ddsc("neighbors", data_dir / name, "--metric", "mmd", "--mmd-features", 16,
                     "--on-empty", "drop", "-o", tmp_path / "graph.mtx", "-f")
         assert "coordinate" not in done.stderr, name
+
+
+@pytest.mark.parametrize("metric", ["w2", "lot"])
+def test_recall_comes_with_an_interval(ddsc, tmp_path, metric):
+    """Random clouds, whose neighbours are chance: the interval holds the recall of all items."""
+    points = np.random.default_rng(4).random((600 * 6, 3))
+    np.savez(tmp_path / "set.npz", points=points, weights=np.ones(3600), offsets=np.arange(0, 3601, 6))
+    graphs = []
+    for kind in ["exact", "approximate"]:
+        words = ["--metric", metric, "--neighbors", kind, "--tau", 10, "-o", tmp_path / f"{kind}.mtx"]
+        done = ddsc("neighbors", tmp_path / "set.npz", *words, "--json")
+        graphs.append(scipy.io.mmread(tmp_path / f"{kind}.mtx").tocsc())
+    found = json.loads(done.stdout)
+    right = [np.isin(graphs[1][:, k].indices, graphs[0][:, k].indices).mean() for k in range(600)]
+    assert found["recall_low"] <= np.mean(right) <= found["recall_high"]
+    assert 0 < found["recall_low"] < found["recall_high"] <= 1 and found["recall_rows"] >= 12
