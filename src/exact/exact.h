@@ -18,7 +18,7 @@ typedef struct exact_result {
     double dual;   /* sum a f + sum b g with f_i + g_j <= C_ij checked on all arcs */
     /* (primal - dual) / max(|primal|, size / 1000), size = sum a |f| + sum b |g|: the floor keeps the
      * rounding of the potentials from counting against costs of both signs. Between items there is no
-     * floor, and what the rounding of their weights may do to the value is part of the gap. */
+     * floor; the rounding of weights when they were divided by their sum is not part of the gap. */
     double gap;
     int64_t pivots;
     int64_t n_plan;

@@ -16,12 +16,10 @@ typedef struct polish {
     exact_solver *s;
     simplex *net;
     exact_costs truth;
-    sum *flow;        /* by node: the excess of its subtree */
-    sum *potential;   /* by node: f or g */
-    double *error;    /* by node: of its flow */
-    uint8_t *below;   /* by node: is it in the subtree that comes off? */
-    uint64_t *weight; /* the bits of all weights, ascending */
-    sum *change;      /* at the first of equal ones: the sum of their potentials */
+    sum *flow;      /* by node: the excess of its subtree */
+    sum *potential; /* by node: f or g */
+    double *error;  /* by node: of its flow */
+    uint8_t *below; /* by node: is it in the subtree that comes off? */
 } polish;
 
 typedef struct cell {
@@ -244,7 +242,7 @@ static int32_t leave_primal(polish *p, cell in)
 }
 
 /* False: the cap was met, or the user wants no more. */
-static bool pivot_all(polish *p, int64_t max_pivots)
+static bool polish_all(polish *p, int64_t max_pivots)
 {
     cell in;
     for (int64_t pivot = 0; pivot < max_pivots; pivot++) {
@@ -305,74 +303,12 @@ static double violation(const polish *p)
     return all;
 }
 
-/* ---- the rounding of the weights ---- */
-
-static uint64_t bits_of(double x)
-{
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-static void add_rounding(const polish *p, double weight, sum potential, double shift)
-{
-    uint64_t bits = bits_of(weight);
-    int64_t low = 0, high = p->net->n + p->net->m;
-    while (low < high) {
-        int64_t middle = (low + high) / 2;
-        if (p->weight[middle] < bits)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    sum_add(&potential, shift);
-    sum_add(&p->change[low], potential.high);
-    p->change[low].low += potential.low;
-}
-
-/* Weights of items were rounded when they were brought to sum 1: by up to DBL_EPSILON of each, and by
- * 2^-1022 where they are next to nothing. To first order that changes the value by sum f da + sum g db.
- * Equal weights have equal errors, and potentials are free up to a shift: the one chosen makes weights
- * that are all equal on one side count nothing. */
-static double weight_rounding(const polish *p)
-{
-    const simplex *net = p->net;
-    const sum *f = p->potential, *g = p->potential + net->sink0;
-    double mean = 0, total = 0, all = 0;
-    for (int64_t i = 0; i < net->n; i++) {
-        p->weight[i] = bits_of(p->s->a[i]);
-        mean += p->s->a[i] * f[i].high;
-        total += p->s->a[i];
-    }
-    for (int64_t j = 0; j < net->m; j++)
-        p->weight[net->n + j] = bits_of(p->s->b[j]);
-    sort_u64(p->weight, net->n + net->m);
-    mean /= total;
-    memset(p->change, 0, (size_t)(net->n + net->m) * sizeof *p->change);
-    for (int64_t i = 0; i < net->n; i++) {
-        add_rounding(p, p->s->a[i], f[i], -mean);
-        all += DBL_MIN * fabs(f[i].high - mean);
-    }
-    for (int64_t j = 0; j < net->m; j++) {
-        add_rounding(p, p->s->b[j], g[j], mean);
-        all += DBL_MIN * fabs(g[j].high + mean);
-    }
-    for (int64_t k = 0; k < net->n + net->m; k++) {
-        double weight;
-        memcpy(&weight, &p->weight[k], sizeof weight);
-        all += DBL_EPSILON * weight * fabs(sum_value(p->change[k]));
-    }
-    return all;
-}
-
 static void take_polish(void *owner, arena *a)
 {
     polish *p = owner;
     ARENA_TAKE(a, p->potential, p->net->nodes);
     ARENA_TAKE(a, p->error, p->net->nodes);
     ARENA_TAKE(a, p->below, p->net->nodes);
-    ARENA_TAKE(a, p->weight, p->net->n + p->net->m);
-    ARENA_TAKE(a, p->change, p->net->n + p->net->m);
 }
 
 ddsc_status exact_polish(exact_solver *s, exact_result *result)
@@ -386,14 +322,13 @@ ddsc_status exact_polish(exact_solver *s, exact_result *result)
     CHECK(workspace_lay_out(s->ctx, &s->polish, take_polish, &p));
     exact_cost_bounds(&p.truth, &s->low, &s->high);
     basis_order(net);
-    pivot_all(&p, POLISH_PIVOTS * (net->n + net->m));
+    polish_all(&p, POLISH_PIVOTS * (net->n + net->m));
     result->pivots = s->pivots;
     result->primal = take_plan(&p, result, &loose);
-    loose += violation(&p);
+    loose +=
+        violation(&p) + DBL_MIN * (double)(net->n + net->m) * fmax(fabs(s->low), fabs(s->high));
     result->dual = result->primal - loose;
     result->lost = 0;
-    if (s->strict && result->primal > 0)
-        loose += weight_rounding(&p);
     exact_potentials(s, &result->size);
     exact_set_gap(result, loose, s->strict ? 0 : 1e-3 * result->size);
     return DDSC_OK;

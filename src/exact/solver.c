@@ -288,16 +288,16 @@ static ddsc_status certify_basis(exact_solver *s, exact_result *result, simplex_
 }
 
 /* Is there more to the value than its certificate covers? Flows that the true weights turn negative,
- * and between items the rounding of weights, which potentials far above the value make matter. */
+ * and weights next to the smallest numbers, of which division by the total left few bits. */
 static bool is_doubtful(const exact_solver *s, const exact_result *result)
 {
     double high = isinf(s->net.cost.cap) ? fmax(fabs(s->low), fabs(s->high)) : INFINITY;
     double value = fabs(result->primal);
     double most = 0.1 * GAP_PROMISED * value;
     return !(result->gap <= GAP_PROMISED) ||
-           (s->strict && (fabs(result->primal - result->dual) > most ||
-                          result->lost * high > most || DBL_EPSILON * result->size > most ||
-                          DBL_MIN * (double)(s->net.n + s->net.m) * high > most));
+           (s->strict &&
+            (fabs(result->primal - result->dual) > most || result->lost * high > most ||
+             DBL_MIN * (double)(s->net.n + s->net.m) * high > most));
 }
 
 /* The largest true cost the plan pays. */

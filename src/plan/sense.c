@@ -63,23 +63,23 @@ bool plan_joins_copies(const measures *m, const ddsc_graph *g)
 
 /* ---- coordinates ---- */
 
-typedef struct spread {
+typedef struct sense_spread {
     double *middle; /* d: mean of the support, so that little cancels */
     double *square; /* d: mean over items of the mean square within an item */
     double *sum;    /* d: sum over items of their means */
     double *own;    /* d: sum over items of their means squared */
     double *mean;   /* d: of one item */
-} spread;
+} sense_spread;
 
 /* Mean squared distance along coordinate k between points of different items: with s_i the mean
  * square and u_i the mean of item i, that of s_i + s_j - 2 u_i u_j over i != j. */
-static double between(const spread *s, int64_t k, int64_t n)
+static double between(const sense_spread *s, int64_t k, int64_t n)
 {
     double count = (double)n * (double)(n - 1);
     return fmax(0, 2 * s->square[k] - 2 * (s->sum[k] * s->sum[k] - s->own[k]) / count);
 }
 
-static void add_item(const spread *s, const measures *m, int64_t i)
+static void add_to_spread(const sense_spread *s, const measures *m, int64_t i)
 {
     item_view item = measures_item(m, i);
     for (int64_t k = 0; k < m->d; k++)
@@ -98,7 +98,7 @@ static void add_item(const spread *s, const measures *m, int64_t i)
     }
 }
 
-static void warn_of_units(ddsc_context *ctx, const spread *s, const measures *m, double total)
+static void warn_of_units(ddsc_context *ctx, const sense_spread *s, const measures *m, double total)
 {
     int64_t most = 0;
     for (int64_t k = 0; k < m->d; k++)
@@ -137,7 +137,7 @@ static bool is_id(const measures *m, int64_t k)
 ddsc_status plan_warn_coordinates(ddsc_context *ctx, const measures *m)
 {
     ddsc_status status = DDSC_OK;
-    spread s = {0};
+    sense_spread s = {0};
     double total = 0;
     if (m->d < 2 || m->n < 2 || m->grid.found || m->words.n > 0)
         return DDSC_OK;
@@ -147,7 +147,7 @@ ddsc_status plan_warn_coordinates(ddsc_context *ctx, const measures *m)
     for (int64_t c = 0; c < m->v * m->d; c++)
         s.middle[c % m->d] += m->support[c] / (double)m->v;
     for (int64_t i = 0; i < m->n; i++)
-        add_item(&s, m, i);
+        add_to_spread(&s, m, i);
     for (int64_t k = 0; k < m->d; k++)
         total += between(&s, k, m->n);
     for (int64_t k = 0; k < m->d; k++)

@@ -168,3 +168,14 @@ def test_whole_numbers(run, tmp_path):
             wrong.append((k, family.__name__, found))
     assert not wrong
     assert len(marked) <= max(1, COUNT // 1000), marked
+
+
+def test_copies_up_to_rounding(run, tmp_path):
+    """The weights of a copy went through other divisions: near 0, and nothing to mark."""
+    for k in range(20):
+        rng = np.random.default_rng(k)
+        x, a = cloud(rng, 8, 2)
+        b, order = a / a.sum() * 3.7, rng.permutation(8)
+        b /= b.sum()
+        found, code = solve(run, tmp_path / "pair.npz", x, a, x[order], b[order])
+        assert code == 0 and found <= 1e-7 * np.ptp(x)
