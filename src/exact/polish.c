@@ -325,8 +325,9 @@ ddsc_status exact_polish(exact_solver *s, exact_result *result)
     polish_all(&p, POLISH_PIVOTS * (net->n + net->m));
     result->pivots = s->pivots;
     result->primal = take_plan(&p, result, &loose);
-    loose +=
-        violation(&p) + DBL_MIN * (double)(net->n + net->m) * fmax(fabs(s->low), fabs(s->high));
+    loose += violation(&p);
+    if (result->primal > 0) /* of weights next to the smallest numbers, division left few bits */
+        loose += DBL_MIN * (double)(net->n + net->m) * fmax(fabs(s->low), fabs(s->high));
     result->dual = result->primal - loose;
     result->lost = 0;
     exact_potentials(s, &result->size);
