@@ -262,6 +262,16 @@ DDSC_API void ddsc_measures_get_view_sized(const ddsc_measures *measures, ddsc_m
 DDSC_API const char *ddsc_measures_get_id(const ddsc_measures *measures, int64_t row);
 /* Name of a class number, or NULL when labels are plain numbers. */
 DDSC_API const char *ddsc_measures_get_label_name(const ddsc_measures *measures, int32_t label);
+enum { DDSC_TITLE_MAX = 160 }; /* characters that readers keep of a title */
+
+/* Names of a coordinate (marker, column), of a support row (word), title of an input row; NULL where
+ * the set has none. An empty text is a name that is missing among others. */
+DDSC_EXPERIMENTAL DDSC_API const char *
+ddsc_measures_get_coordinate_name(const ddsc_measures *measures, int64_t coordinate);
+DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_point_name(const ddsc_measures *measures,
+                                                                    int64_t point);
+DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_title(const ddsc_measures *measures,
+                                                               int64_t row);
 
 /* A copy with these labels (n_rows of them; NULL removes them). */
 DDSC_API ddsc_status ddsc_measures_copy_labelled(ddsc_context *context, ddsc_measures **copy,
@@ -271,6 +281,11 @@ DDSC_API ddsc_status ddsc_measures_copy_labelled(ddsc_context *context, ddsc_mea
 DDSC_API ddsc_status ddsc_measures_copy_named(ddsc_context *context, ddsc_measures **copy,
                                               const ddsc_measures *measures,
                                               const char *const *ids);
+/* A copy with these names of coordinates (dim texts), support points (n_support, in the order of the
+ * view) and titles (n_rows); NULL keeps those it has. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_measures_copy_described(
+    ddsc_context *context, ddsc_measures **copy, const ddsc_measures *measures,
+    const char *const *coordinates, const char *const *points, const char *const *titles);
 /* A copy of the listed items, in that order. */
 DDSC_API ddsc_status ddsc_measures_copy_subset(ddsc_context *context, ddsc_measures **copy,
                                                const ddsc_measures *measures, int64_t n_items,
@@ -306,7 +321,7 @@ typedef enum ddsc_format {
     DDSC_FORMAT_AUTO = 0, /* reading: by content; writing: by the file name's ending */
     DDSC_FORMAT_NPZ,
     DDSC_FORMAT_NPY,
-    DDSC_FORMAT_CSV, /* comma or tab, found by content */
+    DDSC_FORMAT_CSV, /* comma, tab, semicolon or |, found by content */
     DDSC_FORMAT_TSV,
     DDSC_FORMAT_IDX,
     DDSC_FORMAT_D2,
@@ -325,9 +340,17 @@ typedef struct ddsc_read_settings {
     int phase;               /* .d2: which phase, from 1; 0: all phases joined */
     const char *labels_path; /* labels of an idx or other file: idx, csv or npy; NULL: none */
     const char *channels;    /* fcs: comma-separated names or 1-based numbers; NULL: all */
-    double arcsinh;          /* fcs: x -> arcsinh(x / arcsinh); 0: raw values */
+    double arcsinh;          /* fcs, csv: x -> arcsinh(x / arcsinh); 0: raw values */
     int64_t max_bytes;       /* uncompressed size one file may reach; default 64 GiB */
     int phases;              /* .d2: phases of one object (the file does not say); 0: found out */
+    /* csv and tsv, by the names in the header; lists are separated by commas, * and ? stand for any
+     * characters. The last two are for fcs too. */
+    const char *id_columns;    /* what names an item, joined by "/"; NULL: `id` */
+    const char *weight_column; /* NULL: `weight` if there is one */
+    const char *label_column;  /* NULL: `label` if there is one */
+    const char *where;         /* "COLUMN=VALUE": only rows that match; NULL: all */
+    const char *columns;       /* the coordinates; NULL: all columns of numbers */
+    const char *drop;          /* columns that are none; NULL: none */
 } ddsc_read_settings;
 
 #define ddsc_read_settings_init(settings) \

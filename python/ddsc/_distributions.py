@@ -260,7 +260,8 @@ class Distributions:
         weights = None if weight is None else as_doubles(frame[weight], weight)[order]
         first = order[offsets[:-1]]
         labels = None if label is None else np.asarray(frame[label])[first]
-        return cls.from_arrays(points, offsets, weights, ids=names, labels=labels)
+        made = cls.from_arrays(points, offsets, weights, ids=names, labels=labels)
+        return made.described(coordinate_names=[str(c) for c in columns])
 
     @classmethod
     def from_anndata(
@@ -297,7 +298,8 @@ class Distributions:
         if is_sparse(values):
             values = values.toarray()
         labels = None if label is None else np.asarray(adata.obs[label])[order[offsets[:-1]]]
-        return cls.from_arrays(values, offsets, ids=names, labels=labels)
+        made = cls.from_arrays(values, offsets, ids=names, labels=labels)
+        return made if obsm is not None else made.described(coordinate_names=part.var_names)
 
     # ---- looking ----
 
@@ -341,6 +343,25 @@ class Distributions:
         """Known classes, or None."""
         return self._labels
 
+    def _names(self, what: str) -> Optional[List[str]]:
+        found: Optional[List[str]] = _core.measures_names(self._handle)[what]
+        return found
+
+    @property
+    def coordinate_names(self) -> Optional[List[str]]:
+        """Names of the coordinates (columns, markers), or None."""
+        return self._names("coordinate_names")
+
+    @property
+    def point_names(self) -> Optional[List[str]]:
+        """Names of the rows of `support` (words), or None."""
+        return self._names("point_names")
+
+    @property
+    def titles(self) -> Optional[List[str]]:
+        """Titles of the items, or how their texts begin, or None."""
+        return self._names("titles")
+
     def __getitem__(self, row: Any) -> Any:
         """(points, weights) of one item; a new set for a slice, a mask or a list of rows."""
         if isinstance(row, (int, np.integer)):
@@ -364,6 +385,37 @@ class Distributions:
         )
 
     # ---- new sets from old ones ----
+
+    def described(
+        self,
+        *,
+        coordinate_names: Optional[Sequence[Any]] = None,
+        point_names: Optional[Sequence[Any]] = None,
+        titles: Optional[Sequence[Any]] = None,
+    ) -> "Distributions":
+        """The same set with these names; None keeps those it has.
+
+        Parameters
+        ----------
+        coordinate_names : sequence of d names, optional
+        point_names : sequence of names, optional
+            One for each row of `support`.
+        titles : sequence of N titles, optional
+
+        Examples
+        --------
+        >>> import ddsc
+        >>> X = ddsc.make_shapes(2).described(coordinate_names=["x", "y"])
+        >>> X[:2].coordinate_names
+        ['x', 'y']
+        """
+        lists = [
+            None if names is None else [str(name) for name in names]
+            for names in (coordinate_names, point_names, titles)
+        ]
+        with Run(n_jobs=1) as run:
+            handle = run(_core.described, self._handle, *lists)
+        return self._wrap(handle, self._ids, self._labels)
 
     def subset(self, rows: Any) -> "Distributions":
         """The listed items, in that order."""
@@ -438,6 +490,7 @@ class Distributions:
             "n_rows": self._n_rows,
             "ids": self.ids,
             "labels": self._labels,
+            "names": [self._names(what) for what in ("coordinate_names", "point_names", "titles")],
         }
 
     def __setstate__(self, state: Dict[str, Any]) -> None:
@@ -452,6 +505,9 @@ class Distributions:
                 state["weights"],
                 True,
             )
+            names = state.get("names", [None])
+            if any(n is not None for n in names):
+                handle = run(_core.described, handle, *names)
         self._adopt(handle, state["ids"], state["labels"])
 
 
@@ -482,6 +538,12 @@ def read(
     labels: Optional[PathLike] = None,
     channels: Optional[Sequence[Any]] = None,
     arcsinh: float = 0.0,
+    id: Optional[str] = None,
+    columns: Optional[Sequence[str]] = None,
+    drop: Optional[Sequence[str]] = None,
+    weight: Optional[str] = None,
+    label: Optional[str] = None,
+    where: Optional[str] = None,
     phase: Optional[int] = None,
     on_empty: str = "error",
 ) -> Distributions:
@@ -496,7 +558,16 @@ def read(
     channels : list of str or int, optional
         fcs: channels to take, by name or number from 1.
     arcsinh : float
-        fcs: x becomes arcsinh(x / arcsinh); 0 leaves raw values.
+        fcs, csv: x becomes arcsinh(x / arcsinh); 0 leaves raw values.
+    id : str, optional
+        csv: column that names the item of a row (several, joined by commas); None: "id".
+    columns, drop : list of str, optional
+        csv, fcs: columns that are coordinates, and columns that are not; * and ? stand for any
+        characters. None: all columns of numbers.
+    weight, label : str, optional
+        csv: columns of the weights and classes; None: "weight" and "label" where they are.
+    where : str, optional
+        csv: "COLUMN=VALUE", only rows that match.
     phase : int, optional
         d2: the phase to take, from 1; None joins all.
     on_empty : {"error", "drop"}
@@ -522,6 +593,11 @@ def read(
         settings["labels_path"] = os.fspath(labels)
     if channels is not None:
         settings["channels"] = ",".join(str(c) for c in channels)
+    named = {"id_columns": id, "weight_column": weight, "label_column": label, "where": where}
+    settings.update({name: value for name, value in named.items() if value is not None})
+    for name, names in (("columns", columns), ("drop", drop)):
+        if names is not None:
+            settings[name] = names if isinstance(names, str) else ",".join(names)
     if phase is not None:
         settings["phase"] = whole("phase", phase)
     with Run(n_jobs=1) as run:

@@ -21,10 +21,10 @@ typedef struct document_reader {
     field_list field;
     int64_t n_columns;
     column_list text, id;
-    int64_t label, where; /* columns, or -1 */
+    int64_t label, where, title; /* columns, or -1 */
     const char *where_value;
-    char *joined; /* the id of a row */
-    int64_t joined_room;
+    char *joined, *tidy; /* the id of a row; its title */
+    int64_t joined_room, tidy_room;
 } document_reader;
 
 /* ---- columns ---- */
@@ -137,6 +137,7 @@ static ddsc_status choose_names(document_reader *r)
         CHECK(need_columns(r, &r->id, id));
         snprintf(r->report->id_columns, sizeof r->report->id_columns, "%s", id);
     }
+    CHECK(find_column(r, "title", 5, &r->title));
     r->out->has_labels = label != NULL;
     r->out->has_ids = id != NULL;
     return DDSC_OK;
@@ -210,6 +211,20 @@ static ddsc_status document_take_id(document_reader *r)
     return DDSC_OK;
 }
 
+static ddsc_status take_title(document_reader *r, int64_t i)
+{
+    const char *text = r->title >= 0 ? r->field.text[r->title] : "";
+    if (!*text)
+        text = r->field.text[r->text.at[0]];
+    int64_t most = (int64_t)strnlen(text, 8 * DDSC_TITLE_MAX); /* blanks go, so look at some more */
+    CHECK(MEM_RESERVE(r->ctx, r->tidy, &r->tidy_room, 3 * most + 2));
+    char *copy = r->tidy + 2 * most + 1; /* behind what is made of it */
+    memcpy(copy, text, (size_t)most);
+    copy[most] = '\0';
+    size_t n = text_tidy(r->tidy, copy, DDSC_TITLE_MAX);
+    return text_rows_add(&r->out->titles, i, r->tidy, n);
+}
+
 static ddsc_status take_words(document_reader *r, const char *text)
 {
     size_t n;
@@ -234,6 +249,7 @@ static ddsc_status take_document(document_reader *r)
     CHECK(corpus_begin(r->ctx, &d->words));
     CHECK(MEM_RESERVE(r->ctx, d->line, &d->line_room, i + 1));
     d->line[i] = stream_line_number(r->s);
+    CHECK(take_title(r, i));
     if (d->has_ids)
         CHECK(document_take_id(r));
     if (d->has_labels) {
@@ -295,7 +311,9 @@ ddsc_status documents_read(ddsc_context *ctx, documents *d, ddsc_text_report *re
                          .lemmas = lemmas,
                          .label = -1,
                          .where = -1,
+                         .title = -1,
                          .tokens = token_reader_make(set->tokens)};
+    d->titles.ctx = ctx;
     progress_begin(ctx, "documents", 0);
     TRY(document_read_header(&r));
     TRY(document_read_rows(&r));
@@ -303,7 +321,7 @@ ddsc_status documents_read(ddsc_context *ctx, documents *d, ddsc_text_report *re
 done:
     token_reader_free(ctx, &r.tokens);
     fields_free(ctx, &r.field);
-    MEM_FREE(ctx, r.text.at, r.id.at, r.joined);
+    MEM_FREE(ctx, r.text.at, r.id.at, r.joined, r.tidy);
     return status;
 }
 
@@ -312,6 +330,6 @@ void documents_free(ddsc_context *ctx, documents *d)
     corpus_free(ctx, &d->words);
     text_table_free(ctx, &d->ids);
     label_list_free(ctx, &d->labels);
-    mem_free(ctx, d->line);
+    MEM_FREE(ctx, d->line, d->titles.text, d->titles.at);
     *d = (documents){0};
 }

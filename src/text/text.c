@@ -188,6 +188,8 @@ static ddsc_status text_add_names(text_job *j)
 {
     if (j->docs.has_labels)
         CHECK(label_list_finish(j->ctx, &j->docs.labels, &j->parts));
+    j->parts.titles = (measures_texts){j->parts.n, j->docs.titles.text, j->docs.titles.at};
+    j->docs.titles = (text_rows){0};
     if (j->docs.has_ids) {
         j->parts.id_text = j->docs.ids.text;
         j->parts.id_at = j->docs.ids.at;
@@ -197,9 +199,26 @@ static ddsc_status text_add_names(text_job *j)
     return DDSC_OK;
 }
 
+/* A point is a word. */
+static ddsc_status name_points(text_job *j)
+{
+    ddsc_status status = DDSC_OK;
+    const corpus *c = &j->docs.words;
+    const char **name = NULL;
+    TRY(MEM_NEW(j->ctx, name, j->vectors.n));
+    for (int64_t w = 0; w < c->words.n; w++)
+        if (j->vectors.row[w] >= 0)
+            name[j->vectors.row[w]] = text_table_get(&c->words, w);
+    TRY(texts_pack(j->ctx, &j->parts.points, j->vectors.n, name));
+done:
+    mem_free(j->ctx, name);
+    return status;
+}
+
 static ddsc_status build(text_job *j, measures **out)
 {
     int64_t n_documents = j->given ? j->parts.words.n_documents : j->docs.words.n;
+    CHECK(name_points(j));
     CHECK(weights_make(j->ctx, &j->parts, &j->docs.words, &j->vectors, n_documents, j->set));
     find_empty(j);
     CHECK(check_empty(j));

@@ -136,7 +136,8 @@ typedef struct documents {
     corpus words;
     text_table ids; /* empty without id columns */
     label_list labels;
-    int64_t *line; /* of each document */
+    text_rows titles; /* of each: its title, else how its text begins */
+    int64_t *line;    /* of each document */
     int64_t line_room;
     int64_t n_rows; /* before `where` */
     bool has_ids, has_labels;

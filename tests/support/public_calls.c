@@ -224,12 +224,18 @@ static ddsc_status copy_labelled(ddsc_context *ctx, int option)
 
 static const char *const ids[] = {"a", "b", "c", "d", "e", "f", "g",
                                   "h", "i", "j", "k", "l", "m", "n"};
-
 static ddsc_status copy_named(ddsc_context *ctx, int option)
 {
     (void)option;
     ddsc_measures *out = UNSET;
     return gives_measures(ddsc_measures_copy_named(ctx, &out, clouds, ids), &out);
+}
+
+static ddsc_status copy_described(ddsc_context *ctx, int option)
+{
+    (void)option;
+    ddsc_measures *out = UNSET;
+    return gives_measures(ddsc_measures_copy_described(ctx, &out, clouds, ids, NULL, ids), &out);
 }
 
 static ddsc_status copy_subset(ddsc_context *ctx, int option)
@@ -879,6 +885,7 @@ const call_entry calls[] = {
     M(create_items, "float", 1),
     M(copy_labelled, "", 0),
     M(copy_named, "", 0),
+    M(copy_described, "", 0),
     M(copy_subset, "", 0),
     M(copy_balanced, "", 0),
     M(copy_resampled, "", 0),
