@@ -450,7 +450,7 @@ typedef struct ddsc_text_settings {
     ddsc_weighting weighting;
     ddsc_idf idf;
     int64_t support;        /* merge each document to at most so many points; 16; 0: all words */
-    ddsc_on_empty on_empty; /* documents without a word that has a vector and a weight */
+    ddsc_on_empty on_empty; /* documents without a word that has a vector and a weight: dropped */
     int64_t max_bytes;      /* uncompressed size one file may reach; default 64 GiB */
     ddsc_words words;       /* fitted by default */
 } ddsc_text_settings;
@@ -481,14 +481,18 @@ typedef struct ddsc_text_report {
     int64_t n_words_placed;              /* without a vector in the file: placed by their company */
     int64_t n_words_own, own_dim;        /* vectors learnt from the documents, 0: none */
     int64_t n_words_given;               /* words of an npz whose fit was used as it is, else 0 */
+    char missing_words[512]; /* those without a vector that occur most often: "word (times), ..." */
 } ddsc_text_report;
 
 #define ddsc_text_report_init(report) ddsc_text_report_init_sized((report), sizeof *(report))
 DDSC_API void ddsc_text_report_init_sized(ddsc_text_report *report, size_t size);
 
-/* Documents (a tab-separated table with a header, one document per row, quotes are data) and word
- * vectors (GloVe or word2vec text) to measures: item i is document i, a point is a word vector.
- * Either file may be gzip; "-" is standard input. report may be NULL.
+/* Documents and word vectors to measures: item i is document i, a point is a word vector. Documents
+ * are a table with a header, one document per row (tabs, where quotes are data, or comma, semicolon or
+ * | with quotes as in RFC 4180), lines of JSON objects, or a folder of .txt files (the name is the id,
+ * that of a folder in it the class). Vectors are GloVe, word2vec or fastText text, word2vec binary, or
+ * an npy matrix with its words beside it, one a line, in a file whose name ends in .vocab or .txt
+ * instead. Any file may be gzip; "-" is standard input. report may be NULL.
  *
  * Vectors fitted to the documents stay with the measures (n_words of the view), in npz files and in
  * models. Such an npz as vectors_path encodes further documents alike: same vectors, same idf, same
@@ -496,6 +500,11 @@ DDSC_API void ddsc_text_report_init_sized(ddsc_text_report *report, size_t size)
 DDSC_API ddsc_status ddsc_text_read(ddsc_context *context, ddsc_measures **measures,
                                     ddsc_text_report *report, const char *documents_path,
                                     const char *vectors_path, const ddsc_text_settings *settings);
+/* The same from several files of plain text, one document each, and folders of them; a single path
+ * as above. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_text_read_files(
+    ddsc_context *context, ddsc_measures **measures, ddsc_text_report *report, int64_t n_paths,
+    const char *const *paths, const char *vectors_path, const ddsc_text_settings *settings);
 
 /* ==== Metrics and distances ==== */
 

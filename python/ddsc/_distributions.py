@@ -605,7 +605,7 @@ def read(
 
 
 def read_text(
-    documents: PathLike,
+    documents: Union[PathLike, Sequence[PathLike]],
     vectors: Optional[PathLike] = None,
     *,
     words: str = "fitted",
@@ -614,16 +614,18 @@ def read_text(
     stopwords: Optional[PathLike] = None,
     weighting: str = "tfidf",
     support: int = 16,
-    on_empty: str = "error",
+    on_empty: str = "drop",
 ) -> Distributions:
-    """Documents of a tab-separated file as distributions over word vectors.
+    """Documents as distributions over word vectors.
 
     Parameters
     ----------
-    documents : path
-        A table with a header, one document a row (also .gz).
+    documents : path or list of paths
+        A table with a header, one document a row (tab, comma, semicolon or |), lines of JSON, or a
+        folder of .txt files, whose folders are classes; several paths: one document each.
     vectors : path, optional
-        GloVe or word2vec text (also .gz); or an npz of documents read before (``X.write(path)``), or
+        GloVe, word2vec or fastText text, word2vec binary (also .gz), npy with its words beside it in
+        .vocab; or an npz of documents read before (``X.write(path)``), or
         a model: these documents get its words and weights, so that the model can place them. None:
         vectors are learnt from the documents.
     words : {"fitted", "general", "own"}
@@ -637,7 +639,7 @@ def read_text(
     support : int
         Documents are merged down to so many points; 0 keeps every word.
     on_empty : {"error", "drop"}
-        Documents without a word that has a vector.
+        Documents without a word that has a vector; dropped ones keep their row.
     """
     settings: Dict[str, Any] = {
         "weighting": word("weighting", weighting, {"tfidf": 0, "tf": 1}),
@@ -650,12 +652,13 @@ def read_text(
             settings[name] = value
     if stopwords is not None:
         settings["stopwords_path"] = os.fspath(stopwords)
-    for path in (documents, vectors):
+    paths = [documents] if isinstance(documents, (str, os.PathLike)) else list(documents)
+    for path in (*paths, vectors):
         if path is not None and not os.path.exists(path):
             raise FileNotFoundError(2, "No such file", os.fspath(path))
     known = None if vectors is None else os.fspath(vectors)
     with Run(n_jobs=1) as run:
-        found = run(_core.read_text, os.fspath(documents), known, settings)
+        found = run(_core.read_text, [os.fspath(path) for path in paths], known, settings)
     return Distributions._wrap(found)
 
 
