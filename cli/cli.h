@@ -190,6 +190,7 @@ bool output_check_file(const session *s, const char *path, int *code);
 bool output_check_dir(const session *s, const char *dir, const char *const *names, bool overwrite,
                       int *code);
 bool output_make_dir(const char *dir, int *code);
+bool output_make_parent(const char *path, int *code);
 /* "dir/name"; free() it. */
 char *output_path(const char *dir, const char *name);
 /* path NULL or "-": standard output. */
@@ -209,6 +210,10 @@ bool output_graph(session *s, const ddsc_graph *graph, const ddsc_measures_view 
 bool output_check_binary(const session *s, int *code);
 /* The human summary: on stdout, or on stderr when data or --json has stdout; not with --quiet. */
 void output_summary(const session *s, const text *t);
+/* The same, the first bytes of it in bold on a terminal. */
+void output_summary_bold(const session *s, const text *t, size_t n_bold);
+/* "what: path" on standard output. */
+void output_name(const char *what, const char *path);
 
 /* ", 12 of them from DIR", when --resume brought any. */
 void output_add_resumed(text *t, const session *s);

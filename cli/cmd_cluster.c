@@ -236,19 +236,15 @@ static void warn(const cluster_result *r)
 static bool print_summary(cluster_result *r, int *code)
 {
     session *s = r->s;
-    text told = {0}, t = {0};
-    bool good = session_ok(
-        s, ddsc_report_write(s->ctx, r->report, DDSC_REPORT_TEXT, text_write, &told), code);
-    bool bold = message_colours(s->opt.output && !s->opt.json ? STDOUT_FILENO : STDERR_FILENO);
-    const char *rest = strstr(text_get(&told), ", "); /* 1,234 items in 5 clusters, metric w2 */
-    size_t head = rest ? (size_t)(rest - told.bytes) : 0;
-    text_addf(&t, "%s%.*s%s%s", bold ? "\033[1m" : "", (int)head, text_get(&told),
-              bold ? "\033[0m" : "", text_get(&told) + head);
+    text t = {0};
+    bool good =
+        session_ok(s, ddsc_report_write(s->ctx, r->report, DDSC_REPORT_TEXT, text_write, &t), code);
+    const char *rest = strstr(text_get(&t), ", "); /* 1,234 items in 5 clusters, metric w2 */
+    size_t head = rest ? (size_t)(rest - t.bytes) : 0;
     if (!output_is_stdout(s->opt.output))
         text_addf(&t, "  results      %s\n", s->opt.output);
     if (good)
-        output_summary(s, &t);
-    text_free(&told);
+        output_summary_bold(s, &t, head);
     text_free(&t);
     return good;
 }
@@ -269,7 +265,7 @@ static bool deliver(cluster_result *r, int *code)
     const char *dir = output_is_stdout(s->opt.output) ? NULL : s->opt.output;
     bool good = true;
     if (dir)
-        good = output_make_dir(dir, code) &&
+        good = output_make_parent(dir, code) &&
                session_ok(s, ddsc_report_save(s->ctx, r->report, dir, output_flags(s)), code);
     else if (!s->opt.json)
         good = session_ok(

@@ -31,7 +31,7 @@ static bool write_page(session *s, const ddsc_report *report, const char *path, 
          (output_check_file(s, path, code) && output_text(s, &t, path, false, code)));
     text_free(&t);
     if (good && !s->opt.quiet && !output_is_stdout(path))
-        printf("report: %s\n", path);
+        output_name("report", path);
     return good;
 }
 
@@ -71,7 +71,7 @@ static bool write_picture(session *s, const gallery *g, int p, const char *dir, 
     }
     good = good && output_text(s, &g->picture[p].bytes, path, false, code);
     if (good && !s->opt.quiet)
-        printf("picture: %s\n", path);
+        output_name("picture", path);
     free(path);
     return good;
 }

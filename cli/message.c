@@ -21,9 +21,13 @@ static void say(const char *colour, const char *kind, const char *format, va_lis
 {
     bool colours = message_colours(STDERR_FILENO);
     progress_clear();
-    fprintf(stderr, "%sddsc: %s%s", colours ? colour : "", kind, colours ? "\033[0m" : "");
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
+    text words = {0}, t = {0};
+    text_addv(&words, format, arguments);
+    text_addf(&t, "%sddsc: %s%s", colours ? colour : "", kind, colours ? "\033[0m" : "");
+    text_add_shown(&t, text_get(&words), words.length, stderr);
+    fprintf(stderr, "%s\n", text_get(&t));
+    text_free(&words);
+    text_free(&t);
 }
 
 void message_error(const char *format, ...)
@@ -57,13 +61,15 @@ void message_pairs(const session *s, const ddsc_pair_stats *stats)
 void message_note(const session *s, const char *head, const char *words)
 {
     bool colours = message_colours(STDERR_FILENO);
-    text t = {0};
+    text shown = {0}, t = {0};
     if (s->opt.quiet)
         return;
     progress_clear();
-    text_add_wrapped(&t, words, 6 + (int)strlen(head), 14, 96);
+    text_add_shown(&shown, words, strlen(words), stderr);
+    text_add_wrapped(&t, text_get(&shown), 6 + (int)strlen(head), 14, 96);
     fprintf(stderr, "%sddsc: %s%s%s\n", colours ? "\033[1;36m" : "", head, colours ? "\033[0m" : "",
             text_get(&t));
+    text_free(&shown);
     text_free(&t);
 }
 

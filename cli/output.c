@@ -77,9 +77,11 @@ bool output_check_file(const session *s, const char *path, int *code)
             return access(path, W_OK) == 0 || refuse_place(path, code);
         if (!s->opt.force)
             return refuse(path, "exists (--force overwrites)", code);
+    } else if (errno != ENOENT) { /* such as a name that is too long */
+        return refuse_place(path, code);
     }
     char *dir = parent_of(path);
-    bool good = access(dir, W_OK) == 0 || refuse_place(path, code);
+    bool good = access(dir, W_OK | X_OK) == 0 || refuse_place(path, code);
     free(dir);
     return good;
 }
@@ -91,7 +93,7 @@ static bool can_make_dir(const char *dir, int *code)
     if (stat(dir, &info) == 0) {
         if (!S_ISDIR(info.st_mode))
             return refuse(dir, "exists and is not a directory", code);
-        return access(dir, W_OK) == 0 || refuse_place(dir, code);
+        return access(dir, W_OK | X_OK) == 0 || refuse_place(dir, code);
     }
     if (errno != ENOENT)
         return refuse_place(dir, code);
@@ -106,16 +108,20 @@ bool output_check_dir(const session *s, const char *dir, const char *const *name
 {
     if (!can_make_dir(dir, code))
         return false;
-    for (; *names; names++) {
+    bool good = true;
+    for (; *names && good; names++) {
         char *path = output_path(dir, *names);
-        bool taken = access(path, F_OK) == 0 && !overwrite && !s->opt.force;
-        if (taken)
-            refuse(path, "exists (--force overwrites)", code);
+        struct stat info;
+        bool taken = lstat(path, &info) == 0;
+        if (taken && !overwrite && !s->opt.force) {
+            good = refuse(path, "exists (--force overwrites)", code);
+        } else if (taken && S_ISDIR(info.st_mode)) {
+            errno = EISDIR;
+            good = refuse_place(path, code);
+        }
         free(path);
-        if (taken)
-            return false;
     }
-    return true;
+    return good;
 }
 
 bool output_make_dir(const char *dir, int *code)
@@ -132,6 +138,14 @@ bool output_make_dir(const char *dir, int *code)
             return true;
     }
     return refuse_place(dir, code);
+}
+
+bool output_make_parent(const char *path, int *code)
+{
+    char *parent = parent_of(path);
+    bool good = output_make_dir(parent, code);
+    free(parent);
+    return good;
 }
 
 bool output_check_binary(const session *s, int *code)
@@ -160,20 +174,44 @@ bool output_text(session *s, const text *t, const char *path, bool overwrite, in
                           ddsc_file_write(s->ctx, path, text_get(t), t->length,
                                           overwrite ? DDSC_WRITE_OVERWRITE : output_flags(s)),
                           code);
+    text shown = {0};
     progress_clear();
-    if (fwrite(text_get(t), 1, t->length, stdout) == t->length && fflush(stdout) == 0)
-        return true;
-    *code = EXIT_OUTPUT; /* main says so */
-    return false;
+    text_add_shown(&shown, text_get(t), t->length, stdout);
+    bool good =
+        fwrite(text_get(&shown), 1, shown.length, stdout) == shown.length && fflush(stdout) == 0;
+    text_free(&shown);
+    if (!good)
+        *code = EXIT_OUTPUT; /* main says so */
+    return good;
+}
+
+void output_summary_bold(const session *s, const text *t, size_t n_bold)
+{
+    FILE *to = output_is_stdout(s->opt.output) || s->opt.json ? stderr : stdout;
+    bool bold = n_bold > 0 && message_colours(fileno(to));
+    text shown = {0};
+    if (s->opt.quiet || s->opt.json)
+        return;
+    progress_clear();
+    text_add(&shown, bold ? "\033[1m" : "");
+    text_add_shown(&shown, text_get(t), n_bold, to);
+    text_add(&shown, bold ? "\033[0m" : "");
+    text_add_shown(&shown, text_get(t) + n_bold, t->length - n_bold, to);
+    fputs(text_get(&shown), to);
+    text_free(&shown);
 }
 
 void output_summary(const session *s, const text *t)
 {
-    bool taken = output_is_stdout(s->opt.output) || s->opt.json;
-    if (s->opt.quiet || s->opt.json)
-        return;
-    progress_clear();
-    fputs(text_get(t), taken ? stderr : stdout);
+    output_summary_bold(s, t, 0);
+}
+
+void output_name(const char *what, const char *path)
+{
+    text t = {0};
+    text_add_shown(&t, path, strlen(path), stdout);
+    printf("%s: %s\n", what, text_get(&t));
+    text_free(&t);
 }
 
 /* As ddsc_graph_write, with items moved to their input rows. */

@@ -1,3 +1,4 @@
+/* Text that grows. */
 #include "text.h"
 
 #include <inttypes.h>
@@ -6,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 
@@ -68,19 +70,25 @@ void text_add(text *t, const char *string)
     text_add_bytes(t, string, strlen(string));
 }
 
+void text_addv(text *t, const char *format, va_list arguments)
+{
+    va_list again;
+    va_copy(again, arguments);
+    int n = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    if (n < 0)
+        return;
+    reserve(t, (size_t)n);
+    vsnprintf(t->bytes + t->length, (size_t)n + 1, format, arguments);
+    t->length += (size_t)n;
+}
+
 void text_addf(text *t, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    int n = vsnprintf(NULL, 0, format, arguments);
+    text_addv(t, format, arguments);
     va_end(arguments);
-    if (n < 0)
-        return;
-    reserve(t, (size_t)n);
-    va_start(arguments, format);
-    vsnprintf(t->bytes + t->length, (size_t)n + 1, format, arguments);
-    va_end(arguments);
-    t->length += (size_t)n;
 }
 
 void text_add_wrapped(text *t, const char *string, int column, int indent, int width)
@@ -107,6 +115,18 @@ void text_add_wrapped(text *t, const char *string, int column, int indent, int w
         }
         string += strspn(string, " \n");
     }
+}
+
+void text_add_shown(text *t, const char *bytes, size_t n, FILE *to)
+{
+    if (!isatty(fileno(to))) {
+        text_add_bytes(t, bytes, n);
+        return;
+    }
+    size_t length = ddsc_text_visible(NULL, 0, bytes, n);
+    reserve(t, length);
+    ddsc_text_visible(t->bytes + t->length, length + 1, bytes, n);
+    t->length += length;
 }
 
 void text_add_csv(text *t, const char *field)

@@ -3,8 +3,10 @@
 #ifndef DDSC_CLI_TEXT_H
 #define DDSC_CLI_TEXT_H
 
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 typedef struct text {
     char *bytes; /* NUL-terminated once anything was added, else NULL */
@@ -19,9 +21,13 @@ void text_add_bytes(text *t, const char *bytes, size_t n);
 /* The same as a ddsc_write_fn; t is a text. */
 int text_write(void *t, const void *bytes, size_t n);
 void text_addf(text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void text_addv(text *t, const char *format, va_list arguments)
+    __attribute__((format(printf, 2, 0)));
 /* `string` broken at blanks so that no line passes `width`; lines after the first start with
  * `indent` blanks. `column` is where the first line starts. */
 void text_add_wrapped(text *t, const char *string, int column, int indent, int width);
+/* Text that may hold ids or names of files: as it is, but fit for a terminal where `to` is one. */
+void text_add_shown(text *t, const char *bytes, size_t n, FILE *to);
 /* A field of a csv line, quoted when it has to be. */
 void text_add_csv(text *t, const char *field);
 /* 1234567 as 1,234,567. */

@@ -100,6 +100,14 @@ typedef enum ddsc_status {
 /* A short name such as "bad input". Never NULL. */
 DDSC_API const char *ddsc_status_name(ddsc_status status);
 
+/* Text from files (ids, names of files) made fit for a terminal: control characters, marks that turn
+ * the direction of writing and bytes that are no UTF-8 become escapes such as \x1b and \u202e; line ends
+ * and tabs stay. Like snprintf: at most `size` bytes with the final NUL, and the length of the whole is
+ * returned; 4 * n_bytes + 1 are always enough. What is written to path "-" while standard output is a
+ * terminal is treated so. */
+DDSC_EXPERIMENTAL DDSC_API size_t ddsc_text_visible(char *out, size_t size, const char *text,
+                                                    size_t n_bytes);
+
 /* ==== Context ==== */
 
 typedef struct ddsc_context ddsc_context;
@@ -1289,9 +1297,9 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_report_write(ddsc_context *context,
                                                          ddsc_report_form form, ddsc_write_fn write,
                                                          void *user);
 /* All files of the result into `folder`, which is made if it is missing (its parent must be there).
- * result.json comes last: where it stands, the rest is there. After an error none is left. With
- * DDSC_WRITE_OVERWRITE files of an earlier result are replaced, and removed where this one has no
- * such file. */
+ * result.json comes last: where it stands, the rest is there. After an error the folder is as it was.
+ * With DDSC_WRITE_OVERWRITE the files of an earlier result are replaced as a whole, in one step where
+ * the file system can; files of other names stay. What dead runs left beside the folder is removed. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_report_save(ddsc_context *context,
                                                         const ddsc_report *report,
                                                         const char *folder, unsigned flags);

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, List, NamedTuple, Tuple
+from typing import Any, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 
@@ -98,7 +98,11 @@ def as_numbers(x: Any, name: str) -> np.ndarray:
             f"{name} is a sparse matrix. It is not clear what its rows stand for: use "
             "Distributions.from_csr(matrix, vocabulary), or .toarray() for items of one point."
         )
+    if isinstance(x, np.ma.MaskedArray) and np.ma.is_masked(x):
+        raise ValueError(f"{name} has masked values: fill them, or leave their rows out")
     array = np.asarray(x)
+    if array.dtype.kind in "mM":
+        raise TypeError(f"{name} holds dates or times: turn them into numbers of a unit you choose")
     if array.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: {name} has complex numbers")
     if array.dtype not in (np.float64, np.float32):
@@ -113,6 +117,35 @@ def as_numbers(x: Any, name: str) -> np.ndarray:
 
 def as_doubles(x: Any, name: str) -> np.ndarray:
     return np.ascontiguousarray(as_numbers(x, name), dtype=np.float64)
+
+
+def _is_pair(item: Any) -> bool:
+    """(points, weights) of one item?"""
+    if not isinstance(item, tuple) or len(item) != 2:
+        return False
+    points, weights = item
+    return np.ndim(points) == 2 and (weights is None or np.ndim(weights) == 1)
+
+
+def unpack_items(x: Any) -> Tuple[Any, Optional[List[Any]], Optional[List[str]]]:
+    """Points, weights and ids of the other ways to hold items: a dict of them by id, a pandas
+    groupby, an object array, a list of (points, weights). What is none of these stays as it is."""
+    ids = None
+    if is_sparse(x):  # one of SciPy's kinds is a dict
+        return x, None, None
+    if isinstance(x, dict):
+        ids, x = [str(key) for key in x], list(x.values())
+    elif hasattr(x, "groups") and hasattr(x, "get_group"):
+        pairs = [(key, frame) for key, frame in x]
+        ids = ["/".join(map(str, key)) if isinstance(key, tuple) else str(key) for key, _ in pairs]
+        keys = [k for k in getattr(x, "keys", None) or [] if isinstance(k, str)]
+        keys = [x.keys] if isinstance(getattr(x, "keys", None), str) else keys
+        x = [frame.drop(columns=keys, errors="ignore").to_numpy() for _, frame in pairs]
+    elif isinstance(x, np.ndarray) and x.dtype == object and x.ndim == 1:
+        x = list(x)
+    if isinstance(x, (list, tuple)) and len(x) > 0 and all(_is_pair(item) for item in x):
+        return [points for points, _ in x], [weights for _, weights in x], ids
+    return x, None, ids
 
 
 def item_matrices(x: Any) -> List[np.ndarray]:

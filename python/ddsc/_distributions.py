@@ -8,7 +8,7 @@ from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union
 import numpy as np
 
 from . import _core
-from ._arrays import as_doubles, is_sparse, item_matrices
+from ._arrays import as_doubles, is_sparse, item_matrices, unpack_items
 from ._run import Run
 from ._words import ON_EMPTY, WORDS, whole, word
 
@@ -28,7 +28,9 @@ class Distributions:
     Parameters
     ----------
     points : list of (n_i, d) arrays, (N, n, d) array, or (N, d) array
-        One matrix an item, one row a point. Rows of an (N, d) array are items of a single point.
+        One matrix per item, one row per point. Rows of an (N, d) array are items of a single point.
+        Also a list of (points, weights), a dict of items by id, an object array of matrices, or a
+        pandas groupby, whose groups are the items.
         float32 and float64 are taken as they are, without an intermediate copy.
     weights : list of (n_i,) arrays, optional
         Not negative, of any sum above zero. None: points of an item weigh the same; an entry of the
@@ -60,6 +62,12 @@ class Distributions:
         labels: Optional[Sequence[Any]] = None,
         on_empty: str = "error",
     ) -> None:
+        points, own_weights, own_ids = unpack_items(points)
+        if own_weights is not None:
+            if weights is not None:
+                raise ValueError("items are given as (points, weights), and weights once more")
+            weights = own_weights
+        ids = own_ids if ids is None else ids
         matrices = item_matrices(points)
         if not matrices:
             raise ValueError("there are no items: found array with 0 sample(s)")
@@ -307,6 +315,11 @@ class Distributions:
         return self._n_rows
 
     @property
+    def shape(self) -> Tuple[int]:
+        """(len,): what scikit-learn's splitters look at."""
+        return (self._n_rows,)
+
+    @property
     def n_items(self) -> int:
         """Items with mass; `len` counts dropped ones too."""
         return len(self._offsets) - 1
@@ -431,6 +444,12 @@ class Distributions:
             handle = run(_core.subset, self._handle, np.ascontiguousarray(items, dtype=np.int64))
         ids = None if self._ids is None else [self._ids[i] for i in rows]
         return self._wrap(handle, ids, None if self._labels is None else self._labels[rows])
+
+    def take(self, indices: Any, axis: int = 0) -> "Distributions":
+        """The listed items, as `subset`; the word of NumPy and pandas."""
+        if axis != 0:
+            raise ValueError("Distributions have one axis")
+        return self.subset(indices)
 
     def compress(self, m: int, n_jobs: Optional[int] = None, verbose: Any = 0) -> "Distributions":
         """Merge each support down to at most m points (Ward's rule).

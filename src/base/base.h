@@ -41,6 +41,8 @@ ddsc_status ctx_need(ddsc_context *ctx, const void *pointer, const char *name);
 /* "FIELD = VALUE: must be RULE" unless the field of a caller's settings is good. */
 ddsc_status ctx_check(ddsc_context *ctx, bool good, const char *field, double value,
                       const char *rule);
+/* In the message of the call at work: another name for what it speaks of. */
+void ctx_reword(ddsc_context *ctx, const char *from, const char *to);
 /* Refuses bits of `flags` that are not among `known`; `who` names the call. */
 ddsc_status ctx_check_flags(ddsc_context *ctx, const char *who, unsigned flags, unsigned known);
 uint64_t ctx_seed(const ddsc_context *ctx);

@@ -137,7 +137,7 @@ static ddsc_status ctx_make_folder(ddsc_context *ctx, const char *folder)
     struct stat about;
     if (!*folder)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "the name of the folder to resume from is empty");
-    if (strlen(folder) > PATH_MAX - 80) /* files in it have names, too */
+    if (strlen(folder) > PATH_MAX - 160) /* files in it have names, too */
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
                         "the name of the folder to resume from is too long");
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
@@ -310,6 +310,16 @@ ddsc_status ctx_check(ddsc_context *ctx, bool good, const char *field, double va
     if (good)
         return DDSC_OK;
     return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%s = %.15g: must be %s", field, value, rule);
+}
+
+void ctx_reword(ddsc_context *ctx, const char *from, const char *to)
+{
+    char rest[CTX_MESSAGE_SIZE];
+    char *at = strstr(ctx->message, from);
+    if (!at)
+        return;
+    snprintf(rest, sizeof rest, "%s", at + strlen(from));
+    snprintf(at, sizeof ctx->message - (size_t)(at - ctx->message), "%s%s", to, rest);
 }
 
 ddsc_status ctx_check_flags(ddsc_context *ctx, const char *who, unsigned flags, unsigned known)

@@ -1,12 +1,15 @@
-/* Chunks: a header (magic, hash of the manifest, size and hash of what follows) and records. A
- * worker gathers its own records, so nothing is shared while pairs are solved. */
+/* The manifest: "ddsc-resume FORMAT", the caller's lines, a checksum. Chunks: a header (magic, hash of
+ * the manifest, size and hash of what follows) and records, in files "chunk-FIRST-LAST-HOST-PID-NUMBER":
+ * the lowest and highest first row of their tiles, so that a process can leave aside what is not its
+ * own part, and who wrote them. A worker gathers its own records, so nothing is shared while pairs are
+ * solved; several processes may share a folder. */
 #include "engine/journal.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,10 +19,10 @@
 #include "engine/tuning.h"
 #include "stream/stream.h"
 
-enum { MANIFEST_MOST = 1 << 16 };
+enum { MANIFEST_MOST = 1 << 16, FORMAT = 2, FORMAT_LINES = 64 };
 
 #define MANIFEST "manifest"
-static const char magic[8] = "DDSCJ1\n";
+static const char magic[8] = "DDSCJ2\n";
 
 typedef struct chunk_head {
     char magic[8];
@@ -43,6 +46,7 @@ typedef struct place {
 typedef struct journal_worker {
     unsigned char *bytes;
     int64_t used, capacity;
+    int64_t first_row, last_row;
     double next, wait; /* when to write, and how long to wait after that */
     int fd;            /* of the chunk last read */
     int32_t chunk;
@@ -50,18 +54,21 @@ typedef struct journal_worker {
 
 struct journal {
     ddsc_context *ctx;
-    char folder[PATH_MAX - 64];
+    char folder[PATH_MAX - 160];
+    char owner[OWNER_TEXT];
     uint64_t run;
+    text_rows chunk; /* names of those that were there at the start */
+    int32_t n_chunks;
     place *place;
     int64_t n_places, place_capacity;
-    int32_t next_chunk;
+    int32_t n_written;
     int n_workers;
     journal_worker *worker;
 };
 
 static void chunk_path(const journal *j, char out[PATH_MAX], int32_t chunk)
 {
-    snprintf(out, PATH_MAX, "%s/chunk-%08d", j->folder, chunk);
+    snprintf(out, PATH_MAX, "%s/%s", j->folder, j->chunk.text + j->chunk.at[chunk]);
 }
 
 static ddsc_status fail(const journal *j, const char *path, const char *what)
@@ -70,15 +77,6 @@ static ddsc_status fail(const journal *j, const char *path, const char *what)
 }
 
 /* ---- the manifest ---- */
-
-static ddsc_status write_file(ddsc_context *ctx, const char *path, const void *head, size_t n_head,
-                              const void *bytes, size_t n)
-{
-    io_writer *w = NULL;
-    CHECK(writer_open(ctx, &w, path, 0));
-    ddsc_status status = writer_put(w, head, n_head);
-    return writer_finish(w, status < 0 ? status : writer_put(w, bytes, n));
-}
 
 /* The first line that differs, put in words. */
 static ddsc_status refuse(const journal *j, const char *kept, const char *now)
@@ -97,25 +95,65 @@ static ddsc_status refuse(const journal *j, const char *kept, const char *now)
                     n_kept, kept, n_now, now);
 }
 
+static int add_checksum(char *text, size_t n)
+{
+    return snprintf(text + n, FORMAT_LINES, "xxh64 %016" PRIx64 "\n", hash_bytes(text, n, 0));
+}
+
+/* Whole, as it was written, and of the format of today. */
+static ddsc_status check_sound(const journal *j, const char *path, const char *kept, size_t n)
+{
+    char sum[FORMAT_LINES + 1];
+    const char *last = n > 1 ? memrchr(kept, '\n', n - 1) : NULL;
+    size_t body = last ? (size_t)(last + 1 - kept) : 0;
+    int format = 0;
+    if (sscanf(kept, "ddsc-resume %d", &format) == 1 && format != FORMAT)
+        return ctx_fail(
+            j->ctx, DDSC_ERROR_ARGUMENT,
+            "%s: holds a run in format %d, which another version of ddsc kept; this one "
+            "reads format %d: give another folder, or remove this one",
+            j->folder, format, FORMAT);
+    snprintf(sum, sizeof sum, "xxh64 %016" PRIx64 "\n", hash_bytes(kept, body, 0));
+    if (n - body == strlen(sum) && memcmp(kept + body, sum, n - body) == 0)
+        return DDSC_OK;
+    return ctx_fail(j->ctx, DDSC_ERROR_INPUT,
+                    "%s: is damaged%s, so the run it belongs to cannot be taken up; give another "
+                    "folder, or remove this one",
+                    path, n == 0 ? " (it is empty)" : "");
+}
+
+/* Two processes may begin at once: the manifest of one of them stays, and both look at it. */
+static ddsc_status write_manifest(journal *j, const char *path, const char *text, size_t n)
+{
+    io_writer *w = NULL;
+    CHECK(writer_open(j->ctx, &w, path, DDSC_WRITE_OVERWRITE));
+    writer_give_way(w);
+    return writer_finish(w, writer_put(w, text, n));
+}
+
 static ddsc_status manifest_check(journal *j, const char *manifest)
 {
     ddsc_status status = DDSC_OK;
     char path[PATH_MAX];
-    char *kept = NULL;
-    size_t n = 0;
+    char *now = NULL, *kept = NULL;
+    size_t n = 0, size = strlen(manifest) + 2 * FORMAT_LINES;
     io_stream *s = NULL;
     snprintf(path, sizeof path, "%s/" MANIFEST, j->folder);
-    j->run = hash_bytes(manifest, strlen(manifest), 0);
-    if (access(path, F_OK) != 0)
-        return write_file(j->ctx, path, manifest, strlen(manifest), "", 0);
+    TRY(MEM_ZERO(j->ctx, now, (int64_t)size));
     TRY(MEM_ZERO(j->ctx, kept, MANIFEST_MOST + 1));
+    size = (size_t)snprintf(now, size, "ddsc-resume %d\n%s", FORMAT, manifest);
+    size += (size_t)add_checksum(now, size);
+    j->run = hash_bytes(now, size, 0);
+    if (access(path, F_OK) != 0)
+        TRY(write_manifest(j, path, now, size));
     TRY(stream_open(j->ctx, &s, path, MANIFEST_MOST));
     TRY(stream_read(s, kept, MANIFEST_MOST, &n));
-    if (n != strlen(manifest) || memcmp(kept, manifest, n) != 0)
-        status = refuse(j, kept, manifest);
+    TRY(check_sound(j, path, kept, n));
+    if (n != size || memcmp(kept, now, n) != 0)
+        status = refuse(j, kept, now);
 done:
     stream_close(s);
-    mem_free(j->ctx, kept);
+    MEM_FREE(j->ctx, now, kept);
     return status;
 }
 
@@ -161,9 +199,10 @@ static ddsc_status read_chunk(journal *j, int32_t chunk)
     unsigned char *bytes = NULL;
     chunk_path(j, path, chunk);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return fail(j, path, "open");
-    bool sound = fstat(fd, &info) == 0 && read_all(fd, 0, &head, sizeof head) &&
+    if (fd < 0) /* an empty one may be cleaned up by another process just now */
+        return errno == ENOENT ? DDSC_OK : fail(j, path, "open");
+    bool known = fstat(fd, &info) == 0;
+    bool sound = known && read_all(fd, 0, &head, sizeof head) &&
                  memcmp(head.magic, magic, sizeof magic) == 0 && head.run == j->run &&
                  (int64_t)head.n_bytes == info.st_size - (int64_t)sizeof head;
     if (sound) {
@@ -173,7 +212,7 @@ static ddsc_status read_chunk(journal *j, int32_t chunk)
         if (sound)
             TRY(take_records(j, chunk, bytes, n));
     }
-    if (!sound)
+    if (!sound && !(known && info.st_size == 0)) /* an empty one is a name just taken */
         ctx_warn(j->ctx, "%.240s is damaged: the pairs it held are solved again", path);
 done:
     mem_free(j->ctx, bytes);
@@ -181,15 +220,12 @@ done:
     return status;
 }
 
-/* What a process that is no longer there left half written. */
-static void remove_stale(const journal *j, const char *name)
+/* A name that was taken by a process which died before it filled the file. */
+static bool is_abandoned(int dir, const char *name, const char *owner)
 {
-    char path[PATH_MAX];
-    long owner;
-    if (sscanf(name, ".ddsc-%ld-", &owner) != 1 || kill((pid_t)owner, 0) == 0 || errno != ESRCH)
-        return;
-    snprintf(path, sizeof path, "%s/%s", j->folder, name);
-    unlink(path);
+    struct stat info;
+    return owner_is_gone(owner) && fstatat(dir, name, &info, 0) == 0 && info.st_size == 0 &&
+           unlinkat(dir, name, 0) == 0;
 }
 
 static ddsc_status read_folder(journal *j)
@@ -199,13 +235,13 @@ static ddsc_status read_folder(journal *j)
     if (!dir)
         return fail(j, j->folder, "read");
     for (struct dirent *e = readdir(dir); e; e = readdir(dir)) {
-        int chunk, length = 0;
-        remove_stale(j, e->d_name);
-        if (sscanf(e->d_name, "chunk-%8d%n", &chunk, &length) != 1 || e->d_name[length] ||
-            chunk < 0)
+        int64_t first, last;
+        int owner = 0;
+        if (sscanf(e->d_name, "chunk-%" SCNd64 "-%" SCNd64 "-%n", &first, &last, &owner) != 2 ||
+            !owner || is_abandoned(dirfd(dir), e->d_name, e->d_name + owner))
             continue;
-        j->next_chunk = BASE_MAX(j->next_chunk, chunk + 1);
-        TRY(read_chunk(j, chunk));
+        TRY(text_rows_add(&j->chunk, j->n_chunks, e->d_name, strlen(e->d_name)));
+        TRY(read_chunk(j, j->n_chunks++));
     }
 done:
     closedir(dir);
@@ -249,7 +285,7 @@ static void journal_free(journal *j)
             close(j->worker[w].fd);
         mem_free(j->ctx, j->worker[w].bytes);
     }
-    MEM_FREE(j->ctx, j->worker, j->place);
+    MEM_FREE(j->ctx, j->worker, j->place, j->chunk.text, j->chunk.at);
     mem_free(j->ctx, j);
 }
 
@@ -261,6 +297,8 @@ ddsc_status journal_open(ddsc_context *ctx, journal **out, const char *folder, c
     TRY(MEM_ZERO(ctx, j, 1));
     j->ctx = ctx;
     j->n_workers = n_workers;
+    j->chunk.ctx = ctx;
+    owner_name(j->owner);
     TRY(make_folder(j, folder));
     TRY(manifest_check(j, manifest));
     TRY(read_folder(j));
@@ -276,20 +314,42 @@ done:
 
 /* ---- records ---- */
 
-/* Numbers are taken in turn; one that another process took meanwhile is passed over. */
+/* A name of our own: an empty file, which the chunk will replace. Whoever else has our owner's name
+ * (an earlier process, one in another container) took other numbers. */
+static ddsc_status claim_name(journal *j, const journal_worker *own, char path[PATH_MAX])
+{
+    int fd = -1;
+    do {
+        int number = __atomic_fetch_add(&j->n_written, 1, __ATOMIC_RELAXED);
+        snprintf(path, PATH_MAX, "%s/chunk-%" PRId64 "-%" PRId64 "-%s-%d", j->folder,
+                 own->first_row, own->last_row, j->owner, number);
+        fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    } while (fd < 0 && errno == EEXIST);
+    if (fd < 0)
+        return fail(j, path, "make the file");
+    close(fd);
+    return DDSC_OK;
+}
+
+static ddsc_status write_chunk(journal *j, const char *path, const void *bytes, size_t n)
+{
+    io_writer *w = NULL;
+    chunk_head head = {.run = j->run, .n_bytes = n, .hash = hash_bytes(bytes, n, 0)};
+    memcpy(head.magic, magic, sizeof magic);
+    CHECK(writer_open(j->ctx, &w, path, DDSC_WRITE_OVERWRITE));
+    ddsc_status status = writer_put(w, &head, sizeof head);
+    return writer_finish(w, status < 0 ? status : writer_put(w, bytes, n));
+}
+
 static ddsc_status flush(journal *j, journal_worker *own)
 {
     char path[PATH_MAX];
-    chunk_head head = {.run = j->run, .n_bytes = (uint64_t)own->used};
-    ddsc_status status = DDSC_OK;
     if (own->used == 0)
         return DDSC_OK;
-    memcpy(head.magic, magic, sizeof magic);
-    head.hash = hash_bytes(own->bytes, (size_t)own->used, 0);
-    do {
-        chunk_path(j, path, __atomic_fetch_add(&j->next_chunk, 1, __ATOMIC_RELAXED));
-    } while (access(path, F_OK) == 0);
-    status = write_file(j->ctx, path, &head, sizeof head, own->bytes, (size_t)own->used);
+    CHECK(claim_name(j, own, path));
+    ddsc_status status = write_chunk(j, path, own->bytes, (size_t)own->used);
+    if (status < 0)
+        unlink(path);
     own->used = 0;
     own->wait = BASE_MIN(2 * own->wait, JOURNAL_LONGEST_WAIT_S);
     own->next = clock_seconds() + own->wait;
@@ -308,7 +368,9 @@ ddsc_status journal_keep(journal *j, const pair_tile *t, int64_t n, const double
                 .n_iterations = took->n_iterations,
                 .n_not_converged = took->n_not_converged,
                 .max_gap = took->max_gap};
-    int64_t n_bytes = n * (int64_t)sizeof *values;
+    int64_t n_bytes = n * (int64_t)sizeof *values, row = BASE_MIN(t->i0, t->j0);
+    own->first_row = own->used ? BASE_MIN(own->first_row, row) : row;
+    own->last_row = own->used ? BASE_MAX(own->last_row, row) : row;
     CHECK(MEM_RESERVE(j->ctx, own->bytes, &own->capacity, own->used + (int64_t)sizeof r + n_bytes));
     memcpy(own->bytes + own->used, &r, sizeof r);
     memcpy(own->bytes + own->used + sizeof r, values, (size_t)n_bytes);

@@ -1,5 +1,6 @@
 /* What a run over pairs leaves on disk so that another can take it up: a folder with a manifest
- * that says what is computed, and chunks of records, one per tile. Every file appears whole (written
+ * that says what is computed, and chunks of records, one per tile. Several processes may keep their
+ * records in one folder: each reads what is there when it begins and adds chunks under names of its own. Every file appears whole (written
  * beside, synced, renamed) and carries a checksum; a chunk that does not fit is left aside, and its
  * pairs are solved again. */
 #ifndef DDSC_ENGINE_JOURNAL_H

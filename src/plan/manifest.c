@@ -23,7 +23,6 @@ ddsc_status plan_manifest(ddsc_context *ctx, char **text, const measures *m,
     CHECK(mem_get(ctx, text, size, 1));
     const measures *reference = set->reference_measures;
     snprintf(*text, (size_t)size,
-             "ddsc-resume 1\n"
              "version %s\n"
              "input %" PRId64 " items of %" PRId64 " points in %" PRId64
              " dimensions, xxh64 %016" PRIx64 "\n"

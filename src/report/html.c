@@ -126,9 +126,9 @@ static void html_pair(buffer *t, const char *key, const char *value)
 
 void html_object(buffer *t, const json_t *object)
 {
+    json_t *same = (json_t *)(uintptr_t)object; /* jansson walks without changing it */
     html_table_begin(t, NULL);
-    for (void *at = json_object_iter((json_t *)object); at;
-         at = json_object_iter_next((json_t *)object, at)) {
+    for (void *at = json_object_iter(same); at; at = json_object_iter_next(same, at)) {
         const json_t *value = json_object_iter_value(at);
         char *dump = json_is_string(value)
                          ? NULL

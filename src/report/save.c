@@ -1,11 +1,10 @@
-/* The files of a result. result.json comes last: where it stands, the rest is there. */
-#include <errno.h>
+/* The files of a result, and the folder that they become together. result.json comes last: where it
+ * stands, the rest is there. */
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "report/report.h"
+#include "stream/stream.h"
 
 enum { NO_FORM = -1 };
 
@@ -196,23 +195,12 @@ const char *report_path_of(report_path *p, const char *name)
     return p->text;
 }
 
-static ddsc_status save_files(ddsc_context *ctx, const ddsc_report *r, report_path *path,
-                              unsigned flags)
+static ddsc_status save_files(ddsc_context *ctx, const ddsc_report *r, report_path *path)
 {
-    ddsc_status status = DDSC_OK;
-    int f = 0;
-    for (; f < N_FILES; f++) {
+    for (int f = 0; f < N_FILES; f++)
         if (has_file(r, f))
-            TRY(save_file(ctx, r, f, report_path_of(path, files[f].name), flags));
-        else if (flags & DDSC_WRITE_OVERWRITE)
-            unlink(report_path_of(
-                path, files[f].name)); /* of an earlier run: it belongs to other labels */
-    }
-done:
-    for (int g = 0; status < 0 && g < f; g++) /* without result.json the others are no result */
-        if (has_file(r, g))
-            unlink(report_path_of(path, files[g].name));
-    return status;
+            CHECK(save_file(ctx, r, f, report_path_of(path, files[f].name), 0));
+    return DDSC_OK;
 }
 
 ddsc_status ddsc_report_save(ddsc_context *context, const ddsc_report *report, const char *folder,
@@ -220,6 +208,7 @@ ddsc_status ddsc_report_save(ddsc_context *context, const ddsc_report *report, c
 {
     ddsc_status status = DDSC_OK;
     report_path path = {0};
+    io_folder *place = NULL;
     if (!context)
         return DDSC_ERROR_ARGUMENT;
     report_call call = report_call_begin(context);
@@ -228,14 +217,12 @@ ddsc_status ddsc_report_save(ddsc_context *context, const ddsc_report *report, c
                           "a folder and a report of clusters just found are needed to save it");
         goto done;
     }
-    TRY(ctx_check_flags(context, "ddsc_report_save", flags, DDSC_WRITE_OVERWRITE));
-    TRY(report_path_new(context, &path, folder));
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
-        status = ctx_fail(context, DDSC_ERROR_IO, "%s: %s", folder, strerror(errno));
-        goto done;
-    }
-    TRY(save_files(context, report, &path, flags));
+    TRY(folder_open(context, &place, folder, ddsc_report_get_file_name, flags));
+    TRY(report_path_new(context, &path, folder_stage(place)));
+    TRY(save_files(context, report, &path));
 done:
+    if (place)
+        status = folder_finish(place, status);
     mem_free(context, path.text);
     report_call_end(&call);
     return status;

@@ -83,6 +83,8 @@ int number_format(char out[NUMBER_TEXT], double value);
 int64_t text_next_char(const unsigned char **at);
 /* Characters of a text, or -1 when it is no UTF-8. */
 int64_t text_count_chars(const char *text);
+/* ddsc_text_visible. */
+size_t text_visible(char *out, size_t size, const char *text, size_t n_bytes);
 /* Text from a file made safe for a message: control bytes replaced, long text cut. */
 const char *text_quote(char out[QUOTE_TEXT], const char *text, size_t n);
 #define QUOTE(text) text_quote((char[QUOTE_TEXT]){0}, text, strlen(text))
@@ -176,6 +178,20 @@ ddsc_status zip_open_entry(ddsc_context *ctx, io_stream **out, io_stream *archiv
 /* After the last byte: the checksum must match. */
 ddsc_status zip_check_entry(io_stream *member, const zip_entry *entry);
 
+/* ---- whose a temporary file is ---- */
+
+enum { OWNER_TEXT = 64 };
+#define OWNER_PREFIX ".ddsc-"
+
+/* "HOST-PID" of this process; HOST has no '-'. */
+void owner_name(char out[OWNER_TEXT]);
+/* The text begins with "HOST-PID-" of a process of this machine that is no longer there. */
+bool owner_is_gone(const char *text);
+/* The name of a temporary file or folder that such a process left behind. */
+bool owner_left(const char *name);
+/* Remove the files among them in a folder. */
+void owner_clean(const char *folder);
+
 /* ---- writing: to a temporary beside the target, fsync, rename ---- */
 
 typedef struct io_writer io_writer;
@@ -189,8 +205,28 @@ ddsc_status writer_printf(io_writer *w, const char *format, ...)
 ddsc_status writer_number(io_writer *w, double value);
 /* A csv field, quoted when it has to be (RFC 4180): any text comes back as it was. */
 ddsc_status writer_field(io_writer *w, const char *text, char delimiter);
+/* Of several processes that write this file the first one stays, and the others say nothing. To be
+ * called on a writer that may overwrite. */
+void writer_give_way(io_writer *w);
 /* What writing came to goes in: on success flush, sync, rename into place, else remove the temporary.
  * The writer is freed either way. */
 ddsc_status writer_finish(io_writer *w, ddsc_status status);
+
+/* ---- a folder of files that is replaced as a whole ---- */
+
+typedef struct io_folder io_folder;
+/* Names of the files that may be in it, number 0, 1, ...; NULL after the last, which is written last
+ * and whose presence says that the others are there. */
+typedef const char *(*folder_name_fn)(int64_t number);
+
+/* flags: ddsc_write_flags. Cleans up what dead processes left beside the folder. */
+ddsc_status folder_open(ddsc_context *ctx, io_folder **out, const char *path, folder_name_fn name,
+                        unsigned flags);
+/* Write the files here. */
+const char *folder_stage(const io_folder *f);
+/* What writing came to goes in: on success the new files take the place of the old ones, and of those
+ * that have no new one; files of other names stay. On failure the folder is as it was. Freed either
+ * way. */
+ddsc_status folder_finish(io_folder *f, ddsc_status status);
 
 #endif

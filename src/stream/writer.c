@@ -21,7 +21,7 @@ struct io_writer {
     char path[PATH_MAX]; /* the target, symbolic links resolved */
     char temp[PATH_MAX]; /* "" when written directly */
     int fd;
-    bool close_fd, overwrite;
+    bool close_fd, overwrite, gives_way, terminal;
     bool packed;
     z_stream z;
     unsigned char *buffer, *out; /* plain bytes; packed ones */
@@ -48,11 +48,21 @@ static int folder_length(const char *path)
     return slash ? (int)(slash - path) + 1 : 0;
 }
 
+static void place_name(const io_writer *w, char out[PATH_MAX])
+{
+    int n = folder_length(w->path);
+    snprintf(out, PATH_MAX, "%.*s", n ? n : 1, n ? w->path : ".");
+}
+
 static ddsc_status open_temp(io_writer *w, mode_t mode)
 {
+    char owner[OWNER_TEXT], folder[PATH_MAX];
+    owner_name(owner);
+    place_name(w, folder);
+    owner_clean(folder);
     for (int k = 0; k < TEMP_TRIES; k++) {
-        int n = snprintf(w->temp, sizeof w->temp, "%.*s.ddsc-%ld-%d.tmp", folder_length(w->path),
-                         w->path, (long)getpid(), k);
+        int n = snprintf(w->temp, sizeof w->temp, "%.*s" OWNER_PREFIX "%s-%d.tmp",
+                         folder_length(w->path), w->path, owner, k);
         if (n >= (int)sizeof w->temp)
             errno = ENAMETOOLONG;
         else
@@ -90,6 +100,7 @@ static ddsc_status open_target(io_writer *w, const char *path)
     if (strcmp(path, "-") == 0) {
         strcpy(w->path, "standard output");
         w->fd = STDOUT_FILENO;
+        w->terminal = isatty(w->fd);
         return DDSC_OK;
     }
     CHECK(set_path(w, path));
@@ -146,6 +157,12 @@ ddsc_status writer_open(ddsc_context *ctx, io_writer **out, const char *path, un
     return DDSC_OK;
 }
 
+void writer_give_way(io_writer *w)
+{
+    w->overwrite = false;
+    w->gives_way = true;
+}
+
 /* ---- bytes ---- */
 
 static ddsc_status write_all(io_writer *w, const unsigned char *bytes, size_t n)
@@ -160,6 +177,17 @@ static ddsc_status write_all(io_writer *w, const unsigned char *bytes, size_t n)
         n -= (size_t)k;
     }
     return DDSC_OK;
+}
+
+/* Escapes take at most four bytes for one. */
+static ddsc_status show_all(io_writer *w, const unsigned char *bytes, size_t n)
+{
+    char *shown = NULL;
+    CHECK(MEM_NEW(w->ctx, shown, 4 * (int64_t)n + 1));
+    size_t length = text_visible(shown, 4 * n + 1, (const char *)bytes, n);
+    ddsc_status status = write_all(w, (const unsigned char *)shown, length);
+    mem_free(w->ctx, shown);
+    return status;
 }
 
 static ddsc_status writer_pack(io_writer *w, const unsigned char *bytes, size_t n, int flush)
@@ -180,7 +208,9 @@ static ddsc_status send(io_writer *w, const unsigned char *bytes, size_t n)
     for (size_t at = 0; w->packed && at < n; at += BUFFER_BYTES) {
         CHECK(writer_pack(w, bytes + at, BASE_MIN(n - at, (size_t)BUFFER_BYTES), Z_NO_FLUSH));
     }
-    return w->packed ? DDSC_OK : write_all(w, bytes, n);
+    if (w->packed)
+        return DDSC_OK;
+    return w->terminal ? show_all(w, bytes, n) : write_all(w, bytes, n);
 }
 
 static ddsc_status writer_flush(io_writer *w)
@@ -245,8 +275,7 @@ ddsc_status writer_field(io_writer *w, const char *text, char delimiter)
 static ddsc_status sync_folder(io_writer *w)
 {
     char folder[PATH_MAX];
-    int n = folder_length(w->path);
-    snprintf(folder, sizeof folder, "%.*s", n ? n : 1, n ? w->path : ".");
+    place_name(w, folder);
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     bool good = fd >= 0 && (fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP);
     int kept = errno;
@@ -270,6 +299,8 @@ static ddsc_status take_name(io_writer *w)
             return DDSC_OK;
         }
     }
+    if (errno == EEXIST && w->gives_way)
+        return unlink(w->temp) == 0 ? DDSC_OK : writer_fail(w, "remove the temporary beside it");
     return errno == EEXIST ? exists(w) : writer_fail(w, "name the finished file");
 }
 

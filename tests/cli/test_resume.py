@@ -2,6 +2,7 @@
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -189,10 +190,83 @@ def test_other_items_of_the_same_run(ddsc, data, tmp_path):
 def test_folders_that_cannot_be_used(ddsc, data, tmp_path):
     (tmp_path / "file").write_text("x")
     assert "not a directory" in ddsc("neighbors", data, "--resume", tmp_path / "file", code=2).stderr
-    (tmp_path / "keep").mkdir()
-    (tmp_path / "keep" / "manifest").write_text("something else\n")
-    done = ddsc("neighbors", data, "--resume", tmp_path / "keep", code=2)
-    assert "something else" in done.stderr
+
+
+@pytest.mark.parametrize("content, word, code", [
+    ("", "damaged (it is empty)", 3), ("something else\n", "damaged", 3), ("cut", "damaged", 3),
+    ("flip", "damaged", 3), ("ddsc-resume 1\nversion 0.1.0\n", "format 1", 2)])
+def test_manifests_that_cannot_be_used(ddsc, data, tmp_path, content, word, code):
+    """A manifest that is not whole is called damaged, not a run with other settings."""
+    words = ["neighbors", data, "--resume", tmp_path / "keep", "-o", tmp_path / "g.mtx", "-f", "-q"]
+    ddsc(*words)
+    manifest = tmp_path / "keep" / "manifest"
+    whole = manifest.read_text()
+    manifest.write_text({"cut": whole[:len(whole) // 2], "flip": whole.replace("seed 0", "seed 1")}
+                        .get(content, content))
+    done = ddsc(*words, code=code)
+    assert word in done.stderr and "other settings" not in done.stderr
+
+
+# 100 kills each with DDSC_DEEP set (./run check kills), a few in the normal test.
+KILLS = 100 if os.environ.get("DDSC_DEEP") else 10
+
+
+def start(program, words):
+    return subprocess.Popen([program, *map(str, words)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+
+def test_four_processes_share_a_folder(program, ddsc, data, tmp_path):
+    """All begin at once, on a new folder and on one with chunks; all end, in the same bytes."""
+    words = ["neighbors", data, "--metric", "sinkhorn", "--epsilon", "1%", "-j", 1, "-q"]
+    ddsc(*words, "-o", tmp_path / "whole")
+    for _ in range(2):
+        jobs = [start(program, [*words, "-f", "-o", tmp_path / f"out{p}", "--resume", tmp_path / "keep"])
+                for p in range(4)]
+        for p, job in enumerate(jobs):
+            error = job.communicate(timeout=300)[1].decode()
+            assert job.returncode == 0, error
+            assert "damaged" not in error
+            assert (tmp_path / f"out{p}").read_bytes() == (tmp_path / "whole").read_bytes()
+    names = [path.name for path in (tmp_path / "keep").iterdir()]
+    assert all(re.fullmatch(r"manifest|chunk-\d+-\d+-[\w.]+-\d+-\d+", name) for name in names)
+    assert len({name.split("-")[4] for name in names if name != "manifest"}) >= 4
+    last = json.loads(ddsc(*words, "-o", tmp_path / "out0", "-f", "--json", "--resume", tmp_path / "keep").stdout)
+    assert last["resumed"] == last["solved"]
+
+
+def test_kills_of_one_to_four_processes(program, ddsc, data, tmp_path):
+    """Processes on one folder are killed at random; those that live, and those that come after, end
+    in the bytes of a run that nobody disturbed, and nothing is left half written."""
+    words = ["neighbors", data, "--metric", "sinkhorn", "--epsilon", "1%", "-j", 1, "-q", "-f"]
+    started = time.monotonic()
+    ddsc(*words, "-o", tmp_path / "whole")
+    whole, wanted = time.monotonic() - started, (tmp_path / "whole").read_bytes()
+    random.seed(11)
+    kills = rounds = 0
+    keep = tmp_path / "keep"
+    while kills < KILLS and rounds < 20 * KILLS:
+        rounds += 1
+        jobs = [start(program, [*words, "-o", tmp_path / f"out{p}", "--resume", keep])
+                for p in range(random.randint(1, 4))]
+        doomed = random.sample(jobs, random.randint(1, len(jobs)))
+        time.sleep(random.uniform(0.005, max(0.3, 0.7 * whole)))
+        for job in doomed:
+            job.kill()
+        for p, job in enumerate(jobs):
+            error = job.communicate(timeout=300)[1].decode()
+            assert job.returncode in ([0, -signal.SIGKILL] if job in doomed else [0]), error
+            assert "damaged" not in error
+            kills += job.returncode != 0
+            if job.returncode == 0:
+                assert (tmp_path / f"out{p}").read_bytes() == wanted
+        if rounds % 4 == 0:  # else a later round finds everything done
+            shutil.rmtree(keep)
+    assert kills >= KILLS
+    ddsc(*words, "-o", tmp_path / "out0", "--resume", keep)
+    assert (tmp_path / "out0").read_bytes() == wanted
+    left = [path for folder in (tmp_path, keep) for path in folder.iterdir() if path.name.startswith(".")]
+    assert left == []
+    assert all(path.stat().st_size > 0 for path in keep.iterdir())
 
 
 def test_a_run_killed_at_its_very_end_may_be_repeated(ddsc, shared, tmp_path):

@@ -574,6 +574,41 @@ static void test_allocations(void **state)
     ddsc_context_destroy(ctx);
 }
 
+/* Controls, turned directions and broken UTF-8 become escapes, all else stays; cut texts end between
+ * characters, and nothing is read beyond the bytes given. */
+static void test_visible(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *shown;
+    } known[] = {{"plain, \xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\n\tend", NULL},
+                 {"\x1b[31mred\x07", "\\x1b[31mred\\x07"},
+                 {"a\rb\x7f", "a\\x0db\\x7f"},
+                 {"\xc2\x9b"
+                  "1m\x9b",
+                  "\\x9b1m\\x9b"},
+                 {"\xe2\x80\xae"
+                  "x\xe2\x81\xa6\xd8\x9c",
+                  "\\u202ex\\u2066\\u061c"},
+                 {"\xe2\x80", "\\xe2\\x80"},
+                 {"\xc0\xaf", "\\xc0\\xaf"}};
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
+        const char *wanted = known[k].shown ? known[k].shown : known[k].text;
+        size_t n = strlen(known[k].text);
+        char out[100], *exact = malloc(n); /* without a final NUL */
+        memcpy(exact, known[k].text, n);
+        assert_int_equal(ddsc_text_visible(out, sizeof out, exact, n), strlen(wanted));
+        assert_string_equal(out, wanted);
+        for (size_t size = 1; size <= strlen(wanted); size++) {
+            assert_int_equal(ddsc_text_visible(out, size, exact, n), strlen(wanted));
+            assert_true(strlen(out) < size && strncmp(out, wanted, strlen(out)) == 0);
+        }
+        assert_int_equal(ddsc_text_visible(NULL, 0, exact, n), strlen(wanted));
+        free(exact);
+    }
+    assert_int_equal(ddsc_text_visible(NULL, 0, NULL, 0), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -586,6 +621,7 @@ int main(void)
         cmocka_unit_test(test_race),        cmocka_unit_test(test_abort),
         cmocka_unit_test(test_places),      cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_allocations), cmocka_unit_test(test_other_allocations),
+        cmocka_unit_test(test_visible),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -93,6 +93,37 @@ static void test_records(void **state)
     ddsc_context_destroy(ctx);
 }
 
+/* Two journals over one folder, in the same process and so of the same owner: neither takes the
+ * other's names, and a third one finds what both kept. */
+static void test_shared(void **state)
+{
+    (void)state;
+    char folder[64];
+    make_folder(folder);
+    ddsc_context *ctx = test_context(1, 0);
+    journal *pair[2], *all;
+    ctx_enter(ctx);
+    for (int p = 0; p < 2; p++)
+        assert_int_equal(journal_open(ctx, &pair[p], folder, "one\n", 1), DDSC_OK);
+    for (int p = 0; p < 2; p++) {
+        pair_tile t = {.i0 = p, .i1 = p + 1, .j0 = 5, .j1 = 6};
+        double value = 0.5 + p;
+        assert_int_equal(journal_keep(pair[p], &t, 1, &value, &(ddsc_pair_stats){0}, 0), DDSC_OK);
+    }
+    for (int p = 0; p < 2; p++)
+        assert_int_equal(journal_close(pair[p]), DDSC_OK);
+    assert_int_equal(journal_open(ctx, &all, folder, "one\n", 1), DDSC_OK);
+    for (int p = 0; p < 2; p++) {
+        pair_tile t = {.i0 = p, .i1 = p + 1, .j0 = 5, .j1 = 6};
+        ddsc_pair_stats took;
+        double value = 0;
+        assert_true(journal_find(all, &t, 1, &value, &took, 0) && value == 0.5 + p);
+    }
+    assert_int_equal(journal_close(all), DDSC_OK);
+    remove_folder(folder);
+    ddsc_context_destroy(ctx);
+}
+
 static ddsc_graph *graph_of(ddsc_context *ctx, const measures *m, ddsc_metric metric,
                             ddsc_pair_stats *stats)
 {
@@ -131,6 +162,7 @@ static void test_same_graph(void **state)
     }
     assert_int_equal(ddsc_context_set_resume(keeps, "x", "two\nlines"), DDSC_ERROR_ARGUMENT);
     assert_int_equal(ddsc_context_set_resume(NULL, "x", ""), DDSC_ERROR_ARGUMENT);
+    assert_int_equal(ddsc_context_set_resume(keeps, "", NULL), DDSC_ERROR_ARGUMENT);
     assert_int_equal(ddsc_context_set_resume(keeps, NULL, NULL), DDSC_OK);
     assert_true(ddsc_context_get_resumed(keeps) >= 0);
     assert_int_equal(ddsc_context_get_resumed(NULL), 0);
@@ -235,7 +267,9 @@ static void test_memory(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_hash), cmocka_unit_test(test_records),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_hash),
+                                       cmocka_unit_test(test_records),
+                                       cmocka_unit_test(test_shared),
                                        cmocka_unit_test(test_same_graph),
                                        cmocka_unit_test(test_dense_histograms),
                                        cmocka_unit_test(test_memory)};

@@ -1,0 +1,255 @@
+"""Disks that fill up or fail, and processes that are killed, at every single call that writes; by a
+library that is loaded before the program (tests/faults)."""
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import time
+
+import pytest
+
+# With DDSC_DEEP set (./run check kills) more of everything.
+DEEP = bool(os.environ.get("DDSC_DEEP"))
+OFTEN_NEW = ("result.json", "report.html")  # hold times
+
+
+@pytest.fixture(scope="module")
+def shim(program):
+    path = pathlib.Path(os.environ.get("DDSC_BUILD", pathlib.Path(program).parent)) / "tests" / "faults.so"
+    library = pathlib.Path(program).parent / "libddsc.so"
+    if not path.exists() or b"__gcov_" in library.read_bytes():  # which writes files of its own
+        pytest.skip("no library of faults in this build")
+    return path
+
+
+@pytest.fixture
+def faulty(program, shim, tmp_path):
+    """Run with a fault at call `at`; gives the finished process. `count` is how many calls there are."""
+    log = tmp_path / "calls.log"
+
+    def run(words, fault, at, cwd):
+        log.unlink(missing_ok=True)
+        env = {**os.environ, "LD_PRELOAD": str(shim), "DDSC_FAULT": fault, "DDSC_FAULT_AT": str(at),
+               "DDSC_FAULT_LOG": str(log), "OMP_NUM_THREADS": "1"}
+        done = subprocess.run([program, *map(str, words)], env=env, cwd=cwd, capture_output=True, timeout=300)
+        done.stderr = done.stderr.decode()
+        done.calls = log.read_text().splitlines() if log.exists() else []
+        return done
+
+    return run
+
+
+def files(folder, ignore=()):
+    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*"))
+            if p.is_file() and p.name not in ignore}
+
+
+@pytest.fixture(scope="module")
+def docs(tmp_path_factory):
+    path = tmp_path_factory.mktemp("docs") / "docs.tsv"
+    path.write_text("label\ttext\n" + "".join(f"{'ab'[k % 2]}\tthe cat sat on mat number {k % 5}\n" for k in range(8)))
+    return path
+
+
+@pytest.fixture(scope="module")
+def model(ddsc, three_groups, tmp_path_factory):
+    path = tmp_path_factory.mktemp("model") / "result"
+    ddsc("cluster", three_groups, "-k", 3, "-q", "-o", path)
+    return path
+
+
+# What each verb writes, and under which name: INPUT, MODEL and DOCS are put in.
+WRITERS = {
+    "cluster": ["cluster", "INPUT", "-k", 3, "-o", "out"],
+    "cluster to stdout": ["cluster", "INPUT", "-k", 3],
+    "cluster, resumed": ["cluster", "INPUT", "-k", 3, "--metric", "sinkhorn", "--resume", "keep", "-o", "out"],
+    "distance": ["distance", "INPUT", "-o", "D.npy"],
+    "neighbors": ["neighbors", "INPUT", "-o", "g.mtx"],
+    "embed": ["embed", "INPUT", "-o", "E.npy"],
+    "convert": ["convert", "INPUT", "-o", "c.csv"],
+    "convert, packed": ["convert", "INPUT", "-o", "c.csv.gz"],
+    "generate": ["generate", "shapes", "-o", "s.npz"],
+    "assign": ["assign", "MODEL/model.npz", "INPUT", "-o", "labels.csv"],
+    "report": ["report", "MODEL", "-o", "page.html"],
+    "pictures": ["report", "MODEL", "--plots", "svg", "-o", "figures"],
+    "text": ["text", "DOCS", "--on-empty", "drop", "-o", "t.npz"],
+    "demo": ["demo", "-o", "demo"],
+}
+
+
+@pytest.mark.parametrize("what", WRITERS)
+def test_every_write_may_fail(faulty, three_groups, model, docs, tmp_path, what):
+    """Exit code 6, a message that names the file and the reason, and no file that is not whole."""
+    put = {"INPUT": three_groups, "DOCS": docs, "MODEL/model.npz": model / "model.npz", "MODEL": model}
+    words = [put.get(word, word) for word in WRITERS[what]] + ["-j", 1, "-q"]
+    place = tmp_path / "whole"
+    place.mkdir()
+    done = faulty(words, "EIO", 0, place)
+    assert done.returncode == 0, done.stderr
+    whole, calls = files(place, OFTEN_NEW), done.calls
+    assert calls
+    step = 1 if DEEP or what != "demo" else 3  # half a second each
+    for at in range(1, len(calls) + 1, step):
+        fault = ("ENOSPC", "EIO")[at % 2]
+        place = tmp_path / f"at{at}"
+        place.mkdir()
+        done = faulty(words, fault, at, place)
+        told = f"call {at}, {calls[at - 1]}: {done.stderr}"
+        assert done.returncode == 6, told
+        assert {"ENOSPC": "No space left", "EIO": "Input/output error"}[fault] in done.stderr, told
+        names = [str(w) for w in words if "/" not in str(w)]
+        assert any(n in done.stderr for n in names) or "standard output" in done.stderr, told
+        assert ".ddsc-" not in done.stderr, told
+        left = files(place, OFTEN_NEW)
+        journal = {n for n in left if n.startswith("keep/")}
+        assert all(left[n] == whole.get(n) for n in set(left) - journal), told
+        assert not any(".ddsc-" in n or left[n] == b"" for n in left), told
+        assert not [p for p in place.rglob(".ddsc-*")], told
+        if what.startswith("cluster") and not calls[at - 1].startswith("fsync"):
+            assert set(left) == journal, told  # all of the result, or nothing
+        shutil.rmtree(place)
+
+
+@pytest.fixture(scope="module")
+def two_results(ddsc, three_groups, tmp_path_factory):
+    """The folder of a result with more files, and of one with fewer: words, and what they give."""
+    place = tmp_path_factory.mktemp("two")
+    words = [["cluster", three_groups, "-k", "2:4", "-j", 1, "-q", "-f", "-o", "out"],
+             ["cluster", three_groups, "-k", 2, "--method", "kmeans", "-j", 1, "-q", "-f", "-o", "out"]]
+    known = []
+    for k, w in enumerate(words):
+        (place / str(k)).mkdir()
+        ddsc(*w, cwd=place / str(k))
+        known.append(files(place / str(k) / "out", OFTEN_NEW))
+    assert set(known[0]) != set(known[1])
+    return words, known
+
+
+def which(folder, known):
+    """0 or 1: the result that the folder is, whole; never a mixture."""
+    there = files(folder, (*OFTEN_NEW, "notes.txt"))
+    assert (folder / "notes.txt").read_text() == "mine"
+    number = known.index(there)
+    result = json.loads((folder / "result.json").read_text())
+    assert ("kmeans" in result["command"]) == (number == 1)
+    assert ("--method kmeans" in (folder / "report.html").read_text()) == (number == 1)
+    return number
+
+
+def start_with_the_first(ddsc, words, place):
+    ddsc(*words[0], cwd=place)
+    (place / "out" / "notes.txt").write_text("mine")
+
+
+def test_killed_at_every_call_of_an_overwrite(faulty, ddsc, two_results, tmp_path):
+    words, known = two_results
+    place = tmp_path / "place"
+    place.mkdir()
+    start_with_the_first(ddsc, words, place)
+    n = len(faulty(words[1], "KILL", 0, place).calls)
+    assert n > 20
+    seen = set()
+    for at in range(1, n + 1):
+        ddsc(*words[0], cwd=place)
+        assert which(place / "out", known) == 0
+        assert [p.name for p in place.iterdir()] == ["out"]  # what the last one left is gone
+        done = faulty(words[1], "KILL", at, place)
+        assert done.returncode == -signal.SIGKILL, f"{at}: {done.returncode} {done.stderr}"
+        seen.add(which(place / "out", known))
+    assert seen == {0, 1}
+
+
+@pytest.mark.parametrize("fault", ["ENOSPC", "EIO"])
+def test_a_failed_overwrite_leaves_the_old_result(faulty, ddsc, two_results, tmp_path, fault):
+    words, known = two_results
+    start_with_the_first(ddsc, words, tmp_path)
+    calls = faulty(words[1], fault, 0, tmp_path).calls
+    for at in range(1, len(calls) + 1):
+        ddsc(*words[0], cwd=tmp_path)
+        done = faulty(words[1], fault, at, tmp_path)
+        assert done.returncode == 6 and "out" in done.stderr, f"{at}: {done.stderr}"
+        placed = any(c.startswith("renameat2") and c.endswith("/out") for c in done.calls[:at - 1])
+        assert which(tmp_path / "out", known) == placed
+        assert not list(tmp_path.glob(".ddsc-*"))
+
+
+def test_killed_at_random_while_overwriting(program, ddsc, two_results, tmp_path):
+    """Whatever the last one left is where the next one begins."""
+    words, known = two_results
+    start_with_the_first(ddsc, words, tmp_path)
+    began = time.monotonic()
+    ddsc(*words[0], cwd=tmp_path)
+    whole = time.monotonic() - began
+    random.seed(3)
+    kills = rounds = 0
+    while kills < (100 if DEEP else 20) and rounds < 2000:
+        job = subprocess.Popen([program, *map(str, words[rounds % 2])], cwd=tmp_path, stderr=subprocess.DEVNULL)
+        time.sleep(random.uniform(0.2, 1.1) * whole)
+        job.kill()
+        kills += job.wait() != 0
+        rounds += 1
+        which(tmp_path / "out", known)
+    assert kills >= 20
+    ddsc(*words[1], cwd=tmp_path)
+    assert which(tmp_path / "out", known) == 1 and not list(tmp_path.glob(".ddsc-*"))
+
+
+def test_several_overwrite_at_once(program, ddsc, two_results, tmp_path):
+    words, known = two_results
+    start_with_the_first(ddsc, words, tmp_path)
+    for _ in range(5):
+        jobs = [subprocess.Popen([program, *map(str, words[p % 2])], cwd=tmp_path) for p in range(4)]
+        assert [job.wait(timeout=300) for job in jobs] == [0] * 4
+        which(tmp_path / "out", known)
+        assert [p.name for p in tmp_path.iterdir()] == ["out"]
+
+
+def test_folders_that_cannot_change_places(faulty, ddsc, two_results, tmp_path):
+    """A folder with folders in it, and the working directory: files are moved one by one, and where
+    result.json stands all of them belong together."""
+    words, known = two_results
+    start_with_the_first(ddsc, words, tmp_path)
+    (tmp_path / "out" / "figures").mkdir()
+    (tmp_path / "out" / "figures" / "map.svg").write_text("mine")
+    n = len(faulty(words[1], "KILL", 0, tmp_path).calls)
+    for at in range(1, n + 1, 1 if DEEP else 3):
+        ddsc(*words[0], cwd=tmp_path)
+        assert faulty(words[1], "KILL", at, tmp_path).returncode == -signal.SIGKILL
+        assert (tmp_path / "out" / "figures" / "map.svg").read_text() == "mine"
+        assert (tmp_path / "out" / "notes.txt").read_text() == "mine"
+        if (tmp_path / "out" / "result.json").exists():
+            there = files(tmp_path / "out", (*OFTEN_NEW, "notes.txt", "map.svg"))
+            assert there in known
+    inside = [*words[1][:-1], "."]
+    before = (tmp_path / "out").stat().st_ino
+    ddsc(*inside, cwd=tmp_path / "out")
+    assert (tmp_path / "out").stat().st_ino == before
+    assert files(tmp_path / "out", (*OFTEN_NEW, "notes.txt", "map.svg")) == known[1]
+    assert not list(tmp_path.rglob(".ddsc-*"))
+
+
+def test_only_what_the_dead_left_is_removed(ddsc, three_groups, tmp_path):
+    """Temporary files of live processes, of other machines and of other programs stay."""
+    host = "".join(c if c.isascii() and c.isalnum() else "." for c in os.uname().nodename)[:32]
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    dead = [f".ddsc-{host}-{gone.pid}-0.tmp", f".ddsc-{host}-{gone.pid}-1.tmp"]
+    stay = [f".ddsc-{host}-{os.getpid()}-0.tmp", f".ddsc-{host}x-{gone.pid}-0.tmp", ".ddsc-rc", "x.tmp",
+            f".ddsc-{host}-{gone.pid}-0.tmp.bak"]
+    for name in [dead[0], *stay]:
+        (tmp_path / name).write_text("x")
+    (tmp_path / dead[1]).mkdir()
+    (tmp_path / dead[1] / "labels.csv").write_text("x")
+    ddsc("cluster", three_groups, "-k", 3, "-o", tmp_path / "out", "-q")
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted(["out", *stay])
+    (tmp_path / dead[0]).write_text("x")
+    ddsc("neighbors", three_groups, "-o", tmp_path / "g.mtx", "-q")
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted(["out", "g.mtx", *stay])
+    # What is not ours is never removed, not even from a folder of our naming.
+    (tmp_path / dead[1]).mkdir()
+    (tmp_path / dead[1] / "thesis.tex").write_text("mine")
+    ddsc("cluster", three_groups, "-k", 3, "-o", tmp_path / "out", "-q", "-f")
+    assert (tmp_path / dead[1] / "thesis.tex").read_text() == "mine"

@@ -1,0 +1,128 @@
+/* For LD_PRELOAD: the k-th call that changes something on disk fails, or is the last one of the
+ * process. DDSC_FAULT_AT=k (0: none), DDSC_FAULT=ENOSPC | EIO | KILL, DDSC_FAULT_LOG=FILE gets a line
+ * per call that counts. To fail: writes, syncs, opening for writing, making folders, renaming. To
+ * kill: before those, and before linking and removing. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static void write_log(const char *what, const char *path)
+{
+    char line[5000];
+    const char *log = getenv("DDSC_FAULT_LOG");
+    if (!log)
+        return;
+    int n = snprintf(line, sizeof line, "%s %s\n", what, path);
+    long fd = syscall(SYS_openat, AT_FDCWD, log, O_WRONLY | O_APPEND | O_CREAT, 0666);
+    syscall(SYS_write, fd, line, (size_t)n);
+    syscall(SYS_close, fd);
+}
+
+/* true: the call is to fail with errno. */
+static bool strikes(const char *what, const char *path, bool removes)
+{
+    static atomic_int count;
+    const char *at = getenv("DDSC_FAULT_AT"), *fault = getenv("DDSC_FAULT");
+    bool kills = fault && strcmp(fault, "KILL") == 0;
+    if (!fault || (removes && !kills))
+        return false;
+    write_log(what, path);
+    if (!at || atomic_fetch_add(&count, 1) + 1 != atoi(at))
+        return false;
+    if (kills)
+        kill(getpid(), SIGKILL);
+    errno = strcmp(fault, "EIO") == 0 ? EIO : ENOSPC;
+    return true;
+}
+
+#define NEXT(name) ((__typeof__(&name))(uintptr_t)dlsym(RTLD_NEXT, #name))
+
+static bool for_writing(int flags)
+{
+    return (flags & O_ACCMODE) != O_RDONLY;
+}
+
+int open(const char *path, int flags, ...)
+{
+    va_list rest;
+    va_start(rest, flags);
+    mode_t mode = flags & O_CREAT ? va_arg(rest, mode_t) : 0;
+    va_end(rest);
+    if (for_writing(flags) && strikes("open", path, false))
+        return -1;
+    return NEXT(open)(path, flags, mode);
+}
+
+int open64(const char *path, int flags, ...)
+{
+    va_list rest;
+    va_start(rest, flags);
+    mode_t mode = flags & O_CREAT ? va_arg(rest, mode_t) : 0;
+    va_end(rest);
+    if (for_writing(flags) && strikes("open", path, false))
+        return -1;
+    return NEXT(open64)(path, flags, mode);
+}
+
+ssize_t write(int fd, const void *bytes, size_t n)
+{
+    if (fd != STDERR_FILENO && strikes("write", "", false))
+        return -1;
+    return NEXT(write)(fd, bytes, n);
+}
+
+int fsync(int fd)
+{
+    return strikes("fsync", "", false) ? -1 : NEXT(fsync)(fd);
+}
+
+int mkdir(const char *path, mode_t mode)
+{
+    struct stat info; /* making what is there fails anyway, and is meant to */
+    if (stat(path, &info) != 0 && strikes("mkdir", path, false))
+        return -1;
+    return NEXT(mkdir)(path, mode);
+}
+
+int rename(const char *from, const char *to)
+{
+    return strikes("rename", to, false) ? -1 : NEXT(rename)(from, to);
+}
+
+int renameat2(int from_dir, const char *from, int to_dir, const char *to, unsigned flags)
+{
+    if (strikes("renameat2", to, false))
+        return -1;
+    return NEXT(renameat2)(from_dir, from, to_dir, to, flags);
+}
+
+int link(const char *from, const char *to)
+{
+    return strikes("link", to, true) ? -1 : NEXT(link)(from, to);
+}
+
+int unlink(const char *path)
+{
+    return strikes("unlink", path, true) ? -1 : NEXT(unlink)(path);
+}
+
+int unlinkat(int dir, const char *path, int flags)
+{
+    return strikes("unlinkat", path, true) ? -1 : NEXT(unlinkat)(dir, path, flags);
+}
+
+int rmdir(const char *path)
+{
+    return strikes("rmdir", path, true) ? -1 : NEXT(rmdir)(path);
+}
