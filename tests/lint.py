@@ -57,15 +57,9 @@ PREFIXES = {
     "baseline": ["barycenter", "centre", "centres", "d2run", "fit", "method", "moments", "plane", "transport"],
     "graph": ["affinity", "components", "graph", "operator", "sparse"],
     "eigen": ["block", "dense", "eigen", "filter", "fresh", "order", "panel"],
-<<<<<<< HEAD
-    "stream": ["fields", "number", "room", "stream", "text", "writer", "zip"],
+    "stream": ["fields", "folder", "number", "owner", "room", "stream", "text", "writer", "zip"],
     "format": ["archive", "csv", "d2", "fcs", "idx", "io", "label", "labels", "mtx", "npy", "npz", "sets", "table"],
     "text": ["corpus", "documents", "files", "jsonl", "lemmas", "token", "tokens", "weights", "words"],
-=======
-    "stream": ["fields", "folder", "number", "owner", "room", "stream", "text", "writer", "zip"],
-    "format": ["archive", "csv", "d2", "fcs", "idx", "io", "label", "labels", "mtx", "npy", "npz", "sets"],
-    "text": ["corpus", "documents", "lemmas", "token", "tokens", "weights", "words"],
->>>>>>> main
     "cluster": ["advice", "choose", "cluster", "decompose", "decomposition", "embed", "halves", "modularity", "scores",
                 "small", "spectral"],
     "api": ["api"],

@@ -16,7 +16,7 @@ static ddsc_status fail_json(json_line *j, const char *wanted)
                             (long long)(j->at - j->start) + 1, wanted);
 }
 
-static void skip_blanks(json_line *j)
+static void json_skip_blanks(json_line *j)
 {
     j->at += strspn(j->at, " \t\r");
 }
@@ -74,7 +74,7 @@ static bool take_unicode(json_line *j, char **to)
 }
 
 /* `at` is on the opening quote; the text is moved over its escapes. */
-static ddsc_status take_string(json_line *j, char **text)
+static ddsc_status json_take_string(json_line *j, char **text)
 {
     static const char plain[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
     char *to = ++j->at;
@@ -106,7 +106,7 @@ static ddsc_status skip_nested(json_line *j)
     char *text;
     do {
         if (*j->at == '"') {
-            CHECK(take_string(j, &text));
+            CHECK(json_take_string(j, &text));
             continue;
         }
         if (*j->at == '\0')
@@ -123,7 +123,7 @@ static ddsc_status take_json_value(json_line *j, char **text, char **end)
     static char none[] = "";
     *end = NULL;
     if (*j->at == '"')
-        return take_string(j, text);
+        return json_take_string(j, text);
     if (*j->at == '{' || *j->at == '[') {
         *text = none;
         return skip_nested(j);
@@ -154,23 +154,23 @@ ddsc_status jsonl_split(ddsc_context *ctx, field_list *keys, field_list *values,
 {
     json_line j = {ctx, s, line, line};
     keys->n = values->n = 0;
-    skip_blanks(&j);
+    json_skip_blanks(&j);
     if (*j.at++ != '{')
         return fail_json(&j, "an opening brace");
     for (char mark = ','; mark == ',';) {
         char *key, *value, *end;
-        skip_blanks(&j);
+        json_skip_blanks(&j);
         if (*j.at == '}' && keys->n == 0)
             break;
         if (*j.at != '"')
             return fail_json(&j, "a key in quotes");
-        CHECK(take_string(&j, &key));
-        skip_blanks(&j);
+        CHECK(json_take_string(&j, &key));
+        json_skip_blanks(&j);
         if (*j.at++ != ':')
             return fail_json(&j, "a colon");
-        skip_blanks(&j);
+        json_skip_blanks(&j);
         CHECK(take_json_value(&j, &value, &end));
-        skip_blanks(&j);
+        json_skip_blanks(&j);
         mark = *j.at;
         if (mark != ',' && mark != '}')
             return fail_json(&j, "a comma or a closing brace");
@@ -180,6 +180,6 @@ ddsc_status jsonl_split(ddsc_context *ctx, field_list *keys, field_list *values,
         j.at += mark == ',';
     }
     j.at++;
-    skip_blanks(&j);
+    json_skip_blanks(&j);
     return *j.at ? fail_json(&j, "the end of the line") : DDSC_OK;
 }

@@ -28,8 +28,8 @@ static ddsc_status open_vocabulary(ddsc_context *ctx, io_stream **out, io_stream
                        "beside it whose name ends in .vocab or .txt instead of .npy");
 }
 
-static ddsc_status take_word(ddsc_context *ctx, word_vectors *v, const text_table *words,
-                             const char *word, const double *x, io_stream *s)
+static ddsc_status matrix_take_word(ddsc_context *ctx, word_vectors *v, const text_table *words,
+                                    const char *word, const double *x, io_stream *s)
 {
     int64_t number = text_table_find(words, word, strlen(word));
     if (number < 0)
@@ -70,8 +70,8 @@ ddsc_status words_read_matrix(ddsc_context *ctx, word_vectors *v, io_stream *s,
         if (!line)
             break;
         if (v->n_lines < array.shape[0])
-            TRY(take_word(ctx, v, words, v->n_lines ? line : text_skip_mark(line),
-                          matrix + v->n_lines * v->dim, s));
+            TRY(matrix_take_word(ctx, v, words, v->n_lines ? line : text_skip_mark(line),
+                                 matrix + v->n_lines * v->dim, s));
     }
     if (v->n_lines != array.shape[0])
         TRY(stream_fail(vocabulary, "has %lld lines, but there are %lld vectors",
