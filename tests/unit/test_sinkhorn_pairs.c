@@ -195,6 +195,7 @@ static void test_auto(void **state)
             ddsc_graph *graph[2] = {NULL, NULL};
             ddsc_pair_stats stats;
             ddsc_graph_settings_init(&part);
+            ddsc_pair_stats_init(&stats);
             for (int k = 0; k < 2; k++) {
                 part.exact_graph = k == 0 ? DDSC_GRAPH_FULL : DDSC_GRAPH_AUTO;
                 assert_int_equal(ddsc_neighbors_run(ctx, &graph[k], &stats, m, &set, &part),
