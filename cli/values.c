@@ -158,6 +158,6 @@ const char *value_where(cli_options *o, const char *value)
 {
     if (*value == '=' || !strchr(value, '='))
         return "COLUMN=VALUE";
-    o->text.where = value;
+    o->text.where = o->read.where = value;
     return NULL;
 }
