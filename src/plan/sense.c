@@ -1,6 +1,7 @@
 /* What can be told before any distance is computed: settings that ask for more than the set has, and
  * coordinates whose units leave nothing to the others. These are warnings; the run goes on. */
 #include <math.h>
+#include <stdio.h>
 
 #include "graph/graph.h"
 #include "plan/plan.h"
@@ -98,19 +99,29 @@ static void add_to_spread(const sense_spread *s, const measures *m, int64_t i)
     }
 }
 
+/* "patient", or 2 (of 0 to 5) where coordinates have no names. */
+static void describe(char *text, size_t size, const measures *m, int64_t k)
+{
+    const char *name = ddsc_measures_get_coordinate_name(m, k);
+    if (name)
+        snprintf(text, size, "\"%.120s\"", name);
+    else
+        snprintf(text, size, "%lld (of 0 to %lld)", (long long)k, (long long)m->d - 1);
+}
+
 static void warn_of_units(ddsc_context *ctx, const sense_spread *s, const measures *m, double total)
 {
     int64_t most = 0;
     for (int64_t k = 0; k < m->d; k++)
         most = between(s, k, m->n) > between(s, most, m->n) ? k : most;
     double share = between(s, most, m->n) / total;
+    char which[160];
+    describe(which, sizeof which, m, most);
     if (share >= UNITS_SHARE)
-        ctx_warn(
-            ctx,
-            "coordinate %lld (of 0 to %lld) makes %.4g%% of the squared distances, so that the "
-            "others hardly count: bring the coordinates to one unit in the file (in fcs files "
-            "--channels chooses coordinates and --arcsinh evens them)",
-            (long long)most, (long long)m->d - 1, 100 * share);
+        ctx_warn(ctx,
+                 "coordinate %s makes %.4g%% of the squared distances, so that the others hardly "
+                 "count: bring the coordinates to one unit, or leave it out (--drop, --arcsinh)",
+                 which, 100 * share);
 }
 
 /* A whole number that all points of an item share, and that items differ in: an id or a class that was
@@ -152,12 +163,12 @@ ddsc_status plan_warn_coordinates(ddsc_context *ctx, const measures *m)
         total += between(&s, k, m->n);
     for (int64_t k = 0; k < m->d; k++)
         if (between(&s, k, m->n) >= ID_SHARE * total && is_id(m, k)) {
-            ctx_warn(
-                ctx,
-                "coordinate %lld (of 0 to %lld) is a whole number that is the same for all points "
-                "of an item: if it is an id or a class, leave it out of the coordinates (in csv "
-                "files the columns id and label are none)",
-                (long long)k, (long long)m->d - 1);
+            char which[160];
+            describe(which, sizeof which, m, k);
+            ctx_warn(ctx,
+                     "coordinate %s is a whole number that is the same for all points of an item: "
+                     "if it is an id or a class, leave it out (--drop, or --id, --label)",
+                     which);
             goto done;
         }
     warn_of_units(ctx, &s, m, total);

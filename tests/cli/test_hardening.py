@@ -157,7 +157,7 @@ def test_a_coordinate_that_drowns_the_others(ddsc, tmp_path, verb):
     data = write_clouds(tmp_path / "a.csv", "xyz",
                         of=lambda i, j: rng.random(3) * [1, 1000, 1])
     stderr = ddsc(verb[0], data, *verb[1:], cwd=tmp_path).stderr
-    assert "coordinate 1 (of 0 to 2) makes 100% of the squared distances" in stderr
+    assert 'coordinate "y" makes 100% of the squared distances' in stderr
     assert "--arcsinh" in stderr
 
 
@@ -165,7 +165,7 @@ def test_an_id_read_as_a_coordinate(ddsc, tmp_path):
     rng = np.random.default_rng(3)
     data = write_clouds(tmp_path / "a.csv", ["x", "patient"],
                         of=lambda i, j: [rng.random(), 100 + i])
-    assert "coordinate 1 (of 0 to 1) is a whole number" in ddsc("cluster", data, "-k", 2).stderr
+    assert 'coordinate "patient" is a whole number' in ddsc("cluster", data, "-k", 2).stderr
 
 
 def test_ordinary_coordinates_get_no_warning(ddsc, tmp_path):
