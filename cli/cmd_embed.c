@@ -91,8 +91,8 @@ done:
 }
 
 static const option_group *const groups[] = {
-    &group_file_output, &group_reference, &group_input, &group_subset,
-    &group_run,         &group_help,      NULL};
+    &group_file_output, &group_reference, &group_input, &group_table,
+    &group_subset,      &group_run,       &group_help,  NULL};
 
 const cli_verb verb_embed = {
     .name = "embed",

@@ -1,5 +1,6 @@
 /* ddsc info: what is in a file. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,10 @@ typedef struct facts {
     int64_t *class_size; /* by label value */
     int32_t largest_label;
     json_t *problems; /* array of strings */
+    struct coordinate {
+        double low, high;
+        bool of_items; /* one value in each item, more than one in all */
+    } * coordinate;
 } facts;
 
 static int compare_sizes(const void *a, const void *b)
@@ -63,6 +68,72 @@ static void count_classes(facts *f, const ddsc_measures_view *v)
         if (v->label[r] >= 0 && v->label[r] <= f->largest_label)
             f->n_classes += f->class_size[v->label[r]]++ == 0;
     }
+}
+
+static void count_coordinates(facts *f, const ddsc_measures_view *v)
+{
+    f->coordinate = cli_allocate((size_t)v->dim, sizeof *f->coordinate);
+    for (int64_t k = 0; k < v->dim; k++) {
+        const double *x = v->support + k;
+        struct coordinate c = {.low = x[0], .high = x[0], .of_items = v->n_entries > v->n_items};
+        for (int64_t p = 0; p < v->n_support; p++) {
+            c.low = x[p * v->dim] < c.low ? x[p * v->dim] : c.low;
+            c.high = x[p * v->dim] > c.high ? x[p * v->dim] : c.high;
+        }
+        for (int64_t i = 0; c.of_items && i < v->n_items; i++) {
+            double first = x[v->index[v->offset[i]] * v->dim];
+            for (int64_t p = v->offset[i] + 1; c.of_items && p < v->offset[i + 1]; p++)
+                c.of_items = !(x[v->index[p] * v->dim] < first || x[v->index[p] * v->dim] > first);
+        }
+        c.of_items = c.of_items && c.low < c.high;
+        f->coordinate[k] = c;
+    }
+}
+
+static const char *coordinate_remark(const struct coordinate *c)
+{
+    if (!(c->low < c->high))
+        return "constant";
+    return c->of_items ? "one value in each item: a name rather than a coordinate?" : "";
+}
+
+/* Names with ranges; without names only what is odd. */
+static void add_coordinates(text *t, const cli_input *in, const facts *f)
+{
+    enum { SHOWN = 100 };
+    int64_t shown = 0, dim = in->view.dim;
+    for (int64_t k = 0; k < dim && shown <= SHOWN; k++) {
+        const char *name = ddsc_measures_get_coordinate_name(in->measures, k);
+        const struct coordinate *c = &f->coordinate[k];
+        const char *remark = coordinate_remark(c);
+        char number[32];
+        if (!name && (!*remark || dim == 1 || in->view.is_grid))
+            continue;
+        snprintf(number, sizeof number, "coordinate %" PRId64, k + 1);
+        text_add(t, shown ? "" : "coordinates\n");
+        if (shown++ < SHOWN)
+            text_addf(t, "  %-20s %.6g to %.6g%s%s\n", name ? name : number, c->low, c->high,
+                      *remark ? "; " : "", remark);
+        else
+            text_add(t, "  ...\n");
+    }
+}
+
+static json_t *coordinates_json(const facts *f, const cli_input *in)
+{
+    json_t *list = json_array();
+    for (int64_t k = 0; k < in->view.dim; k++) {
+        const char *name = ddsc_measures_get_coordinate_name(in->measures, k);
+        const struct coordinate *c = &f->coordinate[k];
+        json_t *row = json_object();
+        json_put(row, "name", name ? json_from_text(name) : json_null());
+        json_put_real(row, "low", c->low);
+        json_put_real(row, "high", c->high);
+        json_put_bool(row, "constant", !(c->low < c->high));
+        json_put_bool(row, "one_value_per_item", c->of_items);
+        json_add(list, row);
+    }
+    return list;
 }
 
 static void add_problem(facts *f, int64_t count, const char *words)
@@ -143,6 +214,7 @@ static void add_facts(text *t, const session *s, const cli_input *in, const fact
         add_classes(t, f, in);
     else
         text_add(t, "labels       none\n");
+    add_coordinates(t, in, f);
     text_add(t, "memory       ");
     text_add_size(t, (double)ddsc_context_get_peak_memory(s->ctx));
     text_add(t, "\n");
@@ -190,6 +262,9 @@ static json_t *to_json(const session *s, const cli_input *in, const facts *f)
     for (int64_t c = 0; v->is_grid && c < v->dim && c < 3; c++)
         json_add(shape, json_integer(v->grid_shape[c]));
     json_put_count(root, "words", v->n_words);
+    json_put(root, "coordinates", coordinates_json(f, in));
+    json_put_bool(root, "has_point_names", ddsc_measures_get_point_name(in->measures, 0) != NULL);
+    json_put_bool(root, "has_titles", ddsc_measures_get_title(in->measures, 0) != NULL);
     json_put_bool(root, "has_labels", v->label != NULL);
     json_put(root, "classes", classes_json(f, in));
     json_put_count(root, "dropped_items", v->n_rows - v->n_items);
@@ -211,6 +286,7 @@ static int run(session *s)
     count_shared(&f, &in.view);
     count_classes(&f, &in.view);
     find_problems(&f, &in.view);
+    count_coordinates(&f, &in.view);
     if (s->opt.json) {
         json_print(s, to_json(s, &in, &f), &code);
     } else {
@@ -221,12 +297,13 @@ static int run(session *s)
     }
     json_decref(f.problems);
     free(f.class_size);
+    free(f.coordinate);
     input_close(&in);
     return code;
 }
 
-static const option_group *const groups[] = {&group_json, &group_input, &group_run, &group_help,
-                                             NULL};
+static const option_group *const groups[] = {&group_json, &group_input, &group_table,
+                                             &group_run,  &group_help,  NULL};
 
 const cli_verb verb_info = {
     .name = "info",
@@ -236,8 +313,9 @@ const cli_verb verb_info = {
     .summary = "what is in a file: sizes, supports, labels, problems",
     .description =
         "Reads a file as the other verbs would and says what it holds: items, dimensions, "
-        "support sizes, whether points are shared or lie on a grid, classes, and what had to be "
-        "repaired. A file that cannot be used gives exit code 3 and says where it is wrong.",
+        "support sizes, whether points are shared or lie on a grid, classes, names and ranges of "
+        "the coordinates, and what had to be repaired. A file that cannot be used gives exit code "
+        "3 and says where it is wrong.",
     .groups = groups,
     .examples = "ddsc info clouds.npz\tfor people\n"
                 "ddsc info clouds.npz --json\tfor machines\n",

@@ -51,6 +51,7 @@ static json_t *coverage_json(const ddsc_text_report *r)
     json_put_real(coverage, "word_share", share(r->n_words_covered, r->n_words));
     json_put_count(coverage, "vectors", r->n_vectors);
     json_put_count(coverage, "duplicate_vectors", r->n_duplicate_vectors);
+    json_put_text(coverage, "missing", r->missing_words);
     return coverage;
 }
 
@@ -140,6 +141,8 @@ static void add_coverage(text *t, const ddsc_text_report *r)
     text_add(t, " of ");
     text_add_count(t, r->n_tokens);
     text_addf(t, " tokens (%.1f%%)\n", 100 * share(r->n_tokens_covered, r->n_tokens));
+    if (*r->missing_words)
+        text_addf(t, "without one, by frequency: %s\n", r->missing_words);
     if (r->n_duplicate_vectors) {
         text_add_count(t, r->n_duplicate_vectors);
         text_add(t, " vectors of words that had one already were not used\n");
@@ -239,9 +242,10 @@ static int run(session *s)
         return code;
     if (o->cluster.paper)
         s->opt.text.words = DDSC_WORDS_GENERAL;
-    if (!session_ok(
-            s, ddsc_text_read(s->ctx, &x.measures, &x.report, o->operand[0], o->vectors, &o->text),
-            &code))
+    if (!session_ok(s,
+                    ddsc_text_read_files(s->ctx, &x.measures, &x.report, o->n_operands, o->operand,
+                                         o->vectors, &o->text),
+                    &code))
         return code;
     ddsc_measures_get_view(x.measures, &x.view);
     if (session_ok(
@@ -263,13 +267,15 @@ static const option_group *const groups[] = {
 
 const cli_verb verb_text = {
     .name = "text",
-    .operands = "DOCS.tsv [--vectors V.txt] -o OUT.npz",
+    .operands = "DOCS... [--vectors V.txt] -o OUT.npz",
     .min_operands = 1,
-    .max_operands = 1,
+    .max_operands = -1,
     .summary = "documents to distributions over word vectors",
     .description =
-        "DOCS.tsv is a tab-separated table with a header, one document a row; quotes are data, "
-        "gzip is undone. Each document becomes the vectors of its words, weighted by how often "
+        "DOCS is a table with a header, one document a row (tabs, where quotes are data, or comma, "
+        "semicolon or | with quotes as in RFC 4180), lines of JSON objects, a folder of .txt files "
+        "(folders in it are classes), or several .txt files; gzip is undone. Each document becomes "
+        "the vectors of its words, weighted by how often "
         "they occur in it and how rare they are elsewhere, and merged down to a few points. "
         "Vectors are fitted to the documents: words are moved towards the company they keep, words "
         "without a vector are placed by it, and vectors learnt from the documents stand beside. "
@@ -278,6 +284,9 @@ const cli_verb verb_text = {
     .groups = groups,
     .examples =
         "ddsc text docs.tsv --vectors glove.6B.100d.txt -o docs.npz\tcolumns by their names\n"
+        "ddsc text docs.csv --vectors GoogleNews.bin.gz --text headline,body -o docs.npz\tcsv, "
+        "word2vec binary\n"
+        "ddsc text folder -o docs.npz\ta folder of .txt files, classes by folder\n"
         "ddsc text docs.tsv -o docs.npz\tno file of vectors: they are learnt from the documents\n"
         "ddsc text new.tsv --vectors result/model.npz -o new.npz\tfor ddsc assign "
         "result/model.npz new.npz\n"

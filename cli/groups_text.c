@@ -43,7 +43,7 @@ static const option_spec text_options[] = {
      .offset = AT(on_empty),
      .choices = choices_on_empty,
      .help = "documents without a word that has a vector and a weight: stop, or leave them out "
-             "(default: error)"},
+             "(default: drop; they keep their row, with label -1)"},
     {.name = NULL}};
 const option_group group_text = {"Documents", text_options};
 
@@ -52,7 +52,9 @@ static const option_spec words_options[] = {
      .kind = OPTION_FILE,
      .offset = offsetof(cli_options, vectors),
      .argument = "FILE",
-     .help = "word vectors, GloVe or word2vec text, gzip or not; or an npz of `ddsc text`, or a "
+     .help = "word vectors: GloVe, word2vec or fastText text, word2vec binary, npy with its words "
+             "beside it in .vocab; or an "
+             "npz of `ddsc text`, or a "
              "model: these documents get its words and weights (default: none, --words own)"},
     {.name = "words",
      .kind = OPTION_CHOICE,

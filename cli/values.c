@@ -146,7 +146,11 @@ const char *value_min_cluster(cli_options *o, const char *value)
 
 const char *value_tolerance(cli_options *o, const char *value)
 {
-    return positive(value, &o->metric.sinkhorn_tolerance) ? NULL : "a positive number";
+    double given = 0;
+    if (!positive(value, &given) || given < 1e-15 || given >= 1)
+        return "a number below 1 and at least 1e-15, which double precision can meet";
+    o->metric.sinkhorn_tolerance = given;
+    return NULL;
 }
 
 const char *value_arcsinh(cli_options *o, const char *value)
@@ -158,6 +162,6 @@ const char *value_where(cli_options *o, const char *value)
 {
     if (*value == '=' || !strchr(value, '='))
         return "COLUMN=VALUE";
-    o->text.where = value;
+    o->text.where = o->read.where = value;
     return NULL;
 }

@@ -14,7 +14,7 @@ ENDINGS = {"npz": "npz", "npy": "npy", "csv": "csv", "tsv": "csv", "idx": "idx",
            "fcs": "fcs", "mtx": "mtx", "labels": "labels", "vocab0": "vocab", "hist0": "hist"}
 # Broken in interesting ways; the other broken files are one mutation away from these.
 BROKEN = ("twice.npz", "lzma.npz", "objects.npz", "lying_shape.npz", "negative_shape.npy",
-          "overflow.npy", "again.csv", "unclosed.csv", "lying.idx", "nan.idx", "irregular.d2",
+          "overflow.npy", "unclosed.csv", "lying.idx", "nan.idx", "irregular.d2",
           "histogram.fcs", "far_text.fcs")
 
 
@@ -69,6 +69,13 @@ def write_extra():
         "text/two_columns": b"\xef\xbb\xbftitle\tbody\r\n\"Say\tit\xc9 \xe2\x80\x9cso\"\r\n\r\n",
         "text/together": b"text\nab cd\nab cd ef\nef ab\nef cd\n",
         "text/packed": gzip.compress(b"body\nsome words\n\nmore words\n", mtime=0),
+        "text/quoted.csv": b'id;label;text\na;x;"Cats, ""dogs""\nand"\nb;y;cats\n',
+        "text/objects": b'{"text": "caf\\u00e9 \\ud83d\\ude00", "n": [1, {"x": "}"}], "id": "a"}\n'
+                        b'{"id": 2, "text": "b\\n", "label": null}\n',
+        "csv/names.csv": b"id;title;point_name;CD3;note\na;One;red;1,5;x\nb;Two;;3;\na;One;blue;4;y\n",
+        "csv/holes.csv": b"id|x|y\na|1|\nb|2|NA\na|oops|3\n",
+        "csv/again.csv": b"id,x\na,1\nb,2\nb,3\na,4\n",
+        "vectors/binary": b"2 1\na \0\0\x80\x3f\nb \0\0\0\x40",
         "vectors/glove": b"the 0.1 -2e-3\na 1 2\n. . . 5 6\na 3 4\nz 7 .8\n",
         "vectors/word2vec": b"3 2\n</s> 0 0 \nb 1 2 \nname@domain.com 3 4 \n",
         "vectors/ragged": b"a\t1\t2\nb 3\n",

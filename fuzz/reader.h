@@ -64,15 +64,17 @@ done:
 static inline ddsc_status fuzz_measures(ddsc_context *ctx, const char *format, io_stream *s)
 {
     measures_parts parts = {0};
-    char *axes = NULL;
     measures *m = NULL;
     ddsc_status status;
+    ddsc_read_settings set;
+    ddsc_read_settings_init(&set);
+    set.arcsinh = 5;
     if (strcmp(format, "npz") == 0)
         status = npz_read(ctx, &parts, s);
     else if (strcmp(format, "npy") == 0)
         status = npy_read_clouds(ctx, &parts, s);
     else if (strcmp(format, "csv") == 0)
-        status = csv_read(ctx, &parts, &axes, s);
+        status = csv_read(ctx, &parts, s, &set);
     else if (strcmp(format, "idx") == 0)
         status = idx_read_images(ctx, &parts, s);
     else if (strcmp(format, "d2") == 0)
@@ -80,11 +82,10 @@ static inline ddsc_status fuzz_measures(ddsc_context *ctx, const char *format, i
     else if (strcmp(format, "text") == 0)
         status = fuzz_documents(ctx, &parts, s);
     else
-        status = fcs_read(ctx, &parts, &axes, s, NULL, 5);
+        status = fcs_read(ctx, &parts, s, &set);
     if (status >= 0)
         status = measures_build(ctx, &m, &parts, DDSC_EMPTY_DROP, stream_name(s));
     measures_parts_free(ctx, &parts);
-    mem_free(ctx, axes);
     ddsc_measures_destroy(m);
     return status;
 }

@@ -270,6 +270,16 @@ DDSC_API void ddsc_measures_get_view_sized(const ddsc_measures *measures, ddsc_m
 DDSC_API const char *ddsc_measures_get_id(const ddsc_measures *measures, int64_t row);
 /* Name of a class number, or NULL when labels are plain numbers. */
 DDSC_API const char *ddsc_measures_get_label_name(const ddsc_measures *measures, int32_t label);
+enum { DDSC_TITLE_MAX = 160 }; /* characters that readers keep of a title */
+
+/* Names of a coordinate (marker, column), of a support row (word), title of an input row; NULL where
+ * the set has none. An empty text is a name that is missing among others. */
+DDSC_EXPERIMENTAL DDSC_API const char *
+ddsc_measures_get_coordinate_name(const ddsc_measures *measures, int64_t coordinate);
+DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_point_name(const ddsc_measures *measures,
+                                                                    int64_t point);
+DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_title(const ddsc_measures *measures,
+                                                               int64_t row);
 
 /* A copy with these labels (n_rows of them; NULL removes them). */
 DDSC_API ddsc_status ddsc_measures_copy_labelled(ddsc_context *context, ddsc_measures **copy,
@@ -279,6 +289,11 @@ DDSC_API ddsc_status ddsc_measures_copy_labelled(ddsc_context *context, ddsc_mea
 DDSC_API ddsc_status ddsc_measures_copy_named(ddsc_context *context, ddsc_measures **copy,
                                               const ddsc_measures *measures,
                                               const char *const *ids);
+/* A copy with these names of coordinates (dim texts), support points (n_support, in the order of the
+ * view) and titles (n_rows); NULL keeps those it has. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_measures_copy_described(
+    ddsc_context *context, ddsc_measures **copy, const ddsc_measures *measures,
+    const char *const *coordinates, const char *const *points, const char *const *titles);
 /* A copy of the listed items, in that order. */
 DDSC_API ddsc_status ddsc_measures_copy_subset(ddsc_context *context, ddsc_measures **copy,
                                                const ddsc_measures *measures, int64_t n_items,
@@ -314,7 +329,7 @@ typedef enum ddsc_format {
     DDSC_FORMAT_AUTO = 0, /* reading: by content; writing: by the file name's ending */
     DDSC_FORMAT_NPZ,
     DDSC_FORMAT_NPY,
-    DDSC_FORMAT_CSV, /* comma or tab, found by content */
+    DDSC_FORMAT_CSV, /* comma, tab, semicolon or |, found by content */
     DDSC_FORMAT_TSV,
     DDSC_FORMAT_IDX,
     DDSC_FORMAT_D2,
@@ -333,9 +348,17 @@ typedef struct ddsc_read_settings {
     int phase;               /* .d2: which phase, from 1; 0: all phases joined */
     const char *labels_path; /* labels of an idx or other file: idx, csv or npy; NULL: none */
     const char *channels;    /* fcs: comma-separated names or 1-based numbers; NULL: all */
-    double arcsinh;          /* fcs: x -> arcsinh(x / arcsinh); 0: raw values */
+    double arcsinh;          /* fcs, csv: x -> arcsinh(x / arcsinh); 0: raw values */
     int64_t max_bytes;       /* uncompressed size one file may reach; default 64 GiB */
     int phases;              /* .d2: phases of one object (the file does not say); 0: found out */
+    /* csv and tsv, by the names in the header; lists are separated by commas, * and ? stand for any
+     * characters. The last two are for fcs too. */
+    const char *id_columns;    /* what names an item, joined by "/"; NULL: `id` */
+    const char *weight_column; /* NULL: `weight` if there is one */
+    const char *label_column;  /* NULL: `label` if there is one */
+    const char *where;         /* "COLUMN=VALUE": only rows that match; NULL: all */
+    const char *columns;       /* the coordinates; NULL: all columns of numbers */
+    const char *drop;          /* columns that are none; NULL: none */
 } ddsc_read_settings;
 
 #define ddsc_read_settings_init(settings) \
@@ -435,7 +458,7 @@ typedef struct ddsc_text_settings {
     ddsc_weighting weighting;
     ddsc_idf idf;
     int64_t support;        /* merge each document to at most so many points; 16; 0: all words */
-    ddsc_on_empty on_empty; /* documents without a word that has a vector and a weight */
+    ddsc_on_empty on_empty; /* documents without a word that has a vector and a weight: dropped */
     int64_t max_bytes;      /* uncompressed size one file may reach; default 64 GiB */
     ddsc_words words;       /* fitted by default */
 } ddsc_text_settings;
@@ -466,14 +489,18 @@ typedef struct ddsc_text_report {
     int64_t n_words_placed;              /* without a vector in the file: placed by their company */
     int64_t n_words_own, own_dim;        /* vectors learnt from the documents, 0: none */
     int64_t n_words_given;               /* words of an npz whose fit was used as it is, else 0 */
+    char missing_words[512]; /* those without a vector that occur most often: "word (times), ..." */
 } ddsc_text_report;
 
 #define ddsc_text_report_init(report) ddsc_text_report_init_sized((report), sizeof *(report))
 DDSC_API void ddsc_text_report_init_sized(ddsc_text_report *report, size_t size);
 
-/* Documents (a tab-separated table with a header, one document per row, quotes are data) and word
- * vectors (GloVe or word2vec text) to measures: item i is document i, a point is a word vector.
- * Either file may be gzip; "-" is standard input. report may be NULL.
+/* Documents and word vectors to measures: item i is document i, a point is a word vector. Documents
+ * are a table with a header, one document per row (tabs, where quotes are data, or comma, semicolon or
+ * | with quotes as in RFC 4180), lines of JSON objects, or a folder of .txt files (the name is the id,
+ * that of a folder in it the class). Vectors are GloVe, word2vec or fastText text, word2vec binary, or
+ * an npy matrix with its words beside it, one a line, in a file whose name ends in .vocab or .txt
+ * instead. Any file may be gzip; "-" is standard input. report may be NULL.
  *
  * Vectors fitted to the documents stay with the measures (n_words of the view), in npz files and in
  * models. Such an npz as vectors_path encodes further documents alike: same vectors, same idf, same
@@ -481,6 +508,11 @@ DDSC_API void ddsc_text_report_init_sized(ddsc_text_report *report, size_t size)
 DDSC_API ddsc_status ddsc_text_read(ddsc_context *context, ddsc_measures **measures,
                                     ddsc_text_report *report, const char *documents_path,
                                     const char *vectors_path, const ddsc_text_settings *settings);
+/* The same from several files of plain text, one document each, and folders of them; a single path
+ * as above. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_text_read_files(
+    ddsc_context *context, ddsc_measures **measures, ddsc_text_report *report, int64_t n_paths,
+    const char *const *paths, const char *vectors_path, const ddsc_text_settings *settings);
 
 /* ==== Metrics and distances ==== */
 
@@ -529,7 +561,7 @@ typedef struct ddsc_metric_settings {
     double epsilon;         /* sinkhorn; default 5 (percent of the median cost) */
     int epsilon_is_percent; /* 1: epsilon is a percentage of the median cost */
     ddsc_sinkhorn_value sinkhorn_value;
-    double sinkhorn_tolerance; /* L1 marginal error that counts as converged */
+    double sinkhorn_tolerance; /* L1 marginal error that counts as converged, at least 1e-15 */
     int64_t sinkhorn_max_iterations;
     ddsc_mmd_kernel mmd_kernel;
     ddsc_bandwidth_rule bandwidth_rule;
@@ -572,6 +604,7 @@ typedef struct ddsc_pair_stats {
     double recall;          /* approximate neighbors: share of the true ones found, measured on
                                n_recall_rows items; 0 when the search was exact */
     int64_t n_recall_rows;
+    double recall_low, recall_high; /* 95% interval of the recall of all items */
 } ddsc_pair_stats;
 
 #define ddsc_pair_stats_init(stats) ddsc_pair_stats_init_sized((stats), sizeof *(stats))
@@ -1062,8 +1095,8 @@ typedef struct ddsc_sinkhorn_settings {
     size_t struct_size;
     double epsilon;            /* absolute and positive: has to be set */
     ddsc_sinkhorn_value value; /* DEBIASED is not defined for a bare cost */
-    double tolerance;          /* L1 marginal error that counts as converged; 1e-9 */
-    int64_t max_iterations;    /* 100000 */
+    double tolerance;       /* L1 marginal error that counts as converged, at least 1e-15; 1e-9 */
+    int64_t max_iterations; /* 100000 */
 } ddsc_sinkhorn_settings;
 
 #define ddsc_sinkhorn_settings_init(settings) \

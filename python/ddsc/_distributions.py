@@ -268,7 +268,8 @@ class Distributions:
         weights = None if weight is None else as_doubles(frame[weight], weight)[order]
         first = order[offsets[:-1]]
         labels = None if label is None else np.asarray(frame[label])[first]
-        return cls.from_arrays(points, offsets, weights, ids=names, labels=labels)
+        made = cls.from_arrays(points, offsets, weights, ids=names, labels=labels)
+        return made.described(coordinate_names=[str(c) for c in columns])
 
     @classmethod
     def from_anndata(
@@ -305,7 +306,8 @@ class Distributions:
         if is_sparse(values):
             values = values.toarray()
         labels = None if label is None else np.asarray(adata.obs[label])[order[offsets[:-1]]]
-        return cls.from_arrays(values, offsets, ids=names, labels=labels)
+        made = cls.from_arrays(values, offsets, ids=names, labels=labels)
+        return made if obsm is not None else made.described(coordinate_names=part.var_names)
 
     # ---- looking ----
 
@@ -354,6 +356,25 @@ class Distributions:
         """Known classes, or None."""
         return self._labels
 
+    def _names(self, what: str) -> Optional[List[str]]:
+        found: Optional[List[str]] = _core.measures_names(self._handle)[what]
+        return found
+
+    @property
+    def coordinate_names(self) -> Optional[List[str]]:
+        """Names of the coordinates (columns, markers), or None."""
+        return self._names("coordinate_names")
+
+    @property
+    def point_names(self) -> Optional[List[str]]:
+        """Names of the rows of `support` (words), or None."""
+        return self._names("point_names")
+
+    @property
+    def titles(self) -> Optional[List[str]]:
+        """Titles of the items, or how their texts begin, or None."""
+        return self._names("titles")
+
     def __getitem__(self, row: Any) -> Any:
         """(points, weights) of one item; a new set for a slice, a mask or a list of rows."""
         if isinstance(row, (int, np.integer)):
@@ -377,6 +398,37 @@ class Distributions:
         )
 
     # ---- new sets from old ones ----
+
+    def described(
+        self,
+        *,
+        coordinate_names: Optional[Sequence[Any]] = None,
+        point_names: Optional[Sequence[Any]] = None,
+        titles: Optional[Sequence[Any]] = None,
+    ) -> "Distributions":
+        """The same set with these names; None keeps those it has.
+
+        Parameters
+        ----------
+        coordinate_names : sequence of d names, optional
+        point_names : sequence of names, optional
+            One for each row of `support`.
+        titles : sequence of N titles, optional
+
+        Examples
+        --------
+        >>> import ddsc
+        >>> X = ddsc.make_shapes(2).described(coordinate_names=["x", "y"])
+        >>> X[:2].coordinate_names
+        ['x', 'y']
+        """
+        lists = [
+            None if names is None else [str(name) for name in names]
+            for names in (coordinate_names, point_names, titles)
+        ]
+        with Run(n_jobs=1) as run:
+            handle = run(_core.described, self._handle, *lists)
+        return self._wrap(handle, self._ids, self._labels)
 
     def subset(self, rows: Any) -> "Distributions":
         """The listed items, in that order."""
@@ -457,6 +509,7 @@ class Distributions:
             "n_rows": self._n_rows,
             "ids": self.ids,
             "labels": self._labels,
+            "names": [self._names(what) for what in ("coordinate_names", "point_names", "titles")],
         }
 
     def __setstate__(self, state: Dict[str, Any]) -> None:
@@ -471,6 +524,9 @@ class Distributions:
                 state["weights"],
                 True,
             )
+            names = state.get("names", [None])
+            if any(n is not None for n in names):
+                handle = run(_core.described, handle, *names)
         self._adopt(handle, state["ids"], state["labels"])
 
 
@@ -501,6 +557,12 @@ def read(
     labels: Optional[PathLike] = None,
     channels: Optional[Sequence[Any]] = None,
     arcsinh: float = 0.0,
+    id: Optional[str] = None,
+    columns: Optional[Sequence[str]] = None,
+    drop: Optional[Sequence[str]] = None,
+    weight: Optional[str] = None,
+    label: Optional[str] = None,
+    where: Optional[str] = None,
     phase: Optional[int] = None,
     on_empty: str = "error",
 ) -> Distributions:
@@ -515,7 +577,16 @@ def read(
     channels : list of str or int, optional
         fcs: channels to take, by name or number from 1.
     arcsinh : float
-        fcs: x becomes arcsinh(x / arcsinh); 0 leaves raw values.
+        fcs, csv: x becomes arcsinh(x / arcsinh); 0 leaves raw values.
+    id : str, optional
+        csv: column that names the item of a row (several, joined by commas); None: "id".
+    columns, drop : list of str, optional
+        csv, fcs: columns that are coordinates, and columns that are not; * and ? stand for any
+        characters. None: all columns of numbers.
+    weight, label : str, optional
+        csv: columns of the weights and classes; None: "weight" and "label" where they are.
+    where : str, optional
+        csv: "COLUMN=VALUE", only rows that match.
     phase : int, optional
         d2: the phase to take, from 1; None joins all.
     on_empty : {"error", "drop"}
@@ -541,6 +612,11 @@ def read(
         settings["labels_path"] = os.fspath(labels)
     if channels is not None:
         settings["channels"] = ",".join(str(c) for c in channels)
+    named = {"id_columns": id, "weight_column": weight, "label_column": label, "where": where}
+    settings.update({name: value for name, value in named.items() if value is not None})
+    for name, names in (("columns", columns), ("drop", drop)):
+        if names is not None:
+            settings[name] = names if isinstance(names, str) else ",".join(names)
     if phase is not None:
         settings["phase"] = whole("phase", phase)
     with Run(n_jobs=1) as run:
@@ -548,7 +624,7 @@ def read(
 
 
 def read_text(
-    documents: PathLike,
+    documents: Union[PathLike, Sequence[PathLike]],
     vectors: Optional[PathLike] = None,
     *,
     words: str = "fitted",
@@ -557,16 +633,18 @@ def read_text(
     stopwords: Optional[PathLike] = None,
     weighting: str = "tfidf",
     support: int = 16,
-    on_empty: str = "error",
+    on_empty: str = "drop",
 ) -> Distributions:
-    """Documents of a tab-separated file as distributions over word vectors.
+    """Documents as distributions over word vectors.
 
     Parameters
     ----------
-    documents : path
-        A table with a header, one document a row (also .gz).
+    documents : path or list of paths
+        A table with a header, one document a row (tab, comma, semicolon or |), lines of JSON, or a
+        folder of .txt files, whose folders are classes; several paths: one document each.
     vectors : path, optional
-        GloVe or word2vec text (also .gz); or an npz of documents read before (``X.write(path)``), or
+        GloVe, word2vec or fastText text, word2vec binary (also .gz), npy with its words beside it in
+        .vocab; or an npz of documents read before (``X.write(path)``), or
         a model: these documents get its words and weights, so that the model can place them. None:
         vectors are learnt from the documents.
     words : {"fitted", "general", "own"}
@@ -580,7 +658,7 @@ def read_text(
     support : int
         Documents are merged down to so many points; 0 keeps every word.
     on_empty : {"error", "drop"}
-        Documents without a word that has a vector.
+        Documents without a word that has a vector; dropped ones keep their row.
     """
     settings: Dict[str, Any] = {
         "weighting": word("weighting", weighting, {"tfidf": 0, "tf": 1}),
@@ -593,12 +671,13 @@ def read_text(
             settings[name] = value
     if stopwords is not None:
         settings["stopwords_path"] = os.fspath(stopwords)
-    for path in (documents, vectors):
+    paths = [documents] if isinstance(documents, (str, os.PathLike)) else list(documents)
+    for path in (*paths, vectors):
         if path is not None and not os.path.exists(path):
             raise FileNotFoundError(2, "No such file", os.fspath(path))
     known = None if vectors is None else os.fspath(vectors)
     with Run(n_jobs=1) as run:
-        found = run(_core.read_text, os.fspath(documents), known, settings)
+        found = run(_core.read_text, [os.fspath(path) for path in paths], known, settings)
     return Distributions._wrap(found)
 
 

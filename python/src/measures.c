@@ -237,22 +237,33 @@ done:
 #name, type, offsetof(ddsc_read_settings, name) \
     }
 static const core_field read_fields[] = {
-    READ(on_empty, FIELD_INT),     READ(phase, FIELD_INT),     READ(phases, FIELD_INT),
-    READ(labels_path, FIELD_TEXT), READ(channels, FIELD_TEXT), READ(arcsinh, FIELD_DOUBLE),
-    READ(max_bytes, FIELD_INT64),  {NULL, FIELD_INT, 0}};
+    READ(on_empty, FIELD_INT),      READ(phase, FIELD_INT),       READ(phases, FIELD_INT),
+    READ(labels_path, FIELD_TEXT),  READ(channels, FIELD_TEXT),   READ(arcsinh, FIELD_DOUBLE),
+    READ(max_bytes, FIELD_INT64),   READ(id_columns, FIELD_TEXT), READ(weight_column, FIELD_TEXT),
+    READ(label_column, FIELD_TEXT), READ(where, FIELD_TEXT),      READ(columns, FIELD_TEXT),
+    READ(drop, FIELD_TEXT),         {NULL, FIELD_INT, 0}};
+
+/* The n texts of a list; free() the array. */
+static const char **path_list(PyObject *paths, Py_ssize_t n)
+{
+    const char **path = calloc((size_t)n + 1, sizeof *path);
+    if (!path)
+        PyErr_NoMemory();
+    for (Py_ssize_t i = 0; path && i < n; i++)
+        if (!(path[i] = PyUnicode_AsUTF8AndSize(PyList_GetItem(paths, i), NULL))) {
+            free(path);
+            return NULL;
+        }
+    return path;
+}
 
 static PyObject *read_paths(core_context *context, PyObject *paths, const ddsc_read_settings *set)
 {
     Py_ssize_t n = PyList_Size(paths);
     PyObject *result = NULL;
     ddsc_measures *made = NULL;
-    const char **path = calloc((size_t)n + 1, sizeof *path);
-    if (!path)
-        return PyErr_NoMemory();
-    for (Py_ssize_t i = 0; i < n; i++)
-        if (!(path[i] = PyUnicode_AsUTF8AndSize(PyList_GetItem(paths, i), NULL)))
-            goto done;
-    if (context_begin(context)) {
+    const char **path = path_list(paths, n);
+    if (path && context_begin(context)) {
         ddsc_status status = n == 1 ? ddsc_measures_read(context->ctx, &made, path[0], set)
                                     : ddsc_measures_read_files(context->ctx, &made, n, path, set);
         if (context_end(context, status))
@@ -260,7 +271,6 @@ static PyObject *read_paths(core_context *context, PyObject *paths, const ddsc_r
         else
             ddsc_measures_destroy(made);
     }
-done:
     free(path);
     return result;
 }
@@ -300,22 +310,27 @@ static const core_field text_fields[] = {TEXT(text_columns, FIELD_TEXT),
 static PyObject *read_text(PyObject *module, PyObject *args)
 {
     core_context *context;
-    const char *documents, *vectors;
-    PyObject *settings;
+    const char *vectors;
+    PyObject *paths, *settings, *result = NULL;
     ddsc_text_settings set;
     ddsc_measures *made = NULL;
     (void)module;
-    if (!PyArg_ParseTuple(args, "O!szO!", context_type, &context, &documents, &vectors,
+    if (!PyArg_ParseTuple(args, "O!O!zO!", context_type, &context, &PyList_Type, &paths, &vectors,
                           &PyDict_Type, &settings))
         return NULL;
+    Py_ssize_t n = PyList_Size(paths);
+    const char **path = path_list(paths, n);
     ddsc_text_settings_init(&set);
-    if (!fields_take(settings, &set, text_fields) || !context_begin(context))
-        return NULL;
-    ddsc_status status = ddsc_text_read(context->ctx, &made, NULL, documents, vectors, &set);
-    if (context_end(context, status))
-        return handle_new(context, CORE_MEASURES, made);
-    ddsc_measures_destroy(made);
-    return NULL;
+    if (path && fields_take(settings, &set, text_fields) && context_begin(context)) {
+        ddsc_status status =
+            ddsc_text_read_files(context->ctx, &made, NULL, n, path, vectors, &set);
+        if (context_end(context, status))
+            result = handle_new(context, CORE_MEASURES, made);
+        else
+            ddsc_measures_destroy(made);
+    }
+    free(path);
+    return result;
 }
 
 static PyObject *write_file(PyObject *module, PyObject *args)

@@ -1,5 +1,25 @@
 /* Looking at a set: its arrays where they lie, its names. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "core.h"
+
+typedef const char *(*name_fn)(const ddsc_measures *measures, int64_t i);
+
+/* A list of n names, or None when there are none. */
+static PyObject *name_list(const ddsc_measures *measures, name_fn get, int64_t n)
+{
+    if (n == 0 || !get(measures, 0))
+        return Py_NewRef(Py_None);
+    PyObject *list = PyList_New((Py_ssize_t)n);
+    for (int64_t i = 0; list && i < n; i++) {
+        const char *text = get(measures, i);
+        PyObject *name = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
+        if (!name || PyList_SetItem(list, (Py_ssize_t)i, name) < 0)
+            Py_CLEAR(list);
+    }
+    return list;
+}
 
 static bool put_names(PyObject *d, core_handle *measures, const ddsc_measures_view *v)
 {
@@ -16,7 +36,12 @@ static bool put_names(PyObject *d, core_handle *measures, const ddsc_measures_vi
         good = name && PyList_SetItem(names, (Py_ssize_t)i, name) == 0;
     }
     good = put(d, "ids", good ? ids : NULL) && put(d, "label_names", good ? names : NULL);
-    return good;
+    return good &&
+           put(d, "coordinate_names",
+               name_list(measures->pointer, ddsc_measures_get_coordinate_name, v->dim)) &&
+           put(d, "point_names",
+               name_list(measures->pointer, ddsc_measures_get_point_name, v->n_support)) &&
+           put(d, "titles", name_list(measures->pointer, ddsc_measures_get_title, v->n_rows));
 }
 
 /* (cells, origin, step) of each axis of the grid the support lies on, or None. */
@@ -76,6 +101,57 @@ static PyObject *measures_names(PyObject *module, PyObject *args)
     return NULL;
 }
 
-PyMethodDef view_methods[] = {{"measures_view", measures_view, METH_VARARGS, "(measures)"},
-                              {"measures_names", measures_names, METH_VARARGS, "(measures)"},
-                              {NULL, NULL, 0, NULL}};
+/* ---- other names ---- */
+
+/* n texts of a list, or NULL for None; free() the array. */
+static bool texts_take(PyObject *list, const char ***text, int64_t n, const char *what)
+{
+    *text = NULL;
+    if (list == Py_None)
+        return true;
+    if (!PyList_Check(list) || PyList_Size(list) != n) {
+        PyErr_Format(PyExc_ValueError, "%s: %lld names are needed", what, (long long)n);
+        return false;
+    }
+    *text = calloc((size_t)n + 1, sizeof **text);
+    if (!*text)
+        PyErr_NoMemory();
+    bool good = *text != NULL;
+    for (int64_t i = 0; good && i < n; i++)
+        good = ((*text)[i] = PyUnicode_AsUTF8AndSize(PyList_GetItem(list, (Py_ssize_t)i), NULL));
+    return good;
+}
+
+static PyObject *described(PyObject *module, PyObject *args)
+{
+    core_context *context;
+    core_handle *measures;
+    PyObject *list[3], *result = NULL;
+    const char **text[3] = {NULL, NULL, NULL};
+    ddsc_measures_view v;
+    ddsc_measures *made = NULL;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O!O&OOO", context_type, &context, handle_measures, &measures,
+                          &list[0], &list[1], &list[2]))
+        return NULL;
+    ddsc_measures_get_view(measures->pointer, &v);
+    if (texts_take(list[0], &text[0], v.dim, "coordinate_names") &&
+        texts_take(list[1], &text[1], v.n_support, "point_names") &&
+        texts_take(list[2], &text[2], v.n_rows, "titles") && context_begin(context)) {
+        ddsc_status status = ddsc_measures_copy_described(context->ctx, &made, measures->pointer,
+                                                          text[0], text[1], text[2]);
+        if (context_end(context, status))
+            result = handle_new(context, CORE_MEASURES, made);
+        else
+            ddsc_measures_destroy(made);
+    }
+    for (int k = 0; k < 3; k++)
+        free(text[k]);
+    return result;
+}
+
+PyMethodDef view_methods[] = {
+    {"measures_view", measures_view, METH_VARARGS, "(measures)"},
+    {"measures_names", measures_names, METH_VARARGS, "(measures)"},
+    {"described", described, METH_VARARGS, "(context, measures, coordinates, points, titles)"},
+    {NULL, NULL, 0, NULL}};

@@ -272,3 +272,29 @@ def test_nothing_is_copied_in_vain():
     tracemalloc.stop()
     assert len(X) == 4
     assert peak < 0.2 * sum(i.nbytes for i in items)
+
+
+def test_names_stay(tmp_path):
+    path = tmp_path / "cells.csv"
+    path.write_text("sample,w,title,kind,CD3,CD4\na,1,One,t,1,2\nb,2,Two,t,3,4\na,3,One,u,5,6\n")
+    with pytest.warns(UserWarning, match="kind"):
+        X = ddsc.read(path, id="sample", weight="w")
+    assert X.ids == ["a", "b"]
+    assert X.coordinate_names == ["CD3", "CD4"] and X.titles == ["One", "Two"]
+    assert X.point_names is None
+    again = pickle.loads(pickle.dumps(X.described(point_names=["p", "q", "r"])))
+    assert again.coordinate_names == ["CD3", "CD4"] and again.titles == ["One", "Two"]
+    assert again.point_names == ["p", "q", "r"]
+    assert X[[1]].titles == ["Two"] and X[[1]].coordinate_names == ["CD3", "CD4"]
+    X.write(tmp_path / "x.npz")
+    assert ddsc.read(tmp_path / "x.npz").titles == ["One", "Two"]
+    with pytest.raises(ValueError, match="coordinate_names: 2 names"):
+        X.described(coordinate_names=["x"])
+    chosen = ddsc.read(path, id="sample", columns=["CD*"], where="kind=t", arcsinh=5)
+    assert chosen.n_items == 2 and np.allclose(chosen[0][0], np.arcsinh([[0.2, 0.4]]))
+
+
+def test_names_of_frames():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"who": ["a", "a", "b"], "CD3": [1.0, 2, 3], "CD4": [4.0, 5, 6]})
+    assert ddsc.Distributions.from_frame(frame, "who").coordinate_names == ["CD3", "CD4"]

@@ -18,9 +18,9 @@ static ddsc_status text_merge(ddsc_context *ctx, measures **out, ddsc_text_repor
     return DDSC_OK;
 }
 
-ddsc_status ddsc_text_read(ddsc_context *ctx, ddsc_measures **out, ddsc_text_report *report,
-                           const char *documents_path, const char *vectors_path,
-                           const ddsc_text_settings *settings)
+static ddsc_status text_run(ddsc_context *ctx, ddsc_measures **out, ddsc_text_report *report,
+                            int64_t n_paths, const char *const *paths, const char *vectors_path,
+                            const ddsc_text_settings *settings)
 {
     ddsc_status status = DDSC_OK;
     ddsc_text_settings set;
@@ -30,7 +30,7 @@ ddsc_status ddsc_text_read(ddsc_context *ctx, ddsc_measures **out, ddsc_text_rep
     TRY(sized_take(ctx, &report_struct, &found, report));
     TRY(corpus_settings_take(ctx, &set, settings));
     found = (ddsc_text_report){0};
-    TRY(corpus_read(ctx, &whole, &found, documents_path, vectors_path, &set));
+    TRY(corpus_read(ctx, &whole, &found, n_paths, paths, vectors_path, &set));
     if (set.support > 0) {
         TRY(text_merge(ctx, out, &found, whole, set.support));
     } else {
@@ -41,4 +41,18 @@ ddsc_status ddsc_text_read(ddsc_context *ctx, ddsc_measures **out, ddsc_text_rep
 done:
     ddsc_measures_destroy(whole);
     return status;
+}
+
+ddsc_status ddsc_text_read(ddsc_context *ctx, ddsc_measures **out, ddsc_text_report *report,
+                           const char *documents_path, const char *vectors_path,
+                           const ddsc_text_settings *settings)
+{
+    return text_run(ctx, out, report, 1, &documents_path, vectors_path, settings);
+}
+
+ddsc_status ddsc_text_read_files(ddsc_context *ctx, ddsc_measures **out, ddsc_text_report *report,
+                                 int64_t n_paths, const char *const *paths,
+                                 const char *vectors_path, const ddsc_text_settings *settings)
+{
+    return text_run(ctx, out, report, n_paths, paths, vectors_path, settings);
 }

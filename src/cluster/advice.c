@@ -100,7 +100,7 @@ static void say_gap(writer *w, const ddsc_clustering_view *v, const decompositio
                     const double *eigenvalues)
 {
     int64_t n = d->eigen.k;
-    if (v->k < 2 || v->k >= n || d->n_parts > v->k)
+    if (v->k < 2 || v->k >= n || d->n_parts > v->k || d->affinity.flat)
         return;
     double last = eigenvalues[v->k - 1], next = eigenvalues[v->k];
     if (next - last > GAP_TINY * next)
@@ -123,8 +123,7 @@ static void say_affinity(writer *w, const decomposition *d)
     int64_t n_edges = d->affinity.n_edges;
     if (d->affinity.flat && n_edges > 0)
         advice_say(
-            w,
-            "All neighbours lie at the same distance, zero, so only components can be told apart.");
+            w, "No item can be told from its neighbours, so only components can be told apart.");
     else if (2 * d->affinity.n_clamped > n_edges)
         advice_say(
             w,

@@ -203,6 +203,20 @@ static ddsc_status check_words(ddsc_context *ctx, const ddsc_model *m, const mea
     return DDSC_OK;
 }
 
+/* Columns in another order are another space, too. */
+static ddsc_status assign_check_coordinates(ddsc_context *ctx, const ddsc_model *m,
+                                            const measures *data)
+{
+    const measures_texts *here = &data->coordinates, *there = &m->items->coordinates;
+    for (int64_t k = 0; k < BASE_MIN(here->n, there->n); k++)
+        if (strcmp(texts_get(here, k), texts_get(there, k)) != 0)
+            return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                            "coordinate %lld of the items is \"%.60s\", that of the model "
+                            "\"%.60s\": the same coordinates are needed, in the same order",
+                            (long long)k + 1, texts_get(here, k), texts_get(there, k));
+    return DDSC_OK;
+}
+
 static ddsc_status assign(ddsc_context *ctx, ddsc_assignment *out, ddsc_pair_stats *stats,
                           const ddsc_model *m, const measures *data,
                           const ddsc_assign_settings *set)
@@ -223,6 +237,7 @@ static ddsc_status assign(ddsc_context *ctx, ddsc_assignment *out, ddsc_pair_sta
         return ctx_fail(ctx, DDSC_ERROR_INPUT,
                         "the items have points of %lld coordinates, those of the model of %lld",
                         (long long)data->d, (long long)m->items->d);
+    CHECK(assign_check_coordinates(ctx, m, data));
     CHECK(check_words(ctx, m, data));
     if (!metric_find(m->metric.metric)->bounds)
         TRY(plan_check_pruned(ctx, set->exact_graph, metric_find(m->metric.metric)->name));

@@ -198,6 +198,7 @@ ddsc_status cluster_fit(ddsc_context *ctx, ddsc_clustering **out, decomposition 
     graph_sort(c->graph);
     if (wide)
         graph_sort(wide);
+    c->graph->copies = plan_joins_copies(data, c->graph);
     c->view.graph = c->graph;
     TRY(spectral_fit(ctx, c, kept, c->graph, wide, set));
     TRY(take_details(ctx, c));
@@ -223,6 +224,9 @@ ddsc_status ddsc_cluster_run(ddsc_context *context, ddsc_clustering **clustering
     if (plan.set.paper && data->words.n > 0)
         ctx_warn(context, "the vectors of the words were fitted to the documents, which the paper "
                           "does not do (text --paper keeps them as they are)");
+    plan_warn_tau(context, data->n, plan.set.graph);
+    TRY(plan_warn_clusters(context, data, plan.set.k_max));
+    TRY(plan_warn_coordinates(context, data));
     TRY(cluster_fit(context, clustering, NULL, data, &plan.set));
 done:
     return status;

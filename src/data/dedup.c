@@ -1,4 +1,5 @@
-/* Equal points become one row of the support table: sharing is found, not declared. */
+/* Equal points become one row of the support table, with the name of the first: sharing is found,
+ * not declared. */
 #include <string.h>
 
 #include "data/parts.h"
@@ -40,9 +41,12 @@ static ddsc_status compact_rows(ddsc_context *ctx, measures_parts *p, int32_t *m
             continue;
         if (kept != r)
             memmove(p->support + kept * p->d, x, (size_t)p->d * sizeof *x);
+        texts_move_down(&p->points, kept, r);
         kept++;
     }
     p->v = kept;
+    if (p->points.n > 0)
+        p->points.n = kept;
 done:
     mem_free(ctx, slot);
     return status;

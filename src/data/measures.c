@@ -15,6 +15,9 @@ void measures_parts_free(ddsc_context *ctx, measures_parts *parts)
 {
     MEM_FREE(ctx, parts->support, parts->offset, parts->index, parts->weight, parts->label,
              parts->id_text, parts->id_at, parts->name_text, parts->name_at);
+    texts_free(ctx, &parts->coordinates);
+    texts_free(ctx, &parts->points);
+    texts_free(ctx, &parts->titles);
     measures_words_free(ctx, &parts->words);
     *parts = (measures_parts){0};
 }
@@ -25,6 +28,7 @@ void ddsc_measures_destroy(ddsc_measures *m)
         return;
     ddsc_context *ctx = m->ctx;
     MEM_FREE(ctx, m->support, m->offset, m->index, m->weight);
+    texts_free(ctx, &m->points);
     measures_free_names(ctx, m);
     mem_free(ctx, m);
 }
@@ -32,6 +36,8 @@ void ddsc_measures_destroy(ddsc_measures *m)
 void measures_free_names(ddsc_context *ctx, measures *m)
 {
     MEM_FREE(ctx, m->row, m->label, m->id_text, m->id_at, m->number_ids, m->name_text, m->name_at);
+    texts_free(ctx, &m->coordinates);
+    texts_free(ctx, &m->titles);
     measures_words_free(ctx, &m->words);
 }
 
@@ -53,6 +59,8 @@ void measures_swap_names(measures *a, measures *b)
     SWAP(char *, a->number_ids, b->number_ids);
     SWAP(char *, a->name_text, b->name_text);
     SWAP(int64_t *, a->name_at, b->name_at);
+    SWAP(measures_texts, a->coordinates, b->coordinates);
+    SWAP(measures_texts, a->titles, b->titles);
     SWAP(measures_words, a->words, b->words);
 }
 
@@ -72,6 +80,9 @@ static void take_over(measures *m, measures_parts *p)
     m->name_text = p->name_text;
     m->name_at = p->name_at;
     m->n_names = p->n_names;
+    m->coordinates = p->coordinates;
+    m->points = p->points;
+    m->titles = p->titles;
     m->words = p->words;
     *p = (measures_parts){0};
 }

@@ -23,6 +23,28 @@ ddsc_status measures_words_copy(ddsc_context *ctx, measures_words *to, const mea
 bool measures_words_equal(const measures_words *a, const measures_words *b);
 void measures_words_free(ddsc_context *ctx, measures_words *words);
 
+/* Texts one after the other: text i is text + at[i]. n = 0: there are none. */
+typedef struct measures_texts {
+    int64_t n;
+    char *text;
+    int64_t *at; /* n + 1 */
+} measures_texts;
+
+ddsc_status texts_copy(ddsc_context *ctx, measures_texts *to, const measures_texts *from);
+ddsc_status texts_pack(ddsc_context *ctx, measures_texts *to, int64_t n,
+                       const char *const *strings);
+/* The n_a texts of a, then the n_b of b; where one side has none, "" stands for each of its. */
+ddsc_status texts_append(ddsc_context *ctx, measures_texts *a, int64_t n_a, const measures_texts *b,
+                         int64_t n_b);
+/* Text `from` becomes text `to` <= from, those before it being in place; nothing when n = 0. */
+void texts_move_down(measures_texts *t, int64_t to, int64_t from);
+bool texts_equal(const measures_texts *a, const measures_texts *b);
+void texts_free(ddsc_context *ctx, measures_texts *t);
+static inline const char *texts_get(const measures_texts *t, int64_t i)
+{
+    return t->n ? t->text + t->at[i] : "";
+}
+
 typedef struct measures_grid {
     bool found;
     int64_t shape[GRID_MAX_DIM];
@@ -44,6 +66,7 @@ struct ddsc_measures {
     char *name_text;  /* packed class names, or NULL */
     int64_t *name_at; /* n_names + 1 */
     int64_t n_names;
+    measures_texts coordinates, points, titles; /* names: d, v and n_rows of them, or none */
     measures_words words;
     measures_grid grid;
     int64_t n_zero_dropped, n_merged;
@@ -65,6 +88,7 @@ typedef struct measures_parts {
     char *name_text;
     int64_t *name_at;
     int64_t n_names;
+    measures_texts coordinates, points, titles; /* names: d, v and n of them, or none */
     measures_words words;
     bool points_distinct; /* the support has no equal rows (a grid made by a reader): skip the
                              search */
@@ -98,7 +122,7 @@ static inline const double *measures_point(const measures *m, int32_t row)
 }
 /* The same points with the same weights? */
 bool measures_equal_items(const measures *m, int64_t i, int64_t j);
-/* Rows, ids, labels, class names and words of `from` (whose items `to` has, in the same order). */
+/* Rows, ids, labels, titles, names of classes and coordinates, and words of `from` (whose items `to` has, in the same order). */
 ddsc_status measures_copy_names(ddsc_context *ctx, measures *to, const measures *from);
 void measures_swap_names(measures *a, measures *b);
 void measures_free_names(ddsc_context *ctx, measures *m);

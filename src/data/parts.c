@@ -34,6 +34,12 @@ static ddsc_status check_part_sizes(ddsc_context *ctx, const measures_parts *p, 
     if (p->v > INT32_MAX)
         return ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: %lld support points, at most %d are possible",
                         where, (long long)p->v, INT32_MAX);
+    if ((p->coordinates.n && p->coordinates.n != p->d) || (p->points.n && p->points.n != p->v) ||
+        (p->titles.n && p->titles.n != p->n))
+        return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                        "%s: %lld coordinates have %lld names, %lld points %lld, %lld items %lld",
+                        where, (long long)p->d, (long long)p->coordinates.n, (long long)p->v,
+                        (long long)p->points.n, (long long)p->n, (long long)p->titles.n);
     if (p->offset[0] != 0)
         return ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: offsets begin with %lld, not 0", where,
                         (long long)p->offset[0]);
@@ -252,6 +258,6 @@ void parts_normalise(measures_parts *p)
         if (fabs(sum - 1) <= rounding) /* normalised before: a file read back keeps its bits */
             continue;
         for (int64_t e = p->offset[i]; e < p->offset[i + 1]; e++)
-            p->weight[e] /= sum;
+            p->weight[e] = BASE_MAX(p->weight[e] / sum, DBL_MIN); /* positive it stays */
     }
 }

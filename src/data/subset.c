@@ -7,13 +7,10 @@
 static ddsc_status pack_strings(ddsc_context *ctx, char **text, int64_t **at, int64_t n,
                                 const char *const *strings)
 {
-    CHECK(MEM_NEW(ctx, *at, n + 1));
-    (*at)[0] = 0;
-    for (int64_t i = 0; i < n; i++)
-        (*at)[i + 1] = (*at)[i] + (int64_t)strlen(strings[i]) + 1;
-    CHECK(MEM_NEW(ctx, *text, (*at)[n]));
-    for (int64_t i = 0; i < n; i++)
-        strcpy(*text + (*at)[i], strings[i]);
+    measures_texts packed = {0};
+    CHECK(texts_pack(ctx, &packed, n, strings));
+    *text = packed.text;
+    *at = packed.at;
     return DDSC_OK;
 }
 
@@ -28,13 +25,15 @@ static ddsc_status copy_item_names(ddsc_context *ctx, measures_parts *p, const m
                                    int64_t n, const int64_t *items)
 {
     ddsc_status status = DDSC_OK;
-    const char **id = NULL;
+    const char **id = NULL, **title = NULL;
     TRY(MEM_NEW(ctx, id, n));
+    TRY(MEM_NEW(ctx, title, n));
     if (m->label)
         TRY(MEM_NEW(ctx, p->label, n));
     for (int64_t i = 0; i < n; i++) {
         int64_t row = m->row[nth(items, i)];
         id[i] = ddsc_measures_get_id(m, row);
+        title[i] = texts_get(&m->titles, row);
         if (m->label)
             p->label[i] = m->label[row];
     }
@@ -42,9 +41,12 @@ static ddsc_status copy_item_names(ddsc_context *ctx, measures_parts *p, const m
     p->n_names = m->n_names;
     TRY(MEM_COPY(ctx, p->name_at, m->name_at, m->n_names + 1));
     TRY(MEM_COPY(ctx, p->name_text, m->name_text, m->name_text ? m->name_at[m->n_names] : 0));
+    if (m->titles.n > 0)
+        TRY(texts_pack(ctx, &p->titles, n, title));
+    TRY(texts_copy(ctx, &p->coordinates, &m->coordinates));
     TRY(measures_words_copy(ctx, &p->words, &m->words));
 done:
-    mem_free(ctx, id);
+    MEM_FREE(ctx, id, title);
     return status;
 }
 
@@ -63,6 +65,7 @@ static ddsc_status copy_entries(ddsc_context *ctx, measures_parts *p, const meas
     CHECK(MEM_NEW(ctx, p->index, p->nnz));
     CHECK(MEM_NEW(ctx, p->weight, p->nnz));
     CHECK(MEM_COPY(ctx, p->support, m->support, m->v * m->d));
+    CHECK(texts_copy(ctx, &p->points, &m->points));
     for (int64_t i = 0; i < n; i++) {
         item_view item = measures_item(m, nth(items, i));
         memcpy(p->index + p->offset[i], item.index, (size_t)item.n * sizeof *p->index);
@@ -162,6 +165,8 @@ ddsc_status measures_copy_names(ddsc_context *ctx, measures *to, const measures 
     TRY(MEM_COPY(ctx, fresh.name_at, from->name_at, n_names + 1));
     TRY(MEM_COPY(ctx, fresh.name_text, from->name_text,
                  from->name_at ? from->name_at[n_names] : 0));
+    TRY(texts_copy(ctx, &fresh.coordinates, &from->coordinates));
+    TRY(texts_copy(ctx, &fresh.titles, &from->titles));
     TRY(measures_words_copy(ctx, &fresh.words, &from->words));
     measures_swap_names(to, &fresh);
 done:

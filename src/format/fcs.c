@@ -128,10 +128,11 @@ static ddsc_status read_text(fcs *f)
     if (!header_offset(head, 0, &begin) || !header_offset(head, 1, &end) ||
         !header_offset(head, 2, &f->data_begin) || !header_offset(head, 3, &f->data_end))
         return stream_fail(f->s, "the FCS header holds offsets that are no numbers");
+    bool overlaps = f->data_begin > begin && end > f->data_begin;
     if (f->data_begin > begin) /* some writers let TEXT end on the first byte of DATA */
-        end = BASE_MIN(end, f->data_begin - 1);
+        end = overlaps ? end : BASE_MIN(end, f->data_begin - 1);
     int64_t n = end - begin + 1;
-    if (begin < HEADER_SIZE || n < 3 || n > TEXT_MAX || end > f->size)
+    if (begin < HEADER_SIZE || n < 3 || n > TEXT_MAX || end > f->size || overlaps)
         return stream_fail(f->s, "the FCS header places the TEXT segment at bytes %lld to %lld",
                            (long long)begin, (long long)end);
     n = BASE_MIN(n, f->size - begin);
@@ -251,47 +252,90 @@ static ddsc_status refuse_channel(fcs *f, const char *name)
                        at < sizeof list ? "" : "...");
 }
 
-static ddsc_status choose_one(fcs *f, char *name)
+static bool is_pattern(const char *name)
 {
-    while (*name == ' ')
-        name++;
-    size_t n = strlen(name);
-    while (n > 0 && name[n - 1] == ' ')
-        name[--n] = '\0';
-    int64_t k = find_channel(f, name);
-    if (k < 0)
-        return refuse_channel(f, name);
-    char quoted[QUOTE_TEXT];
+    return strpbrk(name, "*?") != NULL;
+}
+
+static bool channel_matches(const channel *c, const char *pattern)
+{
+    return text_glob(pattern, c->name) || (*c->stain && text_glob(pattern, c->stain));
+}
+
+static bool is_chosen(const fcs *f, int64_t k)
+{
     for (int64_t j = 0; j < f->n_chosen; j++)
         if (f->chosen[j] == k)
-            return stream_fail(f->s, "the channel \"%s\" is chosen twice",
-                               text_quote(quoted, name, n));
-    f->chosen[f->n_chosen++] = k;
+            return true;
+    return false;
+}
+
+static ddsc_status choose_one(fcs *f, const char *name)
+{
+    int64_t k = find_channel(f, name), before = f->n_chosen;
+    if (k >= 0 && is_chosen(f, k))
+        return stream_fail(f->s, "the channel \"%s\" is chosen twice", QUOTE(name));
+    if (k >= 0)
+        f->chosen[f->n_chosen++] = k;
+    for (int64_t j = 0; k < 0 && j < f->n_channels; j++)
+        if (channel_matches(&f->channel[j], name) && !is_chosen(f, j))
+            f->chosen[f->n_chosen++] = j;
+    return f->n_chosen > before ? DDSC_OK : refuse_channel(f, name);
+}
+
+static ddsc_status drop_one(fcs *f, const char *name)
+{
+    int64_t exact = is_pattern(name) ? -1 : find_channel(f, name), kept = 0;
+    bool any = false;
+    for (int64_t j = 0; j < f->n_channels; j++)
+        any = any || j == exact || (exact < 0 && channel_matches(&f->channel[j], name));
+    if (!any)
+        return refuse_channel(f, name);
+    for (int64_t j = 0; j < f->n_chosen; j++) {
+        int64_t k = f->chosen[j];
+        if (k != exact && (exact >= 0 || !channel_matches(&f->channel[k], name)))
+            f->chosen[kept++] = k;
+    }
+    f->n_chosen = kept;
     return DDSC_OK;
 }
 
-static ddsc_status choose_channels(fcs *f, const char *channels)
+static ddsc_status fcs_each_listed(fcs *f, const char *names,
+                                   ddsc_status (*fn)(fcs *, const char *))
 {
     ddsc_status status = DDSC_OK;
     char *list = NULL;
-    TRY(MEM_NEW(f->ctx, f->chosen, f->n_channels));
-    if (!channels || !*channels) {
-        for (; f->n_chosen < f->n_channels; f->n_chosen++)
-            f->chosen[f->n_chosen] = f->n_chosen;
-        goto done;
-    }
-    TRY(mem_get(f->ctx, &list, (int64_t)strlen(channels) + 1, 1));
-    strcpy(list, channels);
+    TRY(mem_get(f->ctx, &list, (int64_t)strlen(names) + 1, 1));
+    strcpy(list, names);
     for (char *at = list; at;) {
         char *comma = strchr(at, ',');
         if (comma)
             *comma = '\0';
-        TRY(choose_one(f, at));
+        at += strspn(at, " ");
+        size_t n = strlen(at);
+        while (n > 0 && at[n - 1] == ' ')
+            at[--n] = '\0';
+        TRY(fn(f, at));
         at = comma ? comma + 1 : NULL;
     }
 done:
     mem_free(f->ctx, list);
     return status;
+}
+
+static ddsc_status choose_channels(fcs *f, const ddsc_read_settings *set)
+{
+    const char *wanted = set->channels ? set->channels : set->columns;
+    CHECK(MEM_NEW(f->ctx, f->chosen, f->n_channels));
+    for (int64_t k = 0; (!wanted || !*wanted) && k < f->n_channels; k++)
+        f->chosen[f->n_chosen++] = k;
+    if (wanted && *wanted)
+        CHECK(fcs_each_listed(f, wanted, choose_one));
+    if (set->drop)
+        CHECK(fcs_each_listed(f, set->drop, drop_one));
+    if (f->n_chosen == 0)
+        return stream_fail(f->s, "no channel is left");
+    return DDSC_OK;
 }
 
 /* ---- data ---- */
@@ -304,10 +348,10 @@ static ddsc_status find_data(fcs *f)
         CHECK(need_integer(f, "$BEGINDATA", &f->data_begin));
         CHECK(need_integer(f, "$ENDDATA", &f->data_end));
     }
-    if (f->data_begin < HEADER_SIZE || f->data_begin > f->size || f->data_end < f->data_begin)
+    if (f->data_begin < HEADER_SIZE || f->data_end > f->size || f->data_end < f->data_begin)
         return stream_fail(f->s, "the DATA segment is placed at bytes %lld to %lld of %lld",
                            (long long)f->data_begin, (long long)f->data_end, (long long)f->size);
-    f->n_events = (BASE_MIN(f->data_end, f->size) - f->data_begin + 1) / f->event_bytes;
+    f->n_events = (f->data_end - f->data_begin + 1) / f->event_bytes;
     if (find_value(f, "$TOT"))
         CHECK(need_integer(f, "$TOT", &f->n_events));
     if (f->n_events == 0)
@@ -320,6 +364,12 @@ static ddsc_status find_data(fcs *f)
             "%lld to %lld of %lld",
             (long long)f->n_events, (long long)f->event_bytes, (long long)f->data_begin,
             (long long)f->data_end, (long long)f->size);
+    if (f->data_end - f->data_begin - need >= f->event_bytes)
+        return stream_fail(f->s,
+                           "$TOT is %lld events of %lld bytes, but the DATA segment of %lld bytes "
+                           "holds more",
+                           (long long)f->n_events, (long long)f->event_bytes,
+                           (long long)(f->data_end - f->data_begin + 1));
     return DDSC_OK;
 }
 
@@ -376,28 +426,31 @@ static ddsc_status name_item(fcs *f, measures_parts *out)
     return DDSC_OK;
 }
 
-static ddsc_status fcs_join_axes(fcs *f, char **axes)
+/* A stain is what people know a channel by ("CD3"); its short name ("FL1-A") where there is none. */
+static ddsc_status name_channels(fcs *f, measures_parts *out)
 {
-    int64_t n = 1;
-    for (int64_t k = 0; k < f->n_chosen; k++)
-        n += (int64_t)strlen(f->channel[f->chosen[k]].name) + 1;
-    CHECK(mem_get(f->ctx, axes, n, 1));
-    char *at = *axes;
-    for (int64_t k = 0; k < f->n_chosen; k++)
-        at += sprintf(at, "%s\t", f->channel[f->chosen[k]].name);
-    *at = '\0';
-    return DDSC_OK;
+    ddsc_status status = DDSC_OK;
+    const char **name = NULL;
+    TRY(MEM_NEW(f->ctx, name, f->n_chosen));
+    for (int64_t k = 0; k < f->n_chosen; k++) {
+        const channel *c = &f->channel[f->chosen[k]];
+        name[k] = *c->stain ? c->stain : c->name;
+    }
+    TRY(texts_pack(f->ctx, &out->coordinates, f->n_chosen, name));
+done:
+    mem_free(f->ctx, name);
+    return status;
 }
 
-ddsc_status fcs_read(ddsc_context *ctx, measures_parts *out, char **axes, io_stream *s,
-                     const char *channels, double arcsinh_scale)
+ddsc_status fcs_read(ddsc_context *ctx, measures_parts *out, io_stream *s,
+                     const ddsc_read_settings *set)
 {
     ddsc_status status = DDSC_OK;
     fcs f = {.ctx = ctx, .s = s};
     TRY(read_text(&f));
     TRY(check_order(&f));
     TRY(read_channels(&f));
-    TRY(choose_channels(&f, channels));
+    TRY(choose_channels(&f, set));
     TRY(find_data(&f));
     out->n = 1;
     out->d = f.n_chosen;
@@ -406,9 +459,9 @@ ddsc_status fcs_read(ddsc_context *ctx, measures_parts *out, char **axes, io_str
     out->offset[0] = 0;
     out->offset[1] = f.n_events;
     TRY(MEM_NEW(ctx, out->support, out->v * out->d)); /* both are bounded by the file's size */
-    TRY(read_events(&f, out->support, arcsinh_scale));
+    TRY(read_events(&f, out->support, set->arcsinh));
     TRY(name_item(&f, out));
-    TRY(fcs_join_axes(&f, axes));
+    TRY(name_channels(&f, out));
 done:
     mem_free(ctx, f.text);
     text_table_free(ctx, &f.key);

@@ -98,16 +98,17 @@ ddsc_format io_sniff(const unsigned char *head, size_t n);
  */
 const char *io_sniff_foreign(const unsigned char *head, size_t n);
 
-/* axes: names of the coordinates, a tab after each, or NULL; owned by the caller. */
 ddsc_status npz_read(ddsc_context *ctx, measures_parts *out, io_stream *s);
 ddsc_status npy_read_clouds(ddsc_context *ctx, measures_parts *out, io_stream *s);
-ddsc_status csv_read(ddsc_context *ctx, measures_parts *out, char **axes, io_stream *s);
+ddsc_status csv_read(ddsc_context *ctx, measures_parts *out, io_stream *s,
+                     const ddsc_read_settings *set);
 ddsc_status idx_read_images(ddsc_context *ctx, measures_parts *out, io_stream *s);
 ddsc_status idx_read_labels(ddsc_context *ctx, int32_t **label, int64_t *n, io_stream *s);
 /* phases: how many phases an object has, 0: find out; phase: which one, 0: all joined. */
 ddsc_status d2_read(ddsc_context *ctx, measures_parts *out, io_stream *s, int phases, int phase);
-ddsc_status fcs_read(ddsc_context *ctx, measures_parts *out, char **axes, io_stream *s,
-                     const char *channels, double arcsinh_scale);
+/* set: channels or else columns, drop, arcsinh. */
+ddsc_status fcs_read(ddsc_context *ctx, measures_parts *out, io_stream *s,
+                     const ddsc_read_settings *set);
 ddsc_status mtx_read_matrix(ddsc_context *ctx, double **matrix, int64_t *n, io_stream *s);
 ddsc_status npy_read_matrix(ddsc_context *ctx, double **matrix, int64_t *n, io_stream *s);
 
@@ -126,8 +127,8 @@ ddsc_status d2_read_costs(ddsc_context *ctx, d2_table *table, io_stream *s);
 ddsc_status io_read_measures(ddsc_context *ctx, measures **out, io_stream *s,
                              const ddsc_read_settings *settings);
 /* Sniff and read one file. */
-ddsc_status io_read_parts(ddsc_context *ctx, measures_parts *out, char **axes, ddsc_format *format,
-                          io_stream *s, const ddsc_read_settings *settings);
+ddsc_status io_read_parts(ddsc_context *ctx, measures_parts *out, ddsc_format *format, io_stream *s,
+                          const ddsc_read_settings *settings);
 /* Make parts fit to be joined: indices checked, items without ids called "file:number". */
 ddsc_status sets_prepare(ddsc_context *ctx, measures_parts *parts, const char *where);
 /* Append b to a (both prepared; b is empty afterwards). */

@@ -50,11 +50,12 @@ static ddsc_status join_support(ddsc_context *ctx, measures_parts *a, measures_p
     if (!own) {
         CHECK(measures_parts_index(ctx, a));
         CHECK(measures_parts_index(ctx, b));
-        if (same_support(a, b))
+        if (same_support(a, b) && texts_equal(&a->points, &b->points))
             return DDSC_OK;
         for (int64_t e = 0; e < b->nnz; e++)
             b->index[e] += (int32_t)a->v;
     }
+    CHECK(texts_append(ctx, &a->points, a->v, &b->points, b->v));
     CHECK(join_append(ctx, &a->support, a->v * a->d, b->support, b->v * b->d, sizeof *a->support));
     a->v += b->v;
     a->points_distinct = false;
@@ -198,6 +199,9 @@ ddsc_status sets_join(ddsc_context *ctx, measures_parts *a, measures_parts *b, c
                         where);
     TRY(join_support(ctx, a, b, where));
     TRY(join_labels(ctx, a, b, where));
+    TRY(texts_append(ctx, &a->titles, a->n, &b->titles, b->n));
+    if (a->coordinates.n == 0)
+        TRY(texts_copy(ctx, &a->coordinates, &b->coordinates));
     TRY(join_ids(ctx, a, b));
     TRY(join_entries(ctx, a, b));
     a->n += b->n;

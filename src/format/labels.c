@@ -150,6 +150,8 @@ static ddsc_status take_line(column_reader *r, char *line)
     bool first = r->n_columns == 0;
     if (first)
         r->delimiter = fields_delimiter(line);
+    if (first && strchr(";|", r->delimiter) && !strstr(line, "label"))
+        r->delimiter = ','; /* a lone column, whose names may hold anything */
     CHECK(fields_split(r->ctx, &r->field, r->s, line, r->delimiter));
     if (first)
         return take_first(r);

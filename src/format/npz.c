@@ -1,5 +1,6 @@
 /* npz, the native format: own points (points, weights, offsets), a shared support (support,
- * indices, weights, offsets) or dense histograms (histograms, support); optional labels and ids. */
+ * indices, weights, offsets) or dense histograms (histograms, support); optional labels, ids and
+ * names. */
 #include "format/archive.h"
 
 #include <stdio.h>
@@ -181,6 +182,21 @@ static ddsc_status read_ids(archive *z, measures_parts *out)
     return archive_read_strings(z, &out->id_text, &out->id_at);
 }
 
+/* Names of coordinates, points or items, where there are any: n of them. */
+static ddsc_status read_names(archive *z, measures_texts *out, const char *name, int64_t n,
+                              const char *of)
+{
+    if (!archive_has(z, name))
+        return DDSC_OK;
+    CHECK(archive_open_array(z, name, 1));
+    if (z->array.count != n)
+        return stream_fail(z->member, "has %lld elements for %lld %s", (long long)z->array.count,
+                           (long long)n, of);
+    CHECK(archive_read_strings(z, &out->text, &out->at));
+    out->n = n;
+    return DDSC_OK;
+}
+
 /* Names of the class numbers 0, 1, ... */
 static ddsc_status read_label_names(archive *z, measures_parts *out)
 {
@@ -255,6 +271,9 @@ ddsc_status archive_read_items(archive *z, measures_parts *out)
         CHECK(read_ids(z, out));
     if (archive_has(z, "labels"))
         CHECK(read_labels(z, out));
+    CHECK(read_names(z, &out->coordinates, "coordinate_names", out->d, "coordinates"));
+    CHECK(read_names(z, &out->points, "point_names", out->v, "points"));
+    CHECK(read_names(z, &out->titles, "titles", out->n, "items"));
     CHECK(archive_read_words(z, &out->words));
     if (out->words.n > 0 && out->words.d != out->d)
         return stream_fail(z->s, "has points of %lld coordinates and words of %lld",

@@ -243,6 +243,31 @@ static void npz_fill_labels(const void *arg, int64_t begin, int64_t end, unsigne
         memcpy(out + 4 * (i - begin), m->label + m->row[i], 4);
 }
 
+/* Names of coordinates by number, of points by entry or by support row, of items. */
+static const char *coordinate_name(const void *arg, int64_t k)
+{
+    const measures *m = arg;
+    return texts_get(&m->coordinates, k);
+}
+
+static const char *entry_name(const void *arg, int64_t p)
+{
+    const measures *m = arg;
+    return texts_get(&m->points, m->index[p]);
+}
+
+static const char *support_name(const void *arg, int64_t row)
+{
+    const measures *m = arg;
+    return texts_get(&m->points, row);
+}
+
+static const char *item_title(const void *arg, int64_t i)
+{
+    const measures *m = arg;
+    return texts_get(&m->titles, m->row[i]);
+}
+
 typedef struct strings {
     const void *arg;
     npz_string_fn get;
@@ -303,6 +328,19 @@ ddsc_status npz_add_strings(npz_writer *z, const char *name, npz_string_fn get, 
     return npz_writer_add(z, name, descr, 1, &n, s.width * (s.unicode ? 4 : 1), fill_strings, &s);
 }
 
+static ddsc_status npz_add_names(npz_writer *z, const measures *m)
+{
+    bool shared = measures_is_shared(m);
+    if (m->coordinates.n > 0)
+        CHECK(npz_add_strings(z, "coordinate_names", coordinate_name, m, m->d));
+    if (m->points.n > 0)
+        CHECK(npz_add_strings(z, "point_names", shared ? support_name : entry_name, m,
+                              shared ? m->v : m->nnz));
+    if (m->titles.n > 0)
+        CHECK(npz_add_strings(z, "titles", item_title, m, m->n));
+    return DDSC_OK;
+}
+
 ddsc_status npz_add_items(npz_writer *z, const measures *m)
 {
     int64_t points[2] = {m->nnz, m->d}, support[2] = {m->v, m->d}, n_offsets = m->n + 1;
@@ -320,6 +358,7 @@ ddsc_status npz_add_items(npz_writer *z, const measures *m)
         CHECK(npz_add_strings(z, "label_names", class_name, m, m->n_names));
     if (m->id_text || m->n < m->n_rows)
         CHECK(npz_add_strings(z, "ids", item_id, m, m->n));
+    CHECK(npz_add_names(z, m));
     return npz_add_words(z, &m->words);
 }
 

@@ -23,6 +23,12 @@ static ddsc_status take_settings(ddsc_context *ctx, ddsc_read_settings *own,
                         own->phases);
     if (!(own->arcsinh >= 0) || isinf(own->arcsinh))
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "read settings: arcsinh is %g", own->arcsinh);
+    if (own->where && (own->where[0] == '=' || !strchr(own->where, '=')))
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "read settings: where \"%.100s\" is not COLUMN=VALUE", own->where);
+    if (own->channels && own->columns)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "read settings: channels and columns choose the same; give one of them");
     if (own->max_bytes < 1)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "read settings: max_bytes is %lld",
                         (long long)own->max_bytes);
@@ -41,16 +47,16 @@ static ddsc_status refuse_content(io_stream *s, const unsigned char *head, size_
                        head[0], n > 1 ? head[1] : 0, n > 2 ? head[2] : 0, n > 3 ? head[3] : 0);
 }
 
-static ddsc_status read_format(ddsc_context *ctx, measures_parts *out, char **axes,
-                               ddsc_format format, io_stream *s, const ddsc_read_settings *set)
+static ddsc_status read_format(ddsc_context *ctx, measures_parts *out, ddsc_format format,
+                               io_stream *s, const ddsc_read_settings *set)
 {
     switch (format) {
     case DDSC_FORMAT_NPZ: return npz_read(ctx, out, s);
     case DDSC_FORMAT_NPY: return npy_read_clouds(ctx, out, s);
-    case DDSC_FORMAT_CSV: return csv_read(ctx, out, axes, s);
+    case DDSC_FORMAT_CSV: return csv_read(ctx, out, s, set);
     case DDSC_FORMAT_IDX: return idx_read_images(ctx, out, s);
     case DDSC_FORMAT_D2: return d2_read(ctx, out, s, set->phases, set->phase);
-    case DDSC_FORMAT_FCS: return fcs_read(ctx, out, axes, s, set->channels, set->arcsinh);
+    case DDSC_FORMAT_FCS: return fcs_read(ctx, out, s, set);
     default:
         return stream_fail(s, "is a MatrixMarket matrix, not a set of items; a distance matrix is "
                               "read with --precomputed");
@@ -69,8 +75,8 @@ static ddsc_status trim(ddsc_context *ctx, measures_parts *p)
     return DDSC_OK;
 }
 
-ddsc_status io_read_parts(ddsc_context *ctx, measures_parts *out, char **axes, ddsc_format *format,
-                          io_stream *s, const ddsc_read_settings *set)
+ddsc_status io_read_parts(ddsc_context *ctx, measures_parts *out, ddsc_format *format, io_stream *s,
+                          const ddsc_read_settings *set)
 {
     ddsc_status status = DDSC_OK;
     unsigned char head[STREAM_PEEK_MAX];
@@ -82,24 +88,47 @@ ddsc_status io_read_parts(ddsc_context *ctx, measures_parts *out, char **axes, d
     *format = io_sniff(head, n);
     if (*format == DDSC_FORMAT_AUTO)
         return refuse_content(s, head, n);
-    TRY(read_format(ctx, out, axes, *format, s, set));
+    TRY(read_format(ctx, out, *format, s, set));
     TRY(trim(ctx, out));
 done:
     return status;
 }
 
-/* Settings that only one format reads are a mistake where no file has it. */
-static ddsc_status check_used(ddsc_context *ctx, const ddsc_read_settings *set, const char *where,
-                              bool any_fcs, bool any_d2)
+/* Which formats were among the files. */
+typedef struct formats_seen {
+    bool fcs, d2, table;
+} formats_seen;
+
+static void see_format(formats_seen *seen, ddsc_format format)
 {
-    const char *name = set->channels ? "channels" : set->arcsinh > 0 ? "arcsinh" : NULL;
-    if (name && !any_fcs)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%s: %s is for fcs files, and this is none",
-                        where, name);
-    name = set->phase > 0 ? "phase" : set->phases > 0 ? "phases" : NULL;
-    if (name && !any_d2)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%s: %s is for d2 files, and this is none", where,
-                        name);
+    seen->fcs |= format == DDSC_FORMAT_FCS;
+    seen->d2 |= format == DDSC_FORMAT_D2;
+    seen->table |= format == DDSC_FORMAT_CSV;
+}
+
+/* Settings that only some formats read are a mistake where no file has one of them. */
+static ddsc_status check_used(ddsc_context *ctx, const ddsc_read_settings *set, const char *where,
+                              formats_seen seen)
+{
+    const struct {
+        const char *name, *formats;
+        bool given, used;
+    } known[] = {
+        {"channels", "fcs", set->channels != NULL, seen.fcs},
+        {"arcsinh", "fcs, csv and tsv", set->arcsinh > 0, seen.fcs || seen.table},
+        {"columns", "csv, tsv and fcs", set->columns != NULL, seen.fcs || seen.table},
+        {"drop", "csv, tsv and fcs", set->drop != NULL, seen.fcs || seen.table},
+        {"id", "csv and tsv", set->id_columns != NULL, seen.table},
+        {"weight", "csv and tsv", set->weight_column != NULL, seen.table},
+        {"label", "csv and tsv", set->label_column != NULL, seen.table},
+        {"where", "csv and tsv", set->where != NULL, seen.table},
+        {"phase", "d2", set->phase > 0, seen.d2},
+        {"phases", "d2", set->phases > 0, seen.d2},
+    };
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+        if (known[k].given && !known[k].used)
+            return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%s: %s is for %s files, and this is none",
+                            where, known[k].name, known[k].formats);
     return DDSC_OK;
 }
 
@@ -135,15 +164,15 @@ ddsc_status io_read_measures(ddsc_context *ctx, measures **out, io_stream *s,
 {
     ddsc_status status = DDSC_OK;
     measures_parts parts = {0};
-    char *axes = NULL;
+    formats_seen seen = {0};
     ddsc_format format;
-    TRY(io_read_parts(ctx, &parts, &axes, &format, s, set));
-    TRY(check_used(ctx, set, stream_name(s), format == DDSC_FORMAT_FCS, format == DDSC_FORMAT_D2));
+    TRY(io_read_parts(ctx, &parts, &format, s, set));
+    see_format(&seen, format);
+    TRY(check_used(ctx, set, stream_name(s), seen));
     TRY(add_labels(ctx, &parts, stream_name(s), set));
     TRY(measures_build(ctx, out, &parts, set->on_empty, stream_name(s)));
 done:
     measures_parts_free(ctx, &parts);
-    mem_free(ctx, axes);
     return status;
 }
 
@@ -167,48 +196,39 @@ typedef struct gathering {
     ddsc_context *ctx;
     const ddsc_read_settings *set;
     measures_parts parts;
-    char *axes;        /* of the first file that names its coordinates */
-    const char *named; /* that file */
-    bool all_fcs, any_fcs, any_d2;
+    const char *named; /* the first file that names its coordinates */
+    formats_seen seen;
+    bool all_fcs;
 } gathering;
 
-static ddsc_status check_axes(gathering *g, const char *axes, const char *path)
+/* Coordinates that both have names for must be the same ones. */
+static ddsc_status check_coordinates(gathering *g, const measures_texts *here, const char *path)
 {
-    if (!axes || !g->axes || strcmp(axes, g->axes) == 0)
-        return DDSC_OK;
-    size_t at = 0;
-    while (axes[at] == g->axes[at])
-        at++;
-    while (at > 0 && axes[at - 1] != '\t')
-        at--;
-    char here[QUOTE_TEXT], there[QUOTE_TEXT];
-    return ctx_fail(g->ctx, DDSC_ERROR_INPUT,
-                    "%s: the coordinate \"%s\" stands where %s has \"%s\"; all files need the same "
-                    "coordinates (choose channels by name)",
-                    path, text_quote(here, axes + at, strcspn(axes + at, "\t")), g->named,
-                    text_quote(there, g->axes + at, strcspn(g->axes + at, "\t")));
+    const measures_texts *there = &g->parts.coordinates;
+    if (here->n > 0 && there->n == 0)
+        g->named = path;
+    for (int64_t k = 0; k < BASE_MIN(here->n, there->n); k++)
+        if (strcmp(texts_get(here, k), texts_get(there, k)) != 0)
+            return ctx_fail(g->ctx, DDSC_ERROR_INPUT,
+                            "%s: the coordinate \"%s\" stands where %s has \"%s\"; all files need "
+                            "the same coordinates (choose channels by name)",
+                            path, QUOTE(texts_get(here, k)), g->named, QUOTE(texts_get(there, k)));
+    return DDSC_OK;
 }
 
 static ddsc_status gather_file(gathering *g, const char *path, bool first, bool only)
 {
     ddsc_status status = DDSC_OK;
     measures_parts more = {0};
-    char *axes = NULL;
     ddsc_format format;
     io_stream *s = NULL;
     TRY(stream_open(g->ctx, &s, path, g->set->max_bytes));
-    TRY(io_read_parts(g->ctx, &more, &axes, &format, s, g->set));
-    TRY(check_axes(g, axes, path));
-    if (!g->axes && axes) {
-        g->axes = axes;
-        g->named = path;
-        axes = NULL;
-    }
+    TRY(io_read_parts(g->ctx, &more, &format, s, g->set));
+    TRY(check_coordinates(g, &more.coordinates, path));
     if (!only)
         TRY(sets_prepare(g->ctx, &more, path));
     g->all_fcs = (first || g->all_fcs) && format == DDSC_FORMAT_FCS;
-    g->any_fcs |= format == DDSC_FORMAT_FCS;
-    g->any_d2 |= format == DDSC_FORMAT_D2;
+    see_format(&g->seen, format);
     if (first) {
         g->parts = more;
         more = (measures_parts){0};
@@ -217,7 +237,6 @@ static ddsc_status gather_file(gathering *g, const char *path, bool first, bool 
     }
 done:
     stream_close(s);
-    mem_free(g->ctx, axes);
     measures_parts_free(g->ctx, &more);
     return status;
 }
@@ -273,13 +292,12 @@ ddsc_status ddsc_measures_read_files(ddsc_context *ctx, ddsc_measures **out, int
     for (int64_t i = 0; i < n_paths; i++)
         TRY(gather_file(&g, paths[i], i == 0, n_paths == 1));
     snprintf(where, sizeof where, "%lld files", (long long)n_paths);
-    TRY(check_used(ctx, &set, n_paths == 1 ? paths[0] : where, g.any_fcs, g.any_d2));
+    TRY(check_used(ctx, &set, n_paths == 1 ? paths[0] : where, g.seen));
     if (g.all_fcs)
         TRY(name_by_path(&g, n_paths, paths));
     TRY(add_labels(ctx, &g.parts, n_paths == 1 ? paths[0] : where, &set));
     TRY(measures_build(ctx, out, &g.parts, set.on_empty, n_paths == 1 ? paths[0] : where));
 done:
     measures_parts_free(ctx, &g.parts);
-    mem_free(ctx, g.axes);
     return status;
 }

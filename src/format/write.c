@@ -1,6 +1,7 @@
 /* Sets of items to files. */
 #include "format/format.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ---- csv and d2: items that were dropped are left out ---- */
@@ -45,20 +46,56 @@ static ddsc_status put_label(const measures *m, io_writer *w, int64_t item, char
     return DDSC_OK;
 }
 
-static ddsc_status put_header(const measures *m, io_writer *w, char delimiter)
+static ddsc_status csv_put_text(io_writer *w, const char *text, char delimiter)
 {
-    CHECK(writer_printf(w, "id%cweight", delimiter));
-    if (m->label)
-        CHECK(writer_printf(w, "%clabel", delimiter));
+    CHECK(writer_put(w, &delimiter, 1));
+    return writer_field(w, text, delimiter);
+}
+
+/* The name of a coordinate, or x1, x2, ... where it has none, or one that the header has already. */
+static ddsc_status put_coordinate(ddsc_context *ctx, const measures *m, io_writer *w,
+                                  text_table *used, int64_t k, char delimiter)
+{
+    char made[NUMBER_TEXT];
+    int64_t number;
+    const char *name = texts_get(&m->coordinates, k);
+    bool is_new = false;
+    if (*name)
+        CHECK(text_table_add(ctx, used, name, strlen(name), &number, &is_new));
+    for (int64_t more = k; !is_new; more += m->d) {
+        snprintf(made, sizeof made, "x%lld", (long long)more + 1);
+        CHECK(text_table_add(ctx, used, made, strlen(made), &number, &is_new));
+        name = made;
+    }
+    return csv_put_text(w, name, delimiter);
+}
+
+static ddsc_status put_header(ddsc_context *ctx, const measures *m, io_writer *w, char delimiter)
+{
+    static const char *const columns[] = {"id", "weight", "label", "title", "point_name"};
+    const bool there[] = {true, true, m->label != NULL, m->titles.n > 0, m->points.n > 0};
+    ddsc_status status = DDSC_OK;
+    text_table used = {0};
+    int64_t number;
+    bool is_new;
+    for (int k = 0; k < 5; k++) {
+        TRY(text_table_add(ctx, &used, columns[k], strlen(columns[k]), &number, &is_new));
+        if (there[k])
+            TRY(k ? csv_put_text(w, columns[k], delimiter)
+                  : writer_field(w, columns[k], delimiter));
+    }
     for (int64_t k = 0; k < m->d; k++)
-        CHECK(writer_printf(w, "%cx%lld", delimiter, (long long)k + 1));
-    return writer_put(w, "\n", 1);
+        TRY(put_coordinate(ctx, m, w, &used, k, delimiter));
+    TRY(writer_put(w, "\n", 1));
+done:
+    text_table_free(ctx, &used);
+    return status;
 }
 
 ddsc_status csv_write_measures(ddsc_context *ctx, const measures *m, io_writer *w, char delimiter)
 {
     CHECK(check_ids(ctx, m));
-    CHECK(put_header(m, w, delimiter));
+    CHECK(put_header(ctx, m, w, delimiter));
     for (int64_t i = 0; i < m->n; i++)
         for (int64_t p = m->offset[i]; p < m->offset[i + 1]; p++) {
             CHECK(writer_field(w, write_item_id(m, i), delimiter));
@@ -66,6 +103,10 @@ ddsc_status csv_write_measures(ddsc_context *ctx, const measures *m, io_writer *
             CHECK(writer_number(w, m->weight[p]));
             if (m->label)
                 CHECK(put_label(m, w, i, delimiter));
+            if (m->titles.n > 0)
+                CHECK(csv_put_text(w, texts_get(&m->titles, m->row[i]), delimiter));
+            if (m->points.n > 0)
+                CHECK(csv_put_text(w, texts_get(&m->points, m->index[p]), delimiter));
             const double *x = measures_point(m, m->index[p]);
             for (int64_t k = 0; k < m->d; k++) {
                 CHECK(writer_put(w, &delimiter, 1));

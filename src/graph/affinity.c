@@ -247,7 +247,7 @@ static void report_edges(affinity_report *report, const ddsc_graph *g)
         least = fmin(least, g->d2[p]);
         most = fmax(most, g->d2[p]);
     }
-    report->flat = most <= 0 && most - least <= 1e-9 * fabs(least);
+    report->flat = g->copies || (most <= 0 && most - least <= 1e-9 * fabs(least));
 }
 
 static void report_faint(affinity_report *report, const sparse *a)

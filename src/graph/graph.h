@@ -24,6 +24,7 @@ struct ddsc_graph {
     double columns_error; /* of the others */
     double *scale;        /* n: what neighbours were chosen by (local_scales); NULL: the nearest */
     in_degrees plain;     /* then: those of the nearest */
+    bool copies;          /* every edge joins equal items */
 };
 
 /* All arrays with room for n * tau edges, offsets zero. */
@@ -96,7 +97,8 @@ typedef struct affinity_report {
     int64_t n_edges;   /* of the neighbour lists */
     int64_t n_clamped; /* edges of negative D^2, taken as 0 */
     int64_t n_faint;   /* items all of whose edges would vanish in double precision */
-    bool flat;         /* all D^2 are one and the same, 0 or below: nothing tells items apart */
+    bool
+        flat; /* all D^2 are one and the same, 0 or below or of copies: nothing tells items apart */
 } affinity_report;
 
 /* A_ij of every edge of the lists (room for all of them), before it is made symmetric; fills gamma

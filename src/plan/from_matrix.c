@@ -53,6 +53,20 @@ static ddsc_status check_table(void *arg, int64_t begin, int64_t end, int worker
     return DDSC_OK;
 }
 
+/* A matrix of distances whose squares leave the range of numbers would be one of zeros. */
+static ddsc_status check_squares(const table *t)
+{
+    double largest = 0;
+    for (int64_t k = 0; !t->squared && k < t->n * t->n; k++)
+        largest = fmax(largest, t->value[k]); /* NaN is left out */
+    if (largest == 0 || largest >= 1e-140)
+        return DDSC_OK;
+    return ctx_fail(t->ctx, DDSC_ERROR_INPUT,
+                    "the largest distance of the matrix is %.3g: too small to square (multiply all "
+                    "by a constant)",
+                    largest);
+}
+
 /* The entry above the diagonal speaks for both ends, as it does in the tiles of a metric. */
 static ddsc_status cut_table(void *arg, int64_t begin, int64_t end, int worker)
 {
@@ -135,8 +149,10 @@ ddsc_status ddsc_graph_create_from_matrix(ddsc_context *context, ddsc_graph **gr
     TRY(ctx_check_flags(context, "ddsc_graph_create_from_matrix", flags, DDSC_DISTANCE_SQUARED));
     TRY(plan_take_graph(context, &set, settings, false));
     TRY(plan_check_pruned(context, set.exact_graph, "a finished matrix"));
+    plan_warn_tau(context, n, &set);
     t.sample = set.sample;
     TRY(parallel_for(context, n, 16, check_table, &t));
+    TRY(check_squares(&t));
     t.tau = plan_tau(n, &set);
     if (set.sample_columns < 1 && n > 1)
         TRY(table_columns(&t, graph, &set));

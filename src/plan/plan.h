@@ -23,6 +23,18 @@ ddsc_status plan_check_pruned(ddsc_context *ctx, ddsc_exact_graph asked, const c
 /* The one place where tau = 0 becomes a number and a large one meets the number of items. */
 int64_t plan_tau(int64_t n, const ddsc_graph_settings *settings);
 
+/* ---- what to say before any work (sense.c) ---- */
+
+/* More neighbours than there are items? */
+void plan_warn_tau(ddsc_context *ctx, int64_t n, const ddsc_graph_settings *set);
+/* More clusters than distinct items? */
+ddsc_status plan_warn_clusters(ddsc_context *ctx, const measures *m, int64_t k);
+/* A coordinate that makes nearly all of the distances, or is an id? */
+ddsc_status plan_warn_coordinates(ddsc_context *ctx, const measures *m);
+/* Do all edges join equal items? Then nothing tells the items of a component apart, whatever the metric
+ * gives for equal ones. */
+bool plan_joins_copies(const measures *m, const ddsc_graph *g);
+
 /* ---- the plan of a graph ---- */
 
 typedef struct graph_plan {

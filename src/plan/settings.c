@@ -56,8 +56,9 @@ ddsc_status plan_check_metric(ddsc_context *ctx, const ddsc_metric_settings *s)
     CHECK(check_choice(ctx, "epsilon_is_percent", s->epsilon_is_percent, 1));
     CHECK(ctx_check(ctx, isfinite(s->epsilon) && s->epsilon > 0, "epsilon", s->epsilon,
                     "positive and finite"));
-    CHECK(ctx_check(ctx, s->sinkhorn_tolerance > 0 && s->sinkhorn_tolerance < 1,
-                    "sinkhorn_tolerance", s->sinkhorn_tolerance, "between 0 and 1"));
+    CHECK(ctx_check(ctx, s->sinkhorn_tolerance >= 1e-15 && s->sinkhorn_tolerance < 1,
+                    "sinkhorn_tolerance", s->sinkhorn_tolerance,
+                    "at least 1e-15, which double precision can meet, and below 1"));
     CHECK(ctx_check(ctx, s->sinkhorn_max_iterations >= 1, "sinkhorn_max_iterations",
                     (double)s->sinkhorn_max_iterations, "at least 1"));
     CHECK(ctx_check(ctx,

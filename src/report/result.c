@@ -181,6 +181,8 @@ static void put_pairs(ddsc_report *r, json_t *root)
     put_text(r, object, "search", pairs->n_recall_rows > 0 ? "approximate" : "exact");
     if (pairs->n_recall_rows > 0) {
         put_real(r, object, "recall", pairs->recall);
+        put_real(r, object, "recall_low", pairs->recall_low);
+        put_real(r, object, "recall_high", pairs->recall_high);
         put_count(r, object, "recall_rows", pairs->n_recall_rows);
     }
     if (r->from.clustering)

@@ -64,8 +64,9 @@ static void add_pairs(buffer *t, const ddsc_report *r)
         buffer_add_count(t, p->n_pruned);
     }
     if (p->n_recall_rows > 0)
-        buffer_addf(t, ", approximate (recall %.3f on %" PRId64 " items)", p->recall,
-                    p->n_recall_rows);
+        buffer_addf(t,
+                    ", approximate (recall %.3f, 95%% interval %.3f to %.3f, on %" PRId64 " items)",
+                    p->recall, p->recall_low, p->recall_high, p->n_recall_rows);
     if (p->n_checked > 0)
         buffer_addf(t, ", off by %.2g in the median of %" PRId64 " pairs", p->check_median,
                     p->n_checked);

@@ -5,14 +5,21 @@
 
 char fields_delimiter(const char *line)
 {
+    static const char known[] = ",;|";
+    int64_t count[3] = {0}, best = 0;
     bool quoted = false;
     for (; *line; line++) {
+        const char *found = quoted ? NULL : strchr(known, *line);
         if (*line == '"')
             quoted = !quoted;
         else if (*line == '\t' && !quoted)
             return '\t';
+        else if (found)
+            count[found - known]++;
     }
-    return ',';
+    for (int k = 1; k < 3; k++)
+        best = count[k] > count[best] ? k : best;
+    return known[best];
 }
 
 static ddsc_status add_field(ddsc_context *ctx, field_list *list, char *text)

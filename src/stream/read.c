@@ -156,7 +156,7 @@ static bool scan_quotes(const char *text, bool inside, char delimiter)
             inside = !inside;
         else if (!inside)
             begins = *text == delimiter || (begins && *text == ' ') ||
-                     (!delimiter && (*text == ',' || *text == '\t'));
+                     (!delimiter && strchr(",\t;|", *text));
         if (inside)
             begins = false;
     }

@@ -43,7 +43,7 @@ ddsc_status stream_peek(io_stream *s, void *buffer, size_t n, size_t *got);
  * call; *line NULL at the end of file. A NUL byte in the text is an error. */
 ddsc_status stream_line(io_stream *s, char **line, size_t *length);
 /* The same, going on over line ends inside quoted fields (RFC 4180), which are kept as they are.
- * delimiter 0: comma or tab, whichever it turns out to be. */
+ * delimiter 0: whichever of fields_delimiter it turns out to be. */
 ddsc_status stream_record(io_stream *s, char **line, size_t *length, char delimiter);
 /* The next record that holds more than blanks, past the byte order mark of a file. */
 ddsc_status stream_text_line(io_stream *s, char **line, char delimiter);
@@ -88,6 +88,12 @@ size_t text_visible(char *out, size_t size, const char *text, size_t n_bytes);
 /* Text from a file made safe for a message: control bytes replaced, long text cut. */
 const char *text_quote(char out[QUOTE_TEXT], const char *text, size_t n);
 #define QUOTE(text) text_quote((char[QUOTE_TEXT]){0}, text, strlen(text))
+/* Does the whole text match a pattern of * (any characters) and ? (one byte)? Case of ASCII letters
+ * does not count. */
+bool text_glob(const char *pattern, const char *text);
+/* Text on one line in UTF-8 (other bytes taken as Latin-1), blanks and control characters made
+ * single blanks, at most `most` characters; out has room for 2 * strlen(text) + 1 bytes. */
+size_t text_tidy(char *out, const char *text, int64_t most);
 /* The first line of a file, past its byte order mark. */
 char *text_skip_mark(char *line);
 
@@ -125,7 +131,7 @@ typedef struct field_list {
     int64_t n, room;
 } field_list;
 
-/* Tab when the line has one outside quotes, else comma. */
+/* Tab when the line has one outside quotes, else whichever of , ; | it has most of; comma when none. */
 char fields_delimiter(const char *line);
 ddsc_status fields_split(ddsc_context *ctx, field_list *list, io_stream *s, char *line,
                          char delimiter);

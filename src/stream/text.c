@@ -187,6 +187,67 @@ const char *text_quote(char out[QUOTE_TEXT], const char *text, size_t n)
     return out;
 }
 
+static char glob_lower(char c)
+{
+    return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+}
+
+/* On a mismatch the last star takes one more byte: no need to go further back. */
+bool text_glob(const char *pattern, const char *text)
+{
+    const char *star = NULL, *taken = NULL;
+    while (*text) {
+        if (*pattern == '*') {
+            star = ++pattern;
+            taken = text;
+        } else if (*pattern && (*pattern == '?' || glob_lower(*pattern) == glob_lower(*text))) {
+            pattern++;
+            text++;
+        } else if (star) {
+            pattern = star;
+            text = ++taken;
+        } else {
+            return false;
+        }
+    }
+    return pattern[strspn(pattern, "*")] == '\0';
+}
+
+size_t text_tidy(char *out, const char *text, int64_t most)
+{
+    const unsigned char *at = (const unsigned char *)text;
+    size_t k = 0;
+    bool blank = true; /* none at the start */
+    for (int64_t n = 0; *at && n < most;) {
+        const unsigned char *from = at;
+        int64_t c = text_next_char(&at);
+        bool odd = c < 0;
+        if (odd) {
+            at = from + 1;
+            c = *from;
+        }
+        if (c <= 0x20 || (c >= 0x7f && c <= 0xa0)) {
+            if (!blank)
+                out[k++] = ' ';
+            n += !blank;
+            blank = true;
+            continue;
+        }
+        if (odd) {
+            out[k++] = (char)(0xc0 | c >> 6);
+            out[k++] = (char)(0x80 | (c & 0x3f));
+        } else {
+            memcpy(out + k, from, (size_t)(at - from));
+            k += (size_t)(at - from);
+        }
+        blank = false;
+        n++;
+    }
+    k -= k > 0 && out[k - 1] == ' ';
+    out[k] = '\0';
+    return k;
+}
+
 char *text_skip_mark(char *line)
 {
     return strncmp(line, "\xef\xbb\xbf", 3) == 0 ? line + 3 : line;

@@ -1,4 +1,6 @@
-/* A table of documents: columns chosen by name, rows filtered, words counted as the rows come. */
+/* Documents from a table (tabs, where quotes are data, or another separator with quotes as in RFC
+ * 4180), from lines of JSON, or from files: columns chosen by name, rows filtered, words counted as
+ * the rows come. */
 #include "text/text.h"
 
 #include <stdio.h>
@@ -19,12 +21,16 @@ typedef struct document_reader {
     const lemma_table *lemmas; /* or NULL */
     token_reader tokens;
     field_list field;
+    char delimiter;        /* tab: quotes are data */
+    bool is_json;          /* columns are the keys of the first line */
+    field_list key, value; /* of a line of JSON */
+    text_table names;      /* of its columns */
     int64_t n_columns;
     column_list text, id;
-    int64_t label, where; /* columns, or -1 */
+    int64_t label, where, title; /* columns, or -1 */
     const char *where_value;
-    char *joined; /* the id of a row */
-    int64_t joined_room;
+    char *joined, *tidy; /* the id of a row; its title */
+    int64_t joined_room, tidy_room;
 } document_reader;
 
 /* ---- columns ---- */
@@ -54,8 +60,8 @@ static ddsc_status fail_column(document_reader *r, const char *what, const char 
     for (int64_t c = 0; c < r->field.n && used < sizeof list; c++)
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", c ? ", " : "",
                                  text_quote(quoted, r->field.text[c], strlen(r->field.text[c])));
-    return stream_fail(r->s, "%s\"%s\"; the columns, separated by tabs, are: %s", what,
-                       text_quote(quoted, name, n), list);
+    return stream_fail(r->s, "%s\"%s\"; the columns are: %s", what, text_quote(quoted, name, n),
+                       list);
 }
 
 static ddsc_status need_column(document_reader *r, const char *name, size_t n, int64_t *found)
@@ -137,6 +143,7 @@ static ddsc_status choose_names(document_reader *r)
         CHECK(need_columns(r, &r->id, id));
         snprintf(r->report->id_columns, sizeof r->report->id_columns, "%s", id);
     }
+    CHECK(find_column(r, "title", 5, &r->title));
     r->out->has_labels = label != NULL;
     r->out->has_ids = id != NULL;
     return DDSC_OK;
@@ -151,18 +158,78 @@ static ddsc_status choose_where(document_reader *r)
     return need_column(r, r->set->where, n, &r->where);
 }
 
-static ddsc_status document_read_header(document_reader *r)
+static ddsc_status choose_columns(document_reader *r)
 {
-    char *line;
-    size_t n;
-    CHECK(stream_line(r->s, &line, &n));
-    if (!line)
-        return stream_fail(r->s, "is empty: a header and one document a row are wanted");
-    CHECK(fields_split_plain(r->ctx, &r->field, text_skip_mark(line), '\t'));
     r->n_columns = r->field.n;
     CHECK(choose_text(r));
     CHECK(choose_names(r));
     return choose_where(r);
+}
+
+/* The columns are the keys of the first line: their names are kept, the line goes. */
+static ddsc_status keep_keys(document_reader *r)
+{
+    int64_t number;
+    bool is_new;
+    if (r->key.n == 0)
+        return stream_fail_line(r->s, ": the object is empty");
+    for (int64_t k = 0; k < r->key.n; k++) {
+        const char *key = r->key.text[k];
+        CHECK(text_table_add(r->ctx, &r->names, key, strlen(key), &number, &is_new));
+    }
+    CHECK(MEM_RESERVE(r->ctx, r->field.text, &r->field.room, r->names.n));
+    r->field.n = r->names.n;
+    for (int64_t k = 0; k < r->names.n; k++)
+        r->field.text[k] = r->names.text + r->names.at[k];
+    return choose_columns(r);
+}
+
+/* Values by column, "" where a line has none. */
+static ddsc_status split_json(document_reader *r, char *line)
+{
+    static char none[] = "";
+    CHECK(jsonl_split(r->ctx, &r->key, &r->value, r->s, line));
+    if (r->n_columns == 0)
+        CHECK(keep_keys(r));
+    for (int64_t c = 0; c < r->n_columns; c++)
+        r->field.text[c] = none;
+    for (int64_t k = 0; k < r->key.n; k++) {
+        int64_t c = text_table_find(&r->names, r->key.text[k], strlen(r->key.text[k]));
+        if (c >= 0)
+            r->field.text[c] = r->value.text[k];
+    }
+    return DDSC_OK;
+}
+
+static ddsc_status document_split(document_reader *r, char *line)
+{
+    if (r->is_json)
+        return split_json(r, line);
+    return r->delimiter == '\t' ? fields_split_plain(r->ctx, &r->field, line, '\t')
+                                : fields_split(r->ctx, &r->field, r->s, line, r->delimiter);
+}
+
+static ddsc_status document_read_header(document_reader *r)
+{
+    char *line;
+    size_t n;
+    unsigned char head[STREAM_PEEK_MAX];
+    CHECK(stream_peek(r->s, head, sizeof head - 1, &n));
+    head[n] = '\0';
+    const char *first = text_skip_mark((char *)head);
+    r->is_json = first[strspn(first, " \t\r\n")] == '{';
+    r->delimiter = '\t';
+    if (r->is_json)
+        return DDSC_OK;
+    CHECK(stream_line(r->s, &line, &n));
+    if (!line)
+        return stream_fail(r->s, "is empty: a header and one document a row are wanted");
+    line = text_skip_mark(line);
+    char found = fields_delimiter(line);
+    if (strchr(line, found)) /* else a lone column, in which commas are data */
+        r->delimiter = found;
+    CHECK(document_split(r, line));
+    return choose_columns(r);
 }
 
 /* ---- rows ---- */
@@ -210,6 +277,20 @@ static ddsc_status document_take_id(document_reader *r)
     return DDSC_OK;
 }
 
+static ddsc_status take_title(document_reader *r, int64_t i)
+{
+    const char *text = r->title >= 0 ? r->field.text[r->title] : "";
+    if (!*text)
+        text = r->field.text[r->text.at[0]];
+    int64_t most = (int64_t)strnlen(text, 8 * DDSC_TITLE_MAX); /* blanks go, so look at some more */
+    CHECK(MEM_RESERVE(r->ctx, r->tidy, &r->tidy_room, 3 * most + 2));
+    char *copy = r->tidy + 2 * most + 1; /* behind what is made of it */
+    memcpy(copy, text, (size_t)most);
+    copy[most] = '\0';
+    size_t n = text_tidy(r->tidy, copy, DDSC_TITLE_MAX);
+    return text_rows_add(&r->out->titles, i, r->tidy, n);
+}
+
 static ddsc_status take_words(document_reader *r, const char *text)
 {
     size_t n;
@@ -234,6 +315,7 @@ static ddsc_status take_document(document_reader *r)
     CHECK(corpus_begin(r->ctx, &d->words));
     CHECK(MEM_RESERVE(r->ctx, d->line, &d->line_room, i + 1));
     d->line[i] = stream_line_number(r->s);
+    CHECK(take_title(r, i));
     if (d->has_ids)
         CHECK(document_take_id(r));
     if (d->has_labels) {
@@ -246,9 +328,9 @@ static ddsc_status take_document(document_reader *r)
     return DDSC_OK;
 }
 
-static ddsc_status document_take_row(document_reader *r, char *line)
+/* Fields are split. */
+static ddsc_status document_take_fields(document_reader *r)
 {
-    CHECK(fields_split_plain(r->ctx, &r->field, line, '\t'));
     if (r->field.n != r->n_columns)
         return stream_fail_line(r->s, " has %lld fields, the header has %lld",
                                 (long long)r->field.n, (long long)r->n_columns);
@@ -259,26 +341,74 @@ static ddsc_status document_take_row(document_reader *r, char *line)
     return DDSC_OK;
 }
 
+static ddsc_status document_next_line(document_reader *r, char **line, size_t *n)
+{
+    if (!r->is_json && r->delimiter != '\t')
+        return stream_record(r->s, line, n, r->delimiter);
+    CHECK(stream_line(r->s, line, n));
+    if (r->is_json && *line && stream_line_number(r->s) == 1)
+        *line = text_skip_mark(*line);
+    if (r->is_json && *line)
+        *n = strlen(*line + strspn(*line, " \t"));
+    return DDSC_OK;
+}
+
 static ddsc_status document_read_rows(document_reader *r)
 {
     char *line;
     size_t n;
     for (;;) {
-        CHECK(stream_line(r->s, &line, &n));
+        CHECK(document_next_line(r, &line, &n));
         if (!line)
             break;
-        if (n > 0 || r->n_columns == 1) /* in a lone column an empty line is an empty document */
-            CHECK(document_take_row(r, line));
+        if (n == 0 && r->n_columns != 1) /* in a lone column an empty line is an empty document */
+            continue;
+        if (n == 0 && r->is_json)
+            continue;
+        CHECK(document_split(r, line));
+        CHECK(document_take_fields(r));
     }
+    return DDSC_OK;
+}
+
+static ddsc_status documents_check(const document_reader *r, io_stream *s)
+{
     if (r->out->n_rows == 0)
-        return stream_fail(r->s, "has a header but no documents");
+        return stream_fail(s, "has a header but no documents");
     if (r->out->words.n == 0)
-        return stream_fail(r->s, "none of its %lld rows has %s", (long long)r->out->n_rows,
+        return stream_fail(s, "none of its %lld rows has %s", (long long)r->out->n_rows,
                            QUOTE(r->set->where));
     if (r->out->words.words.n == 0)
-        return stream_fail(r->s, "its %lld documents have no words%s", (long long)r->out->words.n,
+        return stream_fail(s, "its %lld documents have no words%s", (long long)r->out->words.n,
                            r->stop->n ? " but stop words" : "");
     return DDSC_OK;
+}
+
+static document_reader reader_make(ddsc_context *ctx, documents *d, ddsc_text_report *report,
+                                   const ddsc_text_settings *set, const text_table *stop,
+                                   const lemma_table *lemmas)
+{
+    d->titles.ctx = ctx;
+    return (document_reader){.ctx = ctx,
+                             .out = d,
+                             .report = report,
+                             .set = set,
+                             .stop = stop,
+                             .lemmas = lemmas,
+                             .label = -1,
+                             .where = -1,
+                             .title = -1,
+                             .tokens = token_reader_make(set->tokens)};
+}
+
+static void reader_free(document_reader *r)
+{
+    token_reader_free(r->ctx, &r->tokens);
+    fields_free(r->ctx, &r->field);
+    fields_free(r->ctx, &r->key);
+    fields_free(r->ctx, &r->value);
+    text_table_free(r->ctx, &r->names);
+    MEM_FREE(r->ctx, r->text.at, r->id.at, r->joined, r->tidy);
 }
 
 ddsc_status documents_read(ddsc_context *ctx, documents *d, ddsc_text_report *report, io_stream *s,
@@ -286,24 +416,67 @@ ddsc_status documents_read(ddsc_context *ctx, documents *d, ddsc_text_report *re
                            const lemma_table *lemmas)
 {
     ddsc_status status = DDSC_OK;
-    document_reader r = {.ctx = ctx,
-                         .s = s,
-                         .out = d,
-                         .report = report,
-                         .set = set,
-                         .stop = stop,
-                         .lemmas = lemmas,
-                         .label = -1,
-                         .where = -1,
-                         .tokens = token_reader_make(set->tokens)};
+    document_reader r = reader_make(ctx, d, report, set, stop, lemmas);
+    r.s = s;
     progress_begin(ctx, "documents", 0);
     TRY(document_read_header(&r));
     TRY(document_read_rows(&r));
+    TRY(documents_check(&r, s));
     progress_end(ctx);
 done:
-    token_reader_free(ctx, &r.tokens);
-    fields_free(ctx, &r.field);
-    MEM_FREE(ctx, r.text.at, r.id.at, r.joined);
+    reader_free(&r);
+    return status;
+}
+
+/* ---- files ---- */
+
+/* Columns that a table of the files would have. */
+static ddsc_status begin_files(document_reader *r, const file_list *files)
+{
+    static char id[] = "id", text[] = "text", label[] = "label";
+    bool classes = false;
+    for (int64_t i = 0; i < files->n; i++)
+        classes = classes || files->folder.text[files->folder.at[i]] != '\0';
+    CHECK(MEM_RESERVE(r->ctx, r->field.text, &r->field.room, 3));
+    r->field.text[0] = id;
+    r->field.text[1] = text;
+    r->field.text[2] = label;
+    r->field.n = classes ? 3 : 2;
+    return choose_columns(r);
+}
+
+ddsc_status documents_read_files(ddsc_context *ctx, documents *d, ddsc_text_report *report,
+                                 const file_list *files, const ddsc_text_settings *set,
+                                 const text_table *stop, const lemma_table *lemmas)
+{
+    ddsc_status status = DDSC_OK;
+    document_reader r = reader_make(ctx, d, report, set, stop, lemmas);
+    char *text = NULL, *name = NULL;
+    int64_t text_room = 0, name_room = 0;
+    progress_begin(ctx, "documents", files->n);
+    TRY(begin_files(&r, files));
+    for (int64_t i = 0; i < files->n; i++) {
+        char *path = files->path.text + files->path.at[i];
+        char *class = files->folder.text + files->folder.at[i];
+        TRY(stream_open(ctx, &r.s, path, set->max_bytes));
+        TRY(files_read_text(ctx, r.s, &text, &text_room));
+        TRY(files_name(ctx, &name, &name_room, path, class));
+        if (text_table_find(&d->ids, name, strlen(name)) >= 0)
+            strcpy(name, path); /* of several with one name the others are called by their path */
+        r.field.text[0] = name;
+        r.field.text[1] = text_skip_mark(text);
+        r.field.text[2] = class;
+        TRY(document_take_fields(&r));
+        if (i + 1 == files->n)
+            TRY(documents_check(&r, r.s));
+        stream_close(r.s);
+        r.s = NULL;
+    }
+    progress_end(ctx);
+done:
+    stream_close(r.s);
+    MEM_FREE(ctx, text, name);
+    reader_free(&r);
     return status;
 }
 
@@ -312,6 +485,6 @@ void documents_free(ddsc_context *ctx, documents *d)
     corpus_free(ctx, &d->words);
     text_table_free(ctx, &d->ids);
     label_list_free(ctx, &d->labels);
-    mem_free(ctx, d->line);
+    MEM_FREE(ctx, d->line, d->titles.text, d->titles.at);
     *d = (documents){0};
 }

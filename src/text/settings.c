@@ -9,7 +9,7 @@ static const ddsc_text_settings defaults = {.tokens = DDSC_TOKENS_PUNCTUATION,
                                             .weighting = DDSC_WEIGHTING_TFIDF,
                                             .idf = DDSC_IDF_PLAIN,
                                             .support = 16,
-                                            .on_empty = DDSC_EMPTY_ERROR,
+                                            .on_empty = DDSC_EMPTY_DROP,
                                             .max_bytes = STREAM_DEFAULT_MAX_BYTES,
                                             .words = DDSC_WORDS_FITTED};
 SIZED_INIT(settings_struct, ddsc_text_settings, support, &defaults);

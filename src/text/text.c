@@ -4,20 +4,24 @@
 #include <stdio.h>
 #include <string.h>
 
-static ddsc_status text_check_paths(ddsc_context *ctx, const char *documents_path,
+static ddsc_status text_check_paths(ddsc_context *ctx, int64_t n_paths, const char *const *paths,
                                     const char *vectors_path, const ddsc_text_settings *set)
 {
-    if (!documents_path)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "the path of documents is NULL");
+    int n_stdin = (vectors_path && strcmp(vectors_path, "-") == 0) +
+                  (set->stopwords_path && strcmp(set->stopwords_path, "-") == 0);
+    if (n_paths < 1 || !paths)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "there are no paths of documents");
+    for (int64_t i = 0; i < n_paths; i++) {
+        if (!paths[i])
+            return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "the path of documents is NULL");
+        n_stdin += strcmp(paths[i], "-") == 0;
+    }
     if (!vectors_path && set->words == DDSC_WORDS_GENERAL)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
                         "general words need a file of vectors, and none is given");
     if (vectors_path && set->words == DDSC_WORDS_OWN)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
                         "own words are learnt from the documents, yet a file of vectors is given");
-    int n_stdin = (strcmp(documents_path, "-") == 0) +
-                  (vectors_path && strcmp(vectors_path, "-") == 0) +
-                  (set->stopwords_path && strcmp(set->stopwords_path, "-") == 0);
     if (n_stdin > 1)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "only one file can come from standard input");
     return DDSC_OK;
@@ -30,12 +34,15 @@ typedef struct text_job {
     ddsc_text_settings own; /* the caller's, or as words given say */
     const ddsc_text_settings *set;
     ddsc_text_report *report;
-    const char *documents_path, *vectors_path;
+    int64_t n_paths;
+    const char *const *paths;
+    const char *documents_path, *vectors_path; /* the first, for messages */
     text_table stop;
     lemma_table lemmas;
     documents docs;
     word_vectors vectors;
     io_stream *vectors_stream; /* or NULL: there is no file */
+    bool matrix;               /* it is one, of npy */
     bool given;                /* it holds words fitted to another set */
     measures_parts parts;
 } text_job;
@@ -44,6 +51,8 @@ static ddsc_status read_documents(text_job *j)
 {
     ddsc_status status = DDSC_OK;
     io_stream *s = NULL;
+    file_list files = {0};
+    const lemma_table *lemmas = j->set->lemmas_path ? &j->lemmas : NULL;
     if (j->set->stopwords_path) {
         TRY(stream_open(j->ctx, &s, j->set->stopwords_path, j->set->max_bytes));
         TRY(tokens_read_list(j->ctx, &j->stop, s));
@@ -52,10 +61,15 @@ static ddsc_status read_documents(text_job *j)
     }
     if (j->set->lemmas_path)
         TRY(lemmas_read(j->ctx, &j->lemmas, j->set->lemmas_path, j->set->max_bytes));
+    if (j->n_paths > 1 || files_is_folder(j->paths[0])) {
+        TRY(files_list(j->ctx, &files, j->n_paths, j->paths));
+        TRY(documents_read_files(j->ctx, &j->docs, j->report, &files, j->set, &j->stop, lemmas));
+        goto done;
+    }
     TRY(stream_open(j->ctx, &s, j->documents_path, j->set->max_bytes));
-    TRY(documents_read(j->ctx, &j->docs, j->report, s, j->set, &j->stop,
-                       j->set->lemmas_path ? &j->lemmas : NULL));
+    TRY(documents_read(j->ctx, &j->docs, j->report, s, j->set, &j->stop, lemmas));
 done:
+    files_free(j->ctx, &files);
     stream_close(s);
     return status;
 }
@@ -79,13 +93,14 @@ static ddsc_status fail_uncovered(text_job *j, io_stream *s)
 /* Words fitted to another set are read before the documents: they say how those are cut. */
 static ddsc_status open_vectors(text_job *j)
 {
-    unsigned char head[4];
+    unsigned char head[8];
     size_t n;
     if (!j->vectors_path)
         return DDSC_OK;
     CHECK(stream_open(j->ctx, &j->vectors_stream, j->vectors_path, j->set->max_bytes));
     CHECK(stream_peek(j->vectors_stream, head, sizeof head, &n));
     j->given = io_sniff(head, n) == DDSC_FORMAT_NPZ;
+    j->matrix = io_sniff(head, n) == DDSC_FORMAT_NPY;
     if (j->given)
         CHECK(words_read_given(j->ctx, &j->parts.words, j->vectors_stream, &j->own));
     return DDSC_OK;
@@ -96,6 +111,8 @@ static ddsc_status read_vectors(text_job *j)
     io_stream *s = j->vectors_stream;
     if (j->given)
         CHECK(words_take_given(j->ctx, &j->vectors, &j->docs.words, &j->parts.words));
+    else if (j->matrix)
+        CHECK(words_read_matrix(j->ctx, &j->vectors, s, &j->docs.words.words, j->set->max_bytes));
     else if (s)
         CHECK(words_read_vectors(j->ctx, &j->vectors, s, &j->docs.words.words));
     return s && j->vectors.n == 0 ? fail_uncovered(j, s) : DDSC_OK;
@@ -135,6 +152,39 @@ static void count_coverage(text_job *j)
     r->n_duplicate_vectors = j->vectors.n_duplicates;
     r->n_words_given = j->given ? j->parts.words.n : 0;
     count_tokens(j, &r->n_words_covered, &r->n_tokens_covered);
+}
+
+/* The words without a vector that occur most often, as "word (times), ..."; equals in the order in
+ * which they were met. */
+static ddsc_status name_missing(text_job *j)
+{
+    ddsc_status status = DDSC_OK;
+    const corpus *c = &j->docs.words;
+    char *out = j->report->missing_words;
+    size_t room = sizeof j->report->missing_words, used = 0;
+    int64_t *times = NULL;
+    if (j->vectors.n == 0)
+        return DDSC_OK;
+    TRY(MEM_ZERO(j->ctx, times, c->words.n));
+    for (int64_t e = 0; e < c->n_entries; e++)
+        if (j->vectors.row[c->word[e]] < 0)
+            times[c->word[e]] += c->count[e];
+    for (int shown = 0; shown < DDSC_TEXT_NAMED; shown++) {
+        int64_t best = 0;
+        for (int64_t w = 1; w < c->words.n; w++)
+            best = times[w] > times[best] ? w : best;
+        const char *word = text_table_get(&c->words, best);
+        char quoted[QUOTE_TEXT];
+        text_quote(quoted, word, strlen(word));
+        if (times[best] == 0 || used + strlen(quoted) + NUMBER_TEXT >= room)
+            break;
+        used += (size_t)snprintf(out + used, room - used, "%s%s (%lld)", shown ? ", " : "", quoted,
+                                 (long long)times[best]);
+        times[best] = 0;
+    }
+done:
+    mem_free(j->ctx, times);
+    return status;
 }
 
 /* ---- documents without weight ---- */
@@ -188,6 +238,8 @@ static ddsc_status text_add_names(text_job *j)
 {
     if (j->docs.has_labels)
         CHECK(label_list_finish(j->ctx, &j->docs.labels, &j->parts));
+    j->parts.titles = (measures_texts){j->parts.n, j->docs.titles.text, j->docs.titles.at};
+    j->docs.titles = (text_rows){0};
     if (j->docs.has_ids) {
         j->parts.id_text = j->docs.ids.text;
         j->parts.id_at = j->docs.ids.at;
@@ -197,9 +249,26 @@ static ddsc_status text_add_names(text_job *j)
     return DDSC_OK;
 }
 
+/* A point is a word. */
+static ddsc_status name_points(text_job *j)
+{
+    ddsc_status status = DDSC_OK;
+    const corpus *c = &j->docs.words;
+    const char **name = NULL;
+    TRY(MEM_NEW(j->ctx, name, j->vectors.n));
+    for (int64_t w = 0; w < c->words.n; w++)
+        if (j->vectors.row[w] >= 0)
+            name[j->vectors.row[w]] = text_table_get(&c->words, w);
+    TRY(texts_pack(j->ctx, &j->parts.points, j->vectors.n, name));
+done:
+    mem_free(j->ctx, name);
+    return status;
+}
+
 static ddsc_status build(text_job *j, measures **out)
 {
     int64_t n_documents = j->given ? j->parts.words.n_documents : j->docs.words.n;
+    CHECK(name_points(j));
     CHECK(weights_make(j->ctx, &j->parts, &j->docs.words, &j->vectors, n_documents, j->set));
     find_empty(j);
     CHECK(check_empty(j));
@@ -219,21 +288,24 @@ static void text_job_free(text_job *j)
 }
 
 ddsc_status corpus_read(ddsc_context *ctx, measures **out, ddsc_text_report *report,
-                        const char *documents_path, const char *vectors_path,
+                        int64_t n_paths, const char *const *paths, const char *vectors_path,
                         const ddsc_text_settings *set)
 {
     ddsc_status status = DDSC_OK;
     text_job j = {.ctx = ctx,
                   .own = *set,
                   .report = report,
-                  .documents_path = documents_path,
+                  .n_paths = n_paths,
+                  .paths = paths,
                   .vectors_path = vectors_path};
     j.set = &j.own;
-    TRY(text_check_paths(ctx, documents_path, vectors_path, set));
+    TRY(text_check_paths(ctx, n_paths, paths, vectors_path, set));
+    j.documents_path = paths[0];
     TRY(open_vectors(&j));
     TRY(read_documents(&j));
     TRY(read_vectors(&j));
     count_coverage(&j);
+    TRY(name_missing(&j));
     TRY(fit_words(&j));
     count_tokens(&j, &report->n_words_used, &report->n_tokens_used);
     TRY(build(&j, out));

@@ -12,7 +12,7 @@ ddsc_status corpus_settings_take(ddsc_context *ctx, ddsc_text_settings *own,
                                  const ddsc_text_settings *given);
 /* The documents as they are, before points are merged; *report is all zero. */
 ddsc_status corpus_read(ddsc_context *ctx, measures **out, ddsc_text_report *report,
-                        const char *documents_path, const char *vectors_path,
+                        int64_t n_paths, const char *const *paths, const char *vectors_path,
                         const ddsc_text_settings *set);
 
 /* ---- tokens: UTF-8 text folded to lower case and cut into words ---- */
@@ -86,9 +86,12 @@ typedef struct word_vectors {
     int64_t n_lines, n_duplicates;
 } word_vectors;
 
-/* GloVe or word2vec text; keeps the vectors of `words`, the first where a word has several. */
+/* GloVe, word2vec or fastText text, word2vec binary; keeps the vectors of `words`, the first where a word has several. */
 ddsc_status words_read_vectors(ddsc_context *ctx, word_vectors *v, io_stream *s,
                                const text_table *words);
+/* An npy matrix, its words one a line in a file beside it. */
+ddsc_status words_read_matrix(ddsc_context *ctx, word_vectors *v, io_stream *s,
+                              const text_table *words, int64_t max_bytes);
 void words_free_vectors(ddsc_context *ctx, word_vectors *v);
 
 /* ---- words fitted to the set ---- */
@@ -130,13 +133,34 @@ ddsc_status words_take_given(ddsc_context *ctx, word_vectors *v, corpus *c,
 ddsc_status weights_make(ddsc_context *ctx, measures_parts *parts, corpus *c, word_vectors *v,
                          int64_t n_documents, const ddsc_text_settings *set);
 
-/* ---- documents: a table with a header, one document a row ---- */
+/* ---- documents: a table with a header or lines of JSON, one document a row; or files ---- */
+
+/* Keys and values of a line that is a JSON object, as texts in place; nested values are "". */
+ddsc_status jsonl_split(ddsc_context *ctx, field_list *keys, field_list *values, io_stream *s,
+                        char *line);
+
+typedef struct file_list {
+    text_rows path, folder; /* folder: the class, or "" */
+    int64_t n;
+} file_list;
+
+bool files_is_folder(const char *path);
+/* Files as given; of folders their .txt files, also those one folder down, whose name is a class. */
+ddsc_status files_list(ddsc_context *ctx, file_list *list, int64_t n_paths,
+                       const char *const *paths);
+void files_free(ddsc_context *ctx, file_list *list);
+/* "class/name" or "name" of a path, into *name, which grows and has room for the path. */
+ddsc_status files_name(ddsc_context *ctx, char **name, int64_t *room, const char *path,
+                       const char *class);
+/* A whole file into *text, which grows. */
+ddsc_status files_read_text(ddsc_context *ctx, io_stream *s, char **text, int64_t *room);
 
 typedef struct documents {
     corpus words;
     text_table ids; /* empty without id columns */
     label_list labels;
-    int64_t *line; /* of each document */
+    text_rows titles; /* of each: its title, else how its text begins */
+    int64_t *line;    /* of each document */
     int64_t line_room;
     int64_t n_rows; /* before `where` */
     bool has_ids, has_labels;
@@ -145,6 +169,10 @@ typedef struct documents {
 ddsc_status documents_read(ddsc_context *ctx, documents *d, ddsc_text_report *report, io_stream *s,
                            const ddsc_text_settings *set, const text_table *stop,
                            const lemma_table *lemmas);
+/* Each file one document. */
+ddsc_status documents_read_files(ddsc_context *ctx, documents *d, ddsc_text_report *report,
+                                 const file_list *files, const ddsc_text_settings *set,
+                                 const text_table *stop, const lemma_table *lemmas);
 void documents_free(ddsc_context *ctx, documents *d);
 
 #endif

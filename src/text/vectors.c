@@ -1,5 +1,6 @@
 /* Word vectors as text: `word v1 ... vd` a line, as GloVe writes them, or the same below a line
- * `count dim`, as word2vec does. Every line is checked for its number of fields and for characters
+ * `count dim`, as word2vec and fastText do; or, below such a line, the binary form of word2vec: a word,
+ * a blank, and its numbers as float32, little-endian. Every line is checked for its number of fields and for characters
  * that belong to no number; only the vectors of words that are wanted are parsed and kept. */
 #include "text/text.h"
 
@@ -176,7 +177,7 @@ static ddsc_status vector_take_line(vector_reader *r, char *line)
 
 /* ---- the file ---- */
 
-static ddsc_status check_content(io_stream *s)
+static ddsc_status check_content(io_stream *s, bool *binary)
 {
     unsigned char head[STREAM_PEEK_MAX];
     size_t n;
@@ -184,9 +185,9 @@ static ddsc_status check_content(io_stream *s)
     const char *foreign = io_sniff_foreign(head, n);
     if (foreign)
         return stream_fail(s, "is %s", foreign);
-    if (memchr(head, 0, n))
-        return stream_fail(s, "is binary; word vectors are read as text, `word v1 ... vd` a line "
-                              "(a word2vec .bin file has to be converted)");
+    *binary = false;
+    for (size_t k = 0; k < n; k++) /* numbers as bytes soon hold one that no text has */
+        *binary = *binary || (head[k] < 0x20 && !strchr("\t\n\v\f\r", head[k])) || head[k] == 0;
     return n ? DDSC_OK : stream_fail(s, "is empty");
 }
 
@@ -226,16 +227,101 @@ static ddsc_status read_lines(vector_reader *r)
     return DDSC_OK;
 }
 
+/* ---- the binary form ---- */
+
+enum { BINARY_WORD = 2000, BINARY_DIM = 1 << 20 };
+
+static ddsc_status binary_header(vector_reader *r)
+{
+    char line[64];
+    size_t n = 0;
+    for (; n + 1 < sizeof line; n++) {
+        CHECK(stream_read_exact(r->s, line + n, 1, "the line of count and dimension"));
+        if (line[n] == '\n')
+            break;
+    }
+    line[n] = '\0';
+    if (!vector_parse_header(line, &r->promised, &r->out->dim) || r->out->dim < 1 ||
+        r->out->dim > BINARY_DIM)
+        return stream_fail(r->s, "is binary, but does not begin with a line of two numbers, count "
+                                 "and dimension, as word2vec writes it");
+    int64_t bytes;
+    if (!mul_ok(r->promised, 4 * r->out->dim + 2, &bytes))
+        bytes = INT64_MAX;
+    return stream_check_declared(r->s, bytes, "word vectors");
+}
+
+/* Up to the blank; line ends that some writers put behind a vector are skipped. */
+static ddsc_status binary_word(vector_reader *r, char *word, size_t *n)
+{
+    for (*n = 0;;) {
+        char c;
+        CHECK(stream_read_exact(r->s, &c, 1, "a word"));
+        if (c == ' ')
+            return DDSC_OK;
+        if (*n == 0 && (c == '\n' || c == '\r'))
+            continue;
+        if (*n == BINARY_WORD)
+            return stream_fail(r->s, "word %lld has more than %d bytes: the file is damaged",
+                               (long long)r->out->n_lines + 1, BINARY_WORD);
+        word[(*n)++] = c;
+    }
+}
+
+static ddsc_status binary_take(vector_reader *r, const char *word, size_t n,
+                               const unsigned char *bytes)
+{
+    word_vectors *v = r->out;
+    int64_t number = text_table_find(r->words, word, n);
+    char quoted[QUOTE_TEXT];
+    v->n_lines++;
+    progress_add(r->ctx, 1);
+    if (number < 0)
+        return DDSC_OK;
+    if (v->row[number] >= 0) {
+        v->n_duplicates++;
+        return DDSC_OK;
+    }
+    CHECK(MEM_RESERVE(r->ctx, v->point, &v->room, (v->n + 1) * v->dim));
+    double *x = v->point + v->n * v->dim;
+    number_to_double(x, bytes, v->dim, (num_type){'f', 4, !NUM_HOST_LITTLE});
+    for (int64_t k = 0; k < v->dim; k++)
+        if (!isfinite(x[k]))
+            return stream_fail(r->s, "word \"%s\": number %lld is not finite",
+                               text_quote(quoted, word, n), (long long)k + 1);
+    v->row[number] = (int32_t)v->n++;
+    return DDSC_OK;
+}
+
+static ddsc_status read_binary(vector_reader *r)
+{
+    ddsc_status status = DDSC_OK;
+    unsigned char *bytes = NULL;
+    char word[BINARY_WORD];
+    size_t n;
+    TRY(binary_header(r));
+    TRY(mem_get(r->ctx, &bytes, r->out->dim, 4));
+    for (int64_t k = 0; k < r->promised; k++) {
+        TRY(binary_word(r, word, &n));
+        TRY(stream_read_exact(r->s, bytes, 4 * (size_t)r->out->dim, "a word vector"));
+        TRY(binary_take(r, word, n, bytes));
+    }
+done:
+    mem_free(r->ctx, bytes);
+    return status;
+}
+
 ddsc_status words_read_vectors(ddsc_context *ctx, word_vectors *v, io_stream *s,
                                const text_table *words)
 {
     vector_reader r = {.ctx = ctx, .s = s, .words = words, .out = v, .promised = -1};
-    CHECK(check_content(s));
+    bool binary;
+    CHECK(check_content(s, &binary));
     CHECK(MEM_NEW(ctx, v->row, words->n));
     for (int64_t k = 0; k < words->n; k++)
         v->row[k] = -1;
     progress_begin(ctx, "word vectors", 0);
-    CHECK(read_lines(&r));
+    CHECK(binary ? read_binary(&r) : read_lines(&r));
     progress_end(ctx);
     return vector_check_count(&r);
 }

@@ -148,6 +148,33 @@ def test_broken_models_are_refused(ddsc, results, fresh, tmp_path, name):
     assert message in ddsc("assign", tmp_path / "model.npz", fresh, code=3).stderr
 
 
+def forged(arrays, what):
+    """A model with one thing out of range, and what is said of it."""
+    settings = [str(s) for s in arrays["model_settings"]]
+    n, rows, centres = len(arrays["reach"]), arrays["embedding"], arrays["centres"]
+    return {
+        "reach -1": ({"reach": np.full(n, -1.0)}, "reach out of range"),
+        "reach inf": ({"reach": np.full(n, np.inf)}, "reach out of range"),
+        "tau 0": ({"model_settings": ["tau=0" if s.startswith("tau=") else s for s in settings]},
+                  "k or tau"),
+        "eigenvalues -1": ({"eigenvalues": np.full(rows.shape[1], -1.0)}, "eigenvalues"),
+        "eigenvalues in no order": ({"eigenvalues": np.linspace(0.5, 1, rows.shape[1])}, "in order"),
+        "centres 0": ({"centres": np.zeros_like(centres)}, "unit length"),
+        "rows 0": ({"embedding": np.zeros_like(rows)}, "unit length"),
+        "short rows": ({"embedding": rows / 2}, "unit length"),
+    }[what]
+
+
+@pytest.mark.parametrize("what", ["reach -1", "reach inf", "tau 0", "eigenvalues -1", "centres 0",
+                                  "eigenvalues in no order", "rows 0", "short rows"])
+def test_forged_models_are_refused(ddsc, results, fresh, tmp_path, what):
+    arrays = dict(np.load(results / "w2" / "model.npz"))
+    change, message = forged(arrays, what)
+    assert set(change) <= set(arrays)
+    np.savez(tmp_path / "model.npz", **{**arrays, **change})
+    assert message in ddsc("assign", tmp_path / "model.npz", fresh, code=3).stderr
+
+
 def test_files_that_are_no_model(ddsc, results, three_groups, fresh, tmp_path):
     assert "is no model" in ddsc("assign", three_groups, fresh, code=3).stderr
     assert "is no model" in ddsc("assign", results / "w2" / "labels.csv", fresh, code=3).stderr

@@ -249,10 +249,10 @@ def test_empty_documents_are_named(ddsc, tmp_path):
     write_vectors(tmp_path / "v.txt", VECTORS)
     docs = write_table(tmp_path / "d.tsv", ["id", "text"], EMPTY)
     words = ["text", docs, "--vectors", tmp_path / "v.txt", "-o", tmp_path / "o.npz"]
-    message = ddsc(*words, code=3).stderr
+    message = ddsc(*words, "--on-empty", "error", code=3).stderr
     assert "d.tsv: 2 of 4 documents" in message and 'line 3 ("b"), line 4 ("c")' in message
     assert "--on-empty drop" in message and not (tmp_path / "o.npz").exists()
-    done = ddsc(*words, "--on-empty", "drop")
+    done = ddsc(*words)  # drop is the default
     assert "line 3 (b), line 4 (c)" in done.stdout and "2 items" in done.stdout
     data = json.loads(ddsc(*words, "--on-empty", "drop", "-f", "--json").stdout)
     assert data["empty"] == {"count": 2, "first": [{"row": 1, "line": 3, "id": "b"},
@@ -265,7 +265,8 @@ def test_empty_documents_are_named(ddsc, tmp_path):
 def test_of_many_empty_documents_ten_are_named(ddsc, tmp_path):
     write_vectors(tmp_path / "v.txt", VECTORS)
     docs = write_table(tmp_path / "d.tsv", ["text"], [["alpha"]] + [["nothing"]] * 25)
-    message = ddsc("text", docs, "--vectors", tmp_path / "v.txt", "-o", tmp_path / "o", code=3).stderr
+    message = ddsc("text", docs, "--vectors", tmp_path / "v.txt", "-o", tmp_path / "o", "--on-empty",
+                   "error", code=3).stderr
     assert "25 of 26" in message and "line 12, ..." in message and "line 13" not in message
 
 
@@ -322,7 +323,7 @@ BAD = {
     "empty documents": (b"", GOOD_VECTORS, [], "d.tsv: is empty"),
     "header alone": (b"text\n", GOOD_VECTORS, [], "has a header but no documents"),
     "no text column": (b"a\tb\nx\ty\n", GOOD_VECTORS, [], "--text"),
-    "commas": (b"text,label\nx,y\n", GOOD_VECTORS, [], "separated by tabs, are: text,label"),
+    "commas": (b"name,label\nx,y\n", GOOD_VECTORS, [], "the columns are: name, label"),
     "missing text column": (GOOD_DOCS, GOOD_VECTORS, ["--text", "text,bdy"], 'called "bdy"'),
     "missing label column": (GOOD_DOCS, GOOD_VECTORS, ["--label", "class"], 'called "class"'),
     "missing id column": (GOOD_DOCS, GOOD_VECTORS, ["--id", "nr"], 'called "nr"'),
@@ -342,7 +343,7 @@ BAD = {
     "empty vectors": (GOOD_DOCS, b"", [], "v.txt: is empty"),
     "blank vectors": (GOOD_DOCS, b"\n \n", [], "holds no word vectors"),
     "header alone in vectors": (GOOD_DOCS, b"0 5\n", [], "holds no word vectors"),
-    "binary vectors": (GOOD_DOCS, b"2 2\nalpha \0\0\x80\x3f", [], "is binary"),
+    "binary vectors": (GOOD_DOCS, b"2 2\nalpha \0\0\x80\x3f", [], "at most 10 bytes follow"),
     "late zero byte": (GOOD_DOCS, b"word 1 2\n" * 1000 + b"w\0 1 2\n", [], "line 1001 holds a zero"),
     "npz for vectors": (GOOD_DOCS, b"PK\3\4\0\0\0\0", [], "damaged zip archive"),
     "prose for vectors": (GOOD_DOCS, b"Dear reader, hello\n", [], '"reader," is not a number'),

@@ -292,12 +292,12 @@ def write_bad_npy():
 def write_bad_csv():
     rows = {
         "no_header": ("a,1,2\nb,3,4\n", "line 1|\"id\""),
-        "no_id": ("name,x\na,1\n", "\"id\"|\"name\""),
+        "no_id": ("name,x\na,1\n", "\"id\"|--id|perhaps name"),
         "no_coordinates": ("id,weight,label\na,1,2\n", "no coordinate"),
         "ragged_short": ("id,x,y\na,1,2\na,3\n", "line 3 has 2 fields, the header has 3"),
         "ragged_long": ("id,x,y\na,1,2,5\n", "line 2 has 4 fields"),
         "word": ("id,x,y\na,1,2\na,1,oops\n", "line 3, column 3 (\"y\")|\"oops\" is not a number"),
-        "missing": ("id,x,y\na,1,\n", "line 2, column 3|\"\" is not a number"),
+        "missing": ("id,x,y\na,1,\na,1,2\n", "line 2, column 3|\"\" is not a number"),
         "decimal_comma": ("id\tx\na\t1,5\n", "\"1,5\" is not a number"),
         "hexadecimal": ("id,x\na,0x10\n", "\"0x10\" is not a number"),
         "nan": ("id,x\na,1\nb,NaN\n", "line 3, column 2|\"NaN\" is not a finite number"),
@@ -305,7 +305,6 @@ def write_bad_csv():
         "overflow": ("id,x\na,1e999\n", "\"1e999\" is not a finite number"),
         "negative": ("id,weight,x\na,-0.1,1\n", "line 2, column 2|-0.1 is negative"),
         "zero_sum": ("id,weight,x\na,1,1\nb,0,1\nb,0,2\n", "item 1 (id \"b\") is empty"),
-        "again": ("id,x\na,1\nb,2\nb,3\na,4\n", "line 5|\"a\"|line 2"),
         "unclosed": ("id,x\n\"a,1\n", "line 2|not closed"),
         "after_quote": ("id,x\n\"a\"b,1\n", "line 2, column 1|after the closing quote"),
         "zero_byte": ("id,x\na" + "b" * 5000 + "\0c,1\n", "line 2 holds a zero byte"),
@@ -336,7 +335,12 @@ def write_bad_binary():
     add_bad("negative.idx", idx([1, 1, 2], 9, bytes([1, 255])), "-1 is negative")
     add_bad("nan.idx", idx([1, 1, 2], 13, struct.pack(">ff", 1, float("nan"))), "not finite")
     events = np.arange(12).reshape(4, 3)
-    add_bad("cut.fcs", fcs(events, keep=20), "4 events of 12 bytes")
+    add_bad("cut.fcs", fcs(events, keep=20), "DATA segment")
+    add_bad("few.fcs", fcs(events, tot=1), "$TOT is 1|holds more")
+    whole = fcs(events)
+    add_bad("data_past_end.fcs", whole[:34] + b"%8d" % (len(whole) + 1) + whole[42:], "DATA segment")
+    add_bad("text_past_data.fcs", whole[:18] + b"%8d" % len(whole) + whole[26:], "TEXT")
+    add_bad("text_past_end.fcs", whole[:18] + b"%8d" % (len(whole) + 9) + whole[26:], "TEXT")
     add_bad("many.fcs", fcs(events, tot=10**15), "events of 12 bytes")
     add_bad("none.fcs", fcs(events, tot=0), "no events")
     add_bad("no_par.fcs", fcs(events, par=None), "$PAR is missing")

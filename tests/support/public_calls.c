@@ -222,14 +222,18 @@ static ddsc_status copy_labelled(ddsc_context *ctx, int option)
     return gives_measures(ddsc_measures_copy_labelled(ctx, &out, clouds, labels), &out);
 }
 
-static const char *const ids[] = {"a", "b", "c", "d", "e", "f", "g",
-                                  "h", "i", "j", "k", "l", "m", "n"};
-
 static ddsc_status copy_named(ddsc_context *ctx, int option)
 {
     (void)option;
     ddsc_measures *out = UNSET;
-    return gives_measures(ddsc_measures_copy_named(ctx, &out, clouds, ids), &out);
+    return gives_measures(ddsc_measures_copy_named(ctx, &out, clouds, item_names), &out);
+}
+
+static ddsc_status copy_described(ddsc_context *ctx, int option)
+{
+    (void)option;
+    ddsc_measures *out = UNSET;
+    return gives_measures(ddsc_measures_copy_described(ctx, &out, clouds, 0, 0, item_names), &out);
 }
 
 static ddsc_status copy_subset(ddsc_context *ctx, int option)
@@ -396,7 +400,6 @@ static ddsc_status graph_write(ddsc_context *ctx, int option)
 
 static ddsc_status text_read(ddsc_context *ctx, int option)
 {
-    (void)option;
     char docs[TEST_PATH], vectors[TEST_PATH];
     strcpy(docs, folder_file(&room, "docs.tsv"));
     strcpy(vectors, folder_file(&room, "vectors.txt"));
@@ -407,7 +410,9 @@ static ddsc_status text_read(ddsc_context *ctx, int option)
     ddsc_measures *out = UNSET;
     ddsc_text_report report;
     unset_sized(&report, sizeof report);
-    ddsc_status status = ddsc_text_read(ctx, &out, &report, docs, vectors, &set);
+    const char *both[] = {docs, set.stopwords_path}; /* as plain text */
+    ddsc_status status = option ? ddsc_text_read_files(ctx, &out, &report, 2, both, vectors, &set)
+                                : ddsc_text_read(ctx, &out, &report, docs, vectors, &set);
     if (status < 0)
         keeps_sized(status, &report, sizeof report);
     return gives_measures(status, &out);
@@ -879,6 +884,7 @@ const call_entry calls[] = {
     M(create_items, "float", 1),
     M(copy_labelled, "", 0),
     M(copy_named, "", 0),
+    M(copy_described, "", 0),
     M(copy_subset, "", 0),
     M(copy_balanced, "", 0),
     M(copy_resampled, "", 0),
@@ -904,6 +910,7 @@ const call_entry calls[] = {
     E(file_write, "", 0),
     E(graph_write, "", 0),
     E(text_read, "", 0),
+    {"ddsc_text_read_files", "", text_read, 1},
     E(distance_run, "w2", 0),
     E(distance_run, "sinkhorn", 1),
     E(distance_run, "mmd", 2),

@@ -11,6 +11,8 @@ double points[N * POINTS * DIM], weights[N * POINTS], matrix[N * N], rows[N * 3]
 double support[VOCABULARY * DIM], dense[N * VOCABULARY];
 int64_t offsets[N + 1];
 int32_t labels[N], classes[N];
+const char *const item_names[N] = {"a", "b", "c", "d", "e", "f", "g",
+                                   "h", "i", "j", "k", "l", "m", "n"};
 static ddsc_context *good;
 
 ddsc_metric_settings metric_of(int metric)

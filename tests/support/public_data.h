@@ -15,6 +15,7 @@ extern double points[N * POINTS * DIM], weights[N * POINTS], matrix[N * N], rows
 extern double support[VOCABULARY * DIM], dense[N * VOCABULARY];
 extern int64_t offsets[N + 1];
 extern int32_t labels[N], classes[N];
+extern const char *const item_names[N]; /* of items */
 
 ddsc_metric_settings metric_of(int metric);
 ddsc_cluster_settings cluster_of(int metric); /* two clusters */

@@ -1,0 +1,138 @@
+/* Names that travel with a set: of coordinates, of support points, of items. */
+#include <string.h>
+
+#include "data/measures.h"
+
+ddsc_status texts_copy(ddsc_context *ctx, measures_texts *to, const measures_texts *from)
+{
+    ddsc_status status = DDSC_OK;
+    measures_texts fresh = {.n = from->n};
+    if (from->n == 0)
+        return DDSC_OK;
+    TRY(MEM_COPY(ctx, fresh.text, from->text, from->at[from->n]));
+    TRY(MEM_COPY(ctx, fresh.at, from->at, from->n + 1));
+    *to = fresh;
+    fresh = (measures_texts){0};
+done:
+    texts_free(ctx, &fresh);
+    return status;
+}
+
+ddsc_status texts_pack(ddsc_context *ctx, measures_texts *to, int64_t n, const char *const *strings)
+{
+    ddsc_status status = DDSC_OK;
+    measures_texts fresh = {.n = n};
+    TRY(MEM_NEW(ctx, fresh.at, n + 1));
+    fresh.at[0] = 0;
+    for (int64_t i = 0; i < n; i++)
+        fresh.at[i + 1] = fresh.at[i] + (int64_t)strlen(strings[i]) + 1;
+    TRY(MEM_NEW(ctx, fresh.text, fresh.at[n]));
+    for (int64_t i = 0; i < n; i++)
+        strcpy(fresh.text + fresh.at[i], strings[i]);
+    *to = fresh;
+    fresh = (measures_texts){0};
+done:
+    texts_free(ctx, &fresh);
+    return status;
+}
+
+ddsc_status texts_append(ddsc_context *ctx, measures_texts *a, int64_t n_a, const measures_texts *b,
+                         int64_t n_b)
+{
+    ddsc_status status = DDSC_OK;
+    const char **string = NULL;
+    measures_texts both = {0};
+    if (a->n == 0 && b->n == 0)
+        return DDSC_OK;
+    TRY(MEM_NEW(ctx, string, n_a + n_b));
+    for (int64_t i = 0; i < n_a + n_b; i++)
+        string[i] = i < n_a ? texts_get(a, i) : texts_get(b, i - n_a);
+    TRY(texts_pack(ctx, &both, n_a + n_b, string));
+    texts_free(ctx, a);
+    *a = both;
+done:
+    mem_free(ctx, string);
+    return status;
+}
+
+void texts_move_down(measures_texts *t, int64_t to, int64_t from)
+{
+    if (t->n == 0)
+        return;
+    int64_t length = t->at[from + 1] - t->at[from];
+    memmove(t->text + t->at[to], t->text + t->at[from], (size_t)length);
+    t->at[to + 1] = t->at[to] + length;
+}
+
+bool texts_equal(const measures_texts *a, const measures_texts *b)
+{
+    if (a->n != b->n)
+        return false;
+    for (int64_t i = 0; i < a->n; i++)
+        if (strcmp(texts_get(a, i), texts_get(b, i)) != 0)
+            return false;
+    return true;
+}
+
+void texts_free(ddsc_context *ctx, measures_texts *t)
+{
+    MEM_FREE(ctx, t->text, t->at);
+    *t = (measures_texts){0};
+}
+
+/* ---- public ---- */
+
+static const char *name_or_null(const measures_texts *t, int64_t i)
+{
+    return i >= 0 && i < t->n ? t->text + t->at[i] : NULL;
+}
+
+const char *ddsc_measures_get_coordinate_name(const ddsc_measures *m, int64_t coordinate)
+{
+    return m ? name_or_null(&m->coordinates, coordinate) : NULL;
+}
+
+const char *ddsc_measures_get_point_name(const ddsc_measures *m, int64_t point)
+{
+    return m ? name_or_null(&m->points, point) : NULL;
+}
+
+const char *ddsc_measures_get_title(const ddsc_measures *m, int64_t row)
+{
+    return m ? name_or_null(&m->titles, row) : NULL;
+}
+
+static ddsc_status rename_all(ddsc_context *ctx, measures_texts *t, int64_t n,
+                              const char *const *names, const char *what)
+{
+    measures_texts fresh = {0};
+    for (int64_t i = 0; names && i < n; i++)
+        if (!names[i])
+            return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "%s[%lld] is NULL", what, (long long)i);
+    if (!names)
+        return DDSC_OK;
+    CHECK(texts_pack(ctx, &fresh, n, names));
+    texts_free(ctx, t);
+    *t = fresh;
+    return DDSC_OK;
+}
+
+ddsc_status ddsc_measures_copy_described(ddsc_context *ctx, ddsc_measures **copy,
+                                         const ddsc_measures *m, const char *const *coordinates,
+                                         const char *const *points, const char *const *titles)
+{
+    ddsc_status status = DDSC_OK;
+    measures *made = NULL;
+    CHECK(ctx_enter_new(ctx, copy));
+    CHECK(ctx_need(ctx, m, "measures"));
+    TRY(measures_subset(ctx, &made, m, m->n, NULL));
+    TRY(measures_copy_names(ctx, made, m));
+    TRY(rename_all(ctx, &made->coordinates, made->d, coordinates, "coordinates"));
+    TRY(rename_all(ctx, &made->points, made->v, points, "points"));
+    TRY(rename_all(ctx, &made->titles, made->n_rows, titles, "titles"));
+    *copy = made;
+    made = NULL;
+done:
+    ddsc_measures_destroy(made);
+    return status;
+}
