@@ -405,20 +405,6 @@ done:
 
 /* ---- the item ---- */
 
-static ddsc_status name_item(fcs *f, measures_parts *out)
-{
-    const char *base;
-    size_t n;
-    io_base_name(stream_path(f->s) ? stream_path(f->s) : "item", &base, &n);
-    CHECK(mem_get(f->ctx, &out->id_text, (int64_t)n + 1, 1));
-    CHECK(MEM_NEW(f->ctx, out->id_at, 2));
-    memcpy(out->id_text, base, n);
-    out->id_text[n] = '\0';
-    out->id_at[0] = 0;
-    out->id_at[1] = (int64_t)n + 1;
-    return DDSC_OK;
-}
-
 /* A stain is what people know a channel by ("CD3"); its short name ("FL1-A") where there is none. */
 static ddsc_status name_channels(fcs *f, measures_parts *out)
 {
@@ -453,7 +439,6 @@ ddsc_status fcs_read(ddsc_context *ctx, measures_parts *out, io_stream *s,
     out->offset[1] = f.n_events;
     TRY(MEM_NEW(ctx, out->support, out->v * out->d)); /* both are bounded by the file's size */
     TRY(read_events(&f, out->support, set->arcsinh));
-    TRY(name_item(&f, out));
     TRY(name_channels(&f, out));
 done:
     mem_free(ctx, f.text);

@@ -109,6 +109,8 @@ ddsc_status d2_read(ddsc_context *ctx, measures_parts *out, io_stream *s, int ph
 /* set: channels or else columns, drop, arcsinh. */
 ddsc_status fcs_read(ddsc_context *ctx, measures_parts *out, io_stream *s,
                      const ddsc_read_settings *set);
+/* One image, one item; by libpng and libjpeg where they are built in. */
+ddsc_status image_read(ddsc_context *ctx, measures_parts *out, io_stream *s, ddsc_image_as as);
 ddsc_status mtx_read_matrix(ddsc_context *ctx, double **matrix, int64_t *n, io_stream *s);
 ddsc_status npy_read_matrix(ddsc_context *ctx, double **matrix, int64_t *n, io_stream *s);
 
@@ -131,10 +133,11 @@ ddsc_status io_read_parts(ddsc_context *ctx, measures_parts *out, ddsc_format *f
                           const ddsc_read_settings *settings);
 /* Make parts fit to be joined: indices checked, items without ids called "file:number". */
 ddsc_status sets_prepare(ddsc_context *ctx, measures_parts *parts, const char *where);
+/* Can b stand behind a: the same dimension and words, labels of one kind? */
+ddsc_status sets_check(ddsc_context *ctx, const measures_parts *a, const measures_parts *b,
+                       const char *where);
 /* Append b to a (both prepared; b is empty afterwards). */
 ddsc_status sets_join(ddsc_context *ctx, measures_parts *a, measures_parts *b, const char *where);
-/* File name without folders and without .gz and one more ending. */
-void io_base_name(const char *path, const char **start, size_t *length);
 
 /* ---- npz ---- */
 

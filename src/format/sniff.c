@@ -14,6 +14,14 @@ static bool is_idx(const unsigned char *head, size_t n)
            head[3] >= 1 && head[3] <= 8;
 }
 
+/* PNG, JPEG, or one of P2, P3, P5, P6 with a blank behind it. */
+static bool is_image(const unsigned char *head, size_t n)
+{
+    return begins(head, n, "\x89PNG", 4) || begins(head, n, "\xff\xd8\xff", 3) ||
+           (n > 3 && head[0] == 'P' && head[1] && strchr("2356", head[1]) && head[2] &&
+            strchr(" \t\r\n#", head[2]));
+}
+
 /* No zero bytes, and none but printing characters in the first line: quoted ids below it may hold
  * anything else. */
 static bool is_text(const unsigned char *head, size_t n)
@@ -52,6 +60,8 @@ ddsc_format io_sniff(const unsigned char *head, size_t n)
         return DDSC_FORMAT_MTX;
     if (is_idx(head, n))
         return DDSC_FORMAT_IDX;
+    if (is_image(head, n))
+        return DDSC_FORMAT_IMAGE;
     if (n == 0 || !is_text(head, n))
         return DDSC_FORMAT_AUTO;
     return is_numeric_line(head, n) ? DDSC_FORMAT_D2 : DDSC_FORMAT_CSV;
@@ -78,8 +88,6 @@ const char *io_sniff_foreign(const unsigned char *head, size_t n)
         {"CDF\5", 4, "a netCDF file, which is not read; convert it to npz"},
         {"MATLAB 5.0 MAT-file", 19, "a MATLAB file, which is not read; convert it to npz"},
         {"PAR1\x15", 5, "a Parquet file, which is not read; convert it to npz"},
-        {"\x89PNG", 4, "a PNG image, which is not read; convert it to npz or idx"},
-        {"\xff\xd8\xff", 3, "a JPEG image, which is not read; convert it to npz or idx"},
         {"%PDF-", 5, "a PDF document"},
         {"\x80\x04", 2, "a Python pickle, which is not read; save it as npz"},
         {"\x80\x05", 2, "a Python pickle, which is not read; save it as npz"},

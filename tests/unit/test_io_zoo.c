@@ -172,7 +172,8 @@ static void test_damage(void **state)
 {
     (void)state;
     static const char *const files[] = {"deflated.npz",   "dense_f4.npz", "quoted.csv.gz",
-                                        "blank_lines.d2", "integer.fcs",  "double_big.fcs"};
+                                        "blank_lines.d2", "integer.fcs",  "double_big.fcs",
+                                        "deep.png",       "scans.jpg",    "plain.ppm"};
     if (!have_zoo)
         skip();
     ddsc_context_settings set;
@@ -219,9 +220,10 @@ static ddsc_status read_two(ddsc_context *ctx, void *paths)
 static void test_allocations(void **state)
 {
     (void)state;
-    static const char *const files[] = {
-        "deflated.npz", "dense_fortran.npz", "shared.npz", "named.npz",   "quoted.csv.gz",
-        "tabs.tsv",     "blank_lines.d2",    "words.d2s",  "integer.fcs", "gzipped.npz.gz"};
+    static const char *const files[] = {"deflated.npz",   "dense_fortran.npz", "shared.npz",
+                                        "named.npz",      "quoted.csv.gz",     "tabs.tsv",
+                                        "blank_lines.d2", "words.d2s",         "integer.fcs",
+                                        "gzipped.npz.gz", "grey.png",          "grey.jpg"};
     if (!have_zoo)
         skip();
     for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
