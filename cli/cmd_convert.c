@@ -76,8 +76,8 @@ const cli_verb verb_convert = {
     .max_operands = -1,
     .summary = "between formats, with merged supports if wished",
     .description =
-        "Reads any format (npz, npy, csv, tsv, idx, d2, fcs, images; gzip or not, found by "
-        "content; a folder stands for its files, and folders in it for classes) and "
+        "Reads any format (npz, npy, csv, tsv, idx, d2, fcs, images, point clouds; gzip or not, "
+        "found by content; a folder stands for its files, and folders in it for classes) and "
         "writes npz, csv, tsv or d2, by the ending of OUTPUT. Weights are normalised, equal "
         "points merged and zero weights left out on the way.",
     .groups = groups,

@@ -67,12 +67,13 @@ static const option_spec table_options[] = {
      .offset = AT(columns),
      .argument = "LIST",
      .help = "the coordinates: names separated by commas; * and ? stand for any characters, as in "
-             "'CD*' (default: all columns of numbers); fcs files too"},
+             "'CD*' (default: all columns of numbers); fcs files and point clouds too"},
     {.name = "drop",
      .kind = OPTION_TEXT,
      .offset = AT(drop),
      .argument = "LIST",
-     .help = "columns that are no coordinates, named in the same way; fcs files too"},
+     .help =
+         "columns that are no coordinates, named in the same way; fcs files and point clouds too"},
     {.name = "weight",
      .kind = OPTION_TEXT,
      .offset = AT(weight_column),

@@ -87,6 +87,10 @@ def write_extra():
         "model/version": model(version=2),
         "model/short": model(radius=[1.0]),
     }
+    sys.path.insert(0, os.path.join(HERE, "..", "tests", "support"))
+    import clouds
+    extra.update({"cloud/" + name: data for name, data in clouds.FILES.items()})
+    extra["cloud/bare_element.ply"] = b"ply\nformat ascii 1.0\nelement face 1\nend_header\n2 7 8\n"
     for name, data in extra.items():
         path = os.path.join(HERE, "corpus", name)
         os.makedirs(os.path.dirname(path), exist_ok=True)

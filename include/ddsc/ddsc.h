@@ -335,7 +335,8 @@ typedef enum ddsc_format {
     DDSC_FORMAT_D2,
     DDSC_FORMAT_FCS,
     DDSC_FORMAT_MTX,
-    DDSC_FORMAT_IMAGE /* png, jpeg, pgm, ppm */
+    DDSC_FORMAT_IMAGE, /* png, jpeg, pgm, ppm */
+    DDSC_FORMAT_CLOUD  /* ply, off, pcd, rows of bare numbers */
 } ddsc_format;
 
 /* What an image is a distribution over. */
@@ -360,7 +361,7 @@ typedef struct ddsc_read_settings {
     int64_t max_bytes;       /* uncompressed size one file may reach; default 64 GiB */
     int phases;              /* .d2: phases of one object (the file does not say); 0: found out */
     /* csv and tsv, by the names in the header; lists are separated by commas, * and ? stand for any
-     * characters. The last two are for fcs too. */
+     * characters. `columns` and `drop` are for fcs and clouds too. */
     const char *id_columns;    /* what names an item, joined by "/"; NULL: `id` */
     const char *weight_column; /* NULL: `weight` if there is one */
     const char *label_column;  /* NULL: `label` if there is one */
@@ -379,7 +380,7 @@ DDSC_API void ddsc_read_settings_init_sized(ddsc_read_settings *settings, size_t
 DDSC_API ddsc_status ddsc_measures_read(ddsc_context *context, ddsc_measures **measures,
                                         const char *path, const ddsc_read_settings *settings);
 /* Several files or folders: the items of all files one after the other. An item that is a file of its
- * own (fcs, images) has its name as id. */
+ * own (fcs, images, clouds; of several files npy) has its name as id. */
 DDSC_API ddsc_status ddsc_measures_read_files(ddsc_context *context, ddsc_measures **measures,
                                               int64_t n_paths, const char *const *paths,
                                               const ddsc_read_settings *settings);

@@ -567,13 +567,14 @@ def read(
     phase: Optional[int] = None,
     on_empty: str = "error",
 ) -> Distributions:
-    """Read distributions from a file, whatever its format: npz, npy, csv, idx, d2, fcs, images.
+    """Read distributions from a file, whatever its format: npz, npy, csv, idx, d2, fcs,
+    images, point clouds.
 
     Parameters
     ----------
     path : path or list of paths
-        The format is found by content. Several files: one item each (fcs, images), or all their
-        items. A folder stands for its files; folders in it name classes.
+        The format is found by content. Several files: one item each (fcs, images, clouds), or all
+        their items. A folder stands for its files; folders in it name classes.
     labels : path, optional
         Classes of the items (idx, csv or npy).
     channels : list of str or int, optional
@@ -583,7 +584,7 @@ def read(
     id : str, optional
         csv: column that names the item of a row (several, joined by commas); None: "id".
     columns, drop : list of str, optional
-        csv, fcs: columns that are coordinates, and columns that are not; * and ? stand for any
+        csv, fcs, clouds: columns that are coordinates, and columns that are not; * and ? stand for any
         characters. None: all columns of numbers.
     weight, label : str, optional
         csv: columns of the weights and classes; None: "weight" and "label" where they are.

@@ -269,8 +269,9 @@ static bool is_chosen(const fcs *f, int64_t k)
     return false;
 }
 
-static ddsc_status choose_one(fcs *f, const char *name)
+static ddsc_status choose_one(void *arg, const char *name)
 {
+    fcs *f = arg;
     int64_t k = find_channel(f, name), before = f->n_chosen;
     if (k >= 0 && is_chosen(f, k))
         return stream_fail(f->s, "the channel \"%s\" is chosen twice", QUOTE(name));
@@ -282,8 +283,9 @@ static ddsc_status choose_one(fcs *f, const char *name)
     return f->n_chosen > before ? DDSC_OK : refuse_channel(f, name);
 }
 
-static ddsc_status drop_one(fcs *f, const char *name)
+static ddsc_status drop_one(void *arg, const char *name)
 {
+    fcs *f = arg;
     int64_t exact = is_pattern(name) ? -1 : find_channel(f, name), kept = 0;
     bool any = false;
     for (int64_t j = 0; j < f->n_channels; j++)
@@ -299,29 +301,6 @@ static ddsc_status drop_one(fcs *f, const char *name)
     return DDSC_OK;
 }
 
-static ddsc_status fcs_each_listed(fcs *f, const char *names,
-                                   ddsc_status (*fn)(fcs *, const char *))
-{
-    ddsc_status status = DDSC_OK;
-    char *list = NULL;
-    TRY(mem_get(f->ctx, &list, (int64_t)strlen(names) + 1, 1));
-    strcpy(list, names);
-    for (char *at = list; at;) {
-        char *comma = strchr(at, ',');
-        if (comma)
-            *comma = '\0';
-        at += strspn(at, " ");
-        size_t n = strlen(at);
-        while (n > 0 && at[n - 1] == ' ')
-            at[--n] = '\0';
-        TRY(fn(f, at));
-        at = comma ? comma + 1 : NULL;
-    }
-done:
-    mem_free(f->ctx, list);
-    return status;
-}
-
 static ddsc_status choose_channels(fcs *f, const ddsc_read_settings *set)
 {
     const char *wanted = set->channels ? set->channels : set->columns;
@@ -329,9 +308,9 @@ static ddsc_status choose_channels(fcs *f, const ddsc_read_settings *set)
     for (int64_t k = 0; (!wanted || !*wanted) && k < f->n_channels; k++)
         f->chosen[f->n_chosen++] = k;
     if (wanted && *wanted)
-        CHECK(fcs_each_listed(f, wanted, choose_one));
+        CHECK(text_each_listed(wanted, choose_one, f));
     if (set->drop)
-        CHECK(fcs_each_listed(f, set->drop, drop_one));
+        CHECK(text_each_listed(set->drop, drop_one, f));
     if (f->n_chosen == 0)
         return stream_fail(f->s, "no channel is left");
     return DDSC_OK;

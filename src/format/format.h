@@ -98,8 +98,19 @@ ddsc_format io_sniff(const unsigned char *head, size_t n);
  */
 const char *io_sniff_foreign(const unsigned char *head, size_t n);
 
+typedef enum cloud_kind { CLOUD_NONE, CLOUD_ROWS, CLOUD_PLY, CLOUD_OFF, CLOUD_PCD } cloud_kind;
+/* ply, off or pcd by their first bytes, else none. */
+cloud_kind io_sniff_cloud(const unsigned char *head, size_t n);
+/* Rows of bare numbers, a point each? By the ending of the path (or NULL), else by content: all lines
+ * of several have equally many numbers, more than one. */
+bool io_sniff_rows(const unsigned char *head, size_t n, const char *path);
+
 ddsc_status npz_read(ddsc_context *ctx, measures_parts *out, io_stream *s);
-ddsc_status npy_read_clouds(ddsc_context *ctx, measures_parts *out, io_stream *s);
+/* one: a matrix is the points of one item. */
+ddsc_status npy_read_clouds(ddsc_context *ctx, measures_parts *out, io_stream *s, bool one);
+/* ply, off, pcd, or rows of bare numbers: one item. set: columns, drop. */
+ddsc_status cloud_read(ddsc_context *ctx, measures_parts *out, io_stream *s,
+                       const ddsc_read_settings *set);
 ddsc_status csv_read(ddsc_context *ctx, measures_parts *out, io_stream *s,
                      const ddsc_read_settings *set);
 ddsc_status idx_read_images(ddsc_context *ctx, measures_parts *out, io_stream *s);
@@ -128,9 +139,9 @@ ddsc_status d2_read_costs(ddsc_context *ctx, d2_table *table, io_stream *s);
 /* Whole pipeline on an open stream: sniff, read, build. */
 ddsc_status io_read_measures(ddsc_context *ctx, measures **out, io_stream *s,
                              const ddsc_read_settings *settings);
-/* Sniff and read one file. */
+/* Sniff and read one file; one: among others, so that a matrix is the points of one item. */
 ddsc_status io_read_parts(ddsc_context *ctx, measures_parts *out, ddsc_format *format, io_stream *s,
-                          const ddsc_read_settings *settings);
+                          const ddsc_read_settings *settings, bool one);
 /* Make parts fit to be joined: indices checked, items without ids called "file:number". */
 ddsc_status sets_prepare(ddsc_context *ctx, measures_parts *parts, const char *where);
 /* Can b stand behind a: the same dimension and words, labels of one kind? */

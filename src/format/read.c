@@ -46,16 +46,17 @@ static ddsc_status refuse_content(io_stream *s, const unsigned char *head, size_
         return stream_fail(s, "is empty");
     return stream_fail(s,
                        "is of no known format (first bytes %02x %02x %02x %02x); npz, npy, csv, "
-                       "tsv, idx, d2, fcs, png, jpeg, pgm and ppm are read",
+                       "tsv, idx, d2, fcs, images and point clouds (ply, off, pcd, xyz) are read",
                        head[0], n > 1 ? head[1] : 0, n > 2 ? head[2] : 0, n > 3 ? head[3] : 0);
 }
 
 static ddsc_status read_format(ddsc_context *ctx, measures_parts *out, ddsc_format format,
-                               io_stream *s, const ddsc_read_settings *set)
+                               io_stream *s, const ddsc_read_settings *set, bool one)
 {
     switch (format) {
     case DDSC_FORMAT_NPZ: return npz_read(ctx, out, s);
-    case DDSC_FORMAT_NPY: return npy_read_clouds(ctx, out, s);
+    case DDSC_FORMAT_NPY: return npy_read_clouds(ctx, out, s, one);
+    case DDSC_FORMAT_CLOUD: return cloud_read(ctx, out, s, set);
     case DDSC_FORMAT_CSV: return csv_read(ctx, out, s, set);
     case DDSC_FORMAT_IDX: return idx_read_images(ctx, out, s);
     case DDSC_FORMAT_D2: return d2_read(ctx, out, s, set->phases, set->phase);
@@ -80,7 +81,7 @@ static ddsc_status trim(ddsc_context *ctx, measures_parts *p)
 }
 
 ddsc_status io_read_parts(ddsc_context *ctx, measures_parts *out, ddsc_format *format, io_stream *s,
-                          const ddsc_read_settings *set)
+                          const ddsc_read_settings *set, bool one)
 {
     ddsc_status status = DDSC_OK;
     unsigned char head[STREAM_PEEK_MAX];
@@ -92,7 +93,10 @@ ddsc_status io_read_parts(ddsc_context *ctx, measures_parts *out, ddsc_format *f
     *format = io_sniff(head, n);
     if (*format == DDSC_FORMAT_AUTO)
         return refuse_content(s, head, n);
-    TRY(read_format(ctx, out, *format, s, set));
+    if ((*format == DDSC_FORMAT_D2 || *format == DDSC_FORMAT_CSV) &&
+        io_sniff_rows(head, n, stream_path(s)))
+        *format = DDSC_FORMAT_CLOUD;
+    TRY(read_format(ctx, out, *format, s, set, one));
     TRY(trim(ctx, out));
 done:
     return status;
@@ -100,7 +104,7 @@ done:
 
 /* Which formats were among the files. */
 typedef struct formats_seen {
-    bool fcs, d2, table, image;
+    bool fcs, d2, table, image, cloud;
 } formats_seen;
 
 static void see_format(formats_seen *seen, ddsc_format format)
@@ -109,20 +113,22 @@ static void see_format(formats_seen *seen, ddsc_format format)
     seen->d2 |= format == DDSC_FORMAT_D2;
     seen->table |= format == DDSC_FORMAT_CSV;
     seen->image |= format == DDSC_FORMAT_IMAGE;
+    seen->cloud |= format == DDSC_FORMAT_CLOUD;
 }
 
 /* Settings that only some formats read are a mistake where no file has one of them. */
 static ddsc_status check_used(ddsc_context *ctx, const ddsc_read_settings *set, const char *where,
                               formats_seen seen)
 {
+    bool columns = seen.fcs || seen.table || seen.cloud;
     const struct {
         const char *name, *formats;
         bool given, used;
     } known[] = {
         {"channels", "fcs", set->channels != NULL, seen.fcs},
         {"arcsinh", "fcs, csv and tsv", set->arcsinh > 0, seen.fcs || seen.table},
-        {"columns", "csv, tsv and fcs", set->columns != NULL, seen.fcs || seen.table},
-        {"drop", "csv, tsv and fcs", set->drop != NULL, seen.fcs || seen.table},
+        {"columns", "csv, tsv, fcs and cloud", set->columns != NULL, columns},
+        {"drop", "csv, tsv, fcs and cloud", set->drop != NULL, columns},
         {"id", "csv and tsv", set->id_columns != NULL, seen.table},
         {"weight", "csv and tsv", set->weight_column != NULL, seen.table},
         {"label", "csv and tsv", set->label_column != NULL, seen.table},
@@ -180,6 +186,7 @@ typedef struct gathering {
     measures_texts coordinates; /* of the first file that names them, which is: */
     const char *named;
     formats_seen seen;
+    bool several; /* files, or a folder */
     bool singles; /* each file holds one item without an id of its own */
 } gathering;
 
@@ -252,11 +259,11 @@ static ddsc_status gather_stream(gathering *g, io_stream *s, const char *path)
     ddsc_status status = DDSC_OK;
     measures_parts more = {0};
     ddsc_format format;
-    TRY(io_read_parts(g->ctx, &more, &format, s, g->set));
+    TRY(io_read_parts(g->ctx, &more, &format, s, g->set, g->several));
     TRY(check_alike(g, &more, path));
     g->singles = g->singles && more.n == 1 && !more.id_text;
     see_format(&g->seen, format);
-    if (g->files.n > 1)
+    if (g->several)
         TRY(sets_prepare(g->ctx, &more, path));
     TRY(add_set(g, &more, path));
 done:
@@ -337,7 +344,7 @@ done:
 /* A file that is one item by its kind is known by its name, even alone. */
 static bool named_by_file(const gathering *g)
 {
-    return g->singles && (g->files.n > 1 || g->seen.fcs || g->seen.image);
+    return g->singles && (g->several || g->seen.fcs || g->seen.image || g->seen.cloud);
 }
 
 static ddsc_status gather_finish(gathering *g, measures **out)
@@ -374,9 +381,12 @@ done:
 }
 
 /* Which files of a folder are read: those that are one item each, else bare numbers, else tables. */
-static const char *const single_endings[] = {"png", "jpg", "jpeg", "pgm", "ppm", "fcs", NULL};
+static const char *const single_endings[] = {"png", "jpg", "jpeg", "pgm", "ppm", "fcs", "ply",
+                                             "off", "pcd", "xyz",  "pts", "npy", NULL};
+static const char *const text_endings[] = {"txt", NULL};
 static const char *const table_endings[] = {"csv", "tsv", NULL};
-static const char *const *const folder_kinds[] = {single_endings, table_endings, NULL};
+static const char *const *const folder_kinds[] = {single_endings, text_endings, table_endings,
+                                                  NULL};
 
 static ddsc_status read_paths(ddsc_context *ctx, measures **out, int64_t n_paths,
                               const char *const *paths, const ddsc_read_settings *settings)
@@ -390,6 +400,7 @@ static ddsc_status read_paths(ddsc_context *ctx, measures **out, int64_t n_paths
         TRY(files_add(ctx, &g.files, paths[i], folder_kinds));
     snprintf(where, sizeof where, "%lld files", (long long)g.files.n);
     g.where = n_paths == 1 ? paths[0] : where;
+    g.several = g.files.n > 1 || files_is_folder(paths[0]);
     TRY(gather_files(&g));
     TRY(gather_finish(&g, out));
 done:

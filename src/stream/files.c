@@ -14,8 +14,7 @@ bool files_is_folder(const char *path)
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-/* "name.png" or "name.png.gz" for the ending "png", in any case. */
-static bool files_ends_in(const char *name, const char *ending)
+bool files_has_ending(const char *name, const char *ending)
 {
     size_t n = strlen(name), k = strlen(ending);
     if (n > 3 && strcasecmp(name + n - 3, ".gz") == 0)
@@ -26,7 +25,7 @@ static bool files_ends_in(const char *name, const char *ending)
 static bool is_wanted(const char *name, const char *const *endings)
 {
     for (; *endings; endings++)
-        if (files_ends_in(name, *endings))
+        if (files_has_ending(name, *endings))
             return true;
     return false;
 }

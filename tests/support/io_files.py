@@ -18,6 +18,7 @@ import zipfile
 
 import numpy as np
 
+from clouds import FILES as CLOUDS, pcd, ply
 from pictures import JPEG_COLOUR, JPEG_GREY, chunk, pgm, png
 
 OUT = sys.argv[1]
@@ -480,8 +481,18 @@ def write_pictures():
     add_bad("large.pgm", b"P5 70000 70000 255\n", "70000 x 70000")
 
 
+def write_clouds():
+    for name, data in CLOUDS.items():
+        put("cloud_" + name, data)
+    add_bad("cut.ply", ply("binary_big_endian")[:-30], "ends early")
+    add_bad("list.ply", ply("binary_little_endian", "element strip 1\nproperty list int float u\n")
+            .replace(b"\2\7\0\0\0", b"\xff\xff\xff\x80\1"), "list of")
+    add_bad("many.pcd", pcd("binary").replace(b"POINTS 4", b"POINTS 99999999999"), "declares")
+    add_bad("bomb.pcd", pcd("binary_compressed").replace(b"POINTS 4", b"POINTS 99999999"), "packed")
+
+
 write_good()
-for write in (write_pictures, write_bad_npz, write_bad_npy, write_bad_csv, write_bad_binary, write_bad_d2,
+for write in (write_pictures, write_clouds, write_bad_npz, write_bad_npy, write_bad_csv, write_bad_binary, write_bad_d2,
               write_bad_packing, write_bad_labels, write_bad_matrices):
     write()
 events = np.arange(1, 13).reshape(4, 3)
