@@ -21,43 +21,6 @@ static const option_choice choices_format[] = {{"npz", DDSC_FORMAT_NPZ},
 
 /* ---- the groups ---- */
 
-static const option_spec input_options[] = {
-    {.name = "labels",
-     .kind = OPTION_FILE,
-     .offset = AT(read.labels_path),
-     .argument = "FILE",
-     .help = "class labels of the items, one per row (idx, csv, npy)"},
-    {.name = "phase",
-     .kind = OPTION_COUNT,
-     .offset = AT(phase),
-     .minimum = 1,
-     .argument = "N",
-     .help = "d2 files: use phase N only (default: all phases joined)"},
-    {.name = "phases",
-     .kind = OPTION_COUNT,
-     .offset = AT(phases),
-     .minimum = 1,
-     .argument = "N",
-     .help = "d2 files: phases an object has, where the file leaves it open (default: found out)"},
-    {.name = "channels",
-     .kind = OPTION_TEXT,
-     .offset = AT(read.channels),
-     .argument = "LIST",
-     .help = "fcs files: channel names, patterns or numbers from 1 (default: all)"},
-    {.name = "arcsinh",
-     .kind = OPTION_OTHER,
-     .parse = value_arcsinh,
-     .argument = "C",
-     .help = "fcs files and tables: replace each value x by arcsinh(x / C); 5 is usual"},
-    {.name = "on-empty",
-     .kind = OPTION_CHOICE,
-     .offset = AT(read.on_empty),
-     .choices = choices_on_empty,
-     .help = "items without mass: stop, or leave them out; they keep their row, with label -1 "
-             "(default: error)"},
-    END};
-const option_group group_input = {"Input", input_options};
-
 static const option_spec subset_options[] = {
     {.name = "subset-per-class",
      .kind = OPTION_COUNT,

@@ -334,8 +334,17 @@ typedef enum ddsc_format {
     DDSC_FORMAT_IDX,
     DDSC_FORMAT_D2,
     DDSC_FORMAT_FCS,
-    DDSC_FORMAT_MTX
+    DDSC_FORMAT_MTX,
+    DDSC_FORMAT_IMAGE, /* png, jpeg, pgm, ppm */
+    DDSC_FORMAT_CLOUD  /* ply, off, pcd, rows of bare numbers */
 } ddsc_format;
+
+/* What an image is a distribution over. */
+typedef enum ddsc_image_as {
+    DDSC_IMAGE_PIXELS = 0, /* its pixels, mass is brightness */
+    DDSC_IMAGE_INK,        /* its pixels, mass is darkness: for ink on paper */
+    DDSC_IMAGE_COLOURS     /* 512 colours, mass is area */
+} ddsc_image_as;
 
 /* Flags of every call that writes a file. Files appear whole or not at all. */
 typedef enum ddsc_write_flags {
@@ -352,23 +361,26 @@ typedef struct ddsc_read_settings {
     int64_t max_bytes;       /* uncompressed size one file may reach; default 64 GiB */
     int phases;              /* .d2: phases of one object (the file does not say); 0: found out */
     /* csv and tsv, by the names in the header; lists are separated by commas, * and ? stand for any
-     * characters. The last two are for fcs too. */
+     * characters. `columns` and `drop` are for fcs and clouds too. */
     const char *id_columns;    /* what names an item, joined by "/"; NULL: `id` */
     const char *weight_column; /* NULL: `weight` if there is one */
     const char *label_column;  /* NULL: `label` if there is one */
     const char *where;         /* "COLUMN=VALUE": only rows that match; NULL: all */
     const char *columns;       /* the coordinates; NULL: all columns of numbers */
     const char *drop;          /* columns that are none; NULL: none */
+    ddsc_image_as image_as;    /* images: what they become; default pixels */
 } ddsc_read_settings;
 
 #define ddsc_read_settings_init(settings) \
     ddsc_read_settings_init_sized((settings), sizeof *(settings))
 DDSC_API void ddsc_read_settings_init_sized(ddsc_read_settings *settings, size_t size);
 
-/* Any format of docs/formats.md, gzip or not; path "-" is standard input. */
+/* Any format of docs/formats.md, gzip or not; path "-" is standard input. A folder stands for its
+ * files, also those one folder down, whose name is then their class. */
 DDSC_API ddsc_status ddsc_measures_read(ddsc_context *context, ddsc_measures **measures,
                                         const char *path, const ddsc_read_settings *settings);
-/* Several files, one item each (fcs), or the items of all files one after the other. */
+/* Several files or folders: the items of all files one after the other. An item that is a file of its
+ * own (fcs, images, clouds; of several files npy) has its name as id. */
 DDSC_API ddsc_status ddsc_measures_read_files(ddsc_context *context, ddsc_measures **measures,
                                               int64_t n_paths, const char *const *paths,
                                               const ddsc_read_settings *settings);
