@@ -87,6 +87,11 @@ static void add_graph(buffer *t, const ddsc_report *r)
     if (chosen)
         buffer_addf(t, "; eigengap %.4g after K = %" PRId64 ", relative %.3g", chosen->gap,
                     chosen->k, chosen->relative_gap);
+    if (r->view.hubs_rescaled)
+        buffer_addf(t,
+                    "\n  hubs         one item was near %" PRId64 " of %" PRId64 ", now %" PRId64
+                    ": neighbours by rescaled distance",
+                    r->view.plain_in_degree_largest, r->view.n, r->view.in_degree_largest);
     buffer_add(t, "\n");
 }
 
