@@ -35,3 +35,5 @@ const option_choice choices_vectors[] = {{"auto", DDSC_VECTORS_AUTO},
                                          {"histogram", DDSC_VECTORS_HISTOGRAM},
                                          {"mean", DDSC_VECTORS_MEAN},
                                          {NULL, 0}};
+const option_choice choices_on_empty[] = {
+    {"error", DDSC_EMPTY_ERROR}, {"drop", DDSC_EMPTY_DROP}, {NULL, 0}};
