@@ -1322,7 +1322,8 @@ typedef enum ddsc_report_form {
     DDSC_REPORT_HTML,        /* a page that needs no other file and no network */
     DDSC_REPORT_EIGENVALUES, /* csv from here on */
     DDSC_REPORT_SWEEP,       /* one column of labels for every K, one line per input row */
-    DDSC_REPORT_STABILITY    /* in how many resamples each item was elsewhere */
+    DDSC_REPORT_STABILITY,   /* in how many resamples each item was elsewhere */
+    DDSC_REPORT_ITEMS        /* next cluster, doubt, outlier score and neighbours of each item */
 } ddsc_report_form;
 
 /* Takes the next bytes; non-zero stops the call with DDSC_ERROR_IO. */
