@@ -188,6 +188,33 @@ static void say_hubs(writer *w, const ddsc_clustering_view *v)
             (long long)v->in_degree_largest, (long long)v->n, nobody);
 }
 
+/* What speaks for another K; that for the one at hand has been said. */
+static void say_candidates(writer *w, const ddsc_clustering_view *v)
+{
+    k_candidate c[CANDIDATES_MOST];
+    int64_t n = choose_candidates(c, v->sweep, v->n_sweep, v->k);
+    for (int64_t i = 0; i < n; i++) {
+        const char *joint = "";
+        char why[128] = "";
+        size_t used = 0;
+        if (c[i].row->k == v->k)
+            continue;
+        if (c[i].gap) {
+            used += (size_t)snprintf(why, sizeof why, "relative gap %.2f", c[i].row->relative_gap);
+            joint = ", ";
+        }
+        if (c[i].modularity) {
+            used += (size_t)snprintf(why + used, sizeof why - used, "%smodularity %.3f", joint,
+                                     c[i].row->modularity);
+            joint = ", ";
+        }
+        if (c[i].stability)
+            snprintf(why + used, sizeof why - used, "%shalves agree by %.2f", joint,
+                     c[i].row->stability);
+        advice_say(w, "K = %lld is worth a look (%s).", (long long)c[i].row->k, why);
+    }
+}
+
 static void say_clusters(writer *w, const ddsc_clustering_view *v, const outcome *o)
 {
     int64_t smallest = v->n;
@@ -195,9 +222,14 @@ static void say_clusters(writer *w, const ddsc_clustering_view *v, const outcome
         if (v->sweep[r]->k == v->k)
             smallest = v->sweep[r]->smallest;
     if (o->chosen)
-        advice_say(w, "K = %lld of %lld to %lld is a suggestion, made by %s; compare the sweep.",
-                   (long long)v->k, (long long)o->k_low, (long long)o->k_high,
-                   o->by_gap ? "the gap in the eigenvalues" : "modularity");
+        advice_say(
+            w,
+            "K = %lld of %lld to %lld is a suggestion, made by %s; on sets that nobody tuned "
+            "on such a K was right in one of four and within one in under half.",
+            (long long)v->k, (long long)o->k_low, (long long)o->k_high,
+            o->by_gap ? "the gap in the eigenvalues" : "modularity");
+    if (o->chosen && v->n_sweep > 1)
+        say_candidates(w, v);
     if (o->n_found < v->k)
         advice_say(w, "Only %lld clusters were found: the items take no more distinct places.",
                    (long long)o->n_found);

@@ -1,9 +1,14 @@
 /* How many clusters: the gap in the eigenvalues where there is one, else modularity. */
+#include <math.h>
+
 #include "cluster/cluster.h"
 
 /* Keeps the ratio of two tiny eigenvalues from meaning anything. */
 static const double GAP_OFFSET = 0.01;
 static const double GAP_CLEAR = 2;
+
+/* An agreement of halves that is so little below the best one is as good. */
+static const double STABILITY_LEVEL = 0.05;
 
 ddsc_status cluster_modularity(ddsc_context *ctx, double *q, const sparse *a, const int32_t *labels,
                                int64_t k)
@@ -49,4 +54,46 @@ int64_t choose_row(const ddsc_k_row *rows, int64_t n, bool *by_gap)
     }
     *by_gap = rows[widest].relative_gap >= GAP_CLEAR;
     return *by_gap ? widest : modular;
+}
+
+static const ddsc_k_row *stable_row(const ddsc_k_row *const *rows, int64_t n)
+{
+    const ddsc_k_row *found = NULL;
+    double best = -INFINITY;
+    for (int64_t i = 0; i < n; i++)
+        best = fmax(best, rows[i]->stability); /* of NaN the other */
+    for (int64_t i = 0; i < n; i++)
+        if (rows[i]->stability >= best - STABILITY_LEVEL)
+            found = rows[i];
+    return found;
+}
+
+static k_candidate *candidate_of(k_candidate *out, int64_t *n, const ddsc_k_row *row)
+{
+    int64_t at = 0;
+    while (at < *n && out[at].row != row)
+        at++;
+    if (at == *n)
+        out[(*n)++] = (k_candidate){.row = row};
+    return &out[at];
+}
+
+int64_t choose_candidates(k_candidate *out, const ddsc_k_row *const *rows, int64_t n,
+                          int64_t chosen)
+{
+    const ddsc_k_row *widest = rows[0], *modular = rows[0], *stable = stable_row(rows, n);
+    int64_t found = 0;
+    for (int64_t i = 0; i < n; i++) {
+        if (rows[i]->k == chosen)
+            candidate_of(out, &found, rows[i]);
+        if (rows[i]->relative_gap > widest->relative_gap)
+            widest = rows[i];
+        if (rows[i]->modularity > modular->modularity)
+            modular = rows[i];
+    }
+    candidate_of(out, &found, widest)->gap = true;
+    candidate_of(out, &found, modular)->modularity = true;
+    if (stable)
+        candidate_of(out, &found, stable)->stability = true;
+    return found;
 }

@@ -64,6 +64,18 @@ void choose_k_gaps(ddsc_k_row *row, const double *eigenvalues, int64_t n);
  * modularity (ties: smaller K). *by_gap says which. */
 int64_t choose_row(const ddsc_k_row *rows, int64_t n, bool *by_gap);
 
+/* A K worth looking at, and what speaks for it. */
+typedef struct k_candidate {
+    const ddsc_k_row *row;
+    bool gap, modularity, stability;
+} k_candidate;
+
+enum { CANDIDATES_MOST = 4 };
+/* Of a sweep: `chosen` first, then those of the widest relative gap, of the highest modularity, and the largest
+ * whose halves agree nearly as well as any. How many there are. */
+int64_t choose_candidates(k_candidate *out, const ddsc_k_row *const *rows, int64_t n,
+                          int64_t chosen);
+
 /* ---- the result ---- */
 
 struct ddsc_clustering {

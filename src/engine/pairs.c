@@ -58,6 +58,9 @@ void pairs_close(pairs *p)
         p->backend->bounds->close(p->bounds);
     scratch_free(p->ctx, &p->tile);
     scratch_free(p->ctx, &p->potential);
+    for (int w = 0; p->worker && w < p->n_workers; w++)
+        mem_free(p->ctx, p->worker[w].solved);
+    ddsc_graph_destroy(p->known);
     mem_free(p->ctx, p->worker);
     *p = (pairs){0};
 }
@@ -94,7 +97,51 @@ ddsc_status pairs_solve(pairs *p, nearest *near, pair_ij pair, int worker)
     TRY(check_row(p, &t, pair.i, &d2, worker));
     nearest_offer(near, pair.i, pair.j, d2);
     w->n_solved++;
+    if (p->remembers) {
+        TRY(MEM_RESERVE(p->ctx, w->solved, &w->known_capacity, w->n_known + 1));
+        w->solved[w->n_known++] = (pair_value){pair, d2};
+    }
 done:
+    return status;
+}
+
+/* Counted, laid out, filled; in what order a list is depends on the workers, and nobody asks. */
+ddsc_status pairs_take_known(pairs *p)
+{
+    ddsc_status status = DDSC_OK;
+    ddsc_graph *g = NULL;
+    int64_t *next = NULL;
+    TRY(graph_create(p->ctx, &g, p->n, 0));
+    TRY(MEM_ZERO(p->ctx, next, p->n));
+    for (int w = 0; w < p->n_workers; w++)
+        for (int64_t k = 0; k < p->worker[w].n_known; k++)
+            g->offset[p->worker[w].solved[k].pair.i + 1]++;
+    for (int64_t i = 0; i < p->n; i++) {
+        next[i] = g->offset[i];
+        g->offset[i + 1] += g->offset[i];
+    }
+    MEM_FREE(p->ctx, g->index, g->d2);
+    g->index = NULL;
+    g->d2 = NULL;
+    TRY(MEM_NEW(p->ctx, g->index, g->offset[p->n]));
+    TRY(MEM_NEW(p->ctx, g->d2, g->offset[p->n]));
+    for (int w = 0; w < p->n_workers; w++) {
+        pair_worker *from = &p->worker[w];
+        for (int64_t k = 0; k < from->n_known; k++) {
+            int64_t at = next[from->solved[k].pair.i]++;
+            g->index[at] = from->solved[k].pair.j;
+            g->d2[at] = from->solved[k].d2;
+        }
+        mem_free(p->ctx, from->solved);
+        from->solved = NULL;
+        from->n_known = from->known_capacity = 0;
+    }
+    p->remembers = false;
+    p->known = g;
+    g = NULL;
+done:
+    mem_free(p->ctx, next);
+    ddsc_graph_destroy(g);
     return status;
 }
 

@@ -10,12 +10,20 @@
 #include "engine/nearest.h"
 #include "engine/prefilter.h"
 
+/* A value that was solved, in case another search over the same pairs follows. */
+typedef struct pair_value {
+    pair_ij pair;
+    double d2;
+} pair_value;
+
 typedef struct pair_worker {
     double *d2;      /* a tile */
     uint8_t *wanted; /* its mask */
     double *kept;    /* its values one after the other, for the journal */
     ddsc_pair_stats stats;
     int64_t n_solved, n_bounds[BOUND_LEVELS];
+    pair_value *solved; /* where the service remembers, n_known of them */
+    int64_t n_known, known_capacity;
     bool replayed;    /* the last pair was looked up: it left no potentials behind */
     ddsc_status late; /* what went wrong where it could not be said */
 } pair_worker;
@@ -35,10 +43,11 @@ typedef struct pairs {
     pair_worker *worker;
     scratch tile;      /* of their arrays */
     scratch potential; /* of a cut: one slot per support row */
-    /* For a search that chooses neighbours by a rescaled distance, else NULL: the scales, and the graph of an
-     * earlier search over the same pairs, whose values need not be computed again. */
+    /* For a search that chooses neighbours by a rescaled distance, else NULL: the scales, and the values that an
+     * earlier search over the same pairs has left: of pair i < j in the list of i. */
     const local_scales *by;
-    const ddsc_graph *known;
+    ddsc_graph *known;
+    bool remembers; /* pairs_solve keeps its values for pairs_take_known */
 } pairs;
 
 ddsc_status pairs_open(ddsc_context *ctx, pairs *p, int64_t n, const pair_backend *backend,
@@ -49,6 +58,8 @@ void pairs_close(pairs *p);
 
 /* One pair i < j; its value goes to the heaps of both ends. */
 ddsc_status pairs_solve(pairs *p, nearest *near, pair_ij pair, int worker);
+/* What was remembered becomes `known`. */
+ddsc_status pairs_take_known(pairs *p);
 /* Strips of columns, in order: before pairs with j in [j0, j1). */
 int64_t pairs_strip(const pairs *p);
 ddsc_status pairs_prepare(pairs *p, int64_t j0, int64_t j1);

@@ -147,11 +147,9 @@ typedef struct vector_search {
     int64_t tau;
 } vector_search;
 
-static ddsc_status search_vectors(void *arg, ddsc_graph **graph, const local_scales *by,
-                                  const ddsc_graph *known)
+static ddsc_status search_vectors(void *arg, ddsc_graph **graph, const local_scales *by)
 {
     const vector_search *s = arg;
-    (void)known;
     s->p->by = by;
     return plan_search_rows(s->p, graph, s->tau, s->set, NULL);
 }

@@ -113,12 +113,10 @@ done:
     return status;
 }
 
-static ddsc_status search_table(void *arg, ddsc_graph **graph, const local_scales *by,
-                                const ddsc_graph *known)
+static ddsc_status search_table(void *arg, ddsc_graph **graph, const local_scales *by)
 {
     ddsc_status status = DDSC_OK;
     table *t = arg;
-    (void)known;
     TRY(nearest_create(t->ctx, &t->near, 0, t->n, t->tau));
     t->near.by = by;
     TRY(parallel_for(t->ctx, t->n, 16, cut_table, t));

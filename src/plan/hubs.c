@@ -26,7 +26,7 @@ ddsc_status plan_choose(ddsc_context *ctx, ddsc_graph **graph, const hub_search 
     double *scale = NULL;
     local_scales scales = {0};
     in_degrees found;
-    TRY(h->search(h->arg, &plain, NULL, NULL));
+    TRY(h->search(h->arg, &plain, NULL));
     TRY(graph_in_degrees(ctx, &found, plain, h->tau));
     if (h->rule == DDSC_HUBS_OFF || !neighbours_are_rescaled(ctx, h, &found, plain->n)) {
         *graph = plain;
@@ -35,7 +35,7 @@ ddsc_status plan_choose(ddsc_context *ctx, ddsc_graph **graph, const hub_search 
     }
     TRY(graph_scales_find(ctx, &scale, plain, h->tau));
     TRY(graph_scales_make(ctx, &scales, scale, plain->n));
-    TRY(h->search(h->arg, graph, &scales, plain));
+    TRY(h->search(h->arg, graph, &scales));
     (*graph)->scale = scale;
     scale = NULL;
     (*graph)->plain = found;

@@ -158,11 +158,9 @@ typedef struct column_search {
     int64_t tau;
 } column_search;
 
-static ddsc_status search_by_columns(void *arg, ddsc_graph **graph, const local_scales *by,
-                                     const ddsc_graph *known)
+static ddsc_status search_by_columns(void *arg, ddsc_graph **graph, const local_scales *by)
 {
     const column_search *s = arg;
-    (void)known;
     return search_columns(s->ctx, graph, s->c, s->tau, by);
 }
 
@@ -227,14 +225,15 @@ typedef struct metric_search {
     int64_t tau;
 } metric_search;
 
-static ddsc_status search_by_metric(void *arg, ddsc_graph **graph, const local_scales *by,
-                                    const ddsc_graph *known)
+static ddsc_status search_by_metric(void *arg, ddsc_graph **graph, const local_scales *by)
 {
     const metric_search *s = arg;
     plan_run *r = s->r;
     const char *why;
+    if (by && r->p.remembers)
+        CHECK(pairs_take_known(&r->p));
     r->p.by = by;
-    r->p.known = known;
+    r->p.remembers = !by && s->set->hubs != DDSC_HUBS_OFF;
     if (approximates(r, s->set))
         return by_approximation(r, graph, s->tau);
     if (prunes(r, s->set, &why)) {

@@ -77,12 +77,11 @@ ddsc_status plan_run_open(ddsc_context *ctx, plan_run *r, const measures *m,
 ddsc_status plan_run_close(plan_run *r, ddsc_status status, int64_t n_pairs,
                            ddsc_pair_stats *stats);
 
-/* A search that may run twice: for the nearest, then by scales, when `known` holds what the first one found. */
+/* A search that may run twice: for the nearest (by NULL), then by scales. */
 typedef struct hub_search {
     int64_t rule; /* a ddsc_hubs, not DEFAULT */
     int64_t tau;  /* of each list, the first are looked at */
-    ddsc_status (*search)(void *arg, ddsc_graph **graph, const local_scales *by,
-                          const ddsc_graph *known);
+    ddsc_status (*search)(void *arg, ddsc_graph **graph, const local_scales *by);
     void *arg;
 } hub_search;
 

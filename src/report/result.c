@@ -82,6 +82,22 @@ static void put_sweep(ddsc_report *r, json_t *root)
     }
 }
 
+static void put_candidates(ddsc_report *r, json_t *root)
+{
+    k_candidate c[CANDIDATES_MOST];
+    if (r->view.n_sweep < 2)
+        return;
+    int64_t n = choose_candidates(c, r->view.sweep, r->view.n_sweep, r->view.k);
+    json_t *list = put_array(r, root, "candidates");
+    for (int64_t i = 0; i < n; i++) {
+        json_t *row = put_row(r, list);
+        put_count(r, row, "k", c[i].row->k);
+        put_bool(r, row, "widest_gap", c[i].gap);
+        put_bool(r, row, "highest_modularity", c[i].modularity);
+        put_bool(r, row, "halves_agree", c[i].stability);
+    }
+}
+
 static void put_spectrum(ddsc_report *r, json_t *root)
 {
     const ddsc_k_row *chosen = report_chosen(r);
@@ -95,6 +111,7 @@ static void put_spectrum(ddsc_report *r, json_t *root)
     put_hubs(r, root);
     put_count(r, root, "merged_small_clusters", r->view.n_merged_small);
     put_sweep(r, root);
+    put_candidates(r, root);
 }
 
 static void put_centers(ddsc_report *r, json_t *root)

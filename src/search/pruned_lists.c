@@ -158,7 +158,7 @@ static bool list_names(const ddsc_graph *g, int64_t item, int64_t other)
 bool pruned_is_known(const pruned *s, int64_t i, int64_t j)
 {
     const ddsc_graph *g = s->p->known;
-    return g && (list_names(g, i, j) || list_names(g, j, i));
+    return g && list_names(g, BASE_MIN(i, j), BASE_MAX(i, j));
 }
 
 /* ---- taking entries on and off ---- */

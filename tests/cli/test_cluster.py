@@ -250,3 +250,40 @@ def test_fcs_and_images(ddsc, data_dir, tmp_path):
                            "--metric", "mmd", "-k", "10", "--json").stdout)
     assert data["n"] == 200 and data["scores"]["ami"] > 0.3
     assert data["scores"]["truth"] == str(labels)
+
+
+def test_candidates_for_k(ddsc, three_groups, tmp_path):
+    """The K taken comes first; each has what speaks for it, and the advice says what such a choice is worth."""
+    for words in ["-k", "auto"], ["-k", "2:9"]:
+        result = json.loads(ddsc("cluster", three_groups, *words, "--json").stdout)
+        sweep, found = result["sweep"], result["candidates"]
+        assert found[0]["k"] == result["k"] and 1 <= len(found) <= 4
+        assert len({c["k"] for c in found}) == len(found)
+        best = max(r["stability"] for r in sweep)
+        expected = {"widest_gap": max(sweep, key=lambda r: r["relative_gap"])["k"],
+                    "highest_modularity": max(sweep, key=lambda r: r["modularity"])["k"],
+                    "halves_agree": [r["k"] for r in sweep if r["stability"] >= best - 0.05][-1]}
+        for key, k in expected.items():
+            assert [c["k"] for c in found if c[key]] == [k]
+        others = [c["k"] for c in found[1:]]
+        assert all(f"K = {k} is worth a look (" in result["advice"] for k in others)
+        assert "right in one of four" in result["advice"]
+    assert "candidates" not in json.loads(ddsc("cluster", three_groups, "-k", 3, "--json").stdout)
+
+
+def test_item_sizes_are_not_taken_for_classes(ddsc, tmp_path):
+    """The biased estimator moves with the number of points: sizes that have nothing to do with the class must not
+    make the clusters."""
+    random = np.random.default_rng(8)
+    classes = np.arange(120) % 3
+    sizes = random.integers(4, 60, 120)
+    points = np.concatenate([random.normal(size=(m, 3)) + 1.5 * np.eye(3)[c] for c, m in zip(classes, sizes)])
+    weights = np.concatenate([np.full(m, 1 / m) for m in sizes])
+    np.savez(tmp_path / "in.npz", points=points, weights=weights, offsets=np.concatenate([[0], np.cumsum(sizes)]),
+             labels=classes)
+    np.savetxt(tmp_path / "sizes.csv", sizes > np.median(sizes), fmt="%d", header="label", comments="")
+    words = ["cluster", tmp_path / "in.npz", "-k", 3, "--metric", "mmd", "--json"]
+    default = json.loads(ddsc(*words).stdout)
+    assert default["settings"]["mmd_estimator"] == "biased" and default["scores"]["ami"] > 0.6
+    by_size = json.loads(ddsc(*words, "--truth", tmp_path / "sizes.csv").stdout)
+    assert by_size["scores"]["ami"] < 0.1
