@@ -19,6 +19,7 @@ void measures_parts_free(ddsc_context *ctx, measures_parts *parts)
     texts_free(ctx, &parts->points);
     texts_free(ctx, &parts->titles);
     measures_words_free(ctx, &parts->words);
+    measures_recipe_free(ctx, &parts->recipe);
     *parts = (measures_parts){0};
 }
 
@@ -39,6 +40,7 @@ void measures_free_names(ddsc_context *ctx, measures *m)
     texts_free(ctx, &m->coordinates);
     texts_free(ctx, &m->titles);
     measures_words_free(ctx, &m->words);
+    measures_recipe_free(ctx, &m->recipe);
 }
 
 #define SWAP(type, x, y)  \
@@ -62,6 +64,7 @@ void measures_swap_names(measures *a, measures *b)
     SWAP(measures_texts, a->coordinates, b->coordinates);
     SWAP(measures_texts, a->titles, b->titles);
     SWAP(measures_words, a->words, b->words);
+    SWAP(measures_recipe, a->recipe, b->recipe);
 }
 
 /* Move what the set keeps out of the parts. */
@@ -84,6 +87,7 @@ static void take_over(measures *m, measures_parts *p)
     m->points = p->points;
     m->titles = p->titles;
     m->words = p->words;
+    m->recipe = p->recipe;
     *p = (measures_parts){0};
 }
 

@@ -45,6 +45,19 @@ static inline const char *texts_get(const measures_texts *t, int64_t i)
     return t->n ? t->text + t->at[i] : "";
 }
 
+/* Transforms that a set has gone through; n = 0: none. */
+typedef struct measures_recipe {
+    int64_t n, n_values;
+    int64_t *step;         /* n x 3: recipe_kind, argument, number of values */
+    double *value;         /* of all steps */
+    measures_texts inputs; /* names of the coordinates before, or none */
+} measures_recipe;
+
+ddsc_status measures_recipe_copy(ddsc_context *ctx, measures_recipe *to,
+                                 const measures_recipe *from);
+bool measures_recipe_equal(const measures_recipe *a, const measures_recipe *b);
+void measures_recipe_free(ddsc_context *ctx, measures_recipe *recipe);
+
 typedef struct measures_grid {
     bool found;
     int64_t shape[GRID_MAX_DIM];
@@ -68,6 +81,7 @@ struct ddsc_measures {
     int64_t n_names;
     measures_texts coordinates, points, titles; /* names: d, v and n_rows of them, or none */
     measures_words words;
+    measures_recipe recipe;
     measures_grid grid;
     int64_t n_zero_dropped, n_merged;
 };
@@ -90,6 +104,7 @@ typedef struct measures_parts {
     int64_t n_names;
     measures_texts coordinates, points, titles; /* names: d, v and n of them, or none */
     measures_words words;
+    measures_recipe recipe;
     bool points_distinct; /* the support has no equal rows (a grid made by a reader): skip the
                              search */
 } measures_parts;

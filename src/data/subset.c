@@ -45,6 +45,7 @@ static ddsc_status copy_item_names(ddsc_context *ctx, measures_parts *p, const m
         TRY(texts_pack(ctx, &p->titles, n, title));
     TRY(texts_copy(ctx, &p->coordinates, &m->coordinates));
     TRY(measures_words_copy(ctx, &p->words, &m->words));
+    TRY(measures_recipe_copy(ctx, &p->recipe, &m->recipe));
 done:
     MEM_FREE(ctx, id, title);
     return status;
@@ -168,6 +169,7 @@ ddsc_status measures_copy_names(ddsc_context *ctx, measures *to, const measures 
     TRY(texts_copy(ctx, &fresh.coordinates, &from->coordinates));
     TRY(texts_copy(ctx, &fresh.titles, &from->titles));
     TRY(measures_words_copy(ctx, &fresh.words, &from->words));
+    TRY(measures_recipe_copy(ctx, &fresh.recipe, &from->recipe));
     measures_swap_names(to, &fresh);
 done:
     measures_free_names(ctx, &fresh);

@@ -178,6 +178,11 @@ ddsc_status sets_check(ddsc_context *ctx, const measures_parts *a, const measure
                         "%s: its words were not fitted together with those of the files before: "
                         "give all documents to one ddsc text",
                         where);
+    if (!measures_recipe_equal(&a->recipe, &b->recipe))
+        return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                        "%s: it has gone through other transforms than the files before: transform "
+                        "all items together",
+                        where);
     if ((plain_a && b->n_names > 0) || (plain_b && a->n_names > 0))
         return ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: labels are %s here but %s in the files before",
                         where, plain_b ? "numbers" : "names", plain_a ? "numbers" : "names");

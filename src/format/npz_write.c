@@ -359,6 +359,7 @@ ddsc_status npz_add_items(npz_writer *z, const measures *m)
     if (m->id_text || m->n < m->n_rows)
         CHECK(npz_add_strings(z, "ids", item_id, m, m->n));
     CHECK(npz_add_names(z, m));
+    CHECK(npz_add_recipe(z, &m->recipe));
     return npz_add_words(z, &m->words);
 }
 
