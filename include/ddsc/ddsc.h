@@ -289,6 +289,17 @@ DDSC_API ddsc_status ddsc_measures_copy_labelled(ddsc_context *context, ddsc_mea
 DDSC_API ddsc_status ddsc_measures_copy_named(ddsc_context *context, ddsc_measures **copy,
                                               const ddsc_measures *measures,
                                               const char *const *ids);
+/* Columns about items: the name of one, NULL behind the last; the value of an input row, "" where it
+ * has none. */
+DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_meta_name(const ddsc_measures *measures,
+                                                                   int64_t column);
+DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_meta(const ddsc_measures *measures,
+                                                              int64_t row, int64_t column);
+/* A copy with ids, labels and numbers alone: no titles, names of points and classes, columns about
+ * items, words. Names of coordinates stay. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_measures_copy_private(ddsc_context *context,
+                                                                  ddsc_measures **copy,
+                                                                  const ddsc_measures *measures);
 /* A copy with these names of coordinates (dim texts), support points (n_support, in the order of the
  * view) and titles (n_rows); NULL keeps those it has. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_measures_copy_described(
@@ -413,6 +424,7 @@ typedef struct ddsc_read_settings {
     const char *where;         /* "COLUMN=VALUE": only rows that match; NULL: all */
     const char *columns;       /* the coordinates; NULL: all columns of numbers */
     const char *drop;          /* columns that are none; NULL: none */
+    const char *meta_path;     /* table of columns about items, joined by id; NULL: none */
     ddsc_image_as image_as;    /* images: what they become; default pixels */
 } ddsc_read_settings;
 

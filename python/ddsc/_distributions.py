@@ -488,6 +488,11 @@ class Distributions:
         return self._wrap(handle, self._ids, self._labels)
 
     @property
+    def meta(self) -> Dict[str, List[str]]:
+        """Columns about items, by name: a text for each row."""
+        return dict(_core.measures_names(self._handle)["meta"])
+
+    @property
     def transforms(self) -> List[str]:
         """What the set has gone through, in order."""
         return list(_core.measures_names(self._handle)["transforms"])
@@ -562,7 +567,7 @@ class Distributions:
     # ---- pickle ----
 
     def __getstate__(self) -> Dict[str, Any]:
-        if self.transforms:  # what was fitted travels in the file alone
+        if self.transforms or self.meta:  # what was fitted travels in the file alone
             if self.n_items < self._n_rows:
                 raise TypeError("a transformed set with dropped rows: write() it instead")
             with tempfile.TemporaryDirectory() as folder:
@@ -632,6 +637,7 @@ def read(
     path: Union[PathLike, Sequence[PathLike]],
     *,
     labels: Optional[PathLike] = None,
+    meta: Optional[PathLike] = None,
     channels: Optional[Sequence[Any]] = None,
     arcsinh: Union[None, float, Dict[str, float]] = None,
     id: Optional[str] = None,
@@ -654,6 +660,8 @@ def read(
         their items. A folder stands for its files; folders in it name classes.
     labels : path, optional
         Classes of the items (idx, csv or npy).
+    meta : path, optional
+        A table of columns about items, joined by its column "id" (or `id`): see `meta` of the set.
     channels : list of str or int, optional
         fcs: channels to take, by name or number from 1.
     arcsinh : float or dict, optional
@@ -692,6 +700,8 @@ def read(
     settings["image_as"] = word("as_", as_, {"pixels": 0, "ink": 1, "colours": 2})
     if labels is not None:
         settings["labels_path"] = os.fspath(labels)
+    if meta is not None:
+        settings["meta_path"] = os.fspath(meta)
     if channels is not None:
         settings["channels"] = ",".join(str(c) for c in channels)
     named = {"id_columns": id, "weight_column": weight, "label_column": label, "where": where}

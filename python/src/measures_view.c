@@ -33,6 +33,25 @@ static PyObject *step_list(const ddsc_measures *m)
     return list;
 }
 
+/* {column: values of the rows} */
+static PyObject *meta_of(const ddsc_measures *m, int64_t n)
+{
+    PyObject *d = PyDict_New();
+    const char *name;
+    for (int64_t k = 0; d && (name = ddsc_measures_get_meta_name(m, k)); k++) {
+        PyObject *list = PyList_New((Py_ssize_t)n);
+        bool good = list != NULL;
+        for (int64_t i = 0; good && i < n; i++) {
+            PyObject *value = PyUnicode_FromString(ddsc_measures_get_meta(m, i, k));
+            good = value && PyList_SetItem(list, (Py_ssize_t)i, value) == 0;
+        }
+        if (!good || PyDict_SetItemString(d, name, list) < 0)
+            Py_CLEAR(d);
+        Py_XDECREF(list);
+    }
+    return d;
+}
+
 static bool put_names(PyObject *d, core_handle *measures, const ddsc_measures_view *v)
 {
     PyObject *ids = PyList_New((Py_ssize_t)v->n_rows);
@@ -54,7 +73,8 @@ static bool put_names(PyObject *d, core_handle *measures, const ddsc_measures_vi
            put(d, "point_names",
                name_list(measures->pointer, ddsc_measures_get_point_name, v->n_support)) &&
            put(d, "titles", name_list(measures->pointer, ddsc_measures_get_title, v->n_rows)) &&
-           put(d, "transforms", step_list(measures->pointer));
+           put(d, "transforms", step_list(measures->pointer)) &&
+           put(d, "meta", meta_of(measures->pointer, v->n_rows));
 }
 
 /* (cells, origin, step) of each axis of the grid the support lies on, or None. */

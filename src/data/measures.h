@@ -36,6 +36,9 @@ ddsc_status texts_pack(ddsc_context *ctx, measures_texts *to, int64_t n,
 /* The n_a texts of a, then the n_b of b; where one side has none, "" stands for each of its. */
 ddsc_status texts_append(ddsc_context *ctx, measures_texts *a, int64_t n_a, const measures_texts *b,
                          int64_t n_b);
+/* Of each of n items its `width` texts, those of the row it came from; items NULL: all in order. */
+ddsc_status texts_pick(ddsc_context *ctx, measures_texts *to, const measures_texts *from,
+                       int64_t width, int64_t n, const int64_t *items, const int64_t *row);
 /* Text `from` becomes text `to` <= from, those before it being in place; nothing when n = 0. */
 void texts_move_down(measures_texts *t, int64_t to, int64_t from);
 bool texts_equal(const measures_texts *a, const measures_texts *b);
@@ -80,6 +83,7 @@ struct ddsc_measures {
     int64_t *name_at; /* n_names + 1 */
     int64_t n_names;
     measures_texts coordinates, points, titles; /* names: d, v and n_rows of them, or none */
+    measures_texts meta_names, meta;            /* columns about rows; their values, row by row */
     measures_words words;
     measures_recipe recipe;
     measures_grid grid;
@@ -103,6 +107,7 @@ typedef struct measures_parts {
     int64_t *name_at;
     int64_t n_names;
     measures_texts coordinates, points, titles; /* names: d, v and n of them, or none */
+    measures_texts meta_names, meta;            /* columns about items; their values, row by row */
     measures_words words;
     measures_recipe recipe;
     bool points_distinct; /* the support has no equal rows (a grid made by a reader): skip the

@@ -274,6 +274,14 @@ ddsc_status archive_read_items(archive *z, measures_parts *out)
     CHECK(archive_read_names(z, &out->coordinates, "coordinate_names", out->d, "coordinates"));
     CHECK(archive_read_names(z, &out->points, "point_names", out->v, "points"));
     CHECK(archive_read_names(z, &out->titles, "titles", out->n, "items"));
+    if (archive_has(z, "meta_names")) {
+        CHECK(archive_open_array(z, "meta_names", 1));
+        out->meta_names.n = z->array.count;
+        CHECK(archive_read_strings(z, &out->meta_names.text, &out->meta_names.at));
+        CHECK(archive_read_names(z, &out->meta, "meta", out->meta_names.n * out->n, "values"));
+        if (out->meta.n == 0)
+            return stream_fail(z->s, "has meta_names, but no values for them");
+    }
     CHECK(archive_read_recipe(z, &out->recipe, out->d));
     CHECK(archive_read_words(z, &out->words));
     if (out->words.n > 0 && out->words.d != out->d)

@@ -226,6 +226,12 @@ COPY(copy_labelled, labels)
 COPY(copy_named, item_names)
 COPY(copy_described, 0, 0, item_names)
 COPY(copy_balanced, 3)
+static ddsc_status copy_private(ddsc_context *ctx, int option)
+{
+    (void)option;
+    ddsc_measures *out = UNSET;
+    return gives_measures(ddsc_measures_copy_private(ctx, &out, clouds), &out);
+}
 COPY(copy_resampled, 1)
 
 static ddsc_status measures_transform(ddsc_context *ctx, int option)
@@ -873,6 +879,7 @@ const call_entry calls[] = {
     E(measures_transform, "size", DDSC_ALIGN_SIZE),
     E(measures_transform, "principal", DDSC_ALIGN_PRINCIPAL),
     M(copy_subset, "", 0),
+    M(copy_private, "", 0),
     M(copy_balanced, "", 0),
     M(copy_resampled, "", 0),
     M(compress, "", 0),
