@@ -89,8 +89,9 @@ static void summary(const session *s, const ddsc_graph_view *g, const ddsc_pair_
         text_add(&t, " pairs");
     }
     if (stats->n_recall_rows > 0)
-        text_addf(&t, ", approximate: recall %.3f on %" PRId64 " items", stats->recall,
-                  stats->n_recall_rows);
+        text_addf(&t,
+                  ", approximate: recall %.3f (95%% interval %.3f to %.3f) on %" PRId64 " items",
+                  stats->recall, stats->recall_low, stats->recall_high, stats->n_recall_rows);
     output_add_resumed(&t, s);
     text_addf(&t, " in %.2f s\n", stats->seconds);
     output_summary(s, &t);

@@ -8,36 +8,6 @@
         .name = NULL \
     }
 
-const option_choice choices_metric[] = {{"w2", DDSC_METRIC_W2},
-                                        {"sinkhorn", DDSC_METRIC_SINKHORN},
-                                        {"mmd", DDSC_METRIC_MMD},
-                                        {"lot", DDSC_METRIC_LOT},
-                                        {NULL, 0}};
-const option_choice choices_sinkhorn[] = {{"regularised", DDSC_SINKHORN_REGULARISED},
-                                          {"sharp", DDSC_SINKHORN_SHARP},
-                                          {"debiased", DDSC_SINKHORN_DEBIASED},
-                                          {NULL, 0}};
-const option_choice choices_kernel[] = {{"gaussian", DDSC_KERNEL_GAUSSIAN},
-                                        {"laplace", DDSC_KERNEL_LAPLACE},
-                                        {"energy", DDSC_KERNEL_ENERGY},
-                                        {NULL, 0}};
-const option_choice choices_estimator[] = {
-    {"unbiased", DDSC_MMD_UNBIASED}, {"biased", DDSC_MMD_BIASED}, {NULL, 0}};
-const option_choice choices_exact_graph[] = {
-    {"auto", DDSC_GRAPH_AUTO}, {"full", DDSC_GRAPH_FULL}, {"pruned", DDSC_GRAPH_PRUNED}, {NULL, 0}};
-const option_choice choices_neighbors[] = {{"auto", DDSC_NEIGHBORS_AUTO},
-                                           {"exact", DDSC_NEIGHBORS_EXACT},
-                                           {"approximate", DDSC_NEIGHBORS_APPROXIMATE},
-                                           {NULL, 0}};
-const option_choice choices_method[] = {{"ddsc", METHOD_DDSC}, {"kmeans", METHOD_KMEANS},
-                                        {"sc", METHOD_SC},     {"d2", METHOD_D2},
-                                        {"pd2", METHOD_PD2},   {NULL, 0}};
-const option_choice choices_barycenter[] = {
-    {"admm", DDSC_BARYCENTER_ADMM}, {"ibp", DDSC_BARYCENTER_IBP}, {NULL, 0}};
-const option_choice choices_vectors[] = {{"auto", DDSC_VECTORS_AUTO},
-                                         {"histogram", DDSC_VECTORS_HISTOGRAM},
-                                         {"mean", DDSC_VECTORS_MEAN},
-                                         {NULL, 0}};
 static const option_choice choices_progress[] = {{"auto", PROGRESS_AUTO},
                                                  {"bar", PROGRESS_BAR},
                                                  {"jsonl", PROGRESS_JSONL},
@@ -133,7 +103,7 @@ static const option_spec metric_options[] = {
      .kind = OPTION_CHOICE,
      .offset = AT(metric.mmd_estimator),
      .choices = choices_estimator,
-     .help = "mmd: the estimator (default: unbiased)"},
+     .help = "mmd: the estimator; auto (default) is biased, with --paper unbiased"},
     {.name = "mmd-features",
      .kind = OPTION_COUNT,
      .offset = AT(metric.mmd_features),
@@ -148,9 +118,11 @@ static const option_spec reference_options[] = {
     {.name = "reference",
      .kind = OPTION_OTHER,
      .parse = value_reference,
-     .argument = "normal|kmeans|FILE",
-     .help = "lot: what items are transported to: a normal sample like the data (default), "
-             "k-means centres of all points, or the first item of FILE"},
+     .argument = "auto|normal|kmeans|FILE",
+     .help =
+         "lot: what items are transported to: a normal sample like the data, k-means centres of "
+         "all points, or the first item of FILE; auto (default): kmeans above three "
+         "dimensions, normal up to three and with --paper"},
     {.name = "reference-size",
      .kind = OPTION_COUNT,
      .offset = AT(metric.reference_size),
@@ -187,6 +159,14 @@ static const option_spec graph_options[] = {
      .choices = choices_neighbors,
      .help = "exact up to 100,000 items (auto), always, or approximate: candidates ranked by the "
              "metric, with the share of true neighbours found measured and reported"},
+    {.name = "hubs",
+     .kind = OPTION_CHOICE,
+     .offset = AT(hubs),
+     .choices = choices_hubs,
+     .help =
+         "choose neighbours by a locally rescaled distance, so that no item is everybody's: where "
+         "in-degrees are skewed (auto; default of cluster), never (off; default of neighbors and "
+         "with --paper), or always"},
     {.name = "sample",
      .kind = OPTION_OTHER,
      .parse = value_sample,
@@ -218,9 +198,10 @@ static const option_spec cluster_options[] = {
     {.name = "gamma",
      .kind = OPTION_OTHER,
      .parse = value_gamma,
-     .argument = "auto|median|X",
-     .help = "affinity exp(-gamma D^2): local scaling (default), 1 / median of D^2 in the graph, "
-             "or a number"},
+     .argument = "auto|local|median|X",
+     .help =
+         "affinity exp(-gamma D^2): local scaling, 1 / median of D^2 in the graph, or a number; "
+         "auto (default): local, but median where a diffuse class leans on a dense one"},
     {.name = "min-cluster",
      .kind = OPTION_OTHER,
      .parse = value_min_cluster,

@@ -6,9 +6,6 @@
     {                \
         .name = NULL \
     }
-
-const option_choice choices_on_empty[] = {
-    {"error", DDSC_EMPTY_ERROR}, {"drop", DDSC_EMPTY_DROP}, {NULL, 0}};
 static const option_choice choices_image[] = {{"pixels", DDSC_IMAGE_PIXELS},
                                               {"ink", DDSC_IMAGE_INK},
                                               {"colours", DDSC_IMAGE_COLOURS},

@@ -612,13 +612,16 @@ typedef enum ddsc_bandwidth_rule {
 
 typedef enum ddsc_mmd_estimator {
     DDSC_MMD_UNBIASED = 0, /* pairs i != j only; can be negative */
-    DDSC_MMD_BIASED
+    DDSC_MMD_BIASED,       /* all pairs; never negative */
+    DDSC_MMD_AUTO          /* biased; unbiased in the paper's plain algorithm (default) */
 } ddsc_mmd_estimator;
 
 typedef enum ddsc_reference_rule {
     DDSC_REFERENCE_NORMAL = 0, /* normal sample matched to the pooled mean and scale */
     DDSC_REFERENCE_KMEANS,     /* k-means centers of the pooled points */
-    DDSC_REFERENCE_MEASURES    /* the first item of reference_measures */
+    DDSC_REFERENCE_MEASURES,   /* the first item of reference_measures */
+    DDSC_REFERENCE_AUTO        /* k-means; a normal sample in up to three dimensions and in the
+                                  paper's plain algorithm (default) */
 } ddsc_reference_rule;
 
 typedef struct ddsc_metric_settings {
@@ -627,7 +630,7 @@ typedef struct ddsc_metric_settings {
     double epsilon;         /* sinkhorn; default 5 (percent of the median cost) */
     int epsilon_is_percent; /* 1: epsilon is a percentage of the median cost */
     ddsc_sinkhorn_value sinkhorn_value;
-    double sinkhorn_tolerance; /* L1 marginal error that counts as converged */
+    double sinkhorn_tolerance; /* L1 marginal error that counts as converged, at least 1e-15 */
     int64_t sinkhorn_max_iterations;
     ddsc_mmd_kernel mmd_kernel;
     ddsc_bandwidth_rule bandwidth_rule;
@@ -670,6 +673,7 @@ typedef struct ddsc_pair_stats {
     double recall;          /* approximate neighbors: share of the true ones found, measured on
                                n_recall_rows items; 0 when the search was exact */
     int64_t n_recall_rows;
+    double recall_low, recall_high; /* 95% interval of the recall of all items */
 } ddsc_pair_stats;
 
 #define ddsc_pair_stats_init(stats) ddsc_pair_stats_init_sized((stats), sizeof *(stats))
@@ -721,6 +725,17 @@ typedef enum ddsc_neighbors {
     DDSC_NEIGHBORS_APPROXIMATE /* candidates by NN-descent, ranked by the metric; recall measured */
 } ddsc_neighbors;
 
+/* In many dimensions a few items come to be neighbors of nearly everybody, and many of nobody. Neighbors
+ * can then be chosen by D^2 / (s_i s_j), s the mean distance to the tau nearest; edges hold D^2 all the same. With
+ * approximate neighbors the candidates are the nearest found, with sampled columns distances are as near as there. */
+typedef enum ddsc_hubs {
+    DDSC_HUBS_DEFAULT =
+        0,          /* auto in a clustering of measures, off where a graph alone is asked for */
+    DDSC_HUBS_OFF,  /* the nearest */
+    DDSC_HUBS_AUTO, /* rescaled where the in-degrees of the nearest are skewed */
+    DDSC_HUBS_ALWAYS
+} ddsc_hubs;
+
 typedef struct ddsc_graph_settings {
     size_t struct_size;
     int64_t tau; /* neighbors per item; 0: max(10, ceil(log2 N)), at most max(3, N/8), below N */
@@ -729,6 +744,7 @@ typedef struct ddsc_graph_settings {
     double sample_columns; /* fraction of the items whose distances to all are computed, the others
                               being approximated from them (Nystrom); 1: all */
     ddsc_neighbors neighbors;
+    int64_t hubs; /* a ddsc_hubs */
 } ddsc_graph_settings;
 
 #define ddsc_graph_settings_init(settings) \
@@ -773,6 +789,8 @@ typedef struct ddsc_graph_view {
      * (1: no better than one guess for all; NaN: too few to tell). Else 0 and 0. */
     int64_t n_columns;
     double columns_error;
+    const double *
+        scale; /* n: neighbors of an item are those of least D^2 / scale (ddsc_hubs); NULL: the nearest */
 } ddsc_graph_view;
 
 #define ddsc_graph_get_view(graph, view) ddsc_graph_get_view_sized((graph), (view), sizeof *(view))
@@ -785,9 +803,10 @@ DDSC_API ddsc_status ddsc_graph_write(ddsc_context *context, const ddsc_graph *g
 /* ==== Clustering ==== */
 
 typedef enum ddsc_gamma_rule {
-    DDSC_GAMMA_AUTO = 0, /* local scaling: exp(-2 D^2 / (s_i s_j)), s_i distance to 7th neighbor */
+    DDSC_GAMMA_AUTO = 0, /* local, or median where a diffuse class leans on a dense one */
     DDSC_GAMMA_MEDIAN,   /* 1 / median of the D^2 kept in the graph */
-    DDSC_GAMMA_VALUE
+    DDSC_GAMMA_VALUE,
+    DDSC_GAMMA_LOCAL /* local scaling: exp(-2 D^2 / (s_i s_j)), s_i distance to 7th neighbor */
 } ddsc_gamma_rule;
 
 typedef struct ddsc_cluster_settings {
@@ -856,6 +875,11 @@ typedef struct ddsc_clustering_view {
     const char *advice;         /* what to do about components, gaps, clamps; "" when nothing */
     const ddsc_detail *details; /* figures by name, as ddsc_context_get_details gave them */
     int64_t n_details;
+    /* Hubs of the graph: the most items that one item is a neighbor of, and the items that are nobody's;
+     * where neighbors were chosen by a rescaled distance, the same of the nearest. */
+    int hubs_rescaled;
+    int64_t in_degree_largest, n_nobody;
+    int64_t plain_in_degree_largest, plain_n_nobody;
 } ddsc_clustering_view;
 
 #define ddsc_clustering_get_view(clustering, view) \
@@ -1140,8 +1164,8 @@ typedef struct ddsc_sinkhorn_settings {
     size_t struct_size;
     double epsilon;            /* absolute and positive: has to be set */
     ddsc_sinkhorn_value value; /* DEBIASED is not defined for a bare cost */
-    double tolerance;          /* L1 marginal error that counts as converged; 1e-9 */
-    int64_t max_iterations;    /* 100000 */
+    double tolerance;       /* L1 marginal error that counts as converged, at least 1e-15; 1e-9 */
+    int64_t max_iterations; /* 100000 */
 } ddsc_sinkhorn_settings;
 
 #define ddsc_sinkhorn_settings_init(settings) \

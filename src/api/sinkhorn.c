@@ -10,7 +10,8 @@ static ddsc_status check_settings(ddsc_context *ctx, const ddsc_sinkhorn_setting
 {
     CHECK(ctx_check(ctx, s->epsilon > 0 && isfinite(s->epsilon), "epsilon", s->epsilon,
                     "positive and finite"));
-    CHECK(ctx_check(ctx, s->tolerance > 0, "tolerance", s->tolerance, "positive"));
+    CHECK(ctx_check(ctx, s->tolerance >= 1e-15, "tolerance", s->tolerance,
+                    "at least 1e-15, which double precision can meet"));
     CHECK(ctx_check(ctx, s->max_iterations >= 1, "max_iterations", (double)s->max_iterations,
                     "at least 1"));
     if (s->value != DDSC_SINKHORN_REGULARISED && s->value != DDSC_SINKHORN_SHARP)

@@ -86,8 +86,10 @@ static ddsc_status take_graph(ddsc_context *ctx, ddsc_model *m, const ddsc_graph
     CHECK(affinity_scales(ctx, m->scale, &m->least_scale, g));
     for (int64_t i = 0; i < m->n; i++) {
         int64_t n_known = g->offset[i + 1] - g->offset[i];
-        m->reach[i] = n_known < g->tau ? INFINITY : g->d2[g->offset[i + 1] - 1];
+        m->reach[i] = n_known < g->tau ? MODEL_REACH_MOST : g->d2[g->offset[i + 1] - 1];
     }
+    if (g->scale)
+        CHECK(MEM_COPY(ctx, m->hub_scale, g->scale, m->n));
     return find_far(ctx, m, g);
 }
 

@@ -10,8 +10,8 @@ void ddsc_model_destroy(ddsc_model *m)
     if (!m)
         return;
     ddsc_context *ctx = m->ctx;
-    MEM_FREE(ctx, m->centre_label, m->centre, m->reach, m->scale, m->eigenvalue, m->radius,
-             m->embedding);
+    MEM_FREE(ctx, m->hub_scale, m->centre_label, m->centre, m->reach, m->scale, m->eigenvalue,
+             m->radius, m->embedding);
     ddsc_measures_destroy(m->reference);
     ddsc_measures_destroy(m->items);
     mem_free(ctx, m);
@@ -60,25 +60,52 @@ static bool metric_within(const ddsc_metric_settings *set)
            (!kernel || (set->bandwidth >= 1e-150 && set->bandwidth <= 1e150));
 }
 
+/* Rows are of unit length, or zero where an item has none; there are some. */
+static bool rows_within(const double *row, int64_t n, int64_t width, double least)
+{
+    bool any = false;
+    for (int64_t i = 0; i < n; i++) {
+        double square = 0;
+        for (int64_t k = 0; k < width; k++)
+            square += row[i * width + k] * row[i * width + k];
+        if (square != 0 && !(square >= least && square <= 1 + 1e-6))
+            return false;
+        any |= square > 0;
+    }
+    return any;
+}
+
+/* Of a normalised affinity: the first one is 1, the others follow in order. */
+static bool eigenvalues_within(const double *value, int64_t n)
+{
+    for (int64_t k = 1; k < n; k++)
+        if (!(value[k] <= value[k - 1] + 1e-6))
+            return false;
+    return all_within(value, n, -1 - 1e-6, 1 + 1e-6) && value[0] >= 0.5;
+}
+
 const char *model_breach(const ddsc_model *m)
 {
-    const double most = 1e300;
+    const double most = MODEL_REACH_MOST;
+    bool negative = m->metric.metric == DDSC_METRIC_MMD; /* estimates of D^2 may be */
     if (!metric_within(&m->metric))
         return "a setting of the metric is out of range";
-    if (m->k < 1 || m->k > m->n || m->tau < 0 || m->tau > m->n)
+    if (m->k < 1 || m->k > m->n || m->tau >= BASE_MAX(m->n, 2) || m->tau < (m->n > 1))
         return "k or tau do not fit the number of items";
     if (!m->items->label || !labels_within(m->items->label, m->n, m->k))
         return "labels are missing or not below k";
     if (m->n_centres < 1 || !labels_within(m->centre_label, m->n_centres, m->k))
         return "labels of centres are missing or not below k";
-    if (m->width < 1 || !all_within(m->embedding, m->n * m->width, -1.1, 1.1) ||
-        !all_within(m->centre, m->n_centres * m->width, -1.1, 1.1))
+    if (m->width < 1 || !rows_within(m->embedding, m->n, m->width, 1 - 1e-6) ||
+        !rows_within(m->centre, m->n_centres, m->width, 0))
         return "rows of the embedding or centres are not of unit length";
-    if (!all_within(m->eigenvalue, m->width, -1.1, 1.1))
-        return "eigenvalues beyond 1";
+    if (!eigenvalues_within(m->eigenvalue, m->width))
+        return "eigenvalues beyond 1, or not in order";
     if (!all_within(m->radius, m->n, 0, most) || !all_within(m->scale, m->n, 5e-324, most) ||
-        !all_within(m->reach, m->n, -most, INFINITY))
+        !all_within(m->reach, m->n, negative ? -most : 0, most))
         return "radius, scale or reach out of range";
+    if (m->hub_scale && !all_within(m->hub_scale, m->n, 1e-300, most))
+        return "scales to choose neighbours by out of range";
     if (!(m->gamma >= 0 && m->gamma <= most) || !(m->least_scale >= 0) || !(m->far_distance >= 0) ||
         m->far_neighbour < 1)
         return "gamma or the far distance out of range";

@@ -258,6 +258,6 @@ void parts_normalise(measures_parts *p)
         if (fabs(sum - 1) <= rounding) /* normalised before: a file read back keeps its bits */
             continue;
         for (int64_t e = p->offset[i]; e < p->offset[i + 1]; e++)
-            p->weight[e] /= sum;
+            p->weight[e] = BASE_MAX(p->weight[e] / sum, DBL_MIN); /* positive it stays */
     }
 }

@@ -42,7 +42,7 @@ static inline void arc_of(const simplex *net, int32_t x, int64_t *row, int64_t *
 
 /* The node of the largest weight: with its potential at zero, those that count are small, and what
  * the sums of the weights differ by costs nothing there. */
-static int64_t heaviest(const exact_solver *s)
+int64_t exact_heaviest(const exact_solver *s)
 {
     const simplex *net = &s->net;
     int64_t i = 0, j = 0;
@@ -63,19 +63,21 @@ static void balance_sums(const exact_solver *s, sum *excess)
         sum_add(&off, excess[i].high);
     for (int64_t j = 0; j < net->m; j++)
         sum_add(&off, excess[net->sink0 + j].high);
-    sum *most = excess + heaviest(s);
+    sum *most = excess + exact_heaviest(s);
     sum_add(most, -off.high);
     most->low -= off.low;
 }
 
 /* Flows of the tree for the true weights, leaves first. What crosses an arc is the excess of the
- * subtree below it; a flow that is zero up to rounding may come out negative and is left out. */
-BOTH double certify_plan(exact_solver *s, int64_t *n_plan, care how)
+ * subtree below it; a flow that is zero up to rounding may come out negative and is left out, and
+ * *lost counts it. */
+BOTH double certify_plan(exact_solver *s, int64_t *n_plan, double *lost, care how)
 {
     const simplex *net = &s->net;
     exact_costs truth = net->cost;
     sum total = {0, 0}, *excess = (sum *)(void *)s->excess;
     *n_plan = 0;
+    *lost = 0;
     truth.cap = INFINITY;
     for (int64_t i = 0; i < net->n; i++)
         excess[i] = (sum){s->a[i], 0};
@@ -90,8 +92,10 @@ BOTH double certify_plan(exact_solver *s, int64_t *n_plan, care how)
         sum *above = excess + net->node[x].parent;
         add_term(above, excess[x].high, how);
         above->low += excess[x].low;
-        if (mass <= 0)
+        if (mass <= 0) {
+            *lost -= mass;
             continue;
+        }
         arc_of(net, x, &row, &column);
         s->plan_row[*n_plan] = (int32_t)row;
         s->plan_column[*n_plan] = (int32_t)column;
@@ -105,7 +109,7 @@ BOTH double certify_plan(exact_solver *s, int64_t *n_plan, care how)
 static void int32_potentials(exact_solver *s)
 {
     const simplex *net = &s->net;
-    double zero = net->potential32[heaviest(s)];
+    double zero = net->potential32[exact_heaviest(s)];
     for (int64_t i = 0; i < net->n; i++)
         s->f[i] = (net->potential32[i] - zero) / net->scale32;
     for (int64_t j = 0; j < net->m; j++)
@@ -126,7 +130,7 @@ BOTH void tree_potentials(exact_solver *s, care how)
         value[x] = (sum){-above.high, -above.low};
         add_term(&value[x], exact_cost_cell(&net->cost, row, column), how);
     }
-    int64_t zero = heaviest(s);
+    int64_t zero = exact_heaviest(s);
     double sign = zero < net->sink0 ? 1 : -1;
     for (int64_t j = 0; j < net->m; j++) {
         sum g = value[net->sink0 + j];
@@ -156,7 +160,7 @@ BOTH void certify_with(exact_solver *s, exact_result *result, bool int32_optimal
     const simplex *net = &s->net;
     sum dual = {0, 0};
     double size = 0;
-    result->primal = certify_plan(s, &result->n_plan, how);
+    result->primal = certify_plan(s, &result->n_plan, &result->lost, how);
     if (int32_optimal) {
         int32_potentials(s);
     } else {
@@ -172,10 +176,26 @@ BOTH void certify_with(exact_solver *s, exact_result *result, bool int32_optimal
         size += s->b[j] * fabs(s->g[j]);
     }
     result->dual = sum_value(dual);
-    double gap = fabs(result->primal - result->dual);
-    result->gap = gap == 0 ? 0 : gap / fmax(fabs(result->primal), 1e-3 * size);
+    result->size = size;
+    exact_set_gap(result, fabs(result->primal - result->dual), 1e-3 * size);
+}
+
+void exact_set_gap(exact_result *result, double difference, double floor)
+{
+    result->gap = difference == 0 ? 0 : difference / fmax(fabs(result->primal), floor);
     if (!isfinite(result->gap)) /* numbers too large: nothing is known */
         result->gap = INFINITY;
+}
+
+void exact_potentials(exact_solver *s, double *size)
+{
+    *size = 0;
+    tree_potentials(s, CAREFUL);
+    lower_f(s);
+    for (int64_t i = 0; i < s->net.n; i++)
+        *size += s->a[i] * fabs(s->f[i]);
+    for (int64_t j = 0; j < s->net.m; j++)
+        *size += s->b[j] * fabs(s->g[j]);
 }
 
 void exact_certify(exact_solver *s, exact_result *result, bool int32_optimal)

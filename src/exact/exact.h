@@ -16,11 +16,14 @@ typedef struct exact_problem {
 typedef struct exact_result {
     double primal; /* <P, C> of the plan */
     double dual;   /* sum a f + sum b g with f_i + g_j <= C_ij checked on all arcs */
-    /* max(0, primal - dual) / max(|primal|, S / 1000), S = sum a |f| + sum b |g|: the floor keeps
-     * the rounding of the potentials from counting against pairs that all but coincide. */
+    /* (primal - dual) / max(|primal|, size / 1000), size = sum a |f| + sum b |g|: the floor keeps the
+     * rounding of the potentials from counting against costs of both signs. Between items there is no
+     * floor; the rounding of weights when they were divided by their sum is not part of the gap. */
     double gap;
     int64_t pivots;
     int64_t n_plan;
+    double size;
+    double lost; /* mass of flows that came out negative, and were left out */
 } exact_result;
 
 typedef struct exact_solver exact_solver; /* workspace; no solve depends on the one before */

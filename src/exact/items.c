@@ -149,6 +149,31 @@ static void scale_back(exact_solver *s, exact_result *result, int exponent)
     result->dual = ldexp(result->dual, exponent);
 }
 
+/* Squares next to the smallest numbers lose digits, or all of them, unless the plan moves nothing. */
+static double square_rounding(const exact_solver *s, const exact_result *result, const measures *mx,
+                              item_view x, const measures *my, item_view y)
+{
+    double moved = 0;
+    for (int64_t k = 0; k < result->n_plan; k++)
+        if (memcmp(measures_point(mx, x.index[s->plan_row[k]]),
+                   measures_point(my, y.index[s->plan_column[k]]),
+                   (size_t)mx->d * sizeof(double)) != 0)
+            moved += s->plan_mass[k];
+    return moved * (double)(mx->d + 1) * 0x1p-1074;
+}
+
+static ddsc_status mark_tiny(const exact_solver *s, exact_result *result, const measures *mx,
+                             item_view x, const measures *my, item_view y, int exponent)
+{
+    double value = result->primal, given = ldexp(value, exponent);
+    if (given >= 1e-280)
+        return DDSC_OK;
+    double square = square_rounding(s, result, mx, x, my, y);
+    if (square > 0)
+        result->gap = BASE_MAX(result->gap, given > 0 ? square / given + square / value : INFINITY);
+    return result->gap > GAP_PROMISED ? DDSC_NOT_CONVERGED : DDSC_OK;
+}
+
 void exact_start(exact_solver *solver, const double *g)
 {
     solver->start = g;
@@ -170,8 +195,11 @@ ddsc_status exact_solve_items(exact_solver *solver, exact_result *result, const 
     exponent = set_costs(&cost, solver, &p, mx, i, my, j);
     if (exponent)
         solver->start = NULL; /* it is in other units */
-    TRY(exact_solve_ordinary(solver, result, x.weight, y.weight, &cost, max_pivots));
-    if (exponent)
+    solver->strict = true;
+    status = exact_solve_ordinary(solver, result, x.weight, y.weight, &cost, max_pivots);
+    if (status == DDSC_OK)
+        status = mark_tiny(solver, result, mx, x, my, y, 2 * exponent);
+    if (exponent && status >= 0)
         scale_back(solver, result, 2 * exponent);
 done:
     solver->start = NULL;

@@ -142,6 +142,7 @@ static void restore(exact_solver *s, const presolved *r, const exact_problem *p,
 ddsc_status exact_solve(exact_solver *solver, exact_result *result, const exact_problem *problem,
                         int64_t max_pivots)
 {
+    solver->strict = false;
     survey v = look_over(problem, solver->k);
     exact_costs cost = {.k = solver->k,
                         .n = problem->n,

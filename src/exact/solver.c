@@ -102,7 +102,8 @@ void exact_destroy(exact_solver *solver)
     if (!solver)
         return;
     exact_destroy(solver->parent);
-    MEM_FREE(solver->ctx, solver->own.block, solver->given.block, solver->level.block);
+    MEM_FREE(solver->ctx, solver->own.block, solver->given.block, solver->level.block,
+             solver->polish.block);
     cost_tile_free(solver->ctx, &solver->tile);
     mem_free(solver->ctx, solver);
 }
@@ -286,6 +287,19 @@ static ddsc_status certify_basis(exact_solver *s, exact_result *result, simplex_
     return DDSC_OK;
 }
 
+/* Is there more to the value than its certificate covers? Flows that the true weights turn negative,
+ * and weights next to the smallest numbers, of which division by the total left few bits. */
+static bool is_doubtful(const exact_solver *s, const exact_result *result)
+{
+    double high = isinf(s->net.cost.cap) ? fmax(fabs(s->low), fabs(s->high)) : INFINITY;
+    double value = fabs(result->primal);
+    double most = 0.1 * GAP_PROMISED * value;
+    return !(result->gap <= GAP_PROMISED) ||
+           (s->strict &&
+            (fabs(result->primal - result->dual) > most || result->lost * high > most ||
+             DBL_MIN * (double)(s->net.n + s->net.m) * high > most));
+}
+
 /* The largest true cost the plan pays. */
 static double largest_used(const exact_solver *s, const exact_result *result)
 {
@@ -322,5 +336,7 @@ ddsc_status exact_solve_ordinary(exact_solver *s, exact_result *result, const do
         cut.cap = cap;
         cut.whole_x = cut.whole_y = NULL;
     }
+    if (end == SIMPLEX_OPTIMAL && is_doubtful(s, result))
+        CHECK(exact_polish(s, result));
     return end == SIMPLEX_CAPPED || result->gap > GAP_PROMISED ? DDSC_NOT_CONVERGED : DDSC_OK;
 }

@@ -11,7 +11,7 @@
 struct exact_solver {
     ddsc_context *ctx;
     const kernels *k;
-    workspace own, given, level;
+    workspace own, given, level, polish;
     simplex net;
 
     int64_t pivots; /* of rounds before this one */
@@ -29,6 +29,7 @@ struct exact_solver {
 
     cost_tile tile;       /* costs of a block of pairs, made before their solves */
     const double *start;  /* guess of g for the next solve, or NULL */
+    bool strict;          /* costs are not negative: the gap is relative to the value alone */
     bool potentials_only; /* balanced potentials are enough, no basis is asked for */
     exact_solver *parent; /* the level above: solves groups of points for a first guess */
 };
@@ -49,5 +50,14 @@ ddsc_status exact_solve_basis(exact_solver *s, simplex_end *end, const double *a
 ddsc_status start_multiscale(exact_solver *s, bool *guessed);
 /* Plan, potentials and both values from the basis tree, with the true weights and costs. */
 void exact_certify(exact_solver *s, exact_result *result, bool int32_optimal);
+/* Pivots with about 106 bits from the basis in hand, where certificate or weights leave a doubt, and the
+ * certificate they lead to. */
+ddsc_status exact_polish(exact_solver *s, exact_result *result);
+/* Potentials of the basis in doubles, feasible on all arcs, and their size. */
+void exact_potentials(exact_solver *s, double *size);
+/* The gap from a difference of primal and dual, relative to the value, or to a floor below that. */
+void exact_set_gap(exact_result *result, double difference, double floor);
+/* The node of the largest weight. */
+int64_t exact_heaviest(const exact_solver *s);
 
 #endif

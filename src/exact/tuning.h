@@ -49,12 +49,14 @@ enum {
 
 /* ---- precision ---- */
 enum {
-    INT32_BITS = 24,    /* of a cost; a path of 32 of them stays below INT32_LIMIT */
-    DOUBLE_BITS = 49,   /* of a cost in doubles that hold integers */
-    CUT_ROUNDS = 40,    /* solves with costs cut off, at most */
-    CUT_FACTOR = 8,     /* cut at this multiple of the largest cost paid */
-    CUT_WORTH = 64,     /* a cut that gains less than this factor is not worth a solve */
-    CANCEL_PIVOTS = 512 /* large problems take a good part of a second for so many */
+    INT32_BITS = 24,        /* of a cost; a path of 32 of them stays below INT32_LIMIT */
+    DOUBLE_BITS = 49,       /* of a cost in doubles that hold integers */
+    CUT_ROUNDS = 40,        /* solves with costs cut off, at most */
+    CUT_FACTOR = 8,         /* cut at this multiple of the largest cost paid */
+    CUT_WORTH = 64,         /* a cut that gains less than this factor is not worth a solve */
+    POLISH_CELLS = 1 << 22, /* problems up to so many costs are finished with 106 bits ... */
+    POLISH_PIVOTS = 4,      /* ... by at most so many pivots per point */
+    CANCEL_PIVOTS = 512     /* large problems take a good part of a second for so many */
 };
 #define GAP_PROMISED 1e-10 /* what is called optimal has at most this gap */
 #define GAP_ACCEPTED 3e-13 /* an int32 optimum below this needs no pivots in double */

@@ -349,34 +349,6 @@ done:
     return status;
 }
 
-/* One value in each item, and not in all: more likely its number or age than a coordinate. */
-static bool is_of_items(const measures_parts *p, int64_t k)
-{
-    int64_t n_large = 0;
-    bool varies = false;
-    for (int64_t i = 0; i < p->n; i++) {
-        const double *x = p->support + p->offset[i] * p->d + k;
-        n_large += p->offset[i + 1] - p->offset[i] > 1;
-        varies = varies || x[0] != p->support[k];
-        for (int64_t e = 1; e < p->offset[i + 1] - p->offset[i]; e++)
-            if (x[e * p->d] != x[0])
-                return false;
-    }
-    return varies && n_large >= 2;
-}
-
-static void warn_of_items(reader *r)
-{
-    for (int64_t k = 0; k < r->out->d; k++) {
-        const char *name = texts_get(&r->out->coordinates, k);
-        if (is_of_items(r->out, k))
-            ctx_warn(r->ctx,
-                     "%s: the column \"%s\" has one value in each item: is it a coordinate? (else "
-                     "--drop %s)",
-                     stream_name(r->s), QUOTE(name), QUOTE(name));
-    }
-}
-
 static ddsc_status csv_finish(reader *r, const ddsc_read_settings *set)
 {
     ddsc_status status = DDSC_OK;
@@ -388,8 +360,6 @@ static ddsc_status csv_finish(reader *r, const ddsc_read_settings *set)
     if (r->apart || p->d < r->c.n_coordinates || r->points.text)
         TRY(order_rows(r, kept));
     TRY(name_coordinates(r, kept));
-    if (!set->columns)
-        warn_of_items(r);
     for (int64_t k = 0; set->arcsinh > 0 && k < p->v * p->d; k++)
         p->support[k] = asinh(p->support[k] / set->arcsinh);
     if (r->c.label >= 0)

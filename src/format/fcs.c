@@ -128,10 +128,11 @@ static ddsc_status read_text(fcs *f)
     if (!header_offset(head, 0, &begin) || !header_offset(head, 1, &end) ||
         !header_offset(head, 2, &f->data_begin) || !header_offset(head, 3, &f->data_end))
         return stream_fail(f->s, "the FCS header holds offsets that are no numbers");
+    bool overlaps = f->data_begin > begin && end > f->data_begin;
     if (f->data_begin > begin) /* some writers let TEXT end on the first byte of DATA */
-        end = BASE_MIN(end, f->data_begin - 1);
+        end = overlaps ? end : BASE_MIN(end, f->data_begin - 1);
     int64_t n = end - begin + 1;
-    if (begin < HEADER_SIZE || n < 3 || n > TEXT_MAX || end > f->size)
+    if (begin < HEADER_SIZE || n < 3 || n > TEXT_MAX || end > f->size || overlaps)
         return stream_fail(f->s, "the FCS header places the TEXT segment at bytes %lld to %lld",
                            (long long)begin, (long long)end);
     n = BASE_MIN(n, f->size - begin);
@@ -326,10 +327,10 @@ static ddsc_status find_data(fcs *f)
         CHECK(need_integer(f, "$BEGINDATA", &f->data_begin));
         CHECK(need_integer(f, "$ENDDATA", &f->data_end));
     }
-    if (f->data_begin < HEADER_SIZE || f->data_begin > f->size || f->data_end < f->data_begin)
+    if (f->data_begin < HEADER_SIZE || f->data_end > f->size || f->data_end < f->data_begin)
         return stream_fail(f->s, "the DATA segment is placed at bytes %lld to %lld of %lld",
                            (long long)f->data_begin, (long long)f->data_end, (long long)f->size);
-    f->n_events = (BASE_MIN(f->data_end, f->size) - f->data_begin + 1) / f->event_bytes;
+    f->n_events = (f->data_end - f->data_begin + 1) / f->event_bytes;
     if (find_value(f, "$TOT"))
         CHECK(need_integer(f, "$TOT", &f->n_events));
     if (f->n_events == 0)
@@ -342,6 +343,12 @@ static ddsc_status find_data(fcs *f)
             "%lld to %lld of %lld",
             (long long)f->n_events, (long long)f->event_bytes, (long long)f->data_begin,
             (long long)f->data_end, (long long)f->size);
+    if (f->data_end - f->data_begin - need >= f->event_bytes)
+        return stream_fail(f->s,
+                           "$TOT is %lld events of %lld bytes, but the DATA segment of %lld bytes "
+                           "holds more",
+                           (long long)f->n_events, (long long)f->event_bytes,
+                           (long long)(f->data_end - f->data_begin + 1));
     return DDSC_OK;
 }
 

@@ -7,6 +7,34 @@
 #include "plan/plan.h"
 #include "plan/tuning.h"
 
+/* Squares of distances below 1e-150 leave the range of numbers before the distances do: then exact W2
+ * works on a copy in another unit, a power of two. */
+static ddsc_status to_unit(ddsc_context *ctx, measures **scaled, double *unit, const measures *m,
+                           bool possible)
+{
+    double largest = 0;
+    int exponent;
+    *unit = 1;
+    for (int64_t k = 0; possible && k < m->v * m->d; k++)
+        largest = BASE_MAX(largest, fabs(m->support[k]));
+    if (!possible || largest > 1e-130 || largest < 1e-290) /* below, digits are missing already */
+        return DDSC_OK;
+    frexp(largest, &exponent);
+    *unit = ldexp(1, exponent);
+    CHECK(measures_subset(ctx, scaled, m, m->n, NULL));
+    for (int64_t k = 0; k < (*scaled)->v * m->d; k++)
+        (*scaled)->support[k] = ldexp((*scaled)->support[k], -exponent);
+    (*scaled)->grid.found = false; /* its steps are in the old unit, and nobody asks for them */
+    return DDSC_OK;
+}
+
+static int64_t matrix_cells(int64_t n, int64_t n_old, unsigned flags)
+{
+    if (n_old >= 0)
+        return n_old * (n - n_old);
+    return flags & DDSC_DISTANCE_CONDENSED ? n * (n - 1) / 2 : n * n;
+}
+
 /* The matrix of a set, or with n_old >= 0 that of its later items against the first n_old. */
 static ddsc_status run_matrix(ddsc_context *ctx, double *out, ddsc_pair_stats *stats,
                               const measures *m, int64_t n_old, const ddsc_metric_settings *given,
@@ -18,15 +46,24 @@ static ddsc_status run_matrix(ddsc_context *ctx, double *out, ddsc_pair_stats *s
     ddsc_pair_stats found = {0};
     metric_resolved metric = {0};
     plan_run r = {0};
+    measures *scaled = NULL;
+    double unit;
     CHECK(stats_check(ctx, stats));
     CHECK(plan_take_metric(ctx, &set, given));
+    CHECK(plan_warn_coordinates(ctx, m));
+    TRY(to_unit(ctx, &scaled, &unit, m,
+                set.metric == DDSC_METRIC_W2 && !(flags & DDSC_DISTANCE_SQUARED)));
+    m = scaled ? scaled : m;
     TRY(metric_resolve(ctx, &metric, m, &set));
     TRY(plan_run_open(ctx, &r, m, &metric, n_old < 0 ? "of the matrix" : NULL));
     TRY(pairs_matrix(&r.p, out, n_old, flags));
+    for (int64_t k = 0; scaled && k < matrix_cells(n, n_old, flags); k++)
+        out[k] *= unit;
 done:
     if (r.metric)
         status = plan_run_close(&r, status, n_pairs, &found);
     metric_resolved_free(&metric);
+    ddsc_measures_destroy(scaled);
     if (status >= 0)
         stats_give(stats, &found);
     return status;
@@ -91,14 +128,32 @@ ddsc_status ddsc_neighbors_run(ddsc_context *context, ddsc_graph **graph, ddsc_p
     CHECK(ctx_need(context, data, "measures"));
     CHECK(stats_check(context, stats));
     CHECK(plan_take_metric(context, &metric_set, metric));
-    CHECK(plan_take_graph(context, &graph_set, settings));
+    CHECK(plan_take_graph(context, &graph_set, settings, false));
+    plan_warn_tau(context, data->n, &graph_set);
+    CHECK(plan_warn_coordinates(context, data));
     TRY(plan_make(context, &p, data, &metric_set, &graph_set));
     TRY(plan_neighbors(context, graph, &found, &p, p.tau));
+    graph_sort(*graph);
     stats_give(stats, &found);
     warn_of_columns(context, *graph);
 done:
     metric_resolved_free(&p.metric);
     return status;
+}
+
+typedef struct vector_search {
+    pairs *p;
+    const ddsc_graph_settings *set;
+    int64_t tau;
+} vector_search;
+
+static ddsc_status search_vectors(void *arg, ddsc_graph **graph, const local_scales *by,
+                                  const ddsc_graph *known)
+{
+    const vector_search *s = arg;
+    (void)known;
+    s->p->by = by;
+    return plan_search_rows(s->p, graph, s->tau, s->set, NULL);
 }
 
 ddsc_status ddsc_graph_create_from_vectors(ddsc_context *context, ddsc_graph **graph, int64_t n,
@@ -113,14 +168,18 @@ ddsc_status ddsc_graph_create_from_vectors(ddsc_context *context, ddsc_graph **g
     if (!vectors && n > 0)
         return ctx_fail(context, DDSC_ERROR_ARGUMENT,
                         "ddsc_graph_create_from_vectors: vectors is NULL");
-    CHECK(plan_take_graph(context, &set, settings));
+    CHECK(plan_take_graph(context, &set, settings, false));
     if (set.sample_columns < 1)
         return ctx_fail(context, DDSC_ERROR_ARGUMENT,
                         "sample_columns = %g: vectors have coordinates already",
                         set.sample_columns);
+    plan_warn_tau(context, n, &set);
     TRY(metric_vectors_open(context, &state, n, dim, vectors));
     TRY(pairs_open(context, &p, n, &metric_vectors, state, NULL));
-    TRY(plan_search_rows(&p, graph, plan_tau(n, &set), &set, NULL));
+    vector_search search = {&p, &set, plan_tau(n, &set)};
+    hub_search h = {.rule = set.hubs, .tau = search.tau, .search = search_vectors, .arg = &search};
+    TRY(plan_choose(context, graph, &h));
+    graph_sort(*graph);
 done:
     pairs_close(&p);
     metric_vectors.close(state);

@@ -4,6 +4,7 @@
 #define DDSC_PLAN_PLAN_H
 
 #include "metric/metric.h"
+#include "graph/graph.h"
 #include "search/search.h"
 
 /* ---- settings: defaults, then the caller's fields, then every one checked (given NULL: defaults)
@@ -11,8 +12,9 @@
 
 ddsc_status plan_take_metric(ddsc_context *ctx, ddsc_metric_settings *own,
                              const ddsc_metric_settings *given);
+/* for_clusters: what the default for hubs means. */
 ddsc_status plan_take_graph(ddsc_context *ctx, ddsc_graph_settings *own,
-                            const ddsc_graph_settings *given);
+                            const ddsc_graph_settings *given, bool for_clusters);
 ddsc_status plan_check_metric(ddsc_context *ctx, const ddsc_metric_settings *settings);
 ddsc_status plan_check_graph(ddsc_context *ctx, const ddsc_graph_settings *settings);
 
@@ -20,6 +22,18 @@ ddsc_status plan_check_graph(ddsc_context *ctx, const ddsc_graph_settings *setti
 ddsc_status plan_check_pruned(ddsc_context *ctx, ddsc_exact_graph asked, const char *name);
 /* The one place where tau = 0 becomes a number and a large one meets the number of items. */
 int64_t plan_tau(int64_t n, const ddsc_graph_settings *settings);
+
+/* ---- what to say before any work (sense.c) ---- */
+
+/* More neighbours than there are items? */
+void plan_warn_tau(ddsc_context *ctx, int64_t n, const ddsc_graph_settings *set);
+/* More clusters than distinct items? */
+ddsc_status plan_warn_clusters(ddsc_context *ctx, const measures *m, int64_t k);
+/* A coordinate that makes nearly all of the distances, or is an id? */
+ddsc_status plan_warn_coordinates(ddsc_context *ctx, const measures *m);
+/* Do all edges join equal items? Then nothing tells the items of a component apart, whatever the metric
+ * gives for equal ones. */
+bool plan_joins_copies(const measures *m, const ddsc_graph *g);
 
 /* ---- the plan of a graph ---- */
 
@@ -33,12 +47,14 @@ typedef struct graph_plan {
 /* Settings as the two functions above left them. p->metric is freed by metric_resolved_free. */
 ddsc_status plan_make(ddsc_context *ctx, graph_plan *p, const measures *m,
                       const ddsc_metric_settings *metric, const ddsc_graph_settings *graph);
-/* The graph of the `tau` nearest, which may be more than p->tau. */
+/* The graph of the `tau` nearest, which may be more than p->tau, as `hubs` says: in the order they were chosen
+ * by, see graph_sort. */
 ddsc_status plan_neighbors(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *stats,
                            const graph_plan *p, int64_t tau);
-/* The nearest of the first n_old items for each later one: item n_old + c is column c. */
+/* The nearest of the first n_old items for each later one, chosen `by` scales of those (or NULL): item n_old + c is
+ * column c. */
 ddsc_status plan_query(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *stats,
-                       const graph_plan *p, int64_t n_old, int64_t tau);
+                       const graph_plan *p, int64_t n_old, int64_t tau, const local_scales *by);
 
 /* ---- inside the room ---- */
 
@@ -60,6 +76,22 @@ ddsc_status plan_run_open(ddsc_context *ctx, plan_run *r, const measures *m,
  * run has in memory goes to its folder, too. */
 ddsc_status plan_run_close(plan_run *r, ddsc_status status, int64_t n_pairs,
                            ddsc_pair_stats *stats);
+
+/* A search that may run twice: for the nearest, then by scales, when `known` holds what the first one found. */
+typedef struct hub_search {
+    int64_t rule; /* a ddsc_hubs, not DEFAULT */
+    int64_t tau;  /* of each list, the first are looked at */
+    ddsc_status (*search)(void *arg, ddsc_graph **graph, const local_scales *by,
+                          const ddsc_graph *known);
+    void *arg;
+} hub_search;
+
+/* Lists come in the order they were chosen by; graph_sort puts them into that of D^2. */
+ddsc_status plan_choose(ddsc_context *ctx, ddsc_graph **graph, const hub_search *h);
+
+/* The graph of columns that are known; of h the rule and tau count. */
+ddsc_status plan_columns(ddsc_context *ctx, ddsc_graph **graph, const column_set *c, int64_t tau,
+                         hub_search h);
 
 /* Over a service whose metric is open: by a prefilter where it has rows and they pay, or all pairs.
  * why: what speaks against pruning, in words, or NULL. */

@@ -1,5 +1,6 @@
 /* Neighbours beyond brute force: candidates by descent over rows of numbers, put in order by the metric
  * itself, and how many of the true ones that finds. */
+#include <math.h>
 #include <string.h>
 
 #include "graph/graph.h"
@@ -32,19 +33,45 @@ static ddsc_status list_rows(ddsc_context *ctx, pair_lists *l, int64_t n, int64_
     return DDSC_OK;
 }
 
-/* Of the true neighbours of those items, the share found; equal distances are equally right. */
-static double compare_rows(const pair_lists *l, const ddsc_graph *truth, const ddsc_graph *found)
+/* Wilson's interval of 95% for a share p of n trials (Wilson 1927): unlike p -+ 2 s it holds for few trials
+ * and for shares next to 1. */
+static void wilson(ddsc_pair_stats *stats, double p, double n)
 {
-    int64_t right = 0, all = 0;
+    const double z = 1.959963984540054;
+    double shrink = 1 + z * z / n, middle = (p + z * z / (2 * n)) / shrink;
+    double half = z / shrink * sqrt(p * (1 - p) / n + z * z / (4 * n * n));
+    stats->recall = p;
+    stats->recall_low = BASE_MAX(0, middle - half);
+    stats->recall_high = BASE_MIN(1, middle + half);
+}
+
+/* Of the true neighbours of those items, the share found; equal distances are equally right. Neighbours of
+ * one item are found or missed together, so the spread over items tells how many trials they are worth:
+ * from one per item up to all of them. */
+static void compare_rows(ddsc_pair_stats *stats, const pair_lists *l, const ddsc_graph *truth,
+                         const ddsc_graph *found, const local_scales *by)
+{
+    int64_t all = 0, n_rows = 0;
+    double sum = 0, squares = 0;
     for (int64_t i = 0; i < l->n; i++) {
-        int64_t begin = truth->offset[i], end = truth->offset[i + 1];
-        if (l->offset[i + 1] == l->offset[i])
+        int64_t begin = truth->offset[i], end = truth->offset[i + 1], right = 0;
+        if (l->offset[i + 1] == l->offset[i] || begin == end)
             continue;
-        all += end - begin;
         for (int64_t e = found->offset[i]; e < found->offset[i + 1]; e++)
-            right += found->d2[e] <= truth->d2[end - 1];
+            right += local_key(by, found->index[e], found->d2[e]) <=
+                     local_key(by, truth->index[end - 1], truth->d2[end - 1]);
+        double share = (double)right / (double)(end - begin);
+        all += end - begin;
+        n_rows++;
+        sum += share;
+        squares += share * share;
     }
-    return all > 0 ? (double)right / (double)all : 1;
+    stats->n_recall_rows = n_rows;
+    if (n_rows == 0)
+        return;
+    double n = (double)n_rows, p = sum / n, variance = (squares / n - p * p) / BASE_MAX(n - 1, 1);
+    double trials = variance > 0 ? p * (1 - p) / variance : n;
+    wilson(stats, p, BASE_MIN(BASE_MAX(trials, n), (double)all));
 }
 
 static ddsc_status measure_recall(pairs *p, ddsc_pair_stats *stats, const ddsc_graph *found,
@@ -55,12 +82,11 @@ static ddsc_status measure_recall(pairs *p, ddsc_pair_stats *stats, const ddsc_g
     pair_lists l = {0};
     ddsc_graph *truth = NULL;
     if (!cheap)
-        n_rows = BASE_MAX(RECALL_LEAST, BASE_MIN(n_rows, pairs_solved(p) / (4 * n)));
+        n_rows = BASE_MAX(RECALL_LEAST, BASE_MIN(n_rows, pairs_solved(p) / (2 * n)));
     n_rows = BASE_MIN(n_rows, n);
     TRY(list_rows(p->ctx, &l, n, n_rows));
     TRY(search_rerank(p, &truth, found->tau, &l));
-    stats->recall = compare_rows(&l, truth, found);
-    stats->n_recall_rows = n_rows;
+    compare_rows(stats, &l, truth, found, p->by);
 done:
     ddsc_graph_destroy(truth);
     search_lists_free(p->ctx, &l);
@@ -80,8 +106,9 @@ ddsc_status search_approximate(pairs *p, ddsc_graph **out, ddsc_pair_stats *stat
     TRY(measure_recall(p, stats, graph, cheap));
     if (stats->recall < RECALL_GOOD)
         ctx_warn(p->ctx,
-                 "only about %.0f%% of the neighbors were found; an exact search finds all of them",
-                 100 * stats->recall);
+                 "only about %.0f%% of the neighbors were found (%.0f to %.0f%%); an exact search "
+                 "finds all of them (--neighbors exact)",
+                 100 * stats->recall, 100 * stats->recall_low, 100 * stats->recall_high);
     *out = graph;
     graph = NULL;
 done:

@@ -3,6 +3,8 @@
 #ifndef DDSC_STREAM_INSIDE_H
 #define DDSC_STREAM_INSIDE_H
 
+#include <sys/types.h>
+#include <time.h>
 #include <zlib.h>
 
 #include "stream/stream.h"
@@ -18,6 +20,8 @@ struct io_stream {
     bool close_fd, seekable;
     const unsigned char *bytes;
     unsigned char *owned;          /* a copy made for random access */
+    off_t opened_size;             /* of a file, when it was opened ... */
+    struct timespec opened_at;     /* ... and when it was written last */
     int64_t base, raw_at, raw_end; /* first, next and end byte of the source; end -1: unknown */
     enum stream_coding coding;
     z_stream z; /* next_in, avail_in: raw bytes fetched ahead, in every coding */

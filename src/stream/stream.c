@@ -85,6 +85,17 @@ static ddsc_status stream_new(ddsc_context *ctx, io_stream **out, const char *na
 
 /* ---- raw bytes ---- */
 
+/* Parts of two versions of a file may look like one that is sound. */
+static ddsc_status check_unchanged(io_stream *s)
+{
+    struct stat now;
+    if (s->raw_end < 0 || fstat(s->fd, &now) != 0)
+        return DDSC_OK;
+    bool same = now.st_size == s->opened_size && now.st_mtim.tv_sec == s->opened_at.tv_sec &&
+                now.st_mtim.tv_nsec == s->opened_at.tv_nsec;
+    return same ? DDSC_OK : stream_fail(s, "was changed by another program while it was read");
+}
+
 static ddsc_status read_fd(io_stream *s, unsigned char *out, size_t n, size_t *got)
 {
     ssize_t r;
@@ -94,7 +105,7 @@ static ddsc_status read_fd(io_stream *s, unsigned char *out, size_t n, size_t *g
     if (r < 0)
         return ctx_fail(s->ctx, DDSC_ERROR_INPUT, "%s: cannot read: %s", s->name, strerror(errno));
     *got = (size_t)r;
-    return DDSC_OK;
+    return check_unchanged(s);
 }
 
 static ddsc_status raw_read(io_stream *s, unsigned char *out, size_t n, size_t *got)
@@ -285,6 +296,8 @@ static ddsc_status open_file(io_stream *s, const char *path)
     if (S_ISDIR(info.st_mode))
         return stream_fail(s, "is a directory, not a file");
     s->raw_end = -1;
+    s->opened_size = info.st_size;
+    s->opened_at = info.st_mtim;
     if (S_ISREG(info.st_mode)) {
         off_t here = is_stdin ? lseek(s->fd, 0, SEEK_CUR) : 0;
         s->seekable = here >= 0;
@@ -341,6 +354,8 @@ ddsc_status stream_open_part(ddsc_context *ctx, io_stream **out, io_stream *arch
         TRY(refuse_bomb(s));
     s->is_part = true;
     s->fd = archive->fd;
+    s->opened_size = archive->opened_size;
+    s->opened_at = archive->opened_at;
     s->seekable = archive->seekable;
     s->bytes = archive->bytes;
     s->base = s->raw_at = archive->base + offset;

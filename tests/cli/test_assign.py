@@ -115,8 +115,10 @@ def test_wrong_dimension(ddsc, results, tmp_path):
 
 
 BROKEN = {
-    "version": ({"model_version": [2]}, "format 2"),
+    "version": ({"model_version": [3]}, "format 3"),
     "old": ({"model_version": [0]}, "format 0"),
+    "no hub scales": ({"model_version": [2]}, "'hub_scale' is missing"),
+    "hub scales": ({"model_version": [2], "hub_scale": np.zeros(45)}, "scales to choose neighbours by"),
     "two versions": ({"model_version": [1, 1]}, "instead of one"),
     "no version": ({"model_version": None}, "is no model"),
     "no centres": ({"centres": None}, "'centres' is missing"),
@@ -143,6 +145,33 @@ def test_broken_models_are_refused(ddsc, results, fresh, tmp_path, name):
         else:
             arrays[key] = np.array(value)
     np.savez(tmp_path / "model.npz", **arrays)
+    assert message in ddsc("assign", tmp_path / "model.npz", fresh, code=3).stderr
+
+
+def forged(arrays, what):
+    """A model with one thing out of range, and what is said of it."""
+    settings = [str(s) for s in arrays["model_settings"]]
+    n, rows, centres = len(arrays["reach"]), arrays["embedding"], arrays["centres"]
+    return {
+        "reach -1": ({"reach": np.full(n, -1.0)}, "reach out of range"),
+        "reach inf": ({"reach": np.full(n, np.inf)}, "reach out of range"),
+        "tau 0": ({"model_settings": ["tau=0" if s.startswith("tau=") else s for s in settings]},
+                  "k or tau"),
+        "eigenvalues -1": ({"eigenvalues": np.full(rows.shape[1], -1.0)}, "eigenvalues"),
+        "eigenvalues in no order": ({"eigenvalues": np.linspace(0.5, 1, rows.shape[1])}, "in order"),
+        "centres 0": ({"centres": np.zeros_like(centres)}, "unit length"),
+        "rows 0": ({"embedding": np.zeros_like(rows)}, "unit length"),
+        "short rows": ({"embedding": rows / 2}, "unit length"),
+    }[what]
+
+
+@pytest.mark.parametrize("what", ["reach -1", "reach inf", "tau 0", "eigenvalues -1", "centres 0",
+                                  "eigenvalues in no order", "rows 0", "short rows"])
+def test_forged_models_are_refused(ddsc, results, fresh, tmp_path, what):
+    arrays = dict(np.load(results / "w2" / "model.npz"))
+    change, message = forged(arrays, what)
+    assert set(change) <= set(arrays)
+    np.savez(tmp_path / "model.npz", **{**arrays, **change})
     assert message in ddsc("assign", tmp_path / "model.npz", fresh, code=3).stderr
 
 

@@ -42,6 +42,43 @@ def faulty(program, shim, tmp_path):
     return run
 
 
+CHANGED = "changed by another program while it was read"
+
+
+@pytest.mark.parametrize("change", ["GROW", "SHRINK", "REWRITE"])
+@pytest.mark.parametrize("name", ["a.npz", "a.csv", "a.csv.gz", "a.npy"])
+def test_inputs_that_change_while_they_are_read(program, ddsc, shim, tmp_path, name, change):
+    """At every read: refused, or read as it was before any of it had changed."""
+    source = tmp_path / "source.npz"
+    ddsc("generate", "gaussians", "--groups", 2, "--items", 60, "--points", 40, "-o", source)
+    verb = ["distance", "-o", tmp_path / "d.npy"] if name != "a.npy" else ["cluster", "-k", 2, "-o", tmp_path / "r"]
+    if name == "a.npy":
+        ddsc("distance", source, "-o", tmp_path / "given.npy")
+        verb.append("--precomputed")
+    else:
+        ddsc("convert", source, "-o", tmp_path / f"given{name[1:]}")
+    given = next(p for p in tmp_path.iterdir() if p.name == f"given{name[1:]}").read_bytes()
+    log, path, told = tmp_path / "reads.log", tmp_path / name, []
+
+    def run(at):
+        path.write_bytes(given)
+        log.unlink(missing_ok=True)
+        env = {**os.environ, "LD_PRELOAD": str(shim), "DDSC_FAULT": change, "DDSC_FAULT_AT": str(at),
+               "DDSC_FAULT_FILE": str(path), "DDSC_FAULT_LOG": str(log), "OMP_NUM_THREADS": "1"}
+        done = subprocess.run([program, verb[0], path, *map(str, verb[1:]), "-f", "-q"], env=env,
+                              capture_output=True, timeout=300)
+        return done.returncode, done.stderr.decode()
+
+    assert run(0)[0] == 0
+    n_reads = log.read_text().count("pread")
+    assert n_reads >= 1
+    for at in range(1, n_reads + 1):
+        code, stderr = run(at)
+        told.append(CHANGED in stderr)
+        assert code == 3, (at, stderr)
+    assert all(told) if change != "SHRINK" else any(told), told
+
+
 def files(folder, ignore=()):
     return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*"))
             if p.is_file() and p.name not in ignore}

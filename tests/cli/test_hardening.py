@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import scipy.io
 import scipy.sparse.csgraph
+import test_w2_oracle as w2_oracle
 
 
 def write_line(path, places):
@@ -53,3 +54,149 @@ def test_points_are_counted_within_their_item(ddsc, tmp_path):
     points[2, 1] = np.nan
     np.savez(tmp_path / "bad.npz", points=points, weights=np.ones(4), offsets=[0, 2, 4])
     assert "item 1, point 0, coordinate 1" in ddsc("info", tmp_path / "bad.npz", code=3).stderr
+
+
+# ---- exact W2: the certificate covers the input as it was given (test_w2_oracle.py has 500 more) ----
+
+def write_pair(path, x, a, y, b):
+    np.savez(path, points=np.r_[x, y], weights=np.r_[a, b], offsets=[0, len(x), len(x) + len(y)])
+    return path
+
+
+def test_mass_below_the_rounding_of_the_total_is_moved(ddsc, tmp_path):
+    """Weights 1e-16 and 1.1e-16 beside eight of 1: what they differ by goes 1e8 far."""
+    rng = np.random.default_rng(1)
+    x, y = np.r_[rng.random((8, 2)), [[1e8, 0]]], np.r_[rng.random((8, 2)), [[1e8, 0.5]]]
+    a, b = np.r_[np.ones(8), 1e-16], np.r_[np.ones(8), 1.1e-16]
+    data = write_pair(tmp_path / "far.npz", x, a, y, b)
+    ddsc("distance", data, "-o", tmp_path / "far.npy")
+    assert w2_oracle.close(np.load(tmp_path / "far.npy")[0, 1], w2_oracle.exact_w2(x, a, y, b))
+
+
+def test_light_far_points_keep_their_certificate(ddsc, tmp_path):
+    """One light point far off in each item: right before too, but one pair in fifteen was marked."""
+    rng = np.random.default_rng(2)
+    items = []
+    for _ in range(24):
+        x = np.r_[rng.random((9, 2)), [rng.normal(size=2) * 10.0 ** rng.uniform(2, 5)]]
+        items.append((x, np.r_[rng.random(9) + 0.1, 10.0 ** rng.uniform(-12, -2)]))
+    np.savez(tmp_path / "light.npz", points=np.concatenate([x for x, _ in items]),
+             weights=np.concatenate([a for _, a in items]), offsets=np.arange(0, 250, 10)[:25])
+    ddsc("distance", tmp_path / "light.npz", "-o", tmp_path / "light.npy")
+
+
+@pytest.mark.parametrize("unit", [1e-154, 1e-161, 1e-200, 1e-280])
+def test_tiny_scales_keep_their_digits(ddsc, tmp_path, unit):
+    x, y, a = np.array([[0.0], [3.0]]) * unit, np.array([[1.0], [7.0]]) * unit, np.ones(2)
+    ddsc("distance", write_pair(tmp_path / "tiny.npz", x, a, y, a), "-o", tmp_path / "tiny.npy")
+    assert w2_oracle.close(np.load(tmp_path / "tiny.npy")[0, 1], w2_oracle.exact_w2(x, a, y, a))
+
+
+@pytest.mark.parametrize("words", [["distance", "--squared", "-o", "out.npy"],
+                                   ["cluster", "-k", 2, "-o", "out"]])
+def test_squares_that_cannot_be_written_are_marked(ddsc, tmp_path, words):
+    data = write_line(tmp_path / "tiny.csv", [k * 1e-200 for k in range(12)])
+    assert "not certified" in ddsc(words[0], data, *words[1:], code=4, cwd=tmp_path).stderr
+
+
+def test_a_matrix_too_small_to_square_is_refused(ddsc, tmp_path):
+    places = np.arange(12.0)
+    np.save(tmp_path / "tiny.npy", np.abs(places[:, None] - places) * 1e-200)
+    done = ddsc("cluster", tmp_path / "tiny.npy", "--precomputed", "-k", 2, code=3)
+    assert "too small to square" in done.stderr
+
+
+# ---- settings that cannot work say so at once ----
+
+def write_clouds(path, columns, items=20, points=6, of=None, seed=3):
+    """Items of random points; of(item, point) gives the numbers of one row."""
+    rng = np.random.default_rng(seed)
+    of = of or (lambda i, j: rng.random(len(columns)))
+    rows = (",".join([f"i{i}", *map(repr, map(float, of(i, j)))])
+            for i in range(items) for j in range(points))
+    path.write_text(",".join(["id", *columns]) + "\n" + "\n".join(rows) + "\n")
+    return path
+
+
+def test_a_tolerance_that_cannot_be_met_is_refused(ddsc, tmp_path):
+    data = write_clouds(tmp_path / "a.csv", "xy")
+    done = ddsc("cluster", data, "-k", 2, "--metric", "sinkhorn", "--tolerance", 1e-17, code=2)
+    assert "--tolerance" in done.stderr and "1e-15" in done.stderr
+    ddsc("cluster", data, "-k", 2, "--metric", "sinkhorn", "--tolerance", 1e-15)
+
+
+@pytest.mark.parametrize("verb", [["cluster", "-k", 2], ["neighbors", "-o", "graph.mtx"]])
+def test_more_neighbours_than_items(ddsc, tmp_path, verb):
+    data = write_clouds(tmp_path / "a.csv", "xy")
+    done = ddsc(verb[0], data, *verb[1:], "--tau", 40, cwd=tmp_path)
+    assert "only 19 others" in done.stderr and "--tau" in done.stderr
+    assert "others" not in ddsc(verb[0], data, *verb[1:], "-f", "--tau", 19, cwd=tmp_path).stderr
+
+
+@pytest.mark.parametrize("metric", ["w2", "sinkhorn", "mmd", "lot"])
+def test_equal_items_are_one_place(ddsc, tmp_path, metric):
+    points = np.random.default_rng(3).random((6, 2))
+    data = write_clouds(tmp_path / "same.csv", "xy", of=lambda i, j: points[j])
+    done = ddsc("cluster", data, "-k", 2, "--metric", metric)
+    assert {line.split(",")[1] for line in done.stdout.splitlines()[1:]} == {"0"}
+    assert "only 1 of the 20 items are distinct" in done.stderr and "(-k)" in done.stderr
+
+
+def test_more_clusters_than_distinct_items(ddsc, tmp_path):
+    data = write_line(tmp_path / "dup.csv", [0] * 10 + [5] * 10)
+    assert "only 2 of the 20 items are distinct" in ddsc("cluster", data, "-k", 3).stderr
+    assert "distinct:" not in ddsc("cluster", data, "-k", 2).stderr
+
+
+# ---- coordinates in different units ----
+
+@pytest.mark.parametrize("verb", [["cluster", "-k", 2], ["distance", "-o", "d.npy"],
+                                  ["neighbors", "-o", "graph.mtx"]])
+def test_a_coordinate_that_drowns_the_others(ddsc, tmp_path, verb):
+    rng = np.random.default_rng(3)
+    data = write_clouds(tmp_path / "a.csv", "xyz",
+                        of=lambda i, j: rng.random(3) * [1, 1000, 1])
+    stderr = ddsc(verb[0], data, *verb[1:], cwd=tmp_path).stderr
+    assert 'coordinate "y" makes 100% of the squared distances' in stderr
+    assert "--arcsinh" in stderr
+
+
+def test_an_id_read_as_a_coordinate(ddsc, tmp_path):
+    rng = np.random.default_rng(3)
+    data = write_clouds(tmp_path / "a.csv", ["x", "patient"],
+                        of=lambda i, j: [rng.random(), 100 + i])
+    assert 'coordinate "patient" is a whole number' in ddsc("cluster", data, "-k", 2).stderr
+
+
+def test_ordinary_coordinates_get_no_warning(ddsc, tmp_path):
+    """Clouds, single points, whole numbers that vary, a thin grid."""
+    rng = np.random.default_rng(3)
+    sets = [dict(of=None), dict(of=lambda i, j: rng.integers(0, 9, 2)),
+            dict(of=lambda i, j: [i, rng.random() * 9], points=1),
+            dict(of=lambda i, j: [j % 3, 100 * (j // 3 + i % 2)])]
+    for k, kind in enumerate(sets):
+        data = write_clouds(tmp_path / f"{k}.csv", "xy", **kind)
+        assert "warning" not in ddsc("cluster", data, "-k", 2).stderr, k
+
+
+def test_real_sets_get_no_warning_about_coordinates(ddsc, data_dir, tmp_path):
+    for name in ["more/animals.npz", "more/corel.npz", "d2/mountaindat.d2", "more/fingerprint.npz"]:
+        done = ddsc("neighbors", data_dir / name, "--metric", "mmd", "--mmd-features", 16,
+                    "--on-empty", "drop", "-o", tmp_path / "graph.mtx", "-f")
+        assert "coordinate" not in done.stderr, name
+
+
+@pytest.mark.parametrize("metric", ["w2", "lot"])
+def test_recall_comes_with_an_interval(ddsc, tmp_path, metric):
+    """Random clouds, whose neighbours are chance: the interval holds the recall of all items."""
+    points = np.random.default_rng(4).random((600 * 6, 3))
+    np.savez(tmp_path / "set.npz", points=points, weights=np.ones(3600), offsets=np.arange(0, 3601, 6))
+    graphs = []
+    for kind in ["exact", "approximate"]:
+        words = ["--metric", metric, "--neighbors", kind, "--tau", 10, "-o", tmp_path / f"{kind}.mtx"]
+        done = ddsc("neighbors", tmp_path / "set.npz", *words, "--json")
+        graphs.append(scipy.io.mmread(tmp_path / f"{kind}.mtx").tocsc())
+    found = json.loads(done.stdout)
+    right = [np.isin(graphs[1][:, k].indices, graphs[0][:, k].indices).mean() for k in range(600)]
+    assert found["recall_low"] <= np.mean(right) <= found["recall_high"]
+    assert 0 < found["recall_low"] < found["recall_high"] <= 1 and found["recall_rows"] >= 12

@@ -37,7 +37,8 @@ class PairStats(Sized):
                  ("check_median", C.c_double), ("check_high", C.c_double), ("check_max", C.c_double),
                  ("n_features", C.c_int64), ("n_components", C.c_int64),
                  ("reduction_error", C.c_double), ("recall", C.c_double),
-                 ("n_recall_rows", C.c_int64)]
+                 ("n_recall_rows", C.c_int64), ("recall_low", C.c_double),
+                 ("recall_high", C.c_double)]
 
 
 def pointer(array):

@@ -1,7 +1,9 @@
 /* For LD_PRELOAD: the k-th call that changes something on disk fails, or is the last one of the
  * process. DDSC_FAULT_AT=k (0: none), DDSC_FAULT=ENOSPC | EIO | KILL, DDSC_FAULT_LOG=FILE gets a line
  * per call that counts. To fail: writes, syncs, opening for writing, making folders, renaming. To
- * kill: before those, and before linking and removing. */
+ * kill: before those, and before linking and removing. DDSC_FAULT=GROW | SHRINK | REWRITE: before the
+ * k-th read at a place, DDSC_FAULT_FILE gets a byte more, loses its second half, or has its bytes
+ * written again, with a time that says so. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -46,6 +48,29 @@ static bool strikes(const char *what, const char *path, bool removes)
     return true;
 }
 
+/* Another program at work on the file, just before it is read. */
+static void disturb(void)
+{
+    static atomic_int count;
+    const char *at = getenv("DDSC_FAULT_AT"), *fault = getenv("DDSC_FAULT");
+    const char *path = getenv("DDSC_FAULT_FILE");
+    struct stat info;
+    if (!fault || !path || stat(path, &info) != 0)
+        return;
+    write_log("pread", path);
+    if (!at || atomic_fetch_add(&count, 1) + 1 != atoi(at))
+        return;
+    long fd = syscall(SYS_openat, AT_FDCWD, path, O_WRONLY, 0);
+    if (strcmp(fault, "GROW") == 0)
+        syscall(SYS_pwrite64, fd, "7", 1, info.st_size);
+    else if (strcmp(fault, "SHRINK") == 0)
+        syscall(SYS_ftruncate, fd, info.st_size / 2);
+    struct timespec later[2] = {info.st_atim, info.st_mtim}; /* clocks of file systems are coarse */
+    later[1].tv_sec++;
+    futimens((int)fd, later);
+    syscall(SYS_close, fd);
+}
+
 #define NEXT(name) ((__typeof__(&name))(uintptr_t)dlsym(RTLD_NEXT, #name))
 
 static bool for_writing(int flags)
@@ -80,6 +105,18 @@ ssize_t write(int fd, const void *bytes, size_t n)
     if (fd != STDERR_FILENO && strikes("write", "", false))
         return -1;
     return NEXT(write)(fd, bytes, n);
+}
+
+ssize_t pread(int fd, void *bytes, size_t n, off_t at)
+{
+    disturb();
+    return NEXT(pread)(fd, bytes, n, at);
+}
+
+ssize_t pread64(int fd, void *bytes, size_t n, off64_t at)
+{
+    disturb();
+    return NEXT(pread64)(fd, bytes, n, at);
 }
 
 int fsync(int fd)

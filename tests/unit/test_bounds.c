@@ -61,7 +61,10 @@ static measures *real_images(ddsc_context *ctx, const char *name, int64_t n)
 static double exact_value(exact_solver *solver, const measures *m, int64_t i, int64_t j)
 {
     exact_result result;
-    assert_int_equal(exact_solve_items(solver, &result, m, i, m, j, 0), DDSC_OK);
+    ddsc_status status = exact_solve_items(solver, &result, m, i, m, j, 0);
+    /* squares below the smallest number are lost, and marked */
+    assert_int_equal(status,
+                     isinf(result.gap) && result.primal == 0 ? DDSC_NOT_CONVERGED : DDSC_OK);
     return result.primal;
 }
 

@@ -16,7 +16,7 @@ static void test_emd_answers(void **state)
                      DDSC_OK);
     for (int j = 0; j < 17; j++)
         p.b[j] /= 1 + 4e-7;
-    exact_result r = {t.primal, t.dual, t.gap, t.n_iterations, t.n_plan};
+    exact_result r = {t.primal, t.dual, t.gap, t.n_iterations, t.n_plan, 0, 0};
     check_plan(&p, &r, row, column, mass);
     check_potentials(&p, &r, f, g);
     assert_true(t.gap <= 1e-12);
@@ -197,7 +197,7 @@ static double check_w2(ddsc_context *ctx, const two_items *t)
     assert_true(w2.gap <= 1e-12);
     for (int64_t c = 0; c < p.n * p.m; c++)
         p.cost[c] += 1e-12 * p.cost[c]; /* what products may be off by */
-    exact_result found = {w2.primal, w2.dual, w2.gap, w2.n_iterations, w2.n_plan};
+    exact_result found = {w2.primal, w2.dual, w2.gap, w2.n_iterations, w2.n_plan, 0, 0};
     check_potentials(&p, &found, f, g);
     for (int64_t c = 0; c < p.n * p.m; c++)
         p.cost[c] -= 1e-12 * p.cost[c];
