@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from . import _core
 from ._arrays import as_doubles, is_sparse, item_matrices, unpack_items
 from ._run import Run
-from ._words import ON_EMPTY, WORDS, whole, word
+from ._words import ALIGN, NORMALISE, ON_EMPTY, WORDS, whole, word
 
 PathLike = Union[str, "os.PathLike[str]"]
 
@@ -430,6 +431,72 @@ class Distributions:
             handle = run(_core.described, self._handle, *lists)
         return self._wrap(handle, self._ids, self._labels)
 
+    def transformed(
+        self,
+        *,
+        arcsinh: Union[None, float, Dict[str, float]] = None,
+        log1p: bool = False,
+        normalise: Optional[str] = None,
+        pca: Optional[int] = None,
+        per_item: Optional[int] = None,
+        align: Optional[str] = None,
+        random_state: Any = 0,
+    ) -> "Distributions":
+        """The set after points were drawn, then arcsinh, log1p, normalise, pca and align.
+
+        What was fitted stays with the set and with a model of it: ``predict`` does the same to items
+        that come as they are.
+
+        Parameters
+        ----------
+        arcsinh : float or dict, optional
+            x becomes arcsinh(x / arcsinh); a dict has a cofactor for coordinates by name, in which *
+            and ? stand for any characters.
+        log1p : bool
+        normalise : {"standard", "robust", "rank"}, optional
+            Over all items together, each of which counts alike.
+        pca : int, optional
+            Principal components to keep.
+        per_item : int, optional
+            Points drawn from each item that has more.
+        align : {"centre", "size", "deskew", "principal"}, optional
+            What is taken out of each item alone: its place, and its size, slant or turning.
+        random_state : int, RandomState, Generator or None
+            For `per_item`.
+
+        Examples
+        --------
+        >>> import ddsc
+        >>> X = ddsc.make_shapes(2).transformed(normalise="standard", align="centre")
+        >>> X.transforms
+        ['standard', 'align centre']
+        """
+        settings: Dict[str, Any] = {"log1p": int(bool(log1p))}
+        if isinstance(arcsinh, dict):
+            settings["arcsinh"] = ",".join(f"{name}={value}" for name, value in arcsinh.items())
+        elif arcsinh is not None:
+            settings["arcsinh"] = repr(float(arcsinh))
+        if normalise is not None:
+            settings["normalise"] = word("normalise", normalise, NORMALISE)
+        if align is not None:
+            settings["align"] = word("align", align, ALIGN)
+        for name, value in (("pca", pca), ("per_item", per_item)):
+            if value is not None:
+                settings[name] = whole(name, value)
+        with Run(n_jobs=1, random_state=random_state) as run:
+            handle = run(_core.transformed, self._handle, settings)
+        return self._wrap(handle, self._ids, self._labels)
+
+    @property
+    def meta(self) -> Dict[str, List[str]]:
+        """Columns about items, by name: a text for each row."""
+        return dict(_core.measures_names(self._handle)["meta"])
+
+    @property
+    def transforms(self) -> List[str]:
+        """What the set has gone through, in order."""
+        return list(_core.measures_names(self._handle)["transforms"])
+
     def subset(self, rows: Any) -> "Distributions":
         """The listed items, in that order."""
         rows = np.atleast_1d(np.asarray(rows))
@@ -500,6 +567,13 @@ class Distributions:
     # ---- pickle ----
 
     def __getstate__(self) -> Dict[str, Any]:
+        if self.transforms or self.meta:  # what was fitted travels in the file alone
+            if self.n_items < self._n_rows:
+                raise TypeError("a transformed set with dropped rows: write() it instead")
+            with tempfile.TemporaryDirectory() as folder:
+                self.write(os.path.join(folder, "set.npz"))
+                with open(os.path.join(folder, "set.npz"), "rb") as file:
+                    return {"npz": file.read(), "ids": self.ids, "labels": self._labels}
         return {
             "support": np.array(self._support),
             "offsets": np.array(self._offsets),
@@ -513,6 +587,14 @@ class Distributions:
         }
 
     def __setstate__(self, state: Dict[str, Any]) -> None:
+        if "npz" in state:
+            with tempfile.TemporaryDirectory() as folder, Run(n_jobs=1) as run:
+                path = os.path.join(folder, "set.npz")
+                with open(path, "wb") as file:
+                    file.write(state["npz"])
+                handle = run(_core.read_files, [path], {})
+            self._adopt(handle, state["ids"], state["labels"])
+            return
         offsets = np.zeros(state["n_rows"] + 1, dtype=np.int64)
         offsets[state["rows"] + 1] = np.diff(state["offsets"])
         with Run(n_jobs=1) as run:
@@ -555,8 +637,9 @@ def read(
     path: Union[PathLike, Sequence[PathLike]],
     *,
     labels: Optional[PathLike] = None,
+    meta: Optional[PathLike] = None,
     channels: Optional[Sequence[Any]] = None,
-    arcsinh: float = 0.0,
+    arcsinh: Union[None, float, Dict[str, float]] = None,
     id: Optional[str] = None,
     columns: Optional[Sequence[str]] = None,
     drop: Optional[Sequence[str]] = None,
@@ -577,10 +660,12 @@ def read(
         their items. A folder stands for its files; folders in it name classes.
     labels : path, optional
         Classes of the items (idx, csv or npy).
+    meta : path, optional
+        A table of columns about items, joined by its column "id" (or `id`): see `meta` of the set.
     channels : list of str or int, optional
         fcs: channels to take, by name or number from 1.
-    arcsinh : float
-        fcs, csv: x becomes arcsinh(x / arcsinh); 0 leaves raw values.
+    arcsinh : float or dict, optional
+        As in `Distributions.transformed`, which has more transforms.
     id : str, optional
         csv: column that names the item of a row (several, joined by commas); None: "id".
     columns, drop : list of str, optional
@@ -612,10 +697,11 @@ def read(
         if not os.path.exists(text):
             raise FileNotFoundError(2, "No such file", text)
     settings: Dict[str, Any] = {"on_empty": word("on_empty", on_empty, ON_EMPTY)}
-    settings["arcsinh"] = float(arcsinh)
     settings["image_as"] = word("as_", as_, {"pixels": 0, "ink": 1, "colours": 2})
     if labels is not None:
         settings["labels_path"] = os.fspath(labels)
+    if meta is not None:
+        settings["meta_path"] = os.fspath(meta)
     if channels is not None:
         settings["channels"] = ",".join(str(c) for c in channels)
     named = {"id_columns": id, "weight_column": weight, "label_column": label, "where": where}
@@ -626,7 +712,8 @@ def read(
     if phase is not None:
         settings["phase"] = whole("phase", phase)
     with Run(n_jobs=1) as run:
-        return Distributions._wrap(run(_core.read_files, texts, settings))
+        made = Distributions._wrap(run(_core.read_files, texts, settings))
+    return made.transformed(arcsinh=arcsinh) if arcsinh else made
 
 
 def read_text(

@@ -314,3 +314,22 @@ def test_read_folder_of_images(tmp_path):
     points, weights = X[2]
     assert np.allclose(weights, (pictures[1] / pictures[1].sum()).ravel())
     assert ddsc.read(tmp_path / "pictures", as_="colours").dim == 3
+
+
+def test_transformed_stays_with_the_model(tmp_path):
+    rng = np.random.default_rng(7)
+    clouds = [rng.gamma(2, [10, 300 + 900 * (i % 2)], (30, 2)) for i in range(12)]
+    X = Distributions(clouds).described(coordinate_names=["CD3", "pERK"])
+    Z = X.transformed(arcsinh={"CD*": 5}, normalise="robust")
+    assert Z.transforms == ["arcsinh", "robust"] and X.transforms == []
+    assert np.allclose(X.transformed(arcsinh=5)[0][0], np.arcsinh(X[0][0] / 5))
+    model = ddsc.DDSC(n_clusters=2).fit(Z)
+    assert np.array_equal(model.predict(X), model.predict(Z))
+    assert np.array_equal(model.predict(X), model.labels_)
+    with pytest.raises(ValueError, match="other transforms"):
+        model.predict(X.transformed(log1p=True))
+    Z.write(tmp_path / "z.npz")
+    assert ddsc.read(tmp_path / "z.npz").transforms == Z.transforms
+    assert X.transformed(per_item=5).sizes.max() == 5
+    again = pickle.loads(pickle.dumps(Z))
+    assert again.transforms == Z.transforms and np.array_equal(model.predict(again), model.labels_)

@@ -361,6 +361,8 @@ static ddsc_status gather_finish(gathering *g, measures **out)
         CHECK(label_by_folder(g));
     }
     CHECK(add_labels(g->ctx, &g->parts, g->where, g->set));
+    if (g->set->meta_path)
+        CHECK(io_read_meta(g->ctx, &g->parts, g->where, g->set));
     return measures_build(g->ctx, out, &g->parts, g->set->on_empty, g->where);
 }
 
