@@ -40,8 +40,29 @@ def test_components_and_eigenvalues_are_all_there(ddsc, tmp_path):
 def test_a_lone_far_item_is_named(ddsc, tmp_path):
     data = write_line(tmp_path / "far.csv", [k / 100 for k in range(19)] + [100])
     done = ddsc("cluster", data, "-k", 2)
-    assert "Item 19 lies far from all others" in " ".join(done.stderr.split())
-    assert "gamma = 0" not in done.stderr
+    said = " ".join(done.stderr.split())
+    assert "Item 19 of the 20 clustered (from 0) lies far from all others" in said
+    assert "gamma = 0" not in said
+
+
+@pytest.mark.parametrize("near", [2, 3, 5])
+def test_a_far_item_among_few_is_named(ddsc, tmp_path, near):
+    """So few distinct items may fall into one cluster, but not because they were equal."""
+    data = write_line(tmp_path / "few.csv", [k / 100 for k in range(near)] + [10])
+    done = json.loads(ddsc("cluster", data, "-k", 2, "--json").stdout)
+    apart = done["labels"].count(done["labels"][-1]) == 1
+    assert apart or f"Item {near} of the {near + 1} clustered (from 0) lies far" in done["advice"]
+    assert "distinct" not in done["advice"]
+
+
+def test_a_small_far_group_that_joined_others_is_named(ddsc, tmp_path):
+    places = np.r_[np.random.default_rng(3).random(47), 100, 100.01, 100.02]
+    data = write_line(tmp_path / "group.csv", places)
+    done = json.loads(ddsc("cluster", data, "-k", 2, "--json").stdout)
+    assert done["labels"].count(done["labels"][-1]) > 3
+    assert "Item 47 of the 50 clustered (from 0) and those near it (3 in all) lie far" in done["advice"]
+    done = json.loads(ddsc("cluster", data, "-k", 2, "--min-cluster", 0, "--json").stdout)
+    assert done["labels"] == [0] * 47 + [1] * 3 and "lie far" not in done["advice"]
 
 
 def test_a_matrix_of_nan_is_refused(ddsc, tmp_path):
