@@ -127,6 +127,24 @@ def test_a_matrix_too_small_to_square_is_refused(ddsc, tmp_path):
     assert "too small to square" in done.stderr
 
 
+@pytest.mark.parametrize("words", [["sinkhorn"], ["mmd"], ["mmd", "--mmd-kernel", "energy"]])
+def test_coordinates_too_small_to_square_are_refused(ddsc, tmp_path, words):
+    """Where nothing is scaled: 0.3 of the value was lost at 1e-150, all of it at 1e-200."""
+    rng = np.random.default_rng(0)
+    x, y, a = rng.random((5, 2)), rng.random((5, 2)) + 1, np.ones(5)
+    found = []
+    for unit in (1, 1e-135):
+        path = write_pair(tmp_path / "small.npz", x * unit, a, y * unit, a)
+        ddsc("distance", path, "-m", *words, "-o", tmp_path / "d.npy", "-f")
+        found.append(np.load(tmp_path / "d.npy")[0, 1])
+    scale = {"sinkhorn": 1e-135, "mmd": 1}[words[0]] if len(words) == 1 else 1e-135 ** 0.5
+    assert abs(found[1] / scale - found[0]) < 1e-6 * found[0]
+    for unit in (1e-150, 1e-200):
+        path = write_pair(tmp_path / "small.npz", x * unit, a, y * unit, a)
+        done = ddsc("distance", path, "-m", *words, "-o", tmp_path / "d.npy", "-f", code=3)
+        assert "too small to square" in done.stderr
+
+
 # ---- settings that cannot work say so at once ----
 
 def write_clouds(path, columns, items=20, points=6, of=None, seed=3):
