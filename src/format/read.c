@@ -269,6 +269,31 @@ done:
     return status;
 }
 
+/* Rows of one id are one item within a table, but not across files: who splits a table may expect
+ * it. */
+static ddsc_status warn_of_shared_ids(gathering *g)
+{
+    ddsc_status status = DDSC_OK;
+    text_table table = {0};
+    const char *shared = NULL;
+    int64_t number, n_shared = 0;
+    bool is_new;
+    for (int64_t i = 0; i < g->parts.n; i++) {
+        const char *id = g->parts.id_text + g->parts.id_at[i];
+        TRY(text_table_add(g->ctx, &table, id, strlen(id), &number, &is_new));
+        shared = is_new || shared ? shared : id;
+        n_shared += !is_new;
+    }
+    if (shared)
+        ctx_warn(g->ctx,
+                 "%lld items have the id of an item before them, \"%s\" first, and stay items of "
+                 "their own; to make them one, put their rows into one file",
+                 (long long)n_shared, QUOTE(shared));
+done:
+    text_table_free(g->ctx, &table);
+    return status;
+}
+
 static ddsc_status check_paths(ddsc_context *ctx, int64_t n_paths, const char *const *paths)
 {
     if (n_paths < 1 || !paths)
@@ -295,6 +320,8 @@ ddsc_status ddsc_measures_read_files(ddsc_context *ctx, ddsc_measures **out, int
     TRY(check_used(ctx, &set, n_paths == 1 ? paths[0] : where, g.seen));
     if (g.all_fcs)
         TRY(name_by_path(&g, n_paths, paths));
+    if (n_paths > 1)
+        TRY(warn_of_shared_ids(&g));
     TRY(add_labels(ctx, &g.parts, n_paths == 1 ? paths[0] : where, &set));
     TRY(measures_build(ctx, out, &g.parts, set.on_empty, n_paths == 1 ? paths[0] : where));
 done:
