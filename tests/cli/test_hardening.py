@@ -172,6 +172,19 @@ def test_more_neighbours_than_items(ddsc, tmp_path, verb):
     assert "others" not in ddsc(verb[0], data, *verb[1:], "-f", "--tau", 19, cwd=tmp_path).stderr
 
 
+@pytest.mark.parametrize("kernel", ["gaussian", "laplace"])
+def test_a_bandwidth_far_from_the_points(ddsc, tmp_path, kernel):
+    data = write_clouds(tmp_path / "clouds.csv", ["x", "y"])
+    words = ["-m", "mmd", "--mmd-kernel", kernel, "-f", "-o", tmp_path / "out.npy", "--bandwidth"]
+    for width, said in ((1e-3, "too small"), (1e8, "too large")):
+        assert f"{said} to tell items apart" in ddsc("distance", data, *words, width).stderr
+        for verb in (["cluster", data, "-k", 2], ["neighbors", data]):
+            done = ddsc(*verb, *words[:4], "--bandwidth", width)
+            assert f"{said} to tell items apart" in done.stderr
+    for width in (0.05, 1, 100, "auto", "median"):
+        assert "tell items apart" not in ddsc("distance", data, *words, width).stderr
+
+
 @pytest.mark.parametrize("metric", ["w2", "sinkhorn", "mmd", "lot"])
 def test_equal_items_are_one_place(ddsc, tmp_path, metric):
     points = np.random.default_rng(3).random((6, 2))
