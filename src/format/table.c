@@ -186,11 +186,30 @@ static ddsc_status each_listed(chooser *h, const char *list,
     return DDSC_OK;
 }
 
+/* Row numbers, as pandas and R write them before the first column; pandas calls them so on the way
+ * back. */
+static bool is_nameless(const char *name)
+{
+    return *name == '\0' || strncmp(name, "Unnamed: ", 9) == 0;
+}
+
+static void drop_nameless(chooser *h)
+{
+    for (int64_t k = 0; k < h->c->n; k++)
+        if (!h->taken[k] && is_nameless(table_name(h->c, k))) {
+            h->taken[k] = true;
+            ctx_warn(h->ctx, "%s: column %lld has no name and is left out", stream_name(h->s),
+                     (long long)k + 1);
+        }
+}
+
 static ddsc_status take_coordinates(chooser *h)
 {
     CHECK(MEM_NEW(h->ctx, h->c->coordinate, h->c->n));
     CHECK(each_listed(h, h->set->drop, drop_listed));
     CHECK(each_listed(h, h->set->columns, take_listed));
+    if (!h->set->columns)
+        drop_nameless(h);
     for (int64_t k = 0; !h->set->columns && k < h->c->n; k++)
         if (!h->taken[k])
             add_coordinate(h, k, false);

@@ -96,6 +96,15 @@ def test_commas_and_points_in_one_file_are_refused(ddsc, tmp_path, rows):
     assert '"1.234,5" is not a number' in ddsc("info", path, code=3).stderr
 
 
+@pytest.mark.parametrize("name", ["", '""', "Unnamed: 0"])
+def test_row_numbers_are_no_coordinate(ddsc, tmp_path, name):
+    """pandas and R put them before the first column unless told not to."""
+    path = tmp_path / "rows.csv"
+    path.write_text(f"{name},id,x\n0,a,1.5\n1,a,2\n2,b,3\n")
+    data, said = info(ddsc, path)
+    assert names(data) == ["x"] and "column 1 has no name and is left out" in said
+
+
 def test_missing_values_are_counted(ddsc, tmp_path):
     path = tmp_path / "holes.csv"
     path.write_text("id,x,y,note\na,1,2,\na,,3,\nb,NA,4,seen\n")
