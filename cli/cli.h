@@ -49,6 +49,7 @@ typedef struct cli_options {
     ddsc_cluster_settings cluster; /* points at the next two */
     ddsc_metric_settings metric;
     ddsc_graph_settings graph;
+    int hubs;                      /* ddsc_hubs */
     int barycenter;                /* ddsc_barycenter_method of d2 */
     int vectors_from;              /* ddsc_vectors_rule */
     int64_t centre_size, restarts; /* 0: the defaults */

@@ -53,6 +53,8 @@ static bool run_precomputed(cluster_result *r, int *code)
         return false;
     r->read_s = cli_now() - began;
     began = cli_now();
+    if (s->opt.graph.hubs == DDSC_HUBS_DEFAULT && !s->opt.cluster.paper)
+        s->opt.graph.hubs = DDSC_HUBS_AUTO;
     ddsc_status status = ddsc_graph_create_from_matrix(s->ctx, &r->graph, n, matrix,
                                                        input_distance_flags(s), &s->opt.graph);
     bool good = session_ok_in(s, s->opt.operand[0], status, code);

@@ -76,7 +76,8 @@ const cli_verb verb_convert = {
     .max_operands = -1,
     .summary = "between formats, with merged supports if wished",
     .description =
-        "Reads any format (npz, npy, csv, tsv, idx, d2, fcs; gzip or not, found by content) and "
+        "Reads any format (npz, npy, csv, tsv, idx, d2, fcs, images, point clouds; gzip or not, "
+        "found by content; a folder stands for its files, and folders in it for classes) and "
         "writes npz, csv, tsv or d2, by the ending of OUTPUT. Weights are normalised, equal "
         "points merged and zero weights left out on the way.",
     .groups = groups,
@@ -84,6 +85,7 @@ const cli_verb verb_convert = {
         "ddsc convert images-idx3-ubyte.gz --labels labels-idx1-ubyte.gz -o images.npz\t"
         "images as distributions on their pixels\n"
         "ddsc convert clouds.npz --compress 16 -o small.npz\tat most 16 points per item\n"
+        "ddsc convert photos/ --as colours -o photos.npz\timages as histograms of colours\n"
         "ddsc convert a.fcs b.fcs --channels 3,5,7 --arcsinh 5 -o cells.npz\tone item a file\n",
     .run = run,
 };

@@ -8,38 +8,6 @@
         .name = NULL \
     }
 
-const option_choice choices_metric[] = {{"w2", DDSC_METRIC_W2},
-                                        {"sinkhorn", DDSC_METRIC_SINKHORN},
-                                        {"mmd", DDSC_METRIC_MMD},
-                                        {"lot", DDSC_METRIC_LOT},
-                                        {NULL, 0}};
-const option_choice choices_sinkhorn[] = {{"regularised", DDSC_SINKHORN_REGULARISED},
-                                          {"sharp", DDSC_SINKHORN_SHARP},
-                                          {"debiased", DDSC_SINKHORN_DEBIASED},
-                                          {NULL, 0}};
-const option_choice choices_kernel[] = {{"gaussian", DDSC_KERNEL_GAUSSIAN},
-                                        {"laplace", DDSC_KERNEL_LAPLACE},
-                                        {"energy", DDSC_KERNEL_ENERGY},
-                                        {NULL, 0}};
-const option_choice choices_estimator[] = {
-    {"unbiased", DDSC_MMD_UNBIASED}, {"biased", DDSC_MMD_BIASED}, {NULL, 0}};
-const option_choice choices_exact_graph[] = {
-    {"auto", DDSC_GRAPH_AUTO}, {"full", DDSC_GRAPH_FULL}, {"pruned", DDSC_GRAPH_PRUNED}, {NULL, 0}};
-const option_choice choices_neighbors[] = {{"auto", DDSC_NEIGHBORS_AUTO},
-                                           {"exact", DDSC_NEIGHBORS_EXACT},
-                                           {"approximate", DDSC_NEIGHBORS_APPROXIMATE},
-                                           {NULL, 0}};
-const option_choice choices_method[] = {{"ddsc", METHOD_DDSC}, {"kmeans", METHOD_KMEANS},
-                                        {"sc", METHOD_SC},     {"d2", METHOD_D2},
-                                        {"pd2", METHOD_PD2},   {NULL, 0}};
-const option_choice choices_barycenter[] = {
-    {"admm", DDSC_BARYCENTER_ADMM}, {"ibp", DDSC_BARYCENTER_IBP}, {NULL, 0}};
-const option_choice choices_vectors[] = {{"auto", DDSC_VECTORS_AUTO},
-                                         {"histogram", DDSC_VECTORS_HISTOGRAM},
-                                         {"mean", DDSC_VECTORS_MEAN},
-                                         {NULL, 0}};
-const option_choice choices_on_empty[] = {
-    {"error", DDSC_EMPTY_ERROR}, {"drop", DDSC_EMPTY_DROP}, {NULL, 0}};
 static const option_choice choices_progress[] = {{"auto", PROGRESS_AUTO},
                                                  {"bar", PROGRESS_BAR},
                                                  {"jsonl", PROGRESS_JSONL},
@@ -52,43 +20,6 @@ static const option_choice choices_format[] = {{"npz", DDSC_FORMAT_NPZ},
                                                {NULL, 0}};
 
 /* ---- the groups ---- */
-
-static const option_spec input_options[] = {
-    {.name = "labels",
-     .kind = OPTION_FILE,
-     .offset = AT(read.labels_path),
-     .argument = "FILE",
-     .help = "class labels of the items, one per row (idx, csv, npy)"},
-    {.name = "phase",
-     .kind = OPTION_COUNT,
-     .offset = AT(phase),
-     .minimum = 1,
-     .argument = "N",
-     .help = "d2 files: use phase N only (default: all phases joined)"},
-    {.name = "phases",
-     .kind = OPTION_COUNT,
-     .offset = AT(phases),
-     .minimum = 1,
-     .argument = "N",
-     .help = "d2 files: phases an object has, where the file leaves it open (default: found out)"},
-    {.name = "channels",
-     .kind = OPTION_TEXT,
-     .offset = AT(read.channels),
-     .argument = "LIST",
-     .help = "fcs files: channel names, patterns or numbers from 1 (default: all)"},
-    {.name = "arcsinh",
-     .kind = OPTION_OTHER,
-     .parse = value_arcsinh,
-     .argument = "C",
-     .help = "fcs files and tables: replace each value x by arcsinh(x / C); 5 is usual"},
-    {.name = "on-empty",
-     .kind = OPTION_CHOICE,
-     .offset = AT(read.on_empty),
-     .choices = choices_on_empty,
-     .help = "items without mass: stop, or leave them out; they keep their row, with label -1 "
-             "(default: error)"},
-    END};
-const option_group group_input = {"Input", input_options};
 
 static const option_spec subset_options[] = {
     {.name = "subset-per-class",
@@ -172,7 +103,7 @@ static const option_spec metric_options[] = {
      .kind = OPTION_CHOICE,
      .offset = AT(metric.mmd_estimator),
      .choices = choices_estimator,
-     .help = "mmd: the estimator (default: unbiased)"},
+     .help = "mmd: the estimator; auto (default) is biased, with --paper unbiased"},
     {.name = "mmd-features",
      .kind = OPTION_COUNT,
      .offset = AT(metric.mmd_features),
@@ -187,9 +118,11 @@ static const option_spec reference_options[] = {
     {.name = "reference",
      .kind = OPTION_OTHER,
      .parse = value_reference,
-     .argument = "normal|kmeans|FILE",
-     .help = "lot: what items are transported to: a normal sample like the data (default), "
-             "k-means centres of all points, or the first item of FILE"},
+     .argument = "auto|normal|kmeans|FILE",
+     .help =
+         "lot: what items are transported to: a normal sample like the data, k-means centres of "
+         "all points, or the first item of FILE; auto (default): kmeans above three "
+         "dimensions, normal up to three and with --paper"},
     {.name = "reference-size",
      .kind = OPTION_COUNT,
      .offset = AT(metric.reference_size),
@@ -226,6 +159,14 @@ static const option_spec graph_options[] = {
      .choices = choices_neighbors,
      .help = "exact up to 100,000 items (auto), always, or approximate: candidates ranked by the "
              "metric, with the share of true neighbours found measured and reported"},
+    {.name = "hubs",
+     .kind = OPTION_CHOICE,
+     .offset = AT(hubs),
+     .choices = choices_hubs,
+     .help =
+         "choose neighbours by a locally rescaled distance, so that no item is everybody's: where "
+         "in-degrees are skewed (auto; default of cluster), never (off; default of neighbors and "
+         "with --paper), or always"},
     {.name = "sample",
      .kind = OPTION_OTHER,
      .parse = value_sample,
@@ -257,9 +198,10 @@ static const option_spec cluster_options[] = {
     {.name = "gamma",
      .kind = OPTION_OTHER,
      .parse = value_gamma,
-     .argument = "auto|median|X",
-     .help = "affinity exp(-gamma D^2): local scaling (default), 1 / median of D^2 in the graph, "
-             "or a number"},
+     .argument = "auto|local|median|X",
+     .help =
+         "affinity exp(-gamma D^2): local scaling, 1 / median of D^2 in the graph, or a number; "
+         "auto (default): local, but median where a diffuse class leans on a dense one"},
     {.name = "min-cluster",
      .kind = OPTION_OTHER,
      .parse = value_min_cluster,

@@ -141,9 +141,21 @@ bool input_matrix(session *s, double **matrix, int64_t *n, int *code)
         *code = message_usage(s->verb, "--precomputed takes one matrix");
         return false;
     }
-    static const char *const meaningless[] = {
-        "subset-per-class", "compress", "labels",  "phase", "phases", "channels", "arcsinh",
-        "method",           "id",       "columns", "drop",  "weight", "label",    "where"};
+    static const char *const meaningless[] = {"subset-per-class",
+                                              "compress",
+                                              "labels",
+                                              "phase",
+                                              "phases",
+                                              "channels",
+                                              "arcsinh",
+                                              "method",
+                                              "id",
+                                              "columns",
+                                              "drop",
+                                              "weight",
+                                              "label",
+                                              "where",
+                                              "as"};
     for (size_t i = 0; i < sizeof meaningless / sizeof *meaningless; i++)
         if (option_given(&s->opt, meaningless[i])) {
             *code = message_usage(s->verb, "--%s does not go with --precomputed", meaningless[i]);

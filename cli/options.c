@@ -325,6 +325,7 @@ bool options_parse(cli_options *o, const cli_verb *verb, int n_words, char **wor
         else
             *code = take_letters(&p, word + 1);
     }
+    o->graph.hubs = o->hubs;
     if (*code == EXIT_GOOD)
         *code = check_operands(&p);
     return *code == EXIT_GOOD;

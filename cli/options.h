@@ -45,8 +45,8 @@ extern const option_group group_input, group_table, group_subset, group_truth, g
 
 extern const option_choice choices_metric[], choices_sinkhorn[], choices_kernel[],
     choices_estimator[], choices_exact_graph[], choices_neighbors[], choices_method[],
-    choices_barycenter[], choices_vectors[], choices_words[], choices_tokens[], choices_weighting[],
-    choices_idf[], choices_on_empty[];
+    choices_hubs[], choices_barycenter[], choices_vectors[], choices_words[], choices_tokens[],
+    choices_weighting[], choices_idf[], choices_on_empty[];
 const char *choice_name(const option_choice *choices, int value);
 
 const char *value_clusters(cli_options *o, const char *value);

@@ -47,10 +47,12 @@ const char *value_gamma(cli_options *o, const char *value)
         o->cluster.gamma_rule = DDSC_GAMMA_AUTO;
     else if (strcmp(value, "median") == 0)
         o->cluster.gamma_rule = DDSC_GAMMA_MEDIAN;
+    else if (strcmp(value, "local") == 0)
+        o->cluster.gamma_rule = DDSC_GAMMA_LOCAL;
     else if (positive(value, &o->cluster.gamma))
         o->cluster.gamma_rule = DDSC_GAMMA_VALUE;
     else
-        return "auto, median or a positive number";
+        return "auto, local, median or a positive number";
     return NULL;
 }
 
@@ -82,14 +84,16 @@ const char *value_bandwidth(cli_options *o, const char *value)
 const char *value_reference(cli_options *o, const char *value)
 {
     o->reference = NULL;
-    if (strcmp(value, "normal") == 0)
+    if (strcmp(value, "auto") == 0)
+        o->metric.reference_rule = DDSC_REFERENCE_AUTO;
+    else if (strcmp(value, "normal") == 0)
         o->metric.reference_rule = DDSC_REFERENCE_NORMAL;
     else if (strcmp(value, "kmeans") == 0)
         o->metric.reference_rule = DDSC_REFERENCE_KMEANS;
     else if (*value)
         o->reference = value;
     else
-        return "normal, kmeans or a file";
+        return "auto, normal, kmeans or a file";
     return NULL;
 }
 

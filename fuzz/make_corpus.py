@@ -11,11 +11,12 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 LARGEST = 2000
 ENDINGS = {"npz": "npz", "npy": "npy", "csv": "csv", "tsv": "csv", "idx": "idx", "d2": "d2",
-           "fcs": "fcs", "mtx": "mtx", "labels": "labels", "vocab0": "vocab", "hist0": "hist"}
+           "fcs": "fcs", "mtx": "mtx", "labels": "labels", "vocab0": "vocab", "hist0": "hist",
+           "png": "image", "jpg": "image", "pgm": "image", "ppm": "image"}
 # Broken in interesting ways; the other broken files are one mutation away from these.
 BROKEN = ("twice.npz", "lzma.npz", "objects.npz", "lying_shape.npz", "negative_shape.npy",
           "overflow.npy", "unclosed.csv", "lying.idx", "nan.idx", "irregular.d2",
-          "histogram.fcs", "far_text.fcs")
+          "histogram.fcs", "far_text.fcs", "cut.png", "cut.jpg")
 
 
 def reader_of(name):
@@ -86,6 +87,10 @@ def write_extra():
         "model/version": model(version=2),
         "model/short": model(radius=[1.0]),
     }
+    sys.path.insert(0, os.path.join(HERE, "..", "tests", "support"))
+    import clouds
+    extra.update({"cloud/" + name: data for name, data in clouds.FILES.items()})
+    extra["cloud/bare_element.ply"] = b"ply\nformat ascii 1.0\nelement face 1\nend_header\n2 7 8\n"
     for name, data in extra.items():
         path = os.path.join(HERE, "corpus", name)
         os.makedirs(os.path.dirname(path), exist_ok=True)

@@ -67,18 +67,23 @@ static inline ddsc_status fuzz_measures(ddsc_context *ctx, const char *format, i
     measures *m = NULL;
     ddsc_status status;
     ddsc_read_settings set;
+    ddsc_format found;
     ddsc_read_settings_init(&set);
     set.arcsinh = 5;
     if (strcmp(format, "npz") == 0)
         status = npz_read(ctx, &parts, s);
     else if (strcmp(format, "npy") == 0)
-        status = npy_read_clouds(ctx, &parts, s);
+        status = npy_read_clouds(ctx, &parts, s, true);
     else if (strcmp(format, "csv") == 0)
         status = csv_read(ctx, &parts, s, &set);
     else if (strcmp(format, "idx") == 0)
         status = idx_read_images(ctx, &parts, s);
     else if (strcmp(format, "d2") == 0)
         status = d2_read(ctx, &parts, s, 0, 0);
+    else if (strcmp(format, "image") == 0)
+        status = io_read_parts(ctx, &parts, &found, s, &set, false);
+    else if (strcmp(format, "cloud") == 0)
+        status = cloud_read(ctx, &parts, s, &set);
     else if (strcmp(format, "text") == 0)
         status = fuzz_documents(ctx, &parts, s);
     else
@@ -119,7 +124,8 @@ static inline ddsc_status fuzz_other(ddsc_context *ctx, const char *format, io_s
 
 static inline bool fuzz_is_measures(const char *format)
 {
-    static const char *const kinds[] = {"npz", "npy", "csv", "idx", "d2", "fcs", "text"};
+    static const char *const kinds[] = {"npz", "npy",   "csv",   "idx", "d2",
+                                        "fcs", "image", "cloud", "text"};
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
         if (strcmp(format, kinds[k]) == 0)
             return true;

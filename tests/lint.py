@@ -57,9 +57,9 @@ PREFIXES = {
     "baseline": ["barycenter", "centre", "centres", "d2run", "fit", "method", "moments", "plane", "transport"],
     "graph": ["affinity", "components", "graph", "operator", "sparse"],
     "eigen": ["block", "dense", "eigen", "filter", "fresh", "order", "panel"],
-    "stream": ["fields", "folder", "number", "owner", "room", "stream", "text", "writer", "zip"],
-    "format": ["archive", "csv", "d2", "fcs", "idx", "io", "label", "labels", "mtx", "npy", "npz", "sets", "table"],
-    "text": ["corpus", "documents", "files", "jsonl", "lemmas", "token", "tokens", "weights", "words"],
+    "stream": ["fields", "files", "folder", "number", "owner", "room", "stream", "text", "writer", "zip"],
+    "format": ["archive", "cloud", "csv", "d2", "fcs", "idx", "image", "io", "label", "labels", "mtx", "npy", "npz", "sets", "table"],
+    "text": ["corpus", "documents", "jsonl", "lemmas", "token", "tokens", "weights", "words"],
     "cluster": ["advice", "choose", "cluster", "decompose", "decomposition", "embed", "halves", "modularity", "scores",
                 "small", "spectral"],
     "api": ["api"],
@@ -68,7 +68,7 @@ PREFIXES = {
 }
 # These headers belong to one room each.
 OWNED = {"omp.h": "base", "pthread.h": "base", "cblas.h": "linalg", "lapacke.h": "linalg", "zlib.h": "stream",
-         "jansson.h": "report"}
+         "jansson.h": "report", "png.h": "format", "jpeglib.h": "format"}
 MAX_FILE, MAX_FUNCTION = 500, 100
 LEFT_OVERS = re.compile(r"\b(TODO|FIXME|XXX|HACK|stub|placeholder|not implemented)\b")
 

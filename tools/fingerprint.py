@@ -26,6 +26,9 @@ import numpy
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DATA = pathlib.Path(os.environ.get("DDSC_DATA", ROOT.parent / "shared" / "data"))
 METRICS = ["w2", "sinkhorn", "mmd", "lot"]
+# Defaults that have changed since the hashes were kept: an option of today that means what was meant then.
+THEN = {"mmd": [("--mmd-estimator", "unbiased")], "lot": [("--reference", "normal")]}
+FOR_ALL = [("--hubs", "off"), ("--gamma", "local")]
 FILES = ["graph.mtx", "labels.csv", "embedding.npy"]
 
 
@@ -103,14 +106,23 @@ def keep_embedding(path, store, name):
         shutil.copy(path, store / f"{name}.npy")
 
 
-def fingerprint(program, folder, words, store):
+def old_words(program):
+    """For each metric the options that bring old defaults back, of those that the program knows."""
+    known = run(program, "cluster", "--help").stdout
+    knows = lambda name, value: f"--{name[2:]}=" in known and value in known.split(f"{name}=")[1].split("\n")[0]
+    return {metric: [word for pair in FOR_ALL + THEN.get(metric, []) if knows(*pair) for word in pair]
+            for metric in METRICS}
+
+
+def fingerprint(program, folder, words, store, as_then):
+    then = old_words(program) if as_then else {metric: [] for metric in METRICS}
     jobs, missing = make_sets(program, folder)
     hashes = {}
     for name, path, clusters, extra in jobs:
         for metric in METRICS:
             out = folder / "result"
             shutil.rmtree(out, ignore_errors=True)
-            run(program, "cluster", path, "-k", clusters, "--metric", metric, *extra, *words, "-o", out, "-q")
+            run(program, "cluster", path, "-k", clusters, "--metric", metric, *extra, *then[metric], *words, "-o", out, "-q")
             key = f"{name}/{metric}"
             hashes[key] = {file: hashlib.sha256((out / file).read_bytes()).hexdigest()[:16] for file in FILES}
             keep_embedding(out / "embedding.npy", store, key.replace("/", "-"))
@@ -162,6 +174,7 @@ def main():
     parser.add_argument("--embeddings", type=pathlib.Path, help="keep the embeddings in this folder")
     parser.add_argument("--compare", type=pathlib.Path, help="hashes written earlier")
     parser.add_argument("--old-embeddings", type=pathlib.Path, help="the folder kept then")
+    parser.add_argument("--defaults", action="store_true", help="defaults of today, not those of the hashes kept")
     parser.add_argument("--instructions", action="store_true")
     parser.add_argument("words", nargs="*", help="further options for every run, after --")
     args = parser.parse_args()
@@ -170,7 +183,7 @@ def main():
         if args.instructions:
             return instructions(args.program, folder)
         store = args.embeddings or folder / "kept"
-        now = fingerprint(args.program, folder, args.words, store)
+        now = fingerprint(args.program, folder, args.words, store, not args.defaults)
         if now["missing"]:
             print("skipped, data not here:", *now["missing"])
         if args.output:

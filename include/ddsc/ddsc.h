@@ -334,8 +334,17 @@ typedef enum ddsc_format {
     DDSC_FORMAT_IDX,
     DDSC_FORMAT_D2,
     DDSC_FORMAT_FCS,
-    DDSC_FORMAT_MTX
+    DDSC_FORMAT_MTX,
+    DDSC_FORMAT_IMAGE, /* png, jpeg, pgm, ppm */
+    DDSC_FORMAT_CLOUD  /* ply, off, pcd, rows of bare numbers */
 } ddsc_format;
+
+/* What an image is a distribution over. */
+typedef enum ddsc_image_as {
+    DDSC_IMAGE_PIXELS = 0, /* its pixels, mass is brightness */
+    DDSC_IMAGE_INK,        /* its pixels, mass is darkness: for ink on paper */
+    DDSC_IMAGE_COLOURS     /* 512 colours, mass is area */
+} ddsc_image_as;
 
 /* Flags of every call that writes a file. Files appear whole or not at all. */
 typedef enum ddsc_write_flags {
@@ -352,23 +361,26 @@ typedef struct ddsc_read_settings {
     int64_t max_bytes;       /* uncompressed size one file may reach; default 64 GiB */
     int phases;              /* .d2: phases of one object (the file does not say); 0: found out */
     /* csv and tsv, by the names in the header; lists are separated by commas, * and ? stand for any
-     * characters. The last two are for fcs too. */
+     * characters. `columns` and `drop` are for fcs and clouds too. */
     const char *id_columns;    /* what names an item, joined by "/"; NULL: `id` */
     const char *weight_column; /* NULL: `weight` if there is one */
     const char *label_column;  /* NULL: `label` if there is one */
     const char *where;         /* "COLUMN=VALUE": only rows that match; NULL: all */
     const char *columns;       /* the coordinates; NULL: all columns of numbers */
     const char *drop;          /* columns that are none; NULL: none */
+    ddsc_image_as image_as;    /* images: what they become; default pixels */
 } ddsc_read_settings;
 
 #define ddsc_read_settings_init(settings) \
     ddsc_read_settings_init_sized((settings), sizeof *(settings))
 DDSC_API void ddsc_read_settings_init_sized(ddsc_read_settings *settings, size_t size);
 
-/* Any format of docs/formats.md, gzip or not; path "-" is standard input. */
+/* Any format of docs/formats.md, gzip or not; path "-" is standard input. A folder stands for its
+ * files, also those one folder down, whose name is then their class. */
 DDSC_API ddsc_status ddsc_measures_read(ddsc_context *context, ddsc_measures **measures,
                                         const char *path, const ddsc_read_settings *settings);
-/* Several files, one item each (fcs), or the items of all files one after the other. */
+/* Several files or folders: the items of all files one after the other. An item that is a file of its
+ * own (fcs, images, clouds; of several files npy) has its name as id. */
 DDSC_API ddsc_status ddsc_measures_read_files(ddsc_context *context, ddsc_measures **measures,
                                               int64_t n_paths, const char *const *paths,
                                               const ddsc_read_settings *settings);
@@ -543,13 +555,16 @@ typedef enum ddsc_bandwidth_rule {
 
 typedef enum ddsc_mmd_estimator {
     DDSC_MMD_UNBIASED = 0, /* pairs i != j only; can be negative */
-    DDSC_MMD_BIASED
+    DDSC_MMD_BIASED,       /* all pairs; never negative */
+    DDSC_MMD_AUTO          /* biased; unbiased in the paper's plain algorithm (default) */
 } ddsc_mmd_estimator;
 
 typedef enum ddsc_reference_rule {
     DDSC_REFERENCE_NORMAL = 0, /* normal sample matched to the pooled mean and scale */
     DDSC_REFERENCE_KMEANS,     /* k-means centers of the pooled points */
-    DDSC_REFERENCE_MEASURES    /* the first item of reference_measures */
+    DDSC_REFERENCE_MEASURES,   /* the first item of reference_measures */
+    DDSC_REFERENCE_AUTO        /* k-means; a normal sample in up to three dimensions and in the
+                                  paper's plain algorithm (default) */
 } ddsc_reference_rule;
 
 typedef struct ddsc_metric_settings {
@@ -653,6 +668,17 @@ typedef enum ddsc_neighbors {
     DDSC_NEIGHBORS_APPROXIMATE /* candidates by NN-descent, ranked by the metric; recall measured */
 } ddsc_neighbors;
 
+/* In many dimensions a few items come to be neighbors of nearly everybody, and many of nobody. Neighbors
+ * can then be chosen by D^2 / (s_i s_j), s the mean distance to the tau nearest; edges hold D^2 all the same. With
+ * approximate neighbors the candidates are the nearest found, with sampled columns distances are as near as there. */
+typedef enum ddsc_hubs {
+    DDSC_HUBS_DEFAULT =
+        0,          /* auto in a clustering of measures, off where a graph alone is asked for */
+    DDSC_HUBS_OFF,  /* the nearest */
+    DDSC_HUBS_AUTO, /* rescaled where the in-degrees of the nearest are skewed */
+    DDSC_HUBS_ALWAYS
+} ddsc_hubs;
+
 typedef struct ddsc_graph_settings {
     size_t struct_size;
     int64_t tau; /* neighbors per item; 0: max(10, ceil(log2 N)), at most max(3, N/8), below N */
@@ -661,6 +687,7 @@ typedef struct ddsc_graph_settings {
     double sample_columns; /* fraction of the items whose distances to all are computed, the others
                               being approximated from them (Nystrom); 1: all */
     ddsc_neighbors neighbors;
+    int64_t hubs; /* a ddsc_hubs */
 } ddsc_graph_settings;
 
 #define ddsc_graph_settings_init(settings) \
@@ -705,6 +732,8 @@ typedef struct ddsc_graph_view {
      * (1: no better than one guess for all; NaN: too few to tell). Else 0 and 0. */
     int64_t n_columns;
     double columns_error;
+    const double *
+        scale; /* n: neighbors of an item are those of least D^2 / scale (ddsc_hubs); NULL: the nearest */
 } ddsc_graph_view;
 
 #define ddsc_graph_get_view(graph, view) ddsc_graph_get_view_sized((graph), (view), sizeof *(view))
@@ -717,9 +746,10 @@ DDSC_API ddsc_status ddsc_graph_write(ddsc_context *context, const ddsc_graph *g
 /* ==== Clustering ==== */
 
 typedef enum ddsc_gamma_rule {
-    DDSC_GAMMA_AUTO = 0, /* local scaling: exp(-2 D^2 / (s_i s_j)), s_i distance to 7th neighbor */
+    DDSC_GAMMA_AUTO = 0, /* local, or median where a diffuse class leans on a dense one */
     DDSC_GAMMA_MEDIAN,   /* 1 / median of the D^2 kept in the graph */
-    DDSC_GAMMA_VALUE
+    DDSC_GAMMA_VALUE,
+    DDSC_GAMMA_LOCAL /* local scaling: exp(-2 D^2 / (s_i s_j)), s_i distance to 7th neighbor */
 } ddsc_gamma_rule;
 
 typedef struct ddsc_cluster_settings {
@@ -788,6 +818,11 @@ typedef struct ddsc_clustering_view {
     const char *advice;         /* what to do about components, gaps, clamps; "" when nothing */
     const ddsc_detail *details; /* figures by name, as ddsc_context_get_details gave them */
     int64_t n_details;
+    /* Hubs of the graph: the most items that one item is a neighbor of, and the items that are nobody's;
+     * where neighbors were chosen by a rescaled distance, the same of the nearest. */
+    int hubs_rescaled;
+    int64_t in_degree_largest, n_nobody;
+    int64_t plain_in_degree_largest, plain_n_nobody;
 } ddsc_clustering_view;
 
 #define ddsc_clustering_get_view(clustering, view) \

@@ -611,15 +611,18 @@ def read(
     weight: Optional[str] = None,
     label: Optional[str] = None,
     where: Optional[str] = None,
+    as_: str = "pixels",
     phase: Optional[int] = None,
     on_empty: str = "error",
 ) -> Distributions:
-    """Read distributions from a file, whatever its format: npz, npy, csv, idx, d2, fcs.
+    """Read distributions from a file, whatever its format: npz, npy, csv, idx, d2, fcs,
+    images, point clouds.
 
     Parameters
     ----------
     path : path or list of paths
-        The format is found by content. Several files: one item each (fcs), or all their items.
+        The format is found by content. Several files: one item each (fcs, images, clouds), or all
+        their items. A folder stands for its files; folders in it name classes.
     labels : path, optional
         Classes of the items (idx, csv or npy).
     channels : list of str or int, optional
@@ -629,12 +632,14 @@ def read(
     id : str, optional
         csv: column that names the item of a row (several, joined by commas); None: "id".
     columns, drop : list of str, optional
-        csv, fcs: columns that are coordinates, and columns that are not; * and ? stand for any
+        csv, fcs, clouds: columns that are coordinates, and columns that are not; * and ? stand for any
         characters. None: all columns of numbers.
     weight, label : str, optional
         csv: columns of the weights and classes; None: "weight" and "label" where they are.
     where : str, optional
         csv: "COLUMN=VALUE", only rows that match.
+    as_ : {"pixels", "ink", "colours"}
+        images: mass is brightness, darkness, or the area of each of 512 colours.
     phase : int, optional
         d2: the phase to take, from 1; None joins all.
     on_empty : {"error", "drop"}
@@ -656,6 +661,7 @@ def read(
             raise FileNotFoundError(2, "No such file", text)
     settings: Dict[str, Any] = {"on_empty": word("on_empty", on_empty, ON_EMPTY)}
     settings["arcsinh"] = float(arcsinh)
+    settings["image_as"] = word("as_", as_, {"pixels": 0, "ink": 1, "colours": 2})
     if labels is not None:
         settings["labels_path"] = os.fspath(labels)
     if channels is not None:

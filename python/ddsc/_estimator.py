@@ -50,9 +50,10 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         "precomputed": X is a matrix of distances, NaN where unknown; or a sparse one, row i of which
         holds the distances of item i to its neighbors.
     n_neighbors : int or "auto"
-        Neighbours kept for each item.
-    gamma : {"auto", "median"} or float
-        Affinity exp(-gamma D^2): local scaling, 1 / median of the D^2 kept, or a number.
+        Neighbours kept for each item; "auto" as the program chooses: max(10, log2 N), fewer for small N.
+    gamma : {"auto", "local", "median"} or float
+        Affinity exp(-gamma D^2): local scaling, 1 / median of the D^2 kept, or a number; "auto" is local, but
+        median where a diffuse class leans on a dense one.
     random_state : int, None, RandomState or Generator
         Seed. The same seed gives the same result for any number of threads.
     n_jobs : int, optional
@@ -65,9 +66,10 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
     mmd_kernel : {"gaussian", "laplace", "energy"}
     bandwidth : float, "auto" or "median"
         mmd: "auto" is the 5% quantile of distances between points.
-    mmd_estimator : {"unbiased", "biased"}
-    reference : {"normal", "kmeans"} or Distributions
-        lot: where transport starts.
+    mmd_estimator : {"auto", "unbiased", "biased"}
+        "auto" is biased; unbiased with `paper`.
+    reference : {"auto", "normal", "kmeans"} or Distributions
+        lot: where transport starts; "auto" is kmeans above three dimensions, normal up to three and with `paper`.
     reference_size : int, optional
         lot: points of the reference; None: the mean number of points of an item.
     mmd_features : int, optional
@@ -78,6 +80,9 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         How neighbours are searched; the graph is the same.
     sample : float
         Fraction of the pairs that is computed at all.
+    hubs : {"auto", "off", "always"}
+        Neighbours chosen by a locally rescaled distance, so that no item is everybody's: where the
+        in-degrees of the nearest are skewed, never ("auto" with `paper`), or always.
     paper : bool
         The plain algorithm of the paper, without local scaling and the rule of small clusters.
     min_cluster : float
@@ -154,7 +159,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         self,
         n_clusters: Any = 5,
         metric: str = "w2",
-        n_neighbors: Any = 10,
+        n_neighbors: Any = "auto",
         gamma: Any = "auto",
         random_state: Any = 0,
         n_jobs: Optional[int] = None,
@@ -165,13 +170,14 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         max_iterations: Optional[int] = None,
         mmd_kernel: str = "gaussian",
         bandwidth: Any = "auto",
-        mmd_estimator: str = "unbiased",
-        reference: Any = "normal",
+        mmd_estimator: str = "auto",
+        reference: Any = "auto",
         reference_size: Optional[int] = None,
         mmd_features: Optional[int] = None,
         lot_components: Optional[int] = None,
         exact_graph: str = "auto",
         sample: float = 1.0,
+        hubs: str = "auto",
         paper: bool = False,
         min_cluster: float = 0.2,
         stability: Optional[int] = None,
@@ -199,6 +205,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         self.lot_components = lot_components
         self.exact_graph = exact_graph
         self.sample = sample
+        self.hubs = hubs
         self.paper = paper
         self.min_cluster = min_cluster
         self.stability = stability
@@ -221,7 +228,8 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         return metric_settings(**{**{n: getattr(self, n) for n in names.split()}, **over})
 
     def _graph(self) -> Dict[str, Any]:
-        return graph_settings(self.n_neighbors, self.exact_graph, self.sample)
+        hubs = "off" if self.paper and self.hubs == "auto" else self.hubs
+        return graph_settings(self.n_neighbors, self.exact_graph, self.sample, hubs)
 
     def _cluster(self) -> Dict[str, Any]:
         return cluster_settings(self.n_clusters, self.gamma, self.paper, self.min_cluster)
@@ -271,7 +279,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         if self.stability is not None:
             raise ValueError("stability draws points anew: metric='precomputed' has none")
         settings = self._graph()
-        if lists and self.sample == 1 and self.exact_graph != "pruned":
+        if lists and self.sample == 1 and self.exact_graph != "pruned" and self.hubs != "always":
             tau = _core.graph_tau(matrix.shape[0], settings)
             graph = run(_core.graph_from_csr, *neighbor_lists(X, tau))
         else:
@@ -355,7 +363,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
             **view["pairs"],
             **{k: view[k] for k in view if k.startswith("seconds_")},
             "max_residual": view["max_residual"],
-            "n_merged_small": view["n_merged_small"],
+            **{k: view[k] for k in ("n_merged_small", "hubs_rescaled", "in_degree_largest", "n_nobody")},
         }
         self.converged_ = bool(view["verified"])
         self.advice_ = view["advice"]
@@ -364,6 +372,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
             names = ("labels", "embedding", "radius", "scale", "scale_rank", "scale_floor")
             tau = int(np.diff(np.asarray(graph["offsets"])).max(initial=1))
             self._extension = {"tau": tau, **{n: np.array(view.get(n)) for n in names}}
+            self._extension["chosen_by"] = np.array(graph["scale"]) if "scale" in graph else None
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Cluster X and give `labels_`."""
@@ -398,6 +407,30 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
             raise ValueError(f"n={n}: must not be negative")
         members = [np.flatnonzero(self.labels_ == c) for c in range(self.n_clusters_)]
         return [m[np.argsort(self.centre_distance_[m], kind="stable")[:n]] for m in members]
+
+    def explain(self) -> List[Dict[str, Any]]:
+        """What each cluster is, where X has names of points (words) or coordinates.
+
+        Returns
+        -------
+        list of dict
+            One per cluster with ``label``, ``size``, ``representatives``, ``borderline`` and
+
+            - ``words``: those heavier here than in the other items, the most telling first; ``share``
+              and ``elsewhere`` are mean shares of an item's mass, ``items`` counts those that have it;
+            - or ``markers``: coordinates by ``effect``, the Wasserstein-1 distance of their values here
+              to those in the other items in standard deviations, negative where they are lower. They
+              were found on the data that made the clusters: effect sizes, not tests.
+
+        Examples
+        --------
+        >>> import ddsc
+        >>> X = ddsc.make_gaussians(k=2, n=8, n_points=20, separation=9.0)
+        >>> [len(c["markers"]) for c in ddsc.DDSC(n_clusters=2).fit(X).explain()]
+        [2, 2]
+        """
+        clusters: List[Dict[str, Any]] = self.result_json().get("clusters", [])
+        return clusters
 
     def result_json(self) -> Dict[str, Any]:
         """What ``ddsc cluster`` writes to result.json: settings, certificates, counts, scores against
@@ -534,7 +567,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
     def _extend(self, X: Any, sample_weight: Any) -> Tuple[np.ndarray, np.ndarray]:
         check_fitted(self, "labels_")
         if self._extension is not None:
-            near = self._near_by_matrix(X, self._extension["tau"])
+            near = self._near_by_matrix(X, self._extension["tau"], self._extension.get("chosen_by"))
             return _nystrom(self._extension, self.eigenvalues_, self.gamma_, *near)
         model, measures = self._new_items(X, sample_weight)
         rows = np.empty((measures.n_items, self.embedding_.shape[1]))
@@ -543,7 +576,9 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
             run(_core.assign, model, measures._handle, rows, labels, None, None, None)
         return measures._by_row(rows, np.nan), measures._by_row(labels, -1)
 
-    def _near_by_matrix(self, X: Any, tau: int) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _near_by_matrix(
+        self, X: Any, tau: int, scale: Optional[np.ndarray]
+    ) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
         matrix = _distance_matrix(X)
         if matrix.ndim != 2:
             raise ValueError(f"Expected 2D array, got {matrix.ndim}D array instead")
@@ -553,8 +588,12 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         known = np.where(np.isnan(matrix), np.inf, matrix)
         if (known < 0).any():
             raise ValueError("distances must not be negative")
-        index = np.argsort(known, axis=1, kind="stable")[:, : min(tau, matrix.shape[1])]
+        key = known if scale is None else np.square(known) / scale
+        index = np.argsort(key, axis=1, kind="stable")[:, : min(tau, matrix.shape[1])]
         distance = np.take_along_axis(known, index, axis=1)
+        if scale is not None:
+            nearest = np.argsort(distance, axis=1, kind="stable")
+            index, distance = (np.take_along_axis(a, nearest, axis=1) for a in (index, distance))
         if np.isinf(distance[:, 0]).any():
             raise ValueError(f"item {int(np.isinf(distance[:, 0]).argmax())} has no known distance")
         return index, np.square(distance), np.where(distance[:, 0] == 0, index[:, 0], -1)

@@ -86,12 +86,13 @@ def pairwise(
 
 def neighbors(
     X: Any,
-    n_neighbors: Any = 10,
+    n_neighbors: Any = "auto",
     metric: str = "w2",
     *,
     squared: bool = False,
     exact_graph: str = "auto",
     sample: float = 1.0,
+    hubs: str = "off",
     random_state: Any = 0,
     n_jobs: Optional[int] = None,
     verbose: Any = 0,
@@ -112,6 +113,8 @@ def neighbors(
         How to search; the result is the same.
     sample : float
         Fraction of the pairs that is computed at all.
+    hubs : {"off", "auto", "always"}
+        The nearest, or neighbours chosen by a locally rescaled distance, so that no item is everybody's.
     random_state, n_jobs, verbose, callback, memory_limit, **settings
         As in `pairwise`.
 
@@ -130,7 +133,7 @@ def neighbors(
     """
     measures = as_distributions(X)
     set_ = metric_settings(metric=metric, **settings)
-    graph = graph_settings(n_neighbors, exact_graph, sample)
+    graph = graph_settings(n_neighbors, exact_graph, sample, hubs)
     with Run(n_jobs, random_state, verbose, callback, memory_limit) as run:
         handle, _ = run(_core.neighbors, measures._handle, set_, graph)
     view = _core.graph_view(handle)
@@ -290,7 +293,7 @@ def mmd(
     *,
     kernel: str = "gaussian",
     bandwidth: Any = "auto",
-    estimator: str = "unbiased",
+    estimator: str = "biased",
     squared: bool = False,
     random_state: Any = 0,
 ) -> float:
@@ -303,7 +306,7 @@ def mmd(
     kernel : {"gaussian", "laplace", "energy"}
     bandwidth : float, "auto" or "median"
         "auto" is the 5% quantile of the distances between the pooled points.
-    estimator : {"unbiased", "biased"}
+    estimator : {"biased", "unbiased"}
     squared : bool
         Give MMD^2, which the unbiased estimator can make negative; otherwise the root of its
         positive part.

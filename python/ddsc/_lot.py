@@ -21,7 +21,7 @@ class LinearOT(TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    reference : {"normal", "kmeans"}, Distributions, or (m, d) array
+    reference : {"auto", "normal", "kmeans"}, Distributions, or (m, d) array
         Where transport starts: a normal sample of the mean and scale of all points, k-means centres
         of them, or a cloud of your own (the first item of Distributions).
     reference_size : int, optional
@@ -54,7 +54,7 @@ class LinearOT(TransformerMixin, BaseEstimator):
 
     def __init__(
         self,
-        reference: Any = "normal",
+        reference: Any = "auto",
         reference_size: Optional[int] = None,
         *,
         random_state: Any = 0,

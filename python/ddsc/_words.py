@@ -8,12 +8,13 @@ from typing import Any, Dict
 METRICS = {"w2": 0, "sinkhorn": 1, "mmd": 2, "lot": 3}
 SINKHORN_VALUES = {"regularised": 0, "sharp": 1, "debiased": 2}
 KERNELS = {"gaussian": 0, "laplace": 1, "energy": 2}
-ESTIMATORS = {"unbiased": 0, "biased": 1}
+ESTIMATORS = {"unbiased": 0, "biased": 1, "auto": 2}
 BANDWIDTHS = {"auto": 0, "median": 1}
-REFERENCES = {"normal": 0, "kmeans": 1}
+REFERENCES = {"normal": 0, "kmeans": 1, "auto": 3}
 GRAPHS = {"auto": 0, "full": 1, "pruned": 2}
+HUBS = {"off": 1, "auto": 2, "always": 3}
 BARYCENTERS = {"admm": 0, "ibp": 1, "projected": 2}
-GAMMAS = {"auto": 0, "median": 1}
+GAMMAS = {"auto": 0, "median": 1, "local": 3}
 WORDS = {"fitted": 0, "general": 1, "own": 2}
 ON_EMPTY = {"error": 0, "drop": 1}
 GIVEN = 2  # bandwidth, gamma: a number; reference: measures
@@ -65,8 +66,8 @@ def metric_settings(
     max_iterations: Any = None,
     mmd_kernel: Any = "gaussian",
     bandwidth: Any = "auto",
-    mmd_estimator: Any = "unbiased",
-    reference: Any = "normal",
+    mmd_estimator: Any = "auto",
+    reference: Any = "auto",
     reference_size: Any = None,
     mmd_features: Any = None,
     lot_components: Any = None,
@@ -101,7 +102,9 @@ def metric_settings(
     return set_
 
 
-def graph_settings(n_neighbors: Any, exact_graph: Any = "auto", sample: Any = 1.0) -> Dict[str, Any]:
+def graph_settings(
+    n_neighbors: Any, exact_graph: Any = "auto", sample: Any = 1.0, hubs: Any = "off"
+) -> Dict[str, Any]:
     tau = 0
     if not (n_neighbors is None or (isinstance(n_neighbors, str) and n_neighbors == "auto")):
         tau = whole("n_neighbors", n_neighbors)
@@ -111,6 +114,7 @@ def graph_settings(n_neighbors: Any, exact_graph: Any = "auto", sample: Any = 1.
         "tau": tau,
         "exact_graph": word("exact_graph", exact_graph, GRAPHS),
         "sample": number("sample", sample),
+        "hubs": word("hubs", hubs, HUBS),
     }
 
 

@@ -93,6 +93,9 @@ static bool put_numbers(PyObject *d, const ddsc_clustering_view *v)
            put(d, "max_residual", PyFloat_FromDouble(v->max_residual)) &&
            put(d, "verified", PyBool_FromLong(v->verified)) &&
            put(d, "n_merged_small", PyLong_FromLongLong(v->n_merged_small)) &&
+           put(d, "hubs_rescaled", PyBool_FromLong(v->hubs_rescaled)) &&
+           put(d, "in_degree_largest", PyLong_FromLongLong(v->in_degree_largest)) &&
+           put(d, "n_nobody", PyLong_FromLongLong(v->n_nobody)) &&
            put(d, "seconds_distances", PyFloat_FromDouble(v->seconds_distances)) &&
            put(d, "seconds_eigen", PyFloat_FromDouble(v->seconds_eigen)) &&
            put(d, "seconds_kmeans", PyFloat_FromDouble(v->seconds_kmeans)) &&

@@ -171,6 +171,7 @@ bool metric_take(PyObject *dictionary, ddsc_metric_settings *set)
 static const core_field graph_fields[] = {GRAPH(tau, FIELD_INT64),
                                           GRAPH(exact_graph, FIELD_INT),
                                           GRAPH(sample, FIELD_DOUBLE),
+                                          GRAPH(hubs, FIELD_INT64),
                                           {NULL, FIELD_INT, 0}};
 
 bool graph_take(PyObject *dictionary, ddsc_graph_settings *set)

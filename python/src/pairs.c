@@ -176,7 +176,8 @@ static PyObject *graph_view(PyObject *module, PyObject *args)
     if (d && put(d, "n", PyLong_FromLongLong(v.n)) && put(d, "tau", PyLong_FromLongLong(v.tau)) &&
         put(d, "offsets", block_new(owner, v.offset, "q", v.n + 1, -1)) &&
         put(d, "indices", block_new(owner, v.index, "i", v.n_edges, -1)) &&
-        put(d, "d2", block_new(owner, v.d2, "d", v.n_edges, -1)))
+        put(d, "d2", block_new(owner, v.d2, "d", v.n_edges, -1)) &&
+        (!v.scale || put(d, "scale", block_new(owner, v.scale, "d", v.n, -1))))
         return d;
     Py_XDECREF(d);
     return NULL;

@@ -344,3 +344,19 @@ def test_names_of_frames():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"who": ["a", "a", "b"], "CD3": [1.0, 2, 3], "CD4": [4.0, 5, 6]})
     assert ddsc.Distributions.from_frame(frame, "who").coordinate_names == ["CD3", "CD4"]
+
+
+def test_read_folder_of_images(tmp_path):
+    rng = np.random.default_rng(3)
+    pictures = rng.integers(1, 255, (4, 3, 5), dtype=np.uint8)
+    for i, picture in enumerate(pictures):
+        folder = tmp_path / "pictures" / f"class{i % 2}"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"p{i}.pgm").write_bytes(b"P5 5 3 255\n" + picture.tobytes())
+    X = ddsc.read(tmp_path / "pictures")
+    assert list(X.ids) == ["class0/p0", "class0/p2", "class1/p1", "class1/p3"]
+    assert list(X.labels) == ["class0", "class0", "class1", "class1"]
+    assert list(X.coordinate_names) == ["row", "column"]
+    points, weights = X[2]
+    assert np.allclose(weights, (pictures[1] / pictures[1].sum()).ravel())
+    assert ddsc.read(tmp_path / "pictures", as_="colours").dim == 3

@@ -60,7 +60,7 @@ def test_against_scikit_learn(groups):
 def test_the_command_line_gives_the_same_bytes(program, tmp_path, groups, metric):
     groups.write(tmp_path / "in.npz")
     command = [program, "cluster", str(tmp_path / "in.npz"), "-k", "3", "--metric", metric]
-    command += ["--tau", "10", "--seed", "5", "-o", str(tmp_path / "out"), "--quiet"]
+    command += ["--seed", "5", "-o", str(tmp_path / "out"), "--quiet"]
     subprocess.run(command, check=True, capture_output=True)
     model = DDSC(n_clusters=3, metric=metric, random_state=5).fit(ddsc.read(tmp_path / "in.npz"))
     rows = np.load(tmp_path / "out" / "embedding.npy")
@@ -176,7 +176,7 @@ def test_lists_equal_the_matrix_with_holes(groups):
 def test_lists_that_are_refused(groups):
     sparse = pytest.importorskip("scipy.sparse")
     G = ddsc.neighbors(groups, 10)
-    fit = DDSC(3, metric="precomputed").fit
+    fit = DDSC(3, metric="precomputed", n_neighbors=10).fit
     with pytest.raises(ValueError, match="square"):
         fit(G[:10])
     wrong = G.copy()
@@ -275,7 +275,7 @@ def test_parameters_and_repr():
     assert "n_clusters=4" in repr(model) and "metric='mmd'" in repr(model)
     with pytest.raises(ValueError, match="colour"):
         model.set_params(colour=1)
-    assert DDSC().get_params()["n_neighbors"] == 10
+    assert DDSC().get_params()["n_neighbors"] == "auto"
 
 
 @pytest.mark.parametrize(
@@ -355,3 +355,46 @@ def test_linear_ot(groups):
         LinearOT().transform(groups)
     with pytest.raises(ValueError, match="features"):
         lot.transform([np.zeros((2, 3))])
+
+
+@pytest.fixture(scope="module")
+def cloudy():
+    """Items around one centre in many dimensions: the few near it are neighbours of most."""
+    random = np.random.default_rng(4)
+    middle = random.normal(size=(240, 1, 60))
+    middle[10:20] *= 0.4
+    return list(middle + 0.3 * random.normal(size=(240, 3, 60)))
+
+
+def test_hubs(cloudy):
+    models = {hubs: DDSC(n_clusters=3, hubs=hubs).fit(cloudy) for hubs in ("auto", "off", "always")}
+    auto, off = models["auto"].stats_, models["off"].stats_
+    assert auto["hubs_rescaled"] and not off["hubs_rescaled"]
+    assert 2 * auto["in_degree_largest"] < off["in_degree_largest"]
+    assert auto["n_nobody"] < off["n_nobody"] and "rescaled" in models["auto"].advice_
+    assert models["auto"].labels_.tolist() == models["always"].labels_.tolist()
+    assert not DDSC(n_clusters=3, paper=True).fit(cloudy).stats_["hubs_rescaled"]
+    with pytest.raises(ValueError, match="hubs"):
+        DDSC(n_clusters=3, hubs="never").fit(cloudy)
+
+
+def test_neighbors_are_the_nearest_unless_asked(cloudy):
+    distance = ddsc.pairwise(cloudy)
+    np.fill_diagonal(distance, np.inf)
+    index = np.argsort(distance, axis=1, kind="stable")[:, :5]
+    scale = np.sort(distance, axis=1)[:, :5].mean(axis=1)
+    chosen = np.argsort(distance**2 / scale, axis=1, kind="stable")[:, :5]
+    for hubs, expected in (({}, index), ({"hubs": "always"}, chosen)):
+        graph = ddsc.neighbors(cloudy, n_neighbors=5, **hubs).tocsr()
+        found = [set(graph.indices[graph.indptr[i] : graph.indptr[i + 1]]) for i in range(240)]
+        assert found == [set(row) for row in expected]
+
+
+def test_hubs_of_a_matrix(cloudy):
+    items = DDSC(n_clusters=3).fit(cloudy[:200])
+    given = DDSC(n_clusters=3, metric="precomputed").fit(ddsc.pairwise(cloudy[:200]))
+    assert given.stats_["hubs_rescaled"] and given.labels_.tolist() == items.labels_.tolist()
+    again = pickle.loads(pickle.dumps(items))
+    assert again.predict(cloudy[200:]).tolist() == items.predict(cloudy[200:]).tolist()
+    away = ddsc.pairwise(cloudy[200:], cloudy[:200])
+    assert np.mean(given.predict(away) == items.predict(cloudy[200:])) > 0.8

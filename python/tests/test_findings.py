@@ -77,7 +77,7 @@ def test_representatives(fitted):
 
 def test_same_as_the_program(groups, fitted, program, tmp_path):
     groups.write(tmp_path / "in.npz")
-    command = [program, "cluster", str(tmp_path / "in.npz"), "-k", "3", "--tau", "10", "--json"]
+    command = [program, "cluster", str(tmp_path / "in.npz"), "-k", "3", "--json"]
     done = subprocess.run(command + ["--stability", "4", "--quiet"], check=True, capture_output=True)
     result = json.loads(done.stdout)
     for cluster, typical in zip(result["clusters"], fitted.representatives()):

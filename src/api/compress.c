@@ -2,6 +2,7 @@
 #include "api/api.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/sized.h"
@@ -15,6 +16,7 @@ typedef struct job {
     int64_t limit, largest; /* points of an item: wanted, and there */
     int64_t *n_left;        /* points left of each item */
     double *points, *mass;  /* item i at offset[i] of m */
+    int64_t *into;          /* the same: the point left that each one is part of; NULL: no names */
     scratch work;           /* of a worker: costs, then partners */
 } job;
 
@@ -28,8 +30,9 @@ static ddsc_status merge_range(void *arg, int64_t begin, int64_t end, int worker
             memcpy(x + p * j->m->d, measures_point(j->m, item.index[p]),
                    (size_t)j->m->d * sizeof *x);
         memcpy(a, item.weight, (size_t)item.n * sizeof *a);
-        merge_work work = {scratch_of(&j->work, worker), NULL};
+        merge_work work = {.cost = scratch_of(&j->work, worker)};
         work.partner = (int64_t *)(work.cost + j->largest);
+        work.into = j->into ? j->into + j->m->offset[i] : NULL;
         j->n_left[i] = compress_item(&work, x, a, item.n, j->m->d, j->limit);
         progress_add(j->ctx, 1);
     }
@@ -56,6 +59,56 @@ static ddsc_status pack(ddsc_context *ctx, measures_parts *p, job *j)
     p->weight = j->mass;
     j->points = j->mass = NULL;
     return DDSC_OK;
+}
+
+/* ---- names ---- */
+
+enum { NAMES_JOINED = 6 };
+
+/* The heaviest entries of item i that went into point `left`; returns how many there are. */
+static int find_heaviest(const job *j, int64_t i, int64_t left, int64_t best[NAMES_JOINED])
+{
+    item_view item = measures_item(j->m, i);
+    const int64_t *into = j->into + j->m->offset[i];
+    int n = 0;
+    for (int64_t p = 0; p < item.n; p++) {
+        if (into[p] != left)
+            continue;
+        int at = n < NAMES_JOINED ? n++ : NAMES_JOINED;
+        for (; at > 0 && item.weight[p] > item.weight[best[at - 1]]; at--)
+            if (at < NAMES_JOINED)
+                best[at] = best[at - 1];
+        if (at < NAMES_JOINED)
+            best[at] = p;
+    }
+    return n;
+}
+
+/* "oil + prices": a point that was merged has the names of its heaviest parts. */
+static ddsc_status name_merged(ddsc_context *ctx, measures_parts *p, const job *j)
+{
+    ddsc_status status = DDSC_OK;
+    measures_texts t = {.n = p->v};
+    int64_t best[NAMES_JOINED], length = 0, space = 0;
+    TRY(MEM_NEW(ctx, t.at, t.n + 1));
+    for (int64_t i = 0; i < p->n; i++)
+        for (int64_t left = 0; left < j->n_left[i]; left++) {
+            int n = find_heaviest(j, i, left, best);
+            t.at[p->offset[i] + left] = length;
+            for (int k = 0; k < n; k++) {
+                const char *name = texts_get(&j->m->points, measures_item(j->m, i).index[best[k]]);
+                int64_t more = (int64_t)strlen(name) + 4;
+                TRY(MEM_RESERVE(ctx, t.text, &space, length + more));
+                length += sprintf(t.text + length, "%s%s", k ? " + " : "", name);
+            }
+            length++;
+        }
+    t.at[t.n] = length;
+    p->points = t;
+    t = (measures_texts){0};
+done:
+    texts_free(ctx, &t);
+    return status;
 }
 
 typedef struct error_job {
@@ -110,11 +163,15 @@ ddsc_status api_compress_run(ddsc_context *ctx, ddsc_measures **merged,
     TRY(MEM_NEW(ctx, j.n_left, m->n));
     TRY(MEM_NEW(ctx, j.points, m->nnz * m->d));
     TRY(MEM_NEW(ctx, j.mass, m->nnz));
+    if (m->points.n > 0)
+        TRY(MEM_NEW(ctx, j.into, m->nnz));
     TRY(scratch_create(ctx, &j.work, j.largest, sizeof(double) + sizeof(int64_t)));
     progress_begin(ctx, "merging points", m->n);
     TRY(parallel_for(ctx, m->n, 8, merge_range, &j));
     progress_end(ctx);
     TRY(pack(ctx, &p, &j));
+    if (j.into)
+        TRY(name_merged(ctx, &p, &j));
     TRY(measures_build(ctx, &made, &p, DDSC_EMPTY_ERROR, "compress"));
     TRY(measure_error(ctx, report, m, made));
     TRY(measures_copy_names(ctx, made, m));
@@ -124,7 +181,7 @@ done:
     ddsc_measures_destroy(made);
     measures_parts_free(ctx, &p);
     scratch_free(ctx, &j.work);
-    MEM_FREE(ctx, j.n_left, j.points, j.mass);
+    MEM_FREE(ctx, j.n_left, j.points, j.mass, j.into);
     return status;
 }
 

@@ -5,6 +5,10 @@
 
 #include "cluster/decompose.h"
 
+/* An item that is a neighbour of so large a part of a set worth counting in is told. */
+enum { HUBS_LEAST_ITEMS = 100 };
+static const double HUBS_TOLD = 0.25;
+
 enum { ADVICE_SIZE = 4096, FAR_LEAST_ITEMS = 3 };
 
 /* Eigenvalues closer than this part of the larger one are one cluster of eigenvalues. */
@@ -120,7 +124,7 @@ static void say_affinity(writer *w, const decomposition *d)
     if (d->affinity.flat && n_edges > 0)
         advice_say(
             w, "No item can be told from its neighbours, so only components can be told apart.");
-    else if (10 * d->affinity.n_clamped > 9 * n_edges)
+    else if (2 * d->affinity.n_clamped > n_edges)
         advice_say(
             w,
             "%lld of %lld neighbour distances are negative estimates and count as zero; the biased "
@@ -219,6 +223,23 @@ done:
     return status;
 }
 
+static void say_hubs(writer *w, const ddsc_clustering_view *v)
+{
+    double nobody = 100 * (double)v->plain_n_nobody / (double)v->n;
+    if (v->hubs_rescaled)
+        advice_say(
+            w,
+            "One item was among the nearest of %lld of %lld, and %.0f%% of the items were so of "
+            "nobody (hubs), so neighbours were chosen by a locally rescaled distance.",
+            (long long)v->plain_in_degree_largest, (long long)v->n, nobody);
+    else if (v->n >= HUBS_LEAST_ITEMS && (double)v->in_degree_largest > HUBS_TOLD * (double)v->n)
+        advice_say(
+            w,
+            "One item is a neighbour of %lld of %lld (a hub), and %.0f%% of the items are of "
+            "nobody.",
+            (long long)v->in_degree_largest, (long long)v->n, nobody);
+}
+
 static void say_clusters(writer *w, const ddsc_clustering_view *v, const decomposition *d,
                          const outcome *o)
 {
@@ -259,5 +280,6 @@ ddsc_status advice_write(ddsc_context *ctx, char **text, const ddsc_clustering_v
     say_clusters(&w, view, d, o);
     say_gap(&w, view, d, o->eigenvalues);
     say_affinity(&w, d);
+    say_hubs(&w, view);
     return say_far(ctx, &w, graph, view->labels, o);
 }

@@ -226,6 +226,7 @@ static ddsc_status assign(ddsc_context *ctx, ddsc_assignment *out, ddsc_pair_sta
     ddsc_graph *near = NULL;
     ddsc_graph_settings graph;
     graph_plan p = {0};
+    local_scales by = {0};
     int32_t *far = NULL;
     assignment a = {.m = m,
                     .rows = out->rows,
@@ -244,7 +245,11 @@ static ddsc_status assign(ddsc_context *ctx, ddsc_assignment *out, ddsc_pair_sta
     ddsc_graph_settings_init(&graph);
     graph.exact_graph = set->exact_graph;
     TRY(plan_make(ctx, &p, joint, &m->metric, &graph));
-    TRY(plan_query(ctx, &near, stats, &p, m->n, BASE_MIN(m->n, BASE_MAX(1, m->tau))));
+    if (m->hub_scale)
+        TRY(graph_scales_make(ctx, &by, m->hub_scale, m->n));
+    TRY(plan_query(ctx, &near, stats, &p, m->n, BASE_MIN(m->n, BASE_MAX(1, m->tau)),
+                   m->hub_scale ? &by : NULL));
+    graph_sort(near);
     if (!out->far)
         TRY(MEM_NEW(ctx, far, data->n));
     a.joint = joint;
@@ -255,6 +260,7 @@ static ddsc_status assign(ddsc_context *ctx, ddsc_assignment *out, ddsc_pair_sta
     count_far(ctx, out, data->n, a.far);
 done:
     scratch_free(ctx, &a.work);
+    graph_scales_free(ctx, &by);
     metric_resolved_free(&p.metric);
     mem_free(ctx, far);
     ddsc_graph_destroy(near);

@@ -20,8 +20,8 @@ SIZED_INIT(settings_struct, ddsc_cluster_settings, min_cluster, &defaults);
 
 static ddsc_status settings_check(ddsc_context *ctx, const ddsc_cluster_settings *s)
 {
-    CHECK(ctx_check(ctx, s->gamma_rule >= DDSC_GAMMA_AUTO && s->gamma_rule <= DDSC_GAMMA_VALUE,
-                    "gamma_rule", (double)s->gamma_rule, "one of 0 .. 2"));
+    CHECK(ctx_check(ctx, s->gamma_rule >= DDSC_GAMMA_AUTO && s->gamma_rule <= DDSC_GAMMA_LOCAL,
+                    "gamma_rule", (double)s->gamma_rule, "one of 0 .. 3"));
     CHECK(ctx_check(ctx, s->gamma_rule != DDSC_GAMMA_VALUE || (isfinite(s->gamma) && s->gamma > 0),
                     "gamma", s->gamma, "positive and finite"));
     CHECK(ctx_check(ctx, s->min_cluster >= 0 && s->min_cluster <= 1, "min_cluster", s->min_cluster,
@@ -39,13 +39,25 @@ static ddsc_status settings_check(ddsc_context *ctx, const ddsc_cluster_settings
     return DDSC_OK;
 }
 
+/* What the paper uses where our defaults differ; of other metrics nothing is touched, which a run that is taken up
+ * would see. */
+static void take_paper(ddsc_metric_settings *metric)
+{
+    if (metric->metric == DDSC_METRIC_MMD && metric->mmd_estimator == DDSC_MMD_AUTO)
+        metric->mmd_estimator = DDSC_MMD_UNBIASED;
+    if (metric->metric == DDSC_METRIC_LOT && metric->reference_rule == DDSC_REFERENCE_AUTO)
+        metric->reference_rule = DDSC_REFERENCE_NORMAL;
+}
+
 ddsc_status cluster_settings_take(ddsc_context *ctx, cluster_plan *plan,
                                   const ddsc_cluster_settings *given)
 {
     CHECK(sized_take(ctx, &settings_struct, &plan->set, given));
     CHECK(settings_check(ctx, &plan->set));
     CHECK(plan_take_metric(ctx, &plan->metric, plan->set.metric));
-    CHECK(plan_take_graph(ctx, &plan->graph, plan->set.graph));
+    CHECK(plan_take_graph(ctx, &plan->graph, plan->set.graph, !plan->set.paper));
+    if (plan->set.paper)
+        take_paper(&plan->metric);
     plan->set.metric = &plan->metric;
     plan->set.graph = &plan->graph;
     return DDSC_OK;
@@ -183,6 +195,9 @@ ddsc_status cluster_fit(ddsc_context *ctx, ddsc_clustering **out, decomposition 
         c->graph = wide;
         wide = NULL;
     }
+    graph_sort(c->graph);
+    if (wide)
+        graph_sort(wide);
     c->graph->copies = plan_joins_copies(data, c->graph);
     c->view.graph = c->graph;
     TRY(spectral_fit(ctx, c, kept, c->graph, wide, set));

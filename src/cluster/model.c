@@ -88,6 +88,8 @@ static ddsc_status take_graph(ddsc_context *ctx, ddsc_model *m, const ddsc_graph
         int64_t n_known = g->offset[i + 1] - g->offset[i];
         m->reach[i] = n_known < g->tau ? MODEL_REACH_MOST : g->d2[g->offset[i + 1] - 1];
     }
+    if (g->scale)
+        CHECK(MEM_COPY(ctx, m->hub_scale, g->scale, m->n));
     return find_far(ctx, m, g);
 }
 

@@ -282,10 +282,23 @@ static ddsc_status keep_affinity(ddsc_context *ctx, ddsc_clustering *c, spectral
 static ddsc_status weigh_wide(ddsc_context *ctx, spectral_job *j, const ddsc_graph *wide)
 {
     affinity_report ignored;
-    affinity_settings how = {DDSC_GAMMA_AUTO, 0};
+    affinity_settings how = {DDSC_GAMMA_LOCAL, 0};
     if (j->d.affinity.gamma > 0)
         how = (affinity_settings){DDSC_GAMMA_VALUE, j->d.affinity.gamma};
     return affinity_build(ctx, &j->wide, &ignored, wide, &how);
+}
+
+/* Who is a neighbour of how many, as the view tells it. */
+static ddsc_status tell_hubs(ddsc_context *ctx, ddsc_clustering *c, const ddsc_graph *graph)
+{
+    in_degrees found;
+    CHECK(graph_in_degrees(ctx, &found, graph, graph->tau));
+    c->view.hubs_rescaled = graph->scale != NULL;
+    c->view.in_degree_largest = found.largest;
+    c->view.n_nobody = found.n_none;
+    c->view.plain_in_degree_largest = graph->scale ? graph->plain.largest : found.largest;
+    c->view.plain_n_nobody = graph->scale ? graph->plain.n_none : found.n_none;
+    return DDSC_OK;
 }
 
 ddsc_status spectral_fit(ddsc_context *ctx, ddsc_clustering *c, decomposition *kept,
@@ -303,7 +316,12 @@ ddsc_status spectral_fit(ddsc_context *ctx, ddsc_clustering *c, decomposition *k
     TRY(decompose_graph(ctx, &j.d, graph, set, o.k_high));
     if (status == DDSC_NOT_CONVERGED)
         o.not_converged = true;
+    if (!kept && !j.d.affinity.flat && 2 * j.d.affinity.n_clamped > j.d.affinity.n_edges)
+        ctx_warn(ctx,
+                 "most neighbour distances are negative estimates and count as zero, so weights "
+                 "hardly tell neighbours apart; the biased estimator has none");
     TRY(cluster_spectrum(ctx, c, &j.d));
+    TRY(tell_hubs(ctx, c, graph));
     if (wide)
         TRY(weigh_wide(ctx, &j, wide));
     double decomposed = clock_seconds();

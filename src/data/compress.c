@@ -51,6 +51,8 @@ static void mend_partners(merge_work *w, const double *x, const double *a, int64
 int64_t compress_item(merge_work *w, double *x, double *a, int64_t n, int64_t d, int64_t m)
 {
     int64_t alive = n;
+    for (int64_t k = 0; w->into && k < n; k++)
+        w->into[k] = k;
     for (int64_t i = 0; i < n && n > m; i++)
         find_partner(w, x, a, n, d, i);
     for (; alive > m; alive--) {
@@ -64,9 +66,14 @@ int64_t compress_item(merge_work *w, double *x, double *a, int64_t n, int64_t d,
             x[i * d + c] = (a[i] * x[i * d + c] + a[j] * x[j * d + c]) / sum;
         a[i] = sum;
         a[j] = 0;
+        if (w->into)
+            w->into[j] = i;
         mend_partners(w, x, a, n, d, i, j);
     }
     int64_t kept = 0;
+    for (int64_t k = 0; w->into && k < n; k++) /* what k went into lies before it */
+        w->into[k] = w->into[k] == k ? kept++ : w->into[w->into[k]];
+    kept = 0;
     for (int64_t k = 0; k < n; k++)
         if (a[k] > 0) {
             memmove(x + kept * d, x + k * d, (size_t)d * sizeof *x);

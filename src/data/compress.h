@@ -7,6 +7,7 @@
 typedef struct merge_work {
     double *cost;     /* n */
     int64_t *partner; /* n */
+    int64_t *into;    /* n, or NULL: gets the number of the point left that each one is part of */
 } merge_work;
 
 /* Points x (n x d) and weights a (positive), changed in place; returns the number left, min(n, m).

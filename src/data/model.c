@@ -10,8 +10,8 @@ void ddsc_model_destroy(ddsc_model *m)
     if (!m)
         return;
     ddsc_context *ctx = m->ctx;
-    MEM_FREE(ctx, m->centre_label, m->centre, m->reach, m->scale, m->eigenvalue, m->radius,
-             m->embedding);
+    MEM_FREE(ctx, m->hub_scale, m->centre_label, m->centre, m->reach, m->scale, m->eigenvalue,
+             m->radius, m->embedding);
     ddsc_measures_destroy(m->reference);
     ddsc_measures_destroy(m->items);
     mem_free(ctx, m);
@@ -104,6 +104,8 @@ const char *model_breach(const ddsc_model *m)
     if (!all_within(m->radius, m->n, 0, most) || !all_within(m->scale, m->n, 5e-324, most) ||
         !all_within(m->reach, m->n, negative ? -most : 0, most))
         return "radius, scale or reach out of range";
+    if (m->hub_scale && !all_within(m->hub_scale, m->n, 1e-300, most))
+        return "scales to choose neighbours by out of range";
     if (!(m->gamma >= 0 && m->gamma <= most) || !(m->least_scale >= 0) || !(m->far_distance >= 0) ||
         m->far_neighbour < 1)
         return "gamma or the far distance out of range";

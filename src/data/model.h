@@ -5,7 +5,8 @@
 
 #include "data/measures.h"
 
-enum { MODEL_VERSION = 1 };
+/* Models whose new items take the nearest are of version 1; with scales to choose by, of 2. */
+enum { MODEL_PLAIN = 1, MODEL_VERSION = 2 };
 
 #define MODEL_REACH_MOST 1e300
 
@@ -26,6 +27,7 @@ struct ddsc_model {
     double least_scale;    /* no scale is smaller */
     double *reach;         /* n: D^2 of the farthest neighbour in the graph, MODEL_REACH_MOST where
                               not all are known */
+    double *hub_scale;     /* n: neighbours are chosen by D^2 over this; NULL: the nearest */
     int64_t n_centres;
     double *centre; /* n_centres x width */
     int32_t *centre_label;

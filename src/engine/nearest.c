@@ -8,17 +8,24 @@
 typedef struct heap {
     double *value;
     int32_t *index;
+    const local_scales *by;
 } heap;
 
 static heap heap_of(const nearest *near, int64_t slot)
 {
-    return (heap){near->value + slot * near->tau, near->index + slot * near->tau};
+    return (heap){near->value + slot * near->tau, near->index + slot * near->tau, near->by};
 }
 
-/* (value, index) of place a above that of place b? */
+static double key_at(heap h, int64_t k)
+{
+    return local_key(h.by, h.index[k], h.value[k]);
+}
+
+/* (key, index) of place a above that of place b? */
 static bool worse(heap h, int64_t a, int64_t b)
 {
-    return h.value[a] > h.value[b] || (h.value[a] == h.value[b] && h.index[a] > h.index[b]);
+    double x = key_at(h, a), y = key_at(h, b);
+    return x > y || (x == y && h.index[a] > h.index[b]);
 }
 
 static void swap(heap h, int64_t a, int64_t b)
@@ -87,18 +94,21 @@ static void heap_put(nearest *near, int64_t slot, int64_t other, double d2)
 {
     heap h = heap_of(near, slot);
     int64_t tau = near->tau, count = near->count[slot];
+    double key = local_key(near->by, other, d2), limit;
     if (count < tau) {
         h.value[count] = d2;
         h.index[count] = (int32_t)other;
         near->count[slot] = ++count;
         sift_up(h, count - 1);
-    } else if (d2 < h.value[0] || (d2 == h.value[0] && other < h.index[0])) {
+    } else if (key < key_at(h, 0) || (key == key_at(h, 0) && other < h.index[0])) {
         h.value[0] = d2;
         h.index[0] = (int32_t)other;
         sift_down(h, 0, tau);
     }
-    if (count == tau)
-        __atomic_store(&near->limit[slot], &h.value[0], __ATOMIC_RELAXED);
+    if (count == tau) {
+        limit = key_at(h, 0);
+        __atomic_store(&near->limit[slot], &limit, __ATOMIC_RELAXED);
+    }
 }
 
 void nearest_put(nearest *near, int64_t slot, int64_t other, double d2)

@@ -3,16 +3,19 @@
 #define DDSC_ENGINE_NEAREST_H
 
 #include "base/base.h"
+#include "graph/graph.h"
 
-/* Neighbours are ordered by (value, index): a total order, so what is kept does not depend on the
+/* Neighbours are ordered by (key, index), the key being the value or, with `by`, the value over the scale of
+ * the neighbour: a total order, so what is kept does not depend on the
  * order of arrival. */
 typedef struct nearest {
     int64_t first, n, tau; /* items first .. first + n - 1 have a heap */
     double *value;         /* n x tau */
     int32_t *index;
     int64_t *count;
-    double *limit; /* the worst value kept once a heap is full, else +inf; read without the lock */
+    double *limit; /* the worst key kept once a heap is full, else +inf; read without the lock */
     spin *lock;
+    const local_scales *by; /* NULL from nearest_create; may be set before the first offer */
 } nearest;
 
 ddsc_status nearest_create(ddsc_context *ctx, nearest *near, int64_t first, int64_t n, int64_t tau);
@@ -35,9 +38,9 @@ static inline double nearest_limit(const nearest *near, int64_t slot)
 static inline void nearest_offer(nearest *near, int64_t i, int64_t j, double d2)
 {
     int64_t a = i - near->first, b = j - near->first;
-    if (a >= 0 && d2 <= nearest_limit(near, a))
+    if (a >= 0 && local_key(near->by, j, d2) <= nearest_limit(near, a))
         nearest_put(near, a, j, d2);
-    if (b >= 0 && d2 <= nearest_limit(near, b))
+    if (b >= 0 && local_key(near->by, i, d2) <= nearest_limit(near, b))
         nearest_put(near, b, i, d2);
 }
 

@@ -229,7 +229,7 @@ ddsc_status pairs_finish(const pairs *p, int64_t n_pairs, ddsc_pair_stats *stats
     stats->n_pairs = n_pairs;
     stats->n_solved = pairs_solved(p);
     stats->n_bounds = all;
-    stats->n_pruned = all > 0 ? n_pairs - stats->n_solved : 0;
+    stats->n_pruned = all > 0 ? BASE_MAX(0, n_pairs - stats->n_solved) : 0;
     for (int level = BOUND_FRAME; all > 0 && level < BOUND_LEVELS; level++)
         ctx_detail(p->ctx, names[level], (double)n_bounds[level]);
     return DDSC_OK;

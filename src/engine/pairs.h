@@ -35,6 +35,10 @@ typedef struct pairs {
     pair_worker *worker;
     scratch tile;      /* of their arrays */
     scratch potential; /* of a cut: one slot per support row */
+    /* For a search that chooses neighbours by a rescaled distance, else NULL: the scales, and the graph of an
+     * earlier search over the same pairs, whose values need not be computed again. */
+    const local_scales *by;
+    const ddsc_graph *known;
 } pairs;
 
 ddsc_status pairs_open(ddsc_context *ctx, pairs *p, int64_t n, const pair_backend *backend,

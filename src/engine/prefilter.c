@@ -43,7 +43,8 @@ static void read_limits(const cpu *c, int64_t begin, int64_t end, float *limit)
 {
     double scale = 1 / c->bounds->unit;
     for (int64_t i = begin; i < end; i++) {
-        double exact = c->kept ? nearest_limit(c->kept, i) : c->reach[i];
+        double exact =
+            c->kept ? local_limit_any(c->kept->by, nearest_limit(c->kept, i)) : c->reach[i];
         limit[i - begin] = nextafterf((float)(exact * scale), INFINITY);
     }
 }

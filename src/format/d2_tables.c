@@ -118,7 +118,7 @@ static bool find_beside(char *out, size_t room, const char *path, const char *ki
 {
     const char *base;
     size_t length, n = strlen(path);
-    io_base_name(path, &base, &length);
+    files_base_name(path, &base, &length);
     size_t cut[3] = {n, n, (size_t)(base - path) + length};
     if (n > 3 && strcmp(path + n - 3, ".gz") == 0)
         cut[1] = n - 3;

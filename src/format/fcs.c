@@ -270,8 +270,9 @@ static bool is_chosen(const fcs *f, int64_t k)
     return false;
 }
 
-static ddsc_status choose_one(fcs *f, const char *name)
+static ddsc_status choose_one(void *arg, const char *name)
 {
+    fcs *f = arg;
     int64_t k = find_channel(f, name), before = f->n_chosen;
     if (k >= 0 && is_chosen(f, k))
         return stream_fail(f->s, "the channel \"%s\" is chosen twice", QUOTE(name));
@@ -283,8 +284,9 @@ static ddsc_status choose_one(fcs *f, const char *name)
     return f->n_chosen > before ? DDSC_OK : refuse_channel(f, name);
 }
 
-static ddsc_status drop_one(fcs *f, const char *name)
+static ddsc_status drop_one(void *arg, const char *name)
 {
+    fcs *f = arg;
     int64_t exact = is_pattern(name) ? -1 : find_channel(f, name), kept = 0;
     bool any = false;
     for (int64_t j = 0; j < f->n_channels; j++)
@@ -300,29 +302,6 @@ static ddsc_status drop_one(fcs *f, const char *name)
     return DDSC_OK;
 }
 
-static ddsc_status fcs_each_listed(fcs *f, const char *names,
-                                   ddsc_status (*fn)(fcs *, const char *))
-{
-    ddsc_status status = DDSC_OK;
-    char *list = NULL;
-    TRY(mem_get(f->ctx, &list, (int64_t)strlen(names) + 1, 1));
-    strcpy(list, names);
-    for (char *at = list; at;) {
-        char *comma = strchr(at, ',');
-        if (comma)
-            *comma = '\0';
-        at += strspn(at, " ");
-        size_t n = strlen(at);
-        while (n > 0 && at[n - 1] == ' ')
-            at[--n] = '\0';
-        TRY(fn(f, at));
-        at = comma ? comma + 1 : NULL;
-    }
-done:
-    mem_free(f->ctx, list);
-    return status;
-}
-
 static ddsc_status choose_channels(fcs *f, const ddsc_read_settings *set)
 {
     const char *wanted = set->channels ? set->channels : set->columns;
@@ -330,9 +309,9 @@ static ddsc_status choose_channels(fcs *f, const ddsc_read_settings *set)
     for (int64_t k = 0; (!wanted || !*wanted) && k < f->n_channels; k++)
         f->chosen[f->n_chosen++] = k;
     if (wanted && *wanted)
-        CHECK(fcs_each_listed(f, wanted, choose_one));
+        CHECK(text_each_listed(wanted, choose_one, f));
     if (set->drop)
-        CHECK(fcs_each_listed(f, set->drop, drop_one));
+        CHECK(text_each_listed(set->drop, drop_one, f));
     if (f->n_chosen == 0)
         return stream_fail(f->s, "no channel is left");
     return DDSC_OK;
@@ -412,20 +391,6 @@ done:
 
 /* ---- the item ---- */
 
-static ddsc_status name_item(fcs *f, measures_parts *out)
-{
-    const char *base;
-    size_t n;
-    io_base_name(stream_path(f->s) ? stream_path(f->s) : "item", &base, &n);
-    CHECK(mem_get(f->ctx, &out->id_text, (int64_t)n + 1, 1));
-    CHECK(MEM_NEW(f->ctx, out->id_at, 2));
-    memcpy(out->id_text, base, n);
-    out->id_text[n] = '\0';
-    out->id_at[0] = 0;
-    out->id_at[1] = (int64_t)n + 1;
-    return DDSC_OK;
-}
-
 /* A stain is what people know a channel by ("CD3"); its short name ("FL1-A") where there is none. */
 static ddsc_status name_channels(fcs *f, measures_parts *out)
 {
@@ -460,7 +425,6 @@ ddsc_status fcs_read(ddsc_context *ctx, measures_parts *out, io_stream *s,
     out->offset[1] = f.n_events;
     TRY(MEM_NEW(ctx, out->support, out->v * out->d)); /* both are bounded by the file's size */
     TRY(read_events(&f, out->support, set->arcsinh));
-    TRY(name_item(&f, out));
     TRY(name_channels(&f, out));
 done:
     mem_free(ctx, f.text);

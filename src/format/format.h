@@ -98,8 +98,19 @@ ddsc_format io_sniff(const unsigned char *head, size_t n);
  */
 const char *io_sniff_foreign(const unsigned char *head, size_t n);
 
+typedef enum cloud_kind { CLOUD_NONE, CLOUD_ROWS, CLOUD_PLY, CLOUD_OFF, CLOUD_PCD } cloud_kind;
+/* ply, off or pcd by their first bytes, else none. */
+cloud_kind io_sniff_cloud(const unsigned char *head, size_t n);
+/* Rows of bare numbers, a point each? By the ending of the path (or NULL), else by content: all lines
+ * of several have equally many numbers, more than one. */
+bool io_sniff_rows(const unsigned char *head, size_t n, const char *path);
+
 ddsc_status npz_read(ddsc_context *ctx, measures_parts *out, io_stream *s);
-ddsc_status npy_read_clouds(ddsc_context *ctx, measures_parts *out, io_stream *s);
+/* one: a matrix is the points of one item. */
+ddsc_status npy_read_clouds(ddsc_context *ctx, measures_parts *out, io_stream *s, bool one);
+/* ply, off, pcd, or rows of bare numbers: one item. set: columns, drop. */
+ddsc_status cloud_read(ddsc_context *ctx, measures_parts *out, io_stream *s,
+                       const ddsc_read_settings *set);
 ddsc_status csv_read(ddsc_context *ctx, measures_parts *out, io_stream *s,
                      const ddsc_read_settings *set);
 ddsc_status idx_read_images(ddsc_context *ctx, measures_parts *out, io_stream *s);
@@ -109,6 +120,8 @@ ddsc_status d2_read(ddsc_context *ctx, measures_parts *out, io_stream *s, int ph
 /* set: channels or else columns, drop, arcsinh. */
 ddsc_status fcs_read(ddsc_context *ctx, measures_parts *out, io_stream *s,
                      const ddsc_read_settings *set);
+/* One image, one item; by libpng and libjpeg where they are built in. */
+ddsc_status image_read(ddsc_context *ctx, measures_parts *out, io_stream *s, ddsc_image_as as);
 ddsc_status mtx_read_matrix(ddsc_context *ctx, double **matrix, int64_t *n, io_stream *s);
 ddsc_status npy_read_matrix(ddsc_context *ctx, double **matrix, int64_t *n, io_stream *s);
 
@@ -126,15 +139,16 @@ ddsc_status d2_read_costs(ddsc_context *ctx, d2_table *table, io_stream *s);
 /* Whole pipeline on an open stream: sniff, read, build. */
 ddsc_status io_read_measures(ddsc_context *ctx, measures **out, io_stream *s,
                              const ddsc_read_settings *settings);
-/* Sniff and read one file. */
+/* Sniff and read one file; one: among others, so that a matrix is the points of one item. */
 ddsc_status io_read_parts(ddsc_context *ctx, measures_parts *out, ddsc_format *format, io_stream *s,
-                          const ddsc_read_settings *settings);
+                          const ddsc_read_settings *settings, bool one);
 /* Make parts fit to be joined: indices checked, items without ids called "file:number". */
 ddsc_status sets_prepare(ddsc_context *ctx, measures_parts *parts, const char *where);
+/* Can b stand behind a: the same dimension and words, labels of one kind? */
+ddsc_status sets_check(ddsc_context *ctx, const measures_parts *a, const measures_parts *b,
+                       const char *where);
 /* Append b to a (both prepared; b is empty afterwards). */
 ddsc_status sets_join(ddsc_context *ctx, measures_parts *a, measures_parts *b, const char *where);
-/* File name without folders and without .gz and one more ending. */
-void io_base_name(const char *path, const char **start, size_t *length);
 
 /* ---- npz ---- */
 

@@ -5,21 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-void io_base_name(const char *path, const char **start, size_t *length)
-{
-    const char *slash = strrchr(path, '/');
-    *start = slash && slash[1] ? slash + 1 : path;
-    size_t n = strlen(*start);
-    if (n > 3 && strcmp(*start + n - 3, ".gz") == 0)
-        n -= 3;
-    for (size_t k = n; k-- > 1;)
-        if ((*start)[k] == '.') {
-            n = k;
-            break;
-        }
-    *length = n;
-}
-
 static ddsc_status join_append(ddsc_context *ctx, void *to, int64_t n, const void *from,
                                int64_t more, size_t size)
 {
@@ -85,7 +70,7 @@ static ddsc_status make_ids(ddsc_context *ctx, measures_parts *p, const char *wh
     const char *base;
     size_t length;
     int64_t at = 0;
-    io_base_name(where, &base, &length);
+    files_base_name(where, &base, &length);
     CHECK(mem_get(ctx, &p->id_text, p->n, length + NUMBER_TEXT));
     CHECK(MEM_NEW(ctx, p->id_at, p->n + 1));
     for (int64_t i = 0; i < p->n; i++) {
@@ -169,15 +154,10 @@ done:
     return status;
 }
 
-static ddsc_status join_labels(ddsc_context *ctx, measures_parts *a, measures_parts *b,
-                               const char *where)
+static ddsc_status join_labels(ddsc_context *ctx, measures_parts *a, measures_parts *b)
 {
     if (!a->label && !b->label)
         return DDSC_OK;
-    bool plain_a = a->label && a->n_names == 0, plain_b = b->label && b->n_names == 0;
-    if ((plain_a && b->n_names > 0) || (plain_b && a->n_names > 0))
-        return ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: labels are %s here but %s in the files before",
-                        where, plain_b ? "numbers" : "names", plain_a ? "numbers" : "names");
     CHECK(make_labels(ctx, a));
     CHECK(make_labels(ctx, b));
     if (a->n_names > 0 || b->n_names > 0)
@@ -185,9 +165,10 @@ static ddsc_status join_labels(ddsc_context *ctx, measures_parts *a, measures_pa
     return join_append(ctx, &a->label, a->n, b->label, b->n, sizeof *a->label);
 }
 
-ddsc_status sets_join(ddsc_context *ctx, measures_parts *a, measures_parts *b, const char *where)
+ddsc_status sets_check(ddsc_context *ctx, const measures_parts *a, const measures_parts *b,
+                       const char *where)
 {
-    ddsc_status status = DDSC_OK;
+    bool plain_a = a->label && a->n_names == 0, plain_b = b->label && b->n_names == 0;
     if (a->d != b->d)
         return ctx_fail(ctx, DDSC_ERROR_INPUT,
                         "%s: points have %lld coordinates, those of the files before %lld", where,
@@ -197,8 +178,18 @@ ddsc_status sets_join(ddsc_context *ctx, measures_parts *a, measures_parts *b, c
                         "%s: its words were not fitted together with those of the files before: "
                         "give all documents to one ddsc text",
                         where);
+    if ((plain_a && b->n_names > 0) || (plain_b && a->n_names > 0))
+        return ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: labels are %s here but %s in the files before",
+                        where, plain_b ? "numbers" : "names", plain_a ? "numbers" : "names");
+    return DDSC_OK;
+}
+
+ddsc_status sets_join(ddsc_context *ctx, measures_parts *a, measures_parts *b, const char *where)
+{
+    ddsc_status status = DDSC_OK;
+    TRY(sets_check(ctx, a, b, where));
     TRY(join_support(ctx, a, b, where));
-    TRY(join_labels(ctx, a, b, where));
+    TRY(join_labels(ctx, a, b));
     TRY(texts_append(ctx, &a->titles, a->n, &b->titles, b->n));
     if (a->coordinates.n == 0)
         TRY(texts_copy(ctx, &a->coordinates, &b->coordinates));

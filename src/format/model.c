@@ -119,7 +119,7 @@ ddsc_status npz_write_model(ddsc_context *ctx, const ddsc_model *m, io_writer *w
     ddsc_status status = DDSC_OK;
     npz_writer *z = NULL;
     settings_text text;
-    const int32_t version = MODEL_VERSION;
+    const int32_t version = m->hub_scale ? MODEL_VERSION : MODEL_PLAIN;
     const int64_t one = 1;
     settings_format(&text, m);
     TRY(npz_writer_open(ctx, &z, w));
@@ -133,6 +133,8 @@ ddsc_status npz_write_model(ddsc_context *ctx, const ddsc_model *m, io_writer *w
     TRY(add_doubles(z, "reach", m->reach, m->n));
     TRY(add_table(z, "centres", m->centre, m->n_centres, m->width));
     TRY(npz_writer_add(z, "centre_labels", NPY_INT4, 1, &m->n_centres, 4, NULL, m->centre_label));
+    if (m->hub_scale)
+        TRY(add_doubles(z, "hub_scale", m->hub_scale, m->n));
     if (m->reference)
         TRY(add_reference(z, m->reference));
     TRY(npz_writer_finish(z));
@@ -161,7 +163,7 @@ static ddsc_status need(archive *z, const char *name)
     return stream_fail(z->s, "is not a whole model: the array '%s' is missing", name);
 }
 
-static ddsc_status check_version(archive *z)
+static ddsc_status check_version(archive *z, bool *plain)
 {
     ddsc_status status = DDSC_OK;
     int64_t *version = NULL;
@@ -172,11 +174,12 @@ static ddsc_status check_version(archive *z)
         TRY(stream_fail(z->member, "has %lld elements instead of one", (long long)z->array.count));
     TRY(npy_read_integers(z->ctx, &version, z->member, &z->array));
     TRY(archive_close_array(z));
-    if (*version != MODEL_VERSION)
+    *plain = *version == MODEL_PLAIN;
+    if (*version != MODEL_PLAIN && *version != MODEL_VERSION)
         TRY(stream_fail(z->s,
-                        "is a model of format %lld, but ddsc %s reads format %d: cluster again "
-                        "with this version",
-                        (long long)*version, ddsc_version(), MODEL_VERSION));
+                        "is a model of format %lld, but ddsc %s reads formats %d and %d: cluster "
+                        "again with this version",
+                        (long long)*version, ddsc_version(), MODEL_PLAIN, MODEL_VERSION));
 done:
     mem_free(z->ctx, version);
     return status;
@@ -292,7 +295,7 @@ done:
     return status;
 }
 
-static ddsc_status read_arrays(archive *z, ddsc_model *m)
+static ddsc_status read_arrays(archive *z, ddsc_model *m, bool plain)
 {
     CHECK(read_items(z, m));
     CHECK(model_read_rows(z, &m->embedding, "embedding", &m->n, &m->width, true));
@@ -300,6 +303,8 @@ static ddsc_status read_arrays(archive *z, ddsc_model *m)
     CHECK(read_doubles(z, &m->radius, "radius", m->n));
     CHECK(read_doubles(z, &m->scale, "scale", m->n));
     CHECK(read_doubles(z, &m->reach, "reach", m->n));
+    if (!plain)
+        CHECK(read_doubles(z, &m->hub_scale, "hub_scale", m->n));
     CHECK(model_read_rows(z, &m->centre, "centres", &m->n_centres, &m->width, false));
     CHECK(read_centre_labels(z, m));
     return read_reference(z, m);
@@ -312,17 +317,18 @@ ddsc_status npz_read_model(ddsc_context *ctx, ddsc_model **out, io_stream *s)
     ddsc_model *m = NULL;
     unsigned char head[4];
     size_t n;
+    bool plain = true;
     *out = NULL;
     TRY(stream_peek(s, head, sizeof head, &n));
     if (io_sniff(head, n) != DDSC_FORMAT_NPZ)
         TRY(stream_fail(s, "is no model: `ddsc cluster -o DIR` writes one as DIR/model.npz"));
     TRY(archive_open(ctx, &z, s));
-    TRY(check_version(&z));
+    TRY(check_version(&z, &plain));
     TRY(MEM_ZERO(ctx, m, 1));
     m->ctx = ctx;
     m->metric.struct_size = sizeof m->metric;
     TRY(read_settings(&z, m));
-    TRY(read_arrays(&z, m));
+    TRY(read_arrays(&z, m, plain));
     const char *breach = model_breach(m);
     if (breach)
         TRY(stream_fail(s, "is not a sound model: %s", breach));

@@ -212,22 +212,26 @@ ddsc_status npy_take_dense(void *rows, int64_t begin, int64_t n, const void *val
     return DDSC_OK;
 }
 
-ddsc_status npy_read_clouds(ddsc_context *ctx, measures_parts *out, io_stream *s)
+ddsc_status npy_read_clouds(ddsc_context *ctx, measures_parts *out, io_stream *s, bool one)
 {
     npy_array a;
     CHECK(npy_read_header(s, &a));
-    if (a.n_dims != 3)
+    one = one && a.n_dims == 2;
+    if (a.n_dims != 3 && !one)
         return stream_fail(s, "has shape %s; clouds need three axes (items, points, coordinates)%s",
                            NPY_SHAPE(&a),
-                           a.n_dims == 2 ? "; a distance matrix is read with --precomputed" : "");
+                           a.n_dims == 2 ? ", or several files, one for each item; a distance "
+                                           "matrix is read with --precomputed"
+                                         : "");
     if (a.count == 0)
         return stream_fail(s, "has shape %s: it holds no points", NPY_SHAPE(&a));
-    out->n = a.shape[0];
-    out->d = a.shape[2];
-    out->v = out->nnz = a.shape[0] * a.shape[1];
+    int64_t points = a.shape[a.n_dims - 2];
+    out->n = one ? 1 : a.shape[0];
+    out->d = a.shape[a.n_dims - 1];
+    out->v = out->nnz = out->n * points;
     CHECK(MEM_NEW(ctx, out->offset, out->n + 1));
     for (int64_t i = 0; i <= out->n; i++)
-        out->offset[i] = i * a.shape[1];
+        out->offset[i] = i * points;
     return npy_read_doubles(ctx, &out->support, s, &a);
 }
 

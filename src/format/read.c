@@ -1,4 +1,4 @@
-/* From a path to a set of items: sniff, read, add labels, build. */
+/* From paths to a set of items: sniff, read, join, name, add labels, build. */
 #include "format/format.h"
 
 #include <math.h>
@@ -26,6 +26,9 @@ static ddsc_status take_settings(ddsc_context *ctx, ddsc_read_settings *own,
     if (own->where && (own->where[0] == '=' || !strchr(own->where, '=')))
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
                         "read settings: where \"%.100s\" is not COLUMN=VALUE", own->where);
+    if ((unsigned)own->image_as > DDSC_IMAGE_COLOURS)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "read settings: image_as is %d",
+                        (int)own->image_as);
     if (own->channels && own->columns)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
                         "read settings: channels and columns choose the same; give one of them");
@@ -43,20 +46,22 @@ static ddsc_status refuse_content(io_stream *s, const unsigned char *head, size_
         return stream_fail(s, "is empty");
     return stream_fail(s,
                        "is of no known format (first bytes %02x %02x %02x %02x); npz, npy, csv, "
-                       "tsv, idx, d2 and fcs are read",
+                       "tsv, idx, d2, fcs, images and point clouds (ply, off, pcd, xyz) are read",
                        head[0], n > 1 ? head[1] : 0, n > 2 ? head[2] : 0, n > 3 ? head[3] : 0);
 }
 
 static ddsc_status read_format(ddsc_context *ctx, measures_parts *out, ddsc_format format,
-                               io_stream *s, const ddsc_read_settings *set)
+                               io_stream *s, const ddsc_read_settings *set, bool one)
 {
     switch (format) {
     case DDSC_FORMAT_NPZ: return npz_read(ctx, out, s);
-    case DDSC_FORMAT_NPY: return npy_read_clouds(ctx, out, s);
+    case DDSC_FORMAT_NPY: return npy_read_clouds(ctx, out, s, one);
+    case DDSC_FORMAT_CLOUD: return cloud_read(ctx, out, s, set);
     case DDSC_FORMAT_CSV: return csv_read(ctx, out, s, set);
     case DDSC_FORMAT_IDX: return idx_read_images(ctx, out, s);
     case DDSC_FORMAT_D2: return d2_read(ctx, out, s, set->phases, set->phase);
     case DDSC_FORMAT_FCS: return fcs_read(ctx, out, s, set);
+    case DDSC_FORMAT_IMAGE: return image_read(ctx, out, s, set->image_as);
     default:
         return stream_fail(s, "is a MatrixMarket matrix, not a set of items; a distance matrix is "
                               "read with --precomputed");
@@ -76,7 +81,7 @@ static ddsc_status trim(ddsc_context *ctx, measures_parts *p)
 }
 
 ddsc_status io_read_parts(ddsc_context *ctx, measures_parts *out, ddsc_format *format, io_stream *s,
-                          const ddsc_read_settings *set)
+                          const ddsc_read_settings *set, bool one)
 {
     ddsc_status status = DDSC_OK;
     unsigned char head[STREAM_PEEK_MAX];
@@ -88,7 +93,10 @@ ddsc_status io_read_parts(ddsc_context *ctx, measures_parts *out, ddsc_format *f
     *format = io_sniff(head, n);
     if (*format == DDSC_FORMAT_AUTO)
         return refuse_content(s, head, n);
-    TRY(read_format(ctx, out, *format, s, set));
+    if ((*format == DDSC_FORMAT_D2 || *format == DDSC_FORMAT_CSV) &&
+        io_sniff_rows(head, n, stream_path(s)))
+        *format = DDSC_FORMAT_CLOUD;
+    TRY(read_format(ctx, out, *format, s, set, one));
     TRY(trim(ctx, out));
 done:
     return status;
@@ -96,7 +104,7 @@ done:
 
 /* Which formats were among the files. */
 typedef struct formats_seen {
-    bool fcs, d2, table;
+    bool fcs, d2, table, image, cloud;
 } formats_seen;
 
 static void see_format(formats_seen *seen, ddsc_format format)
@@ -104,24 +112,28 @@ static void see_format(formats_seen *seen, ddsc_format format)
     seen->fcs |= format == DDSC_FORMAT_FCS;
     seen->d2 |= format == DDSC_FORMAT_D2;
     seen->table |= format == DDSC_FORMAT_CSV;
+    seen->image |= format == DDSC_FORMAT_IMAGE;
+    seen->cloud |= format == DDSC_FORMAT_CLOUD;
 }
 
 /* Settings that only some formats read are a mistake where no file has one of them. */
 static ddsc_status check_used(ddsc_context *ctx, const ddsc_read_settings *set, const char *where,
                               formats_seen seen)
 {
+    bool columns = seen.fcs || seen.table || seen.cloud;
     const struct {
         const char *name, *formats;
         bool given, used;
     } known[] = {
         {"channels", "fcs", set->channels != NULL, seen.fcs},
         {"arcsinh", "fcs, csv and tsv", set->arcsinh > 0, seen.fcs || seen.table},
-        {"columns", "csv, tsv and fcs", set->columns != NULL, seen.fcs || seen.table},
-        {"drop", "csv, tsv and fcs", set->drop != NULL, seen.fcs || seen.table},
+        {"columns", "csv, tsv, fcs and cloud", set->columns != NULL, columns},
+        {"drop", "csv, tsv, fcs and cloud", set->drop != NULL, columns},
         {"id", "csv and tsv", set->id_columns != NULL, seen.table},
         {"weight", "csv and tsv", set->weight_column != NULL, seen.table},
         {"label", "csv and tsv", set->label_column != NULL, seen.table},
         {"where", "csv and tsv", set->where != NULL, seen.table},
+        {"as", "image", set->image_as != DDSC_IMAGE_PIXELS, seen.image},
         {"phase", "d2", set->phase > 0, seen.d2},
         {"phases", "d2", set->phases > 0, seen.d2},
     };
@@ -159,54 +171,43 @@ done:
     return status;
 }
 
-ddsc_status io_read_measures(ddsc_context *ctx, measures **out, io_stream *s,
-                             const ddsc_read_settings *set)
-{
-    ddsc_status status = DDSC_OK;
-    measures_parts parts = {0};
-    formats_seen seen = {0};
-    ddsc_format format;
-    TRY(io_read_parts(ctx, &parts, &format, s, set));
-    see_format(&seen, format);
-    TRY(check_used(ctx, set, stream_name(s), seen));
-    TRY(add_labels(ctx, &parts, stream_name(s), set));
-    TRY(measures_build(ctx, out, &parts, set->on_empty, stream_name(s)));
-done:
-    measures_parts_free(ctx, &parts);
-    return status;
-}
-
-ddsc_status ddsc_measures_read(ddsc_context *ctx, ddsc_measures **out, const char *path,
-                               const ddsc_read_settings *settings)
-{
-    io_stream *s = NULL;
-    ddsc_read_settings set;
-    CHECK(ctx_enter_new(ctx, out));
-    CHECK(ctx_need(ctx, path, "path"));
-    CHECK(take_settings(ctx, &set, settings));
-    CHECK(stream_open(ctx, &s, path, set.max_bytes));
-    ddsc_status status = io_read_measures(ctx, out, s, &set);
-    stream_close(s);
-    return status;
-}
-
 /* ---- several files ---- */
+
+/* Files are joined like the digits of a binary counter: level k holds the sets of 2^k files, so that
+ * each is copied only log2(n) times. */
+enum { LEVELS = 40 };
 
 typedef struct gathering {
     ddsc_context *ctx;
     const ddsc_read_settings *set;
-    measures_parts parts;
-    const char *named; /* the first file that names its coordinates */
+    file_list files;
+    const char *where; /* all of them, for messages */
+    measures_parts level[LEVELS], parts;
+    measures_texts coordinates; /* of the first file that names them, which is: */
+    const char *named;
     formats_seen seen;
-    bool all_fcs;
+    bool several; /* files, or a folder */
+    bool singles; /* each file holds one item without an id of its own */
 } gathering;
+
+static const char *path_of(const gathering *g, int64_t i)
+{
+    return g->files.path.text + g->files.path.at[i];
+}
+
+static const char *class_of(const gathering *g, int64_t i)
+{
+    return g->files.folder.text + g->files.folder.at[i];
+}
 
 /* Coordinates that both have names for must be the same ones. */
 static ddsc_status check_coordinates(gathering *g, const measures_texts *here, const char *path)
 {
-    const measures_texts *there = &g->parts.coordinates;
-    if (here->n > 0 && there->n == 0)
+    const measures_texts *there = &g->coordinates;
+    if (here->n > 0 && there->n == 0) {
         g->named = path;
+        CHECK(texts_copy(g->ctx, &g->coordinates, here));
+    }
     for (int64_t k = 0; k < BASE_MIN(here->n, there->n); k++)
         if (strcmp(texts_get(here, k), texts_get(there, k)) != 0)
             return ctx_fail(g->ctx, DDSC_ERROR_INPUT,
@@ -216,56 +217,110 @@ static ddsc_status check_coordinates(gathering *g, const measures_texts *here, c
     return DDSC_OK;
 }
 
-static ddsc_status gather_file(gathering *g, const char *path, bool first, bool only)
+/* The set of the first files stands on the highest level. */
+static ddsc_status check_alike(gathering *g, const measures_parts *more, const char *path)
+{
+    for (int k = LEVELS; k-- > 0;)
+        if (g->level[k].offset) {
+            CHECK(sets_check(g->ctx, &g->level[k], more, path));
+            break;
+        }
+    return check_coordinates(g, &more->coordinates, path);
+}
+
+static ddsc_status add_set(gathering *g, measures_parts *more, const char *path)
+{
+    int k = 0;
+    for (; g->level[k].offset; k++) {
+        CHECK(sets_join(g->ctx, &g->level[k], more, path));
+        *more = g->level[k];
+        g->level[k] = (measures_parts){0};
+    }
+    g->level[k] = *more;
+    *more = (measures_parts){0};
+    return DDSC_OK;
+}
+
+static ddsc_status gather_levels(gathering *g)
+{
+    for (int k = 0; k < LEVELS; k++) {
+        if (!g->level[k].offset)
+            continue;
+        if (g->parts.offset)
+            CHECK(sets_join(g->ctx, &g->level[k], &g->parts, g->where));
+        g->parts = g->level[k];
+        g->level[k] = (measures_parts){0};
+    }
+    return DDSC_OK;
+}
+
+static ddsc_status gather_stream(gathering *g, io_stream *s, const char *path)
 {
     ddsc_status status = DDSC_OK;
     measures_parts more = {0};
     ddsc_format format;
-    io_stream *s = NULL;
-    TRY(stream_open(g->ctx, &s, path, g->set->max_bytes));
-    TRY(io_read_parts(g->ctx, &more, &format, s, g->set));
-    TRY(check_coordinates(g, &more.coordinates, path));
-    if (!only)
-        TRY(sets_prepare(g->ctx, &more, path));
-    g->all_fcs = (first || g->all_fcs) && format == DDSC_FORMAT_FCS;
+    TRY(io_read_parts(g->ctx, &more, &format, s, g->set, g->several));
+    TRY(check_alike(g, &more, path));
+    g->singles = g->singles && more.n == 1 && !more.id_text;
     see_format(&g->seen, format);
-    if (first) {
-        g->parts = more;
-        more = (measures_parts){0};
-    } else {
-        TRY(sets_join(g->ctx, &g->parts, &more, path));
-    }
+    if (g->several)
+        TRY(sets_prepare(g->ctx, &more, path));
+    TRY(add_set(g, &more, path));
 done:
-    stream_close(s);
     measures_parts_free(g->ctx, &more);
     return status;
 }
 
-/* fcs files in different folders may share their base name: then the paths are the ids. */
-static ddsc_status name_by_path(gathering *g, int64_t n_paths, const char *const *paths)
+static ddsc_status gather_files(gathering *g)
+{
+    progress_begin(g->ctx, "files", g->files.n);
+    for (int64_t i = 0; i < g->files.n; i++) {
+        io_stream *s = NULL;
+        CHECK(stream_open(g->ctx, &s, path_of(g, i), g->set->max_bytes));
+        ddsc_status status = gather_stream(g, s, path_of(g, i));
+        stream_close(s);
+        CHECK(status);
+        progress_add(g->ctx, 1);
+        CHECK(progress_poll(g->ctx));
+    }
+    progress_end(g->ctx);
+    return DDSC_OK;
+}
+
+/* ---- items that are files ---- */
+
+/* The names of the files, with their folders where those are classes; whole paths where two are equal.
+ */
+static ddsc_status name_by_file(gathering *g)
 {
     ddsc_status status = DDSC_OK;
-    text_table table = {0};
+    text_table ids = {0};
+    char *name = NULL;
+    int64_t room = 0, number;
     bool distinct = true, is_new = true;
-    int64_t number, length = 0;
-    for (int64_t i = 0; i < n_paths; i++) {
-        const char *id = g->parts.id_text + g->parts.id_at[i];
-        TRY(text_table_add(g->ctx, &table, id, strlen(id), &number, &is_new));
-        distinct = distinct && is_new;
-        length += (int64_t)strlen(paths[i]) + 1;
+    for (int64_t i = 0; i < g->files.n && distinct; i++) {
+        TRY(files_name(g->ctx, &name, &room, path_of(g, i), class_of(g, i)));
+        TRY(text_table_add(g->ctx, &ids, name, strlen(name), &number, &is_new));
+        distinct = is_new;
     }
-    if (distinct)
-        goto done;
-    TRY(mem_resize(g->ctx, &g->parts.id_text, length, 1));
-    length = 0;
-    for (int64_t i = 0; i < n_paths; i++) {
-        g->parts.id_at[i] = length;
-        strcpy(g->parts.id_text + length, paths[i]);
-        length += (int64_t)strlen(paths[i]) + 1;
+    if (!distinct) {
+        text_rows paths = {.ctx = g->ctx};
+        text_table_free(g->ctx, &ids);
+        ids = (text_table){0};
+        for (int64_t i = 0; i < g->files.n && status >= 0; i++)
+            status = text_rows_add(&paths, i, path_of(g, i), strlen(path_of(g, i)));
+        ids.text = paths.text;
+        ids.at = paths.at;
+        TRY(status);
     }
-    g->parts.id_at[n_paths] = length;
+    MEM_FREE(g->ctx, g->parts.id_text, g->parts.id_at);
+    g->parts.id_text = ids.text;
+    g->parts.id_at = ids.at;
+    ids.text = NULL;
+    ids.at = NULL;
 done:
-    text_table_free(g->ctx, &table);
+    text_table_free(g->ctx, &ids);
+    mem_free(g->ctx, name);
     return status;
 }
 
@@ -294,37 +349,108 @@ done:
     return status;
 }
 
-static ddsc_status check_paths(ddsc_context *ctx, int64_t n_paths, const char *const *paths)
+static ddsc_status label_by_folder(gathering *g)
 {
-    if (n_paths < 1 || !paths)
-        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "there are no paths");
+    ddsc_status status = DDSC_OK;
+    label_list labels = {0};
+    bool any = false;
+    for (int64_t i = 0; i < g->files.n; i++) {
+        const char *class = class_of(g, i);
+        any = any || *class;
+        TRY(label_list_add(g->ctx, &labels, class, strlen(class)));
+    }
+    if (any && !g->parts.label)
+        TRY(label_list_finish(g->ctx, &labels, &g->parts));
+done:
+    label_list_free(g->ctx, &labels);
+    return status;
+}
+
+/* A file that is one item by its kind is known by its name, even alone. */
+static bool named_by_file(const gathering *g)
+{
+    return g->singles && (g->several || g->seen.fcs || g->seen.image || g->seen.cloud);
+}
+
+static ddsc_status gather_finish(gathering *g, measures **out)
+{
+    CHECK(gather_levels(g));
+    CHECK(check_used(g->ctx, g->set, g->where, g->seen));
+    if (named_by_file(g) && g->files.n == g->parts.n) {
+        CHECK(name_by_file(g));
+        CHECK(label_by_folder(g));
+    }
+    if (g->several)
+        CHECK(warn_of_shared_ids(g));
+    CHECK(add_labels(g->ctx, &g->parts, g->where, g->set));
+    return measures_build(g->ctx, out, &g->parts, g->set->on_empty, g->where);
+}
+
+static void gathering_free(gathering *g)
+{
+    files_free(g->ctx, &g->files);
+    texts_free(g->ctx, &g->coordinates);
+    for (int k = 0; k < LEVELS; k++)
+        measures_parts_free(g->ctx, &g->level[k]);
+    measures_parts_free(g->ctx, &g->parts);
+}
+
+ddsc_status io_read_measures(ddsc_context *ctx, measures **out, io_stream *s,
+                             const ddsc_read_settings *set)
+{
+    ddsc_status status = DDSC_OK;
+    gathering g = {.ctx = ctx, .set = set, .where = stream_name(s), .singles = true};
+    TRY(gather_stream(&g, s, stream_name(s)));
+    TRY(gather_finish(&g, out));
+done:
+    gathering_free(&g);
+    return status;
+}
+
+/* Which files of a folder are read: those that are one item each, else bare numbers, else tables. */
+static const char *const single_endings[] = {"png", "jpg", "jpeg", "pgm", "ppm", "fcs", "ply",
+                                             "off", "pcd", "xyz",  "pts", "npy", NULL};
+static const char *const text_endings[] = {"txt", NULL};
+static const char *const table_endings[] = {"csv", "tsv", NULL};
+static const char *const *const folder_kinds[] = {single_endings, text_endings, table_endings,
+                                                  NULL};
+
+static ddsc_status read_paths(ddsc_context *ctx, measures **out, int64_t n_paths,
+                              const char *const *paths, const ddsc_read_settings *settings)
+{
+    ddsc_status status = DDSC_OK;
+    ddsc_read_settings set;
+    gathering g = {.ctx = ctx, .set = &set, .singles = true};
+    char where[64];
+    TRY(take_settings(ctx, &set, settings));
     for (int64_t i = 0; i < n_paths; i++)
-        if (!paths[i])
-            return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "path %lld is NULL", (long long)i);
-    return DDSC_OK;
+        TRY(files_add(ctx, &g.files, paths[i], folder_kinds));
+    snprintf(where, sizeof where, "%lld files", (long long)g.files.n);
+    g.where = n_paths == 1 ? paths[0] : where;
+    g.several = g.files.n > 1 || files_is_folder(paths[0]);
+    TRY(gather_files(&g));
+    TRY(gather_finish(&g, out));
+done:
+    gathering_free(&g);
+    return status;
+}
+
+ddsc_status ddsc_measures_read(ddsc_context *ctx, ddsc_measures **out, const char *path,
+                               const ddsc_read_settings *settings)
+{
+    CHECK(ctx_enter_new(ctx, out));
+    CHECK(ctx_need(ctx, path, "path"));
+    return read_paths(ctx, out, 1, &path, settings);
 }
 
 ddsc_status ddsc_measures_read_files(ddsc_context *ctx, ddsc_measures **out, int64_t n_paths,
                                      const char *const *paths, const ddsc_read_settings *settings)
 {
-    ddsc_status status = DDSC_OK;
-    ddsc_read_settings set;
-    gathering g = {.ctx = ctx, .set = &set};
-    char where[64];
     CHECK(ctx_enter_new(ctx, out));
-    TRY(check_paths(ctx, n_paths, paths));
-    TRY(take_settings(ctx, &set, settings));
+    if (n_paths < 1 || !paths)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "there are no paths");
     for (int64_t i = 0; i < n_paths; i++)
-        TRY(gather_file(&g, paths[i], i == 0, n_paths == 1));
-    snprintf(where, sizeof where, "%lld files", (long long)n_paths);
-    TRY(check_used(ctx, &set, n_paths == 1 ? paths[0] : where, g.seen));
-    if (g.all_fcs)
-        TRY(name_by_path(&g, n_paths, paths));
-    if (n_paths > 1)
-        TRY(warn_of_shared_ids(&g));
-    TRY(add_labels(ctx, &g.parts, n_paths == 1 ? paths[0] : where, &set));
-    TRY(measures_build(ctx, out, &g.parts, set.on_empty, n_paths == 1 ? paths[0] : where));
-done:
-    measures_parts_free(ctx, &g.parts);
-    return status;
+        if (!paths[i])
+            return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "path %lld is NULL", (long long)i);
+    return read_paths(ctx, out, n_paths, paths, settings);
 }

@@ -14,6 +14,14 @@ static bool is_idx(const unsigned char *head, size_t n)
            head[3] >= 1 && head[3] <= 8;
 }
 
+/* PNG, JPEG, or one of P2, P3, P5, P6 with a blank behind it. */
+static bool is_image(const unsigned char *head, size_t n)
+{
+    return begins(head, n, "\x89PNG", 4) || begins(head, n, "\xff\xd8\xff", 3) ||
+           (n > 3 && head[0] == 'P' && head[1] && strchr("2356", head[1]) && head[2] &&
+            strchr(" \t\r\n#", head[2]));
+}
+
 /* No zero bytes, and none but printing characters in the first line: quoted ids below it may hold
  * anything else. */
 static bool is_text(const unsigned char *head, size_t n)
@@ -40,6 +48,71 @@ static bool is_numeric_line(const unsigned char *head, size_t n)
     return true;
 }
 
+cloud_kind io_sniff_cloud(const unsigned char *head, size_t n)
+{
+    size_t prefix = 0;
+    if (begins(head, n, "ply\n", 4) || begins(head, n, "ply\r", 4))
+        return CLOUD_PLY;
+    if (begins(head, n, "# .PCD", 6) || begins(head, n, "VERSION 0.7", 11) ||
+        begins(head, n, "VERSION .7", 10))
+        return CLOUD_PCD;
+    while (prefix < 3 && prefix < n && head[prefix] && strchr("STCN4", head[prefix]))
+        prefix++;
+    if (begins(head + prefix, n - prefix, "OFF", 3) && n > prefix + 3 && head[prefix + 3] &&
+        strchr(" \r\n0123456789", head[prefix + 3]))
+        return CLOUD_OFF;
+    return CLOUD_NONE;
+}
+
+/* The words of a line up to `end`, or -1 when one begins otherwise than a number. */
+static int64_t count_numbers(const unsigned char *at, const unsigned char *end, const char *blanks)
+{
+    int64_t n = 0;
+    while (at < end) {
+        while (at < end && *at && strchr(blanks, *at))
+            at++;
+        if (at == end)
+            break;
+        if (!*at || !strchr("0123456789+-.", *at))
+            return -1;
+        n++;
+        while (at < end && *at && !strchr(blanks, *at))
+            at++;
+    }
+    return n;
+}
+
+/* Commas and semicolons count as blanks where the ending says that there is no header. A first line
+ * of one number may count the others. */
+bool io_sniff_rows(const unsigned char *head, size_t n, const char *path)
+{
+    bool sure = path && (files_has_ending(path, "xyz") || files_has_ending(path, "pts"));
+    bool txt = path && files_has_ending(path, "txt");
+    int64_t n_lines = 0, width = 0;
+    if (path && strstr(path, ".d2"))
+        return false;
+    for (size_t at = 0; at < n;) {
+        const unsigned char *end = memchr(head + at, '\n', n - at);
+        size_t length = end ? (size_t)(end - head) - at : n - at;
+        bool comment = head[at] == '#' || head[at] == '/';
+        const char *blanks = sure || txt ? " \t\r,;" : " \t\r";
+        int64_t count = comment ? 0 : count_numbers(head + at, head + at + length, blanks);
+        bool cut = !end && n == STREAM_PEEK_MAX;
+        at += length + 1;
+        if (count < 0)
+            return false;
+        if (count == 0 || (cut && n_lines > 0))
+            continue;
+        if (sure)
+            return true;
+        if (n_lines++ == 0 || (n_lines == 2 && width == 1))
+            width = count;
+        if (count != width)
+            return false;
+    }
+    return n_lines > 1 && width > 1;
+}
+
 ddsc_format io_sniff(const unsigned char *head, size_t n)
 {
     if (begins(head, n, "PK\3\4", 4) || begins(head, n, "PK\5\6", 4))
@@ -52,6 +125,10 @@ ddsc_format io_sniff(const unsigned char *head, size_t n)
         return DDSC_FORMAT_MTX;
     if (is_idx(head, n))
         return DDSC_FORMAT_IDX;
+    if (is_image(head, n))
+        return DDSC_FORMAT_IMAGE;
+    if (io_sniff_cloud(head, n) != CLOUD_NONE)
+        return DDSC_FORMAT_CLOUD;
     if (n == 0 || !is_text(head, n))
         return DDSC_FORMAT_AUTO;
     return is_numeric_line(head, n) ? DDSC_FORMAT_D2 : DDSC_FORMAT_CSV;
@@ -78,8 +155,6 @@ const char *io_sniff_foreign(const unsigned char *head, size_t n)
         {"CDF\5", 4, "a netCDF file, which is not read; convert it to npz"},
         {"MATLAB 5.0 MAT-file", 19, "a MATLAB file, which is not read; convert it to npz"},
         {"PAR1\x15", 5, "a Parquet file, which is not read; convert it to npz"},
-        {"\x89PNG", 4, "a PNG image, which is not read; convert it to npz or idx"},
-        {"\xff\xd8\xff", 3, "a JPEG image, which is not read; convert it to npz or idx"},
         {"%PDF-", 5, "a PDF document"},
         {"\x80\x04", 2, "a Python pickle, which is not read; save it as npz"},
         {"\x80\x05", 2, "a Python pickle, which is not read; save it as npz"},

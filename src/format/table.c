@@ -142,48 +142,31 @@ static void add_coordinate(chooser *h, int64_t column, bool by_name)
 }
 
 /* A name as it stands, else a pattern for the columns that have no other part. */
-static ddsc_status take_listed(chooser *h, const char *name, size_t n)
+static ddsc_status take_listed(void *arg, const char *name)
 {
+    chooser *h = arg;
     table_columns *c = h->c;
-    char pattern[256];
+    size_t n = strlen(name);
     int64_t before = c->n_coordinates, column = text_table_find(&c->names, name, n);
     if (column >= 0) {
         if (!h->taken[column])
             add_coordinate(h, column, true);
         return DDSC_OK;
     }
-    snprintf(pattern, sizeof pattern, "%.*s", (int)n, name);
-    for (int64_t k = 0; n < sizeof pattern && k < c->n; k++)
-        if (!h->taken[k] && text_glob(pattern, table_name(c, k)))
+    for (int64_t k = 0; k < c->n; k++)
+        if (!h->taken[k] && text_glob(name, table_name(c, k)))
             add_coordinate(h, k, false);
     return c->n_coordinates > before ? DDSC_OK : fail_unknown(h, "--columns", name, n);
 }
 
-static ddsc_status drop_listed(chooser *h, const char *name, size_t n)
+static ddsc_status drop_listed(void *arg, const char *name)
 {
-    char pattern[256];
+    chooser *h = arg;
     bool any = false;
-    snprintf(pattern, sizeof pattern, "%.*s", (int)n, name);
-    for (int64_t k = 0; n < sizeof pattern && k < h->c->n; k++)
-        if (text_glob(pattern, table_name(h->c, k)))
+    for (int64_t k = 0; k < h->c->n; k++)
+        if (text_glob(name, table_name(h->c, k)))
             h->taken[k] = any = true;
-    return any ? DDSC_OK : fail_unknown(h, "--drop", name, n);
-}
-
-static ddsc_status each_listed(chooser *h, const char *list,
-                               ddsc_status (*fn)(chooser *h, const char *name, size_t n))
-{
-    for (const char *at = list; at; at++) {
-        at += strspn(at, " ");
-        size_t n = strcspn(at, ","), length = n;
-        while (length > 0 && at[length - 1] == ' ')
-            length--;
-        CHECK(fn(h, at, length));
-        at += n;
-        if (*at == '\0')
-            break;
-    }
-    return DDSC_OK;
+    return any ? DDSC_OK : fail_unknown(h, "--drop", name, strlen(name));
 }
 
 /* Row numbers, as pandas and R write them before the first column; pandas calls them so on the way
@@ -206,9 +189,11 @@ static void drop_nameless(chooser *h)
 static ddsc_status take_coordinates(chooser *h)
 {
     CHECK(MEM_NEW(h->ctx, h->c->coordinate, h->c->n));
-    CHECK(each_listed(h, h->set->drop, drop_listed));
-    CHECK(each_listed(h, h->set->columns, take_listed));
-    if (!h->set->columns)
+    if (h->set->drop)
+        CHECK(text_each_listed(h->set->drop, drop_listed, h));
+    if (h->set->columns)
+        CHECK(text_each_listed(h->set->columns, take_listed, h));
+    else
         drop_nameless(h);
     for (int64_t k = 0; !h->set->columns && k < h->c->n; k++)
         if (!h->taken[k])

@@ -32,6 +32,7 @@ ddsc_status graph_narrow(ddsc_context *ctx, ddsc_graph **out, const ddsc_graph *
     ddsc_graph *g = *out;
     g->n_columns = wide->n_columns;
     g->columns_error = wide->columns_error;
+    g->plain = wide->plain;
     for (int64_t i = 0; i < wide->n; i++) {
         int64_t from = wide->offset[i], at = g->offset[i];
         int64_t count = BASE_MIN(tau, wide->offset[i + 1] - from);
@@ -39,7 +40,7 @@ ddsc_status graph_narrow(ddsc_context *ctx, ddsc_graph **out, const ddsc_graph *
         memcpy(g->d2 + at, wide->d2 + from, (size_t)count * sizeof *g->d2);
         g->offset[i + 1] = at + count;
     }
-    return DDSC_OK;
+    return wide->scale ? MEM_COPY(ctx, g->scale, wide->scale, wide->n) : DDSC_OK;
 }
 
 void ddsc_graph_destroy(ddsc_graph *graph)
@@ -47,7 +48,7 @@ void ddsc_graph_destroy(ddsc_graph *graph)
     if (!graph)
         return;
     ddsc_context *ctx = graph->ctx;
-    MEM_FREE(ctx, graph->d2, graph->index, graph->offset);
+    MEM_FREE(ctx, graph->scale, graph->d2, graph->index, graph->offset);
     mem_free(ctx, graph);
 }
 
@@ -62,6 +63,7 @@ void ddsc_graph_get_view_sized(const ddsc_graph *graph, ddsc_graph_view *view, s
                                 .index = graph->index,
                                 .d2 = graph->d2,
                                 .n_columns = graph->n_columns,
-                                .columns_error = graph->columns_error};
+                                .columns_error = graph->columns_error,
+                                .scale = graph->scale};
     sized_view(view, size, &own, sizeof own);
 }

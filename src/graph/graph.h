@@ -2,7 +2,17 @@
 #ifndef DDSC_GRAPH_GRAPH_H
 #define DDSC_GRAPH_GRAPH_H
 
+#include <math.h>
+
 #include "base/base.h"
+
+/* How often items are neighbours of others. */
+typedef struct in_degrees {
+    int64_t largest, n_none; /* of one item; items that are nobody's neighbour */
+    double
+        skewness; /* of the counts without duplicates (D^2 = 0), which are in order of index; 0: all
+                                alike */
+} in_degrees;
 
 struct ddsc_graph {
     ddsc_context *ctx;
@@ -12,6 +22,8 @@ struct ddsc_graph {
     double *d2;
     int64_t n_columns;    /* 0: every distance is the metric's own */
     double columns_error; /* of the others */
+    double *scale;        /* n: what neighbours were chosen by (local_scales); NULL: the nearest */
+    in_degrees plain;     /* then: those of the nearest */
     bool copies;          /* every edge joins equal items */
 };
 
@@ -20,6 +32,46 @@ ddsc_status graph_create(ddsc_context *ctx, ddsc_graph **graph, int64_t n, int64
 
 /* The same graph with at most tau neighbours an item, the nearest. */
 ddsc_status graph_narrow(ddsc_context *ctx, ddsc_graph **out, const ddsc_graph *wide, int64_t tau);
+
+/* Of the first tau of each list. */
+ddsc_status graph_in_degrees(ddsc_context *ctx, in_degrees *out, const ddsc_graph *g, int64_t tau);
+
+/* What distances are rescaled by when neighbours are chosen: item i takes those of least D^2 / s_j, which for
+ * it is the order of D^2 / (s_i s_j). */
+typedef struct local_scales {
+    double *scale, *inverse; /* s and 1 / s, n each */
+    double widest;           /* the largest s */
+} local_scales;
+
+/* s_i: mean distance to those of the first tau of its list that are no duplicates, at least a tenth of the
+ * median one; the median where there are none. */
+ddsc_status graph_scales_find(ddsc_context *ctx, double **scale, const ddsc_graph *g, int64_t tau);
+/* From s, which is copied. */
+ddsc_status graph_scales_make(ddsc_context *ctx, local_scales *s, const double *scale, int64_t n);
+void graph_scales_free(ddsc_context *ctx, local_scales *s);
+/* Where `by` is NULL, D^2 itself. */
+static inline double local_key(const local_scales *by, int64_t other, double d2)
+{
+    return by ? d2 * by->inverse[other] : d2;
+}
+
+/* A limit of keys as one of D^2, for one neighbour and for any: none of that D^2 or less is beyond it but for
+ * rounding. Keys below 0 have no use for a wide scale. */
+static inline double local_limit(const local_scales *by, int64_t other, double limit)
+{
+    return by ? limit * by->scale[other] : limit;
+}
+
+static inline double local_limit_any(const local_scales *by, double limit)
+{
+    return !by || limit == -INFINITY ? limit : limit > 0 ? limit * by->widest : 0;
+}
+
+/* Lists chosen by another order, put back into that of D^2. */
+void graph_sort(ddsc_graph *g);
+
+/* Median of the positive finite entries of x, which is reordered; 1 when there are none. */
+double affinity_median_positive(double *x, int64_t n);
 
 /* Sparse matrix in CSR, columns ascending in each row. */
 typedef struct sparse {

@@ -114,7 +114,8 @@ static ddsc_status copy_first_item(ddsc_context *ctx, measures_parts *parts, con
 static ddsc_status make_points(ddsc_context *ctx, measures_parts *parts, const measures *m,
                                const ddsc_metric_settings *settings)
 {
-    bool normal = settings->reference_rule == DDSC_REFERENCE_NORMAL;
+    bool normal = settings->reference_rule == DDSC_REFERENCE_NORMAL ||
+                  (settings->reference_rule == DDSC_REFERENCE_AUTO && m->d <= NORMAL_DIMENSIONS);
     int64_t count = settings->reference_size;
     if (count == 0)
         count = BASE_MAX(1, (m->nnz + m->n / 2) / m->n);

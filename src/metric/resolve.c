@@ -82,6 +82,8 @@ ddsc_status metric_resolve(ddsc_context *ctx, metric_resolved *out, const measur
     *out = (metric_resolved){.set = *set, .backend = metric_find(set->metric)};
     if (set->metric == DDSC_METRIC_SINKHORN || set->metric == DDSC_METRIC_MMD)
         CHECK(check_extent(ctx, m));
+    if (set->mmd_estimator == DDSC_MMD_AUTO)
+        own->mmd_estimator = DDSC_MMD_BIASED;
     if (set->metric == DDSC_METRIC_SINKHORN)
         return resolve_epsilon(ctx, own, m);
     if (set->metric == DDSC_METRIC_MMD) {

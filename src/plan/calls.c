@@ -129,17 +129,33 @@ ddsc_status ddsc_neighbors_run(ddsc_context *context, ddsc_graph **graph, ddsc_p
     CHECK(ctx_need(context, data, "measures"));
     CHECK(stats_check(context, stats));
     CHECK(plan_take_metric(context, &metric_set, metric));
-    CHECK(plan_take_graph(context, &graph_set, settings));
+    CHECK(plan_take_graph(context, &graph_set, settings, false));
     plan_warn_tau(context, data->n, &graph_set);
     CHECK(plan_warn_bandwidth(context, data, &metric_set));
     CHECK(plan_warn_coordinates(context, data));
     TRY(plan_make(context, &p, data, &metric_set, &graph_set));
     TRY(plan_neighbors(context, graph, &found, &p, p.tau));
+    graph_sort(*graph);
     stats_give(stats, &found);
     warn_of_columns(context, *graph);
 done:
     metric_resolved_free(&p.metric);
     return status;
+}
+
+typedef struct vector_search {
+    pairs *p;
+    const ddsc_graph_settings *set;
+    int64_t tau;
+} vector_search;
+
+static ddsc_status search_vectors(void *arg, ddsc_graph **graph, const local_scales *by,
+                                  const ddsc_graph *known)
+{
+    const vector_search *s = arg;
+    (void)known;
+    s->p->by = by;
+    return plan_search_rows(s->p, graph, s->tau, s->set, NULL);
 }
 
 ddsc_status ddsc_graph_create_from_vectors(ddsc_context *context, ddsc_graph **graph, int64_t n,
@@ -154,7 +170,7 @@ ddsc_status ddsc_graph_create_from_vectors(ddsc_context *context, ddsc_graph **g
     if (!vectors && n > 0)
         return ctx_fail(context, DDSC_ERROR_ARGUMENT,
                         "ddsc_graph_create_from_vectors: vectors is NULL");
-    CHECK(plan_take_graph(context, &set, settings));
+    CHECK(plan_take_graph(context, &set, settings, false));
     if (set.sample_columns < 1)
         return ctx_fail(context, DDSC_ERROR_ARGUMENT,
                         "sample_columns = %g: vectors have coordinates already",
@@ -162,7 +178,10 @@ ddsc_status ddsc_graph_create_from_vectors(ddsc_context *context, ddsc_graph **g
     plan_warn_tau(context, n, &set);
     TRY(metric_vectors_open(context, &state, n, dim, vectors));
     TRY(pairs_open(context, &p, n, &metric_vectors, state, NULL));
-    TRY(plan_search_rows(&p, graph, plan_tau(n, &set), &set, NULL));
+    vector_search search = {&p, &set, plan_tau(n, &set)};
+    hub_search h = {.rule = set.hubs, .tau = search.tau, .search = search_vectors, .arg = &search};
+    TRY(plan_choose(context, graph, &h));
+    graph_sort(*graph);
 done:
     pairs_close(&p);
     metric_vectors.close(state);

@@ -10,6 +10,7 @@ typedef struct table {
     const double *value;
     bool squared;
     double sample;
+    int64_t tau;
     nearest near;
 } table;
 
@@ -106,9 +107,28 @@ static ddsc_status table_columns(const table *t, ddsc_graph **graph, const ddsc_
                 TRY(bad_entry(t, from, to, "columns that are drawn must be known"));
             c.d2[i * c.m + a] = t->squared ? value : value * value;
         }
-    TRY(search_columns(t->ctx, graph, &c, plan_tau(t->n, set)));
+    TRY(plan_columns(t->ctx, graph, &c, t->tau, (hub_search){.rule = set->hubs, .tau = t->tau}));
 done:
     search_columns_free(t->ctx, &c);
+    return status;
+}
+
+static ddsc_status search_table(void *arg, ddsc_graph **graph, const local_scales *by,
+                                const ddsc_graph *known)
+{
+    ddsc_status status = DDSC_OK;
+    table *t = arg;
+    (void)known;
+    TRY(nearest_create(t->ctx, &t->near, 0, t->n, t->tau));
+    t->near.by = by;
+    TRY(parallel_for(t->ctx, t->n, 16, cut_table, t));
+    if (t->sample < 1 && t->n > 1 && none_taken(&t->near, t->n))
+        TRY(pairs_none_sampled(t->ctx, t->sample, t->n));
+    if (t->n > 1 && none_taken(&t->near, t->n))
+        TRY(ctx_fail(t->ctx, DDSC_ERROR_INPUT, "the matrix holds no known distance between items"));
+    TRY(nearest_finish(t->ctx, &t->near, graph));
+done:
+    nearest_free(t->ctx, &t->near);
     return status;
 }
 
@@ -127,25 +147,18 @@ ddsc_status ddsc_graph_create_from_matrix(ddsc_context *context, ddsc_graph **gr
     table t = {
         .ctx = context, .n = n, .value = matrix, .squared = (flags & DDSC_DISTANCE_SQUARED) != 0};
     TRY(ctx_check_flags(context, "ddsc_graph_create_from_matrix", flags, DDSC_DISTANCE_SQUARED));
-    TRY(plan_take_graph(context, &set, settings));
+    TRY(plan_take_graph(context, &set, settings, false));
     TRY(plan_check_pruned(context, set.exact_graph, "a finished matrix"));
     plan_warn_tau(context, n, &set);
     t.sample = set.sample;
     TRY(parallel_for(context, n, 16, check_table, &t));
     TRY(check_squares(&t));
-    if (set.sample_columns < 1 && n > 1) {
+    t.tau = plan_tau(n, &set);
+    if (set.sample_columns < 1 && n > 1)
         TRY(table_columns(&t, graph, &set));
-        goto done;
-    }
-    TRY(nearest_create(context, &t.near, 0, n, plan_tau(n, &set)));
-    TRY(parallel_for(context, n, 16, cut_table, &t));
-    if (t.sample < 1 && n > 1 && none_taken(&t.near, n))
-        TRY(pairs_none_sampled(context, t.sample, n));
-    if (n > 1 && none_taken(&t.near, n))
-        TRY(ctx_fail(context, DDSC_ERROR_INPUT,
-                     "the matrix holds no known distance between items"));
-    TRY(nearest_finish(context, &t.near, graph));
+    else
+        TRY(plan_choose(context, graph, &(hub_search){set.hubs, t.tau, search_table, &t}));
+    graph_sort(*graph);
 done:
-    nearest_free(context, &t.near);
     return status;
 }

@@ -152,6 +152,28 @@ done:
     return status;
 }
 
+typedef struct column_search {
+    ddsc_context *ctx;
+    const column_set *c;
+    int64_t tau;
+} column_search;
+
+static ddsc_status search_by_columns(void *arg, ddsc_graph **graph, const local_scales *by,
+                                     const ddsc_graph *known)
+{
+    const column_search *s = arg;
+    (void)known;
+    return search_columns(s->ctx, graph, s->c, s->tau, by);
+}
+
+ddsc_status plan_columns(ddsc_context *ctx, ddsc_graph **graph, const column_set *c, int64_t tau,
+                         hub_search h)
+{
+    h.search = search_by_columns;
+    h.arg = &(column_search){ctx, c, tau};
+    return plan_choose(ctx, graph, &h);
+}
+
 /* Whole columns of the matrix, the rest by the Nystrom method. The items are put in another order,
  * which the metric, resolved from the whole set, does not see. */
 static ddsc_status by_columns(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *stats,
@@ -168,7 +190,7 @@ static ddsc_status by_columns(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_s
     TRY(measures_subset(ctx, &ordered, p->m, n, c.order));
     TRY(plan_run_open(ctx, &r, ordered, &p->metric, NULL));
     TRY(search_columns_fill(&c, &r.p));
-    TRY(search_columns(ctx, graph, &c, tau));
+    TRY(plan_columns(ctx, graph, &c, tau, (hub_search){.rule = p->graph.hubs, .tau = p->tau}));
 done:
     if (r.metric)
         status = plan_run_close(&r, status, n * (n - 1) / 2, stats);
@@ -190,12 +212,36 @@ done:
 
 static ddsc_status note_pruned(plan_run *r, const char *why)
 {
-    CHECK(pairs_open_bounds(&r->p, &r->job));
+    if (!r->p.bounds)
+        CHECK(pairs_open_bounds(&r->p, &r->job));
     const bool *level = r->p.offer.level;
     ctx_note(r->job.ctx, "search", "pruned", "%s; levels first%s%s%s%s", why,
              level[BOUND_FRAME] ? ", frame" : "", level[BOUND_CUT] ? ", cut" : "",
              level[BOUND_DUAL] ? ", dual" : "", level[BOUND_TIGHT] ? ", tight" : "");
     return DDSC_OK;
+}
+
+typedef struct metric_search {
+    plan_run *r;
+    const ddsc_graph_settings *set;
+    int64_t tau;
+} metric_search;
+
+static ddsc_status search_by_metric(void *arg, ddsc_graph **graph, const local_scales *by,
+                                    const ddsc_graph *known)
+{
+    const metric_search *s = arg;
+    plan_run *r = s->r;
+    const char *why;
+    r->p.by = by;
+    r->p.known = known;
+    if (approximates(r, s->set))
+        return by_approximation(r, graph, s->tau);
+    if (prunes(r, s->set, &why)) {
+        CHECK(note_pruned(r, why));
+        return search_pruned(&r->p, graph, s->tau);
+    }
+    return plan_search_rows(&r->p, graph, s->tau, s->set, why);
 }
 
 ddsc_status plan_neighbors(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *stats,
@@ -204,7 +250,6 @@ ddsc_status plan_neighbors(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stat
     ddsc_status status = DDSC_OK;
     const ddsc_graph_settings *set = &p->graph;
     const pair_backend *backend = p->metric.backend;
-    const char *why;
     plan_run r = {0};
     char kept_as[128];
     int64_t n = p->m->n;
@@ -216,14 +261,9 @@ ddsc_status plan_neighbors(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stat
              "of the graph, tau %" PRId64 ", search %d, neighbors %d, sample %.17g", tau,
              (int)set->exact_graph, (int)set->neighbors, set->sample);
     TRY(plan_run_open(ctx, &r, p->m, &p->metric, kept_as));
-    if (approximates(&r, set)) {
-        TRY(by_approximation(&r, graph, tau));
-    } else if (prunes(&r, set, &why)) {
-        TRY(note_pruned(&r, why));
-        TRY(search_pruned(&r.p, graph, tau));
-    } else {
-        TRY(plan_search_rows(&r.p, graph, tau, set, why));
-    }
+    metric_search search = {&r, set, tau};
+    hub_search h = {.rule = set->hubs, .tau = p->tau, .search = search_by_metric, .arg = &search};
+    TRY(plan_choose(ctx, graph, &h));
 done:
     status = plan_run_close(&r, status, n * (n - 1) / 2, stats);
     if (status < 0) {
@@ -234,13 +274,14 @@ done:
 }
 
 ddsc_status plan_query(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *stats,
-                       const graph_plan *p, int64_t n_old, int64_t tau)
+                       const graph_plan *p, int64_t n_old, int64_t tau, const local_scales *by)
 {
     ddsc_status status = DDSC_OK;
     plan_run r = {0};
     pair_choice across = {.i_end = n_old, .j_begin = n_old, .sample = 1};
     const char *why;
     TRY(plan_run_open(ctx, &r, p->m, &p->metric, NULL));
+    r.p.by = by;
     if (prunes(&r, &p->graph, &why)) {
         TRY(note_pruned(&r, why));
         TRY(search_query(&r.p, graph, tau, n_old));

@@ -4,6 +4,7 @@
 #define DDSC_PLAN_PLAN_H
 
 #include "metric/metric.h"
+#include "graph/graph.h"
 #include "search/search.h"
 
 /* ---- settings: defaults, then the caller's fields, then every one checked (given NULL: defaults)
@@ -11,8 +12,9 @@
 
 ddsc_status plan_take_metric(ddsc_context *ctx, ddsc_metric_settings *own,
                              const ddsc_metric_settings *given);
+/* for_clusters: what the default for hubs means. */
 ddsc_status plan_take_graph(ddsc_context *ctx, ddsc_graph_settings *own,
-                            const ddsc_graph_settings *given);
+                            const ddsc_graph_settings *given, bool for_clusters);
 ddsc_status plan_check_metric(ddsc_context *ctx, const ddsc_metric_settings *settings);
 ddsc_status plan_check_graph(ddsc_context *ctx, const ddsc_graph_settings *settings);
 
@@ -48,12 +50,14 @@ typedef struct graph_plan {
 /* Settings as the two functions above left them. p->metric is freed by metric_resolved_free. */
 ddsc_status plan_make(ddsc_context *ctx, graph_plan *p, const measures *m,
                       const ddsc_metric_settings *metric, const ddsc_graph_settings *graph);
-/* The graph of the `tau` nearest, which may be more than p->tau. */
+/* The graph of the `tau` nearest, which may be more than p->tau, as `hubs` says: in the order they were chosen
+ * by, see graph_sort. */
 ddsc_status plan_neighbors(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *stats,
                            const graph_plan *p, int64_t tau);
-/* The nearest of the first n_old items for each later one: item n_old + c is column c. */
+/* The nearest of the first n_old items for each later one, chosen `by` scales of those (or NULL): item n_old + c is
+ * column c. */
 ddsc_status plan_query(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *stats,
-                       const graph_plan *p, int64_t n_old, int64_t tau);
+                       const graph_plan *p, int64_t n_old, int64_t tau, const local_scales *by);
 
 /* ---- inside the room ---- */
 
@@ -75,6 +79,22 @@ ddsc_status plan_run_open(ddsc_context *ctx, plan_run *r, const measures *m,
  * run has in memory goes to its folder, too. */
 ddsc_status plan_run_close(plan_run *r, ddsc_status status, int64_t n_pairs,
                            ddsc_pair_stats *stats);
+
+/* A search that may run twice: for the nearest, then by scales, when `known` holds what the first one found. */
+typedef struct hub_search {
+    int64_t rule; /* a ddsc_hubs, not DEFAULT */
+    int64_t tau;  /* of each list, the first are looked at */
+    ddsc_status (*search)(void *arg, ddsc_graph **graph, const local_scales *by,
+                          const ddsc_graph *known);
+    void *arg;
+} hub_search;
+
+/* Lists come in the order they were chosen by; graph_sort puts them into that of D^2. */
+ddsc_status plan_choose(ddsc_context *ctx, ddsc_graph **graph, const hub_search *h);
+
+/* The graph of columns that are known; of h the rule and tau count. */
+ddsc_status plan_columns(ddsc_context *ctx, ddsc_graph **graph, const column_set *c, int64_t tau,
+                         hub_search h);
 
 /* Over a service whose metric is open: by a prefilter where it has rows and they pay, or all pairs.
  * why: what speaks against pruning, in words, or NULL. */

@@ -17,8 +17,8 @@ static const ddsc_metric_settings metric_defaults = {
     .sinkhorn_max_iterations = 100000,
     .mmd_kernel = DDSC_KERNEL_GAUSSIAN,
     .bandwidth_rule = DDSC_BANDWIDTH_AUTO,
-    .mmd_estimator = DDSC_MMD_UNBIASED,
-    .reference_rule = DDSC_REFERENCE_NORMAL,
+    .mmd_estimator = DDSC_MMD_AUTO,
+    .reference_rule = DDSC_REFERENCE_AUTO,
 };
 static const ddsc_graph_settings graph_defaults = {
     .exact_graph = DDSC_GRAPH_AUTO, .sample = 1.0, .sample_columns = 1.0};
@@ -51,8 +51,8 @@ ddsc_status plan_check_metric(ddsc_context *ctx, const ddsc_metric_settings *s)
     CHECK(check_choice(ctx, "sinkhorn_value", (int64_t)s->sinkhorn_value, DDSC_SINKHORN_DEBIASED));
     CHECK(check_choice(ctx, "mmd_kernel", (int64_t)s->mmd_kernel, DDSC_KERNEL_ENERGY));
     CHECK(check_choice(ctx, "bandwidth_rule", (int64_t)s->bandwidth_rule, DDSC_BANDWIDTH_VALUE));
-    CHECK(check_choice(ctx, "mmd_estimator", (int64_t)s->mmd_estimator, DDSC_MMD_BIASED));
-    CHECK(check_choice(ctx, "reference_rule", (int64_t)s->reference_rule, DDSC_REFERENCE_MEASURES));
+    CHECK(check_choice(ctx, "mmd_estimator", (int64_t)s->mmd_estimator, DDSC_MMD_AUTO));
+    CHECK(check_choice(ctx, "reference_rule", (int64_t)s->reference_rule, DDSC_REFERENCE_AUTO));
     CHECK(check_choice(ctx, "epsilon_is_percent", s->epsilon_is_percent, 1));
     CHECK(ctx_check(ctx, isfinite(s->epsilon) && s->epsilon > 0, "epsilon", s->epsilon,
                     "positive and finite"));
@@ -89,6 +89,7 @@ ddsc_status plan_check_graph(ddsc_context *ctx, const ddsc_graph_settings *s)
     bool part = s->sample < 1 || s->sample_columns < 1;
     CHECK(check_choice(ctx, "neighbors", (int64_t)s->neighbors, DDSC_NEIGHBORS_APPROXIMATE));
     CHECK(check_choice(ctx, "exact_graph", (int64_t)s->exact_graph, DDSC_GRAPH_PRUNED));
+    CHECK(check_choice(ctx, "hubs", s->hubs, DDSC_HUBS_ALWAYS));
     CHECK(ctx_check(ctx, s->tau >= 0, "tau", (double)s->tau,
                     "0 (chosen from the number of items) or positive"));
     CHECK(ctx_check(ctx, s->sample > 0 && s->sample <= 1, "sample", s->sample,
@@ -114,8 +115,11 @@ ddsc_status plan_take_metric(ddsc_context *ctx, ddsc_metric_settings *own,
 }
 
 ddsc_status plan_take_graph(ddsc_context *ctx, ddsc_graph_settings *own,
-                            const ddsc_graph_settings *given)
+                            const ddsc_graph_settings *given, bool for_clusters)
 {
     CHECK(sized_take(ctx, &graph_struct, own, given));
-    return plan_check_graph(ctx, own);
+    CHECK(plan_check_graph(ctx, own));
+    if (own->hubs == DDSC_HUBS_DEFAULT)
+        own->hubs = for_clusters ? DDSC_HUBS_AUTO : DDSC_HUBS_OFF;
+    return DDSC_OK;
 }

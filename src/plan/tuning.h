@@ -26,6 +26,10 @@ static const double PROJECTION_WEIGHT = 2;
 /* Worth a warning: the error of distances outside whole columns, in units of their spread. */
 static const double COLUMNS_POOR = 0.25;
 
+/* Skewness of the in-degrees of the nearest from which neighbours are chosen by rescaled distances
+ * (bench/defaults.py). */
+static const double HUBS_SKEWNESS = 3.5;
+
 /* Worth a warning: one of several coordinates makes so much of the mean squared distance between
  * points of different items. */
 static const double UNITS_SHARE = 0.99;

@@ -158,6 +158,32 @@ static void add_items(buffer *t, const ddsc_report *r, const json_t *items, cons
     buffer_add(t, "</ul>\n");
 }
 
+static void add_traits_of(buffer *t, const json_t *cluster)
+{
+    buffer traits = {.ctx = t->ctx};
+    report_add_traits(&traits, cluster, 8);
+    if (traits.status < 0)
+        t->status = traits.status;
+    if (traits.status >= 0 && traits.length > 0) {
+        buffer_add(t, "<p class=\"traits\">");
+        buffer_add_html(t, traits.bytes);
+        buffer_add(t, "</p>\n");
+    }
+    buffer_free(&traits);
+}
+
+/* What the words and numbers on the cards mean. */
+static void explain_traits(buffer *t, const json_t *cluster)
+{
+    if (json_object_get(cluster, "words"))
+        html_paragraph(t, "Words: those that are heavier here than elsewhere, the most telling "
+                          "first.");
+    if (json_object_get(cluster, "markers"))
+        html_paragraph(t, "Coordinates: how far their values here lie from those elsewhere, in "
+                          "standard deviations; + is higher, - lower. They were found on the data "
+                          "that made the clusters: effects, not tests.");
+}
+
 static void add_cards(buffer *t, const ddsc_report *r)
 {
     const json_t *clusters = tree_get(r, "clusters", NULL);
@@ -166,6 +192,7 @@ static void add_cards(buffer *t, const ddsc_report *r)
         return;
     html_paragraph(t, "Typical items lie nearest to the centre of their cluster in the spectral "
                       "embedding; doubtful ones lie almost as near to another centre.");
+    explain_traits(t, json_array_get(clusters, 0));
     buffer_add(t, "<div class=\"cards\">\n");
     for (size_t c = 0; c < json_array_size(clusters); c++) {
         const json_t *cluster = json_array_get(clusters, c);
@@ -174,6 +201,7 @@ static void add_cards(buffer *t, const ddsc_report *r)
         buffer_addf(t, "\">&#9679;</span> cluster %zu: ", c);
         buffer_add_count(t, json_integer_value(json_object_get(cluster, "size")));
         buffer_add(t, " items</h3>\n");
+        add_traits_of(t, cluster);
         add_items(t, r, json_object_get(cluster, "representatives"), "typical");
         add_items(t, r, json_object_get(cluster, "borderline"), "doubtful");
         buffer_add(t, "</section>\n");

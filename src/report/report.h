@@ -80,6 +80,10 @@ void report_put_theory(ddsc_report *r, json_t *root);
 void report_put_stability(ddsc_report *r, json_t *root);
 /* Typical and doubtful items of each cluster, distances between neighbours. */
 ddsc_status report_put_findings(ddsc_report *r, json_t *root);
+/* Words or coordinates that tell each cluster from the others, where the set has them. */
+ddsc_status report_put_explanation(ddsc_report *r);
+/* "oil, shares, growth" or "CD20 +0.81, pS6 -0.40"; nothing where nothing is known. */
+void report_add_traits(buffer *t, const json_t *cluster, size_t most);
 /* Counts of classes by cluster, unless there are too many to look at. */
 ddsc_status report_put_confusion(ddsc_report *r, json_t *scores);
 

@@ -25,6 +25,19 @@ static void put_chosen(ddsc_report *r, json_t *root)
         put_count(r, chosen, "reference_size", r->pairs.reference_size);
 }
 
+/* Who is a neighbour of how many. */
+static void put_hubs(ddsc_report *r, json_t *root)
+{
+    json_t *hubs = put_object(r, root, "hubs");
+    put_text(r, hubs, "neighbors", r->view.hubs_rescaled ? "rescaled" : "nearest");
+    put_count(r, hubs, "largest_in_degree", r->view.in_degree_largest);
+    put_count(r, hubs, "nobodys_neighbor", r->view.n_nobody);
+    if (r->view.hubs_rescaled) {
+        put_count(r, hubs, "nearest_largest_in_degree", r->view.plain_in_degree_largest);
+        put_count(r, hubs, "nearest_nobodys_neighbor", r->view.plain_n_nobody);
+    }
+}
+
 static void put_sizes(ddsc_report *r, json_t *root)
 {
     json_t *sizes = put_object(r, root, "sizes");
@@ -79,6 +92,7 @@ static void put_spectrum(ddsc_report *r, json_t *root)
     for (int64_t i = 0; i < r->view.n_eigenvalues; i++)
         put_last(r, values, json_real(r->view.eigenvalues[i]));
     put_count(r, root, "components", r->view.n_components);
+    put_hubs(r, root);
     put_count(r, root, "merged_small_clusters", r->view.n_merged_small);
     put_sweep(r, root);
 }
@@ -251,6 +265,7 @@ static ddsc_status put_judgement(ddsc_report *r, json_t *root)
     if (r->trust.n > 0)
         report_put_stability(r, root);
     CHECK(report_put_findings(r, root));
+    CHECK(report_put_explanation(r));
     put_text(r, root, "advice", r->view.advice ? r->view.advice : "");
     return DDSC_OK;
 }

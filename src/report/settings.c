@@ -9,9 +9,10 @@ static const char *const metrics[] = {"w2", "sinkhorn", "mmd", "lot"};
 static const char *const sinkhorn_values[] = {"regularised", "sharp", "debiased"};
 static const char *const kernels[] = {"gaussian", "laplace", "energy"};
 static const char *const bandwidths[] = {"auto", "median"};
-static const char *const estimators[] = {"unbiased", "biased"};
-static const char *const references[] = {"normal", "kmeans", "measures"};
+static const char *const estimators[] = {"unbiased", "biased", "biased"};
+static const char *const references[] = {"normal", "kmeans", "measures", "auto"};
 static const char *const exact_graphs[] = {"auto", "full", "pruned"};
+static const char *const hubs[] = {"default", "off", "auto", "always"};
 static const char *const neighbor_searches[] = {"auto", "exact", "approximate"};
 
 /* The name of a value; "?" of one from a later version. */
@@ -79,7 +80,10 @@ static void put_gamma(ddsc_report *r, json_t *object, const ddsc_cluster_setting
     if (set->gamma_rule == DDSC_GAMMA_VALUE)
         put_real(r, object, "gamma", set->gamma);
     else
-        put_text(r, object, "gamma", auto_rule ? "auto" : "median");
+        put_text(r, object, "gamma",
+                 auto_rule                             ? "auto"
+                 : set->gamma_rule == DDSC_GAMMA_LOCAL ? "local"
+                                                       : "median");
 }
 
 static void put_spectral(ddsc_report *r, json_t *object, const ddsc_cluster_settings *set)
@@ -88,6 +92,7 @@ static void put_spectral(ddsc_report *r, json_t *object, const ddsc_cluster_sett
     put_count_or_auto(r, object, "tau", g->tau);
     put_text(r, object, "exact_graph", NAMED(exact_graphs, g->exact_graph));
     put_text(r, object, "neighbors", NAMED(neighbor_searches, g->neighbors));
+    put_text(r, object, "hubs", NAMED(hubs, g->hubs));
     put_real(r, object, "sample", g->sample);
     put_real(r, object, "sample_columns", g->sample_columns);
     put_gamma(r, object, set);

@@ -87,6 +87,11 @@ static void add_graph(buffer *t, const ddsc_report *r)
     if (chosen)
         buffer_addf(t, "; eigengap %.4g after K = %" PRId64 ", relative %.3g", chosen->gap,
                     chosen->k, chosen->relative_gap);
+    if (r->view.hubs_rescaled)
+        buffer_addf(t,
+                    "\n  hubs         one item was near %" PRId64 " of %" PRId64 ", now %" PRId64
+                    ": neighbours by rescaled distance",
+                    r->view.plain_in_degree_largest, r->view.n, r->view.in_degree_largest);
     buffer_add(t, "\n");
 }
 
@@ -104,6 +109,20 @@ static void add_sizes(buffer *t, const ddsc_report *r)
                     "  merged       supports down to %" PRId64 " points: W2 error mean %.4g, max "
                     "%.4g\n",
                     r->from.compress_points, r->compress.mean_w2, r->compress.max_w2);
+}
+
+static void add_traits(buffer *t, const ddsc_report *r)
+{
+    const json_t *clusters = json_object_get(r->tree, "clusters");
+    for (size_t c = 0; c < json_array_size(clusters) && c < MAX_SIZES; c++) {
+        buffer traits = {.ctx = t->ctx};
+        report_add_traits(&traits, json_array_get(clusters, c), 6);
+        if (traits.status < 0)
+            t->status = traits.status;
+        else if (traits.length > 0)
+            buffer_addf(t, "  %-12s %zu: %s\n", c ? "" : "what is in", c, traits.bytes);
+        buffer_free(&traits);
+    }
 }
 
 static void add_sweep(buffer *t, const ddsc_report *r)
@@ -177,6 +196,7 @@ void report_summary(buffer *t, const ddsc_report *r)
     if (r->from.d2)
         add_centers(t, r);
     add_sizes(t, r);
+    add_traits(t, r);
     add_sweep(t, r);
     add_scores(t, r);
     add_trust(t, r);

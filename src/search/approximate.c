@@ -49,7 +49,7 @@ static void wilson(ddsc_pair_stats *stats, double p, double n)
  * one item are found or missed together, so the spread over items tells how many trials they are worth:
  * from one per item up to all of them. */
 static void compare_rows(ddsc_pair_stats *stats, const pair_lists *l, const ddsc_graph *truth,
-                         const ddsc_graph *found)
+                         const ddsc_graph *found, const local_scales *by)
 {
     int64_t all = 0, n_rows = 0;
     double sum = 0, squares = 0;
@@ -58,7 +58,8 @@ static void compare_rows(ddsc_pair_stats *stats, const pair_lists *l, const ddsc
         if (l->offset[i + 1] == l->offset[i] || begin == end)
             continue;
         for (int64_t e = found->offset[i]; e < found->offset[i + 1]; e++)
-            right += found->d2[e] <= truth->d2[end - 1];
+            right += local_key(by, found->index[e], found->d2[e]) <=
+                     local_key(by, truth->index[end - 1], truth->d2[end - 1]);
         double share = (double)right / (double)(end - begin);
         all += end - begin;
         n_rows++;
@@ -85,7 +86,7 @@ static ddsc_status measure_recall(pairs *p, ddsc_pair_stats *stats, const ddsc_g
     n_rows = BASE_MIN(n_rows, n);
     TRY(list_rows(p->ctx, &l, n, n_rows));
     TRY(search_rerank(p, &truth, found->tau, &l));
-    compare_rows(stats, &l, truth, found);
+    compare_rows(stats, &l, truth, found, p->by);
 done:
     ddsc_graph_destroy(truth);
     search_lists_free(p->ctx, &l);

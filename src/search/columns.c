@@ -160,7 +160,8 @@ done:
     return status;
 }
 
-ddsc_status search_columns(ddsc_context *ctx, ddsc_graph **out, const column_set *c, int64_t tau)
+ddsc_status search_columns(ddsc_context *ctx, ddsc_graph **out, const column_set *c, int64_t tau,
+                           const local_scales *by)
 {
     ddsc_status status = DDSC_OK;
     mixed s = {.c = c};
@@ -173,6 +174,7 @@ ddsc_status search_columns(ddsc_context *ctx, ddsc_graph **out, const column_set
     TRY(estimate_error(ctx, &error, between, c->m));
     TRY(search_landmarks_fit(ctx, &s.fit, c->n, c->m, c->d2, between));
     TRY(pairs_open(ctx, &p, c->n, &backend_mixed, &s, NULL));
+    p.by = by;
     TRY(search_full(&p, out, tau, &all));
     (*out)->n_columns = c->m;
     (*out)->columns_error = error;

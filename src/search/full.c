@@ -8,6 +8,7 @@ ddsc_status search_full(pairs *p, ddsc_graph **out, int64_t tau, const pair_choi
     nearest near;
     int64_t first = choice->j_begin;
     TRY(nearest_create(p->ctx, &near, first, p->n - first, tau));
+    near.by = p->by;
     TRY(pairs_walk(p, choice, pairs_offer_tile, &near));
     if (choice->sample < 1 && p->n > 1 && pairs_solved(p) == 0)
         TRY(pairs_none_sampled(p->ctx, choice->sample, p->n));

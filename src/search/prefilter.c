@@ -14,9 +14,9 @@ static int64_t count_in_doubt(const nearest *kept, const double *spread, int64_t
     const int32_t *index = kept->index + i * kept->tau;
     int64_t within = 0;
     for (int64_t k = 0; k < kept->tau; k++)
-        upper[k] = low[k] + spread[i] + spread[index[k]];
+        upper[k] = local_key(kept->by, index[k], low[k] + spread[i] + spread[index[k]]);
     double reach = select_smallest(upper, kept->tau, tau - 1);
-    while (within < kept->tau && low[within] <= reach)
+    while (within < kept->tau && local_key(kept->by, index[within], low[within]) <= reach)
         within++;
     return within < kept->tau || kept->tau == kept->n - 1 ? within : -1;
 }
@@ -73,6 +73,7 @@ static ddsc_status filter(const pairs *p, pair_lists *l, const prefilter_rows *r
     TRY(MEM_NEW(ctx, spread, n));
     TRY(prefilter_enclose(ctx, &bounds, start, spread, rows));
     TRY(nearest_create(ctx, &kept, 0, n, BASE_MIN(n - 1, tau + BASE_MAX(SPARE_LEAST, tau / 2))));
+    kept.by = p->by;
     TRY(p->device->open(ctx, &state, &bounds));
     progress_begin(ctx, "bounds", n * (n - 1) / 2);
     TRY(p->device->nearest(state, &kept));

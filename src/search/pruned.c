@@ -6,6 +6,9 @@
  * bound lies beyond the tau-th distance found so far can never enter: distances found only fall,
  * bounds only rise.
  *
+ * With local scales (graph/hubs.c) everything an item compares is a key: D^2, or a bound of it, over the scale of
+ * the other. For fixed items that is monotone in D^2, so a bound stays a bound.
+ *
  * An item chooses on the state at the start of the round; then pairs that both ends chose are put
  * down once. So not only the graph but also the count of solves is the same for any number of
  * threads, and no end needs to know what another chose before it. */
@@ -20,7 +23,8 @@
 /* What the pair's bounds are raised up to: without a limit there is nothing to exceed. */
 static double enough_of(const pruned *s, int64_t i, int64_t j)
 {
-    return BASE_MAX(s->limit[i], s->limit[j]);
+    const local_scales *by = s->p->by;
+    return BASE_MAX(local_limit(by, j, s->limit[i]), local_limit(by, i, s->limit[j]));
 }
 
 /* For a dual bound; symmetric in the ends of a pair. */
@@ -130,7 +134,7 @@ static void raise_bound(pruned *s, int64_t item, int64_t other, double bound)
     if (!c)
         return;
     spin_lock(&s->near.lock[item]);
-    c->bound = BASE_MAX(c->bound, bound);
+    c->bound = BASE_MAX(c->bound, local_key(s->p->by, other, bound));
     spin_unlock(&s->near.lock[item]);
 }
 
@@ -153,8 +157,11 @@ static void apply_cut(pruned *s, int64_t item, const pair_cut *cut, int worker)
 {
     candidate_list *l = &s->list[item];
     spin_lock(&s->near.lock[item]);
-    for (int64_t k = 0; k < l->n; k++)
-        l->at[k].bound = fmax(l->at[k].bound, pairs_cut_bound(s->p, cut, l->at[k].index));
+    for (int64_t k = 0; k < l->n; k++) {
+        int64_t other = l->at[k].index;
+        double bound = pairs_cut_bound(s->p, cut, other);
+        l->at[k].bound = fmax(l->at[k].bound, local_key(s->p->by, other, bound));
+    }
     spin_unlock(&s->near.lock[item]);
     pairs_count_bounds(s->p, BOUND_CUT, l->n, worker);
 }
@@ -213,6 +220,7 @@ done:
 static ddsc_status state_open(pruned *s)
 {
     CHECK(nearest_create(s->ctx, &s->near, 0, s->n, s->tau));
+    s->near.by = s->p->by;
     CHECK(MEM_NEW(s->ctx, s->limit, s->n));
     CHECK(MEM_ZERO(s->ctx, s->block, block_count(s->n)));
     return MEM_ZERO(s->ctx, s->found, s->p->n_workers);
@@ -224,7 +232,8 @@ static void state_close(pruned *s)
         mem_free(s->ctx, s->found[w].at);
     for (int64_t b = 0; s->block && b < block_count(s->n); b++)
         mem_free(s->ctx, s->block[b].at);
-    MEM_FREE(s->ctx, s->found, s->block, s->storage, s->list, s->pair, s->limit, s->reach, s->seen);
+    MEM_FREE(s->ctx, s->found, s->block, s->storage, s->list, s->pair, s->limit, s->reach,
+             s->within, s->seen);
     nearest_free(s->ctx, &s->near);
 }
 
@@ -235,6 +244,7 @@ ddsc_status search_pruned(pairs *p, ddsc_graph **out, int64_t tau)
     TRY(state_open(&s));
     TRY(p->device->open(p->ctx, &s.device, &p->offer.first));
     TRY(pruned_lists_make(&s));
+    pruned_take_known(&s);
     progress_begin(p->ctx, "neighbours", s.n_left);
     TRY(pruned_rounds(&s, true));
     progress_end(p->ctx);

@@ -9,7 +9,7 @@
 #include "search/search.h"
 
 typedef struct candidate {
-    double bound; /* of the squared distance, from below */
+    double bound; /* from below: of the squared distance, or of its key (local_key) for this item */
     int32_t index;
     uint8_t reached; /* or on its way in this round */
     bool chosen;     /* for this round, by this end */
@@ -54,6 +54,7 @@ typedef struct pruned {
     nearest near;
     double *limit;  /* tau-th distance of each item when the lists were last looked through */
     double *reach;  /* what the walk looks for: the limit and some slack, -inf for nothing */
+    double *within; /* the same as D^2, whatever the other end */
     int64_t n_left; /* candidates on all lists then */
     bool solving;   /* what the round chooses for: solves, or dual bounds */
     block_pairs *block;
@@ -64,6 +65,10 @@ typedef struct pruned {
 
 /* The nearest by the first bound for every item. */
 ddsc_status pruned_lists_make(pruned *s);
+/* Values of an earlier search: offered, and settled wherever they are on lists. */
+void pruned_take_known(pruned *s);
+/* Has an earlier search left the value of the pair? */
+bool pruned_is_known(const pruned *s, int64_t i, int64_t j);
 /* Put what the walk found on the lists of its ends; all lists are empty before. */
 ddsc_status pruned_lists_refill(pruned *s);
 /* Leave out what is settled or out of reach, sort, take a new look at the limits. */

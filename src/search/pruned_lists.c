@@ -85,11 +85,15 @@ static ddsc_status list_range(void *arg, int64_t begin, int64_t end, int worker)
         /* Nothing below the last bound is missing; nothing at all when the list is complete. */
         *l = (candidate_list){.at = s->storage + i * width,
                               .n = width,
-                              .complete_to = width == s->n - 1 ? INFINITY : value[width - 1]};
+                              .complete_to =
+                                  width == s->n - 1
+                                      ? INFINITY
+                                      : local_key(s->p->by, index[width - 1], value[width - 1])};
         for (int64_t k = 0; k < width; k++) {
             double bound = BASE_MAX(0, value[k]);
             if (s->p->offer.level[BOUND_FRAME])
                 bound = fmax(bound, pairs_bound(s->p, BOUND_FRAME, i, index[k], INFINITY, worker));
+            bound = local_key(s->p->by, index[k], bound);
             l->at[k] = (candidate){.bound = bound, .index = index[k], .reached = HAS_FRAME};
             s->seen[i * width + k] = (uint32_t)index[k];
         }
@@ -107,6 +111,7 @@ ddsc_status pruned_lists_make(pruned *s)
     s->width = BASE_MIN(s->n - 1, BASE_MAX(LIST_LEAST, LIST_PER_TAU * s->tau));
     s->n_left = s->n * s->width;
     TRY(nearest_create(s->ctx, &kept, 0, s->n, s->width));
+    kept.by = s->p->by;
     progress_begin(s->ctx, "bounds", all);
     TRY(s->p->device->nearest(s->device, &kept));
     progress_end(s->ctx);
@@ -119,6 +124,41 @@ ddsc_status pruned_lists_make(pruned *s)
 done:
     nearest_free(s->ctx, &kept);
     return status;
+}
+
+/* ---- values of an earlier search ---- */
+
+static void settle_known(pruned *s, int64_t item, int64_t other, double d2)
+{
+    candidate *c = pruned_list_find(s, item, other);
+    if (c)
+        c->reached = SETTLED;
+    pruned_seen_settle(s, item, other);
+    nearest_put_once(&s->near, item, other, d2);
+}
+
+void pruned_take_known(pruned *s)
+{
+    const ddsc_graph *g = s->p->known;
+    for (int64_t i = 0; g && i < g->n; i++)
+        for (int64_t e = g->offset[i]; e < g->offset[i + 1]; e++) {
+            settle_known(s, i, g->index[e], g->d2[e]);
+            settle_known(s, g->index[e], i, g->d2[e]);
+        }
+}
+
+static bool list_names(const ddsc_graph *g, int64_t item, int64_t other)
+{
+    bool found = false;
+    for (int64_t e = g->offset[item]; e < g->offset[item + 1]; e++)
+        found |= g->index[e] == other;
+    return found;
+}
+
+bool pruned_is_known(const pruned *s, int64_t i, int64_t j)
+{
+    const ddsc_graph *g = s->p->known;
+    return g && (list_names(g, i, j) || list_names(g, j, i));
 }
 
 /* ---- taking entries on and off ---- */
@@ -152,7 +192,9 @@ ddsc_status pruned_lists_clean(pruned *s)
 static void list_put(pruned *s, int64_t item, int64_t other, const found_pair *e)
 {
     candidate_list *l = &s->list[item];
-    l->at[l->n++] = (candidate){.bound = e->bound, .index = (int32_t)other, .reached = e->reached};
+    l->at[l->n++] = (candidate){.bound = local_key(s->p->by, other, e->bound),
+                                .index = (int32_t)other,
+                                .reached = e->reached};
 }
 
 /* Counted, laid out one after the other, filled; the rounds sort them, so the order in which

@@ -8,15 +8,18 @@
 /* Ends of the pair for which it is new and in reach. */
 static bool keep_ends(const pruned *s, found_pair *e)
 {
-    e->at_i = e->at_i && e->bound <= s->reach[e->i];
-    e->at_j = e->at_j && e->bound <= s->reach[e->j];
+    const local_scales *by = s->p->by;
+    e->at_i = e->at_i && local_key(by, e->j, e->bound) <= s->reach[e->i];
+    e->at_j = e->at_j && local_key(by, e->i, e->bound) <= s->reach[e->j];
     return e->at_i || e->at_j;
 }
 
 /* A bound of the level is raised up to the limits of the ends that look; is the pair still in reach? */
 static bool still_in_reach(pruned *s, found_pair *e, bound_level level, int worker)
 {
-    double at_i = e->at_i ? s->limit[e->i] : 0, at_j = e->at_j ? s->limit[e->j] : 0;
+    const local_scales *by = s->p->by;
+    double at_i = e->at_i ? local_limit(by, e->j, s->limit[e->i]) : 0;
+    double at_j = e->at_j ? local_limit(by, e->i, s->limit[e->j]) : 0;
     if (!s->p->offer.level[level])
         return true;
     e->bound = fmax(e->bound, pairs_bound(s->p, level, e->i, e->j, BASE_MAX(at_i, at_j), worker));
@@ -37,7 +40,8 @@ static ddsc_status meet_pair(void *arg, int64_t i, int64_t j, double bound, int 
     if (ctx_cancelled(s->ctx))
         return DDSC_ERROR_CANCELLED;
     if (!keep_ends(s, &e) || at_i == SEEN_SETTLED || at_j == SEEN_SETTLED ||
-        !still_in_reach(s, &e, BOUND_FRAME, worker) || !still_in_reach(s, &e, BOUND_DUAL, worker))
+        pruned_is_known(s, i, j) || !still_in_reach(s, &e, BOUND_FRAME, worker) ||
+        !still_in_reach(s, &e, BOUND_DUAL, worker))
         return DDSC_OK;
     found_list *found = &s->found[worker];
     CHECK(MEM_RESERVE(s->ctx, found->at, &found->capacity, found->n + 1));
@@ -75,12 +79,15 @@ ddsc_status pruned_walk(pruned *s)
     if (!set_looks(s, looks))
         goto done;
     TRY(MEM_NEW(s->ctx, s->reach, s->n));
+    TRY(MEM_NEW(s->ctx, s->within, s->n));
     progress_begin(s->ctx, "candidates", all);
     for (int64_t begin = 0; begin < n_tiles; begin += step) {
         int64_t end = BASE_MIN(n_tiles, begin + step);
-        for (int64_t i = 0; i < s->n; i++)
+        for (int64_t i = 0; i < s->n; i++) {
             s->reach[i] = looks[i] ? reach_of(s->limit[i]) : -INFINITY;
-        TRY(s->p->device->within(s->device, begin, end, s->reach, meet_pair, s));
+            s->within[i] = local_limit_any(s->p->by, s->reach[i]);
+        }
+        TRY(s->p->device->within(s->device, begin, end, s->within, meet_pair, s));
         if (n_found(s) < FOUND_PER_ITEM * s->n && end < n_tiles)
             continue;
         TRY(pruned_lists_refill(s));

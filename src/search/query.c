@@ -42,10 +42,12 @@ static void entry_sift(query_entry *heap, int64_t n, int64_t at)
     heap[at] = moving;
 }
 
-static void heap_make(query_entry *heap, int64_t n, const float *low, double unit)
+static void heap_make(query_entry *heap, int64_t n, const float *low, double unit,
+                      const local_scales *by)
 {
     for (int64_t j = 0; j < n; j++)
-        heap[j] = (query_entry){BASE_MAX(0, unit * (double)low[j]), (int32_t)j, HAS_FIRST};
+        heap[j] = (query_entry){local_key(by, j, BASE_MAX(0, unit * (double)low[j])), (int32_t)j,
+                                HAS_FIRST};
     for (int64_t at = n / 2 - 1; at >= 0; at--)
         entry_sift(heap, n, at);
 }
@@ -67,7 +69,9 @@ static bool raise_top(query *q, query_entry *top, int64_t item, double limit, in
     } else {
         return false;
     }
-    top->bound = fmax(top->bound, pairs_bound(q->p, next, top->index, item, limit, worker));
+    double enough = local_limit(q->p->by, top->index, limit);
+    double bound = pairs_bound(q->p, next, top->index, item, enough, worker);
+    top->bound = fmax(top->bound, local_key(q->p->by, top->index, bound));
     return true;
 }
 
@@ -77,7 +81,7 @@ static ddsc_status query_item(query *q, int64_t item, const float *low, int work
     query_entry *heap = scratch_of(&q->heap, worker);
     int64_t n = q->n_old;
     const double *limit = &q->near.limit[item - q->n_old];
-    heap_make(heap, n, low, q->p->offer.first.unit);
+    heap_make(heap, n, low, q->p->offer.first.unit, q->p->by);
     while (n > 0 && !beyond(heap[0].bound, *limit)) {
         if (!raise_top(q, &heap[0], item, *limit, worker)) {
             TRY(pairs_solve(q->p, &q->near, (pair_ij){heap[0].index, (int32_t)item}, worker));
@@ -116,6 +120,7 @@ ddsc_status search_query(pairs *p, ddsc_graph **out, int64_t tau, int64_t n_old)
     int64_t n_new = p->n - n_old;
     query q = {.p = p, .n_old = n_old, .ld = n_old + p->offer.first.side};
     TRY(nearest_create(p->ctx, &q.near, n_old, n_new, tau));
+    q.near.by = p->by;
     TRY(scratch_create(p->ctx, &q.rows, QUERY_ITEMS * q.ld, sizeof(float)));
     TRY(scratch_create(p->ctx, &q.heap, n_old, sizeof(query_entry)));
     progress_begin(p->ctx, "neighbours", n_new);

@@ -57,6 +57,7 @@ ddsc_status search_rerank(pairs *p, ddsc_graph **out, int64_t tau, const pair_li
     ranking r = {.p = p};
     int64_t strip = pairs_strip(p);
     TRY(nearest_create(p->ctx, &r.near, 0, p->n, tau));
+    r.near.by = p->by;
     TRY(by_larger_end(p->ctx, &r.list, l));
     progress_begin(p->ctx, "candidates", l->offset[l->n]);
     for (r.first = 0; r.first < l->n; r.first += strip) {

@@ -71,8 +71,10 @@ ddsc_status search_columns_draw(ddsc_context *ctx, column_set *c, int64_t n, dou
 void search_columns_free(ddsc_context *ctx, column_set *c);
 /* Their values, of a service over the items in c->order. */
 ddsc_status search_columns_fill(column_set *c, pairs *ordered);
-/* The tau-NN graph of known and approximate distances; it says how good these are. */
-ddsc_status search_columns(ddsc_context *ctx, ddsc_graph **out, const column_set *c, int64_t tau);
+/* The tau-NN graph of known and approximate distances, chosen `by` scales (or NULL); it says how good these
+ * are. */
+ddsc_status search_columns(ddsc_context *ctx, ddsc_graph **out, const column_set *c, int64_t tau,
+                           const local_scales *by);
 
 /* Coordinates such that |x_i - x_j|^2 + rest_i + rest_j stands for the squared distance of two
  * items that are no landmarks. */

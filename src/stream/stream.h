@@ -91,6 +91,9 @@ const char *text_quote(char out[QUOTE_TEXT], const char *text, size_t n);
 /* Does the whole text match a pattern of * (any characters) and ? (one byte)? Case of ASCII letters
  * does not count. */
 bool text_glob(const char *pattern, const char *text);
+/* Each name of a list separated by commas, without blanks around it. */
+ddsc_status text_each_listed(const char *list, ddsc_status (*fn)(void *arg, const char *name),
+                             void *arg);
 /* Text on one line in UTF-8 (other bytes taken as Latin-1), blanks and control characters made
  * single blanks, at most `most` characters; out has room for 2 * strlen(text) + 1 bytes. */
 size_t text_tidy(char *out, const char *text, int64_t most);
@@ -123,6 +126,31 @@ typedef struct text_rows {
 
 /* Row i, the next one. */
 ddsc_status text_rows_add(text_rows *rows, int64_t i, const char *text, size_t n);
+
+/* ---- files and folders ---- */
+
+typedef struct file_list {
+    text_rows path, folder; /* folder: the class, or "" */
+    int64_t n;
+} file_list;
+
+bool files_is_folder(const char *path);
+/* A file as given; of a folder its files by name, also those one folder down, whose name is a class.
+ * kinds: lists of endings, of which the first that a folder has files of counts; all end with NULL. */
+ddsc_status files_add(ddsc_context *ctx, file_list *list, const char *path,
+                      const char *const *const *kinds);
+void files_free(ddsc_context *ctx, file_list *list);
+/* "name.ending" or "name.ending.gz", in any case? */
+bool files_has_ending(const char *path, const char *ending);
+/* File name without folders and without .gz and one more ending. */
+void files_base_name(const char *path, const char **start, size_t *length);
+/* "class/name" or "name" of a path, into *name, which grows and has room for the path. */
+ddsc_status files_name(ddsc_context *ctx, char **name, int64_t *room, const char *path,
+                       const char *class);
+/* All of a stream into *bytes, which grows and ends with a NUL; more than `most` bytes are refused as
+ * too long for `what`. */
+ddsc_status files_read_whole(ddsc_context *ctx, io_stream *s, char **bytes, int64_t *room,
+                             int64_t *n, int64_t most, const char *what);
 
 /* ---- fields of a delimited line ---- */
 

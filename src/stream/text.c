@@ -335,3 +335,21 @@ ddsc_status text_rows_add(text_rows *rows, int64_t i, const char *text, size_t n
     rows->at[i + 1] = at + (int64_t)n + 1;
     return DDSC_OK;
 }
+
+ddsc_status text_each_listed(const char *list, ddsc_status (*fn)(void *arg, const char *name),
+                             void *arg)
+{
+    char name[256];
+    for (const char *at = list;; at++) {
+        at += strspn(at, " ");
+        size_t n = strcspn(at, ","), length = BASE_MIN(n, sizeof name - 1);
+        while (length > 0 && at[length - 1] == ' ')
+            length--;
+        memcpy(name, at, length);
+        name[length] = '\0';
+        CHECK(fn(arg, name));
+        at += n;
+        if (*at == '\0')
+            return DDSC_OK;
+    }
+}

@@ -459,7 +459,7 @@ ddsc_status documents_read_files(ddsc_context *ctx, documents *d, ddsc_text_repo
         char *path = files->path.text + files->path.at[i];
         char *class = files->folder.text + files->folder.at[i];
         TRY(stream_open(ctx, &r.s, path, set->max_bytes));
-        TRY(files_read_text(ctx, r.s, &text, &text_room));
+        TRY(documents_read_plain(ctx, r.s, &text, &text_room));
         TRY(files_name(ctx, &name, &name_room, path, class));
         if (text_table_find(&d->ids, name, strlen(name)) >= 0)
             strcpy(name, path); /* of several with one name the others are called by their path */

@@ -62,7 +62,7 @@ static ddsc_status read_documents(text_job *j)
     if (j->set->lemmas_path)
         TRY(lemmas_read(j->ctx, &j->lemmas, j->set->lemmas_path, j->set->max_bytes));
     if (j->n_paths > 1 || files_is_folder(j->paths[0])) {
-        TRY(files_list(j->ctx, &files, j->n_paths, j->paths));
+        TRY(documents_list(j->ctx, &files, j->n_paths, j->paths));
         TRY(documents_read_files(j->ctx, &j->docs, j->report, &files, j->set, &j->stop, lemmas));
         goto done;
     }

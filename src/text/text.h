@@ -139,22 +139,6 @@ ddsc_status weights_make(ddsc_context *ctx, measures_parts *parts, corpus *c, wo
 ddsc_status jsonl_split(ddsc_context *ctx, field_list *keys, field_list *values, io_stream *s,
                         char *line);
 
-typedef struct file_list {
-    text_rows path, folder; /* folder: the class, or "" */
-    int64_t n;
-} file_list;
-
-bool files_is_folder(const char *path);
-/* Files as given; of folders their .txt files, also those one folder down, whose name is a class. */
-ddsc_status files_list(ddsc_context *ctx, file_list *list, int64_t n_paths,
-                       const char *const *paths);
-void files_free(ddsc_context *ctx, file_list *list);
-/* "class/name" or "name" of a path, into *name, which grows and has room for the path. */
-ddsc_status files_name(ddsc_context *ctx, char **name, int64_t *room, const char *path,
-                       const char *class);
-/* A whole file into *text, which grows. */
-ddsc_status files_read_text(ddsc_context *ctx, io_stream *s, char **text, int64_t *room);
-
 typedef struct documents {
     corpus words;
     text_table ids; /* empty without id columns */
@@ -166,6 +150,11 @@ typedef struct documents {
     bool has_ids, has_labels;
 } documents;
 
+/* Files as given; of folders their .txt files. */
+ddsc_status documents_list(ddsc_context *ctx, file_list *list, int64_t n_paths,
+                           const char *const *paths);
+/* A whole file into *text, which grows. */
+ddsc_status documents_read_plain(ddsc_context *ctx, io_stream *s, char **text, int64_t *room);
 ddsc_status documents_read(ddsc_context *ctx, documents *d, ddsc_text_report *report, io_stream *s,
                            const ddsc_text_settings *set, const text_table *stop,
                            const lemma_table *lemmas);

@@ -205,6 +205,7 @@ static ddsc_status stability_job_open(ddsc_context *ctx, stability_job *job,
     job->plan.metric = first->metric.set;
     job->plan.set.k_min = job->plan.set.k_max = first->view.k;
     job->plan.graph.tau = first->view.graph->tau;
+    job->plan.graph.hubs = first->view.hubs_rescaled ? DDSC_HUBS_ALWAYS : DDSC_HUBS_OFF;
     TRY(decompose_graph(ctx, &job->first, first->view.graph, &job->plan.set, first->view.k));
 done:
     return status;

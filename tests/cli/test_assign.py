@@ -115,8 +115,10 @@ def test_wrong_dimension(ddsc, results, tmp_path):
 
 
 BROKEN = {
-    "version": ({"model_version": [2]}, "format 2"),
+    "version": ({"model_version": [3]}, "format 3"),
     "old": ({"model_version": [0]}, "format 0"),
+    "no hub scales": ({"model_version": [2]}, "'hub_scale' is missing"),
+    "hub scales": ({"model_version": [2], "hub_scale": np.zeros(45)}, "scales to choose neighbours by"),
     "two versions": ({"model_version": [1, 1]}, "instead of one"),
     "no version": ({"model_version": None}, "is no model"),
     "no centres": ({"centres": None}, "'centres' is missing"),

@@ -53,10 +53,11 @@ def test_a_bad_matrix_is_named(ddsc, tmp_path):
 def test_squared_estimates_below_zero_are_taken_back(ddsc, tmp_path):
     """distance --squared writes unbiased MMD as it is; --squared-input refused what was negative."""
     ddsc("generate", "gaussians", "-o", tmp_path / "g.npz", "--points", 8)
-    ddsc("distance", tmp_path / "g.npz", "-m", "mmd", "--squared", "-o", tmp_path / "D.npy")
+    ddsc("distance", tmp_path / "g.npz", "-m", "mmd", "--mmd-estimator", "unbiased",
+         "--squared", "-o", tmp_path / "D.npy")
     matrix = np.load(tmp_path / "D.npy")
     assert matrix.min() < 0
-    direct = ddsc("cluster", tmp_path / "g.npz", "-m", "mmd", "-k", 3).stdout
+    direct = ddsc("cluster", tmp_path / "g.npz", "-m", "mmd", "--mmd-estimator", "unbiased", "-k", 3).stdout
     given = ddsc("cluster", tmp_path / "D.npy", "--precomputed", "--squared-input", "-k", 3).stdout
     assert given == direct
     np.save(tmp_path / "E.npy", matrix)
@@ -86,7 +87,7 @@ def test_narrow_kernels_keep_their_digits(ddsc, tmp_path):
     points = random.normal(size=(3, 12, 10))
     np.save(tmp_path / "c.npy", points)
     for width in 0.2, 0.3, 0.4:
-        ddsc("distance", tmp_path / "c.npy", "-m", "mmd", "--bandwidth", width, "--squared",
+        ddsc("distance", tmp_path / "c.npy", "-m", "mmd", "--bandwidth", width, "--squared", "--mmd-estimator", "unbiased",
              "-o", tmp_path / "D.npy", "--force")
         found = np.load(tmp_path / "D.npy")
 

@@ -27,7 +27,7 @@ import pytest
     (["cluster", "x", "-k", "2", "--tau", "0"], "at least 1"),
     (["cluster", "x", "-k", "2", "--tau", "-4"], "'-4' is not a whole number"),
     (["cluster", "x", "-k", "2", "--tau", "99999999999999999999"], "whole number"),
-    (["cluster", "x", "-k", "2", "--gamma", "-1"], "'-1' is not auto, median or a positive number"),
+    (["cluster", "x", "-k", "2", "--gamma", "-1"], "'-1' is not auto, local, median or a positive number"),
     (["cluster", "x", "-k", "2", "--gamma", "nan"], "'nan' is not"),
     (["cluster", "x", "-k", "2", "--epsilon", "5%%"], "'5%%' is not"),
     (["cluster", "x", "-k", "2", "--sample", "1.5"], "'1.5' is not a fraction"),

@@ -18,6 +18,9 @@ import zipfile
 
 import numpy as np
 
+from clouds import FILES as CLOUDS, pcd, ply
+from pictures import JPEG_COLOUR, JPEG_GREY, chunk, pgm, png
+
 OUT = sys.argv[1]
 IDS = ["alpha", "b\u00e8ta", "\u03b3\U0001f600"]
 LABELS = [2, 0, 2]
@@ -465,8 +468,36 @@ def write_bad_matrices():
         mat(f"bad{k}.mtx", text.encode(), "line 1" if fragments == "banner" else fragments)
 
 
+def write_pictures():
+    picture = np.arange(35).reshape(7, 5) * 7
+    for name, data in (("grey.png", png(picture)), ("opaque.png", png(np.dstack([picture] * 4))),
+                       ("deep.png", png(picture * 257, depth=16)), ("grey.jpg", JPEG_GREY),
+                       ("scans.jpg", JPEG_COLOUR), ("raw.pgm", pgm(picture)),
+                       ("plain.ppm", b"P3 #\n2 1 15\n0 1 2  13 14 15\n"),
+                       ("deep.pgm", b"P5 2 1 300\n\1\2\0\3")):
+        put(name, data)
+    whole = png(picture)
+    add_bad("cut.png", whole[:-20], "broken PNG")
+    add_bad("lying.png", whole[:16] + b"\0\7\0\0\0\7\0\0" + whole[24:], "broken PNG")
+    add_bad("large.png", whole[:8] + chunk(b"IHDR", b"\0\1\0\0\0\1\0\0\10\0\0\0\0")
+            + chunk(b"IDAT", b"") + chunk(b"IEND", b""), "65536 x 65536")
+    add_bad("cut.jpg", JPEG_COLOUR[:-30], "broken JPEG")
+    add_bad("cut.pgm", pgm(picture)[:-1], "lacks pixels")
+    add_bad("large.pgm", b"P5 70000 70000 255\n", "70000 x 70000")
+
+
+def write_clouds():
+    for name, data in CLOUDS.items():
+        put("cloud_" + name, data)
+    add_bad("cut.ply", ply("binary_big_endian")[:-30], "ends early")
+    add_bad("list.ply", ply("binary_little_endian", "element strip 1\nproperty list int float u\n")
+            .replace(b"\2\7\0\0\0", b"\xff\xff\xff\x80\1"), "list of")
+    add_bad("many.pcd", pcd("binary").replace(b"POINTS 4", b"POINTS 99999999999"), "declares")
+    add_bad("bomb.pcd", pcd("binary_compressed").replace(b"POINTS 4", b"POINTS 99999999"), "packed")
+
+
 write_good()
-for write in (write_bad_npz, write_bad_npy, write_bad_csv, write_bad_binary, write_bad_d2,
+for write in (write_pictures, write_clouds, write_bad_npz, write_bad_npy, write_bad_csv, write_bad_binary, write_bad_d2,
               write_bad_packing, write_bad_labels, write_bad_matrices):
     write()
 events = np.arange(1, 13).reshape(4, 3)

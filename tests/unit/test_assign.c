@@ -82,7 +82,7 @@ static void assign(ddsc_context *ctx, answer *a, const ddsc_model *model, const 
 
 /* ---- the search ---- */
 
-/* The lists of new items are those cut from the whole matrix over old and new. */
+/* The lists of new items are those cut from the whole matrix over old and new, nearest first or by scales. */
 static void check_lists(ddsc_context *ctx, const measures *m, int64_t n_old, int64_t tau,
                         ddsc_metric metric)
 {
@@ -92,7 +92,14 @@ static void check_lists(ddsc_context *ctx, const measures *m, int64_t n_old, int
     ddsc_metric_settings_init(&set);
     set.metric = metric;
     assert_int_equal(ddsc_distance_run(ctx, d2, NULL, m, &set, DDSC_DISTANCE_SQUARED), DDSC_OK);
-    for (int how = DDSC_GRAPH_AUTO; how <= DDSC_GRAPH_FULL; how++) {
+    local_scales scales;
+    double *scale = malloc((size_t)n_old * sizeof *scale);
+    for (int64_t i = 0; i < n_old; i++)
+        scale[i] = 0.5 + (double)(i * 7 % 11) / 4;
+    assert_int_equal(graph_scales_make(ctx, &scales, scale, n_old), DDSC_OK);
+    for (int way = 0; way < 4; way++) {
+        int how = way % 2 ? DDSC_GRAPH_FULL : DDSC_GRAPH_AUTO;
+        const local_scales *by = way < 2 ? NULL : &scales;
         ddsc_graph_settings graph_set;
         ddsc_pair_stats stats = {.struct_size = sizeof stats};
         ddsc_graph *g = NULL;
@@ -100,7 +107,7 @@ static void check_lists(ddsc_context *ctx, const measures *m, int64_t n_old, int
         ddsc_graph_settings_init(&graph_set);
         graph_set.exact_graph = (ddsc_exact_graph)how;
         assert_int_equal(plan_make(ctx, &p, m, &set, &graph_set), DDSC_OK);
-        assert_int_equal(plan_query(ctx, &g, &stats, &p, n_old, tau), DDSC_OK);
+        assert_int_equal(plan_query(ctx, &g, &stats, &p, n_old, tau, by), DDSC_OK);
         metric_resolved_free(&p.metric);
         assert_int_equal(g->n, n - n_old);
         assert_int_equal(stats.n_pairs, n_old * (n - n_old));
@@ -112,13 +119,16 @@ static void check_lists(ddsc_context *ctx, const measures *m, int64_t n_old, int
             for (int64_t e = g->offset[c]; e < g->offset[c + 1]; e++) {
                 int64_t before = 0, j = g->index[e];
                 for (int64_t i = 0; i < n_old; i++)
-                    before += row[i] < row[j] || (row[i] == row[j] && i < j);
+                    before += local_key(by, i, row[i]) < local_key(by, j, row[j]) ||
+                              (local_key(by, i, row[i]) == local_key(by, j, row[j]) && i < j);
                 assert_int_equal(before, e - g->offset[c]);
                 assert_close(g->d2[e], row[j], 1e-12, 1e-12);
             }
         }
         ddsc_graph_destroy(g);
     }
+    graph_scales_free(ctx, &scales);
+    free(scale);
     free(d2);
 }
 

@@ -25,8 +25,8 @@ static void test_defaults(void **state)
     assert_true(m.sinkhorn_tolerance == 1e-9 && m.sinkhorn_max_iterations == 100000);
     assert_int_equal(m.mmd_kernel, DDSC_KERNEL_GAUSSIAN);
     assert_true(m.bandwidth_rule == DDSC_BANDWIDTH_AUTO && m.bandwidth == 0);
-    assert_int_equal(m.mmd_estimator, DDSC_MMD_UNBIASED);
-    assert_int_equal(m.reference_rule, DDSC_REFERENCE_NORMAL);
+    assert_int_equal(m.mmd_estimator, DDSC_MMD_AUTO);
+    assert_int_equal(m.reference_rule, DDSC_REFERENCE_AUTO);
     assert_true(m.reference_size == 0 && !m.reference_measures && m.w2_max_pivots == 0);
     assert_int_equal(g.struct_size, sizeof g);
     assert_true(g.tau == 0 && g.exact_graph == DDSC_GRAPH_AUTO && g.sample == 1);
@@ -68,8 +68,8 @@ static void test_bad_metric_settings(void **state)
     REFUSE_METRIC(sinkhorn_max_iterations, 0);
     REFUSE_METRIC(mmd_kernel, (ddsc_mmd_kernel)3);
     REFUSE_METRIC(bandwidth_rule, (ddsc_bandwidth_rule)3);
-    REFUSE_METRIC(mmd_estimator, (ddsc_mmd_estimator)2);
-    REFUSE_METRIC(reference_rule, (ddsc_reference_rule)3);
+    REFUSE_METRIC(mmd_estimator, (ddsc_mmd_estimator)3);
+    REFUSE_METRIC(reference_rule, (ddsc_reference_rule)4);
     REFUSE_METRIC(reference_size, -1);
     REFUSE_METRIC(w2_max_pivots, -1);
     ddsc_metric_settings set;

@@ -171,8 +171,10 @@ static void read_damaged(ddsc_context *ctx, const char *name, const char *bytes,
 static void test_damage(void **state)
 {
     (void)state;
-    static const char *const files[] = {"deflated.npz",   "dense_f4.npz", "quoted.csv.gz",
-                                        "blank_lines.d2", "integer.fcs",  "double_big.fcs"};
+    static const char *const files[] = {
+        "deflated.npz",   "dense_f4.npz", "quoted.csv.gz", "blank_lines.d2", "integer.fcs",
+        "double_big.fcs", "deep.png",     "scans.jpg",     "plain.ppm",      "cloud_d.ply",
+        "cloud_o.pcd",    "cloud_h.off",  "cloud_j.pts"};
     if (!have_zoo)
         skip();
     ddsc_context_settings set;
@@ -220,8 +222,9 @@ static void test_allocations(void **state)
 {
     (void)state;
     static const char *const files[] = {
-        "deflated.npz", "dense_fortran.npz", "shared.npz", "named.npz",   "quoted.csv.gz",
-        "tabs.tsv",     "blank_lines.d2",    "words.d2s",  "integer.fcs", "gzipped.npz.gz"};
+        "deflated.npz", "dense_fortran.npz", "shared.npz",  "named.npz",   "quoted.csv.gz",
+        "tabs.tsv",     "blank_lines.d2",    "words.d2s",   "integer.fcs", "gzipped.npz.gz",
+        "grey.png",     "grey.jpg",          "cloud_e.ply", "cloud_o.pcd"};
     if (!have_zoo)
         skip();
     for (size_t k = 0; k < sizeof files / sizeof *files; k++) {

@@ -244,7 +244,7 @@ static void compressing_keeps_mass_and_mean(void **state)
     for (int64_t m = 1; m <= N; m += 7) {
         double x[N * D], a[N], cost[N], mean[D] = {0}, after[D] = {0}, mass = 0;
         int64_t partner[N];
-        merge_work work = {cost, partner};
+        merge_work work = {cost, partner, NULL};
         for (int i = 0; i < N; i++) {
             a[i] = 0.1 + rng_uniform(&r);
             for (int c = 0; c < D; c++) {

@@ -1,0 +1,90 @@
+/* The options of what is read: files, images, tables. */
+#include "options.h"
+
+#define AT(field) offsetof(cli_options, read.field)
+#define END          \
+    {                \
+        .name = NULL \
+    }
+static const option_choice choices_image[] = {{"pixels", DDSC_IMAGE_PIXELS},
+                                              {"ink", DDSC_IMAGE_INK},
+                                              {"colours", DDSC_IMAGE_COLOURS},
+                                              {NULL, 0}};
+
+static const option_spec input_options[] = {
+    {.name = "labels",
+     .kind = OPTION_FILE,
+     .offset = AT(labels_path),
+     .argument = "FILE",
+     .help = "class labels of the items, one per row (idx, csv, npy)"},
+    {.name = "phase",
+     .kind = OPTION_COUNT,
+     .offset = offsetof(cli_options, phase),
+     .minimum = 1,
+     .argument = "N",
+     .help = "d2 files: use phase N only (default: all phases joined)"},
+    {.name = "phases",
+     .kind = OPTION_COUNT,
+     .offset = offsetof(cli_options, phases),
+     .minimum = 1,
+     .argument = "N",
+     .help = "d2 files: phases an object has, where the file leaves it open (default: found out)"},
+    {.name = "channels",
+     .kind = OPTION_TEXT,
+     .offset = AT(channels),
+     .argument = "LIST",
+     .help = "fcs files: channel names, patterns or numbers from 1 (default: all)"},
+    {.name = "arcsinh",
+     .kind = OPTION_OTHER,
+     .parse = value_arcsinh,
+     .argument = "C",
+     .help = "fcs files and tables: replace each value x by arcsinh(x / C); 5 is usual"},
+    {.name = "as",
+     .kind = OPTION_CHOICE,
+     .offset = AT(image_as),
+     .choices = choices_image,
+     .help = "images: bright pixels (default), dark pixels, or a histogram of colours"},
+    {.name = "on-empty",
+     .kind = OPTION_CHOICE,
+     .offset = AT(on_empty),
+     .choices = choices_on_empty,
+     .help = "items without mass: stop, or leave them out; they keep their row, with label -1 "
+             "(default: error)"},
+    END};
+const option_group group_input = {"Input", input_options};
+
+static const option_spec table_options[] = {
+    {.name = "id",
+     .kind = OPTION_TEXT,
+     .offset = AT(id_columns),
+     .argument = "COLUMN,...",
+     .help = "column that names the item of a row; several are joined by / (default: id)"},
+    {.name = "columns",
+     .kind = OPTION_TEXT,
+     .offset = AT(columns),
+     .argument = "LIST",
+     .help = "the coordinates: names separated by commas; * and ? stand for any characters, as in "
+             "'CD*' (default: all columns of numbers); fcs files and point clouds too"},
+    {.name = "drop",
+     .kind = OPTION_TEXT,
+     .offset = AT(drop),
+     .argument = "LIST",
+     .help =
+         "columns that are no coordinates, named in the same way; fcs files and point clouds too"},
+    {.name = "weight",
+     .kind = OPTION_TEXT,
+     .offset = AT(weight_column),
+     .argument = "COLUMN",
+     .help = "column of the points' weights (default: weight, if there is one)"},
+    {.name = "label",
+     .kind = OPTION_TEXT,
+     .offset = AT(label_column),
+     .argument = "COLUMN",
+     .help = "column of the items' classes (default: label, if there is one)"},
+    {.name = "where",
+     .kind = OPTION_OTHER,
+     .parse = value_where,
+     .argument = "COLUMN=VALUE",
+     .help = "only rows that have this value"},
+    END};
+const option_group group_table = {"Tables (csv, tsv)", table_options};

@@ -1,0 +1,323 @@
+/* What each cluster is, in the names of the set.
+ * Words (names of support points; "a + b" is a point merged of several): by what they add to the
+ * Kullback-Leibler divergence of the cluster's mean from that of the other items,
+ * p log(p / q), p and q smoothed by one word's mean mass.
+ * Coordinates: by the Wasserstein-1 distance of their marginal in the cluster to that in the other
+ * items, the integral of |F - G|, in standard deviations of all. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/report.h"
+
+enum {
+    N_WORDS = 10,
+    N_MARKERS = 8,
+    MARKER_DIM = 64,           /* more coordinates, without names, are no features of anything */
+    MARKER_ENTRIES = 1 << 20,  /* of more than these every second, third, ... counts */
+    EXPLAINED_CELLS = 50000000 /* clusters times words: no more */
+};
+
+typedef struct finding {
+    int64_t which;
+    double value, here, elsewhere; /* what it is chosen by; its means */
+} finding;
+
+/* Keeps the `most` largest by |value|, ties by number; n of them are there. */
+static void keep_finding(finding *best, int *n, int most, finding f)
+{
+    int at = *n < most ? (*n)++ : most;
+    for (; at > 0 && fabs(f.value) > fabs(best[at - 1].value); at--)
+        if (at < most)
+            best[at] = best[at - 1];
+    if (at < most)
+        best[at] = f;
+}
+
+static json_t *cluster_of(const ddsc_report *r, int64_t c)
+{
+    return json_array_get(json_object_get(r->tree, "clusters"), (size_t)c);
+}
+
+/* ---- words ---- */
+
+typedef struct word {
+    const char *text;
+    size_t length;
+    int64_t point, number;
+} word;
+
+typedef struct vocabulary {
+    int64_t n_parts, n_words;
+    word *part;     /* all words of all points, sorted, then back in the order of the points */
+    int64_t *first; /* n_support + 1: of each point, its parts */
+    word *known;    /* n_words: one part of each word */
+} vocabulary;
+
+static int by_text(const void *a, const void *b)
+{
+    const word *x = a, *y = b;
+    int order = memcmp(x->text, y->text, x->length < y->length ? x->length : y->length);
+    return order ? order : (x->length > y->length) - (x->length < y->length);
+}
+
+static int by_point(const void *a, const void *b)
+{
+    const word *x = a, *y = b;
+    return x->point != y->point ? (x->point > y->point) - (x->point < y->point)
+                                : (x->text > y->text) - (x->text < y->text);
+}
+
+/* The words of a name, into `part` unless that is NULL; returns how many there are. */
+static int64_t split_name(word *part, const char *name, int64_t point)
+{
+    int64_t n = 0;
+    for (const char *next; name; name = next) {
+        next = strstr(name, " + ");
+        size_t length = next ? (size_t)(next - name) : strlen(name);
+        if (part)
+            part[n] = (word){name, length, point, 0};
+        n++;
+        next = next ? next + 3 : NULL;
+    }
+    return n;
+}
+
+static ddsc_status find_words(const ddsc_report *r, vocabulary *v)
+{
+    const ddsc_measures *m = r->measures;
+    CHECK(MEM_NEW(r->ctx, v->first, r->items.n_support + 1));
+    for (int64_t p = 0; p < r->items.n_support; p++) {
+        v->first[p] = v->n_parts;
+        v->n_parts += split_name(NULL, ddsc_measures_get_point_name(m, p), p);
+    }
+    v->first[r->items.n_support] = v->n_parts;
+    CHECK(MEM_NEW(r->ctx, v->part, v->n_parts));
+    for (int64_t p = 0; p < r->items.n_support; p++)
+        split_name(v->part + v->first[p], ddsc_measures_get_point_name(m, p), p);
+    qsort(v->part, (size_t)v->n_parts, sizeof *v->part, by_text);
+    CHECK(MEM_NEW(r->ctx, v->known, v->n_parts));
+    for (int64_t k = 0; k < v->n_parts; k++) {
+        if (k == 0 || by_text(&v->part[k - 1], &v->part[k]) != 0)
+            v->known[v->n_words++] = v->part[k];
+        v->part[k].number = v->n_words - 1;
+    }
+    qsort(v->part, (size_t)v->n_parts, sizeof *v->part, by_point);
+    return DDSC_OK;
+}
+
+typedef struct word_counts {
+    double *mass;   /* k x n_words: mean over the items of a cluster */
+    double *all;    /* n_words: sum over all items */
+    int64_t *items; /* k x n_words: items of the cluster that have it */
+    int64_t *seen;  /* n_words: the last item, plus 1 */
+} word_counts;
+
+static void count_words(const ddsc_report *r, const vocabulary *v, const word_counts *w)
+{
+    const ddsc_measures_view *m = &r->items;
+    for (int64_t i = 0; i < m->n_items; i++) {
+        int64_t row = r->view.labels[i] * v->n_words;
+        for (int64_t e = m->offset[i]; e < m->offset[i + 1]; e++) {
+            int64_t begin = v->first[m->index[e]], end = v->first[m->index[e] + 1];
+            for (int64_t k = begin; k < end; k++) {
+                int64_t number = v->part[k].number;
+                double mass = m->weight[e] / (double)(end - begin);
+                w->mass[row + number] += mass;
+                w->all[number] += mass;
+                w->items[row + number] += w->seen[number] != i + 1;
+                w->seen[number] = i + 1;
+            }
+        }
+    }
+}
+
+static void put_words(ddsc_report *r, int64_t c, const vocabulary *v, const word_counts *w)
+{
+    finding best[N_WORDS];
+    int n = 0;
+    double here = (double)r->size[c], elsewhere = (double)(r->view.n - r->size[c]);
+    double least = 1 / (double)v->n_words;
+    for (int64_t k = 0; k < v->n_words; k++) {
+        double sum = w->mass[c * v->n_words + k], p = sum / here;
+        double q = fmax(w->all[k] - sum, 0) / elsewhere;
+        bool once = w->items[c * v->n_words + k] < 2 && r->size[c] > 2;
+        if (p > q && !once && v->known[k].length > 0)
+            keep_finding(best, &n, N_WORDS, (finding){k, p * log((p + least) / (q + least)), p, q});
+    }
+    json_t *list = put_array(r, cluster_of(r, c), "words");
+    for (int i = 0; i < n; i++) {
+        const word *known = &v->known[best[i].which];
+        char text[200];
+        size_t length = known->length < sizeof text ? known->length : sizeof text - 1;
+        json_t *found = put_row(r, list);
+        memcpy(text, known->text, length);
+        text[length] = 0;
+        put_text(r, found, "word", text);
+        put_real(r, found, "share", best[i].here);
+        put_real(r, found, "elsewhere", best[i].elsewhere);
+        put_count(r, found, "items", w->items[c * v->n_words + best[i].which]);
+    }
+}
+
+static ddsc_status explain_by_words(ddsc_report *r)
+{
+    ddsc_status status = DDSC_OK;
+    vocabulary v = {0};
+    word_counts w = {0};
+    TRY(find_words(r, &v));
+    if (r->k * v.n_words > EXPLAINED_CELLS)
+        goto done;
+    TRY(MEM_ZERO(r->ctx, w.mass, r->k * v.n_words));
+    TRY(MEM_ZERO(r->ctx, w.items, r->k * v.n_words));
+    TRY(MEM_ZERO(r->ctx, w.all, v.n_words));
+    TRY(MEM_ZERO(r->ctx, w.seen, v.n_words));
+    count_words(r, &v, &w);
+    for (int64_t c = 0; c < r->k; c++)
+        put_words(r, c, &v, &w);
+done:
+    MEM_FREE(r->ctx, v.part, v.first, v.known, w.mass, w.items, w.all, w.seen);
+    return status;
+}
+
+/* ---- coordinates ---- */
+
+typedef struct entry {
+    double value, mass;
+    int32_t label;
+} entry;
+
+typedef struct marginals {
+    int64_t n_entries, step; /* entries looked at: every step-th */
+    entry *entry;
+    double *mass;             /* k: of all entries of a cluster */
+    double *below, *distance; /* k: mass up to here; integral of |F - G| */
+    double *sum;              /* k: of mass times value */
+    finding *best;            /* k x N_MARKERS */
+    int *n_best;              /* k */
+} marginals;
+
+static int by_value(const void *a, const void *b)
+{
+    const entry *x = a, *y = b;
+    return (x->value > y->value) - (x->value < y->value);
+}
+
+static void fill_entries(const ddsc_report *r, marginals *s, int64_t coordinate)
+{
+    const ddsc_measures_view *m = &r->items;
+    int64_t n = 0;
+    for (int64_t i = 0; i < m->n_items; i++)
+        for (int64_t e = m->offset[i]; e < m->offset[i + 1]; e++)
+            if (e % s->step == 0)
+                s->entry[n++] = (entry){m->support[m->index[e] * m->dim + coordinate], m->weight[e],
+                                        r->view.labels[i]};
+    s->n_entries = n;
+    qsort(s->entry, (size_t)n, sizeof *s->entry, by_value);
+}
+
+/* One pass over the values, ascending: all clusters against their rest. */
+static void compare_marginals(const ddsc_report *r, marginals *s, int64_t coordinate)
+{
+    double total = 0, below = 0, sum = 0, square = 0;
+    for (int64_t c = 0; c < r->k; c++)
+        s->mass[c] = s->below[c] = s->distance[c] = s->sum[c] = 0;
+    for (int64_t e = 0; e < s->n_entries; e++) {
+        s->mass[s->entry[e].label] += s->entry[e].mass;
+        s->sum[s->entry[e].label] += s->entry[e].mass * s->entry[e].value;
+        total += s->entry[e].mass;
+        sum += s->entry[e].mass * s->entry[e].value;
+    }
+    for (int64_t e = 0; e < s->n_entries; e++) {
+        double off = s->entry[e].value - sum / total;
+        double step = e + 1 < s->n_entries ? s->entry[e + 1].value - s->entry[e].value : 0;
+        square += s->entry[e].mass * off * off;
+        s->below[s->entry[e].label] += s->entry[e].mass;
+        below += s->entry[e].mass;
+        for (int64_t c = 0; step > 0 && c < r->k; c++)
+            s->distance[c] += step * fabs(s->below[c] / s->mass[c] -
+                                          (below - s->below[c]) / (total - s->mass[c]));
+    }
+    double spread = sqrt(square / total);
+    for (int64_t c = 0; spread > 0 && c < r->k; c++) {
+        double here = s->sum[c] / s->mass[c];
+        double elsewhere = (sum - s->sum[c]) / (total - s->mass[c]);
+        double effect = s->distance[c] / spread * (here < elsewhere ? -1 : 1);
+        if (isfinite(effect))
+            keep_finding(s->best + c * N_MARKERS, &s->n_best[c], N_MARKERS,
+                         (finding){coordinate, effect, here, elsewhere});
+    }
+}
+
+static void put_markers(ddsc_report *r, int64_t c, const marginals *s)
+{
+    json_t *list = put_array(r, cluster_of(r, c), "markers");
+    for (int i = 0; i < s->n_best[c]; i++) {
+        const finding *f = &s->best[c * N_MARKERS + i];
+        const char *name = ddsc_measures_get_coordinate_name(r->measures, f->which);
+        json_t *found = put_row(r, list);
+        put_count(r, found, "coordinate", f->which);
+        if (name)
+            put_text(r, found, "name", name);
+        put_real(r, found, "effect", f->value);
+        put_real(r, found, "mean", f->here);
+        put_real(r, found, "elsewhere", f->elsewhere);
+    }
+}
+
+static ddsc_status explain_by_markers(ddsc_report *r)
+{
+    ddsc_status status = DDSC_OK;
+    marginals s = {.step = 1 + r->items.n_entries / MARKER_ENTRIES};
+    TRY(MEM_NEW(r->ctx, s.entry, r->items.n_entries / s.step + 1));
+    TRY(MEM_NEW(r->ctx, s.mass, r->k));
+    TRY(MEM_NEW(r->ctx, s.below, r->k));
+    TRY(MEM_NEW(r->ctx, s.distance, r->k));
+    TRY(MEM_NEW(r->ctx, s.sum, r->k));
+    TRY(MEM_NEW(r->ctx, s.best, r->k * N_MARKERS));
+    TRY(MEM_ZERO(r->ctx, s.n_best, r->k));
+    for (int64_t k = 0; k < r->items.dim; k++) {
+        fill_entries(r, &s, k);
+        compare_marginals(r, &s, k);
+    }
+    for (int64_t c = 0; c < r->k; c++)
+        put_markers(r, c, &s);
+done:
+    MEM_FREE(r->ctx, s.entry, s.mass, s.below, s.distance, s.sum, s.best, s.n_best);
+    return status;
+}
+
+/* ---- in words ---- */
+
+void report_add_traits(buffer *t, const json_t *cluster, size_t most)
+{
+    const json_t *words = json_object_get(cluster, "words");
+    const json_t *markers = json_object_get(cluster, "markers");
+    for (size_t i = 0; i < json_array_size(words) && i < most; i++) {
+        const char *text = json_string_value(json_object_get(json_array_get(words, i), "word"));
+        buffer_addf(t, "%s%s", i ? ", " : "", text ? text : "");
+    }
+    for (size_t i = 0; i < json_array_size(markers) && i < most; i++) {
+        const json_t *marker = json_array_get(markers, i);
+        const char *name = json_string_value(json_object_get(marker, "name"));
+        buffer_add(t, i ? ", " : "");
+        if (name)
+            buffer_add(t, name);
+        else
+            buffer_addf(t, "coordinate %lld",
+                        (long long)json_integer_value(json_object_get(marker, "coordinate")));
+        buffer_addf(t, " %+.2g", json_number_value(json_object_get(marker, "effect")));
+    }
+}
+
+ddsc_status report_put_explanation(ddsc_report *r)
+{
+    const ddsc_measures_view *m = &r->items;
+    if (!r->measures || r->k < 2 || r->k >= r->view.n || !cluster_of(r, 0))
+        return DDSC_OK;
+    if (ddsc_measures_get_point_name(r->measures, 0))
+        return explain_by_words(r);
+    if (ddsc_measures_get_coordinate_name(r->measures, 0) || (!m->is_grid && m->dim <= MARKER_DIM))
+        return explain_by_markers(r);
+    return DDSC_OK;
+}

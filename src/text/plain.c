@@ -1,0 +1,32 @@
+/* Documents as files of plain text, one each, and folders of them: the name of a file is its id, that
+ * of the folder below the one given its class. */
+#include <string.h>
+
+#include "text/text.h"
+
+enum { DOCUMENT_MAX_BYTES = 1 << 28 };
+
+ddsc_status documents_list(ddsc_context *ctx, file_list *list, int64_t n_paths,
+                           const char *const *paths)
+{
+    static const char *const txt[] = {"txt", NULL};
+    static const char *const *const kinds[] = {txt, NULL};
+    for (int64_t i = 0; i < n_paths; i++)
+        CHECK(files_add(ctx, list, paths[i], kinds));
+    return DDSC_OK;
+}
+
+ddsc_status documents_read_plain(ddsc_context *ctx, io_stream *s, char **text, int64_t *room)
+{
+    unsigned char head[STREAM_PEEK_MAX];
+    size_t n;
+    int64_t length;
+    CHECK(stream_peek(s, head, sizeof head, &n));
+    const char *foreign = io_sniff_foreign(head, n);
+    if (foreign)
+        return stream_fail(s, "is %s", foreign);
+    CHECK(files_read_whole(ctx, s, text, room, &length, DOCUMENT_MAX_BYTES, "one document"));
+    if (memchr(*text, 0, (size_t)length))
+        return stream_fail(s, "holds a zero byte: is it text?");
+    return DDSC_OK;
+}

@@ -1,0 +1,155 @@
+"""What each cluster is: words and coordinates, in result.json, in the lines for people and on the page."""
+import gzip
+import json
+import random
+
+import numpy as np
+import pytest
+
+TOPICS = {"sea": "ship sail harbour wave anchor", "farm": "cow barn tractor harvest field",
+          "city": "tram street office tower crowd"}
+
+
+def clusters_of(folder):
+    return json.loads((folder / "result.json").read_text())["clusters"]
+
+
+@pytest.fixture(scope="module")
+def documents(tmp_path_factory):
+    rng = random.Random(5)
+    path = tmp_path_factory.mktemp("docs") / "docs.tsv"
+    lines = ["label\ttext"]
+    for k in range(60):
+        topic = list(TOPICS)[k % 3]
+        words = rng.choices(TOPICS[topic].split(), k=14) + rng.choices("the of and with it said".split(), k=8)
+        rng.shuffle(words)
+        lines.append(f"{topic}\t{' '.join(words)}")
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.mark.parametrize("support", [0, 4])
+def test_words_name_their_topic(ddsc, documents, tmp_path, support):
+    """Whole documents, and documents merged down to a few points, whose names are joined."""
+    ddsc("text", documents, "--support", support, "-o", tmp_path / "t.npz", "-q")
+    done = ddsc("cluster", tmp_path / "t.npz", "-k", 3, "-o", tmp_path / "r")
+    truth = [line.split("\t")[0] for line in documents.read_text().splitlines()[1:]]
+    labels = [int(line.rsplit(",", 1)[1]) for line in (tmp_path / "r" / "labels.csv").read_text().splitlines()[1:]]
+    page = (tmp_path / "r" / "report.html").read_text()
+    for cluster in clusters_of(tmp_path / "r"):
+        topics = {t for t, label in zip(truth, labels) if label == cluster["label"]}
+        assert len(topics) == 1
+        words = [w["word"] for w in cluster["words"]][:5]
+        assert set(words) == set(TOPICS[topics.pop()].split())
+        assert ", ".join(words) in done.stdout and ", ".join(words) in page
+        for w in cluster["words"]:
+            assert w["share"] > w["elsewhere"] >= 0 and 1 < w["items"] <= cluster["size"]
+
+
+def test_shares_are_means_over_items(ddsc, documents, tmp_path):
+    ddsc("text", documents, "--support", 0, "-o", tmp_path / "t.npz", "-q")
+    ddsc("cluster", tmp_path / "t.npz", "-k", 3, "-o", tmp_path / "r", "-q")
+    z = np.load(tmp_path / "t.npz")
+    labels = np.loadtxt(tmp_path / "r" / "labels.csv", delimiter=",", skiprows=1, usecols=1, dtype=int)
+    for cluster in clusters_of(tmp_path / "r"):
+        for w in cluster["words"]:
+            point = list(z["point_names"]).index(w["word"])
+            share = np.zeros(len(labels))
+            for i in range(len(labels)):
+                part = slice(z["offsets"][i], z["offsets"][i + 1])
+                share[i] = z["weights"][part][z["indices"][part] == point].sum() / z["weights"][part].sum()
+            own = labels == cluster["label"]
+            assert w["share"] == pytest.approx(share[own].mean(), rel=1e-9)
+            assert w["elsewhere"] == pytest.approx(share[~own].mean(), rel=1e-9, abs=1e-12)
+            assert w["items"] == (share[own] > 0).sum()
+
+
+def write_table(path, names, of, n=20, points=30):
+    rows = [f"id,{','.join(names)}"]
+    for i in range(n):
+        for x in of(i, points):
+            rows.append(f"i{i}," + ",".join(f"{v:.17g}" for v in x))
+    path.write_text("\n".join(rows) + "\n")
+
+
+def test_markers_with_direction_and_size(ddsc, tmp_path):
+    """CD20 lies two spreads higher in one half of the items; CD3 has another unit and tells nothing."""
+    rng = np.random.default_rng(2)
+    write_table(tmp_path / "cells.csv", ["CD3", "CD20", "pS6"],
+                lambda i, n: rng.normal(size=(n, 3)) * [10, 1, 1] + [0, 25 * (i % 2), -2 * (i % 2)])
+    done = ddsc("cluster", tmp_path / "cells.csv", "-k", 2, "-o", tmp_path / "r")
+    clusters = clusters_of(tmp_path / "r")
+    z = np.genfromtxt(tmp_path / "cells.csv", delimiter=",", skip_header=1, usecols=(1, 2, 3))
+    labels = np.loadtxt(tmp_path / "r" / "labels.csv", delimiter=",", skiprows=1, usecols=1, dtype=int).repeat(30)
+    stats = pytest.importorskip("scipy.stats")
+    for cluster in clusters:
+        assert [m["name"] for m in cluster["markers"]] == ["CD20", "pS6", "CD3"]
+        own = labels == cluster["label"]
+        for m in cluster["markers"]:
+            x = z[:, m["coordinate"]]
+            want = stats.wasserstein_distance(x[own], x[~own]) / x.std()
+            assert abs(m["effect"]) == pytest.approx(want, rel=1e-9)
+            assert np.sign(m["effect"]) == np.sign(x[own].mean() - x[~own].mean())
+            assert m["mean"] == pytest.approx(x[own].mean()) and m["elsewhere"] == pytest.approx(x[~own].mean())
+    assert "CD20 +" in done.stdout and "CD20 -" in done.stdout
+
+
+def test_names_are_data_on_the_page(ddsc, tmp_path):
+    rng = np.random.default_rng(2)
+    write_table(tmp_path / "a.csv", ["<script>alert(1)</script>", "y"],
+                lambda i, n: rng.normal(size=(n, 2)) + [9 * (i % 2), 0])
+    ddsc("cluster", tmp_path / "a.csv", "-k", 2, "-o", tmp_path / "r")
+    page = (tmp_path / "r" / "report.html").read_text()
+    assert "<script>alert" not in page and "&lt;script&gt;alert" in page
+
+
+def test_nothing_to_say(ddsc, tmp_path):
+    """One cluster, as many clusters as items, a coordinate with one value: no empty words, no NaN."""
+    write_table(tmp_path / "a.csv", ["x", "y"], lambda i, n: np.c_[np.arange(n) + i, np.zeros(n)], n=6)
+    for k in (1, 6):
+        ddsc("cluster", tmp_path / "a.csv", "-k", k, "-o", tmp_path / "r", "-f")
+        assert all("markers" not in c for c in clusters_of(tmp_path / "r"))
+    ddsc("cluster", tmp_path / "a.csv", "-k", 2, "-o", tmp_path / "r", "-f")
+    assert all([m["name"] for m in c["markers"]] == ["x"] for c in clusters_of(tmp_path / "r"))
+
+
+def test_a_saved_result_tells_the_same(ddsc, documents, tmp_path):
+    ddsc("text", documents, "-o", tmp_path / "t.npz", "-q")
+    ddsc("cluster", tmp_path / "t.npz", "-k", 3, "-o", tmp_path / "r", "-q")
+    ddsc("report", tmp_path / "r", "-o", tmp_path / "again.html")
+    assert 'class="traits"' in (tmp_path / "again.html").read_text()
+
+
+@pytest.mark.parametrize("name,classes", [
+    ("bbc", {"business": "shares economy growth oil profits", "tech": "microsoft internet mobile web net",
+             "entertainment": "film awards oscar actor star", "politics": "election blair labour",
+             "sport": "cup england chelsea injury"}),
+    ("bbcsport", {"athletics": "indoor olympic doping holmes", "cricket": "pakistan test cricket india",
+                  "football": "chelsea liverpool manchester arsenal", "rugby": "rugby nations six wales",
+                  "tennis": "tennis open roddick henman"})])
+def test_real_documents(ddsc, data_dir, tmp_path, name, classes):
+    """At least two of the top six words of a cluster are words of its class."""
+    text = data_dir / "text"
+    ddsc("text", text / f"{name}.tsv.gz", "--vectors", text / "glove.6B.100d.subset.txt.gz", "-o",
+         tmp_path / "t.npz", "-q")
+    ddsc("cluster", tmp_path / "t.npz", "-k", 5, "-m", "mmd" if name == "bbc" else "w2", "-o", tmp_path / "r", "-q")
+    told = json.loads((tmp_path / "r" / "result.json").read_text())
+    table = told["scores"]["confusion"]
+    for c, cluster in enumerate(told["clusters"]):
+        counts = [row[c] for row in table["counts"]]
+        main = table["classes"][counts.index(max(counts))]
+        words = [w["word"] for w in cluster["words"]][:6]
+        assert len(set(words) & set(classes[main].split())) >= 2, (main, words)
+
+
+def test_real_cells(ddsc, data_dir, tmp_path):
+    """The published table as it is: stimulated against reference, told by CD20 and signalling markers."""
+    table = data_dir / "cytometry" / "pbmc8-bcrxl.tsv.gz"
+    lines = gzip.open(table, "rt").read().splitlines()
+    (tmp_path / "part.tsv").write_text("\n".join([lines[0], *lines[1::40]]) + "\n")
+    ddsc("cluster", tmp_path / "part.tsv", "--id", "sample", "--label", "condition", "--drop", "patient",
+         "--arcsinh", 5, "-k", 2, "-m", "mmd", "-o", tmp_path / "r", "-q")
+    told = json.loads((tmp_path / "r" / "result.json").read_text())
+    assert told["scores"]["ami"] > 0.5
+    names = {m["name"] for m in told["clusters"][0]["markers"]}
+    assert len(names & {"pBtk", "pS6", "pNFkB", "pp38", "pSlp76", "CD20"}) >= 4

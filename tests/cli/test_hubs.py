@@ -1,0 +1,125 @@
+"""Hubs: neighbours chosen by a locally rescaled distance where a few items are near to everybody."""
+import json
+
+import numpy as np
+import pytest
+import scipy.io
+
+METRICS = ["w2", "sinkhorn", "mmd", "lot"]
+TAU = 8
+
+
+@pytest.fixture(scope="module")
+def cloudy(tmp_path_factory):
+    """Items of three points around one centre in many dimensions, a few near it, the hubs. The last are copies."""
+    random = np.random.default_rng(4)
+    middle = random.normal(size=(240, 1, 60))
+    middle[10:20] *= 0.4
+    points = middle + 0.3 * random.normal(size=(240, 3, 60))
+    points[230:] = points[0]
+    path = tmp_path_factory.mktemp("hubs") / "cloudy.npz"
+    np.savez(path, points=points.reshape(-1, 60), weights=np.full(720, 1 / 3), offsets=np.arange(241) * 3,
+             labels=np.arange(240) % 2)
+    return path
+
+
+def choose(d2, tau, rescaled):
+    """Neighbours of each item by the rule as docs/numerics.md has it."""
+    d2 = np.maximum(d2, 0)
+    order = d2 + np.diag(np.full(len(d2), np.inf))
+    nearest = np.sort(order, axis=1)[:, :tau]
+    apart = nearest > 0
+    scale = np.where(apart.any(1), np.sqrt(nearest).sum(1) / np.maximum(apart.sum(1), 1), 0)
+    median = np.median(scale[scale > 0])
+    scale = np.where(scale > 0, np.maximum(scale, 0.1 * median), median)
+    key = order / scale[None] if rescaled else order
+    return [set(row) for row in np.argsort(key, axis=1, kind="stable")[:, :tau]]
+
+
+def columns(path):
+    graph = scipy.io.mmread(path).tocsc()
+    return [set(graph.indices[graph.indptr[c]:graph.indptr[c + 1]]) for c in range(graph.shape[1])], graph
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_the_graph_is_that_of_the_rule(ddsc, cloudy, tmp_path, metric):
+    ddsc("distance", cloudy, "--metric", metric, "--squared", "-o", tmp_path / "D.npy")
+    d2 = np.load(tmp_path / "D.npy")
+    words = ["neighbors", cloudy, "--metric", metric, "--tau", TAU]
+    for how, rescaled in (("off", False), ("auto", True), ("always", True)):
+        ddsc(*words, "--hubs", how, "-o", tmp_path / how)
+        found, graph = columns(tmp_path / how)
+        assert found == choose(d2, TAU, rescaled), how
+        values = graph.tocoo()
+        np.testing.assert_allclose(values.data, d2[values.row, values.col], rtol=1e-12, atol=1e-15)
+    assert ddsc(*words).stdout == (tmp_path / "off").read_text()
+    for more in ("--threads", 1), ("--threads", 3):
+        assert ddsc(*words, "--hubs", "auto", *more).stdout == (tmp_path / "auto").read_text()
+    ddsc("neighbors", tmp_path / "D.npy", "--precomputed", "--squared-input", "--tau", TAU, "--hubs", "always",
+         "-o", tmp_path / "cut")
+    assert (tmp_path / "cut").read_bytes() == (tmp_path / "always").read_bytes()
+
+
+def run(ddsc, out, *words):
+    ddsc("cluster", *words, "-k", 2, "-o", out, "-q")
+    return json.loads((out / "result.json").read_text())
+
+
+def test_the_result_names_the_rule(ddsc, cloudy, tmp_path):
+    told = {how: run(ddsc, tmp_path / how, cloudy, *([] if how == "default" else ["--hubs", how]))
+            for how in ("default", "off", "always")}
+    assert told["default"]["settings"]["hubs"] == "auto"
+    hubs, plain = told["default"]["hubs"], told["off"]["hubs"]
+    assert hubs["neighbors"] == "rescaled" and plain["neighbors"] == "nearest"
+    assert hubs["nearest_largest_in_degree"] == plain["largest_in_degree"] > 2 * hubs["largest_in_degree"]
+    assert hubs["nearest_nobodys_neighbor"] == plain["nobodys_neighbor"] > hubs["nobodys_neighbor"]
+    assert "rescaled" in told["default"]["advice"] and "(a hub)" in told["off"]["advice"]
+    for name in "graph.mtx", "labels.csv", "embedding.npy":
+        assert (tmp_path / "default" / name).read_bytes() == (tmp_path / "always" / name).read_bytes()
+    assert (tmp_path / "default" / "graph.mtx").read_bytes() != (tmp_path / "off" / "graph.mtx").read_bytes()
+    paper = run(ddsc, tmp_path / "paper", cloudy, "--paper")
+    assert paper["settings"]["hubs"] == "off" and paper["hubs"] == plain
+    assert "hubs" in ddsc("cluster", cloudy, "-k", 2, "-o", tmp_path / "again").stderr
+
+
+def test_sets_without_hubs_are_left_alone(ddsc, three_groups, tmp_path):
+    a, b = run(ddsc, tmp_path / "a", three_groups), run(ddsc, tmp_path / "b", three_groups, "--hubs", "off")
+    assert a["hubs"] == b["hubs"] and a["hubs"]["neighbors"] == "nearest" and a["advice"] == b["advice"]
+    assert (tmp_path / "a" / "graph.mtx").read_bytes() == (tmp_path / "b" / "graph.mtx").read_bytes()
+
+
+def test_duplicates_are_no_hubs(ddsc, tmp_path):
+    """Ties go by index, so the first of many copies are everybody's: that is not what rescaling is for."""
+    points = np.repeat(np.random.default_rng(1).normal(size=(4, 5, 2)), 50, axis=0)
+    np.save(tmp_path / "copies.npy", points)
+    result = run(ddsc, tmp_path / "out", tmp_path / "copies.npy", "--tau", 5)
+    assert result["hubs"]["neighbors"] == "nearest" and result["hubs"]["largest_in_degree"] >= 45
+
+
+@pytest.mark.parametrize("words", [["--sample-columns", "0.3"], ["--neighbors", "approximate"], ["--sample", "0.6"]])
+def test_searches_that_see_less(ddsc, cloudy, tmp_path, words):
+    """The rule works over the distances that there are."""
+    result = run(ddsc, tmp_path / "out", cloudy, "--hubs", "always", *words)
+    assert result["hubs"]["neighbors"] == "rescaled"
+    assert result["hubs"]["largest_in_degree"] < result["hubs"]["nearest_largest_in_degree"]
+
+
+def test_models_choose_as_the_graph_did(ddsc, cloudy, tmp_path):
+    for how, version in (("always", 2), ("off", 1)):
+        run(ddsc, tmp_path / how, cloudy, "--hubs", how)
+        arrays = dict(np.load(tmp_path / how / "model.npz"))
+        assert arrays["model_version"] == [version] and ("hub_scale" in arrays) == (version == 2)
+        again = ddsc("assign", tmp_path / how / "model.npz", cloudy).stdout.split()[1:]
+        labels = (tmp_path / how / "labels.csv").read_text().split()[1:]
+        assert [line.split(",")[1] for line in again] == [line.split(",")[1] for line in labels]
+    arrays = dict(np.load(tmp_path / "always" / "model.npz"))
+    random = np.random.default_rng(9)
+    fresh = tmp_path / "fresh.npy"
+    np.save(fresh, random.normal(size=(40, 1, 60)) + 0.3 * random.normal(size=(40, 3, 60)))
+    told = {}
+    for name, change in (("as it is", {}), ("one scale", {"hub_scale": np.full(240, 3.0)}),
+                         ("old", {"hub_scale": None, "model_version": [1]})):
+        model = {k: v for k, v in {**arrays, **change}.items() if v is not None}
+        np.savez(tmp_path / "model.npz", **model)
+        told[name] = ddsc("assign", tmp_path / "model.npz", fresh).stdout
+    assert told["one scale"] == told["old"] != told["as it is"]
