@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import tempfile
+import warnings
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from . import _core
-from ._arrays import as_doubles, is_sparse, item_matrices, unpack_items
+from ._arrays import as_doubles, column_names, is_sparse, item_matrices, unpack_items
 from ._run import Run
 from ._words import ALIGN, NORMALISE, ON_EMPTY, WORDS, whole, word
 
@@ -39,7 +40,8 @@ class Distributions:
     ids : sequence of str, optional
         Names of the items; numbers from 0 otherwise.
     labels : sequence, optional
-        Known classes of the items, for scores and pictures; they are never used for clustering.
+        Known classes of the items, for scores and pictures; they are never used for clustering. A
+        dict, or a Series whose index holds text, is joined by id.
     on_empty : {"error", "drop"}
         What becomes of an item without mass. A dropped one keeps its row in all results.
 
@@ -69,6 +71,7 @@ class Distributions:
                 raise ValueError("items are given as (points, weights), and weights once more")
             weights = own_weights
         ids = own_ids if ids is None else ids
+        names = column_names(points)
         matrices = item_matrices(points)
         if not matrices:
             raise ValueError("there are no items: found array with 0 sample(s)")
@@ -84,6 +87,8 @@ class Distributions:
         with Run(n_jobs=1) as run:
             try:
                 handle = run(_core.items, matrices, lists, dim, _drop(on_empty))
+                if names is not None:
+                    handle = run(_core.described, handle, names, None, None)
             except ValueError as error:
                 hint = " (NaN or inf in X)" if "not finite" in str(error) else ""
                 raise ValueError(f"{error}{hint}") from None
@@ -109,7 +114,7 @@ class Distributions:
             self._ids = [str(i) for i in ids]
             self._check_length("ids", len(self._ids))
         if labels is not None:
-            self._labels = np.asarray(labels)
+            self._labels = np.asarray(_labels_by_id(labels, self.ids, ids is not None))
             self._check_length("labels", len(self._labels))
         elif "labels" in view:
             self._labels = np.array(view["labels"])
@@ -251,7 +256,7 @@ class Distributions:
         weight : str, optional
             Column with the weights of the points.
         label : str, optional
-            Column with the class of the item; the first row of an item speaks for it.
+            Column with the class of the item, the same in all its rows.
 
         Examples
         --------
@@ -263,12 +268,16 @@ class Distributions:
         keys = frame[groupby]
         if columns is None:
             used = {groupby, weight, label}
-            columns = [c for c in frame.select_dtypes("number").columns if c not in used]
-        names, order, offsets = _groups(np.asarray(keys))
+            numeric = set(frame.select_dtypes("number").columns)
+            columns = [c for c in frame.columns if c in numeric - used]
+            others = [str(c) for c in frame.columns if c not in numeric | used]
+            if others:
+                left_out = ", ".join(others)
+                warnings.warn(f"columns that hold no numbers are left out: {left_out}", stacklevel=2)
+        names, order, offsets = _groups(keys)
         points = as_doubles(frame[list(columns)].to_numpy()[order], "the frame")
         weights = None if weight is None else as_doubles(frame[weight], weight)[order]
-        first = order[offsets[:-1]]
-        labels = None if label is None else np.asarray(frame[label])[first]
+        labels = None if label is None else _group_labels(frame[label], names, order, offsets)
         made = cls.from_arrays(points, offsets, weights, ids=names, labels=labels)
         return made.described(coordinate_names=[str(c) for c in columns])
 
@@ -302,11 +311,13 @@ class Distributions:
         else:
             part = adata if variables is None else adata[:, list(variables)]
             values = part.X if layer is None else part.layers[layer]
-        names, order, offsets = _groups(np.asarray(adata.obs[groupby]))
+        names, order, offsets = _groups(adata.obs[groupby])
         values = values[order]
         if is_sparse(values):
             values = values.toarray()
-        labels = None if label is None else np.asarray(adata.obs[label])[order[offsets[:-1]]]
+        labels = None
+        if label is not None:
+            labels = _group_labels(adata.obs[label], names, order, offsets)
         made = cls.from_arrays(values, offsets, ids=names, labels=labels)
         return made if obsm is not None else made.described(coordinate_names=part.var_names)
 
@@ -612,8 +623,45 @@ class Distributions:
         self._adopt(handle, state["ids"], state["labels"])
 
 
-def _groups(keys: np.ndarray) -> Tuple[List[str], np.ndarray, np.ndarray]:
+def _labels_by_id(labels: Any, ids: List[str], named: bool) -> Any:
+    """A dict of labels, or a Series with text as its index, in the order of the ids."""
+    if named and hasattr(labels, "iloc") and all(isinstance(key, str) for key in labels.index):
+        if labels.index.has_duplicates:
+            raise ValueError("labels: an id is twice in the index, so they cannot be joined by id")
+        labels = dict(zip(labels.index, labels))
+    if not isinstance(labels, dict):
+        return labels
+    table = {str(key): value for key, value in labels.items()}
+    known = set(ids)
+    for name in (*ids, *table):
+        if name not in table or name not in known:
+            where = "labels" if name in known else "items"
+            raise ValueError(f"the {where} do not have the id {name!r}")
+    return [table[name] for name in ids]
+
+
+def _group_labels(column: Any, names: List[str], order: np.ndarray, offsets: np.ndarray) -> Any:
+    """The label of each group, which all its rows must have."""
+    texts = np.asarray(column.astype(str))[order]
+    differs = texts != np.repeat(texts[offsets[:-1]], np.diff(offsets))
+    if differs.any():
+        at = int(differs.argmax())
+        group = int(np.searchsorted(offsets, at, side="right")) - 1
+        raise ValueError(
+            f"item {names[group]!r} has the labels {texts[offsets[group]]!r} and {texts[at]!r}"
+        )
+    return np.asarray(column)[order[offsets[:-1]]]
+
+
+def _groups(column: Any) -> Tuple[List[str], np.ndarray, np.ndarray]:
     """Names of groups by first appearance, the order that sorts rows by group, offsets."""
+    missing = np.asarray(column.isna())
+    if missing.any():
+        raise ValueError(
+            f"column {column.name!r} names the items, but {missing.sum()} of its {len(missing)} rows "
+            f"have no value, the first of them row {missing.argmax()}"
+        )
+    keys = np.asarray(column)
     values, first, inverse = np.unique(keys.astype(str), return_index=True, return_inverse=True)
     rank = np.empty(len(values), dtype=np.int64)
     appearance = np.argsort(first, kind="stable")

@@ -329,6 +329,31 @@ done:
     return status;
 }
 
+/* Rows of one id are one item within a table, but not across files: who splits a table may expect
+ * it. */
+static ddsc_status warn_of_shared_ids(gathering *g)
+{
+    ddsc_status status = DDSC_OK;
+    text_table table = {0};
+    const char *shared = NULL;
+    int64_t number, n_shared = 0;
+    bool is_new;
+    for (int64_t i = 0; i < g->parts.n; i++) {
+        const char *id = g->parts.id_text + g->parts.id_at[i];
+        TRY(text_table_add(g->ctx, &table, id, strlen(id), &number, &is_new));
+        shared = is_new || shared ? shared : id;
+        n_shared += !is_new;
+    }
+    if (shared)
+        ctx_warn(g->ctx,
+                 "%lld items have the id of an item before them, \"%s\" first, and stay items of "
+                 "their own; to make them one, put their rows into one file",
+                 (long long)n_shared, QUOTE(shared));
+done:
+    text_table_free(g->ctx, &table);
+    return status;
+}
+
 static ddsc_status label_by_folder(gathering *g)
 {
     ddsc_status status = DDSC_OK;
@@ -360,6 +385,8 @@ static ddsc_status gather_finish(gathering *g, measures **out)
         CHECK(name_by_file(g));
         CHECK(label_by_folder(g));
     }
+    if (g->several)
+        CHECK(warn_of_shared_ids(g));
     CHECK(add_labels(g->ctx, &g->parts, g->where, g->set));
     if (g->set->meta_path)
         CHECK(io_read_meta(g->ctx, &g->parts, g->where, g->set));
