@@ -273,17 +273,20 @@ done:
 
 static ddsc_status gather_files(gathering *g)
 {
-    progress_begin(g->ctx, "files", g->files.n);
+    if (g->files.n > 1)
+        progress_begin(g->ctx, "files", g->files.n);
     for (int64_t i = 0; i < g->files.n; i++) {
         io_stream *s = NULL;
         CHECK(stream_open(g->ctx, &s, path_of(g, i), g->set->max_bytes));
         ddsc_status status = gather_stream(g, s, path_of(g, i));
         stream_close(s);
         CHECK(status);
-        progress_add(g->ctx, 1);
+        if (g->files.n > 1)
+            progress_add(g->ctx, 1);
         CHECK(progress_poll(g->ctx));
     }
-    progress_end(g->ctx);
+    if (g->files.n > 1)
+        progress_end(g->ctx);
     return DDSC_OK;
 }
 
