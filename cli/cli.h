@@ -43,6 +43,8 @@ typedef struct cli_options {
     int64_t phase, phases;    /* 0: all phases; as many as are found */
     int64_t subset_per_class; /* 0: all */
     int64_t compress;         /* 0: as they are */
+    ddsc_transform_settings transform;
+    int private_; /* names and titles stay behind */
     int precomputed, squared_input;
     /* method */
     int method;                    /* cli_method */

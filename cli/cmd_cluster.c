@@ -362,9 +362,10 @@ static int run(session *s)
 }
 
 static const option_group *const groups[] = {
-    &group_cluster,   &group_baseline, &group_dir_output, &group_truth, &group_metric,
-    &group_reference, &group_graph,    &group_input,      &group_table, &group_precomputed,
-    &group_subset,    &group_resume,   &group_run,        &group_help,  NULL};
+    &group_cluster, &group_baseline,  &group_dir_output,  &group_truth,
+    &group_metric,  &group_reference, &group_graph,       &group_input,
+    &group_table,   &group_transform, &group_precomputed, &group_subset,
+    &group_resume,  &group_run,       &group_help,        NULL};
 
 const cli_verb verb_cluster = {
     .name = "cluster",

@@ -65,9 +65,9 @@ static int run(session *s)
     return code;
 }
 
-static const option_group *const groups[] = {&group_file_output, &group_format, &group_input,
-                                             &group_table,       &group_subset, &group_run,
-                                             &group_help,        NULL};
+static const option_group *const groups[] = {&group_file_output, &group_format,    &group_input,
+                                             &group_table,       &group_transform, &group_subset,
+                                             &group_run,         &group_help,      NULL};
 
 const cli_verb verb_convert = {
     .name = "convert",

@@ -151,7 +151,7 @@ done:
 
 static const option_group *const groups[] = {
     &group_file_output, &group_matrix, &group_metric, &group_reference, &group_input, &group_table,
-    &group_subset,      &group_resume, &group_run,    &group_help,      NULL};
+    &group_transform,   &group_subset, &group_resume, &group_run,       &group_help,  NULL};
 
 const cli_verb verb_distance = {
     .name = "distance",

@@ -214,6 +214,14 @@ static void add_facts(text *t, const session *s, const cli_input *in, const fact
         add_classes(t, f, in);
     else
         text_add(t, "labels       none\n");
+    for (int64_t k = 0; ddsc_measures_get_transform(in->measures, k); k++)
+        text_addf(t, "%s%s", k ? ", " : "transforms   ",
+                  ddsc_measures_get_transform(in->measures, k));
+    text_add(t, ddsc_measures_get_transform(in->measures, 0) ? "\n" : "");
+    for (int64_t k = 0; ddsc_measures_get_meta_name(in->measures, k); k++)
+        text_addf(t, "%s%s", k ? ", " : "about items  ",
+                  ddsc_measures_get_meta_name(in->measures, k));
+    text_add(t, ddsc_measures_get_meta_name(in->measures, 0) ? "\n" : "");
     add_coordinates(t, in, f);
     text_add(t, "memory       ");
     text_add_size(t, (double)ddsc_context_get_peak_memory(s->ctx));
@@ -263,6 +271,12 @@ static json_t *to_json(const session *s, const cli_input *in, const facts *f)
         json_add(shape, json_integer(v->grid_shape[c]));
     json_put_count(root, "words", v->n_words);
     json_put(root, "coordinates", coordinates_json(f, in));
+    json_t *transforms = json_put_array(root, "transforms");
+    for (int64_t k = 0; ddsc_measures_get_transform(in->measures, k); k++)
+        json_add(transforms, json_string(ddsc_measures_get_transform(in->measures, k)));
+    json_t *meta = json_put_array(root, "meta");
+    for (int64_t k = 0; ddsc_measures_get_meta_name(in->measures, k); k++)
+        json_add(meta, json_from_text(ddsc_measures_get_meta_name(in->measures, k)));
     json_put_bool(root, "has_point_names", ddsc_measures_get_point_name(in->measures, 0) != NULL);
     json_put_bool(root, "has_titles", ddsc_measures_get_title(in->measures, 0) != NULL);
     json_put_bool(root, "has_labels", v->label != NULL);
@@ -302,8 +316,8 @@ static int run(session *s)
     return code;
 }
 
-static const option_group *const groups[] = {&group_json, &group_input, &group_table,
-                                             &group_run,  &group_help,  NULL};
+static const option_group *const groups[] = {
+    &group_json, &group_input, &group_table, &group_transform, &group_run, &group_help, NULL};
 
 const cli_verb verb_info = {
     .name = "info",

@@ -134,10 +134,19 @@ done:
     return code;
 }
 
-static const option_group *const groups[] = {&group_file_output, &group_graph,       &group_metric,
-                                             &group_reference,   &group_precomputed, &group_input,
-                                             &group_table,       &group_subset,      &group_resume,
-                                             &group_run,         &group_help,        NULL};
+static const option_group *const groups[] = {&group_file_output,
+                                             &group_graph,
+                                             &group_metric,
+                                             &group_reference,
+                                             &group_precomputed,
+                                             &group_input,
+                                             &group_table,
+                                             &group_transform,
+                                             &group_subset,
+                                             &group_resume,
+                                             &group_run,
+                                             &group_help,
+                                             NULL};
 
 const cli_verb verb_neighbors = {
     .name = "neighbors",

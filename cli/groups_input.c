@@ -17,6 +17,15 @@ static const option_spec input_options[] = {
      .offset = AT(labels_path),
      .argument = "FILE",
      .help = "class labels of the items, one per row (idx, csv, npy)"},
+    {.name = "meta",
+     .kind = OPTION_FILE,
+     .offset = AT(meta_path),
+     .argument = "TABLE",
+     .help = "columns about items (batch, age, ...), joined by its column id, or that of --id"},
+    {.name = "private",
+     .kind = OPTION_FLAG,
+     .offset = offsetof(cli_options, private_),
+     .help = "keep ids and numbers only: no titles, words, names of classes, columns about items"},
     {.name = "phase",
      .kind = OPTION_COUNT,
      .offset = offsetof(cli_options, phase),
@@ -34,11 +43,6 @@ static const option_spec input_options[] = {
      .offset = AT(channels),
      .argument = "LIST",
      .help = "fcs files: channel names, patterns or numbers from 1 (default: all)"},
-    {.name = "arcsinh",
-     .kind = OPTION_OTHER,
-     .parse = value_arcsinh,
-     .argument = "C",
-     .help = "fcs files and tables: replace each value x by arcsinh(x / C); 5 is usual"},
     {.name = "as",
      .kind = OPTION_CHOICE,
      .offset = AT(image_as),
@@ -88,3 +92,54 @@ static const option_spec table_options[] = {
      .help = "only rows that have this value"},
     END};
 const option_group group_table = {"Tables (csv, tsv)", table_options};
+
+#undef AT
+#define AT(field) offsetof(cli_options, transform.field)
+
+static const option_choice choices_normalise[] = {{"standard", DDSC_NORMALISE_STANDARD},
+                                                  {"robust", DDSC_NORMALISE_ROBUST},
+                                                  {"rank", DDSC_NORMALISE_RANK},
+                                                  {NULL, 0}};
+static const option_choice choices_align[] = {{"centre", DDSC_ALIGN_CENTRE},
+                                              {"size", DDSC_ALIGN_SIZE},
+                                              {"deskew", DDSC_ALIGN_DESKEW},
+                                              {"principal", DDSC_ALIGN_PRINCIPAL},
+                                              {NULL, 0}};
+
+static const option_spec transform_options[] = {
+    {.name = "per-item",
+     .kind = OPTION_COUNT,
+     .offset = AT(per_item),
+     .minimum = 1,
+     .argument = "N",
+     .help = "draw N points of each item that has more, by --seed"},
+    {.name = "arcsinh",
+     .kind = OPTION_TEXT,
+     .offset = AT(arcsinh),
+     .argument = "C",
+     .help = "replace each value x by arcsinh(x / C); 5 is usual for mass cytometry, 150 for "
+             "fluorescence; NAME=C,... for some coordinates only ('CD*=5,p*=1')"},
+    {.name = "log1p",
+     .kind = OPTION_FLAG,
+     .offset = AT(log1p),
+     .help = "replace each value x by ln(1 + x)"},
+    {.name = "normalise",
+     .kind = OPTION_CHOICE,
+     .offset = AT(normalise),
+     .choices = choices_normalise,
+     .help = "coordinates of one scale: variance 1, quartiles one apart, or ranks from 0 to 1"},
+    {.name = "pca",
+     .kind = OPTION_COUNT,
+     .offset = AT(pca),
+     .minimum = 1,
+     .argument = "D",
+     .help = "the first D principal components of all points"},
+    {.name = "align",
+     .kind = OPTION_CHOICE,
+     .offset = AT(align),
+     .choices = choices_align,
+     .help = "take out of each item its place; place and size; place and slant (images); or place "
+             "and turning"},
+    END};
+const option_group group_transform = {"Transforms, in this order, kept in the model",
+                                      transform_options};

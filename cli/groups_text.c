@@ -43,7 +43,7 @@ static const option_spec text_options[] = {
      .offset = AT(on_empty),
      .choices = choices_on_empty,
      .help = "documents without a word that has a vector and a weight: stop, or leave them out "
-             "(default: drop; they keep their row, with label -1)"},
+             "of the file (default: drop)"},
     {.name = NULL}};
 const option_group group_text = {"Documents", text_options};
 

@@ -98,6 +98,28 @@ static bool merge(session *s, cli_input *in, int *code)
     return true;
 }
 
+static bool transform(session *s, cli_input *in, int *code)
+{
+    const ddsc_transform_settings *set = &s->opt.transform;
+    ddsc_measures *copy = NULL;
+    if (!set->arcsinh && !set->log1p && !set->normalise && !set->pca && !set->per_item &&
+        !set->align)
+        return true;
+    if (!session_ok(s, ddsc_measures_transform(s->ctx, &copy, in->measures, set), code))
+        return false;
+    replace(in, copy);
+    return true;
+}
+
+static bool keep_numbers(session *s, cli_input *in, int *code)
+{
+    ddsc_measures *copy = NULL;
+    if (!session_ok(s, ddsc_measures_copy_private(s->ctx, &copy, in->measures), code))
+        return false;
+    replace(in, copy);
+    return true;
+}
+
 static bool read_reference(session *s, cli_input *in, int *code)
 {
     ddsc_metric_settings *metric = &s->opt.metric;
@@ -118,7 +140,8 @@ bool input_open(session *s, cli_input *in, int *code)
     double began = cli_now();
     *in = (cli_input){0};
     bool good = read_files(s, in, code) && (!s->opt.truth || attach_truth(s, in, code)) &&
-                (!s->opt.subset_per_class || cut_down(s, in, code)) &&
+                (!s->opt.subset_per_class || cut_down(s, in, code)) && transform(s, in, code) &&
+                (!s->opt.private_ || keep_numbers(s, in, code)) &&
                 (!s->opt.compress || merge(s, in, code)) &&
                 (!s->opt.reference || read_reference(s, in, code));
     in->seconds = cli_now() - began;
@@ -155,7 +178,14 @@ bool input_matrix(session *s, double **matrix, int64_t *n, int *code)
                                               "weight",
                                               "label",
                                               "where",
-                                              "as"};
+                                              "as",
+                                              "meta",
+                                              "private",
+                                              "log1p",
+                                              "normalise",
+                                              "pca",
+                                              "per-item",
+                                              "align"};
     for (size_t i = 0; i < sizeof meaningless / sizeof *meaningless; i++)
         if (option_given(&s->opt, meaningless[i])) {
             *code = message_usage(s->verb, "--%s does not go with --precomputed", meaningless[i]);

@@ -80,6 +80,8 @@ static const char man_files[] =
     ".SH FILES\n"
     "\\fBddsc cluster \\-o\\fR \\fIDIR\\fR writes, each file whole or not at all:\n"
     ".TP\n\\fBlabels.csv\\fR\nthe columns id and label; items without mass have label \\-1\n"
+    ".TP\n\\fBitems.csv\\fR\nof every item the next cluster, doubt, outlier score and nearest "
+    "neighbours\n"
     ".TP\n\\fBresult.json\\fR\n"
     "settings, versions, seed, sizes, gaps, components, certificates, pairs solved and pruned, "
     "scores, threads and seconds by stage; all but \\fBthreads\\fR and \\fBseconds\\fR are the "

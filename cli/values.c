@@ -153,11 +153,6 @@ const char *value_tolerance(cli_options *o, const char *value)
     return NULL;
 }
 
-const char *value_arcsinh(cli_options *o, const char *value)
-{
-    return positive(value, &o->read.arcsinh) ? NULL : "a positive number";
-}
-
 const char *value_where(cli_options *o, const char *value)
 {
     if (*value == '=' || !strchr(value, '='))

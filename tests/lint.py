@@ -43,7 +43,7 @@ PREFIXES = {
     "linalg": ["la"],
     "kernel": ["kernels"],
     "kmeans": ["kmeans", "lloyd"],
-    "data": ["check", "compress", "measures", "model", "parts", "texts"],
+    "data": ["check", "compress", "measures", "model", "parts", "recipe", "texts"],
     "cost": ["cost", "points"],
     "exact": ["arcs", "basis", "exact", "simplex", "start"],
     "sinkhorn": ["sinkhorn"],

@@ -289,6 +289,17 @@ DDSC_API ddsc_status ddsc_measures_copy_labelled(ddsc_context *context, ddsc_mea
 DDSC_API ddsc_status ddsc_measures_copy_named(ddsc_context *context, ddsc_measures **copy,
                                               const ddsc_measures *measures,
                                               const char *const *ids);
+/* Columns about items: the name of one, NULL behind the last; the value of an input row, "" where it
+ * has none. */
+DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_meta_name(const ddsc_measures *measures,
+                                                                   int64_t column);
+DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_meta(const ddsc_measures *measures,
+                                                              int64_t row, int64_t column);
+/* A copy with ids, labels and numbers alone: no titles, names of points and classes, columns about
+ * items, words. Names of coordinates stay. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_measures_copy_private(ddsc_context *context,
+                                                                  ddsc_measures **copy,
+                                                                  const ddsc_measures *measures);
 /* A copy with these names of coordinates (dim texts), support points (n_support, in the order of the
  * view) and titles (n_rows); NULL keeps those it has. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_measures_copy_described(
@@ -322,6 +333,51 @@ DDSC_API void ddsc_compress_report_init_sized(ddsc_compress_report *report, size
 DDSC_API ddsc_status ddsc_measures_compress(ddsc_context *context, ddsc_measures **merged,
                                             ddsc_compress_report *report,
                                             const ddsc_measures *measures, int64_t m);
+
+/* ==== Transforms ==== */
+
+typedef enum ddsc_normalise {
+    DDSC_NORMALISE_NONE = 0,
+    DDSC_NORMALISE_STANDARD, /* mean 0, variance 1 */
+    DDSC_NORMALISE_ROBUST,   /* median 0, quartiles one apart */
+    DDSC_NORMALISE_RANK      /* 0 .. 1 by rank */
+} ddsc_normalise;
+
+/* What is taken out of each item alone. */
+typedef enum ddsc_align {
+    DDSC_ALIGN_NONE = 0,
+    DDSC_ALIGN_CENTRE,   /* its place: mean 0 */
+    DDSC_ALIGN_SIZE,     /* and its size: mean squared distance from the mean 1 */
+    DDSC_ALIGN_DESKEW,   /* two coordinates (row, column): place and slant, no covariance is left */
+    DDSC_ALIGN_PRINCIPAL /* place and turning: along its principal axes */
+} ddsc_align;
+
+typedef struct ddsc_transform_settings {
+    size_t struct_size;
+    /* "5": x -> arcsinh(x / 5); "CD*=5,p*=1": of coordinates by name (* and ? stand for any
+     * characters), the others stay as they are; NULL: none */
+    const char *arcsinh;
+    int log1p; /* not 0: x -> ln(1 + x) */
+    ddsc_normalise normalise;
+    int64_t pca;      /* principal components to keep; 0: all coordinates as they are */
+    int64_t per_item; /* points drawn from each item that has more; 0: all */
+    ddsc_align align;
+} ddsc_transform_settings;
+
+#define ddsc_transform_settings_init(settings) \
+    ddsc_transform_settings_init_sized((settings), sizeof *(settings))
+DDSC_API void ddsc_transform_settings_init_sized(ddsc_transform_settings *settings, size_t size);
+
+/* The set after points were drawn, then arcsinh, log1p, normalise, pca and align. What was fitted to
+ * it stays with it, in npz files and models: ddsc_assign does the same to items that come as they
+ * are. Coordinates are normalised over all items together, each of which counts alike. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status
+ddsc_measures_transform(ddsc_context *context, ddsc_measures **transformed,
+                        const ddsc_measures *measures, const ddsc_transform_settings *settings);
+/* What a set has gone through, in order ("arcsinh", "standard", "align deskew", ...); NULL behind the
+ * last. */
+DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_transform(const ddsc_measures *measures,
+                                                                   int64_t step);
 
 /* ==== Files ==== */
 
@@ -368,6 +424,7 @@ typedef struct ddsc_read_settings {
     const char *where;         /* "COLUMN=VALUE": only rows that match; NULL: all */
     const char *columns;       /* the coordinates; NULL: all columns of numbers */
     const char *drop;          /* columns that are none; NULL: none */
+    const char *meta_path;     /* table of columns about items, joined by id; NULL: none */
     ddsc_image_as image_as;    /* images: what they become; default pixels */
 } ddsc_read_settings;
 
@@ -1322,7 +1379,8 @@ typedef enum ddsc_report_form {
     DDSC_REPORT_HTML,        /* a page that needs no other file and no network */
     DDSC_REPORT_EIGENVALUES, /* csv from here on */
     DDSC_REPORT_SWEEP,       /* one column of labels for every K, one line per input row */
-    DDSC_REPORT_STABILITY    /* in how many resamples each item was elsewhere */
+    DDSC_REPORT_STABILITY,   /* in how many resamples each item was elsewhere */
+    DDSC_REPORT_ITEMS        /* next cluster, doubt, outlier score and neighbours of each item */
 } ddsc_report_form;
 
 /* Takes the next bytes; non-zero stops the call with DDSC_ERROR_IO. */

@@ -127,6 +127,22 @@ def _is_pair(item: Any) -> bool:
     return np.ndim(points) == 2 and (weights is None or np.ndim(weights) == 1)
 
 
+def column_names(items: Any) -> Optional[List[str]]:
+    """Names of the columns of items that are data frames, which must agree; else None."""
+    if not isinstance(items, list) or not items:
+        return None
+    if not all(hasattr(item, "columns") and hasattr(item, "iloc") for item in items):
+        return None
+    names = list(items[0].columns)
+    for i, item in enumerate(items):
+        if list(item.columns) != names:
+            raise ValueError(
+                f"item {i} has the columns {list(item.columns)}, item 0 {names}: the same columns "
+                "are needed, in the same order"
+            )
+    return names if all(isinstance(name, str) for name in names) else None
+
+
 def unpack_items(x: Any) -> Tuple[Any, Optional[List[Any]], Optional[List[str]]]:
     """Points, weights and ids of the other ways to hold items: a dict of them by id, a pandas
     groupby, an object array, a list of (points, weights). What is none of these stays as it is."""
@@ -140,7 +156,7 @@ def unpack_items(x: Any) -> Tuple[Any, Optional[List[Any]], Optional[List[str]]]
         ids = ["/".join(map(str, key)) if isinstance(key, tuple) else str(key) for key, _ in pairs]
         keys = [k for k in getattr(x, "keys", None) or [] if isinstance(k, str)]
         keys = [x.keys] if isinstance(getattr(x, "keys", None), str) else keys
-        x = [frame.drop(columns=keys, errors="ignore").to_numpy() for _, frame in pairs]
+        x = [frame.drop(columns=keys, errors="ignore") for _, frame in pairs]
     elif isinstance(x, np.ndarray) and x.dtype == object and x.ndim == 1:
         x = list(x)
     if isinstance(x, (list, tuple)) and len(x) > 0 and all(_is_pair(item) for item in x):

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import tempfile
+import warnings
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from . import _core
-from ._arrays import as_doubles, is_sparse, item_matrices, unpack_items
+from ._arrays import as_doubles, column_names, is_sparse, item_matrices, unpack_items
 from ._run import Run
-from ._words import ON_EMPTY, WORDS, whole, word
+from ._words import ALIGN, NORMALISE, ON_EMPTY, WORDS, whole, word
 
 PathLike = Union[str, "os.PathLike[str]"]
 
@@ -38,7 +40,8 @@ class Distributions:
     ids : sequence of str, optional
         Names of the items; numbers from 0 otherwise.
     labels : sequence, optional
-        Known classes of the items, for scores and pictures; they are never used for clustering.
+        Known classes of the items, for scores and pictures; they are never used for clustering. A
+        dict, or a Series whose index holds text, is joined by id.
     on_empty : {"error", "drop"}
         What becomes of an item without mass. A dropped one keeps its row in all results.
 
@@ -68,6 +71,7 @@ class Distributions:
                 raise ValueError("items are given as (points, weights), and weights once more")
             weights = own_weights
         ids = own_ids if ids is None else ids
+        names = column_names(points)
         matrices = item_matrices(points)
         if not matrices:
             raise ValueError("there are no items: found array with 0 sample(s)")
@@ -83,6 +87,8 @@ class Distributions:
         with Run(n_jobs=1) as run:
             try:
                 handle = run(_core.items, matrices, lists, dim, _drop(on_empty))
+                if names is not None:
+                    handle = run(_core.described, handle, names, None, None)
             except ValueError as error:
                 hint = " (NaN or inf in X)" if "not finite" in str(error) else ""
                 raise ValueError(f"{error}{hint}") from None
@@ -108,7 +114,7 @@ class Distributions:
             self._ids = [str(i) for i in ids]
             self._check_length("ids", len(self._ids))
         if labels is not None:
-            self._labels = np.asarray(labels)
+            self._labels = np.asarray(_labels_by_id(labels, self.ids, ids is not None))
             self._check_length("labels", len(self._labels))
         elif "labels" in view:
             self._labels = np.array(view["labels"])
@@ -250,7 +256,7 @@ class Distributions:
         weight : str, optional
             Column with the weights of the points.
         label : str, optional
-            Column with the class of the item; the first row of an item speaks for it.
+            Column with the class of the item, the same in all its rows.
 
         Examples
         --------
@@ -262,12 +268,16 @@ class Distributions:
         keys = frame[groupby]
         if columns is None:
             used = {groupby, weight, label}
-            columns = [c for c in frame.select_dtypes("number").columns if c not in used]
-        names, order, offsets = _groups(np.asarray(keys))
+            numeric = set(frame.select_dtypes("number").columns)
+            columns = [c for c in frame.columns if c in numeric - used]
+            others = [str(c) for c in frame.columns if c not in numeric | used]
+            if others:
+                left_out = ", ".join(others)
+                warnings.warn(f"columns that hold no numbers are left out: {left_out}", stacklevel=2)
+        names, order, offsets = _groups(keys)
         points = as_doubles(frame[list(columns)].to_numpy()[order], "the frame")
         weights = None if weight is None else as_doubles(frame[weight], weight)[order]
-        first = order[offsets[:-1]]
-        labels = None if label is None else np.asarray(frame[label])[first]
+        labels = None if label is None else _group_labels(frame[label], names, order, offsets)
         made = cls.from_arrays(points, offsets, weights, ids=names, labels=labels)
         return made.described(coordinate_names=[str(c) for c in columns])
 
@@ -301,11 +311,13 @@ class Distributions:
         else:
             part = adata if variables is None else adata[:, list(variables)]
             values = part.X if layer is None else part.layers[layer]
-        names, order, offsets = _groups(np.asarray(adata.obs[groupby]))
+        names, order, offsets = _groups(adata.obs[groupby])
         values = values[order]
         if is_sparse(values):
             values = values.toarray()
-        labels = None if label is None else np.asarray(adata.obs[label])[order[offsets[:-1]]]
+        labels = None
+        if label is not None:
+            labels = _group_labels(adata.obs[label], names, order, offsets)
         made = cls.from_arrays(values, offsets, ids=names, labels=labels)
         return made if obsm is not None else made.described(coordinate_names=part.var_names)
 
@@ -430,6 +442,72 @@ class Distributions:
             handle = run(_core.described, self._handle, *lists)
         return self._wrap(handle, self._ids, self._labels)
 
+    def transformed(
+        self,
+        *,
+        arcsinh: Union[None, float, Dict[str, float]] = None,
+        log1p: bool = False,
+        normalise: Optional[str] = None,
+        pca: Optional[int] = None,
+        per_item: Optional[int] = None,
+        align: Optional[str] = None,
+        random_state: Any = 0,
+    ) -> "Distributions":
+        """The set after points were drawn, then arcsinh, log1p, normalise, pca and align.
+
+        What was fitted stays with the set and with a model of it: ``predict`` does the same to items
+        that come as they are.
+
+        Parameters
+        ----------
+        arcsinh : float or dict, optional
+            x becomes arcsinh(x / arcsinh); a dict has a cofactor for coordinates by name, in which *
+            and ? stand for any characters.
+        log1p : bool
+        normalise : {"standard", "robust", "rank"}, optional
+            Over all items together, each of which counts alike.
+        pca : int, optional
+            Principal components to keep.
+        per_item : int, optional
+            Points drawn from each item that has more.
+        align : {"centre", "size", "deskew", "principal"}, optional
+            What is taken out of each item alone: its place, and its size, slant or turning.
+        random_state : int, RandomState, Generator or None
+            For `per_item`.
+
+        Examples
+        --------
+        >>> import ddsc
+        >>> X = ddsc.make_shapes(2).transformed(normalise="standard", align="centre")
+        >>> X.transforms
+        ['standard', 'align centre']
+        """
+        settings: Dict[str, Any] = {"log1p": int(bool(log1p))}
+        if isinstance(arcsinh, dict):
+            settings["arcsinh"] = ",".join(f"{name}={value}" for name, value in arcsinh.items())
+        elif arcsinh is not None:
+            settings["arcsinh"] = repr(float(arcsinh))
+        if normalise is not None:
+            settings["normalise"] = word("normalise", normalise, NORMALISE)
+        if align is not None:
+            settings["align"] = word("align", align, ALIGN)
+        for name, value in (("pca", pca), ("per_item", per_item)):
+            if value is not None:
+                settings[name] = whole(name, value)
+        with Run(n_jobs=1, random_state=random_state) as run:
+            handle = run(_core.transformed, self._handle, settings)
+        return self._wrap(handle, self._ids, self._labels)
+
+    @property
+    def meta(self) -> Dict[str, List[str]]:
+        """Columns about items, by name: a text for each row."""
+        return dict(_core.measures_names(self._handle)["meta"])
+
+    @property
+    def transforms(self) -> List[str]:
+        """What the set has gone through, in order."""
+        return list(_core.measures_names(self._handle)["transforms"])
+
     def subset(self, rows: Any) -> "Distributions":
         """The listed items, in that order."""
         rows = np.atleast_1d(np.asarray(rows))
@@ -500,6 +578,13 @@ class Distributions:
     # ---- pickle ----
 
     def __getstate__(self) -> Dict[str, Any]:
+        if self.transforms or self.meta:  # what was fitted travels in the file alone
+            if self.n_items < self._n_rows:
+                raise TypeError("a transformed set with dropped rows: write() it instead")
+            with tempfile.TemporaryDirectory() as folder:
+                self.write(os.path.join(folder, "set.npz"))
+                with open(os.path.join(folder, "set.npz"), "rb") as file:
+                    return {"npz": file.read(), "ids": self.ids, "labels": self._labels}
         return {
             "support": np.array(self._support),
             "offsets": np.array(self._offsets),
@@ -513,6 +598,14 @@ class Distributions:
         }
 
     def __setstate__(self, state: Dict[str, Any]) -> None:
+        if "npz" in state:
+            with tempfile.TemporaryDirectory() as folder, Run(n_jobs=1) as run:
+                path = os.path.join(folder, "set.npz")
+                with open(path, "wb") as file:
+                    file.write(state["npz"])
+                handle = run(_core.read_files, [path], {})
+            self._adopt(handle, state["ids"], state["labels"])
+            return
         offsets = np.zeros(state["n_rows"] + 1, dtype=np.int64)
         offsets[state["rows"] + 1] = np.diff(state["offsets"])
         with Run(n_jobs=1) as run:
@@ -530,8 +623,45 @@ class Distributions:
         self._adopt(handle, state["ids"], state["labels"])
 
 
-def _groups(keys: np.ndarray) -> Tuple[List[str], np.ndarray, np.ndarray]:
+def _labels_by_id(labels: Any, ids: List[str], named: bool) -> Any:
+    """A dict of labels, or a Series with text as its index, in the order of the ids."""
+    if named and hasattr(labels, "iloc") and all(isinstance(key, str) for key in labels.index):
+        if labels.index.has_duplicates:
+            raise ValueError("labels: an id is twice in the index, so they cannot be joined by id")
+        labels = dict(zip(labels.index, labels))
+    if not isinstance(labels, dict):
+        return labels
+    table = {str(key): value for key, value in labels.items()}
+    known = set(ids)
+    for name in (*ids, *table):
+        if name not in table or name not in known:
+            where = "labels" if name in known else "items"
+            raise ValueError(f"the {where} do not have the id {name!r}")
+    return [table[name] for name in ids]
+
+
+def _group_labels(column: Any, names: List[str], order: np.ndarray, offsets: np.ndarray) -> Any:
+    """The label of each group, which all its rows must have."""
+    texts = np.asarray(column.astype(str))[order]
+    differs = texts != np.repeat(texts[offsets[:-1]], np.diff(offsets))
+    if differs.any():
+        at = int(differs.argmax())
+        group = int(np.searchsorted(offsets, at, side="right")) - 1
+        raise ValueError(
+            f"item {names[group]!r} has the labels {texts[offsets[group]]!r} and {texts[at]!r}"
+        )
+    return np.asarray(column)[order[offsets[:-1]]]
+
+
+def _groups(column: Any) -> Tuple[List[str], np.ndarray, np.ndarray]:
     """Names of groups by first appearance, the order that sorts rows by group, offsets."""
+    missing = np.asarray(column.isna())
+    if missing.any():
+        raise ValueError(
+            f"column {column.name!r} names the items, but {missing.sum()} of its {len(missing)} rows "
+            f"have no value, the first of them row {missing.argmax()}"
+        )
+    keys = np.asarray(column)
     values, first, inverse = np.unique(keys.astype(str), return_index=True, return_inverse=True)
     rank = np.empty(len(values), dtype=np.int64)
     appearance = np.argsort(first, kind="stable")
@@ -555,8 +685,9 @@ def read(
     path: Union[PathLike, Sequence[PathLike]],
     *,
     labels: Optional[PathLike] = None,
+    meta: Optional[PathLike] = None,
     channels: Optional[Sequence[Any]] = None,
-    arcsinh: float = 0.0,
+    arcsinh: Union[None, float, Dict[str, float]] = None,
     id: Optional[str] = None,
     columns: Optional[Sequence[str]] = None,
     drop: Optional[Sequence[str]] = None,
@@ -577,10 +708,12 @@ def read(
         their items. A folder stands for its files; folders in it name classes.
     labels : path, optional
         Classes of the items (idx, csv or npy).
+    meta : path, optional
+        A table of columns about items, joined by its column "id" (or `id`): see `meta` of the set.
     channels : list of str or int, optional
         fcs: channels to take, by name or number from 1.
-    arcsinh : float
-        fcs, csv: x becomes arcsinh(x / arcsinh); 0 leaves raw values.
+    arcsinh : float or dict, optional
+        As in `Distributions.transformed`, which has more transforms.
     id : str, optional
         csv: column that names the item of a row (several, joined by commas); None: "id".
     columns, drop : list of str, optional
@@ -612,10 +745,11 @@ def read(
         if not os.path.exists(text):
             raise FileNotFoundError(2, "No such file", text)
     settings: Dict[str, Any] = {"on_empty": word("on_empty", on_empty, ON_EMPTY)}
-    settings["arcsinh"] = float(arcsinh)
     settings["image_as"] = word("as_", as_, {"pixels": 0, "ink": 1, "colours": 2})
     if labels is not None:
         settings["labels_path"] = os.fspath(labels)
+    if meta is not None:
+        settings["meta_path"] = os.fspath(meta)
     if channels is not None:
         settings["channels"] = ",".join(str(c) for c in channels)
     named = {"id_columns": id, "weight_column": weight, "label_column": label, "where": where}
@@ -626,7 +760,8 @@ def read(
     if phase is not None:
         settings["phase"] = whole("phase", phase)
     with Run(n_jobs=1) as run:
-        return Distributions._wrap(run(_core.read_files, texts, settings))
+        made = Distributions._wrap(run(_core.read_files, texts, settings))
+    return made.transformed(arcsinh=arcsinh) if arcsinh else made
 
 
 def read_text(

@@ -17,6 +17,8 @@ BARYCENTERS = {"admm": 0, "ibp": 1, "projected": 2}
 GAMMAS = {"auto": 0, "median": 1, "local": 3}
 WORDS = {"fitted": 0, "general": 1, "own": 2}
 ON_EMPTY = {"error": 0, "drop": 1}
+NORMALISE = {"standard": 1, "robust": 2, "rank": 3}
+ALIGN = {"centre": 1, "size": 2, "deskew": 3, "principal": 4}
 GIVEN = 2  # bandwidth, gamma: a number; reference: measures
 
 

@@ -21,6 +21,37 @@ static PyObject *name_list(const ddsc_measures *measures, name_fn get, int64_t n
     return list;
 }
 
+static PyObject *step_list(const ddsc_measures *m)
+{
+    PyObject *list = PyList_New(0);
+    for (int64_t k = 0; list && ddsc_measures_get_transform(m, k); k++) {
+        PyObject *name = PyUnicode_FromString(ddsc_measures_get_transform(m, k));
+        if (!name || PyList_Append(list, name) < 0)
+            Py_CLEAR(list);
+        Py_XDECREF(name);
+    }
+    return list;
+}
+
+/* {column: values of the rows} */
+static PyObject *meta_of(const ddsc_measures *m, int64_t n)
+{
+    PyObject *d = PyDict_New();
+    const char *name;
+    for (int64_t k = 0; d && (name = ddsc_measures_get_meta_name(m, k)); k++) {
+        PyObject *list = PyList_New((Py_ssize_t)n);
+        bool good = list != NULL;
+        for (int64_t i = 0; good && i < n; i++) {
+            PyObject *value = PyUnicode_FromString(ddsc_measures_get_meta(m, i, k));
+            good = value && PyList_SetItem(list, (Py_ssize_t)i, value) == 0;
+        }
+        if (!good || PyDict_SetItemString(d, name, list) < 0)
+            Py_CLEAR(d);
+        Py_XDECREF(list);
+    }
+    return d;
+}
+
 static bool put_names(PyObject *d, core_handle *measures, const ddsc_measures_view *v)
 {
     PyObject *ids = PyList_New((Py_ssize_t)v->n_rows);
@@ -41,7 +72,9 @@ static bool put_names(PyObject *d, core_handle *measures, const ddsc_measures_vi
                name_list(measures->pointer, ddsc_measures_get_coordinate_name, v->dim)) &&
            put(d, "point_names",
                name_list(measures->pointer, ddsc_measures_get_point_name, v->n_support)) &&
-           put(d, "titles", name_list(measures->pointer, ddsc_measures_get_title, v->n_rows));
+           put(d, "titles", name_list(measures->pointer, ddsc_measures_get_title, v->n_rows)) &&
+           put(d, "transforms", step_list(measures->pointer)) &&
+           put(d, "meta", meta_of(measures->pointer, v->n_rows));
 }
 
 /* (cells, origin, step) of each axis of the grid the support lies on, or None. */
@@ -150,8 +183,41 @@ static PyObject *described(PyObject *module, PyObject *args)
     return result;
 }
 
+/* ---- transforms ---- */
+
+#define STEP(name, type)                                     \
+    {                                                        \
+#name, type, offsetof(ddsc_transform_settings, name) \
+    }
+static const core_field transform_fields[] = {STEP(arcsinh, FIELD_TEXT),   STEP(log1p, FIELD_INT),
+                                              STEP(normalise, FIELD_INT),  STEP(pca, FIELD_INT64),
+                                              STEP(per_item, FIELD_INT64), STEP(align, FIELD_INT),
+                                              {NULL, FIELD_INT, 0}};
+
+static PyObject *transformed(PyObject *module, PyObject *args)
+{
+    core_context *context;
+    core_handle *measures;
+    PyObject *settings;
+    ddsc_transform_settings set;
+    ddsc_measures *made = NULL;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O!O&O!", context_type, &context, handle_measures, &measures,
+                          &PyDict_Type, &settings))
+        return NULL;
+    ddsc_transform_settings_init(&set);
+    if (!fields_take(settings, &set, transform_fields) || !context_begin(context))
+        return NULL;
+    ddsc_status status = ddsc_measures_transform(context->ctx, &made, measures->pointer, &set);
+    if (context_end(context, status))
+        return handle_new(context, CORE_MEASURES, made);
+    ddsc_measures_destroy(made);
+    return NULL;
+}
+
 PyMethodDef view_methods[] = {
     {"measures_view", measures_view, METH_VARARGS, "(measures)"},
     {"measures_names", measures_names, METH_VARARGS, "(measures)"},
+    {"transformed", transformed, METH_VARARGS, "(context, measures, settings)"},
     {"described", described, METH_VARARGS, "(context, measures, coordinates, points, titles)"},
     {NULL, NULL, 0, NULL}};

@@ -104,6 +104,52 @@ def test_frames():
     assert list(ddsc.DDSC(2, n_neighbors=1).fit(X).labels_.shape) == [3]
 
 
+def test_frames_that_contradict_themselves_are_refused():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"who": ["b", "a", "b"], "x": [0.0, 1, 2], "kind": ["s", "t", "t"]})
+    with pytest.raises(ValueError, match="item 'b' has the labels 's' and 't'"):
+        Distributions.from_frame(frame, "who", label="kind")
+    with pytest.warns(UserWarning, match="left out: kind"):
+        assert Distributions.from_frame(frame, "who").coordinate_names == ["x"]
+    with pytest.raises(ValueError, match="'who' names the items, but 1 of its 3 rows .* row 1"):
+        Distributions.from_frame(frame.assign(who=["b", None, "b"]), "who", label="kind")
+
+
+def test_columns_of_frames_keep_their_names():
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(12, 2)), columns=["CD3", "CD4"])
+    who = np.repeat(["a", "b", "c"], 4)
+    groups = frame.assign(who=who).groupby("who")
+    X = Distributions(groups)
+    assert X.ids == ["a", "b", "c"] and X.coordinate_names == ["CD3", "CD4"]
+    items = {name: group[["CD3", "CD4"]] for name, group in groups}
+    assert Distributions(items).coordinate_names == ["CD3", "CD4"]
+    model = ddsc.DDSC(2, n_neighbors=1).fit(items)
+    with pytest.raises(ValueError, match='"CD4"'):
+        model.predict(frame[["CD4", "CD3"]].assign(who=who).groupby("who"))
+    items["b"] = items["b"][["CD4", "CD3"]]
+    with pytest.raises(ValueError, match="item 1 has the columns"):
+        Distributions(items)
+    assert Distributions([pd.DataFrame(np.eye(2)), pd.DataFrame(np.eye(2))]).coordinate_names is None
+
+
+def test_labels_are_joined_by_id():
+    items = {name: np.full((1, 1), k) for k, name in enumerate("abc")}
+    table = {"c": 2, "a": 0, "b": 1}
+    assert Distributions(items, labels=table).labels.tolist() == [0, 1, 2]
+    with pytest.raises(ValueError, match="items do not have the id 'z'"):
+        Distributions(items, labels={**table, "z": 3})
+    with pytest.raises(ValueError, match="labels do not have the id 'b'"):
+        Distributions(items, labels={"a": 0, "c": 2})
+    pd = pytest.importorskip("pandas")
+    assert Distributions(items, labels=pd.Series(table)).labels.tolist() == [0, 1, 2]
+    assert Distributions(items, labels=pd.Series([5, 6, 7], index=[2, 0, 1])).labels.tolist() == [5, 6, 7]
+    assert Distributions(list(items.values()), labels=pd.Series(table)).labels.tolist() == [2, 0, 1]
+    with pytest.raises(ValueError, match="twice"):
+        Distributions(items, labels=pd.Series([0, 1, 2], index=["a", "a", "b"]))
+
+
 def test_anndata():
     anndata = pytest.importorskip("anndata")
     pd = pytest.importorskip("pandas")
@@ -314,3 +360,22 @@ def test_read_folder_of_images(tmp_path):
     points, weights = X[2]
     assert np.allclose(weights, (pictures[1] / pictures[1].sum()).ravel())
     assert ddsc.read(tmp_path / "pictures", as_="colours").dim == 3
+
+
+def test_transformed_stays_with_the_model(tmp_path):
+    rng = np.random.default_rng(7)
+    clouds = [rng.gamma(2, [10, 300 + 900 * (i % 2)], (30, 2)) for i in range(12)]
+    X = Distributions(clouds).described(coordinate_names=["CD3", "pERK"])
+    Z = X.transformed(arcsinh={"CD*": 5}, normalise="robust")
+    assert Z.transforms == ["arcsinh", "robust"] and X.transforms == []
+    assert np.allclose(X.transformed(arcsinh=5)[0][0], np.arcsinh(X[0][0] / 5))
+    model = ddsc.DDSC(n_clusters=2).fit(Z)
+    assert np.array_equal(model.predict(X), model.predict(Z))
+    assert np.array_equal(model.predict(X), model.labels_)
+    with pytest.raises(ValueError, match="other transforms"):
+        model.predict(X.transformed(log1p=True))
+    Z.write(tmp_path / "z.npz")
+    assert ddsc.read(tmp_path / "z.npz").transforms == Z.transforms
+    assert X.transformed(per_item=5).sizes.max() == 5
+    again = pickle.loads(pickle.dumps(Z))
+    assert again.transforms == Z.transforms and np.array_equal(model.predict(again), model.labels_)

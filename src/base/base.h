@@ -177,7 +177,8 @@ enum rng_stream {
     RNG_CHECK,
     RNG_DESCENT,
     RNG_REDUCE,
-    RNG_WORDS
+    RNG_WORDS,
+    RNG_POINTS
 };
 
 /* `stream` one of the above; `part` tells restarts, items or blocks of one use apart. */

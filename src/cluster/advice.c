@@ -9,7 +9,7 @@
 enum { HUBS_LEAST_ITEMS = 100 };
 static const double HUBS_TOLD = 0.25;
 
-enum { ADVICE_SIZE = 4096, FAR_LEAST_ITEMS = 8 };
+enum { ADVICE_SIZE = 4096, FAR_LEAST_ITEMS = 3 };
 
 /* Eigenvalues closer than this part of the larger one are one cluster of eigenvalues. */
 static const double GAP_TINY = 0.01;
@@ -138,9 +138,57 @@ static void say_affinity(writer *w, const decomposition *d)
             d->affinity.gamma, (long long)d->affinity.n_faint);
 }
 
+/* A group much farther from the rest than items are from each other, which joined another cluster
+ * as too small for one of its own. */
+static ddsc_status say_far_group(ddsc_context *ctx, writer *w, const ddsc_graph *g,
+                                 const int32_t *label, const outcome *o, double usual)
+{
+    ddsc_status status = DDSC_OK;
+    int64_t n_cells = 0, *size = NULL, far = -1;
+    double *way_out = NULL; /* the shortest edge that leaves the cell, squared */
+    for (int64_t i = 0; i < g->n; i++)
+        n_cells = BASE_MAX(n_cells, o->cells[i] + 1);
+    TRY(MEM_ZERO(ctx, size, n_cells));
+    TRY(MEM_NEW(ctx, way_out, n_cells));
+    for (int64_t c = 0; c < n_cells; c++)
+        way_out[c] = INFINITY;
+    for (int64_t i = 0; i < g->n; i++) {
+        size[o->cells[i]]++;
+        for (int64_t p = g->offset[i]; p < g->offset[i + 1]; p++) {
+            int32_t one = o->cells[i], other = o->cells[g->index[p]];
+            if (one == other)
+                continue;
+            way_out[one] = fmin(way_out[one], g->d2[p]);
+            way_out[other] = fmin(way_out[other], g->d2[p]);
+        }
+    }
+    for (int64_t i = 0; i < g->n && far < 0; i++) {
+        int32_t c = o->cells[i];
+        if ((double)size[c] < o->least && isfinite(way_out[c]) &&
+            sqrt(BASE_MAX(way_out[c], 0)) > FAR_TIMES * usual)
+            far = i;
+    }
+    bool joined = false;
+    for (int64_t i = 0; far >= 0 && i < g->n; i++)
+        joined |= label[i] == label[far] && o->cells[i] != o->cells[far];
+    if (joined)
+        advice_say(
+            w,
+            "Item %lld of the %lld clustered (from 0) and those near it (%lld in all) lie far from "
+            "all others (%.3g), but are too "
+            "few for a cluster of their own and joined another: look at them as outliers, or let "
+            "them be one by min_cluster = 0.",
+            (long long)far, (long long)g->n, (long long)size[o->cells[far]],
+            sqrt(way_out[o->cells[far]]));
+done:
+    MEM_FREE(ctx, way_out, size);
+    return status;
+}
+
 /* Items much farther from their nearest neighbour than others are from theirs. Every item has tau
  * links, so no cut of the graph sets one alone apart. */
-static ddsc_status say_far(ddsc_context *ctx, writer *w, const ddsc_graph *g, const int32_t *label)
+static ddsc_status say_far(ddsc_context *ctx, writer *w, const ddsc_graph *g, const int32_t *label,
+                           const outcome *o)
 {
     ddsc_status status = DDSC_OK;
     double *near = NULL, *sorted = NULL;
@@ -160,12 +208,16 @@ static ddsc_status say_far(ddsc_context *ctx, writer *w, const ddsc_graph *g, co
     for (int64_t i = 0; first >= 0 && i < g->n; i++)
         n_with += label[i] == label[first] && near[i] <= FAR_TIMES * usual;
     if (usual > 0 && n_with > 0)
-        advice_say(
-            w,
-            "Item %lld%s lies far from all others (%.3g to its nearest, which is within %.3g "
-            "for nine of ten items), and no cut of the graph sets it apart: look at it as an "
-            "outlier, or leave it out.",
-            (long long)first, n_far > 1 ? " (and others)" : "", near[first], usual);
+        advice_say(w,
+                   "Item %lld%s of the %lld clustered (from 0) lies far from all others (%.3g to "
+                   "its nearest, "
+                   "which is within %.3g for nine of ten items), and no cut of the graph sets it "
+                   "apart: look at it as an "
+                   "outlier, or leave it out.",
+                   (long long)first, n_far > 1 ? " (and others)" : "", (long long)g->n, near[first],
+                   usual);
+    else if (usual > 0)
+        TRY(say_far_group(ctx, w, g, label, o, usual));
 done:
     MEM_FREE(ctx, near, sorted);
     return status;
@@ -215,7 +267,8 @@ static void say_candidates(writer *w, const ddsc_clustering_view *v)
     }
 }
 
-static void say_clusters(writer *w, const ddsc_clustering_view *v, const outcome *o)
+static void say_clusters(writer *w, const ddsc_clustering_view *v, const decomposition *d,
+                         const outcome *o)
 {
     int64_t smallest = v->n;
     for (int64_t r = 0; r < v->n_sweep; r++)
@@ -231,8 +284,8 @@ static void say_clusters(writer *w, const ddsc_clustering_view *v, const outcome
     if (o->chosen && v->n_sweep > 1)
         say_candidates(w, v);
     if (o->n_found < v->k)
-        advice_say(w, "Only %lld clusters were found: the items take no more distinct places.",
-                   (long long)o->n_found);
+        advice_say(w, "Only %lld cluster%s found: the graph of tau = %lld tells no more apart.",
+                   (long long)o->n_found, o->n_found == 1 ? " was" : "s were", (long long)d->tau);
     else if (!o->rule_met)
         advice_say(
             w,
@@ -256,9 +309,9 @@ ddsc_status advice_write(ddsc_context *ctx, char **text, const ddsc_clustering_v
             set->eigen_tolerance, view->max_residual, view->verified ? "" : ", not verified",
             (long long)set->eigen_max_iterations);
     say_components(&w, view, d, o, set);
-    say_clusters(&w, view, o);
+    say_clusters(&w, view, d, o);
     say_gap(&w, view, d, o->eigenvalues);
     say_affinity(&w, d);
     say_hubs(&w, view);
-    return say_far(ctx, &w, graph, view->labels);
+    return say_far(ctx, &w, graph, view->labels, o);
 }

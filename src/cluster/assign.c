@@ -12,6 +12,7 @@
 #include "base/workspace.h"
 #include "cluster/cluster.h"
 #include "data/model.h"
+#include "data/recipe.h"
 #include "linalg/linalg.h"
 #include "plan/plan.h"
 
@@ -204,10 +205,14 @@ static ddsc_status check_words(ddsc_context *ctx, const ddsc_model *m, const mea
 }
 
 /* Columns in another order are another space, too. */
-static ddsc_status assign_check_coordinates(ddsc_context *ctx, const ddsc_model *m,
-                                            const measures *data)
+static ddsc_status assign_check_coordinates(ddsc_context *ctx, const measures_texts *there,
+                                            int64_t d, const measures *data)
 {
-    const measures_texts *here = &data->coordinates, *there = &m->items->coordinates;
+    const measures_texts *here = &data->coordinates;
+    if (data->d != d)
+        return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                        "the items have points of %lld coordinates, those of the model of %lld",
+                        (long long)data->d, (long long)d);
     for (int64_t k = 0; k < BASE_MIN(here->n, there->n); k++)
         if (strcmp(texts_get(here, k), texts_get(there, k)) != 0)
             return ctx_fail(ctx, DDSC_ERROR_INPUT,
@@ -217,12 +222,29 @@ static ddsc_status assign_check_coordinates(ddsc_context *ctx, const ddsc_model 
     return DDSC_OK;
 }
 
+/* Items that come as they are go through what the model's have gone through. */
+static ddsc_status repeat_transforms(ddsc_context *ctx, measures **moved, const ddsc_model *m,
+                                     const measures *data)
+{
+    const measures_recipe *there = &m->items->recipe;
+    if (measures_recipe_equal(&data->recipe, there))
+        return DDSC_OK;
+    if (data->recipe.n > 0)
+        return ctx_fail(
+            ctx, DDSC_ERROR_INPUT,
+            "the items have gone through other transforms than the model's, or the same "
+            "ones fitted to them: give them as they were, and the model's are repeated");
+    CHECK(
+        assign_check_coordinates(ctx, &there->inputs, recipe_dimension(there, m->items->d), data));
+    return recipe_apply(ctx, moved, data, there);
+}
+
 static ddsc_status assign(ddsc_context *ctx, ddsc_assignment *out, ddsc_pair_stats *stats,
                           const ddsc_model *m, const measures *data,
                           const ddsc_assign_settings *set)
 {
     ddsc_status status = DDSC_OK;
-    measures *joint = NULL;
+    measures *joint = NULL, *moved = NULL;
     ddsc_graph *near = NULL;
     ddsc_graph_settings graph;
     graph_plan p = {0};
@@ -233,12 +255,10 @@ static ddsc_status assign(ddsc_context *ctx, ddsc_assignment *out, ddsc_pair_sta
                     .label = out->labels,
                     .confidence = out->confidence,
                     .distance = out->distance};
-    if (data->d != m->items->d)
-        return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                        "the items have points of %lld coordinates, those of the model of %lld",
-                        (long long)data->d, (long long)m->items->d);
-    CHECK(assign_check_coordinates(ctx, m, data));
-    CHECK(check_words(ctx, m, data));
+    TRY(repeat_transforms(ctx, &moved, m, data));
+    data = moved ? moved : data;
+    TRY(assign_check_coordinates(ctx, &m->items->coordinates, m->items->d, data));
+    TRY(check_words(ctx, m, data));
     if (!metric_find(m->metric.metric)->bounds)
         TRY(plan_check_pruned(ctx, set->exact_graph, metric_find(m->metric.metric)->name));
     TRY(measures_join(ctx, &joint, m->items, data));
@@ -265,6 +285,7 @@ done:
     mem_free(ctx, far);
     ddsc_graph_destroy(near);
     ddsc_measures_destroy(joint);
+    ddsc_measures_destroy(moved);
     return status;
 }
 

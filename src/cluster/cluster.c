@@ -226,6 +226,7 @@ ddsc_status ddsc_cluster_run(ddsc_context *context, ddsc_clustering **clustering
                           "does not do (text --paper keeps them as they are)");
     plan_warn_tau(context, data->n, plan.set.graph);
     TRY(plan_warn_clusters(context, data, plan.set.k_max));
+    TRY(plan_warn_bandwidth(context, data, plan.set.metric));
     TRY(plan_warn_coordinates(context, data));
     TRY(cluster_fit(context, clustering, NULL, data, &plan.set));
 done:

@@ -20,6 +20,7 @@ typedef struct outcome {
     double least;          /* those */
     bool not_converged;
     const double *eigenvalues; /* of the eigenvectors found */
+    const int32_t *cells;      /* labels before small clusters joined others */
 } outcome;
 
 ddsc_status advice_write(ddsc_context *ctx, char **text, const ddsc_clustering_view *view,

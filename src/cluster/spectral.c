@@ -336,6 +336,7 @@ ddsc_status spectral_fit(ddsc_context *ctx, ddsc_clustering *c, decomposition *k
     o.n_without_row = j.d.n - j.n_packed;
     o.least = set->paper ? 0 : set->min_cluster * (double)j.d.n / (double)c->view.k;
     o.eigenvalues = c->eigenvalues;
+    o.cells = c->cells;
     TRY(advice_write(ctx, &c->advice, &c->view, &j.d, &o, graph, set));
     c->view.advice = c->advice;
     if (kept) {

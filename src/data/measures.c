@@ -18,7 +18,10 @@ void measures_parts_free(ddsc_context *ctx, measures_parts *parts)
     texts_free(ctx, &parts->coordinates);
     texts_free(ctx, &parts->points);
     texts_free(ctx, &parts->titles);
+    texts_free(ctx, &parts->meta_names);
+    texts_free(ctx, &parts->meta);
     measures_words_free(ctx, &parts->words);
+    measures_recipe_free(ctx, &parts->recipe);
     *parts = (measures_parts){0};
 }
 
@@ -38,7 +41,10 @@ void measures_free_names(ddsc_context *ctx, measures *m)
     MEM_FREE(ctx, m->row, m->label, m->id_text, m->id_at, m->number_ids, m->name_text, m->name_at);
     texts_free(ctx, &m->coordinates);
     texts_free(ctx, &m->titles);
+    texts_free(ctx, &m->meta_names);
+    texts_free(ctx, &m->meta);
     measures_words_free(ctx, &m->words);
+    measures_recipe_free(ctx, &m->recipe);
 }
 
 #define SWAP(type, x, y)  \
@@ -61,7 +67,10 @@ void measures_swap_names(measures *a, measures *b)
     SWAP(int64_t *, a->name_at, b->name_at);
     SWAP(measures_texts, a->coordinates, b->coordinates);
     SWAP(measures_texts, a->titles, b->titles);
+    SWAP(measures_texts, a->meta_names, b->meta_names);
+    SWAP(measures_texts, a->meta, b->meta);
     SWAP(measures_words, a->words, b->words);
+    SWAP(measures_recipe, a->recipe, b->recipe);
 }
 
 /* Move what the set keeps out of the parts. */
@@ -83,7 +92,10 @@ static void take_over(measures *m, measures_parts *p)
     m->coordinates = p->coordinates;
     m->points = p->points;
     m->titles = p->titles;
+    m->meta_names = p->meta_names;
+    m->meta = p->meta;
     m->words = p->words;
+    m->recipe = p->recipe;
     *p = (measures_parts){0};
 }
 

@@ -36,6 +36,9 @@ ddsc_status texts_pack(ddsc_context *ctx, measures_texts *to, int64_t n,
 /* The n_a texts of a, then the n_b of b; where one side has none, "" stands for each of its. */
 ddsc_status texts_append(ddsc_context *ctx, measures_texts *a, int64_t n_a, const measures_texts *b,
                          int64_t n_b);
+/* Of each of n items its `width` texts, those of the row it came from; items NULL: all in order. */
+ddsc_status texts_pick(ddsc_context *ctx, measures_texts *to, const measures_texts *from,
+                       int64_t width, int64_t n, const int64_t *items, const int64_t *row);
 /* Text `from` becomes text `to` <= from, those before it being in place; nothing when n = 0. */
 void texts_move_down(measures_texts *t, int64_t to, int64_t from);
 bool texts_equal(const measures_texts *a, const measures_texts *b);
@@ -44,6 +47,19 @@ static inline const char *texts_get(const measures_texts *t, int64_t i)
 {
     return t->n ? t->text + t->at[i] : "";
 }
+
+/* Transforms that a set has gone through; n = 0: none. */
+typedef struct measures_recipe {
+    int64_t n, n_values;
+    int64_t *step;         /* n x 3: recipe_kind, argument, number of values */
+    double *value;         /* of all steps */
+    measures_texts inputs; /* names of the coordinates before, or none */
+} measures_recipe;
+
+ddsc_status measures_recipe_copy(ddsc_context *ctx, measures_recipe *to,
+                                 const measures_recipe *from);
+bool measures_recipe_equal(const measures_recipe *a, const measures_recipe *b);
+void measures_recipe_free(ddsc_context *ctx, measures_recipe *recipe);
 
 typedef struct measures_grid {
     bool found;
@@ -67,7 +83,9 @@ struct ddsc_measures {
     int64_t *name_at; /* n_names + 1 */
     int64_t n_names;
     measures_texts coordinates, points, titles; /* names: d, v and n_rows of them, or none */
+    measures_texts meta_names, meta;            /* columns about rows; their values, row by row */
     measures_words words;
+    measures_recipe recipe;
     measures_grid grid;
     int64_t n_zero_dropped, n_merged;
 };
@@ -89,7 +107,9 @@ typedef struct measures_parts {
     int64_t *name_at;
     int64_t n_names;
     measures_texts coordinates, points, titles; /* names: d, v and n of them, or none */
+    measures_texts meta_names, meta;            /* columns about items; their values, row by row */
     measures_words words;
+    measures_recipe recipe;
     bool points_distinct; /* the support has no equal rows (a grid made by a reader): skip the
                              search */
 } measures_parts;

@@ -55,6 +55,24 @@ done:
     return status;
 }
 
+ddsc_status texts_pick(ddsc_context *ctx, measures_texts *to, const measures_texts *from,
+                       int64_t width, int64_t n, const int64_t *items, const int64_t *row)
+{
+    ddsc_status status = DDSC_OK;
+    const char **string = NULL;
+    if (from->n == 0)
+        return DDSC_OK;
+    TRY(MEM_NEW(ctx, string, n * width));
+    for (int64_t i = 0; i < n * width; i++) {
+        int64_t item = items ? items[i / width] : i / width;
+        string[i] = texts_get(from, row[item] * width + i % width);
+    }
+    TRY(texts_pack(ctx, to, n * width, string));
+done:
+    mem_free(ctx, string);
+    return status;
+}
+
 void texts_move_down(measures_texts *t, int64_t to, int64_t from)
 {
     if (t->n == 0)
@@ -100,6 +118,42 @@ const char *ddsc_measures_get_point_name(const ddsc_measures *m, int64_t point)
 const char *ddsc_measures_get_title(const ddsc_measures *m, int64_t row)
 {
     return m ? name_or_null(&m->titles, row) : NULL;
+}
+
+const char *ddsc_measures_get_meta_name(const ddsc_measures *m, int64_t column)
+{
+    return m ? name_or_null(&m->meta_names, column) : NULL;
+}
+
+const char *ddsc_measures_get_meta(const ddsc_measures *m, int64_t row, int64_t column)
+{
+    bool there = m && row >= 0 && row < m->n_rows && column >= 0 && column < m->meta_names.n;
+    return there ? texts_get(&m->meta, row * m->meta_names.n + column) : "";
+}
+
+ddsc_status ddsc_measures_copy_private(ddsc_context *ctx, ddsc_measures **copy,
+                                       const ddsc_measures *m)
+{
+    ddsc_status status = DDSC_OK;
+    measures *made = NULL;
+    CHECK(ctx_enter_new(ctx, copy));
+    CHECK(ctx_need(ctx, m, "measures"));
+    TRY(measures_subset(ctx, &made, m, m->n, NULL));
+    TRY(measures_copy_names(ctx, made, m));
+    texts_free(ctx, &made->points);
+    texts_free(ctx, &made->titles);
+    texts_free(ctx, &made->meta_names);
+    texts_free(ctx, &made->meta);
+    measures_words_free(ctx, &made->words);
+    MEM_FREE(ctx, made->name_text, made->name_at);
+    made->name_text = NULL;
+    made->name_at = NULL;
+    made->n_names = 0;
+    *copy = made;
+    made = NULL;
+done:
+    ddsc_measures_destroy(made);
+    return status;
 }
 
 static ddsc_status rename_all(ddsc_context *ctx, measures_texts *t, int64_t n,

@@ -35,7 +35,7 @@ static ddsc_status check_part_sizes(ddsc_context *ctx, const measures_parts *p, 
         return ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: %lld support points, at most %d are possible",
                         where, (long long)p->v, INT32_MAX);
     if ((p->coordinates.n && p->coordinates.n != p->d) || (p->points.n && p->points.n != p->v) ||
-        (p->titles.n && p->titles.n != p->n))
+        (p->titles.n && p->titles.n != p->n) || p->meta.n != p->meta_names.n * p->n)
         return ctx_fail(ctx, DDSC_ERROR_INPUT,
                         "%s: %lld coordinates have %lld names, %lld points %lld, %lld items %lld",
                         where, (long long)p->d, (long long)p->coordinates.n, (long long)p->v,

@@ -43,8 +43,11 @@ static ddsc_status copy_item_names(ddsc_context *ctx, measures_parts *p, const m
     TRY(MEM_COPY(ctx, p->name_text, m->name_text, m->name_text ? m->name_at[m->n_names] : 0));
     if (m->titles.n > 0)
         TRY(texts_pack(ctx, &p->titles, n, title));
+    TRY(texts_pick(ctx, &p->meta, &m->meta, m->meta_names.n, n, items, m->row));
+    TRY(texts_copy(ctx, &p->meta_names, &m->meta_names));
     TRY(texts_copy(ctx, &p->coordinates, &m->coordinates));
     TRY(measures_words_copy(ctx, &p->words, &m->words));
+    TRY(measures_recipe_copy(ctx, &p->recipe, &m->recipe));
 done:
     MEM_FREE(ctx, id, title);
     return status;
@@ -167,7 +170,10 @@ ddsc_status measures_copy_names(ddsc_context *ctx, measures *to, const measures 
                  from->name_at ? from->name_at[n_names] : 0));
     TRY(texts_copy(ctx, &fresh.coordinates, &from->coordinates));
     TRY(texts_copy(ctx, &fresh.titles, &from->titles));
+    TRY(texts_copy(ctx, &fresh.meta_names, &from->meta_names));
+    TRY(texts_copy(ctx, &fresh.meta, &from->meta));
     TRY(measures_words_copy(ctx, &fresh.words, &from->words));
+    TRY(measures_recipe_copy(ctx, &fresh.recipe, &from->recipe));
     measures_swap_names(to, &fresh);
 done:
     measures_free_names(ctx, &fresh);

@@ -27,11 +27,17 @@ ddsc_status archive_read_table(archive *z, const char *name, double **out, int64
 ddsc_status archive_read_strings(archive *z, char **text, int64_t **at);
 /* Words fitted to a set of documents, where there are any. */
 ddsc_status archive_read_words(archive *z, measures_words *out);
+/* Transforms that lead to d coordinates; n = 0 where there are none. */
+ddsc_status archive_read_recipe(archive *z, measures_recipe *r, int64_t d);
+/* n names of something, none where the array is not there. */
+ddsc_status archive_read_names(archive *z, measures_texts *out, const char *name, int64_t n,
+                               const char *of);
 /* The items in any of the three layouts, with ids, labels and words where there are any. */
 ddsc_status archive_read_items(archive *z, measures_parts *out);
 
 /* The arrays of a set, into an archive that may get others too. */
 ddsc_status npz_add_items(npz_writer *z, const measures *m);
+ddsc_status npz_add_recipe(npz_writer *z, const measures_recipe *r);
 ddsc_status npz_add_words(npz_writer *z, const measures_words *words);
 /* Texts as fixed-width unicode, or as bytes when one of them is no UTF-8. */
 typedef const char *(*npz_string_fn)(const void *arg, int64_t i);

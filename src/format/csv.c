@@ -22,7 +22,8 @@ typedef struct reader {
     int64_t joined_room, tidy_room;
     int64_t *item; /* of each row */
     int64_t n_rows, n_seen, last;
-    bool apart; /* rows of one item do not follow each other */
+    int64_t comma_line, point_line; /* the first with a decimal comma, and a point; 0: none */
+    bool apart;                     /* rows of one item do not follow each other */
     int64_t value_room, weight_room, item_room, line_room;
 } reader;
 
@@ -48,13 +49,27 @@ static bool is_missing(const char *text)
     return false;
 }
 
-/* Where semicolons separate, a comma may stand for the decimal point. */
-static bool parse_number(const reader *r, char *text, double *value)
+/* Where semicolons separate, a comma may stand for the decimal point; in a file that has both, one of
+ * them separates thousands. */
+static ddsc_status parse_number(reader *r, char *text, double *value, bool *good)
 {
-    char *comma = r->delimiter == ';' ? strchr(text, ',') : NULL;
-    if (comma && !strpbrk(comma + 1, ",."))
-        *comma = '.';
-    return number_parse(text, value);
+    char *mark = r->delimiter == ';' ? strpbrk(text, ",.") : NULL;
+    bool is_comma = mark && *mark == ',';
+    if (is_comma)
+        *mark = '.';
+    *good = number_parse(text, value);
+    if (is_comma)
+        *mark = ',';
+    if (mark && *good) {
+        int64_t *line = is_comma ? &r->comma_line : &r->point_line;
+        *line = *line ? *line : stream_line_number(r->s);
+    }
+    if (r->comma_line && r->point_line)
+        return stream_fail(r->s,
+                           "numbers have decimal commas (line %lld) and decimal points (line "
+                           "%lld): which of them separates thousands is not clear",
+                           (long long)r->comma_line, (long long)r->point_line);
+    return DDSC_OK;
 }
 
 static ddsc_status csv_fail_number(reader *r, int64_t column, const char *text, bool parsed)
@@ -75,7 +90,8 @@ static ddsc_status take_value(reader *r, table_column *k, double *value)
         }
         return DDSC_OK;
     }
-    bool good = parse_number(r, text, value);
+    bool good;
+    CHECK(parse_number(r, text, value, &good));
     if (good && !isfinite(*value))
         return csv_fail_number(r, k->at, text, true);
     if (!good && (k->kind == COLUMN_NUMBER || k->by_name))
@@ -95,7 +111,8 @@ static ddsc_status take_weight(reader *r)
     measures_parts *p = r->out;
     char *text = r->field.text[r->c.weight];
     CHECK(MEM_RESERVE(r->ctx, p->weight, &r->weight_room, r->n_rows + 1));
-    bool good = parse_number(r, text, &p->weight[r->n_rows]);
+    bool good;
+    CHECK(parse_number(r, text, &p->weight[r->n_rows], &good));
     if (!good || !isfinite(p->weight[r->n_rows]))
         return csv_fail_number(r, r->c.weight, text, good);
     if (p->weight[r->n_rows] < 0)

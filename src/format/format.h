@@ -142,6 +142,9 @@ ddsc_status io_read_measures(ddsc_context *ctx, measures **out, io_stream *s,
 /* Sniff and read one file; one: among others, so that a matrix is the points of one item. */
 ddsc_status io_read_parts(ddsc_context *ctx, measures_parts *out, ddsc_format *format, io_stream *s,
                           const ddsc_read_settings *settings, bool one);
+/* Columns of the table set->meta_path for the items, by id. */
+ddsc_status io_read_meta(ddsc_context *ctx, measures_parts *p, const char *where,
+                         const ddsc_read_settings *set);
 /* Make parts fit to be joined: indices checked, items without ids called "file:number". */
 ddsc_status sets_prepare(ddsc_context *ctx, measures_parts *parts, const char *where);
 /* Can b stand behind a: the same dimension and words, labels of one kind? */

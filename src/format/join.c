@@ -178,6 +178,14 @@ ddsc_status sets_check(ddsc_context *ctx, const measures_parts *a, const measure
                         "%s: its words were not fitted together with those of the files before: "
                         "give all documents to one ddsc text",
                         where);
+    if (!measures_recipe_equal(&a->recipe, &b->recipe))
+        return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                        "%s: it has gone through other transforms than the files before: transform "
+                        "all items together",
+                        where);
+    if (a->meta_names.n > 0 && b->meta_names.n > 0 && !texts_equal(&a->meta_names, &b->meta_names))
+        return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                        "%s: it has other columns about its items than the files before", where);
     if ((plain_a && b->n_names > 0) || (plain_b && a->n_names > 0))
         return ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: labels are %s here but %s in the files before",
                         where, plain_b ? "numbers" : "names", plain_a ? "numbers" : "names");
@@ -191,6 +199,9 @@ ddsc_status sets_join(ddsc_context *ctx, measures_parts *a, measures_parts *b, c
     TRY(join_support(ctx, a, b, where));
     TRY(join_labels(ctx, a, b));
     TRY(texts_append(ctx, &a->titles, a->n, &b->titles, b->n));
+    if (a->meta_names.n == 0)
+        TRY(texts_copy(ctx, &a->meta_names, &b->meta_names));
+    TRY(texts_append(ctx, &a->meta, a->n * a->meta_names.n, &b->meta, b->n * a->meta_names.n));
     if (a->coordinates.n == 0)
         TRY(texts_copy(ctx, &a->coordinates, &b->coordinates));
     TRY(join_ids(ctx, a, b));

@@ -133,6 +133,8 @@ static ddsc_status take_first(column_reader *r)
             r->id_column = c;
     }
     r->column = found >= 0 ? found : r->n_columns - 1;
+    if (r->column == r->id_column)
+        r->column--;
     if (found >= 0)
         return DDSC_OK;
     const char *last = r->field.text[r->column];
@@ -142,6 +144,10 @@ static ddsc_status take_first(column_reader *r)
     }
     if (is_integer(last))
         return stream_fail_line(r->s, ": several columns need a header such as id,label");
+    if (r->n_columns - (r->id_column >= 0) > 1)
+        ctx_warn(r->ctx,
+                 "%s: no column is called \"label\": the last one, \"%s\", holds the labels",
+                 stream_name(r->s), QUOTE(last));
     return DDSC_OK;
 }
 

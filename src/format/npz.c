@@ -183,8 +183,8 @@ static ddsc_status read_ids(archive *z, measures_parts *out)
 }
 
 /* Names of coordinates, points or items, where there are any: n of them. */
-static ddsc_status read_names(archive *z, measures_texts *out, const char *name, int64_t n,
-                              const char *of)
+ddsc_status archive_read_names(archive *z, measures_texts *out, const char *name, int64_t n,
+                               const char *of)
 {
     if (!archive_has(z, name))
         return DDSC_OK;
@@ -271,9 +271,18 @@ ddsc_status archive_read_items(archive *z, measures_parts *out)
         CHECK(read_ids(z, out));
     if (archive_has(z, "labels"))
         CHECK(read_labels(z, out));
-    CHECK(read_names(z, &out->coordinates, "coordinate_names", out->d, "coordinates"));
-    CHECK(read_names(z, &out->points, "point_names", out->v, "points"));
-    CHECK(read_names(z, &out->titles, "titles", out->n, "items"));
+    CHECK(archive_read_names(z, &out->coordinates, "coordinate_names", out->d, "coordinates"));
+    CHECK(archive_read_names(z, &out->points, "point_names", out->v, "points"));
+    CHECK(archive_read_names(z, &out->titles, "titles", out->n, "items"));
+    if (archive_has(z, "meta_names")) {
+        CHECK(archive_open_array(z, "meta_names", 1));
+        out->meta_names.n = z->array.count;
+        CHECK(archive_read_strings(z, &out->meta_names.text, &out->meta_names.at));
+        CHECK(archive_read_names(z, &out->meta, "meta", out->meta_names.n * out->n, "values"));
+        if (out->meta.n == 0)
+            return stream_fail(z->s, "has meta_names, but no values for them");
+    }
+    CHECK(archive_read_recipe(z, &out->recipe, out->d));
     CHECK(archive_read_words(z, &out->words));
     if (out->words.n > 0 && out->words.d != out->d)
         return stream_fail(z->s, "has points of %lld coordinates and words of %lld",

@@ -262,6 +262,19 @@ static const char *support_name(const void *arg, int64_t row)
     return texts_get(&m->points, row);
 }
 
+static const char *meta_name(const void *arg, int64_t k)
+{
+    const measures *m = arg;
+    return texts_get(&m->meta_names, k);
+}
+
+static const char *meta_value(const void *arg, int64_t i)
+{
+    const measures *m = arg;
+    int64_t width = m->meta_names.n;
+    return texts_get(&m->meta, m->row[i / width] * width + i % width);
+}
+
 static const char *item_title(const void *arg, int64_t i)
 {
     const measures *m = arg;
@@ -338,6 +351,10 @@ static ddsc_status npz_add_names(npz_writer *z, const measures *m)
                               shared ? m->v : m->nnz));
     if (m->titles.n > 0)
         CHECK(npz_add_strings(z, "titles", item_title, m, m->n));
+    if (m->meta.n > 0) {
+        CHECK(npz_add_strings(z, "meta_names", meta_name, m, m->meta_names.n));
+        CHECK(npz_add_strings(z, "meta", meta_value, m, m->n * m->meta_names.n));
+    }
     return DDSC_OK;
 }
 
@@ -359,6 +376,7 @@ ddsc_status npz_add_items(npz_writer *z, const measures *m)
     if (m->id_text || m->n < m->n_rows)
         CHECK(npz_add_strings(z, "ids", item_id, m, m->n));
     CHECK(npz_add_names(z, m));
+    CHECK(npz_add_recipe(z, &m->recipe));
     return npz_add_words(z, &m->words);
 }
 

@@ -273,17 +273,22 @@ done:
 
 static ddsc_status gather_files(gathering *g)
 {
-    progress_begin(g->ctx, "files", g->files.n);
+    bool many = g->files.n > 1; /* one file is no progress to speak of */
+    if (many)
+        progress_begin(g->ctx, "files", g->files.n);
     for (int64_t i = 0; i < g->files.n; i++) {
         io_stream *s = NULL;
         CHECK(stream_open(g->ctx, &s, path_of(g, i), g->set->max_bytes));
         ddsc_status status = gather_stream(g, s, path_of(g, i));
         stream_close(s);
         CHECK(status);
-        progress_add(g->ctx, 1);
-        CHECK(progress_poll(g->ctx));
+        if (many) {
+            progress_add(g->ctx, 1);
+            CHECK(progress_poll(g->ctx));
+        }
     }
-    progress_end(g->ctx);
+    if (many)
+        progress_end(g->ctx);
     return DDSC_OK;
 }
 
@@ -324,6 +329,31 @@ done:
     return status;
 }
 
+/* Rows of one id are one item within a table, but not across files: who splits a table may expect
+ * it. */
+static ddsc_status warn_of_shared_ids(gathering *g)
+{
+    ddsc_status status = DDSC_OK;
+    text_table table = {0};
+    const char *shared = NULL;
+    int64_t number, n_shared = 0;
+    bool is_new;
+    for (int64_t i = 0; i < g->parts.n; i++) {
+        const char *id = g->parts.id_text + g->parts.id_at[i];
+        TRY(text_table_add(g->ctx, &table, id, strlen(id), &number, &is_new));
+        shared = is_new || shared ? shared : id;
+        n_shared += !is_new;
+    }
+    if (shared)
+        ctx_warn(g->ctx,
+                 "%lld items have the id of an item before them, \"%s\" first, and stay items of "
+                 "their own; to make them one, put their rows into one file",
+                 (long long)n_shared, QUOTE(shared));
+done:
+    text_table_free(g->ctx, &table);
+    return status;
+}
+
 static ddsc_status label_by_folder(gathering *g)
 {
     ddsc_status status = DDSC_OK;
@@ -355,7 +385,11 @@ static ddsc_status gather_finish(gathering *g, measures **out)
         CHECK(name_by_file(g));
         CHECK(label_by_folder(g));
     }
+    if (g->several)
+        CHECK(warn_of_shared_ids(g));
     CHECK(add_labels(g->ctx, &g->parts, g->where, g->set));
+    if (g->set->meta_path)
+        CHECK(io_read_meta(g->ctx, &g->parts, g->where, g->set));
     return measures_build(g->ctx, out, &g->parts, g->set->on_empty, g->where);
 }
 

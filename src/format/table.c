@@ -169,6 +169,23 @@ static ddsc_status drop_listed(void *arg, const char *name)
     return any ? DDSC_OK : fail_unknown(h, "--drop", name, strlen(name));
 }
 
+/* Row numbers, as pandas and R write them before the first column; pandas calls them so on the way
+ * back. */
+static bool is_nameless(const char *name)
+{
+    return *name == '\0' || strncmp(name, "Unnamed: ", 9) == 0;
+}
+
+static void drop_nameless(chooser *h)
+{
+    for (int64_t k = 0; k < h->c->n; k++)
+        if (!h->taken[k] && is_nameless(table_name(h->c, k))) {
+            h->taken[k] = true;
+            ctx_warn(h->ctx, "%s: column %lld has no name and is left out", stream_name(h->s),
+                     (long long)k + 1);
+        }
+}
+
 static ddsc_status take_coordinates(chooser *h)
 {
     CHECK(MEM_NEW(h->ctx, h->c->coordinate, h->c->n));
@@ -176,6 +193,8 @@ static ddsc_status take_coordinates(chooser *h)
         CHECK(text_each_listed(h->set->drop, drop_listed, h));
     if (h->set->columns)
         CHECK(text_each_listed(h->set->columns, take_listed, h));
+    else
+        drop_nameless(h);
     for (int64_t k = 0; !h->set->columns && k < h->c->n; k++)
         if (!h->taken[k])
             add_coordinate(h, k, false);

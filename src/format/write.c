@@ -166,7 +166,10 @@ static ddsc_status write_as(ddsc_context *ctx, const measures *m, io_writer *w, 
     case DDSC_FORMAT_NPZ: return npz_write_measures(ctx, m, w);
     case DDSC_FORMAT_CSV: return csv_write_measures(ctx, m, w, ',');
     case DDSC_FORMAT_TSV: return csv_write_measures(ctx, m, w, '\t');
-    default: return d2_write_measures(m, w);
+    default:
+        if (m->id_text || m->label || m->coordinates.n > 0)
+            ctx_warn(ctx, "d2 has no place for ids, labels and names: they are left out");
+        return d2_write_measures(m, w);
     }
 }
 

@@ -50,11 +50,38 @@ static ddsc_status resolve_epsilon(ddsc_context *ctx, ddsc_metric_settings *set,
     return DDSC_OK;
 }
 
+/* Below this the squares of differences lose digits, or vanish. */
+static const double EXTENT_LEAST = 1e-140;
+
+/* W2 is solved in units of a power of two and marks what cannot be squared; epsilon, bandwidths and
+ * kernels have no such way out. */
+static ddsc_status check_extent(ddsc_context *ctx, const measures *m)
+{
+    double extent = 0;
+    for (int64_t k = 0; k < m->d; k++) {
+        double low = INFINITY, high = -INFINITY;
+        for (int64_t p = 0; p < m->v; p++) {
+            double x = m->support[p * m->d + k];
+            low = fmin(low, x);
+            high = fmax(high, x);
+        }
+        extent = fmax(extent, high - low);
+    }
+    if (extent > 0 && extent < EXTENT_LEAST)
+        return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                        "coordinates differ by %.3g at most: too small to square (multiply all by "
+                        "a constant)",
+                        extent);
+    return DDSC_OK;
+}
+
 ddsc_status metric_resolve(ddsc_context *ctx, metric_resolved *out, const measures *m,
                            const ddsc_metric_settings *set)
 {
     ddsc_metric_settings *own = &out->set;
     *out = (metric_resolved){.set = *set, .backend = metric_find(set->metric)};
+    if (set->metric == DDSC_METRIC_SINKHORN || set->metric == DDSC_METRIC_MMD)
+        CHECK(check_extent(ctx, m));
     if (set->mmd_estimator == DDSC_MMD_AUTO)
         own->mmd_estimator = DDSC_MMD_BIASED;
     if (set->metric == DDSC_METRIC_SINKHORN)

@@ -46,18 +46,16 @@ static int64_t pair_distances(const points *table, int64_t n, const int32_t *row
     return count;
 }
 
-ddsc_status mmd_bandwidth(ddsc_context *ctx, double *bandwidth, const measures *m,
-                          const ddsc_metric_settings *settings)
+ddsc_status mmd_point_distance(ddsc_context *ctx, double *distance, const measures *m, double level,
+                               int64_t most)
 {
     ddsc_status status = DDSC_OK;
-    int64_t n = BASE_MIN(m->nnz, BANDWIDTH_POINTS);
+    int64_t n = BASE_MIN(m->nnz, most);
     points table = {0};
     points_panel some = {0}, all = {0};
     int32_t *row = NULL;
     double *r2 = NULL, *block = NULL;
-    *bandwidth = settings->bandwidth_rule == DDSC_BANDWIDTH_VALUE ? settings->bandwidth : 1.0;
-    if (settings->bandwidth_rule == DDSC_BANDWIDTH_VALUE)
-        return DDSC_OK;
+    *distance = 1;
     TRY(MEM_NEW(ctx, row, n));
     TRY(MEM_NEW(ctx, block, BANDWIDTH_BLOCK * n));
     TRY(MEM_NEW(ctx, r2, n * n / 2));
@@ -66,13 +64,22 @@ ddsc_status mmd_bandwidth(ddsc_context *ctx, double *bandwidth, const measures *
     TRY(points_panel_create(ctx, &all, &table, n));
     draw_rows(ctx, m, n, row);
     int64_t count = pair_distances(&table, n, row, block, &some, &all, r2);
-    double level = settings->bandwidth_rule == DDSC_BANDWIDTH_MEDIAN ? 0.5 : 0.05;
     if (count > 0)
-        *bandwidth = BASE_MAX(1e-150, quantile_distance(r2, count, level));
+        *distance = BASE_MAX(1e-150, quantile_distance(r2, count, level));
 done:
     points_panel_free(ctx, &all);
     points_panel_free(ctx, &some);
     points_close(ctx, &table);
     MEM_FREE(ctx, r2, block, row);
     return status;
+}
+
+ddsc_status mmd_bandwidth(ddsc_context *ctx, double *bandwidth, const measures *m,
+                          const ddsc_metric_settings *settings)
+{
+    *bandwidth = settings->bandwidth;
+    if (settings->bandwidth_rule == DDSC_BANDWIDTH_VALUE)
+        return DDSC_OK;
+    double level = settings->bandwidth_rule == DDSC_BANDWIDTH_MEDIAN ? 0.5 : 0.05;
+    return mmd_point_distance(ctx, bandwidth, m, level, BANDWIDTH_POINTS);
 }

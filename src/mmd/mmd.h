@@ -19,8 +19,11 @@ typedef struct mmd_kernel {
 /* Squared distances become k(x, y), in place. */
 void mmd_kernel_apply(const mmd_kernel *kernel, int64_t n, double *r2);
 double mmd_kernel_value(const mmd_kernel *kernel, double r2);
-/* The bandwidth by rule: a quantile of the non-zero distances in a fixed sample of points; 1 when
- * all points are equal. */
+/* That quantile of the non-zero distances in a fixed sample of at most so many points; 1 when all
+ * points are equal. */
+ddsc_status mmd_point_distance(ddsc_context *ctx, double *distance, const measures *m, double level,
+                               int64_t most);
+/* The bandwidth by rule. */
 ddsc_status mmd_bandwidth(ddsc_context *ctx, double *bandwidth, const measures *m,
                           const ddsc_metric_settings *settings);
 

@@ -50,6 +50,7 @@ static ddsc_status run_matrix(ddsc_context *ctx, double *out, ddsc_pair_stats *s
     double unit;
     CHECK(stats_check(ctx, stats));
     CHECK(plan_take_metric(ctx, &set, given));
+    CHECK(plan_warn_bandwidth(ctx, m, &set));
     CHECK(plan_warn_coordinates(ctx, m));
     TRY(to_unit(ctx, &scaled, &unit, m,
                 set.metric == DDSC_METRIC_W2 && !(flags & DDSC_DISTANCE_SQUARED)));
@@ -130,6 +131,7 @@ ddsc_status ddsc_neighbors_run(ddsc_context *context, ddsc_graph **graph, ddsc_p
     CHECK(plan_take_metric(context, &metric_set, metric));
     CHECK(plan_take_graph(context, &graph_set, settings, false));
     plan_warn_tau(context, data->n, &graph_set);
+    CHECK(plan_warn_bandwidth(context, data, &metric_set));
     CHECK(plan_warn_coordinates(context, data));
     TRY(plan_make(context, &p, data, &metric_set, &graph_set));
     TRY(plan_neighbors(context, graph, &found, &p, p.tau));

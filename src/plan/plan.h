@@ -27,6 +27,9 @@ int64_t plan_tau(int64_t n, const ddsc_graph_settings *settings);
 
 /* More neighbours than there are items? */
 void plan_warn_tau(ddsc_context *ctx, int64_t n, const ddsc_graph_settings *set);
+/* A bandwidth by which all items are equally far? */
+ddsc_status plan_warn_bandwidth(ddsc_context *ctx, const measures *m,
+                                const ddsc_metric_settings *set);
 /* More clusters than distinct items? */
 ddsc_status plan_warn_clusters(ddsc_context *ctx, const measures *m, int64_t k);
 /* A coordinate that makes nearly all of the distances, or is an id? */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "graph/graph.h"
+#include "mmd/mmd.h"
 #include "plan/plan.h"
 #include "plan/tuning.h"
 
@@ -12,6 +13,24 @@ void plan_warn_tau(ddsc_context *ctx, int64_t n, const ddsc_graph_settings *set)
     if (n > 1 && set->tau >= n)
         ctx_warn(ctx, "tau = %lld, but an item has only %lld others: all of them are taken (--tau)",
                  (long long)set->tau, (long long)n - 1);
+}
+
+/* A bandwidth far from the distances between points makes all kernels 0, or 1 up to rounding, and all
+ * items equally far. */
+ddsc_status plan_warn_bandwidth(ddsc_context *ctx, const measures *m,
+                                const ddsc_metric_settings *set)
+{
+    double near;
+    if (set->metric != DDSC_METRIC_MMD || set->mmd_kernel == DDSC_KERNEL_ENERGY ||
+        set->bandwidth_rule != DDSC_BANDWIDTH_VALUE)
+        return DDSC_OK;
+    CHECK(mmd_point_distance(ctx, &near, m, 0.05, BANDWIDTH_TRIED));
+    if (set->bandwidth < near / BANDWIDTH_SMALL || set->bandwidth > near * BANDWIDTH_LARGE)
+        ctx_warn(ctx,
+                 "bandwidth = %g is too %s to tell items apart: one in twenty pairs of points is "
+                 "nearer than %.3g (--bandwidth auto)",
+                 set->bandwidth, set->bandwidth < near ? "small" : "large", near);
+    return DDSC_OK;
 }
 
 /* ---- copies ---- */

@@ -11,10 +11,11 @@ enum {
      * (bench/scale.py). */
     EXACT_ITEMS = 100000,
     /* ---- rows that stand for items in an approximate search (bench/scale.py) ---- */
-    ROWS_MOST = 64,      /* columns: more are cut to their principal components */
-    REFERENCE_MOST = 64, /* points of the reference of a linear transport */
-    FEATURES = 1024,     /* random features where mmd has no rows of its own */
-    PROJECTION_DIM = 10  /* transport in so many dimensions is looked for among projections, too */
+    ROWS_MOST = 64,        /* columns: more are cut to their principal components */
+    REFERENCE_MOST = 64,   /* points of the reference of a linear transport */
+    FEATURES = 1024,       /* random features where mmd has no rows of its own */
+    BANDWIDTH_TRIED = 200, /* points whose distances a given bandwidth is held against */
+    PROJECTION_DIM = 10 /* transport in so many dimensions is looked for among projections, too */
 };
 
 /* Linear transport comes out above W2 and projections below. In few dimensions both together tell
@@ -34,5 +35,8 @@ static const double HUBS_SKEWNESS = 3.5;
 static const double UNITS_SHARE = 0.99;
 /* The same of a whole number that is one for all points of an item: less does no harm. */
 static const double ID_SHARE = 0.05;
+/* Worth a warning: a bandwidth so many times below or above the distance that one in twenty pairs of
+ * points stays under. Kernels of the others are then below 1e-20, or differ from 1 by less than 1e-12. */
+static const double BANDWIDTH_SMALL = 50, BANDWIDTH_LARGE = 1e6;
 
 #endif

@@ -117,6 +117,7 @@ bool report_has_pictures(const ddsc_report *r);
 
 void report_summary(buffer *b, const ddsc_report *r);
 void report_page(buffer *b, const ddsc_report *r);
+void report_items(buffer *b, const ddsc_report *r);
 /* The block of data behind the map: places, labels, ids and small pictures. */
 void report_page_data(buffer *b, const ddsc_report *r);
 bool report_has(const ddsc_report *r, ddsc_report_form form);

@@ -146,6 +146,7 @@ static const struct {
     ddsc_status (*save)(ddsc_context *ctx, const ddsc_report *r, const char *path, unsigned flags);
 } files[] = {
     {"labels.csv", NO_FORM, NULL, save_labels},
+    {"items.csv", DDSC_REPORT_ITEMS, NULL, NULL},
     {"embedding.npy", NO_FORM, has_embedding, save_embedding},
     {"eigenvalues.csv", DDSC_REPORT_EIGENVALUES, NULL, NULL},
     {"graph.mtx", NO_FORM, has_graph, save_graph},

@@ -115,6 +115,7 @@ bool report_has(const ddsc_report *r, ddsc_report_form form)
     case DDSC_REPORT_EIGENVALUES: return r->from.clustering != NULL;
     case DDSC_REPORT_SWEEP: return r->view.n_sweep > 1;
     case DDSC_REPORT_STABILITY: return r->trust.n > 0;
+    case DDSC_REPORT_ITEMS: return r->from.clustering != NULL;
     }
     return false;
 }
@@ -129,6 +130,7 @@ void report_text(buffer *b, const ddsc_report *r, ddsc_report_form form)
     case DDSC_REPORT_EIGENVALUES: add_eigenvalues(b, r); break;
     case DDSC_REPORT_SWEEP: add_sweep_labels(b, r); break;
     case DDSC_REPORT_STABILITY: add_stability_rows(b, r); break;
+    case DDSC_REPORT_ITEMS: report_items(b, r); break;
     }
 }
 

@@ -293,6 +293,20 @@ static ddsc_status binary_take(vector_reader *r, const char *word, size_t n,
     return DDSC_OK;
 }
 
+/* A count that is too small would leave words without their vectors. */
+static ddsc_status binary_end(vector_reader *r)
+{
+    char c;
+    size_t got;
+    do
+        CHECK(stream_read(r->s, &c, 1, &got));
+    while (got > 0 && (c == '\n' || c == '\r'));
+    if (got > 0)
+        return stream_fail(r->s, "promises %lld words, but more bytes follow: the file is damaged",
+                           (long long)r->promised);
+    return DDSC_OK;
+}
+
 static ddsc_status read_binary(vector_reader *r)
 {
     ddsc_status status = DDSC_OK;
@@ -306,6 +320,7 @@ static ddsc_status read_binary(vector_reader *r)
         TRY(stream_read_exact(r->s, bytes, 4 * (size_t)r->out->dim, "a word vector"));
         TRY(binary_take(r, word, n, bytes));
     }
+    TRY(binary_end(r));
 done:
     mem_free(r->ctx, bytes);
     return status;

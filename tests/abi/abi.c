@@ -65,6 +65,7 @@ static int all(const void *bytes, size_t n, unsigned char value)
 
 INIT(context_settings)
 INIT(read_settings)
+INIT(transform_settings)
 INIT(text_settings)
 INIT(text_report)
 INIT(shared_items)
@@ -87,17 +88,29 @@ INIT(d2_settings)
 INIT(report_source)
 INIT(comparison)
 
-static void (*const inits[])(void) = {init_context_settings,   init_read_settings,
-                                      init_text_settings,      init_text_report,
-                                      init_shared_items,       init_compress_report,
-                                      init_metric_settings,    init_pair_stats,
-                                      init_graph_settings,     init_cluster_settings,
-                                      init_assign_settings,    init_assignment,
-                                      init_standing,           init_scores,
-                                      init_stability_settings, init_theory,
-                                      init_transport_problem,  init_transport,
-                                      init_sinkhorn_settings,  init_barycenter_settings,
-                                      init_d2_settings,        init_report_source,
+static void (*const inits[])(void) = {init_context_settings,
+                                      init_read_settings,
+                                      init_transform_settings,
+                                      init_text_settings,
+                                      init_text_report,
+                                      init_shared_items,
+                                      init_compress_report,
+                                      init_metric_settings,
+                                      init_pair_stats,
+                                      init_graph_settings,
+                                      init_cluster_settings,
+                                      init_assign_settings,
+                                      init_assignment,
+                                      init_standing,
+                                      init_scores,
+                                      init_stability_settings,
+                                      init_theory,
+                                      init_transport_problem,
+                                      init_transport,
+                                      init_sinkhorn_settings,
+                                      init_barycenter_settings,
+                                      init_d2_settings,
+                                      init_report_source,
                                       init_comparison};
 
 /* ---- calls ---- */

@@ -75,3 +75,22 @@ def test_fcs_files_are_items(ddsc, data_dir, tmp_path):
     data = json.loads(ddsc("convert", *files, "--channels", "3,4,5", "--arcsinh", "5", "--json", "-o",
                            tmp_path / "cells.npz").stdout)
     assert data["n"] == 2 and data["dim"] == 3
+
+
+def test_what_a_format_has_no_place_for_is_said(ddsc, tmp_path):
+    (tmp_path / "a.csv").write_text("id,label,x\na,u,1\nb,v,2\n")
+    ddsc("convert", tmp_path / "a.csv", "-o", tmp_path / "a.npz")
+    assert "no place for ids" in ddsc("convert", tmp_path / "a.npz", "-o", tmp_path / "a.d2").stderr
+    assert "no place" not in ddsc("convert", tmp_path / "a.d2", "-o", tmp_path / "b.d2").stderr
+    assert "no place" not in ddsc("convert", tmp_path / "a.npz", "-o", tmp_path / "b.csv").stderr
+
+
+def test_ids_that_several_files_use_are_named(ddsc, tmp_path):
+    """Within a table they would be one item."""
+    (tmp_path / "a.csv").write_text("id,x\na,1\nb,2\n")
+    (tmp_path / "b.csv").write_text("id,x\nc,1\nb,5\n")
+    done = ddsc("info", tmp_path / "a.csv", tmp_path / "b.csv", "--json")
+    assert json.loads(done.stdout)["items"] == 4
+    assert '1 items have the id of an item before them, "b" first' in done.stderr
+    (tmp_path / "b.csv").write_text("id,x\nc,1\nd,5\n")
+    assert not ddsc("info", tmp_path / "a.csv", tmp_path / "b.csv", "--json").stderr

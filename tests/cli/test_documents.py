@@ -136,7 +136,7 @@ def test_word2vec_binary(ddsc, tmp_path, vectors, reference, newline, packed):
     (word2vec(WORDS, TABLE)[:-3], "early|at most"), (b"9 4\n" + word2vec(WORDS, TABLE)[4:], "early|at most"),
     (b"99999999999 4\na \0\0\0\0", "at most"), (b"1 99999999999\na \0\0\0\0", "count and dimension"),
     (b"\0\1\2", "count and dimension|early"), (b"1 1\ncats " + struct.pack("<f", np.inf) + b"\0", "not finite"),
-    (b"1 1\n" + b"a" * 3000 + b" \0\0\0\0", "damaged")])
+    (b"1 1\n" + b"a" * 3000 + b" \0\0\0\0", "damaged"), (b"2 4\n" + word2vec(WORDS, TABLE)[4:], "more bytes follow")])
 def test_bad_binary_vectors(ddsc, tmp_path, data, said):
     (tmp_path / "docs.tsv").write_text("text\ncats dogs\ncats\n")
     (tmp_path / "v.bin").write_bytes(data)

@@ -59,7 +59,7 @@ def test_a_result_is_whole_or_not_there(ddsc, three_groups, tmp_path):
 
 
 @pytest.mark.parametrize("words, name", [
-    (["--channels", "1,2"], "channels"), (["--arcsinh", "5"], "arcsinh"), (["--phase", "1"], "phase"),
+    (["--channels", "1,2"], "channels"), (["--phase", "1"], "phase"),
     (["--phases", "2"], "phases")])
 def test_options_of_another_format(ddsc, three_groups, words, name):
     done = ddsc("info", three_groups, *words, code=2)

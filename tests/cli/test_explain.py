@@ -1,4 +1,5 @@
 """What each cluster is: words and coordinates, in result.json, in the lines for people and on the page."""
+import csv
 import gzip
 import json
 import random
@@ -153,3 +154,24 @@ def test_real_cells(ddsc, data_dir, tmp_path):
     assert told["scores"]["ami"] > 0.5
     names = {m["name"] for m in told["clusters"][0]["markers"]}
     assert len(names & {"pBtk", "pS6", "pNFkB", "pp38", "pSlp76", "CD20"}) >= 4
+
+
+def test_a_line_for_every_item(ddsc, tmp_path):
+    """Next cluster, doubt, neighbours as in the graph; the item far from all has the largest score."""
+    rng = np.random.default_rng(4)
+    write_table(tmp_path / "a.csv", ["x", "y"],
+                lambda i, n: rng.normal(size=(n, 2)) * 0.1 + [9 * (i % 2), 40 if i == 7 else 0.1 * i])
+    ddsc("cluster", tmp_path / "a.csv", "-k", 2, "-o", tmp_path / "r")
+    ddsc("distance", tmp_path / "a.csv", "-o", tmp_path / "d.npy")
+    with open(tmp_path / "r" / "items.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    labels = (tmp_path / "r" / "labels.csv").read_text().splitlines()[1:]
+    assert [f"{r['id']},{r['label']}" for r in rows] == labels
+    distance = np.load(tmp_path / "d.npy")
+    scores = [float(r["outlier"]) for r in rows]
+    assert int(np.argmax(scores)) == 7 and scores[7] > 3
+    for i, r in enumerate(rows):
+        near = np.sort(np.delete(distance[i], i))[:3]
+        assert [float(r[f"distance{k}"]) for k in (1, 2, 3)] == pytest.approx(near, rel=1e-9)
+        assert distance[i, int(r["neighbour1"][1:])] == pytest.approx(near[0], rel=1e-9)
+        assert r["next"] != r["label"] and 0 <= float(r["doubt"]) <= 0.5

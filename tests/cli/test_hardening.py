@@ -40,8 +40,29 @@ def test_components_and_eigenvalues_are_all_there(ddsc, tmp_path):
 def test_a_lone_far_item_is_named(ddsc, tmp_path):
     data = write_line(tmp_path / "far.csv", [k / 100 for k in range(19)] + [100])
     done = ddsc("cluster", data, "-k", 2)
-    assert "Item 19 lies far from all others" in " ".join(done.stderr.split())
-    assert "gamma = 0" not in done.stderr
+    said = " ".join(done.stderr.split())
+    assert "Item 19 of the 20 clustered (from 0) lies far from all others" in said
+    assert "gamma = 0" not in said
+
+
+@pytest.mark.parametrize("near", [2, 3, 5])
+def test_a_far_item_among_few_is_named(ddsc, tmp_path, near):
+    """So few distinct items may fall into one cluster, but not because they were equal."""
+    data = write_line(tmp_path / "few.csv", [k / 100 for k in range(near)] + [10])
+    done = json.loads(ddsc("cluster", data, "-k", 2, "--json").stdout)
+    apart = done["labels"].count(done["labels"][-1]) == 1
+    assert apart or f"Item {near} of the {near + 1} clustered (from 0) lies far" in done["advice"]
+    assert "distinct" not in done["advice"]
+
+
+def test_a_small_far_group_that_joined_others_is_named(ddsc, tmp_path):
+    places = np.r_[np.random.default_rng(3).random(47), 100, 100.01, 100.02]
+    data = write_line(tmp_path / "group.csv", places)
+    done = json.loads(ddsc("cluster", data, "-k", 2, "--json").stdout)
+    assert done["labels"].count(done["labels"][-1]) > 3
+    assert "Item 47 of the 50 clustered (from 0) and those near it (3 in all) lie far" in done["advice"]
+    done = json.loads(ddsc("cluster", data, "-k", 2, "--min-cluster", 0, "--json").stdout)
+    assert done["labels"] == [0] * 47 + [1] * 3 and "lie far" not in done["advice"]
 
 
 def test_a_matrix_of_nan_is_refused(ddsc, tmp_path):
@@ -106,6 +127,24 @@ def test_a_matrix_too_small_to_square_is_refused(ddsc, tmp_path):
     assert "too small to square" in done.stderr
 
 
+@pytest.mark.parametrize("words", [["sinkhorn"], ["mmd"], ["mmd", "--mmd-kernel", "energy"]])
+def test_coordinates_too_small_to_square_are_refused(ddsc, tmp_path, words):
+    """Where nothing is scaled: 0.3 of the value was lost at 1e-150, all of it at 1e-200."""
+    rng = np.random.default_rng(0)
+    x, y, a = rng.random((5, 2)), rng.random((5, 2)) + 1, np.ones(5)
+    found = []
+    for unit in (1, 1e-135):
+        path = write_pair(tmp_path / "small.npz", x * unit, a, y * unit, a)
+        ddsc("distance", path, "-m", *words, "-o", tmp_path / "d.npy", "-f")
+        found.append(np.load(tmp_path / "d.npy")[0, 1])
+    scale = {"sinkhorn": 1e-135, "mmd": 1}[words[0]] if len(words) == 1 else 1e-135 ** 0.5
+    assert abs(found[1] / scale - found[0]) < 1e-6 * found[0]
+    for unit in (1e-150, 1e-200):
+        path = write_pair(tmp_path / "small.npz", x * unit, a, y * unit, a)
+        done = ddsc("distance", path, "-m", *words, "-o", tmp_path / "d.npy", "-f", code=3)
+        assert "too small to square" in done.stderr
+
+
 # ---- settings that cannot work say so at once ----
 
 def write_clouds(path, columns, items=20, points=6, of=None, seed=3):
@@ -131,6 +170,19 @@ def test_more_neighbours_than_items(ddsc, tmp_path, verb):
     done = ddsc(verb[0], data, *verb[1:], "--tau", 40, cwd=tmp_path)
     assert "only 19 others" in done.stderr and "--tau" in done.stderr
     assert "others" not in ddsc(verb[0], data, *verb[1:], "-f", "--tau", 19, cwd=tmp_path).stderr
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "laplace"])
+def test_a_bandwidth_far_from_the_points(ddsc, tmp_path, kernel):
+    data = write_clouds(tmp_path / "clouds.csv", ["x", "y"])
+    words = ["-m", "mmd", "--mmd-kernel", kernel, "-f", "-o", tmp_path / "out.npy", "--bandwidth"]
+    for width, said in ((1e-3, "too small"), (1e8, "too large")):
+        assert f"{said} to tell items apart" in ddsc("distance", data, *words, width).stderr
+        for verb in (["cluster", data, "-k", 2], ["neighbors", data]):
+            done = ddsc(*verb, *words[:4], "--bandwidth", width)
+            assert f"{said} to tell items apart" in done.stderr
+    for width in (0.05, 1, 100, "auto", "median"):
+        assert "tell items apart" not in ddsc("distance", data, *words, width).stderr
 
 
 @pytest.mark.parametrize("metric", ["w2", "sinkhorn", "mmd", "lot"])

@@ -110,3 +110,13 @@ def test_any_id_comes_back(ddsc, tmp_path):
 
 def test_missing_file(ddsc, tmp_path):
     assert "none.csv" in ddsc("score", tmp_path / "none.csv", tmp_path / "none.csv", code=3).stderr
+
+
+def test_a_column_of_labels_that_was_guessed_is_named(ddsc, tmp_path):
+    (tmp_path / "p.csv").write_text("id,label\na,0\nb,1\nc,1\n")
+    (tmp_path / "meta.csv").write_text("id,sex,age\na,m,30\nb,f,40\nc,f,40\n")
+    done = ddsc("score", tmp_path / "p.csv", tmp_path / "meta.csv")
+    assert 'the last one, "age", holds the labels' in done.stderr
+    (tmp_path / "meta.csv").write_text("kind,id\nm,a\nf,b\nf,c\n")
+    done = ddsc("score", tmp_path / "p.csv", tmp_path / "meta.csv", "--json")
+    assert json.loads(done.stdout)["ari"] == 1 and not done.stderr

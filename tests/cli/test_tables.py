@@ -86,6 +86,25 @@ def test_decimal_commas_between_semicolons(ddsc, tmp_path):
     assert not said
 
 
+@pytest.mark.parametrize("rows", ["a;1,234;0.5\nb;2;1\n", "a;1.234;1\nb;0,5;1\n", "a;1;2\nb;1,5;2.5\n"])
+def test_commas_and_points_in_one_file_are_refused(ddsc, tmp_path, rows):
+    """One of them separates thousands, and a guess would be wrong by a factor of 1,000."""
+    path = tmp_path / "both.csv"
+    path.write_text("id;x;y\n" + rows)
+    assert "decimal commas (line" in ddsc("info", path, code=3).stderr
+    path.write_text("id;x\na;1.234,5\nb;2\nc;3\n")
+    assert '"1.234,5" is not a number' in ddsc("info", path, code=3).stderr
+
+
+@pytest.mark.parametrize("name", ["", '""', "Unnamed: 0"])
+def test_row_numbers_are_no_coordinate(ddsc, tmp_path, name):
+    """pandas and R put them before the first column unless told not to."""
+    path = tmp_path / "rows.csv"
+    path.write_text(f"{name},id,x\n0,a,1.5\n1,a,2\n2,b,3\n")
+    data, said = info(ddsc, path)
+    assert names(data) == ["x"] and "column 1 has no name and is left out" in said
+
+
 def test_missing_values_are_counted(ddsc, tmp_path):
     path = tmp_path / "holes.csv"
     path.write_text("id,x,y,note\na,1,2,\na,,3,\nb,NA,4,seen\n")

@@ -215,25 +215,30 @@ static ddsc_status create_items(ddsc_context *ctx, int is_float)
                           &out);
 }
 
-static ddsc_status copy_labelled(ddsc_context *ctx, int option)
+#define COPY(call, ...)                                                                    \
+    static ddsc_status call(ddsc_context *ctx, int option)                                 \
+    {                                                                                      \
+        (void)option;                                                                      \
+        ddsc_measures *out = UNSET;                                                        \
+        return gives_measures(ddsc_measures_##call(ctx, &out, clouds, __VA_ARGS__), &out); \
+    }
+COPY(copy_labelled, labels)
+COPY(copy_named, item_names)
+COPY(copy_described, 0, 0, item_names)
+COPY(copy_balanced, 3)
+static ddsc_status copy_private(ddsc_context *ctx, int option)
 {
     (void)option;
     ddsc_measures *out = UNSET;
-    return gives_measures(ddsc_measures_copy_labelled(ctx, &out, clouds, labels), &out);
+    return gives_measures(ddsc_measures_copy_private(ctx, &out, clouds), &out);
 }
+COPY(copy_resampled, 1)
 
-static ddsc_status copy_named(ddsc_context *ctx, int option)
+static ddsc_status measures_transform(ddsc_context *ctx, int option)
 {
-    (void)option;
+    ddsc_transform_settings set = {sizeof set, "5", 1, DDSC_NORMALISE_RANK, 1, 2, option};
     ddsc_measures *out = UNSET;
-    return gives_measures(ddsc_measures_copy_named(ctx, &out, clouds, item_names), &out);
-}
-
-static ddsc_status copy_described(ddsc_context *ctx, int option)
-{
-    (void)option;
-    ddsc_measures *out = UNSET;
-    return gives_measures(ddsc_measures_copy_described(ctx, &out, clouds, 0, 0, item_names), &out);
+    return gives_measures(ddsc_measures_transform(ctx, &out, clouds, &set), &out);
 }
 
 static ddsc_status copy_subset(ddsc_context *ctx, int option)
@@ -242,20 +247,6 @@ static ddsc_status copy_subset(ddsc_context *ctx, int option)
     static const int64_t some[] = {5, 0, 9};
     ddsc_measures *out = UNSET;
     return gives_measures(ddsc_measures_copy_subset(ctx, &out, clouds, 3, some), &out);
-}
-
-static ddsc_status copy_balanced(ddsc_context *ctx, int option)
-{
-    (void)option;
-    ddsc_measures *out = UNSET;
-    return gives_measures(ddsc_measures_copy_balanced(ctx, &out, clouds, 3), &out);
-}
-
-static ddsc_status copy_resampled(ddsc_context *ctx, int option)
-{
-    (void)option;
-    ddsc_measures *out = UNSET;
-    return gives_measures(ddsc_measures_copy_resampled(ctx, &out, clouds, 1), &out);
 }
 
 static ddsc_status compress(ddsc_context *ctx, int option)
@@ -885,7 +876,10 @@ const call_entry calls[] = {
     M(copy_labelled, "", 0),
     M(copy_named, "", 0),
     M(copy_described, "", 0),
+    E(measures_transform, "size", DDSC_ALIGN_SIZE),
+    E(measures_transform, "principal", DDSC_ALIGN_PRINCIPAL),
     M(copy_subset, "", 0),
+    M(copy_private, "", 0),
     M(copy_balanced, "", 0),
     M(copy_resampled, "", 0),
     M(compress, "", 0),

@@ -1,0 +1,279 @@
+/* Transforms fitted to a set: what is measured on the mixture of its items, each of which counts alike,
+ * is kept, so that new items go the same way. Order: points drawn, arcsinh, log1p, normalised,
+ * principal components, aligned. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/sized.h"
+#include "data/parts.h"
+#include "data/recipe.h"
+#include "linalg/linalg.h"
+#include "stream/stream.h"
+
+static const ddsc_transform_settings defaults = {0};
+SIZED_INIT(settings_struct, ddsc_transform_settings, align, &defaults);
+
+typedef struct fitting {
+    ddsc_context *ctx;
+    const measures *m;
+    measures_parts p;
+    measures_recipe r;
+    double *mass; /* of each row of the support, in the mixture */
+} fitting;
+
+static ddsc_status find_mass(fitting *f)
+{
+    mem_free(f->ctx, f->mass);
+    f->mass = NULL;
+    CHECK(MEM_ZERO(f->ctx, f->mass, f->p.v));
+    for (int64_t i = 0; i < f->p.n; i++) {
+        double sum = 0;
+        for (int64_t e = f->p.offset[i]; e < f->p.offset[i + 1]; e++)
+            sum += f->p.weight[e];
+        for (int64_t e = f->p.offset[i]; e < f->p.offset[i + 1]; e++)
+            f->mass[f->p.index[e]] += f->p.weight[e] / sum / (double)f->p.n;
+    }
+    return DDSC_OK;
+}
+
+/* Add a step whose values `fit` sets, and take it. */
+typedef ddsc_status (*fit_fn)(fitting *f, recipe_kind kind, double *value);
+
+static ddsc_status add_step(fitting *f, recipe_kind kind, int64_t argument, fit_fn fit)
+{
+    double *value;
+    int64_t count = recipe_count(kind, argument, f->p.d, NULL);
+    CHECK(recipe_add(f->ctx, &f->r, kind, argument, count, &value));
+    if (fit)
+        CHECK(fit(f, kind, value));
+    return recipe_apply_step(f->ctx, &f->p, &f->r, f->r.n - 1);
+}
+
+/* ---- arcsinh: one cofactor, or PATTERN=COFACTOR for some coordinates ---- */
+
+typedef struct cofactors {
+    fitting *f;
+    double *value;
+} cofactors;
+
+static ddsc_status take_cofactor(void *arg, const char *word)
+{
+    const cofactors *c = arg;
+    const measures_texts *names = &c->f->m->coordinates;
+    const char *equals = strrchr(word, '=');
+    double value;
+    char pattern[256] = "*";
+    bool any = false;
+    if (!number_parse(equals ? equals + 1 : word, &value) || !(value > 0) || isinf(value))
+        return ctx_fail(c->f->ctx, DDSC_ERROR_ARGUMENT,
+                        "arcsinh: \"%s\" is neither a positive number nor NAME=NUMBER",
+                        QUOTE(word));
+    if (equals)
+        snprintf(pattern, sizeof pattern, "%.*s", (int)(equals - word), word);
+    for (int64_t k = 0; k < c->f->p.d; k++)
+        if (!equals || (names->n > 0 && text_glob(pattern, texts_get(names, k)))) {
+            c->value[k] = value;
+            any = true;
+        }
+    if (!any)
+        return ctx_fail(c->f->ctx, DDSC_ERROR_ARGUMENT, "arcsinh: no coordinate is called \"%s\"",
+                        QUOTE(pattern));
+    return DDSC_OK;
+}
+
+static ddsc_status fit_arcsinh(fitting *f, const char *list)
+{
+    cofactors c = {.f = f};
+    CHECK(recipe_add(f->ctx, &f->r, RECIPE_ARCSINH, 0, f->p.d, &c.value));
+    memset(c.value, 0, (size_t)f->p.d * sizeof *c.value);
+    CHECK(text_each_listed(list, take_cofactor, &c));
+    return recipe_apply_step(f->ctx, &f->p, &f->r, f->r.n - 1);
+}
+
+/* ---- one scale for all coordinates ---- */
+
+static ddsc_status fit_standard(fitting *f, recipe_kind kind, double *value)
+{
+    const measures_parts *p = &f->p;
+    (void)kind;
+    CHECK(find_mass(f));
+    for (int64_t k = 0; k < p->d; k++) {
+        double mean = 0, variance = 0;
+        for (int64_t r = 0; r < p->v; r++)
+            mean += f->mass[r] * p->support[r * p->d + k];
+        for (int64_t r = 0; r < p->v; r++) {
+            double x = p->support[r * p->d + k] - mean;
+            variance += f->mass[r] * x * x;
+        }
+        value[k] = mean;
+        value[p->d + k] = variance > 0 ? 1 / sqrt(variance) : 1;
+    }
+    return DDSC_OK;
+}
+
+/* Quantiles 0, 1/(n-1), ..., 1 of a coordinate: the least value with that much mass up to it. */
+static void find_quantiles(const fitting *f, int64_t k, int64_t n, double *out, double *key,
+                           int32_t *order)
+{
+    const measures_parts *p = &f->p;
+    double upto = 0;
+    int64_t at = 0;
+    for (int64_t r = 0; r < p->v; r++)
+        key[r] = p->support[r * p->d + k];
+    sort_order(order, key, p->v);
+    for (int64_t r = 0; r < p->v && at < n; r++) {
+        if (f->mass[order[r]] <= 0)
+            continue;
+        upto += f->mass[order[r]];
+        while (at < n && (double)at / (double)(n - 1) <= upto + 1e-12) /* rounding of the sum */
+            out[at++] = key[order[r]];
+    }
+    for (int64_t r = p->v; at < n && r-- > 0;) /* rounding: the largest */
+        while (at < n && f->mass[order[r]] > 0)
+            out[at++] = key[order[r]];
+}
+
+static ddsc_status fit_quantiles(fitting *f, recipe_kind kind, double *value)
+{
+    ddsc_status status = DDSC_OK;
+    const measures_parts *p = &f->p;
+    double *key = NULL, quarter[5];
+    int32_t *order = NULL;
+    TRY(find_mass(f));
+    TRY(MEM_NEW(f->ctx, key, p->v));
+    TRY(MEM_NEW(f->ctx, order, p->v));
+    for (int64_t k = 0; k < p->d; k++) {
+        if (kind == RECIPE_RANK) {
+            find_quantiles(f, k, RECIPE_KNOTS, value + RECIPE_KNOTS * k, key, order);
+            continue;
+        }
+        find_quantiles(f, k, 5, quarter, key, order);
+        double range = quarter[3] - quarter[1];
+        value[k] = quarter[2];
+        value[p->d + k] = range > 0 ? 1 / range : 1;
+    }
+done:
+    MEM_FREE(f->ctx, key, order);
+    return status;
+}
+
+/* ---- principal components of the mixture ---- */
+
+static void point_components(double *direction, int64_t n, int64_t d)
+{
+    for (int64_t j = 0; j < n; j++) {
+        double *x = direction + j * d;
+        int64_t largest = 0;
+        for (int64_t k = 1; k < d; k++)
+            largest = fabs(x[k]) > fabs(x[largest]) ? k : largest;
+        bool turn = x[largest] < 0;
+        for (int64_t k = 0; k < d && turn; k++)
+            x[k] = -x[k];
+    }
+}
+
+static ddsc_status fit_components(fitting *f, recipe_kind kind, double *value)
+{
+    ddsc_status status = DDSC_OK;
+    const measures_parts *p = &f->p;
+    int64_t d = p->d, keep = f->r.step[3 * (f->r.n - 1) + 1];
+    double *rows = NULL, *moments = NULL, *values = NULL, *vectors = NULL;
+    (void)kind;
+    TRY(find_mass(f));
+    TRY(MEM_NEW(f->ctx, rows, p->v * d));
+    TRY(MEM_NEW(f->ctx, moments, d * d));
+    TRY(MEM_NEW(f->ctx, values, d));
+    TRY(MEM_NEW(f->ctx, vectors, d * d));
+    memset(value, 0, (size_t)d * sizeof *value);
+    for (int64_t r = 0; r < p->v; r++)
+        for (int64_t k = 0; k < d; k++)
+            value[k] += f->mass[r] * p->support[r * d + k];
+    for (int64_t r = 0; r < p->v; r++)
+        for (int64_t k = 0; k < d; k++)
+            rows[r * d + k] = sqrt(f->mass[r]) * (p->support[r * d + k] - value[k]);
+    la_gemm(true, false, d, d, p->v, 1, rows, d, rows, d, 0, moments, d);
+    TRY(la_eigen_symmetric(f->ctx, d, moments, values, vectors));
+    for (int64_t j = 0; j < keep; j++)
+        memcpy(value + d + j * d, vectors + (d - 1 - j) * d, (size_t)d * sizeof *value);
+    point_components(value + d, keep, d);
+done:
+    MEM_FREE(f->ctx, rows, moments, values, vectors);
+    return status;
+}
+
+/* ---- align ---- */
+
+static ddsc_status fit_align(fitting *f, recipe_kind kind, double *value)
+{
+    measures_grid grid = {0};
+    CHECK(parts_find_grid(f->ctx, &grid, f->p.v, f->p.d, f->p.support));
+    return recipe_fit_lattice(f->ctx, &f->p, kind, &grid, value);
+}
+
+/* ---- all of them ---- */
+
+static ddsc_status transform_check(ddsc_context *ctx, const ddsc_transform_settings *set,
+                                   const measures *m)
+{
+    if ((unsigned)set->normalise > DDSC_NORMALISE_RANK ||
+        (unsigned)set->align > DDSC_ALIGN_PRINCIPAL)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "transform settings: normalise is %d, align %d",
+                        (int)set->normalise, (int)set->align);
+    if (set->pca < 0 || set->pca > m->d || set->per_item < 0)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "transform settings: pca is %lld of %lld coordinates, per_item %lld",
+                        (long long)set->pca, (long long)m->d, (long long)set->per_item);
+    if (m->words.n > 0 && (set->arcsinh || set->log1p || set->normalise || set->pca || set->align))
+        return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                        "the points are words fitted to documents, whose place is kept for later "
+                        "documents: only per_item goes with them");
+    return DDSC_OK;
+}
+
+static ddsc_status fit_all(fitting *f, const ddsc_transform_settings *set)
+{
+    static const recipe_kind normal[] = {0, RECIPE_STANDARD, RECIPE_ROBUST, RECIPE_RANK};
+    static const recipe_kind align[] = {0, RECIPE_CENTRE, RECIPE_SIZE, RECIPE_DESKEW,
+                                        RECIPE_PRINCIPAL};
+    if (set->per_item)
+        CHECK(add_step(f, RECIPE_PER_ITEM, set->per_item, NULL));
+    if (set->arcsinh)
+        CHECK(fit_arcsinh(f, set->arcsinh));
+    if (set->log1p)
+        CHECK(add_step(f, RECIPE_LOG1P, 0, NULL));
+    if (set->normalise)
+        CHECK(add_step(f, normal[set->normalise], 0,
+                       set->normalise == DDSC_NORMALISE_STANDARD ? fit_standard : fit_quantiles));
+    if (set->pca)
+        CHECK(add_step(f, RECIPE_PCA, set->pca, fit_components));
+    if (set->align)
+        CHECK(add_step(f, align[set->align], 0, fit_align));
+    return DDSC_OK;
+}
+
+ddsc_status ddsc_measures_transform(ddsc_context *ctx, ddsc_measures **out, const ddsc_measures *m,
+                                    const ddsc_transform_settings *settings)
+{
+    ddsc_status status = DDSC_OK;
+    ddsc_transform_settings set;
+    fitting f = {.ctx = ctx, .m = m};
+    CHECK(ctx_enter_new(ctx, out));
+    CHECK(ctx_need(ctx, m, "measures"));
+    CHECK(sized_take(ctx, &settings_struct, &set, settings));
+    CHECK(transform_check(ctx, &set, m));
+    TRY(recipe_take_parts(ctx, &f.p, m));
+    TRY(measures_recipe_copy(ctx, &f.r, &m->recipe));
+    TRY(fit_all(&f, &set));
+    TRY(recipe_finish(ctx, out, &f.p, m, &f.r));
+done:
+    measures_parts_free(ctx, &f.p);
+    measures_recipe_free(ctx, &f.r);
+    mem_free(ctx, f.mass);
+    return status;
+}
+
+const char *ddsc_measures_get_transform(const ddsc_measures *m, int64_t step)
+{
+    return m && step >= 0 && step < m->recipe.n ? recipe_name(m->recipe.step[3 * step]) : NULL;
+}

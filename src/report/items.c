@@ -1,0 +1,99 @@
+/* items.csv: one line per input row with what is known of its item. `outlier` compares the mean
+ * distance of an item to its neighbours in the graph with that of the neighbours to theirs: about 1
+ * within a group, larger outside (after Breunig, Kriegel, Ng and Sander 2000, without reachability). */
+#include <inttypes.h>
+#include <math.h>
+
+#include "report/report.h"
+
+enum { N_NEAR = 3 };
+
+static double mean_length(const ddsc_graph_view *g, int64_t i)
+{
+    double sum = 0;
+    for (int64_t e = g->offset[i]; e < g->offset[i + 1]; e++)
+        sum += sqrt(fmax(g->d2[e], 0));
+    return sum / (double)(g->offset[i + 1] - g->offset[i]);
+}
+
+/* NaN where there are no neighbours, or all of them coincide. */
+static double outlier_score(const ddsc_graph_view *g, int64_t i)
+{
+    double sum = 0;
+    for (int64_t e = g->offset[i]; e < g->offset[i + 1]; e++)
+        sum += mean_length(g, g->index[e]);
+    double around = sum / (double)(g->offset[i + 1] - g->offset[i]), own = mean_length(g, i);
+    return own == 0 ? NAN : around > 0 ? own / around : INFINITY;
+}
+
+/* The nearest edges of item i, ascending; returns how many there are. */
+static int find_near(const ddsc_graph_view *g, int64_t i, int64_t near[N_NEAR])
+{
+    int n = 0;
+    for (int64_t e = g->offset[i]; e < g->offset[i + 1]; e++) {
+        int at = n < N_NEAR ? n++ : N_NEAR;
+        for (; at > 0 && g->d2[e] < g->d2[near[at - 1]]; at--)
+            if (at < N_NEAR)
+                near[at] = near[at - 1];
+        if (at < N_NEAR)
+            near[at] = e;
+    }
+    return n;
+}
+
+static void add_number(buffer *b, double value)
+{
+    buffer_add(b, ",");
+    if (isfinite(value))
+        buffer_add_double(b, value);
+    else if (isinf(value))
+        buffer_add(b, "inf");
+}
+
+static void add_standing(buffer *b, const ddsc_report *r, int64_t item)
+{
+    bool known = item >= 0 && r->next && r->next[item] >= 0;
+    buffer_add(b, ",");
+    if (known)
+        buffer_addf(b, "%" PRId32, r->next[item]);
+    add_number(b, known ? r->doubt[item] : NAN);
+}
+
+static void add_near(buffer *b, const ddsc_report *r, int64_t item)
+{
+    const ddsc_graph_view *g = &r->edges;
+    int64_t near[N_NEAR];
+    char space[REPORT_ID];
+    int n = item >= 0 ? find_near(g, item, near) : 0;
+    add_number(b, n > 0 ? outlier_score(g, item) : NAN);
+    for (int k = 0; k < N_NEAR; k++) {
+        buffer_add(b, ",");
+        if (k < n)
+            buffer_add_csv(b, report_row_id(r, r->row[g->index[near[k]]], space));
+        add_number(b, k < n ? sqrt(fmax(g->d2[near[k]], 0)) : NAN);
+    }
+}
+
+void report_items(buffer *b, const ddsc_report *r)
+{
+    bool titles = r->measures && ddsc_measures_get_title(r->measures, 0);
+    char space[REPORT_ID];
+    buffer_addf(b, "id%s,label,next,doubt", titles ? ",title" : "");
+    buffer_add(b, r->edges.n > 0 ? ",outlier" : "");
+    for (int k = 1; r->edges.n > 0 && k <= N_NEAR; k++)
+        buffer_addf(b, ",neighbour%d,distance%d", k, k);
+    buffer_add(b, "\n");
+    for (int64_t row = 0; row < r->n_rows; row++) {
+        int64_t item = r->item[row];
+        buffer_add_csv(b, report_row_id(r, row, space));
+        if (titles) {
+            buffer_add(b, ",");
+            buffer_add_csv(b, ddsc_measures_get_title(r->measures, row));
+        }
+        buffer_addf(b, ",%" PRId32, r->label[row]);
+        add_standing(b, r, item);
+        if (r->edges.n > 0)
+            add_near(b, r, item);
+        buffer_add(b, "\n");
+    }
+}

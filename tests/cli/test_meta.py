@@ -1,0 +1,87 @@
+"""Columns about items from a table of their own; and sets that keep ids and numbers only."""
+import json
+
+import numpy as np
+import pytest
+
+CELLS = "sample,label,title,point_name,x\na,cat,One,red,1\na,cat,One,blue,2\nb,dog,Two,red,3\nc,cat,Three,,9\n"
+TABLE = "sample;batch;age\nc;2;41\na;1;\nzz;9;9\nb;1;37 years\n"
+
+
+@pytest.fixture
+def cells(tmp_path):
+    (tmp_path / "cells.csv").write_text(CELLS)
+    (tmp_path / "about.csv").write_text(TABLE)
+    return tmp_path / "cells.csv"
+
+
+def table(path):
+    data = np.load(path)
+    names = list(data["meta_names"])
+    return dict(zip(data["ids"], data["meta"].reshape(-1, len(names)).tolist())), names
+
+
+def test_meta_is_joined_by_id_and_kept(ddsc, cells, tmp_path):
+    words = (cells, "--id", "sample", "--meta", tmp_path / "about.csv")
+    ddsc("convert", *words, "-o", tmp_path / "a.npz")
+    rows, names = table(tmp_path / "a.npz")
+    assert names == ["batch", "age"]
+    assert rows == {"a": ["1", ""], "b": ["1", "37 years"], "c": ["2", "41"]}
+    ddsc("convert", tmp_path / "a.npz", "-o", tmp_path / "b.npz")
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+    ddsc("convert", tmp_path / "a.npz", "--subset-per-class", 1, "-o", tmp_path / "c.npz")
+    part, _ = table(tmp_path / "c.npz")
+    assert len(part) == 2 and all(rows[name] == values for name, values in part.items())
+    ddsc("cluster", tmp_path / "a.npz", "-k", 1, "-o", tmp_path / "result")
+    assert table(tmp_path / "result" / "model.npz")[0] == rows
+    assert json.loads(ddsc("info", *words, "--json").stdout)["meta"] == names
+    assert "about items  batch, age" in ddsc("info", *words).stdout
+
+
+def test_files_are_joined_with_their_columns(ddsc, cells, tmp_path):
+    ddsc("convert", cells, "--id", "sample", "--meta", tmp_path / "about.csv", "-o", tmp_path / "a.npz")
+    (tmp_path / "more.csv").write_text("id,x\nd,4\n")
+    for order in (("a.npz", "more.csv"), ("more.csv", "a.npz")):
+        ddsc("convert", *[tmp_path / name for name in order], "-o", tmp_path / "b.npz", "--force")
+        rows, _ = table(tmp_path / "b.npz")
+        assert rows["d"] == ["", ""] and rows["b"] == ["1", "37 years"]
+
+
+@pytest.mark.parametrize("text, words", [
+    ("name,age\na,1\n", "name, age"), ("id,age\nq,1\n", 'such as "q"'), ("id\na\n", "no columns but"),
+    ("id,age\na,1\na,2\n", "line 3"), ("id,age\na\n", "1 fields"), ("id,age,age\na,1,2\n", "two columns"),
+    ("", "holds no lines"), ("id,age\n", "no rows"),
+])
+def test_tables_that_do_not_fit(ddsc, cells, tmp_path, text, words):
+    (tmp_path / "bad.csv").write_text(text)
+    error = ddsc("info", cells, "--id", "sample", "--meta", tmp_path / "bad.csv", code=3).stderr
+    assert "bad.csv" in error and words in error
+
+
+def test_items_without_a_row_are_counted(ddsc, cells, tmp_path):
+    (tmp_path / "part.csv").write_text("id,age\na,1\n")
+    said = ddsc("info", cells, "--id", "sample", "--meta", tmp_path / "part.csv").stderr
+    assert "no row for 2 of the 3 items" in said
+
+
+def test_damaged_arrays(ddsc, cells, tmp_path):
+    ddsc("convert", cells, "--id", "sample", "--meta", tmp_path / "about.csv", "-o", tmp_path / "a.npz")
+    arrays = dict(np.load(tmp_path / "a.npz"))
+    for change in (dict(meta=arrays["meta"][:-1]), dict(meta=None), dict(meta_names=None)):
+        kept = {name: value for name, value in {**arrays, **change}.items() if value is not None}
+        np.savez(tmp_path / "b.npz", **kept)
+        ddsc("info", tmp_path / "b.npz", code=0 if "meta_names" in change else 3)
+
+
+def test_private_keeps_ids_and_numbers(ddsc, cells, tmp_path):
+    words = (cells, "--id", "sample", "--meta", tmp_path / "about.csv")
+    ddsc("convert", *words, "--private", "-o", tmp_path / "a.npz")
+    ddsc("convert", *words, "-o", tmp_path / "b.npz")
+    a, b = dict(np.load(tmp_path / "a.npz")), dict(np.load(tmp_path / "b.npz"))
+    assert set(b) - set(a) == {"titles", "point_names", "meta", "meta_names", "label_names"}
+    assert set(a) <= set(b) and all(np.array_equal(a[name], b[name]) for name in a)
+    ddsc("cluster", *words, "--private", "-k", 1, "-o", tmp_path / "result")
+    for path in (tmp_path / "result").iterdir():
+        data = path.read_bytes()
+        for secret in ("Three", "37 years", "blue"):
+            assert secret.encode() not in data and secret.encode("utf-32-le") not in data, path

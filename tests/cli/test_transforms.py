@@ -1,0 +1,244 @@
+"""Transforms: what they do, that they are kept, and that new items go the same way."""
+import json
+
+import numpy as np
+import pytest
+
+
+def write_cells(path, rng, n_items=6, n_cells=40, shift=0.0):
+    """Two kinds of samples, which differ in CD4 and pERK alone; scales of the columns differ."""
+    rows = ["id,label,CD3,CD4,pERK"]
+    for i in range(n_items):
+        kind = i % 2
+        cells = rng.gamma(2, [20, 400 + 900 * kind, 3 + 2 * kind], (n_cells, 3)) + shift
+        rows += [f"s{i},{'ab'[kind]}," + ",".join(repr(float(v)) for v in cell) for cell in cells]
+    path.write_text("\n".join(rows) + "\n")
+    return path
+
+
+@pytest.fixture
+def cells(tmp_path):
+    return write_cells(tmp_path / "cells.csv", np.random.default_rng(1))
+
+
+def load(ddsc, tmp_path, *words, code=0):
+    out = tmp_path / "out.npz"
+    said = ddsc("convert", *words, "-o", out, "--force", code=code).stderr
+    return (dict(np.load(out)) if code == 0 else None), said
+
+
+def points(data):
+    return data["support"][data["indices"]] if "support" in data else data["points"]
+
+
+
+def test_arcsinh_by_channel(ddsc, cells, tmp_path):
+    raw, _ = load(ddsc, tmp_path, cells)
+    data, _ = load(ddsc, tmp_path, cells, "--arcsinh", "cd*=5,perk=0.5")
+    assert np.allclose(points(data), np.arcsinh(points(raw) / [5, 5, 0.5]), rtol=1e-15)
+    data, _ = load(ddsc, tmp_path, cells, "--arcsinh", "CD4=7")
+    assert np.allclose(points(data)[:, 1], np.arcsinh(points(raw)[:, 1] / 7), rtol=1e-15)
+    assert np.array_equal(points(data)[:, [0, 2]], points(raw)[:, [0, 2]])
+    assert list(data["coordinate_names"]) == ["CD3", "CD4", "pERK"]
+    for bad in ("0", "x", "CD8=5", "CD4=-1", "inf"):
+        assert "arcsinh" in ddsc("info", cells, "--arcsinh", bad, code=2).stderr
+
+
+def test_log1p(ddsc, cells, tmp_path):
+    raw, _ = load(ddsc, tmp_path, cells)
+    data, _ = load(ddsc, tmp_path, cells, "--log1p")
+    assert np.allclose(points(data), np.log1p(points(raw)), rtol=1e-15)
+    (tmp_path / "low.csv").write_text("id,x\na,1\na,-1\nb,3\n")
+    assert "only values above -1" in ddsc("info", tmp_path / "low.csv", "--log1p", code=3).stderr
+
+
+def test_normalise(ddsc, cells, tmp_path):
+    x, _ = load(ddsc, tmp_path, cells, "--normalise", "standard")
+    w = x["weights"] / len(x["ids"])  # items count alike
+    assert np.allclose(w @ points(x), 0, atol=1e-12)
+    assert np.allclose(w @ points(x) ** 2, 1, atol=1e-12)
+    x, _ = load(ddsc, tmp_path, cells, "--normalise", "robust")
+    quartiles = np.quantile(points(x), [0.25, 0.5, 0.75], axis=0, method="inverted_cdf")
+    assert np.allclose(quartiles[1], 0, atol=1e-12)
+    assert np.allclose(quartiles[2] - quartiles[0], 1, atol=1e-12)
+    raw, _ = load(ddsc, tmp_path, cells)
+    x, _ = load(ddsc, tmp_path, cells, "--normalise", "rank")
+    assert 0 <= points(x).min() < 0.01 and 0.99 < points(x).max() <= 1
+    for k in range(3):
+        order = np.argsort(points(raw)[:, k])
+        rank = points(x)[order, k]
+        assert np.all(np.diff(rank) >= 0)
+        assert np.allclose(rank, np.linspace(0, 1, len(rank)), atol=0.01)
+
+
+def test_constant_column_stays_finite(ddsc, tmp_path):
+    (tmp_path / "a.csv").write_text("id,x,y\na,1,5\na,2,5\nb,3,5\nb,7,5\n")
+    for how in ("standard", "robust", "rank"):
+        data, _ = load(ddsc, tmp_path, tmp_path / "a.csv", "--normalise", how)
+        assert len(set(points(data)[:, 1])) == 1
+
+
+def test_pca(ddsc, cells, tmp_path):
+    raw, _ = load(ddsc, tmp_path, cells, "--normalise", "standard")
+    full, _ = load(ddsc, tmp_path, cells, "--normalise", "standard", "--pca", "3")
+    two, _ = load(ddsc, tmp_path, cells, "--normalise", "standard", "--pca", "2")
+    assert list(two["coordinate_names"]) == ["PC1", "PC2"]
+    assert np.allclose(points(two), points(full)[:, :2], atol=1e-12)
+    x, y = points(raw)[:60], points(full)[:60]
+    gaps = [((z[:, None] - z[None]) ** 2).sum(2) for z in (x, y)]
+    assert np.allclose(gaps[0], gaps[1], atol=1e-9)  # a rotation keeps distances
+    moments = (full["weights"][:, None] * points(full)).T @ points(full)
+    assert np.allclose(moments, np.diag(np.diag(moments)), atol=1e-9)
+    assert np.all(np.diff(np.diag(moments)) < 0)
+    assert "pca is 4 of 3" in ddsc("info", cells, "--pca", "4", code=2).stderr
+
+
+def test_per_item(ddsc, cells, tmp_path):
+    raw, _ = load(ddsc, tmp_path, cells)
+    data, _ = load(ddsc, tmp_path, cells, "--per-item", "10", "--seed", "3")
+    again, _ = load(ddsc, tmp_path, cells, "--per-item", "10", "--seed", "3")
+    other, _ = load(ddsc, tmp_path, cells, "--per-item", "10", "--seed", "4")
+    assert np.all(np.diff(data["offsets"]) == 10) and np.allclose(data["weights"], 0.1)
+    assert np.array_equal(points(data), points(again))
+    assert not np.array_equal(points(data), points(other))
+    rows = {tuple(p) for p in points(raw)}
+    assert all(tuple(p) in rows for p in points(data))
+    _, said = load(ddsc, tmp_path, cells, "--per-item", "100")
+    assert "fewer than 100" in said
+
+
+def test_per_item_draws_by_weight(ddsc, tmp_path):
+    rows = ["id,weight,x"] + [f"a,{100 if k == 0 else 1},{k}" for k in range(101)] + ["b,1,0"]
+    (tmp_path / "a.csv").write_text("\n".join(rows) + "\n")
+    data, _ = load(ddsc, tmp_path, tmp_path / "a.csv", "--per-item", "20")
+    x, w = points(data)[: data["offsets"][1], 0], data["weights"][: data["offsets"][1]]
+    assert abs(w[x == 0][0] - 0.5) < 0.051 and abs(w.sum() - 1) < 1e-12
+
+
+def moments(data, i):
+    part = slice(data["offsets"][i], data["offsets"][i + 1])
+    x, w = points(data)[part], data["weights"][part]
+    mean = w @ x
+    return mean, ((x - mean) * w[:, None]).T @ (x - mean)
+
+
+@pytest.mark.parametrize("grid", [False, True])
+def test_align(ddsc, tmp_path, grid):
+    rng = np.random.default_rng(4)
+    images = rng.integers(1, 9, (3, 12, 9)) * (rng.random((3, 12, 9)) < 0.6)
+    cloud = [np.argwhere(image) + (0 if grid else rng.random((np.count_nonzero(image), 2)))
+             for image in images]
+    np.savez(tmp_path / "a.npz", points=np.vstack(cloud), weights=np.hstack([i[i > 0] for i in images]),
+             offsets=np.cumsum([0] + [len(c) for c in cloud]))
+    for how in ("centre", "size", "deskew", "principal"):
+        data, _ = load(ddsc, tmp_path, tmp_path / "a.npz", "--align", how)
+        is_grid = json.loads(ddsc("info", tmp_path / "out.npz", "--json").stdout)["is_grid"]
+        assert is_grid == grid, how
+        for i in range(3):
+            mean, second = moments(data, i)
+            blur = 0.26 * np.diff(np.unique(points(data)[:, 0])).min() ** 2 if grid else 1e-9
+            assert np.allclose(mean, 0, atol=1e-9), how
+            if how == "size":
+                assert abs(np.trace(second) - 1) <= 2 * blur
+            if how in ("deskew", "principal"):
+                assert abs(second[0, 1]) <= blur, how
+            if how == "principal":
+                assert second[0, 0] >= second[1, 1] - blur
+
+
+def test_deskew_needs_two_coordinates(ddsc, cells):
+    assert "two coordinates" in ddsc("info", cells, "--align", "deskew", code=3).stderr
+
+
+def test_principal_axes_undo_a_turn(ddsc, tmp_path):
+    rng = np.random.default_rng(8)
+    cloud = rng.gamma(1, [5, 2, 1], (60, 3))
+    turned = [cloud, cloud @ np.linalg.qr(rng.normal(size=(3, 3)))[0] + 7]
+    turned[1] *= np.sign(np.linalg.det(turned[1][:3] - 7) * np.linalg.det(cloud[:3])) or 1
+    np.savez(tmp_path / "a.npz", points=np.vstack(turned), weights=np.ones(120), offsets=[0, 60, 120])
+    data, _ = load(ddsc, tmp_path, tmp_path / "a.npz", "--align", "principal")
+    assert np.allclose(points(data)[:60], points(data)[60:], atol=1e-9)
+
+
+WAYS = [("--arcsinh", "5"), ("--log1p",), ("--normalise", "standard"), ("--normalise", "robust"),
+        ("--normalise", "rank"), ("--arcsinh", "5", "--normalise", "standard", "--pca", "2"),
+        ("--align", "centre"), ("--align", "size"), ("--align", "principal"),
+        ("--per-item", "40", "--log1p")]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_assign_repeats_what_the_model_did(ddsc, cells, tmp_path, way):
+    ddsc("cluster", cells, *way, "-k", "2", "-o", tmp_path / "result")
+    model = tmp_path / "result" / "model.npz"
+    said = json.loads(ddsc("assign", model, cells, "--json").stdout)
+    labels = [int(line.split(",")[1]) for line in
+              (tmp_path / "result" / "labels.csv").read_text().split()[1:]]
+    assert said["labels"] == labels
+    # the items of the model are found again, bit for bit: each is its own twin
+    assert said["n_far"] == 0 and max(said["distance"]) < 1e9
+    info = json.loads(ddsc("info", model, "--json").stdout)
+    assert len(info["transforms"]) == sum(word.startswith("--") for word in way)
+
+
+def test_assign_refuses_other_transforms(ddsc, cells, tmp_path):
+    ddsc("cluster", cells, "--arcsinh", "5", "--pca", "2", "-k", "2", "-o", tmp_path / "result")
+    model = tmp_path / "result" / "model.npz"
+    error = ddsc("assign", model, cells, "--arcsinh", "4", "--pca", "2", code=3).stderr
+    assert "other transforms" in error
+    (tmp_path / "b.csv").write_text(cells.read_text().replace("CD3,CD4", "CD4,CD3"))
+    assert '"CD4"' in ddsc("assign", model, tmp_path / "b.csv", code=3).stderr
+    plain = tmp_path / "plain"
+    ddsc("cluster", cells, "-k", "2", "-o", plain)
+    ddsc("convert", cells, "--log1p", "-o", tmp_path / "log.npz")
+    assert "other transforms" in ddsc("assign", plain / "model.npz", tmp_path / "log.npz", code=3).stderr
+    assert "other transforms" in ddsc("info", cells, tmp_path / "log.npz", code=3).stderr
+
+
+def test_transforms_of_files_add_up(ddsc, cells, tmp_path):
+    ddsc("convert", cells, "--arcsinh", "5", "-o", tmp_path / "a.npz")
+    data, _ = load(ddsc, tmp_path, tmp_path / "a.npz", "--normalise", "standard")
+    both, _ = load(ddsc, tmp_path, cells, "--arcsinh", "5", "--normalise", "standard")
+    assert np.array_equal(points(data), points(both))
+    assert np.array_equal(data["transform_steps"], both["transform_steps"])
+    assert list(data["transform_inputs"]) == ["CD3", "CD4", "pERK"]
+
+
+@pytest.mark.parametrize("change, words", [
+    (lambda a: a.update(transform_steps=a["transform_steps"][:, :2]), "shape"),
+    (lambda a: a.update(transform_values=a["transform_values"][:-1]), "do not fit"),
+    (lambda a: a.update(transform_values=a["transform_values"] * np.nan), "not finite"),
+    (lambda a: a.pop("transform_values"), "no transform_values"),
+    (lambda a: a["transform_steps"].__setitem__((0, 0), 99), "do not fit"),
+    (lambda a: a["transform_steps"].__setitem__((1, 1), 10**15), "do not fit"),
+    (lambda a: a.update(transform_inputs=np.array(["a"])), "for 3 coordinates"),
+])
+def test_damaged_transforms_are_refused(ddsc, cells, tmp_path, change, words):
+    ddsc("convert", cells, "--arcsinh", "5", "--pca", "2", "-o", tmp_path / "a.npz")
+    arrays = {name: np.array(value) for name, value in np.load(tmp_path / "a.npz").items()}
+    change(arrays)
+    np.savez(tmp_path / "b.npz", **arrays)
+    assert words in ddsc("info", tmp_path / "b.npz", code=3).stderr
+
+
+def test_deskewed_digits(ddsc, data_dir, tmp_path):
+    """Slant taken out of 500 digits: nearer to the classes, and still on a grid."""
+    mnist = data_dir / "mnist"
+    ddsc("convert", mnist / "t10k-images-idx3-ubyte.gz", "--labels", mnist / "t10k-labels-idx1-ubyte.gz",
+         "--subset-per-class", "50", "--seed", "1", "-o", tmp_path / "digits.npz")
+    ami = {}
+    for how in ("none", "deskew"):
+        words = [] if how == "none" else ["--align", how]
+        ddsc("cluster", tmp_path / "digits.npz", *words, "-k", "10", "--metric", "mmd", "-o", tmp_path / how)
+        result = json.loads((tmp_path / how / "result.json").read_text())
+        ami[how] = result["scores"]["ami"]
+    assert ami["deskew"] > ami["none"]
+
+
+def test_published_cytometry_table_in_one_command(ddsc, data_dir, tmp_path):
+    table = data_dir / "cytometry" / "pbmc8-bcrxl.tsv.gz"
+    ddsc("cluster", table, "--id", "sample", "--label", "condition", "--drop", "patient", "--arcsinh", "5",
+         "-k", "2", "--metric", "lot", "-o", tmp_path / "result")
+    info = json.loads(ddsc("info", tmp_path / "result" / "model.npz", "--json").stdout)
+    names = [c["name"] for c in info["coordinates"]]
+    assert len(names) == 24 and names[0] == "CD3" and names[-1] == "pS6"
+    assert info["transforms"] == ["arcsinh"] and info["items"] == 16
