@@ -66,6 +66,7 @@ def write_extra():
         "hist/simple": b"3\n0 2 3\n2 0 2\n3 2 0\n",
         "npy/clouds": npy_clouds(),
         "npz/words.npz": words(),
+        "npz/travelled.npz": travelled(),
         "text/plain": "id\tlabel\ttext\na\tx\tThe cat's \u00c9T\u00c9\nb\ty\tcat dog\n".encode(),
         "text/two_columns": b"\xef\xbb\xbftitle\tbody\r\n\"Say\tit\xc9 \xe2\x80\x9cso\"\r\n\r\n",
         "text/together": b"text\nab cd\nab cd ef\nef ab\nef cd\n",
@@ -115,6 +116,19 @@ def words():
                         text_words=np.array(["a", "\u00e9t\u00e9"]),
                         text_vectors=np.array([[0], [1]], "f4"), text_df=[1, 2],
                         text_rules=[2, 0, 1, 1, 0])
+    return out.getvalue()
+
+
+def travelled():
+    """Two items that went through arcsinh and a principal component, with columns about them."""
+    import io
+    import numpy as np
+    out = io.BytesIO()
+    np.savez_compressed(out, points=[[0.0], [1.0]], weights=[1.0, 1.0], offsets=[0, 1, 2],
+                        transform_steps=[[2, 0, 2], [7, 1, 4]],
+                        transform_values=[5.0, 0.0, 0.5, 1.0, 0.6, 0.8],
+                        transform_inputs=np.array(["x", "y"]), meta_names=np.array(["age"]),
+                        meta=np.array(["41", ""]))
     return out.getvalue()
 
 

@@ -60,8 +60,10 @@ static ddsc_status fail_column(document_reader *r, const char *what, const char 
     for (int64_t c = 0; c < r->field.n && used < sizeof list; c++)
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", c ? ", " : "",
                                  text_quote(quoted, r->field.text[c], strlen(r->field.text[c])));
-    return stream_fail(r->s, "%s\"%s\"; the columns are: %s", what, text_quote(quoted, name, n),
-                       list);
+    text_quote(quoted, name, n);
+    if (!r->s) /* of files that are documents */
+        return ctx_fail(r->ctx, DDSC_ERROR_INPUT, "%s\"%s\"; files have: %s", what, quoted, list);
+    return stream_fail(r->s, "%s\"%s\"; the columns are: %s", what, quoted, list);
 }
 
 static ddsc_status need_column(document_reader *r, const char *name, size_t n, int64_t *found)
@@ -187,7 +189,7 @@ static ddsc_status keep_keys(document_reader *r)
 /* Values by column, "" where a line has none. */
 static ddsc_status split_json(document_reader *r, char *line)
 {
-    static char none[] = "";
+    char *none = line + strlen(line);
     CHECK(jsonl_split(r->ctx, &r->key, &r->value, r->s, line));
     if (r->n_columns == 0)
         CHECK(keep_keys(r));
@@ -433,7 +435,7 @@ done:
 /* Columns that a table of the files would have. */
 static ddsc_status begin_files(document_reader *r, const file_list *files)
 {
-    static char id[] = "id", text[] = "text", label[] = "label";
+    char id[] = "id", text[] = "text", label[] = "label"; /* names to choose by, then gone */
     bool classes = false;
     for (int64_t i = 0; i < files->n; i++)
         classes = classes || files->folder.text[files->folder.at[i]] != '\0';

@@ -120,12 +120,11 @@ static ddsc_status skip_nested(json_line *j)
 /* Behind the value; *end is where its text ends, to be cut once the mark there was looked at. */
 static ddsc_status take_json_value(json_line *j, char **text, char **end)
 {
-    static char none[] = "";
     *end = NULL;
     if (*j->at == '"')
         return json_take_string(j, text);
     if (*j->at == '{' || *j->at == '[') {
-        *text = none;
+        *text = j->at + strlen(j->at); /* "" */
         return skip_nested(j);
     }
     *text = j->at;
@@ -133,7 +132,7 @@ static ddsc_status take_json_value(json_line *j, char **text, char **end)
     if (j->at == *text)
         return fail_json(j, "a value");
     if (j->at - *text == 4 && memcmp(*text, "null", 4) == 0)
-        *text = none;
+        *text = j->at + strlen(j->at);
     else
         *end = j->at;
     return DDSC_OK;

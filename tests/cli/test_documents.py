@@ -178,3 +178,12 @@ def test_names_of_words_and_titles(ddsc, tmp_path, vectors, reference):
     ddsc("text", tmp_path / "docs.tsv", "--vectors", vectors, "--support", 1, "-o", merged)
     with np.load(merged) as data:
         assert "bread + butter" in data["point_names"] and data["titles"][1] == "bread and butter"
+
+
+def test_columns_that_files_have_not(ddsc, tmp_path):
+    (tmp_path / "a").mkdir()
+    for k in range(2):
+        (tmp_path / "a" / f"{k}.txt").write_text("a cat and a dog")
+    for words, name in ((["--where", "year=1"], "year"), (["--text", "body"], "body")):
+        error = ddsc("text", tmp_path / "a", *words, "-o", tmp_path / "o.npz", code=3).stderr
+        assert f'no column is called "{name}"; files have: id, text' in error

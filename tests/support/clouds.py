@@ -74,7 +74,7 @@ FILES = {
     "g.off": ("OFF4 0 0\n" + rows(POINTS)).encode(),
     "h.off": ("NCOFF\n\n4 0 0 # none\n" + rows(np.hstack([POINTS, NORMALS]))).encode(),
     "i.xyz": rows(POINTS).encode(), "j.pts": ("4\n" + rows(POINTS)).encode(),
-    "k.xyz.gz": gzip.compress(("# x y z\n" + rows(POINTS, ", ")).encode()),
+    "k.xyz.gz": gzip.compress(("# x y z\n" + rows(POINTS, ", ")).encode(), mtime=0),
     "l.txt": rows(POINTS, ",").encode(),
     "m.pcd": pcd("ascii"), "n.pcd": pcd("binary"), "o.pcd": pcd("binary_compressed"),
     "p.pcd": pcd("ascii", np.vstack([POINTS, [[np.nan] * 3]])),
