@@ -8,7 +8,7 @@ import pytest
 import scipy.io
 from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score
 
-FILES = {"labels.csv", "result.json", "embedding.npy", "eigenvalues.csv", "graph.mtx",
+FILES = {"labels.csv", "items.csv", "result.json", "embedding.npy", "eigenvalues.csv", "graph.mtx",
          "map.npy", "model.npz", "truth.csv", "report.html"}
 
 
