@@ -105,7 +105,10 @@ class Run:
         self.worst = 0  # largest status of the calls so far; above 0: something did not converge
         self.seed = draw_seed(random_state)
         report = self._report if self.bar or callback else None
-        self.context = _core.Context(count_threads(n_jobs), self.seed, memory_limit or 0, report)
+        if memory_limit is not None and not isinstance(memory_limit, numbers.Integral):
+            raise ValueError(f"memory_limit={memory_limit!r}: must be a number of bytes, such as 2 * 1024**3")
+        limit = int(memory_limit or 0)
+        self.context = _core.Context(count_threads(n_jobs), self.seed, limit, report)
 
     def _report(self, stage: str, done: int, total: int) -> None:
         if self.bar:

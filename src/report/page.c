@@ -71,7 +71,7 @@ static void add_summary(buffer *t, const ddsc_report *r)
     add_real_fact(t, tree_get(r, "scores", "ami"), "AMI");
     add_real_fact(t, tree_get(r, "scores", "ari"), "ARI");
     add_real_fact(t, tree_get(r, "seconds", "total"), "seconds");
-    add_fact(t, certified ? "yes" : "no", "certified");
+    add_fact(t, certified ? "yes" : "no", "computed exactly");
     buffer_add(t, "</ul>\n");
     if (!certified)
         add_advice(t, "Not converged: these results are marked, see result.json.", true);
