@@ -354,7 +354,8 @@ static bool check_k(const session *s, int64_t n, int *code)
 {
     if (strcmp(s->verb->name, "cluster") != 0 || s->opt.cluster.k_max <= n)
         return true;
-    message_error("k = %" PRId64 " clusters of %" PRId64 " items", s->opt.cluster.k_max, n);
+    message_error("%" PRId64 " clusters were asked for, but there are %" PRId64 " items",
+                  s->opt.cluster.k_max, n);
     *code = EXIT_USAGE;
     return false;
 }
