@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 import warnings
-from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -320,6 +321,67 @@ class Distributions:
             labels = _group_labels(adata.obs[label], names, order, offsets)
         made = cls.from_arrays(values, offsets, ids=names, labels=labels)
         return made if obsm is not None else made.described(coordinate_names=part.var_names)
+
+    @classmethod
+    def from_texts(
+        cls,
+        texts: Sequence[str],
+        encode: Callable[[List[str]], Any],
+        split: Optional[Callable[[str], Sequence[str]]] = None,
+        *,
+        ids: Optional[Sequence[Any]] = None,
+        labels: Optional[Sequence[Any]] = None,
+        on_empty: str = "drop",
+    ) -> "Distributions":
+        """Documents as clouds of the vectors of their sentences, from any encoder.
+
+        Parameters
+        ----------
+        texts : sequence of str
+            One text per item.
+        encode : callable
+            Takes a list of sentences, gives one vector for each, as the ``encode`` of a sentence
+            encoder does. It is called once, with every distinct sentence.
+        split : callable, optional
+            Takes a text, gives its parts. None: sentences end with ., ! or ? before white space, and with
+            a line.
+        on_empty : {"drop", "error"}
+            What to do with texts that have no part: leave them out (label -1), or refuse.
+
+        Returns
+        -------
+        Distributions
+            Sentences are the names of its points; each counts by its number of letters.
+
+        Examples
+        --------
+        >>> import ddsc
+        >>> def lengths(sentences):
+        ...     return [[len(s), s.count(" ")] for s in sentences]
+        >>> X = ddsc.Distributions.from_texts(["It rains. Take a coat!", "Sun."], lengths)
+        >>> X.sizes.tolist(), sorted(X.point_names)
+        ([2, 1], ['It rains.', 'Sun.', 'Take a coat!'])
+        """
+        if isinstance(texts, str):
+            raise TypeError("texts is one string; give a sequence of texts, one per item")
+        parts = [_split_text(text, split) for text in texts]
+        place: Dict[str, int] = {}
+        for part in parts:
+            for sentence in part:
+                place.setdefault(sentence, len(place))
+        if not place:
+            raise ValueError("none of the texts has a sentence")
+        vectors = np.asarray(encode(list(place)), dtype=float) + 0.0
+        if vectors.ndim != 2 or len(vectors) != len(place):
+            raise ValueError(
+                f"encode gave an array of shape {vectors.shape} for {len(place)} sentences; "
+                "one vector for each is needed"
+            )
+        points = [vectors[[place[s] for s in part]].reshape(-1, vectors.shape[1]) for part in parts]
+        weights = [np.array([float(len(s)) for s in part]) for part in parts]
+        made = cls(points, weights, ids=ids, labels=labels, on_empty=on_empty)
+        name = {vectors[k].tobytes(): sentence for sentence, k in reversed(list(place.items()))}
+        return made.described(point_names=[name[row.tobytes()] for row in made.support])
 
     # ---- looking ----
 
@@ -762,6 +824,13 @@ def read(
     with Run(n_jobs=1) as run:
         made = Distributions._wrap(run(_core.read_files, texts, settings))
     return made.transformed(arcsinh=arcsinh) if arcsinh else made
+
+
+def _split_text(text: Any, split: Optional[Callable[[str], Sequence[str]]]) -> List[str]:
+    if not isinstance(text, str):
+        raise TypeError(f"a text is {type(text).__name__}, must be str")
+    parts = split(text) if split else re.split(r"(?<=[.!?])\s+|\n+", text)
+    return [part.strip() for part in parts if part.strip()]
 
 
 def read_text(

@@ -1,0 +1,59 @@
+"""Texts as clouds of sentence vectors."""
+
+import zlib
+
+import numpy as np
+import pytest
+
+import ddsc
+
+
+def hashed(sentences):
+    """A bag of words in 64 places: no encoder to download."""
+    rows = np.zeros((len(sentences), 64))
+    for k, sentence in enumerate(sentences):
+        for word in sentence.lower().strip(".!? ").split():
+            rows[k, zlib.crc32(word.encode()) % 64] += 1
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def make_texts():
+    topics = ["cow barn field hay".split(), "ship sail wave port".split()]
+    rng = np.random.default_rng(1)
+    texts = [" ".join(" ".join(rng.choice(topics[i % 2], 4)) + "." for _ in range(5)) for i in range(40)]
+    return texts, np.arange(40) % 2
+
+
+def test_sentences_of_any_encoder():
+    texts, truth = make_texts()
+    calls = []
+
+    def encode(sentences):
+        calls.append(sentences)
+        return hashed(sentences)
+
+    X = ddsc.Distributions.from_texts(texts, encode, labels=truth)
+    assert len(calls) == 1 and len(set(calls[0])) == len(calls[0])
+    assert set(X.point_names) <= set(calls[0]) and len(X.point_names) == len(X.support)
+    for name, row in zip(X.point_names, X.support):
+        np.testing.assert_array_equal(hashed([name])[0], row)
+    model = ddsc.DDSC(2).fit(X)
+    assert ddsc.adjusted_mutual_info_score(truth, model.labels_) == pytest.approx(1)
+    X = ddsc.Distributions.from_texts(["One! Two?", "", "Three\nfour"], hashed)
+    assert len(X) == 3 and X.n_items == 2 and sorted(X.point_names) == ["One!", "Three", "Two?", "four"]
+    words = ddsc.Distributions.from_texts(["a b", "c"], hashed, split=str.split)
+    assert words.sizes.tolist() == [2, 1]
+
+
+@pytest.mark.parametrize(
+    "texts, encode, error",
+    [
+        ("one text", hashed, "one string"),
+        ([b"bytes"], hashed, "must be str"),
+        (["", " "], hashed, "none of the texts"),
+        (["a. b."], lambda s: np.zeros((1, 3)), "shape \\(1, 3\\) for 2 sentences"),
+    ],
+)
+def test_texts_that_cannot_be_taken(texts, encode, error):
+    with pytest.raises((TypeError, ValueError), match=error):
+        ddsc.Distributions.from_texts(texts, encode)
