@@ -37,6 +37,9 @@ static json_t *put_member(ddsc_report *r, json_t *list, const standing_item *m)
     json_t *item = put_row(r, list);
     put_count(r, item, "row", r->row[m->item]);
     put_text(r, item, "id", report_row_id(r, r->row[m->item], space));
+    const char *title = r->measures ? ddsc_measures_get_title(r->measures, r->row[m->item]) : NULL;
+    if (title && *title)
+        put_text(r, item, "title", title);
     return item;
 }
 

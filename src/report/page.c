@@ -143,7 +143,8 @@ static void add_item(buffer *t, const ddsc_report *r, const json_t *item)
     buffer_addf(t, "<li><button class=\"item\" data-row=\"%" PRId64 "\">", row);
     if (report_has_pictures(r))
         buffer_addf(t, "<canvas class=\"picture\" data-row=\"%" PRId64 "\"></canvas>", row);
-    buffer_add_html(t, string_of(json_object_get(item, "id")));
+    const json_t *title = json_object_get(item, "title");
+    buffer_add_html(t, string_of(title ? title : json_object_get(item, "id")));
     if (next)
         buffer_addf(t, " <span class=\"faint\">or %" JSON_INTEGER_FORMAT "</span>",
                     json_integer_value(next));

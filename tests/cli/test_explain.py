@@ -156,6 +156,18 @@ def test_real_cells(ddsc, data_dir, tmp_path):
     assert len(names & {"pBtk", "pS6", "pNFkB", "pp38", "pSlp76", "CD20"}) >= 4
 
 
+def test_titles_stand_on_the_cards(ddsc, documents, tmp_path):
+    lines = documents.read_text().splitlines()
+    titled = [lines[0] + "\ttitle"] + [f"{line}\tStory <{k}>" for k, line in enumerate(lines[1:])]
+    (tmp_path / "t.tsv").write_text("\n".join(titled) + "\n")
+    ddsc("text", tmp_path / "t.tsv", "-o", tmp_path / "t.npz", "-q")
+    ddsc("cluster", tmp_path / "t.npz", "-k", 3, "-o", tmp_path / "r", "-q")
+    page = (tmp_path / "r" / "report.html").read_text()
+    for cluster in clusters_of(tmp_path / "r"):
+        for item in cluster["representatives"]:
+            assert item["title"] == f"Story <{item['id']}>" and f"Story &lt;{item['id']}&gt;" in page
+
+
 def test_a_line_for_every_item(ddsc, tmp_path):
     """Next cluster, doubt, neighbours as in the graph; the item far from all has the largest score."""
     rng = np.random.default_rng(4)
