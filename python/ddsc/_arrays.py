@@ -105,6 +105,9 @@ def as_numbers(x: Any, name: str) -> np.ndarray:
         raise TypeError(f"{name} holds dates or times: turn them into numbers of a unit you choose")
     if array.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: {name} has complex numbers")
+    if array.dtype.kind in "iu" and array.size and array.dtype.itemsize == 8:
+        if max(abs(int(array.max())), abs(int(array.min()))) > 2**53:
+            raise ValueError(f"{name} has integers beyond 2**53, which floating-point numbers cannot tell apart")
     if array.dtype not in (np.float64, np.float32):
         try:
             array = array.astype(np.float64)

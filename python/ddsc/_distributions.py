@@ -255,9 +255,10 @@ class Distributions:
         columns : list of str, optional
             Coordinates. None: all numeric columns that have no other part here.
         weight : str, optional
-            Column with the weights of the points.
+            Column with the weights of the points. None: "weight" if there is one and `columns` is None,
+            as in csv files.
         label : str, optional
-            Column with the class of the item, the same in all its rows.
+            Column with the class of the item, the same in all its rows. None: "label", likewise.
 
         Examples
         --------
@@ -268,6 +269,9 @@ class Distributions:
         """
         keys = frame[groupby]
         if columns is None:
+            usual = {"weight", "label"} & set(frame.columns) - {groupby}
+            weight = "weight" if weight is None and "weight" in usual - {label} else weight
+            label = "label" if label is None and "label" in usual - {weight} else label
             used = {groupby, weight, label}
             numeric = set(frame.select_dtypes("number").columns)
             columns = [c for c in frame.columns if c in numeric - used]

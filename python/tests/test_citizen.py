@@ -73,3 +73,19 @@ def test_what_is_no_number_is_refused(items):
         ddsc.Distributions([np.array([["2020-01-01"]], dtype="datetime64[D]")])
     with pytest.raises(ValueError, match="masked"):
         ddsc.emd([0.5, 0.5], [0.5, 0.5], np.ma.array(np.ones((2, 2)), mask=np.eye(2)))
+
+
+def test_integers_that_floats_cannot_hold():
+    with pytest.raises(ValueError, match="2\\*\\*53"):
+        ddsc.pairwise([np.array([[2**60]]), np.array([[2**60 + 1]])])
+    assert ddsc.pairwise([np.array([[2**53]]), np.array([[2**53 - 1]])])[0, 1] == 1
+
+
+def test_frames_have_weights_and_labels_as_tables_do():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"who": ["a", "a", "b"], "weight": [1.0, 3.0, 1.0], "label": [4, 4, 7], "x": [0.0, 1.0, 5.0]})
+    X = ddsc.Distributions.from_frame(frame, "who")
+    assert X.coordinate_names == ["x"] and list(X.labels) == [4, 7]
+    np.testing.assert_allclose(X[0][0].mean(), 0.5)
+    assert ddsc.pairwise(X, squared=True)[0, 1] == pytest.approx(0.25 * 25 + 0.75 * 16)
+    assert ddsc.Distributions.from_frame(frame, "who", columns=["x", "weight"]).dim == 2

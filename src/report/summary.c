@@ -147,10 +147,13 @@ static void add_scores(buffer *t, const ddsc_report *r)
 {
     if (!r->scored)
         return;
-    buffer_addf(t, "  scores       AMI %.4f, ARI %.4f, NMI %.4f, purity %.4f against %s%s\n",
+    buffer_addf(t, "  scores       AMI %.4f, ARI %.4f, NMI %.4f, purity %.4f against %s%s",
                 r->scores.ami, r->scores.ari, r->scores.nmi, r->scores.purity,
                 r->from.truth_name ? "" : "labels in ",
                 r->from.truth_name ? r->from.truth_name : "the input");
+    if (r->scores.n < r->view.n)
+        buffer_addf(t, ", on the %" PRId64 " items that have a class", r->scores.n);
+    buffer_add(t, "\n");
 }
 
 static void add_centers(buffer *t, const ddsc_report *r)

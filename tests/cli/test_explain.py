@@ -187,3 +187,11 @@ def test_a_line_for_every_item(ddsc, tmp_path):
         assert [float(r[f"distance{k}"]) for k in (1, 2, 3)] == pytest.approx(near, rel=1e-9)
         assert distance[i, int(r["neighbour1"][1:])] == pytest.approx(near[0], rel=1e-9)
         assert r["next"] != r["label"] and 0 <= float(r["doubt"]) <= 0.5
+
+
+def test_scores_tell_how_many_items_they_are_of(ddsc, tmp_path):
+    rng = np.random.default_rng(4)
+    write_table(tmp_path / "a.csv", ["x"], lambda i, n: rng.normal(size=(n, 1)) + 9 * (i % 2))
+    (tmp_path / "t.csv").write_text("id,label\n" + "".join(f"i{i},{i % 2 if i < 12 else -1}\n" for i in range(20)))
+    said = ddsc("cluster", tmp_path / "a.csv", "-k", 2, "--truth", tmp_path / "t.csv", "-o", tmp_path / "r").stdout
+    assert "on the 12 items that have a class" in said
