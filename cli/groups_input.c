@@ -25,7 +25,8 @@ static const option_spec input_options[] = {
     {.name = "private",
      .kind = OPTION_FLAG,
      .offset = offsetof(cli_options, private_),
-     .help = "keep ids and numbers only: no titles, words, names of classes, columns about items"},
+     .help = "keep ids (names of files and folders may be among them) and numbers only: no titles, "
+             "words, names of classes, columns about items"},
     {.name = "phase",
      .kind = OPTION_COUNT,
      .offset = offsetof(cli_options, phase),

@@ -99,15 +99,19 @@ static ddsc_status fit_standard(fitting *f, recipe_kind kind, double *value)
     (void)kind;
     CHECK(find_mass(f));
     for (int64_t k = 0; k < p->d; k++) {
-        double mean = 0, variance = 0;
+        double mean = 0, variance = 0, low = INFINITY, high = -INFINITY;
         for (int64_t r = 0; r < p->v; r++)
             mean += f->mass[r] * p->support[r * p->d + k];
         for (int64_t r = 0; r < p->v; r++) {
-            double x = p->support[r * p->d + k] - mean;
-            variance += f->mass[r] * x * x;
+            double x = p->support[r * p->d + k];
+            variance += f->mass[r] * (x - mean) * (x - mean);
+            low = BASE_MIN(low, x);
+            high = BASE_MAX(high, x);
         }
-        value[k] = mean;
-        value[p->d + k] = variance > 0 ? 1 / sqrt(variance) : 1;
+        bool varies =
+            low < high && variance > 0; /* of one value only the rounding of the mean is left */
+        value[k] = varies ? mean : low;
+        value[p->d + k] = varies ? 1 / sqrt(variance) : 1;
     }
     return DDSC_OK;
 }

@@ -32,6 +32,8 @@ static void draw_points(double *weight, int64_t n, int64_t n_draws, int32_t *ord
         for (; next < upto; next++)
             weight[order[p]]++;
     }
+    for (int64_t p = 0; p < n; p++) /* later steps count on a sum of 1 */
+        weight[p] /= (double)n_draws;
 }
 
 ddsc_status recipe_draw(ddsc_context *ctx, measures_parts *p, int64_t per_item)
@@ -215,6 +217,7 @@ static ddsc_status find_cells(mover *w, lattice *l)
 {
     double x[GRID_MAX_DIM];
     int64_t high[GRID_MAX_DIM];
+    bool far = false; /* beyond what a table of cells can be about */
     for (int64_t k = 0; k < l->d; k++) {
         l->low[k] = INT64_MAX;
         high[k] = INT64_MIN;
@@ -224,7 +227,9 @@ static ddsc_status find_cells(mover *w, lattice *l)
         for (int64_t e = w->p->offset[i]; e < w->p->offset[i + 1]; e++) {
             move_point(w, e, x);
             for (int64_t k = 0; k < l->d; k++) {
-                double cell = BASE_MAX(-1e9, BASE_MIN(floor(x[k] / l->step[k]), 1e9));
+                double cell = floor(x[k] / l->step[k]);
+                far = far || !(fabs(cell) < 1e9);
+                cell = far ? 0 : cell;
                 l->low[k] = BASE_MIN(l->low[k], (int64_t)cell);
                 high[k] = BASE_MAX(high[k], (int64_t)cell + 1);
             }
@@ -236,6 +241,8 @@ static ddsc_status find_cells(mover *w, lattice *l)
         l->cells = BASE_MIN(l->cells * BASE_MIN(l->shape[k], LATTICE_MAX_CELLS + 1),
                             LATTICE_MAX_CELLS + 1);
     }
+    if (far)
+        l->cells = LATTICE_MAX_CELLS + 1;
     return DDSC_OK;
 }
 

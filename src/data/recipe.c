@@ -86,7 +86,8 @@ int64_t recipe_dimension(const measures_recipe *r, int64_t d)
     int64_t values = 0;
     for (int64_t k = r->n; k-- > 0;) {
         const int64_t *step = r->step + 3 * k;
-        if (step[0] < 1 || step[0] >= RECIPE_KINDS || step[2] < 0 || step[1] < 0)
+        if (step[0] < 1 || step[0] >= RECIPE_KINDS || step[1] < 0 || step[2] < 0 ||
+            step[2] > r->n_values - values) /* so that no sum or product below can wrap */
             return -1;
         if (step[0] == RECIPE_PCA) {
             if (step[1] != d || step[2] % (d + 1) != 0)
@@ -160,6 +161,9 @@ static ddsc_status project_points(ddsc_context *ctx, measures_parts *p, int64_t 
                                   const double *value)
 {
     double *image = NULL;
+    if (d_out > INT64_MAX / 8 / BASE_MAX(p->v, 1))
+        return ctx_fail(ctx, DDSC_ERROR_MEMORY, "%lld points of %lld coordinates", (long long)p->v,
+                        (long long)d_out);
     CHECK(MEM_NEW(ctx, image, p->v * d_out));
     for (int64_t r = 0; r < p->v; r++)
         for (int64_t k = 0; k < p->d; k++)

@@ -213,13 +213,18 @@ static ddsc_status off_number(cloud *c, double *value)
 static ddsc_status read_off(cloud *c)
 {
     size_t length;
-    double count[3]; /* vertices, faces, edges */
+    double count[2]; /* vertices, faces */
     CHECK(stream_line(c->s, &c->tokens.line, &length));
     c->tokens.at = strstr(c->tokens.line, "OFF") + 3;
     if (strstr(c->tokens.at, "BINARY"))
         return stream_fail(c->s, "is a binary off file, which is not read; save it as text");
-    for (int k = 0; k < 3; k++)
-        CHECK(off_number(c, &count[k]));
+    if (strstr(c->tokens.line, "4OFF"))
+        return stream_fail(c->s, "is an off file of four coordinates, which is not read");
+    CHECK(
+        off_number(c, &count[0])); /* the edges behind the faces may be missing, and tell nothing */
+    if (c->tokens.at[strspn(c->tokens.at, " \t\r")] == '\0')
+        return stream_fail_line(c->s, ": vertices and faces are counted on one line");
+    CHECK(off_number(c, &count[1]));
     if (!(count[0] >= 1 && count[0] <= INT32_MAX))
         return stream_fail_line(c->s, ": %g vertices", count[0]);
     for (const char *axis = "x\0y\0z\0"; *axis; axis += 2)

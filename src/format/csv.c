@@ -230,7 +230,9 @@ static ddsc_status take_row(reader *r)
     if (r->c.point >= 0) {
         const char *name = r->field.text[r->c.point];
         CHECK(check_utf8(r, r->c.point));
-        CHECK(text_rows_add(&r->points, r->n_rows, name, strlen(name)));
+        CHECK(MEM_RESERVE(r->ctx, r->tidy, &r->tidy_room, 2 * (int64_t)strlen(name) + 1));
+        size_t n = text_tidy(r->tidy, name, DDSC_TITLE_MAX);
+        CHECK(text_rows_add(&r->points, r->n_rows, r->tidy, n));
     }
     r->n_rows++;
     return DDSC_OK;

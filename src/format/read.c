@@ -129,7 +129,7 @@ static ddsc_status check_used(ddsc_context *ctx, const ddsc_read_settings *set, 
         {"arcsinh", "fcs, csv and tsv", set->arcsinh > 0, seen.fcs || seen.table},
         {"columns", "csv, tsv, fcs and cloud", set->columns != NULL, columns},
         {"drop", "csv, tsv, fcs and cloud", set->drop != NULL, columns},
-        {"id", "csv and tsv", set->id_columns != NULL, seen.table},
+        {"id", "csv and tsv", set->id_columns != NULL, seen.table || set->meta_path},
         {"weight", "csv and tsv", set->weight_column != NULL, seen.table},
         {"label", "csv and tsv", set->label_column != NULL, seen.table},
         {"where", "csv and tsv", set->where != NULL, seen.table},
@@ -354,6 +354,17 @@ done:
     return status;
 }
 
+/* What cannot be read back must not be written. */
+static ddsc_status check_file_names(const gathering *g)
+{
+    for (int64_t i = 0; i < g->files.n; i++)
+        if (text_count_chars(path_of(g, i)) < 0)
+            return ctx_fail(g->ctx, DDSC_ERROR_INPUT,
+                            "%s: the name of the file is not UTF-8; rename it",
+                            QUOTE(path_of(g, i)));
+    return DDSC_OK;
+}
+
 static ddsc_status label_by_folder(gathering *g)
 {
     ddsc_status status = DDSC_OK;
@@ -382,6 +393,7 @@ static ddsc_status gather_finish(gathering *g, measures **out)
     CHECK(gather_levels(g));
     CHECK(check_used(g->ctx, g->set, g->where, g->seen));
     if (named_by_file(g) && g->files.n == g->parts.n) {
+        CHECK(check_file_names(g));
         CHECK(name_by_file(g));
         CHECK(label_by_folder(g));
     }

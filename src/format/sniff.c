@@ -89,7 +89,8 @@ bool io_sniff_rows(const unsigned char *head, size_t n, const char *path)
     bool sure = path && (files_has_ending(path, "xyz") || files_has_ending(path, "pts"));
     bool txt = path && files_has_ending(path, "txt");
     int64_t n_lines = 0, width = 0;
-    if (path && strstr(path, ".d2"))
+    const char *base = path ? strrchr(path, '/') : NULL;
+    if (path && strstr(base ? base : path, ".d2"))
         return false;
     for (size_t at = 0; at < n;) {
         const unsigned char *end = memchr(head + at, '\n', n - at);

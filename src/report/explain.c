@@ -14,7 +14,8 @@ enum {
     N_WORDS = 10,
     N_MARKERS = 8,
     MARKER_DIM = 64,           /* more coordinates, without names, are no features of anything */
-    MARKER_ENTRIES = 1 << 20,  /* of more than these every second, third, ... counts */
+    MARKER_ENTRIES = 1 << 20,  /* of more than these every second, third, ... counts, */
+    MARKER_WORK = 1 << 29,     /* and of more entries times coordinates times clusters */
     EXPLAINED_CELLS = 50000000 /* clusters times words: no more */
 };
 
@@ -268,7 +269,8 @@ static void put_markers(ddsc_report *r, int64_t c, const marginals *s)
 static ddsc_status explain_by_markers(ddsc_report *r)
 {
     ddsc_status status = DDSC_OK;
-    marginals s = {.step = 1 + r->items.n_entries / MARKER_ENTRIES};
+    int64_t most = MARKER_WORK / (r->items.dim * r->k);
+    marginals s = {.step = 1 + r->items.n_entries / BASE_MAX(BASE_MIN(most, MARKER_ENTRIES), 1000)};
     TRY(MEM_NEW(r->ctx, s.entry, r->items.n_entries / s.step + 1));
     TRY(MEM_NEW(r->ctx, s.mass, r->k));
     TRY(MEM_NEW(r->ctx, s.below, r->k));

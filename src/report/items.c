@@ -16,13 +16,13 @@ static double mean_length(const ddsc_graph_view *g, int64_t i)
     return sum / (double)(g->offset[i + 1] - g->offset[i]);
 }
 
-/* NaN where there are no neighbours, or all of them coincide. */
-static double outlier_score(const ddsc_graph_view *g, int64_t i)
+/* NaN where there are no neighbours, or all of them coincide; length: the mean of each item. */
+static double outlier_score(const ddsc_graph_view *g, const double *length, int64_t i)
 {
     double sum = 0;
     for (int64_t e = g->offset[i]; e < g->offset[i + 1]; e++)
-        sum += mean_length(g, g->index[e]);
-    double around = sum / (double)(g->offset[i + 1] - g->offset[i]), own = mean_length(g, i);
+        sum += length[g->index[e]];
+    double around = sum / (double)(g->offset[i + 1] - g->offset[i]), own = length[i];
     return own == 0 ? NAN : around > 0 ? own / around : INFINITY;
 }
 
@@ -59,13 +59,13 @@ static void add_standing(buffer *b, const ddsc_report *r, int64_t item)
     add_number(b, known ? r->doubt[item] : NAN);
 }
 
-static void add_near(buffer *b, const ddsc_report *r, int64_t item)
+static void add_near(buffer *b, const ddsc_report *r, const double *length, int64_t item)
 {
     const ddsc_graph_view *g = &r->edges;
     int64_t near[N_NEAR];
     char space[REPORT_ID];
     int n = item >= 0 ? find_near(g, item, near) : 0;
-    add_number(b, n > 0 ? outlier_score(g, item) : NAN);
+    add_number(b, n > 0 ? outlier_score(g, length, item) : NAN);
     for (int k = 0; k < N_NEAR; k++) {
         buffer_add(b, ",");
         if (k < n)
@@ -78,12 +78,17 @@ void report_items(buffer *b, const ddsc_report *r)
 {
     bool titles = r->measures && ddsc_measures_get_title(r->measures, 0);
     char space[REPORT_ID];
+    double *length = NULL;
+    if (b->status >= 0)
+        b->status = MEM_NEW(r->ctx, length, r->edges.n);
+    for (int64_t i = 0; b->status >= 0 && i < r->edges.n; i++)
+        length[i] = mean_length(&r->edges, i);
     buffer_addf(b, "id%s,label,next,doubt", titles ? ",title" : "");
     buffer_add(b, r->edges.n > 0 ? ",outlier" : "");
     for (int k = 1; r->edges.n > 0 && k <= N_NEAR; k++)
         buffer_addf(b, ",neighbour%d,distance%d", k, k);
     buffer_add(b, "\n");
-    for (int64_t row = 0; row < r->n_rows; row++) {
+    for (int64_t row = 0; b->status >= 0 && row < r->n_rows; row++) {
         int64_t item = r->item[row];
         buffer_add_csv(b, report_row_id(r, row, space));
         if (titles) {
@@ -93,7 +98,8 @@ void report_items(buffer *b, const ddsc_report *r)
         buffer_addf(b, ",%" PRId32, r->label[row]);
         add_standing(b, r, item);
         if (r->edges.n > 0)
-            add_near(b, r, item);
+            add_near(b, r, length, item);
         buffer_add(b, "\n");
     }
+    mem_free(r->ctx, length);
 }

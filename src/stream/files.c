@@ -14,6 +14,13 @@ bool files_is_folder(const char *path)
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
+/* Pipes and devices in a folder are no data: reading them may never end. */
+static bool is_file(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) != 0 || S_ISREG(status.st_mode);
+}
+
 bool files_has_ending(const char *name, const char *ending)
 {
     size_t n = strlen(name), k = strlen(ending);
@@ -65,7 +72,7 @@ static ddsc_status add_folder(ddsc_context *ctx, file_list *list, const char *fo
             status = ctx_fail(ctx, DDSC_ERROR_INPUT, "%.200s...: the path is too long", path);
         else if (!*class && files_is_folder(path))
             status = add_folder(ctx, list, path, name, endings);
-        else if (is_wanted(name, endings) && !files_is_folder(path))
+        else if (is_wanted(name, endings) && is_file(path))
             status = add_path(ctx, list, path, class);
     }
     for (int k = 0; k < n; k++)

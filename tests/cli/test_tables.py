@@ -1,6 +1,7 @@
 """Tables as people have them: columns by name, other separators, rows in any order, names kept."""
 import gzip
 import json
+import os
 
 import numpy as np
 import pytest
@@ -185,3 +186,37 @@ def test_published_cytometry_table(ddsc, data_dir, tmp_path):
     assert result["scores"]["ami"] == 1
     with np.load(tmp_path / "out" / "model.npz") as model:
         assert "CD3" in model["coordinate_names"] and len(model["coordinate_names"]) == 24
+
+
+def test_headers_that_are_no_utf8(ddsc, tmp_path):
+    (tmp_path / "a.csv").write_bytes("id,größe,y\na,1,2\nb,3,4\n".encode("latin-1"))
+    assert "column 2: not UTF-8" in ddsc("info", tmp_path / "a.csv", code=3).stderr
+
+
+def test_folders_with_pipes_and_odd_names(ddsc, tmp_path):
+    """A pipe is no data, and would block; a name that is no UTF-8 could not be read back."""
+    (tmp_path / "f").mkdir()
+    for k in range(2):
+        (tmp_path / "f" / f"{k}.xyz").write_text("0 1 2\n3 4 5\n")
+    os.mkfifo(tmp_path / "f" / "z.xyz")
+    assert json.loads(ddsc("info", tmp_path / "f", "--json").stdout)["items"] == 2
+    (tmp_path / "f" / "z.xyz").unlink()
+    with open(os.fsencode(tmp_path / "f") + b"/\xff.xyz", "w") as file:
+        file.write("0 1 2\n3 4 5\n")
+    assert "not UTF-8" in ddsc("info", tmp_path / "f", code=3).stderr
+
+
+def test_off_files_without_a_count_of_edges(ddsc, tmp_path):
+    (tmp_path / "a.off").write_text("OFF\n3 1\n5 0 0\n6 0 0\n7 1 0\n3 0 1 2\n")
+    told = json.loads(ddsc("info", tmp_path / "a.off", "--json").stdout)
+    assert told["coordinates"][0]["low"] == 5 and told["coordinates"][0]["high"] == 7
+    (tmp_path / "b.off").write_text("OFF\n3\n1\n0\n5 0 0\n6 0 0\n7 1 0\n3 0 1 2\n")
+    assert "on one line" in ddsc("info", tmp_path / "b.off", code=3).stderr
+    (tmp_path / "c.off").write_text("4OFF\n1 0 0\n5 0 0 1\n")
+    assert "four coordinates" in ddsc("info", tmp_path / "c.off", code=3).stderr
+
+
+def test_the_ending_of_a_file_not_of_its_folder(ddsc, tmp_path):
+    (tmp_path / "x.d2dir").mkdir()
+    (tmp_path / "x.d2dir" / "p.txt").write_text("0 1 2\n3 4 5\n6 7 9\n")
+    assert json.loads(ddsc("info", tmp_path / "x.d2dir" / "p.txt", "--json").stdout)["items"] == 1

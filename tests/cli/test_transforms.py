@@ -242,3 +242,41 @@ def test_published_cytometry_table_in_one_command(ddsc, data_dir, tmp_path):
     names = [c["name"] for c in info["coordinates"]]
     assert len(names) == 24 and names[0] == "CD3" and names[-1] == "pS6"
     assert info["transforms"] == ["arcsinh"] and info["items"] == 16
+
+
+def test_points_drawn_then_aligned(ddsc, cells, tmp_path):
+    """One command does what two do: aligning counts on weights of sum 1."""
+    for align in ("centre", "size", "principal"):
+        once, _ = load(ddsc, tmp_path, cells, "--per-item", 10, "--align", align)
+        ddsc("convert", cells, "--per-item", 10, "-o", tmp_path / "drawn.npz", "--force")
+        twice, _ = load(ddsc, tmp_path, tmp_path / "drawn.npz", "--align", align)
+        assert np.allclose(points(once), points(twice), rtol=1e-9, atol=1e-9), align
+
+
+@pytest.mark.parametrize("value", [0.1, 0.5, 1e6 / 3])
+def test_a_constant_coordinate_is_left_at_its_scale(ddsc, tmp_path, value):
+    x = np.random.default_rng(3).normal(size=(12, 7)) + 9 * (np.arange(12) % 2)[:, None]
+
+    def write(name, y):
+        rows = ["id,x,y"] + [f"i{i},{float(v)!r},{y!r}" for i in range(12) for v in x[i]]
+        (tmp_path / name).write_text("\n".join(rows) + "\n")
+        return tmp_path / name
+
+    ddsc("cluster", write("old.csv", value), "--normalise", "standard", "-k", 2, "-o", tmp_path / "r", "-q")
+    said = ddsc("assign", tmp_path / "r" / "model.npz", write("new.csv", value + 1e-9), "-o", tmp_path / "l.csv")
+    assert "far away 0" in said.stdout + said.stderr
+
+
+def test_forged_transforms_are_refused(ddsc, cells, tmp_path):
+    """Counts whose sum wraps round, and steps that put points outside every table of cells."""
+    ddsc("cluster", cells, "--normalise", "standard", "-k", 2, "-o", tmp_path / "r", "-q")
+    with np.load(tmp_path / "r" / "model.npz") as data:
+        model = dict(data)
+    big = 2**61
+    steps = [[[7, big, big + 1], [4, 0, 2 * big], [4, 0, 2 * big], [2, 0, big], [7, 1, 2 * big]],
+             [[4, 0, 2**63 - 1], [4, 0, 2**63 - 1], [4, 0, 2]], [[-1, 0, 0]], [[7, 3, 2**62]]]
+    for k, forged in enumerate(steps):
+        model["transform_steps"] = np.array(forged, dtype=np.int64)
+        model["transform_values"] = np.zeros(1)
+        np.savez(tmp_path / f"m{k}.npz", **model)
+        assert "transforms" in ddsc("assign", tmp_path / f"m{k}.npz", cells, code=3).stderr
