@@ -15,7 +15,7 @@ bool files_is_folder(const char *path)
 }
 
 /* Pipes and devices in a folder are no data: reading them may never end. */
-static bool is_file(const char *path)
+static bool is_plain_file(const char *path)
 {
     struct stat status;
     return stat(path, &status) != 0 || S_ISREG(status.st_mode);
@@ -72,7 +72,7 @@ static ddsc_status add_folder(ddsc_context *ctx, file_list *list, const char *fo
             status = ctx_fail(ctx, DDSC_ERROR_INPUT, "%.200s...: the path is too long", path);
         else if (!*class && files_is_folder(path))
             status = add_folder(ctx, list, path, name, endings);
-        else if (is_wanted(name, endings) && is_file(path))
+        else if (is_wanted(name, endings) && is_plain_file(path))
             status = add_path(ctx, list, path, class);
     }
     for (int k = 0; k < n; k++)
