@@ -354,7 +354,7 @@ static bool check_k(const session *s, int64_t n, int *code)
 {
     if (strcmp(s->verb->name, "cluster") != 0 || s->opt.cluster.k_max <= n)
         return true;
-    message_error("%" PRId64 " clusters were asked for, but there are %" PRId64 " items",
+    message_error("%" PRId64 " clusters were asked for; the number of items is %" PRId64,
                   s->opt.cluster.k_max, n);
     *code = EXIT_USAGE;
     return false;

@@ -284,7 +284,7 @@ def test_parameters_and_repr():
         ({"n_clusters": 0}, "n_clusters"),
         ({"n_clusters": 2.5}, "n_clusters"),
         ({"n_clusters": "many"}, "n_clusters"),
-        ({"n_clusters": 100}, "100 clusters were asked for, but there are 60 items"),
+        ({"n_clusters": 100}, "100 clusters were asked for; the number of items is 60"),
         ({"metric": "w1"}, "metric='w1'"),
         ({"memory_limit": "1G"}, "number of bytes"),
         ({"n_neighbors": 0}, "n_neighbors"),

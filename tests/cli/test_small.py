@@ -47,4 +47,4 @@ def test_cluster(ddsc, small, tmp_path, words):
 
 def test_more_clusters_than_items(ddsc, small):
     path, n = small
-    assert f"of {n} items" in ddsc("cluster", path, "-k", n + 1, code=2).stderr
+    assert f"the number of items is {n}" in ddsc("cluster", path, "-k", n + 1, code=2).stderr
