@@ -15,7 +15,8 @@ BELOW = {
     "data": ["linalg", "base"],
     "graph": ["linalg", "base"],
     "stream": ["base"],
-    "format": ["stream", "graph", "data", "linalg", "base"],
+    "image": ["stream", "data", "base"],
+    "format": ["image", "stream", "graph", "data", "linalg", "base"],
     "text": ["format", "stream", "eigen", "graph", "data", "linalg", "base"],
     "cost": ["data", "linalg", "kernel", "base"],
     "exact": ["cost", "data", "linalg", "kernel", "base"],
@@ -58,7 +59,8 @@ PREFIXES = {
     "graph": ["affinity", "components", "graph", "operator", "sparse"],
     "eigen": ["block", "dense", "eigen", "filter", "fresh", "order", "panel"],
     "stream": ["fields", "files", "folder", "number", "owner", "room", "stream", "text", "writer", "zip"],
-    "format": ["archive", "cloud", "csv", "d2", "fcs", "idx", "image", "io", "label", "labels", "mtx", "npy", "npz", "sets", "table"],
+    "image": ["image"],
+    "format": ["archive", "cloud", "csv", "d2", "fcs", "idx", "io", "label", "labels", "mtx", "npy", "npz", "sets", "table"],
     "text": ["corpus", "documents", "jsonl", "lemmas", "token", "tokens", "weights", "words"],
     "cluster": ["advice", "choose", "cluster", "decompose", "decomposition", "embed", "halves", "modularity", "scores",
                 "small", "spectral"],
@@ -68,7 +70,7 @@ PREFIXES = {
 }
 # These headers belong to one room each.
 OWNED = {"omp.h": "base", "pthread.h": "base", "cblas.h": "linalg", "lapacke.h": "linalg", "zlib.h": "stream",
-         "jansson.h": "report", "png.h": "format", "jpeglib.h": "format"}
+         "jansson.h": "report", "png.h": "image", "jpeglib.h": "image"}
 MAX_FILE, MAX_FUNCTION = 500, 100
 LEFT_OVERS = re.compile(r"\b(TODO|FIXME|XXX|HACK|stub|placeholder|not implemented)\b")
 

@@ -120,8 +120,6 @@ ddsc_status d2_read(ddsc_context *ctx, measures_parts *out, io_stream *s, int ph
 /* set: channels or else columns, drop, arcsinh. */
 ddsc_status fcs_read(ddsc_context *ctx, measures_parts *out, io_stream *s,
                      const ddsc_read_settings *set);
-/* One image, one item; by libpng and libjpeg where they are built in. */
-ddsc_status image_read(ddsc_context *ctx, measures_parts *out, io_stream *s, ddsc_image_as as);
 ddsc_status mtx_read_matrix(ddsc_context *ctx, double **matrix, int64_t *n, io_stream *s);
 ddsc_status npy_read_matrix(ddsc_context *ctx, double **matrix, int64_t *n, io_stream *s);
 

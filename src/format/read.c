@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/sized.h"
+#include "image/image.h"
 
 static const ddsc_read_settings defaults = {.on_empty = DDSC_EMPTY_ERROR,
                                             .max_bytes = STREAM_DEFAULT_MAX_BYTES};

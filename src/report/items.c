@@ -26,21 +26,6 @@ static double outlier_score(const ddsc_graph_view *g, const double *length, int6
     return own == 0 ? NAN : around > 0 ? own / around : INFINITY;
 }
 
-/* The nearest edges of item i, ascending; returns how many there are. */
-static int find_near(const ddsc_graph_view *g, int64_t i, int64_t near[N_NEAR])
-{
-    int n = 0;
-    for (int64_t e = g->offset[i]; e < g->offset[i + 1]; e++) {
-        int at = n < N_NEAR ? n++ : N_NEAR;
-        for (; at > 0 && g->d2[e] < g->d2[near[at - 1]]; at--)
-            if (at < N_NEAR)
-                near[at] = near[at - 1];
-        if (at < N_NEAR)
-            near[at] = e;
-    }
-    return n;
-}
-
 static void add_number(buffer *b, double value)
 {
     buffer_add(b, ",");
@@ -62,15 +47,15 @@ static void add_standing(buffer *b, const ddsc_report *r, int64_t item)
 static void add_near(buffer *b, const ddsc_report *r, const double *length, int64_t item)
 {
     const ddsc_graph_view *g = &r->edges;
-    int64_t near[N_NEAR];
+    int64_t first = item >= 0 ? g->offset[item] : 0; /* the nearest come first */
+    int64_t n = item >= 0 ? g->offset[item + 1] - first : 0;
     char space[REPORT_ID];
-    int n = item >= 0 ? find_near(g, item, near) : 0;
     add_number(b, n > 0 ? outlier_score(g, length, item) : NAN);
     for (int k = 0; k < N_NEAR; k++) {
         buffer_add(b, ",");
         if (k < n)
-            buffer_add_csv(b, report_row_id(r, r->row[g->index[near[k]]], space));
-        add_number(b, k < n ? sqrt(fmax(g->d2[near[k]], 0)) : NAN);
+            buffer_add_csv(b, report_row_id(r, r->row[g->index[first + k]], space));
+        add_number(b, k < n ? sqrt(fmax(g->d2[first + k], 0)) : NAN);
     }
 }
 

@@ -1,5 +1,5 @@
 /* PNG by libpng's simplified reader, which catches its own jumps. */
-#include "format/image.h"
+#include "image/image.h"
 
 #ifdef DDSC_HAVE_PNG
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Images (PNG, JPEG, PGM, PPM) as distributions. Pixels: mass is brightness (or ink: its lack) times
  * opacity, a pixel's coordinates are (row, column) from 0. Colours: the mass of an image over 8 x 8 x 8
  * bins of red, green and blue, each at the place of its middle in CIE L*a*b* (D65). */
-#include "format/image.h"
+#include "image/image.h"
 
 #include <math.h>
 #include <string.h>

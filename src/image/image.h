@@ -1,8 +1,9 @@
-/* Images being read: every decoder gives the same pixels. */
-#ifndef DDSC_FORMAT_IMAGE_H
-#define DDSC_FORMAT_IMAGE_H
+/* image: files that are pictures become items. Every decoder gives the same pixels. */
+#ifndef DDSC_IMAGE_IMAGE_H
+#define DDSC_IMAGE_IMAGE_H
 
-#include "format/format.h"
+#include "data/measures.h"
+#include "stream/stream.h"
 
 enum { IMAGE_MAX_PIXELS = 1 << 24, IMAGE_MAX_BYTES = 1 << 28 };
 
@@ -22,5 +23,7 @@ ddsc_status image_decode_jpeg(ddsc_context *ctx, image *im, io_stream *s, const 
 /* PGM and PPM, plain and raw (P2, P3, P5, P6). */
 ddsc_status image_decode_pnm(ddsc_context *ctx, image *im, io_stream *s, const char *bytes,
                              int64_t n);
+/* One image, one item; by libpng and libjpeg where they are built in. */
+ddsc_status image_read(ddsc_context *ctx, measures_parts *out, io_stream *s, ddsc_image_as as);
 
 #endif

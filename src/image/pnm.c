@@ -1,5 +1,5 @@
 /* PGM and PPM (Netpbm): grey or colour, as text (P2, P3) or bytes (P5, P6), up to 65,535 levels. */
-#include "format/image.h"
+#include "image/image.h"
 
 #include <string.h>
 

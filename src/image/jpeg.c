@@ -1,6 +1,6 @@
 /* JPEG by libjpeg. Its errors are jumps, which end here; what it warns about is an error too, since a
  * file that lacks data would be filled up with grey. */
-#include "format/image.h"
+#include "image/image.h"
 
 #ifdef DDSC_HAVE_JPEG
 #include <setjmp.h>
