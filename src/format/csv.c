@@ -123,18 +123,10 @@ static ddsc_status take_weight(reader *r)
 
 /* ---- items ---- */
 
-static ddsc_status check_utf8(reader *r, int64_t column)
-{
-    if (text_count_chars(r->field.text[column]) >= 0)
-        return DDSC_OK;
-    return stream_fail_line(r->s, ", column %lld: not UTF-8 text; convert the file first",
-                            (long long)column + 1);
-}
-
 static ddsc_status begin_item(reader *r, int64_t number)
 {
     for (int64_t k = 0; k < r->c.n_id; k++)
-        CHECK(check_utf8(r, r->c.id[k]));
+        CHECK(fields_check_text(r->s, &r->field, r->c.id[k]));
     CHECK(MEM_RESERVE(r->ctx, r->first_line, &r->line_room, number + 1));
     r->first_line[number] = stream_line_number(r->s);
     r->out->n = number + 1;
@@ -145,7 +137,7 @@ static ddsc_status begin_item(reader *r, int64_t number)
         CHECK(text_rows_add(&r->titles, number, r->tidy, n));
     }
     if (r->c.label >= 0) {
-        CHECK(check_utf8(r, r->c.label));
+        CHECK(fields_check_text(r->s, &r->field, r->c.label));
         const char *text = r->field.text[r->c.label];
         CHECK(label_list_add(r->ctx, &r->labels, text, strlen(text)));
     }
@@ -229,7 +221,7 @@ static ddsc_status take_row(reader *r)
         CHECK(take_weight(r));
     if (r->c.point >= 0) {
         const char *name = r->field.text[r->c.point];
-        CHECK(check_utf8(r, r->c.point));
+        CHECK(fields_check_text(r->s, &r->field, r->c.point));
         CHECK(MEM_RESERVE(r->ctx, r->tidy, &r->tidy_room, 2 * (int64_t)strlen(name) + 1));
         size_t n = text_tidy(r->tidy, name, DDSC_TITLE_MAX);
         CHECK(text_rows_add(&r->points, r->n_rows, r->tidy, n));

@@ -165,6 +165,8 @@ ddsc_status fields_split(ddsc_context *ctx, field_list *list, io_stream *s, char
                          char delimiter);
 /* Cut at every delimiter and nowhere else: quotes are data, nothing is trimmed. */
 ddsc_status fields_split_plain(ddsc_context *ctx, field_list *list, char *line, char delimiter);
+/* Ids, labels and names end up in other files, so they must be UTF-8. */
+ddsc_status fields_check_text(io_stream *s, const field_list *fields, int64_t column);
 void fields_free(ddsc_context *ctx, field_list *list);
 
 /* ---- typed binary numbers ---- */

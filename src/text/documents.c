@@ -236,22 +236,13 @@ static ddsc_status document_read_header(document_reader *r)
 
 /* ---- rows ---- */
 
-/* Ids and labels end up in other files, so they must be text. */
-static ddsc_status document_check_utf8(document_reader *r, int64_t column)
-{
-    if (text_count_chars(r->field.text[column]) >= 0)
-        return DDSC_OK;
-    return stream_fail_line(r->s, ", column %lld: not UTF-8 text; convert the file first",
-                            (long long)column + 1);
-}
-
 static ddsc_status join_id(document_reader *r, int64_t *length)
 {
     *length = 0;
     for (int64_t k = 0; k < r->id.n; k++) {
         const char *part = r->field.text[r->id.at[k]];
         int64_t n = (int64_t)strlen(part);
-        CHECK(document_check_utf8(r, r->id.at[k]));
+        CHECK(fields_check_text(r->s, &r->field, r->id.at[k]));
         CHECK(MEM_RESERVE(r->ctx, r->joined, &r->joined_room, *length + n + 1));
         if (k > 0)
             r->joined[(*length)++] = '/';
@@ -322,7 +313,7 @@ static ddsc_status take_document(document_reader *r)
         CHECK(document_take_id(r));
     if (d->has_labels) {
         const char *label = r->field.text[r->label];
-        CHECK(document_check_utf8(r, r->label));
+        CHECK(fields_check_text(r->s, &r->field, r->label));
         CHECK(label_list_add(r->ctx, &d->labels, label, strlen(label)));
     }
     for (int64_t k = 0; k < r->text.n; k++)
