@@ -103,7 +103,7 @@ ddsc_status kmeans_renumber(ddsc_context *ctx, int32_t *labels, int64_t *n_found
 /* What a worker needs for a restart, and its best so far. */
 typedef struct runner {
     lloyd *l; /* one of the two, by whether there is a table */
-    table_lloyd *t;
+    lloyd_table *t;
     int64_t *row; /* k: where a start lies */
     double least;
     int64_t which; /* the restart that got there; -1: none yet */
@@ -128,7 +128,7 @@ static ddsc_status tries_create(kmeans_tries *f)
         r->which = -1;
         CHECK(MEM_NEW(f->ctx, r->row, f->p.k));
         CHECK(MEM_NEW(f->ctx, r->best, f->p.n));
-        CHECK(f->p.pairs ? table_lloyd_create(f->ctx, &r->t, &f->p)
+        CHECK(f->p.pairs ? lloyd_table_create(f->ctx, &r->t, &f->p)
                          : lloyd_create(f->ctx, &r->l, &f->p, false));
     }
     return DDSC_OK;
@@ -137,7 +137,7 @@ static ddsc_status tries_create(kmeans_tries *f)
 static void tries_free(kmeans_tries *f)
 {
     for (int w = 0; f->runners && w < f->n_runners; w++) {
-        table_lloyd_destroy(f->runners[w].t);
+        lloyd_table_destroy(f->runners[w].t);
         lloyd_destroy(f->runners[w].l);
         MEM_FREE(f->ctx, f->runners[w].best, f->runners[w].row);
     }
@@ -149,7 +149,7 @@ static ddsc_status run_from_start(const kmeans_tries *f, runner *r, int64_t k,
 {
     int64_t dim = f->p.dim;
     if (r->t)
-        return table_lloyd_run(r->t, r->row, k, found);
+        return lloyd_table_run(r->t, r->row, k, found);
     for (int64_t c = 0; c < k; c++)
         memcpy(lloyd_centres(r->l) + c * dim, f->p.rows + r->row[c] * dim,
                (size_t)dim * sizeof(double));

@@ -70,12 +70,12 @@ int64_t lloyd_pieces(const kmeans_problem *p);
 
 /* ---- the same from the table of pairs alone ---- */
 
-typedef struct table_lloyd table_lloyd;
+typedef struct lloyd_table lloyd_table;
 
-ddsc_status table_lloyd_create(ddsc_context *ctx, table_lloyd **out, const kmeans_problem *p);
-void table_lloyd_destroy(table_lloyd *t);
+ddsc_status lloyd_table_create(ddsc_context *ctx, lloyd_table **out, const kmeans_problem *p);
+void lloyd_table_destroy(lloyd_table *t);
 /* The centres are rows: n_centres of them, from kmeans_start_rows. */
-ddsc_status table_lloyd_run(table_lloyd *t, const int64_t *row, int64_t n_centres,
+ddsc_status lloyd_table_run(lloyd_table *t, const int64_t *row, int64_t n_centres,
                             const int32_t **labels);
 
 #endif

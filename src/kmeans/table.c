@@ -54,7 +54,7 @@ ddsc_status kmeans_pairs(ddsc_context *ctx, double **pairs, const kmeans_problem
 
 /* ---- a run ---- */
 
-struct table_lloyd {
+struct lloyd_table {
     ddsc_context *ctx;
     const kmeans_problem *p;
     int64_t k;
@@ -66,10 +66,10 @@ struct table_lloyd {
     double apart;             /* squared distances up to this are but rounding */
 };
 
-ddsc_status table_lloyd_create(ddsc_context *ctx, table_lloyd **out, const kmeans_problem *p)
+ddsc_status lloyd_table_create(ddsc_context *ctx, lloyd_table **out, const kmeans_problem *p)
 {
     ddsc_status status = DDSC_OK;
-    table_lloyd *t = NULL;
+    lloyd_table *t = NULL;
     TRY(MEM_ZERO(ctx, t, 1));
     t->ctx = ctx;
     t->p = p;
@@ -85,11 +85,11 @@ ddsc_status table_lloyd_create(ddsc_context *ctx, table_lloyd **out, const kmean
     *out = t;
     t = NULL;
 done:
-    table_lloyd_destroy(t);
+    lloyd_table_destroy(t);
     return status;
 }
 
-void table_lloyd_destroy(table_lloyd *t)
+void lloyd_table_destroy(lloyd_table *t)
 {
     if (!t)
         return;
@@ -98,7 +98,7 @@ void table_lloyd_destroy(table_lloyd *t)
 }
 
 /* Row i joins cluster c, or leaves it (sign -1). */
-static void add_row(table_lloyd *t, int64_t i, int32_t c, double sign)
+static void table_add_row(lloyd_table *t, int64_t i, int32_t c, double sign)
 {
     int64_t n = t->p->n;
     const double *pair = t->p->pairs + i * n;
@@ -108,7 +108,7 @@ static void add_row(table_lloyd *t, int64_t i, int32_t c, double sign)
         sum[j] += sign * pair[j];
 }
 
-static void begin_from(table_lloyd *t, const int64_t *row)
+static void begin_from(lloyd_table *t, const int64_t *row)
 {
     int64_t n = t->p->n;
     memset(t->sum, 0, (size_t)(t->k * n) * sizeof *t->sum);
@@ -120,11 +120,11 @@ static void begin_from(table_lloyd *t, const int64_t *row)
             if (pair[row[c]] < pair[row[best]])
                 best = c;
         t->label[i] = best;
-        add_row(t, i, best, 1);
+        table_add_row(t, i, best, 1);
     }
 }
 
-static void measure_within(table_lloyd *t)
+static void measure_within(lloyd_table *t)
 {
     memset(t->within, 0, (size_t)t->k * sizeof *t->within);
     for (int64_t i = 0; i < t->p->n; i++)
@@ -132,7 +132,7 @@ static void measure_within(table_lloyd *t)
 }
 
 /* The nearest centre of each row (ties: lower number). */
-static void find_nearest(table_lloyd *t)
+static void find_nearest(lloyd_table *t)
 {
     int64_t n = t->p->n;
     for (int64_t i = 0; i < n; i++)
@@ -150,15 +150,15 @@ static void find_nearest(table_lloyd *t)
     }
 }
 
-static void move_row(table_lloyd *t, int64_t i, int32_t c)
+static void move_row(lloyd_table *t, int64_t i, int32_t c)
 {
-    add_row(t, i, t->label[i], -1);
-    add_row(t, i, c, 1);
+    table_add_row(t, i, t->label[i], -1);
+    table_add_row(t, i, c, 1);
     t->label[i] = c;
 }
 
 /* The row farthest from its centre, of a cluster that can spare one; -1 when all coincide with it. */
-static int64_t farthest(const table_lloyd *t)
+static int64_t table_farthest(const lloyd_table *t)
 {
     int64_t worst = -1;
     double most = t->apart;
@@ -175,13 +175,13 @@ static int64_t farthest(const table_lloyd *t)
 }
 
 /* An empty cluster takes the farthest row of the others. */
-static int64_t fill_empty(table_lloyd *t)
+static int64_t table_fill_empty(lloyd_table *t)
 {
     int64_t filled = 0;
     for (int32_t c = 0; c < t->k; c++) {
         if (t->size[c] > 0)
             continue;
-        int64_t i = farthest(t);
+        int64_t i = table_farthest(t);
         if (i < 0)
             return filled;
         move_row(t, i, c);
@@ -191,13 +191,13 @@ static int64_t fill_empty(table_lloyd *t)
     return filled;
 }
 
-ddsc_status table_lloyd_run(table_lloyd *t, const int64_t *row, int64_t n_centres,
+ddsc_status lloyd_table_run(lloyd_table *t, const int64_t *row, int64_t n_centres,
                             const int32_t **labels)
 {
     t->k = n_centres;
     begin_from(t, row);
     measure_within(t);
-    fill_empty(t);
+    table_fill_empty(t);
     for (int round = 1; round < ITERATIONS_MAX; round++) {
         int64_t changed = 0;
         if (ctx_cancelled(t->ctx))
@@ -209,7 +209,7 @@ ddsc_status table_lloyd_run(table_lloyd *t, const int64_t *row, int64_t n_centre
                 changed++;
             }
         measure_within(t);
-        if (changed + fill_empty(t) == 0)
+        if (changed + table_fill_empty(t) == 0)
             break;
     }
     *labels = t->label;

@@ -249,7 +249,7 @@ static void check_table(int64_t n, int64_t dim, const double *rows, int64_t k)
     kmeans_problem problem = {.n = n, .dim = dim, .rows = rows, .k = k, .restarts = 100}, shared;
     double *pairs = NULL;
     lloyd *plain = NULL;
-    table_lloyd *table = NULL;
+    lloyd_table *table = NULL;
     const int32_t *a, *b;
     int64_t *row = malloc((size_t)k * sizeof *row), *other = malloc((size_t)k * sizeof *other);
     assert_int_equal(kmeans_pairs(ctx, &pairs, &problem), DDSC_OK);
@@ -257,7 +257,7 @@ static void check_table(int64_t n, int64_t dim, const double *rows, int64_t k)
     shared = problem;
     shared.pairs = pairs;
     assert_int_equal(lloyd_create(ctx, &plain, &problem, true), DDSC_OK);
-    assert_int_equal(table_lloyd_create(ctx, &table, &shared), DDSC_OK);
+    assert_int_equal(lloyd_table_create(ctx, &table, &shared), DDSC_OK);
     for (uint64_t restart = 0; restart < 5; restart++) {
         rng r = rng_make(4, RNG_KMEANS, restart), again = r;
         int64_t found, found_too;
@@ -268,11 +268,11 @@ static void check_table(int64_t n, int64_t dim, const double *rows, int64_t k)
         for (int64_t c = 0; c < found; c++)
             memcpy(lloyd_centres(plain) + c * dim, rows + row[c] * dim, (size_t)dim * sizeof *rows);
         assert_int_equal(lloyd_run(plain, found, &a), DDSC_OK);
-        assert_int_equal(table_lloyd_run(table, row, found, &b), DDSC_OK);
+        assert_int_equal(lloyd_table_run(table, row, found, &b), DDSC_OK);
         assert_memory_equal(a, b, (size_t)n * sizeof *a);
     }
     lloyd_destroy(plain);
-    table_lloyd_destroy(table);
+    lloyd_table_destroy(table);
     mem_free(ctx, pairs);
     ddsc_context_destroy(ctx);
     free(row);
