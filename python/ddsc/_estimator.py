@@ -158,6 +158,8 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         by items, in the numbers of `labels_`), for each item "n_changed" (how often it was in another
         cluster) and "other" (in which one mostly, -1: never), "words" (the same in sentences), and
         what docs/theory.md defines: "gap", "alpha", "sin_limit", "theorem_vacuous", "direct_vacuous".
+    verdict_ : dict
+        Is there structure at all? "structure" ("clear", "weak", "none", "undecided"), "text", "evidence".
     advice_ : str
         What to do about components, gaps and the like; empty when there is nothing to say.
 
@@ -467,6 +469,13 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
             raise ValueError(f"n={n}: must not be negative")
         members = [np.flatnonzero(self.labels_ == c) for c in range(self.n_clusters_)]
         return [m[np.argsort(self.centre_distance_[m], kind="stable")[:n]] for m in members]
+
+    @property
+    def verdict_(self) -> Dict[str, Any]:
+        """Is there structure at all? ``structure`` is "clear", "weak", "none" or "undecided", ``text`` says it in
+        a sentence, ``evidence`` holds the gap around each cluster that it rests on."""
+        verdict: Dict[str, Any] = self.result_json()["verdict"]
+        return verdict
 
     def explain(self) -> List[Dict[str, Any]]:
         """What each cluster is, where X has names of points (words) or coordinates.
