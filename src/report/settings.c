@@ -5,7 +5,9 @@
 
 #include "report/report.h"
 
-static const char *const metrics[] = {"w2", "sinkhorn", "mmd", "lot"};
+static const char *const metrics[] = {"w2", "sinkhorn", "mmd", "lot", "w1"};
+static const char *const costs[] = {"default", "sqeuclidean", "euclidean",
+                                    "cosine",  "cityblock",   "matrix"};
 static const char *const sinkhorn_values[] = {"regularised", "sharp", "debiased"};
 static const char *const kernels[] = {"gaussian", "laplace", "energy"};
 static const char *const bandwidths[] = {"auto", "median"};
@@ -56,6 +58,11 @@ static void put_lot(ddsc_report *r, json_t *object, const ddsc_metric_settings *
 static void put_metric(ddsc_report *r, json_t *object, const ddsc_metric_settings *m)
 {
     put_text(r, object, "metric", report_metric_name(m->metric));
+    if (m->metric != DDSC_METRIC_MMD)
+        put_text(r, object, "cost",
+                 m->cost != DDSC_COST_DEFAULT  ? NAMED(costs, m->cost)
+                 : m->metric == DDSC_METRIC_W1 ? "euclidean"
+                                               : "sqeuclidean");
     if (m->metric == DDSC_METRIC_SINKHORN)
         put_sinkhorn(r, object, m);
     if (m->metric == DDSC_METRIC_MMD)
