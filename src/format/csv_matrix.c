@@ -24,7 +24,7 @@ static bool is_header(const csv_matrix *t)
     return false;
 }
 
-static ddsc_status take_numbers(csv_matrix *t)
+static ddsc_status take_matrix_row(csv_matrix *t)
 {
     int64_t n = t->fields.n;
     if (t->rows == 0)
@@ -47,7 +47,7 @@ static ddsc_status take_numbers(csv_matrix *t)
     return DDSC_OK;
 }
 
-static ddsc_status read_numbers(csv_matrix *t)
+static ddsc_status matrix_lines(csv_matrix *t)
 {
     char *line;
     for (bool first = true;; first = false) {
@@ -58,7 +58,7 @@ static ddsc_status read_numbers(csv_matrix *t)
             t->delimiter = strpbrk(line, ",;|\t") ? fields_delimiter(line) : ' ';
         CHECK(fields_split(t->ctx, &t->fields, t->s, line, t->delimiter));
         if (!first || !is_header(t))
-            CHECK(take_numbers(t));
+            CHECK(take_matrix_row(t));
     }
 }
 
@@ -66,7 +66,7 @@ ddsc_status csv_read_matrix(ddsc_context *ctx, double **matrix, int64_t *n, io_s
 {
     ddsc_status status = DDSC_OK;
     csv_matrix t = {.ctx = ctx, .s = s};
-    TRY(read_numbers(&t));
+    TRY(matrix_lines(&t));
     bool names = t.columns == t.rows + 1; /* of the rows, in the first column */
     if (t.rows < 1 || (!names && (t.columns != t.rows || t.named)))
         TRY(stream_fail(s,
