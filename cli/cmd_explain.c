@@ -47,15 +47,9 @@ static void add_reasons(text *t, const json_t *cluster)
 static void add_cluster(text *t, const json_t *cluster)
 {
     const char *name = string_at(cluster, "name");
-    const json_t *row;
-    size_t i;
-    text_addf(t, "cluster %" JSON_INTEGER_FORMAT "%s%s: %" JSON_INTEGER_FORMAT " items, such as ",
+    text_addf(t, "cluster %" JSON_INTEGER_FORMAT "%s%s: %" JSON_INTEGER_FORMAT " items\n",
               json_integer_value(json_object_get(cluster, "label")), *name ? " " : "", name,
               json_integer_value(json_object_get(cluster, "size")));
-    json_array_foreach(json_object_get(cluster, "representatives"), i, row) if (i < 3)
-        text_addf(t, "%s%s", i ? ", " : "",
-                  *string_at(row, "title") ? string_at(row, "title") : string_at(row, "id"));
-    text_add(t, "\n");
     add_reasons(t, cluster);
 }
 
@@ -172,7 +166,7 @@ const cli_verb verb_explain = {
     .summary = "what the clusters of an earlier result are",
     .description =
         "Says of a folder that `ddsc cluster -o DIR` wrote whether there are clusters at all, what "
-        "each of them is (words, or coordinates with their direction, and typical items), and "
+        "each of them is (words, or coordinates with their direction), and "
         "which columns about items go with them.",
     .groups = explain_groups,
     .examples = "ddsc explain result\tclusters in words\n",

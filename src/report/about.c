@@ -44,7 +44,7 @@ typedef struct value {
     int32_t item;
 } value;
 
-static int by_value(const void *a, const void *b)
+static int about_by_text(const void *a, const void *b)
 {
     const value *x = a, *y = b;
     int order = strcmp(x->text, y->text);
@@ -63,7 +63,7 @@ static ddsc_status number_texts(ddsc_context *ctx, int32_t *number, int64_t *n_v
         if (text[i])
             all[m++] = (value){text[i], (int32_t)i};
     }
-    qsort(all, (size_t)m, sizeof *all, by_value);
+    qsort(all, (size_t)m, sizeof *all, about_by_text);
     for (int64_t i = 0; i < m; i++) {
         found += i == 0 || strcmp(all[i].text, all[i - 1].text) != 0;
         number[all[i].item] = (int32_t)found - 1;
@@ -108,7 +108,7 @@ static double effect_of(const about *a, const column *c)
 }
 
 /* Labels change places within blocks; items stand in the order of their blocks. */
-static void shuffle(about *a, int64_t n, rng *random)
+static void shuffle_blocks(about *a, int64_t n, rng *random)
 {
     for (int64_t begin = 0, end; begin < n; begin = end) {
         for (end = begin + 1; end < n && a->block[end] == a->block[begin];)
@@ -154,7 +154,7 @@ static ddsc_status test_column(about *a, column *c, const double *all, uint64_t 
     c->effect = effect_of(a, c);
     rng random = rng_make(ctx_seed(r->ctx), RNG_ABOUT, part);
     for (int64_t d = 0; d < a->n_draws && !isnan(c->effect); d++) {
-        shuffle(a, c->n, &random);
+        shuffle_blocks(a, c->n, &random);
         no_smaller += effect_of(a, c) >= c->effect * (1 - 1e-12);
         if (d % 64 == 0)
             CHECK(progress_poll(r->ctx));

@@ -240,7 +240,7 @@ static void add_cards(buffer *t, const ddsc_report *r)
 }
 
 /* Columns about items against the clusters. */
-static void add_about(buffer *t, const ddsc_report *r)
+static void add_about_table(buffer *t, const ddsc_report *r)
 {
     static const char *const heads[] = {"column", "effect", "", "p", "p (Holm)", "items", "", NULL};
     const json_t *about = tree_get(r, "about", NULL);
@@ -355,7 +355,7 @@ void report_page(buffer *t, const ddsc_report *r)
     add_summary(t, r);
     add_map(t, r);
     add_cards(t, r);
-    add_about(t, r);
+    add_about_table(t, r);
     add_size_chart(t, r);
     add_chart(t, r, "Classes against clusters", chart_confusion,
               "Rows: the classes given; columns: the clusters found. Strong colour: much of the "
