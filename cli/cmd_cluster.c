@@ -201,6 +201,7 @@ static ddsc_report_source source_of(const cluster_result *r)
     from.steps = r->s->step;
     from.n_steps = r->s->n_plan;
     from.resume = o->resume;
+    from.block = o->block;
     from.inputs = o->operand;
     from.n_inputs = o->n_operands;
     from.seconds_read = r->has_items ? r->in.seconds : r->read_s;
@@ -374,11 +375,23 @@ static int run(session *s)
     return code;
 }
 
-static const option_group *const groups[] = {
-    &group_cluster, &group_baseline,  &group_dir_output,  &group_truth,
-    &group_metric,  &group_reference, &group_graph,       &group_input,
-    &group_table,   &group_transform, &group_precomputed, &group_subset,
-    &group_resume,  &group_run,       &group_help,        NULL};
+static const option_group *const groups[] = {&group_cluster,
+                                             &group_baseline,
+                                             &group_dir_output,
+                                             &group_truth,
+                                             &group_about,
+                                             &group_metric,
+                                             &group_reference,
+                                             &group_graph,
+                                             &group_input,
+                                             &group_table,
+                                             &group_transform,
+                                             &group_precomputed,
+                                             &group_subset,
+                                             &group_resume,
+                                             &group_run,
+                                             &group_help,
+                                             NULL};
 
 const cli_verb verb_cluster = {
     .name = "cluster",

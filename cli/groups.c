@@ -44,6 +44,15 @@ static const option_spec truth_options[] = {
      .argument = "FILE",
      .help = "true classes to score against (default: the labels in the input, if any)"},
     END};
+static const option_spec about_options[] = {
+    {.name = "block",
+     .kind = OPTION_TEXT,
+     .offset = AT(block),
+     .argument = "COLUMN",
+     .help = "where columns of --meta are compared with the clusters, labels change places only "
+             "within a value of this one (a patient, say)"},
+    END};
+const option_group group_about = {"What goes with the clusters", about_options};
 const option_group group_truth = {"Scores", truth_options};
 
 static const option_spec precomputed_options[] = {

@@ -1374,6 +1374,9 @@ typedef struct ddsc_report_source {
     int64_t n_steps;
     /* Seconds the objects do not tell; the time of ddsc_report_create joins the total. */
     double seconds_read, seconds_distances, seconds_kmeans, seconds_total;
+    /* A column about items, such as the patient: where columns are compared with the clusters, labels change places
+     * only within one of its values. NULL: anywhere. */
+    const char *block;
 } ddsc_report_source;
 
 #define ddsc_report_source_init(source) ddsc_report_source_init_sized((source), sizeof *(source))
