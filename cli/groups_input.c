@@ -86,13 +86,19 @@ static const option_spec table_options[] = {
      .offset = AT(label_column),
      .argument = "COLUMN",
      .help = "column of the items' classes (default: label, if there is one)"},
+    {.name = "matrix",
+     .kind = OPTION_TEXT,
+     .offset = AT(matrix),
+     .argument = "NAME",
+     .help = "HDF5 files: the table of points, a layer or an embedding of obsm (X_pca) by its name "
+             "(default: X)"},
     {.name = "where",
      .kind = OPTION_OTHER,
      .parse = value_where,
      .argument = "COLUMN=VALUE",
      .help = "only rows that have this value"},
     END};
-const option_group group_table = {"Tables (csv, tsv)", table_options};
+const option_group group_table = {"Tables (csv, tsv, h5ad)", table_options};
 
 #undef AT
 #define AT(field) offsetof(cli_options, transform.field)

@@ -51,6 +51,10 @@ ddsc_need(JANSSON_INCLUDE "jansson.h" libjansson-dev)
 # Images are read where these are there.
 find_package(PNG)
 find_package(JPEG)
+# HDF5's own find module runs a compiler wrapper that may not be there; Debian keeps header and library
+# aside, by the kind of build.
+find_path(HDF5_INCLUDE hdf5.h PATH_SUFFIXES hdf5/serial)
+find_library(HDF5_LIBRARY NAMES hdf5_serial hdf5 PATH_SUFFIXES hdf5/serial)
 
 # The program alone: pictures for `ddsc report --plots` where cairo is there.
 if(NOT DDSC_LIBRARY_ONLY)
@@ -86,4 +90,13 @@ foreach(name PNG JPEG)
     list(INSERT DDSC_STATIC_LIBRARIES 0 ${feature})
   endif()
 endforeach()
+if(HDF5_INCLUDE AND HDF5_LIBRARY)
+  target_include_directories(ddsc_dependencies SYSTEM INTERFACE ${HDF5_INCLUDE})
+  target_link_libraries(ddsc_dependencies INTERFACE ${HDF5_LIBRARY})
+  target_compile_definitions(ddsc_dependencies INTERFACE DDSC_HAVE_HDF5)
+  string(APPEND DDSC_FEATURES " hdf5")
+  get_filename_component(name ${HDF5_LIBRARY} NAME_WE)
+  string(REGEX REPLACE "^lib" "" name ${name})
+  list(INSERT DDSC_STATIC_LIBRARIES 0 ${name})
+endif()
 list(REMOVE_DUPLICATES DDSC_STATIC_LIBRARIES)

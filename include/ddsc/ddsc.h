@@ -392,7 +392,8 @@ typedef enum ddsc_format {
     DDSC_FORMAT_FCS,
     DDSC_FORMAT_MTX,
     DDSC_FORMAT_IMAGE, /* png, jpeg, pgm, ppm */
-    DDSC_FORMAT_CLOUD  /* ply, off, pcd, rows of bare numbers */
+    DDSC_FORMAT_CLOUD, /* ply, off, pcd, rows of bare numbers */
+    DDSC_FORMAT_HDF5   /* AnnData's h5ad, or plain tables */
 } ddsc_format;
 
 /* What an image is a distribution over. */
@@ -416,8 +417,8 @@ typedef struct ddsc_read_settings {
     double arcsinh;          /* fcs, csv: x -> arcsinh(x / arcsinh); 0: raw values */
     int64_t max_bytes;       /* uncompressed size one file may reach; default 64 GiB */
     int phases;              /* .d2: phases of one object (the file does not say); 0: found out */
-    /* csv and tsv, by the names in the header; lists are separated by commas, * and ? stand for any
-     * characters. `columns` and `drop` are for fcs and clouds too. */
+    /* csv and tsv by the names in the header, HDF5 by those of columns in obs; lists are separated by
+     * commas, * and ? stand for any characters. `columns` and `drop` are for fcs and clouds too. */
     const char *id_columns;    /* what names an item, joined by "/"; NULL: `id` */
     const char *weight_column; /* NULL: `weight` if there is one */
     const char *label_column;  /* NULL: `label` if there is one */
@@ -426,6 +427,7 @@ typedef struct ddsc_read_settings {
     const char *drop;          /* columns that are none; NULL: none */
     const char *meta_path;     /* table of columns about items, joined by id; NULL: none */
     ddsc_image_as image_as;    /* images: what they become; default pixels */
+    const char *matrix;        /* HDF5: the table of points; NULL: `X`, else `points` */
 } ddsc_read_settings;
 
 #define ddsc_read_settings_init(settings) \

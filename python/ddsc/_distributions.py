@@ -760,12 +760,13 @@ def read(
     weight: Optional[str] = None,
     label: Optional[str] = None,
     where: Optional[str] = None,
+    matrix: Optional[str] = None,
     as_: str = "pixels",
     phase: Optional[int] = None,
     on_empty: str = "error",
 ) -> Distributions:
     """Read distributions from a file, whatever its format: npz, npy, csv, idx, d2, fcs,
-    images, point clouds.
+    h5ad, images, point clouds.
 
     Parameters
     ----------
@@ -781,14 +782,16 @@ def read(
     arcsinh : float or dict, optional
         As in `Distributions.transformed`, which has more transforms.
     id : str, optional
-        csv: column that names the item of a row (several, joined by commas); None: "id".
+        csv, h5ad: column that names the item of a row (several, joined by commas); None: "id".
     columns, drop : list of str, optional
-        csv, fcs, clouds: columns that are coordinates, and columns that are not; * and ? stand for any
+        csv, h5ad, fcs, clouds: columns that are coordinates, and columns that are not; * and ? stand for any
         characters. None: all columns of numbers.
     weight, label : str, optional
-        csv: columns of the weights and classes; None: "weight" and "label" where they are.
+        csv, h5ad: columns of the weights and classes; None: "weight" and "label" where they are.
     where : str, optional
-        csv: "COLUMN=VALUE", only rows that match.
+        csv, h5ad: "COLUMN=VALUE", only rows that match.
+    matrix : str, optional
+        h5ad and other HDF5: the table of points; a layer or an embedding ("X_pca") by its name. None: "X".
     as_ : {"pixels", "ink", "colours"}
         images: mass is brightness, darkness, or the area of each of 512 colours.
     phase : int, optional
@@ -818,7 +821,8 @@ def read(
         settings["meta_path"] = os.fspath(meta)
     if channels is not None:
         settings["channels"] = ",".join(str(c) for c in channels)
-    named = {"id_columns": id, "weight_column": weight, "label_column": label, "where": where}
+    named = {"id_columns": id, "weight_column": weight, "label_column": label, "where": where,
+             "matrix": matrix}
     settings.update({name: value for name, value in named.items() if value is not None})
     for name, names in (("columns", columns), ("drop", drop)):
         if names is not None:

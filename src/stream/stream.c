@@ -435,6 +435,11 @@ ddsc_status stream_make_random(io_stream *s, int64_t *size)
     return DDSC_OK;
 }
 
+const unsigned char *stream_memory(const io_stream *s)
+{
+    return s->fd < 0 ? s->bytes + s->base : NULL;
+}
+
 ddsc_status stream_read_at(io_stream *s, int64_t offset, void *buffer, size_t n, const char *what)
 {
     int64_t size = s->raw_end - s->base;

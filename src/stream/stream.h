@@ -61,6 +61,8 @@ uint32_t stream_crc(const io_stream *s);
 /* Allow stream_read_at; what cannot seek (pipes, gzip) is first read into memory. Only before any
  * read. *size is the size in bytes. */
 ddsc_status stream_make_random(io_stream *s, int64_t *size);
+/* All bytes of a stream that may be read at random, where they lie in memory; else NULL. */
+const unsigned char *stream_memory(const io_stream *s);
 ddsc_status stream_read_at(io_stream *s, int64_t offset, void *buffer, size_t n, const char *what);
 /* DDSC_ERROR_INPUT with "NAME: text". */
 ddsc_status stream_fail(io_stream *s, const char *format, ...)
