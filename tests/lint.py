@@ -71,7 +71,7 @@ PREFIXES = {
     "report": ["buffer", "chart", "html", "picture", "plot", "put", "report"],
 }
 # These headers belong to one room each.
-OWNED = {"omp.h": "base", "pthread.h": "base", "cblas.h": "linalg", "lapacke.h": "linalg", "zlib.h": "stream",
+OWNED = {"omp.h": "base", "pthread.h": "base", "cblas.h": "linalg", "lapacke.h": "linalg", "zlib.h": "stream", "zstd.h": "stream",
          "jansson.h": "report", "png.h": "image", "jpeglib.h": "image", "hdf5.h": "hdf5"}
 MAX_FILE, MAX_FUNCTION = 500, 100
 LEFT_OVERS = re.compile(r"\b(TODO|FIXME|XXX|HACK|stub|placeholder|not implemented)\b")

@@ -147,7 +147,6 @@ const char *io_sniff_foreign(const unsigned char *head, size_t n)
         {"\xfd"
          "7zXZ",
          5, "xz-compressed; decompress first (unxz)"},
-        {"\x28\xb5\x2f\xfd", 4, "zstd-compressed; decompress first (unzstd)"},
         {"\x04\x22\x4d\x18", 4, "lz4-compressed; decompress first (unlz4)"},
         {"7z\xbc\xaf\x27\x1c", 6, "a 7-zip archive; unpack it first"},
         {"Rar!\x1a", 5, "a rar archive; unpack it first"},

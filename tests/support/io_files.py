@@ -192,7 +192,7 @@ def write_hdf5():
         h5ad.write(os.path.join(OUT, kind + ".h5"), POINTS, ["a", "b"], {
             "id": (np.array(IDS)[item], "categorical" if kind == "csr" else "string"),
             "label": (np.array(NAMES)[item], "old" if kind == "csc" else "categorical"),
-            "weight": (WEIGHTS, "number")}, kind, **({} if kind == "dense" else {"libver": "latest"}))
+            "weight": (WEIGHTS, "number")}, kind)
         good.append(kind + ".h5\tids\tnames")
 
 
