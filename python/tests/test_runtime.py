@@ -80,7 +80,7 @@ def test_one_set_shared_by_threads():
     found = [None] * 4
 
     def work(i):
-        found[i] = ddsc.pairwise(X, n_jobs=1)
+        found[i] = ddsc.pairwise(X, n_jobs=2)
 
     threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
     for t in threads:
