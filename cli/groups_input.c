@@ -126,6 +126,14 @@ static const option_spec transform_options[] = {
      .argument = "C",
      .help = "replace each value x by arcsinh(x / C); 5 is usual for mass cytometry, 150 for "
              "fluorescence; NAME=C,... for some coordinates only ('CD*=5,p*=1')"},
+    {.name = "logicle",
+     .kind = OPTION_TEXT,
+     .offset = AT(logicle),
+     .argument = "T[:W[:M[:A]]]",
+     .help =
+         "flow cytometry's logicle scale with top T (262144 is usual), W decades about 0 linear "
+         "(default: fitted to the negative values) of M (4.5); NAME=T:W:M:A,... for some "
+         "coordinates only"},
     {.name = "log1p",
      .kind = OPTION_FLAG,
      .offset = AT(log1p),

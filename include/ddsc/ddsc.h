@@ -362,13 +362,16 @@ typedef struct ddsc_transform_settings {
     int64_t pca;      /* principal components to keep; 0: all coordinates as they are */
     int64_t per_item; /* points drawn from each item that has more; 0: all */
     ddsc_align align;
+    /* "262144": the logicle scale with T = 262144; "T:W:M:A", "NAME=T:W:M:A,..." as in arcsinh. W
+     * left out (or empty) is fitted to the negative values, M is 4.5 and A is 0; NULL: none */
+    const char *logicle;
 } ddsc_transform_settings;
 
 #define ddsc_transform_settings_init(settings) \
     ddsc_transform_settings_init_sized((settings), sizeof *(settings))
 DDSC_API void ddsc_transform_settings_init_sized(ddsc_transform_settings *settings, size_t size);
 
-/* The set after points were drawn, then arcsinh, log1p, normalise, pca and align. What was fitted to
+/* The set after points were drawn, then arcsinh, logicle, log1p, normalise, pca and align. What was fitted to
  * it stays with it, in npz files and models: ddsc_assign does the same to items that come as they
  * are. Coordinates are normalised over all items together, each of which counts alike. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status
