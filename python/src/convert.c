@@ -171,6 +171,8 @@ bool metric_take(PyObject *dictionary, ddsc_metric_settings *set)
 static const core_field graph_fields[] = {GRAPH(tau, FIELD_INT64),
                                           GRAPH(exact_graph, FIELD_INT),
                                           GRAPH(sample, FIELD_DOUBLE),
+                                          GRAPH(sample_columns, FIELD_DOUBLE),
+                                          GRAPH(neighbors, FIELD_INT),
                                           GRAPH(hubs, FIELD_INT64),
                                           {NULL, FIELD_INT, 0}};
 

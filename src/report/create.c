@@ -186,7 +186,7 @@ static ddsc_status ask_theory(ddsc_report *r)
 {
     ddsc_status status = DDSC_OK;
     int32_t *truth = NULL;
-    if (!r->from.truth || !report_graph(r))
+    if (!r->from.truth || !report_graph(r) || r->view.n_joined > 0)
         return DDSC_OK;
     TRY(MEM_NEW(r->ctx, truth, r->view.n));
     TRY(MEM_NEW(r->ctx, r->intra, r->view.n));

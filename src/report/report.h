@@ -94,6 +94,11 @@ bool report_certified(const ddsc_report *r);
 bool report_by_metric(const ddsc_report *r);
 const char *report_method(const ddsc_report *r);
 const char *report_metric_name(ddsc_metric metric);
+/* Is it the metric, or one of those joined to it? */
+bool report_uses(const ddsc_report *r, ddsc_metric metric);
+/* "w2", or "w2+mmd" where metrics were joined. */
+enum { REPORT_METRICS = 48 };
+const char *report_metric_names(const ddsc_report *r, char space[REPORT_METRICS]);
 const ddsc_graph *report_graph(const ddsc_report *r);
 /* The row of the sweep that belongs to the K chosen, or NULL. */
 const ddsc_k_row *report_chosen(const ddsc_report *r);
