@@ -183,6 +183,7 @@ ddsc_status cluster_fit(ddsc_context *ctx, ddsc_clustering **out, decomposition 
     ddsc_graph *wide = NULL;
     graph_plan p = {0};
     double started = clock_seconds();
+    const char *before = stage_enter(ctx, "distances");
     TRY(clustering_create(ctx, &c));
     TRY(plan_make(ctx, &p, data, set->metric, set->graph));
     int64_t width = search_width(data->n, p.tau, set);
@@ -209,6 +210,7 @@ done:
     metric_resolved_free(&p.metric);
     ddsc_graph_destroy(wide);
     ddsc_clustering_destroy(c);
+    stage_leave(ctx, before);
     return status;
 }
 
