@@ -154,7 +154,7 @@ static char *more_settings(const cluster_result *r)
     const cli_options *o = &r->s->opt;
     json_t *root = json_object();
     text t = {0};
-    if (o->reference && o->method == METHOD_DDSC && o->metric.metric == DDSC_METRIC_LOT)
+    if (o->reference && o->method == METHOD_DDSC && metric_used(o, DDSC_METRIC_LOT))
         json_put_text(root, "reference", o->reference);
     if (o->method == METHOD_D2)
         json_put_text(root, "barycenter", choice_name(choices_barycenter, o->barycenter));
@@ -314,6 +314,10 @@ static bool check_usage(session *s, int *code)
              (o->cluster.k_min != o->cluster.k_max || !o->cluster.k_min))
         *code = message_usage(s->verb, "--method %s needs one number of clusters: -k 5",
                               choice_name(choices_method, o->method));
+    else if (o->cluster.joined && (o->stability || o->resume))
+        *code = message_usage(s->verb,
+                              "--%s looks at one metric: it does not go with metrics joined by +",
+                              o->stability ? "stability" : "resume");
     else if (o->stability && (o->precomputed || o->method != METHOD_DDSC))
         *code = message_usage(s->verb,
                               "--stability draws the points of items anew: it does not go "
@@ -380,6 +384,7 @@ const cli_verb verb_cluster = {
     .examples =
         "ddsc cluster clouds.npz -k 5 -o result\tfive clusters by exact W2\n"
         "ddsc cluster clouds.npz -k 2:10 -o result\ta sweep from one decomposition\n"
+        "ddsc cluster clouds.npz -k 5 --metric w2+mmd+lot -o result\tthree metrics as one\n"
         "ddsc cluster images.gz --labels classes.gz --subset-per-class 100 --metric mmd -k 10\t"
         "a balanced subset, scored against its labels\n"
         "ddsc cluster D.npy --precomputed -k auto\tdistances of your own\n"

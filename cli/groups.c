@@ -66,7 +66,9 @@ static const option_spec metric_options[] = {
      .offset = METRIC,
      .choices = choices_metric,
      .help = "exact Wasserstein (default), entropic transport, maximum mean discrepancy, or "
-             "linear optimal transport"},
+             "linear optimal transport; cluster also joins several by + (w2+mmd+lot): the mean of "
+             "their "
+             "normalised affinities, seldom the best and seldom far from it"},
     {.name = "epsilon",
      .kind = OPTION_OTHER,
      .parse = value_epsilon,

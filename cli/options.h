@@ -50,6 +50,16 @@ extern const option_choice choices_metric[], choices_sinkhorn[], choices_kernel[
     choices_weighting[], choices_idf[], choices_on_empty[];
 const char *choice_name(const option_choice *choices, int value);
 
+/* ---- --metric: one name, or several joined by + ---- */
+
+/* The metric that is known by this name elsewhere ("wasserstein", "emd", "W2"), or NULL. */
+const char *metric_meant(const char *word);
+bool metric_used(const cli_options *o, ddsc_metric metric);
+/* "w2+mmd" */
+void metric_add_names(text *t, const cli_options *o);
+/* Several joined by +; returns the exit code after a message where that is not possible. */
+int metric_join(cli_options *o, const cli_verb *verb, const char *value);
+
 const char *value_clusters(cli_options *o, const char *value);
 const char *value_gamma(cli_options *o, const char *value);
 const char *value_epsilon(cli_options *o, const char *value);

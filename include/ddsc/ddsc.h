@@ -821,6 +821,9 @@ typedef struct ddsc_cluster_settings {
     int64_t kmeans_restarts;
     double eigen_tolerance; /* residual |M v - lambda v| */
     int64_t eigen_max_iterations;
+    /* Further metrics, 1 << DDSC_METRIC_... each, with the settings in `metric`: the clusters are those of the mean
+     * of the normalised affinities of all. Graph, map and neighbors of items are those of metric->metric. 0: none */
+    int64_t joined;
 } ddsc_cluster_settings;
 
 #define ddsc_cluster_settings_init(settings) \
@@ -851,6 +854,16 @@ typedef struct ddsc_k_row {
     double stability; /* of a sweep: agreement of k-means on random halves, 1 is best; else NaN */
 } ddsc_k_row;
 
+/* One of several metrics that were joined. */
+typedef struct ddsc_joined_row {
+    ddsc_metric metric;
+    double gamma; /* 0 with local scaling */
+    int64_t n_edges;
+    int hubs_rescaled;
+    int64_t in_degree_largest, n_nobody; /* as in the view */
+    double seconds;                      /* its distances */
+} ddsc_joined_row;
+
 typedef struct ddsc_clustering_view {
     int64_t n, k;              /* items; the K of `labels` */
     int64_t n_vectors;         /* columns of the embedding, eigenvalues */
@@ -880,6 +893,9 @@ typedef struct ddsc_clustering_view {
     int hubs_rescaled;
     int64_t in_degree_largest, n_nobody;
     int64_t plain_in_degree_largest, plain_n_nobody;
+    const ddsc_joined_row *const
+        *joined;      /* where metrics were joined: one row each, metric->metric first */
+    int64_t n_joined; /* else 0 */
 } ddsc_clustering_view;
 
 #define ddsc_clustering_get_view(clustering, view) \
@@ -920,7 +936,7 @@ typedef struct ddsc_model ddsc_model;
 
 /* From the clustering that ddsc_cluster_run found for `measures` with these settings. Copies what
  * it needs. A clustering made from a bare graph has no items to compare new ones with and is
- * refused. */
+ * refused; so is one of joined metrics. */
 DDSC_API ddsc_status ddsc_model_create(ddsc_context *context, ddsc_model **model,
                                        const ddsc_measures *measures,
                                        const ddsc_clustering *clustering,

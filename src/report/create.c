@@ -186,7 +186,7 @@ static ddsc_status ask_theory(ddsc_report *r)
 {
     ddsc_status status = DDSC_OK;
     int32_t *truth = NULL;
-    if (!r->from.truth || !report_graph(r))
+    if (!r->from.truth || !report_graph(r) || r->view.n_joined > 0)
         return DDSC_OK;
     TRY(MEM_NEW(r->ctx, truth, r->view.n));
     TRY(MEM_NEW(r->ctx, r->intra, r->view.n));
@@ -232,6 +232,8 @@ static ddsc_status report_fill(ddsc_report *r)
         CHECK(find_standing(r));
         CHECK(score_all(r));
         CHECK(ask_theory(r));
+        stage_enter(r->ctx, "verdict");
+        CHECK(report_find_gaps(r));
     }
     stage_enter(r->ctx, "map");
     CHECK(make_map(r));
@@ -270,7 +272,7 @@ void ddsc_report_destroy(ddsc_report *r)
     json_decref(r->tree);
     ddsc_measures_destroy(r->own_measures);
     MEM_FREE(r->ctx, r->label, r->xy, r->class, r->item, r->row, r->size, r->distance, r->doubt,
-             r->next, r->sweep_scores, r->intra, r->inter, r->xi);
+             r->next, r->gap, r->sweep_scores, r->intra, r->inter, r->xi);
     mem_free(r->ctx, r);
 }
 

@@ -26,7 +26,8 @@ struct ddsc_report {
     ddsc_graph_view edges;     /* n = 0 without a graph */
     ddsc_d2_view centers;      /* n = 0 without d2 */
     ddsc_stability_view trust; /* n = 0 without one */
-    double distances_s, kmeans_s;
+    cluster_gap *gap;          /* k; NULL: not looked at */
+    double distances_s, kmeans_s, verdict_s;
     double began; /* when the report was asked for */
     /* Over input rows. */
     int64_t n_rows, k;
@@ -86,6 +87,9 @@ typedef struct report_times {
 } report_times;
 report_times report_times_now(const ddsc_report *r);
 ddsc_status report_put_settings(ddsc_report *r, json_t *root);
+/* The gaps around the clusters, and what they say: r->gap, then "verdict" of the tree. */
+ddsc_status report_find_gaps(ddsc_report *r);
+ddsc_status report_put_verdict(ddsc_report *r, json_t *root);
 void report_put_theory(ddsc_report *r, json_t *root);
 void report_put_stability(ddsc_report *r, json_t *root);
 /* Typical and doubtful items of each cluster, distances between neighbours. */
@@ -104,6 +108,11 @@ bool report_certified(const ddsc_report *r);
 bool report_by_metric(const ddsc_report *r);
 const char *report_method(const ddsc_report *r);
 const char *report_metric_name(ddsc_metric metric);
+/* Is it the metric, or one of those joined to it? */
+bool report_uses(const ddsc_report *r, ddsc_metric metric);
+/* "w2", or "w2+mmd" where metrics were joined. */
+enum { REPORT_METRICS = 48 };
+const char *report_metric_names(const ddsc_report *r, char space[REPORT_METRICS]);
 const ddsc_graph *report_graph(const ddsc_report *r);
 /* The row of the sweep that belongs to the K chosen, or NULL. */
 const ddsc_k_row *report_chosen(const ddsc_report *r);

@@ -51,7 +51,7 @@ def test_result_json(result):
     assert {"pairs", "solved", "bounds", "pruned"} <= set(data["pairs"])
     assert data["pairs"]["pairs"] == 45 * 44 // 2
     assert data["scores"]["ami"] == pytest.approx(1)
-    assert {"read", "distances", "eigen", "kmeans", "total", "stages"} == set(data["seconds"])
+    assert {"read", "distances", "eigen", "kmeans", "verdict", "total", "stages"} == set(data["seconds"])
 
 
 def test_all_time_is_accounted(result):
@@ -60,7 +60,7 @@ def test_all_time_is_accounted(result):
     where, done, data = result
     rows = {row["stage"]: row for row in data["seconds"]["stages"]}
     assert {"read", "merge", "distances", "bounds", "affinity", "eigenvectors", "k-means", "sweep", "map", "findings",
-            "other"} <= set(rows)
+            "verdict", "other"} <= set(rows)
     assert FILES - {"result.json"} <= set(rows)
     assert sum(row["wall"] for row in rows.values()) == pytest.approx(data["seconds"]["total"], rel=1e-9)
     assert all(row["wall"] >= 0 and row["cpu"] >= 0 for row in rows.values())
