@@ -1377,7 +1377,7 @@ typedef struct ddsc_report_source {
     int64_t n_inputs;
     const ddsc_report_step *steps;
     int64_t n_steps;
-    /* Seconds the objects do not tell; the time of ddsc_report_create joins the total. */
+    /* Seconds the objects do not tell. Total 0: since the context was made; else it runs on from there. */
     double seconds_read, seconds_distances, seconds_kmeans, seconds_total;
     /* A column about items, such as the patient: where columns are compared with the clusters, labels change places
      * only within one of its values. NULL: anywhere. */

@@ -286,6 +286,7 @@ ddsc_status cluster_fit(ddsc_context *ctx, ddsc_clustering **out, decomposition 
     ddsc_graph *wide = NULL;
     joined_graphs joined = {0};
     double started = clock_seconds();
+    const char *before = stage_enter(ctx, "distances");
     TRY(clustering_create(ctx, &c));
     if (set->joined)
         TRY(find_joined(ctx, c, &joined, data, set));
@@ -301,6 +302,7 @@ done:
     join_free(ctx, &joined);
     ddsc_graph_destroy(wide);
     ddsc_clustering_destroy(c);
+    stage_leave(ctx, before);
     return status;
 }
 
