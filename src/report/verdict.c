@@ -1,4 +1,5 @@
-/* The verdict: is there structure at all? From the gaps around the clusters (cluster/gaps.c). */
+/* The verdict: is there structure at all? From the gaps around the clusters (cluster/gaps.c), and from a graph that
+ * falls apart where chance would not tear it. */
 #include <math.h>
 
 #include "report/report.h"
@@ -7,14 +8,33 @@
  * says nothing. */
 static const double NONE_SCORE = 0.8, NONE_ITEMS = 6;
 
+/* Chance of a tear that is still called clear. */
+static const double TORN_BY_CHANCE = 0.05;
+
 typedef struct tally {
     int64_t n_examined, n_parted, items_parted;
+    bool torn;           /* the graph has parts that nothing connects */
     double score, items; /* the largest */
 } tally;
+
+/* The chance that some gap tears the graph of n items placed at random along a line, where gaps come easiest: the gap
+ * is longer than the way to the tau-th neighbour on either side. With gaps from Exp(1) and ways from Gamma(tau) that is
+ * n E exp(-max(w, w')) = 2 n sum over j >= tau of binomial(tau - 1 + j, j) / 3^(tau + j). */
+static double chance_of_a_tear(int64_t n, int64_t tau)
+{
+    double term = pow(3, -(double)tau), sum = 0;
+    for (int64_t j = 0; j < 8 * tau + 64; j++) {
+        sum += j >= tau ? term : 0;
+        term *= (double)(tau + j) / (double)(j + 1) / 3;
+    }
+    return 2 * (double)n * sum;
+}
 
 static tally count_gaps(const ddsc_report *r)
 {
     tally t = {0};
+    t.torn = r->gap && r->view.n_components > 1 && r->edges.n > 0 &&
+             chance_of_a_tear(r->view.n, r->edges.tau) < TORN_BY_CHANCE;
     for (int64_t c = 0; r->gap && c < r->k; c++) {
         const cluster_gap *g = &r->gap[c];
         bool parted = g->examined && g->score >= GAP_SCORE;
@@ -34,6 +54,12 @@ static void say(buffer *b, const char **structure, const ddsc_report *r, const t
         *structure = "undecided";
         buffer_add(b, r->k < 2 ? "One cluster was asked for: nothing to compare."
                                : "Not judged: this method makes no graph.");
+    } else if (t->torn && t->n_parted < r->k) {
+        *structure = "clear";
+        buffer_addf(b,
+                    "Clear structure: the neighbour graph falls into %lld parts that nothing "
+                    "connects.",
+                    (long long)r->view.n_components);
     } else if (t->n_parted > 0) {
         *structure = "clear";
         if (t->n_parted == r->k)
@@ -64,6 +90,8 @@ static void put_evidence(ddsc_report *r, json_t *verdict, const tally *t)
     put_real(r, evidence, "clear_from", GAP_SCORE);
     put_count(r, evidence, "clusters_parted", t->n_parted);
     put_count(r, evidence, "items_parted", t->items_parted);
+    put_count(r, evidence, "components", r->view.n_components);
+    put_real(r, evidence, "chance_of_a_tear", chance_of_a_tear(r->view.n, r->edges.tau));
     json_t *list = put_array(r, evidence, "clusters");
     for (int64_t c = 0; c < r->k; c++) {
         const cluster_gap *g = &r->gap[c];

@@ -43,6 +43,17 @@ def test_groups_are_clear(ddsc, tmp_path):
     assert verdict == judge(ddsc, path, 3, "mmd", "-j", 1)
 
 
+def test_a_torn_graph_is_clear(ddsc, tmp_path):
+    """Two lines of items that no neighbour connects; few items of a line may be torn by chance."""
+    rng = np.random.default_rng(7)
+    lines = [rng.normal(size=(4, 2)) / 50 + [rng.random(), 40 * (i % 2)] for i in range(100)]
+    verdict = judge(ddsc, write(tmp_path / "l.npz", lines), 2, "w2")
+    assert verdict["structure"] == "clear" and verdict["evidence"]["components"] == 2
+    assert verdict["evidence"]["chance_of_a_tear"] < 0.05
+    few = judge(ddsc, write(tmp_path / "f.npz", lines[:30]), 2, "w2")
+    assert few["evidence"]["chance_of_a_tear"] > 0.05 and few["structure"] == "undecided"
+
+
 def test_few_items_cannot_tell(ddsc, tmp_path):
     rng = np.random.default_rng(4)
     path = write(tmp_path / "f.npz", [rng.normal(size=(8, 2)) + 3 * (i % 2) for i in range(16)])
