@@ -368,12 +368,14 @@ void report_page(buffer *t, const ddsc_report *r)
               "All edges of the neighbour graph. A long tail to the right: items far from all "
               "others.");
     add_stability(t, r);
+    buffer_add(t, "<details><summary>How this was computed</summary>\n");
     add_object(t, r, "chosen", "Chosen from the data");
     add_object(t, r, "settings", "Settings");
     add_object(t, r, "pairs", "Pairs");
     add_object(t, r, "certificates", "Certificates");
     add_command(t, r);
     add_object(t, r, "seconds", "Seconds by stage");
+    buffer_add(t, "</details>\n");
     report_page_data(t, r);
     html_end(t, true);
 }
