@@ -390,12 +390,14 @@ void report_page(buffer *t, const ddsc_report *r, const buffer *data)
               "All edges of the neighbour graph. A long tail to the right: items far from all "
               "others.");
     add_stability(t, r);
+    buffer_add(t, "<details><summary>How this was computed</summary>\n");
     add_object(t, r, "chosen", "Chosen from the data");
     add_object(t, r, "settings", "Settings");
     add_object(t, r, "pairs", "Pairs");
     add_object(t, r, "certificates", "Certificates");
     add_command(t, r);
     add_seconds_table(t, r);
+    buffer_add(t, "</details>\n");
     if (!data)
         report_page_data(t, r);
     else if (data->status < 0)
