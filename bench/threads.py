@@ -40,10 +40,11 @@ def digits(args, place, n):
 
 def run(args, place, metric, n, threads):
     """(stages, wall of the command, hash of what it found)"""
+    words = digits(args, place, n)
     with tempfile.TemporaryDirectory(dir=place) as inside:
         folder = pathlib.Path(inside) / "out"
         began = time.monotonic()
-        done = subprocess.run([args.program, "cluster", *digits(args, place, n), "-k", "10", "-m", metric, "--threads",
+        done = subprocess.run([args.program, "cluster", *words, "-k", "10", "-m", metric, "--threads",
                                str(threads), "-q", "-o", folder], capture_output=True, text=True)
         wall = time.monotonic() - began
         if done.returncode not in (0, 4):
@@ -53,30 +54,29 @@ def run(args, place, metric, n, threads):
     return seconds, wall, found
 
 
+def of_stage(run, name, clock):
+    return sum(row[clock] for row in run[0]["stages"] if row["stage"] == name)
+
+
 def stage_lines(runs):
-    """Names in the order of the run with their wall seconds by run; small ones together at the end."""
-    names = []
-    for seconds, _, _ in runs.values():
-        names += [row["stage"] for row in seconds["stages"] if row["stage"] not in names]
-    walls = {name: [next((row["wall"] for row in seconds["stages"] if row["stage"] == name), 0)
-                    for seconds, _, _ in runs.values()] for name in names}
-    whole = [wall for _, wall, _ in runs.values()]
-    large = [name for name in names if any(w >= SMALL * t for w, t in zip(walls[name], whole))]
-    lines = [(name, walls[name]) for name in large]
-    lines.append(("the rest", [t - sum(walls[name][i] for name in large) for i, t in enumerate(whole)]))
-    return lines + [("**whole command**", whole),
-                    ("CPU", [sum(row["cpu"] for row in seconds["stages"]) for seconds, _, _ in runs.values()])]
+    """(name, wall seconds by run, CPU seconds of the first) in the order of the run; small ones together."""
+    runs = list(runs)
+    names = list(dict.fromkeys(row["stage"] for run in runs for row in run[0]["stages"]))
+    whole, cpu = [run[1] for run in runs], sum(row["cpu"] for row in runs[0][0]["stages"])
+    lines = [(name, [of_stage(run, name, "wall") for run in runs], of_stage(runs[0], name, "cpu")) for name in names]
+    lines = [line for line in lines if any(wall >= SMALL * all for wall, all in zip(line[1], whole))]
+    rest = [all - sum(line[1][i] for line in lines) for i, all in enumerate(whole)]
+    return [*lines, ("the rest", rest, cpu - sum(line[2] for line in lines)), ("**whole command**", whole, cpu)]
 
 
 def print_table(metric, n, runs):
     threads = list(runs)
-    print(f"\n### {metric}, {n:,} digits\n\n| stage | " + " | ".join(map(str, threads)) + " | efficiency |")
-    print("|---" * (len(threads) + 2) + "|")
-    for name, walls in stage_lines(runs):
-        efficiency = ""
-        if name != "CPU" and walls[-1] > 0 and len(threads) > 1:
-            efficiency = f"{walls[0] * threads[0] / (walls[-1] * threads[-1]):.2f}"
-        print(f"| {name} | " + " | ".join(f"{wall:.2f}" for wall in walls) + f" | {efficiency} |")
+    print(f"\n### {metric}, {n:,} digits\n\n| stage | " + " | ".join(map(str, threads)) +
+          f" | efficiency | CPU on {threads[0]} |")
+    print("|---" * (len(threads) + 3) + "|")
+    for name, walls, cpu in stage_lines(runs.values()):
+        efficiency = walls[0] * threads[0] / (walls[-1] * threads[-1]) if walls[-1] > 0 else 0
+        print(f"| {name} | " + " | ".join(f"{wall:.2f}" for wall in walls) + f" | {efficiency:.2f} | {cpu:.2f} |")
     if len({found for _, _, found in runs.values()}) > 1:
         sys.exit(f"{metric} {n}: bytes differ between numbers of threads")
     sys.stdout.flush()
