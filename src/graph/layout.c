@@ -201,25 +201,27 @@ ddsc_status ddsc_layout_run(ddsc_context *ctx, double *xy, const ddsc_graph *gra
                             const double *start)
 {
     ddsc_status status = DDSC_OK;
-    layout l = {.g = graph, .xy = xy};
+    layout l = {.g = graph};
     CHECK(ctx_enter(ctx));
     if (!xy || !graph)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "layout: xy and graph must not be NULL");
     rng random = rng_make(ctx_seed(ctx), RNG_LAYOUT, 0);
     int64_t epochs = epochs_for(graph);
-    place(xy, start, graph->n, &random);
     progress_begin(ctx, "map", epochs);
     TRY(turn_lists(ctx, &l));
     TRY(MEM_NEW(ctx, l.before, 2 * graph->n));
+    TRY(MEM_NEW(ctx, l.xy, 2 * graph->n));
+    place(l.xy, start, graph->n, &random);
     for (int64_t e = 0; e < epochs; e++) {
         l.rate = 1 - (double)e / (double)epochs;
         l.key = rng_u64(&random);
-        memcpy(l.before, xy, (size_t)(2 * graph->n) * sizeof *xy);
+        memcpy(l.before, l.xy, (size_t)(2 * graph->n) * sizeof *xy);
         TRY(parallel_for(ctx, graph->n, GRAIN, move_items, &l));
         progress_add(ctx, 1);
     }
     progress_end(ctx);
+    memcpy(xy, l.xy, (size_t)(2 * graph->n) * sizeof *xy);
 done:
-    MEM_FREE(ctx, l.before, l.from, l.into);
+    MEM_FREE(ctx, l.xy, l.before, l.from, l.into);
     return status;
 }
