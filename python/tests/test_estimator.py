@@ -59,6 +59,21 @@ def test_names_of_metrics(groups, metric, told):
         ddsc.pairwise(groups, metric=metric)
 
 
+def test_compare(groups):
+    told = ddsc.compare(groups, metrics=("mmd", "w2", "lot"))
+    assert told["k"] == 3 and [m["metric"] for m in told["metrics"]] == ["mmd", "w2", "lot"]
+    assert told["sure"] == "no difference" and "same clusters" in told["words"]
+    for i, row in enumerate(told["metrics"]):
+        alone = DDSC(3, metric=row["metric"]).fit(groups)
+        assert (told["labels"][row["metric"]] == alone.labels_).all() and row["ami"] == row["ari"] == 1
+        assert row["stability"] > 0.9 and told["ari"][i, i] == 1
+    np.testing.assert_array_equal(told["ami"], told["ami"].T)
+    with pytest.raises(ValueError, match="two or more"):
+        ddsc.compare(groups, metrics=["w2"])
+    with pytest.raises(ValueError, match="did you mean 'w2'"):
+        ddsc.compare(groups, metrics=["w2", "emd"])
+
+
 def test_candidates(groups):
     model = DDSC(n_clusters="auto").fit(groups)
     assert model.candidates_[0]["k"] == model.n_clusters_ == 3
