@@ -5,6 +5,8 @@ from __future__ import annotations
 import numbers
 from typing import Any, Dict, Tuple
 
+import numpy as np
+
 METRICS = {"w2": 0, "sinkhorn": 1, "mmd": 2, "lot": 3}
 # Names that people know these metrics by.
 ALSO_CALLED = {
@@ -134,7 +136,12 @@ def metric_settings(
 
 
 def graph_settings(
-    n_neighbors: Any, exact_graph: Any = "auto", sample: Any = 1.0, hubs: Any = "off"
+    n_neighbors: Any,
+    exact_graph: Any = "auto",
+    sample: Any = 1.0,
+    hubs: Any = "off",
+    sample_columns: Any = 1.0,
+    approximate: Any = "auto",
 ) -> Dict[str, Any]:
     tau = 0
     if not (n_neighbors is None or (isinstance(n_neighbors, str) and n_neighbors == "auto")):
@@ -146,11 +153,26 @@ def graph_settings(
         "exact_graph": word("exact_graph", exact_graph, GRAPHS),
         "sample": number("sample", sample),
         "hubs": word("hubs", hubs, HUBS),
+        "sample_columns": number("sample_columns", sample_columns),
+        "neighbors": _approximate(approximate),
     }
 
 
+def _approximate(value: Any) -> int:
+    if isinstance(value, (bool, np.bool_)):
+        return 2 if value else 1
+    if isinstance(value, str) and value == "auto":
+        return 0
+    raise ValueError(f"approximate={value!r}: must be True, False or 'auto'")
+
+
 def cluster_settings(
-    n_clusters: Any, gamma: Any, paper: Any, min_cluster: Any, joined: int = 0
+    n_clusters: Any,
+    gamma: Any,
+    paper: Any,
+    min_cluster: Any,
+    joined: int = 0,
+    restarts: Any = None,
 ) -> Dict[str, Any]:
     if isinstance(n_clusters, str):
         if n_clusters != "auto":
@@ -164,6 +186,8 @@ def cluster_settings(
         raise ValueError(f"n_clusters={n_clusters!r}: must be at least 1")
     set_: Dict[str, Any] = {"k_min": low, "k_max": high, "paper": int(bool(paper)), "joined": joined}
     set_["min_cluster"] = number("min_cluster", min_cluster)
+    if restarts is not None:
+        set_["kmeans_restarts"] = whole("restarts", restarts)
     if isinstance(gamma, str):
         set_["gamma_rule"] = word("gamma", gamma, GAMMAS)
     else:

@@ -120,7 +120,7 @@ def test_the_command_line_gives_the_same_bytes(program, tmp_path, groups, metric
     np.testing.assert_array_equal(labels, model.labels_)
     result = json.loads((tmp_path / "out" / "result.json").read_text())
     assert result["version"] == ddsc.__version__ or ddsc.__version__ in json.dumps(result)
-    model.write_model(tmp_path / "model.npz")
+    model.save(tmp_path / "model.npz")
     done = subprocess.run(
         [program, "assign", str(tmp_path / "model.npz"), str(tmp_path / "in.npz")],
         check=True,

@@ -20,6 +20,8 @@ typedef struct spectral_job {
     int32_t *item;      /* their items */
     int64_t n_packed;
     int32_t *packed_label;
+    double
+        *pairs; /* squared distances of those rows, where they pay; shared by all cuts of one K */
 } spectral_job;
 
 /* What became of one K. */
@@ -30,7 +32,7 @@ typedef struct cut_result {
 
 static void job_free(ddsc_context *ctx, spectral_job *j)
 {
-    MEM_FREE(ctx, j->packed_label, j->item, j->packed, j->cells, j->length, j->rows);
+    MEM_FREE(ctx, j->pairs, j->packed_label, j->item, j->packed, j->cells, j->length, j->rows);
     sparse_free(ctx, &j->wide);
     decomposition_free(ctx, &j->d);
 }
@@ -62,6 +64,8 @@ static ddsc_status make_rows(ddsc_context *ctx, spectral_job *j, int64_t k)
     TRY(embed_rows(ctx, j->rows, j->length, j->width, &j->d, k, j->set->paper));
     j->live = j->rows;
     j->n_packed = 0;
+    mem_free(ctx, j->pairs);
+    j->pairs = NULL;
     for (int64_t i = 0; i < n; i++)
         if (!is_zero(j->rows + i * j->width, j->width))
             j->item[j->n_packed++] = (int32_t)i;
@@ -141,6 +145,9 @@ static ddsc_status cut(ddsc_context *ctx, spectral_job *j, int32_t *labels, int6
                               .progress = progress};
     if (j->d.affinity.flat)
         return label_components(ctx, j, labels, k_found, k);
+    if (!j->pairs)
+        CHECK(kmeans_pairs(ctx, &j->pairs, &problem));
+    problem.pairs = j->pairs;
     CHECK(kmeans_fit(ctx, j->packed_label, &inertia, k_found, &problem));
     spread_labels(j, labels, *k_found);
     return kmeans_renumber(ctx, labels, k_found, j->d.n, *k_found);
@@ -200,7 +207,8 @@ static ddsc_status fill_row(ddsc_context *ctx, ddsc_k_row *row, const spectral_j
     choose_k_gaps(row, eigenvalues, j->d.eigen.k);
     TRY(cluster_modularity(ctx, &row->modularity, j->wide.n > 0 ? &j->wide : &j->d.a, labels,
                            k_found));
-    TRY(kmeans_inertia(ctx, &row->inertia, labels, k_found, n, j->width, j->rows));
+    kmeans_problem all = {.n = n, .dim = j->width, .rows = j->rows, .k = k_found};
+    TRY(kmeans_inertia(ctx, &row->inertia, labels, &all));
 done:
     mem_free(ctx, size);
     return status;

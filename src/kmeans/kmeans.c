@@ -1,4 +1,6 @@
-/* Restarts of k-means, the sum it makes small, and the numbers of clusters. */
+/* Restarts of k-means side by side, the sum it makes small, and the numbers of clusters. Equal
+ * partitions have equal sums to the last bit, whatever their numbers: so restarts are seen to agree,
+ * and the best is the same for any number of threads (ties: the earlier restart). */
 #include "kmeans/kmeans.h"
 
 #include <math.h>
@@ -8,6 +10,10 @@
 #include "linalg/linalg.h"
 
 enum { PIECE_MIN = 1024 };
+/* Restarts that end in one partition before the rest is spared. */
+enum { AGREEING = 8 };
+/* From so many pieces on threads share the rows of one restart, below each has restarts of its own. */
+enum { PIECES_SHARED = 16 };
 /* Operations that make waking a thread worth it. */
 enum { PIECE_WORK = 1 << 22 };
 
@@ -43,20 +49,33 @@ void kmeans_means(double *centre, int64_t *count, const int32_t *labels, int64_t
         centre[c] /= (double)BASE_MAX(count[c / dim], 1);
 }
 
-ddsc_status kmeans_inertia(ddsc_context *ctx, double *inertia, const int32_t *labels, int64_t k,
-                           int64_t n, int64_t dim, const double *rows)
+ddsc_status kmeans_pieces(ddsc_context *ctx, const kmeans_problem *problem, int64_t grain,
+                          parallel_fn fn, void *arg)
+{
+    if (!problem->alone)
+        return parallel_for(ctx, problem->n, grain, fn, arg);
+    if (ctx_cancelled(ctx))
+        return DDSC_ERROR_CANCELLED;
+    for (int64_t begin = 0; begin < problem->n; begin += grain)
+        CHECK(fn(arg, begin, BASE_MIN(problem->n, begin + grain), 0));
+    return DDSC_OK;
+}
+
+ddsc_status kmeans_inertia(ddsc_context *ctx, double *inertia, const int32_t *labels,
+                           const kmeans_problem *p)
 {
     ddsc_status status = DDSC_OK;
     double *centre = NULL;
     int64_t *count = NULL;
-    inertia_job j = {labels, dim, BASE_MAX(PIECE_MIN, PIECE_WORK / (2 * dim)), rows, NULL, NULL};
-    TRY(MEM_NEW(ctx, centre, k * dim));
-    TRY(MEM_NEW(ctx, count, k));
-    TRY(MEM_NEW(ctx, j.partial, n / j.piece_rows + 1));
-    kmeans_means(centre, count, labels, k, n, dim, rows);
+    inertia_job j = {labels,  p->dim, BASE_MAX(PIECE_MIN, PIECE_WORK / (2 * p->dim)),
+                     p->rows, NULL,   NULL};
+    TRY(MEM_NEW(ctx, centre, p->k * p->dim));
+    TRY(MEM_NEW(ctx, count, p->k));
+    TRY(MEM_NEW(ctx, j.partial, p->n / j.piece_rows + 1));
+    kmeans_means(centre, count, labels, p->k, p->n, p->dim, p->rows);
     j.centre = centre;
-    TRY(parallel_for(ctx, n, j.piece_rows, inertia_piece, &j));
-    *inertia = tree_sum(j.partial, (n + j.piece_rows - 1) / j.piece_rows, 1);
+    TRY(kmeans_pieces(ctx, p, j.piece_rows, inertia_piece, &j));
+    *inertia = tree_sum(j.partial, (p->n + j.piece_rows - 1) / j.piece_rows, 1);
 done:
     MEM_FREE(ctx, j.partial, count, centre);
     return status;
@@ -79,33 +98,141 @@ ddsc_status kmeans_renumber(ddsc_context *ctx, int32_t *labels, int64_t *n_found
     return DDSC_OK;
 }
 
+/* ---- restarts ---- */
+
+/* What a worker needs for a restart, and its best so far. */
+typedef struct runner {
+    lloyd *l; /* one of the two, by whether there is a table */
+    lloyd_table *t;
+    int64_t *row; /* k: where a start lies */
+    double least;
+    int64_t which; /* the restart that got there; -1: none yet */
+    int32_t *best;
+} runner;
+
+typedef struct kmeans_tries {
+    ddsc_context *ctx;
+    kmeans_problem p;
+    runner *runners;
+    int n_runners;
+    int64_t first;     /* restart of the loop's index 0 */
+    double *objective; /* of each restart */
+} kmeans_tries;
+
+static ddsc_status tries_create(kmeans_tries *f)
+{
+    CHECK(MEM_ZERO(f->ctx, f->runners, f->n_runners));
+    CHECK(MEM_NEW(f->ctx, f->objective, f->p.restarts));
+    for (int w = 0; w < f->n_runners; w++) {
+        runner *r = &f->runners[w];
+        r->which = -1;
+        CHECK(MEM_NEW(f->ctx, r->row, f->p.k));
+        CHECK(MEM_NEW(f->ctx, r->best, f->p.n));
+        CHECK(f->p.pairs ? lloyd_table_create(f->ctx, &r->t, &f->p)
+                         : lloyd_create(f->ctx, &r->l, &f->p, false));
+    }
+    return DDSC_OK;
+}
+
+static void tries_free(kmeans_tries *f)
+{
+    for (int w = 0; f->runners && w < f->n_runners; w++) {
+        lloyd_table_destroy(f->runners[w].t);
+        lloyd_destroy(f->runners[w].l);
+        MEM_FREE(f->ctx, f->runners[w].best, f->runners[w].row);
+    }
+    MEM_FREE(f->ctx, f->objective, f->runners);
+}
+
+static ddsc_status run_from_start(const kmeans_tries *f, runner *r, int64_t k,
+                                  const int32_t **found)
+{
+    int64_t dim = f->p.dim;
+    if (r->t)
+        return lloyd_table_run(r->t, r->row, k, found);
+    for (int64_t c = 0; c < k; c++)
+        memcpy(lloyd_centres(r->l) + c * dim, f->p.rows + r->row[c] * dim,
+               (size_t)dim * sizeof(double));
+    return lloyd_run(r->l, k, found);
+}
+
+/* Restarts [begin, end) of the loop. */
+static ddsc_status run_restarts(void *arg, int64_t begin, int64_t end, int worker)
+{
+    kmeans_tries *f = arg;
+    runner *r = &f->runners[worker];
+    for (int64_t t = f->first + begin; t < f->first + end; t++) {
+        rng random = rng_make(ctx_seed(f->ctx), RNG_KMEANS, (uint64_t)t);
+        const int32_t *found;
+        double objective;
+        int64_t k;
+        CHECK(kmeans_start_rows(f->ctx, r->row, &k, &f->p, &random));
+        CHECK(run_from_start(f, r, k, &found));
+        CHECK(kmeans_inertia(f->ctx, &objective, found, &f->p));
+        progress_add(f->ctx, f->p.progress);
+        f->objective[t] = objective;
+        if (r->which < 0 || objective < r->least || (objective == r->least && t < r->which)) {
+            r->least = objective;
+            r->which = t;
+            memcpy(r->best, found, (size_t)f->p.n * sizeof *r->best);
+        }
+    }
+    return DDSC_OK;
+}
+
+static ddsc_status run_some(kmeans_tries *f, int64_t first, int64_t end)
+{
+    f->first = first;
+    if (f->p.alone)
+        return parallel_for(f->ctx, end - first, 1, run_restarts, f);
+    return run_restarts(f, 0, end - first, 0);
+}
+
+static bool all_agree(const kmeans_tries *f, int64_t n)
+{
+    for (int64_t t = 1; t < n; t++)
+        if (f->objective[t] != f->objective[0])
+            return false;
+    return true;
+}
+
+static const runner *best_runner(const kmeans_tries *f)
+{
+    const runner *best = NULL;
+    for (int w = 0; w < f->n_runners; w++) {
+        const runner *r = &f->runners[w];
+        if (r->which >= 0 && (!best || r->least < best->least ||
+                              (r->least == best->least && r->which < best->which)))
+            best = r;
+    }
+    return best;
+}
+
 ddsc_status kmeans_fit(ddsc_context *ctx, int32_t *labels, double *inertia, int64_t *n_found,
                        const kmeans_problem *problem)
 {
     ddsc_status status = DDSC_OK;
-    lloyd *l = NULL;
-    int32_t *best = NULL;
-    double least = INFINITY, objective;
-    TRY(lloyd_create(ctx, &l, problem, false));
-    TRY(MEM_NEW(ctx, best, problem->n));
-    for (int64_t t = 0; t < problem->restarts; t++) {
-        rng r = rng_make(ctx_seed(ctx), RNG_KMEANS, (uint64_t)t);
-        const int32_t *found;
-        int64_t k;
-        TRY(kmeans_start(ctx, lloyd_centres(l), &k, problem, &r));
-        TRY(lloyd_run(l, k, &found));
-        TRY(kmeans_inertia(ctx, &objective, found, k, problem->n, problem->dim, problem->rows));
-        progress_add(ctx, problem->progress);
-        if (t == 0 || objective < least) {
-            least = objective;
-            memcpy(best, found, (size_t)problem->n * sizeof *best);
-        }
-    }
-    TRY(kmeans_renumber(ctx, best, n_found, problem->n, problem->k));
-    memcpy(labels, best, (size_t)problem->n * sizeof *best);
-    *inertia = least;
+    kmeans_tries f = {.ctx = ctx, .p = *problem};
+    double *pairs = NULL;
+    int64_t restarts = problem->restarts, some = BASE_MIN(AGREEING, restarts);
+    if (!problem->pairs)
+        TRY(kmeans_pairs(ctx, &pairs, problem));
+    if (pairs)
+        f.p.pairs = pairs;
+    f.p.alone = f.p.pairs || lloyd_pieces(problem) < PIECES_SHARED;
+    f.n_runners = f.p.alone ? (int)BASE_MIN(parallel_width(ctx), restarts) : 1;
+    TRY(tries_create(&f));
+    TRY(run_some(&f, 0, some));
+    if (!all_agree(&f, some))
+        TRY(run_some(&f, some, restarts));
+    else
+        progress_add(ctx, (restarts - some) * problem->progress);
+    const runner *best = best_runner(&f);
+    TRY(kmeans_renumber(ctx, best->best, n_found, problem->n, problem->k));
+    memcpy(labels, best->best, (size_t)problem->n * sizeof *labels);
+    *inertia = best->least;
 done:
-    mem_free(ctx, best);
-    lloyd_destroy(l);
+    tries_free(&f);
+    mem_free(ctx, pairs);
     return status;
 }

@@ -63,10 +63,10 @@ static lloyd_chunk *chunk_of(const lloyd *l, int worker)
 
 static ddsc_status chunks_create(lloyd *l)
 {
-    return scratch_create(l->ctx, &l->chunk,
-                          (int64_t)sizeof(lloyd_chunk) + 64 +
-                              CHUNK_ROWS * (l->p->dim + l->p->k) * (int64_t)sizeof(double),
-                          1);
+    int64_t bytes = (int64_t)sizeof(lloyd_chunk) + 64 +
+                    CHUNK_ROWS * (l->p->dim + l->p->k) * (int64_t)sizeof(double);
+    return l->p->alone ? mem_get(l->ctx, &l->chunk.block, bytes, 1)
+                       : scratch_create(l->ctx, &l->chunk, bytes, 1);
 }
 
 static void measure_norms(lloyd *l)
@@ -81,17 +81,27 @@ static void measure_norms(lloyd *l)
     l->slack = 0x1p-50 * (double)(l->p->dim + 8) * largest;
 }
 
+static int64_t lloyd_piece_rows(const kmeans_problem *p)
+{
+    int64_t rows = BASE_MAX(PIECE_MIN, p->n / PIECES_MAX + 1);
+    rows = BASE_MAX(rows, 4 * p->k);
+    rows = BASE_MAX(rows, PIECE_WORK / (p->k * p->dim));
+    return BASE_ROUND_UP(rows, CHUNK_ROWS);
+}
+
+int64_t lloyd_pieces(const kmeans_problem *p)
+{
+    return (p->n + lloyd_piece_rows(p) - 1) / lloyd_piece_rows(p);
+}
+
 ddsc_status lloyd_create(ddsc_context *ctx, lloyd **out, const kmeans_problem *p, bool plain)
 {
     ddsc_status status = DDSC_OK;
     lloyd *l = NULL;
-    int64_t rows = BASE_MAX(PIECE_MIN, p->n / PIECES_MAX + 1);
-    rows = BASE_MAX(rows, 4 * p->k);
-    rows = BASE_MAX(rows, PIECE_WORK / (p->k * p->dim));
     TRY(MEM_ZERO(ctx, l, 1));
     *l = (lloyd){.ctx = ctx, .p = p, .plain = plain};
-    l->piece_rows = (rows + CHUNK_ROWS - 1) / CHUNK_ROWS * CHUNK_ROWS;
-    l->n_pieces = (p->n + l->piece_rows - 1) / l->piece_rows;
+    l->piece_rows = lloyd_piece_rows(p);
+    l->n_pieces = lloyd_pieces(p);
     TRY(MEM_NEW(ctx, l->centre, p->k * p->dim));
     TRY(MEM_NEW(ctx, l->before, p->k * p->dim));
     TRY(MEM_NEW(ctx, l->centre2, p->k));
@@ -154,7 +164,7 @@ static bool in_doubt(const lloyd *l, int64_t i)
     double lower = l->lower[i] - (c == l->far_centre ? l->next : l->far);
     l->upper[i] = upper;
     l->lower[i] = lower;
-    double away = fmax(lower, l->half[c]);
+    double away = BASE_MAX(lower, l->half[c]);
     return !(away > upper && (away - upper) * (away + upper) > l->slack);
 }
 
@@ -344,7 +354,7 @@ ddsc_status lloyd_run(lloyd *l, int64_t n_centres, const int32_t **labels)
     for (int64_t c = 0; c < l->k; c++)
         l->centre2[c] = la_dot(l->p->dim, l->centre + c * l->p->dim, l->centre + c * l->p->dim);
     for (int round = 0; round < ITERATIONS_MAX; round++) {
-        CHECK(parallel_for(l->ctx, l->p->n, l->piece_rows, assign_piece, l));
+        CHECK(kmeans_pieces(l->ctx, l->p, l->piece_rows, assign_piece, l));
         int64_t changed = gather_pieces(l), filled = fill_empty(l);
         if (filled > 0)
             gather_pieces(l);

@@ -19,22 +19,37 @@ typedef struct spread {
     double *partial; /* pieces x DRAWS_MAX: what would be left after each draw */
 } spread;
 
+/* Squared distances (n x DRAWS_MAX) of n rows to the first n_draws draws. */
+static void draw_distances(const spread *s, int64_t first, int64_t n, int n_draws, double *d2)
+{
+    int64_t dim = s->p->dim;
+    if (!s->p->pairs) {
+        la_differences(n, n_draws, dim, s->p->rows + first * dim, s->rows, d2, DRAWS_MAX);
+        return;
+    }
+    for (int t = 0; t < n_draws; t++) {
+        const double *pair = s->p->pairs + s->drawn[t] * s->p->n + first;
+        for (int64_t i = 0; i < n; i++)
+            d2[i * DRAWS_MAX + t] = pair[i];
+    }
+}
+
 /* Weighted sums of min(d2, distance to the draw) for every draw. */
 static ddsc_status try_draws(void *arg, int64_t begin, int64_t end, int worker)
 {
     spread *s = arg;
-    int64_t dim = s->p->dim;
     double *sum = s->partial + begin / s->piece_rows * DRAWS_MAX;
     (void)worker;
     memset(sum, 0, DRAWS_MAX * sizeof *sum);
     for (int64_t first = begin; first < end; first += CHUNK_ROWS) {
         double d2[CHUNK_ROWS * DRAWS_MAX];
         int64_t n = BASE_MIN(CHUNK_ROWS, end - first);
-        la_differences(n, s->n_draws, dim, s->p->rows + first * dim, s->rows, d2, DRAWS_MAX);
-        for (int64_t i = 0; i < n; i++)
+        draw_distances(s, first, n, s->n_draws, d2);
+        for (int64_t i = 0; i < n; i++) {
+            double weight = kmeans_weight(s->p, first + i), most = s->d2[first + i];
             for (int t = 0; t < s->n_draws; t++)
-                sum[t] +=
-                    kmeans_weight(s->p, first + i) * fmin(d2[i * DRAWS_MAX + t], s->d2[first + i]);
+                sum[t] += weight * BASE_MIN(d2[i * DRAWS_MAX + t], most);
+        }
     }
     return DDSC_OK;
 }
@@ -43,16 +58,15 @@ static ddsc_status try_draws(void *arg, int64_t begin, int64_t end, int worker)
 static ddsc_status take_draw(void *arg, int64_t begin, int64_t end, int worker)
 {
     spread *s = arg;
-    int64_t dim = s->p->dim;
     double *sum = s->partial + begin / s->piece_rows * DRAWS_MAX;
     (void)worker;
     *sum = 0;
     for (int64_t first = begin; first < end; first += CHUNK_ROWS) {
-        double d2[CHUNK_ROWS];
+        double d2[CHUNK_ROWS * DRAWS_MAX];
         int64_t n = BASE_MIN(CHUNK_ROWS, end - first);
-        la_differences(n, 1, dim, s->p->rows + first * dim, s->p->rows + s->drawn[0] * dim, d2, 1);
+        draw_distances(s, first, n, 1, d2);
         for (int64_t i = 0; i < n; i++) {
-            s->d2[first + i] = fmin(d2[i], s->d2[first + i]);
+            s->d2[first + i] = BASE_MIN(d2[i * DRAWS_MAX], s->d2[first + i]);
             *sum += kmeans_weight(s->p, first + i) * s->d2[first + i];
         }
     }
@@ -85,16 +99,21 @@ static int64_t draw_row(const spread *s, double total, rng *r)
     return last;
 }
 
+static void copy_drawn(spread *s, int n_draws)
+{
+    for (int t = 0; t < n_draws; t++)
+        memcpy(s->rows + t * s->p->dim, s->p->rows + s->drawn[t] * s->p->dim,
+               (size_t)s->p->dim * sizeof *s->rows);
+}
+
 /* The next centre: of several draws the one that leaves least. */
 static ddsc_status next_centre(ddsc_context *ctx, spread *s, double total, rng *r)
 {
     for (int t = 0; t < s->n_draws; t++)
         s->drawn[t] = draw_row(s, total, r);
     if (s->n_draws > 1) {
-        for (int t = 0; t < s->n_draws; t++)
-            memcpy(s->rows + t * s->p->dim, s->p->rows + s->drawn[t] * s->p->dim,
-                   (size_t)s->p->dim * sizeof *s->rows);
-        CHECK(parallel_for(ctx, s->p->n, s->piece_rows, try_draws, s));
+        copy_drawn(s, s->n_draws);
+        CHECK(kmeans_pieces(ctx, s->p, s->piece_rows, try_draws, s));
         double least = INFINITY;
         int64_t best = s->drawn[0];
         for (int t = 0; t < s->n_draws; t++) {
@@ -106,19 +125,23 @@ static ddsc_status next_centre(ddsc_context *ctx, spread *s, double total, rng *
         }
         s->drawn[0] = best;
     }
-    return parallel_for(ctx, s->p->n, s->piece_rows, take_draw, s);
+    copy_drawn(s, 1);
+    return kmeans_pieces(ctx, s->p, s->piece_rows, take_draw, s);
 }
 
-ddsc_status kmeans_start(ddsc_context *ctx, double *centres, int64_t *n_centres,
-                         const kmeans_problem *problem, rng *r)
+int kmeans_draws(const kmeans_problem *problem)
+{
+    return problem->draws > 0 ? problem->draws
+                              : (int)fmin(DRAWS_MAX, 2 + floor(log((double)problem->k)));
+}
+
+ddsc_status kmeans_start_rows(ddsc_context *ctx, int64_t *row, int64_t *n_centres,
+                              const kmeans_problem *problem, rng *r)
 {
     ddsc_status status = DDSC_OK;
     int64_t n = problem->n, dim = problem->dim;
-    spread s = {.p = problem};
+    spread s = {.p = problem, .n_draws = kmeans_draws(problem)};
     *n_centres = 0;
-    s.n_draws = problem->draws;
-    if (s.n_draws == 0)
-        s.n_draws = (int)fmin(DRAWS_MAX, 2 + floor(log((double)problem->k)));
     s.piece_rows = BASE_MAX(PIECE_MIN, PIECE_WORK / (2 * dim * s.n_draws));
     TRY(MEM_NEW(ctx, s.d2, n));
     TRY(MEM_NEW(ctx, s.rows, DRAWS_MAX * dim));
@@ -126,16 +149,30 @@ ddsc_status kmeans_start(ddsc_context *ctx, double *centres, int64_t *n_centres,
     for (int64_t i = 0; i < n; i++)
         s.d2[i] = INFINITY;
     s.drawn[0] = rng_below(r, n);
-    TRY(parallel_for(ctx, n, s.piece_rows, take_draw, &s));
+    copy_drawn(&s, 1);
+    TRY(kmeans_pieces(ctx, problem, s.piece_rows, take_draw, &s));
     for (;;) {
-        memcpy(centres + *n_centres * dim, problem->rows + s.drawn[0] * dim,
-               (size_t)dim * sizeof *centres);
+        row[(*n_centres)++] = s.drawn[0];
         double total = partial_sum(&s, 0);
-        if (++*n_centres == problem->k || !(total > 0))
+        if (*n_centres == problem->k || !(total > 0))
             break;
         TRY(next_centre(ctx, &s, total, r));
     }
 done:
     MEM_FREE(ctx, s.partial, s.rows, s.d2);
+    return status;
+}
+
+ddsc_status kmeans_start(ddsc_context *ctx, double *centres, int64_t *n_centres,
+                         const kmeans_problem *problem, rng *r)
+{
+    ddsc_status status = DDSC_OK;
+    int64_t *row = NULL, dim = problem->dim;
+    TRY(MEM_NEW(ctx, row, problem->k));
+    TRY(kmeans_start_rows(ctx, row, n_centres, problem, r));
+    for (int64_t c = 0; c < *n_centres; c++)
+        memcpy(centres + c * dim, problem->rows + row[c] * dim, (size_t)dim * sizeof *centres);
+done:
+    mem_free(ctx, row);
     return status;
 }

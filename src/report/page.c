@@ -48,6 +48,26 @@ static void add_advice(buffer *t, const char *words, bool bad)
     buffer_add(t, "</p>\n");
 }
 
+/* The page in sentences, made from the numbers. */
+static void add_sentences(buffer *t, const ddsc_report *r)
+{
+    const char *verdict = string_of(tree_get(r, "verdict", "text"));
+    const json_t *doubtful = tree_get(r, "doubtful", NULL);
+    bool certified = json_is_true(tree_get(r, "certificates", "certified"));
+    buffer_addf(t, "<p class=\"verdict %s\"><b>", string_of(tree_get(r, "verdict", "structure")));
+    buffer_add_html(t, verdict);
+    buffer_add(t, "</b> ");
+    if (json_is_integer(doubtful)) {
+        buffer_add_count(t, json_integer_value(doubtful));
+        buffer_add(t, json_integer_value(doubtful) == 1
+                          ? " item lies nearly as close to another cluster as to its own. "
+                          : " items lie nearly as close to another cluster as to their own. ");
+    }
+    buffer_add(t, certified ? "All of it was computed exactly as the settings ask."
+                            : "Not all of it converged: these results are marked.");
+    buffer_add(t, "</p>\n");
+}
+
 static void add_summary(buffer *t, const ddsc_report *r)
 {
     const json_t *files = tree_get(r, "input", NULL), *metric = tree_get(r, "settings", "metric");
@@ -292,6 +312,7 @@ void report_page(buffer *t, const ddsc_report *r)
     else
         html_begin(t, title.bytes);
     buffer_free(&title);
+    add_sentences(t, r);
     add_summary(t, r);
     add_map(t, r);
     add_cards(t, r);

@@ -26,7 +26,8 @@ struct ddsc_report {
     ddsc_graph_view edges;     /* n = 0 without a graph */
     ddsc_d2_view centers;      /* n = 0 without d2 */
     ddsc_stability_view trust; /* n = 0 without one */
-    double distances_s, kmeans_s, total_s;
+    cluster_gap *gap;          /* k; NULL: not looked at */
+    double distances_s, kmeans_s, verdict_s, total_s;
     /* Over input rows. */
     int64_t n_rows, k;
     int32_t *label;                /* -1: dropped */
@@ -76,6 +77,9 @@ json_t *report_string(const char *value);
 /* The whole of it in r->tree. */
 ddsc_status report_tree(ddsc_report *r);
 ddsc_status report_put_settings(ddsc_report *r, json_t *root);
+/* The gaps around the clusters, and what they say: r->gap, then "verdict" of the tree. */
+ddsc_status report_find_gaps(ddsc_report *r);
+ddsc_status report_put_verdict(ddsc_report *r, json_t *root);
 void report_put_theory(ddsc_report *r, json_t *root);
 void report_put_stability(ddsc_report *r, json_t *root);
 /* Typical and doubtful items of each cluster, distances between neighbours. */

@@ -261,6 +261,8 @@ static void put_seconds(ddsc_report *r, json_t *root)
                  r->view.joined[i]->seconds);
     put_real(r, seconds, "eigen", r->view.seconds_eigen);
     put_real(r, seconds, "kmeans", r->kmeans_s);
+    if (r->gap)
+        put_real(r, seconds, "verdict", r->verdict_s);
     if (r->trust.n > 0)
         put_real(r, seconds, "stability", r->trust.seconds);
     put_real(r, seconds, "total", r->total_s);
@@ -318,6 +320,8 @@ static ddsc_status put_judgement(ddsc_report *r, json_t *root)
 ddsc_status report_tree(ddsc_report *r)
 {
     json_t *root = r->tree = json_object();
+    if (r->k > 0)
+        CHECK(report_put_verdict(r, root));
     put_input(r, root);
     if (r->k > 0) {
         put_count(r, root, "n", r->n_rows);

@@ -22,6 +22,10 @@ static void add_head(buffer *t, const ddsc_report *r)
     else
         buffer_addf(t, ", baseline %s", report_method(r));
     buffer_add(t, "\n");
+    const char *verdict =
+        json_string_value(json_object_get(json_object_get(r->tree, "verdict"), "text"));
+    if (verdict)
+        buffer_addf(t, "  verdict      %s\n", verdict);
 }
 
 static void add_parameters(buffer *t, const ddsc_report *r)

@@ -242,6 +242,78 @@ static void test_weights(void **state)
     ddsc_context_destroy(ctx);
 }
 
+/* From the table of pairs and from coordinates: the same partition from equal starts. */
+static void check_table(int64_t n, int64_t dim, const double *rows, int64_t k)
+{
+    ddsc_context *ctx = test_context(2, 4);
+    kmeans_problem problem = {.n = n, .dim = dim, .rows = rows, .k = k, .restarts = 100}, shared;
+    double *pairs = NULL;
+    lloyd *plain = NULL;
+    lloyd_table *table = NULL;
+    const int32_t *a, *b;
+    int64_t *row = malloc((size_t)k * sizeof *row), *other = malloc((size_t)k * sizeof *other);
+    assert_int_equal(kmeans_pairs(ctx, &pairs, &problem), DDSC_OK);
+    assert_non_null(pairs);
+    shared = problem;
+    shared.pairs = pairs;
+    assert_int_equal(lloyd_create(ctx, &plain, &problem, true), DDSC_OK);
+    assert_int_equal(lloyd_table_create(ctx, &table, &shared), DDSC_OK);
+    for (uint64_t restart = 0; restart < 5; restart++) {
+        rng r = rng_make(4, RNG_KMEANS, restart), again = r;
+        int64_t found, found_too;
+        assert_int_equal(kmeans_start_rows(ctx, row, &found, &problem, &r), DDSC_OK);
+        assert_int_equal(kmeans_start_rows(ctx, other, &found_too, &shared, &again), DDSC_OK);
+        assert_int_equal(found, found_too);
+        assert_memory_equal(row, other, (size_t)found * sizeof *row);
+        for (int64_t c = 0; c < found; c++)
+            memcpy(lloyd_centres(plain) + c * dim, rows + row[c] * dim, (size_t)dim * sizeof *rows);
+        assert_int_equal(lloyd_run(plain, found, &a), DDSC_OK);
+        assert_int_equal(lloyd_table_run(table, row, found, &b), DDSC_OK);
+        assert_memory_equal(a, b, (size_t)n * sizeof *a);
+    }
+    lloyd_destroy(plain);
+    lloyd_table_destroy(table);
+    mem_free(ctx, pairs);
+    ddsc_context_destroy(ctx);
+    free(row);
+    free(other);
+}
+
+static void test_table(void **state)
+{
+    (void)state;
+    double *apart = blobs(700, 5, 8, 4, 1), *one = blobs(900, 40, 1, 1, 2);
+    check_table(700, 5, apart, 8);
+    check_table(700, 5, apart, 60);
+    check_table(900, 40, one, 30);
+    check_table(200, 40, one, 200);
+    check_table(65, 1, one, 1);
+    free(apart);
+    free(one);
+}
+
+/* Restarts that agree from the first on are no worse than all of them, and the loop of restarts is the
+ * same for any number of threads, also where threads are many and restarts few. */
+static void test_agreeing(void **state)
+{
+    (void)state;
+    double *easy = blobs(600, 4, 5, 0.5, 3), *hard = blobs(600, 9, 1, 1, 4), all, some;
+    int32_t labels[600], other[600];
+    for (int threads = 1; threads <= 5; threads += 2) {
+        ddsc_context *ctx = test_context(threads, 1);
+        assert_int_equal(ddsc_kmeans_run(ctx, labels, &all, 600, 4, easy, 5, 30), DDSC_OK);
+        assert_int_equal(ddsc_kmeans_run(ctx, other, &some, 600, 4, easy, 5, 8), DDSC_OK);
+        assert_true(all == some);
+        assert_memory_equal(labels, other, sizeof labels);
+        assert_int_equal(ddsc_kmeans_run(ctx, labels, &all, 600, 9, hard, 40, 30), DDSC_OK);
+        assert_int_equal(ddsc_kmeans_run(ctx, other, &some, 600, 9, hard, 40, 8), DDSC_OK);
+        assert_true(all < some);
+        ddsc_context_destroy(ctx);
+    }
+    free(easy);
+    free(hard);
+}
+
 static ddsc_status kmeans_call(ddsc_context *ctx, void *arg)
 {
     int32_t labels[40];
@@ -267,7 +339,8 @@ int main(void)
         cmocka_unit_test(test_few_distinct), cmocka_unit_test(test_edges),
         cmocka_unit_test(test_threads),      cmocka_unit_test(test_restarts),
         cmocka_unit_test(test_memory),       cmocka_unit_test(test_bounds),
-        cmocka_unit_test(test_weights),
+        cmocka_unit_test(test_weights),      cmocka_unit_test(test_table),
+        cmocka_unit_test(test_agreeing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
