@@ -198,8 +198,8 @@ static void judge(ddsc_compare *t)
     v->words = t->words;
 }
 
-static ddsc_status fill(ddsc_context *ctx, ddsc_compare *t, ddsc_clustering *const *c,
-                        const ddsc_cluster_settings *set)
+static ddsc_status compare_fill(ddsc_context *ctx, ddsc_compare *t, ddsc_clustering *const *c,
+                                const ddsc_cluster_settings *set)
 {
     ddsc_status status = DDSC_OK;
     joined_graphs all = {0};
@@ -223,8 +223,8 @@ done:
     return status;
 }
 
-static ddsc_status run_all(ddsc_context *ctx, ddsc_compare *t, const measures *data,
-                           const cluster_plan *plan)
+static ddsc_status compare_all(ddsc_context *ctx, ddsc_compare *t, const measures *data,
+                               const cluster_plan *plan)
 {
     ddsc_status status = DDSC_OK;
     ddsc_clustering *c[METRICS] = {NULL};
@@ -240,7 +240,7 @@ static ddsc_status run_all(ddsc_context *ctx, ddsc_compare *t, const measures *d
         t->rows[i] = (ddsc_compare_row){
             .metric = part.metric, .k = c[i]->view.k, .seconds = clock_seconds() - began};
     }
-    TRY(fill(ctx, t, c, &one));
+    TRY(compare_fill(ctx, t, c, &one));
 done:
     for (int i = 0; i < METRICS; i++)
         ddsc_clustering_destroy(c[i]);
@@ -265,7 +265,7 @@ ddsc_status ddsc_compare_run(ddsc_context *context, ddsc_compare **compare,
     TRY(MEM_ZERO(context, t, 1));
     t->ctx = context;
     t->view = (ddsc_compare_view){.n = data->n, .rows = t->row_list, .ari = t->ari, .ami = t->ami};
-    TRY(run_all(context, t, data, &plan));
+    TRY(compare_all(context, t, data, &plan));
     *compare = t;
     t = NULL;
 done:
