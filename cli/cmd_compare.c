@@ -14,7 +14,7 @@ typedef struct compare_result {
     ddsc_compare *table;
     ddsc_compare_view view;
     bool scored;
-    ddsc_scores score[4]; /* of each metric */
+    ddsc_scores score[8]; /* of each metric */
 } compare_result;
 
 static const char *metric_name(const ddsc_compare_row *row)

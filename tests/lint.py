@@ -45,7 +45,7 @@ PREFIXES = {
     "kernel": ["kernels"],
     "kmeans": ["kmeans", "lloyd"],
     "data": ["check", "compress", "measures", "model", "parts", "recipe", "texts"],
-    "cost": ["cost", "points"],
+    "cost": ["cost", "ground", "points"],
     "exact": ["arcs", "basis", "exact", "simplex", "start"],
     "sinkhorn": ["sinkhorn"],
     "bound": ["bound"],

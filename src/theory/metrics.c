@@ -9,7 +9,9 @@
 #include "cluster/decompose.h"
 #include "theory/theory.h"
 
-enum { METRICS = DDSC_METRIC_LOT + 1, WORDS_SIZE = 1024 };
+enum { METRICS = CLUSTER_METRICS, WORDS_SIZE = 1024 };
+/* Compared where none are named: those that take points as they are and cost different work. */
+enum { USUAL = (1 << (DDSC_METRIC_LOT + 1)) - 1 };
 
 /* Stability: parts of the items that are clustered alone. */
 enum { N_PARTS = 4, PART_RESTARTS = 10, FIRST_PART = 1000 };
@@ -161,7 +163,7 @@ static int64_t recommend(const ddsc_compare *t, double *lead)
 
 static const char *name_of(const ddsc_compare_row *row)
 {
-    static const char *const names[] = {"w2", "sinkhorn", "mmd", "lot"};
+    static const char *const names[] = {"w2", "sinkhorn", "mmd", "lot", "w1"};
     return names[row->metric];
 }
 
@@ -256,7 +258,7 @@ ddsc_status ddsc_compare_run(ddsc_context *context, ddsc_compare **compare,
     CHECK(ctx_enter_new(context, compare));
     TRY(cluster_prepare(context, &plan, data, settings));
     if (plan.set.joined == 0)
-        plan.set.joined = (1 << METRICS) - 1;
+        plan.set.joined = USUAL & ~(1 << plan.metric.metric);
     if (ctx_resume_folder(context)) {
         status = ctx_fail(context, DDSC_ERROR_ARGUMENT,
                           "a folder to resume from keeps the pairs of one metric");

@@ -139,7 +139,7 @@ static void test_refused(void **state)
     ddsc_stability *trust = NULL;
     ddsc_cluster_settings_init(&set);
     set.k_min = set.k_max = 3;
-    set.joined = 16;
+    set.joined = 1 << 10;
     assert_int_equal(ddsc_cluster_run(ctx, &c, m, &set), DDSC_ERROR_ARGUMENT);
     assert_non_null(strstr(ddsc_context_get_message(ctx), "joined"));
     set.joined = 1 << DDSC_METRIC_MMD;
