@@ -1124,6 +1124,49 @@ typedef struct ddsc_stability_view {
 DDSC_API void ddsc_stability_get_view_sized(const ddsc_stability *stability,
                                             ddsc_stability_view *view, size_t size);
 
+/* ---- several metrics on one set ---- */
+
+typedef struct ddsc_compare_row {
+    ddsc_metric metric;
+    int64_t k;         /* what it suggests, where K was left open */
+    double stability;  /* mean adjusted Rand index with what four random parts of four fifths of the
+                          items give alone; NaN: too few items */
+    double modularity; /* of its clusters on the mean of the normalised affinities of all metrics */
+    double agreement;  /* mean adjusted Rand index with the clusters of the other metrics */
+    double seconds;
+} ddsc_compare_row;
+
+typedef enum ddsc_sure {
+    DDSC_SURE_NOT = 0, /* no difference that means something */
+    DDSC_SURE_SLIGHT,
+    DDSC_SURE_CLEAR
+} ddsc_sure;
+
+typedef struct ddsc_compare ddsc_compare;
+
+/* Clusters the set by each of several metrics: metric->metric of the settings and those of `joined` (0: w2, sinkhorn, mmd and lot), at
+ * one K: the one given, or that most of them suggest. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_compare_run(ddsc_context *context,
+                                                        ddsc_compare **compare,
+                                                        const ddsc_measures *measures,
+                                                        const ddsc_cluster_settings *settings);
+DDSC_API void ddsc_compare_destroy(ddsc_compare *compare);
+
+typedef struct ddsc_compare_view {
+    int64_t n, k, n_metrics;             /* items; clusters compared; rows */
+    const ddsc_compare_row *const *rows; /* rows[i]->stability */
+    const int32_t *labels;               /* n_metrics x n, of K = k */
+    const double *ari, *ami;             /* n_metrics x n_metrics: agreement of each with each */
+    int64_t recommended;                 /* row of the metric to take: the most stable */
+    ddsc_sure sure;
+    const char *words; /* the same in a sentence or two */
+} ddsc_compare_view;
+
+#define ddsc_compare_get_view(compare, view) \
+    ddsc_compare_get_view_sized((compare), (view), sizeof *(view))
+DDSC_API void ddsc_compare_get_view_sized(const ddsc_compare *compare, ddsc_compare_view *view,
+                                          size_t size);
+
 /* The neighbor lists against known classes. Items of a negative class are left out. */
 typedef struct ddsc_theory {
     size_t struct_size;
