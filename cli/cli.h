@@ -58,6 +58,7 @@ typedef struct cli_options {
     bool k_given;
     int64_t stability;     /* resamples; 0: none */
     const char *reference; /* file of the LOT reference, or NULL */
+    const char *cost_file; /* a matrix of costs, or NULL */
     /* output */
     const char *output;
     int format; /* ddsc_format */
@@ -169,12 +170,14 @@ const char *suggest(const char *word, const char *const *candidates, size_t n);
 /* ---- input: read, label, cut down, merge: the same for all verbs ---- */
 
 typedef struct cli_input {
+    ddsc_context *ctx;
     ddsc_measures *measures;
     ddsc_measures_view view;
     const char *truth_name; /* where labels came from ("the input", a file), NULL without labels */
     ddsc_compress_report compress;
     bool compressed;
     ddsc_measures *reference; /* LOT reference, or NULL */
+    double *cost;             /* matrix of costs, or NULL */
     double seconds;
 } cli_input;
 

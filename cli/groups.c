@@ -74,10 +74,17 @@ static const option_spec metric_options[] = {
      .kind = OPTION_CHOICE,
      .offset = METRIC,
      .choices = choices_metric,
-     .help = "exact Wasserstein (default), entropic transport, maximum mean discrepancy, or "
-             "linear optimal transport; cluster also joins several by + (w2+mmd+lot): the mean of "
-             "their "
-             "normalised affinities, seldom the best and seldom far from it"},
+     .help = "exact Wasserstein with squared (default) or plain distances, entropic transport, "
+             "maximum mean discrepancy, or linear optimal transport; cluster also joins several by "
+             "+ (w2+mmd+lot): the mean of their normalised affinities, seldom the best and seldom "
+             "far from it"},
+    {.name = "cost",
+     .kind = OPTION_OTHER,
+     .parse = value_cost,
+     .argument = "sqeuclidean|euclidean|cosine|cityblock|FILE",
+     .help = "what it costs to move mass between points: w2 takes sqeuclidean (default), cosine "
+             "(squared distances of unit vectors) and FILE; w1 euclidean (default), cityblock and "
+             "FILE; sinkhorn all. FILE: a matrix (npy, csv); the coordinate of a point is its row"},
     {.name = "epsilon",
      .kind = OPTION_OTHER,
      .parse = value_epsilon,

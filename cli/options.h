@@ -64,6 +64,7 @@ const char *value_clusters(cli_options *o, const char *value);
 const char *value_gamma(cli_options *o, const char *value);
 const char *value_epsilon(cli_options *o, const char *value);
 const char *value_bandwidth(cli_options *o, const char *value);
+const char *value_cost(cli_options *o, const char *value);
 const char *value_reference(cli_options *o, const char *value);
 const char *value_sample(cli_options *o, const char *value);
 const char *value_sample_columns(cli_options *o, const char *value);
