@@ -63,6 +63,7 @@ typedef struct cli_options {
     const char *output;
     int format; /* ddsc_format */
     int force, json, condensed, squared;
+    int pair;  /* explain: of two items */
     int plots; /* picture_format + 1, 0: none */
     /* run */
     int64_t seed, threads, memory;

@@ -1,4 +1,6 @@
 /* ddsc explain and ddsc name: what a result that `cluster -o DIR` wrote says of its clusters, and names for them. */
+#include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,9 +90,124 @@ static json_t *told(const json_t *root)
     return out;
 }
 
+/* ---- two items ---- */
+
+typedef struct flow {
+    double mass, distance;
+    int64_t from, to; /* points of the set */
+} flow;
+
+static int by_mass(const void *a, const void *b)
+{
+    const flow *x = a, *y = b;
+    if (x->mass != y->mass)
+        return x->mass < y->mass ? 1 : -1;
+    return x->from != y->from ? (x->from > y->from) - (x->from < y->from)
+                              : (x->to > y->to) - (x->to < y->to);
+}
+
+static double distance_between(const ddsc_measures_view *v, int64_t from, int64_t to)
+{
+    double sum = 0;
+    for (int64_t c = 0; c < v->dim; c++) {
+        double d = v->support[from * v->dim + c] - v->support[to * v->dim + c];
+        sum += d * d;
+    }
+    return sqrt(sum);
+}
+
+static void add_point(text *t, const ddsc_measures *m, const ddsc_measures_view *v, int64_t point)
+{
+    const char *name = ddsc_measures_get_point_name(m, point);
+    if (name && *name) {
+        text_add(t, name);
+        return;
+    }
+    text_add(t, "(");
+    for (int64_t c = 0; c < v->dim && c < 4; c++)
+        text_addf(t, "%s%.4g", c ? ", " : "", v->support[point * v->dim + c]);
+    text_add(t, v->dim > 4 ? ", ...)" : ")");
+}
+
+/* The item of that id, or -1 with a message. */
+static int64_t find_item(const ddsc_measures *m, const ddsc_measures_view *v, const char *id,
+                         int *code)
+{
+    for (int64_t i = 0; i < v->n_items; i++)
+        if (strcmp(ddsc_measures_get_id(m, v->row[i]), id) == 0)
+            return i;
+    message_error("no item is called '%s'", id);
+    *code = EXIT_INPUT;
+    return -1;
+}
+
+/* The plan of exact transport from item i to item j, the largest flows first. */
+static bool print_flows(session *s, const ddsc_measures *m, const ddsc_measures_view *v, int64_t i,
+                        int64_t j, int *code)
+{
+    int64_t ni = v->offset[i + 1] - v->offset[i], nj = v->offset[j + 1] - v->offset[j];
+    ddsc_transport plan;
+    text t = {0};
+    ddsc_transport_init(&plan);
+    plan.plan_row = cli_allocate((size_t)(ni + nj), sizeof *plan.plan_row);
+    plan.plan_column = cli_allocate((size_t)(ni + nj), sizeof *plan.plan_column);
+    plan.plan_mass = cli_allocate((size_t)(ni + nj), sizeof *plan.plan_mass);
+    flow *flows = cli_allocate((size_t)(ni + nj), sizeof *flows);
+    bool good = session_ok(s, ddsc_w2_run(s->ctx, &plan, m, i, m, j), code);
+    for (int64_t k = 0; good && k < plan.n_plan; k++) {
+        flow *f = &flows[k];
+        f->mass = plan.plan_mass[k];
+        f->from = v->index[v->offset[i] + plan.plan_row[k]];
+        f->to = v->index[v->offset[j] + plan.plan_column[k]];
+        f->distance = distance_between(v, f->from, f->to);
+    }
+    if (good) {
+        qsort(flows, (size_t)plan.n_plan, sizeof *flows, by_mass);
+        text_addf(&t, "W2 distance %.6g; the largest flows of its plan:\n", sqrt(plan.value));
+    }
+    for (int64_t k = 0; good && k < plan.n_plan && k < 20; k++) {
+        text_addf(&t, "  %5.1f%%  ", 100 * flows[k].mass);
+        add_point(&t, m, v, flows[k].from);
+        text_add(&t, " -> ");
+        add_point(&t, m, v, flows[k].to);
+        text_addf(&t, ", distance %.4g\n", flows[k].distance);
+    }
+    good = good && output_text(s, &t, NULL, false, code);
+    free(flows);
+    free(plan.plan_mass);
+    free(plan.plan_column);
+    free(plan.plan_row);
+    text_free(&t);
+    return good;
+}
+
+static int explain_pair(session *s)
+{
+    int code = EXIT_GOOD;
+    ddsc_measures *m = NULL;
+    ddsc_measures_view v;
+    char *path = output_path(s->opt.operand[0], "model.npz");
+    if (session_ok(s, ddsc_measures_read(s->ctx, &m, path, NULL), &code)) {
+        ddsc_measures_get_view(m, &v);
+        int64_t i = find_item(m, &v, s->opt.operand[1], &code);
+        int64_t j = i < 0 ? -1 : find_item(m, &v, s->opt.operand[2], &code);
+        if (j >= 0)
+            print_flows(s, m, &v, i, j, &code);
+    }
+    ddsc_measures_destroy(m);
+    free(path);
+    return code;
+}
+
 static int run_explain(session *s)
 {
     int code = EXIT_GOOD;
+    if (s->opt.n_operands != (s->opt.pair ? 3 : 1))
+        return message_usage(s->verb, s->opt.pair ? "--pair wants two items: DIR --pair A B"
+                                                  : "one folder is wanted; two items of it need "
+                                                    "--pair");
+    if (s->opt.pair)
+        return explain_pair(s);
     json_t *root = load_result(s->opt.operand[0], &code);
     if (root && s->opt.json)
         json_print(s, told(root), &code);
@@ -155,21 +272,32 @@ static int run_name(session *s)
     return code;
 }
 
-static const option_group *const explain_groups[] = {&group_json, &group_run, &group_help, NULL};
+static const option_spec pair_options[] = {
+    {.name = "pair",
+     .kind = OPTION_FLAG,
+     .offset = offsetof(cli_options, pair),
+     .help = "why two items, named by their ids, are near or far: the largest flows of the exact "
+             "transport from one to the other, by names of points"},
+    {0}};
+static const option_group group_pair = {"Two items", pair_options};
+
+static const option_group *const explain_groups[] = {&group_pair, &group_json, &group_run,
+                                                     &group_help, NULL};
 static const option_group *const name_groups[] = {&group_run, &group_help, NULL};
 
 const cli_verb verb_explain = {
     .name = "explain",
-    .operands = "DIR",
+    .operands = "DIR [ITEM ITEM]",
     .min_operands = 1,
-    .max_operands = 1,
+    .max_operands = 3,
     .summary = "what the clusters of an earlier result are",
     .description =
         "Says of a folder that `ddsc cluster -o DIR` wrote whether there are clusters at all, what "
         "each of them is (words, or coordinates with their direction), and "
         "which columns about items go with them.",
     .groups = explain_groups,
-    .examples = "ddsc explain result\tclusters in words\n",
+    .examples = "ddsc explain result\tclusters in words\n"
+                "ddsc explain result --pair story7 story12\twhich words are matched\n",
     .run = run_explain,
 };
 

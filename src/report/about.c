@@ -52,7 +52,7 @@ static int about_by_text(const void *a, const void *b)
 }
 
 /* Numbers the texts (NULL: none, -1) in their order; *n_values of them are distinct. */
-static ddsc_status number_texts(ddsc_context *ctx, int32_t *number, int64_t *n_values,
+static ddsc_status about_number(ddsc_context *ctx, int32_t *number, int64_t *n_values,
                                 const char *const *text, int64_t n)
 {
     value *all = NULL;
@@ -197,7 +197,7 @@ static ddsc_status look_at(about *a, column *c, bool *kept, int64_t which)
     TRY(MEM_NEW(r->ctx, all, n));
     TRY(MEM_NEW(r->ctx, number, n));
     take_texts(a, which);
-    TRY(number_texts(r->ctx, number, &c->n_values, a->text, n));
+    TRY(about_number(r->ctx, number, &c->n_values, a->text, n));
     c->numbers = c->n_values >= NUMBERS_FROM && all_numbers(all, a->text, n);
     for (int64_t i = 0; i < n && !c->numbers; i++)
         all[i] = number[i] < 0 ? (double)NAN : (double)number[i];
@@ -235,7 +235,7 @@ static ddsc_status find_blocks(about *a)
         if (strcmp(name, r->from.block) == 0) {
             CHECK(MEM_NEW(r->ctx, a->blocks, r->view.n));
             take_texts(a, c);
-            return number_texts(r->ctx, a->blocks, &n_blocks, a->text, r->view.n);
+            return about_number(r->ctx, a->blocks, &n_blocks, a->text, r->view.n);
         }
     return ctx_fail(r->ctx, DDSC_ERROR_ARGUMENT, "block: no column about items is called \"%s\"",
                     r->from.block);

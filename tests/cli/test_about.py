@@ -87,6 +87,19 @@ def test_explain_and_names(ddsc, made, tmp_path):
     assert (tmp_path / "again.html").read_text() == page
 
 
+def test_why_two_items_are_near(ddsc, tmp_path):
+    """The flows of the plan by names of points; masses sum to one."""
+    (tmp_path / "t.csv").write_text("id,weight,x,point_name\na,3,0,oil\na,1,5,ship\nb,3,1,gas\nb,1,5,ship\nc,1,9,tree\n")
+    ddsc("cluster", tmp_path / "t.csv", "-k", 2, "-o", tmp_path / "r", "-q")
+    told = ddsc("explain", tmp_path / "r", "--pair", "a", "b").stdout.splitlines()
+    assert told[0].startswith(f"W2 distance {0.75 ** 0.5:.6g}")
+    assert [line.split("%")[1].strip() for line in told[1:]] == ["oil -> gas, distance 1", "ship -> ship, distance 0"]
+    assert sum(float(line.split("%")[0]) for line in told[1:]) == pytest.approx(100)
+    assert "no item is called 'z'" in ddsc("explain", tmp_path / "r", "--pair", "a", "z", code=3).stderr
+    assert "two items" in ddsc("explain", tmp_path / "r", "--pair", "a", code=2).stderr
+    assert "--pair" in ddsc("explain", tmp_path / "r", "a", "b", code=2).stderr
+
+
 @pytest.mark.parametrize("word", ["left", "2=x", "-1=x", "=x", "0"])
 def test_wrong_names(ddsc, made, tmp_path, word):
     cluster(ddsc, made, tmp_path / "r")
