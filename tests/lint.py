@@ -40,13 +40,13 @@ BELOW = {
 # What hidden functions of a room begin with, so that a static library disturbs nobody; no prefix is that of two
 # rooms. A room that is not here has not been gone through, and its names are not looked at.
 PREFIXES = {
-    "base": ["arena", "clock", "ctx", "hash", "mem", "parallel", "pool", "progress", "rng", "scratch", "select",
+    "base": ["arena", "clock", "ctx", "hash", "mem", "parallel", "pool", "progress", "rng", "scratch", "select", "stage",
              "serial", "sized", "sort", "spin", "stats", "sum", "tree", "workspace"],
     "linalg": ["la"],
     "kernel": ["kernels"],
     "kmeans": ["kmeans", "lloyd"],
     "data": ["check", "compress", "measures", "model", "parts", "recipe", "texts"],
-    "cost": ["cost", "points"],
+    "cost": ["cost", "ground", "points"],
     "exact": ["arcs", "basis", "exact", "simplex", "start"],
     "sinkhorn": ["sinkhorn"],
     "bound": ["bound"],

@@ -450,7 +450,8 @@ DDSC_API ddsc_status ddsc_measures_read_files(ddsc_context *context, ddsc_measur
 DDSC_API ddsc_status ddsc_measures_write(ddsc_context *context, const ddsc_measures *measures,
                                          const char *path, ddsc_format format, unsigned flags);
 
-/* A square matrix from npy (f4 or f8) or MatrixMarket; missing entries of a sparse file are NaN.
+/* A square matrix from npy (f4 or f8), MatrixMarket or a table of text (with or without names above and
+ * before the numbers); missing entries of a sparse file are NaN.
  * Release it with ddsc_release. */
 DDSC_API ddsc_status ddsc_matrix_read(ddsc_context *context, double **matrix, int64_t *n,
                                       const char *path);
@@ -594,8 +595,20 @@ typedef enum ddsc_metric {
     DDSC_METRIC_W2 = 0,   /* exact 2-Wasserstein: D^2 = min <P, C>, C squared Euclidean */
     DDSC_METRIC_SINKHORN, /* entropic transport */
     DDSC_METRIC_MMD,      /* maximum mean discrepancy */
-    DDSC_METRIC_LOT       /* linear optimal transport: Euclidean after one transport per item */
+    DDSC_METRIC_LOT,      /* linear optimal transport: Euclidean after one transport per item */
+    DDSC_METRIC_W1 /* exact 1-Wasserstein: D = min <P, C>, C Euclidean (word mover's distance) */
 } ddsc_metric;
+
+/* What it costs to move a unit of mass from a point to another. w2 takes sqeuclidean, cosine and
+ * matrix; w1 euclidean, cityblock and matrix; sinkhorn all; mmd and lot only the default. */
+typedef enum ddsc_cost {
+    DDSC_COST_DEFAULT = 0, /* euclidean for w1, sqeuclidean for the others */
+    DDSC_COST_SQEUCLIDEAN, /* |x - y|^2 */
+    DDSC_COST_EUCLIDEAN,   /* |x - y| */
+    DDSC_COST_COSINE,      /* |x/|x| - y/|y||^2 = 2 - 2 cos(x, y) */
+    DDSC_COST_CITYBLOCK,   /* sum of |x_k - y_k| */
+    DDSC_COST_MATRIX       /* cost_matrix[x][y]: the one coordinate of a point is its row */
+} ddsc_cost;
 
 typedef enum ddsc_sinkhorn_value {
     DDSC_SINKHORN_REGULARISED = 0, /* min <P, C> + epsilon KL(P | a x b), the paper's */
@@ -644,9 +657,13 @@ typedef struct ddsc_metric_settings {
     ddsc_reference_rule reference_rule;
     int64_t reference_size; /* 0: the mean support size */
     const ddsc_measures *reference_measures;
-    int64_t w2_max_pivots;  /* 0: a generous multiple of the problem size */
-    int64_t mmd_features;   /* random Fourier features (gaussian, laplace); 0: exact */
-    int64_t lot_components; /* principal components the LOT embedding is cut to; 0: all of it */
+    int64_t w2_max_pivots;     /* 0: a generous multiple of the problem size */
+    int64_t mmd_features;      /* random Fourier features (gaussian, laplace); 0: exact */
+    int64_t lot_components;    /* principal components the LOT embedding is cut to; 0: all of it */
+    int64_t cost;              /* a ddsc_cost */
+    const double *cost_matrix; /* with DDSC_COST_MATRIX: cost_size x cost_size, symmetric, not
+                                  negative, 0 on the diagonal; borrowed during a call */
+    int64_t cost_size;
 } ddsc_metric_settings;
 
 #define ddsc_metric_settings_init(settings) \
@@ -1360,8 +1377,11 @@ typedef struct ddsc_report_source {
     int64_t n_inputs;
     const ddsc_report_step *steps;
     int64_t n_steps;
-    /* Seconds the objects do not tell; the time of ddsc_report_create joins the total. */
+    /* Seconds the objects do not tell. Total 0: since the context was made; else it runs on from there. */
     double seconds_read, seconds_distances, seconds_kmeans, seconds_total;
+    /* A column about items, such as the patient: where columns are compared with the clusters, labels change places
+     * only within one of its values. NULL: anywhere. */
+    const char *block;
 } ddsc_report_source;
 
 #define ddsc_report_source_init(source) ddsc_report_source_init_sized((source), sizeof *(source))

@@ -76,6 +76,24 @@ enum { CANDIDATES_MOST = 4 };
 int64_t choose_candidates(k_candidate *out, const ddsc_k_row *const *rows, int64_t n,
                           int64_t chosen);
 
+/* ---- is a cluster parted from the rest? ---- */
+
+typedef struct cluster_gap {
+    int64_t size;
+    bool examined;
+    double valley; /* affinity across the gap, over that inside and outside; 1: none */
+    double items;  /* effective number of items that lie side by side there */
+    double score;  /* (1 - valley) sqrt(items) */
+} cluster_gap;
+
+/* No line, plane or cloud without groups gets there (bench/verdict.py). */
+#define GAP_SCORE 3.5
+/* More clusters than these: the largest. */
+enum { GAP_CLUSTERS = 24 };
+/* out (k): the gap around every cluster, in the affinity `a`. */
+ddsc_status cluster_gaps(ddsc_context *ctx, cluster_gap *out, const sparse *a,
+                         const int32_t *labels, int64_t k);
+
 /* ---- the result ---- */
 
 struct ddsc_clustering {
@@ -103,6 +121,9 @@ struct ddsc_clustering {
 };
 
 /* ---- several metrics as one (join.c) ---- */
+
+/* How many metrics there are; those that are joined are bits of a number. */
+enum { CLUSTER_METRICS = DDSC_METRIC_W1 + 1 };
 
 typedef struct joined_graphs {
     int64_t n_parts;

@@ -446,6 +446,7 @@ static ddsc_status read_paths(ddsc_context *ctx, measures **out, int64_t n_paths
     ddsc_read_settings set;
     gathering g = {.ctx = ctx, .set = &set, .singles = true};
     char where[64];
+    stage_enter(ctx, "read");
     TRY(take_settings(ctx, &set, settings));
     for (int64_t i = 0; i < n_paths; i++)
         TRY(files_add(ctx, &g.files, paths[i], folder_kinds));
@@ -456,6 +457,7 @@ static ddsc_status read_paths(ddsc_context *ctx, measures **out, int64_t n_paths
     TRY(gather_finish(&g, out));
 done:
     gathering_free(&g);
+    stage_leave(ctx, NULL);
     return status;
 }
 

@@ -26,7 +26,9 @@ struct ddsc_report {
     ddsc_graph_view edges;     /* n = 0 without a graph */
     ddsc_d2_view centers;      /* n = 0 without d2 */
     ddsc_stability_view trust; /* n = 0 without one */
-    double distances_s, kmeans_s, total_s;
+    cluster_gap *gap;          /* k; NULL: not looked at */
+    double distances_s, kmeans_s, verdict_s;
+    double began; /* when the report was asked for */
     /* Over input rows. */
     int64_t n_rows, k;
     int32_t *label;                /* -1: dropped */
@@ -75,11 +77,29 @@ json_t *report_string(const char *value);
 
 /* The whole of it in r->tree. */
 ddsc_status report_tree(ddsc_report *r);
+/* seconds: as they stand now, with all stages so far. */
+void report_renew_seconds(const ddsc_report *r);
+/* The run until now: list[1 .. n) and what was in no stage add up to the total. */
+typedef struct report_times {
+    const stage_time *list;
+    int64_t n;
+    double other, total;
+} report_times;
+report_times report_times_now(const ddsc_report *r);
 ddsc_status report_put_settings(ddsc_report *r, json_t *root);
+/* The gaps around the clusters, and what they say: r->gap, then "verdict" of the tree. */
+ddsc_status report_find_gaps(ddsc_report *r);
+ddsc_status report_put_verdict(ddsc_report *r, json_t *root);
 void report_put_theory(ddsc_report *r, json_t *root);
 void report_put_stability(ddsc_report *r, json_t *root);
 /* Typical and doubtful items of each cluster, distances between neighbours. */
 ddsc_status report_put_findings(ddsc_report *r, json_t *root);
+/* Columns about items against the clusters. */
+ddsc_status report_put_about(ddsc_report *r, json_t *root);
+/* "batch (Cramer's V 0.93, p 0.001)" of a row of "about". */
+void report_add_about(buffer *t, const json_t *row);
+/* The name that a cluster was given, or NULL. */
+const char *report_cluster_name(const json_t *cluster);
 /* Words or coordinates that tell each cluster from the others, where the set has them. */
 ddsc_status report_put_explanation(ddsc_report *r);
 /* "oil, shares, growth" or "CD20 +0.81, pS6 -0.40"; nothing where nothing is known. */
@@ -121,7 +141,8 @@ bool report_has_pictures(const ddsc_report *r);
 /* ---- forms ---- */
 
 void report_summary(buffer *b, const ddsc_report *r);
-void report_page(buffer *b, const ddsc_report *r);
+/* data: of report_page_data, or NULL to make it here. */
+void report_page(buffer *b, const ddsc_report *r, const buffer *data);
 void report_items(buffer *b, const ddsc_report *r);
 /* The block of data behind the map: places, labels, ids and small pictures. */
 void report_page_data(buffer *b, const ddsc_report *r);

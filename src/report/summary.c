@@ -22,6 +22,10 @@ static void add_head(buffer *t, const ddsc_report *r)
     else
         buffer_addf(t, ", baseline %s", report_method(r));
     buffer_add(t, "\n");
+    const char *verdict =
+        json_string_value(json_object_get(json_object_get(r->tree, "verdict"), "text"));
+    if (verdict)
+        buffer_addf(t, "  verdict      %s\n", verdict);
 }
 
 static void add_parameters(buffer *t, const ddsc_report *r)
@@ -149,6 +153,22 @@ static void add_traits(buffer *t, const ddsc_report *r)
     }
 }
 
+/* What is known beside the points and goes with the clusters, and a warning where that is how many points there are. */
+static void add_goes_with(buffer *t, const ddsc_report *r)
+{
+    const json_t *about = json_object_get(r->tree, "about");
+    bool any = false;
+    for (size_t i = 0; i < json_array_size(about); i++) {
+        const json_t *row = json_array_get(about, i);
+        if (i > 0 || json_is_true(json_object_get(row, "predicts"))) {
+            buffer_add(t, any ? ", " : "  goes with    ");
+            report_add_about(t, row);
+            any = true;
+        }
+    }
+    buffer_add(t, any ? "\n" : "");
+}
+
 static void add_sweep(buffer *t, const ddsc_report *r)
 {
     if (r->view.n_sweep < 2)
@@ -212,6 +232,23 @@ static void add_trust(buffer *t, const ddsc_report *r)
                     v->mean->ari, v->mean->sin_theta, v->sin_limit, v->n_resamples, v->n_ever);
 }
 
+/* Stages that took a hundredth of the whole or more. */
+static void add_seconds(buffer *t, const ddsc_report *r)
+{
+    report_times now = report_times_now(r);
+    double cpu = 0;
+    int64_t told = 0;
+    for (int64_t i = 0; i < now.n; i++)
+        cpu += now.list[i].cpu;
+    buffer_addf(t, "  seconds      %.2f, CPU %.2f (", now.total, cpu);
+    for (int64_t i = 1; i <= now.n; i++) {
+        double wall = i < now.n ? now.list[i].wall : now.other;
+        if (wall >= 0.01 * now.total)
+            buffer_addf(t, "%s%s %.2f", told++ ? ", " : "", now.list[i % now.n].name, wall);
+    }
+    buffer_add(t, ")\n");
+}
+
 void report_summary(buffer *t, const ddsc_report *r)
 {
     add_head(t, r);
@@ -225,12 +262,9 @@ void report_summary(buffer *t, const ddsc_report *r)
         add_centers(t, r);
     add_sizes(t, r);
     add_traits(t, r);
+    add_goes_with(t, r);
     add_sweep(t, r);
     add_scores(t, r);
     add_trust(t, r);
-    buffer_addf(t, "  seconds      %.2f", r->total_s);
-    if (r->from.clustering)
-        buffer_addf(t, " (distances %.2f, eigenvectors %.2f, k-means %.2f)", r->distances_s,
-                    r->view.seconds_eigen, r->kmeans_s);
-    buffer_add(t, "\n");
+    add_seconds(t, r);
 }

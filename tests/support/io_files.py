@@ -471,7 +471,10 @@ def write_bad_matrices():
     mat("long.matrix.npy", npy(np.zeros((3, 4))), "(3, 4)|square")
     mat("cube.matrix.npy", npy(np.zeros((2, 2, 2))), "square")
     mat("cut.matrix.npy", npy(np.zeros((3, 3)))[:-8], "declares 72 bytes")
-    mat("text.matrix", b"1 2\n3 4\n", "not a matrix")
+    mat("text.matrix", b"1 2\n3 4\n5 6\n", "3 rows of 2 fields|square")
+    mat("word.matrix", b"1,2\n3,four\n", "line 2|column 2")
+    mat("ragged.matrix", b"1,2\n3\n", "line 2|1 fields")
+    mat("names.matrix", b"a,b\n", "square")
     mat("empty.matrix", b"", "is empty")
     texts = {
         "banner": "%%MatrixMarket matrix coordinate complex general\n1 1 0\n",
