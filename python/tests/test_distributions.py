@@ -379,3 +379,33 @@ def test_transformed_stays_with_the_model(tmp_path):
     assert X.transformed(per_item=5).sizes.max() == 5
     again = pickle.loads(pickle.dumps(Z))
     assert again.transforms == Z.transforms and np.array_equal(model.predict(again), model.labels_)
+
+
+def test_read_patterns(tmp_path):
+    for name in ("b", "a", "c[1]"):
+        (tmp_path / f"{name}.xyz").write_text("0 0 1\n1 2 3\n")
+    assert ddsc.read(tmp_path / "?.xyz").ids == ["a", "b"]
+    assert ddsc.read(str(tmp_path / "*.xyz")).ids == ["a", "b", "c[1]"]
+    assert ddsc.read(tmp_path / "c[1].xyz").ids == ["c[1]"]
+    with pytest.raises(FileNotFoundError):
+        ddsc.read(tmp_path / "*.ply")
+
+
+def test_read_hdf5(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "a.h5", "w") as f:
+        f["more/cells"] = np.arange(6.0).reshape(3, 2)
+        f["sample"] = np.array([b"u", b"v", b"u"])
+    try:
+        X = ddsc.read(tmp_path / "a.h5", id="sample", matrix="more/cells")
+    except ValueError as error:
+        assert "libhdf5" in str(error)
+        pytest.skip("built without libhdf5")
+    assert X.ids == ["u", "v"] and X.sizes.tolist() == [2, 1]
+
+
+def test_logicle():
+    X = ddsc.Distributions([np.array([[0.0], [262144.0], [-100.0]])]).transformed(logicle="262144:0.5")
+    points = np.sort(X[0][0][:, 0])
+    assert np.allclose(points[1:], [0.5 / 4.5, 1]) and 0 < points[0] < points[1]
+    assert X.transforms == ["logicle"]
