@@ -307,7 +307,7 @@ done:
 }
 
 /* Whole numbers without a point, others with all digits. */
-static ddsc_status hdf5_number_texts(h5_array *a, h5_text_fn fn, void *arg)
+static ddsc_status values_as_texts(h5_array *a, h5_text_fn fn, void *arg)
 {
     ddsc_status status = DDSC_OK;
     double *value = NULL;
@@ -329,7 +329,7 @@ ddsc_status h5_read_texts(h5_array *a, h5_text_fn fn, void *arg)
     if (a->n_axes != 1)
         return stream_fail(a->f->s, "\"%s\" has %d axes where one is needed", QUOTE(a->path),
                            a->n_axes);
-    return a->is_text ? read_strings(a, fn, arg) : hdf5_number_texts(a, fn, arg);
+    return a->is_text ? read_strings(a, fn, arg) : values_as_texts(a, fn, arg);
 }
 
 #endif
