@@ -39,7 +39,7 @@ typedef enum cli_progress {
 typedef struct cli_options {
     /* input */
     ddsc_read_settings read;
-    const char *truth;
+    const char *truth, *block;
     int64_t phase, phases;    /* 0: all phases; as many as are found */
     int64_t subset_per_class; /* 0: all */
     int64_t compress;         /* 0: as they are */
@@ -102,7 +102,7 @@ struct cli_verb {
 
 extern const cli_verb verb_cluster, verb_distance, verb_neighbors, verb_embed, verb_text,
     verb_convert, verb_generate, verb_score, verb_assign, verb_report, verb_info, verb_demo,
-    verb_help, verb_completion;
+    verb_help, verb_completion, verb_explain, verb_name;
 extern const cli_verb *const cli_verbs[]; /* NULL-terminated, in the order of the help */
 const cli_verb *verb_find(const char *name);
 

@@ -154,7 +154,7 @@ static char *more_settings(const cluster_result *r)
     const cli_options *o = &r->s->opt;
     json_t *root = json_object();
     text t = {0};
-    if (o->reference && o->method == METHOD_DDSC && o->metric.metric == DDSC_METRIC_LOT)
+    if (o->reference && o->method == METHOD_DDSC && metric_used(o, DDSC_METRIC_LOT))
         json_put_text(root, "reference", o->reference);
     if (o->cost_file && o->method == METHOD_DDSC)
         json_put_text(root, "cost", o->cost_file);
@@ -201,6 +201,7 @@ static ddsc_report_source source_of(const cluster_result *r)
     from.steps = r->s->step;
     from.n_steps = r->s->n_plan;
     from.resume = o->resume;
+    from.block = o->block;
     from.inputs = o->operand;
     from.n_inputs = o->n_operands;
     from.seconds_read = r->has_items ? r->in.seconds : r->read_s;
@@ -317,6 +318,10 @@ static bool check_usage(session *s, int *code)
              (o->cluster.k_min != o->cluster.k_max || !o->cluster.k_min))
         *code = message_usage(s->verb, "--method %s needs one number of clusters: -k 5",
                               choice_name(choices_method, o->method));
+    else if (o->cluster.joined && (o->stability || o->resume))
+        *code = message_usage(s->verb,
+                              "--%s looks at one metric: it does not go with metrics joined by +",
+                              o->stability ? "stability" : "resume");
     else if (o->metric.cost != DDSC_COST_DEFAULT && (o->precomputed || o->method != METHOD_DDSC))
         *code = message_usage(s->verb, "--cost does not go with %s",
                               o->precomputed ? "--precomputed: distances are given already"
@@ -370,11 +375,23 @@ static int run(session *s)
     return code;
 }
 
-static const option_group *const groups[] = {
-    &group_cluster, &group_baseline,  &group_dir_output,  &group_truth,
-    &group_metric,  &group_reference, &group_graph,       &group_input,
-    &group_table,   &group_transform, &group_precomputed, &group_subset,
-    &group_resume,  &group_run,       &group_help,        NULL};
+static const option_group *const groups[] = {&group_cluster,
+                                             &group_baseline,
+                                             &group_dir_output,
+                                             &group_truth,
+                                             &group_about,
+                                             &group_metric,
+                                             &group_reference,
+                                             &group_graph,
+                                             &group_input,
+                                             &group_table,
+                                             &group_transform,
+                                             &group_precomputed,
+                                             &group_subset,
+                                             &group_resume,
+                                             &group_run,
+                                             &group_help,
+                                             NULL};
 
 const cli_verb verb_cluster = {
     .name = "cluster",
@@ -391,6 +408,7 @@ const cli_verb verb_cluster = {
     .examples =
         "ddsc cluster clouds.npz -k 5 -o result\tfive clusters by exact W2\n"
         "ddsc cluster clouds.npz -k 2:10 -o result\ta sweep from one decomposition\n"
+        "ddsc cluster clouds.npz -k 5 --metric w2+mmd+lot -o result\tthree metrics as one\n"
         "ddsc cluster images.gz --labels classes.gz --subset-per-class 100 --metric mmd -k 10\t"
         "a balanced subset, scored against its labels\n"
         "ddsc cluster D.npy --precomputed -k auto\tdistances of your own\n"

@@ -228,13 +228,13 @@ void estimate_announce(session *s, const cli_input *in)
 
 static void add_metric(text *t, const session *s, const ddsc_pair_stats *used)
 {
-    const ddsc_metric_settings *m = &s->opt.metric;
-    text_addf(t, "  metric       %s", choice_name(choices_metric, (int)m->metric));
-    if (m->metric == DDSC_METRIC_SINKHORN)
+    text_add(t, "  metric       ");
+    metric_add_names(t, &s->opt);
+    if (metric_used(&s->opt, DDSC_METRIC_SINKHORN))
         text_addf(t, ", epsilon about %.3g", used->epsilon);
-    if (m->metric == DDSC_METRIC_MMD && used->bandwidth > 0)
+    if (metric_used(&s->opt, DDSC_METRIC_MMD) && used->bandwidth > 0)
         text_addf(t, ", bandwidth about %.3g", used->bandwidth);
-    if (m->metric == DDSC_METRIC_LOT)
+    if (metric_used(&s->opt, DDSC_METRIC_LOT))
         text_addf(t, ", reference of about %" PRId64 " points", used->reference_size);
     text_add(t, "\n");
 }

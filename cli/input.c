@@ -241,7 +241,7 @@ void input_warn_unused(const session *s)
     bool no_metric = o->precomputed || o->method != METHOD_DDSC;
     for (size_t i = 0; i < sizeof metric_only / sizeof *metric_only; i++) {
         const char *name = metric_only[i].option;
-        bool used = !no_metric && o->metric.metric == metric_only[i].metric;
+        bool used = !no_metric && metric_used(o, metric_only[i].metric);
         if (option_given(o, name) && !used)
             message_warning(s, "--%s has no effect here: it belongs to --metric %s", name,
                             choice_name(choices_metric, (int)metric_only[i].metric));

@@ -163,6 +163,11 @@ static int take_choice(const parser *p, const option_spec *s, const char *value)
 {
     const char *names[16];
     size_t n = 0;
+    bool metric = strcmp(s->name, "metric") == 0;
+    if (metric)
+        p->o->cluster.joined = 0;
+    if (metric && strchr(value, '+'))
+        return metric_join(p->o, p->verb, value);
     for (const option_choice *c = s->choices; c->name; c++) {
         if (strcmp(c->name, value) == 0) {
             memcpy((char *)p->o + s->offset, &c->value, sizeof c->value);
@@ -171,14 +176,16 @@ static int take_choice(const parser *p, const option_spec *s, const char *value)
         if (n < 16)
             names[n++] = c->name;
     }
-    if (strcmp(s->name, "metric") == 0)
+    if (metric)
         for (const option_choice *c = choices_method; c->name; c++)
             if (strcmp(c->name, value) == 0 && find_long(p->verb, "method", 6))
                 return message_usage(p->verb,
                                      "--metric: '%s' is a method, not a metric: write "
                                      "--method %s",
                                      value, value);
-    const char *near = suggest(value, names, n);
+    const char *near = metric ? metric_meant(value) : NULL;
+    if (!near)
+        near = suggest(value, names, n);
     text wanted = {0};
     option_argument(&wanted, s);
     message_usage(p->verb, "--%s: '%s' is not one of %s%s%s%s", s->name, value, text_get(&wanted),

@@ -38,17 +38,27 @@ typedef struct option_group {
     const option_spec *options;
 } option_group;
 
-extern const option_group group_input, group_table, group_transform, group_subset, group_truth,
-    group_precomputed, group_metric, group_reference, group_graph, group_cluster, group_baseline,
-    group_matrix, group_file_output, group_dir_output, group_json, group_resume, group_format,
-    group_text, group_words, group_plots, group_page_output, group_generate, group_run, group_man,
-    group_help;
+extern const option_group group_about, group_input, group_table, group_transform, group_subset,
+    group_truth, group_precomputed, group_metric, group_reference, group_graph, group_cluster,
+    group_baseline, group_matrix, group_file_output, group_dir_output, group_json, group_resume,
+    group_format, group_text, group_words, group_plots, group_page_output, group_generate,
+    group_run, group_man, group_help;
 
 extern const option_choice choices_metric[], choices_sinkhorn[], choices_kernel[],
     choices_estimator[], choices_exact_graph[], choices_neighbors[], choices_method[],
     choices_hubs[], choices_barycenter[], choices_vectors[], choices_words[], choices_tokens[],
     choices_weighting[], choices_idf[], choices_on_empty[];
 const char *choice_name(const option_choice *choices, int value);
+
+/* ---- --metric: one name, or several joined by + ---- */
+
+/* The metric that is known by this name elsewhere ("wasserstein", "emd", "W2"), or NULL. */
+const char *metric_meant(const char *word);
+bool metric_used(const cli_options *o, ddsc_metric metric);
+/* "w2+mmd" */
+void metric_add_names(text *t, const cli_options *o);
+/* Several joined by +; returns the exit code after a message where that is not possible. */
+int metric_join(cli_options *o, const cli_verb *verb, const char *value);
 
 const char *value_clusters(cli_options *o, const char *value);
 const char *value_gamma(cli_options *o, const char *value);

@@ -594,8 +594,8 @@ typedef enum ddsc_metric {
     DDSC_METRIC_W1 /* exact 1-Wasserstein: D = min <P, C>, C Euclidean (word mover's distance) */
 } ddsc_metric;
 
-/* What it costs to move a unit of mass from a point to another. w2 takes sqeuclidean, cosine and matrix, w1 and
- * sinkhorn all but cosine and all; mmd and lot only the default. */
+/* What it costs to move a unit of mass from a point to another. w2 takes sqeuclidean, cosine and
+ * matrix; w1 euclidean, cityblock and matrix; sinkhorn all; mmd and lot only the default. */
 typedef enum ddsc_cost {
     DDSC_COST_DEFAULT = 0, /* euclidean for w1, sqeuclidean for the others */
     DDSC_COST_SQEUCLIDEAN, /* |x - y|^2 */
@@ -838,6 +838,9 @@ typedef struct ddsc_cluster_settings {
     int64_t kmeans_restarts;
     double eigen_tolerance; /* residual |M v - lambda v| */
     int64_t eigen_max_iterations;
+    /* Further metrics, 1 << DDSC_METRIC_... each, with the settings in `metric`: the clusters are those of the mean
+     * of the normalised affinities of all. Graph, map and neighbors of items are those of metric->metric. 0: none */
+    int64_t joined;
 } ddsc_cluster_settings;
 
 #define ddsc_cluster_settings_init(settings) \
@@ -868,6 +871,16 @@ typedef struct ddsc_k_row {
     double stability; /* of a sweep: agreement of k-means on random halves, 1 is best; else NaN */
 } ddsc_k_row;
 
+/* One of several metrics that were joined. */
+typedef struct ddsc_joined_row {
+    ddsc_metric metric;
+    double gamma; /* 0 with local scaling */
+    int64_t n_edges;
+    int hubs_rescaled;
+    int64_t in_degree_largest, n_nobody; /* as in the view */
+    double seconds;                      /* its distances */
+} ddsc_joined_row;
+
 typedef struct ddsc_clustering_view {
     int64_t n, k;              /* items; the K of `labels` */
     int64_t n_vectors;         /* columns of the embedding, eigenvalues */
@@ -897,6 +910,9 @@ typedef struct ddsc_clustering_view {
     int hubs_rescaled;
     int64_t in_degree_largest, n_nobody;
     int64_t plain_in_degree_largest, plain_n_nobody;
+    const ddsc_joined_row *const
+        *joined;      /* where metrics were joined: one row each, metric->metric first */
+    int64_t n_joined; /* else 0 */
 } ddsc_clustering_view;
 
 #define ddsc_clustering_get_view(clustering, view) \
@@ -937,7 +953,7 @@ typedef struct ddsc_model ddsc_model;
 
 /* From the clustering that ddsc_cluster_run found for `measures` with these settings. Copies what
  * it needs. A clustering made from a bare graph has no items to compare new ones with and is
- * refused. */
+ * refused; so is one of joined metrics. */
 DDSC_API ddsc_status ddsc_model_create(ddsc_context *context, ddsc_model **model,
                                        const ddsc_measures *measures,
                                        const ddsc_clustering *clustering,
@@ -1358,6 +1374,9 @@ typedef struct ddsc_report_source {
     int64_t n_steps;
     /* Seconds the objects do not tell; the time of ddsc_report_create joins the total. */
     double seconds_read, seconds_distances, seconds_kmeans, seconds_total;
+    /* A column about items, such as the patient: where columns are compared with the clusters, labels change places
+     * only within one of its values. NULL: anywhere. */
+    const char *block;
 } ddsc_report_source;
 
 #define ddsc_report_source_init(source) ddsc_report_source_init_sized((source), sizeof *(source))

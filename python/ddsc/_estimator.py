@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import functools
+import io
 import json
 import os
 import tempfile
@@ -15,7 +17,7 @@ from ._arrays import CSR, as_doubles, is_sparse, make_csr, neighbor_lists, spars
 from ._base import BaseEstimator, ClusterMixin, TransformerMixin, check_features, check_fitted
 from ._distributions import Distributions, as_distributions
 from ._run import Progress, Run
-from ._words import cluster_settings, graph_settings, metric_settings, whole
+from ._words import METRICS, cluster_settings, graph_settings, joined_metrics, metric_settings, whole
 
 # Columns of smaller eigenvalues change from neighbour to neighbour; dividing by them makes noise.
 LEAST_EIGENVALUE = 0.1
@@ -45,8 +47,11 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
     n_clusters : int, (low, high) or "auto"
         How many clusters. A range or "auto" (2 to 15) chooses by the eigenvalues and modularity
         from one decomposition; `sweep_` has the table.
-    metric : {"w2", "w1", "sinkhorn", "mmd", "lot", "precomputed"}
-        Exact 2-Wasserstein, exact 1-Wasserstein (word mover's distance), entropic transport, maximum mean discrepancy, linear optimal transport;
+    metric : {"w2", "w1", "sinkhorn", "mmd", "lot", "precomputed"}, or several joined by "+"
+        Exact 2-Wasserstein, exact 1-Wasserstein (word mover's distance), entropic transport, maximum mean
+        discrepancy, linear optimal transport;
+        "w2+mmd+lot" cuts the mean of their normalised affinities (no `predict` then, and `graph_` is that
+        of the first);
         "precomputed": X is a matrix of distances, NaN where unknown; or a sparse one, row i of which
         holds the distances of item i to its neighbors.
     n_neighbors : int or "auto"
@@ -82,8 +87,13 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         lot: cut the embedding to so many principal components.
     exact_graph : {"auto", "full", "pruned"}
         How neighbours are searched; the graph is the same.
+    approximate : bool or "auto"
+        Neighbours by candidates that the metric ranks; the share of true ones found is measured. "auto"
+        is exact up to 100,000 items.
     sample : float
         Fraction of the pairs that is computed at all.
+    sample_columns : float
+        Fraction of the items whose distances to all are computed; the others follow from them (Nystrom).
     hubs : {"auto", "off", "always"}
         Neighbours chosen by a locally rescaled distance, so that no item is everybody's: where the
         in-degrees of the nearest are skewed, never ("auto" with `paper`), or always.
@@ -91,6 +101,14 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         The plain algorithm of the paper, without local scaling and the rule of small clusters.
     min_cluster : float
         Smallest cluster as a fraction of N / K; 0: no rule.
+    restarts : int, optional
+        Starts of k-means, of which the best is kept; None: 30.
+    compress : int, optional
+        Merge the support of each item down to so many points first; `stats_["compress_worst"]` is the
+        largest W2 error that makes.
+    resume : path, optional
+        Keep solved pairs in this folder; the same call, or the same command of the program, takes up a
+        run that was stopped.
     stability : int, optional
         Draw the points of every item anew so many times, cluster again, and keep in `stability_` what
         changes. Not with metric="precomputed".
@@ -124,8 +142,12 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
     gamma_ : float
         The gamma used; 0 with local scaling.
     sweep_ : list of dict
-        For each K: gap, relative gap, modularity, inertia, smallest and largest cluster.
+        For each K: gap, relative gap, modularity, inertia, stability (agreement of halves), smallest and
+        largest cluster.
     sweep_labels_ : (len(sweep_), N) array
+    candidates_ : list of dict
+        With several K: those worth a look, the chosen one first, each with what speaks for it. The choice is
+        a suggestion: on sets nobody tuned on it was right in a quarter and within one in under half.
     converged_ : bool
         All solves, all eigenvectors and their verification came to an end.
     stats_ : dict
@@ -141,6 +163,8 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         by items, in the numbers of `labels_`), for each item "n_changed" (how often it was in another
         cluster) and "other" (in which one mostly, -1: never), "words" (the same in sentences), and
         what docs/theory.md defines: "gap", "alpha", "sin_limit", "theorem_vacuous", "direct_vacuous".
+    verdict_ : dict
+        Is there structure at all? "structure" ("clear", "weak", "none", "undecided"), "text", "evidence".
     advice_ : str
         What to do about components, gaps and the like; empty when there is nothing to say.
 
@@ -181,10 +205,15 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         mmd_features: Optional[int] = None,
         lot_components: Optional[int] = None,
         exact_graph: str = "auto",
+        approximate: Any = "auto",
         sample: float = 1.0,
+        sample_columns: float = 1.0,
         hubs: str = "auto",
         paper: bool = False,
         min_cluster: float = 0.2,
+        restarts: Optional[int] = None,
+        compress: Optional[int] = None,
+        resume: Any = None,
         stability: Optional[int] = None,
         on_empty: str = "error",
         verbose: Any = 0,
@@ -210,10 +239,15 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         self.mmd_features = mmd_features
         self.lot_components = lot_components
         self.exact_graph = exact_graph
+        self.approximate = approximate
         self.sample = sample
+        self.sample_columns = sample_columns
         self.hubs = hubs
         self.paper = paper
         self.min_cluster = min_cluster
+        self.restarts = restarts
+        self.compress = compress
+        self.resume = resume
         self.stability = stability
         self.on_empty = on_empty
         self.verbose = verbose
@@ -222,6 +256,9 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
 
     _model: Optional["_Model"]
     _report: Tuple[str, int, Optional[np.ndarray]]
+    _items: str
+    _compressed: Optional[float]
+    _places: Optional[np.ndarray]
     _extension: Optional[Dict[str, Any]]
 
     # ---- settings ----
@@ -231,14 +268,21 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
             "metric cost epsilon sinkhorn_value tolerance max_iterations mmd_kernel bandwidth "
             "mmd_estimator reference reference_size mmd_features lot_components"
         )
-        return metric_settings(**{**{n: getattr(self, n) for n in names.split()}, **over})
+        given = {n: getattr(self, n) for n in names.split()}
+        given["metric"] = joined_metrics(self.metric)[0]
+        return metric_settings(**{**given, **over})
 
     def _graph(self) -> Dict[str, Any]:
         hubs = "off" if self.paper and self.hubs == "auto" else self.hubs
-        return graph_settings(self.n_neighbors, self.exact_graph, self.sample, hubs)
+        return graph_settings(
+            self.n_neighbors, self.exact_graph, self.sample, hubs, self.sample_columns, self.approximate
+        )
 
     def _cluster(self) -> Dict[str, Any]:
-        return cluster_settings(self.n_clusters, self.gamma, self.paper, self.min_cluster)
+        joined = joined_metrics(self.metric)[1]
+        return cluster_settings(
+            self.n_clusters, self.gamma, self.paper, self.min_cluster, joined, self.restarts
+        )
 
     def _run(self) -> Run:
         return Run(self.n_jobs, self.random_state, self.verbose, self.callback, self.memory_limit)
@@ -284,6 +328,9 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
             )
         if self.stability is not None:
             raise ValueError("stability draws points anew: metric='precomputed' has none")
+        for name in ("compress", "resume"):
+            if getattr(self, name) is not None:
+                raise ValueError(f"{name} is for items: metric='precomputed' has none")
         settings = self._graph()
         if lists and self.sample == 1 and self.exact_graph != "pruned" and self.hubs != "always":
             tau = _core.graph_tau(matrix.shape[0], settings)
@@ -303,31 +350,45 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         resamples = None if self.stability is None else whole("stability", self.stability)
         if resamples is not None and resamples < 1:
             raise ValueError(f"stability={resamples}: must be at least 1, or None")
+        rows = measures
+        if self.compress is not None:
+            measures = measures.compress(whole("compress", self.compress), self.n_jobs)
+        if self.resume is not None and settings[2]["joined"]:
+            raise ValueError("resume looks at one metric: it does not go with metrics joined by +")
+        if self.resume is not None:
+            run.context.set_resume(os.fspath(self.resume), _resume_line(settings[2]))
         found = run(_core.cluster, measures._handle, *settings)
+        run.context.set_resume(None, None)
         self.n_features_in_ = measures.dim
         self.stability_ = trust = None
         if resamples is not None:
             told = run(_core.stability, measures._handle, found, *settings, resamples)
             trust = told.pop("handle")
             for name, fill in (("n_changed", 0), ("other", -1)):
-                told[name] = measures._by_row(np.array(told[name]), fill)
-            told["labels"] = measures._by_row(np.array(told["labels"]).T, -1).T
+                told[name] = rows._by_row(np.array(told[name]), fill)
+            told["labels"] = rows._by_row(np.array(told["labels"]).T, -1).T
             self.stability_ = told
         # An object keeps its context, and a context its sleeping threads: this one has none.
         with Run(n_jobs=1, random_state=run.seed) as single:
             named = measures._named(single)
-            model = single(_core.model_create, named, found, *settings)
-        self._model = _Model(model)
+            joined = settings[2]["joined"] != 0
+            model = None if joined else single(_core.model_create, named, found, *settings)
+        self._model = None if joined else _Model(model)
         self._tell(run, named, found, None, trust, settings)
-        return found, measures
+        self._compressed = None if self.compress is None else measures.max_w2_error
+        return found, rows
 
     def _tell(
         self, run: Run, measures: Any, found: Any, graph: Any, trust: Any, settings: Any
     ) -> None:
         """Keep what the library says of the result, which is about to go."""
-        told = run(_core.report_json, measures, found, graph, trust, *settings, run.worst == 0)
+        told, self._items = run(
+            _core.report_json, measures, found, graph, trust, *settings, run.worst == 0
+        )
         truth = None if measures is None else _core.measures_view(measures).get("labels")
+        self.candidates_ = json.loads(told).get("candidates", [])
         self._report = (told, run.seed, None if truth is None else np.array(truth))
+        self._places = None
 
     def _take(self, view: Dict[str, Any], graph: Any, rows: np.ndarray, n_rows: int) -> None:
         """Results by row of the input: dropped items have label -1 and no neighbours."""
@@ -371,10 +432,12 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
             "max_residual": view["max_residual"],
             **{k: view[k] for k in ("n_merged_small", "hubs_rescaled", "in_degree_largest", "n_nobody")},
         }
+        if self.metric != "precomputed" and self._compressed is not None:
+            self.stats_["compress_worst"] = self._compressed
         self.converged_ = bool(view["verified"])
         self.advice_ = view["advice"]
         self._extension = None
-        if self._model is None:
+        if self.metric == "precomputed":
             names = ("labels", "embedding", "radius", "scale", "scale_rank", "scale_floor")
             tau = int(np.diff(np.asarray(graph["offsets"])).max(initial=1))
             self._extension = {"tau": tau, **{n: np.array(view.get(n)) for n in names}}
@@ -414,6 +477,13 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         members = [np.flatnonzero(self.labels_ == c) for c in range(self.n_clusters_)]
         return [m[np.argsort(self.centre_distance_[m], kind="stable")[:n]] for m in members]
 
+    @property
+    def verdict_(self) -> Dict[str, Any]:
+        """Is there structure at all? ``structure`` is "clear", "weak", "none" or "undecided", ``text`` says it in
+        a sentence, ``evidence`` holds the gap around each cluster that it rests on."""
+        verdict: Dict[str, Any] = self.result_json()["verdict"]
+        return verdict
+
     def explain(self) -> List[Dict[str, Any]]:
         """What each cluster is, where X has names of points (words) or coordinates.
 
@@ -450,6 +520,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         (True, 1.0)
         """
         check_fitted(self, "labels_")
+        check_whole(self, "_report")
         return json.loads(self._report[0])
 
     def report(self, path: Any = None, overwrite: bool = False) -> str:
@@ -476,6 +547,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         '<!DOCTYPE html>'
         """
         check_fitted(self, "labels_")
+        check_whole(self, "_items")
         told, seed, truth = self._report
         with tempfile.TemporaryDirectory() as folder, Run(n_jobs=1, random_state=seed) as run:
             place = functools.partial(os.path.join, folder)
@@ -485,12 +557,48 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
                 _write_text(place("truth.csv"), "label\n" + "\n".join(map(str, truth)))
             if self._model is not None:
                 run(_core.model_write, self._model.handle, place("model.npz"), False)
-            np.save(place("map.npy"), self._map(run))
+            np.save(place("map.npy"), self.map_)
             page = run(_core.report_page, folder)
         if path is not None:
             with open(path, "w" if overwrite else "x", encoding="utf-8") as file:
                 file.write(page)
         return page
+
+    @property
+    def map_(self) -> np.ndarray:
+        """(N, 2) places of the items on the report's map, NaN for dropped ones; made when first asked."""
+        check_fitted(self, "labels_")
+        check_whole(self, "_items")
+        if self._places is None:
+            with self._run() as run:
+                self._places = self._map(run)
+        return self._places
+
+    @property
+    def items_(self) -> Dict[str, np.ndarray]:
+        """Columns of the program's items.csv: id, label, next cluster, doubt, outlier score, nearest
+        neighbours with their distances. ``pandas.DataFrame(model.items_)`` makes a table of it.
+
+        Examples
+        --------
+        >>> import ddsc
+        >>> list(ddsc.DDSC(n_clusters=2).fit(ddsc.make_shapes()).items_)[:5]
+        ['id', 'label', 'next', 'doubt', 'outlier']
+        """
+        check_fitted(self, "labels_")
+        check_whole(self, "_items")
+        names, *rows = csv.reader(io.StringIO(self._items, newline=""))
+        columns = dict(zip(names, zip(*rows)))
+        whole_numbers, numbers = ("label", "next"), ("doubt", "outlier", "distance")
+        out: Dict[str, np.ndarray] = {}
+        for name, values in columns.items():
+            if name in whole_numbers:
+                out[name] = np.array([int(v) if v else -1 for v in values], dtype=np.int32)
+            elif name.rstrip("0123456789") in numbers:
+                out[name] = np.array([float(v) if v else np.nan for v in values])
+            else:
+                out[name] = np.array(values, dtype=object)
+        return out
 
     def _map(self, run: Run) -> np.ndarray:
         """Places of the items, NaN for dropped ones."""
@@ -554,21 +662,60 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         parts = [(labels, -1), (confidence, np.nan), (distance, np.nan), (far != 0, False)]
         return Assignment(*(measures._by_row(values, fill) for values, fill in parts))
 
-    def write_model(self, path: Any, overwrite: bool = False) -> None:
-        """Write what ``ddsc assign`` on the command line needs to label new items."""
-        check_fitted(self, "labels_")
-        if self._model is None:
-            raise ValueError("metric='precomputed' has no items to compare new ones with")
+    def save(self, path: Any, overwrite: bool = False) -> None:
+        """Write the program's model.npz, which `load` and ``ddsc assign`` read: all that labels new items.
+
+        A whole model, with its graph, table and report, is kept by pickle.
+        """
         with Run(n_jobs=1) as run:
-            run(_core.model_write, self._model.handle, os.fspath(path), overwrite)
+            run(_core.model_write, self._kept_model(), os.fspath(path), overwrite)
+
+    def _kept_model(self) -> Any:
+        check_fitted(self, "labels_")
+        if self.metric == "precomputed":
+            raise ValueError("metric='precomputed' has no items to compare new ones with")
+        if self._model is None:
+            raise ValueError(f"metric={self.metric!r}: joined metrics have no rule for new items; fit with one metric")
+        return self._model.handle
+
+    @classmethod
+    def load(cls, path: Any) -> "DDSC":
+        """A model from a model.npz, or from a folder that ``ddsc cluster -o`` wrote.
+
+        It labels new items (`predict`, `transform`, `assign`) and has `labels_`, `embedding_` and
+        `n_clusters_`; of a folder also `result_json` and `explain`.
+
+        Examples
+        --------
+        >>> import os, tempfile, ddsc
+        >>> X = ddsc.make_shapes()
+        >>> place = os.path.join(tempfile.mkdtemp(), "model.npz")
+        >>> ddsc.DDSC(n_clusters=2).fit(X).save(place)
+        >>> ddsc.DDSC.load(place).predict(X[:3])
+        array([0, 0, 0], dtype=int32)
+        """
+        path = os.fspath(path)
+        folder = path if os.path.isdir(path) else None
+        file = os.path.join(path, "model.npz") if folder else path
+        with Run(n_jobs=1) as run:
+            handle = run(_core.model_read, file)
+        view = _core.model_view(handle)
+        words = {v: k for k, v in METRICS.items()}
+        model = cls(n_clusters=view["k"], metric=words[view["metric"]], n_neighbors=view["tau"])
+        model._model, model._extension = _Model(handle), None
+        with np.load(file) as arrays:
+            model.labels_, model.embedding_ = arrays["labels"], arrays["embedding"]
+        model.n_clusters_, model.n_features_in_ = view["k"], view["dim"]
+        if folder:
+            with open(os.path.join(folder, "result.json"), encoding="utf-8") as text:
+                model._report = (text.read(), 0, None)
+        return model
 
     def _new_items(self, X: Any, sample_weight: Any) -> Tuple[Any, Distributions]:
-        check_fitted(self, "labels_")
-        if self._model is None:
-            raise ValueError("metric='precomputed' has no items to compare new ones with")
+        model = self._kept_model()
         measures = as_distributions(X, sample_weight, self.on_empty)
         check_features(self, measures.dim)
-        return self._model.handle, measures
+        return model, measures
 
     def _extend(self, X: Any, sample_weight: Any) -> Tuple[np.ndarray, np.ndarray]:
         check_fitted(self, "labels_")
@@ -616,6 +763,23 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
     def _more_tags(self) -> Dict[str, Any]:
         pairwise = self.metric == "precomputed"
         return {"pairwise": pairwise, "allow_nan": pairwise}
+
+
+def check_whole(model: DDSC, name: str) -> None:
+    """A model of `load` lacks what its file does not hold."""
+    if not hasattr(model, name):
+        raise ValueError(
+            "a loaded model has what labels new items only: its report and table stay in the folder of "
+            "ddsc cluster -o, and with a pickled model"
+        )
+
+
+def _resume_line(c: Dict[str, Any]) -> str:
+    """As the program writes it, so that either takes up the other's folder."""
+    return (
+        f"cluster k {c['k_min']}:{c['k_max']}, gamma rule {c['gamma_rule']} {c.get('gamma', 0):.17g}, "
+        f"min-cluster {c['min_cluster']:.17g}, paper {c['paper']}"
+    )
 
 
 def _write_text(path: str, text: str) -> None:

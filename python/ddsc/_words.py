@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any, Dict
+from typing import Any, Dict, Tuple
+
+import numpy as np
 
 from ._arrays import as_doubles
 
 METRICS = {"w2": 0, "sinkhorn": 1, "mmd": 2, "lot": 3, "w1": 4}
 COSTS = {"sqeuclidean": 1, "euclidean": 2, "cosine": 3, "cityblock": 4}
+# Names that people know these metrics by.
+ALSO_CALLED = {
+    **dict.fromkeys("wasserstein wasserstein2 w emd emd2 ot exact kantorovich earthmover".split(), "w2"),
+    **dict.fromkeys("wasserstein1 wmd word-mover wordmover".split(), "w1"),
+    **dict.fromkeys("entropic entropy cuturi".split(), "sinkhorn"),
+    **dict.fromkeys("kernel energy gaussian".split(), "mmd"),
+    **dict.fromkeys("linear linear-ot linearot".split(), "lot"),
+    **{name: name for name in METRICS},
+}
 SINKHORN_VALUES = {"regularised": 0, "sharp": 1, "debiased": 2}
 KERNELS = {"gaussian": 0, "laplace": 1, "energy": 2}
 ESTIMATORS = {"unbiased": 0, "biased": 1, "auto": 2}
@@ -31,6 +42,27 @@ def word(name: str, value: Any, table: Dict[str, int]) -> int:
     if isinstance(value, str) and value in table:
         return table[value]
     raise ValueError(f"{name}={value!r}: must be one of {', '.join(map(repr, table))}")
+
+
+def one_metric(metric: Any) -> int:
+    """The number of a metric; names that it has elsewhere are answered by the one it has here."""
+    meant = ALSO_CALLED.get(metric.lower()) if isinstance(metric, str) else None
+    if meant is not None and metric not in METRICS:
+        raise ValueError(f"metric={metric!r}: did you mean {meant!r}?")
+    if isinstance(metric, str) and "+" in metric:
+        raise ValueError(f"metric={metric!r}: only DDSC joins metrics, and there is no joined distance")
+    return word("metric", metric, METRICS)
+
+
+def joined_metrics(metric: Any) -> Tuple[Any, int]:
+    """The first of "w2+mmd+lot" and the others as bits."""
+    if not isinstance(metric, str) or "+" not in metric:
+        return metric, 0
+    first, *others = metric.split("+")
+    if len({first, *others}) <= len(others):
+        raise ValueError(f"metric={metric!r}: names a metric twice")
+    one_metric(first)
+    return first, sum(1 << one_metric(m) for m in others)
 
 
 def number(name: str, value: Any) -> float:
@@ -93,7 +125,7 @@ def metric_settings(
 ) -> Dict[str, Any]:
     """Settings of a metric as the library takes them."""
     set_: Dict[str, Any] = {
-        "metric": word("metric", metric, METRICS),
+        "metric": one_metric(metric),
         "sinkhorn_value": word("sinkhorn_value", sinkhorn_value, SINKHORN_VALUES),
         "mmd_kernel": word("mmd_kernel", mmd_kernel, KERNELS),
         "mmd_estimator": word("mmd_estimator", mmd_estimator, ESTIMATORS),
@@ -123,7 +155,12 @@ def metric_settings(
 
 
 def graph_settings(
-    n_neighbors: Any, exact_graph: Any = "auto", sample: Any = 1.0, hubs: Any = "off"
+    n_neighbors: Any,
+    exact_graph: Any = "auto",
+    sample: Any = 1.0,
+    hubs: Any = "off",
+    sample_columns: Any = 1.0,
+    approximate: Any = "auto",
 ) -> Dict[str, Any]:
     tau = 0
     if not (n_neighbors is None or (isinstance(n_neighbors, str) and n_neighbors == "auto")):
@@ -135,10 +172,27 @@ def graph_settings(
         "exact_graph": word("exact_graph", exact_graph, GRAPHS),
         "sample": number("sample", sample),
         "hubs": word("hubs", hubs, HUBS),
+        "sample_columns": number("sample_columns", sample_columns),
+        "neighbors": _approximate(approximate),
     }
 
 
-def cluster_settings(n_clusters: Any, gamma: Any, paper: Any, min_cluster: Any) -> Dict[str, Any]:
+def _approximate(value: Any) -> int:
+    if isinstance(value, (bool, np.bool_)):
+        return 2 if value else 1
+    if isinstance(value, str) and value == "auto":
+        return 0
+    raise ValueError(f"approximate={value!r}: must be True, False or 'auto'")
+
+
+def cluster_settings(
+    n_clusters: Any,
+    gamma: Any,
+    paper: Any,
+    min_cluster: Any,
+    joined: int = 0,
+    restarts: Any = None,
+) -> Dict[str, Any]:
     if isinstance(n_clusters, str):
         if n_clusters != "auto":
             raise ValueError(f"n_clusters={n_clusters!r}: must be an integer, (low, high) or 'auto'")
@@ -149,8 +203,10 @@ def cluster_settings(n_clusters: Any, gamma: Any, paper: Any, min_cluster: Any) 
         low = high = whole("n_clusters", n_clusters)
     if low < 1 and not (isinstance(n_clusters, str)):
         raise ValueError(f"n_clusters={n_clusters!r}: must be at least 1")
-    set_: Dict[str, Any] = {"k_min": low, "k_max": high, "paper": int(bool(paper))}
+    set_: Dict[str, Any] = {"k_min": low, "k_max": high, "paper": int(bool(paper)), "joined": joined}
     set_["min_cluster"] = number("min_cluster", min_cluster)
+    if restarts is not None:
+        set_["kmeans_restarts"] = whole("restarts", restarts)
     if isinstance(gamma, str):
         set_["gamma_rule"] = word("gamma", gamma, GAMMAS)
     else:

@@ -14,6 +14,7 @@ static const core_field cluster_fields[] = {CLUSTER(k_min, FIELD_INT64),
                                             CLUSTER(kmeans_restarts, FIELD_INT64),
                                             CLUSTER(eigen_tolerance, FIELD_DOUBLE),
                                             CLUSTER(eigen_max_iterations, FIELD_INT64),
+                                            CLUSTER(joined, FIELD_INT64),
                                             {NULL, FIELD_INT, 0}};
 
 bool cluster_take(PyObject *metric, PyObject *graph, PyObject *rest, core_cluster *c)
@@ -73,10 +74,10 @@ static PyObject *sweep_list(const ddsc_clustering_view *v)
     PyObject *list = PyList_New((Py_ssize_t)v->n_sweep);
     for (int64_t r = 0; list && r < v->n_sweep; r++) {
         const ddsc_k_row *k = v->sweep[r];
-        PyObject *row =
-            Py_BuildValue("{sLsdsdsdsdsLsL}", "k", (long long)k->k, "gap", k->gap, "relative_gap",
-                          k->relative_gap, "modularity", k->modularity, "inertia", k->inertia,
-                          "smallest", (long long)k->smallest, "largest", (long long)k->largest);
+        PyObject *row = Py_BuildValue("{sLsdsdsdsdsdsLsL}", "k", (long long)k->k, "gap", k->gap,
+                                      "relative_gap", k->relative_gap, "modularity", k->modularity,
+                                      "inertia", k->inertia, "stability", k->stability, "smallest",
+                                      (long long)k->smallest, "largest", (long long)k->largest);
         if (!row || PyList_SetItem(list, (Py_ssize_t)r, row) < 0) {
             Py_DECREF(list);
             list = NULL;

@@ -181,7 +181,18 @@ static PyObject *take_warnings(PyObject *object, PyObject *nothing)
     return told;
 }
 
+static PyObject *set_resume(PyObject *object, PyObject *args)
+{
+    core_context *self = (core_context *)object;
+    const char *folder, *settings;
+    if (!PyArg_ParseTuple(args, "zz", &folder, &settings) || !context_begin(self) ||
+        !context_end(self, ddsc_context_set_resume(self->ctx, folder, settings)))
+        return NULL;
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef context_methods[] = {
+    {"set_resume", set_resume, METH_VARARGS, "(folder, settings)"},
     {"take_warnings", take_warnings, METH_NOARGS, "what was told since the last look"},
     {NULL, NULL, 0, NULL}};
 

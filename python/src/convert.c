@@ -189,11 +189,11 @@ bool metric_take(PyObject *dictionary, ddsc_metric_settings *set)
     {                                                    \
 #name, type, offsetof(ddsc_graph_settings, name) \
     }
-static const core_field graph_fields[] = {GRAPH(tau, FIELD_INT64),
-                                          GRAPH(exact_graph, FIELD_INT),
-                                          GRAPH(sample, FIELD_DOUBLE),
-                                          GRAPH(hubs, FIELD_INT64),
-                                          {NULL, FIELD_INT, 0}};
+static const core_field graph_fields[] = {
+    GRAPH(tau, FIELD_INT64),     GRAPH(exact_graph, FIELD_INT),
+    GRAPH(sample, FIELD_DOUBLE), GRAPH(sample_columns, FIELD_DOUBLE),
+    GRAPH(neighbors, FIELD_INT), GRAPH(hubs, FIELD_INT64),
+    {NULL, FIELD_INT, 0}};
 
 bool graph_take(PyObject *dictionary, ddsc_graph_settings *set)
 {

@@ -61,9 +61,10 @@ static PyObject *model_view(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "O&", handle_model, &model))
         return NULL;
     ddsc_model_get_view(model->pointer, &v);
-    return Py_BuildValue("{sLsLsLsLsd}", "n_items", (long long)v.n_items, "dim", (long long)v.dim,
-                         "k", (long long)v.k, "n_vectors", (long long)v.n_vectors, "far_distance",
-                         v.far_distance);
+    return Py_BuildValue("{sLsLsLsLsLsisd}", "n_items", (long long)v.n_items, "dim",
+                         (long long)v.dim, "k", (long long)v.k, "tau", (long long)v.tau,
+                         "n_vectors", (long long)v.n_vectors, "metric", (int)v.metric,
+                         "far_distance", v.far_distance);
 }
 
 /* What new items are given: any of these may be None. */

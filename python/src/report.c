@@ -21,19 +21,10 @@ static int grow(void *user, const void *bytes, size_t n)
     return 0;
 }
 
-/* The report in a form as str; ids need not be UTF-8. */
-static PyObject *told(core_context *context, ddsc_status status, ddsc_report *report,
-                      ddsc_report_form form)
+/* Ids need not be UTF-8. */
+static PyObject *decode(const grown_text *t)
 {
-    grown_text t = {0};
-    PyObject *result = NULL;
-    if (status >= 0)
-        status = ddsc_report_write(context->ctx, report, form, grow, &t);
-    ddsc_report_destroy(report);
-    if (context_end(context, status))
-        result = PyUnicode_DecodeUTF8(t.bytes, (Py_ssize_t)t.n, "replace");
-    free(t.bytes);
-    return result;
+    return PyUnicode_DecodeUTF8(t->bytes, (Py_ssize_t)t->n, "replace");
 }
 
 /* NULL for None. */
@@ -78,8 +69,19 @@ static PyObject *report_json(PyObject *module, PyObject *args)
     from.settings = &c.set;
     from.truth = v.label;
     from.status = converged ? DDSC_OK : DDSC_NOT_CONVERGED;
+    grown_text json = {0}, items = {0};
+    PyObject *result = NULL;
     ddsc_status status = ddsc_report_create(context->ctx, &report, &from);
-    return told(context, status, report, DDSC_REPORT_JSON);
+    if (status >= 0)
+        status = ddsc_report_write(context->ctx, report, DDSC_REPORT_JSON, grow, &json);
+    if (status >= 0)
+        status = ddsc_report_write(context->ctx, report, DDSC_REPORT_ITEMS, grow, &items);
+    ddsc_report_destroy(report);
+    if (context_end(context, status))
+        result = Py_BuildValue("NN", decode(&json), decode(&items));
+    free(json.bytes);
+    free(items.bytes);
+    return result;
 }
 
 static PyObject *report_page(PyObject *module, PyObject *args)
@@ -90,8 +92,16 @@ static PyObject *report_page(PyObject *module, PyObject *args)
     (void)module;
     if (!PyArg_ParseTuple(args, "O!s", context_type, &context, &folder) || !context_begin(context))
         return NULL;
+    grown_text page = {0};
+    PyObject *result = NULL;
     ddsc_status status = ddsc_report_read(context->ctx, &report, folder);
-    return told(context, status, report, DDSC_REPORT_HTML);
+    if (status >= 0)
+        status = ddsc_report_write(context->ctx, report, DDSC_REPORT_HTML, grow, &page);
+    ddsc_report_destroy(report);
+    if (context_end(context, status))
+        result = decode(&page);
+    free(page.bytes);
+    return result;
 }
 
 static PyObject *layout(PyObject *module, PyObject *args)

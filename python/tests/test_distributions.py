@@ -228,7 +228,7 @@ def test_words(tmp_path):
     X = ddsc.read_text(docs)
     assert X.dim == 10  # as many as there are words
     model = ddsc.DDSC(2, random_state=0).fit(X)
-    model.write_model(tmp_path / "model.npz")
+    model.save(tmp_path / "model.npz")
     later = ddsc.read_text(new, tmp_path / "model.npz")
     assert ddsc.adjusted_rand_score(later.labels, model.predict(later)) == 1
     with pytest.raises(ValueError, match="fitted to other documents"):

@@ -30,6 +30,42 @@ def test_groups_are_found(groups, metric):
     assert DDSC(n_clusters=3, metric=metric).fit_predict(groups).tolist() == model.labels_.tolist()
 
 
+def test_joined_metrics(groups):
+    model = DDSC(n_clusters=3, metric="w2+mmd").fit(groups)
+    assert ddsc.adjusted_mutual_info_score(groups.labels, model.labels_) == 1
+    told = model.result_json()
+    assert told["settings"]["metric"] == "w2+mmd" and [j["metric"] for j in told["joined"]] == ["w2", "mmd"]
+    normal = []
+    for metric in ("w2", "mmd"):
+        A = DDSC(n_clusters=3, metric=metric).fit(groups).affinity_matrix_.toarray()
+        root = np.sqrt(A.sum(axis=1))
+        normal.append(A / root[:, None] / root)
+    np.testing.assert_allclose(model.affinity_matrix_.toarray(), np.mean(normal, axis=0), rtol=1e-12, atol=1e-300)
+    for call in (lambda: model.predict(groups), lambda: model.transform(groups), lambda: model.assign(groups),
+                 lambda: model.write_model("never.npz")):
+        with pytest.raises(ValueError, match="joined metrics have no rule for new items"):
+            call()
+    assert "w2+mmd" in model.report() and (pickle.loads(pickle.dumps(model)).labels_ == model.labels_).all()
+
+
+@pytest.mark.parametrize("metric, told", [
+    ("emd", "did you mean 'w2'"), ("Wasserstein", "did you mean 'w2'"), ("w2+w2", "twice"), ("w2+", "must be one of"),
+    ("w2+emd", "did you mean 'w2'"), ("nothing", "must be one of"),
+])
+def test_names_of_metrics(groups, metric, told):
+    with pytest.raises(ValueError, match=told):
+        DDSC(n_clusters=3, metric=metric).fit(groups)
+    with pytest.raises(ValueError, match="only DDSC joins" if "+" in metric else told):
+        ddsc.pairwise(groups, metric=metric)
+
+
+def test_candidates(groups):
+    model = DDSC(n_clusters="auto").fit(groups)
+    assert model.candidates_[0]["k"] == model.n_clusters_ == 3
+    assert all(np.isfinite(row["stability"]) for row in model.sweep_)
+    assert DDSC(n_clusters=3).fit(groups).candidates_ == []
+
+
 def test_affinity_matrix(groups):
     sparse = pytest.importorskip("scipy.sparse")
     model = DDSC(n_clusters=3, gamma=2.0, n_neighbors=6).fit(groups)
@@ -69,7 +105,7 @@ def test_the_command_line_gives_the_same_bytes(program, tmp_path, groups, metric
     np.testing.assert_array_equal(labels, model.labels_)
     result = json.loads((tmp_path / "out" / "result.json").read_text())
     assert result["version"] == ddsc.__version__ or ddsc.__version__ in json.dumps(result)
-    model.write_model(tmp_path / "model.npz")
+    model.save(tmp_path / "model.npz")
     done = subprocess.run(
         [program, "assign", str(tmp_path / "model.npz"), str(tmp_path / "in.npz")],
         check=True,

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/sized.h"
-#include "cluster/cluster.h"
+#include "cluster/decompose.h"
 #include "plan/plan.h"
 
 /* Neighbours of the graph on which modularity compares K: memory grows with it. */
@@ -32,6 +32,8 @@ static ddsc_status settings_check(ddsc_context *ctx, const ddsc_cluster_settings
                     s->eigen_tolerance, "between 0 and 1"));
     CHECK(ctx_check(ctx, s->eigen_max_iterations >= 1, "eigen_max_iterations",
                     (double)s->eigen_max_iterations, "at least 1"));
+    CHECK(ctx_check(ctx, s->joined >= 0 && s->joined < (int64_t)1 << CLUSTER_METRICS, "joined",
+                    (double)s->joined, "a sum of 1 << metric, 0: none"));
     if ((s->k_min != 0 || s->k_max != 0) && (s->k_min < 1 || s->k_max < s->k_min))
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
                         "k_min = %lld, k_max = %lld: must be 1 <= k_min <= k_max, or both 0",
@@ -60,6 +62,7 @@ ddsc_status cluster_settings_take(ddsc_context *ctx, cluster_plan *plan,
         take_paper(&plan->metric);
     plan->set.metric = &plan->metric;
     plan->set.graph = &plan->graph;
+    plan->set.joined &= ~((int64_t)1 << plan->metric.metric);
     return DDSC_OK;
 }
 
@@ -95,7 +98,8 @@ void ddsc_clustering_destroy(ddsc_clustering *clustering)
     MEM_FREE(ctx, clustering->advice, clustering->radius, clustering->cells,
              clustering->sweep_labels, clustering->sweep_list, clustering->sweep,
              clustering->details, clustering->residuals, clustering->spectrum,
-             clustering->eigenvalues, clustering->embedding, clustering->labels);
+             clustering->eigenvalues, clustering->embedding, clustering->labels,
+             clustering->joined_list, clustering->joined);
     mem_free(ctx, clustering);
 }
 
@@ -157,7 +161,7 @@ ddsc_status ddsc_spectral_run(ddsc_context *context, ddsc_clustering **clusterin
     TRY(cluster_settings_take(context, &plan, settings));
     TRY(cluster_check_items(context, graph->n, &plan.set));
     TRY(clustering_create(context, &c));
-    TRY(spectral_fit(context, c, NULL, graph, NULL, &plan.set));
+    TRY(spectral_fit(context, c, NULL, graph, NULL, NULL, &plan.set));
     TRY(take_details(context, c));
     *clustering = c;
     c = NULL;
@@ -175,38 +179,126 @@ static int64_t search_width(int64_t n, int64_t tau, const ddsc_cluster_settings 
     return BASE_MIN(BASE_MAX(tau, wide), n - 1);
 }
 
+/* The graph of one metric, and where K is to be chosen a wider one. */
+static ddsc_status find_graph(ddsc_context *ctx, ddsc_clustering *c, ddsc_graph **graph,
+                              ddsc_graph **wide, const ddsc_measures *data,
+                              const ddsc_metric_settings *metric, const ddsc_cluster_settings *set)
+{
+    ddsc_status status = DDSC_OK;
+    graph_plan p = {0};
+    ddsc_pair_stats stats = {.struct_size = sizeof stats};
+    TRY(plan_make(ctx, &p, data, metric, set->graph));
+    int64_t width = search_width(data->n, p.tau, set);
+    TRY(plan_neighbors(ctx, wide, &stats, &p, width));
+    if (width > p.tau) {
+        TRY(graph_narrow(ctx, graph, *wide, p.tau));
+    } else {
+        *graph = *wide;
+        *wide = NULL;
+    }
+    graph_sort(*graph);
+    if (*wide)
+        graph_sort(*wide);
+    (*graph)->copies = plan_joins_copies(data, *graph);
+    if (metric->metric == set->metric->metric) {
+        c->metric = p.metric;
+        p.metric = (metric_resolved){0};
+    }
+    if (c->view.n_joined == 0)
+        c->pairs = stats;
+    else
+        join_stats(&c->pairs, &stats);
+done:
+    metric_resolved_free(&p.metric);
+    return status;
+}
+
+/* The settings of the part that comes after `before` (-1: the first, which is the metric itself); false: none. */
+static bool next_part(ddsc_metric_settings *part, const ddsc_cluster_settings *set, int before)
+{
+    int own = (int)set->metric->metric, m = before;
+    *part = *set->metric;
+    if (before < 0)
+        return true;
+    for (m = before == own ? 0 : before + 1; m < CLUSTER_METRICS; m++)
+        if (m != own && (set->joined >> m & 1))
+            break;
+    part->metric = (ddsc_metric)m;
+    if (set->paper)
+        take_paper(part);
+    return m < CLUSTER_METRICS;
+}
+
+static ddsc_status note_part(ddsc_context *ctx, ddsc_clustering *c, const ddsc_graph *g,
+                             ddsc_metric metric, double gamma, double seconds)
+{
+    in_degrees found;
+    CHECK(graph_in_degrees(ctx, &found, g, g->tau));
+    int64_t at = c->view.n_joined++;
+    c->joined[at] = (ddsc_joined_row){.metric = metric,
+                                      .gamma = gamma,
+                                      .n_edges = g->offset[g->n],
+                                      .hubs_rescaled = g->scale != NULL,
+                                      .in_degree_largest = found.largest,
+                                      .n_nobody = found.n_none,
+                                      .seconds = seconds};
+    c->joined_list[at] = &c->joined[at];
+    return DDSC_OK;
+}
+
+/* The graphs of all metrics into *joined; that of the first stays with the clustering. */
+static ddsc_status find_joined(ddsc_context *ctx, ddsc_clustering *c, joined_graphs *joined,
+                               const ddsc_measures *data, const ddsc_cluster_settings *set)
+{
+    ddsc_status status = DDSC_OK;
+    ddsc_graph *graph = NULL, *wide = NULL;
+    ddsc_metric_settings part;
+    affinity_settings how = decompose_affinity_rule(set);
+    TRY(MEM_ZERO(ctx, c->joined, CLUSTER_METRICS));
+    TRY(MEM_NEW(ctx, c->joined_list, CLUSTER_METRICS));
+    c->view.joined = c->joined_list;
+    for (int last = -1; next_part(&part, set, last); last = (int)part.metric) {
+        double started = clock_seconds();
+        TRY(find_graph(ctx, c, &graph, &wide, data, &part, set));
+        double seconds = clock_seconds() - started;
+        TRY(join_add(ctx, joined, graph, wide, &how));
+        TRY(note_part(ctx, c, graph, part.metric, joined->last_gamma, seconds));
+        if (!c->graph) {
+            c->graph = graph;
+            graph = NULL;
+        }
+        ddsc_graph_destroy(graph);
+        ddsc_graph_destroy(wide);
+        graph = wide = NULL;
+    }
+    join_finish(joined);
+done:
+    ddsc_graph_destroy(graph);
+    ddsc_graph_destroy(wide);
+    return status;
+}
+
 ddsc_status cluster_fit(ddsc_context *ctx, ddsc_clustering **out, decomposition *kept,
                         const ddsc_measures *data, const ddsc_cluster_settings *set)
 {
     ddsc_status status = DDSC_OK;
     ddsc_clustering *c = NULL;
     ddsc_graph *wide = NULL;
-    graph_plan p = {0};
+    joined_graphs joined = {0};
     double started = clock_seconds();
     TRY(clustering_create(ctx, &c));
-    TRY(plan_make(ctx, &p, data, set->metric, set->graph));
-    int64_t width = search_width(data->n, p.tau, set);
-    TRY(plan_neighbors(ctx, &wide, &c->pairs, &p, width));
-    c->metric = p.metric;
-    p.metric = (metric_resolved){0};
+    if (set->joined)
+        TRY(find_joined(ctx, c, &joined, data, set));
+    else
+        TRY(find_graph(ctx, c, &c->graph, &wide, data, set->metric, set));
     c->view.seconds_distances = clock_seconds() - started;
-    if (width > p.tau) {
-        TRY(graph_narrow(ctx, &c->graph, wide, p.tau));
-    } else {
-        c->graph = wide;
-        wide = NULL;
-    }
-    graph_sort(c->graph);
-    if (wide)
-        graph_sort(wide);
-    c->graph->copies = plan_joins_copies(data, c->graph);
     c->view.graph = c->graph;
-    TRY(spectral_fit(ctx, c, kept, c->graph, wide, set));
+    TRY(spectral_fit(ctx, c, kept, c->graph, wide, set->joined ? &joined : NULL, set));
     TRY(take_details(ctx, c));
     *out = c;
     c = NULL;
 done:
-    metric_resolved_free(&p.metric);
+    join_free(ctx, &joined);
     ddsc_graph_destroy(wide);
     ddsc_clustering_destroy(c);
     return status;
@@ -222,12 +314,20 @@ ddsc_status ddsc_cluster_run(ddsc_context *context, ddsc_clustering **clustering
         return ctx_fail(context, DDSC_ERROR_ARGUMENT, "no measures given to cluster");
     TRY(cluster_settings_take(context, &plan, settings));
     TRY(cluster_check_items(context, data->n, &plan.set));
+    if (plan.set.joined && ctx_resume_folder(context)) {
+        status = ctx_fail(context, DDSC_ERROR_ARGUMENT,
+                          "a folder to resume from keeps the pairs of one metric: it does not go "
+                          "with joined metrics");
+        goto done;
+    }
     if (plan.set.paper && data->words.n > 0)
         ctx_warn(context, "the vectors of the words were fitted to the documents, which the paper "
                           "does not do (text --paper keeps them as they are)");
     plan_warn_tau(context, data->n, plan.set.graph);
     TRY(plan_warn_clusters(context, data, plan.set.k_max));
-    TRY(plan_warn_bandwidth(context, data, plan.set.metric));
+    ddsc_metric_settings part;
+    for (int last = -1; next_part(&part, &plan.set, last); last = (int)part.metric)
+        TRY(plan_warn_bandwidth(context, data, &part));
     TRY(plan_warn_coordinates(context, data));
     TRY(cluster_fit(context, clustering, NULL, data, &plan.set));
 done:

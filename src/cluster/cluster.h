@@ -76,6 +76,24 @@ enum { CANDIDATES_MOST = 4 };
 int64_t choose_candidates(k_candidate *out, const ddsc_k_row *const *rows, int64_t n,
                           int64_t chosen);
 
+/* ---- is a cluster parted from the rest? ---- */
+
+typedef struct cluster_gap {
+    int64_t size;
+    bool examined;
+    double valley; /* affinity across the gap, over that inside and outside; 1: none */
+    double items;  /* effective number of items that lie side by side there */
+    double score;  /* (1 - valley) sqrt(items) */
+} cluster_gap;
+
+/* No line, plane or cloud without groups gets there (bench/verdict.py). */
+#define GAP_SCORE 3.5
+/* More clusters than these: the largest. */
+enum { GAP_CLUSTERS = 24 };
+/* out (k): the gap around every cluster, in the affinity `a`. */
+ddsc_status cluster_gaps(ddsc_context *ctx, cluster_gap *out, const sparse *a,
+                         const int32_t *labels, int64_t k);
+
 /* ---- the result ---- */
 
 struct ddsc_clustering {
@@ -98,12 +116,36 @@ struct ddsc_clustering {
     sparse affinity;
     double *scale; /* n, or NULL with one gamma */
     double scale_floor;
+    ddsc_joined_row *joined;
+    const ddsc_joined_row **joined_list; /* the rows, one pointer each */
 };
 
-/* Everything after the graph. `wide` (or NULL) is a graph of more neighbours for the modularity.
+/* ---- several metrics as one (join.c) ---- */
+
+/* How many metrics there are; those that are joined are bits of a number. */
+enum { CLUSTER_METRICS = DDSC_METRIC_W1 + 1 };
+
+typedef struct joined_graphs {
+    int64_t n_parts;
+    sparse a, wide; /* sums of the normalised affinities; wide: of more neighbours, or empty */
+    affinity_report report; /* of the parts together; gamma of the first */
+    double last_gamma;      /* of the one added last; 0 with local scaling */
+} joined_graphs;
+
+/* Adds the graph of one metric; `wide` may be NULL. */
+ddsc_status join_add(ddsc_context *ctx, joined_graphs *j, const ddsc_graph *graph,
+                     const ddsc_graph *wide, const affinity_settings *how);
+/* From sums to means. */
+void join_finish(joined_graphs *j);
+void join_free(ddsc_context *ctx, joined_graphs *j);
+/* Counts of runs over pairs, one after the other. */
+void join_stats(ddsc_pair_stats *sum, const ddsc_pair_stats *next);
+
+/* Everything after the graph. `wide` (or NULL) is a graph of more neighbours for the modularity;
+ * `joined` (or NULL) has the affinities instead of both, and gives them away.
  * kept (or NULL) takes over the decomposition; free it with decomposition_free. */
 ddsc_status spectral_fit(ddsc_context *ctx, ddsc_clustering *c, decomposition *kept,
-                         const ddsc_graph *graph, const ddsc_graph *wide,
+                         const ddsc_graph *graph, const ddsc_graph *wide, joined_graphs *joined,
                          const ddsc_cluster_settings *set);
 /* Settings taken and checked: set.metric and set.graph point at the two beside it, so a plan stays
  * where it is. */

@@ -47,17 +47,28 @@ affinity_settings decompose_affinity_rule(const ddsc_cluster_settings *set)
     return how;
 }
 
+static ddsc_status take_affinity(ddsc_context *ctx, decomposition *d, const ddsc_graph *graph,
+                                 joined_graphs *joined, const ddsc_cluster_settings *set)
+{
+    affinity_settings how = decompose_affinity_rule(set);
+    if (!joined)
+        return affinity_build(ctx, &d->a, &d->affinity, graph, &how);
+    d->a = joined->a;
+    d->affinity = joined->report;
+    joined->a = (sparse){0};
+    return DDSC_OK;
+}
+
 ddsc_status decompose_graph(ddsc_context *ctx, decomposition *d, const ddsc_graph *graph,
-                            const ddsc_cluster_settings *set, int64_t k_high)
+                            joined_graphs *joined, const ddsc_cluster_settings *set, int64_t k_high)
 {
     ddsc_status status = DDSC_OK;
     sparse m = {0};
-    affinity_settings how = decompose_affinity_rule(set);
     *d = (decomposition){.n = graph->n,
                          .tau = graph->tau,
                          .n_columns = graph->n_columns,
                          .columns_error = graph->columns_error};
-    TRY(affinity_build(ctx, &d->a, &d->affinity, graph, &how));
+    TRY(take_affinity(ctx, d, graph, joined, set));
     TRY(MEM_NEW(ctx, d->degree, d->n));
     TRY(MEM_NEW(ctx, d->part, d->n));
     TRY(components_find(ctx, d->part, &d->n_components, &d->a));

@@ -6,8 +6,10 @@
 
 /* gamma as the settings mean it: the plain algorithm knows no local scaling. */
 affinity_settings decompose_affinity_rule(const ddsc_cluster_settings *set);
+/* `joined` (or NULL) gives its affinity away, which takes the place of the graph's. */
 ddsc_status decompose_graph(ddsc_context *ctx, decomposition *d, const ddsc_graph *graph,
-                            const ddsc_cluster_settings *set, int64_t k_high);
+                            joined_graphs *joined, const ddsc_cluster_settings *set,
+                            int64_t k_high);
 void decomposition_free(ddsc_context *ctx, decomposition *d);
 
 /* What the advice needs beside the view. */

@@ -115,6 +115,10 @@ static ddsc_status check_call(ddsc_context *ctx, const measures *data, const dds
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
                         "ddsc_model_create: the clustering was made from a graph, so there is "
                         "nothing to compare new items with");
+    if (c->view.n_joined > 0)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "a clustering of joined metrics has no rule for new items: cluster by one "
+                        "metric, or all items together");
     if (data->n != c->view.n)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
                         "ddsc_model_create: a clustering of %lld items, but %lld measures",

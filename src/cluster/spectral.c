@@ -277,7 +277,7 @@ static ddsc_status spectral_settle(ddsc_context *ctx, ddsc_clustering *c, spectr
 static ddsc_status keep_affinity(ddsc_context *ctx, ddsc_clustering *c, spectral_job *j,
                                  const ddsc_graph *graph)
 {
-    if (j->d.affinity.gamma == 0) {
+    if (j->d.affinity.gamma == 0 && c->view.n_joined == 0) {
         CHECK(MEM_NEW(ctx, c->scale, j->d.n));
         CHECK(affinity_scales(ctx, c->scale, &c->scale_floor, graph));
     }
@@ -310,7 +310,7 @@ static ddsc_status tell_hubs(ddsc_context *ctx, ddsc_clustering *c, const ddsc_g
 }
 
 ddsc_status spectral_fit(ddsc_context *ctx, ddsc_clustering *c, decomposition *kept,
-                         const ddsc_graph *graph, const ddsc_graph *wide,
+                         const ddsc_graph *graph, const ddsc_graph *wide, joined_graphs *joined,
                          const ddsc_cluster_settings *set)
 {
     ddsc_status status = DDSC_OK;
@@ -321,7 +321,7 @@ ddsc_status spectral_fit(ddsc_context *ctx, ddsc_clustering *c, decomposition *k
     int64_t n_rows = o.k_high - o.k_low + 1;
     double started = clock_seconds();
     TRY(MEM_NEW(ctx, results, n_rows));
-    TRY(decompose_graph(ctx, &j.d, graph, set, o.k_high));
+    TRY(decompose_graph(ctx, &j.d, graph, joined, set, o.k_high));
     if (status == DDSC_NOT_CONVERGED)
         o.not_converged = true;
     if (!kept && !j.d.affinity.flat && 2 * j.d.affinity.n_clamped > j.d.affinity.n_edges)
@@ -330,8 +330,12 @@ ddsc_status spectral_fit(ddsc_context *ctx, ddsc_clustering *c, decomposition *k
                  "hardly tell neighbours apart; the biased estimator has none");
     TRY(cluster_spectrum(ctx, c, &j.d));
     TRY(tell_hubs(ctx, c, graph));
-    if (wide)
+    if (joined) {
+        j.wide = joined->wide;
+        joined->wide = (sparse){0};
+    } else if (wide) {
         TRY(weigh_wide(ctx, &j, wide));
+    }
     double decomposed = clock_seconds();
     TRY(spectral_sweep(ctx, c, &j, results, &o));
     int64_t chosen = choose_row(c->sweep, n_rows, &o.by_gap);

@@ -166,63 +166,6 @@ static ddsc_status lists_to_sparse(ddsc_context *ctx, sparse *out, const ddsc_gr
     return DDSC_OK;
 }
 
-/* Row i of (S + T)/2; with `column` NULL the entries are only counted. */
-static int64_t merge_row(const sparse *s, const sparse *t, int64_t i, int32_t *column,
-                         double *value)
-{
-    int64_t p = s->offset[i], q = t->offset[i], count = 0;
-    int64_t p_end = s->offset[i + 1], q_end = t->offset[i + 1];
-    while (p < p_end || q < q_end) {
-        int64_t from_s = p < p_end ? s->column[p] : INT64_MAX;
-        int64_t from_t = q < q_end ? t->column[q] : INT64_MAX;
-        double sum = 0;
-        if (from_s <= from_t)
-            sum += s->value[p++];
-        if (from_t <= from_s)
-            sum += t->value[q++];
-        if (column) {
-            column[count] = (int32_t)BASE_MIN(from_s, from_t);
-            value[count] = sum / 2;
-        }
-        count++;
-    }
-    return count;
-}
-
-typedef struct merge {
-    const sparse *s, *t;
-    sparse *out;
-} merge;
-
-static ddsc_status merge_rows(void *arg, int64_t begin, int64_t end, int worker)
-{
-    merge *m = arg;
-    (void)worker;
-    for (int64_t i = begin; i < end; i++) {
-        int64_t at = m->out->offset[i];
-        merge_row(m->s, m->t, i, m->out->column + at, m->out->value + at);
-    }
-    return DDSC_OK;
-}
-
-static ddsc_status merge_transposes(ddsc_context *ctx, sparse *out, const sparse *s,
-                                    const sparse *t)
-{
-    ddsc_status status = DDSC_OK;
-    int64_t nnz = 0;
-    for (int64_t i = 0; i < s->n; i++)
-        nnz += merge_row(s, t, i, NULL, NULL);
-    TRY(sparse_new(ctx, out, s->n, nnz));
-    for (int64_t i = 0; i < s->n; i++)
-        out->offset[i + 1] = out->offset[i] + merge_row(s, t, i, NULL, NULL);
-    merge m = {s, t, out};
-    TRY(parallel_for(ctx, s->n, ROW_GRAIN, merge_rows, &m));
-done:
-    if (status < 0)
-        sparse_free(ctx, out);
-    return status;
-}
-
 /* Transposing twice sorts the lists by index, whatever order they came in. */
 static ddsc_status symmetrise(ddsc_context *ctx, sparse *out, sparse *lists)
 {
@@ -231,7 +174,7 @@ static ddsc_status symmetrise(ddsc_context *ctx, sparse *out, sparse *lists)
     TRY(sparse_transpose(ctx, &t, lists));
     sparse_free(ctx, lists);
     TRY(sparse_transpose(ctx, &s, &t));
-    TRY(merge_transposes(ctx, out, &s, &t));
+    TRY(sparse_sum(ctx, out, &s, &t, 0.5));
 done:
     sparse_free(ctx, &s);
     sparse_free(ctx, &t);

@@ -86,6 +86,9 @@ ddsc_status sparse_new(ddsc_context *ctx, sparse *s, int64_t n, int64_t nnz);
 void sparse_free(ddsc_context *ctx, sparse *s);
 /* Columns of `out` come out ascending even where those of `in` are in any order. */
 ddsc_status sparse_transpose(ddsc_context *ctx, sparse *out, const sparse *in);
+/* out = scale (S + T), of one size, columns ascending. */
+ddsc_status sparse_sum(ddsc_context *ctx, sparse *out, const sparse *s, const sparse *t,
+                       double scale);
 
 typedef struct affinity_settings {
     ddsc_gamma_rule rule;

@@ -10,6 +10,9 @@
 
 enum { N_SHOWN = 6, N_BINS = 40, MAX_CLASSES = 100 };
 
+/* From this doubt on an item lies between two clusters; 0.5 is the fence. */
+static const double DOUBTFUL = 0.45;
+
 /* An item as ddsc_standing_run sees it. */
 typedef struct standing_item {
     int64_t item;
@@ -112,6 +115,10 @@ ddsc_status report_put_findings(ddsc_report *r, json_t *root)
 {
     if (!r->from.clustering || r->view.n == 0)
         return DDSC_OK;
+    int64_t n_doubtful = 0;
+    for (int64_t i = 0; i < r->view.n; i++)
+        n_doubtful += r->next[i] >= 0 && r->doubt[i] > DOUBTFUL;
+    put_count(r, root, "doubtful", n_doubtful);
     CHECK(put_clusters(r, root));
     put_neighbours(r, root);
     return DDSC_OK;

@@ -48,6 +48,26 @@ static void add_advice(buffer *t, const char *words, bool bad)
     buffer_add(t, "</p>\n");
 }
 
+/* The page in sentences, made from the numbers. */
+static void add_sentences(buffer *t, const ddsc_report *r)
+{
+    const char *verdict = string_of(tree_get(r, "verdict", "text"));
+    const json_t *doubtful = tree_get(r, "doubtful", NULL);
+    bool certified = json_is_true(tree_get(r, "certificates", "certified"));
+    buffer_addf(t, "<p class=\"verdict %s\"><b>", string_of(tree_get(r, "verdict", "structure")));
+    buffer_add_html(t, verdict);
+    buffer_add(t, "</b> ");
+    if (json_is_integer(doubtful)) {
+        buffer_add_count(t, json_integer_value(doubtful));
+        buffer_add(t, json_integer_value(doubtful) == 1
+                          ? " item lies nearly as close to another cluster as to its own. "
+                          : " items lie nearly as close to another cluster as to their own. ");
+    }
+    buffer_add(t, certified ? "All of it was computed exactly as the settings ask."
+                            : "Not all of it converged: these results are marked.");
+    buffer_add(t, "</p>\n");
+}
+
 static void add_summary(buffer *t, const ddsc_report *r)
 {
     const json_t *files = tree_get(r, "input", NULL), *metric = tree_get(r, "settings", "metric");
@@ -103,7 +123,12 @@ static void add_legend(buffer *t, const ddsc_report *r)
                     "alone\"><span class=\"",
                     c);
         plot_class(t, (int32_t)c);
-        buffer_addf(t, "\">&#9679;</span> %" PRId64 "</button>\n", c);
+        buffer_addf(t, "\">&#9679;</span> %" PRId64, c);
+        const char *name =
+            report_cluster_name(json_array_get(tree_get(r, "clusters", NULL), (size_t)c));
+        buffer_add(t, name ? " " : "");
+        buffer_add_html(t, name ? name : "");
+        buffer_add(t, "</button>\n");
     }
 }
 
@@ -197,9 +222,13 @@ static void add_cards(buffer *t, const ddsc_report *r)
     buffer_add(t, "<div class=\"cards\">\n");
     for (size_t c = 0; c < json_array_size(clusters); c++) {
         const json_t *cluster = json_array_get(clusters, c);
-        buffer_add(t, "<section class=\"card\"><h3><span class=\"");
+        buffer_addf(t, "<section class=\"card\" id=\"cluster-%zu\"><h3><span class=\"", c);
         plot_class(t, (int32_t)c);
         buffer_addf(t, "\">&#9679;</span> cluster %zu: ", c);
+        if (report_cluster_name(cluster)) {
+            buffer_add_html(t, report_cluster_name(cluster));
+            buffer_add(t, ", ");
+        }
         buffer_add_count(t, json_integer_value(json_object_get(cluster, "size")));
         buffer_add(t, " items</h3>\n");
         add_traits_of(t, cluster);
@@ -208,6 +237,36 @@ static void add_cards(buffer *t, const ddsc_report *r)
         buffer_add(t, "</section>\n");
     }
     buffer_add(t, "</div>\n");
+}
+
+/* Columns about items against the clusters. */
+static void add_about_table(buffer *t, const ddsc_report *r)
+{
+    static const char *const heads[] = {"column", "effect", "", "p", "p (Holm)", "items", "", NULL};
+    const json_t *about = tree_get(r, "about", NULL);
+    if (json_array_size(about) == 0)
+        return;
+    html_heading(t, "What goes with the clusters");
+    html_paragraph(t,
+                   "Columns about items, which took no part in the clustering. Effect: 0 none, 1 "
+                   "all. p: how often "
+                   "labels in random order do as well; Holm: corrected for the number of columns. "
+                   "If the number "
+                   "of points or the batch predicts the clusters, these may be no more than that.");
+    html_table_begin(t, heads);
+    for (size_t i = 0; i < json_array_size(about); i++) {
+        const json_t *row = json_array_get(about, i);
+        html_row_begin(t);
+        html_cell(t, string_of(json_object_get(row, "column")));
+        html_cell(t, string_of(json_object_get(row, "effect")));
+        html_cell_real(t, json_number_value(json_object_get(row, "value")));
+        html_cell_real(t, json_number_value(json_object_get(row, "p")));
+        html_cell_real(t, json_number_value(json_object_get(row, "p_holm")));
+        html_cell_count(t, json_integer_value(json_object_get(row, "items")));
+        html_cell(t, json_is_true(json_object_get(row, "predicts")) ? "predicts the clusters" : "");
+        html_row_end(t);
+    }
+    html_table_end(t);
 }
 
 static void add_size_chart(buffer *t, const ddsc_report *r)
@@ -292,9 +351,11 @@ void report_page(buffer *t, const ddsc_report *r)
     else
         html_begin(t, title.bytes);
     buffer_free(&title);
+    add_sentences(t, r);
     add_summary(t, r);
     add_map(t, r);
     add_cards(t, r);
+    add_about_table(t, r);
     add_size_chart(t, r);
     add_chart(t, r, "Classes against clusters", chart_confusion,
               "Rows: the classes given; columns: the clusters found. Strong colour: much of the "

@@ -26,7 +26,8 @@ struct ddsc_report {
     ddsc_graph_view edges;     /* n = 0 without a graph */
     ddsc_d2_view centers;      /* n = 0 without d2 */
     ddsc_stability_view trust; /* n = 0 without one */
-    double distances_s, kmeans_s, total_s;
+    cluster_gap *gap;          /* k; NULL: not looked at */
+    double distances_s, kmeans_s, verdict_s, total_s;
     /* Over input rows. */
     int64_t n_rows, k;
     int32_t *label;                /* -1: dropped */
@@ -76,10 +77,19 @@ json_t *report_string(const char *value);
 /* The whole of it in r->tree. */
 ddsc_status report_tree(ddsc_report *r);
 ddsc_status report_put_settings(ddsc_report *r, json_t *root);
+/* The gaps around the clusters, and what they say: r->gap, then "verdict" of the tree. */
+ddsc_status report_find_gaps(ddsc_report *r);
+ddsc_status report_put_verdict(ddsc_report *r, json_t *root);
 void report_put_theory(ddsc_report *r, json_t *root);
 void report_put_stability(ddsc_report *r, json_t *root);
 /* Typical and doubtful items of each cluster, distances between neighbours. */
 ddsc_status report_put_findings(ddsc_report *r, json_t *root);
+/* Columns about items against the clusters. */
+ddsc_status report_put_about(ddsc_report *r, json_t *root);
+/* "batch (Cramer's V 0.93, p 0.001)" of a row of "about". */
+void report_add_about(buffer *t, const json_t *row);
+/* The name that a cluster was given, or NULL. */
+const char *report_cluster_name(const json_t *cluster);
 /* Words or coordinates that tell each cluster from the others, where the set has them. */
 ddsc_status report_put_explanation(ddsc_report *r);
 /* "oil, shares, growth" or "CD20 +0.81, pS6 -0.40"; nothing where nothing is known. */
@@ -94,6 +104,11 @@ bool report_certified(const ddsc_report *r);
 bool report_by_metric(const ddsc_report *r);
 const char *report_method(const ddsc_report *r);
 const char *report_metric_name(ddsc_metric metric);
+/* Is it the metric, or one of those joined to it? */
+bool report_uses(const ddsc_report *r, ddsc_metric metric);
+/* "w2", or "w2+mmd" where metrics were joined. */
+enum { REPORT_METRICS = 48 };
+const char *report_metric_names(const ddsc_report *r, char space[REPORT_METRICS]);
 const ddsc_graph *report_graph(const ddsc_report *r);
 /* The row of the sweep that belongs to the K chosen, or NULL. */
 const ddsc_k_row *report_chosen(const ddsc_report *r);

@@ -8,21 +8,45 @@
 static void put_chosen(ddsc_report *r, json_t *root)
 {
     json_t *chosen = put_object(r, root, "chosen");
-    ddsc_metric metric = r->plan.metric.metric;
+    bool by_metric = report_by_metric(r);
     put_count(r, chosen, "k", r->view.k);
     if (!r->from.clustering)
         return;
     put_count(r, chosen, "tau", r->edges.tau);
-    if (r->view.gamma > 0)
+    if (r->view.n_joined > 0)
+        put_text(r, chosen, "gamma", "of each metric");
+    else if (r->view.gamma > 0)
         put_real(r, chosen, "gamma", r->view.gamma);
     else
         put_text(r, chosen, "gamma", "local scaling");
-    if (report_by_metric(r) && metric == DDSC_METRIC_SINKHORN)
+    if (by_metric && report_uses(r, DDSC_METRIC_SINKHORN))
         put_real(r, chosen, "epsilon", r->pairs.epsilon);
-    if (report_by_metric(r) && metric == DDSC_METRIC_MMD)
+    if (by_metric && report_uses(r, DDSC_METRIC_MMD))
         put_real(r, chosen, "bandwidth", r->pairs.bandwidth);
-    if (report_by_metric(r) && metric == DDSC_METRIC_LOT)
+    if (by_metric && report_uses(r, DDSC_METRIC_LOT))
         put_count(r, chosen, "reference_size", r->pairs.reference_size);
+}
+
+/* Which metrics were averaged, and what each brought; the graph, the map and all that is told of neighbours are of
+ * the first. Seconds are with the others, at the end. */
+static void put_joined(ddsc_report *r, json_t *root)
+{
+    if (r->view.n_joined == 0)
+        return;
+    json_t *list = put_array(r, root, "joined");
+    for (int64_t i = 0; i < r->view.n_joined; i++) {
+        const ddsc_joined_row *j = r->view.joined[i];
+        json_t *row = put_row(r, list);
+        put_text(r, row, "metric", report_metric_name(j->metric));
+        if (j->gamma > 0)
+            put_real(r, row, "gamma", j->gamma);
+        else
+            put_text(r, row, "gamma", "local scaling");
+        put_count(r, row, "edges", j->n_edges);
+        put_text(r, row, "neighbors", j->hubs_rescaled ? "rescaled" : "nearest");
+        put_count(r, row, "largest_in_degree", j->in_degree_largest);
+        put_count(r, row, "nobodys_neighbor", j->n_nobody);
+    }
 }
 
 /* Who is a neighbour of how many. */
@@ -108,6 +132,7 @@ static void put_spectrum(ddsc_report *r, json_t *root)
     for (int64_t i = 0; i < r->view.n_eigenvalues; i++)
         put_last(r, values, json_real(r->view.eigenvalues[i]));
     put_count(r, root, "components", r->view.n_components);
+    put_joined(r, root);
     put_hubs(r, root);
     put_count(r, root, "merged_small_clusters", r->view.n_merged_small);
     put_sweep(r, root);
@@ -164,7 +189,7 @@ static void put_details(ddsc_report *r, json_t *object, const ddsc_detail *detai
 static void put_approximation(ddsc_report *r, json_t *root)
 {
     const ddsc_pair_stats *pairs = &r->pairs;
-    bool lot = r->plan.metric.metric == DDSC_METRIC_LOT;
+    bool lot = report_uses(r, DDSC_METRIC_LOT);
     if (!lot && pairs->n_features == 0)
         return;
     json_t *a = put_object(r, root, "approximation");
@@ -231,8 +256,13 @@ static void put_seconds(ddsc_report *r, json_t *root)
     json_t *seconds = put_object(r, root, "seconds");
     put_real(r, seconds, "read", r->from.seconds_read);
     put_real(r, seconds, "distances", r->distances_s);
+    for (int64_t i = 0; i < r->view.n_joined; i++)
+        put_real(r, seconds, report_metric_name(r->view.joined[i]->metric),
+                 r->view.joined[i]->seconds);
     put_real(r, seconds, "eigen", r->view.seconds_eigen);
     put_real(r, seconds, "kmeans", r->kmeans_s);
+    if (r->gap)
+        put_real(r, seconds, "verdict", r->verdict_s);
     if (r->trust.n > 0)
         put_real(r, seconds, "stability", r->trust.seconds);
     put_real(r, seconds, "total", r->total_s);
@@ -283,6 +313,7 @@ static ddsc_status put_judgement(ddsc_report *r, json_t *root)
         report_put_stability(r, root);
     CHECK(report_put_findings(r, root));
     CHECK(report_put_explanation(r));
+    CHECK(report_put_about(r, root));
     put_text(r, root, "advice", r->view.advice ? r->view.advice : "");
     return DDSC_OK;
 }
@@ -290,6 +321,8 @@ static ddsc_status put_judgement(ddsc_report *r, json_t *root)
 ddsc_status report_tree(ddsc_report *r)
 {
     json_t *root = r->tree = json_object();
+    if (r->k > 0)
+        CHECK(report_put_verdict(r, root));
     put_input(r, root);
     if (r->k > 0) {
         put_count(r, root, "n", r->n_rows);

@@ -112,10 +112,10 @@ static bool has_graph(const ddsc_report *r)
     return r->from.clustering && report_graph(r);
 }
 
-/* Only items that were compared by a metric can be compared with new ones. */
+/* Only items that were compared by one metric can be compared with new ones. */
 static bool has_model(const ddsc_report *r)
 {
-    return r->from.clustering && report_by_metric(r);
+    return r->from.clustering && report_by_metric(r) && r->view.n_joined == 0;
 }
 
 static bool has_embedding(const ddsc_report *r)

@@ -26,6 +26,22 @@ const char *report_metric_name(ddsc_metric metric)
     return NAMED(metrics, metric);
 }
 
+bool report_uses(const ddsc_report *r, ddsc_metric metric)
+{
+    return r->plan.metric.metric == metric || (r->plan.set.joined >> metric & 1);
+}
+
+const char *report_metric_names(const ddsc_report *r, char space[REPORT_METRICS])
+{
+    ddsc_metric own = r->plan.metric.metric;
+    size_t used = (size_t)snprintf(space, REPORT_METRICS, "%s", report_metric_name(own));
+    for (int m = 0; m < CLUSTER_METRICS; m++)
+        if (m != (int)own && report_uses(r, (ddsc_metric)m) && used < REPORT_METRICS)
+            used += (size_t)snprintf(space + used, REPORT_METRICS - used, "+%s",
+                                     report_metric_name((ddsc_metric)m));
+    return space;
+}
+
 static void put_sinkhorn(ddsc_report *r, json_t *object, const ddsc_metric_settings *m)
 {
     put_real(r, object, "epsilon", m->epsilon);
@@ -57,17 +73,18 @@ static void put_lot(ddsc_report *r, json_t *object, const ddsc_metric_settings *
 
 static void put_metric(ddsc_report *r, json_t *object, const ddsc_metric_settings *m)
 {
-    put_text(r, object, "metric", report_metric_name(m->metric));
+    char space[REPORT_METRICS];
+    put_text(r, object, "metric", report_metric_names(r, space));
     if (m->metric != DDSC_METRIC_MMD)
         put_text(r, object, "cost",
                  m->cost != DDSC_COST_DEFAULT  ? NAMED(costs, m->cost)
                  : m->metric == DDSC_METRIC_W1 ? "euclidean"
                                                : "sqeuclidean");
-    if (m->metric == DDSC_METRIC_SINKHORN)
+    if (report_uses(r, DDSC_METRIC_SINKHORN))
         put_sinkhorn(r, object, m);
-    if (m->metric == DDSC_METRIC_MMD)
+    if (report_uses(r, DDSC_METRIC_MMD))
         put_mmd(r, object, m);
-    if (m->metric == DDSC_METRIC_LOT)
+    if (report_uses(r, DDSC_METRIC_LOT))
         put_lot(r, object, m);
 }
 

@@ -7,35 +7,63 @@ enum { MAX_SIZES = 20 };
 
 static void add_head(buffer *t, const ddsc_report *r)
 {
+    char space[REPORT_METRICS];
+    int64_t n_found = 0; /* where the graph tells fewer apart than were asked for, some are empty */
     buffer_add_count(t, r->view.n);
-    buffer_addf(t, " items in %" PRId64 " cluster%s", r->k, r->k == 1 ? "" : "s");
+    for (int64_t c = 0; c < r->k; c++)
+        n_found += r->size[c] > 0;
+    buffer_addf(t, " items in %" PRId64 " cluster%s", n_found, n_found == 1 ? "" : "s");
+    if (n_found < r->k)
+        buffer_addf(t, " (%" PRId64 " asked for)", r->k);
     if (!r->measures)
         buffer_add(t, ", distances as given");
     else if (report_by_metric(r))
-        buffer_addf(t, ", metric %s", report_metric_name(r->plan.metric.metric));
+        buffer_addf(t, ", metric %s", report_metric_names(r, space));
     else
         buffer_addf(t, ", baseline %s", report_method(r));
     buffer_add(t, "\n");
+    const char *verdict =
+        json_string_value(json_object_get(json_object_get(r->tree, "verdict"), "text"));
+    if (verdict)
+        buffer_addf(t, "  verdict      %s\n", verdict);
 }
 
 static void add_parameters(buffer *t, const ddsc_report *r)
 {
     const ddsc_pair_stats *p = &r->pairs;
-    ddsc_metric metric = r->plan.metric.metric;
     bool pairs = report_by_metric(r);
     buffer_addf(t, "  parameters   tau %" PRId64 "%s", r->edges.tau,
                 r->plan.graph.tau ? "" : " (from N)");
-    if (r->view.gamma > 0)
+    if (r->view.n_joined > 0)
+        buffer_add(t, ", gamma of each metric");
+    else if (r->view.gamma > 0)
         buffer_addf(t, ", gamma %.4g", r->view.gamma);
     else
         buffer_add(t, ", gamma by local scaling");
-    if (pairs && metric == DDSC_METRIC_SINKHORN)
+    if (pairs && report_uses(r, DDSC_METRIC_SINKHORN))
         buffer_addf(t, ", epsilon %.4g", p->epsilon);
-    if (pairs && metric == DDSC_METRIC_MMD && p->bandwidth > 0)
+    if (pairs && report_uses(r, DDSC_METRIC_MMD) && p->bandwidth > 0)
         buffer_addf(t, ", bandwidth %.4g", p->bandwidth);
-    if (pairs && metric == DDSC_METRIC_LOT)
+    if (pairs && report_uses(r, DDSC_METRIC_LOT))
         buffer_addf(t, ", reference of %" PRId64 " points", p->reference_size);
     buffer_add(t, "\n");
+}
+
+/* What each metric brought into the average. */
+static void add_joined(buffer *t, const ddsc_report *r)
+{
+    for (int64_t i = 0; i < r->view.n_joined; i++) {
+        const ddsc_joined_row *j = r->view.joined[i];
+        buffer_addf(t, "%s%s (", i ? ", " : "  joined       ", report_metric_name(j->metric));
+        if (j->gamma > 0)
+            buffer_addf(t, "gamma %.4g", j->gamma);
+        else
+            buffer_add(t, "local scaling");
+        buffer_addf(t, "%s, %.2f s)", j->hubs_rescaled ? ", hubs rescaled" : "", j->seconds);
+    }
+    if (r->view.n_joined > 0)
+        buffer_addf(t, "; graph and map are of %s, no model for new items\n",
+                    report_metric_name(r->view.joined[0]->metric));
 }
 
 static void add_resumed(buffer *t, const ddsc_report *r)
@@ -71,7 +99,7 @@ static void add_pairs(buffer *t, const ddsc_report *r)
         buffer_addf(t, ", off by %.2g in the median of %" PRId64 " pairs", p->check_median,
                     p->n_checked);
     add_resumed(t, r);
-    if (r->plan.metric.metric != DDSC_METRIC_MMD)
+    if (r->plan.metric.metric != DDSC_METRIC_MMD || r->view.n_joined > 0)
         buffer_addf(t, ", largest %s %.1e",
                     r->plan.metric.metric == DDSC_METRIC_SINKHORN ? "marginal error"
                                                                   : "duality gap",
@@ -123,6 +151,22 @@ static void add_traits(buffer *t, const ddsc_report *r)
             buffer_addf(t, "  %-12s %zu: %s\n", c ? "" : "what is in", c, traits.bytes);
         buffer_free(&traits);
     }
+}
+
+/* What is known beside the points and goes with the clusters, and a warning where that is how many points there are. */
+static void add_goes_with(buffer *t, const ddsc_report *r)
+{
+    const json_t *about = json_object_get(r->tree, "about");
+    bool any = false;
+    for (size_t i = 0; i < json_array_size(about); i++) {
+        const json_t *row = json_array_get(about, i);
+        if (i > 0 || json_is_true(json_object_get(row, "predicts"))) {
+            buffer_add(t, any ? ", " : "  goes with    ");
+            report_add_about(t, row);
+            any = true;
+        }
+    }
+    buffer_add(t, any ? "\n" : "");
 }
 
 static void add_sweep(buffer *t, const ddsc_report *r)
@@ -193,6 +237,7 @@ void report_summary(buffer *t, const ddsc_report *r)
     add_head(t, r);
     if (r->from.clustering) {
         add_parameters(t, r);
+        add_joined(t, r);
         add_pairs(t, r);
         add_graph(t, r);
     }
@@ -200,6 +245,7 @@ void report_summary(buffer *t, const ddsc_report *r)
         add_centers(t, r);
     add_sizes(t, r);
     add_traits(t, r);
+    add_goes_with(t, r);
     add_sweep(t, r);
     add_scores(t, r);
     add_trust(t, r);

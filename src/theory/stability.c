@@ -188,6 +188,9 @@ static ddsc_status stability_check_call(ddsc_context *ctx, const ddsc_measures *
     if (!first->view.graph)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
                         "stability needs a clustering of measures, not of a graph");
+    if (first->view.n_joined > 0)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "stability under resampling looks at one metric, not at joined ones");
     if (first->view.n != m->n)
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "the clustering has %lld items, measures %lld",
                         (long long)first->view.n, (long long)m->n);
@@ -203,10 +206,11 @@ static ddsc_status stability_job_open(ddsc_context *ctx, stability_job *job,
     /* What the first run chose from the data stays, so that the same function of the points is
      * compared each time. The rule for gamma is part of that function and is applied anew. */
     job->plan.metric = first->metric.set;
+    job->plan.set.joined = 0;
     job->plan.set.k_min = job->plan.set.k_max = first->view.k;
     job->plan.graph.tau = first->view.graph->tau;
     job->plan.graph.hubs = first->view.hubs_rescaled ? DDSC_HUBS_ALWAYS : DDSC_HUBS_OFF;
-    TRY(decompose_graph(ctx, &job->first, first->view.graph, &job->plan.set, first->view.k));
+    TRY(decompose_graph(ctx, &job->first, first->view.graph, NULL, &job->plan.set, first->view.k));
 done:
     return status;
 }

@@ -358,7 +358,8 @@ static void try_clustering(ddsc_context *ctx, const ddsc_measures *items)
     ddsc_clustering_get_view(found, v);
     const ddsc_k_row *k_row = v->sweep[2];
     CHECK(v->n == N && v->k == 2 && v->n_sweep == 3 && k_row->k == 3);
-    CHECK(v->pairs->n_pairs == N * (N - 1) / 2);
+    const ddsc_joined_row *const *joined_row = v->joined;
+    CHECK(v->pairs->n_pairs == N * (N - 1) / 2 && !joined_row);
     TAIL_IS_ZERO(v);
     ddsc_clustering_get_affinity(found, a);
     CHECK(a->n == N && a->n_entries > 0);

@@ -51,7 +51,7 @@ def test_result_json(result):
     assert {"pairs", "solved", "bounds", "pruned"} <= set(data["pairs"])
     assert data["pairs"]["pairs"] == 45 * 44 // 2
     assert data["scores"]["ami"] == pytest.approx(1)
-    assert {"read", "distances", "eigen", "kmeans", "total"} == set(data["seconds"])
+    assert {"read", "distances", "eigen", "kmeans", "verdict", "total"} == set(data["seconds"])
 
 
 def test_arrays_agree_with_each_other(result):

@@ -1,0 +1,146 @@
+"""The estimator is the program: same defaults, same labels, files of each other."""
+import csv
+import json
+import subprocess
+
+import numpy as np
+import pytest
+
+import ddsc
+from ddsc import DDSC
+
+METRICS = ["w2", "sinkhorn", "mmd", "lot"]
+
+
+@pytest.fixture
+def groups():
+    return ddsc.make_gaussians(k=3, n=20, n_points=8, separation=5.0, random_state=1)
+
+
+def run_program(program, folder, X, *words):
+    X.write(folder / "in.npz", overwrite=True)
+    out = folder / "out"
+    command = [program, "cluster", str(folder / "in.npz"), "-o", str(out), "-f", "-q", *words]
+    subprocess.run(command, check=True, capture_output=True)
+    return out
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_every_default_is_the_programs(program, tmp_path, groups, metric):
+    """All settings, as the library states them: nothing is left to a list in this test."""
+    out = run_program(program, tmp_path, groups, "-k", "5", "--metric", metric)
+    theirs = json.loads((out / "result.json").read_text())
+    ours = DDSC(metric=metric).fit(ddsc.read(tmp_path / "in.npz")).result_json()
+    assert ours["settings"] == theirs["settings"]
+    assert (ours["chosen"], ours["seed"]) == (theirs["chosen"], theirs["seed"])
+    assert len(theirs["settings"]) > 10
+
+
+def test_defaults_of_a_choice_of_k(program, tmp_path, groups):
+    out = run_program(program, tmp_path, groups, "-k", "auto")
+    theirs = json.loads((out / "result.json").read_text())
+    ours = DDSC("auto").fit(ddsc.read(tmp_path / "in.npz")).result_json()
+    assert ours["settings"] == theirs["settings"] and ours["chosen"] == theirs["chosen"]
+
+
+@pytest.mark.parametrize("name", ["bbcsport", "mnist", "cytometry", "shapes"])
+def test_labels_of_real_sets(program, tmp_path, data, name):
+    if name == "mnist":
+        X = ddsc.read(data / "mnist" / "t10k-images-idx3-ubyte.gz")[:600]
+    elif name == "bbcsport":
+        X = ddsc.read_text(data / "text" / "bbcsport.tsv.gz")
+    elif name == "cytometry":
+        cells = ddsc.read(
+            data / "cytometry" / "pbmc8-bcrxl.tsv.gz", id="sample", label="condition", drop=["patient"], arcsinh=5
+        )
+        X = cells.transformed(per_item=100)
+    else:
+        X = ddsc.make_shapes()
+    out = run_program(program, tmp_path, X, "-k", "5")
+    with open(out / "labels.csv", newline="") as file:
+        theirs = [int(row["label"]) for row in csv.DictReader(file)]
+    assert DDSC().fit(ddsc.read(tmp_path / "in.npz")).labels_.tolist() == theirs
+    assert DDSC().fit(X).labels_.tolist() == theirs
+
+
+def test_items_are_those_of_the_program(program, tmp_path, groups):
+    out = run_program(program, tmp_path, groups, "-k", "3")
+    items = DDSC(3).fit(ddsc.read(tmp_path / "in.npz")).items_
+    with open(out / "items.csv", newline="") as file:
+        theirs = list(csv.DictReader(file))
+    assert list(items) == list(theirs[0])
+    for name, values in items.items():
+        column = [row[name] for row in theirs]
+        if values.dtype == object:
+            assert values.tolist() == column
+        else:
+            np.testing.assert_array_equal(values, [float(v) if v else np.nan for v in column])
+    pandas = pytest.importorskip("pandas")
+    assert len(pandas.DataFrame(items)) == len(theirs)
+
+
+def test_map_is_the_programs(program, tmp_path, groups):
+    out = run_program(program, tmp_path, groups, "-k", "3")
+    model = DDSC(3).fit(ddsc.read(tmp_path / "in.npz"))
+    np.testing.assert_array_equal(model.map_, np.load(out / "map.npy"))
+    assert model.map_ is model.map_
+
+
+def test_load(program, tmp_path, groups):
+    out = run_program(program, tmp_path, groups, "-k", "3")
+    fitted = DDSC(3).fit(ddsc.read(tmp_path / "in.npz"))
+    fitted.save(tmp_path / "model.npz")
+    with pytest.raises(FileExistsError):
+        fitted.save(tmp_path / "model.npz")
+    new = ddsc.make_gaussians(k=3, n=5, n_points=8, separation=5.0, random_state=2)
+    for place in (tmp_path / "model.npz", out, str(out / "model.npz")):
+        model = DDSC.load(place)
+        assert (model.metric, model.n_clusters_, model.n_features_in_) == ("w2", 3, groups.dim)
+        np.testing.assert_array_equal(model.labels_, fitted.labels_)
+        np.testing.assert_array_equal(model.embedding_, fitted.embedding_)
+        np.testing.assert_array_equal(model.transform(new), fitted.transform(new))
+        np.testing.assert_array_equal(model.assign(new).labels, fitted.predict(new))
+        with pytest.raises(ValueError, match="loaded model"):
+            model.items_
+    assert DDSC.load(out).result_json()["k"] == 3
+    with pytest.raises(ValueError, match="No such file"):
+        DDSC.load(tmp_path / "none.npz")
+
+
+def test_resume_with_the_program(program, tmp_path, groups):
+    """What one of them solved the other need not solve again."""
+    folder = tmp_path / "kept"
+    plain = DDSC(3).fit(groups)
+    first = DDSC(3, resume=folder).fit(groups)
+    again = DDSC(3, resume=folder).fit(groups)
+    np.testing.assert_array_equal(first.embedding_, plain.embedding_)
+    np.testing.assert_array_equal(again.embedding_, plain.embedding_)
+    groups.write(tmp_path / "in.npz")
+    command = [program, "cluster", str(tmp_path / "in.npz"), "-k", "3", "--resume", str(folder)]
+    done = subprocess.run(command + ["--json"], check=True, capture_output=True, text=True)
+    assert json.loads(done.stdout)["labels"] == plain.labels_.tolist()
+    with pytest.raises(ValueError, match="other settings|settings"):
+        DDSC(3, metric="sinkhorn", resume=folder).fit(groups)
+
+
+def test_further_settings(groups):
+    for settings in ({"approximate": True}, {"sample_columns": 0.5}, {"restarts": 3}, {"compress": 4}):
+        model = DDSC(3, **settings).fit(groups)
+        assert ddsc.adjusted_mutual_info_score(groups.labels, model.labels_) > 0.9
+    assert model.stats_["compress_worst"] > 0
+    for settings in ({"approximate": "yes"}, {"sample_columns": 2.0}, {"restarts": 0}, {"compress": 0}):
+        with pytest.raises(ValueError):
+            DDSC(3, **settings).fit(groups)
+    D = ddsc.pairwise(groups)
+    for settings in ({"compress": 3}, {"resume": "kept"}):
+        with pytest.raises(ValueError, match="precomputed"):
+            DDSC(3, metric="precomputed", **settings).fit(D)
+
+
+
+def test_compress_keeps_rows():
+    rng = np.random.default_rng(3)
+    points = [rng.normal(9 * (i % 2), 1, (6, 2)) for i in range(12)]
+    weights = [np.ones(6) if i != 4 else np.zeros(6) for i in range(12)]
+    model = DDSC(2, compress=3, on_empty="drop").fit(points, sample_weight=weights)
+    assert model.labels_.tolist() == [0, 1, 0, 1, -1, 1, 0, 1, 0, 1, 0, 1]

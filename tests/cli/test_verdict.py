@@ -1,0 +1,88 @@
+"""Is there structure at all? What the program says first, on sets with and without groups."""
+import json
+
+import numpy as np
+import pytest
+
+
+def write(path, clouds):
+    sizes = [len(c) for c in clouds]
+    np.savez(path, points=np.concatenate(clouds), weights=np.ones(sum(sizes)), offsets=np.concatenate([[0], np.cumsum(sizes)]))
+    return path
+
+
+def judge(ddsc, path, k, metric="mmd", *more):
+    return json.loads(ddsc("cluster", path, "-k", k, "-m", metric, "--json", "-q", *more).stdout)["verdict"]
+
+
+@pytest.mark.parametrize("metric", ["mmd", "w2", "lot", "sinkhorn"])
+def test_noise_is_called_noise(ddsc, tmp_path, metric):
+    """Items of one law have no clusters, whatever K was asked for."""
+    for seed, (n, d, k) in enumerate([(200, 2, 3), (150, 10, 5), (120, 50, 2)]):
+        rng = np.random.default_rng(seed)
+        path = write(tmp_path / f"{seed}.npz", [rng.normal(size=(8, d)) for _ in range(n)])
+        verdict = judge(ddsc, path, k, metric)
+        assert verdict["structure"] in ("none", "weak", "undecided"), verdict
+    assert verdict["structure"] == "none" and "No clear clusters" in verdict["text"]
+
+
+def test_a_line_has_no_clusters(ddsc, tmp_path):
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        path = write(tmp_path / f"{seed}.npz", [rng.normal(size=(8, 3)) + [6 * rng.random(), 0, 0] for _ in range(200)])
+        assert judge(ddsc, path, 2 + seed)["structure"] in ("weak", "undecided", "none")
+
+
+def test_groups_are_clear(ddsc, tmp_path):
+    rng = np.random.default_rng(3)
+    path = write(tmp_path / "g.npz", [rng.normal(size=(8, 3)) + 4 * np.eye(3)[i % 3] for i in range(240)])
+    verdict = judge(ddsc, path, 3)
+    assert verdict["structure"] == "clear" and verdict["evidence"]["clusters_parted"] == 3
+    assert verdict["evidence"]["items_parted"] == 240
+    assert all(c["valley"] < 0.2 and c["score"] >= verdict["evidence"]["clear_from"] for c in verdict["evidence"]["clusters"])
+    assert verdict == judge(ddsc, path, 3, "mmd", "-j", 1)
+
+
+def test_a_torn_graph_is_clear(ddsc, tmp_path):
+    """Two lines of items that no neighbour connects; few items of a line may be torn by chance."""
+    rng = np.random.default_rng(7)
+    lines = [rng.normal(size=(4, 2)) / 50 + [rng.random(), 40 * (i % 2)] for i in range(100)]
+    verdict = judge(ddsc, write(tmp_path / "l.npz", lines), 2, "w2")
+    assert verdict["structure"] == "clear" and verdict["evidence"]["components"] == 2
+    assert verdict["evidence"]["chance_of_a_tear"] < 0.05
+    few = judge(ddsc, write(tmp_path / "f.npz", lines[:30]), 2, "w2")
+    assert few["evidence"]["chance_of_a_tear"] > 0.05 and few["structure"] == "undecided"
+
+
+def test_few_items_cannot_tell(ddsc, tmp_path):
+    rng = np.random.default_rng(4)
+    path = write(tmp_path / "f.npz", [rng.normal(size=(8, 2)) + 3 * (i % 2) for i in range(16)])
+    verdict = judge(ddsc, path, 2)
+    assert verdict["structure"] == "undecided" and "too few" in verdict["text"]
+
+
+def test_said_first_everywhere(ddsc, tmp_path):
+    rng = np.random.default_rng(5)
+    path = write(tmp_path / "n.npz", [rng.normal(size=(8, 4)) for _ in range(150)])
+    done = ddsc("cluster", path, "-k", 3, "-o", tmp_path / "r")
+    told = json.loads((tmp_path / "r" / "result.json").read_text())
+    text = told["verdict"]["text"]
+    assert list(told)[0] == "verdict"
+    assert text in done.stdout.splitlines()[1]
+    page = (tmp_path / "r" / "report.html").read_text()
+    assert text in page and page.index(text) < page.index('class="facts"')
+
+
+def test_baselines_are_not_judged(ddsc, tmp_path):
+    rng = np.random.default_rng(6)
+    path = write(tmp_path / "n.npz", [rng.normal(size=(8, 4)) for _ in range(20)])
+    done = ddsc("cluster", path, "-k", 3, "--method", "kmeans", "--json", "-q")
+    assert json.loads(done.stdout)["verdict"]["structure"] == "undecided"
+
+
+@pytest.mark.parametrize("name, k", [("bbc", 5), ("reuters5", 5)])
+def test_real_texts_have_structure(ddsc, data_dir, tmp_path, name, k):
+    text = data_dir / "text"
+    ddsc("text", text / f"{name}.tsv.gz", "--vectors", text / "glove.6B.100d.subset.txt.gz", "--text",
+         "title,body" if name == "reuters5" else "abstract", "--words", "general", "-q", "-o", tmp_path / "t.npz")
+    assert judge(ddsc, tmp_path / "t.npz", k)["structure"] == "clear"

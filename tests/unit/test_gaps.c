@@ -1,0 +1,107 @@
+/* Gaps around clusters: nothing crosses where groups lie apart, no gap in one cloud or along a line. */
+#include <stdlib.h>
+
+#include "cluster/cluster.h"
+#include "support.h"
+
+enum { N = 240, K = 3 };
+
+/* kind 0: three groups; 1: one cloud; 2: a line. Two coordinates each. */
+static void make_rows(double *rows, int kind, uint64_t seed)
+{
+    rng r = rng_make(seed, RNG_GAUSSIANS, 0);
+    for (int i = 0; i < N; i++) {
+        rows[2 * i] = kind == 0   ? 12 * (double)(i % K) + rng_normal(&r)
+                      : kind == 1 ? rng_normal(&r)
+                                  : 8 * rng_uniform(&r);
+        rows[2 * i + 1] = kind == 2 ? 0.5 * rng_normal(&r) : rng_normal(&r);
+    }
+}
+
+static void find(cluster_gap *out, int kind, uint64_t seed, int threads)
+{
+    double rows[2 * N];
+    ddsc_context *ctx = test_context(threads, seed);
+    ddsc_graph *g;
+    ddsc_clustering *c;
+    ddsc_graph_settings graph;
+    ddsc_cluster_settings set;
+    ddsc_graph_settings_init(&graph);
+    ddsc_cluster_settings_init(&set);
+    set.k_min = set.k_max = K;
+    make_rows(rows, kind, seed);
+    assert_int_equal(ddsc_graph_create_from_vectors(ctx, &g, N, 2, rows, &graph), DDSC_OK);
+    assert_int_equal(ddsc_spectral_run(ctx, &c, g, &set), DDSC_OK);
+    assert_int_equal(cluster_gaps(ctx, out, &c->affinity, ddsc_clustering_get_labels(c), K),
+                     DDSC_OK);
+    ddsc_clustering_destroy(c);
+    ddsc_graph_destroy(g);
+    ddsc_context_destroy(ctx);
+}
+
+static void test_groups_and_none(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 8; seed++)
+        for (int kind = 0; kind < 3; kind++) {
+            cluster_gap gap[K];
+            find(gap, kind, seed, 1);
+            for (int c = 0; c < K; c++) {
+                assert_true(gap[c].examined && gap[c].size > 0 && gap[c].valley >= 0);
+                assert_true(kind == 0 ? gap[c].valley < 0.05 && gap[c].score > GAP_SCORE
+                                      : gap[c].score < GAP_SCORE);
+            }
+        }
+}
+
+static void test_same_bits_for_any_threads(void **state)
+{
+    (void)state;
+    cluster_gap one[K], three[K];
+    find(one, 2, 5, 1);
+    find(three, 2, 5, 3);
+    for (int c = 0; c < K; c++) {
+        assert_memory_equal(&one[c].valley, &three[c].valley, sizeof(double));
+        assert_memory_equal(&one[c].score, &three[c].score, sizeof(double));
+    }
+}
+
+/* More clusters than are looked at: the largest are. */
+static void test_many_clusters(void **state)
+{
+    (void)state;
+    enum { MANY = GAP_CLUSTERS + 6, EACH = 4, ALL = MANY * EACH };
+    ddsc_context *ctx = test_context(2, 0);
+    int64_t offset[ALL + 1];
+    int32_t column[2 * ALL], labels[ALL];
+    double value[2 * ALL];
+    cluster_gap gap[MANY];
+    sparse ring = {.n = ALL, .nnz = 2 * ALL, .offset = offset, .column = column, .value = value};
+    for (int i = 0; i <= ALL; i++)
+        offset[i] = 2 * i;
+    for (int i = 0; i < ALL; i++) {
+        int before = (i + ALL - 1) % ALL, after = (i + 1) % ALL;
+        column[2 * i] = before < after ? before : after;
+        column[2 * i + 1] = before < after ? after : before;
+        value[2 * i] = value[2 * i + 1] = 1;
+        labels[i] = i < 3 ? 0 : i / EACH; /* the first cluster is the smallest */
+    }
+    labels[3] = 1;
+    assert_int_equal(cluster_gaps(ctx, gap, &ring, labels, MANY), DDSC_OK);
+    int n_examined = 0;
+    for (int c = 0; c < MANY; c++)
+        n_examined += gap[c].examined;
+    assert_int_equal(n_examined, GAP_CLUSTERS);
+    assert_true(gap[1].examined && !gap[0].examined);
+    ddsc_context_destroy(ctx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_groups_and_none),
+        cmocka_unit_test(test_same_bits_for_any_threads),
+        cmocka_unit_test(test_many_clusters),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
