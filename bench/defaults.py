@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """What the defaults, which see no labels, lose against parameters picked with the labels.
 
-    bench/defaults.py [--before PROGRAM] [--words general|fitted] [--metrics w2,mmd] [--sets corel,ng6]
+    bench/defaults.py [--before PROGRAM] [--words general|fitted|own] [--metrics w2,mmd] [--sets corel,ng6]
                       [--seeds 101,102,103] [--options '--hubs off'] [--no-grid] [--quick]
 
 For each set and seed a subset is drawn anew (images: 50 of each class; others: four of five items) and clustered
@@ -49,8 +49,8 @@ def make_text(args, name, out):
     path = f"{args.data}/more/ng6.tsv.gz" if name == "ng6" else f"{folder}/{name}.tsv.gz"
     column = {"reuters5": "title,body", "ng6": "text"}.get(name, "abstract")
     extra = ["--tokens", "letters", "--idf", "smooth", "--where", "modapte=yes"] if name == "reuters5" else []
-    run(args.ddsc, "text", path, "--vectors", f"{folder}/glove.6B.100d.subset.txt.gz", "--stopwords",
-        f"{folder}/stoplist2.txt", "--words", args.words, "--on-empty", "drop", "--text", column, *extra, "-q", "-o", out)
+    vectors = [] if args.words == "own" else ["--vectors", f"{folder}/glove.6B.100d.subset.txt.gz"]
+    run(args.ddsc, "text", path, *vectors, "--stopwords", f"{folder}/stoplist2.txt", "--words", args.words, "--on-empty", "drop", "--text", column, *extra, "-q", "-o", out)
 
 
 def four_of_five(path, out, seed):
@@ -141,7 +141,7 @@ def main():
     parser.add_argument("--ddsc", default=f"{HERE}/../build/ddsc")
     parser.add_argument("--data", default=os.environ.get("DDSC_DATA", f"{HERE}/../../shared/data"))
     parser.add_argument("--before", help="another program, for the second column")
-    parser.add_argument("--words", default="general", help="vectors of texts: general (default) or fitted")
+    parser.add_argument("--words", default="general", help="vectors of texts: general (default), fitted or own")
     parser.add_argument("--metrics", default=",".join(METRICS))
     parser.add_argument("--sets", default=",".join(IMAGES + MORE + TEXT))
     parser.add_argument("--seeds", default="101,102,103")

@@ -210,12 +210,11 @@ static ddsc_report_source source_of(const cluster_result *r)
     return from;
 }
 
-static bool make_report(cluster_result *r, double began, int *code)
+static bool make_report(cluster_result *r, int *code)
 {
     ddsc_report_source from = source_of(r);
     char *more = more_settings(r);
     from.more_settings = more;
-    from.seconds_total = cli_now() - began;
     bool good = session_ok(r->s, ddsc_report_create(r->s->ctx, &r->report, &from), code);
     ddsc_report_get_view(r->report, &r->view);
     free(more);
@@ -355,7 +354,6 @@ static int run(session *s)
 {
     int code = EXIT_GOOD;
     cluster_result r = {.s = s};
-    double began = cli_now();
     if (!check_usage(s, &code))
         return code;
     input_warn_unused(s);
@@ -363,7 +361,7 @@ static int run(session *s)
         s->opt.cluster.kmeans_restarts = s->opt.restarts;
     if (s->opt.dry_run)
         return estimate_dry_run(s);
-    if (compute(&r, &code) && make_report(&r, began, &code)) {
+    if (compute(&r, &code) && make_report(&r, &code)) {
         if (session_interrupted()) {
             session_say_interrupted(s);
             code = EXIT_INTERRUPTED;

@@ -67,6 +67,21 @@ static const option_spec precomputed_options[] = {
     END};
 const option_group group_precomputed = {"Given distances", precomputed_options};
 
+static const option_spec compare_options[] = {
+    {.name = "clusters",
+     .letter = 'k',
+     .kind = OPTION_OTHER,
+     .parse = value_clusters,
+     .argument = "K|A:B|auto",
+     .help = "number of clusters; a range or auto (default): the one that most metrics suggest"},
+    {.name = "metrics",
+     .kind = OPTION_OTHER,
+     .parse = value_metrics,
+     .argument = "LIST",
+     .help = "those to compare, separated by commas (default: w2,sinkhorn,mmd,lot)"},
+    END};
+const option_group group_compare = {"Comparison", compare_options};
+
 #define METRIC AT(metric.metric)
 static const option_spec metric_options[] = {
     {.name = "metric",

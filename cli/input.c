@@ -102,8 +102,8 @@ static bool transform(session *s, cli_input *in, int *code)
 {
     const ddsc_transform_settings *set = &s->opt.transform;
     ddsc_measures *copy = NULL;
-    if (!set->arcsinh && !set->log1p && !set->normalise && !set->pca && !set->per_item &&
-        !set->align)
+    if (!set->arcsinh && !set->logicle && !set->log1p && !set->normalise && !set->pca &&
+        !set->per_item && !set->align)
         return true;
     if (!session_ok(s, ddsc_measures_transform(s->ctx, &copy, in->measures, set), code))
         return false;
@@ -195,6 +195,8 @@ bool input_matrix(session *s, double **matrix, int64_t *n, int *code)
                                               "as",
                                               "meta",
                                               "private",
+                                              "matrix",
+                                              "logicle",
                                               "log1p",
                                               "normalise",
                                               "pca",

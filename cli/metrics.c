@@ -87,3 +87,24 @@ int metric_join(cli_options *o, const cli_verb *verb, const char *value)
     o->cluster.joined = all & ~((int64_t)1 << own);
     return EXIT_GOOD;
 }
+
+const char *value_metrics(cli_options *o, const char *value)
+{
+    static const char wanted[] = "a list of w2, w1, sinkhorn, mmd, lot, separated by commas";
+    int64_t all = 0;
+    int own = -1;
+    for (const char *part = value, *next; part; part = next) {
+        size_t n = strcspn(part, ",");
+        const option_choice *c = find(part, n);
+        next = part[n] ? part + n + 1 : NULL;
+        if (!c || (all >> c->value & 1))
+            return wanted;
+        all |= (int64_t)1 << c->value;
+        own = own < 0 ? c->value : own;
+    }
+    if (all == (int64_t)1 << own)
+        return "two metrics or more, such as w2,mmd";
+    o->metric.metric = (ddsc_metric)own;
+    o->cluster.joined = all & ~((int64_t)1 << own);
+    return NULL;
+}

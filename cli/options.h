@@ -42,7 +42,7 @@ extern const option_group group_about, group_input, group_table, group_transform
     group_truth, group_precomputed, group_metric, group_reference, group_graph, group_cluster,
     group_baseline, group_matrix, group_file_output, group_dir_output, group_json, group_resume,
     group_format, group_text, group_words, group_plots, group_page_output, group_generate,
-    group_run, group_man, group_help;
+    group_run, group_man, group_help, group_compare;
 
 extern const option_choice choices_metric[], choices_sinkhorn[], choices_kernel[],
     choices_estimator[], choices_exact_graph[], choices_neighbors[], choices_method[],
@@ -57,6 +57,7 @@ const char *metric_meant(const char *word);
 bool metric_used(const cli_options *o, ddsc_metric metric);
 /* "w2+mmd" */
 void metric_add_names(text *t, const cli_options *o);
+const char *value_metrics(cli_options *o, const char *value);
 /* Several joined by +; returns the exit code after a message where that is not possible. */
 int metric_join(cli_options *o, const cli_verb *verb, const char *value);
 

@@ -362,13 +362,16 @@ typedef struct ddsc_transform_settings {
     int64_t pca;      /* principal components to keep; 0: all coordinates as they are */
     int64_t per_item; /* points drawn from each item that has more; 0: all */
     ddsc_align align;
+    /* "262144": the logicle scale with T = 262144; "T:W:M:A", "NAME=T:W:M:A,..." as in arcsinh. W
+     * left out (or empty) is fitted to the negative values, M is 4.5 and A is 0; NULL: none */
+    const char *logicle;
 } ddsc_transform_settings;
 
 #define ddsc_transform_settings_init(settings) \
     ddsc_transform_settings_init_sized((settings), sizeof *(settings))
 DDSC_API void ddsc_transform_settings_init_sized(ddsc_transform_settings *settings, size_t size);
 
-/* The set after points were drawn, then arcsinh, log1p, normalise, pca and align. What was fitted to
+/* The set after points were drawn, then arcsinh, logicle, log1p, normalise, pca and align. What was fitted to
  * it stays with it, in npz files and models: ddsc_assign does the same to items that come as they
  * are. Coordinates are normalised over all items together, each of which counts alike. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status
@@ -392,7 +395,8 @@ typedef enum ddsc_format {
     DDSC_FORMAT_FCS,
     DDSC_FORMAT_MTX,
     DDSC_FORMAT_IMAGE, /* png, jpeg, pgm, ppm */
-    DDSC_FORMAT_CLOUD  /* ply, off, pcd, rows of bare numbers */
+    DDSC_FORMAT_CLOUD, /* ply, off, pcd, rows of bare numbers */
+    DDSC_FORMAT_HDF5   /* AnnData's h5ad, or plain tables */
 } ddsc_format;
 
 /* What an image is a distribution over. */
@@ -416,8 +420,8 @@ typedef struct ddsc_read_settings {
     double arcsinh;          /* fcs, csv: x -> arcsinh(x / arcsinh); 0: raw values */
     int64_t max_bytes;       /* uncompressed size one file may reach; default 64 GiB */
     int phases;              /* .d2: phases of one object (the file does not say); 0: found out */
-    /* csv and tsv, by the names in the header; lists are separated by commas, * and ? stand for any
-     * characters. `columns` and `drop` are for fcs and clouds too. */
+    /* csv and tsv by the names in the header, HDF5 by those of columns in obs; lists are separated by
+     * commas, * and ? stand for any characters. `columns` and `drop` are for fcs and clouds too. */
     const char *id_columns;    /* what names an item, joined by "/"; NULL: `id` */
     const char *weight_column; /* NULL: `weight` if there is one */
     const char *label_column;  /* NULL: `label` if there is one */
@@ -426,6 +430,7 @@ typedef struct ddsc_read_settings {
     const char *drop;          /* columns that are none; NULL: none */
     const char *meta_path;     /* table of columns about items, joined by id; NULL: none */
     ddsc_image_as image_as;    /* images: what they become; default pixels */
+    const char *matrix;        /* HDF5: the table of points; NULL: `X`, else `points` */
 } ddsc_read_settings;
 
 #define ddsc_read_settings_init(settings) \
@@ -1119,6 +1124,49 @@ typedef struct ddsc_stability_view {
 DDSC_API void ddsc_stability_get_view_sized(const ddsc_stability *stability,
                                             ddsc_stability_view *view, size_t size);
 
+/* ---- several metrics on one set ---- */
+
+typedef struct ddsc_compare_row {
+    ddsc_metric metric;
+    int64_t k;         /* what it suggests, where K was left open */
+    double stability;  /* mean adjusted Rand index with what four random parts of four fifths of the
+                          items give alone; NaN: too few items */
+    double modularity; /* of its clusters on the mean of the normalised affinities of all metrics */
+    double agreement;  /* mean adjusted Rand index with the clusters of the other metrics */
+    double seconds;
+} ddsc_compare_row;
+
+typedef enum ddsc_sure {
+    DDSC_SURE_NOT = 0, /* no difference that means something */
+    DDSC_SURE_SLIGHT,
+    DDSC_SURE_CLEAR
+} ddsc_sure;
+
+typedef struct ddsc_compare ddsc_compare;
+
+/* Clusters the set by each of several metrics: metric->metric of the settings and those of `joined` (0: w2, sinkhorn, mmd and lot), at
+ * one K: the one given, or that most of them suggest. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_compare_run(ddsc_context *context,
+                                                        ddsc_compare **compare,
+                                                        const ddsc_measures *measures,
+                                                        const ddsc_cluster_settings *settings);
+DDSC_API void ddsc_compare_destroy(ddsc_compare *compare);
+
+typedef struct ddsc_compare_view {
+    int64_t n, k, n_metrics;             /* items; clusters compared; rows */
+    const ddsc_compare_row *const *rows; /* rows[i]->stability */
+    const int32_t *labels;               /* n_metrics x n, of K = k */
+    const double *ari, *ami;             /* n_metrics x n_metrics: agreement of each with each */
+    int64_t recommended;                 /* row of the metric to take: the most stable */
+    ddsc_sure sure;
+    const char *words; /* the same in a sentence or two */
+} ddsc_compare_view;
+
+#define ddsc_compare_get_view(compare, view) \
+    ddsc_compare_get_view_sized((compare), (view), sizeof *(view))
+DDSC_API void ddsc_compare_get_view_sized(const ddsc_compare *compare, ddsc_compare_view *view,
+                                          size_t size);
+
 /* The neighbor lists against known classes. Items of a negative class are left out. */
 typedef struct ddsc_theory {
     size_t struct_size;
@@ -1372,7 +1420,7 @@ typedef struct ddsc_report_source {
     int64_t n_inputs;
     const ddsc_report_step *steps;
     int64_t n_steps;
-    /* Seconds the objects do not tell; the time of ddsc_report_create joins the total. */
+    /* Seconds the objects do not tell. Total 0: since the context was made; else it runs on from there. */
     double seconds_read, seconds_distances, seconds_kmeans, seconds_total;
     /* A column about items, such as the patient: where columns are compared with the clusters, labels change places
      * only within one of its values. NULL: anywhere. */

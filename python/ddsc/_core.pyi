@@ -88,6 +88,13 @@ def standing(
     context: Context, clustering: Handle, distance: Any, doubt: Any, next: Any
 ) -> None: ...
 def project(context: Context, xy: Any, rows: Any) -> None: ...
+def compare(
+    context: Context,
+    measures: Handle,
+    metric: Dict[str, Any],
+    graph: Dict[str, Any],
+    settings: Dict[str, Any],
+) -> Dict[str, Any]: ...
 def stability(
     context: Context,
     measures: Handle,

@@ -10,7 +10,18 @@ from . import _core
 from ._arrays import as_doubles, make_csr
 from ._distributions import as_distributions
 from ._run import Progress, Run
-from ._words import BARYCENTERS, SINKHORN_VALUES, graph_settings, metric_settings, number, whole, word
+from ._words import (
+    BARYCENTERS,
+    METRICS,
+    SINKHORN_VALUES,
+    cluster_settings,
+    graph_settings,
+    joined_metrics,
+    metric_settings,
+    number,
+    whole,
+    word,
+)
 
 
 def pairwise(
@@ -82,6 +93,76 @@ def pairwise(
         else:
             run(_core.cross, out, measures._handle, other._handle, set_, squared)
     return out
+
+
+def compare(
+    X: Any,
+    n_clusters: Any = "auto",
+    metrics: Any = ("w2", "sinkhorn", "mmd", "lot"),
+    *,
+    labels: Any = None,
+    n_neighbors: Any = "auto",
+    random_state: Any = 0,
+    n_jobs: Optional[int] = None,
+    verbose: Any = 0,
+    callback: Optional[Progress] = None,
+    memory_limit: Optional[int] = None,
+    **settings: Any,
+) -> Dict[str, Any]:
+    """Several metrics on one set, and which of them to take, without labels.
+
+    Parameters
+    ----------
+    X : list of (n_i, d) arrays or Distributions
+    n_clusters : int, (low, high) or "auto"
+        A range or "auto": the number of clusters that most metrics suggest.
+    metrics : sequence of str
+        Two or more of "w2", "sinkhorn", "mmd", "lot".
+    labels : array, optional
+        True classes, to score each metric by; those of X where it has some.
+
+    Returns
+    -------
+    dict
+        "k"; "metrics", one dict each: "metric", "k" (suggested), "stability" (agreement with what parts of four
+        fifths of the items give alone), "modularity" (on the average graph of all metrics), "agreement" (with the
+        others), "seconds", with classes "ami" and "ari"; "labels" by metric; "ari" and "ami" between the metrics;
+        "recommended", "sure" ("no difference", "slight", "clear") and "words".
+
+    Examples
+    --------
+    >>> import ddsc
+    >>> told = ddsc.compare(ddsc.make_shapes(), 2, metrics=("w2", "mmd"))
+    >>> told["k"], told["sure"]
+    (2, 'no difference')
+    """
+    names = list(metrics)
+    if len(names) < 2:
+        raise ValueError(f"metrics={metrics!r}: two or more are needed to compare")
+    first, joined = joined_metrics("+".join(map(str, names)))
+    measures = as_distributions(X)
+    set_ = metric_settings(metric=first, **settings)
+    how = cluster_settings(n_clusters, "auto", False, 0.2, joined)
+    with Run(n_jobs, random_state, verbose, callback, memory_limit) as run:
+        told = run(_core.compare, measures._handle, set_, graph_settings(n_neighbors, hubs="auto"), how)
+    n = len(told["rows"])
+    by_number = {number: name for name, number in METRICS.items()}
+    found = np.frombuffer(told.pop("labels"), np.int32).reshape(n, -1)
+    rows = told.pop("rows")
+    truth = measures.labels if labels is None else labels
+    told["labels"] = {}
+    for row, mine in zip(rows, found):
+        row["metric"] = by_number[row["metric"]]
+        told["labels"][row["metric"]] = measures._by_row(mine, -1)
+        if truth is not None:
+            got = _scores(truth, told["labels"][row["metric"]])
+            row.update(ami=got["ami"], ari=got["ari"])
+    told["metrics"] = rows
+    for name in ("ari", "ami"):
+        told[name] = np.frombuffer(told[name]).reshape(n, n)
+    told["recommended"] = rows[told["recommended"]]["metric"]
+    told["sure"] = ("no difference", "slight", "clear")[told["sure"]]
+    return told
 
 
 def neighbors(

@@ -127,7 +127,68 @@ static PyObject *stability(PyObject *module, PyObject *args)
     return NULL;
 }
 
+/* ---- several metrics ---- */
+
+static PyObject *compare_rows(const ddsc_compare_view *v)
+{
+    PyObject *list = PyList_New((Py_ssize_t)v->n_metrics);
+    for (int64_t i = 0; list && i < v->n_metrics; i++) {
+        const ddsc_compare_row *r = v->rows[i];
+        PyObject *row =
+            Py_BuildValue("{sisLsdsdsdsd}", "metric", (int)r->metric, "k", (long long)r->k,
+                          "stability", r->stability, "modularity", r->modularity, "agreement",
+                          r->agreement, "seconds", r->seconds);
+        if (!row || PyList_SetItem(list, (Py_ssize_t)i, row) < 0) {
+            Py_DECREF(list);
+            list = NULL;
+        }
+    }
+    return list;
+}
+
+static PyObject *bytes_of(const void *data, int64_t n, size_t size)
+{
+    return PyBytes_FromStringAndSize(data, (Py_ssize_t)((size_t)n * size));
+}
+
+static PyObject *compare_result(const ddsc_compare *found)
+{
+    ddsc_compare_view v;
+    ddsc_compare_get_view(found, &v);
+    int64_t square = v.n_metrics * v.n_metrics;
+    PyObject *d = PyDict_New();
+    if (d && put(d, "k", PyLong_FromLongLong(v.k)) && put(d, "rows", compare_rows(&v)) &&
+        put(d, "labels", bytes_of(v.labels, v.n_metrics * v.n, sizeof *v.labels)) &&
+        put(d, "ari", bytes_of(v.ari, square, sizeof *v.ari)) &&
+        put(d, "ami", bytes_of(v.ami, square, sizeof *v.ami)) &&
+        put(d, "recommended", PyLong_FromLongLong(v.recommended)) &&
+        put(d, "sure", PyLong_FromLong((long)v.sure)) &&
+        put(d, "words", PyUnicode_FromString(v.words)))
+        return d;
+    Py_XDECREF(d);
+    return NULL;
+}
+
+static PyObject *compare(PyObject *module, PyObject *args)
+{
+    core_context *context;
+    core_handle *measures;
+    PyObject *metric, *graph, *settings, *result = NULL;
+    core_cluster c;
+    ddsc_compare *found = NULL;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O!O&O!O!O!", context_type, &context, handle_measures, &measures,
+                          &PyDict_Type, &metric, &PyDict_Type, &graph, &PyDict_Type, &settings) ||
+        !cluster_take(metric, graph, settings, &c) || !context_begin(context))
+        return NULL;
+    if (context_end(context, ddsc_compare_run(context->ctx, &found, measures->pointer, &c.set)))
+        result = compare_result(found);
+    ddsc_compare_destroy(found);
+    return result;
+}
+
 PyMethodDef findings_methods[] = {
+    {"compare", compare, METH_VARARGS, "(context, measures, metric, graph, settings)"},
     {"standing", standing, METH_VARARGS, "(context, clustering, distance, doubt, next)"},
     {"project", project, METH_VARARGS, "(context, xy, rows)"},
     {"stability", stability, METH_VARARGS,

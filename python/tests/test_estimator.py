@@ -42,7 +42,7 @@ def test_joined_metrics(groups):
         normal.append(A / root[:, None] / root)
     np.testing.assert_allclose(model.affinity_matrix_.toarray(), np.mean(normal, axis=0), rtol=1e-12, atol=1e-300)
     for call in (lambda: model.predict(groups), lambda: model.transform(groups), lambda: model.assign(groups),
-                 lambda: model.write_model("never.npz")):
+                 lambda: model.save("never.npz")):
         with pytest.raises(ValueError, match="joined metrics have no rule for new items"):
             call()
     assert "w2+mmd" in model.report() and (pickle.loads(pickle.dumps(model)).labels_ == model.labels_).all()
@@ -57,6 +57,21 @@ def test_names_of_metrics(groups, metric, told):
         DDSC(n_clusters=3, metric=metric).fit(groups)
     with pytest.raises(ValueError, match="only DDSC joins" if "+" in metric else told):
         ddsc.pairwise(groups, metric=metric)
+
+
+def test_compare(groups):
+    told = ddsc.compare(groups, metrics=("mmd", "w2", "lot"))
+    assert told["k"] == 3 and [m["metric"] for m in told["metrics"]] == ["mmd", "w2", "lot"]
+    assert told["sure"] == "no difference" and "same clusters" in told["words"]
+    for i, row in enumerate(told["metrics"]):
+        alone = DDSC(3, metric=row["metric"]).fit(groups)
+        assert (told["labels"][row["metric"]] == alone.labels_).all() and row["ami"] == row["ari"] == 1
+        assert row["stability"] > 0.9 and told["ari"][i, i] == 1
+    np.testing.assert_array_equal(told["ami"], told["ami"].T)
+    with pytest.raises(ValueError, match="two or more"):
+        ddsc.compare(groups, metrics=["w2"])
+    with pytest.raises(ValueError, match="did you mean 'w2'"):
+        ddsc.compare(groups, metrics=["w2", "emd"])
 
 
 def test_candidates(groups):

@@ -225,4 +225,19 @@ ddsc_status progress_poll(ddsc_context *ctx);
 /* Monotonic clock; for statistics only, never for a decision. */
 double clock_seconds(void);
 
+/* ---- where the time goes: every moment of a context belongs to one stage ---- */
+
+typedef struct stage_time {
+    const char *name;
+    double wall, cpu; /* seconds; cpu: of all threads of the process */
+} stage_time;
+
+/* What the calling thread is at from now on; returns the stage before, for stage_leave. A progress is
+ * a stage of its own while it lasts. `name` stays where it is (a literal). */
+const char *stage_enter(ddsc_context *ctx, const char *name);
+void stage_leave(ddsc_context *ctx, const char *before);
+/* All stages since the context was made, in order of first entry, up to now; they add up to the life
+ * of the context. The first, "other", is time in no stage. */
+int64_t stage_list(ddsc_context *ctx, const stage_time **list);
+
 #endif

@@ -92,6 +92,7 @@ ddsc_status ddsc_context_create(ddsc_context **context, const ddsc_context_setti
     memset(ctx, 0, size);
     ctx->set = own;
     ctx->threads = threads;
+    stage_start(ctx);
     ddsc_status status = pool_init(&ctx->pool);
     if (status != DDSC_OK)
         own.release(own.allocator_user, ctx);
@@ -219,6 +220,7 @@ ddsc_status ctx_enter(ddsc_context *ctx)
     atomic_store(&ctx->cancelled, 0);
     ctx->n_details = 0;
     ctx->stage = NULL;
+    stage_leave(ctx, NULL);
     ctx->caller = pthread_self();
     ctx->last_asked = 0;
     return DDSC_OK;
@@ -362,6 +364,8 @@ double clock_seconds(void)
 
 void progress_begin(ddsc_context *ctx, const char *stage, int64_t total)
 {
+    const char *before = stage_enter(ctx, stage);
+    ctx->before_progress = ctx->stage ? ctx->before_progress : before;
     ctx->stage = stage;
     ctx->total = total;
     atomic_store(&ctx->done, 0);
@@ -395,5 +399,7 @@ void progress_end(ddsc_context *ctx)
 {
     if (ctx->set.progress && ctx->stage)
         ctx->set.progress(ctx->set.progress_user, ctx->stage, ctx->total, ctx->total);
+    if (ctx->stage)
+        stage_leave(ctx, ctx->before_progress);
     ctx->stage = NULL;
 }

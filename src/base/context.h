@@ -8,7 +8,13 @@
 
 #include "base/base.h"
 
-enum { CTX_MESSAGE_SIZE = 1024, CTX_DETAILS = 64, CTX_NOTES = 24, CTX_WHY_SIZE = 160 };
+enum {
+    CTX_MESSAGE_SIZE = 1024,
+    CTX_DETAILS = 64,
+    CTX_NOTES = 24,
+    CTX_WHY_SIZE = 160,
+    CTX_STAGES = 64
+};
 
 typedef struct ctx_note_entry {
     const char *stage, *path;
@@ -47,6 +53,10 @@ struct ddsc_context {
     _Atomic int64_t done;
     int64_t total;
     double last_report;
+    stage_time times[CTX_STAGES];
+    int n_times, at_time;                  /* stages; the one at work */
+    double since, since_cpu;               /* when it began */
+    const char *before_progress;           /* the stage that a progress interrupted */
     char *resume_folder, *resume_settings; /* or NULL */
     bool resume_paused;
     _Atomic int64_t resumed;
@@ -54,6 +64,7 @@ struct ddsc_context {
     pthread_t helper[]; /* threads - 1 */
 };
 
+void stage_start(ddsc_context *ctx);
 int parallel_threads(int asked); /* 0: as many as the machine has */
 ddsc_status pool_init(pool *p);
 void pool_destroy(ddsc_context *ctx);

@@ -149,24 +149,33 @@ static ddsc_status take_details(ddsc_context *ctx, ddsc_clustering *c)
     return DDSC_OK;
 }
 
+ddsc_status cluster_graph(ddsc_context *ctx, ddsc_clustering **out, const ddsc_graph *graph,
+                          const ddsc_cluster_settings *set)
+{
+    ddsc_status status = DDSC_OK;
+    ddsc_clustering *c = NULL;
+    TRY(clustering_create(ctx, &c));
+    TRY(spectral_fit(ctx, c, NULL, graph, NULL, NULL, set));
+    TRY(take_details(ctx, c));
+    *out = c;
+    c = NULL;
+done:
+    ddsc_clustering_destroy(c);
+    return status;
+}
+
 ddsc_status ddsc_spectral_run(ddsc_context *context, ddsc_clustering **clustering,
                               const ddsc_graph *graph, const ddsc_cluster_settings *settings)
 {
     ddsc_status status = DDSC_OK;
     cluster_plan plan;
-    ddsc_clustering *c = NULL;
     CHECK(ctx_enter_new(context, clustering));
     if (!graph)
         return ctx_fail(context, DDSC_ERROR_ARGUMENT, "no graph given to cluster");
     TRY(cluster_settings_take(context, &plan, settings));
     TRY(cluster_check_items(context, graph->n, &plan.set));
-    TRY(clustering_create(context, &c));
-    TRY(spectral_fit(context, c, NULL, graph, NULL, NULL, &plan.set));
-    TRY(take_details(context, c));
-    *clustering = c;
-    c = NULL;
+    TRY(cluster_graph(context, clustering, graph, &plan.set));
 done:
-    ddsc_clustering_destroy(c);
     return status;
 }
 
@@ -207,14 +216,13 @@ static ddsc_status find_graph(ddsc_context *ctx, ddsc_clustering *c, ddsc_graph 
     if (c->view.n_joined == 0)
         c->pairs = stats;
     else
-        join_stats(&c->pairs, &stats);
+        cluster_join_stats(&c->pairs, &stats);
 done:
     metric_resolved_free(&p.metric);
     return status;
 }
 
-/* The settings of the part that comes after `before` (-1: the first, which is the metric itself); false: none. */
-static bool next_part(ddsc_metric_settings *part, const ddsc_cluster_settings *set, int before)
+bool cluster_part(ddsc_metric_settings *part, const ddsc_cluster_settings *set, int before)
 {
     int own = (int)set->metric->metric, m = before;
     *part = *set->metric;
@@ -257,11 +265,11 @@ static ddsc_status find_joined(ddsc_context *ctx, ddsc_clustering *c, joined_gra
     TRY(MEM_ZERO(ctx, c->joined, CLUSTER_METRICS));
     TRY(MEM_NEW(ctx, c->joined_list, CLUSTER_METRICS));
     c->view.joined = c->joined_list;
-    for (int last = -1; next_part(&part, set, last); last = (int)part.metric) {
+    for (int last = -1; cluster_part(&part, set, last); last = (int)part.metric) {
         double started = clock_seconds();
         TRY(find_graph(ctx, c, &graph, &wide, data, &part, set));
         double seconds = clock_seconds() - started;
-        TRY(join_add(ctx, joined, graph, wide, &how));
+        TRY(cluster_join_add(ctx, joined, graph, wide, &how));
         TRY(note_part(ctx, c, graph, part.metric, joined->last_gamma, seconds));
         if (!c->graph) {
             c->graph = graph;
@@ -271,7 +279,7 @@ static ddsc_status find_joined(ddsc_context *ctx, ddsc_clustering *c, joined_gra
         ddsc_graph_destroy(wide);
         graph = wide = NULL;
     }
-    join_finish(joined);
+    cluster_join_finish(joined);
 done:
     ddsc_graph_destroy(graph);
     ddsc_graph_destroy(wide);
@@ -286,6 +294,7 @@ ddsc_status cluster_fit(ddsc_context *ctx, ddsc_clustering **out, decomposition 
     ddsc_graph *wide = NULL;
     joined_graphs joined = {0};
     double started = clock_seconds();
+    const char *before = stage_enter(ctx, "distances");
     TRY(clustering_create(ctx, &c));
     if (set->joined)
         TRY(find_joined(ctx, c, &joined, data, set));
@@ -298,10 +307,29 @@ ddsc_status cluster_fit(ddsc_context *ctx, ddsc_clustering **out, decomposition 
     *out = c;
     c = NULL;
 done:
-    join_free(ctx, &joined);
+    cluster_join_free(ctx, &joined);
     ddsc_graph_destroy(wide);
     ddsc_clustering_destroy(c);
+    stage_leave(ctx, before);
     return status;
+}
+
+ddsc_status cluster_prepare(ddsc_context *ctx, cluster_plan *plan, const ddsc_measures *data,
+                            const ddsc_cluster_settings *given)
+{
+    ddsc_metric_settings part;
+    if (!data)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "no measures given to cluster");
+    CHECK(cluster_settings_take(ctx, plan, given));
+    CHECK(cluster_check_items(ctx, data->n, &plan->set));
+    if (plan->set.paper && data->words.n > 0)
+        ctx_warn(ctx, "the vectors of the words were fitted to the documents, which the paper "
+                      "does not do (text --paper keeps them as they are)");
+    plan_warn_tau(ctx, data->n, plan->set.graph);
+    CHECK(plan_warn_clusters(ctx, data, plan->set.k_max));
+    for (int last = -1; cluster_part(&part, &plan->set, last); last = (int)part.metric)
+        CHECK(plan_warn_bandwidth(ctx, data, &part));
+    return plan_warn_coordinates(ctx, data);
 }
 
 ddsc_status ddsc_cluster_run(ddsc_context *context, ddsc_clustering **clustering,
@@ -310,25 +338,14 @@ ddsc_status ddsc_cluster_run(ddsc_context *context, ddsc_clustering **clustering
     ddsc_status status = DDSC_OK;
     cluster_plan plan;
     CHECK(ctx_enter_new(context, clustering));
-    if (!data)
-        return ctx_fail(context, DDSC_ERROR_ARGUMENT, "no measures given to cluster");
-    TRY(cluster_settings_take(context, &plan, settings));
-    TRY(cluster_check_items(context, data->n, &plan.set));
+    TRY(cluster_prepare(context, &plan, data, settings));
     if (plan.set.joined && ctx_resume_folder(context)) {
-        status = ctx_fail(context, DDSC_ERROR_ARGUMENT,
-                          "a folder to resume from keeps the pairs of one metric: it does not go "
-                          "with joined metrics");
+        status =
+            ctx_fail(context, DDSC_ERROR_ARGUMENT,
+                     "a folder to resume from keeps the pairs of one metric: it does not go with "
+                     "joined metrics");
         goto done;
     }
-    if (plan.set.paper && data->words.n > 0)
-        ctx_warn(context, "the vectors of the words were fitted to the documents, which the paper "
-                          "does not do (text --paper keeps them as they are)");
-    plan_warn_tau(context, data->n, plan.set.graph);
-    TRY(plan_warn_clusters(context, data, plan.set.k_max));
-    ddsc_metric_settings part;
-    for (int last = -1; next_part(&part, &plan.set, last); last = (int)part.metric)
-        TRY(plan_warn_bandwidth(context, data, &part));
-    TRY(plan_warn_coordinates(context, data));
     TRY(cluster_fit(context, clustering, NULL, data, &plan.set));
 done:
     return status;

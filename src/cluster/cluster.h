@@ -133,13 +133,15 @@ typedef struct joined_graphs {
 } joined_graphs;
 
 /* Adds the graph of one metric; `wide` may be NULL. */
-ddsc_status join_add(ddsc_context *ctx, joined_graphs *j, const ddsc_graph *graph,
-                     const ddsc_graph *wide, const affinity_settings *how);
+ddsc_status cluster_join_add(ddsc_context *ctx, joined_graphs *j, const ddsc_graph *graph,
+                             const ddsc_graph *wide, const affinity_settings *how);
+/* The same of an affinity, which is taken over. */
+ddsc_status cluster_join_take(ddsc_context *ctx, joined_graphs *j, sparse *a);
 /* From sums to means. */
-void join_finish(joined_graphs *j);
-void join_free(ddsc_context *ctx, joined_graphs *j);
+void cluster_join_finish(joined_graphs *j);
+void cluster_join_free(ddsc_context *ctx, joined_graphs *j);
 /* Counts of runs over pairs, one after the other. */
-void join_stats(ddsc_pair_stats *sum, const ddsc_pair_stats *next);
+void cluster_join_stats(ddsc_pair_stats *sum, const ddsc_pair_stats *next);
 
 /* Everything after the graph. `wide` (or NULL) is a graph of more neighbours for the modularity;
  * `joined` (or NULL) has the affinities instead of both, and gives them away.
@@ -158,6 +160,15 @@ typedef struct cluster_plan {
 /* Defaults, then the caller's fields, then every one checked. */
 ddsc_status cluster_settings_take(ddsc_context *ctx, cluster_plan *plan,
                                   const ddsc_cluster_settings *given);
+
+/* The part after the graph as a clustering of its own. */
+ddsc_status cluster_graph(ddsc_context *ctx, ddsc_clustering **out, const ddsc_graph *graph,
+                          const ddsc_cluster_settings *set);
+/* What a call of measures begins with: settings taken, items checked, what is odd told. */
+ddsc_status cluster_prepare(ddsc_context *ctx, cluster_plan *plan, const ddsc_measures *data,
+                            const ddsc_cluster_settings *given);
+/* The settings of the metric that comes after `before` among those joined (-1: the first); false: none. */
+bool cluster_part(ddsc_metric_settings *part, const ddsc_cluster_settings *set, int before);
 
 /* The whole chain; settings as cluster_settings_take left them. */
 ddsc_status cluster_fit(ddsc_context *ctx, ddsc_clustering **out, decomposition *kept,

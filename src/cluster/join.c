@@ -6,7 +6,7 @@
 #include "cluster/cluster.h"
 
 /* A to S^-1/2 A S^-1/2. */
-static ddsc_status normalise(ddsc_context *ctx, sparse *a)
+static ddsc_status normalise_affinity(ddsc_context *ctx, sparse *a)
 {
     double *root = NULL;
     CHECK(MEM_ZERO(ctx, root, a->n));
@@ -23,10 +23,10 @@ static ddsc_status normalise(ddsc_context *ctx, sparse *a)
 }
 
 /* One more term of a sum that takes it over. */
-static ddsc_status add(ddsc_context *ctx, sparse *sum, sparse *term, bool first)
+static ddsc_status sum_normalised(ddsc_context *ctx, sparse *sum, sparse *term, bool first)
 {
     sparse both = {0};
-    CHECK(normalise(ctx, term));
+    CHECK(normalise_affinity(ctx, term));
     if (first) {
         *sum = *term;
         *term = (sparse){0};
@@ -50,50 +50,56 @@ static void add_report(affinity_report *sum, const affinity_report *next, bool f
     sum->flat &= next->flat;
 }
 
-ddsc_status join_add(ddsc_context *ctx, joined_graphs *j, const ddsc_graph *graph,
-                     const ddsc_graph *wide, const affinity_settings *how)
+ddsc_status cluster_join_take(ddsc_context *ctx, joined_graphs *j, sparse *a)
+{
+    CHECK(sum_normalised(ctx, &j->a, a, j->n_parts == 0));
+    sparse_free(ctx, a);
+    j->n_parts++;
+    return DDSC_OK;
+}
+
+ddsc_status cluster_join_add(ddsc_context *ctx, joined_graphs *j, const ddsc_graph *graph,
+                             const ddsc_graph *wide, const affinity_settings *how)
 {
     ddsc_status status = DDSC_OK;
     sparse term = {0};
     affinity_report found, ignored;
     bool first = j->n_parts == 0;
     TRY(affinity_build(ctx, &term, &found, graph, how));
-    TRY(add(ctx, &j->a, &term, first));
-    sparse_free(ctx, &term);
+    TRY(cluster_join_take(ctx, j, &term));
     if (wide) {
         affinity_settings same = {DDSC_GAMMA_LOCAL, 0};
         if (found.gamma > 0)
             same = (affinity_settings){DDSC_GAMMA_VALUE, found.gamma};
         TRY(affinity_build(ctx, &term, &ignored, wide, &same));
-        TRY(add(ctx, &j->wide, &term, first));
+        TRY(sum_normalised(ctx, &j->wide, &term, first));
     }
     add_report(&j->report, &found, first);
     j->last_gamma = found.gamma;
-    j->n_parts++;
 done:
     sparse_free(ctx, &term);
     return status;
 }
 
-static void divide(sparse *a, double by)
+static void divide_sum(sparse *a, double by)
 {
     for (int64_t p = 0; p < a->nnz; p++)
         a->value[p] /= by;
 }
 
-void join_finish(joined_graphs *j)
+void cluster_join_finish(joined_graphs *j)
 {
-    divide(&j->a, (double)j->n_parts);
-    divide(&j->wide, (double)j->n_parts);
+    divide_sum(&j->a, (double)j->n_parts);
+    divide_sum(&j->wide, (double)j->n_parts);
 }
 
-void join_free(ddsc_context *ctx, joined_graphs *j)
+void cluster_join_free(ddsc_context *ctx, joined_graphs *j)
 {
     sparse_free(ctx, &j->a);
     sparse_free(ctx, &j->wide);
 }
 
-void join_stats(ddsc_pair_stats *sum, const ddsc_pair_stats *next)
+void cluster_join_stats(ddsc_pair_stats *sum, const ddsc_pair_stats *next)
 {
     sum->n_pairs += next->n_pairs;
     sum->n_solved += next->n_solved;

@@ -237,11 +237,13 @@ static ddsc_status spectral_sweep(ddsc_context *ctx, ddsc_clustering *c, spectra
         c->sweep[r].k = o->k_low + r;
         CHECK(make_rows(ctx, j, c->sweep[r].k));
         CHECK(cut_by_rule(ctx, j, labels, j->cells + r * n, &results[r], c->sweep[r].k));
+        const char *before = stage_enter(ctx, "sweep");
         CHECK(fill_row(ctx, &c->sweep[r], j, c->eigenvalues, labels, results[r].n_found));
         c->sweep[r].stability = NAN;
         if (n_rows > 1)
             CHECK(halves_agreement(ctx, &c->sweep[r].stability, j->n_packed, j->width, j->live,
                                    c->sweep[r].k));
+        stage_leave(ctx, before);
     }
     progress_end(ctx);
     c->view.sweep = c->sweep_list;
@@ -320,6 +322,7 @@ ddsc_status spectral_fit(ddsc_context *ctx, ddsc_clustering *c, decomposition *k
     choose_range(&o, graph->n, set);
     int64_t n_rows = o.k_high - o.k_low + 1;
     double started = clock_seconds();
+    const char *before = stage_enter(ctx, "affinity");
     TRY(MEM_NEW(ctx, results, n_rows));
     TRY(decompose_graph(ctx, &j.d, graph, joined, set, o.k_high));
     if (status == DDSC_NOT_CONVERGED)
@@ -337,6 +340,7 @@ ddsc_status spectral_fit(ddsc_context *ctx, ddsc_clustering *c, decomposition *k
         TRY(weigh_wide(ctx, &j, wide));
     }
     double decomposed = clock_seconds();
+    stage_enter(ctx, "advice");
     TRY(spectral_sweep(ctx, c, &j, results, &o));
     int64_t chosen = choose_row(c->sweep, n_rows, &o.by_gap);
     TRY(spectral_settle(ctx, c, &j, chosen));
@@ -360,5 +364,6 @@ ddsc_status spectral_fit(ddsc_context *ctx, ddsc_clustering *c, decomposition *k
 done:
     mem_free(ctx, results);
     job_free(ctx, &j);
+    stage_leave(ctx, before);
     return status;
 }

@@ -130,6 +130,7 @@ ddsc_status measures_build(ddsc_context *ctx, measures **out, measures_parts *pa
 {
     ddsc_status status = DDSC_OK;
     measures *m = NULL;
+    const char *before = stage_enter(ctx, "merge");
     *out = NULL;
     TRY(MEM_ZERO(ctx, m, 1));
     m->ctx = ctx;
@@ -147,6 +148,7 @@ ddsc_status measures_build(ddsc_context *ctx, measures **out, measures_parts *pa
 done:
     measures_parts_free(ctx, parts);
     ddsc_measures_destroy(m);
+    stage_leave(ctx, before);
     return status;
 }
 

@@ -43,6 +43,25 @@ ddsc_status graph_narrow(ddsc_context *ctx, ddsc_graph **out, const ddsc_graph *
     return wide->scale ? MEM_COPY(ctx, g->scale, wide->scale, wide->n) : DDSC_OK;
 }
 
+ddsc_status graph_part(ddsc_context *ctx, ddsc_graph **out, const ddsc_graph *g,
+                       const int32_t *place, int64_t n)
+{
+    CHECK(graph_create(ctx, out, n, g->tau));
+    ddsc_graph *part = *out;
+    int64_t at = 0, item = 0;
+    for (int64_t i = 0; i < g->n; i++) {
+        if (place[i] < 0)
+            continue;
+        for (int64_t p = g->offset[i]; p < g->offset[i + 1]; p++)
+            if (place[g->index[p]] >= 0) {
+                part->index[at] = place[g->index[p]];
+                part->d2[at++] = g->d2[p];
+            }
+        part->offset[++item] = at;
+    }
+    return DDSC_OK;
+}
+
 void ddsc_graph_destroy(ddsc_graph *graph)
 {
     if (!graph)

@@ -32,6 +32,9 @@ ddsc_status graph_create(ddsc_context *ctx, ddsc_graph **graph, int64_t n, int64
 
 /* The same graph with at most tau neighbours an item, the nearest. */
 ddsc_status graph_narrow(ddsc_context *ctx, ddsc_graph **out, const ddsc_graph *wide, int64_t tau);
+/* The graph among some items: place[i] is the number of item i in it, -1: left out; *out has n items. */
+ddsc_status graph_part(ddsc_context *ctx, ddsc_graph **out, const ddsc_graph *g,
+                       const int32_t *place, int64_t n);
 
 /* Of the first tau of each list. */
 ddsc_status graph_in_degrees(ddsc_context *ctx, in_degrees *out, const ddsc_graph *g, int64_t tau);

@@ -222,8 +222,9 @@ done:
     return status;
 }
 
-static ddsc_status report_fill(ddsc_report *r, double began)
+static ddsc_status report_fill(ddsc_report *r)
 {
+    stage_enter(r->ctx, "findings");
     take_views(r);
     CHECK(check_source(r));
     if (r->k > 0) {
@@ -231,10 +232,12 @@ static ddsc_status report_fill(ddsc_report *r, double began)
         CHECK(find_standing(r));
         CHECK(score_all(r));
         CHECK(ask_theory(r));
+        stage_enter(r->ctx, "verdict");
         CHECK(report_find_gaps(r));
     }
-    r->total_s = r->from.seconds_total + clock_seconds() - began;
+    stage_enter(r->ctx, "map");
     CHECK(make_map(r));
+    stage_enter(r->ctx, "findings");
     CHECK(report_tree(r));
     return r->from.truth ? report_classes(r, r->from.truth) : DDSC_OK;
 }
@@ -244,16 +247,16 @@ ddsc_status ddsc_report_create(ddsc_context *context, ddsc_report **report,
 {
     ddsc_status status = DDSC_OK;
     ddsc_report *r = NULL;
-    double began = clock_seconds();
     if (!context || !report)
         return DDSC_ERROR_ARGUMENT;
     report_call call = report_call_begin(context);
     *report = NULL;
     TRY(MEM_ZERO(context, r, 1));
     r->ctx = context;
+    r->began = clock_seconds();
     TRY(sized_take(context, &source_struct, &r->from, source));
     TRY(cluster_settings_take(context, &r->plan, r->from.settings));
-    TRY(report_fill(r, began));
+    TRY(report_fill(r));
     *report = r;
     r = NULL;
 done:

@@ -320,6 +320,28 @@ static void add_object(buffer *t, const ddsc_report *r, const char *key, const c
     html_object(t, object);
 }
 
+/* Results of earlier versions have a few of the stages, and no CPU seconds. */
+static void add_seconds_table(buffer *t, const ddsc_report *r)
+{
+    static const char *const heads[] = {"stage", "wall", "CPU", NULL};
+    const json_t *rows = tree_get(r, "seconds", "stages");
+    if (json_array_size(rows) == 0) {
+        add_object(t, r, "seconds", "Seconds by stage");
+        return;
+    }
+    html_heading(t, "Seconds by stage");
+    html_table_begin(t, heads);
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i);
+        html_row_begin(t);
+        html_cell(t, string_of(json_object_get(row, "stage")));
+        html_cell_real(t, real_of(json_object_get(row, "wall")));
+        html_cell_real(t, real_of(json_object_get(row, "cpu")));
+        html_row_end(t);
+    }
+    html_table_end(t);
+}
+
 static void add_stability(buffer *t, const ddsc_report *r)
 {
     const char *words = string_of(tree_get(r, "stability", "words"));
@@ -341,7 +363,7 @@ static void add_command(buffer *t, const ddsc_report *r)
     buffer_add(t, "</pre>\n");
 }
 
-void report_page(buffer *t, const ddsc_report *r)
+void report_page(buffer *t, const ddsc_report *r, const buffer *data)
 {
     buffer title = {.ctx = t->ctx};
     buffer_add_count(&title, json_integer_value(tree_get(r, "sizes", "items")));
@@ -368,12 +390,19 @@ void report_page(buffer *t, const ddsc_report *r)
               "All edges of the neighbour graph. A long tail to the right: items far from all "
               "others.");
     add_stability(t, r);
+    buffer_add(t, "<details><summary>How this was computed</summary>\n");
     add_object(t, r, "chosen", "Chosen from the data");
     add_object(t, r, "settings", "Settings");
     add_object(t, r, "pairs", "Pairs");
     add_object(t, r, "certificates", "Certificates");
     add_command(t, r);
-    add_object(t, r, "seconds", "Seconds by stage");
-    report_page_data(t, r);
+    add_seconds_table(t, r);
+    buffer_add(t, "</details>\n");
+    if (!data)
+        report_page_data(t, r);
+    else if (data->status < 0)
+        t->status = data->status;
+    else
+        buffer_add_bytes(t, data->bytes, (size_t)data->length);
     html_end(t, true);
 }

@@ -27,7 +27,8 @@ struct ddsc_report {
     ddsc_d2_view centers;      /* n = 0 without d2 */
     ddsc_stability_view trust; /* n = 0 without one */
     cluster_gap *gap;          /* k; NULL: not looked at */
-    double distances_s, kmeans_s, verdict_s, total_s;
+    double distances_s, kmeans_s, verdict_s;
+    double began; /* when the report was asked for */
     /* Over input rows. */
     int64_t n_rows, k;
     int32_t *label;                /* -1: dropped */
@@ -76,6 +77,15 @@ json_t *report_string(const char *value);
 
 /* The whole of it in r->tree. */
 ddsc_status report_tree(ddsc_report *r);
+/* seconds: as they stand now, with all stages so far. */
+void report_renew_seconds(const ddsc_report *r);
+/* The run until now: list[1 .. n) and what was in no stage add up to the total. */
+typedef struct report_times {
+    const stage_time *list;
+    int64_t n;
+    double other, total;
+} report_times;
+report_times report_times_now(const ddsc_report *r);
 ddsc_status report_put_settings(ddsc_report *r, json_t *root);
 /* The gaps around the clusters, and what they say: r->gap, then "verdict" of the tree. */
 ddsc_status report_find_gaps(ddsc_report *r);
@@ -131,7 +141,8 @@ bool report_has_pictures(const ddsc_report *r);
 /* ---- forms ---- */
 
 void report_summary(buffer *b, const ddsc_report *r);
-void report_page(buffer *b, const ddsc_report *r);
+/* data: of report_page_data, or NULL to make it here. */
+void report_page(buffer *b, const ddsc_report *r, const buffer *data);
 void report_items(buffer *b, const ddsc_report *r);
 /* The block of data behind the map: places, labels, ids and small pictures. */
 void report_page_data(buffer *b, const ddsc_report *r);

@@ -251,8 +251,44 @@ static void put_steps(ddsc_report *r, json_t *root)
     }
 }
 
+report_times report_times_now(const ddsc_report *r)
+{
+    report_times t = {0};
+    double staged = 0;
+    t.n = stage_list(r->ctx, &t.list);
+    for (int64_t i = 1; i < t.n; i++)
+        staged += t.list[i].wall;
+    t.other = t.list[0].wall;
+    /* A caller who says how long it took knows what a context of many runs does not. */
+    if (r->from.seconds_total > 0)
+        t.other = fmax(0, r->from.seconds_total + clock_seconds() - r->began - staged);
+    t.total = staged + t.other;
+    return t;
+}
+
+static json_t *stage_row(const char *name, double wall, double cpu)
+{
+    return json_pack("{s:s, s:f, s:f}", "stage", name, "wall", wall, "cpu", cpu);
+}
+
+/* NULL: no memory. */
+static json_t *stage_rows(const report_times *t)
+{
+    json_t *rows = json_array();
+    bool good = rows != NULL;
+    for (int64_t i = 1; good && i <= t->n; i++) {
+        const stage_time *s = &t->list[i % t->n];
+        good = json_array_append_new(
+                   rows, stage_row(s->name, i < t->n ? s->wall : t->other, s->cpu)) == 0;
+    }
+    if (!good)
+        json_decref(rows);
+    return good ? rows : NULL;
+}
+
 static void put_seconds(ddsc_report *r, json_t *root)
 {
+    report_times now = report_times_now(r);
     json_t *seconds = put_object(r, root, "seconds");
     put_real(r, seconds, "read", r->from.seconds_read);
     put_real(r, seconds, "distances", r->distances_s);
@@ -265,7 +301,18 @@ static void put_seconds(ddsc_report *r, json_t *root)
         put_real(r, seconds, "verdict", r->verdict_s);
     if (r->trust.n > 0)
         put_real(r, seconds, "stability", r->trust.seconds);
-    put_real(r, seconds, "total", r->total_s);
+    put_real(r, seconds, "total", now.total);
+    put_value(r, seconds, "stages", stage_rows(&now));
+}
+
+/* What cannot be renewed for want of memory stays as it was. */
+void report_renew_seconds(const ddsc_report *r)
+{
+    report_times now = report_times_now(r);
+    json_t *seconds = json_object_get(r->tree, "seconds"), *rows = stage_rows(&now);
+    if (rows && json_object_set_new(seconds, "total", json_real(now.total)) == 0)
+        json_object_set(seconds, "stages", rows);
+    json_decref(rows);
 }
 
 static void put_input(ddsc_report *r, json_t *root)

@@ -173,13 +173,26 @@ static bool has_file(const ddsc_report *r, int f)
     return !files[f].wanted || files[f].wanted(r);
 }
 
+/* The page, and result.json after it, tell the time up to here; most of the page is its data. */
+static void add_page(buffer *b, const ddsc_report *r)
+{
+    buffer data = {.ctx = b->ctx};
+    report_page_data(&data, r);
+    report_renew_seconds(r);
+    report_page(b, r, &data);
+    buffer_free(&data);
+}
+
 static ddsc_status save_file(ddsc_context *ctx, const ddsc_report *r, int f, const char *path,
                              unsigned flags)
 {
     buffer b = {.ctx = ctx};
     if (files[f].save)
         return files[f].save(ctx, r, path, flags);
-    report_text(&b, r, (ddsc_report_form)files[f].form);
+    if (files[f].form == DDSC_REPORT_HTML)
+        add_page(&b, r);
+    else
+        report_text(&b, r, (ddsc_report_form)files[f].form);
     return save_bytes(&b, path, flags);
 }
 
@@ -199,8 +212,11 @@ const char *report_path_of(report_path *p, const char *name)
 static ddsc_status save_files(ddsc_context *ctx, const ddsc_report *r, report_path *path)
 {
     for (int f = 0; f < N_FILES; f++)
-        if (has_file(r, f))
+        if (has_file(r, f)) {
+            stage_enter(ctx, files[f].name); /* until the next begins, or the call ends */
             CHECK(save_file(ctx, r, f, report_path_of(path, files[f].name), 0));
+        }
+    stage_enter(ctx, "folder");
     return DDSC_OK;
 }
 

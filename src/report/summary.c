@@ -232,6 +232,23 @@ static void add_trust(buffer *t, const ddsc_report *r)
                     v->mean->ari, v->mean->sin_theta, v->sin_limit, v->n_resamples, v->n_ever);
 }
 
+/* Stages that took a hundredth of the whole or more. */
+static void add_seconds(buffer *t, const ddsc_report *r)
+{
+    report_times now = report_times_now(r);
+    double cpu = 0;
+    int64_t told = 0;
+    for (int64_t i = 0; i < now.n; i++)
+        cpu += now.list[i].cpu;
+    buffer_addf(t, "  seconds      %.2f, CPU %.2f (", now.total, cpu);
+    for (int64_t i = 1; i <= now.n; i++) {
+        double wall = i < now.n ? now.list[i].wall : now.other;
+        if (wall >= 0.01 * now.total)
+            buffer_addf(t, "%s%s %.2f", told++ ? ", " : "", now.list[i % now.n].name, wall);
+    }
+    buffer_add(t, ")\n");
+}
+
 void report_summary(buffer *t, const ddsc_report *r)
 {
     add_head(t, r);
@@ -249,9 +266,5 @@ void report_summary(buffer *t, const ddsc_report *r)
     add_sweep(t, r);
     add_scores(t, r);
     add_trust(t, r);
-    buffer_addf(t, "  seconds      %.2f", r->total_s);
-    if (r->from.clustering)
-        buffer_addf(t, " (distances %.2f, eigenvectors %.2f, k-means %.2f)", r->distances_s,
-                    r->view.seconds_eigen, r->kmeans_s);
-    buffer_add(t, "\n");
+    add_seconds(t, r);
 }

@@ -125,7 +125,7 @@ void report_text(buffer *b, const ddsc_report *r, ddsc_report_form form)
     switch (form) {
     case DDSC_REPORT_JSON: add_tree(b, r, false); break;
     case DDSC_REPORT_JSON_LABELS: add_tree(b, r, true); break;
-    case DDSC_REPORT_HTML: report_page(b, r); break;
+    case DDSC_REPORT_HTML: report_page(b, r, NULL); break;
     case DDSC_REPORT_TEXT: report_summary(b, r); break;
     case DDSC_REPORT_EIGENVALUES: add_eigenvalues(b, r); break;
     case DDSC_REPORT_SWEEP: add_sweep_labels(b, r); break;

@@ -192,6 +192,15 @@ done:
     return status;
 }
 
+/* The pairs proposed, as a stage of their own. */
+static ddsc_status timed_pairs(pruned *s, const char *stage, int64_t grain, parallel_fn fn)
+{
+    const char *before = stage_enter(s->ctx, stage);
+    ddsc_status status = parallel_for(s->ctx, s->n_pairs, grain, fn, s);
+    stage_leave(s->ctx, before);
+    return status;
+}
+
 ddsc_status pruned_rounds(pruned *s, bool reports)
 {
     ddsc_status status = DDSC_OK;
@@ -202,12 +211,12 @@ ddsc_status pruned_rounds(pruned *s, bool reports)
         if (s->p->offer.level[BOUND_DUAL]) {
             TRY(propose_pairs(s, false));
             n_bounds = s->n_pairs;
-            TRY(parallel_for(s->ctx, n_bounds, 8, bound_range, s));
+            TRY(timed_pairs(s, "bounds", 8, bound_range));
             if (n_bounds > 0)
                 TRY(pruned_lists_clean(s));
         }
         TRY(propose_pairs(s, true));
-        TRY(parallel_for(s->ctx, s->n_pairs, 1, solve_range, s));
+        TRY(timed_pairs(s, "solves", 1, solve_range));
         if (s->n_pairs == 0 && n_bounds == 0)
             break;
     }

@@ -337,6 +337,23 @@ static void try_report(ddsc_context *ctx, const ddsc_measures *items, const ddsc
     ddsc_report_destroy(report);
 }
 
+static void try_compare(ddsc_context *ctx, const ddsc_measures *items)
+{
+    GUARDED(cluster_settings, set);
+    GUARDED(compare_view, v);
+    ddsc_compare *found = NULL;
+    ddsc_cluster_settings_init(set);
+    set->k_min = set->k_max = 2;
+    GOOD(ddsc_compare_run(ctx, &found, items, set));
+    ddsc_compare_get_view(found, v);
+    const ddsc_compare_row *compare_row = v->rows[1];
+    CHECK(v->n == N && v->k == 2 && v->n_metrics == 4 &&
+          compare_row->metric == DDSC_METRIC_SINKHORN);
+    TAIL_IS_ZERO(v);
+    UNTOUCHED(v);
+    ddsc_compare_destroy(found);
+}
+
 static void try_clustering(ddsc_context *ctx, const ddsc_measures *items)
 {
     GUARDED(cluster_settings, set);
@@ -486,6 +503,7 @@ int main(int argc, char **argv)
         try_files(ctx, argv[1]);
     try_pairs(ctx, items);
     try_clustering(ctx, items);
+    try_compare(ctx, items);
     try_transport(ctx, items);
     try_barycenters(ctx, items);
     try_refusals(ctx, items);

@@ -51,7 +51,22 @@ def test_result_json(result):
     assert {"pairs", "solved", "bounds", "pruned"} <= set(data["pairs"])
     assert data["pairs"]["pairs"] == 45 * 44 // 2
     assert data["scores"]["ami"] == pytest.approx(1)
-    assert {"read", "distances", "eigen", "kmeans", "verdict", "total"} == set(data["seconds"])
+    assert {"read", "distances", "eigen", "kmeans", "verdict", "total", "stages"} == set(data["seconds"])
+
+
+def test_all_time_is_accounted(result):
+    """Every stage and every file stands there, and together they are the total: time is charged to one
+    stage or another, so no clock can break this."""
+    where, done, data = result
+    rows = {row["stage"]: row for row in data["seconds"]["stages"]}
+    assert {"read", "merge", "distances", "bounds", "affinity", "eigenvectors", "k-means", "sweep", "map", "findings",
+            "verdict", "other"} <= set(rows)
+    assert FILES - {"result.json"} <= set(rows)
+    assert sum(row["wall"] for row in rows.values()) == pytest.approx(data["seconds"]["total"], rel=1e-9)
+    assert all(row["wall"] >= 0 and row["cpu"] >= 0 for row in rows.values())
+    assert list(data["seconds"]["stages"][-1].values())[0] == "other"
+    page = (where / "report.html").read_text()
+    assert "<h2>Seconds by stage</h2>" in page and "graph.mtx</td>" in page and ", CPU " in done.stdout
 
 
 def test_arrays_agree_with_each_other(result):

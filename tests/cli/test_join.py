@@ -28,7 +28,7 @@ def test_same_labels_for_any_order_and_threads(ddsc, groups):
 
 
 @pytest.mark.parametrize("words, told", [
-    (["cluster", "x.npz", "-k", "2", "--metric", "w2+emd"], "'emd' in 'w2+emd' is not one of w2, sinkhorn, mmd, lot; did you mean 'w2'?"),
+    (["cluster", "x.npz", "-k", "2", "--metric", "w2+emd"], "'emd' in 'w2+emd' is not one of w2, w1, sinkhorn, mmd, lot; did you mean 'w2'?"),
     (["cluster", "x.npz", "-k", "2", "--metric", "w2+"], "'' in 'w2+'"),
     (["cluster", "x.npz", "-k", "2", "--metric", "+w2"], "'' in '+w2'"),
     (["cluster", "x.npz", "-k", "2", "--metric", "w2+mmd+w2"], "names w2 twice"),

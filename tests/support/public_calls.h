@@ -33,6 +33,7 @@ extern void *const calls_unset;
 /* public_reports.c; the report is made by calls_set_up. */
 void reports_set_up(void);
 void reports_tear_down(void);
+ddsc_status compare_run(ddsc_context *ctx, int option);
 ddsc_status report_create(ddsc_context *ctx, int option);
 ddsc_status report_read(ddsc_context *ctx, int option);
 ddsc_status report_write(ddsc_context *ctx, int form);

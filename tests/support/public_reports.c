@@ -1,4 +1,4 @@
-/* Entries of the calls that make reports. Seconds and threads stand in them: an answer is what comes
+/* Entries of the calls that make reports, and of what compares metrics. Seconds and threads stand in them: an answer is what comes
  * before these. */
 #include <sys/stat.h>
 
@@ -161,4 +161,20 @@ ddsc_status comparison_write(ddsc_context *ctx, int picture)
     c.names = names;
     c.labels = both;
     return ddsc_comparison_write(ctx, &c, picture, take_constant, (void *)(uintptr_t) "");
+}
+
+ddsc_status compare_run(ddsc_context *ctx, int option)
+{
+    ddsc_cluster_settings cluster = cluster_of(0);
+    cluster.joined = option;
+    ddsc_compare *out = calls_unset;
+    ddsc_status status = ddsc_compare_run(ctx, &out, clouds, &cluster);
+    if (calls_gives(status, out)) {
+        ddsc_compare_view v;
+        ddsc_compare_get_view(out, &v);
+        calls_add_answer(v.labels, v.n_metrics * N * (int64_t)sizeof *v.labels);
+        calls_add_answer(v.ari, v.n_metrics * v.n_metrics * (int64_t)sizeof *v.ari);
+        ddsc_compare_destroy(out);
+    }
+    return status;
 }

@@ -139,7 +139,7 @@ static void test_refused(void **state)
     ddsc_stability *trust = NULL;
     ddsc_cluster_settings_init(&set);
     set.k_min = set.k_max = 3;
-    set.joined = 16;
+    set.joined = 1 << 10;
     assert_int_equal(ddsc_cluster_run(ctx, &c, m, &set), DDSC_ERROR_ARGUMENT);
     assert_non_null(strstr(ddsc_context_get_message(ctx), "joined"));
     set.joined = 1 << DDSC_METRIC_MMD;
@@ -148,6 +148,58 @@ static void test_refused(void **state)
     assert_non_null(strstr(ddsc_context_get_message(ctx), "joined metrics"));
     assert_int_equal(ddsc_stability_run(ctx, &trust, m, c, &set, NULL), DDSC_ERROR_ARGUMENT);
     ddsc_clustering_destroy(c);
+    ddsc_measures_destroy(m);
+    ddsc_context_destroy(ctx);
+}
+
+/* Each metric's labels are those it finds alone; agreement is symmetric; the K given is the K compared. */
+static void test_compare(void **state)
+{
+    (void)state;
+    ddsc_context *ctx = test_context(0, 1);
+    measures *m = groups(ctx);
+    ddsc_cluster_settings set;
+    ddsc_compare *t = NULL;
+    ddsc_compare_view v;
+    ddsc_cluster_settings_init(&set);
+    set.k_min = set.k_max = 3;
+    assert_int_equal(ddsc_compare_run(ctx, &t, m, &set), DDSC_OK);
+    ddsc_compare_get_view(t, &v);
+    assert_int_equal(v.n_metrics, 4);
+    assert_int_equal(v.k, 3);
+    for (int64_t i = 0; i < 4; i++) {
+        ddsc_clustering *one = cluster(ctx, m, v.rows[i]->metric, 0, 3);
+        assert_memory_equal(ddsc_clustering_get_labels(one), v.labels + i * N,
+                            N * sizeof *v.labels);
+        ddsc_clustering_destroy(one);
+        assert_true(v.rows[i]->stability <= 1 && v.rows[i]->modularity < 1);
+        assert_true(v.ari[i * 4 + i] == 1);
+        for (int64_t j = 0; j < 4; j++)
+            assert_true(fabs(v.ari[i * 4 + j] - v.ari[j * 4 + i]) < 1e-12);
+        assert_true(v.rows[i]->stability <= v.rows[v.recommended]->stability);
+    }
+    ddsc_compare_destroy(t);
+    ddsc_measures_destroy(m);
+    ddsc_context_destroy(ctx);
+}
+
+/* Two items tell nothing: no number is made up. */
+static void test_compare_few(void **state)
+{
+    (void)state;
+    ddsc_context *ctx = test_context(0, 1);
+    measures *m;
+    ddsc_cluster_settings set;
+    ddsc_compare *t = NULL;
+    ddsc_compare_view v;
+    assert_int_equal(ddsc_measures_generate_gaussians(ctx, &m, 1, 3, 4, 2, 2), DDSC_OK);
+    ddsc_cluster_settings_init(&set);
+    set.k_min = set.k_max = 2;
+    assert_int_equal(ddsc_compare_run(ctx, &t, m, &set), DDSC_OK);
+    ddsc_compare_get_view(t, &v);
+    assert_true(isnan(v.rows[0]->stability));
+    assert_int_equal(v.sure, DDSC_SURE_NOT);
+    ddsc_compare_destroy(t);
     ddsc_measures_destroy(m);
     ddsc_context_destroy(ctx);
 }
@@ -180,6 +232,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_mean),        cmocka_unit_test(test_alone),
         cmocka_unit_test(test_threads),     cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_compare),     cmocka_unit_test(test_compare_few),
         cmocka_unit_test(test_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""Seconds by stage, number of items and number of threads, as tables for docs/performance.md.
+
+    bench/threads.py --program build/ddsc --data ../shared/data/mnist [--threads 1,2,4,8,16] [--budget 450]
+
+Each job is `ddsc cluster` from digits to report under one metric, once for every number of threads; graph,
+labels and embedding must be the same bytes for all of them. A stage's line has its wall seconds for each number of
+threads, and its efficiency at the largest: seconds on the fewest threads over threads x seconds. Jobs are
+begun while the budget (wall seconds of the whole command) lasts, judged by the runs before. Needs the program with
+its libraries, Python 3 alone, and train-images-idx3-ubyte.gz with its labels."""
+import argparse
+import hashlib
+import json
+import os
+import pathlib
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+
+# Metric and items, most telling first: what does not fit the budget is left out and named. 60,000: the whole file.
+JOBS = [("mmd", 10000), ("w2", 1000), ("lot", 10000), ("sinkhorn", 1000), ("mmd", 60000), ("w2", 10000),
+        ("lot", 60000), ("sinkhorn", 4000)]
+FILES = ["graph.mtx", "labels.csv", "embedding.npy"]
+SMALL = 0.01  # of the whole run: stages below stand together
+
+
+def digits(args, place, n):
+    """Words that name the input with n items."""
+    images, labels = (args.data / f"train-{name}.gz" for name in ("images-idx3-ubyte", "labels-idx1-ubyte"))
+    if n >= 60000:
+        return [images, "--labels", labels]
+    path = place / f"digits{n}.npz"
+    if not path.exists():
+        subprocess.run([args.program, "convert", images, "--labels", labels, "--subset-per-class", str(n // 10),
+                        "--seed", "1", "-q", "-o", path], check=True)
+    return [path]
+
+
+def run(args, place, metric, n, threads):
+    """(stages, wall of the command, hash of what it found)"""
+    words = digits(args, place, n)
+    with tempfile.TemporaryDirectory(dir=place) as inside:
+        folder = pathlib.Path(inside) / "out"
+        began = time.monotonic()
+        done = subprocess.run([args.program, "cluster", *words, "-k", "10", "-m", metric, "--threads",
+                               str(threads), "-q", "-o", folder], capture_output=True, text=True)
+        wall = time.monotonic() - began
+        if done.returncode not in (0, 4):
+            sys.exit(f"{metric} {n}: exit {done.returncode}\n{done.stderr}")
+        found = hashlib.sha256(b"".join((folder / name).read_bytes() for name in FILES)).hexdigest()
+        seconds = json.loads((folder / "result.json").read_text())["seconds"]
+    return seconds, wall, found
+
+
+def of_stage(run, name, clock):
+    return sum(row[clock] for row in run[0]["stages"] if row["stage"] == name)
+
+
+def stage_lines(runs):
+    """(name, wall seconds by run, CPU seconds of the first) in the order of the run; small ones together."""
+    runs = list(runs)
+    names = list(dict.fromkeys(row["stage"] for run in runs for row in run[0]["stages"]))
+    whole, cpu = [run[1] for run in runs], sum(row["cpu"] for row in runs[0][0]["stages"])
+    lines = [(name, [of_stage(run, name, "wall") for run in runs], of_stage(runs[0], name, "cpu")) for name in names]
+    lines = [line for line in lines if any(wall >= SMALL * all for wall, all in zip(line[1], whole))]
+    rest = [all - sum(line[1][i] for line in lines) for i, all in enumerate(whole)]
+    return [*lines, ("the rest", rest, cpu - sum(line[2] for line in lines)), ("**whole command**", whole, cpu)]
+
+
+def print_table(metric, n, runs):
+    threads = list(runs)
+    print(f"\n### {metric}, {n:,} digits\n\n| stage | " + " | ".join(map(str, threads)) +
+          f" | efficiency | CPU on {threads[0]} |")
+    print("|---" * (len(threads) + 3) + "|")
+    for name, walls, cpu in stage_lines(runs.values()):
+        efficiency = walls[0] * threads[0] / (walls[-1] * threads[-1]) if walls[-1] > 0 else 0
+        print(f"| {name} | " + " | ".join(f"{wall:.2f}" for wall in walls) + f" | {efficiency:.2f} | {cpu:.2f} |")
+    if len({found for _, _, found in runs.values()}) > 1:
+        sys.exit(f"{metric} {n}: bytes differ between numbers of threads")
+    sys.stdout.flush()
+
+
+def main():
+    root = pathlib.Path(__file__).resolve().parent.parent
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", type=pathlib.Path, default=root / "build" / "ddsc")
+    parser.add_argument("--data", type=pathlib.Path,
+                        default=pathlib.Path(os.environ.get("DDSC_DATA", root.parent / "shared" / "data")) / "mnist")
+    parser.add_argument("--threads", help="default: 1, 2, 4, ... up to the cores, at most 16")
+    parser.add_argument("--budget", type=float, default=450, help="wall seconds of the whole command")
+    parser.add_argument("--jobs", help="as mmd:10000,w2:1000; default: all that fit the budget")
+    args = parser.parse_args()
+    cores = len(os.sched_getaffinity(0))
+    counts = [int(t) for t in args.threads.split(",")] if args.threads else [t for t in (1, 2, 4, 8, 16) if t <= cores]
+    jobs = [(w.split(":")[0], int(w.split(":")[1])) for w in args.jobs.split(",")] if args.jobs else JOBS
+    print(f"{platform.processor() or platform.machine()}, {cores} cores, threads {counts}; wall seconds")
+    began, left_out = time.monotonic(), []
+    with tempfile.TemporaryDirectory() as folder:
+        place, known = pathlib.Path(folder), {}
+        for metric, n in jobs:
+            # From a smaller job of the metric; unknown ones are begun.
+            guess = max((wall * (n / m) ** 1.3 for (name, m), wall in known.items() if name == metric), default=0)
+            if time.monotonic() - began + guess > args.budget:
+                left_out.append(f"{metric} {n}")
+                continue
+            runs = {}
+            # The most threads first: if they are too slow for the budget, the others need not be tried.
+            for threads in sorted(counts, reverse=True):
+                if runs and time.monotonic() - began + 2 * runs[min(runs)][1] > args.budget:
+                    left_out.append(f"{metric} {n} on {threads}")
+                    continue
+                runs[threads] = run(args, place, metric, n, threads)
+            known[metric, n] = sum(wall for _, wall, _ in runs.values())
+            print_table(metric, n, dict(sorted(runs.items())))
+    print(f"\n{time.monotonic() - began:.0f} s in all" + (f"; left out: {', '.join(left_out)}" if left_out else ""))
+
+
+if __name__ == "__main__":
+    main()

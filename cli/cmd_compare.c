@@ -1,0 +1,198 @@
+/* ddsc compare: several metrics on one set, and which to take. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json.h"
+#include "options.h"
+
+static const char *const sureness[] = {"no difference", "slight", "clear"};
+
+typedef struct compare_result {
+    cli_input in;
+    ddsc_compare *table;
+    ddsc_compare_view view;
+    bool scored;
+    ddsc_scores score[8]; /* of each metric */
+} compare_result;
+
+static const char *metric_name(const ddsc_compare_row *row)
+{
+    return choice_name(choices_metric, (int)row->metric);
+}
+
+/* Against the classes of the input, or of --truth. */
+static bool score_all(session *s, compare_result *r, int *code)
+{
+    const ddsc_measures_view *m = &r->in.view;
+    if (!m->label)
+        return true;
+    int32_t *truth = cli_allocate((size_t)m->n_items, sizeof *truth);
+    for (int64_t i = 0; i < m->n_items; i++)
+        truth[i] = m->label[m->row[i]];
+    bool good = true;
+    for (int64_t i = 0; i < r->view.n_metrics && good; i++) {
+        ddsc_scores_init(&r->score[i]);
+        good = session_ok(s,
+                          ddsc_scores_run(s->ctx, &r->score[i], m->n_items,
+                                          r->view.labels + i * m->n_items, truth),
+                          code);
+    }
+    free(truth);
+    r->scored = good;
+    return good;
+}
+
+/* "0.83", or a dash where there is none. */
+static void add_cell(text *t, double value, int width)
+{
+    if (isnan(value))
+        text_addf(t, "  %*s", width, "-");
+    else
+        text_addf(t, "  %*.3f", width, value);
+}
+
+static void add_rows(text *t, const compare_result *r)
+{
+    text_addf(t, "  metric        K  stability  modularity  agreement  seconds%s\n",
+              r->scored ? "     AMI     ARI" : "");
+    for (int64_t i = 0; i < r->view.n_metrics; i++) {
+        const ddsc_compare_row *row = r->view.rows[i];
+        text_addf(t, "%c %-9s  %4" PRId64, i == r->view.recommended ? '*' : ' ', metric_name(row),
+                  row->k);
+        add_cell(t, row->stability, 9);
+        add_cell(t, row->modularity, 10);
+        add_cell(t, row->agreement, 9);
+        text_addf(t, "  %7.2f", row->seconds);
+        if (r->scored) {
+            add_cell(t, r->score[i].ami, 6);
+            add_cell(t, r->score[i].ari, 6);
+        }
+        text_add(t, "\n");
+    }
+}
+
+/* ARI above the diagonal of names, AMI below it. */
+static void add_agreement(text *t, const ddsc_compare_view *v)
+{
+    if (v->n_metrics < 2)
+        return;
+    text_add(t, "  ARI \\ AMI");
+    for (int64_t j = 0; j < v->n_metrics; j++)
+        text_addf(t, "  %8s", metric_name(v->rows[j]));
+    text_add(t, "\n");
+    for (int64_t i = 0; i < v->n_metrics; i++) {
+        text_addf(t, "  %-9s", metric_name(v->rows[i]));
+        for (int64_t j = 0; j < v->n_metrics; j++)
+            if (i == j)
+                text_addf(t, "  %8s", "");
+            else
+                add_cell(t, (j > i ? v->ari : v->ami)[i * v->n_metrics + j], 8);
+        text_add(t, "\n");
+    }
+}
+
+static bool print_table(session *s, const compare_result *r, int *code)
+{
+    text t = {0};
+    text_add_count(&t, r->view.n);
+    text_addf(&t, " items in %" PRId64 " clusters%s\n", r->view.k,
+              s->opt.cluster.k_min == s->opt.cluster.k_max && s->opt.cluster.k_min
+                  ? ""
+                  : ", the K most metrics suggest");
+    add_rows(&t, r);
+    add_agreement(&t, &r->view);
+    text_add(&t, "  to take      ");
+    if (r->view.sure != DDSC_SURE_NOT)
+        text_addf(&t, "%s (%s lead). ", metric_name(r->view.rows[r->view.recommended]),
+                  sureness[r->view.sure]);
+    text_addf(&t, "%s\n", r->view.words);
+    bool good = output_text(s, &t, NULL, false, code);
+    text_free(&t);
+    return good;
+}
+
+static void put_square(json_t *root, const char *key, const double *value, int64_t n)
+{
+    json_t *rows = json_put_array(root, key);
+    for (int64_t i = 0; i < n; i++) {
+        json_t *row = json_array();
+        json_add(rows, row);
+        for (int64_t j = 0; j < n; j++)
+            json_add(row, json_real(value[i * n + j]));
+    }
+}
+
+static json_t *to_json(const compare_result *r)
+{
+    const ddsc_compare_view *v = &r->view;
+    json_t *root = json_object();
+    json_put_count(root, "n", v->n);
+    json_put_count(root, "k", v->k);
+    json_t *rows = json_put_array(root, "metrics");
+    for (int64_t i = 0; i < v->n_metrics; i++) {
+        json_t *row = json_object();
+        json_add(rows, row);
+        json_put_text(row, "metric", metric_name(v->rows[i]));
+        json_put_count(row, "suggests_k", v->rows[i]->k);
+        json_put_real(row, "stability", v->rows[i]->stability);
+        json_put_real(row, "modularity", v->rows[i]->modularity);
+        json_put_real(row, "agreement", v->rows[i]->agreement);
+        json_put_real(row, "seconds", v->rows[i]->seconds);
+        if (r->scored)
+            json_put_scores(json_put_object(row, "scores"), &r->score[i]);
+    }
+    put_square(root, "ari", v->ari, v->n_metrics);
+    put_square(root, "ami", v->ami, v->n_metrics);
+    json_put_text(root, "recommended", metric_name(v->rows[v->recommended]));
+    json_put_text(root, "sure", sureness[v->sure]);
+    json_put_text(root, "words", v->words);
+    return root;
+}
+
+static int run(session *s)
+{
+    int code = EXIT_GOOD;
+    compare_result r = {0};
+    if (option_given(&s->opt, "metric"))
+        return message_usage(s->verb,
+                             "name the metrics to compare by --metrics, such as --metrics w2,mmd");
+    if (input_open(s, &r.in, &code) &&
+        session_ok(s, ddsc_compare_run(s->ctx, &r.table, r.in.measures, &s->opt.cluster), &code)) {
+        ddsc_compare_get_view(r.table, &r.view);
+        if (score_all(s, &r, &code) &&
+            (s->opt.json ? json_print(s, to_json(&r), &code) : print_table(s, &r, &code)) &&
+            s->not_converged)
+            code = EXIT_NOT_CONVERGED;
+    }
+    ddsc_compare_destroy(r.table);
+    input_close(&r.in);
+    return code;
+}
+
+static const option_group *const groups[] = {
+    &group_compare, &group_json,  &group_truth, &group_metric,    &group_reference,
+    &group_graph,   &group_input, &group_table, &group_transform, &group_subset,
+    &group_run,     &group_help,  NULL};
+
+const cli_verb verb_compare = {
+    .name = "compare",
+    .operands = "INPUT... [-k K]",
+    .min_operands = 1,
+    .max_operands = -1,
+    .summary = "several metrics on one set: stability, agreement, time, which to take",
+    .description =
+        "Clusters INPUT by each metric and says without labels how much each is to be trusted. "
+        "stability: agreement with the clusters that random parts of four fifths of the items give "
+        "alone. modularity: how well the clusters fit the average graph of all metrics. agreement: "
+        "with the clusters of the other metrics. The most stable is recommended, with how sure "
+        "that "
+        "is; docs/guide.md says how often it was the best one.",
+    .groups = groups,
+    .examples =
+        "ddsc compare clouds.npz -k 5\tall metrics, five clusters\n"
+        "ddsc compare clouds.npz --metrics w2,mmd\ttwo of them, K as most suggest\n"
+        "ddsc compare digits.npz -k 10 --truth classes.csv --json\twith scores, for machines\n",
+    .run = run,
+};
