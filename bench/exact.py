@@ -2,7 +2,7 @@
 """Exact transport against POT, one thread each, in one run, with every answer compared.
 
     bench/exact.py [--quick] [--parts solver,pairs,graph,growth] [--sets mnist,fashion-mnist,bbc,bbcsport,reuters5]
-                   [--tau 5,10,20] [--n 1000] [--pot-pairs 200] [--verify 100] [--build DIR] [--data DIR]
+                   [--metric w2|w1] [--tau 5,10,20] [--n 1000] [--pot-pairs 200] [--verify 100] [--build DIR] [--data DIR]
 
 solver  one problem: ot.emd2 on a cost matrix against ours on the same matrix (`cost`) and from the points
         (`items`; POT is not charged for the costs). Thread CPU time, the best of a few batches a problem, the
@@ -11,7 +11,8 @@ pairs   `ddsc distance`, whole command (the best of three), against a loop over 
         of three loops): ot.dist and ot.emd2, and ot.emd2 alone on costs made before.
 graph   `ddsc neighbors`, whole command (reading and writing included, median of three), against all pairs by
         POT: its mean over random pairs (the best of three each) times their number, costs not charged. On the
-        first items the edges are compared with those of the full matrix, and values with POT's.
+        first items the edges are compared with those of the full matrix, and values with POT's. --metric w1: by
+        plain distances, whose cost is squared in the graph.
 growth  the graph for N = 250 .. 4,000 images, with the exponent of the time between each two.
 
 All times are CPU seconds. Exit code 1 when a value is off by more than 1e-9 or an edge differs. Parts that need
@@ -161,18 +162,23 @@ def part_pairs(args, scratch, rng):
 
 # ---- graphs ----
 
-def pot_mean(data, count, rng):
+def costs_of(args, x, y):
+    squared = squared_distances(x, y)
+    return np.sqrt(np.maximum(squared, 0)) if args.metric == "w1" else squared
+
+
+def pot_mean(args, data, count, rng):
     """Mean seconds of one ot.emd2 on random pairs."""
     spent = 0.0
     for _ in range(count):
         i, j = rng.choice(len(data), 2, replace=False)
-        cost = squared_distances(data[i][1], data[j][1])
+        cost = costs_of(args, data[i][1], data[j][1])
         spent += best_of(lambda: ot.emd2(data[i][0], data[j][0], cost))
     return spent / count
 
 
 def graph(args, path, tau, mode, out):
-    cpu, text = cpu_of([args.ddsc, "neighbors", path, "--tau", tau, "--exact-graph", mode, "--threads", 1, "--json",
+    cpu, text = cpu_of([args.ddsc, "neighbors", path, "--metric", args.metric, "--tau", tau, "--exact-graph", mode, "--threads", 1, "--json",
                         "--progress", "none", "--force", "-o", out])
     return cpu, json.loads(text)
 
@@ -190,7 +196,8 @@ def verify(args, path, tau, scratch):
     for line in text[0][1:: max(1, len(data) * tau // 50)]:
         row, column, d2 = (float(word) for word in line.split())
         (a, x), (b, y) = data[int(row) - 1], data[int(column) - 1]
-        exact = ot.emd2(a, b, squared_distances(x, y))
+        exact = ot.emd2(a, b, costs_of(args, x, y))
+        exact = exact * exact if args.metric == "w1" else exact
         worst = max(worst, abs(d2 - exact) / max(exact, 1e-12))
     return text[0] == text[1], worst
 
@@ -219,7 +226,7 @@ def part_graph(args, scratch, rng):
     for name in args.sets:
         make_set(args, name, args.n, path)
         data = items_of(path)
-        one = pot_mean(data, args.pot_pairs, rng)
+        one = pot_mean(args, data, args.pot_pairs, rng)
         for tau in args.tau:
             runs = [graph(args, path, tau, "auto", f"{scratch}/graph.mtx") for _ in range(args.repeats)]
             print_graph(name, len(data), tau, one, np.median([cpu for cpu, _ in runs]), runs[0][1])
@@ -238,7 +245,7 @@ def part_growth(args, scratch, rng):
         one, last = None, None
         for n in (250, 500, 1000) if args.quick else (250, 500, 1000, 2000, 4000):
             make_set(args, name, n, path)
-            one = one or pot_mean(items_of(path), args.pot_pairs, rng)
+            one = one or pot_mean(args, items_of(path), args.pot_pairs, rng)
             cpu, found = graph(args, path, 10, "auto", f"{scratch}/graph.mtx")
             exponent = f"{np.log2(cpu / last):8.2f}" if last else ""
             print_graph(name, n, 10, one, cpu, found, exponent)
@@ -253,6 +260,7 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--parts", type=words, default=["solver", "pairs", "graph", "growth"])
     parser.add_argument("--sets", type=words, default=["mnist", "fashion-mnist", "bbc", "bbcsport", "reuters5"])
+    parser.add_argument("--metric", choices=("w2", "w1"), default="w2", help="of the parts graph and growth")
     parser.add_argument("--tau", type=lambda text: [int(t) for t in words(text)])
     parser.add_argument("--n", type=int)
     parser.add_argument("--pot-pairs", type=int)

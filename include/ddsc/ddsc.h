@@ -599,8 +599,8 @@ typedef enum ddsc_metric {
     DDSC_METRIC_W1 /* exact 1-Wasserstein: D = min <P, C>, C Euclidean (word mover's distance) */
 } ddsc_metric;
 
-/* What it costs to move a unit of mass from a point to another. w2 takes sqeuclidean, cosine and
- * matrix; w1 euclidean, cityblock and matrix; sinkhorn all; mmd and lot only the default. */
+/* What it costs to move a unit of mass from a point to another. w2 takes sqeuclidean, cosine and matrix; w1
+ * euclidean, cityblock and matrix; sinkhorn all of them; mmd and lot the default alone. */
 typedef enum ddsc_cost {
     DDSC_COST_DEFAULT = 0, /* euclidean for w1, sqeuclidean for the others */
     DDSC_COST_SQEUCLIDEAN, /* |x - y|^2 */

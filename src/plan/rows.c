@@ -108,6 +108,29 @@ done:
     return status;
 }
 
+/* Costs from a matrix: row numbers say nothing, but what the items' mass costs from every row of the
+ * matrix does. */
+static ddsc_status from_costs(search_rows *t, const pair_job *job)
+{
+    ddsc_status status = DDSC_OK;
+    const measures *m = job->m;
+    int64_t size = job->set->cost_size;
+    double *z = NULL;
+    TRY(MEM_ZERO(job->ctx, z, m->n * size));
+    for (int64_t i = 0; i < m->n; i++) {
+        item_view item = measures_item(m, i);
+        for (int64_t p = 0; p < item.n; p++) {
+            const double *cost = job->set->cost_matrix + (int64_t)m->support[item.index[p]] * size;
+            for (int64_t r = 0; r < size; r++)
+                z[i * size + r] += item.weight[p] * cost[r];
+        }
+    }
+    TRY(from_doubles(job->ctx, t, z, m->n, size));
+done:
+    mem_free(job->ctx, z);
+    return status;
+}
+
 ddsc_status plan_rows_make(search_rows *rows, const pair_job *job, const pair_backend *backend,
                            void *state)
 {
@@ -121,11 +144,14 @@ ddsc_status plan_rows_make(search_rows *rows, const pair_job *job, const pair_ba
     if (rows->enclosing)
         TRY(from_metric(job->ctx, rows, &own));
     else
-        TRY(drawn ? from_features(rows, job) : from_transport(rows, job));
+        TRY(drawn                                ? from_features(rows, job)
+            : job->set->cost == DDSC_COST_MATRIX ? from_costs(rows, job)
+                                                 : from_transport(rows, job));
     ctx_note(job->ctx, "candidates",
-             rows->enclosing ? "the metric's own rows"
-             : drawn         ? "random features"
-                             : "linear transport and projections",
+             rows->enclosing                      ? "the metric's own rows"
+             : drawn                              ? "random features"
+             : job->set->cost == DDSC_COST_MATRIX ? "mean costs"
+                                                  : "linear transport and projections",
              "%lld columns", (long long)rows->columns);
 done:
     prefilter_rows_free(job->ctx, &own);

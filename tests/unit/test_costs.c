@@ -357,6 +357,40 @@ static void test_pruned(void **state)
     ddsc_context_destroy(ctx);
 }
 
+/* Candidates by mean costs: most of the neighbours are found, and those found have their true distance. */
+static void test_approximate(void **state)
+{
+    (void)state;
+    ddsc_context *ctx = test_context(1, 0);
+    enum { N = 200, TAU = 5 };
+    double matrix[ROWS * ROWS];
+    measures *m = histograms(ctx, N, 4);
+    ddsc_metric_settings set = with_cost(DDSC_METRIC_W1, DDSC_COST_MATRIX);
+    ddsc_graph *g[2] = {NULL, NULL};
+    int64_t same = 0;
+    fill_matrix(matrix, 11);
+    set.cost_matrix = matrix;
+    set.cost_size = ROWS;
+    for (int way = 0; way < 2; way++) {
+        ddsc_graph_settings graph;
+        ddsc_graph_settings_init(&graph);
+        graph.tau = TAU;
+        graph.neighbors = way ? DDSC_NEIGHBORS_APPROXIMATE : DDSC_NEIGHBORS_EXACT;
+        assert_int_equal(ddsc_neighbors_run(ctx, &g[way], NULL, m, &set, &graph), DDSC_OK);
+    }
+    for (int64_t p = 0; p < N * TAU; p++)
+        for (int64_t q = p / TAU * TAU; q < (p / TAU + 1) * TAU; q++)
+            if (g[0]->index[p] == g[1]->index[q]) {
+                assert_true(g[0]->d2[p] == g[1]->d2[q]);
+                same++;
+            }
+    assert_true(same > N * TAU * 2 / 3);
+    ddsc_graph_destroy(g[0]);
+    ddsc_graph_destroy(g[1]);
+    ddsc_measures_destroy(m);
+    ddsc_context_destroy(ctx);
+}
+
 /* ---- cosine, sinkhorn ---- */
 
 /* Directions alone count, and the cost is 2 - 2 cos. */
@@ -574,12 +608,12 @@ static void test_allocations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_certificates), cmocka_unit_test(test_large_items),
-        cmocka_unit_test(test_line),         cmocka_unit_test(test_inequalities),
-        cmocka_unit_test(test_bounds),       cmocka_unit_test(test_pruned),
-        cmocka_unit_test(test_cosine),       cmocka_unit_test(test_small_epsilon),
-        cmocka_unit_test(test_refused),      cmocka_unit_test(test_model),
-        cmocka_unit_test(test_allocations),
+        cmocka_unit_test(test_certificates),  cmocka_unit_test(test_large_items),
+        cmocka_unit_test(test_line),          cmocka_unit_test(test_inequalities),
+        cmocka_unit_test(test_bounds),        cmocka_unit_test(test_pruned),
+        cmocka_unit_test(test_approximate),   cmocka_unit_test(test_cosine),
+        cmocka_unit_test(test_small_epsilon), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_model),         cmocka_unit_test(test_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
