@@ -1,11 +1,9 @@
 /* The words that several options take, in the order in which help lists them. */
 #include "options.h"
 
-const option_choice choices_metric[] = {{"w2", DDSC_METRIC_W2},
-                                        {"sinkhorn", DDSC_METRIC_SINKHORN},
-                                        {"mmd", DDSC_METRIC_MMD},
-                                        {"lot", DDSC_METRIC_LOT},
-                                        {NULL, 0}};
+const option_choice choices_metric[] = {
+    {"w2", DDSC_METRIC_W2},   {"w1", DDSC_METRIC_W1},   {"sinkhorn", DDSC_METRIC_SINKHORN},
+    {"mmd", DDSC_METRIC_MMD}, {"lot", DDSC_METRIC_LOT}, {NULL, 0}};
 const option_choice choices_sinkhorn[] = {{"regularised", DDSC_SINKHORN_REGULARISED},
                                           {"sharp", DDSC_SINKHORN_SHARP},
                                           {"debiased", DDSC_SINKHORN_DEBIASED},

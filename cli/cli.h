@@ -39,7 +39,7 @@ typedef enum cli_progress {
 typedef struct cli_options {
     /* input */
     ddsc_read_settings read;
-    const char *truth;
+    const char *truth, *block;
     int64_t phase, phases;    /* 0: all phases; as many as are found */
     int64_t subset_per_class; /* 0: all */
     int64_t compress;         /* 0: as they are */
@@ -58,6 +58,7 @@ typedef struct cli_options {
     bool k_given;
     int64_t stability;     /* resamples; 0: none */
     const char *reference; /* file of the LOT reference, or NULL */
+    const char *cost_file; /* a matrix of costs, or NULL */
     /* output */
     const char *output;
     int format; /* ddsc_format */
@@ -101,7 +102,7 @@ struct cli_verb {
 
 extern const cli_verb verb_cluster, verb_distance, verb_neighbors, verb_embed, verb_text,
     verb_convert, verb_generate, verb_score, verb_assign, verb_report, verb_info, verb_demo,
-    verb_help, verb_completion;
+    verb_help, verb_completion, verb_explain, verb_name;
 extern const cli_verb *const cli_verbs[]; /* NULL-terminated, in the order of the help */
 const cli_verb *verb_find(const char *name);
 
@@ -168,12 +169,14 @@ const char *suggest(const char *word, const char *const *candidates, size_t n);
 /* ---- input: read, label, cut down, merge: the same for all verbs ---- */
 
 typedef struct cli_input {
+    ddsc_context *ctx;
     ddsc_measures *measures;
     ddsc_measures_view view;
     const char *truth_name; /* where labels came from ("the input", a file), NULL without labels */
     ddsc_compress_report compress;
     bool compressed;
     ddsc_measures *reference; /* LOT reference, or NULL */
+    double *cost;             /* matrix of costs, or NULL */
     double seconds;
 } cli_input;
 

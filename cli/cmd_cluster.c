@@ -156,6 +156,8 @@ static char *more_settings(const cluster_result *r)
     text t = {0};
     if (o->reference && o->method == METHOD_DDSC && metric_used(o, DDSC_METRIC_LOT))
         json_put_text(root, "reference", o->reference);
+    if (o->cost_file && o->method == METHOD_DDSC)
+        json_put_text(root, "cost", o->cost_file);
     if (o->method == METHOD_D2)
         json_put_text(root, "barycenter", choice_name(choices_barycenter, o->barycenter));
     if (r->d2) {
@@ -199,6 +201,7 @@ static ddsc_report_source source_of(const cluster_result *r)
     from.steps = r->s->step;
     from.n_steps = r->s->n_plan;
     from.resume = o->resume;
+    from.block = o->block;
     from.inputs = o->operand;
     from.n_inputs = o->n_operands;
     from.seconds_read = r->has_items ? r->in.seconds : r->read_s;
@@ -318,6 +321,13 @@ static bool check_usage(session *s, int *code)
         *code = message_usage(s->verb,
                               "--%s looks at one metric: it does not go with metrics joined by +",
                               o->stability ? "stability" : "resume");
+    else if (o->metric.cost != DDSC_COST_DEFAULT && (o->precomputed || o->method != METHOD_DDSC))
+        *code = message_usage(s->verb, "--cost does not go with %s",
+                              o->precomputed ? "--precomputed: distances are given already"
+                              : o->method == METHOD_D2 || o->method == METHOD_PD2
+                                  ? "--method d2, pd2: their centres need squared Euclidean costs, "
+                                    "for which the mean of points is the best place"
+                                  : "a baseline of vectors");
     else if (o->stability && (o->precomputed || o->method != METHOD_DDSC))
         *code = message_usage(s->verb,
                               "--stability draws the points of items anew: it does not go "
@@ -363,11 +373,23 @@ static int run(session *s)
     return code;
 }
 
-static const option_group *const groups[] = {
-    &group_cluster, &group_baseline,  &group_dir_output,  &group_truth,
-    &group_metric,  &group_reference, &group_graph,       &group_input,
-    &group_table,   &group_transform, &group_precomputed, &group_subset,
-    &group_resume,  &group_run,       &group_help,        NULL};
+static const option_group *const groups[] = {&group_cluster,
+                                             &group_baseline,
+                                             &group_dir_output,
+                                             &group_truth,
+                                             &group_about,
+                                             &group_metric,
+                                             &group_reference,
+                                             &group_graph,
+                                             &group_input,
+                                             &group_table,
+                                             &group_transform,
+                                             &group_precomputed,
+                                             &group_subset,
+                                             &group_resume,
+                                             &group_run,
+                                             &group_help,
+                                             NULL};
 
 const cli_verb verb_cluster = {
     .name = "cluster",

@@ -30,6 +30,11 @@ static void summary(const session *s, const cli_input *in)
     text_addf(&t, " items, ");
     text_add_count(&t, in->view.n_entries);
     text_addf(&t, " weighted points in %" PRId64 " dimensions\n", in->view.dim);
+    if (in->view.n_items < in->view.n_rows) {
+        text_add_count(&t, in->view.n_rows - in->view.n_items);
+        text_add(&t, in->view.n_rows - in->view.n_items == 1 ? " item" : " items");
+        text_add(&t, " without mass left out\n");
+    }
     if (in->compressed) {
         text_add(&t, "supports merged from ");
         text_add_count(&t, in->compress.n_before);
@@ -76,8 +81,10 @@ const cli_verb verb_convert = {
     .max_operands = -1,
     .summary = "between formats, with merged supports if wished",
     .description =
-        "Reads any format (npz, npy, csv, tsv, idx, d2, fcs, images, point clouds; gzip or not, "
-        "found by content; a folder stands for its files, and folders in it for classes) and "
+        "Reads any format (npz, npy, csv, tsv, idx, d2, fcs, h5ad, images, point clouds; gzip, "
+        "zstd "
+        "or not, found by content; a folder stands for its files, and folders in it for classes) "
+        "and "
         "writes npz, csv, tsv or d2, by the ending of OUTPUT. Weights are normalised, equal "
         "points merged and zero weights left out on the way.",
     .groups = groups,

@@ -44,6 +44,15 @@ static const option_spec truth_options[] = {
      .argument = "FILE",
      .help = "true classes to score against (default: the labels in the input, if any)"},
     END};
+static const option_spec about_options[] = {
+    {.name = "block",
+     .kind = OPTION_TEXT,
+     .offset = AT(block),
+     .argument = "COLUMN",
+     .help = "where columns of --meta are compared with the clusters, labels change places only "
+             "within a value of this one (a patient, say)"},
+    END};
+const option_group group_about = {"What goes with the clusters", about_options};
 const option_group group_truth = {"Scores", truth_options};
 
 static const option_spec precomputed_options[] = {
@@ -65,10 +74,17 @@ static const option_spec metric_options[] = {
      .kind = OPTION_CHOICE,
      .offset = METRIC,
      .choices = choices_metric,
-     .help = "exact Wasserstein (default), entropic transport, maximum mean discrepancy, or "
-             "linear optimal transport; cluster also joins several by + (w2+mmd+lot): the mean of "
-             "their "
-             "normalised affinities, seldom the best and seldom far from it"},
+     .help = "exact Wasserstein with squared (default) or plain distances, entropic transport, "
+             "maximum mean discrepancy, or linear optimal transport; cluster also joins several by "
+             "+ (w2+mmd+lot): the mean of their normalised affinities, seldom the best and seldom "
+             "far from it"},
+    {.name = "cost",
+     .kind = OPTION_OTHER,
+     .parse = value_cost,
+     .argument = "sqeuclidean|euclidean|cosine|cityblock|FILE",
+     .help = "what it costs to move mass between points: w2 takes sqeuclidean (default), cosine "
+             "(squared distances of unit vectors) and FILE; w1 euclidean (default), cityblock and "
+             "FILE; sinkhorn all. FILE: a matrix (npy, csv); the coordinate of a point is its row"},
     {.name = "epsilon",
      .kind = OPTION_OTHER,
      .parse = value_epsilon,

@@ -86,13 +86,19 @@ static const option_spec table_options[] = {
      .offset = AT(label_column),
      .argument = "COLUMN",
      .help = "column of the items' classes (default: label, if there is one)"},
+    {.name = "matrix",
+     .kind = OPTION_TEXT,
+     .offset = AT(matrix),
+     .argument = "NAME",
+     .help = "HDF5 files: the table of points, a layer or an embedding of obsm (X_pca) by its name "
+             "(default: X)"},
     {.name = "where",
      .kind = OPTION_OTHER,
      .parse = value_where,
      .argument = "COLUMN=VALUE",
      .help = "only rows that have this value"},
     END};
-const option_group group_table = {"Tables (csv, tsv)", table_options};
+const option_group group_table = {"Tables (csv, tsv, h5ad)", table_options};
 
 #undef AT
 #define AT(field) offsetof(cli_options, transform.field)
@@ -120,6 +126,14 @@ static const option_spec transform_options[] = {
      .argument = "C",
      .help = "replace each value x by arcsinh(x / C); 5 is usual for mass cytometry, 150 for "
              "fluorescence; NAME=C,... for some coordinates only ('CD*=5,p*=1')"},
+    {.name = "logicle",
+     .kind = OPTION_TEXT,
+     .offset = AT(logicle),
+     .argument = "T[:W[:M[:A]]]",
+     .help =
+         "flow cytometry's logicle scale with top T (262144 is usual), W decades about 0 linear "
+         "(default: fitted to the negative values) of M (4.5); NAME=T:W:M:A,... for some "
+         "coordinates only"},
     {.name = "log1p",
      .kind = OPTION_FLAG,
      .offset = AT(log1p),

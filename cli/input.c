@@ -102,8 +102,8 @@ static bool transform(session *s, cli_input *in, int *code)
 {
     const ddsc_transform_settings *set = &s->opt.transform;
     ddsc_measures *copy = NULL;
-    if (!set->arcsinh && !set->log1p && !set->normalise && !set->pca && !set->per_item &&
-        !set->align)
+    if (!set->arcsinh && !set->logicle && !set->log1p && !set->normalise && !set->pca &&
+        !set->per_item && !set->align)
         return true;
     if (!session_ok(s, ddsc_measures_transform(s->ctx, &copy, in->measures, set), code))
         return false;
@@ -130,6 +130,16 @@ static bool read_reference(session *s, cli_input *in, int *code)
     return true;
 }
 
+static bool read_cost(session *s, cli_input *in, int *code)
+{
+    ddsc_metric_settings *metric = &s->opt.metric;
+    if (!session_ok(s, ddsc_matrix_read(s->ctx, &in->cost, &metric->cost_size, s->opt.cost_file),
+                    code))
+        return false;
+    metric->cost_matrix = in->cost;
+    return true;
+}
+
 unsigned input_distance_flags(const session *s)
 {
     return s->opt.squared_input ? DDSC_DISTANCE_SQUARED : 0;
@@ -138,12 +148,13 @@ unsigned input_distance_flags(const session *s)
 bool input_open(session *s, cli_input *in, int *code)
 {
     double began = cli_now();
-    *in = (cli_input){0};
+    *in = (cli_input){.ctx = s->ctx};
     bool good = read_files(s, in, code) && (!s->opt.truth || attach_truth(s, in, code)) &&
                 (!s->opt.subset_per_class || cut_down(s, in, code)) && transform(s, in, code) &&
                 (!s->opt.private_ || keep_numbers(s, in, code)) &&
                 (!s->opt.compress || merge(s, in, code)) &&
-                (!s->opt.reference || read_reference(s, in, code));
+                (!s->opt.reference || read_reference(s, in, code)) &&
+                (!s->opt.cost_file || read_cost(s, in, code));
     in->seconds = cli_now() - began;
     if (!good)
         input_close(in);
@@ -154,6 +165,9 @@ void input_close(cli_input *in)
 {
     ddsc_measures_destroy(in->measures);
     ddsc_measures_destroy(in->reference);
+    if (in->cost)
+        ddsc_release(in->ctx, in->cost);
+    in->cost = NULL;
     in->measures = NULL;
     in->reference = NULL;
 }
@@ -181,6 +195,8 @@ bool input_matrix(session *s, double **matrix, int64_t *n, int *code)
                                               "as",
                                               "meta",
                                               "private",
+                                              "matrix",
+                                              "logicle",
                                               "log1p",
                                               "normalise",
                                               "pca",

@@ -139,6 +139,8 @@ json_t *json_run(const session *s, const ddsc_report_source *from)
     text_free(&t);
     if (told && s->opt.reference && s->opt.metric.metric == DDSC_METRIC_LOT)
         json_put_text(json_object_get(told, "settings"), "reference", s->opt.reference);
+    if (told && s->opt.cost_file)
+        json_put_text(json_object_get(told, "settings"), "cost", s->opt.cost_file);
     return checked(told);
 }
 

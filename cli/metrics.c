@@ -14,7 +14,8 @@ static const struct {
     {"earthmover", "w2"},   {"entropic", "sinkhorn"}, {"entropy", "sinkhorn"},
     {"cuturi", "sinkhorn"}, {"kernel", "mmd"},        {"energy", "mmd"},
     {"gaussian", "mmd"},    {"linear", "lot"},        {"linear-ot", "lot"},
-    {"linearot", "lot"},
+    {"linearot", "lot"},    {"wasserstein1", "w1"},   {"wmd", "w1"},
+    {"word-mover", "w1"},   {"wordmover", "w1"},
 };
 
 const char *metric_meant(const char *word)
@@ -55,7 +56,7 @@ static int say_unknown(const cli_verb *verb, const char *value, const char *part
     text word = {0};
     text_add_bytes(&word, part, n);
     const char *near = metric_meant(text_get(&word));
-    message_usage(verb, "--metric: '%s' in '%s' is not one of w2, sinkhorn, mmd, lot%s%s%s",
+    message_usage(verb, "--metric: '%s' in '%s' is not one of w2, w1, sinkhorn, mmd, lot%s%s%s",
                   text_get(&word), value, near ? "; did you mean '" : "", near ? near : "",
                   near ? "'?" : "");
     text_free(&word);

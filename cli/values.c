@@ -81,6 +81,26 @@ const char *value_bandwidth(cli_options *o, const char *value)
     return NULL;
 }
 
+const char *value_cost(cli_options *o, const char *value)
+{
+    static const struct {
+        const char *name;
+        ddsc_cost cost;
+    } known[] = {{"sqeuclidean", DDSC_COST_SQEUCLIDEAN},
+                 {"euclidean", DDSC_COST_EUCLIDEAN},
+                 {"cosine", DDSC_COST_COSINE},
+                 {"cityblock", DDSC_COST_CITYBLOCK}};
+    o->cost_file = NULL;
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+        if (strcmp(value, known[k].name) == 0) {
+            o->metric.cost = known[k].cost;
+            return NULL;
+        }
+    o->metric.cost = DDSC_COST_MATRIX;
+    o->cost_file = value;
+    return *value ? NULL : "sqeuclidean, euclidean, cosine, cityblock or a file";
+}
+
 const char *value_reference(cli_options *o, const char *value)
 {
     o->reference = NULL;

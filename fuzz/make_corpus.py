@@ -12,7 +12,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 LARGEST = 2000
 ENDINGS = {"npz": "npz", "npy": "npy", "csv": "csv", "tsv": "csv", "idx": "idx", "d2": "d2",
            "fcs": "fcs", "mtx": "mtx", "labels": "labels", "vocab0": "vocab", "hist0": "hist",
-           "png": "image", "jpg": "image", "pgm": "image", "ppm": "image"}
+           "png": "image", "jpg": "image", "pgm": "image", "ppm": "image", "h5": "h5ad"}
 # Broken in interesting ways; the other broken files are one mutation away from these.
 BROKEN = ("twice.npz", "lzma.npz", "objects.npz", "lying_shape.npz", "negative_shape.npy",
           "overflow.npy", "unclosed.csv", "lying.idx", "nan.idx", "irregular.d2",
@@ -42,7 +42,7 @@ def main():
             plain = name[:-3] if name.endswith(".gz") else name
             reader = reader_of(plain)
             wanted = listed.get(name) != "bad" or name in BROKEN or reader in ("mtx", "labels")
-            if not reader or not wanted or name in ("good.tsv", "bad.tsv") or len(data) > LARGEST:
+            if not reader or not wanted or name in ("good.tsv", "bad.tsv") or len(data) > (16000 if reader == "h5ad" else LARGEST):
                 continue
             if name.endswith(".gz") and reader != "csv":
                 data = gzip.decompress(data)

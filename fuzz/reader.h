@@ -84,6 +84,8 @@ static inline ddsc_status fuzz_measures(ddsc_context *ctx, const char *format, i
         status = io_read_parts(ctx, &parts, &found, s, &set, false);
     else if (strcmp(format, "cloud") == 0)
         status = cloud_read(ctx, &parts, s, &set);
+    else if (strcmp(format, "h5ad") == 0)
+        status = h5ad_read(ctx, &parts, s, &set);
     else if (strcmp(format, "text") == 0)
         status = fuzz_documents(ctx, &parts, s);
     else
@@ -124,8 +126,8 @@ static inline ddsc_status fuzz_other(ddsc_context *ctx, const char *format, io_s
 
 static inline bool fuzz_is_measures(const char *format)
 {
-    static const char *const kinds[] = {"npz", "npy",   "csv",   "idx", "d2",
-                                        "fcs", "image", "cloud", "text"};
+    static const char *const kinds[] = {"npz", "npy",   "csv",   "idx",  "d2",
+                                        "fcs", "image", "cloud", "text", "h5ad"};
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
         if (strcmp(format, kinds[k]) == 0)
             return true;

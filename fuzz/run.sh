@@ -13,7 +13,7 @@ for target in "$build"/fuzz_*; do
     mkdir -p "$build/corpus/$reader"
     echo "fuzz: $reader for $seconds s"
     log=$build/finds/$reader.log
-    if "$target" -max_total_time="$seconds" -timeout=20 -max_len=8192 \
+    if "$target" -max_total_time="$seconds" -timeout=20 -max_len=16384 \
         -artifact_prefix="$build/finds/$reader-" "$build/corpus/$reader" "$here/corpus/$reader" \
         >"$log" 2>&1; then
         grep DONE "$log" || true

@@ -16,7 +16,8 @@ BELOW = {
     "graph": ["linalg", "base"],
     "stream": ["base"],
     "image": ["stream", "data", "base"],
-    "format": ["image", "stream", "graph", "data", "linalg", "base"],
+    "hdf5": ["stream", "base"],
+    "format": ["image", "hdf5", "stream", "graph", "data", "linalg", "base"],
     "text": ["format", "stream", "eigen", "graph", "data", "linalg", "base"],
     "cost": ["data", "linalg", "kernel", "base"],
     "exact": ["cost", "data", "linalg", "kernel", "base"],
@@ -45,7 +46,7 @@ PREFIXES = {
     "kernel": ["kernels"],
     "kmeans": ["kmeans", "lloyd"],
     "data": ["check", "compress", "measures", "model", "parts", "recipe", "texts"],
-    "cost": ["cost", "points"],
+    "cost": ["cost", "ground", "points"],
     "exact": ["arcs", "basis", "exact", "simplex", "start"],
     "sinkhorn": ["sinkhorn"],
     "bound": ["bound"],
@@ -60,7 +61,8 @@ PREFIXES = {
     "eigen": ["block", "dense", "eigen", "filter", "fresh", "order", "panel"],
     "stream": ["fields", "files", "folder", "number", "owner", "room", "stream", "text", "writer", "zip"],
     "image": ["image"],
-    "format": ["archive", "cloud", "csv", "d2", "fcs", "idx", "io", "label", "labels", "mtx", "npy", "npz", "sets", "table"],
+    "hdf5": ["h5"],
+    "format": ["h5ad", "archive", "cloud", "csv", "d2", "fcs", "idx", "io", "label", "labels", "mtx", "npy", "npz", "sets", "table"],
     "text": ["corpus", "documents", "jsonl", "lemmas", "token", "tokens", "weights", "words"],
     "cluster": ["advice", "choose", "cluster", "decompose", "decomposition", "embed", "halves", "modularity", "scores",
                 "small", "spectral"],
@@ -69,8 +71,8 @@ PREFIXES = {
     "report": ["buffer", "chart", "html", "picture", "plot", "put", "report"],
 }
 # These headers belong to one room each.
-OWNED = {"omp.h": "base", "pthread.h": "base", "cblas.h": "linalg", "lapacke.h": "linalg", "zlib.h": "stream",
-         "jansson.h": "report", "png.h": "image", "jpeglib.h": "image"}
+OWNED = {"omp.h": "base", "pthread.h": "base", "cblas.h": "linalg", "lapacke.h": "linalg", "zlib.h": "stream", "zstd.h": "stream",
+         "jansson.h": "report", "png.h": "image", "jpeglib.h": "image", "hdf5.h": "hdf5"}
 MAX_FILE, MAX_FUNCTION = 500, 100
 LEFT_OVERS = re.compile(r"\b(TODO|FIXME|XXX|HACK|stub|placeholder|not implemented)\b")
 

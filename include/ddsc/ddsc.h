@@ -362,13 +362,16 @@ typedef struct ddsc_transform_settings {
     int64_t pca;      /* principal components to keep; 0: all coordinates as they are */
     int64_t per_item; /* points drawn from each item that has more; 0: all */
     ddsc_align align;
+    /* "262144": the logicle scale with T = 262144; "T:W:M:A", "NAME=T:W:M:A,..." as in arcsinh. W
+     * left out (or empty) is fitted to the negative values, M is 4.5 and A is 0; NULL: none */
+    const char *logicle;
 } ddsc_transform_settings;
 
 #define ddsc_transform_settings_init(settings) \
     ddsc_transform_settings_init_sized((settings), sizeof *(settings))
 DDSC_API void ddsc_transform_settings_init_sized(ddsc_transform_settings *settings, size_t size);
 
-/* The set after points were drawn, then arcsinh, log1p, normalise, pca and align. What was fitted to
+/* The set after points were drawn, then arcsinh, logicle, log1p, normalise, pca and align. What was fitted to
  * it stays with it, in npz files and models: ddsc_assign does the same to items that come as they
  * are. Coordinates are normalised over all items together, each of which counts alike. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status
@@ -392,7 +395,8 @@ typedef enum ddsc_format {
     DDSC_FORMAT_FCS,
     DDSC_FORMAT_MTX,
     DDSC_FORMAT_IMAGE, /* png, jpeg, pgm, ppm */
-    DDSC_FORMAT_CLOUD  /* ply, off, pcd, rows of bare numbers */
+    DDSC_FORMAT_CLOUD, /* ply, off, pcd, rows of bare numbers */
+    DDSC_FORMAT_HDF5   /* AnnData's h5ad, or plain tables */
 } ddsc_format;
 
 /* What an image is a distribution over. */
@@ -416,8 +420,8 @@ typedef struct ddsc_read_settings {
     double arcsinh;          /* fcs, csv: x -> arcsinh(x / arcsinh); 0: raw values */
     int64_t max_bytes;       /* uncompressed size one file may reach; default 64 GiB */
     int phases;              /* .d2: phases of one object (the file does not say); 0: found out */
-    /* csv and tsv, by the names in the header; lists are separated by commas, * and ? stand for any
-     * characters. `columns` and `drop` are for fcs and clouds too. */
+    /* csv and tsv by the names in the header, HDF5 by those of columns in obs; lists are separated by
+     * commas, * and ? stand for any characters. `columns` and `drop` are for fcs and clouds too. */
     const char *id_columns;    /* what names an item, joined by "/"; NULL: `id` */
     const char *weight_column; /* NULL: `weight` if there is one */
     const char *label_column;  /* NULL: `label` if there is one */
@@ -426,6 +430,7 @@ typedef struct ddsc_read_settings {
     const char *drop;          /* columns that are none; NULL: none */
     const char *meta_path;     /* table of columns about items, joined by id; NULL: none */
     ddsc_image_as image_as;    /* images: what they become; default pixels */
+    const char *matrix;        /* HDF5: the table of points; NULL: `X`, else `points` */
 } ddsc_read_settings;
 
 #define ddsc_read_settings_init(settings) \
@@ -445,7 +450,8 @@ DDSC_API ddsc_status ddsc_measures_read_files(ddsc_context *context, ddsc_measur
 DDSC_API ddsc_status ddsc_measures_write(ddsc_context *context, const ddsc_measures *measures,
                                          const char *path, ddsc_format format, unsigned flags);
 
-/* A square matrix from npy (f4 or f8) or MatrixMarket; missing entries of a sparse file are NaN.
+/* A square matrix from npy (f4 or f8), MatrixMarket or a table of text (with or without names above and
+ * before the numbers); missing entries of a sparse file are NaN.
  * Release it with ddsc_release. */
 DDSC_API ddsc_status ddsc_matrix_read(ddsc_context *context, double **matrix, int64_t *n,
                                       const char *path);
@@ -589,8 +595,20 @@ typedef enum ddsc_metric {
     DDSC_METRIC_W2 = 0,   /* exact 2-Wasserstein: D^2 = min <P, C>, C squared Euclidean */
     DDSC_METRIC_SINKHORN, /* entropic transport */
     DDSC_METRIC_MMD,      /* maximum mean discrepancy */
-    DDSC_METRIC_LOT       /* linear optimal transport: Euclidean after one transport per item */
+    DDSC_METRIC_LOT,      /* linear optimal transport: Euclidean after one transport per item */
+    DDSC_METRIC_W1 /* exact 1-Wasserstein: D = min <P, C>, C Euclidean (word mover's distance) */
 } ddsc_metric;
+
+/* What it costs to move a unit of mass from a point to another. w2 takes sqeuclidean, cosine and
+ * matrix; w1 euclidean, cityblock and matrix; sinkhorn all; mmd and lot only the default. */
+typedef enum ddsc_cost {
+    DDSC_COST_DEFAULT = 0, /* euclidean for w1, sqeuclidean for the others */
+    DDSC_COST_SQEUCLIDEAN, /* |x - y|^2 */
+    DDSC_COST_EUCLIDEAN,   /* |x - y| */
+    DDSC_COST_COSINE,      /* |x/|x| - y/|y||^2 = 2 - 2 cos(x, y) */
+    DDSC_COST_CITYBLOCK,   /* sum of |x_k - y_k| */
+    DDSC_COST_MATRIX       /* cost_matrix[x][y]: the one coordinate of a point is its row */
+} ddsc_cost;
 
 typedef enum ddsc_sinkhorn_value {
     DDSC_SINKHORN_REGULARISED = 0, /* min <P, C> + epsilon KL(P | a x b), the paper's */
@@ -639,9 +657,13 @@ typedef struct ddsc_metric_settings {
     ddsc_reference_rule reference_rule;
     int64_t reference_size; /* 0: the mean support size */
     const ddsc_measures *reference_measures;
-    int64_t w2_max_pivots;  /* 0: a generous multiple of the problem size */
-    int64_t mmd_features;   /* random Fourier features (gaussian, laplace); 0: exact */
-    int64_t lot_components; /* principal components the LOT embedding is cut to; 0: all of it */
+    int64_t w2_max_pivots;     /* 0: a generous multiple of the problem size */
+    int64_t mmd_features;      /* random Fourier features (gaussian, laplace); 0: exact */
+    int64_t lot_components;    /* principal components the LOT embedding is cut to; 0: all of it */
+    int64_t cost;              /* a ddsc_cost */
+    const double *cost_matrix; /* with DDSC_COST_MATRIX: cost_size x cost_size, symmetric, not
+                                  negative, 0 on the diagonal; borrowed during a call */
+    int64_t cost_size;
 } ddsc_metric_settings;
 
 #define ddsc_metric_settings_init(settings) \
@@ -1357,6 +1379,9 @@ typedef struct ddsc_report_source {
     int64_t n_steps;
     /* Seconds the objects do not tell. Total 0: since the context was made; else it runs on from there. */
     double seconds_read, seconds_distances, seconds_kmeans, seconds_total;
+    /* A column about items, such as the patient: where columns are compared with the clusters, labels change places
+     * only within one of its values. NULL: anywhere. */
+    const char *block;
 } ddsc_report_source;
 
 #define ddsc_report_source_init(source) ddsc_report_source_init_sized((source), sizeof *(source))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import re
 import tempfile
@@ -517,9 +518,10 @@ class Distributions:
         pca: Optional[int] = None,
         per_item: Optional[int] = None,
         align: Optional[str] = None,
+        logicle: Union[None, float, str, Dict[str, Any]] = None,
         random_state: Any = 0,
     ) -> "Distributions":
-        """The set after points were drawn, then arcsinh, log1p, normalise, pca and align.
+        """The set after points were drawn, then arcsinh, logicle, log1p, normalise, pca and align.
 
         What was fitted stays with the set and with a model of it: ``predict`` does the same to items
         that come as they are.
@@ -538,6 +540,9 @@ class Distributions:
             Points drawn from each item that has more.
         align : {"centre", "size", "deskew", "principal"}, optional
             What is taken out of each item alone: its place, and its size, slant or turning.
+        logicle : float, str or dict, optional
+            The logicle scale of flow cytometry with this top value T (262144 is usual), or "T:W:M:A"; a
+            dict has one for coordinates by name. W left out is fitted to the negative values.
         random_state : int, RandomState, Generator or None
             For `per_item`.
 
@@ -553,6 +558,10 @@ class Distributions:
             settings["arcsinh"] = ",".join(f"{name}={value}" for name, value in arcsinh.items())
         elif arcsinh is not None:
             settings["arcsinh"] = repr(float(arcsinh))
+        if isinstance(logicle, dict):
+            settings["logicle"] = ",".join(f"{name}={value}" for name, value in logicle.items())
+        elif logicle is not None:
+            settings["logicle"] = str(logicle)
         if normalise is not None:
             settings["normalise"] = word("normalise", normalise, NORMALISE)
         if align is not None:
@@ -760,17 +769,18 @@ def read(
     weight: Optional[str] = None,
     label: Optional[str] = None,
     where: Optional[str] = None,
+    matrix: Optional[str] = None,
     as_: str = "pixels",
     phase: Optional[int] = None,
     on_empty: str = "error",
 ) -> Distributions:
     """Read distributions from a file, whatever its format: npz, npy, csv, idx, d2, fcs,
-    images, point clouds.
+    h5ad, images, point clouds.
 
     Parameters
     ----------
     path : path or list of paths
-        The format is found by content. Several files: one item each (fcs, images, clouds), or all
+        The format is found by content; * ? and [] stand for files ("scans/*.ply"). Several files: one item each (fcs, images, clouds), or all
         their items. A folder stands for its files; folders in it name classes.
     labels : path, optional
         Classes of the items (idx, csv or npy).
@@ -781,14 +791,16 @@ def read(
     arcsinh : float or dict, optional
         As in `Distributions.transformed`, which has more transforms.
     id : str, optional
-        csv: column that names the item of a row (several, joined by commas); None: "id".
+        csv, h5ad: column that names the item of a row (several, joined by commas); None: "id".
     columns, drop : list of str, optional
-        csv, fcs, clouds: columns that are coordinates, and columns that are not; * and ? stand for any
+        csv, h5ad, fcs, clouds: columns that are coordinates, and columns that are not; * and ? stand for any
         characters. None: all columns of numbers.
     weight, label : str, optional
-        csv: columns of the weights and classes; None: "weight" and "label" where they are.
+        csv, h5ad: columns of the weights and classes; None: "weight" and "label" where they are.
     where : str, optional
-        csv: "COLUMN=VALUE", only rows that match.
+        csv, h5ad: "COLUMN=VALUE", only rows that match.
+    matrix : str, optional
+        h5ad and other HDF5: the table of points; a layer or an embedding ("X_pca") by its name. None: "X".
     as_ : {"pixels", "ink", "colours"}
         images: mass is brightness, darkness, or the area of each of 512 colours.
     phase : int, optional
@@ -806,7 +818,7 @@ def read(
     ['a', 'b']
     """
     paths = [path] if isinstance(path, (str, os.PathLike)) else list(path)
-    texts = [os.fspath(p) for p in paths]
+    texts = [text for p in paths for text in _matching(os.fspath(p))]
     for text in texts + ([] if labels is None else [os.fspath(labels)]):
         if not os.path.exists(text):
             raise FileNotFoundError(2, "No such file", text)
@@ -818,7 +830,8 @@ def read(
         settings["meta_path"] = os.fspath(meta)
     if channels is not None:
         settings["channels"] = ",".join(str(c) for c in channels)
-    named = {"id_columns": id, "weight_column": weight, "label_column": label, "where": where}
+    named = {"id_columns": id, "weight_column": weight, "label_column": label, "where": where,
+             "matrix": matrix}
     settings.update({name: value for name, value in named.items() if value is not None})
     for name, names in (("columns", columns), ("drop", drop)):
         if names is not None:
@@ -828,6 +841,12 @@ def read(
     with Run(n_jobs=1) as run:
         made = Distributions._wrap(run(_core.read_files, texts, settings))
     return made.transformed(arcsinh=arcsinh) if arcsinh else made
+
+
+def _matching(path: str) -> List[str]:
+    """The files a pattern stands for, in the order of their names; a path that is there is itself."""
+    found = [] if os.path.exists(path) or not glob.has_magic(path) else sorted(glob.glob(path))
+    return found or [path]
 
 
 def _split_text(text: Any, split: Optional[Callable[[str], Sequence[str]]]) -> List[str]:

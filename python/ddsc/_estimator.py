@@ -47,8 +47,9 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
     n_clusters : int, (low, high) or "auto"
         How many clusters. A range or "auto" (2 to 15) chooses by the eigenvalues and modularity
         from one decomposition; `sweep_` has the table.
-    metric : {"w2", "sinkhorn", "mmd", "lot", "precomputed"}, or several joined by "+"
-        Exact 2-Wasserstein, entropic transport, maximum mean discrepancy, linear optimal transport;
+    metric : {"w2", "w1", "sinkhorn", "mmd", "lot", "precomputed"}, or several joined by "+"
+        Exact 2-Wasserstein, exact 1-Wasserstein (word mover's distance), entropic transport, maximum mean
+        discrepancy, linear optimal transport;
         "w2+mmd+lot" cuts the mean of their normalised affinities (no `predict` then, and `graph_` is that
         of the first);
         "precomputed": X is a matrix of distances, NaN where unknown; or a sparse one, row i of which
@@ -62,11 +63,15 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         Seed. The same seed gives the same result for any number of threads.
     n_jobs : int, optional
         Threads; None uses all there are (or OMP_NUM_THREADS), -1 all, -2 all but one.
+    cost : {"sqeuclidean", "euclidean", "cosine", "cityblock"} or (V, V) array, optional
+        What it costs to move mass between points. w2 takes "sqeuclidean" (default), "cosine" and a matrix, w1
+        "euclidean" (default), "cityblock" and a matrix, sinkhorn all, mmd and lot none. With a matrix, points
+        have one coordinate: their row.
     epsilon : float or str
         sinkhorn: strength of the entropy, absolute, or a percentage of the median cost ("5%").
     sinkhorn_value : {"regularised", "sharp", "debiased"}
     tolerance, max_iterations : float, int, optional
-        sinkhorn: L1 error of the marginals, iterations; w2 and lot: pivots.
+        sinkhorn: L1 error of the marginals, iterations; w2, w1 and lot: pivots.
     mmd_kernel : {"gaussian", "laplace", "energy"}
     bandwidth : float, "auto" or "median"
         mmd: "auto" is the 5% quantile of distances between points.
@@ -187,6 +192,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         random_state: Any = 0,
         n_jobs: Optional[int] = None,
         *,
+        cost: Any = None,
         epsilon: Any = "5%",
         sinkhorn_value: str = "regularised",
         tolerance: Optional[float] = None,
@@ -220,6 +226,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         self.gamma = gamma
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.cost = cost
         self.epsilon = epsilon
         self.sinkhorn_value = sinkhorn_value
         self.tolerance = tolerance
@@ -258,7 +265,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
 
     def _metric(self, **over: Any) -> Dict[str, Any]:
         names = (
-            "metric epsilon sinkhorn_value tolerance max_iterations mmd_kernel bandwidth "
+            "metric cost epsilon sinkhorn_value tolerance max_iterations mmd_kernel bandwidth "
             "mmd_estimator reference reference_size mmd_features lot_components"
         )
         given = {n: getattr(self, n) for n in names.split()}

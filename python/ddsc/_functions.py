@@ -34,7 +34,7 @@ def pairwise(
     ----------
     X, Y : list of (n_i, d) arrays or Distributions
         Y None: the items of X among themselves.
-    metric : {"w2", "sinkhorn", "mmd", "lot"}
+    metric : {"w2", "w1", "sinkhorn", "mmd", "lot"}
     squared : bool
         Give D^2 as the metric defines it (an unbiased MMD can be negative); otherwise its root.
     condensed : bool
@@ -45,7 +45,7 @@ def pairwise(
     random_state, n_jobs, verbose, callback, memory_limit
         As in `DDSC`.
     **settings
-        `epsilon`, `sinkhorn_value`, `tolerance`, `max_iterations`, `mmd_kernel`, `bandwidth`,
+        `cost`, `epsilon`, `sinkhorn_value`, `tolerance`, `max_iterations`, `mmd_kernel`, `bandwidth`,
         `mmd_estimator`, `mmd_features`, `reference`, `reference_size`, `lot_components`, as in
         `DDSC`.
 
@@ -106,7 +106,7 @@ def neighbors(
     ----------
     X : list of (n_i, d) arrays or Distributions
     n_neighbors : int or "auto"
-    metric : {"w2", "sinkhorn", "mmd", "lot"}
+    metric : {"w2", "w1", "sinkhorn", "mmd", "lot"}
     squared : bool
         Give squared distances.
     exact_graph : {"auto", "full", "pruned"}

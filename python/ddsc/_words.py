@@ -7,10 +7,14 @@ from typing import Any, Dict, Tuple
 
 import numpy as np
 
-METRICS = {"w2": 0, "sinkhorn": 1, "mmd": 2, "lot": 3}
+from ._arrays import as_doubles
+
+METRICS = {"w2": 0, "sinkhorn": 1, "mmd": 2, "lot": 3, "w1": 4}
+COSTS = {"sqeuclidean": 1, "euclidean": 2, "cosine": 3, "cityblock": 4}
 # Names that people know these metrics by.
 ALSO_CALLED = {
     **dict.fromkeys("wasserstein wasserstein2 w emd emd2 ot exact kantorovich earthmover".split(), "w2"),
+    **dict.fromkeys("wasserstein1 wmd word-mover wordmover".split(), "w1"),
     **dict.fromkeys("entropic entropy cuturi".split(), "sinkhorn"),
     **dict.fromkeys("kernel energy gaussian".split(), "mmd"),
     **dict.fromkeys("linear linear-ot linearot".split(), "lot"),
@@ -29,6 +33,7 @@ WORDS = {"fitted": 0, "general": 1, "own": 2}
 ON_EMPTY = {"error": 0, "drop": 1}
 NORMALISE = {"standard": 1, "robust": 2, "rank": 3}
 ALIGN = {"centre": 1, "size": 2, "deskew": 3, "principal": 4}
+COST_MATRIX = 5
 GIVEN = 2  # bandwidth, gamma: a number; reference: measures
 
 
@@ -91,6 +96,18 @@ def _reference(value: Any) -> Dict[str, Any]:
     return {"reference_rule": word("reference", value, REFERENCES)}
 
 
+def _cost(value: Any) -> Dict[str, Any]:
+    """A word, a square matrix over the points, or None: the metric's own."""
+    if value is None:
+        return {}
+    if isinstance(value, str):
+        return {"cost": word("cost", value, COSTS)}
+    matrix = as_doubles(value, "cost")
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(f"cost has the shape {matrix.shape}: must be a word or a square matrix")
+    return {"cost": COST_MATRIX, "cost_matrix": matrix}
+
+
 def metric_settings(
     metric: Any = "w2",
     epsilon: Any = "5%",
@@ -104,6 +121,7 @@ def metric_settings(
     reference_size: Any = None,
     mmd_features: Any = None,
     lot_components: Any = None,
+    cost: Any = None,
 ) -> Dict[str, Any]:
     """Settings of a metric as the library takes them."""
     set_: Dict[str, Any] = {
@@ -113,6 +131,7 @@ def metric_settings(
         "mmd_estimator": word("mmd_estimator", mmd_estimator, ESTIMATORS),
         **_epsilon(epsilon),
         **_reference(reference),
+        **_cost(cost),
     }
     if isinstance(bandwidth, str):
         set_["bandwidth_rule"] = word("bandwidth", bandwidth, BANDWIDTHS)
@@ -123,7 +142,7 @@ def metric_settings(
     if max_iterations is not None:
         cap = whole("max_iterations", max_iterations)
         set_.update(sinkhorn_max_iterations=cap)
-        if metric in ("w2", "lot"):
+        if metric in ("w2", "w1", "lot"):
             set_["w2_max_pivots"] = cap
     for name, value in (
         ("reference_size", reference_size),

@@ -145,21 +145,42 @@ static const core_field metric_fields[] = {METRIC(metric, FIELD_INT),
                                            METRIC(w2_max_pivots, FIELD_INT64),
                                            METRIC(mmd_features, FIELD_INT64),
                                            METRIC(lot_components, FIELD_INT64),
+                                           METRIC(cost, FIELD_INT64),
                                            {NULL, FIELD_INT, 0}};
 
-/* The handle under "reference_measures" is the one setting that is an object. */
+/* A square matrix, borrowed: the dictionary outlives the call. */
+static bool take_cost_matrix(PyObject *matrix, ddsc_metric_settings *set)
+{
+    Py_buffer view;
+    if (!matrix)
+        return true;
+    if (!buffer_get(matrix, &view, 'd', 0, "cost"))
+        return false;
+    set->cost_matrix = view.buf;
+    set->cost_size = view.ndim > 0 ? view.shape[0] : 0;
+    bool square = view.ndim == 2 && view.shape[0] == view.shape[1];
+    PyBuffer_Release(&view);
+    if (!square)
+        PyErr_SetString(PyExc_ValueError, "cost must be a square matrix");
+    return square;
+}
+
+/* Two settings are objects: the handle of a reference and a matrix of costs. */
 bool metric_take(PyObject *dictionary, ddsc_metric_settings *set)
 {
     ddsc_metric_settings_init(set);
     PyObject *reference = PyDict_GetItemString(dictionary, "reference_measures");
-    if (!reference)
+    PyObject *matrix = PyDict_GetItemString(dictionary, "cost_matrix");
+    if (!reference && !matrix)
         return fields_take(dictionary, set, metric_fields);
-    core_handle *handle;
+    core_handle *handle = NULL;
     PyObject *rest = PyDict_Copy(dictionary);
-    bool good = rest && PyDict_DelItemString(rest, "reference_measures") == 0 &&
-                handle_measures(reference, &handle) && fields_take(rest, set, metric_fields);
+    bool good = rest && (!reference || PyDict_DelItemString(rest, "reference_measures") == 0) &&
+                (!matrix || PyDict_DelItemString(rest, "cost_matrix") == 0) &&
+                (!reference || handle_measures(reference, &handle)) &&
+                fields_take(rest, set, metric_fields) && take_cost_matrix(matrix, set);
     Py_XDECREF(rest);
-    if (good)
+    if (good && handle)
         set->reference_measures = handle->pointer;
     return good;
 }

@@ -192,7 +192,7 @@ static PyObject *described(PyObject *module, PyObject *args)
 static const core_field transform_fields[] = {STEP(arcsinh, FIELD_TEXT),   STEP(log1p, FIELD_INT),
                                               STEP(normalise, FIELD_INT),  STEP(pca, FIELD_INT64),
                                               STEP(per_item, FIELD_INT64), STEP(align, FIELD_INT),
-                                              {NULL, FIELD_INT, 0}};
+                                              STEP(logicle, FIELD_TEXT),   {NULL, FIELD_INT, 0}};
 
 static PyObject *transformed(PyObject *module, PyObject *args)
 {

@@ -26,7 +26,7 @@ def test_w2_equals_pot(clouds):
     assert (np.diag(D) == 0).all()
 
 
-@pytest.mark.parametrize("metric", ["w2", "sinkhorn", "mmd", "lot"])
+@pytest.mark.parametrize("metric", ["w2", "w1", "sinkhorn", "mmd", "lot"])
 def test_two_sets(clouds, metric):
     points, _ = clouds
     full = ddsc.pairwise(points, metric=metric, squared=True)

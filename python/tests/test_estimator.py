@@ -17,7 +17,7 @@ def groups():
     return ddsc.make_gaussians(k=3, n=20, n_points=15, random_state=1)
 
 
-@pytest.mark.parametrize("metric", ["w2", "sinkhorn", "mmd", "lot"])
+@pytest.mark.parametrize("metric", ["w2", "w1", "sinkhorn", "mmd", "lot"])
 def test_groups_are_found(groups, metric):
     model = DDSC(n_clusters=3, metric=metric).fit(groups)
     assert ddsc.adjusted_mutual_info_score(groups.labels, model.labels_) == 1
@@ -258,7 +258,7 @@ def test_warnings_of_the_library(groups):
 # ---- new items ----
 
 
-@pytest.mark.parametrize("metric", ["w2", "sinkhorn", "mmd", "lot"])
+@pytest.mark.parametrize("metric", ["w2", "w1", "sinkhorn", "mmd", "lot"])
 def test_new_items(groups, metric):
     old, new = groups[::2], groups[1::2]
     model = DDSC(3, metric=metric, n_neighbors=6).fit(old)

@@ -138,7 +138,7 @@ static ddsc_status measure_error(ddsc_context *ctx, ddsc_compress_report *report
     ddsc_status status = DDSC_OK;
     error_job j = {.before = before, .after = after, .ctx = ctx};
     TRY(MEM_NEW(ctx, j.w2, before->n));
-    TRY(exact_create_team(ctx, &j.solver));
+    TRY(exact_create_team(ctx, &j.solver, &ground_sqeuclidean));
     progress_begin(ctx, "error of merging", before->n);
     TRY(parallel_for(ctx, before->n, 8, error_range, &j));
     progress_end(ctx);

@@ -1,5 +1,5 @@
 /* Transforms fitted to a set: what is measured on the mixture of its items, each of which counts alike,
- * is kept, so that new items go the same way. Order: points drawn, arcsinh, log1p, normalised,
+ * is kept, so that new items go the same way. Order: points drawn, arcsinh, logicle, log1p, normalised,
  * principal components, aligned. */
 #include <math.h>
 #include <stdio.h>
@@ -89,6 +89,96 @@ static ddsc_status fit_arcsinh(fitting *f, const char *list)
     memset(c.value, 0, (size_t)f->p.d * sizeof *c.value);
     CHECK(text_each_listed(list, take_cofactor, &c));
     return recipe_apply_step(f->ctx, &f->p, &f->r, f->r.n - 1);
+}
+
+/* ---- logicle: T:W:M:A, or PATTERN=T:W:M:A for some coordinates ---- */
+
+/* Parks 2006: the linear part reaches from 0 as far as most negative values do, their 5% point r:
+ * W = (M - log10(T / |r|)) / 2. */
+static double fit_width(const fitting *f, int64_t k, double top, double decades, double *key,
+                        int32_t *order)
+{
+    const measures_parts *p = &f->p;
+    double negative = 0, upto = 0, reach = 0;
+    for (int64_t r = 0; r < p->v; r++) {
+        key[r] = p->support[r * p->d + k];
+        negative += key[r] < 0 ? f->mass[r] : 0;
+    }
+    sort_order(order, key, p->v);
+    for (int64_t r = 0; r < p->v && key[order[r]] < 0 && upto <= 0.05 * negative; r++) {
+        upto += f->mass[order[r]];
+        reach = -key[order[r]];
+    }
+    double width = reach > 0 ? (decades - log10(top / reach)) / 2 : 0;
+    return BASE_MIN(BASE_MAX(width, 0), decades / 2);
+}
+
+static bool parse_logicle(const char *text, double parameter[4])
+{
+    char word[NUMBER_TEXT];
+    int n = 0;
+    for (; n < 4; n++) {
+        size_t length = strcspn(text, ":");
+        if (length >= sizeof word)
+            return false;
+        memcpy(word, text, length);
+        word[length] = '\0';
+        if (!(n == 1 && length == 0) && !number_parse(word, &parameter[n]))
+            return false;
+        text += length;
+        if (*text == '\0')
+            break;
+        text++;
+    }
+    double top = parameter[0], width = BASE_MAX(parameter[1], 0), decades = parameter[2];
+    return n < 4 && top > 0 && !isinf(top) && decades > 0 && decades <= 30 &&
+           2 * width <= decades && parameter[3] >= -width && parameter[3] <= decades - 2 * width;
+}
+
+static ddsc_status take_logicle(void *arg, const char *word)
+{
+    const cofactors *c = arg;
+    const measures_texts *names = &c->f->m->coordinates;
+    const char *equals = strrchr(word, '=');
+    double parameter[4] = {0, -1, 4.5, 0}; /* W -1: by the data */
+    char pattern[256] = "*";
+    bool any = false;
+    if (!parse_logicle(equals ? equals + 1 : word, parameter))
+        return ctx_fail(c->f->ctx, DDSC_ERROR_ARGUMENT,
+                        "logicle: \"%s\" is no T:W:M:A (T > 0, 0 <= W <= M/2, -W <= A <= M - 2W) "
+                        "nor NAME=T:W:M:A",
+                        QUOTE(word));
+    if (equals)
+        snprintf(pattern, sizeof pattern, "%.*s", (int)(equals - word), word);
+    for (int64_t k = 0; k < c->f->p.d; k++)
+        if (!equals || (names->n > 0 && text_glob(pattern, texts_get(names, k)))) {
+            memcpy(c->value + 4 * k, parameter, sizeof parameter);
+            any = true;
+        }
+    return any ? DDSC_OK
+               : ctx_fail(c->f->ctx, DDSC_ERROR_ARGUMENT, "logicle: no coordinate is called \"%s\"",
+                          QUOTE(pattern));
+}
+
+static ddsc_status fit_logicle(fitting *f, const char *list)
+{
+    ddsc_status status = DDSC_OK;
+    cofactors c = {.f = f};
+    double *key = NULL;
+    int32_t *order = NULL;
+    TRY(recipe_add(f->ctx, &f->r, RECIPE_LOGICLE, 0, 4 * f->p.d, &c.value));
+    memset(c.value, 0, 4 * (size_t)f->p.d * sizeof *c.value);
+    TRY(text_each_listed(list, take_logicle, &c));
+    TRY(find_mass(f));
+    TRY(MEM_NEW(f->ctx, key, f->p.v));
+    TRY(MEM_NEW(f->ctx, order, f->p.v));
+    for (int64_t k = 0; k < f->p.d; k++)
+        if (c.value[4 * k] > 0 && c.value[4 * k + 1] < 0)
+            c.value[4 * k + 1] = fit_width(f, k, c.value[4 * k], c.value[4 * k + 2], key, order);
+    TRY(recipe_apply_step(f->ctx, &f->p, &f->r, f->r.n - 1));
+done:
+    MEM_FREE(f->ctx, key, order);
+    return status;
 }
 
 /* ---- one scale for all coordinates ---- */
@@ -228,7 +318,8 @@ static ddsc_status transform_check(ddsc_context *ctx, const ddsc_transform_setti
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
                         "transform settings: pca is %lld of %lld coordinates, per_item %lld",
                         (long long)set->pca, (long long)m->d, (long long)set->per_item);
-    if (m->words.n > 0 && (set->arcsinh || set->log1p || set->normalise || set->pca || set->align))
+    if (m->words.n > 0 &&
+        (set->arcsinh || set->logicle || set->log1p || set->normalise || set->pca || set->align))
         return ctx_fail(ctx, DDSC_ERROR_INPUT,
                         "the points are words fitted to documents, whose place is kept for later "
                         "documents: only per_item goes with them");
@@ -244,6 +335,8 @@ static ddsc_status fit_all(fitting *f, const ddsc_transform_settings *set)
         CHECK(add_step(f, RECIPE_PER_ITEM, set->per_item, NULL));
     if (set->arcsinh)
         CHECK(fit_arcsinh(f, set->arcsinh));
+    if (set->logicle)
+        CHECK(fit_logicle(f, set->logicle));
     if (set->log1p)
         CHECK(add_step(f, RECIPE_LOG1P, 0, NULL));
     if (set->normalise)

@@ -178,7 +178,8 @@ enum rng_stream {
     RNG_DESCENT,
     RNG_REDUCE,
     RNG_WORDS,
-    RNG_POINTS
+    RNG_POINTS,
+    RNG_ABOUT
 };
 
 /* `stream` one of the above; `part` tells restarts, items or blocks of one use apart. */

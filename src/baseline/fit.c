@@ -68,7 +68,7 @@ ddsc_status fit_open(fit *f, ddsc_context *ctx, const measures *m, int64_t k, in
     f->slot = n * m->d + 2 * n + FIT_EXTRA + extra;
     TRY(MEM_NEW(ctx, f->piece_sum, (m->n / f->g.piece_size + k) * f->slot));
     TRY(MEM_NEW(ctx, f->sum, k * f->slot));
-    TRY(exact_create_team(ctx, &f->solver));
+    TRY(exact_create_team(ctx, &f->solver, &ground_sqeuclidean));
     take_work(&a, f);
     TRY(scratch_create(ctx, &f->work, a.used, 1));
 done:

@@ -1,8 +1,16 @@
-/* First bounds of W2^2, for all pairs and for single ones; metric/w2_bound.c chooses among them. */
+/* First bounds of transport, for all pairs and for single ones; metric/first_bound.c chooses among them. */
 #ifndef DDSC_BOUND_FIRST_H
 #define DDSC_BOUND_FIRST_H
 
-#include "data/measures.h"
+#include "cost/ground.h"
+
+/* The orthonormal frame of that number, one axis a row. In the plane: rotations by equal angles. Else:
+ * Gram-Schmidt of normal vectors. The first is that of the coordinates. */
+void bound_frame(double *axis, int64_t d, int64_t frame, int64_t n_frames, rng *r);
+/* scale times the mean of the quantile function of an item over each of `bins` equal parts of [0, 1]:
+ * places of its points on a line, and their order. */
+void bound_quantiles(double *out, int64_t bins, item_view item, const double *place,
+                     const int32_t *order, double scale);
 
 /* ---- projections ----
  * For an orthonormal frame, W2^2 >= the sum over axes of the 1-D W2^2 of the projections, and a 1-D
@@ -28,32 +36,50 @@ void bound_projection_free(ddsc_context *ctx, bound_projection *b);
  * Stops at the first frame that exceeds `enough`. */
 double bound_projection_pair(const bound_projection *b, int64_t i, int64_t j, double enough);
 
-/* ---- relaxed transport ----
- * Dropping one marginal leaves sum_i a_i f_i <= W2^2 with f_i = min_j C_ij (Kusner et al. 2015). The
+/* ---- marginals, for Euclidean and city block costs: see marginal.c ---- */
+typedef struct bound_marginal {
+    int64_t n, n_frames, axes, bins, length;
+    bool city;
+    float *row;     /* n x n_frames x axes x bins: quantiles */
+    float *zero;    /* axes x bins */
+    double longest; /* row, from the origin */
+    double unit;    /* of costs */
+} bound_marginal;
+
+ddsc_status bound_marginal_make(ddsc_context *ctx, bound_marginal *out, const measures *m,
+                                bool city);
+void bound_marginal_free(ddsc_context *ctx, bound_marginal *b);
+/* In units of `unit`. */
+void bound_marginal_tile(const bound_marginal *b, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
+                         float *out, int64_t ld);
+
+/* ---- relaxed transport, for any cost ----
+ * Dropping one marginal leaves sum_i a_i f_i <= the value with f_i = min_j C_ij (Kusner et al. 2015). The
  * potentials g_j = min_i C_ij - f_i >= 0 still fit beside f, so sum_j b_j g_j can be added. The same
  * from the other side; the larger of the two. Points are kept in float, moved to their mean. */
 typedef struct bound_relaxed {
     const measures *m; /* borrowed */
+    ground_cost ground;
     int64_t side;      /* items per block of columns */
     float *point;      /* v x d */
-    float *norm2;      /* v */
+    float *norm2;      /* v: |x|^2; city block: the sum of |x_k| */
     int64_t *block;    /* where the distinct rows of each block begin */
     int32_t *distinct; /* rows of the table */
     int32_t *local;    /* nnz: position of an entry's row among the distinct of its block */
     int64_t largest;   /* points of an item, in whole vectors */
     int64_t widest;    /* distinct rows of a block */
     double slack;
-    double unit2; /* of squared distances */
+    double unit; /* of costs */
 } bound_relaxed;
 
-/* Small supports in many dimensions? */
-bool bound_relaxed_applies(const measures *m);
+/* Small supports in many dimensions, or no points? */
+bool bound_relaxed_applies(const measures *m, const ground_cost *ground);
 ddsc_status bound_relaxed_make(ddsc_context *ctx, bound_relaxed *out, const measures *m,
-                               int64_t side);
+                               const ground_cost *ground, int64_t side);
 void bound_relaxed_free(ddsc_context *ctx, bound_relaxed *b);
 /* Bytes of scratch a tile needs. */
 int64_t bound_relaxed_scratch(const bound_relaxed *b);
-/* In units of unit2. Items j0 .. j1 - 1 lie in one block, that is between multiples of `side`. */
+/* In units of `unit`. Items j0 .. j1 - 1 lie in one block, that is between multiples of `side`. */
 void bound_relaxed_tile(const bound_relaxed *b, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
                         float *out, int64_t ld, void *memory);
 

@@ -76,9 +76,7 @@ double bound_unit(const measures *m)
 
 /* ---- frames ---- */
 
-/* In the plane: rotations by equal angles. Else: Gram-Schmidt of normal vectors; the first is the
- * coordinate frame. */
-static void frame_fill(double *axis, int64_t d, int64_t frame, int64_t n_frames, rng *r)
+void bound_frame(double *axis, int64_t d, int64_t frame, int64_t n_frames, rng *r)
 {
     if (d == 2) {
         double angle = 1.570796326794896619 * (double)frame / (double)n_frames;
@@ -108,7 +106,7 @@ static ddsc_status frames_make(embedder *e, bool keep)
     CHECK(MEM_NEW(e->ctx, e->axis, e->n_axes * d));
     CHECK(MEM_NEW(e->ctx, e->share, e->n_frames));
     for (int64_t f = 0; f < e->n_frames; f++) {
-        frame_fill(e->axis + f * d * d, d, f, e->n_frames, &r);
+        bound_frame(e->axis + f * d * d, d, f, e->n_frames, &r);
         e->share[f] = 1 / (double)e->n_frames;
         /* Along the axes of a grid projections stay discrete, which keeps them far apart. */
         if (e->m->grid.found && e->n_frames > 1)
@@ -119,24 +117,24 @@ static ddsc_status frames_make(embedder *e, bool keep)
 
 /* ---- one item ---- */
 
-/* Mean of the quantile function over each of BINS equal parts of [0, 1]. */
-static void quantile_bins(const embed_scratch *s, item_view item, double scale, double *out)
+void bound_quantiles(double *out, int64_t bins, item_view item, const double *place,
+                     const int32_t *order, double scale)
 {
-    const double width = 1.0 / BINS;
+    const double width = 1.0 / (double)bins;
     int64_t p = 0;
-    double left = item.weight[s->order[0]];
-    for (int b = 0; b < BINS; b++) {
+    double left = item.weight[order[0]];
+    for (int64_t b = 0; b < bins; b++) {
         double need = width, sum = 0;
         while (need > 0 && p < item.n) {
             double take = fmin(need, left);
-            sum += take * s->place[s->order[p]];
+            sum += take * place[order[p]];
             need -= take;
             left -= take;
             if (left <= 0 && ++p < item.n)
-                left = item.weight[s->order[p]];
+                left = item.weight[order[p]];
         }
         if (need > 0) /* weights sum to 1 only up to rounding */
-            sum += need * s->place[s->order[item.n - 1]];
+            sum += need * place[order[item.n - 1]];
         out[b] = scale * sum / width;
     }
 }
@@ -149,7 +147,8 @@ static void embed_item(const embedder *e, const embed_scratch *s, int64_t i, dou
         for (int64_t q = 0; q < item.n; q++)
             s->place[q] = la_dot(d, e->axis + a * d, measures_point(e->m, item.index[q])) / e->unit;
         sort_order(s->order, s->place, item.n);
-        quantile_bins(s, item, sqrt(e->share[a / d] / BINS), out + a * BINS);
+        bound_quantiles(out + a * BINS, BINS, item, s->place, s->order,
+                        sqrt(e->share[a / d] / BINS));
     }
 }
 

@@ -1,6 +1,7 @@
 /* The relaxed one-sided bound for blocks of items. Points that items share are multiplied once per
  * block; a product has the points of a row item side by side, so that a pair reads whole vectors:
  * row minima go down the columns of a pair, column minima are folded sixteen at a time. */
+#include <math.h>
 #include <string.h>
 
 #include "base/simd.h"
@@ -25,14 +26,17 @@ static int64_t slots_of(const bound_relaxed *b, int64_t i)
 
 /* ---- making ---- */
 
-bool bound_relaxed_applies(const measures *m)
+bool bound_relaxed_applies(const measures *m, const ground_cost *ground)
 {
+    if (ground->kind == DDSC_COST_MATRIX)
+        return true;
     return m->d > BOUND_RELAXED_DIM && m->nnz <= BOUND_RELAXED_MEAN_SIZE * m->n;
 }
 
 static void fill_points(bound_relaxed *b, double *mean, double unit)
 {
     const measures *m = b->m;
+    bool city = b->ground.kind == DDSC_COST_CITYBLOCK;
     memset(mean, 0, (size_t)m->d * sizeof *mean);
     for (int64_t k = 0; k < m->v * m->d; k++)
         mean[k % m->d] += m->support[k] / (double)m->v;
@@ -41,7 +45,7 @@ static void fill_points(bound_relaxed *b, double *mean, double unit)
         b->norm2[r] = 0;
         for (int64_t c = 0; c < m->d; c++) {
             x[c] = (float)((m->support[r * m->d + c] - mean[c]) / unit);
-            b->norm2[r] += x[c] * x[c];
+            b->norm2[r] += city ? fabsf(x[c]) : x[c] * x[c];
         }
     }
 }
@@ -71,15 +75,27 @@ static void find_distinct(bound_relaxed *b, int64_t *seen)
     b->block[block] = count;
 }
 
+/* A power of two of the size of the costs. */
+static double cost_unit(const measures *m, const ground_cost *g)
+{
+    int exponent;
+    double unit = bound_unit(m);
+    if (g->kind != DDSC_COST_MATRIX)
+        return g->kind == DDSC_COST_SQEUCLIDEAN ? unit * unit : unit;
+    frexp(ground_range(g, m), &exponent);
+    return ldexp(1, exponent);
+}
+
 ddsc_status bound_relaxed_make(ddsc_context *ctx, bound_relaxed *out, const measures *m,
-                               int64_t side)
+                               const ground_cost *ground, int64_t side)
 {
     ddsc_status status = DDSC_OK;
     /* Rounding of coordinates, products of d terms and weighted sums. */
-    bound_relaxed b = {.m = m, .side = side, .slack = (double)(m->d + 64) * 0x1p-23};
+    bound_relaxed b = {
+        .m = m, .ground = *ground, .side = side, .slack = (double)(m->d + 64) * 0x1p-23};
     double *mean = NULL, unit = bound_unit(m);
     int64_t *seen = NULL;
-    b.unit2 = unit * unit;
+    b.unit = cost_unit(m, ground);
     TRY(MEM_NEW(ctx, mean, m->d));
     TRY(MEM_NEW(ctx, seen, m->v));
     TRY(MEM_NEW(ctx, b.point, m->v * m->d));
@@ -89,6 +105,8 @@ ddsc_status bound_relaxed_make(ddsc_context *ctx, bound_relaxed *out, const meas
     TRY(MEM_NEW(ctx, b.local, m->nnz));
     fill_points(&b, mean, unit);
     find_distinct(&b, seen);
+    if (ground->kind != DDSC_COST_SQEUCLIDEAN)
+        b.slack += (double)b.largest * 0x1p-23;
     *out = b;
     b = (bound_relaxed){0};
 done:
@@ -255,6 +273,7 @@ typedef struct relaxed_scratch {
     float *product; /* widest x slots */
     float *cost;    /* of one pair */
     float *least, *rest, *column_least;
+    float *none; /* widest zeros: norms of columns whose costs are made already */
 } relaxed_scratch;
 
 static relaxed_scratch lay_out(const bound_relaxed *b, arena *a)
@@ -271,6 +290,7 @@ static relaxed_scratch lay_out(const bound_relaxed *b, arena *a)
     ARENA_TAKE(a, s.least, b->largest);
     ARENA_TAKE(a, s.rest, b->largest);
     ARENA_TAKE(a, s.column_least, b->largest);
+    ARENA_TAKE(a, s.none, b->ground.kind == DDSC_COST_SQEUCLIDEAN ? 0 : b->widest);
     return s;
 }
 
@@ -310,6 +330,75 @@ static void gather_rows(const bound_relaxed *b, const relaxed_scratch *s, int64_
     }
 }
 
+/* ---- other costs than squared distances: made for a whole group, and never too high ---- */
+
+/* From products: the root of the least that the squared distance can be. */
+SIMD_CLONES static void root_row(float *cost, const float *own, float norm, float keep,
+                                 int64_t slots)
+{
+    for (int64_t t = 0; t < slots; t++) {
+        float square = cost[t] + keep * (own[t] + norm);
+        cost[t] = sqrtf(square > 0 ? square : 0) * (1 - 0x1p-22f);
+    }
+}
+
+SIMD_CLONES static float city_distance(const float *x, const float *y, int64_t d)
+{
+    vector sum = {0};
+    int64_t k = 0;
+    for (; k + WIDTH <= d; k += WIDTH) {
+        vector gap = wide_load(x + k) - wide_load(y + k);
+        sum += (vector)((vector_bits)gap & INT32_MAX);
+    }
+    float total = wide_sum(sum);
+    for (; k < d; k++)
+        total += fabsf(x[k] - y[k]);
+    return total;
+}
+
+static void relaxed_city_row(const bound_relaxed *b, const relaxed_scratch *s, int64_t u,
+                             float *cost, int64_t slots)
+{
+    int64_t d = b->m->d;
+    for (int64_t t = 0; t < slots; t++) {
+        float low = s->own[t] < FAR_AWAY ? city_distance(s->columns + u * d, s->rows + t * d, d) -
+                                               (float)b->slack * (s->norms[u] + s->own[t])
+                                         : 0;
+        cost[t] = low > 0 ? low : 0;
+    }
+}
+
+static void relaxed_matrix_row(const bound_relaxed *b, int32_t row, float *cost, int64_t i0,
+                               int64_t i1)
+{
+    const double *from = b->ground.matrix + (int64_t)b->m->support[row] * b->ground.size;
+    for (int64_t i = i0; i < i1; i++) {
+        item_view item = measures_item(b->m, i);
+        for (int64_t p = 0; p < BASE_ROUND_UP(item.n, WIDTH); p++)
+            *cost++ = p < item.n ? (float)((1 - b->slack) *
+                                           from[(int64_t)b->m->support[item.index[p]]] / b->unit)
+                                 : 0;
+    }
+}
+
+/* Costs in the place of the products of items [i0, i1) and all columns; norms count no more. */
+static void finish_costs(const bound_relaxed *b, const relaxed_scratch *s, int64_t block,
+                         int64_t columns, int64_t slots, int64_t i0, int64_t i1)
+{
+    for (int64_t u = 0; u < columns; u++) {
+        float *cost = s->product + u * slots;
+        if (b->ground.kind == DDSC_COST_EUCLIDEAN)
+            root_row(cost, s->own, s->norms[u], (float)(1 - b->slack), slots);
+        else if (b->ground.kind == DDSC_COST_CITYBLOCK)
+            relaxed_city_row(b, s, u, cost, slots);
+        else
+            relaxed_matrix_row(b, b->distinct[b->block[block] + u], cost, i0, i1);
+        s->none[u] = 0;
+    }
+    for (int64_t t = 0; t < slots; t++)
+        s->own[t] = s->own[t] < FAR_AWAY ? 0 : FAR_AWAY;
+}
+
 void bound_relaxed_tile(const bound_relaxed *b, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
                         float *out, int64_t ld, void *memory)
 {
@@ -321,7 +410,11 @@ void bound_relaxed_tile(const bound_relaxed *b, int64_t i0, int64_t i1, int64_t 
         while (end < i1 && slots + slots_of(b, end) <= GROUP)
             slots += slots_of(b, end++);
         gather_rows(b, &s, i0, end);
-        la_sgemm(false, true, columns, slots, d, -2, s.columns, d, s.rows, d, 0, s.product, slots);
+        if (ground_from_squares(b->ground.kind))
+            la_sgemm(false, true, columns, slots, d, -2, s.columns, d, s.rows, d, 0, s.product,
+                     slots);
+        if (b->ground.kind != DDSC_COST_SQEUCLIDEAN)
+            finish_costs(b, &s, j0 / b->side, columns, slots, i0, end);
         for (; i0 < end; slot += slots_of(b, i0++), out += ld) {
             relaxed_pair t = {.slots = slots_of(b, i0),
                               .ld = slots,
@@ -329,7 +422,7 @@ void bound_relaxed_tile(const bound_relaxed *b, int64_t i0, int64_t i1, int64_t 
                               .product = s.product + slot,
                               .own = s.own + slot,
                               .weight = s.weight + slot,
-                              .norm2 = s.norms,
+                              .norm2 = b->ground.kind == DDSC_COST_SQEUCLIDEAN ? s.norms : s.none,
                               .cost = s.cost,
                               .least = s.least,
                               .rest = s.rest};

@@ -13,6 +13,12 @@ enum {
     BOUND_RELAXED_SIDE_MIN = 32, /* of a tile: large ones share more points, */
     BOUND_RELAXED_SIDE_MAX = 256, /* small ones leave work for many threads */
 
+    /* ---- marginals under Euclidean and city block costs ---- */
+    BOUND_MARGINAL_BINS = 64,  /* of an axis, at most, */
+    BOUND_MARGINAL_ROW = 1024, /* floats of an item, which hold so many bins and frames, */
+    BOUND_MARGINAL_FRAMES = 6, /* at most */
+    BOUND_MARGINAL_SIDE = 64,  /* of a tile: its rows stay in the second cache */
+
     /* ---- refined bounds: exact.py --parts graph; solves per item against time per bound ---- */
     BOUND_REFINED_ITEMS = 8,    /* fewer are solved before their self scalings are made */
     BOUND_DENSE_MEAN_SIZE = 24, /* smaller clouds are solved as fast */

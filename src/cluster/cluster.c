@@ -32,7 +32,7 @@ static ddsc_status settings_check(ddsc_context *ctx, const ddsc_cluster_settings
                     s->eigen_tolerance, "between 0 and 1"));
     CHECK(ctx_check(ctx, s->eigen_max_iterations >= 1, "eigen_max_iterations",
                     (double)s->eigen_max_iterations, "at least 1"));
-    CHECK(ctx_check(ctx, s->joined >= 0 && s->joined < (int64_t)2 << DDSC_METRIC_LOT, "joined",
+    CHECK(ctx_check(ctx, s->joined >= 0 && s->joined < (int64_t)1 << CLUSTER_METRICS, "joined",
                     (double)s->joined, "a sum of 1 << metric, 0: none"));
     if ((s->k_min != 0 || s->k_max != 0) && (s->k_min < 1 || s->k_max < s->k_min))
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
@@ -220,13 +220,13 @@ static bool next_part(ddsc_metric_settings *part, const ddsc_cluster_settings *s
     *part = *set->metric;
     if (before < 0)
         return true;
-    for (m = before == own ? 0 : before + 1; m <= (int)DDSC_METRIC_LOT; m++)
+    for (m = before == own ? 0 : before + 1; m < CLUSTER_METRICS; m++)
         if (m != own && (set->joined >> m & 1))
             break;
     part->metric = (ddsc_metric)m;
     if (set->paper)
         take_paper(part);
-    return m <= (int)DDSC_METRIC_LOT;
+    return m < CLUSTER_METRICS;
 }
 
 static ddsc_status note_part(ddsc_context *ctx, ddsc_clustering *c, const ddsc_graph *g,
@@ -254,8 +254,8 @@ static ddsc_status find_joined(ddsc_context *ctx, ddsc_clustering *c, joined_gra
     ddsc_graph *graph = NULL, *wide = NULL;
     ddsc_metric_settings part;
     affinity_settings how = decompose_affinity_rule(set);
-    TRY(MEM_ZERO(ctx, c->joined, DDSC_METRIC_LOT + 1));
-    TRY(MEM_NEW(ctx, c->joined_list, DDSC_METRIC_LOT + 1));
+    TRY(MEM_ZERO(ctx, c->joined, CLUSTER_METRICS));
+    TRY(MEM_NEW(ctx, c->joined_list, CLUSTER_METRICS));
     c->view.joined = c->joined_list;
     for (int last = -1; next_part(&part, set, last); last = (int)part.metric) {
         double started = clock_seconds();

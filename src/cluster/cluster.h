@@ -122,6 +122,9 @@ struct ddsc_clustering {
 
 /* ---- several metrics as one (join.c) ---- */
 
+/* How many metrics there are; those that are joined are bits of a number. */
+enum { CLUSTER_METRICS = DDSC_METRIC_W1 + 1 };
+
 typedef struct joined_graphs {
     int64_t n_parts;
     sparse a, wide; /* sums of the normalised affinities; wide: of more neighbours, or empty */

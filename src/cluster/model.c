@@ -19,6 +19,10 @@ static ddsc_status take_metric(ddsc_context *ctx, ddsc_model *m, const measures 
     ddsc_metric_settings *set = &m->metric;
     *set = *used;
     set->mmd_features = set->lot_components = 0;
+    if (set->cost == DDSC_COST_MATRIX) {
+        CHECK(MEM_COPY(ctx, m->cost_matrix, used->cost_matrix, used->cost_size * used->cost_size));
+        set->cost_matrix = m->cost_matrix;
+    }
     if (set->metric == DDSC_METRIC_LOT) {
         CHECK(lot_reference_make(ctx, &m->reference, data, set));
         set->reference_size = 0;

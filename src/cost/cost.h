@@ -42,7 +42,5 @@ static inline bool cost_is_spoilt(double cost, double norms, const cost_limits *
 }
 int64_t cost_from_products(double *cost, double own, const double *norm2, int64_t n,
                            const cost_limits *limits);
-/* Median of squared distances over a fixed sample of point pairs drawn from different items. */
-ddsc_status cost_median(ddsc_context *ctx, const measures *m, double *median);
 
 #endif

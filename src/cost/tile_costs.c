@@ -84,13 +84,14 @@ void cost_tile_norms(cost_tile *t, const measures *m)
     cost_norms(&y, t->y.norm2);
 }
 
-ddsc_status cost_tile_make(ddsc_context *ctx, cost_tile *t, const measures *m)
+ddsc_status cost_tile_make(ddsc_context *ctx, cost_tile *t, const measures *m,
+                           const ground_cost *ground)
 {
     point_list x = listed(&t->x, m), y = listed(&t->y, m);
     int64_t cells = x.n * y.n + SIMD_LANES;
     CHECK(workspace_grow(ctx, &t->cells, cells * (int64_t)sizeof *t->cost));
     t->cost = (double *)(void *)t->cells.block;
-    cost_products(t->cost, &x, t->x.norm2, &y, t->y.norm2);
+    ground_lists(ground, t->cost, &x, t->x.norm2, &y, t->y.norm2);
     t->m = m;
     return DDSC_OK;
 }

@@ -4,7 +4,7 @@
 #define DDSC_COST_TILE_COSTS_H
 
 #include "base/workspace.h"
-#include "data/measures.h"
+#include "cost/ground.h"
 
 /* The points of items [begin, end). */
 typedef struct block_points {
@@ -33,9 +33,10 @@ typedef struct item_block {
 /* List the points of items of at most `most` points; there are no costs then. */
 ddsc_status cost_tile_list(ddsc_context *ctx, cost_tile *a, const measures *m,
                            const item_block *block, int64_t most);
-/* Norms of all, then costs by products. */
+/* Norms of all, where costs come from squares, then the costs. */
 void cost_tile_norms(cost_tile *a, const measures *m);
-ddsc_status cost_tile_make(ddsc_context *ctx, cost_tile *a, const measures *m);
+ddsc_status cost_tile_make(ddsc_context *ctx, cost_tile *a, const measures *m,
+                           const ground_cost *ground);
 /* The costs of a pair if they were made with its tile. */
 bool cost_tile_fill(const cost_tile *a, double *cost, const measures *mx, int64_t i,
                     const measures *my, int64_t j);

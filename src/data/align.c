@@ -246,7 +246,9 @@ static ddsc_status find_cells(mover *w, lattice *l)
     return DDSC_OK;
 }
 
-static void spread_point(const lattice *l, const double *x, double weight)
+/* Cells that had no mass before go on the list of touched ones. */
+static void spread_point(const lattice *l, const double *x, double weight, int32_t *touched,
+                         int64_t *n_touched)
 {
     int64_t base[GRID_MAX_DIM];
     double part[GRID_MAX_DIM];
@@ -263,8 +265,11 @@ static void spread_point(const lattice *l, const double *x, double weight)
             at = at * l->shape[k] + base[k] + up;
             mass *= up ? part[k] : 1 - part[k];
         }
-        if (mass > 0)
+        if (mass > 0) {
+            if (l->mass[at] == 0)
+                touched[(*n_touched)++] = (int32_t)at;
             l->mass[at] += mass;
+        }
     }
 }
 
@@ -298,18 +303,19 @@ static ddsc_status move_onto(mover *w, lattice *l)
     TRY(MEM_ZERO(w->ctx, offset, p->n + 1));
     for (int64_t i = 0; i < p->n; i++) {
         TRY(prepare_item(w, i));
+        int64_t most = (p->offset[i + 1] - p->offset[i]) << l->d, n_touched = 0;
+        most = BASE_MIN(most, l->cells);
+        TRY(MEM_RESERVE(w->ctx, index, &index_room, n + most));
+        TRY(MEM_RESERVE(w->ctx, weight, &weight_room, n + most));
         for (int64_t e = p->offset[i]; e < p->offset[i + 1]; e++) {
             move_point(w, e, x);
-            spread_point(l, x, p->weight[e]);
+            spread_point(l, x, p->weight[e], index + n, &n_touched);
         }
-        TRY(MEM_RESERVE(w->ctx, index, &index_room, n + l->cells));
-        TRY(MEM_RESERVE(w->ctx, weight, &weight_room, n + l->cells));
-        for (int64_t r = 0; r < l->cells; r++)
-            if (l->mass[r] > 0) {
-                index[n] = (int32_t)r;
-                weight[n++] = l->mass[r];
-                l->mass[r] = 0;
-            }
+        sort_i32(index + n, n_touched);
+        for (int64_t k = 0; k < n_touched; k++, n++) {
+            weight[n] = l->mass[index[n]];
+            l->mass[index[n]] = 0;
+        }
         offset[i + 1] = n;
     }
     TRY(make_table(w->ctx, p, l));

@@ -10,8 +10,8 @@ void ddsc_model_destroy(ddsc_model *m)
     if (!m)
         return;
     ddsc_context *ctx = m->ctx;
-    MEM_FREE(ctx, m->hub_scale, m->centre_label, m->centre, m->reach, m->scale, m->eigenvalue,
-             m->radius, m->embedding);
+    MEM_FREE(ctx, m->cost_matrix, m->hub_scale, m->centre_label, m->centre, m->reach, m->scale,
+             m->eigenvalue, m->radius, m->embedding);
     ddsc_measures_destroy(m->reference);
     ddsc_measures_destroy(m->items);
     mem_free(ctx, m);

@@ -14,6 +14,7 @@ struct ddsc_model {
     ddsc_context *ctx;
     measures *items;             /* labelled by cluster, every row an item */
     measures *reference;         /* of LOT, one item; else NULL */
+    double *cost_matrix;         /* metric.cost_size rows and columns; or NULL */
     ddsc_metric_settings metric; /* resolved: no rule is left to look at the data for */
     int64_t n, k, tau;
     double gamma;          /* 0: local scaling */

@@ -13,8 +13,8 @@
 const char *recipe_name(int64_t kind)
 {
     static const char *const names[RECIPE_KINDS] = {
-        "",     "per-item", "arcsinh",      "log1p",      "standard",     "robust",
-        "rank", "pca",      "align centre", "align size", "align deskew", "align principal"};
+        "",    "per-item",     "arcsinh",    "log1p",        "standard",        "robust", "rank",
+        "pca", "align centre", "align size", "align deskew", "align principal", "logicle"};
     return kind > 0 && kind < RECIPE_KINDS ? names[kind] : "";
 }
 
@@ -28,6 +28,7 @@ int64_t recipe_count(int64_t kind, int64_t argument, int64_t d, int64_t *d_out)
     case RECIPE_SIZE:
     case RECIPE_DESKEW:
     case RECIPE_PRINCIPAL: return d;
+    case RECIPE_LOGICLE: return 4 * d;
     case RECIPE_STANDARD:
     case RECIPE_ROBUST: return 2 * d;
     case RECIPE_RANK: return RECIPE_KNOTS * d;
@@ -157,6 +158,17 @@ static ddsc_status each_value(ddsc_context *ctx, measures_parts *p, int64_t kind
     return DDSC_OK;
 }
 
+static void each_logicle(measures_parts *p, const double *value)
+{
+    for (int64_t k = 0; k < p->d; k++) {
+        if (!(value[4 * k] > 0))
+            continue;
+        logicle_scale s = recipe_logicle(value + 4 * k);
+        for (int64_t r = 0; r < p->v; r++)
+            p->support[r * p->d + k] = recipe_logicle_at(&s, p->support[r * p->d + k]);
+    }
+}
+
 static ddsc_status project_points(ddsc_context *ctx, measures_parts *p, int64_t d_out,
                                   const double *value)
 {
@@ -187,6 +199,7 @@ ddsc_status recipe_apply_step(ddsc_context *ctx, measures_parts *p, const measur
     switch (step[0]) {
     case RECIPE_PER_ITEM: return recipe_draw(ctx, p, step[1]);
     case RECIPE_PCA: return project_points(ctx, p, step[1], value);
+    case RECIPE_LOGICLE: each_logicle(p, value); return DDSC_OK;
     case RECIPE_CENTRE:
     case RECIPE_SIZE:
     case RECIPE_DESKEW:

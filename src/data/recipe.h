@@ -16,6 +16,7 @@ typedef enum recipe_kind {
     RECIPE_SIZE,
     RECIPE_DESKEW,
     RECIPE_PRINCIPAL,
+    RECIPE_LOGICLE, /* values: T, W, M and A for each coordinate; T 0: left alone */
     RECIPE_KINDS
 } recipe_kind;
 
@@ -30,6 +31,13 @@ ddsc_status recipe_add(ddsc_context *ctx, measures_recipe *r, recipe_kind kind, 
                        int64_t count, double **value);
 /* Dimension before the steps, when d is that behind them; -1 where they do not fit. */
 int64_t recipe_dimension(const measures_recipe *r, int64_t d);
+
+/* A logicle scale made from T, W, M and A; its value at x. */
+typedef struct logicle_scale {
+    double zero, b, d, k, g;
+} logicle_scale;
+logicle_scale recipe_logicle(const double parameter[4]);
+double recipe_logicle_at(const logicle_scale *s, double x);
 
 /* Step k on parts with weights and an index. */
 ddsc_status recipe_apply_step(ddsc_context *ctx, measures_parts *p, const measures_recipe *r,

@@ -1,4 +1,4 @@
-/* Rows, cells and bounds of the costs of one problem, min(|x_i - y_j|^2, cap). */
+/* Rows, cells and bounds of the costs of one problem, min(c(x_i, y_j), cap). */
 #include "exact/cost_rows.h"
 
 #include <math.h>
@@ -6,8 +6,8 @@
 const double *exact_cost_row(const exact_costs *c, int64_t i)
 {
     if (!c->dense)
-        c->k->distances(c->row, c->m, c->d, (point_block){c->x + i * c->d, 1, c->d, 1},
-                        (point_block){c->y, c->m, 1, c->stride});
+        ground_block(c->kind, c->k, c->row, c->m, c->d, (point_block){c->x + i * c->d, 1, c->d, 1},
+                     (point_block){c->y, c->m, 1, c->stride});
     const double *from = c->dense ? c->dense + i * c->m : c->row;
     if (isinf(c->cap))
         return from;
@@ -21,13 +21,13 @@ double exact_cost_between(const exact_costs *c, int64_t i, int64_t j)
     double sum = 0;
     for (int64_t k = 0; k < c->d; k++) {
         double t = c->x[i * c->d + k] - c->y[k * c->stride + j];
-        sum += t * t;
+        sum += c->kind == DDSC_COST_CITYBLOCK ? fabs(t) : t * t;
     }
-    return sum;
+    return c->kind == DDSC_COST_EUCLIDEAN ? sqrt(sum) : sum;
 }
 
-/* Squared distances are at most the squared diagonal of the box around both sets. */
-static double box_diagonal2(const exact_costs *c)
+/* Costs are at most that between two corners of the box around both sets. */
+static double box_diagonal(const exact_costs *c)
 {
     double sum = 0;
     for (int64_t k = 0; k < c->d; k++) {
@@ -40,9 +40,9 @@ static double box_diagonal2(const exact_costs *c)
         }
         c->k->range(&y_low, &y_high, y, c->m);
         double reach = fmax(x_high - y_low, y_high - x_low);
-        sum += reach * reach;
+        sum += c->kind == DDSC_COST_CITYBLOCK ? reach : reach * reach;
     }
-    return sum;
+    return c->kind == DDSC_COST_EUCLIDEAN ? sqrt(sum) : sum;
 }
 
 void exact_cost_bounds(const exact_costs *c, double *low, double *high)
@@ -52,7 +52,7 @@ void exact_cost_bounds(const exact_costs *c, double *low, double *high)
         *high = c->high;
     } else if (!c->dense) {
         *low = 0;
-        *high = box_diagonal2(c);
+        *high = box_diagonal(c);
     } else {
         c->k->range(low, high, c->dense, c->n * c->m);
     }

@@ -1,13 +1,14 @@
-/* Where the solver gets costs from: a matrix, or two sets of points whose squared distances are
+/* Where the solver gets costs from: a matrix, or two sets of points whose costs are
  * made again each time a row is asked for, so that a large problem needs no matrix. */
 #ifndef DDSC_EXACT_COST_ROWS_H
 #define DDSC_EXACT_COST_ROWS_H
 
-#include "kernel/kernels.h"
+#include "cost/ground.h"
 
 typedef struct exact_costs {
     const kernels *k;
     int64_t n, m;
+    ddsc_cost kind;      /* of points */
     const double *dense; /* n x m, or NULL: points */
     int64_t d, stride;
     const double *x; /* n x d */
@@ -23,7 +24,7 @@ typedef struct exact_costs {
 
 /* Row i, valid until the next call. */
 const double *exact_cost_row(const exact_costs *c, int64_t i);
-/* |x_i - y_j|^2 with the same bits: the kernel sums coordinates in their order too. */
+/* One of them with the same bits: the kernel sums coordinates in their order too. */
 double exact_cost_between(const exact_costs *c, int64_t i, int64_t j);
 static inline double exact_cost_cell(const exact_costs *c, int64_t i, int64_t j)
 {

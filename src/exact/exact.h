@@ -4,6 +4,7 @@
 #define DDSC_EXACT_EXACT_H
 
 #include "base/base.h"
+#include "cost/ground.h"
 #include "data/measures.h"
 
 /* Minimise <P, C> over plans P >= 0 with row sums a and column sums b. */
@@ -30,23 +31,24 @@ typedef struct exact_solver exact_solver; /* workspace; no solve depends on the 
 
 ddsc_status exact_create(ddsc_context *ctx, exact_solver **solver);
 void exact_destroy(exact_solver *solver);
-/* One solver per worker. */
-ddsc_status exact_create_team(ddsc_context *ctx, exact_solver ***solvers);
+/* One solver per worker, for items under the ground cost. */
+ddsc_status exact_create_team(ddsc_context *ctx, exact_solver ***solvers,
+                              const ground_cost *ground);
 void exact_destroy_team(ddsc_context *ctx, exact_solver **solvers);
 /* Solve one problem. Potentials and plan stay in the workspace until the next solve. max_pivots 0:
  * a generous multiple of the size. DDSC_NOT_CONVERGED when the cap was met: primal is then an upper
  * bound (feasible plan), dual a valid lower bound, gap says how far apart. */
 ddsc_status exact_solve(exact_solver *solver, exact_result *result, const exact_problem *problem,
                         int64_t max_pivots);
-/* Squared Euclidean transport from item i of mx to item j of my (same dimension; both sets may be
- * one). Knows the points: faster than exact_solve on their cost matrix, and of bounded memory. */
+/* Transport from item i of mx to item j of my (same dimension; both sets may be one), squared Euclidean
+ * unless the solver was made for another ground cost. Knows the points: faster than exact_solve on their cost matrix, and of bounded memory. */
 ddsc_status exact_solve_items(exact_solver *solver, exact_result *result, const measures *mx,
                               int64_t i, const measures *my, int64_t j, int64_t max_pivots);
 /* Potentials of item j for the next exact_solve_items to start from, borrowed until it returns. Any
  * finite ones will do, good ones save pivots. */
 void exact_start(exact_solver *solver, const double *g);
 /* Is it worth making the costs of a tile of pairs of this set before its solves? */
-bool exact_tile_applies(const measures *m);
+bool exact_tile_applies(const measures *m, const ground_cost *ground);
 /* Costs between the points of items [i0, i1) and [j0, j1), for the solves of pairs (i, j) of them
  * that follow; the answers do not change by it. */
 ddsc_status exact_tile_costs(exact_solver *solver, const measures *m, int64_t i0, int64_t i1,

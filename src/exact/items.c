@@ -1,4 +1,4 @@
-/* Transport between two items, from their points: squared Euclidean costs, as a matrix where it fits
+/* Transport between two items, from their points: costs as a matrix where it fits
  * and the dimension makes it worth keeping, else made again row by row. */
 #include <math.h>
 #include <string.h>
@@ -7,21 +7,24 @@
 #include "exact/solver.h"
 
 typedef struct item_points {
+    const exact_solver *s;
     int64_t n, m, d;
     double *x, *y, *matrix, *norm2;
     int32_t *whole_x, *whole_y;
 } item_points;
 
-static bool keeps_matrix(int64_t n, int64_t m, int64_t d)
+/* A matrix of costs is gathered: it has no points to make rows from. */
+static bool keeps_matrix(const exact_solver *s, int64_t n, int64_t m, int64_t d)
 {
-    return (d >= MATRIX_DIM && n * m <= MATRIX_CELLS) || exact_is_tiny(n, m);
+    return s->ground.kind == DDSC_COST_MATRIX || (d >= MATRIX_DIM && n * m <= MATRIX_CELLS) ||
+           exact_is_tiny(n, m);
 }
 
 static void take_item_points(void *owner, arena *a)
 {
     item_points *p = owner;
     int64_t n = p->n, m = p->m, d = p->d;
-    bool whole = d <= WHOLE_DIM, matrix = keeps_matrix(n, m, d);
+    bool whole = d <= WHOLE_DIM, matrix = keeps_matrix(p->s, n, m, d);
     ARENA_TAKE(a, p->x, n * d);
     ARENA_TAKE(a, p->y, m * d);
     ARENA_TAKE(a, p->whole_x, whole ? n * d : 0);
@@ -98,44 +101,52 @@ static ddsc_status solve_same(exact_solver *s, exact_result *result, item_view x
     return DDSC_OK;
 }
 
-/* Costs by products into the matrix; false: the dimension or the size of the points forbids it. */
-static bool product_costs(exact_solver *s, const item_points *p, const measures *mx, int64_t i,
-                          const measures *my, int64_t j)
+/* Costs by products, or out of a matrix; false: the cost, the dimension or the size of the points
+ * forbids it. */
+static bool listed_costs(exact_solver *s, const item_points *p, const measures *mx, int64_t i,
+                         const measures *my, int64_t j)
 {
     item_view a = measures_item(mx, i), b = measures_item(my, j);
-    if (p->d < PRODUCT_DIM || !keeps_matrix(a.n, b.n, p->d))
+    point_list x = {mx, a.n, a.index}, y = {my, b.n, b.index};
+    if (s->ground.kind == DDSC_COST_MATRIX) {
+        ground_lists(&s->ground, p->matrix, &x, NULL, &y, NULL);
+        return true;
+    }
+    if (!ground_from_squares(s->ground.kind) || p->d < PRODUCT_DIM ||
+        !keeps_matrix(s, a.n, b.n, p->d))
         return false;
     if (cost_tile_fill(&s->tile, p->matrix, mx, i, my, j))
         return true;
-    point_list x = {mx, a.n, a.index}, y = {my, b.n, b.index};
     double largest = cost_norms(&x, p->norm2);
     if (!cost_products_fit(fmax(largest, cost_norms(&y, p->norm2 + a.n))))
         return false;
-    cost_products(p->matrix, &x, p->norm2, &y, p->norm2 + a.n);
+    ground_lists(&s->ground, p->matrix, &x, p->norm2, &y, p->norm2 + a.n);
     return true;
 }
 
-/* Returns the exponent of the unit the points were brought to. */
+/* Returns the exponent of the unit the points were brought to, 2^result. */
 static int set_costs(exact_costs *cost, exact_solver *s, const item_points *p, const measures *mx,
                      int64_t i, const measures *my, int64_t j)
 {
     int64_t n = p->n, m = p->m, d = p->d;
-    bool multiplied = product_costs(s, p, mx, i, my, j);
-    *cost = (exact_costs){.k = s->k, .n = n, .m = m, .d = d, .cap = INFINITY};
-    cost->dense = keeps_matrix(n, m, d) ? p->matrix : NULL;
-    if (multiplied && exact_is_tiny(n, m))
+    ddsc_cost kind = s->ground.kind;
+    bool listed = listed_costs(s, p, mx, i, my, j);
+    *cost = (exact_costs){.k = s->k, .n = n, .m = m, .kind = kind, .d = d, .cap = INFINITY};
+    cost->dense = keeps_matrix(s, n, m, d) ? p->matrix : NULL;
+    if (kind == DDSC_COST_MATRIX || (listed && exact_is_tiny(n, m)))
         return 0; /* nothing else is asked of tiny problems */
     int exponent = gather_scaled(s->k, p, mx, measures_item(mx, i), my, measures_item(my, j));
     cost->stride = m;
     cost->x = p->x;
     cost->y = p->y;
-    if (d <= WHOLE_DIM && to_whole(p->whole_x, p->x, n * d) && to_whole(p->whole_y, p->y, m * d)) {
+    if (kind == DDSC_COST_SQEUCLIDEAN && d <= WHOLE_DIM && to_whole(p->whole_x, p->x, n * d) &&
+        to_whole(p->whole_y, p->y, m * d)) {
         cost->whole_x = p->whole_x;
         cost->whole_y = p->whole_y;
     }
-    if (cost->dense && !multiplied)
-        s->k->distances(p->matrix, m, d, (point_block){p->x, n, d, 1},
-                        (point_block){p->y, m, 1, m});
+    if (cost->dense && !listed)
+        ground_block(kind, s->k, p->matrix, m, d, (point_block){p->x, n, d, 1},
+                     (point_block){p->y, m, 1, m});
     return exponent;
 }
 
@@ -149,7 +160,8 @@ static void scale_back(exact_solver *s, exact_result *result, int exponent)
     result->dual = ldexp(result->dual, exponent);
 }
 
-/* Squares next to the smallest numbers lose digits, or all of them, unless the plan moves nothing. */
+/* Squares next to the smallest numbers lose digits, or all of them, unless the plan moves nothing; and so
+ * do distances that are roots of such squares, or that a graph keeps the squares of. */
 static double square_rounding(const exact_solver *s, const exact_result *result, const measures *mx,
                               item_view x, const measures *my, item_view y)
 {
@@ -165,11 +177,15 @@ static double square_rounding(const exact_solver *s, const exact_result *result,
 static ddsc_status mark_tiny(const exact_solver *s, exact_result *result, const measures *mx,
                              item_view x, const measures *my, item_view y, int exponent)
 {
+    bool squared = s->ground.kind == DDSC_COST_SQEUCLIDEAN;
     double value = result->primal, given = ldexp(value, exponent);
-    if (given >= 1e-280)
+    if (s->ground.kind == DDSC_COST_MATRIX || given >= (squared ? 1e-280 : 1e-140))
         return DDSC_OK;
     double square = square_rounding(s, result, mx, x, my, y);
-    if (square > 0)
+    if (square > 0 && !squared) {
+        double root = sqrt(square);
+        result->gap = BASE_MAX(result->gap, given > 0 ? root / given + root / value : INFINITY);
+    } else if (square > 0)
         result->gap = BASE_MAX(result->gap, given > 0 ? square / given + square / value : INFINITY);
     return result->gap > GAP_PROMISED ? DDSC_NOT_CONVERGED : DDSC_OK;
 }
@@ -183,7 +199,7 @@ ddsc_status exact_solve_items(exact_solver *solver, exact_result *result, const 
                               int64_t i, const measures *my, int64_t j, int64_t max_pivots)
 {
     item_view x = measures_item(mx, i), y = measures_item(my, j);
-    item_points p = {.n = x.n, .m = y.n, .d = mx->d};
+    item_points p = {.s = solver, .n = x.n, .m = y.n, .d = mx->d};
     exact_costs cost;
     int exponent = 0;
     ddsc_status status = DDSC_OK;
@@ -193,14 +209,16 @@ ddsc_status exact_solve_items(exact_solver *solver, exact_result *result, const 
     }
     TRY(workspace_lay_out(solver->ctx, &solver->given, take_item_points, &p));
     exponent = set_costs(&cost, solver, &p, mx, i, my, j);
+    if (solver->ground.kind == DDSC_COST_SQEUCLIDEAN)
+        exponent *= 2; /* from here on of costs */
     if (exponent)
         solver->start = NULL; /* it is in other units */
     solver->strict = true;
     status = exact_solve_ordinary(solver, result, x.weight, y.weight, &cost, max_pivots);
     if (status == DDSC_OK)
-        status = mark_tiny(solver, result, mx, x, my, y, 2 * exponent);
+        status = mark_tiny(solver, result, mx, x, my, y, exponent);
     if (exponent && status >= 0)
-        scale_back(solver, result, 2 * exponent);
+        scale_back(solver, result, exponent);
 done:
     solver->start = NULL;
     return status;

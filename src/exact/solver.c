@@ -94,6 +94,7 @@ ddsc_status exact_create(ddsc_context *ctx, exact_solver **solver)
     CHECK(MEM_ZERO(ctx, *solver, 1));
     (*solver)->ctx = ctx;
     (*solver)->k = kernels_find();
+    (*solver)->ground = ground_sqeuclidean;
     return DDSC_OK;
 }
 
@@ -108,12 +109,14 @@ void exact_destroy(exact_solver *solver)
     mem_free(solver->ctx, solver);
 }
 
-ddsc_status exact_create_team(ddsc_context *ctx, exact_solver ***solvers)
+ddsc_status exact_create_team(ddsc_context *ctx, exact_solver ***solvers, const ground_cost *ground)
 {
     ddsc_status status = DDSC_OK;
     TRY(MEM_ZERO(ctx, *solvers, parallel_width(ctx)));
-    for (int w = 0; w < parallel_width(ctx); w++)
+    for (int w = 0; w < parallel_width(ctx); w++) {
         TRY(exact_create(ctx, &(*solvers)[w]));
+        (*solvers)[w]->ground = *ground;
+    }
     return DDSC_OK;
 done:
     exact_destroy_team(ctx, *solvers);

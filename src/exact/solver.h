@@ -27,6 +27,7 @@ struct exact_solver {
     double *plan_mass;
     double *excess; /* two per node */
 
+    ground_cost ground;   /* of items */
     cost_tile tile;       /* costs of a block of pairs, made before their solves */
     const double *start;  /* guess of g for the next solve, or NULL */
     bool strict;          /* costs are not negative: the gap is relative to the value alone */

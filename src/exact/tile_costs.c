@@ -3,9 +3,10 @@
 #include "cost/cost.h"
 #include "exact/solver.h"
 
-bool exact_tile_applies(const measures *m)
+bool exact_tile_applies(const measures *m, const ground_cost *ground)
 {
-    return m->d >= PRODUCT_DIM && m->n > 0 && m->nnz <= 2 * TINY_SIDE * m->n;
+    return ground_from_squares(ground->kind) && m->d >= PRODUCT_DIM && m->n > 0 &&
+           m->nnz <= 2 * TINY_SIDE * m->n;
 }
 
 /* Every pair of the block must be one that its own solve would take by products. */
@@ -32,5 +33,5 @@ ddsc_status exact_tile_costs(exact_solver *s, const measures *m, int64_t i0, int
     cost_tile_norms(t, m);
     if (!within_range(m, &t->x) || !within_range(m, &t->y))
         return DDSC_OK;
-    return cost_tile_make(s->ctx, t, m);
+    return cost_tile_make(s->ctx, t, m, &s->ground);
 }

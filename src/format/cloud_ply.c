@@ -121,6 +121,8 @@ static ddsc_status ply_header(ply *p, element *e, int *n_elements)
         if (strcmp(word[0], "end_header") == 0)
             return DDSC_OK;
         if (strcmp(word[0], "format") == 0 && n >= 2) {
+            if (p->c->n_fields > 0) /* their byte order was taken from it */
+                return stream_fail_line(p->c->s, ": the format stands behind properties");
             CHECK(ply_format(p, word[1]));
         } else if (strcmp(word[0], "element") == 0 && n == 3) {
             element *next = &e[*n_elements];

@@ -18,6 +18,7 @@ typedef struct reader {
     int64_t *first_line; /* of each item */
     label_list labels;
     text_rows titles, points; /* by item; by row */
+    text_rows meta;           /* of each item its c.n_meta texts */
     char *joined, *tidy;      /* the id of a row; a title */
     int64_t joined_room, tidy_room;
     int64_t *item; /* of each row */
@@ -123,18 +124,29 @@ static ddsc_status take_weight(reader *r)
 
 /* ---- items ---- */
 
+static ddsc_status tidy_text(reader *r, int64_t column, size_t *n)
+{
+    const char *text = r->field.text[column];
+    CHECK(MEM_RESERVE(r->ctx, r->tidy, &r->tidy_room, 2 * (int64_t)strlen(text) + 1));
+    *n = text_tidy(r->tidy, text, DDSC_TITLE_MAX);
+    return DDSC_OK;
+}
+
 static ddsc_status begin_item(reader *r, int64_t number)
 {
+    size_t n;
     for (int64_t k = 0; k < r->c.n_id; k++)
         CHECK(fields_check_text(r->s, &r->field, r->c.id[k]));
     CHECK(MEM_RESERVE(r->ctx, r->first_line, &r->line_room, number + 1));
     r->first_line[number] = stream_line_number(r->s);
     r->out->n = number + 1;
     if (r->c.title >= 0) {
-        const char *text = r->field.text[r->c.title];
-        CHECK(MEM_RESERVE(r->ctx, r->tidy, &r->tidy_room, 2 * (int64_t)strlen(text) + 1));
-        size_t n = text_tidy(r->tidy, text, DDSC_TITLE_MAX);
+        CHECK(tidy_text(r, r->c.title, &n));
         CHECK(text_rows_add(&r->titles, number, r->tidy, n));
+    }
+    for (int64_t k = 0; k < r->c.n_meta; k++) {
+        CHECK(tidy_text(r, r->c.meta[k], &n));
+        CHECK(text_rows_add(&r->meta, number * r->c.n_meta + k, r->tidy, n));
     }
     if (r->c.label >= 0) {
         CHECK(fields_check_text(r->s, &r->field, r->c.label));
@@ -220,10 +232,9 @@ static ddsc_status take_row(reader *r)
     if (r->c.weight >= 0)
         CHECK(take_weight(r));
     if (r->c.point >= 0) {
-        const char *name = r->field.text[r->c.point];
+        size_t n;
         CHECK(fields_check_text(r->s, &r->field, r->c.point));
-        CHECK(MEM_RESERVE(r->ctx, r->tidy, &r->tidy_room, 2 * (int64_t)strlen(name) + 1));
-        size_t n = text_tidy(r->tidy, name, DDSC_TITLE_MAX);
+        CHECK(tidy_text(r, r->c.point, &n));
         CHECK(text_rows_add(&r->points, r->n_rows, r->tidy, n));
     }
     r->n_rows++;
@@ -360,6 +371,24 @@ done:
     return status;
 }
 
+static ddsc_status take_item_columns(reader *r)
+{
+    ddsc_status status = DDSC_OK;
+    measures_parts *p = r->out;
+    const char **name = NULL;
+    if (r->c.n_meta == 0)
+        return DDSC_OK;
+    TRY(MEM_NEW(r->ctx, name, r->c.n_meta));
+    for (int64_t k = 0; k < r->c.n_meta; k++)
+        name[k] = table_name(&r->c, r->c.meta[k]) + strlen(TABLE_META);
+    TRY(texts_pack(r->ctx, &p->meta_names, r->c.n_meta, name));
+    p->meta = (measures_texts){p->n * r->c.n_meta, r->meta.text, r->meta.at};
+    r->meta = (text_rows){0};
+done:
+    mem_free(r->ctx, name);
+    return status;
+}
+
 static ddsc_status csv_finish(reader *r, const ddsc_read_settings *set)
 {
     ddsc_status status = DDSC_OK;
@@ -371,6 +400,7 @@ static ddsc_status csv_finish(reader *r, const ddsc_read_settings *set)
     if (r->apart || p->d < r->c.n_coordinates || r->points.text)
         TRY(order_rows(r, kept));
     TRY(name_coordinates(r, kept));
+    TRY(take_item_columns(r));
     for (int64_t k = 0; set->arcsinh > 0 && k < p->v * p->d; k++)
         p->support[k] = asinh(p->support[k] / set->arcsinh);
     if (r->c.label >= 0)
@@ -392,8 +422,13 @@ ddsc_status csv_read(ddsc_context *ctx, measures_parts *out, io_stream *s,
                      const ddsc_read_settings *set)
 {
     ddsc_status status = DDSC_OK;
-    reader r = {
-        .ctx = ctx, .s = s, .out = out, .last = -1, .titles = {.ctx = ctx}, .points = {.ctx = ctx}};
+    reader r = {.ctx = ctx,
+                .s = s,
+                .out = out,
+                .last = -1,
+                .titles = {.ctx = ctx},
+                .points = {.ctx = ctx},
+                .meta = {.ctx = ctx}};
     TRY(read_header(&r, set));
     TRY(read_rows(&r, set));
     TRY(csv_finish(&r, set));
@@ -403,6 +438,6 @@ done:
     label_list_free(ctx, &r.labels);
     fields_free(ctx, &r.field);
     MEM_FREE(ctx, r.first_line, r.joined, r.tidy, r.item, r.titles.text, r.titles.at, r.points.text,
-             r.points.at);
+             r.points.at, r.meta.text, r.meta.at);
     return status;
 }

@@ -12,9 +12,12 @@ static ddsc_status read_matrix(ddsc_context *ctx, double **matrix, int64_t *n, i
     switch (io_sniff(head, got)) {
     case DDSC_FORMAT_NPY: return npy_read_matrix(ctx, matrix, n, s);
     case DDSC_FORMAT_MTX: return mtx_read_matrix(ctx, matrix, n, s);
+    case DDSC_FORMAT_CSV:
+    case DDSC_FORMAT_D2:
+    case DDSC_FORMAT_CLOUD: return csv_read_matrix(ctx, matrix, n, s);
     default:
-        return stream_fail(s, got == 0 ? "is empty"
-                                       : "is not a matrix; npy and MatrixMarket files are read");
+        return stream_fail(
+            s, got == 0 ? "is empty" : "is not a matrix; npy, csv and MatrixMarket files are read");
     }
 }
 

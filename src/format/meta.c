@@ -5,18 +5,73 @@
 
 #include "format/format.h"
 
+enum { META_IDS = 16 };
+
 typedef struct meta_reader {
     ddsc_context *ctx;
     io_stream *s;
     field_list field;
     char delimiter, *tidy;
-    int64_t tidy_room, n_fields, id, n_kept, n_rows;
+    int64_t tidy_room, n_fields, n_kept, n_rows;
+    int64_t id[META_IDS]; /* columns whose texts, joined by "/", are the id */
+    int n_ids;
+    char *joined;
+    int64_t joined_room;
     text_table ids, names;
     text_rows values; /* row by row, n_kept each */
 } meta_reader;
 
-/* The column of that name, else `id`. */
-static ddsc_status meta_header(meta_reader *r, const char *id_column)
+static int64_t meta_find(const meta_reader *r, const char *name, size_t n)
+{
+    for (int64_t k = 0; k < r->n_fields; k++)
+        if (strlen(r->field.text[k]) == n && memcmp(r->field.text[k], name, n) == 0)
+            return k;
+    return -1;
+}
+
+/* The columns that the items' ids are made of, if all are there; else `id`. */
+static void meta_find_ids(meta_reader *r, const char *id_columns)
+{
+    for (const char *at = id_columns; at && r->n_ids < META_IDS; at++) {
+        size_t n = strcspn(at, ",");
+        int64_t found = meta_find(r, at, n);
+        if (found < 0) {
+            r->n_ids = 0;
+            break;
+        }
+        r->id[r->n_ids++] = found;
+        at += n;
+        if (*at == '\0')
+            return;
+    }
+    r->id[0] = meta_find(r, "id", 2);
+    r->n_ids = r->id[0] >= 0;
+}
+
+static bool is_meta_id(const meta_reader *r, int64_t column)
+{
+    for (int k = 0; k < r->n_ids; k++)
+        if (r->id[k] == column)
+            return true;
+    return false;
+}
+
+static ddsc_status meta_join_id(meta_reader *r, int64_t *n)
+{
+    *n = 0;
+    for (int k = 0; k < r->n_ids; k++) {
+        const char *part = r->field.text[r->id[k]];
+        int64_t more = (int64_t)strlen(part);
+        CHECK(MEM_RESERVE(r->ctx, r->joined, &r->joined_room, *n + more + 2));
+        if (k > 0)
+            r->joined[(*n)++] = '/';
+        memcpy(r->joined + *n, part, (size_t)more + 1);
+        *n += more;
+    }
+    return DDSC_OK;
+}
+
+static ddsc_status meta_header(meta_reader *r, const char *id_columns)
 {
     char *line, list[400] = "";
     size_t at = 0;
@@ -28,23 +83,19 @@ static ddsc_status meta_header(meta_reader *r, const char *id_column)
     r->delimiter = fields_delimiter(line);
     CHECK(fields_split(r->ctx, &r->field, r->s, line, r->delimiter));
     r->n_fields = r->field.n;
-    r->id = -1;
+    meta_find_ids(r, id_columns);
     for (int64_t k = 0; k < r->n_fields; k++) {
         const char *name = r->field.text[k];
-        if (strcmp(name, "id") == 0 && r->id < 0)
-            r->id = k;
-        if (id_column && strcmp(name, id_column) == 0)
-            r->id = k;
         if (at < sizeof list)
             at += (size_t)snprintf(list + at, sizeof list - at, "%s%s", k ? ", " : "", QUOTE(name));
     }
-    if (r->id < 0)
+    if (r->n_ids == 0)
         return stream_fail_line(r->s,
-                                ": no column is called \"id\", or as the items' column of ids "
+                                ": no column is called \"id\", or as the items' columns of ids "
                                 "(--id); the columns are: %s",
                                 list);
     for (int64_t k = 0; k < r->n_fields; k++) {
-        if (k == r->id)
+        if (is_meta_id(r, k))
             continue;
         CHECK(text_table_add(r->ctx, &r->names, r->field.text[k], strlen(r->field.text[k]), &number,
                              &is_new));
@@ -58,17 +109,17 @@ static ddsc_status meta_header(meta_reader *r, const char *id_column)
 
 static ddsc_status meta_row(meta_reader *r)
 {
-    int64_t number;
+    int64_t number, length;
     bool is_new;
     if (r->field.n != r->n_fields)
         return stream_fail_line(r->s, " has %lld fields, the header has %lld",
                                 (long long)r->field.n, (long long)r->n_fields);
-    const char *id = r->field.text[r->id];
-    CHECK(text_table_add(r->ctx, &r->ids, id, strlen(id), &number, &is_new));
+    CHECK(meta_join_id(r, &length));
+    CHECK(text_table_add(r->ctx, &r->ids, r->joined, (size_t)length, &number, &is_new));
     if (!is_new)
-        return stream_fail_line(r->s, ": the id \"%s\" was there before", QUOTE(id));
+        return stream_fail_line(r->s, ": the id \"%s\" was there before", QUOTE(r->joined));
     for (int64_t k = 0, c = 0; k < r->n_fields; k++) {
-        if (k == r->id)
+        if (is_meta_id(r, k))
             continue;
         const char *text = r->field.text[k];
         CHECK(MEM_RESERVE(r->ctx, r->tidy, &r->tidy_room, 2 * (int64_t)strlen(text) + 1));
@@ -79,10 +130,10 @@ static ddsc_status meta_row(meta_reader *r)
     return DDSC_OK;
 }
 
-static ddsc_status meta_table(meta_reader *r, const char *id_column)
+static ddsc_status meta_table(meta_reader *r, const char *id_columns)
 {
     char *line;
-    CHECK(meta_header(r, id_column));
+    CHECK(meta_header(r, id_columns));
     for (;;) {
         CHECK(stream_text_line(r->s, &line, r->delimiter));
         if (!line)
@@ -140,6 +191,6 @@ done:
     fields_free(ctx, &r.field);
     text_table_free(ctx, &r.ids);
     text_table_free(ctx, &r.names);
-    MEM_FREE(ctx, r.tidy, r.values.text, r.values.at);
+    MEM_FREE(ctx, r.tidy, r.joined, r.values.text, r.values.at);
     return status;
 }

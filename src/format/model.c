@@ -10,12 +10,12 @@
 
 /* ---- settings: one text a field, "name=value" ---- */
 
-typedef enum field_kind { FIELD_COUNT, FIELD_NUMBER, FIELD_CHOICE } field_kind;
+typedef enum field_kind { FIELD_COUNT, FIELD_NUMBER, FIELD_CHOICE, FIELD_WORD } field_kind;
 
 typedef struct field {
     const char *name;
     field_kind kind;
-    size_t offset;       /* into a model: int64_t, double or an enumeration */
+    size_t offset;       /* into a model: int64_t, double, an enumeration, or one kept as int64_t */
     const char *choices; /* of an enumeration, in its order, a blank after each */
 } field;
 
@@ -28,7 +28,7 @@ static const field fields[] = {
     {"least_scale", FIELD_NUMBER, AT(least_scale), NULL},
     {"far_distance", FIELD_NUMBER, AT(far_distance), NULL},
     {"far_neighbour", FIELD_COUNT, AT(far_neighbour), NULL},
-    {"metric", FIELD_CHOICE, AT(metric.metric), "w2 sinkhorn mmd lot "},
+    {"metric", FIELD_CHOICE, AT(metric.metric), "w2 sinkhorn mmd lot w1 "},
     {"epsilon", FIELD_NUMBER, AT(metric.epsilon), NULL},
     {"sinkhorn_value", FIELD_CHOICE, AT(metric.sinkhorn_value), "regularised sharp debiased "},
     {"sinkhorn_tolerance", FIELD_NUMBER, AT(metric.sinkhorn_tolerance), NULL},
@@ -37,8 +37,15 @@ static const field fields[] = {
     {"bandwidth", FIELD_NUMBER, AT(metric.bandwidth), NULL},
     {"mmd_estimator", FIELD_CHOICE, AT(metric.mmd_estimator), "unbiased biased "},
     {"w2_max_pivots", FIELD_COUNT, AT(metric.w2_max_pivots), NULL},
+    {"cost", FIELD_WORD, AT(metric.cost), "default sqeuclidean euclidean cosine cityblock matrix "},
 };
-enum { N_FIELDS = sizeof fields / sizeof *fields, FIELD_TEXT = 96 };
+/* The last is left out where the cost is squared Euclidean, as it was before there were others. */
+enum { N_FIELDS = sizeof fields / sizeof *fields, COST_FIELD = N_FIELDS - 1, FIELD_TEXT = 96 };
+
+static bool tells_cost(const ddsc_model *m)
+{
+    return m->metric.cost != DDSC_COST_DEFAULT && m->metric.cost != DDSC_COST_SQEUCLIDEAN;
+}
 
 typedef struct settings_text {
     char line[N_FIELDS][FIELD_TEXT];
@@ -63,6 +70,7 @@ static void settings_format(settings_text *t, const ddsc_model *m)
             break;
         case FIELD_NUMBER: number_format(value, *(const double *)at); break;
         case FIELD_CHOICE: choice_format(value, fields[k].choices, *(const int *)at); break;
+        case FIELD_WORD: choice_format(value, fields[k].choices, (int)*(const int64_t *)at); break;
         }
         snprintf(t->line[k], FIELD_TEXT, "%s=%s", fields[k].name, value);
     }
@@ -85,8 +93,12 @@ static bool field_parse(ddsc_model *m, const field *f, const char *value)
     case FIELD_COUNT: return number_parse_integer(value, at);
     case FIELD_NUMBER: return number_parse(value, at);
     case FIELD_CHOICE: return choice_parse(at, f->choices, value);
+    case FIELD_WORD: break;
     }
-    return false;
+    int word;
+    bool known = choice_parse(&word, f->choices, value);
+    *(int64_t *)at = word;
+    return known;
 }
 
 /* ---- writing ---- */
@@ -124,7 +136,8 @@ ddsc_status npz_write_model(ddsc_context *ctx, const ddsc_model *m, io_writer *w
     settings_format(&text, m);
     TRY(npz_writer_open(ctx, &z, w));
     TRY(npz_writer_add(z, "model_version", NPY_INT4, 1, &one, 4, NULL, &version));
-    TRY(npz_add_strings(z, "model_settings", get_line, &text, N_FIELDS));
+    TRY(npz_add_strings(z, "model_settings", get_line, &text,
+                        tells_cost(m) ? N_FIELDS : COST_FIELD));
     TRY(npz_add_items(z, m->items));
     TRY(add_table(z, "embedding", m->embedding, m->n, m->width));
     TRY(add_doubles(z, "eigenvalues", m->eigenvalue, m->width));
@@ -135,6 +148,8 @@ ddsc_status npz_write_model(ddsc_context *ctx, const ddsc_model *m, io_writer *w
     TRY(npz_writer_add(z, "centre_labels", NPY_INT4, 1, &m->n_centres, 4, NULL, m->centre_label));
     if (m->hub_scale)
         TRY(add_doubles(z, "hub_scale", m->hub_scale, m->n));
+    if (m->cost_matrix)
+        TRY(add_table(z, "cost_matrix", m->cost_matrix, m->metric.cost_size, m->metric.cost_size));
     if (m->reference)
         TRY(add_reference(z, m->reference));
     TRY(npz_writer_finish(z));
@@ -218,7 +233,7 @@ static ddsc_status read_settings(archive *z, ddsc_model *m)
     CHECK(archive_open_array(z, "model_settings", 1));
     CHECK(npy_read_text(z->ctx, z->member, &z->array, take_setting, &r));
     for (int k = 0; k < N_FIELDS; k++)
-        if (!r.seen[k])
+        if (!r.seen[k] && k != COST_FIELD)
             CHECK(stream_fail(z->member, "lacks the setting %s", fields[k].name));
     CHECK(archive_close_array(z));
     ddsc_metric_settings *metric = &m->metric;
@@ -295,6 +310,19 @@ done:
     return status;
 }
 
+static ddsc_status read_cost_matrix(archive *z, ddsc_model *m)
+{
+    int64_t rows = 0, columns = 0;
+    if (m->metric.cost != DDSC_COST_MATRIX)
+        return DDSC_OK;
+    CHECK(model_read_rows(z, &m->cost_matrix, "cost_matrix", &rows, &columns, false));
+    if (rows != columns)
+        return stream_fail(z->s, "is not a whole model: its costs are no square matrix");
+    m->metric.cost_matrix = m->cost_matrix;
+    m->metric.cost_size = rows;
+    return DDSC_OK;
+}
+
 static ddsc_status read_arrays(archive *z, ddsc_model *m, bool plain)
 {
     CHECK(read_items(z, m));
@@ -307,6 +335,7 @@ static ddsc_status read_arrays(archive *z, ddsc_model *m, bool plain)
         CHECK(read_doubles(z, &m->hub_scale, "hub_scale", m->n));
     CHECK(model_read_rows(z, &m->centre, "centres", &m->n_centres, &m->width, false));
     CHECK(read_centre_labels(z, m));
+    CHECK(read_cost_matrix(z, m));
     return read_reference(z, m);
 }
 

@@ -45,10 +45,11 @@ static ddsc_status refuse_content(io_stream *s, const unsigned char *head, size_
 {
     if (n == 0)
         return stream_fail(s, "is empty");
-    return stream_fail(s,
-                       "is of no known format (first bytes %02x %02x %02x %02x); npz, npy, csv, "
-                       "tsv, idx, d2, fcs, images and point clouds (ply, off, pcd, xyz) are read",
-                       head[0], n > 1 ? head[1] : 0, n > 2 ? head[2] : 0, n > 3 ? head[3] : 0);
+    return stream_fail(
+        s,
+        "is of no known format (first bytes %02x %02x %02x %02x); npz, npy, csv, "
+        "tsv, idx, d2, fcs, h5ad, images and point clouds (ply, off, pcd, xyz) are read",
+        head[0], n > 1 ? head[1] : 0, n > 2 ? head[2] : 0, n > 3 ? head[3] : 0);
 }
 
 static ddsc_status read_format(ddsc_context *ctx, measures_parts *out, ddsc_format format,
@@ -62,6 +63,7 @@ static ddsc_status read_format(ddsc_context *ctx, measures_parts *out, ddsc_form
     case DDSC_FORMAT_IDX: return idx_read_images(ctx, out, s);
     case DDSC_FORMAT_D2: return d2_read(ctx, out, s, set->phases, set->phase);
     case DDSC_FORMAT_FCS: return fcs_read(ctx, out, s, set);
+    case DDSC_FORMAT_HDF5: return h5ad_read(ctx, out, s, set);
     case DDSC_FORMAT_IMAGE: return image_read(ctx, out, s, set->image_as);
     default:
         return stream_fail(s, "is a MatrixMarket matrix, not a set of items; a distance matrix is "
@@ -105,14 +107,15 @@ done:
 
 /* Which formats were among the files. */
 typedef struct formats_seen {
-    bool fcs, d2, table, image, cloud;
+    bool fcs, d2, table, image, cloud, hdf5;
 } formats_seen;
 
 static void see_format(formats_seen *seen, ddsc_format format)
 {
     seen->fcs |= format == DDSC_FORMAT_FCS;
     seen->d2 |= format == DDSC_FORMAT_D2;
-    seen->table |= format == DDSC_FORMAT_CSV;
+    seen->hdf5 |= format == DDSC_FORMAT_HDF5;
+    seen->table |= format == DDSC_FORMAT_CSV || seen->hdf5;
     seen->image |= format == DDSC_FORMAT_IMAGE;
     seen->cloud |= format == DDSC_FORMAT_CLOUD;
 }
@@ -127,13 +130,14 @@ static ddsc_status check_used(ddsc_context *ctx, const ddsc_read_settings *set, 
         bool given, used;
     } known[] = {
         {"channels", "fcs", set->channels != NULL, seen.fcs},
-        {"arcsinh", "fcs, csv and tsv", set->arcsinh > 0, seen.fcs || seen.table},
-        {"columns", "csv, tsv, fcs and cloud", set->columns != NULL, columns},
-        {"drop", "csv, tsv, fcs and cloud", set->drop != NULL, columns},
-        {"id", "csv and tsv", set->id_columns != NULL, seen.table || set->meta_path},
-        {"weight", "csv and tsv", set->weight_column != NULL, seen.table},
-        {"label", "csv and tsv", set->label_column != NULL, seen.table},
-        {"where", "csv and tsv", set->where != NULL, seen.table},
+        {"matrix", "HDF5", set->matrix != NULL, seen.hdf5},
+        {"arcsinh", "fcs, csv, tsv and HDF5", set->arcsinh > 0, seen.fcs || seen.table},
+        {"columns", "csv, tsv, HDF5, fcs and cloud", set->columns != NULL, columns},
+        {"drop", "csv, tsv, HDF5, fcs and cloud", set->drop != NULL, columns},
+        {"id", "csv, tsv and HDF5", set->id_columns != NULL, seen.table || set->meta_path},
+        {"weight", "csv, tsv and HDF5", set->weight_column != NULL, seen.table},
+        {"label", "csv, tsv and HDF5", set->label_column != NULL, seen.table},
+        {"where", "csv, tsv and HDF5", set->where != NULL, seen.table},
         {"as", "image", set->image_as != DDSC_IMAGE_PIXELS, seen.image},
         {"phase", "d2", set->phase > 0, seen.d2},
         {"phases", "d2", set->phases > 0, seen.d2},

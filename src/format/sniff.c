@@ -124,6 +124,8 @@ ddsc_format io_sniff(const unsigned char *head, size_t n)
         return DDSC_FORMAT_FCS;
     if (begins(head, n, "%%MatrixMarket", 14))
         return DDSC_FORMAT_MTX;
+    if (begins(head, n, "\x89HDF\r\n\x1a\n", 8))
+        return DDSC_FORMAT_HDF5;
     if (is_idx(head, n))
         return DDSC_FORMAT_IDX;
     if (is_image(head, n))
@@ -145,17 +147,17 @@ const char *io_sniff_foreign(const unsigned char *head, size_t n)
         {"\xfd"
          "7zXZ",
          5, "xz-compressed; decompress first (unxz)"},
-        {"\x28\xb5\x2f\xfd", 4, "zstd-compressed; decompress first (unzstd)"},
         {"\x04\x22\x4d\x18", 4, "lz4-compressed; decompress first (unlz4)"},
         {"7z\xbc\xaf\x27\x1c", 6, "a 7-zip archive; unpack it first"},
         {"Rar!\x1a", 5, "a rar archive; unpack it first"},
         {"\x1f\x9d", 2, "compressed by compress; decompress first (uncompress)"},
-        {"\x89HDF", 4, "an HDF5 file, which is not read; convert it to npz"},
         {"CDF\1", 4, "a netCDF file, which is not read; convert it to npz"},
         {"CDF\2", 4, "a netCDF file, which is not read; convert it to npz"},
         {"CDF\5", 4, "a netCDF file, which is not read; convert it to npz"},
         {"MATLAB 5.0 MAT-file", 19, "a MATLAB file, which is not read; convert it to npz"},
-        {"PAR1\x15", 5, "a Parquet file, which is not read; convert it to npz"},
+        {"PAR1\x15", 5,
+         "a Parquet file, which Python reads: "
+         "ddsc.Distributions.from_frame(pandas.read_parquet(...), groupby=...)"},
         {"%PDF-", 5, "a PDF document"},
         {"\x80\x04", 2, "a Python pickle, which is not read; save it as npz"},
         {"\x80\x05", 2, "a Python pickle, which is not read; save it as npz"},

@@ -21,7 +21,7 @@ const char *table_name(const table_columns *c, int64_t column)
 void table_free(ddsc_context *ctx, table_columns *c)
 {
     text_table_free(ctx, &c->names);
-    MEM_FREE(ctx, c->id, c->coordinate);
+    MEM_FREE(ctx, c->id, c->coordinate, c->meta);
 }
 
 static ddsc_status table_add_names(chooser *h, const field_list *header)
@@ -68,12 +68,23 @@ static ddsc_status fail_unknown(chooser *h, const char *option, const char *name
                             text_quote(quoted, name, n), option, list);
 }
 
+/* id, weight, label, ... as they are, else in capitals: no coordinate is called so. */
+static int64_t find_usual(const chooser *h, const char *name)
+{
+    int64_t found = text_table_find(&h->c->names, name, strlen(name));
+    for (int64_t k = 0; k < h->c->n && found < 0; k++)
+        if (strcasecmp(table_name(h->c, k), name) == 0)
+            found = k;
+    return found;
+}
+
 /* The column asked for, else the usual one, which may be missing. */
 static ddsc_status take_one(chooser *h, int64_t *found, const char *given, const char *usual,
                             const char *option)
 {
-    const char *name = given ? given : usual;
-    *found = text_table_find(&h->c->names, name, strlen(name));
+    *found = given ? text_table_find(&h->c->names, given, strlen(given)) : find_usual(h, usual);
+    if (!given && *found >= 0 && h->taken[*found]) /* it names the item */
+        *found = -1;
     if (*found < 0 && given)
         return fail_unknown(h, option, given, strlen(given));
     if (*found >= 0)
@@ -107,15 +118,32 @@ static ddsc_status take_ids(chooser *h)
         size_t n = strcspn(at, ",");
         int64_t found = text_table_find(&c->names, at, n);
         if (found < 0 && !h->set->id_columns)
+            found = find_usual(h, "id");
+        if (found < 0 && !h->set->id_columns)
             return fail_no_id(h);
-        if (found < 0 || h->taken[found])
+        if (found < 0)
             return fail_unknown(h, "--id", at, n);
+        if (h->taken[found])
+            return stream_fail_line(h->s, ": --id has the column \"%s\" twice",
+                                    QUOTE(table_name(h->c, found)));
         h->taken[found] = true;
         c->id[c->n_id++] = found;
         at += n;
         if (*at == '\0')
             return DDSC_OK;
     }
+}
+
+static ddsc_status take_meta(chooser *h)
+{
+    table_columns *c = h->c;
+    CHECK(MEM_NEW(h->ctx, c->meta, c->n));
+    for (int64_t k = 0; k < c->n; k++)
+        if (!h->taken[k] && strncmp(table_name(c, k), TABLE_META, strlen(TABLE_META)) == 0) {
+            c->meta[c->n_meta++] = k;
+            h->taken[k] = true;
+        }
+    return DDSC_OK;
 }
 
 static ddsc_status take_where(chooser *h)
@@ -217,6 +245,7 @@ ddsc_status table_choose(ddsc_context *ctx, table_columns *c, io_stream *s,
     TRY(take_one(&h, &c->title, NULL, "title", NULL));
     TRY(take_one(&h, &c->point, NULL, "point_name", NULL));
     TRY(take_where(&h));
+    TRY(take_meta(&h));
     TRY(take_coordinates(&h));
 done:
     mem_free(ctx, h.taken);

@@ -23,11 +23,14 @@ typedef struct table_columns {
     int64_t *id;                                      /* columns that name an item together */
     int64_t n_id, weight, label, title, point, where; /* -1: there is none */
     const char *where_value;
+    int64_t *meta; /* columns about items: meta:NAME */
+    int64_t n_meta;
     table_column *coordinate;
     int64_t n_coordinates;
 } table_columns;
 
 /* From a header that was split into fields; messages name the line last read. */
+#define TABLE_META "meta:"
 ddsc_status table_choose(ddsc_context *ctx, table_columns *c, io_stream *s,
                          const field_list *header, const ddsc_read_settings *set);
 const char *table_name(const table_columns *c, int64_t column);

@@ -1,5 +1,5 @@
 /* Sets of items to files. */
-#include "format/format.h"
+#include "format/table.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -70,6 +70,19 @@ static ddsc_status put_coordinate(ddsc_context *ctx, const measures *m, io_write
     return csv_put_text(w, name, delimiter);
 }
 
+static ddsc_status put_meta_name(ddsc_context *ctx, const measures *m, io_writer *w, int64_t k,
+                                 char delimiter)
+{
+    char *name = NULL;
+    const char *own = texts_get(&m->meta_names, k);
+    CHECK(mem_get(ctx, &name, (int64_t)(strlen(own) + sizeof TABLE_META), 1));
+    memcpy(name, TABLE_META, sizeof TABLE_META);
+    strcat(name, own);
+    ddsc_status status = csv_put_text(w, name, delimiter);
+    mem_free(ctx, name);
+    return status;
+}
+
 static ddsc_status put_header(ddsc_context *ctx, const measures *m, io_writer *w, char delimiter)
 {
     static const char *const columns[] = {"id", "weight", "label", "title", "point_name"};
@@ -84,6 +97,8 @@ static ddsc_status put_header(ddsc_context *ctx, const measures *m, io_writer *w
             TRY(k ? csv_put_text(w, columns[k], delimiter)
                   : writer_field(w, columns[k], delimiter));
     }
+    for (int64_t k = 0; k < m->meta_names.n; k++)
+        TRY(put_meta_name(ctx, m, w, k, delimiter));
     for (int64_t k = 0; k < m->d; k++)
         TRY(put_coordinate(ctx, m, w, &used, k, delimiter));
     TRY(writer_put(w, "\n", 1));
@@ -107,6 +122,8 @@ ddsc_status csv_write_measures(ddsc_context *ctx, const measures *m, io_writer *
                 CHECK(csv_put_text(w, texts_get(&m->titles, m->row[i]), delimiter));
             if (m->points.n > 0)
                 CHECK(csv_put_text(w, texts_get(&m->points, m->index[p]), delimiter));
+            for (int64_t k = 0, c = m->meta_names.n; k < c; k++)
+                CHECK(csv_put_text(w, texts_get(&m->meta, m->row[i] * c + k), delimiter));
             const double *x = measures_point(m, m->index[p]);
             for (int64_t k = 0; k < m->d; k++) {
                 CHECK(writer_put(w, &delimiter, 1));

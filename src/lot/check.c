@@ -57,7 +57,7 @@ ddsc_status lot_check(ddsc_context *ctx, ddsc_pair_stats *stats, const measures 
     if (m->n < 2)
         return DDSC_OK;
     draw_pairs(ctx, &c);
-    TRY(exact_create_team(ctx, &c.solver));
+    TRY(exact_create_team(ctx, &c.solver, &ground_sqeuclidean));
     TRY(parallel_for(ctx, c.n_pairs, 1, check_pairs, &c));
     for (int64_t p = 0; p < c.n_pairs; p++)
         if (c.error[p] >= 0)

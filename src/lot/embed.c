@@ -80,7 +80,7 @@ ddsc_status lot_embed(ddsc_context *ctx, double *z, ddsc_pair_stats *stats, cons
     embedding e = {.ctx = ctx, .m = m, .reference = reference, .max_pivots = max_pivots, .z = z};
     e.columns = lot_columns(reference);
     TRY(MEM_ZERO(ctx, e.stats, n_workers));
-    TRY(exact_create_team(ctx, &e.solver));
+    TRY(exact_create_team(ctx, &e.solver, &ground_sqeuclidean));
     progress_begin(ctx, "transport to reference", m->n);
     TRY(parallel_for(ctx, m->n, 4, embed_items, &e));
     progress_end(ctx);

@@ -5,32 +5,53 @@
 
 #include "engine/backend.h"
 
-extern const pair_backend metric_w2, metric_sinkhorn, metric_mmd, metric_lot, metric_features;
+extern const pair_backend metric_w2, metric_w1, metric_sinkhorn, metric_mmd, metric_lot,
+    metric_features;
 
 const pair_backend *metric_find(ddsc_metric metric);
 
 /* Settings whose rules have become values: an absolute epsilon, a bandwidth, a reference at hand. Made
  * once per public call, from the whole set; everything below reads it through a const pointer. */
 typedef struct metric_resolved {
+    ddsc_context *ctx;
     ddsc_metric_settings set;
     const pair_backend *backend; /* an approximation where the settings ask for one */
     measures *reference;         /* what set.reference_measures points to, if it was made here */
+    double *cost_matrix;         /* what set.cost_matrix points to: a copy */
+    measures *unit; /* the set with its points at length 1, which takes its place; or NULL */
 } metric_resolved;
 
 /* `set` as plan_take_metric left it. Resolving twice changes nothing. */
 ddsc_status metric_resolve(ddsc_context *ctx, metric_resolved *out, const measures *m,
                            const ddsc_metric_settings *set);
+/* What is compared: m itself, unless the cost asks for other points. */
+static inline const measures *metric_measures(const metric_resolved *r, const measures *m)
+{
+    return r->unit ? r->unit : m;
+}
 void metric_resolved_free(metric_resolved *r);
 
-/* ---- bounds of W2^2, also for sinkhorn values that are above it ---- */
+/* ---- bounds of exact transport, also for sinkhorn values that are above it ---- */
 
-typedef struct metric_w2_bound metric_w2_bound;
+typedef struct metric_first metric_first;
+typedef struct ground_cost ground_cost; /* cost/ground.h */
 
-/* *first borrows from the bound; *frame: is there a bound of level FRAME? */
-ddsc_status metric_w2_bound_open(ddsc_context *ctx, metric_w2_bound **out, first_bounds *first,
-                                 bool *frame, const measures *m);
-void metric_w2_bound_close(metric_w2_bound *b);
-double metric_w2_bound_frame(const metric_w2_bound *b, int64_t i, int64_t j, double enough);
+/* Of the value, or of its square. *first borrows from the bound; *frame: is there a bound of level
+ * FRAME? */
+ddsc_status metric_first_open(ddsc_context *ctx, metric_first **out, first_bounds *first,
+                              bool *frame, const measures *m, const ground_cost *ground,
+                              bool square);
+void metric_first_close(metric_first *b);
+double metric_first_frame(const metric_first *b, int64_t i, int64_t j, double enough);
+
+/* ---- values and D^2 ---- */
+
+/* Is D the value of the transport, not its root? w1, and sinkhorn under costs that are distances. */
+static inline bool metric_is_distance(const ddsc_metric_settings *set)
+{
+    bool distances = set->cost == DDSC_COST_EUCLIDEAN || set->cost == DDSC_COST_CITYBLOCK;
+    return set->metric == DDSC_METRIC_W1 || (set->metric == DDSC_METRIC_SINKHORN && distances);
+}
 
 /* ---- Euclidean distance between rows: a state of its own, no measures behind it ---- */
 

@@ -1,8 +1,10 @@
 /* Settings resolved: rules that look at the data become the values they give. The one place where an
  * epsilon in percent, a rule for the bandwidth and a rule for the reference are read. */
 #include <math.h>
+#include <string.h>
 
-#include "cost/cost.h"
+#include "cost/ground.h"
+#include "linalg/linalg.h"
 #include "lot/lot.h"
 #include "metric/metric.h"
 #include "mmd/mmd.h"
@@ -14,6 +16,7 @@ const pair_backend *metric_find(ddsc_metric metric)
     case DDSC_METRIC_SINKHORN: return &metric_sinkhorn;
     case DDSC_METRIC_MMD: return &metric_mmd;
     case DDSC_METRIC_LOT: return &metric_lot;
+    case DDSC_METRIC_W1: return &metric_w1;
     }
     return NULL;
 }
@@ -39,9 +42,10 @@ static ddsc_status resolve_epsilon(ddsc_context *ctx, ddsc_metric_settings *set,
 {
     double scale = 100;
     if (set->epsilon_is_percent) {
-        CHECK(cost_median(ctx, m, &scale));
+        ground_cost ground = ground_of(set);
+        CHECK(cost_median(ctx, &ground, m, &scale));
         if (!(scale > 0))
-            scale = mean_cost(m);
+            scale = ground.kind == DDSC_COST_SQEUCLIDEAN ? mean_cost(m) : ground_range(&ground, m);
         if (!(scale > 0))
             scale = 1;
     }
@@ -75,11 +79,57 @@ static ddsc_status check_extent(ddsc_context *ctx, const measures *m)
     return DDSC_OK;
 }
 
+/* ---- costs ---- */
+
+/* cos(x, y) looks at directions alone: every point is brought to length 1. */
+static ddsc_status to_unit_length(ddsc_context *ctx, measures **out, const measures *m)
+{
+    CHECK(measures_subset(ctx, out, m, m->n, NULL));
+    (*out)->grid.found = false;
+    for (int64_t r = 0; r < m->v; r++) {
+        double *x = (*out)->support + r * m->d, largest = 0;
+        for (int64_t k = 0; k < m->d; k++)
+            largest = fmax(largest, fabs(x[k]));
+        if (largest == 0)
+            return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                            "cost = cosine: point %lld of the set is 0 in every coordinate and has "
+                            "no direction; leave such points out",
+                            (long long)r);
+        for (int64_t k = 0; k < m->d; k++)
+            x[k] /= largest; /* so that no square leaves the range of numbers */
+        double length = la_norm(m->d, x);
+        for (int64_t k = 0; k < m->d; k++)
+            x[k] /= length;
+    }
+    return DDSC_OK;
+}
+
+/* The default becomes a name; a matrix is copied, as a clustering keeps its settings. */
+static ddsc_status resolve_cost(ddsc_context *ctx, metric_resolved *out, const measures *m)
+{
+    ddsc_metric_settings *own = &out->set;
+    if (own->cost == DDSC_COST_DEFAULT)
+        own->cost = own->metric == DDSC_METRIC_W1 ? DDSC_COST_EUCLIDEAN : DDSC_COST_SQEUCLIDEAN;
+    if (own->cost == DDSC_COST_COSINE)
+        return to_unit_length(ctx, &out->unit, m);
+    if (own->cost != DDSC_COST_MATRIX) {
+        own->cost_matrix = NULL;
+        own->cost_size = 0;
+        return DDSC_OK;
+    }
+    CHECK(MEM_COPY(ctx, out->cost_matrix, own->cost_matrix, own->cost_size * own->cost_size));
+    own->cost_matrix = out->cost_matrix;
+    ground_cost ground = ground_of(own);
+    return ground_check(ctx, &ground, m);
+}
+
 ddsc_status metric_resolve(ddsc_context *ctx, metric_resolved *out, const measures *m,
                            const ddsc_metric_settings *set)
 {
     ddsc_metric_settings *own = &out->set;
-    *out = (metric_resolved){.set = *set, .backend = metric_find(set->metric)};
+    *out = (metric_resolved){.ctx = ctx, .set = *set, .backend = metric_find(set->metric)};
+    CHECK(resolve_cost(ctx, out, m));
+    m = metric_measures(out, m);
     if (set->metric == DDSC_METRIC_SINKHORN || set->metric == DDSC_METRIC_MMD)
         CHECK(check_extent(ctx, m));
     if (set->mmd_estimator == DDSC_MMD_AUTO)
@@ -105,5 +155,8 @@ ddsc_status metric_resolve(ddsc_context *ctx, metric_resolved *out, const measur
 void metric_resolved_free(metric_resolved *r)
 {
     ddsc_measures_destroy(r->reference);
+    ddsc_measures_destroy(r->unit);
+    if (r->cost_matrix)
+        mem_free(r->ctx, r->cost_matrix);
     *r = (metric_resolved){0};
 }

@@ -2,8 +2,6 @@
  * the divergence of the items' values with themselves. */
 #include "metric/sinkhorn.h"
 
-#include <math.h>
-
 #include "engine/pairs.h"
 #include "metric/metric.h"
 
@@ -58,7 +56,9 @@ static void take(void *arg, int64_t i, int64_t j, const sinkhorn_result *found, 
     const sinkhorn_metric *s = to->s;
     double value = s->rule.sharp ? found->sharp : found->regularised;
     count(to->stats, found, solved);
-    *entry_of(to, i, j) = s->self ? BASE_MAX(0, value - 0.5 * (s->self[i] + s->self[j])) : value;
+    if (s->self)
+        value = BASE_MAX(0, value - 0.5 * (s->self[i] + s->self[j]));
+    *entry_of(to, i, j) = s->is_distance ? value * value : value;
 }
 
 static ddsc_status sinkhorn_solve_tile(void *state, const pair_tile *t, double *d2, int64_t ld,
@@ -100,20 +100,6 @@ static ddsc_status find_self_terms(sinkhorn_metric *s, ddsc_pair_stats *stats)
     return DDSC_OK;
 }
 
-static double cost_range(const measures *m)
-{
-    double total = 0;
-    for (int64_t k = 0; k < m->d; k++) {
-        double low = INFINITY, high = -INFINITY;
-        for (int64_t r = 0; r < m->v; r++) {
-            low = fmin(low, m->support[r * m->d + k]);
-            high = fmax(high, m->support[r * m->d + k]);
-        }
-        total += m->v > 0 ? (high - low) * (high - low) : 0;
-    }
-    return total;
-}
-
 static ddsc_status sinkhorn_open(void **state, const pair_job *job, ddsc_pair_stats *stats)
 {
     ddsc_status status = DDSC_OK;
@@ -121,12 +107,15 @@ static ddsc_status sinkhorn_open(void **state, const pair_job *job, ddsc_pair_st
     sinkhorn_metric *s = NULL;
     TRY(MEM_ZERO(job->ctx, s, 1));
     *s = (sinkhorn_metric){.ctx = job->ctx, .m = job->m, .value = set->sinkhorn_value};
-    s->range = cost_range(job->m);
+    s->ground = ground_of(set);
+    s->is_distance = metric_is_distance(set);
+    TRY(ground_check(job->ctx, &s->ground, job->m));
+    s->range = ground_range(&s->ground, job->m);
     s->rule = (sinkhorn_rule){.epsilon = set->epsilon,
                               .tolerance = set->sinkhorn_tolerance,
                               .max_iterations = set->sinkhorn_max_iterations,
                               .sharp = set->sinkhorn_value == DDSC_SINKHORN_SHARP};
-    TRY(sinkhorn_set_open(job->ctx, &s->set, job->m, &s->rule));
+    TRY(sinkhorn_set_open(job->ctx, &s->set, job->m, &s->ground, &s->rule));
     if (s->value == DDSC_SINKHORN_DEBIASED)
         TRY(find_self_terms(s, stats));
     *state = s;

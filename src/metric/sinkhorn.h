@@ -10,7 +10,9 @@ typedef struct sinkhorn_metric {
     const measures *m;
     ddsc_sinkhorn_value value;
     sinkhorn_rule rule;
-    double range; /* the squared diagonal of the box around all points */
+    ground_cost ground;
+    bool is_distance; /* D is the value, not its root */
+    double range;     /* no cost is above it */
     sinkhorn_set *set;
     double *self;           /* n regularised values of an item with itself, when debiased */
     ddsc_pair_stats *stats; /* one per worker, for the work at open */

@@ -1,7 +1,7 @@
 /* Lower bounds of the sinkhorn values. Any potentials give one of the regularised value (the dual),
  * and so of the divergence, whose self terms are known. All values but the divergence are at least
- * W2^2, as the entropy term is not negative and the plan is one of those W2 chooses from: where the
- * dual is not cheap, and for the sharp value, the bounds of W2 serve.
+ * that of exact transport, as the entropy term is not negative and the plan is one of those exact
+ * transport chooses from: where the dual is not cheap, and for the sharp value, its bounds serve.
  *
  * A value found with a marginal error e differs from the true one by at most e times the range of
  * the costs, which is taken off every bound. */
@@ -16,10 +16,10 @@
 
 typedef struct sinkhorn_bound_state {
     sinkhorn_metric *s;
-    metric_w2_bound *w2;    /* first bounds; NULL: duals on the grid */
-    first_bounds first;     /* of w2 */
+    metric_first *exact;    /* first bounds; NULL: duals on the grid */
+    first_bounds first;     /* of exact transport */
     bound_refined *refined; /* of W2; NULL: duals */
-    double unit;
+    double unit, offered;   /* of values, of D^2 */
 } sinkhorn_bound_state;
 
 static bool by_dual(const sinkhorn_metric *s)
@@ -33,9 +33,11 @@ static double offset(const sinkhorn_metric *s, int64_t i, int64_t j)
     return s->rule.tolerance * s->range + (s->self ? 0.5 * (s->self[i] + s->self[j]) : 0);
 }
 
+/* From a bound of the transport value to one of D^2. */
 static double lowered(const sinkhorn_metric *s, int64_t i, int64_t j, double bound)
 {
-    return BASE_MAX(0, bound - offset(s, i, j));
+    double value = BASE_MAX(0, bound - offset(s, i, j));
+    return s->is_distance ? value * value : value;
 }
 
 static void bound_close(void *state)
@@ -43,7 +45,7 @@ static void bound_close(void *state)
     sinkhorn_bound_state *b = state;
     if (!b)
         return;
-    metric_w2_bound_close(b->w2);
+    metric_first_close(b->exact);
     bound_refined_destroy(b->refined);
     mem_free(b->s->ctx, b);
 }
@@ -59,15 +61,15 @@ static void bound_tile(void *state, const pair_tile *t, float *low, int64_t ld, 
 {
     const sinkhorn_bound_state *b = state;
     sinkhorn_set *set = b->s->set;
-    if (b->w2)
+    if (b->exact)
         prefilter_tile(&b->first, t, low, ld, worker);
     for (int64_t i = t->i0; i < t->i1; i++)
         for (int64_t j = t->i0 == t->j0 ? i + 1 : t->j0; j < t->j1; j++) {
             float *out = low + (i - t->i0) * ld + (j - t->j0);
             double bound = b->unit * (double)*out;
-            if (!b->w2)
+            if (!b->exact)
                 bound = sinkhorn_set_bound(set, BASE_MIN(i, j), BASE_MAX(i, j), 0, 1, worker);
-            *out = to_float(lowered(b->s, i, j, bound) / b->unit);
+            *out = to_float(lowered(b->s, i, j, bound) / b->offered);
         }
 }
 
@@ -77,23 +79,26 @@ static ddsc_status bound_open(void **state, bound_offer *offer, const pair_job *
     sinkhorn_metric *s = metric;
     sinkhorn_bound_state *b = NULL;
     bool small = !sinkhorn_set_on_grid(s->set) && s->rule.epsilon < BOUND_SMALL_EPSILON * s->range;
+    bool squares = s->ground.kind == DDSC_COST_SQEUCLIDEAN;
     int exponent;
     TRY(MEM_ZERO(job->ctx, b, 1));
     b->s = s;
     frexp(s->range, &exponent);
     b->unit = ldexp(1, exponent);
     if (!by_dual(s)) {
-        TRY(metric_w2_bound_open(job->ctx, &b->w2, &b->first, &offer->level[BOUND_FRAME], job->m));
+        TRY(metric_first_open(job->ctx, &b->exact, &b->first, &offer->level[BOUND_FRAME], job->m,
+                              &s->ground, false));
         b->unit = b->first.unit;
     }
-    if ((s->rule.sharp || small) && bound_refined_applies(s->m))
+    b->offered = s->is_distance ? b->unit * b->unit : b->unit;
+    if ((s->rule.sharp || small) && squares && bound_refined_applies(s->m))
         TRY(bound_refined_create(job->ctx, &b->refined, s->m));
     offer->level[BOUND_DUAL] = !s->rule.sharp || b->refined;
     if (!s->rule.sharp && !b->refined)
         TRY(sinkhorn_set_reserve(s->set));
     offer->first = (first_bounds){.n = job->m->n,
-                                  .side = b->w2 ? b->first.side : BOUND_DUAL_SIDE,
-                                  .unit = b->unit,
+                                  .side = b->exact ? b->first.side : BOUND_DUAL_SIDE,
+                                  .unit = b->offered,
                                   .tile = bound_tile,
                                   .state = b};
     *state = b;
@@ -108,9 +113,9 @@ static double bound_pair(void *state, bound_level level, int64_t i, int64_t j, d
 {
     const sinkhorn_bound_state *b = state;
     sinkhorn_metric *s = b->s;
-    double limit = enough + offset(s, i, j);
+    double limit = (s->is_distance ? sqrt(enough) : enough) + offset(s, i, j);
     if (level == BOUND_FRAME)
-        return lowered(s, i, j, metric_w2_bound_frame(b->w2, i, j, limit));
+        return lowered(s, i, j, metric_first_frame(b->exact, i, j, limit));
     limit *= 1 + 2e-9;
     if (b->refined)
         return lowered(s, i, j, bound_refined_pair(b->refined, i, j, limit, worker));

@@ -7,8 +7,15 @@
 #include "plan/plan.h"
 #include "plan/tuning.h"
 
-/* Squares of distances below 1e-150 leave the range of numbers before the distances do: then exact W2
- * works on a copy in another unit, a power of two. */
+/* Do distances grow with the coordinates, and is nothing else in their unit? */
+static bool may_scale(const ddsc_metric_settings *set)
+{
+    bool exact = set->metric == DDSC_METRIC_W2 || set->metric == DDSC_METRIC_W1;
+    return exact && set->cost != DDSC_COST_COSINE && set->cost != DDSC_COST_MATRIX;
+}
+
+/* Squares of distances below 1e-150 leave the range of numbers before the distances do: then exact
+ * transport works on a copy in another unit, a power of two. */
 static ddsc_status to_unit(ddsc_context *ctx, measures **scaled, double *unit, const measures *m,
                            bool possible)
 {
@@ -52,11 +59,11 @@ static ddsc_status run_matrix(ddsc_context *ctx, double *out, ddsc_pair_stats *s
     CHECK(plan_take_metric(ctx, &set, given));
     CHECK(plan_warn_bandwidth(ctx, m, &set));
     CHECK(plan_warn_coordinates(ctx, m));
-    TRY(to_unit(ctx, &scaled, &unit, m,
-                set.metric == DDSC_METRIC_W2 && !(flags & DDSC_DISTANCE_SQUARED)));
+    TRY(to_unit(ctx, &scaled, &unit, m, may_scale(&set) && !(flags & DDSC_DISTANCE_SQUARED)));
     m = scaled ? scaled : m;
     TRY(metric_resolve(ctx, &metric, m, &set));
-    TRY(plan_run_open(ctx, &r, m, &metric, n_old < 0 ? "of the matrix" : NULL));
+    TRY(plan_run_open(ctx, &r, metric_measures(&metric, m), &metric,
+                      n_old < 0 ? "of the matrix" : NULL));
     TRY(pairs_matrix(&r.p, out, n_old, flags));
     for (int64_t k = 0; scaled && k < matrix_cells(n, n_old, flags); k++)
         out[k] *= unit;

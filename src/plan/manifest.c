@@ -15,6 +15,12 @@ static uint64_t hash_measures(const measures *m)
     return hash_bytes(m->support, (size_t)(m->v * m->d) * sizeof *m->support, h);
 }
 
+static uint64_t hash_matrix(const ddsc_metric_settings *set)
+{
+    return hash_bytes(set->cost_matrix,
+                      (size_t)(set->cost_size * set->cost_size) * sizeof *set->cost_matrix, 0);
+}
+
 ddsc_status plan_manifest(ddsc_context *ctx, char **text, const measures *m,
                           const ddsc_metric_settings *set, const char *what)
 {
@@ -32,6 +38,7 @@ ddsc_status plan_manifest(ddsc_context *ctx, char **text, const measures *m,
              "kernel %d, bandwidth rule %d %.17g, estimator %d, features %" PRId64 "\n"
              "reference rule %d, size %" PRId64 ", xxh64 %016" PRIx64 ", components %" PRId64 "\n"
              "pivots %" PRId64 "\n"
+             "cost %d, xxh64 %016" PRIx64 "\n"
              "pairs %s\n"
              "settings %s\n",
              ddsc_version(), m->n, m->nnz, m->d, hash_measures(m), ctx_seed(ctx),
@@ -40,6 +47,6 @@ ddsc_status plan_manifest(ddsc_context *ctx, char **text, const measures *m,
              (int)set->mmd_kernel, (int)set->bandwidth_rule, set->bandwidth,
              (int)set->mmd_estimator, set->mmd_features, (int)set->reference_rule,
              set->reference_size, reference ? hash_measures(reference) : 0, set->lot_components,
-             set->w2_max_pivots, what, line);
+             set->w2_max_pivots, (int)set->cost, hash_matrix(set), what, line);
     return DDSC_OK;
 }

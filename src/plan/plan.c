@@ -30,7 +30,9 @@ ddsc_status plan_make(ddsc_context *ctx, graph_plan *p, const measures *m,
                       const ddsc_metric_settings *metric, const ddsc_graph_settings *graph)
 {
     *p = (graph_plan){.m = m, .graph = *graph, .tau = plan_tau(m->n, graph)};
-    return metric_resolve(ctx, &p->metric, m, metric);
+    CHECK(metric_resolve(ctx, &p->metric, m, metric));
+    p->m = metric_measures(&p->metric, m);
+    return DDSC_OK;
 }
 
 /* ---- a metric at work ---- */

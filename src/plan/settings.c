@@ -43,11 +43,85 @@ static ddsc_status check_choice(ddsc_context *ctx, const char *field, int64_t va
                     (long long)value, (long long)last);
 }
 
+/* ---- costs ---- */
+
+static const char *const cost_names[] = {"default", "sqeuclidean", "euclidean",
+                                         "cosine",  "cityblock",   "matrix"};
+
+/* Which metric takes which cost; of the others, what to do instead. */
+typedef struct cost_rule {
+    ddsc_metric metric;
+    unsigned takes; /* a bit for each */
+    const char *instead;
+} cost_rule;
+
+#define COST(name) (1u << DDSC_COST_##name)
+
+static const cost_rule cost_rules[] = {
+    {DDSC_METRIC_W2, COST(SQEUCLIDEAN) | COST(COSINE) | COST(MATRIX),
+     "w2 takes sqeuclidean, cosine or a matrix; transport by distances is the metric w1"},
+    {DDSC_METRIC_W1, COST(EUCLIDEAN) | COST(CITYBLOCK) | COST(MATRIX),
+     "w1 takes euclidean, cityblock or a matrix; squared costs are those of the metric w2"},
+    {DDSC_METRIC_SINKHORN,
+     COST(SQEUCLIDEAN) | COST(EUCLIDEAN) | COST(COSINE) | COST(CITYBLOCK) | COST(MATRIX), ""},
+    {DDSC_METRIC_MMD, COST(SQEUCLIDEAN),
+     "mmd compares points by a kernel, not by a cost; other costs are for w2, w1 and sinkhorn"},
+    {DDSC_METRIC_LOT, COST(SQEUCLIDEAN),
+     "lot needs squared Euclidean costs, for which the mean of where a point's mass goes is its "
+     "image; other costs are for w2, w1 and sinkhorn"},
+};
+
+static ddsc_status check_cost_matrix(ddsc_context *ctx, const ddsc_metric_settings *s)
+{
+    const double *c = s->cost_matrix, most = 1e150;
+    int64_t n = s->cost_size;
+    double largest = 0;
+    if (!c || n < 1)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "cost = matrix: cost_matrix and cost_size (%lld) must be given",
+                        (long long)n);
+    for (int64_t k = 0; k < n * n; k++) {
+        if (!(c[k] >= 0 && c[k] <= most))
+            return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                            "costs must be numbers from 0 to 1e150, but that of (%lld, %lld) is %g",
+                            (long long)(k / n), (long long)(k % n), c[k]);
+        largest = fmax(largest, c[k]);
+    }
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j <= i; j++) {
+            double gap = fabs(c[i * n + j] - c[j * n + i]);
+            if (i == j && c[i * n + i] != 0)
+                return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                                "what stays where it is must cost nothing, but the cost of (%lld, "
+                                "%lld) is %g: set the diagonal to 0",
+                                (long long)i, (long long)i, c[i * n + i]);
+            if (gap > 1e-9 * largest)
+                return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                                "costs must be the same in both directions, but those of (%lld, "
+                                "%lld) are %g and %g",
+                                (long long)j, (long long)i, c[j * n + i], c[i * n + j]);
+        }
+    return ctx_check(ctx, largest == 0 || largest >= 1e-140, "the largest cost", largest,
+                     "0 or at least 1e-140");
+}
+
+static ddsc_status check_cost(ddsc_context *ctx, const ddsc_metric_settings *s)
+{
+    CHECK(check_choice(ctx, "cost", s->cost, DDSC_COST_MATRIX));
+    for (size_t k = 0; k < sizeof cost_rules / sizeof *cost_rules; k++)
+        if (s->cost != DDSC_COST_DEFAULT && cost_rules[k].metric == s->metric &&
+            !(cost_rules[k].takes & 1u << s->cost))
+            return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "cost = %s: %s", cost_names[s->cost],
+                            cost_rules[k].instead);
+    return s->cost == DDSC_COST_MATRIX ? check_cost_matrix(ctx, s) : DDSC_OK;
+}
+
 ddsc_status plan_check_metric(ddsc_context *ctx, const ddsc_metric_settings *s)
 {
     const measures *reference = s->reference_measures;
     bool value_given = s->bandwidth_rule == DDSC_BANDWIDTH_VALUE;
-    CHECK(check_choice(ctx, "metric", (int64_t)s->metric, DDSC_METRIC_LOT));
+    CHECK(check_choice(ctx, "metric", (int64_t)s->metric, DDSC_METRIC_W1));
+    CHECK(check_cost(ctx, s));
     CHECK(check_choice(ctx, "sinkhorn_value", (int64_t)s->sinkhorn_value, DDSC_SINKHORN_DEBIASED));
     CHECK(check_choice(ctx, "mmd_kernel", (int64_t)s->mmd_kernel, DDSC_KERNEL_ENERGY));
     CHECK(check_choice(ctx, "bandwidth_rule", (int64_t)s->bandwidth_rule, DDSC_BANDWIDTH_VALUE));

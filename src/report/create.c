@@ -4,7 +4,7 @@
 #include "base/sized.h"
 #include "report/report.h"
 
-SIZED_INIT(source_struct, ddsc_report_source, seconds_total, NULL);
+SIZED_INIT(source_struct, ddsc_report_source, block, NULL);
 
 report_call report_call_begin(ddsc_context *ctx)
 {

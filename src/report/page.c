@@ -123,7 +123,12 @@ static void add_legend(buffer *t, const ddsc_report *r)
                     "alone\"><span class=\"",
                     c);
         plot_class(t, (int32_t)c);
-        buffer_addf(t, "\">&#9679;</span> %" PRId64 "</button>\n", c);
+        buffer_addf(t, "\">&#9679;</span> %" PRId64, c);
+        const char *name =
+            report_cluster_name(json_array_get(tree_get(r, "clusters", NULL), (size_t)c));
+        buffer_add(t, name ? " " : "");
+        buffer_add_html(t, name ? name : "");
+        buffer_add(t, "</button>\n");
     }
 }
 
@@ -217,9 +222,13 @@ static void add_cards(buffer *t, const ddsc_report *r)
     buffer_add(t, "<div class=\"cards\">\n");
     for (size_t c = 0; c < json_array_size(clusters); c++) {
         const json_t *cluster = json_array_get(clusters, c);
-        buffer_add(t, "<section class=\"card\"><h3><span class=\"");
+        buffer_addf(t, "<section class=\"card\" id=\"cluster-%zu\"><h3><span class=\"", c);
         plot_class(t, (int32_t)c);
         buffer_addf(t, "\">&#9679;</span> cluster %zu: ", c);
+        if (report_cluster_name(cluster)) {
+            buffer_add_html(t, report_cluster_name(cluster));
+            buffer_add(t, ", ");
+        }
         buffer_add_count(t, json_integer_value(json_object_get(cluster, "size")));
         buffer_add(t, " items</h3>\n");
         add_traits_of(t, cluster);
@@ -228,6 +237,36 @@ static void add_cards(buffer *t, const ddsc_report *r)
         buffer_add(t, "</section>\n");
     }
     buffer_add(t, "</div>\n");
+}
+
+/* Columns about items against the clusters. */
+static void add_about_table(buffer *t, const ddsc_report *r)
+{
+    static const char *const heads[] = {"column", "effect", "", "p", "p (Holm)", "items", "", NULL};
+    const json_t *about = tree_get(r, "about", NULL);
+    if (json_array_size(about) == 0)
+        return;
+    html_heading(t, "What goes with the clusters");
+    html_paragraph(t,
+                   "Columns about items, which took no part in the clustering. Effect: 0 none, 1 "
+                   "all. p: how often "
+                   "labels in random order do as well; Holm: corrected for the number of columns. "
+                   "If the number "
+                   "of points or the batch predicts the clusters, these may be no more than that.");
+    html_table_begin(t, heads);
+    for (size_t i = 0; i < json_array_size(about); i++) {
+        const json_t *row = json_array_get(about, i);
+        html_row_begin(t);
+        html_cell(t, string_of(json_object_get(row, "column")));
+        html_cell(t, string_of(json_object_get(row, "effect")));
+        html_cell_real(t, json_number_value(json_object_get(row, "value")));
+        html_cell_real(t, json_number_value(json_object_get(row, "p")));
+        html_cell_real(t, json_number_value(json_object_get(row, "p_holm")));
+        html_cell_count(t, json_integer_value(json_object_get(row, "items")));
+        html_cell(t, json_is_true(json_object_get(row, "predicts")) ? "predicts the clusters" : "");
+        html_row_end(t);
+    }
+    html_table_end(t);
 }
 
 static void add_size_chart(buffer *t, const ddsc_report *r)
@@ -338,6 +377,7 @@ void report_page(buffer *t, const ddsc_report *r, const buffer *data)
     add_summary(t, r);
     add_map(t, r);
     add_cards(t, r);
+    add_about_table(t, r);
     add_size_chart(t, r);
     add_chart(t, r, "Classes against clusters", chart_confusion,
               "Rows: the classes given; columns: the clusters found. Strong colour: much of the "
@@ -350,12 +390,14 @@ void report_page(buffer *t, const ddsc_report *r, const buffer *data)
               "All edges of the neighbour graph. A long tail to the right: items far from all "
               "others.");
     add_stability(t, r);
+    buffer_add(t, "<details><summary>How this was computed</summary>\n");
     add_object(t, r, "chosen", "Chosen from the data");
     add_object(t, r, "settings", "Settings");
     add_object(t, r, "pairs", "Pairs");
     add_object(t, r, "certificates", "Certificates");
     add_command(t, r);
     add_seconds_table(t, r);
+    buffer_add(t, "</details>\n");
     if (!data)
         report_page_data(t, r);
     else if (data->status < 0)

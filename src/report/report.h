@@ -94,6 +94,12 @@ void report_put_theory(ddsc_report *r, json_t *root);
 void report_put_stability(ddsc_report *r, json_t *root);
 /* Typical and doubtful items of each cluster, distances between neighbours. */
 ddsc_status report_put_findings(ddsc_report *r, json_t *root);
+/* Columns about items against the clusters. */
+ddsc_status report_put_about(ddsc_report *r, json_t *root);
+/* "batch (Cramer's V 0.93, p 0.001)" of a row of "about". */
+void report_add_about(buffer *t, const json_t *row);
+/* The name that a cluster was given, or NULL. */
+const char *report_cluster_name(const json_t *cluster);
 /* Words or coordinates that tell each cluster from the others, where the set has them. */
 ddsc_status report_put_explanation(ddsc_report *r);
 /* "oil, shares, growth" or "CD20 +0.81, pS6 -0.40"; nothing where nothing is known. */

@@ -5,7 +5,9 @@
 
 #include "report/report.h"
 
-static const char *const metrics[] = {"w2", "sinkhorn", "mmd", "lot"};
+static const char *const metrics[] = {"w2", "sinkhorn", "mmd", "lot", "w1"};
+static const char *const costs[] = {"default", "sqeuclidean", "euclidean",
+                                    "cosine",  "cityblock",   "matrix"};
 static const char *const sinkhorn_values[] = {"regularised", "sharp", "debiased"};
 static const char *const kernels[] = {"gaussian", "laplace", "energy"};
 static const char *const bandwidths[] = {"auto", "median"};
@@ -33,7 +35,7 @@ const char *report_metric_names(const ddsc_report *r, char space[REPORT_METRICS]
 {
     ddsc_metric own = r->plan.metric.metric;
     size_t used = (size_t)snprintf(space, REPORT_METRICS, "%s", report_metric_name(own));
-    for (int m = 0; m <= (int)DDSC_METRIC_LOT; m++)
+    for (int m = 0; m < CLUSTER_METRICS; m++)
         if (m != (int)own && report_uses(r, (ddsc_metric)m) && used < REPORT_METRICS)
             used += (size_t)snprintf(space + used, REPORT_METRICS - used, "+%s",
                                      report_metric_name((ddsc_metric)m));
@@ -73,6 +75,11 @@ static void put_metric(ddsc_report *r, json_t *object, const ddsc_metric_setting
 {
     char space[REPORT_METRICS];
     put_text(r, object, "metric", report_metric_names(r, space));
+    if (m->metric != DDSC_METRIC_MMD)
+        put_text(r, object, "cost",
+                 m->cost != DDSC_COST_DEFAULT  ? NAMED(costs, m->cost)
+                 : m->metric == DDSC_METRIC_W1 ? "euclidean"
+                                               : "sqeuclidean");
     if (report_uses(r, DDSC_METRIC_SINKHORN))
         put_sinkhorn(r, object, m);
     if (report_uses(r, DDSC_METRIC_MMD))

@@ -153,6 +153,22 @@ static void add_traits(buffer *t, const ddsc_report *r)
     }
 }
 
+/* What is known beside the points and goes with the clusters, and a warning where that is how many points there are. */
+static void add_goes_with(buffer *t, const ddsc_report *r)
+{
+    const json_t *about = json_object_get(r->tree, "about");
+    bool any = false;
+    for (size_t i = 0; i < json_array_size(about); i++) {
+        const json_t *row = json_array_get(about, i);
+        if (i > 0 || json_is_true(json_object_get(row, "predicts"))) {
+            buffer_add(t, any ? ", " : "  goes with    ");
+            report_add_about(t, row);
+            any = true;
+        }
+    }
+    buffer_add(t, any ? "\n" : "");
+}
+
 static void add_sweep(buffer *t, const ddsc_report *r)
 {
     if (r->view.n_sweep < 2)
@@ -246,6 +262,7 @@ void report_summary(buffer *t, const ddsc_report *r)
         add_centers(t, r);
     add_sizes(t, r);
     add_traits(t, r);
+    add_goes_with(t, r);
     add_sweep(t, r);
     add_scores(t, r);
     add_trust(t, r);

@@ -12,7 +12,7 @@ ddsc_status sinkhorn_panel_open(const sinkhorn_costs *c, cost_scratch *w)
 {
     int64_t words = c->group_side * c->most;
     CHECK(MEM_NEW(c->ctx, w->panel, (words + 2 * G) * (c->most + G)));
-    if (sinkhorn_costs_by_products(c))
+    if (sinkhorn_costs_by_lists(c))
         return DDSC_OK;
     CHECK(MEM_ZERO(c->ctx, w->line, c->most * BASE_ROUND_UP(words, G)));
     if (c->table)
@@ -34,9 +34,10 @@ ddsc_status sinkhorn_panel_tile(sinkhorn_costs *c, const item_block *block, int 
     CHECK(cost_tile_list(c->ctx, &w->tile, c->m, block, c->most));
     if (w->tile.x.n == 0 || words->n == 0)
         return DDSC_OK;
-    if (sinkhorn_costs_by_products(c)) {
-        cost_tile_norms(&w->tile, c->m);
-        CHECK(cost_tile_make(c->ctx, &w->tile, c->m));
+    if (sinkhorn_costs_by_lists(c)) {
+        if (ground_from_squares(c->ground.kind))
+            cost_tile_norms(&w->tile, c->m);
+        CHECK(cost_tile_make(c->ctx, &w->tile, c->m, &c->ground));
     } else if (!c->table) {
         points_panel_load(&w->tile_points, &c->support, words->n, words->row, 0);
     }
@@ -52,16 +53,17 @@ static void find_lines(const sinkhorn_costs *c, cost_scratch *w, int64_t i, cons
     const block_points *words = &w->tile.y;
     const int32_t *place = cost_tile_places(&w->tile.x, c->m, i);
     int64_t stride = BASE_ROUND_UP(words->n, G);
-    bool products = sinkhorn_costs_by_products(c);
+    bool listed = sinkhorn_costs_by_lists(c);
     for (int64_t p = 0; p < x.n; p++)
-        line[p] = products ? w->tile.cost + place[p] * words->n : w->line + p * stride;
+        line[p] = listed ? w->tile.cost + place[p] * words->n : w->line + p * stride;
     if (c->table) {
         for (int64_t p = 0; p < x.n; p++)
             for (int64_t k = 0; k < words->n; k++)
                 w->line[p * stride + k] = c->table[x.index[p] * c->m->v + words->row[k]];
-    } else if (!products) {
+    } else if (!listed) {
         points_panel_load(&w->rows, &c->support, x.n, x.index, 0);
         points_distance2(&c->support, &w->rows, &w->tile_points, w->line, stride);
+        ground_finish(c->ground.kind, w->line, x.n * stride);
     }
 }
 

@@ -8,9 +8,9 @@ enum { TABLE_BLOCK = 128 };
 
 static const int64_t TABLE_BYTES = (int64_t)64 << 20;
 
-static bool wants_table(const measures *m)
+static bool wants_table(const measures *m, const ground_cost *ground)
 {
-    return m->d > POINTS_MAX_DIRECT && measures_is_shared(m) &&
+    return ground_from_squares(ground->kind) && m->d > POINTS_MAX_DIRECT && measures_is_shared(m) &&
            m->v <= TABLE_BYTES / (int64_t)sizeof(double) / m->v;
 }
 
@@ -23,7 +23,7 @@ static ddsc_status scratch_open(const sinkhorn_costs *c, cost_scratch *w)
         return ctx_fail(c->ctx, DDSC_ERROR_MEMORY, "an item of %lld points is too large",
                         (long long)c->largest);
     CHECK(MEM_NEW(c->ctx, w->cost, size));
-    if (sinkhorn_costs_by_products(c)) {
+    if (sinkhorn_costs_by_lists(c)) {
         CHECK(MEM_NEW(c->ctx, w->norm2, 2 * c->largest));
     } else {
         CHECK(points_panel_create(c->ctx, &w->rows, &c->support, n_points));
@@ -38,19 +38,20 @@ static ddsc_status table_range(void *arg, int64_t begin, int64_t end, int worker
     cost_scratch *w = &c->scratch[worker];
     int64_t v = c->m->v;
     points_distance2_rows(&c->support, &w->rows, &w->columns, begin, end, c->table + begin * v, v);
+    ground_finish(c->ground.kind, c->table + begin * v, (end - begin) * v);
     return DDSC_OK;
 }
 
 ddsc_status sinkhorn_costs_open(ddsc_context *ctx, sinkhorn_costs *c, const measures *m,
-                                int64_t group_side)
+                                const ground_cost *ground, int64_t group_side)
 {
-    *c = (sinkhorn_costs){.ctx = ctx, .m = m, .n_workers = parallel_width(ctx)};
+    *c = (sinkhorn_costs){.ctx = ctx, .m = m, .ground = *ground, .n_workers = parallel_width(ctx)};
     c->largest = measures_largest_item(m);
     c->group_side = group_side;
     c->most = BASE_MIN(SINKHORN_GROUP_SIDE, c->largest);
     CHECK(points_open(ctx, &c->support, m->v, m->d, m->support));
     CHECK(MEM_ZERO(ctx, c->scratch, c->n_workers));
-    if (wants_table(m))
+    if (wants_table(m, ground))
         CHECK(MEM_NEW(ctx, c->table, m->v * m->v));
     for (int w = 0; w < c->n_workers; w++)
         CHECK(scratch_open(c, &c->scratch[w]));
@@ -85,15 +86,18 @@ const double *sinkhorn_costs_pair(sinkhorn_costs *c, int64_t i, int64_t j, int w
             for (int64_t q = 0; q < y.n; q++)
                 w->cost[p * y.n + q] = row[y.index[q]];
         }
-    } else if (!sinkhorn_costs_by_products(c)) {
+    } else if (!sinkhorn_costs_by_lists(c)) {
         points_panel_load(&w->rows, &c->support, x.n, x.index, 0);
         points_panel_load(&w->columns, &c->support, y.n, y.index, 0);
         points_distance2(&c->support, &w->rows, &w->columns, w->cost, y.n);
+        ground_finish(c->ground.kind, w->cost, x.n * y.n);
     } else if (!cost_tile_fill(&w->tile, w->cost, c->m, i, c->m, j)) {
         point_list rows = {c->m, x.n, x.index}, columns = {c->m, y.n, y.index};
-        cost_norms(&rows, w->norm2);
-        cost_norms(&columns, w->norm2 + x.n);
-        cost_products(w->cost, &rows, w->norm2, &columns, w->norm2 + x.n);
+        if (ground_from_squares(c->ground.kind)) {
+            cost_norms(&rows, w->norm2);
+            cost_norms(&columns, w->norm2 + x.n);
+        }
+        ground_lists(&c->ground, w->cost, &rows, w->norm2, &columns, w->norm2 + x.n);
     }
     return w->cost;
 }

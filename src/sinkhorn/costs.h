@@ -23,6 +23,7 @@ typedef struct cost_scratch {
 typedef struct sinkhorn_costs {
     ddsc_context *ctx;
     const measures *m;
+    ground_cost ground;
     points support;
     int64_t largest;          /* points of the largest item */
     double *table;            /* v x v costs, or NULL */
@@ -33,15 +34,15 @@ typedef struct sinkhorn_costs {
 
 /* Closed by the caller also after an error. */
 ddsc_status sinkhorn_costs_open(ddsc_context *ctx, sinkhorn_costs *c, const measures *m,
-                                int64_t group_side);
+                                const ground_cost *ground, int64_t group_side);
 void sinkhorn_costs_close(sinkhorn_costs *c);
 /* Costs of item i by item j, valid until the worker's next call. */
 const double *sinkhorn_costs_pair(sinkhorn_costs *c, int64_t i, int64_t j, int worker,
                                   int64_t *stride);
-/* Are they made by products, pair by pair? */
-static inline bool sinkhorn_costs_by_products(const sinkhorn_costs *c)
+/* Are they made from lists of points, by products where they come from squares? */
+static inline bool sinkhorn_costs_by_lists(const sinkhorn_costs *c)
 {
-    return !c->table && c->m->d > POINTS_MAX_DIRECT;
+    return !c->table && (c->m->d > POINTS_MAX_DIRECT || !ground_from_squares(c->ground.kind));
 }
 
 /* ---- groups ----

@@ -74,18 +74,18 @@ void sinkhorn_set_close(sinkhorn_set *s)
 }
 
 ddsc_status sinkhorn_set_open(ddsc_context *ctx, sinkhorn_set **out, const measures *m,
-                              const sinkhorn_rule *rule)
+                              const ground_cost *ground, const sinkhorn_rule *rule)
 {
     ddsc_status status = DDSC_OK;
     sinkhorn_set *s = NULL;
-    bool grid = sinkhorn_grid_applies(m, rule->epsilon),
+    bool grid = ground->kind == DDSC_COST_SQEUCLIDEAN && sinkhorn_grid_applies(m, rule->epsilon),
          groups = !grid && sinkhorn_group_applies(m);
     TRY(MEM_ZERO(ctx, s, 1));
     *s = (sinkhorn_set){.ctx = ctx, .m = m, .rule = *rule, .n_workers = parallel_width(ctx)};
     s->side = tile_side(m, groups);
     if (grid)
         TRY(sinkhorn_grid_create(ctx, &s->grid, m, rule));
-    TRY(sinkhorn_costs_open(ctx, &s->costs, m, groups ? s->side : 0));
+    TRY(sinkhorn_costs_open(ctx, &s->costs, m, ground, groups ? s->side : 0));
     TRY(MEM_ZERO(ctx, s->solver, s->n_workers));
     for (int w = 0; w < s->n_workers; w++)
         TRY(sinkhorn_create(ctx, &s->solver[w]));

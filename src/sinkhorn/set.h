@@ -13,7 +13,7 @@ typedef struct sinkhorn_set sinkhorn_set;
 bool sinkhorn_group_applies(const measures *m);
 
 ddsc_status sinkhorn_set_open(ddsc_context *ctx, sinkhorn_set **out, const measures *m,
-                              const sinkhorn_rule *rule);
+                              const ground_cost *ground, const sinkhorn_rule *rule);
 void sinkhorn_set_close(sinkhorn_set *s);
 bool sinkhorn_set_on_grid(const sinkhorn_set *s);
 /* Rows and columns of a tile: short enough to be a unit of work. */

@@ -21,11 +21,17 @@ static bool is_plain_file(const char *path)
     return stat(path, &status) != 0 || S_ISREG(status.st_mode);
 }
 
+/* Length of a name without .gz or .zst. */
+static size_t without_packing(const char *name, size_t n)
+{
+    if (n > 3 && strncasecmp(name + n - 3, ".gz", 3) == 0)
+        return n - 3;
+    return n > 4 && strncasecmp(name + n - 4, ".zst", 4) == 0 ? n - 4 : n;
+}
+
 bool files_has_ending(const char *name, const char *ending)
 {
-    size_t n = strlen(name), k = strlen(ending);
-    if (n > 3 && strcasecmp(name + n - 3, ".gz") == 0)
-        n -= 3;
+    size_t n = without_packing(name, strlen(name)), k = strlen(ending);
     return n > k + 1 && name[n - k - 1] == '.' && strncasecmp(name + n - k, ending, k) == 0;
 }
 
@@ -109,9 +115,7 @@ void files_base_name(const char *path, const char **start, size_t *length)
 {
     const char *slash = strrchr(path, '/');
     *start = slash && slash[1] ? slash + 1 : path;
-    size_t n = strlen(*start);
-    if (n > 3 && strcmp(*start + n - 3, ".gz") == 0)
-        n -= 3;
+    size_t n = without_packing(*start, strlen(*start));
     for (size_t k = n; k-- > 1;)
         if ((*start)[k] == '.') {
             n = k;

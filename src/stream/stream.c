@@ -1,5 +1,5 @@
-/* Where bytes come from: files, pipes, memory and parts of archives; gzip and deflate are undone
- * here. A stream never gives more than its limit, nor expands far beyond what its packed bytes
+/* Where bytes come from: files, pipes, memory and parts of archives; gzip, deflate and zstd are
+ * undone here. A stream never gives more than its limit, nor expands far beyond what its packed bytes
  * justify. */
 #include "stream/inside.h"
 
@@ -176,10 +176,12 @@ static ddsc_status inflate_step(io_stream *s)
 {
     if (s->z.avail_in == 0) {
         CHECK(raw_refill(s));
-        if (s->z.avail_in == 0)
+        if (s->z.avail_in == 0 && s->coding != STREAM_ZSTD)
             return stream_fail(s, "ends early: the %s data is cut off after %lld bytes",
                                coding_name(s), (long long)raw_consumed(s));
     }
+    if (s->coding == STREAM_ZSTD)
+        return stream_zstd_step(s);
     int r = inflate(&s->z, Z_NO_FLUSH);
     if (r == Z_STREAM_END) {
         if (s->coding == STREAM_GZIP)
@@ -266,13 +268,13 @@ static ddsc_status start_inflate(io_stream *s, enum stream_coding coding)
     return DDSC_OK;
 }
 
-/* Take memory, look whether the bytes are gzip. */
+/* Take memory, look whether the bytes are gzip or zstd. */
 static ddsc_status stream_start(io_stream *s)
 {
     CHECK(mem_get(s->ctx, &s->raw, STREAM_CHUNK, 1));
     CHECK(mem_get(s->ctx, &s->buffer, STREAM_CHUNK + 1, 1));
     size_t have = 0, got = 1;
-    while (have < 3 && got > 0) {
+    while (have < 4 && got > 0) {
         CHECK(raw_read(s, s->raw + have, STREAM_CHUNK - have, &got));
         have += got;
     }
@@ -280,6 +282,8 @@ static ddsc_status stream_start(io_stream *s)
     s->z.avail_in = (uInt)have;
     if (have >= 3 && s->raw[0] == 0x1f && s->raw[1] == 0x8b && s->raw[2] == 8)
         CHECK(start_inflate(s, STREAM_GZIP));
+    if (have >= 4 && memcmp(s->raw, "\x28\xb5\x2f\xfd", 4) == 0)
+        CHECK(stream_zstd_open(s));
     return DDSC_OK;
 }
 
@@ -374,6 +378,8 @@ void stream_close(io_stream *s)
         return;
     if (s->z_open)
         inflateEnd(&s->z);
+    if (s->zstd)
+        stream_zstd_close(s);
     if (s->close_fd && s->fd >= 0)
         close(s->fd);
     MEM_FREE(s->ctx, s->name, s->path, s->owned, s->raw, s->buffer, s->line, s->record);
@@ -433,6 +439,11 @@ ddsc_status stream_make_random(io_stream *s, int64_t *size)
     if (*size > s->limit)
         return stream_fail(s, "larger than the limit of %lld bytes", (long long)s->limit);
     return DDSC_OK;
+}
+
+const unsigned char *stream_memory(const io_stream *s)
+{
+    return s->fd < 0 ? s->bytes + s->base : NULL;
 }
 
 ddsc_status stream_read_at(io_stream *s, int64_t offset, void *buffer, size_t n, const char *what)

@@ -7,7 +7,7 @@
 
 #include "base/base.h"
 
-/* ---- stream: bytes of a file, standard input or memory, gunzipped when they are gzip ---- */
+/* ---- stream: bytes of a file, standard input or memory, unpacked when they are gzip or zstd ---- */
 
 typedef struct io_stream io_stream;
 
@@ -61,6 +61,8 @@ uint32_t stream_crc(const io_stream *s);
 /* Allow stream_read_at; what cannot seek (pipes, gzip) is first read into memory. Only before any
  * read. *size is the size in bytes. */
 ddsc_status stream_make_random(io_stream *s, int64_t *size);
+/* All bytes of a stream that may be read at random, where they lie in memory; else NULL. */
+const unsigned char *stream_memory(const io_stream *s);
 ddsc_status stream_read_at(io_stream *s, int64_t offset, void *buffer, size_t n, const char *what);
 /* DDSC_ERROR_INPUT with "NAME: text". */
 ddsc_status stream_fail(io_stream *s, const char *format, ...)
@@ -140,9 +142,9 @@ bool files_is_folder(const char *path);
 ddsc_status files_add(ddsc_context *ctx, file_list *list, const char *path,
                       const char *const *const *kinds);
 void files_free(ddsc_context *ctx, file_list *list);
-/* "name.ending" or "name.ending.gz", in any case? */
+/* "name.ending" or "name.ending.gz" (or .zst), in any case? */
 bool files_has_ending(const char *path, const char *ending);
-/* File name without folders and without .gz and one more ending. */
+/* File name without folders and without .gz or .zst and one more ending. */
 void files_base_name(const char *path, const char **start, size_t *length);
 /* "class/name" or "name" of a path, into *name, which grows and has room for the path. */
 ddsc_status files_name(ddsc_context *ctx, char **name, int64_t *room, const char *path,

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+enum { JSON_KEYS = 4096 };
+
 typedef struct json_line {
     ddsc_context *ctx;
     io_stream *s;
@@ -141,6 +143,11 @@ static ddsc_status take_json_value(json_line *j, char **text, char **end)
 static ddsc_status add_pair(json_line *j, field_list *keys, field_list *values, char *key,
                             char *value)
 {
+    if (keys->n == JSON_KEYS)
+        return stream_fail_line(j->s, " has more than %d keys", JSON_KEYS);
+    for (int64_t k = 0; k < keys->n; k++)
+        if (strcmp(keys->text[k], key) == 0)
+            return stream_fail_line(j->s, ": the key \"%s\" stands there twice", QUOTE(key));
     CHECK(MEM_RESERVE(j->ctx, keys->text, &keys->room, keys->n + 1));
     CHECK(MEM_RESERVE(j->ctx, values->text, &values->room, values->n + 1));
     keys->text[keys->n++] = key;

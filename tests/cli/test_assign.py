@@ -8,7 +8,7 @@ import pytest
 
 from conftest import clouds
 
-METRICS = ["w2", "sinkhorn", "mmd", "lot"]
+METRICS = ["w2", "w1", "sinkhorn", "mmd", "lot"]
 
 
 def table(text):

@@ -126,3 +126,10 @@ def test_100_off_files_in_one_command(ddsc, tmp_path):
     assert result["scores"]["ami"] > 0.99
     table = (tmp_path / "result" / "labels.csv").read_text().split()
     assert table[1].startswith("box/000,") and len(table) == 101
+
+
+def test_a_format_behind_properties_is_refused(ddsc, tmp_path):
+    """Bytes would have been read in the order of no format at all."""
+    head = "ply\nelement vertex 1\nproperty float x\nformat binary_big_endian 1.0\nend_header\n"
+    (tmp_path / "a.ply").write_bytes(head.encode() + b"\x3f\x80\0\0")
+    assert "behind properties" in ddsc("info", tmp_path / "a.ply", code=3).stderr

@@ -129,11 +129,11 @@ def test_json_on_standard_output(ddsc, three_groups):
     assert done.stderr == ""
 
 
-@pytest.mark.parametrize("metric", ["w2", "sinkhorn", "mmd", "lot"])
+@pytest.mark.parametrize("metric", ["w2", "w1", "sinkhorn", "mmd", "lot"])
 def test_every_metric(ddsc, three_groups, metric):
     data = json.loads(ddsc("cluster", three_groups, "-k", "3", "--metric", metric, "--json").stdout)
     assert data["scores"]["ami"] == pytest.approx(1)
-    key = {"w2": "tau", "sinkhorn": "epsilon", "mmd": "bandwidth", "lot": "reference_size"}[metric]
+    key = {"w2": "tau", "w1": "tau", "sinkhorn": "epsilon", "mmd": "bandwidth", "lot": "reference_size"}[metric]
     assert data["chosen"][key] > 0
 
 

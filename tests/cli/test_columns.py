@@ -14,7 +14,7 @@ def many(tmp_path_factory):
     return path
 
 
-@pytest.mark.parametrize("metric", ["w2", "sinkhorn", "mmd", "lot"])
+@pytest.mark.parametrize("metric", ["w2", "w1", "sinkhorn", "mmd", "lot"])
 def test_columns(ddsc, many, metric):
     found = json.loads(ddsc("cluster", many, "-k", 3, "--metric", metric, "--sample-columns", 0.2,
                             "--json").stdout)

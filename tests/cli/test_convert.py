@@ -94,3 +94,9 @@ def test_ids_that_several_files_use_are_named(ddsc, tmp_path):
     assert '1 items have the id of an item before them, "b" first' in done.stderr
     (tmp_path / "b.csv").write_text("id,x\nc,1\nd,5\n")
     assert not ddsc("info", tmp_path / "a.csv", tmp_path / "b.csv", "--json").stderr
+
+
+def test_dropped_items_are_counted(ddsc, tmp_path):
+    np.savez(tmp_path / "a.npz", points=[[0.0], [1.0], [2.0]], weights=[1, 0, 1], offsets=[0, 1, 2, 3])
+    said = ddsc("convert", tmp_path / "a.npz", "--on-empty", "drop", "-o", tmp_path / "b.npz")
+    assert "1 item without mass left out" in said.stdout + said.stderr

@@ -1,4 +1,5 @@
 """Documents and vectors as people have them: csv, JSON lines, folders, word2vec binary, npy."""
+import csv
 import gzip
 import json
 import struct
@@ -187,3 +188,33 @@ def test_columns_that_files_have_not(ddsc, tmp_path):
     for words, name in ((["--where", "year=1"], "year"), (["--text", "body"], "body")):
         error = ddsc("text", tmp_path / "a", *words, "-o", tmp_path / "o.npz", code=3).stderr
         assert f'no column is called "{name}"; files have: id, text' in error
+
+
+def test_bbc_as_csv_with_titles_and_word2vec(ddsc, data_dir, tmp_path):
+    """The news as a table with quotes, vectors as word2vec writes them: one command, titles and words kept."""
+    if not (data_dir / "text" / "bbc.tsv.gz").exists():
+        pytest.skip("no news")
+    with gzip.open(data_dir / "text" / "bbc.tsv.gz", "rt", encoding="utf-8") as f:
+        rows = [line.rstrip("\n").split("\t") for line in f]
+    with open(tmp_path / "bbc.csv", "w", newline="", encoding="utf-8") as f:
+        csv.writer(f).writerows([rows[0], *rows[1::8]])
+    with gzip.open(data_dir / "text" / "glove.6B.100d.subset.txt.gz", "rt", encoding="utf-8") as f:
+        lines = [line.split() for line in f]
+    (tmp_path / "vectors.bin").write_bytes(b"%d 100\n" % len(lines) + b"".join(
+        line[0].encode() + b" " + np.array(line[1:], "<f4").tobytes() + b"\n" for line in lines))
+    ddsc("text", tmp_path / "bbc.csv", "--vectors", tmp_path / "vectors.bin", "--text", "title,abstract",
+         "--id", "label,doc", "-o", tmp_path / "docs.npz")
+    data = np.load(tmp_path / "docs.npz")
+    titles = {f"{r[0]}/{r[1]}": " ".join(r[2].split()) for r in rows[1::8]}
+    assert len(data["ids"]) > 270
+    assert all(titles[i].startswith(t[:20]) for i, t in zip(data["ids"], data["titles"]))
+    ddsc("cluster", tmp_path / "docs.npz", "-k", 5, "-o", tmp_path / "topics")
+    told = json.loads((tmp_path / "topics" / "result.json").read_text())
+    assert told["scores"]["ami"] > 0.6
+    assert "microsoft" in json.dumps(told) or "film" in json.dumps(told)
+
+
+def test_a_key_twice_is_refused(ddsc, tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"id": "a", "text": "cats", "text": "dogs"}\n')
+    error = ddsc("text", tmp_path / "a.jsonl", "-o", tmp_path / "o.npz", code=3).stderr
+    assert '"text" stands there twice' in error and "line 1" in error

@@ -9,7 +9,7 @@ import pytest
 
 
 @pytest.mark.parametrize("verb", ["cluster", "distance", "neighbors"])
-@pytest.mark.parametrize("metric", ["w2", "sinkhorn", "mmd", "lot"])
+@pytest.mark.parametrize("metric", ["w2", "w1", "sinkhorn", "mmd", "lot"])
 def test_says_what_would_be_done(ddsc, three_groups, tmp_path, verb, metric):
     words = [verb, three_groups, "--metric", metric, "--dry-run", "-o", tmp_path / "out"]
     words += ["-k", 3] if verb == "cluster" else []

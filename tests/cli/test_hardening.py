@@ -185,7 +185,7 @@ def test_a_bandwidth_far_from_the_points(ddsc, tmp_path, kernel):
         assert "tell items apart" not in ddsc("distance", data, *words, width).stderr
 
 
-@pytest.mark.parametrize("metric", ["w2", "sinkhorn", "mmd", "lot"])
+@pytest.mark.parametrize("metric", ["w2", "w1", "sinkhorn", "mmd", "lot"])
 def test_equal_items_are_one_place(ddsc, tmp_path, metric):
     points = np.random.default_rng(3).random((6, 2))
     data = write_clouds(tmp_path / "same.csv", "xy", of=lambda i, j: points[j])

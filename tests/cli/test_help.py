@@ -10,7 +10,7 @@ import time
 import pytest
 
 VERBS = ["cluster", "distance", "neighbors", "embed", "text", "convert", "generate", "score",
-         "assign", "report", "info", "demo"]
+         "assign", "report", "explain", "name", "info", "demo"]
 
 
 def test_program_help_lists_the_verbs_in_order(ddsc):
@@ -115,7 +115,7 @@ def test_fish_completes(ddsc, tmp_path):
         return [row.split("\t")[0] for row in done.stdout.splitlines()]
 
     assert complete("ddsc clu") == ["cluster"]
-    assert set(complete("ddsc cluster --metric ")) == {"w2", "sinkhorn", "mmd", "lot"}
+    assert set(complete("ddsc cluster --metric ")) == {"w2", "w1", "sinkhorn", "mmd", "lot"}
     assert complete("ddsc cluster --resu") == ["--resume"]
     assert complete("ddsc generate s") == ["shapes"]
     assert "ddsc.fish" in complete("ddsc assign dds")

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import scipy.io
 
-METRICS = ["w2", "sinkhorn", "mmd", "lot"]
+METRICS = ["w2", "w1", "sinkhorn", "mmd", "lot"]
 TAU = 8
 
 

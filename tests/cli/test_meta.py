@@ -85,3 +85,30 @@ def test_private_keeps_ids_and_numbers(ddsc, cells, tmp_path):
         data = path.read_bytes()
         for secret in ("Three", "37 years", "blue"):
             assert secret.encode() not in data and secret.encode("utf-32-le") not in data, path
+
+
+def test_ids_of_several_columns(ddsc, tmp_path):
+    (tmp_path / "a.csv").write_text("who,when,x\n" + "".join(
+        f"{who},{when},{k}\n" for k, (who, when) in enumerate([("a", 1), ("a", 2), ("b", 1)])))
+    (tmp_path / "m.csv").write_text("when,age,who\n1,30,a\n2,31,a\n1,40,b\n")
+    ddsc("convert", tmp_path / "a.csv", "--id", "who,when", "--meta", tmp_path / "m.csv", "-o",
+         tmp_path / "o.npz")
+    data = np.load(tmp_path / "o.npz")
+    assert list(data["ids"]) == ["a/1", "a/2", "b/1"]
+    assert list(data["meta_names"]) == ["age"] and list(data["meta"]) == ["30", "31", "40"]
+
+
+def test_every_name_comes_back_through_csv(ddsc, tmp_path):
+    np.savez(tmp_path / "a.npz", points=[[0, 1], [2, 3], [4, 5]], weights=[1, 3, 1], offsets=[0, 2, 3],
+             labels=[1, 0], label_names=["no, never", "yes"], ids=["a", 'b "quoted"'],
+             coordinate_names=["CD3", "x;y"], point_names=["p", "q", "r"], titles=["First", "Second, too"],
+             meta_names=["age", "bat,ch"], meta=["30", "one", "", "t,wo"])
+    ddsc("convert", tmp_path / "a.npz", "-o", tmp_path / "first.npz")
+    for ending in ("csv", "tsv", "csv.gz"):
+        ddsc("convert", tmp_path / "first.npz", "-o", tmp_path / f"b.{ending}")
+        ddsc("convert", tmp_path / f"b.{ending}", "-o", tmp_path / "back.npz", "--force")
+        first, back = np.load(tmp_path / "first.npz"), np.load(tmp_path / "back.npz")
+        assert set(first) == set(back)
+        for name in set(first) - {"labels", "label_names"}:  # classes are numbered by appearance
+            assert np.array_equal(first[name], back[name]), name
+        assert [back["label_names"][k] for k in back["labels"]] == ["yes", "no, never"]

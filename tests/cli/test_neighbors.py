@@ -23,7 +23,7 @@ def edges(graph):
     return dict(zip(zip(graph.row, graph.col), graph.data))
 
 
-@pytest.mark.parametrize("metric", ["w2", "sinkhorn", "mmd", "lot"])
+@pytest.mark.parametrize("metric", ["w2", "w1", "sinkhorn", "mmd", "lot"])
 def test_equals_the_cut_matrix(ddsc, three_groups, tmp_path, metric):
     ddsc("distance", three_groups, "--metric", metric, "--squared", "-o", tmp_path / "D.npy")
     ddsc("neighbors", three_groups, "--metric", metric, "--tau", "6", "-o", tmp_path / "G.mtx")

@@ -81,7 +81,7 @@ def test_thirty_kills_and_the_same_bytes(ddsc, program, data, tmp_path):
         assert ours[key] == theirs[key]
 
 
-@pytest.mark.parametrize("metric", ["w2", "sinkhorn", "mmd", "lot"])
+@pytest.mark.parametrize("metric", ["w2", "w1", "sinkhorn", "mmd", "lot"])
 @pytest.mark.parametrize("verb", ["distance", "neighbors"])
 def test_other_verbs(ddsc, program, data, tmp_path, metric, verb):
     words = [verb, data, "--metric", metric, "-q"]
@@ -92,7 +92,7 @@ def test_other_verbs(ddsc, program, data, tmp_path, metric, verb):
     assert (tmp_path / "out").read_bytes() == (tmp_path / "whole").read_bytes()
     last = json.loads(ddsc(*words, "-o", tmp_path / "out", "--force", "--json", "--resume", keep).stdout)
     assert last["resumed"] >= again["resumed"]
-    if metric in ("w2", "sinkhorn"):
+    if metric in ("w2", "w1", "sinkhorn"):
         assert last["resumed"] == last["solved"] == again["solved"]
     for key in ("max_gap", "iterations", "not_converged", "pairs"):
         assert last[key] == again[key]

@@ -220,3 +220,18 @@ def test_the_ending_of_a_file_not_of_its_folder(ddsc, tmp_path):
     (tmp_path / "x.d2dir").mkdir()
     (tmp_path / "x.d2dir" / "p.txt").write_text("0 1 2\n3 4 5\n6 7 9\n")
     assert json.loads(ddsc("info", tmp_path / "x.d2dir" / "p.txt", "--json").stdout)["items"] == 1
+
+
+def test_usual_names_in_any_case(ddsc, tmp_path):
+    (tmp_path / "a.csv").write_text("ID,Weight,Label,x\na,1,u,5\na,3,u,6\nb,1,v,7\n")
+    data, said = info(ddsc, tmp_path / "a.csv")
+    assert data["items"] == 2 and names(data) == ["x"] and not said
+    assert [c["name"] for c in data["classes"]] == ["u", "v"]
+    (tmp_path / "b.csv").write_text("id,weight,Weight,x\na,1,70,5\nb,1,80,7\n")
+    assert names(info(ddsc, tmp_path / "b.csv")[0]) == ["Weight", "x"]
+    (tmp_path / "c.csv").write_text("Label,x\na,1\nb,2\n")
+    assert info(ddsc, tmp_path / "c.csv", "--id", "Label")[0]["items"] == 2
+
+
+def test_an_id_column_twice(ddsc, table):
+    assert 'has the column "sample" twice' in ddsc("info", table, "--id", "sample,sample", code=3).stderr

@@ -53,7 +53,7 @@ def test_noisy(ddsc, noisy, three_groups, tmp_path):
         assert (r["other"] != "") == (c > 0) and r["other"] != r["label"]
 
 
-@pytest.mark.parametrize("metric", ["w2", "sinkhorn", "mmd", "lot"])
+@pytest.mark.parametrize("metric", ["w2", "w1", "sinkhorn", "mmd", "lot"])
 def test_same_bytes(ddsc, noisy, tmp_path, metric):
     texts = []
     for threads in (1, 2):

@@ -44,6 +44,52 @@ def test_arcsinh_by_channel(ddsc, cells, tmp_path):
         assert "arcsinh" in ddsc("info", cells, "--arcsinh", bad, code=2).stderr
 
 
+def biexponential(y, top, width, decades, more):
+    """The inverse of the logicle scale, as Moore and Parks (2012) write it."""
+    w, x2, b = width / (decades + more), more / (decades + more), (decades + more) * np.log(10)
+    x1, x0 = x2 + w, x2 + 2 * w
+    low, high = 1e-300, b
+    for _ in range(200):  # 2 (ln d - ln b) + w (b + d) rises with d
+        d = (low + high) / 2
+        low, high = (d, high) if 2 * (np.log(d) - np.log(b)) + w * (b + d) < 0 else (low, d)
+    d = b if w == 0 else d
+    c_a = np.exp(x0 * (b + d))
+    mf_a = np.exp(b * x1) - c_a / np.exp(d * x1)
+    a = top / (np.exp(b) - mf_a - c_a / np.exp(d))
+    return a * np.exp(b * y) - c_a * a * np.exp(-d * y) - mf_a * a
+
+
+@pytest.mark.parametrize("given", [(262144, 0.5, 4.5, 0), (1000, 0, 4, 0), (1e5, 1, 4, 1),
+                                   (262144, 2.2, 4.5, -0.5), (10, 0.25, 2, 0.5)])
+def test_logicle_is_the_inverse_of_its_formula(ddsc, tmp_path, given):
+    top = given[0]
+    x = np.concatenate([-top * np.logspace(-1, -9, 40), [0], top * np.logspace(-9, 0.1, 60)])
+    (tmp_path / "a.csv").write_text("id,CD3,FSC\n" + "".join(f"a,{v!r},{v!r}\n" for v in x.tolist()))
+    data, _ = load(ddsc, tmp_path, tmp_path / "a.csv", "--logicle",
+                   "cd*=" + ":".join(str(v) for v in given))
+    y = points(data)[:, 0]
+    assert np.array_equal(points(data)[:, 1], x)
+    assert np.all(np.diff(y) > 0)
+    assert abs(y[40] - (given[3] + given[1]) / (given[2] + given[3])) < 1e-15
+    # an error of 1e-14 in y is one of 1e-14 times the slope in x
+    slope = (biexponential(y + 1e-6, *given) - biexponential(y - 1e-6, *given)) / 2e-6
+    assert np.all(np.abs(biexponential(y, *given) - x) < 1e-13 * slope + 1e-14 * np.abs(x))
+    (tmp_path / "top.csv").write_text(f"id,CD3\na,{top}\n")
+    data, _ = load(ddsc, tmp_path, tmp_path / "top.csv", "--logicle", ":".join(str(v) for v in given))
+    assert abs(points(data)[0, 0] - 1) < 1e-14
+
+
+def test_logicle_fits_its_linear_part(ddsc, tmp_path):
+    x = np.concatenate([-np.arange(1, 101.0), np.arange(900.0)])  # 5% of the negative: -95 or so
+    (tmp_path / "a.csv").write_text("id,CD3\n" + "".join(f"a,{v}\n" for v in x))
+    data, _ = load(ddsc, tmp_path, tmp_path / "a.csv", "--logicle", "262144")
+    top, width, decades, more = data["transform_values"]
+    assert (top, decades, more) == (262144, 4.5, 0)
+    assert any(abs(width - (4.5 - np.log10(262144 / r)) / 2) < 1e-12 for r in range(93, 98))
+    for bad in ("0", "-5", "262144:3", "262144:1:-1", "1:x", "CD9=262144", "1:0:4:0:0", "nan"):
+        assert "logicle" in ddsc("info", tmp_path / "a.csv", "--logicle", bad, code=2).stderr
+
+
 def test_log1p(ddsc, cells, tmp_path):
     raw, _ = load(ddsc, tmp_path, cells)
     data, _ = load(ddsc, tmp_path, cells, "--log1p")
@@ -163,7 +209,7 @@ def test_principal_axes_undo_a_turn(ddsc, tmp_path):
 WAYS = [("--arcsinh", "5"), ("--log1p",), ("--normalise", "standard"), ("--normalise", "robust"),
         ("--normalise", "rank"), ("--arcsinh", "5", "--normalise", "standard", "--pca", "2"),
         ("--align", "centre"), ("--align", "size"), ("--align", "principal"),
-        ("--per-item", "40", "--log1p")]
+        ("--per-item", "40", "--log1p"), ("--logicle", "262144")]
 
 
 @pytest.mark.parametrize("way", WAYS)

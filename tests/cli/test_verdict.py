@@ -71,6 +71,8 @@ def test_said_first_everywhere(ddsc, tmp_path):
     assert text in done.stdout.splitlines()[1]
     page = (tmp_path / "r" / "report.html").read_text()
     assert text in page and page.index(text) < page.index('class="facts"')
+    folded = page[page.index("<details>"):page.index("</details>")]
+    assert "<h2>Settings</h2>" in folded and "<h2>Seconds by stage</h2>" in folded
 
 
 def test_baselines_are_not_judged(ddsc, tmp_path):

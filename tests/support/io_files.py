@@ -173,6 +173,29 @@ def write_good():
     add_good("packed.d2s", ids_text.replace("0 ", "2 ", 1).encode())
 
 
+def write_hdf5():
+    """The reference items as plain tables, and as AnnData's: dense, by rows, by columns."""
+    try:
+        import h5py
+    except ImportError:
+        print("io_files: no HDF5 files without h5py")
+        return
+    import h5ad
+    item = np.repeat(np.arange(3), np.diff(OFFSETS))
+    with h5py.File(os.path.join(OUT, "plain.h5"), "w") as f:
+        f["points"] = POINTS
+        f["weight"] = WEIGHTS
+        f["id"] = np.array([IDS[i].encode() for i in item])
+        f["label"] = np.array([LABELS[i] for i in item])
+    good.append("plain.h5\tids\tlabels")
+    for kind in ("dense", "csr", "csc"):
+        h5ad.write(os.path.join(OUT, kind + ".h5"), POINTS, ["a", "b"], {
+            "id": (np.array(IDS)[item], "categorical" if kind == "csr" else "string"),
+            "label": (np.array(NAMES)[item], "old" if kind == "csc" else "categorical"),
+            "weight": (WEIGHTS, "number")}, kind)
+        good.append(kind + ".h5\tids\tnames")
+
+
 def write_bad_npz():
     whole = npz(**own())
     add_bad("cut.npz", whole[:len(whole) // 2], "cut.npz|no end record")
@@ -448,7 +471,10 @@ def write_bad_matrices():
     mat("long.matrix.npy", npy(np.zeros((3, 4))), "(3, 4)|square")
     mat("cube.matrix.npy", npy(np.zeros((2, 2, 2))), "square")
     mat("cut.matrix.npy", npy(np.zeros((3, 3)))[:-8], "declares 72 bytes")
-    mat("text.matrix", b"1 2\n3 4\n", "not a matrix")
+    mat("text.matrix", b"1 2\n3 4\n5 6\n", "3 rows of 2 fields|square")
+    mat("word.matrix", b"1,2\n3,four\n", "line 2|column 2")
+    mat("ragged.matrix", b"1,2\n3\n", "line 2|1 fields")
+    mat("names.matrix", b"a,b\n", "square")
     mat("empty.matrix", b"", "is empty")
     texts = {
         "banner": "%%MatrixMarket matrix coordinate complex general\n1 1 0\n",
@@ -497,7 +523,7 @@ def write_clouds():
 
 
 write_good()
-for write in (write_pictures, write_clouds, write_bad_npz, write_bad_npy, write_bad_csv, write_bad_binary, write_bad_d2,
+for write in (write_hdf5, write_pictures, write_clouds, write_bad_npz, write_bad_npy, write_bad_csv, write_bad_binary, write_bad_d2,
               write_bad_packing, write_bad_labels, write_bad_matrices):
     write()
 events = np.arange(1, 13).reshape(4, 3)

@@ -236,8 +236,8 @@ COPY(copy_resampled, 1)
 
 static ddsc_status measures_transform(ddsc_context *ctx, int option)
 {
-    ddsc_transform_settings set = {sizeof set,        "5", 1, DDSC_NORMALISE_RANK, 1, 2,
-                                   (ddsc_align)option};
+    ddsc_transform_settings set = {sizeof set,         "5",     1, DDSC_NORMALISE_RANK, 1, 2,
+                                   (ddsc_align)option, "262144"};
     ddsc_measures *out = UNSET;
     return gives_measures(ddsc_measures_transform(ctx, &out, clouds, &set), &out);
 }

@@ -395,11 +395,11 @@ static ddsc_status call_neighbors(ddsc_context *ctx, void *arg)
 static void test_allocations(void **state)
 {
     (void)state;
-    for (int k = DDSC_METRIC_W2; k <= DDSC_METRIC_LOT; k++) {
+    for (int k = DDSC_METRIC_W2; k <= DDSC_METRIC_W1; k++) {
         ddsc_metric metric = (ddsc_metric)k;
         assert_true(test_failing_allocations(call_neighbors, &metric) > 10);
     }
-    for (int k = DDSC_METRIC_MMD; k <= DDSC_METRIC_LOT; k++) {
+    for (int k = DDSC_METRIC_MMD; k <= DDSC_METRIC_W1; k++) {
         ddsc_metric metric = (ddsc_metric)k;
         assert_true(test_failing_allocations(call_distance, &metric) > 10);
     }

@@ -135,7 +135,7 @@ static double relaxed_value(void *bound, int64_t i, int64_t j)
     relaxed_with_scratch *b = bound;
     float value;
     bound_relaxed_tile(&b->bound, i, i + 1, j, j + 1, &value, 1, b->scratch);
-    return b->bound.unit2 * (double)value;
+    return b->bound.unit * (double)value;
 }
 
 /* Blocks of seven items share points and products; the bounds are those of single pairs. */
@@ -143,7 +143,7 @@ static void check_relaxed_blocks(ddsc_context *ctx, const measures *m, relaxed_w
 {
     enum { SIDE = 7 };
     bound_relaxed blocks;
-    assert_int_equal(bound_relaxed_make(ctx, &blocks, m, SIDE), DDSC_OK);
+    assert_int_equal(bound_relaxed_make(ctx, &blocks, m, &ground_sqeuclidean, SIDE), DDSC_OK);
     float *scratch = malloc((size_t)bound_relaxed_scratch(&blocks) * sizeof *scratch);
     float *out = malloc((size_t)m->n * SIDE * sizeof *out);
     for (int64_t j0 = 0; j0 < m->n; j0 += SIDE) {
@@ -151,8 +151,8 @@ static void check_relaxed_blocks(ddsc_context *ctx, const measures *m, relaxed_w
         bound_relaxed_tile(&blocks, 0, m->n, j0, j1, out, SIDE, scratch);
         for (int64_t i = 0; i < m->n; i++)
             for (int64_t j = j0; j < j1; j++)
-                assert_close(blocks.unit2 * (double)out[i * SIDE + j - j0],
-                             relaxed_value(single, i, j), 1e-4, 1e-4 * blocks.unit2);
+                assert_close(blocks.unit * (double)out[i * SIDE + j - j0],
+                             relaxed_value(single, i, j), 1e-4, 1e-4 * blocks.unit);
     }
     free(out);
     free(scratch);
@@ -162,7 +162,7 @@ static void check_relaxed_blocks(ddsc_context *ctx, const measures *m, relaxed_w
 static void check_relaxed(ddsc_context *ctx, const measures *m)
 {
     relaxed_with_scratch b;
-    assert_int_equal(bound_relaxed_make(ctx, &b.bound, m, 1), DDSC_OK);
+    assert_int_equal(bound_relaxed_make(ctx, &b.bound, m, &ground_sqeuclidean, 1), DDSC_OK);
     b.scratch = malloc((size_t)bound_relaxed_scratch(&b.bound) * sizeof *b.scratch);
     check_all(ctx, m, "relaxed", relaxed_value, &b);
     check_relaxed_blocks(ctx, m, &b);

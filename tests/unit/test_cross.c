@@ -76,7 +76,7 @@ static void test_blocks(void **state)
     (void)state;
     ddsc_context *ctx = test_context(1, 1);
     measures *own = test_random_measures(ctx, ALL, 9, 3, 4), *grid = grid_measures(ctx);
-    for (int metric = DDSC_METRIC_W2; metric <= DDSC_METRIC_LOT; metric++) {
+    for (int metric = DDSC_METRIC_W2; metric <= DDSC_METRIC_W1; metric++) {
         check_block(own, (ddsc_metric)metric);
         check_block(grid, (ddsc_metric)metric);
     }
@@ -350,7 +350,7 @@ done:
 static void test_failed_allocations(void **state)
 {
     (void)state;
-    for (int metric = DDSC_METRIC_W2; metric <= DDSC_METRIC_LOT; metric++) {
+    for (int metric = DDSC_METRIC_W2; metric <= DDSC_METRIC_W1; metric++) {
         ddsc_metric which = (ddsc_metric)metric;
         assert_true(test_failing_allocations(all_calls, &which) > 10);
     }

@@ -385,8 +385,8 @@ static void test_costs(void **state)
     fixture *x = *state;
     measures *m = test_random_measures(x->ctx, 30, 20, 4, 5);
     double median, again, below = 0, count = 0;
-    assert_int_equal(cost_median(x->ctx, m, &median), DDSC_OK);
-    assert_int_equal(cost_median(x->ctx, m, &again), DDSC_OK);
+    assert_int_equal(cost_median(x->ctx, &ground_sqeuclidean, m, &median), DDSC_OK);
+    assert_int_equal(cost_median(x->ctx, &ground_sqeuclidean, m, &again), DDSC_OK);
     assert_true(median == again && median > 0);
     for (int64_t i = 0; i < 30; i++)
         for (int64_t j = 0; j < 30; j++) {
@@ -505,7 +505,7 @@ static void test_ahead(void **state)
     enum { N = 12, HALF = 5 };
     measures *m = documents(x->ctx, N, 9, 40, 30);
     exact_solver *plain = NULL;
-    assert_true(exact_tile_applies(m));
+    assert_true(exact_tile_applies(m, &ground_sqeuclidean));
     assert_int_equal(exact_create(x->ctx, &plain), DDSC_OK);
     assert_int_equal(exact_tile_costs(x->s, m, 0, HALF, HALF - 2, N), DDSC_OK);
     assert_ptr_equal(x->s->tile.m, m);

@@ -54,7 +54,7 @@ static void test_tiny(void **state)
             exact_solver *s = NULL;
             assert_int_equal(exact_create(x->ctx, &s), DDSC_OK);
             s->k = z < 3 && set[z] ? set[z] : s->k;
-            if (z % 2 == 0 && exact_tile_applies(m))
+            if (z % 2 == 0 && exact_tile_applies(m, &ground_sqeuclidean))
                 assert_int_equal(exact_tile_costs(s, m, 0, N, 0, N), DDSC_OK);
             for (int64_t i = 0; i < N; i++)
                 for (int64_t j = 0; j < N; j++)

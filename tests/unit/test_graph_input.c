@@ -57,7 +57,7 @@ static void test_bad_metric_settings(void **state)
     ddsc_context *ctx = test_context(1, 0);
     REFUSE_METRIC(struct_size, 0);
     REFUSE_METRIC(struct_size, sizeof(ddsc_metric_settings) + 1);
-    REFUSE_METRIC(metric, (ddsc_metric)4);
+    REFUSE_METRIC(metric, (ddsc_metric)5);
     REFUSE_METRIC(epsilon, 0);
     REFUSE_METRIC(epsilon, NAN);
     REFUSE_METRIC(epsilon, INFINITY);

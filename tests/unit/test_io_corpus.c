@@ -19,9 +19,9 @@ static void run_file(const char *format, const char *folder, const char *name)
 static void test_corpora(void **state)
 {
     (void)state;
-    static const char *const formats[] = {"npz",  "npy",     "csv",    "idx",   "d2",
-                                          "fcs",  "mtx",     "labels", "vocab", "hist",
-                                          "text", "vectors", "model",  "image", "cloud"};
+    static const char *const formats[] = {"npz",   "npy",    "csv",   "idx",  "d2",   "fcs",
+                                          "mtx",   "labels", "vocab", "hist", "text", "vectors",
+                                          "model", "image",  "cloud", "h5ad"};
     for (size_t k = 0; k < sizeof formats / sizeof *formats; k++) {
         char folder[TEST_PATH];
         snprintf(folder, sizeof folder, "%s/fuzz/corpus/%s", DDSC_SOURCE_DIR, formats[k]);

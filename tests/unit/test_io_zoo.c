@@ -85,6 +85,10 @@ static void read_good(char *line)
 {
     char name[128];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(line, "\t"), line);
+#ifndef DDSC_HAVE_HDF5
+    if (strstr(name, ".h5"))
+        return;
+#endif
     ddsc_context *ctx = test_context(2, 0);
     ddsc_measures *m = NULL;
     assert_ok(ctx, ddsc_measures_read(ctx, &m, folder_file(&zoo, name), NULL), name);
@@ -222,14 +226,25 @@ static void test_allocations(void **state)
 {
     (void)state;
     static const char *const files[] = {
-        "deflated.npz", "dense_fortran.npz", "shared.npz",  "named.npz",   "quoted.csv.gz",
-        "tabs.tsv",     "blank_lines.d2",    "words.d2s",   "integer.fcs", "gzipped.npz.gz",
-        "grey.png",     "grey.jpg",          "cloud_e.ply", "cloud_o.pcd"};
+        "deflated.npz",   "dense_fortran.npz",
+        "shared.npz",     "named.npz",
+        "quoted.csv.gz",  "tabs.tsv",
+        "blank_lines.d2", "words.d2s",
+        "integer.fcs",    "gzipped.npz.gz",
+        "grey.png",       "grey.jpg",
+        "cloud_e.ply",    "cloud_o.pcd",
+#ifdef DDSC_HAVE_HDF5
+        "plain.h5",       "csr.h5",
+        "csc.h5",         "dense.h5",
+#endif
+    };
     if (!have_zoo)
         skip();
     for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
         char path[TEST_PATH];
         strcpy(path, folder_file(&zoo, files[k]));
+        if (access(path, R_OK) != 0) /* there is no h5py */
+            continue;
         assert_true(test_failing_allocations(read_and_free, path) > 5);
     }
     char a[TEST_PATH], b[TEST_PATH];

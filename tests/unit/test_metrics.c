@@ -63,7 +63,7 @@ static void check_metric(ddsc_metric metric, int64_t n, int64_t points, int64_t 
 static void test_metrics(void **state)
 {
     (void)state;
-    for (int metric = DDSC_METRIC_W2; metric <= DDSC_METRIC_LOT; metric++) {
+    for (int metric = DDSC_METRIC_W2; metric <= DDSC_METRIC_W1; metric++) {
         check_metric((ddsc_metric)metric, 23, 6, 2);
         check_metric((ddsc_metric)metric, 37, 9, 20);
     }
@@ -234,7 +234,7 @@ static void test_allocations(void **state)
 {
     (void)state;
     double zeros[9] = {0};
-    for (int k = DDSC_METRIC_W2; k <= DDSC_METRIC_LOT; k++) {
+    for (int k = DDSC_METRIC_W2; k <= DDSC_METRIC_W1; k++) {
         ddsc_metric metric = (ddsc_metric)k;
         assert_true(test_failing_allocations(call_distance, &metric) > 3);
         assert_true(test_failing_allocations(call_neighbors, &metric) > 3);
@@ -249,7 +249,7 @@ static void test_resolved_once(void **state)
     (void)state;
     ddsc_context *ctx = test_context(2, 4);
     measures *m = test_random_measures(ctx, 25, 9, 3, 5);
-    for (int k = DDSC_METRIC_W2; k <= DDSC_METRIC_LOT; k++) {
+    for (int k = DDSC_METRIC_W2; k <= DDSC_METRIC_W1; k++) {
         ddsc_metric_settings set = metric_settings((ddsc_metric)k);
         metric_resolved once, twice;
         ddsc_pair_stats by_rule, by_value;
@@ -296,8 +296,8 @@ static void test_notes(void **state)
     (void)state;
     ddsc_context *ctx = test_context(1, 4);
     measures *m = test_random_measures(ctx, 25, 9, 3, 5);
-    static const char *const expected[] = {"pruned", "full", "full", "full"};
-    for (int k = DDSC_METRIC_W2; k <= DDSC_METRIC_LOT; k++) {
+    static const char *const expected[] = {"pruned", "full", "full", "full", "pruned"};
+    for (int k = DDSC_METRIC_W2; k <= DDSC_METRIC_W1; k++) {
         ddsc_metric_settings set = metric_settings((ddsc_metric)k);
         const char *stage, *path, *why;
         ddsc_graph *g = NULL;

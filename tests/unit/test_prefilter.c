@@ -409,7 +409,7 @@ static void test_other_device(void **state)
 {
     (void)state;
     ddsc_context *ctx = test_context(2, 3);
-    for (int k = DDSC_METRIC_W2; k <= DDSC_METRIC_LOT; k++) {
+    for (int k = DDSC_METRIC_W2; k <= DDSC_METRIC_W1; k++) {
         ddsc_metric_settings set = metric_of((ddsc_metric)k, DDSC_MMD_UNBIASED);
         measures *m = blobs(ctx, 190, 21, 5);
         ddsc_graph *full = graph_of(ctx, m, &set, DDSC_GRAPH_FULL, 4, NULL), *found = NULL;

@@ -141,7 +141,7 @@ static void test_same_graph(void **state)
     (void)state;
     ddsc_context *plain = test_context(1, 0), *keeps = test_context(2, 0);
     measures *m = test_random_measures(plain, 60, 20, 3, 1);
-    for (int metric = 0; metric < 4; metric++) {
+    for (int metric = 0; metric <= DDSC_METRIC_W1; metric++) {
         char folder[64];
         ddsc_pair_stats stats = {.struct_size = sizeof stats}, again = stats;
         ddsc_graph *g = graph_of(plain, m, (ddsc_metric)metric, &stats);

@@ -1,23 +1,31 @@
-/* Exact 2-Wasserstein: one transport problem per pair, one solver per worker. */
+/* Exact transport: one problem per pair, one solver per worker. w2: the value is D^2; w1: it is D. */
 #include "bound/bound.h"
 #include "exact/exact.h"
 #include "metric/metric.h"
 #include "metric/tuning.h"
 
-typedef struct w2 {
+typedef struct transport {
     ddsc_context *ctx;
     const measures *m;
+    ground_cost ground;
+    bool is_distance; /* D is the value */
     int64_t max_pivots;
     int n_workers;
     exact_solver **solver;
     pair_ij *last;       /* per worker: what its solver holds */
     bool starts;         /* solves start from the potentials of a dual bound */
     bound_refined *dual; /* NULL: none for this set, or not yet */
-} w2;
+} transport;
 
-static void w2_close(void *state)
+/* Refined bounds and cuts are of W2^2. */
+static bool has_squares(const transport *s)
 {
-    w2 *s = state;
+    return s->ground.kind == DDSC_COST_SQEUCLIDEAN && !s->is_distance;
+}
+
+static void transport_close(void *state)
+{
+    transport *s = state;
     if (!s)
         return;
     exact_destroy_team(s->ctx, s->solver);
@@ -26,51 +34,54 @@ static void w2_close(void *state)
     mem_free(s->ctx, s);
 }
 
-static ddsc_status w2_open(void **state, const pair_job *job, ddsc_pair_stats *stats)
+static ddsc_status transport_open(void **state, const pair_job *job, ddsc_pair_stats *stats)
 {
     ddsc_status status = DDSC_OK;
-    w2 *s = NULL;
+    transport *s = NULL;
     (void)stats;
     TRY(MEM_ZERO(job->ctx, s, 1));
-    *s = (w2){.ctx = job->ctx, .m = job->m, .n_workers = job->n_workers};
+    *s = (transport){.ctx = job->ctx, .m = job->m, .n_workers = job->n_workers};
     s->max_pivots = job->set->w2_max_pivots;
-    TRY(exact_create_team(job->ctx, &s->solver));
+    s->ground = ground_of(job->set);
+    s->is_distance = metric_is_distance(job->set);
+    TRY(ground_check(job->ctx, &s->ground, job->m));
+    TRY(exact_create_team(job->ctx, &s->solver, &s->ground));
     TRY(MEM_ZERO(job->ctx, s->last, s->n_workers));
-    s->starts = bound_refined_starts(job->m);
+    s->starts = has_squares(s) && bound_refined_starts(job->m);
     if (s->starts)
         TRY(bound_refined_create(job->ctx, &s->dual, job->m));
     ctx_note(job->ctx, "solver",
-             s->starts                    ? "network simplex from dual potentials"
-             : exact_tile_applies(job->m) ? "network simplex, costs of whole tiles"
-                                          : "network simplex",
+             s->starts                                ? "network simplex from dual potentials"
+             : exact_tile_applies(job->m, &s->ground) ? "network simplex, costs of whole tiles"
+                                                      : "network simplex",
              "%lld points per item, %lld dimensions",
              (long long)(job->m->nnz / BASE_MAX(1, job->m->n)), (long long)job->m->d);
     *state = s;
     s = NULL;
 done:
-    w2_close(s);
+    transport_close(s);
     return status;
 }
 
 /* Small sets get small tiles, so that many threads find work. Pairs whose costs are made tile by
  * tile take microseconds, and share the more the larger the tile. */
-static void w2_shape(const void *state, pair_shape *shape)
+static void transport_shape(const void *state, pair_shape *shape)
 {
-    const w2 *s = state;
-    bool shared = exact_tile_applies(s->m);
+    const transport *s = state;
+    bool shared = exact_tile_applies(s->m, &s->ground);
     int64_t side = shared ? W2_SIDE_TILE_COSTS : W2_SIDE;
     int64_t blocks = shared ? W2_BLOCKS_TILE_COSTS : W2_BLOCKS;
     shape->tile_side = BASE_MAX(1, BASE_MIN(side, s->m->n / blocks));
 }
 
-static ddsc_status w2_tile(void *state, const pair_tile *t, double *d2, int64_t ld, int worker,
-                           ddsc_pair_stats *stats)
+static ddsc_status transport_tile(void *state, const pair_tile *t, double *d2, int64_t ld,
+                                  int worker, ddsc_pair_stats *stats)
 {
-    w2 *s = state;
+    transport *s = state;
     exact_solver *solver = s->solver[worker];
     ddsc_status worst = DDSC_OK;
     bool single = t->i1 - t->i0 == 1 || t->j1 - t->j0 == 1;
-    if (!single && !t->wanted && exact_tile_applies(s->m))
+    if (!single && !t->wanted && exact_tile_applies(s->m, &s->ground))
         CHECK(exact_tile_costs(solver, s->m, t->i0, t->i1, t->j0, t->j1));
     for (int64_t i = t->i0; i < t->i1; i++) {
         if (ctx_cancelled(s->ctx)) /* long solves ask on their own */
@@ -86,7 +97,8 @@ static ddsc_status w2_tile(void *state, const pair_tile *t, double *d2, int64_t 
             if (solved < 0)
                 return solved;
             worst = solved == DDSC_OK ? worst : solved;
-            d2[(i - t->i0) * ld + (j - t->j0)] = result.primal;
+            d2[(i - t->i0) * ld + (j - t->j0)] =
+                s->is_distance ? result.primal * result.primal : result.primal;
             stats->n_iterations += result.pivots;
             stats->max_gap = BASE_MAX(stats->max_gap, result.gap);
             stats->n_not_converged += solved == DDSC_NOT_CONVERGED;
@@ -98,19 +110,19 @@ static ddsc_status w2_tile(void *state, const pair_tile *t, double *d2, int64_t 
 
 /* ---- bounds ---- */
 
-typedef struct w2_bounds {
-    w2 *s;
-    metric_w2_bound *first;
+typedef struct bounds_state {
+    transport *s;
+    metric_first *first;
     bound_cut_table cuts;
-} w2_bounds;
+} bounds_state;
 
 static void bounds_close(void *state)
 {
-    w2_bounds *b = state;
+    bounds_state *b = state;
     if (!b)
         return;
     ddsc_context *ctx = b->s->ctx;
-    metric_w2_bound_close(b->first);
+    metric_first_close(b->first);
     bound_cut_table_free(ctx, &b->cuts);
     mem_free(ctx, b);
 }
@@ -120,14 +132,15 @@ static ddsc_status bounds_open(void **state, bound_offer *offer, const pair_job 
 {
     ddsc_status status = DDSC_OK;
     const measures *m = job->m;
-    w2_bounds *b = NULL;
-    w2 *s = metric;
-    bool dual = bound_refined_applies(m);
+    bounds_state *b = NULL;
+    transport *s = metric;
+    bool dual = has_squares(s) && bound_refined_applies(m);
     TRY(MEM_ZERO(job->ctx, b, 1));
     b->s = s;
-    TRY(metric_w2_bound_open(job->ctx, &b->first, &offer->first, &offer->level[BOUND_FRAME], m));
+    TRY(metric_first_open(job->ctx, &b->first, &offer->first, &offer->level[BOUND_FRAME], m,
+                          &s->ground, s->is_distance));
     offer->level[BOUND_DUAL] = offer->level[BOUND_TIGHT] = dual;
-    offer->level[BOUND_CUT] = !dual && bound_cut_applies(m);
+    offer->level[BOUND_CUT] = !dual && has_squares(s) && bound_cut_applies(m);
     if (dual && !s->dual)
         TRY(bound_refined_create(job->ctx, &s->dual, m));
     if (offer->level[BOUND_CUT])
@@ -142,16 +155,16 @@ done:
 static double bounds_pair(void *state, bound_level level, int64_t i, int64_t j, double enough,
                           int worker)
 {
-    const w2_bounds *b = state;
+    const bounds_state *b = state;
     if (level == BOUND_FRAME)
-        return metric_w2_bound_frame(b->first, i, j, enough);
+        return metric_first_frame(b->first, i, j, enough);
     return level == BOUND_DUAL ? bound_refined_pair(b->s->dual, i, j, enough, worker)
                                : bound_refined_last(b->s->dual, i, j, enough, worker);
 }
 
 static void bounds_cut(void *state, int worker, int side, pair_cut *cut)
 {
-    const w2_bounds *b = state;
+    const bounds_state *b = state;
     const exact_solver *solver = b->s->solver[worker];
     pair_ij last = b->s->last[worker];
     bound_cut_make(&b->cuts, measures_item(b->s->m, side == 0 ? last.i : last.j),
@@ -159,13 +172,20 @@ static void bounds_cut(void *state, int worker, int side, pair_cut *cut)
     cut->unit = b->cuts.unit2;
 }
 
-static const pair_bounds w2_bounds_table = {
+static const pair_bounds transport_bounds = {
     .open = bounds_open, .close = bounds_close, .pair = bounds_pair, .cut = bounds_cut};
 
 const pair_backend metric_w2 = {.name = "w2",
                                 .tile_side = W2_SIDE,
-                                .open = w2_open,
-                                .close = w2_close,
-                                .tile = w2_tile,
-                                .shape = w2_shape,
-                                .bounds = &w2_bounds_table};
+                                .open = transport_open,
+                                .close = transport_close,
+                                .tile = transport_tile,
+                                .shape = transport_shape,
+                                .bounds = &transport_bounds};
+const pair_backend metric_w1 = {.name = "w1",
+                                .tile_side = W2_SIDE,
+                                .open = transport_open,
+                                .close = transport_close,
+                                .tile = transport_tile,
+                                .shape = transport_shape,
+                                .bounds = &transport_bounds};

@@ -1,0 +1,57 @@
+/* The logicle scale of flow cytometry: linear about 0, logarithmic far from it.
+ * Parks, Roederer and Moore (Cytometry A 69, 2006); parameters T, W, M, A as in Moore and Parks
+ * (Cytometry A 81, 2012). With b = (M + A) ln 10, x1 = (A + W) / (M + A) the place of 0, and d from
+ * 2 ln(d/b) + w (b + d) = 0, w = W / (M + A), the value at place y = x1 + u is
+ *   S(u) = g [expm1(b u) - (b/d)^2 expm1(-d u)],   S(1 - x1) = T,
+ * their a e^(by) - c e^(-dy) - f with what cancels at 0 taken out. The scale is the inverse of S. */
+#include "data/recipe.h"
+
+#include <math.h>
+
+/* w (b + d) = -2 t for t = ln(d/b): convex and rising in t, so that Newton steps from the right never
+ * pass the root. */
+static double solve_decay(double b, double w)
+{
+    double t = 0;
+    for (int k = 0; k < 100 && w > 0; k++) {
+        double step = (2 * t + w * b * (1 + exp(t))) / (2 + w * b * exp(t));
+        t -= step;
+        if (!(fabs(step) > 1e-16 * fabs(t)))
+            break;
+    }
+    return b * exp(t);
+}
+
+logicle_scale recipe_logicle(const double parameter[4])
+{
+    double top = parameter[0], linear = parameter[1], decades = parameter[2], more = parameter[3];
+    logicle_scale s = {.b = (decades + more) * log(10)};
+    s.zero = (more + linear) / (decades + more);
+    s.d = solve_decay(s.b, linear / (decades + more));
+    s.k = s.b / s.d * (s.b / s.d);
+    s.g = top / (expm1(s.b * (1 - s.zero)) - s.k * expm1(-s.d * (1 - s.zero)));
+    return s;
+}
+
+/* The root of g [p expm1(b v) - q expm1(-d v)] = x > 0. The left side is convex for the pairs (p, q)
+ * of either half, and its first term alone puts the start to the right of the root. */
+static double solve_half(double g, double p, double q, double b, double d, double x)
+{
+    double v = log1p(x / (g * p)) / b;
+    for (int k = 0; k < 100; k++) {
+        double value = g * (p * expm1(b * v) - q * expm1(-d * v)) - x;
+        double step = value / (g * (p * b * exp(b * v) + q * d * exp(-d * v)));
+        v -= step;
+        if (!(fabs(step) > 1e-15 * fabs(v)))
+            break;
+    }
+    return v;
+}
+
+double recipe_logicle_at(const logicle_scale *s, double x)
+{
+    if (x == 0)
+        return s->zero;
+    return x > 0 ? s->zero + solve_half(s->g, 1, s->k, s->b, s->d, x)
+                 : s->zero - solve_half(s->g, s->k, 1, s->d, s->b, -x);
+}

@@ -1,0 +1,96 @@
+"""Columns about items against the clusters; names of clusters; ddsc explain."""
+import itertools
+import json
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Two groups of clouds. site goes with them, age does in part, coin does not; id names items."""
+    folder = tmp_path_factory.mktemp("about")
+    rng = np.random.default_rng(0)
+    lines, about = ["id,CD3,CD4"], ["id,site,age,coin,code"]
+    for i in range(80):
+        group = i % 2
+        for x, y in rng.normal(size=(12, 2)) + [6 * group, 0]:
+            lines.append(f"s{i},{x},{y}")
+        age = "" if i == 5 else f"{30 + 10 * group + rng.normal() * 10:.1f}"
+        about.append(f"s{i},{'north' if group else 'south'},{age},{rng.integers(2)},c{i}")
+    (folder / "cells.csv").write_text("\n".join(lines) + "\n")
+    (folder / "about.csv").write_text("\n".join(about) + "\n")
+    return folder
+
+
+def cluster(ddsc, made, out, *more):
+    return ddsc("cluster", made / "cells.csv", "--meta", made / "about.csv", "-k", 2, "-m", "mmd", "-o", out, *more)
+
+
+def test_effects_and_p(ddsc, made, tmp_path):
+    done = cluster(ddsc, made, tmp_path / "r")
+    rows = {row["column"]: row for row in json.loads((tmp_path / "r/result.json").read_text())["about"]}
+    assert set(rows) == {"site", "age", "coin"}  # all items have 12 points, and codes name items
+    assert rows["site"]["value"] == pytest.approx(1) and rows["site"]["p"] == pytest.approx(0.001) and rows["site"]["predicts"]
+    assert 0.05 < rows["age"]["value"] < 0.6 and rows["age"]["p"] < 0.05 and rows["age"]["items"] == 79
+    assert rows["coin"]["p"] > 0.05 and not rows["coin"]["predicts"]
+    assert "site (Cramer's V 1.00" in done.stdout
+    # eta squared as NumPy says it
+    labels = np.loadtxt(tmp_path / "r/labels.csv", delimiter=",", skiprows=1, usecols=1, dtype=int)
+    age = np.array([float(line.split(",")[2] or "nan") for line in (made / "about.csv").read_text().splitlines()[1:]])
+    known = ~np.isnan(age)
+    age, labels = age[known], labels[known]
+    between = sum((labels == k).sum() * (age[labels == k].mean() - age.mean()) ** 2 for k in (0, 1))
+    assert rows["age"]["value"] == pytest.approx(between / ((age - age.mean()) ** 2).sum())
+    assert [rows[c]["p_holm"] >= rows[c]["p"] for c in rows] == [True] * 3
+
+
+def test_blocks(ddsc, made, tmp_path):
+    """Within a site the clusters do not vary, so nothing can be said of age there."""
+    cluster(ddsc, made, tmp_path / "r", "--block", "site")
+    rows = {row["column"]: row for row in json.loads((tmp_path / "r/result.json").read_text())["about"]}
+    assert rows["age"]["p"] == 1 and rows["site"]["p"] == 1
+    assert "no column about items" in cluster_fails(ddsc, made, tmp_path)
+
+
+def cluster_fails(ddsc, made, tmp_path):
+    return ddsc("cluster", made / "cells.csv", "--meta", made / "about.csv", "-k", 2, "-o", tmp_path / "x", "--block", "ward",
+                code=2).stderr
+
+
+def test_number_of_points_is_told(ddsc, tmp_path):
+    rng = np.random.default_rng(1)
+    lines = ["id,x"]
+    for i, _ in itertools.product(range(60), range(1)):
+        for x in rng.normal(size=5 + 40 * (i % 2)) + 8 * (i % 2):
+            lines.append(f"{i},{x}")
+    (tmp_path / "c.csv").write_text("\n".join(lines) + "\n")
+    done = ddsc("cluster", tmp_path / "c.csv", "-k", 2, "-m", "mmd", "-o", tmp_path / "r")
+    (row,) = json.loads((tmp_path / "r/result.json").read_text())["about"]
+    assert row["column"] == "number of points" and row["predicts"] and "number of points" in done.stdout
+
+
+def test_explain_and_names(ddsc, made, tmp_path):
+    cluster(ddsc, made, tmp_path / "r")
+    told = ddsc("explain", tmp_path / "r").stdout
+    assert "cluster 0: 40 items" in told and "CD3" in told and "predicts the clusters" in told
+    verdict = json.loads((tmp_path / "r/result.json").read_text())["verdict"]["text"]
+    assert told.startswith(verdict)
+    ddsc("name", tmp_path / "r", "0=the <left>", "1=right")
+    ddsc("name", tmp_path / "r", "1=")
+    assert "cluster 0 the <left>: 40 items" in ddsc("explain", tmp_path / "r").stdout
+    clusters = json.loads(ddsc("explain", tmp_path / "r", "--json").stdout)["clusters"]
+    assert clusters[0]["name"] == "the <left>" and "name" not in clusters[1]
+    page = (tmp_path / "r/report.html").read_text()
+    assert "cluster 0: the &lt;left&gt;, 40 items" in page and 'id="cluster-0"' in page
+    ddsc("report", tmp_path / "r", "-o", tmp_path / "again.html")
+    assert (tmp_path / "again.html").read_text() == page
+
+
+@pytest.mark.parametrize("word", ["left", "2=x", "-1=x", "=x", "0"])
+def test_wrong_names(ddsc, made, tmp_path, word):
+    cluster(ddsc, made, tmp_path / "r")
+    before = (tmp_path / "r/result.json").read_bytes()
+    assert "CLUSTER=NAME" in ddsc("name", tmp_path / "r", "--", word, code=2).stderr
+    assert (tmp_path / "r/result.json").read_bytes() == before
+    assert "cannot be read" in ddsc("explain", tmp_path / "none", code=3).stderr

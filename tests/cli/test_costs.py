@@ -1,0 +1,193 @@
+"""Ground costs: values against linear programming and POT, and what the program says of them."""
+import json
+
+import numpy as np
+import pytest
+
+linprog = pytest.importorskip("scipy.optimize").linprog
+cdist = pytest.importorskip("scipy.spatial.distance").cdist
+
+
+def by_linprog(a, b, cost):
+    """min <P, C> over plans with the marginals a and b."""
+    n, m = cost.shape
+    equal = np.zeros((n + m, n * m))
+    for i in range(n):
+        equal[i, i * m:(i + 1) * m] = 1
+    for j in range(m):
+        equal[n + j, j::m] = 1
+    found = linprog(cost.ravel(), A_eq=equal, b_eq=np.concatenate([a, b]), bounds=(0, None), method="highs")
+    assert found.status == 0
+    return found.fun
+
+
+def items(rng, n, d, most):
+    out = []
+    for _ in range(n):
+        size = rng.integers(1, most + 1)
+        weight = rng.random(size) + 0.01
+        out.append((weight / weight.sum(), rng.normal(size=(size, d)) + rng.normal(size=d)))
+    return out
+
+
+def write(path, data):
+    np.savez(path, points=np.vstack([x for _, x in data]), weights=np.concatenate([a for a, _ in data]),
+             offsets=np.cumsum([0] + [len(a) for a, _ in data]))
+
+
+def unit(x):
+    return x / np.linalg.norm(x, axis=1, keepdims=True)
+
+
+COSTS = {
+    ("w1", None): lambda x, y: cdist(x, y),
+    ("w1", "euclidean"): lambda x, y: cdist(x, y),
+    ("w1", "cityblock"): lambda x, y: cdist(x, y, "cityblock"),
+    ("w2", None): lambda x, y: cdist(x, y, "sqeuclidean"),
+    ("w2", "sqeuclidean"): lambda x, y: cdist(x, y, "sqeuclidean"),
+    ("w2", "cosine"): lambda x, y: cdist(unit(x), unit(y), "sqeuclidean"),
+}
+
+
+@pytest.mark.parametrize("metric,cost", COSTS)
+@pytest.mark.parametrize("d,most", [(1, 12), (2, 10), (5, 12), (30, 10)])
+def test_values(ddsc, tmp_path, metric, cost, d, most):
+    data = items(np.random.default_rng(d), 7, d, most)
+    write(tmp_path / "x.npz", data)
+    words = ["--cost", cost] if cost else []
+    ddsc("distance", tmp_path / "x.npz", "-m", metric, *words, "-o", tmp_path / "d.npy", "-q")
+    found = np.load(tmp_path / "d.npy")
+    for i in range(7):
+        for j in range(i):
+            value = by_linprog(data[i][0], data[j][0], COSTS[metric, cost](data[i][1], data[j][1]))
+            wanted = value if metric == "w1" else np.sqrt(max(value, 0))
+            assert found[i, j] == found[j, i] == pytest.approx(wanted, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("cost", ["euclidean", "cityblock"])
+def test_values_of_pot(ddsc, tmp_path, cost):
+    """Items of some hundred points."""
+    ot = pytest.importorskip("ot")
+    rng = np.random.default_rng(1)
+    data = [(rng.dirichlet(np.ones(n)), rng.normal(size=(n, 3))) for n in (90, 200, 330)]
+    write(tmp_path / "x.npz", data)
+    done = ddsc("distance", tmp_path / "x.npz", "-m", "w1", "--cost", cost, "-o", tmp_path / "d.npy", "--json")
+    found, told = np.load(tmp_path / "d.npy"), json.loads(done.stdout)
+    assert told["max_gap"] <= 1e-10 and told["converged"] and told["settings"]["cost"] == cost
+    for i in range(3):
+        for j in range(i):
+            wanted = ot.emd2(data[i][0], data[j][0], COSTS["w1", cost](data[i][1], data[j][1]))
+            assert found[i, j] == pytest.approx(wanted, rel=1e-9)
+
+
+@pytest.fixture(scope="module")
+def patients(tmp_path_factory):
+    """Shares of cell types, whose distances are a matrix: two kinds of patients."""
+    folder, rng = tmp_path_factory.mktemp("patients"), np.random.default_rng(4)
+    types = rng.normal(size=(8, 3))
+    cost = cdist(types, types, "cosine")
+    np.fill_diagonal(cost, 0)
+    cost = (cost + cost.T) / 2
+    kind = np.repeat([0, 1], 20)
+    shares = rng.dirichlet(np.ones(8), 40)
+    shares[kind == 1, :3] += 1.5
+    np.savez(folder / "x.npz", histograms=shares, support=np.arange(8.0)[:, None], labels=kind)
+    np.save(folder / "cost.npy", cost)
+    np.savetxt(folder / "cost.csv", cost, delimiter=",", fmt="%.17g")
+    return folder, shares / shares.sum(1, keepdims=True), cost
+
+
+def test_matrix(ddsc, patients):
+    folder, shares, cost = patients
+    ddsc("distance", folder / "x.npz", "-m", "w1", "--cost", folder / "cost.npy", "-o", folder / "d.npy", "-q")
+    ddsc("distance", folder / "x.npz", "-m", "w2", "--cost", folder / "cost.csv", "-o", folder / "d2.npy",
+         "--squared", "-q")
+    found, squared = np.load(folder / "d.npy"), np.load(folder / "d2.npy")
+    assert np.allclose(found, squared, rtol=1e-12, atol=0)
+    for i in range(0, 40, 7):
+        for j in range(i):
+            assert found[i, j] == pytest.approx(by_linprog(shares[i], shares[j], cost), rel=1e-9, abs=1e-12)
+
+
+def test_matrix_in_a_model(ddsc, patients):
+    folder, *_ = patients
+    ddsc("cluster", folder / "x.npz", "-k", 2, "-m", "w1", "--cost", folder / "cost.npy", "-o", folder / "r", "-q")
+    told = json.loads((folder / "r" / "result.json").read_text())
+    assert told["settings"]["metric"] == "w1" and told["settings"]["cost"] == str(folder / "cost.npy")
+    assert told["scores"]["ami"] > 0.8
+    model = np.load(folder / "r" / "model.npz")
+    assert (model["cost_matrix"] == np.load(folder / "cost.npy")).all()
+    labels = ddsc("assign", folder / "r" / "model.npz", folder / "x.npz").stdout.split("\n")
+    again = (folder / "r" / "labels.csv").read_text().split("\n")
+    assert [line.split(",")[:2] for line in labels[1:]] == [line.split(",")[:2] for line in again[1:]]
+
+
+@pytest.mark.parametrize("metric,cost", [("w1", "cityblock"), ("w2", "cosine"), ("sinkhorn", "euclidean")])
+def test_model(ddsc, three_groups, tmp_path, metric, cost):
+    words = ["-k", 3, "-m", metric, "--cost", cost, "-q"]
+    ddsc("cluster", three_groups, *words, "-o", tmp_path / "r")
+    assert json.loads((tmp_path / "r" / "result.json").read_text())["settings"]["cost"] == cost
+    assert f"cost={cost}" in np.load(tmp_path / "r" / "model.npz")["model_settings"]
+    labels = ddsc("assign", tmp_path / "r" / "model.npz", three_groups).stdout
+    assert [line.split(",")[1] for line in labels.split()[1:]] == \
+        [line.split(",")[1] for line in (tmp_path / "r" / "labels.csv").read_text().split()[1:]]
+
+
+def test_sinkhorn_against_pot(ddsc, tmp_path):
+    ot = pytest.importorskip("ot")
+    data = items(np.random.default_rng(3), 5, 3, 10)
+    write(tmp_path / "x.npz", data)
+    for cost in ("euclidean", "cityblock"):
+        ddsc("distance", tmp_path / "x.npz", "-m", "sinkhorn", "--sinkhorn-value", "sharp", "--epsilon", 0.3, "--cost",
+             cost, "-o", tmp_path / "d.npy", "-q", "-f")
+        found = np.load(tmp_path / "d.npy")
+        for i in range(5):
+            for j in range(i):
+                (a, x), (b, y) = data[i], data[j]
+                matrix = COSTS["w1", cost](x, y)
+                plan = ot.sinkhorn(a, b, matrix, 0.3, stopThr=1e-13, numItermax=100000, method="sinkhorn_log")
+                assert found[i, j] == pytest.approx((plan * matrix).sum(), rel=1e-6)
+
+
+@pytest.mark.parametrize("words,code,says", [
+    (["-m", "w2", "--cost", "euclidean"], 2, "w1"),
+    (["-m", "w1", "--cost", "cosine"], 2, "w2"),
+    (["-m", "mmd", "--cost", "euclidean"], 2, "kernel"),
+    (["-m", "lot", "--cost", "cityblock"], 2, "lot needs squared Euclidean"),
+    (["--method", "d2", "--cost", "euclidean"], 2, "centres need squared Euclidean"),
+    (["-m", "w1", "--cost", "missing.npy"], 3, "missing.npy"),
+    (["-m", "w1", "--cost", ""], 2, "--cost"),
+])
+def test_refused(ddsc, three_groups, words, code, says):
+    assert says in ddsc("cluster", three_groups, "-k", 3, *words, code=code).stderr
+
+
+def test_matrix_refused(ddsc, three_groups, tmp_path):
+    np.save(tmp_path / "cost.npy", 1 - np.eye(4))
+    words = ["distance", three_groups, "-m", "w1", "--cost", tmp_path / "cost.npy", "-o", tmp_path / "d.npy"]
+    assert "one coordinate" in ddsc(*words, code=3).stderr
+    np.save(tmp_path / "cost.npy", np.eye(4))
+    assert "diagonal" in ddsc(*words, code=3).stderr
+
+
+def test_resume_knows_the_cost(ddsc, three_groups, tmp_path):
+    words = ["distance", three_groups, "-m", "w1", "-o", tmp_path / "d.npy", "--resume", tmp_path / "keep", "-f", "--json"]
+    ddsc(*words)
+    assert json.loads(ddsc(*words).stdout)["resumed"] > 0
+    ddsc(*words, "--cost", "cityblock", code=2)
+
+
+@pytest.mark.parametrize("text,code", [
+    (",A,B,C\nA,0,1,4\nB,1,0,2\nC,4,2,0\n", 0), ("A;B;C\n0;1;4\n1;0;2\n4;2;0\n", 0),
+    ("0 1 4\n1 0 2\n4 2 0\n", 0), ("0,1,4\n1,0,2\n4,2,0\n", 0), ("\ufeff0\t1\t4\r\n1\t0\t2\r\n4\t2\t0\r\n", 0),
+    ("0,1,4\n1,0,2\n", 3), ("0,1,4\n1,0\n4,2,0\n", 3), ("A,B,C\n0,1,x\n1,0,2\n4,2,0\n", 3), ("A,B,C\n", 3),
+    ("A,0,1\nB,1,0\nC,2,2\n", 3), ("0,1,4\n1,0,\n4,2,0\n", 3)])
+def test_matrix_of_text(ddsc, tmp_path, text, code):
+    """Names above and before the numbers, or none; blanks, commas, tabs."""
+    (tmp_path / "d.csv").write_text(text)
+    done = ddsc("neighbors", tmp_path / "d.csv", "--precomputed", "--tau", 1, "-o", tmp_path / "g.mtx", code=code)
+    if code:
+        assert "d.csv" in done.stderr
+        return
+    graph = [line.split() for line in (tmp_path / "g.mtx").read_text().split("\n") if line and line[0] != "%"]
+    assert [row[:2] for row in graph[1:]] == [["2", "1"], ["1", "2"], ["2", "3"]]
