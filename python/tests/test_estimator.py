@@ -336,7 +336,7 @@ def test_parameters_and_repr():
         ({"n_clusters": 2.5}, "n_clusters"),
         ({"n_clusters": "many"}, "n_clusters"),
         ({"n_clusters": 100}, "100 clusters were asked for; the number of items is 60"),
-        ({"metric": "w1"}, "metric='w1'"),
+        ({"metric": "w3"}, "metric='w3'"),
         ({"memory_limit": "1G"}, "number of bytes"),
         ({"n_neighbors": 0}, "n_neighbors"),
         ({"gamma": -1.0}, "gamma"),

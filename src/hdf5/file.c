@@ -7,6 +7,7 @@
 
 #include "hdf5/inside.h"
 
+/* libhdf5 keeps state for the whole process and is not safe for threads: one caller at a time. */
 static spin turn_lock;
 
 h5_turn h5_begin(void)
