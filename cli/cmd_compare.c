@@ -73,12 +73,12 @@ static void add_rows(text *t, const compare_result *r)
     }
 }
 
-/* ARI above the diagonal of names, AMI below it. */
+/* AMI below the diagonal of names, ARI above it. */
 static void add_agreement(text *t, const ddsc_compare_view *v)
 {
     if (v->n_metrics < 2)
         return;
-    text_add(t, "  ARI \\ AMI");
+    text_add(t, "  AMI \\ ARI");
     for (int64_t j = 0; j < v->n_metrics; j++)
         text_addf(t, "  %8s", metric_name(v->rows[j]));
     text_add(t, "\n");

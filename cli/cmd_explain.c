@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "options.h"
 #include "json.h"
@@ -42,8 +43,14 @@ static void add_reasons(text *t, const json_t *cluster)
                   json_number_value(json_object_get(row, "share")),
                   json_number_value(json_object_get(row, "elsewhere")));
     json_array_foreach(markers, i, row)
-        text_addf(t, "    %-24s %+.2f standard deviations\n", string_at(row, "name"),
+    {
+        char number[40];
+        const char *name = string_at(row, "name");
+        snprintf(number, sizeof number, "coordinate %" JSON_INTEGER_FORMAT,
+                 json_integer_value(json_object_get(row, "coordinate")));
+        text_addf(t, "    %-24s %+.2f standard deviations\n", *name ? name : number,
                   json_number_value(json_object_get(row, "effect")));
+    }
 }
 
 static void add_cluster(text *t, const json_t *cluster)
@@ -181,9 +188,45 @@ static bool print_flows(session *s, const ddsc_measures *m, const ddsc_measures_
     return good;
 }
 
+/* The plans shown are of squared Euclidean costs: would they mislead about this result? */
+static bool check_pair(session *s, int *code)
+{
+    const char *dir = s->opt.operand[0];
+    json_t *root = load_result(dir, code);
+    const json_t *settings = json_object_get(root, "settings");
+    const char *metric = string_at(settings, "metric"), *cost = string_at(settings, "cost");
+    bool plain = !*cost || strcmp(cost, "sqeuclidean") == 0, good = root != NULL;
+    char *path = output_path(dir, "model.npz");
+    if (good && (!plain || strstr(metric, "w1"))) {
+        message_error(
+            "--pair shows plans of squared Euclidean costs, but the clusters of '%s' were "
+            "made by %s with costs %s",
+            dir, metric, *cost ? cost : "of its own");
+        *code = EXIT_USAGE;
+        good = false;
+    } else if (good && access(path, F_OK) != 0) {
+        message_error("'%s' has no model.npz, which --pair takes the items from: joined metrics, "
+                      "baselines and given distances leave none",
+                      dir);
+        *code = EXIT_INPUT;
+        good = false;
+    } else if (good && s->opt.json) {
+        *code = message_usage(s->verb, "--pair has no --json");
+        good = false;
+    } else if (good && strcmp(metric, "w2") != 0) {
+        message_warning(s, "plan and distance are of exact W2; the clusters were made by %s",
+                        metric);
+    }
+    free(path);
+    json_decref(root);
+    return good;
+}
+
 static int explain_pair(session *s)
 {
     int code = EXIT_GOOD;
+    if (!check_pair(s, &code))
+        return code;
     ddsc_measures *m = NULL;
     ddsc_measures_view v;
     char *path = output_path(s->opt.operand[0], "model.npz");

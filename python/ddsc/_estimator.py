@@ -17,7 +17,7 @@ from ._arrays import CSR, as_doubles, is_sparse, make_csr, neighbor_lists, spars
 from ._base import BaseEstimator, ClusterMixin, TransformerMixin, check_features, check_fitted
 from ._distributions import Distributions, as_distributions
 from ._run import Progress, Run
-from ._words import METRICS, cluster_settings, graph_settings, joined_metrics, metric_settings, whole
+from ._words import cluster_settings, graph_settings, joined_metrics, metric_settings, whole
 
 # Columns of smaller eigenvalues change from neighbour to neighbour; dividing by them makes noise.
 LEAST_EIGENVALUE = 0.1
@@ -683,7 +683,8 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         """A model from a model.npz, or from a folder that ``ddsc cluster -o`` wrote.
 
         It labels new items (`predict`, `transform`, `assign`) and has `labels_`, `embedding_` and
-        `n_clusters_`; of a folder also `result_json` and `explain`.
+        `n_clusters_`; of a folder also `result_json` and `explain`. Its parameters are those of the metric
+        that was used, numbers where the data had chosen them; how the graph was searched is not kept.
 
         Examples
         --------
@@ -700,11 +701,10 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         with Run(n_jobs=1) as run:
             handle = run(_core.model_read, file)
         view = _core.model_view(handle)
-        words = {v: k for k, v in METRICS.items()}
-        model = cls(n_clusters=view["k"], metric=words[view["metric"]], n_neighbors=view["tau"])
-        model._model, model._extension = _Model(handle), None
         with np.load(file) as arrays:
+            model = cls(**_kept_settings(arrays))
             model.labels_, model.embedding_ = arrays["labels"], arrays["embedding"]
+        model._model, model._extension = _Model(handle), None
         model.n_clusters_, model.n_features_in_ = view["k"], view["dim"]
         if folder:
             with open(os.path.join(folder, "result.json"), encoding="utf-8") as text:
@@ -772,6 +772,27 @@ def check_whole(model: DDSC, name: str) -> None:
             "a loaded model has what labels new items only: its report and table stay in the folder of "
             "ddsc cluster -o, and with a pickled model"
         )
+
+
+def _kept_settings(arrays: Any) -> Dict[str, Any]:
+    """Parameters that make the metric of a model.npz again."""
+    kept = dict(line.split("=", 1) for line in arrays["model_settings"].tolist())
+    set_: Dict[str, Any] = {"n_clusters": int(kept["k"]), "metric": kept["metric"]}
+    set_.update(n_neighbors=int(kept["tau"]), gamma=float(kept["gamma"]) or "local")
+    if kept["metric"] == "sinkhorn":
+        set_.update(epsilon=float(kept["epsilon"]), sinkhorn_value=kept["sinkhorn_value"])
+        set_.update(tolerance=float(kept["sinkhorn_tolerance"]))
+        set_.update(max_iterations=int(kept["sinkhorn_max_iterations"]))
+    if kept["metric"] == "mmd":
+        set_.update(mmd_kernel=kept["mmd_kernel"], mmd_estimator=kept["mmd_estimator"])
+        if float(kept["bandwidth"]) > 0:
+            set_.update(bandwidth=float(kept["bandwidth"]))
+    if "reference_points" in arrays:
+        points, weights = arrays["reference_points"], arrays["reference_weights"]
+        set_.update(reference=Distributions([points], [weights]))
+    if "cost" in kept:
+        set_.update(cost=arrays["cost_matrix"] if kept["cost"] == "matrix" else kept["cost"])
+    return set_
 
 
 def _resume_line(c: Dict[str, Any]) -> str:

@@ -107,6 +107,24 @@ def test_load(program, tmp_path, groups):
         DDSC.load(tmp_path / "none.npz")
 
 
+@pytest.mark.parametrize("settings", [
+    {"metric": "w1", "cost": "cityblock"}, {"metric": "sinkhorn", "sinkhorn_value": "sharp"},
+    {"metric": "mmd", "mmd_kernel": "laplace"}, {"metric": "lot"}, {"gamma": "median"}])
+def test_a_loaded_model_fits_as_it_was_fitted(tmp_path, groups, settings):
+    fitted = DDSC(3, hubs="off", **settings).fit(groups)
+    fitted.save(tmp_path / "model.npz")
+    again = DDSC.load(tmp_path / "model.npz").set_params(hubs="off").fit(groups)
+    np.testing.assert_allclose(again.graph_.toarray(), fitted.graph_.toarray(), rtol=1e-9)
+    np.testing.assert_array_equal(again.labels_, fitted.labels_)
+
+
+def test_a_loaded_matrix_of_costs(tmp_path):
+    cost = np.abs(np.subtract.outer(np.arange(4.0), np.arange(4.0))) ** 0.5
+    X = ddsc.Distributions([[[i % 4], [(i // 4) % 4]] for i in range(16)])
+    DDSC(2, metric="w1", cost=cost).fit(X).save(tmp_path / "model.npz")
+    np.testing.assert_array_equal(DDSC.load(tmp_path / "model.npz").cost, cost)
+
+
 def test_resume_with_the_program(program, tmp_path, groups):
     """What one of them solved the other need not solve again."""
     folder = tmp_path / "kept"

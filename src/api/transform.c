@@ -123,7 +123,8 @@ static bool parse_logicle(const char *text, double parameter[4])
             return false;
         memcpy(word, text, length);
         word[length] = '\0';
-        if (!(n == 1 && length == 0) && !number_parse(word, &parameter[n]))
+        if (!(n == 1 && length == 0) &&
+            (!number_parse(word, &parameter[n]) || (n == 1 && parameter[n] < 0)))
             return false;
         text += length;
         if (*text == '\0')

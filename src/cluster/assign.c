@@ -168,7 +168,7 @@ static ddsc_status assign_range(void *arg, int64_t begin, int64_t end, int worke
             a->confidence[i] = confidence;
         if (a->distance)
             a->distance[i] = distance;
-        a->far[i] = distance > m->far_distance;
+        a->far[i] = distance > m->far_distance && a->near->d2[a->near->offset[i]] > 0;
     }
     return DDSC_OK;
 }

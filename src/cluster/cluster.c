@@ -51,6 +51,17 @@ static void take_paper(ddsc_metric_settings *metric)
         metric->reference_rule = DDSC_REFERENCE_NORMAL;
 }
 
+ddsc_status cluster_check_parts(ddsc_context *ctx, const cluster_plan *plan)
+{
+    for (int m = 0; m < CLUSTER_METRICS; m++) {
+        ddsc_metric_settings part = plan->metric;
+        part.metric = (ddsc_metric)m;
+        if (plan->set.joined >> m & 1)
+            CHECK(plan_check_metric(ctx, &part));
+    }
+    return DDSC_OK;
+}
+
 ddsc_status cluster_settings_take(ddsc_context *ctx, cluster_plan *plan,
                                   const ddsc_cluster_settings *given)
 {
@@ -63,7 +74,7 @@ ddsc_status cluster_settings_take(ddsc_context *ctx, cluster_plan *plan,
     plan->set.metric = &plan->metric;
     plan->set.graph = &plan->graph;
     plan->set.joined &= ~((int64_t)1 << plan->metric.metric);
-    return DDSC_OK;
+    return cluster_check_parts(ctx, plan);
 }
 
 static ddsc_status cluster_check_items(ddsc_context *ctx, int64_t n,

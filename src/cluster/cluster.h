@@ -157,6 +157,8 @@ typedef struct cluster_plan {
     ddsc_graph_settings graph;
 } cluster_plan;
 
+/* Does every joined metric take the settings, its cost above all? */
+ddsc_status cluster_check_parts(ddsc_context *ctx, const cluster_plan *plan);
 /* Defaults, then the caller's fields, then every one checked. */
 ddsc_status cluster_settings_take(ddsc_context *ctx, cluster_plan *plan,
                                   const ddsc_cluster_settings *given);

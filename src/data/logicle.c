@@ -3,7 +3,8 @@
  * (Cytometry A 81, 2012). With b = (M + A) ln 10, x1 = (A + W) / (M + A) the place of 0, and d from
  * 2 ln(d/b) + w (b + d) = 0, w = W / (M + A), the value at place y = x1 + u is
  *   S(u) = g [expm1(b u) - (b/d)^2 expm1(-d u)],   S(1 - x1) = T,
- * their a e^(by) - c e^(-dy) - f with what cancels at 0 taken out. The scale is the inverse of S. */
+ * their a e^(by) - c e^(-dy) - f with what cancels at 0 taken out, and S(-u) = -S(u). The scale is the
+ * inverse of S. */
 #include "data/recipe.h"
 
 #include <math.h>
@@ -33,14 +34,14 @@ logicle_scale recipe_logicle(const double parameter[4])
     return s;
 }
 
-/* The root of g [p expm1(b v) - q expm1(-d v)] = x > 0. The left side is convex for the pairs (p, q)
- * of either half, and its first term alone puts the start to the right of the root. */
-static double solve_half(double g, double p, double q, double b, double d, double x)
+/* The root of S(v) = x > 0. S is convex, and its first term alone puts the start to the right of the
+ * root. */
+static double solve_half(const logicle_scale *s, double x)
 {
-    double v = log1p(x / (g * p)) / b;
+    double v = log1p(x / s->g) / s->b;
     for (int k = 0; k < 100; k++) {
-        double value = g * (p * expm1(b * v) - q * expm1(-d * v)) - x;
-        double step = value / (g * (p * b * exp(b * v) + q * d * exp(-d * v)));
+        double value = s->g * (expm1(s->b * v) - s->k * expm1(-s->d * v)) - x;
+        double step = value / (s->g * (s->b * exp(s->b * v) + s->k * s->d * exp(-s->d * v)));
         v -= step;
         if (!(fabs(step) > 1e-15 * fabs(v)))
             break;
@@ -52,6 +53,5 @@ double recipe_logicle_at(const logicle_scale *s, double x)
 {
     if (x == 0)
         return s->zero;
-    return x > 0 ? s->zero + solve_half(s->g, 1, s->k, s->b, s->d, x)
-                 : s->zero - solve_half(s->g, s->k, 1, s->d, s->b, -x);
+    return x > 0 ? s->zero + solve_half(s, x) : s->zero - solve_half(s, -x);
 }

@@ -263,7 +263,7 @@ static void put_columns(ddsc_report *r, json_t *root, const column *c, int64_t n
     for (int64_t i = 0; i < n; i++) {
         double p = holm(c, n, i);
         json_t *row = put_row(r, list);
-        put_text(r, row, "column", c[i].name ? c[i].name : "number of points");
+        put_text(r, row, "column", c[i].name ? c[i].name : "number of distinct points");
         put_text(r, row, "effect", c[i].numbers ? "eta squared" : "Cramer's V");
         put_real(r, row, "value", c[i].effect);
         put_real(r, row, "p", c[i].p);
@@ -311,7 +311,7 @@ void report_add_about(buffer *t, const json_t *row)
     const char *name = json_string_value(json_object_get(row, "column"));
     const char *effect = json_string_value(json_object_get(row, "effect"));
     if (name && effect)
-        buffer_addf(t, "%s (%s %.2f, p %.3g)", name, effect,
+        buffer_addf(t, "%s (%s %.2f, corrected p %.3g)", name, effect,
                     json_number_value(json_object_get(row, "value")),
                     json_number_value(json_object_get(row, "p_holm")));
 }

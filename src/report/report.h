@@ -118,6 +118,8 @@ const char *report_metric_name(ddsc_metric metric);
 bool report_uses(const ddsc_report *r, ddsc_metric metric);
 /* "w2", or "w2+mmd" where metrics were joined. */
 enum { REPORT_METRICS = 48 };
+/* The cost that was asked for; NULL: the metric's own. */
+const char *report_cost_given(const ddsc_report *r);
 const char *report_metric_names(const ddsc_report *r, char space[REPORT_METRICS]);
 const ddsc_graph *report_graph(const ddsc_report *r);
 /* The row of the sweep that belongs to the K chosen, or NULL. */

@@ -42,6 +42,12 @@ const char *report_metric_names(const ddsc_report *r, char space[REPORT_METRICS]
     return space;
 }
 
+const char *report_cost_given(const ddsc_report *r)
+{
+    int64_t cost = r->plan.metric.cost;
+    return cost == DDSC_COST_DEFAULT ? NULL : NAMED(costs, cost);
+}
+
 static void put_sinkhorn(ddsc_report *r, json_t *object, const ddsc_metric_settings *m)
 {
     put_real(r, object, "epsilon", m->epsilon);

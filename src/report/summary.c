@@ -8,6 +8,7 @@ enum { MAX_SIZES = 20 };
 static void add_head(buffer *t, const ddsc_report *r)
 {
     char space[REPORT_METRICS];
+    const char *cost = report_cost_given(r);
     int64_t n_found = 0; /* where the graph tells fewer apart than were asked for, some are empty */
     buffer_add_count(t, r->view.n);
     for (int64_t c = 0; c < r->k; c++)
@@ -18,7 +19,8 @@ static void add_head(buffer *t, const ddsc_report *r)
     if (!r->measures)
         buffer_add(t, ", distances as given");
     else if (report_by_metric(r))
-        buffer_addf(t, ", metric %s", report_metric_names(r, space));
+        buffer_addf(t, ", metric %s%s%s", report_metric_names(r, space), cost ? ", cost " : "",
+                    cost ? cost : "");
     else
         buffer_addf(t, ", baseline %s", report_method(r));
     buffer_add(t, "\n");
@@ -153,14 +155,16 @@ static void add_traits(buffer *t, const ddsc_report *r)
     }
 }
 
-/* What is known beside the points and goes with the clusters, and a warning where that is how many points there are. */
+/* Columns that have to do with the clusters: p after Holm's correction below this. */
+static const double GOES_P = 0.05;
+
 static void add_goes_with(buffer *t, const ddsc_report *r)
 {
     const json_t *about = json_object_get(r->tree, "about");
     bool any = false;
     for (size_t i = 0; i < json_array_size(about); i++) {
         const json_t *row = json_array_get(about, i);
-        if (i > 0 || json_is_true(json_object_get(row, "predicts"))) {
+        if (json_number_value(json_object_get(row, "p_holm")) < GOES_P) {
             buffer_add(t, any ? ", " : "  goes with    ");
             report_add_about(t, row);
             any = true;

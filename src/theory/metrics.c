@@ -259,6 +259,7 @@ ddsc_status ddsc_compare_run(ddsc_context *context, ddsc_compare **compare,
     TRY(cluster_prepare(context, &plan, data, settings));
     if (plan.set.joined == 0)
         plan.set.joined = USUAL & ~(1 << plan.metric.metric);
+    TRY(cluster_check_parts(context, &plan));
     if (ctx_resume_folder(context)) {
         status = ctx_fail(context, DDSC_ERROR_ARGUMENT,
                           "a folder to resume from keeps the pairs of one metric");

@@ -67,7 +67,7 @@ def test_number_of_points_is_told(ddsc, tmp_path):
     (tmp_path / "c.csv").write_text("\n".join(lines) + "\n")
     done = ddsc("cluster", tmp_path / "c.csv", "-k", 2, "-m", "mmd", "-o", tmp_path / "r")
     (row,) = json.loads((tmp_path / "r/result.json").read_text())["about"]
-    assert row["column"] == "number of points" and row["predicts"] and "number of points" in done.stdout
+    assert row["column"] == "number of distinct points" and row["predicts"] and "number of distinct points" in done.stdout
 
 
 def test_explain_and_names(ddsc, made, tmp_path):
@@ -96,6 +96,8 @@ def test_why_two_items_are_near(ddsc, tmp_path):
     assert [line.split("%")[1].strip() for line in told[1:]] == ["oil -> gas, distance 1", "ship -> ship, distance 0"]
     assert sum(float(line.split("%")[0]) for line in told[1:]) == pytest.approx(100)
     assert "no item is called 'z'" in ddsc("explain", tmp_path / "r", "--pair", "a", "z", code=3).stderr
+    ddsc("cluster", tmp_path / "t.csv", "-k", 2, "-m", "w1", "-o", tmp_path / "w1", "-q")
+    assert "squared Euclidean" in ddsc("explain", tmp_path / "w1", "--pair", "a", "b", code=2).stderr
     assert "two items" in ddsc("explain", tmp_path / "r", "--pair", "a", code=2).stderr
     assert "--pair" in ddsc("explain", tmp_path / "r", "a", "b", code=2).stderr
 

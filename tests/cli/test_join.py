@@ -11,6 +11,14 @@ def fixture_groups(ddsc, tmp_path):
     return path
 
 
+def test_every_joined_metric_must_take_the_cost(ddsc, tmp_path):
+    ddsc("generate", "gaussians", "--groups", 2, "--items", 8, "-o", tmp_path / "g.npz", "-q")
+    for words in (("cluster", "-m", "w2+mmd"), ("compare", "--metrics", "w2,mmd")):
+        found = ddsc(words[0], tmp_path / "g.npz", "-k", 2, *words[1:], "--cost", "cosine", code=2)
+        assert "mmd compares points by a kernel" in found.stderr
+    ddsc("cluster", tmp_path / "g.npz", "-k", 2, "-m", "w2+sinkhorn", "--cost", "cosine", "-q")
+
+
 def test_result(ddsc, groups, tmp_path):
     ddsc("cluster", groups, "-k", "3", "--metric", "mmd+w2+lot", "-o", tmp_path / "r")
     told = json.loads((tmp_path / "r" / "result.json").read_text())

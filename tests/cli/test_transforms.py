@@ -45,7 +45,7 @@ def test_arcsinh_by_channel(ddsc, cells, tmp_path):
 
 
 def biexponential(y, top, width, decades, more):
-    """The inverse of the logicle scale, as Moore and Parks (2012) write it."""
+    """The inverse of the logicle scale, as Moore and Parks (2012) write it; reflected below 0."""
     w, x2, b = width / (decades + more), more / (decades + more), (decades + more) * np.log(10)
     x1, x0 = x2 + w, x2 + 2 * w
     low, high = 1e-300, b
@@ -56,7 +56,8 @@ def biexponential(y, top, width, decades, more):
     c_a = np.exp(x0 * (b + d))
     mf_a = np.exp(b * x1) - c_a / np.exp(d * x1)
     a = top / (np.exp(b) - mf_a - c_a / np.exp(d))
-    return a * np.exp(b * y) - c_a * a * np.exp(-d * y) - mf_a * a
+    up = x1 + np.abs(y - x1)
+    return np.sign(y - x1) * (a * np.exp(b * up) - c_a * a * np.exp(-d * up) - mf_a * a)
 
 
 @pytest.mark.parametrize("given", [(262144, 0.5, 4.5, 0), (1000, 0, 4, 0), (1e5, 1, 4, 1),
@@ -70,6 +71,8 @@ def test_logicle_is_the_inverse_of_its_formula(ddsc, tmp_path, given):
     y = points(data)[:, 0]
     assert np.array_equal(points(data)[:, 1], x)
     assert np.all(np.diff(y) > 0)
+    if given == (262144, 0.5, 4.5, 0):  # what the published program gives for -500
+        assert abs(biexponential(-0.1588, *given) + 500) < 2
     assert abs(y[40] - (given[3] + given[1]) / (given[2] + given[3])) < 1e-15
     # an error of 1e-14 in y is one of 1e-14 times the slope in x
     slope = (biexponential(y + 1e-6, *given) - biexponential(y - 1e-6, *given)) / 2e-6
@@ -86,7 +89,7 @@ def test_logicle_fits_its_linear_part(ddsc, tmp_path):
     top, width, decades, more = data["transform_values"]
     assert (top, decades, more) == (262144, 4.5, 0)
     assert any(abs(width - (4.5 - np.log10(262144 / r)) / 2) < 1e-12 for r in range(93, 98))
-    for bad in ("0", "-5", "262144:3", "262144:1:-1", "1:x", "CD9=262144", "1:0:4:0:0", "nan"):
+    for bad in ("0", "-5", "262144:3", "262144:1:-1", "262144:-1", "1:x", "CD9=262144", "1:0:4:0:0", "nan"):
         assert "logicle" in ddsc("info", tmp_path / "a.csv", "--logicle", bad, code=2).stderr
 
 
