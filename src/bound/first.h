@@ -6,6 +6,9 @@
 
 /* The orthonormal frame of that number, one axis a row. In the plane: rotations by equal angles. Else:
  * Gram-Schmidt of normal vectors. The first is that of the coordinates. */
+/* Where a point lies on axis number k of frames (rows of `axis`), seen from the first point of the set, so that
+ * no digits are lost far from 0. axis NULL: the coordinates themselves. */
+double bound_place(const measures *m, const double *axis, int64_t k, int32_t point);
 void bound_frame(double *axis, int64_t d, int64_t frame, int64_t n_frames, rng *r);
 /* scale times the mean of the quantile function of an item over each of `bins` equal parts of [0, 1]:
  * places of its points on a line, and their order. */

@@ -23,8 +23,7 @@ typedef struct marginal_maker {
     bound_marginal *b;
     const measures *m;
     double unit;
-    double *axis;   /* n_axes x d */
-    double *middle; /* n_axes: the place of the first point, so that floats are fine */
+    double *axis; /* n_axes x d; NULL: the coordinates */
     scratch memory;
 } marginal_maker;
 
@@ -42,12 +41,6 @@ static marginal_scratch marginal_take(const marginal_maker *e, arena *a)
     return s;
 }
 
-static double place_on(const marginal_maker *e, int64_t axis, int32_t point)
-{
-    int64_t d = e->m->d;
-    return la_dot(d, e->axis + axis * d, measures_point(e->m, point)) / e->unit;
-}
-
 static ddsc_status marginal_range(void *arg, int64_t begin, int64_t end, int worker)
 {
     const marginal_maker *e = arg;
@@ -58,7 +51,7 @@ static ddsc_status marginal_range(void *arg, int64_t begin, int64_t end, int wor
         for (int64_t a = 0; a < b->n_frames * b->axes; a++) {
             float *to = b->row + (i * b->n_frames * b->axes + a) * b->bins;
             for (int64_t q = 0; q < item.n; q++)
-                s.place[q] = place_on(e, a, item.index[q]) - e->middle[a];
+                s.place[q] = bound_place(e->m, e->axis, a, item.index[q]) / e->unit;
             sort_order(s.order, s.place, item.n);
             bound_quantiles(s.bins, b->bins, item, s.place, s.order, 1.0 / (double)b->bins);
             for (int64_t c = 0; c < b->bins; c++)
@@ -91,10 +84,8 @@ static void frames_fill(marginal_maker *e)
 {
     int64_t d = e->m->d;
     rng r = rng_make(0, RNG_FRAMES, 1);
-    for (int64_t f = 0; f < e->b->n_frames; f++)
+    for (int64_t f = 0; e->axis && f < e->b->n_frames; f++)
         bound_frame(e->axis + f * d * d, d, f, e->b->n_frames, &r);
-    for (int64_t a = 0; a < e->b->n_frames * d; a++)
-        e->middle[a] = place_on(e, a, 0);
 }
 
 /* Whole vectors of bins; fewer where there are many axes. */
@@ -118,8 +109,8 @@ ddsc_status bound_marginal_make(ddsc_context *ctx, bound_marginal *out, const me
     b.length = b.n_frames * b.axes * b.bins;
     marginal_take(&e, &measured);
     TRY(scratch_create(ctx, &e.memory, measured.used, 1));
-    TRY(MEM_NEW(ctx, e.axis, b.n_frames * m->d * m->d));
-    TRY(MEM_NEW(ctx, e.middle, b.n_frames * m->d));
+    if (b.n_frames > 1)
+        TRY(MEM_NEW(ctx, e.axis, b.n_frames * m->d * m->d));
     TRY(MEM_NEW(ctx, b.row, m->n * b.length));
     frames_fill(&e);
     TRY(parallel_for(ctx, m->n, ITEMS, marginal_range, &e));
@@ -131,7 +122,7 @@ ddsc_status bound_marginal_make(ddsc_context *ctx, bound_marginal *out, const me
     b = (bound_marginal){0};
 done:
     scratch_free(ctx, &e.memory);
-    MEM_FREE(ctx, e.axis, e.middle);
+    mem_free(ctx, e.axis);
     bound_marginal_free(ctx, &b);
     return status;
 }

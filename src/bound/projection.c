@@ -36,10 +36,11 @@ typedef struct embedder {
     const measures *m;
     double unit;
     int64_t n_frames, n_axes, length; /* length = n_axes BINS */
-    double *axis;                     /* n_axes x d, unit vectors, each frame orthonormal */
-    double *share;                    /* n_frames, sum 1: weights in the average over frames */
-    int64_t kept_every;               /* frames kept whole: one in so many */
-    double *sample;                   /* rows of some items */
+    double *axis;       /* n_axes x d, unit vectors, each frame orthonormal; NULL: one frame, the
+                                         coordinates */
+    double *share;      /* n_frames, sum 1: weights in the average over frames */
+    int64_t kept_every; /* frames kept whole: one in so many */
+    double *sample;     /* rows of some items */
     int64_t n_sample;
     la_principal basis; /* its directions and mean */
     int64_t n_directions;
@@ -76,6 +77,18 @@ double bound_unit(const measures *m)
 
 /* ---- frames ---- */
 
+double bound_place(const measures *m, const double *axis, int64_t k, int32_t point)
+{
+    const double *x = measures_point(m, point), *origin = m->support;
+    double sum = 0;
+    if (!axis)
+        return x[k] - origin[k];
+    axis += k * m->d;
+    for (int64_t c = 0; c < m->d; c++)
+        sum += axis[c] * (x[c] - origin[c]);
+    return sum;
+}
+
 void bound_frame(double *axis, int64_t d, int64_t frame, int64_t n_frames, rng *r)
 {
     if (d == 2) {
@@ -103,10 +116,12 @@ static ddsc_status frames_make(embedder *e, bool keep)
     n_kept = n_kept < 2 ? 0 : n_kept;
     e->kept_every = n_kept > 0 ? e->n_frames / n_kept : 1;
     e->out.n_frames = n_kept;
-    CHECK(MEM_NEW(e->ctx, e->axis, e->n_axes * d));
+    if (e->n_frames > 1)
+        CHECK(MEM_NEW(e->ctx, e->axis, e->n_axes * d));
     CHECK(MEM_NEW(e->ctx, e->share, e->n_frames));
     for (int64_t f = 0; f < e->n_frames; f++) {
-        bound_frame(e->axis + f * d * d, d, f, e->n_frames, &r);
+        if (e->axis)
+            bound_frame(e->axis + f * d * d, d, f, e->n_frames, &r);
         e->share[f] = 1 / (double)e->n_frames;
         /* Along the axes of a grid projections stay discrete, which keeps them far apart. */
         if (e->m->grid.found && e->n_frames > 1)
@@ -145,7 +160,7 @@ static void embed_item(const embedder *e, const embed_scratch *s, int64_t i, dou
     int64_t d = e->m->d;
     for (int64_t a = 0; a < e->n_axes; a++) {
         for (int64_t q = 0; q < item.n; q++)
-            s->place[q] = la_dot(d, e->axis + a * d, measures_point(e->m, item.index[q])) / e->unit;
+            s->place[q] = bound_place(e->m, e->axis, a, item.index[q]) / e->unit;
         sort_order(s->order, s->place, item.n);
         bound_quantiles(out + a * BINS, BINS, item, s->place, s->order,
                         sqrt(e->share[a / d] / BINS));

@@ -320,8 +320,13 @@ static ddsc_status read_point_weights(h5ad *h)
     double *weight = NULL;
     const char *name = h->set->weight_column;
     TRY(find_obs(h, name ? name : "weight", path, &kind));
-    if (kind != H5_TABLE && !name)
+    if (kind == H5_NOTHING && !name)
         return DDSC_OK;
+    if (kind == H5_FOLDER)
+        return stream_fail(h->s,
+                           "\"%s\" is no plain column of numbers (one that may lack values, or "
+                           "categories): weights must be numbers",
+                           QUOTE(path));
     if (kind != H5_TABLE)
         TRY(fail_no_column(h, name, "--weight"));
     TRY(h5_array_open(&h->f, &a, path));

@@ -63,6 +63,9 @@ static ddsc_status size_sparse(h5ad *h)
         CHECK(h5_shape(&h->f, h->matrix, "h5sparse_shape", shape, &found));
     if (!found || shape[0] < 1 || shape[1] < 1)
         return stream_fail(h->s, "the matrix \"%s\" does not say its shape", QUOTE(h->matrix));
+    if (shape[0] > INT32_MAX || shape[1] > INT32_MAX || shape[1] > stream_limit(h->s) / 8)
+        return stream_fail(h->s, "the matrix \"%s\" says it has %lld rows and %lld columns",
+                           QUOTE(h->matrix), (long long)shape[0], (long long)shape[1]);
     h->sparse = true;
     h->n_rows = shape[0];
     h->width = shape[1];

@@ -222,6 +222,10 @@ static void block_keep(void *block, void *arg)
 static ddsc_status give_text(h5_array *a, int64_t element, const char *text, size_t n,
                              h5_text_fn fn, void *arg)
 {
+    a->text_bytes += (int64_t)n + 1;
+    if (a->text_bytes > stream_limit(a->f->s))
+        return stream_fail(a->f->s, "the texts of \"%s\" are more than %lld bytes", QUOTE(a->path),
+                           (long long)stream_limit(a->f->s));
     if (text_count_chars(text) < 0)
         return stream_fail(a->f->s, "element %lld of \"%s\" is not UTF-8", (long long)element,
                            QUOTE(a->path));

@@ -37,8 +37,9 @@ typedef struct h5_array {
     bool is_text;
     int n_axes;
     int64_t shape[H5_MAX_AXES];
-    int64_t width; /* values in a row: of one step along the first axis */
-    int64_t batch; /* rows to read at a time */
+    int64_t width;      /* values in a row: of one step along the first axis */
+    int64_t batch;      /* rows to read at a time */
+    int64_t text_bytes; /* of the texts read so far */
 } h5_array;
 
 /* A table of at most three axes, of numbers or texts. */

@@ -118,6 +118,13 @@ static ddsc_status resolve_cost(ddsc_context *ctx, metric_resolved *out, const m
         return DDSC_OK;
     }
     CHECK(MEM_COPY(ctx, out->cost_matrix, own->cost_matrix, own->cost_size * own->cost_size));
+    for (int64_t i = 0; i < own->cost_size;
+         i++) /* equal up to rounding; bounds need it to the bit */
+        for (int64_t j = 0; j < i; j++) {
+            double *above = &out->cost_matrix[j * own->cost_size + i];
+            double *below = &out->cost_matrix[i * own->cost_size + j];
+            *above = *below = *above / 2 + *below / 2;
+        }
     own->cost_matrix = out->cost_matrix;
     ground_cost ground = ground_of(own);
     return ground_check(ctx, &ground, m);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "report/report.h"
+#include "stream/stream.h"
 
 enum {
     N_DRAWS = 999,
@@ -91,19 +92,22 @@ static double effect_of(const about *a, const column *c)
         }
     }
     double between = 0, n = (double)c->n;
-    int64_t n_rows = 0;
+    int64_t n_rows = 0, n_values = 0; /* those met: items without a block are left out */
+    for (int64_t v = 0; v < width; v++)
+        n_values += sum[v] > 0;
     for (int64_t j = 0; j < k; j++) {
         n_rows += row[j] > 0;
         for (int64_t v = 0; row[j] > 0 && v < width; v++) {
             double x = cell[j * width + v];
-            between += x * x / (c->numbers ? row[j] : row[j] * sum[v]);
+            if (c->numbers || sum[v] > 0)
+                between += x * x / (c->numbers ? row[j] : row[j] * sum[v]);
         }
     }
     if (c->numbers) {
         double spread = square - total * total / n;
         return n_rows > 1 && spread > 1e-12 * square ? (between - total * total / n) / spread : NAN;
     }
-    int64_t least = BASE_MIN(n_rows, width) - 1;
+    int64_t least = BASE_MIN(n_rows, n_values) - 1;
     return least > 0 ? sqrt(BASE_MAX(between - 1, 0) / (double)least) : NAN;
 }
 
@@ -126,7 +130,7 @@ static void shuffle_blocks(about *a, int64_t n, rng *random)
 static ddsc_status gather(about *a, column *c, const double *all)
 {
     ddsc_report *r = a->r;
-    double *key = NULL;
+    double *key = NULL, mean = 0;
     int64_t n = r->view.n;
     CHECK(MEM_NEW(r->ctx, key, n));
     for (int64_t i = 0; i < n; i++)
@@ -140,7 +144,10 @@ static ddsc_status gather(about *a, column *c, const double *all)
         a->label[c->n] = r->view.labels[i];
         a->block[c->n] = a->blocks ? a->blocks[i] : 0;
         a->number[c->n++] = all[i];
+        mean += all[i];
     }
+    for (int64_t t = 0; c->numbers && t < c->n; t++)
+        a->number[t] -= mean / (double)c->n; /* so that squares keep their digits */
     mem_free(r->ctx, key);
     return DDSC_OK;
 }
@@ -163,22 +170,30 @@ static ddsc_status test_column(about *a, column *c, const double *all, uint64_t 
     return DDSC_OK;
 }
 
-/* The texts of a column by item; "" is none. */
+static bool about_missing(const char *text)
+{
+    static const char *const words[] = {"", "NA", "N/A", "NaN", "nan", "NULL", "null"};
+    bool missing = false;
+    for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+        missing |= strcmp(text, words[k]) == 0;
+    return missing;
+}
+
+/* The texts of a column by item; NULL: none. */
 static void take_texts(about *a, int64_t which)
 {
     const ddsc_report *r = a->r;
     for (int64_t i = 0; i < r->view.n; i++) {
         const char *text = ddsc_measures_get_meta(r->measures, r->row[i], which);
-        a->text[i] = text && *text ? text : NULL;
+        a->text[i] = text && !about_missing(text) ? text : NULL;
     }
 }
 
 static bool all_numbers(double *out, const char *const *text, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) {
-        char *end;
-        out[i] = text[i] ? strtod(text[i], &end) : NAN;
-        if (text[i] && (*end != 0 || !isfinite(out[i])))
+        out[i] = NAN;
+        if (text[i] && (!number_parse(text[i], &out[i]) || !isfinite(out[i])))
             return false;
     }
     return true;

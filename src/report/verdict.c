@@ -30,14 +30,24 @@ static double chance_of_a_tear(int64_t n, int64_t tau)
     return 2 * (double)n * sum;
 }
 
+/* By the shortest list: those of a sample of the pairs are shorter than tau. */
+static double chance_here(const ddsc_report *r)
+{
+    int64_t least = r->edges.tau;
+    for (int64_t i = 0; i < r->edges.n; i++)
+        least = BASE_MIN(least, r->edges.offset[i + 1] - r->edges.offset[i]);
+    return chance_of_a_tear(r->view.n, least);
+}
+
 static tally count_gaps(const ddsc_report *r)
 {
     tally t = {0};
-    t.torn = r->gap && r->view.n_components > 1 && r->edges.n > 0 &&
-             chance_of_a_tear(r->view.n, r->edges.tau) < TORN_BY_CHANCE;
+    double chance = r->gap && r->edges.n > 0 ? chance_here(r) : INFINITY;
+    t.torn = r->view.n_components > 1 && chance < TORN_BY_CHANCE;
     for (int64_t c = 0; r->gap && c < r->k; c++) {
         const cluster_gap *g = &r->gap[c];
-        bool parted = g->examined && g->score >= GAP_SCORE;
+        /* Where chance tears the graph, gaps are no sign. */
+        bool parted = g->examined && g->score >= GAP_SCORE && chance < 1;
         t.n_examined += g->examined;
         t.n_parted += parted;
         t.items_parted += parted ? g->size : 0;
@@ -91,7 +101,7 @@ static void put_evidence(ddsc_report *r, json_t *verdict, const tally *t)
     put_count(r, evidence, "clusters_parted", t->n_parted);
     put_count(r, evidence, "items_parted", t->items_parted);
     put_count(r, evidence, "components", r->view.n_components);
-    put_real(r, evidence, "chance_of_a_tear", chance_of_a_tear(r->view.n, r->edges.tau));
+    put_real(r, evidence, "chance_of_a_tear", chance_here(r));
     json_t *list = put_array(r, evidence, "clusters");
     for (int64_t c = 0; c < r->k; c++) {
         const cluster_gap *g = &r->gap[c];

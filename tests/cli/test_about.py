@@ -58,6 +58,22 @@ def cluster_fails(ddsc, made, tmp_path):
                 code=2).stderr
 
 
+def test_values_that_are_missing_or_far_from_zero(ddsc, made, tmp_path):
+    """A value met only outside the blocks, NA among numbers, numbers with a large offset."""
+    lines = ["id,place,group,stray,years,day"]
+    for i in range(80):
+        word = "north" if i % 2 else "south"
+        lines.append(f"s{i},{'' if i == 3 else 'p' + str(i // 20)},{word},{'west' if i == 3 else word},"
+                     f"{'NA' if i == 7 else 30 + 10 * (i % 2) + i / 80},{1.7e9 + 1000 * (i % 2) + i}")
+    (tmp_path / "m.csv").write_text("\n".join(lines) + "\n")
+    ddsc("cluster", made / "cells.csv", "--meta", tmp_path / "m.csv", "--block", "place", "-k", 2, "-m", "mmd", "-o",
+         tmp_path / "r", "-q")
+    rows = {row["column"]: row for row in json.loads((tmp_path / "r/result.json").read_text())["about"]}
+    assert rows["stray"]["value"] == pytest.approx(rows["group"]["value"]) == pytest.approx(1)
+    assert rows["years"]["effect"] == rows["day"]["effect"] == "eta squared"
+    assert rows["years"]["items"] == 78 and rows["day"]["value"] > 0.99
+
+
 def test_number_of_points_is_told(ddsc, tmp_path):
     rng = np.random.default_rng(1)
     lines = ["id,x"]

@@ -191,3 +191,31 @@ def test_matrix_of_text(ddsc, tmp_path, text, code):
         return
     graph = [line.split() for line in (tmp_path / "g.mtx").read_text().split("\n") if line and line[0] != "%"]
     assert [row[:2] for row in graph[1:]] == [["2", "1"], ["1", "2"], ["2", "3"]]
+
+
+def graph(ddsc, path, tmp_path, how, *words):
+    ddsc("neighbors", path, "-t", 5, "--exact-graph", how, "-o", tmp_path / f"{how}.mtx", "-f", "-q", *words)
+    return (tmp_path / f"{how}.mtx").read_bytes()
+
+
+@pytest.mark.parametrize("metric", ["w1", "w2"])
+def test_far_from_the_origin_the_pruned_graph_is_the_full_one(ddsc, tmp_path, metric):
+    """Offsets far beyond the extent: what a bound loses there must not cost a neighbour."""
+    rng = np.random.default_rng(8)
+    data = [(np.ones(1), 2.0 ** 44 + rng.integers(0, 2560, (1, 3)) / 256) for _ in range(150)]
+    write(tmp_path / "far.npz", data)
+    assert graph(ddsc, tmp_path / "far.npz", tmp_path, "full", "-m", metric) == \
+        graph(ddsc, tmp_path / "far.npz", tmp_path, "pruned", "-m", metric)
+
+
+def test_costs_that_are_symmetric_up_to_rounding(ddsc, tmp_path):
+    rng = np.random.default_rng(9)
+    cost = 1e-9 * rng.random((8, 8))
+    cost[6, 7] = cost[7, 6] = 1
+    np.fill_diagonal(cost, 0)
+    np.save(tmp_path / "c.npy", cost)
+    data = [(np.full(3, 1 / 3), rng.choice(6, 3, replace=False)[:, None].astype(float)) for _ in range(80)]
+    write(tmp_path / "m.npz", data)
+    words = ("-m", "w1", "--cost", tmp_path / "c.npy")
+    assert graph(ddsc, tmp_path / "m.npz", tmp_path, "full", *words) == \
+        graph(ddsc, tmp_path / "m.npz", tmp_path, "pruned", *words)

@@ -38,6 +38,17 @@ def write(path, kind="dense", how="categorical", **more):
     return values, sample, group
 
 
+def test_weights_that_may_be_missing_are_refused(ddsc, tmp_path):
+    """A folder of values and mask is no plain column, and is not passed over."""
+    write(tmp_path / "a.h5ad")
+    with h5py.File(tmp_path / "a.h5ad", "a") as f:
+        made = f["obs"].create_group("weight")
+        made.create_dataset("values", data=np.ones(480))
+        made.create_dataset("mask", data=np.zeros(480, bool))
+    for words in ((), ("--weight", "weight")):
+        assert "weights must be numbers" in ddsc("info", tmp_path / "a.h5ad", "--id", "sample", *words, code=3).stderr
+
+
 def read_npz(ddsc, path, tmp_path, *words):
     out = tmp_path / "out.npz"
     ddsc("convert", path, *words, "-o", out, "--force")
@@ -193,7 +204,7 @@ HOSTILE = {
     "negative index": (lambda f: f["X/indices"].__setitem__(3, -1), "holds -1"),
     "falling starts": (lambda f: f["X/indptr"].__setitem__(3, 10**6), "falls"),
     "few starts": (lambda f: replace(f, "X/indptr", data=np.arange(3)), "do not go"),
-    "lying shape": (lambda f: f["X"].attrs.__setitem__("shape", np.array([2**50, 2**50])), "names"),
+    "lying shape": (lambda f: f["X"].attrs.__setitem__("shape", np.array([2**50, 2**50])), "says it has"),
     "code beyond": (lambda f: f["obs/sample/codes"].__setitem__(0, 100), "category 100"),
     "no id": (lambda f: f["obs/sample/codes"].__setitem__(0, -1), "row 0 has no id"),
     "few names": (lambda f: replace(f, "var/gene", data=np.arange(3)), "names for"),

@@ -54,6 +54,15 @@ def test_a_torn_graph_is_clear(ddsc, tmp_path):
     assert few["evidence"]["chance_of_a_tear"] > 0.05 and few["structure"] == "undecided"
 
 
+@pytest.mark.parametrize("words", [("--sample", 0.01), ("--tau", 2)])
+def test_a_graph_torn_by_chance_is_no_sign(ddsc, tmp_path, words):
+    """An even square, of whose neighbours too few are known to hold together."""
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        path = write(tmp_path / f"{seed}.npz", [rng.random((1, 2)) for _ in range(300)])
+        assert judge(ddsc, path, 3, "w2", *words)["structure"] != "clear"
+
+
 def test_few_items_cannot_tell(ddsc, tmp_path):
     rng = np.random.default_rng(4)
     path = write(tmp_path / "f.npz", [rng.normal(size=(8, 2)) + 3 * (i % 2) for i in range(16)])
