@@ -196,13 +196,14 @@ static bool all_agree(const kmeans_tries *f, int64_t n)
     return true;
 }
 
+/* One at least has run. */
 static const runner *best_runner(const kmeans_tries *f)
 {
-    const runner *best = NULL;
-    for (int w = 0; w < f->n_runners; w++) {
+    const runner *best = &f->runners[0];
+    for (int w = 1; w < f->n_runners; w++) {
         const runner *r = &f->runners[w];
-        if (r->which >= 0 && (!best || r->least < best->least ||
-                              (r->least == best->least && r->which < best->which)))
+        bool better = r->least < best->least || (r->least == best->least && r->which < best->which);
+        if (r->which >= 0 && (best->which < 0 || better))
             best = r;
     }
     return best;
