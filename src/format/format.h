@@ -120,8 +120,6 @@ ddsc_status d2_read(ddsc_context *ctx, measures_parts *out, io_stream *s, int ph
 /* set: channels or else columns, drop, arcsinh. */
 ddsc_status fcs_read(ddsc_context *ctx, measures_parts *out, io_stream *s,
                      const ddsc_read_settings *set);
-/* A table of text with as many rows as columns, names above and before it aside. */
-ddsc_status csv_read_matrix(ddsc_context *ctx, double **matrix, int64_t *n, io_stream *s);
 /* HDF5, of AnnData or plain. set: matrix, id_columns, columns, drop, weight, label, where, arcsinh. */
 ddsc_status h5ad_read(ddsc_context *ctx, measures_parts *out, io_stream *s,
                       const ddsc_read_settings *set);

@@ -175,17 +175,9 @@ static void bounds_cut(void *state, int worker, int side, pair_cut *cut)
 static const pair_bounds transport_bounds = {
     .open = bounds_open, .close = bounds_close, .pair = bounds_pair, .cut = bounds_cut};
 
-const pair_backend metric_w2 = {.name = "w2",
-                                .tile_side = W2_SIDE,
-                                .open = transport_open,
-                                .close = transport_close,
-                                .tile = transport_tile,
-                                .shape = transport_shape,
-                                .bounds = &transport_bounds};
-const pair_backend metric_w1 = {.name = "w1",
-                                .tile_side = W2_SIDE,
-                                .open = transport_open,
-                                .close = transport_close,
-                                .tile = transport_tile,
-                                .shape = transport_shape,
-                                .bounds = &transport_bounds};
+#define TRANSPORT(named)                                                                       \
+    {                                                                                          \
+        .name = named, .tile_side = W2_SIDE, .open = transport_open, .close = transport_close, \
+        .tile = transport_tile, .shape = transport_shape, .bounds = &transport_bounds          \
+    }
+const pair_backend metric_w2 = TRANSPORT("w2"), metric_w1 = TRANSPORT("w1");

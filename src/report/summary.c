@@ -237,6 +237,9 @@ static void add_trust(buffer *t, const ddsc_report *r)
 }
 
 /* Stages that took a hundredth of the whole or more. */
+/* Stages of a smaller share of the whole are left to result.json. */
+static const double SECONDS_TOLD = 0.05;
+
 static void add_seconds(buffer *t, const ddsc_report *r)
 {
     report_times now = report_times_now(r);
@@ -247,7 +250,7 @@ static void add_seconds(buffer *t, const ddsc_report *r)
     buffer_addf(t, "  seconds      %.2f, CPU %.2f (", now.total, cpu);
     for (int64_t i = 1; i <= now.n; i++) {
         double wall = i < now.n ? now.list[i].wall : now.other;
-        if (wall >= 0.01 * now.total)
+        if (wall >= SECONDS_TOLD * now.total)
             buffer_addf(t, "%s%s %.2f", told++ ? ", " : "", now.list[i % now.n].name, wall);
     }
     buffer_add(t, ")\n");

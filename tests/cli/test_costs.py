@@ -219,3 +219,11 @@ def test_costs_that_are_symmetric_up_to_rounding(ddsc, tmp_path):
     words = ("-m", "w1", "--cost", tmp_path / "c.npy")
     assert graph(ddsc, tmp_path / "m.npz", tmp_path, "full", *words) == \
         graph(ddsc, tmp_path / "m.npz", tmp_path, "pruned", *words)
+
+
+@pytest.mark.parametrize("table", ["a,0,1\nb,1,0\n", ",a,b\na,0,1\nb,1,0\n", "a;b\n0;1\n1;0\n", "0\t1\n1\t0\n"])
+def test_matrices_with_and_without_names(ddsc, tmp_path, table):
+    (tmp_path / "cost.csv").write_text(table)
+    write(tmp_path / "s.npz", [(np.ones(1), np.array([[k % 2]], float)) for k in range(4)])
+    ddsc("distance", tmp_path / "s.npz", "-m", "w1", "--cost", tmp_path / "cost.csv", "-o", tmp_path / "d.npy", "-q")
+    assert np.load(tmp_path / "d.npy")[0].tolist() == [0, 1, 0, 1]
