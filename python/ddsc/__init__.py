@@ -29,7 +29,7 @@ from ._functions import (
 )
 from ._lot import LinearOT
 from ._run import ConvergenceWarning
-from . import plot
+from . import datasets, plot
 
 __all__ = [
     "Assignment",
@@ -43,6 +43,7 @@ __all__ = [
     "adjusted_mutual_info_score",
     "adjusted_rand_score",
     "barycenter",
+    "datasets",
     "emd",
     "make_gaussians",
     "make_shapes",
