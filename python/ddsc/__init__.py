@@ -34,6 +34,28 @@ if TYPE_CHECKING:
     )
     from ._lot import LinearOT
     from ._run import ConvergenceWarning
+from ._core import version as __version__
+from ._arrays import CSR
+from ._distributions import Distributions, make_gaussians, make_shapes, read, read_text
+from ._estimator import DDSC, Assignment
+from ._functions import (
+    Barycenter,
+    Transport,
+    adjusted_mutual_info_score,
+    adjusted_rand_score,
+    barycenter,
+    emd,
+    mmd,
+    compare,
+    neighbors,
+    normalized_mutual_info_score,
+    pairwise,
+    purity_score,
+    sinkhorn,
+)
+from ._lot import LinearOT
+from ._run import ConvergenceWarning
+from . import datasets, plot
 
 __all__ = [
     "Assignment",
@@ -48,6 +70,7 @@ __all__ = [
     "adjusted_rand_score",
     "barycenter",
     "compare",
+    "datasets",
     "emd",
     "make_gaussians",
     "make_shapes",
