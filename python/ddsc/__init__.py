@@ -12,7 +12,7 @@ import importlib
 from typing import TYPE_CHECKING, Any, List
 
 if TYPE_CHECKING:
-    from . import plot
+    from . import datasets, plot
     from ._arrays import CSR
     from ._core import version as __version__
     from ._distributions import Distributions, make_gaussians, make_shapes, read, read_text
@@ -34,28 +34,6 @@ if TYPE_CHECKING:
     )
     from ._lot import LinearOT
     from ._run import ConvergenceWarning
-from ._core import version as __version__
-from ._arrays import CSR
-from ._distributions import Distributions, make_gaussians, make_shapes, read, read_text
-from ._estimator import DDSC, Assignment
-from ._functions import (
-    Barycenter,
-    Transport,
-    adjusted_mutual_info_score,
-    adjusted_rand_score,
-    barycenter,
-    emd,
-    mmd,
-    compare,
-    neighbors,
-    normalized_mutual_info_score,
-    pairwise,
-    purity_score,
-    sinkhorn,
-)
-from ._lot import LinearOT
-from ._run import ConvergenceWarning
-from . import datasets, plot
 
 __all__ = [
     "Assignment",
@@ -101,8 +79,8 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'ddsc' has no attribute {name!r}")
-    if name == "plot":
-        return importlib.import_module("ddsc.plot")
+    if name in ("datasets", "plot"):
+        return importlib.import_module(f"ddsc.{name}")
     if name == "__version__":
         return importlib.import_module("ddsc._core").version
     value = getattr(importlib.import_module(f"ddsc.{_HOMES.get(name, '_functions')}"), name)
