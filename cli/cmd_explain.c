@@ -9,6 +9,8 @@
 #include "options.h"
 #include "json.h"
 
+enum { MOST_OUTLIERS = 20 };
+
 static json_t *load_result(const char *dir, int *code)
 {
     json_error_t error;
@@ -75,6 +77,26 @@ static void add_about(text *t, const json_t *about)
                   json_is_true(json_object_get(row, "predicts")) ? ": predicts the clusters" : "");
 }
 
+static void add_outliers(text *t, const json_t *outliers)
+{
+    const json_t *row;
+    size_t i;
+    json_array_foreach(json_object_get(outliers, "items"), i, row)
+    {
+        if (i == 0)
+            text_addf(t, "outliers%s\n",
+                      json_is_true(json_object_get(outliers, "left_out"))
+                          ? ", in no cluster (label -1)"
+                          : ", counted in the cluster they are nearest to");
+        if (i < MOST_OUTLIERS)
+            text_addf(t,
+                      "    %-24s %.3g times as far from its neighbours as they are from theirs\n",
+                      string_at(row, "id"), json_number_value(json_object_get(row, "score")));
+    }
+    if (i > MOST_OUTLIERS)
+        text_addf(t, "    ... %zu in all: items.csv has them\n", i);
+}
+
 static bool print_clusters(session *s, const json_t *root, int *code)
 {
     text t = {0};
@@ -82,6 +104,7 @@ static bool print_clusters(session *s, const json_t *root, int *code)
     size_t i;
     text_addf(&t, "%s\n", string_at(json_object_get(root, "verdict"), "text"));
     json_array_foreach(json_object_get(root, "clusters"), i, cluster) add_cluster(&t, cluster);
+    add_outliers(&t, json_object_get(root, "outliers"));
     add_about(&t, json_object_get(root, "about"));
     bool good = output_text(s, &t, NULL, false, code);
     text_free(&t);
@@ -93,6 +116,7 @@ static json_t *told(const json_t *root)
     json_t *out = json_object();
     json_take(out, root, "verdict");
     json_take(out, root, "clusters");
+    json_take(out, root, "outliers");
     json_take(out, root, "about");
     return out;
 }

@@ -114,6 +114,9 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         changes. Not with metric="precomputed".
     on_empty : {"error", "drop"}
         Items without mass: refuse, or leave out with label -1.
+    outliers : bool
+        Items that lie apart from all others (`outliers_`) get the label -1 and count in no cluster. `predict`
+        still gives the cluster they are nearest to.
     verbose : int
         1 shows a progress bar (tqdm where installed).
     callback : callable, optional
@@ -124,7 +127,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
     Attributes
     ----------
     labels_ : (N,) int32 array
-        Cluster of each item, numbered by first appearance.
+        Cluster of each item, numbered by first appearance; -1 for items dropped and, with `outliers`, for those.
     affinity_matrix_ : (N, N) scipy.sparse.csr_matrix
         The symmetric affinity that was cut.
     graph_ : (N, N) scipy.sparse.csr_matrix
@@ -216,6 +219,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         resume: Any = None,
         stability: Optional[int] = None,
         on_empty: str = "error",
+        outliers: bool = False,
         verbose: Any = 0,
         callback: Optional[Progress] = None,
         memory_limit: Optional[int] = None,
@@ -250,6 +254,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         self.resume = resume
         self.stability = stability
         self.on_empty = on_empty
+        self.outliers = outliers
         self.verbose = verbose
         self.callback = callback
         self.memory_limit = memory_limit
@@ -383,7 +388,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
     ) -> None:
         """Keep what the library says of the result, which is about to go."""
         told, self._items = run(
-            _core.report_json, measures, found, graph, trust, *settings, run.worst == 0
+            _core.report_json, measures, found, graph, trust, *settings, run.worst == 0, bool(self.outliers)
         )
         truth = None if measures is None else _core.measures_view(measures).get("labels")
         self.candidates_ = json.loads(told).get("candidates", [])
@@ -414,6 +419,8 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         self.centre_distance_ = spread(view["distance"], np.nan)
         self.next_cluster_ = spread(view["next"], -1)
         self.doubt_ = spread(view["doubt"], np.nan)
+        if self.outliers:
+            self.labels_[self.outliers_] = -1
         self.eigenvalues_ = np.array(view["eigenvalues"])
         self.affinity_matrix_ = csr(
             np.asarray(view["affinity_values"]), view["affinity_indices"], view["affinity_offsets"]
@@ -426,6 +433,8 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         self.gamma_ = float(view["gamma"])
         self.sweep_ = view["sweep"]
         self.sweep_labels_ = np.array([spread(s, -1) for s in np.asarray(view["sweep_labels"])])
+        if self.outliers:
+            self.sweep_labels_[:, self.outliers_] = -1
         self.stats_ = {
             **view["pairs"],
             **{k: view[k] for k in view if k.startswith("seconds_")},
@@ -589,7 +598,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         check_whole(self, "_items")
         names, *rows = csv.reader(io.StringIO(self._items, newline=""))
         columns = dict(zip(names, zip(*rows)))
-        whole_numbers, numbers = ("label", "next"), ("doubt", "outlier", "distance")
+        whole_numbers, numbers = ("label", "next", "is_outlier"), ("doubt", "outlier", "distance")
         out: Dict[str, np.ndarray] = {}
         for name, values in columns.items():
             if name in whole_numbers:
@@ -600,12 +609,29 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
                 out[name] = np.array(values, dtype=object)
         return out
 
+    @property
+    def outliers_(self) -> np.ndarray:
+        """(N,) bool array: items that lie apart from all others, by ``items_["outlier"]``, the distance of an
+        item to its neighbours over that of these to theirs; ``result_json()["outliers"]["from"]`` is the limit.
+
+        Examples
+        --------
+        >>> import numpy as np, ddsc
+        >>> clouds = list(np.random.default_rng(0).normal(size=(40, 9, 2)))
+        >>> clouds[7] += 25
+        >>> model = ddsc.DDSC(n_clusters=2, outliers=True).fit(clouds)
+        >>> np.flatnonzero(model.outliers_), int(model.labels_[7])
+        (array([7]), -1)
+        """
+        return self.items_["is_outlier"] == 1
+
     def _map(self, run: Run) -> np.ndarray:
         """Places of the items, NaN for dropped ones."""
-        kept = np.flatnonzero(self.labels_ >= 0)
+        there = np.isfinite(self.centre_distance_)
+        kept = np.flatnonzero(there)
         start, xy = np.empty((len(kept), 2)), np.empty((len(kept), 2))
         lists = self.graph_
-        number = np.cumsum(self.labels_ >= 0) - 1
+        number = np.cumsum(there) - 1
         lengths = np.diff(lists.indptr)[kept]
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         rank = np.arange(offsets[-1]) - np.repeat(offsets[:-1], lengths)
@@ -709,6 +735,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         if folder:
             with open(os.path.join(folder, "result.json"), encoding="utf-8") as text:
                 model._report = (text.read(), 0, None)
+            model.labels_ = _shown_labels(folder, model.result_json(), model.labels_)
         return model
 
     def _new_items(self, X: Any, sample_weight: Any) -> Tuple[Any, Distributions]:
@@ -793,6 +820,17 @@ def _kept_settings(arrays: Any) -> Dict[str, Any]:
     if "cost" in kept:
         set_.update(cost=arrays["cost_matrix"] if kept["cost"] == "matrix" else kept["cost"])
     return set_
+
+
+def _shown_labels(folder: str, told: Dict[str, Any], labels: np.ndarray) -> np.ndarray:
+    """Labels of the items of a folder, -1 for outliers that it leaves out."""
+    outliers = told.get("outliers", {})
+    if not outliers.get("left_out"):
+        return labels
+    rows = {item["row"] for item in outliers["items"]}
+    with open(os.path.join(folder, "labels.csv"), encoding="utf-8", errors="replace", newline="") as file:
+        shown = [int(line[-1]) for line in list(csv.reader(file))[1:]]
+    return np.array([v for row, v in enumerate(shown) if v >= 0 or row in rows], dtype=labels.dtype)
 
 
 def _resume_line(c: Dict[str, Any]) -> str:

@@ -47,11 +47,11 @@ static PyObject *report_json(PyObject *module, PyObject *args)
     PyObject *part[3], *metric, *graph, *settings;
     core_cluster c;
     const void *measures, *made_from, *stability;
-    int converged;
+    int converged, outliers;
     (void)module;
-    if (!PyArg_ParseTuple(args, "O!OO&OOO!O!O!p", context_type, &context, &part[0],
+    if (!PyArg_ParseTuple(args, "O!OO&OOO!O!O!pp", context_type, &context, &part[0],
                           handle_clustering, &found, &part[1], &part[2], &PyDict_Type, &metric,
-                          &PyDict_Type, &graph, &PyDict_Type, &settings, &converged) ||
+                          &PyDict_Type, &graph, &PyDict_Type, &settings, &converged, &outliers) ||
         !handle_or_none(part[0], handle_measures, &measures) ||
         !handle_or_none(part[1], handle_graph, &made_from) ||
         !handle_or_none(part[2], handle_stability, &stability) ||
@@ -68,6 +68,7 @@ static PyObject *report_json(PyObject *module, PyObject *args)
     from.stability = stability;
     from.settings = &c.set;
     from.truth = v.label;
+    from.outliers = outliers;
     from.status = converged ? DDSC_OK : DDSC_NOT_CONVERGED;
     grown_text json = {0}, items = {0};
     PyObject *result = NULL;
@@ -131,7 +132,7 @@ static PyObject *layout(PyObject *module, PyObject *args)
 
 PyMethodDef report_methods[] = {{"report_json", report_json, METH_VARARGS,
                                  "(context, measures, clustering, graph, stability, metric, "
-                                 "graph_settings, settings, converged)"},
+                                 "graph_settings, settings, converged, outliers)"},
                                 {"report_page", report_page, METH_VARARGS, "(context, folder)"},
                                 {"layout", layout, METH_VARARGS, "(context, xy, graph, start)"},
                                 {NULL, NULL, 0, NULL}};

@@ -155,3 +155,22 @@ def test_rooms_are_checked(groups):
         run(_core.standing, found, None, None, None)
         with pytest.raises(ValueError, match="n_resamples"):
             run(_core.stability, groups._handle, found, {}, {}, {"k_min": 3, "k_max": 3}, 0)
+
+
+def test_outliers_get_label_minus_one():
+    """Marked without the parameter, left out with it."""
+    rng = np.random.default_rng(2)
+    clouds = [rng.normal(size=(8, 3)) + 6 * np.eye(3)[i % 3] for i in range(60)]
+    clouds[9] = clouds[9] + 50
+    plain = ddsc.DDSC(n_clusters=3).fit(clouds)
+    model = ddsc.DDSC(n_clusters=3, outliers=True).fit(clouds)
+    assert np.flatnonzero(plain.outliers_).tolist() == [9] and (plain.labels_ >= 0).all()
+    assert model.labels_[9] == -1 and (np.delete(model.labels_, 9) == np.delete(plain.labels_, 9)).all()
+    assert model.predict(clouds)[9] == plain.labels_[9]
+    assert np.isfinite(model.map_).all() and "<!DOCTYPE" in model.report()
+    assert sum(c["size"] for c in model.explain()) == 59
+    assert (model.items_["label"] == model.labels_).all()
+    with_range = ddsc.DDSC(n_clusters=(2, 4), outliers=True).fit(clouds)
+    assert (with_range.sweep_labels_[:, 9] == -1).all()
+    truth = [i % 3 for i in range(60)]
+    assert ddsc.adjusted_mutual_info_score(truth, model.labels_) == 1.0
