@@ -585,20 +585,20 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
 
     @property
     def items_(self) -> Dict[str, np.ndarray]:
-        """Columns of the program's items.csv: id, label, next cluster, doubt, outlier score, nearest
+        """Columns of the program's items.csv: id, label, next cluster, doubt, order, outlier score, nearest
         neighbours with their distances. ``pandas.DataFrame(model.items_)`` makes a table of it.
 
         Examples
         --------
         >>> import ddsc
         >>> list(ddsc.DDSC(n_clusters=2).fit(ddsc.make_shapes()).items_)[:5]
-        ['id', 'label', 'next', 'doubt', 'outlier']
+        ['id', 'label', 'next', 'doubt', 'order']
         """
         check_fitted(self, "labels_")
         check_whole(self, "_items")
         names, *rows = csv.reader(io.StringIO(self._items, newline=""))
         columns = dict(zip(names, zip(*rows)))
-        whole_numbers, numbers = ("label", "next", "is_outlier"), ("doubt", "outlier", "distance")
+        whole_numbers, numbers = ("label", "next", "order", "is_outlier"), ("doubt", "outlier", "distance")
         out: Dict[str, np.ndarray] = {}
         for name, values in columns.items():
             if name in whole_numbers:
@@ -624,6 +624,68 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         (array([7]), -1)
         """
         return self.items_["is_outlier"] == 1
+
+    @property
+    def order_(self) -> np.ndarray:
+        """(N,) places of the items, from 0, along the first direction of diffusion: the slowest change over the
+        graph, such as a gradient from healthy to ill. -1 for dropped items. Parts of the graph that nothing
+        connects follow each other.
+
+        Examples
+        --------
+        >>> import numpy as np, ddsc
+        >>> clouds = [np.random.default_rng(i).normal(size=(30, 2)) + [i / 4, 0] for i in range(40)]
+        >>> order = ddsc.DDSC(n_clusters=2).fit(clouds).order_
+        >>> bool(np.corrcoef(order, np.arange(40))[0, 1] > 0.95)
+        True
+        """
+        return self.items_["order"]
+
+    @property
+    def tree_(self) -> np.ndarray:
+        """(K - 1, 4) merges of the clusters, as SciPy's ``linkage`` gives them (``dendrogram(model.tree_)`` draws
+        it): two nodes, the height of their merge, items in it. Clusters are 0 to K - 1, merge m makes K + m.
+        Heights are 1 / (1 + r), r the affinity between the two over what chance gives to a graph of the same
+        degrees: 1 where nothing links them, 1/2 where chance would link them as much."""
+        rows = self.result_json().get("tree", [])
+        return np.array([[row["a"], row["b"], row["height"], row["size"]] for row in rows]).reshape(-1, 4)
+
+    def cut_tree(self, n_clusters: Optional[int] = None, height: Optional[float] = None) -> np.ndarray:
+        """Labels at a coarser level: merges of `tree_` until `n_clusters` are left, or all up to `height`.
+
+        Returns
+        -------
+        (N,) int32 array
+            Numbered by first appearance; negative labels stay.
+
+        Examples
+        --------
+        >>> import ddsc
+        >>> X = ddsc.make_gaussians(k=4, n=15, n_points=10, separation=3.0)
+        >>> model = ddsc.DDSC(n_clusters=4).fit(X)
+        >>> [int(model.cut_tree(k).max()) + 1 for k in (4, 3, 1)]
+        [4, 3, 1]
+        """
+        if (n_clusters is None) == (height is None):
+            raise ValueError("give either n_clusters or height")
+        tree = self.tree_
+        k = self.n_clusters_
+        if n_clusters is not None:
+            if not 1 <= whole("n_clusters", n_clusters) <= k:
+                raise ValueError(f"n_clusters={n_clusters}: must be from 1 to {k}")
+            if n_clusters < k and len(tree) < k - 1:
+                raise ValueError("there is no tree over more than 1,000 clusters")
+            tree = tree[: k - n_clusters]
+        else:
+            tree = tree[tree[:, 2] <= height]
+        group = np.arange(k + len(tree))
+        for m in reversed(range(len(tree))):  # a node is called by the merge it ends up in
+            group[tree[m, :2].astype(int)] = group[k + m]
+        kept = self.labels_ >= 0
+        values, first, inverse = np.unique(group[self.labels_[kept]], return_index=True, return_inverse=True)
+        out = self.labels_.copy()
+        out[kept] = np.argsort(np.argsort(first))[inverse.ravel()]
+        return out
 
     def _map(self, run: Run) -> np.ndarray:
         """Places of the items, NaN for dropped ones."""

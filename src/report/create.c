@@ -234,6 +234,7 @@ static ddsc_status report_fill(ddsc_report *r)
     if (r->k > 0) {
         CHECK(take_rows(r));
         CHECK(find_standing(r));
+        CHECK(report_find_order(r));
         CHECK(score_all(r));
         CHECK(ask_theory(r));
         stage_enter(r->ctx, "verdict");
@@ -276,8 +277,8 @@ void ddsc_report_destroy(ddsc_report *r)
     json_decref(r->tree);
     ddsc_measures_destroy(r->own_measures);
     MEM_FREE(r->ctx, r->label, r->xy, r->class, r->item, r->row, r->size, r->distance, r->doubt,
-             r->next, r->gap, r->shown, r->outlier, r->outlying, r->sweep_scores, r->intra,
-             r->inter, r->xi);
+             r->next, r->gap, r->shown, r->outlier, r->outlying, r->order, r->sweep_scores,
+             r->intra, r->inter, r->xi);
     mem_free(r->ctx, r);
 }
 

@@ -43,6 +43,7 @@ void report_items(buffer *b, const ddsc_report *r)
     bool titles = r->measures && ddsc_measures_get_title(r->measures, 0);
     char space[REPORT_ID];
     buffer_addf(b, "id%s,label,next,doubt", titles ? ",title" : "");
+    buffer_add(b, r->order ? ",order" : "");
     buffer_add(b, r->edges.n > 0 ? ",outlier,is_outlier" : "");
     for (int k = 1; r->edges.n > 0 && k <= N_NEAR; k++)
         buffer_addf(b, ",neighbour%d,distance%d", k, k);
@@ -56,6 +57,10 @@ void report_items(buffer *b, const ddsc_report *r)
         }
         buffer_addf(b, ",%" PRId32, r->shown[row]);
         add_standing(b, r, item);
+        if (r->order && item >= 0)
+            buffer_addf(b, ",%" PRId64, r->order[item]);
+        else if (r->order)
+            buffer_add(b, ",");
         if (r->edges.n > 0)
             add_near(b, r, item);
         buffer_add(b, "\n");

@@ -19,7 +19,7 @@ typedef struct list_shape {
     double mean, variation; /* of the distances to the neighbours; 0 where there are none */
 } list_shape;
 
-static list_shape shape_of(const ddsc_graph_view *g, int64_t i)
+static list_shape list_shape_of(const ddsc_graph_view *g, int64_t i)
 {
     list_shape s = {0};
     double n = (double)(g->offset[i + 1] - g->offset[i]), square = 0;
@@ -92,7 +92,7 @@ ddsc_status report_find_outliers(ddsc_report *r)
     TRY(MEM_NEW(r->ctx, variation, g->n));
     TRY(MEM_NEW(r->ctx, space, g->n));
     for (int64_t i = 0; i < g->n; i++) {
-        list_shape s = shape_of(g, i);
+        list_shape s = list_shape_of(g, i);
         length[i] = s.mean;
         variation[i] = s.variation;
     }

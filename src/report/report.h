@@ -44,6 +44,7 @@ struct ddsc_report {
     int64_t *size; /* of each cluster */
     double *distance, *doubt;
     int32_t *next;
+    int64_t *order;  /* along the first direction of diffusion; NULL: not known */
     double *outlier; /* score; these two: NULL without a graph */
     bool *outlying;
     double outlier_from;
@@ -97,6 +98,9 @@ ddsc_status report_find_gaps(ddsc_report *r);
 ddsc_status report_put_verdict(ddsc_report *r, json_t *root);
 /* Which items lie apart: r->outlier and what follows it, then "outliers" of the tree. */
 ddsc_status report_find_outliers(ddsc_report *r);
+/* How clusters merge, and items in a line: "tree" of the tree of values, r->order. */
+ddsc_status report_put_merges(ddsc_report *r, json_t *root);
+ddsc_status report_find_order(ddsc_report *r);
 void report_put_outliers(ddsc_report *r, json_t *root);
 /* An outlier of a result that leaves them out: it counts in no cluster. */
 bool report_left_out(const ddsc_report *r, int64_t item);
