@@ -158,10 +158,9 @@ static PyObject *layout(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
-PyMethodDef report_methods[] = {
-    {"report_json", report_json, METH_VARARGS,
-     "(context, measures, clustering, graph, stability, metric, "
-     "graph_settings, settings, converged, outliers, method, more_settings)"},
-    {"report_page", report_page, METH_VARARGS, "(context, folder)"},
-    {"layout", layout, METH_VARARGS, "(context, xy, graph, start)"},
-    {NULL, NULL, 0, NULL}};
+PyMethodDef report_methods[] = {{"report_json", report_json, METH_VARARGS,
+                                 "(context, measures, clustering, graph, stability, metric, "
+                                 "graph_settings, settings, converged, outliers, method, more)"},
+                                {"report_page", report_page, METH_VARARGS, "(context, folder)"},
+                                {"layout", layout, METH_VARARGS, "(context, xy, graph, start)"},
+                                {NULL, NULL, 0, NULL}};
