@@ -9,7 +9,7 @@
 
 /* ---- which batch an item is of ---- */
 
-static ddsc_status find_column(ddsc_context *ctx, const measures *m, const char *name, int64_t *at)
+static ddsc_status find_about(ddsc_context *ctx, const measures *m, const char *name, int64_t *at)
 {
     for (*at = 0; *at < m->meta_names.n; ++*at)
         if (strcmp(texts_get(&m->meta_names, *at), name) == 0)
@@ -43,7 +43,7 @@ ddsc_status recipe_find_batches(ddsc_context *ctx, measures_recipe *r, const mea
             return ctx_fail(ctx, DDSC_ERROR_INPUT,
                             "batch: the set was mapped by batch before%s%.100s",
                             r->batches.n ? ", by its column " : "", texts_get(&r->batches, 0));
-    CHECK(find_column(ctx, m, column, &at));
+    CHECK(find_about(ctx, m, column, &at));
     for (int64_t i = 0; i < m->n; i++) {
         int64_t b = 1;
         CHECK(batch_name(ctx, m, i, at, &own));
@@ -84,7 +84,7 @@ static ddsc_status find_numbers(ddsc_context *ctx, const measures_recipe *r, con
             ctx, DDSC_ERROR_INPUT,
             "batch: the names of the batches were left behind (--private), so no further "
             "items can be mapped as theirs were");
-    CHECK(find_column(ctx, m, texts_get(&r->batches, 0), &at));
+    CHECK(find_about(ctx, m, texts_get(&r->batches, 0), &at));
     for (int64_t i = 0; i < m->n; i++) {
         int64_t b = 1;
         CHECK(batch_name(ctx, m, i, at, &name));
