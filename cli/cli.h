@@ -57,6 +57,7 @@ typedef struct cli_options {
     int64_t centre_size, restarts; /* 0: the defaults */
     bool k_given;
     int64_t stability;     /* resamples; 0: none */
+    int outliers;          /* label -1 for items that lie apart */
     const char *reference; /* file of the LOT reference, or NULL */
     const char *cost_file; /* a matrix of costs, or NULL */
     /* output */
@@ -166,6 +167,9 @@ int message_usage(const cli_verb *verb, const char *format, ...)
 bool message_colours(int descriptor);
 /* The candidate nearest to `word`, or NULL when none is near. */
 const char *suggest(const char *word, const char *const *candidates, size_t n);
+
+/* Starts the program anew where the kernels of its matrix products are older than the processor. */
+void choose_kernels(char **argv);
 
 /* ---- input: read, label, cut down, merge: the same for all verbs ---- */
 

@@ -77,7 +77,7 @@ static void add_label_words(buffer *t, const ddsc_report *r)
     if (!value)
         return;
     for (int64_t i = 0; i < r->n_rows; i++)
-        value[i] = (uint16_t)(r->label[i] < 0 ? NO_VALUE : r->label[i] % NO_VALUE);
+        value[i] = (uint16_t)(r->shown[i] < 0 ? NO_VALUE : r->shown[i] % NO_VALUE);
     report_data_words(t, "label", value, r->n_rows);
 }
 

@@ -38,7 +38,7 @@ static void set_bytes(unsigned char *to, uint32_t value, int n)
 }
 
 /* Rows of neighbours, the nearest first, and distances as 32-bit floats. */
-static void add_near(buffer *t, const ddsc_report *r)
+static void add_near_rows(buffer *t, const ddsc_report *r)
 {
     const ddsc_graph_view *g = &r->edges;
     int64_t cells = r->n_rows * N_NEAR;
@@ -103,7 +103,7 @@ static void add_tried(buffer *t, const ddsc_report *r)
         if (json_is_number(stability))
             buffer_addf(t, ",\"stability\":%.3f", json_number_value(stability));
         for (int64_t row = 0; label && row < r->n_rows; row++)
-            label[row] = r->item[row] < 0
+            label[row] = r->shown[row] < 0
                              ? NO_VALUE
                              : (uint16_t)(r->tried[k * n_items + r->item[row]] % NO_VALUE);
         if (label)
@@ -346,7 +346,7 @@ static void add_embedding(buffer *t, const ddsc_report *r)
 
 void report_data_items(buffer *t, const ddsc_report *r)
 {
-    add_near(t, r);
+    add_near_rows(t, r);
     add_standing_of(t, r);
     add_tried(t, r);
     add_titles(t, r);

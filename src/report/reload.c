@@ -107,7 +107,7 @@ done:
     return status;
 }
 
-/* One row of labels, each below the K of its column in result.json. */
+/* One row of labels, each below the K of its column in result.json; -1: an outlier that is left out. */
 static ddsc_status take_tried(ddsc_report *r, io_stream *s, const field_list *field, int64_t row,
                               int64_t n)
 {
@@ -117,7 +117,7 @@ static ddsc_status take_tried(ddsc_report *r, io_stream *s, const field_list *fi
     for (int64_t k = 0; k < r->n_tried && r->item[row] >= 0; k++) {
         int64_t label = -1;
         int64_t most = json_integer_value(json_object_get(json_array_get(sweep, (size_t)k), "k"));
-        if (!number_parse_integer(field->text[k + 1], &label) || label < 0 || label >= most)
+        if (!number_parse_integer(field->text[k + 1], &label) || label < -1 || label >= most)
             return stream_fail_line(s, ": label %lld is not one of %lld clusters", (long long)label,
                                     (long long)most);
         r->own_tried[k * n + r->item[row]] = (int32_t)label;
