@@ -103,7 +103,7 @@ def test_load(program, tmp_path, groups):
         with pytest.raises(ValueError, match="loaded model"):
             model.items_
     assert DDSC.load(out).result_json()["k"] == 3
-    with pytest.raises(ValueError, match="No such file"):
+    with pytest.raises(FileNotFoundError, match="No such file"):
         DDSC.load(tmp_path / "none.npz")
 
 
