@@ -12,7 +12,7 @@ import importlib
 from typing import TYPE_CHECKING, Any, List
 
 if TYPE_CHECKING:
-    from . import plot
+    from . import datasets, plot
     from ._arrays import CSR
     from ._core import version as __version__
     from ._distributions import Distributions, make_gaussians, make_shapes, read, read_text
@@ -48,6 +48,7 @@ __all__ = [
     "adjusted_rand_score",
     "barycenter",
     "compare",
+    "datasets",
     "emd",
     "make_gaussians",
     "make_shapes",
@@ -78,8 +79,8 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'ddsc' has no attribute {name!r}")
-    if name == "plot":
-        return importlib.import_module("ddsc.plot")
+    if name in ("datasets", "plot"):
+        return importlib.import_module(f"ddsc.{name}")
     if name == "__version__":
         return importlib.import_module("ddsc._core").version
     value = getattr(importlib.import_module(f"ddsc.{_HOMES.get(name, '_functions')}"), name)
