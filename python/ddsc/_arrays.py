@@ -104,7 +104,14 @@ def as_numbers(x: Any, name: str) -> Array:
     masks: Any = np.ma
     if isinstance(x, np.ma.MaskedArray) and masks.is_masked(x):
         raise ValueError(f"{name} has masked values: fill them, or leave their rows out")
-    array = np.asarray(x)
+    if not hasattr(x, "__array__") and hasattr(x, "__dlpack__"):
+        x = np.from_dlpack(x)
+    try:
+        array = np.asarray(x)
+    except ValueError as error:
+        if "inhomogeneous" not in str(error):
+            raise
+        raise ValueError(f"{name} is ragged: it must be a matrix, all rows of one length") from None
     if array.dtype.kind in "mM":
         raise TypeError(f"{name} holds dates or times: turn them into numbers of a unit you choose")
     if array.dtype.kind == "c":
@@ -166,6 +173,8 @@ def unpack_items(x: Any) -> Tuple[Any, Optional[List[Any]], Optional[List[str]]]
         x = [frame.drop(columns=keys, errors="ignore") for _, frame in pairs]
     elif isinstance(x, np.ndarray) and x.dtype == object and x.ndim == 1:
         x = list(x)
+    elif type(x).__module__.partition(".")[0] == "awkward" or getattr(x, "is_nested", False):
+        x = [np.asarray(item) for item in (x.unbind() if hasattr(x, "unbind") else x)]
     if isinstance(x, (list, tuple)) and len(x) > 0 and all(_is_pair(item) for item in x):
         return [points for points, _ in x], [weights for _, weights in x], ids
     return x, None, ids
@@ -173,7 +182,7 @@ def unpack_items(x: Any) -> Tuple[Any, Optional[List[Any]], Optional[List[str]]]
 
 def item_matrices(x: Any) -> List[Array]:
     """The items of a list of matrices, of a (N, n, d) array, or of a (N, d) array: points."""
-    if is_sparse(x) or hasattr(x, "iloc") or hasattr(x, "__array__"):
+    if is_sparse(x) or any(hasattr(x, name) for name in ("iloc", "__array__", "__dlpack__")):
         array = as_numbers(x, "X")
         if array.ndim == 2:
             array = array[:, None, :]
