@@ -174,7 +174,8 @@ def unpack_items(x: Any) -> Tuple[Any, Optional[List[Any]], Optional[List[str]]]
     elif isinstance(x, np.ndarray) and x.dtype == object and x.ndim == 1:
         x = list(x)
     elif type(x).__module__.partition(".")[0] == "awkward" or getattr(x, "is_nested", False):
-        x = [np.asarray(item) for item in (x.unbind() if hasattr(x, "unbind") else x)]
+        ragged: Any = x
+        x = [np.asarray(item) for item in (ragged.unbind() if hasattr(ragged, "unbind") else ragged)]
     if isinstance(x, (list, tuple)) and len(x) > 0 and all(_is_pair(item) for item in x):
         return [points for points, _ in x], [weights for _, weights in x], ids
     return x, None, ids

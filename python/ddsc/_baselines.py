@@ -50,6 +50,8 @@ def check_baseline(estimator: Any) -> None:
         if getattr(estimator, name) is not None:
             raise ValueError(f"{name} is for method='ddsc', and the method is {method!r}")
     if method != "sc":
+        if estimator.outliers:
+            raise ValueError(f"outliers are found in the graph, and method={method!r} makes none")
         low_high = cluster_settings(estimator.n_clusters, "auto", False, 0.2)
         if low_high["k_min"] != low_high["k_max"] or low_high["k_min"] < 1:
             raise ValueError(f"method={method!r} needs one number of clusters, such as n_clusters=5")

@@ -27,7 +27,6 @@ from ._types import (
     NDArray,
     Normalise,
     OnEmpty,
-    PathLike,
     RandomState,
     Rows,
     SparseRows,
@@ -36,6 +35,7 @@ from ._types import (
     Weights,
     Words,
 )
+from ._types import PathLike as PathLike
 from ._words import ALIGN, NORMALISE, ON_EMPTY, WORDS, whole, word
 
 

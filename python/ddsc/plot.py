@@ -27,6 +27,7 @@ COLOURS = (
     "#3b7dd8", "#e0662b", "#2a9d5c", "#c0399f", "#c9970c", "#17a2b8", "#8a56d6", "#d63c4a", "#7a8b2e", "#8d6e63",
 )  # fmt: skip
 MARKS = "osD"
+TREE: Any = {"orientation": "left", "color_threshold": 0, "above_threshold_color": "0.35"}
 NAMES_UP_TO = 60  # items that are written beside a picture of distances or a tree
 
 
@@ -415,23 +416,25 @@ def _colour_texts(texts: Any, groups: Any) -> None:
 
 
 def tree(
-    D: Union[ArrayLike, SparseRows],
-    labels: Union["DDSC", Labels],
+    D: Union["DDSC", ArrayLike],
+    labels: Union[None, "DDSC", Labels] = None,
     *,
     ids: Optional[Sequence[object]] = None,
     ax: Optional["Axes"] = None,
 ) -> "Axes":
-    """A tree of the items by average linkage of their distances (SciPy must be installed).
+    """A tree of clusters or of items (SciPy must be installed).
 
+    Of a fitted DDSC, its clusters as `tree_` merges them; of distances, the items by average linkage.
     Names have the colour of their cluster: clusters that agree with the tree are runs of one colour.
 
     Parameters
     ----------
-    D : (N, N) array
-        Distances, such as `pairwise` gives.
+    D : DDSC, or (N, N) array
+        Fitted; or distances, such as `pairwise` gives.
     labels : sequence, or a fitted DDSC
+        Clusters of the items, with distances.
     ids : sequence, optional
-        Names of the items; None: their numbers, up to 60 items.
+        Names of the leaves; None: their numbers, up to 60 items.
     ax : matplotlib Axes, optional
 
     Returns
@@ -443,6 +446,15 @@ def tree(
     except ImportError:
         raise ImportError("ddsc.plot.tree needs SciPy: pip install scipy") from None
     given: Any = D
+    if hasattr(given, "tree_"):
+        found = np.arange(given.n_clusters_)
+        names = [f"cluster {c}" for c in found] if ids is None else [str(i) for i in ids]
+        ax_: Any = _axes(ax, (5.0, max(1.5, 0.3 * len(found))))
+        drawn = dendrogram(given.tree_, labels=names, ax=ax_, **TREE)
+        _colour_texts(ax_.get_yticklabels(), found[drawn["leaves"]])
+        ax_.set_xlabel("1 / (1 + affinity over chance)")
+        clusters_: "Axes" = ax_
+        return clusters_
     matrix = np.asarray(given, dtype=float)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not np.isfinite(matrix).all():
         raise ValueError("a tree needs a square matrix with all distances")
@@ -450,18 +462,10 @@ def tree(
     if len(numbers) != len(matrix):
         raise ValueError(f"{len(numbers)} labels for {len(matrix)} items")
     named = ids is not None or len(matrix) <= NAMES_UP_TO
-    ax_: Any = _axes(ax, (5.0, max(3.0, 0.16 * len(matrix))) if named else (5.0, 6.0))
+    ax_ = _axes(ax, (5.0, max(3.0, 0.16 * len(matrix))) if named else (5.0, 6.0))
     above = matrix[np.triu_indices(len(matrix), 1)]
     texts = None if ids is None else [str(i) for i in ids]
-    drawn = dendrogram(
-        linkage(above, "average"),
-        orientation="left",
-        labels=texts,
-        no_labels=not named,
-        color_threshold=0,
-        above_threshold_color="0.35",
-        ax=ax_,
-    )
+    drawn = dendrogram(linkage(above, "average"), labels=texts, no_labels=not named, ax=ax_, **TREE)
     if named:
         _colour_texts(ax_.get_yticklabels(), numbers[drawn["leaves"]])
     ax_.set_xlabel("distance")

@@ -83,6 +83,8 @@ def test_tree_and_names(fitted):
     ax = ddsc.plot.tree(D, model, ids=[f"item {i}" for i in range(40)])
     texts = {t.get_text(): matplotlib.colors.to_hex(t.get_color()) for t in ax.get_yticklabels()}
     assert texts == {f"item {i}": ddsc.plot.COLOURS[c] for i, c in enumerate(model.labels_)}
+    coarse = ddsc.plot.tree(model)
+    assert {t.get_text() for t in coarse.get_yticklabels()} == {"cluster 0", "cluster 1"}
     heat = ddsc.plot.distances(D, model, ids=range(40))
     order = np.argsort(model.labels_, kind="stable")
     assert [int(t.get_text()) for t in heat.get_yticklabels()] == order.tolist()
