@@ -348,7 +348,6 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
     _report: Tuple[str, int, Optional[Array]]
     _items: str
     _compressed: Optional[float]
-    _kept_rows: Optional[Array]
     _places: Optional[Array]
     _extension: Optional[Dict[str, Any]]
 
@@ -450,7 +449,6 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         if self.compress is not None:
             measures = rows.compress(whole("compress", self.compress), self.n_jobs)
         self._compressed = None if self.compress is None else measures.max_w2_error
-        self._kept_rows = None if self.compress is None else rows.rows
         self._model = self.stability_ = None
         self.n_features_in_ = measures.dim
         return rows, measures
@@ -514,7 +512,6 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         self._model = None if joined else _Model(model)
         self._tell(run, named, found, None, trust, settings)
         self._compressed = None if self.compress is None else measures.max_w2_error
-        self._kept_rows = None if self.compress is None else rows.rows
         return found, rows
 
     def _tell(
@@ -562,8 +559,11 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         self.centre_distance_ = spread(view["distance"], np.nan)
         self.next_cluster_ = spread(view["next"], -1)
         self.doubt_ = spread(view["doubt"], np.nan)
+        left_out = np.zeros(n_rows, dtype=bool)
         if self.outliers:
-            self.labels_[self.outliers_] = -1
+            marked = self.outliers_
+            left_out[slice(None) if len(marked) == n_rows else rows] = marked
+        self.labels_[left_out] = -1
         self.eigenvalues_ = np.array(view["eigenvalues"])
         self.affinity_matrix_ = csr(
             np.asarray(view["affinity_values"]), view["affinity_indices"], view["affinity_offsets"]
@@ -576,8 +576,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         self.gamma_ = float(view["gamma"])
         self.sweep_ = view["sweep"]
         self.sweep_labels_ = np.array([spread(s, -1) for s in np.asarray(view["sweep_labels"])])
-        if self.outliers:
-            self.sweep_labels_[:, self.outliers_] = -1
+        self.sweep_labels_[:, left_out] = -1
         self.stats_ = {
             **view["pairs"],
             **{k: view[k] for k in view if k.startswith("seconds_")},
@@ -714,8 +713,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
             place = functools.partial(os.path.join, folder)
             _write_text(place("result.json"), told)
             # A compressed set has lost the rows of dropped items, and so has what was told of it.
-            rows = getattr(self, "_kept_rows", None)
-            rows = slice(None) if rows is None else rows
+            rows = slice(None) if getattr(self, "_compressed", None) is None else self._there()
             _write_text(place("labels.csv"), "label\n" + "\n".join(map(str, self.labels_[rows])))
             if truth is not None:
                 _write_text(place("truth.csv"), "label\n" + "\n".join(map(str, truth)))
@@ -766,10 +764,6 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
             else:
                 out[name] = np.array(values, dtype=object)
         return out
-
-    def _check_graph(self, what: str) -> None:
-        if self.method not in ("ddsc", "sc"):
-            raise AttributeError(f"method={self.method!r} makes no graph, so there is no {what}")
 
     @property
     def outliers_(self) -> Flags:
@@ -849,9 +843,17 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         out[kept] = np.argsort(np.argsort(first))[inverse.ravel()]
         return out
 
+    def _check_graph(self, what: str) -> None:
+        if self.method not in ("ddsc", "sc"):
+            raise AttributeError(f"method={self.method!r} makes no graph, so there is no {what}")
+
+    def _there(self) -> Flags:
+        """Rows that were not dropped."""
+        return np.isfinite(self.centre_distance_) if hasattr(self, "centre_distance_") else self.labels_ >= 0
+
     def _map(self, run: Run) -> Array:
         """Places of the items, NaN for dropped ones."""
-        there = np.isfinite(self.centre_distance_)
+        there = self._there()
         kept = np.flatnonzero(there)
         start, xy = np.empty((len(kept), 2)), np.empty((len(kept), 2))
         lists = self.graph_
@@ -994,7 +996,8 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
     def _new_items(self, X: Any, sample_weight: Any) -> Tuple[Any, Distributions]:
         model = self._kept_model()
         measures = as_distributions(X, sample_weight, self.on_empty)
-        check_features(self, measures.dim)
+        if not _core.model_view(model)["transformed"]:  # else they may have been of another dimension
+            check_features(self, measures.dim)
         return model, measures
 
     def _extend(self, X: Any, sample_weight: Any) -> Tuple[Array, Array]:

@@ -137,6 +137,20 @@ class MetricSettings(TypedDict, total=False):
     lot_components: Optional[int]
 
 
+class Transforms(TypedDict, total=False):
+    """What `Distributions.transformed` takes, in its words."""
+
+    arcsinh: Union[None, float, Dict[str, float]]
+    log1p: bool
+    normalise: Optional[Normalise]
+    pca: Optional[int]
+    per_item: Optional[int]
+    align: Optional[Align]
+    logicle: Union[None, float, str, Dict[str, float], Dict[str, str]]
+    batch: Union[None, str, Sequence[object]]
+    random_state: RandomState
+
+
 class ComparedMetric(TypedDict, total=False):
     """One metric of `compare`; scores where classes are known."""
 
