@@ -74,7 +74,7 @@ static inline ddsc_status fuzz_meta(ddsc_context *ctx, io_stream *s)
         status = texts_pack(ctx, &meta, 3, values);
     meta_target to = {3, ids, at, &names, &meta, "items"};
     if (status >= 0)
-        status = meta_read_stream(ctx, &to, s, "id");
+        status = io_read_meta_stream(ctx, &to, s, "id");
     texts_free(ctx, &names);
     texts_free(ctx, &meta);
     return status;

@@ -199,8 +199,8 @@ done:
     return status;
 }
 
-ddsc_status meta_read_stream(ddsc_context *ctx, const meta_target *to, io_stream *s,
-                             const char *id_columns)
+ddsc_status io_read_meta_stream(ddsc_context *ctx, const meta_target *to, io_stream *s,
+                                const char *id_columns)
 {
     ddsc_status status = DDSC_OK;
     meta_reader r = {.ctx = ctx, .s = s, .values = {.ctx = ctx}};
@@ -219,7 +219,7 @@ ddsc_status io_read_meta(ddsc_context *ctx, const meta_target *to, const char *p
 {
     io_stream *s = NULL;
     CHECK(stream_open(ctx, &s, path, max_bytes));
-    ddsc_status status = meta_read_stream(ctx, to, s, id_columns);
+    ddsc_status status = io_read_meta_stream(ctx, to, s, id_columns);
     stream_close(s);
     return status;
 }
