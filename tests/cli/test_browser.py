@@ -350,6 +350,39 @@ def test_names_colours_and_columns(browser, twelve):
     assert browser.complaints() == []
 
 
+def test_slider_over_the_tree(browser, twelve):
+    """Without a sweep the slider cuts the tree: the groups of a cut are unions of clusters."""
+    browser.screen(1100, 1000)
+    browser.open(twelve)
+    assert browser.text("#k-words") == "12 (chosen)"
+    label = browser.ask("[...label]")
+    for at, groups in ((0, 2), (3, 5), (9, 11), (10, 12)):
+        browser.set("#k", str(at), "input")
+        assert browser.ask("document.querySelectorAll('#legend li').length") == groups
+        cut = browser.ask("[...clustering().of]")
+        assert len(set(zip(label, cut))) == 12 and set(cut) == set(range(groups))
+    tree = json.loads((twelve.parent / "result.json").read_text())["tree"]
+    browser.set("#k", "9", "input")  # the first merge alone
+    cut = dict(zip(label, browser.ask("[...clustering().of]")))
+    assert cut[tree[0]["a"]] == cut[tree[0]["b"]] and len(set(cut.values())) == 11
+    assert browser.complaints() == []
+
+
+def test_outliers_are_told(browser, ddsc, tmp_path):
+    rng = np.random.default_rng(0)
+    clouds = [rng.normal(size=(8, 3)) + 6 * np.eye(3)[i % 3] + (i == 4) * np.array([40, 0, 0]) for i in range(90)]
+    np.savez(tmp_path / "p.npz", points=np.concatenate(clouds), weights=np.ones(720), offsets=np.arange(0, 721, 8))
+    ddsc("cluster", tmp_path / "p.npz", "-k", "2:4", "--outliers", "-o", tmp_path / "out", "-q")
+    browser.open(tmp_path / "out" / "report.html")
+    assert "1 lies apart from all others (ringed on the map) and in no group." in browser.text(".answers")
+    browser.ask("(openDrawer(4), 1)")
+    assert "times as far from its neighbours" in browser.text("#drawer") and "none" in browser.text("#drawer dd")
+    assert browser.text("#count") == "90 items" and browser.complaints() == []
+    page = (tmp_path / "out" / "report.html").read_bytes()
+    ddsc("report", tmp_path / "out", "-o", tmp_path / "again.html", "-q")
+    assert (tmp_path / "again.html").read_bytes() == page
+
+
 LUMINANCE = """(text => { const f = v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
     const [r, g, b] = [1, 3, 5].map(i => f(parseInt(text.length < 7 ? text[(i + 1) / 2].repeat(2) : text.slice(i, i + 2), 16) / 255));
     return 0.2126 * r + 0.7152 * g + 0.0722 * b; })(ink('%s'))"""

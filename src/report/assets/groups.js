@@ -53,7 +53,7 @@ function drawCount() {
 // ---- slider, colour, find, reset ----
 
 function sayK() {
-  const s = data.sweep[state.at], by = clustering();
+  const s = tried[state.at], by = clustering();
   const halves = s.stability === undefined ? '' : `, halves agree ${s.stability.toFixed(2)}`;
   byId('k-words').textContent = by.names.length + (by.isChosen ? ' (chosen)' : '') + halves;
   byId('k').setAttribute('aria-valuetext', `${by.names.length} groups${halves}`);
@@ -74,6 +74,8 @@ function setUpControls() {
   by.append(make('option', { value: -1 }, 'group'), ...columns.map((c, at) => make('option', { value: at }, c.name)));
   by.addEventListener('change', () => pick(null, '', { by: Number(by.value) }));
   if (slider) {
+    slider.max = tried.length - 1;
+    slider.value = chosen;
     slider.addEventListener('input', () => pick(null, '', { at: Number(slider.value) }));
     watchers.push(sayK);
     sayK();
@@ -126,7 +128,7 @@ function drawCards(parts) {
 }
 function paintCards() { // what the page left for the script: swatches and small pictures
   for (const old of document.querySelectorAll('.swatch[data-group]')) {
-    const fresh = swatch(clusterings[chosen], Number(old.dataset.group));
+    const fresh = swatch(clusterings.get(chosen), Number(old.dataset.group));
     fresh.dataset.group = old.dataset.group;
     old.replaceWith(fresh);
   }

@@ -86,9 +86,9 @@ const map = !view ? null : (() => {
     }
     paint.fill();
   }
-  function ring(paint, i, radius) {
+  function ring(paint, i, radius, line = 2) {
     paint.strokeStyle = ink('--ink');
-    paint.lineWidth = 2;
+    paint.lineWidth = line;
     paint.beginPath();
     paint.arc(across(i), down(i), radius, 0, 7);
     paint.stroke();
@@ -176,6 +176,7 @@ const map = !view ? null : (() => {
     const base = n > 20000 ? 1.1 : n > 3000 ? 1.8 : n > 500 ? 3 : n > 100 ? 4.5 : 6;
     const radius = Math.min(8, base * Math.sqrt(Math.max(1, camera.zoom)));
     const seen = drawMarks(paint, wide, high, radius);
+    for (const i of outliers.keys()) if (isThere(i)) ring(paint, i, radius + 2, 1);
     for (const i of (state.found || []).slice(0, 200)) ring(paint, i, radius + 4);
     drawNames(paint, wide, high, seen, radius);
     if (state.marked >= 0) ring(paint, state.marked, radius + 4);
