@@ -350,6 +350,20 @@ def test_names_colours_and_columns(browser, twelve):
     assert browser.complaints() == []
 
 
+def test_cards_show_the_average_item(page):
+    """The mean of the pictures of the group, and the difference to the others."""
+    assert page.ask("document.querySelectorAll('#cards .average canvas').length") == 4
+    assert darkness(page, "#cluster-0 .average canvas") > 20
+    mean = page.ask("(m => [...m.sum[0]].map(v => v / m.size[0]))(meanPictures(clustering()))")
+    data = page.ask("data")
+    cells = np.frombuffer(base64.b64decode(data["pictures"]["cells"]), np.uint8)
+    drawn_cells = np.stack([cells >> 4, cells & 15], 1).reshape(40, -1)
+    label = np.frombuffer(base64.b64decode(data["label"]), "<u2")
+    assert np.allclose(mean, drawn_cells[label == 0].mean(axis=0))
+    page.set("#k", "1", "input")
+    assert page.ask("document.querySelectorAll('#other-cards .average canvas').length") == 6
+
+
 def test_slider_over_the_tree(browser, twelve):
     """Without a sweep the slider cuts the tree: the groups of a cut are unions of clusters."""
     browser.screen(1100, 1000)

@@ -183,6 +183,31 @@ function picture(row, canvas = make('canvas', { class: 'picture' })) { // null: 
   return canvas;
 }
 
+// The mean picture of each group and of all items, by cell.
+function meanPictures(by) {
+  const set = pictureSets.find(s => !s.at);
+  if (!set) return null;
+  const cells = set.side * set.side, width = Math.ceil(cells / 2), size = new Uint32Array(by.names.length);
+  const sum = by.names.map(() => new Float64Array(cells));
+  for (let i = 0; i < n; i++) {
+    if (!isThere(i) || by.of[i] === NONE) continue;
+    const to = sum[by.of[i]];
+    size[by.of[i]]++;
+    for (let c = 0; c < cells; c++) to[c] += c & 1 ? set.cells[i * width + (c >> 1)] & 15 : set.cells[i * width + (c >> 1)] >> 4;
+  }
+  return { side: set.side, size, sum };
+}
+function drawCells(side, values, above, below, words) { // values from -1 to 1
+  const canvas = make('canvas', { class: 'picture', width: side, height: side, role: 'img', 'aria-label': words });
+  const paint = canvas.getContext('2d'), most = values.reduce((a, v) => Math.max(a, Math.abs(v)), 0) || 1;
+  values.forEach((v, c) => {
+    paint.fillStyle = v < 0 ? below : above;
+    paint.globalAlpha = Math.abs(v) / most;
+    paint.fillRect(c % side, Math.floor(c / side), 1, 1);
+  });
+  return canvas;
+}
+
 // ---- what is chosen on the page; every view watches it ----
 
 const state = { at: chosen, by: -1, picked: null, legend: new Set(), found: null, marked: -1 };
