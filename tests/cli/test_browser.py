@@ -35,8 +35,11 @@ class Browser:
         request = urllib.request.Request(self.base + path, method=how,
                                          data=None if body is None else json.dumps(body).encode(),
                                          headers={"Content-Type": "application/json"})
-        with urllib.request.urlopen(request, timeout=120) as answer:
-            return json.load(answer)["value"]
+        try:
+            with urllib.request.urlopen(request, timeout=120) as answer:
+                return json.load(answer)["value"]
+        except urllib.error.HTTPError as refusal:
+            raise AssertionError(f"{path}: {refusal.read().decode()[:600]}") from None
 
     def devtools(self, command, **parameters):
         return self.call("POST", "/goog/cdp/execute", {"cmd": command, "params": parameters})
@@ -112,7 +115,7 @@ def browser():
             try:
                 found = Browser(port)
                 break
-            except (urllib.error.URLError, ConnectionError):
+            except (urllib.error.URLError, ConnectionError, AssertionError):
                 time.sleep(0.2)
         assert found, "the browser did not start"
         yield found
@@ -283,6 +286,15 @@ def test_drawer_tells_of_an_item(page):
     assert not page.ask("document.getElementById('drawer').open")
     assert page.ask("document.activeElement.dataset.row") == page.ask(
         "document.querySelector('#cluster-0 .item').dataset.row")
+
+
+def test_drawer_opens_before_the_map_is_drawn(page):
+    """An item may be asked for before the first frame."""
+    added = page.devtools("Page.addScriptToEvaluateOnNewDocument", source="window.requestAnimationFrame = () => 0;")
+    page.open(page.shapes)
+    page.devtools("Page.removeScriptToEvaluateOnNewDocument", identifier=added["identifier"])
+    page.ask("(openDrawer(7), map.goTo(3), 1)")
+    assert page.text("#drawer-name") == "7"
 
 
 def test_neighbours_are_those_of_the_graph(page):

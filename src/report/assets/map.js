@@ -7,7 +7,7 @@ const map = !view ? null : (() => {
   for (let i = 0; i < n; i++) if (isThere(i)) all.push(i);
   const box = boundsOf(all);
   view.classList.toggle('flat', box.high - box.low < 0.45 * (box.right - box.left));
-  let camera = null, frame = null, waiting = false;
+  let camera = { x: (box.left + box.right) / 2, y: (box.low + box.high) / 2, zoom: 1 }, frame = null, waiting = false;
 
   function boundsOf(list) {
     const b = { left: Infinity, right: -Infinity, low: Infinity, high: -Infinity };
@@ -167,7 +167,6 @@ const map = !view ? null : (() => {
 
   function draw() {
     waiting = false;
-    if (!camera) camera = { x: (box.left + box.right) / 2, y: (box.low + box.high) / 2, zoom: 1 };
     const ratio = devicePixelRatio || 1, wide = view.clientWidth, high = view.clientHeight;
     view.width = wide * ratio;
     view.height = high * ratio;
