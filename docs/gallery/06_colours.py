@@ -24,7 +24,7 @@ SCENES = {  # bands from top to bottom: colour, share of the height
 def paint(scene, rng):
     image = np.zeros((24, 32, 3))
     edges = np.cumsum([0.0] + [share * rng.uniform(0.6, 1.4) for _, share in SCENES[scene]])
-    rows = (24 * edges / edges[-1]).astype(int)
+    rows = np.rint(24 * edges / edges[-1]).astype(int)
     for (colour, _), top, bottom in zip(SCENES[scene], rows, rows[1:]):
         image[top:bottom] = np.array(colour) + rng.normal(0, 18, 3)
     return np.clip(image + rng.normal(0, 12, image.shape), 0, 255)

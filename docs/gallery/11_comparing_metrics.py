@@ -27,12 +27,12 @@ for row in told["metrics"]:
 # How much each pair of metrics agrees.
 names = [row["metric"] for row in told["metrics"]]
 figure, ax = plt.subplots(figsize=(4.4, 3.6), layout="constrained")
-picture = ax.imshow(told["ami"], vmin=0, vmax=1, cmap="viridis")
+picture = ax.imshow(told["ami"], vmin=0, vmax=1, cmap="Blues")
 ax.set_xticks(range(len(names)), names)
 ax.set_yticks(range(len(names)), names)
 for i in range(len(names)):
     for j in range(len(names)):
-        ax.text(j, i, f"{told['ami'][i, j]:.2f}", ha="center", va="center", color="white")
+        ax.text(j, i, f"{told['ami'][i, j]:.2f}", ha="center", va="center", color="white" if told["ami"][i, j] > 0.6 else "black")
 figure.colorbar(picture, label="AMI between metrics")
 
 # %%

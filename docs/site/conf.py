@@ -42,6 +42,7 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "min_reported_time": 1000,
     "plot_gallery": True,
+    "capture_repr": (),
     "image_scrapers": ("matplotlib",),
     "reset_modules": ("matplotlib",),
     "within_subsection_order": "FileNameSortKey",

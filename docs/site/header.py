@@ -75,7 +75,8 @@ def prose(comment, functions, types):
         if literal:
             made.append("")
         literal = False
-        if line.startswith(" - ") and made and not made[-1].startswith((" - ", "   ")):
+        line = re.sub(r"^ (?=- |  )", "", line)
+        if line.startswith("- ") and made and not made[-1].startswith(("- ", "  ")):
             made.append("")
         made.append(marked(line))
     return "\n".join(made).strip("\n")
