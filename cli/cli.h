@@ -167,6 +167,9 @@ bool message_colours(int descriptor);
 /* The candidate nearest to `word`, or NULL when none is near. */
 const char *suggest(const char *word, const char *const *candidates, size_t n);
 
+/* Starts the program anew where the kernels of its matrix products are older than the processor. */
+void choose_kernels(char **argv);
+
 /* ---- input: read, label, cut down, merge: the same for all verbs ---- */
 
 typedef struct cli_input {

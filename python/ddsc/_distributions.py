@@ -723,7 +723,7 @@ def _group_labels(column: Any, names: List[str], order: np.ndarray, offsets: np.
         at = int(differs.argmax())
         group = int(np.searchsorted(offsets, at, side="right")) - 1
         raise ValueError(
-            f"item {names[group]!r} has the labels {texts[offsets[group]]!r} and {texts[at]!r}"
+            f"item {names[group]!r} has the labels {str(texts[offsets[group]])!r} and {str(texts[at])!r}"
         )
     return np.asarray(column)[order[offsets[:-1]]]
 
@@ -744,7 +744,7 @@ def _groups(column: Any) -> Tuple[List[str], np.ndarray, np.ndarray]:
     codes = rank[inverse.ravel()]
     order = np.argsort(codes, kind="stable")
     offsets = np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=len(values)))])
-    return list(values[appearance]), order, offsets.astype(np.int64)
+    return [str(name) for name in values[appearance]], order, offsets.astype(np.int64)
 
 
 def as_distributions(X: Any, sample_weight: Any = None, on_empty: str = "error") -> Distributions:

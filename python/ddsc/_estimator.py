@@ -14,10 +14,11 @@ import numpy as np
 
 from . import _core
 from ._arrays import CSR, as_doubles, is_sparse, make_csr, neighbor_lists, sparse_entries
+from ._baselines import check_baseline, more_settings, partition, vectors
 from ._base import BaseEstimator, ClusterMixin, TransformerMixin, check_features, check_fitted
 from ._distributions import Distributions, as_distributions
 from ._run import Progress, Run
-from ._words import cluster_settings, graph_settings, joined_metrics, metric_settings, whole
+from ._words import METHODS, cluster_settings, graph_settings, joined_metrics, metric_settings, whole, word
 
 # Columns of smaller eigenvalues change from neighbour to neighbour; dividing by them makes noise.
 LEAST_EIGENVALUE = 0.1
@@ -102,7 +103,18 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
     min_cluster : float
         Smallest cluster as a fraction of N / K; 0: no rule.
     restarts : int, optional
-        Starts of k-means, of which the best is kept; None: 30.
+        Starts of k-means, of which the best is kept; None: 30, or 3 with `method` "d2" and "pd2".
+    method : {"ddsc", "kmeans", "sc", "d2", "pd2"}
+        The method of this package, or a baseline to compare with, as in the program: k-means or spectral
+        clustering of plain vectors, D2 or PD2 clustering around barycenters. Baselines have no rule for new
+        items; "kmeans", "d2" and "pd2" have no graph, embedding and map.
+    vectors_from : {"auto", "histogram", "mean"}
+        "kmeans", "sc": an item as its weights over the support, or as the mean of its points; "auto":
+        weights where the support is shared.
+    barycenter : {"admm", "ibp"}
+        "d2": how centres are made.
+    centre_size : int, optional
+        "d2", "pd2": points of a centre; None: the mean of the items.
     compress : int, optional
         Merge the support of each item down to so many points first; `stats_["compress_worst"]` is the
         largest W2 error that makes.
@@ -165,6 +177,10 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         what docs/theory.md defines: "gap", "alpha", "sin_limit", "theorem_vacuous", "direct_vacuous".
     verdict_ : dict
         Is there structure at all? "structure" ("clear", "weak", "none", "undecided"), "text", "evidence".
+    inertia_ : float
+        With `method` "kmeans", "d2" and "pd2": the sum of squared distances to the centres.
+    centres_ : Distributions
+        With `method` "d2" and "pd2": the barycenter of each cluster.
     advice_ : str
         What to do about components, gaps and the like; empty when there is nothing to say.
 
@@ -212,6 +228,10 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         paper: bool = False,
         min_cluster: float = 0.2,
         restarts: Optional[int] = None,
+        method: str = "ddsc",
+        vectors_from: str = "auto",
+        barycenter: str = "admm",
+        centre_size: Optional[int] = None,
         compress: Optional[int] = None,
         resume: Any = None,
         stability: Optional[int] = None,
@@ -246,6 +266,10 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         self.paper = paper
         self.min_cluster = min_cluster
         self.restarts = restarts
+        self.method = method
+        self.vectors_from = vectors_from
+        self.barycenter = barycenter
+        self.centre_size = centre_size
         self.compress = compress
         self.resume = resume
         self.stability = stability
@@ -302,8 +326,17 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         sample_weight : list of (n_i,) arrays, optional
             Weights of the points of each item.
         """
+        word("method", self.method, METHODS)
         with self._run() as run:
-            if self.metric == "precomputed":
+            if self.method != "ddsc":
+                check_baseline(self)
+            if self.method not in ("ddsc", "sc"):
+                self._fit_partition(run, X, sample_weight)
+                return self
+            if self.method == "sc":
+                found, graph, measures = self._fit_vectors(run, X, sample_weight)
+                rows, n_rows = measures.rows, len(measures)
+            elif self.metric == "precomputed":
                 found, graph = self._fit_matrix(run, X)
                 rows = np.arange(self.n_features_in_)
                 n_rows = len(rows)
@@ -344,6 +377,43 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         self._tell(run, None, found, graph, None, ({}, settings, self._cluster()))
         return found, _core.graph_view(graph)
 
+    def _baseline_items(self, X: Any, sample_weight: Any) -> Tuple[Distributions, Distributions]:
+        """Items as they came, and as they are compared."""
+        rows = measures = as_distributions(X, sample_weight, self.on_empty)
+        if self.compress is not None:
+            measures = rows.compress(whole("compress", self.compress), self.n_jobs)
+        self._compressed = None if self.compress is None else measures.max_w2_error
+        self._model = self.stability_ = None
+        self.n_features_in_ = measures.dim
+        return rows, measures
+
+    def _fit_vectors(self, run: Run, X: Any, sample_weight: Any) -> Tuple[Any, Dict[str, Any], Distributions]:
+        """Spectral clustering of plain vectors."""
+        rows, measures = self._baseline_items(X, sample_weight)
+        settings = self._graph()
+        graph = run(_core.graph_from_vectors, vectors(run, measures._handle, self.vectors_from), settings)
+        found = run(_core.spectral, graph, self._cluster())
+        with Run(n_jobs=1, random_state=run.seed) as single:
+            named = measures._named(single)
+        self._tell(run, named, found, graph, None, (self._metric(), settings, self._cluster()))
+        return found, _core.graph_view(graph), rows
+
+    def _fit_partition(self, run: Run, X: Any, sample_weight: Any) -> None:
+        """k-means of vectors, or D2 clustering: labels without a graph."""
+        rows, measures = self._baseline_items(X, sample_weight)
+        cut = partition(run, measures._handle, self)
+        with Run(n_jobs=1, random_state=run.seed) as single:
+            named = measures._named(single)
+        for name in [n for n in vars(self) if n.endswith("_") and n != "n_features_in_"]:
+            delattr(self, name)  # of an earlier fit by another method
+        self._tell(run, named, cut.found, None, None, (self._metric(), self._graph(), self._cluster()))
+        self.labels_ = rows._by_row(cut.labels, -1)
+        self.n_clusters_, self.inertia_, self.centres_ = cut.k, cut.inertia, cut.centres
+        self.converged_ = cut.converged and run.worst == 0
+        self.advice_ = json.loads(self._report[0])["advice"]
+        self.stats_ = {"threads": run.context.threads}
+        self._extension = None
+
     def _fit_items(self, run: Run, X: Any, sample_weight: Any) -> Tuple[Any, Distributions]:
         settings = (self._metric(), self._graph(), self._cluster())
         measures = as_distributions(X, sample_weight, self.on_empty)
@@ -383,7 +453,15 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
     ) -> None:
         """Keep what the library says of the result, which is about to go."""
         told, self._items = run(
-            _core.report_json, measures, found, graph, trust, *settings, run.worst == 0
+            _core.report_json,
+            measures,
+            found,
+            graph,
+            trust,
+            *settings,
+            run.worst == 0,
+            self.method,
+            more_settings(self),
         )
         truth = None if measures is None else _core.measures_view(measures).get("labels")
         self.candidates_ = json.loads(told).get("candidates", [])
@@ -472,6 +550,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         [3, 3]
         """
         check_fitted(self, "labels_")
+        self._check_graph("embedding to be near to the middle of")
         if whole("n", n) < 0:
             raise ValueError(f"n={n}: must not be negative")
         members = [np.flatnonzero(self.labels_ == c) for c in range(self.n_clusters_)]
@@ -552,12 +631,15 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         with tempfile.TemporaryDirectory() as folder, Run(n_jobs=1, random_state=seed) as run:
             place = functools.partial(os.path.join, folder)
             _write_text(place("result.json"), told)
-            _write_text(place("labels.csv"), "label\n" + "\n".join(map(str, self.labels_)))
+            # A compressed set has lost the rows of dropped items, and so has what was told of it.
+            rows = slice(None) if getattr(self, "_compressed", None) is None else self.labels_ >= 0
+            _write_text(place("labels.csv"), "label\n" + "\n".join(map(str, self.labels_[rows])))
             if truth is not None:
                 _write_text(place("truth.csv"), "label\n" + "\n".join(map(str, truth)))
             if self._model is not None:
                 run(_core.model_write, self._model.handle, place("model.npz"), False)
-            np.save(place("map.npy"), self.map_)
+            if hasattr(self, "graph_"):
+                np.save(place("map.npy"), self.map_[rows])
             page = run(_core.report_page, folder)
         if path is not None:
             with open(path, "w" if overwrite else "x", encoding="utf-8") as file:
@@ -569,6 +651,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         """(N, 2) places of the items on the report's map, NaN for dropped ones; made when first asked."""
         check_fitted(self, "labels_")
         check_whole(self, "_items")
+        self._check_graph("map")
         if self._places is None:
             with self._run() as run:
                 self._places = self._map(run)
@@ -587,6 +670,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         """
         check_fitted(self, "labels_")
         check_whole(self, "_items")
+        self._check_graph("table of items")
         names, *rows = csv.reader(io.StringIO(self._items, newline=""))
         columns = dict(zip(names, zip(*rows)))
         whole_numbers, numbers = ("label", "next"), ("doubt", "outlier", "distance")
@@ -599,6 +683,10 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
             else:
                 out[name] = np.array(values, dtype=object)
         return out
+
+    def _check_graph(self, what: str) -> None:
+        if self.method not in ("ddsc", "sc"):
+            raise AttributeError(f"method={self.method!r} makes no graph, so there is no {what}")
 
     def _map(self, run: Run) -> np.ndarray:
         """Places of the items, NaN for dropped ones."""
@@ -674,6 +762,8 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         check_fitted(self, "labels_")
         if self.metric == "precomputed":
             raise ValueError("metric='precomputed' has no items to compare new ones with")
+        if self._model is None and self.method != "ddsc":
+            raise ValueError(f"method={self.method!r} has no rule for new items; fit with method='ddsc'")
         if self._model is None:
             raise ValueError(f"metric={self.metric!r}: joined metrics have no rule for new items; fit with one metric")
         return self._model.handle
