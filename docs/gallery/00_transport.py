@@ -2,8 +2,8 @@
 What optimal transport measures
 ===============================
 
-How different are two clouds of points? Optimal transport asks how far the one has to be moved to become the
-other, by the cheapest plan.
+How different are two clouds of points? Optimal transport asks how far the one has to be moved to
+become the other, by the cheapest plan.
 """
 
 # %%
@@ -20,8 +20,8 @@ bread = np.full(6, 1 / 6)        # what each bakery bakes
 eaten = np.full(9, 1 / 9)        # what each cafe needs
 
 # %%
-# What it costs to move one unit from each bakery to each cafe: the squared distance. ``emd`` finds the cheapest
-# plan.
+# What it costs to move one unit from each bakery to each cafe: the squared distance. ``emd`` finds
+# the cheapest plan.
 cost = ((bakeries[:, None] - cafes[None]) ** 2).sum(axis=2)
 best = ddsc.emd(bread, eaten, cost, full=True)
 print(f"cheapest total cost {best.value:.3f}, W2 distance {np.sqrt(best.value):.3f}")
@@ -38,6 +38,6 @@ ax.set_aspect("equal")
 ax.legend()
 
 # %%
-# You never need to do this by hand: ``ddsc.pairwise`` gives the distances of many clouds at once, and
-# ``ddsc.DDSC`` clusters them without ever computing all of them.
+# You never need to do this by hand: ``ddsc.pairwise`` gives the distances of many clouds at once,
+# and ``ddsc.DDSC`` clusters them without ever computing all of them.
 print(ddsc.pairwise([bakeries, cafes]).round(3))

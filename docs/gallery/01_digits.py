@@ -2,8 +2,8 @@
 Handwritten digits
 ==================
 
-An image is a cloud of its inked pixels. Two images of a digit that is slightly shifted or slanted share few pixels, but
-little has to be moved to turn the one into the other.
+An image is a cloud of its inked pixels. Two images of a digit that is slightly shifted or slanted
+share few pixels, but little has to be moved to turn the one into the other.
 """
 
 # %%
@@ -26,8 +26,11 @@ print(f"AMI with the true digits: {ddsc.adjusted_mutual_info_score(X.labels, mod
 figure = ddsc.plot.clusters(X, model, n_each=10)
 
 # %%
-# Is it worth the trouble? The same images as plain rows of 64 numbers, in scikit-learn's k-means. (The transport sees
-# that neighbouring pixels are neighbours; k-means does not.)
+# A page with a map, typical and doubtful items and everything else there is to say:
+# ``model.report("page.html")``. `This is the one of these digits <../report-digits.html>`_.
+#
+# Is it worth the trouble? The same images as plain rows of 64 numbers, in scikit-learn's k-means.
+# (The transport sees that neighbouring pixels are neighbours; k-means does not.)
 import numpy as np
 from sklearn.cluster import KMeans
 
@@ -38,8 +41,8 @@ plain = KMeans(10, n_init=10, random_state=0).fit_predict(rows.reshape(len(X), 6
 print(f"k-means on the pixels: {ddsc.adjusted_mutual_info_score(X.labels, plain):.2f}")
 
 # %%
-# Where it goes wrong: the items that lie nearly between two clusters. ``doubt_`` is 1/2 for an item that is as near to
-# another centre as to its own.
+# Where it goes wrong: the items that lie nearly between two clusters. ``doubt_`` is 1/2 for an item
+# that is as near to another centre as to its own.
 doubtful = np.argsort(-model.doubt_)[:8]
 figure, boxes = plt.subplots(1, 8, figsize=(9, 1.6), layout="constrained")
 for box, i in zip(boxes, doubtful):

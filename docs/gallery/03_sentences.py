@@ -2,13 +2,13 @@
 Documents as clouds of sentences
 ================================
 
-With a sentence encoder a document becomes the cloud of its sentences. Any encoder will do: a function that takes a
-list of sentences and gives one vector for each.
+With a sentence encoder a document becomes the cloud of its sentences. Any encoder will do: a
+function that takes a list of sentences and gives one vector for each.
 """
 
 # %%
-# Usually that is ``SentenceTransformer(...).encode``. To need no download, this example makes its own: the mean of the
-# word vectors that were learnt from the documents.
+# Usually that is ``SentenceTransformer(...).encode``. To need no download, this example makes its
+# own: the mean of the word vectors that were learnt from the documents.
 import re
 
 import numpy as np
@@ -42,8 +42,8 @@ for cluster in model.explain():
     print(f"cluster {cluster['label']}: {cluster['words'][0]['word']}")
 
 # %%
-# Which sentences of a document go where? The transport between two documents says it: here those of one document and of its
-# nearest neighbour.
+# Which sentences of a document go where? The transport between two documents says it: here those of
+# one document and of its nearest neighbour.
 D = ddsc.pairwise(X)
 np.fill_diagonal(D, np.inf)
 a, b = np.unravel_index(D.argmin(), D.shape)

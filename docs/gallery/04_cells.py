@@ -2,14 +2,16 @@
 Blood samples as clouds of cells
 ================================
 
-A sample measured by cytometry is thousands of cells, each a point whose coordinates are the markers. What distinguishes samples
-is often a small part of their cells, which a mean over all cells hides.
+A sample measured by cytometry is thousands of cells, each a point whose coordinates are the
+markers. What distinguishes samples is often a small part of their cells, which a mean over all
+cells hides.
 """
 
 # %%
-# Sixteen donors, each at rest and stimulated, from a generator: stimulation raises one marker in B cells and another in
-# monocytes; donors differ in the shares of their cells. Your own data: ``ddsc.read(["a.fcs", "b.fcs"], arcsinh=5)``,
-# ``Distributions.from_frame`` for a long table, ``Distributions.from_anndata`` for AnnData.
+# Sixteen donors, each at rest and stimulated, from a generator: stimulation raises one marker in B
+# cells and another in monocytes; donors differ in the shares of their cells. Your own data:
+# ``ddsc.read(["a.fcs", "b.fcs"], arcsinh=5)``, ``Distributions.from_frame`` for a long table,
+# ``Distributions.from_anndata`` for AnnData.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -28,8 +30,8 @@ plain = ddsc.DDSC(n_clusters=2).fit_predict(means)
 print(f"from the mean of each sample alone: {ddsc.adjusted_mutual_info_score(X.labels, plain):.2f}")
 
 # %%
-# Which markers tell the clusters apart? ``effect`` is in standard deviations, negative where values are lower. These
-# were found on the data that made the clusters: they describe, and prove nothing.
+# Which markers tell the clusters apart? ``effect`` is in standard deviations, negative where values
+# are lower. These were found on the data that made the clusters: they describe, and prove nothing.
 for cluster in model.explain():
     told = ", ".join(f"{m['name']} {m['effect']:+.2f}" for m in cluster["markers"][:3])
     print(f"cluster {cluster['label']}: {told}")

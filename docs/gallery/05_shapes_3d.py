@@ -2,8 +2,8 @@
 Shapes in 3-D
 =============
 
-Scanned objects are clouds of points on a surface. Two scans of one object may be turned differently, and a turned object
-is a different cloud: say so, when the turning means nothing.
+Scanned objects are clouds of points on a surface. Two scans of one object may be turned
+differently, and a turned object is a different cloud: say so, when the turning means nothing.
 """
 
 # %%
@@ -16,11 +16,12 @@ import ddsc
 X = ddsc.datasets.load_shapes(3)
 print(X)
 
-figure = plt.figure(figsize=(9, 3.2), layout="constrained")
+figure = plt.figure(figsize=(9, 3))
 for place, i in enumerate((0, 20, 40)):
     ax = figure.add_subplot(1, 3, place + 1, projection="3d")
-    ax.scatter(*X[i][0].T, s=6)
-    ax.set_title(X.ids[i])
+    ax.scatter(*X[i][0].T, s=6, color=f"C{place}")
+    ax.set(title=X.ids[i], xlim=(-1.5, 1.5), ylim=(-1.5, 1.5), zlim=(-1.5, 1.5))
+    ax.set(xticklabels=[], yticklabels=[], zticklabels=[])
     ax.set_box_aspect((1, 1, 1))
 
 # %%
@@ -29,7 +30,8 @@ model = ddsc.DDSC(n_clusters=3).fit(X)
 print(f"as they are: AMI {ddsc.adjusted_mutual_info_score(X.labels, model.labels_):.2f}")
 
 # %%
-# ``align="principal"`` turns each shape to its own axes first. Other choices take out place, size or slant.
+# ``align="principal"`` turns each shape to its own axes first. Other choices take out place, size
+# or slant.
 aligned = X.transformed(align="principal")
 model = ddsc.DDSC(n_clusters=3).fit(aligned)
 print(f"aligned: AMI {ddsc.adjusted_mutual_info_score(X.labels, model.labels_):.2f}")

@@ -2,13 +2,14 @@
 Colours of photographs
 ======================
 
-A photograph can be seen as the cloud of its colours: where each lies in the space of colours, and how much of the
-picture it covers. That finds pictures of one mood, not of one subject.
+A photograph can be seen as the cloud of its colours: where each lies in the space of colours, and
+how much of the picture it covers. That finds pictures of one mood, not of one subject.
 """
 
 # %%
-# So that this runs anywhere, the photographs are painted here: beaches, forests and sunsets with noise. For files it is one line:
-# ``ddsc.read("photos/", as_="colours")``, where folders name classes.
+# So that this runs anywhere, the photographs are painted here: beaches, forests and sunsets with
+# noise. For files it is one line: ``ddsc.read("photos/", as_="colours")``, where folders name
+# classes.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -39,8 +40,8 @@ for k, box in enumerate(boxes.flat):
     box.axis("off")
 
 # %%
-# Every picture as the cloud of its pixels in the space of colours, merged down to 20 colours each. The error that
-# merging makes is measured.
+# Every picture as the cloud of its pixels in the space of colours, merged down to 20 colours each.
+# The error that merging makes is measured.
 X = ddsc.Distributions([photo.reshape(-1, 3) for photo in photos], labels=names)
 X = X.described(coordinate_names=["red", "green", "blue"])
 small = X.compress(20)
@@ -54,7 +55,8 @@ print(f"AMI with the scenes: {ddsc.adjusted_mutual_info_score(names, model.label
 print(model.verdict_["text"])
 
 # %%
-# The palette in the middle of each cluster is a barycenter: the cloud of least mean squared distance to its items.
+# The palette in the middle of each cluster is a barycenter: the cloud of least mean squared
+# distance to its items.
 figure, boxes = plt.subplots(3, 1, figsize=(7, 2.4), layout="constrained")
 for c, box in enumerate(boxes):
     middle = ddsc.barycenter(small[model.labels_ == c], support_size=8)
@@ -65,5 +67,5 @@ for c, box in enumerate(boxes):
     box.set(xlim=(0, 1), xticks=[], yticks=[], ylabel=f"{c}")
 
 # %%
-# A word of caution: these scenes were painted to differ in colour. On a public set of photographs whose classes are not a matter
-# of colour every metric here had an AMI of 0.03.
+# A word of caution: these scenes were painted to differ in colour. On a public set of photographs
+# whose classes are not a matter of colour every metric here had an AMI of 0.03.

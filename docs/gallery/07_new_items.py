@@ -2,8 +2,8 @@
 New items
 =========
 
-Clusters that were found once can take up items that come later, without clustering again. The model says how sure it is,
-and which items are unlike everything it has seen.
+Clusters that were found once can take up items that come later, without clustering again. The model
+says how sure it is, and which items are unlike everything it has seen.
 """
 
 # %%
@@ -22,8 +22,8 @@ old, new = X[:400], X[400:]
 model = ddsc.DDSC(n_clusters=10).fit(old)
 
 # %%
-# ``predict`` gives labels alone; ``assign`` also a confidence for each, and ``far``: an item that lies further from the
-# old ones than these lie from each other. One in a hundred is expected; here
+# ``predict`` gives labels alone; ``assign`` also a confidence for each, and ``far``: an item that
+# lies further from the old ones than these lie from each other. One in a hundred is expected; here
 # there are more, so the later digits differ a little from the first 400.
 with warnings.catch_warnings(record=True) as told:
     warnings.simplefilter("always")
@@ -33,7 +33,8 @@ print("confidence", given.confidence[:10].round(2))
 print("warning:", told[0].message)
 
 # %%
-# Is it as good as for the items that made the clusters? A cluster counts as the digit that most of its old items are.
+# Is it as good as for the items that made the clusters? A cluster counts as the digit that most of
+# its old items are.
 digit = [np.bincount(old.labels[model.labels_ == c]).argmax() for c in range(10)]
 right = np.array(digit)[given.labels] == new.labels
 print(f"old items in a cluster of their digit: {(np.array(digit)[model.labels_] == old.labels).mean():.0%}")

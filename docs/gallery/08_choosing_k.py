@@ -2,8 +2,8 @@
 How many clusters?
 ==================
 
-No rule finds the right number by itself. What there is: a table that shows what speaks for each number, from one
-decomposition, and candidates worth a look.
+No rule finds the right number by itself. What there is: a table that shows what speaks for each
+number, from one decomposition, and candidates worth a look.
 """
 
 # %%
@@ -19,8 +19,9 @@ for candidate in model.candidates_:
     print(candidate)
 
 # %%
-# The table. A wide *relative gap* (2 or more) after K says that K groups stand apart; *modularity* is how much more the
-# network is joined inside clusters than chance would; *stability* is how well halves of the items agree.
+# The table. A wide *relative gap* (2 or more) after K says that K groups stand apart; *modularity*
+# is how much more the network is joined inside clusters than chance would; *stability* is how well
+# halves of the items agree.
 print(" K  relative gap  modularity  stability")
 for row in model.sweep_:
     print(f"{row['k']:2}  {row['relative_gap']:12.2f}  {row['modularity']:10.2f}  {row['stability']:9.2f}")
@@ -30,8 +31,8 @@ for row in model.sweep_:
 ax = ddsc.plot.eigengap(model)
 
 # %%
-# A harder case: digits. Ones differ among themselves as much as some digits differ from each other, so several numbers
-# are defensible. The labels of every K are kept, so trying them costs nothing.
+# A harder case: digits. Ones differ among themselves as much as some digits differ from each other,
+# so several numbers are defensible. The labels of every K are kept, so trying them costs nothing.
 digits = ddsc.datasets.load_digits()
 model = ddsc.DDSC(n_clusters=(5, 15)).fit(digits)
 print("chosen:", model.n_clusters_, "candidates:", [c["k"] for c in model.candidates_])
@@ -45,5 +46,6 @@ ax.set(xlabel="K", ylim=(0, 1))
 ax.legend()
 
 # %%
-# On sixteen public sets that nobody had tuned on, the suggested number was right in a quarter of the cases and within one in under
-# half. Look at the candidates and at the report before you believe a number.
+# On sixteen public sets that nobody had tuned on, the suggested number was right in a quarter of
+# the cases and within one in under half. Look at the candidates and at the report before you
+# believe a number.

@@ -2,8 +2,8 @@
 When there is no structure
 ==========================
 
-Every method of clustering cuts any set into as many parts as you ask for. Whether there is anything to find is another
-question, and ddsc answers it first.
+Every method of clustering cuts any set into as many parts as you ask for. Whether there is anything
+to find is another question, and ddsc answers it first.
 """
 
 # %%
@@ -37,12 +37,12 @@ for box, (name, items) in zip(boxes, sets.items()):
     box.set(title=f"{name}: {model.verdict_['structure']}", xticks=[], yticks=[])
 
 # %%
-# Another view of the same: draw the points of every item anew, cluster again, and see whether the labels stay. Labels
-# of noise do not.
+# Another view of the same: draw the points of every item anew, cluster again, and see whether the
+# labels stay. Labels of noise do not.
 for name in ("three groups", "noise"):
     model = ddsc.DDSC(n_clusters=3, stability=5).fit(sets[name])
     print(f"{name}: agreement (ARI) with five resamples {model.stability_['mean']['ari']:.2f}")
 
 # %%
-# "Clear" can be believed. Anything else is no proof that there are no groups: small sets, and groups that touch, are often
-# "undecided" or "weak".
+# "Clear" can be believed. Anything else is no proof that there are no groups: small sets, and
+# groups that touch, are often "undecided" or "weak".

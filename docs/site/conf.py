@@ -16,7 +16,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
 ]
 root_doc = "index"
-exclude_patterns = ["gallery-src", "sg_execution_times.rst", "gallery/sg_execution_times.rst"]
+exclude_patterns = ["gallery-src", "_extra", "sg_execution_times.rst", "gallery/sg_execution_times.rst"]
 nitpicky = True
 nitpick_ignore_regex = [
     ("c:identifier", r"u?int\d+_t|size_t"),
@@ -52,6 +52,7 @@ sphinx_gallery_conf = {
 html_theme = "furo"
 html_title = f"ddsc {version}"
 html_static_path = ["static"]
+html_extra_path = ["../../build/site-src/_extra"]  # a report as it is, for the start page
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sphinx = False

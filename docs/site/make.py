@@ -3,7 +3,7 @@
     python docs/site/make.py [links]
 
 The pages of docs/ are the source, as they are. They are put together in build/site-src with what is made from
-elsewhere (the C reference from the header, the command reference from the program's tables), and Sphinx turns
+elsewhere (the C reference from the header, the command reference from the program's tables, a report), and Sphinx turns
 them into build/site-html; the examples of docs/gallery are run on the way. Every warning is an error: links to pages
 and headings that are not there, names that are not known, examples that fail. Afterwards the pages are
 searched for anything that they would fetch from elsewhere. `links` looks at links to other people's
@@ -19,6 +19,9 @@ import sys
 
 import commands
 import header
+from sphinx.util.inventory import InventoryFile
+
+import ddsc
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "build" / "site-src"
@@ -72,6 +75,9 @@ def stage():
     for name, page in commands.pages(manual.stdout).items():
         wanted[pathlib.Path("reference", "commands", name)] = page.encode()
 
+    model = ddsc.DDSC(n_clusters=10).fit(ddsc.datasets.load_digits())
+    wanted[pathlib.Path("_extra", "report-digits.html")] = model.report().encode()
+
     for place, content in wanted.items():
         target = SOURCE / place
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -105,6 +111,19 @@ def fetched():
     return found
 
 
+def missing():
+    """Public names of Python and C that the references lack."""
+    with open(OUT / "objects.inv", "rb") as file:
+        known = InventoryFile.load(file, "", lambda base, name: name)
+    there = {name for kind, names in known.items() if kind.startswith(("py:", "c:")) for name in names}
+    text = (ROOT / "include" / "ddsc" / "ddsc.h").read_text(encoding="utf-8")
+    code = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
+    wanted = set(re.findall(r"\b(ddsc_\w+)\(", code)) - {"ddsc_"}
+    wanted |= {f"ddsc.{name}" for name in ddsc.__all__ if name not in ("__version__", "datasets", "plot")}
+    wanted |= {f"ddsc.datasets.{name}" for name in ddsc.datasets.__all__ if name.islower()}
+    return sorted(wanted - there)
+
+
 def main():
     stage()
     if sys.argv[1:] == ["links"]:
@@ -113,11 +132,11 @@ def main():
     shutil.rmtree(OUT, ignore_errors=True)
     if sphinx("html", OUT, "-W", "--keep-going", "-j", "2"):
         return 1
-    found = fetched()
-    for line in found:
-        print("would be fetched from elsewhere:", line)
+    found = [f"would be fetched from elsewhere: {line}" for line in fetched()]
+    found += [f"not in the reference: {name}" for name in missing()]
     if not (OUT / "searchindex.js").exists():
         found.append("no index to search in")
+    print("\n".join(found), end="\n" if found else "")
     return 1 if found else 0
 
 

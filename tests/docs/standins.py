@@ -118,10 +118,12 @@ def documents(folder):
     sport = "label\tdoc\tabstract\n" + "".join(f"{r[1]}\t{r[0]}\t{r[3]}\n" for r in rows)
     for name in ("bbc.tsv.gz", "bbcsport.tsv.gz"):
         (folder / name).write_bytes(gzip.compress(sport.encode(), mtime=0))
-    stories = "label\tnewid\tmodapte\ttitle\tbody\n" + "".join("\t".join([r[1], r[0], "yes", *r[2:]]) + "\n" for r in rows)
+    stories = "label\tnewid\tmodapte\ttitle\tbody\n"
+    stories += "".join("\t".join([r[1], r[0], "yes", *r[2:]]) + "\n" for r in rows)
     (folder / "reuters5.tsv.gz").write_bytes(gzip.compress(stories.encode(), mtime=0))
     words = ddsc.datasets.load_documents(support=0)
-    lines = [name + " " + " ".join(f"{v:.5f}" for v in row) for name, row in zip(words.point_names, words.support)]
+    vectors = zip(words.point_names, words.support)
+    lines = [name + " " + " ".join(f"{v:.5f}" for v in row) for name, row in vectors]
     (folder / "glove.6B.100d.txt").write_text("\n".join(lines) + "\n")
     for name in ("glove.6B.100d.txt.gz", "glove.6B.100d.subset.txt.gz"):
         (folder / name).write_bytes(gzip.compress(("\n".join(lines) + "\n").encode(), mtime=0))
