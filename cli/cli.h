@@ -57,6 +57,7 @@ typedef struct cli_options {
     int64_t centre_size, restarts; /* 0: the defaults */
     bool k_given;
     int64_t stability;     /* resamples; 0: none */
+    int outliers;          /* label -1 for items that lie apart */
     const char *reference; /* file of the LOT reference, or NULL */
     const char *cost_file; /* a matrix of costs, or NULL */
     /* output */

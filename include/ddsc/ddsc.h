@@ -1425,6 +1425,7 @@ typedef struct ddsc_report_source {
     /* A column about items, such as the patient: where columns are compared with the clusters, labels change places
      * only within one of its values. NULL: anywhere. */
     const char *block;
+    int outliers; /* 1: items that lie apart from all others get the label -1 and count in no cluster */
 } ddsc_report_source;
 
 #define ddsc_report_source_init(source) ddsc_report_source_init_sized((source), sizeof *(source))
@@ -1444,7 +1445,7 @@ DDSC_API void ddsc_report_destroy(ddsc_report *report);
 
 typedef struct ddsc_report_view {
     int64_t n_rows, k;
-    const int32_t *labels;     /* n_rows, -1: the row was dropped */
+    const int32_t *labels;     /* n_rows, -1: the row was dropped, or left out as an outlier */
     const double *map;         /* n_rows x 2, NaN: dropped; NULL: no map */
     const ddsc_scores *scores; /* against the truth, or NULL */
     int certified; /* every pair and eigenvector that should have converged did, and was verified */

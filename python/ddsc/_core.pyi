@@ -114,6 +114,7 @@ def report_json(
     graph_settings: Dict[str, Any],
     settings: Dict[str, Any],
     converged: bool,
+    outliers: bool,
     method: str,
     more: str,
 ) -> Tuple[str, str]: ...

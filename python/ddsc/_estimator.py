@@ -126,6 +126,9 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         changes. Not with metric="precomputed".
     on_empty : {"error", "drop"}
         Items without mass: refuse, or leave out with label -1.
+    outliers : bool
+        Items that lie apart from all others (`outliers_`) get the label -1 and count in no cluster. `predict`
+        still gives the cluster they are nearest to.
     verbose : int
         1 shows a progress bar (tqdm where installed).
     callback : callable, optional
@@ -136,7 +139,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
     Attributes
     ----------
     labels_ : (N,) int32 array
-        Cluster of each item, numbered by first appearance.
+        Cluster of each item, numbered by first appearance; -1 for items dropped and, with `outliers`, for those.
     affinity_matrix_ : (N, N) scipy.sparse.csr_matrix
         The symmetric affinity that was cut.
     graph_ : (N, N) scipy.sparse.csr_matrix
@@ -236,6 +239,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         resume: Any = None,
         stability: Optional[int] = None,
         on_empty: str = "error",
+        outliers: bool = False,
         verbose: Any = 0,
         callback: Optional[Progress] = None,
         memory_limit: Optional[int] = None,
@@ -274,6 +278,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         self.resume = resume
         self.stability = stability
         self.on_empty = on_empty
+        self.outliers = outliers
         self.verbose = verbose
         self.callback = callback
         self.memory_limit = memory_limit
@@ -460,6 +465,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
             trust,
             *settings,
             run.worst == 0,
+            bool(self.outliers),
             self.method,
             more_settings(self),
         )
@@ -492,6 +498,8 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         self.centre_distance_ = spread(view["distance"], np.nan)
         self.next_cluster_ = spread(view["next"], -1)
         self.doubt_ = spread(view["doubt"], np.nan)
+        if self.outliers:
+            self.labels_[self.outliers_] = -1
         self.eigenvalues_ = np.array(view["eigenvalues"])
         self.affinity_matrix_ = csr(
             np.asarray(view["affinity_values"]), view["affinity_indices"], view["affinity_offsets"]
@@ -504,6 +512,8 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         self.gamma_ = float(view["gamma"])
         self.sweep_ = view["sweep"]
         self.sweep_labels_ = np.array([spread(s, -1) for s in np.asarray(view["sweep_labels"])])
+        if self.outliers:
+            self.sweep_labels_[:, self.outliers_] = -1
         self.stats_ = {
             **view["pairs"],
             **{k: view[k] for k in view if k.startswith("seconds_")},
@@ -659,21 +669,21 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
 
     @property
     def items_(self) -> Dict[str, np.ndarray]:
-        """Columns of the program's items.csv: id, label, next cluster, doubt, outlier score, nearest
+        """Columns of the program's items.csv: id, label, next cluster, doubt, order, outlier score, nearest
         neighbours with their distances. ``pandas.DataFrame(model.items_)`` makes a table of it.
 
         Examples
         --------
         >>> import ddsc
         >>> list(ddsc.DDSC(n_clusters=2).fit(ddsc.make_shapes()).items_)[:5]
-        ['id', 'label', 'next', 'doubt', 'outlier']
+        ['id', 'label', 'next', 'doubt', 'order']
         """
         check_fitted(self, "labels_")
         check_whole(self, "_items")
         self._check_graph("table of items")
         names, *rows = csv.reader(io.StringIO(self._items, newline=""))
         columns = dict(zip(names, zip(*rows)))
-        whole_numbers, numbers = ("label", "next"), ("doubt", "outlier", "distance")
+        whole_numbers, numbers = ("label", "next", "order", "is_outlier"), ("doubt", "outlier", "distance")
         out: Dict[str, np.ndarray] = {}
         for name, values in columns.items():
             if name in whole_numbers:
@@ -688,12 +698,91 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         if self.method not in ("ddsc", "sc"):
             raise AttributeError(f"method={self.method!r} makes no graph, so there is no {what}")
 
+    @property
+    def outliers_(self) -> np.ndarray:
+        """(N,) bool array: items that lie apart from all others, by ``items_["outlier"]``, the distance of an
+        item to its neighbours over that of these to theirs; ``result_json()["outliers"]["from"]`` is the limit.
+
+        Examples
+        --------
+        >>> import numpy as np, ddsc
+        >>> clouds = list(np.random.default_rng(0).normal(size=(40, 9, 2)))
+        >>> clouds[7] += 25
+        >>> model = ddsc.DDSC(n_clusters=2, outliers=True).fit(clouds)
+        >>> np.flatnonzero(model.outliers_), int(model.labels_[7])
+        (array([7]), -1)
+        """
+        return self.items_["is_outlier"] == 1
+
+    @property
+    def order_(self) -> np.ndarray:
+        """(N,) places of the items, from 0, along the first direction of diffusion: the slowest change over the
+        graph, such as a gradient from healthy to ill. -1 for dropped items. Parts of the graph that nothing
+        connects follow each other.
+
+        Examples
+        --------
+        >>> import numpy as np, ddsc
+        >>> clouds = [np.random.default_rng(i).normal(size=(30, 2)) + [i / 4, 0] for i in range(40)]
+        >>> order = ddsc.DDSC(n_clusters=2).fit(clouds).order_
+        >>> bool(np.corrcoef(order, np.arange(40))[0, 1] > 0.95)
+        True
+        """
+        return self.items_["order"]
+
+    @property
+    def tree_(self) -> np.ndarray:
+        """(K - 1, 4) merges of the clusters, as SciPy's ``linkage`` gives them (``dendrogram(model.tree_)`` draws
+        it): two nodes, the height of their merge, items in it. Clusters are 0 to K - 1, merge m makes K + m.
+        Heights are 1 / (1 + r), r the affinity between the two over what chance gives to a graph of the same
+        degrees: 1 where nothing links them, 1/2 where chance would link them as much."""
+        rows = self.result_json().get("tree", [])
+        return np.array([[row["a"], row["b"], row["height"], row["size"]] for row in rows]).reshape(-1, 4)
+
+    def cut_tree(self, n_clusters: Optional[int] = None, height: Optional[float] = None) -> np.ndarray:
+        """Labels at a coarser level: merges of `tree_` until `n_clusters` are left, or all up to `height`.
+
+        Returns
+        -------
+        (N,) int32 array
+            Numbered by first appearance; negative labels stay.
+
+        Examples
+        --------
+        >>> import ddsc
+        >>> X = ddsc.make_gaussians(k=4, n=15, n_points=10, separation=3.0)
+        >>> model = ddsc.DDSC(n_clusters=4).fit(X)
+        >>> [int(model.cut_tree(k).max()) + 1 for k in (4, 3, 1)]
+        [4, 3, 1]
+        """
+        if (n_clusters is None) == (height is None):
+            raise ValueError("give either n_clusters or height")
+        tree = self.tree_
+        k = self.n_clusters_
+        if n_clusters is not None:
+            if not 1 <= whole("n_clusters", n_clusters) <= k:
+                raise ValueError(f"n_clusters={n_clusters}: must be from 1 to {k}")
+            if n_clusters < k and len(tree) < k - 1:
+                raise ValueError("there is no tree over more than 1,000 clusters")
+            tree = tree[: k - n_clusters]
+        else:
+            tree = tree[tree[:, 2] <= height]
+        group = np.arange(k + len(tree))
+        for m in reversed(range(len(tree))):  # a node is called by the merge it ends up in
+            group[tree[m, :2].astype(int)] = group[k + m]
+        kept = self.labels_ >= 0
+        values, first, inverse = np.unique(group[self.labels_[kept]], return_index=True, return_inverse=True)
+        out = self.labels_.copy()
+        out[kept] = np.argsort(np.argsort(first))[inverse.ravel()]
+        return out
+
     def _map(self, run: Run) -> np.ndarray:
         """Places of the items, NaN for dropped ones."""
-        kept = np.flatnonzero(self.labels_ >= 0)
+        there = np.isfinite(self.centre_distance_)
+        kept = np.flatnonzero(there)
         start, xy = np.empty((len(kept), 2)), np.empty((len(kept), 2))
         lists = self.graph_
-        number = np.cumsum(self.labels_ >= 0) - 1
+        number = np.cumsum(there) - 1
         lengths = np.diff(lists.indptr)[kept]
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         rank = np.arange(offsets[-1]) - np.repeat(offsets[:-1], lengths)
@@ -799,6 +888,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         if folder:
             with open(os.path.join(folder, "result.json"), encoding="utf-8") as text:
                 model._report = (text.read(), 0, None)
+            model.labels_ = _shown_labels(folder, model.result_json(), model.labels_)
         return model
 
     def _new_items(self, X: Any, sample_weight: Any) -> Tuple[Any, Distributions]:
@@ -883,6 +973,17 @@ def _kept_settings(arrays: Any) -> Dict[str, Any]:
     if "cost" in kept:
         set_.update(cost=arrays["cost_matrix"] if kept["cost"] == "matrix" else kept["cost"])
     return set_
+
+
+def _shown_labels(folder: str, told: Dict[str, Any], labels: np.ndarray) -> np.ndarray:
+    """Labels of the items of a folder, -1 for outliers that it leaves out."""
+    outliers = told.get("outliers", {})
+    if not outliers.get("left_out"):
+        return labels
+    rows = {item["row"] for item in outliers["items"]}
+    with open(os.path.join(folder, "labels.csv"), encoding="utf-8", errors="replace", newline="") as file:
+        shown = [int(line[-1]) for line in list(csv.reader(file))[1:]]
+    return np.array([v for row, v in enumerate(shown) if v >= 0 or row in rows], dtype=labels.dtype)
 
 
 def _resume_line(c: Dict[str, Any]) -> str:

@@ -71,12 +71,13 @@ static PyObject *report_json(PyObject *module, PyObject *args)
     ddsc_report_source from;
     core_cluster c;
     const void *measures, *made_from, *stability;
-    int converged;
+    int converged, outliers;
     (void)module;
     ddsc_report_source_init(&from);
-    if (!PyArg_ParseTuple(args, "O!OOOOO!O!O!pss", context_type, &context, &part[0], &found,
+    if (!PyArg_ParseTuple(args, "O!OOOOO!O!O!ppss", context_type, &context, &part[0], &found,
                           &part[1], &part[2], &PyDict_Type, &metric, &PyDict_Type, &graph,
-                          &PyDict_Type, &settings, &converged, &from.method, &from.more_settings) ||
+                          &PyDict_Type, &settings, &converged, &outliers, &from.method,
+                          &from.more_settings) ||
         !handle_or_none(part[0], handle_measures, &measures) ||
         !handle_or_none(part[1], handle_graph, &made_from) ||
         !handle_or_none(part[2], handle_stability, &stability) ||
@@ -94,6 +95,7 @@ static PyObject *report_json(PyObject *module, PyObject *args)
     from.stability = stability;
     from.settings = &c.set;
     from.truth = v.label;
+    from.outliers = outliers;
     from.status = converged ? DDSC_OK : DDSC_NOT_CONVERGED;
     grown_text json = {0}, items = {0};
     PyObject *result = NULL;
@@ -158,7 +160,7 @@ static PyObject *layout(PyObject *module, PyObject *args)
 
 PyMethodDef report_methods[] = {{"report_json", report_json, METH_VARARGS,
                                  "(context, measures, clustering, graph, stability, metric, "
-                                 "graph_settings, settings, converged, method, more)"},
+                                 "graph_settings, settings, converged, outliers, method, more)"},
                                 {"report_page", report_page, METH_VARARGS, "(context, folder)"},
                                 {"layout", layout, METH_VARARGS, "(context, xy, graph, start)"},
                                 {NULL, NULL, 0, NULL}};

@@ -94,6 +94,22 @@ enum { GAP_CLUSTERS = 24 };
 ddsc_status cluster_gaps(ddsc_context *ctx, cluster_gap *out, const sparse *a,
                          const int32_t *labels, int64_t k);
 
+/* ---- beyond flat clusters ---- */
+
+/* Two nodes of the tree become one: clusters are 0 .. k-1, what merge number m makes is k + m. */
+typedef struct cluster_merge {
+    int64_t a, b;  /* a < b */
+    double height; /* 0 .. 1, never below the one before */
+    int64_t size;  /* items */
+} cluster_merge;
+
+/* Of more clusters no tree is made: the work grows with k^3. */
+enum { MERGES_MOST = 1000 };
+/* out (k - 1): the tree over the clusters, by the affinity between them. centre (k x dim, used up; or NULL): where
+ * they lie. */
+ddsc_status cluster_merges(ddsc_context *ctx, cluster_merge *out, const sparse *a,
+                           const int32_t *labels, int64_t k, double *centre, int64_t dim);
+
 /* ---- the result ---- */
 
 struct ddsc_clustering {
@@ -119,6 +135,9 @@ struct ddsc_clustering {
     ddsc_joined_row *joined;
     const ddsc_joined_row **joined_list; /* the rows, one pointer each */
 };
+
+/* rank (n): 0 .. n-1 along the first direction of diffusion. */
+ddsc_status cluster_direction(ddsc_context *ctx, int64_t *rank, const ddsc_clustering *c);
 
 /* ---- several metrics as one (join.c) ---- */
 

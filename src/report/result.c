@@ -358,6 +358,8 @@ static ddsc_status put_judgement(ddsc_report *r, json_t *root)
         report_put_theory(r, root);
     if (r->trust.n > 0)
         report_put_stability(r, root);
+    CHECK(report_put_merges(r, root));
+    report_put_outliers(r, root);
     CHECK(report_put_findings(r, root));
     CHECK(report_put_explanation(r));
     CHECK(report_put_about(r, root));
