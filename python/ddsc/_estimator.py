@@ -498,8 +498,11 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         self.centre_distance_ = spread(view["distance"], np.nan)
         self.next_cluster_ = spread(view["next"], -1)
         self.doubt_ = spread(view["doubt"], np.nan)
+        left_out = np.zeros(n_rows, dtype=bool)
         if self.outliers:
-            self.labels_[self.outliers_] = -1
+            marked = self.outliers_
+            left_out[slice(None) if len(marked) == n_rows else rows] = marked
+        self.labels_[left_out] = -1
         self.eigenvalues_ = np.array(view["eigenvalues"])
         self.affinity_matrix_ = csr(
             np.asarray(view["affinity_values"]), view["affinity_indices"], view["affinity_offsets"]
@@ -512,8 +515,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         self.gamma_ = float(view["gamma"])
         self.sweep_ = view["sweep"]
         self.sweep_labels_ = np.array([spread(s, -1) for s in np.asarray(view["sweep_labels"])])
-        if self.outliers:
-            self.sweep_labels_[:, self.outliers_] = -1
+        self.sweep_labels_[:, left_out] = -1
         self.stats_ = {
             **view["pairs"],
             **{k: view[k] for k in view if k.startswith("seconds_")},
@@ -642,7 +644,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
             place = functools.partial(os.path.join, folder)
             _write_text(place("result.json"), told)
             # A compressed set has lost the rows of dropped items, and so has what was told of it.
-            rows = slice(None) if getattr(self, "_compressed", None) is None else self.labels_ >= 0
+            rows = slice(None) if getattr(self, "_compressed", None) is None else self._there()
             _write_text(place("labels.csv"), "label\n" + "\n".join(map(str, self.labels_[rows])))
             if truth is not None:
                 _write_text(place("truth.csv"), "label\n" + "\n".join(map(str, truth)))
@@ -693,10 +695,6 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
             else:
                 out[name] = np.array(values, dtype=object)
         return out
-
-    def _check_graph(self, what: str) -> None:
-        if self.method not in ("ddsc", "sc"):
-            raise AttributeError(f"method={self.method!r} makes no graph, so there is no {what}")
 
     @property
     def outliers_(self) -> np.ndarray:
@@ -776,9 +774,17 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         out[kept] = np.argsort(np.argsort(first))[inverse.ravel()]
         return out
 
+    def _check_graph(self, what: str) -> None:
+        if self.method not in ("ddsc", "sc"):
+            raise AttributeError(f"method={self.method!r} makes no graph, so there is no {what}")
+
+    def _there(self) -> np.ndarray:
+        """Rows that were not dropped."""
+        return np.isfinite(self.centre_distance_) if hasattr(self, "centre_distance_") else self.labels_ >= 0
+
     def _map(self, run: Run) -> np.ndarray:
         """Places of the items, NaN for dropped ones."""
-        there = np.isfinite(self.centre_distance_)
+        there = self._there()
         kept = np.flatnonzero(there)
         start, xy = np.empty((len(kept), 2)), np.empty((len(kept), 2))
         lists = self.graph_
@@ -894,7 +900,8 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
     def _new_items(self, X: Any, sample_weight: Any) -> Tuple[Any, Distributions]:
         model = self._kept_model()
         measures = as_distributions(X, sample_weight, self.on_empty)
-        check_features(self, measures.dim)
+        if not _core.model_view(model)["transformed"]:  # else they may have been of another dimension
+            check_features(self, measures.dim)
         return model, measures
 
     def _extend(self, X: Any, sample_weight: Any) -> Tuple[np.ndarray, np.ndarray]:

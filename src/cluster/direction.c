@@ -47,7 +47,8 @@ static void take_column(const ddsc_clustering *c, double *value, bool *found, pa
 }
 
 /* Signs of eigenvectors mean nothing: later rows come later, on the whole. */
-static void turn(double *value, const int32_t *part, int64_t n, int64_t n_parts, part_column *sum)
+static void turn_signs(double *value, const int32_t *part, int64_t n, int64_t n_parts,
+                       part_column *sum)
 {
     for (int64_t k = 0; k < n_parts; k++)
         sum[k] = (part_column){0};
@@ -111,7 +112,7 @@ ddsc_status cluster_direction(ddsc_context *ctx, int64_t *rank, const ddsc_clust
     /* The first of a graph in one part is its constant. */
     for (int64_t k = n_parts == 1; k < c->view.n_vectors; k++)
         take_column(c, value, found, sum, part, n_parts, k);
-    turn(value, part, n, n_parts, sum);
+    turn_signs(value, part, n, n_parts, sum);
     TRY(rank_items(ctx, rank, value, part, n, n_parts));
 done:
     MEM_FREE(ctx, sum, found, value, part);
