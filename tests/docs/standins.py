@@ -96,8 +96,11 @@ def cells(folder):
     for name in ("cells.tsv.gz", "pbmc8-bcrxl.tsv.gz"):
         (folder / name).write_bytes(gzip.compress(table, mtime=0))
     rows = [line.split("\t") for line in lines[1:]]
-    text = [",".join(["id", "label", *names])] + [",".join([r[0], r[2], *r[4:]]) for r in rows]
+    runs = ["monday" if int(r[1]) % 2 else "friday" for r in rows]
+    text = [",".join(["id", "sample", "run", "label", *names])]
+    text += [",".join([r[0], r[0], run, r[2], *r[4:]]) for r, run in zip(rows, runs)]
     (folder / "cells.csv").write_text("\n".join(text) + "\n")
+    (folder / "new.csv").write_text("\n".join(text[:241]) + "\n")
     sample, disease = (np.array([o[k] for o in obs]) for k in (0, 1))
     values = np.array(values)
     genes = np.column_stack([values] + [np.roll(values, k, axis=1) for k in range(1, 4)])
