@@ -9,7 +9,7 @@
 #include "options.h"
 #include "json.h"
 
-enum { MOST_OUTLIERS = 20, TREE_MOST = 100 };
+enum { MOST_OUTLIERS = 20, TREE_MOST = 100, TYPICAL = 4 };
 
 static json_t *load_result(const char *dir, int *code)
 {
@@ -55,13 +55,68 @@ static void add_reasons(text *t, const json_t *cluster)
     }
 }
 
+/* Who is typical: titles where items have them. */
+static void add_typical(text *t, const json_t *cluster)
+{
+    const json_t *row;
+    size_t i;
+    json_array_foreach(json_object_get(cluster, "representatives"), i, row)
+    {
+        const char *title = string_at(row, "title");
+        if (i < TYPICAL)
+            text_addf(t, "%s%s", i ? (*title ? "; " : ", ") : "    typical: ",
+                      *title ? title : string_at(row, "id"));
+    }
+    text_add(t, i ? "\n" : "");
+}
+
+/* Two rows of cells as one line, which letters are about as high as; of 0 .. 255, `none` where the picture ends. */
+static int two_cells(const json_t *rows, size_t x, size_t y, int none)
+{
+    int sum = 0;
+    for (size_t k = 0; k < 2; k++) {
+        const char *line = json_string_value(json_array_get(rows, 2 * y + k));
+        unsigned value;
+        bool there = line && strlen(line) >= 2 * x + 2 && sscanf(line + 2 * x, "%2x", &value) == 1;
+        sum += there ? (int)value : none;
+    }
+    return sum / 2;
+}
+
+/* The mean in shades, and beside it where the cluster has more (+, #) and less (-, =) than the others. */
+static void add_picture(text *t, const json_t *picture)
+{
+    static const char shades[] = " .:-=+*#%@";
+    const json_t *mean = json_object_get(picture, "mean");
+    const json_t *off = json_object_get(picture, "difference");
+    size_t side = json_array_size(mean);
+    for (size_t y = 0; 2 * y < side; y++) {
+        text_add(t, "    ");
+        for (size_t x = 0; x < side; x++)
+            text_addf(t, "%c", shades[two_cells(mean, x, y, 0) * 9 / 255]);
+        text_add(t, "  |  ");
+        for (size_t x = 0; x < side; x++) {
+            int more = two_cells(off, x, y, 128) - 128;
+            text_addf(t, "%c",
+                      more > 76    ? '#'
+                      : more > 25  ? '+'
+                      : more < -76 ? '='
+                      : more < -25 ? '-'
+                                   : ' ');
+        }
+        text_add(t, "\n");
+    }
+}
+
 static void add_cluster(text *t, const json_t *cluster)
 {
     const char *name = string_at(cluster, "name");
     text_addf(t, "cluster %" JSON_INTEGER_FORMAT "%s%s: %" JSON_INTEGER_FORMAT " items\n",
               json_integer_value(json_object_get(cluster, "label")), *name ? " " : "", name,
               json_integer_value(json_object_get(cluster, "size")));
+    add_typical(t, cluster);
     add_reasons(t, cluster);
+    add_picture(t, json_object_get(cluster, "picture"));
 }
 
 static void add_about(text *t, const json_t *about)
@@ -399,7 +454,10 @@ const cli_verb verb_explain = {
     .summary = "what the clusters of an earlier result are",
     .description =
         "Says of a folder that `ddsc cluster -o DIR` wrote whether there are clusters at all, what "
-        "each of them is (words, or coordinates with their direction), and "
+        "each of them is (words, or coordinates with their direction; of planar items the mean, "
+        "and where "
+        "it has more, +, or less, -, than the others), which items are typical, how clusters "
+        "merge, and "
         "which columns about items go with them.",
     .groups = explain_groups,
     .examples = "ddsc explain result\tclusters in words\n"
