@@ -36,9 +36,13 @@ typedef enum cli_progress {
 } cli_progress;
 
 /* Every option of every verb; a verb reads only those in its groups. */
+enum { MAX_META = 16 };
+
 typedef struct cli_options {
     /* input */
     ddsc_read_settings read;
+    const char *meta[MAX_META]; /* tables about items */
+    int n_meta;
     const char *truth, *block;
     int64_t phase, phases;    /* 0: all phases; as many as are found */
     int64_t subset_per_class; /* 0: all */
@@ -186,6 +190,10 @@ typedef struct cli_input {
 } cli_input;
 
 bool input_open(session *s, cli_input *in, int *code);
+/* The columns of the tables of --meta, from the given one on; and --private, which leaves names behind. */
+bool input_join_meta(session *s, ddsc_measures **measures, int first, const char *id_columns,
+                     int *code);
+bool input_keep_numbers(session *s, ddsc_measures **measures, int *code);
 void input_close(cli_input *in);
 /* Labels of a truth file, which must have n of them. free() it. */
 bool input_truth(session *s, int32_t **truth, int64_t n, int *code);

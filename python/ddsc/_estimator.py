@@ -900,7 +900,8 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
     def _new_items(self, X: Any, sample_weight: Any) -> Tuple[Any, Distributions]:
         model = self._kept_model()
         measures = as_distributions(X, sample_weight, self.on_empty)
-        check_features(self, measures.dim)
+        if not _core.model_view(model)["transformed"]:  # else they may have been of another dimension
+            check_features(self, measures.dim)
         return model, measures
 
     def _extend(self, X: Any, sample_weight: Any) -> Tuple[np.ndarray, np.ndarray]:

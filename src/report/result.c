@@ -315,6 +315,22 @@ void report_renew_seconds(const ddsc_report *r)
     json_decref(rows);
 }
 
+/* What the items went through before, and by which batches. */
+static void put_transforms(ddsc_report *r, json_t *root)
+{
+    const char *name;
+    if (!ddsc_measures_get_transform(r->measures, 0))
+        return;
+    json_t *steps = put_array(r, root, "transforms");
+    for (int64_t k = 0; (name = ddsc_measures_get_transform(r->measures, k)); k++)
+        put_last(r, steps, report_string(name));
+    if (!ddsc_measures_get_batch(r->measures, 0))
+        return;
+    json_t *batches = put_array(r, root, "batches");
+    for (int64_t k = 0; (name = ddsc_measures_get_batch(r->measures, k)); k++)
+        put_last(r, batches, report_string(name));
+}
+
 static void put_input(ddsc_report *r, json_t *root)
 {
     put_text(r, root, "program", "ddsc");
@@ -331,6 +347,7 @@ static void put_input(ddsc_report *r, json_t *root)
         put_real(r, c, "max_w2", r->compress.max_w2);
     }
     put_count(r, root, "seed", (int64_t)ctx_seed(r->ctx));
+    put_transforms(r, root);
 }
 
 static void put_clusters_found(ddsc_report *r, json_t *root)

@@ -125,6 +125,16 @@ static void add_graph(buffer *t, const ddsc_report *r)
     buffer_add(t, "\n");
 }
 
+static void add_transforms(buffer *t, const ddsc_report *r)
+{
+    const char *name, *column = ddsc_measures_get_batch(r->measures, 0);
+    for (int64_t k = 0; (name = ddsc_measures_get_transform(r->measures, k)); k++)
+        buffer_addf(t, "%s%s", k ? ", " : "  transforms   ", name);
+    if (column)
+        buffer_addf(t, " (of %s)", column);
+    buffer_add(t, ddsc_measures_get_transform(r->measures, 0) ? "\n" : "");
+}
+
 static void add_sizes(buffer *t, const ddsc_report *r)
 {
     buffer_add(t, "  sizes       ");
@@ -273,6 +283,7 @@ void report_summary(buffer *t, const ddsc_report *r)
     }
     if (r->from.d2)
         add_centers(t, r);
+    add_transforms(t, r);
     add_sizes(t, r);
     add_traits(t, r);
     add_goes_with(t, r);
