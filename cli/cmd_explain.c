@@ -1,4 +1,4 @@
-/* ddsc explain and ddsc name: what a result that `cluster -o DIR` wrote says of its clusters, and names for them. */
+/* ddsc explain: what a result that `cluster -o DIR` wrote says of its clusters. */
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -10,23 +10,6 @@
 #include "json.h"
 
 enum { MOST_OUTLIERS = 20, TREE_MOST = 100, TYPICAL = 4 };
-
-static json_t *load_result(const char *dir, int *code)
-{
-    json_error_t error;
-    char *path = output_path(dir, "result.json");
-    json_t *root = json_load_file(path, 0, &error);
-    if (!root || !json_is_array(json_object_get(root, "clusters"))) {
-        message_error("%s: %s", path,
-                      root ? "has no clusters to explain"
-                           : "cannot be read; a folder that `ddsc cluster -o` wrote is wanted");
-        *code = EXIT_INPUT;
-        json_decref(root);
-        root = NULL;
-    }
-    free(path);
-    return root;
-}
 
 static const char *string_at(const json_t *object, const char *key)
 {
@@ -310,7 +293,7 @@ static bool print_flows(session *s, const ddsc_measures *m, const ddsc_measures_
 static bool check_pair(session *s, int *code)
 {
     const char *dir = s->opt.operand[0];
-    json_t *root = load_result(dir, code);
+    json_t *root = json_load_result(dir, code);
     const json_t *settings = json_object_get(root, "settings");
     const char *metric = string_at(settings, "metric"), *cost = string_at(settings, "cost");
     bool plain = !*cost || strcmp(cost, "sqeuclidean") == 0, good = root != NULL;
@@ -369,66 +352,11 @@ static int run_explain(session *s)
                                                     "--pair");
     if (s->opt.pair)
         return explain_pair(s);
-    json_t *root = load_result(s->opt.operand[0], &code);
+    json_t *root = json_load_result(s->opt.operand[0], &code);
     if (root && s->opt.json)
         json_print(s, told(root), &code);
     else if (root)
         print_clusters(s, root, &code);
-    json_decref(root);
-    return code;
-}
-
-/* One word such as 0=business into the tree. */
-static bool give_name(session *s, json_t *clusters, const char *word, int *code)
-{
-    char *end;
-    long number = strtol(word, &end, 10);
-    if (end == word || *end != '=' || number < 0 || (size_t)number >= json_array_size(clusters)) {
-        *code = message_usage(s->verb, "'%s': should be CLUSTER=NAME, with a cluster from 0 to %zu",
-                              word, json_array_size(clusters) - 1);
-        return false;
-    }
-    json_t *cluster = json_array_get(clusters, (size_t)number);
-    if (end[1])
-        json_put_text(cluster, "name", end + 1);
-    else
-        json_object_del(cluster, "name");
-    return true;
-}
-
-/* result.json with the names; then the page from it. */
-static bool write_names(session *s, json_t *root, const char *dir, int *code)
-{
-    text t = {0}, page = {0};
-    ddsc_report *report = NULL;
-    char *result = output_path(dir, "result.json"), *html = output_path(dir, "report.html");
-    json_to_text(&t, json_incref(root));
-    bool good =
-        output_text(s, &t, result, true, code) &&
-        session_ok(s, ddsc_report_read(s->ctx, &report, dir), code) &&
-        session_ok(s, ddsc_report_write(s->ctx, report, DDSC_REPORT_HTML, text_write, &page),
-                   code) &&
-        output_text(s, &page, html, true, code);
-    if (good && !s->opt.quiet)
-        output_name("report", html);
-    ddsc_report_destroy(report);
-    free(html);
-    free(result);
-    text_free(&page);
-    text_free(&t);
-    return good;
-}
-
-static int run_name(session *s)
-{
-    int code = EXIT_GOOD;
-    const char *dir = s->opt.operand[0];
-    json_t *root = load_result(dir, &code);
-    bool good = root != NULL;
-    for (int64_t i = 1; good && i < s->opt.n_operands; i++)
-        good = give_name(s, json_object_get(root, "clusters"), s->opt.operand[i], &code);
-    if (good)
-        write_names(s, root, dir, &code);
     json_decref(root);
     return code;
 }
@@ -444,7 +372,6 @@ static const option_group group_pair = {"Two items", pair_options};
 
 static const option_group *const explain_groups[] = {&group_pair, &group_json, &group_run,
                                                      &group_help, NULL};
-static const option_group *const name_groups[] = {&group_run, &group_help, NULL};
 
 const cli_verb verb_explain = {
     .name = "explain",
@@ -463,18 +390,4 @@ const cli_verb verb_explain = {
     .examples = "ddsc explain result\tclusters in words\n"
                 "ddsc explain result --pair story7 story12\twhich words are matched\n",
     .run = run_explain,
-};
-
-const cli_verb verb_name = {
-    .name = "name",
-    .operands = "DIR CLUSTER=NAME...",
-    .min_operands = 2,
-    .max_operands = -1,
-    .summary = "give the clusters of an earlier result names",
-    .description = "Keeps names of clusters in the folder that `ddsc cluster -o DIR` wrote: "
-                   "result.json holds them, the report and `ddsc explain` show them. An empty name "
-                   "takes one away.",
-    .groups = name_groups,
-    .examples = "ddsc name result 0=business 3=sport\ttwo names\n",
-    .run = run_name,
 };

@@ -217,7 +217,7 @@ def test_planar_items_have_a_mean_picture(ddsc, tmp_path):
         assert abs(cells["mean"][:, :7] - 255 * mean / mean.max()).max() <= 0.51
         assert abs(cells["difference"][:, :7] - 128 - 127 * (mean - rest) / abs(mean - rest).max()).max() <= 0.51
     said = ddsc("explain", tmp_path / "r").stdout
-    assert "typical: " in said and "@" in said and "#" in said and "=" in said
+    assert "typical: " in said and "|  #######" in said and "|  =======" in said
     ddsc("report", tmp_path / "r", "--plots", "svg", "-o", tmp_path / "figures", "-q")
     assert (tmp_path / "figures" / "means.svg").stat().st_size > 1000
 
