@@ -4,6 +4,8 @@
 
 #include "report/report.h"
 
+enum { ROWS_A_PIECE = 512 };
+
 static void add_number(buffer *b, double value)
 {
     buffer_add(b, ",");
@@ -36,7 +38,7 @@ static void add_near(buffer *b, const ddsc_report *r, const ddsc_graph_view *g, 
     }
 }
 
-static const char *column_name(const ddsc_report *r, int64_t which)
+static const char *item_column(const ddsc_report *r, int64_t which)
 {
     return r->measures ? ddsc_measures_get_meta_name(r->measures, which) : NULL;
 }
@@ -44,7 +46,7 @@ static const char *column_name(const ddsc_report *r, int64_t which)
 static void add_meta_names(buffer *b, const ddsc_report *r)
 {
     const char *name;
-    for (int64_t k = 0; (name = column_name(r, k)); k++) {
+    for (int64_t k = 0; (name = item_column(r, k)); k++) {
         buffer whole = {.ctx = b->ctx};
         buffer_addf(&whole, "meta:%s", name);
         buffer_add(b, ",");
@@ -56,7 +58,7 @@ static void add_meta_names(buffer *b, const ddsc_report *r)
     }
 }
 
-static void add_item(buffer *b, const ddsc_report *r, const ddsc_graph_view *near, bool titles,
+static void put_item(buffer *b, const ddsc_report *r, const ddsc_graph_view *near, bool titles,
                      int64_t row)
 {
     char space[REPORT_ID];
@@ -74,7 +76,7 @@ static void add_item(buffer *b, const ddsc_report *r, const ddsc_graph_view *nea
         buffer_add(b, ",");
     if (r->edges.n > 0)
         add_near(b, r, near, item);
-    for (int64_t k = 0; column_name(r, k); k++) {
+    for (int64_t k = 0; item_column(r, k); k++) {
         const char *value = ddsc_measures_get_meta(r->measures, row, k);
         buffer_add(b, ",");
         buffer_add_csv(b, value ? value : "");
@@ -82,12 +84,26 @@ static void add_item(buffer *b, const ddsc_report *r, const ddsc_graph_view *nea
     buffer_add(b, "\n");
 }
 
-void report_items(buffer *b, const ddsc_report *r)
+static ddsc_graph_view nearest_of(const ddsc_report *r)
 {
-    bool titles = r->measures && ddsc_measures_get_title(r->measures, 0);
     ddsc_graph_view near = r->edges;
     if (report_graph(r) && report_graph(r)->nearest)
         ddsc_graph_get_view(report_graph(r)->nearest, &near);
+    return near;
+}
+
+static void add_item_rows(buffer *b, const void *arg, int64_t begin, int64_t end)
+{
+    const ddsc_report *r = arg;
+    bool titles = r->measures && ddsc_measures_get_title(r->measures, 0);
+    ddsc_graph_view near = nearest_of(r);
+    for (int64_t row = begin; b->status >= 0 && row < end; row++)
+        put_item(b, r, &near, titles, row);
+}
+
+void report_items(buffer *b, const ddsc_report *r)
+{
+    bool titles = r->measures && ddsc_measures_get_title(r->measures, 0);
     buffer_addf(b, "id%s,label,next,doubt", titles ? ",title" : "");
     buffer_add(b, r->order ? ",order" : "");
     buffer_add(b, r->edges.n > 0 ? ",outlier,is_outlier" : "");
@@ -95,6 +111,5 @@ void report_items(buffer *b, const ddsc_report *r)
         buffer_addf(b, ",neighbour%d,distance%d", k, k);
     add_meta_names(b, r);
     buffer_add(b, "\n");
-    for (int64_t row = 0; b->status >= 0 && row < r->n_rows; row++)
-        add_item(b, r, &near, titles, row);
+    buffer_add_pieces(b, r->n_rows, ROWS_A_PIECE, add_item_rows, r);
 }
