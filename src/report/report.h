@@ -124,6 +124,8 @@ void report_add_about(buffer *t, const json_t *row);
 const char *report_cluster_name(const json_t *cluster);
 /* Words or coordinates that tell each cluster from the others, where the set has them. */
 ddsc_status report_put_explanation(ddsc_report *r);
+/* The mean picture of each cluster of planar items, and its difference to the rest. */
+ddsc_status report_put_means(ddsc_report *r);
 /* "oil, shares, growth" or "CD20 +0.81, pS6 -0.40"; nothing where nothing is known. */
 void report_add_traits(buffer *t, const json_t *cluster, size_t most);
 /* Counts of classes by cluster, unless there are too many to look at. */
