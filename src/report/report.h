@@ -165,6 +165,8 @@ ddsc_status report_classes(ddsc_report *r, const int32_t *truth);
 /* Item values to row values in place, dropped rows NaN. */
 void report_spread(double *block, int64_t n_columns, const ddsc_report *r);
 bool report_has_pictures(const ddsc_report *r);
+/* Does "tree" of the tree merge all clusters, of three or more? */
+bool report_has_merges(const ddsc_report *r);
 /* How items stand in their clusters: r->distance, doubt and next from r->coords and labels of items. */
 ddsc_status report_find_standing(ddsc_report *r, const int32_t *labels, int64_t n);
 
