@@ -323,6 +323,15 @@ static int run_explain(session *s)
     return code;
 }
 
+/* A name stands in lines of a terminal and of a page: one line, and nothing that steers them. */
+static bool is_one_line(const char *name)
+{
+    char none[1];
+    return !strpbrk(name, "\n\r\t\v\f") && !strstr(name, "\xe2\x80\xa8") &&
+           !strstr(name, "\xe2\x80\xa9") &&
+           ddsc_text_visible(none, sizeof none, name, strlen(name)) == strlen(name);
+}
+
 /* One word such as 0=business into the tree. */
 static bool give_name(session *s, json_t *clusters, const char *word, int *code)
 {
@@ -334,6 +343,14 @@ static bool give_name(session *s, json_t *clusters, const char *word, int *code)
         return false;
     }
     json_t *cluster = json_array_get(clusters, (size_t)number);
+    if (!is_one_line(end + 1)) {
+        *code =
+            message_usage(s->verb,
+                          "the name of cluster %ld has line breaks, control characters or bytes "
+                          "that are no UTF-8; names are one line of text",
+                          number);
+        return false;
+    }
     if (end[1])
         json_put_text(cluster, "name", end + 1);
     else

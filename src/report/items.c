@@ -4,7 +4,7 @@
 
 #include "report/report.h"
 
-enum { N_NEAR = 3 };
+enum { N_NEAR = 3, ROWS_A_PIECE = 512 };
 
 static void add_number(buffer *b, double value)
 {
@@ -38,17 +38,12 @@ static void add_near(buffer *b, const ddsc_report *r, int64_t item)
     }
 }
 
-void report_items(buffer *b, const ddsc_report *r)
+static void add_item_rows(buffer *b, const void *arg, int64_t begin, int64_t end)
 {
+    const ddsc_report *r = arg;
     bool titles = r->measures && ddsc_measures_get_title(r->measures, 0);
     char space[REPORT_ID];
-    buffer_addf(b, "id%s,label,next,doubt", titles ? ",title" : "");
-    buffer_add(b, r->order ? ",order" : "");
-    buffer_add(b, r->edges.n > 0 ? ",outlier,is_outlier" : "");
-    for (int k = 1; r->edges.n > 0 && k <= N_NEAR; k++)
-        buffer_addf(b, ",neighbour%d,distance%d", k, k);
-    buffer_add(b, "\n");
-    for (int64_t row = 0; b->status >= 0 && row < r->n_rows; row++) {
+    for (int64_t row = begin; b->status >= 0 && row < end; row++) {
         int64_t item = r->item[row];
         buffer_add_csv(b, report_row_id(r, row, space));
         if (titles) {
@@ -65,4 +60,16 @@ void report_items(buffer *b, const ddsc_report *r)
             add_near(b, r, item);
         buffer_add(b, "\n");
     }
+}
+
+void report_items(buffer *b, const ddsc_report *r)
+{
+    bool titles = r->measures && ddsc_measures_get_title(r->measures, 0);
+    buffer_addf(b, "id%s,label,next,doubt", titles ? ",title" : "");
+    buffer_add(b, r->order ? ",order" : "");
+    buffer_add(b, r->edges.n > 0 ? ",outlier,is_outlier" : "");
+    for (int k = 1; r->edges.n > 0 && k <= N_NEAR; k++)
+        buffer_addf(b, ",neighbour%d,distance%d", k, k);
+    buffer_add(b, "\n");
+    buffer_add_pieces(b, r->n_rows, ROWS_A_PIECE, add_item_rows, r);
 }

@@ -98,7 +98,7 @@ def test_explain_and_names(ddsc, made, tmp_path):
     clusters = json.loads(ddsc("explain", tmp_path / "r", "--json").stdout)["clusters"]
     assert clusters[0]["name"] == "the <left>" and "name" not in clusters[1]
     page = (tmp_path / "r/report.html").read_text()
-    assert "cluster 0: the &lt;left&gt;, 40 items" in page and 'id="cluster-0"' in page
+    assert "the &lt;left&gt;</h3>" in page and "cluster 0, 40 items" in page and 'id="cluster-0"' in page
     ddsc("report", tmp_path / "r", "-o", tmp_path / "again.html")
     assert (tmp_path / "again.html").read_text() == page
 

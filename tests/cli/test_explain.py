@@ -2,6 +2,7 @@
 import csv
 import gzip
 import json
+import os
 import random
 
 import numpy as np
@@ -195,3 +196,17 @@ def test_scores_tell_how_many_items_they_are_of(ddsc, tmp_path):
     (tmp_path / "t.csv").write_text("id,label\n" + "".join(f"i{i},{i % 2 if i < 12 else -1}\n" for i in range(20)))
     said = ddsc("cluster", tmp_path / "a.csv", "-k", 2, "--truth", tmp_path / "t.csv", "-o", tmp_path / "r").stdout
     assert "on the 12 items that have a class" in said
+
+
+@pytest.mark.parametrize("name", ["two\nlines", "tab\there", "\x1b[31mred", "a\rb", "\u202eturned", "\x85", "\u2028",
+                                  b"\xff"])
+def test_names_are_one_line(ddsc, tmp_path, name):
+    rng = np.random.default_rng(3)
+    write_table(tmp_path / "a.csv", ["x"], lambda i, n: rng.normal(size=(n, 1)) + 5 * (i % 2))
+    ddsc("cluster", tmp_path / "a.csv", "-k", 2, "-o", tmp_path / "r", "-q")
+    before = (tmp_path / "r" / "result.json").read_bytes()
+    word = f"0={name}" if isinstance(name, str) else os.fsdecode(b"0=" + name)
+    assert "one line" in ddsc("name", tmp_path / "r", word, code=2).stderr
+    assert (tmp_path / "r" / "result.json").read_bytes() == before
+    ddsc("name", tmp_path / "r", "0=Größe, 北京 & Söhne")
+    assert "Größe, 北京 & Söhne" in ddsc("explain", tmp_path / "r").stdout
