@@ -41,10 +41,11 @@
  *  - Rows of a result (ddsc_k_row, ddsc_stability_row) are reached by pointers. ddsc_cloud,
  *    ddsc_detail, ddsc_report_step and ddsc_mark are elements of arrays and never change.
  *
- * Policy: from here on fields are only appended, behind all that an older version of the struct
- * had; none is moved, removed or given another meaning, and enumerators keep their values
- * (tests/abi checks it). Calls marked DDSC_EXPERIMENTAL may still change until 0.2.0, which
- * declares the whole of this header stable.
+ * Policy: all that is not marked DDSC_EXPERIMENTAL is stable from 0.2.0 on. Fields are only
+ * appended, behind all that an older version of the struct had; none is moved, removed or given
+ * another meaning, and enumerators keep their values (tests/abi checks it). A call that has to go is
+ * announced one minor version ahead, and goes with another name of the shared library (SOVERSION).
+ * What is marked may change in any minor version until its mark is taken away.
  */
 #ifndef DDSC_DDSC_H
 #define DDSC_DDSC_H
@@ -58,7 +59,7 @@ extern "C" {
 
 /* Version of this header, and of the whole project: the build takes it from here. */
 #define DDSC_VERSION_MAJOR 0
-#define DDSC_VERSION_MINOR 1
+#define DDSC_VERSION_MINOR 2
 #define DDSC_VERSION_PATCH 0
 /* 102 for 0.1.2: for #if. */
 #define DDSC_VERSION_NUMBER \
@@ -70,17 +71,17 @@ extern "C" {
 #define DDSC_API
 #endif
 
-/* Marks what may still change before 0.2.0. A program that defines DDSC_WARN_EXPERIMENTAL before it
+/* Marks what is not yet stable. A program that defines DDSC_WARN_EXPERIMENTAL before it
  * includes this header is warned by the compiler where it uses such a call. */
 #if defined(DDSC_WARN_EXPERIMENTAL) && defined(__GNUC__)
-#define DDSC_EXPERIMENTAL __attribute__((deprecated("experimental: may change before ddsc 0.2.0")))
+#define DDSC_EXPERIMENTAL __attribute__((deprecated("experimental: may change in any version")))
 #else
 #define DDSC_EXPERIMENTAL
 #endif
 
 /* ==== Version and status ==== */
 
-/* Version of the library that runs, such as "0.1.0"; and a line that names the libraries it uses,
+/* Version of the library that runs, such as "0.2.0"; and a line that names the libraries it uses,
  * such as "openmp openblas zlib". */
 DDSC_API const char *ddsc_version(void);
 DDSC_API const char *ddsc_features(void);
