@@ -237,7 +237,7 @@ static void relaxed_city_row(const bound_relaxed *b, const relaxed_scratch *s, i
     int64_t d = b->m->d;
     for (int64_t t = 0; t < slots; t++) {
         float low = s->own[t] < RELAXED_FAR
-                        ? relaxed_city_distance(s->columns + u * d, s->rows + t * d, d) -
+                        ? bound_city_distance(s->columns + u * d, s->rows + t * d, d) -
                               (float)b->slack * (s->norms[u] + s->own[t])
                         : 0;
         cost[t] = low > 0 ? low : 0;
@@ -264,7 +264,7 @@ static void finish_costs(const bound_relaxed *b, const relaxed_scratch *s, int64
     for (int64_t u = 0; u < columns; u++) {
         float *cost = s->product + u * slots;
         if (b->ground.kind == DDSC_COST_EUCLIDEAN)
-            relaxed_root_row(cost, s->own, s->norms[u], (float)(1 - b->slack), slots);
+            bound_relaxed_roots(cost, s->own, s->norms[u], (float)(1 - b->slack), slots);
         else if (b->ground.kind == DDSC_COST_CITYBLOCK)
             relaxed_city_row(b, s, u, cost, slots);
         else
@@ -311,9 +311,9 @@ void bound_relaxed_tile(const bound_relaxed *b, int64_t i0, int64_t i1, int64_t 
                 t.column_weight = m->weight + m->offset[j];
                 if (centred)
                     apart2 = b->mean2[i0] + b->mean2[j] +
-                             relaxed_pair_centre(&t, s.row, s.own + slot, s.column,
-                                                 b->away2 + m->offset[j]);
-                out[j - j0] = BASE_MAX(apart2, 0) + relaxed_pair_bound(&t);
+                             bound_relaxed_centre(&t, s.row, s.own + slot, s.column,
+                                                  b->away2 + m->offset[j]);
+                out[j - j0] = BASE_MAX(apart2, 0) + bound_relaxed_pair(&t);
             }
         }
     }

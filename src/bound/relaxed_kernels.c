@@ -98,8 +98,8 @@ SIMD_INLINE vector mean_products(const relaxed_pair *t, int64_t q, int64_t p, fl
     return sum_all(x);
 }
 
-SIMD_CLONES float relaxed_pair_centre(const relaxed_pair *t, float *row, const float *row_away2,
-                                      float *column, const float *column_away2)
+SIMD_CLONES float bound_relaxed_centre(const relaxed_pair *t, float *row, const float *row_away2,
+                                       float *column, const float *column_away2)
 {
     vector both = {0};
     for (int64_t q = 0; q < t->n; q += WIDTH) {
@@ -172,7 +172,7 @@ SIMD_INLINE void clear_padding(const relaxed_pair *t)
         t->least[p] = t->row[p] < RELAXED_FAR / 2 ? t->least[p] : 0;
 }
 
-SIMD_CLONES float relaxed_pair_bound(const relaxed_pair *t)
+SIMD_CLONES float bound_relaxed_pair(const relaxed_pair *t)
 {
     vector by_row = {0}, by_column = {0};
     for (int64_t q = 0; q < t->n; q += WIDTH) {
@@ -200,8 +200,8 @@ SIMD_CLONES float relaxed_pair_bound(const relaxed_pair *t)
 
 /* ---- costs of other kinds ---- */
 
-SIMD_CLONES void relaxed_root_row(float *cost, const float *own, float norm, float keep,
-                                  int64_t slots)
+SIMD_CLONES void bound_relaxed_roots(float *cost, const float *own, float norm, float keep,
+                                     int64_t slots)
 {
     for (int64_t t = 0; t < slots; t++) {
         float square = cost[t] + keep * (own[t] + norm);
@@ -209,7 +209,7 @@ SIMD_CLONES void relaxed_root_row(float *cost, const float *own, float norm, flo
     }
 }
 
-SIMD_CLONES float relaxed_city_distance(const float *x, const float *y, int64_t d)
+SIMD_CLONES float bound_city_distance(const float *x, const float *y, int64_t d)
 {
     vector sum = {0};
     int64_t k = 0;

@@ -23,14 +23,14 @@ typedef struct relaxed_pair {
 } relaxed_pair;
 
 /* Potentials f_i = min_j C_ij, g_j = min_i C_ij - f_i, and the same from the other side. */
-float relaxed_pair_bound(const relaxed_pair *t);
+float bound_relaxed_pair(const relaxed_pair *t);
 /* From products -2 x y those with the means r of the rows and s of the columns: row = row_away2 + 2 x s - 2 r s and
  * column = column_away2 + 2 r y, so that costs are those between x - r and y - s. Returns -2 r s. */
-float relaxed_pair_centre(const relaxed_pair *t, float *row, const float *row_away2, float *column,
-                          const float *column_away2);
+float bound_relaxed_centre(const relaxed_pair *t, float *row, const float *row_away2, float *column,
+                           const float *column_away2);
 
 /* Products become the root of the least that the squared distance can be. */
-void relaxed_root_row(float *cost, const float *own, float norm, float keep, int64_t slots);
-float relaxed_city_distance(const float *x, const float *y, int64_t d);
+void bound_relaxed_roots(float *cost, const float *own, float norm, float keep, int64_t slots);
+float bound_city_distance(const float *x, const float *y, int64_t d);
 
 #endif
