@@ -36,9 +36,13 @@ typedef enum cli_progress {
 } cli_progress;
 
 /* Every option of every verb; a verb reads only those in its groups. */
+enum { MAX_META = 16 };
+
 typedef struct cli_options {
     /* input */
     ddsc_read_settings read;
+    const char *meta[MAX_META]; /* tables about items */
+    int n_meta;
     const char *truth, *block;
     int64_t phase, phases;    /* 0: all phases; as many as are found */
     int64_t subset_per_class; /* 0: all */
@@ -57,6 +61,7 @@ typedef struct cli_options {
     int64_t centre_size, restarts; /* 0: the defaults */
     bool k_given;
     int64_t stability;     /* resamples; 0: none */
+    int outliers;          /* label -1 for items that lie apart */
     const char *reference; /* file of the LOT reference, or NULL */
     const char *cost_file; /* a matrix of costs, or NULL */
     /* output */
@@ -167,6 +172,9 @@ bool message_colours(int descriptor);
 /* The candidate nearest to `word`, or NULL when none is near. */
 const char *suggest(const char *word, const char *const *candidates, size_t n);
 
+/* Starts the program anew where the kernels of its matrix products are older than the processor. */
+void choose_kernels(char **argv);
+
 /* ---- input: read, label, cut down, merge: the same for all verbs ---- */
 
 typedef struct cli_input {
@@ -182,6 +190,10 @@ typedef struct cli_input {
 } cli_input;
 
 bool input_open(session *s, cli_input *in, int *code);
+/* The columns of the tables of --meta, from the given one on; and --private, which leaves names behind. */
+bool input_join_meta(session *s, ddsc_measures **measures, int first, const char *id_columns,
+                     int *code);
+bool input_keep_numbers(session *s, ddsc_measures **measures, int *code);
 void input_close(cli_input *in);
 /* Labels of a truth file, which must have n of them. free() it. */
 bool input_truth(session *s, int32_t **truth, int64_t n, int *code);

@@ -1,6 +1,7 @@
 /* ddsc assign: labels for new items from the model of an earlier clustering. */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "options.h"
 #include "json.h"
@@ -178,6 +179,11 @@ static bool open_all(assign_result *r, int *code)
     if (!session_ok(s, ddsc_model_read(s->ctx, &r->model, r->path), code))
         return false;
     ddsc_model_get_view(r->model, &r->view);
+    const char *batch = ddsc_measures_get_batch(r->view.measures, 0),
+               *asked = s->opt.transform.batch;
+    s->opt.read.item_columns = batch; /* the model maps them, as it did its own */
+    if (batch && asked && strcmp(batch, asked) == 0)
+        s->opt.transform.batch = NULL;
     s->opt.operand++;
     s->opt.n_operands--;
     bool good = input_open(s, &r->in, code);

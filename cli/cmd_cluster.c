@@ -202,6 +202,7 @@ static ddsc_report_source source_of(const cluster_result *r)
     from.n_steps = r->s->n_plan;
     from.resume = o->resume;
     from.block = o->block;
+    from.outliers = o->outliers;
     from.inputs = o->operand;
     from.n_inputs = o->n_operands;
     from.seconds_read = r->has_items ? r->in.seconds : r->read_s;
@@ -328,6 +329,11 @@ static bool check_usage(session *s, int *code)
                                   ? "--method d2, pd2: their centres need squared Euclidean costs, "
                                     "for which the mean of points is the best place"
                                   : "a baseline of vectors");
+    else if (o->outliers && o->method != METHOD_DDSC && o->method != METHOD_SC)
+        *code = message_usage(s->verb,
+                              "--outliers looks at a graph of neighbours, which --method %s does "
+                              "not make",
+                              choice_name(choices_method, o->method));
     else if (o->stability && (o->precomputed || o->method != METHOD_DDSC))
         *code = message_usage(s->verb,
                               "--stability draws the points of items anew: it does not go "

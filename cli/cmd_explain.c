@@ -9,6 +9,8 @@
 #include "options.h"
 #include "json.h"
 
+enum { MOST_OUTLIERS = 20, TREE_MOST = 100 };
+
 static json_t *load_result(const char *dir, int *code)
 {
     json_error_t error;
@@ -75,6 +77,62 @@ static void add_about(text *t, const json_t *about)
                   json_is_true(json_object_get(row, "predicts")) ? ": predicts the clusters" : "");
 }
 
+static void add_outliers(text *t, const json_t *outliers)
+{
+    const json_t *row;
+    size_t i;
+    json_array_foreach(json_object_get(outliers, "items"), i, row)
+    {
+        if (i == 0)
+            text_addf(t, "outliers%s\n",
+                      json_is_true(json_object_get(outliers, "left_out"))
+                          ? ", in no cluster (label -1)"
+                          : ", counted in the cluster they are nearest to");
+        if (i < MOST_OUTLIERS)
+            text_addf(t,
+                      "    %-24s %.3g times as far from its neighbours as they are from theirs\n",
+                      string_at(row, "id"), json_number_value(json_object_get(row, "score")));
+    }
+    if (i > MOST_OUTLIERS)
+        text_addf(t, "    ... %zu in all: items.csv has them\n", i);
+}
+
+/* What merge number m makes is called by the clusters in it. */
+static void add_members(text *t, const json_t *tree, size_t k, json_int_t node)
+{
+    if (node < (json_int_t)k) {
+        text_addf(t, "%" JSON_INTEGER_FORMAT, node);
+        return;
+    }
+    const json_t *merge = json_array_get(tree, (size_t)node - k);
+    add_members(t, tree, k, json_integer_value(json_object_get(merge, "a")));
+    text_add(t, "+");
+    add_members(t, tree, k, json_integer_value(json_object_get(merge, "b")));
+}
+
+static bool node_known(const json_t *merge, const char *key, size_t before)
+{
+    json_int_t node = json_integer_value(json_object_get(merge, key));
+    return node >= 0 && (size_t)node < before;
+}
+
+static void add_tree(text *t, const json_t *tree, size_t k)
+{
+    const json_t *merge;
+    size_t m;
+    json_array_foreach(tree, m, merge)
+    {
+        if (!node_known(merge, "a", k + m) || !node_known(merge, "b", k + m))
+            return;
+        text_addf(t, "%s%4zu left  height %.3f  ", m ? "" : "merging the most linked clusters\n",
+                  k - m - 1, json_number_value(json_object_get(merge, "height")));
+        add_members(t, tree, k, json_integer_value(json_object_get(merge, "a")));
+        text_add(t, " with ");
+        add_members(t, tree, k, json_integer_value(json_object_get(merge, "b")));
+        text_add(t, "\n");
+    }
+}
+
 static bool print_clusters(session *s, const json_t *root, int *code)
 {
     text t = {0};
@@ -82,6 +140,9 @@ static bool print_clusters(session *s, const json_t *root, int *code)
     size_t i;
     text_addf(&t, "%s\n", string_at(json_object_get(root, "verdict"), "text"));
     json_array_foreach(json_object_get(root, "clusters"), i, cluster) add_cluster(&t, cluster);
+    if (i > 2 && i <= TREE_MOST)
+        add_tree(&t, json_object_get(root, "tree"), i);
+    add_outliers(&t, json_object_get(root, "outliers"));
     add_about(&t, json_object_get(root, "about"));
     bool good = output_text(s, &t, NULL, false, code);
     text_free(&t);
@@ -93,6 +154,8 @@ static json_t *told(const json_t *root)
     json_t *out = json_object();
     json_take(out, root, "verdict");
     json_take(out, root, "clusters");
+    json_take(out, root, "tree");
+    json_take(out, root, "outliers");
     json_take(out, root, "about");
     return out;
 }

@@ -186,6 +186,18 @@ static void add_classes(text *t, const facts *f, const cli_input *in)
     text_add(t, shown < f->n_classes ? ", ...\n" : "\n");
 }
 
+/* " (by the batches of COLUMN: a, b, ...)" */
+static void add_batches(text *t, const ddsc_measures *m)
+{
+    const char *name;
+    for (int64_t k = 0; (name = ddsc_measures_get_batch(m, k)); k++)
+        if (k < 10)
+            text_addf(t, "%s%s", k == 0 ? " (batches of " : k == 1 ? ": " : ", ", name);
+        else if (k == 10)
+            text_add(t, ", ...");
+    text_add(t, ddsc_measures_get_batch(m, 0) ? ")" : "");
+}
+
 static void add_facts(text *t, const session *s, const cli_input *in, const facts *f)
 {
     const ddsc_measures_view *v = &in->view;
@@ -217,6 +229,7 @@ static void add_facts(text *t, const session *s, const cli_input *in, const fact
     for (int64_t k = 0; ddsc_measures_get_transform(in->measures, k); k++)
         text_addf(t, "%s%s", k ? ", " : "transforms   ",
                   ddsc_measures_get_transform(in->measures, k));
+    add_batches(t, in->measures);
     text_add(t, ddsc_measures_get_transform(in->measures, 0) ? "\n" : "");
     for (int64_t k = 0; ddsc_measures_get_meta_name(in->measures, k); k++)
         text_addf(t, "%s%s", k ? ", " : "about items  ",
@@ -274,6 +287,9 @@ static json_t *to_json(const session *s, const cli_input *in, const facts *f)
     json_t *transforms = json_put_array(root, "transforms");
     for (int64_t k = 0; ddsc_measures_get_transform(in->measures, k); k++)
         json_add(transforms, json_string(ddsc_measures_get_transform(in->measures, k)));
+    json_t *batches = json_put_array(root, "batches");
+    for (int64_t k = 0; ddsc_measures_get_batch(in->measures, k); k++)
+        json_add(batches, json_from_text(ddsc_measures_get_batch(in->measures, k)));
     json_t *meta = json_put_array(root, "meta");
     for (int64_t k = 0; ddsc_measures_get_meta_name(in->measures, k); k++)
         json_add(meta, json_from_text(ddsc_measures_get_meta_name(in->measures, k)));

@@ -5,7 +5,8 @@
 
 static bool takes_file(const option_spec *s)
 {
-    return s->kind == OPTION_FILE || (s->argument && strstr(s->argument, "FILE"));
+    return s->kind == OPTION_FILE ||
+           (s->argument && (strstr(s->argument, "FILE") || strstr(s->argument, "TABLE")));
 }
 
 /* Every option that has words to offer, once, whichever verbs share it. */

@@ -248,6 +248,11 @@ static const option_spec cluster_options[] = {
      .kind = OPTION_FLAG,
      .offset = AT(cluster.paper),
      .help = "the plain algorithm of the paper, without the rules for gamma and tiny groups"},
+    {.name = "outliers",
+     .kind = OPTION_FLAG,
+     .offset = AT(outliers),
+     .help = "items that lie apart from all others get the label -1 and count in no cluster "
+             "(without it they are only marked in items.csv)"},
     {.name = "stability",
      .kind = OPTION_COUNT,
      .offset = AT(stability),

@@ -44,6 +44,8 @@ static const option_spec text_options[] = {
      .choices = choices_on_empty,
      .help = "documents without a word that has a vector and a weight: stop, or leave them out "
              "of the file (default: drop)"},
+    OPTION_META,
+    OPTION_PRIVATE,
     {.name = NULL}};
 const option_group group_text = {"Documents", text_options};
 

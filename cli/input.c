@@ -15,17 +15,35 @@ static void replace(cli_input *in, ddsc_measures *copy)
     ddsc_measures_get_view(copy, &in->view);
 }
 
+bool input_join_meta(session *s, ddsc_measures **measures, int first, const char *id_columns,
+                     int *code)
+{
+    for (int k = first; k < s->opt.n_meta; k++) {
+        ddsc_measures *copy = NULL;
+        if (!session_ok(
+                s, ddsc_measures_read_meta(s->ctx, &copy, *measures, s->opt.meta[k], id_columns),
+                code))
+            return false;
+        ddsc_measures_destroy(*measures);
+        *measures = copy;
+    }
+    return true;
+}
+
 static bool read_files(session *s, cli_input *in, int *code)
 {
     const cli_options *o = &s->opt;
     ddsc_read_settings set = o->read;
+    set.meta_path = o->n_meta > 0 ? o->meta[0] : NULL;
+    if (o->transform.batch)
+        set.item_columns = o->transform.batch;
     set.phase = (int)(o->phase > MAX_PHASES ? MAX_PHASES : o->phase);
     set.phases = (int)(o->phases > MAX_PHASES ? MAX_PHASES : o->phases);
     ddsc_status status =
         o->n_operands == 1
             ? ddsc_measures_read(s->ctx, &in->measures, o->operand[0], &set)
             : ddsc_measures_read_files(s->ctx, &in->measures, o->n_operands, o->operand, &set);
-    if (!session_ok(s, status, code))
+    if (!session_ok(s, status, code) || !input_join_meta(s, &in->measures, 1, set.id_columns, code))
         return false;
     ddsc_measures_get_view(in->measures, &in->view);
     if (in->view.label)
@@ -102,8 +120,8 @@ static bool transform(session *s, cli_input *in, int *code)
 {
     const ddsc_transform_settings *set = &s->opt.transform;
     ddsc_measures *copy = NULL;
-    if (!set->arcsinh && !set->logicle && !set->log1p && !set->normalise && !set->pca &&
-        !set->per_item && !set->align)
+    if (!set->arcsinh && !set->logicle && !set->log1p && !set->batch && !set->normalise &&
+        !set->pca && !set->per_item && !set->align)
         return true;
     if (!session_ok(s, ddsc_measures_transform(s->ctx, &copy, in->measures, set), code))
         return false;
@@ -111,13 +129,23 @@ static bool transform(session *s, cli_input *in, int *code)
     return true;
 }
 
-static bool keep_numbers(session *s, cli_input *in, int *code)
+bool input_keep_numbers(session *s, ddsc_measures **measures, int *code)
 {
     ddsc_measures *copy = NULL;
-    if (!session_ok(s, ddsc_measures_copy_private(s->ctx, &copy, in->measures), code))
+    if (!s->opt.private_)
+        return true;
+    if (!session_ok(s, ddsc_measures_copy_private(s->ctx, &copy, *measures), code))
         return false;
-    replace(in, copy);
+    ddsc_measures_destroy(*measures);
+    *measures = copy;
     return true;
+}
+
+static bool keep_numbers(session *s, cli_input *in, int *code)
+{
+    bool good = input_keep_numbers(s, &in->measures, code);
+    ddsc_measures_get_view(in->measures, &in->view);
+    return good;
 }
 
 static bool read_reference(session *s, cli_input *in, int *code)
@@ -151,8 +179,7 @@ bool input_open(session *s, cli_input *in, int *code)
     *in = (cli_input){.ctx = s->ctx};
     bool good = read_files(s, in, code) && (!s->opt.truth || attach_truth(s, in, code)) &&
                 (!s->opt.subset_per_class || cut_down(s, in, code)) && transform(s, in, code) &&
-                (!s->opt.private_ || keep_numbers(s, in, code)) &&
-                (!s->opt.compress || merge(s, in, code)) &&
+                keep_numbers(s, in, code) && (!s->opt.compress || merge(s, in, code)) &&
                 (!s->opt.reference || read_reference(s, in, code)) &&
                 (!s->opt.cost_file || read_cost(s, in, code));
     in->seconds = cli_now() - began;
@@ -198,6 +225,7 @@ bool input_matrix(session *s, double **matrix, int64_t *n, int *code)
                                               "matrix",
                                               "logicle",
                                               "log1p",
+                                              "batch",
                                               "normalise",
                                               "pca",
                                               "per-item",

@@ -94,6 +94,8 @@ static int run_word(int argc, char **argv)
 int main(int argc, char **argv)
 {
     const cli_verb *verb = argc < 2 ? NULL : verb_find(argv[1]);
+    if (verb)
+        choose_kernels(argv);
     int code = verb ? run_verb(verb, argc - 2, argv + 2) : run_word(argc, argv);
     errno = 0;
     if (fflush(stdout) != 0 || ferror(stdout)) {

@@ -73,6 +73,21 @@ const char *value_memory(cli_options *o, const char *value);
 const char *value_min_cluster(cli_options *o, const char *value);
 const char *value_tolerance(cli_options *o, const char *value);
 const char *value_where(cli_options *o, const char *value);
+const char *value_meta(cli_options *o, const char *value);
+
+/* Options of every verb that reads items. */
+#define OPTION_META                                                                           \
+    {                                                                                         \
+        .name = "meta", .kind = OPTION_OTHER, .parse = value_meta, .argument = "TABLE",       \
+        .help = "columns about items (batch, age, ...), joined by its column id, or that of " \
+                "--id; may be given several times"                                            \
+    }
+#define OPTION_PRIVATE                                                                          \
+    {                                                                                           \
+        .name = "private", .kind = OPTION_FLAG, .offset = offsetof(cli_options, private_),      \
+        .help = "keep ids (names of files and folders may be among them) and numbers only: no " \
+                "titles, words, names of classes, columns about items"                          \
+    }
 
 /* Parse the words after the verb. false: a message was printed, *code is the exit code. */
 bool options_parse(cli_options *o, const cli_verb *verb, int n_words, char **words, int *code);

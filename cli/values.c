@@ -175,6 +175,16 @@ const char *value_tolerance(cli_options *o, const char *value)
     return NULL;
 }
 
+const char *value_meta(cli_options *o, const char *value)
+{
+    if (*value == '\0')
+        return "a file";
+    if (o->n_meta == MAX_META)
+        return "one of at most 16 tables";
+    o->meta[o->n_meta++] = value;
+    return NULL;
+}
+
 const char *value_where(cli_options *o, const char *value)
 {
     if (*value == '=' || !strchr(value, '='))

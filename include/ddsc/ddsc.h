@@ -295,6 +295,17 @@ DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_meta_name(const ddsc_me
                                                                    int64_t column);
 DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_meta(const ddsc_measures *measures,
                                                               int64_t row, int64_t column);
+/* A copy with these columns about items instead: n_columns names, and n_rows x n_columns values. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status
+ddsc_measures_copy_about(ddsc_context *context, ddsc_measures **copy, const ddsc_measures *measures,
+                         int64_t n_columns, const char *const *names, const char *const *values);
+/* A copy with the columns of a table behind those it has, joined by its column id, or by those of id_columns
+ * (NULL: id); of equal names is refused. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_measures_read_meta(ddsc_context *context,
+                                                               ddsc_measures **copy,
+                                                               const ddsc_measures *measures,
+                                                               const char *path,
+                                                               const char *id_columns);
 /* A copy with ids, labels and numbers alone: no titles, names of points and classes, columns about
  * items, words. Names of coordinates stay. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_measures_copy_private(ddsc_context *context,
@@ -365,14 +376,17 @@ typedef struct ddsc_transform_settings {
     /* "262144": the logicle scale with T = 262144; "T:W:M:A", "NAME=T:W:M:A,..." as in arcsinh. W
      * left out (or empty) is fitted to the negative values, M is 4.5 and A is 0; NULL: none */
     const char *logicle;
+    /* A column about items (of meta_path, or in item_columns): each coordinate's distribution in a batch
+     * is mapped onto that of all items, quantile by quantile; NULL: none */
+    const char *batch;
 } ddsc_transform_settings;
 
 #define ddsc_transform_settings_init(settings) \
     ddsc_transform_settings_init_sized((settings), sizeof *(settings))
 DDSC_API void ddsc_transform_settings_init_sized(ddsc_transform_settings *settings, size_t size);
 
-/* The set after points were drawn, then arcsinh, logicle, log1p, normalise, pca and align. What was fitted to
- * it stays with it, in npz files and models: ddsc_assign does the same to items that come as they
+/* The set after points were drawn, then arcsinh, logicle, log1p, batch, normalise, pca and align. What was fitted
+ * to it stays with it, in npz files and models: ddsc_assign does the same to items that come as they
  * are. Coordinates are normalised over all items together, each of which counts alike. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status
 ddsc_measures_transform(ddsc_context *context, ddsc_measures **transformed,
@@ -381,6 +395,11 @@ ddsc_measures_transform(ddsc_context *context, ddsc_measures **transformed,
  * last. */
 DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_transform(const ddsc_measures *measures,
                                                                    int64_t step);
+
+/* The column whose batches were mapped onto each other (k = 0), then their names; NULL behind the last, and where
+ * there are none. */
+DDSC_EXPERIMENTAL DDSC_API const char *ddsc_measures_get_batch(const ddsc_measures *measures,
+                                                               int64_t k);
 
 /* ==== Files ==== */
 
@@ -431,6 +450,9 @@ typedef struct ddsc_read_settings {
     const char *meta_path;     /* table of columns about items, joined by id; NULL: none */
     ddsc_image_as image_as;    /* images: what they become; default pixels */
     const char *matrix;        /* HDF5: the table of points; NULL: `X`, else `points` */
+    /* columns about items, kept as those of meta_path are; all rows of an item have one value, columns
+     * that are not there are passed over; NULL: none */
+    const char *item_columns;
 } ddsc_read_settings;
 
 #define ddsc_read_settings_init(settings) \
@@ -1437,6 +1459,7 @@ typedef struct ddsc_report_source {
     /* A column about items, such as the patient: where columns are compared with the clusters, labels change places
      * only within one of its values. NULL: anywhere. */
     const char *block;
+    int outliers; /* 1: items that lie apart from all others get the label -1 and count in no cluster */
 } ddsc_report_source;
 
 #define ddsc_report_source_init(source) ddsc_report_source_init_sized((source), sizeof *(source))
@@ -1456,7 +1479,7 @@ DDSC_API void ddsc_report_destroy(ddsc_report *report);
 
 typedef struct ddsc_report_view {
     int64_t n_rows, k;
-    const int32_t *labels;     /* n_rows, -1: the row was dropped */
+    const int32_t *labels;     /* n_rows, -1: the row was dropped, or left out as an outlier */
     const double *map;         /* n_rows x 2, NaN: dropped; NULL: no map */
     const ddsc_scores *scores; /* against the truth, or NULL */
     int certified; /* every pair and eigenvector that should have converged did, and was verified */

@@ -8,28 +8,32 @@ array([0, 0, 0], dtype=int32)
 
 from __future__ import annotations
 
-from ._core import version as __version__
-from ._arrays import CSR
-from ._distributions import Distributions, make_gaussians, make_shapes, read, read_text
-from ._estimator import DDSC, Assignment
-from ._functions import (
-    Barycenter,
-    Transport,
-    adjusted_mutual_info_score,
-    adjusted_rand_score,
-    barycenter,
-    emd,
-    mmd,
-    compare,
-    neighbors,
-    normalized_mutual_info_score,
-    pairwise,
-    purity_score,
-    sinkhorn,
-)
-from ._lot import LinearOT
-from ._run import ConvergenceWarning
-from . import plot
+import importlib
+from typing import TYPE_CHECKING, Any, List
+
+if TYPE_CHECKING:
+    from . import datasets, plot
+    from ._arrays import CSR
+    from ._core import version as __version__
+    from ._distributions import Distributions, make_gaussians, make_shapes, read, read_text
+    from ._estimator import DDSC, Assignment
+    from ._functions import (
+        Barycenter,
+        Transport,
+        adjusted_mutual_info_score,
+        adjusted_rand_score,
+        barycenter,
+        compare,
+        emd,
+        mmd,
+        neighbors,
+        normalized_mutual_info_score,
+        pairwise,
+        purity_score,
+        sinkhorn,
+    )
+    from ._lot import LinearOT
+    from ._run import ConvergenceWarning
 
 __all__ = [
     "Assignment",
@@ -43,11 +47,12 @@ __all__ = [
     "adjusted_mutual_info_score",
     "adjusted_rand_score",
     "barycenter",
+    "compare",
+    "datasets",
     "emd",
     "make_gaussians",
     "make_shapes",
     "mmd",
-    "compare",
     "neighbors",
     "normalized_mutual_info_score",
     "pairwise",
@@ -58,3 +63,30 @@ __all__ = [
     "sinkhorn",
     "__version__",
 ]
+
+# Where names that are not functions live. scikit-learn takes a second to load, so nothing is loaded
+# before it is asked for; the command `ddsc` never does.
+_HOMES = {
+    "Assignment": "_estimator",
+    "CSR": "_arrays",
+    "ConvergenceWarning": "_run",
+    "DDSC": "_estimator",
+    "LinearOT": "_lot",
+    **dict.fromkeys("Distributions make_gaussians make_shapes read read_text".split(), "_distributions"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'ddsc' has no attribute {name!r}")
+    if name in ("datasets", "plot"):
+        return importlib.import_module(f"ddsc.{name}")
+    if name == "__version__":
+        return importlib.import_module("ddsc._core").version
+    value = getattr(importlib.import_module(f"ddsc.{_HOMES.get(name, '_functions')}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> List[str]:
+    return sorted(set(globals()) | set(__all__))

@@ -81,8 +81,8 @@ def _check_mirrored(n: int, row: np.ndarray, column: np.ndarray, value: np.ndarr
     if far.any():
         i = int(far.argmax())
         raise ValueError(
-            f"the matrix is not symmetric: X[{row[i]}, {column[i]}] is {value[i]!r} but "
-            f"X[{column[i]}, {row[i]}] is {value[at[i]]!r}"
+            f"the matrix is not symmetric: X[{row[i]}, {column[i]}] is {float(value[i])!r} but "
+            f"X[{column[i]}, {row[i]}] is {float(value[at[i]])!r}"
         )
     if len(row) and ((row < column).all() or (row > column).all()) and n > 2:
         raise ValueError(

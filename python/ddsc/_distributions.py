@@ -104,6 +104,7 @@ class Distributions:
         self._is_named = ids is None and labels is None  # else they are known here alone
         self._n_rows: int = view["n_rows"]
         self._dim: int = view["dim"]
+        self._n_words: int = view["n_words"]
         self._grid: Optional[List[Tuple[int, float, float]]] = view["grid"]
         self._support = np.asarray(view["support"])
         self._offsets = np.asarray(view["offsets"])
@@ -484,6 +485,7 @@ class Distributions:
         coordinate_names: Optional[Sequence[Any]] = None,
         point_names: Optional[Sequence[Any]] = None,
         titles: Optional[Sequence[Any]] = None,
+        meta: Optional[Dict[str, Sequence[Any]]] = None,
     ) -> "Distributions":
         """The same set with these names; None keeps those it has.
 
@@ -493,6 +495,8 @@ class Distributions:
         point_names : sequence of names, optional
             One for each row of `support`.
         titles : sequence of N titles, optional
+        meta : dict, optional
+            Columns about items (batch, age, ...): N values for each name, kept as texts.
 
         Examples
         --------
@@ -507,6 +511,12 @@ class Distributions:
         ]
         with Run(n_jobs=1) as run:
             handle = run(_core.described, self._handle, *lists)
+            if meta is not None:
+                columns = [[str(value) for value in column] for column in meta.values()]
+                for name, column in zip(meta, columns):
+                    self._check_length(f"values of {name!r}", len(column))
+                flat = [value for row in zip(*columns) for value in row]
+                handle = run(_core.about, handle, [str(name) for name in meta], flat)
         return self._wrap(handle, self._ids, self._labels)
 
     def transformed(
@@ -519,9 +529,10 @@ class Distributions:
         per_item: Optional[int] = None,
         align: Optional[str] = None,
         logicle: Union[None, float, str, Dict[str, Any]] = None,
+        batch: Union[None, str, Sequence[Any]] = None,
         random_state: Any = 0,
     ) -> "Distributions":
-        """The set after points were drawn, then arcsinh, logicle, log1p, normalise, pca and align.
+        """The set after points were drawn, then arcsinh, logicle, log1p, batch, normalise, pca and align.
 
         What was fitted stays with the set and with a model of it: ``predict`` does the same to items
         that come as they are.
@@ -543,6 +554,10 @@ class Distributions:
         logicle : float, str or dict, optional
             The logicle scale of flow cytometry with this top value T (262144 is usual), or "T:W:M:A"; a
             dict has one for coordinates by name. W left out is fitted to the negative values.
+        batch : str or sequence, optional
+            A column of `meta`, or the batch of each item (kept as the column "batch"): the quantiles of each
+            coordinate in a batch are mapped onto those of all items. New items need that column
+            (``X.described(meta={"batch": [...]})``), and batches that were there.
         random_state : int, RandomState, Generator or None
             For `per_item`.
 
@@ -554,6 +569,14 @@ class Distributions:
         ['standard', 'align centre']
         """
         settings: Dict[str, Any] = {"log1p": int(bool(log1p))}
+        if batch is not None and not isinstance(batch, str):
+            named = self.described(meta={**self.meta, "batch": batch})
+            return named.transformed(
+                arcsinh=arcsinh, log1p=log1p, normalise=normalise, pca=pca, per_item=per_item,
+                align=align, logicle=logicle, batch="batch", random_state=random_state,
+            )
+        if batch is not None:
+            settings["batch"] = batch
         if isinstance(arcsinh, dict):
             settings["arcsinh"] = ",".join(f"{name}={value}" for name, value in arcsinh.items())
         elif arcsinh is not None:
@@ -652,14 +675,29 @@ class Distributions:
 
     # ---- pickle ----
 
-    def __getstate__(self) -> Dict[str, Any]:
-        if self.transforms or self.meta:  # what was fitted travels in the file alone
+    def _packed(self) -> bytes:
+        """The set as npz, dropped rows included: as items without points."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "set.npz")
+            self.write(path)
             if self.n_items < self._n_rows:
-                raise TypeError("a transformed set with dropped rows: write() it instead")
-            with tempfile.TemporaryDirectory() as folder:
-                self.write(os.path.join(folder, "set.npz"))
-                with open(os.path.join(folder, "set.npz"), "rb") as file:
-                    return {"npz": file.read(), "ids": self.ids, "labels": self._labels}
+                with np.load(path) as stored:
+                    arrays = dict(stored)
+                sizes = self._by_row(np.diff(arrays["offsets"]), 0)
+                arrays["offsets"] = np.concatenate([[0], np.cumsum(sizes)])
+                for name in ("ids", "labels", "label_names", "titles", "meta"):
+                    arrays.pop(name, None)  # ids and labels travel beside
+                if self.titles is not None:
+                    arrays["titles"] = np.array(self.titles)
+                if self.meta:
+                    arrays["meta"] = np.array(list(self.meta.values())).T.ravel()
+                np.savez(path, **arrays)
+            with open(path, "rb") as file:
+                return file.read()
+
+    def __getstate__(self) -> Dict[str, Any]:
+        if self.transforms or self.meta or self._n_words:  # what was fitted travels in the file alone
+            return {"npz": self._packed(), "ids": self.ids, "labels": self._labels}
         return {
             "support": np.array(self._support),
             "offsets": np.array(self._offsets),
@@ -678,7 +716,7 @@ class Distributions:
                 path = os.path.join(folder, "set.npz")
                 with open(path, "wb") as file:
                     file.write(state["npz"])
-                handle = run(_core.read_files, [path], {})
+                handle = run(_core.read_files, [path], {"on_empty": ON_EMPTY["drop"]})
             self._adopt(handle, state["ids"], state["labels"])
             return
         offsets = np.zeros(state["n_rows"] + 1, dtype=np.int64)
@@ -723,7 +761,7 @@ def _group_labels(column: Any, names: List[str], order: np.ndarray, offsets: np.
         at = int(differs.argmax())
         group = int(np.searchsorted(offsets, at, side="right")) - 1
         raise ValueError(
-            f"item {names[group]!r} has the labels {texts[offsets[group]]!r} and {texts[at]!r}"
+            f"item {names[group]!r} has the labels {str(texts[offsets[group]])!r} and {str(texts[at])!r}"
         )
     return np.asarray(column)[order[offsets[:-1]]]
 
@@ -744,7 +782,7 @@ def _groups(column: Any) -> Tuple[List[str], np.ndarray, np.ndarray]:
     codes = rank[inverse.ravel()]
     order = np.argsort(codes, kind="stable")
     offsets = np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=len(values)))])
-    return list(values[appearance]), order, offsets.astype(np.int64)
+    return [str(name) for name in values[appearance]], order, offsets.astype(np.int64)
 
 
 def as_distributions(X: Any, sample_weight: Any = None, on_empty: str = "error") -> Distributions:
@@ -760,9 +798,8 @@ def read(
     path: Union[PathLike, Sequence[PathLike]],
     *,
     labels: Optional[PathLike] = None,
-    meta: Optional[PathLike] = None,
+    meta: Union[None, PathLike, Sequence[PathLike]] = None,
     channels: Optional[Sequence[Any]] = None,
-    arcsinh: Union[None, float, Dict[str, float]] = None,
     id: Optional[str] = None,
     columns: Optional[Sequence[str]] = None,
     drop: Optional[Sequence[str]] = None,
@@ -773,6 +810,7 @@ def read(
     as_: str = "pixels",
     phase: Optional[int] = None,
     on_empty: str = "error",
+    **transforms: Any,
 ) -> Distributions:
     """Read distributions from a file, whatever its format: npz, npy, csv, idx, d2, fcs,
     h5ad, images, point clouds.
@@ -784,12 +822,10 @@ def read(
         their items. A folder stands for its files; folders in it name classes.
     labels : path, optional
         Classes of the items (idx, csv or npy).
-    meta : path, optional
-        A table of columns about items, joined by its column "id" (or `id`): see `meta` of the set.
+    meta : path or list of paths, optional
+        Tables of columns about items, joined by their column "id" (or `id`): see `meta` of the set.
     channels : list of str or int, optional
         fcs: channels to take, by name or number from 1.
-    arcsinh : float or dict, optional
-        As in `Distributions.transformed`, which has more transforms.
     id : str, optional
         csv, h5ad: column that names the item of a row (several, joined by commas); None: "id".
     columns, drop : list of str, optional
@@ -806,6 +842,10 @@ def read(
     phase : int, optional
         d2: the phase to take, from 1; None joins all.
     on_empty : {"error", "drop"}
+    **transforms
+        arcsinh, logicle, log1p, batch, normalise, pca, per_item, align, random_state: as in
+        `Distributions.transformed`, done to what was read. `batch` may also name a column of the table that
+        is read (csv, h5ad).
 
     Examples
     --------
@@ -826,8 +866,14 @@ def read(
     settings["image_as"] = word("as_", as_, {"pixels": 0, "ink": 1, "colours": 2})
     if labels is not None:
         settings["labels_path"] = os.fspath(labels)
-    if meta is not None:
-        settings["meta_path"] = os.fspath(meta)
+    unknown = set(transforms) - _TRANSFORMS
+    if unknown:
+        raise TypeError(f"read() got an unexpected keyword argument {sorted(unknown)[0]!r}")
+    tables = _paths(meta)
+    if tables:
+        settings["meta_path"] = tables[0]
+    if isinstance(transforms.get("batch"), str):
+        settings["item_columns"] = transforms["batch"]
     if channels is not None:
         settings["channels"] = ",".join(str(c) for c in channels)
     named = {"id_columns": id, "weight_column": weight, "label_column": label, "where": where,
@@ -839,8 +885,21 @@ def read(
     if phase is not None:
         settings["phase"] = whole("phase", phase)
     with Run(n_jobs=1) as run:
-        made = Distributions._wrap(run(_core.read_files, texts, settings))
-    return made.transformed(arcsinh=arcsinh) if arcsinh else made
+        handle = run(_core.read_files, texts, settings)
+        for table in tables[1:]:
+            handle = run(_core.read_meta, handle, table, id)
+    made = Distributions._wrap(handle)
+    asked = [name for name, value in transforms.items() if name != "random_state" and value is not None]
+    return made.transformed(**transforms) if asked else made
+
+
+_TRANSFORMS = {"arcsinh", "logicle", "log1p", "batch", "normalise", "pca", "per_item", "align", "random_state"}
+
+
+def _paths(given: Union[None, PathLike, Sequence[PathLike]]) -> List[str]:
+    if given is None:
+        return []
+    return [os.fspath(p) for p in ([given] if isinstance(given, (str, os.PathLike)) else given)]
 
 
 def _matching(path: str) -> List[str]:
@@ -863,6 +922,8 @@ def read_text(
     words: str = "fitted",
     text: Optional[str] = None,
     label: Optional[str] = None,
+    id: Optional[str] = None,
+    meta: Union[None, PathLike, Sequence[PathLike]] = None,
     stopwords: Optional[PathLike] = None,
     weighting: str = "tfidf",
     support: int = 16,
@@ -883,8 +944,10 @@ def read_text(
     words : {"fitted", "general", "own"}
         Vectors of the file fitted to these documents, as they are (words without one are left out),
         or learnt from these documents alone.
-    text, label : str, optional
+    text, label, id : str, optional
         Columns; None takes the usual names (see ``ddsc text --help``).
+    meta : path or list of paths, optional
+        Tables of columns about documents, as in `read`.
     stopwords : path, optional
         Words to leave out.
     weighting : {"tfidf", "tf"}
@@ -899,7 +962,7 @@ def read_text(
         "on_empty": word("on_empty", on_empty, ON_EMPTY),
         "words": word("words", words, WORDS),
     }
-    for name, value in (("text_columns", text), ("label_column", label)):
+    for name, value in (("text_columns", text), ("label_column", label), ("id_columns", id)):
         if value is not None:
             settings[name] = value
     if stopwords is not None:
@@ -911,6 +974,8 @@ def read_text(
     known = None if vectors is None else os.fspath(vectors)
     with Run(n_jobs=1) as run:
         found = run(_core.read_text, [os.fspath(path) for path in paths], known, settings)
+        for table in _paths(meta):
+            found = run(_core.read_meta, found, table, id)
     return Distributions._wrap(found)
 
 

@@ -14,10 +14,11 @@ import numpy as np
 
 from . import _core
 from ._arrays import CSR, as_doubles, is_sparse, make_csr, neighbor_lists, sparse_entries
+from ._baselines import check_baseline, more_settings, partition, vectors
 from ._base import BaseEstimator, ClusterMixin, TransformerMixin, check_features, check_fitted
 from ._distributions import Distributions, as_distributions
 from ._run import Progress, Run
-from ._words import cluster_settings, graph_settings, joined_metrics, metric_settings, whole
+from ._words import METHODS, cluster_settings, graph_settings, joined_metrics, metric_settings, whole, word
 
 # Columns of smaller eigenvalues change from neighbour to neighbour; dividing by them makes noise.
 LEAST_EIGENVALUE = 0.1
@@ -103,7 +104,18 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
     min_cluster : float
         Smallest cluster as a fraction of N / K; 0: no rule.
     restarts : int, optional
-        Starts of k-means, of which the best is kept; None: 30.
+        Starts of k-means, of which the best is kept; None: 30, or 3 with `method` "d2" and "pd2".
+    method : {"ddsc", "kmeans", "sc", "d2", "pd2"}
+        The method of this package, or a baseline to compare with, as in the program: k-means or spectral
+        clustering of plain vectors, D2 or PD2 clustering around barycenters. Baselines have no rule for new
+        items; "kmeans", "d2" and "pd2" have no graph, embedding and map.
+    vectors_from : {"auto", "histogram", "mean"}
+        "kmeans", "sc": an item as its weights over the support, or as the mean of its points; "auto":
+        weights where the support is shared.
+    barycenter : {"admm", "ibp"}
+        "d2": how centres are made.
+    centre_size : int, optional
+        "d2", "pd2": points of a centre; None: the mean of the items.
     compress : int, optional
         Merge the support of each item down to so many points first; `stats_["compress_worst"]` is the
         largest W2 error that makes.
@@ -115,6 +127,9 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         changes. Not with metric="precomputed".
     on_empty : {"error", "drop"}
         Items without mass: refuse, or leave out with label -1.
+    outliers : bool
+        Items that lie apart from all others (`outliers_`) get the label -1 and count in no cluster. `predict`
+        still gives the cluster they are nearest to.
     verbose : int
         1 shows a progress bar (tqdm where installed).
     callback : callable, optional
@@ -125,7 +140,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
     Attributes
     ----------
     labels_ : (N,) int32 array
-        Cluster of each item, numbered by first appearance.
+        Cluster of each item, numbered by first appearance; -1 for items dropped and, with `outliers`, for those.
     affinity_matrix_ : (N, N) scipy.sparse.csr_matrix
         The symmetric affinity that was cut.
     graph_ : (N, N) scipy.sparse.csr_matrix
@@ -166,6 +181,10 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         what docs/theory.md defines: "gap", "alpha", "sin_limit", "theorem_vacuous", "direct_vacuous".
     verdict_ : dict
         Is there structure at all? "structure" ("clear", "weak", "none", "undecided"), "text", "evidence".
+    inertia_ : float
+        With `method` "kmeans", "d2" and "pd2": the sum of squared distances to the centres.
+    centres_ : Distributions
+        With `method` "d2" and "pd2": the barycenter of each cluster.
     advice_ : str
         What to do about components, gaps and the like; empty when there is nothing to say.
 
@@ -213,10 +232,15 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         paper: bool = False,
         min_cluster: float = 0.2,
         restarts: Optional[int] = None,
+        method: str = "ddsc",
+        vectors_from: str = "auto",
+        barycenter: str = "admm",
+        centre_size: Optional[int] = None,
         compress: Optional[int] = None,
         resume: Any = None,
         stability: Optional[int] = None,
         on_empty: str = "error",
+        outliers: bool = False,
         verbose: Any = 0,
         callback: Optional[Progress] = None,
         memory_limit: Optional[int] = None,
@@ -247,10 +271,15 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         self.paper = paper
         self.min_cluster = min_cluster
         self.restarts = restarts
+        self.method = method
+        self.vectors_from = vectors_from
+        self.barycenter = barycenter
+        self.centre_size = centre_size
         self.compress = compress
         self.resume = resume
         self.stability = stability
         self.on_empty = on_empty
+        self.outliers = outliers
         self.verbose = verbose
         self.callback = callback
         self.memory_limit = memory_limit
@@ -303,8 +332,17 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         sample_weight : list of (n_i,) arrays, optional
             Weights of the points of each item.
         """
+        word("method", self.method, METHODS)
         with self._run() as run:
-            if self.metric == "precomputed":
+            if self.method != "ddsc":
+                check_baseline(self)
+            if self.method not in ("ddsc", "sc"):
+                self._fit_partition(run, X, sample_weight)
+                return self
+            if self.method == "sc":
+                found, graph, measures = self._fit_vectors(run, X, sample_weight)
+                rows, n_rows = measures.rows, len(measures)
+            elif self.metric == "precomputed":
                 found, graph = self._fit_matrix(run, X)
                 rows = np.arange(self.n_features_in_)
                 n_rows = len(rows)
@@ -345,6 +383,43 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         self._tell(run, None, found, graph, None, ({}, settings, self._cluster()))
         return found, _core.graph_view(graph)
 
+    def _baseline_items(self, X: Any, sample_weight: Any) -> Tuple[Distributions, Distributions]:
+        """Items as they came, and as they are compared."""
+        rows = measures = as_distributions(X, sample_weight, self.on_empty)
+        if self.compress is not None:
+            measures = rows.compress(whole("compress", self.compress), self.n_jobs)
+        self._compressed = None if self.compress is None else measures.max_w2_error
+        self._model = self.stability_ = None
+        self.n_features_in_ = measures.dim
+        return rows, measures
+
+    def _fit_vectors(self, run: Run, X: Any, sample_weight: Any) -> Tuple[Any, Dict[str, Any], Distributions]:
+        """Spectral clustering of plain vectors."""
+        rows, measures = self._baseline_items(X, sample_weight)
+        settings = self._graph()
+        graph = run(_core.graph_from_vectors, vectors(run, measures._handle, self.vectors_from), settings)
+        found = run(_core.spectral, graph, self._cluster())
+        with Run(n_jobs=1, random_state=run.seed) as single:
+            named = measures._named(single)
+        self._tell(run, named, found, graph, None, (self._metric(), settings, self._cluster()))
+        return found, _core.graph_view(graph), rows
+
+    def _fit_partition(self, run: Run, X: Any, sample_weight: Any) -> None:
+        """k-means of vectors, or D2 clustering: labels without a graph."""
+        rows, measures = self._baseline_items(X, sample_weight)
+        cut = partition(run, measures._handle, self)
+        with Run(n_jobs=1, random_state=run.seed) as single:
+            named = measures._named(single)
+        for name in [n for n in vars(self) if n.endswith("_") and n != "n_features_in_"]:
+            delattr(self, name)  # of an earlier fit by another method
+        self._tell(run, named, cut.found, None, None, (self._metric(), self._graph(), self._cluster()))
+        self.labels_ = rows._by_row(cut.labels, -1)
+        self.n_clusters_, self.inertia_, self.centres_ = cut.k, cut.inertia, cut.centres
+        self.converged_ = cut.converged and run.worst == 0
+        self.advice_ = json.loads(self._report[0])["advice"]
+        self.stats_ = {"threads": run.context.threads}
+        self._extension = None
+
     def _fit_items(self, run: Run, X: Any, sample_weight: Any) -> Tuple[Any, Distributions]:
         settings = (self._metric(), self._graph(), self._cluster())
         measures = as_distributions(X, sample_weight, self.on_empty)
@@ -384,7 +459,16 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
     ) -> None:
         """Keep what the library says of the result, which is about to go."""
         told, self._items = run(
-            _core.report_json, measures, found, graph, trust, *settings, run.worst == 0
+            _core.report_json,
+            measures,
+            found,
+            graph,
+            trust,
+            *settings,
+            run.worst == 0,
+            bool(self.outliers),
+            self.method,
+            more_settings(self),
         )
         truth = None if measures is None else _core.measures_view(measures).get("labels")
         self.candidates_ = json.loads(told).get("candidates", [])
@@ -415,6 +499,11 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         self.centre_distance_ = spread(view["distance"], np.nan)
         self.next_cluster_ = spread(view["next"], -1)
         self.doubt_ = spread(view["doubt"], np.nan)
+        left_out = np.zeros(n_rows, dtype=bool)
+        if self.outliers:
+            marked = self.outliers_
+            left_out[slice(None) if len(marked) == n_rows else rows] = marked
+        self.labels_[left_out] = -1
         self.eigenvalues_ = np.array(view["eigenvalues"])
         self.affinity_matrix_ = csr(
             np.asarray(view["affinity_values"]), view["affinity_indices"], view["affinity_offsets"]
@@ -427,6 +516,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         self.gamma_ = float(view["gamma"])
         self.sweep_ = view["sweep"]
         self.sweep_labels_ = np.array([spread(s, -1) for s in np.asarray(view["sweep_labels"])])
+        self.sweep_labels_[:, left_out] = -1
         self.stats_ = {
             **view["pairs"],
             **{k: view[k] for k in view if k.startswith("seconds_")},
@@ -473,6 +563,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         [3, 3]
         """
         check_fitted(self, "labels_")
+        self._check_graph("embedding to be near to the middle of")
         if whole("n", n) < 0:
             raise ValueError(f"n={n}: must not be negative")
         members = [np.flatnonzero(self.labels_ == c) for c in range(self.n_clusters_)]
@@ -553,12 +644,15 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         with tempfile.TemporaryDirectory() as folder, Run(n_jobs=1, random_state=seed) as run:
             place = functools.partial(os.path.join, folder)
             _write_text(place("result.json"), told)
-            _write_text(place("labels.csv"), "label\n" + "\n".join(map(str, self.labels_)))
+            # A compressed set has lost the rows of dropped items, and so has what was told of it.
+            rows = slice(None) if getattr(self, "_compressed", None) is None else self._there()
+            _write_text(place("labels.csv"), "label\n" + "\n".join(map(str, self.labels_[rows])))
             if truth is not None:
                 _write_text(place("truth.csv"), "label\n" + "\n".join(map(str, truth)))
             if self._model is not None:
                 run(_core.model_write, self._model.handle, place("model.npz"), False)
-            np.save(place("map.npy"), self.map_)
+            if hasattr(self, "graph_"):
+                np.save(place("map.npy"), self.map_[rows])
             page = run(_core.report_page, folder)
         if path is not None:
             with open(path, "w" if overwrite else "x", encoding="utf-8") as file:
@@ -570,6 +664,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         """(N, 2) places of the items on the report's map, NaN for dropped ones; made when first asked."""
         check_fitted(self, "labels_")
         check_whole(self, "_items")
+        self._check_graph("map")
         if self._places is None:
             with self._run() as run:
                 self._places = self._map(run)
@@ -577,20 +672,21 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
 
     @property
     def items_(self) -> Dict[str, np.ndarray]:
-        """Columns of the program's items.csv: id, label, next cluster, doubt, outlier score, nearest
+        """Columns of the program's items.csv: id, label, next cluster, doubt, order, outlier score, nearest
         neighbours with their distances. ``pandas.DataFrame(model.items_)`` makes a table of it.
 
         Examples
         --------
         >>> import ddsc
         >>> list(ddsc.DDSC(n_clusters=2).fit(ddsc.make_shapes()).items_)[:5]
-        ['id', 'label', 'next', 'doubt', 'outlier']
+        ['id', 'label', 'next', 'doubt', 'order']
         """
         check_fitted(self, "labels_")
         check_whole(self, "_items")
+        self._check_graph("table of items")
         names, *rows = csv.reader(io.StringIO(self._items, newline=""))
         columns = dict(zip(names, zip(*rows)))
-        whole_numbers, numbers = ("label", "next"), ("doubt", "outlier", "distance")
+        whole_numbers, numbers = ("label", "next", "order", "is_outlier"), ("doubt", "outlier", "distance")
         out: Dict[str, np.ndarray] = {}
         for name, values in columns.items():
             if name in whole_numbers:
@@ -601,12 +697,99 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
                 out[name] = np.array(values, dtype=object)
         return out
 
+    @property
+    def outliers_(self) -> np.ndarray:
+        """(N,) bool array: items that lie apart from all others, by ``items_["outlier"]``, the distance of an
+        item to its neighbours over that of these to theirs; ``result_json()["outliers"]["from"]`` is the limit.
+
+        Examples
+        --------
+        >>> import numpy as np, ddsc
+        >>> clouds = list(np.random.default_rng(0).normal(size=(40, 9, 2)))
+        >>> clouds[7] += 25
+        >>> model = ddsc.DDSC(n_clusters=2, outliers=True).fit(clouds)
+        >>> np.flatnonzero(model.outliers_), int(model.labels_[7])
+        (array([7]), -1)
+        """
+        return self.items_["is_outlier"] == 1
+
+    @property
+    def order_(self) -> np.ndarray:
+        """(N,) places of the items, from 0, along the first direction of diffusion: the slowest change over the
+        graph, such as a gradient from healthy to ill. -1 for dropped items. Parts of the graph that nothing
+        connects follow each other.
+
+        Examples
+        --------
+        >>> import numpy as np, ddsc
+        >>> clouds = [np.random.default_rng(i).normal(size=(30, 2)) + [i / 4, 0] for i in range(40)]
+        >>> order = ddsc.DDSC(n_clusters=2).fit(clouds).order_
+        >>> bool(np.corrcoef(order, np.arange(40))[0, 1] > 0.95)
+        True
+        """
+        return self.items_["order"]
+
+    @property
+    def tree_(self) -> np.ndarray:
+        """(K - 1, 4) merges of the clusters, as SciPy's ``linkage`` gives them (``dendrogram(model.tree_)`` draws
+        it): two nodes, the height of their merge, items in it. Clusters are 0 to K - 1, merge m makes K + m.
+        Heights are 1 / (1 + r), r the affinity between the two over what chance gives to a graph of the same
+        degrees: 1 where nothing links them, 1/2 where chance would link them as much."""
+        rows = self.result_json().get("tree", [])
+        return np.array([[row["a"], row["b"], row["height"], row["size"]] for row in rows]).reshape(-1, 4)
+
+    def cut_tree(self, n_clusters: Optional[int] = None, height: Optional[float] = None) -> np.ndarray:
+        """Labels at a coarser level: merges of `tree_` until `n_clusters` are left, or all up to `height`.
+
+        Returns
+        -------
+        (N,) int32 array
+            Numbered by first appearance; negative labels stay.
+
+        Examples
+        --------
+        >>> import ddsc
+        >>> X = ddsc.make_gaussians(k=4, n=15, n_points=10, separation=3.0)
+        >>> model = ddsc.DDSC(n_clusters=4).fit(X)
+        >>> [int(model.cut_tree(k).max()) + 1 for k in (4, 3, 1)]
+        [4, 3, 1]
+        """
+        if (n_clusters is None) == (height is None):
+            raise ValueError("give either n_clusters or height")
+        tree = self.tree_
+        k = self.n_clusters_
+        if n_clusters is not None:
+            if not 1 <= whole("n_clusters", n_clusters) <= k:
+                raise ValueError(f"n_clusters={n_clusters}: must be from 1 to {k}")
+            if n_clusters < k and len(tree) < k - 1:
+                raise ValueError("there is no tree over more than 1,000 clusters")
+            tree = tree[: k - n_clusters]
+        else:
+            tree = tree[tree[:, 2] <= height]
+        group = np.arange(k + len(tree))
+        for m in reversed(range(len(tree))):  # a node is called by the merge it ends up in
+            group[tree[m, :2].astype(int)] = group[k + m]
+        kept = self.labels_ >= 0
+        values, first, inverse = np.unique(group[self.labels_[kept]], return_index=True, return_inverse=True)
+        out = self.labels_.copy()
+        out[kept] = np.argsort(np.argsort(first))[inverse.ravel()]
+        return out
+
+    def _check_graph(self, what: str) -> None:
+        if self.method not in ("ddsc", "sc"):
+            raise AttributeError(f"method={self.method!r} makes no graph, so there is no {what}")
+
+    def _there(self) -> np.ndarray:
+        """Rows that were not dropped."""
+        return np.isfinite(self.centre_distance_) if hasattr(self, "centre_distance_") else self.labels_ >= 0
+
     def _map(self, run: Run) -> np.ndarray:
         """Places of the items, NaN for dropped ones."""
-        kept = np.flatnonzero(self.labels_ >= 0)
+        there = self._there()
+        kept = np.flatnonzero(there)
         start, xy = np.empty((len(kept), 2)), np.empty((len(kept), 2))
         lists = self.graph_
-        number = np.cumsum(self.labels_ >= 0) - 1
+        number = np.cumsum(there) - 1
         lengths = np.diff(lists.indptr)[kept]
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         rank = np.arange(offsets[-1]) - np.repeat(offsets[:-1], lengths)
@@ -675,6 +858,8 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         check_fitted(self, "labels_")
         if self.metric == "precomputed":
             raise ValueError("metric='precomputed' has no items to compare new ones with")
+        if self._model is None and self.method != "ddsc":
+            raise ValueError(f"method={self.method!r} has no rule for new items; fit with method='ddsc'")
         if self._model is None:
             raise ValueError(f"metric={self.metric!r}: joined metrics have no rule for new items; fit with one metric")
         return self._model.handle
@@ -710,12 +895,14 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         if folder:
             with open(os.path.join(folder, "result.json"), encoding="utf-8") as text:
                 model._report = (text.read(), 0, None)
+            model.labels_ = _shown_labels(folder, model.result_json(), model.labels_)
         return model
 
     def _new_items(self, X: Any, sample_weight: Any) -> Tuple[Any, Distributions]:
         model = self._kept_model()
         measures = as_distributions(X, sample_weight, self.on_empty)
-        check_features(self, measures.dim)
+        if not _core.model_view(model)["transformed"]:  # else they may have been of another dimension
+            check_features(self, measures.dim)
         return model, measures
 
     def _extend(self, X: Any, sample_weight: Any) -> Tuple[np.ndarray, np.ndarray]:
@@ -794,6 +981,17 @@ def _kept_settings(arrays: Any) -> Dict[str, Any]:
     if "cost" in kept:
         set_.update(cost=arrays["cost_matrix"] if kept["cost"] == "matrix" else kept["cost"])
     return set_
+
+
+def _shown_labels(folder: str, told: Dict[str, Any], labels: np.ndarray) -> np.ndarray:
+    """Labels of the items of a folder, -1 for outliers that it leaves out."""
+    outliers = told.get("outliers", {})
+    if not outliers.get("left_out"):
+        return labels
+    rows = {item["row"] for item in outliers["items"]}
+    with open(os.path.join(folder, "labels.csv"), encoding="utf-8", errors="replace", newline="") as file:
+        shown = [int(line[-1]) for line in list(csv.reader(file))[1:]]
+    return np.array([v for row, v in enumerate(shown) if v >= 0 or row in rows], dtype=labels.dtype)
 
 
 def _resume_line(c: Dict[str, Any]) -> str:

@@ -13,7 +13,7 @@ METRICS = {"w2": 0, "sinkhorn": 1, "mmd": 2, "lot": 3, "w1": 4}
 COSTS = {"sqeuclidean": 1, "euclidean": 2, "cosine": 3, "cityblock": 4}
 # Names that people know these metrics by.
 ALSO_CALLED = {
-    **dict.fromkeys("wasserstein wasserstein2 w emd emd2 ot exact kantorovich earthmover".split(), "w2"),
+    **dict.fromkeys("wasserstein wasserstein2 w emd emd2 ot exact kantorovich earth-mover earthmover".split(), "w2"),
     **dict.fromkeys("wasserstein1 wmd word-mover wordmover".split(), "w1"),
     **dict.fromkeys("entropic entropy cuturi".split(), "sinkhorn"),
     **dict.fromkeys("kernel energy gaussian".split(), "mmd"),
@@ -29,6 +29,9 @@ GRAPHS = {"auto": 0, "full": 1, "pruned": 2}
 HUBS = {"off": 1, "auto": 2, "always": 3}
 BARYCENTERS = {"admm": 0, "ibp": 1, "projected": 2}
 GAMMAS = {"auto": 0, "median": 1, "local": 3}
+METHODS = {"ddsc": 0, "kmeans": 1, "sc": 2, "d2": 3, "pd2": 4}
+VECTORS = {"auto": 0, "histogram": 1, "mean": 2}
+CENTRES = {"admm": 0, "ibp": 1}
 WORDS = {"fitted": 0, "general": 1, "own": 2}
 ON_EMPTY = {"error": 0, "drop": 1}
 NORMALISE = {"standard": 1, "robust": 2, "rank": 3}

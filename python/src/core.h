@@ -41,6 +41,7 @@ typedef enum core_kind {
     CORE_MODEL,
     CORE_BARYCENTER,
     CORE_STABILITY,
+    CORE_D2,
     CORE_MEMORY, /* released by ddsc_release */
     CORE_KINDS
 } core_kind;
@@ -61,6 +62,7 @@ int handle_graph(PyObject *object, void *out);
 int handle_clustering(PyObject *object, void *out);
 int handle_model(PyObject *object, void *out);
 int handle_stability(PyObject *object, void *out);
+int handle_d2(PyObject *object, void *out);
 
 /* A read-only buffer of memory that `owner` keeps alive. columns -1: one dimension. */
 PyObject *block_new(PyObject *owner, const void *data, const char *format, int64_t rows,
@@ -110,7 +112,7 @@ bool put(PyObject *dictionary, const char *name, PyObject *value);
 /* ---- the functions of the module ---- */
 
 extern PyMethodDef measures_methods[], view_methods[], pairs_methods[], cluster_methods[],
-    transport_methods[], model_methods[], findings_methods[], report_methods[];
+    transport_methods[], model_methods[], findings_methods[], report_methods[], baseline_methods[];
 int context_register(PyObject *module);
 int handle_register(PyObject *module);
 void transport_forget(void);

@@ -36,6 +36,11 @@ static void destroy_stability(core_handle *self)
     ddsc_stability_destroy(self->pointer);
 }
 
+static void destroy_d2(core_handle *self)
+{
+    ddsc_d2_destroy(self->pointer);
+}
+
 static void destroy_memory(core_handle *self)
 {
     ddsc_release(self->context->ctx, self->pointer);
@@ -43,7 +48,7 @@ static void destroy_memory(core_handle *self)
 
 static void (*const destroy[CORE_KINDS])(core_handle *) = {
     destroy_measures,   destroy_graph,     destroy_clustering, destroy_model,
-    destroy_barycenter, destroy_stability, destroy_memory};
+    destroy_barycenter, destroy_stability, destroy_d2,         destroy_memory};
 
 PyObject *handle_new(core_context *context, core_kind kind, void *pointer)
 {
@@ -104,6 +109,11 @@ int handle_model(PyObject *object, void *out)
 int handle_stability(PyObject *object, void *out)
 {
     return handle_of(object, out, CORE_STABILITY, "a stability");
+}
+
+int handle_d2(PyObject *object, void *out)
+{
+    return handle_of(object, out, CORE_D2, "d2");
 }
 
 /* ---- blocks ---- */

@@ -33,6 +33,15 @@ static PyObject *step_list(const ddsc_measures *m)
     return list;
 }
 
+/* The column of the batches, and their names. */
+static PyObject *batch_list(const ddsc_measures *m)
+{
+    int64_t n = 0;
+    while (ddsc_measures_get_batch(m, n))
+        n++;
+    return name_list(m, ddsc_measures_get_batch, n);
+}
+
 /* {column: values of the rows} */
 static PyObject *meta_of(const ddsc_measures *m, int64_t n)
 {
@@ -74,6 +83,7 @@ static bool put_names(PyObject *d, core_handle *measures, const ddsc_measures_vi
                name_list(measures->pointer, ddsc_measures_get_point_name, v->n_support)) &&
            put(d, "titles", name_list(measures->pointer, ddsc_measures_get_title, v->n_rows)) &&
            put(d, "transforms", step_list(measures->pointer)) &&
+           put(d, "batches", batch_list(measures->pointer)) &&
            put(d, "meta", meta_of(measures->pointer, v->n_rows));
 }
 
@@ -106,6 +116,7 @@ static PyObject *measures_view(PyObject *module, PyObject *args)
     PyObject *owner = (PyObject *)measures, *d = PyDict_New();
     bool good = d && put(d, "n_items", PyLong_FromLongLong(v.n_items)) &&
                 put(d, "n_rows", PyLong_FromLongLong(v.n_rows)) &&
+                put(d, "n_words", PyLong_FromLongLong(v.n_words)) &&
                 put(d, "dim", PyLong_FromLongLong(v.dim)) && put(d, "grid", grid_of(&v)) &&
                 put(d, "support", block_new(owner, v.support, "d", v.n_support, v.dim)) &&
                 put(d, "offsets", block_new(owner, v.offset, "q", v.n_items + 1, -1)) &&
@@ -183,16 +194,63 @@ static PyObject *described(PyObject *module, PyObject *args)
     return result;
 }
 
+/* Columns about items: names, and the values row by row. */
+static PyObject *about(PyObject *module, PyObject *args)
+{
+    core_context *context;
+    core_handle *measures;
+    PyObject *names, *values, *result = NULL;
+    const char **name = NULL, **value = NULL;
+    ddsc_measures_view v;
+    ddsc_measures *made = NULL;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O!O&O!O!", context_type, &context, handle_measures, &measures,
+                          &PyList_Type, &names, &PyList_Type, &values))
+        return NULL;
+    ddsc_measures_get_view(measures->pointer, &v);
+    int64_t n = (int64_t)PyList_Size(names);
+    if (texts_take(names, &name, n, "meta") && texts_take(values, &value, n * v.n_rows, "meta") &&
+        context_begin(context)) {
+        ddsc_status status =
+            ddsc_measures_copy_about(context->ctx, &made, measures->pointer, n, name, value);
+        if (context_end(context, status))
+            result = handle_new(context, CORE_MEASURES, made);
+        else
+            ddsc_measures_destroy(made);
+    }
+    free(name);
+    free(value);
+    return result;
+}
+
+static PyObject *read_meta(PyObject *module, PyObject *args)
+{
+    core_context *context;
+    core_handle *measures;
+    const char *path, *id;
+    ddsc_measures *made = NULL;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O!O&sz", context_type, &context, handle_measures, &measures, &path,
+                          &id) ||
+        !context_begin(context))
+        return NULL;
+    ddsc_status status = ddsc_measures_read_meta(context->ctx, &made, measures->pointer, path, id);
+    if (context_end(context, status))
+        return handle_new(context, CORE_MEASURES, made);
+    ddsc_measures_destroy(made);
+    return NULL;
+}
+
 /* ---- transforms ---- */
 
 #define STEP(name, type)                                     \
     {                                                        \
 #name, type, offsetof(ddsc_transform_settings, name) \
     }
-static const core_field transform_fields[] = {STEP(arcsinh, FIELD_TEXT),   STEP(log1p, FIELD_INT),
-                                              STEP(normalise, FIELD_INT),  STEP(pca, FIELD_INT64),
-                                              STEP(per_item, FIELD_INT64), STEP(align, FIELD_INT),
-                                              STEP(logicle, FIELD_TEXT),   {NULL, FIELD_INT, 0}};
+static const core_field transform_fields[] = {
+    STEP(arcsinh, FIELD_TEXT), STEP(log1p, FIELD_INT),      STEP(normalise, FIELD_INT),
+    STEP(pca, FIELD_INT64),    STEP(per_item, FIELD_INT64), STEP(align, FIELD_INT),
+    STEP(logicle, FIELD_TEXT), STEP(batch, FIELD_TEXT),     {NULL, FIELD_INT, 0}};
 
 static PyObject *transformed(PyObject *module, PyObject *args)
 {
@@ -219,5 +277,7 @@ PyMethodDef view_methods[] = {
     {"measures_view", measures_view, METH_VARARGS, "(measures)"},
     {"measures_names", measures_names, METH_VARARGS, "(measures)"},
     {"transformed", transformed, METH_VARARGS, "(context, measures, settings)"},
+    {"about", about, METH_VARARGS, "(context, measures, names, values)"},
+    {"read_meta", read_meta, METH_VARARGS, "(context, measures, path, id)"},
     {"described", described, METH_VARARGS, "(context, measures, coordinates, points, titles)"},
     {NULL, NULL, 0, NULL}};

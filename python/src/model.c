@@ -61,10 +61,11 @@ static PyObject *model_view(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "O&", handle_model, &model))
         return NULL;
     ddsc_model_get_view(model->pointer, &v);
-    return Py_BuildValue("{sLsLsLsLsLsisd}", "n_items", (long long)v.n_items, "dim",
+    return Py_BuildValue("{sLsLsLsLsLsisdsi}", "n_items", (long long)v.n_items, "dim",
                          (long long)v.dim, "k", (long long)v.k, "tau", (long long)v.tau,
                          "n_vectors", (long long)v.n_vectors, "metric", (int)v.metric,
-                         "far_distance", v.far_distance);
+                         "far_distance", v.far_distance, "transformed",
+                         ddsc_measures_get_transform(v.measures, 0) != NULL);
 }
 
 /* What new items are given: any of these may be None. */

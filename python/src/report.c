@@ -40,45 +40,74 @@ static bool handle_or_none(PyObject *object, int (*of)(PyObject *, void *), cons
     return true;
 }
 
+/* Clusters are a clustering, a D2 or (labels, k, inertia). */
+static bool take_found(PyObject *found, ddsc_report_source *from, Py_buffer *labels)
+{
+    core_handle *handle = (core_handle *)found;
+    PyObject *labels_of;
+    long long k;
+    if (PyTuple_Check(found)) {
+        if (!PyArg_ParseTuple(found, "OLd", &labels_of, &k, &from->inertia) ||
+            !buffer_get(labels_of, labels, 'i', 0, "labels"))
+            return false;
+        from->labels = labels->buf;
+        from->n_labels = buffer_count(labels);
+        from->k = k;
+    } else if (PyObject_TypeCheck(found, handle_type) && handle->kind == CORE_D2) {
+        from->d2 = handle->pointer;
+    } else {
+        if (!handle_clustering(found, &handle))
+            return false;
+        from->clustering = handle->pointer;
+    }
+    return true;
+}
+
 static PyObject *report_json(PyObject *module, PyObject *args)
 {
     core_context *context;
-    core_handle *found;
-    PyObject *part[3], *metric, *graph, *settings;
+    PyObject *part[3], *found, *metric, *graph, *settings;
+    Py_buffer labels = {0};
+    ddsc_report_source from;
     core_cluster c;
     const void *measures, *made_from, *stability;
-    int converged;
+    int converged, outliers;
     (void)module;
-    if (!PyArg_ParseTuple(args, "O!OO&OOO!O!O!p", context_type, &context, &part[0],
-                          handle_clustering, &found, &part[1], &part[2], &PyDict_Type, &metric,
-                          &PyDict_Type, &graph, &PyDict_Type, &settings, &converged) ||
+    ddsc_report_source_init(&from);
+    if (!PyArg_ParseTuple(args, "O!OOOOO!O!O!ppss", context_type, &context, &part[0], &found,
+                          &part[1], &part[2], &PyDict_Type, &metric, &PyDict_Type, &graph,
+                          &PyDict_Type, &settings, &converged, &outliers, &from.method,
+                          &from.more_settings) ||
         !handle_or_none(part[0], handle_measures, &measures) ||
         !handle_or_none(part[1], handle_graph, &made_from) ||
         !handle_or_none(part[2], handle_stability, &stability) ||
-        !cluster_take(metric, graph, settings, &c) || !context_begin(context))
+        !cluster_take(metric, graph, settings, &c))
         return NULL;
-    ddsc_report_source from;
+    if (!take_found(found, &from, &labels) || !context_begin(context)) {
+        PyBuffer_Release(&labels);
+        return NULL;
+    }
     ddsc_report *report = NULL;
     ddsc_measures_view v;
     ddsc_measures_get_view(measures, &v);
-    ddsc_report_source_init(&from);
-    from.clustering = found->pointer;
     from.measures = measures;
     from.graph = made_from;
     from.stability = stability;
     from.settings = &c.set;
     from.truth = v.label;
+    from.outliers = outliers;
     from.status = converged ? DDSC_OK : DDSC_NOT_CONVERGED;
     grown_text json = {0}, items = {0};
     PyObject *result = NULL;
     ddsc_status status = ddsc_report_create(context->ctx, &report, &from);
     if (status >= 0)
         status = ddsc_report_write(context->ctx, report, DDSC_REPORT_JSON, grow, &json);
-    if (status >= 0)
+    if (status >= 0 && from.clustering)
         status = ddsc_report_write(context->ctx, report, DDSC_REPORT_ITEMS, grow, &items);
     ddsc_report_destroy(report);
     if (context_end(context, status))
         result = Py_BuildValue("NN", decode(&json), decode(&items));
+    PyBuffer_Release(&labels);
     free(json.bytes);
     free(items.bytes);
     return result;
@@ -131,7 +160,7 @@ static PyObject *layout(PyObject *module, PyObject *args)
 
 PyMethodDef report_methods[] = {{"report_json", report_json, METH_VARARGS,
                                  "(context, measures, clustering, graph, stability, metric, "
-                                 "graph_settings, settings, converged)"},
+                                 "graph_settings, settings, converged, outliers, method, more)"},
                                 {"report_page", report_page, METH_VARARGS, "(context, folder)"},
                                 {"layout", layout, METH_VARARGS, "(context, xy, graph, start)"},
                                 {NULL, NULL, 0, NULL}};

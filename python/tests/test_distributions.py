@@ -409,3 +409,63 @@ def test_logicle():
     points = np.sort(X[0][0][:, 0])
     assert np.allclose(points[1:], [0.5 / 4.5, 1]) and 0 < points[0] < points[1]
     assert X.transforms == ["logicle"]
+
+
+def test_transforms_by_batch():
+    rng = np.random.default_rng(3)
+    batch = ["a", "a", "b", "b"] * 2
+    items = [rng.normal([0, 3 * (i % 2)], 1, (40, 2)) * (3 if batch[i] == "b" else 1) for i in range(8)]
+    X = ddsc.Distributions(items, labels=[i % 2 for i in range(8)])
+    Y = X.transformed(batch=batch, normalise="standard")
+    assert Y.transforms == ["batch", "standard"] and Y.meta == {"batch": batch}
+    named = X.described(meta={"run": batch, "n": range(8)})
+    assert named.meta["n"] == [str(i) for i in range(8)]
+    assert np.array_equal(named.transformed(batch="run", normalise="standard").support, Y.support)
+    flat = ddsc.DDSC(n_clusters=2).fit(X.transformed(pca=1))  # new items are of two dimensions still
+    assert (flat.predict(items) == flat.labels_).all()
+    with pytest.raises(ValueError, match="3 coordinates"):
+        flat.predict([np.zeros((2, 3))])
+    model = ddsc.DDSC(n_clusters=2).fit(Y)
+    assert ddsc.adjusted_mutual_info_score(X.labels, model.labels_) == 1
+    new = ddsc.Distributions(items[:3])
+    assert (model.predict(new.described(meta={"batch": batch[:3]})) == model.labels_[:3]).all()
+    with pytest.raises(ValueError, match="no column"):
+        model.predict(new)
+    with pytest.raises(ValueError, match='is of "c"'):
+        model.predict(new.described(meta={"batch": ["a", "c", "b"]}))
+    with pytest.raises(ValueError, match="3 values of 'batch' for 8 items"):
+        X.described(meta={"batch": batch[:3]})
+
+
+def test_pickle_keeps_transforms_and_dropped_rows():
+    rng = np.random.default_rng(5)
+    items = [rng.normal(size=(9 + i, 2)) for i in range(5)]
+    items.insert(2, np.empty((0, 2)))
+    ids, labels = [f"i{k}" for k in range(6)], np.array(list("abxaba"))
+    X = ddsc.Distributions(items, ids=ids, labels=labels, on_empty="drop")
+    X = X.described(titles=[f"t{k}" for k in range(6)], meta={"run": list("1x0122"), "age": range(6)})
+    for Y in (X, X.transformed(log1p=False, normalise="rank"), X.transformed(align="centre")):
+        again = pickle.loads(pickle.dumps(Y))
+        assert len(again) == 6 and again.n_items == 5 and (again.rows == Y.rows).all()
+        assert again.transforms == Y.transforms and again.meta == Y.meta and again.titles == Y.titles
+        assert again.ids == ids and (again.labels == labels).all()
+        assert np.array_equal(again.support, Y.support)
+        assert all(np.array_equal(a[1], b[1]) for a, b in zip(again, Y))
+
+
+def test_read_takes_every_transform(tmp_path):
+    rng = np.random.default_rng(7)
+    rows = [f"s{i},{'ab'[i % 2]},{x},{y}" for i in range(4) for x, y in rng.gamma(2, 50, (30, 2)).tolist()]
+    (tmp_path / "a.csv").write_text("\n".join(["id,run,x,y", *rows]) + "\n")
+    (tmp_path / "m.csv").write_text("id,age\ns0,1\ns1,2\ns2,3\ns3,4\n")
+    (tmp_path / "n.csv").write_text("id,site\ns0,x\ns1,y\ns2,x\ns3,y\n")
+    X = ddsc.read(tmp_path / "a.csv", drop=["run"], meta=[tmp_path / "m.csv", tmp_path / "n.csv"])
+    assert X.meta == {"age": list("1234"), "site": list("xyxy")} and X.transforms == []
+    ways = dict(per_item=20, arcsinh=5, logicle=262144, log1p=True, batch="run", normalise="robust", pca=1,
+                align="centre")
+    Y = ddsc.read(tmp_path / "a.csv", **ways)
+    assert Y.transforms == ["per-item", "arcsinh", "logicle", "log1p", "batch", "robust", "pca", "align centre"]
+    one = ddsc.read(tmp_path / "a.csv", drop=["run"], per_item=20, random_state=3)
+    assert np.array_equal(one.support, X.transformed(per_item=20, random_state=3).support)
+    with pytest.raises(TypeError, match="normalize"):
+        ddsc.read(tmp_path / "a.csv", normalize="rank")

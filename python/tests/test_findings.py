@@ -155,3 +155,66 @@ def test_rooms_are_checked(groups):
         run(_core.standing, found, None, None, None)
         with pytest.raises(ValueError, match="n_resamples"):
             run(_core.stability, groups._handle, found, {}, {}, {"k_min": 3, "k_max": 3}, 0)
+
+
+def test_outliers_get_label_minus_one():
+    """Marked without the parameter, left out with it."""
+    rng = np.random.default_rng(2)
+    clouds = [rng.normal(size=(8, 3)) + 6 * np.eye(3)[i % 3] for i in range(60)]
+    clouds[9] = clouds[9] + 50
+    plain = ddsc.DDSC(n_clusters=3).fit(clouds)
+    model = ddsc.DDSC(n_clusters=3, outliers=True).fit(clouds)
+    assert np.flatnonzero(plain.outliers_).tolist() == [9] and (plain.labels_ >= 0).all()
+    assert model.labels_[9] == -1 and (np.delete(model.labels_, 9) == np.delete(plain.labels_, 9)).all()
+    assert model.predict(clouds)[9] == plain.labels_[9]
+    assert np.isfinite(model.map_).all() and "<!DOCTYPE" in model.report()
+    assert sum(c["size"] for c in model.explain()) == 59
+    assert (model.items_["label"] == model.labels_).all()
+    with_range = ddsc.DDSC(n_clusters=(2, 4), outliers=True).fit(clouds)
+    assert (with_range.sweep_labels_[:, 9] == -1).all()
+    truth = [i % 3 for i in range(60)]
+    assert ddsc.adjusted_mutual_info_score(truth, model.labels_) == 1.0
+
+
+def test_tree_by_brute_force():
+    """Merges, heights and cuts against a plain computation on the affinity."""
+    X = ddsc.make_gaussians(k=6, n=15, n_points=10, separation=2.5, random_state=4)
+    model = ddsc.DDSC(n_clusters=6, metric="mmd").fit(X)
+    A, total = model.affinity_matrix_.toarray(), model.affinity_matrix_.sum()
+    groups = {c: model.labels_ == c for c in range(6)}
+    labels = model.labels_.copy()
+    assert model.tree_.shape == (5, 4) and (np.diff(model.tree_[:, 2]) >= 0).all()
+    for m, (a, b, height, size) in enumerate(model.tree_):
+        heights = {}
+        for i in groups:
+            for j in groups:
+                if i < j:
+                    chance = A[groups[i]].sum() * A[groups[j]].sum() / total
+                    heights[i, j] = 1 / (1 + A[np.ix_(groups[i], groups[j])].sum() / chance)
+        assert height == pytest.approx(min(heights.values()), rel=1e-9)
+        assert heights[a, b] == pytest.approx(height, rel=1e-9)
+        groups[6 + m] = groups.pop(a) | groups.pop(b)
+        assert size == groups[6 + m].sum()
+        cut = model.cut_tree(5 - m)
+        assert len(np.unique(cut)) == 5 - m and ddsc.adjusted_rand_score(cut, sum(g * k for k, g in groups.items())) == 1
+        if m + 1 == 5 or model.tree_[m + 1, 2] > height:
+            assert (cut == model.cut_tree(height=height)).all()
+    assert (model.cut_tree(6) == labels).all()
+    for bad in ({}, {"n_clusters": 7}, {"n_clusters": 2, "height": 0.5}):
+        with pytest.raises(ValueError):
+            model.cut_tree(**bad)
+
+
+def test_order_follows_a_gradient():
+    rng = np.random.default_rng(1)
+    place = rng.permutation(60)
+    clouds = [rng.normal(size=(40, 2)) + [place[i] / 6, 0] for i in range(60)]
+    model = ddsc.DDSC(n_clusters=2).fit(clouds)
+    assert sorted(model.order_) == list(range(60))
+    assert abs(np.corrcoef(model.order_, place)[0, 1]) > 0.97
+    assert np.corrcoef(model.order_, np.arange(60))[0, 1] >= 0
+    apart = ddsc.DDSC(n_clusters=2).fit([c + [1000 * (place[i] > 40), 0] for i, c in enumerate(clouds)])
+    assert apart.n_components_ == 2
+    for part in (place <= 40, place > 40):  # each along its own gradient, the larger first
+        assert abs(np.corrcoef(apart.order_[part], place[part])[0, 1]) > 0.97
+    assert apart.order_[place <= 40].max() == 40

@@ -1,5 +1,6 @@
 """What is shipped."""
 
+import json
 import os
 import pathlib
 import re
@@ -46,6 +47,7 @@ def test_the_source_distribution_holds_the_library(tmp_path):
         "src/module.c",
         "c/CMakeLists.txt",
         "c/cmake/Dependencies.cmake",
+        "c/cli/main.c",
         "c/include/ddsc/ddsc.h",
         "c/src/base/version.h.in",
         "c/src/exact/simplex.c",
@@ -53,3 +55,29 @@ def test_the_source_distribution_holds_the_library(tmp_path):
         assert wanted in names, wanted
     assert not any("__pycache__" in n or n.startswith("c/tests") for n in names)
     assert os.path.getsize(path) < 2_000_000
+
+
+def run_module(*words, **more):
+    return subprocess.run([sys.executable, "-m", "ddsc", *words], capture_output=True, text=True, **more)
+
+
+def test_the_program_is_inside(tmp_path):
+    done = run_module("--version")
+    assert done.returncode == 0 and done.stdout.split()[:2] == ["ddsc", ddsc.__version__]
+    assert run_module("clutser").returncode == 2
+    assert run_module("generate", "shapes", "-o", str(tmp_path / "s.npz")).returncode == 0
+    found = run_module("cluster", str(tmp_path / "s.npz"), "-k", "2", "--json")
+    labels = ddsc.DDSC(2).fit_predict(ddsc.read(tmp_path / "s.npz"))
+    assert json.loads(found.stdout)["labels"] == labels.tolist()
+    piped = run_module("score", "-", "--help", input="")
+    assert piped.returncode == 0 and "Usage" in piped.stdout
+
+
+def test_nothing_is_loaded_before_it_is_asked_for():
+    code = "import sys, ddsc; assert not {'numpy', 'sklearn', 'ddsc._core'} & set(sys.modules); print(ddsc.__version__)"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout.strip() == ddsc.__version__
+    assert set(ddsc.__all__) <= set(dir(ddsc))
+    assert all(getattr(ddsc, name) is not None for name in ddsc.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'DDCS'"):
+        ddsc.DDCS

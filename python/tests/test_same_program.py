@@ -162,3 +162,71 @@ def test_compress_keeps_rows():
     weights = [np.ones(6) if i != 4 else np.zeros(6) for i in range(12)]
     model = DDSC(2, compress=3, on_empty="drop").fit(points, sample_weight=weights)
     assert model.labels_.tolist() == [0, 1, 0, 1, -1, 1, 0, 1, 0, 1, 0, 1]
+    assert model.report().startswith("<!DOCTYPE html>")
+
+
+@pytest.mark.parametrize("method", ["kmeans", "sc", "d2", "pd2"])
+@pytest.mark.parametrize("seed", [0, 7])
+def test_baselines_are_the_programs(program, tmp_path, groups, method, seed):
+    out = run_program(program, tmp_path, groups, "-k", "3", "--method", method, "--seed", str(seed))
+    theirs = json.loads((out / "result.json").read_text())
+    model = DDSC(3, method=method, random_state=seed).fit(ddsc.read(tmp_path / "in.npz"))
+    ours = model.result_json()
+    for part in ("settings", "chosen", "scores", "verdict", "advice"):
+        assert ours[part] == theirs[part], part
+    with open(out / "labels.csv", newline="") as file:
+        assert model.labels_.tolist() == [int(row["label"]) for row in csv.DictReader(file)]
+    assert model.report().startswith("<!DOCTYPE html>")
+    assert model.n_clusters_ == 3 and model.converged_
+    if method in ("d2", "pd2"):
+        np.testing.assert_allclose(model.inertia_, theirs["objective"], rtol=1e-14)
+        near = ddsc.pairwise(groups, model.centres_).argmin(axis=1)
+        assert (near == model.labels_).all()
+    with pytest.raises(ValueError, match="new items"):
+        model.predict(groups[:2])
+
+
+def test_settings_of_baselines(program, tmp_path, groups):
+    words = ["-k", "3", "--method", "d2", "--barycenter", "ibp", "--centre-size", "4", "--restarts", "2"]
+    theirs = json.loads((run_program(program, tmp_path, groups, *words) / "result.json").read_text())
+    model = DDSC(3, method="d2", barycenter="ibp", centre_size=4, restarts=2).fit(groups)
+    assert model.result_json()["settings"] == theirs["settings"]
+    assert model.centres_.sizes.max() == 4
+    words = ["-k", "2:5", "--method", "sc", "--vectors-from", "mean", "--tau", "6"]
+    theirs = json.loads((run_program(program, tmp_path, groups, *words) / "result.json").read_text())
+    model = DDSC((2, 5), method="sc", vectors_from="mean", n_neighbors=6).fit(groups)
+    assert model.result_json()["settings"] == theirs["settings"]
+    assert model.n_clusters_ == theirs["k"] and model.map_.shape == (60, 2)
+    assert len(model.items_["doubt"]) == 60
+
+
+def test_a_baseline_refuses_what_it_cannot(groups):
+    for settings, words in (
+        ({"method": "means"}, "must be one of"),
+        ({"method": "kmeans", "n_clusters": "auto"}, "one number"),
+        ({"method": "d2", "stability": 3}, "stability"),
+        ({"method": "d2", "cost": "cosine"}, "cost"),
+        ({"method": "d2", "centre_size": 0}, "centre_size"),
+        ({"method": "d2", "barycenter": "projected"}, "barycenter"),
+        ({"method": "kmeans", "restarts": 0}, "restarts"),
+        ({"method": "kmeans", "vectors_from": "sum"}, "vectors_from"),
+        ({"method": "sc", "metric": "precomputed"}, "precomputed"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            DDSC(**{"n_clusters": 3, **settings}).fit(groups)
+    model = DDSC(3).fit(groups)
+    model.set_params(method="kmeans").fit(groups)
+    assert not hasattr(model, "embedding_") and not hasattr(model, "map_") and not hasattr(model, "items_")
+    assert (model.set_params(method="ddsc").fit(groups).predict(groups) == model.labels_).all()
+
+
+def test_baselines_keep_dropped_rows_and_pickle():
+    import pickle
+
+    points = [np.full((3, 2), 9.0 * (i % 2)) + np.arange(3)[:, None] for i in range(8)]
+    weights = [np.ones(3) if i != 4 else np.zeros(3) for i in range(8)]
+    for method in ("kmeans", "sc", "d2"):
+        model = DDSC(2, method=method, on_empty="drop", compress=2).fit(points, sample_weight=weights)
+        assert model.labels_.tolist() == [0, 1, 0, 1, -1, 1, 0, 1], method
+        again = pickle.loads(pickle.dumps(model))
+        assert (again.labels_ == model.labels_).all() and again.report() == model.report()

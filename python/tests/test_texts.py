@@ -1,5 +1,6 @@
 """Texts as clouds of sentence vectors."""
 
+import pickle
 import zlib
 
 import numpy as np
@@ -57,3 +58,20 @@ def test_sentences_of_any_encoder():
 def test_texts_that_cannot_be_taken(texts, encode, error):
     with pytest.raises((TypeError, ValueError), match=error):
         ddsc.Distributions.from_texts(texts, encode)
+
+
+def test_columns_about_documents_and_pickles(tmp_path):
+    words = ["ball", "goal", "team", "bank", "loan", "rate"]
+    rows = ["id\ttext"] + [
+        f"d{i}\t" + " ".join(words[3 * (i % 2):][(i + k) % 3] for k in range(9)) for i in range(12)
+    ]
+    (tmp_path / "docs.tsv").write_text("\n".join([*rows, "none\t..."]) + "\n")
+    (tmp_path / "m.csv").write_text("id,year\n" + "".join(f"d{i},{1990 + i}\n" for i in range(12)) + "none,1\n")
+    X = ddsc.read_text(tmp_path / "docs.tsv", meta=tmp_path / "m.csv")
+    assert X.meta["year"] == [str(1990 + i) for i in range(12)] + ["1"] and X.n_items == 12
+    again = pickle.loads(pickle.dumps(X))  # with the words that were fitted, and the row that was dropped
+    assert len(again) == 13 and again.meta == X.meta and again.titles == X.titles and again.ids == X.ids
+    again.write(tmp_path / "a.npz")
+    X.write(tmp_path / "b.npz")
+    a, b = np.load(tmp_path / "a.npz"), np.load(tmp_path / "b.npz")
+    assert set(a) == set(b) and "text_words" in a and all(np.array_equal(a[name], b[name]) for name in a)

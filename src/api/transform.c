@@ -1,6 +1,6 @@
 /* Transforms fitted to a set: what is measured on the mixture of its items, each of which counts alike,
- * is kept, so that new items go the same way. Order: points drawn, arcsinh, logicle, log1p, normalised,
- * principal components, aligned. */
+ * is kept, so that new items go the same way. Order: points drawn, arcsinh, logicle, log1p, mapped by batch,
+ * normalised, principal components, aligned. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -47,7 +47,7 @@ static ddsc_status add_step(fitting *f, recipe_kind kind, int64_t argument, fit_
     CHECK(recipe_add(f->ctx, &f->r, kind, argument, count, &value));
     if (fit)
         CHECK(fit(f, kind, value));
-    return recipe_apply_step(f->ctx, &f->p, &f->r, f->r.n - 1);
+    return recipe_apply_step(f->ctx, &f->p, f->m, &f->r, f->r.n - 1);
 }
 
 /* ---- arcsinh: one cofactor, or PATTERN=COFACTOR for some coordinates ---- */
@@ -88,7 +88,7 @@ static ddsc_status fit_arcsinh(fitting *f, const char *list)
     CHECK(recipe_add(f->ctx, &f->r, RECIPE_ARCSINH, 0, f->p.d, &c.value));
     memset(c.value, 0, (size_t)f->p.d * sizeof *c.value);
     CHECK(text_each_listed(list, take_cofactor, &c));
-    return recipe_apply_step(f->ctx, &f->p, &f->r, f->r.n - 1);
+    return recipe_apply_step(f->ctx, &f->p, f->m, &f->r, f->r.n - 1);
 }
 
 /* ---- logicle: T:W:M:A, or PATTERN=T:W:M:A for some coordinates ---- */
@@ -176,7 +176,7 @@ static ddsc_status fit_logicle(fitting *f, const char *list)
     for (int64_t k = 0; k < f->p.d; k++)
         if (c.value[4 * k] > 0 && c.value[4 * k + 1] < 0)
             c.value[4 * k + 1] = fit_width(f, k, c.value[4 * k], c.value[4 * k + 2], key, order);
-    TRY(recipe_apply_step(f->ctx, &f->p, &f->r, f->r.n - 1));
+    TRY(recipe_apply_step(f->ctx, &f->p, f->m, &f->r, f->r.n - 1));
 done:
     MEM_FREE(f->ctx, key, order);
     return status;
@@ -207,49 +207,83 @@ static ddsc_status fit_standard(fitting *f, recipe_kind kind, double *value)
     return DDSC_OK;
 }
 
-/* Quantiles 0, 1/(n-1), ..., 1 of a coordinate: the least value with that much mass up to it. */
-static void find_quantiles(const fitting *f, int64_t k, int64_t n, double *out, double *key,
-                           int32_t *order)
+/* Quantiles 0, 1/(n-1), ..., 1 of a coordinate over the rows first .. end-1, whose mass is `whole`: the
+ * least value with that much mass up to it. */
+typedef struct span {
+    int64_t first, end;
+    double whole, *key; /* space for the values, and their order */
+    int32_t *order;
+} span;
+
+static void find_quantiles(const fitting *f, const span *s, int64_t k, int64_t n, double *out)
 {
     const measures_parts *p = &f->p;
+    const double *mass = f->mass + s->first;
+    int64_t at = 0, v = s->end - s->first;
     double upto = 0;
-    int64_t at = 0;
-    for (int64_t r = 0; r < p->v; r++)
-        key[r] = p->support[r * p->d + k];
-    sort_order(order, key, p->v);
-    for (int64_t r = 0; r < p->v && at < n; r++) {
-        if (f->mass[order[r]] <= 0)
+    for (int64_t r = 0; r < v; r++)
+        s->key[r] = p->support[(s->first + r) * p->d + k];
+    sort_order(s->order, s->key, v);
+    for (int64_t r = 0; r < v && at < n; r++) {
+        if (mass[s->order[r]] <= 0)
             continue;
-        upto += f->mass[order[r]];
+        upto += mass[s->order[r]] / s->whole;
         while (at < n && (double)at / (double)(n - 1) <= upto + 1e-12) /* rounding of the sum */
-            out[at++] = key[order[r]];
+            out[at++] = s->key[s->order[r]];
     }
-    for (int64_t r = p->v; at < n && r-- > 0;) /* rounding: the largest */
-        while (at < n && f->mass[order[r]] > 0)
-            out[at++] = key[order[r]];
+    for (int64_t r = v; at < n && r-- > 0;) /* rounding: the largest */
+        while (at < n && mass[s->order[r]] > 0)
+            out[at++] = s->key[s->order[r]];
 }
 
 static ddsc_status fit_quantiles(fitting *f, recipe_kind kind, double *value)
 {
     ddsc_status status = DDSC_OK;
     const measures_parts *p = &f->p;
-    double *key = NULL, quarter[5];
-    int32_t *order = NULL;
+    double quarter[5];
+    span all = {.end = p->v, .whole = 1};
     TRY(find_mass(f));
-    TRY(MEM_NEW(f->ctx, key, p->v));
-    TRY(MEM_NEW(f->ctx, order, p->v));
+    TRY(MEM_NEW(f->ctx, all.key, p->v));
+    TRY(MEM_NEW(f->ctx, all.order, p->v));
     for (int64_t k = 0; k < p->d; k++) {
         if (kind == RECIPE_RANK) {
-            find_quantiles(f, k, RECIPE_KNOTS, value + RECIPE_KNOTS * k, key, order);
+            find_quantiles(f, &all, k, RECIPE_KNOTS, value + RECIPE_KNOTS * k);
             continue;
         }
-        find_quantiles(f, k, 5, quarter, key, order);
+        find_quantiles(f, &all, k, 5, quarter);
         double range = quarter[3] - quarter[1];
         value[k] = quarter[2];
         value[p->d + k] = range > 0 ? 1 / range : 1;
     }
 done:
-    MEM_FREE(f->ctx, key, order);
+    MEM_FREE(f->ctx, all.key, all.order);
+    return status;
+}
+
+/* ---- by batch ---- */
+
+static ddsc_status fit_batches(fitting *f, recipe_kind kind, double *value)
+{
+    ddsc_status status = DDSC_OK;
+    measures_parts *p = &f->p;
+    int64_t n = f->r.batches.n - 1, start[RECIPE_BATCHES + 1];
+    span part = {0};
+    (void)kind;
+    TRY(recipe_split(f->ctx, p, &f->r, f->m, start));
+    TRY(find_mass(f));
+    TRY(MEM_NEW(f->ctx, part.key, p->v));
+    TRY(MEM_NEW(f->ctx, part.order, p->v));
+    for (int64_t b = -1; b < n; b++) { /* first all of them together */
+        part.first = b < 0 ? 0 : start[b];
+        part.end = b < 0 ? p->v : start[b + 1];
+        part.whole = 0;
+        for (int64_t r = part.first; r < part.end; r++)
+            part.whole += f->mass[r];
+        for (int64_t k = 0; k < p->d; k++)
+            find_quantiles(f, &part, k, RECIPE_KNOTS, value + ((b + 1) * p->d + k) * RECIPE_KNOTS);
+    }
+done:
+    MEM_FREE(f->ctx, part.key, part.order);
     return status;
 }
 
@@ -319,8 +353,8 @@ static ddsc_status transform_check(ddsc_context *ctx, const ddsc_transform_setti
         return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
                         "transform settings: pca is %lld of %lld coordinates, per_item %lld",
                         (long long)set->pca, (long long)m->d, (long long)set->per_item);
-    if (m->words.n > 0 &&
-        (set->arcsinh || set->logicle || set->log1p || set->normalise || set->pca || set->align))
+    if (m->words.n > 0 && (set->arcsinh || set->logicle || set->log1p || set->batch ||
+                           set->normalise || set->pca || set->align))
         return ctx_fail(ctx, DDSC_ERROR_INPUT,
                         "the points are words fitted to documents, whose place is kept for later "
                         "documents: only per_item goes with them");
@@ -340,6 +374,10 @@ static ddsc_status fit_all(fitting *f, const ddsc_transform_settings *set)
         CHECK(fit_logicle(f, set->logicle));
     if (set->log1p)
         CHECK(add_step(f, RECIPE_LOG1P, 0, NULL));
+    if (set->batch) {
+        CHECK(recipe_find_batches(f->ctx, &f->r, f->m, set->batch));
+        CHECK(add_step(f, RECIPE_BATCH, f->r.batches.n - 1, fit_batches));
+    }
     if (set->normalise)
         CHECK(add_step(f, normal[set->normalise], 0,
                        set->normalise == DDSC_NORMALISE_STANDARD ? fit_standard : fit_quantiles));
@@ -374,4 +412,9 @@ done:
 const char *ddsc_measures_get_transform(const ddsc_measures *m, int64_t step)
 {
     return m && step >= 0 && step < m->recipe.n ? recipe_name(m->recipe.step[3 * step]) : NULL;
+}
+
+const char *ddsc_measures_get_batch(const ddsc_measures *m, int64_t k)
+{
+    return m && k >= 0 && k < m->recipe.batches.n ? texts_get(&m->recipe.batches, k) : NULL;
 }

@@ -106,6 +106,22 @@ typedef struct structure_tally {
 structure_tally cluster_structure(const cluster_gap *gap, int64_t k, const ddsc_graph *g,
                                   int64_t n_components);
 
+/* ---- beyond flat clusters ---- */
+
+/* Two nodes of the tree become one: clusters are 0 .. k-1, what merge number m makes is k + m. */
+typedef struct cluster_merge {
+    int64_t a, b;  /* a < b */
+    double height; /* 0 .. 1, never below the one before */
+    int64_t size;  /* items */
+} cluster_merge;
+
+/* Of more clusters no tree is made: the work grows with k^3. */
+enum { MERGES_MOST = 1000 };
+/* out (k - 1): the tree over the clusters, by the affinity between them. centre (k x dim, used up; or NULL): where
+ * they lie. */
+ddsc_status cluster_merges(ddsc_context *ctx, cluster_merge *out, const sparse *a,
+                           const int32_t *labels, int64_t k, double *centre, int64_t dim);
+
 /* ---- the result ---- */
 
 struct ddsc_clustering {
@@ -131,6 +147,9 @@ struct ddsc_clustering {
     ddsc_joined_row *joined;
     const ddsc_joined_row **joined_list; /* the rows, one pointer each */
 };
+
+/* rank (n): 0 .. n-1 along the first direction of diffusion. */
+ddsc_status cluster_direction(ddsc_context *ctx, int64_t *rank, const ddsc_clustering *c);
 
 /* ---- several metrics as one (join.c) ---- */
 

@@ -51,9 +51,10 @@ static inline const char *texts_get(const measures_texts *t, int64_t i)
 /* Transforms that a set has gone through; n = 0: none. */
 typedef struct measures_recipe {
     int64_t n, n_values;
-    int64_t *step;         /* n x 3: recipe_kind, argument, number of values */
-    double *value;         /* of all steps */
-    measures_texts inputs; /* names of the coordinates before, or none */
+    int64_t *step;          /* n x 3: recipe_kind, argument, number of values */
+    double *value;          /* of all steps */
+    measures_texts inputs;  /* names of the coordinates before, or none */
+    measures_texts batches; /* of a step by batch: the column, then its values; or none */
 } measures_recipe;
 
 ddsc_status measures_recipe_copy(ddsc_context *ctx, measures_recipe *to,

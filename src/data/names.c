@@ -145,6 +145,7 @@ ddsc_status ddsc_measures_copy_private(ddsc_context *ctx, ddsc_measures **copy,
     texts_free(ctx, &made->meta_names);
     texts_free(ctx, &made->meta);
     measures_words_free(ctx, &made->words);
+    texts_free(ctx, &made->recipe.batches);
     MEM_FREE(ctx, made->name_text, made->name_at);
     made->name_text = NULL;
     made->name_at = NULL;
@@ -184,6 +185,38 @@ ddsc_status ddsc_measures_copy_described(ddsc_context *ctx, ddsc_measures **copy
     TRY(rename_all(ctx, &made->coordinates, made->d, coordinates, "coordinates"));
     TRY(rename_all(ctx, &made->points, made->v, points, "points"));
     TRY(rename_all(ctx, &made->titles, made->n_rows, titles, "titles"));
+    *copy = made;
+    made = NULL;
+done:
+    ddsc_measures_destroy(made);
+    return status;
+}
+
+ddsc_status ddsc_measures_copy_about(ddsc_context *ctx, ddsc_measures **copy,
+                                     const ddsc_measures *m, int64_t n_columns,
+                                     const char *const *names, const char *const *values)
+{
+    ddsc_status status = DDSC_OK;
+    measures *made = NULL;
+    CHECK(ctx_enter_new(ctx, copy));
+    CHECK(ctx_need(ctx, m, "measures"));
+    CHECK(ctx_check(ctx, n_columns >= 0 && n_columns <= INT32_MAX, "n_columns", (double)n_columns,
+                    "0 .. 2147483647"));
+    if (n_columns > 0 && (!names || !values))
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "columns need names and values");
+    for (int64_t a = 0; a < n_columns; a++)
+        for (int64_t b = 0; b < a; b++)
+            if (names[a] && names[b] && strcmp(names[a], names[b]) == 0)
+                return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "two columns are called \"%.100s\"",
+                                names[a]);
+    TRY(measures_subset(ctx, &made, m, m->n, NULL));
+    TRY(measures_copy_names(ctx, made, m));
+    texts_free(ctx, &made->meta_names);
+    texts_free(ctx, &made->meta);
+    if (n_columns > 0) {
+        TRY(rename_all(ctx, &made->meta_names, n_columns, names, "names"));
+        TRY(rename_all(ctx, &made->meta, made->n_rows * n_columns, values, "values"));
+    }
     *copy = made;
     made = NULL;
 done:

@@ -13,8 +13,8 @@
 const char *recipe_name(int64_t kind)
 {
     static const char *const names[RECIPE_KINDS] = {
-        "",    "per-item",     "arcsinh",    "log1p",        "standard",        "robust", "rank",
-        "pca", "align centre", "align size", "align deskew", "align principal", "logicle"};
+        "",    "per-item",     "arcsinh",    "log1p",        "standard",        "robust",  "rank",
+        "pca", "align centre", "align size", "align deskew", "align principal", "logicle", "batch"};
     return kind > 0 && kind < RECIPE_KINDS ? names[kind] : "";
 }
 
@@ -33,6 +33,7 @@ int64_t recipe_count(int64_t kind, int64_t argument, int64_t d, int64_t *d_out)
     case RECIPE_ROBUST: return 2 * d;
     case RECIPE_RANK: return RECIPE_KNOTS * d;
     case RECIPE_PCA: return d + argument * d;
+    case RECIPE_BATCH: return (argument + 1) * RECIPE_KNOTS * d;
     default: return 0;
     }
 }
@@ -59,6 +60,7 @@ ddsc_status measures_recipe_copy(ddsc_context *ctx, measures_recipe *to,
     TRY(MEM_COPY(ctx, fresh.step, from->step, 3 * from->n));
     TRY(MEM_COPY(ctx, fresh.value, from->value, from->n_values));
     TRY(texts_copy(ctx, &fresh.inputs, &from->inputs));
+    TRY(texts_copy(ctx, &fresh.batches, &from->batches));
     *to = fresh;
     fresh = (measures_recipe){0};
 done:
@@ -78,6 +80,7 @@ void measures_recipe_free(ddsc_context *ctx, measures_recipe *r)
 {
     MEM_FREE(ctx, r->step, r->value);
     texts_free(ctx, &r->inputs);
+    texts_free(ctx, &r->batches);
     *r = (measures_recipe){0};
 }
 
@@ -95,6 +98,8 @@ int64_t recipe_dimension(const measures_recipe *r, int64_t d)
                 return -1;
             d = step[2] / (d + 1);
         }
+        if (step[0] == RECIPE_BATCH && (step[1] < 1 || step[1] > RECIPE_BATCHES))
+            return -1;
         if (recipe_count(step[0], step[1], d, NULL) != step[2] ||
             (step[0] == RECIPE_PER_ITEM && step[1] < 1))
             return -1;
@@ -105,7 +110,7 @@ int64_t recipe_dimension(const measures_recipe *r, int64_t d)
 
 /* ---- steps that look at each point alone ---- */
 
-static double by_rank(const double *knot, double x)
+double recipe_rank(const double *knot, double x)
 {
     int64_t low = 0, high = RECIPE_KNOTS; /* knots below x; knots not above x */
     for (int64_t a = 0, b = RECIPE_KNOTS; a < b;) {
@@ -125,11 +130,11 @@ static double by_rank(const double *knot, double x)
         high = a;
     }
     if (high > low) /* on a knot, or on several: their middle */
-        return (double)(low + high - 1) / 2 / (RECIPE_KNOTS - 1);
+        return (double)(low + high - 1) / 2;
     if (low == 0 || low == RECIPE_KNOTS)
-        return low == 0 ? 0 : 1;
+        return low == 0 ? 0 : RECIPE_KNOTS - 1;
     double part = (x - knot[low - 1]) / (knot[low] - knot[low - 1]);
-    return ((double)(low - 1) + part) / (RECIPE_KNOTS - 1);
+    return (double)(low - 1) + part;
 }
 
 static double one_value(int64_t kind, const double *value, int64_t d, int64_t k, double x)
@@ -137,7 +142,7 @@ static double one_value(int64_t kind, const double *value, int64_t d, int64_t k,
     switch (kind) {
     case RECIPE_ARCSINH: return value[k] > 0 ? asinh(x / value[k]) : x;
     case RECIPE_LOG1P: return log1p(x);
-    case RECIPE_RANK: return by_rank(value + RECIPE_KNOTS * k, x);
+    case RECIPE_RANK: return recipe_rank(value + RECIPE_KNOTS * k, x) / (RECIPE_KNOTS - 1);
     default: return (x - value[k]) * value[d + k];
     }
 }
@@ -188,8 +193,8 @@ static ddsc_status project_points(ddsc_context *ctx, measures_parts *p, int64_t 
     return DDSC_OK;
 }
 
-ddsc_status recipe_apply_step(ddsc_context *ctx, measures_parts *p, const measures_recipe *r,
-                              int64_t k)
+ddsc_status recipe_apply_step(ddsc_context *ctx, measures_parts *p, const measures *m,
+                              const measures_recipe *r, int64_t k)
 {
     const int64_t *step = r->step + 3 * k;
     const double *value = r->value;
@@ -200,6 +205,7 @@ ddsc_status recipe_apply_step(ddsc_context *ctx, measures_parts *p, const measur
     case RECIPE_PER_ITEM: return recipe_draw(ctx, p, step[1]);
     case RECIPE_PCA: return project_points(ctx, p, step[1], value);
     case RECIPE_LOGICLE: each_logicle(p, value); return DDSC_OK;
+    case RECIPE_BATCH: return recipe_map_batches(ctx, p, r, m, value);
     case RECIPE_CENTRE:
     case RECIPE_SIZE:
     case RECIPE_DESKEW:
@@ -275,7 +281,7 @@ ddsc_status recipe_apply(ddsc_context *ctx, measures **out, const measures *m,
     measures_parts p = {0};
     TRY(recipe_take_parts(ctx, &p, m));
     for (int64_t k = 0; k < r->n; k++)
-        TRY(recipe_apply_step(ctx, &p, r, k));
+        TRY(recipe_apply_step(ctx, &p, m, r, k));
     TRY(recipe_finish(ctx, out, &p, m, r));
 done:
     measures_parts_free(ctx, &p);

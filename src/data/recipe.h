@@ -17,10 +17,13 @@ typedef enum recipe_kind {
     RECIPE_DESKEW,
     RECIPE_PRINCIPAL,
     RECIPE_LOGICLE, /* values: T, W, M and A for each coordinate; T 0: left alone */
+    /* argument: number of batches; values: RECIPE_KNOTS quantiles of each coordinate of all items,
+     * then of those of each batch */
+    RECIPE_BATCH,
     RECIPE_KINDS
 } recipe_kind;
 
-enum { RECIPE_KNOTS = 256 };
+enum { RECIPE_KNOTS = 256, RECIPE_BATCHES = 1000 };
 
 /* Name of a kind as the options have it. */
 const char *recipe_name(int64_t kind);
@@ -39,9 +42,20 @@ typedef struct logicle_scale {
 logicle_scale recipe_logicle(const double parameter[4]);
 double recipe_logicle_at(const logicle_scale *s, double x);
 
-/* Step k on parts with weights and an index. */
-ddsc_status recipe_apply_step(ddsc_context *ctx, measures_parts *p, const measures_recipe *r,
-                              int64_t k);
+/* Step k on parts with weights and an index; m has the columns about their items. */
+ddsc_status recipe_apply_step(ddsc_context *ctx, measures_parts *p, const measures *m,
+                              const measures_recipe *r, int64_t k);
+/* The rank of x among RECIPE_KNOTS ascending knots, 0 .. RECIPE_KNOTS - 1: the middle one where several
+ * are equal to x. */
+double recipe_rank(const double *knot, double x);
+/* By batch: the names of the batches of a column; rows of the support batch by batch, those of b from
+ * start[b] on; the step itself. */
+ddsc_status recipe_find_batches(ddsc_context *ctx, measures_recipe *r, const measures *m,
+                                const char *column);
+ddsc_status recipe_split(ddsc_context *ctx, measures_parts *p, const measures_recipe *r,
+                         const measures *m, int64_t start[RECIPE_BATCHES + 1]);
+ddsc_status recipe_map_batches(ddsc_context *ctx, measures_parts *p, const measures_recipe *r,
+                               const measures *m, const double *value);
 /* Draw and shift: transforms that look at one item at a time. */
 ddsc_status recipe_draw(ddsc_context *ctx, measures_parts *p, int64_t per_item);
 ddsc_status recipe_align(ddsc_context *ctx, measures_parts *p, recipe_kind kind,

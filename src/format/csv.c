@@ -169,6 +169,22 @@ static ddsc_status check_label(reader *r, int64_t item)
                             QUOTE(text), (long long)r->first_line[item], QUOTE(first));
 }
 
+/* Columns asked for as columns about items have one value in all rows of an item. */
+static ddsc_status check_asked(reader *r, int64_t item)
+{
+    size_t n;
+    for (int64_t k = 0; k < r->c.n_asked; k++) {
+        const char *first = r->meta.text + r->meta.at[item * r->c.n_meta + k];
+        CHECK(tidy_text(r, r->c.meta[k], &n));
+        if (strlen(first) != n || memcmp(first, r->tidy, n) != 0)
+            return stream_fail_line(
+                r->s, ", column %lld (\"%s\"): \"%s\", but line %lld of the same item has \"%s\"",
+                (long long)r->c.meta[k] + 1, QUOTE(table_name(&r->c, r->c.meta[k])),
+                QUOTE(r->field.text[r->c.meta[k]]), (long long)r->first_line[item], QUOTE(first));
+    }
+    return DDSC_OK;
+}
+
 /* The id of a row: its id columns, with a slash between them. */
 static ddsc_status csv_join_id(reader *r, const char **id, size_t *n)
 {
@@ -208,6 +224,7 @@ static ddsc_status take_id(reader *r)
         CHECK(begin_item(r, number));
     r->apart |= number < r->last;
     r->item[r->n_rows] = r->last = number;
+    CHECK(check_asked(r, number));
     return check_label(r, number);
 }
 
@@ -380,7 +397,7 @@ static ddsc_status take_item_columns(reader *r)
         return DDSC_OK;
     TRY(MEM_NEW(r->ctx, name, r->c.n_meta));
     for (int64_t k = 0; k < r->c.n_meta; k++)
-        name[k] = table_name(&r->c, r->c.meta[k]) + strlen(TABLE_META);
+        name[k] = table_name(&r->c, r->c.meta[k]) + (k < r->c.n_asked ? 0 : strlen(TABLE_META));
     TRY(texts_pack(r->ctx, &p->meta_names, r->c.n_meta, name));
     p->meta = (measures_texts){p->n * r->c.n_meta, r->meta.text, r->meta.at};
     r->meta = (text_rows){0};

@@ -144,8 +144,15 @@ ddsc_status io_read_measures(ddsc_context *ctx, measures **out, io_stream *s,
 ddsc_status io_read_parts(ddsc_context *ctx, measures_parts *out, ddsc_format *format, io_stream *s,
                           const ddsc_read_settings *settings, bool one);
 /* Columns of the table set->meta_path for the items, by id. */
-ddsc_status io_read_meta(ddsc_context *ctx, measures_parts *p, const char *where,
-                         const ddsc_read_settings *set);
+typedef struct meta_target {
+    int64_t n;
+    const char *id_text; /* NULL: ids are numbers */
+    const int64_t *id_at;
+    measures_texts *names, *values; /* columns there are; those of the table come behind */
+    const char *where;
+} meta_target;
+ddsc_status io_read_meta(ddsc_context *ctx, const meta_target *to, const char *path,
+                         const char *id_columns, int64_t max_bytes);
 /* Make parts fit to be joined: indices checked, items without ids called "file:number". */
 ddsc_status sets_prepare(ddsc_context *ctx, measures_parts *parts, const char *where);
 /* Can b stand behind a: the same dimension and words, labels of one kind? */

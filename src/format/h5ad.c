@@ -146,11 +146,15 @@ static ddsc_status read_column(h5ad *h, row_texts *t, const char *name, const ch
 
 /* ---- items ---- */
 
-enum { MAX_IDS = 8 };
+enum { MAX_IDS = 8, MAX_ASKED = 8 };
 
 typedef struct cell_grouping {
-    row_texts id[MAX_IDS], label, where;
-    int n_ids;
+    row_texts id[MAX_IDS], label, where, asked[MAX_ASKED]; /* the last: columns about items */
+    int n_ids, n_asked;
+    const char *asked_name[MAX_ASKED];
+    char name_text[MAX_ASKED][H5_PATH];
+    text_rows meta; /* of each item its n_asked texts */
+    h5ad *h;
     const char *where_value; /* NULL: every row is taken */
     bool has_label;
     text_table ids;
@@ -182,6 +186,21 @@ static ddsc_status open_ids(h5ad *h, cell_grouping *g)
     }
 }
 
+static ddsc_status open_asked(void *arg, const char *name)
+{
+    cell_grouping *g = arg;
+    char path[H5_PATH];
+    h5_kind kind;
+    CHECK(find_obs(g->h, name, path, &kind));
+    if (kind == H5_NOTHING)
+        return DDSC_OK;
+    if (g->n_asked == MAX_ASKED)
+        return stream_fail(g->h->s, "at most %d columns about items are read", MAX_ASKED);
+    snprintf(g->name_text[g->n_asked], H5_PATH, "%.400s", name);
+    g->asked_name[g->n_asked] = g->name_text[g->n_asked];
+    return read_column(g->h, &g->asked[g->n_asked++], name, "--batch");
+}
+
 static ddsc_status open_columns(h5ad *h, cell_grouping *g)
 {
     const ddsc_read_settings *set = h->set;
@@ -199,7 +218,7 @@ static ddsc_status open_columns(h5ad *h, cell_grouping *g)
         CHECK(read_column(h, &g->where, name, "--where"));
         g->where_value = set->where + n + 1;
     }
-    return DDSC_OK;
+    return set->item_columns ? text_each_listed(set->item_columns, open_asked, g) : DDSC_OK;
 }
 
 /* The id of a row: its id columns, with a slash between them. */
@@ -218,6 +237,27 @@ static ddsc_status join_parts(h5ad *h, cell_grouping *g, int64_t row, int64_t *l
     return DDSC_OK;
 }
 
+/* What a row says about its item: as its first row does. */
+static ddsc_status take_asked_texts(h5ad *h, cell_grouping *g, int64_t row, int64_t item,
+                                    bool is_new)
+{
+    for (int k = 0; k < g->n_asked; k++) {
+        const char *text = row_text(&g->asked[k], row);
+        int64_t at = item * g->n_asked + k, size = 2 * (int64_t)strlen(text) + 1;
+        CHECK(MEM_RESERVE(h->ctx, g->joined, &g->joined_room, size));
+        size_t n = text_tidy(g->joined, text, DDSC_TITLE_MAX);
+        if (is_new)
+            CHECK(text_rows_add(&g->meta, at, g->joined, n));
+        const char *first = g->meta.text + g->meta.at[at];
+        if (strlen(first) != n || memcmp(first, g->joined, n) != 0)
+            return stream_fail(
+                h->s, "row %lld has \"%s\" in the column \"%s\", but \"%s\" has \"%s\" before",
+                (long long)row, QUOTE(text), QUOTE(g->asked_name[k]),
+                QUOTE(text_table_get(&g->ids, item)), QUOTE(first));
+    }
+    return DDSC_OK;
+}
+
 static ddsc_status group_row(h5ad *h, cell_grouping *g, int64_t row)
 {
     int64_t length, number;
@@ -231,6 +271,7 @@ static ddsc_status group_row(h5ad *h, cell_grouping *g, int64_t row)
                            (long long)row);
     CHECK(text_table_add(h->ctx, &g->ids, g->joined, (size_t)length, &number, &is_new));
     g->item[row] = number;
+    CHECK(take_asked_texts(h, g, row, number, is_new));
     if (!g->has_label)
         return DDSC_OK;
     const char *label = row_text(&g->label, row);
@@ -271,7 +312,7 @@ done:
 static ddsc_status group_rows(h5ad *h)
 {
     ddsc_status status = DDSC_OK;
-    cell_grouping g = {0};
+    cell_grouping g = {.h = h, .meta = {.ctx = h->ctx}};
     TRY(open_columns(h, &g));
     TRY(MEM_NEW(h->ctx, g.item, h->n_rows));
     for (int64_t i = 0; i < h->n_rows; i++)
@@ -282,6 +323,11 @@ static ddsc_status group_rows(h5ad *h)
     TRY(place_rows(h, g.item, g.ids.n));
     if (g.has_label)
         TRY(label_list_finish(h->ctx, &g.labels, h->out));
+    if (g.n_asked > 0) {
+        TRY(texts_pack(h->ctx, &h->out->meta_names, g.n_asked, g.asked_name));
+        h->out->meta = (measures_texts){h->out->n * g.n_asked, g.meta.text, g.meta.at};
+        g.meta = (text_rows){0};
+    }
     h->out->id_text = g.ids.text;
     h->out->id_at = g.ids.at;
     g.ids.text = NULL;
@@ -289,11 +335,13 @@ static ddsc_status group_rows(h5ad *h)
 done:
     for (int k = 0; k < g.n_ids; k++)
         row_texts_free(h->ctx, &g.id[k]);
+    for (int k = 0; k < g.n_asked; k++)
+        row_texts_free(h->ctx, &g.asked[k]);
     row_texts_free(h->ctx, &g.label);
     row_texts_free(h->ctx, &g.where);
     text_table_free(h->ctx, &g.ids);
     label_list_free(h->ctx, &g.labels);
-    MEM_FREE(h->ctx, g.item, g.joined);
+    MEM_FREE(h->ctx, g.item, g.joined, g.meta.text, g.meta.at);
     return status;
 }
 

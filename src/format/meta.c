@@ -143,54 +143,95 @@ static ddsc_status meta_table(meta_reader *r, const char *id_columns)
     }
 }
 
-/* The values of each item; those without a row are counted. */
-static ddsc_status meta_join(meta_reader *r, measures_parts *p, const char *where)
+/* The row of the table of each item, -1: none; those are counted. */
+static ddsc_status meta_match(meta_reader *r, const meta_target *to, int64_t *row)
 {
-    ddsc_status status = DDSC_OK;
-    const char **value = NULL, **name = NULL;
     int64_t missing = 0;
     char number[NUMBER_TEXT];
-    TRY(MEM_NEW(r->ctx, value, p->n * r->n_kept));
-    TRY(MEM_NEW(r->ctx, name, r->n_kept));
-    for (int64_t i = 0; i < p->n; i++) {
+    for (int64_t i = 0; i < to->n; i++) {
         snprintf(number, sizeof number, "%lld", (long long)i);
-        const char *id = p->id_text ? p->id_text + p->id_at[i] : number;
-        int64_t row = text_table_find(&r->ids, id, strlen(id));
-        missing += row < 0;
-        for (int64_t k = 0; k < r->n_kept; k++)
-            value[i * r->n_kept + k] =
-                row < 0 ? "" : r->values.text + r->values.at[row * r->n_kept + k];
+        const char *id = to->id_text ? to->id_text + to->id_at[i] : number;
+        row[i] = text_table_find(&r->ids, id, strlen(id));
+        missing += row[i] < 0;
     }
-    if (missing == p->n)
-        TRY(stream_fail(r->s, "none of its ids (such as \"%s\") is one of %s",
-                        QUOTE(text_table_get(&r->ids, 0)), where));
+    if (missing == to->n)
+        return stream_fail(r->s, "none of its ids (such as \"%s\") is one of %s",
+                           QUOTE(text_table_get(&r->ids, 0)), to->where);
     if (missing > 0)
         ctx_warn(r->ctx, "%s has no row for %lld of the %lld items", stream_name(r->s),
-                 (long long)missing, (long long)p->n);
-    for (int64_t k = 0; k < r->n_kept; k++)
-        name[k] = text_table_get(&r->names, k);
-    texts_free(r->ctx, &p->meta_names);
-    texts_free(r->ctx, &p->meta);
-    TRY(texts_pack(r->ctx, &p->meta_names, r->n_kept, name));
-    TRY(texts_pack(r->ctx, &p->meta, p->n * r->n_kept, value));
+                 (long long)missing, (long long)to->n);
+    return DDSC_OK;
+}
+
+/* Columns the items have already stay in front; none of the table's may be called alike. */
+static ddsc_status meta_join(meta_reader *r, const meta_target *to)
+{
+    ddsc_status status = DDSC_OK;
+    int64_t old = to->names->n, width = old + r->n_kept, *row = NULL;
+    const char **value = NULL, **name = NULL;
+    measures_texts names = {0}, values = {0};
+    TRY(MEM_NEW(r->ctx, row, to->n));
+    TRY(MEM_NEW(r->ctx, value, to->n * width));
+    TRY(MEM_NEW(r->ctx, name, width));
+    TRY(meta_match(r, to, row));
+    for (int64_t k = 0; k < width; k++) {
+        name[k] = k < old ? texts_get(to->names, k) : text_table_get(&r->names, k - old);
+        if (k < old && text_table_find(&r->names, name[k], strlen(name[k])) >= 0)
+            TRY(stream_fail(r->s, "the items have a column \"%s\" already: leave one of them out",
+                            QUOTE(name[k])));
+    }
+    for (int64_t i = 0; i < to->n * width; i++) {
+        int64_t item = i / width, k = i % width;
+        value[i] = k < old         ? texts_get(to->values, item * old + k)
+                   : row[item] < 0 ? ""
+                                   : r->values.text + r->values.at[row[item] * r->n_kept + k - old];
+    }
+    TRY(texts_pack(r->ctx, &names, width, name));
+    TRY(texts_pack(r->ctx, &values, to->n * width, value));
+    texts_free(r->ctx, to->names);
+    texts_free(r->ctx, to->values);
+    *to->names = names;
+    *to->values = values;
+    names = (measures_texts){0};
 done:
-    MEM_FREE(r->ctx, value, name);
+    texts_free(r->ctx, &names);
+    MEM_FREE(r->ctx, row, value, name);
     return status;
 }
 
-ddsc_status io_read_meta(ddsc_context *ctx, measures_parts *p, const char *where,
-                         const ddsc_read_settings *set)
+ddsc_status io_read_meta(ddsc_context *ctx, const meta_target *to, const char *path,
+                         const char *id_columns, int64_t max_bytes)
 {
     ddsc_status status = DDSC_OK;
     meta_reader r = {.ctx = ctx, .values = {.ctx = ctx}};
-    TRY(stream_open(ctx, &r.s, set->meta_path, set->max_bytes));
-    TRY(meta_table(&r, set->id_columns));
-    TRY(meta_join(&r, p, where));
+    TRY(stream_open(ctx, &r.s, path, max_bytes));
+    TRY(meta_table(&r, id_columns));
+    TRY(meta_join(&r, to));
 done:
     stream_close(r.s);
     fields_free(ctx, &r.field);
     text_table_free(ctx, &r.ids);
     text_table_free(ctx, &r.names);
     MEM_FREE(ctx, r.tidy, r.joined, r.values.text, r.values.at);
+    return status;
+}
+
+ddsc_status ddsc_measures_read_meta(ddsc_context *ctx, ddsc_measures **copy, const ddsc_measures *m,
+                                    const char *path, const char *id_columns)
+{
+    ddsc_status status = DDSC_OK;
+    measures *made = NULL;
+    CHECK(ctx_enter_new(ctx, copy));
+    CHECK(ctx_need(ctx, m, "measures"));
+    CHECK(ctx_need(ctx, path, "path"));
+    TRY(measures_subset(ctx, &made, m, m->n, NULL));
+    TRY(measures_copy_names(ctx, made, m));
+    meta_target to = {made->n_rows,      made->id_text, made->id_at,
+                      &made->meta_names, &made->meta,   "the items"};
+    TRY(io_read_meta(ctx, &to, path, id_columns, STREAM_DEFAULT_MAX_BYTES));
+    *copy = made;
+    made = NULL;
+done:
+    ddsc_measures_destroy(made);
     return status;
 }

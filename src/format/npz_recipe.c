@@ -1,14 +1,13 @@
-/* The transforms of a set in its npz: transform_steps (n, 3), transform_values and, where the
- * coordinates had names before, transform_inputs. */
+/* The transforms of a set in its npz: transform_steps (n, 3), transform_values; where the coordinates
+ * had names before, transform_inputs; of a step by batch transform_batches, the column and its values. */
 #include <math.h>
 
 #include "data/recipe.h"
 #include "format/archive.h"
 
-static const char *input_name(const void *arg, int64_t k)
+static const char *nth_text(const void *arg, int64_t k)
 {
-    const measures_recipe *r = arg;
-    return texts_get(&r->inputs, k);
+    return texts_get(arg, k);
 }
 
 ddsc_status npz_add_recipe(npz_writer *z, const measures_recipe *r)
@@ -19,7 +18,9 @@ ddsc_status npz_add_recipe(npz_writer *z, const measures_recipe *r)
     CHECK(npz_writer_add(z, "transform_steps", NPY_INT8, 2, shape, 8, NULL, r->step));
     CHECK(npz_writer_add(z, "transform_values", NPY_FLOAT8, 1, &r->n_values, 8, NULL, r->value));
     if (r->inputs.n > 0)
-        CHECK(npz_add_strings(z, "transform_inputs", input_name, r, r->inputs.n));
+        CHECK(npz_add_strings(z, "transform_inputs", nth_text, &r->inputs, r->inputs.n));
+    if (r->batches.n > 0)
+        CHECK(npz_add_strings(z, "transform_batches", nth_text, &r->batches, r->batches.n));
     return DDSC_OK;
 }
 
@@ -48,6 +49,7 @@ static ddsc_status read_values(archive *z, measures_recipe *r)
 
 ddsc_status archive_read_recipe(archive *z, measures_recipe *r, int64_t d)
 {
+    int64_t n_batches = 0;
     if (!archive_has(z, "transform_steps"))
         return DDSC_OK;
     if (!archive_has(z, "transform_values"))
@@ -58,5 +60,14 @@ ddsc_status archive_read_recipe(archive *z, measures_recipe *r, int64_t d)
     if (before < 1)
         return stream_fail(z->s, "its transforms do not fit to points of %lld coordinates",
                            (long long)d);
-    return archive_read_names(z, &r->inputs, "transform_inputs", before, "coordinates");
+    CHECK(archive_read_names(z, &r->inputs, "transform_inputs", before, "coordinates"));
+    for (int64_t k = 0; k < r->n; k++)
+        if (r->step[3 * k] == RECIPE_BATCH) {
+            if (n_batches > 0)
+                return stream_fail(z->s, "its transforms are by batch twice");
+            n_batches = r->step[3 * k + 1];
+        }
+    return n_batches == 0 ? DDSC_OK
+                          : archive_read_names(z, &r->batches, "transform_batches", n_batches + 1,
+                                               "batches and their column");
 }

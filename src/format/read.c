@@ -405,8 +405,11 @@ static ddsc_status gather_finish(gathering *g, measures **out)
     if (g->several)
         CHECK(warn_of_shared_ids(g));
     CHECK(add_labels(g->ctx, &g->parts, g->where, g->set));
-    if (g->set->meta_path)
-        CHECK(io_read_meta(g->ctx, &g->parts, g->where, g->set));
+    if (g->set->meta_path) {
+        measures_parts *p = &g->parts;
+        meta_target to = {p->n, p->id_text, p->id_at, &p->meta_names, &p->meta, g->where};
+        CHECK(io_read_meta(g->ctx, &to, g->set->meta_path, g->set->id_columns, g->set->max_bytes));
+    }
     return measures_build(g->ctx, out, &g->parts, g->set->on_empty, g->where);
 }
 

@@ -134,15 +134,40 @@ static ddsc_status take_ids(chooser *h)
     }
 }
 
+/* Asked for: it may have another part as well, as one of the ids or the classes. */
+static ddsc_status take_asked(void *arg, const char *name)
+{
+    chooser *h = arg;
+    table_columns *c = h->c;
+    int64_t found = text_table_find(&c->names, name, strlen(name));
+    for (int64_t k = 0; k < c->n_meta; k++)
+        found = c->meta[k] == found ? -1 : found;
+    if (found >= 0) {
+        c->meta[c->n_meta++] = found;
+        h->taken[found] = true;
+    }
+    return DDSC_OK;
+}
+
 static ddsc_status take_meta(chooser *h)
 {
     table_columns *c = h->c;
     CHECK(MEM_NEW(h->ctx, c->meta, c->n));
-    for (int64_t k = 0; k < c->n; k++)
-        if (!h->taken[k] && strncmp(table_name(c, k), TABLE_META, strlen(TABLE_META)) == 0) {
-            c->meta[c->n_meta++] = k;
-            h->taken[k] = true;
-        }
+    if (h->set->item_columns)
+        CHECK(text_each_listed(h->set->item_columns, take_asked, h));
+    c->n_asked = c->n_meta;
+    for (int64_t k = 0; k < c->n; k++) {
+        const char *name = table_name(c, k);
+        if (h->taken[k] || strncmp(name, TABLE_META, strlen(TABLE_META)) != 0)
+            continue;
+        for (int64_t a = 0; a < c->n_asked; a++)
+            if (strcmp(table_name(c, c->meta[a]), name + strlen(TABLE_META)) == 0)
+                return stream_fail_line(h->s,
+                                        ": the columns \"%s\" and \"%s\" are both about items",
+                                        QUOTE(table_name(c, c->meta[a])), QUOTE(name));
+        c->meta[c->n_meta++] = k;
+        h->taken[k] = true;
+    }
     return DDSC_OK;
 }
 

@@ -23,8 +23,8 @@ typedef struct table_columns {
     int64_t *id;                                      /* columns that name an item together */
     int64_t n_id, weight, label, title, point, where; /* -1: there is none */
     const char *where_value;
-    int64_t *meta; /* columns about items: meta:NAME */
-    int64_t n_meta;
+    int64_t *meta; /* columns about items: the n_asked for by name, then meta:NAME */
+    int64_t n_meta, n_asked;
     table_column *coordinate;
     int64_t n_coordinates;
 } table_columns;

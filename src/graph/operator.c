@@ -4,7 +4,9 @@
 #include "base/simd.h"
 #include "graph/graph.h"
 
-enum { PIECE_ROWS = 256, PIECE_WORK = 1 << 20, LANES = 8, AHEAD = 32 };
+#pragma GCC diagnostic ignored "-Wpsabi"
+
+enum { PIECE_ROWS = 256, PIECE_WORK = 1 << 20, LANES = SIMD_LANES, AHEAD = 32, NEAR = 1 << 17 };
 
 static void row_sums(double *degree, int64_t *n_isolated, const sparse *a)
 {
@@ -47,6 +49,7 @@ typedef struct operator_product {
     double scale, shift, back;
     const double *x;
     double *y;
+    bool far; /* x is larger than a near cache */
 } operator_product;
 
 /* Rows of x are read all over memory; those that come AHEAD entries later are asked for now. */
@@ -58,23 +61,23 @@ SIMD_INLINE void ask(const operator_product *t, int64_t p)
     __builtin_prefetch(x + t->b - 1);
 }
 
-/* One row of y, columns [c, c + LANES): the sums stay in registers. Columns before `from` have been
+/* One row of y, columns [c, c + LANES): the sums stay in a register. Columns before `from` have been
  * done. */
-SIMD_INLINE void row_lanes(const operator_product *t, int64_t i, int64_t c, int64_t from)
+SIMD_INLINE void row_lanes(const operator_product *t, int64_t i, int64_t c, int64_t from, bool far)
 {
-    double sum[LANES] = {0};
+    simd_f64 sum = simd_all(0);
     for (int64_t p = t->m->offset[i]; p < t->m->offset[i + 1]; p++) {
-        const double *x = t->x + t->m->column[p] * t->b + c;
-        double v = t->m->value[p];
-        if (c == 0)
+        if (far)
             ask(t, p);
-        for (int k = 0; k < LANES; k++)
-            sum[k] += v * x[k];
+        sum += simd_all(t->m->value[p]) * simd_load(t->x + t->m->column[p] * t->b + c);
     }
-    const double *own = t->x + i * t->b + c;
     double *y = t->y + i * t->b + c;
+    simd_f64 step =
+        simd_all(t->scale) * (sum - simd_all(t->shift) * simd_load(t->x + i * t->b + c));
+    if (t->back != 0)
+        step -= simd_all(t->back) * simd_load(y);
     for (int64_t k = from - c; k < LANES; k++)
-        y[k] = t->scale * (sum[k] - t->shift * own[k]) - (t->back != 0 ? t->back * y[k] : 0);
+        y[k] = step[k];
 }
 
 SIMD_INLINE void row_single(const operator_product *t, int64_t i, int64_t c)
@@ -93,9 +96,9 @@ SIMD_CLONES static ddsc_status product_rows(void *arg, int64_t begin, int64_t en
     for (int64_t i = begin; i < end; i++) {
         int64_t c = 0;
         for (; c + LANES <= t->b; c += LANES)
-            row_lanes(t, i, c, c);
+            row_lanes(t, i, c, c, t->far && c == 0);
         if (c < t->b && c > 0)
-            row_lanes(t, i, t->b - LANES, c);
+            row_lanes(t, i, t->b - LANES, c, false);
         else
             for (; c < t->b; c++)
                 row_single(t, i, c);
@@ -106,7 +109,7 @@ SIMD_CLONES static ddsc_status product_rows(void *arg, int64_t begin, int64_t en
 ddsc_status operator_step(ddsc_context *ctx, const sparse *m, int64_t b, double scale, double shift,
                           double back, const double *x, double *y)
 {
-    operator_product t = {m, b, scale, shift, back, x, y};
+    operator_product t = {m, b, scale, shift, back, x, y, m->n * b > NEAR};
     /* Pieces large enough to be worth a thread; no sum crosses them. */
     int64_t work = b * (m->nnz / BASE_MAX(m->n, 1) + 2);
     return parallel_for(ctx, m->n, BASE_MAX(PIECE_ROWS, PIECE_WORK / work), product_rows, &t);

@@ -166,7 +166,7 @@ static ddsc_status run_restarts(void *arg, int64_t begin, int64_t end, int worke
         const int32_t *found;
         double objective;
         int64_t k;
-        CHECK(kmeans_start_rows(f->ctx, r->row, &k, &f->p, &random));
+        CHECK(kmeans_start_sampled(f->ctx, r->row, &k, &f->p, &random));
         CHECK(run_from_start(f, r, k, &found));
         CHECK(kmeans_inertia(f->ctx, &objective, found, &f->p));
         progress_add(f->ctx, f->p.progress);

@@ -38,6 +38,11 @@ ddsc_status kmeans_start(ddsc_context *ctx, double *centres, int64_t *n_centres,
 /* The same as numbers of rows (k of them). */
 ddsc_status kmeans_start_rows(ddsc_context *ctx, int64_t *row, int64_t *n_centres,
                               const kmeans_problem *problem, rng *r);
+/* The same on a sample of the rows where they are many, one from each of as many equal parts; on all
+ * where the sample has fewer than k distinct values. What a start has to hit is a place in every
+ * cluster, which a few thousand rows show as well as all; Lloyd's rounds then see every row. */
+ddsc_status kmeans_start_sampled(ddsc_context *ctx, int64_t *row, int64_t *n_centres,
+                                 const kmeans_problem *problem, rng *r);
 /* parallel_for, or where the problem is alone the same pieces one after another. */
 ddsc_status kmeans_pieces(ddsc_context *ctx, const kmeans_problem *problem, int64_t grain,
                           parallel_fn fn, void *arg);

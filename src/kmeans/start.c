@@ -8,6 +8,8 @@
 #include "linalg/linalg.h"
 
 enum { PIECE_MIN = 1024, PIECE_WORK = 1 << 22, DRAWS_MAX = 16, CHUNK_ROWS = 64 };
+/* Rows of a sample that stands for all in a start. */
+enum { SAMPLE_MIN = 4096, SAMPLE_PER_CENTRE = 64 };
 
 typedef struct spread {
     const kmeans_problem *p;
@@ -160,6 +162,35 @@ ddsc_status kmeans_start_rows(ddsc_context *ctx, int64_t *row, int64_t *n_centre
     }
 done:
     MEM_FREE(ctx, s.partial, s.rows, s.d2);
+    return status;
+}
+
+ddsc_status kmeans_start_sampled(ddsc_context *ctx, int64_t *row, int64_t *n_centres,
+                                 const kmeans_problem *problem, rng *r)
+{
+    ddsc_status status = DDSC_OK;
+    int64_t dim = problem->dim, n = problem->n, *from = NULL;
+    int64_t count = BASE_MAX(SAMPLE_MIN, SAMPLE_PER_CENTRE * problem->k);
+    double *rows = NULL;
+    if (problem->pairs || problem->weight || n < 2 * count)
+        return kmeans_start_rows(ctx, row, n_centres, problem, r);
+    TRY(MEM_NEW(ctx, from, count));
+    TRY(MEM_NEW(ctx, rows, count * dim));
+    for (int64_t i = 0; i < count; i++) {
+        int64_t first = i * n / count;
+        from[i] = first + rng_below(r, (i + 1) * n / count - first);
+        memcpy(rows + i * dim, problem->rows + from[i] * dim, (size_t)dim * sizeof *rows);
+    }
+    kmeans_problem sample = *problem;
+    sample.n = count;
+    sample.rows = rows;
+    TRY(kmeans_start_rows(ctx, row, n_centres, &sample, r));
+    for (int64_t c = 0; c < *n_centres; c++)
+        row[c] = from[row[c]];
+    if (*n_centres < problem->k)
+        TRY(kmeans_start_rows(ctx, row, n_centres, problem, r));
+done:
+    MEM_FREE(ctx, rows, from);
     return status;
 }
 

@@ -139,7 +139,7 @@ static ddsc_status gather(about *a, column *c, const double *all)
     c->n = 0;
     for (int64_t t = 0; t < n; t++) {
         int32_t i = a->order[t];
-        if (isnan(all[i]) || (a->blocks && a->blocks[i] < 0))
+        if (isnan(all[i]) || (a->blocks && a->blocks[i] < 0) || report_left_out(r, i))
             continue;
         a->label[c->n] = r->view.labels[i];
         a->block[c->n] = a->blocks ? a->blocks[i] : 0;

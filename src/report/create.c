@@ -121,24 +121,28 @@ static ddsc_status check_source(ddsc_report *r)
 
 /* ---- what is computed ---- */
 
-/* Labels by input row, -1 for dropped items. */
+/* Labels by input row, -1 for dropped items and those left out. */
 static void label_rows(int32_t *to, const int32_t *labels, const ddsc_report *r)
 {
     for (int64_t row = 0; row < r->n_rows; row++)
         to[row] = -1;
     for (int64_t i = 0; i < r->view.n; i++)
-        to[r->measures ? r->items.row[i] : i] = labels[i];
+        to[r->measures ? r->items.row[i] : i] = report_left_out(r, i) ? -1 : labels[i];
 }
 
 static ddsc_status take_rows(ddsc_report *r)
 {
     int64_t n;
     CHECK(MEM_NEW(r->ctx, r->label, r->n_rows));
+    CHECK(MEM_NEW(r->ctx, r->shown, r->n_rows));
     CHECK(MEM_ZERO(r->ctx, r->size, r->k));
     label_rows(r->label, r->view.labels, r);
+    CHECK(report_index(r, &n));
+    CHECK(report_find_outliers(r));
+    label_rows(r->shown, r->view.labels, r);
     for (int64_t i = 0; i < r->view.n; i++)
-        r->size[r->view.labels[i]]++;
-    return report_index(r, &n);
+        r->size[r->view.labels[i]] += !report_left_out(r, i);
+    return DDSC_OK;
 }
 
 static ddsc_status find_standing(ddsc_report *r)
@@ -170,7 +174,7 @@ static ddsc_status score_all(ddsc_report *r)
     if (!r->from.truth)
         return DDSC_OK;
     r->scored = true;
-    TRY(score_rows(r, &r->scores, r->label));
+    TRY(score_rows(r, &r->scores, r->shown));
     TRY(MEM_NEW(r->ctx, r->sweep_scores, r->view.n_sweep));
     TRY(MEM_NEW(r->ctx, rows, r->n_rows));
     for (int64_t k = 0; k < r->view.n_sweep; k++) {
@@ -230,6 +234,7 @@ static ddsc_status report_fill(ddsc_report *r)
     if (r->k > 0) {
         CHECK(take_rows(r));
         CHECK(find_standing(r));
+        CHECK(report_find_order(r));
         CHECK(score_all(r));
         CHECK(ask_theory(r));
         stage_enter(r->ctx, "verdict");
@@ -272,7 +277,8 @@ void ddsc_report_destroy(ddsc_report *r)
     json_decref(r->tree);
     ddsc_measures_destroy(r->own_measures);
     MEM_FREE(r->ctx, r->label, r->xy, r->class, r->item, r->row, r->size, r->distance, r->doubt,
-             r->next, r->gap, r->sweep_scores, r->intra, r->inter, r->xi);
+             r->next, r->gap, r->shown, r->outlier, r->outlying, r->order, r->sweep_scores,
+             r->intra, r->inter, r->xi);
     mem_free(r->ctx, r);
 }
 
@@ -282,7 +288,7 @@ void ddsc_report_get_view_sized(const ddsc_report *report, ddsc_report_view *vie
     if (report) {
         own = (ddsc_report_view){.n_rows = report->n_rows,
                                  .k = report->k,
-                                 .labels = report->label,
+                                 .labels = report->shown,
                                  .map = report->xy,
                                  .scores = report->scored ? &report->scores : NULL,
                                  .certified = report_certified(report)};

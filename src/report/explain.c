@@ -40,6 +40,12 @@ static json_t *cluster_of(const ddsc_report *r, int64_t c)
     return json_array_get(json_object_get(r->tree, "clusters"), (size_t)c);
 }
 
+/* Items in clusters. */
+static int64_t n_counted(const ddsc_report *r)
+{
+    return r->view.n - (r->from.outliers ? r->n_outlying : 0);
+}
+
 /* ---- words ---- */
 
 typedef struct word {
@@ -118,6 +124,8 @@ static void count_words(const ddsc_report *r, const vocabulary *v, const word_co
 {
     const ddsc_measures_view *m = &r->items;
     for (int64_t i = 0; i < m->n_items; i++) {
+        if (report_left_out(r, i))
+            continue;
         int64_t row = r->view.labels[i] * v->n_words;
         for (int64_t e = m->offset[i]; e < m->offset[i + 1]; e++) {
             int64_t begin = v->first[m->index[e]], end = v->first[m->index[e] + 1];
@@ -137,7 +145,7 @@ static void put_words(ddsc_report *r, int64_t c, const vocabulary *v, const word
 {
     finding best[N_WORDS];
     int n = 0;
-    double here = (double)r->size[c], elsewhere = (double)(r->view.n - r->size[c]);
+    double here = (double)r->size[c], elsewhere = (double)(n_counted(r) - r->size[c]);
     double least = 1 / (double)v->n_words;
     for (int64_t k = 0; k < v->n_words; k++) {
         double sum = w->mass[c * v->n_words + k], p = sum / here;
@@ -210,7 +218,7 @@ static void fill_entries(const ddsc_report *r, marginals *s, int64_t coordinate)
     int64_t n = 0;
     for (int64_t i = 0; i < m->n_items; i++)
         for (int64_t e = m->offset[i]; e < m->offset[i + 1]; e++)
-            if (e % s->step == 0)
+            if (e % s->step == 0 && !report_left_out(r, i))
                 s->entry[n++] = (entry){m->support[m->index[e] * m->dim + coordinate], m->weight[e],
                                         r->view.labels[i]};
     s->n_entries = n;

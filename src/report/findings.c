@@ -76,7 +76,9 @@ static ddsc_status put_clusters(ddsc_report *r, json_t *root)
     for (int64_t c = 0; c < r->k; c++)
         at[c + 1] = at[c] + r->size[c];
     for (int64_t i = 0; i < r->view.n; i++)
-        all[at[r->view.labels[i]]++] = (standing_item){i, r->next[i], r->distance[i], r->doubt[i]};
+        if (!report_left_out(r, i))
+            all[at[r->view.labels[i]]++] =
+                (standing_item){i, r->next[i], r->distance[i], r->doubt[i]};
     for (int64_t c = 0; c < r->k; c++) /* at[c] now ends cluster c */
         put_cluster(r, clusters, all + at[c] - r->size[c], r->size[c], c);
 done:
@@ -117,7 +119,7 @@ ddsc_status report_put_findings(ddsc_report *r, json_t *root)
         return DDSC_OK;
     int64_t n_doubtful = 0;
     for (int64_t i = 0; i < r->view.n; i++)
-        n_doubtful += r->next[i] >= 0 && r->doubt[i] > DOUBTFUL;
+        n_doubtful += r->next[i] >= 0 && r->doubt[i] > DOUBTFUL && !report_left_out(r, i);
     put_count(r, root, "doubtful", n_doubtful);
     CHECK(put_clusters(r, root));
     put_neighbours(r, root);
@@ -161,8 +163,8 @@ ddsc_status report_put_confusion(ddsc_report *r, json_t *scores)
     CHECK(MEM_ZERO(r->ctx, count, n * r->k));
     for (int64_t i = 0; i < r->n_rows; i++)
         for (int64_t c = 0; c < n; c++)
-            if (truth[i] == class[c] && r->label[i] >= 0)
-                count[c * r->k + r->label[i]]++;
+            if (truth[i] == class[c] && r->shown[i] >= 0)
+                count[c * r->k + r->shown[i]]++;
     json_t *table = put_object(r, scores, "confusion"), *names = put_array(r, table, "classes");
     json_t *rows = put_array(r, table, "counts");
     for (int64_t c = 0; c < n; c++) {

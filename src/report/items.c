@@ -1,6 +1,4 @@
-/* items.csv: one line per input row with what is known of its item. `outlier` compares the mean
- * distance of an item to its neighbours in the graph with that of the neighbours to theirs: about 1
- * within a group, larger outside (after Breunig, Kriegel, Ng and Sander 2000, without reachability). */
+/* items.csv: one line per input row with what is known of its item. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -8,31 +6,11 @@
 
 enum { N_NEAR = 3 };
 
-static double mean_length(const ddsc_graph_view *g, int64_t i)
-{
-    double sum = 0;
-    for (int64_t e = g->offset[i]; e < g->offset[i + 1]; e++)
-        sum += sqrt(fmax(g->d2[e], 0));
-    return sum / (double)(g->offset[i + 1] - g->offset[i]);
-}
-
-/* NaN where there are no neighbours, or all of them coincide; length: the mean of each item. */
-static double outlier_score(const ddsc_graph_view *g, const double *length, int64_t i)
-{
-    double sum = 0;
-    for (int64_t e = g->offset[i]; e < g->offset[i + 1]; e++)
-        sum += length[g->index[e]];
-    double around = sum / (double)(g->offset[i + 1] - g->offset[i]), own = length[i];
-    return own == 0 ? NAN : around > 0 ? own / around : INFINITY;
-}
-
 static void add_number(buffer *b, double value)
 {
     buffer_add(b, ",");
     if (isfinite(value))
         buffer_add_double(b, value);
-    else if (isinf(value))
-        buffer_add(b, "inf");
 }
 
 static void add_standing(buffer *b, const ddsc_report *r, int64_t item)
@@ -44,13 +22,14 @@ static void add_standing(buffer *b, const ddsc_report *r, int64_t item)
     add_number(b, known ? r->doubt[item] : NAN);
 }
 
-static void add_near(buffer *b, const ddsc_report *r, const double *length, int64_t item)
+static void add_near(buffer *b, const ddsc_report *r, int64_t item)
 {
     const ddsc_graph_view *g = &r->edges;
     int64_t first = item >= 0 ? g->offset[item] : 0; /* the nearest come first */
     int64_t n = item >= 0 ? g->offset[item + 1] - first : 0;
     char space[REPORT_ID];
-    add_number(b, n > 0 ? outlier_score(g, length, item) : NAN);
+    add_number(b, item >= 0 ? r->outlier[item] : NAN);
+    buffer_addf(b, ",%s", item < 0 ? "" : r->outlying[item] ? "1" : "0");
     for (int k = 0; k < N_NEAR; k++) {
         buffer_add(b, ",");
         if (k < n)
@@ -63,13 +42,9 @@ void report_items(buffer *b, const ddsc_report *r)
 {
     bool titles = r->measures && ddsc_measures_get_title(r->measures, 0);
     char space[REPORT_ID];
-    double *length = NULL;
-    if (b->status >= 0)
-        b->status = MEM_NEW(r->ctx, length, r->edges.n);
-    for (int64_t i = 0; b->status >= 0 && i < r->edges.n; i++)
-        length[i] = mean_length(&r->edges, i);
     buffer_addf(b, "id%s,label,next,doubt", titles ? ",title" : "");
-    buffer_add(b, r->edges.n > 0 ? ",outlier" : "");
+    buffer_add(b, r->order ? ",order" : "");
+    buffer_add(b, r->edges.n > 0 ? ",outlier,is_outlier" : "");
     for (int k = 1; r->edges.n > 0 && k <= N_NEAR; k++)
         buffer_addf(b, ",neighbour%d,distance%d", k, k);
     buffer_add(b, "\n");
@@ -80,11 +55,14 @@ void report_items(buffer *b, const ddsc_report *r)
             buffer_add(b, ",");
             buffer_add_csv(b, ddsc_measures_get_title(r->measures, row));
         }
-        buffer_addf(b, ",%" PRId32, r->label[row]);
+        buffer_addf(b, ",%" PRId32, r->shown[row]);
         add_standing(b, r, item);
+        if (r->order && item >= 0)
+            buffer_addf(b, ",%" PRId64, r->order[item]);
+        else if (r->order)
+            buffer_add(b, ",");
         if (r->edges.n > 0)
-            add_near(b, r, length, item);
+            add_near(b, r, item);
         buffer_add(b, "\n");
     }
-    mem_free(r->ctx, length);
 }

@@ -61,6 +61,26 @@ static ddsc_status load_map(folder_reader *f)
     return DDSC_OK;
 }
 
+/* Outliers that labels.csv leaves out stand on the page in the cluster they are nearest to. */
+static ddsc_status restore_outliers(folder_reader *f)
+{
+    ddsc_report *r = f->r;
+    const json_t *outliers = json_object_get(r->tree, "outliers"), *row;
+    size_t i;
+    CHECK(MEM_COPY(r->ctx, r->shown, r->label, r->n_rows));
+    if (!json_is_true(json_object_get(outliers, "left_out")))
+        return DDSC_OK;
+    json_array_foreach(json_object_get(outliers, "items"), i, row)
+    {
+        json_int_t at = json_integer_value(json_object_get(row, "row"));
+        json_int_t cluster = json_integer_value(json_object_get(row, "cluster"));
+        if (at < 0 || at >= r->n_rows || cluster < 0 || cluster >= r->k || r->label[at] >= 0)
+            return read_refuse(f, "has labels that do not go with the outliers of result.json");
+        r->label[at] = (int32_t)cluster;
+    }
+    return DDSC_OK;
+}
+
 /* Ids and pictures come from the items kept in the model; without it rows are numbers. */
 static ddsc_status load_items(folder_reader *f)
 {
@@ -113,6 +133,7 @@ ddsc_status ddsc_report_read(ddsc_context *context, ddsc_report **report, const 
     TRY(report_path_new(context, &f.path, folder));
     TRY(load_tree(&f));
     TRY(load_labels(&f));
+    TRY(restore_outliers(&f));
     TRY(load_map(&f));
     TRY(load_items(&f));
     TRY(load_truth(&f));

@@ -32,6 +32,7 @@ struct ddsc_report {
     /* Over input rows. */
     int64_t n_rows, k;
     int32_t *label;                /* -1: dropped */
+    int32_t *shown;                /* as told: -1 for outliers too where they are left out */
     double *xy;                    /* n_rows x 2, NaN for dropped rows; NULL: no map */
     int32_t *class;                /* place in scores.confusion.classes, -1; or NULL */
     int64_t *item;                 /* of each row, -1 for dropped ones */
@@ -43,6 +44,11 @@ struct ddsc_report {
     int64_t *size; /* of each cluster */
     double *distance, *doubt;
     int32_t *next;
+    int64_t *order;  /* along the first direction of diffusion; NULL: not known */
+    double *outlier; /* score; these two: NULL without a graph */
+    bool *outlying;
+    double outlier_from;
+    int64_t n_outlying;
     bool scored;
     ddsc_scores scores, *sweep_scores; /* n_sweep, or NULL */
     ddsc_theory theory;                /* n = 0: no truth or no graph */
@@ -90,6 +96,14 @@ ddsc_status report_put_settings(ddsc_report *r, json_t *root);
 /* The gaps around the clusters, and what they say: r->gap, then "verdict" of the tree. */
 ddsc_status report_find_gaps(ddsc_report *r);
 ddsc_status report_put_verdict(ddsc_report *r, json_t *root);
+/* Which items lie apart: r->outlier and what follows it, then "outliers" of the tree. */
+ddsc_status report_find_outliers(ddsc_report *r);
+/* How clusters merge, and items in a line: "tree" of the tree of values, r->order. */
+ddsc_status report_put_merges(ddsc_report *r, json_t *root);
+ddsc_status report_find_order(ddsc_report *r);
+void report_put_outliers(ddsc_report *r, json_t *root);
+/* An outlier of a result that leaves them out: it counts in no cluster. */
+bool report_left_out(const ddsc_report *r, int64_t item);
 void report_put_theory(ddsc_report *r, json_t *root);
 void report_put_stability(ddsc_report *r, json_t *root);
 /* Typical and doubtful items of each cluster, distances between neighbours. */

@@ -315,6 +315,22 @@ void report_renew_seconds(const ddsc_report *r)
     json_decref(rows);
 }
 
+/* What the items went through before, and by which batches. */
+static void put_transforms(ddsc_report *r, json_t *root)
+{
+    const char *name;
+    if (!ddsc_measures_get_transform(r->measures, 0))
+        return;
+    json_t *steps = put_array(r, root, "transforms");
+    for (int64_t k = 0; (name = ddsc_measures_get_transform(r->measures, k)); k++)
+        put_last(r, steps, report_string(name));
+    if (!ddsc_measures_get_batch(r->measures, 0))
+        return;
+    json_t *batches = put_array(r, root, "batches");
+    for (int64_t k = 0; (name = ddsc_measures_get_batch(r->measures, k)); k++)
+        put_last(r, batches, report_string(name));
+}
+
 static void put_input(ddsc_report *r, json_t *root)
 {
     put_text(r, root, "program", "ddsc");
@@ -331,6 +347,7 @@ static void put_input(ddsc_report *r, json_t *root)
         put_real(r, c, "max_w2", r->compress.max_w2);
     }
     put_count(r, root, "seed", (int64_t)ctx_seed(r->ctx));
+    put_transforms(r, root);
 }
 
 static void put_clusters_found(ddsc_report *r, json_t *root)
@@ -358,6 +375,8 @@ static ddsc_status put_judgement(ddsc_report *r, json_t *root)
         report_put_theory(r, root);
     if (r->trust.n > 0)
         report_put_stability(r, root);
+    CHECK(report_put_merges(r, root));
+    report_put_outliers(r, root);
     CHECK(report_put_findings(r, root));
     CHECK(report_put_explanation(r));
     CHECK(report_put_about(r, root));

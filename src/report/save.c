@@ -11,7 +11,7 @@ enum { NO_FORM = -1 };
 static ddsc_status save_labels(ddsc_context *ctx, const ddsc_report *r, const char *path,
                                unsigned flags)
 {
-    return ddsc_labels_write(ctx, r->label, r->n_rows, r->measures, path, flags);
+    return ddsc_labels_write(ctx, r->shown, r->n_rows, r->measures, path, flags);
 }
 
 static ddsc_status save_truth(ddsc_context *ctx, const ddsc_report *r, const char *path,

@@ -125,6 +125,16 @@ static void add_graph(buffer *t, const ddsc_report *r)
     buffer_add(t, "\n");
 }
 
+static void add_transforms(buffer *t, const ddsc_report *r)
+{
+    const char *name, *column = ddsc_measures_get_batch(r->measures, 0);
+    for (int64_t k = 0; (name = ddsc_measures_get_transform(r->measures, k)); k++)
+        buffer_addf(t, "%s%s", k ? ", " : "  transforms   ", name);
+    if (column)
+        buffer_addf(t, " (of %s)", column);
+    buffer_add(t, ddsc_measures_get_transform(r->measures, 0) ? "\n" : "");
+}
+
 static void add_sizes(buffer *t, const ddsc_report *r)
 {
     buffer_add(t, "  sizes       ");
@@ -134,6 +144,11 @@ static void add_sizes(buffer *t, const ddsc_report *r)
     if (r->n_rows > r->view.n)
         buffer_addf(t, "  dropped      %" PRId64 " items without mass (label -1)\n",
                     r->n_rows - r->view.n);
+    if (r->n_outlying > 0)
+        buffer_addf(t, "  outliers     %" PRId64 " item%s apart from all others (%s)\n",
+                    r->n_outlying, r->n_outlying == 1 ? " lies" : "s lie",
+                    r->from.outliers ? "label -1, in no cluster"
+                                     : "marked in items.csv; --outliers gives them label -1");
     if (r->from.compress)
         buffer_addf(t,
                     "  merged       supports down to %" PRId64 " points: W2 error mean %.4g, max "
@@ -200,7 +215,8 @@ static void add_scores(buffer *t, const ddsc_report *r)
                 r->from.truth_name ? "" : "labels in ",
                 r->from.truth_name ? r->from.truth_name : "the input");
     if (r->scores.n < r->view.n)
-        buffer_addf(t, ", on the %" PRId64 " items that have a class", r->scores.n);
+        buffer_addf(t, ", on the %" PRId64 " items that have a class%s", r->scores.n,
+                    r->from.outliers && r->n_outlying > 0 ? " and are no outliers" : "");
     buffer_add(t, "\n");
 }
 
@@ -267,6 +283,7 @@ void report_summary(buffer *t, const ddsc_report *r)
     }
     if (r->from.d2)
         add_centers(t, r);
+    add_transforms(t, r);
     add_sizes(t, r);
     add_traits(t, r);
     add_goes_with(t, r);

@@ -12,7 +12,7 @@ static json_t *with_labels(const ddsc_report *r)
     json_t *root = json_object(), *labels = json_array();
     bool good = root && labels;
     for (int64_t i = 0; good && i < r->n_rows; i++)
-        good = json_array_append_new(labels, json_integer(r->label[i])) == 0;
+        good = json_array_append_new(labels, json_integer(r->shown[i])) == 0;
     for (void *at = json_object_iter(r->tree); good && at;
          at = json_object_iter_next(r->tree, at)) {
         const char *key = json_object_iter_key(at);
@@ -66,7 +66,9 @@ static void add_sweep_labels(buffer *b, const ddsc_report *r)
         buffer_add_csv(b, report_row_id(r, row, space));
         for (int64_t k = 0; k < r->view.n_sweep; k++)
             buffer_addf(b, ",%" PRId32,
-                        item >= 0 ? r->view.sweep_labels[k * r->view.n + item] : -1);
+                        item >= 0 && !report_left_out(r, item)
+                            ? r->view.sweep_labels[k * r->view.n + item]
+                            : -1);
         buffer_add(b, "\n");
     }
 }
@@ -90,7 +92,7 @@ static void add_stability_rows(buffer *b, const ddsc_report *r)
     for (int64_t row = 0; row < r->n_rows; row++) {
         int64_t item = r->item[row];
         buffer_add_csv(b, report_row_id(r, row, space));
-        buffer_addf(b, ",%" PRId32, r->label[row]);
+        buffer_addf(b, ",%" PRId32, r->shown[row]);
         if (item < 0) {
             buffer_addf(b, ",,,%s\n", classes ? ",,," : "");
             continue;

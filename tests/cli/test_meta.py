@@ -112,3 +112,52 @@ def test_every_name_comes_back_through_csv(ddsc, tmp_path):
         for name in set(first) - {"labels", "label_names"}:  # classes are numbered by appearance
             assert np.array_equal(first[name], back[name]), name
         assert [back["label_names"][k] for k in back["labels"]] == ["yes", "no, never"]
+
+
+def test_several_tables_are_joined(ddsc, cells, tmp_path):
+    (tmp_path / "more.csv").write_text("id,file\nb,b.fcs\na,a.fcs\n")
+    words = (cells, "--id", "sample", "--meta", tmp_path / "about.csv", "--meta", tmp_path / "more.csv")
+    said = ddsc("convert", *words, "-o", tmp_path / "a.npz").stderr
+    rows, names = table(tmp_path / "a.npz")
+    assert names == ["batch", "age", "file"] and "more.csv has no row for 1 of the 3 items" in said
+    assert rows == {"a": ["1", "", "a.fcs"], "b": ["1", "37 years", "b.fcs"], "c": ["2", "41", ""]}
+    # to what a file has already, too, but never one column twice
+    (tmp_path / "third.csv").write_text("id,site\na,x\nb,y\nc,z\n")
+    ddsc("convert", tmp_path / "a.npz", "--meta", tmp_path / "third.csv", "-o", tmp_path / "b.npz")
+    assert table(tmp_path / "b.npz")[1] == ["batch", "age", "file", "site"]
+    for tables in (("about.csv", "about.csv"), ("more.csv", "third.csv", "more.csv")):
+        given = [word for name in tables for word in ("--meta", tmp_path / name)]
+        error = ddsc("info", cells, "--id", "sample", *given, code=3).stderr
+        assert tables[-1] in error and "already" in error
+    assert '"file" already' in ddsc("info", tmp_path / "a.npz", "--meta", tmp_path / "more.csv", code=3).stderr
+
+
+@pytest.fixture
+def documents(tmp_path):
+    words = ["ball", "goal", "team", "bank", "loan", "rate"]
+    rows = ["id\tlabel\ttitle\ttext"]
+    for i in range(12):
+        half = words[3 * (i % 2):][:3]
+        rows.append(f"d{i}\t{'ab'[i % 2]}\tSecret {i}\t" + " ".join(half[(i + k) % 3] for k in range(9)))
+    (tmp_path / "docs.tsv").write_text("\n".join(rows) + "\n")
+    (tmp_path / "about.csv").write_text("id,year\n" + "".join(f"d{i},{1990 + i}\n" for i in range(12)))
+    return tmp_path / "docs.tsv"
+
+
+def test_documents_get_columns_and_privacy(ddsc, documents, tmp_path):
+    words = ("text", documents, "--meta", tmp_path / "about.csv")
+    ddsc(*words, "-o", tmp_path / "a.npz")
+    rows, names = table(tmp_path / "a.npz")
+    assert names == ["year"] and rows["d3"] == ["1993"]
+    ddsc(*words, "--private", "-o", tmp_path / "b.npz")
+    open_, closed = dict(np.load(tmp_path / "a.npz")), dict(np.load(tmp_path / "b.npz"))
+    assert set(open_) - set(closed) == {"titles", "point_names", "meta", "meta_names", "label_names",
+                                        "text_words", "text_vectors", "text_df", "text_rules"} & set(open_)
+    assert all(np.array_equal(open_[name], closed[name]) for name in closed)
+    data = (tmp_path / "b.npz").read_bytes()
+    for secret in ("Secret", "1993", "ball"):
+        assert secret.encode() not in data and secret.encode("utf-32-le") not in data
+    ddsc("cluster", tmp_path / "b.npz", "-k", 2, "-o", tmp_path / "r", "-q")
+    (tmp_path / "bad.csv").write_text("id,year\nzz,1\n")
+    assert "bad.csv" in ddsc("text", documents, "--meta", tmp_path / "bad.csv", "-o", tmp_path / "c.npz",
+                             code=3).stderr

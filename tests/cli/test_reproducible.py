@@ -1,5 +1,7 @@
 """Same input, seed and version: the same bytes for any number of threads."""
 import json
+import os
+import pathlib
 import re
 
 import pytest
@@ -36,3 +38,19 @@ def test_other_verbs(ddsc, three_groups, verb):
                     binary=True).stdout
 
     assert run(1) == run(2) == run(2)
+
+
+def test_kernels_as_young_as_the_processor(ddsc, three_groups, tmp_path):
+    """OpenBLAS that does not know the processor takes its slowest kernels; the program asks for better
+    ones, and leaves alone what the user asked for."""
+    flags = pathlib.Path("/proc/cpuinfo").read_text() if os.path.exists("/proc/cpuinfo") else ""
+    if "avx2" not in flags or "OPENBLAS_CORETYPE" in os.environ:
+        pytest.skip("a processor without AVX2, or kernels chosen by the caller")
+    run = ["neighbors", three_groups, "-o", tmp_path / "g.mtx", "-f"]
+    told = ddsc(*run, env={"OPENBLAS_VERBOSE": "2"}).stderr
+    cores = re.findall(r"Core: (\w+)", told)
+    if not cores:
+        pytest.skip("not OpenBLAS, or one that does not say its kernels")
+    assert cores[-1] != "Prescott" and len(cores) <= 2
+    asked = ddsc(*run, env={"OPENBLAS_VERBOSE": "2", "OPENBLAS_CORETYPE": "Prescott"}).stderr
+    assert re.findall(r"Core: (\w+)", asked) == ["Prescott"]

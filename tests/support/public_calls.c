@@ -226,6 +226,8 @@ COPY(copy_labelled, labels)
 COPY(copy_named, item_names)
 COPY(copy_described, 0, 0, item_names)
 COPY(copy_balanced, 3)
+COPY(copy_about, 1, &column_name, item_names)
+COPY(read_meta, folder_file(&room, "about.csv"), NULL)
 static ddsc_status copy_private(ddsc_context *ctx, int option)
 {
     (void)option;
@@ -236,8 +238,8 @@ COPY(copy_resampled, 1)
 
 static ddsc_status measures_transform(ddsc_context *ctx, int option)
 {
-    ddsc_transform_settings set = {sizeof set,         "5",     1, DDSC_NORMALISE_RANK, 1, 2,
-                                   (ddsc_align)option, "262144"};
+    ddsc_transform_settings set = {sizeof set,         "5",      1,      DDSC_NORMALISE_RANK, 1, 2,
+                                   (ddsc_align)option, "262144", "batch"};
     ddsc_measures *out = UNSET;
     return gives_measures(ddsc_measures_transform(ctx, &out, clouds, &set), &out);
 }
@@ -877,6 +879,8 @@ const call_entry calls[] = {
     M(copy_labelled, "", 0),
     M(copy_named, "", 0),
     M(copy_described, "", 0),
+    M(copy_about, "", 0),
+    M(read_meta, "", 0),
     E(measures_transform, "size", DDSC_ALIGN_SIZE),
     E(measures_transform, "principal", DDSC_ALIGN_PRINCIPAL),
     M(copy_subset, "", 0),

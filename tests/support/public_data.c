@@ -13,6 +13,9 @@ int64_t offsets[N + 1];
 int32_t labels[N], classes[N];
 const char *const item_names[N] = {"a", "b", "c", "d", "e", "f", "g",
                                    "h", "i", "j", "k", "l", "m", "n"};
+const char *const batch_names[N] = {"1", "2", "1", "2", "1", "2", "1",
+                                    "2", "1", "2", "1", "2", "1", "2"};
+const char *const column_name = "batch";
 static ddsc_context *good;
 
 ddsc_metric_settings metric_of(int metric)
@@ -94,6 +97,7 @@ static void make_files(void)
                 "%%MatrixMarket matrix coordinate real symmetric\n"
                 "3 3 3\n2 1 0.5\n3 1 1.5\n3 2 1\n");
     folder_text(&room, "labels.csv", "id,label\n0,cat\n1,dog\n2,cat\n");
+    folder_text(&room, "about.csv", "id,age\n3,41\n0,40\n");
     folder_text(&room, "turned.csv", "id,label\n2,cat\n1,dog\n0,cat\n");
     folder_text(&room, "docs.tsv",
                 "id\tlabel\ttext\n1\tx\tred fox runs\n2\ty\tfox dens runs red\n"
@@ -117,8 +121,12 @@ int calls_set_up(void **state)
               ddsc_measures_create_clouds(good, &bare, N, DIM, points, weights, offsets,
                                           DDSC_EMPTY_ERROR),
               "clouds");
-    assert_ok(good, ddsc_measures_copy_labelled(good, &clouds, bare, classes), "labels");
+    ddsc_measures *labelled = NULL;
+    assert_ok(good, ddsc_measures_copy_labelled(good, &labelled, bare, classes), "labels");
+    assert_ok(good, ddsc_measures_copy_about(good, &clouds, labelled, 1, &column_name, batch_names),
+              "about");
     ddsc_measures_destroy(bare);
+    ddsc_measures_destroy(labelled);
     fresh = test_random_measures(good, 4, POINTS, DIM, 9);
     assert_ok(good,
               ddsc_measures_create_dense(good, &histograms, N, VOCABULARY, DIM, support, dense,

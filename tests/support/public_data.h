@@ -16,6 +16,7 @@ extern double support[VOCABULARY * DIM], dense[N * VOCABULARY];
 extern int64_t offsets[N + 1];
 extern int32_t labels[N], classes[N];
 extern const char *const item_names[N]; /* of items */
+extern const char *const batch_names[N], *const column_name;
 
 ddsc_metric_settings metric_of(int metric);
 ddsc_cluster_settings cluster_of(int metric); /* two clusters */

@@ -1,0 +1,52 @@
+/* The matrix products' kernels. OpenBLAS chooses them by the processor when it is loaded, and one
+ * older than the processor takes those of 2004 (Prescott), which make distances by products half as
+ * fast. It reads its choice from the environment at that moment only, so the program starts itself
+ * once more with the right one. Where the choice was made by the user, or is a sound one, nothing
+ * happens. */
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+#if defined(__x86_64__) && defined(__linux__)
+
+static const char *kernels_taken(void)
+{
+    const char *(*name)(void) = NULL;
+    void *symbol = dlsym(RTLD_DEFAULT, "openblas_get_corename");
+    if (!symbol)
+        return "";
+    memcpy(&name, &symbol, sizeof name);
+    return name();
+}
+
+static const char *kernels_wanted(void)
+{
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
+        return "SkylakeX";
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        return "Haswell";
+    return NULL;
+}
+
+void choose_kernels(char **argv)
+{
+    const char *wanted = kernels_wanted();
+    if (!wanted || getenv("OPENBLAS_CORETYPE") || strcmp(kernels_taken(), "Prescott") != 0)
+        return;
+    if (setenv("OPENBLAS_CORETYPE", wanted, 0) == 0)
+        execv("/proc/self/exe", argv); /* comes back only where it failed: then as before */
+}
+
+#else
+
+void choose_kernels(char **argv)
+{
+    (void)argv;
+}
+
+#endif

@@ -1,0 +1,22 @@
+"""The program itself: what the command ``ddsc`` and ``python -m ddsc`` start."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+
+
+def main() -> None:
+    """Become the program that lies beside the C module."""
+    spec = importlib.util.find_spec("ddsc._core")
+    folder = os.path.dirname((spec and spec.origin) or os.path.abspath(__file__))
+    program = os.path.join(folder, "bin", "ddsc")
+    if not os.path.exists(program):
+        sys.exit(f"ddsc: the program is not in this installation ({program})")
+    sys.stdout.flush()
+    os.execv(program, ["ddsc", *sys.argv[1:]])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,97 @@
+"""The program's baselines: k-means and spectral clustering of plain vectors, D2 and PD2 clustering."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Dict, NamedTuple, Optional, Tuple
+
+import numpy as np
+
+from . import _core
+from ._distributions import Distributions
+from ._run import Run
+from ._words import BARYCENTERS, CENTRES, VECTORS, cluster_settings, whole, word
+
+KMEANS_RESTARTS = 30
+
+
+class Partition(NamedTuple):
+    """Clusters without a graph."""
+
+    found: Any
+    """What the report is made of."""
+    labels: np.ndarray
+    k: int
+    inertia: float
+    converged: bool
+    centres: Optional[Distributions]
+
+
+def more_settings(estimator: Any) -> str:
+    """Settings of a baseline as the program tells them in result.json."""
+    told: Dict[str, Any] = {}
+    if estimator.method == "d2":
+        told["barycenter"] = estimator.barycenter
+    if estimator.method in ("d2", "pd2"):
+        told["centre_size"] = estimator.centre_size or "auto"
+        told["restarts"] = estimator.restarts or "auto"
+    if estimator.method in ("kmeans", "sc"):
+        told["vectors_from"] = estimator.vectors_from
+    return json.dumps(told)
+
+
+def check_baseline(estimator: Any) -> None:
+    """Refuse what does not go with a method other than "ddsc"."""
+    method = estimator.method
+    if estimator.metric == "precomputed":
+        raise ValueError(f"method={method!r} clusters items: metric='precomputed' has none")
+    for name in ("stability", "resume", "cost"):
+        if getattr(estimator, name) is not None:
+            raise ValueError(f"{name} is for method='ddsc', and the method is {method!r}")
+    if method != "sc":
+        low_high = cluster_settings(estimator.n_clusters, "auto", False, 0.2)
+        if low_high["k_min"] != low_high["k_max"] or low_high["k_min"] < 1:
+            raise ValueError(f"method={method!r} needs one number of clusters, such as n_clusters=5")
+
+
+def vectors(run: Run, measures: Any, vectors_from: Any) -> np.ndarray:
+    """Each item as one vector."""
+    return np.asarray(run(_core.vectors, measures, word("vectors_from", vectors_from, VECTORS)))
+
+
+def partition(run: Run, measures: Any, estimator: Any) -> Partition:
+    """Clusters by k-means of vectors, or around barycenters."""
+    k = whole("n_clusters", estimator.n_clusters)
+    restarts = estimator.restarts
+    if restarts is not None and whole("restarts", restarts) < 1:
+        raise ValueError(f"restarts={restarts}: must be at least 1")
+    if estimator.method == "kmeans":
+        rows = vectors(run, measures, estimator.vectors_from)
+        labels = np.empty(len(rows), np.int32)
+        inertia = run(_core.kmeans, labels, rows, k, restarts or KMEANS_RESTARTS)
+        return Partition((labels, k, inertia), labels, k, inertia, True, None)
+    found = run(_core.d2, measures, _d2_settings(estimator, k))
+    view = _core.d2_view(found)
+    objective = float(np.asarray(view["objective"])[-1])
+    labels = np.array(view["labels"])
+    centres = _centres(view)
+    return Partition(found, labels, int(view["k"]), objective, bool(view["converged"]), centres)
+
+
+def _d2_settings(estimator: Any, k: int) -> Dict[str, Any]:
+    projected = estimator.method == "pd2"
+    centres = word("barycenter", estimator.barycenter, CENTRES)
+    settings = {"k": k, "method": BARYCENTERS["projected"] if projected else centres}
+    if estimator.centre_size is not None:
+        settings["support_size"] = whole("centre_size", estimator.centre_size)
+        if settings["support_size"] < 1:
+            raise ValueError(f"centre_size={estimator.centre_size}: must be at least 1, or None")
+    if estimator.restarts is not None:
+        settings["restarts"] = estimator.restarts
+    return settings
+
+
+def _centres(view: Dict[str, Any]) -> Distributions:
+    shape: Tuple[int, int] = (int(view["k"]), int(view["center_size"]))
+    points = np.array(view["support"]).reshape(*shape, -1)
+    return Distributions(points, list(np.array(view["weights"]).reshape(shape)))

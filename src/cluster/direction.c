@@ -1,0 +1,120 @@
+/* Items in order along the first direction of diffusion: the slowest change of the random walk on the graph, f with
+ * D^-1 A f = lambda f for the largest lambda below 1. Along a gradient that is the gradient; between two groups it goes
+ * from one to the other. Where the graph has several parts, each has a direction of its own, and the parts come one
+ * after the other, the largest first. Eigenfunctions are radius times row of the embedding. */
+#include <math.h>
+
+#include "cluster/cluster.h"
+
+/* A column that varies less than this, in proportion to its size, is one of the constants. */
+static const double CONSTANT = 1e-9;
+
+typedef struct part_column {
+    double n, sum, square;
+    bool now; /* the part takes its values from this column */
+} part_column;
+
+static double walk_value(const ddsc_clustering *c, int64_t i, int64_t column)
+{
+    return c->radius[i] * c->embedding[i * c->view.n_vectors + column];
+}
+
+/* value (n): from this column in parts where it is the first that varies; found: parts that have one. */
+static void take_column(const ddsc_clustering *c, double *value, bool *found, part_column *sum,
+                        const int32_t *part, int64_t n_parts, int64_t column)
+{
+    int64_t n = c->view.n;
+    double whole = 0;
+    for (int64_t k = 0; k < n_parts; k++)
+        sum[k] = (part_column){0};
+    for (int64_t i = 0; i < n; i++) {
+        double f = walk_value(c, i, column);
+        part_column *s = &sum[part[i]];
+        s->n += c->radius[i] > 0;
+        s->sum += f;
+        s->square += f * f;
+        whole += f * f;
+    }
+    for (int64_t k = 0; k < n_parts; k++) {
+        double spread = sum[k].square - sum[k].sum * sum[k].sum / fmax(sum[k].n, 1);
+        sum[k].now =
+            !found[k] && spread > CONSTANT * sum[k].square && sum[k].square > CONSTANT * whole;
+        found[k] |= sum[k].now;
+    }
+    for (int64_t i = 0; i < n; i++)
+        if (sum[part[i]].now && c->radius[i] > 0)
+            value[i] = walk_value(c, i, column);
+}
+
+/* Signs of eigenvectors mean nothing: later rows come later, on the whole. */
+static void turn_signs(double *value, const int32_t *part, int64_t n, int64_t n_parts,
+                       part_column *sum)
+{
+    for (int64_t k = 0; k < n_parts; k++)
+        sum[k] = (part_column){0};
+    for (int64_t i = 0; i < n; i++)
+        if (!isnan(value[i])) {
+            sum[part[i]].n++;
+            sum[part[i]].sum += value[i];
+        }
+    for (int64_t i = 0; i < n; i++)
+        if (!isnan(value[i]))
+            sum[part[i]].square += (double)i * (value[i] - sum[part[i]].sum / sum[part[i]].n);
+    for (int64_t i = 0; i < n; i++)
+        value[i] = sum[part[i]].square < 0 ? -value[i] : value[i];
+}
+
+/* Ranks by part, the largest first, then by value, those without one last. */
+static ddsc_status rank_items(ddsc_context *ctx, int64_t *rank, const double *value,
+                              const int32_t *part, int64_t n, int64_t n_parts)
+{
+    ddsc_status status = DDSC_OK;
+    double *key = NULL, *size = NULL;
+    int32_t *order = NULL, *parts = NULL;
+    int64_t *at = NULL, begin = 0;
+    TRY(MEM_NEW(ctx, key, n));
+    TRY(MEM_ZERO(ctx, size, n_parts));
+    TRY(MEM_NEW(ctx, order, n));
+    TRY(MEM_NEW(ctx, parts, n_parts));
+    TRY(MEM_NEW(ctx, at, n_parts));
+    for (int64_t i = 0; i < n; i++) {
+        key[i] = isnan(value[i]) ? INFINITY : value[i];
+        size[part[i]]--;
+    }
+    sort_order(parts, size, n_parts);
+    for (int64_t k = 0; k < n_parts; k++) {
+        at[parts[k]] = begin;
+        begin -= (int64_t)size[parts[k]];
+    }
+    sort_order(order, key, n);
+    for (int64_t t = 0; t < n; t++)
+        rank[order[t]] = at[part[order[t]]]++;
+done:
+    MEM_FREE(ctx, at, parts, order, size, key);
+    return status;
+}
+
+ddsc_status cluster_direction(ddsc_context *ctx, int64_t *rank, const ddsc_clustering *c)
+{
+    ddsc_status status = DDSC_OK;
+    int64_t n = c->view.n, n_parts = 0;
+    int32_t *part = NULL;
+    double *value = NULL;
+    bool *found = NULL;
+    part_column *sum = NULL;
+    TRY(MEM_NEW(ctx, part, n));
+    TRY(MEM_NEW(ctx, value, n));
+    TRY(components_find(ctx, part, &n_parts, &c->affinity));
+    TRY(MEM_ZERO(ctx, found, n_parts));
+    TRY(MEM_NEW(ctx, sum, n_parts));
+    for (int64_t i = 0; i < n; i++)
+        value[i] = NAN;
+    /* The first of a graph in one part is its constant. */
+    for (int64_t k = n_parts == 1; k < c->view.n_vectors; k++)
+        take_column(c, value, found, sum, part, n_parts, k);
+    turn_signs(value, part, n, n_parts, sum);
+    TRY(rank_items(ctx, rank, value, part, n, n_parts));
+done:
+    MEM_FREE(ctx, sum, found, value, part);
+    return status;
+}

@@ -1,0 +1,49 @@
+"""The tree over the clusters, and items in a line."""
+import csv
+import json
+
+import numpy as np
+import pytest
+
+
+def write(path, clouds):
+    sizes = [len(c) for c in clouds]
+    np.savez(path, points=np.concatenate(clouds), weights=np.ones(sum(sizes)), offsets=np.concatenate([[0], np.cumsum(sizes)]))
+    return path
+
+
+@pytest.mark.parametrize("apart", [1.2, 4])
+def test_near_groups_merge_first(ddsc, tmp_path, apart):
+    """Two pairs of groups, linked or not: each pair merges before the pairs do."""
+    rng = np.random.default_rng(0)
+    centres = np.array([[0, 0], [20, 0], [20 + apart, 0], [apart, 0]])
+    path = write(tmp_path / "g.npz", [rng.normal(size=(12, 2)) + centres[i % 4] for i in range(160)])
+    ddsc("cluster", path, "-k", 4, "-o", tmp_path / "r", "-q")
+    told = json.loads((tmp_path / "r" / "result.json").read_text())
+    group = {c["label"]: c["representatives"][0]["row"] % 4 for c in told["clusters"]}
+    pairs = [{group[m["a"]], group[m["b"]]} for m in told["tree"][:2]]
+    assert sorted(map(sorted, pairs)) == [[0, 3], [1, 2]]
+    heights = [m["height"] for m in told["tree"]]
+    assert heights == sorted(heights) and 0 < heights[0] and heights[-1] <= 1 and told["tree"][-1]["size"] == 160
+    assert (told["tree"][-1]["a"], told["tree"][-1]["b"]) == (4, 5)
+    said = ddsc("explain", tmp_path / "r").stdout
+    assert "merging the most linked clusters" in said and "1 left" in said
+    assert json.loads(ddsc("explain", tmp_path / "r", "--json").stdout)["tree"] == told["tree"]
+    again = ddsc("cluster", path, "-k", 4, "--json", "-q", "-j", 1).stdout
+    assert json.loads(again)["tree"] == told["tree"]
+
+
+def test_order_is_a_permutation(ddsc, tmp_path):
+    rng = np.random.default_rng(3)
+    path = write(tmp_path / "l.npz", [rng.normal(size=(20, 3)) + [i / 8, 0, 0] for i in range(80)])
+    for words in (["-m", "w2"], ["-m", "w2+mmd"], ["-m", "mmd", "--paper"], ["-m", "lot", "--method", "sc"]):
+        ddsc("cluster", path, "-k", 3, "-o", tmp_path / "r", "-q", "--force", *words)
+        with open(tmp_path / "r" / "items.csv", encoding="utf-8") as file:
+            order = [int(row["order"]) for row in csv.DictReader(file)]
+        assert sorted(order) == list(range(80)) and np.corrcoef(order, np.arange(80))[0, 1] > 0.95, words
+
+
+def test_no_tree_without_a_graph(ddsc, tmp_path):
+    ddsc("generate", "gaussians", "-o", tmp_path / "g.npz", "-q")
+    told = json.loads(ddsc("cluster", tmp_path / "g.npz", "-k", 3, "--method", "kmeans", "--json", "-q").stdout)
+    assert "tree" not in told
