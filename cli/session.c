@@ -185,6 +185,8 @@ bool session_ok_in(session *s, const char *file, ddsc_status status, int *code)
         return true;
     *code = interrupted ? EXIT_INTERRUPTED : status_code(status);
     const char *message = ddsc_context_get_message(s->ctx);
+    if (s->opt.cost_file && strncmp(message, "matrix of costs", 15) == 0)
+        file = s->opt.cost_file;
     if (*code == EXIT_INTERRUPTED)
         session_say_interrupted(s);
     else if (status == DDSC_ERROR_EXISTS)

@@ -4,8 +4,10 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* A finite number above 0 and nothing else in the word. */
 static bool positive(const char *value, double *out)
@@ -100,7 +102,17 @@ const char *value_cost(cli_options *o, const char *value)
         }
     o->metric.cost = DDSC_COST_MATRIX;
     o->cost_file = value;
-    return *value ? NULL : "sqeuclidean, euclidean, cosine, cityblock or a file";
+    if (*value == '\0')
+        return "sqeuclidean, euclidean, cosine, cityblock or a file";
+    const char *names[sizeof known / sizeof *known];
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+        names[k] = known[k].name;
+    const char *near =
+        access(value, F_OK) == 0 ? NULL : suggest(value, names, sizeof names / sizeof *names);
+    static char wanted[80]; /* lives until the message is printed */
+    snprintf(wanted, sizeof wanted, "a cost, nor a file that is there; did you mean '%s'?",
+             near ? near : "");
+    return near ? wanted : NULL;
 }
 
 const char *value_reference(cli_options *o, const char *value)

@@ -117,14 +117,14 @@ ddsc_status ground_check(ddsc_context *ctx, const ground_cost *g, const measures
         return DDSC_OK;
     if (m->d != 1)
         return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                        "a matrix of costs needs points of one coordinate, the row of the matrix "
+                        "matrix of costs: it needs points of one coordinate, the row of the matrix "
                         "they stand for (0 to %lld); these have %lld coordinates",
                         (long long)g->size - 1, (long long)m->d);
     for (int64_t r = 0; r < m->v; r++) {
         double x = m->support[r];
         if (!(x >= 0 && x < (double)g->size && x == floor(x)))
             return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                            "there is a point %g, but the matrix of costs has the rows 0 to %lld: "
+                            "matrix of costs: there is a point %g, but it has the rows 0 to %lld: "
                             "the coordinate of a point must be its row",
                             x, (long long)g->size - 1);
     }

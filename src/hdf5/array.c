@@ -222,10 +222,16 @@ static void block_keep(void *block, void *arg)
 static ddsc_status give_text(h5_array *a, int64_t element, const char *text, size_t n,
                              h5_text_fn fn, void *arg)
 {
-    a->text_bytes += (int64_t)n + 1;
-    if (a->text_bytes > stream_limit(a->f->s))
-        return stream_fail(a->f->s, "the texts of \"%s\" are more than %lld bytes", QUOTE(a->path),
-                           (long long)stream_limit(a->f->s));
+    /* Many elements may point to one text of the file: what they come to is bounded as a packed file is. */
+    int64_t most =
+        BASE_MAX(STREAM_EXPANSION_FLOOR,
+                 BASE_MIN(a->f->size, INT64_MAX / STREAM_EXPANSION_RATIO) * STREAM_EXPANSION_RATIO);
+    most = BASE_MIN(most, stream_limit(a->f->s));
+    a->f->text_bytes += (int64_t)n + 1;
+    if (a->f->text_bytes > most)
+        return stream_fail(a->f->s,
+                           "the texts of \"%s\" come to more than %lld bytes, from a file of %lld",
+                           QUOTE(a->path), (long long)most, (long long)a->f->size);
     if (text_count_chars(text) < 0)
         return stream_fail(a->f->s, "element %lld of \"%s\" is not UTF-8", (long long)element,
                            QUOTE(a->path));

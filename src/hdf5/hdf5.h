@@ -12,8 +12,8 @@ enum { H5_PATH = 512, H5_ATTRIBUTE = 128, H5_MAX_AXES = 3 };
 typedef struct h5_file {
     ddsc_context *ctx;
     io_stream *s;
-    int64_t id, size;
-    unsigned char *image; /* of what can only be read once */
+    int64_t id, size, text_bytes; /* the last: of the texts read so far */
+    unsigned char *image;         /* of what can only be read once */
 } h5_file;
 
 typedef enum h5_kind { H5_NOTHING, H5_FOLDER, H5_TABLE } h5_kind;
@@ -37,9 +37,8 @@ typedef struct h5_array {
     bool is_text;
     int n_axes;
     int64_t shape[H5_MAX_AXES];
-    int64_t width;      /* values in a row: of one step along the first axis */
-    int64_t batch;      /* rows to read at a time */
-    int64_t text_bytes; /* of the texts read so far */
+    int64_t width; /* values in a row: of one step along the first axis */
+    int64_t batch; /* rows to read at a time */
 } h5_array;
 
 /* A table of at most three axes, of numbers or texts. */

@@ -83,7 +83,8 @@ static ddsc_status check_cost_matrix(ddsc_context *ctx, const ddsc_metric_settin
     for (int64_t k = 0; k < n * n; k++) {
         if (!(c[k] >= 0 && c[k] <= most))
             return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                            "costs must be numbers from 0 to 1e150, but that of (%lld, %lld) is %g",
+                            "matrix of costs: numbers from 0 to 1e150 are needed, but that of "
+                            "(%lld, %lld) is %g",
                             (long long)(k / n), (long long)(k % n), c[k]);
         largest = fmax(largest, c[k]);
     }
@@ -92,17 +93,19 @@ static ddsc_status check_cost_matrix(ddsc_context *ctx, const ddsc_metric_settin
             double gap = fabs(c[i * n + j] - c[j * n + i]);
             if (i == j && c[i * n + i] != 0)
                 return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                                "what stays where it is must cost nothing, but the cost of (%lld, "
+                                "matrix of costs: what stays where it is must cost nothing, but "
+                                "the cost of (%lld, "
                                 "%lld) is %g: set the diagonal to 0",
                                 (long long)i, (long long)i, c[i * n + i]);
             if (gap > 1e-9 * largest)
                 return ctx_fail(ctx, DDSC_ERROR_INPUT,
-                                "costs must be the same in both directions, but those of (%lld, "
+                                "matrix of costs: they must be the same in both directions, but "
+                                "those of (%lld, "
                                 "%lld) are %g and %g",
                                 (long long)j, (long long)i, c[j * n + i], c[i * n + j]);
         }
-    return ctx_check(ctx, largest == 0 || largest >= 1e-140, "the largest cost", largest,
-                     "0 or at least 1e-140");
+    return ctx_check(ctx, largest == 0 || largest >= 1e-140, "matrix of costs: the largest cost",
+                     largest, "0 or at least 1e-140");
 }
 
 static ddsc_status check_cost(ddsc_context *ctx, const ddsc_metric_settings *s)

@@ -170,7 +170,7 @@ bool chart_map(plot *p, const ddsc_report *r)
     for (int64_t i = 0; i < r->n_rows; i++)
         if (r->label[i] >= 0 && isfinite(r->xy[2 * i]) && isfinite(r->xy[2 * i + 1]))
             plot_dot(p, EDGE + scale * (r->xy[2 * i] - low[0]),
-                     SIZE - EDGE - scale * (r->xy[2 * i + 1] - low[1]), radius, r->label[i], 0.8);
+                     SIZE - EDGE - scale * (r->xy[2 * i + 1] - low[1]), radius, r->shown[i], 0.8);
     return true;
 }
 
@@ -215,9 +215,9 @@ bool chart_representatives(plot *p, const ddsc_report *r)
     return most > 0;
 }
 
-static const chart_fn charts_all[] = {chart_map,   chart_representatives, chart_eigenvalues,
-                                      chart_sizes, chart_neighbours,      chart_confusion,
-                                      NULL};
+static const chart_fn charts_all[] = {
+    chart_map,   chart_representatives, chart_means,     chart_eigenvalues,
+    chart_sizes, chart_neighbours,      chart_confusion, NULL};
 
 ddsc_status ddsc_report_draw(ddsc_context *context, const ddsc_report *report, ddsc_picture_fn draw,
                              void *user)

@@ -1,5 +1,19 @@
 /* The verdict of cluster/structure.c in words, and what it rests on. */
+#include <string.h>
+
 #include "report/report.h"
+
+/* No clusters and items far from all others are no contradiction: there are groups too small for the graph. */
+static void say_apart(buffer *b, const ddsc_report *r)
+{
+    bool far = r->view.advice && strstr(r->view.advice, "far from all others");
+    if (r->n_outlying > 0)
+        buffer_addf(b, " But for %lld item%s that lie%s apart from all others.",
+                    (long long)r->n_outlying, r->n_outlying == 1 ? "" : "s",
+                    r->n_outlying == 1 ? "s" : "");
+    else if (far)
+        buffer_add(b, " But for a few that lie far from all others (see the advice).");
+}
 
 static void say(buffer *b, const ddsc_report *r, const structure_tally *t)
 {
@@ -22,6 +36,7 @@ static void say(buffer *b, const ddsc_report *r, const structure_tally *t)
                         (long long)t->n_parted, (long long)r->k, share);
     } else if (t->structure == DDSC_STRUCTURE_NONE) {
         buffer_add(b, "No clear clusters: items lie across the borders as they lie inside.");
+        say_apart(b, r);
     } else if (t->structure == DDSC_STRUCTURE_UNDECIDED) {
         buffer_add(b, "Undecided: too few items lie side by side to tell a gap from chance.");
     } else {

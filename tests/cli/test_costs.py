@@ -156,6 +156,8 @@ def test_sinkhorn_against_pot(ddsc, tmp_path):
     (["-m", "lot", "--cost", "cityblock"], 2, "lot needs squared Euclidean"),
     (["--method", "d2", "--cost", "euclidean"], 2, "centres need squared Euclidean"),
     (["-m", "w1", "--cost", "missing.npy"], 3, "missing.npy"),
+    (["-m", "w1", "--cost", "cityblok"], 2, "did you mean 'cityblock'?"),
+    (["-m", "w1", "--cost", "Euclidean"], 2, "did you mean 'euclidean'?"),
     (["-m", "w1", "--cost", ""], 2, "--cost"),
 ])
 def test_refused(ddsc, three_groups, words, code, says):
@@ -165,9 +167,17 @@ def test_refused(ddsc, three_groups, words, code, says):
 def test_matrix_refused(ddsc, three_groups, tmp_path):
     np.save(tmp_path / "cost.npy", 1 - np.eye(4))
     words = ["distance", three_groups, "-m", "w1", "--cost", tmp_path / "cost.npy", "-o", tmp_path / "d.npy"]
-    assert "one coordinate" in ddsc(*words, code=3).stderr
+    says = ddsc(*words, code=3).stderr
+    assert "one coordinate" in says and "cost.npy: matrix of costs" in says
     np.save(tmp_path / "cost.npy", np.eye(4))
-    assert "diagonal" in ddsc(*words, code=3).stderr
+    says = ddsc(*words, code=3).stderr
+    assert "diagonal" in says and "cost.npy: " in says
+
+
+def test_a_file_with_the_name_of_a_mistake_is_read(ddsc, tmp_path):
+    (tmp_path / "a.csv").write_text("id,x\n" + "".join(f"i{k},{k % 4}\ni{k},{k % 3}\n" for k in range(8)))
+    np.savetxt(tmp_path / "cityblok", np.abs(np.subtract.outer(range(4), range(4))), fmt="%g")
+    ddsc("distance", tmp_path / "a.csv", "-m", "w1", "--cost", "cityblok", "-o", "d.npy", cwd=tmp_path)
 
 
 def test_resume_knows_the_cost(ddsc, three_groups, tmp_path):

@@ -3,6 +3,7 @@ import gzip
 import json
 import pathlib
 import sys
+import zlib
 
 import numpy as np
 import pytest
@@ -252,3 +253,20 @@ def test_cut_file(ddsc, tmp_path):
         (tmp_path / "cut.h5ad").write_bytes(whole[:part])
         error = ddsc("info", tmp_path / "cut.h5ad", "--id", "sample", code=3).stderr
         assert "cut.h5ad" in error
+
+
+def test_many_references_to_one_text_are_bounded(ddsc, tmp_path):
+    """A small file whose 60,000 ids are one text of 60 kB each would come to gigabytes."""
+    n, text = 60000, "x" * 60000
+    with h5py.File(tmp_path / "a.h5", "w") as f:
+        f.create_dataset("points", data=np.zeros((n, 1), "i1"), compression="gzip", chunks=(n, 1))
+        f.create_dataset("id", (n,), dtype=h5py.string_dtype(), chunks=(n,), compression="gzip")
+        f.create_dataset("text", (1,), dtype=h5py.string_dtype())[0] = text
+    # an element of such an array is a length, the place of its heap and a number there: one for all
+    raw = (tmp_path / "a.h5").read_bytes()
+    with h5py.File(tmp_path / "a.h5", "a") as f:
+        one = raw[f["text"].id.get_offset():][:16]
+        f["id"].id.write_direct_chunk((0,), zlib.compress(one * n))
+    assert (tmp_path / "a.h5").stat().st_size < 400000
+    done = ddsc("info", tmp_path / "a.h5", "--memory", "1G", code=3)
+    assert "come to more than" in done.stderr
