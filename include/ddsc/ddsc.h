@@ -646,9 +646,12 @@ typedef enum ddsc_mmd_kernel {
 } ddsc_mmd_kernel;
 
 typedef enum ddsc_bandwidth_rule {
-    DDSC_BANDWIDTH_AUTO = 0, /* 5% quantile of the non-zero distances of a fixed sample of points */
-    DDSC_BANDWIDTH_MEDIAN,
-    DDSC_BANDWIDTH_VALUE
+    DDSC_BANDWIDTH_AUTO =
+        0, /* near, or median where distances are so much alike that the median is less than twice
+                                the near one: points of five dimensions or more, in effect */
+    DDSC_BANDWIDTH_MEDIAN, /* of the non-zero distances of a fixed sample of points */
+    DDSC_BANDWIDTH_VALUE,
+    DDSC_BANDWIDTH_NEAR /* their 5% quantile */
 } ddsc_bandwidth_rule;
 
 typedef enum ddsc_mmd_estimator {
@@ -1149,6 +1152,14 @@ DDSC_API void ddsc_stability_get_view_sized(const ddsc_stability *stability,
 
 /* ---- several metrics on one set ---- */
 
+/* Is there anything to find, as a report's verdict says it? */
+typedef enum ddsc_structure {
+    DDSC_STRUCTURE_UNDECIDED = 0, /* too few items side by side to tell, or no graph */
+    DDSC_STRUCTURE_NONE,
+    DDSC_STRUCTURE_WEAK, /* clusters pass into each other */
+    DDSC_STRUCTURE_CLEAR
+} ddsc_structure;
+
 typedef struct ddsc_compare_row {
     ddsc_metric metric;
     int64_t k;         /* what it suggests, where K was left open */
@@ -1157,6 +1168,7 @@ typedef struct ddsc_compare_row {
     double modularity; /* of its clusters on the mean of the normalised affinities of all metrics */
     double agreement;  /* mean adjusted Rand index with the clusters of the other metrics */
     double seconds;
+    ddsc_structure structure; /* of its clusters in its graph */
 } ddsc_compare_row;
 
 typedef enum ddsc_sure {
@@ -1167,8 +1179,8 @@ typedef enum ddsc_sure {
 
 typedef struct ddsc_compare ddsc_compare;
 
-/* Clusters the set by each of several metrics: metric->metric of the settings and those of `joined` (0: w2, sinkhorn, mmd and lot), at
- * one K: the one given, or that most of them suggest. */
+/* Clusters the set by each of several metrics: metric->metric of the settings and those of `joined`, at one K: the
+ * one given, or that most of them suggest. One metric alone gets its row, and has nothing to agree with. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_compare_run(ddsc_context *context,
                                                         ddsc_compare **compare,
                                                         const ddsc_measures *measures,
