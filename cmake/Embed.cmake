@@ -1,12 +1,20 @@
-# cmake -DOUT=x.h -DFILES=a.css;b.js -P Embed.cmake: files as arrays of bytes, with their SHA-256.
+# cmake -DOUT=x.h -DFILES=a.css;b.js;c.js -P Embed.cmake: files of one ending, one behind the other, as an array of
+# bytes called asset_ENDING, with their SHA-256.
 set(code "/* Made by cmake/Embed.cmake. */\n")
 foreach(file ${FILES})
-  get_filename_component(name ${file} NAME)
-  string(MAKE_C_IDENTIFIER "asset_${name}" name)
+  get_filename_component(ending ${file} LAST_EXT)
+  string(REPLACE "." "" ending ${ending})
+  list(APPEND endings ${ending})
+  file(READ ${file} text)
   file(READ ${file} hex HEX)
-  file(SHA256 ${file} hash)
-  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," hex "${hex}")
-  string(APPEND code "static const unsigned char ${name}[] = {${hex}};\n"
-    "static const char ${name}_sha256[] = \"${hash}\";\n")
+  string(APPEND text_${ending} "${text}")
+  string(APPEND hex_${ending} "${hex}")
+endforeach()
+list(REMOVE_DUPLICATES endings)
+foreach(ending ${endings})
+  string(SHA256 hash "${text_${ending}}")
+  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," hex "${hex_${ending}}")
+  string(APPEND code "static const unsigned char asset_${ending}[] = {${hex}};\n"
+    "static const char asset_${ending}_sha256[] = \"${hash}\";\n")
 endforeach()
 file(WRITE ${OUT} "${code}")

@@ -1,8 +1,8 @@
 #!/bin/sh
 # A source distribution and, from it, a wheel with all libraries inside, in build/dist.
 #   tools/wheel.sh [check]
-# `check` installs the wheel in a Debian 12 that has neither compiler nor BLAS and runs the package's
-# tests there, with the program of the wheel. Tools come from PyPI, into build/wheel-venv.
+# `check` makes nothing: it installs the wheel that is there in a Debian 12 that has neither compiler
+# nor BLAS and runs the package's tests there, with the program of the wheel. Tools come from PyPI, into build/wheel-venv.
 set -eu
 cd "$(dirname "$0")/.."
 venv=build/wheel-venv
@@ -64,5 +64,4 @@ check_wheel() {
     say "the wheel passes the package's tests there"
 }
 
-[ -n "${DDSC_SKIP_MAKE:-}" ] || make_wheel
-[ "${1:-}" != check ] || check_wheel
+if [ "${1:-}" = check ]; then check_wheel; else make_wheel; fi

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, List, NamedTuple, Optional, Tuple
+from typing import Any, List, NamedTuple, Optional, Tuple, cast
 
 import numpy as np
+
+from ._types import Array, Floats, Ints, SparseRows
 
 
 class CSR(NamedTuple):
     """A sparse matrix by rows, for those without SciPy (`scipy.sparse.csr_matrix` otherwise)."""
 
-    data: np.ndarray
-    indices: np.ndarray
-    indptr: np.ndarray
+    data: Floats
+    indices: Ints
+    indptr: Ints
     shape: Tuple[int, int]
 
-    def toarray(self) -> np.ndarray:
+    def toarray(self) -> Floats:
         """The matrix with its zeros."""
         full = np.zeros(self.shape)
         rows = np.repeat(np.arange(self.shape[0]), np.diff(self.indptr))
@@ -23,7 +25,7 @@ class CSR(NamedTuple):
         return full
 
 
-def make_csr(data: Any, indices: Any, indptr: Any, shape: Tuple[int, int]) -> Any:
+def make_csr(data: Any, indices: Any, indptr: Any, shape: Tuple[int, int]) -> SparseRows:
     """A SciPy CSR matrix, or a `CSR` without SciPy."""
     data, indices, indptr = np.array(data), np.array(indices), np.array(indptr)
     if indptr[-1] < 2**31:
@@ -32,14 +34,15 @@ def make_csr(data: Any, indices: Any, indptr: Any, shape: Tuple[int, int]) -> An
         from scipy.sparse import csr_matrix
     except ImportError:
         return CSR(data, indices, indptr, shape)
-    return csr_matrix((data, indices, indptr), shape=shape)
+    made: Any = csr_matrix((data, indices, indptr), shape=shape)
+    return cast(SparseRows, made)
 
 
 def is_sparse(x: Any) -> bool:
     return hasattr(x, "tocsr") and hasattr(x, "nnz")
 
 
-def sparse_entries(x: Any) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+def sparse_entries(x: Any) -> Tuple[Array, Array, Array]:
     """Row, column and value of each stored entry, by row and column."""
     csr = x if isinstance(x, CSR) else x.tocsr()
     row = np.repeat(np.arange(x.shape[0]), np.diff(csr.indptr))
@@ -48,7 +51,7 @@ def sparse_entries(x: Any) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
     return row[order], column[order], as_doubles(csr.data, "X")[order]
 
 
-def neighbor_lists(x: Any, most: int) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+def neighbor_lists(x: Any, most: int) -> Tuple[Array, Array, Array]:
     """Offsets, indices and squared distances of the `most` nearest entries of each row.
 
     Entries that are NaN are unknown, a zero on the diagonal is the item itself. Where both (i, j)
@@ -73,7 +76,7 @@ def neighbor_lists(x: Any, most: int) -> Tuple[np.ndarray, np.ndarray, np.ndarra
     return offsets, column[kept].astype(np.int32), np.square(value[kept])
 
 
-def _check_mirrored(n: int, row: np.ndarray, column: np.ndarray, value: np.ndarray) -> None:
+def _check_mirrored(n: int, row: Array, column: Array, value: Array) -> None:
     key, mirrored = row * n + column, column * n + row
     at = np.minimum(np.searchsorted(key, mirrored), max(len(key) - 1, 0))
     both = key[at] == mirrored
@@ -91,16 +94,24 @@ def _check_mirrored(n: int, row: np.ndarray, column: np.ndarray, value: np.ndarr
         )
 
 
-def as_numbers(x: Any, name: str) -> np.ndarray:
+def as_numbers(x: Any, name: str) -> Array:
     """Float64 or float32, C order; anything else becomes float64."""
     if is_sparse(x):
         raise TypeError(
             f"{name} is a sparse matrix. It is not clear what its rows stand for: use "
             "Distributions.from_csr(matrix, vocabulary), or .toarray() for items of one point."
         )
-    if isinstance(x, np.ma.MaskedArray) and np.ma.is_masked(x):
+    masks: Any = np.ma
+    if isinstance(x, np.ma.MaskedArray) and masks.is_masked(x):
         raise ValueError(f"{name} has masked values: fill them, or leave their rows out")
-    array = np.asarray(x)
+    if not hasattr(x, "__array__") and hasattr(x, "__dlpack__"):
+        x = np.from_dlpack(x)
+    try:
+        array = np.asarray(x)
+    except ValueError as error:
+        if "inhomogeneous" not in str(error):
+            raise
+        raise ValueError(f"{name} is ragged: it must be a matrix, all rows of one length") from None
     if array.dtype.kind in "mM":
         raise TypeError(f"{name} holds dates or times: turn them into numbers of a unit you choose")
     if array.dtype.kind == "c":
@@ -118,7 +129,7 @@ def as_numbers(x: Any, name: str) -> np.ndarray:
     return np.ascontiguousarray(array)
 
 
-def as_doubles(x: Any, name: str) -> np.ndarray:
+def as_doubles(x: Any, name: str) -> Array:
     return np.ascontiguousarray(as_numbers(x, name), dtype=np.float64)
 
 
@@ -162,14 +173,17 @@ def unpack_items(x: Any) -> Tuple[Any, Optional[List[Any]], Optional[List[str]]]
         x = [frame.drop(columns=keys, errors="ignore") for _, frame in pairs]
     elif isinstance(x, np.ndarray) and x.dtype == object and x.ndim == 1:
         x = list(x)
+    elif type(x).__module__.partition(".")[0] == "awkward" or getattr(x, "is_nested", False):
+        ragged: Any = x
+        x = [np.asarray(item) for item in (ragged.unbind() if hasattr(ragged, "unbind") else ragged)]
     if isinstance(x, (list, tuple)) and len(x) > 0 and all(_is_pair(item) for item in x):
         return [points for points, _ in x], [weights for _, weights in x], ids
     return x, None, ids
 
 
-def item_matrices(x: Any) -> List[np.ndarray]:
+def item_matrices(x: Any) -> List[Array]:
     """The items of a list of matrices, of a (N, n, d) array, or of a (N, d) array: points."""
-    if is_sparse(x) or hasattr(x, "iloc") or hasattr(x, "__array__"):
+    if is_sparse(x) or any(hasattr(x, name) for name in ("iloc", "__array__", "__dlpack__")):
         array = as_numbers(x, "X")
         if array.ndim == 2:
             array = array[:, None, :]

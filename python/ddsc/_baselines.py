@@ -10,6 +10,7 @@ import numpy as np
 from . import _core
 from ._distributions import Distributions
 from ._run import Run
+from ._types import Array
 from ._words import BARYCENTERS, CENTRES, VECTORS, cluster_settings, whole, word
 
 KMEANS_RESTARTS = 30
@@ -20,7 +21,7 @@ class Partition(NamedTuple):
 
     found: Any
     """What the report is made of."""
-    labels: np.ndarray
+    labels: Array
     k: int
     inertia: float
     converged: bool
@@ -49,12 +50,14 @@ def check_baseline(estimator: Any) -> None:
         if getattr(estimator, name) is not None:
             raise ValueError(f"{name} is for method='ddsc', and the method is {method!r}")
     if method != "sc":
+        if estimator.outliers:
+            raise ValueError(f"outliers are found in the graph, and method={method!r} makes none")
         low_high = cluster_settings(estimator.n_clusters, "auto", False, 0.2)
         if low_high["k_min"] != low_high["k_max"] or low_high["k_min"] < 1:
             raise ValueError(f"method={method!r} needs one number of clusters, such as n_clusters=5")
 
 
-def vectors(run: Run, measures: Any, vectors_from: Any) -> np.ndarray:
+def vectors(run: Run, measures: Any, vectors_from: Any) -> Array:
     """Each item as one vector."""
     return np.asarray(run(_core.vectors, measures, word("vectors_from", vectors_from, VECTORS)))
 

@@ -7,16 +7,43 @@ import os
 import re
 import tempfile
 import warnings
-from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Literal, Mapping, Optional, Sequence, Tuple, Union, overload
 
 import numpy as np
 
 from . import _core
 from ._arrays import as_doubles, column_names, is_sparse, item_matrices, unpack_items
 from ._run import Run
+from ._types import (
+    Array,
+    Align,
+    AnnDataLike,
+    ArrayLike,
+    Floats,
+    ImageAs,
+    Items,
+    Labels,
+    Longs,
+    NDArray,
+    Normalise,
+    OnEmpty,
+    RandomState,
+    Rows,
+    SparseRows,
+    TableLike,
+    Transforms,
+    Weighting,
+    Weights,
+    Words,
+)
+from ._types import PathLike as PathLike
 from ._words import ALIGN, NORMALISE, ON_EMPTY, WORDS, whole, word
 
-PathLike = Union[str, "os.PathLike[str]"]
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+LabelsOfItems = Union[Labels, Dict[str, int], Dict[str, str]]
 
 
 def _drop(on_empty: Any) -> bool:
@@ -60,21 +87,21 @@ class Distributions:
 
     def __init__(
         self,
-        points: Any,
-        weights: Optional[Sequence[Any]] = None,
+        points: Items,
+        weights: Optional[Weights] = None,
         *,
-        ids: Optional[Sequence[Any]] = None,
-        labels: Optional[Sequence[Any]] = None,
-        on_empty: str = "error",
+        ids: Optional[Sequence[object]] = None,
+        labels: Optional[LabelsOfItems] = None,
+        on_empty: OnEmpty = "error",
     ) -> None:
-        points, own_weights, own_ids = unpack_items(points)
+        given, own_weights, own_ids = unpack_items(points)
         if own_weights is not None:
             if weights is not None:
                 raise ValueError("items are given as (points, weights), and weights once more")
             weights = own_weights
         ids = own_ids if ids is None else ids
-        names = column_names(points)
-        matrices = item_matrices(points)
+        names = column_names(given)
+        matrices = item_matrices(given)
         if not matrices:
             raise ValueError("there are no items: found array with 0 sample(s)")
         dim = matrices[0].shape[1]
@@ -112,7 +139,7 @@ class Distributions:
         self._weights = np.asarray(view["weights"])
         self._rows = np.asarray(view["rows"])
         self._ids: Optional[List[str]] = None
-        self._labels: Optional[np.ndarray] = None
+        self._labels: Optional[Array] = None
         if ids is not None:
             self._ids = [str(i) for i in ids]
             self._check_length("ids", len(self._ids))
@@ -139,13 +166,13 @@ class Distributions:
     @classmethod
     def from_arrays(
         cls,
-        points: Any,
-        offsets: Any,
-        weights: Any = None,
+        points: ArrayLike,
+        offsets: ArrayLike,
+        weights: Optional[ArrayLike] = None,
         *,
-        ids: Optional[Sequence[Any]] = None,
-        labels: Optional[Sequence[Any]] = None,
-        on_empty: str = "error",
+        ids: Optional[Sequence[object]] = None,
+        labels: Optional[LabelsOfItems] = None,
+        on_empty: OnEmpty = "error",
     ) -> "Distributions":
         """Items one after the other in one matrix: item i owns rows offsets[i] to offsets[i + 1].
 
@@ -155,24 +182,24 @@ class Distributions:
         >>> ddsc.Distributions.from_arrays(np.arange(8.0).reshape(4, 2), [0, 1, 4])
         Distributions(2 items in 2 dimensions, 1 to 3 points, 4 distinct)
         """
-        points = as_doubles(points, "points")
-        if points.ndim != 2:
+        matrix = as_doubles(points, "points")
+        if matrix.ndim != 2:
             raise ValueError("points must be a matrix, one row a point")
-        offsets = np.ascontiguousarray(offsets, dtype=np.int64)
-        weights = None if weights is None else as_doubles(weights, "weights").ravel()
+        starts = np.ascontiguousarray(offsets, dtype=np.int64)
+        masses = None if weights is None else as_doubles(weights, "weights").ravel()
         with Run(n_jobs=1) as run:
-            handle = run(_core.clouds, points, weights, offsets, _drop(on_empty))
+            handle = run(_core.clouds, matrix, masses, starts, _drop(on_empty))
         return cls._wrap(handle, ids, labels)
 
     @classmethod
     def from_csr(
         cls,
-        matrix: Any,
-        vocabulary: Any,
+        matrix: Union[SparseRows, Tuple[ArrayLike, ArrayLike, ArrayLike]],
+        vocabulary: ArrayLike,
         *,
-        ids: Optional[Sequence[Any]] = None,
-        labels: Optional[Sequence[Any]] = None,
-        on_empty: str = "error",
+        ids: Optional[Sequence[object]] = None,
+        labels: Optional[LabelsOfItems] = None,
+        on_empty: OnEmpty = "error",
     ) -> "Distributions":
         """Rows of a sparse matrix over a shared support, such as counts of words.
 
@@ -183,10 +210,11 @@ class Distributions:
         vocabulary : (V, d) array
             The point of each column, such as a word vector.
         """
-        if is_sparse(matrix):
-            matrix = matrix.tocsr()
-            matrix = (matrix.data, matrix.indices, matrix.indptr)
-        data, indices, indptr = matrix
+        given: Any = matrix
+        if is_sparse(given):
+            given = given.tocsr()
+            given = (given.data, given.indices, given.indptr)
+        data, indices, indptr = given
         indices = np.asarray(indices)
         support = as_doubles(vocabulary, "vocabulary")
         if indices.size and (indices.min() < 0 or indices.max() >= len(support)):
@@ -205,12 +233,12 @@ class Distributions:
     @classmethod
     def from_histograms(
         cls,
-        histograms: Any,
-        support: Any = None,
+        histograms: ArrayLike,
+        support: Optional[ArrayLike] = None,
         *,
-        ids: Optional[Sequence[Any]] = None,
-        labels: Optional[Sequence[Any]] = None,
-        on_empty: str = "error",
+        ids: Optional[Sequence[object]] = None,
+        labels: Optional[LabelsOfItems] = None,
+        on_empty: OnEmpty = "error",
     ) -> "Distributions":
         """Dense weights over a shared support; without one, the cells of a grid.
 
@@ -241,8 +269,8 @@ class Distributions:
     @classmethod
     def from_frame(
         cls,
-        frame: Any,
-        groupby: Any,
+        frame: TableLike,
+        groupby: str,
         columns: Optional[Sequence[str]] = None,
         weight: Optional[str] = None,
         label: Optional[str] = None,
@@ -269,29 +297,30 @@ class Distributions:
         >>> ddsc.Distributions.from_frame(cells, groupby="who").ids         # doctest: +SKIP
         ['a', 'b']
         """
-        keys = frame[groupby]
+        table: Any = frame
+        keys = table[groupby]
         if columns is None:
-            usual = {"weight", "label"} & set(frame.columns) - {groupby}
+            usual = {"weight", "label"} & set(table.columns) - {groupby}
             weight = "weight" if weight is None and "weight" in usual - {label} else weight
             label = "label" if label is None and "label" in usual - {weight} else label
             used = {groupby, weight, label}
-            numeric = set(frame.select_dtypes("number").columns)
-            columns = [c for c in frame.columns if c in numeric - used]
-            others = [str(c) for c in frame.columns if c not in numeric | used]
+            numeric = set(table.select_dtypes("number").columns)
+            columns = [c for c in table.columns if c in numeric - used]
+            others = [str(c) for c in table.columns if c not in numeric | used]
             if others:
                 left_out = ", ".join(others)
                 warnings.warn(f"columns that hold no numbers are left out: {left_out}", stacklevel=2)
         names, order, offsets = _groups(keys)
-        points = as_doubles(frame[list(columns)].to_numpy()[order], "the frame")
-        weights = None if weight is None else as_doubles(frame[weight], weight)[order]
-        labels = None if label is None else _group_labels(frame[label], names, order, offsets)
+        points = as_doubles(table[list(columns)].to_numpy()[order], "the frame")
+        weights = None if weight is None else as_doubles(table[weight], weight)[order]
+        labels = None if label is None else _group_labels(table[label], names, order, offsets)
         made = cls.from_arrays(points, offsets, weights, ids=names, labels=labels)
         return made.described(coordinate_names=[str(c) for c in columns])
 
     @classmethod
     def from_anndata(
         cls,
-        adata: Any,
+        adata: AnnDataLike,
         groupby: str,
         layer: Optional[str] = None,
         obsm: Optional[str] = None,
@@ -313,11 +342,14 @@ class Distributions:
         label : str, optional
             Column of ``adata.obs`` with the class of the sample.
         """
+        names_of = None
         if obsm is not None:
             values = adata.obsm[obsm]
         else:
-            part = adata if variables is None else adata[:, list(variables)]
+            cells: Any = adata
+            part = cells if variables is None else cells[:, list(variables)]
             values = part.X if layer is None else part.layers[layer]
+            names_of = part.var_names
         names, order, offsets = _groups(adata.obs[groupby])
         values = values[order]
         if is_sparse(values):
@@ -326,19 +358,19 @@ class Distributions:
         if label is not None:
             labels = _group_labels(adata.obs[label], names, order, offsets)
         made = cls.from_arrays(values, offsets, ids=names, labels=labels)
-        return made if obsm is not None else made.described(coordinate_names=part.var_names)
+        return made if names_of is None else made.described(coordinate_names=names_of)
 
     @classmethod
     def from_texts(
         cls,
         texts: Sequence[str],
-        encode: Callable[[List[str]], Any],
+        encode: Callable[[List[str]], ArrayLike],
         split: Optional[Callable[[str], Sequence[str]]] = None,
         *,
-        weights: str = "letters",
-        ids: Optional[Sequence[Any]] = None,
-        labels: Optional[Sequence[Any]] = None,
-        on_empty: str = "drop",
+        weights: Literal["letters", "equal"] = "letters",
+        ids: Optional[Sequence[object]] = None,
+        labels: Optional[LabelsOfItems] = None,
+        on_empty: OnEmpty = "drop",
     ) -> "Distributions":
         """Documents as clouds of the vectors of their sentences, from any encoder.
 
@@ -414,17 +446,17 @@ class Distributions:
         return self._dim
 
     @property
-    def sizes(self) -> np.ndarray:
+    def sizes(self) -> Longs:
         """Points of each item with mass."""
         return np.diff(self._offsets)
 
     @property
-    def support(self) -> np.ndarray:
+    def support(self) -> Floats:
         """All distinct points (read-only view)."""
         return self._support
 
     @property
-    def rows(self) -> np.ndarray:
+    def rows(self) -> Longs:
         """Row of the input of each item with mass."""
         return self._rows
 
@@ -432,11 +464,11 @@ class Distributions:
     def ids(self) -> List[str]:
         """Names of the items."""
         if self._ids is None:
-            self._ids = _core.measures_names(self._handle)["ids"]
+            self._ids = [*_core.measures_names(self._handle)["ids"]]
         return list(self._ids)
 
     @property
-    def labels(self) -> Optional[np.ndarray]:
+    def labels(self) -> Optional[NDArray[np.generic]]:
         """Known classes, or None."""
         return self._labels
 
@@ -459,7 +491,11 @@ class Distributions:
         """Titles of the items, or how their texts begin, or None."""
         return self._names("titles")
 
-    def __getitem__(self, row: Any) -> Any:
+    @overload
+    def __getitem__(self, row: int) -> Tuple[Floats, Floats]: ...
+    @overload
+    def __getitem__(self, row: Rows) -> "Distributions": ...
+    def __getitem__(self, row: Union[int, Rows]) -> Union[Tuple[Floats, Floats], "Distributions"]:
         """(points, weights) of one item; a new set for a slice, a mask or a list of rows."""
         if isinstance(row, (int, np.integer)):
             place = range(self._n_rows)[int(row)]
@@ -470,7 +506,7 @@ class Distributions:
             return self._support[self._indices[part]], self._weights[part]
         return self.subset(np.arange(self._n_rows)[row])
 
-    def __iter__(self) -> Iterator[Tuple[np.ndarray, np.ndarray]]:
+    def __iter__(self) -> Iterator[Tuple[Floats, Floats]]:
         return (self[i] for i in range(self._n_rows))
 
     def __repr__(self) -> str:
@@ -486,10 +522,10 @@ class Distributions:
     def described(
         self,
         *,
-        coordinate_names: Optional[Sequence[Any]] = None,
-        point_names: Optional[Sequence[Any]] = None,
-        titles: Optional[Sequence[Any]] = None,
-        meta: Optional[Dict[str, Sequence[Any]]] = None,
+        coordinate_names: Optional[Sequence[object]] = None,
+        point_names: Optional[Sequence[object]] = None,
+        titles: Optional[Sequence[object]] = None,
+        meta: Optional[Mapping[str, Sequence[object]]] = None,
     ) -> "Distributions":
         """The same set with these names; None keeps those it has.
 
@@ -528,13 +564,13 @@ class Distributions:
         *,
         arcsinh: Union[None, float, Dict[str, float]] = None,
         log1p: bool = False,
-        normalise: Optional[str] = None,
+        normalise: Optional[Normalise] = None,
         pca: Optional[int] = None,
         per_item: Optional[int] = None,
-        align: Optional[str] = None,
-        logicle: Union[None, float, str, Dict[str, Any]] = None,
-        batch: Union[None, str, Sequence[Any]] = None,
-        random_state: Any = 0,
+        align: Optional[Align] = None,
+        logicle: Union[None, float, str, Dict[str, float], Dict[str, str]] = None,
+        batch: Union[None, str, Sequence[object]] = None,
+        random_state: RandomState = 0,
     ) -> "Distributions":
         """The set after points were drawn, then arcsinh, logicle, log1p, batch, normalise, pca and align.
 
@@ -610,28 +646,28 @@ class Distributions:
         """What the set has gone through, in order."""
         return list(_core.measures_names(self._handle)["transforms"])
 
-    def subset(self, rows: Any) -> "Distributions":
+    def subset(self, rows: ArrayLike) -> "Distributions":
         """The listed items, in that order."""
-        rows = np.atleast_1d(np.asarray(rows))
-        if rows.dtype.kind not in "iu" or rows.size == 0:
+        numbers: Array = np.atleast_1d(np.asarray(rows))
+        if numbers.dtype.kind not in "iu" or numbers.size == 0:
             raise ValueError("a subset needs at least one row number")
-        items = np.searchsorted(self._rows, rows)
+        items = np.searchsorted(self._rows, numbers)
         kept = items < self.n_items
-        kept[kept] = self._rows[items[kept]] == rows[kept]
+        kept[kept] = self._rows[items[kept]] == numbers[kept]
         if not kept.all():
-            raise ValueError(f"row {rows[~kept][0]} is not there or has no mass")
+            raise ValueError(f"row {numbers[~kept][0]} is not there or has no mass")
         with Run(n_jobs=1) as run:
             handle = run(_core.subset, self._handle, np.ascontiguousarray(items, dtype=np.int64))
-        ids = None if self._ids is None else [self._ids[i] for i in rows]
-        return self._wrap(handle, ids, None if self._labels is None else self._labels[rows])
+        ids = None if self._ids is None else [self._ids[i] for i in numbers]
+        return self._wrap(handle, ids, None if self._labels is None else self._labels[numbers])
 
-    def take(self, indices: Any, axis: int = 0) -> "Distributions":
+    def take(self, indices: ArrayLike, axis: int = 0) -> "Distributions":
         """The listed items, as `subset`; the word of NumPy and pandas."""
         if axis != 0:
             raise ValueError("Distributions have one axis")
         return self.subset(indices)
 
-    def compress(self, m: int, n_jobs: Optional[int] = None, verbose: Any = 0) -> "Distributions":
+    def compress(self, m: int, n_jobs: Optional[int] = None, verbose: Union[int, bool] = 0) -> "Distributions":
         """Merge each support down to at most m points (Ward's rule).
 
         The result has an attribute ``max_w2_error``: no item moved further than this in W2.
@@ -644,7 +680,7 @@ class Distributions:
         made.mean_w2_error, made.max_w2_error = mean, largest
         return made
 
-    def _kept_labels(self) -> Optional[np.ndarray]:
+    def _kept_labels(self) -> Optional[Array]:
         return None if self._labels is None else self._labels[self._rows]
 
     mean_w2_error: float = 0.0
@@ -669,7 +705,7 @@ class Distributions:
             labels = np.ascontiguousarray(labels, dtype=np.int32)
         return run(_core.named, self._handle, self.ids, labels)
 
-    def _by_row(self, values: np.ndarray, fill: Any) -> np.ndarray:
+    def _by_row(self, values: Array, fill: Any) -> Array:
         """One entry per item with mass becomes one per row of the input."""
         if len(values) == self._n_rows:
             return values
@@ -757,7 +793,7 @@ def _labels_by_id(labels: Any, ids: List[str], named: bool) -> Any:
     return [table[name] for name in ids]
 
 
-def _group_labels(column: Any, names: List[str], order: np.ndarray, offsets: np.ndarray) -> Any:
+def _group_labels(column: Any, names: List[str], order: Array, offsets: Array) -> Any:
     """The label of each group, which all its rows must have."""
     texts = np.asarray(column.astype(str))[order]
     differs = texts != np.repeat(texts[offsets[:-1]], np.diff(offsets))
@@ -770,7 +806,7 @@ def _group_labels(column: Any, names: List[str], order: np.ndarray, offsets: np.
     return np.asarray(column)[order[offsets[:-1]]]
 
 
-def _groups(column: Any) -> Tuple[List[str], np.ndarray, np.ndarray]:
+def _groups(column: Any) -> Tuple[List[str], Array, Array]:
     """Names of groups by first appearance, the order that sorts rows by group, offsets."""
     missing = np.asarray(column.isna())
     if missing.any():
@@ -789,7 +825,7 @@ def _groups(column: Any) -> Tuple[List[str], np.ndarray, np.ndarray]:
     return [str(name) for name in values[appearance]], order, offsets.astype(np.int64)
 
 
-def as_distributions(X: Any, sample_weight: Any = None, on_empty: str = "error") -> Distributions:
+def as_distributions(X: Any, sample_weight: Any = None, on_empty: Any = "error") -> Distributions:
     """X as Distributions; what already is stays as it is."""
     if isinstance(X, Distributions):
         if sample_weight is not None:
@@ -803,7 +839,7 @@ def read(
     *,
     labels: Optional[PathLike] = None,
     meta: Union[None, PathLike, Sequence[PathLike]] = None,
-    channels: Optional[Sequence[Any]] = None,
+    channels: Optional[Sequence[Union[str, int]]] = None,
     id: Optional[str] = None,
     columns: Optional[Sequence[str]] = None,
     drop: Optional[Sequence[str]] = None,
@@ -811,10 +847,10 @@ def read(
     label: Optional[str] = None,
     where: Optional[str] = None,
     matrix: Optional[str] = None,
-    as_: str = "pixels",
+    as_: ImageAs = "pixels",
     phase: Optional[int] = None,
-    on_empty: str = "error",
-    **transforms: Any,
+    on_empty: OnEmpty = "error",
+    **transforms: Unpack[Transforms],
 ) -> Distributions:
     """Read distributions from a file, whatever its format: npz, npy, csv, idx, d2, fcs,
     h5ad, images, point clouds.
@@ -923,15 +959,15 @@ def read_text(
     documents: Union[PathLike, Sequence[PathLike]],
     vectors: Optional[PathLike] = None,
     *,
-    words: str = "fitted",
+    words: Words = "fitted",
     text: Optional[str] = None,
     label: Optional[str] = None,
     id: Optional[str] = None,
     meta: Union[None, PathLike, Sequence[PathLike]] = None,
     stopwords: Optional[PathLike] = None,
-    weighting: str = "tfidf",
+    weighting: Weighting = "tfidf",
     support: int = 16,
-    on_empty: str = "drop",
+    on_empty: OnEmpty = "drop",
 ) -> Distributions:
     """Documents as distributions over word vectors.
 
@@ -983,7 +1019,7 @@ def read_text(
     return Distributions._wrap(found)
 
 
-def make_shapes(n: int = 20, n_points: int = 40, random_state: Any = 0) -> Distributions:
+def make_shapes(n: int = 20, n_points: int = 40, random_state: RandomState = 0) -> Distributions:
     """n squares and n circles around one centre, as in the paper; ``labels`` tells them apart.
 
     Examples
@@ -1003,7 +1039,7 @@ def make_gaussians(
     n_points: int = 30,
     dim: int = 2,
     separation: float = 4.0,
-    random_state: Any = 0,
+    random_state: RandomState = 0,
 ) -> Distributions:
     """k groups of n Gaussian clouds, centres `separation` standard deviations apart.
 

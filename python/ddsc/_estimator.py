@@ -8,7 +8,7 @@ import io
 import json
 import os
 import tempfile
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Union, cast
 
 import numpy as np
 
@@ -17,7 +17,47 @@ from ._arrays import CSR, as_doubles, is_sparse, make_csr, neighbor_lists, spars
 from ._baselines import check_baseline, more_settings, partition, vectors
 from ._base import BaseEstimator, ClusterMixin, TransformerMixin, check_features, check_fitted
 from ._distributions import Distributions, as_distributions
-from ._run import Progress, Run
+from ._functions import adjusted_mutual_info_score
+from ._run import Run
+from ._types import (
+    Array,
+    About,
+    Approximate,
+    Bandwidth,
+    Candidate,
+    Centres,
+    CostLike,
+    Estimator,
+    ExactGraph,
+    FitItems,
+    FitMetric,
+    Flags,
+    Floats,
+    Gamma,
+    Hubs,
+    Ints,
+    Json,
+    Kernel,
+    Labels,
+    Longs,
+    Method,
+    NDArray,
+    NumberOfClusters,
+    NumberOfNeighbors,
+    Objects,
+    OnEmpty,
+    PathLike,
+    Progress,
+    RandomState,
+    ReferenceLike,
+    SinkhornValue,
+    SparseRows,
+    Stability,
+    SweepRow,
+    VectorsFrom,
+    Verdict,
+    Weights,
+)
 from ._words import METHODS, cluster_settings, graph_settings, joined_metrics, metric_settings, whole, word
 
 # Columns of smaller eigenvalues change from neighbour to neighbour; dividing by them makes noise.
@@ -27,13 +67,13 @@ LEAST_EIGENVALUE = 0.1
 class Assignment(NamedTuple):
     """New items in the clusters of a model."""
 
-    labels: np.ndarray
+    labels: Ints
     """Cluster of each item."""
-    confidence: np.ndarray
+    confidence: Floats
     """1 - (distance to the centre) / (distance to the nearest centre of another cluster)."""
-    distance: np.ndarray
+    distance: Floats
     """To the 7th nearest item of the model (the last neighbour where there are fewer)."""
-    far: np.ndarray
+    far: Flags
     """True where that distance is above what 99% of the items of the model show."""
 
 
@@ -204,43 +244,43 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
 
     def __init__(
         self,
-        n_clusters: Any = 5,
-        metric: str = "w2",
-        n_neighbors: Any = "auto",
-        gamma: Any = "auto",
-        random_state: Any = 0,
+        n_clusters: NumberOfClusters = 5,
+        metric: FitMetric = "w2",
+        n_neighbors: NumberOfNeighbors = "auto",
+        gamma: Gamma = "auto",
+        random_state: RandomState = 0,
         n_jobs: Optional[int] = None,
         *,
-        cost: Any = None,
-        epsilon: Any = "5%",
-        sinkhorn_value: str = "regularised",
+        cost: CostLike = None,
+        epsilon: Union[float, str] = "5%",
+        sinkhorn_value: SinkhornValue = "regularised",
         tolerance: Optional[float] = None,
         max_iterations: Optional[int] = None,
-        mmd_kernel: str = "gaussian",
-        bandwidth: Any = "auto",
-        mmd_estimator: str = "auto",
-        reference: Any = "auto",
+        mmd_kernel: Kernel = "gaussian",
+        bandwidth: Bandwidth = "auto",
+        mmd_estimator: Estimator = "auto",
+        reference: ReferenceLike = "auto",
         reference_size: Optional[int] = None,
         mmd_features: Optional[int] = None,
         lot_components: Optional[int] = None,
-        exact_graph: str = "auto",
-        approximate: Any = "auto",
+        exact_graph: ExactGraph = "auto",
+        approximate: Approximate = "auto",
         sample: float = 1.0,
         sample_columns: float = 1.0,
-        hubs: str = "auto",
+        hubs: Hubs = "auto",
         paper: bool = False,
         min_cluster: float = 0.2,
         restarts: Optional[int] = None,
-        method: str = "ddsc",
-        vectors_from: str = "auto",
-        barycenter: str = "admm",
+        method: Method = "ddsc",
+        vectors_from: VectorsFrom = "auto",
+        barycenter: Centres = "admm",
         centre_size: Optional[int] = None,
         compress: Optional[int] = None,
-        resume: Any = None,
+        resume: Optional[PathLike] = None,
         stability: Optional[int] = None,
-        on_empty: str = "error",
+        on_empty: OnEmpty = "error",
         outliers: bool = False,
-        verbose: Any = 0,
+        verbose: Union[int, bool] = 0,
         callback: Optional[Progress] = None,
         memory_limit: Optional[int] = None,
     ) -> None:
@@ -283,11 +323,32 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         self.callback = callback
         self.memory_limit = memory_limit
 
+    labels_: Ints
+    affinity_matrix_: SparseRows
+    graph_: SparseRows
+    embedding_: Floats
+    eigenvalues_: Floats
+    n_features_in_: int
+    n_clusters_: int
+    n_components_: int
+    gamma_: float
+    sweep_: List[SweepRow]
+    sweep_labels_: Ints
+    candidates_: List[Candidate]
+    converged_: bool
+    stats_: Dict[str, float]
+    centre_distance_: Floats
+    next_cluster_: Ints
+    doubt_: Floats
+    stability_: Optional[Stability]
+    inertia_: float
+    centres_: Optional[Distributions]
+    advice_: str
     _model: Optional["_Model"]
-    _report: Tuple[str, int, Optional[np.ndarray]]
+    _report: Tuple[str, int, Optional[Array]]
     _items: str
     _compressed: Optional[float]
-    _places: Optional[np.ndarray]
+    _places: Optional[Array]
     _extension: Optional[Dict[str, Any]]
 
     # ---- settings ----
@@ -318,7 +379,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
 
     # ---- fit ----
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "DDSC":
+    def fit(self, X: FitItems, y: object = None, sample_weight: Optional[Weights] = None) -> "DDSC":
         """Cluster the items of X.
 
         Parameters
@@ -474,18 +535,18 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         self._report = (told, run.seed, None if truth is None else np.array(truth))
         self._places = None
 
-    def _take(self, view: Dict[str, Any], graph: Any, rows: np.ndarray, n_rows: int) -> None:
+    def _take(self, view: Dict[str, Any], graph: Any, rows: Array, n_rows: int) -> None:
         """Results by row of the input: dropped items have label -1 and no neighbours."""
         whole = len(rows) == n_rows
 
-        def spread(values: np.ndarray, fill: Any) -> np.ndarray:
+        def spread(values: Array, fill: Any) -> Array:
             if whole:
                 return np.array(values)
             out = np.full((n_rows, *values.shape[1:]), fill, dtype=values.dtype)
             out[rows] = values
             return out
 
-        def csr(data: np.ndarray, indices: Any, offsets: Any) -> Any:
+        def csr(data: Array, indices: Any, offsets: Any) -> Any:
             indices, offsets = np.asarray(indices), np.asarray(offsets)
             if not whole:
                 counts = np.zeros(n_rows + 1, dtype=np.int64)
@@ -525,7 +586,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         if self.metric != "precomputed" and self._compressed is not None:
             self.stats_["compress_worst"] = self._compressed
         self.converged_ = bool(view["verified"])
-        self.advice_ = view["advice"]
+        self.advice_ = self._name_hub(view["advice"])
         self._extension = None
         if self.metric == "precomputed":
             names = ("labels", "embedding", "radius", "scale", "scale_rank", "scale_floor")
@@ -533,15 +594,25 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
             self._extension = {"tau": tau, **{n: np.array(view.get(n)) for n in names}}
             self._extension["chosen_by"] = np.array(graph["scale"]) if "scale" in graph else None
 
-    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
+    def _name_hub(self, advice: str) -> str:
+        """The advice with the id of the item that is so many others' neighbour."""
+        hub = "One item is a neighbour of"
+        if hub not in advice:
+            return advice
+        row = int(np.bincount(self.graph_.indices, minlength=len(self.labels_)).argmax())
+        ids = [line[0] for line in csv.reader(io.StringIO(self._items, newline=""))][1:]
+        named = len(ids) == len(self.labels_) and ids[row] != str(row)
+        return advice.replace(hub, f"Item {row}{f' ({ids[row]})' if named else ''} is a neighbour of")
+
+    def fit_predict(self, X: FitItems, y: object = None, sample_weight: Optional[Weights] = None) -> Ints:
         """Cluster X and give `labels_`."""
         return self.fit(X, y, sample_weight=sample_weight).labels_
 
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
+    def fit_transform(self, X: FitItems, y: object = None, sample_weight: Optional[Weights] = None) -> Floats:
         """Cluster X and give `embedding_`."""
         return self.fit(X, y, sample_weight=sample_weight).embedding_
 
-    def representatives(self, n: int = 6) -> List[np.ndarray]:
+    def representatives(self, n: int = 6) -> List[Longs]:
         """The items that are most typical of each cluster: those nearest to its centre.
 
         Parameters
@@ -569,13 +640,12 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         return [m[np.argsort(self.centre_distance_[m], kind="stable")[:n]] for m in members]
 
     @property
-    def verdict_(self) -> Dict[str, Any]:
+    def verdict_(self) -> Verdict:
         """Is there structure at all? ``structure`` is "clear", "weak", "none" or "undecided", ``text`` says it in
         a sentence, ``evidence`` holds the gap around each cluster that it rests on."""
-        verdict: Dict[str, Any] = self.result_json()["verdict"]
-        return verdict
+        return cast(Verdict, self.result_json()["verdict"])
 
-    def explain(self) -> List[Dict[str, Any]]:
+    def explain(self) -> List[About]:
         """What each cluster is, where X has names of points (words) or coordinates.
 
         Returns
@@ -596,10 +666,36 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         >>> [len(c["markers"]) for c in ddsc.DDSC(n_clusters=2).fit(X).explain()]
         [2, 2]
         """
-        clusters: List[Dict[str, Any]] = self.result_json().get("clusters", [])
-        return clusters
+        return cast(List[About], self.result_json().get("clusters", []))
 
-    def result_json(self) -> Dict[str, Any]:
+    @property
+    def names_(self) -> List[Optional[str]]:
+        """Names of the clusters, None where one has none: those of `name`, or of ``ddsc name`` in a loaded folder."""
+        return [cluster.get("name") for cluster in self.explain()]
+
+    def name(self, names: Dict[int, str]) -> "DDSC":
+        """Give clusters names, which `report`, `explain` and `names_` then have; "" takes one away.
+
+        Examples
+        --------
+        >>> import ddsc
+        >>> model = ddsc.DDSC(n_clusters=2).fit(ddsc.make_shapes())
+        >>> model.name({0: "round"}).names_
+        ['round', None]
+        """
+        told = self.result_json()
+        clusters = told.get("clusters", [])
+        for number, name in names.items():
+            if not 0 <= whole("cluster", number) < len(clusters):
+                raise ValueError(f"there is no cluster {number}: they are 0 to {len(clusters) - 1}")
+            if name:
+                clusters[number]["name"] = str(name)
+            else:
+                clusters[number].pop("name", None)
+        self._report = (json.dumps(told, indent=1, ensure_ascii=False), *self._report[1:])
+        return self
+
+    def result_json(self) -> Json:
         """What ``ddsc cluster`` writes to result.json: settings, certificates, counts, scores against
         the labels of X, typical and doubtful items.
 
@@ -612,9 +708,9 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         """
         check_fitted(self, "labels_")
         check_whole(self, "_report")
-        return json.loads(self._report[0])
+        return cast(Json, json.loads(self._report[0]))
 
-    def report(self, path: Any = None, overwrite: bool = False) -> str:
+    def report(self, path: Optional[PathLike] = None, overwrite: bool = False) -> str:
         """The page that ``ddsc cluster`` writes to report.html: a map, typical and doubtful items of
         each cluster, classes against clusters, eigenvalues, settings. It needs no other file.
 
@@ -652,14 +748,14 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
                 run(_core.model_write, self._model.handle, place("model.npz"), False)
             if hasattr(self, "graph_"):
                 np.save(place("map.npy"), self.map_[rows])
-            page = run(_core.report_page, folder)
+            page: str = run(_core.report_page, folder)
         if path is not None:
             with open(path, "w" if overwrite else "x", encoding="utf-8") as file:
                 file.write(page)
         return page
 
     @property
-    def map_(self) -> np.ndarray:
+    def map_(self) -> Floats:
         """(N, 2) places of the items on the report's map, NaN for dropped ones; made when first asked."""
         check_fitted(self, "labels_")
         check_whole(self, "_items")
@@ -670,7 +766,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         return self._places
 
     @property
-    def items_(self) -> Dict[str, np.ndarray]:
+    def items_(self) -> Dict[str, NDArray[np.generic]]:
         """Columns of the program's items.csv: id, label, next cluster, doubt, order, outlier score, nearest
         neighbours with their distances. ``pandas.DataFrame(model.items_)`` makes a table of it.
 
@@ -686,7 +782,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         names, *rows = csv.reader(io.StringIO(self._items, newline=""))
         columns = dict(zip(names, zip(*rows)))
         whole_numbers, numbers = ("label", "next", "order", "is_outlier"), ("doubt", "outlier", "distance")
-        out: Dict[str, np.ndarray] = {}
+        out: Dict[str, Array] = {}
         for name, values in columns.items():
             if name in whole_numbers:
                 out[name] = np.array([int(v) if v else -1 for v in values], dtype=np.int32)
@@ -697,7 +793,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         return out
 
     @property
-    def outliers_(self) -> np.ndarray:
+    def outliers_(self) -> Flags:
         """(N,) bool array: items that lie apart from all others, by ``items_["outlier"]``, the distance of an
         item to its neighbours over that of these to theirs; ``result_json()["outliers"]["from"]`` is the limit.
 
@@ -710,10 +806,10 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         >>> np.flatnonzero(model.outliers_), int(model.labels_[7])
         (array([7]), -1)
         """
-        return self.items_["is_outlier"] == 1
+        return np.asarray(self.items_["is_outlier"] == 1)
 
     @property
-    def order_(self) -> np.ndarray:
+    def order_(self) -> Ints:
         """(N,) places of the items, from 0, along the first direction of diffusion: the slowest change over the
         graph, such as a gradient from healthy to ill. -1 for dropped items. Parts of the graph that nothing
         connects follow each other.
@@ -726,10 +822,10 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         >>> bool(np.corrcoef(order, np.arange(40))[0, 1] > 0.95)
         True
         """
-        return self.items_["order"]
+        return cast(Ints, self.items_["order"])
 
     @property
-    def tree_(self) -> np.ndarray:
+    def tree_(self) -> Floats:
         """(K - 1, 4) merges of the clusters, as SciPy's ``linkage`` gives them (``dendrogram(model.tree_)`` draws
         it): two nodes, the height of their merge, items in it. Clusters are 0 to K - 1, merge m makes K + m.
         Heights are 1 / (1 + r), r the affinity between the two over what chance gives to a graph of the same
@@ -737,7 +833,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         rows = self.result_json().get("tree", [])
         return np.array([[row["a"], row["b"], row["height"], row["size"]] for row in rows]).reshape(-1, 4)
 
-    def cut_tree(self, n_clusters: Optional[int] = None, height: Optional[float] = None) -> np.ndarray:
+    def cut_tree(self, n_clusters: Optional[int] = None, height: Optional[float] = None) -> Ints:
         """Labels at a coarser level: merges of `tree_` until `n_clusters` are left, or all up to `height`.
 
         Returns
@@ -764,7 +860,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
                 raise ValueError("there is no tree over more than 1,000 clusters")
             tree = tree[: k - n_clusters]
         else:
-            tree = tree[tree[:, 2] <= height]
+            tree = tree[tree[:, 2] <= cast(float, height)]
         group = np.arange(k + len(tree))
         for m in reversed(range(len(tree))):  # a node is called by the merge it ends up in
             group[tree[m, :2].astype(int)] = group[k + m]
@@ -778,11 +874,11 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         if self.method not in ("ddsc", "sc"):
             raise AttributeError(f"method={self.method!r} makes no graph, so there is no {what}")
 
-    def _there(self) -> np.ndarray:
+    def _there(self) -> Flags:
         """Rows that were not dropped."""
         return np.isfinite(self.centre_distance_) if hasattr(self, "centre_distance_") else self.labels_ >= 0
 
-    def _map(self, run: Run) -> np.ndarray:
+    def _map(self, run: Run) -> Array:
         """Places of the items, NaN for dropped ones."""
         there = self._there()
         kept = np.flatnonzero(there)
@@ -802,7 +898,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
 
     # ---- new items ----
 
-    def predict(self, X: Any, sample_weight: Any = None) -> np.ndarray:
+    def predict(self, X: FitItems, sample_weight: Optional[Weights] = None) -> Ints:
         """Clusters of other items, by their exact neighbours among the items of `fit`.
 
         The embedding is continued to an item by Nystrom's formula over its neighbours, and the
@@ -815,16 +911,41 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         """
         return self._extend(X, sample_weight)[1]
 
-    def transform(self, X: Any, sample_weight: Any = None) -> np.ndarray:
+    def transform(self, X: FitItems, sample_weight: Optional[Weights] = None) -> Floats:
         """Rows of the spectral embedding for other items (see `predict`)."""
         return self._extend(X, sample_weight)[0]
 
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+    def score(self, X: FitItems, y: Optional[Labels] = None, sample_weight: Optional[Weights] = None) -> float:
+        """How well other items fit; higher is better.
+
+        With the true classes y: adjusted mutual information with `predict`. Without: how clearly
+        items lie in their clusters, the mean of 1 - (distance to the own centre) / (distance to the
+        nearest other one). What scikit-learn's searches ask for where no `scoring` is given.
+
+        Examples
+        --------
+        >>> import ddsc
+        >>> X = ddsc.make_shapes()
+        >>> ddsc.DDSC(n_clusters=2).fit(X).score(X, X.labels)
+        1.0
+        """
+        rows, labels = self._extend(X, sample_weight)
+        if y is not None:
+            return adjusted_mutual_info_score(y, cast(Labels, labels))
+        known = labels >= 0
+        members = [self.embedding_[self.labels_ == c] for c in range(self.n_clusters_)]
+        centres = np.array([part.mean(axis=0) for part in members])
+        away = np.linalg.norm(rows[known, None] - centres[None], axis=2)
+        own = np.take_along_axis(away, labels[known, None], axis=1)[:, 0]
+        np.put_along_axis(away, labels[known, None], np.inf, axis=1)
+        return float(np.mean(1 - own / np.maximum(away.min(axis=1), 1e-300)))
+
+    def get_feature_names_out(self, input_features: object = None) -> Objects:
         """Names of the columns of the embedding."""
         check_fitted(self, "labels_")
         return np.array([f"ddsc{i}" for i in range(self.embedding_.shape[1])], dtype=object)
 
-    def assign(self, X: Any, sample_weight: Any = None) -> Assignment:
+    def assign(self, X: FitItems, sample_weight: Optional[Weights] = None) -> Assignment:
         """Labels of other items, with how sure they are and which lie far from all of `fit`.
 
         Not with metric="precomputed".
@@ -845,7 +966,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         parts = [(labels, -1), (confidence, np.nan), (distance, np.nan), (far != 0, False)]
         return Assignment(*(measures._by_row(values, fill) for values, fill in parts))
 
-    def save(self, path: Any, overwrite: bool = False) -> None:
+    def save(self, path: PathLike, overwrite: bool = False) -> None:
         """Write the program's model.npz, which `load` and ``ddsc assign`` read: all that labels new items.
 
         A whole model, with its graph, table and report, is kept by pickle.
@@ -864,7 +985,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         return self._model.handle
 
     @classmethod
-    def load(cls, path: Any) -> "DDSC":
+    def load(cls, path: PathLike) -> "DDSC":
         """A model from a model.npz, or from a folder that ``ddsc cluster -o`` wrote.
 
         It labels new items (`predict`, `transform`, `assign`) and has `labels_`, `embedding_` and
@@ -880,9 +1001,11 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         >>> ddsc.DDSC.load(place).predict(X[:3])
         array([0, 0, 0], dtype=int32)
         """
-        path = os.fspath(path)
-        folder = path if os.path.isdir(path) else None
-        file = os.path.join(path, "model.npz") if folder else path
+        file = os.fspath(path)
+        folder = file if os.path.isdir(file) else None
+        file = os.path.join(file, "model.npz") if folder else file
+        if not os.path.exists(file):
+            raise FileNotFoundError(2, "No such file", file)
         with Run(n_jobs=1) as run:
             handle = run(_core.model_read, file)
         view = _core.model_view(handle)
@@ -904,7 +1027,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
             check_features(self, measures.dim)
         return model, measures
 
-    def _extend(self, X: Any, sample_weight: Any) -> Tuple[np.ndarray, np.ndarray]:
+    def _extend(self, X: Any, sample_weight: Any) -> Tuple[Array, Array]:
         check_fitted(self, "labels_")
         if self._extension is not None:
             near = self._near_by_matrix(X, self._extension["tau"], self._extension.get("chosen_by"))
@@ -917,8 +1040,8 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         return measures._by_row(rows, np.nan), measures._by_row(labels, -1)
 
     def _near_by_matrix(
-        self, X: Any, tau: int, scale: Optional[np.ndarray]
-    ) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+        self, X: Any, tau: int, scale: Optional[Array]
+    ) -> Tuple[Array, Array, Array]:
         matrix = _distance_matrix(X)
         if matrix.ndim != 2:
             raise ValueError(f"Expected 2D array, got {matrix.ndim}D array instead")
@@ -982,7 +1105,7 @@ def _kept_settings(arrays: Any) -> Dict[str, Any]:
     return set_
 
 
-def _shown_labels(folder: str, told: Dict[str, Any], labels: np.ndarray) -> np.ndarray:
+def _shown_labels(folder: str, told: Json, labels: Array) -> Array:
     """Labels of the items of a folder, -1 for outliers that it leaves out."""
     outliers = told.get("outliers", {})
     if not outliers.get("left_out"):
@@ -1027,14 +1150,14 @@ class _Model:
             self.handle = run(_core.model_read, path)
 
 
-def _standing(run: Run, found: Any, n: int) -> Dict[str, np.ndarray]:
+def _standing(run: Run, found: Any, n: int) -> Dict[str, Array]:
     """How the n items of a clustering stand in it."""
-    place = {"distance": np.empty(n), "doubt": np.empty(n), "next": np.empty(n, np.int32)}
+    place: Dict[str, Array] = {"distance": np.empty(n), "doubt": np.empty(n), "next": np.empty(n, np.int32)}
     run(_core.standing, found, place["distance"], place["doubt"], place["next"])
     return place
 
 
-def _distance_matrix(X: Any) -> np.ndarray:
+def _distance_matrix(X: Any) -> Array:
     """Dense distances; entries a sparse matrix does not store are unknown."""
     if not is_sparse(X) and not isinstance(X, CSR):
         return as_doubles(X, "X")
@@ -1046,12 +1169,12 @@ def _distance_matrix(X: Any) -> np.ndarray:
 
 def _nystrom(
     fitted: Dict[str, Any],
-    eigenvalues: np.ndarray,
+    eigenvalues: Array,
     gamma: float,
-    index: np.ndarray,
-    d2: np.ndarray,
-    same: np.ndarray,
-) -> Tuple[np.ndarray, np.ndarray]:
+    index: Array,
+    d2: Array,
+    same: Array,
+) -> Tuple[Array, Array]:
     """Rows and labels of new items with neighbours `index` at squared distances `d2`.
 
     u_k(x) = 1 / lambda_k sum_j a_xj u_k(j) / sum_j a_xj for the eigenvectors u of the random walk;

@@ -2,14 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, NamedTuple, Optional, Union, cast
+from typing import TYPE_CHECKING, Any, Dict, Literal, NamedTuple, Optional, Sequence, Union, cast, overload
 
 import numpy as np
 
 from . import _core
 from ._arrays import as_doubles, make_csr
 from ._distributions import as_distributions
-from ._run import Progress, Run
+from ._run import Run
+from ._types import (
+    Array,
+    ArrayLike,
+    Bandwidth,
+    BarycenterMethod,
+    Comparison,
+    Estimator,
+    ExactGraph,
+    Floats,
+    Hubs,
+    Items,
+    Kernel,
+    Labels,
+    Metric,
+    MetricSettings,
+    NumberOfClusters,
+    NumberOfNeighbors,
+    Progress,
+    RandomState,
+    SinkhornValue,
+    SparseRows,
+)
 from ._words import (
     BARYCENTERS,
     METRICS,
@@ -23,22 +45,25 @@ from ._words import (
     word,
 )
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
 
 def pairwise(
-    X: Any,
-    Y: Any = None,
-    metric: str = "w2",
+    X: Items,
+    Y: Optional[Items] = None,
+    metric: Metric = "w2",
     *,
     squared: bool = False,
     condensed: bool = False,
-    out: Optional[np.ndarray] = None,
-    random_state: Any = 0,
+    out: Optional[Floats] = None,
+    random_state: RandomState = 0,
     n_jobs: Optional[int] = None,
-    verbose: Any = 0,
+    verbose: Union[int, bool] = 0,
     callback: Optional[Progress] = None,
     memory_limit: Optional[int] = None,
-    **settings: Any,
-) -> np.ndarray:
+    **settings: Unpack[MetricSettings],
+) -> Floats:
     """Distances between all items of X, or between those of X and Y.
 
     Parameters
@@ -78,37 +103,36 @@ def pairwise(
     set_ = metric_settings(metric=metric, **settings)
     n = measures.n_items
     shape: Any = (n * (n - 1) // 2,) if condensed else (n, n)
-    if Y is not None:
+    other = None if Y is None else as_distributions(Y)
+    if other is not None:
         if condensed:
             raise ValueError("condensed distances are those of one set: leave out Y")
-        other = as_distributions(Y)
         shape = (n, other.n_items)
-    if out is None:
-        out = np.empty(shape)
-    elif out.shape != shape or out.dtype != np.float64 or not out.flags.c_contiguous:
+    result: Floats = np.empty(shape) if out is None else out
+    if result.shape != shape or result.dtype != np.float64 or not result.flags.c_contiguous:
         raise ValueError(f"out must be a C-ordered float64 array of shape {shape}")
     with Run(n_jobs, random_state, verbose, callback, memory_limit) as run:
-        if Y is None:
-            run(_core.distance, out, measures._handle, set_, condensed, squared)
+        if other is None:
+            run(_core.distance, result, measures._handle, set_, condensed, squared)
         else:
-            run(_core.cross, out, measures._handle, other._handle, set_, squared)
-    return out
+            run(_core.cross, result, measures._handle, other._handle, set_, squared)
+    return result
 
 
 def compare(
-    X: Any,
-    n_clusters: Any = "auto",
-    metrics: Any = ("w2", "sinkhorn", "mmd", "lot"),
+    X: Items,
+    n_clusters: NumberOfClusters = "auto",
+    metrics: Sequence[Metric] = ("w2", "sinkhorn", "mmd", "lot"),
     *,
-    labels: Any = None,
-    n_neighbors: Any = "auto",
-    random_state: Any = 0,
+    labels: Optional[Labels] = None,
+    n_neighbors: NumberOfNeighbors = "auto",
+    random_state: RandomState = 0,
     n_jobs: Optional[int] = None,
-    verbose: Any = 0,
+    verbose: Union[int, bool] = 0,
     callback: Optional[Progress] = None,
     memory_limit: Optional[int] = None,
-    **settings: Any,
-) -> Dict[str, Any]:
+    **settings: Unpack[MetricSettings],
+) -> Comparison:
     """Several metrics on one set, and which of them to take, without labels.
 
     Parameters
@@ -117,7 +141,7 @@ def compare(
     n_clusters : int, (low, high) or "auto"
         A range or "auto": the number of clusters that most metrics suggest.
     metrics : sequence of str
-        Two or more of "w2", "sinkhorn", "mmd", "lot".
+        Two or more of "w2", "w1", "sinkhorn", "mmd", "lot".
     labels : array, optional
         True classes, to score each metric by; those of X where it has some.
 
@@ -162,25 +186,25 @@ def compare(
         told[name] = np.frombuffer(told[name]).reshape(n, n)
     told["recommended"] = rows[told["recommended"]]["metric"]
     told["sure"] = ("no difference", "slight", "clear")[told["sure"]]
-    return told
+    return cast(Comparison, told)
 
 
 def neighbors(
-    X: Any,
-    n_neighbors: Any = "auto",
-    metric: str = "w2",
+    X: Items,
+    n_neighbors: NumberOfNeighbors = "auto",
+    metric: Metric = "w2",
     *,
     squared: bool = False,
-    exact_graph: str = "auto",
+    exact_graph: ExactGraph = "auto",
     sample: float = 1.0,
-    hubs: str = "off",
-    random_state: Any = 0,
+    hubs: Hubs = "off",
+    random_state: RandomState = 0,
     n_jobs: Optional[int] = None,
-    verbose: Any = 0,
+    verbose: Union[int, bool] = 0,
     callback: Optional[Progress] = None,
     memory_limit: Optional[int] = None,
-    **settings: Any,
-) -> Any:
+    **settings: Unpack[MetricSettings],
+) -> SparseRows:
     """The exact graph of the nearest neighbours, without the matrix of distances.
 
     Parameters
@@ -229,11 +253,11 @@ class Transport(NamedTuple):
 
     value: float
     """Optimal <P, M>; with entropy, the value that was asked for."""
-    plan: np.ndarray
+    plan: Floats
     """(n, m): the mass that goes from i to j."""
-    f: np.ndarray
+    f: Floats
     """(n,) potentials; with `g`, f_i + g_j <= M_ij where the plan is exact."""
-    g: np.ndarray
+    g: Floats
     """(m,) potentials."""
     dual: float
     """Value of the potentials: a lower bound of an exact value."""
@@ -243,13 +267,27 @@ class Transport(NamedTuple):
     """Pivots, or iterations."""
 
 
-def _weights(weights: Any, name: str, n: int) -> np.ndarray:
+def _weights(weights: Any, name: str, n: int) -> Array:
     if weights is None:
         return np.full(n, 1.0 / n)
     return as_doubles(weights, name).ravel()
 
 
-def emd(a: Any, b: Any, M: Any, full: bool = False) -> Union[float, Transport]:
+@overload
+def emd(
+    a: Optional[ArrayLike], b: Optional[ArrayLike], M: ArrayLike, full: Literal[False] = False
+) -> float: ...
+@overload
+def emd(
+    a: Optional[ArrayLike], b: Optional[ArrayLike], M: ArrayLike, full: Literal[True]
+) -> Transport: ...
+@overload
+def emd(
+    a: Optional[ArrayLike], b: Optional[ArrayLike], M: ArrayLike, full: bool
+) -> Union[float, Transport]: ...
+def emd(
+    a: Optional[ArrayLike], b: Optional[ArrayLike], M: ArrayLike, full: bool = False
+) -> Union[float, Transport]:
     """Exact optimal transport between weights a and b under the cost M.
 
     Parameters
@@ -280,11 +318,11 @@ def emd(a: Any, b: Any, M: Any, full: bool = False) -> Union[float, Transport]:
             return value
     cost = _cost(M)
     n, m = cost.shape
-    a, b = _weights(a, "a", n), _weights(b, "b", m)
+    left, right = _weights(a, "a", n), _weights(b, "b", m)
     f, g, mass = np.empty(n), np.empty(m), np.empty(n + m)
     row, column = np.empty(n + m, np.int32), np.empty(n + m, np.int32)
     with Run(n_jobs=1) as run:
-        value, dual, gap, n_plan, pivots = run(_core.emd, a, b, cost, f, g, row, column, mass)
+        value, dual, gap, n_plan, pivots = run(_core.emd, left, right, cost, f, g, row, column, mass)
     if not full:
         return cast(float, value)
     plan = np.zeros((n, m))
@@ -292,20 +330,56 @@ def emd(a: Any, b: Any, M: Any, full: bool = False) -> Union[float, Transport]:
     return Transport(value, plan, f, g, dual, gap, pivots)
 
 
-def _cost(M: Any) -> np.ndarray:
+def _cost(M: Any) -> Array:
     cost = as_doubles(M, "M")
     if cost.ndim != 2 or cost.size == 0:
         raise ValueError(f"M has shape {cost.shape}: it must be a matrix of costs")
     return cost
 
 
+@overload
 def sinkhorn(
-    a: Any,
-    b: Any,
-    M: Any,
-    epsilon: Any = "5%",
+    a: Optional[ArrayLike],
+    b: Optional[ArrayLike],
+    M: ArrayLike,
+    epsilon: Union[float, str] = "5%",
     *,
-    value: str = "regularised",
+    value: SinkhornValue = "regularised",
+    tolerance: float = 1e-9,
+    max_iterations: int = 100000,
+    full: Literal[False] = False,
+) -> float: ...
+@overload
+def sinkhorn(
+    a: Optional[ArrayLike],
+    b: Optional[ArrayLike],
+    M: ArrayLike,
+    epsilon: Union[float, str] = "5%",
+    *,
+    value: SinkhornValue = "regularised",
+    tolerance: float = 1e-9,
+    max_iterations: int = 100000,
+    full: Literal[True],
+) -> Transport: ...
+@overload
+def sinkhorn(
+    a: Optional[ArrayLike],
+    b: Optional[ArrayLike],
+    M: ArrayLike,
+    epsilon: Union[float, str] = "5%",
+    *,
+    value: SinkhornValue = "regularised",
+    tolerance: float = 1e-9,
+    max_iterations: int = 100000,
+    full: bool,
+) -> Union[float, Transport]: ...
+def sinkhorn(
+    a: Optional[ArrayLike],
+    b: Optional[ArrayLike],
+    M: ArrayLike,
+    epsilon: Union[float, str] = "5%",
+    *,
+    value: SinkhornValue = "regularised",
     tolerance: float = 1e-9,
     max_iterations: int = 100000,
     full: bool = False,
@@ -367,16 +441,16 @@ def sinkhorn(
 
 
 def mmd(
-    x: Any,
-    y: Any,
-    x_weight: Any = None,
-    y_weight: Any = None,
+    x: ArrayLike,
+    y: ArrayLike,
+    x_weight: Optional[ArrayLike] = None,
+    y_weight: Optional[ArrayLike] = None,
     *,
-    kernel: str = "gaussian",
-    bandwidth: Any = "auto",
-    estimator: str = "biased",
+    kernel: Kernel = "gaussian",
+    bandwidth: Bandwidth = "auto",
+    estimator: Estimator = "biased",
     squared: bool = False,
-    random_state: Any = 0,
+    random_state: RandomState = 0,
 ) -> float:
     """Maximum mean discrepancy between two point clouds.
 
@@ -418,28 +492,28 @@ def mmd(
 class Barycenter(NamedTuple):
     """A Wasserstein barycenter."""
 
-    points: np.ndarray
+    points: Floats
     """(n, d)."""
-    weights: np.ndarray
+    weights: Floats
     """(n,), positive, sum 1."""
-    objective: np.ndarray
+    objective: Floats
     """Mean of W2^2 to the items by exact transport, from the start to the result; never rises."""
     converged: bool
     """The last exact pass found nothing to gain."""
 
 
 def barycenter(
-    X: Any,
+    X: Items,
     support_size: Optional[int] = None,
     *,
-    item_weights: Any = None,
-    method: str = "admm",
+    item_weights: Optional[ArrayLike] = None,
+    method: BarycenterMethod = "admm",
     max_rounds: Optional[int] = None,
     tolerance: Optional[float] = None,
     restarts: Optional[int] = None,
-    random_state: Any = 0,
+    random_state: RandomState = 0,
     n_jobs: Optional[int] = None,
-    verbose: Any = 0,
+    verbose: Union[int, bool] = 0,
     callback: Optional[Progress] = None,
 ) -> Barycenter:
     """The point cloud of least mean squared W2 distance to the items (a local minimum).
@@ -488,7 +562,7 @@ def barycenter(
     )
 
 
-def _label_numbers(labels: Any) -> np.ndarray:
+def _label_numbers(labels: Any) -> Array:
     """int32 codes; negative integers stay: they mean "no label" and are left out."""
     array = np.asarray(labels)
     if array.ndim != 1:
@@ -497,7 +571,8 @@ def _label_numbers(labels: Any) -> np.ndarray:
         array = array.astype(np.int64)
         codes = np.unique(array, return_inverse=True)[1].ravel()
         return np.ascontiguousarray(np.where(array < 0, -1, codes), dtype=np.int32)
-    return np.unique(array.astype(str), return_inverse=True)[1].ravel().astype(np.int32)
+    codes = np.unique(array.astype(str), return_inverse=True)[1].ravel()
+    return np.ascontiguousarray(codes, dtype=np.int32)
 
 
 def _scores(labels_true: Any, labels_pred: Any) -> Dict[str, float]:
@@ -508,7 +583,7 @@ def _scores(labels_true: Any, labels_pred: Any) -> Dict[str, float]:
         return cast(Dict[str, float], run(_core.scores, found, truth))
 
 
-def adjusted_mutual_info_score(labels_true: Any, labels_pred: Any) -> float:
+def adjusted_mutual_info_score(labels_true: Labels, labels_pred: Labels) -> float:
     """Mutual information of two labellings, adjusted for chance (1: equal, 0: by chance).
 
     Labels may be integers or names; negative integers mean "no label" and are left out.
@@ -522,7 +597,7 @@ def adjusted_mutual_info_score(labels_true: Any, labels_pred: Any) -> float:
     return _scores(labels_true, labels_pred)["ami"]
 
 
-def adjusted_rand_score(labels_true: Any, labels_pred: Any) -> float:
+def adjusted_rand_score(labels_true: Labels, labels_pred: Labels) -> float:
     """Agreement over pairs of items, adjusted for chance.
 
     Examples
@@ -534,7 +609,7 @@ def adjusted_rand_score(labels_true: Any, labels_pred: Any) -> float:
     return _scores(labels_true, labels_pred)["ari"]
 
 
-def normalized_mutual_info_score(labels_true: Any, labels_pred: Any) -> float:
+def normalized_mutual_info_score(labels_true: Labels, labels_pred: Labels) -> float:
     """Mutual information over the mean of the two entropies.
 
     Examples
@@ -546,7 +621,7 @@ def normalized_mutual_info_score(labels_true: Any, labels_pred: Any) -> float:
     return _scores(labels_true, labels_pred)["nmi"]
 
 
-def purity_score(labels_true: Any, labels_pred: Any) -> float:
+def purity_score(labels_true: Labels, labels_pred: Labels) -> float:
     """Part of the items that belong to the commonest class of their cluster.
 
     Examples

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Optional
+from typing import Any, Dict, Optional, Union
 
 import numpy as np
 
 from . import _core
 from ._base import BaseEstimator, TransformerMixin, check_features, check_fitted
 from ._distributions import Distributions, as_distributions
-from ._run import Progress, Run
+from ._run import Run
+from ._types import ArrayLike, Floats, Items, Objects, Progress, RandomState, Reference, Weights
 from ._words import metric_settings
 
 
@@ -54,12 +55,12 @@ class LinearOT(TransformerMixin, BaseEstimator):
 
     def __init__(
         self,
-        reference: Any = "auto",
+        reference: Union[Reference, Distributions, ArrayLike] = "auto",
         reference_size: Optional[int] = None,
         *,
-        random_state: Any = 0,
+        random_state: RandomState = 0,
         n_jobs: Optional[int] = None,
-        verbose: Any = 0,
+        verbose: Union[int, bool] = 0,
         callback: Optional[Progress] = None,
     ) -> None:
         self.reference = reference
@@ -69,10 +70,14 @@ class LinearOT(TransformerMixin, BaseEstimator):
         self.verbose = verbose
         self.callback = callback
 
+    reference_: Distributions
+    n_features_in_: int
+    n_features_out_: int
+
     def _settings(self, reference: Any) -> Dict[str, Any]:
         return metric_settings("lot", reference=reference, reference_size=self.reference_size)
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "LinearOT":
+    def fit(self, X: Items, y: object = None, sample_weight: Optional[Weights] = None) -> "LinearOT":
         """Make the reference from X.
 
         Parameters
@@ -93,7 +98,7 @@ class LinearOT(TransformerMixin, BaseEstimator):
         self.n_features_out_ = int(self.reference_.sizes[0]) * measures.dim
         return self
 
-    def transform(self, X: Any, sample_weight: Any = None) -> np.ndarray:
+    def transform(self, X: Items, sample_weight: Optional[Weights] = None) -> Floats:
         """Embed items, the ones of `fit` or others.
 
         Returns
@@ -107,12 +112,12 @@ class LinearOT(TransformerMixin, BaseEstimator):
             rows, _ = run(_core.embed, measures._handle, self._settings(self.reference_))
         return np.array(rows)
 
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
+    def fit_transform(self, X: Items, y: object = None, sample_weight: Optional[Weights] = None) -> Floats:
         """The same as ``fit(X).transform(X)``, reading X once."""
         measures = as_distributions(X, sample_weight)
         return self.fit(measures).transform(measures)
 
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+    def get_feature_names_out(self, input_features: object = None) -> Objects:
         """Names of the columns: point of the reference, then coordinate."""
         check_fitted(self, "reference_")
         return np.array([f"linearot{i}" for i in range(self.n_features_out_)], dtype=object)

@@ -6,23 +6,28 @@ import numbers
 import os
 import sys
 import warnings
-from typing import Any, Callable, Optional
+from typing import TYPE_CHECKING, Any, Callable, Optional
 
 import numpy as np
 
 from . import _core
+from ._types import Progress, RandomState
 
-__all__ = ["ConvergenceWarning", "Progress", "Run", "count_threads", "draw_seed"]
+__all__ = ["ConvergenceWarning", "Run", "count_threads", "draw_seed"]
 
-try:
-    from sklearn.exceptions import ConvergenceWarning
-except ImportError:
+if TYPE_CHECKING:
 
-    class ConvergenceWarning(UserWarning):  # type: ignore[no-redef]
+    class ConvergenceWarning(UserWarning):
         """An iteration cap was met; the results are valid, but marked."""
 
+else:
+    try:
+        from sklearn.exceptions import ConvergenceWarning
+    except ImportError:
 
-Progress = Callable[[str, int, int], Any]
+        class ConvergenceWarning(UserWarning):
+            """An iteration cap was met; the results are valid, but marked."""
+
 
 MAX_SEED = 2**64 - 1
 
@@ -93,8 +98,8 @@ class Run:
     def __init__(
         self,
         n_jobs: Optional[int] = None,
-        random_state: Any = 0,
-        verbose: Any = 0,
+        random_state: RandomState = 0,
+        verbose: object = 0,
         callback: Optional[Progress] = None,
         memory_limit: Optional[int] = None,
     ) -> None:

@@ -1,17 +1,34 @@
-"""Pictures of a result (matplotlib must be installed). Every function returns its Axes or Figure."""
+"""Pictures of a result (matplotlib must be installed). Every function returns its Axes or Figure.
+
+Clusters have the colours of the report; beyond ten they come again with other marks.
+"""
 
 from __future__ import annotations
 
-from typing import Any, Optional, Tuple
+from typing import TYPE_CHECKING, Any, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from . import _core
 from ._arrays import is_sparse
-from ._distributions import as_distributions
+from ._distributions import Distributions, as_distributions
 from ._run import Run
+from ._types import Array, ArrayLike, Items, Labels, SparseRows
 
-__all__ = ["clusters", "distances", "eigengap", "embedding"]
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from ._estimator import DDSC
+
+__all__ = ["about", "clusters", "distances", "eigengap", "embedding", "map", "tree"]
+
+COLOURS = (
+    "#3b7dd8", "#e0662b", "#2a9d5c", "#c0399f", "#c9970c", "#17a2b8", "#8a56d6", "#d63c4a", "#7a8b2e", "#8d6e63",
+)  # fmt: skip
+MARKS = "osD"
+TREE: Any = {"orientation": "left", "color_threshold": 0, "above_threshold_color": "0.35"}
+NAMES_UP_TO = 60  # items that are written beside a picture of distances or a tree
 
 
 def _pyplot() -> Any:
@@ -26,30 +43,107 @@ def _axes(ax: Any, size: Tuple[float, float]) -> Any:
     return _pyplot().subplots(figsize=size, layout="constrained")[1] if ax is None else ax
 
 
-def _colours(k: int) -> Any:
-    """k colours that a reader can tell apart; hues around the circle beyond twenty."""
-    plt = _pyplot()
-    if k <= 10:
-        return plt.get_cmap("tab10")(np.arange(k))
-    if k <= 20:
-        return plt.get_cmap("tab20")(np.arange(k))
-    return plt.get_cmap("hsv")(np.linspace(0, 1, k, endpoint=False))
+def _colour(cluster: int) -> str:
+    return COLOURS[cluster % len(COLOURS)]
 
 
-def _labels(model: Any, labels: Any) -> np.ndarray:
-    found = getattr(model, "labels_", None) if labels is None else labels
+def _mark(cluster: int) -> str:
+    return MARKS[cluster // len(COLOURS) % len(MARKS)]
+
+
+def _found(model: Any, labels: Any) -> Array:
+    found = getattr(model, "labels_", None) if labels is None else getattr(labels, "labels_", labels)
     if found is None:
         raise ValueError("labels are needed: give a fitted DDSC, or labels")
-    return np.unique(np.asarray(found), return_inverse=True)[1].ravel()
+    out: Array = np.asarray(found)
+    return out
 
 
-def _names(model: Any, labels: Any) -> Any:
-    found = model.labels_ if labels is None else labels
-    names = np.unique(np.asarray(found))
-    return [f"cluster {n}" for n in names] if names.dtype.kind in "iu" else [str(n) for n in names]
+def _groups(found: Array) -> Tuple[Array, List[str]]:
+    """Numbers of the groups from 0 on, and their names; items without a label (-1) belong to none."""
+    names, numbers = np.unique(found, return_inverse=True)
+    numbers = numbers.ravel()
+    if names.dtype.kind in "iu":
+        numbers = numbers - int((names < 0).sum())
+        names = names[names >= 0]
+        return np.maximum(numbers, -1), [f"cluster {n}" for n in names]
+    return numbers, [str(n) for n in names]
 
 
-def embedding(model: Any, labels: Any = None, *, ids: Any = None, ax: Any = None) -> Any:
+def _scatter(ax: Any, plane: Array, found: Array, ids: Any) -> None:
+    numbers, names = _groups(found)
+    kept = np.isfinite(plane).all(axis=1)
+    size = 36 if len(plane) <= 300 else 9
+    for c, name in enumerate(names):
+        part = (numbers == c) & kept
+        label = f"{name} ({part.sum()})"
+        ax.scatter(*plane[part].T, s=size, color=_colour(c), marker=_mark(c), label=label, linewidths=0)
+    if ids is not None:
+        for i in np.flatnonzero(kept):
+            ax.annotate(str(ids[i]), plane[i], xytext=(4, 3), textcoords="offset points", fontsize=7)
+    ax.margins(0.08)
+    if len(names) <= 20:
+        ax.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
+
+
+def map(  # noqa: A001
+    model: "DDSC",
+    labels: Optional[Labels] = None,
+    *,
+    ids: Optional[Sequence[object]] = None,
+    names: bool = True,
+    ax: Optional["Axes"] = None,
+) -> "Axes":
+    """The map of the report: items that are near each other lie together.
+
+    Parameters
+    ----------
+    model : DDSC
+        Fitted.
+    labels : sequence, optional
+        Colours; None: the clusters found. Give the true classes to compare.
+    ids : sequence, optional
+        Text beside the items.
+    names : bool
+        Write on each cluster what tells it apart, where words or coordinates have names.
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    ax_: Any = _axes(ax, (6.5, 5.0))
+    found = _found(model, labels)
+    _scatter(ax_, model.map_, found, ids)
+    if names and labels is None:
+        for c, text in enumerate(_telling(model, 3)):
+            middle = np.nanmedian(model.map_[found == c], axis=0)
+            ax_.annotate(text, middle, ha="center", fontsize=8, bbox={"fc": "white", "alpha": 0.7, "lw": 0})
+    ax_.set_xticks([])
+    ax_.set_yticks([])
+    ax_.set_aspect("equal", adjustable="datalim")
+    out: "Axes" = ax_
+    return out
+
+
+def _telling(model: Any, n: int) -> List[str]:
+    """Words or signed coordinates of each cluster; nothing where there are no names."""
+    out = []
+    for cluster in model.explain():
+        rows = cluster.get("words") or cluster.get("markers") or []
+        text = [r["word"] if "word" in r else f"{r['name']}{'+' if r['effect'] > 0 else '-'}" for r in rows
+                if "word" in r or r.get("name")]  # fmt: skip
+        out.append(", ".join(text[:n]))
+    return out if any(out) else []
+
+
+def embedding(
+    model: Union["DDSC", ArrayLike],
+    labels: Optional[Labels] = None,
+    *,
+    ids: Optional[Sequence[object]] = None,
+    ax: Optional["Axes"] = None,
+) -> "Axes":
     """The spectral embedding in the plane of its two largest directions.
 
     Parameters
@@ -66,42 +160,46 @@ def embedding(model: Any, labels: Any = None, *, ids: Any = None, ax: Any = None
     -------
     matplotlib Axes
     """
+    found = _found(model, labels)
     rows = np.asarray(getattr(model, "embedding_", model), dtype=float)
-    numbers, names = _labels(model, labels), _names(model, labels)
+    ax_: Any = _axes(ax, (6.0, 5.0))
+    _scatter(ax_, _plane(rows), found, ids)
+    ax_.set_xlabel("first direction of the embedding")
+    ax_.set_ylabel("second direction")
+    out: "Axes" = ax_
+    return out
+
+
+def _plane(rows: Array) -> Array:
+    """Rows on the two directions in which they spread most; NaN stays."""
     kept = np.isfinite(rows).all(axis=1)
-    plane, flat = np.zeros((len(rows), 2)), np.zeros((kept.sum(), 2))
+    plane, flat = np.full((len(rows), 2), np.nan), np.zeros((kept.sum(), 2))
     with Run(n_jobs=1) as run:
         run(_core.project, flat, np.ascontiguousarray(rows[kept]))
     plane[kept] = flat
-    ax = _axes(ax, (6.0, 5.0))
-    colours = _colours(len(names))
-    for c, name in enumerate(names):
-        part = (numbers == c) & kept
-        size = 36 if len(rows) <= 300 else 9
-        ax.scatter(*plane[part].T, s=size, color=colours[c], label=f"{name} ({part.sum()})")
-    if ids is not None:
-        for i in np.flatnonzero(kept):
-            ax.annotate(str(ids[i]), plane[i], xytext=(4, 3), textcoords="offset points", fontsize=7)
-    ax.set_xlabel("first direction of the embedding")
-    ax.set_ylabel("second direction")
-    ax.margins(0.08)
-    if len(names) <= 20:
-        ax.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
-    return ax
+    return plane
 
 
 def clusters(
-    X: Any, labels: Any, *, n_each: int = 8, limits: Any = None, random_state: int = 0
-) -> Any:
-    """Small pictures of items in the plane, one line per cluster.
+    X: Items,
+    labels: Union["DDSC", Labels],
+    *,
+    n_each: int = 8,
+    limits: Optional[Tuple[float, float, float, float]] = None,
+    random_state: int = 0,
+) -> "Figure":
+    """What is in the clusters, one line each.
+
+    Items on a grid are drawn as images, items in the plane as points. Above two dimensions a fitted
+    DDSC whose data have names is drawn by `about`: the words or coordinates that tell each cluster
+    apart; other points are drawn on the two directions in which all of them spread most.
 
     Parameters
     ----------
-    X : list of (n_i, 2) arrays or Distributions
-        Points in the plane; those on a regular grid are drawn as images.
+    X : list of (n_i, d) arrays or Distributions
     labels : sequence, or a fitted DDSC
     n_each : int
-        Items shown of each cluster, drawn at random.
+        Items shown of each cluster, drawn at random (the longest bars with `about`).
     limits : (x0, x1, y0, y1), optional
         Part of the plane; None: all points.
     random_state : int
@@ -112,20 +210,17 @@ def clusters(
     """
     plt = _pyplot()
     measures = as_distributions(X)
-    if measures.dim != 2:
-        raise ValueError(f"items have {measures.dim} coordinates; only the plane can be drawn")
-    numbers = _labels(labels, getattr(labels, "labels_", labels))
-    names = _names(labels, getattr(labels, "labels_", labels))
+    model: Any = labels
+    if measures.dim > 2 and hasattr(model, "explain") and _telling(model, 1):
+        return about(model, n=n_each)
+    numbers, names = _groups(_found(labels, None if hasattr(labels, "labels_") else labels))
     draw = np.random.RandomState(random_state)
     k = len(names)
     figure, boxes = plt.subplots(
         k, n_each, figsize=(1.05 * n_each + 0.6, 1.1 * k), squeeze=False, layout="constrained"
     )
-    if limits is None:
-        low, high = measures.support.min(axis=0), measures.support.max(axis=0)
-        pad = 0.04 * max(float((high - low).max()), 1e-12)
-        limits = (low[0] - pad, high[0] + pad, low[1] - pad, high[1] + pad)
-    colours = _colours(k)
+    plane = _points_in_the_plane(measures)
+    limits = _limits(plane) if limits is None else limits
     for c in range(k):
         members = np.flatnonzero(numbers == c)
         shown = np.sort(draw.permutation(members)[:n_each])
@@ -136,30 +231,100 @@ def clusters(
             if place >= len(shown):
                 box.axis("off")
                 continue
-            points, weights = measures[int(shown[place])]
-            _draw_item(box, points, weights, limits, colours[c], measures._grid)
+            _draw_item(box, measures, plane, int(shown[place]), limits, _colour(c))
         boxes[c, 0].set_ylabel(f"{names[c]}\n({len(members)})", fontsize=8)
-    return figure
+    out: "Figure" = figure
+    return out
+
+
+def _points_in_the_plane(measures: Distributions) -> Array:
+    if measures.dim == 2:
+        return measures.support
+    if measures.dim == 1:
+        return np.column_stack([measures.support[:, 0], np.zeros(len(measures.support))])
+    return _plane(measures.support)
+
+
+def _limits(plane: Array) -> Tuple[float, float, float, float]:
+    low, high = plane.min(axis=0), plane.max(axis=0)
+    pad = 0.04 * max(float((high - low).max()), 1e-12)
+    return low[0] - pad, high[0] + pad, low[1] - pad, high[1] + pad
 
 
 def _draw_item(
-    box: Any, points: np.ndarray, weights: np.ndarray, limits: Any, colour: Any, grid: Any
+    box: Any, measures: Distributions, plane: Array, row: int, limits: Any, colour: str
 ) -> None:
-    if grid:  # rows down, columns across, as images are stored
+    points, weights = measures[row]
+    grid = measures._grid
+    if grid and measures.dim == 2:  # rows down, columns across, as images are stored
         image = np.zeros([cells for cells, _, _ in grid])
         origin, step = (np.array([axis[k] for axis in grid]) for k in (1, 2))
         cell = np.rint((points - origin) / np.where(step > 0, step, 1)).astype(int)
         image[tuple(cell.T)] = weights
         box.imshow(image, cmap="gray_r", interpolation="nearest")
         return
-    size = weights * len(weights)
-    box.scatter(points[:, 0], points[:, 1], s=6 * np.clip(size, 0.1, 8), color=colour)
+    item = int(np.searchsorted(measures.rows, row))
+    part = slice(measures._offsets[item], measures._offsets[item + 1])
+    size = 6 * np.clip(weights * len(weights), 0.1, 8)
+    box.scatter(*plane[measures._indices[part]].T, s=size, color=colour, linewidths=0)
     box.set_xlim(limits[0], limits[1])
     box.set_ylim(limits[2], limits[3])
-    box.set_aspect("equal")
+    if measures.dim != 1:
+        box.set_aspect("equal")
 
 
-def eigengap(model: Any, *, n: Optional[int] = None, ax: Any = None) -> Any:
+def about(model: "DDSC", *, n: int = 8) -> "Figure":
+    """The words or coordinates that tell each cluster apart, as bars.
+
+    Words by their mean share of an item, with the share in the other items in grey; coordinates by
+    their effect in standard deviations (see `DDSC.explain`).
+
+    Parameters
+    ----------
+    model : DDSC
+        Fitted on data with names of points or coordinates.
+    n : int
+        Bars of each cluster.
+
+    Returns
+    -------
+    matplotlib Figure
+    """
+    told = model.explain()
+    if not _telling(model, 1):
+        raise ValueError("the data have no names of points or coordinates: Distributions.described gives them")
+    plt = _pyplot()
+    columns = min(3, len(told))
+    rows = -(-len(told) // columns)
+    size = (3.6 * columns, 0.5 + rows * (0.5 + 0.2 * n))
+    figure, boxes = plt.subplots(rows, columns, figsize=size, squeeze=False, layout="constrained")
+    for c, box in enumerate(boxes.flat):
+        if c >= len(told):
+            box.axis("off")
+            continue
+        _draw_about(box, told[c], _colour(c), n)
+    out: "Figure" = figure
+    return out
+
+
+def _draw_about(box: Any, cluster: Any, colour: str, n: int) -> None:
+    words = cluster.get("words")
+    rows = (words or cluster.get("markers") or [])[:n]
+    texts = [str(r["word"] if words else r.get("name") or f"coordinate {r['coordinate']}") for r in rows]
+    place = np.arange(len(rows))[::-1]
+    if words:
+        box.barh(place, [r["elsewhere"] for r in rows], height=0.8, color="0.8")
+        box.barh(place, [r["share"] for r in rows], height=0.4, color=colour)
+    else:
+        box.barh(place, [r["effect"] for r in rows], height=0.6, color=colour)
+        box.axvline(0, color="0.4", linewidth=0.8)
+    box.set_yticks(place)
+    box.set_yticklabels([t if len(t) <= 28 else t[:27] + "…" for t in texts], fontsize=8)
+    box.tick_params(axis="x", labelsize=7)
+    box.set_title(f"cluster {cluster['label']} ({cluster['size']})", fontsize=9, color=colour)
+
+
+def eigengap(model: "DDSC", *, n: Optional[int] = None, ax: Optional["Axes"] = None) -> "Axes":
     """Eigenvalues of the normalised Laplacian; a gap after the K-th speaks for K clusters.
 
     Parameters
@@ -176,21 +341,28 @@ def eigengap(model: Any, *, n: Optional[int] = None, ax: Any = None) -> Any:
     """
     k = model.n_clusters_
     values = model.eigenvalues_[: n or max(10, 2 * k + 2)]
-    ax = _axes(ax, (6.0, 3.6))
-    ax.plot(np.arange(1, len(values) + 1), values, "o-", color="0.35", markersize=4, linewidth=1)
-    ax.plot(np.arange(1, min(k, len(values)) + 1), values[:k], "o", color="C0", markersize=6)
+    ax_: Any = _axes(ax, (6.0, 3.6))
+    ax_.plot(np.arange(1, len(values) + 1), values, "o-", color="0.35", markersize=4, linewidth=1)
+    ax_.plot(np.arange(1, min(k, len(values)) + 1), values[:k], "o", color=COLOURS[0], markersize=6)
     if k < len(values):
-        ax.axvspan(k, k + 1, color="C1", alpha=0.25, linewidth=0)
+        ax_.axvspan(k, k + 1, color=COLOURS[1], alpha=0.25, linewidth=0)
         gap = values[k] - values[k - 1]
-        ax.set_title(f"gap after {k}: {gap:.3g}", fontsize=10)
-    ax.xaxis.get_major_locator().set_params(integer=True)
-    ax.set_xlabel("number")
-    ax.set_ylabel("eigenvalue")
-    ax.set_ylim(bottom=min(0.0, float(values.min())))
-    return ax
+        ax_.set_title(f"gap after {k}: {gap:.3g}", fontsize=10)
+    ax_.xaxis.get_major_locator().set_params(integer=True)
+    ax_.set_xlabel("number")
+    ax_.set_ylabel("eigenvalue")
+    ax_.set_ylim(bottom=min(0.0, float(values.min())))
+    out: "Axes" = ax_
+    return out
 
 
-def distances(D: Any, labels: Any, *, ax: Any = None) -> Any:
+def distances(
+    D: Union[ArrayLike, SparseRows],
+    labels: Union["DDSC", Labels],
+    *,
+    ids: Optional[Sequence[object]] = None,
+    ax: Optional["Axes"] = None,
+) -> "Axes":
     """Heat map of a matrix of distances (or affinities), items ordered by cluster.
 
     Colours span the middle 96% of the values between different items.
@@ -199,30 +371,103 @@ def distances(D: Any, labels: Any, *, ax: Any = None) -> Any:
     ----------
     D : (N, N) array or sparse matrix
     labels : sequence, or a fitted DDSC
+    ids : sequence, optional
+        Names of the items, written beside their rows.
     ax : matplotlib Axes, optional
 
     Returns
     -------
     matplotlib Axes
     """
-    matrix = D.toarray() if is_sparse(D) or hasattr(D, "toarray") else np.asarray(D, dtype=float)
-    found = getattr(labels, "labels_", labels)
-    numbers, names = _labels(labels, found), _names(labels, found)
-    order = np.argsort(numbers, kind="stable")
-    ax = _axes(ax, (5.6, 5.0))
+    given: Any = D
+    sparse = is_sparse(given) or hasattr(given, "toarray")
+    matrix = given.toarray() if sparse else np.asarray(given, dtype=float)
+    numbers, names = _groups(_found(labels, None if hasattr(labels, "labels_") else labels))
+    order = np.argsort(np.where(numbers < 0, len(names), numbers), kind="stable")
+    side = 5.0 if ids is None else max(5.0, 0.16 * len(order))
+    ax_: Any = _axes(ax, (side + 0.6, side))
     others = matrix[~np.eye(len(matrix), dtype=bool)]
     others = others[np.isfinite(others) & (others != 0)]
     low, high = np.quantile(others, [0.02, 0.98]) if others.size else (0, 1)
-    picture = ax.imshow(
+    picture = ax_.imshow(
         matrix[np.ix_(order, order)], cmap="viridis", vmin=low, vmax=high, interpolation="nearest"
     )
-    counts = np.bincount(numbers, minlength=len(names))
+    counts = np.bincount(numbers[numbers >= 0], minlength=len(names))
     ends = np.cumsum(counts)
     for end in ends[:-1]:
-        ax.axhline(end - 0.5, color="white", linewidth=1)
-        ax.axvline(end - 0.5, color="white", linewidth=1)
-    ax.set_xticks([])
-    ax.set_yticks(ends - counts / 2 - 0.5)
-    ax.set_yticklabels(names, fontsize=8)
-    ax.figure.colorbar(picture, ax=ax, shrink=0.8)
-    return ax
+        ax_.axhline(end - 0.5, color="white", linewidth=1)
+        ax_.axvline(end - 0.5, color="white", linewidth=1)
+    ax_.set_xticks([])
+    if ids is None:
+        ax_.set_yticks(ends - counts / 2 - 0.5)
+        ax_.set_yticklabels(names, fontsize=8)
+    else:
+        ax_.set_yticks(np.arange(len(order)))
+        ax_.set_yticklabels([str(ids[i]) for i in order], fontsize=7)
+    _colour_texts(ax_.get_yticklabels(), range(len(names)) if ids is None else numbers[order])
+    ax_.figure.colorbar(picture, ax=ax_, shrink=0.8)
+    out: "Axes" = ax_
+    return out
+
+
+def _colour_texts(texts: Any, groups: Any) -> None:
+    for text, group in zip(texts, groups):
+        text.set_color(_colour(int(group)) if group >= 0 else "#888888")
+
+
+def tree(
+    D: Union["DDSC", ArrayLike],
+    labels: Union[None, "DDSC", Labels] = None,
+    *,
+    ids: Optional[Sequence[object]] = None,
+    ax: Optional["Axes"] = None,
+) -> "Axes":
+    """A tree of clusters or of items (SciPy must be installed).
+
+    Of a fitted DDSC, its clusters as `tree_` merges them; of distances, the items by average linkage.
+    Names have the colour of their cluster: clusters that agree with the tree are runs of one colour.
+
+    Parameters
+    ----------
+    D : DDSC, or (N, N) array
+        Fitted; or distances, such as `pairwise` gives.
+    labels : sequence, or a fitted DDSC
+        Clusters of the items, with distances.
+    ids : sequence, optional
+        Names of the leaves; None: their numbers, up to 60 items.
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    try:
+        from scipy.cluster.hierarchy import dendrogram, linkage
+    except ImportError:
+        raise ImportError("ddsc.plot.tree needs SciPy: pip install scipy") from None
+    given: Any = D
+    if hasattr(given, "tree_"):
+        found = np.arange(given.n_clusters_)
+        names = [f"cluster {c}" for c in found] if ids is None else [str(i) for i in ids]
+        ax_: Any = _axes(ax, (5.0, max(1.5, 0.3 * len(found))))
+        drawn = dendrogram(given.tree_, labels=names, ax=ax_, **TREE)
+        _colour_texts(ax_.get_yticklabels(), found[drawn["leaves"]])
+        ax_.set_xlabel("1 / (1 + affinity over chance)")
+        clusters_: "Axes" = ax_
+        return clusters_
+    matrix = np.asarray(given, dtype=float)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not np.isfinite(matrix).all():
+        raise ValueError("a tree needs a square matrix with all distances")
+    numbers, _ = _groups(_found(labels, None if hasattr(labels, "labels_") else labels))
+    if len(numbers) != len(matrix):
+        raise ValueError(f"{len(numbers)} labels for {len(matrix)} items")
+    named = ids is not None or len(matrix) <= NAMES_UP_TO
+    ax_ = _axes(ax, (5.0, max(3.0, 0.16 * len(matrix))) if named else (5.0, 6.0))
+    above = matrix[np.triu_indices(len(matrix), 1)]
+    texts = None if ids is None else [str(i) for i in ids]
+    drawn = dendrogram(linkage(above, "average"), labels=texts, no_labels=not named, ax=ax_, **TREE)
+    if named:
+        _colour_texts(ax_.get_yticklabels(), numbers[drawn["leaves"]])
+    ax_.set_xlabel("distance")
+    out: "Axes" = ax_
+    return out

@@ -1,8 +1,11 @@
+import ctypes
 import os
 import pathlib
 
 import numpy as np
 import pytest
+
+import ddsc
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -16,9 +19,23 @@ def data():
     pytest.skip("no real data here (DDSC_DATA names their folder)")
 
 
+def kernels():
+    """The kernels of the OpenBLAS that this process uses: NumPy may have loaded it before the package."""
+    _ = ddsc.__version__
+    with open("/proc/self/maps") as maps:
+        found = sorted({line.split()[-1] for line in maps if "libopenblas" in line}, key=lambda p: "ddsc" not in p)
+    name = getattr(ctypes.CDLL(found[0]), "openblas_get_corename", None) if found else None
+    if name is None:
+        return None
+    name.restype = ctypes.c_char_p
+    return name().decode()
+
+
 @pytest.fixture(scope="session")
 def program():
-    """The command-line program of the same sources."""
+    """The command-line program of the same sources, with the kernels that Python has: the same bytes."""
+    if "OPENBLAS_CORETYPE" not in os.environ and kernels():
+        os.environ["OPENBLAS_CORETYPE"] = kernels()
     path = os.environ.get("DDSC", str(ROOT / "build" / "ddsc"))
     if not os.path.exists(path):
         pytest.skip("the program ddsc is not built")

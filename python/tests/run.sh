@@ -14,14 +14,16 @@ say() { printf 'python: %s\n' "$*" >&2; }
 [ -x $venv/bin/python ] || /usr/bin/python3 -m venv --system-site-packages $venv
 
 # Packages that Debian has not, held to its numpy and SciPy. Without PyPI their tests are skipped.
-if [ ! -f $venv/extras ]; then
-    say "looking for pandas, anndata, tqdm and scikit-build-core on PyPI"
+extras="scikit-build-core>=1.1 pandas anndata tqdm mypy pyright"
+if [ "$(cat $venv/extras 2>/dev/null)" != "$extras" ]; then
+    say "looking on PyPI for $extras"
     $venv/bin/python -c 'import numpy, scipy, sklearn
 for m in numpy, scipy: print(f"{m.__name__}=={m.__version__}")
 print(f"scikit-learn=={sklearn.__version__}")' >$venv/constraints.txt
+    # shellcheck disable=SC2086 # the list is meant to split
     if timeout 300 $venv/bin/pip install -q --retries 1 --timeout 15 -c $venv/constraints.txt \
-        "scikit-build-core>=1.1" pandas anndata tqdm >$venv/pip.log 2>&1; then
-        touch $venv/extras
+        $extras >$venv/pip.log 2>&1; then
+        echo "$extras" >$venv/extras
     else
         say "PyPI could not be reached or has no fitting packages: tests that need them are skipped"
     fi

@@ -1,5 +1,9 @@
 """What people pass, and what scikit-learn does with a set of distributions."""
 
+import pathlib
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -89,3 +93,117 @@ def test_frames_have_weights_and_labels_as_tables_do():
     np.testing.assert_allclose(X[0][0].mean(), 0.5)
     assert ddsc.pairwise(X, squared=True)[0, 1] == pytest.approx(0.25 * 25 + 0.75 * 16)
     assert ddsc.Distributions.from_frame(frame, "who", columns=["x", "weight"]).dim == 2
+
+
+class Foreign:
+    """An array of another library, seen only through one protocol."""
+
+    def __init__(self, array):
+        self.array = array
+
+
+class ByArray(Foreign):
+    def __array__(self, dtype=None, copy=None):
+        return self.array if dtype is None else self.array.astype(dtype)
+
+
+class ByDlpack(Foreign):
+    def __dlpack__(self, **settings):
+        return self.array.__dlpack__(**settings)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+@pytest.mark.parametrize("kind", [ByArray, ByDlpack])
+def test_arrays_of_other_libraries(items, kind):
+    plain = ddsc.Distributions(items)
+    np.testing.assert_array_equal(ddsc.Distributions([kind(i) for i in items]).support, plain.support)
+    np.testing.assert_array_equal(ddsc.Distributions(kind(np.stack(items))).support, plain.support)
+    D = ddsc.pairwise(items)
+    labels = ddsc.DDSC(2, metric="precomputed").fit(kind(D)).labels_
+    np.testing.assert_array_equal(labels, ddsc.DDSC(2, metric="precomputed").fit(D).labels_)
+    assert ddsc.emd(None, None, kind(D)) == ddsc.emd(None, None, D)
+
+
+def test_tensors(items):
+    torch = pytest.importorskip("torch")
+    plain = ddsc.Distributions(items)
+    tensors = [torch.as_tensor(i) for i in items]
+    np.testing.assert_array_equal(ddsc.Distributions(tensors).support, plain.support)
+    np.testing.assert_array_equal(ddsc.Distributions(torch.stack(tensors)).support, plain.support)
+    with pytest.raises((RuntimeError, TypeError), match="grad"):
+        ddsc.Distributions([t.requires_grad_() for t in tensors])
+
+
+def test_jax_arrays(items):
+    numpy = pytest.importorskip("jax.numpy")
+    X = ddsc.Distributions([numpy.asarray(i) for i in items])
+    np.testing.assert_allclose(X.support, ddsc.Distributions(items).support, rtol=1e-6)
+
+
+def test_ragged_arrays(items):
+    awkward = pytest.importorskip("awkward")
+    ragged = [item[: 3 + i % 3] for i, item in enumerate(items)]
+    X = ddsc.Distributions(awkward.Array(ragged))
+    np.testing.assert_array_equal(X.support, ddsc.Distributions(ragged).support)
+    labels = ddsc.DDSC(2).fit_predict(awkward.Array(ragged))
+    np.testing.assert_array_equal(labels, ddsc.DDSC(2).fit_predict(ragged))
+
+
+def test_what_is_ragged_otherwise_is_refused_with_a_sentence():
+    with pytest.raises((TypeError, ValueError), match="ragged|does not hold numbers only"):
+        ddsc.Distributions([[[0.0, 1.0], [2.0]], [[1.0, 1.0]]])
+    with pytest.raises((TypeError, ValueError), match="does not hold numbers"):
+        ddsc.Distributions([np.array([["a", "b"]])])
+
+
+def test_score(items):
+    model_selection = pytest.importorskip("sklearn.model_selection")
+    y = np.arange(24) % 2
+    X = ddsc.Distributions(items)
+    model = ddsc.DDSC(2).fit(X)
+    assert model.score(X, y) == 1 and model.score(X, np.roll(y, 1)) == 1
+    assert model.score(X, np.arange(24) // 12) < 0.1
+    assigned = model.assign(X).confidence
+    assert model.score(X) == pytest.approx(assigned.mean(), abs=1e-9)
+    blurred = ddsc.Distributions([i - 6 * (k % 2) + 0.3 * (k % 2) for k, i in enumerate(items)])
+    assert ddsc.DDSC(2).fit(blurred).score(blurred) < model.score(X)
+    D = ddsc.pairwise(items)
+    assert ddsc.DDSC(2, metric="precomputed").fit(D).score(D) == pytest.approx(model.score(X), abs=1e-6)
+    assert ddsc.DDSC(1).fit(X).score(X) == pytest.approx(1)
+    search = model_selection.GridSearchCV(ddsc.DDSC(), {"n_clusters": [2, 3]}, cv=2)
+    assert search.fit(X, y).best_params_ == {"n_clusters": 2}
+    assert search.fit(items, y).best_params_ == {"n_clusters": 2}
+    assert len(model_selection.cross_val_score(ddsc.DDSC(2), X, cv=3)) == 3
+    halving = pytest.importorskip("sklearn.model_selection").RandomizedSearchCV
+    assert halving(ddsc.DDSC(2), {"metric": ["w2", "mmd"]}, n_iter=2, cv=2).fit(X, y).best_score_ == 1
+
+
+def test_joblib_and_pipelines(items):
+    joblib = pytest.importorskip("joblib")
+    pipeline = pytest.importorskip("sklearn.pipeline")
+    base = pytest.importorskip("sklearn.base")
+    y = np.arange(24) % 2
+    X = ddsc.Distributions(items, ids=[f"p{i}" for i in range(24)])
+    rows = joblib.Parallel(n_jobs=2)(
+        joblib.delayed(ddsc.DDSC(2, metric=m, n_jobs=1).fit_predict)(X) for m in ("w2", "mmd", "lot")
+    )
+    for labels in rows:
+        np.testing.assert_array_equal(labels, rows[0])
+    pipe = pipeline.make_pipeline(ddsc.DDSC(2))
+    np.testing.assert_array_equal(base.clone(pipe).fit_predict(X), rows[0])
+    from sklearn.linear_model import LogisticRegression
+
+    chain = pipeline.make_pipeline(ddsc.DDSC(2).set_output(transform="default"), LogisticRegression())
+    assert chain.fit(X, y).score(X, y) == 1
+    pandas = pytest.importorskip("pandas")
+    frame = ddsc.DDSC(2).set_output(transform="pandas").fit_transform(X)
+    assert isinstance(frame, pandas.DataFrame) and list(frame.columns)[:1] == ["ddsc0"]
+
+
+def test_an_example_fits_many_models():
+    pytest.importorskip("joblib")
+    path = pathlib.Path(__file__).resolve().parents[1] / "examples" / "many_models.py"
+    done = subprocess.run([sys.executable, str(path)], check=True, capture_output=True, text=True)
+    assert done.stdout.count("\n") == 17

@@ -20,6 +20,9 @@ def test_versions_agree():
     version = ".".join(re.findall(r"^#define DDSC_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)$", header, re.M))
     package = re.search(r'^version = "([0-9.]+)"', (ROOT / "python" / "pyproject.toml").read_text(), re.M)
     assert version == package.group(1) == ddsc.__version__
+    for file, wanted in (("CITATION.cff", f"version: {version}\n"), ("man/ddsc.1", f'"ddsc {version}"')):
+        if (ROOT / file).exists():
+            assert wanted in (ROOT / file).read_text(), file
 
 
 def test_the_library_and_the_types_are_inside():

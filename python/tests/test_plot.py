@@ -37,8 +37,69 @@ def test_clusters(fitted):
     images = np.zeros((6, 4, 4))
     images[:, 1:3, 1:3] = 1
     assert len(ddsc.plot.clusters(ddsc.Distributions.from_histograms(images), [0] * 6).axes) == 8
-    with pytest.raises(ValueError, match="3 coordinates"):
-        ddsc.plot.clusters(np.zeros((4, 2, 3)), [0, 0, 1, 1])
+
+
+def test_clusters_in_any_dimension():
+    rng = np.random.default_rng(0)
+    for d in (1, 3, 7):
+        figure = ddsc.plot.clusters([rng.normal(i % 2, 1, (9, d)) for i in range(6)], [0, 1] * 3, n_each=3)
+        assert sum(len(c.get_offsets()) for box in figure.axes for c in box.collections) == 54
+    X = ddsc.make_gaussians(k=2, n=8, dim=3, separation=9.0).described(coordinate_names=["CD3", "CD4", "CD8"])
+    model = ddsc.DDSC(2).fit(X)
+    figure = ddsc.plot.clusters(X, model)
+    assert [box.get_title() for box in figure.axes] == ["cluster 0 (8)", "cluster 1 (8)"]
+    assert sorted(t.get_text() for t in figure.axes[0].get_yticklabels()) == ["CD3", "CD4", "CD8"]
+    assert any("CD" in t.get_text() for t in ddsc.plot.map(model).texts)
+    words = ddsc.Distributions.from_texts(["rain. cold!", "sun. warm!"] * 6, lambda s: [[len(x), ord(x[0])] for x in s])
+    figure = ddsc.plot.about(ddsc.DDSC(2).fit(words))
+    assert {t.get_text() for box in figure.axes for t in box.get_yticklabels()} == {"rain.", "cold!", "sun.", "warm!"}
+    with pytest.raises(ValueError, match="no names"):
+        ddsc.plot.about(ddsc.DDSC(2, metric="precomputed").fit(ddsc.pairwise(X)))
+    plt.close("all")
+
+
+def test_map(fitted):
+    X, model = fitted
+    ax = ddsc.plot.map(model, ids=range(40))
+    places = np.concatenate([c.get_offsets() for c in ax.collections])
+    assert {tuple(p) for p in places} == {tuple(p) for p in model.map_}
+    assert sum(t.get_text().isdigit() for t in ax.texts) == 40
+
+
+def test_colours_are_those_of_the_report(fitted):
+    _, model = fitted
+    page = model.report()
+    for n, colour in enumerate(ddsc.plot.COLOURS):
+        assert f"--c{n}:{colour};" in page
+    colours = {matplotlib.colors.to_hex(c.get_facecolor()[0]) for c in ddsc.plot.map(model).collections}
+    assert colours == set(ddsc.plot.COLOURS[:2])
+    many = ddsc.plot.embedding(np.random.default_rng(0).normal(size=(36, 3)), list(range(12)) * 3)
+    assert len({c.get_paths()[0].vertices.shape for c in many.collections}) == 2  # circles, then squares
+
+
+def test_tree_and_names(fitted):
+    X, model = fitted
+    D = ddsc.pairwise(X)
+    ax = ddsc.plot.tree(D, model, ids=[f"item {i}" for i in range(40)])
+    texts = {t.get_text(): matplotlib.colors.to_hex(t.get_color()) for t in ax.get_yticklabels()}
+    assert texts == {f"item {i}": ddsc.plot.COLOURS[c] for i, c in enumerate(model.labels_)}
+    coarse = ddsc.plot.tree(model)
+    assert {t.get_text() for t in coarse.get_yticklabels()} == {"cluster 0", "cluster 1"}
+    heat = ddsc.plot.distances(D, model, ids=range(40))
+    order = np.argsort(model.labels_, kind="stable")
+    assert [int(t.get_text()) for t in heat.get_yticklabels()] == order.tolist()
+    with pytest.raises(ValueError, match="all distances"):
+        ddsc.plot.tree(np.full((3, 3), np.nan), [0, 0, 1])
+
+
+def test_dropped_items_are_not_drawn():
+    points = [np.full((3, 2), 9.0 * (i % 2)) + np.arange(3)[:, None] for i in range(8)]
+    weights = [np.ones(3) if i != 4 else np.zeros(3) for i in range(8)]
+    X = ddsc.Distributions(points, weights, on_empty="drop")
+    model = ddsc.DDSC(2).fit(X)
+    assert sum(len(c.get_offsets()) for c in ddsc.plot.map(model).collections) == 7
+    assert len(ddsc.plot.clusters(X, model).axes) == 16
+    plt.close("all")
 
 
 def test_eigengap(fitted):

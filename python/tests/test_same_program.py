@@ -103,7 +103,7 @@ def test_load(program, tmp_path, groups):
         with pytest.raises(ValueError, match="loaded model"):
             model.items_
     assert DDSC.load(out).result_json()["k"] == 3
-    with pytest.raises(ValueError, match="No such file"):
+    with pytest.raises(FileNotFoundError, match="No such file"):
         DDSC.load(tmp_path / "none.npz")
 
 
@@ -211,6 +211,7 @@ def test_a_baseline_refuses_what_it_cannot(groups):
         ({"method": "kmeans", "restarts": 0}, "restarts"),
         ({"method": "kmeans", "vectors_from": "sum"}, "vectors_from"),
         ({"method": "sc", "metric": "precomputed"}, "precomputed"),
+        ({"method": "d2", "outliers": True}, "outliers"),
     ):
         with pytest.raises(ValueError, match=words):
             DDSC(**{"n_clusters": 3, **settings}).fit(groups)

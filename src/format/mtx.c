@@ -187,19 +187,67 @@ ddsc_status mtx_read_matrix(ddsc_context *ctx, double **matrix, int64_t *n, io_s
 
 /* ---- writing ---- */
 
-static ddsc_status write_graph(const ddsc_graph *g, io_writer *w)
+/* Bytes that a line takes at most; edges whose lines are made at a time. */
+enum { LINE_BYTES = 2 * 21 + NUMBER_TEXT, EDGES_AT_ONCE = 1 << 17, COLUMNS_A_PIECE = 256 };
+
+/* Columns [first, ...) as text: that of column c begins where its edges do. */
+typedef struct graph_text {
+    const ddsc_graph *g;
+    int64_t first;
+    char *text;
+    int64_t *length; /* of each column's */
+} graph_text;
+
+static ddsc_status format_columns(void *arg, int64_t begin, int64_t end, int worker)
 {
-    CHECK(writer_printf(w, "%%%%MatrixMarket matrix coordinate real general\n"));
-    CHECK(writer_printf(w, "%% column c: the nearest items of item c with squared distances\n"));
-    CHECK(writer_printf(w, "%lld %lld %lld\n", (long long)g->n, (long long)g->n,
-                        (long long)g->offset[g->n]));
-    for (int64_t c = 0; c < g->n; c++)
+    const graph_text *t = arg;
+    const ddsc_graph *g = t->g;
+    (void)worker;
+    for (int64_t c = t->first + begin; c < t->first + end; c++) {
+        char *from = t->text + (g->offset[c] - g->offset[t->first]) * LINE_BYTES, *at = from;
         for (int64_t e = g->offset[c]; e < g->offset[c + 1]; e++) {
-            CHECK(writer_printf(w, "%lld %lld ", (long long)g->index[e] + 1, (long long)c + 1));
-            CHECK(writer_number(w, g->d2[e]));
-            CHECK(writer_put(w, "\n", 1));
+            at += snprintf(at, LINE_BYTES, "%lld %lld ", (long long)g->index[e] + 1,
+                           (long long)c + 1);
+            at += number_format(at, g->d2[e]);
+            *at++ = '\n';
         }
+        t->length[c - t->first] = at - from;
+    }
     return DDSC_OK;
+}
+
+/* Numbers take long to print, so all threads do. */
+static ddsc_status write_columns(ddsc_context *ctx, io_writer *w, graph_text *t, int64_t end)
+{
+    const ddsc_graph *g = t->g;
+    CHECK(parallel_for(ctx, end - t->first, COLUMNS_A_PIECE, format_columns, t));
+    for (int64_t c = t->first; c < end; c++)
+        CHECK(writer_put(w, t->text + (g->offset[c] - g->offset[t->first]) * LINE_BYTES,
+                         (size_t)t->length[c - t->first]));
+    return DDSC_OK;
+}
+
+static ddsc_status write_graph(ddsc_context *ctx, const ddsc_graph *g, io_writer *w)
+{
+    ddsc_status status = DDSC_OK;
+    graph_text t = {.g = g};
+    int64_t room = EDGES_AT_ONCE;
+    TRY(writer_printf(w, "%%%%MatrixMarket matrix coordinate real general\n"));
+    TRY(writer_printf(w, "%% column c: the nearest items of item c with squared distances\n"));
+    TRY(writer_printf(w, "%lld %lld %lld\n", (long long)g->n, (long long)g->n,
+                      (long long)g->offset[g->n]));
+    for (int64_t c = 0; c < g->n; c++)
+        room = BASE_MAX(room, g->offset[c + 1] - g->offset[c]);
+    TRY(MEM_NEW(ctx, t.text, BASE_MIN(room, g->offset[g->n]) * LINE_BYTES));
+    TRY(MEM_NEW(ctx, t.length, g->n));
+    for (int64_t end; t.first < g->n; t.first = end) {
+        for (end = t.first + 1; end < g->n && g->offset[end + 1] - g->offset[t.first] <= room;)
+            end++;
+        TRY(write_columns(ctx, w, &t, end));
+    }
+done:
+    MEM_FREE(ctx, t.length, t.text);
+    return status;
 }
 
 ddsc_status ddsc_graph_write(ddsc_context *ctx, const ddsc_graph *graph, const char *path,
@@ -210,5 +258,5 @@ ddsc_status ddsc_graph_write(ddsc_context *ctx, const ddsc_graph *graph, const c
     CHECK(ctx_need(ctx, graph, "graph"));
     CHECK(ctx_need(ctx, path, "path"));
     CHECK(writer_open(ctx, &w, path, flags));
-    return writer_finish(w, write_graph(graph, w));
+    return writer_finish(w, write_graph(ctx, graph, w));
 }

@@ -32,11 +32,12 @@ typedef struct about {
     int64_t n_draws;
     const char **text; /* n: values of the column at hand, NULL: none */
     double *number;    /* n: as numbers, or the number of the value */
-    int32_t *label;    /* n: of the items that have one, shuffled in draws */
+    int32_t *label;    /* n: of the items that have one */
     int32_t *block;    /* n: block of each of these */
     int32_t *blocks;   /* n: of all items */
     int32_t *order;    /* n */
-    double *sum;       /* by cluster or by cluster and value */
+    int32_t *shuffled; /* n per worker */
+    double *sum;       /* per worker, by cluster or by cluster and value */
     int64_t sum_room;
 } about;
 
@@ -74,21 +75,29 @@ static ddsc_status about_number(ddsc_context *ctx, int32_t *number, int64_t *n_v
     return DDSC_OK;
 }
 
-/* Of a.label against a.number, both of c->n items; NaN where either does not vary. */
-static double effect_of(const about *a, const column *c)
+/* Numbers that a worker sums up. */
+static int64_t sums_of(const about *a, const column *c)
 {
     int64_t k = a->r->k, width = c->numbers ? 1 : c->n_values;
-    double *row = a->sum, *sum = row + k, *cell = sum + BASE_MAX(width, 1), total = 0, square = 0;
-    memset(row, 0, (size_t)(k + BASE_MAX(width, 1) + k * width) * sizeof *row);
+    return k + BASE_MAX(width, 1) + k * width;
+}
+
+/* Of the labels against a.number, both of c->n items; NaN where either does not vary. */
+static double effect_of(const about *a, const column *c, const int32_t *label, int worker)
+{
+    int64_t k = a->r->k, width = c->numbers ? 1 : c->n_values, size = sums_of(a, c);
+    double *row = a->sum + worker * size, *sum = row + k, *cell = sum + BASE_MAX(width, 1);
+    double total = 0, square = 0;
+    memset(row, 0, (size_t)size * sizeof *row);
     for (int64_t i = 0; i < c->n; i++) {
-        row[a->label[i]]++;
+        row[label[i]]++;
         if (c->numbers) {
-            cell[a->label[i]] += a->number[i];
+            cell[label[i]] += a->number[i];
             total += a->number[i];
             square += a->number[i] * a->number[i];
         } else {
             sum[(int64_t)a->number[i]]++;
-            cell[a->label[i] * width + (int64_t)a->number[i]]++;
+            cell[label[i] * width + (int64_t)a->number[i]]++;
         }
     }
     double between = 0, n = (double)c->n;
@@ -112,16 +121,16 @@ static double effect_of(const about *a, const column *c)
 }
 
 /* Labels change places within blocks; items stand in the order of their blocks. */
-static void shuffle_blocks(about *a, int64_t n, rng *random)
+static void shuffle_blocks(const about *a, int32_t *label, int64_t n, rng *random)
 {
     for (int64_t begin = 0, end; begin < n; begin = end) {
         for (end = begin + 1; end < n && a->block[end] == a->block[begin];)
             end++;
         for (int64_t i = end - 1; i > begin; i--) {
             int64_t j = begin + rng_below(random, i - begin + 1);
-            int32_t kept = a->label[i];
-            a->label[i] = a->label[j];
-            a->label[j] = kept;
+            int32_t kept = label[i];
+            label[i] = label[j];
+            label[j] = kept;
         }
     }
 }
@@ -152,20 +161,41 @@ static ddsc_status gather(about *a, column *c, const double *all)
     return DDSC_OK;
 }
 
+typedef struct draws {
+    const about *a;
+    const column *c;
+    uint64_t part;
+    bool no_smaller[N_DRAWS];
+} draws;
+
+/* Every draw shuffles the labels as they are, by random numbers of its own. */
+static ddsc_status draw_some(void *arg, int64_t begin, int64_t end, int worker)
+{
+    draws *d = arg;
+    const about *a = d->a;
+    int32_t *label = a->shuffled + worker * a->r->view.n;
+    for (int64_t t = begin; t < end; t++) {
+        rng random = rng_make(ctx_seed(a->r->ctx), RNG_ABOUT, d->part << 32 | (uint64_t)t);
+        memcpy(label, a->label, (size_t)d->c->n * sizeof *label);
+        shuffle_blocks(a, label, d->c->n, &random);
+        d->no_smaller[t] = effect_of(a, d->c, label, worker) >= d->c->effect * (1 - 1e-12);
+    }
+    return DDSC_OK;
+}
+
 static ddsc_status test_column(about *a, column *c, const double *all, uint64_t part)
 {
     ddsc_report *r = a->r;
-    int64_t width = c->numbers ? 1 : c->n_values, no_smaller = 0;
+    draws d = {.a = a, .c = c, .part = part};
+    int64_t no_smaller = 0;
     CHECK(gather(a, c, all));
-    CHECK(MEM_RESERVE(r->ctx, a->sum, &a->sum_room, r->k + width + r->k * width));
-    c->effect = effect_of(a, c);
-    rng random = rng_make(ctx_seed(r->ctx), RNG_ABOUT, part);
-    for (int64_t d = 0; d < a->n_draws && !isnan(c->effect); d++) {
-        shuffle_blocks(a, c->n, &random);
-        no_smaller += effect_of(a, c) >= c->effect * (1 - 1e-12);
-        if (d % 64 == 0)
-            CHECK(progress_poll(r->ctx));
-    }
+    CHECK(MEM_RESERVE(r->ctx, a->sum, &a->sum_room, parallel_width(r->ctx) * sums_of(a, c)));
+    c->effect = effect_of(a, c, a->label, 0);
+    if (isnan(c->effect))
+        return DDSC_OK;
+    CHECK(parallel_for(r->ctx, a->n_draws, 1, draw_some, &d));
+    for (int64_t t = 0; t < a->n_draws; t++)
+        no_smaller += d.no_smaller[t];
     c->p = (double)(1 + no_smaller) / (double)(1 + a->n_draws);
     return DDSC_OK;
 }
@@ -306,6 +336,7 @@ ddsc_status report_put_about(ddsc_report *r, json_t *root)
     TRY(MEM_NEW(r->ctx, a.text, n));
     TRY(MEM_NEW(r->ctx, a.number, n));
     TRY(MEM_NEW(r->ctx, a.label, n));
+    TRY(MEM_NEW(r->ctx, a.shuffled, parallel_width(r->ctx) * n));
     TRY(MEM_NEW(r->ctx, a.block, n));
     TRY(MEM_NEW(r->ctx, a.order, n));
     TRY(find_blocks(&a));
@@ -317,7 +348,7 @@ ddsc_status report_put_about(ddsc_report *r, json_t *root)
     }
     put_columns(r, root, c, n_kept, a.n_draws);
 done:
-    MEM_FREE(r->ctx, a.sum, a.order, a.blocks, a.block, a.label, a.number, a.text, c);
+    MEM_FREE(r->ctx, a.sum, a.shuffled, a.order, a.blocks, a.block, a.label, a.number, a.text, c);
     return status;
 }
 

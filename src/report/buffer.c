@@ -38,6 +38,40 @@ void buffer_add_bytes(buffer *b, const void *bytes, size_t n)
     b->bytes[b->length] = '\0';
 }
 
+typedef struct pieces {
+    buffer *piece;
+    int64_t grain;
+    buffer_fn make;
+    const void *arg;
+} pieces;
+
+static ddsc_status make_piece(void *arg, int64_t begin, int64_t end, int worker)
+{
+    const pieces *p = arg;
+    buffer *b = &p->piece[begin / p->grain];
+    (void)worker;
+    p->make(b, p->arg, begin, end);
+    return b->status;
+}
+
+void buffer_add_pieces(buffer *b, int64_t n, int64_t grain, buffer_fn make, const void *arg)
+{
+    pieces p = {NULL, grain, make, arg};
+    int64_t count = (n + grain - 1) / grain;
+    if (b->status < 0)
+        return;
+    b->status = MEM_NEW(b->ctx, p.piece, count);
+    for (int64_t k = 0; p.piece && k < count; k++)
+        p.piece[k] = (buffer){.ctx = b->ctx};
+    if (b->status >= 0)
+        b->status = parallel_for(b->ctx, n, grain, make_piece, &p);
+    for (int64_t k = 0; p.piece && k < count; k++) {
+        buffer_add_bytes(b, p.piece[k].bytes, (size_t)p.piece[k].length);
+        buffer_free(&p.piece[k]);
+    }
+    mem_free(b->ctx, p.piece);
+}
+
 void buffer_add(buffer *b, const char *string)
 {
     buffer_add_bytes(b, string, strlen(string));

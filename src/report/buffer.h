@@ -14,6 +14,9 @@ typedef struct buffer {
 
 void buffer_free(buffer *b);
 void buffer_add(buffer *b, const char *string);
+/* What `make` adds for [0, n), in pieces of `grain` by all threads, put together in order. */
+typedef void (*buffer_fn)(buffer *b, const void *arg, int64_t begin, int64_t end);
+void buffer_add_pieces(buffer *b, int64_t n, int64_t grain, buffer_fn make, const void *arg);
 void buffer_add_bytes(buffer *b, const void *bytes, size_t n);
 void buffer_addf(buffer *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* & < > " ' escaped, control characters replaced: safe in HTML and SVG, text or attribute. */

@@ -77,6 +77,12 @@ static void take_views(ddsc_report *r)
         r->view.k = from->labels ? from->k : 0;
         r->view.labels = from->labels;
     }
+    if (from->clustering) {
+        r->coords = r->view.embedding;
+        r->n_coords = r->view.n_vectors;
+        r->n_tried = r->view.n_sweep > 1 ? r->view.n_sweep : 0;
+        r->tried = r->n_tried > 0 ? r->view.sweep_labels : NULL;
+    }
     ddsc_graph_get_view(report_graph(r), &r->edges);
     ddsc_measures_get_view(from->measures, &r->items);
     r->measures = from->measures;
@@ -145,20 +151,19 @@ static ddsc_status take_rows(ddsc_report *r)
     return DDSC_OK;
 }
 
-static ddsc_status find_standing(ddsc_report *r)
+ddsc_status report_find_standing(ddsc_report *r, const int32_t *labels, int64_t n)
 {
-    const ddsc_clustering_view *v = &r->view;
     ddsc_standing places;
-    if (!r->from.clustering || v->n == 0)
+    if (!r->coords || n == 0)
         return DDSC_OK;
-    CHECK(MEM_NEW(r->ctx, r->distance, v->n));
-    CHECK(MEM_NEW(r->ctx, r->doubt, v->n));
-    CHECK(MEM_NEW(r->ctx, r->next, v->n));
+    CHECK(MEM_NEW(r->ctx, r->distance, n));
+    CHECK(MEM_NEW(r->ctx, r->doubt, n));
+    CHECK(MEM_NEW(r->ctx, r->next, n));
     ddsc_standing_init(&places);
     places.distance = r->distance;
     places.doubt = r->doubt;
     places.next = r->next;
-    return ddsc_standing_run(r->ctx, &places, v->n, v->n_vectors, v->embedding, v->labels, v->k);
+    return ddsc_standing_run(r->ctx, &places, n, r->n_coords, r->coords, labels, r->k);
 }
 
 static ddsc_status score_rows(ddsc_report *r, ddsc_scores *scores, const int32_t *labels)
@@ -233,7 +238,7 @@ static ddsc_status report_fill(ddsc_report *r)
     CHECK(check_source(r));
     if (r->k > 0) {
         CHECK(take_rows(r));
-        CHECK(find_standing(r));
+        CHECK(report_find_standing(r, r->view.labels, r->view.n));
         CHECK(report_find_order(r));
         CHECK(score_all(r));
         CHECK(ask_theory(r));
@@ -278,7 +283,8 @@ void ddsc_report_destroy(ddsc_report *r)
     ddsc_measures_destroy(r->own_measures);
     MEM_FREE(r->ctx, r->label, r->xy, r->class, r->item, r->row, r->size, r->distance, r->doubt,
              r->next, r->gap, r->shown, r->outlier, r->outlying, r->order, r->sweep_scores,
-             r->intra, r->inter, r->xi);
+             r->intra, r->inter, r->xi, r->own_coords, r->own_d2, r->own_tried, r->own_index,
+             r->own_offset);
     mem_free(r->ctx, r);
 }
 

@@ -26,24 +26,29 @@ void html_begin(buffer *t, const char *title)
     buffer_add(t, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                   "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
                   "base-uri 'none'; form-action 'none'; style-src ");
-    add_hash(t, asset_report_css_sha256);
+    add_hash(t, asset_css_sha256);
     buffer_add(t, "; script-src ");
-    add_hash(t, asset_report_js_sha256);
-    buffer_add(t, "\">\n<meta name=\"viewport\" content=\"width=device-width\">\n<title>");
+    add_hash(t, asset_js_sha256);
+    buffer_add(
+        t, "\">\n<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>");
     buffer_add_html(t, title);
     buffer_add(t, "</title>\n<style>");
-    buffer_add_bytes(t, asset_report_css, sizeof asset_report_css);
-    buffer_add(t, "</style>\n</head>\n<body>\n<h1>");
+    buffer_add_bytes(t, asset_css, sizeof asset_css);
+    buffer_add(t,
+               "</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#main\">Skip to the text</a>\n"
+               "<header><h1>");
     buffer_add_html(t, title);
-    buffer_add(t, "</h1>\n");
+    buffer_add(t, "</h1>\n<nav id=\"contents\" aria-label=\"Contents\"></nav></header>\n"
+                  "<main id=\"main\">\n");
 }
 
 void html_end(buffer *t, bool script)
 {
-    buffer_addf(t, "<p class=\"faint\"><small>ddsc %s</small></p>\n", ddsc_version());
+    buffer_addf(t, "</main>\n<footer class=\"faint\"><small>ddsc %s</small></footer>\n",
+                ddsc_version());
     if (script) {
         buffer_add(t, "<script>");
-        buffer_add_bytes(t, asset_report_js, sizeof asset_report_js);
+        buffer_add_bytes(t, asset_js, sizeof asset_js);
         buffer_add(t, "</script>\n");
     }
     buffer_add(t, "</body>\n</html>\n");
@@ -70,7 +75,7 @@ void html_table_begin(buffer *t, const char *const *heads)
         return;
     buffer_add(t, "<tr>");
     for (; *heads; heads++) {
-        buffer_add(t, "<th>");
+        buffer_add(t, "<th scope=\"col\">");
         buffer_add_html(t, *heads);
         buffer_add(t, "</th>");
     }

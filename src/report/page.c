@@ -1,135 +1,61 @@
-/* report.html: one page from result.json, the labels, the map and the items. */
+/* report.html: one page from result.json, the labels, the map and the items. First what a reader asks
+ * (how many groups, what are they, can I believe it, which items are doubtful), then the map and the
+ * groups, and last how it was computed. The script of the page fills in what can be changed by hand:
+ * map, legend, table of items, classes against clusters, heat map. */
+#include "report/page.h"
+
 #include <inttypes.h>
-#include <math.h>
+#include <string.h>
 
 #include "report/charts.h"
 #include "report/html.h"
 
-static const json_t *tree_get(const ddsc_report *r, const char *key, const char *inner)
+/* Below this doubt an item is well inside its group; 0.5 is the fence. */
+static const double LITTLE_DOUBT = 0.3;
+
+enum { CARD_PARTS = 8 };
+
+const json_t *report_page_get(const ddsc_report *r, const char *key, const char *inner)
 {
     const json_t *found = json_object_get(r->tree, key);
     return inner ? json_object_get(found, inner) : found;
 }
 
-static void add_fact(buffer *t, const char *value, const char *name)
-{
-    buffer_add(t, "<li><b>");
-    buffer_add_html(t, value);
-    buffer_add(t, "</b>");
-    buffer_add_html(t, name);
-    buffer_add(t, "</li>\n");
-}
-
-static void add_real_fact(buffer *t, const json_t *value, const char *name)
-{
-    if (json_is_number(value))
-        buffer_addf(t, "<li><b>%.3g</b>%s</li>\n", json_number_value(value), name);
-}
-
-static void add_count_fact(buffer *t, const json_t *value, const char *name)
-{
-    if (!json_is_integer(value))
-        return;
-    buffer_add(t, "<li><b>");
-    buffer_add_count(t, json_integer_value(value));
-    buffer_addf(t, "</b>%s</li>\n", name);
-}
-
-static const char *string_of(const json_t *value)
+const char *report_page_text(const json_t *value)
 {
     const char *words = json_string_value(value);
     return words ? words : "";
 }
 
-static void add_advice(buffer *t, const char *words, bool bad)
+/* Names of files without their folders, which are nobody else's business. */
+static const char *base_of(const char *path)
 {
-    buffer_addf(t, "<p class=\"advice%s\">", bad ? " bad" : "");
-    buffer_add_html(t, words);
-    buffer_add(t, "</p>\n");
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
 }
 
-/* The page in sentences, made from the numbers. */
-static void add_sentences(buffer *t, const ddsc_report *r)
+static void add_files(buffer *t, const ddsc_report *r)
 {
-    const char *verdict = string_of(tree_get(r, "verdict", "text"));
-    const json_t *doubtful = tree_get(r, "doubtful", NULL);
-    bool certified = json_is_true(tree_get(r, "certificates", "certified"));
-    buffer_addf(t, "<p class=\"verdict %s\"><b>", string_of(tree_get(r, "verdict", "structure")));
-    buffer_add_html(t, verdict);
-    buffer_add(t, "</b> ");
-    if (json_is_integer(doubtful)) {
-        buffer_add_count(t, json_integer_value(doubtful));
-        buffer_add(t, json_integer_value(doubtful) == 1
-                          ? " item lies nearly as close to another cluster as to its own. "
-                          : " items lie nearly as close to another cluster as to their own. ");
-    }
-    buffer_add(t, certified ? "All of it was computed exactly as the settings ask."
-                            : "Not all of it converged: these results are marked.");
-    buffer_add(t, "</p>\n");
-}
-
-static void add_summary(buffer *t, const ddsc_report *r)
-{
-    const json_t *files = tree_get(r, "input", NULL), *metric = tree_get(r, "settings", "metric");
-    const char *advice = string_of(tree_get(r, "advice", NULL));
-    bool certified = json_is_true(tree_get(r, "certificates", "certified"));
+    const json_t *files = report_page_get(r, "input", NULL);
     buffer_add(t, "<p class=\"faint\">");
     for (size_t i = 0; i < json_array_size(files) && i < 8; i++) {
         buffer_add(t, i ? ", " : "");
-        buffer_add_html(t, string_of(json_array_get(files, i)));
+        buffer_add_html(t, base_of(report_page_text(json_array_get(files, i))));
     }
     if (json_array_size(files) > 8)
         buffer_addf(t, " and %zu more", json_array_size(files) - 8);
-    buffer_add(t, "</p>\n<ul class=\"facts\">\n");
-    if (metric)
-        add_fact(t, string_of(metric), "metric");
-    else
-        add_fact(t, string_of(tree_get(r, "settings", "method")), "method");
-    add_count_fact(t, tree_get(r, "chosen", "tau"), "neighbours kept");
-    add_count_fact(t, tree_get(r, "components", NULL), "graph components");
-    add_real_fact(t, tree_get(r, "gaps", "relative_gap"), "relative gap after K");
-    add_real_fact(t, tree_get(r, "scores", "ami"), "AMI");
-    add_real_fact(t, tree_get(r, "scores", "ari"), "ARI");
-    add_real_fact(t, tree_get(r, "seconds", "total"), "seconds");
-    add_fact(t, certified ? "yes" : "no", "computed exactly");
-    buffer_add(t, "</ul>\n");
-    if (!certified)
-        add_advice(t, "Not converged: these results are marked, see result.json.", true);
-    if (*advice)
-        add_advice(t, advice, false);
+    buffer_add(t, "</p>\n");
 }
 
-static void add_chart(buffer *t, const ddsc_report *r, const char *heading, chart_fn chart,
-                      const char *words)
-{
-    plot p = {.ctx = t->ctx};
-    if (chart(&p, r)) {
-        html_heading(t, heading);
-        buffer_add(t, "<figure>");
-        plot_svg(t, &p);
-        buffer_add(t, "<figcaption>");
-        buffer_add_html(t, words);
-        buffer_add(t, "</figcaption></figure>\n");
-    }
-    plot_free(&p);
-}
+/* ---- map ---- */
 
-static void add_legend(buffer *t, const ddsc_report *r)
+/* Over the K of a sweep, or where there was none over the cuts of the tree of clusters. */
+static void add_slider(buffer *t, const ddsc_report *r)
 {
-    for (int64_t c = 0; c < r->k; c++) {
-        buffer_addf(t,
-                    "<button data-cluster=\"%" PRId64
-                    "\" aria-pressed=\"true\" title=\"click: show or hide; shift-click: this one "
-                    "alone\"><span class=\"",
-                    c);
-        plot_class(t, (int32_t)c);
-        buffer_addf(t, "\">&#9679;</span> %" PRId64, c);
-        const char *name =
-            report_cluster_name(json_array_get(tree_get(r, "clusters", NULL), (size_t)c));
-        buffer_add(t, name ? " " : "");
-        buffer_add_html(t, name ? name : "");
-        buffer_add(t, "</button>\n");
-    }
+    if (r->n_tried < 2 && !report_has_merges(r))
+        return;
+    buffer_add(t, "<label>groups <input id=\"k\" type=\"range\" min=\"0\"> <output id=\"k-words\" "
+                  "for=\"k\"></output></label>\n");
 }
 
 static void add_map(buffer *t, const ddsc_report *r)
@@ -137,57 +63,77 @@ static void add_map(buffer *t, const ddsc_report *r)
     if (!r->xy)
         return;
     html_heading(t, "Map");
-    html_paragraph(t, "Each dot is an item; neighbours of the graph lie near each other. What lies "
-                      "far apart differs, but how far says little.");
-    buffer_add(t, "<div class=\"controls\">\n");
-    add_legend(t, r);
-    buffer_add(t, "<label>find <input id=\"search\" type=\"search\" "
-                  "title=\"show only ids with these letters\"></label>\n");
-    if (r->class)
-        buffer_add(t,
-                   "<select id=\"by\" aria-label=\"colour by\"><option value=\"cluster\">colour by "
-                   "cluster</option><option value=\"class\">colour by class</option></select>\n");
+    html_paragraph(t, "Each mark is an item; items that are alike lie near each other. What lies "
+                      "far apart differs, but how far says little. Click a mark to read about it, "
+                      "or draw a frame around several.");
+    buffer_add(t, "<div class=\"controls\">\n"
+                  "<label>find <input id=\"search\" type=\"search\"></label>\n"
+                  "<label>colour by <select id=\"by\"></select></label>\n");
+    add_slider(t, r);
     buffer_add(
-        t, "<button id=\"reset\">reset</button>\n<span id=\"count\" class=\"faint\"></span></div>\n"
-           "<div id=\"map\"><canvas id=\"view\" tabindex=\"0\" role=\"img\" aria-label=\"map of "
-           "the items; arrow keys go from item to item, plus and minus zoom, 0 resets\"></canvas>"
-           "<div id=\"tip\" hidden></div></div>\n"
-           "<p class=\"faint\">Wheel zooms, dragging moves, double click resets; shift-click a "
-           "cluster to see it alone. Keys: arrows, +, -, 0.</p>\n"
-           "<p id=\"said\" class=\"faint\" aria-live=\"polite\"></p>\n"
-           "<noscript><p>The map and the small pictures need the script of this page.</p>"
-           "</noscript>\n");
+        t,
+        "<button id=\"frame\" aria-pressed=\"false\">draw a frame</button>\n"
+        "<button id=\"reset\">reset</button>\n</div>\n"
+        "<p id=\"count\" class=\"faint\" role=\"status\"></p>\n"
+        "<div id=\"stage\"><div id=\"map\"><canvas id=\"view\" tabindex=\"0\" "
+        "role=\"application\" aria-label=\"Map of the items\" aria-describedby=\"keys\"></canvas>"
+        "<div id=\"tip\" hidden></div></div>\n"
+        "<ul id=\"legend\" aria-label=\"Groups: choose some to look at\"></ul></div>\n"
+        "<p id=\"keys\" class=\"faint\">Wheel: zoom. Drag: move; with shift held: frame. "
+        "Keys: left and right go from item to item, Enter opens it, + and - zoom, 0 shows all, "
+        "Escape lets go.</p>\n"
+        "<p id=\"said\" class=\"hushed\" aria-live=\"polite\"></p>\n");
 }
+
+/* ---- groups ---- */
 
 static void add_item(buffer *t, const ddsc_report *r, const json_t *item)
 {
-    int64_t row = json_integer_value(json_object_get(item, "row"));
+    int64_t row = report_page_row(r, item);
     const json_t *next = json_object_get(item, "next");
-    if (row < 0 || row >= r->n_rows)
+    if (row < 0)
         return;
     buffer_addf(t, "<li><button class=\"item\" data-row=\"%" PRId64 "\">", row);
-    if (report_has_pictures(r))
+    if (r->xy && report_has_pictures(r))
         buffer_addf(t, "<canvas class=\"picture\" data-row=\"%" PRId64 "\"></canvas>", row);
-    const json_t *title = json_object_get(item, "title");
-    buffer_add_html(t, string_of(title ? title : json_object_get(item, "id")));
-    if (next)
-        buffer_addf(t, " <span class=\"faint\">or %" JSON_INTEGER_FORMAT "</span>",
-                    json_integer_value(next));
+    report_page_item(t, item);
+    if (next) {
+        buffer_add(t, " <span class=\"faint\">or ");
+        report_page_name(t, r, json_integer_value(next));
+        buffer_add(t, "</span>");
+    }
     buffer_add(t, "</button></li>\n");
 }
 
-static void add_items(buffer *t, const ddsc_report *r, const json_t *items, const char *words)
+/* An item that is well inside, or shown as typical, is not doubtful. */
+static bool lies_between(const json_t *item, const json_t *typical)
 {
-    buffer_addf(t, "<div class=\"faint\">%s</div><ul>\n", words);
-    for (size_t i = 0; i < json_array_size(items); i++)
-        add_item(t, r, json_array_get(items, i));
-    buffer_add(t, "</ul>\n");
+    const json_t *row = json_object_get(item, "row");
+    for (size_t i = 0; i < json_array_size(typical); i++)
+        if (json_equal(json_object_get(json_array_get(typical, i), "row"), row))
+            return false;
+    return json_number_value(json_object_get(item, "doubt")) > LITTLE_DOUBT;
+}
+
+/* typical NULL: all of them, else those that are doubtful. */
+static void add_items(buffer *t, const ddsc_report *r, const json_t *items, const json_t *typical)
+{
+    int n = 0;
+    for (size_t i = 0; i < json_array_size(items); i++) {
+        const json_t *item = json_array_get(items, i);
+        if (typical && !lies_between(item, typical))
+            continue;
+        if (n++ == 0)
+            buffer_addf(t, "<h4>%s</h4><ul>\n", typical ? "doubtful" : "typical");
+        add_item(t, r, item);
+    }
+    buffer_add(t, n > 0 ? "</ul>\n" : "");
 }
 
 static void add_traits_of(buffer *t, const json_t *cluster)
 {
     buffer traits = {.ctx = t->ctx};
-    report_add_traits(&traits, cluster, 8);
+    report_add_traits(&traits, cluster, CARD_PARTS);
     if (traits.status < 0)
         t->status = traits.status;
     if (traits.status >= 0 && traits.length > 0) {
@@ -210,194 +156,101 @@ static void explain_traits(buffer *t, const json_t *cluster)
                           "that made the clusters: effects, not tests.");
 }
 
+static void add_card(buffer *t, const ddsc_report *r, int64_t c)
+{
+    const json_t *cluster = report_page_cluster(r, c);
+    buffer_addf(t, "<section class=\"card\" id=\"cluster-%" PRId64 "\"><h3><span class=\"swatch ",
+                c);
+    plot_class(t, (int32_t)c);
+    buffer_addf(t, "\" data-group=\"%" PRId64 "\"></span> ", c);
+    report_page_name(t, r, c);
+    buffer_addf(t, "</h3>\n<p class=\"faint\">cluster %" PRId64 ", ", c);
+    buffer_add_count(t, json_integer_value(json_object_get(cluster, "size")));
+    buffer_addf(t, " items<span class=\"picked\" data-cluster=\"%" PRId64 "\"></span></p>\n", c);
+    add_traits_of(t, cluster);
+    const json_t *typical = json_object_get(cluster, "representatives");
+    add_items(t, r, typical, NULL);
+    add_items(t, r, json_object_get(cluster, "borderline"), typical);
+    buffer_add(t, "</section>\n");
+}
+
 static void add_cards(buffer *t, const ddsc_report *r)
 {
-    const json_t *clusters = tree_get(r, "clusters", NULL);
-    html_heading(t, "Clusters");
-    if (json_array_size(clusters) == 0)
-        return;
-    html_paragraph(t, "Typical items lie nearest to the centre of their cluster in the spectral "
-                      "embedding; doubtful ones lie almost as near to another centre.");
-    explain_traits(t, json_array_get(clusters, 0));
-    buffer_add(t, "<div class=\"cards\">\n");
-    for (size_t c = 0; c < json_array_size(clusters); c++) {
-        const json_t *cluster = json_array_get(clusters, c);
-        buffer_addf(t, "<section class=\"card\" id=\"cluster-%zu\"><h3><span class=\"", c);
-        plot_class(t, (int32_t)c);
-        buffer_addf(t, "\">&#9679;</span> cluster %zu: ", c);
-        if (report_cluster_name(cluster)) {
-            buffer_add_html(t, report_cluster_name(cluster));
-            buffer_add(t, ", ");
-        }
-        buffer_add_count(t, json_integer_value(json_object_get(cluster, "size")));
-        buffer_add(t, " items</h3>\n");
-        add_traits_of(t, cluster);
-        add_items(t, r, json_object_get(cluster, "representatives"), "typical");
-        add_items(t, r, json_object_get(cluster, "borderline"), "doubtful");
-        buffer_add(t, "</section>\n");
-    }
-    buffer_add(t, "</div>\n");
-}
-
-/* Columns about items against the clusters. */
-static void add_about_table(buffer *t, const ddsc_report *r)
-{
-    static const char *const heads[] = {"column", "effect", "", "p", "p (Holm)", "items", "", NULL};
-    const json_t *about = tree_get(r, "about", NULL);
-    if (json_array_size(about) == 0)
-        return;
-    html_heading(t, "What goes with the clusters");
-    html_paragraph(t,
-                   "Columns about items, which took no part in the clustering. Effect: 0 none, 1 "
-                   "all. p: how often "
-                   "labels in random order do as well; Holm: corrected for the number of columns. "
-                   "If the number "
-                   "of points or the batch predicts the clusters, these may be no more than that.");
-    html_table_begin(t, heads);
-    for (size_t i = 0; i < json_array_size(about); i++) {
-        const json_t *row = json_array_get(about, i);
-        html_row_begin(t);
-        html_cell(t, string_of(json_object_get(row, "column")));
-        html_cell(t, string_of(json_object_get(row, "effect")));
-        html_cell_real(t, json_number_value(json_object_get(row, "value")));
-        html_cell_real(t, json_number_value(json_object_get(row, "p")));
-        html_cell_real(t, json_number_value(json_object_get(row, "p_holm")));
-        html_cell_count(t, json_integer_value(json_object_get(row, "items")));
-        html_cell(t, json_is_true(json_object_get(row, "predicts")) ? "predicts the clusters" : "");
-        html_row_end(t);
-    }
-    html_table_end(t);
-}
-
-static void add_size_chart(buffer *t, const ddsc_report *r)
-{
-    plot p = {.ctx = t->ctx};
-    if (chart_sizes(&p, r))
-        plot_svg(t, &p);
-    plot_free(&p);
-}
-
-static double real_of(const json_t *value)
-{
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
-static void add_sweep_table(buffer *t, const ddsc_report *r)
-{
-    static const char *const heads[] = {
-        "K",        "gap",     "relative gap", "modularity", "inertia", "stability",
-        "smallest", "largest", "AMI",          "ARI",        NULL};
-    static const char *const keys[] = {"gap",     "relative_gap", "modularity",
-                                       "inertia", "stability",    NULL};
-    const json_t *sweep = tree_get(r, "sweep", NULL);
-    if (json_array_size(sweep) < 2)
-        return;
-    html_heading(t, "Numbers of clusters tried");
-    html_table_begin(t, heads);
-    for (size_t i = 0; i < json_array_size(sweep); i++) {
-        const json_t *row = json_array_get(sweep, i), *scores = json_object_get(row, "scores");
-        html_row_begin(t);
-        html_cell_count(t, json_integer_value(json_object_get(row, "k")));
-        for (int c = 0; keys[c]; c++)
-            html_cell_real(t, real_of(json_object_get(row, keys[c])));
-        html_cell_count(t, json_integer_value(json_object_get(row, "smallest")));
-        html_cell_count(t, json_integer_value(json_object_get(row, "largest")));
-        if (scores) {
-            html_cell_real(t, json_number_value(json_object_get(scores, "ami")));
-            html_cell_real(t, json_number_value(json_object_get(scores, "ari")));
-        }
-        html_row_end(t);
-    }
-    html_table_end(t);
-}
-
-static void add_object(buffer *t, const ddsc_report *r, const char *key, const char *heading)
-{
-    const json_t *object = tree_get(r, key, NULL);
-    if (json_object_size(object) == 0)
-        return;
-    html_heading(t, heading);
-    html_object(t, object);
-}
-
-/* Results of earlier versions have a few of the stages, and no CPU seconds. */
-static void add_seconds_table(buffer *t, const ddsc_report *r)
-{
-    static const char *const heads[] = {"stage", "wall", "CPU", NULL};
-    const json_t *rows = tree_get(r, "seconds", "stages");
-    if (json_array_size(rows) == 0) {
-        add_object(t, r, "seconds", "Seconds by stage");
+    size_t n = json_array_size(report_page_get(r, "clusters", NULL));
+    html_heading(t, "Groups");
+    if (n == 0) {
+        plot p = {.ctx = t->ctx};
+        if (chart_sizes(&p, r))
+            plot_svg(t, &p);
+        plot_free(&p);
         return;
     }
-    html_heading(t, "Seconds by stage");
-    html_table_begin(t, heads);
-    for (size_t i = 0; i < json_array_size(rows); i++) {
-        const json_t *row = json_array_get(rows, i);
-        html_row_begin(t);
-        html_cell(t, string_of(json_object_get(row, "stage")));
-        html_cell_real(t, real_of(json_object_get(row, "wall")));
-        html_cell_real(t, real_of(json_object_get(row, "cpu")));
-        html_row_end(t);
+    html_paragraph(t, "Typical items lie in the middle of their group; doubtful ones lie almost as "
+                      "near to the middle of another, whose name is given.");
+    explain_traits(t, report_page_cluster(r, 0));
+    buffer_add(t, "<div class=\"cards\" id=\"cards\">\n");
+    for (size_t c = 0; c < n; c++)
+        add_card(t, r, (int64_t)c);
+    buffer_add(t, "</div>\n<div class=\"cards\" id=\"other-cards\" hidden></div>\n");
+}
+
+/* ---- what the script fills in ---- */
+
+static void add_views(buffer *t, const ddsc_report *r)
+{
+    const json_t *ami = report_page_get(r, "scores", "ami");
+    if (!r->xy)
+        return;
+    html_heading(t, "Items");
+    buffer_add(t, "<div class=\"wide\" id=\"items\"></div>\n");
+    if (r->class) {
+        html_heading(t, "Classes against groups");
+        html_paragraph(t, "Rows: the classes given; columns: the groups found. Click a number to "
+                          "see these items.");
+        buffer_add(t, "<div class=\"wide\" id=\"classes\"></div>\n");
+        if (json_is_number(ami))
+            buffer_addf(t,
+                        "<p class=\"faint\">Agreement of groups and classes, beyond chance: AMI "
+                        "%.3f, ARI %.3f (1 is complete, 0 is chance).</p>\n",
+                        json_number_value(ami),
+                        json_number_value(report_page_get(r, "scores", "ari")));
     }
-    html_table_end(t);
+    if (r->coords) {
+        buffer_add(t, "<div id=\"heat\" hidden>\n");
+        html_heading(t, "Every item beside every other");
+        html_paragraph(t, "Dark: alike. Items stand by group; distances are those of the embedding "
+                          "that the groups were cut from.");
+        buffer_add(t, "<div class=\"wide\"><canvas id=\"heat-view\" role=\"img\" "
+                      "aria-label=\"Heat map of the distances between items\"></canvas></div>\n"
+                      "<p id=\"heat-said\" class=\"faint\"></p></div>\n");
+    }
 }
 
-static void add_stability(buffer *t, const ddsc_report *r)
-{
-    const char *words = string_of(tree_get(r, "stability", "words"));
-    if (!*words)
-        return;
-    html_heading(t, "Stability");
-    html_paragraph(t, "The points of every item were drawn anew and the whole chain run again.");
-    html_paragraph(t, words);
-}
-
-static void add_command(buffer *t, const ddsc_report *r)
-{
-    const char *command = string_of(tree_get(r, "command", NULL));
-    if (!*command)
-        return;
-    html_heading(t, "To repeat it");
-    buffer_add(t, "<pre>");
-    buffer_add_html(t, command);
-    buffer_add(t, "</pre>\n");
-}
-
-void report_page(buffer *t, const ddsc_report *r, const buffer *data)
+static void begin_page(buffer *t, const ddsc_report *r)
 {
     buffer title = {.ctx = t->ctx};
-    buffer_add_count(&title, json_integer_value(tree_get(r, "sizes", "items")));
+    buffer_add_count(&title, json_integer_value(report_page_get(r, "sizes", "items")));
     buffer_addf(&title, " items in %" PRId64 " clusters", r->k);
     if (title.status < 0)
         t->status = title.status;
     else
         html_begin(t, title.bytes);
     buffer_free(&title);
-    add_sentences(t, r);
-    add_summary(t, r);
+}
+
+void report_page(buffer *t, const ddsc_report *r, const buffer *data)
+{
+    begin_page(t, r);
+    add_files(t, r);
+    report_page_answers(t, r);
     add_map(t, r);
+    buffer_add(t, "<noscript><p>Map, table and small pictures need the script of this page.</p>"
+                  "</noscript>\n");
     add_cards(t, r);
-    add_about_table(t, r);
-    add_size_chart(t, r);
-    add_chart(t, r, "Classes against clusters", chart_confusion,
-              "Rows: the classes given; columns: the clusters found. Strong colour: much of the "
-              "class.");
-    add_chart(t, r, "Eigenvalues", chart_eigenvalues,
-              "As many values near 0 as there are well separated groups; a jump after the K-th "
-              "speaks for K.");
-    add_sweep_table(t, r);
-    add_chart(t, r, "Distances between neighbours", chart_neighbours,
-              "All edges of the neighbour graph. A long tail to the right: items far from all "
-              "others.");
-    add_stability(t, r);
-    buffer_add(t, "<details><summary>How this was computed</summary>\n");
-    add_object(t, r, "chosen", "Chosen from the data");
-    add_object(t, r, "settings", "Settings");
-    add_object(t, r, "pairs", "Pairs");
-    add_object(t, r, "certificates", "Certificates");
-    add_command(t, r);
-    add_seconds_table(t, r);
-    buffer_add(t, "</details>\n");
+    add_views(t, r);
+    report_page_about(t, r);
+    report_page_how(t, r);
+    buffer_add(t, "<dialog id=\"drawer\" aria-labelledby=\"drawer-name\"></dialog>\n");
     if (!data)
         report_page_data(t, r);
     else if (data->status < 0)

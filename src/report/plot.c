@@ -4,10 +4,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Ten hues that stay apart on white and on black. */
-static const char *const colours[PLOT_COLOURS] = {"#3b7dd8", "#e0662b", "#2a9d5c", "#c0399f",
-                                                  "#c9970c", "#17a2b8", "#8a56d6", "#d63c4a",
-                                                  "#7a8b2e", "#8d6e63"};
+/* Ten hues, and ten darker ones between them; each has a contrast of 3 or more to white. */
+static const char *const colours[PLOT_COLOURS] = {
+    "#3c79d1", "#d16022", "#218a45", "#ad3d9a", "#a97f05", "#068b96", "#7d51d2",
+    "#cc3143", "#6c7e1e", "#77563a", "#38428a", "#7e4501", "#02523b", "#75104c",
+    "#615604", "#095366", "#5c1f7c", "#7c1f02", "#2b5016", "#49371c"};
 
 const char *plot_colour(int32_t cluster)
 {

@@ -6,7 +6,7 @@
 #include "report/buffer.h"
 
 enum { COLOUR_INK = -2, COLOUR_NONE = -1 }; /* 0 and up: the colour of that cluster */
-enum { PLOT_COLOURS = 10 };
+enum { PLOT_COLOURS = 20 };
 typedef enum plot_anchor { ANCHOR_START, ANCHOR_MIDDLE, ANCHOR_END } plot_anchor;
 
 typedef struct plot {
@@ -27,7 +27,7 @@ void plot_words(plot *p, double x, double y, plot_anchor anchor, const char *for
 /* Words shown when the pointer rests on the last mark. */
 void plot_hover(plot *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* "#3b7dd8" of a cluster; colours come again after PLOT_COLOURS. */
+/* "#3c79d1" of a cluster; colours come again after PLOT_COLOURS. */
 const char *plot_colour(int32_t cluster);
 /* The class names of the style sheet: "c3", "none", "ink". */
 void plot_class(buffer *b, int32_t colour);

@@ -97,6 +97,18 @@ static ddsc_status load_items(folder_reader *f)
     return DDSC_OK;
 }
 
+/* What the drawer of an item and the slider over K tell; results without them have neither. */
+static ddsc_status load_details(folder_reader *f)
+{
+    if (is_there(f, "graph.mtx"))
+        CHECK(report_load_graph(f->r, f->path.text));
+    if (is_there(f, "embedding.npy"))
+        CHECK(report_load_embedding(f->r, f->path.text));
+    if (is_there(f, "sweep.csv"))
+        CHECK(report_load_sweep(f->r, f->path.text));
+    return DDSC_OK;
+}
+
 static ddsc_status load_truth(folder_reader *f)
 {
     ddsc_report *r = f->r;
@@ -136,6 +148,7 @@ ddsc_status ddsc_report_read(ddsc_context *context, ddsc_report **report, const 
     TRY(restore_outliers(&f));
     TRY(load_map(&f));
     TRY(load_items(&f));
+    TRY(load_details(&f));
     TRY(load_truth(&f));
     *report = f.r;
     f.r = NULL;

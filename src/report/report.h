@@ -44,6 +44,14 @@ struct ddsc_report {
     int64_t *size; /* of each cluster */
     double *distance, *doubt;
     int32_t *next;
+    const double *coords; /* n x n_coords: rows of the embedding; NULL: none */
+    int64_t n_coords;
+    const int32_t *tried; /* n_tried x n: labels of each K of the sweep; NULL: one K */
+    int64_t n_tried;
+    /* What these and the graph stand in where they were read from a folder. */
+    double *own_coords, *own_d2;
+    int32_t *own_tried, *own_index;
+    int64_t *own_offset;
     int64_t *order;  /* along the first direction of diffusion; NULL: not known */
     double *outlier; /* score; these two: NULL without a graph */
     bool *outlying;
@@ -116,6 +124,8 @@ void report_add_about(buffer *t, const json_t *row);
 const char *report_cluster_name(const json_t *cluster);
 /* Words or coordinates that tell each cluster from the others, where the set has them. */
 ddsc_status report_put_explanation(ddsc_report *r);
+/* The mean picture of each cluster of planar items, and its difference to the rest. */
+ddsc_status report_put_means(ddsc_report *r);
 /* "oil, shares, growth" or "CD20 +0.81, pS6 -0.40"; nothing where nothing is known. */
 void report_add_traits(buffer *t, const json_t *cluster, size_t most);
 /* Counts of classes by cluster, unless there are too many to look at. */
@@ -146,6 +156,8 @@ enum { REPORT_ID = 24 };
 const char *report_row_id(const ddsc_report *r, int64_t row, char space[REPORT_ID]);
 /* The same for the page: "" for a dropped row. */
 const char *report_id(const ddsc_report *r, int64_t row, char space[REPORT_ID]);
+/* Its row among the measures, where titles and columns about items stand. */
+int64_t report_measures_row(const ddsc_report *r, int64_t row);
 /* Rows and items find each other by r->label; *n_kept of them were not dropped. */
 ddsc_status report_index(ddsc_report *r, int64_t *n_kept);
 /* r->class from the truth; nothing without a confusion. */
@@ -153,6 +165,10 @@ ddsc_status report_classes(ddsc_report *r, const int32_t *truth);
 /* Item values to row values in place, dropped rows NaN. */
 void report_spread(double *block, int64_t n_columns, const ddsc_report *r);
 bool report_has_pictures(const ddsc_report *r);
+/* Does "tree" of the tree merge all clusters, of three or more? */
+bool report_has_merges(const ddsc_report *r);
+/* How items stand in their clusters: r->distance, doubt and next from r->coords and labels of items. */
+ddsc_status report_find_standing(ddsc_report *r, const int32_t *labels, int64_t n);
 
 /* ---- forms ---- */
 
@@ -162,12 +178,27 @@ void report_page(buffer *b, const ddsc_report *r, const buffer *data);
 void report_items(buffer *b, const ddsc_report *r);
 /* The block of data behind the map: places, labels, ids and small pictures. */
 void report_page_data(buffer *b, const ddsc_report *r);
+/* Members of that block. Numbers are taken over and stand in base64, low byte first; texts cannot end
+ * the script element they stand in. */
+void *report_data_memory(buffer *b, int64_t count, size_t size); /* zeroed; NULL: failed */
+void report_data_words(buffer *b, const char *key, uint16_t *value, int64_t n);
+void report_data_string(buffer *b, const char *text);
+/* What the drawer of an item tells: neighbours, doubt, labels of other K, titles, columns, words. */
+void report_data_items(buffer *b, const ddsc_report *r);
+void report_data_pictures(buffer *b, const ddsc_report *r);
+/* "business", else "oil, shares, growth", else "cluster 3"; names made for two clusters get numbers. */
+void report_add_name(buffer *b, const ddsc_report *r, int64_t cluster);
 bool report_has(const ddsc_report *r, ddsc_report_form form);
 void report_text(buffer *b, const ddsc_report *r, ddsc_report_form form);
 /* To the caller; frees the text. */
 ddsc_status report_hand_out(buffer *b, ddsc_write_fn write, void *user);
 
 /* ---- files of a folder ---- */
+
+/* Into the report at hand, which has its rows: graph.mtx, embedding.npy, sweep.csv. */
+ddsc_status report_load_graph(ddsc_report *r, const char *path);
+ddsc_status report_load_embedding(ddsc_report *r, const char *path);
+ddsc_status report_load_sweep(ddsc_report *r, const char *path);
 
 typedef struct report_path {
     const char *folder;

@@ -33,7 +33,12 @@ const char *report_id(const ddsc_report *r, int64_t row, char space[REPORT_ID])
         return "";
     if (!r->measures)
         return report_row_id(r, row, space);
-    return ddsc_measures_get_id(r->measures, r->items.row[r->item[row]]);
+    return ddsc_measures_get_id(r->measures, report_measures_row(r, row));
+}
+
+int64_t report_measures_row(const ddsc_report *r, int64_t row)
+{
+    return r->item[row] < 0 ? -1 : r->items.row[r->item[row]];
 }
 
 /* A class is its place among the sorted distinct ones. */

@@ -133,7 +133,7 @@ def test_pictures(ddsc, shapes, tmp_path, form, head):
     ddsc("report", shapes, "--plots", form, "-o", tmp_path / "a")
     ddsc("report", shapes, "--plots", form, "-o", tmp_path / "b", "-q")
     names = {path.name for path in (tmp_path / "a").iterdir()}
-    assert names == {f"{name}.{form}" for name in ("map", "representatives", "eigenvalues", "sizes",
+    assert names == {f"{name}.{form}" for name in ("map", "representatives", "means", "eigenvalues", "sizes",
                                                    "neighbours", "confusion")}
     for name in names:
         one = (tmp_path / "a" / name).read_bytes()
@@ -160,7 +160,12 @@ def test_dropped_items_are_not_drawn(ddsc, tmp_path):
     ("result.json", None, "wants a folder"), ("result.json", "{", "line 1"),
     ("result.json", "{}", "n and k"), ("result.json", '{"n": 40, "k": 1e9}', "n and k"),
     ("labels.csv", "id,label\na,0\n", "as many labels"),
-    ("labels.csv", "id,label\n" + "a,7\n" * 40, "not one of the K"), ("map.npy", "x", "map.npy")])
+    ("labels.csv", "id,label\n" + "a,7\n" * 40, "not one of the K"), ("map.npy", "x", "map.npy"),
+    ("embedding.npy", "x", "embedding.npy"), ("graph.mtx", "%%MatrixMarket\n40 40 2\n2 1 0.5\n", "ends after 1 of 2"),
+    ("graph.mtx", "39 39 0\n", "as many items"), ("graph.mtx", "40 40 1\n41 1 0.5\n", "no edge"),
+    ("graph.mtx", "40 40 999999999999\n", "edges"), ("graph.mtx", "40 40 2\n1 3 1\n1 2 1\n", "line 3"),
+    ("sweep.csv", "id,k2,k3,k4\n" + "a,0,0,0\n" * 39, "as many rows"),
+    ("sweep.csv", "id,k2,k3,k4\n" + "a,0,0,4\n" * 40, "not one of 4"), ("sweep.csv", "id\na\n", "each K")])
 def test_broken_results_are_refused(ddsc, shapes, tmp_path, name, text, words):
     for path in shapes.iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes())

@@ -1,0 +1,240 @@
+"""Types of the public functions. Words are literals, so that a type checker finds a mistyped one."""
+
+from __future__ import annotations
+
+import os
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Callable,
+    Dict,
+    List,
+    Literal,
+    Mapping,
+    Optional,
+    Protocol,
+    Sequence,
+    Tuple,
+    TypedDict,
+    Union,
+)
+
+import numpy as np
+from numpy.typing import ArrayLike as ArrayLike
+from numpy.typing import NDArray as NDArray
+
+if TYPE_CHECKING:
+    from ._distributions import Distributions
+
+Array = NDArray[Any]
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int32]
+Longs = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+Objects = NDArray[np.object_]
+Labels = Union[Sequence[int], Sequence[str], NDArray[np.integer[Any]], NDArray[np.str_], Objects]
+
+PathLike = Union[str, "os.PathLike[str]"]
+Progress = Callable[[str, int, int], object]
+RandomState = Union[None, int, np.random.RandomState, np.random.Generator]
+Json = Dict[str, Any]
+"""JSON as a dictionary: what stands in it is described in docs/results.md."""
+
+Metric = Literal["w2", "w1", "sinkhorn", "mmd", "lot"]
+JoinedMetric = Literal[
+    "w2+w1", "w2+sinkhorn", "w2+mmd", "w2+lot", "w1+sinkhorn", "w1+mmd", "w1+lot", "sinkhorn+mmd",
+    "sinkhorn+lot", "mmd+lot", "w2+w1+sinkhorn", "w2+w1+mmd", "w2+w1+lot", "w2+sinkhorn+mmd",
+    "w2+sinkhorn+lot", "w2+mmd+lot", "w1+sinkhorn+mmd", "w1+sinkhorn+lot", "w1+mmd+lot",
+    "sinkhorn+mmd+lot", "w2+w1+sinkhorn+mmd", "w2+w1+sinkhorn+lot", "w2+w1+mmd+lot",
+    "w2+sinkhorn+mmd+lot", "w1+sinkhorn+mmd+lot", "w2+w1+sinkhorn+mmd+lot",
+]  # fmt: skip
+FitMetric = Union[Metric, JoinedMetric, Literal["precomputed"]]
+Cost = Literal["sqeuclidean", "euclidean", "cosine", "cityblock"]
+CostLike = Union[None, Cost, Floats, Sequence[Sequence[float]]]
+SinkhornValue = Literal["regularised", "sharp", "debiased"]
+Kernel = Literal["gaussian", "laplace", "energy"]
+Estimator = Literal["auto", "unbiased", "biased"]
+Bandwidth = Union[float, Literal["auto", "median"]]
+Reference = Literal["auto", "normal", "kmeans"]
+ReferenceLike = Union[Reference, "Distributions"]
+ExactGraph = Literal["auto", "full", "pruned"]
+Hubs = Literal["auto", "off", "always"]
+Gamma = Union[float, Literal["auto", "local", "median"]]
+NumberOfClusters = Union[int, Tuple[int, int], Literal["auto"]]
+NumberOfNeighbors = Union[int, Literal["auto"]]
+Approximate = Union[bool, Literal["auto"]]
+Method = Literal["ddsc", "kmeans", "sc", "d2", "pd2"]
+VectorsFrom = Literal["auto", "histogram", "mean"]
+Centres = Literal["admm", "ibp"]
+BarycenterMethod = Literal["admm", "ibp", "projected"]
+OnEmpty = Literal["error", "drop"]
+Normalise = Literal["standard", "robust", "rank"]
+Align = Literal["centre", "size", "deskew", "principal"]
+ImageAs = Literal["pixels", "ink", "colours"]
+Words = Literal["fitted", "general", "own"]
+Weighting = Literal["tfidf", "tf"]
+
+
+class SparseRows(Protocol):
+    """A sparse matrix by rows: scipy.sparse.csr_matrix, or `CSR` where SciPy is not installed."""
+
+    @property
+    def data(self) -> Floats: ...
+    @property
+    def indices(self) -> Ints: ...
+    @property
+    def indptr(self) -> Ints: ...
+    @property
+    def shape(self) -> Tuple[int, int]: ...
+    def toarray(self) -> Floats: ...
+
+
+class Grouped(Protocol):
+    """A pandas groupby."""
+
+    @property
+    def groups(self) -> object: ...
+
+
+class TableLike(Protocol):
+    """A pandas DataFrame, or anything with its columns."""
+
+    @property
+    def columns(self) -> Any: ...
+    def __getitem__(self, key: Any, /) -> Any: ...
+
+
+class AnnDataLike(Protocol):
+    """An anndata.AnnData."""
+
+    @property
+    def obs(self) -> Any: ...
+    @property
+    def obsm(self) -> Any: ...
+
+
+Item = Union[ArrayLike, Tuple[ArrayLike, Optional[ArrayLike]]]
+Items = Union["Distributions", ArrayLike, Sequence[Item], Mapping[str, Item], Mapping[int, Item], Grouped]
+FitItems = Union[Items, SparseRows]
+Weights = Sequence[Optional[ArrayLike]]
+Rows = Union[slice, Sequence[int], Sequence[bool], NDArray[np.integer[Any]], Flags]
+
+
+class MetricSettings(TypedDict, total=False):
+    """What the metrics take beside their name, as in `DDSC`."""
+
+    cost: CostLike
+    epsilon: Union[float, str]
+    sinkhorn_value: SinkhornValue
+    tolerance: Optional[float]
+    max_iterations: Optional[int]
+    mmd_kernel: Kernel
+    bandwidth: Bandwidth
+    mmd_estimator: Estimator
+    reference: ReferenceLike
+    reference_size: Optional[int]
+    mmd_features: Optional[int]
+    lot_components: Optional[int]
+
+
+class Transforms(TypedDict, total=False):
+    """What `Distributions.transformed` takes, in its words."""
+
+    arcsinh: Union[None, float, Dict[str, float]]
+    log1p: bool
+    normalise: Optional[Normalise]
+    pca: Optional[int]
+    per_item: Optional[int]
+    align: Optional[Align]
+    logicle: Union[None, float, str, Dict[str, float], Dict[str, str]]
+    batch: Union[None, str, Sequence[object]]
+    random_state: RandomState
+
+
+class ComparedMetric(TypedDict, total=False):
+    """One metric of `compare`; scores where classes are known."""
+
+    metric: Metric
+    k: int
+    stability: float
+    modularity: float
+    agreement: float
+    seconds: float
+    ami: float
+    ari: float
+
+
+class Comparison(TypedDict):
+    """What `compare` found."""
+
+    k: int
+    metrics: List[ComparedMetric]
+    labels: Dict[str, Ints]
+    ari: Floats
+    ami: Floats
+    recommended: Metric
+    sure: Literal["no difference", "slight", "clear"]
+    words: str
+
+
+class SweepRow(TypedDict):
+    """One number of clusters."""
+
+    k: int
+    gap: float
+    relative_gap: float
+    modularity: float
+    inertia: float
+    stability: float
+    smallest: int
+    largest: int
+
+
+class Candidate(TypedDict):
+    """A number of clusters that is worth a look, and what speaks for it."""
+
+    k: int
+    widest_gap: bool
+    highest_modularity: bool
+    halves_agree: bool
+
+
+class _Sentence(TypedDict):
+    structure: Literal["clear", "weak", "none", "undecided"]
+    text: str
+
+
+class Verdict(_Sentence, total=False):
+    """Is there structure? The evidence is there where a graph was judged."""
+
+    evidence: Json
+
+
+class About(TypedDict, total=False):
+    """What a cluster is: words or markers, where the data have names."""
+
+    label: int
+    size: int
+    representatives: List[Json]
+    borderline: List[Json]
+    words: List[Json]
+    markers: List[Json]
+
+
+class Stability(TypedDict):
+    """What changed when points were drawn anew."""
+
+    rows: List[Dict[str, float]]
+    mean: Dict[str, float]
+    worst: Dict[str, float]
+    labels: Ints
+    n_changed: Longs
+    n_ever: int
+    n_often: int
+    other: Ints
+    words: str
+    gap: float
+    alpha: float
+    sin_limit: float
+    theorem_vacuous: bool
+    direct_vacuous: bool

@@ -1,0 +1,178 @@
+// Controls and views of groups: legend, slider over K, find, cards, classes against groups.
+
+// ---- legend: names, sizes as bars; a click chooses groups ----
+
+function countGroups(by, test) {
+  const sizes = new Uint32Array(by.names.length);
+  for (let i = 0; i < n; i++) if (isThere(i) && by.of[i] !== NONE && test(i)) sizes[by.of[i]]++;
+  return sizes;
+}
+function toggleGroup(by, g) {
+  const legend = new Set(state.legend);
+  if (!legend.delete(g)) legend.add(g);
+  const words = [...legend].map(c => by.names[c]).join('; ');
+  pick(legend.size ? i => legend.has(by.of[i]) : null, words, { legend });
+}
+function typicalItem(by, g) { // as the cards of the page have it; -1: not known
+  const shown = by.isChosen && document.querySelector(`#cluster-${g} .item`);
+  return shown ? Number(shown.dataset.row) : -1;
+}
+function typicalPicture(by, g) {
+  const row = typicalItem(by, g), small = row < 0 ? null : picture(row);
+  return small ? [small] : [];
+}
+const LEGEND_ROWS = 60;
+function drawLegend() {
+  const by = grouping(), sizes = countGroups(by, () => true), chosenSizes = countGroups(by, isPicked);
+  const most = Math.max(1, ...sizes), focused = document.activeElement && document.activeElement.dataset.group;
+  const rows = [...sizes.keys()].slice(0, LEGEND_ROWS).map(g => {
+    const whole = make('span', { class: 'bar' }, make('span'));
+    whole.style.inlineSize = 100 * sizes[g] / most + '%';
+    whole.firstChild.style.inlineSize = (sizes[g] ? 100 * chosenSizes[g] / sizes[g] : 0) + '%';
+    whole.firstChild.style.background = colourOf(by, g);
+    const words = state.picked ? count(chosenSizes[g]) + ' of ' + count(sizes[g]) : count(sizes[g]);
+    return make('li', null, make('button', {
+      'data-group': g, 'aria-pressed': String(state.legend.has(g)), click: () => toggleGroup(by, g),
+    }, swatch(by, g), ...typicalPicture(by, g), make('span', { class: 'group-name' }, by.names[g]), make('span', { class: 'size' }, words), whole));
+  });
+  if (sizes.length > LEGEND_ROWS) rows.push(make('li', { class: 'faint' }, 'and ' + (sizes.length - LEGEND_ROWS) + ' more'));
+  byId('legend').replaceChildren(...rows);
+  if (focused !== undefined) {
+    const again = byId('legend').querySelector(`[data-group="${focused}"]`);
+    if (again) again.focus({ preventScroll: true });
+  }
+}
+
+function drawCount() {
+  const { picked } = state;
+  let there = 0;
+  for (let i = 0; i < n; i++) there += isThere(i);
+  byId('count').textContent = picked ? `${count(picked.count)} of ${count(there)} items chosen: ${picked.words}` : `${count(there)} items`;
+}
+
+// ---- slider, colour, find, reset ----
+
+function sayK() {
+  const s = tried[state.at], by = clustering();
+  const halves = s.stability === undefined ? '' : `, halves agree ${s.stability.toFixed(2)}`;
+  byId('k-words').textContent = by.names.length + (by.isChosen ? ' (chosen)' : '') + halves;
+  byId('k').setAttribute('aria-valuetext', `${by.names.length} groups${halves}`);
+}
+function find() {
+  const wanted = byId('search').value.trim().toLowerCase();
+  if (!wanted) { pick(null); return; }
+  const has = i => idOf(i).toLowerCase().includes(wanted) || nameOf(i).toLowerCase().includes(wanted);
+  const found = [];
+  for (let i = 0; i < n; i++) if (isThere(i) && has(i)) found.push(i);
+  const set = new Set(found);
+  pick(i => set.has(i), `with "${wanted}"`, { found, marked: -1 });
+  map.touch(-1, false);
+  if (found.length) map.lookAtItems(found);
+}
+function setUpControls() {
+  const by = byId('by'), slider = byId('k'), search = byId('search');
+  by.append(make('option', { value: -1 }, 'group'), ...columns.map((c, at) => make('option', { value: at }, c.name)));
+  by.addEventListener('change', () => pick(null, '', { by: Number(by.value) }));
+  if (slider) {
+    slider.max = tried.length - 1;
+    slider.value = chosen;
+    slider.addEventListener('input', () => pick(null, '', { at: Number(slider.value) }));
+    watchers.push(sayK);
+    sayK();
+  }
+  search.addEventListener('input', find);
+  search.addEventListener('keydown', e => { if (e.key === 'Enter' && state.found && state.found.length) openDrawer(state.found[0]); });
+  byId('reset').addEventListener('click', () => {
+    search.value = '';
+    by.value = -1;
+    if (slider) slider.value = chosen;
+    map.touch(-1, false);
+    pick(null, '', { by: -1, at: chosen });
+    map.showAll();
+  });
+  watchers.push(drawLegend, drawCount);
+  drawLegend();
+  drawCount();
+}
+
+// ---- cards: those of the page for the K chosen, plain ones for others ----
+
+function itemButton(i, ...more) {
+  const small = picture(i);
+  return make('button', { class: 'item', 'data-row': i, click: () => openDrawer(i) }, ...(small ? [small] : []), nameOf(i), ...more);
+}
+function middleItems(by, g, most) { // of the group on the map
+  const members = [];
+  for (let i = 0; i < n; i++) if (isThere(i) && by.of[i] === g) members.push(i);
+  const median = axis => Float64Array.from(members, i => axis[i]).sort()[members.length >> 1];
+  const cx = median(place.x), cy = median(place.y), away = i => (place.x[i] - cx) ** 2 + (place.y[i] - cy) ** 2;
+  return members.sort((a, b) => away(a) - away(b)).slice(0, most);
+}
+function averageOf(means, by, g) { // the mean picture of a group, and what it has more and less of than the others
+  const { side, size, sum } = means, rest = size.reduce((a, b) => a + b, 0) - size[g];
+  const here = sum[g].map(v => v / Math.max(1, size[g]));
+  const others = here.map((_, c) => sum.reduce((a, other, o) => a + (o === g ? 0 : other[c]), 0) / Math.max(1, rest));
+  const colour = colourOf(by, g), name = by.names[g];
+  return make('p', { class: 'average' },
+    make('span', null, drawCells(side, here, colour, colour, 'average item of ' + name), 'average'),
+    make('span', null, drawCells(side, here.map((v, c) => v - others[c]), colour, ink('--none'), 'difference of ' + name + ' to the others'), 'more here (grey: less)'));
+}
+function addAverages(cards) {
+  const by = clustering(), means = cards.length ? meanPictures(by) : null;
+  if (means) cards.forEach((card, g) => {
+    for (const old of card.querySelectorAll('.average')) old.remove();
+    card.querySelector('p').after(averageOf(means, by, g));
+  });
+}
+function otherCard(by, g, sizes) {
+  return make('section', { class: 'card' }, make('h3', null, swatch(by, g), ' ' + by.names[g]),
+    make('p', { class: 'faint' }, `group ${g}, ${count(sizes[g])} items`, make('span', { class: 'picked', 'data-cluster': g })),
+    make('h4', null, 'in the middle of the map'), make('ul', null, ...middleItems(by, g, 6).map(i => make('li', null, itemButton(i)))));
+}
+function drawCards(parts) {
+  const by = clustering(), others = byId('other-cards');
+  if (!others) return;
+  if ('at' in parts) {
+    byId('cards').hidden = !by.isChosen;
+    others.hidden = Boolean(by.isChosen);
+    const sizes = countGroups(by, () => true);
+    others.replaceChildren(...(by.isChosen ? [] : by.names.map((_, g) => otherCard(by, g, sizes))));
+    addAverages([...others.children]);
+  }
+  const picked = countGroups(by, isPicked);
+  for (const words of document.querySelectorAll('.picked'))
+    words.textContent = state.picked ? `, ${count(picked[words.dataset.cluster] || 0)} chosen` : '';
+}
+function paintCards() { // what the page left for the script: swatches and small pictures
+  for (const old of document.querySelectorAll('.swatch[data-group]')) {
+    const fresh = swatch(clusterings.get(chosen), Number(old.dataset.group));
+    fresh.dataset.group = old.dataset.group;
+    old.replaceWith(fresh);
+  }
+  for (const canvas of document.querySelectorAll('canvas[data-row]'))
+    if (!picture(Number(canvas.dataset.row), canvas)) canvas.hidden = true;
+  if (state.at === chosen) addAverages([...document.querySelectorAll('#cards .card')]);
+}
+
+// ---- classes against groups ----
+
+function drawClasses() {
+  const by = clustering(), truth = columns[0];
+  const table = overlaps(truth.code, truth.values.length, by.of, by.names.length);
+  const picked = state.picked && overlaps(truth.code.map((c, i) => isPicked(i) ? c : NONE), truth.values.length, by.of, by.names.length);
+  const cell = (row, c, g) => {
+    if (!row[g]) return make('td');
+    const shown = picked ? `${count(picked[c][g])} of ${count(row[g])}` : count(row[g]);
+    const td = make('td', null, make('button', {
+      'aria-label': `class ${truth.values[c]} in ${by.names[g]}: ${shown}`,
+      click: () => pick(i => truth.code[i] === c && by.of[i] === g, `class ${truth.values[c]} in ${by.names[g]}`),
+    }, shown));
+    const share = row[g] / row.reduce((a, b) => a + b, 0);
+    td.style.background = `color-mix(in srgb, ${colourOf(by, g)} ${Math.round(45 * share)}%, transparent)`;
+    return td;
+  };
+  byId('classes').replaceChildren(make('table', { class: 'grid' },
+    make('thead', null, make('tr', null, make('td'), ...by.names.map(name => make('th', { scope: 'col' }, name)))),
+    make('tbody', null, ...table.map((row, c) => make('tr', null, make('th', { scope: 'row' }, truth.values[c]),
+      ...[...row.keys()].map(g => cell(row, c, g)))))));
+}

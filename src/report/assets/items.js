@@ -1,0 +1,161 @@
+// Views of single items: table, drawer, heat map.
+
+// ---- table: the items chosen, most doubtful first ----
+
+const table = { sort: doubt ? 'doubt' : 'item', falling: Boolean(doubt), rows: 20 };
+const tableColumns = [
+  { name: 'item', text: nameOf, fill: i => [itemButton(i)] },
+  { name: 'group', text: i => groupName(i), fill: i => groupLink(clustering().of[i]) },
+];
+if (doubt) {
+  tableColumns.push({ name: 'next group', text: i => nextName(i), fill: i => [nextName(i)] });
+  tableColumns.push({ name: 'doubt', number: doubtOf, fill: i => [state.at === chosen ? doubtOf(i).toFixed(2) : ''] });
+}
+for (const column of columns.slice(0, 8))
+  tableColumns.push({ name: column.name, text: i => columnText(column, i), fill: i => [columnText(column, i)] });
+const groupName = i => clustering().of[i] === NONE ? 'none' : clustering().names[clustering().of[i]];
+const nextName = i => state.at !== chosen || next[i] === NONE ? '' : data.names[next[i]];
+function groupLink(g) {
+  if (g === NONE) return ['none'];
+  const by = clustering();
+  return [swatch(by, g), ' ', by.isChosen ? make('a', { href: '#cluster-' + g }, by.names[g]) : by.names[g]];
+}
+
+function tableRows() {
+  const rows = [], column = tableColumns.find(c => c.name === table.sort), sign = table.falling ? -1 : 1;
+  for (let i = 0; i < n; i++) if (isThere(i) && isPicked(i)) rows.push(i);
+  if (column.number) return rows.sort((a, b) => sign * (column.number(a) - column.number(b)) || a - b);
+  const key = new Map(rows.map(i => [i, column.text(i)])), order = new Intl.Collator('en', { numeric: true });
+  return rows.sort((a, b) => sign * order.compare(key.get(a), key.get(b)) || a - b);
+}
+function drawTable() {
+  const rows = tableRows(), shown = rows.slice(0, table.rows);
+  const sortBy = name => {
+    Object.assign(table, { falling: table.sort === name ? !table.falling : name === 'doubt', sort: name });
+    drawTable();
+    byId('items').querySelector(`th[aria-sort] button`).focus();
+  };
+  const head = c => make('th', {
+    scope: 'col', 'aria-sort': c.name === table.sort && (table.falling ? 'descending' : 'ascending'),
+  }, make('button', { click: () => sortBy(c.name) }, c.name + (c.name !== table.sort ? '' : table.falling ? ' \u2193' : ' \u2191')));
+  const line = i => make('tr', null, ...tableColumns.map(c => make('td', { class: c.number && 'number' }, ...c.fill(i))));
+  const more = make('button', { click: () => { table.rows *= 4; drawTable(); } }, 'more');
+  byId('items').replaceChildren(
+    make('table', null, make('thead', null, make('tr', null, ...tableColumns.map(head))), make('tbody', null, ...shown.map(line))),
+    make('p', { class: 'faint' }, `${count(shown.length)} of ${count(rows.length)} `, ...(shown.length < rows.length ? [more] : [])));
+}
+
+// ---- drawer: all that is known of one item ----
+
+const drawer = byId('drawer');
+let opener = null;
+function neighboursOf(i) {
+  if (!data.near) return [];
+  neighboursOf.rows = neighboursOf.rows || words32(data.near.rows);
+  neighboursOf.distance = neighboursOf.distance || floats(data.near.distance);
+  const list = [], width = data.near.width;
+  for (let k = i * width; k < (i + 1) * width; k++)
+    if (neighboursOf.rows[k] < n) list.push({ i: neighboursOf.rows[k], distance: neighboursOf.distance[k] });
+  return list;
+}
+function heavyWords(i) {
+  heavyWords.of = heavyWords.of || words32(data.words.of);
+  const width = data.words.width;
+  return [...heavyWords.of.slice(i * width, (i + 1) * width)].filter(Boolean).map(w => data.words.list[w - 1]);
+}
+function farMeans(i) { // coordinates by how far they lie from those of all items, in standard deviations
+  farMeans.of = farMeans.of || bytes(data.means.of);
+  const { names, unit } = data.means;
+  return names.map((name, c) => ({ name, value: (farMeans.of[i * names.length + c] - 128) / unit }));
+}
+function apartWords(i) {
+  if (data.words) return 'Its heaviest words: ' + heavyWords(i).join(', ') + '.';
+  if (!data.means) return '';
+  const far = farMeans(i).sort((a, b) => Math.abs(b.value) - Math.abs(a.value)).slice(0, 4);
+  return 'Farthest from the average item: ' + far.map(m => `${m.name} ${m.value < 0 ? '' : '+'}${m.value.toFixed(1)} sd`).join(', ') + '.';
+}
+function reason(i, other) { // why two items are near
+  if (data.words) {
+    const common = heavyWords(i).filter(w => heavyWords(other).includes(w));
+    return common.length ? 'both heavy in ' + common.join(', ') : 'no heavy word in common';
+  }
+  if (!data.means) return '';
+  const theirs = farMeans(other);
+  const common = farMeans(i).map((m, c) => ({ name: m.name, low: m.value < 0, value: m.value * theirs[c].value > 0 ? Math.min(Math.abs(m.value), Math.abs(theirs[c].value)) : 0 }))
+    .filter(m => m.value >= 0.5).sort((a, b) => b.value - a.value).slice(0, 3);
+  return common.length ? 'both ' + common.map(m => (m.low ? 'low in ' : 'high in ') + m.name).join(', ') : '';
+}
+function standingWords(i) {
+  if (!doubt || next[i] === NONE || state.at !== chosen) return '';
+  const d = doubtOf(i), where = d > 0.45 ? 'on the fence to' : d > 0.3 ? 'nearer to its own, next is' : 'well inside; next is';
+  return `${where} ${data.names[next[i]]} (doubt ${d.toFixed(2)}; 0.5 is the fence)`;
+}
+function neighbourList(i) {
+  const near = neighboursOf(i);
+  if (!near.length) return [];
+  const lines = near.map(({ i: other, distance }) => make('li', null, itemButton(other),
+    make('div', { class: 'faint' }, ...groupLink(clustering().of[other]), `, distance ${distance.toPrecision(3)}`,
+      ...(reason(i, other) ? [', ' + reason(i, other)] : []))));
+  return [make('h3', null, 'Nearest neighbours'), make('ol', null, ...lines)];
+}
+function openDrawer(i) {
+  if (!drawer.open) opener = document.activeElement;
+  const facts = [['group', groupLink(clustering().of[i])]];
+  if (standingWords(i)) facts.push(['standing', [standingWords(i)]]);
+  if (outliers.has(i)) facts.push(['outlier', [`lies apart: ${outliers.get(i)} times as far from its neighbours as they from theirs`]]);
+  if (nameOf(i) !== idOf(i)) facts.push(['id', [idOf(i)]]);
+  for (const column of columns) if (columnText(column, i)) facts.push([column.name, [columnText(column, i)]]);
+  const small = picture(i), apart = apartWords(i);
+  drawer.replaceChildren(make('button', { id: 'close', 'aria-label': 'close', click: closeDrawer }, '\u00d7'),
+    make('h2', { id: 'drawer-name' }, nameOf(i)), ...(small ? [small] : []),
+    make('dl', null, ...facts.flatMap(([name, value]) => [make('dt', null, name), make('dd', null, ...value)])),
+    ...(apart ? [make('p', null, apart)] : []), ...neighbourList(i),
+    ...(map ? [make('p', null, make('button', { click: () => { closeDrawer(); view.scrollIntoView({ block: 'nearest' }); view.focus({ preventScroll: true }); map.goTo(i); } }, 'show on the map'))] : []));
+  if (!drawer.open) drawer.show();
+  byId('close').focus();
+  if (map) map.touch(i, false);
+}
+function closeDrawer() {
+  drawer.close();
+  if (opener && opener.isConnected) opener.focus({ preventScroll: true });
+}
+
+// ---- heat map: every item beside every other, by group ----
+
+function drawHeat() {
+  const rows = [], by = clustering(), { width } = data.embedding, cells = words16(data.embedding.cells);
+  for (let i = 0; i < n; i++) if (isThere(i) && by.of[i] !== NONE) rows.push(i);
+  rows.sort((a, b) => by.of[a] - by.of[b] || (doubt ? doubt[a] - doubt[b] : 0) || a - b);
+  const distance = (a, b) => {
+    let sum = 0;
+    for (let c = 0; c < width; c++) sum += (cells[a * width + c] - cells[b * width + c]) ** 2;
+    return Math.sqrt(sum);
+  };
+  const matrix = rows.map(a => rows.map(b => distance(a, b))), most = Math.max(...matrix.map(row => Math.max(...row))) || 1;
+  const NAMES = 150, side = Math.max(10, Math.min(26, Math.floor(720 / rows.length))), size = NAMES + side * rows.length;
+  const canvas = byId('heat-view'), ratio = devicePixelRatio || 1, paint = canvas.getContext('2d');
+  canvas.width = size * ratio;
+  canvas.height = (size - NAMES) * ratio;
+  canvas.style.inlineSize = size + 'px';
+  paint.scale(ratio, ratio);
+  paint.font = Math.min(12, side) + 'px system-ui,sans-serif';
+  paint.textAlign = 'right';
+  rows.forEach((a, r) => {
+    paint.globalAlpha = isPicked(a) ? 1 : 0.35;
+    paint.fillStyle = ink('--ink');
+    const name = nameOf(a);
+    paint.fillText(name.length > 20 ? name.slice(0, 19) + '\u2026' : name, NAMES - 10, side * (r + 0.75), NAMES - 14);
+    paint.fillStyle = colourOf(by, by.of[a]);
+    paint.fillRect(NAMES - 7, side * r, 4, side);
+    rows.forEach((b, c) => {
+      paint.globalAlpha = (isPicked(a) && isPicked(b) ? 1 : 0.25) * (0.03 + 0.97 * (1 - matrix[r][c] / most) ** 2);
+      paint.fillRect(NAMES + side * c, side * r, side - (side > 12), side - (side > 12));
+    });
+  });
+  byId('heat').hidden = false;
+  canvas.onpointermove = e => {
+    const r = rows[Math.floor(e.offsetY / side)], c = rows[Math.floor((e.offsetX - NAMES) / side)];
+    byId('heat-said').textContent = r === undefined || c === undefined ? '' : `${nameOf(r)} and ${nameOf(c)}`;
+  };
+  canvas.onclick = e => { const r = rows[Math.floor(e.offsetY / side)]; if (r !== undefined) openDrawer(r); };
+}

@@ -1,0 +1,42 @@
+// The page put together.
+
+function setUpContents() {
+  const heads = [...document.querySelectorAll('main > h2, main > div > h2')].filter(h => !h.closest('[hidden]'));
+  heads.forEach((h, at) => { h.id = h.id || 'part-' + at; });
+  byId('contents').append(...heads.map(h => make('a', { href: '#' + h.id }, h.textContent)), make('a', { href: '#how' }, 'How this was computed'));
+}
+function watchWidth() { // what scrolls sideways must be reached by keys
+  for (const wide of document.querySelectorAll('.wide')) {
+    const over = wide.scrollWidth > wide.clientWidth;
+    wide.toggleAttribute('tabindex', over);
+    if (over) wide.tabIndex = 0;
+  }
+}
+function setUpViews() {
+  watchers.push(drawCards);
+  if (map) {
+    setUpControls();
+    watchers.push(drawTable);
+    drawTable();
+  }
+  if (byId('classes')) {
+    watchers.push(drawClasses);
+    drawClasses();
+  }
+  if (byId('heat') && data.embedding) {
+    watchers.push(drawHeat);
+    drawHeat();
+  }
+}
+
+paintCards();
+setUpViews();
+setUpContents();
+watchWidth();
+if (map) map.redraw();
+for (const item of document.querySelectorAll('main button[data-row]'))
+  if (!item.closest('#items')) item.addEventListener('click', () => openDrawer(Number(item.dataset.row)));
+addEventListener('resize', watchWidth);
+addEventListener('keydown', e => { if (e.key === 'Escape' && drawer.open) closeDrawer(); });
+addEventListener('hashchange', () => { if (location.hash === '#how') byId('how').parentNode.open = true; });
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { paintCards(); change({ at: state.at }); });

@@ -1,0 +1,270 @@
+/* What a reader asks first, answered from the numbers: how many groups, what are they, can I believe
+ * it, which items are doubtful. Names of groups. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "report/page.h"
+
+enum { NAMED_FIRST = 12, DOUBTFUL_FIRST = 3, NAME_PARTS = 3, TOLD_APART = 60 };
+
+const json_t *report_page_cluster(const ddsc_report *r, int64_t c)
+{
+    return json_array_get(report_page_get(r, "clusters", NULL), (size_t)c);
+}
+
+int64_t report_page_row(const ddsc_report *r, const json_t *item)
+{
+    const json_t *row = json_object_get(item, "row");
+    int64_t number = json_is_integer(row) ? json_integer_value(row) : -1;
+    return number >= 0 && number < r->n_rows ? number : -1;
+}
+
+/* ---- names ---- */
+
+/* "CD20 high, pS6 low": the coordinates that have names. */
+static void add_marker_name(buffer *t, const json_t *markers)
+{
+    for (size_t i = 0, n = 0; i < json_array_size(markers) && n < NAME_PARTS - 1; i++) {
+        const json_t *marker = json_array_get(markers, i);
+        const char *name = report_page_text(json_object_get(marker, "name"));
+        if (!*name)
+            continue;
+        double effect = json_number_value(json_object_get(marker, "effect"));
+        buffer_addf(t, "%s%s %s", n++ ? ", " : "", name, effect < 0 ? "low" : "high");
+    }
+}
+
+/* The name given, else one made of the explanation. */
+static void add_plain_name(buffer *t, const ddsc_report *r, int64_t c)
+{
+    const json_t *cluster = report_page_cluster(r, c);
+    const char *name = report_cluster_name(cluster);
+    int64_t before = t->length;
+    if (name)
+        buffer_add(t, name);
+    else if (json_object_get(cluster, "words"))
+        report_add_traits(t, cluster, NAME_PARTS);
+    else
+        add_marker_name(t, json_object_get(cluster, "markers"));
+    if (t->length == before)
+        buffer_addf(t, "cluster %" PRId64, c);
+}
+
+static bool same_name(const ddsc_report *r, int64_t c, int64_t other)
+{
+    buffer one = {.ctx = r->ctx}, two = {.ctx = r->ctx};
+    add_plain_name(&one, r, c);
+    add_plain_name(&two, r, other);
+    bool same = one.status >= 0 && two.status >= 0 && strcmp(one.bytes, two.bytes) == 0;
+    buffer_free(&one);
+    buffer_free(&two);
+    return same;
+}
+
+void report_add_name(buffer *t, const ddsc_report *r, int64_t c)
+{
+    bool twice = false;
+    for (int64_t other = 0; r->k <= TOLD_APART && other < r->k && !twice; other++)
+        twice = other != c && same_name(r, c, other);
+    add_plain_name(t, r, c);
+    if (twice)
+        buffer_addf(t, " (%" PRId64 ")", c);
+}
+
+void report_page_name(buffer *t, const ddsc_report *r, int64_t c)
+{
+    buffer name = {.ctx = t->ctx};
+    report_add_name(&name, r, c);
+    if (name.status < 0)
+        t->status = name.status;
+    else
+        buffer_add_html(t, name.bytes);
+    buffer_free(&name);
+}
+
+/* ---- what a reader asks ---- */
+
+static void begin_answer(buffer *t, const char *question)
+{
+    buffer_addf(t, "<div><dt>%s</dt><dd>", question);
+}
+
+static void answer_how_many(buffer *t, const ddsc_report *r)
+{
+    const json_t *sizes = report_page_get(r, "sizes", "clusters");
+    const json_t *sweep = report_page_get(r, "sweep", NULL);
+    int64_t least = INT64_MAX, most = 0;
+    size_t tried = json_array_size(sweep);
+    for (size_t c = 0; c < json_array_size(sizes); c++) {
+        int64_t size = json_integer_value(json_array_get(sizes, c));
+        least = BASE_MIN(least, size);
+        most = BASE_MAX(most, size);
+    }
+    begin_answer(t, "How many groups?");
+    buffer_addf(t, "<b>%" PRId64 "</b>, of ", r->k);
+    buffer_add_count(t, BASE_MIN(least, most));
+    buffer_add(t, least < most ? " to " : "");
+    if (least < most)
+        buffer_add_count(t, most);
+    buffer_add(t, " items each. ");
+    if (tried > 1)
+        buffer_addf(t,
+                    "%zu numbers of groups were tried, from %" JSON_INTEGER_FORMAT
+                    " to %" JSON_INTEGER_FORMAT ".",
+                    tried, json_integer_value(json_object_get(json_array_get(sweep, 0), "k")),
+                    json_integer_value(json_object_get(json_array_get(sweep, tried - 1), "k")));
+    buffer_add(t, "</dd></div>\n");
+}
+
+/* The most typical item of a group, where items can be drawn. */
+static void add_group_picture(buffer *t, const ddsc_report *r, int64_t c)
+{
+    const json_t *items = json_object_get(report_page_cluster(r, c), "representatives");
+    int64_t row = report_page_row(r, json_array_get(items, 0));
+    if (r->xy && report_has_pictures(r) && row >= 0)
+        buffer_addf(t, "<canvas class=\"picture\" data-row=\"%" PRId64 "\"></canvas> ", row);
+}
+
+static void answer_what(buffer *t, const ddsc_report *r)
+{
+    const json_t *sizes = report_page_get(r, "sizes", "clusters");
+    int64_t n = BASE_MIN(r->k, NAMED_FIRST);
+    if (json_array_size(report_page_get(r, "clusters", NULL)) == 0)
+        return;
+    begin_answer(t, "What are they?");
+    for (int64_t c = 0; c < n; c++) {
+        buffer_add(t, c ? "; " : "");
+        add_group_picture(t, r, c);
+        buffer_addf(t, "<a href=\"#cluster-%" PRId64 "\">", c);
+        report_page_name(t, r, c);
+        buffer_add(t, "</a> (");
+        buffer_add_count(t, json_integer_value(json_array_get(sizes, (size_t)c)));
+        buffer_add(t, ")");
+    }
+    if (r->k > n)
+        buffer_addf(t, "; and %" PRId64 " more", r->k - n);
+    buffer_add(t, ".</dd></div>\n");
+}
+
+/* The stability of the chosen K, NaN where it is not known. */
+static double halves_agree(const ddsc_report *r)
+{
+    const json_t *sweep = report_page_get(r, "sweep", NULL);
+    for (size_t i = 0; i < json_array_size(sweep); i++) {
+        const json_t *row = json_array_get(sweep, i), *value = json_object_get(row, "stability");
+        if (json_integer_value(json_object_get(row, "k")) == r->k && json_is_number(value))
+            return json_number_value(value);
+    }
+    return NAN;
+}
+
+static void answer_belief(buffer *t, const ddsc_report *r)
+{
+    const char *structure = report_page_text(report_page_get(r, "verdict", "structure"));
+    double halves = halves_agree(r);
+    begin_answer(t, "Can I believe it?");
+    buffer_addf(t, "<b class=\"verdict %s\">", structure);
+    buffer_add_html(t, report_page_text(report_page_get(r, "verdict", "text")));
+    buffer_add(t, "</b> ");
+    if (isfinite(halves))
+        buffer_addf(t,
+                    "Groups found in one random half of the items and in the other agree %s "
+                    "(%.2f, where 1 is always and 0 is chance). ",
+                    halves >= 0.9   ? "almost always"
+                    : halves >= 0.7 ? "mostly"
+                                    : "poorly",
+                    halves);
+    buffer_add(t, json_is_true(report_page_get(r, "certificates", "certified"))
+                      ? "All figures were computed exactly as the settings ask."
+                      : "Not all figures converged: see result.json for those that are marked.");
+    buffer_add(t, "</dd></div>\n");
+}
+
+void report_page_item(buffer *t, const json_t *item)
+{
+    const json_t *title = json_object_get(item, "title");
+    buffer_add_html(t, report_page_text(title ? title : json_object_get(item, "id")));
+}
+
+/* The most doubtful item that is not shown yet; NULL: none left. */
+static const json_t *most_doubtful(const ddsc_report *r, double below, double *doubt)
+{
+    const json_t *found = NULL;
+    *doubt = -1;
+    for (int64_t c = 0; c < r->k; c++) {
+        const json_t *items = json_object_get(report_page_cluster(r, c), "borderline");
+        for (size_t i = 0; i < json_array_size(items); i++) {
+            const json_t *item = json_array_get(items, i);
+            double d = json_number_value(json_object_get(item, "doubt"));
+            if (d < below && d > *doubt && report_page_row(r, item) >= 0) {
+                *doubt = d;
+                found = item;
+            }
+        }
+    }
+    return found;
+}
+
+static void add_outlier_count(buffer *t, const ddsc_report *r)
+{
+    int64_t n = json_integer_value(report_page_get(r, "outliers", "count"));
+    bool left_out = json_is_true(report_page_get(r, "outliers", "left_out"));
+    if (n < 1)
+        return;
+    buffer_add(t, " ");
+    buffer_add_count(t, n);
+    buffer_add(t, n == 1 ? " lies apart from all others (ringed on the map)"
+                         : " lie apart from all others (ringed on the map)");
+    buffer_add(t, left_out ? " and in no group." : ".");
+}
+
+static void answer_doubt(buffer *t, const ddsc_report *r)
+{
+    const json_t *doubtful = report_page_get(r, "doubtful", NULL);
+    int64_t n = json_integer_value(doubtful);
+    double doubt, below = INFINITY;
+    if (!json_is_integer(doubtful))
+        return;
+    begin_answer(t, "Which items are doubtful?");
+    buffer_add(t, n ? "<b>" : "<b>None");
+    if (n)
+        buffer_add_count(t, n);
+    buffer_add(t, n == 1 ? "</b> lies nearly as close to another group as to its own"
+                         : "</b> lie nearly as close to another group as to their own");
+    for (int64_t i = 0; i < n && i < DOUBTFUL_FIRST; i++) {
+        const json_t *item = most_doubtful(r, below, &doubt);
+        if (!item)
+            break;
+        below = doubt;
+        buffer_addf(t, "%s<button class=\"item\" data-row=\"%" JSON_INTEGER_FORMAT "\">",
+                    i ? ", " : ", most of all ", json_integer_value(json_object_get(item, "row")));
+        report_page_item(t, item);
+        buffer_add(t, "</button>");
+    }
+    buffer_add(t, ".");
+    add_outlier_count(t, r);
+    buffer_add(t, "</dd></div>\n");
+}
+
+static void add_advice(buffer *t, const char *words, bool bad)
+{
+    buffer_addf(t, "<p class=\"advice%s\">", bad ? " bad" : "");
+    buffer_add_html(t, words);
+    buffer_add(t, "</p>\n");
+}
+
+void report_page_answers(buffer *t, const ddsc_report *r)
+{
+    const char *advice = report_page_text(report_page_get(r, "advice", NULL));
+    buffer_add(t, "<dl class=\"answers\">\n");
+    answer_how_many(t, r);
+    answer_what(t, r);
+    answer_belief(t, r);
+    answer_doubt(t, r);
+    buffer_add(t, "</dl>\n");
+    if (!json_is_true(report_page_get(r, "certificates", "certified")))
+        add_advice(t, "Not converged: these results are marked, see result.json.", true);
+    if (*advice)
+        add_advice(t, advice, false);
+}

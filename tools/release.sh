@@ -1,0 +1,55 @@
+#!/bin/sh
+# What a release consists of, in build/release: source archive, source distribution and wheel of the
+# Python package, Debian package, SHA256SUMS. The same commit gives the same bytes.
+#   tools/release.sh [twice]
+# `twice` makes everything again and compares. All is made from what is committed, with its time.
+set -eu
+cd "$(dirname "$0")/.."
+out=build/release
+
+say() { printf 'release: %s\n' "$*" >&2; }
+
+[ -z "$(git status --porcelain)" ] || {
+    say "there are changes that are not committed: a release is made of a commit"
+    exit 1
+}
+version=$(sed -n 's/^#define DDSC_VERSION_[MP][A-Z]* \([0-9]*\)$/\1/p' include/ddsc/ddsc.h | paste -sd .)
+SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
+export SOURCE_DATE_EPOCH
+umask 022
+
+make_release() {
+    tree=$PWD/build/release-tree
+    rm -rf $out "$tree"
+    mkdir -p $out "$tree"
+    say "source archive"
+    git archive --format=tar --prefix="ddsc-$version/" HEAD | gzip -9n >"$out/ddsc-$version-source.tar.gz"
+    tar -xzf "$out/ddsc-$version-source.tar.gz" -C "$tree" --strip-components=1
+    say "Debian package"
+    {
+        cmake -S "$tree" -B "$tree/build" -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr -DDDSC_TESTS=OFF \
+            -DCMAKE_C_FLAGS="-ffile-prefix-map=$tree=." &&
+            cmake --build "$tree/build" -j "$(nproc)" &&
+            (cd "$tree/build" && cpack -G DEB)
+    } >build/release.log 2>&1 || {
+        cat build/release.log >&2
+        exit 1
+    }
+    cp "$tree"/build/*.deb $out
+    say "Python package"
+    tools/wheel.sh
+    cp build/dist/* $out
+    (cd $out && sha256sum -- *.deb *.gz *.whl >SHA256SUMS)
+    cat $out/SHA256SUMS
+}
+
+make_release
+if [ "${1:-}" = twice ]; then
+    cp $out/SHA256SUMS build/release-first
+    make_release
+    cmp build/release-first $out/SHA256SUMS || {
+        say "two runs gave different bytes"
+        exit 1
+    }
+    say "two runs gave the same bytes"
+fi
