@@ -1,4 +1,4 @@
-/* ddsc explain and ddsc name: what a result that `cluster -o DIR` wrote says of its clusters, and names for them. */
+/* ddsc explain: what a result that `cluster -o DIR` wrote says of its clusters. */
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -9,24 +9,7 @@
 #include "options.h"
 #include "json.h"
 
-enum { MOST_OUTLIERS = 20, TREE_MOST = 100 };
-
-static json_t *load_result(const char *dir, int *code)
-{
-    json_error_t error;
-    char *path = output_path(dir, "result.json");
-    json_t *root = json_load_file(path, 0, &error);
-    if (!root || !json_is_array(json_object_get(root, "clusters"))) {
-        message_error("%s: %s", path,
-                      root ? "has no clusters to explain"
-                           : "cannot be read; a folder that `ddsc cluster -o` wrote is wanted");
-        *code = EXIT_INPUT;
-        json_decref(root);
-        root = NULL;
-    }
-    free(path);
-    return root;
-}
+enum { MOST_OUTLIERS = 20, TREE_MOST = 100, TYPICAL = 4 };
 
 static const char *string_at(const json_t *object, const char *key)
 {
@@ -55,13 +38,68 @@ static void add_reasons(text *t, const json_t *cluster)
     }
 }
 
+/* Who is typical: titles where items have them. */
+static void add_typical(text *t, const json_t *cluster)
+{
+    const json_t *row;
+    size_t i;
+    json_array_foreach(json_object_get(cluster, "representatives"), i, row)
+    {
+        const char *title = string_at(row, "title");
+        if (i < TYPICAL)
+            text_addf(t, "%s%s", i ? (*title ? "; " : ", ") : "    typical: ",
+                      *title ? title : string_at(row, "id"));
+    }
+    text_add(t, i ? "\n" : "");
+}
+
+/* Two rows of cells as one line, which letters are about as high as; of 0 .. 255, `none` where the picture ends. */
+static int two_cells(const json_t *rows, size_t x, size_t y, int none)
+{
+    int sum = 0;
+    for (size_t k = 0; k < 2; k++) {
+        const char *line = json_string_value(json_array_get(rows, 2 * y + k));
+        unsigned value;
+        bool there = line && strlen(line) >= 2 * x + 2 && sscanf(line + 2 * x, "%2x", &value) == 1;
+        sum += there ? (int)value : none;
+    }
+    return sum / 2;
+}
+
+/* The mean in shades, and beside it where the cluster has more (+, #) and less (-, =) than the others. */
+static void add_picture(text *t, const json_t *picture)
+{
+    static const char shades[] = " .:-=+*#%@";
+    const json_t *mean = json_object_get(picture, "mean");
+    const json_t *off = json_object_get(picture, "difference");
+    size_t side = json_array_size(mean);
+    for (size_t y = 0; 2 * y < side; y++) {
+        text_add(t, "    ");
+        for (size_t x = 0; x < side; x++)
+            text_addf(t, "%c", shades[two_cells(mean, x, y, 0) * 9 / 255]);
+        text_add(t, "  |  ");
+        for (size_t x = 0; x < side; x++) {
+            int more = two_cells(off, x, y, 128) - 128;
+            text_addf(t, "%c",
+                      more > 76    ? '#'
+                      : more > 25  ? '+'
+                      : more < -76 ? '='
+                      : more < -25 ? '-'
+                                   : ' ');
+        }
+        text_add(t, "\n");
+    }
+}
+
 static void add_cluster(text *t, const json_t *cluster)
 {
     const char *name = string_at(cluster, "name");
     text_addf(t, "cluster %" JSON_INTEGER_FORMAT "%s%s: %" JSON_INTEGER_FORMAT " items\n",
               json_integer_value(json_object_get(cluster, "label")), *name ? " " : "", name,
               json_integer_value(json_object_get(cluster, "size")));
+    add_typical(t, cluster);
     add_reasons(t, cluster);
+    add_picture(t, json_object_get(cluster, "picture"));
 }
 
 static void add_about(text *t, const json_t *about)
@@ -255,7 +293,7 @@ static bool print_flows(session *s, const ddsc_measures *m, const ddsc_measures_
 static bool check_pair(session *s, int *code)
 {
     const char *dir = s->opt.operand[0];
-    json_t *root = load_result(dir, code);
+    json_t *root = json_load_result(dir, code);
     const json_t *settings = json_object_get(root, "settings");
     const char *metric = string_at(settings, "metric"), *cost = string_at(settings, "cost");
     bool plain = !*cost || strcmp(cost, "sqeuclidean") == 0, good = root != NULL;
@@ -314,83 +352,11 @@ static int run_explain(session *s)
                                                     "--pair");
     if (s->opt.pair)
         return explain_pair(s);
-    json_t *root = load_result(s->opt.operand[0], &code);
+    json_t *root = json_load_result(s->opt.operand[0], &code);
     if (root && s->opt.json)
         json_print(s, told(root), &code);
     else if (root)
         print_clusters(s, root, &code);
-    json_decref(root);
-    return code;
-}
-
-/* A name stands in lines of a terminal and of a page: one line, and nothing that steers them. */
-static bool is_one_line(const char *name)
-{
-    char none[1];
-    return !strpbrk(name, "\n\r\t\v\f") && !strstr(name, "\xe2\x80\xa8") &&
-           !strstr(name, "\xe2\x80\xa9") &&
-           ddsc_text_visible(none, sizeof none, name, strlen(name)) == strlen(name);
-}
-
-/* One word such as 0=business into the tree. */
-static bool give_name(session *s, json_t *clusters, const char *word, int *code)
-{
-    char *end;
-    long number = strtol(word, &end, 10);
-    if (end == word || *end != '=' || number < 0 || (size_t)number >= json_array_size(clusters)) {
-        *code = message_usage(s->verb, "'%s': should be CLUSTER=NAME, with a cluster from 0 to %zu",
-                              word, json_array_size(clusters) - 1);
-        return false;
-    }
-    json_t *cluster = json_array_get(clusters, (size_t)number);
-    if (!is_one_line(end + 1)) {
-        *code =
-            message_usage(s->verb,
-                          "the name of cluster %ld has line breaks, control characters or bytes "
-                          "that are no UTF-8; names are one line of text",
-                          number);
-        return false;
-    }
-    if (end[1])
-        json_put_text(cluster, "name", end + 1);
-    else
-        json_object_del(cluster, "name");
-    return true;
-}
-
-/* result.json with the names; then the page from it. */
-static bool write_names(session *s, json_t *root, const char *dir, int *code)
-{
-    text t = {0}, page = {0};
-    ddsc_report *report = NULL;
-    char *result = output_path(dir, "result.json"), *html = output_path(dir, "report.html");
-    json_to_text(&t, json_incref(root));
-    bool good =
-        output_text(s, &t, result, true, code) &&
-        session_ok(s, ddsc_report_read(s->ctx, &report, dir), code) &&
-        session_ok(s, ddsc_report_write(s->ctx, report, DDSC_REPORT_HTML, text_write, &page),
-                   code) &&
-        output_text(s, &page, html, true, code);
-    if (good && !s->opt.quiet)
-        output_name("report", html);
-    ddsc_report_destroy(report);
-    free(html);
-    free(result);
-    text_free(&page);
-    text_free(&t);
-    return good;
-}
-
-static int run_name(session *s)
-{
-    int code = EXIT_GOOD;
-    const char *dir = s->opt.operand[0];
-    json_t *root = load_result(dir, &code);
-    bool good = root != NULL;
-    for (int64_t i = 1; good && i < s->opt.n_operands; i++)
-        good = give_name(s, json_object_get(root, "clusters"), s->opt.operand[i], &code);
-    if (good)
-        write_names(s, root, dir, &code);
     json_decref(root);
     return code;
 }
@@ -406,7 +372,6 @@ static const option_group group_pair = {"Two items", pair_options};
 
 static const option_group *const explain_groups[] = {&group_pair, &group_json, &group_run,
                                                      &group_help, NULL};
-static const option_group *const name_groups[] = {&group_run, &group_help, NULL};
 
 const cli_verb verb_explain = {
     .name = "explain",
@@ -416,24 +381,13 @@ const cli_verb verb_explain = {
     .summary = "what the clusters of an earlier result are",
     .description =
         "Says of a folder that `ddsc cluster -o DIR` wrote whether there are clusters at all, what "
-        "each of them is (words, or coordinates with their direction), and "
+        "each of them is (words, or coordinates with their direction; of planar items the mean, "
+        "and where "
+        "it has more, +, or less, -, than the others), which items are typical, how clusters "
+        "merge, and "
         "which columns about items go with them.",
     .groups = explain_groups,
     .examples = "ddsc explain result\tclusters in words\n"
                 "ddsc explain result --pair story7 story12\twhich words are matched\n",
     .run = run_explain,
-};
-
-const cli_verb verb_name = {
-    .name = "name",
-    .operands = "DIR CLUSTER=NAME...",
-    .min_operands = 2,
-    .max_operands = -1,
-    .summary = "give the clusters of an earlier result names",
-    .description = "Keeps names of clusters in the folder that `ddsc cluster -o DIR` wrote: "
-                   "result.json holds them, the report and `ddsc explain` show them. An empty name "
-                   "takes one away.",
-    .groups = name_groups,
-    .examples = "ddsc name result 0=business 3=sport\ttwo names\n",
-    .run = run_name,
 };

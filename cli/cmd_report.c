@@ -120,7 +120,8 @@ const cli_verb verb_report = {
     .summary = "the report page or its pictures from an earlier result",
     .description =
         "Makes report.html again from the folder that `ddsc cluster -o DIR` wrote, or with --plots "
-        "each of its pictures (map, representatives, eigenvalues, sizes, neighbours, confusion) as "
+        "each of its pictures (map, representatives, means of planar items, eigenvalues, sizes, "
+        "neighbours, confusion) as "
         "a file. The page is one file that needs no network.",
     .groups = groups,
     .examples = "ddsc report result -o page.html\tthe page, elsewhere\n"

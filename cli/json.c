@@ -156,3 +156,20 @@ void json_join(json_t *object, const json_t *told, const char *key)
     if (json_object_update(object, json_object_get(told, key)) != 0)
         checked(NULL);
 }
+
+json_t *json_load_result(const char *dir, int *code)
+{
+    json_error_t error;
+    char *path = output_path(dir, "result.json");
+    json_t *root = json_load_file(path, 0, &error);
+    if (!root || !json_is_array(json_object_get(root, "clusters"))) {
+        message_error("%s: %s", path,
+                      root ? "has no clusters to explain"
+                           : "cannot be read; a folder that `ddsc cluster -o` wrote is wanted");
+        *code = EXIT_INPUT;
+        json_decref(root);
+        root = NULL;
+    }
+    free(path);
+    return root;
+}

@@ -35,4 +35,7 @@ void json_take(json_t *object, const json_t *told, const char *key);
 /* The keys of the object that `told` has there. */
 void json_join(json_t *object, const json_t *told, const char *key);
 
+/* result.json of a folder that `ddsc cluster -o` wrote, or NULL with a message. */
+json_t *json_load_result(const char *dir, int *code);
+
 #endif

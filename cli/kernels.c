@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -33,10 +34,24 @@ static const char *kernels_wanted(void)
     return NULL;
 }
 
+/* /proc/self/exe is this program, not a loader or an emulator that runs it. */
+static bool own_file(void)
+{
+    Dl_info here;
+    struct stat one, other;
+    void *code = NULL;
+    void (*function)(char **) = choose_kernels;
+    memcpy(&code, &function, sizeof code);
+    return dladdr(code, &here) && here.dli_fname && stat(here.dli_fname, &one) == 0 &&
+           stat("/proc/self/exe", &other) == 0 && one.st_dev == other.st_dev &&
+           one.st_ino == other.st_ino;
+}
+
 void choose_kernels(char **argv)
 {
     const char *wanted = kernels_wanted();
-    if (!wanted || getenv("OPENBLAS_CORETYPE") || strcmp(kernels_taken(), "Prescott") != 0)
+    if (!wanted || getenv("OPENBLAS_CORETYPE") || strcmp(kernels_taken(), "Prescott") != 0 ||
+        !own_file())
         return;
     if (setenv("OPENBLAS_CORETYPE", wanted, 0) == 0)
         execv("/proc/self/exe", argv); /* comes back only where it failed: then as before */

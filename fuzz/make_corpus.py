@@ -67,6 +67,14 @@ def write_extra():
         "npy/clouds": npy_clouds(),
         "npz/words.npz": words(),
         "npz/travelled.npz": travelled(),
+        "npz/batches.npz": batches(),
+        "csv/batch.csv": b"id,batch,x\na,one,1\nb,two,2\na,one,3\n",
+        "csv/packed.csv.zst": zstd(b"id,x\na,1\nb,2\n"),
+        "text/packed.zst": zstd(b"body\nsome words\n\nmore words\n"),
+        "meta/plain": b"id,batch,site\nc,2,x\na,1,\nzz,9,9\n",
+        "meta/quoted": b'id;note\r\n"a";"one; ""two""\nthree"\r\nb;\r\n',
+        "meta/twice": b"id\tage\na\t1\n",
+        "meta/packed.zst": zstd(b"id,n\na,1\n"),
         "text/plain": "id\tlabel\ttext\na\tx\tThe cat's \u00c9T\u00c9\nb\ty\tcat dog\n".encode(),
         "text/two_columns": b"\xef\xbb\xbftitle\tbody\r\n\"Say\tit\xc9 \xe2\x80\x9cso\"\r\n\r\n",
         "text/together": b"text\nab cd\nab cd ef\nef ab\nef cd\n",
@@ -97,6 +105,25 @@ def write_extra():
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "wb") as f:
             f.write(data)
+
+
+def zstd(data):
+    """One frame of one block that is not compressed: a mutation away from those that are."""
+    return bytes([0x28, 0xB5, 0x2F, 0xFD, 0x20, len(data)]) + (8 * len(data) + 1).to_bytes(3, "little") + data
+
+
+def batches():
+    """Two items of two batches, mapped onto each other."""
+    import io
+    import numpy as np
+    out = io.BytesIO()
+    quantiles = np.linspace(0, 1, 256)
+    np.savez_compressed(out, points=[[0.0], [1.0]], weights=[1.0, 1.0], offsets=[0, 1, 2],
+                        transform_steps=[[13, 2, 768]],
+                        transform_values=np.concatenate([quantiles, 2 * quantiles, quantiles // 0.5]),
+                        transform_batches=np.array(["run", "a", "b"]), meta_names=np.array(["run"]),
+                        meta=np.array(["a", "b"]))
+    return out.getvalue()
 
 
 def npy_clouds():

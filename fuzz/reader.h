@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/recipe.h"
 #include "format/format.h"
 #include "text/text.h"
 
@@ -61,6 +62,55 @@ done:
     return status;
 }
 
+/* Columns about three items, the first of which has one already. */
+static inline ddsc_status fuzz_meta(ddsc_context *ctx, io_stream *s)
+{
+    static const char *const had = "age", *const values[] = {"1", "", "3"};
+    static const char ids[] = "a\0b\0c";
+    static const int64_t at[] = {0, 2, 4, 6};
+    measures_texts names = {0}, meta = {0};
+    ddsc_status status = texts_pack(ctx, &names, 1, &had);
+    if (status >= 0)
+        status = texts_pack(ctx, &meta, 3, values);
+    meta_target to = {3, ids, at, &names, &meta, "items"};
+    if (status >= 0)
+        status = io_read_meta_stream(ctx, &to, s, "id");
+    texts_free(ctx, &names);
+    texts_free(ctx, &meta);
+    return status;
+}
+
+/* What a file says its items went through, done to two points, as assign does. */
+static inline ddsc_status fuzz_recipe(ddsc_context *ctx, const measures *m)
+{
+    ddsc_status status = DDSC_OK;
+    const measures_recipe *r = &m->recipe;
+    measures_parts p = {.n = 2, .v = 2, .nnz = 2, .d = recipe_dimension(r, m->d)};
+    measures *raw = NULL, *moved = NULL;
+    const char *batch[] = {texts_get(&r->batches, 0), "", ""};
+    if (r->n == 0 || p.d < 1 || p.d > 64)
+        return DDSC_OK;
+    if (r->batches.n > 1) {
+        batch[1] = texts_get(&r->batches, 1);
+        batch[2] = texts_get(&r->batches, r->batches.n - 1);
+    }
+    TRY(MEM_NEW(ctx, p.support, 2 * p.d));
+    TRY(MEM_NEW(ctx, p.offset, 3));
+    for (int64_t k = 0; k < 2 * p.d; k++)
+        p.support[k] = (double)k - 0.5;
+    for (int64_t i = 0; i < 3; i++)
+        p.offset[i] = i;
+    TRY(texts_pack(ctx, &p.meta_names, 1, batch));
+    TRY(texts_pack(ctx, &p.meta, 2, batch + 1));
+    TRY(measures_build(ctx, &raw, &p, DDSC_EMPTY_ERROR, "points"));
+    TRY(recipe_apply(ctx, &moved, raw, r));
+done:
+    measures_parts_free(ctx, &p);
+    ddsc_measures_destroy(raw);
+    ddsc_measures_destroy(moved);
+    return status;
+}
+
 static inline ddsc_status fuzz_measures(ddsc_context *ctx, const char *format, io_stream *s)
 {
     measures_parts parts = {0};
@@ -70,6 +120,7 @@ static inline ddsc_status fuzz_measures(ddsc_context *ctx, const char *format, i
     ddsc_format found;
     ddsc_read_settings_init(&set);
     set.arcsinh = 5;
+    set.item_columns = "batch";
     if (strcmp(format, "npz") == 0)
         status = npz_read(ctx, &parts, s);
     else if (strcmp(format, "npy") == 0)
@@ -92,6 +143,8 @@ static inline ddsc_status fuzz_measures(ddsc_context *ctx, const char *format, i
         status = fcs_read(ctx, &parts, s, &set);
     if (status >= 0)
         status = measures_build(ctx, &m, &parts, DDSC_EMPTY_DROP, stream_name(s));
+    if (status >= 0)
+        status = fuzz_recipe(ctx, m);
     measures_parts_free(ctx, &parts);
     ddsc_measures_destroy(m);
     return status;
@@ -111,6 +164,8 @@ static inline ddsc_status fuzz_other(ddsc_context *ctx, const char *format, io_s
         status = d2_read_vocabulary(ctx, &table, s);
     else if (strcmp(format, "hist") == 0)
         status = d2_read_costs(ctx, &table, s);
+    else if (strcmp(format, "meta") == 0)
+        status = fuzz_meta(ctx, s);
     else if (strcmp(format, "vectors") == 0)
         status = fuzz_vectors(ctx, s);
     else if (strcmp(format, "model") == 0)

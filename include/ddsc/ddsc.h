@@ -1529,7 +1529,7 @@ typedef struct ddsc_mark {
 typedef int (*ddsc_picture_fn)(void *user, const char *name, double width, double height,
                                int64_t n_marks, const ddsc_mark *marks);
 
-/* Each picture that the report has: map, representatives, eigenvalues, sizes, neighbours,
+/* Each picture that the report has: map, representatives, means, eigenvalues, sizes, neighbours,
  * confusion. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_report_draw(ddsc_context *context,
                                                         const ddsc_report *report,

@@ -668,6 +668,33 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         """
         return cast(List[About], self.result_json().get("clusters", []))
 
+    @property
+    def names_(self) -> List[Optional[str]]:
+        """Names of the clusters, None where one has none: those of `name`, or of ``ddsc name`` in a loaded folder."""
+        return [cluster.get("name") for cluster in self.explain()]
+
+    def name(self, names: Dict[int, str]) -> "DDSC":
+        """Give clusters names, which `report`, `explain` and `names_` then have; "" takes one away.
+
+        Examples
+        --------
+        >>> import ddsc
+        >>> model = ddsc.DDSC(n_clusters=2).fit(ddsc.make_shapes())
+        >>> model.name({0: "round"}).names_
+        ['round', None]
+        """
+        told = self.result_json()
+        clusters = told.get("clusters", [])
+        for number, name in names.items():
+            if not 0 <= whole("cluster", number) < len(clusters):
+                raise ValueError(f"there is no cluster {number}: they are 0 to {len(clusters) - 1}")
+            if name:
+                clusters[number]["name"] = str(name)
+            else:
+                clusters[number].pop("name", None)
+        self._report = (json.dumps(told, indent=1, ensure_ascii=False), *self._report[1:])
+        return self
+
     def result_json(self) -> Json:
         """What ``ddsc cluster`` writes to result.json: settings, certificates, counts, scores against
         the labels of X, typical and doubtful items.

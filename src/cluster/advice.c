@@ -177,7 +177,7 @@ static ddsc_status say_far_group(ddsc_context *ctx, writer *w, const ddsc_graph 
             "Item %lld of the %lld clustered (from 0) and those near it (%lld in all) lie far from "
             "all others (%.3g), but are too "
             "few for a cluster of their own and joined another: look at them as outliers, or let "
-            "them be one by min_cluster = 0.",
+            "them be one (--min-cluster 0; min_cluster of the library).",
             (long long)far, (long long)g->n, (long long)size[o->cells[far]],
             sqrt(way_out[o->cells[far]]));
 done:

@@ -142,7 +142,8 @@ static ddsc_status cut(ddsc_context *ctx, spectral_job *j, int32_t *labels, int6
                               .rows = j->live,
                               .k = BASE_MIN(k, j->n_packed),
                               .restarts = restarts,
-                              .progress = progress};
+                              .progress = progress,
+                              .bounded = true};
     if (j->d.affinity.flat)
         return label_components(ctx, j, labels, k_found, k);
     if (!j->pairs)

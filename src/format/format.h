@@ -151,6 +151,8 @@ typedef struct meta_target {
     measures_texts *names, *values; /* columns there are; those of the table come behind */
     const char *where;
 } meta_target;
+ddsc_status io_read_meta_stream(ddsc_context *ctx, const meta_target *to, io_stream *s,
+                                const char *id_columns);
 ddsc_status io_read_meta(ddsc_context *ctx, const meta_target *to, const char *path,
                          const char *id_columns, int64_t max_bytes);
 /* Make parts fit to be joined: indices checked, items without ids called "file:number". */

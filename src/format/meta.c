@@ -199,20 +199,28 @@ done:
     return status;
 }
 
-ddsc_status io_read_meta(ddsc_context *ctx, const meta_target *to, const char *path,
-                         const char *id_columns, int64_t max_bytes)
+ddsc_status io_read_meta_stream(ddsc_context *ctx, const meta_target *to, io_stream *s,
+                                const char *id_columns)
 {
     ddsc_status status = DDSC_OK;
-    meta_reader r = {.ctx = ctx, .values = {.ctx = ctx}};
-    TRY(stream_open(ctx, &r.s, path, max_bytes));
+    meta_reader r = {.ctx = ctx, .s = s, .values = {.ctx = ctx}};
     TRY(meta_table(&r, id_columns));
     TRY(meta_join(&r, to));
 done:
-    stream_close(r.s);
     fields_free(ctx, &r.field);
     text_table_free(ctx, &r.ids);
     text_table_free(ctx, &r.names);
     MEM_FREE(ctx, r.tidy, r.joined, r.values.text, r.values.at);
+    return status;
+}
+
+ddsc_status io_read_meta(ddsc_context *ctx, const meta_target *to, const char *path,
+                         const char *id_columns, int64_t max_bytes)
+{
+    io_stream *s = NULL;
+    CHECK(stream_open(ctx, &s, path, max_bytes));
+    ddsc_status status = io_read_meta_stream(ctx, to, s, id_columns);
+    stream_close(s);
     return status;
 }
 

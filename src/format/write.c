@@ -179,6 +179,12 @@ static ddsc_format format_by_name(const char *path)
 
 static ddsc_status write_as(ddsc_context *ctx, const measures *m, io_writer *w, ddsc_format format)
 {
+    if (format != DDSC_FORMAT_NPZ && (m->recipe.n > 0 || m->words.n > 0))
+        ctx_warn(
+            ctx,
+            "only npz keeps what was fitted (%s): a model of this file cannot do the same to new "
+            "items",
+            m->words.n > 0 ? "the words of the documents" : "transforms");
     switch (format) {
     case DDSC_FORMAT_NPZ: return npz_write_measures(ctx, m, w);
     case DDSC_FORMAT_CSV: return csv_write_measures(ctx, m, w, ',');

@@ -40,6 +40,8 @@ ddsc_status graph_narrow(ddsc_context *ctx, ddsc_graph **out, const ddsc_graph *
         memcpy(g->d2 + at, wide->d2 + from, (size_t)count * sizeof *g->d2);
         g->offset[i + 1] = at + count;
     }
+    if (wide->nearest)
+        CHECK(graph_narrow(ctx, &g->nearest, wide->nearest, GRAPH_NEAREST));
     return wide->scale ? MEM_COPY(ctx, g->scale, wide->scale, wide->n) : DDSC_OK;
 }
 
@@ -67,6 +69,7 @@ void ddsc_graph_destroy(ddsc_graph *graph)
     if (!graph)
         return;
     ddsc_context *ctx = graph->ctx;
+    ddsc_graph_destroy(graph->nearest);
     MEM_FREE(ctx, graph->scale, graph->d2, graph->index, graph->offset);
     mem_free(ctx, graph);
 }

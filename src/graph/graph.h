@@ -24,11 +24,15 @@ struct ddsc_graph {
     double columns_error; /* of the others */
     double *scale;        /* n: what neighbours were chosen by (local_scales); NULL: the nearest */
     in_degrees plain;     /* then: those of the nearest */
+    ddsc_graph *nearest;  /* then: the few nearest of each item, to be told; else NULL */
     bool copies;          /* every edge joins equal items */
 };
 
 /* All arrays with room for n * tau edges, offsets zero. */
 ddsc_status graph_create(ddsc_context *ctx, ddsc_graph **graph, int64_t n, int64_t tau);
+
+/* How many of the nearest are kept where neighbours were chosen by another order. */
+enum { GRAPH_NEAREST = 3 };
 
 /* The same graph with at most tau neighbours an item, the nearest. */
 ddsc_status graph_narrow(ddsc_context *ctx, ddsc_graph **out, const ddsc_graph *wide, int64_t tau);

@@ -13,7 +13,9 @@ typedef struct kmeans_problem {
     const double *weight; /* n, positive; NULL: all 1 */
     int draws;            /* of which the best is the next centre of a start; 0: 2 + log k */
     const double *pairs;  /* n x n squared distances of the rows, of kmeans_pairs; NULL: none */
-    bool alone;           /* within a piece of another parallel loop: no threads */
+    bool bounded; /* rows of length 1 at most: none can hold most of the spread, so that starts may
+                             be drawn from a sample */
+    bool alone;   /* within a piece of another parallel loop: no threads */
 } kmeans_problem;
 
 static inline double kmeans_weight(const kmeans_problem *p, int64_t row)
@@ -38,7 +40,7 @@ ddsc_status kmeans_start(ddsc_context *ctx, double *centres, int64_t *n_centres,
 /* The same as numbers of rows (k of them). */
 ddsc_status kmeans_start_rows(ddsc_context *ctx, int64_t *row, int64_t *n_centres,
                               const kmeans_problem *problem, rng *r);
-/* The same on a sample of the rows where they are many, one from each of as many equal parts; on all
+/* The same on a sample of the rows where they are bounded and many, one from each of as many equal parts; on all
  * where the sample has fewer than k distinct values. What a start has to hit is a place in every
  * cluster, which a few thousand rows show as well as all; Lloyd's rounds then see every row. */
 ddsc_status kmeans_start_sampled(ddsc_context *ctx, int64_t *row, int64_t *n_centres,

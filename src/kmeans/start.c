@@ -172,7 +172,7 @@ ddsc_status kmeans_start_sampled(ddsc_context *ctx, int64_t *row, int64_t *n_cen
     int64_t dim = problem->dim, n = problem->n, *from = NULL;
     int64_t count = BASE_MAX(SAMPLE_MIN, SAMPLE_PER_CENTRE * problem->k);
     double *rows = NULL;
-    if (problem->pairs || problem->weight || n < 2 * count)
+    if (!problem->bounded || problem->pairs || problem->weight || n < 2 * count)
         return kmeans_start_rows(ctx, row, n_centres, problem, r);
     TRY(MEM_NEW(ctx, from, count));
     TRY(MEM_NEW(ctx, rows, count * dim));

@@ -22,7 +22,7 @@ static bool neighbours_are_rescaled(ddsc_context *ctx, const hub_search *h, cons
 ddsc_status plan_choose(ddsc_context *ctx, ddsc_graph **graph, const hub_search *h)
 {
     ddsc_status status = DDSC_OK;
-    ddsc_graph *plain = NULL;
+    ddsc_graph *plain = NULL, *few = NULL;
     double *scale = NULL;
     local_scales scales = {0};
     in_degrees found;
@@ -33,15 +33,19 @@ ddsc_status plan_choose(ddsc_context *ctx, ddsc_graph **graph, const hub_search 
         plain = NULL;
         goto done;
     }
+    TRY(graph_narrow(ctx, &few, plain, GRAPH_NEAREST));
     TRY(graph_scales_find(ctx, &scale, plain, h->tau));
     TRY(graph_scales_make(ctx, &scales, scale, plain->n));
     TRY(h->search(h->arg, graph, &scales));
     (*graph)->scale = scale;
     scale = NULL;
     (*graph)->plain = found;
+    (*graph)->nearest = few;
+    few = NULL;
 done:
     mem_free(ctx, scale);
     graph_scales_free(ctx, &scales);
+    ddsc_graph_destroy(few);
     ddsc_graph_destroy(plain);
     return status;
 }

@@ -215,9 +215,9 @@ bool chart_representatives(plot *p, const ddsc_report *r)
     return most > 0;
 }
 
-static const chart_fn charts_all[] = {chart_map,   chart_representatives, chart_eigenvalues,
-                                      chart_sizes, chart_neighbours,      chart_confusion,
-                                      NULL};
+static const chart_fn charts_all[] = {
+    chart_map,   chart_representatives, chart_means,     chart_eigenvalues,
+    chart_sizes, chart_neighbours,      chart_confusion, NULL};
 
 ddsc_status ddsc_report_draw(ddsc_context *context, const ddsc_report *report, ddsc_picture_fn draw,
                              void *user)

@@ -10,6 +10,7 @@
 typedef bool (*chart_fn)(plot *p, const ddsc_report *r);
 bool chart_map(plot *p, const ddsc_report *r);
 bool chart_representatives(plot *p, const ddsc_report *r);
+bool chart_means(plot *p, const ddsc_report *r);
 bool chart_eigenvalues(plot *p, const ddsc_report *r);
 bool chart_sizes(plot *p, const ddsc_report *r);
 bool chart_neighbours(plot *p, const ddsc_report *r);
@@ -27,6 +28,9 @@ typedef struct picture_frame {
 
 /* The frame all items share; images of up to PICTURE_MAX_SIDE pixels keep their pixels. */
 picture_frame picture_frame_for(const ddsc_measures_view *items, int side);
+/* Adds the mass of an item to side x side cells. */
+void picture_add(double *mass, const picture_frame *f, const ddsc_measures_view *items,
+                 int64_t item);
 void picture_draw(unsigned char *cells, const picture_frame *f, const ddsc_measures_view *items,
                   int64_t item);
 

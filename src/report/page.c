@@ -49,19 +49,13 @@ static void add_files(buffer *t, const ddsc_report *r)
 
 /* ---- map ---- */
 
+/* Over the K of a sweep, or where there was none over the cuts of the tree of clusters. */
 static void add_slider(buffer *t, const ddsc_report *r)
 {
-    const json_t *sweep = report_page_get(r, "sweep", NULL);
-    size_t at = 0;
-    if (r->n_tried < 2)
+    if (r->n_tried < 2 && !report_has_merges(r))
         return;
-    for (size_t i = 0; i < json_array_size(sweep); i++)
-        if (json_integer_value(json_object_get(json_array_get(sweep, i), "k")) == r->k)
-            at = i;
-    buffer_addf(t,
-                "<label>groups <input id=\"k\" type=\"range\" min=\"0\" max=\"%" PRId64
-                "\" value=\"%zu\"> <output id=\"k-words\" for=\"k\">%" PRId64 "</output></label>\n",
-                r->n_tried - 1, at, r->k);
+    buffer_add(t, "<label>groups <input id=\"k\" type=\"range\" min=\"0\"> <output id=\"k-words\" "
+                  "for=\"k\"></output></label>\n");
 }
 
 static void add_map(buffer *t, const ddsc_report *r)

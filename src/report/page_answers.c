@@ -206,6 +206,19 @@ static const json_t *most_doubtful(const ddsc_report *r, double below, double *d
     return found;
 }
 
+static void add_outlier_count(buffer *t, const ddsc_report *r)
+{
+    int64_t n = json_integer_value(report_page_get(r, "outliers", "count"));
+    bool left_out = json_is_true(report_page_get(r, "outliers", "left_out"));
+    if (n < 1)
+        return;
+    buffer_add(t, " ");
+    buffer_add_count(t, n);
+    buffer_add(t, n == 1 ? " lies apart from all others (ringed on the map)"
+                         : " lie apart from all others (ringed on the map)");
+    buffer_add(t, left_out ? " and in no group." : ".");
+}
+
 static void answer_doubt(buffer *t, const ddsc_report *r)
 {
     const json_t *doubtful = report_page_get(r, "doubtful", NULL);
@@ -229,7 +242,9 @@ static void answer_doubt(buffer *t, const ddsc_report *r)
         report_page_item(t, item);
         buffer_add(t, "</button>");
     }
-    buffer_add(t, ".</dd></div>\n");
+    buffer_add(t, ".");
+    add_outlier_count(t, r);
+    buffer_add(t, "</dd></div>\n");
 }
 
 static void add_advice(buffer *t, const char *words, bool bad)

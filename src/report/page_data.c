@@ -140,6 +140,46 @@ static void add_group_names(buffer *t, const ddsc_report *r)
     buffer_add(t, "]");
 }
 
+static int64_t merge_node(const ddsc_report *r, size_t merge, const char *key)
+{
+    const json_t *row = json_array_get(json_object_get(r->tree, "tree"), merge);
+    const json_t *node = json_object_get(row, key);
+    return json_is_integer(node) ? json_integer_value(node) : -1;
+}
+
+bool report_has_merges(const ddsc_report *r)
+{
+    size_t n = json_array_size(json_object_get(r->tree, "tree"));
+    for (size_t m = 0; m < n; m++) {
+        int64_t a = merge_node(r, m, "a"), b = merge_node(r, m, "b");
+        if (a < 0 || a >= b || b >= r->k + (int64_t)m)
+            return false;
+    }
+    return r->k > 2 && (int64_t)n == r->k - 1;
+}
+
+/* Clusters that become one, the most alike first. */
+static void add_merges(buffer *t, const ddsc_report *r)
+{
+    for (int64_t m = 0; m + 1 < r->k; m++)
+        buffer_addf(t, "%s[%" PRId64 ",%" PRId64 "]", m ? "," : ",\n\"tree\":[",
+                    merge_node(r, (size_t)m, "a"), merge_node(r, (size_t)m, "b"));
+    buffer_add(t, "]");
+}
+
+/* Rows of the items that lie apart, with their scores. */
+static void add_outliers(buffer *t, const ddsc_report *r)
+{
+    const json_t *items = json_object_get(json_object_get(r->tree, "outliers"), "items");
+    for (size_t i = 0; i < json_array_size(items); i++) {
+        const json_t *item = json_array_get(items, i);
+        buffer_addf(t, "%s[%" PRId64 ",%.3g]", i ? "," : ",\n\"outliers\":[",
+                    (int64_t)json_integer_value(json_object_get(item, "row")),
+                    json_number_value(json_object_get(item, "score")));
+    }
+    buffer_add(t, json_array_size(items) > 0 ? "]" : "");
+}
+
 void report_page_data(buffer *t, const ddsc_report *r)
 {
     buffer_addf(t, "<script type=\"application/json\" id=\"data\">{\"n\":%" PRId64, r->n_rows);
@@ -147,6 +187,9 @@ void report_page_data(buffer *t, const ddsc_report *r)
     add_group_names(t, r);
     add_ids(t, r);
     add_classes(t, r);
+    if (report_has_merges(r))
+        add_merges(t, r);
+    add_outliers(t, r);
     report_data_items(t, r);
     if (r->xy) {
         add_places(t, r);

@@ -51,18 +51,24 @@ static int picture_cell(const picture_frame *f, double place, int axis)
     return (int)fmin(fmax(cell, 0), f->side - 1);
 }
 
-/* Mass to darkness; square roots keep light points visible. */
-void picture_draw(unsigned char *cells, const picture_frame *f, const ddsc_measures_view *v,
-                  int64_t item)
+void picture_add(double *mass, const picture_frame *f, const ddsc_measures_view *v, int64_t item)
 {
-    double mass[PICTURE_MAX_SIDE * PICTURE_MAX_SIDE] = {0}, top = 0;
     for (int64_t p = v->offset[item]; p < v->offset[item + 1]; p++) {
         const double *at = v->support + 2 * (int64_t)v->index[p];
         int row = f->image ? picture_cell(f, at[0], 0) : f->side - 1 - picture_cell(f, at[1], 1);
         int column = f->image ? picture_cell(f, at[1], 1) : picture_cell(f, at[0], 0);
         mass[row * f->side + column] += v->weight[p];
-        top = fmax(top, mass[row * f->side + column]);
     }
+}
+
+/* Mass to darkness; square roots keep light points visible. */
+void picture_draw(unsigned char *cells, const picture_frame *f, const ddsc_measures_view *v,
+                  int64_t item)
+{
+    double mass[PICTURE_MAX_SIDE * PICTURE_MAX_SIDE] = {0}, top = 0;
+    picture_add(mass, f, v, item);
+    for (int c = 0; c < f->side * f->side; c++)
+        top = fmax(top, mass[c]);
     for (int c = 0; c < f->side * f->side; c++) {
         double share = top > 0 ? mass[c] / top : 0;
         cells[c] = (unsigned char)lround((PICTURE_LEVELS - 1) * (f->image ? share : sqrt(share)));

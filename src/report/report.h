@@ -124,6 +124,8 @@ void report_add_about(buffer *t, const json_t *row);
 const char *report_cluster_name(const json_t *cluster);
 /* Words or coordinates that tell each cluster from the others, where the set has them. */
 ddsc_status report_put_explanation(ddsc_report *r);
+/* The mean picture of each cluster of planar items, and its difference to the rest. */
+ddsc_status report_put_means(ddsc_report *r);
 /* "oil, shares, growth" or "CD20 +0.81, pS6 -0.40"; nothing where nothing is known. */
 void report_add_traits(buffer *t, const json_t *cluster, size_t most);
 /* Counts of classes by cluster, unless there are too many to look at. */
@@ -163,6 +165,8 @@ ddsc_status report_classes(ddsc_report *r, const int32_t *truth);
 /* Item values to row values in place, dropped rows NaN. */
 void report_spread(double *block, int64_t n_columns, const ddsc_report *r);
 bool report_has_pictures(const ddsc_report *r);
+/* Does "tree" of the tree merge all clusters, of three or more? */
+bool report_has_merges(const ddsc_report *r);
 /* How items stand in their clusters: r->distance, doubt and next from r->coords and labels of items. */
 ddsc_status report_find_standing(ddsc_report *r, const int32_t *labels, int64_t n);
 

@@ -379,6 +379,7 @@ static ddsc_status put_judgement(ddsc_report *r, json_t *root)
     report_put_outliers(r, root);
     CHECK(report_put_findings(r, root));
     CHECK(report_put_explanation(r));
+    CHECK(report_put_means(r));
     CHECK(report_put_about(r, root));
     put_text(r, root, "advice", r->view.advice ? r->view.advice : "");
     return DDSC_OK;

@@ -1,6 +1,7 @@
 /* The verdict: is there structure at all? From the gaps around the clusters (cluster/gaps.c), and from a graph that
  * falls apart where chance would not tear it. */
 #include <math.h>
+#include <string.h>
 
 #include "report/report.h"
 
@@ -57,6 +58,18 @@ static tally count_gaps(const ddsc_report *r)
     return t;
 }
 
+/* No clusters and items far from all others are no contradiction: there are groups too small for the graph. */
+static void say_apart(buffer *b, const ddsc_report *r)
+{
+    bool far = r->view.advice && strstr(r->view.advice, "far from all others");
+    if (r->n_outlying > 0)
+        buffer_addf(b, " But for %lld item%s that lie%s apart from all others.",
+                    (long long)r->n_outlying, r->n_outlying == 1 ? "" : "s",
+                    r->n_outlying == 1 ? "s" : "");
+    else if (far)
+        buffer_add(b, " But for a few that lie far from all others (see the advice).");
+}
+
 static void say(buffer *b, const char **structure, const ddsc_report *r, const tally *t)
 {
     double share = 100 * (double)t->items_parted / (double)BASE_MAX(r->view.n, 1);
@@ -82,6 +95,7 @@ static void say(buffer *b, const char **structure, const ddsc_report *r, const t
     } else if (t->score < NONE_SCORE && t->items >= NONE_ITEMS) {
         *structure = "none";
         buffer_add(b, "No clear clusters: items lie across the borders as they lie inside.");
+        say_apart(b, r);
     } else if (sqrt(t->items) < GAP_SCORE) {
         *structure = "undecided";
         buffer_add(b, "Undecided: too few items lie side by side to tell a gap from chance.");

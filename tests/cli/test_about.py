@@ -1,4 +1,5 @@
 """Columns about items against the clusters; names of clusters; ddsc explain."""
+import csv
 import itertools
 import json
 
@@ -84,6 +85,27 @@ def test_number_of_points_is_told(ddsc, tmp_path):
     done = ddsc("cluster", tmp_path / "c.csv", "-k", 2, "-m", "mmd", "-o", tmp_path / "r")
     (row,) = json.loads((tmp_path / "r/result.json").read_text())["about"]
     assert row["column"] == "number of distinct points" and row["predicts"] and "number of distinct points" in done.stdout
+
+
+def test_items_have_names_and_columns(ddsc, made, tmp_path):
+    """Names of clusters and columns about items in items.csv; naming again replaces, other columns stay."""
+    points, meta = made / "cells.csv", made / "about.csv"
+    ddsc("cluster", points, "--meta", meta, "-k", 2, "-o", tmp_path / "r", "-q")
+
+    def table():
+        with open(tmp_path / "r" / "items.csv", encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file))
+
+    plain = table()
+    with open(meta, encoding="utf-8") as file:
+        about = {row["id"]: row for row in csv.DictReader(file)}
+    for row in plain:
+        assert all(row[f"meta:{name}"] == value for name, value in about[row["id"]].items() if name != "id")
+    for names in ({"0": 'a "b", c', "1": "d"}, {"0": "xy", "1": "d"}, {"0": "", "1": ""}):
+        ddsc("name", tmp_path / "r", *(f"{k}={v}" for k, v in names.items()), "-q")
+        now = table()
+        assert [row.pop("name") for row in now] == [names[row["label"]] for row in plain]
+        assert now == plain
 
 
 def test_explain_and_names(ddsc, made, tmp_path):

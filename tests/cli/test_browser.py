@@ -35,8 +35,11 @@ class Browser:
         request = urllib.request.Request(self.base + path, method=how,
                                          data=None if body is None else json.dumps(body).encode(),
                                          headers={"Content-Type": "application/json"})
-        with urllib.request.urlopen(request, timeout=120) as answer:
-            return json.load(answer)["value"]
+        try:
+            with urllib.request.urlopen(request, timeout=120) as answer:
+                return json.load(answer)["value"]
+        except urllib.error.HTTPError as refusal:
+            raise AssertionError(f"{path}: {refusal.read().decode()[:600]}") from None
 
     def devtools(self, command, **parameters):
         return self.call("POST", "/goog/cdp/execute", {"cmd": command, "params": parameters})
@@ -112,7 +115,7 @@ def browser():
             try:
                 found = Browser(port)
                 break
-            except (urllib.error.URLError, ConnectionError):
+            except (urllib.error.URLError, ConnectionError, AssertionError):
                 time.sleep(0.2)
         assert found, "the browser did not start"
         yield found
@@ -285,6 +288,15 @@ def test_drawer_tells_of_an_item(page):
         "document.querySelector('#cluster-0 .item').dataset.row")
 
 
+def test_drawer_opens_before_the_map_is_drawn(page):
+    """An item may be asked for before the first frame."""
+    added = page.devtools("Page.addScriptToEvaluateOnNewDocument", source="window.requestAnimationFrame = () => 0;")
+    page.open(page.shapes)
+    page.devtools("Page.removeScriptToEvaluateOnNewDocument", identifier=added["identifier"])
+    page.ask("(openDrawer(7), map.goTo(3), 1)")
+    assert page.text("#drawer-name") == "7"
+
+
 def test_neighbours_are_those_of_the_graph(page):
     nearest = {}
     for line in (page.shapes.parent / "graph.mtx").read_text().splitlines()[3:]:
@@ -348,6 +360,53 @@ def test_names_colours_and_columns(browser, twelve):
     words = browser.text("#drawer")
     assert "<b>north" in words and "0.714" in words and "Farthest from the average item" in words
     assert browser.complaints() == []
+
+
+def test_cards_show_the_average_item(page):
+    """The mean of the pictures of the group, and the difference to the others."""
+    assert page.ask("document.querySelectorAll('#cards .average canvas').length") == 4
+    assert darkness(page, "#cluster-0 .average canvas") > 20
+    mean = page.ask("(m => [...m.sum[0]].map(v => v / m.size[0]))(meanPictures(clustering()))")
+    data = page.ask("data")
+    cells = np.frombuffer(base64.b64decode(data["pictures"]["cells"]), np.uint8)
+    drawn_cells = np.stack([cells >> 4, cells & 15], 1).reshape(40, -1)
+    label = np.frombuffer(base64.b64decode(data["label"]), "<u2")
+    assert np.allclose(mean, drawn_cells[label == 0].mean(axis=0))
+    page.set("#k", "1", "input")
+    assert page.ask("document.querySelectorAll('#other-cards .average canvas').length") == 6
+
+
+def test_slider_over_the_tree(browser, twelve):
+    """Without a sweep the slider cuts the tree: the groups of a cut are unions of clusters."""
+    browser.screen(1100, 1000)
+    browser.open(twelve)
+    assert browser.text("#k-words") == "12 (chosen)"
+    label = browser.ask("[...label]")
+    for at, groups in ((0, 2), (3, 5), (9, 11), (10, 12)):
+        browser.set("#k", str(at), "input")
+        assert browser.ask("document.querySelectorAll('#legend li').length") == groups
+        cut = browser.ask("[...clustering().of]")
+        assert len(set(zip(label, cut))) == 12 and set(cut) == set(range(groups))
+    tree = json.loads((twelve.parent / "result.json").read_text())["tree"]
+    browser.set("#k", "9", "input")  # the first merge alone
+    cut = dict(zip(label, browser.ask("[...clustering().of]")))
+    assert cut[tree[0]["a"]] == cut[tree[0]["b"]] and len(set(cut.values())) == 11
+    assert browser.complaints() == []
+
+
+def test_outliers_are_told(browser, ddsc, tmp_path):
+    rng = np.random.default_rng(0)
+    clouds = [rng.normal(size=(8, 3)) + 6 * np.eye(3)[i % 3] + (i == 4) * np.array([40, 0, 0]) for i in range(90)]
+    np.savez(tmp_path / "p.npz", points=np.concatenate(clouds), weights=np.ones(720), offsets=np.arange(0, 721, 8))
+    ddsc("cluster", tmp_path / "p.npz", "-k", "2:4", "--outliers", "-o", tmp_path / "out", "-q")
+    browser.open(tmp_path / "out" / "report.html")
+    assert "1 lies apart from all others (ringed on the map) and in no group." in browser.text(".answers")
+    browser.ask("(openDrawer(4), 1)")
+    assert "times as far from its neighbours" in browser.text("#drawer") and "none" in browser.text("#drawer dd")
+    assert browser.text("#count") == "90 items" and browser.complaints() == []
+    page = (tmp_path / "out" / "report.html").read_bytes()
+    ddsc("report", tmp_path / "out", "-o", tmp_path / "again.html", "-q")
+    assert (tmp_path / "again.html").read_bytes() == page
 
 
 LUMINANCE = """(text => { const f = v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;

@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import random
+import struct
 
 import numpy as np
 import pytest
@@ -196,6 +197,42 @@ def test_scores_tell_how_many_items_they_are_of(ddsc, tmp_path):
     (tmp_path / "t.csv").write_text("id,label\n" + "".join(f"i{i},{i % 2 if i < 12 else -1}\n" for i in range(20)))
     said = ddsc("cluster", tmp_path / "a.csv", "-k", 2, "--truth", tmp_path / "t.csv", "-o", tmp_path / "r").stdout
     assert "on the 12 items that have a class" in said
+
+
+def test_planar_items_have_a_mean_picture(ddsc, tmp_path):
+    """Mean and difference of images against a plain computation; terminal, pictures and left-out items."""
+    rng = np.random.default_rng(0)
+    images = rng.integers(0, 60, (40, 9, 7)) * (rng.random((40, 9, 7)) < 0.3)
+    images[::2, :4] += rng.integers(80, 190, (20, 4, 7))
+    images[1::2, 5:] += rng.integers(80, 190, (20, 4, 7))
+    (tmp_path / "i.idx").write_bytes(struct.pack(">BBBBIII", 0, 0, 8, 3, *images.shape) + images.astype(np.uint8).tobytes())
+    ddsc("cluster", tmp_path / "i.idx", "-k", 2, "-m", "mmd", "-o", tmp_path / "r", "-q")
+    shares = images / images.sum(axis=(1, 2), keepdims=True)
+    labels = np.loadtxt(tmp_path / "r" / "labels.csv", delimiter=",", skiprows=1, usecols=1, dtype=int)
+    for cluster in clusters_of(tmp_path / "r"):
+        p, mine = cluster["picture"], labels == cluster["label"]
+        assert p["side"] == 9
+        mean, rest = shares[mine].mean(axis=0), shares[~mine].mean(axis=0)
+        cells = {k: np.array([[int(line[i:i + 2], 16) for i in range(0, len(line), 2)] for line in p[k]]) for k in ("mean", "difference")}
+        assert p["mean_most"] == pytest.approx(mean.max()) and p["difference_most"] == pytest.approx(abs(mean - rest).max())
+        assert abs(cells["mean"][:, :7] - 255 * mean / mean.max()).max() <= 0.51
+        assert abs(cells["difference"][:, :7] - 128 - 127 * (mean - rest) / abs(mean - rest).max()).max() <= 0.51
+    said = ddsc("explain", tmp_path / "r").stdout
+    assert "typical: " in said and "|  #######" in said and "|  =======" in said
+    ddsc("report", tmp_path / "r", "--plots", "svg", "-o", tmp_path / "figures", "-q")
+    assert (tmp_path / "figures" / "means.svg").stat().st_size > 1000
+
+
+def test_a_damaged_picture_does_no_harm(ddsc, tmp_path):
+    ddsc("generate", "shapes", "-o", tmp_path / "s.npz", "-q")
+    ddsc("cluster", tmp_path / "s.npz", "-k", 2, "-o", tmp_path / "r", "-q")
+    told = json.loads((tmp_path / "r" / "result.json").read_text())
+    assert told["clusters"][0]["picture"]["side"] > 1
+    told["clusters"][0]["picture"].update(side=10**9, mean=["zz", 5, "0"], difference=None)
+    told["clusters"][1]["picture"]["mean"] = ["0"]
+    (tmp_path / "r" / "result.json").write_text(json.dumps(told))
+    ddsc("explain", tmp_path / "r")
+    ddsc("report", tmp_path / "r", "--plots", "svg", "-o", tmp_path / "figures", "-q")
 
 
 @pytest.mark.parametrize("name", ["two\nlines", "tab\there", "\x1b[31mred", "a\rb", "\u202eturned", "\x85", "\u2028",

@@ -1,4 +1,5 @@
 """Hubs: neighbours chosen by a locally rescaled distance where a few items are near to everybody."""
+import csv
 import json
 
 import numpy as np
@@ -123,3 +124,18 @@ def test_models_choose_as_the_graph_did(ddsc, cloudy, tmp_path):
         np.savez(tmp_path / "model.npz", **model)
         told[name] = ddsc("assign", tmp_path / "model.npz", fresh).stdout
     assert told["one scale"] == told["old"] != told["as it is"]
+
+
+@pytest.mark.parametrize("metric, words", [("w2", []), ("mmd", ["--sample", 0.9]), ("mmd", ["-k", "2:4"])])
+def test_items_tell_the_nearest(ddsc, tmp_path, metric, words):
+    """items.csv lists the nearest items by distance, whatever neighbours the graph has."""
+    rng = np.random.default_rng(0)
+    clouds = [rng.normal(size=(6, 20)) * (0.2 if i % 10 == 0 else 1) for i in range(90)]
+    np.savez(tmp_path / "c.npz", points=np.concatenate(clouds), weights=np.ones(540), offsets=np.arange(0, 541, 6))
+    found = {}
+    for hubs in ("off", "always"):
+        ddsc("cluster", tmp_path / "c.npz", "-k", 3, "-m", metric, *words, "--hubs", hubs, "-o", tmp_path / hubs, "-q")
+        with open(tmp_path / hubs / "items.csv", encoding="utf-8") as file:
+            found[hubs] = [[row[f"{what}{k}"] for what in ("neighbour", "distance") for k in (1, 2, 3)] for row in csv.DictReader(file)]
+    assert found["off"] == found["always"]
+    assert (tmp_path / "off/graph.mtx").read_text() != (tmp_path / "always/graph.mtx").read_text()

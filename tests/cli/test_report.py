@@ -133,7 +133,7 @@ def test_pictures(ddsc, shapes, tmp_path, form, head):
     ddsc("report", shapes, "--plots", form, "-o", tmp_path / "a")
     ddsc("report", shapes, "--plots", form, "-o", tmp_path / "b", "-q")
     names = {path.name for path in (tmp_path / "a").iterdir()}
-    assert names == {f"{name}.{form}" for name in ("map", "representatives", "eigenvalues", "sizes",
+    assert names == {f"{name}.{form}" for name in ("map", "representatives", "means", "eigenvalues", "sizes",
                                                    "neighbours", "confusion")}
     for name in names:
         one = (tmp_path / "a" / name).read_bytes()

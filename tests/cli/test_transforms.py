@@ -243,6 +243,13 @@ def test_assign_refuses_other_transforms(ddsc, cells, tmp_path):
     assert "other transforms" in ddsc("info", cells, tmp_path / "log.npz", code=3).stderr
 
 
+def test_a_file_without_a_place_for_transforms_says_so(ddsc, cells, tmp_path):
+    said = ddsc("convert", cells, "--log1p", "-o", tmp_path / "a.csv").stderr
+    assert "only npz keeps what was fitted (transforms)" in said
+    for words in ((cells, "-o", tmp_path / "b.csv"), (cells, "--log1p", "-o", tmp_path / "b.npz")):
+        assert "only npz" not in ddsc("convert", *words).stderr
+
+
 def test_transforms_of_files_add_up(ddsc, cells, tmp_path):
     ddsc("convert", cells, "--arcsinh", "5", "-o", tmp_path / "a.npz")
     data, _ = load(ddsc, tmp_path, tmp_path / "a.npz", "--normalise", "standard")

@@ -97,3 +97,16 @@ def test_real_texts_have_structure(ddsc, data_dir, tmp_path, name, k):
     ddsc("text", text / f"{name}.tsv.gz", "--vectors", text / "glove.6B.100d.subset.txt.gz", "--text",
          "title,body" if name == "reuters5" else "abstract", "--words", "general", "-q", "-o", tmp_path / "t.npz")
     assert judge(ddsc, tmp_path / "t.npz", k)["structure"] == "clear"
+
+
+def test_no_clusters_and_a_small_far_group(ddsc, tmp_path):
+    """One cloud and a few items far off: the verdict names what the advice is about, and the option as it is typed."""
+    for n_far in (1, 4):
+        rng = np.random.default_rng(1)
+        clouds = [rng.normal(size=(8, 3)) + (400 if i < n_far else 0) for i in range(150)]
+        told = json.loads(ddsc("cluster", write(tmp_path / f"{n_far}.npz", clouds), "-k", 2, "-m", "w2", "--json", "-q").stdout)
+        assert "far from all others" in told["advice"]
+        if told["verdict"]["structure"] == "none":
+            assert "from all others" in told["verdict"]["text"]
+        assert "min_cluster = 0" not in told["advice"]
+    assert "--min-cluster 0" in told["advice"]

@@ -18,6 +18,7 @@ const isThere = i => place ? place.x[i] !== NONE : label[i] !== NONE;
 const idOf = i => data.ids ? data.ids[i] : String(i);
 const nameOf = i => (data.titles && data.titles[i]) || idOf(i);
 const doubtOf = i => doubt[i] / 510;
+const outliers = new Map(data.outliers || []);
 const count = number => number.toLocaleString('en');
 
 // An element with attributes (`click` is a listener) and children (texts or elements).
@@ -56,7 +57,8 @@ function nameByParts(row, table, g) {
   const [first, second] = parts, whole = table.reduce((sum, other) => sum + other[first], 0);
   if (!size) return 'group ' + g;
   if (row[first] >= 0.8 * size) return (row[first] >= 0.8 * whole ? '' : 'part of ') + data.names[first];
-  return data.names[first] + ' + ' + data.names[second];
+  const rest = parts.filter(c => row[c] >= 0.1 * size).length - 2;
+  return data.names[first] + ' + ' + data.names[second] + (rest > 0 ? ` + ${rest} more` : '');
 }
 
 function clusteringOf(k, of, isChosen) {
@@ -68,12 +70,30 @@ function clusteringOf(k, of, isChosen) {
   };
 }
 
-const chosen = data.sweep ? Math.max(0, data.sweep.findIndex(s => s.k === data.names.length)) : 0;
-const clusterings = (data.sweep || [{ k: data.names.length, label: null }]).map((s, at) =>
-  at === chosen ? clusteringOf(s.k, label, true) : null);
-function clustering() { // of the K at hand, made when first asked for
-  const s = data.sweep && data.sweep[state.at];
-  return clusterings[state.at] || (clusterings[state.at] = clusteringOf(s.k, words16(s.label), false));
+// The tree cut into k: clusters that are merged by then have one number.
+function cutTree(k) {
+  const names = data.names.length, top = data.names.map((_, c) => c), number = new Map();
+  const root = c => { while (top[c] !== c) c = top[c]; return c; };
+  data.tree.slice(0, names - k).forEach(([a, b], m) => { top.push(names + m); top[root(a)] = top[root(b)] = names + m; });
+  const group = data.names.map((_, c) => {
+    if (!number.has(root(c))) number.set(root(c), number.size);
+    return number.get(root(c));
+  });
+  return Uint16Array.from(label, c => c === NONE ? NONE : group[c]);
+}
+
+// Every K there are labels for: those of a sweep, or else the cuts of the tree.
+const tried = data.sweep ? data.sweep.map(s => ({ ...s, labels: () => words16(s.label) }))
+  : Array.from({ length: data.tree ? data.names.length - 1 : 1 }, (_, at) => {
+    const k = data.tree ? at + 2 : data.names.length;
+    return { k, labels: () => k < data.names.length ? cutTree(k) : label };
+  });
+const chosen = Math.max(0, tried.findIndex(s => s.k === data.names.length));
+const clusterings = new Map([[chosen, clusteringOf(data.names.length, label, true)]]); // made when first asked for
+function clustering() { // of the K at hand
+  const { k, labels } = tried[state.at];
+  if (!clusterings.has(state.at)) clusterings.set(state.at, clusteringOf(k, labels(), false));
+  return clusterings.get(state.at);
 }
 
 // ---- other columns to colour by ----
@@ -160,6 +180,31 @@ function picture(row, canvas = make('canvas', { class: 'picture' })) { // null: 
     paint.globalAlpha = level / 15;
     paint.fillRect(c % side, Math.floor(c / side), 1, 1);
   }
+  return canvas;
+}
+
+// The mean picture of each group and of all items, by cell.
+function meanPictures(by) {
+  const set = pictureSets.find(s => !s.at);
+  if (!set) return null;
+  const cells = set.side * set.side, width = Math.ceil(cells / 2), size = new Uint32Array(by.names.length);
+  const sum = by.names.map(() => new Float64Array(cells));
+  for (let i = 0; i < n; i++) {
+    if (!isThere(i) || by.of[i] === NONE) continue;
+    const to = sum[by.of[i]];
+    size[by.of[i]]++;
+    for (let c = 0; c < cells; c++) to[c] += c & 1 ? set.cells[i * width + (c >> 1)] & 15 : set.cells[i * width + (c >> 1)] >> 4;
+  }
+  return { side: set.side, size, sum };
+}
+function drawCells(side, values, above, below, words) { // values from -1 to 1
+  const canvas = make('canvas', { class: 'picture', width: side, height: side, role: 'img', 'aria-label': words });
+  const paint = canvas.getContext('2d'), most = values.reduce((a, v) => Math.max(a, Math.abs(v)), 0) || 1;
+  values.forEach((v, c) => {
+    paint.fillStyle = v < 0 ? below : above;
+    paint.globalAlpha = Math.abs(v) / most;
+    paint.fillRect(c % side, Math.floor(c / side), 1, 1);
+  });
   return canvas;
 }
 

@@ -53,7 +53,7 @@ function drawCount() {
 // ---- slider, colour, find, reset ----
 
 function sayK() {
-  const s = data.sweep[state.at], by = clustering();
+  const s = tried[state.at], by = clustering();
   const halves = s.stability === undefined ? '' : `, halves agree ${s.stability.toFixed(2)}`;
   byId('k-words').textContent = by.names.length + (by.isChosen ? ' (chosen)' : '') + halves;
   byId('k').setAttribute('aria-valuetext', `${by.names.length} groups${halves}`);
@@ -74,6 +74,8 @@ function setUpControls() {
   by.append(make('option', { value: -1 }, 'group'), ...columns.map((c, at) => make('option', { value: at }, c.name)));
   by.addEventListener('change', () => pick(null, '', { by: Number(by.value) }));
   if (slider) {
+    slider.max = tried.length - 1;
+    slider.value = chosen;
     slider.addEventListener('input', () => pick(null, '', { at: Number(slider.value) }));
     watchers.push(sayK);
     sayK();
@@ -106,6 +108,22 @@ function middleItems(by, g, most) { // of the group on the map
   const cx = median(place.x), cy = median(place.y), away = i => (place.x[i] - cx) ** 2 + (place.y[i] - cy) ** 2;
   return members.sort((a, b) => away(a) - away(b)).slice(0, most);
 }
+function averageOf(means, by, g) { // the mean picture of a group, and what it has more and less of than the others
+  const { side, size, sum } = means, rest = size.reduce((a, b) => a + b, 0) - size[g];
+  const here = sum[g].map(v => v / Math.max(1, size[g]));
+  const others = here.map((_, c) => sum.reduce((a, other, o) => a + (o === g ? 0 : other[c]), 0) / Math.max(1, rest));
+  const colour = colourOf(by, g), name = by.names[g];
+  return make('p', { class: 'average' },
+    make('span', null, drawCells(side, here, colour, colour, 'average item of ' + name), 'average'),
+    make('span', null, drawCells(side, here.map((v, c) => v - others[c]), colour, ink('--none'), 'difference of ' + name + ' to the others'), 'more here (grey: less)'));
+}
+function addAverages(cards) {
+  const by = clustering(), means = cards.length ? meanPictures(by) : null;
+  if (means) cards.forEach((card, g) => {
+    for (const old of card.querySelectorAll('.average')) old.remove();
+    card.querySelector('p').after(averageOf(means, by, g));
+  });
+}
 function otherCard(by, g, sizes) {
   return make('section', { class: 'card' }, make('h3', null, swatch(by, g), ' ' + by.names[g]),
     make('p', { class: 'faint' }, `group ${g}, ${count(sizes[g])} items`, make('span', { class: 'picked', 'data-cluster': g })),
@@ -119,6 +137,7 @@ function drawCards(parts) {
     others.hidden = Boolean(by.isChosen);
     const sizes = countGroups(by, () => true);
     others.replaceChildren(...(by.isChosen ? [] : by.names.map((_, g) => otherCard(by, g, sizes))));
+    addAverages([...others.children]);
   }
   const picked = countGroups(by, isPicked);
   for (const words of document.querySelectorAll('.picked'))
@@ -126,12 +145,13 @@ function drawCards(parts) {
 }
 function paintCards() { // what the page left for the script: swatches and small pictures
   for (const old of document.querySelectorAll('.swatch[data-group]')) {
-    const fresh = swatch(clusterings[chosen], Number(old.dataset.group));
+    const fresh = swatch(clusterings.get(chosen), Number(old.dataset.group));
     fresh.dataset.group = old.dataset.group;
     old.replaceWith(fresh);
   }
   for (const canvas of document.querySelectorAll('canvas[data-row]'))
     if (!picture(Number(canvas.dataset.row), canvas)) canvas.hidden = true;
+  if (state.at === chosen) addAverages([...document.querySelectorAll('#cards .card')]);
 }
 
 // ---- classes against groups ----

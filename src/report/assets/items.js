@@ -102,6 +102,7 @@ function openDrawer(i) {
   if (!drawer.open) opener = document.activeElement;
   const facts = [['group', groupLink(clustering().of[i])]];
   if (standingWords(i)) facts.push(['standing', [standingWords(i)]]);
+  if (outliers.has(i)) facts.push(['outlier', [`lies apart: ${outliers.get(i)} times as far from its neighbours as they from theirs`]]);
   if (nameOf(i) !== idOf(i)) facts.push(['id', [idOf(i)]]);
   for (const column of columns) if (columnText(column, i)) facts.push([column.name, [columnText(column, i)]]);
   const small = picture(i), apart = apartWords(i);

@@ -7,7 +7,7 @@ const map = !view ? null : (() => {
   for (let i = 0; i < n; i++) if (isThere(i)) all.push(i);
   const box = boundsOf(all);
   view.classList.toggle('flat', box.high - box.low < 0.45 * (box.right - box.left));
-  let camera = null, frame = null, waiting = false;
+  let camera = { x: (box.left + box.right) / 2, y: (box.low + box.high) / 2, zoom: 1 }, frame = null, waiting = false;
 
   function boundsOf(list) {
     const b = { left: Infinity, right: -Infinity, low: Infinity, high: -Infinity };
@@ -86,9 +86,9 @@ const map = !view ? null : (() => {
     }
     paint.fill();
   }
-  function ring(paint, i, radius) {
+  function ring(paint, i, radius, line = 2) {
     paint.strokeStyle = ink('--ink');
-    paint.lineWidth = 2;
+    paint.lineWidth = line;
     paint.beginPath();
     paint.arc(across(i), down(i), radius, 0, 7);
     paint.stroke();
@@ -167,7 +167,6 @@ const map = !view ? null : (() => {
 
   function draw() {
     waiting = false;
-    if (!camera) camera = { x: (box.left + box.right) / 2, y: (box.low + box.high) / 2, zoom: 1 };
     const ratio = devicePixelRatio || 1, wide = view.clientWidth, high = view.clientHeight;
     view.width = wide * ratio;
     view.height = high * ratio;
@@ -176,6 +175,7 @@ const map = !view ? null : (() => {
     const base = n > 20000 ? 1.1 : n > 3000 ? 1.8 : n > 500 ? 3 : n > 100 ? 4.5 : 6;
     const radius = Math.min(8, base * Math.sqrt(Math.max(1, camera.zoom)));
     const seen = drawMarks(paint, wide, high, radius);
+    for (const i of outliers.keys()) if (isThere(i)) ring(paint, i, radius + 2, 1);
     for (const i of (state.found || []).slice(0, 200)) ring(paint, i, radius + 4);
     drawNames(paint, wide, high, seen, radius);
     if (state.marked >= 0) ring(paint, state.marked, radius + 4);

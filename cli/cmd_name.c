@@ -1,0 +1,177 @@
+/* ddsc name: names for the clusters of a result that `cluster -o DIR` wrote. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json.h"
+#include "options.h"
+
+/* A name stands in lines of a terminal and of a page: one line, and nothing that steers them. */
+static bool is_one_line(const char *name)
+{
+    char none[1];
+    return !strpbrk(name, "\n\r\t\v\f") && !strstr(name, "\xe2\x80\xa8") &&
+           !strstr(name, "\xe2\x80\xa9") &&
+           ddsc_text_visible(none, sizeof none, name, strlen(name)) == strlen(name);
+}
+
+/* One word such as 0=business into the tree. */
+static bool give_name(session *s, json_t *clusters, const char *word, int *code)
+{
+    char *end;
+    long number = strtol(word, &end, 10);
+    if (end == word || *end != '=' || number < 0 || (size_t)number >= json_array_size(clusters)) {
+        *code = message_usage(s->verb, "'%s': should be CLUSTER=NAME, with a cluster from 0 to %zu",
+                              word, json_array_size(clusters) - 1);
+        return false;
+    }
+    json_t *cluster = json_array_get(clusters, (size_t)number);
+    if (!is_one_line(end + 1)) {
+        *code =
+            message_usage(s->verb,
+                          "the name of cluster %ld has line breaks, control characters or bytes "
+                          "that are no UTF-8; names are one line of text",
+                          number);
+        return false;
+    }
+    if (end[1])
+        json_put_text(cluster, "name", end + 1);
+    else
+        json_object_del(cluster, "name");
+    return true;
+}
+
+/* ---- items.csv ---- */
+
+static bool read_file(text *t, const char *path)
+{
+    char bytes[1 << 14];
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return false;
+    for (size_t n; (n = fread(bytes, 1, sizeof bytes, file)) > 0;)
+        text_add_bytes(t, bytes, n);
+    fclose(file);
+    return true;
+}
+
+/* A field as it stands, with its quotes; *end is the comma or newline after it, or the end. */
+static const char *field_end(const char *at)
+{
+    bool quoted = false;
+    for (; *at && (quoted || (*at != ',' && *at != '\n')); at++)
+        quoted ^= *at == '"';
+    return at;
+}
+
+static bool field_is(const char *at, const char *end, const char *word)
+{
+    return (size_t)(end - at) == strlen(word) && strncmp(at, word, strlen(word)) == 0;
+}
+
+/* The name of the cluster whose number stands there. */
+static const char *name_at(const json_t *clusters, const char *field)
+{
+    long number = strtol(field, NULL, 10);
+    const json_t *cluster = number < 0 ? NULL : json_array_get(clusters, (size_t)number);
+    const char *name = json_string_value(json_object_get(cluster, "name"));
+    return name ? name : "";
+}
+
+/* The table with a column `name` behind `label`, in the place of an earlier one. */
+static void rename_rows(text *out, const char *table, const json_t *clusters)
+{
+    int label = -1, old = -1;
+    bool head = true;
+    for (const char *at = table; *at;) {
+        for (int column = 0;; column++) {
+            const char *end = field_end(at);
+            if (head && label < 0 && field_is(at, end, "label"))
+                label = column;
+            if (head && column == label + 1 && field_is(at, end, "name"))
+                old = column;
+            if (column != old) {
+                text_add(out, column ? "," : "");
+                text_add_bytes(out, at, (size_t)(end - at));
+            }
+            if (column == label) {
+                text_add(out, ",");
+                text_add_csv(out, head ? "name" : name_at(clusters, at));
+            }
+            at = *end ? end + 1 : end;
+            if (*end != ',')
+                break;
+        }
+        text_add(out, "\n");
+        head = false;
+    }
+}
+
+static bool write_items(session *s, const json_t *root, const char *dir, int *code)
+{
+    text before = {0}, after = {0};
+    char *path = output_path(dir, "items.csv");
+    bool good = true;
+    if (read_file(&before, path)) {
+        rename_rows(&after, text_get(&before), json_object_get(root, "clusters"));
+        good = output_text(s, &after, path, true, code);
+    }
+    free(path);
+    text_free(&after);
+    text_free(&before);
+    return good;
+}
+
+/* result.json with the names; then the page from it. */
+static bool write_names(session *s, json_t *root, const char *dir, int *code)
+{
+    text t = {0}, page = {0};
+    ddsc_report *report = NULL;
+    char *result = output_path(dir, "result.json"), *html = output_path(dir, "report.html");
+    json_to_text(&t, json_incref(root));
+    bool good =
+        output_text(s, &t, result, true, code) && write_items(s, root, dir, code) &&
+        session_ok(s, ddsc_report_read(s->ctx, &report, dir), code) &&
+        session_ok(s, ddsc_report_write(s->ctx, report, DDSC_REPORT_HTML, text_write, &page),
+                   code) &&
+        output_text(s, &page, html, true, code);
+    if (good && !s->opt.quiet)
+        output_name("report", html);
+    ddsc_report_destroy(report);
+    free(html);
+    free(result);
+    text_free(&page);
+    text_free(&t);
+    return good;
+}
+
+static int run_name(session *s)
+{
+    int code = EXIT_GOOD;
+    const char *dir = s->opt.operand[0];
+    json_t *root = json_load_result(dir, &code);
+    bool good = root != NULL;
+    for (int64_t i = 1; good && i < s->opt.n_operands; i++)
+        good = give_name(s, json_object_get(root, "clusters"), s->opt.operand[i], &code);
+    if (good)
+        write_names(s, root, dir, &code);
+    json_decref(root);
+    return code;
+}
+
+static const option_group *const name_groups[] = {&group_run, &group_help, NULL};
+
+const cli_verb verb_name = {
+    .name = "name",
+    .operands = "DIR CLUSTER=NAME...",
+    .min_operands = 2,
+    .max_operands = -1,
+    .summary = "give the clusters of an earlier result names",
+    .description = "Keeps names of clusters in the folder that `ddsc cluster -o DIR` wrote: "
+                   "result.json and the column `name` of items.csv hold them, the report and `ddsc "
+                   "explain` show them. An empty name "
+                   "takes one away.",
+    .groups = name_groups,
+    .examples = "ddsc name result 0=business 3=sport\ttwo names\n",
+    .run = run_name,
+};
