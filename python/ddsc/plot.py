@@ -446,7 +446,7 @@ def tree(
     except ImportError:
         raise ImportError("ddsc.plot.tree needs SciPy: pip install scipy") from None
     given: Any = D
-    if hasattr(given, "tree_"):
+    if hasattr(type(given), "tree_"):  # one that has none says why
         found = np.arange(given.n_clusters_)
         names = [f"cluster {c}" for c in found] if ids is None else [str(i) for i in ids]
         ax_: Any = _axes(ax, (5.0, max(1.5, 0.3 * len(found))))
