@@ -32,7 +32,7 @@ TEXT = ("bbc", "bbcsport", "reuters5", "ng6")
 QUICK = ("corel", "animals", "bbcsport")
 METRICS = ("w2", "sinkhorn", "mmd", "lot")
 VARIANTS = {"w2": [[]], "sinkhorn": [["--epsilon", "5%"], ["--epsilon", "1%"]],
-            "mmd": [["--mmd-estimator", e, "--bandwidth", b] for e in ("biased", "unbiased") for b in ("auto", "median")],
+            "mmd": [["--mmd-estimator", e, "--bandwidth", b] for e in ("biased", "unbiased") for b in ("near", "median")],
             "lot": [["--reference", "normal"], ["--reference", "kmeans"]]}
 GRID = [["--tau", t, "--gamma", g] for t in (5, 10, 20, 40) for g in ("auto", "median")]
 

@@ -367,6 +367,10 @@ static int run(session *s)
         s->opt.cluster.kmeans_restarts = s->opt.restarts;
     if (s->opt.dry_run)
         return estimate_dry_run(s);
+    if (s->opt.cluster.joined && !output_is_stdout(s->opt.output))
+        message_note(s, "note: ",
+                     "joined metrics have no rule for new items, so there will be no model.npz for "
+                     "ddsc assign; cluster by one metric if you need it");
     if (compute(&r, &code) && make_report(&r, &code)) {
         if (session_interrupted()) {
             session_say_interrupted(s);

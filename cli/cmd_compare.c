@@ -7,6 +7,10 @@
 #include "json.h"
 #include "options.h"
 
+static const char *const structures[] = {[DDSC_STRUCTURE_UNDECIDED] = "undecided",
+                                         [DDSC_STRUCTURE_NONE] = "none",
+                                         [DDSC_STRUCTURE_WEAK] = "weak",
+                                         [DDSC_STRUCTURE_CLEAR] = "clear"};
 static const char *const sureness[] = {"no difference", "slight", "clear"};
 
 typedef struct compare_result {
@@ -55,12 +59,14 @@ static void add_cell(text *t, double value, int width)
 
 static void add_rows(text *t, const compare_result *r)
 {
-    text_addf(t, "  metric        K  stability  modularity  agreement  seconds%s\n",
+    text_addf(t, "  metric        K  structure  stability  modularity  agreement  seconds%s\n",
               r->scored ? "     AMI     ARI" : "");
     for (int64_t i = 0; i < r->view.n_metrics; i++) {
         const ddsc_compare_row *row = r->view.rows[i];
-        text_addf(t, "%c %-9s  %4" PRId64, i == r->view.recommended ? '*' : ' ', metric_name(row),
+        text_addf(t, "%c %-9s  %4" PRId64,
+                  r->view.n_metrics > 1 && i == r->view.recommended ? '*' : ' ', metric_name(row),
                   row->k);
+        text_addf(t, "  %-9s", structures[row->structure]);
         add_cell(t, row->stability, 9);
         add_cell(t, row->modularity, 10);
         add_cell(t, row->agreement, 9);
@@ -71,6 +77,8 @@ static void add_rows(text *t, const compare_result *r)
         }
         text_add(t, "\n");
     }
+    if (r->view.n_metrics > 1)
+        text_add(t, "  * the most stable\n");
 }
 
 /* AMI below the diagonal of names, ARI above it. */
@@ -136,6 +144,7 @@ static json_t *to_json(const compare_result *r)
         json_add(rows, row);
         json_put_text(row, "metric", metric_name(v->rows[i]));
         json_put_count(row, "suggests_k", v->rows[i]->k);
+        json_put_text(row, "structure", structures[v->rows[i]->structure]);
         json_put_real(row, "stability", v->rows[i]->stability);
         json_put_real(row, "modularity", v->rows[i]->modularity);
         json_put_real(row, "agreement", v->rows[i]->agreement);
@@ -155,9 +164,8 @@ static int run(session *s)
 {
     int code = EXIT_GOOD;
     compare_result r = {0};
-    if (option_given(&s->opt, "metric"))
-        return message_usage(s->verb,
-                             "name the metrics to compare by --metrics, such as --metrics w2,mmd");
+    if (!option_given(&s->opt, "metrics"))
+        value_metrics(&s->opt, "w2,sinkhorn,mmd,lot");
     if (input_open(s, &r.in, &code) &&
         session_ok(s, ddsc_compare_run(s->ctx, &r.table, r.in.measures, &s->opt.cluster), &code)) {
         ddsc_compare_get_view(r.table, &r.view);
@@ -172,8 +180,8 @@ static int run(session *s)
 }
 
 static const option_group *const groups[] = {
-    &group_compare, &group_json,  &group_truth, &group_metric,    &group_reference,
-    &group_graph,   &group_input, &group_table, &group_transform, &group_subset,
+    &group_compare, &group_json,  &group_truth, &group_metric_values, &group_reference,
+    &group_graph,   &group_input, &group_table, &group_transform,     &group_subset,
     &group_run,     &group_help,  NULL};
 
 const cli_verb verb_compare = {
@@ -184,6 +192,7 @@ const cli_verb verb_compare = {
     .summary = "several metrics on one set: stability, agreement, time, which to take",
     .description =
         "Clusters INPUT by each metric and says without labels how much each is to be trusted. "
+        "structure: the verdict, is there anything to find (clear, weak, none, undecided)? "
         "stability: agreement with the clusters that random parts of four fifths of the items give "
         "alone. modularity: how well the clusters fit the average graph of all metrics. agreement: "
         "with the clusters of the other metrics. The most stable is recommended, with how sure "

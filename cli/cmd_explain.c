@@ -148,19 +148,25 @@ static void add_members(text *t, const json_t *tree, size_t k, json_int_t node)
     add_members(t, tree, k, json_integer_value(json_object_get(merge, "b")));
 }
 
-static bool node_known(const json_t *merge, const char *key, size_t before)
+/* A node that is there and was in no merge before: in a forged file members would double. */
+static bool node_free(const json_t *merge, const char *key, size_t before, bool *merged)
 {
-    json_int_t node = json_integer_value(json_object_get(merge, key));
-    return node >= 0 && (size_t)node < before;
+    const json_t *number = json_object_get(merge, key);
+    json_int_t node = json_integer_value(number);
+    if (!json_is_integer(number) || node < 0 || (size_t)node >= before || merged[node])
+        return false;
+    return merged[node] = true;
 }
 
 static void add_tree(text *t, const json_t *tree, size_t k)
 {
     const json_t *merge;
+    bool merged[2 * TREE_MOST] = {false};
     size_t m;
     json_array_foreach(tree, m, merge)
     {
-        if (!node_known(merge, "a", k + m) || !node_known(merge, "b", k + m))
+        if (m + 1 >= k || !node_free(merge, "a", k + m, merged) ||
+            !node_free(merge, "b", k + m, merged))
             return;
         text_addf(t, "%s%4zu left  height %.3f  ", m ? "" : "merging the most linked clusters\n",
                   k - m - 1, json_number_value(json_object_get(merge, "height")));

@@ -130,8 +130,10 @@ static const option_spec metric_options[] = {
     {.name = "bandwidth",
      .kind = OPTION_OTHER,
      .parse = value_bandwidth,
-     .argument = "auto|median|X",
-     .help = "mmd: kernel width; auto is the 5% quantile of the distances between points"},
+     .argument = "auto|near|median|X",
+     .help = "mmd: kernel width; near is the 5% quantile of the distances between points, auto "
+             "(default) that or, where they are so much alike that their median is less than twice "
+             "it (many dimensions), median"},
     {.name = "mmd-estimator",
      .kind = OPTION_CHOICE,
      .offset = AT(metric.mmd_estimator),
@@ -146,6 +148,8 @@ static const option_spec metric_options[] = {
              "thousands of points; the error on a sample of pairs is reported"},
     END};
 const option_group group_metric = {"Metric", metric_options};
+/* The same for a verb that has --metrics. */
+const option_group group_metric_values = {"Metric", metric_options + 1};
 
 static const option_spec reference_options[] = {
     {.name = "reference",

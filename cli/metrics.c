@@ -102,8 +102,6 @@ const char *value_metrics(cli_options *o, const char *value)
         all |= (int64_t)1 << c->value;
         own = own < 0 ? c->value : own;
     }
-    if (all == (int64_t)1 << own)
-        return "two metrics or more, such as w2,mmd";
     o->metric.metric = (ddsc_metric)own;
     o->cluster.joined = all & ~((int64_t)1 << own);
     return NULL;

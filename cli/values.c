@@ -76,10 +76,12 @@ const char *value_bandwidth(cli_options *o, const char *value)
         o->metric.bandwidth_rule = DDSC_BANDWIDTH_AUTO;
     else if (strcmp(value, "median") == 0)
         o->metric.bandwidth_rule = DDSC_BANDWIDTH_MEDIAN;
+    else if (strcmp(value, "near") == 0)
+        o->metric.bandwidth_rule = DDSC_BANDWIDTH_NEAR;
     else if (positive(value, &o->metric.bandwidth))
         o->metric.bandwidth_rule = DDSC_BANDWIDTH_VALUE;
     else
-        return "auto, median or a positive number";
+        return "auto, near, median or a positive number";
     return NULL;
 }
 

@@ -8,7 +8,7 @@ install(FILES include/ddsc/ddsc.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ddsc)
 install(EXPORT ddscTargets NAMESPACE ddsc:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/ddsc)
 configure_package_config_file(cmake/ddscConfig.cmake.in ddscConfig.cmake
   INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/ddsc)
-write_basic_package_version_file(ddscConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+write_basic_package_version_file(ddscConfigVersion.cmake COMPATIBILITY SameMajorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/ddscConfig.cmake
   ${CMAKE_CURRENT_BINARY_DIR}/ddscConfigVersion.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/ddsc)

@@ -65,12 +65,12 @@ PAPER_SAMPLE = {.9: (.776, .588), .8: (.713, .448), .7: (.778, .587), .6: (.772,
 
 FULL = {"runs": 5, "per_class": 100, "texts": TEXTS, "images": IMAGES, "ks": tuple(KS),
         "taus": (5, 10, 15, 20, 25, 30, 40), "epsilons": {"text": (1, 2, 5, 10), "image": (1, 2, 5, 10)},
-        "bandwidths": {"text": ("auto", "median", 2, 3, 10), "image": ("auto", 1, 2)},
+        "bandwidths": {"text": ("near", "median", 2, 3, 10), "image": ("near", 1, 2)},
         "fractions": tuple(PAPER_SAMPLE), "again": 5, "noisy": 60,
         "growth": {"N": [(n, 20) for n in (500, 1000, 2000)], "m": [(120, m) for m in (64, 128, 256)]}}
 QUICK = {"runs": 2, "per_class": 15, "texts": ("bbcsport",), "images": ("mnist",), "ks": (5, 10),
          "taus": (10, 20), "epsilons": {"text": (5,), "image": (10,)},
-         "bandwidths": {"text": ("auto",), "image": ("auto", 1)}, "fractions": (.9, .5, .1),
+         "bandwidths": {"text": ("near", "median"), "image": ("near", 1)}, "fractions": (.9, .5, .1),
          "again": 1, "noisy": 6, "growth": {"N": [(n, 5) for n in (20, 40, 80)], "m": [(20, m) for m in (4, 8, 16)]}}
 
 

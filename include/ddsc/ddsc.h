@@ -41,10 +41,11 @@
  *  - Rows of a result (ddsc_k_row, ddsc_stability_row) are reached by pointers. ddsc_cloud,
  *    ddsc_detail, ddsc_report_step and ddsc_mark are elements of arrays and never change.
  *
- * Policy: from here on fields are only appended, behind all that an older version of the struct
- * had; none is moved, removed or given another meaning, and enumerators keep their values
- * (tests/abi checks it). Calls marked DDSC_EXPERIMENTAL may still change until 0.2.0, which
- * declares the whole of this header stable.
+ * Policy: all that is not marked DDSC_EXPERIMENTAL is stable from 0.2.0 on. Fields are only
+ * appended, behind all that an older version of the struct had; none is moved, removed or given
+ * another meaning, and enumerators keep their values (tests/abi checks it). A call that has to go is
+ * announced one minor version ahead, and goes with another name of the shared library (SOVERSION).
+ * What is marked may change in any minor version until its mark is taken away.
  */
 #ifndef DDSC_DDSC_H
 #define DDSC_DDSC_H
@@ -58,7 +59,7 @@ extern "C" {
 
 /* Version of this header, and of the whole project: the build takes it from here. */
 #define DDSC_VERSION_MAJOR 0
-#define DDSC_VERSION_MINOR 1
+#define DDSC_VERSION_MINOR 2
 #define DDSC_VERSION_PATCH 0
 /* 102 for 0.1.2: for #if. */
 #define DDSC_VERSION_NUMBER \
@@ -70,17 +71,17 @@ extern "C" {
 #define DDSC_API
 #endif
 
-/* Marks what may still change before 0.2.0. A program that defines DDSC_WARN_EXPERIMENTAL before it
+/* Marks what is not yet stable. A program that defines DDSC_WARN_EXPERIMENTAL before it
  * includes this header is warned by the compiler where it uses such a call. */
 #if defined(DDSC_WARN_EXPERIMENTAL) && defined(__GNUC__)
-#define DDSC_EXPERIMENTAL __attribute__((deprecated("experimental: may change before ddsc 0.2.0")))
+#define DDSC_EXPERIMENTAL __attribute__((deprecated("experimental: may change in any version")))
 #else
 #define DDSC_EXPERIMENTAL
 #endif
 
 /* ==== Version and status ==== */
 
-/* Version of the library that runs, such as "0.1.0"; and a line that names the libraries it uses,
+/* Version of the library that runs, such as "0.2.0"; and a line that names the libraries it uses,
  * such as "openmp openblas zlib". */
 DDSC_API const char *ddsc_version(void);
 DDSC_API const char *ddsc_features(void);
@@ -645,9 +646,12 @@ typedef enum ddsc_mmd_kernel {
 } ddsc_mmd_kernel;
 
 typedef enum ddsc_bandwidth_rule {
-    DDSC_BANDWIDTH_AUTO = 0, /* 5% quantile of the non-zero distances of a fixed sample of points */
-    DDSC_BANDWIDTH_MEDIAN,
-    DDSC_BANDWIDTH_VALUE
+    DDSC_BANDWIDTH_AUTO =
+        0, /* near, or median where distances are so much alike that the median is less than twice
+                                the near one: points of five dimensions or more, in effect */
+    DDSC_BANDWIDTH_MEDIAN, /* of the non-zero distances of a fixed sample of points */
+    DDSC_BANDWIDTH_VALUE,
+    DDSC_BANDWIDTH_NEAR /* their 5% quantile */
 } ddsc_bandwidth_rule;
 
 typedef enum ddsc_mmd_estimator {
@@ -1148,6 +1152,14 @@ DDSC_API void ddsc_stability_get_view_sized(const ddsc_stability *stability,
 
 /* ---- several metrics on one set ---- */
 
+/* Is there anything to find, as a report's verdict says it? */
+typedef enum ddsc_structure {
+    DDSC_STRUCTURE_UNDECIDED = 0, /* too few items side by side to tell, or no graph */
+    DDSC_STRUCTURE_NONE,
+    DDSC_STRUCTURE_WEAK, /* clusters pass into each other */
+    DDSC_STRUCTURE_CLEAR
+} ddsc_structure;
+
 typedef struct ddsc_compare_row {
     ddsc_metric metric;
     int64_t k;         /* what it suggests, where K was left open */
@@ -1156,6 +1168,7 @@ typedef struct ddsc_compare_row {
     double modularity; /* of its clusters on the mean of the normalised affinities of all metrics */
     double agreement;  /* mean adjusted Rand index with the clusters of the other metrics */
     double seconds;
+    ddsc_structure structure; /* of its clusters in its graph */
 } ddsc_compare_row;
 
 typedef enum ddsc_sure {
@@ -1166,8 +1179,8 @@ typedef enum ddsc_sure {
 
 typedef struct ddsc_compare ddsc_compare;
 
-/* Clusters the set by each of several metrics: metric->metric of the settings and those of `joined` (0: w2, sinkhorn, mmd and lot), at
- * one K: the one given, or that most of them suggest. */
+/* Clusters the set by each of several metrics: metric->metric of the settings and those of `joined`, at one K: the
+ * one given, or that most of them suggest. One metric alone gets its row, and has nothing to agree with. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_compare_run(ddsc_context *context,
                                                         ddsc_compare **compare,
                                                         const ddsc_measures *measures,

@@ -7,7 +7,7 @@ import os
 import re
 import tempfile
 import warnings
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union, overload
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Literal, Mapping, Optional, Sequence, Tuple, Union, overload
 
 import numpy as np
 
@@ -367,6 +367,7 @@ class Distributions:
         encode: Callable[[List[str]], ArrayLike],
         split: Optional[Callable[[str], Sequence[str]]] = None,
         *,
+        weights: Literal["letters", "equal"] = "letters",
         ids: Optional[Sequence[object]] = None,
         labels: Optional[LabelsOfItems] = None,
         on_empty: OnEmpty = "drop",
@@ -383,13 +384,15 @@ class Distributions:
         split : callable, optional
             Takes a text, gives its parts. None: sentences end with ., ! or ? before white space, and with
             a line.
+        weights : {"letters", "equal"}
+            A sentence counts by its number of letters, or as much as any other.
         on_empty : {"drop", "error"}
             What to do with texts that have no part: leave them out (label -1), or refuse.
 
         Returns
         -------
         Distributions
-            Sentences are the names of its points; each counts by its number of letters.
+            Sentences are the names of its points.
 
         Examples
         --------
@@ -416,8 +419,9 @@ class Distributions:
                 "one vector for each is needed"
             )
         points = [vectors[[place[s] for s in part]].reshape(-1, vectors.shape[1]) for part in parts]
-        weights = [np.array([float(len(s)) for s in part]) for part in parts]
-        made = cls(points, weights, ids=ids, labels=labels, on_empty=on_empty)
+        by_letters = word("weights", weights, {"letters": 1, "equal": 0})
+        masses = [np.array([float(len(s) if by_letters else 1) for s in part]) for part in parts]
+        made = cls(points, masses, ids=ids, labels=labels, on_empty=on_empty)
         name = {vectors[k].tobytes(): sentence for sentence, k in reversed(list(place.items()))}
         return made.described(point_names=[name[row.tobytes()] for row in made.support])
 

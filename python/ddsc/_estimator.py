@@ -116,8 +116,9 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
     tolerance, max_iterations : float, int, optional
         sinkhorn: L1 error of the marginals, iterations; w2, w1 and lot: pivots.
     mmd_kernel : {"gaussian", "laplace", "energy"}
-    bandwidth : float, "auto" or "median"
-        mmd: "auto" is the 5% quantile of distances between points.
+    bandwidth : float, "auto", "near" or "median"
+        mmd: "near" is the 5% quantile of distances between points, "auto" that or, where their median is less than
+        twice it (many dimensions), the median; with `paper` near.
     mmd_estimator : {"auto", "unbiased", "biased"}
         "auto" is biased; unbiased with `paper`.
     reference : {"auto", "normal", "kmeans"} or Distributions

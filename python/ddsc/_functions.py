@@ -141,7 +141,7 @@ def compare(
     n_clusters : int, (low, high) or "auto"
         A range or "auto": the number of clusters that most metrics suggest.
     metrics : sequence of str
-        Two or more of "w2", "w1", "sinkhorn", "mmd", "lot".
+        Of "w2", "w1", "sinkhorn", "mmd", "lot".
     labels : array, optional
         True classes, to score each metric by; those of X where it has some.
 
@@ -150,7 +150,7 @@ def compare(
     dict
         "k"; "metrics", one dict each: "metric", "k" (suggested), "stability" (agreement with what parts of four
         fifths of the items give alone), "modularity" (on the average graph of all metrics), "agreement" (with the
-        others), "seconds", with classes "ami" and "ari"; "labels" by metric; "ari" and "ami" between the metrics;
+        others), "seconds", "structure" ("clear", "weak", "none", "undecided": see `verdict_`), with classes "ami" and "ari"; "labels" by metric; "ari" and "ami" between the metrics;
         "recommended", "sure" ("no difference", "slight", "clear") and "words".
 
     Examples
@@ -161,8 +161,8 @@ def compare(
     (2, 'no difference')
     """
     names = list(metrics)
-    if len(names) < 2:
-        raise ValueError(f"metrics={metrics!r}: two or more are needed to compare")
+    if not names:
+        raise ValueError("metrics: none are named")
     first, joined = joined_metrics("+".join(map(str, names)))
     measures = as_distributions(X)
     set_ = metric_settings(metric=first, **settings)
@@ -177,6 +177,7 @@ def compare(
     told["labels"] = {}
     for row, mine in zip(rows, found):
         row["metric"] = by_number[row["metric"]]
+        row["structure"] = ("undecided", "none", "weak", "clear")[row["structure"]]
         told["labels"][row["metric"]] = measures._by_row(mine, -1)
         if truth is not None:
             got = _scores(truth, told["labels"][row["metric"]])
@@ -459,8 +460,9 @@ def mmd(
     x, y : (n, d), (m, d) arrays
     x_weight, y_weight : (n,), (m,) arrays, optional
     kernel : {"gaussian", "laplace", "energy"}
-    bandwidth : float, "auto" or "median"
-        "auto" is the 5% quantile of the distances between the pooled points.
+    bandwidth : float, "auto", "near" or "median"
+        "near" is the 5% quantile of the distances between the pooled points, "auto" that or, where their median is
+        less than twice it (many dimensions), the median.
     estimator : {"biased", "unbiased"}
     squared : bool
         Give MMD^2, which the unbiased estimator can make negative; otherwise the root of its

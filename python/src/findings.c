@@ -135,9 +135,9 @@ static PyObject *compare_rows(const ddsc_compare_view *v)
     for (int64_t i = 0; list && i < v->n_metrics; i++) {
         const ddsc_compare_row *r = v->rows[i];
         PyObject *row =
-            Py_BuildValue("{sisLsdsdsdsd}", "metric", (int)r->metric, "k", (long long)r->k,
+            Py_BuildValue("{sisLsdsdsdsdsi}", "metric", (int)r->metric, "k", (long long)r->k,
                           "stability", r->stability, "modularity", r->modularity, "agreement",
-                          r->agreement, "seconds", r->seconds);
+                          r->agreement, "seconds", r->seconds, "structure", (int)r->structure);
         if (!row || PyList_SetItem(list, (Py_ssize_t)i, row) < 0) {
             Py_DECREF(list);
             list = NULL;

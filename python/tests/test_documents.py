@@ -91,4 +91,4 @@ def test_examples(name, tmp_path, data):
     pictures = sorted(p.name for p in tmp_path.glob("*.png"))
     assert pictures or name == "sentences", done.stdout
     score = float(re.search(r"AMI ([0-9.]+)", done.stdout).group(1))
-    assert score >= {"images": 0.6, "documents": 0.5, "patients": 1.0, "sentences": 0.4}[name]
+    assert score >= {"images": 0.6, "documents": 0.5, "patients": 1.0, "sentences": 0.7}[name]

@@ -68,8 +68,10 @@ def test_compare(groups):
         assert (told["labels"][row["metric"]] == alone.labels_).all() and row["ami"] == row["ari"] == 1
         assert row["stability"] > 0.9 and told["ari"][i, i] == 1
     np.testing.assert_array_equal(told["ami"], told["ami"].T)
-    with pytest.raises(ValueError, match="two or more"):
-        ddsc.compare(groups, metrics=["w2"])
+    alone = ddsc.compare(groups, 3, metrics=["lot"])
+    assert [row["metric"] for row in alone["metrics"]] == ["lot"] and alone["metrics"][0]["structure"] == "clear"
+    with pytest.raises(ValueError, match="none are named"):
+        ddsc.compare(groups, metrics=[])
     with pytest.raises(ValueError, match="did you mean 'w2'"):
         ddsc.compare(groups, metrics=["w2", "emd"])
 

@@ -60,6 +60,16 @@ def test_texts_that_cannot_be_taken(texts, encode, error):
         ddsc.Distributions.from_texts(texts, encode)
 
 
+def test_sentences_weigh_by_letters_or_alike():
+    texts = ["One! Twenty-two?", "Three"]
+    by_letters = ddsc.Distributions.from_texts(texts, hashed)
+    alike = ddsc.Distributions.from_texts(texts, hashed, weights="equal")
+    assert sorted(by_letters[0][1].tolist()) == pytest.approx([4 / 15, 11 / 15])
+    assert alike[0][1].tolist() == [0.5, 0.5]
+    with pytest.raises(ValueError, match="equal"):
+        ddsc.Distributions.from_texts(texts, hashed, weights="words")
+
+
 def test_columns_about_documents_and_pickles(tmp_path):
     words = ["ball", "goal", "team", "bank", "loan", "rate"]
     rows = ["id\ttext"] + [

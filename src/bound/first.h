@@ -59,7 +59,8 @@ void bound_marginal_tile(const bound_marginal *b, int64_t i0, int64_t i1, int64_
 /* ---- relaxed transport, for any cost ----
  * Dropping one marginal leaves sum_i a_i f_i <= the value with f_i = min_j C_ij (Kusner et al. 2015). The
  * potentials g_j = min_i C_ij - f_i >= 0 still fit beside f, so sum_j b_j g_j can be added. The same
- * from the other side; the larger of the two. Points are kept in float, moved to their mean. */
+ * from the other side; the larger of the two. Points are kept in float, moved to their mean; under squared
+ * distances items are moved onto each other first, and the squared distance of their means is added. */
 typedef struct bound_relaxed {
     const measures *m; /* borrowed */
     ground_cost ground;
@@ -73,6 +74,9 @@ typedef struct bound_relaxed {
     int64_t widest;    /* distinct rows of a block */
     double slack;
     double unit; /* of costs */
+    /* Squared distances: squared lengths of the items' means and, by entry, squared distances to them, both rounded
+     * down. */
+    float *mean2, *away2;
 } bound_relaxed;
 
 /* Small supports in many dimensions, or no points? */

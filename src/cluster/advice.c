@@ -11,6 +11,11 @@ static const double HUBS_TOLD = 0.25;
 
 enum { ADVICE_SIZE = 4096, FAR_LEAST_ITEMS = 3 };
 
+/* A gap may hide classes where one cluster is so many times as large as another, and a higher K has so much more
+ * modularity (docs/guide.md). */
+enum { LOPSIDED_TIMES = 2 };
+static const double LOPSIDED_GAIN = 0.1;
+
 /* Eigenvalues closer than this part of the larger one are one cluster of eigenvalues. */
 static const double GAP_TINY = 0.01;
 
@@ -267,6 +272,25 @@ static void say_candidates(writer *w, const ddsc_clustering_view *v)
     }
 }
 
+/* A clear gap that parts clusters of very different size: that is all there is, or the large one hides others. Sets of
+ * both kinds have the same gaps, modularities and stabilities (docs/guide.md), so it is said and not decided. */
+static void say_lopsided(writer *w, const ddsc_clustering_view *v)
+{
+    const ddsc_k_row *own = NULL, *modular = v->sweep[0];
+    for (int64_t r = 0; r < v->n_sweep; r++) {
+        own = v->sweep[r]->k == v->k ? v->sweep[r] : own;
+        modular = v->sweep[r]->modularity > modular->modularity ? v->sweep[r] : modular;
+    }
+    if (own && modular->k > v->k && own->largest > LOPSIDED_TIMES * own->smallest &&
+        modular->modularity > own->modularity + LOPSIDED_GAIN)
+        advice_say(
+            w,
+            "The gap parts clusters of very different size (%lld to %lld items): either that is "
+            "all there is, or the large one hides classes, for which K = %lld would speak. Look at "
+            "both, or cluster the large one alone.",
+            (long long)own->smallest, (long long)own->largest, (long long)modular->k);
+}
+
 static void say_clusters(writer *w, const ddsc_clustering_view *v, const decomposition *d,
                          const outcome *o)
 {
@@ -283,6 +307,8 @@ static void say_clusters(writer *w, const ddsc_clustering_view *v, const decompo
             o->by_gap ? "the gap in the eigenvalues" : "modularity");
     if (o->chosen && v->n_sweep > 1)
         say_candidates(w, v);
+    if (o->chosen && v->n_sweep > 1 && o->by_gap)
+        say_lopsided(w, v);
     if (o->n_found < v->k)
         advice_say(w, "Only %lld cluster%s found: the graph of tau = %lld tells no more apart.",
                    (long long)o->n_found, o->n_found == 1 ? " was" : "s were", (long long)d->tau);

@@ -47,6 +47,8 @@ static void take_paper(ddsc_metric_settings *metric)
 {
     if (metric->metric == DDSC_METRIC_MMD && metric->mmd_estimator == DDSC_MMD_AUTO)
         metric->mmd_estimator = DDSC_MMD_UNBIASED;
+    if (metric->metric == DDSC_METRIC_MMD && metric->bandwidth_rule == DDSC_BANDWIDTH_AUTO)
+        metric->bandwidth_rule = DDSC_BANDWIDTH_NEAR;
     if (metric->metric == DDSC_METRIC_LOT && metric->reference_rule == DDSC_REFERENCE_AUTO)
         metric->reference_rule = DDSC_REFERENCE_NORMAL;
 }

@@ -94,6 +94,18 @@ enum { GAP_CLUSTERS = 24 };
 ddsc_status cluster_gaps(ddsc_context *ctx, cluster_gap *out, const sparse *a,
                          const int32_t *labels, int64_t k);
 
+typedef struct structure_tally {
+    ddsc_structure structure;
+    int64_t n_examined, n_parted, items_parted;
+    bool torn;           /* the graph has parts that nothing connects */
+    double score, items; /* the largest */
+    double chance;       /* of a tear by chance, in places of a line */
+} structure_tally;
+
+/* What the gaps (k; NULL: none were looked at) and the components of the graph say. */
+structure_tally cluster_structure(const cluster_gap *gap, int64_t k, const ddsc_graph *g,
+                                  int64_t n_components);
+
 /* ---- beyond flat clusters ---- */
 
 /* Two nodes of the tree become one: clusters are 0 .. k-1, what merge number m makes is k + m. */

@@ -1,7 +1,7 @@
 /* Items in order along the first direction of diffusion: the slowest change of the random walk on the graph, f with
  * D^-1 A f = lambda f for the largest lambda below 1. Along a gradient that is the gradient; between two groups it goes
  * from one to the other. Where the graph has several parts, each has a direction of its own, and the parts come one
- * after the other, the largest first. Eigenfunctions are radius times row of the embedding. */
+ * after the other, the largest first; a part whose direction is not among the vectors found has no order (-1). Eigenfunctions are radius times row of the embedding. */
 #include <math.h>
 
 #include "cluster/cluster.h"
@@ -64,9 +64,9 @@ static void turn_signs(double *value, const int32_t *part, int64_t n, int64_t n_
         value[i] = sum[part[i]].square < 0 ? -value[i] : value[i];
 }
 
-/* Ranks by part, the largest first, then by value, those without one last. */
+/* Ranks by part, the largest first, then by value, those without one last; -1 in parts not found. */
 static ddsc_status rank_items(ddsc_context *ctx, int64_t *rank, const double *value,
-                              const int32_t *part, int64_t n, int64_t n_parts)
+                              const int32_t *part, const bool *found, int64_t n, int64_t n_parts)
 {
     ddsc_status status = DDSC_OK;
     double *key = NULL, *size = NULL;
@@ -88,7 +88,7 @@ static ddsc_status rank_items(ddsc_context *ctx, int64_t *rank, const double *va
     }
     sort_order(order, key, n);
     for (int64_t t = 0; t < n; t++)
-        rank[order[t]] = at[part[order[t]]]++;
+        rank[order[t]] = found[part[order[t]]] ? at[part[order[t]]]++ : -1;
 done:
     MEM_FREE(ctx, at, parts, order, size, key);
     return status;
@@ -113,7 +113,7 @@ ddsc_status cluster_direction(ddsc_context *ctx, int64_t *rank, const ddsc_clust
     for (int64_t k = n_parts == 1; k < c->view.n_vectors; k++)
         take_column(c, value, found, sum, part, n_parts, k);
     turn_signs(value, part, n, n_parts, sum);
-    TRY(rank_items(ctx, rank, value, part, n, n_parts));
+    TRY(rank_items(ctx, rank, value, part, found, n, n_parts));
 done:
     MEM_FREE(ctx, sum, found, value, part);
     return status;

@@ -130,9 +130,12 @@ ddsc_status embed_rows(ddsc_context *ctx, double *rows, double *length, int64_t 
     TRY(MEM_NEW(ctx, weight, width));
     TRY(MEM_NEW(ctx, sound, d->n));
     double p = paper ? 0 : solve_power(e->value, width, (double)k);
+    /* Where fewer than K eigenvalues are above 0 (few items, K near N) they cannot tell K clusters apart by their
+     * weights: the first K vectors as they are. */
+    bool few = dimension(e->value, width, 0) < (double)k;
     for (int64_t j = 0; j < width; j++) {
         double lambda = fmin(fmax(e->value[j], 0), 1);
-        weight[j] = paper ? 1 : lambda > 0 ? pow(lambda, p) : 0;
+        weight[j] = paper ? 1 : few ? j < k : lambda > 0 ? pow(lambda, p) : 0;
     }
     for (int64_t i = 0; i < d->n; i++) {
         for (int64_t j = 0; j < width; j++)

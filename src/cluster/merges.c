@@ -5,6 +5,7 @@
  * 1 / (1 + r): 1 where nothing links the two, 1/2 where as much does as by chance, towards 0 where they are one.
  * Of merges at one height, that of the nearest centres comes first. */
 #include "cluster/cluster.h"
+#include "linalg/linalg.h"
 
 typedef struct merge_state {
     int64_t k;
@@ -14,6 +15,7 @@ typedef struct merge_state {
     int64_t *size;
     int64_t dim;
     double *centre; /* k x dim: mean place of the items; or NULL */
+    double *apart;  /* k x k: squared distance of the centres */
 } merge_state;
 
 static void sum_affinities(merge_state *s, const sparse *a, const int32_t *labels)
@@ -35,14 +37,14 @@ static double height_of(const merge_state *s, int64_t a, int64_t b, double total
     return 1 / (1 + r);
 }
 
-static double between_centres(const merge_state *s, int64_t a, int64_t b)
+/* From centre a to all. */
+static void measure_centre(merge_state *s, int64_t a)
 {
-    double sum = 0;
-    for (int64_t c = 0; s->centre && c < s->dim; c++) {
-        double off = s->centre[a * s->dim + c] - s->centre[b * s->dim + c];
-        sum += off * off;
-    }
-    return sum;
+    if (!s->centre)
+        return;
+    la_differences(s->k, 1, s->dim, s->centre, s->centre + a * s->dim, s->apart + a * s->k, 1);
+    for (int64_t b = 0; b < s->k; b++)
+        s->apart[b * s->k + a] = s->apart[a * s->k + b];
 }
 
 /* The lowest pair, ties by centres, then by place. */
@@ -55,7 +57,7 @@ static cluster_merge lowest(const merge_state *s, double total)
             double height = s->node[b] >= 0 ? height_of(s, a, b, total) : 2;
             if (height > best.height || height > 1)
                 continue;
-            double apart = between_centres(s, a, b);
+            double apart = s->apart[a * s->k + b];
             if (height == best.height && apart >= near)
                 continue;
             near = apart;
@@ -75,6 +77,7 @@ static void take_in(merge_state *s, int64_t a, int64_t b, int64_t node)
         s->centre[a * s->dim + c] = ((double)s->size[a] * s->centre[a * s->dim + c] +
                                      (double)s->size[b] * s->centre[b * s->dim + c]) /
                                     sum;
+    measure_centre(s, a);
     s->volume[a] += s->volume[b];
     s->size[a] += s->size[b];
     s->node[a] = node;
@@ -88,6 +91,7 @@ ddsc_status cluster_merges(ddsc_context *ctx, cluster_merge *out, const sparse *
     merge_state s = {.k = k, .centre = centre, .dim = dim};
     double total = 0, last = 0;
     TRY(MEM_ZERO(ctx, s.across, k * k));
+    TRY(MEM_ZERO(ctx, s.apart, k * k));
     TRY(MEM_ZERO(ctx, s.volume, k));
     TRY(MEM_ZERO(ctx, s.size, k));
     TRY(MEM_NEW(ctx, s.node, k));
@@ -95,8 +99,10 @@ ddsc_status cluster_merges(ddsc_context *ctx, cluster_merge *out, const sparse *
     for (int64_t c = 0; c < k; c++) {
         s.node[c] = c;
         total += s.volume[c];
+        measure_centre(&s, c);
     }
     for (int64_t m = 0; m + 1 < k; m++) {
+        TRY(progress_poll(ctx));
         cluster_merge found = lowest(&s, total);
         int64_t one = found.a, other = found.b;
         found.a = BASE_MIN(s.node[one], s.node[other]);
@@ -106,6 +112,6 @@ ddsc_status cluster_merges(ddsc_context *ctx, cluster_merge *out, const sparse *
         out[m] = found;
     }
 done:
-    MEM_FREE(ctx, s.node, s.size, s.volume, s.across);
+    MEM_FREE(ctx, s.node, s.size, s.volume, s.apart, s.across);
     return status;
 }

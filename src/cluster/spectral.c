@@ -197,11 +197,12 @@ static ddsc_status fill_row(ddsc_context *ctx, ddsc_k_row *row, const spectral_j
 {
     ddsc_status status = DDSC_OK;
     int64_t *size = NULL, n = j->d.n;
-    TRY(MEM_ZERO(ctx, size, k_found));
+    int64_t k = BASE_MAX(row->k, k_found); /* the others are empty */
+    TRY(MEM_ZERO(ctx, size, k));
     for (int64_t i = 0; i < n; i++)
         size[labels[i]]++;
     row->smallest = n;
-    for (int64_t c = 0; c < k_found; c++) {
+    for (int64_t c = 0; c < k; c++) {
         row->smallest = BASE_MIN(row->smallest, size[c]);
         row->largest = BASE_MAX(row->largest, size[c]);
     }

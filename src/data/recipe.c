@@ -73,7 +73,8 @@ bool measures_recipe_equal(const measures_recipe *a, const measures_recipe *b)
     return a->n == b->n && a->n_values == b->n_values &&
            (a->n == 0 || memcmp(a->step, b->step, 3 * (size_t)a->n * sizeof *a->step) == 0) &&
            (a->n_values == 0 ||
-            memcmp(a->value, b->value, (size_t)a->n_values * sizeof *a->value) == 0);
+            memcmp(a->value, b->value, (size_t)a->n_values * sizeof *a->value) == 0) &&
+           texts_equal(&a->batches, &b->batches);
 }
 
 void measures_recipe_free(ddsc_context *ctx, measures_recipe *r)

@@ -2,9 +2,11 @@
  * that place new items. A model is whole or refused: every array must be there and fit. */
 #include "data/model.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "format/archive.h"
 
@@ -369,11 +371,27 @@ done:
     return status;
 }
 
+/* A result without a model: not every clustering has a rule for new items. */
+static ddsc_status check_is_there(ddsc_context *ctx, const char *path)
+{
+    char result[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    int folder = slash ? (int)(slash - path) + 1 : 0;
+    int length = snprintf(result, sizeof result, "%.*sresult.json", folder, path);
+    if (access(path, F_OK) == 0 || length >= (int)sizeof result || access(result, F_OK) != 0)
+        return DDSC_OK;
+    return ctx_fail(ctx, DDSC_ERROR_INPUT,
+                    "%s: this result has no model: joined metrics (w2+mmd), baselines and given "
+                    "distances have no rule for new items; cluster by one metric",
+                    path);
+}
+
 ddsc_status ddsc_model_read(ddsc_context *ctx, ddsc_model **out, const char *path)
 {
     io_stream *s = NULL;
     CHECK(ctx_enter_new(ctx, out));
     CHECK(ctx_need(ctx, path, "path"));
+    CHECK(check_is_there(ctx, path));
     CHECK(stream_open(ctx, &s, path, STREAM_DEFAULT_MAX_BYTES));
     ddsc_status status = npz_read_model(ctx, out, s);
     stream_close(s);

@@ -21,6 +21,15 @@ static uint64_t hash_matrix(const ddsc_metric_settings *set)
                       (size_t)(set->cost_size * set->cost_size) * sizeof *set->cost_matrix, 0);
 }
 
+static const char *cost_name(ddsc_cost cost)
+{
+    static const char *const names[] = {
+        [DDSC_COST_DEFAULT] = "default",     [DDSC_COST_SQEUCLIDEAN] = "sqeuclidean",
+        [DDSC_COST_EUCLIDEAN] = "euclidean", [DDSC_COST_COSINE] = "cosine",
+        [DDSC_COST_CITYBLOCK] = "cityblock", [DDSC_COST_MATRIX] = "matrix"};
+    return names[cost];
+}
+
 ddsc_status plan_manifest(ddsc_context *ctx, char **text, const measures *m,
                           const ddsc_metric_settings *set, const char *what)
 {
@@ -38,7 +47,7 @@ ddsc_status plan_manifest(ddsc_context *ctx, char **text, const measures *m,
              "kernel %d, bandwidth rule %d %.17g, estimator %d, features %" PRId64 "\n"
              "reference rule %d, size %" PRId64 ", xxh64 %016" PRIx64 ", components %" PRId64 "\n"
              "pivots %" PRId64 "\n"
-             "cost %d, xxh64 %016" PRIx64 "\n"
+             "cost %s, xxh64 %016" PRIx64 "\n"
              "pairs %s\n"
              "settings %s\n",
              ddsc_version(), m->n, m->nnz, m->d, hash_measures(m), ctx_seed(ctx),
@@ -47,6 +56,6 @@ ddsc_status plan_manifest(ddsc_context *ctx, char **text, const measures *m,
              (int)set->mmd_kernel, (int)set->bandwidth_rule, set->bandwidth,
              (int)set->mmd_estimator, set->mmd_features, (int)set->reference_rule,
              set->reference_size, reference ? hash_measures(reference) : 0, set->lot_components,
-             set->w2_max_pivots, (int)set->cost, hash_matrix(set), what, line);
+             set->w2_max_pivots, cost_name(set->cost), hash_matrix(set), what, line);
     return DDSC_OK;
 }

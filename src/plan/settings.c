@@ -127,7 +127,7 @@ ddsc_status plan_check_metric(ddsc_context *ctx, const ddsc_metric_settings *s)
     CHECK(check_cost(ctx, s));
     CHECK(check_choice(ctx, "sinkhorn_value", (int64_t)s->sinkhorn_value, DDSC_SINKHORN_DEBIASED));
     CHECK(check_choice(ctx, "mmd_kernel", (int64_t)s->mmd_kernel, DDSC_KERNEL_ENERGY));
-    CHECK(check_choice(ctx, "bandwidth_rule", (int64_t)s->bandwidth_rule, DDSC_BANDWIDTH_VALUE));
+    CHECK(check_choice(ctx, "bandwidth_rule", (int64_t)s->bandwidth_rule, DDSC_BANDWIDTH_NEAR));
     CHECK(check_choice(ctx, "mmd_estimator", (int64_t)s->mmd_estimator, DDSC_MMD_AUTO));
     CHECK(check_choice(ctx, "reference_rule", (int64_t)s->reference_rule, DDSC_REFERENCE_AUTO));
     CHECK(check_choice(ctx, "epsilon_is_percent", s->epsilon_is_percent, 1));

@@ -170,7 +170,7 @@ bool chart_map(plot *p, const ddsc_report *r)
     for (int64_t i = 0; i < r->n_rows; i++)
         if (r->label[i] >= 0 && isfinite(r->xy[2 * i]) && isfinite(r->xy[2 * i + 1]))
             plot_dot(p, EDGE + scale * (r->xy[2 * i] - low[0]),
-                     SIZE - EDGE - scale * (r->xy[2 * i + 1] - low[1]), radius, r->label[i], 0.8);
+                     SIZE - EDGE - scale * (r->xy[2 * i + 1] - low[1]), radius, r->shown[i], 0.8);
     return true;
 }
 

@@ -28,8 +28,9 @@ static void add_near(buffer *b, const ddsc_report *r, const ddsc_graph_view *g, 
     int64_t first = item >= 0 ? g->offset[item] : 0; /* the nearest come first */
     int64_t n = item >= 0 ? g->offset[item + 1] - first : 0;
     char space[REPORT_ID];
-    add_number(b, item >= 0 ? r->outlier[item] : NAN);
-    buffer_addf(b, ",%s", item < 0 ? "" : r->outlying[item] ? "1" : "0");
+    bool scored = item >= 0 && r->outlier;
+    add_number(b, scored ? r->outlier[item] : NAN);
+    buffer_addf(b, ",%s", !scored ? "" : r->outlying[item] ? "1" : "0");
     for (int k = 0; k < GRAPH_NEAREST; k++) {
         buffer_add(b, ",");
         if (k < n)
@@ -70,7 +71,7 @@ static void put_item(buffer *b, const ddsc_report *r, const ddsc_graph_view *nea
     }
     buffer_addf(b, ",%" PRId32, r->shown[row]);
     add_standing(b, r, item);
-    if (r->order && item >= 0)
+    if (r->order && item >= 0 && r->order[item] >= 0)
         buffer_addf(b, ",%" PRId64, r->order[item]);
     else if (r->order)
         buffer_add(b, ",");

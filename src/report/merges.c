@@ -15,8 +15,10 @@ static ddsc_status find_centres(ddsc_report *r, double **centre)
     TRY(MEM_ZERO(r->ctx, size, r->k));
     TRY(MEM_ZERO(r->ctx, *centre, r->k * m->dim));
     for (int64_t i = 0; i < m->n_items; i++)
-        size[r->view.labels[i]]++;
+        size[r->view.labels[i]] += !report_left_out(r, i);
     for (int64_t i = 0; i < m->n_items; i++) {
+        if (report_left_out(r, i))
+            continue;
         double *to = *centre + r->view.labels[i] * m->dim;
         double part = 1 / (double)size[r->view.labels[i]];
         for (int64_t e = m->offset[i]; e < m->offset[i + 1]; e++)
@@ -43,19 +45,25 @@ static ddsc_status merge_clusters(ddsc_report *r, cluster_merge *merge)
 ddsc_status report_put_merges(ddsc_report *r, json_t *root)
 {
     cluster_merge *merge = NULL;
+    int64_t *size = NULL; /* of nodes, outliers that are left out not counted */
     if (!has_affinity(r) || r->k < 2 || r->k > MERGES_MOST)
         return DDSC_OK;
     CHECK(MEM_NEW(r->ctx, merge, r->k - 1));
-    ddsc_status status = merge_clusters(r, merge);
+    ddsc_status status = MEM_NEW(r->ctx, size, 2 * r->k - 1);
+    if (status >= 0)
+        status = merge_clusters(r, merge);
+    for (int64_t c = 0; status >= 0 && c < r->k; c++)
+        size[c] = r->size[c];
     json_t *list = status >= 0 ? put_array(r, root, "tree") : NULL;
     for (int64_t m = 0; status >= 0 && m + 1 < r->k; m++) {
         json_t *row = put_row(r, list);
         put_count(r, row, "a", merge[m].a);
         put_count(r, row, "b", merge[m].b);
         put_real(r, row, "height", merge[m].height);
-        put_count(r, row, "size", merge[m].size);
+        size[r->k + m] = size[merge[m].a] + size[merge[m].b];
+        put_count(r, row, "size", size[r->k + m]);
     }
-    mem_free(r->ctx, merge);
+    MEM_FREE(r->ctx, size, merge);
     return status;
 }
 

@@ -12,6 +12,8 @@
 #include "report/report.h"
 
 static const double OUTLIER_TIMES = 5, OUTLIER_UNEVEN = 0.4;
+/* The middle where most items coincide with all of their neighbours and have no score. */
+static const double OUTLIER_TWINS = 2;
 /* Mean distances count as at least this part of the median one: duplicates would make all others outliers. */
 static const double OUTLIER_LEAST = 0.1;
 
@@ -33,13 +35,14 @@ static list_shape list_shape_of(const ddsc_graph_view *g, int64_t i)
     return s;
 }
 
-/* The k-th smallest share of the positive numbers of x; 0 where there are none. */
-static double quantile(double *space, const double *x, int64_t n, double share)
+/* Below which a share of the numbers of x lies, those that are not positive left out or counted as 0;
+ * 0 where there are none. */
+static double quantile(double *space, const double *x, int64_t n, double share, bool zeros)
 {
     int64_t m = 0;
     for (int64_t i = 0; i < n; i++)
-        if (x[i] > 0)
-            space[m++] = x[i];
+        if (x[i] > 0 || zeros)
+            space[m++] = x[i] > 0 ? x[i] : 0;
     int64_t at = (int64_t)ceil(share * (double)m) - 1;
     return m > 0 ? select_smallest(space, m, BASE_MAX(at, 0)) : 0;
 }
@@ -96,11 +99,11 @@ ddsc_status report_find_outliers(ddsc_report *r)
         length[i] = s.mean;
         variation[i] = s.variation;
     }
-    score_items(r->outlier, g, length, OUTLIER_LEAST * quantile(space, length, g->n, 0.5));
-    double middle = quantile(space, r->outlier, g->n, 0.5);
-    double wavers = fmax(quantile(space, r->outlier, g->n, 0.9) - middle,
-                         OUTLIER_UNEVEN * quantile(space, variation, g->n, 0.5));
-    r->outlier_from = middle + OUTLIER_TIMES * wavers;
+    score_items(r->outlier, g, length, OUTLIER_LEAST * quantile(space, length, g->n, 0.5, false));
+    double middle = quantile(space, r->outlier, g->n, 0.5, true);
+    double wavers = fmax(quantile(space, r->outlier, g->n, 0.9, true) - middle,
+                         OUTLIER_UNEVEN * quantile(space, variation, g->n, 0.5, false));
+    r->outlier_from = (middle > 0 ? middle : OUTLIER_TWINS) + OUTLIER_TIMES * wavers;
     TRY(mark(r, r->outlier_from));
 done:
     MEM_FREE(r->ctx, space, variation, length);

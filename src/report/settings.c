@@ -10,7 +10,7 @@ static const char *const costs[] = {"default", "sqeuclidean", "euclidean",
                                     "cosine",  "cityblock",   "matrix"};
 static const char *const sinkhorn_values[] = {"regularised", "sharp", "debiased"};
 static const char *const kernels[] = {"gaussian", "laplace", "energy"};
-static const char *const bandwidths[] = {"auto", "median"};
+static const char *const bandwidths[] = {"auto", "median", "given", "near"};
 static const char *const estimators[] = {"unbiased", "biased", "biased"};
 static const char *const references[] = {"normal", "kmeans", "measures", "auto"};
 static const char *const exact_graphs[] = {"auto", "full", "pruned"};

@@ -10,8 +10,6 @@
 #include "theory/theory.h"
 
 enum { METRICS = CLUSTER_METRICS, WORDS_SIZE = 1024 };
-/* Compared where none are named: those that take points as they are and cost different work. */
-enum { USUAL = (1 << (DDSC_METRIC_LOT + 1)) - 1 };
 
 /* Stability: parts of the items that are clustered alone. */
 enum { N_PARTS = 4, PART_RESTARTS = 10, FIRST_PART = 1000 };
@@ -129,6 +127,23 @@ done:
     return status;
 }
 
+/* Gaps around the clusters, as for a report. */
+static ddsc_status take_structure(ddsc_context *ctx, ddsc_compare *t, int64_t i,
+                                  const ddsc_clustering *c)
+{
+    ddsc_status status = DDSC_OK;
+    cluster_gap *gap = NULL;
+    if (t->view.k < 2)
+        return DDSC_OK;
+    TRY(MEM_NEW(ctx, gap, t->view.k));
+    TRY(cluster_gaps(ctx, gap, &c->affinity, t->labels + i * t->view.n, t->view.k));
+    t->rows[i].structure =
+        cluster_structure(gap, t->view.k, c->graph, c->view.n_components).structure;
+done:
+    mem_free(ctx, gap);
+    return status;
+}
+
 static ddsc_status compare_labels(ddsc_context *ctx, ddsc_compare *t)
 {
     int64_t m = t->view.n_metrics, n = t->view.n;
@@ -175,9 +190,9 @@ static void judge(ddsc_compare *t)
     const ddsc_compare_row *best = &t->rows[v->recommended];
     for (int64_t i = 0; i < v->n_metrics; i++)
         least = fmin(least, t->rows[i].agreement);
-    v->sure = least >= SAME || !(lead >= LEAD_SLIGHT) ? DDSC_SURE_NOT
-              : lead >= LEAD_CLEAR                    ? DDSC_SURE_CLEAR
-                                                      : DDSC_SURE_SLIGHT;
+    v->sure = v->n_metrics < 2 || least >= SAME || !(lead >= LEAD_SLIGHT) ? DDSC_SURE_NOT
+              : lead >= LEAD_CLEAR                                        ? DDSC_SURE_CLEAR
+                                                                          : DDSC_SURE_SLIGHT;
     if (v->n_metrics < 2)
         snprintf(t->words, sizeof t->words, "One metric alone has nothing to be compared with.");
     else if (least >= SAME)
@@ -211,6 +226,7 @@ static ddsc_status compare_fill(ddsc_context *ctx, ddsc_compare *t, ddsc_cluster
     for (int64_t i = 0; i < t->view.n_metrics; i++) {
         double began = clock_seconds();
         TRY(take_labels(ctx, t, i, c[i], set));
+        TRY(take_structure(ctx, t, i, c[i]));
         t->rows[i].seconds += clock_seconds() - began;
         TRY(cluster_join_take(ctx, &all, &c[i]->affinity));
     }
@@ -257,8 +273,6 @@ ddsc_status ddsc_compare_run(ddsc_context *context, ddsc_compare **compare,
     ddsc_compare *t = NULL;
     CHECK(ctx_enter_new(context, compare));
     TRY(cluster_prepare(context, &plan, data, settings));
-    if (plan.set.joined == 0)
-        plan.set.joined = USUAL & ~(1 << plan.metric.metric);
     TRY(cluster_check_parts(context, &plan));
     if (ctx_resume_folder(context)) {
         status = ctx_fail(context, DDSC_ERROR_ARGUMENT,

@@ -286,3 +286,12 @@ def test_ids_may_hold_the_batch(ddsc, tmp_path):
     data = load(ddsc, tmp_path, tmp_path / "b.csv")
     assert list(data["ids"]) == [f"p{p}/{s}" for p in range(3) for s in "ab"]
     assert list(data["meta_names"]) == ["patient"] and list(data["meta"]) == ["p0", "p0", "p1", "p1", "p2", "p2"]
+
+
+def test_one_batch_changes_nothing(ddsc, tmp_path):
+    items, _ = clouds()
+    path = write_csv(tmp_path / "b.csv", items, ["one"] * N_ITEMS)
+    plain = load(ddsc, tmp_path, path, *WORDS, "--drop", "run")
+    same = load(ddsc, tmp_path, path, *WORDS, "--batch", "run")
+    assert np.array_equal(np.sort(plain["support" if "support" in plain else "points"], axis=0),
+                          np.sort(same["support" if "support" in same else "points"], axis=0))

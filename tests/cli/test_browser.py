@@ -55,6 +55,11 @@ class Browser:
     def ask(self, script):
         return self.call("POST", "/execute/sync", {"script": "return " + script, "args": []})
 
+    def settle(self):
+        """Until all that was asked for is drawn: the frame at hand, and one more."""
+        self.call("POST", "/execute/async", {"args": [], "script": "const done = arguments[0];"
+                                             "requestAnimationFrame(() => requestAnimationFrame(() => done(1)));"})
+
     def find(self, css):
         return list(self.call("POST", "/element", {"using": "css selector", "value": css}).values())[0]
 
@@ -170,6 +175,7 @@ def twelve(ddsc, tmp_path_factory):
 
 def darkness(browser, selector):
     """Pixels of a canvas that something was drawn on."""
+    browser.settle()
     return browser.ask(f"""(() => {{ const c = document.querySelector('{selector}');
         const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
         let n = 0; for (let i = 3; i < d.length; i += 4) n += d[i] > 0; return n; }})()""")
@@ -177,7 +183,7 @@ def darkness(browser, selector):
 
 def drawn(browser):
     """The map as drawn last."""
-    time.sleep(0.1)  # the next frame draws it
+    browser.settle()
     return browser.ask("document.getElementById('view').toDataURL()")
 
 

@@ -302,3 +302,21 @@ def test_item_sizes_are_not_taken_for_classes(ddsc, tmp_path):
     assert default["settings"]["mmd_estimator"] == "biased" and default["scores"]["ami"] > 0.6
     by_size = json.loads(ddsc(*words, "--truth", tmp_path / "sizes.csv").stdout)
     assert by_size["scores"]["ami"] < 0.1
+
+
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_as_many_clusters_as_items(ddsc, tmp_path, n):
+    rows = "".join(f"i{i},{3 ** i}\ni{i},{3 ** i + 1}\n" for i in range(n))
+    (tmp_path / "few.csv").write_text("id,x\n" + rows)
+    told = json.loads(ddsc("cluster", tmp_path / "few.csv", "-k", n, "--json", "-q").stdout)
+    assert sorted(told["labels"]) == list(range(n))
+
+
+def test_a_lopsided_gap_is_told(ddsc, tmp_path):
+    """Twelve items far from a ring of sixty: the gap is clear, and what the sixty are remains open."""
+    angle = np.linspace(0, 2 * np.pi, 61)[:-1]
+    place = np.concatenate([np.stack([np.cos(angle), np.sin(angle)], 1) * 10, [[200 + i / 10, i % 3] for i in range(12)]])
+    np.savez(tmp_path / "ring.npz", points=place, weights=np.ones(72), offsets=np.arange(73))
+    done = ddsc("cluster", tmp_path / "ring.npz", "-k", "auto", "--json")
+    told = json.loads(done.stdout)
+    assert told["k"] == 2 and "12 to 60 items" in told["advice"]

@@ -14,7 +14,20 @@ def fixture_groups(ddsc, tmp_path):
 def test_table(ddsc, groups):
     told = ddsc("compare", groups, "-k", "3", "--metrics", "mmd,w2").stdout
     assert "items in 3 clusters" in told and "sinkhorn" not in told and "AMI" in told
-    assert "to take" in told
+    assert "to take" in told and "* the most stable" in told and "structure" in told
+    assert "--metric=" not in ddsc("compare", "--help").stdout
+
+
+def test_one_metric_alone(ddsc, groups):
+    told = json.loads(ddsc("compare", groups, "-k", "3", "--metrics", "lot", "--json", "-q").stdout)
+    assert [m["metric"] for m in told["metrics"]] == ["lot"] and told["sure"] == "no difference"
+
+
+def test_structure_is_the_verdict(ddsc, groups):
+    told = json.loads(ddsc("compare", groups, "-k", "3", "--json", "-q").stdout)
+    for m in told["metrics"]:
+        alone = json.loads(ddsc("cluster", groups, "-k", "3", "-m", m["metric"], "--json", "-q").stdout)
+        assert m["structure"] == alone["verdict"]["structure"]
 
 
 def test_json_is_what_cluster_finds(ddsc, groups):
@@ -41,11 +54,10 @@ def test_k_left_open(ddsc, groups):
 
 
 @pytest.mark.parametrize("words, told", [
-    (["--metrics", "w2"], "two metrics or more"),
     (["--metrics", "w2,emd"], "separated by commas"),
     (["--metrics", "w2,,mmd"], "separated by commas"),
     (["--metrics", "w2,w2"], "separated by commas"),
-    (["--metric", "w2"], "name the metrics to compare by --metrics"),
+    (["--metric", "w2"], "--metrics"),
     (["-k", "0"], "a number"),
 ])
 def test_refused(ddsc, groups, words, told):

@@ -35,6 +35,13 @@ def test_same_labels_for_any_order_and_threads(ddsc, groups):
     assert a == ddsc("cluster", groups, "-k", "3", "--metric", "mmd+w2", "-j", "3").stdout
 
 
+def test_no_model_is_said_before_and_after(ddsc, groups, tmp_path):
+    done = ddsc("cluster", groups, "-k", "3", "--metric", "w2+mmd", "-o", tmp_path / "r")
+    assert "there will be no model.npz" in " ".join(done.stderr.split())
+    done = ddsc("assign", tmp_path / "r" / "model.npz", groups, code=3)
+    assert "joined metrics (w2+mmd), baselines and given distances have no rule" in done.stderr
+
+
 @pytest.mark.parametrize("words, told", [
     (["cluster", "x.npz", "-k", "2", "--metric", "w2+emd"], "'emd' in 'w2+emd' is not one of w2, w1, sinkhorn, mmd, lot; did you mean 'w2'?"),
     (["cluster", "x.npz", "-k", "2", "--metric", "w2+"], "'' in 'w2+'"),

@@ -103,3 +103,16 @@ def test_copies_are_no_reason(ddsc, tmp_path):
 def test_refused_without_a_graph(ddsc, tmp_path):
     done = ddsc("cluster", planted(tmp_path), "-k", 3, "--method", "kmeans", "--outliers", code=2)
     assert "graph" in done.stderr
+
+
+def test_an_item_apart_from_many_twins(ddsc, tmp_path):
+    """Twins have no score of their own; the one item that has must not set the limit alone."""
+    clouds = [np.zeros((1, 2))] * 39 + [np.array([[5.0, 0]])]
+    ddsc("cluster", write(tmp_path / "t.npz", clouds), "-k", 1, "--outliers", "-o", tmp_path / "r", "-q")
+    assert [i for i, row in enumerate(table(tmp_path / "r")) if row["is_outlier"] == "1"] == [39]
+
+
+def test_sizes_in_the_tree_leave_outliers_out(ddsc, tmp_path):
+    ddsc("cluster", planted(tmp_path), "-k", 3, "--outliers", "-o", tmp_path / "r", "-q")
+    told = json.loads((tmp_path / "r" / "result.json").read_text())
+    assert told["tree"][-1]["size"] == sum(told["sizes"]["clusters"]) == 88

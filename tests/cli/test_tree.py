@@ -47,3 +47,27 @@ def test_no_tree_without_a_graph(ddsc, tmp_path):
     ddsc("generate", "gaussians", "-o", tmp_path / "g.npz", "-q")
     told = json.loads(ddsc("cluster", tmp_path / "g.npz", "-k", 3, "--method", "kmeans", "--json", "-q").stdout)
     assert "tree" not in told
+
+
+def test_parts_without_a_direction_have_no_order(ddsc, tmp_path):
+    """Twelve separate gradients and K = 3: either along the gradient or nothing, never the row number."""
+    rng = np.random.default_rng(5)
+    place = np.concatenate([[1000 * part + x for x in rng.permutation(30)] for part in range(12)])
+    ddsc("cluster", write(tmp_path / "m.npz", [np.array([[x, 0.0]]) for x in place]), "-k", 3, "-o", tmp_path / "r", "-q")
+    with open(tmp_path / "r" / "items.csv", encoding="utf-8") as file:
+        order = [row["order"] for row in csv.DictReader(file)]
+    for part in range(12):
+        here = slice(30 * part, 30 * part + 30)
+        ranks = [int(word) for word in order[here] if word]
+        assert not ranks or abs(np.corrcoef(ranks, place[here])[0, 1]) > 0.95, part
+
+
+def test_forged_trees_are_cut_short(ddsc, tmp_path):
+    ddsc("generate", "gaussians", "--groups", 5, "-o", tmp_path / "g.npz", "-q")
+    ddsc("cluster", tmp_path / "g.npz", "-k", 5, "-o", tmp_path / "r", "-q")
+    path = tmp_path / "r" / "result.json"
+    told = json.loads(path.read_text())
+    told["tree"] = [{"a": 4 + m, "b": 4 + m, "height": 0.5, "size": 9} for m in range(40)]
+    path.write_text(json.dumps(told))
+    said = ddsc("explain", tmp_path / "r").stdout
+    assert len(said) < 20000 and "left" not in said

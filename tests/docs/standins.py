@@ -130,6 +130,12 @@ def documents(folder):
     (folder / "glove.6B.100d.txt").write_text("\n".join(lines) + "\n")
     for name in ("glove.6B.100d.txt.gz", "glove.6B.100d.subset.txt.gz"):
         (folder / name).write_bytes(gzip.compress(("\n".join(lines) + "\n").encode(), mtime=0))
+    binary = f"{len(words.support)} {words.dim}\n".encode()
+    for name, row in zip(words.point_names, words.support):
+        binary += name.encode() + b" " + row.astype("<f4").tobytes() + b"\n"
+    (folder / "GoogleNews.bin.gz").write_bytes(gzip.compress(binary, mtime=0))
+    table = "id,label,title,abstract\n" + "".join(f'{r[0]},{r[1]},{r[2]},"{r[3]}"\n' for r in rows)
+    (folder / "bbc.csv").write_text(table)
     ddsc.datasets.load_documents().write(folder / "docs.npz")
     for name in ("stop.txt", "stoplist2.txt"):
         (folder / name).write_text("the and of a in to is it\n")

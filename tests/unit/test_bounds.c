@@ -238,6 +238,41 @@ static void test_clouds(void **state)
     ddsc_context_destroy(ctx);
 }
 
+/* A cloud and its copy elsewhere: the shift is the whole distance, and the relaxed bound finds it, which minima of
+ * costs between the clouds as they stand do not. */
+static void test_shift_is_found(void **state)
+{
+    enum { N = 6, SIZE = 21, D = 20 };
+    ddsc_context *ctx = test_context(1, 0);
+    rng r = rng_make(7, RNG_GAUSSIANS, 1);
+    double points[N * SIZE * D], shape[SIZE * D];
+    int64_t offset[N + 1];
+    measures *m = NULL;
+    relaxed_with_scratch b;
+    (void)state;
+    for (int64_t k = 0; k < SIZE * D; k++)
+        shape[k] = rng_normal(&r);
+    for (int64_t i = 0; i <= N; i++)
+        offset[i] = SIZE * i;
+    for (int64_t p = 0; p < N * SIZE * D; p++)
+        points[p] = shape[p % (SIZE * D)] + 0.3 * (double)(p / (SIZE * D));
+    assert_int_equal(
+        ddsc_measures_create_clouds(ctx, &m, N, D, points, NULL, offset, DDSC_EMPTY_ERROR),
+        DDSC_OK);
+    assert_int_equal(bound_relaxed_make(ctx, &b.bound, m, &ground_sqeuclidean, 1), DDSC_OK);
+    b.scratch = malloc((size_t)bound_relaxed_scratch(&b.bound) * sizeof *b.scratch);
+    for (int64_t i = 0; i < N; i++)
+        for (int64_t j = i + 1; j < N; j++) {
+            double shift2 = D * 0.09 * (double)((j - i) * (j - i));
+            assert_close(relaxed_value(&b, i, j), shift2, 1e-3, 1e-3);
+        }
+    check_relaxed(ctx, m);
+    free(b.scratch);
+    bound_relaxed_free(ctx, &b.bound);
+    ddsc_measures_destroy(m);
+    ddsc_context_destroy(ctx);
+}
+
 /* Clouds large enough to be refined; the dense coupling pads both sides. */
 static void test_larger_clouds(void **state)
 {
@@ -438,6 +473,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_clouds),
+        cmocka_unit_test(test_shift_is_found),
         cmocka_unit_test(test_larger_clouds),
         cmocka_unit_test(test_clouds_far_away),
         cmocka_unit_test(test_images),

@@ -67,7 +67,7 @@ static void test_bad_metric_settings(void **state)
     REFUSE_METRIC(sinkhorn_tolerance, NAN);
     REFUSE_METRIC(sinkhorn_max_iterations, 0);
     REFUSE_METRIC(mmd_kernel, (ddsc_mmd_kernel)3);
-    REFUSE_METRIC(bandwidth_rule, (ddsc_bandwidth_rule)3);
+    REFUSE_METRIC(bandwidth_rule, (ddsc_bandwidth_rule)4);
     REFUSE_METRIC(mmd_estimator, (ddsc_mmd_estimator)3);
     REFUSE_METRIC(reference_rule, (ddsc_reference_rule)4);
     REFUSE_METRIC(reference_size, -1);

@@ -165,6 +165,12 @@ static void test_compare(void **state)
     set.k_min = set.k_max = 3;
     assert_int_equal(ddsc_compare_run(ctx, &t, m, &set), DDSC_OK);
     ddsc_compare_get_view(t, &v);
+    assert_int_equal(v.n_metrics, 1); /* none but the one named */
+    assert_int_equal(v.sure, DDSC_SURE_NOT);
+    ddsc_compare_destroy(t);
+    set.joined = 1 << DDSC_METRIC_SINKHORN | 1 << DDSC_METRIC_MMD | 1 << DDSC_METRIC_LOT;
+    assert_int_equal(ddsc_compare_run(ctx, &t, m, &set), DDSC_OK);
+    ddsc_compare_get_view(t, &v);
     assert_int_equal(v.n_metrics, 4);
     assert_int_equal(v.k, 3);
     for (int64_t i = 0; i < 4; i++) {

@@ -304,9 +304,13 @@ static void test_bandwidth(void **state)
     for (int a = 0; a < 3; a++) {
         measures *m = test_random_measures(ctx, 30, 20, dims[a], 4);
         double h;
-        set.bandwidth_rule = DDSC_BANDWIDTH_AUTO;
+        set.bandwidth_rule = DDSC_BANDWIDTH_NEAR;
         assert_int_equal(mmd_bandwidth(ctx, &h, m, &set), DDSC_OK);
         assert_close(h, plain_bandwidth(m, 0.05), 1e-10, 0);
+        /* By itself: near, but the median where all distances are alike, as in 40 dimensions. */
+        set.bandwidth_rule = DDSC_BANDWIDTH_AUTO;
+        assert_int_equal(mmd_bandwidth(ctx, &h, m, &set), DDSC_OK);
+        assert_close(h, plain_bandwidth(m, dims[a] < 40 ? 0.05 : 0.5), 1e-10, 0);
         set.bandwidth_rule = DDSC_BANDWIDTH_MEDIAN;
         assert_int_equal(mmd_bandwidth(ctx, &h, m, &set), DDSC_OK);
         assert_close(h, plain_bandwidth(m, 0.5), 1e-10, 0);

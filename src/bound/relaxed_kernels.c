@@ -1,0 +1,224 @@
+/* Minima over the rows and columns of a pair's costs: row minima go down the columns, column minima are folded
+ * sixteen at a time. */
+#include "bound/relaxed_kernels.h"
+
+#include <math.h>
+
+#include "base/simd.h"
+
+enum { WIDTH = RELAXED_WIDTH };
+
+typedef int32_t vector_bits __attribute__((vector_size(64), aligned(4)));
+typedef float vector __attribute__((vector_size(WIDTH * sizeof(float)), aligned(4)));
+
+SIMD_INLINE vector wide_load(const float *at)
+{
+    return *(const vector *)at;
+}
+
+SIMD_INLINE void wide_store(float *at, vector x)
+{
+    *(vector *)at = x;
+}
+
+SIMD_INLINE vector vector_min(vector a, vector b)
+{
+    vector_bits less = a < b;
+    return (vector)(((vector_bits)a & less) | ((vector_bits)b & ~less));
+}
+
+SIMD_INLINE float wide_sum(vector x)
+{
+    float sum = 0;
+    for (int k = 0; k < WIDTH; k++)
+        sum += x[k];
+    return sum;
+}
+
+/* Neighbours against each other: the halves of the result belong to a and b. */
+SIMD_INLINE vector fold(vector a, vector b)
+{
+    vector even =
+        __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+    vector odd =
+        __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+    return vector_min(even, odd);
+}
+
+/* Lane k is the least lane of x[k]. */
+SIMD_INLINE vector fold_all(const vector *x)
+{
+    vector two[8], four[4];
+    for (int k = 0; k < 8; k++)
+        two[k] = fold(x[2 * k], x[2 * k + 1]);
+    for (int k = 0; k < 4; k++)
+        four[k] = fold(two[2 * k], two[2 * k + 1]);
+    return fold(fold(four[0], four[1]), fold(four[2], four[3]));
+}
+
+/* ---- centres ---- */
+
+/* Neighbours added: the halves of the result belong to a and b. */
+SIMD_INLINE vector fold_sums(vector a, vector b)
+{
+    vector even =
+        __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+    vector odd =
+        __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+    return even + odd;
+}
+
+/* Lane k is the sum of x[k]. */
+SIMD_INLINE vector sum_all(const vector *x)
+{
+    vector two[8], four[4];
+    for (int k = 0; k < 8; k++)
+        two[k] = fold_sums(x[2 * k], x[2 * k + 1]);
+    for (int k = 0; k < 4; k++)
+        four[k] = fold_sums(two[2 * k], two[2 * k + 1]);
+    return fold_sums(fold_sums(four[0], four[1]), fold_sums(four[2], four[3]));
+}
+
+/* Sixteen columns from q on, sixteen rows from p on: their part of the weighted sums over columns is added to
+ * by_column, those over rows are returned. */
+SIMD_INLINE vector mean_products(const relaxed_pair *t, int64_t q, int64_t p, float *by_column)
+{
+    const vector zero = {0};
+    vector weight = wide_load(t->weight + p), sum = q == 0 ? zero : wide_load(by_column + p),
+           x[WIDTH];
+    for (int64_t k = 0; k < WIDTH; k++) {
+        x[k] = zero;
+        if (q + k < t->n) {
+            vector product = wide_load(t->product + t->local[q + k] * t->ld + p);
+            x[k] = product * weight;
+            sum += product * (float)t->column_weight[q + k];
+        }
+    }
+    wide_store(by_column + p, sum);
+    return sum_all(x);
+}
+
+SIMD_CLONES float bound_relaxed_centre(const relaxed_pair *t, float *row, const float *row_away2,
+                                       float *column, const float *column_away2)
+{
+    vector both = {0};
+    for (int64_t q = 0; q < t->n; q += WIDTH) {
+        vector sum = mean_products(t, q, 0, row);
+        for (int64_t p = WIDTH; p < t->slots; p += WIDTH)
+            sum += mean_products(t, q, p, row);
+        for (int64_t k = 0; k < WIDTH && q + k < t->n; k++)
+            column[q + k] = column_away2[q + k] - sum[k];
+    }
+    for (int64_t p = 0; p < t->slots; p += WIDTH)
+        both += wide_load(t->weight + p) * wide_load(row + p);
+    float between = wide_sum(both);
+    for (int64_t p = 0; p < t->slots; p += WIDTH)
+        wide_store(row + p, wide_load(row_away2 + p) - wide_load(row + p) + between);
+    return between;
+}
+
+/* ---- minima ---- */
+
+/* Sixteen columns from q on, sixteen rows from p on: costs, never below 0, kept for the second pass;
+ * returns the least of each column. */
+SIMD_INLINE vector costs_at(const relaxed_pair *t, int64_t q, int64_t p)
+{
+    const vector zero = {0}, far = zero + RELAXED_FAR;
+    vector own = wide_load(t->row + p);
+    vector least = q == 0 ? far : wide_load(t->least + p), x[WIDTH];
+    for (int64_t k = 0; k < WIDTH; k++) {
+        x[k] = far;
+        if (q + k < t->n) {
+            x[k] = wide_load(t->product + t->local[q + k] * t->ld + p) + (own + t->column[q + k]);
+            x[k] = (vector)((vector_bits)x[k] & (x[k] > zero));
+            wide_store(t->cost + (q + k) * t->slots + p, x[k]);
+            least = vector_min(least, x[k]);
+        }
+    }
+    wide_store(t->least + p, least);
+    return fold_all(x);
+}
+
+/* What row potentials leave to sixteen columns is returned; what column potentials leave to sixteen
+ * rows is kept in `rest`. */
+SIMD_INLINE vector rest_at(const relaxed_pair *t, int64_t q, int64_t p, vector column_least)
+{
+    const vector zero = {0}, far = zero + RELAXED_FAR;
+    vector least = wide_load(t->least + p), rest = q == 0 ? far : wide_load(t->rest + p), x[WIDTH];
+    for (int64_t k = 0; k < WIDTH; k++) {
+        x[k] = far;
+        if (q + k < t->n) {
+            vector cost = wide_load(t->cost + (q + k) * t->slots + p);
+            x[k] = cost - least;
+            rest = vector_min(rest, cost - column_least[k]);
+        }
+    }
+    wide_store(t->rest + p, rest);
+    return fold_all(x);
+}
+
+SIMD_INLINE vector weights_at(const relaxed_pair *t, int64_t q)
+{
+    vector weight = {0};
+    for (int64_t k = 0; k < WIDTH && q + k < t->n; k++)
+        weight[k] = (float)t->column_weight[q + k];
+    return weight;
+}
+
+/* Padding must not bind the columns: its potential is 0, its costs are far. */
+SIMD_INLINE void clear_padding(const relaxed_pair *t)
+{
+    for (int64_t p = 0; p < t->slots; p++)
+        t->least[p] = t->row[p] < RELAXED_FAR / 2 ? t->least[p] : 0;
+}
+
+SIMD_CLONES float bound_relaxed_pair(const relaxed_pair *t)
+{
+    vector by_row = {0}, by_column = {0};
+    for (int64_t q = 0; q < t->n; q += WIDTH) {
+        vector least = costs_at(t, q, 0);
+        for (int64_t p = WIDTH; p < t->slots; p += WIDTH)
+            least = vector_min(least, costs_at(t, q, p));
+        wide_store(t->column_least + q, least);
+    }
+    clear_padding(t);
+    for (int64_t q = 0; q < t->n; q += WIDTH) {
+        vector least = wide_load(t->column_least + q), left = rest_at(t, q, 0, least);
+        for (int64_t p = WIDTH; p < t->slots; p += WIDTH)
+            left = vector_min(left, rest_at(t, q, p, least));
+        vector weight = weights_at(t, q);
+        by_row += weight * left;
+        by_column += weight * least;
+    }
+    for (int64_t p = 0; p < t->slots; p += WIDTH) {
+        by_row += wide_load(t->weight + p) * wide_load(t->least + p);
+        by_column += wide_load(t->weight + p) * wide_load(t->rest + p);
+    }
+    float row_sum = wide_sum(by_row), column_sum = wide_sum(by_column);
+    return t->keep * (row_sum > column_sum ? row_sum : column_sum);
+}
+
+/* ---- costs of other kinds ---- */
+
+SIMD_CLONES void bound_relaxed_roots(float *cost, const float *own, float norm, float keep,
+                                     int64_t slots)
+{
+    for (int64_t t = 0; t < slots; t++) {
+        float square = cost[t] + keep * (own[t] + norm);
+        cost[t] = sqrtf(square > 0 ? square : 0) * (1 - 0x1p-22f);
+    }
+}
+
+SIMD_CLONES float bound_city_distance(const float *x, const float *y, int64_t d)
+{
+    vector sum = {0};
+    int64_t k = 0;
+    for (; k + WIDTH <= d; k += WIDTH) {
+        vector gap = wide_load(x + k) - wide_load(y + k);
+        sum += (vector)((vector_bits)gap & INT32_MAX);
+    }
+    float total = wide_sum(sum);
+    for (; k < d; k++)
+        total += fabsf(x[k] - y[k]);
+    return total;
+}

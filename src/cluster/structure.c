@@ -1,0 +1,63 @@
+/* Is there structure at all? From the gaps around the clusters (gaps.c), and from a graph that falls apart where
+ * chance would not tear it. */
+#include <math.h>
+
+#include "cluster/cluster.h"
+
+/* Below this score items lie across the borders as they lie inside; with fewer items side by side than these, that
+ * says nothing. */
+static const double NONE_SCORE = 0.8, NONE_ITEMS = 6;
+
+/* Chance of a tear that is still called clear. */
+static const double TORN_BY_CHANCE = 0.05;
+
+/* The chance that some gap tears the graph of n items placed at random along a line, where gaps come easiest: the gap
+ * is longer than the way to the tau-th neighbour on either side. With gaps from Exp(1) and ways from Gamma(tau) that is
+ * n E exp(-max(w, w')) = 2 n sum over j >= tau of binomial(tau - 1 + j, j) / 3^(tau + j). */
+static double chance_of_a_tear(int64_t n, int64_t tau)
+{
+    double term = pow(3, -(double)tau), sum = 0;
+    for (int64_t j = 0; j < 8 * tau + 64; j++) {
+        sum += j >= tau ? term : 0;
+        term *= (double)(tau + j) / (double)(j + 1) / 3;
+    }
+    return 2 * (double)n * sum;
+}
+
+/* By the shortest list: those of a sample of the pairs are shorter than tau. */
+static double chance_here(const ddsc_graph *g)
+{
+    int64_t least = g->tau;
+    for (int64_t i = 0; i < g->n; i++)
+        least = BASE_MIN(least, g->offset[i + 1] - g->offset[i]);
+    return chance_of_a_tear(g->n, least);
+}
+
+static ddsc_structure kind_of(const structure_tally *t, int64_t k)
+{
+    if (t->n_examined == 0 || k < 2)
+        return DDSC_STRUCTURE_UNDECIDED;
+    if (t->torn || t->n_parted > 0)
+        return DDSC_STRUCTURE_CLEAR;
+    if (t->score < NONE_SCORE && t->items >= NONE_ITEMS)
+        return DDSC_STRUCTURE_NONE;
+    return sqrt(t->items) < GAP_SCORE ? DDSC_STRUCTURE_UNDECIDED : DDSC_STRUCTURE_WEAK;
+}
+
+structure_tally cluster_structure(const cluster_gap *gap, int64_t k, const ddsc_graph *g,
+                                  int64_t n_components)
+{
+    structure_tally t = {.chance = g && g->n > 0 ? chance_here(g) : INFINITY};
+    t.torn = gap && n_components > 1 && t.chance < TORN_BY_CHANCE;
+    for (int64_t c = 0; gap && c < k; c++) {
+        /* Where chance tears the graph, gaps are no sign. */
+        bool parted = gap[c].examined && gap[c].score >= GAP_SCORE && t.chance < 1;
+        t.n_examined += gap[c].examined;
+        t.n_parted += parted;
+        t.items_parted += parted ? gap[c].size : 0;
+        t.score = fmax(t.score, gap[c].score);
+        t.items = fmax(t.items, gap[c].items);
+    }
+    t.structure = kind_of(&t, k);
+    return t;
+}
