@@ -939,8 +939,9 @@ def read(
     tables = _paths(meta)
     if tables:
         settings["meta_path"] = tables[0]
-    if isinstance(transforms.get("batch"), str):
-        settings["item_columns"] = transforms["batch"]
+    batch = transforms.get("batch")
+    if isinstance(batch, str):
+        settings["item_columns"] = batch
     if channels is not None:
         settings["channels"] = ",".join(str(c) for c in channels)
     named = {"id_columns": id, "weight_column": weight, "label_column": label, "where": where,
