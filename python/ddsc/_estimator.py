@@ -758,6 +758,12 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
                 run(_core.model_write, self._model.handle, place("model.npz"), False)
             if hasattr(self, "graph_"):
                 np.save(place("map.npy"), self.map_[rows])
+                np.save(place("embedding.npy"), self.embedding_[rows])
+                _write_text(place("graph.mtx"), _graph_text(self.graph_, np.arange(len(self.labels_))[rows]))
+                if len(self.sweep_) > 1:
+                    head = ["id", *(f"k{row['k']}" for row in self.sweep_)]
+                    tried = [[i, *labels] for i, labels in enumerate(self.sweep_labels_.T[rows].tolist())]
+                    _write_text(place("sweep.csv"), "\n".join(",".join(map(str, row)) for row in [head, *tried]))
             page: str = run(_core.report_page, folder)
         if path is not None:
             with open(path, "w" if overwrite else "x", encoding="utf-8") as file:
@@ -1175,6 +1181,16 @@ def _resume_line(c: Dict[str, Any]) -> str:
         f"cluster k {c['k_min']}:{c['k_max']}, gamma rule {c['gamma_rule']} {c.get('gamma', 0):.17g}, "
         f"min-cluster {c['min_cluster']:.17g}, paper {c['paper']}"
     )
+
+
+def _graph_text(graph: Any, rows: Array) -> str:
+    """The program's graph.mtx of these rows: neighbour and item from 1, and their squared distance."""
+    number = np.zeros(graph.shape[0], dtype=np.int64)
+    number[rows] = np.arange(1, len(rows) + 1)
+    items = np.repeat(number, np.diff(graph.indptr))
+    edges = zip(number[graph.indices].tolist(), items.tolist(), np.square(graph.data).tolist())
+    head = f"%%MatrixMarket matrix coordinate real general\n{len(rows)} {len(rows)} {len(items)}\n"
+    return head + "".join(f"{near} {item} {d2!r}\n" for near, item, d2 in edges)
 
 
 def _write_text(path: str, text: str) -> None:
