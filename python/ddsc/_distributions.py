@@ -141,7 +141,7 @@ class Distributions:
         self._ids: Optional[List[str]] = None
         self._labels: Optional[Array] = None
         if ids is not None:
-            self._ids = [str(i) for i in ids]
+            self._ids = [_text(i) for i in ids]
             self._check_length("ids", len(self._ids))
         if labels is not None:
             self._labels = np.asarray(_labels_by_id(labels, self.ids, ids is not None))
@@ -536,7 +536,8 @@ class Distributions:
             One for each row of `support`.
         titles : sequence of N titles, optional
         meta : dict, optional
-            Columns about items (batch, age, ...): N values for each name, kept as texts.
+            Columns about items (batch, age, ...): N values for each name, kept as texts; None and NaN become "",
+            whole floats are written as integers.
 
         Examples
         --------
@@ -546,17 +547,17 @@ class Distributions:
         ['x', 'y']
         """
         lists = [
-            None if names is None else [str(name) for name in names]
+            None if names is None else [_text(name) for name in names]
             for names in (coordinate_names, point_names, titles)
         ]
         with Run(n_jobs=1) as run:
             handle = run(_core.described, self._handle, *lists)
             if meta is not None:
-                columns = [[str(value) for value in column] for column in meta.values()]
+                columns = [[_value_text(value) for value in column] for column in meta.values()]
                 for name, column in zip(meta, columns):
                     self._check_length(f"values of {name!r}", len(column))
                 flat = [value for row in zip(*columns) for value in row]
-                handle = run(_core.about, handle, [str(name) for name in meta], flat)
+                handle = run(_core.about, handle, [_text(name) for name in meta], flat)
         return self._wrap(handle, self._ids, self._labels)
 
     def transformed(
@@ -595,7 +596,8 @@ class Distributions:
             The logicle scale of flow cytometry with this top value T (262144 is usual), or "T:W:M:A"; a
             dict has one for coordinates by name. W left out is fitted to the negative values.
         batch : str or sequence, optional
-            A column of `meta`, or the batch of each item (kept as the column "batch"): the quantiles of each
+            A column of `meta`, or the batch of each item (kept as the column "batch", which must not be there
+            with other values): the quantiles of each
             coordinate in a batch are mapped onto those of all items. New items need that column
             (``X.described(meta={"batch": [...]})``), and batches that were there.
         random_state : int, RandomState, Generator or None
@@ -610,7 +612,13 @@ class Distributions:
         """
         settings: Dict[str, Any] = {"log1p": int(bool(log1p))}
         if batch is not None and not isinstance(batch, str):
-            named = self.described(meta={**self.meta, "batch": batch})
+            about = self.meta
+            named = self.described(meta={**about, "batch": batch})
+            if about.get("batch", named.meta["batch"]) != named.meta["batch"]:
+                raise ValueError(
+                    "the set has a column 'batch' of other values: take it by batch='batch', or give the new one "
+                    "another name with described(meta=...)"
+                )
             return named.transformed(
                 arcsinh=arcsinh, log1p=log1p, normalise=normalise, pca=pca, per_item=per_item,
                 align=align, logicle=logicle, batch="batch", random_state=random_state,
@@ -776,6 +784,25 @@ class Distributions:
         self._adopt(handle, state["ids"], state["labels"])
 
 
+def _text(value: object) -> str:
+    """A name as the library keeps it, which ends texts at a NUL."""
+    text = str(value)
+    if "\0" in text:
+        raise ValueError(f"{text!r} has a NUL character, which a text cannot hold")
+    return text
+
+
+def _value_text(value: Any) -> str:
+    """A value about an item; a column of whole numbers is one of floats where pandas found some missing."""
+    missing = value is None or type(value).__name__ == "NAType"  # pandas' NA cannot be compared
+    if missing or (not isinstance(value, str) and value != value):
+        return ""
+    number = float(value) if isinstance(value, (float, np.floating)) else 0.5
+    if number.is_integer() and abs(number) < 2**53:
+        return str(int(number))
+    return _text(value)
+
+
 def _labels_by_id(labels: Any, ids: List[str], named: bool) -> Any:
     """A dict of labels, or a Series with text as its index, in the order of the ids."""
     if named and hasattr(labels, "iloc") and all(isinstance(key, str) for key in labels.index):
@@ -912,8 +939,9 @@ def read(
     tables = _paths(meta)
     if tables:
         settings["meta_path"] = tables[0]
-    if isinstance(transforms.get("batch"), str):
-        settings["item_columns"] = transforms["batch"]
+    batch = transforms.get("batch")
+    if isinstance(batch, str):
+        settings["item_columns"] = batch
     if channels is not None:
         settings["channels"] = ",".join(str(c) for c in channels)
     named = {"id_columns": id, "weight_column": weight, "label_column": label, "where": where,

@@ -8,6 +8,7 @@ import io
 import json
 import os
 import tempfile
+import zipfile
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Union, cast
 
 import numpy as np
@@ -58,7 +59,8 @@ from ._types import (
     Verdict,
     Weights,
 )
-from ._words import METHODS, cluster_settings, graph_settings, joined_metrics, metric_settings, whole, word
+from ._words import CENTRES, METHODS, VECTORS, cluster_settings, graph_settings, joined_metrics, metric_settings
+from ._words import whole, word
 
 # Columns of smaller eigenvalues change from neighbour to neighbour; dividing by them makes noise.
 LEAST_EIGENVALUE = 0.1
@@ -348,6 +350,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
     _model: Optional["_Model"]
     _report: Tuple[str, int, Optional[Array]]
     _items: str
+    _row_ids: Optional[List[str]]
     _compressed: Optional[float]
     _places: Optional[Array]
     _extension: Optional[Dict[str, Any]]
@@ -393,7 +396,10 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         sample_weight : list of (n_i,) arrays, optional
             Weights of the points of each item.
         """
+        self._forget()
         word("method", self.method, METHODS)
+        word("vectors_from", self.vectors_from, VECTORS)
+        word("barycenter", self.barycenter, CENTRES)
         with self._run() as run:
             if self.method != "ddsc":
                 check_baseline(self)
@@ -416,6 +422,12 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         self.stats_["threads"] = run.context.threads
         self.converged_ &= run.worst == 0
         return self
+
+    def _forget(self) -> None:
+        """Take away what an earlier fit, perhaps by another method, left."""
+        own = ("_model", "_report", "_items", "_row_ids", "_compressed", "_places", "_extension")
+        for name in [n for n in vars(self) if n in own or (n.endswith("_") and not n.startswith("_"))]:
+            delattr(self, name)
 
     def _fit_matrix(self, run: Run, X: Any) -> Tuple[Any, Dict[str, Any]]:
         if isinstance(X, Distributions):
@@ -450,6 +462,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         if self.compress is not None:
             measures = rows.compress(whole("compress", self.compress), self.n_jobs)
         self._compressed = None if self.compress is None else measures.max_w2_error
+        self._row_ids = rows.ids if len(measures) < len(rows) else None
         self._model = self.stability_ = None
         self.n_features_in_ = measures.dim
         return rows, measures
@@ -471,8 +484,6 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         cut = partition(run, measures._handle, self)
         with Run(n_jobs=1, random_state=run.seed) as single:
             named = measures._named(single)
-        for name in [n for n in vars(self) if n.endswith("_") and n != "n_features_in_"]:
-            delattr(self, name)  # of an earlier fit by another method
         self._tell(run, named, cut.found, None, None, (self._metric(), self._graph(), self._cluster()))
         self.labels_ = rows._by_row(cut.labels, -1)
         self.n_clusters_, self.inertia_, self.centres_ = cut.k, cut.inertia, cut.centres
@@ -513,6 +524,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         self._model = None if joined else _Model(model)
         self._tell(run, named, found, None, trust, settings)
         self._compressed = None if self.compress is None else measures.max_w2_error
+        self._row_ids = rows.ids if len(measures) < len(rows) else None
         return found, rows
 
     def _tell(
@@ -560,10 +572,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         self.centre_distance_ = spread(view["distance"], np.nan)
         self.next_cluster_ = spread(view["next"], -1)
         self.doubt_ = spread(view["doubt"], np.nan)
-        left_out = np.zeros(n_rows, dtype=bool)
-        if self.outliers:
-            marked = self.outliers_
-            left_out[slice(None) if len(marked) == n_rows else rows] = marked
+        left_out = self.outliers_ if self.outliers else np.zeros(n_rows, dtype=bool)
         self.labels_[left_out] = -1
         self.eigenvalues_ = np.array(view["eigenvalues"])
         self.affinity_matrix_ = csr(
@@ -749,6 +758,12 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
                 run(_core.model_write, self._model.handle, place("model.npz"), False)
             if hasattr(self, "graph_"):
                 np.save(place("map.npy"), self.map_[rows])
+                np.save(place("embedding.npy"), self.embedding_[rows])
+                _write_text(place("graph.mtx"), _graph_text(self.graph_, np.arange(len(self.labels_))[rows]))
+                if len(self.sweep_) > 1:
+                    head = ["id", *(f"k{row['k']}" for row in self.sweep_)]
+                    tried = [[i, *labels] for i, labels in enumerate(self.sweep_labels_.T[rows].tolist())]
+                    _write_text(place("sweep.csv"), "\n".join(",".join(map(str, row)) for row in [head, *tried]))
             page: str = run(_core.report_page, folder)
         if path is not None:
             with open(path, "w" if overwrite else "x", encoding="utf-8") as file:
@@ -791,6 +806,16 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
                 out[name] = np.array([float(v) if v else np.nan for v in values])
             else:
                 out[name] = np.array(values, dtype=object)
+        return out if len(rows) == len(self.labels_) else self._spread_items(out)
+
+    def _spread_items(self, columns: Dict[str, Array]) -> Dict[str, Array]:
+        """Columns of a compressed set, which has lost the rows of dropped items, with those rows."""
+        fills = {"i": -1, "f": np.nan, "O": ""}
+        out: Dict[str, Array] = {}
+        for name, values in columns.items():
+            out[name] = np.full(len(self.labels_), fills[values.dtype.kind], dtype=values.dtype)
+            out[name][self._there()] = values
+        out["id"] = np.array(self._row_ids, dtype=object)
         return out
 
     @property
@@ -823,15 +848,21 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         >>> bool(np.corrcoef(order, np.arange(40))[0, 1] > 0.95)
         True
         """
-        return cast(Ints, self.items_["order"])
+        columns = self.items_
+        if "order" not in columns:
+            raise AttributeError(
+                f"an order follows the second eigenvector, and a fit with n_clusters={self.n_clusters!r} had one alone"
+            )
+        return cast(Ints, columns["order"])
 
     @property
     def tree_(self) -> Floats:
         """(K - 1, 4) merges of the clusters, as SciPy's ``linkage`` gives them (``dendrogram(model.tree_)`` draws
         it): two nodes, the height of their merge, items in it. Clusters are 0 to K - 1, merge m makes K + m.
         Heights are 1 / (1 + r), r the affinity between the two over what chance gives to a graph of the same
-        degrees: 1 where nothing links them, 1/2 where chance would link them as much."""
+        degrees: 1 where nothing links them, 1/2 where chance would link them as much. Empty above 1,000 clusters."""
         rows = self.result_json().get("tree", [])
+        self._check_graph("tree")
         return np.array([[row["a"], row["b"], row["height"], row["size"]] for row in rows]).reshape(-1, 4)
 
     def cut_tree(self, n_clusters: Optional[int] = None, height: Optional[float] = None) -> Ints:
@@ -857,8 +888,9 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         if n_clusters is not None:
             if not 1 <= whole("n_clusters", n_clusters) <= k:
                 raise ValueError(f"n_clusters={n_clusters}: must be from 1 to {k}")
-            if n_clusters < k and len(tree) < k - 1:
-                raise ValueError("there is no tree over more than 1,000 clusters")
+        if len(tree) < k - 1 and n_clusters != k:
+            raise ValueError(f"there is no tree over {k} clusters: it is made of up to 1,000")
+        if n_clusters is not None:
             tree = tree[: k - n_clusters]
         else:
             tree = tree[tree[:, 2] <= cast(float, height)]
@@ -970,10 +1002,25 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
     def save(self, path: PathLike, overwrite: bool = False) -> None:
         """Write the program's model.npz, which `load` and ``ddsc assign`` read: all that labels new items.
 
-        A whole model, with its graph, table and report, is kept by pickle.
+        Outliers that were left out stay so (the array `left_out`). A whole model, with its graph, table and report,
+        is kept by pickle.
         """
+        handle, file = self._kept_model(), os.fspath(path)
+        n_items = _core.model_view(handle)["n_items"]
+        labels = self.labels_ if len(self.labels_) == n_items else self.labels_[self._there()]
+        left_out = np.flatnonzero(labels < 0)
         with Run(n_jobs=1) as run:
-            run(_core.model_write, self._kept_model(), os.fspath(path), overwrite)
+            if not len(left_out):
+                run(_core.model_write, handle, file, overwrite)
+                return
+            if not overwrite and os.path.exists(file):
+                raise FileExistsError(17, "File exists", file)
+            file = os.path.realpath(file)
+            with tempfile.TemporaryDirectory(prefix=".", dir=os.path.dirname(file)) as folder:
+                whole_file = os.path.join(folder, "model.npz")  # takes its name in one step
+                run(_core.model_write, handle, whole_file, False)
+                _add_array(whole_file, "left_out", left_out)
+                os.replace(whole_file, file)
 
     def _kept_model(self) -> Any:
         check_fitted(self, "labels_")
@@ -992,6 +1039,8 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         It labels new items (`predict`, `transform`, `assign`) and has `labels_`, `embedding_` and
         `n_clusters_`; of a folder also `result_json` and `explain`. Its parameters are those of the metric
         that was used, numbers where the data had chosen them; how the graph was searched is not kept.
+        Items without mass have no row. Outliers that were left out have the label -1, but not of the program's model.npz
+        alone: its folder tells of them.
 
         Examples
         --------
@@ -1013,6 +1062,8 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         with np.load(file) as arrays:
             model = cls(**_kept_settings(arrays))
             model.labels_, model.embedding_ = arrays["labels"], arrays["embedding"]
+            if "left_out" in arrays:
+                model.labels_[arrays["left_out"]] = -1
         model._model, model._extension = _Model(handle), None
         model.n_clusters_, model.n_features_in_ = view["k"], view["dim"]
         if folder:
@@ -1117,12 +1168,29 @@ def _shown_labels(folder: str, told: Json, labels: Array) -> Array:
     return np.array([v for row, v in enumerate(shown) if v >= 0 or row in rows], dtype=labels.dtype)
 
 
+def _add_array(file: str, name: str, values: Array) -> None:
+    """One more array in an npz; the same bytes at any time."""
+    member = zipfile.ZipInfo(f"{name}.npy")
+    with zipfile.ZipFile(file, "a") as archive, archive.open(member, "w") as to:
+        np.save(to, values, allow_pickle=False)
+
+
 def _resume_line(c: Dict[str, Any]) -> str:
     """As the program writes it, so that either takes up the other's folder."""
     return (
         f"cluster k {c['k_min']}:{c['k_max']}, gamma rule {c['gamma_rule']} {c.get('gamma', 0):.17g}, "
         f"min-cluster {c['min_cluster']:.17g}, paper {c['paper']}"
     )
+
+
+def _graph_text(graph: Any, rows: Array) -> str:
+    """The program's graph.mtx of these rows: neighbour and item from 1, and their squared distance."""
+    number = np.zeros(graph.shape[0], dtype=np.int64)
+    number[rows] = np.arange(1, len(rows) + 1)
+    items = np.repeat(number, np.diff(graph.indptr))
+    edges = zip(number[graph.indices].tolist(), items.tolist(), np.square(graph.data).tolist())
+    head = f"%%MatrixMarket matrix coordinate real general\n{len(rows)} {len(rows)} {len(items)}\n"
+    return head + "".join(f"{near} {item} {d2!r}\n" for near, item, d2 in edges)
 
 
 def _write_text(path: str, text: str) -> None:

@@ -214,6 +214,7 @@ class About(TypedDict, total=False):
     """What a cluster is: words or markers, where the data have names."""
 
     label: int
+    name: str
     size: int
     representatives: List[Json]
     borderline: List[Json]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["about", "clusters", "distances", "eigengap", "embedding", "map", "tree"]
 
 COLOURS = (
-    "#3b7dd8", "#e0662b", "#2a9d5c", "#c0399f", "#c9970c", "#17a2b8", "#8a56d6", "#d63c4a", "#7a8b2e", "#8d6e63",
+    "#3c79d1", "#d16022", "#218a45", "#ad3d9a", "#a97f05", "#068b96", "#7d51d2", "#cc3143", "#6c7e1e", "#77563a",
 )  # fmt: skip
 MARKS = "osD"
 TREE: Any = {"orientation": "left", "color_threshold": 0, "above_threshold_color": "0.35"}
@@ -446,7 +446,7 @@ def tree(
     except ImportError:
         raise ImportError("ddsc.plot.tree needs SciPy: pip install scipy") from None
     given: Any = D
-    if hasattr(given, "tree_"):
+    if hasattr(type(given), "tree_"):  # one that has none says why
         found = np.arange(given.n_clusters_)
         names = [f"cluster {c}" for c in found] if ids is None else [str(i) for i in ids]
         ax_: Any = _axes(ax, (5.0, max(1.5, 0.3 * len(found))))

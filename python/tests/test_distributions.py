@@ -437,6 +437,39 @@ def test_transforms_by_batch():
         X.described(meta={"batch": batch[:3]})
 
 
+def test_values_about_items_become_texts():
+    X = ddsc.make_shapes(3)
+    missing = [None, float("nan"), np.float32("nan"), np.datetime64("NaT"), "", "nan"]
+    assert X.described(meta={"b": missing}).meta["b"] == ["", "", "", "", "", "nan"]
+    numbers = [1.0, np.float64(2), -0.0, 1.5, 1e300, True]
+    assert X.described(meta={"b": numbers}).meta["b"] == ["1", "2", "0", "1.5", "1e+300", "True"]
+    with pytest.raises(ValueError, match="no batch|empty|no value"):
+        X.transformed(batch=["a", None, "b", "a", "a", "b"])
+    for wrong in ({"meta": {"b": ["a\0b"] * 6}}, {"meta": {"a\0b": "abcdef"}}, {"titles": ["a\0b"] * 6},
+                  {"coordinate_names": ["x", "a\0b"]}):
+        with pytest.raises(ValueError, match="NUL"):
+            X.described(**wrong)
+    with pytest.raises(ValueError, match="NUL"):
+        ddsc.Distributions([np.eye(2)], ids=["a\0b"])
+
+
+def test_values_missing_in_a_frame():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"run": [1, None, 2], "day": pandas.to_datetime(["2020-01-02", None, None])})
+    frame["site"] = pandas.array(["x", None, "y"], dtype="string")
+    told = ddsc.Distributions(np.eye(3)).described(meta={name: frame[name] for name in frame}).meta
+    assert told["run"] == ["1", "", "2"] and told["site"] == ["x", "", "y"] and told["day"][1:] == ["", ""]
+
+
+def test_a_column_batch_is_not_replaced():
+    rng = np.random.default_rng(8)
+    X = ddsc.Distributions(rng.normal(size=(6, 9, 2))).described(meta={"batch": "aabbab", "age": range(6)})
+    Y = X.transformed(batch=list("aabbab"))
+    assert Y.meta == X.meta and np.array_equal(Y.support, X.transformed(batch="batch").support)
+    with pytest.raises(ValueError, match="column 'batch' of other values"):
+        X.transformed(batch=list("ababab"))
+
+
 def test_pickle_keeps_transforms_and_dropped_rows():
     rng = np.random.default_rng(5)
     items = [rng.normal(size=(9 + i, 2)) for i in range(5)]

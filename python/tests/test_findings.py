@@ -218,3 +218,89 @@ def test_order_follows_a_gradient():
     for part in (place <= 40, place > 40):  # each along its own gradient, the larger first
         assert abs(np.corrcoef(apart.order_[part], place[part])[0, 1]) > 0.97
     assert apart.order_[place <= 40].max() == 40
+
+
+def lonely(n=31, empty=12, far=3):
+    """Clouds of two groups: one far from all, one without mass."""
+    rng = np.random.default_rng(4)
+    points = [rng.normal(size=(8, 2)) + [9 * (i % 2), 0] for i in range(n)]
+    points[far] = points[far] + 70
+    return points, [np.full(8, float(i != empty)) for i in range(n)]
+
+
+@pytest.mark.parametrize("method", ["ddsc", "sc"])
+def test_compressed_items_keep_their_rows(method):
+    points, weights = lonely()
+    ids = [f"item {i}" for i in range(31)]
+    X = ddsc.Distributions(points, weights, ids=ids, on_empty="drop")
+    models = [DDSC(2, method=method, outliers=True, compress=m).fit(X) for m in (4, None)]
+    for model in models:
+        assert len(model.labels_) == len(model.map_) == len(model.outliers_) == len(model.order_) == 31
+        assert all(len(column) == 31 for column in model.items_.values())
+        assert np.flatnonzero(model.outliers_).tolist() == [3]
+        assert np.flatnonzero(model.labels_ < 0).tolist() == [3, 12]
+        assert model.order_[12] == -1 and sorted(np.delete(model.order_, 12)) == list(range(30))
+        assert model.items_["id"].tolist() == ids and (model.items_["label"] == model.labels_).all()
+    short, whole = ({name: column[12] for name, column in model.items_.items()} for model in models)
+    assert repr(short) == repr(whole)  # a dropped row is the same either way
+
+
+@pytest.mark.parametrize("compress", [None, 4])
+def test_a_saved_model_keeps_outliers_left_out(tmp_path, compress):
+    points, weights = lonely()
+    model = DDSC(2, outliers=True, on_empty="drop", compress=compress).fit(points, sample_weight=weights)
+    model.save(tmp_path / "a.npz")
+    loaded = DDSC.load(tmp_path / "a.npz")
+    there = np.arange(31) != 12
+    assert loaded.labels_[3] == -1 and (loaded.labels_ == model.labels_[there]).all()
+    assert (loaded.predict(points[:9]) == model.predict(points[:9])).all()
+    loaded.save(tmp_path / "b.npz")
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+    with pytest.raises(FileExistsError):
+        model.save(tmp_path / "a.npz")
+    model.save(tmp_path / "a.npz", overwrite=True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.npz", "b.npz"]
+
+
+def test_the_program_reads_a_model_with_outliers(program, tmp_path):
+    points, _ = lonely()
+    model = DDSC(2, outliers=True).fit(points)
+    model.save(tmp_path / "a.npz")
+    ddsc.Distributions(points[:9]).write(tmp_path / "new.npz")
+    command = [program, "assign", str(tmp_path / "a.npz"), str(tmp_path / "new.npz"), "--quiet"]
+    lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+    assert [int(line.split(",")[1]) for line in lines[1:]] == model.predict(points[:9]).tolist()
+
+
+def test_a_fit_forgets_the_method_before():
+    X = ddsc.make_shapes(8)
+    model = DDSC(2)
+    for method in ("d2", "ddsc", "kmeans", "sc", "pd2", "ddsc"):
+        model.set_params(method=method).fit(X)
+        fresh = DDSC(2, method=method).fit(X)
+        assert vars(model).keys() == vars(fresh).keys(), method
+        assert hasattr(model, "inertia_") == hasattr(model, "centres_") == (method not in ("ddsc", "sc"))
+    model.set_params(metric="precomputed").fit(ddsc.pairwise(X))
+    assert vars(model).keys() == vars(DDSC(2, metric="precomputed").fit(ddsc.pairwise(X))).keys()
+
+
+def test_what_is_missing_is_named(monkeypatch):
+    X = ddsc.make_shapes(8)
+    alone = DDSC(1).fit(X)
+    assert not hasattr(alone, "order_") and (alone.cut_tree(1) == 0).all()
+    with pytest.raises(AttributeError, match="n_clusters=1"):
+        alone.order_
+    means = DDSC(2, method="kmeans").fit(X)
+    for ask in (lambda: means.cut_tree(1), lambda: means.cut_tree(height=0.9), lambda: means.tree_):
+        with pytest.raises(AttributeError, match="method='kmeans' makes no graph, so there is no tree"):
+            ask()
+    many = DDSC(2).fit(X)
+    monkeypatch.setattr(DDSC, "tree_", np.empty((0, 4)))  # as above 1,000 clusters
+    many.n_clusters_ = 1001
+    assert (many.cut_tree(1001) == many.labels_).all()
+    for level in ({"n_clusters": 1}, {"height": 0.9}):
+        with pytest.raises(ValueError, match="no tree over 1001 clusters"):
+            many.cut_tree(**level)
+    for wrong in ({"vectors_from": "zzz"}, {"barycenter": "qq"}):
+        with pytest.raises(ValueError, match=f"{[*wrong][0]}=.*must be one of"):
+            DDSC(2, **wrong).fit(X)

@@ -46,6 +46,18 @@ def test_the_same_as_the_program(program, groups, tmp_path, metric):
     assert page_without_times(model.report()) == page_without_times(wanted)
 
 
+def test_a_page_over_several_k_is_the_programs(program, tmp_path):
+    """The slider over K, neighbours and the heat map come from files that the report is made of."""
+    clouds = np.random.default_rng(2).normal(size=(40, 8, 2)) + 5 * (np.arange(40) % 2)[:, None, None]
+    clouds[3] += 70
+    ddsc.Distributions(clouds).write(tmp_path / "set.npz")
+    words = [program, "cluster", "set.npz", "-k", "2:4", "--outliers", "-o", "out", "-q"]
+    subprocess.run(words, cwd=tmp_path, check=True)
+    model = DDSC((2, 4), outliers=True).fit(ddsc.read(tmp_path / "set.npz"))
+    wanted = (tmp_path / "out" / "report.html").read_text()
+    assert page_without_times(model.report()) == page_without_times(wanted)
+
+
 def test_ids_and_labels_of_python(groups, tmp_path):
     model = DDSC(3, n_neighbors=5, stability=2).fit(groups)
     told = model.result_json()
