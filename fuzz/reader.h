@@ -135,9 +135,10 @@ static inline ddsc_status fuzz_measures(ddsc_context *ctx, const char *format, i
         status = io_read_parts(ctx, &parts, &found, s, &set, false);
     else if (strcmp(format, "cloud") == 0)
         status = cloud_read(ctx, &parts, s, &set);
-    else if (strcmp(format, "h5ad") == 0)
+    else if (strcmp(format, "h5ad") == 0) {
+        set.id_columns = "sample";
         status = h5ad_read(ctx, &parts, s, &set);
-    else if (strcmp(format, "text") == 0)
+    } else if (strcmp(format, "text") == 0)
         status = fuzz_documents(ctx, &parts, s);
     else
         status = fcs_read(ctx, &parts, s, &set);

@@ -56,6 +56,6 @@ ddsc_status plan_manifest(ddsc_context *ctx, char **text, const measures *m,
              (int)set->mmd_kernel, (int)set->bandwidth_rule, set->bandwidth,
              (int)set->mmd_estimator, set->mmd_features, (int)set->reference_rule,
              set->reference_size, reference ? hash_measures(reference) : 0, set->lot_components,
-             set->w2_max_pivots, cost_name(set->cost), hash_matrix(set), what, line);
+             set->w2_max_pivots, cost_name((ddsc_cost)set->cost), hash_matrix(set), what, line);
     return DDSC_OK;
 }

@@ -75,7 +75,9 @@ static void add_standing_of(buffer *t, const ddsc_report *r)
     for (int64_t row = 0; next && doubt && row < r->n_rows; row++) {
         int64_t item = r->item[row];
         bool known = item >= 0 && r->next[item] >= 0;
-        next[row] = known ? (uint16_t)(r->next[item] % NO_VALUE) : NO_VALUE;
+        next[row] = NO_VALUE;
+        if (known)
+            next[row] = (uint16_t)(r->next[item] % NO_VALUE);
         doubt[row] = known ? (unsigned char)lround(fmin(fmax(510 * r->doubt[item], 0), 255)) : 0;
     }
     if (next && doubt) {
