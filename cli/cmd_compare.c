@@ -59,13 +59,13 @@ static void add_cell(text *t, double value, int width)
 
 static void add_rows(text *t, const compare_result *r)
 {
+    bool starred = r->view.n_metrics > 1 && r->view.sure != DDSC_SURE_NOT;
     text_addf(t, "  metric        K  structure  stability  modularity  agreement  seconds%s\n",
               r->scored ? "     AMI     ARI" : "");
     for (int64_t i = 0; i < r->view.n_metrics; i++) {
         const ddsc_compare_row *row = r->view.rows[i];
-        text_addf(t, "%c %-9s  %4" PRId64,
-                  r->view.n_metrics > 1 && i == r->view.recommended ? '*' : ' ', metric_name(row),
-                  row->k);
+        text_addf(t, "%c %-9s  %4" PRId64, starred && i == r->view.recommended ? '*' : ' ',
+                  metric_name(row), row->k);
         text_addf(t, "  %-9s", structures[row->structure]);
         add_cell(t, row->stability, 9);
         add_cell(t, row->modularity, 10);
@@ -77,7 +77,7 @@ static void add_rows(text *t, const compare_result *r)
         }
         text_add(t, "\n");
     }
-    if (r->view.n_metrics > 1)
+    if (starred)
         text_add(t, "  * the most stable\n");
 }
 

@@ -122,6 +122,15 @@ static bool write_items(session *s, const json_t *root, const char *dir, int *co
     return good;
 }
 
+/* A folder that no page can be made of is left as it is. */
+static bool page_can_be_made(session *s, const char *dir, int *code)
+{
+    ddsc_report *report = NULL;
+    bool good = session_ok(s, ddsc_report_read(s->ctx, &report, dir), code);
+    ddsc_report_destroy(report);
+    return good;
+}
+
 /* result.json with the names; then the page from it. */
 static bool write_names(session *s, json_t *root, const char *dir, int *code)
 {
@@ -130,7 +139,8 @@ static bool write_names(session *s, json_t *root, const char *dir, int *code)
     char *result = output_path(dir, "result.json"), *html = output_path(dir, "report.html");
     json_to_text(&t, json_incref(root));
     bool good =
-        output_text(s, &t, result, true, code) && write_items(s, root, dir, code) &&
+        page_can_be_made(s, dir, code) && output_text(s, &t, result, true, code) &&
+        write_items(s, root, dir, code) &&
         session_ok(s, ddsc_report_read(s->ctx, &report, dir), code) &&
         session_ok(s, ddsc_report_write(s->ctx, report, DDSC_REPORT_HTML, text_write, &page),
                    code) &&

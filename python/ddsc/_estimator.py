@@ -698,6 +698,8 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         for number, name in names.items():
             if not 0 <= whole("cluster", number) < len(clusters):
                 raise ValueError(f"there is no cluster {number}: they are 0 to {len(clusters) - 1}")
+            if name and not str(name).isprintable():
+                raise ValueError(f"cluster {number}: a name is one line of text that can be printed, not {name!r}")
             if name:
                 clusters[number]["name"] = str(name)
             else:
@@ -967,7 +969,8 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
             return adjusted_mutual_info_score(y, cast(Labels, labels))
         known = labels >= 0
         members = [self.embedding_[self.labels_ == c] for c in range(self.n_clusters_)]
-        centres = np.array([part.mean(axis=0) for part in members])
+        nowhere = np.full(self.embedding_.shape[1], np.inf)  # the centre of a cluster without items
+        centres = np.array([part.mean(axis=0) if len(part) else nowhere for part in members])
         away = np.linalg.norm(rows[known, None] - centres[None], axis=2)
         own = np.take_along_axis(away, labels[known, None], axis=1)[:, 0]
         np.put_along_axis(away, labels[known, None], np.inf, axis=1)

@@ -1,6 +1,6 @@
 """Pictures of a result (matplotlib must be installed). Every function returns its Axes or Figure.
 
-Clusters have the colours of the report; beyond ten they come again with other marks.
+Clusters have the colours of the report; beyond twenty they come again with other marks.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ __all__ = ["about", "clusters", "distances", "eigengap", "embedding", "map", "tr
 
 COLOURS = (
     "#3c79d1", "#d16022", "#218a45", "#ad3d9a", "#a97f05", "#068b96", "#7d51d2", "#cc3143", "#6c7e1e", "#77563a",
+    "#38428a", "#7e4501", "#02523b", "#75104c", "#615604", "#095366", "#5c1f7c", "#7c1f02", "#2b5016", "#49371c",
 )  # fmt: skip
 MARKS = "osD"
 TREE: Any = {"orientation": "left", "color_threshold": 0, "above_threshold_color": "0.35"}
@@ -383,6 +384,8 @@ def distances(
     sparse = is_sparse(given) or hasattr(given, "toarray")
     matrix = given.toarray() if sparse else np.asarray(given, dtype=float)
     numbers, names = _groups(_found(labels, None if hasattr(labels, "labels_") else labels))
+    if len(numbers) != len(matrix):
+        raise ValueError(f"{len(numbers)} labels for distances of {len(matrix)} items")
     order = np.argsort(np.where(numbers < 0, len(names), numbers), kind="stable")
     side = 5.0 if ids is None else max(5.0, 0.16 * len(order))
     ax_: Any = _axes(ax, (side + 0.6, side))

@@ -304,3 +304,16 @@ def test_what_is_missing_is_named(monkeypatch):
     for wrong in ({"vectors_from": "zzz"}, {"barycenter": "qq"}):
         with pytest.raises(ValueError, match=f"{[*wrong][0]}=.*must be one of"):
             DDSC(2, **wrong).fit(X)
+
+
+def test_score_with_fewer_clusters_than_asked():
+    X = [np.array([[i % 2 * 1.0, i % 2 * 1.0]]) for i in range(20)]
+    assert np.isfinite(DDSC(5).fit(X).score(X))
+
+
+@pytest.mark.parametrize("name", ["a\0b", "two\nlines", "\ud800", "\x1b[31m"])
+def test_names_are_one_line_of_text(name):
+    model = DDSC(2).fit(ddsc.make_shapes())
+    with pytest.raises(ValueError, match="one line"):
+        model.name({1: name})
+    assert "<html" in model.report()

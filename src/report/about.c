@@ -14,7 +14,8 @@ enum {
     N_DRAWS = 999,
     NUMBERS_FROM = 11, /* distinct values */
     MOST_COLUMNS = 200,
-    MOST_WORK = 1 << 28 /* items times draws times columns: fewer draws for more */
+    MOST_CELLS = 1 << 20, /* clusters times values, which every worker counts */
+    MOST_WORK = 1 << 28   /* items times draws times columns: fewer draws for more */
 };
 
 /* From this effect on a column predicts the clusters; its p must be below. */
@@ -247,6 +248,8 @@ static ddsc_status look_at(about *a, column *c, bool *kept, int64_t which)
     for (int64_t i = 0; i < n && !c->numbers; i++)
         all[i] = number[i] < 0 ? (double)NAN : (double)number[i];
     if (c->n_values < 2 || (!c->numbers && 2 * c->n_values > n && n > 20))
+        goto done;
+    if (!c->numbers && c->n_values > MOST_CELLS / r->k)
         goto done;
     TRY(test_column(a, c, all, (uint64_t)which + 1));
     *kept = !isnan(c->effect);

@@ -1,5 +1,6 @@
 /* The pictures of a result, from its tree, labels, map and items. */
 #include "report/charts.h"
+#include "report/page.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -144,8 +145,8 @@ bool chart_confusion(plot *p, const ddsc_report *r)
             double count = json_number_value(json_array_get(row, c));
             double x = MARGIN + SIDE * (double)c;
             plot_box(p, x, y, SIDE - 1, SIDE - 1, (int32_t)c, 0.08 + 0.72 * count / fmax(sum, 1));
-            plot_hover(p, "class %s in cluster %zu: %.0f of %.0f", json_string_value(name), c,
-                       count, sum);
+            plot_hover(p, "class %s in cluster %zu: %.0f of %.0f", report_page_text(name), c, count,
+                       sum);
             if (count > 0)
                 plot_words(p, x + SIDE / 2.0, y + 21, ANCHOR_MIDDLE, "%.0f", count);
         }

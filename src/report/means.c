@@ -40,7 +40,7 @@ static void put_mean(ddsc_report *r, int64_t c, const double *sum, const double 
     double here = (double)r->size[c], elsewhere = n - here;
     for (int i = 0; i < n_cells; i++) {
         mean[i] = sum[c * n_cells + i] / here;
-        off[i] = mean[i] - (all[i] - sum[c * n_cells + i]) / elsewhere;
+        off[i] = elsewhere > 0 ? mean[i] - (all[i] - sum[c * n_cells + i]) / elsewhere : 0;
     }
     double most = largest(mean, n_cells), most_off = largest(off, n_cells);
     json_t *cluster = json_array_get(json_object_get(r->tree, "clusters"), (size_t)c);

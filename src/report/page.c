@@ -177,6 +177,7 @@ static void add_card(buffer *t, const ddsc_report *r, int64_t c)
 static void add_cards(buffer *t, const ddsc_report *r)
 {
     size_t n = json_array_size(report_page_get(r, "clusters", NULL));
+    n = BASE_MIN(n, (size_t)r->k);
     html_heading(t, "Groups");
     if (n == 0) {
         plot p = {.ctx = t->ctx};

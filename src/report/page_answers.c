@@ -164,7 +164,9 @@ static void answer_belief(buffer *t, const ddsc_report *r)
     const char *structure = report_page_text(report_page_get(r, "verdict", "structure"));
     double halves = halves_agree(r);
     begin_answer(t, "Can I believe it?");
-    buffer_addf(t, "<b class=\"verdict %s\">", structure);
+    buffer_add(t, "<b class=\"verdict ");
+    buffer_add_html(t, structure);
+    buffer_add(t, "\">");
     buffer_add_html(t, report_page_text(report_page_get(r, "verdict", "text")));
     buffer_add(t, "</b> ");
     if (isfinite(halves))

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "report/charts.h"
+#include "report/page.h"
 
 enum { NO_VALUE = 65535 };
 
@@ -171,13 +172,17 @@ static void add_merges(buffer *t, const ddsc_report *r)
 static void add_outliers(buffer *t, const ddsc_report *r)
 {
     const json_t *items = json_object_get(json_object_get(r->tree, "outliers"), "items");
+    bool any = false;
     for (size_t i = 0; i < json_array_size(items); i++) {
         const json_t *item = json_array_get(items, i);
-        buffer_addf(t, "%s[%" PRId64 ",%.3g]", i ? "," : ",\n\"outliers\":[",
-                    (int64_t)json_integer_value(json_object_get(item, "row")),
+        int64_t row = report_page_row(r, item);
+        if (row < 0)
+            continue;
+        buffer_addf(t, "%s[%" PRId64 ",%.3g]", any ? "," : ",\n\"outliers\":[", row,
                     json_number_value(json_object_get(item, "score")));
+        any = true;
     }
-    buffer_add(t, json_array_size(items) > 0 ? "]" : "");
+    buffer_add(t, any ? "]" : "");
 }
 
 void report_page_data(buffer *t, const ddsc_report *r)

@@ -38,11 +38,13 @@ static ddsc_status take_edge(ddsc_report *r, io_stream *s, const char *line, int
     return DDSC_OK;
 }
 
+enum { EDGE_BYTES = 4 }; /* a line has at least that many */
+
 static ddsc_status read_edges(ddsc_report *r, io_stream *s)
 {
     char *line = NULL, *end = NULL;
     size_t length;
-    int64_t n = count_items(r), at = 0;
+    int64_t n = count_items(r), at = 0, least;
     do /* past the comments */
         CHECK(stream_line(s, &line, &length));
     while (line && *line == '%');
@@ -51,7 +53,9 @@ static ddsc_status read_edges(ddsc_report *r, io_stream *s)
     int64_t n_edges = line ? strtoll(end, &end, 10) : -1;
     if (rows != r->n_rows || columns != r->n_rows || n_edges < 0)
         return stream_fail(s, "is no graph of as many items as result.json has");
-    CHECK(stream_check_declared(s, n_edges, "edges"));
+    if (!mul_ok(n_edges, EDGE_BYTES, &least))
+        return stream_fail(s, "declares %lld edges", (long long)n_edges);
+    CHECK(stream_check_declared(s, least, "edges"));
     CHECK(MEM_ZERO(r->ctx, r->own_offset, n + 1));
     CHECK(MEM_NEW(r->ctx, r->own_index, n_edges));
     CHECK(MEM_NEW(r->ctx, r->own_d2, n_edges));
@@ -129,9 +133,11 @@ static ddsc_status take_tried(ddsc_report *r, io_stream *s, const field_list *fi
 static bool knows_tried(const ddsc_report *r)
 {
     const json_t *sweep = json_object_get(r->tree, "sweep");
-    for (size_t k = 0; k < json_array_size(sweep); k++)
-        if (json_integer_value(json_object_get(json_array_get(sweep, k), "k")) < 1)
+    for (size_t k = 0; k < json_array_size(sweep); k++) {
+        json_int_t tried = json_integer_value(json_object_get(json_array_get(sweep, k), "k"));
+        if (tried < 1 || tried > r->n_rows)
             return false;
+    }
     return json_array_size(sweep) > 1;
 }
 

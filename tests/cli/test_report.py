@@ -171,3 +171,51 @@ def test_broken_results_are_refused(ddsc, shapes, tmp_path, name, text, words):
         (tmp_path / path.name).write_bytes(path.read_bytes())
     (tmp_path / name).unlink() if text is None else (tmp_path / name).write_text(text)
     assert words in ddsc("report", tmp_path, "-o", "-", code=3).stderr
+
+
+def forge(ddsc, tmp_path, change):
+    ddsc("generate", "gaussians", "-o", tmp_path / "g.npz", "-q")
+    ddsc("cluster", tmp_path / "g.npz", "-k", "2:4", "-o", tmp_path / "r", "-q")
+    path = tmp_path / "r" / "result.json"
+    told = json.loads(path.read_text())
+    change(told)
+    path.write_text(json.dumps(told))
+    ddsc("report", tmp_path / "r", "-f", "-q")
+    return (tmp_path / "r" / "report.html").read_text()
+
+
+def test_a_forged_verdict_is_text(ddsc, tmp_path):
+    bad = '"><meta http-equiv="refresh" content="0;url=https://example.org/"><b class="'
+    page = forge(ddsc, tmp_path, lambda told: told["verdict"].update(structure=bad))
+    assert bad not in page and page.count("<meta http-equiv") == 1
+
+
+def test_forged_counts_stay_within_the_set(ddsc, tmp_path):
+    def change(told):
+        told["sweep"][0]["k"] = 10**12
+        told["clusters"] *= 3
+        told["outliers"] = {"count": 1, "items": [{"row": 10**9, "score": 1}]}
+
+    page = forge(ddsc, tmp_path, change)
+    assert '"k":1000000000000' not in page and "[1000000000," not in page
+    k = json.loads((tmp_path / "r" / "result.json").read_text())["k"]
+    assert len(re.findall(r'id="cluster-\d+"', page)) <= k
+
+
+def test_naming_leaves_a_damaged_folder_alone(ddsc, tmp_path):
+    ddsc("generate", "gaussians", "-o", tmp_path / "g.npz", "-q")
+    ddsc("cluster", tmp_path / "g.npz", "-k", "3", "-o", tmp_path / "r", "-q")
+    graph = tmp_path / "r" / "graph.mtx"
+    graph.write_text("".join(graph.read_text().splitlines(True)[:40]))
+    before = {p.name: p.read_bytes() for p in (tmp_path / "r").iterdir()}
+    ddsc("name", tmp_path / "r", "0=hello", code=3)
+    assert {p.name: p.read_bytes() for p in (tmp_path / "r").iterdir()} == before
+
+
+def test_items_all_alike_differ_from_nothing(ddsc, tmp_path):
+    (tmp_path / "s.csv").write_text("id,x,y\n" + "".join(f"i{i},{p},{p}\n" for i in range(20) for p in range(4)))
+    ddsc("cluster", tmp_path / "s.csv", "-k", "2", "-o", tmp_path / "r", "-q")
+    told = json.loads((tmp_path / "r" / "result.json").read_text())
+    for cluster in told["clusters"]:
+        for line in cluster.get("picture", {}).get("difference", []):
+            assert set(re.findall("..", line)) == {"80"}
