@@ -73,7 +73,7 @@ def test_colours_are_those_of_the_report(fitted):
         assert f"--c{n}:{colour};" in page
     colours = {matplotlib.colors.to_hex(c.get_facecolor()[0]) for c in ddsc.plot.map(model).collections}
     assert colours == set(ddsc.plot.COLOURS[:2])
-    many = ddsc.plot.embedding(np.random.default_rng(0).normal(size=(36, 3)), list(range(12)) * 3)
+    many = ddsc.plot.embedding(np.random.default_rng(0).normal(size=(66, 3)), list(range(22)) * 3)
     assert len({c.get_paths()[0].vertices.shape for c in many.collections}) == 2  # circles, then squares
 
 
