@@ -164,6 +164,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     free(image);
     H5Fclose(file);
     H5Pclose(memory);
+    H5garbage_collect();
     return 0;
 }
 #else
