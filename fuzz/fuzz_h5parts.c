@@ -164,7 +164,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     free(image);
     H5Fclose(file);
     H5Pclose(memory);
-    H5garbage_collect();
     return 0;
 }
 #else
