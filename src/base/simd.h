@@ -29,12 +29,8 @@ typedef uint64_t simd_u64 __attribute__((vector_size(64)));
  * one of a shuffle. */
 SIMD_INLINE simd_f64 simd_all(double x)
 {
-#if defined(__has_builtin) && __has_builtin(__builtin_shufflevector)
     simd_f64 first = {x};
     return __builtin_shufflevector(first, first, 0, 0, 0, 0, 0, 0, 0, 0);
-#else
-    return (simd_f64){x, x, x, x, x, x, x, x};
-#endif
 }
 
 /* mask lanes are all ones or all zeros, as comparisons give them. */

@@ -2,6 +2,7 @@
  * sixteen at a time. */
 #include "bound/relaxed_kernels.h"
 
+#include <stdbool.h>
 #include <math.h>
 
 #include "base/simd.h"
@@ -35,49 +36,29 @@ SIMD_INLINE float wide_sum(vector x)
     return sum;
 }
 
-/* Neighbours against each other: the halves of the result belong to a and b. */
-SIMD_INLINE vector fold(vector a, vector b)
+/* Neighbours taken together, the lesser of the two or their sum: the halves of the result belong to a
+ * and b. */
+SIMD_INLINE vector fold(vector a, vector b, bool least)
 {
     vector even =
         __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
     vector odd =
         __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
-    return vector_min(even, odd);
+    return least ? vector_min(even, odd) : even + odd;
 }
 
-/* Lane k is the least lane of x[k]. */
-SIMD_INLINE vector fold_all(const vector *x)
+/* Lane k is the least lane of x[k], or the sum of its lanes. */
+SIMD_INLINE vector fold_all(const vector *x, bool least)
 {
     vector two[8], four[4];
     for (int k = 0; k < 8; k++)
-        two[k] = fold(x[2 * k], x[2 * k + 1]);
+        two[k] = fold(x[2 * k], x[2 * k + 1], least);
     for (int k = 0; k < 4; k++)
-        four[k] = fold(two[2 * k], two[2 * k + 1]);
-    return fold(fold(four[0], four[1]), fold(four[2], four[3]));
+        four[k] = fold(two[2 * k], two[2 * k + 1], least);
+    return fold(fold(four[0], four[1], least), fold(four[2], four[3], least), least);
 }
 
 /* ---- centres ---- */
-
-/* Neighbours added: the halves of the result belong to a and b. */
-SIMD_INLINE vector fold_sums(vector a, vector b)
-{
-    vector even =
-        __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
-    vector odd =
-        __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
-    return even + odd;
-}
-
-/* Lane k is the sum of x[k]. */
-SIMD_INLINE vector sum_all(const vector *x)
-{
-    vector two[8], four[4];
-    for (int k = 0; k < 8; k++)
-        two[k] = fold_sums(x[2 * k], x[2 * k + 1]);
-    for (int k = 0; k < 4; k++)
-        four[k] = fold_sums(two[2 * k], two[2 * k + 1]);
-    return fold_sums(fold_sums(four[0], four[1]), fold_sums(four[2], four[3]));
-}
 
 /* Sixteen columns from q on, sixteen rows from p on: their part of the weighted sums over columns is added to
  * by_column, those over rows are returned. */
@@ -95,7 +76,7 @@ SIMD_INLINE vector mean_products(const relaxed_pair *t, int64_t q, int64_t p, fl
         }
     }
     wide_store(by_column + p, sum);
-    return sum_all(x);
+    return fold_all(x, false);
 }
 
 SIMD_CLONES float bound_relaxed_centre(const relaxed_pair *t, float *row, const float *row_away2,
@@ -136,7 +117,7 @@ SIMD_INLINE vector costs_at(const relaxed_pair *t, int64_t q, int64_t p)
         }
     }
     wide_store(t->least + p, least);
-    return fold_all(x);
+    return fold_all(x, true);
 }
 
 /* What row potentials leave to sixteen columns is returned; what column potentials leave to sixteen
@@ -154,7 +135,7 @@ SIMD_INLINE vector rest_at(const relaxed_pair *t, int64_t q, int64_t p, vector c
         }
     }
     wide_store(t->rest + p, rest);
-    return fold_all(x);
+    return fold_all(x, true);
 }
 
 SIMD_INLINE vector weights_at(const relaxed_pair *t, int64_t q)

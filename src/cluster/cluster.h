@@ -117,10 +117,11 @@ typedef struct cluster_merge {
 
 /* Of more clusters no tree is made: the work grows with k^3. */
 enum { MERGES_MOST = 1000 };
-/* out (k - 1): the tree over the clusters, by the affinity between them. centre (k x dim, used up; or NULL): where
- * they lie. */
+/* out (k - 1): the tree over the clusters, by the affinity between them. size (k): how many items each
+ * counts. centre (k x dim, used up; or NULL): where they lie. */
 ddsc_status cluster_merges(ddsc_context *ctx, cluster_merge *out, const sparse *a,
-                           const int32_t *labels, int64_t k, double *centre, int64_t dim);
+                           const int32_t *labels, int64_t k, const int64_t *size, double *centre,
+                           int64_t dim);
 
 /* ---- the result ---- */
 

@@ -20,13 +20,11 @@ typedef struct merge_state {
 
 static void sum_affinities(merge_state *s, const sparse *a, const int32_t *labels)
 {
-    for (int64_t i = 0; i < a->n; i++) {
-        s->size[labels[i]]++;
+    for (int64_t i = 0; i < a->n; i++)
         for (int64_t p = a->offset[i]; p < a->offset[i + 1]; p++) {
             s->volume[labels[i]] += a->value[p];
             s->across[labels[i] * s->k + labels[a->column[p]]] += a->value[p];
         }
-    }
 }
 
 /* Of groups without any edge nothing is linked; 1 / (1 + r). */
@@ -85,7 +83,8 @@ static void take_in(merge_state *s, int64_t a, int64_t b, int64_t node)
 }
 
 ddsc_status cluster_merges(ddsc_context *ctx, cluster_merge *out, const sparse *a,
-                           const int32_t *labels, int64_t k, double *centre, int64_t dim)
+                           const int32_t *labels, int64_t k, const int64_t *size, double *centre,
+                           int64_t dim)
 {
     ddsc_status status = DDSC_OK;
     merge_state s = {.k = k, .centre = centre, .dim = dim};
@@ -93,7 +92,7 @@ ddsc_status cluster_merges(ddsc_context *ctx, cluster_merge *out, const sparse *
     TRY(MEM_ZERO(ctx, s.across, k * k));
     TRY(MEM_ZERO(ctx, s.apart, k * k));
     TRY(MEM_ZERO(ctx, s.volume, k));
-    TRY(MEM_ZERO(ctx, s.size, k));
+    TRY(MEM_COPY(ctx, s.size, size, k));
     TRY(MEM_NEW(ctx, s.node, k));
     sum_affinities(&s, a, labels);
     for (int64_t c = 0; c < k; c++) {

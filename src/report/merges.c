@@ -10,24 +10,17 @@ static bool has_affinity(const ddsc_report *r)
 static ddsc_status find_centres(ddsc_report *r, double **centre)
 {
     const ddsc_measures_view *m = &r->items;
-    int64_t *size = NULL;
-    ddsc_status status = DDSC_OK;
-    TRY(MEM_ZERO(r->ctx, size, r->k));
-    TRY(MEM_ZERO(r->ctx, *centre, r->k * m->dim));
-    for (int64_t i = 0; i < m->n_items; i++)
-        size[r->view.labels[i]] += !report_left_out(r, i);
+    CHECK(MEM_ZERO(r->ctx, *centre, r->k * m->dim));
     for (int64_t i = 0; i < m->n_items; i++) {
         if (report_left_out(r, i))
             continue;
         double *to = *centre + r->view.labels[i] * m->dim;
-        double part = 1 / (double)size[r->view.labels[i]];
+        double part = 1 / (double)r->size[r->view.labels[i]];
         for (int64_t e = m->offset[i]; e < m->offset[i + 1]; e++)
             for (int64_t c = 0; c < m->dim; c++)
                 to[c] += part * m->weight[e] * m->support[m->index[e] * m->dim + c];
     }
-done:
-    mem_free(r->ctx, size);
-    return status;
+    return DDSC_OK;
 }
 
 static ddsc_status merge_clusters(ddsc_report *r, cluster_merge *merge)
@@ -37,7 +30,7 @@ static ddsc_status merge_clusters(ddsc_report *r, cluster_merge *merge)
     ddsc_status status = apart ? find_centres(r, &centre) : DDSC_OK;
     if (status >= 0)
         status = cluster_merges(r->ctx, merge, &r->from.clustering->affinity, r->view.labels, r->k,
-                                centre, apart ? r->items.dim : 0);
+                                r->size, centre, apart ? r->items.dim : 0);
     mem_free(r->ctx, centre);
     return status;
 }
@@ -45,25 +38,19 @@ static ddsc_status merge_clusters(ddsc_report *r, cluster_merge *merge)
 ddsc_status report_put_merges(ddsc_report *r, json_t *root)
 {
     cluster_merge *merge = NULL;
-    int64_t *size = NULL; /* of nodes, outliers that are left out not counted */
     if (!has_affinity(r) || r->k < 2 || r->k > MERGES_MOST)
         return DDSC_OK;
     CHECK(MEM_NEW(r->ctx, merge, r->k - 1));
-    ddsc_status status = MEM_NEW(r->ctx, size, 2 * r->k - 1);
-    if (status >= 0)
-        status = merge_clusters(r, merge);
-    for (int64_t c = 0; status >= 0 && c < r->k; c++)
-        size[c] = r->size[c];
+    ddsc_status status = merge_clusters(r, merge);
     json_t *list = status >= 0 ? put_array(r, root, "tree") : NULL;
     for (int64_t m = 0; status >= 0 && m + 1 < r->k; m++) {
         json_t *row = put_row(r, list);
         put_count(r, row, "a", merge[m].a);
         put_count(r, row, "b", merge[m].b);
         put_real(r, row, "height", merge[m].height);
-        size[r->k + m] = size[merge[m].a] + size[merge[m].b];
-        put_count(r, row, "size", size[r->k + m]);
+        put_count(r, row, "size", merge[m].size);
     }
-    MEM_FREE(r->ctx, size, merge);
+    mem_free(r->ctx, merge);
     return status;
 }
 

@@ -293,5 +293,5 @@ def test_one_batch_changes_nothing(ddsc, tmp_path):
     path = write_csv(tmp_path / "b.csv", items, ["one"] * N_ITEMS)
     plain = load(ddsc, tmp_path, path, *WORDS, "--drop", "run")
     same = load(ddsc, tmp_path, path, *WORDS, "--batch", "run")
-    assert np.array_equal(np.sort(plain["support" if "support" in plain else "points"], axis=0),
-                          np.sort(same["support" if "support" in same else "points"], axis=0))
+    assert np.array_equal(np.sort(plain["points"], axis=0),
+                          np.sort(same["points"], axis=0))
