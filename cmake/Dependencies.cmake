@@ -80,10 +80,10 @@ add_library(ddsc_dependencies INTERFACE)
 target_include_directories(ddsc_dependencies SYSTEM INTERFACE ${CBLAS_INCLUDE} ${LAPACKE_INCLUDE}
   ${JANSSON_INCLUDE})
 target_link_libraries(ddsc_dependencies INTERFACE ZLIB::ZLIB ${LAPACKE_LIBRARY} ${OPENBLAS_LIBRARY}
-  ${JANSSON_LIBRARY} Threads::Threads m)
+  ${JANSSON_LIBRARY} Threads::Threads ${CMAKE_DL_LIBS} m)
 set(DDSC_FEATURES "openblas zlib")
 # The same by name, for those who link the static library elsewhere.
-set(DDSC_STATIC_LIBRARIES lapacke openblas z jansson pthread m)
+set(DDSC_STATIC_LIBRARIES lapacke openblas z jansson pthread ${CMAKE_DL_LIBS} m)
 if(DDSC_OPENMP)
   target_link_libraries(ddsc_dependencies INTERFACE OpenMP::OpenMP_C)
   string(PREPEND DDSC_FEATURES "openmp ")
