@@ -175,6 +175,12 @@ static ddsc_status context_set_resume(ddsc_context *ctx, int option)
     return status;
 }
 
+static ddsc_status context_set_device(ddsc_context *ctx, int option)
+{
+    (void)option;
+    return ddsc_context_set_device(ctx, "cpu");
+}
+
 static ddsc_status create_clouds(ddsc_context *ctx, int option)
 {
     (void)option;
@@ -871,6 +877,7 @@ static ddsc_status assign_rows(ddsc_context *ctx, int option)
 const call_entry calls[] = {
     E(context_create, "", 0),
     E(context_set_resume, "", 0),
+    E(context_set_device, "", 0),
     M(create_clouds, "", 0),
     M(create_shared, "", 0),
     M(create_dense, "", 0),
