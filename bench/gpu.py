@@ -2,10 +2,12 @@
 """The plug-in of a device by itself, through its table: products and selection, beside PyTorch where that is, and
 the answers compared. On a machine with a GPU:
 
-    python3 bench/gpu.py build/libddsc_cuda.so [images.idx ...]
+    python3 bench/gpu.py build/libddsc_cuda.so [--times T] [--columns C,C] [images.idx ...]
 
-Rows are the pixels of IDX files of images, or random; the share of the roofline is that of the ceilings measured
-in the same run (a product of 8192 x 8192 by PyTorch)."""
+Rows are the pixels of IDX files of images, or random; with --times each image also comes T - 1 times more, shifted and
+with some noise. The share of the roofline is that of the ceilings measured in the same run (a product of 8192 x 8192
+by PyTorch). PyTorch beside it takes TF32 where the device takes FP16, whose rounding is the same."""
+import argparse
 import ctypes as C
 import gzip
 import pathlib
@@ -35,15 +37,19 @@ class Table(C.Structure):
                 ("nearest", C.CFUNCTYPE(C.c_int, C.c_void_p, C.c_int64, C.c_int64, C.c_int64, C.c_void_p, C.c_void_p, C.c_char_p))]
 
 
-def images(names):
+def images(names, times):
     """Pixels of all images, about their mean."""
-    sets = []
+    sets, rng = [], np.random.default_rng(1)
     for name in names:
         data = gzip.open(name).read() if name.endswith(".gz") else pathlib.Path(name).read_bytes()
         n, h, w = np.frombuffer(data, ">i4", 3, 4)
         sets.append(np.frombuffer(data, np.uint8, n * h * w, 16).reshape(n, h * w))
     x = np.concatenate(sets).astype(np.float32) / 255
-    return x - x.mean(0)
+    x -= x.mean(0)
+    shifts = [0, 1, -1, 28, -28, 29, -29, 27, -27, 2, -2, 56, -56, 30, -30, 26]
+    moved = [np.roll(x, shifts[t % 16], 1) for t in range(times)]
+    return moved[0] if times == 1 else np.concatenate(
+        moved[:1] + [m + rng.normal(0, 0.05, m.shape).astype(np.float32) for m in moved[1:]])
 
 
 class Device:
@@ -97,13 +103,13 @@ def ceilings(torch):
     """TFLOP/s of a large product, by the kind of numbers."""
     found = {}
     a = torch.randn(8192, 8192, device="cuda")
-    for name, tf32 in (("FP32", False), ("TF32", True)):
+    for name, tf32, b in (("FP32", False, a), ("TF32", True, a), ("FP16", True, a.half())):
         torch.backends.cuda.matmul.allow_tf32 = tf32
         best = 1e9
         for _ in range(6):
             torch.cuda.synchronize()
             began = time.perf_counter()
-            a @ a
+            b @ b
             torch.cuda.synchronize()
             best = min(best, time.perf_counter() - began)
         found[name] = 2 * 8192**3 / best / 1e12
@@ -127,7 +133,13 @@ def by_torch(torch, x, tf32, keep):
 
 
 def main():
-    device = Device(sys.argv[1])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("plugin")
+    parser.add_argument("images", nargs="*")
+    parser.add_argument("--times", type=int, default=1)
+    parser.add_argument("--columns", default="784,256,64,16")
+    args = parser.parse_args()
+    device = Device(args.plugin)
     print(f"{device.about.name.decode()}, {device.about.memory / 2**30:.0f} GiB free")
     try:
         import torch
@@ -135,17 +147,18 @@ def main():
         print("ceilings, TFLOP/s:", {k: round(v, 1) for k, v in ceiling.items()})
     except ImportError:
         torch, ceiling = None, {}
-    x = images(sys.argv[2:]) if len(sys.argv) > 2 else np.random.default_rng(1).standard_normal((20000, 784), np.float32)
-    for columns in (x.shape[1], 256, 64, 16):
+    x = images(args.images, args.times) if args.images else np.random.default_rng(1).standard_normal((20000, 784), np.float32)
+    n, repeat = len(x), 3 if len(x) < 200000 else 1
+    for columns in (min(int(c), x.shape[1]) for c in args.columns.split(",")):
         part = np.ascontiguousarray(x[:, (x.shape[1] - columns) // 2:][:, :columns])
         for way in range(device.about.n_ways):
             for keep in (42, 200) if columns == 64 else (42,):
-                name, radius, loaded, taken, key, index = device.run(part, way, keep, 3)
+                name, radius, loaded, taken, key, index = device.run(part, way, keep, repeat)
                 verify(part, key, index, radius, keep)
-                flops = 2 * len(x) ** 2 * columns / taken / 1e12
-                share = f" {100 * flops / ceiling[name]:.0f}% of ceiling" if name in ceiling else ""
-                peer = f", torch mm + topk {by_torch(torch, part, name == 'TF32', keep):.3f} s" if torch else ""
-                print(f"{len(x)} x {columns} {name} keep {keep}: load {loaded:.3f} s, select {taken:.4f} s, "
+                flops = 2 * n**2 * columns / taken / 1e12
+                share = f" ({100 * flops / ceiling[name]:.0f}% of the ceiling)" if name in ceiling else ""
+                peer = f", torch mm + topk {by_torch(torch, part, name == 'FP16', keep):.3f} s" if torch and repeat > 1 else ""
+                print(f"{n} x {columns} {name} keep {keep}: load {loaded:.3f} s, lists {taken:.4f} s, "
                       f"{flops:.1f} TFLOP/s{share}{peer}, verified", flush=True)
 
 

@@ -23,8 +23,10 @@ struct cuda {
     int way;
     int64_t n, npad, keep, strip;
     int depth, slots, segments;
-    float *x, *start, *weight, *key;
+    char *x;
+    float *start, *weight, *scale, *key;
     entry *list;
+    unsigned *limit;
     int *count, *index;
 };
 
@@ -44,11 +46,14 @@ int fail(char *why, const char *what, cudaError_t error)
 
 void release(cuda *d)
 {
-    for (void *block : {(void *)d->x, (void *)d->start, (void *)d->weight, (void *)d->key,
-                        (void *)d->list, (void *)d->count, (void *)d->index})
+    for (void *block :
+         {(void *)d->x, (void *)d->start, (void *)d->weight, (void *)d->scale, (void *)d->key,
+          (void *)d->list, (void *)d->limit, (void *)d->count, (void *)d->index})
         cudaFree(block);
-    d->x = d->start = d->weight = d->key = nullptr;
+    d->x = nullptr;
+    d->start = d->weight = d->scale = d->key = nullptr;
     d->list = nullptr;
+    d->limit = nullptr;
     d->count = d->index = nullptr;
 }
 
@@ -94,21 +99,25 @@ int cuda_open(void **state, int number, device_about *about, char *why)
  *
  * FP32: one rounding to nearest per term (fma), so R u |x||y| in any order (Higham 2002, section 3.1).
  *
- * TF32: a coordinate rounded to 11 bits errs by 2^-11 of its size, the product of two such by
- * (2^-10 + 2^-22) |x||y| after the inequality of Cauchy and Schwarz; it is exact in 22 bits. Sums on
- * tensor cores are cut off, not rounded, after all terms of a step are brought to the exponent of the
- * largest (Fasi, Higham, Mikaitis, Pranesh 2021, "Numerical behavior of NVIDIA tensor cores", PeerJ
- * Computer Science 7:e330, sections 4 and 5): each of them, and the sum once more, loses less than
- * 2^-23 of the largest, which is at most |x||y| (1 + small). With steps of one term, the worst case,
- * that is 3 x 2^-23 = 6 u per column; 8 u per column are taken. */
+ * FP16 on tensor cores: rows are divided by powers of two that bring their largest number to 2^14 ..
+ * 2^15. A number rounded to 11 bits errs by 2^-11 of its size, so the product of two rows by
+ * (2^-10 + 2^-22) |x||y| after the inequality of Cauchy and Schwarz. One below 2^-14, where halves thin
+ * out, errs by at most 2^-14 even if it is taken as zero, 2^-28 of the largest: sqrt(R) 2^-28 |x||y| for
+ * each of the two rows. A product of two halves is exact in 22 bits. Sums are cut off, not rounded,
+ * after all terms of a step are brought to the exponent of the largest (Fasi, Higham, Mikaitis,
+ * Pranesh 2021, "Numerical behavior of NVIDIA tensor cores", PeerJ Computer Science 7:e330): each of
+ * them, and the sum once more, loses less than 2^-23 of the largest, which is at most |x||y| and what
+ * was lost before. With steps of one term, the worst case, that is 3 x 2^-23 = 6 u per column; 8 u per
+ * column are taken. The two products with the divisors are exact, or below 2^-126. */
 const char *cuda_way(void *state, int way, int64_t columns, double *radius)
 {
     (void)state;
-    if (way == WAY_TF32)
-        *radius = 0x1.01p-10 + 0x1.02p-21 * (double)(columns + 8);
+    if (way == WAY_FP16)
+        *radius = 0x1.01p-10 + 0x1p-26 * std::sqrt((double)columns) +
+                  0x1.02p-21 * (double)(columns + 8);
     else
         *radius = 0x1.02p-24 * (double)(columns + 1);
-    return way == WAY_TF32 ? "TF32" : "FP32";
+    return way == WAY_FP16 ? "FP16" : "FP32";
 }
 
 /* Segments of the columns, so that the last blocks do not wait alone. */
@@ -117,6 +126,11 @@ int segments_of(const cuda *d, int64_t rows)
     int64_t blocks = (rows + SIDE - 1) / SIDE, tiles = d->npad / SIDE;
     int64_t wanted = (8 * 2 * (int64_t)d->processors + blocks - 1) / blocks;
     return (int)std::max<int64_t>(1, std::min<int64_t>({wanted, tiles / 8, 16}));
+}
+
+int64_t size_of(int way)
+{
+    return way == WAY_FP16 ? 2 : 4;
 }
 
 int upload(cuda *d, const device_rows *r, char *why)
@@ -131,7 +145,9 @@ int upload(cuda *d, const device_rows *r, char *why)
         std::copy(r->weight, r->weight + r->n, padded.begin());
         DO("rows", cudaMemcpy(d->weight, padded.data(), d->npad * 4, cudaMemcpyHostToDevice));
     }
-    DO("rows", cudaMemset(d->x, 0, d->npad * d->depth * 4));
+    DO("rows", cudaMemset(d->x, 0, d->npad * d->depth * size_of(d->way)));
+    if (d->scale)
+        DO("rows", cudaMemset(d->scale, 0, d->npad * 4));
     DO("rows", cudaMalloc(&staging, std::min(at_once, r->n) * r->columns * 4));
     cudaError_t error = cudaSuccess;
     for (int64_t i = 0; i < r->n && error == cudaSuccess; i += at_once) {
@@ -139,8 +155,15 @@ int upload(cuda *d, const device_rows *r, char *why)
         error = cudaMemcpy(staging, r->rows + i * r->columns, rows * r->columns * 4,
                            cudaMemcpyHostToDevice);
         dim3 grid((unsigned)((rows + 31) / 32), (unsigned)((r->columns + 31) / 32));
-        turn_kernel<<<grid, dim3(32, 8)>>>(staging, rows, (int)r->columns, d->x, d->npad, i,
-                                           d->way == WAY_TF32);
+        if (d->way == WAY_FP16) {
+            scale_kernel<<<(unsigned)((rows + 7) / 8), 256>>>(staging, rows, (int)r->columns,
+                                                              d->scale + i);
+            turn_kernel<<<grid, dim3(32, 8)>>>(staging, rows, (int)r->columns, (half *)d->x,
+                                               d->npad, i, (const float *)d->scale + i);
+        } else {
+            turn_kernel<<<grid, dim3(32, 8)>>>(staging, rows, (int)r->columns, (float *)d->x,
+                                               d->npad, i, (const float *)nullptr);
+        }
         if (error == cudaSuccess)
             error = cudaDeviceSynchronize();
     }
@@ -157,16 +180,17 @@ int cuda_load(void *state, int way, const device_rows *r, int64_t keep, int64_t 
     d->way = way;
     d->n = r->n;
     d->npad = (r->n + SIDE - 1) / SIDE * SIDE;
-    d->depth = (int)((r->columns + DEPTH - 1) / DEPTH * DEPTH);
+    int64_t depth = way == WAY_FP16 ? (int)piece<WAY_FP16>::DEPTH : (int)piece<WAY_FP32>::DEPTH;
+    d->depth = (int)((r->columns + depth - 1) / depth * depth);
     d->keep = keep;
     d->slots = keep <= 64 ? 256 : 512;
     int64_t strips = (d->n + STRIP - 1) / STRIP;
     d->strip = ((d->n + strips - 1) / strips + SIDE - 1) / SIDE * SIDE;
     DO("the device", cudaMemGetInfo(&free, &total));
-    int64_t fixed = d->npad * (4 * d->depth + 8) + STAGING, per_row;
+    int64_t fixed = d->npad * (size_of(way) * d->depth + 12) + STAGING, per_row;
     for (;; d->strip = (d->strip / 2 + SIDE - 1) / SIDE * SIDE) {
         d->segments = segments_of(d, d->strip);
-        per_row = (int64_t)d->segments * (d->slots * 8 + 4) + keep * 8;
+        per_row = (int64_t)d->segments * (d->slots * 8 + 4) + keep * 8 + 4;
         if (d->strip == SIDE || fixed + d->strip * per_row < (int64_t)(free - free / 16))
             break;
     }
@@ -176,10 +200,13 @@ int cuda_load(void *state, int way, const device_rows *r, int64_t keep, int64_t 
                  (double)needed * 0x1p-30, (double)free * 0x1p-30);
         return 1;
     }
-    DO("memory", cudaMalloc(&d->x, d->npad * d->depth * 4));
+    DO("memory", cudaMalloc(&d->x, d->npad * d->depth * size_of(way)));
     DO("memory", cudaMalloc(&d->start, d->npad * 4));
     if (r->weight)
         DO("memory", cudaMalloc(&d->weight, d->npad * 4));
+    if (way == WAY_FP16)
+        DO("memory", cudaMalloc(&d->scale, d->npad * 4));
+    DO("memory", cudaMalloc(&d->limit, d->strip * 4));
     DO("memory", cudaMalloc(&d->list, d->strip * d->segments * d->slots * 8));
     DO("memory", cudaMalloc(&d->count, d->strip * d->segments * 4));
     DO("memory", cudaMalloc(&d->key, d->strip * keep * 4));
@@ -190,12 +217,12 @@ int cuda_load(void *state, int way, const device_rows *r, int64_t keep, int64_t 
 
 template <int WAY, bool WEIGHTED, int SLOTS> cudaError_t launch(const search &s, dim3 grid)
 {
-    cudaError_t error =
-        cudaFuncSetAttribute(nearest_kernel<WAY, WEIGHTED, SLOTS>,
-                             cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes);
+    const int bytes = STAGES * piece<WAY>::BYTES;
+    cudaError_t error = cudaFuncSetAttribute(nearest_kernel<WAY, WEIGHTED, SLOTS>,
+                                             cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
     if (error != cudaSuccess)
         return error;
-    nearest_kernel<WAY, WEIGHTED, SLOTS><<<grid, THREADS, shared_bytes>>>(s);
+    nearest_kernel<WAY, WEIGHTED, SLOTS><<<grid, THREADS, bytes>>>(s);
     return cudaGetLastError();
 }
 
@@ -216,17 +243,20 @@ int cuda_nearest(void *state, int64_t begin, int64_t end, int64_t keep, float *k
     s.x = d->x;
     s.start = d->start;
     s.weight = d->weight;
+    s.scale = d->scale;
     s.npad = d->npad;
     s.depth = d->depth;
     s.row0 = begin;
     s.tiles = (int)(d->npad / SIDE);
     s.span = (s.tiles + d->segments - 1) / d->segments;
     s.keep = (int)keep;
+    s.limit = d->limit;
     s.list = d->list;
     s.count = d->count;
     dim3 grid((unsigned)((rows + SIDE - 1) / SIDE), (unsigned)d->segments);
     DO("lists", cudaMemset(d->index, 0xFF, rows * keep * 4));
-    DO("products", d->way == WAY_TF32 ? launch_way<WAY_TF32>(s, grid, d->slots)
+    DO("lists", cudaMemset(d->limit, 0xFF, d->strip * 4));
+    DO("products", d->way == WAY_FP16 ? launch_way<WAY_FP16>(s, grid, d->slots)
                                       : launch_way<WAY_FP32>(s, grid, d->slots));
     join_kernel<<<(unsigned)((rows + 7) / 8), 256>>>(rows, d->segments, d->slots, (int)keep,
                                                      d->list, d->count, d->key, d->index);

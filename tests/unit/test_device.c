@@ -142,7 +142,7 @@ static void test_radius(void **state)
 {
     (void)state;
     for (size_t c = 0; c < sizeof sizes / sizeof *sizes; c++)
-        for (int kind = 0; kind < 6; kind++) {
+        for (int kind = 0; kind < 7; kind++) {
             sample s = sample_make(sizes[c][0], sizes[c][1], kind % 2 == 1);
             rng r = rng_make(c, RNG_GAUSSIANS, (uint64_t)kind);
             for (int64_t p = 0; p < s.n * s.columns; p++) {
@@ -153,7 +153,8 @@ static void test_radius(void **state)
                             : kind == 2 ? (x > 0 ? worst : -worst) * ldexpf(1, (int)(p % 7) * 4)
                             : kind == 3 ? (float)(x * pow(10, 12 * rng_uniform(&r) - 6))
                             : kind == 4 ? (float)(x * 0x1p-70)
-                                        : (float)(x * 1e15);
+                            : kind == 5 ? (float)(x * 1e15)
+                                        : (float)(x * (p / s.columns % 2 ? 1e15 : 1e-38));
             }
             double *all = products(&s);
             for (int64_t i = 0; i < s.n; i++)
