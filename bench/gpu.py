@@ -138,7 +138,7 @@ def main():
     parser.add_argument("images", nargs="*")
     parser.add_argument("--times", type=int, default=1)
     parser.add_argument("--columns", default="784,256,64,16")
-    args = parser.parse_args()
+    args = parser.parse_intermixed_args()
     device = Device(args.plugin)
     print(f"{device.about.name.decode()}, {device.about.memory / 2**30:.0f} GiB free")
     try:
