@@ -16,6 +16,7 @@ namespace {
 const int64_t LONGEST = 320; /* of a list: 64 below what is free in lists of 512 */
 const int64_t STRIP = 65536; /* rows at a time, at most */
 const int64_t STAGING = 64 << 20;
+const int64_t COLUMNS = 1 << 17; /* what the radii below hold for */
 
 struct cuda {
     int number;
@@ -95,7 +96,7 @@ int cuda_open(void **state, int number, device_about *about, char *why)
     return 0;
 }
 
-/* With u = 2^-24 and R columns.
+/* With u = 2^-24 and R columns, at most 2^17.
  *
  * FP32: one rounding to nearest per term (fma), so R u |x||y| in any order (Higham 2002, section 3.1).
  *
@@ -107,7 +108,7 @@ int cuda_open(void **state, int number, device_about *about, char *why)
  * after all terms of a step are brought to the exponent of the largest (Fasi, Higham, Mikaitis,
  * Pranesh 2021, "Numerical behavior of NVIDIA tensor cores", PeerJ Computer Science 7:e330): each of
  * them, and the sum once more, loses less than 2^-23 of the largest, which is at most |x||y| and what
- * was lost before. With steps of one term, the worst case, that is 3 x 2^-23 = 6 u per column; 8 u per
+ * was lost before (a 16th of it). With steps of one term, the worst case, that is 3 x 2^-23 = 6 u per column; 8 u per
  * column are taken. The two products with the divisors are exact, or below 2^-126. */
 const char *cuda_way(void *state, int way, int64_t columns, double *radius)
 {
@@ -195,7 +196,12 @@ int cuda_load(void *state, int way, const device_rows *r, int64_t keep, int64_t 
             break;
     }
     int64_t needed = fixed + d->strip * per_row;
-    if (needed >= (int64_t)free || r->columns > (1 << 20) || keep > LONGEST) {
+    if (r->columns > COLUMNS || keep > LONGEST) {
+        snprintf(why, DEVICE_WORDS, "rows of %lld columns, lists of %lld: too long",
+                 (long long)r->columns, (long long)keep);
+        return 1;
+    }
+    if (needed >= (int64_t)free) {
         snprintf(why, DEVICE_WORDS, "too little memory: %.1f GiB are needed, %.1f are free",
                  (double)needed * 0x1p-30, (double)free * 0x1p-30);
         return 1;

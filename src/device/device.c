@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Multiplications from which "auto" asks a device: fewer take the processor less time than a driver
- * takes to start (bench/gpu.py). */
-static const double WORK_LEAST = 1e10;
+/* Multiplications from which "auto" asks a device. Fewer take the processor less time than a driver takes
+ * to start: 0.2 s, in which 16 cores make 4e10 and two 1e10 (docs/gpu.md). */
+static const double WORK_LEAST = 3e10;
 
 /* In the folder that the environment names; or beside the library, or where the system looks. Never
  * unloaded: drivers leave threads and handlers behind. */

@@ -35,7 +35,7 @@ typedef struct device_table {
      * `nearest` can be asked for at a time, with lists of `keep`. */
     int (*load)(void *state, int way, const device_rows *rows, int64_t keep, int64_t *strip,
                 char *why);
-    /* For each row i of [begin, end) the `keep` (at most n - 1) others with the least
+    /* begin: a multiple of the strip. For each row i of [begin, end) the `keep` (at most n - 1) others with the least
      *
      *     key(i, j) = weight_j ((start_i + start_j) - 2 rows_i . rows_j)
      *

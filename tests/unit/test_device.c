@@ -429,6 +429,29 @@ static void test_coarse(void **state)
     ddsc_context_destroy(ctx);
 }
 
+/* Memory that is refused is an error, not a device that failed. */
+static ddsc_status call_on_device(ddsc_context *ctx, void *arg)
+{
+    ddsc_graph_settings set;
+    ddsc_graph *g = NULL;
+    ddsc_graph_settings_init(&set);
+    set.tau = 5;
+    set.hubs = DDSC_HUBS_ALWAYS;
+    set.exact_graph = DDSC_GRAPH_PRUNED;
+    CHECK(ddsc_context_set_device(ctx, device_name()));
+    ddsc_status status = ddsc_graph_create_from_vectors(ctx, &g, 120, 20, arg, &set);
+    ddsc_graph_destroy(g);
+    return status;
+}
+
+static void test_allocations(void **state)
+{
+    (void)state;
+    double *x = vectors(120, 20, 0);
+    assert_true(test_failing_allocations(call_on_device, x) > 15);
+    free(x);
+}
+
 static void test_names(void **state)
 {
     (void)state;
@@ -462,9 +485,9 @@ int main(void)
 {
     setenv("DDSC_PLUGIN_PATH", DDSC_BINARY_DIR "/tests", 0);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_radius),  cmocka_unit_test(test_order),
-        cmocka_unit_test(test_metrics), cmocka_unit_test(test_vectors),
-        cmocka_unit_test(test_faults),  cmocka_unit_test(test_coarse),
-        cmocka_unit_test(test_names)};
+        cmocka_unit_test(test_radius),      cmocka_unit_test(test_order),
+        cmocka_unit_test(test_metrics),     cmocka_unit_test(test_vectors),
+        cmocka_unit_test(test_faults),      cmocka_unit_test(test_coarse),
+        cmocka_unit_test(test_allocations), cmocka_unit_test(test_names)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
