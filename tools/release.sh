@@ -28,7 +28,7 @@ make_release() {
     say "Debian package"
     {
         cmake -S "$tree" -B "$tree/build" -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr -DDDSC_TESTS=OFF \
-            -DCMAKE_C_FLAGS="-ffile-prefix-map=$tree=." &&
+            -DCMAKE_BUILD_WITH_INSTALL_RPATH=ON -DCMAKE_C_FLAGS="-ffile-prefix-map=$tree=." &&
             cmake --build "$tree/build" -j "$(nproc)" &&
             (cd "$tree/build" && cpack -G DEB)
     } >build/release.log 2>&1 || {
@@ -37,7 +37,7 @@ make_release() {
     }
     cp "$tree"/build/*.deb $out
     say "Python package"
-    tools/wheel.sh
+    tools/wheel.sh from "$tree"
     cp build/dist/* $out
     (cd $out && sha256sum -- *.deb *.gz *.whl >SHA256SUMS)
     cat $out/SHA256SUMS

@@ -133,6 +133,18 @@ def as_doubles(x: Any, name: str) -> Array:
     return np.ascontiguousarray(as_numbers(x, name), dtype=np.float64)
 
 
+def whole_numbers(x: Any, name: str) -> Array:
+    """Int64, of whole numbers of any kind."""
+    array = np.asarray(x)
+    if array.dtype.kind == "f" and array.size:
+        off = ~(np.isfinite(array) & (array == np.floor(array)))
+        if off.any():
+            raise ValueError(f"{name} must be whole numbers, not {float(array[off][0])!r}")
+    elif array.dtype.kind not in "iu" and array.size:
+        raise TypeError(f"{name} must be whole numbers, not {array.dtype}")
+    return np.ascontiguousarray(array, dtype=np.int64)
+
+
 def _is_pair(item: Any) -> bool:
     """(points, weights) of one item?"""
     if not isinstance(item, tuple) or len(item) != 2:

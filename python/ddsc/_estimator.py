@@ -7,6 +7,7 @@ import functools
 import io
 import json
 import os
+import shutil
 import tempfile
 import zipfile
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Union, cast
@@ -1016,14 +1017,18 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
             if not len(left_out):
                 run(_core.model_write, handle, file, overwrite)
                 return
-            if not overwrite and os.path.exists(file):
+            is_stream = file == "-" or (os.path.exists(file) and not os.path.isfile(file))
+            if not overwrite and not is_stream and os.path.exists(file):
                 raise FileExistsError(17, "File exists", file)
-            file = os.path.realpath(file)
-            with tempfile.TemporaryDirectory(prefix=".", dir=os.path.dirname(file)) as folder:
+            place = None if is_stream else os.path.dirname(os.path.realpath(file))
+            with tempfile.TemporaryDirectory(prefix=".", dir=place) as folder:
                 whole_file = os.path.join(folder, "model.npz")  # takes its name in one step
                 run(_core.model_write, handle, whole_file, False)
                 _add_array(whole_file, "left_out", left_out)
-                os.replace(whole_file, file)
+                if is_stream:
+                    _copy_out(whole_file, file)
+                else:
+                    os.replace(whole_file, os.path.realpath(file))
 
     def _kept_model(self) -> Any:
         check_fitted(self, "labels_")
@@ -1176,6 +1181,12 @@ def _add_array(file: str, name: str, values: Array) -> None:
     member = zipfile.ZipInfo(f"{name}.npy")
     with zipfile.ZipFile(file, "a") as archive, archive.open(member, "w") as to:
         np.save(to, values, allow_pickle=False)
+
+
+def _copy_out(file: str, to: str) -> None:
+    """To standard output ("-"), or into a pipe or device, whose name stays what it is."""
+    with open(file, "rb") as source, open(1 if to == "-" else to, "wb", closefd=to != "-") as target:
+        shutil.copyfileobj(source, target)
 
 
 def _resume_line(c: Dict[str, Any]) -> str:
