@@ -93,6 +93,9 @@ if(DDSC_TESTS AND NOT DDSC_BUNDLED)
 endif()
 ddsc_stop_if_missing()
 get_filename_component(DDSC_BLAS_DIR ${OPENBLAS_LIBRARY} DIRECTORY)
+if(CMAKE_SYSROOT) # cross-compiled: where it lies on the machine it is for
+  string(REPLACE "${CMAKE_SYSROOT}" "" DDSC_BLAS_DIR ${DDSC_BLAS_DIR})
+endif()
 
 add_library(ddsc_dependencies INTERFACE)
 target_include_directories(ddsc_dependencies SYSTEM INTERFACE ${CBLAS_INCLUDE} ${LAPACKE_INCLUDE}

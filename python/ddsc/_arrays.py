@@ -208,7 +208,7 @@ def item_matrices(x: Any) -> List[Array]:
         return list(array)
     items = x if isinstance(x, list) else list(x)
     if items and all(isinstance(i, (list, tuple)) and not np.ndim(i[0] if i else 0) for i in items):
-        return item_matrices(np.asarray(items, dtype=np.float64))  # a (N, d) array as lists
+        return item_matrices(as_numbers(items, "X"))  # a (N, d) array as lists
     made = [as_numbers(item, f"item {i}") for i, item in enumerate(items)]
     for i, item in enumerate(made):
         if item.ndim != 2:
