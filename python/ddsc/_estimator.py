@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import functools
+import html
 import io
 import json
 import os
@@ -78,6 +79,14 @@ class Assignment(NamedTuple):
     """To the 7th nearest item of the model (the last neighbour where there are fewer)."""
     far: Flags
     """True where that distance is above what 99% of the items of the model show."""
+
+
+class Page(str):
+    """A report: HTML text that a notebook shows in a frame of its own, where it touches nothing around it."""
+
+    def _repr_html_(self) -> str:
+        allowed = "allow-scripts allow-downloads allow-popups"
+        return f'<iframe srcdoc="{html.escape(self)}" sandbox="{allowed}" width="100%" height="800" style="border: 0"></iframe>'
 
 
 class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
@@ -723,7 +732,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         check_whole(self, "_report")
         return cast(Json, json.loads(self._report[0]))
 
-    def report(self, path: Optional[PathLike] = None, overwrite: bool = False) -> str:
+    def report(self, path: Optional[PathLike] = None, overwrite: bool = False) -> "Page":
         """The page that ``ddsc cluster`` writes to report.html: a map, typical and doubtful items of
         each cluster, classes against clusters, eigenvalues, settings. It needs no other file.
 
@@ -736,8 +745,8 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
 
         Returns
         -------
-        str
-            The page; ``IPython.display.HTML(model.report())`` shows it in a notebook.
+        Page
+            The page, a str; a notebook shows it in a frame where it is the last line of a cell.
 
         Examples
         --------
@@ -767,7 +776,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
                     head = ["id", *(f"k{row['k']}" for row in self.sweep_)]
                     tried = [[i, *labels] for i, labels in enumerate(self.sweep_labels_.T[rows].tolist())]
                     _write_text(place("sweep.csv"), "\n".join(",".join(map(str, row)) for row in [head, *tried]))
-            page: str = run(_core.report_page, folder)
+            page = Page(run(_core.report_page, folder))
         if path is not None:
             with open(path, "w" if overwrite else "x", encoding="utf-8") as file:
                 file.write(page)
