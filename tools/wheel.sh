@@ -101,7 +101,7 @@ check)
     ;;
 fallback)
     say "built in a Debian 12 without OpenBLAS"
-    inside fallback_inside.sh python3,python3-dev,python3-venv,gcc,libc6-dev,cmake,make,zlib1g-dev,libjansson-dev \
+    inside fallback_inside.sh python3,python3-dev,python3-venv,gcc,libc6-dev,cmake,ninja-build,zlib1g-dev,libjansson-dev \
         $out/ddsc-*.tar.gz
     say "the source distribution builds there with the OpenBLAS of PyPI"
     ;;
