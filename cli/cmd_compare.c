@@ -105,7 +105,7 @@ static bool print_table(session *s, const compare_result *r, int *code)
 {
     text t = {0};
     text_add_count(&t, r->view.n);
-    text_addf(&t, " items in %" PRId64 " clusters%s\n", r->view.k,
+    text_addf(&t, " items in %" PRId64 " cluster%s%s\n", r->view.k, r->view.k == 1 ? "" : "s",
               s->opt.cluster.k_min == s->opt.cluster.k_max && s->opt.cluster.k_min
                   ? ""
                   : ", the K most metrics suggest");

@@ -98,7 +98,7 @@ bool picture_render(text *out, const picture *p, picture_format format, const ch
     (void)out;
     (void)p;
     (void)format;
-    *why = "this ddsc was built without Cairo";
+    *why = "this ddsc was built without Cairo (install libcairo2-dev and build again)";
     return false;
 }
 #endif

@@ -3,6 +3,7 @@
 # Everything that is missing is named at once, with the command that installs it on Debian.
 set(DDSC_MISSING "")
 set(DDSC_MISSING_PACKAGES "")
+set(DDSC_HINTS "")
 macro(ddsc_need found what package)
   if(NOT ${found})
     list(APPEND DDSC_MISSING "${what}")
@@ -14,7 +15,8 @@ function(ddsc_stop_if_missing)
     list(JOIN DDSC_MISSING ", " what)
     list(REMOVE_DUPLICATES DDSC_MISSING_PACKAGES)
     list(JOIN DDSC_MISSING_PACKAGES " " packages)
-    message(FATAL_ERROR "not found: ${what}. On Debian or Ubuntu:\n  sudo apt install ${packages}")
+    list(JOIN DDSC_HINTS "\n" hints)
+    message(FATAL_ERROR "not found: ${what}. On Debian or Ubuntu:\n  sudo apt install ${packages}\n${hints}")
   endif()
 endfunction()
 
@@ -27,14 +29,30 @@ find_library(OPENBLAS_LIBRARY openblas
 find_library(OPENBLAS_LIBRARY openblas)
 find_path(CBLAS_INCLUDE cblas.h PATH_SUFFIXES openblas-openmp openblas
   HINTS /usr/include/${CMAKE_LIBRARY_ARCHITECTURE})
-ddsc_need(OPENBLAS_LIBRARY "OpenBLAS" libopenblas-openmp-dev)
-ddsc_need(CBLAS_INCLUDE "cblas.h" libopenblas-openmp-dev)
 find_path(LAPACKE_INCLUDE lapacke.h)
 # The shared one brings the reference BLAS and LAPACK, which OpenBLAS has better.
 if(DDSC_PORTABLE)
   find_library(LAPACKE_LIBRARY liblapacke.a)
 endif()
 find_library(LAPACKE_LIBRARY lapacke)
+# The Python package may take both from PyPI: one library, whose names begin with scipy_.
+if(DDSC_BUNDLED AND NOT (OPENBLAS_LIBRARY AND CBLAS_INCLUDE AND LAPACKE_LIBRARY AND LAPACKE_INCLUDE))
+  execute_process(COMMAND ${Python_EXECUTABLE} -c "import scipy_openblas32 as b
+print(b.get_include_dir(), b.get_lib_dir() + '/' + b.get_library(fullname=True), sep=';', end='')"
+    OUTPUT_VARIABLE found RESULT_VARIABLE status ERROR_QUIET)
+  if(status EQUAL 0)
+    message(STATUS "OpenBLAS or LAPACKE are not installed: taking those of PyPI (scipy-openblas32)")
+    list(GET found 0 CBLAS_INCLUDE)
+    list(GET found 1 OPENBLAS_LIBRARY)
+    set(LAPACKE_INCLUDE ${CBLAS_INCLUDE})
+    set(LAPACKE_LIBRARY ${OPENBLAS_LIBRARY})
+    set(DDSC_PYPI_BLAS ${OPENBLAS_LIBRARY})
+  else()
+    list(APPEND DDSC_HINTS "Or OpenBLAS and LAPACKE from PyPI: pip install scipy-openblas32")
+  endif()
+endif()
+ddsc_need(OPENBLAS_LIBRARY "OpenBLAS" libopenblas-openmp-dev)
+ddsc_need(CBLAS_INCLUDE "cblas.h" libopenblas-openmp-dev)
 ddsc_need(LAPACKE_LIBRARY "LAPACKE" liblapacke-dev)
 ddsc_need(LAPACKE_INCLUDE "lapacke.h" liblapacke-dev)
 option(DDSC_OPENMP "Use threads (OpenMP)" ON)
@@ -75,6 +93,9 @@ if(DDSC_TESTS AND NOT DDSC_BUNDLED)
 endif()
 ddsc_stop_if_missing()
 get_filename_component(DDSC_BLAS_DIR ${OPENBLAS_LIBRARY} DIRECTORY)
+if(CMAKE_SYSROOT) # cross-compiled: where it lies on the machine it is for
+  string(REPLACE "${CMAKE_SYSROOT}" "" DDSC_BLAS_DIR ${DDSC_BLAS_DIR})
+endif()
 
 add_library(ddsc_dependencies INTERFACE)
 target_include_directories(ddsc_dependencies SYSTEM INTERFACE ${CBLAS_INCLUDE} ${LAPACKE_INCLUDE}
@@ -82,6 +103,10 @@ target_include_directories(ddsc_dependencies SYSTEM INTERFACE ${CBLAS_INCLUDE} $
 target_link_libraries(ddsc_dependencies INTERFACE ZLIB::ZLIB ${LAPACKE_LIBRARY} ${OPENBLAS_LIBRARY}
   ${JANSSON_LIBRARY} Threads::Threads ${CMAKE_DL_LIBS} m)
 set(DDSC_FEATURES "openblas zlib")
+if(DDSC_PYPI_BLAS)
+  target_compile_definitions(ddsc_dependencies INTERFACE DDSC_PYPI_BLAS cblas_dgemm=scipy_cblas_dgemm
+    cblas_sgemm=scipy_cblas_sgemm LAPACKE_dsyevd_work=scipy_LAPACKE_dsyevd_work)
+endif()
 # The same by name, for those who link the static library elsewhere.
 set(DDSC_STATIC_LIBRARIES lapacke openblas z jansson pthread ${CMAKE_DL_LIBS} m)
 if(DDSC_OPENMP)

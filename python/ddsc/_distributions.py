@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Literal, 
 import numpy as np
 
 from . import _core
-from ._arrays import as_doubles, column_names, is_sparse, item_matrices, unpack_items
+from ._arrays import as_doubles, column_names, is_sparse, item_matrices, unpack_items, whole_numbers
 from ._run import Run
 from ._types import (
     Array,
@@ -185,7 +185,7 @@ class Distributions:
         matrix = as_doubles(points, "points")
         if matrix.ndim != 2:
             raise ValueError("points must be a matrix, one row a point")
-        starts = np.ascontiguousarray(offsets, dtype=np.int64)
+        starts = whole_numbers(offsets, "offsets")
         masses = None if weights is None else as_doubles(weights, "weights").ravel()
         with Run(n_jobs=1) as run:
             handle = run(_core.clouds, matrix, masses, starts, _drop(on_empty))
@@ -215,16 +215,19 @@ class Distributions:
             given = given.tocsr()
             given = (given.data, given.indices, given.indptr)
         data, indices, indptr = given
-        indices = np.asarray(indices)
+        indices = whole_numbers(indices, "indices")
         support = as_doubles(vocabulary, "vocabulary")
-        if indices.size and (indices.min() < 0 or indices.max() >= len(support)):
-            raise ValueError(f"column {indices.max()} of the matrix has no row in the vocabulary")
+        outside = (indices < 0) | (indices >= len(support))
+        if outside.any():
+            raise ValueError(
+                f"column {indices[outside][0]} of the matrix has no row in the vocabulary, which has {len(support)}"
+            )
         with Run(n_jobs=1) as run:
             handle = run(
                 _core.shared,
                 support,
-                np.ascontiguousarray(indptr, dtype=np.int64),
-                np.ascontiguousarray(indices, dtype=np.int32),
+                whole_numbers(indptr, "indptr"),
+                indices.astype(np.int32),
                 as_doubles(data, "matrix"),
                 _drop(on_empty),
             )
@@ -926,9 +929,8 @@ def read(
     """
     paths = [path] if isinstance(path, (str, os.PathLike)) else list(path)
     texts = [text for p in paths for text in _matching(os.fspath(p))]
-    for text in texts + ([] if labels is None else [os.fspath(labels)]):
-        if not os.path.exists(text):
-            raise FileNotFoundError(2, "No such file", text)
+    tables = _paths(meta)
+    _check_there(texts + tables + _paths(labels))
     settings: Dict[str, Any] = {"on_empty": word("on_empty", on_empty, ON_EMPTY)}
     settings["image_as"] = word("as_", as_, {"pixels": 0, "ink": 1, "colours": 2})
     if labels is not None:
@@ -936,7 +938,6 @@ def read(
     unknown = set(transforms) - _TRANSFORMS
     if unknown:
         raise TypeError(f"read() got an unexpected keyword argument {sorted(unknown)[0]!r}")
-    tables = _paths(meta)
     if tables:
         settings["meta_path"] = tables[0]
     batch = transforms.get("batch")
@@ -968,6 +969,12 @@ def _paths(given: Union[None, PathLike, Sequence[PathLike]]) -> List[str]:
     if given is None:
         return []
     return [os.fspath(p) for p in ([given] if isinstance(given, (str, os.PathLike)) else given)]
+
+
+def _check_there(paths: List[str]) -> None:
+    for path in paths:
+        if not os.path.exists(path):
+            raise FileNotFoundError(2, "No such file", path)
 
 
 def _matching(path: str) -> List[str]:
@@ -1036,9 +1043,7 @@ def read_text(
     if stopwords is not None:
         settings["stopwords_path"] = os.fspath(stopwords)
     paths = [documents] if isinstance(documents, (str, os.PathLike)) else list(documents)
-    for path in (*paths, vectors):
-        if path is not None and not os.path.exists(path):
-            raise FileNotFoundError(2, "No such file", os.fspath(path))
+    _check_there(_paths(documents) + _paths(vectors) + _paths(stopwords) + _paths(meta))
     known = None if vectors is None else os.fspath(vectors)
     with Run(n_jobs=1) as run:
         found = run(_core.read_text, [os.fspath(path) for path in paths], known, settings)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import csv
 import functools
+import html
 import io
 import json
 import os
+import shutil
 import tempfile
 import zipfile
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Union, cast
@@ -77,6 +79,14 @@ class Assignment(NamedTuple):
     """To the 7th nearest item of the model (the last neighbour where there are fewer)."""
     far: Flags
     """True where that distance is above what 99% of the items of the model show."""
+
+
+class Page(str):
+    """A report: HTML text that a notebook shows in a frame of its own, where it touches nothing around it."""
+
+    def _repr_html_(self) -> str:
+        allowed = "allow-scripts allow-downloads allow-popups"
+        return f'<iframe srcdoc="{html.escape(self)}" sandbox="{allowed}" width="100%" height="800" style="border: 0"></iframe>'
 
 
 class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
@@ -729,7 +739,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         check_whole(self, "_report")
         return cast(Json, json.loads(self._report[0]))
 
-    def report(self, path: Optional[PathLike] = None, overwrite: bool = False) -> str:
+    def report(self, path: Optional[PathLike] = None, overwrite: bool = False) -> "Page":
         """The page that ``ddsc cluster`` writes to report.html: a map, typical and doubtful items of
         each cluster, classes against clusters, eigenvalues, settings. It needs no other file.
 
@@ -742,8 +752,8 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
 
         Returns
         -------
-        str
-            The page; ``IPython.display.HTML(model.report())`` shows it in a notebook.
+        Page
+            The page, a str; a notebook shows it in a frame where it is the last line of a cell.
 
         Examples
         --------
@@ -773,7 +783,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
                     head = ["id", *(f"k{row['k']}" for row in self.sweep_)]
                     tried = [[i, *labels] for i, labels in enumerate(self.sweep_labels_.T[rows].tolist())]
                     _write_text(place("sweep.csv"), "\n".join(",".join(map(str, row)) for row in [head, *tried]))
-            page: str = run(_core.report_page, folder)
+            page = Page(run(_core.report_page, folder))
         if path is not None:
             with open(path, "w" if overwrite else "x", encoding="utf-8") as file:
                 file.write(page)
@@ -1023,14 +1033,18 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
             if not len(left_out):
                 run(_core.model_write, handle, file, overwrite)
                 return
-            if not overwrite and os.path.exists(file):
+            is_stream = file == "-" or (os.path.exists(file) and not os.path.isfile(file))
+            if not overwrite and not is_stream and os.path.exists(file):
                 raise FileExistsError(17, "File exists", file)
-            file = os.path.realpath(file)
-            with tempfile.TemporaryDirectory(prefix=".", dir=os.path.dirname(file)) as folder:
+            place = None if is_stream else os.path.dirname(os.path.realpath(file))
+            with tempfile.TemporaryDirectory(prefix=".", dir=place) as folder:
                 whole_file = os.path.join(folder, "model.npz")  # takes its name in one step
                 run(_core.model_write, handle, whole_file, False)
                 _add_array(whole_file, "left_out", left_out)
-                os.replace(whole_file, file)
+                if is_stream:
+                    _copy_out(whole_file, file)
+                else:
+                    os.replace(whole_file, os.path.realpath(file))
 
     def _kept_model(self) -> Any:
         check_fitted(self, "labels_")
@@ -1183,6 +1197,12 @@ def _add_array(file: str, name: str, values: Array) -> None:
     member = zipfile.ZipInfo(f"{name}.npy")
     with zipfile.ZipFile(file, "a") as archive, archive.open(member, "w") as to:
         np.save(to, values, allow_pickle=False)
+
+
+def _copy_out(file: str, to: str) -> None:
+    """To standard output ("-"), or into a pipe or device, whose name stays what it is."""
+    with open(file, "rb") as source, open(1 if to == "-" else to, "wb", closefd=to != "-") as target:
+        shutil.copyfileobj(source, target)
 
 
 def _resume_line(c: Dict[str, Any]) -> str:

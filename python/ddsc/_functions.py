@@ -150,7 +150,7 @@ def compare(
     dict
         "k"; "metrics", one dict each: "metric", "k" (suggested), "stability" (agreement with what parts of four
         fifths of the items give alone), "modularity" (on the average graph of all metrics), "agreement" (with the
-        others), "seconds", "structure" ("clear", "weak", "none", "undecided": see `verdict_`), with classes "ami" and "ari"; "labels" by metric; "ari" and "ami" between the metrics;
+        others; NaN for one metric alone), "seconds", "structure" ("clear", "weak", "none", "undecided": see `verdict_`), with classes "ami" and "ari"; "labels" by metric; "ari" and "ami" between the metrics;
         "recommended", "sure" ("no difference", "slight", "clear") and "words".
 
     Examples

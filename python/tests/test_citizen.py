@@ -156,6 +156,9 @@ def test_what_is_ragged_otherwise_is_refused_with_a_sentence():
         ddsc.Distributions([[[0.0, 1.0], [2.0]], [[1.0, 1.0]]])
     with pytest.raises((TypeError, ValueError), match="does not hold numbers"):
         ddsc.Distributions([np.array([["a", "b"]])])
+    for lists, told in (([["a"], ["b"]], "does not hold numbers"), ([[1, 2], [3]], "ragged"), ([[1j], [2]], "[Cc]omplex")):
+        with pytest.raises((TypeError, ValueError), match=told):
+            ddsc.Distributions(lists)
 
 
 def test_score(items):

@@ -49,6 +49,12 @@ def test_flat_arrays_and_offsets(clouds):
         Distributions.from_arrays(np.zeros((3, 2)), [0, 5])
     with pytest.raises(ValueError, match="never fall"):
         Distributions.from_arrays(np.zeros((3, 2)), [0, 3, 2, 3])
+    assert len(Distributions.from_arrays(np.zeros((3, 2)), [0.0, 1.0, 3.0])) == 2
+    for offsets in ([0, 1.5, 3], [0, np.nan, 3]):
+        with pytest.raises(ValueError, match="offsets must be whole numbers, not (1.5|nan)"):
+            Distributions.from_arrays(np.zeros((3, 2)), offsets)
+    with pytest.raises(TypeError, match="offsets must be whole numbers"):
+        Distributions.from_arrays(np.zeros((3, 2)), ["0", "3"])
 
 
 def test_shared_support():
@@ -67,6 +73,9 @@ def test_shared_support():
     same(Distributions.from_csr(sparse.coo_matrix(H).astype(np.float32), words), dense)
     with pytest.raises(ValueError, match="no row in the vocabulary"):
         Distributions.from_csr(sparse.csr_matrix(H), words[:4])
+    for column in (-3, 7):
+        with pytest.raises(ValueError, match=f"column {column} of the matrix has no row in the vocabulary"):
+            Distributions.from_csr(([1.0, 1.0], [1, column], [0, 2]), words[:4])
     with pytest.raises(TypeError, match="from_csr"):
         Distributions(sparse.csr_matrix(H))
 
@@ -379,6 +388,17 @@ def test_transformed_stays_with_the_model(tmp_path):
     assert X.transformed(per_item=5).sizes.max() == 5
     again = pickle.loads(pickle.dumps(Z))
     assert again.transforms == Z.transforms and np.array_equal(model.predict(again), model.labels_)
+
+
+def test_files_that_are_not_there(tmp_path):
+    table = tmp_path / "c.csv"
+    table.write_text("id,x\na,1\nb,2\n")
+    for words in ({"meta": "/nope"}, {"meta": [table, "/nope"]}, {"labels": "/nope"}):
+        with pytest.raises(FileNotFoundError, match="/nope"):
+            ddsc.read(table, **words)
+    for words in ({"meta": "/nope"}, {"stopwords": "/nope"}, {"vectors": "/nope"}):
+        with pytest.raises(FileNotFoundError, match="/nope"):
+            ddsc.read_text(ddsc.datasets.documents_path(), **words)
 
 
 def test_read_patterns(tmp_path):

@@ -1,6 +1,7 @@
 """Typical and doubtful items, and what a resample changes."""
 
 import json
+import os
 import pickle
 import subprocess
 
@@ -260,6 +261,27 @@ def test_a_saved_model_keeps_outliers_left_out(tmp_path, compress):
         model.save(tmp_path / "a.npz")
     model.save(tmp_path / "a.npz", overwrite=True)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.npz", "b.npz"]
+
+
+def test_a_model_with_outliers_goes_where_one_without_goes(tmp_path):
+    """Standard output and pipes are written to, and stay what they are."""
+    points, _ = lonely()
+    model = DDSC(2, outliers=True).fit(points)
+    model.save(tmp_path / "a.npz")
+    with open(tmp_path / "stdout.npz", "wb") as file:
+        kept = os.dup(1)
+        try:
+            os.dup2(file.fileno(), 1)
+            model.save("-")
+        finally:
+            os.dup2(kept, 1)
+            os.close(kept)
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "stdout.npz").read_bytes()
+    assert not os.path.exists("-")
+    model.save(os.devnull)
+    assert not os.path.isfile(os.devnull)
+    with pytest.raises(IsADirectoryError):
+        model.save(tmp_path)
 
 
 def test_the_program_reads_a_model_with_outliers(program, tmp_path):

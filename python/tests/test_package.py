@@ -20,7 +20,8 @@ def test_versions_agree():
     version = ".".join(re.findall(r"^#define DDSC_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)$", header, re.M))
     package = re.search(r'^version = "([0-9.]+)"', (ROOT / "python" / "pyproject.toml").read_text(), re.M)
     assert version == package.group(1) == ddsc.__version__
-    for file, wanted in (("CITATION.cff", f"version: {version}\n"), ("man/ddsc.1", f'"ddsc {version}"')):
+    recipe = ("packaging/conda-forge/recipe.yaml", f'version: "{version}"')
+    for file, wanted in (("CITATION.cff", f"version: {version}\n"), ("man/ddsc.1", f'"ddsc {version}"'), recipe):
         if (ROOT / file).exists():
             assert wanted in (ROOT / file).read_text(), file
 

@@ -1,5 +1,6 @@
 """The library's report of a fit: the same words as the program's."""
 
+import html
 import json
 import pickle
 import re
@@ -25,6 +26,15 @@ def page_without_times(page):
     page = re.sub(r"<li><b>[^<]*</b>seconds</li>", "", page)
     page = re.sub(r"<h2>To repeat it</h2>\s*<pre>.*?</pre>\n", "", page, flags=re.S)
     return re.sub(r"<h2>Seconds by stage</h2>.*?</table></div>", "", page, flags=re.S)
+
+
+def test_a_notebook_shows_the_page_in_a_frame():
+    page = DDSC(n_clusters=2).fit(ddsc.make_shapes()).report()
+    shown = page._repr_html_()
+    assert isinstance(page, str) and page.startswith("<!DOCTYPE html>")
+    inside = re.fullmatch(r'<iframe srcdoc="([^"]*)" [^<>]*></iframe>', shown).group(1)
+    assert html.unescape(inside) == page and "allow-same-origin" not in shown
+    assert pickle.loads(pickle.dumps(page)) == page
 
 
 @pytest.fixture(scope="module")

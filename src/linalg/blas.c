@@ -6,6 +6,15 @@
 
 #include "linalg/linalg.h"
 
+#ifdef DDSC_PYPI_BLAS
+/* That of PyPI has threads of its own and one setting for all of a process; this copy serves nobody else. */
+void scipy_openblas_set_num_threads(int);
+__attribute__((constructor)) static void keep_to_one_thread(void)
+{
+    scipy_openblas_set_num_threads(1);
+}
+#endif
+
 static CBLAS_TRANSPOSE op(bool transposed)
 {
     return transposed ? CblasTrans : CblasNoTrans;

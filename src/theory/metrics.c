@@ -151,7 +151,7 @@ static ddsc_status compare_labels(ddsc_context *ctx, ddsc_compare *t)
 {
     int64_t m = t->view.n_metrics, n = t->view.n;
     for (int64_t i = 0; i < m; i++) {
-        t->rows[i].agreement = m > 1 ? 0 : 1;
+        t->rows[i].agreement = m > 1 ? 0 : NAN;
         for (int64_t j = 0; j < m; j++) {
             ddsc_scores scores;
             CHECK(scores_compute(ctx, &scores, n, t->labels + i * n, t->labels + j * n));

@@ -345,6 +345,27 @@ def test_table_is_sorted_by_its_heads(page):
     assert len(page.ask(order)) == 40
 
 
+def test_columns_named_as_those_of_the_table(browser, ddsc, tmp_path):
+    """Columns about items may be called item, group and doubt: each head sorts by its own column."""
+    lines, about = ["id,x,y"], ["id,item,group,doubt"]
+    for i in range(12):
+        lines += [f"i{i},{100 * (i % 2) + i},{k}" for k in range(3)]
+        about.append(f"i{i},{90 - i},{i * 5 % 12},{i * 7 % 12}")
+    (tmp_path / "c.csv").write_text("\n".join(lines) + "\n")
+    (tmp_path / "m.csv").write_text("\n".join(about) + "\n")
+    ddsc("cluster", tmp_path / "c.csv", "--meta", tmp_path / "m.csv", "-k", 2, "-o", tmp_path / "out", "-q")
+    browser.open(tmp_path / "out" / "report.html")
+    heads = browser.ask("[...document.querySelectorAll('#items th button')].map(b => b.textContent)")
+    assert heads[0] == "item" and heads[-3:] == ["item", "group", "doubt"]
+    assert browser.ask("document.querySelectorAll('#items th[aria-sort]').length") == 1
+    for at in range(len(heads) - 3, len(heads)):
+        browser.ask(f"document.querySelectorAll('#items th button')[{at}].click()")
+        cells = browser.ask(f"[...document.querySelectorAll('#items tbody tr')].map(r => Number(r.cells[{at}].textContent))")
+        assert cells == sorted(cells)
+        assert browser.ask("document.querySelectorAll('#items th[aria-sort]').length") == 1
+    assert browser.complaints() == []
+
+
 def test_names_colours_and_columns(browser, twelve):
     """Twelve groups in twelve colours, some of another shape; names and columns with odd characters."""
     browser.screen(1100, 1000)

@@ -21,6 +21,10 @@ def test_table(ddsc, groups):
 def test_one_metric_alone(ddsc, groups):
     told = json.loads(ddsc("compare", groups, "-k", "3", "--metrics", "lot", "--json", "-q").stdout)
     assert [m["metric"] for m in told["metrics"]] == ["lot"] and told["sure"] == "no difference"
+    assert told["metrics"][0]["agreement"] is None  # with nobody
+    said = ddsc("compare", groups, "-k", "1", "--metrics", "lot", "-q").stdout
+    row = next(line for line in said.splitlines() if line.strip().startswith("lot"))
+    assert "60 items in 1 cluster\n" in said and row.split()[5] == "-"
 
 
 def test_structure_is_the_verdict(ddsc, groups):

@@ -15,11 +15,12 @@ from __future__ import annotations
 import gzip
 import hashlib
 import os
-from typing import Any, Dict, List, NamedTuple, Tuple
+from typing import Dict, List, NamedTuple, Tuple
 
 import numpy as np
 
 from .._distributions import Distributions, PathLike, make_shapes, read_text
+from .._types import Floats
 from ._larger import LARGER, Larger
 
 __all__ = [
@@ -94,17 +95,18 @@ def load_shapes(dimension: int = 2, n: int = 20, random_state: int = 0) -> Distr
     return Distributions(points, ids=ids, labels=labels).described(coordinate_names=["x", "y", "z"])
 
 
-def _ball(draw: Any, n: int) -> np.ndarray:
-    x = draw.normal(size=(n, 3))
-    return x / np.linalg.norm(x, axis=1, keepdims=True)
+def _ball(draw: np.random.RandomState, n: int) -> Floats:
+    x: Floats = draw.normal(size=(n, 3))
+    length: Floats = np.linalg.norm(x, axis=1, keepdims=True)
+    return x / length
 
 
-def _rod(draw: Any, n: int) -> np.ndarray:
+def _rod(draw: np.random.RandomState, n: int) -> Floats:
     around, along = draw.uniform(0, 2 * np.pi, n), draw.uniform(-1.4, 1.4, n)
     return np.column_stack([0.5 * np.cos(around), 0.5 * np.sin(around), along])
 
 
-def _ring(draw: Any, n: int) -> np.ndarray:
+def _ring(draw: np.random.RandomState, n: int) -> Floats:
     around, across = draw.uniform(0, 2 * np.pi, (2, n))
     out = 1 + 0.35 * np.cos(across)
     return np.column_stack([out * np.cos(around), out * np.sin(around), 0.35 * np.sin(across)])

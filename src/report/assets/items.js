@@ -2,7 +2,6 @@
 
 // ---- table: the items chosen, most doubtful first ----
 
-const table = { sort: doubt ? 'doubt' : 'item', falling: Boolean(doubt), rows: 20 };
 const tableColumns = [
   { name: 'item', text: nameOf, fill: i => [itemButton(i)] },
   { name: 'group', text: i => groupName(i), fill: i => groupLink(clustering().of[i]) },
@@ -11,6 +10,7 @@ if (doubt) {
   tableColumns.push({ name: 'next group', text: i => nextName(i), fill: i => [nextName(i)] });
   tableColumns.push({ name: 'doubt', number: doubtOf, fill: i => [state.at === chosen ? doubtOf(i).toFixed(2) : ''] });
 }
+const table = { sort: tableColumns[doubt ? 3 : 0], falling: Boolean(doubt), rows: 20 }; // by column: names may be equal
 for (const column of columns.slice(0, 8))
   tableColumns.push({ name: column.name, text: i => columnText(column, i), fill: i => [columnText(column, i)] });
 const groupName = i => clustering().of[i] === NONE ? 'none' : clustering().names[clustering().of[i]];
@@ -22,7 +22,7 @@ function groupLink(g) {
 }
 
 function tableRows() {
-  const rows = [], column = tableColumns.find(c => c.name === table.sort), sign = table.falling ? -1 : 1;
+  const rows = [], column = table.sort, sign = table.falling ? -1 : 1;
   for (let i = 0; i < n; i++) if (isThere(i) && isPicked(i)) rows.push(i);
   if (column.number) return rows.sort((a, b) => sign * (column.number(a) - column.number(b)) || a - b);
   const key = new Map(rows.map(i => [i, column.text(i)])), order = new Intl.Collator('en', { numeric: true });
@@ -30,14 +30,14 @@ function tableRows() {
 }
 function drawTable() {
   const rows = tableRows(), shown = rows.slice(0, table.rows);
-  const sortBy = name => {
-    Object.assign(table, { falling: table.sort === name ? !table.falling : name === 'doubt', sort: name });
+  const sortBy = column => {
+    Object.assign(table, { falling: table.sort === column ? !table.falling : Boolean(column.number), sort: column });
     drawTable();
     byId('items').querySelector(`th[aria-sort] button`).focus();
   };
   const head = c => make('th', {
-    scope: 'col', 'aria-sort': c.name === table.sort && (table.falling ? 'descending' : 'ascending'),
-  }, make('button', { click: () => sortBy(c.name) }, c.name + (c.name !== table.sort ? '' : table.falling ? ' \u2193' : ' \u2191')));
+    scope: 'col', 'aria-sort': c === table.sort && (table.falling ? 'descending' : 'ascending'),
+  }, make('button', { click: () => sortBy(c) }, c.name + (c !== table.sort ? '' : table.falling ? ' \u2193' : ' \u2191')));
   const line = i => make('tr', null, ...tableColumns.map(c => make('td', { class: c.number && 'number' }, ...c.fill(i))));
   const more = make('button', { click: () => { table.rows *= 4; drawTable(); } }, 'more');
   byId('items').replaceChildren(
