@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 """False alarms and power of the verdict ("is there structure at all?").
 
-    bench/verdict.py [--metrics w2,mmd] [--quick] [--only noise,continuum,small,real]
+    bench/verdict.py [--metrics w2,mmd] [--quick] [--only noise,continuum,thin,small,real]
 
 noise: 50 sets of items that are samples of one law (normal or uniform; 100 to 1,000 items in 2, 10 and 100
-dimensions). continuum: 20 sets whose means follow one normal law or lie along a line or a bow, or fill a square. small:
-18 sets of 16, 40 and 70 items of these kinds. K goes round 2, 3, 5, 8. Anything but "clear" is right there; on noise
+dimensions). continuum: 20 sets whose means follow one normal law or lie along a line or a bow, or fill a square. thin: 10 sets of
+300 and 1,000 items that are points of a line. small: 18 sets of 16, 40 and 70 items of these kinds. K goes round 2, 3, 5, 8. Anything but "clear" is right there; on noise
 "weak" is counted beside it. real: sets whose classes are known, clustered with the true K; "clear" is right and "weak"
 stands beside it. --quick: every fifth set, two metrics. Exit code 1 when more than 5% of the sets without clusters are
 called clear. About 25 minutes on two free cores.
@@ -31,6 +31,8 @@ CONTINUA = ("means", "line", "bow", "square")
 def cloud(law, d, rng):
     """One item: its points."""
     m = 15
+    if law == "thread":
+        return rng.random((1, d))
     if law == "uniform":
         return rng.random((rng.integers(10, 30), d))
     shift = np.zeros(d)
@@ -56,6 +58,8 @@ def plan():
     for i in range(20):
         n, d = sizes[i % 5], dims[i // 5 % 3]
         sets.append(("continuum", CONTINUA[i % 4], min(n, 300) if d == 100 else n, d, 100 + i))
+    for i in range(10):
+        sets.append(("thin", "thread", (300, 1000)[i % 2], 1, 300 + i))
     for i in range(18):
         sets.append(("small", ("normal", "uniform", *CONTINUA)[i % 6], (16, 40, 70)[i // 6], dims[i % 3], 200 + i))
     return sets
@@ -129,7 +133,7 @@ def main():
     parser.add_argument("--ddsc", default=f"{common.BUILD}/ddsc")
     parser.add_argument("--data", default=common.DATA)
     parser.add_argument("--metrics", default=",".join(METRICS))
-    parser.add_argument("--only", default="noise,continuum,small,real")
+    parser.add_argument("--only", default="noise,continuum,thin,small,real")
     parser.add_argument("--quick", action="store_true", help="every fifth set, w2 and mmd")
     args = parser.parse_args()
     metrics, kinds = ("w2", "mmd") if args.quick else args.metrics.split(","), args.only.split(",")

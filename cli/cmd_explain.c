@@ -38,6 +38,16 @@ static void add_reasons(text *t, const json_t *cluster)
     }
 }
 
+/* Which words' mass moves to which when the cluster is carried to the others. */
+static void add_moves(text *t, const json_t *cluster)
+{
+    const json_t *row;
+    size_t i;
+    json_array_foreach(json_object_get(cluster, "moves"), i, row) text_addf(
+        t, "%s%s -> %s", i ? ", " : "    moves: ", string_at(row, "word"), string_at(row, "to"));
+    text_add(t, i ? "\n" : "");
+}
+
 /* Who is typical: titles where items have them. */
 static void add_typical(text *t, const json_t *cluster)
 {
@@ -99,6 +109,7 @@ static void add_cluster(text *t, const json_t *cluster)
               json_integer_value(json_object_get(cluster, "size")));
     add_typical(t, cluster);
     add_reasons(t, cluster);
+    add_moves(t, cluster);
     add_picture(t, json_object_get(cluster, "picture"));
 }
 

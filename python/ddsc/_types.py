@@ -219,6 +219,7 @@ class About(TypedDict, total=False):
     representatives: List[Json]
     borderline: List[Json]
     words: List[Json]
+    moves: List[Json]
     markers: List[Json]
 
 

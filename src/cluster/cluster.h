@@ -90,16 +90,17 @@ typedef struct cluster_gap {
 #define GAP_SCORE 3.5
 /* More clusters than these: the largest. */
 enum { GAP_CLUSTERS = 24 };
-/* out (k): the gap around every cluster, in the affinity `a`. */
+/* out (k): the gap around every cluster, in the affinity `a`. place (n; or NULL): of items along the first direction
+ * (cluster_direction). */
 ddsc_status cluster_gaps(ddsc_context *ctx, cluster_gap *out, const sparse *a,
-                         const int32_t *labels, int64_t k);
+                         const int32_t *labels, int64_t k, const int64_t *place);
 
 typedef struct structure_tally {
     ddsc_structure structure;
     int64_t n_examined, n_parted, items_parted;
     bool torn;           /* the graph has parts that nothing connects */
     double score, items; /* the largest */
-    double chance;       /* of a tear by chance, in places of a line */
+    double chance;       /* of as many tears of the graph, of one at least */
 } structure_tally;
 
 /* What the gaps (k; NULL: none were looked at) and the components of the graph say. */

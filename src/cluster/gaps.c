@@ -1,6 +1,7 @@
 /* Is a cluster parted from the rest by a gap, or would any border do? Items are ordered by a random walk that sets
  * out from the cluster and returns to it now and then (personalised PageRank: f = (1 - a) 1_C + a D^-1 A f), so that
- * the level sets of f grow out of its core. c(t): affinity between the first t items and the others. A gap is a
+ * the level sets of f grow out of its core; items too far from the border for f to tell them apart follow each other
+ * along the first direction of diffusion (direction.c). c(t): affinity between the first t items and the others. A gap is a
  * valley of c near the border of the cluster:
  *   v = c(valley) / smaller of the highest c before and after it.
  * In one even cloud v is about 1. Along a line of items v may be small by chance, since few items lie side by side
@@ -14,6 +15,8 @@
 
 enum { STEPS = 50, BLOCK = 8 };
 static const double AGAIN = 0.9; /* a: the walk goes on */
+/* f nearer to 0 or 1 than this is as good as there: what is left of it is rounding. */
+static const double TOLD = 1e-9;
 
 typedef struct gap_search {
     const sparse *a;
@@ -21,8 +24,9 @@ typedef struct gap_search {
     const int64_t *size;  /* of each cluster */
     const int32_t *which; /* clusters looked at */
     cluster_gap *out;
-    const double *root; /* n: square roots of the degrees */
-    const double *walk; /* n x width: D^1/2 f of some clusters */
+    const double *root;   /* n: square roots of the degrees */
+    const int32_t *along; /* n: items along the first direction */
+    const double *walk;   /* n x width: D^1/2 f of some clusters */
     int64_t first, width;
     double *key, *level, *across; /* n for each worker */
     int32_t *order, *rank;
@@ -96,11 +100,14 @@ static ddsc_status search_clusters(void *arg, int64_t begin, int64_t end, int wo
     int32_t *order = s->order + worker * n, *rank = s->rank + worker * n;
     for (int64_t c = begin; c < end; c++) {
         cluster_gap *g = &s->out[s->which[s->first + c]];
-        for (int64_t i = 0; i < n; i++)
-            key[i] = -s->walk[i * s->width + c] / s->root[i];
+        for (int64_t p = 0; p < n; p++) {
+            int64_t i = s->along[p];
+            double f = s->walk[i * s->width + c] / s->root[i];
+            key[p] = f > 1 - TOLD ? -1 : f < TOLD ? 0 : -f;
+        }
         sort_order(order, key, n);
         for (int64_t t = 0; t < n; t++)
-            rank[order[t]] = (int32_t)t;
+            rank[s->along[order[t]]] = (int32_t)t;
         crossing(level, s->a, rank);
         find_gap(g, s->a, rank, level, s->across + worker * n);
         g->examined = true;
@@ -143,8 +150,16 @@ static void choose_clusters(int32_t *which, const int64_t *size, int64_t k, int6
     }
 }
 
+/* Items by their place along the first direction, those without one first. */
+static void sort_along(int32_t *along, double *key, const int64_t *place, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        key[i] = place ? (double)place[i] : 0;
+    sort_order(along, key, n);
+}
+
 ddsc_status cluster_gaps(ddsc_context *ctx, cluster_gap *out, const sparse *a,
-                         const int32_t *labels, int64_t k)
+                         const int32_t *labels, int64_t k, const int64_t *place)
 {
     ddsc_status status = DDSC_OK;
     int64_t n = a->n, n_looked = BASE_MIN(k, GAP_CLUSTERS), *size = NULL;
@@ -152,7 +167,8 @@ ddsc_status cluster_gaps(ddsc_context *ctx, cluster_gap *out, const sparse *a,
     gap_search s = {.a = a, .labels = labels, .out = out};
     sparse m = {0};
     double *root = NULL, *x = NULL, *y = NULL;
-    int32_t which[GAP_CLUSTERS];
+    int32_t which[GAP_CLUSTERS], *along = NULL;
+    TRY(MEM_NEW(ctx, along, n));
     TRY(MEM_ZERO(ctx, size, k));
     TRY(MEM_NEW(ctx, root, n));
     TRY(MEM_NEW(ctx, x, n * width));
@@ -170,6 +186,8 @@ ddsc_status cluster_gaps(ddsc_context *ctx, cluster_gap *out, const sparse *a,
     TRY(operator_build(ctx, &m, root, a));
     for (int64_t i = 0; i < n; i++)
         root[i] = sqrt(root[i]);
+    sort_along(along, s.key, place, n);
+    s.along = along;
     s.size = size;
     s.which = which;
     s.root = root;
@@ -181,6 +199,6 @@ ddsc_status cluster_gaps(ddsc_context *ctx, cluster_gap *out, const sparse *a,
     }
 done:
     sparse_free(ctx, &m);
-    MEM_FREE(ctx, s.rank, s.order, s.across, s.level, s.key, y, x, root, size);
+    MEM_FREE(ctx, s.rank, s.order, s.across, s.level, s.key, y, x, root, size, along);
     return status;
 }

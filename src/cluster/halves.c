@@ -6,7 +6,7 @@
 #include "cluster/cluster.h"
 #include "linalg/linalg.h"
 
-enum { N_SPLITS = 3, RESTARTS = 3, MAX_ROWS = 20000 };
+enum { N_SPLITS = 3, RESTARTS = 3, MAX_ROWS = 5000 };
 
 typedef struct halves {
     const double *rows;

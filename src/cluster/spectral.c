@@ -241,10 +241,8 @@ static ddsc_status spectral_sweep(ddsc_context *ctx, ddsc_clustering *c, spectra
         CHECK(cut_by_rule(ctx, j, labels, j->cells + r * n, &results[r], c->sweep[r].k));
         const char *before = stage_enter(ctx, "sweep");
         CHECK(fill_row(ctx, &c->sweep[r], j, c->eigenvalues, labels, results[r].n_found));
-        c->sweep[r].stability = NAN;
-        if (n_rows > 1)
-            CHECK(halves_agreement(ctx, &c->sweep[r].stability, j->n_packed, j->width, j->live,
-                                   c->sweep[r].k));
+        CHECK(halves_agreement(ctx, &c->sweep[r].stability, j->n_packed, j->width, j->live,
+                               c->sweep[r].k));
         stage_leave(ctx, before);
     }
     progress_end(ctx);

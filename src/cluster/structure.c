@@ -8,13 +8,15 @@
  * says nothing. */
 static const double NONE_SCORE = 0.8, NONE_ITEMS = 6;
 
-/* Chance of a tear that is still called clear. */
+/* Chance of the tears seen that is still called clear. */
 static const double TORN_BY_CHANCE = 0.05;
+/* So many items side by side are a line (bench/verdict.py: 3.5 at most where a line is torn). */
+static const double LINE_WIDTH = 4;
 
-/* The chance that some gap tears the graph of n items placed at random along a line, where gaps come easiest: the gap
- * is longer than the way to the tau-th neighbour on either side. With gaps from Exp(1) and ways from Gamma(tau) that is
- * n E exp(-max(w, w')) = 2 n sum over j >= tau of binomial(tau - 1 + j, j) / 3^(tau + j). */
-static double chance_of_a_tear(int64_t n, int64_t tau)
+/* How many gaps are expected to tear the graph of n items placed at random along a line, where gaps come easiest: the
+ * gap is longer than the way to the tau-th neighbour on either side. With gaps from Exp(1) and ways from Gamma(tau) that
+ * is n E exp(-max(w, w')) = 2 n sum over j >= tau of binomial(tau - 1 + j, j) / 3^(tau + j). */
+static double tears_of_a_line(int64_t n, int64_t tau)
 {
     double term = pow(3, -(double)tau), sum = 0;
     for (int64_t j = 0; j < 8 * tau + 64; j++) {
@@ -25,12 +27,24 @@ static double chance_of_a_tear(int64_t n, int64_t tau)
 }
 
 /* By the shortest list: those of a sample of the pairs are shorter than tau. */
-static double chance_here(const ddsc_graph *g)
+static double tears_expected(const ddsc_graph *g)
 {
     int64_t least = g->tau;
     for (int64_t i = 0; i < g->n; i++)
         least = BASE_MIN(least, g->offset[i + 1] - g->offset[i]);
-    return chance_of_a_tear(g->n, least);
+    return tears_of_a_line(g->n, least);
+}
+
+/* The chance of so many tears or more (Poisson). A strip tears where all the lines it is made of do. */
+static double chance_of_tears(double expected, double n, double width, int64_t tears)
+{
+    double mean = n * pow(fmin(expected / n, 1), fmax(width / LINE_WIDTH, 1));
+    double sum = 0, term = exp(-mean);
+    for (int64_t j = 1; j < tears + 64; j++) {
+        term *= mean / (double)j;
+        sum += j >= tears ? term : 0;
+    }
+    return sum;
 }
 
 static ddsc_structure kind_of(const structure_tally *t, int64_t k)
@@ -47,17 +61,23 @@ static ddsc_structure kind_of(const structure_tally *t, int64_t k)
 structure_tally cluster_structure(const cluster_gap *gap, int64_t k, const ddsc_graph *g,
                                   int64_t n_components)
 {
-    structure_tally t = {.chance = g && g->n > 0 ? chance_here(g) : INFINITY};
-    t.torn = gap && n_components > 1 && t.chance < TORN_BY_CHANCE;
+    structure_tally t = {0};
+    double expected = g && g->n > 0 ? tears_expected(g) : INFINITY, width = INFINITY;
     for (int64_t c = 0; gap && c < k; c++) {
         /* Where chance tears the graph, gaps are no sign. */
-        bool parted = gap[c].examined && gap[c].score >= GAP_SCORE && t.chance < 1;
+        bool parted = gap[c].examined && gap[c].score >= GAP_SCORE && expected < 1;
         t.n_examined += gap[c].examined;
         t.n_parted += parted;
         t.items_parted += parted ? gap[c].size : 0;
         t.score = fmax(t.score, gap[c].score);
         t.items = fmax(t.items, gap[c].items);
+        if (gap[c].examined && !(gap[c].valley > 0))
+            width = fmin(width, gap[c].items);
     }
+    t.chance = expected < INFINITY ? chance_of_tears(expected, (double)g->n,
+                                                     isfinite(width) ? width : 0, n_components - 1)
+                                   : INFINITY;
+    t.torn = gap && n_components > 1 && expected < 1 && t.chance < TORN_BY_CHANCE;
     t.structure = kind_of(&t, k);
     return t;
 }

@@ -1,7 +1,8 @@
 /* What each cluster is, in the names of the set.
  * Words (names of support points; "a + b" is a point merged of several): by what they add to the
  * Kullback-Leibler divergence of the cluster's mean from that of the other items,
- * p log(p / q), p and q smoothed by one word's mean mass.
+ * p log(p / q), p and q smoothed by one word's mean mass; and which words' mass moves, by exact transport from what the
+ * cluster has more of than the others to what it has less of.
  * Coordinates: by the Wasserstein-1 distance of their marginal in the cluster to that in the other
  * items, the integral of |F - G|, in standard deviations of all. */
 #include <math.h>
@@ -12,6 +13,9 @@
 
 enum {
     N_WORDS = 10,
+    N_FLOWS = 6, /* words that move, and */
+    MOVED_CLUSTERS = 100,
+    N_MOVED = 150, /* words of either side that transport looks at */
     N_MARKERS = 8,
     MARKER_DIM = 64,           /* more coordinates, without names, are no features of anything */
     MARKER_ENTRIES = 1 << 20,  /* of more than these every second, third, ... counts, */
@@ -141,32 +145,139 @@ static void count_words(const ddsc_report *r, const vocabulary *v, const word_co
     }
 }
 
-static void put_words(ddsc_report *r, int64_t c, const vocabulary *v, const word_counts *w)
+static void put_word(ddsc_report *r, json_t *row, const char *key, const word *known)
 {
-    finding best[N_WORDS];
-    int n = 0;
+    char text[200];
+    size_t length = known->length < sizeof text ? known->length : sizeof text - 1;
+    memcpy(text, known->text, length);
+    text[length] = 0;
+    put_text(r, row, key, text);
+}
+
+/* What the cluster has more of than the others, and what less. */
+typedef struct word_sides {
+    finding best[N_WORDS], more[N_MOVED], less[N_MOVED];
+    int n_best, n_more, n_less;
+} word_sides;
+
+static void compare_words(word_sides *s, const ddsc_report *r, int64_t c, const vocabulary *v,
+                          const word_counts *w)
+{
     double here = (double)r->size[c], elsewhere = (double)(n_counted(r) - r->size[c]);
     double least = 1 / (double)v->n_words;
+    s->n_best = s->n_more = s->n_less = 0;
     for (int64_t k = 0; k < v->n_words; k++) {
         double sum = w->mass[c * v->n_words + k], p = sum / here;
         double q = fmax(w->all[k] - sum, 0) / elsewhere;
         bool once = w->items[c * v->n_words + k] < 2 && r->size[c] > 2;
-        if (p > q && !once && v->known[k].length > 0)
-            keep_finding(best, &n, N_WORDS, (finding){k, p * log((p + least) / (q + least)), p, q});
+        if (v->known[k].length == 0)
+            continue;
+        if (p > q && !once) {
+            finding f = {k, p * log((p + least) / (q + least)), p, q};
+            keep_finding(s->best, &s->n_best, N_WORDS, f);
+            keep_finding(s->more, &s->n_more, N_MOVED, (finding){k, p - q, p, q});
+        } else if (p < q) {
+            keep_finding(s->less, &s->n_less, N_MOVED, (finding){k, q - p, p, q});
+        }
     }
+}
+
+static double sum_values(const finding *f, int n)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += f[i].value;
+    return sum;
+}
+
+static double word_distance(const ddsc_report *r, const word *a, const word *b)
+{
+    const double *x = r->items.support + a->point * r->items.dim;
+    const double *y = r->items.support + b->point * r->items.dim;
+    double sum = 0;
+    for (int64_t d = 0; d < r->items.dim; d++)
+        sum += (x[d] - y[d]) * (x[d] - y[d]);
+    return sqrt(sum);
+}
+
+/* The words that carry most of the way, and where most of each goes. */
+static void put_flows(ddsc_report *r, int64_t c, const vocabulary *v, const word_sides *s,
+                      const ddsc_transport *plan, const double *cost)
+{
+    finding best[N_FLOWS];
+    double carried[N_MOVED] = {0}, most[N_MOVED] = {0};
+    int to[N_MOVED] = {0}, n = 0;
+    for (int64_t e = 0; e < plan->n_plan; e++) {
+        int32_t i = plan->plan_row[e], j = plan->plan_column[e];
+        carried[i] += plan->plan_mass[e] * cost[(int64_t)i * s->n_less + j];
+        if (plan->plan_mass[e] > most[i]) {
+            most[i] = plan->plan_mass[e];
+            to[i] = j;
+        }
+    }
+    for (int i = 0; i < s->n_more; i++)
+        keep_finding(best, &n, N_FLOWS, (finding){i, carried[i], 0, 0});
+    json_t *list = put_array(r, cluster_of(r, c), "moves");
+    for (int i = 0; i < n && plan->primal > 0; i++) {
+        const finding *from = &s->more[best[i].which];
+        json_t *row = put_row(r, list);
+        put_word(r, row, "word", &v->known[from->which]);
+        put_word(r, row, "to", &v->known[s->less[to[best[i].which]].which]);
+        put_real(r, row, "mass", from->value);
+        put_real(r, row, "share", best[i].value / plan->primal);
+    }
+}
+
+/* Mass that both have stays where it is, as under any metric cost; the rest goes by Euclidean distance. */
+static ddsc_status put_moves(ddsc_report *r, int64_t c, const vocabulary *v, const word_sides *s)
+{
+    ddsc_status status = DDSC_OK;
+    double a[N_MOVED], b[N_MOVED], mass[2 * N_MOVED], *cost = NULL;
+    int32_t row[2 * N_MOVED], column[2 * N_MOVED];
+    ddsc_transport_problem problem;
+    ddsc_transport plan;
+    if (s->n_more == 0 || s->n_less == 0)
+        return DDSC_OK;
+    TRY(MEM_NEW(r->ctx, cost, s->n_more * s->n_less));
+    for (int i = 0; i < s->n_more; i++) {
+        a[i] = s->more[i].value / sum_values(s->more, s->n_more);
+        for (int j = 0; j < s->n_less; j++)
+            cost[i * s->n_less + j] =
+                word_distance(r, &v->known[s->more[i].which], &v->known[s->less[j].which]);
+    }
+    for (int j = 0; j < s->n_less; j++)
+        b[j] = s->less[j].value / sum_values(s->less, s->n_less);
+    ddsc_transport_problem_init(&problem);
+    problem.n = s->n_more;
+    problem.m = s->n_less;
+    problem.a = a;
+    problem.b = b;
+    problem.cost = cost;
+    ddsc_transport_init(&plan);
+    plan.plan_row = row;
+    plan.plan_column = column;
+    plan.plan_mass = mass;
+    TRY(ddsc_emd_run(r->ctx, &plan, &problem));
+    put_flows(r, c, v, s, &plan, cost);
+done:
+    mem_free(r->ctx, cost);
+    return status;
+}
+
+static ddsc_status put_words(ddsc_report *r, int64_t c, const vocabulary *v, const word_counts *w)
+{
+    word_sides s;
+    compare_words(&s, r, c, v, w);
     json_t *list = put_array(r, cluster_of(r, c), "words");
-    for (int i = 0; i < n; i++) {
-        const word *known = &v->known[best[i].which];
-        char text[200];
-        size_t length = known->length < sizeof text ? known->length : sizeof text - 1;
+    for (int i = 0; i < s.n_best; i++) {
+        const finding *f = &s.best[i];
         json_t *found = put_row(r, list);
-        memcpy(text, known->text, length);
-        text[length] = 0;
-        put_text(r, found, "word", text);
-        put_real(r, found, "share", best[i].here);
-        put_real(r, found, "elsewhere", best[i].elsewhere);
-        put_count(r, found, "items", w->items[c * v->n_words + best[i].which]);
+        put_word(r, found, "word", &v->known[f->which]);
+        put_real(r, found, "share", f->here);
+        put_real(r, found, "elsewhere", f->elsewhere);
+        put_count(r, found, "items", w->items[c * v->n_words + f->which]);
     }
+    return c < MOVED_CLUSTERS ? put_moves(r, c, v, &s) : DDSC_OK;
 }
 
 static ddsc_status explain_by_words(ddsc_report *r)
@@ -183,7 +294,7 @@ static ddsc_status explain_by_words(ddsc_report *r)
     TRY(MEM_ZERO(r->ctx, w.seen, v.n_words));
     count_words(r, &v, &w);
     for (int64_t c = 0; c < r->k; c++)
-        put_words(r, c, &v, &w);
+        TRY(put_words(r, c, &v, &w));
 done:
     MEM_FREE(r->ctx, v.part, v.first, v.known, w.mass, w.items, w.all, w.seen);
     return status;

@@ -144,12 +144,28 @@ static void add_traits_of(buffer *t, const json_t *cluster)
     buffer_free(&traits);
 }
 
+static void add_moves_of(buffer *t, const json_t *cluster)
+{
+    const json_t *moves = json_object_get(cluster, "moves"), *row;
+    size_t i;
+    json_array_foreach(moves, i, row)
+    {
+        buffer_add(t, i ? ", " : "<p class=\"faint\">moves: ");
+        buffer_add_html(t, report_page_text(json_object_get(row, "word")));
+        buffer_add(t, " \xe2\x86\x92 ");
+        buffer_add_html(t, report_page_text(json_object_get(row, "to")));
+    }
+    buffer_add(t, i ? "</p>\n" : "");
+}
+
 /* What the words and numbers on the cards mean. */
 static void explain_traits(buffer *t, const json_t *cluster)
 {
     if (json_object_get(cluster, "words"))
         html_paragraph(t, "Words: those that are heavier here than elsewhere, the most telling "
-                          "first.");
+                          "first. Moves: the words that have the longest way to go if what is "
+                          "heavier here becomes, by the least work, what is heavier elsewhere, and "
+                          "the word that takes most of each.");
     if (json_object_get(cluster, "markers"))
         html_paragraph(t, "Coordinates: how far their values here lie from those elsewhere, in "
                           "standard deviations; + is higher, - lower. They were found on the data "
@@ -168,6 +184,7 @@ static void add_card(buffer *t, const ddsc_report *r, int64_t c)
     buffer_add_count(t, json_integer_value(json_object_get(cluster, "size")));
     buffer_addf(t, " items<span class=\"picked\" data-cluster=\"%" PRId64 "\"></span></p>\n", c);
     add_traits_of(t, cluster);
+    add_moves_of(t, cluster);
     const json_t *typical = json_object_get(cluster, "representatives");
     add_items(t, r, typical, NULL);
     add_items(t, r, json_object_get(cluster, "borderline"), typical);

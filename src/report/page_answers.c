@@ -1,7 +1,6 @@
 /* What a reader asks first, answered from the numbers: how many groups, what are they, can I believe
  * it, which items are doubtful. Names of groups. */
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #include "report/page.h"
@@ -147,36 +146,22 @@ static void answer_what(buffer *t, const ddsc_report *r)
     buffer_add(t, ".</dd></div>\n");
 }
 
-/* The stability of the chosen K, NaN where it is not known. */
-static double halves_agree(const ddsc_report *r)
-{
-    const json_t *sweep = report_page_get(r, "sweep", NULL);
-    for (size_t i = 0; i < json_array_size(sweep); i++) {
-        const json_t *row = json_array_get(sweep, i), *value = json_object_get(row, "stability");
-        if (json_integer_value(json_object_get(row, "k")) == r->k && json_is_number(value))
-            return json_number_value(value);
-    }
-    return NAN;
-}
-
 static void answer_belief(buffer *t, const ddsc_report *r)
 {
     const char *structure = report_page_text(report_page_get(r, "verdict", "structure"));
-    double halves = halves_agree(r);
+    const json_t *evidence = report_page_get(r, "verdict", "evidence");
+    const json_t *halves = json_object_get(evidence, "halves_agree");
     begin_answer(t, "Can I believe it?");
     buffer_add(t, "<b class=\"verdict ");
     buffer_add_html(t, structure);
     buffer_add(t, "\">");
     buffer_add_html(t, report_page_text(report_page_get(r, "verdict", "text")));
     buffer_add(t, "</b> ");
-    if (isfinite(halves))
+    if (json_is_number(halves))
         buffer_addf(t,
                     "Groups found in one random half of the items and in the other agree %s "
                     "(%.2f, where 1 is always and 0 is chance). ",
-                    halves >= 0.9   ? "almost always"
-                    : halves >= 0.7 ? "mostly"
-                                    : "poorly",
-                    halves);
+                    report_agreement_word(json_number_value(halves)), json_number_value(halves));
     buffer_add(t, json_is_true(report_page_get(r, "certificates", "certified"))
                       ? "All figures were computed exactly as the settings ask."
                       : "Not all figures converged: see result.json for those that are marked.");

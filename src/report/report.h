@@ -104,6 +104,8 @@ ddsc_status report_put_settings(ddsc_report *r, json_t *root);
 /* The gaps around the clusters, and what they say: r->gap, then "verdict" of the tree. */
 ddsc_status report_find_gaps(ddsc_report *r);
 ddsc_status report_put_verdict(ddsc_report *r, json_t *root);
+/* The agreement of halves in a word. */
+const char *report_agreement_word(double halves);
 /* Which items lie apart: r->outlier and what follows it, then "outliers" of the tree. */
 ddsc_status report_find_outliers(ddsc_report *r);
 /* How clusters merge, and items in a line: "tree" of the tree of values, r->order. */

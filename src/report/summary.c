@@ -24,10 +24,14 @@ static void add_head(buffer *t, const ddsc_report *r)
     else
         buffer_addf(t, ", baseline %s", report_method(r));
     buffer_add(t, "\n");
-    const char *verdict =
-        json_string_value(json_object_get(json_object_get(r->tree, "verdict"), "text"));
-    if (verdict)
-        buffer_addf(t, "  verdict      %s\n", verdict);
+    const json_t *verdict = json_object_get(r->tree, "verdict");
+    const char *text = json_string_value(json_object_get(verdict, "text"));
+    const json_t *halves = json_object_get(json_object_get(verdict, "evidence"), "halves_agree");
+    if (text)
+        buffer_addf(t, "  verdict      %s\n", text);
+    if (json_is_number(halves))
+        buffer_addf(t, "  stable       halves of the items agree %s on the clusters (%.2f)\n",
+                    report_agreement_word(json_number_value(halves)), json_number_value(halves));
 }
 
 static void add_parameters(buffer *t, const ddsc_report *r)

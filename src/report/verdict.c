@@ -1,4 +1,5 @@
 /* The verdict of cluster/structure.c in words, and what it rests on. */
+#include <math.h>
 #include <string.h>
 
 #include "report/report.h"
@@ -45,6 +46,20 @@ static void say(buffer *b, const ddsc_report *r, const structure_tally *t)
     }
 }
 
+const char *report_agreement_word(double halves)
+{
+    return halves >= 0.9 ? "almost always" : halves >= 0.7 ? "mostly" : "poorly";
+}
+
+/* How stable the clusters are (cluster/halves.c); NaN: not known. */
+static double halves_agree(const ddsc_report *r)
+{
+    for (int64_t i = 0; i < r->view.n_sweep; i++)
+        if (r->view.sweep[i]->k == r->k)
+            return r->view.sweep[i]->stability;
+    return NAN;
+}
+
 static void put_evidence(ddsc_report *r, json_t *verdict, const structure_tally *t)
 {
     json_t *evidence = put_object(r, verdict, "evidence");
@@ -55,6 +70,7 @@ static void put_evidence(ddsc_report *r, json_t *verdict, const structure_tally 
     put_count(r, evidence, "items_parted", t->items_parted);
     put_count(r, evidence, "components", r->view.n_components);
     put_real(r, evidence, "chance_of_a_tear", t->chance);
+    put_real(r, evidence, "halves_agree", halves_agree(r));
     json_t *list = put_array(r, evidence, "clusters");
     for (int64_t c = 0; c < r->k; c++) {
         const cluster_gap *g = &r->gap[c];
@@ -75,7 +91,7 @@ ddsc_status report_find_gaps(ddsc_report *r)
     if (!c || c->affinity.n == 0 || r->k < 2 || r->view.n == 0)
         return DDSC_OK;
     CHECK(MEM_NEW(r->ctx, r->gap, r->k));
-    CHECK(cluster_gaps(r->ctx, r->gap, &c->affinity, r->view.labels, r->k));
+    CHECK(cluster_gaps(r->ctx, r->gap, &c->affinity, r->view.labels, r->k, r->order));
     r->verdict_s = clock_seconds() - began;
     return DDSC_OK;
 }

@@ -133,14 +133,17 @@ static ddsc_status take_structure(ddsc_context *ctx, ddsc_compare *t, int64_t i,
 {
     ddsc_status status = DDSC_OK;
     cluster_gap *gap = NULL;
+    int64_t *place = NULL;
     if (t->view.k < 2)
         return DDSC_OK;
     TRY(MEM_NEW(ctx, gap, t->view.k));
-    TRY(cluster_gaps(ctx, gap, &c->affinity, t->labels + i * t->view.n, t->view.k));
+    TRY(MEM_NEW(ctx, place, t->view.n));
+    TRY(cluster_direction(ctx, place, c));
+    TRY(cluster_gaps(ctx, gap, &c->affinity, t->labels + i * t->view.n, t->view.k, place));
     t->rows[i].structure =
         cluster_structure(gap, t->view.k, c->graph, c->view.n_components).structure;
 done:
-    mem_free(ctx, gap);
+    MEM_FREE(ctx, place, gap);
     return status;
 }
 

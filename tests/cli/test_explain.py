@@ -49,6 +49,40 @@ def test_words_name_their_topic(ddsc, documents, tmp_path, support):
             assert w["share"] > w["elsewhere"] >= 0 and 1 < w["items"] <= cluster["size"]
 
 
+def test_words_that_move_by_transport(ddsc, documents, tmp_path):
+    """Against linear programming: the same least work, carried by the words named."""
+    optimize = pytest.importorskip("scipy.optimize")
+    ddsc("text", documents, "--support", 0, "-o", tmp_path / "t.npz", "-q")
+    ddsc("cluster", tmp_path / "t.npz", "-k", 3, "-o", tmp_path / "r", "-q")
+    z = np.load(tmp_path / "t.npz")
+    labels = np.loadtxt(tmp_path / "r" / "labels.csv", delimiter=",", skiprows=1, usecols=1, dtype=int)
+    share = np.zeros((len(labels), len(z["point_names"])))
+    for i in range(len(labels)):
+        part = slice(z["offsets"][i], z["offsets"][i + 1])
+        np.add.at(share[i], z["indices"][part], z["weights"][part] / z["weights"][part].sum())
+    names = list(z["point_names"])
+    for cluster in clusters_of(tmp_path / "r"):
+        own = labels == cluster["label"]
+        off = share[own].mean(axis=0) - share[~own].mean(axis=0)
+        off[(share[own] > 0).sum(axis=0) < 2] = np.minimum(off[(share[own] > 0).sum(axis=0) < 2], 0)
+        more, less = np.flatnonzero(off > 1e-12), np.flatnonzero(off < -1e-12)
+        cost = np.linalg.norm(z["support"][more][:, None] - z["support"][less][None], axis=2)
+        rows = np.kron(np.eye(len(more)), np.ones(len(less)))
+        columns = np.kron(np.ones(len(more)), np.eye(len(less)))
+        told = optimize.linprog(cost.ravel(), A_eq=np.vstack([rows, columns]),
+                                b_eq=np.r_[off[more] / off[more].sum(), off[less] / off[less].sum()])
+        carried = dict(zip((names[p] for p in more), (told.x.reshape(cost.shape) * cost).sum(axis=1) / told.fun))
+        assert 0 < len(cluster["moves"]) <= 6
+        for move in cluster["moves"]:
+            assert move["mass"] == pytest.approx(off[names.index(move["word"])], rel=1e-9)
+            assert names.index(move["to"]) in less
+        assert sum(m["share"] for m in cluster["moves"]) <= 1 + 1e-9
+        assert sum(carried[m["word"]] for m in cluster["moves"]) == pytest.approx(
+            sum(m["share"] for m in cluster["moves"]), abs=0.05)
+    told = ddsc("explain", tmp_path / "r").stdout
+    assert " -> " in told and "moves: " in told and "moves: " in (tmp_path / "r" / "report.html").read_text()
+
+
 def test_shares_are_means_over_items(ddsc, documents, tmp_path):
     ddsc("text", documents, "--support", 0, "-o", tmp_path / "t.npz", "-q")
     ddsc("cluster", tmp_path / "t.npz", "-k", 3, "-o", tmp_path / "r", "-q")

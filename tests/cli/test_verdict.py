@@ -63,6 +63,33 @@ def test_a_graph_torn_by_chance_is_no_sign(ddsc, tmp_path, words):
         assert judge(ddsc, path, 3, "w2", *words)["structure"] != "clear"
 
 
+def test_a_thin_line_is_no_structure(ddsc, tmp_path):
+    """Points along a line, far more than the walk from a cluster reaches."""
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        path = write(tmp_path / f"{seed}.npz", [rng.random((1, 1)) for _ in range(1200)])
+        for k in (2, 5):
+            verdict = judge(ddsc, path, k, "w2")
+            assert verdict["structure"] == "undecided", verdict
+
+
+def test_small_groups_apart_are_clear(ddsc, tmp_path):
+    """Ten groups of 50 in the plane: no chance tears the graph nine times."""
+    rng = np.random.default_rng(11)
+    path = write(tmp_path / "g.npz", [20 * (i % 10) + rng.normal(size=(1, 2)) for i in range(500)])
+    assert judge(ddsc, path, 10, "w2")["structure"] == "clear"
+
+
+def test_how_stable_is_told(ddsc, tmp_path):
+    rng = np.random.default_rng(12)
+    groups = write(tmp_path / "g.npz", [9 * (i % 3) + rng.normal(size=(4, 2)) for i in range(120)])
+    noise = write(tmp_path / "n.npz", [rng.normal(size=(4, 2)) for _ in range(120)])
+    assert judge(ddsc, groups, 3)["evidence"]["halves_agree"] > 0.95
+    assert judge(ddsc, noise, 3)["evidence"]["halves_agree"] < 0.8
+    done = ddsc("cluster", groups, "-k", 3, "-o", tmp_path / "r")
+    assert "halves of the items agree almost always on the clusters" in done.stdout
+
+
 def test_few_items_cannot_tell(ddsc, tmp_path):
     rng = np.random.default_rng(4)
     path = write(tmp_path / "f.npz", [rng.normal(size=(8, 2)) + 3 * (i % 2) for i in range(16)])
