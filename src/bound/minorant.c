@@ -38,16 +38,16 @@ typedef struct minorant_scratch {
     double *packed; /* v */
 } minorant_scratch;
 
-static minorant_scratch scratch_take(const bound_minorant *b, arena *a)
+static minorant_scratch minorant_scratch_take(const bound_minorant *b, arena *a)
 {
     minorant_scratch s;
-    int64_t v = BASE_ROUND_UP(b->m->v, SIMD_LANES);
+    int64_t v = BASE_ROUND_UP(b->v, SIMD_LANES), side = BASE_MIN(BOUND_MINORANT_SIDE, b->m->n);
     for (int k = 0; k < 2; k++) {
-        ARENA_TAKE(a, s.side[k].weight, BOUND_MINORANT_SIDE * v);
-        ARENA_TAKE(a, s.side[k].potential, BOUND_MINORANT_SIDE * v);
-        ARENA_TAKE(a, s.side[k].constant, BOUND_MINORANT_SIDE);
+        ARENA_TAKE(a, s.side[k].weight, side * v);
+        ARENA_TAKE(a, s.side[k].potential, side * v);
+        ARENA_TAKE(a, s.side[k].constant, side);
     }
-    ARENA_TAKE(a, s.back, BOUND_MINORANT_SIDE * BOUND_MINORANT_SIDE);
+    ARENA_TAKE(a, s.back, side * side);
     ARENA_TAKE(a, s.weight, GRID_BOX);
     ARENA_TAKE(a, s.scale, GRID_BOX);
     ARENA_TAKE(a, s.half, GRID_BOX);
@@ -59,7 +59,7 @@ static minorant_scratch scratch_take(const bound_minorant *b, arena *a)
 /* ---- the order ---- */
 
 /* Mean and root of the covariance: distances of Gaussians are nearly those of these. */
-static void find_moments(const bound_minorant *b, int64_t i, double *to)
+static void moments_of(const bound_minorant *b, int64_t i, double *to)
 {
     const grid_item *item = &b->items->item[i];
     const double *c = item->cov, *step = b->items->step;
@@ -77,7 +77,7 @@ typedef struct ordering {
     int32_t *by, *copy;   /* n */
 } ordering;
 
-static int widest(const ordering *o, const int32_t *item, int64_t n)
+static int varies_most(const ordering *o, const int32_t *item, int64_t n)
 {
     int best = 0;
     double most = -1;
@@ -101,7 +101,7 @@ static void split(const ordering *o, int32_t *item, int64_t n)
     const int64_t side = BOUND_MINORANT_SIDE;
     while (n > side) {
         int64_t low = BASE_MAX(1, (n / 2 + side / 2) / side) * side;
-        int c = widest(o, item, n);
+        int c = varies_most(o, item, n);
         memcpy(o->copy, item, (size_t)n * sizeof *item);
         for (int64_t k = 0; k < n; k++)
             o->key[k] = o->moment[item[k] * MOMENTS + c];
@@ -114,7 +114,7 @@ static void split(const ordering *o, int32_t *item, int64_t n)
     }
 }
 
-static ddsc_status order_make(ddsc_context *ctx, bound_minorant *b, int64_t n_old)
+static ddsc_status items_order(ddsc_context *ctx, bound_minorant *b, int64_t n_old)
 {
     ddsc_status status = DDSC_OK;
     int64_t n = b->m->n;
@@ -128,7 +128,7 @@ static ddsc_status order_make(ddsc_context *ctx, bound_minorant *b, int64_t n_ol
     o.moment = moment;
     for (int64_t i = 0; i < n; i++) {
         b->order[i] = (int32_t)i;
-        find_moments(b, i, moment + i * MOMENTS);
+        moments_of(b, i, moment + i * MOMENTS);
     }
     split(&o, b->order, n_old);
     split(&o, b->order + n_old, n - n_old);
@@ -141,7 +141,7 @@ done:
 
 void bound_minorant_free(ddsc_context *ctx, bound_minorant *b)
 {
-    MEM_FREE(ctx, b->order, b->slot, b->across);
+    MEM_FREE(ctx, b->order, b->slot, b->column, b->across);
     scratch_free(ctx, &b->memory);
     *b = (bound_minorant){0};
 }
@@ -163,6 +163,20 @@ static void kernels_make(bound_minorant *b)
     sinkhorn_exp(b->across, b->ld * b->ld, 0);
 }
 
+/* Cells rather than rows of the support: never more of them than the grid has. */
+static void columns_make(bound_minorant *b)
+{
+    for (int64_t k = 0; k < b->m->nnz; k++)
+        b->column[b->items->cell[k]] = 1;
+    for (int32_t cell = 0; cell < SINKHORN_GRID_SIDE * SINKHORN_GRID_SIDE; cell++) {
+        int64_t row = cell / SINKHORN_GRID_SIDE, column = cell % SINKHORN_GRID_SIDE;
+        if (!b->column[cell])
+            continue;
+        b->column[cell] = (int32_t)b->v;
+        b->slot[b->v++] = (int32_t)(row * b->ld + column);
+    }
+}
+
 ddsc_status bound_minorant_make(ddsc_context *ctx, bound_minorant *out, const measures *m,
                                 const grid_items *items, double epsilon, double unit, int64_t n_old)
 {
@@ -173,15 +187,12 @@ ddsc_status bound_minorant_make(ddsc_context *ctx, bound_minorant *out, const me
     b.ld = BASE_ROUND_UP(m->grid.shape[1], SIMD_LANES);
     b.largest = measures_largest_item(m);
     TRY(MEM_NEW(ctx, b.across, b.ld * b.ld));
-    TRY(MEM_ZERO(ctx, b.slot, m->v));
+    TRY(MEM_NEW(ctx, b.slot, SINKHORN_GRID_SIDE * SINKHORN_GRID_SIDE));
+    TRY(MEM_ZERO(ctx, b.column, SINKHORN_GRID_SIDE * SINKHORN_GRID_SIDE));
     kernels_make(&b);
-    for (int64_t k = 0; k < m->nnz; k++) {
-        int cell = items->cell[k];
-        b.slot[m->index[k]] =
-            (int32_t)(cell / SINKHORN_GRID_SIDE * b.ld + cell % SINKHORN_GRID_SIDE);
-    }
-    TRY(order_make(ctx, &b, n_old));
-    scratch_take(&b, &measured);
+    columns_make(&b);
+    TRY(items_order(ctx, &b, n_old));
+    minorant_scratch_take(&b, &measured);
     TRY(scratch_create(ctx, &b.memory, measured.used, 1));
     *out = b;
     b = (bound_minorant){0};
@@ -194,7 +205,7 @@ done:
 
 static void side_load(const bound_minorant *b, minorant_side *s, const int32_t *item, int64_t n)
 {
-    int64_t v = b->m->v;
+    int64_t v = b->v;
     s->item = item;
     s->n = n;
     memset(s->mean, 0, sizeof s->mean);
@@ -203,8 +214,9 @@ static void side_load(const bound_minorant *b, minorant_side *s, const int32_t *
     for (int64_t k = 0; k < n; k++) {
         item_view view = measures_item(b->m, item[k]);
         const grid_item *g = &b->items->item[item[k]];
+        const uint16_t *cell = b->items->cell + b->m->offset[item[k]];
         for (int64_t p = 0; p < view.n; p++)
-            s->weight[k * v + view.index[p]] = (float)view.weight[p];
+            s->weight[k * v + b->column[cell[p]]] += (float)view.weight[p];
         for (int c = 0; c < 2; c++)
             s->mean[c] += g->mean[c] / (double)n;
         for (int c = 0; c < 3; c++)
@@ -213,8 +225,8 @@ static void side_load(const bound_minorant *b, minorant_side *s, const int32_t *
 }
 
 /* The scalings a exp(f / epsilon) on the box of an item; returns <a, f> / epsilon. */
-static double begin(const bound_minorant *b, minorant_scratch *w, int64_t i,
-                    const minorant_side *onto)
+static double start_scalings(const bound_minorant *b, minorant_scratch *w, int64_t i,
+                             const minorant_side *onto)
 {
     item_view view = measures_item(b->m, i);
     const grid_item *x = &b->items->item[i];
@@ -223,7 +235,7 @@ static double begin(const bound_minorant *b, minorant_scratch *w, int64_t i,
     double m[3], scale = 1 / b->epsilon;
     memset(w->weight, 0, (size_t)(x->size[0] * x->ld) * sizeof *w->weight);
     for (int64_t k = 0; k < view.n; k++)
-        w->weight[place[k]] = view.weight[k];
+        w->weight[place[k]] += view.weight[k];
     sinkhorn_grid_affine(x->cov, onto->cov, m);
     grid_form form = {.y0 = step[0] * ((double)x->first[0] - x->mean[0]),
                       .x0 = step[1] * ((double)x->first[1] - x->mean[1]),
@@ -259,13 +271,14 @@ SIMD_CLONES static void to_floats(float *out, const double *x, int64_t n, double
 }
 
 /* g of item k of a side, for the items of the other. */
-static void transform(const bound_minorant *b, minorant_scratch *w, minorant_side *s, int64_t k,
-                      const minorant_side *onto)
+static void item_transform(const bound_minorant *b, minorant_scratch *w, minorant_side *s,
+                           int64_t k, const minorant_side *onto)
 {
     const grid_item *x = &b->items->item[s->item[k]];
     const grid_item all = {.size = {(int32_t)b->rows, (int32_t)b->ld}, .ld = (int32_t)b->ld};
-    int64_t v = b->m->v, whole = BASE_ROUND_UP(v, SIMD_LANES);
-    double range[2], constant = begin(b, w, s->item[k], onto), scale = b->epsilon / b->unit;
+    int64_t v = b->v, whole = BASE_ROUND_UP(v, SIMD_LANES);
+    double range[2], constant = start_scalings(b, w, s->item[k], onto),
+                     scale = b->epsilon / b->unit;
     grid_carry by = sinkhorn_grid_carry(x, &all, 1);
     sinkhorn_grid_mix(&by.rows, w->half, b->table + by.row_at, w->scale);
     sinkhorn_grid_mix(&by.columns, w->sum, w->half, b->across + x->first[1] * b->ld);
@@ -302,9 +315,9 @@ static void add_constant(float *low, int64_t n, float constant)
 void bound_minorant_tile(const bound_minorant *b, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
                          float *low, int64_t ld, int worker)
 {
-    minorant_scratch w = scratch_take(b, &(arena){.base = scratch_of(&b->memory, worker)});
+    minorant_scratch w = minorant_scratch_take(b, &(arena){.base = scratch_of(&b->memory, worker)});
     minorant_side *x = &w.side[0], *y = &w.side[1];
-    int64_t n = i1 - i0, m = j1 - j0, v = b->m->v;
+    int64_t n = i1 - i0, m = j1 - j0, v = b->v;
     bool diagonal = i0 == j0 && n == m, both = !diagonal && 4 * n >= m;
     side_load(b, x, b->order + i0, n);
     if (diagonal)
@@ -312,9 +325,9 @@ void bound_minorant_tile(const bound_minorant *b, int64_t i0, int64_t i1, int64_
     else
         side_load(b, y, b->order + j0, m);
     for (int64_t k = 0; k < n; k++)
-        transform(b, &w, x, k, y);
+        item_transform(b, &w, x, k, y);
     for (int64_t k = 0; both && k < m; k++)
-        transform(b, &w, y, k, x);
+        item_transform(b, &w, y, k, x);
     la_sgemm(false, true, n, m, v, 1, x->potential, v, y->weight, v, 0, low, ld);
     if (both)
         la_sgemm(false, true, n, m, v, 1, x->weight, v, y->potential, v, 0, w.back, m);

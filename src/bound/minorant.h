@@ -18,7 +18,9 @@ typedef struct bound_minorant {
     const grid_items *items;
     double epsilon, unit; /* of values */
     int32_t *order;       /* n: the item at each place of a tile */
-    int32_t *slot;        /* v: where a row of the support lies on the grid */
+    int64_t v;            /* cells with a point of any item: the columns of the product */
+    int32_t *slot;        /* v: where they lie on the grid */
+    int32_t *column;      /* by cell */
     int64_t rows, ld;     /* of the grid, in whole vectors */
     int64_t largest;      /* points of an item */
     double table[GRID_TABLE];
