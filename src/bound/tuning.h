@@ -34,7 +34,7 @@ enum {
     BOUND_CUT_SUPPORT = 2048, /* rows of a cost table: 16 MiB */
 
     /* ---- bounds of sinkhorn values: bench/sinkhorn.py --parts sets ---- */
-    BOUND_DUAL_SIDE = 64,      /* of a tile of duals on a grid */
+    BOUND_MINORANT_SIDE = 256, /* of a tile on a grid: small ones have closer minorants, and more */
     BOUND_SINKHORN_POINTS = 48 /* of an item off the grid: smaller ones are solved as fast */
 };
 

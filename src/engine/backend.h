@@ -13,6 +13,7 @@ typedef struct pair_job {
     const measures *m;
     const ddsc_metric_settings *set; /* resolved: every rule has become a value (metric/metric.h) */
     int n_workers;
+    int64_t n_old; /* above 0: pairs of the first n_old items with later ones alone are asked for */
 } pair_job;
 
 /* How a state wants its pairs served. May depend on the data, never on the number of threads. */
@@ -33,6 +34,11 @@ typedef enum bound_level {
     BOUND_LEVELS
 } bound_level;
 
+static inline int64_t first_item(const int32_t *order, int64_t place)
+{
+    return order ? order[place] : place;
+}
+
 /* First bounds in floats: unit * low(i, j) <= D^2(i, j), rounding included. Where there are rows,
  *
  *     low(i, j) = (start_i + start_j) - 2 rows_i . rows_j,
@@ -42,6 +48,7 @@ typedef enum bound_level {
 typedef struct first_bounds {
     int64_t n, side;
     double unit;               /* a power of two */
+    const int32_t *order;      /* of the items in tiles, old before new; NULL: as they are */
     int64_t columns;           /* 0: by tiles alone */
     const float *rows, *start; /* n x columns; n */
     void (*tile)(void *state, const pair_tile *t, float *low, int64_t ld, int worker);

@@ -42,10 +42,11 @@ typedef struct cpu {
 static void read_limits(const cpu *c, int64_t begin, int64_t end, float *limit)
 {
     double scale = 1 / c->bounds->unit;
-    for (int64_t i = begin; i < end; i++) {
+    for (int64_t k = begin; k < end; k++) {
+        int64_t i = first_item(c->bounds->order, k);
         double exact =
             c->kept ? local_limit_any(c->kept->by, nearest_limit(c->kept, i)) : c->reach[i];
-        limit[i - begin] = nextafterf((float)(exact * scale), INFINITY);
+        limit[k - begin] = nextafterf((float)(exact * scale), INFINITY);
     }
 }
 
@@ -64,12 +65,14 @@ SIMD_CLONES static void mark_groups(int64_t n, float limit, const float *limits,
 static ddsc_status take_group(const cpu *c, int64_t i, int64_t j0, int64_t j1, const float *low,
                               int worker)
 {
+    const int32_t *order = c->bounds->order;
     for (int64_t j = BASE_MAX(j0, i + 1); j < j1; j++) {
+        int64_t x = first_item(order, i), y = first_item(order, j);
         double bound = c->bounds->unit * (double)low[j - j0];
         if (c->kept)
-            nearest_offer(c->kept, i, j, bound);
-        else if (bound <= BASE_MAX(c->reach[i], c->reach[j]))
-            CHECK(c->hit(c->arg, i, j, bound, worker));
+            nearest_offer(c->kept, x, y, bound);
+        else if (bound <= BASE_MAX(c->reach[x], c->reach[y]))
+            CHECK(c->hit(c->arg, BASE_MIN(x, y), BASE_MAX(x, y), bound, worker));
     }
     return DDSC_OK;
 }

@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "bound/bound.h"
+#include "bound/minorant.h"
 #include "bound/tuning.h"
 #include "engine/prefilter.h"
 #include "metric/metric.h"
@@ -16,15 +17,16 @@
 
 typedef struct sinkhorn_bound_state {
     sinkhorn_metric *s;
-    metric_first *exact;    /* first bounds; NULL: duals on the grid */
-    first_bounds first;     /* of exact transport */
+    metric_first *exact; /* first bounds; NULL: minorants on the grid */
+    first_bounds first;  /* of exact transport */
+    bound_minorant minorant;
     bound_refined *refined; /* of W2; NULL: duals */
     double unit, offered;   /* of values, of D^2 */
 } sinkhorn_bound_state;
 
 static bool by_dual(const sinkhorn_metric *s)
 {
-    return sinkhorn_set_on_grid(s->set) && !s->rule.sharp;
+    return sinkhorn_set_grid(s->set) && !s->rule.sharp;
 }
 
 /* What a bound of the transport value is above one of the value asked for. */
@@ -46,30 +48,29 @@ static void bound_close(void *state)
     if (!b)
         return;
     metric_first_close(b->exact);
+    bound_minorant_free(b->s->ctx, &b->minorant);
     bound_refined_destroy(b->refined);
     mem_free(b->s->ctx, b);
 }
 
-/* Rounded down. */
+/* Not below 0, and rounded down. */
 static float to_float(double x)
 {
-    float rounded = (float)x;
-    return (double)rounded > x ? nextafterf(rounded, -INFINITY) : rounded;
+    return x > 1e-30 ? (float)(x * (1 - 0x1p-23)) : 0;
 }
 
 static void bound_tile(void *state, const pair_tile *t, float *low, int64_t ld, int worker)
 {
     const sinkhorn_bound_state *b = state;
-    sinkhorn_set *set = b->s->set;
     if (b->exact)
         prefilter_tile(&b->first, t, low, ld, worker);
+    else
+        bound_minorant_tile(&b->minorant, t->i0, t->i1, t->j0, t->j1, low, ld, worker);
     for (int64_t i = t->i0; i < t->i1; i++)
         for (int64_t j = t->i0 == t->j0 ? i + 1 : t->j0; j < t->j1; j++) {
             float *out = low + (i - t->i0) * ld + (j - t->j0);
-            double bound = b->unit * (double)*out;
-            if (!b->exact)
-                bound = sinkhorn_set_bound(set, BASE_MIN(i, j), BASE_MAX(i, j), 0, 1, worker);
-            *out = to_float(lowered(b->s, i, j, bound) / b->offered);
+            int64_t x = first_item(b->minorant.order, i), y = first_item(b->minorant.order, j);
+            *out = to_float(lowered(b->s, x, y, b->unit * (double)*out) / b->offered);
         }
 }
 
@@ -78,7 +79,7 @@ static ddsc_status bound_open(void **state, bound_offer *offer, const pair_job *
     ddsc_status status = DDSC_OK;
     sinkhorn_metric *s = metric;
     sinkhorn_bound_state *b = NULL;
-    bool small = !sinkhorn_set_on_grid(s->set) && s->rule.epsilon < BOUND_SMALL_EPSILON * s->range;
+    bool small = !sinkhorn_set_grid(s->set) && s->rule.epsilon < BOUND_SMALL_EPSILON * s->range;
     bool squares = s->ground.kind == DDSC_COST_SQEUCLIDEAN;
     int exponent;
     TRY(MEM_ZERO(job->ctx, b, 1));
@@ -89,6 +90,11 @@ static ddsc_status bound_open(void **state, bound_offer *offer, const pair_job *
         TRY(metric_first_open(job->ctx, &b->exact, &b->first, &offer->level[BOUND_FRAME], job->m,
                               &s->ground, false));
         b->unit = b->first.unit;
+    } else {
+        TRY(bound_minorant_make(job->ctx, &b->minorant, s->m, sinkhorn_set_grid(s->set),
+                                s->rule.epsilon, b->unit, job->n_old));
+        ctx_note(job->ctx, "first bounds", "linear minorants", "a grid of %lld x %lld",
+                 (long long)s->m->grid.shape[0], (long long)s->m->grid.shape[1]);
     }
     b->offered = s->is_distance ? b->unit * b->unit : b->unit;
     if ((s->rule.sharp || small) && squares && bound_refined_applies(s->m))
@@ -97,8 +103,9 @@ static ddsc_status bound_open(void **state, bound_offer *offer, const pair_job *
     if (!s->rule.sharp && !b->refined)
         TRY(sinkhorn_set_reserve(s->set));
     offer->first = (first_bounds){.n = job->m->n,
-                                  .side = b->exact ? b->first.side : BOUND_DUAL_SIDE,
+                                  .side = b->exact ? b->first.side : BOUND_MINORANT_SIDE,
                                   .unit = b->offered,
+                                  .order = b->minorant.order,
                                   .tile = bound_tile,
                                   .state = b};
     *state = b;

@@ -282,6 +282,7 @@ ddsc_status plan_query(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *s
     pair_choice across = {.i_end = n_old, .j_begin = n_old, .sample = 1};
     const char *why;
     TRY(plan_run_open(ctx, &r, p->m, &p->metric, NULL));
+    r.job.n_old = n_old;
     r.p.by = by;
     if (prunes(&r, &p->graph, &why)) {
         TRY(note_pruned(&r, why));

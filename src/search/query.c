@@ -42,12 +42,14 @@ static void entry_sift(query_entry *heap, int64_t n, int64_t at)
     heap[at] = moving;
 }
 
-static void heap_make(query_entry *heap, int64_t n, const float *low, double unit,
+static void heap_make(query_entry *heap, int64_t n, const float *low, const first_bounds *first,
                       const local_scales *by)
 {
-    for (int64_t j = 0; j < n; j++)
-        heap[j] = (query_entry){local_key(by, j, BASE_MAX(0, unit * (double)low[j])), (int32_t)j,
-                                HAS_FIRST};
+    for (int64_t k = 0; k < n; k++) {
+        int64_t j = first_item(first->order, k);
+        double bound = BASE_MAX(0, first->unit * (double)low[k]);
+        heap[k] = (query_entry){local_key(by, j, bound), (int32_t)j, HAS_FIRST};
+    }
     for (int64_t at = n / 2 - 1; at >= 0; at--)
         entry_sift(heap, n, at);
 }
@@ -81,7 +83,7 @@ static ddsc_status query_item(query *q, int64_t item, const float *low, int work
     query_entry *heap = scratch_of(&q->heap, worker);
     int64_t n = q->n_old;
     const double *limit = &q->near.limit[item - q->n_old];
-    heap_make(heap, n, low, q->p->offer.first.unit, q->p->by);
+    heap_make(heap, n, low, &q->p->offer.first, q->p->by);
     while (n > 0 && !beyond(heap[0].bound, *limit)) {
         if (!raise_top(q, &heap[0], item, *limit, worker)) {
             TRY(pairs_solve(q->p, &q->near, (pair_ij){heap[0].index, (int32_t)item}, worker));
@@ -109,7 +111,8 @@ static ddsc_status query_range(void *arg, int64_t begin, int64_t end, int worker
     }
     pairs_count_bounds(q->p, BOUND_FIRST, (end - begin) * q->n_old, worker);
     for (int64_t i = begin; i < end; i++)
-        TRY(query_item(q, q->n_old + i, rows + (i - begin) * q->ld, worker));
+        TRY(query_item(q, first_item(first->order, q->n_old + i), rows + (i - begin) * q->ld,
+                       worker));
 done:
     return status;
 }

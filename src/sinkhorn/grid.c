@@ -77,6 +77,11 @@ done:
     return status;
 }
 
+const grid_items *sinkhorn_grid_get_items(const sinkhorn_grid *g)
+{
+    return &g->items;
+}
+
 /* ---- a pair ---- */
 
 static int64_t box_size(const grid_end *end)

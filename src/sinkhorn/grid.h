@@ -6,6 +6,7 @@
 #ifndef DDSC_SINKHORN_GRID_H
 #define DDSC_SINKHORN_GRID_H
 
+#include "sinkhorn/grid_items.h"
 #include "sinkhorn/sinkhorn.h"
 
 typedef struct sinkhorn_grid sinkhorn_grid;
@@ -17,6 +18,7 @@ bool sinkhorn_grid_applies(const measures *m, double epsilon);
 ddsc_status sinkhorn_grid_create(ddsc_context *ctx, sinkhorn_grid **out, const measures *m,
                                  const sinkhorn_rule *rule);
 void sinkhorn_grid_destroy(sinkhorn_grid *g);
+const grid_items *sinkhorn_grid_get_items(const sinkhorn_grid *g);
 
 /* False: not converged here, because a sum left the range of doubles or the pace is too slow; such
  * a pair is for the dense solver. */

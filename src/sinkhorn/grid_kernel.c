@@ -84,18 +84,20 @@ SIMD_CLONES double sinkhorn_grid_dot(const double *x, const double *y, int64_t n
     return simd_sum(total);
 }
 
-SIMD_CLONES void sinkhorn_grid_start(double *scale, const double *weight, int64_t rows, int64_t ld,
-                                     const grid_form *form, double limit)
+SIMD_CLONES double sinkhorn_grid_start(double *scale, const double *weight, int64_t rows,
+                                       int64_t ld, const grid_form *form, double limit)
 {
-    simd_f64 column = {0, 1, 2, 3, 4, 5, 6, 7};
+    simd_f64 column = {0, 1, 2, 3, 4, 5, 6, 7}, total = simd_all(0);
     for (int64_t r = 0; r < rows; r++) {
         double y = form->y0 + form->y_step * (double)r;
         for (int64_t c = 0; c < ld; c += SIMD_LANES) {
             simd_f64 x = form->x0 + form->x_step * ((double)c + column);
-            simd_f64 t = form->yy * y * y + x * (form->xy * y + form->xx * x);
+            simd_f64 t = y * (form->yy * y + form->y) + x * (form->xy * y + form->xx * x + form->x);
             simd_f64 w = simd_load(weight + r * ld + c);
             t = simd_max(simd_min(t, simd_all(limit)), simd_all(-limit));
             simd_store(scale + r * ld + c, w * simd_exp(t));
+            total += w * t;
         }
     }
+    return simd_sum(total);
 }

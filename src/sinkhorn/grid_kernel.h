@@ -15,14 +15,15 @@ double sinkhorn_grid_error(const double *scale, const double *weight, const doub
 double sinkhorn_grid_log_ratio(const double *weight, const double *x, int64_t n);
 double sinkhorn_grid_dot(const double *x, const double *y, int64_t n);
 
-/* t = yy y^2 + xy x y + xx x^2 over a box whose first cell is at (y0, x0). */
+/* t = y y + x x + yy y^2 + xy x y + xx x^2 over a box whose first cell is at (y0, x0), the coefficients
+ * named after what they belong to. */
 typedef struct grid_form {
     double y0, x0, y_step, x_step;
-    double yy, xy, xx;
+    double y, x, yy, xy, xx;
 } grid_form;
 
-/* scale = weight exp(t), t held within +-limit. */
-void sinkhorn_grid_start(double *scale, const double *weight, int64_t rows, int64_t ld,
-                         const grid_form *form, double limit);
+/* scale = weight exp(t), t held within +-limit; returns the sum of weight t. */
+double sinkhorn_grid_start(double *scale, const double *weight, int64_t rows, int64_t ld,
+                           const grid_form *form, double limit);
 
 #endif

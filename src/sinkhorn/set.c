@@ -98,9 +98,9 @@ done:
     return status;
 }
 
-bool sinkhorn_set_on_grid(const sinkhorn_set *s)
+const grid_items *sinkhorn_set_grid(const sinkhorn_set *s)
 {
-    return s->grid;
+    return s->grid ? sinkhorn_grid_get_items(s->grid) : NULL;
 }
 
 int64_t sinkhorn_set_side(const sinkhorn_set *s)

@@ -5,6 +5,7 @@
 #define DDSC_SINKHORN_SET_H
 
 #include "cost/tile_costs.h"
+#include "sinkhorn/grid_items.h"
 #include "sinkhorn/sinkhorn.h"
 
 typedef struct sinkhorn_set sinkhorn_set;
@@ -15,7 +16,8 @@ bool sinkhorn_group_applies(const measures *m);
 ddsc_status sinkhorn_set_open(ddsc_context *ctx, sinkhorn_set **out, const measures *m,
                               const ground_cost *ground, const sinkhorn_rule *rule);
 void sinkhorn_set_close(sinkhorn_set *s);
-bool sinkhorn_set_on_grid(const sinkhorn_set *s);
+/* Of sets that are solved by their grid; else NULL. */
+const grid_items *sinkhorn_set_grid(const sinkhorn_set *s);
 /* Rows and columns of a tile: short enough to be a unit of work. */
 int64_t sinkhorn_set_side(const sinkhorn_set *s);
 

@@ -152,7 +152,7 @@ static void test_lists(void **state)
 static void test_lists_grid(void **state)
 {
     (void)state;
-    enum { N = 150, SIDE = 9 };
+    enum { N = 290, SIDE = 9 };
     ddsc_context *ctx = test_context(2, 0);
     double support[SIDE * SIDE * 2], *pixel = calloc(N * SIDE * SIDE, sizeof *pixel);
     rng r = rng_make(3, RNG_GAUSSIANS, 9);
@@ -169,6 +169,8 @@ static void test_lists_grid(void **state)
         ddsc_measures_create_dense(ctx, &m, N, SIDE * SIDE, 2, support, pixel, DDSC_EMPTY_ERROR),
         DDSC_OK);
     check_lists(ctx, m, 100, 8, DDSC_METRIC_W2);
+    check_lists(ctx, m, 270, 8, DDSC_METRIC_SINKHORN); /* more than one block of minorants */
+    check_lists(ctx, m, 20, 3, DDSC_METRIC_SINKHORN);
     check_lists(ctx, m, 100, 8, DDSC_METRIC_MMD);
     check_lists(ctx, m, 67, 3, DDSC_METRIC_MMD);
     free(pixel);

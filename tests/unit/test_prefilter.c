@@ -380,7 +380,8 @@ static ddsc_status naive_nearest(void *state, nearest *kept)
     const first_bounds *b = ((naive *)state)->b;
     for (int64_t i = b->n - 1; i >= 0; i--)
         for (int64_t j = b->n - 1; j > i; j--)
-            nearest_offer(kept, i, j, naive_bound(b, i, j));
+            nearest_offer(kept, first_item(b->order, i), first_item(b->order, j),
+                          naive_bound(b, i, j));
     return DDSC_OK;
 }
 
@@ -392,9 +393,10 @@ static ddsc_status naive_within(void *state, int64_t begin, int64_t end, const d
         pair_tile t = tile_number(b->n, b->side, k);
         for (int64_t i = t.i0; i < t.i1; i++)
             for (int64_t j = BASE_MAX(t.j0, i + 1); j < t.j1; j++) {
+                int64_t x = first_item(b->order, i), y = first_item(b->order, j);
                 double bound = naive_bound(b, i, j);
-                if (bound <= fmax(reach[i], reach[j]) || (i + j) % 5 == 0)
-                    CHECK(hit(arg, i, j, bound, 0));
+                if (bound <= fmax(reach[x], reach[y]) || (i + j) % 5 == 0)
+                    CHECK(hit(arg, BASE_MIN(x, y), BASE_MAX(x, y), bound, 0));
             }
     }
     return DDSC_OK;

@@ -5,15 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bound/minorant.h"
+#include "bound/tuning.h"
 #include "cost/cost.h"
 #include "sinkhorn/grid.h"
 #include "sinkhorn/tuning.h"
 #include "support.h"
 
 #if defined(__SANITIZE_ADDRESS__)
-enum { REAL_IMAGES = 40 };
+enum { REAL_IMAGES = 40, GRAPH_IMAGES = 280 };
 #else
-enum { REAL_IMAGES = 120 };
+enum { REAL_IMAGES = 120, GRAPH_IMAGES = 600 };
 #endif
 
 static double *room(int64_t n)
@@ -262,6 +264,84 @@ static void test_bounds(void **state)
     ddsc_context_destroy(ctx);
 }
 
+/* ---- minorants ---- */
+
+/* Some entries of a tile against the values; returns the mean share of those. On the diagonal the entries
+ * below it are not for use. */
+static double check_minorant_tile(const bound_minorant *b, double epsilon, const int64_t at[4])
+{
+    const measures *m = b->m;
+    int64_t ld = at[3] - at[2] + 3, largest = measures_largest_item(m), n = 0;
+    float *low = calloc((size_t)((at[1] - at[0]) * ld), sizeof *low);
+    double *cost = room(largest * largest), share = 0;
+    sinkhorn_solver *solver = NULL;
+    assert_non_null(low);
+    assert_int_equal(sinkhorn_create(m->ctx, &solver), DDSC_OK);
+    bound_minorant_tile(b, at[0], at[1], at[2], at[3], low, ld, 0);
+    for (int64_t i = at[0]; i < at[1]; i++)
+        for (int64_t j = at[2] == at[0] ? i + 1 : at[2]; j < at[3]; j++) {
+            if ((i * 131 + j * 17) % 23 != 0)
+                continue;
+            sinkhorn_problem problem = problem_of(m, b->order[i], b->order[j], cost, epsilon);
+            sinkhorn_result exact;
+            assert_true(sinkhorn_solve(solver, &exact, &problem) >= 0);
+            double bound = b->unit * (double)low[(i - at[0]) * ld + j - at[2]];
+            assert_true(bound <= exact.regularised * (1 + 1e-10));
+            if (exact.regularised > 0)
+                share += fmax(bound, 0) / exact.regularised;
+            n++;
+        }
+    sinkhorn_destroy(solver);
+    free(low);
+    free(cost);
+    return share / (double)BASE_MAX(1, n);
+}
+
+/* A tile of a block with itself, one of two blocks, and, old items apart, one with few rows. */
+static void check_minorants(const measures *m, double epsilon, double least)
+{
+    enum { SIDE = BOUND_MINORANT_SIDE };
+    sinkhorn_grid *grid = NULL;
+    sinkhorn_rule rule = rule_of(epsilon);
+    assert_true(m->n > SIDE + 8);
+    assert_int_equal(sinkhorn_grid_create(m->ctx, &grid, m, &rule), DDSC_OK);
+    for (int64_t n_old = 0; n_old < m->n; n_old += m->n - 20) {
+        bound_minorant b;
+        int64_t tile[3][4] = {
+            {0, SIDE, 0, SIDE}, {0, SIDE, SIDE, m->n}, {m->n - 8, m->n, 0, BASE_MIN(SIDE, n_old)}};
+        uint8_t *seen = calloc((size_t)m->n, 1);
+        assert_int_equal(
+            bound_minorant_make(m->ctx, &b, m, sinkhorn_grid_get_items(grid), epsilon, 64, n_old),
+            DDSC_OK);
+        for (int64_t k = 0; k < m->n; k++)
+            seen[b.order[k]]++;
+        for (int64_t k = 0; k < m->n; k++) {
+            assert_int_equal(seen[k], 1);
+            assert_int_equal(b.order[k] < n_old, k < n_old);
+        }
+        for (int k = n_old == 0 ? 0 : 2; k < (n_old == 0 ? 2 : 3); k++)
+            assert_true(check_minorant_tile(&b, epsilon, tile[k]) > least);
+        free(seen);
+        bound_minorant_free(m->ctx, &b);
+    }
+    sinkhorn_grid_destroy(grid);
+}
+
+static void test_minorants(void **state)
+{
+    (void)state;
+    ddsc_context *ctx = test_context(1, 0);
+    measures *m = images(ctx, BOUND_MINORANT_SIDE + 44, 9, 7, 15);
+    check_minorants(m, 1e-3, 0.02); /* exponents meet their limit */
+    check_minorants(m, 0.05, 0.3);
+    check_minorants(m, 0.5, 0.6);
+    check_minorants(m, 5, 0.8);
+    check_minorants(m, 1e3, 0.8);
+    check_minorants(m, 1e6, 0.8);
+    ddsc_measures_destroy(m);
+    ddsc_context_destroy(ctx);
+}
+
 /* ---- the pruned graph ---- */
 
 static ddsc_graph *graph_of(ddsc_context *ctx, const measures *m, const ddsc_metric_settings *set,
@@ -326,6 +406,21 @@ static void test_graph_images(void **state)
     check_graphs(ctx, m, 0.2);
     check_graphs(ctx, m, 5);
     check_graphs(ctx, m, 100);
+    ddsc_measures_destroy(m);
+    ddsc_context_destroy(ctx);
+}
+
+/* More items than one block of minorants holds. */
+static void test_graph_blocks(void **state)
+{
+    (void)state;
+    ddsc_context *ctx = test_context(2, 0);
+    measures *m = images(ctx, GRAPH_IMAGES, 6, 5, 16);
+    for (int value = 0; value < 3; value++) {
+        int64_t solved = check_graph(ctx, m, sinkhorn_settings((ddsc_sinkhorn_value)value, 10), 4);
+        if (value != DDSC_SINKHORN_SHARP)
+            assert_true(solved < m->n * (m->n - 1) / 4);
+    }
     ddsc_measures_destroy(m);
     ddsc_context_destroy(ctx);
 }
@@ -441,6 +536,7 @@ int main(void)
         cmocka_unit_test(test_applies),      cmocka_unit_test(test_bounds),
         cmocka_unit_test(test_graph_images), cmocka_unit_test(test_graph_clouds),
         cmocka_unit_test(test_graph_real),   cmocka_unit_test(test_cap),
+        cmocka_unit_test(test_minorants),    cmocka_unit_test(test_graph_blocks),
         cmocka_unit_test(test_memory),       cmocka_unit_test(test_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
