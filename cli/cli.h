@@ -75,6 +75,7 @@ typedef struct cli_options {
     int quiet, verbose, progress;
     const char *resume; /* folder of a run that can be taken up again, or NULL */
     int dry_run;
+    const char *device; /* or NULL: auto */
     /* text */
     ddsc_text_settings text;
     const char *vectors;
@@ -150,6 +151,8 @@ void session_say_interrupted(const session *s);
 
 /* With --resume, keep what is computed there; before the long part of a verb. */
 bool session_resume(session *s, int *code);
+/* What --device asks for; before the long part of a verb. */
+bool session_device(session *s, int *code);
 /* Is there an unfinished run in the folder of --resume? */
 bool session_resumes(const session *s);
 

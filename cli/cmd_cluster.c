@@ -341,7 +341,8 @@ static bool check_usage(session *s, int *code)
                               o->precomputed ? "--precomputed" : "a baseline");
     if (own_files(s))
         s->opt.force = 1;
-    return *code == EXIT_GOOD && (output_is_stdout(o->output) || check_dir(s, code));
+    return *code == EXIT_GOOD && session_device(s, code) &&
+           (output_is_stdout(o->output) || check_dir(s, code));
 }
 
 static void free_result(cluster_result *r)
@@ -383,23 +384,12 @@ static int run(session *s)
     return code;
 }
 
-static const option_group *const groups[] = {&group_cluster,
-                                             &group_baseline,
-                                             &group_dir_output,
-                                             &group_truth,
-                                             &group_about,
-                                             &group_metric,
-                                             &group_reference,
-                                             &group_graph,
-                                             &group_input,
-                                             &group_table,
-                                             &group_transform,
-                                             &group_precomputed,
-                                             &group_subset,
-                                             &group_resume,
-                                             &group_run,
-                                             &group_help,
-                                             NULL};
+static const option_group *const groups[] = {&group_cluster,   &group_baseline,  &group_dir_output,
+                                             &group_truth,     &group_about,     &group_metric,
+                                             &group_reference, &group_graph,     &group_input,
+                                             &group_table,     &group_transform, &group_precomputed,
+                                             &group_subset,    &group_resume,    &group_device,
+                                             &group_run,       &group_help,      NULL};
 
 const cli_verb verb_cluster = {
     .name = "cluster",

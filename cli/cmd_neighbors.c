@@ -60,6 +60,7 @@ static json_t *summary_json(const session *s, const ddsc_graph *graph, int64_t n
     json_put_count(root, "edges", g.n_edges);
     json_join(root, told, "pairs");
     json_take(root, told, "plan");
+    json_put_text(root, "device", ddsc_context_get_device(s->ctx));
     json_put_resumed(root, s);
     if (!s->opt.precomputed) {
         json_take(root, told, "settings");
@@ -109,7 +110,7 @@ static int run(session *s)
     const cli_options *o = &s->opt;
     if (o->json && o->output && output_is_stdout(o->output))
         return message_usage(s->verb, "--json and -o - both want standard output");
-    if (!output_check_file(s, o->output, &code))
+    if (!output_check_file(s, o->output, &code) || !session_device(s, &code))
         return code;
     input_warn_unused(s);
     if (o->dry_run)
@@ -134,19 +135,11 @@ done:
     return code;
 }
 
-static const option_group *const groups[] = {&group_file_output,
-                                             &group_graph,
-                                             &group_metric,
-                                             &group_reference,
-                                             &group_precomputed,
-                                             &group_input,
-                                             &group_table,
-                                             &group_transform,
-                                             &group_subset,
-                                             &group_resume,
-                                             &group_run,
-                                             &group_help,
-                                             NULL};
+static const option_group *const groups[] = {
+    &group_file_output, &group_graph,  &group_metric, &group_reference,
+    &group_precomputed, &group_input,  &group_table,  &group_transform,
+    &group_subset,      &group_resume, &group_device, &group_run,
+    &group_help,        NULL};
 
 const cli_verb verb_neighbors = {
     .name = "neighbors",

@@ -458,6 +458,16 @@ static const option_spec resume_options[] = {
     END};
 const option_group group_resume = {"Long runs", resume_options};
 
+static const option_spec device_options[] = {
+    {.name = "device",
+     .kind = OPTION_TEXT,
+     .offset = AT(device),
+     .argument = "auto|cpu|cuda[:N]",
+     .help = "where products of all pairs are made (default auto: a GPU where one is and it pays); "
+             "results do not depend on it"},
+    END};
+const option_group group_device = {"Device", device_options};
+
 static const option_spec man_options[] = {
     {.name = "man", .kind = OPTION_FLAG, .offset = AT(man), .help = "print the manual page"}, END};
 const option_group group_man = {"Manual", man_options};

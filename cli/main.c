@@ -70,7 +70,10 @@ static int version(void)
 #else
     const char *cairo = "";
 #endif
-    printf("ddsc %s\nfeatures: %s jansson%s\n", ddsc_version(), ddsc_features(), cairo);
+    char device[200];
+    bool there = ddsc_device_find("cuda", device, sizeof device);
+    printf("ddsc %s\nfeatures: %s jansson%s\ndevice: %s%s%s\n", ddsc_version(), ddsc_features(),
+           cairo, there ? "cuda, " : "none (", device, there ? "" : ")");
     return EXIT_GOOD;
 }
 

@@ -42,7 +42,7 @@ extern const option_group group_about, group_input, group_table, group_transform
     group_truth, group_precomputed, group_metric, group_metric_values, group_reference, group_graph,
     group_cluster, group_baseline, group_matrix, group_file_output, group_dir_output, group_json,
     group_resume, group_format, group_text, group_words, group_plots, group_page_output,
-    group_generate, group_run, group_man, group_help, group_compare;
+    group_generate, group_device, group_run, group_man, group_help, group_compare;
 
 extern const option_choice choices_metric[], choices_sinkhorn[], choices_kernel[],
     choices_estimator[], choices_exact_graph[], choices_neighbors[], choices_method[],

@@ -121,6 +121,12 @@ bool session_resume(session *s, int *code)
     return good;
 }
 
+bool session_device(session *s, int *code)
+{
+    const char *device = s->opt.device ? s->opt.device : "auto";
+    return session_ok(s, ddsc_context_set_device(s->ctx, device), code);
+}
+
 static int status_code(ddsc_status status)
 {
     switch (status) {

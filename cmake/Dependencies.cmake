@@ -101,14 +101,14 @@ add_library(ddsc_dependencies INTERFACE)
 target_include_directories(ddsc_dependencies SYSTEM INTERFACE ${CBLAS_INCLUDE} ${LAPACKE_INCLUDE}
   ${JANSSON_INCLUDE})
 target_link_libraries(ddsc_dependencies INTERFACE ZLIB::ZLIB ${LAPACKE_LIBRARY} ${OPENBLAS_LIBRARY}
-  ${JANSSON_LIBRARY} Threads::Threads m)
+  ${JANSSON_LIBRARY} Threads::Threads ${CMAKE_DL_LIBS} m)
 set(DDSC_FEATURES "openblas zlib")
 if(DDSC_PYPI_BLAS)
   target_compile_definitions(ddsc_dependencies INTERFACE DDSC_PYPI_BLAS cblas_dgemm=scipy_cblas_dgemm
     cblas_sgemm=scipy_cblas_sgemm LAPACKE_dsyevd_work=scipy_LAPACKE_dsyevd_work)
 endif()
 # The same by name, for those who link the static library elsewhere.
-set(DDSC_STATIC_LIBRARIES lapacke openblas z jansson pthread m)
+set(DDSC_STATIC_LIBRARIES lapacke openblas z jansson pthread ${CMAKE_DL_LIBS} m)
 if(DDSC_OPENMP)
   target_link_libraries(ddsc_dependencies INTERFACE OpenMP::OpenMP_C)
   string(PREPEND DDSC_FEATURES "openmp ")

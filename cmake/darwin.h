@@ -5,6 +5,7 @@
 #define _DARWIN_C_SOURCE
 #define _REENTRANT /* lgamma_r */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <xlocale.h>
@@ -13,6 +14,7 @@
 #define renameat2 renameatx_np
 #define RENAME_NOREPLACE RENAME_EXCL
 #define RENAME_EXCHANGE RENAME_SWAP
+#define secure_getenv getenv
 
 static inline void *memrchr(const void *from, int c, size_t n)
 {

@@ -9,6 +9,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # A room may include itself and the rooms below it (docs/architecture.md shows the picture).
 BELOW = {
     "base": [],
+    "device": ["base"],
     "linalg": ["base"],
     "kernel": ["base"],
     "kmeans": ["linalg", "base"],
@@ -27,7 +28,7 @@ BELOW = {
     "mmd": ["cost", "data", "linalg", "base"],
     "engine": ["stream", "graph", "data", "linalg", "base"],
     "metric": ["engine", "bound", "sinkhorn", "exact", "lot", "mmd", "cost", "data", "linalg", "base"],
-    "search": ["engine", "graph", "linalg", "base"],
+    "search": ["engine", "device", "graph", "linalg", "base"],
     "plan": ["search", "metric", "engine", "bound", "lot", "mmd", "cost", "graph", "data", "linalg", "base"],
     "eigen": ["graph", "linalg", "base"],
     "baseline": ["plan", "metric", "exact", "cost", "mmd", "data", "linalg", "kernel", "base"],
@@ -42,6 +43,7 @@ BELOW = {
 PREFIXES = {
     "base": ["arena", "clock", "ctx", "hash", "mem", "parallel", "pool", "progress", "rng", "scratch", "select", "stage",
              "serial", "sized", "sort", "spin", "stats", "sum", "tree", "workspace"],
+    "device": ["device"],
     "linalg": ["la"],
     "kernel": ["kernels"],
     "kmeans": ["kmeans", "lloyd"],
@@ -72,7 +74,8 @@ PREFIXES = {
 }
 # These headers belong to one room each.
 OWNED = {"omp.h": "base", "pthread.h": "base", "cblas.h": "linalg", "lapacke.h": "linalg", "zlib.h": "stream", "zstd.h": "stream",
-         "jansson.h": "report", "png.h": "image", "jpeglib.h": "image", "hdf5.h": "hdf5"}
+         "jansson.h": "report", "png.h": "image", "jpeglib.h": "image", "hdf5.h": "hdf5",
+         "dlfcn.h": "device"}
 MAX_FILE, MAX_FUNCTION = 500, 100
 LEFT_OVERS = re.compile(r"\b(TODO|FIXME|XXX|HACK|stub|placeholder|not implemented)\b")
 

@@ -184,6 +184,20 @@ DDSC_API ddsc_status ddsc_context_set_resume(ddsc_context *context, const char *
 /* Pairs taken from a folder since the last one was set. */
 DDSC_API int64_t ddsc_context_get_resumed(const ddsc_context *context);
 
+/* Where products of all pairs are made: "cpu" (as a context begins; NULL means it, too), "cuda" or
+ * "cuda:1" (by the plug-in libddsc_cuda.so: beside the library, or in the folder that the environment
+ * names as DDSC_PLUGIN_PATH), or "auto": on a device where there is one and the work is large. The
+ * metric has the last word on the processor, so a graph is the same bytes on every device. One that
+ * is missing (with "auto": without a word), has too little memory or fails is told by one warning,
+ * and the processor does the work. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_context_set_device(ddsc_context *context,
+                                                               const char *device);
+/* What has served since, such as "cuda:0"; "cpu" where no device did. */
+DDSC_EXPERIMENTAL DDSC_API const char *ddsc_context_get_device(const ddsc_context *context);
+/* Is the device there? Returns 1 or 0; `text` (of `size` bytes, or NULL) says what it is, "NVIDIA H200,
+ * 139 GiB free", or why it cannot be used. */
+DDSC_EXPERIMENTAL DDSC_API int ddsc_device_find(const char *device, char *text, size_t size);
+
 /* ==== Measures: a set of items ==== */
 
 /* N items over one support table in CSR form: item i has the points support[index[p]] with weights

@@ -188,6 +188,9 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         Called as callback(stage, done, total) from the calling thread; an exception stops `fit`.
     memory_limit : int, optional
         Bytes the library may hold; above it MemoryError.
+    device : {"auto", "cpu", "cuda", "cuda:N"}
+        Where products of all pairs are made: on a GPU where there is one and it pays, on the processor, or on that
+        GPU. Results do not depend on it; one that is missing or fails is a warning, and the processor does the work.
 
     Attributes
     ----------
@@ -296,6 +299,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         verbose: Union[int, bool] = 0,
         callback: Optional[Progress] = None,
         memory_limit: Optional[int] = None,
+        device: str = "auto",
     ) -> None:
         self.n_clusters = n_clusters
         self.metric = metric
@@ -335,6 +339,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         self.verbose = verbose
         self.callback = callback
         self.memory_limit = memory_limit
+        self.device = device
 
     labels_: Ints
     affinity_matrix_: SparseRows
@@ -389,7 +394,9 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         )
 
     def _run(self) -> Run:
-        return Run(self.n_jobs, self.random_state, self.verbose, self.callback, self.memory_limit)
+        return Run(
+            self.n_jobs, self.random_state, self.verbose, self.callback, self.memory_limit, self.device
+        )
 
     # ---- fit ----
 

@@ -204,6 +204,7 @@ def neighbors(
     verbose: Union[int, bool] = 0,
     callback: Optional[Progress] = None,
     memory_limit: Optional[int] = None,
+    device: str = "auto",
     **settings: Unpack[MetricSettings],
 ) -> SparseRows:
     """The exact graph of the nearest neighbours, without the matrix of distances.
@@ -223,6 +224,8 @@ def neighbors(
         The nearest, or neighbours chosen by a locally rescaled distance, so that no item is everybody's.
     random_state, n_jobs, verbose, callback, memory_limit, **settings
         As in `pairwise`.
+    device : {"auto", "cpu", "cuda", "cuda:N"}
+        As in `DDSC`.
 
     Returns
     -------
@@ -240,7 +243,7 @@ def neighbors(
     measures = as_distributions(X)
     set_ = metric_settings(metric=metric, **settings)
     graph = graph_settings(n_neighbors, exact_graph, sample, hubs)
-    with Run(n_jobs, random_state, verbose, callback, memory_limit) as run:
+    with Run(n_jobs, random_state, verbose, callback, memory_limit, device) as run:
         handle, _ = run(_core.neighbors, measures._handle, set_, graph)
     view = _core.graph_view(handle)
     data = np.asarray(view["d2"])

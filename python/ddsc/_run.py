@@ -102,6 +102,7 @@ class Run:
         verbose: object = 0,
         callback: Optional[Progress] = None,
         memory_limit: Optional[int] = None,
+        device: str = "cpu",
     ) -> None:
         self.bar = _Bar() if verbose else None
         if callback is not None and not callable(callback):
@@ -114,6 +115,9 @@ class Run:
             raise ValueError(f"memory_limit={memory_limit!r}: must be a number of bytes, such as 2 * 1024**3")
         limit = int(memory_limit or 0)
         self.context = _core.Context(count_threads(n_jobs), self.seed, limit, report)
+        if not isinstance(device, str):
+            raise ValueError(f"device={device!r}: must be \"auto\", \"cpu\", \"cuda\" or \"cuda:N\"")
+        self.context.set_device(device)
 
     def _report(self, stage: str, done: int, total: int) -> None:
         if self.bar:

@@ -191,8 +191,25 @@ static PyObject *set_resume(PyObject *object, PyObject *args)
     Py_RETURN_NONE;
 }
 
+static PyObject *set_device(PyObject *object, PyObject *args)
+{
+    core_context *self = (core_context *)object;
+    const char *name;
+    if (!PyArg_ParseTuple(args, "s", &name) || !context_begin(self) ||
+        !context_end(self, ddsc_context_set_device(self->ctx, name)))
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyObject *get_device(PyObject *self, void *closure)
+{
+    (void)closure;
+    return PyUnicode_FromString(ddsc_context_get_device(((core_context *)self)->ctx));
+}
+
 static PyMethodDef context_methods[] = {
     {"set_resume", set_resume, METH_VARARGS, "(folder, settings)"},
+    {"set_device", set_device, METH_VARARGS, "(name)"},
     {"take_warnings", take_warnings, METH_NOARGS, "what was told since the last look"},
     {NULL, NULL, 0, NULL}};
 
@@ -201,6 +218,7 @@ static PyGetSetDef context_getset[] = {
     {"message", get_message, NULL, "its text", NULL},
     {"threads", get_threads, NULL, "threads it uses", NULL},
     {"peak_memory", get_peak, NULL, "most bytes held at once", NULL},
+    {"device", get_device, NULL, "what has served: cpu, or the name of a device", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 
 static PyType_Slot context_slots[] = {

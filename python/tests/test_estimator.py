@@ -340,6 +340,8 @@ def test_parameters_and_repr():
         ({"n_clusters": 100}, "100 clusters were asked for; the number of items is 60"),
         ({"metric": "w3"}, "metric='w3'"),
         ({"memory_limit": "1G"}, "number of bytes"),
+        ({"device": "cuda:"}, "must be auto, cpu, cuda"),
+        ({"device": 0}, "device=0"),
         ({"n_neighbors": 0}, "n_neighbors"),
         ({"gamma": -1.0}, "gamma"),
         ({"gamma": "wide"}, "gamma"),

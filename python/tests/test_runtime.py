@@ -7,6 +7,7 @@ import sys
 import textwrap
 import threading
 import time
+import warnings
 
 import numpy as np
 import pytest
@@ -239,3 +240,17 @@ def test_n_jobs_follows_the_environment():
     assert python(code, OMP_NUM_THREADS="3").communicate(timeout=60)[0] == "3\n"
     many = "import ddsc; print(ddsc.DDSC(2, n_jobs=-1).fit(ddsc.make_shapes()).stats_['threads'])"
     assert int(python(many).communicate(timeout=60)[0]) == len(os.sched_getaffinity(0))
+
+
+def test_device(tmp_path, monkeypatch):
+    """One that is missing is a warning, and the processor does the work; "auto" says nothing."""
+    monkeypatch.setenv("DDSC_PLUGIN_PATH", str(tmp_path))
+    X = np.random.default_rng(2).normal(size=(2100, 2, 20))
+    plain = ddsc.neighbors(X, metric="lot", device="cpu")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert (ddsc.neighbors(X, metric="lot") != plain).nnz == 0
+    with pytest.warns(UserWarning, match="device cuda:0: no plug-in"):
+        found = ddsc.neighbors(X, metric="lot", device="cuda")
+    assert (found != plain).nnz == 0
+    assert ddsc.DDSC(3, metric="mmd").fit(X[:50]).result_json()["device"] == "cpu"

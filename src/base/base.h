@@ -120,6 +120,15 @@ void ctx_resume_pause(ddsc_context *ctx, bool pause); /* for work on other data 
 const char *ctx_resume_settings(const ddsc_context *ctx);  /* the caller's line */
 void ctx_resume_count(ddsc_context *ctx, int64_t n_pairs); /* taken from the folder; any thread */
 
+/* ---- what ddsc_context_set_device asked for ---- */
+
+const char *ctx_device(const ddsc_context *ctx); /* "cpu", "auto", or the name of a device */
+/* A device has served, or it has failed and is not asked again. */
+void ctx_device_used(ddsc_context *ctx, const char *name);
+void ctx_device_off(ddsc_context *ctx);
+/* Is it "cpu", "auto", or letters and perhaps a number, "cuda:1"? */
+bool ctx_device_named(const char *name);
+
 /* ---- checked arithmetic: true when the result fits ---- */
 
 static inline bool mul_ok(int64_t a, int64_t b, int64_t *out)

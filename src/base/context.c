@@ -203,6 +203,49 @@ void ctx_resume_count(ddsc_context *ctx, int64_t n_pairs)
     atomic_fetch_add_explicit(&ctx->resumed, n_pairs, memory_order_relaxed);
 }
 
+/* ---- devices ---- */
+
+bool ctx_device_named(const char *name)
+{
+    size_t letters = strspn(name, "abcdefghijklmnopqrstuvwxyz");
+    size_t digits = name[letters] == ':' ? strspn(name + letters + 1, "0123456789") : 0;
+    bool whole = name[letters] == '\0' || (digits > 0 && name[letters + 1 + digits] == '\0');
+    bool numbered = strncmp(name, "cpu:", 4) != 0 && strncmp(name, "auto:", 5) != 0;
+    return letters > 0 && letters <= 16 && digits <= 3 && whole && numbered;
+}
+
+ddsc_status ddsc_context_set_device(ddsc_context *ctx, const char *device)
+{
+    CHECK(ctx_enter(ctx));
+    device = device ? device : "cpu";
+    if (!ctx_device_named(device))
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                        "device = \"%.40s\": must be auto, cpu, cuda or cuda:N", device);
+    snprintf(ctx->device, sizeof ctx->device, "%s", device);
+    ctx->device_used[0] = '\0';
+    return DDSC_OK;
+}
+
+const char *ddsc_context_get_device(const ddsc_context *context)
+{
+    return context && context->device_used[0] ? context->device_used : "cpu";
+}
+
+const char *ctx_device(const ddsc_context *ctx)
+{
+    return ctx->device[0] ? ctx->device : "cpu";
+}
+
+void ctx_device_used(ddsc_context *ctx, const char *name)
+{
+    snprintf(ctx->device_used, sizeof ctx->device_used, "%s", name);
+}
+
+void ctx_device_off(ddsc_context *ctx)
+{
+    ctx->device[0] = '\0';
+}
+
 void ctx_hold(ddsc_context *ctx, bool hold)
 {
     ctx->held_open = hold;

@@ -13,7 +13,8 @@ enum {
     CTX_DETAILS = 64,
     CTX_NOTES = 24,
     CTX_WHY_SIZE = 160,
-    CTX_STAGES = 64
+    CTX_STAGES = 64,
+    CTX_DEVICE_SIZE = 32
 };
 
 typedef struct ctx_note_entry {
@@ -59,6 +60,7 @@ struct ddsc_context {
     const char *before_progress;           /* the stage that a progress interrupted */
     char *resume_folder, *resume_settings; /* or NULL */
     bool resume_paused;
+    char device[CTX_DEVICE_SIZE], device_used[CTX_DEVICE_SIZE]; /* asked for; "" for "cpu" */
     _Atomic int64_t resumed;
     pool pool;
     pthread_t helper[]; /* threads - 1 */

@@ -79,12 +79,13 @@ typedef struct pair_bounds {
 
 /* Rows of floats whose distances enclose the metric's values: before rounding,
  *
- *     0 <= D^2(i, j) - (offset_i + offset_j + |rows_i - rows_j|^2) <= tail_i + tail_j. */
+ *     0 <= D^2(i, j) / unit - (offset_i + offset_j + |rows_i - rows_j|^2) <= tail_i + tail_j. */
 typedef struct prefilter_rows {
     int64_t n, columns; /* columns 0: none to be had */
     float *rows;        /* n x columns, best near the origin */
     double *offset;     /* n */
     double *tail;       /* n */
+    double unit;        /* a power of two: squares of some data are beyond floats */
 } prefilter_rows;
 
 /* ---- the metric ---- */

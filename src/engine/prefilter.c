@@ -149,7 +149,7 @@ const prefilter_device prefilter_cpu = {.name = "cpu",
 ddsc_status prefilter_rows_create(ddsc_context *ctx, prefilter_rows *r, int64_t n, int64_t columns)
 {
     int64_t size;
-    *r = (prefilter_rows){.n = n, .columns = columns};
+    *r = (prefilter_rows){.n = n, .columns = columns, .unit = 1};
     if (!mul_ok(n, columns, &size))
         return ctx_fail(ctx, DDSC_ERROR_MEMORY, "%lld rows of %lld columns are too many",
                         (long long)n, (long long)columns);
@@ -164,41 +164,50 @@ void prefilter_rows_free(ddsc_context *ctx, prefilter_rows *r)
     *r = (prefilter_rows){0};
 }
 
+/* u = 2^-24 and a little more, which takes the places of terms in u^2. */
+static const double UNIT_ROUNDOFF = 0x1.02p-24;
+
+double prefilter_radius(int64_t columns)
+{
+    return UNIT_ROUNDOFF * (double)(columns + 1);
+}
+
 typedef struct enclosing {
     const prefilter_rows *r;
     float *start;
-    double *spread;
+    double *spread, radius;
 } enclosing;
 
-/* With u = 2^-24, R columns and n = |y|^2: a product of rows is off by at most (R + 1) u |y_i||y_j|
- * in any order of summation (Higham 2002, section 3.1), the rows themselves by u |y|, the three
- * sums that make `low` by u of their size. */
+/* With R columns and n = |y|^2: a product of rows in floats is off by at most (R + 1) u |y_i||y_j| in
+ * any order of summation (Higham 2002, section 3.1), the rows themselves by u |y|, the three sums
+ * that make `low` by u of their size; and |y_i||y_j| <= (n_i + n_j) / 2. Numbers too small for floats
+ * add 2^-126 per column. */
 static ddsc_status enclose_range(void *arg, int64_t begin, int64_t end, int worker)
 {
     const enclosing *e = arg;
     int64_t columns = e->r->columns;
-    double unit = 0x1.02p-24;
     (void)worker;
     for (int64_t i = begin; i < end; i++) {
         const float *y = e->r->rows + i * columns;
         double norm2 = 0, c = e->r->offset[i];
         for (int64_t k = 0; k < columns; k++)
             norm2 += (double)y[k] * (double)y[k];
-        double error = unit * ((double)(columns + 16) * norm2 + 8.0 * fabs(c)) + 1e-30;
+        double error =
+            (e->radius + 15.0 * UNIT_ROUNDOFF) * norm2 + 8.0 * UNIT_ROUNDOFF * fabs(c) + 1e-30;
         e->start[i] = (float)(c + norm2 - error);
-        e->spread[i] = 2.0 * error + e->r->tail[i];
+        e->spread[i] = e->r->unit * (2.0 * error + e->r->tail[i]);
     }
     return DDSC_OK;
 }
 
 ddsc_status prefilter_enclose(ddsc_context *ctx, first_bounds *bounds, float *start, double *spread,
-                              const prefilter_rows *r)
+                              const prefilter_rows *r, double radius)
 {
     *bounds = (first_bounds){.n = r->n,
                              .side = PREFILTER_SIDE,
-                             .unit = 1,
+                             .unit = r->unit,
                              .columns = r->columns,
                              .rows = r->rows,
                              .start = start};
-    return parallel_for(ctx, r->n, 256, enclose_range, &(enclosing){r, start, spread});
+    return parallel_for(ctx, r->n, 256, enclose_range, &(enclosing){r, start, spread, radius});
 }

@@ -35,12 +35,16 @@ void prefilter_tile(const first_bounds *b, const pair_tile *t, float *low, int64
 ddsc_status prefilter_rows_create(ddsc_context *ctx, prefilter_rows *r, int64_t n, int64_t columns);
 void prefilter_rows_free(ddsc_context *ctx, prefilter_rows *r);
 
+/* How much a product of rows in floats may err, relative to the lengths of the two. */
+double prefilter_radius(int64_t columns);
+
 /* Bounds from rows, and what their rounding may add up to:
  *
- *     low(i, j) <= D^2(i, j) <= low(i, j) + spread_i + spread_j.
+ *     unit low(i, j) <= D^2(i, j) <= unit low(i, j) + spread_i + spread_j
  *
- * start and spread: n each; *bounds borrows rows and start. */
+ * where products of rows err by at most radius |x||y|. start and spread: n each; *bounds borrows rows
+ * and start. */
 ddsc_status prefilter_enclose(ddsc_context *ctx, first_bounds *bounds, float *start, double *spread,
-                              const prefilter_rows *r);
+                              const prefilter_rows *r, double radius);
 
 #endif

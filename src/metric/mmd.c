@@ -52,7 +52,8 @@ static ddsc_status rows_of(void *state, prefilter_rows *rows)
                              .columns = f.columns,
                              .rows = f.rows,
                              .offset = f.offset,
-                             .tail = f.tail};
+                             .tail = f.tail,
+                             .unit = 1};
     return status;
 }
 

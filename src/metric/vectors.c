@@ -77,6 +77,7 @@ static ddsc_status vectors_tile(void *state, const pair_tile *t, double *d2, int
 typedef struct rounding {
     const vectors *s;
     prefilter_rows *out;
+    int exponent; /* rows are divided by 2^exponent */
 } rounding;
 
 /* Rows about the centre, in floats. */
@@ -88,13 +89,15 @@ static ddsc_status round_range(void *arg, int64_t begin, int64_t end, int worker
     (void)worker;
     for (int64_t i = begin; i < end; i++) {
         for (int64_t k = 0; k < d; k++)
-            r->out->rows[i * d + k] = (float)(table->x[i * d + k] - table->centre[k]);
-        r->out->offset[i] = r->s->offset ? r->s->offset[i] : 0;
+            r->out->rows[i * d + k] =
+                (float)ldexp(table->x[i * d + k] - table->centre[k], -r->exponent);
+        r->out->offset[i] = r->s->offset ? ldexp(r->s->offset[i], -2 * r->exponent) : 0;
     }
     return DDSC_OK;
 }
 
-/* Floats hold squares of 1e-15 .. 1e15; rows in few dimensions cost little in double. */
+/* Floats hold squares of 1e-9 .. 1e15, other rows are brought to about 1; rows in few dimensions cost
+ * little in double. */
 static ddsc_status vectors_rows(void *state, prefilter_rows *out)
 {
     vectors *s = state;
@@ -102,11 +105,13 @@ static ddsc_status vectors_rows(void *state, prefilter_rows *out)
     double largest = 0;
     for (int64_t p = 0; p < table->n * table->d; p++)
         largest = fmax(largest, fabs(table->x[p] - table->centre[p % table->d]));
-    if (table->d <= POINTS_MAX_DIRECT || !(largest >= 1e-15 && largest <= 1e15) ||
+    int exponent = largest >= 1e-9 && largest <= 1e15 ? 0 : ilogb(largest);
+    if (table->d <= POINTS_MAX_DIRECT || !(largest > 0) || exponent < -400 || exponent > 400 ||
         table->n * table->d > ctx_memory_left(s->ctx) / 8)
         return DDSC_OK;
     CHECK(prefilter_rows_create(s->ctx, out, table->n, table->d));
-    return parallel_for(s->ctx, table->n, 64, round_range, &(rounding){s, out});
+    out->unit = ldexp(1, 2 * exponent);
+    return parallel_for(s->ctx, table->n, 64, round_range, &(rounding){s, out, exponent});
 }
 
 const pair_backend metric_vectors = {.name = "vectors",

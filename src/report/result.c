@@ -344,6 +344,7 @@ static void put_input(ddsc_report *r, json_t *root)
     put_text(r, root, "program", "ddsc");
     put_text(r, root, "version", ddsc_version());
     put_text(r, root, "features", ddsc_features());
+    put_text(r, root, "device", ddsc_context_get_device(r->ctx));
     json_t *files = put_array(r, root, "input");
     for (int64_t i = 0; i < r->from.n_inputs; i++)
         put_last(r, files, report_string(r->from.inputs[i]));

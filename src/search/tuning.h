@@ -18,6 +18,9 @@ enum {
     SPARE_LEAST = 8, /* kept beyond tau: rounding leaves some in doubt */
     OPEN_LEAST = 64, /* items that may look at everybody ... */
     OPEN_SHARE = 64, /* ... and one in so many; with more, all pairs cost less */
+    /* Kept beyond tau by a device, whose cheap products leave more in doubt: with tau = 20 as many as
+     * its short lists hold (bench/gpu.py). */
+    DEVICE_SPARE = 44,
     /* ---- descent and approximate: 100,000 digits (bench/scale.py) ---- */
     DESCENT_ROUNDS = 20,
     DESCENT_FEW = 1000, /* one changed neighbour in so many ends it */

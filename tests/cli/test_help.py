@@ -52,6 +52,7 @@ def test_version(ddsc):
     lines = ddsc("--version").stdout.splitlines()
     assert lines[0].startswith("ddsc 0.")
     assert lines[1].startswith("features: ")
+    assert lines[2].startswith("device: ")
     assert ddsc("-V").stdout.splitlines() == lines
 
 

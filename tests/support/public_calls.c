@@ -152,28 +152,7 @@ static ddsc_status gives_file(ddsc_status status, const char *path)
     return status;
 }
 
-/* ---- entries: context, measures ---- */
-
-static ddsc_status context_create(ddsc_context *ctx, int option)
-{
-    (void)option;
-    ddsc_context *out = UNSET;
-    ddsc_status status = ddsc_context_create(&out, &ctx->set);
-    if (calls_gives(status, out))
-        ddsc_context_destroy(out);
-    else
-        ctx_fail(ctx, status, "out of memory"); /* there is no context to hold the text */
-    return status;
-}
-
-static ddsc_status context_set_resume(ddsc_context *ctx, int option)
-{
-    (void)option;
-    ddsc_status status = ddsc_context_set_resume(ctx, "folder", "settings");
-    if (status >= 0)
-        assert_int_equal(ddsc_context_set_resume(ctx, NULL, NULL), DDSC_OK);
-    return status;
-}
+/* ---- entries: measures ---- */
 
 static ddsc_status create_clouds(ddsc_context *ctx, int option)
 {
@@ -871,6 +850,7 @@ static ddsc_status assign_rows(ddsc_context *ctx, int option)
 const call_entry calls[] = {
     E(context_create, "", 0),
     E(context_set_resume, "", 0),
+    E(context_set_device, "", 0),
     M(create_clouds, "", 0),
     M(create_shared, "", 0),
     M(create_dense, "", 0),

@@ -30,6 +30,11 @@ void calls_add_answer(const void *bytes, int64_t n);
 bool calls_gives(ddsc_status status, const void *out);
 extern void *const calls_unset;
 
+/* public_context.c */
+ddsc_status context_create(ddsc_context *ctx, int option);
+ddsc_status context_set_resume(ddsc_context *ctx, int option);
+ddsc_status context_set_device(ddsc_context *ctx, int option);
+
 /* public_reports.c; the report is made by calls_set_up. */
 void reports_set_up(void);
 void reports_tear_down(void);

@@ -115,6 +115,40 @@ static void test_median(void **state)
     ddsc_context_destroy(ctx);
 }
 
+/* One gamma where a diffuse group names a dense one inside it, and only there. */
+static void test_auto_gamma(void **state)
+{
+    (void)state;
+    enum { ROWS = 240, DIM = 10 };
+    static const struct {
+        double wide, apart;
+        bool one;
+    } cases[] = {{12, 0, true}, {1, 0, false}, {12, 400, false}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
+        for (uint64_t seed = 0; seed < 3; seed++) {
+            ddsc_context *ctx = test_context(1, seed);
+            rng random = rng_make(seed, RNG_GAUSSIANS, 0);
+            double rows[ROWS * DIM];
+            ddsc_graph_settings how;
+            ddsc_graph *g;
+            sparse a = {0};
+            affinity_report report;
+            affinity_settings set = {DDSC_GAMMA_AUTO, 0};
+            for (int i = 0; i < ROWS; i++)
+                for (int c = 0; c < DIM; c++)
+                    rows[i * DIM + c] = (i % 2 ? cases[k].wide : 1) * rng_normal(&random) +
+                                        (i % 2 && c == 0 ? cases[k].apart : 0);
+            ddsc_graph_settings_init(&how);
+            assert_int_equal(ddsc_graph_create_from_vectors(ctx, &g, ROWS, DIM, rows, &how),
+                             DDSC_OK);
+            assert_int_equal(affinity_build(ctx, &a, &report, g, &set), DDSC_OK);
+            assert_int_equal(report.gamma > 0, cases[k].one);
+            sparse_free(ctx, &a);
+            ddsc_graph_destroy(g);
+            ddsc_context_destroy(ctx);
+        }
+}
+
 /* Duplicates give scale 0, negative estimates are clamped, huge gamma underflows: all stay finite,
  * positive, and connected as the graph is. */
 static void test_extremes(void **state)
@@ -298,10 +332,10 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_affinity), cmocka_unit_test(test_median),
-        cmocka_unit_test(test_extremes), cmocka_unit_test(test_components),
-        cmocka_unit_test(test_operator), cmocka_unit_test(test_narrow),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_affinity),   cmocka_unit_test(test_median),
+        cmocka_unit_test(test_extremes),   cmocka_unit_test(test_components),
+        cmocka_unit_test(test_operator),   cmocka_unit_test(test_narrow),
+        cmocka_unit_test(test_auto_gamma), cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

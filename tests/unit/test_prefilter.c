@@ -70,7 +70,8 @@ static double check_bounds(ddsc_context *ctx, const measures *m, const ddsc_metr
     assert_int_equal(backend->open(&state, &job, &stats), DDSC_OK);
     assert_int_equal(backend->rows(state, &s), DDSC_OK);
     assert_true(s.columns > 0);
-    assert_int_equal(prefilter_enclose(ctx, &first, start, spread, &s), DDSC_OK);
+    assert_int_equal(prefilter_enclose(ctx, &first, start, spread, &s, prefilter_radius(s.columns)),
+                     DDSC_OK);
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < i; j++) {
             float product = 0;
@@ -446,10 +447,10 @@ static void test_vectors(void **state)
 {
     (void)state;
     enum { N = 260, D = 40 };
-    const double scales[] = {1, 1e-9, 1e9, 1e100, 0};
+    const double scales[] = {1, 1e-9, 1e9, 1e-90, 1e100, 1e-130, 0};
     ddsc_context *ctx = test_context(2, 0);
     double *rows = malloc(N * D * sizeof *rows);
-    for (int k = 0; k < 5; k++) {
+    for (int k = 0; k < 7; k++) {
         rng r = rng_make(9, RNG_GAUSSIANS, 2);
         for (int p = 0; p < N * D; p++)
             rows[p] = scales[k] * (100 + rng_normal(&r));
@@ -457,7 +458,7 @@ static void test_vectors(void **state)
         prefilter_rows s = {0};
         assert_int_equal(metric_vectors_open(ctx, &vectors, N, D, rows), DDSC_OK);
         assert_int_equal(metric_vectors.rows(vectors, &s), DDSC_OK);
-        assert_true((s.columns > 0) == (k < 3));
+        assert_true((s.columns > 0) == (k < 5));
         prefilter_rows_free(ctx, &s);
         metric_vectors.close(vectors);
         ddsc_graph_settings set;
@@ -465,7 +466,7 @@ static void test_vectors(void **state)
         ddsc_graph_settings_init(&set);
         set.exact_graph = DDSC_GRAPH_FULL;
         assert_int_equal(ddsc_graph_create_from_vectors(ctx, &full, N, D, rows, &set), DDSC_OK);
-        set.exact_graph = k < 3 ? DDSC_GRAPH_PRUNED : DDSC_GRAPH_AUTO;
+        set.exact_graph = k < 5 ? DDSC_GRAPH_PRUNED : DDSC_GRAPH_AUTO;
         assert_int_equal(ddsc_graph_create_from_vectors(ctx, &found, N, D, rows, &set), DDSC_OK);
         same_graph(found, full, 0);
         ddsc_graph_destroy(full);

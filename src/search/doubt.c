@@ -1,0 +1,50 @@
+/* Which of the kept can be neighbours: of the bounds kept for an item every one that is not above the
+ * tau-th smallest upper bound. */
+#include "search/doubt.h"
+
+#include <math.h>
+
+#include "search/tuning.h"
+
+ddsc_status search_doubt_create(ddsc_context *ctx, doubt *d, int64_t n, int64_t tau, int64_t most)
+{
+    *d = (doubt){.n = n, .tau = tau, .most = most};
+    CHECK(MEM_NEW(ctx, d->count, n));
+    return MEM_NEW(ctx, d->spread, n);
+}
+
+void search_doubt_free(ddsc_context *ctx, doubt *d)
+{
+    MEM_FREE(ctx, d->spread, d->count, d->index);
+    *d = (doubt){0};
+}
+
+int64_t search_doubt_allowed(int64_t n)
+{
+    return OPEN_LEAST + n / OPEN_SHARE;
+}
+
+static double key_slack(const doubt *d, double key)
+{
+    return d->relative * fabs(key) + d->absolute;
+}
+
+void search_doubt_settle(const doubt *d, int64_t i, const double *key, double *upper)
+{
+    int32_t *index = d->index + i * d->most;
+    double largest = -INFINITY;
+    int64_t within = 0;
+    for (int64_t k = 0; k < d->most; k++) {
+        double wide = local_key(d->by, index[k], d->spread[i] + d->spread[index[k]]);
+        upper[k] = key[k] + key_slack(d, key[k]) + wide;
+        largest = fmax(largest, key[k]);
+    }
+    double reach = select_smallest(upper, d->most, d->tau - 1);
+    d->count[i] = -1;
+    if (d->most < d->n - 1 && largest - key_slack(d, largest) <= reach)
+        return;
+    for (int64_t k = 0; k < d->most; k++)
+        if (key[k] - key_slack(d, key[k]) <= reach)
+            index[within++] = index[k];
+    d->count[i] = within;
+}

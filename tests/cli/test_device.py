@@ -1,0 +1,79 @@
+"""--device: the same bytes with a device, without one, and with one that fails."""
+import json
+import os
+import pathlib
+
+import numpy as np
+import pytest
+
+DEVICE = os.environ.get("DDSC_TEST_DEVICE", "reference")
+PLUGINS = os.environ.get("DDSC_PLUGIN_PATH",
+                         str(pathlib.Path(os.environ.get("DDSC_BUILD", "build")).resolve() / "tests"))
+ENV = {"DDSC_PLUGIN_PATH": PLUGINS}
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory):
+    """2,300 histograms on a grid of 8 x 8, some of them equal: enough for a prefilter."""
+    rng = np.random.default_rng(3)
+    at = np.stack(np.meshgrid(np.arange(8), np.arange(8), indexing="ij"), -1).reshape(-1, 2)
+    centre = rng.uniform(1, 6, (2300, 1, 2))
+    weight = np.exp(-((at - centre) ** 2).sum(-1)) * rng.uniform(0.5, 1.5, (2300, 64))
+    weight[5::9] = weight[4::9][: len(weight[5::9])]
+    path = tmp_path_factory.mktemp("device") / "many.npz"
+    np.savez(path, points=np.tile(at.astype(float), (2300, 1)), weights=weight.ravel(),
+             offsets=np.arange(2301) * 64)
+    return path
+
+
+@pytest.mark.parametrize("words", [["mmd"], ["mmd", "--mmd-features", 200], ["lot"], ["lot", "--hubs", "always"]])
+def test_graph_is_the_same_bytes(ddsc, many, tmp_path, words):
+    words = ["neighbors", many, "--metric", *words, "--json", "-q", "-o"]
+    plain = json.loads(ddsc(*words, tmp_path / "cpu.mtx", "--device", "cpu", env=ENV).stdout)
+    found = json.loads(ddsc(*words, tmp_path / "device.mtx", "--device", DEVICE, env=ENV).stdout)
+    assert (tmp_path / "cpu.mtx").read_bytes() == (tmp_path / "device.mtx").read_bytes()
+    assert plain["device"] == "cpu" and found["device"] == f"{DEVICE}:0"
+    assert [step for step in found["plan"] if step["stage"] == "device"][0]["path"] == f"{DEVICE}:0"
+
+
+def test_clusters_are_the_same_bytes(ddsc, many, tmp_path):
+    for device in ("cpu", DEVICE):
+        ddsc("cluster", many, "-k", 3, "--metric", "mmd", "-q", "--device", device, "-o", tmp_path / device, env=ENV)
+    for name in ("labels.csv", "graph.mtx", "embedding.npy", "eigenvalues.csv"):
+        assert (tmp_path / "cpu" / name).read_bytes() == (tmp_path / DEVICE / name).read_bytes(), name
+    told = [json.loads((tmp_path / device / "result.json").read_text())["device"] for device in ("cpu", DEVICE)]
+    assert told == ["cpu", f"{DEVICE}:0"]
+
+
+@pytest.mark.parametrize("fault, words", [
+    ("driver", "no driver"), ("memory", "too little memory"), ("late", "illegal memory access"),
+    ("lists", "lists that cannot be"), ("version", "another version")])
+def test_a_device_that_fails_is_one_warning(ddsc, many, tmp_path, fault, words):
+    command = ["neighbors", many, "--metric", "mmd", "--hubs", "always", "--progress", "none", "-o"]
+    plain = ddsc(*command, tmp_path / "cpu.mtx", "--device", "cpu")
+    found = ddsc(*command, tmp_path / "device.mtx", "--device", "reference",
+                 env={"DDSC_PLUGIN_PATH": str(pathlib.Path(os.environ.get("DDSC_BUILD", "build")).resolve() / "tests"),
+                      "DDSC_REFERENCE": fault})
+    assert (tmp_path / "cpu.mtx").read_bytes() == (tmp_path / "device.mtx").read_bytes()
+    assert words not in plain.stderr
+    assert found.stderr.count("the processor does the work") == 1 and words in found.stderr
+
+
+def test_no_plugin(ddsc, many, tmp_path):
+    env = {"DDSC_PLUGIN_PATH": str(tmp_path)}
+    words = ["neighbors", many, "--metric", "mmd", "--progress", "none", "-f", "-o", tmp_path / "g.mtx", "--device"]
+    assert "no plug-in" in ddsc(*words, "cuda", env=env).stderr
+    assert "plug-in" not in ddsc(*words, "auto", env=env).stderr
+    assert "must be auto, cpu, cuda" in ddsc(*words, "cuda:", code=2, env=env).stderr
+    assert "device: none (no plug-in" in ddsc("--version", env=env).stdout
+    assert "none: no plug-in" in ddsc("info", many, env=env).stdout
+    about = json.loads(ddsc("info", many, "--json", env=env).stdout)["device"]
+    assert about["name"] == "cpu" and "no plug-in" in about["about"]
+
+
+def test_resumed_runs_go_on_with_another_device(ddsc, many, tmp_path):
+    words = ["neighbors", many, "--metric", "mmd", "-q", "-f", "--resume", tmp_path / "keep", "-o", tmp_path / "g.mtx"]
+    ddsc(*words, "--device", DEVICE, env=ENV)
+    first = (tmp_path / "g.mtx").read_bytes()
+    ddsc(*words, "--device", "cpu")
+    assert (tmp_path / "g.mtx").read_bytes() == first

@@ -1,0 +1,493 @@
+/* Devices: the table keeps its contract on any rows, and graphs are the same bytes with and without
+ * one. DDSC_TEST_DEVICE names the device (default: the reference device, which is plain C); faults are
+ * those of the reference device. */
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/device.h"
+#include "graph/graph.h"
+#include "support.h"
+
+static const char *device_name(void)
+{
+    const char *name = getenv("DDSC_TEST_DEVICE");
+    return name ? name : "reference";
+}
+
+static void fault(const char *what)
+{
+    if (what)
+        setenv("DDSC_REFERENCE", what, 1);
+    else
+        unsetenv("DDSC_REFERENCE");
+}
+
+/* ---- the table ---- */
+
+typedef struct sample {
+    int64_t n, columns;
+    float *rows, *start, *weight;
+} sample;
+
+static sample sample_make(int64_t n, int64_t columns, bool weighted)
+{
+    sample s = {n, columns, calloc((size_t)(n * columns), sizeof(float)),
+                calloc((size_t)n, sizeof(float)), NULL};
+    if (weighted)
+        s.weight = calloc((size_t)n, sizeof(float));
+    for (int64_t i = 0; weighted && i < n; i++)
+        s.weight[i] = ldexpf(1, -(int)(i % 3));
+    return s;
+}
+
+static void sample_free(sample *s)
+{
+    free(s->rows);
+    free(s->start);
+    free(s->weight);
+}
+
+static double *products(const sample *s)
+{
+    double *all = calloc((size_t)(s->n * s->n), sizeof *all);
+    for (int64_t i = 0; i < s->n; i++)
+        for (int64_t j = 0; j <= i; j++) {
+            double sum = 0;
+            for (int64_t k = 0; k < s->columns; k++)
+                sum += (double)s->rows[i * s->columns + k] * (double)s->rows[j * s->columns + k];
+            all[i * s->n + j] = all[j * s->n + i] = sum;
+        }
+    return all;
+}
+
+/* By the formula of the table. */
+static double exact_key(const sample *s, const double *all, int64_t i, int64_t j)
+{
+    double weight = s->weight ? (double)s->weight[j] : 1;
+    return weight * ((double)s->start[i] + (double)s->start[j] - 2 * all[i * s->n + j]);
+}
+
+typedef struct answer {
+    double radius;
+    float *key;
+    int32_t *index;
+} answer;
+
+/* All rows, strip by strip. */
+static answer ask(const sample *s, int way, int64_t keep)
+{
+    ddsc_context *ctx = test_context(1, 0);
+    device d;
+    char why[DEVICE_WORDS] = "";
+    int64_t strip = 0;
+    answer a = {0, calloc((size_t)(s->n * keep), sizeof(float)),
+                calloc((size_t)(s->n * keep), sizeof(int32_t))};
+    device_rows rows = {s->n, s->columns, s->rows, s->start, s->weight};
+    assert_int_equal(ddsc_context_set_device(ctx, device_name()), DDSC_OK);
+    assert_true(device_open(ctx, &d, 0));
+    assert_true(d.about.n_ways > way && d.about.longest >= keep);
+    assert_non_null(d.table->way(d.state, way, s->columns, &a.radius));
+    assert_int_equal(d.table->load(d.state, way, &rows, keep, &strip, why), 0);
+    assert_true(strip > 0);
+    for (int64_t i = 0; i < s->n; i += strip)
+        assert_int_equal(d.table->nearest(d.state, i, BASE_MIN(s->n, i + strip), keep,
+                                          a.key + i * keep, a.index + i * keep, why),
+                         0);
+    device_close(&d);
+    ddsc_context_destroy(ctx);
+    return a;
+}
+
+/* What is kept is near what it should be, and nothing better was left out. */
+static void check_answer(const sample *s, const double *all, int way, int64_t keep)
+{
+    answer a = ask(s, way, keep);
+    int64_t n = s->n;
+    float *held = calloc((size_t)n, sizeof *held);
+    for (int64_t i = 0; i < n; i++) {
+        double worst = -INFINITY;
+        for (int64_t j = 0; j < n; j++)
+            held[j] = NAN;
+        for (int64_t k = i * keep; k < (i + 1) * keep; k++) {
+            assert_true(a.index[k] >= 0 && a.index[k] < n && a.index[k] != i);
+            assert_true(isnan(held[a.index[k]]));
+            held[a.index[k]] = a.key[k];
+            worst = fmax(worst, (double)a.key[k]);
+        }
+        for (int64_t j = 0; j < n; j++) {
+            double lengths = sqrt(all[i * n + i]) * sqrt(all[j * n + j]);
+            double ends = fabs((double)s->start[i]) + fabs((double)s->start[j]);
+            double key = exact_key(s, all, i, j);
+            double error = 2 * a.radius * lengths + 0x1p-21 * (ends + lengths) +
+                           0x1p-125 * (double)(s->columns + 4);
+            if (!isnan(held[j]))
+                assert_true(fabs((double)held[j] - key) <= error);
+            else
+                assert_true(j == i || key + error >= worst);
+        }
+    }
+    free(held);
+    free(a.key);
+    free(a.index);
+}
+
+static const int64_t sizes[][2] = {{2, 1},   {3, 40},   {128, 16}, {129, 17},
+                                   {300, 1}, {500, 64}, {257, 7},  {400, 300}};
+
+/* Rows of all kinds: the bound holds, whatever they hold. */
+static void test_radius(void **state)
+{
+    (void)state;
+    for (size_t c = 0; c < sizeof sizes / sizeof *sizes; c++)
+        for (int kind = 0; kind < 7; kind++) {
+            sample s = sample_make(sizes[c][0], sizes[c][1], kind % 2 == 1);
+            rng r = rng_make(c, RNG_GAUSSIANS, (uint64_t)kind);
+            for (int64_t p = 0; p < s.n * s.columns; p++) {
+                double x = rng_normal(&r);
+                float worst = 1 + 0x1p-11F + 0x1p-23F; /* just above the middle of two TF32 */
+                s.rows[p] = kind == 0   ? (float)x
+                            : kind == 1 ? worst
+                            : kind == 2 ? (x > 0 ? worst : -worst) * ldexpf(1, (int)(p % 7) * 4)
+                            : kind == 3 ? (float)(x * pow(10, 12 * rng_uniform(&r) - 6))
+                            : kind == 4 ? (float)(x * 0x1p-70)
+                            : kind == 5 ? (float)(x * 1e15)
+                                        : (float)(x * (p / s.columns % 2 ? 1e15 : 1e-38));
+            }
+            double *all = products(&s);
+            for (int64_t i = 0; i < s.n; i++)
+                s.start[i] = (float)all[i * s.n + i];
+            for (int way = 0; way < 2; way++)
+                check_answer(&s, all, way, BASE_MIN(s.n - 1, 20));
+            free(all);
+            sample_free(&s);
+        }
+}
+
+/* Small whole numbers are exact in every way but that of a device which errs on purpose; equal keys
+ * are told apart by their number. */
+static void test_order(void **state)
+{
+    (void)state;
+    for (size_t c = 0; c < sizeof sizes / sizeof *sizes; c++)
+        for (int weighted = 0; weighted < 2; weighted++) {
+            sample s = sample_make(sizes[c][0], sizes[c][1], weighted);
+            for (int64_t p = 0; p < s.n * s.columns; p++)
+                s.rows[p] = (float)((p * 7 + p / 5) % 4 - 1);
+            for (int64_t i = 0; i < s.n; i++)
+                s.start[i] = (float)(i % 3);
+            int64_t keep = BASE_MIN(s.n - 1, c % 2 ? 70 : 9);
+            double *all = products(&s);
+            for (int way = strcmp(device_name(), "reference") == 0; way < 2; way++) {
+                answer a = ask(&s, way, keep);
+                for (int64_t e = 0; e < s.n * keep; e++) {
+                    int64_t i = e / keep, j = a.index[e], before = 0;
+                    double own = exact_key(&s, all, i, j);
+                    assert_true((double)a.key[e] == own);
+                    for (int64_t o = 0; o < s.n; o++) {
+                        double key = exact_key(&s, all, i, o);
+                        before += o != i && (key < own || (key == own && o < j));
+                    }
+                    assert_true(before < keep);
+                }
+                free(a.key);
+                free(a.index);
+            }
+            free(all);
+            sample_free(&s);
+        }
+}
+
+/* ---- graphs ---- */
+
+typedef struct told {
+    int n;
+    char last[256];
+} told;
+
+static void on_warning(void *user, const char *text)
+{
+    told *t = user;
+    t->n += strncmp(text, "device ", 7) == 0;
+    snprintf(t->last, sizeof t->last, "%s", text);
+}
+
+static ddsc_context *context_on(const char *name, int threads, told *t)
+{
+    ddsc_context_settings set;
+    ddsc_context *ctx = NULL;
+    ddsc_context_settings_init(&set);
+    set.threads = threads;
+    set.warning = on_warning;
+    set.warning_user = t;
+    assert_int_equal(ddsc_context_create(&ctx, &set), DDSC_OK);
+    assert_int_equal(ddsc_context_set_device(ctx, name), DDSC_OK);
+    return ctx;
+}
+
+static void same_bytes(const ddsc_graph *a, const ddsc_graph *b)
+{
+    size_t edges = (size_t)a->offset[a->n];
+    assert_int_equal(a->n, b->n);
+    assert_memory_equal(a->offset, b->offset, (size_t)(a->n + 1) * sizeof *a->offset);
+    assert_memory_equal(a->index, b->index, edges * sizeof *a->index);
+    assert_memory_equal(a->d2, b->d2, edges * sizeof *a->d2);
+}
+
+enum { GRID = 10 };
+
+/* Histograms on a grid, every seventh a copy of an earlier one. */
+static ddsc_measures *images(ddsc_context *ctx, int64_t n)
+{
+    double table[GRID * GRID][2], *rows = calloc((size_t)n * GRID * GRID, sizeof *rows);
+    rng r = rng_make(5, RNG_GAUSSIANS, 1);
+    ddsc_measures *m = NULL;
+    for (int c = 0; c < GRID * GRID; c++) {
+        table[c][0] = c / GRID;
+        table[c][1] = c % GRID;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        double x = 2 + 6 * rng_uniform(&r), y = 2 + 6 * rng_uniform(&r);
+        for (int c = 0; c < GRID * GRID; c++)
+            rows[i * GRID * GRID + c] =
+                exp(-pow(table[c][0] - x, 2) - pow(table[c][1] - y, 2)) * (1 + rng_uniform(&r));
+        if (i % 7 == 6)
+            memcpy(rows + i * GRID * GRID, rows + (i / 2) * GRID * GRID,
+                   GRID * GRID * sizeof *rows);
+    }
+    assert_int_equal(ddsc_measures_create_dense(ctx, &m, n, GRID * GRID, 2, &table[0][0], rows,
+                                                DDSC_EMPTY_ERROR),
+                     DDSC_OK);
+    free(rows);
+    return m;
+}
+
+static ddsc_graph *graph_by(ddsc_context *ctx, const ddsc_measures *m, int kind, int64_t tau,
+                            bool full, int64_t hubs)
+{
+    ddsc_metric_settings metric;
+    ddsc_graph_settings set;
+    ddsc_graph *g = NULL;
+    ddsc_metric_settings_init(&metric);
+    ddsc_graph_settings_init(&set);
+    metric.metric = kind == 0 || kind == 1 ? DDSC_METRIC_MMD : DDSC_METRIC_LOT;
+    metric.mmd_features = kind == 1 ? 256 : 0;
+    metric.reference_size = 20;
+    set.tau = tau;
+    set.hubs = hubs;
+    set.exact_graph = full ? DDSC_GRAPH_FULL : DDSC_GRAPH_PRUNED;
+    assert_int_equal(ddsc_neighbors_run(ctx, &g, NULL, m, &metric, &set), DDSC_OK);
+    return g;
+}
+
+/* mmd on a grid, mmd by features, lot: plain neighbours and rescaled ones. */
+static void test_metrics(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < 3; kind++)
+        for (int hubs = DDSC_HUBS_OFF; hubs <= DDSC_HUBS_ALWAYS; hubs++)
+            for (int64_t n = 5; n < 600; n += 289) {
+                told t = {0};
+                ddsc_context *on = context_on(device_name(), 2, &t),
+                             *off = context_on("cpu", 1, &t);
+                ddsc_measures *m = images(on, n), *same = images(off, n);
+                ddsc_graph *a = graph_by(on, m, kind, 6, false, hubs);
+                ddsc_graph *b = graph_by(off, same, kind, 6, true, hubs);
+                same_bytes(a, b);
+                assert_int_equal(strncmp(ddsc_context_get_device(on), device_name(), 4), 0);
+                assert_string_equal(ddsc_context_get_device(off), "cpu");
+                assert_int_equal(t.n, 0);
+                ddsc_graph_destroy(a);
+                ddsc_graph_destroy(b);
+                ddsc_measures_destroy(m);
+                ddsc_measures_destroy(same);
+                ddsc_context_destroy(on);
+                ddsc_context_destroy(off);
+            }
+}
+
+/* Rows with duplicates, ties, and one part 2^30 times the other. */
+static double *vectors(int64_t n, int64_t d, int kind)
+{
+    double *x = malloc((size_t)(n * d) * sizeof *x);
+    rng r = rng_make(8, RNG_GAUSSIANS, (uint64_t)kind);
+    for (int64_t p = 0; p < n * d; p++) {
+        double z = rng_normal(&r);
+        x[p] = kind == 0   ? z
+               : kind == 1 ? floor(1.5 * z)
+               : kind == 2 ? z * (p / d % 2 ? 0x1p30 : 1)
+               : kind == 3 ? z * 1e100
+               : kind == 4 ? z * 1e-90
+               : kind == 5 ? 1e6 + z
+                           : (double)(p / d % 4);
+    }
+    for (int64_t i = 3; i < n; i += 5)
+        memcpy(x + i * d, x + (i / 3) * d, (size_t)d * sizeof *x);
+    return x;
+}
+
+static ddsc_graph *graph_of_rows(ddsc_context *ctx, int64_t n, int64_t d, const double *x,
+                                 int64_t tau, bool full)
+{
+    ddsc_graph_settings set;
+    ddsc_graph *g = NULL;
+    ddsc_graph_settings_init(&set);
+    set.tau = tau;
+    set.exact_graph = full || d <= 16 ? DDSC_GRAPH_FULL : DDSC_GRAPH_PRUNED;
+    assert_int_equal(ddsc_graph_create_from_vectors(ctx, &g, n, d, x, &set), DDSC_OK);
+    return g;
+}
+
+static void test_vectors(void **state)
+{
+    (void)state;
+    static const int64_t shape[][3] = {{40, 1, 3},    {4, 20, 10},    {130, 33, 7},
+                                       {300, 700, 5}, {390, 17, 110}, {257, 40, 250}};
+    told t = {0};
+    ddsc_context *on = context_on(device_name(), 2, &t), *off = context_on("cpu", 2, &t);
+    for (size_t c = 0; c < sizeof shape / sizeof *shape; c++)
+        for (int kind = 0; kind < 7; kind++) {
+            int64_t n = shape[c][0], d = shape[c][1];
+            double *x = vectors(n, d, kind);
+            ddsc_graph *a = graph_of_rows(on, n, d, x, shape[c][2], false);
+            ddsc_graph *b = graph_of_rows(off, n, d, x, shape[c][2], true);
+            same_bytes(a, b);
+            ddsc_graph_destroy(a);
+            ddsc_graph_destroy(b);
+            free(x);
+        }
+    assert_int_equal(t.n, 0);
+    ddsc_context_destroy(on);
+    ddsc_context_destroy(off);
+}
+
+/* ---- what goes wrong ---- */
+
+static void check_fault(const char *what, const char *name, int warnings, const char *words)
+{
+    told t = {0};
+    ddsc_context *ctx = context_on(name, 2, &t);
+    double *x = vectors(400, 30, 0);
+    fault(what);
+    for (int again = 0; again < 2; again++) {
+        ddsc_graph *a = graph_of_rows(ctx, 400, 30, x, 8, false);
+        ddsc_graph *b = graph_of_rows(ctx, 400, 30, x, 8, true);
+        same_bytes(a, b);
+        assert_int_equal(t.n, warnings);
+        assert_true(strstr(t.last, words) != NULL);
+        assert_string_equal(ddsc_context_get_device(ctx), "cpu");
+        ddsc_graph_destroy(a);
+        ddsc_graph_destroy(b);
+    }
+    fault(NULL);
+    free(x);
+    ddsc_context_destroy(ctx);
+}
+
+/* One message, the processor goes on, nothing is lost. */
+static void test_faults(void **state)
+{
+    (void)state;
+    check_fault("driver", "reference", 1, "device reference:0: no driver; the processor does");
+    check_fault("memory", "reference", 1, "too little memory");
+    check_fault("late", "reference", 1, "illegal memory access");
+    check_fault("lists", "reference", 1, "lists that cannot be");
+    check_fault("version", "reference", 1, "another version");
+    check_fault(NULL, "reference:1", 1, "device reference:1: there is no device of this number");
+    check_fault(NULL, "missing", 1, "no plug-in");
+    check_fault(NULL, "cpu", 0, "");
+    check_fault(NULL, "auto", 0, ""); /* so little work is not worth asking */
+}
+
+/* A device whose only way is too coarse for rows far from zero: all pairs by the metric. */
+static void test_coarse(void **state)
+{
+    (void)state;
+    told t = {0};
+    ddsc_context *ctx = context_on("reference", 2, &t);
+    double *x = vectors(700, 30, 0);
+    for (int64_t p = 0; p < 700 * 30; p++)
+        x[p] = (p / 30 < 350 ? 100 : -100) + x[p];
+    for (int cheap = 0; cheap < 2; cheap++) {
+        const char *stage, *path, *why, *search = NULL;
+        fault(cheap ? "cheap" : NULL);
+        ddsc_graph *a = graph_of_rows(ctx, 700, 30, x, 8, false);
+        for (int64_t k = 0; ddsc_context_get_note(ctx, k, &stage, &path, &why); k++)
+            if (strcmp(stage, "search") == 0)
+                search = path;
+        assert_string_equal(search, cheap ? "full" : "prefilter");
+        ddsc_graph *b = graph_of_rows(ctx, 700, 30, x, 8, true);
+        same_bytes(a, b);
+        ddsc_graph_destroy(a);
+        ddsc_graph_destroy(b);
+    }
+    fault(NULL);
+    assert_int_equal(t.n, 0);
+    free(x);
+    ddsc_context_destroy(ctx);
+}
+
+/* Memory that is refused is an error, not a device that failed. */
+static ddsc_status call_on_device(ddsc_context *ctx, void *arg)
+{
+    ddsc_graph_settings set;
+    ddsc_graph *g = NULL;
+    ddsc_graph_settings_init(&set);
+    set.tau = 5;
+    set.hubs = DDSC_HUBS_ALWAYS;
+    set.exact_graph = DDSC_GRAPH_PRUNED;
+    CHECK(ddsc_context_set_device(ctx, device_name()));
+    ddsc_status status = ddsc_graph_create_from_vectors(ctx, &g, 120, 20, arg, &set);
+    ddsc_graph_destroy(g);
+    return status;
+}
+
+static void test_allocations(void **state)
+{
+    (void)state;
+    double *x = vectors(120, 20, 0);
+    assert_true(test_failing_allocations(call_on_device, x) > 15);
+    free(x);
+}
+
+static void test_names(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"",          "gpu 1", "cuda:",   "cuda:x",
+                                      "cuda:1234", ":1",    "cpu:0",   "auto:1",
+                                      "CUDA",      "../x",  "cuda:-1", "averyveryverylongname"};
+    static const char *const good[] = {"cpu", "auto", "cuda", "cuda:0", "cuda:12", "reference"};
+    char text[200];
+    ddsc_context *ctx = test_context(1, 0);
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+        assert_int_equal(ddsc_context_set_device(ctx, bad[k]), DDSC_ERROR_ARGUMENT);
+        assert_true(strstr(ddsc_context_get_message(ctx), "must be auto, cpu, cuda") != NULL);
+        assert_int_equal(ddsc_device_find(bad[k], text, sizeof text), 0);
+        assert_string_equal(text, "no such device");
+    }
+    for (size_t k = 0; k < sizeof good / sizeof *good; k++)
+        assert_int_equal(ddsc_context_set_device(ctx, good[k]), DDSC_OK);
+    assert_int_equal(ddsc_context_set_device(ctx, NULL), DDSC_OK);
+    assert_int_equal(ddsc_context_set_device(NULL, "cpu"), DDSC_ERROR_ARGUMENT);
+    assert_string_equal(ddsc_context_get_device(NULL), "cpu");
+    assert_int_equal(ddsc_device_find(NULL, text, sizeof text), 0);
+    assert_int_equal(ddsc_device_find("cpu", NULL, 0), 0);
+    assert_int_equal(ddsc_device_find(device_name(), text, sizeof text), 1);
+    assert_true(strstr(text, "GiB free") != NULL);
+    assert_int_equal(ddsc_device_find("missing", text, 12), 0);
+    assert_string_equal(text, "no plug-in:");
+    ddsc_context_destroy(ctx);
+}
+
+int main(void)
+{
+    setenv("DDSC_PLUGIN_PATH", DDSC_BINARY_DIR "/tests", 0);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_radius),      cmocka_unit_test(test_order),
+        cmocka_unit_test(test_metrics),     cmocka_unit_test(test_vectors),
+        cmocka_unit_test(test_faults),      cmocka_unit_test(test_coarse),
+        cmocka_unit_test(test_allocations), cmocka_unit_test(test_names)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
