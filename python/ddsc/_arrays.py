@@ -142,6 +142,8 @@ def whole_numbers(x: Any, name: str) -> Array:
             raise ValueError(f"{name} must be whole numbers, not {float(array[off][0])!r}")
     elif array.dtype.kind not in "iu" and array.size:
         raise TypeError(f"{name} must be whole numbers, not {array.dtype}")
+    if array.size and (array.max() >= 2**63 or array.min() < -(2**63)):
+        raise ValueError(f"{name} must be whole numbers of 64 bits")
     return np.ascontiguousarray(array, dtype=np.int64)
 
 

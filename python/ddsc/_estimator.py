@@ -9,6 +9,7 @@ import io
 import json
 import os
 import shutil
+import sys
 import tempfile
 import zipfile
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Union, cast
@@ -1201,6 +1202,7 @@ def _add_array(file: str, name: str, values: Array) -> None:
 
 def _copy_out(file: str, to: str) -> None:
     """To standard output ("-"), or into a pipe or device, whose name stays what it is."""
+    sys.stdout.flush()
     with open(file, "rb") as source, open(1 if to == "-" else to, "wb", closefd=to != "-") as target:
         shutil.copyfileobj(source, target)
 

@@ -86,7 +86,7 @@ typedef struct cluster_gap {
     double score;  /* (1 - valley) sqrt(items) */
 } cluster_gap;
 
-/* No line, plane or cloud without groups gets there (bench/verdict.py). */
+/* No line, plane or cloud of light tails gets there without groups (bench/verdict.py). */
 #define GAP_SCORE 3.5
 /* More clusters than these: the largest. */
 enum { GAP_CLUSTERS = 24 };
@@ -100,6 +100,7 @@ typedef struct structure_tally {
     int64_t n_examined, n_parted, items_parted;
     bool torn;           /* the graph has parts that nothing connects */
     double score, items; /* the largest */
+    bool copies;         /* many items have copies alone as neighbours: gaps say nothing */
     double chance;       /* of as many tears of the graph, of one at least */
 } structure_tally;
 

@@ -10,6 +10,8 @@ static const double NONE_SCORE = 0.8, NONE_ITEMS = 6;
 
 /* Chance of the tears seen that is still called clear. */
 static const double TORN_BY_CHANCE = 0.05;
+/* Items whose neighbours are all copies of them: more than these, and gaps say nothing. */
+static const double COPIES = 0.05;
 /* So many items side by side are a line (bench/verdict.py: 3.5 at most where a line is torn). */
 static const double LINE_WIDTH = 4;
 
@@ -39,17 +41,26 @@ static double tears_expected(const ddsc_graph *g)
 static double chance_of_tears(double expected, double n, double width, int64_t tears)
 {
     double mean = n * pow(fmin(expected / n, 1), fmax(width / LINE_WIDTH, 1));
-    double sum = 0, term = exp(-mean);
-    for (int64_t j = 1; j < tears + 64; j++) {
-        term *= mean / (double)j;
-        sum += j >= tears ? term : 0;
+    double sum = 0, log_term = -mean; /* e^-mean alone would be 0 above 745 */
+    for (int64_t j = 1; j < tears + 64 || (double)j < 2 * mean + 64; j++) {
+        log_term += log(mean / (double)j);
+        sum += j >= tears ? exp(log_term) : 0;
     }
-    return sum;
+    return fmin(sum, 1);
+}
+
+/* Values that are rounded, or counts, make copies, and lists full of them tear any graph. */
+static bool torn_by_copies(const ddsc_graph *g)
+{
+    int64_t n_full = 0;
+    for (int64_t i = 0; i < g->n; i++)
+        n_full += g->offset[i + 1] > g->offset[i] && g->d2[g->offset[i + 1] - 1] <= 0;
+    return (double)n_full > COPIES * (double)g->n;
 }
 
 static ddsc_structure kind_of(const structure_tally *t, int64_t k)
 {
-    if (t->n_examined == 0 || k < 2)
+    if (t->n_examined == 0 || k < 2 || t->copies)
         return DDSC_STRUCTURE_UNDECIDED;
     if (t->torn || t->n_parted > 0)
         return DDSC_STRUCTURE_CLEAR;
@@ -62,7 +73,8 @@ structure_tally cluster_structure(const cluster_gap *gap, int64_t k, const ddsc_
                                   int64_t n_components)
 {
     structure_tally t = {0};
-    double expected = g && g->n > 0 ? tears_expected(g) : INFINITY, width = INFINITY;
+    t.copies = g && g->n > 0 && torn_by_copies(g);
+    double expected = g && g->n > 0 && !t.copies ? tears_expected(g) : INFINITY, width = INFINITY;
     for (int64_t c = 0; gap && c < k; c++) {
         /* Where chance tears the graph, gaps are no sign. */
         bool parted = gap[c].examined && gap[c].score >= GAP_SCORE && expected < 1;

@@ -23,6 +23,9 @@ enum {
     EXPLAINED_CELLS = 50000000 /* clusters times words: no more */
 };
 
+/* Shares nearer to each other than this, in proportion, are the same: what is left is rounding. */
+static const double SAME = 1e-9;
+
 typedef struct finding {
     int64_t which;
     double value, here, elsewhere; /* what it is chosen by; its means */
@@ -56,6 +59,7 @@ typedef struct word {
     const char *text;
     size_t length;
     int64_t point, number;
+    int64_t first, count; /* known: its points, in `at` */
 } word;
 
 typedef struct vocabulary {
@@ -63,6 +67,7 @@ typedef struct vocabulary {
     word *part;     /* all words of all points, sorted, then back in the order of the points */
     int64_t *first; /* n_support + 1: of each point, its parts */
     word *known;    /* n_words: one part of each word */
+    int64_t *at;    /* n_parts: points by word */
 } vocabulary;
 
 static int by_text(const void *a, const void *b)
@@ -87,7 +92,7 @@ static int64_t split_name(word *part, const char *name, int64_t point)
         next = strstr(name, " + ");
         size_t length = next ? (size_t)(next - name) : strlen(name);
         if (part)
-            part[n] = (word){name, length, point, 0};
+            part[n] = (word){.text = name, .length = length, .point = point};
         n++;
         next = next ? next + 3 : NULL;
     }
@@ -108,10 +113,15 @@ static ddsc_status find_words(const ddsc_report *r, vocabulary *v)
         split_name(v->part + v->first[p], ddsc_measures_get_point_name(m, p), p);
     qsort(v->part, (size_t)v->n_parts, sizeof *v->part, by_text);
     CHECK(MEM_NEW(r->ctx, v->known, v->n_parts));
+    CHECK(MEM_NEW(r->ctx, v->at, v->n_parts));
     for (int64_t k = 0; k < v->n_parts; k++) {
-        if (k == 0 || by_text(&v->part[k - 1], &v->part[k]) != 0)
+        if (k == 0 || by_text(&v->part[k - 1], &v->part[k]) != 0) {
+            v->part[k].first = k;
             v->known[v->n_words++] = v->part[k];
+        }
         v->part[k].number = v->n_words - 1;
+        v->known[v->n_words - 1].count++;
+        v->at[k] = v->part[k].point;
     }
     qsort(v->part, (size_t)v->n_parts, sizeof *v->part, by_point);
     return DDSC_OK;
@@ -122,6 +132,7 @@ typedef struct word_counts {
     double *all;    /* n_words: sum over all items */
     int64_t *items; /* k x n_words: items of the cluster that have it */
     int64_t *seen;  /* n_words: the last item, plus 1 */
+    double *point;  /* n_support: mass of each word of a point, over all items */
 } word_counts;
 
 static void count_words(const ddsc_report *r, const vocabulary *v, const word_counts *w)
@@ -136,6 +147,7 @@ static void count_words(const ddsc_report *r, const vocabulary *v, const word_co
             for (int64_t k = begin; k < end; k++) {
                 int64_t number = v->part[k].number;
                 double mass = m->weight[e] / (double)(end - begin);
+                w->point[m->index[e]] += k == begin ? mass : 0;
                 w->mass[row + number] += mass;
                 w->all[number] += mass;
                 w->items[row + number] += w->seen[number] != i + 1;
@@ -149,6 +161,8 @@ static void put_word(ddsc_report *r, json_t *row, const char *key, const word *k
 {
     char text[200];
     size_t length = known->length < sizeof text ? known->length : sizeof text - 1;
+    while (length < known->length && length > 0 && (known->text[length] & 0xc0) == 0x80)
+        length--; /* no half of a character */
     memcpy(text, known->text, length);
     text[length] = 0;
     put_text(r, row, key, text);
@@ -172,9 +186,12 @@ static void compare_words(word_sides *s, const ddsc_report *r, int64_t c, const 
         bool once = w->items[c * v->n_words + k] < 2 && r->size[c] > 2;
         if (v->known[k].length == 0)
             continue;
-        if (p > q && !once) {
+        if (fabs(p - q) <= SAME * fmax(p, q))
+            continue;
+        if (p > q) {
             finding f = {k, p * log((p + least) / (q + least)), p, q};
-            keep_finding(s->best, &s->n_best, N_WORDS, f);
+            if (!once)
+                keep_finding(s->best, &s->n_best, N_WORDS, f);
             keep_finding(s->more, &s->n_more, N_MOVED, (finding){k, p - q, p, q});
         } else if (p < q) {
             keep_finding(s->less, &s->n_less, N_MOVED, (finding){k, q - p, p, q});
@@ -190,12 +207,30 @@ static double sum_values(const finding *f, int n)
     return sum;
 }
 
-static double word_distance(const ddsc_report *r, const word *a, const word *b)
+/* place (n x dim): the mean of all points that hold the word, by mass. A merged point holds several. */
+static void place_words(double *place, const ddsc_report *r, const vocabulary *v,
+                        const word_counts *w, const finding *f, int n)
 {
-    const double *x = r->items.support + a->point * r->items.dim;
-    const double *y = r->items.support + b->point * r->items.dim;
+    int64_t dim = r->items.dim;
+    for (int i = 0; i < n; i++) {
+        double *x = place + i * dim, mass = 0;
+        int64_t first = v->known[f[i].which].first, end = first + v->known[f[i].which].count;
+        memset(x, 0, (size_t)dim * sizeof *x);
+        for (int64_t k = first; k < end; k++) {
+            int64_t p = v->at[k];
+            mass += w->point[p];
+            for (int64_t d = 0; d < dim; d++)
+                x[d] += w->point[p] * r->items.support[p * dim + d];
+        }
+        for (int64_t d = 0; d < dim; d++)
+            x[d] /= mass;
+    }
+}
+
+static double place_distance(const double *x, const double *y, int64_t dim)
+{
     double sum = 0;
-    for (int64_t d = 0; d < r->items.dim; d++)
+    for (int64_t d = 0; d < dim; d++)
         sum += (x[d] - y[d]) * (x[d] - y[d]);
     return sqrt(sum);
 }
@@ -229,21 +264,27 @@ static void put_flows(ddsc_report *r, int64_t c, const vocabulary *v, const word
 }
 
 /* Mass that both have stays where it is, as under any metric cost; the rest goes by Euclidean distance. */
-static ddsc_status put_moves(ddsc_report *r, int64_t c, const vocabulary *v, const word_sides *s)
+static ddsc_status put_moves(ddsc_report *r, int64_t c, const vocabulary *v, const word_counts *w,
+                             const word_sides *s)
 {
     ddsc_status status = DDSC_OK;
-    double a[N_MOVED], b[N_MOVED], mass[2 * N_MOVED], *cost = NULL;
+    double a[N_MOVED], b[N_MOVED], mass[2 * N_MOVED], *cost = NULL, *x = NULL, *y = NULL;
+    int64_t dim = r->items.dim;
     int32_t row[2 * N_MOVED], column[2 * N_MOVED];
     ddsc_transport_problem problem;
     ddsc_transport plan;
-    if (s->n_more == 0 || s->n_less == 0)
+    /* Under a matrix of costs the coordinate of a point is its row, and no place. */
+    if (s->n_more == 0 || s->n_less == 0 || r->plan.metric.cost == DDSC_COST_MATRIX)
         return DDSC_OK;
     TRY(MEM_NEW(r->ctx, cost, s->n_more * s->n_less));
+    TRY(MEM_NEW(r->ctx, x, s->n_more * dim));
+    TRY(MEM_NEW(r->ctx, y, s->n_less * dim));
+    place_words(x, r, v, w, s->more, s->n_more);
+    place_words(y, r, v, w, s->less, s->n_less);
     for (int i = 0; i < s->n_more; i++) {
         a[i] = s->more[i].value / sum_values(s->more, s->n_more);
         for (int j = 0; j < s->n_less; j++)
-            cost[i * s->n_less + j] =
-                word_distance(r, &v->known[s->more[i].which], &v->known[s->less[j].which]);
+            cost[i * s->n_less + j] = place_distance(x + i * dim, y + j * dim, dim);
     }
     for (int j = 0; j < s->n_less; j++)
         b[j] = s->less[j].value / sum_values(s->less, s->n_less);
@@ -260,7 +301,7 @@ static ddsc_status put_moves(ddsc_report *r, int64_t c, const vocabulary *v, con
     TRY(ddsc_emd_run(r->ctx, &plan, &problem));
     put_flows(r, c, v, s, &plan, cost);
 done:
-    mem_free(r->ctx, cost);
+    MEM_FREE(r->ctx, y, x, cost);
     return status;
 }
 
@@ -277,7 +318,7 @@ static ddsc_status put_words(ddsc_report *r, int64_t c, const vocabulary *v, con
         put_real(r, found, "elsewhere", f->elsewhere);
         put_count(r, found, "items", w->items[c * v->n_words + f->which]);
     }
-    return c < MOVED_CLUSTERS ? put_moves(r, c, v, &s) : DDSC_OK;
+    return c < MOVED_CLUSTERS ? put_moves(r, c, v, w, &s) : DDSC_OK;
 }
 
 static ddsc_status explain_by_words(ddsc_report *r)
@@ -292,11 +333,12 @@ static ddsc_status explain_by_words(ddsc_report *r)
     TRY(MEM_ZERO(r->ctx, w.items, r->k * v.n_words));
     TRY(MEM_ZERO(r->ctx, w.all, v.n_words));
     TRY(MEM_ZERO(r->ctx, w.seen, v.n_words));
+    TRY(MEM_ZERO(r->ctx, w.point, r->items.n_support));
     count_words(r, &v, &w);
     for (int64_t c = 0; c < r->k; c++)
         TRY(put_words(r, c, &v, &w));
 done:
-    MEM_FREE(r->ctx, v.part, v.first, v.known, w.mass, w.items, w.all, w.seen);
+    MEM_FREE(r->ctx, v.part, v.first, v.known, v.at, w.mass, w.items, w.all, w.seen, w.point);
     return status;
 }
 

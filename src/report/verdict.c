@@ -38,6 +38,9 @@ static void say(buffer *b, const ddsc_report *r, const structure_tally *t)
     } else if (t->structure == DDSC_STRUCTURE_NONE) {
         buffer_add(b, "No clear clusters: items lie across the borders as they lie inside.");
         say_apart(b, r);
+    } else if (t->copies) {
+        buffer_add(b, "Undecided: many items are exact copies of each other, so that their "
+                      "neighbours are copies alone and show no gaps.");
     } else if (t->structure == DDSC_STRUCTURE_UNDECIDED) {
         buffer_add(b, "Undecided: too few items lie side by side to tell a gap from chance.");
     } else {
@@ -54,6 +57,9 @@ const char *report_agreement_word(double halves)
 /* How stable the clusters are (cluster/halves.c); NaN: not known. */
 static double halves_agree(const ddsc_report *r)
 {
+    for (int64_t c = 0; c < r->k; c++)
+        if (r->gap[c].size == 0) /* the halves were cut into clusters that are not there */
+            return NAN;
     for (int64_t i = 0; i < r->view.n_sweep; i++)
         if (r->view.sweep[i]->k == r->k)
             return r->view.sweep[i]->stability;

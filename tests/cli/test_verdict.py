@@ -90,6 +90,20 @@ def test_how_stable_is_told(ddsc, tmp_path):
     assert "halves of the items agree almost always on the clusters" in done.stdout
 
 
+def test_copies_are_no_clusters(ddsc, tmp_path):
+    """Rounded values and counts: lists full of copies tear any graph."""
+    rng = np.random.default_rng(0)
+    for values in (rng.random(1000).round(2), rng.normal(size=800).round(1)):
+        path = write(tmp_path / f"{len(values)}.npz", [np.array([[float(v)]]) for v in values])
+        verdict = judge(ddsc, path, 3, "w2")
+        assert verdict["structure"] == "undecided" and "copies" in verdict["text"]
+
+
+def test_fewer_clusters_than_asked_for_are_not_called_unstable(ddsc, tmp_path):
+    path = write(tmp_path / "c.npz", [np.full((1, 2), float(i % 3)) for i in range(60)])
+    assert judge(ddsc, path, 5, "w2")["evidence"]["halves_agree"] is None
+
+
 def test_few_items_cannot_tell(ddsc, tmp_path):
     rng = np.random.default_rng(4)
     path = write(tmp_path / "f.npz", [rng.normal(size=(8, 2)) + 3 * (i % 2) for i in range(16)])
