@@ -9,6 +9,7 @@
 #include "linalg/linalg.h"
 
 enum { STEP_MIN = 8, STEP_MAX = 32, DEGREE_START = 10, DEGREE_MIN = 8, DEGREE_MAX = 64 };
+enum { ROUNDS = 12 }; /* filters of the check; then what it found so far joins the block */
 
 typedef struct basis {
     panel w;                /* M V, shape of V */
@@ -218,7 +219,7 @@ ddsc_status block_solve(solver *s, bool *verified)
         if (b.n_converged < s->wanted)
             continue;
         panel_free(s->ctx, &fresh);
-        TRY(fresh_search(s, &verdict, &fresh));
+        TRY(fresh_search(s, ROUNDS, &verdict, &fresh));
         if (verdict != FRESH_CLEAN && exhausted(s, &b))
             break;
         if (verdict != FRESH_CLEAN) {

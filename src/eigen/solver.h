@@ -47,8 +47,8 @@ ddsc_status block_solve(solver *s, bool *verified);
 /* Width of the block that looks for what was missed. */
 enum { FRESH_WIDTH = 8 };
 typedef enum fresh_verdict { FRESH_CLEAN, FRESH_MISSED, FRESH_UNCLEAR } fresh_verdict;
-/* Look for an eigenvalue above the last wanted one outside of exact and v. `fresh` (made here,
- * freed by the caller) holds the Ritz vectors of the search. */
-ddsc_status fresh_search(solver *s, fresh_verdict *verdict, panel *fresh);
+/* Look for an eigenvalue above the last wanted one outside of exact and v, by so many filters at most.
+ * `fresh` (made here, freed by the caller) holds the Ritz vectors of the search. */
+ddsc_status fresh_search(solver *s, int rounds, fresh_verdict *verdict, panel *fresh);
 
 #endif

@@ -6,7 +6,7 @@
 #include "eigen/solver.h"
 #include "linalg/linalg.h"
 
-enum { ROUNDS_MAX = 12, DEGREE_MAX = 160 };
+enum { DEGREE_MAX = 160 };
 
 /* An eigenvector at the bound has a share of about 1/sqrt(n) of a random vector. Lifted by exp(L)
  * against what lies below the cut, it holds the largest Ritz value above bound - 2 n exp(-2L); that
@@ -79,7 +79,7 @@ static ddsc_status fresh_round(solver *s, fresh_verdict *verdict, fresh_state *f
     return DDSC_OK;
 }
 
-ddsc_status fresh_search(solver *s, fresh_verdict *verdict, panel *fresh)
+ddsc_status fresh_search(solver *s, int rounds, fresh_verdict *verdict, panel *fresh)
 {
     ddsc_status status = DDSC_OK;
     panel y = {0};
@@ -100,7 +100,7 @@ ddsc_status fresh_search(solver *s, fresh_verdict *verdict, panel *fresh)
     fresh_state f = {.bound = s->theta[s->wanted - 1], .residual = INFINITY};
     double least = fmax(f.bound - s->theta[s->v.width - 1], 0.05 * (1 - f.bound));
     f.margin = fmax(0.3 * (1 - f.bound), 1e-3);
-    for (int round = 0; round < ROUNDS_MAX && *verdict == FRESH_UNCLEAR; round++) {
+    for (int round = 0; round < rounds && *verdict == FRESH_UNCLEAR; round++) {
         f.margin = fmax(f.margin, fmax(least, 1e-9));
         TRY(fresh_round(s, verdict, &f, fresh, &y, &noise));
     }

@@ -90,6 +90,15 @@ def test_how_stable_is_told(ddsc, tmp_path):
     assert "halves of the items agree almost always on the clusters" in done.stdout
 
 
+def test_few_values_are_no_trouble(ddsc, tmp_path):
+    """Copies of seven values have hundreds of equal eigenvalues, and items at equal distances all but one: verified."""
+    values = np.random.default_rng(0).integers(1, 8, 400)
+    for clouds, k in (([np.array([[float(v)]]) for v in values], 7), ([5 * np.eye(200)[i : i + 1] for i in range(200)], 3)):
+        path = write(tmp_path / f"{k}.npz", clouds)
+        done = json.loads(ddsc("cluster", path, "-k", k, "-m", "w2", "--json", "-q").stdout)
+        assert done["certificates"]["eigen_verified"]
+
+
 def test_copies_are_no_clusters(ddsc, tmp_path):
     """Rounded values and counts: lists full of copies tear any graph."""
     rng = np.random.default_rng(0)

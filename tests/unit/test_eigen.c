@@ -358,7 +358,7 @@ static void test_planted_miss(void **state)
             }
         s.theta = theta;
         fresh_verdict verdict;
-        assert_int_equal(fresh_search(&s, &verdict, &fresh), DDSC_OK);
+        assert_int_equal(fresh_search(&s, 12, &verdict, &fresh), DDSC_OK);
         assert_int_equal(verdict, missed == K ? FRESH_CLEAN : FRESH_MISSED);
         panel_free(ctx, &fresh);
         panel_free(ctx, &s.v);
