@@ -2,8 +2,8 @@
  * sixteen at a time. */
 #include "bound/relaxed_kernels.h"
 
-#include <stdbool.h>
 #include <math.h>
+#include <stdbool.h>
 
 #include "base/simd.h"
 
