@@ -17,7 +17,7 @@ import time
 
 import numpy as np
 
-VERSION, WORDS = 1, 200
+VERSION, WORDS = 2, 200
 
 
 class About(C.Structure):

@@ -1,5 +1,5 @@
 /* Eigenvectors and k-means on a made-up neighbour graph: N items in K groups on a line each, tau
- * neighbours near by and a few anywhere.   bench_spectral_scale N [K [tau [threads]]]
+ * neighbours near by and a few anywhere.   bench_spectral_scale N [K [tau [threads [parts]]]]
  * Prints N, seconds of both stages, CPU seconds, peak MB, residual, whether verified, ARI. */
 #include <math.h>
 #include <stdio.h>
@@ -8,6 +8,9 @@
 
 #include "graph/graph.h"
 
+/* tests/mpi/spectral.c runs the same over ranks. */
+int bench_spectral(int argc, char **argv, const ddsc_team *team);
+
 static double cpu_seconds(void)
 {
     struct timespec t;
@@ -15,16 +18,22 @@ static double cpu_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* One neighbour in two hundred is anybody, the others are of the same group. */
-static int64_t draw_neighbour(rng *r, int64_t i, int64_t n, int64_t k)
+/* One neighbour in two hundred is anybody, the others are of the same group. With several parts a group
+ * is a component, and it is another part that a few neighbours are of. */
+static int64_t draw_neighbour(rng *r, int64_t i, int64_t n, int64_t k, int64_t parts)
 {
-    int64_t size = n / k, group = i % k;
+    int64_t size = n / k, group = i % k, part = i / k % parts;
+    if (parts > 1) {
+        if (rng_below(r, 200) == 0)
+            part = rng_below(r, parts);
+        return group + k * (part + parts * rng_below(r, size / parts));
+    }
     if (rng_below(r, 200) == 0)
         return rng_below(r, n);
     return group + k * rng_below(r, size);
 }
 
-static ddsc_graph *make_graph(ddsc_context *ctx, int64_t n, int64_t k, int64_t tau)
+static ddsc_graph *make_graph(ddsc_context *ctx, int64_t n, int64_t k, int64_t tau, int64_t parts)
 {
     ddsc_graph *graph = NULL;
     if (graph_create(ctx, &graph, n, tau) < 0)
@@ -33,7 +42,7 @@ static ddsc_graph *make_graph(ddsc_context *ctx, int64_t n, int64_t k, int64_t t
         rng r = rng_make(1, RNG_GAUSSIANS, (uint64_t)i);
         int64_t at = i * tau, count = 0;
         while (count < tau) {
-            int64_t other = draw_neighbour(&r, i, n, k), t = 0;
+            int64_t other = draw_neighbour(&r, i, n, k, parts), t = 0;
             while (t < count && graph->index[at + t] != other)
                 t++;
             if (other == i || t < count)
@@ -47,7 +56,7 @@ static ddsc_graph *make_graph(ddsc_context *ctx, int64_t n, int64_t k, int64_t t
     return graph;
 }
 
-int main(int argc, char **argv)
+int bench_spectral(int argc, char **argv, const ddsc_team *team)
 {
     int64_t n = argc > 1 ? atoll(argv[1]) : 70000, k = argc > 2 ? atoll(argv[2]) : 10;
     int64_t tau = argc > 3 ? atoll(argv[3]) : 17;
@@ -61,9 +70,9 @@ int main(int argc, char **argv)
     context_set.threads = argc > 4 ? atoi(argv[4]) : 0;
     ddsc_cluster_settings_init(&set);
     set.k_min = set.k_max = k;
-    if (ddsc_context_create(&ctx, &context_set) < 0)
+    if (ddsc_context_create(&ctx, &context_set) < 0 || ddsc_context_set_team(ctx, team) < 0)
         return 1;
-    ddsc_graph *graph = make_graph(ctx, n, k, tau);
+    ddsc_graph *graph = make_graph(ctx, n, k, tau, argc > 5 ? atoll(argv[5]) : 1);
     int32_t *truth = malloc((size_t)n * sizeof *truth);
     double began = cpu_seconds();
     if (!graph || !truth || ddsc_spectral_run(ctx, &found, graph, &set) < 0) {
@@ -76,12 +85,20 @@ int main(int argc, char **argv)
         truth[i] = (int32_t)(i % k);
     if (ddsc_scores_run(ctx, &scores, n, view.labels, truth) < 0)
         return 1;
-    printf("%lld %.3f %.3f %.3f %.1f %.2e %d %.6f\n", (long long)n, view.seconds_eigen,
-           view.seconds_kmeans, cpu, (double)ddsc_context_get_peak_memory(ctx) / 1e6,
-           view.max_residual, view.verified, scores.ari);
+    if (!team || team->rank == 0)
+        printf("%lld %.3f %.3f %.3f %.1f %.2e %d %.6f\n", (long long)n, view.seconds_eigen,
+               view.seconds_kmeans, cpu, (double)ddsc_context_get_peak_memory(ctx) / 1e6,
+               view.max_residual, view.verified, scores.ari);
     free(truth);
     ddsc_clustering_destroy(found);
     ddsc_graph_destroy(graph);
     ddsc_context_destroy(ctx);
     return 0;
 }
+
+#ifndef DDSC_BENCH_RANKS
+int main(int argc, char **argv)
+{
+    return bench_spectral(argc, argv, NULL);
+}
+#endif

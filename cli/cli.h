@@ -18,6 +18,7 @@ enum {
     EXIT_NOT_CONVERGED = 4,
     EXIT_MEMORY = 5,
     EXIT_OUTPUT = 6, /* an output or resume folder cannot be written */
+    EXIT_RANK = 7,   /* one of several ranks failed, or was lost */
     EXIT_INTERRUPTED = 75
 };
 
@@ -105,6 +106,7 @@ struct cli_verb {
     const char *examples;                     /* lines "command\twhat it does" */
     int (*run)(session *s);
     bool hidden;
+    bool shared; /* over several ranks: ddsc-mpi */
 };
 
 extern const cli_verb verb_cluster, verb_distance, verb_neighbors, verb_embed, verb_text,
@@ -118,6 +120,20 @@ void options_free(cli_options *o);
 bool option_given(const cli_options *o, const char *name);
 bool verb_has_option(const cli_verb *verb, const char *name);
 
+/* ---- several ranks that run one command together: ddsc-mpi ---- */
+
+typedef struct cli_team cli_team;
+struct cli_team {
+    ddsc_team ranks;
+    int threads; /* of this rank, where none are asked for */
+    /* Each rank comes here once, with its exit code, and gets it back when it is everybody's. Else a
+     * message has been shown and this does not return: all ranks end. */
+    int (*meet)(const cli_team *team, int code);
+};
+
+/* The whole program; team NULL: one process. Ranks after the first show and write nothing. */
+int cli_main(int argc, char **argv, const cli_team *team);
+
 /* ---- session: one run of one verb ---- */
 
 /* Which path a stage of the computation took, and why. */
@@ -127,6 +143,7 @@ typedef struct plan_line {
 
 struct session {
     const cli_verb *verb;
+    const cli_team *team; /* NULL: one process, or the first rank alone */
     cli_options opt;
     ddsc_context *ctx;
     struct progress *progress;
@@ -139,6 +156,8 @@ struct session {
 double cli_now(void); /* seconds on a clock that never jumps */
 bool session_open(session *s);
 void session_close(session *s);
+/* Computing is over and writing begins: the first rank goes on alone, the others leave (false). */
+bool session_alone(session *s, int *code);
 /* Remember a positive status, report a negative one. true: go on. */
 bool session_ok(session *s, ddsc_status status, int *code);
 /* The same, naming the file that a complaint about input is about. */
@@ -151,6 +170,12 @@ void session_say_interrupted(const session *s);
 
 /* With --resume, keep what is computed there; before the long part of a verb. */
 bool session_resume(session *s, int *code);
+/* The GPU that is here, or why there is none. */
+typedef struct device_words {
+    bool there;
+    char about[200];
+} device_words;
+device_words device_look(void);
 /* What --device asks for; before the long part of a verb. */
 bool session_device(session *s, int *code);
 /* Is there an unfinished run in the folder of --resume? */
@@ -158,6 +183,9 @@ bool session_resumes(const session *s);
 
 /* ---- messages on stderr ---- */
 
+/* From here on show nothing; the first error is held. */
+void message_hold(void);
+const char *message_held(void);
 void message_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void message_warning(const session *s, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

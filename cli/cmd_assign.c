@@ -201,7 +201,7 @@ static int run(session *s)
         return message_usage(s->verb, "--json and -o - both want standard output");
     if (!output_check_file(s, o->output, &code))
         return code;
-    if (open_all(&r, &code) && compute(&r, &code) && deliver(&r, &code))
+    if (open_all(&r, &code) && compute(&r, &code) && session_alone(s, &code) && deliver(&r, &code))
         code = session_exit(s);
     free(r.label);
     free(r.far);
@@ -234,4 +234,5 @@ const cli_verb verb_assign = {
                 "ddsc assign result/model.npz new.npz --truth classes.csv -o labels.csv\tscored\n"
                 "ddsc assign result/model.npz new.npz --json\tfor machines\n",
     .run = run,
+    .shared = true,
 };

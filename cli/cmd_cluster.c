@@ -73,6 +73,7 @@ static bool run_d2(cluster_result *r, int *code)
     set.method =
         o->method == METHOD_PD2 ? DDSC_BARYCENTER_PROJECTED : (ddsc_barycenter_method)o->barycenter;
     set.support_size = o->centre_size;
+    set.cost = o->metric.cost;
     if (o->restarts)
         set.restarts = o->restarts;
     bool good = session_ok(s, ddsc_d2_run(s->ctx, &r->d2, r->in.measures, &set), code);
@@ -161,6 +162,8 @@ static char *more_settings(const cluster_result *r)
     if (o->method == METHOD_D2)
         json_put_text(root, "barycenter", choice_name(choices_barycenter, o->barycenter));
     if (r->d2) {
+        if (o->metric.cost == DDSC_COST_COSINE)
+            json_put_text(root, "cost", "cosine");
         json_put_count_or_auto(root, "centre_size", o->centre_size);
         json_put_count_or_auto(root, "restarts", o->restarts);
     }
@@ -308,6 +311,14 @@ static bool check_dir(const session *s, int *code)
     return output_check_dir(s, s->opt.output, names, false, code);
 }
 
+/* Barycenters are means: of points, or of directions. */
+static bool takes_cost(const cli_options *o)
+{
+    bool means = o->metric.cost == DDSC_COST_SQEUCLIDEAN || o->metric.cost == DDSC_COST_COSINE;
+    return o->method == METHOD_DDSC ||
+           (means && (o->method == METHOD_D2 || o->method == METHOD_PD2));
+}
+
 static bool check_usage(session *s, int *code)
 {
     const cli_options *o = &s->opt;
@@ -322,13 +333,14 @@ static bool check_usage(session *s, int *code)
         *code = message_usage(s->verb,
                               "--%s looks at one metric: it does not go with metrics joined by +",
                               o->stability ? "stability" : "resume");
-    else if (o->metric.cost != DDSC_COST_DEFAULT && (o->precomputed || o->method != METHOD_DDSC))
-        *code = message_usage(s->verb, "--cost does not go with %s",
-                              o->precomputed ? "--precomputed: distances are given already"
-                              : o->method == METHOD_D2 || o->method == METHOD_PD2
-                                  ? "--method d2, pd2: their centres need squared Euclidean costs, "
-                                    "for which the mean of points is the best place"
-                                  : "a baseline of vectors");
+    else if (o->metric.cost != DDSC_COST_DEFAULT && (o->precomputed || !takes_cost(o)))
+        *code =
+            message_usage(s->verb, "--cost does not go with %s",
+                          o->precomputed ? "--precomputed: distances are given already"
+                          : o->method == METHOD_D2 || o->method == METHOD_PD2
+                              ? "--method d2, pd2, unless it is sqeuclidean or cosine: the mean "
+                                "of points is the best place for mass under these alone"
+                              : "a baseline of vectors");
     else if (o->outliers && o->method != METHOD_DDSC && o->method != METHOD_SC)
         *code = message_usage(s->verb,
                               "--outliers looks at a graph of neighbours, which --method %s does "
@@ -372,7 +384,7 @@ static int run(session *s)
         message_note(s, "note: ",
                      "joined metrics have no rule for new items, so there will be no model.npz for "
                      "ddsc assign; cluster by one metric if you need it");
-    if (compute(&r, &code) && make_report(&r, &code)) {
+    if (compute(&r, &code) && session_alone(s, &code) && make_report(&r, &code)) {
         if (session_interrupted()) {
             session_say_interrupted(s);
             code = EXIT_INTERRUPTED;
@@ -414,4 +426,5 @@ const cli_verb verb_cluster = {
         "ddsc cluster clouds.npz -k 5 --stability 20 -o result\twhich items hang on the sample\n"
         "ddsc cluster docs.npz --metric lot -k 5 --truth classes.csv --json\tscores for machines\n",
     .run = run,
+    .shared = true,
 };

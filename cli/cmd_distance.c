@@ -79,6 +79,7 @@ static json_t *summary_json(const session *s, const cli_input *in, const ddsc_pa
     json_put_count(root, "bytes", 8 * n_entries(in->view.n_rows, s->opt.condensed));
     json_join(root, told, "pairs");
     json_take(root, told, "plan");
+    json_put_text(root, "device", ddsc_context_get_device(s->ctx));
     json_put_resumed(root, s);
     json_put_real(root, "epsilon", stats->epsilon);
     json_put_real(root, "bandwidth", stats->bandwidth);
@@ -129,11 +130,12 @@ static int run(session *s)
     if (matrix)
         estimate_announce(s, &in);
     ddsc_pair_stats_init(&stats);
-    if (!matrix || !session_resume(s, &code) ||
+    if (!matrix || !session_device(s, &code) || !session_resume(s, &code) ||
         !session_ok(s,
                     ddsc_distance_run(s->ctx, matrix, &stats, in.measures, &o->metric,
                                       output_distance_flags(s)),
-                    &code))
+                    &code) ||
+        !session_alone(s, &code))
         goto done;
     spread(s, matrix, &in.view);
     if (!write_matrix(s, matrix, in.view.n_rows, &code))
@@ -150,8 +152,9 @@ done:
 }
 
 static const option_group *const groups[] = {
-    &group_file_output, &group_matrix, &group_metric, &group_reference, &group_input, &group_table,
-    &group_transform,   &group_subset, &group_resume, &group_run,       &group_help,  NULL};
+    &group_file_output, &group_matrix,    &group_metric, &group_reference, &group_input,
+    &group_table,       &group_transform, &group_subset, &group_resume,    &group_device,
+    &group_run,         &group_help,      NULL};
 
 const cli_verb verb_distance = {
     .name = "distance",
@@ -170,4 +173,5 @@ const cli_verb verb_distance = {
         "transport costs\n"
         "ddsc distance clouds.npz --metric mmd --condensed -o d.npy\tthe upper triangle only\n",
     .run = run,
+    .shared = true,
 };

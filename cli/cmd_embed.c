@@ -78,7 +78,7 @@ static int run(session *s)
     if (!session_ok(
             s, ddsc_embed_run(s->ctx, &embedding, &n_columns, &stats, in.measures, &s->opt.metric),
             &code) ||
-        !write_rows(s, embedding, n_columns, &in.view, &code))
+        !session_alone(s, &code) || !write_rows(s, embedding, n_columns, &in.view, &code))
         goto done;
     code = session_exit(s);
     if (s->opt.json)
@@ -109,4 +109,5 @@ const cli_verb verb_embed = {
                 "ddsc embed clouds.npz --reference kmeans --reference-size 64 -o Z.npy\t"
                 "64 k-means centres as reference\n",
     .run = run,
+    .shared = true,
 };

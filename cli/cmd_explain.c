@@ -46,6 +46,8 @@ static void add_moves(text *t, const json_t *cluster)
     json_array_foreach(json_object_get(cluster, "moves"), i, row) text_addf(
         t, "%s%s -> %s", i ? ", " : "    moves: ", string_at(row, "word"), string_at(row, "to"));
     text_add(t, i ? "\n" : "");
+    if (json_is_true(json_object_get(cluster, "moves_left_out")))
+        text_add(t, "    moves: not looked at beyond the first 100 clusters\n");
 }
 
 /* Who is typical: titles where items have them. */

@@ -236,9 +236,8 @@ static void add_facts(text *t, const session *s, const cli_input *in, const fact
                   ddsc_measures_get_meta_name(in->measures, k));
     text_add(t, ddsc_measures_get_meta_name(in->measures, 0) ? "\n" : "");
     add_coordinates(t, in, f);
-    char device[200];
-    bool there = ddsc_device_find("cuda", device, sizeof device);
-    text_addf(t, "device       %s%s\n", there ? "cuda, " : "none: ", device);
+    device_words device = device_look();
+    text_addf(t, "device       %s%s\n", device.there ? "cuda, " : "none: ", device.about);
     text_add(t, "memory       ");
     text_add_size(t, (double)ddsc_context_get_peak_memory(s->ctx));
     text_add(t, "\n");
@@ -303,11 +302,10 @@ static json_t *to_json(const session *s, const cli_input *in, const facts *f)
     json_put_count(root, "dropped_items", v->n_rows - v->n_items);
     json_put_count(root, "zero_weights", v->n_zero_dropped);
     json_put_count(root, "merged", v->n_merged);
-    char device[200];
-    bool there = ddsc_device_find("cuda", device, sizeof device);
+    device_words device = device_look();
     json_t *about = json_put_object(root, "device");
-    json_put_text(about, "name", there ? "cuda" : "cpu");
-    json_put_text(about, "about", device);
+    json_put_text(about, "name", device.there ? "cuda" : "cpu");
+    json_put_text(about, "about", device.about);
     json_put(root, "problems", json_incref(f->problems));
     json_put_count(root, "memory", ddsc_context_get_peak_memory(s->ctx));
     return root;

@@ -117,7 +117,8 @@ static int run(session *s)
         return estimate_dry_run(s);
     ddsc_pair_stats_init(&stats);
     if (!(o->precomputed ? from_matrix(s, &graph, &stats, &code)
-                         : from_items(s, &graph, &in, &stats, &left, &code)))
+                         : from_items(s, &graph, &in, &stats, &left, &code)) ||
+        !session_alone(s, &code))
         goto done;
     ddsc_graph_get_view(graph, &view);
     if ((!o->json || o->output) &&
@@ -156,4 +157,5 @@ const cli_verb verb_neighbors = {
                 "ddsc neighbors clouds.npz --tau 15 --json\thow many pairs had to be solved\n"
                 "ddsc neighbors D.npy --precomputed -o G.mtx\tfrom a distance matrix\n",
     .run = run,
+    .shared = true,
 };

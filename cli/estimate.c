@@ -217,7 +217,7 @@ void estimate_announce(session *s, const cli_input *in)
 {
     estimate e;
     text t = {0};
-    if (!progress_watched(s->progress) || session_resumes(s) ||
+    if (s->team || !progress_watched(s->progress) || session_resumes(s) ||
         !estimate_make(&e, s, in, ANNOUNCE_BUDGET_S) || !e.known || e.seconds.high < LONG_S)
         return;
     add_cost(&t, s, &e);

@@ -99,7 +99,8 @@ static const option_spec metric_options[] = {
      .argument = "sqeuclidean|euclidean|cosine|cityblock|FILE",
      .help = "what it costs to move mass between points: w2 takes sqeuclidean (default), cosine "
              "(squared distances of unit vectors) and FILE; w1 euclidean (default), cityblock and "
-             "FILE; sinkhorn all. FILE: a matrix (npy, csv); the coordinate of a point is its row"},
+             "FILE; sinkhorn all; lot, d2 and pd2 sqeuclidean and cosine. FILE: a matrix (npy, "
+             "csv); the coordinate of a point is its row"},
     {.name = "epsilon",
      .kind = OPTION_OTHER,
      .parse = value_epsilon,
@@ -463,8 +464,10 @@ static const option_spec device_options[] = {
      .kind = OPTION_TEXT,
      .offset = AT(device),
      .argument = "auto|cpu|cuda[:N]",
-     .help = "where products of all pairs are made (default auto: a GPU where one is and it pays); "
-             "results do not depend on it"},
+     .help =
+         "where products and bounds of all pairs are made (default auto: a GPU where one is and it "
+         "pays); graphs do not depend on it. Named for a matrix of sinkhorn values on a grid, a "
+         "GPU solves the pairs, to the same tolerance"},
     END};
 const option_group group_device = {"Device", device_options};
 

@@ -73,5 +73,5 @@ void help_program(text *t)
                  "ddsc cluster clouds.csv -k auto --metric lot\tlabels on standard output\n");
     text_add(t, "\nExit codes: 0 good, 1 internal, 2 usage, 3 bad input, 4 not converged (results\n"
                 "written, marked), 5 out of memory or over --memory, 6 an output cannot be "
-                "written, 75 interrupted.\n");
+                "written,\n7 a rank of ddsc-mpi failed or was lost, 75 interrupted.\n");
 }

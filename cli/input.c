@@ -51,6 +51,50 @@ static bool read_files(session *s, cli_input *in, int *code)
     return true;
 }
 
+/* ---- the same on every rank ---- */
+
+/* FNV-1a over words of eight bytes, then what is left of them. */
+static uint64_t add_bytes(uint64_t hash, const void *bytes, int64_t n)
+{
+    const unsigned char *at = bytes;
+    for (; n > 0; n -= 8, at += 8) {
+        uint64_t word = 0;
+        memcpy(&word, at, n < 8 ? (size_t)n : 8);
+        hash = (hash ^ word) * 0x100000001b3u;
+        hash ^= hash >> 29;
+    }
+    return hash;
+}
+
+/* Ranks on other machines may see another file under the same name; they would wait for each other for
+ * ever, or make a graph of both. */
+static bool same_input(session *s, uint64_t hash, int *code)
+{
+    if (!s->team || s->team->ranks.size == 1)
+        return true;
+    double half[2] = {(double)(hash >> 32), (double)(uint32_t)hash};
+    double most[4] = {half[0], -half[0], half[1], -half[1]};
+    const ddsc_team *ranks = &s->team->ranks;
+    bool good = ranks->agree(ranks->state, most, 4) == 0;
+    if (good && most[0] == -most[1] && most[2] == -most[3])
+        return true;
+    message_error(good ? "%s: not the same on all ranks" : "%s: the other ranks cannot be reached",
+                  s->opt.operand[0]);
+    *code = EXIT_INPUT;
+    return false;
+}
+
+static bool same_measures(session *s, const cli_input *in, int *code)
+{
+    const ddsc_measures_view *v = &in->view;
+    if (!s->team)
+        return true;
+    uint64_t hash = add_bytes((uint64_t)v->n_rows, v->support, 8 * v->n_support * v->dim);
+    hash = add_bytes(hash, v->offset, 8 * (v->n_items + 1));
+    hash = add_bytes(hash, v->index, 4 * v->n_entries);
+    return same_input(s, add_bytes(hash, v->weight, 8 * v->n_entries), code);
+}
+
 bool input_truth(session *s, int32_t **truth, int64_t n, int *code)
 {
     int64_t n_found = 0;
@@ -177,7 +221,8 @@ bool input_open(session *s, cli_input *in, int *code)
 {
     double began = cli_now();
     *in = (cli_input){.ctx = s->ctx};
-    bool good = read_files(s, in, code) && (!s->opt.truth || attach_truth(s, in, code)) &&
+    bool good = read_files(s, in, code) && same_measures(s, in, code) &&
+                (!s->opt.truth || attach_truth(s, in, code)) &&
                 (!s->opt.subset_per_class || cut_down(s, in, code)) && transform(s, in, code) &&
                 keep_numbers(s, in, code) && (!s->opt.compress || merge(s, in, code)) &&
                 (!s->opt.reference || read_reference(s, in, code)) &&
@@ -235,7 +280,8 @@ bool input_matrix(session *s, double **matrix, int64_t *n, int *code)
             *code = message_usage(s->verb, "--%s does not go with --precomputed", meaningless[i]);
             return false;
         }
-    return session_ok(s, ddsc_matrix_read(s->ctx, matrix, n, s->opt.operand[0]), code);
+    return session_ok(s, ddsc_matrix_read(s->ctx, matrix, n, s->opt.operand[0]), code) &&
+           same_input(s, s->team ? add_bytes((uint64_t)*n, *matrix, 8 * *n * *n) : 0, code);
 }
 
 /* Options that only one metric reads. */

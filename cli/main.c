@@ -1,4 +1,4 @@
-/* ddsc: the program. Finds the verb, parses its words, runs it. */
+/* The program: finds the verb, parses its words, runs it. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -41,24 +41,56 @@ static int print(void (*make)(text *t))
     return EXIT_GOOD;
 }
 
-static int run_verb(const cli_verb *verb, int n_words, char **words)
+/* Only long work is shared among ranks; the rest is the first one's. */
+static bool is_shared(const session *s)
 {
-    session s = {.verb = verb};
+    return s->team && s->verb->shared && !s->opt.help && !s->opt.dry_run;
+}
+
+/* mpirun gives its standard input to one rank. */
+static bool reads_files(const session *s, int *code)
+{
+    for (int k = 0; k < s->opt.n_operands; k++)
+        if (strcmp(s->opt.operand[k], "-") == 0) {
+            *code = message_usage(s->verb, "one rank alone has a standard input: give a file");
+            return false;
+        }
+    return true;
+}
+
+static int run_parsed(session *s)
+{
+    int code = EXIT_GOOD;
+    if (s->team && !is_shared(s)) {
+        if (s->team->ranks.rank > 0)
+            return EXIT_GOOD;
+        s->team = NULL;
+    }
+    if (s->opt.help) {
+        text t = {0};
+        help_verb(&t, s->verb);
+        fputs(text_get(&t), stdout);
+        text_free(&t);
+        return EXIT_GOOD;
+    }
+    if (s->team && s->team->ranks.size > 1 && !reads_files(s, &code))
+        return code;
+    if (!session_open(s))
+        return EXIT_MEMORY;
+    code = s->verb->run(s);
+    session_close(s);
+    return code;
+}
+
+static int run_verb(const cli_verb *verb, int n_words, char **words, const cli_team *team)
+{
+    session s = {.verb = verb, .team = team};
     int code;
     options_init(&s.opt);
-    if (options_parse(&s.opt, verb, n_words, words, &code)) {
-        if (s.opt.help) {
-            text t = {0};
-            help_verb(&t, verb);
-            fputs(text_get(&t), stdout);
-            text_free(&t);
-        } else if (session_open(&s)) {
-            code = verb->run(&s);
-            session_close(&s);
-        } else {
-            code = EXIT_MEMORY;
-        }
-    }
+    if (options_parse(&s.opt, verb, n_words, words, &code))
+        code = run_parsed(&s);
+    if (s.team && code != EXIT_GOOD) /* before the ranks had met */
+        code = s.team->meet(s.team, code);
     options_free(&s.opt);
     return code;
 }
@@ -70,10 +102,9 @@ static int version(void)
 #else
     const char *cairo = "";
 #endif
-    char device[200];
-    bool there = ddsc_device_find("cuda", device, sizeof device);
+    device_words device = device_look();
     printf("ddsc %s\nfeatures: %s jansson%s\ndevice: %s%s%s\n", ddsc_version(), ddsc_features(),
-           cairo, there ? "cuda, " : "none (", device, there ? "" : ")");
+           cairo, device.there ? "cuda, " : "none (", device.about, device.there ? "" : ")");
     return EXIT_GOOD;
 }
 
@@ -94,12 +125,17 @@ static int run_word(int argc, char **argv)
     return unknown_verb(argv[1]);
 }
 
-int main(int argc, char **argv)
+int cli_main(int argc, char **argv, const cli_team *team)
 {
     const cli_verb *verb = argc < 2 ? NULL : verb_find(argv[1]);
-    if (verb)
-        choose_kernels(argv);
-    int code = verb ? run_verb(verb, argc - 2, argv + 2) : run_word(argc, argv);
+    if (team && team->ranks.rank > 0) {
+        message_hold();
+        if (!verb)
+            return EXIT_GOOD;
+        if (!freopen("/dev/null", "w", stdout))
+            return team->meet(team, EXIT_INTERNAL);
+    }
+    int code = verb ? run_verb(verb, argc - 2, argv + 2, team) : run_word(argc, argv);
     errno = 0;
     if (fflush(stdout) != 0 || ferror(stdout)) {
         message_error("standard output cannot be written%s%s", errno ? ": " : "",

@@ -94,11 +94,13 @@ static const char man_files[] =
 
 static const char man_end[] =
     ".SH \"EXIT STATUS\"\n"
-    ".TP\n\\fB0\\fR\ngood\n.TP\n\\fB1\\fR\ninternal error, or the output could not be written\n"
+    ".TP\n\\fB0\\fR\ngood\n.TP\n\\fB1\\fR\ninternal error\n"
     ".TP\n\\fB2\\fR\nwrong usage, or an output file exists and \\fB\\-\\-force\\fR was not given\n"
     ".TP\n\\fB3\\fR\nbad input; the message names file, item, line or column\n"
     ".TP\n\\fB4\\fR\nnot converged or not certified; results are written and marked\n"
     ".TP\n\\fB5\\fR\nout of memory, or over \\fB\\-\\-memory\\fR\n"
+    ".TP\n\\fB6\\fR\nan output or a resume folder cannot be written\n"
+    ".TP\n\\fB7\\fR\none rank of \\fBddsc\\-mpi\\fR failed or was lost\n"
     ".TP\n\\fB75\\fR\ninterrupted\n"
     ".SH ENVIRONMENT\n"
     ".TP\n\\fBNO_COLOR\\fR\nwhen set and not empty, no colours on terminals\n";

@@ -16,6 +16,19 @@ bool message_colours(int descriptor)
     return isatty(descriptor) && !(none && *none) && terminal && strcmp(terminal, "dumb") != 0;
 }
 
+static bool holding;
+static text held;
+
+void message_hold(void)
+{
+    holding = true;
+}
+
+const char *message_held(void)
+{
+    return text_get(&held);
+}
+
 /* "ddsc: [kind: ]text", the first words in colour on a terminal. */
 static void say(const char *colour, const char *kind, const char *format, va_list arguments)
 {
@@ -23,6 +36,12 @@ static void say(const char *colour, const char *kind, const char *format, va_lis
     progress_clear();
     text words = {0}, t = {0};
     text_addv(&words, format, arguments);
+    if (holding) {
+        if (!*kind && held.length == 0)
+            text_add_shown(&held, text_get(&words), words.length, stderr);
+        text_free(&words);
+        return;
+    }
     text_addf(&t, "%sddsc: %s%s", colours ? colour : "", kind, colours ? "\033[0m" : "");
     text_add_shown(&t, text_get(&words), words.length, stderr);
     fprintf(stderr, "%s\n", text_get(&t));
@@ -62,7 +81,7 @@ void message_note(const session *s, const char *head, const char *words)
 {
     bool colours = message_colours(STDERR_FILENO);
     text shown = {0}, t = {0};
-    if (s->opt.quiet)
+    if (s->opt.quiet || holding)
         return;
     progress_clear();
     text_add_shown(&shown, words, strlen(words), stderr);
@@ -75,6 +94,8 @@ void message_note(const session *s, const char *head, const char *words)
 
 void message_path(const plan_line *line)
 {
+    if (holding)
+        return;
     progress_clear();
     fprintf(stderr, "ddsc: %s: %s (%s)\n", line->stage, line->path, line->why);
 }
@@ -90,7 +111,8 @@ int message_usage(const cli_verb *verb, const char *format, ...)
     va_start(arguments, format);
     say("\033[1;31m", "", format, arguments);
     va_end(arguments);
-    fprintf(stderr, "Try 'ddsc %s%s--help'.\n", verb ? verb->name : "", verb ? " " : "");
+    if (!holding)
+        fprintf(stderr, "Try 'ddsc %s%s--help'.\n", verb ? verb->name : "", verb ? " " : "");
     return EXIT_USAGE;
 }
 

@@ -150,7 +150,9 @@ bool output_make_parent(const char *path, int *code)
 
 bool output_check_binary(const session *s, int *code)
 {
-    if (!output_is_stdout(s->opt.output) || s->opt.json || !isatty(STDOUT_FILENO))
+    bool terminal =
+        s->team || isatty(STDOUT_FILENO); /* mpirun's looks like one, to the first rank */
+    if (!output_is_stdout(s->opt.output) || s->opt.json || !terminal)
         return true;
     *code = message_usage(s->verb, "binary data does not go to a terminal: give -o FILE");
     return false;

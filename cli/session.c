@@ -60,8 +60,12 @@ bool session_open(session *s)
 {
     ddsc_context_settings set;
     ddsc_context_settings_init(&set);
-    s->progress = progress_create((cli_progress)s->opt.progress, s->opt.quiet);
+    bool silent = s->team && s->team->ranks.rank > 0;
+    s->progress =
+        progress_create(silent ? PROGRESS_NONE : (cli_progress)s->opt.progress, s->opt.quiet);
     set.threads = s->opt.threads > 4096 ? 4096 : (int)s->opt.threads;
+    if (s->team && set.threads == 0)
+        set.threads = s->team->threads;
     set.seed = (uint64_t)s->opt.seed;
     set.memory_limit = s->opt.memory;
     set.progress = progress_event;
@@ -70,10 +74,12 @@ bool session_open(session *s)
     set.warning = warn;
     set.warning_user = s;
     listen();
-    if (ddsc_context_create(&s->ctx, &set) == DDSC_OK)
-        return true;
-    message_error("cannot start: out of memory");
-    return false;
+    if (ddsc_context_create(&s->ctx, &set) != DDSC_OK) {
+        message_error("cannot start: out of memory");
+        return false;
+    }
+    int code;
+    return !s->team || session_ok(s, ddsc_context_set_team(s->ctx, &s->team->ranks), &code);
 }
 
 void session_close(session *s)
@@ -82,6 +88,16 @@ void session_close(session *s)
     progress_destroy(s->progress);
     s->ctx = NULL;
     s->progress = NULL;
+}
+
+bool session_alone(session *s, int *code)
+{
+    const cli_team *team = s->team;
+    if (!team)
+        return true;
+    *code = team->meet(team, EXIT_GOOD);
+    s->team = NULL;
+    return team->ranks.rank == 0 && session_ok(s, ddsc_context_set_team(s->ctx, NULL), code);
 }
 
 static char *manifest_path(const session *s)
@@ -119,6 +135,13 @@ bool session_resume(session *s, int *code)
                 session_ok(s, ddsc_context_set_resume(s->ctx, s->opt.resume, text_get(&t)), code);
     text_free(&t);
     return good;
+}
+
+device_words device_look(void)
+{
+    device_words device;
+    device.there = ddsc_device_find("cuda", device.about, sizeof device.about);
+    return device;
 }
 
 bool session_device(session *s, int *code)

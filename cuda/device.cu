@@ -2,14 +2,10 @@
  * includes, that sees cuda_runtime.h. */
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <vector>
 
-#include "nearest.cuh"
-
-extern "C" {
-#include "device/table.h"
-}
+#include "grid.cuh"
+#include "state.cuh"
 
 namespace {
 
@@ -18,39 +14,18 @@ const int64_t STRIP = 65536; /* rows at a time, at most */
 const int64_t STAGING = 64 << 20;
 const int64_t COLUMNS = 1 << 17; /* what the radii below hold for */
 
-struct cuda {
-    int number;
-    int processors;
-    int way;
-    int64_t n, npad, keep, strip;
-    int depth, slots, segments;
-    char *x;
-    float *start, *weight, *scale, *key;
-    entry *list;
-    unsigned *limit;
-    int *count, *index;
-};
-
-int fail(char *why, const char *what, cudaError_t error)
-{
-    snprintf(why, DEVICE_WORDS, "%s: %s", what, cudaGetErrorString(error));
-    cudaGetLastError(); /* an error that does not stick is forgotten */
-    return 1;
-}
-
-#define DO(what, call)                     \
-    do {                                   \
-        cudaError_t error_ = (call);       \
-        if (error_ != cudaSuccess)         \
-            return fail(why, what, error_); \
-    } while (0)
-
 void release(cuda *d)
 {
     for (void *block :
          {(void *)d->x, (void *)d->start, (void *)d->weight, (void *)d->scale, (void *)d->key,
-          (void *)d->list, (void *)d->limit, (void *)d->count, (void *)d->index})
+          (void *)d->list, (void *)d->limit, (void *)d->count, (void *)d->index, (void *)d->reaches,
+          (void *)d->reach.pair, (void *)d->reach.key, (void *)d->reach.found,
+          (void *)d->framed.pair, (void *)d->framed.key, (void *)d->framed.found,
+          (void *)d->frames.rows})
         cudaFree(block);
+    d->reaches = nullptr;
+    d->reach = d->framed = reaching();
+    d->frames = framing();
     d->x = nullptr;
     d->start = d->weight = d->scale = d->key = nullptr;
     d->list = nullptr;
@@ -63,6 +38,7 @@ void cuda_close(void *state)
     cuda *d = (cuda *)state;
     cudaSetDevice(d->number);
     release(d);
+    release_grid(d);
     cudaGetLastError();
     delete d;
 }
@@ -239,12 +215,8 @@ template <int WAY> cudaError_t launch_way(const search &s, dim3 grid, int slots)
     return s.weight ? launch<WAY, true, 16>(s, grid) : launch<WAY, false, 16>(s, grid);
 }
 
-int cuda_nearest(void *state, int64_t begin, int64_t end, int64_t keep, float *key, int32_t *index,
-                 char *why)
+search search_of(const cuda *d)
 {
-    cuda *d = (cuda *)state;
-    int64_t rows = end - begin;
-    DO("the device", cudaSetDevice(d->number));
     search s = {};
     s.x = d->x;
     s.start = d->start;
@@ -252,6 +224,16 @@ int cuda_nearest(void *state, int64_t begin, int64_t end, int64_t keep, float *k
     s.scale = d->scale;
     s.npad = d->npad;
     s.depth = d->depth;
+    return s;
+}
+
+int cuda_nearest(void *state, int64_t begin, int64_t end, int64_t keep, float *key, int32_t *index,
+                 char *why)
+{
+    cuda *d = (cuda *)state;
+    int64_t rows = end - begin;
+    DO("the device", cudaSetDevice(d->number));
+    search s = search_of(d);
     s.row0 = begin;
     s.tiles = (int)(d->npad / SIDE);
     s.span = (s.tiles + d->segments - 1) / d->segments;
@@ -273,8 +255,122 @@ int cuda_nearest(void *state, int64_t begin, int64_t end, int64_t keep, float *k
     return 0;
 }
 
-const device_table table = {DEVICE_TABLE_VERSION, cuda_open, cuda_close,
-                            cuda_way,             cuda_load, cuda_nearest};
+/* ---- pairs within reach ---- */
+
+template <int WAY> cudaError_t launch_within(const cuda *d, const reaching &w)
+{
+    const int bytes = STAGES * piece<WAY>::BYTES;
+    cudaError_t error = cudaFuncSetAttribute(within_kernel<WAY>,
+                                             cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+    dim3 grid((unsigned)((w.row[1] - w.row[0] + SIDE - 1) / SIDE),
+              (unsigned)((w.column[1] - w.column[0] + SIDE - 1) / SIDE));
+    if (error != cudaSuccess)
+        return error;
+    within_kernel<WAY><<<grid, THREADS, bytes>>>(search_of(d), w);
+    return cudaGetLastError();
+}
+
+int room_for(reaching &w, int64_t most, char *why)
+{
+    if (!w.found)
+        DO("memory", cudaMalloc(&w.found, sizeof *w.found));
+    if ((int64_t)w.most >= most)
+        return 0;
+    cudaFree(w.pair);
+    cudaFree(w.key);
+    w.pair = nullptr;
+    w.key = nullptr;
+    w.most = 0;
+    DO("memory", cudaMalloc(&w.pair, most * sizeof *w.pair));
+    DO("memory", cudaMalloc(&w.key, most * sizeof *w.key));
+    w.most = (unsigned long long)most;
+    return 0;
+}
+
+/* What frames leave of the n pairs found. */
+int filter_pairs(cuda *d, unsigned long long *n, char *why)
+{
+    reaching from = d->reach;
+    from.reach = d->reaches;
+    DO("pairs", cudaMemset(d->framed.found, 0, sizeof *d->framed.found));
+    frames_kernel<<<(unsigned)((*n + 7) / 8), 256>>>(d->frames, from, *n, d->framed);
+    DO("pairs", cudaGetLastError());
+    DO("pairs", cudaMemcpy(n, d->framed.found, sizeof *n, cudaMemcpyDeviceToHost));
+    return 0;
+}
+
+int cuda_load_frames(void *state, const device_frames *f, char *why)
+{
+    cuda *d = (cuda *)state;
+    size_t free = 0, total = 0;
+    int64_t bytes = f->n * f->n_frames * f->length * 4;
+    float *rows = nullptr;
+    DO("the device", cudaSetDevice(d->number));
+    DO("the device", cudaMemGetInfo(&free, &total));
+    cudaFree((void *)d->frames.rows);
+    d->frames = framing();
+    if (bytes >= (int64_t)(free / 2) || f->n != d->n) {
+        snprintf(why, DEVICE_WORDS, "too little memory for frames");
+        return 1;
+    }
+    DO("memory", cudaMalloc(&rows, bytes));
+    cudaError_t error = cudaMemcpy(rows, f->rows, bytes, cudaMemcpyHostToDevice);
+    if (error != cudaSuccess) {
+        cudaFree(rows);
+        return fail(why, "frames", error);
+    }
+    d->frames.rows = rows;
+    d->frames.n_frames = (int)f->n_frames;
+    d->frames.length = (int)f->length;
+    d->frames.keep = f->keep;
+    d->frames.slack = f->slack;
+    return 0;
+}
+
+int cuda_within(void *state, const int64_t row[2], const int64_t column[2], const float *reach,
+                int64_t most, int32_t *pair, float *key, int64_t *found, char *why)
+{
+    cuda *d = (cuda *)state;
+    reaching &w = d->reach;
+    unsigned long long n = 0;
+    DO("the device", cudaSetDevice(d->number));
+    if (!d->reaches)
+        DO("memory", cudaMalloc(&d->reaches, d->npad * 4));
+    if (room_for(w, most, why) || (d->frames.rows && room_for(d->framed, most, why)))
+        return 1;
+    if (reach) {
+        std::vector<float> padded((size_t)d->npad, -INFINITY);
+        std::copy(reach, reach + d->n, padded.begin());
+        DO("pairs", cudaMemcpy(d->reaches, padded.data(), d->npad * 4, cudaMemcpyHostToDevice));
+    }
+    DO("pairs", cudaMemset(w.found, 0, sizeof *w.found));
+    if (row[0] % SIDE != 0 || column[0] % SIDE != 0) {
+        snprintf(why, DEVICE_WORDS, "rows and columns begin at multiples of %d", (int)SIDE);
+        return 1;
+    }
+    reaching ask = w;
+    ask.reach = d->reaches;
+    ask.most = (unsigned long long)most;
+    std::copy(row, row + 2, ask.row);
+    std::copy(column, column + 2, ask.column);
+    DO("pairs", d->way == WAY_FP16 ? launch_within<WAY_FP16>(d, ask) : launch_within<WAY_FP32>(d, ask));
+    DO("pairs", cudaMemcpy(&n, w.found, sizeof n, cudaMemcpyDeviceToHost));
+    *found = (int64_t)n;
+    if (*found > most || n == 0)
+        return 0;
+    if (d->frames.rows && filter_pairs(d, &n, why))
+        return 1;
+    const reaching &left = d->frames.rows ? d->framed : w;
+    *found = (int64_t)n;
+    DO("pairs", cudaMemcpy(pair, left.pair, n * sizeof *left.pair, cudaMemcpyDeviceToHost));
+    DO("pairs", cudaMemcpy(key, left.key, n * sizeof *left.key, cudaMemcpyDeviceToHost));
+    return 0;
+}
+
+const device_table table = {DEVICE_TABLE_VERSION, cuda_open,    cuda_close,
+                            cuda_way,             cuda_load,    cuda_nearest,
+                            cuda_within,          cuda_load_frames, cuda_load_grid, cuda_bounds,
+                            cuda_scale};
 
 } /* namespace */
 

@@ -28,7 +28,7 @@ make_release() {
     tar -xzf "$out/ddsc-$version-source.tar.gz" -C "$tree" --strip-components=1
     say "Debian package"
     {
-        cmake -S "$tree" -B "$tree/build" -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr -DDDSC_TESTS=OFF -DDDSC_CUDA=OFF \
+        cmake -S "$tree" -B "$tree/build" -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr -DDDSC_TESTS=OFF -DDDSC_CUDA=OFF -DDDSC_MPI=OFF \
             -DCMAKE_BUILD_RPATH_USE_ORIGIN=ON -DCMAKE_C_FLAGS="-ffile-prefix-map=$tree=." &&
             cmake --build "$tree/build" -j "$(nproc)" &&
             (cd "$tree/build" && cpack -G DEB)

@@ -12,7 +12,7 @@
  *     const int32_t *label = ddsc_clustering_get_labels(found);
  *
  * This header is the manual; examples/ holds whole programs. Its subjects, in this order: version
- * and status, context, measures, files, text, metrics and distances, the neighbor graph,
+ * and status, context, teams, measures, files, text, metrics and distances, the neighbor graph,
  * clustering, new items, looking at a result, scores and theory, single transport problems,
  * barycenters, vectors, reports.
  *
@@ -197,6 +197,61 @@ DDSC_EXPERIMENTAL DDSC_API const char *ddsc_context_get_device(const ddsc_contex
 /* Is the device there? Returns 1 or 0; `text` (of `size` bytes, or NULL) says what it is, "NVIDIA H200,
  * 139 GiB free", or why it cannot be used. */
 DDSC_EXPERIMENTAL DDSC_API int ddsc_device_find(const char *device, char *text, size_t size);
+
+/* ==== A team: several processes that make one run together ==== */
+
+/* What a team hands to its own eigensolver: rows begin .. end of the symmetric operator (CSR; columns
+ * count over all n rows, numbers are those of the whole matrix), and `known` orthonormal vectors of
+ * eigenvalue 1 that are not asked for again. */
+typedef struct ddsc_team_eigen {
+    int64_t n, begin, end;
+    const int64_t *offset; /* end - begin + 1, from 0 */
+    const int32_t *index;
+    const double *value;
+    int64_t n_known;
+    const double *known; /* (end - begin) x n_known, row-major */
+    int64_t n_wanted;    /* the largest eigenvalues beside the known ones */
+    double tolerance;    /* of |M v - lambda v| */
+    int64_t max_products;
+    double *lambda;     /* out: n_wanted, descending */
+    double *vector;     /* out: (end - begin) x n_wanted, row-major */
+    int64_t n_products; /* out */
+    int verified;       /* out: a fresh look beside all that was found met nothing larger */
+} ddsc_team_eigen;
+
+/* The calls by which the ranks of a team reach each other. Every rank has a context of its own and makes
+ * the same library calls with the same input in the same order; pairs and bounds are divided, results
+ * are the same on each. All functions are collective and called by the thread that called the library;
+ * each returns 0, or another number when the others can no longer be reached (DDSC_ERROR_INTERNAL).
+ * The struct is copied; `state` is the maker's. */
+typedef struct ddsc_team {
+    size_t struct_size;
+    int rank, size;
+    void *state;
+    /* To rank r the next send_bytes[r] bytes of `send`; from rank r receive_bytes[r], one after the other. */
+    int (*exchange)(void *state, const void *send, const int64_t *send_bytes, void *receive,
+                    const int64_t *receive_bytes);
+    /* `data` holds bytes[0] of rank 0, then bytes[1] of rank 1, ...: each has its own part, then all. */
+    int (*gather)(void *state, void *data, const int64_t *bytes);
+    /* The sum of the values of lower ranks (0 on rank 0). */
+    int (*scan)(void *state, int64_t *value);
+    /* Each of n values becomes the largest of any rank. */
+    int (*agree)(void *state, double *value, int64_t n);
+    /* One block of memory for all ranks of a machine, zeroed; `first` is 1 on the rank that is to fill it,
+     * after which all call `ready`. NULL: ranks share no memory. */
+    int (*share)(void *state, void **block, int64_t bytes, int *first);
+    int (*ready)(void *state);
+    void (*unshare)(void *state, void *block);
+    /* Eigenpairs by a solver that works over ranks; NULL: each rank runs the library's own. Returns as
+     * the others do; what did not converge is told by `verified`. */
+    int (*eigen)(void *state, ddsc_team_eigen *problem);
+} ddsc_team;
+
+#define ddsc_team_init(team) ddsc_team_init_sized((team), sizeof *(team))
+DDSC_EXPERIMENTAL DDSC_API void ddsc_team_init_sized(ddsc_team *team, size_t size);
+/* team NULL: one rank, as a context begins. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_context_set_team(ddsc_context *context,
+                                                             const ddsc_team *team);
 
 /* ==== Measures: a set of items ==== */
 
@@ -1329,6 +1384,10 @@ typedef struct ddsc_barycenter_settings {
     int64_t projection_dim;     /* projected: dimensions of the plane; 2 */
     const double *item_weights; /* positive, one per item; NULL: equal */
     int64_t restarts;           /* from different items, the best is kept; 3 */
+    int64_t
+        cost; /* a ddsc_cost: squared Euclidean (default), or cosine, whose barycenter is that of the
+                   * items with points at length 1 and lies inside the unit ball. Others are refused:
+                   * the best place for mass is a mean under these alone. */
 } ddsc_barycenter_settings;
 
 #define ddsc_barycenter_settings_init(settings) \
@@ -1373,6 +1432,7 @@ typedef struct ddsc_d2_settings {
     int64_t restarts;       /* best objective kept; 3 */
     int64_t max_iterations; /* steps of assignment and new centers; 100 */
     double tolerance;       /* relative fall of the objective that counts as none; 1e-4 */
+    int64_t cost;           /* as in ddsc_barycenter_settings */
 } ddsc_d2_settings;
 
 #define ddsc_d2_settings_init(settings) ddsc_d2_settings_init_sized((settings), sizeof *(settings))

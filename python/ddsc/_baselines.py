@@ -11,7 +11,7 @@ from . import _core
 from ._distributions import Distributions
 from ._run import Run
 from ._types import Array
-from ._words import BARYCENTERS, CENTRES, VECTORS, cluster_settings, whole, word
+from ._words import BARYCENTERS, CENTRES, COSTS, VECTORS, cluster_settings, whole, word
 
 KMEANS_RESTARTS = 30
 
@@ -34,6 +34,8 @@ def more_settings(estimator: Any) -> str:
     if estimator.method == "d2":
         told["barycenter"] = estimator.barycenter
     if estimator.method in ("d2", "pd2"):
+        if estimator.cost is not None:
+            told["cost"] = estimator.cost
         told["centre_size"] = estimator.centre_size or "auto"
         told["restarts"] = estimator.restarts or "auto"
     if estimator.method in ("kmeans", "sc"):
@@ -46,7 +48,9 @@ def check_baseline(estimator: Any) -> None:
     method = estimator.method
     if estimator.metric == "precomputed":
         raise ValueError(f"method={method!r} clusters items: metric='precomputed' has none")
-    for name in ("stability", "resume", "cost"):
+    if method in ("d2", "pd2") and not (estimator.cost is None or str(estimator.cost) in ("sqeuclidean", "cosine")):
+        raise ValueError(f"cost={estimator.cost!r}: centres take 'sqeuclidean' or 'cosine', for which the mean is the best place")
+    for name in ("stability", "resume") if method in ("d2", "pd2") else ("stability", "resume", "cost"):
         if getattr(estimator, name) is not None:
             raise ValueError(f"{name} is for method='ddsc', and the method is {method!r}")
     if method != "sc":
@@ -91,6 +95,8 @@ def _d2_settings(estimator: Any, k: int) -> Dict[str, Any]:
             raise ValueError(f"centre_size={estimator.centre_size}: must be at least 1, or None")
     if estimator.restarts is not None:
         settings["restarts"] = estimator.restarts
+    if estimator.cost is not None:
+        settings["cost"] = word("cost", estimator.cost, COSTS)
     return settings
 
 

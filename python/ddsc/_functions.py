@@ -34,6 +34,7 @@ from ._types import (
 )
 from ._words import (
     BARYCENTERS,
+    COSTS,
     METRICS,
     SINKHORN_VALUES,
     cluster_settings,
@@ -62,6 +63,7 @@ def pairwise(
     verbose: Union[int, bool] = 0,
     callback: Optional[Progress] = None,
     memory_limit: Optional[int] = None,
+    device: str = "cpu",
     **settings: Unpack[MetricSettings],
 ) -> Floats:
     """Distances between all items of X, or between those of X and Y.
@@ -80,6 +82,9 @@ def pairwise(
         Where to write; float64, C order, of the right size.
     random_state, n_jobs, verbose, callback, memory_limit
         As in `DDSC`.
+    device : {"cpu", "auto", "cuda", "cuda:N"}
+        A GPU that is named solves the pairs of sinkhorn values on a grid, to the same tolerance: last digits
+        may differ.
     **settings
         `cost`, `epsilon`, `sinkhorn_value`, `tolerance`, `max_iterations`, `mmd_kernel`, `bandwidth`,
         `mmd_estimator`, `mmd_features`, `reference`, `reference_size`, `lot_components`, as in
@@ -111,7 +116,7 @@ def pairwise(
     result: Floats = np.empty(shape) if out is None else out
     if result.shape != shape or result.dtype != np.float64 or not result.flags.c_contiguous:
         raise ValueError(f"out must be a C-ordered float64 array of shape {shape}")
-    with Run(n_jobs, random_state, verbose, callback, memory_limit) as run:
+    with Run(n_jobs, random_state, verbose, callback, memory_limit, device) as run:
         if other is None:
             run(_core.distance, result, measures._handle, set_, condensed, squared)
         else:
@@ -513,6 +518,7 @@ def barycenter(
     *,
     item_weights: Optional[ArrayLike] = None,
     method: BarycenterMethod = "admm",
+    cost: Optional[Literal["sqeuclidean", "cosine"]] = None,
     max_rounds: Optional[int] = None,
     tolerance: Optional[float] = None,
     restarts: Optional[int] = None,
@@ -533,6 +539,8 @@ def barycenter(
     method : {"admm", "ibp", "projected"}
         What finds the neighbourhood: Bregman ADMM, iterative Bregman projections, or projection
         robust. Exact passes go down from there in all three.
+    cost : {"sqeuclidean", "cosine"}, optional
+        "cosine": of the items with points at length 1; the barycenter lies inside the unit ball.
     max_rounds, tolerance, restarts : int, float, int, optional
         Rounds of the method, relative fall of the objective that counts as none, starts.
     random_state, n_jobs, verbose, callback
@@ -548,6 +556,8 @@ def barycenter(
     set_: Dict[str, Any] = {"method": word("method", method, BARYCENTERS)}
     if support_size is not None:
         set_["support_size"] = whole("support_size", support_size)
+    if cost is not None:
+        set_["cost"] = word("cost", cost, COSTS)
     if max_rounds is not None:
         set_["max_rounds"] = whole("max_rounds", max_rounds)
     if tolerance is not None:

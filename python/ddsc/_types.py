@@ -220,6 +220,7 @@ class About(TypedDict, total=False):
     borderline: List[Json]
     words: List[Json]
     moves: List[Json]
+    moves_left_out: bool
     markers: List[Json]
 
 

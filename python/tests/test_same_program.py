@@ -205,7 +205,9 @@ def test_a_baseline_refuses_what_it_cannot(groups):
         ({"method": "means"}, "must be one of"),
         ({"method": "kmeans", "n_clusters": "auto"}, "one number"),
         ({"method": "d2", "stability": 3}, "stability"),
-        ({"method": "d2", "cost": "cosine"}, "cost"),
+        ({"method": "d2", "cost": "cityblock"}, "cost"),
+        ({"method": "d2", "cost": np.eye(3)}, "cost"),
+        ({"method": "kmeans", "cost": "cosine"}, "cost"),
         ({"method": "d2", "centre_size": 0}, "centre_size"),
         ({"method": "d2", "barycenter": "projected"}, "barycenter"),
         ({"method": "kmeans", "restarts": 0}, "restarts"),
@@ -231,3 +233,14 @@ def test_baselines_keep_dropped_rows_and_pickle():
         assert model.labels_.tolist() == [0, 1, 0, 1, -1, 1, 0, 1], method
         again = pickle.loads(pickle.dumps(model))
         assert (again.labels_ == model.labels_).all() and again.report() == model.report()
+
+
+def test_cosine_centres_are_those_of_directions(groups):
+    clouds = [groups[i][0] for i in range(len(groups))]
+    far = [np.abs(c) + 1 for c in clouds]
+    unit = [c / np.linalg.norm(c, axis=1, keepdims=True) for c in far]
+    assert np.allclose(ddsc.barycenter(far[:6], cost="cosine").points, ddsc.barycenter(unit[:6]).points, atol=1e-6)
+    one, other = DDSC(3, method="d2", cost="cosine").fit(far), DDSC(3, method="d2").fit(unit)
+    assert (one.labels_ == other.labels_).all() and one.result_json()["settings"]["cost"] == "cosine"
+    with pytest.raises(ValueError, match="cost"):
+        ddsc.barycenter(far[:6], cost="cityblock")

@@ -118,7 +118,7 @@ static inline uint64_t hash_u64(uint64_t x)
 const char *ctx_resume_folder(const ddsc_context *ctx); /* NULL: nothing is kept */
 void ctx_resume_pause(ddsc_context *ctx, bool pause); /* for work on other data than the caller's */
 const char *ctx_resume_settings(const ddsc_context *ctx);  /* the caller's line */
-void ctx_resume_count(ddsc_context *ctx, int64_t n_pairs); /* taken from the folder; any thread */
+void ctx_resume_count(ddsc_context *ctx, int64_t n_pairs); /* taken from the folder */
 
 /* ---- what ddsc_context_set_device asked for ---- */
 
@@ -126,7 +126,9 @@ const char *ctx_device(const ddsc_context *ctx); /* "cpu", "auto", or the name o
 /* A device has served, or it has failed and is not asked again. */
 void ctx_device_used(ddsc_context *ctx, const char *name);
 void ctx_device_off(ddsc_context *ctx);
-/* Is it "cpu", "auto", or letters and perhaps a number, "cuda:1"? */
+/* A search is over: a device that was asked for by its name and had no part in it is worth a warning. */
+void ctx_device_tell(ddsc_context *ctx);
+/* Is it "cpu", "auto", "cuda" or "cuda:1"? Of other plug-ins where the environment names their folder. */
 bool ctx_device_named(const char *name);
 
 /* ---- checked arithmetic: true when the result fits ---- */

@@ -211,7 +211,10 @@ bool ctx_device_named(const char *name)
     size_t digits = name[letters] == ':' ? strspn(name + letters + 1, "0123456789") : 0;
     bool whole = name[letters] == '\0' || (digits > 0 && name[letters + 1 + digits] == '\0');
     bool numbered = strncmp(name, "cpu:", 4) != 0 && strncmp(name, "auto:", 5) != 0;
-    return letters > 0 && letters <= 16 && digits <= 3 && whole && numbered;
+    bool known = strcmp(name, "cpu") == 0 || strcmp(name, "auto") == 0 ||
+                 (letters == 4 && strncmp(name, "cuda", 4) == 0) ||
+                 secure_getenv("DDSC_PLUGIN_PATH");
+    return letters > 0 && letters <= 16 && digits <= 3 && whole && numbered && known;
 }
 
 ddsc_status ddsc_context_set_device(ddsc_context *ctx, const char *device)
@@ -239,6 +242,13 @@ const char *ctx_device(const ddsc_context *ctx)
 void ctx_device_used(ddsc_context *ctx, const char *name)
 {
     snprintf(ctx->device_used, sizeof ctx->device_used, "%s", name);
+}
+
+void ctx_device_tell(ddsc_context *ctx)
+{
+    const char *name = ctx_device(ctx);
+    if (strcmp(name, "cpu") != 0 && strcmp(name, "auto") != 0 && !ctx->device_used[0])
+        ctx_warn(ctx, "device %s: this search has nothing for it", name);
 }
 
 void ctx_device_off(ddsc_context *ctx)
@@ -419,7 +429,7 @@ void progress_begin(ddsc_context *ctx, const char *stage, int64_t total)
 
 void progress_add(ddsc_context *ctx, int64_t units)
 {
-    atomic_fetch_add_explicit(&ctx->done, units, memory_order_relaxed);
+    atomic_fetch_add_explicit(&ctx->done, units * (1 + ctx->others), memory_order_relaxed);
 }
 
 ddsc_status progress_poll(ddsc_context *ctx)

@@ -62,6 +62,8 @@ struct ddsc_context {
     bool resume_paused;
     char device[CTX_DEVICE_SIZE], device_used[CTX_DEVICE_SIZE]; /* asked for; "" for "cpu" */
     _Atomic int64_t resumed;
+    ddsc_team team; /* all zero: one rank */
+    int64_t others; /* ranks that do their part of the loop at work */
     pool pool;
     pthread_t helper[]; /* threads - 1 */
 };

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/context.h"
+#include "base/team.h"
 
 enum { MEM_ALIGN = 64 };
 
@@ -156,6 +157,8 @@ int64_t ctx_memory_left(const ddsc_context *ctx)
 {
     if (ctx->set.memory_limit == 0)
         return INT64_MAX;
+    if (team_size(ctx) > 1) /* paths are chosen by it, and all ranks must choose alike */
+        return ctx->set.memory_limit / 2;
     return BASE_MAX(0, ctx->set.memory_limit - atomic_load(&ctx->held));
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/sized.h"
 #include "baseline/baseline.h"
+#include "metric/metric.h"
 
 enum { STAGE_ROUNDS = 100, START_TRIALS = 8, START_SAMPLE = 64, PATIENCE = 2 };
 static const double FIRST_STEP = 0.5, LAST_STEP = 0.01;
@@ -72,7 +73,26 @@ ddsc_status barycenter_settings_take(ddsc_context *ctx, ddsc_barycenter_settings
     CHECK(check_within(ctx, "max_passes", own->max_passes, 0, INT32_MAX));
     CHECK(check_number(ctx, "tolerance", own->tolerance));
     CHECK(check_within(ctx, "projection_dim", own->projection_dim, 1, 8));
-    return check_within(ctx, "restarts", own->restarts, 1, INT32_MAX);
+    CHECK(check_within(ctx, "restarts", own->restarts, 1, INT32_MAX));
+    if (own->cost == DDSC_COST_DEFAULT || own->cost == DDSC_COST_SQEUCLIDEAN ||
+        own->cost == DDSC_COST_COSINE)
+        return DDSC_OK;
+    return ctx_fail(
+        ctx, DDSC_ERROR_ARGUMENT,
+        "cost = %lld: barycenters take sqeuclidean or cosine, for which the mean of points "
+        "is the best place",
+        (long long)own->cost);
+}
+
+ddsc_status barycenter_items(ddsc_context *ctx, const measures **items, measures **own,
+                             const measures *m, int64_t cost)
+{
+    *items = m;
+    if (cost != DDSC_COST_COSINE)
+        return DDSC_OK;
+    CHECK(metric_to_unit_length(ctx, own, m));
+    *items = *own;
+    return DDSC_OK;
 }
 
 method_settings method_settings_of(const ddsc_barycenter_settings *set)
@@ -310,17 +330,20 @@ ddsc_status ddsc_barycenter_run(ddsc_context *ctx, ddsc_barycenter **out, const 
 {
     ddsc_status status = DDSC_OK;
     ddsc_barycenter_settings set;
+    measures *unit = NULL;
     CHECK(ctx_enter_new(ctx, out));
     barycenter_search s = {.ctx = ctx, .set = &set};
     CHECK(ctx_need(ctx, m, "measures"));
     TRY(barycenter_settings_take(ctx, &set, settings));
     TRY(check_item_weights(ctx, set.item_weights, m->n));
+    TRY(barycenter_items(ctx, &m, &unit, m, set.cost));
     TRY(barycenter_open(&s, m, set.support_size ? set.support_size : centre_size_default(m)));
     TRY(restarts_run(&s));
     *out = s.best;
     s.best = NULL;
 done:
     barycenter_close(&s);
+    ddsc_measures_destroy(unit);
     return status;
 }
 

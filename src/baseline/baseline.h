@@ -167,6 +167,9 @@ const centre_method *method_find(ddsc_barycenter_method method);
 
 ddsc_status barycenter_settings_take(ddsc_context *ctx, ddsc_barycenter_settings *own,
                                      const ddsc_barycenter_settings *given);
+/* The items as their cost sees them: *own, which the caller destroys, or m itself. */
+ddsc_status barycenter_items(ddsc_context *ctx, const measures **items, measures **own,
+                             const measures *m, int64_t cost);
 method_settings method_settings_of(const ddsc_barycenter_settings *set);
 
 #endif

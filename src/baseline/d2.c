@@ -42,6 +42,7 @@ static ddsc_status d2_settings_take(ddsc_context *ctx, ddsc_d2_settings *own,
     b.epsilon = own->epsilon;
     b.max_rounds = own->max_rounds;
     b.projection_dim = own->projection_dim;
+    b.cost = own->cost;
     CHECK(barycenter_settings_take(ctx, centre, &b));
     if (own->k < 1 || own->k > m->n)
         CHECK(ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "k = %lld: must be 1 .. %lld, the number of items",
@@ -291,14 +292,17 @@ ddsc_status ddsc_d2_run(ddsc_context *ctx, ddsc_d2 **out, const ddsc_measures *m
     ddsc_status status = DDSC_OK;
     ddsc_d2_settings set;
     ddsc_barycenter_settings centre;
+    measures *unit = NULL;
     CHECK(ctx_enter_new(ctx, out));
     d2_run r = {.ctx = ctx, .set = &set, .centre = &centre};
     CHECK(ctx_need(ctx, m, "measures"));
     TRY(d2_settings_take(ctx, &set, &centre, settings, m));
+    TRY(barycenter_items(ctx, &m, &unit, m, set.cost));
     TRY(run_open(&r, m));
     TRY(run_all(&r, out));
 done:
     run_close(&r);
+    ddsc_measures_destroy(unit);
     return status;
 }
 

@@ -24,6 +24,8 @@ void bound_refined_destroy(bound_refined *b);
  * that they never will. After the latter a start of the same pair is free. */
 double bound_refined_pair(bound_refined *b, int64_t i, int64_t j, double enough, int worker);
 double bound_refined_last(bound_refined *b, int64_t i, int64_t j, double enough, int worker);
+/* What a device needs to make both (device/table.h), as long as b lives; NULL: there is no such way. */
+const struct device_grid *bound_refined_for_device(bound_refined *b);
 /* Potentials of item j from which to solve the pair, until the worker's next call; NULL: none to be
  * had. Only for sets that bound_refined_starts says yes to. */
 const double *bound_refined_start(bound_refined *b, int64_t i, int64_t j, int worker);

@@ -3,6 +3,7 @@
 #define DDSC_BOUND_FIRST_H
 
 #include "cost/ground.h"
+#include "device/table.h"
 
 /* The orthonormal frame of that number, one axis a row. In the plane: rotations by equal angles. Else:
  * Gram-Schmidt of normal vectors. The first is that of the coordinates. */
@@ -35,6 +36,8 @@ typedef struct bound_projection {
 ddsc_status bound_projection_make(ddsc_context *ctx, bound_projection *out, const measures *m,
                                   bool frames);
 void bound_projection_free(ddsc_context *ctx, bound_projection *b);
+/* The frames for a device; n 0: there are none. */
+device_frames bound_projection_frames(const bound_projection *b);
 /* The largest bound among the frames kept in full rather than their average: for single pairs.
  * Stops at the first frame that exceeds `enough`. */
 double bound_projection_pair(const bound_projection *b, int64_t i, int64_t j, double enough);
@@ -60,7 +63,15 @@ void bound_marginal_tile(const bound_marginal *b, int64_t i0, int64_t i1, int64_
  * Dropping one marginal leaves sum_i a_i f_i <= the value with f_i = min_j C_ij (Kusner et al. 2015). The
  * potentials g_j = min_i C_ij - f_i >= 0 still fit beside f, so sum_j b_j g_j can be added. The same
  * from the other side; the larger of the two. Points are kept in float, moved to their mean; under squared
- * distances items are moved onto each other first, and the squared distance of their means is added. */
+ * distances items are moved onto each other first, and the squared distance of their means is added.
+ *
+ * Of the regularised value, epsilon > 0, the same with soft minima (squared distances alone): any f and its
+ * soft transform g_j = -epsilon log sum_i a_i exp((f_i - C_ij) / epsilon) give sum a f + sum b g <= the value. From
+ * f_i = |x_i - s|^2, s the mean of the other, with centred points x', y' and means r, s
+ *
+ *     |r - s|^2 + sum_i a_i |x'_i|^2 + sum_j b_j |y'_j|^2 - epsilon sum_j b_j log sum_i a_i exp(2 x'_i y'_j / epsilon),
+ *
+ * and the same from the other side with the same exponentials; about .997 of the value for documents. */
 typedef struct bound_relaxed {
     const measures *m; /* borrowed */
     ground_cost ground;
@@ -73,16 +84,18 @@ typedef struct bound_relaxed {
     int64_t largest;   /* points of an item, in whole vectors */
     int64_t widest;    /* distinct rows of a block */
     double slack;
-    double unit; /* of costs */
+    double unit;    /* of costs */
+    double epsilon; /* in that unit; 0: of exact transport */
     /* Squared distances: squared lengths of the items' means and, by entry, squared distances to them, both rounded
-     * down. */
+     * down. Soft: all that an item adds to its bounds, and zeros. */
     float *mean2, *away2;
 } bound_relaxed;
 
 /* Small supports in many dimensions, or no points? */
 bool bound_relaxed_applies(const measures *m, const ground_cost *ground);
+/* epsilon 0: of exact transport. */
 ddsc_status bound_relaxed_make(ddsc_context *ctx, bound_relaxed *out, const measures *m,
-                               const ground_cost *ground, int64_t side);
+                               const ground_cost *ground, double epsilon, int64_t side);
 void bound_relaxed_free(ddsc_context *ctx, bound_relaxed *b);
 /* Bytes of scratch a tile needs. */
 int64_t bound_relaxed_scratch(const bound_relaxed *b);

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/team.h"
 #include "base/simd.h"
 #include "base/workspace.h"
 #include "bound/bound.h"
@@ -113,7 +114,7 @@ ddsc_status bound_marginal_make(ddsc_context *ctx, bound_marginal *out, const me
         TRY(MEM_NEW(ctx, e.axis, b.n_frames * m->d * m->d));
     TRY(MEM_NEW(ctx, b.row, m->n * b.length));
     frames_fill(&e);
-    TRY(parallel_for(ctx, m->n, ITEMS, marginal_range, &e));
+    TRY(team_fill(ctx, b.row, m->n, ITEMS, b.length * (int64_t)sizeof *b.row, marginal_range, &e));
     TRY(MEM_ZERO(ctx, e.b->zero, b.axes * b.bins));
     for (int64_t i = 0; i < m->n * b.n_frames; i++)
         b.longest = fmax(b.longest, (double)frame_distance(b.row + i * b.axes * b.bins, b.zero,

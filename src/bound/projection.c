@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/team.h"
 #include "base/simd.h"
 #include "base/workspace.h"
 #include "bound/bound.h"
@@ -186,8 +187,13 @@ static ddsc_status basis_make(embedder *e)
     e->n_sample = BASE_MIN(e->m->n, SAMPLE);
     most = BASE_MIN(most, BASE_MIN(e->n_sample, e->length));
     CHECK(MEM_NEW(e->ctx, e->sample, e->n_sample * e->length));
-    CHECK(parallel_for(e->ctx, e->n_sample, 8, sample_range, e));
+    CHECK(team_fill(e->ctx, e->sample, e->n_sample, 8, e->length * (int64_t)sizeof *e->sample,
+                    sample_range, e));
     CHECK(la_principal_make(e->ctx, &e->basis, e->n_sample, e->length, e->sample, most));
+    CHECK(team_first(e->ctx, e->basis.mean, e->length * (int64_t)sizeof(double)));
+    CHECK(team_first(e->ctx, e->basis.direction, most * e->length * (int64_t)sizeof(double)));
+    CHECK(team_first(e->ctx, e->basis.image, e->n_sample * most * (int64_t)sizeof(double)));
+    CHECK(team_first(e->ctx, &e->basis.all, sizeof(double)));
     for (; e->n_directions < most; e->n_directions++) {
         double sum = 0;
         for (const double *x = e->basis.image + e->n_directions;
@@ -273,7 +279,10 @@ ddsc_status bound_projection_make(ddsc_context *ctx, bound_projection *out, cons
     TRY(MEM_NEW(ctx, b->row, m->n * b->p));
     TRY(MEM_NEW(ctx, b->start, m->n));
     TRY(MEM_NEW(ctx, b->frame, m->n * b->n_frames * b->length));
-    TRY(parallel_for(ctx, m->n, BLOCK, embed_range, &e));
+    TRY(team_fill(ctx, b->row, m->n, BLOCK, b->p * (int64_t)sizeof *b->row, embed_range, &e));
+    TRY(team_gather(ctx, b->start, m->n, BLOCK, sizeof *b->start));
+    TRY(team_gather(ctx, b->frame, m->n, BLOCK,
+                    b->n_frames * b->length * (int64_t)sizeof *b->frame));
     for (int64_t i = 0; i < m->n * b->n_frames; i++)
         b->longest = fmax(b->longest, sqrt(length2(b->frame + i * b->length, b->length)));
     *out = *b;
@@ -305,6 +314,17 @@ SIMD_CLONES static float frame_distance2(const float *x, const float *y, int64_t
     return total;
 }
 
+/* Rounded coordinates move each row by 2^-24 of its length, the sum is off by length 2^-24. */
+device_frames bound_projection_frames(const bound_projection *b)
+{
+    return (device_frames){.n = b->n_frames > 0 ? b->n : 0,
+                           .n_frames = b->n_frames,
+                           .length = b->length,
+                           .rows = b->frame,
+                           .keep = 1 - (double)b->length * 0x1p-24,
+                           .slack = b->longest * 0x1p-22};
+}
+
 double bound_projection_pair(const bound_projection *b, int64_t i, int64_t j, double enough)
 {
     float largest = 0, stop = (float)fmin(1.01 * enough / b->unit2, 1e30);
@@ -313,8 +333,7 @@ double bound_projection_pair(const bound_projection *b, int64_t i, int64_t j, do
                                    b->frame + (j * b->n_frames + f) * b->length, b->length);
         largest = d2 > largest ? d2 : largest;
     }
-    /* Rounded coordinates move each row by 2^-24 of its length, the sum is off by length 2^-24. */
-    double distance = sqrt((double)largest) * (1 - (double)b->length * 0x1p-24);
-    distance = fmax(0, distance - b->longest * 0x1p-22);
+    device_frames slack = bound_projection_frames(b);
+    double distance = fmax(0, sqrt((double)largest) * slack.keep - slack.slack);
     return distance * distance * b->unit2;
 }

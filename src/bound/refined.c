@@ -5,6 +5,7 @@
  * Entropic potentials are too smooth by about those of each item with itself (Feydy et al. 2019,
  * Pooladian et al. 2022), which are kept for every item and level: taking them off before the
  * c-transform, and putting those of the next level on, is worth several times the iterations. */
+#include "base/team.h"
 #include "bound/refined.h"
 
 #include <math.h>
@@ -114,10 +115,7 @@ static double feasible_value(const bound_refined *b, refined_pair *w, int level)
 
 /* Most candidates are far away and fall at the first check; a bound below the given part of what is
  * enough will not get there. */
-static const struct {
-    bool check;
-    double hopeless;
-} schedule[BOUND_PAIR_LEVELS] = {{true, 0.6}, {false, 0}, {true, 0.85}, {true, 0.92}, {true, 0}};
+static const double hopeless[BOUND_PAIR_LEVELS] = {0.6, -1 /* no check */, 0.85, 0.92, 0};
 
 double bound_refined_pair(bound_refined *b, int64_t i, int64_t j, double enough, int worker)
 {
@@ -130,9 +128,10 @@ double bound_refined_pair(bound_refined *b, int64_t i, int64_t j, double enough,
     }
     for (int level = 0; level < BOUND_PAIR_LEVELS; level++) {
         refine_levels(b, w, level, level + 1);
-        if (schedule[level].check)
-            best = fmax(best, feasible_value(b, w, level));
-        if (best > enough || best < schedule[level].hopeless * enough)
+        if (hopeless[level] < 0)
+            continue;
+        best = fmax(best, feasible_value(b, w, level));
+        if (best > enough || best < hopeless[level] * enough)
             break;
     }
     return best;
@@ -181,6 +180,32 @@ const double *bound_refined_start(bound_refined *b, int64_t i, int64_t j, int wo
     return w->start_finite ? w->start : NULL;
 }
 
+/* ---- on a device ---- */
+
+const device_grid *bound_refined_for_device(bound_refined *b)
+{
+    if (!b || b->coupling != &bound_refined_grid)
+        return NULL;
+    b->grid = (device_grid){.n = b->m->n,
+                            .side = SINKHORN_GRID_SIDE,
+                            .offset = b->m->offset,
+                            .weight = b->m->weight,
+                            .cell = b->items.cell,
+                            .mean = b->mean,
+                            .cov = b->cov,
+                            .step = {b->step[0], b->step[1]},
+                            .rounding = b->rounding[0],
+                            .unit = b->unit * b->unit,
+                            .n_levels = BOUND_REFINED_LEVELS,
+                            .n_start = BOUND_START_LEVELS,
+                            .n_pair = BOUND_PAIR_LEVELS,
+                            .epsilon = b->epsilon,
+                            .self = b->self,
+                            .hopeless = hopeless,
+                            .hopeless_tight = BOUND_HOPELESS_LAST};
+    return &b->grid;
+}
+
 /* ---- preparation ---- */
 
 /* Scalings of the item with itself; values of any size do, they are only kept ordinary. */
@@ -224,7 +249,7 @@ void bound_refined_destroy(bound_refined *b)
     if (!b)
         return;
     sinkhorn_grid_items_free(b->ctx, &b->items);
-    MEM_FREE(b->ctx, b->mean, b->variance, b->floats, b->doubles, b->pair, b->self, b);
+    MEM_FREE(b->ctx, b->mean, b->cov, b->variance, b->floats, b->doubles, b->pair, b->self, b);
 }
 
 static ddsc_status scalings_open(bound_refined *b)
@@ -262,7 +287,10 @@ ddsc_status bound_refined_create(ddsc_context *ctx, bound_refined **out, const m
         b->epsilon[k] = ldexp(BOUND_EPSILON_SHARE * b->spread, -k);
     TRY(MEM_ZERO(ctx, b->self, BOUND_REFINED_LEVELS * m->nnz + BOUND_VECTOR));
     TRY(scalings_open(b));
-    TRY(parallel_for(ctx, m->n, 8, own_range, b));
+    TRY(team_for(ctx, m->n, 8, own_range, b));
+    for (int level = 0; level < BOUND_REFINED_LEVELS; level++)
+        TRY(team_gather_entries(ctx, b->self + level * m->nnz, m->offset, m->n, 8,
+                                sizeof *b->self));
     *out = b;
     b = NULL;
 done:

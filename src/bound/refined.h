@@ -6,6 +6,7 @@
 #include "bound/bound.h"
 #include "bound/refined_kernels.h"
 #include "bound/tuning.h"
+#include "device/table.h"
 
 /* One end of a pair. Items are moved to their means: W2^2 = |difference of means|^2 + W2^2 of the
  * rest. */
@@ -66,6 +67,8 @@ struct bound_refined {
      * magnitude in f and g. */
     double rounding[3];
     grid_items items; /* grid */
+    double *cov;      /* grid: n x 3 */
+    device_grid grid; /* for a device; n 0: none */
     double *variance; /* dense: n x d */
 };
 

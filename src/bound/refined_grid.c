@@ -2,6 +2,7 @@
  * and both the sums of the iterations and the minima of the c-transforms are taken an axis at a time
  * over the bounding boxes of the items. */
 #include <math.h>
+#include <string.h>
 
 #include "bound/refined.h"
 
@@ -138,8 +139,10 @@ static ddsc_status grid_open(bound_refined *b)
         b->rounding[0] += 1e-8 * extent * extent;
     }
     CHECK(sinkhorn_grid_items_make(b->ctx, &b->items, m, b->step));
+    CHECK(MEM_NEW(b->ctx, b->cov, 3 * m->n));
     for (int64_t i = 0; i < m->n; i++) {
         const grid_item *item = &b->items.item[i];
+        memcpy(b->cov + 3 * i, item->cov, sizeof item->cov);
         b->mean[2 * i] = item->mean[0];
         b->mean[2 * i + 1] = item->mean[1];
         b->spread += (item->cov[0] + item->cov[2]) / (double)m->n;

@@ -98,6 +98,14 @@ static void find_away(bound_relaxed *b, int64_t i, double *mean)
     for (int64_t k = 0; k < m->d; k++)
         length2 += mean[k] * mean[k];
     b->mean2[i] = (float)(length2 - b->slack * square);
+    if (b->epsilon > 0) {
+        /* sum a |x'|^2 = square - length2. Products, roundings of exponents, sums: each within slack. */
+        double most = 0;
+        for (int64_t p = 0; p < item.n; p++)
+            most = fmax(most, (double)b->norm2[item.index[p]]);
+        b->mean2[i] = (float)(square - b->slack * (4 * square + 3 * most));
+        return;
+    }
     for (int64_t p = 0; p < item.n; p++) {
         const float *x = b->point + item.index[p] * m->d;
         double away2 = 0;
@@ -120,13 +128,14 @@ static double cost_unit(const measures *m, const ground_cost *g)
 }
 
 ddsc_status bound_relaxed_make(ddsc_context *ctx, bound_relaxed *out, const measures *m,
-                               const ground_cost *ground, int64_t side)
+                               const ground_cost *ground, double epsilon, int64_t side)
 {
     ddsc_status status = DDSC_OK;
     bound_relaxed b = {.m = m, .ground = *ground, .side = side};
     double *mean = NULL, unit = bound_unit(m);
     int64_t *seen = NULL;
     b.unit = cost_unit(m, ground);
+    b.epsilon = epsilon / b.unit;
     TRY(MEM_NEW(ctx, mean, m->d));
     TRY(MEM_NEW(ctx, seen, m->v));
     TRY(MEM_NEW(ctx, b.point, m->v * m->d));
@@ -140,7 +149,7 @@ ddsc_status bound_relaxed_make(ddsc_context *ctx, bound_relaxed *out, const meas
     b.slack = (double)((is_centred(&b) ? 2 * m->d : m->d) + 2 * b.largest + 64) * 0x1p-23;
     if (is_centred(&b)) {
         TRY(MEM_NEW(ctx, b.mean2, m->n));
-        TRY(MEM_NEW(ctx, b.away2, m->nnz));
+        TRY(MEM_ZERO(ctx, b.away2, m->nnz));
         for (int64_t i = 0; i < m->n; i++)
             find_away(&b, i, mean);
     }
@@ -313,7 +322,8 @@ void bound_relaxed_tile(const bound_relaxed *b, int64_t i0, int64_t i1, int64_t 
                     apart2 = b->mean2[i0] + b->mean2[j] +
                              bound_relaxed_centre(&t, s.row, s.own + slot, s.column,
                                                   b->away2 + m->offset[j]);
-                out[j - j0] = BASE_MAX(apart2, 0) + bound_relaxed_pair(&t);
+                out[j - j0] = b->epsilon > 0 ? apart2 + bound_relaxed_soft(&t, (float)b->epsilon)
+                                             : BASE_MAX(apart2, 0) + bound_relaxed_pair(&t);
             }
         }
     }

@@ -179,6 +179,90 @@ SIMD_CLONES float bound_relaxed_pair(const relaxed_pair *t)
     return t->keep * (row_sum > column_sum ? row_sum : column_sum);
 }
 
+/* ---- soft minima ---- */
+
+/* exp(x) for x <= 0, to 3e-7 of it; below -80 that of -80. As simd_exp, with a shorter polynomial. */
+SIMD_INLINE vector soft_exp(vector x)
+{
+    const vector zero = {0};
+    const float to_integer = 0x1.8p23f; /* adding it leaves the nearest integer in the low bits */
+    x = -vector_min(zero + 80, -x);
+    vector shifted = x * 0x1.715476p+0f + to_integer, n = shifted - to_integer;
+    vector r = (x - n * 0x1.62e4p-1f) - n * 0x1.7f7d1cp-20f;
+    vector p = 1 / 120.0f + r * (1 / 720.0f);
+    p = 1 / 6.0f + r * (1 / 24.0f + r * p);
+    p = 1 + (r + r * r * (0.5f + r * p));
+    vector_bits exponent = (vector_bits)shifted - (vector_bits)(zero + to_integer) + 127;
+    return p * (vector)(exponent << 23);
+}
+
+/* log(x) of positive normal x, to 3e-7 and as much of it. As simd_log. */
+SIMD_INLINE vector soft_log(vector x)
+{
+    const vector zero = {0};
+    const vector_bits half = (vector_bits)(zero + 0x1.6a09e6p-1f); /* sqrt(1/2) */
+    vector_bits n = ((vector_bits)x - half) >> 23;
+    vector m = (vector)((vector_bits)x - (n << 23)), s = (m - 1) / (m + 1), z = s * s;
+    vector tail = z * (2 / 3.0f + z * (2 / 5.0f + z * (2 / 7.0f + z * (2 / 9.0f))));
+    return __builtin_convertvector(n, vector) * 0x1.62e43p-1f + (2 * s + s * tail);
+}
+
+/* Sixteen columns from q on: exponents 2 x'y', kept; their largest. */
+SIMD_INLINE vector exponents_at(const relaxed_pair *t, int64_t q, int64_t p, vector least)
+{
+    for (int64_t k = q; k < q + WIDTH && k < t->n; k++) {
+        vector x = wide_load(t->product + t->local[k] * t->ld + p) +
+                   (wide_load(t->row + p) + t->column[k]);
+        wide_store(t->cost + k * t->slots + p, x);
+        least = vector_min(least, x);
+    }
+    return least;
+}
+
+/* What sixteen rows add to the sums of sixteen columns; sums of the rows are kept in `rest`. */
+SIMD_INLINE vector soft_sums_at(const relaxed_pair *t, int64_t q, int64_t p, float least,
+                                float inverse)
+{
+    const vector zero = {0};
+    vector weight = wide_load(t->weight + p), rest = q == 0 ? zero : wide_load(t->rest + p),
+           x[WIDTH];
+    for (int64_t k = 0; k < WIDTH; k++) {
+        x[k] = zero;
+        if (q + k < t->n) {
+            vector e = soft_exp((least - wide_load(t->cost + (q + k) * t->slots + p)) * inverse);
+            rest += e * (float)t->column_weight[q + k];
+            x[k] = e * weight;
+        }
+    }
+    wide_store(t->rest + p, rest);
+    return fold_all(x, false);
+}
+
+/* Rounding: exponents are off by 2^-22 of themselves, which the caller has taken off with that of products;
+ * exp, log and the two sums by less than one part in 2^21 for each term. */
+SIMD_CLONES float bound_relaxed_soft(const relaxed_pair *t, float epsilon)
+{
+    const vector zero = {0}, tiny = zero + 1e-37f;
+    vector by_row = zero, by_column = zero, lowest = zero + RELAXED_FAR;
+    float least = RELAXED_FAR, inverse = 1 / epsilon;
+    for (int64_t q = 0; q < t->n; q += WIDTH)
+        for (int64_t p = 0; p < t->slots; p += WIDTH)
+            lowest = exponents_at(t, q, p, lowest);
+    for (int k = 0; k < WIDTH; k++)
+        least = lowest[k] < least ? lowest[k] : least;
+    for (int64_t q = 0; q < t->n; q += WIDTH) {
+        vector sum = soft_sums_at(t, q, 0, least, inverse);
+        for (int64_t p = WIDTH; p < t->slots; p += WIDTH)
+            sum += soft_sums_at(t, q, p, least, inverse);
+        by_column += weights_at(t, q) * soft_log(sum + tiny);
+    }
+    for (int64_t p = 0; p < t->slots; p += WIDTH)
+        by_row += wide_load(t->weight + p) * soft_log(wide_load(t->rest + p) + tiny);
+    float row_sum = wide_sum(by_row), column_sum = wide_sum(by_column);
+    float better = row_sum < column_sum ? row_sum : column_sum;
+    return least - epsilon * (better + (float)(t->n + t->slots + 32) * 0x1p-21f);
+}
+
 /* ---- costs of other kinds ---- */
 
 SIMD_CLONES void bound_relaxed_roots(float *cost, const float *own, float norm, float keep,

@@ -29,6 +29,13 @@ float bound_relaxed_pair(const relaxed_pair *t);
 float bound_relaxed_centre(const relaxed_pair *t, float *row, const float *row_away2, float *column,
                            const float *column_away2);
 
+/* With products x'y' of centred points, made of the two above for squared distances of 0:
+ *
+ *     -epsilon log-sums of exp(2 x'_p y'_q / epsilon), weighted over one side, averaged over the other,
+ *
+ * from the better side and rounded down; both weights sum to one. */
+float bound_relaxed_soft(const relaxed_pair *t, float epsilon);
+
 /* Products become the root of the least that the squared distance can be. */
 void bound_relaxed_roots(float *cost, const float *own, float norm, float keep, int64_t slots);
 float bound_city_distance(const float *x, const float *y, int64_t d);

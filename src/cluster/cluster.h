@@ -88,6 +88,9 @@ typedef struct cluster_gap {
 
 /* No line, plane or cloud of light tails gets there without groups (bench/verdict.py). */
 #define GAP_SCORE 3.5
+/* Above so many items a gap must be deeper, with the fourth root of their number: the deepest of many, and densities that
+ * differ, make higher scores by chance (bench/verdict.py, kind skewed). Real gaps grow with the square root. */
+#define GAP_ITEMS 800
 /* More clusters than these: the largest. */
 enum { GAP_CLUSTERS = 24 };
 /* out (k): the gap around every cluster, in the affinity `a`. place (n; or NULL): of items along the first direction
@@ -102,6 +105,7 @@ typedef struct structure_tally {
     double score, items; /* the largest */
     bool copies;         /* many items have copies alone as neighbours: gaps say nothing */
     double chance;       /* of as many tears of the graph, of one at least */
+    double clear_from;   /* the score that parts a cluster */
 } structure_tally;
 
 /* What the gaps (k; NULL: none were looked at) and the components of the graph say. */

@@ -66,18 +66,20 @@ static ddsc_structure kind_of(const structure_tally *t, int64_t k)
         return DDSC_STRUCTURE_CLEAR;
     if (t->score < NONE_SCORE && t->items >= NONE_ITEMS)
         return DDSC_STRUCTURE_NONE;
-    return sqrt(t->items) < GAP_SCORE ? DDSC_STRUCTURE_UNDECIDED : DDSC_STRUCTURE_WEAK;
+    return sqrt(t->items) < t->clear_from ? DDSC_STRUCTURE_UNDECIDED : DDSC_STRUCTURE_WEAK;
 }
 
 structure_tally cluster_structure(const cluster_gap *gap, int64_t k, const ddsc_graph *g,
                                   int64_t n_components)
 {
-    structure_tally t = {0};
+    structure_tally t = {.clear_from = GAP_SCORE};
+    if (g && g->n > GAP_ITEMS)
+        t.clear_from *= sqrt(sqrt((double)g->n / GAP_ITEMS));
     t.copies = g && g->n > 0 && torn_by_copies(g);
     double expected = g && g->n > 0 && !t.copies ? tears_expected(g) : INFINITY, width = INFINITY;
     for (int64_t c = 0; gap && c < k; c++) {
         /* Where chance tears the graph, gaps are no sign. */
-        bool parted = gap[c].examined && gap[c].score >= GAP_SCORE && expected < 1;
+        bool parted = gap[c].examined && gap[c].score >= t.clear_from && expected < 1;
         t.n_examined += gap[c].examined;
         t.n_parted += parted;
         t.items_parted += parted ? gap[c].size : 0;

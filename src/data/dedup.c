@@ -1,8 +1,12 @@
-/* Equal points become one row of the support table, with the name of the first: sharing is found,
- * not declared. */
+/* Equal points become one row of the support table: sharing is found, not declared. Where they have different
+ * names the row is called by the first few of them, "ship + vessel". */
 #include <string.h>
 
 #include "data/parts.h"
+
+#define JOINT " + "
+
+enum { NAMES_JOINED = 6 /* at most */ };
 
 /* Open addressing; slots hold row + 1. Returns the row equal to x, or -1 after inserting `row`. */
 static int64_t find_or_insert(int32_t *slot, uint64_t mask, const double *support, int64_t d,
@@ -18,6 +22,76 @@ static int64_t find_or_insert(int32_t *slot, uint64_t mask, const double *suppor
         if (memcmp(support + there * d, x, size) == 0)
             return there;
     }
+}
+
+/* The name after the first of those that are joined, or NULL. */
+static const char *next_name(const char *names)
+{
+    const char *joint = strstr(names, JOINT);
+    return joint ? joint + strlen(JOINT) : NULL;
+}
+
+static size_t name_length(const char *names)
+{
+    const char *joint = strstr(names, JOINT);
+    return joint ? (size_t)(joint - names) : strlen(names);
+}
+
+static bool has_name(const char *names, const char *name, size_t n)
+{
+    for (; names; names = next_name(names))
+        if (name_length(names) == n && memcmp(names, name, n) == 0)
+            return true;
+    return false;
+}
+
+/* The names of an old row and of those that became one with it, each once. */
+static void join_row(char *to, const measures_texts *t, const int32_t *next, int32_t row)
+{
+    strcpy(to, texts_get(t, row));
+    for (int n = 1; n < NAMES_JOINED && (row = next[row]) >= 0;)
+        for (const char *name = texts_get(t, row); name; name = next_name(name)) {
+            size_t length = name_length(name);
+            if (length == 0 || has_name(to, name, length))
+                continue;
+            if (*to)
+                strcat(to, JOINT);
+            strncat(to, name, length);
+            n++;
+        }
+}
+
+/* Names of the n rows that are kept, of v; map[old row] = new row. */
+static ddsc_status join_place_names(ddsc_context *ctx, measures_texts *t, const int32_t *map,
+                                    int64_t v, int64_t n)
+{
+    ddsc_status status = DDSC_OK;
+    measures_texts out = {.n = n};
+    int32_t *first = NULL, *next = NULL;
+    TRY(MEM_NEW(ctx, first, n));
+    TRY(MEM_NEW(ctx, next, v));
+    TRY(MEM_NEW(ctx, out.at, n + 1));
+    TRY(MEM_NEW(ctx, out.text, t->at[v] + (int64_t)strlen(JOINT) * v));
+    for (int64_t k = 0; k < n; k++)
+        first[k] = -1;
+    for (int64_t r = v - 1; r >= 0; r--)
+        if (map[r] >= 0) {
+            next[r] = first[map[r]];
+            first[map[r]] = (int32_t)r;
+        }
+    out.at[0] = 0;
+    for (int64_t k = 0; k < n; k++) {
+        char *to = out.text + out.at[k];
+        join_row(to, t, next, first[k]);
+        out.at[k + 1] = out.at[k] + (int64_t)strlen(to) + 1;
+    }
+    texts_free(ctx, t);
+    *t = out;
+    out = (measures_texts){0};
+done:
+    MEM_FREE(ctx, first, next);
+    texts_free(ctx, &out);
+    return status;
 }
 
 /* Compact the table in place: kept rows move down, map[old row] = new row (-1: nobody uses it). */
@@ -41,12 +115,11 @@ static ddsc_status compact_rows(ddsc_context *ctx, measures_parts *p, int32_t *m
             continue;
         if (kept != r)
             memmove(p->support + kept * p->d, x, (size_t)p->d * sizeof *x);
-        texts_move_down(&p->points, kept, r);
         kept++;
     }
-    p->v = kept;
     if (p->points.n > 0)
-        p->points.n = kept;
+        TRY(join_place_names(ctx, &p->points, map, p->v, kept));
+    p->v = kept;
 done:
     mem_free(ctx, slot);
     return status;

@@ -39,8 +39,6 @@ ddsc_status texts_append(ddsc_context *ctx, measures_texts *a, int64_t n_a, cons
 /* Of each of n items its `width` texts, those of the row it came from; items NULL: all in order. */
 ddsc_status texts_pick(ddsc_context *ctx, measures_texts *to, const measures_texts *from,
                        int64_t width, int64_t n, const int64_t *items, const int64_t *row);
-/* Text `from` becomes text `to` <= from, those before it being in place; nothing when n = 0. */
-void texts_move_down(measures_texts *t, int64_t to, int64_t from);
 bool texts_equal(const measures_texts *a, const measures_texts *b);
 void texts_free(ddsc_context *ctx, measures_texts *t);
 static inline const char *texts_get(const measures_texts *t, int64_t i)

@@ -73,15 +73,6 @@ done:
     return status;
 }
 
-void texts_move_down(measures_texts *t, int64_t to, int64_t from)
-{
-    if (t->n == 0)
-        return;
-    int64_t length = t->at[from + 1] - t->at[from];
-    memmove(t->text + t->at[to], t->text + t->at[from], (size_t)length);
-    t->at[to + 1] = t->at[to] + length;
-}
-
 bool texts_equal(const measures_texts *a, const measures_texts *b)
 {
     if (a->n != b->n)

@@ -2,6 +2,7 @@
 #include "device/device.h"
 
 #include <dlfcn.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,20 +36,25 @@ static void *open_plugin(const char *name, char *why)
     return plugin;
 }
 
-static const device_table *find_table(const char *name, char *why)
+/* What each version has of the table. */
+static const size_t TABLE_SIZE[DEVICE_TABLE_VERSION + 1] = {
+    [1] = offsetof(device_table, within), [2] = sizeof(device_table)};
+
+static bool find_table(device_table *table, const char *name, char *why)
 {
     void *plugin = open_plugin(name, why), *symbol = plugin ? dlsym(plugin, DEVICE_ENTRY) : NULL;
     device_entry entry;
     if (!plugin)
-        return NULL;
+        return false;
     memcpy(&entry, &symbol, sizeof entry); /* C has no cast from an object to a function */
-    const device_table *table = entry ? entry() : NULL;
-    if (!table || table->version != DEVICE_TABLE_VERSION) {
+    const device_table *found = entry ? entry() : NULL;
+    if (!found || found->version < 1 || found->version > DEVICE_TABLE_VERSION) {
         snprintf(why, DEVICE_WORDS, "libddsc_%s.so is of another version", name);
         dlclose(plugin);
-        return NULL;
+        return false;
     }
-    return table;
+    memcpy(table, found, TABLE_SIZE[found->version]);
+    return true;
 }
 
 static bool open_named(device *d, const char *name, char *why)
@@ -60,10 +66,9 @@ static bool open_named(device *d, const char *name, char *why)
     snprintf(plugin, sizeof plugin, "%.*s", (int)(colon ? colon - name : (ptrdiff_t)strlen(name)),
              name);
     snprintf(d->name, sizeof d->name, "%.20s:%d", plugin, number);
-    d->table = find_table(plugin, why);
-    if (!d->table)
+    if (!find_table(&d->table, plugin, why))
         return false;
-    if (d->table->open(&d->state, number, &d->about, why) == 0)
+    if (d->table.open(&d->state, number, &d->about, why) == 0)
         return true;
     d->state = NULL;
     return false;
@@ -90,7 +95,7 @@ bool device_open(ddsc_context *ctx, device *d, double work)
 void device_close(device *d)
 {
     if (d->state)
-        d->table->close(d->state);
+        d->table.close(d->state);
     d->state = NULL;
 }
 

@@ -7,8 +7,8 @@
 #include "device/table.h"
 
 typedef struct device {
-    const device_table *table;
-    void *state; /* NULL: closed */
+    device_table table; /* functions that the plug-in is too old for are NULL */
+    void *state;        /* NULL: closed */
     device_about about;
     char name[32]; /* "cuda:0" */
 } device;

@@ -6,9 +6,6 @@
  * nothing else is left to do. */
 enum { ROUNDS = 60 };
 
-/* Below every eigenvalue of M, which lie in [-1, 1]. */
-static const double AWAY = -3;
-
 /* M with the eigenvalue 1 of the exact vectors turned into AWAY, and items left out likewise. */
 static void fill_matrix(const solver *s, double *a)
 {

@@ -3,12 +3,13 @@
 #include "eigen/eigen.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "eigen/order.h"
+#include "base/team.h"
 #include "eigen/solver.h"
 
-enum { DENSE_MOST = 8000 };
+enum { DENSE_MOST = 8000, GROUP = 8 };
 
 /* Rounding leaves residuals of this size. */
 static const double TOLERANCE_LEAST = 1e-13;
@@ -86,6 +87,7 @@ static bool prefer_dense(const solver *s, const eigen_settings *set)
 /* The first that fits is taken: a solver of another library or device is one more line. */
 static const eigen_method methods[] = {
     {"dense", prefer_dense, dense_solve},
+    {"SLEPc", eigen_team_fits, eigen_team_solve},
     {"block iteration", NULL, block_solve},
 };
 
@@ -104,8 +106,13 @@ static ddsc_status eigen_solve(solver *s, eigen_result *out, const eigen_setting
         return DDSC_OK;
     const eigen_method *method = choose_method(s, set);
     out->dense = method->solve == dense_solve;
-    ctx_note(s->ctx, "eigenvectors", method->name, "%lld vectors of %lld items",
-             (long long)s->wanted, (long long)s->m->n);
+    char ranks[32] = "";
+    if (method->solve == eigen_team_solve)
+        snprintf(ranks, sizeof ranks, ", %d ranks", team_size(s->ctx));
+    ctx_note(s->ctx, "eigenvectors", method->name, "%lld vectors of %lld items%s",
+             (long long)s->wanted, (long long)s->m->n, ranks);
+    if (method->solve != eigen_team_solve)
+        CHECK(order_matrix(s->ctx, s->order, s->given));
     return method->solve(s, &out->verified);
 }
 
@@ -149,20 +156,51 @@ static void copy_out(solver *s, eigen_result *r, const int32_t *item)
     panel_free(s->ctx, &s->exact);
 }
 
-/* Residuals are measured afresh, with the matrix as it was given. */
-static ddsc_status measure(solver *s, eigen_result *r, const sparse *m)
+/* By the ranks of a team some vectors each. */
+static ddsc_status measure_divided(ddsc_context *ctx, eigen_result *r, const sparse *m)
+{
+    ddsc_status status = DDSC_OK;
+    panel all = {.n = r->n, .width = r->k, .stride = r->k, .x = r->vector}, v = {0}, mv = {0};
+    memset(r->residual, 0, (size_t)r->k * sizeof *r->residual);
+    for (int64_t g = team_rank(ctx); g * GROUP < r->k; g += team_size(ctx)) {
+        int64_t from = g * GROUP, count = BASE_MIN(GROUP, r->k - from);
+        TRY(panel_new(ctx, &v, r->n, count));
+        TRY(panel_new(ctx, &mv, r->n, count));
+        panel_copy(&v, 0, &all, from, count);
+        TRY(operator_apply(ctx, m, count, v.x, mv.x));
+        TRY(panel_residuals(ctx, r->residual + from, &v, &mv, r->value + from));
+        panel_free(ctx, &v);
+        panel_free(ctx, &mv);
+    }
+    TRY(team_largest(ctx, r->residual, r->k));
+done:
+    panel_free(ctx, &v);
+    panel_free(ctx, &mv);
+    return status;
+}
+
+static ddsc_status measure_alone(ddsc_context *ctx, eigen_result *r, const sparse *m)
 {
     ddsc_status status = DDSC_OK;
     panel v = {.n = r->n, .width = r->k, .stride = r->k, .x = r->vector}, mv = {0};
-    TRY(panel_new(s->ctx, &mv, r->n, r->k));
-    TRY(operator_apply(s->ctx, m, r->k, r->vector, mv.x));
+    TRY(panel_new(ctx, &mv, r->n, r->k));
+    TRY(operator_apply(ctx, m, r->k, r->vector, mv.x));
+    TRY(panel_residuals(ctx, r->residual, &v, &mv, r->value));
+done:
+    panel_free(ctx, &mv);
+    return status;
+}
+
+/* Residuals are measured afresh, with the matrix as it was given. Where a rank had all the vectors to
+ * itself, it has their residuals too. */
+static ddsc_status measure(solver *s, eigen_result *r, const sparse *m)
+{
+    ddsc_status status = DDSC_OK;
+    CHECK((s->by_team ? measure_divided : measure_alone)(s->ctx, r, m));
     r->n_products = s->n_products + 1;
-    TRY(panel_residuals(s->ctx, r->residual, &v, &mv, r->value));
     for (int64_t j = 0; j < r->k; j++)
         if (!(r->residual[j] <= s->tolerance))
             status = DDSC_NOT_CONVERGED;
-done:
-    panel_free(s->ctx, &mv);
     return status;
 }
 
@@ -186,7 +224,10 @@ ddsc_status eigen_run(ddsc_context *ctx, eigen_result *out, const sparse *m, con
 {
     ddsc_status status = DDSC_OK;
     reordered near = {0};
-    solver s = {.ctx = ctx, .tolerance = fmax(settings->tolerance, TOLERANCE_LEAST)};
+    solver s = {.ctx = ctx,
+                .given = m,
+                .order = &near,
+                .tolerance = fmax(settings->tolerance, TOLERANCE_LEAST)};
     *out = (eigen_result){.n = m->n, .k = k};
     for (int64_t i = 0; i < m->n; i++)
         s.room += component[i] >= 0;

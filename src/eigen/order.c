@@ -5,7 +5,7 @@
 void order_free(ddsc_context *ctx, reordered *r)
 {
     sparse_free(ctx, &r->m);
-    MEM_FREE(ctx, r->component, r->degree, r->item);
+    MEM_FREE(ctx, r->component, r->degree, r->place, r->item);
     *r = (reordered){0};
 }
 
@@ -31,13 +31,13 @@ static void breadth_first(int32_t *item, int32_t *place, const sparse *m)
     }
 }
 
-static void permute_rows(reordered *r, const sparse *m, const int32_t *place)
+static void permute_rows(reordered *r, const sparse *m)
 {
     int64_t at = 0;
     for (int64_t p = 0; p < m->n; p++) {
         int32_t i = r->item[p];
         for (int64_t q = m->offset[i]; q < m->offset[i + 1]; q++) {
-            r->m.column[at] = place[m->column[q]];
+            r->m.column[at] = r->place[m->column[q]];
             r->m.value[at++] = m->value[q];
         }
         r->m.offset[p + 1] = at;
@@ -48,22 +48,25 @@ ddsc_status order_make(ddsc_context *ctx, reordered *r, const sparse *m, const d
                        const int32_t *component)
 {
     ddsc_status status = DDSC_OK;
-    int32_t *place = NULL;
-    *r = (reordered){0};
-    TRY(MEM_NEW(ctx, place, m->n));
+    *r = (reordered){.m = {.n = m->n}};
+    TRY(MEM_NEW(ctx, r->place, m->n));
     TRY(MEM_NEW(ctx, r->item, m->n));
     TRY(MEM_NEW(ctx, r->degree, m->n));
     TRY(MEM_NEW(ctx, r->component, m->n));
-    TRY(sparse_new(ctx, &r->m, m->n, m->nnz));
-    breadth_first(r->item, place, m);
-    permute_rows(r, m, place);
+    breadth_first(r->item, r->place, m);
     for (int64_t p = 0; p < m->n; p++) {
         r->degree[p] = degree[r->item[p]];
         r->component[p] = component[r->item[p]];
     }
 done:
-    mem_free(ctx, place);
     if (status < 0)
         order_free(ctx, r);
     return status;
+}
+
+ddsc_status order_matrix(ddsc_context *ctx, reordered *r, const sparse *m)
+{
+    CHECK(sparse_new(ctx, &r->m, m->n, m->nnz));
+    permute_rows(r, m);
+    return DDSC_OK;
 }

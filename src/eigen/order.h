@@ -5,14 +5,16 @@
 #include "graph/graph.h"
 
 typedef struct reordered {
-    int32_t *item; /* the item at each place */
-    sparse m;      /* columns in any order */
+    int32_t *item;  /* the item at each place */
+    int32_t *place; /* of each item */
+    sparse m;       /* columns in any order; none before order_matrix */
     double *degree;
     int32_t *component;
 } reordered;
 
 ddsc_status order_make(ddsc_context *ctx, reordered *r, const sparse *m, const double *degree,
                        const int32_t *component);
+ddsc_status order_matrix(ddsc_context *ctx, reordered *r, const sparse *m);
 void order_free(ddsc_context *ctx, reordered *r);
 
 #endif

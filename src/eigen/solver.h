@@ -3,11 +3,14 @@
 #define DDSC_EIGEN_SOLVER_H
 
 #include "eigen/eigen.h"
+#include "eigen/order.h"
 #include "eigen/panel.h"
 
 typedef struct solver {
     ddsc_context *ctx;
-    const sparse *m;
+    const sparse *m;     /* in `order`, where a solver wants all of it on each rank */
+    const sparse *given; /* as it was given */
+    reordered *order;
     const int32_t *component; /* below 0: the item is left out */
     int64_t room;             /* dimensions left beside the exact vectors */
     int64_t wanted;           /* pairs wanted beside them */
@@ -17,7 +20,11 @@ typedef struct solver {
     panel v;       /* orthonormal: first the wanted vectors, then guards */
     double *theta; /* Ritz values of v, descending */
     panel_noise noise;
+    bool by_team; /* found over ranks */
 } solver;
+
+/* Below every eigenvalue of M, which lie in [-1, 1]: where items left out are put. */
+enum { AWAY = -3 };
 
 /* Further vectors carried along with the wanted ones, so that the last of those converge too and a
  * cluster of equal eigenvalues does not fill the block. */
@@ -43,6 +50,9 @@ typedef struct eigen_method {
 
 ddsc_status dense_solve(solver *s, bool *verified);
 ddsc_status block_solve(solver *s, bool *verified);
+/* Over ranks, by the solver of a team that has one. */
+bool eigen_team_fits(const solver *s, const eigen_settings *set);
+ddsc_status eigen_team_solve(solver *s, bool *verified);
 
 /* Width of the block that looks for what was missed. */
 enum { FRESH_WIDTH = 8 };

@@ -13,6 +13,8 @@ typedef struct pair_job {
     const measures *m;
     const ddsc_metric_settings *set; /* resolved: every rule has become a value (metric/metric.h) */
     int n_workers;
+    bool
+        matrix; /* all values are asked for, to the metric's tolerance: they may come from a device */
     int64_t n_old; /* above 0: pairs of the first n_old items with later ones alone are asked for */
 } pair_job;
 
@@ -53,12 +55,16 @@ typedef struct first_bounds {
     const float *rows, *start; /* n x columns; n */
     void (*tile)(void *state, const pair_tile *t, float *low, int64_t ld, int worker);
     void *state;
+    const struct device_frames
+        *frames; /* of level FRAME, in the same units (device/table.h), or NULL */
 } first_bounds;
 
 /* What a set has to offer. */
 typedef struct bound_offer {
     bool level[BOUND_LEVELS]; /* the first is always there */
     first_bounds first;
+    /* What a device can make bounds of levels DUAL and TIGHT from (device/table.h), or NULL. */
+    const struct device_grid *grid;
 } bound_offer;
 
 /* D^2(item, y) >= unit (constant + sum over y's entries of weight * potential[index]) for every y;

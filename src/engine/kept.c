@@ -31,7 +31,7 @@ ddsc_status pairs_kept_tile(pairs *p, const pair_tile *t, int64_t n, double *d2,
     if (w->replayed) {
         copy_values(t, d2, ld, w->kept, false);
         pairs_merge_stats(&w->stats, &took);
-        ctx_resume_count(p->ctx, n);
+        w->n_resumed += n;
         return took.n_not_converged > 0 ? DDSC_NOT_CONVERGED : DDSC_OK;
     }
     double began = clock_seconds();

@@ -41,5 +41,5 @@ ddsc_status pairs_matrix(pairs *p, double *out, int64_t n_old, unsigned flags)
         choice = pairs_all(p->n);
     for (int64_t i = 0; n_old < 0 && !to.condensed && i < p->n; i++)
         out[i * p->n + i] = 0.0;
-    return pairs_walk(p, &choice, matrix_sink, &to);
+    return pairs_walk_all(p, &choice, matrix_sink, &to);
 }

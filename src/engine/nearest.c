@@ -107,7 +107,8 @@ static void heap_put(nearest *near, int64_t slot, int64_t other, double d2)
     }
     if (count == tau) {
         limit = key_at(h, 0);
-        __atomic_store(&near->limit[slot], &limit, __ATOMIC_RELAXED);
+        if (limit < near->limit[slot])
+            __atomic_store(&near->limit[slot], &limit, __ATOMIC_RELAXED);
     }
 }
 

@@ -34,6 +34,13 @@ static inline double nearest_limit(const nearest *near, int64_t slot)
     return limit;
 }
 
+/* Offer `other` to one item. */
+static inline void nearest_offer_one(nearest *near, int64_t slot, int64_t other, double d2)
+{
+    if (local_key(near->by, other, d2) <= nearest_limit(near, slot))
+        nearest_put(near, slot, other, d2);
+}
+
 /* Offer a pair to those of its ends that have a heap; safe from any thread. */
 static inline void nearest_offer(nearest *near, int64_t i, int64_t j, double d2)
 {
@@ -47,6 +54,15 @@ static inline void nearest_offer(nearest *near, int64_t i, int64_t j, double d2)
 /* Lists in an order that depends on what they hold alone: nearest first, or worst first, which
  * leaves them heaps. */
 ddsc_status nearest_sort(ddsc_context *ctx, nearest *near, bool worst_first);
+/* After a search that was divided over a team, where every rank has offered its pairs to heaps of its own: the
+ * heaps of rank r's rows (team_own of n in blocks) come together there. once: two ranks may have offered
+ * the same pair. */
+ddsc_status nearest_join(ddsc_context *ctx, nearest *near, bool once);
+/* The heaps of all rows from their ranks to all; `near` has been joined, or rows were offered to their own rank alone. */
+ddsc_status nearest_spread(ddsc_context *ctx, nearest *near);
+/* Both. */
+ddsc_status nearest_share(ddsc_context *ctx, nearest *near, bool once);
+
 /* Sort the lists and hand them over as a graph; the rest of `near` is freed by nearest_free. */
 ddsc_status nearest_finish(ddsc_context *ctx, nearest *near, ddsc_graph **graph);
 

@@ -1,6 +1,8 @@
 /* The pair service: values are computed (or looked up), checked, counted and offered in one place. */
 #include <math.h>
+#include <string.h>
 
+#include "base/team.h"
 #include "engine/pairs.h"
 
 void pairs_merge_stats(ddsc_pair_stats *into, const ddsc_pair_stats *from)
@@ -86,22 +88,59 @@ static ddsc_status check_row(const pairs *p, const pair_tile *t, int64_t i, doub
     return DDSC_OK;
 }
 
-ddsc_status pairs_solve(pairs *p, nearest *near, pair_ij pair, int worker)
+ddsc_status pairs_value(pairs *p, pair_ij pair, double *d2, int worker)
 {
     ddsc_status status = DDSC_OK;
     pair_worker *w = &p->worker[worker];
     pair_tile t = {.i0 = pair.i, .i1 = pair.i + 1, .j0 = pair.j, .j1 = pair.j + 1};
-    double d2;
-    TRY(p->journal ? pairs_kept_tile(p, &t, 1, &d2, 1, worker)
-                   : p->backend->tile(p->state, &t, &d2, 1, worker, &w->stats));
-    TRY(check_row(p, &t, pair.i, &d2, worker));
-    nearest_offer(near, pair.i, pair.j, d2);
+    TRY(p->journal ? pairs_kept_tile(p, &t, 1, d2, 1, worker)
+                   : p->backend->tile(p->state, &t, d2, 1, worker, &w->stats));
+    TRY(check_row(p, &t, pair.i, d2, worker));
     w->n_solved++;
     if (p->remembers) {
         TRY(MEM_RESERVE(p->ctx, w->solved, &w->known_capacity, w->n_known + 1));
-        w->solved[w->n_known++] = (pair_value){pair, d2};
+        w->solved[w->n_known++] = (pair_value){pair, *d2};
     }
 done:
+    return status;
+}
+
+ddsc_status pairs_solve(pairs *p, nearest *near, pair_ij pair, int worker)
+{
+    ddsc_status status = DDSC_OK;
+    double d2;
+    TRY(pairs_value(p, pair, &d2, worker));
+    nearest_offer(near, pair.i, pair.j, d2);
+done:
+    return status;
+}
+
+/* What the workers of all ranks remember, in one array. */
+static ddsc_status gather_solved(pairs *p, pair_value **out, int64_t *n_out)
+{
+    ddsc_status status = DDSC_OK;
+    int size = team_size(p->ctx), rank = team_rank(p->ctx);
+    int64_t *bytes = NULL, at = 0, before = 0;
+    TRY(MEM_ZERO(p->ctx, bytes, size));
+    for (int w = 0; w < p->n_workers; w++)
+        bytes[rank] += p->worker[w].n_known * (int64_t)sizeof **out;
+    TRY(team_sum(p->ctx, bytes, size));
+    for (int r = 0; r < size; r++) {
+        before += r < rank ? bytes[r] / (int64_t)sizeof **out : 0;
+        *n_out += bytes[r] / (int64_t)sizeof **out;
+    }
+    TRY(MEM_NEW(p->ctx, *out, *n_out));
+    for (int w = 0; w < p->n_workers; w++) {
+        pair_worker *from = &p->worker[w];
+        for (int64_t k = 0; k < from->n_known; k++)
+            (*out)[before + at++] = from->solved[k];
+        mem_free(p->ctx, from->solved);
+        from->solved = NULL;
+        from->n_known = from->known_capacity = 0;
+    }
+    TRY(team_gather_parts(p->ctx, *out, bytes));
+done:
+    mem_free(p->ctx, bytes);
     return status;
 }
 
@@ -110,12 +149,13 @@ ddsc_status pairs_take_known(pairs *p)
 {
     ddsc_status status = DDSC_OK;
     ddsc_graph *g = NULL;
-    int64_t *next = NULL;
+    pair_value *solved = NULL;
+    int64_t *next = NULL, n_solved = 0;
+    TRY(gather_solved(p, &solved, &n_solved));
     TRY(graph_create(p->ctx, &g, p->n, 0));
     TRY(MEM_ZERO(p->ctx, next, p->n));
-    for (int w = 0; w < p->n_workers; w++)
-        for (int64_t k = 0; k < p->worker[w].n_known; k++)
-            g->offset[p->worker[w].solved[k].pair.i + 1]++;
+    for (int64_t k = 0; k < n_solved; k++)
+        g->offset[solved[k].pair.i + 1]++;
     for (int64_t i = 0; i < p->n; i++) {
         next[i] = g->offset[i];
         g->offset[i + 1] += g->offset[i];
@@ -123,24 +163,18 @@ ddsc_status pairs_take_known(pairs *p)
     MEM_FREE(p->ctx, g->index, g->d2);
     g->index = NULL;
     g->d2 = NULL;
-    TRY(MEM_NEW(p->ctx, g->index, g->offset[p->n]));
-    TRY(MEM_NEW(p->ctx, g->d2, g->offset[p->n]));
-    for (int w = 0; w < p->n_workers; w++) {
-        pair_worker *from = &p->worker[w];
-        for (int64_t k = 0; k < from->n_known; k++) {
-            int64_t at = next[from->solved[k].pair.i]++;
-            g->index[at] = from->solved[k].pair.j;
-            g->d2[at] = from->solved[k].d2;
-        }
-        mem_free(p->ctx, from->solved);
-        from->solved = NULL;
-        from->n_known = from->known_capacity = 0;
+    TRY(MEM_NEW(p->ctx, g->index, n_solved));
+    TRY(MEM_NEW(p->ctx, g->d2, n_solved));
+    for (int64_t k = 0; k < n_solved; k++) {
+        int64_t at = next[solved[k].pair.i]++;
+        g->index[at] = solved[k].pair.j;
+        g->d2[at] = solved[k].d2;
     }
     p->remembers = false;
     p->known = g;
     g = NULL;
 done:
-    mem_free(p->ctx, next);
+    MEM_FREE(p->ctx, next, solved);
     ddsc_graph_destroy(g);
     return status;
 }
@@ -185,22 +219,93 @@ done:
     return status;
 }
 
-ddsc_status pairs_walk(pairs *p, const pair_choice *choice, tile_sink sink, void *arg)
+/* ---- tiles that all ranks see ---- */
+
+enum { SHARED_BYTES = 1 << 26 };
+
+typedef struct shared_tiles {
+    tile_job job;
+    int64_t begin; /* number of the first tile in `values` */
+    double *values;
+} shared_tiles;
+
+static void keep_tile(void *arg, const pair_tile *t, const double *d2, int64_t ld)
+{
+    shared_tiles *s = arg;
+    int64_t side = s->job.p->shape.tile_side;
+    int64_t number = tile_count(t->j0, side) + t->i0 / side;
+    double *to = s->values + (number - s->begin) * side * side;
+    for (int64_t i = 0; i < t->i1 - t->i0; i++)
+        memcpy(to + i * side, d2 + i * ld, (size_t)(t->j1 - t->j0) * sizeof *to);
+}
+
+static ddsc_status show_range(void *arg, int64_t begin, int64_t end, int worker)
+{
+    shared_tiles *s = arg;
+    pairs *p = s->job.p;
+    int64_t side = p->shape.tile_side, in_question;
+    for (int64_t k = begin; k < end; k++) {
+        pair_tile t = tile_number(p->n, side, s->begin + k);
+        if (tile_choose(s->job.choice, &t, p->worker[worker].wanted, ctx_seed(p->ctx),
+                        &in_question) > 0)
+            s->job.sink(s->job.arg, &t, s->values + k * side * side, side);
+    }
+    return DDSC_OK;
+}
+
+/* A few tiles at a time: each rank solves some, then all have all. */
+static ddsc_status show_tiles(shared_tiles *s, int64_t begin, int64_t end)
 {
     ddsc_status status = DDSC_OK;
-    tile_job job = {.p = p, .choice = choice, .sink = sink, .arg = arg};
+    pairs *p = s->job.p;
+    int64_t side = p->shape.tile_side, bytes = side * side * (int64_t)sizeof *s->values;
+    int64_t step = BASE_MAX(1, SHARED_BYTES / bytes);
+    tile_job own = s->job;
+    own.sink = keep_tile;
+    own.arg = s;
+    TRY(MEM_NEW(p->ctx, s->values, BASE_MIN(step, end - begin) * side * side));
+    for (s->begin = begin; s->begin < end; s->begin += step) {
+        int64_t n = BASE_MIN(step, end - s->begin);
+        TRY(tiles_walk(p->ctx, p->n, side, s->begin, s->begin + n, solve_tile, &own));
+        TRY(team_gather(p->ctx, s->values, n, 1, bytes));
+        TRY(parallel_for(p->ctx, n, 1, show_range, s));
+    }
+done:
+    mem_free(p->ctx, s->values);
+    s->values = NULL;
+    return status;
+}
+
+static ddsc_status walk_pairs(pairs *p, const pair_choice *choice, tile_sink sink, void *arg,
+                              bool shown)
+{
+    ddsc_status status = DDSC_OK;
+    shared_tiles s = {.job = {.p = p, .choice = choice, .sink = sink, .arg = arg}};
     int64_t side = p->shape.tile_side, strip = pairs_strip(p), total = pairs_chosen(choice, p->n);
     progress_begin(p->ctx, "distances", total);
     for (int64_t j0 = 0; total > 0 && j0 < p->n; j0 += strip) {
         int64_t j1 = BASE_MIN(p->n, j0 + strip), from = BASE_MAX(j0, choice->j_begin);
         TRY(pairs_prepare(p, j0, j1));
-        if (from < j1) /* the tiles of the first block column that has any */
-            TRY(tiles_walk(p->ctx, p->n, side, tile_count(from / side * side, side),
-                           tile_count(j1, side), solve_tile, &job));
+        if (from >= j1)
+            continue;
+        /* the tiles of the first block column that has any */
+        int64_t begin = tile_count(from / side * side, side), end = tile_count(j1, side);
+        TRY(shown ? show_tiles(&s, begin, end)
+                  : tiles_walk(p->ctx, p->n, side, begin, end, solve_tile, &s.job));
     }
     progress_end(p->ctx);
 done:
     return status;
+}
+
+ddsc_status pairs_walk(pairs *p, const pair_choice *choice, tile_sink sink, void *arg)
+{
+    return walk_pairs(p, choice, sink, arg, false);
+}
+
+ddsc_status pairs_walk_all(pairs *p, const pair_choice *choice, tile_sink sink, void *arg)
+{
+    return walk_pairs(p, choice, sink, arg, team_size(p->ctx) > 1);
 }
 
 void pairs_offer_tile(void *near, const pair_tile *t, const double *d2, int64_t ld)
@@ -247,14 +352,41 @@ void pairs_count_bounds(pairs *p, bound_level level, int64_t n, int worker)
     p->worker[worker].n_bounds[level] += n;
 }
 
+void pairs_count_first(pairs *p, int64_t n)
+{
+    if (team_rank(p->ctx) == 0)
+        pairs_count_bounds(p, BOUND_FIRST, n, 0);
+}
+
 /* ---- what was done ---- */
 
-int64_t pairs_solved(const pairs *p)
+ddsc_status pairs_solved(const pairs *p, int64_t *n)
 {
-    int64_t n = 0;
+    *n = 0;
     for (int w = 0; w < p->n_workers; w++)
-        n += p->worker[w].n_solved;
-    return n;
+        *n += p->worker[w].n_solved;
+    return team_sum(p->ctx, n, 1);
+}
+
+/* Counts of all workers and ranks; what the metric counted at its opening, on every rank alike, is there
+ * already. */
+static ddsc_status sum_stats(const pairs *p, ddsc_pair_stats *stats, int64_t *n_bounds)
+{
+    ddsc_pair_stats mine = {0};
+    int64_t n_resumed = 0;
+    for (int w = 0; w < p->n_workers; w++) {
+        n_resumed += p->worker[w].n_resumed;
+        CHECK(p->worker[w].late);
+        pairs_merge_stats(&mine, &p->worker[w].stats);
+        for (int level = 0; level < BOUND_LEVELS; level++)
+            n_bounds[level] += p->worker[w].n_bounds[level];
+    }
+    CHECK(team_stats(p->ctx, &mine));
+    CHECK(team_sum(p->ctx, n_bounds, BOUND_LEVELS));
+    CHECK(team_sum(p->ctx, &n_resumed, 1));
+    ctx_resume_count(p->ctx, n_resumed);
+    pairs_merge_stats(stats, &mine);
+    return DDSC_OK;
 }
 
 /* Pairs are counted here, whatever a backend counted at its opening. */
@@ -265,16 +397,11 @@ ddsc_status pairs_finish(const pairs *p, int64_t n_pairs, ddsc_pair_stats *stats
                                         [BOUND_DUAL] = "bounds_dual",
                                         [BOUND_TIGHT] = "bounds_tight"};
     int64_t n_bounds[BOUND_LEVELS] = {0}, all = 0;
-    for (int w = 0; w < p->n_workers; w++) {
-        CHECK(p->worker[w].late);
-        pairs_merge_stats(stats, &p->worker[w].stats);
-        for (int level = 0; level < BOUND_LEVELS; level++) {
-            n_bounds[level] += p->worker[w].n_bounds[level];
-            all += p->worker[w].n_bounds[level];
-        }
-    }
+    CHECK(sum_stats(p, stats, n_bounds));
+    CHECK(pairs_solved(p, &stats->n_solved));
+    for (int level = 0; level < BOUND_LEVELS; level++)
+        all += n_bounds[level];
     stats->n_pairs = n_pairs;
-    stats->n_solved = pairs_solved(p);
     stats->n_bounds = all;
     stats->n_pruned = all > 0 ? BASE_MAX(0, n_pairs - stats->n_solved) : 0;
     for (int level = BOUND_FRAME; all > 0 && level < BOUND_LEVELS; level++)

@@ -21,7 +21,7 @@ typedef struct pair_worker {
     uint8_t *wanted; /* its mask */
     double *kept;    /* its values one after the other, for the journal */
     ddsc_pair_stats stats;
-    int64_t n_solved, n_bounds[BOUND_LEVELS];
+    int64_t n_solved, n_resumed, n_bounds[BOUND_LEVELS];
     pair_value *solved; /* where the service remembers, n_known of them */
     int64_t n_known, known_capacity;
     bool replayed;    /* the last pair was looked up: it left no potentials behind */
@@ -56,7 +56,9 @@ ddsc_status pairs_open(ddsc_context *ctx, pairs *p, int64_t n, const pair_backen
 ddsc_status pairs_open_bounds(pairs *p, const pair_job *job);
 void pairs_close(pairs *p);
 
-/* One pair i < j; its value goes to the heaps of both ends. */
+/* One pair i < j. */
+ddsc_status pairs_value(pairs *p, pair_ij pair, double *d2, int worker);
+/* The same; its value goes to the heaps of both ends. */
 ddsc_status pairs_solve(pairs *p, nearest *near, pair_ij pair, int worker);
 /* What was remembered becomes `known`. */
 ddsc_status pairs_take_known(pairs *p);
@@ -69,6 +71,8 @@ typedef void (*tile_sink)(void *arg, const pair_tile *tile, const double *d2, in
 
 /* Every pair of a choice, tile by tile. */
 ddsc_status pairs_walk(pairs *p, const pair_choice *choice, tile_sink sink, void *arg);
+/* The same where every rank of a team must see every tile: a matrix. */
+ddsc_status pairs_walk_all(pairs *p, const pair_choice *choice, tile_sink sink, void *arg);
 /* The sink that offers a tile to the heaps of a `nearest`. */
 void pairs_offer_tile(void *near, const pair_tile *tile, const double *d2, int64_t ld);
 
@@ -79,9 +83,12 @@ double pairs_bound(pairs *p, bound_level level, int64_t i, int64_t j, double eno
 bool pairs_cut(pairs *p, int worker, int side, pair_cut *cut);
 /* What it says about another item. */
 double pairs_cut_bound(const pairs *p, const pair_cut *cut, int64_t other);
+/* Bounds of one level by a worker; first bounds of all pairs, on all ranks alike. */
 void pairs_count_bounds(pairs *p, bound_level level, int64_t n, int worker);
+void pairs_count_first(pairs *p, int64_t n);
 
-int64_t pairs_solved(const pairs *p);
+/* Solves so far, of all ranks. */
+ddsc_status pairs_solved(const pairs *p, int64_t *n);
 /* What was done, of n_pairs in question. An error that a bound had no way to report is returned. */
 ddsc_status pairs_finish(const pairs *p, int64_t n_pairs, ddsc_pair_stats *stats);
 void pairs_merge_stats(ddsc_pair_stats *into, const ddsc_pair_stats *from);

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/simd.h"
+#include "base/team.h"
 #include "engine/tuning.h"
 #include "linalg/linalg.h"
 
@@ -108,10 +109,12 @@ static void cpu_close(void *state)
     mem_free(c->ctx, c);
 }
 
-static ddsc_status cpu_open(ddsc_context *ctx, void **state, const first_bounds *bounds)
+static ddsc_status cpu_open(ddsc_context *ctx, void **state, const first_bounds *bounds,
+                            const struct device_grid *grid)
 {
     ddsc_status status = DDSC_OK;
     cpu *c = NULL;
+    (void)grid;
     TRY(MEM_ZERO(ctx, c, 1));
     *c = (cpu){.ctx = ctx, .bounds = bounds};
     TRY(MEM_NEW(ctx, c->scratch, parallel_width(ctx) * (bounds->side + 2) * bounds->side));
@@ -122,11 +125,77 @@ done:
     return status;
 }
 
+/* ---- the nearest, over a team ----
+ *
+ * A rank owns a run of tile rows and does their tiles with the half circle of rows that follow, so that its own
+ * items meet half of all others here. After a first eighth of the circle the limits of own items go to all: no
+ * rank keeps what lies beyond. */
+
+typedef struct half_circle {
+    cpu *c;
+    int64_t n_rows, first,
+        n_steps; /* tile rows of the set; the own first one; steps of the wave at work */
+    int64_t from;
+} half_circle;
+
+static ddsc_status circle_range(void *arg, int64_t begin, int64_t end, int worker)
+{
+    const half_circle *h = arg;
+    int64_t n = h->c->bounds->n, side = h->c->bounds->side;
+    for (int64_t k = begin; k < end; k++) {
+        int64_t row = h->first + k / h->n_steps, step = h->from + k % h->n_steps;
+        int64_t other = (row + step) % h->n_rows;
+        int64_t i0 = BASE_MIN(row, other) * side, j0 = BASE_MAX(row, other) * side;
+        pair_tile t = {
+            .i0 = i0, .i1 = BASE_MIN(n, i0 + side), .j0 = j0, .j1 = BASE_MIN(n, j0 + side)};
+        if (2 * step == h->n_rows && row > other) /* the middle of the circle has two owners */
+            continue;
+        CHECK(look_through(h->c, &t, worker));
+    }
+    return DDSC_OK;
+}
+
+static ddsc_status share_limits(const cpu *c, team_part own)
+{
+    ddsc_status status = DDSC_OK;
+    const first_bounds *b = c->bounds;
+    double *limit = NULL;
+    TRY(MEM_NEW(c->ctx, limit, b->n));
+    for (int64_t k = own.begin; k < own.end; k++)
+        limit[k] = c->kept->limit[first_item(b->order, k)];
+    TRY(team_gather(c->ctx, limit, b->n, b->side, sizeof *limit));
+    for (int64_t k = 0; k < b->n; k++) {
+        double *own_limit = &c->kept->limit[first_item(b->order, k)];
+        *own_limit = BASE_MIN(*own_limit, limit[k]);
+    }
+done:
+    mem_free(c->ctx, limit);
+    return status;
+}
+
+static ddsc_status team_nearest(cpu *c)
+{
+    int64_t side = c->bounds->side, n_rows = (c->bounds->n + side - 1) / side;
+    team_part own = team_own(c->ctx, c->bounds->n, side);
+    half_circle h = {.c = c, .n_rows = n_rows, .first = own.begin / side};
+    int64_t rows = (own.end - own.begin + side - 1) / side, last = n_rows / 2 + 1;
+    for (int wave = 0; wave < 2; wave++) {
+        int64_t to = wave == 0 ? BASE_MIN(last, n_rows / 8 + 1) : last;
+        h.n_steps = to - h.from;
+        CHECK(team_rows(c->ctx, (team_part){0, rows * h.n_steps}, 1, circle_range, &h));
+        CHECK(share_limits(c, own));
+        h.from = to;
+    }
+    return DDSC_OK;
+}
+
 static ddsc_status cpu_nearest(void *state, nearest *kept)
 {
     cpu *c = state;
     int64_t n = c->bounds->n, side = c->bounds->side;
     c->kept = kept;
+    if (team_size(c->ctx) > 1)
+        return team_nearest(c);
     return tiles_walk(c->ctx, n, side, 0, tile_count(n, side), look_through, c);
 }
 

@@ -12,8 +12,10 @@ typedef ddsc_status (*prefilter_hit)(void *arg, int64_t i, int64_t j, double bou
 
 typedef struct prefilter_device {
     const char *name;
-    /* Rows and starts are uploaded; the bounds stay the caller's and outlive the state. */
-    ddsc_status (*open)(ddsc_context *ctx, void **state, const first_bounds *bounds);
+    /* Rows and starts are uploaded; the bounds, and the items that further ones are made from (NULL: none), stay
+     * the caller's and outlive the state. */
+    ddsc_status (*open)(ddsc_context *ctx, void **state, const first_bounds *bounds,
+                        const struct device_grid *grid);
     void (*close)(void *state);
     /* For every item the kept->tau least bounds by (bound, index), each pair offered to both ends. In
      * strips of rows as the device has memory. */
@@ -22,6 +24,9 @@ typedef struct prefilter_device {
      * larger of the reaches of its ends, and perhaps a few more. */
     ddsc_status (*within)(void *state, int64_t begin, int64_t end, const double *reach,
                           prefilter_hit hit, void *arg);
+    /* Optional: bounds of level DUAL or TIGHT of many pairs at once. *made false: ask for each of them. */
+    ddsc_status (*pairs)(void *state, bound_level level, int64_t n, const pair_ij *pair,
+                         const double *enough, double *bound, bool *made);
 } prefilter_device;
 
 /* Products by BLAS, or tiles where there are no rows. */

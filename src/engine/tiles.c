@@ -1,6 +1,7 @@
 /* Tiles: their numbers, the loop over them, and the pairs that are asked for. */
 #include <math.h>
 
+#include "base/team.h"
 #include "engine/tiles.h"
 
 /* Tiles before block column J. */
@@ -61,7 +62,7 @@ ddsc_status tiles_walk(ddsc_context *ctx, int64_t n, int64_t side, int64_t begin
                        tile_fn fn, void *arg)
 {
     tile_loop l = {.n = n, .side = side, .first = begin, .fn = fn, .arg = arg};
-    return parallel_for(ctx, end - begin, 1, walk_range, &l);
+    return team_for(ctx, end - begin, 1, walk_range, &l);
 }
 
 /* ---- what is asked for ---- */

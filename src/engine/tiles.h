@@ -28,7 +28,7 @@ int64_t tile_count(int64_t columns, int64_t side);
 /* Its pairs above the diagonal. */
 int64_t tile_pairs(const pair_tile *t);
 
-/* fn for tiles [begin, end), in parallel. */
+/* fn for tiles [begin, end), in parallel; of a team each rank has some of them. */
 typedef ddsc_status (*tile_fn)(void *arg, pair_tile *t, int worker);
 ddsc_status tiles_walk(ddsc_context *ctx, int64_t n, int64_t side, int64_t begin, int64_t end,
                        tile_fn fn, void *arg);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/blocks.h"
+#include "base/team.h"
 #include "linalg/linalg.h"
 
 enum { PIECE_MIN = 1024 };
@@ -115,6 +116,7 @@ typedef struct kmeans_tries {
     kmeans_problem p;
     runner *runners;
     int n_runners;
+    bool divided;      /* ranks of a team take restarts in turn */
     int64_t first;     /* restart of the loop's index 0 */
     double *objective; /* of each restart */
 } kmeans_tries;
@@ -166,6 +168,9 @@ static ddsc_status run_restarts(void *arg, int64_t begin, int64_t end, int worke
         const int32_t *found;
         double objective;
         int64_t k;
+        f->objective[t] = -1;
+        if (f->divided && t % team_size(f->ctx) != team_rank(f->ctx))
+            continue;
         CHECK(kmeans_start_sampled(f->ctx, r->row, &k, &f->p, &random));
         CHECK(run_from_start(f, r, k, &found));
         CHECK(kmeans_inertia(f->ctx, &objective, found, &f->p));
@@ -183,9 +188,9 @@ static ddsc_status run_restarts(void *arg, int64_t begin, int64_t end, int worke
 static ddsc_status run_some(kmeans_tries *f, int64_t first, int64_t end)
 {
     f->first = first;
-    if (f->p.alone)
-        return parallel_for(f->ctx, end - first, 1, run_restarts, f);
-    return run_restarts(f, 0, end - first, 0);
+    CHECK(f->p.alone ? parallel_for(f->ctx, end - first, 1, run_restarts, f)
+                     : run_restarts(f, 0, end - first, 0));
+    return f->divided ? team_largest(f->ctx, f->objective + first, end - first) : DDSC_OK;
 }
 
 static bool all_agree(const kmeans_tries *f, int64_t n)
@@ -197,16 +202,31 @@ static bool all_agree(const kmeans_tries *f, int64_t n)
 }
 
 /* One at least has run. */
-static const runner *best_runner(const kmeans_tries *f)
+static runner *best_runner(const kmeans_tries *f)
 {
-    const runner *best = &f->runners[0];
+    runner *best = &f->runners[0];
     for (int w = 1; w < f->n_runners; w++) {
-        const runner *r = &f->runners[w];
+        runner *r = &f->runners[w];
         bool better = r->least < best->least || (r->least == best->least && r->which < best->which);
         if (r->which >= 0 && (best->which < 0 || better))
             best = r;
     }
     return best;
+}
+
+/* The labels of the best restart, from the rank that made it. Its own best is the best of all. */
+static ddsc_status share_best(const kmeans_tries *f, runner *best, int64_t n_run)
+{
+    int64_t which = 0, *parts = NULL;
+    for (int64_t t = 1; t < n_run; t++)
+        if (f->objective[t] < f->objective[which])
+            which = t;
+    CHECK(MEM_ZERO(f->ctx, parts, team_size(f->ctx)));
+    parts[which % team_size(f->ctx)] = f->p.n * (int64_t)sizeof *best->best;
+    best->least = f->objective[which];
+    ddsc_status status = team_gather_parts(f->ctx, best->best, parts);
+    mem_free(f->ctx, parts);
+    return status;
 }
 
 ddsc_status kmeans_fit(ddsc_context *ctx, int32_t *labels, double *inertia, int64_t *n_found,
@@ -215,20 +235,25 @@ ddsc_status kmeans_fit(ddsc_context *ctx, int32_t *labels, double *inertia, int6
     ddsc_status status = DDSC_OK;
     kmeans_tries f = {.ctx = ctx, .p = *problem};
     double *pairs = NULL;
-    int64_t restarts = problem->restarts, some = BASE_MIN(AGREEING, restarts);
+    int64_t restarts = problem->restarts, some = BASE_MIN(AGREEING, restarts), n_run = some;
     if (!problem->pairs)
         TRY(kmeans_pairs(ctx, &pairs, problem));
     if (pairs)
         f.p.pairs = pairs;
     f.p.alone = f.p.pairs || lloyd_pieces(problem) < PIECES_SHARED;
+    f.divided = !f.p.pairs && lloyd_pieces(problem) > 1 && team_size(ctx) > 1;
     f.n_runners = f.p.alone ? (int)BASE_MIN(parallel_width(ctx), restarts) : 1;
     TRY(tries_create(&f));
     TRY(run_some(&f, 0, some));
-    if (!all_agree(&f, some))
+    if (!all_agree(&f, some)) {
         TRY(run_some(&f, some, restarts));
-    else
+        n_run = restarts;
+    } else {
         progress_add(ctx, (restarts - some) * problem->progress);
-    const runner *best = best_runner(&f);
+    }
+    runner *best = best_runner(&f);
+    if (f.divided)
+        TRY(share_best(&f, best, n_run));
     TRY(kmeans_renumber(ctx, best->best, n_found, problem->n, problem->k));
     memcpy(labels, best->best, (size_t)problem->n * sizeof *labels);
     *inertia = best->least;

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/team.h"
 #include "exact/exact.h"
 #include "linalg/linalg.h"
 #include "lot/lot.h"
@@ -82,10 +83,13 @@ ddsc_status lot_embed(ddsc_context *ctx, double *z, ddsc_pair_stats *stats, cons
     TRY(MEM_ZERO(ctx, e.stats, n_workers));
     TRY(exact_create_team(ctx, &e.solver, &ground_sqeuclidean));
     progress_begin(ctx, "transport to reference", m->n);
-    TRY(parallel_for(ctx, m->n, 4, embed_items, &e));
+    TRY(team_fill(ctx, z, m->n, 4, e.columns * (int64_t)sizeof *z, embed_items, &e));
     progress_end(ctx);
+    ddsc_pair_stats all = {0};
     for (int w = 0; w < n_workers; w++)
-        add_stats(stats, &e.stats[w]);
+        add_stats(&all, &e.stats[w]);
+    TRY(team_stats(ctx, &all));
+    add_stats(stats, &all);
     stats->reference_size = measures_item(reference, 0).n;
 done:
     exact_destroy_team(ctx, e.solver);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/team.h"
 #include "kmeans/kmeans.h"
 #include "linalg/linalg.h"
 #include "lot/lot.h"
@@ -128,6 +129,8 @@ static ddsc_status make_points(ddsc_context *ctx, measures_parts *parts, const m
     CHECK(MEM_NEW(ctx, parts->support, size));
     CHECK(normal ? draw_normal(ctx, parts->support, count, m)
                  : kmeans_centres(ctx, parts->support, &count, m));
+    CHECK(team_first(ctx, &count, sizeof count));
+    CHECK(team_first(ctx, parts->support, size * (int64_t)sizeof *parts->support));
     parts->nnz = parts->v = count;
     return DDSC_OK;
 }

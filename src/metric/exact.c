@@ -138,11 +138,12 @@ static ddsc_status bounds_open(void **state, bound_offer *offer, const pair_job 
     TRY(MEM_ZERO(job->ctx, b, 1));
     b->s = s;
     TRY(metric_first_open(job->ctx, &b->first, &offer->first, &offer->level[BOUND_FRAME], m,
-                          &s->ground, s->is_distance));
+                          &s->ground, 0, s->is_distance));
     offer->level[BOUND_DUAL] = offer->level[BOUND_TIGHT] = dual;
     offer->level[BOUND_CUT] = !dual && has_squares(s) && bound_cut_applies(m);
     if (dual && !s->dual)
         TRY(bound_refined_create(job->ctx, &s->dual, m));
+    offer->grid = dual ? bound_refined_for_device(s->dual) : NULL;
     if (offer->level[BOUND_CUT])
         TRY(bound_cut_table_make(job->ctx, &b->cuts, m));
     *state = b;

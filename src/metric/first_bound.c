@@ -10,8 +10,11 @@
 struct metric_first {
     ddsc_context *ctx;
     bool relaxed;
+    double
+        epsilon; /* of the regularised value that the relaxed bound is of; 0: of exact transport */
     bool square; /* D is the value, so its square is what is bounded */
     bound_projection projection;
+    device_frames frames; /* of those */
     bound_marginal marginal;
     bound_relaxed transport;
     scratch memory; /* of the latter */
@@ -46,7 +49,7 @@ static ddsc_status open_relaxed(metric_first *b, first_bounds *first, const meas
                                 const ground_cost *ground)
 {
     int64_t side = BASE_MAX(BOUND_RELAXED_SIDE_MIN, BASE_MIN(BOUND_RELAXED_SIDE_MAX, m->n / 16));
-    CHECK(bound_relaxed_make(b->ctx, &b->transport, m, ground, side));
+    CHECK(bound_relaxed_make(b->ctx, &b->transport, m, ground, b->epsilon, side));
     CHECK(scratch_create(b->ctx, &b->memory, bound_relaxed_scratch(&b->transport), 1));
     *first = (first_bounds){
         .n = m->n, .side = side, .unit = b->transport.unit, .tile = first_tile, .state = b};
@@ -75,24 +78,33 @@ static ddsc_status open_projections(metric_first *b, first_bounds *first, const 
                             .columns = p->p,
                             .rows = p->row,
                             .start = p->start};
+    b->frames = bound_projection_frames(p);
+    if (b->frames.n > 0 && !b->square)
+        first->frames = &b->frames;
     return DDSC_OK;
 }
 
 ddsc_status metric_first_open(ddsc_context *ctx, metric_first **out, first_bounds *first,
                               bool *frame, const measures *m, const ground_cost *ground,
-                              bool square)
+                              double epsilon, bool square)
 {
     ddsc_status status = DDSC_OK;
     metric_first *b = NULL;
     bool squares = ground->kind == DDSC_COST_SQEUCLIDEAN;
     TRY(MEM_ZERO(ctx, b, 1));
-    *b = (metric_first){.ctx = ctx, .relaxed = bound_relaxed_applies(m, ground), .square = square};
+    *b = (metric_first){.ctx = ctx,
+                        .relaxed = bound_relaxed_applies(m, ground),
+                        .epsilon = epsilon,
+                        .square = square};
     TRY(b->relaxed ? open_relaxed(b, first, m, ground)
         : squares  ? open_projections(b, first, m)
                    : open_marginals(b, first, m, ground));
     if (square)
         first->unit *= first->unit;
-    ctx_note(ctx, "first bounds", b->relaxed ? "relaxed transport" : "projections",
+    ctx_note(ctx, "first bounds",
+             !b->relaxed   ? "projections"
+             : epsilon > 0 ? "relaxed entropic transport"
+                           : "relaxed transport",
              "%lld dimensions, %lld points per item", (long long)m->d,
              (long long)(m->nnz / BASE_MAX(1, m->n)));
     *frame = !b->relaxed && squares;

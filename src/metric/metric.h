@@ -30,6 +30,8 @@ static inline const measures *metric_measures(const metric_resolved *r, const me
     return r->unit ? r->unit : m;
 }
 void metric_resolved_free(metric_resolved *r);
+/* A copy with points at length 1, for cosine costs. */
+ddsc_status metric_to_unit_length(ddsc_context *ctx, measures **out, const measures *m);
 
 /* ---- bounds of exact transport, also for sinkhorn values that are above it ---- */
 
@@ -37,10 +39,10 @@ typedef struct metric_first metric_first;
 typedef struct ground_cost ground_cost; /* cost/ground.h */
 
 /* Of the value, or of its square. *first borrows from the bound; *frame: is there a bound of level
- * FRAME? */
+ * FRAME? epsilon > 0, for squared distances where bound_relaxed_applies: of the regularised value. */
 ddsc_status metric_first_open(ddsc_context *ctx, metric_first **out, first_bounds *first,
                               bool *frame, const measures *m, const ground_cost *ground,
-                              bool square);
+                              double epsilon, bool square);
 void metric_first_close(metric_first *b);
 double metric_first_frame(const metric_first *b, int64_t i, int64_t j, double enough);
 

@@ -82,7 +82,7 @@ static ddsc_status check_extent(ddsc_context *ctx, const measures *m)
 /* ---- costs ---- */
 
 /* cos(x, y) looks at directions alone: every point is brought to length 1. */
-static ddsc_status to_unit_length(ddsc_context *ctx, measures **out, const measures *m)
+ddsc_status metric_to_unit_length(ddsc_context *ctx, measures **out, const measures *m)
 {
     CHECK(measures_subset(ctx, out, m, m->n, NULL));
     (*out)->grid.found = false;
@@ -111,7 +111,7 @@ static ddsc_status resolve_cost(ddsc_context *ctx, metric_resolved *out, const m
     if (own->cost == DDSC_COST_DEFAULT)
         own->cost = own->metric == DDSC_METRIC_W1 ? DDSC_COST_EUCLIDEAN : DDSC_COST_SQEUCLIDEAN;
     if (own->cost == DDSC_COST_COSINE)
-        return to_unit_length(ctx, &out->unit, m);
+        return metric_to_unit_length(ctx, &out->unit, m);
     if (own->cost != DDSC_COST_MATRIX) {
         own->cost_matrix = NULL;
         own->cost_size = 0;

@@ -1,5 +1,6 @@
 /* Entropic transport as a metric: the value asked for, made of what the solvers find for a pair, and for
  * the divergence of the items' values with themselves. */
+#include "base/team.h"
 #include "metric/sinkhorn.h"
 
 #include "engine/pairs.h"
@@ -10,6 +11,7 @@ static void sinkhorn_close(void *state)
     sinkhorn_metric *s = state;
     if (!s)
         return;
+    metric_remote_close(s->remote);
     mem_free(s->ctx, s->stats);
     mem_free(s->ctx, s->self);
     sinkhorn_set_close(s->set);
@@ -38,18 +40,6 @@ static double *entry_of(const tile_target *to, int64_t i, int64_t j)
     return to->d2 + (i - to->t->i0) * to->ld + (j - to->t->j0);
 }
 
-/* Equal items are at divergence 0, without the rounding of three values. */
-static bool wants(void *arg, int64_t i, int64_t j)
-{
-    const tile_target *to = arg;
-    if (!tile_wants(to->t, i, j))
-        return false;
-    if (!to->s->self || !measures_equal_items(to->s->m, i, j))
-        return true;
-    *entry_of(to, i, j) = 0;
-    return false;
-}
-
 static void take(void *arg, int64_t i, int64_t j, const sinkhorn_result *found, ddsc_status solved)
 {
     const tile_target *to = arg;
@@ -59,6 +49,23 @@ static void take(void *arg, int64_t i, int64_t j, const sinkhorn_result *found, 
     if (s->self)
         value = BASE_MAX(0, value - 0.5 * (s->self[i] + s->self[j]));
     *entry_of(to, i, j) = s->is_distance ? value * value : value;
+}
+
+/* Equal items are at divergence 0, without the rounding of three values. What a device has solved is taken. */
+static bool wants(void *arg, int64_t i, int64_t j)
+{
+    const tile_target *to = arg;
+    sinkhorn_result found;
+    if (!tile_wants(to->t, i, j))
+        return false;
+    if (to->s->self && measures_equal_items(to->s->m, i, j)) {
+        *entry_of(to, i, j) = 0;
+        return false;
+    }
+    if (!metric_remote_find(to->s->remote, &found, i, j))
+        return true;
+    take(arg, i, j, &found, DDSC_OK);
+    return false;
 }
 
 static ddsc_status sinkhorn_solve_tile(void *state, const pair_tile *t, double *d2, int64_t ld,
@@ -93,10 +100,13 @@ static ddsc_status find_self_terms(sinkhorn_metric *s, ddsc_pair_stats *stats)
     CHECK(MEM_ZERO(s->ctx, s->stats, n_workers));
     CHECK(MEM_NEW(s->ctx, s->self, s->m->n));
     progress_begin(s->ctx, "self terms", s->m->n);
-    CHECK(parallel_for(s->ctx, s->m->n, 4, self_range, s));
+    CHECK(team_fill(s->ctx, s->self, s->m->n, 4, sizeof *s->self, self_range, s));
     progress_end(s->ctx);
+    ddsc_pair_stats all = {0};
     for (int w = 0; w < n_workers; w++)
-        pairs_merge_stats(stats, &s->stats[w]);
+        pairs_merge_stats(&all, &s->stats[w]);
+    CHECK(team_stats(s->ctx, &all));
+    pairs_merge_stats(stats, &all);
     return DDSC_OK;
 }
 
@@ -118,6 +128,8 @@ static ddsc_status sinkhorn_open(void **state, const pair_job *job, ddsc_pair_st
     TRY(sinkhorn_set_open(job->ctx, &s->set, job->m, &s->ground, &s->rule));
     if (s->value == DDSC_SINKHORN_DEBIASED)
         TRY(find_self_terms(s, stats));
+    if (job->matrix)
+        TRY(metric_remote_open(&s->remote, s, sinkhorn_set_side(s->set)));
     *state = s;
     s = NULL;
 done:
@@ -127,7 +139,17 @@ done:
 
 static void sinkhorn_shape(const void *state, pair_shape *shape)
 {
-    shape->tile_side = sinkhorn_set_side(((const sinkhorn_metric *)state)->set);
+    const sinkhorn_metric *s = state;
+    shape->tile_side = sinkhorn_set_side(s->set);
+    shape->strip = metric_remote_strip(s->remote);
+}
+
+static ddsc_status sinkhorn_prepare(void *state, int64_t j0, int64_t j1)
+{
+    sinkhorn_metric *s = state;
+    if (s->remote)
+        metric_remote_prepare(s->remote, j0, j1);
+    return DDSC_OK;
 }
 
 const pair_backend metric_sinkhorn = {
@@ -137,5 +159,6 @@ const pair_backend metric_sinkhorn = {
     .tile = sinkhorn_solve_tile,
     .close = sinkhorn_close,
     .shape = sinkhorn_shape,
+    .prepare = sinkhorn_prepare,
     .bounds = &metric_sinkhorn_bounds,
 };

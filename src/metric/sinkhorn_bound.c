@@ -1,13 +1,15 @@
 /* Lower bounds of the sinkhorn values. Any potentials give one of the regularised value (the dual),
  * and so of the divergence, whose self terms are known. All values but the divergence are at least
  * that of exact transport, as the entropy term is not negative and the plan is one of those exact
- * transport chooses from: where the dual is not cheap, and for the sharp value, its bounds serve.
+ * transport chooses from: where the dual is not cheap, and for the sharp value, its bounds serve. Small
+ * items in many dimensions have a dual that costs no more than those: relaxed transport with soft minima.
  *
  * A value found with a marginal error e differs from the true one by at most e times the range of
  * the costs, which is taken off every bound. */
 #include <math.h>
 
 #include "bound/bound.h"
+#include "bound/first.h"
 #include "bound/minorant.h"
 #include "bound/tuning.h"
 #include "engine/prefilter.h"
@@ -27,6 +29,13 @@ typedef struct sinkhorn_bound_state {
 static bool by_dual(const sinkhorn_metric *s)
 {
     return sinkhorn_set_grid(s->set) && !s->rule.sharp;
+}
+
+/* Of small items in many dimensions: soft minima where epsilon is not too small for them. */
+static bool by_relaxed(const sinkhorn_metric *s)
+{
+    return !by_dual(s) && !s->rule.sharp && s->ground.kind == DDSC_COST_SQEUCLIDEAN &&
+           bound_relaxed_applies(s->m, &s->ground);
 }
 
 /* What a bound of the transport value is above one of the value asked for. */
@@ -80,15 +89,21 @@ static ddsc_status bound_open(void **state, bound_offer *offer, const pair_job *
     sinkhorn_metric *s = metric;
     sinkhorn_bound_state *b = NULL;
     bool small = !sinkhorn_set_grid(s->set) && s->rule.epsilon < BOUND_SMALL_EPSILON * s->range;
-    bool squares = s->ground.kind == DDSC_COST_SQEUCLIDEAN;
+    bool soft = false, squares = s->ground.kind == DDSC_COST_SQEUCLIDEAN;
     int exponent;
+    double median, epsilon = 0;
     TRY(MEM_ZERO(job->ctx, b, 1));
     b->s = s;
     frexp(s->range, &exponent);
     b->unit = ldexp(1, exponent);
+    if (by_relaxed(s)) { /* soft minima leave nothing for single duals to do */
+        TRY(cost_median(job->ctx, &s->ground, s->m, &median));
+        soft = s->rule.epsilon >= BOUND_SOFT_EPSILON * median;
+        epsilon = soft ? fmin(s->rule.epsilon, BOUND_SOFT_LARGEST * median) : 0;
+    }
     if (!by_dual(s)) {
         TRY(metric_first_open(job->ctx, &b->exact, &b->first, &offer->level[BOUND_FRAME], job->m,
-                              &s->ground, false));
+                              &s->ground, epsilon, false));
         b->unit = b->first.unit;
     } else {
         TRY(bound_minorant_make(job->ctx, &b->minorant, s->m, sinkhorn_set_grid(s->set),
@@ -97,10 +112,10 @@ static ddsc_status bound_open(void **state, bound_offer *offer, const pair_job *
                  (long long)s->m->grid.shape[0], (long long)s->m->grid.shape[1]);
     }
     b->offered = s->is_distance ? b->unit * b->unit : b->unit;
-    if ((s->rule.sharp || small) && squares && bound_refined_applies(s->m))
+    if ((s->rule.sharp || (small && !soft)) && squares && bound_refined_applies(s->m))
         TRY(bound_refined_create(job->ctx, &b->refined, s->m));
-    offer->level[BOUND_DUAL] = !s->rule.sharp || b->refined;
-    if (!s->rule.sharp && !b->refined)
+    offer->level[BOUND_DUAL] = (!s->rule.sharp && !soft) || b->refined;
+    if (offer->level[BOUND_DUAL] && !b->refined)
         TRY(sinkhorn_set_reserve(s->set));
     offer->first = (first_bounds){.n = job->m->n,
                                   .side = b->exact ? b->first.side : BOUND_MINORANT_SIDE,
@@ -138,9 +153,10 @@ static bool bound_pays(const void *metric, const char **why)
     double most = s->rule.sharp ? BOUND_SHARP_EPSILON : BOUND_LARGE_EPSILON;
     bool slow = s->rule.epsilon <= most * s->range;
     bool dense = s->m->nnz >= BOUND_SINKHORN_POINTS * s->m->n;
-    if (by_dual(s) || (slow && dense))
+    if (by_dual(s) || by_relaxed(s) || (slow && dense))
         return true;
-    *why = dense ? "a large epsilon takes few iterations" : "small items are solved as fast";
+    *why = dense ? "a large epsilon takes few iterations"
+                 : "small items in few dimensions are solved as fast";
     return false;
 }
 

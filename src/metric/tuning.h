@@ -10,7 +10,9 @@ enum {
     W2_BLOCKS = 32, /* in small sets at least so many tiles a side, so that threads find work */
     W2_BLOCKS_TILE_COSTS = 8,
     /* ---- vectors: rows of 2 to 784 columns (bench/tuning.py) ---- */
-    VECTORS_SIDE = 64
+    VECTORS_SIDE = 64,
+    /* ---- sinkhorn by a device: pairs at a time, 48 bytes each (bench/gpu.py) ---- */
+    SINKHORN_DEVICE_PAIRS = 4 << 20
 };
 
 #endif

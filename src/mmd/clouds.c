@@ -3,6 +3,7 @@
  * many small items or a part of a large one. */
 #include <string.h>
 
+#include "base/team.h"
 #include "base/simd.h"
 #include "linalg/linalg.h"
 #include "mmd/inside.h"
@@ -49,7 +50,7 @@ static ddsc_status cloud_self_terms(void *arg, int64_t begin, int64_t end, int w
 
 ddsc_status mmd_clouds_open(mmd *s)
 {
-    return parallel_for(s->ctx, s->m->n, 1, cloud_self_terms, s);
+    return team_fill(s->ctx, s->self, s->m->n, 1, sizeof *s->self, cloud_self_terms, s);
 }
 
 /* The tile at work; columns [e0, e1) of the entries are loaded and belong to items [first, last].

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/team.h"
 #include "linalg/linalg.h"
 #include "mmd/inside.h"
 
@@ -27,6 +28,8 @@ static ddsc_status axis_factor(feature_space *k, int64_t axis)
     TRY(MEM_NEW(s->ctx, vectors, n * n));
     memcpy(matrix, s->grid.axis[axis], (size_t)(n * n) * sizeof *matrix);
     TRY(la_eigen_symmetric(s->ctx, n, matrix, values, vectors));
+    TRY(team_first(s->ctx, values, n * (int64_t)sizeof *values));
+    TRY(team_first(s->ctx, vectors, n * n * (int64_t)sizeof *vectors));
     for (int64_t r = 0; r < n; r++)
         for (int64_t x = 0; x < n; x++)
             vectors[r * n + x] *= sqrt(BASE_MAX(values[r], 0.0));
@@ -140,7 +143,11 @@ static ddsc_status feature_rows(feature_space *k)
     CHECK(MEM_NEW(s->ctx, f->rows, s->m->n * f->columns));
     CHECK(MEM_NEW(s->ctx, f->offset, s->m->n));
     CHECK(MEM_NEW(s->ctx, f->tail, s->m->n));
-    return parallel_for(s->ctx, s->m->n, MMD_LANES, feature_range, k);
+    int64_t n = s->m->n;
+    CHECK(team_fill(s->ctx, f->rows, n, MMD_LANES, f->columns * (int64_t)sizeof *f->rows,
+                    feature_range, k));
+    CHECK(team_gather(s->ctx, f->offset, n, MMD_LANES, sizeof *f->offset));
+    return team_gather(s->ctx, f->tail, n, MMD_LANES, sizeof *f->tail);
 }
 
 ddsc_status mmd_features_make(mmd *s, mmd_features *out)
@@ -160,6 +167,9 @@ ddsc_status mmd_features_make(mmd *s, mmd_features *out)
     TRY(MEM_ZERO(s->ctx, k.variance, s->grid.n_cells));
     TRY(MEM_NEW(s->ctx, k.order, s->grid.n_cells));
     sample_coordinates(&k);
+    TRY(team_first(s->ctx, k.mean, s->grid.n_cells * (int64_t)sizeof *k.mean));
+    TRY(team_first(s->ctx, k.variance, s->grid.n_cells * (int64_t)sizeof *k.variance));
+    TRY(team_first(s->ctx, k.order, s->grid.n_cells * (int64_t)sizeof *k.order));
     out->columns = count_columns(&k);
     if (features_pay(s, out->columns))
         TRY(feature_rows(&k));

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/team.h"
 #include "base/simd.h"
 #include "data/check.h"
 #include "linalg/linalg.h"
@@ -151,7 +152,8 @@ ddsc_status mmd_fourier_make(ddsc_context *ctx, mmd_fourier *out, const measures
                        sizeof(double)));
     draw_frequencies(&f);
     progress_begin(ctx, "features", m->n);
-    TRY(parallel_for(ctx, m->n, 1, fourier_items, &f));
+    TRY(team_fill(ctx, f.rows, m->n, 1, out->columns * (int64_t)sizeof *f.rows, fourier_items, &f));
+    TRY(team_gather(ctx, f.offset, m->n, 1, sizeof *f.offset));
     progress_end(ctx);
 done:
     scratch_free(ctx, &f.work);

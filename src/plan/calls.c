@@ -62,9 +62,10 @@ static ddsc_status run_matrix(ddsc_context *ctx, double *out, ddsc_pair_stats *s
     TRY(to_unit(ctx, &scaled, &unit, m, may_scale(&set) && !(flags & DDSC_DISTANCE_SQUARED)));
     m = scaled ? scaled : m;
     TRY(metric_resolve(ctx, &metric, m, &set));
-    TRY(plan_run_open(ctx, &r, metric_measures(&metric, m), &metric,
+    TRY(plan_run_open(ctx, &r, metric_measures(&metric, m), &metric, n_old < 0,
                       n_old < 0 ? "of the matrix" : NULL));
     TRY(pairs_matrix(&r.p, out, n_old, flags));
+    ctx_device_tell(ctx);
     for (int64_t k = 0; scaled && k < matrix_cells(n, n_old, flags); k++)
         out[k] *= unit;
 done:

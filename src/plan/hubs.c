@@ -27,6 +27,7 @@ ddsc_status plan_choose(ddsc_context *ctx, ddsc_graph **graph, const hub_search 
     local_scales scales = {0};
     in_degrees found;
     TRY(h->search(h->arg, &plain, NULL));
+    ctx_device_tell(ctx);
     TRY(graph_in_degrees(ctx, &found, plain, h->tau));
     if (h->rule == DDSC_HUBS_OFF || !neighbours_are_rescaled(ctx, h, &found, plain->n)) {
         *graph = plain;

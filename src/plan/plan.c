@@ -52,10 +52,14 @@ done:
 }
 
 ddsc_status plan_run_open(ddsc_context *ctx, plan_run *r, const measures *m,
-                          const metric_resolved *metric, const char *kept_as)
+                          const metric_resolved *metric, bool matrix, const char *kept_as)
 {
     *r = (plan_run){.metric = metric, .start = clock_seconds()};
-    r->job = (pair_job){.ctx = ctx, .m = m, .set = &metric->set, .n_workers = parallel_width(ctx)};
+    r->job = (pair_job){.ctx = ctx,
+                        .m = m,
+                        .set = &metric->set,
+                        .n_workers = parallel_width(ctx),
+                        .matrix = matrix};
     CHECK(open_journal(ctx, r, kept_as));
     CHECK(metric->backend->open(&r->state, &r->job, &r->stats));
     return pairs_open(ctx, &r->p, m->n, metric->backend, r->state, r->journal);
@@ -188,7 +192,7 @@ static ddsc_status by_columns(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_s
     ctx_note(ctx, "search", "columns", "asked for: %lld of %lld columns", (long long)c.m,
              (long long)n);
     TRY(measures_subset(ctx, &ordered, p->m, n, c.order));
-    TRY(plan_run_open(ctx, &r, ordered, &p->metric, NULL));
+    TRY(plan_run_open(ctx, &r, ordered, &p->metric, false, NULL));
     TRY(search_columns_fill(&c, &r.p));
     TRY(plan_columns(ctx, graph, &c, tau, (hub_search){.rule = p->graph.hubs, .tau = p->tau}));
 done:
@@ -240,6 +244,7 @@ static ddsc_status search_by_metric(void *arg, ddsc_graph **graph, const local_s
         return by_approximation(r, graph, s->tau);
     if (prunes(r, s->set, &why)) {
         CHECK(note_pruned(r, why));
+        r->p.device = &search_remote;
         return search_pruned(&r->p, graph, s->tau);
     }
     return plan_search_rows(&r->p, graph, s->tau, s->set, why);
@@ -261,7 +266,7 @@ ddsc_status plan_neighbors(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stat
     snprintf(kept_as, sizeof kept_as,
              "of the graph, tau %" PRId64 ", search %d, neighbors %d, sample %.17g", tau,
              (int)set->exact_graph, (int)set->neighbors, set->sample);
-    TRY(plan_run_open(ctx, &r, p->m, &p->metric, kept_as));
+    TRY(plan_run_open(ctx, &r, p->m, &p->metric, false, kept_as));
     metric_search search = {&r, set, tau};
     hub_search h = {.rule = set->hubs, .tau = p->tau, .search = search_by_metric, .arg = &search};
     TRY(plan_choose(ctx, graph, &h));
@@ -281,7 +286,7 @@ ddsc_status plan_query(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stats *s
     plan_run r = {0};
     pair_choice across = {.i_end = n_old, .j_begin = n_old, .sample = 1};
     const char *why;
-    TRY(plan_run_open(ctx, &r, p->m, &p->metric, NULL));
+    TRY(plan_run_open(ctx, &r, p->m, &p->metric, false, NULL));
     r.job.n_old = n_old;
     r.p.by = by;
     if (prunes(&r, &p->graph, &why)) {

@@ -72,9 +72,10 @@ typedef struct plan_run {
     double start;
 } plan_run;
 
-/* kept_as: what the pairs belong to in a folder to resume from, see plan_manifest; NULL: keep nothing. */
+/* matrix: all values are asked for (pair_job). kept_as: what the pairs belong to in a folder to resume
+ * from, see plan_manifest; NULL: keep nothing. */
 ddsc_status plan_run_open(ddsc_context *ctx, plan_run *r, const measures *m,
-                          const metric_resolved *metric, const char *kept_as);
+                          const metric_resolved *metric, bool matrix, const char *kept_as);
 /* Ends a run over n_pairs pairs that came to `status`; on success fills *stats. What an interrupted
  * run has in memory goes to its folder, too. */
 ddsc_status plan_run_close(plan_run *r, ddsc_status status, int64_t n_pairs,

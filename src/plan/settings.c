@@ -66,9 +66,10 @@ static const cost_rule cost_rules[] = {
      COST(SQEUCLIDEAN) | COST(EUCLIDEAN) | COST(COSINE) | COST(CITYBLOCK) | COST(MATRIX), ""},
     {DDSC_METRIC_MMD, COST(SQEUCLIDEAN),
      "mmd compares points by a kernel, not by a cost; other costs are for w2, w1 and sinkhorn"},
-    {DDSC_METRIC_LOT, COST(SQEUCLIDEAN),
-     "lot needs squared Euclidean costs, for which the mean of where a point's mass goes is its "
-     "image; other costs are for w2, w1 and sinkhorn"},
+    {DDSC_METRIC_LOT, COST(SQEUCLIDEAN) | COST(COSINE),
+     "lot takes sqeuclidean or cosine: it needs squared Euclidean costs, for which the mean of "
+     "where a "
+     "point's mass goes is its image; other costs are for w2, w1 and sinkhorn"},
 };
 
 static ddsc_status check_cost_matrix(ddsc_context *ctx, const ddsc_metric_settings *s)

@@ -156,6 +156,8 @@ static void add_moves_of(buffer *t, const json_t *cluster)
         buffer_add_html(t, report_page_text(json_object_get(row, "to")));
     }
     buffer_add(t, i ? "</p>\n" : "");
+    if (json_is_true(json_object_get(cluster, "moves_left_out")))
+        html_paragraph(t, "Moves were not looked at: there are too many clusters.");
 }
 
 /* What the words and numbers on the cards mean. */

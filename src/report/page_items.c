@@ -1,6 +1,6 @@
 /* What the page tells of single items: nearest neighbours with distances, next cluster and doubt,
  * labels of every K tried, titles, columns about items, and what sets an item apart: its heaviest
- * words (weight times log(N / items that have the word)), or its mean coordinates in standard
+ * words (weight times log(N / items that have the word)) and those that a plan moves to the nearest neighbour, or its mean coordinates in standard
  * deviations of those of all items. */
 #include <inttypes.h>
 #include <math.h>
@@ -247,6 +247,44 @@ static void add_word_list(buffer *t, const ddsc_report *r, int32_t *number)
     buffer_addf(t, "],\"width\":%d,", N_HEAVY);
 }
 
+/* Numbers of words and percents; 0 behind the last. */
+static void add_flows(buffer *t, const ddsc_report *r, const report_flows *flows,
+                      const int32_t *number)
+{
+    enum { WIDTH = 2 * REPORT_FLOWS };
+    int64_t n = r->items.n_items;
+    unsigned char *words = report_data_memory(t, r->n_rows * WIDTH, 4);
+    unsigned char *percent = report_data_memory(t, r->n_rows * (REPORT_FLOWS + 1), 1);
+    for (int64_t i = 0; words && percent && i < n; i++) {
+        const report_flows *f = &flows[i];
+        unsigned char *share = percent + r->row[i] * (REPORT_FLOWS + 1);
+        share[REPORT_FLOWS] = (unsigned char)lround(100 * fmin(f->stays, 1));
+        for (int k = 0; k < REPORT_FLOWS && f->from[k] >= 0; k++) {
+            unsigned char *to = words + 4 * (r->row[i] * WIDTH + 2 * k);
+            set_bytes(to, (uint32_t)number[f->from[k]], 4);
+            set_bytes(to + 4, (uint32_t)number[f->to[k]], 4);
+            share[k] = (unsigned char)lround(100 * fmin(f->mass[k], 1));
+        }
+    }
+    if (words && percent) {
+        buffer_addf(t, ",\"flows\":{\"width\":%d,", REPORT_FLOWS);
+        add_block(t, "words", words, 4 * r->n_rows * WIDTH);
+        buffer_add(t, ",");
+        add_block(t, "percent", percent, r->n_rows * (REPORT_FLOWS + 1));
+        buffer_add(t, "}");
+    }
+    MEM_FREE(t->ctx, words, percent);
+}
+
+static void mark_flows(int32_t *number, const report_flows *flows, int64_t n)
+{
+    for (int64_t k = 0; k < n * REPORT_FLOWS; k++) {
+        const report_flows *f = &flows[k / REPORT_FLOWS];
+        if (f->from[k % REPORT_FLOWS] >= 0)
+            number[f->from[k % REPORT_FLOWS]] = number[f->to[k % REPORT_FLOWS]] = 1;
+    }
+}
+
 static void add_heavy_words(buffer *t, const ddsc_report *r)
 {
     const ddsc_measures_view *v = &r->items;
@@ -255,7 +293,10 @@ static void add_heavy_words(buffer *t, const ddsc_report *r)
     int32_t *holders = count_holders(t, v);
     int32_t *number = report_data_memory(t, v->n_support, sizeof *number);
     unsigned char *bytes = report_data_memory(t, r->n_rows * N_HEAVY, 4);
+    report_flows *flows = report_find_flows(t, r);
     int64_t heavy[N_HEAVY];
+    if (flows && number)
+        mark_flows(number, flows, v->n_items);
     for (int pass = 0; holders && number && bytes && pass < 2; pass++) {
         for (int64_t i = 0; i < v->n_items; i++) {
             find_heavy(heavy, v, i, holders);
@@ -270,9 +311,11 @@ static void add_heavy_words(buffer *t, const ddsc_report *r)
     }
     if (holders && number && bytes) {
         add_block(t, "of", bytes, 4 * r->n_rows * N_HEAVY);
+        if (flows)
+            add_flows(t, r, flows, number);
         buffer_add(t, "}");
     }
-    MEM_FREE(t->ctx, holders, number, bytes);
+    MEM_FREE(t->ctx, holders, number, bytes, flows);
 }
 
 /* Means of one coordinate over items, less their mean, in standard deviations. */

@@ -104,6 +104,8 @@ ddsc_status report_put_settings(ddsc_report *r, json_t *root);
 /* The gaps around the clusters, and what they say: r->gap, then "verdict" of the tree. */
 ddsc_status report_find_gaps(ddsc_report *r);
 ddsc_status report_put_verdict(ddsc_report *r, json_t *root);
+/* p of "all items are samples of one law" by dealing their points anew; NaN: there are no points. */
+ddsc_status report_items_differ(const ddsc_report *r, double *p_value);
 /* The agreement of halves in a word. */
 const char *report_agreement_word(double halves);
 /* Which items lie apart: r->outlier and what follows it, then "outliers" of the tree. */
@@ -187,6 +189,15 @@ void report_data_words(buffer *b, const char *key, uint16_t *value, int64_t n);
 void report_data_string(buffer *b, const char *text);
 /* What the drawer of an item tells: neighbours, doubt, labels of other K, titles, columns, words. */
 void report_data_items(buffer *b, const ddsc_report *r);
+/* The plan of an item to its nearest neighbour: points of the largest flows between different ones, -1 behind the
+ * last, and the mass that stays. */
+enum { REPORT_FLOWS = 3 };
+typedef struct report_flows {
+    int64_t from[REPORT_FLOWS], to[REPORT_FLOWS];
+    double mass[REPORT_FLOWS], stays;
+} report_flows;
+/* One per item; NULL where points have no names, another cost was used, or plans would take long. */
+report_flows *report_find_flows(buffer *b, const ddsc_report *r);
 void report_data_pictures(buffer *b, const ddsc_report *r);
 /* "business", else "oil, shares, growth", else "cluster 3"; names made for two clusters get numbers. */
 void report_add_name(buffer *b, const ddsc_report *r, int64_t cluster);

@@ -4,6 +4,9 @@
 
 #include "report/report.h"
 
+/* p below which items that too few gaps can be told of are called different. */
+static const double DIFFER = 0.02;
+
 /* No clusters and items far from all others are no contradiction: there are groups too small for the graph. */
 static void say_apart(buffer *b, const ddsc_report *r)
 {
@@ -16,7 +19,7 @@ static void say_apart(buffer *b, const ddsc_report *r)
         buffer_add(b, " But for a few that lie far from all others (see the advice).");
 }
 
-static void say(buffer *b, const ddsc_report *r, const structure_tally *t)
+static void say(buffer *b, const ddsc_report *r, const structure_tally *t, double p)
 {
     double share = 100 * (double)t->items_parted / (double)BASE_MAX(r->view.n, 1);
     if (t->n_examined == 0 || r->k < 2) {
@@ -41,6 +44,12 @@ static void say(buffer *b, const ddsc_report *r, const structure_tally *t)
     } else if (t->copies) {
         buffer_add(b, "Undecided: many items are exact copies of each other, so that their "
                       "neighbours are copies alone and show no gaps.");
+    } else if (p <= DIFFER) {
+        buffer_addf(
+            b,
+            "Items differ by more than their points by chance (p %.3g), but too few lie side by "
+            "side to tell groups from a continuum.",
+            p);
     } else if (t->structure == DDSC_STRUCTURE_UNDECIDED) {
         buffer_add(b, "Undecided: too few items lie side by side to tell a gap from chance.");
     } else {
@@ -66,17 +75,19 @@ static double halves_agree(const ddsc_report *r)
     return NAN;
 }
 
-static void put_evidence(ddsc_report *r, json_t *verdict, const structure_tally *t)
+static void put_evidence(ddsc_report *r, json_t *verdict, const structure_tally *t, double p)
 {
     json_t *evidence = put_object(r, verdict, "evidence");
     put_text(r, evidence, "method", "gaps of the neighbour graph around each cluster");
     put_real(r, evidence, "score", t->score);
-    put_real(r, evidence, "clear_from", GAP_SCORE);
+    put_real(r, evidence, "clear_from", t->clear_from);
     put_count(r, evidence, "clusters_parted", t->n_parted);
     put_count(r, evidence, "items_parted", t->items_parted);
     put_count(r, evidence, "components", r->view.n_components);
     put_real(r, evidence, "chance_of_a_tear", t->chance);
     put_real(r, evidence, "halves_agree", halves_agree(r));
+    if (isfinite(p))
+        put_real(r, evidence, "items_alike_p", p);
     json_t *list = put_array(r, evidence, "clusters");
     for (int64_t c = 0; c < r->k; c++) {
         const cluster_gap *g = &r->gap[c];
@@ -111,12 +122,17 @@ ddsc_status report_put_verdict(ddsc_report *r, json_t *root)
                                         [DDSC_STRUCTURE_CLEAR] = "clear"};
     structure_tally t = cluster_structure(r->gap, r->k, report_graph(r), r->view.n_components);
     json_t *verdict = put_object(r, root, "verdict");
-    say(&text, r, &t);
+    double p = NAN;
+    if (t.structure == DDSC_STRUCTURE_UNDECIDED && t.n_examined > 0 && r->k > 1 && !t.copies)
+        CHECK(report_items_differ(r, &p));
+    if (p <= DIFFER)
+        t.structure = DDSC_STRUCTURE_WEAK;
+    say(&text, r, &t, p);
     if (text.status >= 0) {
         put_text(r, verdict, "structure", names[t.structure]);
         put_text(r, verdict, "text", text.bytes);
         if (r->gap)
-            put_evidence(r, verdict, &t);
+            put_evidence(r, verdict, &t, p);
     }
     ddsc_status status = text.status;
     buffer_free(&text);

@@ -78,11 +78,12 @@ static ddsc_status measure_recall(pairs *p, ddsc_pair_stats *stats, const ddsc_g
                                   bool cheap)
 {
     ddsc_status status = DDSC_OK;
-    int64_t n = p->n, n_rows = RECALL_CHEAP;
+    int64_t n = p->n, n_rows = RECALL_CHEAP, n_solved;
     pair_lists l = {0};
     ddsc_graph *truth = NULL;
+    TRY(pairs_solved(p, &n_solved));
     if (!cheap)
-        n_rows = BASE_MAX(RECALL_LEAST, BASE_MIN(n_rows, pairs_solved(p) / (2 * n)));
+        n_rows = BASE_MAX(RECALL_LEAST, BASE_MIN(n_rows, n_solved / (2 * n)));
     n_rows = BASE_MIN(n_rows, n);
     TRY(list_rows(p->ctx, &l, n, n_rows));
     TRY(search_rerank(p, &truth, found->tau, &l));

@@ -75,7 +75,7 @@ static void columns_sink(void *arg, const pair_tile *t, const double *d2, int64_
 ddsc_status search_columns_fill(column_set *c, pairs *ordered)
 {
     pair_choice first = {.i_end = c->m, .sample = 1};
-    return pairs_walk(ordered, &first, columns_sink, c);
+    return pairs_walk_all(ordered, &first, columns_sink, c);
 }
 
 /* ---- the graph ---- */

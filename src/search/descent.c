@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/simd.h"
+#include "base/team.h"
 #include "search/search.h"
 #include "search/tuning.h"
 
@@ -128,14 +129,16 @@ static ddsc_status join_range(void *arg, int64_t begin, int64_t end, int worker)
 static ddsc_status descend(descent *d)
 {
     progress_begin(d->ctx, "approximate neighbours", DESCENT_ROUNDS * d->n);
-    CHECK(parallel_for(d->ctx, d->n, PIECE, draw_range, d));
+    CHECK(team_for(d->ctx, d->n, PIECE, draw_range, d));
+    CHECK(nearest_share(d->ctx, &d->near, true));
     for (int64_t p = 0; p < d->n * d->k; p++)
         d->old[p] = -1;
     for (int round = 0; round < DESCENT_ROUNDS; round++) {
         CHECK(nearest_sort(d->ctx, &d->near, true));
         if (make_lists(d) <= d->n * d->k / DESCENT_FEW)
             break;
-        CHECK(parallel_for(d->ctx, d->n, PIECE, join_range, d));
+        CHECK(team_for(d->ctx, d->n, PIECE, join_range, d));
+        CHECK(nearest_share(d->ctx, &d->near, true));
     }
     progress_end(d->ctx);
     return DDSC_OK;

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/team.h"
 #include "device/device.h"
 #include "search/doubt.h"
 #include "search/tuning.h"
@@ -75,7 +76,7 @@ static bool plausible(const remote *r, int64_t rows)
 static ddsc_status walk(remote *r, int way, filtered *how, char *why)
 {
     doubt *d = r->d;
-    const device_table *t = r->dev.table;
+    const device_table *t = &r->dev.table;
     device_rows rows = {.n = d->n,
                         .columns = r->rows->columns,
                         .rows = r->rows->rows,
@@ -120,7 +121,7 @@ static ddsc_status try_ways(remote *r, filtered *how)
     for (int way = 0; way < r->dev.about.n_ways && *how == FILTERED_IN_DOUBT; way++) {
         double radius;
         first_bounds bounds;
-        const char *name = r->dev.table->way(r->dev.state, way, r->rows->columns, &radius);
+        const char *name = r->dev.table.way(r->dev.state, way, r->rows->columns, &radius);
         CHECK(prefilter_enclose(r->ctx, &bounds, r->start, r->d->spread, r->rows, radius));
         progress_begin(r->ctx, "bounds", n * (n - 1) / 2);
         CHECK(walk(r, way, how, why));
@@ -145,7 +146,9 @@ ddsc_status search_on_device(ddsc_context *ctx, doubt *d, const prefilter_rows *
     remote r = {.ctx = ctx, .rows = rows, .d = d};
     bool good = false;
     *how = FILTERED_NOT;
-    if (!device_open(ctx, &r.dev, (double)n * (double)n * (double)rows->columns))
+    /* Several ranks: the processor, on all of them alike; who has a device is a matter of each rank. */
+    if (team_size(ctx) > 1 ||
+        !device_open(ctx, &r.dev, (double)n * (double)n * (double)rows->columns))
         return DDSC_OK;
     int64_t most =
         BASE_MIN(BASE_MIN(n - 1, tau + BASE_MAX(DEVICE_SPARE, tau)), r.dev.about.longest);

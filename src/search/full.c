@@ -6,12 +6,14 @@ ddsc_status search_full(pairs *p, ddsc_graph **out, int64_t tau, const pair_choi
 {
     ddsc_status status = DDSC_OK;
     nearest near;
-    int64_t first = choice->j_begin;
+    int64_t first = choice->j_begin, n_solved;
     TRY(nearest_create(p->ctx, &near, first, p->n - first, tau));
     near.by = p->by;
     TRY(pairs_walk(p, choice, pairs_offer_tile, &near));
-    if (choice->sample < 1 && p->n > 1 && pairs_solved(p) == 0)
+    TRY(pairs_solved(p, &n_solved));
+    if (choice->sample < 1 && p->n > 1 && n_solved == 0)
         TRY(pairs_none_sampled(p->ctx, choice->sample, p->n));
+    TRY(nearest_share(p->ctx, &near, false));
     TRY(nearest_finish(p->ctx, &near, out));
 done:
     nearest_free(p->ctx, &near);

@@ -44,9 +44,10 @@ static ddsc_status on_processor(const pairs *p, doubt *d, const prefilter_rows *
     TRY(prefilter_enclose(ctx, &bounds, start, d->spread, rows, prefilter_radius(rows->columns)));
     TRY(nearest_create(ctx, &kept, 0, n, most));
     kept.by = p->by;
-    TRY(p->device->open(ctx, &state, &bounds));
+    TRY(p->device->open(ctx, &state, &bounds, NULL));
     progress_begin(ctx, "bounds", n * (n - 1) / 2);
     TRY(p->device->nearest(state, &kept));
+    TRY(nearest_share(ctx, &kept, false));
     progress_end(ctx);
     d->index = kept.index;
     TRY(parallel_for(ctx, n, 256, settle_range, &(settling){d, &kept, room}));
@@ -103,7 +104,7 @@ ddsc_status search_prefilter(pairs *p, ddsc_graph **out, int64_t tau, const pref
     if (!*done)
         goto done;
     search_doubt_free(p->ctx, &d);
-    pairs_count_bounds(p, BOUND_FIRST, p->n * (p->n - 1) / 2, 0);
+    pairs_count_first(p, p->n * (p->n - 1) / 2);
     TRY(search_rerank(p, out, tau, &l));
 done:
     search_doubt_free(p->ctx, &d);

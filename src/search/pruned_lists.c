@@ -83,7 +83,7 @@ static ddsc_status list_range(void *arg, int64_t begin, int64_t end, int worker)
         const int32_t *index = f->kept->index + i * width;
         candidate_list *l = &s->list[i];
         /* Nothing below the last bound is missing; nothing at all when the list is complete. */
-        *l = (candidate_list){.at = s->storage + i * width,
+        *l = (candidate_list){.at = s->storage + (i - s->own.begin) * width,
                               .n = width,
                               .complete_to =
                                   width == s->n - 1
@@ -114,13 +114,14 @@ ddsc_status pruned_lists_make(pruned *s)
     kept.by = s->p->by;
     progress_begin(s->ctx, "bounds", all);
     TRY(s->p->device->nearest(s->device, &kept));
+    TRY(nearest_join(s->ctx, &kept, false));
     progress_end(s->ctx);
-    pairs_count_bounds(s->p, BOUND_FIRST, all, 0);
+    pairs_count_first(s->p, all);
     TRY(nearest_sort(s->ctx, &kept, false));
     TRY(MEM_ZERO(s->ctx, s->list, s->n));
-    TRY(MEM_NEW(s->ctx, s->storage, s->n_left));
+    TRY(MEM_NEW(s->ctx, s->storage, (s->own.end - s->own.begin) * s->width));
     TRY(MEM_NEW(s->ctx, s->seen, s->n_left));
-    TRY(parallel_for(s->ctx, s->n, 16, list_range, &(first_lists){s, &kept}));
+    TRY(team_rows(s->ctx, s->own, 16, list_range, &(first_lists){s, &kept}));
 done:
     nearest_free(s->ctx, &kept);
     return status;
@@ -130,6 +131,8 @@ done:
 
 static void settle_known(pruned *s, int64_t item, int64_t other, double d2)
 {
+    if (!pruned_owns(s, item))
+        return;
     candidate *c = pruned_list_find(s, item, other);
     if (c)
         c->reached = SETTLED;
@@ -185,8 +188,11 @@ static ddsc_status clean_range(void *arg, int64_t begin, int64_t end, int worker
 
 ddsc_status pruned_lists_clean(pruned *s)
 {
+    int64_t rows = block_rows(s->n);
     s->n_left = 0;
-    return parallel_for(s->ctx, s->n, block_rows(s->n), clean_range, s);
+    CHECK(team_for(s->ctx, s->n, rows, clean_range, s));
+    CHECK(team_gather(s->ctx, s->limit, s->n, rows, sizeof *s->limit));
+    return team_sum(s->ctx, &s->n_left, 1);
 }
 
 static void list_put(pruned *s, int64_t item, int64_t other, const found_pair *e)
@@ -202,6 +208,7 @@ static void list_put(pruned *s, int64_t item, int64_t other, const found_pair *e
 ddsc_status pruned_lists_refill(pruned *s)
 {
     int n_workers = s->p->n_workers;
+    CHECK(pruned_deal_found(s));
     s->n_left = 0;
     for (int64_t i = 0; i < s->n; i++)
         s->list[i].n = 0;

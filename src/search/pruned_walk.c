@@ -14,16 +14,23 @@ static bool keep_ends(const pruned *s, found_pair *e)
     return e->at_i || e->at_j;
 }
 
-/* A bound of the level is raised up to the limits of the ends that look; is the pair still in reach? */
-static bool still_in_reach(pruned *s, found_pair *e, bound_level level, int worker)
+/* Bounds of a pair are raised up to the limits of the ends that look. */
+static double enough_of_found(const pruned *s, const found_pair *e)
 {
     const local_scales *by = s->p->by;
     double at_i = e->at_i ? local_limit(by, e->j, s->limit[e->i]) : 0;
     double at_j = e->at_j ? local_limit(by, e->i, s->limit[e->j]) : 0;
-    if (!s->p->offer.level[level])
+    return BASE_MAX(at_i, at_j);
+}
+
+/* By a single frame; is the pair still in reach? */
+static bool still_in_reach(pruned *s, found_pair *e, int worker)
+{
+    if (!s->p->offer.level[BOUND_FRAME])
         return true;
-    e->bound = fmax(e->bound, pairs_bound(s->p, level, e->i, e->j, BASE_MAX(at_i, at_j), worker));
-    e->reached = level == BOUND_DUAL ? HAS_DUAL : HAS_FRAME;
+    double enough = enough_of_found(s, e);
+    e->bound = fmax(e->bound, pairs_bound(s->p, BOUND_FRAME, e->i, e->j, enough, worker));
+    e->reached = HAS_FRAME;
     return keep_ends(s, e);
 }
 
@@ -40,8 +47,7 @@ static ddsc_status meet_pair(void *arg, int64_t i, int64_t j, double bound, int 
     if (ctx_cancelled(s->ctx))
         return DDSC_ERROR_CANCELLED;
     if (!keep_ends(s, &e) || at_i == SEEN_SETTLED || at_j == SEEN_SETTLED ||
-        pruned_is_known(s, i, j) || !still_in_reach(s, &e, BOUND_FRAME, worker) ||
-        !still_in_reach(s, &e, BOUND_DUAL, worker))
+        pruned_is_known(s, i, j) || !still_in_reach(s, &e, worker))
         return DDSC_OK;
     found_list *found = &s->found[worker];
     CHECK(MEM_RESERVE(s->ctx, found->at, &found->capacity, found->n + 1));
@@ -49,35 +55,114 @@ static ddsc_status meet_pair(void *arg, int64_t i, int64_t j, double bound, int 
     return DDSC_OK;
 }
 
-static int64_t n_found(const pruned *s)
+/* ---- dual bounds of what was found ---- */
+
+static ddsc_status dual_range(void *arg, int64_t begin, int64_t end, int worker)
 {
-    int64_t n = 0;
+    pruned *s = arg;
+    for (int64_t k = begin; k < end; k++)
+        s->bound[k] = pruned_bound_of(s, BOUND_DUAL, k, worker);
+    return DDSC_OK;
+}
+
+/* The pairs of a worker's list since the last time, to their places. */
+static ddsc_status gather_range(void *arg, int64_t begin, int64_t end, int worker)
+{
+    pruned *s = arg;
+    (void)worker;
+    for (int64_t w = begin; w < end; w++) {
+        int64_t at = s->found[w].first;
+        for (int64_t k = 0; k < s->found[w].n; k++) {
+            const found_pair *e = &s->found[w].at[k];
+            if (e->reached == HAS_DUAL)
+                continue;
+            s->pair[at] = (pair_ij){e->i, e->j};
+            s->enough[at++] = enough_of_found(s, e);
+        }
+    }
+    return DDSC_OK;
+}
+
+static ddsc_status gather_found(pruned *s)
+{
+    s->n_pairs = 0;
+    for (int w = 0; w < s->p->n_workers; w++) {
+        s->found[w].first = s->n_pairs;
+        for (int64_t k = 0; k < s->found[w].n; k++)
+            s->n_pairs += s->found[w].at[k].reached != HAS_DUAL;
+    }
+    CHECK(MEM_RESERVE(s->ctx, s->pair, &s->pair_capacity, s->n_pairs));
+    CHECK(MEM_RESERVE(s->ctx, s->enough, &s->enough_capacity, s->n_pairs));
+    CHECK(MEM_RESERVE(s->ctx, s->bound, &s->bound_capacity, s->n_pairs));
+    return parallel_for(s->ctx, s->p->n_workers, 1, gather_range, s);
+}
+
+/* What is out of reach by now is dropped. */
+static ddsc_status drop_range(void *arg, int64_t begin, int64_t end, int worker)
+{
+    pruned *s = arg;
+    (void)worker;
+    for (int64_t w = begin; w < end; w++) {
+        found_list *l = &s->found[w];
+        int64_t kept = 0, at = l->first;
+        for (int64_t k = 0; k < l->n; k++) {
+            found_pair e = l->at[k];
+            if (e.reached != HAS_DUAL)
+                e.bound = fmax(e.bound, s->bound[at++]);
+            e.reached = HAS_DUAL;
+            if (keep_ends(s, &e))
+                l->at[kept++] = e;
+        }
+        l->n = kept;
+    }
+    return DDSC_OK;
+}
+
+/* All at once, so that a device can make them. */
+static ddsc_status dual_of_found(pruned *s)
+{
+    if (!s->p->offer.level[BOUND_DUAL])
+        return DDSC_OK;
+    CHECK(gather_found(s));
+    CHECK(pruned_bounds_make(s, BOUND_DUAL));
+    CHECK(parallel_for(s->ctx, s->n_pairs, 8, dual_range, s));
+    return parallel_for(s->ctx, s->p->n_workers, 1, drop_range, s);
+}
+
+static ddsc_status count_found(const pruned *s, int64_t *n)
+{
+    *n = 0;
     for (int w = 0; w < s->p->n_workers; w++)
-        n += s->found[w].n;
-    return n;
+        *n += s->found[w].n;
+    return team_sum(s->ctx, n, 1);
 }
 
 /* Who looks: items whose list ran out before their limit. An infinite end: the list had every item. */
-static bool set_looks(const pruned *s, bool *looks)
+static ddsc_status set_looks(const pruned *s, bool *looks, bool *any)
 {
-    bool any = false;
-    for (int64_t i = 0; i < s->n; i++) {
+    for (int64_t i = s->own.begin; i < s->own.end; i++) {
         double to = s->list[i].complete_to;
         looks[i] = isfinite(to) && !beyond(to, s->limit[i]);
-        any = any || looks[i];
     }
-    return any;
+    CHECK(team_gather(s->ctx, looks, s->n, block_rows(s->n), sizeof *looks));
+    *any = false;
+    for (int64_t i = 0; i < s->n; i++)
+        *any = *any || looks[i];
+    return DDSC_OK;
 }
 
 ddsc_status pruned_walk(pruned *s)
 {
     ddsc_status status = DDSC_OK;
-    bool *looks = NULL;
-    int64_t n_tiles = tile_count(s->n, s->p->offer.first.side);
+    bool *looks = NULL, any;
+    int64_t n_found, n_tiles = tile_count(s->n, s->p->offer.first.side);
     int64_t step = BASE_MAX(WALK_TILES, n_tiles / WALK_STEPS), all = s->n * (s->n - 1) / 2;
     TRY(MEM_NEW(s->ctx, looks, s->n));
-    if (!set_looks(s, looks))
+    TRY(set_looks(s, looks, &any));
+    if (!any)
         goto done;
+    /* Marks of a pair change when it is solved alone, which is after the walk has met it: these will do. */
+    TRY(team_gather(s->ctx, s->seen, s->n, block_rows(s->n), s->width * (int64_t)sizeof *s->seen));
     TRY(MEM_NEW(s->ctx, s->reach, s->n));
     TRY(MEM_NEW(s->ctx, s->within, s->n));
     progress_begin(s->ctx, "candidates", all);
@@ -88,13 +173,15 @@ ddsc_status pruned_walk(pruned *s)
             s->within[i] = local_limit_any(s->p->by, s->reach[i]);
         }
         TRY(s->p->device->within(s->device, begin, end, s->within, meet_pair, s));
-        if (n_found(s) < FOUND_PER_ITEM * s->n && end < n_tiles)
+        TRY(dual_of_found(s));
+        TRY(count_found(s, &n_found));
+        if (n_found < FOUND_PER_ITEM * s->n && end < n_tiles)
             continue;
         TRY(pruned_lists_refill(s));
         TRY(pruned_rounds(s, false));
     }
     progress_end(s->ctx);
-    pairs_count_bounds(s->p, BOUND_FIRST, all, 0);
+    pairs_count_first(s->p, all);
 done:
     mem_free(s->ctx, looks);
     return status;

@@ -2,6 +2,7 @@
  * a plain best-first search: the candidate of least bound gets a bound of the next level or, when it
  * has the best that is worth its while, is solved; the search ends when the least bound lies beyond
  * the tau-th distance found. */
+#include "base/team.h"
 #include "base/workspace.h"
 #include "search/reach.h"
 #include "search/search.h"
@@ -127,8 +128,9 @@ ddsc_status search_query(pairs *p, ddsc_graph **out, int64_t tau, int64_t n_old)
     TRY(scratch_create(p->ctx, &q.rows, QUERY_ITEMS * q.ld, sizeof(float)));
     TRY(scratch_create(p->ctx, &q.heap, n_old, sizeof(query_entry)));
     progress_begin(p->ctx, "neighbours", n_new);
-    TRY(parallel_for(p->ctx, n_new, QUERY_ITEMS, query_range, &q));
+    TRY(team_for(p->ctx, n_new, QUERY_ITEMS, query_range, &q));
     progress_end(p->ctx);
+    TRY(nearest_share(p->ctx, &q.near, false));
     TRY(nearest_finish(p->ctx, &q.near, out));
 done:
     scratch_free(p->ctx, &q.heap);

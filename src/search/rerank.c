@@ -1,4 +1,5 @@
 /* Lists of candidates put in order by the metric itself: pairs by their larger end, each once. */
+#include "base/team.h"
 #include "search/search.h"
 
 void search_lists_free(ddsc_context *ctx, pair_lists *l)
@@ -63,9 +64,10 @@ ddsc_status search_rerank(pairs *p, ddsc_graph **out, int64_t tau, const pair_li
     for (r.first = 0; r.first < l->n; r.first += strip) {
         int64_t end = BASE_MIN(l->n, r.first + strip);
         TRY(pairs_prepare(p, r.first, end));
-        TRY(parallel_for(p->ctx, end - r.first, 4, rank_range, &r));
+        TRY(team_for(p->ctx, end - r.first, 4, rank_range, &r));
     }
     progress_end(p->ctx);
+    TRY(nearest_share(p->ctx, &r.near, false));
     TRY(nearest_finish(p->ctx, &r.near, out));
 done:
     nearest_free(p->ctx, &r.near);

@@ -21,6 +21,8 @@ enum {
     /* Kept beyond tau by a device, whose cheap products leave more in doubt: with tau = 20 as many as
      * its short lists hold (bench/gpu.py). */
     DEVICE_SPARE = 44,
+    /* ---- remote: digits on one H200 (docs/gpu.md) ---- */
+    REMOTE_FOUND = 1 << 24, /* pairs within reach that a device gives at a time: 200 MB */
     /* ---- descent and approximate: 100,000 digits (bench/scale.py) ---- */
     DESCENT_ROUNDS = 20,
     DESCENT_FEW = 1000, /* one changed neighbour in so many ends it */
@@ -32,6 +34,9 @@ enum {
     HELD_OUT_SHARE_LEAST = 3,
     JUDGED_LEAST = 15 /* landmarks: fewer cannot tell */
 };
+
+/* What the dual bounds of an item are worth, in multiplications: about 100 of 100,000 each. */
+static const double REMOTE_WORK_PER_ITEM = 1e7;
 
 /* A recall below this is worth a warning. */
 static const double RECALL_GOOD = 0.9;

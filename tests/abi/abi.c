@@ -69,6 +69,7 @@ INIT(transform_settings)
 INIT(text_settings)
 INIT(text_report)
 INIT(shared_items)
+INIT(team)
 INIT(compress_report)
 INIT(metric_settings)
 INIT(pair_stats)
@@ -88,6 +89,25 @@ INIT(d2_settings)
 INIT(report_source)
 INIT(comparison)
 
+/* A table of an older or a newer age; what is handed over (team_eigen) is made by the library and only ever grows at its end. */
+static int find_none(void *state, ddsc_team_eigen *problem)
+{
+    (void)state;
+    return problem->n_wanted > 0;
+}
+
+static void use_team(void)
+{
+    ddsc_context *ctx = NULL;
+    GUARDED(team, x);
+    ddsc_team_init(x);
+    x->eigen = find_none;
+    GOOD(ddsc_context_create(&ctx, NULL));
+    GOOD(ddsc_context_set_team(ctx, x));
+    UNTOUCHED(x);
+    ddsc_context_destroy(ctx);
+}
+
 static void (*const inits[])(void) = {init_context_settings,
                                       init_read_settings,
                                       init_transform_settings,
@@ -103,6 +123,8 @@ static void (*const inits[])(void) = {init_context_settings,
                                       init_assignment,
                                       init_standing,
                                       init_scores,
+                                      init_team,
+                                      use_team,
                                       init_stability_settings,
                                       init_theory,
                                       init_transport_problem,

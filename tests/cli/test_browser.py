@@ -514,6 +514,49 @@ def test_prints(page):
     page.devtools("Emulation.setEmulatedMedia", media="")
 
 
+def test_drawer_tells_the_plan_to_the_nearest_document(browser, ddsc, tmp_path):
+    """Words moved and mass that stays, as `explain --pair` finds them."""
+    rng = np.random.default_rng(4)
+    words = [[f"{topic}{k}" for k in range(6)] for topic in ("<sea", "farm")]
+    lines = ["label\ttext"] + [f"{i % 2}\t{' '.join(rng.choice(words[i % 2], 9))}" for i in range(30)]
+    (tmp_path / "d.tsv").write_text("\n".join(lines) + "\n")
+    ddsc("text", tmp_path / "d.tsv", "-o", tmp_path / "d.npz", "-q")
+    ddsc("cluster", tmp_path / "d.npz", "-k", 2, "-o", tmp_path / "out", "-q")
+    browser.open(tmp_path / "out" / "report.html")
+    browser.ask("(openDrawer(3), 1)")
+    nearest = browser.ask("idOf(neighboursOf(3)[0].i)")
+    said = browser.text("#drawer ol li")
+    told = [line.split("%", 1) for line in ddsc("explain", tmp_path / "out", "--pair", "3", nearest).stdout.splitlines()[1:]]
+    flows = [(float(share), *way.split(",")[0].strip().split(" -> ")) for share, way in told]
+    stays = sum(share for share, a, b in flows if a == b)
+    moved = [share for share, a, b in flows if a != b]
+    assert f"leaves {stays:.0f}% of its mass" in said or abs(float(said.split("leaves ")[1].split("%")[0]) - stays) <= 1
+    shown = [tuple(part.rsplit(" (", 1)) for part in said.split("so: ")[1].split(", ")] if moved else []
+    assert len(shown) == min(3, len(moved))
+    for (way, share), mass in zip(shown, moved):
+        assert abs(float(share.rstrip("%)")) - mass) <= 1 and tuple(way.split(" \u2192 ")) in {f[1:] for f in flows}
+    assert browser.complaints() == []
+
+
+def test_links_stay_inside_the_frame_of_a_notebook(page, tmp_path):
+    """A page in a srcdoc frame has the notebook's address: a link to a part of it must not load the notebook."""
+    inside = page.shapes.read_text().replace("&", "&amp;").replace('"', "&quot;")
+    (tmp_path / "notebook.html").write_text(
+        f'<!DOCTYPE html><title>notebook</title><iframe srcdoc="{inside}" sandbox="allow-scripts allow-downloads allow-popups" '
+        'width="100%" height="800"></iframe>')
+    page.open(tmp_path / "notebook.html")
+    page.call("POST", "/frame", {"id": {"element-6066-11e4-a52e-4f735466cecf": page.find("iframe")}})
+    assert page.ask("document.getElementById('how').closest('details').open") is False
+    page.click('#contents a[href="#how"]')
+    page.settle()
+    assert page.ask("document.getElementById('how').closest('details').open") is True
+    page.click("#contents a")
+    page.settle()
+    assert page.ask("location.href") == "about:srcdoc" and page.ask("document.querySelectorAll('iframe').length") == 0
+    assert page.ask("scrollY + document.documentElement.scrollTop") > 0
+    page.call("POST", "/frame", {"id": None})
+
+
 def test_page_without_a_map(browser, ddsc, three_groups, tmp_path):
     ddsc("cluster", three_groups, "-k", "3", "--method", "kmeans", "-o", tmp_path / "out", "-q")
     browser.open(tmp_path / "out" / "report.html")

@@ -133,6 +133,23 @@ def test_model(ddsc, three_groups, tmp_path, metric, cost):
         [line.split(",")[1] for line in (tmp_path / "r" / "labels.csv").read_text().split()[1:]]
 
 
+@pytest.mark.parametrize("words", [["--method", "d2"], ["--method", "pd2"], ["-m", "lot"]])
+def test_cosine_is_points_at_length_one(ddsc, tmp_path, words):
+    data = items(np.random.default_rng(8), 24, 5, 9)
+    write(tmp_path / "x.npz", data)
+    write(tmp_path / "u.npz", [(w, x / np.linalg.norm(x, axis=1, keepdims=True)) for w, x in data])
+    ddsc("cluster", tmp_path / "x.npz", "-k", 3, *words, "--cost", "cosine", "-o", tmp_path / "x", "-q")
+    ddsc("cluster", tmp_path / "u.npz", "-k", 3, *words, "-o", tmp_path / "u", "-q")
+    ddsc("cluster", tmp_path / "x.npz", "-k", 3, *words, "-o", tmp_path / "plain", "-q")
+    labels = [(tmp_path / name / "labels.csv").read_text() for name in ("x", "u", "plain")]
+    assert labels[0] == labels[1] != labels[2]
+    told = json.loads((tmp_path / "x" / "result.json").read_text())
+    assert told["settings"]["cost"] == "cosine"
+    if words[0] == "--method":
+        centres = [np.load(tmp_path / name / "centres.npz")["points"] for name in ("x", "u")]
+        assert centres[0] == pytest.approx(centres[1], abs=1e-6) and (np.linalg.norm(centres[0], axis=1) <= 1 + 1e-9).all()
+
+
 def test_sinkhorn_against_pot(ddsc, tmp_path):
     ot = pytest.importorskip("ot")
     data = items(np.random.default_rng(3), 5, 3, 10)
@@ -153,8 +170,8 @@ def test_sinkhorn_against_pot(ddsc, tmp_path):
     (["-m", "w2", "--cost", "euclidean"], 2, "w1"),
     (["-m", "w1", "--cost", "cosine"], 2, "w2"),
     (["-m", "mmd", "--cost", "euclidean"], 2, "kernel"),
-    (["-m", "lot", "--cost", "cityblock"], 2, "lot needs squared Euclidean"),
-    (["--method", "d2", "--cost", "euclidean"], 2, "centres need squared Euclidean"),
+    (["-m", "lot", "--cost", "cityblock"], 2, "needs squared Euclidean costs"),
+    (["--method", "d2", "--cost", "euclidean"], 2, "unless it is sqeuclidean or cosine"),
     (["-m", "w1", "--cost", "missing.npy"], 3, "missing.npy"),
     (["-m", "w1", "--cost", "cityblok"], 2, "did you mean 'cityblock'?"),
     (["-m", "w1", "--cost", "Euclidean"], 2, "did you mean 'euclidean'?"),

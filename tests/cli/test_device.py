@@ -26,6 +26,46 @@ def many(tmp_path_factory):
     return path
 
 
+@pytest.fixture(scope="module")
+def some(tmp_path_factory):
+    """200 items of a few points on a grid of 8 x 8."""
+    rng = np.random.default_rng(4)
+    cells = [rng.choice(64, 6, replace=False) for _ in range(200)]
+    at = np.stack(np.divmod(np.concatenate(cells), 8), 1).astype(float)
+    path = tmp_path_factory.mktemp("device") / "some.npz"
+    np.savez(path, points=at, weights=rng.uniform(0.5, 1.5, len(at)), offsets=np.arange(201) * 6)
+    return path
+
+
+@pytest.mark.parametrize("hubs", ["off", "always"])
+def test_exact_graph_is_the_same_bytes(ddsc, some, tmp_path, hubs):
+    words = ["neighbors", some, "--metric", "w2", "--tau", 5, "--hubs", hubs, "--json", "-q", "-o"]
+    plain = json.loads(ddsc(*words, tmp_path / "cpu.mtx", "--device", "cpu", env=ENV).stdout)
+    found = json.loads(ddsc(*words, tmp_path / "device.mtx", "--device", DEVICE, env=ENV).stdout)
+    assert (tmp_path / "cpu.mtx").read_bytes() == (tmp_path / "device.mtx").read_bytes()
+    assert plain["device"] == "cpu" and found["device"] == f"{DEVICE}:0"
+    assert "first bounds, dual bounds" in [step for step in found["plan"] if step["stage"] == "device"][0]["why"]
+
+
+def test_matrix_of_sinkhorn_values(ddsc, many, tmp_path):
+    data = np.load(many)
+    few = tmp_path / "few.npz"
+    np.savez(few, points=data["points"][: 40 * 64], weights=data["weights"][: 40 * 64], offsets=np.arange(41) * 64)
+    words = ["distance", few, "--metric", "sinkhorn", "--json", "-q", "-o"]
+    told = [json.loads(ddsc(*words, tmp_path / f"{device}.npy", "--device", device, env=ENV).stdout)["device"]
+            for device in ("cpu", "auto", DEVICE)]
+    plain, auto, found = (np.load(tmp_path / f"{device}.npy") for device in ("cpu", "auto", DEVICE))
+    assert told == ["cpu", "cpu", f"{DEVICE}:0"]
+    assert (plain == auto).all() and np.allclose(plain, found, rtol=1e-7, atol=1e-9)
+
+
+def test_a_device_without_a_part_in_it_is_told(ddsc, some, tmp_path):
+    words = ["neighbors", some, "--metric", "w1", "--progress", "none", "-f", "-o", tmp_path / "g.mtx", "--device"]
+    assert "this search has nothing for it" in ddsc(*words, DEVICE, env=ENV).stderr
+    assert "nothing for it" not in ddsc(*words, "auto", env=ENV).stderr
+    assert "must be auto, cpu, cuda" in ddsc(*words, "gpu", code=2).stderr
+
+
 @pytest.mark.parametrize("words", [["mmd"], ["mmd", "--mmd-features", 200], ["lot"], ["lot", "--hubs", "always"]])
 def test_graph_is_the_same_bytes(ddsc, many, tmp_path, words):
     words = ["neighbors", many, "--metric", *words, "--json", "-q", "-o"]

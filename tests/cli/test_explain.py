@@ -108,6 +108,34 @@ def test_words_alike_everywhere_are_no_sign(ddsc, tmp_path):
         assert {cluster["moves"][0]["word"], cluster["moves"][0]["to"]} == {"boat", "car"}
 
 
+@pytest.mark.parametrize("cost, near, far", [("sqeuclidean", np.hypot(9, 0.9), np.hypot(1.5, 0.9)), ("cosine", 0, 1), ("cityblock", 9.9, 2.4)])
+def test_moves_go_by_the_costs_of_the_run(ddsc, tmp_path, cost, near, far):
+    """From `turned` it is no way to `near` by direction; by place the ways are these."""
+    names = np.array(["turned", "near", "far", "base"])
+    rows = [[0, 3] if i % 2 else [1, 2, 3] for i in range(40)]
+    np.savez(tmp_path / "w.npz", support=np.array([[1.0, 0.1], [10, 1], [-0.5, 1.0], [0.1, 5]]),
+             indices=np.concatenate(rows).astype(np.int32), weights=np.concatenate([np.r_[[6 / (len(r) - 1)] * (len(r) - 1), 1] for r in rows]),
+             offsets=np.cumsum([0, *map(len, rows)]), point_names=names)
+    metric = ["-m", "w1", "--cost", cost] if cost == "cityblock" else ["-m", "w2", "--cost", cost]
+    ddsc("cluster", tmp_path / "w.npz", "-k", 2, *metric, "-o", tmp_path / "r", "-q")
+    moves = {m["word"]: m for c in clusters_of(tmp_path / "r") for m in c["moves"]}
+    # what `near` and `far` have is all `turned`'s, so both shares are their ways
+    assert moves["near"]["share"] / moves["far"]["share"] == pytest.approx(near / far, rel=1e-6, abs=1e-6)
+
+
+def test_clusters_without_moves_say_so(ddsc, tmp_path):
+    n = 104
+    points = np.array([[i % 13 * 10.0, i // 13 * 10.0] for i in range(n)])
+    index = np.repeat(np.arange(n), 3)
+    np.savez(tmp_path / "w.npz", support=points, indices=index.astype(np.int32), weights=np.ones(3 * n),
+             offsets=np.arange(3 * n + 1), point_names=np.array([f"w{i}" for i in range(n)]))
+    ddsc("cluster", tmp_path / "w.npz", "-k", n, "--tau", 2, "-o", tmp_path / "r", "-q")
+    told = [("moves" in c, c.get("moves_left_out")) for c in clusters_of(tmp_path / "r")]
+    assert told == [(True, None)] * 100 + [(False, True)] * (n - 100)
+    assert ddsc("explain", tmp_path / "r").stdout.count("not looked at beyond") == n - 100
+    assert (tmp_path / "r" / "report.html").read_text().count("Moves were not looked at") == n - 100
+
+
 def test_shares_are_means_over_items(ddsc, documents, tmp_path):
     ddsc("text", documents, "--support", 0, "-o", tmp_path / "t.npz", "-q")
     ddsc("cluster", tmp_path / "t.npz", "-k", 3, "-o", tmp_path / "r", "-q")

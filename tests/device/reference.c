@@ -2,7 +2,9 @@
  * much as it is allowed to, up or down by the pair, so that the rule for what stays in doubt has no
  * slack to live on; its strips are short. The environment names a fault in DDSC_REFERENCE: none
  * there (driver), too little memory (memory), a failure in the second strip (late), wrong lists (lists),
- * no way but the cheap one (cheap), another version of the table (version). */
+ * no way but the cheap one (cheap), another version of the table (version), its first version (old), a failure
+ * in the second call for pairs (within), wrong pairs (pairs), too little memory for a grid (grid), a failure in the
+ * second call for bounds (bounds), bounds that are no numbers (numbers), no room for frames (frames). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +18,9 @@ typedef struct reference {
     int way;
     device_rows r; /* copies */
     double *length;
+    device_frames f;
+    device_grid g;          /* the arrays of both stay the caller's */
+    int n_within, n_bounds; /* calls */
 } reference;
 
 static int faulty(const char *fault)
@@ -80,6 +85,7 @@ static int reference_load(void *state, int way, const device_rows *rows, int64_t
     if (faulty("memory") || keep > LONGEST)
         return fail(why, "too little memory: 12 GiB are needed, 1 is free");
     drop(d);
+    d->f = (device_frames){0};
     d->way = way;
     d->r = (device_rows){rows->n, rows->columns, copied(rows->rows, rows->n * rows->columns),
                          copied(rows->start, rows->n), copied(rows->weight, rows->n)};
@@ -149,12 +155,199 @@ static int reference_nearest(void *state, int64_t begin, int64_t end, int64_t ke
     return 0;
 }
 
+/* By the last of the frames. */
+static int framed_out(const reference *d, int64_t i, int64_t j, float reach)
+{
+    const device_frames *f = &d->f;
+    double d2 = 0;
+    if (f->n == 0)
+        return 0;
+    for (int64_t k = (f->n_frames - 1) * f->length; k < f->n_frames * f->length; k++)
+        d2 += pow((double)f->rows[i * f->n_frames * f->length + k] -
+                      (double)f->rows[j * f->n_frames * f->length + k],
+                  2);
+    return pow(fmax(0, f->keep * sqrt(d2) - f->slack), 2) > (double)reach;
+}
+
+/* In tiny pieces of memory: whoever asks for more than it has room for asks again. */
+static int reference_within(void *state, const int64_t row[2], const int64_t column[2],
+                            const float *reach, int64_t most, int32_t *pair, float *key,
+                            int64_t *found, char *why)
+{
+    reference *d = state;
+    const device_rows *r = &d->r;
+    *found = 0;
+    if (faulty("within") && ++d->n_within > 1)
+        return fail(why, "an illegal memory access was encountered");
+    for (int64_t i = row[0]; i < row[1]; i++)
+        for (int64_t j = column[0] > i ? column[0] : i + 1; j < column[1]; j++) {
+            float low = (r->start[i] + r->start[j]) - 2.0F * product(d, i, j);
+            if ((low > reach[i] && low > reach[j]) ||
+                framed_out(d, i, j, fmaxf(reach[i], reach[j])))
+                continue;
+            if (*found < most) {
+                pair[2 * *found] = (int32_t)i;
+                pair[2 * *found + 1] = (int32_t)(faulty("pairs") ? r->n : j);
+                key[*found] = low;
+            }
+            ++*found;
+        }
+    if (*found > (column[1] - column[0]) * 512) /* so that it is asked for less */
+        *found = most + 1;
+    if (faulty("flood"))
+        *found = most + 1;
+    if (faulty("negative"))
+        *found = -1;
+    return 0;
+}
+
+static int reference_load_frames(void *state, const device_frames *frames, char *why)
+{
+    if (faulty("frames"))
+        return fail(why, "too little memory");
+    ((reference *)state)->f = *frames;
+    return 0;
+}
+
+/* ---- bounds of transport ---- */
+
+static int reference_load_grid(void *state, const device_grid *grid, char *why)
+{
+    if (faulty("grid"))
+        return fail(why, "too little memory: 12 GiB are needed, 1 is free");
+    ((reference *)state)->g = *grid;
+    return 0;
+}
+
+/* |x - y|^2 of two entries, each from the mean of its item. */
+static double centred_cost(const device_grid *g, const int32_t *pair, int64_t x, int64_t y)
+{
+    double sum = 0;
+    for (int axis = 0; axis < 2; axis++) {
+        double at_x = axis == 0 ? (double)(g->cell[x] / g->side) : (double)(g->cell[x] % g->side);
+        double at_y = axis == 0 ? (double)(g->cell[y] / g->side) : (double)(g->cell[y] % g->side);
+        double gap = at_x - g->mean[2 * pair[0] + axis] - (at_y - g->mean[2 * pair[1] + axis]);
+        sum += pow(g->step[axis] * gap, 2);
+    }
+    return sum;
+}
+
+/* The distance of the means, and the potentials that come of f = 0 by two transforms. */
+static double transport_bound(const device_grid *g, const int32_t *pair)
+{
+    int64_t a = g->offset[pair[0]], n = g->offset[pair[0] + 1] - a;
+    int64_t b = g->offset[pair[1]], m = g->offset[pair[1] + 1] - b;
+    double *other = calloc((size_t)m, sizeof *other), value = -g->rounding;
+    for (int64_t y = 0; y < m; y++) {
+        other[y] = INFINITY;
+        for (int64_t x = 0; x < n; x++)
+            other[y] = fmin(other[y], centred_cost(g, pair, a + x, b + y));
+        value += g->weight[b + y] * other[y];
+    }
+    for (int64_t x = 0; x < n; x++) {
+        double own = INFINITY;
+        for (int64_t y = 0; y < m; y++)
+            own = fmin(own, centred_cost(g, pair, a + x, b + y) - other[y]);
+        value += g->weight[a + x] * own;
+    }
+    for (int axis = 0; axis < 2; axis++)
+        value +=
+            pow(g->step[axis] * (g->mean[2 * pair[0] + axis] - g->mean[2 * pair[1] + axis]), 2);
+    free(other);
+    return g->unit * value;
+}
+
+/* Down by as much as it likes: up to all of it. */
+static int reference_bounds(void *state, int kind, int64_t n, const int32_t *pair,
+                            const double *enough, double *bound, char *why)
+{
+    reference *d = state;
+    (void)enough;
+    if (faulty("bounds") && ++d->n_bounds > 1)
+        return fail(why, "an illegal memory access was encountered");
+    for (int64_t k = 0; k < n; k++) {
+        double part = (pair[2 * k] * 3 + pair[2 * k + 1] * 5) % 4 / 4.0 + 0.25;
+        bound[k] = (kind == DEVICE_TIGHT ? 1 : part) * transport_bound(&d->g, pair + 2 * k);
+        if (faulty("numbers"))
+            bound[k] = NAN;
+    }
+    return 0;
+}
+
+/* Entropic transport by plain iterations on a dense kernel; every fifth pair is left to the processor. */
+static void scale_pair(const device_grid *g, const device_rule *rule, const int32_t *pair,
+                       device_scaled *found)
+{
+    int64_t a = g->offset[pair[0]], n = g->offset[pair[0] + 1] - a;
+    int64_t b = g->offset[pair[1]], m = g->offset[pair[1] + 1] - b;
+    double *kernel = calloc((size_t)(n * m + n + m), sizeof *kernel);
+    double *u = kernel + n * m, *v = u + n, apart = 0, dual = 0, sharp = 0;
+    *found = (device_scaled){.marginal_error = 1};
+    for (int axis = 0; axis < 2; axis++)
+        apart +=
+            pow(g->step[axis] * (g->mean[2 * pair[0] + axis] - g->mean[2 * pair[1] + axis]), 2);
+    for (int64_t x = 0; x < n; x++)
+        for (int64_t y = 0; y < m; y++)
+            kernel[x * m + y] = exp(-centred_cost(g, pair, a + x, b + y) / rule->epsilon);
+    for (int64_t y = 0; y < m; y++)
+        v[y] = g->weight[b + y];
+    for (int64_t k = 1; k <= rule->max_iterations && found->marginal_error > rule->tolerance; k++) {
+        double error = 0;
+        for (int64_t x = 0; x < n; x++) {
+            double sum = 0;
+            for (int64_t y = 0; y < m; y++)
+                sum += kernel[x * m + y] * v[y];
+            error += fabs(u[x] * sum - g->weight[a + x]);
+            u[x] = g->weight[a + x] / sum;
+        }
+        for (int64_t y = 0; y < m; y++) {
+            double sum = 0;
+            for (int64_t x = 0; x < n; x++)
+                sum += kernel[x * m + y] * u[x];
+            v[y] = g->weight[b + y] / sum;
+        }
+        found->marginal_error = error;
+        found->iterations = k;
+    }
+    for (int64_t x = 0; x < n; x++)
+        dual += g->weight[a + x] * log(u[x] / g->weight[a + x]);
+    for (int64_t y = 0; y < m; y++)
+        dual += g->weight[b + y] * log(v[y] / g->weight[b + y]);
+    for (int64_t e = 0; e < n * m; e++)
+        sharp += u[e / m] * kernel[e] * v[e % m] * centred_cost(g, pair, a + e / m, b + e % m);
+    found->regularised = rule->epsilon * dual + apart;
+    found->sharp = rule->sharp ? sharp + apart : 0;
+    if (found->marginal_error > rule->tolerance || (pair[0] + pair[1]) % 5 == 0)
+        found->iterations = 0;
+    free(kernel);
+}
+
+static int reference_scale(void *state, const device_rule *rule, int64_t n, const int32_t *pair,
+                           device_scaled *found, char *why)
+{
+    reference *d = state;
+    if (faulty("bounds"))
+        return fail(why, "an illegal memory access was encountered");
+    for (int64_t k = 0; k < n; k++) {
+        scale_pair(&d->g, rule, pair + 2 * k, &found[k]);
+        if (faulty("numbers") && rule->sharp)
+            found[k].sharp = NAN;
+        else if (faulty("numbers"))
+            found[k].regularised = NAN;
+    }
+    return 0;
+}
+
 const device_table *ddsc_device_table(void);
 
 const device_table *ddsc_device_table(void)
 {
-    static device_table table = {DEVICE_TABLE_VERSION, reference_open, reference_close,
-                                 reference_way,        reference_load, reference_nearest};
-    table.version = faulty("version") ? DEVICE_TABLE_VERSION + 1 : DEVICE_TABLE_VERSION;
+    static device_table table = {DEVICE_TABLE_VERSION, reference_open,        reference_close,
+                                 reference_way,        reference_load,        reference_nearest,
+                                 reference_within,     reference_load_frames, reference_load_grid,
+                                 reference_bounds,     reference_scale};
+    table.version = faulty("version") ? DEVICE_TABLE_VERSION + 1
+                    : faulty("old")   ? 1
+                                      : DEVICE_TABLE_VERSION;
     return &table;
 }

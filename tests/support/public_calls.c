@@ -851,6 +851,7 @@ const call_entry calls[] = {
     E(context_create, "", 0),
     E(context_set_resume, "", 0),
     E(context_set_device, "", 0),
+    E(context_set_team, "", 0),
     M(create_clouds, "", 0),
     M(create_shared, "", 0),
     M(create_dense, "", 0),

@@ -34,6 +34,7 @@ extern void *const calls_unset;
 ddsc_status context_create(ddsc_context *ctx, int option);
 ddsc_status context_set_resume(ddsc_context *ctx, int option);
 ddsc_status context_set_device(ddsc_context *ctx, int option);
+ddsc_status context_set_team(ddsc_context *ctx, int option);
 
 /* public_reports.c; the report is made by calls_set_up. */
 void reports_set_up(void);

@@ -28,3 +28,9 @@ ddsc_status context_set_device(ddsc_context *ctx, int option)
     (void)option;
     return ddsc_context_set_device(ctx, "cpu");
 }
+
+ddsc_status context_set_team(ddsc_context *ctx, int option)
+{
+    (void)option;
+    return ddsc_context_set_team(ctx, NULL);
+}

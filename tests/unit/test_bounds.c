@@ -143,7 +143,7 @@ static void check_relaxed_blocks(ddsc_context *ctx, const measures *m, relaxed_w
 {
     enum { SIDE = 7 };
     bound_relaxed blocks;
-    assert_int_equal(bound_relaxed_make(ctx, &blocks, m, &ground_sqeuclidean, SIDE), DDSC_OK);
+    assert_int_equal(bound_relaxed_make(ctx, &blocks, m, &ground_sqeuclidean, 0, SIDE), DDSC_OK);
     float *scratch = malloc((size_t)bound_relaxed_scratch(&blocks) * sizeof *scratch);
     float *out = malloc((size_t)m->n * SIDE * sizeof *out);
     for (int64_t j0 = 0; j0 < m->n; j0 += SIDE) {
@@ -162,7 +162,7 @@ static void check_relaxed_blocks(ddsc_context *ctx, const measures *m, relaxed_w
 static void check_relaxed(ddsc_context *ctx, const measures *m)
 {
     relaxed_with_scratch b;
-    assert_int_equal(bound_relaxed_make(ctx, &b.bound, m, &ground_sqeuclidean, 1), DDSC_OK);
+    assert_int_equal(bound_relaxed_make(ctx, &b.bound, m, &ground_sqeuclidean, 0, 1), DDSC_OK);
     b.scratch = malloc((size_t)bound_relaxed_scratch(&b.bound) * sizeof *b.scratch);
     check_all(ctx, m, "relaxed", relaxed_value, &b);
     check_relaxed_blocks(ctx, m, &b);
@@ -259,7 +259,7 @@ static void test_shift_is_found(void **state)
     assert_int_equal(
         ddsc_measures_create_clouds(ctx, &m, N, D, points, NULL, offset, DDSC_EMPTY_ERROR),
         DDSC_OK);
-    assert_int_equal(bound_relaxed_make(ctx, &b.bound, m, &ground_sqeuclidean, 1), DDSC_OK);
+    assert_int_equal(bound_relaxed_make(ctx, &b.bound, m, &ground_sqeuclidean, 0, 1), DDSC_OK);
     b.scratch = malloc((size_t)bound_relaxed_scratch(&b.bound) * sizeof *b.scratch);
     for (int64_t i = 0; i < N; i++)
         for (int64_t j = i + 1; j < N; j++) {

@@ -191,7 +191,7 @@ static void test_fill(void **state)
         assert_int_equal(search_columns_draw(ctx, &c, n, 0.25), DDSC_OK);
         assert_int_equal(metric_resolve(ctx, &metric, m, &set), DDSC_OK);
         assert_int_equal(measures_subset(ctx, &ordered, m, n, c.order), DDSC_OK);
-        assert_int_equal(plan_run_open(ctx, &r, ordered, &metric, NULL), DDSC_OK);
+        assert_int_equal(plan_run_open(ctx, &r, ordered, &metric, false, NULL), DDSC_OK);
         assert_int_equal(search_columns_fill(&c, &r.p), DDSC_OK);
         assert_int_equal(plan_run_close(&r, DDSC_OK, 780, &stats), DDSC_OK);
         assert_true(stats.n_solved == 10 * 30 + 45 && stats.n_pairs == 780);

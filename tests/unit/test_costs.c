@@ -250,7 +250,7 @@ static void check_bounds(ddsc_context *ctx, const measures *m, const ground_cost
     bool marginals = g->kind == DDSC_COST_EUCLIDEAN || g->kind == DDSC_COST_CITYBLOCK;
     double sum[3] = {0, 0, 0};
     assert_int_equal(exact_create_team(ctx, &team, g), DDSC_OK);
-    assert_int_equal(bound_relaxed_make(ctx, &relaxed, m, g, 1), DDSC_OK);
+    assert_int_equal(bound_relaxed_make(ctx, &relaxed, m, g, 0, 1), DDSC_OK);
     if (marginals)
         assert_int_equal(bound_marginal_make(ctx, &marginal, m, g->kind == DDSC_COST_CITYBLOCK),
                          DDSC_OK);
@@ -477,7 +477,7 @@ static void test_refused(void **state)
                  {DDSC_METRIC_W1, DDSC_COST_SQEUCLIDEAN, "metric w2"},
                  {DDSC_METRIC_W1, DDSC_COST_COSINE, "metric w2"},
                  {DDSC_METRIC_MMD, DDSC_COST_EUCLIDEAN, "kernel"},
-                 {DDSC_METRIC_LOT, DDSC_COST_COSINE, "lot needs squared Euclidean"},
+                 {DDSC_METRIC_LOT, DDSC_COST_CITYBLOCK, "needs squared Euclidean costs"},
                  {DDSC_METRIC_W1, (ddsc_cost)6, "cost = 6"},
                  {DDSC_METRIC_W1, DDSC_COST_MATRIX, "must be given"}};
     for (size_t k = 0; k < sizeof pairs / sizeof *pairs; k++) {

@@ -8,67 +8,10 @@
 #include <string.h>
 
 #include "device/device.h"
-#include "graph/graph.h"
+#include "device_support.h"
 #include "support.h"
 
-static const char *device_name(void)
-{
-    const char *name = getenv("DDSC_TEST_DEVICE");
-    return name ? name : "reference";
-}
-
-static void fault(const char *what)
-{
-    if (what)
-        setenv("DDSC_REFERENCE", what, 1);
-    else
-        unsetenv("DDSC_REFERENCE");
-}
-
 /* ---- the table ---- */
-
-typedef struct sample {
-    int64_t n, columns;
-    float *rows, *start, *weight;
-} sample;
-
-static sample sample_make(int64_t n, int64_t columns, bool weighted)
-{
-    sample s = {n, columns, calloc((size_t)(n * columns), sizeof(float)),
-                calloc((size_t)n, sizeof(float)), NULL};
-    if (weighted)
-        s.weight = calloc((size_t)n, sizeof(float));
-    for (int64_t i = 0; weighted && i < n; i++)
-        s.weight[i] = ldexpf(1, -(int)(i % 3));
-    return s;
-}
-
-static void sample_free(sample *s)
-{
-    free(s->rows);
-    free(s->start);
-    free(s->weight);
-}
-
-static double *products(const sample *s)
-{
-    double *all = calloc((size_t)(s->n * s->n), sizeof *all);
-    for (int64_t i = 0; i < s->n; i++)
-        for (int64_t j = 0; j <= i; j++) {
-            double sum = 0;
-            for (int64_t k = 0; k < s->columns; k++)
-                sum += (double)s->rows[i * s->columns + k] * (double)s->rows[j * s->columns + k];
-            all[i * s->n + j] = all[j * s->n + i] = sum;
-        }
-    return all;
-}
-
-/* By the formula of the table. */
-static double exact_key(const sample *s, const double *all, int64_t i, int64_t j)
-{
-    double weight = s->weight ? (double)s->weight[j] : 1;
-    return weight * ((double)s->start[i] + (double)s->start[j] - 2 * all[i * s->n + j]);
-}
 
 typedef struct answer {
     double radius;
@@ -89,12 +32,12 @@ static answer ask(const sample *s, int way, int64_t keep)
     assert_int_equal(ddsc_context_set_device(ctx, device_name()), DDSC_OK);
     assert_true(device_open(ctx, &d, 0));
     assert_true(d.about.n_ways > way && d.about.longest >= keep);
-    assert_non_null(d.table->way(d.state, way, s->columns, &a.radius));
-    assert_int_equal(d.table->load(d.state, way, &rows, keep, &strip, why), 0);
+    assert_non_null(d.table.way(d.state, way, s->columns, &a.radius));
+    assert_int_equal(d.table.load(d.state, way, &rows, keep, &strip, why), 0);
     assert_true(strip > 0);
     for (int64_t i = 0; i < s->n; i += strip)
-        assert_int_equal(d.table->nearest(d.state, i, BASE_MIN(s->n, i + strip), keep,
-                                          a.key + i * keep, a.index + i * keep, why),
+        assert_int_equal(d.table.nearest(d.state, i, BASE_MIN(s->n, i + strip), keep,
+                                         a.key + i * keep, a.index + i * keep, why),
                          0);
     device_close(&d);
     ddsc_context_destroy(ctx);
@@ -202,99 +145,20 @@ static void test_order(void **state)
 
 /* ---- graphs ---- */
 
-typedef struct told {
-    int n;
-    char last[256];
-} told;
-
-static void on_warning(void *user, const char *text)
-{
-    told *t = user;
-    t->n += strncmp(text, "device ", 7) == 0;
-    snprintf(t->last, sizeof t->last, "%s", text);
-}
-
-static ddsc_context *context_on(const char *name, int threads, told *t)
-{
-    ddsc_context_settings set;
-    ddsc_context *ctx = NULL;
-    ddsc_context_settings_init(&set);
-    set.threads = threads;
-    set.warning = on_warning;
-    set.warning_user = t;
-    assert_int_equal(ddsc_context_create(&ctx, &set), DDSC_OK);
-    assert_int_equal(ddsc_context_set_device(ctx, name), DDSC_OK);
-    return ctx;
-}
-
-static void same_bytes(const ddsc_graph *a, const ddsc_graph *b)
-{
-    size_t edges = (size_t)a->offset[a->n];
-    assert_int_equal(a->n, b->n);
-    assert_memory_equal(a->offset, b->offset, (size_t)(a->n + 1) * sizeof *a->offset);
-    assert_memory_equal(a->index, b->index, edges * sizeof *a->index);
-    assert_memory_equal(a->d2, b->d2, edges * sizeof *a->d2);
-}
-
-enum { GRID = 10 };
-
-/* Histograms on a grid, every seventh a copy of an earlier one. */
-static ddsc_measures *images(ddsc_context *ctx, int64_t n)
-{
-    double table[GRID * GRID][2], *rows = calloc((size_t)n * GRID * GRID, sizeof *rows);
-    rng r = rng_make(5, RNG_GAUSSIANS, 1);
-    ddsc_measures *m = NULL;
-    for (int c = 0; c < GRID * GRID; c++) {
-        table[c][0] = c / GRID;
-        table[c][1] = c % GRID;
-    }
-    for (int64_t i = 0; i < n; i++) {
-        double x = 2 + 6 * rng_uniform(&r), y = 2 + 6 * rng_uniform(&r);
-        for (int c = 0; c < GRID * GRID; c++)
-            rows[i * GRID * GRID + c] =
-                exp(-pow(table[c][0] - x, 2) - pow(table[c][1] - y, 2)) * (1 + rng_uniform(&r));
-        if (i % 7 == 6)
-            memcpy(rows + i * GRID * GRID, rows + (i / 2) * GRID * GRID,
-                   GRID * GRID * sizeof *rows);
-    }
-    assert_int_equal(ddsc_measures_create_dense(ctx, &m, n, GRID * GRID, 2, &table[0][0], rows,
-                                                DDSC_EMPTY_ERROR),
-                     DDSC_OK);
-    free(rows);
-    return m;
-}
-
-static ddsc_graph *graph_by(ddsc_context *ctx, const ddsc_measures *m, int kind, int64_t tau,
-                            bool full, int64_t hubs)
-{
-    ddsc_metric_settings metric;
-    ddsc_graph_settings set;
-    ddsc_graph *g = NULL;
-    ddsc_metric_settings_init(&metric);
-    ddsc_graph_settings_init(&set);
-    metric.metric = kind == 0 || kind == 1 ? DDSC_METRIC_MMD : DDSC_METRIC_LOT;
-    metric.mmd_features = kind == 1 ? 256 : 0;
-    metric.reference_size = 20;
-    set.tau = tau;
-    set.hubs = hubs;
-    set.exact_graph = full ? DDSC_GRAPH_FULL : DDSC_GRAPH_PRUNED;
-    assert_int_equal(ddsc_neighbors_run(ctx, &g, NULL, m, &metric, &set), DDSC_OK);
-    return g;
-}
-
-/* mmd on a grid, mmd by features, lot: plain neighbours and rescaled ones. */
+/* mmd on a grid, mmd by features, lot, w2: plain neighbours and rescaled ones. */
 static void test_metrics(void **state)
 {
     (void)state;
-    for (int kind = 0; kind < 3; kind++)
+    for (int kind = 0; kind < 4; kind++)
         for (int hubs = DDSC_HUBS_OFF; hubs <= DDSC_HUBS_ALWAYS; hubs++)
-            for (int64_t n = 5; n < 600; n += 289) {
+            for (int64_t n = kind == 3 ? 20 : 5; n < 600; n += 289) {
                 told t = {0};
-                ddsc_context *on = context_on(device_name(), 2, &t),
-                             *off = context_on("cpu", 1, &t);
-                ddsc_measures *m = images(on, n), *same = images(off, n);
-                ddsc_graph *a = graph_by(on, m, kind, 6, false, hubs);
-                ddsc_graph *b = graph_by(off, same, kind, 6, true, hubs);
+                ddsc_context *on = device_context(device_name(), 2, &t),
+                             *off = device_context("cpu", 1, &t);
+                ddsc_measures *m = device_images(on, n, kind == 3),
+                              *same = device_images(off, n, kind == 3);
+                ddsc_graph *a = device_graph(on, m, kind, 6, false, hubs);
+                ddsc_graph *b = device_graph(off, same, kind, 6, true, hubs);
                 same_bytes(a, b);
                 assert_int_equal(strncmp(ddsc_context_get_device(on), device_name(), 4), 0);
                 assert_string_equal(ddsc_context_get_device(off), "cpu");
@@ -346,7 +210,7 @@ static void test_vectors(void **state)
     static const int64_t shape[][3] = {{40, 1, 3},    {4, 20, 10},    {130, 33, 7},
                                        {300, 700, 5}, {390, 17, 110}, {257, 40, 250}};
     told t = {0};
-    ddsc_context *on = context_on(device_name(), 2, &t), *off = context_on("cpu", 2, &t);
+    ddsc_context *on = device_context(device_name(), 2, &t), *off = device_context("cpu", 2, &t);
     for (size_t c = 0; c < sizeof shape / sizeof *shape; c++)
         for (int kind = 0; kind < 7; kind++) {
             int64_t n = shape[c][0], d = shape[c][1];
@@ -368,9 +232,9 @@ static void test_vectors(void **state)
 static void check_fault(const char *what, const char *name, int warnings, const char *words)
 {
     told t = {0};
-    ddsc_context *ctx = context_on(name, 2, &t);
+    ddsc_context *ctx = device_context(name, 2, &t);
     double *x = vectors(400, 30, 0);
-    fault(what);
+    device_fault(what);
     for (int again = 0; again < 2; again++) {
         ddsc_graph *a = graph_of_rows(ctx, 400, 30, x, 8, false);
         ddsc_graph *b = graph_of_rows(ctx, 400, 30, x, 8, true);
@@ -381,7 +245,7 @@ static void check_fault(const char *what, const char *name, int warnings, const 
         ddsc_graph_destroy(a);
         ddsc_graph_destroy(b);
     }
-    fault(NULL);
+    device_fault(NULL);
     free(x);
     ddsc_context_destroy(ctx);
 }
@@ -406,13 +270,13 @@ static void test_coarse(void **state)
 {
     (void)state;
     told t = {0};
-    ddsc_context *ctx = context_on("reference", 2, &t);
+    ddsc_context *ctx = device_context("reference", 2, &t);
     double *x = vectors(700, 30, 0);
     for (int64_t p = 0; p < 700 * 30; p++)
         x[p] = (p / 30 < 350 ? 100 : -100) + x[p];
     for (int cheap = 0; cheap < 2; cheap++) {
         const char *stage, *path, *why, *search = NULL;
-        fault(cheap ? "cheap" : NULL);
+        device_fault(cheap ? "cheap" : NULL);
         ddsc_graph *a = graph_of_rows(ctx, 700, 30, x, 8, false);
         for (int64_t k = 0; ddsc_context_get_note(ctx, k, &stage, &path, &why); k++)
             if (strcmp(stage, "search") == 0)
@@ -423,7 +287,7 @@ static void test_coarse(void **state)
         ddsc_graph_destroy(a);
         ddsc_graph_destroy(b);
     }
-    fault(NULL);
+    device_fault(NULL);
     assert_int_equal(t.n, 0);
     free(x);
     ddsc_context_destroy(ctx);
@@ -450,6 +314,32 @@ static void test_allocations(void **state)
     double *x = vectors(120, 20, 0);
     assert_true(test_failing_allocations(call_on_device, x) > 15);
     free(x);
+}
+
+/* A device that is asked for by name, and has no part in the search; other names than cuda are for whoever has plug-ins
+ * of their own. */
+static void test_unused(void **state)
+{
+    (void)state;
+    const char *path = getenv("DDSC_PLUGIN_PATH");
+    char kept[4096];
+    double *x = vectors(60, 3, 0);
+    for (int named = 0; named < 2; named++) {
+        told t = {0};
+        ddsc_context *ctx = device_context(named ? device_name() : "auto", 1, &t);
+        ddsc_graph_destroy(graph_of_rows(ctx, 60, 3, x, 5, false));
+        assert_int_equal(strstr(t.last, "this search has nothing for it") != NULL, named);
+        ddsc_context_destroy(ctx);
+    }
+    free(x);
+    snprintf(kept, sizeof kept, "%s", path);
+    unsetenv("DDSC_PLUGIN_PATH");
+    ddsc_context *ctx = test_context(1, 0);
+    assert_int_equal(ddsc_context_set_device(ctx, "reference"), DDSC_ERROR_ARGUMENT);
+    assert_int_equal(ddsc_context_set_device(ctx, "gpu"), DDSC_ERROR_ARGUMENT);
+    assert_int_equal(ddsc_context_set_device(ctx, "cuda:3"), DDSC_OK);
+    ddsc_context_destroy(ctx);
+    setenv("DDSC_PLUGIN_PATH", kept, 1);
 }
 
 static void test_names(void **state)
@@ -488,6 +378,7 @@ int main(void)
         cmocka_unit_test(test_radius),      cmocka_unit_test(test_order),
         cmocka_unit_test(test_metrics),     cmocka_unit_test(test_vectors),
         cmocka_unit_test(test_faults),      cmocka_unit_test(test_coarse),
-        cmocka_unit_test(test_allocations), cmocka_unit_test(test_names)};
+        cmocka_unit_test(test_allocations), cmocka_unit_test(test_unused),
+        cmocka_unit_test(test_names)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,6 +71,28 @@ static void test_reading(void **state)
     ddsc_context_destroy(ctx);
 }
 
+/* One place, several names: it has them all, each once, whoever came first. */
+static void test_one_place(void **state)
+{
+    (void)state;
+    static const char places[] = "id,point_name,x\n"
+                                 "p,ship,1\np,vessel,1\np,,1\np,ship,1\np,car,2\n"
+                                 "q,vessel,1\nq,a,3\nq,b,3\nq,c,3\nq,d,3\nq,e,3\nq,f,3\nq,g,3\n";
+    ddsc_context *ctx = test_context(1, 0);
+    ddsc_measures *m = NULL, *all = NULL;
+    assert_ok(ctx, ddsc_measures_read(ctx, &m, folder_text(&room, "places.csv", places), NULL),
+              "places");
+    assert_text(point_of(m, 0, 0), "ship + vessel");
+    assert_text(point_of(m, 0, 1), "car");
+    assert_text(point_of(m, 1, 0), "ship + vessel");
+    assert_text(point_of(m, 1, 1), "a + b + c + d + e + f");
+    assert_ok(ctx, ddsc_measures_copy_subset(ctx, &all, m, 1, (const int64_t[]){1}), "subset");
+    assert_text(point_of(all, 0, 0), "ship + vessel");
+    ddsc_measures_destroy(all);
+    ddsc_measures_destroy(m);
+    ddsc_context_destroy(ctx);
+}
+
 static void test_files(void **state)
 {
     (void)state;
@@ -201,6 +223,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_reading, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_one_place, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_files, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_copies, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_describing, set_up, tear_down),

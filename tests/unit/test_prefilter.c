@@ -285,7 +285,7 @@ static void check_device(ddsc_context *ctx, const tie_rows *t, bool product, dou
     }
     void *device = NULL;
     nearest kept;
-    assert_int_equal(prefilter_cpu.open(ctx, &device, &b), DDSC_OK);
+    assert_int_equal(prefilter_cpu.open(ctx, &device, &b, NULL), DDSC_OK);
     assert_int_equal(nearest_create(ctx, &kept, 0, n, tau), DDSC_OK);
     assert_int_equal(prefilter_cpu.nearest(device, &kept), DDSC_OK);
     assert_int_equal(nearest_sort(ctx, &kept, false), DDSC_OK);
@@ -347,9 +347,11 @@ typedef struct naive {
     const first_bounds *b;
 } naive;
 
-static ddsc_status naive_open(ddsc_context *ctx, void **state, const first_bounds *bounds)
+static ddsc_status naive_open(ddsc_context *ctx, void **state, const first_bounds *bounds,
+                              const struct device_grid *grid)
 {
     (void)ctx;
+    (void)grid;
     naive *d = malloc(sizeof *d);
     d->b = bounds;
     *state = d;
@@ -422,7 +424,7 @@ static void test_other_device(void **state)
         prefilter_rows rows = {0};
         bool done = true;
         assert_int_equal(metric_resolve(ctx, &metric, m, &set), DDSC_OK);
-        assert_int_equal(plan_run_open(ctx, &r, m, &metric, NULL), DDSC_OK);
+        assert_int_equal(plan_run_open(ctx, &r, m, &metric, false, NULL), DDSC_OK);
         r.p.device = &naive_device;
         if (metric.backend->bounds) {
             assert_int_equal(pairs_open_bounds(&r.p, &r.job), DDSC_OK);

@@ -1,8 +1,9 @@
 /* The entropic metric over pairs of items: every entry against the single call, the divergence,
- * threads, memory. */
+ * threads, memory; bounds of documents by soft minima. */
 #include <math.h>
 #include <stdlib.h>
 
+#include "bound/first.h"
 #include "cost/cost.h"
 #include "graph/graph.h"
 #include "support.h"
@@ -180,6 +181,111 @@ static measures *histograms(ddsc_context *ctx, int64_t n, int64_t v)
     return m;
 }
 
+/* ---- documents ---- */
+
+/* Items of 1 to 40 words of a table of 90, in d dimensions, away from the origin. */
+static measures *documents(ddsc_context *ctx, int64_t n, int64_t d, double size, double shift)
+{
+    enum { WORDS = 90 };
+    double *support = room(WORDS * d), *weight = room(n * WORDS);
+    rng r = rng_make(32, RNG_GAUSSIANS, (uint64_t)d);
+    measures *m = NULL;
+    for (int64_t k = 0; k < WORDS * d; k++)
+        support[k] = size * (rng_normal(&r) + 3 * (double)(k / d % 4 == k % d) + shift);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t k = 0, words = 1 + (int64_t)rng_below(&r, i % 5 == 0 ? 40 : 12); k < words;
+             k++)
+            weight[i * WORDS + (i % 4 + 4 * (int64_t)rng_below(&r, 23)) % WORDS] +=
+                exp(2 * rng_normal(&r));
+    assert_int_equal(
+        ddsc_measures_create_dense(ctx, &m, n, WORDS, d, support, weight, DDSC_EMPTY_ERROR),
+        DDSC_OK);
+    free(support);
+    free(weight);
+    return m;
+}
+
+/* Soft minima: never above the value, and close to it unless epsilon is small. */
+static void check_soft(const measures *m, double percent, double least)
+{
+    int64_t n = m->n;
+    double *matrix = room(n * n), share = 0;
+    float low;
+    bound_relaxed b;
+    ddsc_metric_settings set = sinkhorn_settings(DDSC_SINKHORN_REGULARISED, percent);
+    ddsc_pair_stats stats = {.struct_size = sizeof stats};
+    set.sinkhorn_tolerance = 1e-12;
+    assert_true(ddsc_distance_run(m->ctx, matrix, &stats, m, &set, DDSC_DISTANCE_SQUARED) >= 0);
+    ground_cost ground = {.kind = DDSC_COST_SQEUCLIDEAN};
+    assert_int_equal(bound_relaxed_make(m->ctx, &b, m, &ground, stats.epsilon, n), DDSC_OK);
+    float *scratch = malloc((size_t)bound_relaxed_scratch(&b));
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = i + 1; j < n; j++) {
+            bound_relaxed_tile(&b, i, i + 1, j, j + 1, &low, 1, scratch);
+            double bound = b.unit * (double)low, value = matrix[i * n + j];
+            if (!(bound <= value * (1 + 1e-9)))
+                fail_msg("epsilon %g%%: bound %.17g, value %.17g", percent, bound, value);
+            share += fmax(bound, 0) / value / (double)(n * (n - 1) / 2);
+        }
+    if (share < least)
+        fail_msg("epsilon %g%%: bounds are %.3f of the values", percent, share);
+    free(scratch);
+    bound_relaxed_free(m->ctx, &b);
+    free(matrix);
+}
+
+static void test_soft_bounds(void **state)
+{
+    (void)state;
+    ddsc_context *ctx = test_context(1, 3);
+    int64_t d[] = {9, 30, 100};
+    double size[] = {1, 1e-6, 1e6}, shift[] = {0, 0, 30};
+    for (int k = 0; k < 3; k++) {
+        measures *m = documents(ctx, 24, d[k], size[k], shift[k]);
+        check_soft(m, 0.3, 0);
+        check_soft(m, 5, 0.9);
+        check_soft(m, 30, 0.97);
+        check_soft(m, 1000, 0.98);
+        check_soft(m, 1e6, 0);
+        ddsc_measures_destroy(m);
+    }
+    ddsc_context_destroy(ctx);
+}
+
+/* The graph of documents is pruned, and the one of all pairs: for every value and rule of bounds, and any number
+ * of threads. */
+static void test_documents(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 15; k++) {
+        ddsc_metric_settings set = sinkhorn_settings((ddsc_sinkhorn_value)(k % 3),
+                                                     (double[]){0.5, 5, 20, 300, 1e6}[k / 3]);
+        ddsc_context *ctx[3];
+        ddsc_graph *graph[3] = {NULL, NULL, NULL};
+        ddsc_graph_settings part;
+        ddsc_pair_stats stats;
+        ddsc_graph_settings_init(&part);
+        ddsc_pair_stats_init(&stats);
+        part.tau = 6;
+        set.sinkhorn_tolerance = 1e-6;
+        for (int which = 0; which < 3; which++) {
+            ctx[which] = test_context(which == 2 ? 2 : 1, 3);
+            measures *m = documents(ctx[which], 300, 20, 1, 0);
+            part.exact_graph = which == 0 ? DDSC_GRAPH_FULL : DDSC_GRAPH_AUTO;
+            assert_true(ddsc_neighbors_run(ctx[which], &graph[which], &stats, m, &set, &part) >= 0);
+            assert_true((stats.n_bounds > 0) == (which > 0 && k % 3 != DDSC_SINKHORN_SHARP));
+            assert_true(stats.n_bounds == 0 || stats.n_solved < stats.n_pairs / 2);
+            assert_memory_equal(graph[0]->index, graph[which]->index, 300 * 6 * sizeof(int32_t));
+            assert_memory_equal(graph[0]->d2, graph[which]->d2, 300 * 6 * sizeof(double));
+            ddsc_measures_destroy(m);
+        }
+        for (int which = 0; which < 3; which++) {
+            ddsc_graph_destroy(graph[which]);
+            ddsc_context_destroy(ctx[which]);
+        }
+    }
+}
+
 /* Left to itself the search prunes where solves are slow: not far above the costs. Pruned or not,
  * the edges are those of the matrix. */
 static void test_auto(void **state)
@@ -285,11 +391,12 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_matrix),   cmocka_unit_test(test_matrix_shared),
-        cmocka_unit_test(test_debiased), cmocka_unit_test(test_debiased_positive),
-        cmocka_unit_test(test_threads),  cmocka_unit_test(test_coinciding_points),
-        cmocka_unit_test(test_auto),     cmocka_unit_test(test_cap),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_matrix),    cmocka_unit_test(test_matrix_shared),
+        cmocka_unit_test(test_debiased),  cmocka_unit_test(test_debiased_positive),
+        cmocka_unit_test(test_threads),   cmocka_unit_test(test_coinciding_points),
+        cmocka_unit_test(test_auto),      cmocka_unit_test(test_cap),
+        cmocka_unit_test(test_memory),    cmocka_unit_test(test_soft_bounds),
+        cmocka_unit_test(test_documents),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

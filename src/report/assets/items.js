@@ -74,7 +74,21 @@ function apartWords(i) {
   const far = farMeans(i).sort((a, b) => Math.abs(b.value) - Math.abs(a.value)).slice(0, 4);
   return 'Farthest from the average item: ' + far.map(m => `${m.name} ${m.value < 0 ? '' : '+'}${m.value.toFixed(1)} sd`).join(', ') + '.';
 }
-function reason(i, other) { // why two items are near
+function flowsOf(i) { // of the plan to the nearest neighbour, the largest first
+  const { words, percent, width } = data.words.flows;
+  flowsOf.words = flowsOf.words || words32(words);
+  flowsOf.percent = flowsOf.percent || bytes(percent);
+  const list = [], at = i * width;
+  for (let k = at; k < at + width && flowsOf.words[2 * k]; k++)
+    list.push(`${data.words.list[flowsOf.words[2 * k] - 1]} \u2192 ${data.words.list[flowsOf.words[2 * k + 1] - 1]} (${flowsOf.percent[i * (width + 1) + k - at]}%)`);
+  return { list, stays: flowsOf.percent[i * (width + 1) + width] };
+}
+function planWords(i) {
+  const { list, stays } = flowsOf(i);
+  return `transport leaves ${stays}% of its mass where it is` + (list.length ? ' and moves most of the rest so: ' + list.join(', ') : '');
+}
+function reason(i, other, isNearest) { // why two items are near
+  if (data.words && data.words.flows && isNearest) return planWords(i);
   if (data.words) {
     const common = heavyWords(i).filter(w => heavyWords(other).includes(w));
     return common.length ? 'both heavy in ' + common.join(', ') : 'no heavy word in common';
@@ -93,9 +107,9 @@ function standingWords(i) {
 function neighbourList(i) {
   const near = neighboursOf(i);
   if (!near.length) return [];
-  const lines = near.map(({ i: other, distance }) => make('li', null, itemButton(other),
+  const lines = near.map(({ i: other, distance }, at) => make('li', null, itemButton(other),
     make('div', { class: 'faint' }, ...groupLink(clustering().of[other]), `, distance ${distance.toPrecision(3)}`,
-      ...(reason(i, other) ? [', ' + reason(i, other)] : []))));
+      ...[reason(i, other, at === 0)].filter(Boolean).map(why => ', ' + why))));
   return [make('h3', null, 'Nearest neighbours'), make('ol', null, ...lines)];
 }
 function openDrawer(i) {

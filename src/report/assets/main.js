@@ -28,6 +28,14 @@ function setUpViews() {
     drawHeat();
   }
 }
+function follow(e) { // in the frame of a notebook "#x" is an address of the notebook: go there without it
+  const link = e.target.closest('a[href^="#"]'), to = link && byId(link.getAttribute('href').slice(1));
+  if (!to) return;
+  e.preventDefault();
+  const folded = to.closest('details');
+  if (folded) folded.open = true;
+  to.scrollIntoView();
+}
 
 paintCards();
 setUpViews();
@@ -38,5 +46,6 @@ for (const item of document.querySelectorAll('main button[data-row]'))
   if (!item.closest('#items')) item.addEventListener('click', () => openDrawer(Number(item.dataset.row)));
 addEventListener('resize', watchWidth);
 addEventListener('keydown', e => { if (e.key === 'Escape' && drawer.open) closeDrawer(); });
+if (location.protocol === 'about:') addEventListener('click', follow);
 addEventListener('hashchange', () => { if (location.hash === '#how') byId('how').parentNode.open = true; });
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { paintCards(); change({ at: state.at }); });

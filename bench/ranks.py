@@ -1,0 +1,67 @@
+"""What ranks cost: CPU seconds outside MPI of ddsc-mpi beside those of ddsc, for one command.
+
+    /usr/bin/python3 bench/ranks.py [--ranks 1,2,4] [--build build] VERB WORDS...
+
+The command is run by `ddsc --threads 1` and by `mpirun -n P ddsc-mpi --threads 1`, with -o in a scratch folder; graph.mtx or the
+output file must be the same bytes, labels the same. Waiting inside MPI is taken off by tests/mpi/cpu.c."""
+import argparse
+import os
+import pathlib
+import resource
+import subprocess
+import tempfile
+import time
+
+ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
+               "OMPI_MCA_rmaps_base_oversubscribe": "1"}
+
+
+def run_alone(build, words, place):
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    subprocess.run([build / "ddsc", *words, "--threads", "1", "-q", "-o", place], check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return cpu, time.monotonic() - began, after.ru_maxrss / 1024
+
+
+def run_ranks(build, n, words, place, folder):
+    shim, began = build / "tests" / "mpi_cpu.so", time.monotonic()
+    command = ["mpirun", "-q", "--bind-to", "none", "-x", f"LD_PRELOAD={shim}", "-x", f"DDSC_MPI_CPU={folder}/cpu", "-n", str(n),
+               build / "ddsc-mpi", *words, "--threads", "1", "-q", "-o", place]
+    subprocess.run(command, check=True, env={**os.environ, **ENVIRONMENT})
+    wall = time.monotonic() - began
+    return wall, [list(map(float, (folder / f"cpu.{r}").read_text().split())) for r in range(n)]
+
+
+def same(one, other):
+    """Graph and labels of two results, or the files themselves."""
+    if one.is_dir():
+        return {name: (one / name).read_bytes() == (other / name).read_bytes() for name in ("graph.mtx", "labels.csv")}
+    return {"output": one.read_bytes() == other.read_bytes()}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--ranks", default="1,2,4")
+    parser.add_argument("--build", default="build", type=pathlib.Path)
+    parser.add_argument("words", nargs=argparse.REMAINDER)
+    given = parser.parse_args()
+    build = given.build.resolve()
+    ending = {"cluster": "", "neighbors": ".mtx", "assign": ".csv"}.get(given.words[0], ".npy")
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = pathlib.Path(scratch)
+        cpu, wall, resident = run_alone(build, given.words, folder / f"alone{ending}")
+        print("| | CPU outside MPI | largest rank | ratio to ddsc | inside MPI | sent, largest rank | resident, largest | wall | same |")
+        print("|---|---|---|---|---|---|---|---|---|")
+        print(f"| ddsc | {cpu:.1f} s | {cpu:.1f} s | 1 | | | {resident:.0f} MB | {wall:.1f} s | |")
+        for n in map(int, given.ranks.split(",")):
+            place = folder / f"ranks{n}{ending}"
+            wall, ranks = run_ranks(build, n, given.words, place, folder)
+            out = [r[0] for r in ranks]
+            alike = ", ".join(f"{k} {'yes' if v else 'NO'}" for k, v in same(folder / f"alone{ending}", place).items())
+            print(f"| {n} ranks | {sum(out):.1f} s | {max(out):.1f} s | {sum(out) / cpu:.2f} | {sum(r[1] for r in ranks):.1f} s "
+                  f"| {max(r[2] for r in ranks) / 1e6:.1f} MB | {max(r[3] for r in ranks):.0f} MB | {wall:.1f} s | {alike} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

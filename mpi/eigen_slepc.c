@@ -1,0 +1,383 @@
+/* ddsc_team.eigen by SLEPc: the largest eigenpairs of a symmetric operator over ranks.
+ *
+ * Krylov-Schur (Stewart 2001; Hernandez, Roman, Vidal 2005) on the rows of all ranks, the vectors that are
+ * known already deflated. A Krylov method from one start sees one vector of each eigenspace: of 40 equal
+ * eigenvalues it found 6, of six identical components three copies each, and called that converged. So
+ * everything found is deflated in turn and the solver looks again from a fresh start, until what it meets
+ * lies below all that was found. This second look cannot be switched off. */
+#include <math.h>
+#include <stdlib.h>
+
+#include <slepceps.h>
+
+#include "team.h"
+
+#ifdef PETSC_USE_COMPLEX
+#error "this SLEPc is one of complex numbers: take libslepc-real-dev"
+#endif
+
+/* PETSc answers like errno: 0 is good. */
+#define GOOD(call)       \
+    do {                 \
+        if ((call) != 0) \
+            return 1;    \
+    } while (0)
+
+enum { SPACE_MORE = 60, SPACE_PIECE = 300, LOOKS_MORE = 20, CLEAR_TIMES = 2, IDLE_MOST = 3 };
+
+/* What is deflated is exact to its residual only, and those add up in what is found beside it. */
+static const double TIGHTER = 0.1, ORTHOGONAL = 1e-6;
+
+/* One problem at work. */
+typedef struct job {
+    const ddsc_team_eigen *p;
+    MPI_Comm comm;
+    int rank;
+    Mat rows;       /* the operator */
+    Mat counted;    /* the same, counting products */
+    Vec *vector;    /* known, then found */
+    double *lambda; /* of those found */
+    PetscInt n_known, n_found, capacity;
+    int64_t n_products;
+    PetscInt n_solves;
+} job;
+
+/* ---- the operator ---- */
+
+static PetscErrorCode multiply(Mat shell, Vec x, Vec y)
+{
+    job *j = NULL;
+    PetscErrorCode failed = MatShellGetContext(shell, &j);
+    if (failed)
+        return failed;
+    j->n_products++;
+    return MatMult(j->rows, x, y);
+}
+
+/* Entries of each own row inside and outside of the columns begin .. end. */
+static void count_entries(const ddsc_team_eigen *p, PetscInt *inside, PetscInt *outside)
+{
+    for (int64_t i = 0; i < p->end - p->begin; i++) {
+        inside[i] = outside[i] = 0;
+        for (int64_t k = p->offset[i]; k < p->offset[i + 1]; k++)
+            if (p->index[k] >= p->begin && p->index[k] < p->end)
+                inside[i]++;
+            else
+                outside[i]++;
+    }
+}
+
+/* column: room for the longest row. */
+static int fill_rows(job *j, PetscInt *column)
+{
+    const ddsc_team_eigen *p = j->p;
+    for (int64_t i = 0; i < p->end - p->begin; i++) {
+        PetscInt row = (PetscInt)(p->begin + i), n = (PetscInt)(p->offset[i + 1] - p->offset[i]);
+        for (PetscInt k = 0; k < n; k++)
+            column[k] = p->index[p->offset[i] + k];
+        GOOD(MatSetValues(j->rows, 1, &row, n, column, p->value + p->offset[i], ADD_VALUES));
+    }
+    GOOD(MatAssemblyBegin(j->rows, MAT_FINAL_ASSEMBLY));
+    GOOD(MatAssemblyEnd(j->rows, MAT_FINAL_ASSEMBLY));
+    return 0;
+}
+
+static int make_operator(job *j)
+{
+    const ddsc_team_eigen *p = j->p;
+    PetscInt own = (PetscInt)(p->end - p->begin), n = (PetscInt)p->n;
+    PetscInt *inside = malloc((size_t)(2 * own + n) * sizeof *inside);
+    if (!inside)
+        return 1;
+    count_entries(p, inside, inside + own);
+    int failed = MatCreateAIJ(j->comm, own, own, n, n, 0, inside, 0, inside + own, &j->rows) != 0 ||
+                 fill_rows(j, inside + 2 * own);
+    free(inside);
+    if (failed)
+        return 1;
+    GOOD(MatCreateShell(j->comm, own, own, n, n, j, &j->counted));
+    GOOD(MatShellSetOperation(j->counted, MATOP_MULT, (void (*)(void))multiply));
+    return 0;
+}
+
+/* ---- vectors ---- */
+
+static int add_vector(job *j, Vec *out)
+{
+    PetscInt n = j->n_known + j->n_found;
+    if (n == j->capacity) {
+        j->capacity = 2 * n + 16;
+        Vec *more = realloc(j->vector, (size_t)j->capacity * sizeof *more);
+        if (!more)
+            return 1;
+        j->vector = more;
+        double *values = realloc(j->lambda, (size_t)j->capacity * sizeof *values);
+        if (!values)
+            return 1;
+        j->lambda = values;
+    }
+    GOOD(MatCreateVecs(j->rows, &j->vector[n], NULL));
+    *out = j->vector[n];
+    return 0;
+}
+
+static int add_known(job *j)
+{
+    const ddsc_team_eigen *p = j->p;
+    for (int64_t c = 0; c < p->n_known; c++, j->n_known++) {
+        Vec v;
+        double *x;
+        if (add_vector(j, &v))
+            return 1;
+        GOOD(VecGetArray(v, &x));
+        for (int64_t i = 0; i < p->end - p->begin; i++)
+            x[i] = p->known[i * p->n_known + c];
+        GOOD(VecRestoreArray(v, &x));
+    }
+    return 0;
+}
+
+/* The pairs found stay in descending order. */
+static void sort_last(job *j)
+{
+    for (PetscInt k = j->n_found - 1; k > 0 && j->lambda[k] > j->lambda[k - 1]; k--) {
+        Vec v = j->vector[j->n_known + k];
+        double value = j->lambda[k];
+        j->vector[j->n_known + k] = j->vector[j->n_known + k - 1];
+        j->vector[j->n_known + k - 1] = v;
+        j->lambda[k] = j->lambda[k - 1];
+        j->lambda[k - 1] = value;
+    }
+}
+
+/* ---- one solve ---- */
+
+/* A look for what was missed needs no pair, only the certainty that it lies below the last one wanted. */
+typedef struct look {
+    double below; /* -infinity: nothing to compare with */
+    double bound; /* largest Ritz value + its residual, of the last round */
+    int n_clear;
+} look;
+
+static PetscErrorCode watch(EPS eps, PetscInt round, PetscInt n_done, PetscScalar *re,
+                            PetscScalar *im, PetscReal *error, PetscInt n, void *arg)
+{
+    look *l = arg;
+    (void)eps, (void)round, (void)im;
+    l->bound = n_done == 0 && n > 0 ? re[0] + error[0] : HUGE_VAL;
+    l->n_clear = l->bound < l->below ? l->n_clear + 1 : 0;
+    return 0;
+}
+
+/* SLEPc's own rule, or that nothing larger is there, seen in rounds that follow each other. */
+static PetscErrorCode stop(EPS eps, PetscInt round, PetscInt most, PetscInt n_done, PetscInt wanted,
+                           EPSConvergedReason *reason, void *arg)
+{
+    const look *l = arg;
+    PetscErrorCode failed = EPSStoppingBasic(eps, round, most, n_done, wanted, reason, NULL);
+    if (!failed && *reason == EPS_CONVERGED_ITERATING && l->n_clear >= CLEAR_TIMES)
+        *reason = EPS_CONVERGED_USER;
+    return failed;
+}
+
+static int set_up(job *j, EPS eps, PetscInt wanted, look *l)
+{
+    BV basis;
+    PetscRandom random;
+    PetscInt n = (PetscInt)j->p->n, deflated = j->n_known + j->n_found;
+    PetscInt space = wanted + SPACE_MORE > 3 * wanted ? wanted + SPACE_MORE : 3 * wanted;
+    space = space < n - deflated ? space : n - deflated;
+    PetscInt most = (PetscInt)(j->p->max_products < 1000000 ? j->p->max_products : 1000000);
+    GOOD(EPSSetOptionsPrefix(eps, "ddsc_"));
+    GOOD(EPSSetOperators(eps, j->counted, NULL));
+    GOOD(EPSSetProblemType(eps, EPS_HEP));
+    GOOD(EPSSetWhichEigenpairs(eps, EPS_LARGEST_REAL));
+    GOOD(EPSSetType(eps, EPSKRYLOVSCHUR));
+    GOOD(EPSSetConvergenceTest(eps, EPS_CONV_ABS));
+    GOOD(EPSSetTolerances(eps, TIGHTER * j->p->tolerance, most));
+    GOOD(EPSSetDimensions(eps, wanted, space, space < SPACE_PIECE ? space : SPACE_PIECE));
+    GOOD(EPSSetFromOptions(eps));
+    GOOD(EPSGetBV(eps, &basis));
+    GOOD(BVGetRandomContext(basis, &random));
+    /* Of its own on each rank: equal numbers there would be blind to whatever differs between ranks. */
+    GOOD(PetscRandomSetSeed(random,
+                            1000003UL * (unsigned long)j->rank + (unsigned long)j->n_solves++));
+    GOOD(PetscRandomSeed(random));
+    if (deflated > 0)
+        GOOD(EPSSetDeflationSpace(eps, deflated, j->vector));
+    GOOD(EPSMonitorSet(eps, watch, l, NULL));
+    GOOD(EPSSetStoppingTestFunction(eps, stop, l, NULL));
+    return 0;
+}
+
+/* A pair as it is told: a true residual, and orthogonal to all others. Where a Krylov space comes to its
+ * end (few distinct eigenvalues) SLEPc goes on from rounding noise, and not all it calls converged is. */
+static int is_sound(const job *j, EPS eps, PetscInt k, Vec v, bool *sound)
+{
+    PetscInt n = j->n_known + j->n_found;
+    PetscReal error = 0;
+    double *dot = malloc((size_t)(n + 1) * sizeof *dot);
+    if (!dot)
+        return 1;
+    int failed = EPSComputeError(eps, k, EPS_ERROR_ABSOLUTE, &error) != 0 ||
+                 (n > 0 && VecMDot(v, n, j->vector, dot) != 0);
+    *sound = error <= j->p->tolerance;
+    for (PetscInt i = 0; i < n && !failed; i++)
+        *sound = *sound && fabs(dot[i]) < ORTHOGONAL;
+    free(dot);
+    return failed;
+}
+
+/* The sound ones of the *n_above pairs that converged above `above`. */
+static int take_pairs(job *j, EPS eps, double above, PetscInt *n_above)
+{
+    PetscInt n = 0;
+    GOOD(EPSGetConverged(eps, &n));
+    for (PetscInt k = 0; k < n; k++) {
+        PetscScalar value = 0;
+        Vec v;
+        bool sound = false;
+        GOOD(EPSGetEigenvalue(eps, k, &value, NULL));
+        if (!(value > above))
+            continue;
+        ++*n_above;
+        if (add_vector(j, &v) || EPSGetEigenvector(eps, k, v, NULL) != 0 ||
+            is_sound(j, eps, k, v, &sound))
+            return 1;
+        if (sound) {
+            j->lambda[j->n_found++] = value;
+            sort_last(j);
+        } else {
+            GOOD(VecDestroy(&j->vector[j->n_known + j->n_found]));
+        }
+    }
+    return 0;
+}
+
+/* Look beside all that is known and found. *clean: it came to an end and nothing above `above` is there. */
+static int solve(job *j, PetscInt wanted, double above, bool *clean)
+{
+    EPS eps;
+    EPSConvergedReason reason = EPS_DIVERGED_ITS;
+    look l = {.below = above, .bound = HUGE_VAL};
+    PetscInt n_above = 0;
+    GOOD(EPSCreate(j->comm, &eps));
+    int failed = set_up(j, eps, wanted, &l) || EPSSolve(eps) != 0 ||
+                 EPSGetConvergedReason(eps, &reason) != 0 || take_pairs(j, eps, above, &n_above);
+    *clean = !failed && reason > 0 && n_above == 0;
+    EPSDestroy(&eps);
+    return failed;
+}
+
+/* ---- the whole ---- */
+
+static int find(job *j, bool *verified)
+{
+    const ddsc_team_eigen *p = j->p;
+    PetscInt wanted = (PetscInt)p->n_wanted;
+    int64_t left = p->n - p->n_known; /* dimensions */
+    bool clean = false;
+    int n_idle = 0;
+    *verified = false;
+    for (PetscInt round = 0; round <= wanted + LOOKS_MORE; round++) {
+        PetscInt missing = wanted - j->n_found, before = j->n_found;
+        bool full = missing <= 0;
+        if (j->n_found >= left) { /* nothing is left to look at */
+            *verified = full;
+            return 0;
+        }
+        if (solve(j, full ? 1 : missing, full ? j->lambda[wanted - 1] + p->tolerance : -HUGE_VAL,
+                  &clean))
+            return 1;
+#ifdef DDSC_TEST_NO_SECOND_LOOK
+        *verified = true;
+        return 0;
+#endif
+        if (full && clean) {
+            *verified = true;
+            return 0;
+        }
+        n_idle = j->n_found == before ? n_idle + 1 : 0;
+        if (n_idle == IDLE_MOST) /* more of the same will not help */
+            return 0;
+    }
+    return 0;
+}
+
+/* What is missing is no number. */
+static int hand_over(const job *j, ddsc_team_eigen *p)
+{
+    for (int64_t c = 0; c < p->n_wanted; c++) {
+        const double *x = NULL;
+        bool there = c < j->n_found;
+        p->lambda[c] = there ? j->lambda[c] : NAN;
+        if (there)
+            GOOD(VecGetArrayRead(j->vector[j->n_known + c], &x));
+        for (int64_t i = 0; i < p->end - p->begin; i++)
+            p->vector[i * p->n_wanted + c] = there ? x[i] : 0;
+        if (there)
+            GOOD(VecRestoreArrayRead(j->vector[j->n_known + c], &x));
+    }
+    return 0;
+}
+
+static void job_free(job *j)
+{
+    for (PetscInt k = 0; k < j->n_known + j->n_found; k++)
+        VecDestroy(&j->vector[k]);
+    MatDestroy(&j->counted);
+    MatDestroy(&j->rows);
+    free(j->vector);
+    free(j->lambda);
+}
+
+/* Indices of this PETSc may be of 32 bits. */
+static bool fits_indices(const ddsc_team_eigen *p)
+{
+    const int64_t most = sizeof(PetscInt) == 8 ? INT64_MAX : INT32_MAX;
+    int64_t own = p->end - p->begin, space = 3 * p->n_wanted + SPACE_MORE + p->n_known;
+    return p->n < most && p->offset[own] < most && own < most / (space > 0 ? space : 1);
+}
+
+/* Options come from PETSC_OPTIONS, with the prefix ddsc_; PETSc keeps its hands off signals and prints
+ * nothing. Whoever uses PETSc already has it initialised. */
+static int begin_slepc(mpi_state *m)
+{
+    PetscBool there = PETSC_FALSE;
+    GOOD(SlepcInitialized(&there));
+    if (there)
+        return 0;
+    GOOD(PetscInitialized(&there));
+    if (!there) {
+        PETSC_COMM_WORLD = m->comm;
+        GOOD(PetscOptionsSetValue(NULL, "-no_signal_handler", "true"));
+    }
+    GOOD(SlepcInitializeNoArguments());
+    m->own_slepc = true;
+    GOOD(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
+    return 0;
+}
+
+void eigen_slepc_end(mpi_state *m)
+{
+    if (m->own_slepc)
+        SlepcFinalize();
+    m->own_slepc = false;
+}
+
+int eigen_slepc(void *state, ddsc_team_eigen *problem)
+{
+    mpi_state *m = state;
+    job j = {.p = problem, .comm = m->comm, .rank = m->rank};
+    bool verified = false;
+    if (begin_slepc(m))
+        return 1;
+    int fits = fits_indices(problem), all = 0;
+    GOOD(MPI_Allreduce(&fits, &all, 1, MPI_INT, MPI_MIN, m->comm));
+    int failed = all && (make_operator(&j) || add_known(&j) || find(&j, &verified));
+    failed = failed || hand_over(&j, problem);
+    problem->n_products = j.n_products;
+    problem->verified = verified;
+    job_free(&j);
+    return failed;
+}

@@ -1,0 +1,315 @@
+/* A team of ranks: parts of rows, divided loops, mail. */
+#include "base/team.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/context.h"
+#include "base/sized.h"
+
+static const ddsc_team ALONE = {.struct_size = sizeof(ddsc_team), .size = 1};
+SIZED_INIT(team_kind, ddsc_team, eigen, &ALONE);
+
+ddsc_status ddsc_context_set_team(ddsc_context *ctx, const ddsc_team *team)
+{
+    ddsc_team own;
+    CHECK(ctx_enter(ctx));
+    CHECK(sized_take(ctx, &team_kind, &own, team));
+    if (own.size < 1 || own.rank < 0 || own.rank >= own.size)
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "rank %d of %d: there is no such rank", own.rank,
+                        own.size);
+    bool whole = own.exchange && own.gather && own.scan && own.agree;
+    if (own.size > 1 && !(whole && !own.share == !own.ready && !own.share == !own.unshare))
+        return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "a team of %d lacks functions", own.size);
+    ctx->team = own;
+    return DDSC_OK;
+}
+
+int team_rank(const ddsc_context *ctx)
+{
+    return ctx->team.rank;
+}
+
+int team_size(const ddsc_context *ctx)
+{
+    return BASE_MAX(1, ctx->team.size);
+}
+
+/* ---- parts ---- */
+
+team_part team_part_of(const ddsc_context *ctx, int64_t n, int64_t grain, int rank)
+{
+    int64_t pieces = (n + grain - 1) / grain, size = team_size(ctx);
+    return (team_part){BASE_MIN(n, pieces * rank / size * grain),
+                       BASE_MIN(n, pieces * (rank + 1) / size * grain)};
+}
+
+team_part team_own(const ddsc_context *ctx, int64_t n, int64_t grain)
+{
+    return team_part_of(ctx, n, grain, team_rank(ctx));
+}
+
+int team_owner(const ddsc_context *ctx, int64_t n, int64_t grain, int64_t row)
+{
+    int64_t pieces = (n + grain - 1) / grain;
+    return (int)(((row / grain + 1) * team_size(ctx) - 1) / pieces);
+}
+
+typedef struct shifted {
+    parallel_fn fn;
+    void *arg;
+    int64_t by;
+} shifted;
+
+static ddsc_status shifted_range(void *arg, int64_t begin, int64_t end, int worker)
+{
+    const shifted *s = arg;
+    return s->fn(s->arg, s->by + begin, s->by + end, worker);
+}
+
+ddsc_status team_rows(ddsc_context *ctx, team_part part, int64_t grain, parallel_fn fn, void *arg)
+{
+    ctx->others = team_size(ctx) - 1;
+    ddsc_status status = parallel_for(ctx, part.end - part.begin, grain, shifted_range,
+                                      &(shifted){fn, arg, part.begin});
+    ctx->others = 0;
+    return status;
+}
+
+ddsc_status team_for(ddsc_context *ctx, int64_t n, int64_t grain, parallel_fn fn, void *arg)
+{
+    return team_rows(ctx, team_own(ctx, n, grain), grain, fn, arg);
+}
+
+/* ---- calls ---- */
+
+static ddsc_status answered(ddsc_context *ctx, int failed)
+{
+    if (failed == 0)
+        return DDSC_OK;
+    return ctx_fail(ctx, DDSC_ERROR_INTERNAL, "rank %d of %d: another rank cannot be reached",
+                    ctx->team.rank, ctx->team.size);
+}
+
+ddsc_status team_gather_parts(ddsc_context *ctx, void *data, const int64_t *parts)
+{
+    if (team_size(ctx) == 1)
+        return DDSC_OK;
+    return answered(ctx, ctx->team.gather(ctx->team.state, data, parts));
+}
+
+/* offset NULL: one entry per row. */
+static ddsc_status gather_by_rank(ddsc_context *ctx, void *rows, const int64_t *offset, int64_t n,
+                                  int64_t grain, int64_t bytes)
+{
+    int size = team_size(ctx);
+    int64_t *parts = NULL;
+    if (size == 1)
+        return DDSC_OK;
+    CHECK(MEM_NEW(ctx, parts, size));
+    for (int r = 0; r < size; r++) {
+        team_part part = team_part_of(ctx, n, grain, r);
+        parts[r] = bytes * (offset ? offset[part.end] - offset[part.begin] : part.end - part.begin);
+    }
+    ddsc_status status = team_gather_parts(ctx, rows, parts);
+    mem_free(ctx, parts);
+    return status;
+}
+
+ddsc_status team_gather(ddsc_context *ctx, void *rows, int64_t n, int64_t grain, int64_t bytes)
+{
+    return gather_by_rank(ctx, rows, NULL, n, grain, bytes);
+}
+
+ddsc_status team_gather_entries(ddsc_context *ctx, void *entries, const int64_t *offset, int64_t n,
+                                int64_t grain, int64_t bytes)
+{
+    return gather_by_rank(ctx, entries, offset, n, grain, bytes);
+}
+
+ddsc_status team_first(ddsc_context *ctx, void *data, int64_t bytes)
+{
+    int64_t *parts = NULL;
+    if (team_size(ctx) == 1)
+        return DDSC_OK;
+    CHECK(MEM_ZERO(ctx, parts, team_size(ctx)));
+    parts[0] = bytes;
+    ddsc_status status = team_gather_parts(ctx, data, parts);
+    mem_free(ctx, parts);
+    return status;
+}
+
+ddsc_status team_fill(ddsc_context *ctx, void *rows, int64_t n, int64_t grain, int64_t bytes,
+                      parallel_fn fn, void *arg)
+{
+    ddsc_status status = DDSC_OK;
+    TRY(team_for(ctx, n, grain, fn, arg));
+    TRY(team_gather(ctx, rows, n, grain, bytes));
+done:
+    return status;
+}
+
+/* n values of each rank, to all. */
+static ddsc_status gather_values(ddsc_context *ctx, void *out, const void *own, int64_t n)
+{
+    int64_t bytes = 8 * n;
+    memcpy((char *)out + team_rank(ctx) * bytes, own, (size_t)bytes);
+    return team_gather(ctx, out, team_size(ctx), 1, bytes);
+}
+
+ddsc_status team_sum(ddsc_context *ctx, int64_t *value, int64_t n)
+{
+    ddsc_status status = DDSC_OK;
+    int size = team_size(ctx);
+    int64_t *all = NULL;
+    if (size == 1)
+        return DDSC_OK;
+    TRY(MEM_NEW(ctx, all, n * size));
+    TRY(gather_values(ctx, all, value, n));
+    memset(value, 0, (size_t)n * sizeof *value);
+    for (int64_t k = 0; k < n * size; k++)
+        value[k % n] += all[k];
+done:
+    mem_free(ctx, all);
+    return status;
+}
+
+ddsc_status team_largest(ddsc_context *ctx, double *value, int64_t n)
+{
+    if (team_size(ctx) == 1)
+        return DDSC_OK;
+    for (int64_t k = 0; k < n; k++) /* no number is larger than all: maxima would lose it */
+        value[k] = isnan(value[k]) ? INFINITY : value[k];
+    return answered(ctx, ctx->team.agree(ctx->team.state, value, n));
+}
+
+ddsc_status team_stats(ddsc_context *ctx, ddsc_pair_stats *stats)
+{
+    int64_t count[] = {stats->n_solved, stats->n_not_converged, stats->n_clamped,
+                       stats->n_iterations};
+    CHECK(team_sum(ctx, count, 4));
+    stats->n_solved = count[0];
+    stats->n_not_converged = count[1];
+    stats->n_clamped = count[2];
+    stats->n_iterations = count[3];
+    return team_largest(ctx, &stats->max_gap, 1);
+}
+
+ddsc_status team_before(ddsc_context *ctx, int64_t *value)
+{
+    if (team_size(ctx) > 1)
+        return answered(ctx, ctx->team.scan(ctx->team.state, value));
+    *value = 0;
+    return DDSC_OK;
+}
+
+ddsc_status team_exchange(ddsc_context *ctx, const void *send, const int64_t *send_bytes,
+                          void *receive, const int64_t *receive_bytes)
+{
+    if (team_size(ctx) > 1)
+        return answered(
+            ctx, ctx->team.exchange(ctx->team.state, send, send_bytes, receive, receive_bytes));
+    memcpy(receive, send, (size_t)send_bytes[0]);
+    return DDSC_OK;
+}
+
+ddsc_status team_sizes(ddsc_context *ctx, const int64_t *send_bytes, int64_t *receive_bytes)
+{
+    ddsc_status status = DDSC_OK;
+    int size = team_size(ctx);
+    int64_t *eight = NULL;
+    TRY(MEM_NEW(ctx, eight, size));
+    for (int r = 0; r < size; r++)
+        eight[r] = sizeof *send_bytes;
+    TRY(team_exchange(ctx, send_bytes, eight, receive_bytes, eight));
+done:
+    mem_free(ctx, eight);
+    return status;
+}
+
+bool team_has_eigen(const ddsc_context *ctx)
+{
+    return team_size(ctx) > 1 && ctx->team.eigen;
+}
+
+ddsc_status team_eigen(ddsc_context *ctx, ddsc_team_eigen *problem)
+{
+    return answered(ctx, ctx->team.eigen(ctx->team.state, problem));
+}
+
+/* ---- mail ---- */
+
+ddsc_status team_mail_open(ddsc_context *ctx, team_mail *mail, int64_t record)
+{
+    *mail = (team_mail){.ctx = ctx, .record = record};
+    return MEM_ZERO(ctx, mail->box, parallel_width(ctx));
+}
+
+void team_mail_close(team_mail *mail)
+{
+    for (int w = 0; mail->box && w < parallel_width(mail->ctx); w++)
+        MEM_FREE(mail->ctx, mail->box[w].at, mail->box[w].to);
+    if (mail->ctx)
+        MEM_FREE(mail->ctx, mail->box, mail->in);
+    *mail = (team_mail){0};
+}
+
+ddsc_status team_mail_put(team_mail *mail, int worker, int to, const void *record)
+{
+    team_box *b = &mail->box[worker];
+    CHECK(MEM_RESERVE(mail->ctx, b->to, &b->n_to, b->n + 1));
+    CHECK(MEM_RESERVE(mail->ctx, b->at, &b->bytes, (b->n + 1) * mail->record));
+    b->to[b->n] = (int32_t)to;
+    memcpy(b->at + b->n++ * mail->record, record, (size_t)mail->record);
+    return DDSC_OK;
+}
+
+/* All boxes into one array by ranks; bytes[r] for rank r. */
+static ddsc_status mail_pack(const team_mail *mail, char **out, int64_t *bytes)
+{
+    ddsc_status status = DDSC_OK;
+    int size = team_size(mail->ctx), n_workers = parallel_width(mail->ctx);
+    int64_t *next = NULL, total = 0;
+    TRY(MEM_NEW(mail->ctx, next, size));
+    memset(bytes, 0, (size_t)size * sizeof *bytes);
+    for (int w = 0; w < n_workers; w++)
+        for (int64_t k = 0; k < mail->box[w].n; k++)
+            bytes[mail->box[w].to[k]] += mail->record;
+    for (int r = 0; r < size; r++) {
+        next[r] = total;
+        total += bytes[r];
+    }
+    TRY(MEM_NEW(mail->ctx, *out, total));
+    for (int w = 0; w < n_workers; w++) {
+        const team_box *b = &mail->box[w];
+        for (int64_t k = 0; k < b->n; k++) {
+            memcpy(*out + next[b->to[k]], b->at + k * mail->record, (size_t)mail->record);
+            next[b->to[k]] += mail->record;
+        }
+    }
+done:
+    mem_free(mail->ctx, next);
+    return status;
+}
+
+ddsc_status team_mail_deliver(team_mail *mail)
+{
+    ddsc_status status = DDSC_OK;
+    ddsc_context *ctx = mail->ctx;
+    int size = team_size(ctx);
+    int64_t *bytes = NULL, total = 0;
+    char *out = NULL;
+    TRY(MEM_NEW(ctx, bytes, 2 * size));
+    TRY(mail_pack(mail, &out, bytes));
+    TRY(team_sizes(ctx, bytes, bytes + size));
+    for (int r = 0; r < size; r++)
+        total += bytes[size + r];
+    TRY(MEM_RESERVE(ctx, mail->in, &mail->in_bytes, total));
+    TRY(team_exchange(ctx, out, bytes, mail->in, bytes + size));
+    mail->n_in = total / mail->record;
+    for (int w = 0; w < parallel_width(ctx); w++)
+        mail->box[w].n = 0;
+done:
+    MEM_FREE(ctx, out, bytes);
+    return status;
+}

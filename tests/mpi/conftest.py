@@ -1,0 +1,67 @@
+"""Fixtures of the tests over MPI: both programs, mpirun, and small sets."""
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
+BUILD = pathlib.Path(os.environ.get("DDSC_BUILD", "build")).resolve()
+PROGRAM, RANKS = str(BUILD / "ddsc"), str(BUILD / "ddsc-mpi")
+# As root, on fewer processors than ranks, and leaving those to whoever has work.
+ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
+               "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_btl_base_warn_component_unused": "0"}
+
+
+def pytest_collection_modifyitems(items):
+    missing = None if shutil.which("mpirun") and os.path.exists(RANKS) else "skipped: no mpirun, or ddsc-mpi was not built"
+    for item in items:
+        if missing:
+            item.add_marker(pytest.mark.skip(reason=missing))
+
+
+@pytest.fixture(scope="session")
+def ddsc():
+    def run(*words, code=0, cwd=None):
+        done = subprocess.run([PROGRAM, *map(str, words)], capture_output=True, text=True, cwd=cwd, timeout=300)
+        assert done.returncode == code, f"{words}: exit {done.returncode}: {done.stderr}"
+        return done
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def start():
+    """A job of so many ranks of a program, at work, in a group of processes of its own."""
+    jobs = []
+
+    def begin(n, *words, cwd=None, env=None, program=RANKS, each=()):
+        command = ["mpirun", "-q", "--bind-to", "none", *each, "-n", str(n), program, *map(str, words)]
+        job = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=cwd,
+                               stdin=subprocess.DEVNULL, env={**os.environ, **ENVIRONMENT, **(env or {})},
+                               start_new_session=True)
+        jobs.append(job)
+        return job
+
+    yield begin
+    for job in jobs:
+        if job.poll() is None:
+            os.killpg(job.pid, signal.SIGKILL)
+            job.wait()
+
+
+@pytest.fixture(scope="session")
+def ranks(start):
+    """Run it to its end and insist on the exit code; a job that hangs fails the test."""
+
+    def run(n, *words, code=0, timeout=240, **how):
+        job = start(n, *words, **how)
+        out, err = job.communicate(timeout=timeout)
+        assert job.returncode == code, f"{words} on {n}: exit {job.returncode}: {err}"
+        job.out, job.err = out, err
+        return job
+
+    return run

@@ -1,0 +1,141 @@
+"""How a job ends: alike, or by one rank alone; one message, the right exit code, and nothing hangs."""
+import json
+import os
+import pathlib
+import random
+import signal
+import time
+
+import pytest
+
+from conftest import RANKS
+from test_same import clouds
+
+
+@pytest.fixture(scope="module")
+def some(tmp_path_factory):
+    return clouds(tmp_path_factory.mktemp("ends") / "some.npz", 3, 60, 8, 3, 1)
+
+
+@pytest.mark.parametrize("words, code, told", [
+    (["cluster", "{set}"], 2, "say how many clusters"), (["cluster", "missing.npz", "-k", 3], 3, "missing.npz"),
+    (["cluster", "{set}", "-k", 1000], 2, "1000"), (["cluster", "-", "-k", 3], 2, "give a file"),
+    (["neighbors", "{set}", "-o", "/proc/none/g.mtx"], 6, "cannot be written"), (["clustr"], 2, "did you mean"),
+    (["cluster", "{set}", "-k", 3, "--memory", "10K"], 5, "memory"), (["distance", "{set}"], 2, "terminal")])
+def test_alike(ranks, some, words, code, told):
+    job = ranks(3, *(str(some) if word == "{set}" else word for word in words), code=code)
+    assert job.err.count("ddsc: ") == 1 and told in job.err
+
+
+# mpirun takes a command for each rank: one of them may differ.
+def apart(ranks, common, of_one, rank, code, **how):
+    """Three ranks with the same words, but for one of them."""
+    commands = []
+    for r in range(3):
+        commands += [":", "-n", 1, RANKS] * (r > 0) + (of_one if r == rank else common)
+    return ranks(1, *commands, code=code, **how)
+
+
+@pytest.mark.parametrize("rank", [0, 1, 2])
+def test_one_rank_out_of_memory(ranks, some, rank):
+    words = ["cluster", some, "-k", 3]
+    job = apart(ranks, words, words + ["--memory", "50K"], rank, 7, timeout=60)
+    assert job.err.count("ddsc: ") == 1 and "out of memory" in job.err
+    assert rank == 0 or f"rank {rank} of 3" in job.err
+
+
+def test_one_rank_without_the_file(ranks, some):
+    job = apart(ranks, ["cluster", some, "-k", 3], ["cluster", "elsewhere.npz", "-k", 3], 1, 7, timeout=60)
+    assert job.err.count("ddsc: ") == 1 and "rank 1 of 3: elsewhere.npz" in job.err
+
+
+def test_another_file_on_one_rank(ranks, some, tmp_path):
+    other = clouds(tmp_path / "other.npz", 3, 60, 8, 3, 2)
+    for verb in (["cluster", "-k", 3], ["neighbors", "-o", tmp_path / "g.mtx"]):
+        job = apart(ranks, [verb[0], some, *verb[1:]], [verb[0], other, *verb[1:]], 2, 3, timeout=60)
+        assert job.err.count("ddsc: ") == 1 and "not the same on all ranks" in job.err
+    assert not (tmp_path / "g.mtx").exists()
+
+
+# ---- killed ----
+
+def own_ranks(job):
+    """Process numbers of the ranks, which mpirun started."""
+    found = []
+    for place in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parent = int(place.read_text().rsplit(")", 1)[1].split()[1])
+            if parent != job.pid or os.readlink(place.parent / "exe") != RANKS:
+                continue
+        except OSError:
+            continue
+        found.append(int(place.parent.name))
+    return sorted(found)
+
+
+def wait_for(job, done):
+    """Until the first rank tells that so much is done; False when the job ended before."""
+    for line in job.stderr:
+        if line.startswith("{") and json.loads(line).get("done", 0) >= done:
+            return True
+    return False
+
+
+@pytest.fixture(scope="module")
+def long_set(tmp_path_factory):
+    """Seconds of work for free processors: a signal, which takes its way over mpirun, comes before the end."""
+    return clouds(tmp_path_factory.mktemp("long") / "long.npz", 3, 200, 60, 3, 7)
+
+
+LONG = ["--exact-graph", "full", "--threads", 1, "--progress", "jsonl"]
+
+
+@pytest.mark.parametrize("n, then, victim", [(2, 3, 1), (3, 2, 0), (4, 1, 3)])
+def test_a_killed_rank_ends_all_and_the_folder_goes_on(ddsc, ranks, start, long_set, tmp_path, n, then, victim):
+    ddsc("neighbors", long_set, *LONG[:2], "-o", tmp_path / "alone.mtx")
+    words = ["neighbors", long_set, *LONG, "--resume", tmp_path / "kept", "-o", tmp_path / "graph.mtx"]
+    job = start(n, *words)
+    assert wait_for(job, 2000)
+    began = time.monotonic()
+    os.kill(own_ranks(job)[victim], signal.SIGKILL)
+    job.communicate(timeout=60)
+    assert time.monotonic() - began < 30 and job.returncode == 137  # mpirun's word for it
+    assert not own_ranks(job) and not (tmp_path / "graph.mtx").exists()
+    ranks(then, *words)
+    assert (tmp_path / "graph.mtx").read_bytes() == (tmp_path / "alone.mtx").read_bytes()
+
+
+def test_interrupted(start, ranks, ddsc, long_set, tmp_path):
+    words = ["neighbors", long_set, *LONG, "--resume", tmp_path / "kept", "-o", tmp_path / "graph.mtx"]
+    job = start(2, *words)
+    assert wait_for(job, 2000)
+    job.send_signal(signal.SIGTERM)
+    job.communicate(timeout=60)
+    assert job.returncode != 0 and not own_ranks(job) and not (tmp_path / "graph.mtx").exists()
+    ranks(3, *words)
+    ddsc("neighbors", long_set, *LONG[:2], "-o", tmp_path / "alone.mtx")
+    assert (tmp_path / "graph.mtx").read_bytes() == (tmp_path / "alone.mtx").read_bytes()
+
+
+@pytest.mark.skipif(not os.environ.get("DDSC_DEEP"), reason="skipped: takes minutes; DDSC_DEEP=1")
+def test_twenty_kills(ddsc, ranks, start, long_set, tmp_path):
+    """A random rank at a random moment, again and again on one folder, each time with another number of ranks."""
+    draw = random.Random(1)
+    ddsc("neighbors", long_set, *LONG[:2], "-o", tmp_path / "alone.mtx")
+    graph, kept, n_kills, n_folders = tmp_path / "graph.mtx", "kept0", 0, 1
+    while n_kills < 20:
+        words = ["neighbors", long_set, *LONG, "--resume", tmp_path / kept, "-o", graph]
+        job = start(draw.choice([2, 3, 4]), *words)
+        time.sleep(draw.uniform(0.3, 4))
+        alive = own_ranks(job)
+        if alive:
+            os.kill(draw.choice(alive), signal.SIGKILL)
+            n_kills += 1
+        job.communicate(timeout=60)
+        assert job.returncode in (0, 137, 7), job.returncode
+        if job.returncode == 0:  # it was done before: from the beginning
+            assert graph.read_bytes() == (tmp_path / "alone.mtx").read_bytes()
+            graph.unlink()
+            kept, n_folders = f"kept{n_folders}", n_folders + 1
+    ranks(3, *words[:-3], tmp_path / kept, "-o", graph)
+    assert graph.read_bytes() == (tmp_path / "alone.mtx").read_bytes()

@@ -1,0 +1,136 @@
+"""Over any number of ranks: the bytes of ddsc."""
+import json
+import subprocess
+
+import numpy as np
+import pytest
+
+from conftest import BUILD
+
+
+def clouds(path, n_groups, n_items, n_points, dim, seed, separation=3.0):
+    random = np.random.default_rng(seed)
+    centres = random.normal(0, separation, (n_groups, dim))
+    sizes = random.integers(max(1, n_points // 2), n_points + 1, n_groups * n_items)
+    points = np.vstack([random.normal(centres[i % n_groups], 1, (m, dim)) for i, m in enumerate(sizes)])
+    np.savez(path, points=points, weights=random.random(len(points)) + 0.1,
+             offsets=np.concatenate([[0], np.cumsum(sizes)]), labels=np.arange(len(sizes)) % n_groups)
+    return path
+
+
+def images(path, n, side, seed):
+    """Blots on a grid: the items share their points."""
+    random = np.random.default_rng(seed)
+    grid = np.stack(np.meshgrid(np.arange(side), np.arange(side)), -1).reshape(-1, 2)
+    rows, points, weights = [0], [], []
+    for i in range(n):
+        centre = side * (0.2 + 0.2 * (i % 4)) + random.normal(0, 1, 2)
+        ink = np.exp(-np.sum((grid - centre) ** 2, 1) / 6) * random.random(len(grid))
+        kept = ink > 0.05
+        kept[i % len(grid)] = True
+        points.append(grid[kept])
+        weights.append(ink[kept] + 0.01)
+        rows.append(rows[-1] + kept.sum())
+    np.savez(path, points=np.vstack(points).astype(float), weights=np.concatenate(weights), offsets=rows)
+    return path
+
+
+@pytest.fixture(scope="module")
+def sets(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("sets")
+    return {"clouds": clouds(folder / "clouds.npz", 3, 60, 8, 3, 1), "images": images(folder / "images.npz", 150, 12, 2),
+            "vectors": clouds(folder / "vectors.npz", 4, 100, 4, 2, 3), "few": clouds(folder / "few.npz", 2, 1, 5, 2, 4)}
+
+
+# What is found does not depend on the ranks; how long it took and how many there were does.
+def facts(text):
+    found = json.loads(text)
+    return {key: found[key] for key in ("n", "tau", "edges", "solved", "pruned", "pairs") if key in found}
+
+
+CASES = [("clouds", "--metric", "w2"), ("images", "--metric", "w2"), ("clouds", "--metric", "sinkhorn"),
+         ("images", "--metric", "sinkhorn"), ("images", "--metric", "mmd"), ("clouds", "--metric", "mmd"),
+         ("clouds", "--metric", "lot"), ("vectors", "--metric", "lot", "--neighbors", "approximate"),
+         ("few", "--metric", "w2", "--tau", 1), ("clouds", "--metric", "w2", "--hubs", "always"),
+         ("clouds", "--metric", "w2", "--sample", "0.5"), ("images", "--metric", "w2", "--exact-graph", "full")]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: "-".join(map(str, case)).replace("---", "-"))
+def test_graphs(ddsc, ranks, sets, tmp_path, case):
+    name, *words = case
+    alone = facts(ddsc("neighbors", sets[name], *words, "-o", tmp_path / "alone.mtx", "--json").stdout)
+    for n, threads in ((1, 2), (2, 1), (3, 1), (4, 2)):
+        path = tmp_path / f"{n}.mtx"
+        job = ranks(n, "neighbors", sets[name], *words, "-o", path, "--json", "--threads", threads)
+        assert path.read_bytes() == (tmp_path / "alone.mtx").read_bytes(), n
+        assert facts(job.out) == alone, n
+
+
+@pytest.mark.parametrize("name, metric", [("clouds", "w2"), ("images", "sinkhorn"), ("vectors", "lot"), ("images", "mmd")])
+def test_results(ddsc, ranks, sets, tmp_path, name, metric):
+    """Small sets have their eigenvectors by LAPACK on each rank, so that all files are the same."""
+    ddsc("cluster", sets[name], "-k", 3, "--metric", metric, "-o", tmp_path / "alone")
+    for n in (2, 3):
+        ranks(n, "cluster", sets[name], "-k", 3, "--metric", metric, "-o", tmp_path / f"{n}")
+        for file in sorted((tmp_path / "alone").iterdir()):
+            if file.name not in ("result.json", "report.html"):  # they tell seconds, and the command
+                assert (tmp_path / f"{n}" / file.name).read_bytes() == file.read_bytes(), (n, file.name)
+        one, other = (json.loads((tmp_path / run / "result.json").read_text()) for run in ("alone", f"{n}"))
+        assert one["pairs"] == other["pairs"] and one["sizes"] == other["sizes"]
+
+
+def test_other_verbs_and_ways(ddsc, ranks, sets, tmp_path):
+    ddsc("cluster", sets["clouds"], "-k", 3, "-o", tmp_path / "model")
+    for words, ending in ((["distance", sets["clouds"]], "npy"), (["embed", sets["clouds"]], "npy"),
+                          (["distance", sets["images"], "--metric", "sinkhorn", "--condensed"], "npy"),
+                          (["assign", tmp_path / "model" / "model.npz", sets["clouds"]], "csv")):
+        one, other = tmp_path / f"one.{ending}", tmp_path / f"other.{ending}"
+        ddsc(*words, "-o", one, "--force")
+        ranks(3, *words, "-o", other, "--force")
+        assert other.read_bytes() == one.read_bytes(), words
+    for words in (["-k", 3], ["-k", "2:5"], ["-k", "auto", "--metric", "lot"], ["-k", 3, "--metric", "w2+mmd"],
+                  ["-k", 3, "--method", "d2"], ["-k", 3, "--method", "kmeans"], ["-k", 3, "--stability", 2]):
+        assert ranks(2, "cluster", sets["clouds"], *words).out == ddsc("cluster", sets["clouds"], *words).stdout, words
+    ddsc("distance", sets["clouds"], "-o", tmp_path / "full.npy")
+    words = [tmp_path / "full.npy", "--precomputed", "-k", 3]
+    assert ranks(2, "cluster", *words).out == ddsc("cluster", *words).stdout
+
+
+def test_ranks_do_without_devices(ddsc, ranks, sets, tmp_path, monkeypatch):
+    """Which rank has a device is a matter of its machine; the way of the search is not."""
+    monkeypatch.setenv("DDSC_PLUGIN_PATH", str(BUILD / "tests"))
+    words = ["neighbors", sets["clouds"], "--metric", "lot", "--reference-size", 20, "--exact-graph", "pruned"]
+    ddsc(*words, "-o", tmp_path / "alone.mtx")
+    job = ranks(2, *words, "--device", "reference", "-o", tmp_path / "two.mtx", "--json")
+    assert (tmp_path / "two.mtx").read_bytes() == (tmp_path / "alone.mtx").read_bytes()
+    assert json.loads(job.out).get("device", "cpu") == "cpu"
+
+
+def test_restarts_of_kmeans(ddsc, ranks, tmp_path):
+    """Enough rows for ranks to take restarts in turn; starts that end apart, and more ranks than restarts."""
+    random = np.random.default_rng(5)
+    np.savez(tmp_path / "rows.npz", points=random.random((60000, 8)), weights=np.ones(60000), offsets=np.arange(60001))
+    for more in ([], ["--restarts", 3]):
+        words = ["cluster", tmp_path / "rows.npz", "-k", 12, "--method", "kmeans", "--seed", 3, *more]
+        alone = ddsc(*words).stdout
+        for n in (2, 4):
+            assert ranks(n, *words, "--threads", 1).out == alone, (n, more)
+
+
+def test_more_ranks_than_items(ddsc, ranks, sets):
+    for words in (["cluster", sets["few"], "-k", 1], ["cluster", sets["few"], "-k", 2, "--metric", "lot"]):
+        assert ranks(4, *words).out == ddsc(*words).stdout
+
+
+def test_one_rank_speaks(ranks, sets):
+    job = ranks(3, "cluster", sets["clouds"], "-k", 3, "-v", "--tau", 5, "--epsilon", "1%")
+    assert job.err.count("warning:") == job.err.count("items in 3 clusters") == 1
+    assert ranks(3, "info", sets["clouds"]).out.count("items ") == 1
+    assert ranks(3, "--version").out.count("ddsc ") == 1
+    assert ranks(2, "cluster", sets["clouds"], "-k", 3, "--dry-run").out.count("would read") == 1
+
+
+def test_the_library_needs_no_mpi():
+    for name in ("libddsc.so", "ddsc"):
+        told = subprocess.run(["readelf", "-d", BUILD / name], capture_output=True, text=True, check=True).stdout
+        assert "NEEDED" in told and not any(word in told for word in ("libmpi", "slepc", "petsc"))
