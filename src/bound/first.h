@@ -5,17 +5,6 @@
 #include "cost/ground.h"
 #include "device/table.h"
 
-/* The orthonormal frame of that number, one axis a row. In the plane: rotations by equal angles. Else:
- * Gram-Schmidt of normal vectors. The first is that of the coordinates. */
-/* Where a point lies on axis number k of frames (rows of `axis`), seen from the first point of the set, so that
- * no digits are lost far from 0. axis NULL: the coordinates themselves. */
-double bound_place(const measures *m, const double *axis, int64_t k, int32_t point);
-void bound_frame(double *axis, int64_t d, int64_t frame, int64_t n_frames, rng *r);
-/* scale times the mean of the quantile function of an item over each of `bins` equal parts of [0, 1]:
- * places of its points on a line, and their order. */
-void bound_quantiles(double *out, int64_t bins, item_view item, const double *place,
-                     const int32_t *order, double scale);
-
 /* ---- projections ----
  * For an orthonormal frame, W2^2 >= the sum over axes of the 1-D W2^2 of the projections, and a 1-D
  * W2^2 is the L2 distance of the quantile functions. Averages of quantile functions over bins keep

@@ -10,6 +10,7 @@
 #include "base/team.h"
 #include "base/simd.h"
 #include "base/workspace.h"
+#include "bound/axes.h"
 #include "bound/bound.h"
 #include "bound/first.h"
 #include "bound/tuning.h"
@@ -22,44 +23,22 @@ typedef int32_t vector_bits __attribute__((vector_size(4 * WIDTH), aligned(4)));
 
 typedef struct marginal_maker {
     bound_marginal *b;
-    const measures *m;
-    double unit;
-    double *axis; /* n_axes x d; NULL: the coordinates */
+    bound_axes axes;
     scratch memory;
+    spin lock; /* of b->longest */
 } marginal_maker;
 
 typedef struct marginal_scratch {
-    double *place, *bins;
-    int32_t *order;
+    axes_scratch axes;
+    double *row;
 } marginal_scratch;
 
 static marginal_scratch marginal_take(const marginal_maker *e, arena *a)
 {
     marginal_scratch s;
-    ARENA_TAKE(a, s.place, measures_largest_item(e->m));
-    ARENA_TAKE(a, s.bins, e->b->bins);
-    ARENA_TAKE(a, s.order, measures_largest_item(e->m));
+    s.axes = bound_axes_take(&e->axes, a);
+    ARENA_TAKE(a, s.row, e->b->length);
     return s;
-}
-
-static ddsc_status marginal_range(void *arg, int64_t begin, int64_t end, int worker)
-{
-    const marginal_maker *e = arg;
-    bound_marginal *b = e->b;
-    marginal_scratch s = marginal_take(e, &(arena){.base = scratch_of(&e->memory, worker)});
-    for (int64_t i = begin; i < end; i++) {
-        item_view item = measures_item(e->m, i);
-        for (int64_t a = 0; a < b->n_frames * b->axes; a++) {
-            float *to = b->row + (i * b->n_frames * b->axes + a) * b->bins;
-            for (int64_t q = 0; q < item.n; q++)
-                s.place[q] = bound_place(e->m, e->axis, a, item.index[q]) / e->unit;
-            sort_order(s.order, s.place, item.n);
-            bound_quantiles(s.bins, b->bins, item, s.place, s.order, 1.0 / (double)b->bins);
-            for (int64_t c = 0; c < b->bins; c++)
-                to[c] = (float)s.bins[c];
-        }
-    }
-    return DDSC_OK;
 }
 
 /* |x - y| of one frame. */
@@ -81,12 +60,26 @@ SIMD_CLONES static float frame_distance(const float *x, const float *y, int64_t 
     return city ? total : sqrtf(total);
 }
 
-static void frames_fill(marginal_maker *e)
+static ddsc_status marginal_range(void *arg, int64_t begin, int64_t end, int worker)
 {
-    int64_t d = e->m->d;
-    rng r = rng_make(0, RNG_FRAMES, 1);
-    for (int64_t f = 0; e->axis && f < e->b->n_frames; f++)
-        bound_frame(e->axis + f * d * d, d, f, e->b->n_frames, &r);
+    marginal_maker *e = arg;
+    bound_marginal *b = e->b;
+    marginal_scratch s = marginal_take(e, &(arena){.base = scratch_of(&e->memory, worker)});
+    int64_t size = b->axes * b->bins;
+    float longest = 0;
+    for (int64_t i = begin; i < end; i++) {
+        float *to = b->row + i * b->length;
+        bound_axes_item(&e->axes, &s.axes, i, s.row);
+        for (int64_t c = 0; c < b->length; c++)
+            to[c] = (float)s.row[c];
+        for (int64_t f = 0; f < b->n_frames; f++)
+            longest =
+                fmaxf(longest, frame_distance(to + f * size, b->zero, b->axes, b->bins, b->city));
+    }
+    spin_lock(&e->lock);
+    b->longest = fmax(b->longest, (double)longest);
+    spin_unlock(&e->lock);
+    return DDSC_OK;
 }
 
 /* Whole vectors of bins; fewer where there are many axes. */
@@ -103,27 +96,26 @@ ddsc_status bound_marginal_make(ddsc_context *ctx, bound_marginal *out, const me
                                 bool city)
 {
     ddsc_status status = DDSC_OK;
-    bound_marginal b = {.n = m->n, .city = city, .unit = bound_unit(m)};
-    marginal_maker e = {.b = &b, .m = m, .unit = b.unit};
+    bound_marginal b = {.n = m->n, .city = city};
+    marginal_maker e = {.b = &b};
     arena measured = {0};
     choose_size(&b, m->d);
     b.length = b.n_frames * b.axes * b.bins;
+    TRY(bound_axes_make(ctx, &e.axes, m, b.n_frames, b.bins, rng_make(0, RNG_FRAMES, 1)));
+    for (int64_t k = 0; k < e.axes.n_axes; k++)
+        e.axes.scale[k] = 1.0 / (double)b.bins;
+    b.unit = e.axes.unit;
     marginal_take(&e, &measured);
     TRY(scratch_create(ctx, &e.memory, measured.used, 1));
-    if (b.n_frames > 1)
-        TRY(MEM_NEW(ctx, e.axis, b.n_frames * m->d * m->d));
     TRY(MEM_NEW(ctx, b.row, m->n * b.length));
-    frames_fill(&e);
+    TRY(MEM_ZERO(ctx, b.zero, b.axes * b.bins));
     TRY(team_fill(ctx, b.row, m->n, ITEMS, b.length * (int64_t)sizeof *b.row, marginal_range, &e));
-    TRY(MEM_ZERO(ctx, e.b->zero, b.axes * b.bins));
-    for (int64_t i = 0; i < m->n * b.n_frames; i++)
-        b.longest = fmax(b.longest, (double)frame_distance(b.row + i * b.axes * b.bins, b.zero,
-                                                           b.axes, b.bins, city));
+    TRY(team_largest(ctx, &b.longest, 1));
     *out = b;
     b = (bound_marginal){0};
 done:
     scratch_free(ctx, &e.memory);
-    mem_free(ctx, e.axis);
+    bound_axes_free(ctx, &e.axes);
     bound_marginal_free(ctx, &b);
     return status;
 }

@@ -6,6 +6,7 @@
 #include "base/team.h"
 #include "base/simd.h"
 #include "base/workspace.h"
+#include "bound/axes.h"
 #include "bound/bound.h"
 #include "bound/first.h"
 #include "linalg/linalg.h"
@@ -26,8 +27,7 @@ typedef float vector __attribute__((vector_size(4 * WIDTH)));
 
 /* Of one worker. */
 typedef struct embed_scratch {
-    double *place;     /* of the points on an axis; largest item */
-    int32_t *order;    /* of those */
+    axes_scratch axes;
     double *long_row;  /* BLOCK x length */
     double *short_row; /* BLOCK x MAX_DIRECTIONS */
 } embed_scratch;
@@ -35,27 +35,24 @@ typedef struct embed_scratch {
 typedef struct embedder {
     ddsc_context *ctx;
     const measures *m;
-    double unit;
-    int64_t n_frames, n_axes, length; /* length = n_axes BINS */
-    double *axis;       /* n_axes x d, unit vectors, each frame orthonormal; NULL: one frame, the
-                                         coordinates */
-    double *share;      /* n_frames, sum 1: weights in the average over frames */
-    int64_t kept_every; /* frames kept whole: one in so many */
-    double *sample;     /* rows of some items */
+    bound_axes axes;
+    int64_t n_frames, length; /* length = n_axes BINS */
+    double *share;            /* n_frames, sum 1: weights in the average over frames */
+    int64_t kept_every;       /* frames kept whole: one in so many */
+    double *sample;           /* rows of some items */
     int64_t n_sample;
     la_principal basis; /* its directions and mean */
     int64_t n_directions;
     double slack; /* relative to |e_i|^2 + |e_j|^2: rounding of the float products */
     scratch memory;
+    spin lock; /* of out.longest */
     bound_projection out;
 } embedder;
 
 static embed_scratch scratch_take(const embedder *e, arena *a)
 {
     embed_scratch s;
-    int64_t largest = measures_largest_item(e->m);
-    ARENA_TAKE(a, s.place, largest);
-    ARENA_TAKE(a, s.order, largest);
+    s.axes = bound_axes_take(&e->axes, a);
     ARENA_TAKE(a, s.long_row, BLOCK * e->length);
     ARENA_TAKE(a, s.short_row, BLOCK * MAX_DIRECTIONS);
     return s;
@@ -78,94 +75,27 @@ double bound_unit(const measures *m)
 
 /* ---- frames ---- */
 
-double bound_place(const measures *m, const double *axis, int64_t k, int32_t point)
-{
-    const double *x = measures_point(m, point), *origin = m->support;
-    double sum = 0;
-    if (!axis)
-        return x[k] - origin[k];
-    axis += k * m->d;
-    for (int64_t c = 0; c < m->d; c++)
-        sum += axis[c] * (x[c] - origin[c]);
-    return sum;
-}
-
-void bound_frame(double *axis, int64_t d, int64_t frame, int64_t n_frames, rng *r)
-{
-    if (d == 2) {
-        double angle = 1.570796326794896619 * (double)frame / (double)n_frames;
-        const double plane[4] = {cos(angle), sin(angle), -sin(angle), cos(angle)};
-        memcpy(axis, plane, sizeof plane);
-        return;
-    }
-    for (int64_t k = 0; k < d; k++) {
-        for (int64_t c = 0; c < d; c++)
-            axis[k * d + c] = frame == 0 ? (double)(c == k) : rng_normal(r);
-        la_orthogonalise(axis, k, d);
-    }
-}
-
 /* The average over one frame is that frame: none is kept then. */
 static ddsc_status frames_make(embedder *e, bool keep)
 {
     int64_t d = e->m->d;
-    rng r = rng_make(0, RNG_FRAMES, 0);
     e->n_frames = d == 1 ? 1 : d == 2 ? PLANE_FRAMES : BASE_MAX(1, MAX_AXES / d);
-    e->n_axes = e->n_frames * d;
-    e->length = e->n_axes * BINS;
+    e->length = e->n_frames * d * BINS;
     int64_t n_kept = keep ? BASE_MIN(e->n_frames, KEPT_AXES / d) : 0;
     n_kept = n_kept < 2 ? 0 : n_kept;
     e->kept_every = n_kept > 0 ? e->n_frames / n_kept : 1;
     e->out.n_frames = n_kept;
-    if (e->n_frames > 1)
-        CHECK(MEM_NEW(e->ctx, e->axis, e->n_axes * d));
+    CHECK(bound_axes_make(e->ctx, &e->axes, e->m, e->n_frames, BINS, rng_make(0, RNG_FRAMES, 0)));
     CHECK(MEM_NEW(e->ctx, e->share, e->n_frames));
     for (int64_t f = 0; f < e->n_frames; f++) {
-        if (e->axis)
-            bound_frame(e->axis + f * d * d, d, f, e->n_frames, &r);
         e->share[f] = 1 / (double)e->n_frames;
         /* Along the axes of a grid projections stay discrete, which keeps them far apart. */
         if (e->m->grid.found && e->n_frames > 1)
             e->share[f] = f == 0 ? 0.5 : 0.5 / (double)(e->n_frames - 1);
+        for (int64_t k = f * d; k < (f + 1) * d; k++)
+            e->axes.scale[k] = sqrt(e->share[f] / BINS);
     }
     return DDSC_OK;
-}
-
-/* ---- one item ---- */
-
-void bound_quantiles(double *out, int64_t bins, item_view item, const double *place,
-                     const int32_t *order, double scale)
-{
-    const double width = 1.0 / (double)bins;
-    int64_t p = 0;
-    double left = item.weight[order[0]];
-    for (int64_t b = 0; b < bins; b++) {
-        double need = width, sum = 0;
-        while (need > 0 && p < item.n) {
-            double take = fmin(need, left);
-            sum += take * place[order[p]];
-            need -= take;
-            left -= take;
-            if (left <= 0 && ++p < item.n)
-                left = item.weight[order[p]];
-        }
-        if (need > 0) /* weights sum to 1 only up to rounding */
-            sum += need * place[order[item.n - 1]];
-        out[b] = scale * sum / width;
-    }
-}
-
-static void embed_item(const embedder *e, const embed_scratch *s, int64_t i, double *out)
-{
-    item_view item = measures_item(e->m, i);
-    int64_t d = e->m->d;
-    for (int64_t a = 0; a < e->n_axes; a++) {
-        for (int64_t q = 0; q < item.n; q++)
-            s->place[q] = bound_place(e->m, e->axis, a, item.index[q]) / e->unit;
-        sort_order(s->order, s->place, item.n);
-        bound_quantiles(out + a * BINS, BINS, item, s->place, s->order,
-                        sqrt(e->share[a / d] / BINS));
-    }
 }
 
 /* ---- principal directions of a sample ---- */
@@ -175,7 +105,7 @@ static ddsc_status sample_range(void *arg, int64_t begin, int64_t end, int worke
     embedder *e = arg;
     embed_scratch w = scratch_get(e, worker);
     for (int64_t s = begin; s < end; s++)
-        embed_item(e, &w, s * e->m->n / e->n_sample, e->sample + s * e->length);
+        bound_axes_item(&e->axes, &w.axes, s * e->m->n / e->n_sample, e->sample + s * e->length);
     return DDSC_OK;
 }
 
@@ -207,32 +137,47 @@ static ddsc_status basis_make(embedder *e)
 
 /* ---- all items ---- */
 
-/* The kept frames, no longer weighted by their shares; from the mean, where floats are fine. */
-static void keep_frames(const embedder *e, int64_t i, const double *row)
+static double length2(const float *x, int64_t n)
+{
+    double sum = 0;
+    for (int64_t c = 0; c < n; c++)
+        sum += (double)x[c] * (double)x[c];
+    return sum;
+}
+
+/* The kept frames, no longer weighted by their shares; from the mean, where floats are fine. Returns the longest. */
+static double keep_frames(const embedder *e, int64_t i, const double *row)
 {
     const bound_projection *b = &e->out;
+    double longest = 0;
     for (int64_t k = 0; k < b->n_frames; k++) {
         int64_t f = k * e->kept_every;
         float *to = b->frame + (i * b->n_frames + k) * b->length;
         for (int64_t c = 0; c < b->length; c++)
             to[c] = (float)(row[f * b->length + c] / sqrt(e->share[f]));
+        longest = fmax(longest, sqrt(length2(to, b->length)));
     }
+    return longest;
 }
 
 /* Coordinates along the basis, and the length of the rest as the last one. */
 static ddsc_status embed_range(void *arg, int64_t begin, int64_t end, int worker)
 {
     embedder *e = arg;
-    const bound_projection *b = &e->out;
+    bound_projection *b = &e->out;
     embed_scratch s = scratch_get(e, worker);
     int64_t n = end - begin, p = e->n_directions;
+    double longest = 0;
     for (int64_t i = 0; i < n; i++) {
         double *row = s.long_row + i * e->length;
-        embed_item(e, &s, begin + i, row);
+        bound_axes_item(&e->axes, &s.axes, begin + i, row);
         for (int64_t c = 0; c < e->length; c++)
             row[c] -= e->basis.mean[c];
-        keep_frames(e, begin + i, row);
+        longest = fmax(longest, keep_frames(e, begin + i, row));
     }
+    spin_lock(&e->lock);
+    b->longest = fmax(b->longest, longest);
+    spin_unlock(&e->lock);
     if (p > 0)
         la_gemm(false, true, n, p, e->length, 1, s.long_row, e->length, e->basis.direction,
                 e->length, 0, s.short_row, p);
@@ -250,20 +195,12 @@ static ddsc_status embed_range(void *arg, int64_t begin, int64_t end, int worker
     return DDSC_OK;
 }
 
-static double length2(const float *x, int64_t n)
-{
-    double sum = 0;
-    for (int64_t c = 0; c < n; c++)
-        sum += (double)x[c] * (double)x[c];
-    return sum;
-}
-
 /* Slack: float products of p terms and rounded coordinates; (p + 7) 2^-23 of the norms covers both. */
 ddsc_status bound_projection_make(ddsc_context *ctx, bound_projection *out, const measures *m,
                                   bool frames)
 {
     ddsc_status status = DDSC_OK;
-    embedder e = {.ctx = ctx, .m = m, .unit = bound_unit(m)};
+    embedder e = {.ctx = ctx, .m = m};
     bound_projection *b = &e.out;
     arena measured = {0};
     *out = (bound_projection){0};
@@ -275,7 +212,7 @@ ddsc_status bound_projection_make(ddsc_context *ctx, bound_projection *out, cons
     b->p = e.n_directions + 1;
     e.slack = (double)(b->p + 7) * 0x1p-23;
     b->length = m->d * BINS;
-    b->unit2 = e.unit * e.unit;
+    b->unit2 = e.axes.unit * e.axes.unit;
     TRY(MEM_NEW(ctx, b->row, m->n * b->p));
     TRY(MEM_NEW(ctx, b->start, m->n));
     TRY(MEM_NEW(ctx, b->frame, m->n * b->n_frames * b->length));
@@ -283,14 +220,14 @@ ddsc_status bound_projection_make(ddsc_context *ctx, bound_projection *out, cons
     TRY(team_gather(ctx, b->start, m->n, BLOCK, sizeof *b->start));
     TRY(team_gather(ctx, b->frame, m->n, BLOCK,
                     b->n_frames * b->length * (int64_t)sizeof *b->frame));
-    for (int64_t i = 0; i < m->n * b->n_frames; i++)
-        b->longest = fmax(b->longest, sqrt(length2(b->frame + i * b->length, b->length)));
+    TRY(team_largest(ctx, &b->longest, 1));
     *out = *b;
     *b = (bound_projection){0};
 done:
     la_principal_free(ctx, &e.basis);
     scratch_free(ctx, &e.memory);
-    MEM_FREE(ctx, e.axis, e.share, e.sample);
+    bound_axes_free(ctx, &e.axes);
+    MEM_FREE(ctx, e.share, e.sample);
     bound_projection_free(ctx, b);
     return status;
 }
