@@ -196,7 +196,7 @@ bool chart_representatives(plot *p, const ddsc_report *r)
     const json_t *clusters = part(r, "clusters", NULL);
     size_t n = json_array_size(clusters), most = 0;
     *p = (plot){.ctx = p->ctx, .name = "representatives"};
-    if (n == 0 || !report_has_pictures(r))
+    if (n == 0 || !result_has_pictures(r))
         return false;
     picture_frame f = picture_frame_for(&r->items, PICTURE_MAX_SIDE);
     for (size_t c = 0; c < n; c++) {
@@ -226,7 +226,7 @@ ddsc_status ddsc_report_draw(ddsc_context *context, const ddsc_report *report, d
     ddsc_status status = DDSC_OK;
     if (!context)
         return DDSC_ERROR_ARGUMENT;
-    report_call call = report_call_begin(context);
+    result_call call = result_call_begin(context);
     if (!report || !draw)
         status = ctx_fail(context, DDSC_ERROR_ARGUMENT, "report or draw is NULL");
     bool stop = false;
@@ -238,6 +238,6 @@ ddsc_status ddsc_report_draw(ddsc_context *context, const ddsc_report *report, d
             stop = draw(user, p.name, p.width, p.height, p.n, p.mark) != 0;
         plot_free(&p);
     }
-    report_call_end(&call);
+    result_call_end(&call);
     return status;
 }

@@ -177,7 +177,7 @@ ddsc_status ddsc_comparison_write(ddsc_context *context, const ddsc_comparison *
     ddsc_scores *scores = NULL;
     if (!context)
         return DDSC_ERROR_ARGUMENT;
-    report_call call = report_call_begin(context);
+    result_call call = result_call_begin(context);
     buffer b = {.ctx = context};
     if (!comparison || !write) {
         status = ctx_fail(context, DDSC_ERROR_ARGUMENT, "comparison or write is NULL");
@@ -201,6 +201,6 @@ ddsc_status ddsc_comparison_write(ddsc_context *context, const ddsc_comparison *
     TRY(report_hand_out(&b, write, user));
 done:
     MEM_FREE(context, panels, scores);
-    report_call_end(&call);
+    result_call_end(&call);
     return status;
 }

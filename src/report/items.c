@@ -27,14 +27,14 @@ static void add_near(buffer *b, const ddsc_report *r, const ddsc_graph_view *g, 
 {
     int64_t first = item >= 0 ? g->offset[item] : 0; /* the nearest come first */
     int64_t n = item >= 0 ? g->offset[item + 1] - first : 0;
-    char space[REPORT_ID];
+    char space[RESULT_ID];
     bool scored = item >= 0 && r->outlier;
     add_number(b, scored ? r->outlier[item] : NAN);
     buffer_addf(b, ",%s", !scored ? "" : r->outlying[item] ? "1" : "0");
     for (int k = 0; k < GRAPH_NEAREST; k++) {
         buffer_add(b, ",");
         if (k < n)
-            buffer_add_csv(b, report_row_id(r, r->row[g->index[first + k]], space));
+            buffer_add_csv(b, result_row_id(r, r->row[g->index[first + k]], space));
         add_number(b, k < n ? sqrt(fmax(g->d2[first + k], 0)) : NAN);
     }
 }
@@ -62,9 +62,9 @@ static void add_meta_names(buffer *b, const ddsc_report *r)
 static void put_item(buffer *b, const ddsc_report *r, const ddsc_graph_view *near, bool titles,
                      int64_t row)
 {
-    char space[REPORT_ID];
+    char space[RESULT_ID];
     int64_t item = r->item[row];
-    buffer_add_csv(b, report_row_id(r, row, space));
+    buffer_add_csv(b, result_row_id(r, row, space));
     if (titles) {
         buffer_add(b, ",");
         buffer_add_csv(b, ddsc_measures_get_title(r->measures, row));
@@ -88,8 +88,8 @@ static void put_item(buffer *b, const ddsc_report *r, const ddsc_graph_view *nea
 static ddsc_graph_view nearest_of(const ddsc_report *r)
 {
     ddsc_graph_view near = r->edges;
-    if (report_graph(r) && report_graph(r)->nearest)
-        ddsc_graph_get_view(report_graph(r)->nearest, &near);
+    if (result_graph(r) && result_graph(r)->nearest)
+        ddsc_graph_get_view(result_graph(r)->nearest, &near);
     return near;
 }
 

@@ -94,7 +94,7 @@ static void add_item(buffer *t, const ddsc_report *r, const json_t *item)
     if (row < 0)
         return;
     buffer_addf(t, "<li><button class=\"item\" data-row=\"%" PRId64 "\">", row);
-    if (r->xy && report_has_pictures(r))
+    if (r->xy && result_has_pictures(r))
         buffer_addf(t, "<canvas class=\"picture\" data-row=\"%" PRId64 "\"></canvas>", row);
     report_page_item(t, item);
     if (next) {
@@ -133,7 +133,7 @@ static void add_items(buffer *t, const ddsc_report *r, const json_t *items, cons
 static void add_traits_of(buffer *t, const json_t *cluster)
 {
     buffer traits = {.ctx = t->ctx};
-    report_add_traits(&traits, cluster, CARD_PARTS);
+    result_add_traits(&traits, cluster, CARD_PARTS);
     if (traits.status < 0)
         t->status = traits.status;
     if (traits.status >= 0 && traits.length > 0) {

@@ -38,12 +38,12 @@ static void add_marker_name(buffer *t, const json_t *markers)
 static void add_plain_name(buffer *t, const ddsc_report *r, int64_t c)
 {
     const json_t *cluster = report_page_cluster(r, c);
-    const char *name = report_cluster_name(cluster);
+    const char *name = result_cluster_name(cluster);
     int64_t before = t->length;
     if (name)
         buffer_add(t, name);
     else if (json_object_get(cluster, "words"))
-        report_add_traits(t, cluster, NAME_PARTS);
+        result_add_traits(t, cluster, NAME_PARTS);
     else
         add_marker_name(t, json_object_get(cluster, "markers"));
     if (t->length == before)
@@ -121,7 +121,7 @@ static void add_group_picture(buffer *t, const ddsc_report *r, int64_t c)
 {
     const json_t *items = json_object_get(report_page_cluster(r, c), "representatives");
     int64_t row = report_page_row(r, json_array_get(items, 0));
-    if (r->xy && report_has_pictures(r) && row >= 0)
+    if (r->xy && result_has_pictures(r) && row >= 0)
         buffer_addf(t, "<canvas class=\"picture\" data-row=\"%" PRId64 "\"></canvas> ", row);
 }
 
@@ -161,7 +161,7 @@ static void answer_belief(buffer *t, const ddsc_report *r)
         buffer_addf(t,
                     "Groups found in one random half of the items and in the other agree %s "
                     "(%.2f, where 1 is always and 0 is chance). ",
-                    report_agreement_word(json_number_value(halves)), json_number_value(halves));
+                    result_agreement_word(json_number_value(halves)), json_number_value(halves));
     buffer_add(t, json_is_true(report_page_get(r, "certificates", "certified"))
                       ? "All figures were computed exactly as the settings ask."
                       : "Not all figures converged: see result.json for those that are marked.");

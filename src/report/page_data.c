@@ -35,7 +35,7 @@ void report_data_words(buffer *t, const char *key, uint16_t *value, int64_t n)
 
 void report_data_string(buffer *t, const char *words)
 {
-    json_t *string = report_string(words);
+    json_t *string = result_string(words);
     char *dump = json_dumps(string, JSON_ENCODE_ANY | JSON_ENSURE_ASCII);
     json_decref(string);
     if (!dump)
@@ -50,10 +50,10 @@ void report_data_string(buffer *t, const char *words)
 
 static bool ids_are_numbers(const ddsc_report *r)
 {
-    char space[REPORT_ID], number[REPORT_ID];
+    char space[RESULT_ID], number[RESULT_ID];
     for (int64_t row = 0; row < r->n_rows; row++) {
         snprintf(number, sizeof number, "%" PRId64, row);
-        if (r->label[row] >= 0 && strcmp(report_id(r, row, space), number) != 0)
+        if (r->label[row] >= 0 && strcmp(result_id(r, row, space), number) != 0)
             return false;
     }
     return true;
@@ -61,13 +61,13 @@ static bool ids_are_numbers(const ddsc_report *r)
 
 static void add_ids(buffer *t, const ddsc_report *r)
 {
-    char space[REPORT_ID];
+    char space[RESULT_ID];
     if (ids_are_numbers(r))
         return;
     buffer_add(t, ",\n\"ids\":[");
     for (int64_t row = 0; row < r->n_rows; row++) {
         buffer_add(t, row ? "," : "");
-        report_data_string(t, report_id(r, row, space));
+        report_data_string(t, result_id(r, row, space));
     }
     buffer_add(t, "]");
 }

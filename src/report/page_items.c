@@ -121,7 +121,7 @@ static void add_titles(buffer *t, const ddsc_report *r)
     if (!r->measures || !ddsc_measures_get_title(r->measures, 0))
         return;
     for (int64_t row = 0; row < r->n_rows; row++) {
-        int64_t own = report_measures_row(r, row);
+        int64_t own = result_measures_row(r, row);
         const char *title = own < 0 ? "" : ddsc_measures_get_title(r->measures, own);
         size_t n = strlen(title);
         if (r->n_rows > LONG_TITLES && n > SHORT_TITLE) {
@@ -145,7 +145,7 @@ static bool number_values(buffer *t, const ddsc_report *r, int64_t column, text_
                           uint16_t *code)
 {
     for (int64_t row = 0; row < r->n_rows; row++) {
-        int64_t own = report_measures_row(r, row), number = 0;
+        int64_t own = result_measures_row(r, row), number = 0;
         const char *text = own < 0 ? "" : ddsc_measures_get_meta(r->measures, own, column);
         bool is_new;
         code[row] = NO_VALUE;

@@ -93,7 +93,7 @@ static void add_card_pictures(buffer *t, const ddsc_report *r)
 
 void report_data_pictures(buffer *t, const ddsc_report *r)
 {
-    if (!report_has_pictures(r))
+    if (!result_has_pictures(r))
         return;
     if (r->n_rows <= MOST_ITEMS)
         add_all_pictures(t, r);

@@ -3,7 +3,7 @@
 #ifndef DDSC_REPORT_PLOT_H
 #define DDSC_REPORT_PLOT_H
 
-#include "report/buffer.h"
+#include "result/buffer.h"
 
 enum { COLOUR_INK = -2, COLOUR_NONE = -1 }; /* 0 and up: the colour of that cluster */
 enum { PLOT_COLOURS = 20 };

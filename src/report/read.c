@@ -91,7 +91,7 @@ static ddsc_status load_items(folder_reader *f)
         ddsc_measures_get_view(r->measures, &r->items);
     }
     int64_t n;
-    CHECK(report_index(r, &n));
+    CHECK(result_index(r, &n));
     if (r->measures && n != r->items.n_items)
         return read_refuse(f, "does not have as many items as labels.csv has labels");
     return DDSC_OK;
@@ -121,7 +121,7 @@ static ddsc_status load_truth(folder_reader *f)
     if (n != r->n_rows)
         status = read_refuse(f, "does not have as many classes as result.json has items");
     else
-        TRY(report_classes(r, truth));
+        TRY(result_classes(r, truth));
 done:
     ddsc_release(r->ctx, truth);
     return status;
@@ -133,7 +133,7 @@ ddsc_status ddsc_report_read(ddsc_context *context, ddsc_report **report, const 
     folder_reader f = {0};
     if (!context || !report)
         return DDSC_ERROR_ARGUMENT;
-    report_call call = report_call_begin(context);
+    result_call call = result_call_begin(context);
     *report = NULL;
     if (!folder) {
         status = ctx_fail(context, DDSC_ERROR_ARGUMENT, "folder is NULL");
@@ -155,6 +155,6 @@ ddsc_status ddsc_report_read(ddsc_context *context, ddsc_report **report, const 
 done:
     mem_free(context, f.path.text);
     ddsc_report_destroy(f.r);
-    report_call_end(&call);
+    result_call_end(&call);
     return status;
 }

@@ -105,7 +105,7 @@ ddsc_status report_load_embedding(ddsc_report *r, const char *path)
     }
     r->coords = r->own_coords;
     r->n_coords = columns;
-    TRY(report_find_standing(r, labels, n));
+    TRY(result_find_standing(r, labels, n));
 done:
     mem_free(r->ctx, labels);
     return status;

@@ -34,7 +34,7 @@ static ddsc_status save_embedding(ddsc_context *ctx, const ddsc_report *r, const
     double *rows = NULL;
     TRY(MEM_NEW(ctx, rows, r->n_rows * m));
     memcpy(rows, r->view.embedding, (size_t)(r->view.n * m) * sizeof *rows);
-    report_spread(rows, m, r);
+    result_spread(rows, m, r);
     TRY(ddsc_matrix_write(ctx, rows, r->n_rows, m, path, flags));
 done:
     mem_free(ctx, rows);
@@ -70,7 +70,7 @@ static ddsc_status save_graph(ddsc_context *ctx, const ddsc_report *r, const cha
 {
     buffer b = {.ctx = ctx};
     if (r->n_rows == r->view.n)
-        return ddsc_graph_write(ctx, report_graph(r), path, flags);
+        return ddsc_graph_write(ctx, result_graph(r), path, flags);
     add_graph_rows(&b, r);
     return save_bytes(&b, path, flags);
 }
@@ -109,13 +109,13 @@ done:
 
 static bool has_graph(const ddsc_report *r)
 {
-    return r->from.clustering && report_graph(r);
+    return r->from.clustering && result_graph(r);
 }
 
 /* Only items that were compared by one metric can be compared with new ones. */
 static bool has_model(const ddsc_report *r)
 {
-    return r->from.clustering && report_by_metric(r) && r->view.n_joined == 0;
+    return r->from.clustering && result_by_metric(r) && r->view.n_joined == 0;
 }
 
 static bool has_embedding(const ddsc_report *r)
@@ -178,7 +178,7 @@ static void add_page(buffer *b, const ddsc_report *r)
 {
     buffer data = {.ctx = b->ctx};
     report_page_data(&data, r);
-    report_renew_seconds(r);
+    result_renew_seconds(r);
     report_page(b, r, &data);
     buffer_free(&data);
 }
@@ -228,7 +228,7 @@ ddsc_status ddsc_report_save(ddsc_context *context, const ddsc_report *report, c
     io_folder *place = NULL;
     if (!context)
         return DDSC_ERROR_ARGUMENT;
-    report_call call = report_call_begin(context);
+    result_call call = result_call_begin(context);
     if (!report || !folder || report->k == 0 || report->saved) {
         status = ctx_fail(context, DDSC_ERROR_ARGUMENT,
                           "a folder and a report of clusters just found are needed to save it");
@@ -241,6 +241,6 @@ done:
     if (place)
         status = folder_finish(place, status);
     mem_free(context, path.text);
-    report_call_end(&call);
+    result_call_end(&call);
     return status;
 }

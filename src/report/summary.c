@@ -7,8 +7,8 @@ enum { MAX_SIZES = 20 };
 
 static void add_head(buffer *t, const ddsc_report *r)
 {
-    char space[REPORT_METRICS];
-    const char *cost = report_cost_given(r);
+    char space[RESULT_METRICS];
+    const char *cost = result_cost_given(r);
     int64_t n_found = 0; /* where the graph tells fewer apart than were asked for, some are empty */
     buffer_add_count(t, r->view.n);
     for (int64_t c = 0; c < r->k; c++)
@@ -18,11 +18,11 @@ static void add_head(buffer *t, const ddsc_report *r)
         buffer_addf(t, " (%" PRId64 " asked for)", r->k);
     if (!r->measures)
         buffer_add(t, ", distances as given");
-    else if (report_by_metric(r))
-        buffer_addf(t, ", metric %s%s%s", report_metric_names(r, space), cost ? ", cost " : "",
+    else if (result_by_metric(r))
+        buffer_addf(t, ", metric %s%s%s", result_metric_names(r, space), cost ? ", cost " : "",
                     cost ? cost : "");
     else
-        buffer_addf(t, ", baseline %s", report_method(r));
+        buffer_addf(t, ", baseline %s", result_method(r));
     buffer_add(t, "\n");
     const json_t *verdict = json_object_get(r->tree, "verdict");
     const char *text = json_string_value(json_object_get(verdict, "text"));
@@ -31,13 +31,13 @@ static void add_head(buffer *t, const ddsc_report *r)
         buffer_addf(t, "  verdict      %s\n", text);
     if (json_is_number(halves))
         buffer_addf(t, "  stable       halves of the items agree %s on the clusters (%.2f)\n",
-                    report_agreement_word(json_number_value(halves)), json_number_value(halves));
+                    result_agreement_word(json_number_value(halves)), json_number_value(halves));
 }
 
 static void add_parameters(buffer *t, const ddsc_report *r)
 {
     const ddsc_pair_stats *p = &r->pairs;
-    bool pairs = report_by_metric(r);
+    bool pairs = result_by_metric(r);
     buffer_addf(t, "  parameters   tau %" PRId64 "%s", r->edges.tau,
                 r->plan.graph.tau ? "" : " (from N)");
     if (r->view.n_joined > 0)
@@ -46,11 +46,11 @@ static void add_parameters(buffer *t, const ddsc_report *r)
         buffer_addf(t, ", gamma %.4g", r->view.gamma);
     else
         buffer_add(t, ", gamma by local scaling");
-    if (pairs && report_uses(r, DDSC_METRIC_SINKHORN))
+    if (pairs && result_uses(r, DDSC_METRIC_SINKHORN))
         buffer_addf(t, ", epsilon %.4g", p->epsilon);
-    if (pairs && report_uses(r, DDSC_METRIC_MMD) && p->bandwidth > 0)
+    if (pairs && result_uses(r, DDSC_METRIC_MMD) && p->bandwidth > 0)
         buffer_addf(t, ", bandwidth %.4g", p->bandwidth);
-    if (pairs && report_uses(r, DDSC_METRIC_LOT))
+    if (pairs && result_uses(r, DDSC_METRIC_LOT))
         buffer_addf(t, ", reference of %" PRId64 " points", p->reference_size);
     buffer_add(t, "\n");
 }
@@ -60,7 +60,7 @@ static void add_joined(buffer *t, const ddsc_report *r)
 {
     for (int64_t i = 0; i < r->view.n_joined; i++) {
         const ddsc_joined_row *j = r->view.joined[i];
-        buffer_addf(t, "%s%s (", i ? ", " : "  joined       ", report_metric_name(j->metric));
+        buffer_addf(t, "%s%s (", i ? ", " : "  joined       ", result_metric_name(j->metric));
         if (j->gamma > 0)
             buffer_addf(t, "gamma %.4g", j->gamma);
         else
@@ -69,7 +69,7 @@ static void add_joined(buffer *t, const ddsc_report *r)
     }
     if (r->view.n_joined > 0)
         buffer_addf(t, "; graph and map are of %s, no model for new items\n",
-                    report_metric_name(r->view.joined[0]->metric));
+                    result_metric_name(r->view.joined[0]->metric));
 }
 
 static void add_resumed(buffer *t, const ddsc_report *r)
@@ -85,7 +85,7 @@ static void add_resumed(buffer *t, const ddsc_report *r)
 static void add_pairs(buffer *t, const ddsc_report *r)
 {
     const ddsc_pair_stats *p = &r->pairs;
-    if (!report_by_metric(r))
+    if (!result_by_metric(r))
         return;
     buffer_add(t, "  pairs        ");
     buffer_add_count(t, p->n_pairs);
@@ -115,7 +115,7 @@ static void add_pairs(buffer *t, const ddsc_report *r)
 
 static void add_graph(buffer *t, const ddsc_report *r)
 {
-    const ddsc_k_row *chosen = report_chosen(r);
+    const ddsc_k_row *chosen = result_chosen(r);
     buffer_addf(t, "  graph        %" PRId64 " component%s", r->view.n_components,
                 r->view.n_components == 1 ? "" : "s");
     if (chosen)
@@ -165,7 +165,7 @@ static void add_traits(buffer *t, const ddsc_report *r)
     const json_t *clusters = json_object_get(r->tree, "clusters");
     for (size_t c = 0; c < json_array_size(clusters) && c < MAX_SIZES; c++) {
         buffer traits = {.ctx = t->ctx};
-        report_add_traits(&traits, json_array_get(clusters, c), 6);
+        result_add_traits(&traits, json_array_get(clusters, c), 6);
         if (traits.status < 0)
             t->status = traits.status;
         else if (traits.length > 0)
@@ -185,7 +185,7 @@ static void add_goes_with(buffer *t, const ddsc_report *r)
         const json_t *row = json_array_get(about, i);
         if (json_number_value(json_object_get(row, "p_holm")) < GOES_P) {
             buffer_add(t, any ? ", " : "  goes with    ");
-            report_add_about(t, row);
+            result_add_about(t, row);
             any = true;
         }
     }
@@ -262,7 +262,7 @@ static const double SECONDS_TOLD = 0.05;
 
 static void add_seconds(buffer *t, const ddsc_report *r)
 {
-    report_times now = report_times_now(r);
+    result_times now = result_times_now(r);
     double cpu = 0;
     int64_t told = 0;
     for (int64_t i = 0; i < now.n; i++)

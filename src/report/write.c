@@ -56,17 +56,17 @@ static void add_eigenvalues(buffer *b, const ddsc_report *r)
 
 static void add_sweep_labels(buffer *b, const ddsc_report *r)
 {
-    char space[REPORT_ID];
+    char space[RESULT_ID];
     buffer_add(b, "id");
     for (int64_t k = 0; k < r->view.n_sweep; k++)
         buffer_addf(b, ",k%" PRId64, r->view.sweep[k]->k);
     buffer_add(b, "\n");
     for (int64_t row = 0; row < r->n_rows; row++) {
         int64_t item = r->item[row];
-        buffer_add_csv(b, report_row_id(r, row, space));
+        buffer_add_csv(b, result_row_id(r, row, space));
         for (int64_t k = 0; k < r->view.n_sweep; k++)
             buffer_addf(b, ",%" PRId32,
-                        item >= 0 && !report_left_out(r, item)
+                        item >= 0 && !result_left_out(r, item)
                             ? r->view.sweep_labels[k * r->view.n + item]
                             : -1);
         buffer_add(b, "\n");
@@ -86,12 +86,12 @@ static void add_class_fields(buffer *b, const ddsc_report *r, int64_t item)
 static void add_stability_rows(buffer *b, const ddsc_report *r)
 {
     const ddsc_stability_view *v = &r->trust;
-    char space[REPORT_ID];
+    char space[RESULT_ID];
     bool classes = r->theory.n > 0;
     buffer_addf(b, "id,label,changed,fraction,other%s\n", classes ? ",intra,inter,xi" : "");
     for (int64_t row = 0; row < r->n_rows; row++) {
         int64_t item = r->item[row];
-        buffer_add_csv(b, report_row_id(r, row, space));
+        buffer_add_csv(b, result_row_id(r, row, space));
         buffer_addf(b, ",%" PRId32, r->shown[row]);
         if (item < 0) {
             buffer_addf(b, ",,,%s\n", classes ? ",,," : "");
@@ -150,7 +150,7 @@ ddsc_status ddsc_report_write(ddsc_context *context, const ddsc_report *report,
 {
     if (!context)
         return DDSC_ERROR_ARGUMENT;
-    report_call call = report_call_begin(context);
+    result_call call = result_call_begin(context);
     buffer b = {.ctx = context};
     if (!report || !write)
         b.status = ctx_fail(context, DDSC_ERROR_ARGUMENT, "report or write is NULL");
@@ -159,6 +159,6 @@ ddsc_status ddsc_report_write(ddsc_context *context, const ddsc_report *report,
     else
         report_text(&b, report, form);
     ddsc_status status = report_hand_out(&b, write, user);
-    report_call_end(&call);
+    result_call_end(&call);
     return status;
 }

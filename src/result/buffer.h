@@ -1,7 +1,7 @@
 /* A growing text. The first failure stays in `status` and later additions do nothing, so that pages
  * are written without a check per word: who hands the text out looks at status once. */
-#ifndef DDSC_REPORT_BUFFER_H
-#define DDSC_REPORT_BUFFER_H
+#ifndef DDSC_RESULT_BUFFER_H
+#define DDSC_RESULT_BUFFER_H
 
 #include "base/base.h"
 

@@ -3,12 +3,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "report/report.h"
+#include "result/tree.h"
 
 static void put_chosen(ddsc_report *r, json_t *root)
 {
     json_t *chosen = put_object(r, root, "chosen");
-    bool by_metric = report_by_metric(r);
+    bool by_metric = result_by_metric(r);
     put_count(r, chosen, "k", r->view.k);
     if (!r->from.clustering)
         return;
@@ -19,11 +19,11 @@ static void put_chosen(ddsc_report *r, json_t *root)
         put_real(r, chosen, "gamma", r->view.gamma);
     else
         put_text(r, chosen, "gamma", "local scaling");
-    if (by_metric && report_uses(r, DDSC_METRIC_SINKHORN))
+    if (by_metric && result_uses(r, DDSC_METRIC_SINKHORN))
         put_real(r, chosen, "epsilon", r->pairs.epsilon);
-    if (by_metric && report_uses(r, DDSC_METRIC_MMD))
+    if (by_metric && result_uses(r, DDSC_METRIC_MMD))
         put_real(r, chosen, "bandwidth", r->pairs.bandwidth);
-    if (by_metric && report_uses(r, DDSC_METRIC_LOT))
+    if (by_metric && result_uses(r, DDSC_METRIC_LOT))
         put_count(r, chosen, "reference_size", r->pairs.reference_size);
 }
 
@@ -37,7 +37,7 @@ static void put_joined(ddsc_report *r, json_t *root)
     for (int64_t i = 0; i < r->view.n_joined; i++) {
         const ddsc_joined_row *j = r->view.joined[i];
         json_t *row = put_row(r, list);
-        put_text(r, row, "metric", report_metric_name(j->metric));
+        put_text(r, row, "metric", result_metric_name(j->metric));
         if (j->gamma > 0)
             put_real(r, row, "gamma", j->gamma);
         else
@@ -124,7 +124,7 @@ static void put_candidates(ddsc_report *r, json_t *root)
 
 static void put_spectrum(ddsc_report *r, json_t *root)
 {
-    const ddsc_k_row *chosen = report_chosen(r);
+    const ddsc_k_row *chosen = result_chosen(r);
     json_t *gaps = put_object(r, root, "gaps");
     put_real(r, gaps, "gap", chosen ? chosen->gap : NAN);
     put_real(r, gaps, "relative_gap", chosen ? chosen->relative_gap : NAN);
@@ -158,10 +158,10 @@ static void put_certificates(ddsc_report *r, json_t *root)
 {
     json_t *c = put_object(r, root, "certificates");
     put_bool(r, c, "converged", r->from.status == DDSC_OK);
-    put_bool(r, c, "certified", report_certified(r));
+    put_bool(r, c, "certified", result_certified(r));
     if (!r->from.clustering)
         return;
-    if (report_by_metric(r)) {
+    if (result_by_metric(r)) {
         put_real(r, c, "max_gap", r->pairs.max_gap);
         put_count(r, c, "pairs_not_converged", r->pairs.n_not_converged);
         put_count(r, c, "pairs_clamped", r->pairs.n_clamped);
@@ -189,7 +189,7 @@ static void put_details(ddsc_report *r, json_t *object, const ddsc_detail *detai
 static void put_approximation(ddsc_report *r, json_t *root)
 {
     const ddsc_pair_stats *pairs = &r->pairs;
-    bool lot = report_uses(r, DDSC_METRIC_LOT);
+    bool lot = result_uses(r, DDSC_METRIC_LOT);
     if (!lot && pairs->n_features == 0)
         return;
     json_t *a = put_object(r, root, "approximation");
@@ -251,9 +251,9 @@ static void put_steps(ddsc_report *r, json_t *root)
     }
 }
 
-report_times report_times_now(const ddsc_report *r)
+result_times result_times_now(const ddsc_report *r)
 {
-    report_times t = {0};
+    result_times t = {0};
     double staged = 0;
     t.n = stage_list(r->ctx, &t.list);
     for (int64_t i = 1; i < t.n; i++)
@@ -280,7 +280,7 @@ static json_t *stage_row(const char *name, double wall, double cpu)
 }
 
 /* NULL: no memory. */
-static json_t *stage_rows(const report_times *t)
+static json_t *stage_rows(const result_times *t)
 {
     json_t *rows = json_array();
     bool good = rows != NULL;
@@ -296,12 +296,12 @@ static json_t *stage_rows(const report_times *t)
 
 static void put_seconds(ddsc_report *r, json_t *root)
 {
-    report_times now = report_times_now(r);
+    result_times now = result_times_now(r);
     json_t *seconds = put_object(r, root, "seconds");
     put_real(r, seconds, "read", r->from.seconds_read);
     put_real(r, seconds, "distances", r->distances_s);
     for (int64_t i = 0; i < r->view.n_joined; i++)
-        put_real(r, seconds, report_metric_name(r->view.joined[i]->metric),
+        put_real(r, seconds, result_metric_name(r->view.joined[i]->metric),
                  r->view.joined[i]->seconds);
     put_real(r, seconds, "eigen", r->view.seconds_eigen);
     put_real(r, seconds, "kmeans", r->kmeans_s);
@@ -314,9 +314,9 @@ static void put_seconds(ddsc_report *r, json_t *root)
 }
 
 /* What cannot be renewed for want of memory stays as it was. */
-void report_renew_seconds(const ddsc_report *r)
+void result_renew_seconds(const ddsc_report *r)
 {
-    report_times now = report_times_now(r);
+    result_times now = result_times_now(r);
     json_t *seconds = json_object_get(r->tree, "seconds"), *rows = stage_rows(&now);
     if (rows && json_object_set_new(seconds, "total", json_real(whole_nanoseconds(now.total))) == 0)
         json_object_set(seconds, "stages", rows);
@@ -331,12 +331,12 @@ static void put_transforms(ddsc_report *r, json_t *root)
         return;
     json_t *steps = put_array(r, root, "transforms");
     for (int64_t k = 0; (name = ddsc_measures_get_transform(r->measures, k)); k++)
-        put_last(r, steps, report_string(name));
+        put_last(r, steps, result_string(name));
     if (!ddsc_measures_get_batch(r->measures, 0))
         return;
     json_t *batches = put_array(r, root, "batches");
     for (int64_t k = 0; (name = ddsc_measures_get_batch(r->measures, k)); k++)
-        put_last(r, batches, report_string(name));
+        put_last(r, batches, result_string(name));
 }
 
 static void put_input(ddsc_report *r, json_t *root)
@@ -347,7 +347,7 @@ static void put_input(ddsc_report *r, json_t *root)
     put_text(r, root, "device", ddsc_context_get_device(r->ctx));
     json_t *files = put_array(r, root, "input");
     for (int64_t i = 0; i < r->from.n_inputs; i++)
-        put_last(r, files, report_string(r->from.inputs[i]));
+        put_last(r, files, result_string(r->from.inputs[i]));
     if (r->from.compress) {
         json_t *c = put_object(r, root, "compress");
         put_count(r, c, "points_before", r->compress.n_before);
@@ -378,36 +378,36 @@ static ddsc_status put_judgement(ddsc_report *r, json_t *root)
         json_t *scores = put_object(r, root, "scores");
         put_text(r, scores, "truth", r->from.truth_name ? r->from.truth_name : "the input");
         put_scores(r, scores, &r->scores);
-        CHECK(report_put_confusion(r, scores));
+        CHECK(result_put_confusion(r, scores));
     }
     if (r->theory.n > 0)
-        report_put_theory(r, root);
+        result_put_theory(r, root);
     if (r->trust.n > 0)
-        report_put_stability(r, root);
-    CHECK(report_put_merges(r, root));
-    report_put_outliers(r, root);
-    CHECK(report_put_findings(r, root));
-    CHECK(report_put_explanation(r));
-    CHECK(report_put_means(r));
-    CHECK(report_put_about(r, root));
+        result_put_stability(r, root);
+    CHECK(result_put_merges(r, root));
+    result_put_outliers(r, root);
+    CHECK(result_put_findings(r, root));
+    CHECK(result_put_explanation(r));
+    CHECK(result_put_means(r));
+    CHECK(result_put_about(r, root));
     put_text(r, root, "advice", r->view.advice ? r->view.advice : "");
     return DDSC_OK;
 }
 
-ddsc_status report_tree(ddsc_report *r)
+ddsc_status result_tree(ddsc_report *r)
 {
     json_t *root = r->tree = json_object();
     if (r->k > 0)
-        CHECK(report_put_verdict(r, root));
+        CHECK(result_put_verdict(r, root));
     put_input(r, root);
     if (r->k > 0) {
         put_count(r, root, "n", r->n_rows);
         put_count(r, root, "k", r->k);
     }
-    CHECK(report_put_settings(r, root));
+    CHECK(result_put_settings(r, root));
     if (r->k > 0)
         put_clusters_found(r, root);
-    if (report_by_metric(r))
+    if (result_by_metric(r))
         put_pairs(r, root);
     put_steps(r, root);
     if (r->k > 0)

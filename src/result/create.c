@@ -2,20 +2,20 @@
 #include <string.h>
 
 #include "base/sized.h"
-#include "report/report.h"
+#include "result/tree.h"
 
 SIZED_INIT(source_struct, ddsc_report_source, block, NULL);
 
-report_call report_call_begin(ddsc_context *ctx)
+result_call result_call_begin(ddsc_context *ctx)
 {
-    report_call call = {.ctx = ctx, .plain = newlocale(LC_ALL_MASK, "C", (locale_t)0)};
+    result_call call = {.ctx = ctx, .plain = newlocale(LC_ALL_MASK, "C", (locale_t)0)};
     ctx_enter(ctx);
     ctx_hold(ctx, true);
     call.before = call.plain ? uselocale(call.plain) : (locale_t)0;
     return call;
 }
 
-void report_call_end(report_call *call)
+void result_call_end(result_call *call)
 {
     if (call->plain) {
         uselocale(call->before);
@@ -26,28 +26,28 @@ void report_call_end(report_call *call)
 
 /* ---- what the source says ---- */
 
-bool report_certified(const ddsc_report *r)
+bool result_certified(const ddsc_report *r)
 {
     return r->from.status == DDSC_OK &&
            (!r->from.clustering || r->view.verified || r->view.eigen_dense);
 }
 
-bool report_by_metric(const ddsc_report *r)
+bool result_by_metric(const ddsc_report *r)
 {
     return r->k > 0 ? r->measures && r->view.graph : r->from.pairs != NULL;
 }
 
-const char *report_method(const ddsc_report *r)
+const char *result_method(const ddsc_report *r)
 {
     return r->from.method ? r->from.method : "ddsc";
 }
 
-const ddsc_graph *report_graph(const ddsc_report *r)
+const ddsc_graph *result_graph(const ddsc_report *r)
 {
     return r->from.graph ? r->from.graph : r->view.graph;
 }
 
-const ddsc_k_row *report_chosen(const ddsc_report *r)
+const ddsc_k_row *result_chosen(const ddsc_report *r)
 {
     for (int64_t i = 0; i < r->view.n_sweep; i++)
         if (r->view.sweep[i]->k == r->view.k)
@@ -83,7 +83,7 @@ static void take_views(ddsc_report *r)
         r->n_tried = r->view.n_sweep > 1 ? r->view.n_sweep : 0;
         r->tried = r->n_tried > 0 ? r->view.sweep_labels : NULL;
     }
-    ddsc_graph_get_view(report_graph(r), &r->edges);
+    ddsc_graph_get_view(result_graph(r), &r->edges);
     ddsc_measures_get_view(from->measures, &r->items);
     r->measures = from->measures;
     r->k = r->view.k;
@@ -133,7 +133,7 @@ static void label_rows(int32_t *to, const int32_t *labels, const ddsc_report *r)
     for (int64_t row = 0; row < r->n_rows; row++)
         to[row] = -1;
     for (int64_t i = 0; i < r->view.n; i++)
-        to[r->measures ? r->items.row[i] : i] = report_left_out(r, i) ? -1 : labels[i];
+        to[r->measures ? r->items.row[i] : i] = result_left_out(r, i) ? -1 : labels[i];
 }
 
 static ddsc_status take_rows(ddsc_report *r)
@@ -143,15 +143,15 @@ static ddsc_status take_rows(ddsc_report *r)
     CHECK(MEM_NEW(r->ctx, r->shown, r->n_rows));
     CHECK(MEM_ZERO(r->ctx, r->size, r->k));
     label_rows(r->label, r->view.labels, r);
-    CHECK(report_index(r, &n));
-    CHECK(report_find_outliers(r));
+    CHECK(result_index(r, &n));
+    CHECK(result_find_outliers(r));
     label_rows(r->shown, r->view.labels, r);
     for (int64_t i = 0; i < r->view.n; i++)
-        r->size[r->view.labels[i]] += !report_left_out(r, i);
+        r->size[r->view.labels[i]] += !result_left_out(r, i);
     return DDSC_OK;
 }
 
-ddsc_status report_find_standing(ddsc_report *r, const int32_t *labels, int64_t n)
+ddsc_status result_find_standing(ddsc_report *r, const int32_t *labels, int64_t n)
 {
     ddsc_standing places;
     if (!r->coords || n == 0)
@@ -195,7 +195,7 @@ static ddsc_status ask_theory(ddsc_report *r)
 {
     ddsc_status status = DDSC_OK;
     int32_t *truth = NULL;
-    if (!r->from.truth || !report_graph(r) || r->view.n_joined > 0)
+    if (!r->from.truth || !result_graph(r) || r->view.n_joined > 0)
         return DDSC_OK;
     TRY(MEM_NEW(r->ctx, truth, r->view.n));
     TRY(MEM_NEW(r->ctx, r->intra, r->view.n));
@@ -207,7 +207,7 @@ static ddsc_status ask_theory(ddsc_report *r)
     r->theory.item_intra = r->intra;
     r->theory.item_inter = r->inter;
     r->theory.item_xi = r->xi;
-    TRY(ddsc_theory_run(r->ctx, &r->theory, report_graph(r), truth, &r->plan.set));
+    TRY(ddsc_theory_run(r->ctx, &r->theory, result_graph(r), truth, &r->plan.set));
 done:
     mem_free(r->ctx, truth);
     return status;
@@ -219,37 +219,37 @@ static ddsc_status make_map(ddsc_report *r)
     ddsc_status status = DDSC_OK;
     const ddsc_clustering_view *v = &r->view;
     double *start = NULL;
-    if (!r->from.map || !report_graph(r) || v->n == 0 || v->n_vectors == 0)
+    if (!r->from.map || !result_graph(r) || v->n == 0 || v->n_vectors == 0)
         return DDSC_OK;
     TRY(MEM_NEW(r->ctx, start, 2 * v->n));
     TRY(MEM_NEW(r->ctx, r->xy, 2 * r->n_rows));
     TRY(ddsc_project_run(r->ctx, start, v->n, v->n_vectors, v->embedding));
-    TRY(ddsc_layout_run(r->ctx, r->xy, report_graph(r), start));
-    report_spread(r->xy, 2, r);
+    TRY(ddsc_layout_run(r->ctx, r->xy, result_graph(r), start));
+    result_spread(r->xy, 2, r);
 done:
     mem_free(r->ctx, start);
     return status;
 }
 
-static ddsc_status report_fill(ddsc_report *r)
+static ddsc_status result_fill(ddsc_report *r)
 {
     stage_enter(r->ctx, "findings");
     take_views(r);
     CHECK(check_source(r));
     if (r->k > 0) {
         CHECK(take_rows(r));
-        CHECK(report_find_standing(r, r->view.labels, r->view.n));
-        CHECK(report_find_order(r));
+        CHECK(result_find_standing(r, r->view.labels, r->view.n));
+        CHECK(result_find_order(r));
         CHECK(score_all(r));
         CHECK(ask_theory(r));
         stage_enter(r->ctx, "verdict");
-        CHECK(report_find_gaps(r));
+        CHECK(result_find_gaps(r));
     }
     stage_enter(r->ctx, "map");
     CHECK(make_map(r));
     stage_enter(r->ctx, "findings");
-    CHECK(report_tree(r));
-    return r->from.truth ? report_classes(r, r->from.truth) : DDSC_OK;
+    CHECK(result_tree(r));
+    return r->from.truth ? result_classes(r, r->from.truth) : DDSC_OK;
 }
 
 ddsc_status ddsc_report_create(ddsc_context *context, ddsc_report **report,
@@ -259,19 +259,19 @@ ddsc_status ddsc_report_create(ddsc_context *context, ddsc_report **report,
     ddsc_report *r = NULL;
     if (!context || !report)
         return DDSC_ERROR_ARGUMENT;
-    report_call call = report_call_begin(context);
+    result_call call = result_call_begin(context);
     *report = NULL;
     TRY(MEM_ZERO(context, r, 1));
     r->ctx = context;
     r->began = clock_seconds();
     TRY(sized_take(context, &source_struct, &r->from, source));
     TRY(cluster_settings_take(context, &r->plan, r->from.settings));
-    TRY(report_fill(r));
+    TRY(result_fill(r));
     *report = r;
     r = NULL;
 done:
     ddsc_report_destroy(r);
-    report_call_end(&call);
+    result_call_end(&call);
     return status;
 }
 
@@ -297,7 +297,7 @@ void ddsc_report_get_view_sized(const ddsc_report *report, ddsc_report_view *vie
                                  .labels = report->shown,
                                  .map = report->xy,
                                  .scores = report->scored ? &report->scores : NULL,
-                                 .certified = report_certified(report)};
+                                 .certified = result_certified(report)};
     }
     sized_view(view, size, &own, sizeof own);
 }

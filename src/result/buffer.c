@@ -1,5 +1,5 @@
 /* Texts that grow, and what is safe to stand in them. */
-#include "report/buffer.h"
+#include "result/buffer.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "report/report.h"
+#include "result/tree.h"
 
 /* p below which items that too few gaps can be told of are called different. */
 static const double DIFFER = 0.02;
@@ -58,7 +58,7 @@ static void say(buffer *b, const ddsc_report *r, const structure_tally *t, doubl
     }
 }
 
-const char *report_agreement_word(double halves)
+const char *result_agreement_word(double halves)
 {
     return halves >= 0.9 ? "almost always" : halves >= 0.7 ? "mostly" : "poorly";
 }
@@ -101,7 +101,7 @@ static void put_evidence(ddsc_report *r, json_t *verdict, const structure_tally 
     }
 }
 
-ddsc_status report_find_gaps(ddsc_report *r)
+ddsc_status result_find_gaps(ddsc_report *r)
 {
     double began = clock_seconds();
     const ddsc_clustering *c = r->from.clustering;
@@ -113,18 +113,18 @@ ddsc_status report_find_gaps(ddsc_report *r)
     return DDSC_OK;
 }
 
-ddsc_status report_put_verdict(ddsc_report *r, json_t *root)
+ddsc_status result_put_verdict(ddsc_report *r, json_t *root)
 {
     buffer text = {.ctx = r->ctx};
     static const char *const names[] = {[DDSC_STRUCTURE_UNDECIDED] = "undecided",
                                         [DDSC_STRUCTURE_NONE] = "none",
                                         [DDSC_STRUCTURE_WEAK] = "weak",
                                         [DDSC_STRUCTURE_CLEAR] = "clear"};
-    structure_tally t = cluster_structure(r->gap, r->k, report_graph(r), r->view.n_components);
+    structure_tally t = cluster_structure(r->gap, r->k, result_graph(r), r->view.n_components);
     json_t *verdict = put_object(r, root, "verdict");
     double p = NAN;
     if (t.structure == DDSC_STRUCTURE_UNDECIDED && t.n_examined > 0 && r->k > 1 && !t.copies)
-        CHECK(report_items_differ(r, &p));
+        CHECK(result_items_differ(r, &p));
     if (p <= DIFFER)
         t.structure = DDSC_STRUCTURE_WEAK;
     say(&text, r, &t, p);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "report/report.h"
+#include "result/tree.h"
 
 enum { N_SHOWN = 6, N_BINS = 40, MAX_CLASSES = 100 };
 
@@ -36,10 +36,10 @@ static int by_doubt(const void *a, const void *b)
 
 static json_t *put_member(ddsc_report *r, json_t *list, const standing_item *m)
 {
-    char space[REPORT_ID];
+    char space[RESULT_ID];
     json_t *item = put_row(r, list);
     put_count(r, item, "row", r->row[m->item]);
-    put_text(r, item, "id", report_row_id(r, r->row[m->item], space));
+    put_text(r, item, "id", result_row_id(r, r->row[m->item], space));
     const char *title = r->measures ? ddsc_measures_get_title(r->measures, r->row[m->item]) : NULL;
     if (title && *title)
         put_text(r, item, "title", title);
@@ -76,7 +76,7 @@ static ddsc_status put_clusters(ddsc_report *r, json_t *root)
     for (int64_t c = 0; c < r->k; c++)
         at[c + 1] = at[c] + r->size[c];
     for (int64_t i = 0; i < r->view.n; i++)
-        if (!report_left_out(r, i))
+        if (!result_left_out(r, i))
             all[at[r->view.labels[i]]++] =
                 (standing_item){i, r->next[i], r->distance[i], r->doubt[i]};
     for (int64_t c = 0; c < r->k; c++) /* at[c] now ends cluster c */
@@ -113,13 +113,13 @@ static void put_neighbours(ddsc_report *r, json_t *root)
         put_last(r, counts, json_integer(count[b]));
 }
 
-ddsc_status report_put_findings(ddsc_report *r, json_t *root)
+ddsc_status result_put_findings(ddsc_report *r, json_t *root)
 {
     if (!r->from.clustering || r->view.n == 0)
         return DDSC_OK;
     int64_t n_doubtful = 0;
     for (int64_t i = 0; i < r->view.n; i++)
-        n_doubtful += r->next[i] >= 0 && r->doubt[i] > DOUBTFUL && !report_left_out(r, i);
+        n_doubtful += r->next[i] >= 0 && r->doubt[i] > DOUBTFUL && !result_left_out(r, i);
     put_count(r, root, "doubtful", n_doubtful);
     CHECK(put_clusters(r, root));
     put_neighbours(r, root);
@@ -145,15 +145,15 @@ static int64_t find_classes(int32_t *class, const int32_t *truth, int64_t n)
     return n_classes;
 }
 
-static json_t *report_class_name(const ddsc_report *r, int32_t class)
+static json_t *result_class_name(const ddsc_report *r, int32_t class)
 {
     char number[16];
     const char *name = r->measures ? ddsc_measures_get_label_name(r->measures, class) : NULL;
     snprintf(number, sizeof number, "%" PRId32, class);
-    return report_string(name ? name : number);
+    return result_string(name ? name : number);
 }
 
-ddsc_status report_put_confusion(ddsc_report *r, json_t *scores)
+ddsc_status result_put_confusion(ddsc_report *r, json_t *scores)
 {
     int32_t class[MAX_CLASSES];
     const int32_t *truth = r->from.truth;
@@ -169,7 +169,7 @@ ddsc_status report_put_confusion(ddsc_report *r, json_t *scores)
     json_t *rows = put_array(r, table, "counts");
     for (int64_t c = 0; c < n; c++) {
         json_t *row = json_array();
-        put_last(r, names, report_class_name(r, class[c]));
+        put_last(r, names, result_class_name(r, class[c]));
         put_last(r, rows, row);
         for (int64_t k = 0; k < r->k; k++)
             put_last(r, row, json_integer(count[c * r->k + k]));

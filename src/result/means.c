@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/charts.h"
+#include "result/picture.h"
+#include "result/tree.h"
 
 enum { MOST_CLUSTERS = 100, CELLS = PICTURE_MAX_SIDE * PICTURE_MAX_SIDE };
 
@@ -52,11 +53,11 @@ static void put_mean(ddsc_report *r, int64_t c, const double *sum, const double 
     put_cells(r, picture, "difference", off, side, most_off > 0 ? 127 / most_off : 0, 128);
 }
 
-ddsc_status report_put_means(ddsc_report *r)
+ddsc_status result_put_means(ddsc_report *r)
 {
     double *sum = NULL, *all = NULL;
     ddsc_status status = DDSC_OK;
-    if (!report_has_pictures(r) || r->k < 2 || r->k > MOST_CLUSTERS ||
+    if (!result_has_pictures(r) || r->k < 2 || r->k > MOST_CLUSTERS ||
         !json_object_get(r->tree, "clusters"))
         return DDSC_OK;
     picture_frame f = picture_frame_for(&r->items, PICTURE_MAX_SIDE);
@@ -64,7 +65,7 @@ ddsc_status report_put_means(ddsc_report *r)
     TRY(MEM_ZERO(r->ctx, sum, r->k * n_cells));
     TRY(MEM_ZERO(r->ctx, all, n_cells));
     for (int64_t i = 0; i < r->view.n; i++)
-        if (!report_left_out(r, i))
+        if (!result_left_out(r, i))
             picture_add(sum + r->view.labels[i] * n_cells, &f, &r->items, i);
     for (int64_t c = 0; c < r->k; c++)
         for (int i = 0; i < n_cells; i++)
@@ -75,59 +76,4 @@ ddsc_status report_put_means(ddsc_report *r)
 done:
     MEM_FREE(r->ctx, all, sum);
     return status;
-}
-
-/* ---- as a chart ---- */
-
-/* A cell of 0 .. 255, `none` where the picture is damaged. */
-static int cell_at(const json_t *rows, int x, int y, int none)
-{
-    const char *line = json_string_value(json_array_get(rows, (size_t)y));
-    unsigned value;
-    if (!line || strlen(line) < 2 * ((size_t)x + 1) || sscanf(line + 2 * x, "%2x", &value) != 1)
-        return none;
-    return (int)value;
-}
-
-static void draw_mean(plot *p, const json_t *picture, int32_t cluster, double x, double y,
-                      double size)
-{
-    const json_t *mean = json_object_get(picture, "mean");
-    const json_t *off = json_object_get(picture, "difference");
-    int side = (int)json_integer_value(json_object_get(picture, "side"));
-    if (side < 1 || side > PICTURE_MAX_SIDE)
-        return;
-    double step = size / side, second = x + size + 12;
-    for (int c = 0; c < side * side; c++) {
-        double at = step * (c % side), down = y + step * (c / side);
-        int dark = cell_at(mean, c % side, c / side, 0);
-        int more = cell_at(off, c % side, c / side, 128) - 128;
-        if (dark > 0)
-            plot_box(p, x + at, down, step, step, cluster, dark / 255.0);
-        if (more != 0)
-            plot_box(p, second + at, down, step, step, more > 0 ? cluster : COLOUR_INK,
-                     fmin(abs(more) / 127.0, 1));
-    }
-}
-
-bool chart_means(plot *p, const ddsc_report *r)
-{
-    enum { CELL = 84, STEP = 96, MARGIN = 90, HEAD = 30 };
-    const json_t *clusters = json_object_get(r->tree, "clusters");
-    size_t n = json_array_size(clusters);
-    bool any = false;
-    *p = (plot){.ctx = p->ctx, .name = "means"};
-    plot_words(p, MARGIN, HEAD - 12, ANCHOR_START, "mean");
-    plot_words(p, MARGIN + STEP, HEAD - 12, ANCHOR_START, "more and, in ink, less than elsewhere");
-    for (size_t c = 0; c < n; c++) {
-        const json_t *picture = json_object_get(json_array_get(clusters, c), "picture");
-        double y = HEAD + STEP * (double)c;
-        plot_words(p, MARGIN - 12, y + CELL / 2.0, ANCHOR_END, "cluster %zu", c);
-        if (picture)
-            draw_mean(p, picture, (int32_t)c, MARGIN, y, CELL);
-        any |= picture != NULL;
-    }
-    p->width = MARGIN + 2 * STEP + 120;
-    p->height = HEAD + STEP * (double)n;
-    return any;
 }

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/report.h"
+#include "result/tree.h"
 
 static const char *const metrics[] = {"w2", "sinkhorn", "mmd", "lot", "w1"};
 static const char *const costs[] = {"default", "sqeuclidean", "euclidean",
@@ -21,28 +21,28 @@ static const char *const neighbor_searches[] = {"auto", "exact", "approximate"};
 #define NAMED(names, value) \
     ((size_t)(value) < sizeof(names) / sizeof *(names) ? (names)[value] : "?")
 
-const char *report_metric_name(ddsc_metric metric)
+const char *result_metric_name(ddsc_metric metric)
 {
     return NAMED(metrics, metric);
 }
 
-bool report_uses(const ddsc_report *r, ddsc_metric metric)
+bool result_uses(const ddsc_report *r, ddsc_metric metric)
 {
     return r->plan.metric.metric == metric || (r->plan.set.joined >> metric & 1);
 }
 
-const char *report_metric_names(const ddsc_report *r, char space[REPORT_METRICS])
+const char *result_metric_names(const ddsc_report *r, char space[RESULT_METRICS])
 {
     ddsc_metric own = r->plan.metric.metric;
-    size_t used = (size_t)snprintf(space, REPORT_METRICS, "%s", report_metric_name(own));
+    size_t used = (size_t)snprintf(space, RESULT_METRICS, "%s", result_metric_name(own));
     for (int m = 0; m < CLUSTER_METRICS; m++)
-        if (m != (int)own && report_uses(r, (ddsc_metric)m) && used < REPORT_METRICS)
-            used += (size_t)snprintf(space + used, REPORT_METRICS - used, "+%s",
-                                     report_metric_name((ddsc_metric)m));
+        if (m != (int)own && result_uses(r, (ddsc_metric)m) && used < RESULT_METRICS)
+            used += (size_t)snprintf(space + used, RESULT_METRICS - used, "+%s",
+                                     result_metric_name((ddsc_metric)m));
     return space;
 }
 
-const char *report_cost_given(const ddsc_report *r)
+const char *result_cost_given(const ddsc_report *r)
 {
     int64_t cost = r->plan.metric.cost;
     return cost == DDSC_COST_DEFAULT ? NULL : NAMED(costs, cost);
@@ -79,18 +79,18 @@ static void put_lot(ddsc_report *r, json_t *object, const ddsc_metric_settings *
 
 static void put_metric(ddsc_report *r, json_t *object, const ddsc_metric_settings *m)
 {
-    char space[REPORT_METRICS];
-    put_text(r, object, "metric", report_metric_names(r, space));
+    char space[RESULT_METRICS];
+    put_text(r, object, "metric", result_metric_names(r, space));
     if (m->metric != DDSC_METRIC_MMD)
         put_text(r, object, "cost",
                  m->cost != DDSC_COST_DEFAULT  ? NAMED(costs, m->cost)
                  : m->metric == DDSC_METRIC_W1 ? "euclidean"
                                                : "sqeuclidean");
-    if (report_uses(r, DDSC_METRIC_SINKHORN))
+    if (result_uses(r, DDSC_METRIC_SINKHORN))
         put_sinkhorn(r, object, m);
-    if (report_uses(r, DDSC_METRIC_MMD))
+    if (result_uses(r, DDSC_METRIC_MMD))
         put_mmd(r, object, m);
-    if (report_uses(r, DDSC_METRIC_LOT))
+    if (result_uses(r, DDSC_METRIC_LOT))
         put_lot(r, object, m);
 }
 
@@ -149,15 +149,15 @@ static ddsc_status put_more(ddsc_report *r, json_t *object)
     return DDSC_OK;
 }
 
-ddsc_status report_put_settings(ddsc_report *r, json_t *root)
+ddsc_status result_put_settings(ddsc_report *r, json_t *root)
 {
     const ddsc_cluster_settings *set = &r->plan.set;
     json_t *object = put_object(r, root, "settings");
-    if (report_by_metric(r))
+    if (result_by_metric(r))
         put_metric(r, object, set->metric);
     if (r->k == 0) /* a run over pairs */
         return put_more(r, object);
-    put_text(r, object, "method", report_method(r));
+    put_text(r, object, "method", result_method(r));
     put_k(r, object, set);
     if (!r->from.d2)
         put_count(r, object, "kmeans_restarts", set->kmeans_restarts);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/explain.h"
+#include "result/explain.h"
 
 enum {
     N_MARKERS = 8,
@@ -14,7 +14,7 @@ enum {
     MARKER_WORK = 1 << 29     /* and of more entries times coordinates times clusters */
 };
 
-void report_keep_finding(finding *best, int *n, int most, finding f)
+void result_keep_finding(finding *best, int *n, int most, finding f)
 {
     int at = *n < most ? (*n)++ : most;
     for (; at > 0 && fabs(f.value) > fabs(best[at - 1].value); at--)
@@ -24,7 +24,7 @@ void report_keep_finding(finding *best, int *n, int most, finding f)
         best[at] = f;
 }
 
-json_t *report_cluster_row(const ddsc_report *r, int64_t c)
+json_t *result_cluster_row(const ddsc_report *r, int64_t c)
 {
     return json_array_get(json_object_get(r->tree, "clusters"), (size_t)c);
 }
@@ -58,7 +58,7 @@ static void fill_entries(const ddsc_report *r, marginals *s, int64_t coordinate)
     int64_t n = 0;
     for (int64_t i = 0; i < m->n_items; i++)
         for (int64_t e = m->offset[i]; e < m->offset[i + 1]; e++)
-            if (e % s->step == 0 && !report_left_out(r, i))
+            if (e % s->step == 0 && !result_left_out(r, i))
                 s->entry[n++] = (entry){m->support[m->index[e] * m->dim + coordinate], m->weight[e],
                                         r->view.labels[i]};
     s->n_entries = n;
@@ -93,14 +93,14 @@ static void compare_marginals(const ddsc_report *r, marginals *s, int64_t coordi
         double elsewhere = (sum - s->sum[c]) / (total - s->mass[c]);
         double effect = s->distance[c] / spread * (here < elsewhere ? -1 : 1);
         if (isfinite(effect))
-            report_keep_finding(s->best + c * N_MARKERS, &s->n_best[c], N_MARKERS,
+            result_keep_finding(s->best + c * N_MARKERS, &s->n_best[c], N_MARKERS,
                                 (finding){coordinate, effect, here, elsewhere});
     }
 }
 
 static void put_markers(ddsc_report *r, int64_t c, const marginals *s)
 {
-    json_t *list = put_array(r, report_cluster_row(r, c), "markers");
+    json_t *list = put_array(r, result_cluster_row(r, c), "markers");
     for (int i = 0; i < s->n_best[c]; i++) {
         const finding *f = &s->best[c * N_MARKERS + i];
         const char *name = ddsc_measures_get_coordinate_name(r->measures, f->which);
@@ -139,7 +139,7 @@ done:
 
 /* ---- in words ---- */
 
-void report_add_traits(buffer *t, const json_t *cluster, size_t most)
+void result_add_traits(buffer *t, const json_t *cluster, size_t most)
 {
     const json_t *words = json_object_get(cluster, "words");
     const json_t *markers = json_object_get(cluster, "markers");
@@ -160,13 +160,13 @@ void report_add_traits(buffer *t, const json_t *cluster, size_t most)
     }
 }
 
-ddsc_status report_put_explanation(ddsc_report *r)
+ddsc_status result_put_explanation(ddsc_report *r)
 {
     const ddsc_measures_view *m = &r->items;
-    if (!r->measures || r->k < 2 || r->k >= r->view.n || !report_cluster_row(r, 0))
+    if (!r->measures || r->k < 2 || r->k >= r->view.n || !result_cluster_row(r, 0))
         return DDSC_OK;
     if (ddsc_measures_get_point_name(r->measures, 0))
-        return report_explain_words(r);
+        return result_explain_words(r);
     if (ddsc_measures_get_coordinate_name(r->measures, 0) || (!m->is_grid && m->dim <= MARKER_DIM))
         return explain_by_markers(r);
     return DDSC_OK;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/report.h"
+#include "result/tree.h"
 
 void put_value(ddsc_report *r, json_t *object, const char *key, json_t *value)
 {
@@ -12,7 +12,7 @@ void put_value(ddsc_report *r, json_t *object, const char *key, json_t *value)
         r->lost = true;
 }
 
-json_t *report_string(const char *value)
+json_t *result_string(const char *value)
 {
     json_t *string = json_string(value);
     char *plain = string ? NULL : strdup(value);
@@ -27,7 +27,7 @@ json_t *report_string(const char *value)
 
 void put_text(ddsc_report *r, json_t *object, const char *key, const char *value)
 {
-    put_value(r, object, key, report_string(value));
+    put_value(r, object, key, result_string(value));
 }
 
 void put_count(ddsc_report *r, json_t *object, const char *key, int64_t value)

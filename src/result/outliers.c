@@ -9,7 +9,7 @@
  * most of whose items would be marked is a small group, not a heap of outliers: it keeps them. */
 #include <math.h>
 
-#include "report/report.h"
+#include "result/tree.h"
 
 static const double OUTLIER_TIMES = 5, OUTLIER_UNEVEN = 0.4;
 /* The middle where most items coincide with all of their neighbours and have no score. */
@@ -79,7 +79,7 @@ done:
     return status;
 }
 
-ddsc_status report_find_outliers(ddsc_report *r)
+ddsc_status result_find_outliers(ddsc_report *r)
 {
     ddsc_status status = DDSC_OK;
     const ddsc_graph_view *g = &r->edges;
@@ -110,14 +110,14 @@ done:
     return status;
 }
 
-bool report_left_out(const ddsc_report *r, int64_t item)
+bool result_left_out(const ddsc_report *r, int64_t item)
 {
     return r->from.outliers && r->outlying && r->outlying[item];
 }
 
-void report_put_outliers(ddsc_report *r, json_t *root)
+void result_put_outliers(ddsc_report *r, json_t *root)
 {
-    char space[REPORT_ID];
+    char space[RESULT_ID];
     if (!r->outlying)
         return;
     json_t *outliers = put_object(r, root, "outliers");
@@ -129,7 +129,7 @@ void report_put_outliers(ddsc_report *r, json_t *root)
         if (r->outlying[i]) {
             json_t *row = put_row(r, list);
             put_count(r, row, "row", r->row[i]);
-            put_text(r, row, "id", report_row_id(r, r->row[i], space));
+            put_text(r, row, "id", result_row_id(r, r->row[i], space));
             put_real(r, row, "score", r->outlier[i]);
             put_count(r, row, "cluster", r->view.labels[i]);
         }

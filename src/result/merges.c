@@ -1,5 +1,5 @@
 /* Structure beyond one K: the tree over the clusters, and the order of the items. */
-#include "report/report.h"
+#include "result/tree.h"
 
 static bool has_affinity(const ddsc_report *r)
 {
@@ -12,7 +12,7 @@ static ddsc_status find_centres(ddsc_report *r, double **centre)
     const ddsc_measures_view *m = &r->items;
     CHECK(MEM_ZERO(r->ctx, *centre, r->k * m->dim));
     for (int64_t i = 0; i < m->n_items; i++) {
-        if (report_left_out(r, i))
+        if (result_left_out(r, i))
             continue;
         double *to = *centre + r->view.labels[i] * m->dim;
         double part = 1 / (double)r->size[r->view.labels[i]];
@@ -35,7 +35,7 @@ static ddsc_status merge_clusters(ddsc_report *r, cluster_merge *merge)
     return status;
 }
 
-ddsc_status report_put_merges(ddsc_report *r, json_t *root)
+ddsc_status result_put_merges(ddsc_report *r, json_t *root)
 {
     cluster_merge *merge = NULL;
     if (!has_affinity(r) || r->k < 2 || r->k > MERGES_MOST)
@@ -54,7 +54,7 @@ ddsc_status report_put_merges(ddsc_report *r, json_t *root)
     return status;
 }
 
-ddsc_status report_find_order(ddsc_report *r)
+ddsc_status result_find_order(ddsc_report *r)
 {
     if (!has_affinity(r) || r->view.n_vectors < 2)
         return DDSC_OK;

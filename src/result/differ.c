@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "report/report.h"
+#include "result/tree.h"
 
 enum { DEALS = 199, DEAL_WORK = 100000000 /* entries times descriptions times deals */ };
 
@@ -122,7 +122,7 @@ static bool are_draws(const ddsc_measures_view *v)
     return true;
 }
 
-ddsc_status report_items_differ(const ddsc_report *r, double *p_value)
+ddsc_status result_items_differ(const ddsc_report *r, double *p_value)
 {
     ddsc_status status = DDSC_OK;
     int64_t n = r->items.n_items, beyond = 0;

@@ -1,8 +1,8 @@
 /* What clusters are told by: shared by words and coordinates. */
-#ifndef DDSC_REPORT_EXPLAIN_H
-#define DDSC_REPORT_EXPLAIN_H
+#ifndef DDSC_RESULT_EXPLAIN_H
+#define DDSC_RESULT_EXPLAIN_H
 
-#include "report/report.h"
+#include "result/tree.h"
 
 typedef struct finding {
     int64_t which;
@@ -10,8 +10,8 @@ typedef struct finding {
 } finding;
 
 /* Keeps the `most` largest by |value|, ties by number; n of them are there. */
-void report_keep_finding(finding *best, int *n, int most, finding f);
-json_t *report_cluster_row(const ddsc_report *r, int64_t c);
-ddsc_status report_explain_words(ddsc_report *r);
+void result_keep_finding(finding *best, int *n, int most, finding f);
+json_t *result_cluster_row(const ddsc_report *r, int64_t c);
+ddsc_status result_explain_words(ddsc_report *r);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/explain.h"
+#include "result/explain.h"
 
 enum {
     N_WORDS = 10,
@@ -110,7 +110,7 @@ static void count_words(const ddsc_report *r, const vocabulary *v, const word_co
 {
     const ddsc_measures_view *m = &r->items;
     for (int64_t i = 0; i < m->n_items; i++) {
-        if (report_left_out(r, i))
+        if (result_left_out(r, i))
             continue;
         int64_t row = r->view.labels[i] * v->n_words;
         for (int64_t e = m->offset[i]; e < m->offset[i + 1]; e++) {
@@ -162,10 +162,10 @@ static void compare_words(word_sides *s, const ddsc_report *r, int64_t c, const 
         if (p > q) {
             finding f = {k, p * log((p + least) / (q + least)), p, q};
             if (!once)
-                report_keep_finding(s->best, &s->n_best, N_WORDS, f);
-            report_keep_finding(s->more, &s->n_more, N_MOVED, (finding){k, p - q, p, q});
+                result_keep_finding(s->best, &s->n_best, N_WORDS, f);
+            result_keep_finding(s->more, &s->n_more, N_MOVED, (finding){k, p - q, p, q});
         } else if (p < q) {
-            report_keep_finding(s->less, &s->n_less, N_MOVED, (finding){k, q - p, p, q});
+            result_keep_finding(s->less, &s->n_less, N_MOVED, (finding){k, q - p, p, q});
         }
     }
 }
@@ -232,8 +232,8 @@ static void put_flows(ddsc_report *r, int64_t c, const vocabulary *v, const word
         }
     }
     for (int i = 0; i < s->n_more; i++)
-        report_keep_finding(best, &n, N_FLOWS, (finding){i, carried[i], 0, 0});
-    json_t *list = put_array(r, report_cluster_row(r, c), "moves");
+        result_keep_finding(best, &n, N_FLOWS, (finding){i, carried[i], 0, 0});
+    json_t *list = put_array(r, result_cluster_row(r, c), "moves");
     for (int i = 0; i < n && plan->primal > 0; i++) {
         const finding *from = &s->more[best[i].which];
         json_t *row = put_row(r, list);
@@ -292,7 +292,7 @@ static ddsc_status put_words(ddsc_report *r, int64_t c, const vocabulary *v, con
 {
     word_sides s;
     compare_words(&s, r, c, v, w);
-    json_t *list = put_array(r, report_cluster_row(r, c), "words");
+    json_t *list = put_array(r, result_cluster_row(r, c), "words");
     for (int i = 0; i < s.n_best; i++) {
         const finding *f = &s.best[i];
         json_t *found = put_row(r, list);
@@ -302,13 +302,13 @@ static ddsc_status put_words(ddsc_report *r, int64_t c, const vocabulary *v, con
         put_count(r, found, "items", w->items[c * v->n_words + f->which]);
     }
     if (c >= MOVED_CLUSTERS) {
-        put_bool(r, report_cluster_row(r, c), "moves_left_out", true); /* too many clusters */
+        put_bool(r, result_cluster_row(r, c), "moves_left_out", true); /* too many clusters */
         return DDSC_OK;
     }
     return put_moves(r, c, v, w, &s);
 }
 
-ddsc_status report_explain_words(ddsc_report *r)
+ddsc_status result_explain_words(ddsc_report *r)
 {
     ddsc_status status = DDSC_OK;
     vocabulary v = {0};

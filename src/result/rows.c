@@ -3,9 +3,9 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "report/report.h"
+#include "result/tree.h"
 
-ddsc_status report_index(ddsc_report *r, int64_t *n_kept)
+ddsc_status result_index(ddsc_report *r, int64_t *n_kept)
 {
     int64_t n = 0;
     CHECK(MEM_NEW(r->ctx, r->row, r->n_rows));
@@ -19,30 +19,30 @@ ddsc_status report_index(ddsc_report *r, int64_t *n_kept)
     return DDSC_OK;
 }
 
-const char *report_row_id(const ddsc_report *r, int64_t row, char space[REPORT_ID])
+const char *result_row_id(const ddsc_report *r, int64_t row, char space[RESULT_ID])
 {
     if (r->measures)
         return ddsc_measures_get_id(r->measures, row);
-    snprintf(space, REPORT_ID, "%" PRId64, row);
+    snprintf(space, RESULT_ID, "%" PRId64, row);
     return space;
 }
 
-const char *report_id(const ddsc_report *r, int64_t row, char space[REPORT_ID])
+const char *result_id(const ddsc_report *r, int64_t row, char space[RESULT_ID])
 {
     if (r->label[row] < 0)
         return "";
     if (!r->measures)
-        return report_row_id(r, row, space);
-    return ddsc_measures_get_id(r->measures, report_measures_row(r, row));
+        return result_row_id(r, row, space);
+    return ddsc_measures_get_id(r->measures, result_measures_row(r, row));
 }
 
-int64_t report_measures_row(const ddsc_report *r, int64_t row)
+int64_t result_measures_row(const ddsc_report *r, int64_t row)
 {
     return r->item[row] < 0 ? -1 : r->items.row[r->item[row]];
 }
 
 /* A class is its place among the sorted distinct ones. */
-ddsc_status report_classes(ddsc_report *r, const int32_t *truth)
+ddsc_status result_classes(ddsc_report *r, const int32_t *truth)
 {
     ddsc_status status = DDSC_OK;
     const json_t *confusion = json_object_get(json_object_get(r->tree, "scores"), "confusion");
@@ -64,7 +64,7 @@ done:
 }
 
 /* Backwards, so that no value is overwritten before it has moved: row[i] >= i. */
-void report_spread(double *block, int64_t n_columns, const ddsc_report *r)
+void result_spread(double *block, int64_t n_columns, const ddsc_report *r)
 {
     for (int64_t row = r->n_rows - 1; row >= 0; row--) {
         int64_t item = r->item[row];

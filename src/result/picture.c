@@ -1,9 +1,10 @@
 /* Small pictures of planar items: mass by cell, 16 levels. */
 #include <math.h>
 
-#include "report/charts.h"
+#include "result/picture.h"
+#include "result/result.h"
 
-bool report_has_pictures(const ddsc_report *r)
+bool result_has_pictures(const ddsc_report *r)
 {
     return r->measures && r->items.dim == 2 && r->items.n_support > 0;
 }

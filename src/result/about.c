@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/report.h"
+#include "result/tree.h"
 #include "stream/stream.h"
 
 enum {
@@ -149,7 +149,7 @@ static ddsc_status gather(about *a, column *c, const double *all)
     c->n = 0;
     for (int64_t t = 0; t < n; t++) {
         int32_t i = a->order[t];
-        if (isnan(all[i]) || (a->blocks && a->blocks[i] < 0) || report_left_out(r, i))
+        if (isnan(all[i]) || (a->blocks && a->blocks[i] < 0) || result_left_out(r, i))
             continue;
         a->label[c->n] = r->view.labels[i];
         a->block[c->n] = a->blocks ? a->blocks[i] : 0;
@@ -323,7 +323,7 @@ static void put_columns(ddsc_report *r, json_t *root, const column *c, int64_t n
     }
 }
 
-ddsc_status report_put_about(ddsc_report *r, json_t *root)
+ddsc_status result_put_about(ddsc_report *r, json_t *root)
 {
     ddsc_status status = DDSC_OK;
     about a = {.r = r};
@@ -355,7 +355,7 @@ done:
     return status;
 }
 
-void report_add_about(buffer *t, const json_t *row)
+void result_add_about(buffer *t, const json_t *row)
 {
     const char *name = json_string_value(json_object_get(row, "column"));
     const char *effect = json_string_value(json_object_get(row, "effect"));
@@ -365,7 +365,7 @@ void report_add_about(buffer *t, const json_t *row)
                     json_number_value(json_object_get(row, "p_holm")));
 }
 
-const char *report_cluster_name(const json_t *cluster)
+const char *result_cluster_name(const json_t *cluster)
 {
     const char *name = json_string_value(json_object_get(cluster, "name"));
     return name && *name ? name : NULL;

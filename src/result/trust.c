@@ -2,7 +2,7 @@
  * resampled points. */
 #include <stdio.h>
 
-#include "report/report.h"
+#include "result/tree.h"
 
 /* Theorem 2: with as many components as clusters, a change of affinity up to xi/2 does no harm. */
 static void put_theorem_2(ddsc_report *r, json_t *root)
@@ -18,7 +18,7 @@ static void put_theorem_2(ddsc_report *r, json_t *root)
     put_bool(r, theorem, "holds", components && t->xi > 0 && r->trust.worst->zeta <= t->xi / 2);
 }
 
-void report_put_theory(ddsc_report *r, json_t *parent)
+void result_put_theory(ddsc_report *r, json_t *parent)
 {
     const ddsc_theory *t = &r->theory;
     json_t *root = put_object(r, parent, "theory");
@@ -54,7 +54,7 @@ static void put_resample(ddsc_report *r, json_t *root, const ddsc_stability_row 
     put_count(r, root, "items_changed", row->n_changed);
 }
 
-void report_put_stability(ddsc_report *r, json_t *parent)
+void result_put_stability(ddsc_report *r, json_t *parent)
 {
     const ddsc_stability_view *v = &r->trust;
     json_t *root = put_object(r, parent, "stability");
