@@ -29,7 +29,7 @@ static void frame_fill(double *axis, int64_t d, int64_t frame, int64_t n_frames,
 }
 
 /* Seen from the first point of the set, so that no digits are lost far from 0. */
-static double place_of(const bound_axes *a, int64_t k, int32_t point)
+static double place_on(const bound_axes *a, int64_t k, int32_t point)
 {
     const double *x = measures_point(a->m, point), *origin = a->m->support;
     double sum = 0;
@@ -49,7 +49,7 @@ static void sort_points(bound_axes *a, int64_t k, double *key)
     int64_t v = a->m->v;
     int32_t *order = a->order + k * v;
     for (int64_t p = 0; p < v; p++)
-        key[p] = place_of(a, k, (int32_t)p);
+        key[p] = place_on(a, k, (int32_t)p);
     sort_order(order, key, v);
     for (int64_t p = 0; p < v; p++)
         a->place[k * v + p] = key[order[p]];
@@ -127,7 +127,7 @@ static void pick_points(const bound_axes *a, const axes_scratch *s, int64_t k)
 static void sort_item(const bound_axes *a, const axes_scratch *s, item_view item, int64_t k)
 {
     for (int64_t q = 0; q < item.n; q++)
-        s->key[q] = place_of(a, k, item.index[q]);
+        s->key[q] = place_on(a, k, item.index[q]);
     sort_order(s->by, s->key, item.n);
     for (int64_t q = 0; q < item.n; q++) {
         s->place[q] = s->key[s->by[q]];
