@@ -78,7 +78,7 @@ static void add_rows(text *t, const compare_result *r)
         text_add(t, "\n");
     }
     if (starred)
-        text_add(t, "  * the most stable\n");
+        text_add(t, "  * recommended\n");
 }
 
 /* AMI below the diagonal of names, ARI above it. */
@@ -196,8 +196,8 @@ const cli_verb verb_compare = {
         "stability: agreement with the clusters that random parts of four fifths of the items give "
         "alone. modularity: how well the clusters fit the average graph of all metrics. agreement: "
         "with the clusters of the other metrics. The most stable is recommended, with how sure "
-        "that "
-        "is; docs/guide.md says how often it was the best one.",
+        "that is, but none that sees no clusters (none, undecided) where another sees clear ones; "
+        "docs/guide.md says how often it was the best one.",
     .groups = groups,
     .examples =
         "ddsc compare clouds.npz -k 5\tall metrics, five clusters\n"

@@ -1261,7 +1261,7 @@ typedef struct ddsc_compare_view {
     const ddsc_compare_row *const *rows; /* rows[i]->stability */
     const int32_t *labels;               /* n_metrics x n, of K = k */
     const double *ari, *ami;             /* n_metrics x n_metrics: agreement of each with each */
-    int64_t recommended;                 /* row of the metric to take: the most stable */
+    int64_t recommended; /* the most stable; none that sees no clusters where one sees clear ones */
     ddsc_sure sure;
     const char *words; /* the same in a sentence or two */
 } ddsc_compare_view;

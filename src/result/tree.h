@@ -23,8 +23,6 @@ ddsc_status result_put_settings(ddsc_report *r, json_t *root);
 /* The gaps around the clusters, and what they say: r->gap, then "verdict" of the tree. */
 ddsc_status result_find_gaps(ddsc_report *r);
 ddsc_status result_put_verdict(ddsc_report *r, json_t *root);
-/* p of "all items are samples of one law" by dealing their points anew; NaN: there are no points. */
-ddsc_status result_items_differ(const ddsc_report *r, double *p_value);
 /* Which items lie apart: r->outlier and what follows it, then "outliers" of the tree. */
 ddsc_status result_find_outliers(ddsc_report *r);
 /* How clusters merge, and items in a line: "tree" of the tree of values, r->order. */

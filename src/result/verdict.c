@@ -1,11 +1,9 @@
-/* The verdict of cluster/structure.c in words, and what it rests on. */
+/* The verdict of theory/differ.c in words, and what it rests on. */
 #include <math.h>
 #include <string.h>
 
 #include "result/tree.h"
-
-/* p below which items that too few gaps can be told of are called different. */
-static const double DIFFER = 0.02;
+#include "theory/theory.h"
 
 /* No clusters and items far from all others are no contradiction: there are groups too small for the graph. */
 static void say_apart(buffer *b, const ddsc_report *r)
@@ -44,7 +42,7 @@ static void say(buffer *b, const ddsc_report *r, const structure_tally *t, doubl
     } else if (t->copies) {
         buffer_add(b, "Undecided: many items are exact copies of each other, so that their "
                       "neighbours are copies alone and show no gaps.");
-    } else if (p <= DIFFER) {
+    } else if (p <= THEORY_DIFFER) {
         buffer_addf(
             b,
             "Items differ by more than their points by chance (p %.3g), but too few lie side by "
@@ -120,13 +118,11 @@ ddsc_status result_put_verdict(ddsc_report *r, json_t *root)
                                         [DDSC_STRUCTURE_NONE] = "none",
                                         [DDSC_STRUCTURE_WEAK] = "weak",
                                         [DDSC_STRUCTURE_CLEAR] = "clear"};
-    structure_tally t = cluster_structure(r->gap, r->k, result_graph(r), r->view.n_components);
+    structure_tally t;
+    double p;
     json_t *verdict = put_object(r, root, "verdict");
-    double p = NAN;
-    if (t.structure == DDSC_STRUCTURE_UNDECIDED && t.n_examined > 0 && r->k > 1 && !t.copies)
-        CHECK(result_items_differ(r, &p));
-    if (p <= DIFFER)
-        t.structure = DDSC_STRUCTURE_WEAK;
+    CHECK(theory_verdict(r->ctx, &t, &p, r->gap, r->k, result_graph(r), r->view.n_components,
+                         r->measures, r->plan.metric.cost));
     say(&text, r, &t, p);
     if (text.status >= 0) {
         put_text(r, verdict, "structure", names[t.structure]);

@@ -127,11 +127,13 @@ done:
     return status;
 }
 
-/* Gaps around the clusters, as for a report. */
+/* The verdict, as for a report. */
 static ddsc_status take_structure(ddsc_context *ctx, ddsc_compare *t, int64_t i,
-                                  const ddsc_clustering *c)
+                                  const ddsc_clustering *c, const measures *data, int64_t cost)
 {
     ddsc_status status = DDSC_OK;
+    structure_tally told;
+    double p;
     cluster_gap *gap = NULL;
     int64_t *place = NULL;
     if (t->view.k < 2)
@@ -140,8 +142,8 @@ static ddsc_status take_structure(ddsc_context *ctx, ddsc_compare *t, int64_t i,
     TRY(MEM_NEW(ctx, place, t->view.n));
     TRY(cluster_direction(ctx, place, c));
     TRY(cluster_gaps(ctx, gap, &c->affinity, t->labels + i * t->view.n, t->view.k, place));
-    t->rows[i].structure =
-        cluster_structure(gap, t->view.k, c->graph, c->view.n_components).structure;
+    TRY(theory_verdict(ctx, &told, &p, gap, t->view.k, c->graph, c->view.n_components, data, cost));
+    t->rows[i].structure = told.structure;
 done:
     MEM_FREE(ctx, place, gap);
     return status;
@@ -164,19 +166,49 @@ static ddsc_status compare_labels(ddsc_context *ctx, ddsc_compare *t)
     return DDSC_OK;
 }
 
-/* The most stable; where that is not known or level, what agrees with the others most, then the one named first. */
-static int64_t recommend(const ddsc_compare *t, double *lead)
+static int64_t count_structure(const ddsc_compare *t, ddsc_structure structure)
 {
-    int64_t best = 0;
-    double second = -INFINITY;
-    for (int64_t i = 1; i < t->view.n_metrics; i++)
-        if (t->rows[i].stability > t->rows[best].stability)
-            best = i;
+    int64_t n = 0;
     for (int64_t i = 0; i < t->view.n_metrics; i++)
-        if (i != best)
-            second = fmax(second, t->rows[i].stability);
-    *lead = t->rows[best].stability - second;
+        n += t->rows[i].structure == structure;
+    return n;
+}
+
+/* Borders through one cloud may be stable, too: who sees no clusters stands back where another sees clear ones. */
+static bool stands_back(const ddsc_compare *t, int64_t i)
+{
+    ddsc_structure own = t->rows[i].structure;
+    return (own == DDSC_STRUCTURE_NONE || own == DDSC_STRUCTURE_UNDECIDED) &&
+           count_structure(t, DDSC_STRUCTURE_CLEAR) > 0;
+}
+
+/* The most stable of those that do not stand back; where that is not known or level, the one named first. */
+static int64_t recommend(const ddsc_compare *t)
+{
+    int64_t best = -1;
+    for (int64_t i = 0; i < t->view.n_metrics; i++)
+        if (!stands_back(t, i) && (best < 0 || t->rows[i].stability > t->rows[best].stability))
+            best = i;
     return best;
+}
+
+/* In stability, over the others that do not stand back (none: infinite), or over all. */
+static double lead_of(const ddsc_compare *t, int64_t best, bool over_all)
+{
+    double second = -INFINITY;
+    for (int64_t i = 0; i < t->view.n_metrics; i++)
+        if (i != best && (over_all || !stands_back(t, i)))
+            second = fmax(second, t->rows[i].stability);
+    return t->rows[best].stability - second;
+}
+
+/* Only a lead over all is as sure as a lead can be. */
+static ddsc_sure how_sure(const ddsc_compare *t, int64_t best)
+{
+    double lead = lead_of(t, best, false);
+    if (!(lead >= LEAD_SLIGHT))
+        return DDSC_SURE_NOT;
+    return fmin(lead, lead_of(t, best, true)) >= LEAD_CLEAR ? DDSC_SURE_CLEAR : DDSC_SURE_SLIGHT;
 }
 
 static const char *name_of(const ddsc_compare_row *row)
@@ -185,17 +217,41 @@ static const char *name_of(const ddsc_compare_row *row)
     return names[row->metric];
 }
 
+static void say_more(ddsc_compare *t, const char *words, const char *more)
+{
+    size_t length = strlen(t->words);
+    snprintf(t->words + length, sizeof t->words - length, "%s%s", words, more);
+}
+
+/* What the verdicts add to it. */
+static void say_structure(ddsc_compare *t)
+{
+    int64_t n = t->view.n_metrics, n_back = 0;
+    if (t->view.k < 2)
+        return;
+    if (count_structure(t, DDSC_STRUCTURE_CLEAR) == 0) {
+        bool none = count_structure(t, DDSC_STRUCTURE_NONE) == n;
+        say_more(t, n > 1 ? " No metric sees " : " It sees no ",
+                 none ? "clusters" : "clear clusters");
+        say_more(t, ": do not build on the borders.", "");
+    }
+    for (int64_t i = 0; i < n; i++)
+        if (stands_back(t, i))
+            say_more(t, n_back++ ? ", " : " Passed over, as no clusters are told there: ",
+                     name_of(&t->rows[i]));
+    say_more(t, n_back ? "." : "", "");
+}
+
 static void judge(ddsc_compare *t)
 {
-    double lead, least = 1;
+    double least = 1;
     ddsc_compare_view *v = &t->view;
-    v->recommended = recommend(t, &lead);
+    v->recommended = recommend(t);
     const ddsc_compare_row *best = &t->rows[v->recommended];
+    double lead = lead_of(t, v->recommended, false);
     for (int64_t i = 0; i < v->n_metrics; i++)
         least = fmin(least, t->rows[i].agreement);
-    v->sure = v->n_metrics < 2 || least >= SAME || !(lead >= LEAD_SLIGHT) ? DDSC_SURE_NOT
-              : lead >= LEAD_CLEAR                                        ? DDSC_SURE_CLEAR
-                                                                          : DDSC_SURE_SLIGHT;
+    v->sure = v->n_metrics < 2 || least >= SAME ? DDSC_SURE_NOT : how_sure(t, v->recommended);
     if (v->n_metrics < 2)
         snprintf(t->words, sizeof t->words, "One metric alone has nothing to be compared with.");
     else if (least >= SAME)
@@ -210,16 +266,20 @@ static void judge(ddsc_compare *t)
             "The metrics differ in what they find, but not in how stable it is (%.2f at best): "
             "the data do not say which is right. Look at what they disagree about, or join them.",
             best->stability);
+    else if (isinf(lead))
+        snprintf(t->words, sizeof t->words, "%s alone sees clear clusters (parts agree by %.2f).",
+                 name_of(best), best->stability);
     else
         snprintf(t->words, sizeof t->words,
                  "%s is the most stable (parts agree by %.2f, %.2f ahead)%s.", name_of(best),
                  best->stability, lead,
                  v->sure == DDSC_SURE_CLEAR ? "" : ", by a lead that may be chance");
+    say_structure(t);
     v->words = t->words;
 }
 
 static ddsc_status compare_fill(ddsc_context *ctx, ddsc_compare *t, ddsc_clustering *const *c,
-                                const ddsc_cluster_settings *set)
+                                const measures *data, const ddsc_cluster_settings *set)
 {
     ddsc_status status = DDSC_OK;
     joined_graphs all = {0};
@@ -229,7 +289,7 @@ static ddsc_status compare_fill(ddsc_context *ctx, ddsc_compare *t, ddsc_cluster
     for (int64_t i = 0; i < t->view.n_metrics; i++) {
         double began = clock_seconds();
         TRY(take_labels(ctx, t, i, c[i], set));
-        TRY(take_structure(ctx, t, i, c[i]));
+        TRY(take_structure(ctx, t, i, c[i], data, set->metric->cost));
         t->rows[i].seconds += clock_seconds() - began;
         TRY(cluster_join_take(ctx, &all, &c[i]->affinity));
     }
@@ -261,7 +321,7 @@ static ddsc_status compare_all(ddsc_context *ctx, ddsc_compare *t, const measure
         t->rows[i] = (ddsc_compare_row){
             .metric = part.metric, .k = c[i]->view.k, .seconds = clock_seconds() - began};
     }
-    TRY(compare_fill(ctx, t, c, &one));
+    TRY(compare_fill(ctx, t, c, data, &one));
 done:
     for (int i = 0; i < METRICS; i++)
         ddsc_clustering_destroy(c[i]);

@@ -5,6 +5,14 @@
 
 #include "cluster/cluster.h"
 
+/* The verdict on a clustering: what the gaps of its graph say (cluster_structure), and where they cannot tell, whether
+ * the items differ at all: *p, of "all items are samples of one law", NaN where that was not asked. data: NULL: no points.
+ */
+#define THEORY_DIFFER 0.02 /* p up to which items differ */
+ddsc_status theory_verdict(ddsc_context *ctx, structure_tally *t, double *p, const cluster_gap *gap,
+                           int64_t k, const ddsc_graph *g, int64_t n_components,
+                           const ddsc_measures *data, int64_t cost);
+
 /* |sin Theta|_F between the spans of the first k columns of u and v (n rows, row-major, ldu and ldv
  * columns, orthonormal): |v - u u^T v|_F, which keeps small angles exact. */
 ddsc_status subspace_distance(ddsc_context *ctx, double *distance, int64_t n, int64_t k,

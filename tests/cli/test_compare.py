@@ -1,6 +1,7 @@
 """ddsc compare: what it prints, and what it refuses."""
 import json
 
+import numpy as np
 import pytest
 
 
@@ -32,6 +33,49 @@ def test_structure_is_the_verdict(ddsc, groups):
     for m in told["metrics"]:
         alone = json.loads(ddsc("cluster", groups, "-k", "3", "-m", m["metric"], "--json", "-q").stdout)
         assert m["structure"] == alone["verdict"]["structure"]
+
+
+def test_structure_of_few_items_is_the_verdict(ddsc, tmp_path):
+    """Too few side by side for gaps: their points tell that they differ."""
+    rng = np.random.default_rng(5)
+    lines = [f"{i},{x},{y}" for i in range(20) for x, y in rng.normal(size=(15, 2)) + (3 * (i % 2), 0)]
+    path = tmp_path / "few.csv"
+    path.write_text("id,x,y\n" + "\n".join(lines))
+    told = json.loads(ddsc("compare", path, "-k", "2", "--metrics", "w2,mmd", "--json", "-q").stdout)
+    for m in told["metrics"]:
+        verdict = json.loads(ddsc("cluster", path, "-k", "2", "-m", m["metric"], "--json", "-q").stdout)["verdict"]
+        assert "items_alike_p" in verdict["evidence"] and m["structure"] == verdict["structure"] == "weak"
+
+
+def test_stable_borders_without_clusters_are_passed_over(ddsc, tmp_path):
+    """Three groups cut in two: clear by w2, and unstable. A narrow kernel sees the mass at the one common point alone, a
+    line that is cut in two in the same place again and again."""
+    rng = np.random.default_rng(1)
+    lines = ["id,weight,x,y"]
+    for i in range(120):
+        a, mass = 2 * np.pi * (i % 3) / 3, rng.uniform(0, 0.5)
+        lines.append(f"{i},{mass},0,0")
+        for x, y in 100 * np.array([np.cos(a), np.sin(a)]) + 3 * rng.normal(size=(20, 2)):
+            lines.append(f"{i},{(1 - mass) / 20},{x},{y}")
+    path = tmp_path / "common.csv"
+    path.write_text("\n".join(lines))
+    words = ["compare", path, "-k", "2", "--metrics", "w2,mmd", "--bandwidth", "0.001", "-q"]
+    told = json.loads(ddsc(*words, "--json").stdout)
+    w2, mmd = told["metrics"]
+    assert w2["structure"] == "clear" and mmd["structure"] == "undecided"
+    assert mmd["stability"] > w2["stability"] + 0.06  # a clear lead, by itself
+    assert told["recommended"] == "w2" and told["sure"] == "slight"
+    assert "w2 alone sees clear clusters" in told["words"] and told["words"].endswith("Passed over, as no clusters are told there: mmd.")
+    assert "* w2" in ddsc(*words).stdout
+
+
+def test_no_clusters_at_all_is_said(ddsc, tmp_path):
+    rng = np.random.default_rng(2)
+    path = tmp_path / "noise.csv"
+    path.write_text("id,x,y\n" + "\n".join(f"{i},{x},{y}" for i in range(200) for x, y in rng.normal(size=(15, 2))))
+    told = json.loads(ddsc("compare", path, "-k", "3", "--metrics", "w2,mmd", "--json", "-q").stdout)
+    assert {m["structure"] for m in told["metrics"]} == {"none"}
+    assert told["words"].endswith("No metric sees clusters: do not build on the borders.")
 
 
 def test_json_is_what_cluster_finds(ddsc, groups):
@@ -71,4 +115,4 @@ def test_refused(ddsc, groups, words, told):
 def test_no_star_where_nothing_differs(ddsc, groups):
     told = json.loads(ddsc("compare", groups, "-k", 3, "--json", "-q").stdout)
     said = ddsc("compare", groups, "-k", 3, "-q").stdout
-    assert ("the most stable" in said) == (told["sure"] != "no difference")
+    assert ("* recommended" in said) == (told["sure"] != "no difference")

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "result/tree.h"
+#include "theory/theory.h"
 
 enum { DEALS = 199, DEAL_WORK = 100000000 /* entries times descriptions times deals */ };
 
@@ -49,23 +49,22 @@ static void standardise(const point_deal *p)
 }
 
 /* Every step-th entry of each item, at least one. */
-static ddsc_status deal_open(const ddsc_report *r, point_deal *p)
+static ddsc_status deal_open(ddsc_context *ctx, point_deal *p, const ddsc_measures_view *v)
 {
     ddsc_status status = DDSC_OK;
-    const ddsc_measures_view *v = &r->items;
     int64_t most = BASE_MAX(DEAL_WORK / (DEALS * p->f), 2 * v->n_items);
     int64_t step = 1 + v->n_entries / BASE_MAX(most, 1);
     double *centre = NULL;
-    TRY(MEM_NEW(r->ctx, p->first, v->n_items + 1));
+    TRY(MEM_NEW(ctx, p->first, v->n_items + 1));
     p->first[0] = 0;
     for (int64_t i = 0; i < v->n_items; i++)
         p->first[i + 1] = p->first[i] + (v->offset[i + 1] - v->offset[i] + step - 1) / step;
     p->m = p->first[v->n_items];
-    TRY(MEM_NEW(r->ctx, p->x, p->m * p->f));
-    TRY(MEM_NEW(r->ctx, p->weight, p->m));
-    TRY(MEM_NEW(r->ctx, p->place, p->m));
-    TRY(MEM_NEW(r->ctx, p->mean, p->f));
-    TRY(MEM_ZERO(r->ctx, centre, v->dim));
+    TRY(MEM_NEW(ctx, p->x, p->m * p->f));
+    TRY(MEM_NEW(ctx, p->weight, p->m));
+    TRY(MEM_NEW(ctx, p->place, p->m));
+    TRY(MEM_NEW(ctx, p->mean, p->f));
+    TRY(MEM_ZERO(ctx, centre, v->dim));
     for (int64_t e = 0; e < v->n_entries; e++) /* items weigh alike */
         for (int64_t c = 0; c < v->dim; c++)
             centre[c] += v->weight[e] * v->support[v->index[e] * v->dim + c] / (double)v->n_items;
@@ -78,7 +77,7 @@ static ddsc_status deal_open(const ddsc_report *r, point_deal *p)
         }
     standardise(p);
 done:
-    mem_free(r->ctx, centre);
+    mem_free(ctx, centre);
     return status;
 }
 
@@ -122,20 +121,20 @@ static bool are_draws(const ddsc_measures_view *v)
     return true;
 }
 
-ddsc_status result_items_differ(const ddsc_report *r, double *p_value)
+/* p of "all items are samples of one law" by dealing their points anew; NaN: there are no points as they are. */
+static ddsc_status items_alike(ddsc_context *ctx, double *p_value, const ddsc_measures_view *v,
+                               int64_t cost)
 {
     ddsc_status status = DDSC_OK;
-    int64_t n = r->items.n_items, beyond = 0;
-    point_deal p = {.f = r->items.dim + 1};
-    *p_value = NAN;
-    int64_t cost = r->plan.metric.cost; /* of points as they are, or there is no p */
-    if (!r->measures || n < 2 || n * p.f > DEAL_WORK / (2 * DEALS) || cost == DDSC_COST_MATRIX ||
-        cost == DDSC_COST_COSINE || !are_draws(&r->items))
+    int64_t n = v->n_items, beyond = 0;
+    point_deal p = {.f = v->dim + 1};
+    if (n < 2 || n * p.f > DEAL_WORK / (2 * DEALS) || cost == DDSC_COST_MATRIX ||
+        cost == DDSC_COST_COSINE || !are_draws(v))
         return DDSC_OK;
-    TRY(deal_open(r, &p));
+    TRY(deal_open(ctx, &p, v));
     double found = differences(&p, n);
     for (uint64_t deal = 0; deal < DEALS; deal++) {
-        rng random = rng_make(ctx_seed(r->ctx), RNG_ABOUT, (UINT64_C(1) << 40) + deal);
+        rng random = rng_make(ctx_seed(ctx), RNG_ABOUT, (UINT64_C(1) << 40) + deal);
         for (int64_t k = p.m - 1; k > 0; k--) {
             int64_t j = rng_below(&random, k + 1), kept = p.place[k];
             p.place[k] = p.place[j];
@@ -145,6 +144,23 @@ ddsc_status result_items_differ(const ddsc_report *r, double *p_value)
     }
     *p_value = (double)(1 + beyond) / (1 + DEALS);
 done:
-    MEM_FREE(r->ctx, p.x, p.weight, p.first, p.place, p.mean);
+    MEM_FREE(ctx, p.x, p.weight, p.first, p.place, p.mean);
     return status;
+}
+
+ddsc_status theory_verdict(ddsc_context *ctx, structure_tally *t, double *p, const cluster_gap *gap,
+                           int64_t k, const ddsc_graph *g, int64_t n_components,
+                           const ddsc_measures *data, int64_t cost)
+{
+    ddsc_measures_view v;
+    *t = cluster_structure(gap, k, g, n_components);
+    *p = NAN;
+    if (t->structure != DDSC_STRUCTURE_UNDECIDED || t->n_examined == 0 || k < 2 || t->copies ||
+        !data)
+        return DDSC_OK;
+    ddsc_measures_get_view(data, &v);
+    CHECK(items_alike(ctx, p, &v, cost));
+    if (*p <= THEORY_DIFFER)
+        t->structure = DDSC_STRUCTURE_WEAK;
+    return DDSC_OK;
 }
