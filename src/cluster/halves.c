@@ -10,17 +10,19 @@ enum { N_SPLITS = 3, RESTARTS = 3, MAX_ROWS = 5000 };
 
 typedef struct halves {
     const double *rows;
-    int64_t n, dim, k, stride; /* every stride-th row takes part */
-    int64_t *order;            /* n: rows of one half, then of the other */
-    double *part;              /* rows of a half */
-    int32_t *label;            /* of a half */
-    double *centre;            /* k x dim */
-    int64_t *size;             /* k */
-    int32_t *extended[2];      /* n: labels of all rows by the centres of each half */
+    int64_t n, dim, k;
+    int64_t *from;        /* n: the rows that take part */
+    int64_t *order;       /* n: of those, one half, then the other */
+    double *part;         /* rows of a half */
+    int32_t *label;       /* of a half */
+    double *centre;       /* k x dim */
+    int64_t *size;        /* k */
+    int32_t *extended[2]; /* n: labels of all rows by the centres of each half */
 } halves;
 
 static ddsc_status halves_new(ddsc_context *ctx, halves *h)
 {
+    CHECK(MEM_NEW(ctx, h->from, h->n));
     CHECK(MEM_NEW(ctx, h->order, h->n));
     CHECK(MEM_NEW(ctx, h->part, h->n * h->dim));
     CHECK(MEM_NEW(ctx, h->label, h->n));
@@ -32,12 +34,23 @@ static ddsc_status halves_new(ddsc_context *ctx, halves *h)
 
 static void halves_free(ddsc_context *ctx, halves *h)
 {
-    MEM_FREE(ctx, h->extended[1], h->extended[0], h->size, h->centre, h->label, h->part, h->order);
+    MEM_FREE(ctx, h->extended[1], h->extended[0], h->size, h->centre, h->label, h->part, h->order,
+             h->from);
 }
 
 static const double *row_at(const halves *h, int64_t i)
 {
-    return h->rows + i * h->stride * h->dim;
+    return h->rows + h->from[i] * h->dim;
+}
+
+/* One row of each of h->n equal parts: rows at equal steps would all be of one group where groups follow each
+ * other in turn. */
+static void choose_rows(halves *h, int64_t n, rng *random)
+{
+    for (int64_t i = 0; i < h->n; i++) {
+        int64_t first = i * n / h->n;
+        h->from[i] = first + rng_below(random, (i + 1) * n / h->n - first);
+    }
 }
 
 static void shuffle(halves *h, rng *random)
@@ -86,15 +99,15 @@ ddsc_status halves_agreement(ddsc_context *ctx, double *result, int64_t n, int64
                              const double *rows, int64_t k)
 {
     ddsc_status status = DDSC_OK;
-    int64_t stride = (n + MAX_ROWS - 1) / MAX_ROWS;
-    halves h = {.rows = rows, .n = n, .dim = dim, .k = k, .stride = BASE_MAX(stride, 1)};
+    halves h = {.rows = rows, .n = BASE_MIN(n, MAX_ROWS), .dim = dim, .k = k};
     ddsc_scores scores;
     double sum = 0;
-    h.n = (n + h.stride - 1) / h.stride;
     *result = k == 1 ? 1 : NAN;
     if (k == 1 || h.n < 2 * k)
         goto done;
     TRY(halves_new(ctx, &h));
+    rng which = rng_make(ctx_seed(ctx), RNG_HALVES, N_SPLITS);
+    choose_rows(&h, n, &which);
     for (uint64_t s = 0; s < N_SPLITS; s++) {
         rng random = rng_make(ctx_seed(ctx), RNG_HALVES, s);
         shuffle(&h, &random);

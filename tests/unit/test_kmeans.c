@@ -100,6 +100,19 @@ static void test_few_distinct(void **state)
     ddsc_context_destroy(ctx);
 }
 
+/* Groups that follow each other in turn are all seen by the sample of many rows. */
+static void test_halves_in_turn(void **state)
+{
+    (void)state;
+    enum { N = 20000, DIM = 4, K = 4 };
+    ddsc_context *ctx = test_context(1, 0);
+    double *rows = blobs(N, DIM, K, 1e-3, 6), agreement = 0;
+    assert_int_equal(halves_agreement(ctx, &agreement, N, DIM, rows, K), DDSC_OK);
+    assert_close(agreement, 1, 0, 1e-12);
+    free(rows);
+    ddsc_context_destroy(ctx);
+}
+
 static void test_edges(void **state)
 {
     (void)state;
@@ -340,7 +353,7 @@ int main(void)
         cmocka_unit_test(test_threads),      cmocka_unit_test(test_restarts),
         cmocka_unit_test(test_memory),       cmocka_unit_test(test_bounds),
         cmocka_unit_test(test_weights),      cmocka_unit_test(test_table),
-        cmocka_unit_test(test_agreeing),
+        cmocka_unit_test(test_agreeing),     cmocka_unit_test(test_halves_in_turn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
