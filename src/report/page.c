@@ -98,9 +98,9 @@ static void add_item(buffer *t, const ddsc_report *r, const json_t *item)
         buffer_addf(t, "<canvas class=\"picture\" data-row=\"%" PRId64 "\"></canvas>", row);
     report_page_item(t, item);
     if (next) {
-        buffer_add(t, " <span class=\"faint\">or ");
+        buffer_add(t, " <span class=\"faint\">(or ");
         report_page_name(t, r, json_integer_value(next));
-        buffer_add(t, "</span>");
+        buffer_add(t, ")</span>");
     }
     buffer_add(t, "</button></li>\n");
 }
@@ -182,7 +182,9 @@ static void add_card(buffer *t, const ddsc_report *r, int64_t c)
     plot_class(t, (int32_t)c);
     buffer_addf(t, "\" data-group=\"%" PRId64 "\"></span> ", c);
     report_page_name(t, r, c);
-    buffer_addf(t, "</h3>\n<p class=\"faint\">cluster %" PRId64 ", ", c);
+    buffer_add(t, "</h3>\n<p class=\"faint\">");
+    if (report_page_has_name(r, c))
+        buffer_addf(t, "cluster %" PRId64 ", ", c);
     buffer_add_count(t, json_integer_value(json_object_get(cluster, "size")));
     buffer_addf(t, " items<span class=\"picked\" data-cluster=\"%" PRId64 "\"></span></p>\n", c);
     add_traits_of(t, cluster);

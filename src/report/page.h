@@ -10,6 +10,8 @@ const json_t *report_page_get(const ddsc_report *r, const char *key, const char 
 const char *report_page_text(const json_t *value);
 /* What the tree says of a cluster. */
 const json_t *report_page_cluster(const ddsc_report *r, int64_t cluster);
+/* Has a cluster a name beyond its number? */
+bool report_page_has_name(const ddsc_report *r, int64_t cluster);
 /* The name of a cluster, the title or id of an item of the tree. */
 void report_page_name(buffer *b, const ddsc_report *r, int64_t cluster);
 void report_page_item(buffer *b, const json_t *item);

@@ -34,8 +34,8 @@ static void add_marker_name(buffer *t, const json_t *markers)
     }
 }
 
-/* The name given, else one made of the explanation. */
-static void add_plain_name(buffer *t, const ddsc_report *r, int64_t c)
+/* The name given, else one made of the explanation; false: there is neither. */
+static bool add_known_name(buffer *t, const ddsc_report *r, int64_t c)
 {
     const json_t *cluster = report_page_cluster(r, c);
     const char *name = result_cluster_name(cluster);
@@ -46,8 +46,21 @@ static void add_plain_name(buffer *t, const ddsc_report *r, int64_t c)
         result_add_traits(t, cluster, NAME_PARTS);
     else
         add_marker_name(t, json_object_get(cluster, "markers"));
-    if (t->length == before)
+    return t->length > before;
+}
+
+static void add_plain_name(buffer *t, const ddsc_report *r, int64_t c)
+{
+    if (!add_known_name(t, r, c))
         buffer_addf(t, "cluster %" PRId64, c);
+}
+
+bool report_page_has_name(const ddsc_report *r, int64_t c)
+{
+    buffer name = {.ctx = r->ctx};
+    bool known = add_known_name(&name, r, c);
+    buffer_free(&name);
+    return known;
 }
 
 static bool same_name(const ddsc_report *r, int64_t c, int64_t other)
@@ -146,6 +159,75 @@ static void answer_what(buffer *t, const ddsc_report *r)
     buffer_add(t, ".</dd></div>\n");
 }
 
+/* "; " between parts of a list. */
+static void begin_part(buffer *t, int *n, const char *words)
+{
+    buffer_add(t, (*n)++ ? "; " : "");
+    buffer_add(t, words);
+}
+
+/* Errors of w2 are shares of it, those of mmd differences of D^2. */
+static void add_metric_error(buffer *t, const ddsc_report *r, int *n)
+{
+    const json_t *error = report_page_get(r, "approximation", "error_median");
+    const json_t *pairs = report_page_get(r, "approximation", "sample_pairs");
+    const char *of = report_page_text(report_page_get(r, "approximation", "of"));
+    bool lot = strcmp(of, "w2") == 0;
+    if (!json_is_number(error))
+        return;
+    begin_part(t, n, "distances stand for ");
+    buffer_addf(t, lot ? "%s and are off by %.2g%%" : "%s, with D^2 off by %.2g", of,
+                (lot ? 100 : 1) * json_number_value(error));
+    buffer_addf(t, " (median of %" JSON_INTEGER_FORMAT " pairs)", json_integer_value(pairs));
+}
+
+/* How far what the settings ask for is from the thing itself, in parts; none: it is the thing itself. */
+static int add_errors(buffer *t, const ddsc_report *r)
+{
+    const json_t *recall = report_page_get(r, "pairs", "recall");
+    const json_t *columns = report_page_get(r, "pairs", "columns_error");
+    const json_t *moved = report_page_get(r, "compress", "mean_w2");
+    double sample = json_number_value(report_page_get(r, "settings", "sample"));
+    int n = 0;
+    add_metric_error(t, r, &n);
+    if (json_is_number(moved)) {
+        begin_part(t, &n, "points were merged, which moved an item by ");
+        buffer_addf(t, "%.2g in the mean (W2)", json_number_value(moved));
+    }
+    if (json_is_number(columns)) {
+        begin_part(t, &n, "squared distances that were filled in are off by ");
+        buffer_addf(t, "%.2g of their spread (median)", json_number_value(columns));
+    }
+    if (sample > 0 && sample < 1) {
+        begin_part(t, &n, "only a random part of the pairs was looked at: ");
+        buffer_addf(t, "%.2g%%", 100 * sample);
+    }
+    if (json_is_number(recall)) {
+        begin_part(t, &n, "of the nearest neighbours ");
+        buffer_addf(t, "%.3g%% were found (%" JSON_INTEGER_FORMAT " items looked at)",
+                    100 * json_number_value(recall),
+                    json_integer_value(report_page_get(r, "pairs", "recall_rows")));
+    }
+    return n;
+}
+
+static void add_exactness(buffer *t, const ddsc_report *r)
+{
+    buffer errors = {.ctx = t->ctx};
+    int n = add_errors(&errors, r);
+    buffer_add(t, !json_is_true(report_page_get(r, "certificates", "certified"))
+                      ? "Not all figures converged: see result.json for those that are marked."
+                      : "All figures were computed exactly as the settings ask.");
+    if (errors.status < 0)
+        t->status = errors.status;
+    else if (n) {
+        buffer_add(t, " These ask for an approximation: ");
+        buffer_add_html(t, errors.bytes);
+        buffer_add(t, ".");
+    }
+    buffer_free(&errors);
+}
+
 static void answer_belief(buffer *t, const ddsc_report *r)
 {
     const char *structure = report_page_text(report_page_get(r, "verdict", "structure"));
@@ -162,9 +244,7 @@ static void answer_belief(buffer *t, const ddsc_report *r)
                     "Groups found in one random half of the items and in the other agree %s "
                     "(%.2f, where 1 is always and 0 is chance). ",
                     result_agreement_word(json_number_value(halves)), json_number_value(halves));
-    buffer_add(t, json_is_true(report_page_get(r, "certificates", "certified"))
-                      ? "All figures were computed exactly as the settings ask."
-                      : "Not all figures converged: see result.json for those that are marked.");
+    add_exactness(t, r);
     buffer_add(t, "</dd></div>\n");
 }
 

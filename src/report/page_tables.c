@@ -7,6 +7,11 @@
 #include "report/page.h"
 
 /* Columns about items against the clusters. */
+static void add_share(buffer *t, const json_t *value)
+{
+    buffer_addf(t, "<td class=\"number\">%.3f</td>", json_number_value(value));
+}
+
 void report_page_about(buffer *t, const ddsc_report *r)
 {
     static const char *const heads[] = {"column", "effect", "", "p", "p (Holm)", "items", "", NULL};
@@ -26,9 +31,9 @@ void report_page_about(buffer *t, const ddsc_report *r)
         html_row_begin(t);
         html_cell(t, report_page_text(json_object_get(row, "column")));
         html_cell(t, report_page_text(json_object_get(row, "effect")));
-        html_cell_real(t, json_number_value(json_object_get(row, "value")));
-        html_cell_real(t, json_number_value(json_object_get(row, "p")));
-        html_cell_real(t, json_number_value(json_object_get(row, "p_holm")));
+        add_share(t, json_object_get(row, "value"));
+        add_share(t, json_object_get(row, "p"));
+        add_share(t, json_object_get(row, "p_holm"));
         html_cell_count(t, json_integer_value(json_object_get(row, "items")));
         html_cell(t, json_is_true(json_object_get(row, "predicts")) ? "predicts the clusters" : "");
         html_row_end(t);
@@ -89,7 +94,7 @@ static void add_facts(buffer *t, const ddsc_report *r)
     add_count_fact(t, report_page_get(r, "components", NULL), "graph components");
     add_real_fact(t, report_page_get(r, "gaps", "relative_gap"), "relative gap after K");
     add_real_fact(t, report_page_get(r, "seconds", "total"), "seconds");
-    add_fact(t, certified ? "yes" : "no", "computed exactly");
+    add_fact(t, certified ? "yes" : "no", "converged");
     buffer_add(t, "</ul>\n");
 }
 

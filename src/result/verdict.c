@@ -45,8 +45,8 @@ static void say(buffer *b, const ddsc_report *r, const structure_tally *t, doubl
     } else if (p <= THEORY_DIFFER) {
         buffer_addf(
             b,
-            "Items differ by more than their points by chance (p %.3g), but too few lie side by "
-            "side to tell groups from a continuum.",
+            "Items differ by more than chance among their points explains (p %.3g), but too few "
+            "lie side by side to tell groups from a continuum.",
             p);
     } else if (t->structure == DDSC_STRUCTURE_UNDECIDED) {
         buffer_add(b, "Undecided: too few items lie side by side to tell a gap from chance.");

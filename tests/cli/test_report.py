@@ -219,3 +219,26 @@ def test_items_all_alike_differ_from_nothing(ddsc, tmp_path):
     for cluster in told["clusters"]:
         for line in cluster.get("picture", {}).get("difference", []):
             assert set(re.findall("..", line)) == {"80"}
+
+
+def test_an_approximation_says_how_far_off(ddsc, tmp_path):
+    """The answer to "can I believe it?" tells what the settings left out, and nothing where they left out nothing."""
+    def believe(*words):
+        ddsc("cluster", tmp_path / "g.npz", "-k", 3, *words, "-q", "-f", "-o", tmp_path / "out")
+        page = (tmp_path / "out" / "report.html").read_text()
+        told = json.loads((tmp_path / "out" / "result.json").read_text())
+        return html.unescape(re.search(r"Can I believe it\?(.*?)</div>", page, re.S)[1]), told
+    ddsc("generate", "gaussians", "--groups", 3, "--items", 40, "--points", 12, "--dim", 2, "-q", "-o", tmp_path / "g.npz")
+    said, _ = believe("-m", "w2")
+    assert "computed exactly as the settings ask.</dd>" in said
+    said, told = believe("-m", "lot")
+    assert f"distances stand for w2 and are off by {100 * told['approximation']['error_median']:.2g}%" in said
+    said, told = believe("-m", "mmd", "--mmd-features", 100)
+    assert f"with D^2 off by {told['approximation']['error_median']:.2g} (median" in said
+    said, told = believe("-m", "w2", "--compress", 4, "--neighbors", "approximate")
+    assert f"moved an item by {told['compress']['mean_w2']:.2g} in the mean" in said
+    assert f"of the nearest neighbours {100 * told['pairs']['recall']:.3g}% were found" in said
+    said, told = believe("-m", "mmd", "--sample-columns", 0.3)
+    assert f"off by {told['pairs']['columns_error']:.2g} of their spread" in said
+    said, told = believe("-m", "mmd", "--sample", 0.5)
+    assert "only a random part of the pairs was looked at: 50%" in said

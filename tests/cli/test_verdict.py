@@ -121,6 +121,16 @@ def test_few_items_cannot_tell(ddsc, tmp_path):
     assert verdict["evidence"]["items_alike_p"] == 1 / 200 and verdict == judge(ddsc, path, 2, "mmd", "-j", 2)
 
 
+def test_a_dozen_side_by_side_are_enough_for_weak(ddsc, tmp_path):
+    """Two groups that touch: more than a line is wide, too few for `clear`. The valley tells without a look at the points."""
+    rng = np.random.default_rng(0)
+    path = write(tmp_path / "t.npz", [rng.normal(size=2) + [3 * (i % 2), 0] + rng.normal(size=(8, 2)) / 4 for i in range(120)])
+    verdict = judge(ddsc, path, 2)
+    widest = max(c["items_across"] for c in verdict["evidence"]["clusters"])
+    assert 8 <= widest < verdict["evidence"]["clear_from"] ** 2
+    assert verdict["structure"] == "weak" and "items_alike_p" not in verdict["evidence"]
+
+
 def test_few_items_of_one_law_do_not_differ(ddsc, tmp_path):
     """Points dealt anew are as good: at most one of 15 such sets may be called different (p <= 0.02)."""
     alike = []
