@@ -6,6 +6,10 @@
 
 #include "cluster/cluster.h"
 
+/* Eigenvectors are known to about this. A link of weight w alone between n items makes an eigenvalue of about
+ * w / (n degree); below this the vector is as good as constant on both sides, and what is left of it is no order. So
+ * such links hold nothing together here. */
+static const double FAINT = 1e-8;
 /* A column that varies less than this, in proportion to its size, is one of the constants. */
 static const double CONSTANT = 1e-9;
 
@@ -94,6 +98,32 @@ done:
     return status;
 }
 
+/* Parts that more than faint links hold together. */
+static ddsc_status find_parts(ddsc_context *ctx, int32_t *part, int64_t *n_parts, const sparse *a)
+{
+    ddsc_status status = DDSC_OK;
+    double *degree = NULL;
+    int64_t *offset = NULL;
+    int32_t *column = NULL;
+    TRY(MEM_ZERO(ctx, degree, a->n));
+    TRY(MEM_ZERO(ctx, offset, a->n + 1));
+    TRY(MEM_NEW(ctx, column, a->nnz));
+    for (int64_t i = 0; i < a->n; i++)
+        for (int64_t p = a->offset[i]; p < a->offset[i + 1]; p++)
+            degree[i] += a->value[p];
+    for (int64_t i = 0; i < a->n; i++) {
+        offset[i + 1] = offset[i];
+        for (int64_t p = a->offset[i]; p < a->offset[i + 1]; p++)
+            if (a->value[p] >= FAINT * (double)a->n * fmin(degree[i], degree[a->column[p]]))
+                column[offset[i + 1]++] = a->column[p];
+    }
+    sparse held = {.n = a->n, .nnz = offset[a->n], .offset = offset, .column = column};
+    TRY(components_find(ctx, part, n_parts, &held));
+done:
+    MEM_FREE(ctx, column, offset, degree);
+    return status;
+}
+
 ddsc_status cluster_direction(ddsc_context *ctx, int64_t *rank, const ddsc_clustering *c)
 {
     ddsc_status status = DDSC_OK;
@@ -104,13 +134,13 @@ ddsc_status cluster_direction(ddsc_context *ctx, int64_t *rank, const ddsc_clust
     part_column *sum = NULL;
     TRY(MEM_NEW(ctx, part, n));
     TRY(MEM_NEW(ctx, value, n));
-    TRY(components_find(ctx, part, &n_parts, &c->affinity));
+    TRY(find_parts(ctx, part, &n_parts, &c->affinity));
     TRY(MEM_ZERO(ctx, found, n_parts));
     TRY(MEM_NEW(ctx, sum, n_parts));
     for (int64_t i = 0; i < n; i++)
         value[i] = NAN;
-    /* The first of a graph in one part is its constant. */
-    for (int64_t k = n_parts == 1; k < c->view.n_vectors; k++)
+    /* The first ones are constant in each part. */
+    for (int64_t k = n_parts; k < c->view.n_vectors; k++)
         take_column(c, value, found, sum, part, n_parts, k);
     turn_signs(value, part, n, n_parts, sum);
     TRY(rank_items(ctx, rank, value, part, found, n, n_parts));

@@ -73,6 +73,16 @@ def test_a_thin_line_is_no_structure(ddsc, tmp_path):
             assert verdict["structure"] == "undecided", verdict
 
 
+def test_a_line_that_hangs_by_a_thread_is_no_structure(ddsc, tmp_path):
+    """Two halves joined by a link that eigenvectors do not see: the first of them gives no order within a half."""
+    for seed, k in ((614, 5), (639, 8)):
+        rng = np.random.default_rng(seed)
+        path = write(tmp_path / "l.npz", [rng.random((1, 1)) for _ in range(6000)])
+        verdict = judge(ddsc, path, k, "w2")
+        assert verdict["structure"] == "undecided" and verdict["evidence"]["components"] == 1, verdict
+        assert all(c["items_across"] < 8 for c in verdict["evidence"]["clusters"])
+
+
 def test_small_groups_apart_are_clear(ddsc, tmp_path):
     """Ten groups of 50 in the plane: no chance tears the graph nine times."""
     rng = np.random.default_rng(11)
