@@ -169,7 +169,10 @@ static void add_traits(buffer *t, const ddsc_report *r)
         if (traits.status < 0)
             t->status = traits.status;
         else if (traits.length > 0)
-            buffer_addf(t, "  %-12s %zu: %s\n", c ? "" : "what is in", c, traits.bytes);
+            buffer_addf(t, "  %-12s %zu: %s%s\n", c ? "" : "what is in", c, traits.bytes,
+                        c == 0 && json_object_get(json_array_get(clusters, c), "markers")
+                            ? " (standard deviations)"
+                            : "");
         buffer_free(&traits);
     }
 }
