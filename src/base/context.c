@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/sized.h"
+#include "base/team.h"
 #include "base/version.h"
 
 const char *ddsc_version(void)
@@ -106,6 +107,8 @@ void ddsc_context_destroy(ddsc_context *context)
     if (!context)
         return;
     pool_destroy(context);
+    while (context->blocks)
+        team_unshare(context, context->blocks->memory);
     MEM_FREE(context, context->resume_folder, context->resume_settings);
     context->set.release(context->set.allocator_user, context);
 }

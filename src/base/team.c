@@ -227,6 +227,11 @@ done:
     return status;
 }
 
+ddsc_status team_ready(ddsc_context *ctx)
+{
+    return answered(ctx, ctx->team.ready(ctx->team.state));
+}
+
 bool team_has_eigen(const ddsc_context *ctx)
 {
     return team_size(ctx) > 1 && ctx->team.eigen;
