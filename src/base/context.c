@@ -432,7 +432,9 @@ void progress_begin(ddsc_context *ctx, const char *stage, int64_t total)
 
 void progress_add(ddsc_context *ctx, int64_t units)
 {
-    atomic_fetch_add_explicit(&ctx->done, units * (1 + ctx->others), memory_order_relaxed);
+    if (ctx->team_scale > 0)
+        units = (int64_t)((double)units * ctx->team_scale);
+    atomic_fetch_add_explicit(&ctx->done, units, memory_order_relaxed);
 }
 
 ddsc_status progress_poll(ddsc_context *ctx)
@@ -446,7 +448,9 @@ ddsc_status progress_poll(ddsc_context *ctx)
     double now = clock_seconds();
     if (now - ctx->last_report >= 0.1) {
         ctx->last_report = now;
-        ctx->set.progress(ctx->set.progress_user, ctx->stage, atomic_load(&ctx->done), ctx->total);
+        int64_t done = atomic_load(&ctx->done); /* of other ranks it is a guess */
+        ctx->set.progress(ctx->set.progress_user, ctx->stage,
+                          ctx->total > 0 ? BASE_MIN(done, ctx->total) : done, ctx->total);
     }
     return DDSC_OK;
 }

@@ -75,7 +75,7 @@ struct ddsc_context {
     _Atomic int64_t resumed;
     ddsc_team team; /* all zero: one rank */
     team_block *blocks;
-    int64_t others; /* ranks that do their part of the loop at work */
+    double team_scale; /* the loop at work over this rank's part of it; 0: it is not divided */
     pool pool;
     pthread_t helper[]; /* threads - 1 */
 };
