@@ -245,12 +245,13 @@ const char *ctx_device(const ddsc_context *ctx)
 void ctx_device_used(ddsc_context *ctx, const char *name)
 {
     snprintf(ctx->device_used, sizeof ctx->device_used, "%s", name);
+    ctx->device_served = true;
 }
 
 void ctx_device_tell(ddsc_context *ctx)
 {
     const char *name = ctx_device(ctx);
-    if (strcmp(name, "cpu") != 0 && strcmp(name, "auto") != 0 && !ctx->device_used[0])
+    if (strcmp(name, "cpu") != 0 && strcmp(name, "auto") != 0 && !ctx->device_served)
         ctx_warn(ctx, "device %s: this search has nothing for it", name);
 }
 
@@ -275,6 +276,7 @@ ddsc_status ctx_enter(ddsc_context *ctx)
     atomic_store(&ctx->message_state, 0);
     atomic_store(&ctx->cancelled, 0);
     ctx->n_details = 0;
+    ctx->device_served = false;
     ctx->stage = NULL;
     stage_leave(ctx, NULL);
     ctx->caller = pthread_self();

@@ -72,6 +72,7 @@ struct ddsc_context {
     char *resume_folder, *resume_settings; /* or NULL */
     bool resume_paused;
     char device[CTX_DEVICE_SIZE], device_used[CTX_DEVICE_SIZE]; /* asked for; "" for "cpu" */
+    bool device_served; /* in the call at work; device_used: since it was asked for */
     _Atomic int64_t resumed;
     ddsc_team team; /* all zero: one rank */
     team_block *blocks;
