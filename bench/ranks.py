@@ -3,7 +3,8 @@
     /usr/bin/python3 bench/ranks.py [--ranks 1,2,4] [--build build] VERB WORDS...
 
 The command is run by `ddsc --threads 1` and by `mpirun -n P ddsc-mpi --threads 1`, with -o in a scratch folder; graph.mtx or the
-output file must be the same bytes, labels the same. Waiting inside MPI is taken off by tests/mpi/cpu.c."""
+output file must be the same bytes, labels the same. Waiting inside MPI is taken off by tests/mpi/cpu.c. Resident memory counts
+what ranks share on each of them (RSS); the share of each added up (PSS) is what the machine has less, looked at every 20 ms."""
 import argparse
 import os
 import pathlib
@@ -24,13 +25,36 @@ def run_alone(build, words, place):
     return cpu, time.monotonic() - began, after.ru_maxrss / 1024
 
 
+def own_share(process):
+    """Megabytes of a process where memory of several is divided among them; 0 where it has ended."""
+    try:
+        lines = pathlib.Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
+    except OSError:
+        return 0
+    return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1024
+
+
+def most_together(job, program):
+    """The most that the ranks of a job had together, looked at until its end."""
+    most = 0
+    while job.poll() is None:
+        ranks = []
+        for place in pathlib.Path(f"/proc/{job.pid}/task").glob("*/children"):
+            ranks += place.read_text().split()
+        most = max(most, sum(own_share(rank) for rank in ranks))
+        time.sleep(0.02)
+    if job.returncode != 0:
+        raise subprocess.CalledProcessError(job.returncode, program)
+    return most
+
+
 def run_ranks(build, n, words, place, folder):
     shim, began = build / "tests" / "mpi_cpu.so", time.monotonic()
     command = ["mpirun", "-q", "--bind-to", "none", "-x", f"LD_PRELOAD={shim}", "-x", f"DDSC_MPI_CPU={folder}/cpu", "-n", str(n),
                build / "ddsc-mpi", *words, "--threads", "1", "-q", "-o", place]
-    subprocess.run(command, check=True, env={**os.environ, **ENVIRONMENT})
+    together = most_together(subprocess.Popen(command, env={**os.environ, **ENVIRONMENT}), "ddsc-mpi")
     wall = time.monotonic() - began
-    return wall, [list(map(float, (folder / f"cpu.{r}").read_text().split())) for r in range(n)]
+    return wall, together, [list(map(float, (folder / f"cpu.{r}").read_text().split())) for r in range(n)]
 
 
 def same(one, other):
@@ -51,16 +75,16 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(scratch)
         cpu, wall, resident = run_alone(build, given.words, folder / f"alone{ending}")
-        print("| | CPU outside MPI | largest rank | ratio to ddsc | inside MPI | sent, largest rank | resident, largest | wall | same |")
-        print("|---|---|---|---|---|---|---|---|---|")
-        print(f"| ddsc | {cpu:.1f} s | {cpu:.1f} s | 1 | | | {resident:.0f} MB | {wall:.1f} s | |")
+        print("| | CPU outside MPI | largest rank | ratio to ddsc | inside MPI | sent, largest rank | resident, largest | PSS, all | wall | same |")
+        print("|---|---|---|---|---|---|---|---|---|---|")
+        print(f"| ddsc | {cpu:.1f} s | {cpu:.1f} s | 1 | | | {resident:.0f} MB | | {wall:.1f} s | |")
         for n in map(int, given.ranks.split(",")):
             place = folder / f"ranks{n}{ending}"
-            wall, ranks = run_ranks(build, n, given.words, place, folder)
+            wall, together, ranks = run_ranks(build, n, given.words, place, folder)
             out = [r[0] for r in ranks]
             alike = ", ".join(f"{k} {'yes' if v else 'NO'}" for k, v in same(folder / f"alone{ending}", place).items())
             print(f"| {n} ranks | {sum(out):.1f} s | {max(out):.1f} s | {sum(out) / cpu:.2f} | {sum(r[1] for r in ranks):.1f} s "
-                  f"| {max(r[2] for r in ranks) / 1e6:.1f} MB | {max(r[3] for r in ranks):.0f} MB | {wall:.1f} s | {alike} |", flush=True)
+                  f"| {max(r[2] for r in ranks) / 1e6:.1f} MB | {max(r[3] for r in ranks):.0f} MB | {together:.0f} MB | {wall:.1f} s | {alike} |", flush=True)
 
 
 if __name__ == "__main__":

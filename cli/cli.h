@@ -212,7 +212,9 @@ typedef struct cli_input {
     ddsc_context *ctx;
     ddsc_measures *measures;
     ddsc_measures_view view;
-    const char *truth_name; /* where labels came from ("the input", a file), NULL without labels */
+    /* Of the rank that reads, for the report: where labels came from ("the input", a file; NULL without
+     * labels), what merging did. */
+    const char *truth_name;
     ddsc_compress_report compress;
     bool compressed;
     ddsc_measures *reference; /* LOT reference, or NULL */
@@ -220,11 +222,12 @@ typedef struct cli_input {
     double seconds;
 } cli_input;
 
+/* Of several ranks the first reads, and all have what it made. */
 bool input_open(session *s, cli_input *in, int *code);
 /* The columns of the tables of --meta, from the given one on; and --private, which leaves names behind. */
-bool input_join_meta(session *s, ddsc_measures **measures, int first, const char *id_columns,
-                     int *code);
-bool input_keep_numbers(session *s, ddsc_measures **measures, int *code);
+ddsc_status input_join_meta(session *s, ddsc_measures **measures, int first,
+                            const char *id_columns);
+ddsc_status input_keep_numbers(session *s, ddsc_measures **measures);
 void input_close(cli_input *in);
 /* Labels of a truth file, which must have n of them. free() it. */
 bool input_truth(session *s, int32_t **truth, int64_t n, int *code);

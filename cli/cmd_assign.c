@@ -176,7 +176,7 @@ static bool deliver(assign_result *r, int *code)
 static bool open_all(assign_result *r, int *code)
 {
     session *s = r->s;
-    if (!session_ok(s, ddsc_model_read(s->ctx, &r->model, r->path), code))
+    if (!session_ok(s, ddsc_model_read_shared(s->ctx, &r->model, r->path), code))
         return false;
     ddsc_model_get_view(r->model, &r->view);
     const char *batch = ddsc_measures_get_batch(r->view.measures, 0),

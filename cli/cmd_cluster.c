@@ -142,11 +142,15 @@ static bool compute(cluster_result *r, int *code)
     r->has_items = !s->opt.precomputed;
     if (r->has_items)
         return input_open(s, &r->in, code) && run_method(r, code) && run_stability(r, code);
+    return run_precomputed(r, code);
+}
+
+/* Classes beside a matrix: for the report alone. */
+static bool read_truth(cluster_result *r, int *code)
+{
     ddsc_graph_view g;
-    if (!run_precomputed(r, code))
-        return false;
     ddsc_graph_get_view(r->graph, &g);
-    return !s->opt.truth || input_truth(s, &r->truth, g.n, code);
+    return r->has_items || !r->s->opt.truth || input_truth(r->s, &r->truth, g.n, code);
 }
 
 /* Settings that are the program's, as text for the report; free() it. */
@@ -384,7 +388,8 @@ static int run(session *s)
         message_note(s, "note: ",
                      "joined metrics have no rule for new items, so there will be no model.npz for "
                      "ddsc assign; cluster by one metric if you need it");
-    if (compute(&r, &code) && session_alone(s, &code) && make_report(&r, &code)) {
+    if (compute(&r, &code) && session_alone(s, &code) && read_truth(&r, &code) &&
+        make_report(&r, &code)) {
         if (session_interrupted()) {
             session_say_interrupted(s);
             code = EXIT_INTERRUPTED;

@@ -247,8 +247,8 @@ static int run(session *s)
                                          o->vectors, &o->text),
                     &code))
         return code;
-    bool good = input_join_meta(s, &x.measures, 0, o->text.id_columns, &code) &&
-                input_keep_numbers(s, &x.measures, &code);
+    bool good = session_ok(s, input_join_meta(s, &x.measures, 0, o->text.id_columns), &code) &&
+                session_ok(s, input_keep_numbers(s, &x.measures), &code);
     ddsc_measures_get_view(x.measures, &x.view);
     if (good && session_ok(s,
                            ddsc_measures_write(s->ctx, x.measures, o->output, output_format(s),

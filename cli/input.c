@@ -7,92 +7,64 @@
 
 enum { MAX_PHASES = 1000000 };
 
-/* Replace the measures by a copy made from them. */
-static void replace(cli_input *in, ddsc_measures *copy)
+/* Replace a set by a copy made from it, if it was made. */
+static ddsc_status replace(ddsc_measures **set, ddsc_status status, ddsc_measures *copy)
 {
-    ddsc_measures_destroy(in->measures);
-    in->measures = copy;
-    ddsc_measures_get_view(copy, &in->view);
+    if (status < 0)
+        return status;
+    ddsc_measures_destroy(*set);
+    *set = copy;
+    return status;
 }
 
-bool input_join_meta(session *s, ddsc_measures **measures, int first, const char *id_columns,
-                     int *code)
+ddsc_status input_join_meta(session *s, ddsc_measures **measures, int first, const char *id_columns)
 {
-    for (int k = first; k < s->opt.n_meta; k++) {
+    ddsc_status status = DDSC_OK;
+    for (int k = first; k < s->opt.n_meta && status >= 0; k++) {
         ddsc_measures *copy = NULL;
-        if (!session_ok(
-                s, ddsc_measures_read_meta(s->ctx, &copy, *measures, s->opt.meta[k], id_columns),
-                code))
-            return false;
-        ddsc_measures_destroy(*measures);
-        *measures = copy;
+        status = ddsc_measures_read_meta(s->ctx, &copy, *measures, s->opt.meta[k], id_columns);
+        status = replace(measures, status, copy);
     }
-    return true;
+    return status;
 }
 
-static bool read_files(session *s, cli_input *in, int *code)
+/* What is at work on the rank that reads. */
+typedef struct reader {
+    session *s;
+    cli_input *in;
+    ddsc_measures *set; /* so far */
+    bool labelled;
+    bool needs_labels; /* and there are none */
+} reader;
+
+static void look_for_labels(reader *r)
 {
-    const cli_options *o = &s->opt;
+    ddsc_measures_view view;
+    ddsc_measures_get_view(r->set, &view);
+    r->labelled = view.label != NULL;
+}
+
+static ddsc_status read_files(reader *r)
+{
+    const cli_options *o = &r->s->opt;
+    ddsc_context *ctx = r->s->ctx;
     ddsc_read_settings set = o->read;
     set.meta_path = o->n_meta > 0 ? o->meta[0] : NULL;
     if (o->transform.batch)
         set.item_columns = o->transform.batch;
     set.phase = (int)(o->phase > MAX_PHASES ? MAX_PHASES : o->phase);
     set.phases = (int)(o->phases > MAX_PHASES ? MAX_PHASES : o->phases);
-    ddsc_status status =
-        o->n_operands == 1
-            ? ddsc_measures_read(s->ctx, &in->measures, o->operand[0], &set)
-            : ddsc_measures_read_files(s->ctx, &in->measures, o->n_operands, o->operand, &set);
-    if (!session_ok(s, status, code) || !input_join_meta(s, &in->measures, 1, set.id_columns, code))
-        return false;
-    ddsc_measures_get_view(in->measures, &in->view);
-    if (in->view.label)
-        in->truth_name = o->read.labels_path ? o->read.labels_path : "the input";
-    return true;
-}
-
-/* ---- the same on every rank ---- */
-
-/* FNV-1a over words of eight bytes, then what is left of them. */
-static uint64_t add_bytes(uint64_t hash, const void *bytes, int64_t n)
-{
-    const unsigned char *at = bytes;
-    for (; n > 0; n -= 8, at += 8) {
-        uint64_t word = 0;
-        memcpy(&word, at, n < 8 ? (size_t)n : 8);
-        hash = (hash ^ word) * 0x100000001b3u;
-        hash ^= hash >> 29;
-    }
-    return hash;
-}
-
-/* Ranks on other machines may see another file under the same name; they would wait for each other for
- * ever, or make a graph of both. */
-static bool same_input(session *s, uint64_t hash, int *code)
-{
-    if (!s->team || s->team->ranks.size == 1)
-        return true;
-    double half[2] = {(double)(hash >> 32), (double)(uint32_t)hash};
-    double most[4] = {half[0], -half[0], half[1], -half[1]};
-    const ddsc_team *ranks = &s->team->ranks;
-    bool good = ranks->agree(ranks->state, most, 4) == 0;
-    if (good && most[0] == -most[1] && most[2] == -most[3])
-        return true;
-    message_error(good ? "%s: not the same on all ranks" : "%s: the other ranks cannot be reached",
-                  s->opt.operand[0]);
-    *code = EXIT_INPUT;
-    return false;
-}
-
-static bool same_measures(session *s, const cli_input *in, int *code)
-{
-    const ddsc_measures_view *v = &in->view;
-    if (!s->team)
-        return true;
-    uint64_t hash = add_bytes((uint64_t)v->n_rows, v->support, 8 * v->n_support * v->dim);
-    hash = add_bytes(hash, v->offset, 8 * (v->n_items + 1));
-    hash = add_bytes(hash, v->index, 4 * v->n_entries);
-    return same_input(s, add_bytes(hash, v->weight, 8 * v->n_entries), code);
+    ddsc_status status = o->n_operands == 1 ? ddsc_measures_read(ctx, &r->set, o->operand[0], &set)
+                                            : ddsc_measures_read_files(ctx, &r->set, o->n_operands,
+                                                                       o->operand, &set);
+    if (status >= 0)
+        status = input_join_meta(r->s, &r->set, 1, set.id_columns);
+    if (status < 0)
+        return status;
+    look_for_labels(r);
+    if (r->labelled)
+        r->in->truth_name = o->read.labels_path ? o->read.labels_path : "the input";
+    return status;
 }
 
 bool input_truth(session *s, int32_t **truth, int64_t n, int *code)
@@ -114,88 +86,109 @@ bool input_truth(session *s, int32_t **truth, int64_t n, int *code)
     return true;
 }
 
-static bool attach_truth(session *s, cli_input *in, int *code)
+static ddsc_status attach_truth(reader *r)
 {
+    ddsc_context *ctx = r->s->ctx;
     int32_t *truth = NULL;
     ddsc_measures *copy = NULL;
-    if (!session_ok(s, ddsc_labels_read_for(s->ctx, &truth, NULL, in->measures, s->opt.truth),
-                    code))
-        return false;
-    bool good =
-        session_ok(s, ddsc_measures_copy_labelled(s->ctx, &copy, in->measures, truth), code);
-    ddsc_release(s->ctx, truth);
-    if (!good)
-        return false;
-    replace(in, copy);
-    in->truth_name = s->opt.truth;
-    return true;
+    ddsc_status status = ddsc_labels_read_for(ctx, &truth, NULL, r->set, r->s->opt.truth);
+    if (status < 0)
+        return status;
+    status = ddsc_measures_copy_labelled(ctx, &copy, r->set, truth);
+    ddsc_release(ctx, truth);
+    r->in->truth_name = r->s->opt.truth;
+    r->labelled = true;
+    return replace(&r->set, status, copy);
 }
 
-static bool cut_down(session *s, cli_input *in, int *code)
+static ddsc_status cut_down(reader *r)
 {
     ddsc_measures *copy = NULL;
-    if (!in->view.label) {
+    r->needs_labels = !r->labelled;
+    if (r->needs_labels)
+        return DDSC_ERROR_ARGUMENT;
+    ddsc_status status =
+        ddsc_measures_copy_balanced(r->s->ctx, &copy, r->set, r->s->opt.subset_per_class);
+    return replace(&r->set, status, copy);
+}
+
+static ddsc_status merge(reader *r)
+{
+    ddsc_measures *copy = NULL;
+    ddsc_compress_report_init(&r->in->compress);
+    r->in->compressed = true;
+    ddsc_status status =
+        ddsc_measures_compress(r->s->ctx, &copy, &r->in->compress, r->set, r->s->opt.compress);
+    return replace(&r->set, status, copy);
+}
+
+static ddsc_status transform(reader *r)
+{
+    const ddsc_transform_settings *set = &r->s->opt.transform;
+    ddsc_measures *copy = NULL;
+    if (!set->arcsinh && !set->logicle && !set->log1p && !set->batch && !set->normalise &&
+        !set->pca && !set->per_item && !set->align)
+        return DDSC_OK;
+    ddsc_status status = ddsc_measures_transform(r->s->ctx, &copy, r->set, set);
+    return replace(&r->set, status, copy);
+}
+
+ddsc_status input_keep_numbers(session *s, ddsc_measures **measures)
+{
+    ddsc_measures *copy = NULL;
+    if (!s->opt.private_)
+        return DDSC_OK;
+    ddsc_status status = ddsc_measures_copy_private(s->ctx, &copy, *measures);
+    return replace(measures, status, copy);
+}
+
+/* A ddsc_measures_fn: of several ranks the first alone comes here. */
+static ddsc_status make_set(void *user, ddsc_context *ctx, ddsc_measures **out)
+{
+    reader *r = user;
+    const cli_options *o = &r->s->opt;
+    (void)ctx; /* the session's */
+    ddsc_status status = read_files(r);
+    if (status >= 0 && o->truth)
+        status = attach_truth(r);
+    if (status >= 0 && o->subset_per_class)
+        status = cut_down(r);
+    if (status >= 0)
+        status = transform(r);
+    if (status >= 0)
+        status = input_keep_numbers(r->s, &r->set);
+    if (status >= 0 && o->compress)
+        status = merge(r);
+    if (status >= 0)
+        *out = r->set;
+    else
+        ddsc_measures_destroy(r->set);
+    return status;
+}
+
+static bool read_set(session *s, cli_input *in, int *code)
+{
+    reader r = {.s = s, .in = in};
+    ddsc_status status = ddsc_measures_share(s->ctx, &in->measures, make_set, &r);
+    if (r.needs_labels) {
         message_error("--subset-per-class needs class labels: give --labels FILE or --truth FILE");
         *code = EXIT_USAGE;
         return false;
     }
-    if (!session_ok(
-            s, ddsc_measures_copy_balanced(s->ctx, &copy, in->measures, s->opt.subset_per_class),
-            code))
-        return false;
-    replace(in, copy);
-    return true;
-}
-
-static bool merge(session *s, cli_input *in, int *code)
-{
-    ddsc_measures *copy = NULL;
-    ddsc_compress_report_init(&in->compress);
-    if (!session_ok(
-            s, ddsc_measures_compress(s->ctx, &copy, &in->compress, in->measures, s->opt.compress),
-            code))
-        return false;
-    replace(in, copy);
-    in->compressed = true;
-    return true;
-}
-
-static bool transform(session *s, cli_input *in, int *code)
-{
-    const ddsc_transform_settings *set = &s->opt.transform;
-    ddsc_measures *copy = NULL;
-    if (!set->arcsinh && !set->logicle && !set->log1p && !set->batch && !set->normalise &&
-        !set->pca && !set->per_item && !set->align)
-        return true;
-    if (!session_ok(s, ddsc_measures_transform(s->ctx, &copy, in->measures, set), code))
-        return false;
-    replace(in, copy);
-    return true;
-}
-
-bool input_keep_numbers(session *s, ddsc_measures **measures, int *code)
-{
-    ddsc_measures *copy = NULL;
-    if (!s->opt.private_)
-        return true;
-    if (!session_ok(s, ddsc_measures_copy_private(s->ctx, &copy, *measures), code))
-        return false;
-    ddsc_measures_destroy(*measures);
-    *measures = copy;
-    return true;
-}
-
-static bool keep_numbers(session *s, cli_input *in, int *code)
-{
-    bool good = input_keep_numbers(s, &in->measures, code);
     ddsc_measures_get_view(in->measures, &in->view);
-    return good;
+    return session_ok(s, status, code);
+}
+
+static ddsc_status make_reference(void *user, ddsc_context *ctx, ddsc_measures **out)
+{
+    const session *s = user;
+    return ddsc_measures_read(ctx, out, s->opt.reference, NULL);
 }
 
 static bool read_reference(session *s, cli_input *in, int *code)
 {
     ddsc_metric_settings *metric = &s->opt.metric;
-    if (!session_ok(s, ddsc_measures_read(s->ctx, &in->reference, s->opt.reference, NULL), code))
+    if (!session_ok(s, ddsc_measures_share(s->ctx, &in->reference, make_reference, s), code))
         return false;
     metric->reference_rule = DDSC_REFERENCE_MEASURES;
     metric->reference_measures = in->reference;
@@ -205,8 +198,9 @@ static bool read_reference(session *s, cli_input *in, int *code)
 static bool read_cost(session *s, cli_input *in, int *code)
 {
     ddsc_metric_settings *metric = &s->opt.metric;
-    if (!session_ok(s, ddsc_matrix_read(s->ctx, &in->cost, &metric->cost_size, s->opt.cost_file),
-                    code))
+    if (!session_ok(
+            s, ddsc_matrix_read_shared(s->ctx, &in->cost, &metric->cost_size, s->opt.cost_file),
+            code))
         return false;
     metric->cost_matrix = in->cost;
     return true;
@@ -221,11 +215,7 @@ bool input_open(session *s, cli_input *in, int *code)
 {
     double began = cli_now();
     *in = (cli_input){.ctx = s->ctx};
-    bool good = read_files(s, in, code) && same_measures(s, in, code) &&
-                (!s->opt.truth || attach_truth(s, in, code)) &&
-                (!s->opt.subset_per_class || cut_down(s, in, code)) && transform(s, in, code) &&
-                keep_numbers(s, in, code) && (!s->opt.compress || merge(s, in, code)) &&
-                (!s->opt.reference || read_reference(s, in, code)) &&
+    bool good = read_set(s, in, code) && (!s->opt.reference || read_reference(s, in, code)) &&
                 (!s->opt.cost_file || read_cost(s, in, code));
     in->seconds = cli_now() - began;
     if (!good)
@@ -280,8 +270,7 @@ bool input_matrix(session *s, double **matrix, int64_t *n, int *code)
             *code = message_usage(s->verb, "--%s does not go with --precomputed", meaningless[i]);
             return false;
         }
-    return session_ok(s, ddsc_matrix_read(s->ctx, matrix, n, s->opt.operand[0]), code) &&
-           same_input(s, s->team ? add_bytes((uint64_t)*n, *matrix, 8 * *n * *n) : 0, code);
+    return session_ok(s, ddsc_matrix_read_shared(s->ctx, matrix, n, s->opt.operand[0]), code);
 }
 
 /* Options that only one metric reads. */

@@ -47,17 +47,6 @@ static bool is_shared(const session *s)
     return s->team && s->verb->shared && !s->opt.help && !s->opt.dry_run;
 }
 
-/* mpirun gives its standard input to one rank. */
-static bool reads_files(const session *s, int *code)
-{
-    for (int k = 0; k < s->opt.n_operands; k++)
-        if (strcmp(s->opt.operand[k], "-") == 0) {
-            *code = message_usage(s->verb, "one rank alone has a standard input: give a file");
-            return false;
-        }
-    return true;
-}
-
 static int run_parsed(session *s)
 {
     int code = EXIT_GOOD;
@@ -73,8 +62,6 @@ static int run_parsed(session *s)
         text_free(&t);
         return EXIT_GOOD;
     }
-    if (s->team && s->team->ranks.size > 1 && !reads_files(s, &code))
-        return code;
     if (!session_open(s))
         return EXIT_MEMORY;
     code = s->verb->run(s);

@@ -72,6 +72,14 @@ static int meet(const cli_team *team, int code)
     return EXIT_RANK;
 }
 
+/* The first rank may have much to tell and write yet; the others sleep meanwhile. */
+static void await_first(const program *p)
+{
+    MPI_Request request;
+    MPI_Ibarrier(p->comm, &request);
+    done_within(&request, 1e300);
+}
+
 /* Processors of this rank: those that it may run on, divided among the ranks of the machine that may run on
  * the same ones. */
 static int own_threads(void)
@@ -104,6 +112,7 @@ static int run(int argc, char **argv)
     MPI_Comm_dup(MPI_COMM_WORLD, &p.comm);
     p.team.threads = own_threads();
     int code = cli_main(argc, argv, &p.team);
+    await_first(&p);
     MPI_Comm_free(&p.comm);
     if (p.team.ranks.rank > 0)
         code = EXIT_GOOD; /* the first rank's is the job's */

@@ -15,9 +15,8 @@
 /* A block of memory that the ranks of a machine share. */
 typedef struct shared_block {
     struct shared_block *next;
-    MPI_Win window;
     void *memory;
-    bool done; /* unshared; freed when all ranks meet next */
+    int64_t bytes;
 } shared_block;
 
 typedef struct mpi_state {

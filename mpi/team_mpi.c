@@ -1,8 +1,15 @@
 /* ddsc_team by MPI. Counts of MPI are ints, so what is larger than MESSAGE_MOST travels in pieces; sizes
  * are known at both ends, so the pieces are too. All calls come from the thread that called the library
  * (MPI_THREAD_FUNNELED). */
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "team.h"
 
@@ -15,22 +22,11 @@
 
 /* ---- memory shared by the ranks of a machine ---- */
 
-/* Freeing is collective, but a rank that fails unshares alone: so blocks are marked, and freed at the next
- * call that all ranks make. They share and unshare in the same order. */
-static int sweep(mpi_state *m)
-{
-    for (shared_block **at = &m->blocks; *at;) {
-        shared_block *b = *at;
-        if (!b->done) {
-            at = &b->next;
-            continue;
-        }
-        *at = b->next;
-        GOOD(MPI_Win_free(&b->window));
-        free(b);
-    }
-    return 0;
-}
+/* POSIX shared memory under a name that is gone as soon as all have opened it, so nothing stays behind
+ * whatever happens to a rank. Not MPI_Win_allocate_shared: where there is no room (64 MB in a container)
+ * Open MPI's first rank gives up and the others wait for it for ever; and its blocks can only be freed by
+ * all ranks together. */
+enum { NAME_SIZE = 64 };
 
 static int all_good(const mpi_state *m, bool good)
 {
@@ -39,17 +35,47 @@ static int all_good(const mpi_state *m, bool good)
     return all ? 0 : 1;
 }
 
-/* The first rank of the machine provides the memory, the others look it up. */
-static int open_window(const mpi_state *m, shared_block *b, int64_t bytes, int rank)
+/* A file of so many bytes, all of them taken and zero; -1 where there is no room. */
+static int create_memory(char name[NAME_SIZE], int64_t bytes)
 {
-    MPI_Aint found = 0;
-    int unit = 0;
-    GOOD(MPI_Win_allocate_shared(rank == 0 ? (MPI_Aint)bytes : 0, 1, MPI_INFO_NULL, m->machine,
-                                 &b->memory, &b->window));
-    GOOD(MPI_Win_shared_query(b->window, 0, &found, &unit, &b->memory));
-    if (rank == 0)
-        memset(b->memory, 0, (size_t)bytes);
-    return 0;
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    snprintf(name, NAME_SIZE, "/ddsc-%ld-%lld-%ld", (long)getpid(), (long long)now.tv_sec,
+             now.tv_nsec);
+    int file = shm_open(name, O_CREAT | O_EXCL | O_RDWR, S_IRUSR | S_IWUSR);
+    if (file >= 0 && posix_fallocate(file, 0, (off_t)bytes) != 0) {
+        close(file);
+        file = -1;
+        shm_unlink(name);
+    }
+    return file;
+}
+
+/* The first rank of the machine provides the memory, the others open it by its name. */
+static bool open_memory(const mpi_state *m, shared_block *b, int rank)
+{
+    char name[NAME_SIZE] = "";
+    int file = rank == 0 ? create_memory(name, b->bytes) : -1;
+    bool named = MPI_Bcast(name, NAME_SIZE, MPI_CHAR, 0, m->machine) == MPI_SUCCESS;
+    if (rank > 0 && named)
+        file = shm_open(name, O_RDWR, 0);
+    void *memory = MAP_FAILED;
+    if (file >= 0) {
+        memory = mmap(NULL, (size_t)b->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+        close(file);
+    }
+    named = MPI_Barrier(m->machine) == MPI_SUCCESS && named; /* all have opened it */
+    if (rank == 0 && file >= 0)
+        shm_unlink(name);
+    b->memory = memory == MAP_FAILED ? NULL : memory;
+    return b->memory && named;
+}
+
+static void free_block(shared_block *b)
+{
+    if (b && b->memory)
+        munmap(b->memory, (size_t)b->bytes);
+    free(b);
 }
 
 static int mpi_share(void *state, void **block, int64_t bytes, int *first)
@@ -57,13 +83,13 @@ static int mpi_share(void *state, void **block, int64_t bytes, int *first)
     mpi_state *m = state;
     int rank = 0;
     shared_block *b = calloc(1, sizeof *b);
-    if (sweep(m) || all_good(m, b != NULL)) {
+    if (all_good(m, b && MPI_Comm_rank(m->machine, &rank) == MPI_SUCCESS)) {
         free(b);
         return 1;
     }
-    GOOD(MPI_Comm_rank(m->machine, &rank));
-    if (all_good(m, open_window(m, b, bytes, rank) == 0)) {
-        free(b);
+    b->bytes = bytes > 0 ? bytes : 1;
+    if (all_good(m, open_memory(m, b, rank))) {
+        free_block(b);
         return 1;
     }
     b->next = m->blocks;
@@ -75,19 +101,23 @@ static int mpi_share(void *state, void **block, int64_t bytes, int *first)
 
 static int mpi_ready(void *state)
 {
-    mpi_state *m = state;
-    for (shared_block *b = m->blocks; b; b = b->next)
-        GOOD(MPI_Win_fence(0, b->window));
+    const mpi_state *m = state;
+    atomic_thread_fence(memory_order_seq_cst);
     GOOD(MPI_Barrier(m->machine));
+    atomic_thread_fence(memory_order_seq_cst);
     return 0;
 }
 
 static void mpi_unshare(void *state, void *block)
 {
     mpi_state *m = state;
-    for (shared_block *b = m->blocks; b; b = b->next)
-        if (b->memory == block)
-            b->done = true;
+    shared_block **at = &m->blocks;
+    while (*at && (*at)->memory != block)
+        at = &(*at)->next;
+    shared_block *b = *at;
+    if (b)
+        *at = b->next;
+    free_block(b);
 }
 
 /* ---- messages ---- */
@@ -171,8 +201,7 @@ static int mpi_exchange(void *state, const void *send, const int64_t *send_bytes
 {
     mpi_state *m = state;
     int64_t *send_at = places(send_bytes, m->size), *receive_at = places(receive_bytes, m->size);
-    int failed =
-        !send_at || !receive_at || sweep(m) || exchange_at(m, send, send_at, receive, receive_at);
+    int failed = !send_at || !receive_at || exchange_at(m, send, send_at, receive, receive_at);
     free(send_at);
     free(receive_at);
     return failed;
@@ -211,9 +240,8 @@ static int mpi_gather(void *state, void *data, const int64_t *bytes)
 {
     mpi_state *m = state;
     int64_t *at = places(bytes, m->size);
-    int failed =
-        !at || sweep(m) ||
-        (at[m->size] <= MESSAGE_MOST ? gather_at_once(m, data, at) : gather_round(m, data, at));
+    int failed = !at || (at[m->size] <= MESSAGE_MOST ? gather_at_once(m, data, at)
+                                                     : gather_round(m, data, at));
     free(at);
     return failed;
 }
@@ -231,8 +259,6 @@ static int mpi_agree(void *state, double *value, int64_t n)
 {
     mpi_state *m = state;
     const int64_t most = MESSAGE_MOST / (int64_t)sizeof *value;
-    if (sweep(m))
-        return 1;
     for (int64_t at = 0; at < n; at += most)
         GOOD(MPI_Allreduce(MPI_IN_PLACE, value + at, (int)(n - at < most ? n - at : most),
                            MPI_DOUBLE, MPI_MAX, m->comm));
@@ -282,9 +308,8 @@ void ddsc_team_destroy_mpi(ddsc_team *team)
     mpi_state *m = team->state;
     if (!m)
         return;
-    for (shared_block *b = m->blocks; b; b = b->next)
-        b->done = true;
-    sweep(m);
+    while (m->blocks)
+        mpi_unshare(m, m->blocks->memory);
     eigen_slepc_end(m);
     if (m->machine != MPI_COMM_NULL)
         MPI_Comm_free(&m->machine);

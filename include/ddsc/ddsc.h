@@ -221,8 +221,12 @@ typedef struct ddsc_team_eigen {
 
 /* The calls by which the ranks of a team reach each other. Every rank has a context of its own and makes
  * the same library calls with the same input in the same order; pairs and bounds are divided, results
- * are the same on each. All functions are collective and called by the thread that called the library;
+ * are the same on each. ddsc_measures_share, ddsc_matrix_read_shared and ddsc_model_read_shared read once
+ * for all. All functions but `unshare` are collective and called by the thread that called the library;
  * each returns 0, or another number when the others can no longer be reached (DDSC_ERROR_INTERNAL).
+ * A rank on which a call fails by itself (out of memory, cancelled, a file that cannot be read) returns
+ * from it at once, and the others wait for it in their next collective function, for as long as those
+ * functions do: the library tells nobody. It is the caller who ends the job then, as MPI_Abort does.
  * The struct is copied; `state` is the maker's. */
 typedef struct ddsc_team {
     size_t struct_size;
@@ -237,8 +241,9 @@ typedef struct ddsc_team {
     int (*scan)(void *state, int64_t *value);
     /* Each of n values becomes the largest of any rank. */
     int (*agree)(void *state, double *value, int64_t n);
-    /* One block of memory for all ranks of a machine, zeroed; `first` is 1 on the rank that is to fill it,
-     * after which all call `ready`. NULL: ranks share no memory. */
+    /* One block of memory for all ranks of a machine, zeroed; `first` is 1 on the rank that is to fill it, the
+     * lowest of the machine, after which all call `ready`. `unshare` waits for nobody: a block is there for
+     * those that still have it. NULL, or not 0 on all ranks alike: each takes memory of its own. */
     int (*share)(void *state, void **block, int64_t bytes, int *first);
     int (*ready)(void *state);
     void (*unshare)(void *state, void *block);
@@ -538,6 +543,15 @@ DDSC_API ddsc_status ddsc_measures_read(ddsc_context *context, ddsc_measures **m
 DDSC_API ddsc_status ddsc_measures_read_files(ddsc_context *context, ddsc_measures **measures,
                                               int64_t n_paths, const char *const *paths,
                                               const ddsc_read_settings *settings);
+/* One set for all ranks of a team, read once. `read` is called on the first rank alone and makes the set by
+ * calls on its context, which has no team meanwhile: files, subsets, transforms. All ranks then have that
+ * set, in memory that those of a machine share, or else the status and message of the first. Such a set is
+ * destroyed before the team is. Without a team *measures is what `read` made. */
+typedef ddsc_status (*ddsc_measures_fn)(void *user, ddsc_context *context,
+                                        ddsc_measures **measures);
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_measures_share(ddsc_context *context,
+                                                           ddsc_measures **measures,
+                                                           ddsc_measures_fn read, void *user);
 /* npz, csv or tsv (also .gz), d2. flags: ddsc_write_flags. */
 DDSC_API ddsc_status ddsc_measures_write(ddsc_context *context, const ddsc_measures *measures,
                                          const char *path, ddsc_format format, unsigned flags);
@@ -547,6 +561,10 @@ DDSC_API ddsc_status ddsc_measures_write(ddsc_context *context, const ddsc_measu
  * Release it with ddsc_release. */
 DDSC_API ddsc_status ddsc_matrix_read(ddsc_context *context, double **matrix, int64_t *n,
                                       const char *path);
+/* The same for all ranks of a team: the first reads, as in ddsc_measures_share. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_matrix_read_shared(ddsc_context *context,
+                                                               double **matrix, int64_t *n,
+                                                               const char *path);
 /* Any two-dimensional npy array of numbers. Release it with ddsc_release. */
 DDSC_API ddsc_status ddsc_rows_read(ddsc_context *context, double **rows, int64_t *n_rows,
                                     int64_t *n_columns, const char *path);
@@ -1063,6 +1081,9 @@ DDSC_API ddsc_status ddsc_model_write(ddsc_context *context, const ddsc_model *m
                                       const char *path, unsigned flags);
 /* Models of another format version are refused with a message that says so. */
 DDSC_API ddsc_status ddsc_model_read(ddsc_context *context, ddsc_model **model, const char *path);
+/* The same for all ranks of a team: the first reads, as in ddsc_measures_share. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_model_read_shared(ddsc_context *context,
+                                                              ddsc_model **model, const char *path);
 DDSC_API void ddsc_model_destroy(ddsc_model *model);
 
 typedef struct ddsc_model_view {

@@ -88,6 +88,9 @@ ddsc_status mem_reserve(ddsc_context *ctx, void *inout, int64_t *capacity, int64
                         size_t size);
 void mem_free(ddsc_context *ctx, void *block);
 void mem_free_all(ddsc_context *ctx, size_t count, void *const *blocks);
+/* Memory that comes from elsewhere, against the same limit. */
+ddsc_status mem_count(ddsc_context *ctx, int64_t bytes);
+void mem_uncount(ddsc_context *ctx, int64_t bytes);
 /* Bytes left under the context's limit (INT64_MAX without one), to size what may be large or small.
  */
 int64_t ctx_memory_left(const ddsc_context *ctx);

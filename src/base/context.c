@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/sized.h"
+#include "base/team.h"
 #include "base/version.h"
 
 const char *ddsc_version(void)
@@ -106,6 +107,8 @@ void ddsc_context_destroy(ddsc_context *context)
     if (!context)
         return;
     pool_destroy(context);
+    while (context->blocks)
+        team_unshare(context, context->blocks->memory);
     MEM_FREE(context, context->resume_folder, context->resume_settings);
     context->set.release(context->set.allocator_user, context);
 }
@@ -242,12 +245,13 @@ const char *ctx_device(const ddsc_context *ctx)
 void ctx_device_used(ddsc_context *ctx, const char *name)
 {
     snprintf(ctx->device_used, sizeof ctx->device_used, "%s", name);
+    ctx->device_served = true;
 }
 
 void ctx_device_tell(ddsc_context *ctx)
 {
     const char *name = ctx_device(ctx);
-    if (strcmp(name, "cpu") != 0 && strcmp(name, "auto") != 0 && !ctx->device_used[0])
+    if (strcmp(name, "cpu") != 0 && strcmp(name, "auto") != 0 && !ctx->device_served)
         ctx_warn(ctx, "device %s: this search has nothing for it", name);
 }
 
@@ -272,6 +276,7 @@ ddsc_status ctx_enter(ddsc_context *ctx)
     atomic_store(&ctx->message_state, 0);
     atomic_store(&ctx->cancelled, 0);
     ctx->n_details = 0;
+    ctx->device_served = false;
     ctx->stage = NULL;
     stage_leave(ctx, NULL);
     ctx->caller = pthread_self();
@@ -429,7 +434,9 @@ void progress_begin(ddsc_context *ctx, const char *stage, int64_t total)
 
 void progress_add(ddsc_context *ctx, int64_t units)
 {
-    atomic_fetch_add_explicit(&ctx->done, units * (1 + ctx->others), memory_order_relaxed);
+    if (ctx->team_scale > 0)
+        units = (int64_t)((double)units * ctx->team_scale);
+    atomic_fetch_add_explicit(&ctx->done, units, memory_order_relaxed);
 }
 
 ddsc_status progress_poll(ddsc_context *ctx)
@@ -443,7 +450,9 @@ ddsc_status progress_poll(ddsc_context *ctx)
     double now = clock_seconds();
     if (now - ctx->last_report >= 0.1) {
         ctx->last_report = now;
-        ctx->set.progress(ctx->set.progress_user, ctx->stage, atomic_load(&ctx->done), ctx->total);
+        int64_t done = atomic_load(&ctx->done); /* of other ranks it is a guess */
+        ctx->set.progress(ctx->set.progress_user, ctx->stage,
+                          ctx->total > 0 ? BASE_MIN(done, ctx->total) : done, ctx->total);
     }
     return DDSC_OK;
 }

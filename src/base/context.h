@@ -36,6 +36,17 @@ typedef struct pool {
     pid_t owner; /* a forked child has no helpers to join */
 } pool;
 
+/* A block that the ranks of a machine share, or stands for one. */
+typedef struct team_block {
+    struct team_block *next;
+    void *memory; /* aligned */
+    void *raw;    /* as the team gave it */
+    int64_t bytes;
+    bool first; /* this rank fills it */
+    void *state;
+    void (*unshare)(void *state, void *block); /* NULL: memory of this rank alone */
+} team_block;
+
 struct ddsc_context {
     ddsc_context_settings set;
     int threads;
@@ -61,9 +72,11 @@ struct ddsc_context {
     char *resume_folder, *resume_settings; /* or NULL */
     bool resume_paused;
     char device[CTX_DEVICE_SIZE], device_used[CTX_DEVICE_SIZE]; /* asked for; "" for "cpu" */
+    bool device_served; /* in the call at work; device_used: since it was asked for */
     _Atomic int64_t resumed;
     ddsc_team team; /* all zero: one rank */
-    int64_t others; /* ranks that do their part of the loop at work */
+    team_block *blocks;
+    double team_scale; /* the loop at work over this rank's part of it; 0: it is not divided */
     pool pool;
     pthread_t helper[]; /* threads - 1 */
 };

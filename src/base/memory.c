@@ -40,6 +40,16 @@ static ddsc_status out_of_memory(ddsc_context *ctx, int64_t bytes)
                     (long long)bytes);
 }
 
+ddsc_status mem_count(ddsc_context *ctx, int64_t bytes)
+{
+    return count_bytes(ctx, bytes) ? DDSC_OK : out_of_memory(ctx, bytes);
+}
+
+void mem_uncount(ddsc_context *ctx, int64_t bytes)
+{
+    count_bytes(ctx, -bytes);
+}
+
 /* Bytes of a block with its header, or -1 on overflow. */
 static int64_t block_bytes(int64_t count, size_t size)
 {
@@ -165,5 +175,5 @@ int64_t ctx_memory_left(const ddsc_context *ctx)
 void ddsc_release(ddsc_context *context, void *block)
 {
     if (context)
-        mem_free(context, block);
+        team_unshare(context, block); /* a matrix may be all ranks' */
 }

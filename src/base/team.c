@@ -67,18 +67,27 @@ static ddsc_status shifted_range(void *arg, int64_t begin, int64_t end, int work
     return s->fn(s->arg, s->by + begin, s->by + end, worker);
 }
 
-ddsc_status team_rows(ddsc_context *ctx, team_part part, int64_t grain, parallel_fn fn, void *arg)
+/* What this rank does stands for `scale` times as much in the progress. */
+static ddsc_status scaled_rows(ddsc_context *ctx, team_part part, int64_t grain, parallel_fn fn,
+                               void *arg, double scale)
 {
-    ctx->others = team_size(ctx) - 1;
+    ctx->team_scale = scale;
     ddsc_status status = parallel_for(ctx, part.end - part.begin, grain, shifted_range,
                                       &(shifted){fn, arg, part.begin});
-    ctx->others = 0;
+    ctx->team_scale = 0;
     return status;
+}
+
+ddsc_status team_rows(ddsc_context *ctx, team_part part, int64_t grain, parallel_fn fn, void *arg)
+{
+    return scaled_rows(ctx, part, grain, fn, arg, team_size(ctx));
 }
 
 ddsc_status team_for(ddsc_context *ctx, int64_t n, int64_t grain, parallel_fn fn, void *arg)
 {
-    return team_rows(ctx, team_own(ctx, n, grain), grain, fn, arg);
+    team_part part = team_own(ctx, n, grain);
+    double own = (double)BASE_MAX(1, part.end - part.begin);
+    return scaled_rows(ctx, part, grain, fn, arg, (double)n / own);
 }
 
 /* ---- calls ---- */
@@ -225,6 +234,11 @@ ddsc_status team_sizes(ddsc_context *ctx, const int64_t *send_bytes, int64_t *re
 done:
     mem_free(ctx, eight);
     return status;
+}
+
+ddsc_status team_ready(ddsc_context *ctx)
+{
+    return answered(ctx, ctx->team.ready(ctx->team.state));
 }
 
 bool team_has_eigen(const ddsc_context *ctx)

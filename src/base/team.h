@@ -54,9 +54,37 @@ ddsc_status team_exchange(ddsc_context *ctx, const void *send, const int64_t *se
 /* What each rank sends to this one, from what this one sends to each. */
 ddsc_status team_sizes(ddsc_context *ctx, const int64_t *send_bytes, int64_t *receive_bytes);
 
+/* What the first of a machine wrote into shared memory is there for its others. */
+ddsc_status team_ready(ddsc_context *ctx);
+
 /* Can the team find eigenpairs? */
 bool team_has_eigen(const ddsc_context *ctx);
 ddsc_status team_eigen(ddsc_context *ctx, ddsc_team_eigen *problem);
+
+/* ---- what the first rank makes and all ranks use ---- */
+
+/* fn on the first rank alone, as if there were no team; its status and message are then those of all. */
+ddsc_status team_by_first(ddsc_context *ctx, ddsc_status (*fn)(void *arg), void *arg);
+
+/* Arrays on their way into one block. */
+typedef struct team_arrays {
+    char *place;   /* NULL: they are counted only */
+    int64_t bytes; /* of those so far */
+    ddsc_context
+        *owner; /* whose memory they are copied out of and freed; NULL: they are there already */
+} team_arrays;
+
+/* pointer: the address of one, which may be NULL. */
+void team_array(team_arrays *a, void *pointer, int64_t bytes);
+/* Calls team_array for each array of an object, always in the same order. A size may be read from an
+ * array that came before. */
+typedef void (*team_list)(team_arrays *a, void *object);
+/* Moves the arrays of the first rank's object into one block for each machine, where the object of
+ * every rank then has them: to be read only. All ranks have a copy of the object itself (team_first). *block
+ * is set as soon as there is one, and given to team_unshare. */
+ddsc_status team_move(ddsc_context *ctx, void *block, void *object, team_list list);
+/* A block of team_move, or of mem_get. */
+void team_unshare(ddsc_context *ctx, void *memory);
 
 /* ---- mail: records for other ranks ---- */
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/sized.h"
+#include "base/team.h"
 #include "data/parts.h"
 
 void measures_parts_free(ddsc_context *ctx, measures_parts *parts)
@@ -30,6 +31,11 @@ void ddsc_measures_destroy(ddsc_measures *m)
     if (!m)
         return;
     ddsc_context *ctx = m->ctx;
+    if (m->block) {
+        team_unshare(ctx, m->block);
+        mem_free(ctx, m);
+        return;
+    }
     MEM_FREE(ctx, m->support, m->offset, m->index, m->weight);
     texts_free(ctx, &m->points);
     measures_free_names(ctx, m);

@@ -87,6 +87,7 @@ struct ddsc_measures {
     measures_recipe recipe;
     measures_grid grid;
     int64_t n_zero_dropped, n_merged;
+    void *block; /* all arrays lie in it, and other ranks read them too; NULL: they are its own */
 };
 
 typedef struct ddsc_measures measures;
@@ -156,6 +157,8 @@ ddsc_status measures_join(ddsc_context *ctx, measures **out, const measures *a, 
 /* A copy with these labels, one per item; rows of dropped items are left behind. */
 ddsc_status measures_copy_items(ddsc_context *ctx, measures **copy, const measures *m,
                                 const int32_t *item_labels);
+/* The set of the first rank, given to all; its arrays are once on each machine. Collective. */
+ddsc_status measures_move(ddsc_context *ctx, measures **set);
 int64_t measures_largest_item(const measures *m);
 /* A table is shared when items use common rows: fewer rows than half the entries. */
 bool measures_is_shared(const measures *m);

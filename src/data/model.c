@@ -4,17 +4,80 @@
 #include <math.h>
 
 #include "base/sized.h"
+#include "base/team.h"
 
 void ddsc_model_destroy(ddsc_model *m)
 {
     if (!m)
         return;
     ddsc_context *ctx = m->ctx;
-    MEM_FREE(ctx, m->cost_matrix, m->hub_scale, m->centre_label, m->centre, m->reach, m->scale,
-             m->eigenvalue, m->radius, m->embedding);
+    if (m->block)
+        team_unshare(ctx, m->block);
+    else
+        MEM_FREE(ctx, m->cost_matrix, m->hub_scale, m->centre_label, m->centre, m->reach, m->scale,
+                 m->eigenvalue, m->radius, m->embedding);
     ddsc_measures_destroy(m->reference);
     ddsc_measures_destroy(m->items);
     mem_free(ctx, m);
+}
+
+static void list_doubles(team_arrays *a, double **x, int64_t n)
+{
+    team_array(a, x, n * (int64_t)sizeof **x);
+}
+
+static void list_model(team_arrays *a, void *object)
+{
+    ddsc_model *m = object;
+    list_doubles(a, &m->cost_matrix, m->metric.cost_size * m->metric.cost_size);
+    list_doubles(a, &m->embedding, m->n * m->width);
+    list_doubles(a, &m->radius, m->n);
+    list_doubles(a, &m->eigenvalue, m->width);
+    list_doubles(a, &m->scale, m->n);
+    list_doubles(a, &m->reach, m->n);
+    list_doubles(a, &m->hub_scale, m->n);
+    list_doubles(a, &m->centre, m->n_centres * m->width);
+    team_array(a, &m->centre_label, m->n_centres * (int64_t)sizeof *m->centre_label);
+}
+
+/* The struct of the first rank, without its sets; *reference: it has one. */
+static ddsc_status copy_model(ddsc_context *ctx, ddsc_model **model, bool *reference)
+{
+    ddsc_model *m = *model;
+    if (!m)
+        CHECK(MEM_ZERO(ctx, m, 1));
+    ddsc_status status = team_first(ctx, m, sizeof *m);
+    *reference = m->reference != NULL;
+    if (!*model)
+        m->items = m->reference = NULL;
+    m->ctx = ctx;
+    *model = m;
+    return status;
+}
+
+ddsc_status model_move(ddsc_context *ctx, ddsc_model **model)
+{
+    ddsc_status status = DDSC_OK;
+    ddsc_model *m = *model, *own = m;
+    bool reference;
+    if (team_size(ctx) == 1)
+        return DDSC_OK;
+    TRY(copy_model(ctx, &m, &reference));
+    TRY(measures_move(ctx, &m->items));
+    if (reference)
+        TRY(measures_move(ctx, &m->reference));
+    TRY(team_move(ctx, &m->block, m, list_model));
+    m->metric.reference_measures = m->reference;
+    m->metric.cost_matrix = m->cost_matrix;
+    *model = m;
+done:
+    if (status < 0 && !own && m) { /* its arrays are those of another rank */
+        ddsc_measures_destroy(m->items);
+        ddsc_measures_destroy(m->reference);
+        team_unshare(ctx, m->block);
+        mem_free(ctx, m);
+    }
+    return status;
 }
 
 void ddsc_model_get_view_sized(const ddsc_model *m, ddsc_model_view *view, size_t size)

@@ -32,7 +32,11 @@ struct ddsc_model {
     int64_t n_centres;
     double *centre; /* n_centres x width */
     int32_t *centre_label;
+    void *block; /* as of measures */
 };
+
+/* The model of the first rank, given to all; its arrays are once on each machine. Collective. */
+ddsc_status model_move(ddsc_context *ctx, ddsc_model **model);
 
 /* Every number finite and in range, labels and centres within k; the text of the first breach, or
  * NULL. */

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/team.h"
 #include "format/format.h"
 
 /* ---- as a table of text: rows of numbers, with or without names above and before them ---- */
@@ -111,24 +112,79 @@ static ddsc_status read_matrix(ddsc_context *ctx, double **matrix, int64_t *n, i
     }
 }
 
+/* A file of a square matrix, and what it holds. */
+typedef struct matrix_file {
+    ddsc_context *ctx;
+    const char *path;
+    double *value;
+    int64_t n;
+} matrix_file;
+
+static ddsc_status read_matrix_file(void *arg)
+{
+    matrix_file *f = arg;
+    io_stream *s = NULL;
+    CHECK(ctx_need(f->ctx, f->path, "path"));
+    CHECK(stream_open(f->ctx, &s, f->path, STREAM_DEFAULT_MAX_BYTES));
+    ddsc_status status = read_matrix(f->ctx, &f->value, &f->n, s);
+    stream_close(s);
+    return status;
+}
+
 ddsc_status ddsc_matrix_read(ddsc_context *ctx, double **matrix, int64_t *n, const char *path)
 {
-    io_stream *s = NULL;
-    double *found = NULL;
-    int64_t size = 0;
+    matrix_file f = {.ctx = ctx, .path = path};
     CHECK(ctx_enter_new(ctx, matrix));
     CHECK(ctx_need(ctx, n, "n"));
-    CHECK(ctx_need(ctx, path, "path"));
-    CHECK(stream_open(ctx, &s, path, STREAM_DEFAULT_MAX_BYTES));
-    ddsc_status status = read_matrix(ctx, &found, &size, s);
-    stream_close(s);
+    ddsc_status status = read_matrix_file(&f);
     if (status < 0) {
-        mem_free(ctx, found);
+        mem_free(ctx, f.value);
         return status;
     }
-    *matrix = found;
-    *n = size;
+    *matrix = f.value;
+    *n = f.n;
     return DDSC_OK;
+}
+
+static void list_matrix(team_arrays *a, void *object)
+{
+    matrix_file *f = object;
+    team_array(a, &f->value, f->n * f->n * (int64_t)sizeof *f->value);
+}
+
+/* From the first rank to all. */
+static ddsc_status matrix_move(matrix_file *f)
+{
+    static double elsewhere;
+    ddsc_context *ctx = f->ctx;
+    bool first = team_rank(ctx) == 0;
+    void *block = NULL;
+    if (team_size(ctx) == 1)
+        return DDSC_OK;
+    CHECK(team_first(ctx, &f->n, sizeof f->n));
+    if (!first)
+        f->value = &elsewhere; /* not NULL: it has a place in the block */
+    ddsc_status status = team_move(ctx, &block, f, list_matrix);
+    if (status < 0 && !first)
+        f->value = block;
+    return status;
+}
+
+ddsc_status ddsc_matrix_read_shared(ddsc_context *ctx, double **matrix, int64_t *n,
+                                    const char *path)
+{
+    ddsc_status status = DDSC_OK;
+    matrix_file f = {.ctx = ctx, .path = path};
+    CHECK(ctx_enter_new(ctx, matrix));
+    CHECK(ctx_need(ctx, n, "n"));
+    TRY(team_by_first(ctx, read_matrix_file, &f));
+    TRY(matrix_move(&f));
+    *matrix = f.value;
+    *n = f.n;
+    f.value = NULL;
+done:
+    team_unshare(ctx, f.value);
+    return status;
 }
 
 ddsc_status ddsc_rows_read(ddsc_context *ctx, double **rows, int64_t *n_rows, int64_t *n_columns,

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/team.h"
 #include "format/archive.h"
 
 /* ---- settings: one text a field, "name=value" ---- */
@@ -386,14 +387,46 @@ static ddsc_status check_is_there(ddsc_context *ctx, const char *path)
                     path);
 }
 
-ddsc_status ddsc_model_read(ddsc_context *ctx, ddsc_model **out, const char *path)
+static ddsc_status read_model(ddsc_context *ctx, ddsc_model **out, const char *path)
 {
     io_stream *s = NULL;
-    CHECK(ctx_enter_new(ctx, out));
     CHECK(ctx_need(ctx, path, "path"));
     CHECK(check_is_there(ctx, path));
     CHECK(stream_open(ctx, &s, path, STREAM_DEFAULT_MAX_BYTES));
     ddsc_status status = npz_read_model(ctx, out, s);
     stream_close(s);
+    return status;
+}
+
+ddsc_status ddsc_model_read(ddsc_context *ctx, ddsc_model **out, const char *path)
+{
+    CHECK(ctx_enter_new(ctx, out));
+    return read_model(ctx, out, path);
+}
+
+/* A file that the first rank reads. */
+typedef struct model_file {
+    ddsc_context *ctx;
+    const char *path;
+    ddsc_model *model;
+} model_file;
+
+static ddsc_status read_model_file(void *arg)
+{
+    model_file *f = arg;
+    return read_model(f->ctx, &f->model, f->path);
+}
+
+ddsc_status ddsc_model_read_shared(ddsc_context *ctx, ddsc_model **out, const char *path)
+{
+    ddsc_status status = DDSC_OK;
+    model_file f = {ctx, path, NULL};
+    CHECK(ctx_enter_new(ctx, out));
+    TRY(team_by_first(ctx, read_model_file, &f));
+    TRY(model_move(ctx, &f.model));
+    *out = f.model;
+    f.model = NULL;
+done:
+    ddsc_model_destroy(f.model);
     return status;
 }

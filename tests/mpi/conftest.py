@@ -38,10 +38,10 @@ def start():
     """A job of so many ranks of a program, at work, in a group of processes of its own."""
     jobs = []
 
-    def begin(n, *words, cwd=None, env=None, program=RANKS, each=()):
+    def begin(n, *words, cwd=None, env=None, program=RANKS, each=(), stdin=subprocess.DEVNULL):
         command = ["mpirun", "-q", "--bind-to", "none", *each, "-n", str(n), program, *map(str, words)]
         job = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=cwd,
-                               stdin=subprocess.DEVNULL, env={**os.environ, **ENVIRONMENT, **(env or {})},
+                               stdin=stdin, env={**os.environ, **ENVIRONMENT, **(env or {})},
                                start_new_session=True)
         jobs.append(job)
         return job

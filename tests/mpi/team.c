@@ -111,6 +111,17 @@ static void test_shared(void **state)
     }
 }
 
+/* More than there is: refused on all ranks alike, and a small one can be had afterwards. */
+static void test_no_room(void **state)
+{
+    (void)state;
+    void *block = NULL;
+    int first = 0;
+    assert_int_not_equal(team.share(team.state, &block, (int64_t)1 << 50, &first), 0);
+    assert_int_equal(team.share(team.state, &block, 100, &first), 0);
+    team.unshare(team.state, block);
+}
+
 /* Pairs of ranks, as a run would use a part of a job. */
 static void test_part(void **state)
 {
@@ -133,7 +144,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_exchange),       cmocka_unit_test(test_gather),
         cmocka_unit_test(test_scan_and_agree), cmocka_unit_test(test_shared),
-        cmocka_unit_test(test_part),
+        cmocka_unit_test(test_no_room),        cmocka_unit_test(test_part),
     };
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
     if (ddsc_team_create_mpi(&team, MPI_COMM_WORLD) != 0)

@@ -6,6 +6,7 @@ import random
 import signal
 import time
 
+import numpy as np
 import pytest
 
 from conftest import RANKS
@@ -19,12 +20,18 @@ def some(tmp_path_factory):
 
 @pytest.mark.parametrize("words, code, told", [
     (["cluster", "{set}"], 2, "say how many clusters"), (["cluster", "missing.npz", "-k", 3], 3, "missing.npz"),
-    (["cluster", "{set}", "-k", 1000], 2, "1000"), (["cluster", "-", "-k", 3], 2, "give a file"),
+    (["cluster", "{set}", "-k", 1000], 2, "1000"), (["cluster", "{set}", "-k", 3, "--meta", "none.csv"], 3, "none.csv"),
     (["neighbors", "{set}", "-o", "/proc/none/g.mtx"], 6, "cannot be written"), (["clustr"], 2, "did you mean"),
     (["cluster", "{set}", "-k", 3, "--memory", "10K"], 5, "memory"), (["distance", "{set}"], 2, "terminal")])
 def test_alike(ranks, some, words, code, told):
     job = ranks(3, *(str(some) if word == "{set}" else word for word in words), code=code)
     assert job.err.count("ddsc: ") == 1 and told in job.err
+
+
+def test_options_that_do_not_fit_the_input(ranks, tmp_path):
+    np.savez(tmp_path / "plain.npz", points=np.arange(12.0).reshape(6, 2), weights=np.ones(6), offsets=np.arange(7))
+    job = ranks(3, "cluster", tmp_path / "plain.npz", "-k", 2, "--subset-per-class", 2, code=2)
+    assert job.err.count("ddsc: ") == 1 and "needs class labels" in job.err
 
 
 # mpirun takes a command for each rank: one of them may differ.
@@ -36,25 +43,46 @@ def apart(ranks, common, of_one, rank, code, **how):
     return ranks(1, *commands, code=code, **how)
 
 
-@pytest.mark.parametrize("rank", [0, 1, 2])
-def test_one_rank_out_of_memory(ranks, some, rank):
+@pytest.mark.parametrize("rank, code", [(0, 5), (1, 7), (2, 7)])
+def test_one_rank_out_of_memory(ranks, some, rank, code):
+    """The trouble of the rank that reads is everybody's; that of another is its own."""
     words = ["cluster", some, "-k", 3]
-    job = apart(ranks, words, words + ["--memory", "50K"], rank, 7, timeout=60)
+    job = apart(ranks, words, words + ["--memory", "50K"], rank, code, timeout=60)
     assert job.err.count("ddsc: ") == 1 and "out of memory" in job.err
     assert rank == 0 or f"rank {rank} of 3" in job.err
 
 
-def test_one_rank_without_the_file(ranks, some):
-    job = apart(ranks, ["cluster", some, "-k", 3], ["cluster", "elsewhere.npz", "-k", 3], 1, 7, timeout=60)
-    assert job.err.count("ddsc: ") == 1 and "rank 1 of 3: elsewhere.npz" in job.err
+def test_the_first_rank_reads_for_all(ddsc, ranks, some, tmp_path):
+    """The others never look for the files, and have what the first has."""
+    files = [tmp_path / name for name in ("costs.npy", "reference.npz", "full.npy")]
+    random = np.random.default_rng(1)
+    costs = random.random((30, 30))
+    np.save(files[0], (costs + costs.T) * (1 - np.eye(30)))
+    np.savez(files[1], points=random.normal(0, 2, (9, 3)), weights=np.ones(9), offsets=[0, 9])
+    rows = tmp_path / "rows.npz"  # of the matrix of costs
+    np.savez(rows, points=random.integers(0, 30, (300, 1)).astype(float), weights=random.random(300) + 1, offsets=np.arange(0, 301, 5))
+    ddsc("distance", some, "-o", files[2])
+    ddsc("cluster", some, "-k", 3, "-o", tmp_path / "model")
+    for verb, one, more in (("neighbors", [some], []), ("neighbors", [rows], ["--cost", files[0]]),
+                            ("neighbors", [some], ["--metric", "lot", "--reference", files[1]]),
+                            ("neighbors", [files[2]], ["--precomputed"]),
+                            ("assign", [tmp_path / "model" / "model.npz", some], [])):
+        ddsc(verb, *one, *more, "-o", tmp_path / "alone", "--force")
+        other = [tmp_path / "elsewhere" for _ in one]
+        gone = [tmp_path / "elsewhere" if word in files else word for word in more]
+        rest = ["-o", tmp_path / "graph", "--force"]
+        for rank in (1, 2):
+            apart(ranks, [verb, *one, *more, *rest], [verb, *other, *gone, *rest], rank, 0, timeout=60)
+            assert (tmp_path / "graph").read_bytes() == (tmp_path / "alone").read_bytes(), (verb, more)
+        job = apart(ranks, [verb, *one, *more, *rest], [verb, *other, *gone, *rest], 0, 3, timeout=60)
+        assert job.err.count("ddsc: ") == 1 and "elsewhere" in job.err
 
 
-def test_another_file_on_one_rank(ranks, some, tmp_path):
-    other = clouds(tmp_path / "other.npz", 3, 60, 8, 3, 2)
-    for verb in (["cluster", "-k", 3], ["neighbors", "-o", tmp_path / "g.mtx"]):
-        job = apart(ranks, [verb[0], some, *verb[1:]], [verb[0], other, *verb[1:]], 2, 3, timeout=60)
-        assert job.err.count("ddsc: ") == 1 and "not the same on all ranks" in job.err
-    assert not (tmp_path / "g.mtx").exists()
+def test_standard_input(ddsc, ranks, some, tmp_path):
+    ddsc("neighbors", some, "-o", tmp_path / "alone.mtx")
+    with open(some, "rb") as stream:
+        ranks(3, "neighbors", "-", "-o", tmp_path / "graph.mtx", stdin=stream)
+    assert (tmp_path / "graph.mtx").read_bytes() == (tmp_path / "alone.mtx").read_bytes()
 
 
 # ---- killed ----

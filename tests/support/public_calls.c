@@ -281,13 +281,24 @@ static ddsc_status measures_write(ddsc_context *ctx, int option)
     return gives_file(ddsc_measures_write(ctx, clouds, path, DDSC_FORMAT_AUTO, 0), path);
 }
 
+static ddsc_status share(ddsc_context *ctx, int team)
+{
+    const char *path = folder_file(&room, "set.npz");
+    ddsc_measures *out = UNSET;
+    calls_set_team(ctx, team);
+    return gives_measures(ddsc_measures_share(ctx, &out, calls_read, &path), &out);
+}
+
 static ddsc_status matrix_read(ddsc_context *ctx, int option)
 {
-    static const char *const files[] = {"square.npy", "square.mtx"};
+    static const char *const files[] = {"square.npy", "square.mtx", "square.npy"};
+    const char *path = folder_file(&room, files[option]);
     double *out = UNSET;
     int64_t n;
     unset(&n, sizeof n);
-    ddsc_status status = ddsc_matrix_read(ctx, &out, &n, folder_file(&room, files[option]));
+    calls_set_team(ctx, option == 2);
+    ddsc_status status = option == 2 ? ddsc_matrix_read_shared(ctx, &out, &n, path)
+                                     : ddsc_matrix_read(ctx, &out, &n, path);
     keeps(status, &n, sizeof n);
     return gives_rows(ctx, status, out, n * n * (int64_t)sizeof *out);
 }
@@ -797,11 +808,13 @@ static ddsc_status model_write(ddsc_context *ctx, int metric)
     return gives_file(ddsc_model_write(ctx, models[metric], path, 0), path);
 }
 
-static ddsc_status model_read(ddsc_context *ctx, int option)
+static ddsc_status model_read(ddsc_context *ctx, int shared)
 {
-    (void)option;
+    const char *path = folder_file(&room, "model.npz");
     ddsc_model *out = UNSET;
-    return gives_model(ddsc_model_read(ctx, &out, folder_file(&room, "model.npz")), &out);
+    calls_set_team(ctx, shared);
+    return gives_model(
+        shared ? ddsc_model_read_shared(ctx, &out, path) : ddsc_model_read(ctx, &out, path), &out);
 }
 
 static ddsc_status assign_run(ddsc_context *ctx, int metric)
@@ -880,6 +893,9 @@ const call_entry calls[] = {
     E(measures_write, "d2", 2),
     E(matrix_read, "npy", 0),
     E(matrix_read, "mtx", 1),
+    {"ddsc_matrix_read_shared", "", matrix_read, 2},
+    M(share, "alone", 0),
+    M(share, "team", 1),
     E(rows_read, "", 0),
     E(matrix_write, "", 0),
     E(labels_read, "csv", 0),
@@ -949,6 +965,7 @@ const call_entry calls[] = {
     E(model_write, "w2", 0),
     E(model_write, "lot", 3),
     E(model_read, "", 0),
+    {"ddsc_model_read_shared", "", model_read, 1},
     E(assign_run, "w2", 0),
     E(assign_run, "sinkhorn", 1),
     E(assign_run, "mmd", 2),
@@ -975,6 +992,7 @@ ddsc_status calls_run(ddsc_context *ctx, const call_entry *entry, uint64_t *answ
     now = entry;
     answer_now = 0;
     ddsc_status status = entry->run(ctx, entry->option);
+    calls_set_team(ctx, false);
     *answer = status < 0 ? 0 : answer_now;
     return status;
 }

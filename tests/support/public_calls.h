@@ -36,6 +36,11 @@ ddsc_status context_set_resume(ddsc_context *ctx, int option);
 ddsc_status context_set_device(ddsc_context *ctx, int option);
 ddsc_status context_set_team(ddsc_context *ctx, int option);
 
+/* For this call the context is that of the first of two ranks, the other of which never fails. */
+void calls_set_team(ddsc_context *ctx, bool on);
+/* A ddsc_measures_fn: reads the file whose name `user` points at. */
+ddsc_status calls_read(void *user, ddsc_context *ctx, ddsc_measures **out);
+
 /* public_reports.c; the report is made by calls_set_up. */
 void reports_set_up(void);
 void reports_tear_down(void);

@@ -7,9 +7,16 @@
 #include <string.h>
 #include <time.h>
 
-static int slots;
+static int slots, machine; /* ranks of a machine, 0: all */
 
 typedef struct virtual_team virtual_team;
+
+/* Memory of a machine; those that have it are counted. */
+typedef struct virtual_block {
+    struct virtual_block *next;
+    int users;
+    double memory[];
+} virtual_block;
 
 typedef struct virtual_rank {
     virtual_team *team;
@@ -18,6 +25,7 @@ typedef struct virtual_rank {
     const int64_t *bytes;
     double since, cpu; /* thread time when the last call ended; between the two last calls */
     double sent;
+    virtual_block *made; /* by the first of a machine, in the call at work */
     virtual_fn fn;
     void *arg;
 } virtual_rank;
@@ -29,7 +37,7 @@ struct virtual_team {
     int here, left, busy; /* ranks that wait for the others; that have ended; that compute */
     int64_t meeting;
     virtual_rank *rank;
-    void *shared; /* the block that the call at work made */
+    virtual_block *blocks;
     virtual_cost cost;
 };
 
@@ -185,18 +193,31 @@ static int agree(void *state, double *value, int64_t n)
     return failed;
 }
 
+static virtual_block *make_block(virtual_team *t, int64_t bytes, int n_users)
+{
+    virtual_block *b = calloc(1, sizeof *b + (size_t)bytes);
+    b->users = n_users;
+    pthread_mutex_lock(&t->lock);
+    b->next = t->blocks;
+    t->blocks = b;
+    pthread_mutex_unlock(&t->lock);
+    return b;
+}
+
 static int share(void *state, void **block, int64_t bytes, int *first)
 {
     virtual_rank *k = state;
+    virtual_team *t = k->team;
+    int each = machine > 0 ? machine : t->size, own = k->table.rank / each * each;
     if (begin(k, NULL, NULL, 0))
         return 1;
-    *first = k->table.rank == 0;
+    *first = k->table.rank == own;
     if (*first)
-        k->team->shared = calloc((size_t)bytes + 1, 1);
-    if (meet(k->team, 0))
+        k->made = make_block(t, bytes, t->size - own < each ? t->size - own : each);
+    if (meet(t, 0))
         return 1;
-    *block = k->team->shared;
-    return end(k) || !*block;
+    *block = t->rank[own].made->memory;
+    return end(k);
 }
 
 static int ready(void *state)
@@ -206,10 +227,17 @@ static int ready(void *state)
 
 static void drop_share(void *state, void *block)
 {
-    virtual_rank *k = state;
-    ready(state); /* nobody reads it any more */
-    if (k->table.rank == 0)
-        free(block);
+    virtual_team *t = ((virtual_rank *)state)->team;
+    pthread_mutex_lock(&t->lock);
+    virtual_block **at = &t->blocks;
+    while ((*at)->memory != block)
+        at = &(*at)->next;
+    virtual_block *b = *at;
+    if (--b->users == 0) {
+        *at = b->next;
+        free(b);
+    }
+    pthread_mutex_unlock(&t->lock);
 }
 
 static void *run_rank(void *arg)
@@ -232,6 +260,21 @@ static void *run_rank(void *arg)
 void virtual_team_slots(int n)
 {
     slots = n;
+}
+
+void virtual_team_machines(int each)
+{
+    machine = each;
+}
+
+/* Those that a lost rank never gave back. */
+static void free_blocks(virtual_team *t)
+{
+    while (t->blocks) {
+        virtual_block *b = t->blocks;
+        t->blocks = b->next;
+        free(b);
+    }
 }
 
 void virtual_team_run(int size, virtual_fn fn, void *arg, virtual_cost *cost)
@@ -263,6 +306,7 @@ void virtual_team_run(int size, virtual_fn fn, void *arg, virtual_cost *cost)
         pthread_join(thread[r], NULL);
     if (cost)
         *cost = t.cost;
+    free_blocks(&t);
     pthread_cond_destroy(&t.all_here);
     pthread_cond_destroy(&t.slot_free);
     pthread_mutex_destroy(&t.lock);

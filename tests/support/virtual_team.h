@@ -21,6 +21,8 @@ typedef void (*virtual_fn)(void *arg, const ddsc_team *team);
 void virtual_team_run(int size, virtual_fn fn, void *arg, virtual_cost *cost);
 /* From now on only so many ranks compute at once (0: all), so that they do not take a core's time from each other. */
 void virtual_team_slots(int n);
+/* From now on so many ranks make a machine (0: all of them). */
+void virtual_team_machines(int each);
 /* The cost so far, from a rank of a team; meaningful between two calls. */
 void virtual_team_cost(const ddsc_team *team, virtual_cost *cost);
 

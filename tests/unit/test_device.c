@@ -342,6 +342,22 @@ static void test_unused(void **state)
     setenv("DDSC_PLUGIN_PATH", kept, 1);
 }
 
+/* One that has served a call before is worth a word all the same when the next has nothing for it. */
+static void test_unused_after_use(void **state)
+{
+    (void)state;
+    double *x = vectors(400, 30, 0);
+    told t = {0};
+    ddsc_context *ctx = device_context(device_name(), 1, &t);
+    ddsc_graph_destroy(graph_of_rows(ctx, 400, 30, x, 8, false));
+    assert_string_not_equal(ddsc_context_get_device(ctx), "cpu");
+    assert_int_equal(t.n, 0);
+    ddsc_graph_destroy(graph_of_rows(ctx, 400, 3, x, 5, false));
+    assert_true(strstr(t.last, "this search has nothing for it") != NULL);
+    ddsc_context_destroy(ctx);
+    free(x);
+}
+
 static void test_names(void **state)
 {
     (void)state;
@@ -375,10 +391,10 @@ int main(void)
 {
     setenv("DDSC_PLUGIN_PATH", DDSC_BINARY_DIR "/tests", 0);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_radius),      cmocka_unit_test(test_order),
-        cmocka_unit_test(test_metrics),     cmocka_unit_test(test_vectors),
-        cmocka_unit_test(test_faults),      cmocka_unit_test(test_coarse),
-        cmocka_unit_test(test_allocations), cmocka_unit_test(test_unused),
-        cmocka_unit_test(test_names)};
+        cmocka_unit_test(test_radius),           cmocka_unit_test(test_order),
+        cmocka_unit_test(test_metrics),          cmocka_unit_test(test_vectors),
+        cmocka_unit_test(test_faults),           cmocka_unit_test(test_coarse),
+        cmocka_unit_test(test_allocations),      cmocka_unit_test(test_unused),
+        cmocka_unit_test(test_unused_after_use), cmocka_unit_test(test_names)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

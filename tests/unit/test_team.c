@@ -48,6 +48,67 @@ static void refuses(void **state)
     ddsc_context_destroy(ctx);
 }
 
+/* ---- progress ---- */
+
+typedef struct told {
+    int64_t done, total; /* the last word of a stage */
+    bool beyond, back;
+} told;
+
+static void listen_to(void *user, const char *stage, int64_t done, int64_t total)
+{
+    told *t = user;
+    (void)stage;
+    t->beyond |= total > 0 && done > total;
+    t->back |= done < t->done && done > 0;
+    t->done = done;
+    t->total = total;
+}
+
+static ddsc_status count_rows(void *arg, int64_t begin, int64_t end, int worker)
+{
+    ddsc_context *ctx = arg;
+    (void)worker;
+    progress_add(ctx, end - begin);
+    ctx->last_report = 0; /* tell all of it */
+    return DDSC_OK;
+}
+
+/* Parts of unequal length, and loops whose rows count for more than was foretold. */
+static void progress_ends_at_the_total(void **state)
+{
+    (void)state;
+    told t = {0};
+    ddsc_context *ctx = NULL;
+    ddsc_context_settings set;
+    ddsc_context_settings_init(&set);
+    set.threads = 1;
+    set.progress = listen_to;
+    set.progress_user = &t;
+    assert_int_equal(ddsc_context_create(&ctx, &set), DDSC_OK);
+    for (int size = 1; size < 9; size++)
+        for (int rank = 0; rank < size; rank++) {
+            const int64_t n = 1000, grain = 16;
+            ctx->team.size = size;
+            ctx->team.rank = rank;
+            team_part own = team_own(ctx, n, grain);
+            t = (told){0};
+            progress_begin(ctx, "rows", n);
+            assert_int_equal(team_for(ctx, n, grain, count_rows, ctx), DDSC_OK);
+            int64_t pieces = (own.end - own.begin + grain - 1) / grain;
+            int64_t done = atomic_load(&ctx->done);
+            assert_true(done <= n && n - done <= pieces); /* rounded down, piece by piece */
+            assert_int_equal(team_rows(ctx, (team_part){0, 3 * n}, grain, count_rows, ctx),
+                             DDSC_OK);
+            assert_int_equal(progress_poll(ctx), DDSC_OK);
+            progress_end(ctx);
+            assert_false(t.beyond || t.back);
+            assert_int_equal(t.done, n);
+        }
+    ctx->team = (ddsc_team){0};
+    ddsc_context_destroy(ctx);
+}
+
 /* ---- the same graph ---- */
 
 typedef struct job {
@@ -290,9 +351,13 @@ static void lost_rank(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parts_cover),         cmocka_unit_test(refuses),
-        cmocka_unit_test(graphs_of_clouds),    cmocka_unit_test(pruned_sinkhorn),
-        cmocka_unit_test(graphs_of_real_data), cmocka_unit_test(lost_rank),
+        cmocka_unit_test(parts_cover),
+        cmocka_unit_test(refuses),
+        cmocka_unit_test(progress_ends_at_the_total),
+        cmocka_unit_test(graphs_of_clouds),
+        cmocka_unit_test(pruned_sinkhorn),
+        cmocka_unit_test(graphs_of_real_data),
+        cmocka_unit_test(lost_rank),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

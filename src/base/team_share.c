@@ -1,0 +1,181 @@
+/* What the first rank makes and all ranks use: its outcome, and arrays in one block for each machine. */
+#include <string.h>
+
+#include "base/context.h"
+#include "base/team.h"
+
+enum { ARRAY_ALIGN = 64 };
+
+/* ---- by the first rank ---- */
+
+/* The status of the first rank and its words, to all. */
+static ddsc_status share_outcome(ddsc_context *ctx, ddsc_status status)
+{
+    struct {
+        int64_t status;
+        char message[CTX_MESSAGE_SIZE];
+    } told = {.status = status};
+    memcpy(told.message, ctx->message, sizeof told.message);
+    CHECK(team_first(ctx, &told, sizeof told));
+    if (told.status < 0)
+        return ctx_fail(ctx, (ddsc_status)told.status, "%s", told.message);
+    return (ddsc_status)told.status;
+}
+
+ddsc_status team_by_first(ddsc_context *ctx, ddsc_status (*fn)(void *arg), void *arg)
+{
+    ddsc_status status = DDSC_OK;
+    ddsc_team all = ctx->team;
+    if (team_rank(ctx) == 0) {
+        ctx->team = (ddsc_team){0};
+        status = fn(arg);
+        ctx->team = all;
+    }
+    return team_size(ctx) == 1 ? status : share_outcome(ctx, status);
+}
+
+/* ---- blocks ---- */
+
+static team_block **block_find(ddsc_context *ctx, const void *memory)
+{
+    team_block **at = &ctx->blocks;
+    while (*at && (*at)->memory != memory)
+        at = &(*at)->next;
+    return at;
+}
+
+static char *aligned(void *block)
+{
+    char *at = block;
+    return at + (ARRAY_ALIGN - (uintptr_t)at % ARRAY_ALIGN) % ARRAY_ALIGN;
+}
+
+/* b->memory: shared by the ranks of the machine, where they can; else of this rank alone. */
+static ddsc_status block_take(ddsc_context *ctx, team_block *b)
+{
+    const ddsc_team *team = &ctx->team;
+    int first = 0;
+    if (!team->share || team->share(team->state, &b->raw, b->bytes + ARRAY_ALIGN, &first) != 0) {
+        b->first = true;
+        return mem_get(ctx, &b->memory, b->bytes, 1);
+    }
+    b->memory = aligned(b->raw);
+    b->first = first;
+    b->state = team->state;
+    b->unshare = team->unshare;
+    ddsc_status status = mem_count(ctx, b->bytes);
+    if (status < 0)
+        b->unshare(b->state, b->raw);
+    return status;
+}
+
+static ddsc_status block_new(ddsc_context *ctx, team_block **out, int64_t bytes)
+{
+    team_block *b = NULL;
+    CHECK(MEM_ZERO(ctx, b, 1));
+    b->bytes = bytes;
+    ddsc_status status = block_take(ctx, b);
+    if (status < 0) {
+        mem_free(ctx, b);
+        return status;
+    }
+    b->next = ctx->blocks;
+    *out = ctx->blocks = b;
+    return DDSC_OK;
+}
+
+void team_unshare(ddsc_context *ctx, void *memory)
+{
+    team_block **at = block_find(ctx, memory), *b = *at;
+    if (!b) {
+        mem_free(ctx, memory);
+        return;
+    }
+    *at = b->next;
+    if (b->unshare) {
+        b->unshare(b->state, b->raw);
+        mem_uncount(ctx, b->bytes);
+    } else {
+        mem_free(ctx, b->memory);
+    }
+    mem_free(ctx, b);
+}
+
+/* The ranks that have a block of their own to fill, in order; the first of all is one of them. */
+static ddsc_status find_holders(ddsc_context *ctx, const team_block *b, int64_t *rank, int64_t *n)
+{
+    int64_t own = b->first;
+    *n = 0;
+    rank[team_rank(ctx)] = own;
+    CHECK(team_gather(ctx, rank, team_size(ctx), 1, sizeof *rank));
+    for (int r = 0; r < team_size(ctx); r++)
+        if (rank[r])
+            rank[(*n)++] = r; /* behind what was looked at */
+    return DDSC_OK;
+}
+
+/* Those that have it hand it on, each to one more in every step: machines take 1, 2, 4 ... */
+static ddsc_status block_spread(ddsc_context *ctx, const team_block *b)
+{
+    ddsc_status status = DDSC_OK;
+    int size = team_size(ctx), own = team_rank(ctx);
+    int64_t *holder = NULL, *out = NULL, *in = NULL, n = 0;
+    TRY(MEM_NEW(ctx, holder, size));
+    TRY(MEM_NEW(ctx, out, size));
+    TRY(MEM_NEW(ctx, in, size));
+    TRY(find_holders(ctx, b, holder, &n));
+    for (int64_t have = 1; have < n; have *= 2) {
+        memset(out, 0, (size_t)size * sizeof *out);
+        memset(in, 0, (size_t)size * sizeof *in);
+        for (int64_t k = 0; k < have && k + have < n; k++) {
+            if (holder[k] == own)
+                out[holder[k + have]] = b->bytes;
+            if (holder[k + have] == own)
+                in[holder[k]] = b->bytes;
+        }
+        TRY(team_exchange(ctx, b->memory, out, b->memory, in));
+    }
+    if (b->unshare)
+        TRY(team_ready(ctx));
+done:
+    MEM_FREE(ctx, holder, out, in);
+    return status;
+}
+
+/* ---- arrays ---- */
+
+void team_array(team_arrays *a, void *pointer, int64_t bytes)
+{
+    void *old, *place = a->place ? a->place + a->bytes : NULL;
+    memcpy(&old, pointer, sizeof old);
+    if (!old)
+        return;
+    a->bytes += BASE_ROUND_UP(bytes, ARRAY_ALIGN);
+    if (!place)
+        return;
+    if (a->owner) {
+        memcpy(place, old, (size_t)bytes);
+        mem_free(a->owner, old);
+    }
+    memcpy(pointer, &place, sizeof place);
+}
+
+ddsc_status team_move(ddsc_context *ctx, void *block, void *object, team_list list)
+{
+    team_arrays arrays = {0};
+    team_block *b = NULL;
+    if (team_rank(ctx) == 0)
+        list(&arrays, object);
+    CHECK(team_first(ctx, &arrays.bytes, sizeof arrays.bytes));
+    CHECK(block_new(ctx, &b, arrays.bytes));
+    memcpy(block, &b->memory, sizeof b->memory);
+    arrays = (team_arrays){.place = b->memory};
+    if (team_rank(ctx) == 0) {
+        arrays.owner = ctx;
+        list(&arrays, object);
+    }
+    CHECK(block_spread(ctx, b));
+    if (team_rank(ctx) > 0)
+        list(&arrays, object);
+    return DDSC_OK;
+}
