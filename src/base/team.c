@@ -102,8 +102,11 @@ static ddsc_status answered(ddsc_context *ctx, int failed)
 
 ddsc_status team_gather_parts(ddsc_context *ctx, void *data, const int64_t *parts)
 {
+    const team_block *table = team_size(ctx) > 1 ? team_table_of(ctx, data) : NULL;
     if (team_size(ctx) == 1)
         return DDSC_OK;
+    if (table)
+        return team_table_gather(ctx, table, data, parts);
     return answered(ctx, ctx->team.gather(ctx->team.state, data, parts));
 }
 

@@ -142,6 +142,82 @@ done:
     return status;
 }
 
+/* ---- tables ---- */
+
+ddsc_status team_table_new(ddsc_context *ctx, void *table, int64_t bytes)
+{
+    team_block *b = NULL;
+    CHECK(block_new(ctx, &b, bytes));
+    if (!b->unshare)
+        memset(b->memory, 0, (size_t)bytes);
+    memcpy(table, &b->memory, sizeof b->memory);
+    return DDSC_OK;
+}
+
+const team_block *team_table_of(const ddsc_context *ctx, const void *data)
+{
+    uintptr_t at = (uintptr_t)data;
+    const team_block *b = ctx->blocks;
+    while (b && !(b->unshare && at >= (uintptr_t)b->memory &&
+                  at < (uintptr_t)b->memory + (uintptr_t)b->bytes))
+        b = b->next;
+    return b;
+}
+
+/* The own part, to the first rank of each machine, which has `whole` to take all of them. */
+static ddsc_status parts_to_holders(ddsc_context *ctx, const char *own, char *whole,
+                                    const int64_t *parts, const int64_t *holder, int64_t n)
+{
+    ddsc_status status = DDSC_OK;
+    int64_t *out = NULL, *in = NULL, bytes = parts[team_rank(ctx)];
+    char *copies = NULL;
+    TRY(MEM_ZERO(ctx, out, team_size(ctx)));
+    TRY(MEM_ZERO(ctx, in, team_size(ctx)));
+    TRY(MEM_NEW(ctx, copies, n * bytes));
+    for (int64_t k = 0; k < n; k++) {
+        memcpy(copies + k * bytes, own, (size_t)bytes);
+        out[holder[k]] = bytes;
+    }
+    TRY(team_exchange(ctx, copies, out, whole, whole ? parts : in));
+done:
+    MEM_FREE(ctx, copies, in, out);
+    return status;
+}
+
+/* By way of memory of its own: a machine's table is not written while its ranks send from it. */
+static ddsc_status gather_machines(ddsc_context *ctx, const team_block *b, char *data,
+                                   const int64_t *parts, const int64_t *holder, int64_t n)
+{
+    int64_t before = 0, all = 0;
+    char *whole = NULL;
+    for (int r = 0; r < team_size(ctx); r++) {
+        before += r < team_rank(ctx) ? parts[r] : 0;
+        all += parts[r];
+    }
+    if (b->first)
+        CHECK(MEM_NEW(ctx, whole, all + 1));
+    ddsc_status status = parts_to_holders(ctx, data + before, whole, parts, holder, n);
+    if (status >= 0 && b->first)
+        memcpy(data, whole, (size_t)all);
+    mem_free(ctx, whole);
+    return status;
+}
+
+ddsc_status team_table_gather(ddsc_context *ctx, const team_block *b, void *data,
+                              const int64_t *parts)
+{
+    ddsc_status status = DDSC_OK;
+    int64_t *holder = NULL, n = 0;
+    TRY(MEM_NEW(ctx, holder, team_size(ctx)));
+    TRY(find_holders(ctx, b, holder, &n));
+    if (n > 1)
+        TRY(gather_machines(ctx, b, data, parts, holder, n));
+    TRY(team_ready(ctx));
+done:
+    mem_free(ctx, holder);
+    return status;
+}
+
 /* ---- arrays ---- */
 
 void team_array(team_arrays *a, void *pointer, int64_t bytes)

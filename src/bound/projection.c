@@ -215,11 +215,14 @@ ddsc_status bound_projection_make(ddsc_context *ctx, bound_projection *out, cons
     b->unit2 = e.axes.unit * e.axes.unit;
     TRY(MEM_NEW(ctx, b->row, m->n * b->p));
     TRY(MEM_NEW(ctx, b->start, m->n));
-    TRY(MEM_NEW(ctx, b->frame, m->n * b->n_frames * b->length));
+    if (b->n_frames > 0)
+        TRY(team_table_new(ctx, &b->frame,
+                           m->n * b->n_frames * b->length * (int64_t)sizeof *b->frame));
     TRY(team_fill(ctx, b->row, m->n, BLOCK, b->p * (int64_t)sizeof *b->row, embed_range, &e));
     TRY(team_gather(ctx, b->start, m->n, BLOCK, sizeof *b->start));
-    TRY(team_gather(ctx, b->frame, m->n, BLOCK,
-                    b->n_frames * b->length * (int64_t)sizeof *b->frame));
+    if (b->n_frames > 0)
+        TRY(team_gather(ctx, b->frame, m->n, BLOCK,
+                        b->n_frames * b->length * (int64_t)sizeof *b->frame));
     TRY(team_largest(ctx, &b->longest, 1));
     *out = *b;
     *b = (bound_projection){0};
@@ -234,7 +237,8 @@ done:
 
 void bound_projection_free(ddsc_context *ctx, bound_projection *b)
 {
-    MEM_FREE(ctx, b->row, b->start, b->frame);
+    team_unshare(ctx, b->frame);
+    MEM_FREE(ctx, b->row, b->start);
     *b = (bound_projection){0};
 }
 

@@ -249,7 +249,8 @@ void bound_refined_destroy(bound_refined *b)
     if (!b)
         return;
     sinkhorn_grid_items_free(b->ctx, &b->items);
-    MEM_FREE(b->ctx, b->mean, b->cov, b->variance, b->floats, b->doubles, b->pair, b->self, b);
+    team_unshare(b->ctx, b->self);
+    MEM_FREE(b->ctx, b->mean, b->cov, b->variance, b->floats, b->doubles, b->pair, b);
 }
 
 static ddsc_status scalings_open(bound_refined *b)
@@ -285,7 +286,8 @@ ddsc_status bound_refined_create(ddsc_context *ctx, bound_refined **out, const m
     TRY(b->coupling->open(b));
     for (int k = 0; k < BOUND_REFINED_LEVELS; k++)
         b->epsilon[k] = ldexp(BOUND_EPSILON_SHARE * b->spread, -k);
-    TRY(MEM_ZERO(ctx, b->self, BOUND_REFINED_LEVELS * m->nnz + BOUND_VECTOR));
+    TRY(team_table_new(ctx, &b->self,
+                       (BOUND_REFINED_LEVELS * m->nnz + BOUND_VECTOR) * (int64_t)sizeof *b->self));
     TRY(scalings_open(b));
     TRY(team_for(ctx, m->n, 8, own_range, b));
     for (int level = 0; level < BOUND_REFINED_LEVELS; level++)

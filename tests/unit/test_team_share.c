@@ -4,16 +4,17 @@
 #include <stdatomic.h>
 
 #include "base/context.h"
+#include "base/team.h"
 #include "io_support.h"
 #include "virtual_team.h"
 
-enum { MOST = 16, N_DOCS = 6 };
+enum { MOST = 16, N_DOCS = 6, N_ROWS = 1003 };
 
 static test_folder room;
 static char docs_path[TEST_PATH], vectors_path[TEST_PATH], model_path[TEST_PATH],
     matrix_path[TEST_PATH];
 
-typedef enum kind { SETS, MATRICES, MODELS } kind;
+typedef enum kind { SETS, MATRICES, MODELS, TABLES } kind;
 
 /* One thing to be shared, and what each rank had of it. */
 typedef struct job {
@@ -129,6 +130,30 @@ static void share_model(job *j, ddsc_context *ctx, int rank)
     ddsc_model_destroy(m);
 }
 
+/* ---- a table that every rank fills a part of ---- */
+
+static ddsc_status row_range(void *arg, int64_t begin, int64_t end, int worker)
+{
+    double *table = arg;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++)
+        table[i] = 1 / (double)(i + 1);
+    return DDSC_OK;
+}
+
+static void share_table(job *j, ddsc_context *ctx, int rank)
+{
+    double *table = NULL;
+    int64_t bytes = N_ROWS * (int64_t)sizeof *table;
+    j->status[rank] = team_table_new(ctx, &table, bytes);
+    if (j->status[rank] >= 0) {
+        j->status[rank] = team_fill(ctx, table, N_ROWS, 8, sizeof *table, row_range, table);
+        j->place[rank] = table;
+        j->hash[rank] = hash_bytes(table, (size_t)bytes, 0);
+    }
+    team_unshare(ctx, table);
+}
+
 static int deny(void *state, void **block, int64_t bytes, int *first)
 {
     (void)state, (void)block, (void)bytes, (void)first;
@@ -162,6 +187,8 @@ static void rank_job(void *arg, const ddsc_team *team)
         share_matrix(j, ctx, rank);
     if (j->what == MODELS)
         share_model(j, ctx, rank);
+    if (j->what == TABLES)
+        share_table(j, ctx, rank);
     snprintf(j->message[rank], sizeof j->message[rank], "%s", ddsc_context_get_message(ctx));
     ddsc_context_destroy(ctx);
 }
@@ -233,6 +260,13 @@ static void test_models(void **state)
 {
     (void)state;
     job j = {.what = MODELS, .path = model_path};
+    expect(&j);
+}
+
+static void test_tables(void **state)
+{
+    (void)state;
+    job j = {.what = TABLES};
     expect(&j);
 }
 
@@ -367,6 +401,7 @@ int main(void)
         cmocka_unit_test(test_sets),
         cmocka_unit_test(test_matrices),
         cmocka_unit_test(test_models),
+        cmocka_unit_test(test_tables),
         cmocka_unit_test(test_all_have_the_first_ranks_trouble),
         cmocka_unit_test(test_one_rank_out_of_memory),
         cmocka_unit_test(test_refuses),
