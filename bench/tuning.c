@@ -244,7 +244,7 @@ static void eigenvectors(ddsc_context *ctx, int64_t n)
         x[p] = rng_normal(&r) + 2 * (double)(p / 8 % 10 == p % 8);
     good(ctx, ddsc_graph_create_from_vectors(ctx, &g, n, 8, x, NULL));
     good(ctx, affinity_build(ctx, &a, &about, g, &(affinity_settings){.rule = DDSC_GAMMA_AUTO}));
-    good(ctx, components_find(ctx, component, &n_components, &a));
+    good(ctx, components_find(ctx, component, &n_components, a.n, a.offset, a.column));
     good(ctx, operator_build(ctx, &m, degree, &a));
     for (int dense = 0; dense < 2; dense++) {
         eigen_settings set = {

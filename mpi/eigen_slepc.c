@@ -7,6 +7,9 @@
  * lies below all that was found. This second look cannot be switched off. */
 #include <math.h>
 #include <stdlib.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include <slepceps.h>
 
@@ -33,10 +36,11 @@ typedef struct job {
     const ddsc_team_eigen *p;
     MPI_Comm comm;
     int rank;
-    Mat rows;       /* the operator */
-    Mat counted;    /* the same, counting products */
-    Vec *vector;    /* known, then found */
-    double *lambda; /* of those found */
+    Mat rows;           /* the operator */
+    double *all;        /* a vector, the parts of all ranks */
+    int *count, *first; /* rows of each rank */
+    Vec *vector;        /* known, then found */
+    double *lambda;     /* of those found */
     PetscInt n_known, n_found, capacity;
     int64_t n_products;
     PetscInt n_solves;
@@ -44,59 +48,45 @@ typedef struct job {
 
 /* ---- the operator ---- */
 
+/* The rows stay where they are: x goes to all ranks, for items lie in no order that would make their neighbours'
+ * ranks few, and a matrix of PETSc's would be a second copy. */
 static PetscErrorCode multiply(Mat shell, Vec x, Vec y)
 {
     job *j = NULL;
-    PetscErrorCode failed = MatShellGetContext(shell, &j);
-    if (failed)
-        return failed;
-    j->n_products++;
-    return MatMult(j->rows, x, y);
-}
-
-/* Entries of each own row inside and outside of the columns begin .. end. */
-static void count_entries(const ddsc_team_eigen *p, PetscInt *inside, PetscInt *outside)
-{
-    for (int64_t i = 0; i < p->end - p->begin; i++) {
-        inside[i] = outside[i] = 0;
-        for (int64_t k = p->offset[i]; k < p->offset[i + 1]; k++)
-            if (p->index[k] >= p->begin && p->index[k] < p->end)
-                inside[i]++;
-            else
-                outside[i]++;
-    }
-}
-
-/* column: room for the longest row. */
-static int fill_rows(job *j, PetscInt *column)
-{
+    const double *in = NULL;
+    double *out = NULL;
+    GOOD(MatShellGetContext(shell, &j));
     const ddsc_team_eigen *p = j->p;
+    GOOD(VecGetArrayRead(x, &in));
+    GOOD(MPI_Allgatherv(in, j->count[j->rank], MPI_DOUBLE, j->all, j->count, j->first, MPI_DOUBLE,
+                        j->comm));
+    GOOD(VecRestoreArrayRead(x, &in));
+    GOOD(VecGetArray(y, &out));
     for (int64_t i = 0; i < p->end - p->begin; i++) {
-        PetscInt row = (PetscInt)(p->begin + i), n = (PetscInt)(p->offset[i + 1] - p->offset[i]);
-        for (PetscInt k = 0; k < n; k++)
-            column[k] = p->index[p->offset[i] + k];
-        GOOD(MatSetValues(j->rows, 1, &row, n, column, p->value + p->offset[i], ADD_VALUES));
+        double sum = 0;
+        for (int64_t k = p->offset[i]; k < p->offset[i + 1]; k++)
+            sum += p->value[k] * j->all[p->index[k]];
+        out[i] = sum;
     }
-    GOOD(MatAssemblyBegin(j->rows, MAT_FINAL_ASSEMBLY));
-    GOOD(MatAssemblyEnd(j->rows, MAT_FINAL_ASSEMBLY));
+    GOOD(VecRestoreArray(y, &out));
+    j->n_products++;
     return 0;
 }
 
 static int make_operator(job *j)
 {
-    const ddsc_team_eigen *p = j->p;
-    PetscInt own = (PetscInt)(p->end - p->begin), n = (PetscInt)p->n;
-    PetscInt *inside = malloc((size_t)(2 * own + n) * sizeof *inside);
-    if (!inside)
+    PetscInt own = (PetscInt)(j->p->end - j->p->begin), n = (PetscInt)j->p->n;
+    int size = 1, count = (int)own, first = (int)j->p->begin;
+    GOOD(MPI_Comm_size(j->comm, &size));
+    j->all = malloc((size_t)n * sizeof *j->all);
+    j->count = malloc((size_t)size * sizeof *j->count);
+    j->first = malloc((size_t)size * sizeof *j->first);
+    if (!j->all || !j->count || !j->first)
         return 1;
-    count_entries(p, inside, inside + own);
-    int failed = MatCreateAIJ(j->comm, own, own, n, n, 0, inside, 0, inside + own, &j->rows) != 0 ||
-                 fill_rows(j, inside + 2 * own);
-    free(inside);
-    if (failed)
-        return 1;
-    GOOD(MatCreateShell(j->comm, own, own, n, n, j, &j->counted));
-    GOOD(MatShellSetOperation(j->counted, MATOP_MULT, (void (*)(void))multiply));
+    GOOD(MPI_Allgather(&count, 1, MPI_INT, j->count, 1, MPI_INT, j->comm));
+    GOOD(MPI_Allgather(&first, 1, MPI_INT, j->first, 1, MPI_INT, j->comm));
+    GOOD(MatCreateShell(j->comm, own, own, n, n, j, &j->rows));
+    GOOD(MatShellSetOperation(j->rows, MATOP_MULT, (void (*)(void))multiply));
     return 0;
 }
 
@@ -189,7 +179,7 @@ static int set_up(job *j, EPS eps, PetscInt wanted, look *l)
     space = space < n - deflated ? space : n - deflated;
     PetscInt most = (PetscInt)(j->p->max_products < 1000000 ? j->p->max_products : 1000000);
     GOOD(EPSSetOptionsPrefix(eps, "ddsc_"));
-    GOOD(EPSSetOperators(eps, j->counted, NULL));
+    GOOD(EPSSetOperators(eps, j->rows, NULL));
     GOOD(EPSSetProblemType(eps, EPS_HEP));
     GOOD(EPSSetWhichEigenpairs(eps, EPS_LARGEST_REAL));
     GOOD(EPSSetType(eps, EPSKRYLOVSCHUR));
@@ -325,18 +315,20 @@ static void job_free(job *j)
 {
     for (PetscInt k = 0; k < j->n_known + j->n_found; k++)
         VecDestroy(&j->vector[k]);
-    MatDestroy(&j->counted);
     MatDestroy(&j->rows);
+    free(j->first);
+    free(j->count);
+    free(j->all);
     free(j->vector);
     free(j->lambda);
 }
 
-/* Indices of this PETSc may be of 32 bits. */
+/* Counts of MPI have 32 bits, indices of this PETSc may have. */
 static bool fits_indices(const ddsc_team_eigen *p)
 {
     const int64_t most = sizeof(PetscInt) == 8 ? INT64_MAX : INT32_MAX;
     int64_t own = p->end - p->begin, space = 3 * p->n_wanted + SPACE_MORE + p->n_known;
-    return p->n < most && p->offset[own] < most && own < most / (space > 0 ? space : 1);
+    return p->n < INT32_MAX && own < most / (space > 0 ? space : 1);
 }
 
 /* Options come from PETSC_OPTIONS, with the prefix ddsc_; PETSc keeps its hands off signals and prints
@@ -357,6 +349,17 @@ static int begin_slepc(mpi_state *m)
     GOOD(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
     return 0;
 }
+
+/* SuperLU_DIST, which PETSc brings along, tells malloc when it is loaded to give nothing back to the system: what is freed
+ * before the solver runs would stay with the process. Undone before main, so that a program may still choose. */
+#ifdef __GLIBC__
+__attribute__((constructor)) static void give_memory_back(void)
+{
+    mallopt(M_MMAP_MAX, 65536);
+    mallopt(M_MMAP_THRESHOLD, 1 << 20);
+    mallopt(M_TRIM_THRESHOLD, 1 << 21);
+}
+#endif
 
 void eigen_slepc_end(mpi_state *m)
 {

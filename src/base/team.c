@@ -186,6 +186,23 @@ done:
     return status;
 }
 
+ddsc_status team_add(ddsc_context *ctx, double *value, int64_t n)
+{
+    ddsc_status status = DDSC_OK;
+    int size = team_size(ctx);
+    double *all = NULL;
+    if (size == 1)
+        return DDSC_OK;
+    TRY(MEM_NEW(ctx, all, n * size));
+    TRY(gather_values(ctx, all, value, n));
+    memset(value, 0, (size_t)n * sizeof *value);
+    for (int64_t k = 0; k < n * size; k++)
+        value[k % n] += all[k];
+done:
+    mem_free(ctx, all);
+    return status;
+}
+
 ddsc_status team_largest(ddsc_context *ctx, double *value, int64_t n)
 {
     if (team_size(ctx) == 1)

@@ -42,6 +42,8 @@ ddsc_status team_first(ddsc_context *ctx, void *data, int64_t bytes);
 
 /* value[k] of all ranks added up, in the order of ranks; n small. */
 ddsc_status team_sum(ddsc_context *ctx, int64_t *value, int64_t n);
+/* The same of any numbers. */
+ddsc_status team_add(ddsc_context *ctx, double *value, int64_t n);
 /* The largest of each; what is no number counts as infinite. */
 ddsc_status team_largest(ddsc_context *ctx, double *value, int64_t n);
 /* The sum of lower ranks' values. */

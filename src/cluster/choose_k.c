@@ -14,14 +14,19 @@ ddsc_status cluster_modularity(ddsc_context *ctx, double *q, const sparse *a, co
                                int64_t k)
 {
     ddsc_status status = DDSC_OK;
+    team_part rows = sparse_rows(ctx, a);
     double *volume = NULL, total = 0, inside = 0;
-    TRY(MEM_ZERO(ctx, volume, k));
-    for (int64_t i = 0; i < a->n; i++)
+    TRY(MEM_ZERO(ctx, volume, k + 1));
+    for (int64_t i = rows.begin; i < rows.end; i++)
         for (int64_t p = a->offset[i]; p < a->offset[i + 1]; p++) {
             volume[labels[i]] += a->value[p];
             if (labels[i] == labels[a->column[p]])
                 inside += a->value[p];
         }
+    volume[k] = inside;
+    if (a->divided)
+        TRY(team_add(ctx, volume, k + 1));
+    inside = volume[k];
     for (int64_t c = 0; c < k; c++)
         total += volume[c];
     *q = total > 0 ? inside / total : 0;

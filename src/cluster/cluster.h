@@ -35,7 +35,7 @@ int64_t embed_width(int64_t k, bool paper);
  * weighted by lambda^p with p such that sum lambda^(2p) = K. Items without a vector keep zero rows.
  * length (n): that of each row before; 0 where the row is not made from the eigenvectors. */
 ddsc_status embed_rows(ddsc_context *ctx, double *rows, double *length, int64_t width,
-                       const decomposition *d, int64_t k, bool paper);
+                       decomposition *d, int64_t k, bool paper);
 
 /* ---- clusters that are too small ---- */
 

@@ -41,7 +41,7 @@ done:
 
 affinity_settings decompose_affinity_rule(const ddsc_cluster_settings *set)
 {
-    affinity_settings how = {set->gamma_rule, set->gamma};
+    affinity_settings how = {.rule = set->gamma_rule, .gamma = set->gamma};
     if (set->paper && how.rule == DDSC_GAMMA_AUTO)
         how.rule = DDSC_GAMMA_MEDIAN;
     return how;
@@ -51,6 +51,7 @@ static ddsc_status take_affinity(ddsc_context *ctx, decomposition *d, const ddsc
                                  joined_graphs *joined, const ddsc_cluster_settings *set)
 {
     affinity_settings how = decompose_affinity_rule(set);
+    how.divided = team_has_eigen(ctx) && graph->n > DENSE_BELOW;
     if (!joined)
         return affinity_build(ctx, &d->a, &d->affinity, graph, &how);
     d->a = joined->a;
@@ -71,7 +72,9 @@ ddsc_status decompose_graph(ddsc_context *ctx, decomposition *d, const ddsc_grap
     TRY(take_affinity(ctx, d, graph, joined, set));
     TRY(MEM_NEW(ctx, d->degree, d->n));
     TRY(MEM_NEW(ctx, d->part, d->n));
-    TRY(components_find(ctx, d->part, &d->n_components, &d->a));
+    TRY(joined
+            ? components_find(ctx, d->part, &d->n_components, d->n, d->a.offset, d->a.column)
+            : components_find(ctx, d->part, &d->n_components, d->n, graph->offset, graph->index));
     d->n_parts = d->n_components;
     for (int64_t i = 0; i < d->n; i++)
         d->n_isolated += d->a.offset[i] == d->a.offset[i + 1];

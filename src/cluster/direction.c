@@ -117,8 +117,7 @@ static ddsc_status find_parts(ddsc_context *ctx, int32_t *part, int64_t *n_parts
             if (a->value[p] >= FAINT * (double)a->n * fmin(degree[i], degree[a->column[p]]))
                 column[offset[i + 1]++] = a->column[p];
     }
-    sparse held = {.n = a->n, .nnz = offset[a->n], .offset = offset, .column = column};
-    TRY(components_find(ctx, part, n_parts, &held));
+    TRY(components_find(ctx, part, n_parts, a->n, offset, column));
 done:
     MEM_FREE(ctx, column, offset, degree);
     return status;

@@ -120,7 +120,7 @@ done:
 }
 
 ddsc_status embed_rows(ddsc_context *ctx, double *rows, double *length, int64_t width,
-                       const decomposition *d, int64_t k, bool paper)
+                       decomposition *d, int64_t k, bool paper)
 {
     ddsc_status status = DDSC_OK;
     const eigen_result *e = &d->eigen;
@@ -145,8 +145,10 @@ ddsc_status embed_rows(ddsc_context *ctx, double *rows, double *length, int64_t 
     TRY(mark_faint(ctx, sound, &faint, d));
     for (int64_t i = 0; i < d->n; i++)
         length[i] = sound[i] ? length[i] : 0;
-    if (faint)
+    if (faint) {
+        TRY(sparse_gather(ctx, &d->a));
         mend_faint(rows, width, d, sound);
+    }
 done:
     MEM_FREE(ctx, sound, weight);
     return status;

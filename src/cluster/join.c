@@ -68,9 +68,9 @@ ddsc_status cluster_join_add(ddsc_context *ctx, joined_graphs *j, const ddsc_gra
     TRY(affinity_build(ctx, &term, &found, graph, how));
     TRY(cluster_join_take(ctx, j, &term));
     if (wide) {
-        affinity_settings same = {DDSC_GAMMA_LOCAL, 0};
+        affinity_settings same = {.rule = DDSC_GAMMA_LOCAL};
         if (found.gamma > 0)
-            same = (affinity_settings){DDSC_GAMMA_VALUE, found.gamma};
+            same = (affinity_settings){.rule = DDSC_GAMMA_VALUE, .gamma = found.gamma};
         TRY(affinity_build(ctx, &term, &ignored, wide, &same));
         TRY(sum_normalised(ctx, &j->wide, &term, first));
     }

@@ -30,10 +30,16 @@ typedef struct cut_result {
     bool rule_met;             /* K clusters of the size asked for */
 } cut_result;
 
-static void job_free(ddsc_context *ctx, spectral_job *j)
+static void job_free_rows(ddsc_context *ctx, spectral_job *j)
 {
     MEM_FREE(ctx, j->pairs, j->packed_label, j->item, j->packed, j->cells, j->length, j->rows);
     sparse_free(ctx, &j->wide);
+    *j = (spectral_job){.set = j->set, .d = j->d};
+}
+
+static void job_free(ddsc_context *ctx, spectral_job *j)
+{
+    job_free_rows(ctx, j);
     decomposition_free(ctx, &j->d);
 }
 
@@ -264,7 +270,8 @@ static ddsc_status spectral_settle(ddsc_context *ctx, ddsc_clustering *c, spectr
     CHECK(MEM_NEW(ctx, c->radius, n));
     for (int64_t i = 0; i < n; i++)
         c->radius[i] = j->length[i] / sqrt(j->d.degree[i]);
-    CHECK(MEM_COPY(ctx, c->embedding, j->rows, n * j->width));
+    c->embedding = j->rows;
+    j->rows = NULL;
     c->view.n = n;
     c->view.k = c->sweep[chosen].k;
     c->view.n_vectors = j->width;
@@ -292,9 +299,10 @@ static ddsc_status keep_affinity(ddsc_context *ctx, ddsc_clustering *c, spectral
 static ddsc_status weigh_wide(ddsc_context *ctx, spectral_job *j, const ddsc_graph *wide)
 {
     affinity_report ignored;
-    affinity_settings how = {DDSC_GAMMA_LOCAL, 0};
+    affinity_settings how = {.rule = DDSC_GAMMA_LOCAL};
     if (j->d.affinity.gamma > 0)
-        how = (affinity_settings){DDSC_GAMMA_VALUE, j->d.affinity.gamma};
+        how = (affinity_settings){.rule = DDSC_GAMMA_VALUE, .gamma = j->d.affinity.gamma};
+    how.divided = j->d.a.divided;
     return affinity_build(ctx, &j->wide, &ignored, wide, &how);
 }
 
@@ -331,6 +339,8 @@ ddsc_status spectral_fit(ddsc_context *ctx, ddsc_clustering *c, decomposition *k
         ctx_warn(ctx,
                  "most neighbour distances are negative estimates and count as zero, so weights "
                  "hardly tell neighbours apart; the biased estimator has none");
+    if (j.d.n_left_out > 0)
+        TRY(sparse_gather(ctx, &j.d.a));
     TRY(cluster_spectrum(ctx, c, &j.d));
     TRY(tell_hubs(ctx, c, graph));
     if (joined) {
@@ -355,6 +365,10 @@ ddsc_status spectral_fit(ddsc_context *ctx, ddsc_clustering *c, decomposition *k
     o.cells = c->cells;
     TRY(advice_write(ctx, &c->advice, &c->view, &j.d, &o, graph, set));
     c->view.advice = c->advice;
+    job_free_rows(ctx, &j); /* room for the affinity of all ranks */
+    if (!kept)
+        eigen_free(ctx, &j.d.eigen);
+    TRY(sparse_gather(ctx, &j.d.a));
     if (kept) {
         *kept = j.d;
         j.d = (decomposition){0};

@@ -6,10 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/blocks.h"
 #include "base/team.h"
+#include "eigen/order.h"
 #include "eigen/solver.h"
 
-enum { DENSE_MOST = 8000, GROUP = 8 };
+enum { DENSE_MOST = 8000 };
 
 /* Rounding leaves residuals of this size. */
 static const double TOLERANCE_LEAST = 1e-13;
@@ -37,23 +39,23 @@ static void rank_components(int64_t *order, const int64_t *size, int64_t n_compo
 static void fill_exact(panel *exact, const solver *s, const double *degree, const double *volume,
                        const int64_t *column)
 {
-    for (int64_t i = 0; i < s->m->n; i++) {
+    for (int64_t i = s->own.begin; i < s->own.end; i++) {
         int32_t c = s->component[i];
-        double *row = exact->x + i * exact->stride;
+        double *row = exact->x + (i - s->own.begin) * exact->stride;
         memset(row, 0, (size_t)exact->width * sizeof *row);
         if (c >= 0 && column[c] >= 0)
             row[column[c]] = sqrt(degree[i]) / sqrt(volume[c]);
     }
 }
 
-/* The vectors of the largest components, at most k. */
-static ddsc_status add_components(solver *s, const double *degree, int64_t n_components, int64_t k)
+/* The vectors of the `count` largest components. */
+static ddsc_status add_components(solver *s, const double *degree, int64_t n_components,
+                                  int64_t count)
 {
     ddsc_status status = DDSC_OK;
-    int64_t count = BASE_MIN(n_components, k);
     int64_t *size = NULL, *order = NULL, *column = NULL;
     double *volume = NULL;
-    TRY(panel_new(s->ctx, &s->exact, s->m->n, count));
+    TRY(panel_new(s->ctx, &s->exact, s->own.end - s->own.begin, count));
     TRY(MEM_ZERO(s->ctx, size, n_components));
     TRY(MEM_ZERO(s->ctx, volume, n_components));
     TRY(MEM_NEW(s->ctx, column, n_components));
@@ -69,8 +71,6 @@ static ddsc_status add_components(solver *s, const double *degree, int64_t n_com
     for (int64_t r = 0; r < count; r++)
         column[order[r]] = r;
     fill_exact(&s->exact, s, degree, volume, column);
-    s->room -= count;
-    s->wanted = k - count;
 done:
     MEM_FREE(s->ctx, order, column, volume, size);
     return status;
@@ -87,7 +87,6 @@ static bool prefer_dense(const solver *s, const eigen_settings *set)
 /* The first that fits is taken: a solver of another library or device is one more line. */
 static const eigen_method methods[] = {
     {"dense", prefer_dense, dense_solve},
-    {"SLEPc", eigen_team_fits, eigen_team_solve},
     {"block iteration", NULL, block_solve},
 };
 
@@ -106,13 +105,8 @@ static ddsc_status eigen_solve(solver *s, eigen_result *out, const eigen_setting
         return DDSC_OK;
     const eigen_method *method = choose_method(s, set);
     out->dense = method->solve == dense_solve;
-    char ranks[32] = "";
-    if (method->solve == eigen_team_solve)
-        snprintf(ranks, sizeof ranks, ", %d ranks", team_size(s->ctx));
-    ctx_note(s->ctx, "eigenvectors", method->name, "%lld vectors of %lld items%s",
-             (long long)s->wanted, (long long)s->m->n, ranks);
-    if (method->solve != eigen_team_solve)
-        CHECK(order_matrix(s->ctx, s->order, s->given));
+    ctx_note(s->ctx, "eigenvectors", method->name, "%lld vectors of %lld items",
+             (long long)s->wanted, (long long)s->m->n);
     return method->solve(s, &out->verified);
 }
 
@@ -140,15 +134,16 @@ done:
     return status;
 }
 
-/* Exact vectors first, then the others in descending order, items back in their places. */
+/* Exact vectors first, then the others in descending order, items back in their places (NULL: they are). */
 static void copy_out(solver *s, eigen_result *r, const int32_t *item)
 {
     int64_t count = s->exact.width;
-    for (int64_t p = 0; p < r->n; p++) {
-        double *row = r->vector + item[p] * r->k;
-        memcpy(row, s->exact.x + p * s->exact.stride, (size_t)count * sizeof *row);
+    for (int64_t p = s->own.begin; p < s->own.end; p++) {
+        double *row = r->vector + (item ? item[p] : p) * r->k;
+        int64_t at = p - s->own.begin;
+        memcpy(row, s->exact.x + at * s->exact.stride, (size_t)count * sizeof *row);
         if (s->wanted > 0)
-            memcpy(row + count, s->v.x + p * s->v.stride, (size_t)s->wanted * sizeof *row);
+            memcpy(row + count, s->v.x + at * s->v.stride, (size_t)s->wanted * sizeof *row);
     }
     for (int64_t j = 0; j < r->k; j++)
         r->value[j] = j < count ? 1 : fmin(s->theta[j - count], 1);
@@ -156,51 +151,29 @@ static void copy_out(solver *s, eigen_result *r, const int32_t *item)
     panel_free(s->ctx, &s->exact);
 }
 
-/* By the ranks of a team some vectors each. */
-static ddsc_status measure_divided(ddsc_context *ctx, eigen_result *r, const sparse *m)
+/* Residuals are measured afresh, with the matrix as it was given, each rank its rows where they were found over
+ * ranks. */
+static ddsc_status measure(solver *s, eigen_result *r, const sparse *m, bool over_ranks)
 {
     ddsc_status status = DDSC_OK;
-    panel all = {.n = r->n, .width = r->k, .stride = r->k, .x = r->vector}, v = {0}, mv = {0};
-    memset(r->residual, 0, (size_t)r->k * sizeof *r->residual);
-    for (int64_t g = team_rank(ctx); g * GROUP < r->k; g += team_size(ctx)) {
-        int64_t from = g * GROUP, count = BASE_MIN(GROUP, r->k - from);
-        TRY(panel_new(ctx, &v, r->n, count));
-        TRY(panel_new(ctx, &mv, r->n, count));
-        panel_copy(&v, 0, &all, from, count);
-        TRY(operator_apply(ctx, m, count, v.x, mv.x));
-        TRY(panel_residuals(ctx, r->residual + from, &v, &mv, r->value + from));
-        panel_free(ctx, &v);
-        panel_free(ctx, &mv);
+    int64_t begin = s->own.begin, n = s->own.end - begin;
+    panel v = {.n = n, .width = r->k, .stride = r->k, .x = r->vector + begin * r->k}, mv = {0};
+    TRY(panel_new(s->ctx, &mv, n, r->k));
+    TRY(operator_apply_rows(s->ctx, m, s->own, r->k, r->vector, mv.x));
+    TRY(panel_residuals(s->ctx, r->residual, &v, &mv, r->value));
+    if (over_ranks) {
+        for (int64_t j = 0; j < r->k; j++)
+            r->residual[j] *= r->residual[j];
+        TRY(team_add(s->ctx, r->residual, r->k));
+        for (int64_t j = 0; j < r->k; j++)
+            r->residual[j] = sqrt(r->residual[j]);
     }
-    TRY(team_largest(ctx, r->residual, r->k));
-done:
-    panel_free(ctx, &v);
-    panel_free(ctx, &mv);
-    return status;
-}
-
-static ddsc_status measure_alone(ddsc_context *ctx, eigen_result *r, const sparse *m)
-{
-    ddsc_status status = DDSC_OK;
-    panel v = {.n = r->n, .width = r->k, .stride = r->k, .x = r->vector}, mv = {0};
-    TRY(panel_new(ctx, &mv, r->n, r->k));
-    TRY(operator_apply(ctx, m, r->k, r->vector, mv.x));
-    TRY(panel_residuals(ctx, r->residual, &v, &mv, r->value));
-done:
-    panel_free(ctx, &mv);
-    return status;
-}
-
-/* Residuals are measured afresh, with the matrix as it was given. Where a rank had all the vectors to
- * itself, it has their residuals too. */
-static ddsc_status measure(solver *s, eigen_result *r, const sparse *m)
-{
-    ddsc_status status = DDSC_OK;
-    CHECK((s->by_team ? measure_divided : measure_alone)(s->ctx, r, m));
     r->n_products = s->n_products + 1;
     for (int64_t j = 0; j < r->k; j++)
         if (!(r->residual[j] <= s->tolerance))
             status = DDSC_NOT_CONVERGED;
+done:
+    panel_free(s->ctx, &mv);
     return status;
 }
 
@@ -218,40 +191,92 @@ static ddsc_status check(ddsc_context *ctx, const sparse *m, int64_t n_live, int
     return DDSC_OK;
 }
 
-ddsc_status eigen_run(ddsc_context *ctx, eigen_result *out, const sparse *m, const double *degree,
+/* What both ways to the vectors are given. */
+typedef struct eigen_input {
+    sparse *m;
+    const double *degree;
+    const int32_t *component;
+    int64_t n_components;
+} eigen_input;
+
+/* Each rank its rows, all vectors to all; *found is false where the team's solver came to no verified end. */
+static ddsc_status solve_over_ranks(solver *s, eigen_result *out, const eigen_input *in,
+                                    bool *found)
+{
+    ddsc_status status = DDSC_OK;
+    s->own = sparse_own(s->ctx, out->n);
+    s->component = in->component;
+    TRY(add_components(s, in->degree, in->n_components, out->k - s->wanted));
+    *found = true;
+    if (s->wanted > 0) {
+        ctx_note(s->ctx, "eigenvectors", "SLEPc", "%lld vectors of %lld items, %d ranks",
+                 (long long)s->wanted, (long long)out->n, team_size(s->ctx));
+        TRY(eigen_team_solve(s, in->m, found));
+    }
+    out->verified = *found;
+    if (*found) {
+        TRY(MEM_NEW(s->ctx, out->vector, out->n * out->k));
+        copy_out(s, out, NULL);
+        TRY(team_gather(s->ctx, out->vector, out->n, block_rows(out->n),
+                        out->k * (int64_t)sizeof *out->vector));
+    } else {
+        panel_free(s->ctx, &s->exact);
+        ctx_note(s->ctx, "eigenvectors", "block iteration", "SLEPc came to no verified end");
+    }
+done:
+    return status;
+}
+
+static ddsc_status solve_alone(solver *s, eigen_result *out, const eigen_input *in,
+                               const eigen_settings *settings)
+{
+    ddsc_status status = DDSC_OK;
+    reordered near = {0};
+    s->own = (team_part){0, out->n};
+    TRY(sparse_gather(s->ctx, in->m));
+    TRY(order_make(s->ctx, &near, in->m, in->degree, in->component));
+    s->m = &near.m;
+    s->component = near.component;
+    s->noise = (panel_noise){.stream = RNG_EIGEN, .dead = near.component};
+    TRY(add_components(s, near.degree, in->n_components, out->k - s->wanted));
+    TRY(eigen_solve(s, out, settings));
+    TRY(MEM_NEW(s->ctx, out->vector, out->n * out->k));
+    copy_out(s, out, near.item);
+done:
+    order_free(s->ctx, &near);
+    s->m = in->m;
+    return status;
+}
+
+ddsc_status eigen_run(ddsc_context *ctx, eigen_result *out, sparse *m, const double *degree,
                       const int32_t *component, int64_t n_components, int64_t k,
                       const eigen_settings *settings)
 {
     ddsc_status status = DDSC_OK;
-    reordered near = {0};
-    solver s = {.ctx = ctx,
-                .given = m,
-                .order = &near,
-                .tolerance = fmax(settings->tolerance, TOLERANCE_LEAST)};
+    eigen_input in = {m, degree, component, n_components};
+    solver s = {.ctx = ctx, .m = m, .tolerance = fmax(settings->tolerance, TOLERANCE_LEAST)};
+    bool found = false;
     *out = (eigen_result){.n = m->n, .k = k};
     for (int64_t i = 0; i < m->n; i++)
         s.room += component[i] >= 0;
     s.max_products = settings->max_iterations;
     progress_begin(ctx, "eigenvectors", k);
     TRY(check(ctx, m, s.room, k, settings));
+    s.wanted = k - BASE_MIN(n_components, k);
+    s.room -= k - s.wanted;
     TRY(MEM_NEW(ctx, out->value, k));
     TRY(MEM_NEW(ctx, out->residual, k));
-    TRY(order_make(ctx, &near, m, degree, component));
-    s.m = &near.m;
-    s.component = near.component;
-    s.noise = (panel_noise){.stream = RNG_EIGEN, .dead = near.component};
-    TRY(add_components(&s, near.degree, n_components, k));
-    TRY(eigen_solve(&s, out, settings));
-    TRY(MEM_NEW(ctx, out->vector, m->n * k));
-    copy_out(&s, out, near.item);
+    if (team_has_eigen(ctx) && !prefer_dense(&s, settings))
+        TRY(solve_over_ranks(&s, out, &in, &found));
+    if (!found)
+        TRY(solve_alone(&s, out, &in, settings));
     TRY(fix_signs(ctx, out));
-    TRY(measure(&s, out, m));
+    TRY(measure(&s, out, m, found));
     progress_end(ctx);
 done:
     panel_free(ctx, &s.exact);
     panel_free(ctx, &s.v);
     mem_free(ctx, s.theta);
-    order_free(ctx, &near);
     if (status < 0)
         eigen_free(ctx, out);
     return status;

@@ -24,11 +24,12 @@ typedef struct eigen_result {
     int64_t n_products;
 } eigen_result;
 
-/* component (n) in 0 .. n_components - 1, or -1 for items of components to be left out: their rows
+/* m has at least the own rows of each rank of a team, and is gathered where that is not enough; rows of items
+ * left out may be overwritten. component (n) in 0 .. n_components - 1, or -1 for items of components to be left out: their rows
  * are zero. k at most the items not left out. With n_components >= k the vectors are those of the k
  * largest components (ties: lower number). DDSC_NOT_CONVERGED when the cap was met or the check did
  * not come out clean; the best vectors so far are then given. */
-ddsc_status eigen_run(ddsc_context *ctx, eigen_result *out, const sparse *m, const double *degree,
+ddsc_status eigen_run(ddsc_context *ctx, eigen_result *out, sparse *m, const double *degree,
                       const int32_t *component, int64_t n_components, int64_t k,
                       const eigen_settings *settings);
 /* The k pairs of largest |lambda| of any symmetric matrix, largest first, by `rounds` of subspace

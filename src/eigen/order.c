@@ -48,25 +48,20 @@ ddsc_status order_make(ddsc_context *ctx, reordered *r, const sparse *m, const d
                        const int32_t *component)
 {
     ddsc_status status = DDSC_OK;
-    *r = (reordered){.m = {.n = m->n}};
+    *r = (reordered){0};
     TRY(MEM_NEW(ctx, r->place, m->n));
     TRY(MEM_NEW(ctx, r->item, m->n));
     TRY(MEM_NEW(ctx, r->degree, m->n));
     TRY(MEM_NEW(ctx, r->component, m->n));
+    TRY(sparse_new(ctx, &r->m, m->n, m->nnz));
     breadth_first(r->item, r->place, m);
     for (int64_t p = 0; p < m->n; p++) {
         r->degree[p] = degree[r->item[p]];
         r->component[p] = component[r->item[p]];
     }
+    permute_rows(r, m);
 done:
     if (status < 0)
         order_free(ctx, r);
     return status;
-}
-
-ddsc_status order_matrix(ddsc_context *ctx, reordered *r, const sparse *m)
-{
-    CHECK(sparse_new(ctx, &r->m, m->n, m->nnz));
-    permute_rows(r, m);
-    return DDSC_OK;
 }

@@ -7,14 +7,13 @@
 typedef struct reordered {
     int32_t *item;  /* the item at each place */
     int32_t *place; /* of each item */
-    sparse m;       /* columns in any order; none before order_matrix */
+    sparse m;       /* columns in any order */
     double *degree;
     int32_t *component;
 } reordered;
 
 ddsc_status order_make(ddsc_context *ctx, reordered *r, const sparse *m, const double *degree,
                        const int32_t *component);
-ddsc_status order_matrix(ddsc_context *ctx, reordered *r, const sparse *m);
 void order_free(ddsc_context *ctx, reordered *r);
 
 #endif

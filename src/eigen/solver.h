@@ -3,14 +3,12 @@
 #define DDSC_EIGEN_SOLVER_H
 
 #include "eigen/eigen.h"
-#include "eigen/order.h"
 #include "eigen/panel.h"
 
 typedef struct solver {
     ddsc_context *ctx;
-    const sparse *m;     /* in `order`, where a solver wants all of it on each rank */
-    const sparse *given; /* as it was given */
-    reordered *order;
+    const sparse *m;
+    team_part own; /* rows of `exact` and v that this rank has: all, or over ranks its part */
     const int32_t *component; /* below 0: the item is left out */
     int64_t room;             /* dimensions left beside the exact vectors */
     int64_t wanted;           /* pairs wanted beside them */
@@ -20,7 +18,6 @@ typedef struct solver {
     panel v;       /* orthonormal: first the wanted vectors, then guards */
     double *theta; /* Ritz values of v, descending */
     panel_noise noise;
-    bool by_team; /* found over ranks */
 } solver;
 
 /* Below every eigenvalue of M, which lie in [-1, 1]: where items left out are put. */
@@ -50,9 +47,9 @@ typedef struct eigen_method {
 
 ddsc_status dense_solve(solver *s, bool *verified);
 ddsc_status block_solve(solver *s, bool *verified);
-/* Over ranks, by the solver of a team that has one. */
-bool eigen_team_fits(const solver *s, const eigen_settings *set);
-ddsc_status eigen_team_solve(solver *s, bool *verified);
+/* Over ranks, by the solver of a team that has one: v gets the own rows. m: s->m, in which rows of items left
+ * out are put away. Where it came to no verified end, *verified is false and v is gone. */
+ddsc_status eigen_team_solve(solver *s, sparse *m, bool *verified);
 
 /* Width of the block that looks for what was missed. */
 enum { FRESH_WIDTH = 8 };

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/workspace.h"
 #include "graph/graph.h"
 
 enum { ROW_GRAIN = 4096 };
@@ -131,9 +132,11 @@ done:
 
 typedef struct weigh {
     const ddsc_graph *graph;
-    const double *scale; /* NULL: one gamma for all */
+    double *scale; /* NULL: one gamma for all */
     double gamma;
     double *weight; /* by edge of the graph */
+    sparse *lists;  /* or by row, columns ascending */
+    scratch room;   /* of a row */
 } weigh;
 
 double affinity_value(double d2, double gamma, double s, double t)
@@ -147,50 +150,95 @@ double affinity_value(double d2, double gamma, double s, double t)
     return BASE_MAX(a, AFFINITY_FLOOR);
 }
 
+static double weigh_edge(const weigh *w, int64_t i, int64_t p)
+{
+    const ddsc_graph *g = w->graph;
+    return w->scale ? affinity_value(g->d2[p], 0, w->scale[i], w->scale[g->index[p]])
+                    : affinity_value(g->d2[p], w->gamma, 1, 1);
+}
+
 static ddsc_status weigh_rows(void *arg, int64_t begin, int64_t end, int worker)
 {
     weigh *w = arg;
-    const ddsc_graph *g = w->graph;
     (void)worker;
     for (int64_t i = begin; i < end; i++)
-        for (int64_t p = g->offset[i]; p < g->offset[i + 1]; p++)
-            w->weight[p] = w->scale
-                               ? affinity_value(g->d2[p], 0, w->scale[i], w->scale[g->index[p]])
-                               : affinity_value(g->d2[p], w->gamma, 1, 1);
+        for (int64_t p = w->graph->offset[i]; p < w->graph->offset[i + 1]; p++)
+            w->weight[p] = weigh_edge(w, i, p);
     return DDSC_OK;
 }
 
-/* The lists as rows of a sparse matrix that takes over `weight`; self loops are left out. */
-static ddsc_status lists_to_sparse(ddsc_context *ctx, sparse *out, const ddsc_graph *g,
-                                   const double *weight)
+/* Self loops are left out. */
+static ddsc_status sort_rows(void *arg, int64_t begin, int64_t end, int worker)
 {
-    CHECK(sparse_new(ctx, out, g->n, g->offset[g->n]));
-    int64_t at = 0;
-    for (int64_t i = 0; i < g->n; i++) {
-        for (int64_t p = g->offset[i]; p < g->offset[i + 1]; p++)
-            if (g->index[p] != i) {
-                out->column[at] = g->index[p];
-                out->value[at++] = weight[p];
+    weigh *w = arg;
+    const ddsc_graph *g = w->graph;
+    for (int64_t i = begin; i < end; i++) {
+        int64_t from = g->offset[i], n = g->offset[i + 1] - from, at = w->lists->offset[i];
+        double *key = scratch_of(&w->room, worker);
+        int32_t *order = (int32_t *)(key + n);
+        for (int64_t p = 0; p < n; p++)
+            key[p] = g->index[from + p];
+        sort_order(order, key, n);
+        for (int64_t p = 0; p < n; p++)
+            if (g->index[from + order[p]] != i) {
+                w->lists->column[at] = g->index[from + order[p]];
+                w->lists->value[at++] = weigh_edge(w, i, from + order[p]);
             }
-        out->offset[i + 1] = at;
     }
-    out->nnz = at;
     return DDSC_OK;
 }
 
-/* Transposing twice sorts the lists by index, whatever order they came in. */
-static ddsc_status symmetrise(ddsc_context *ctx, sparse *out, sparse *lists)
+/* The lists of `rows` as rows of a sparse matrix. */
+static ddsc_status make_sorted(ddsc_context *ctx, sparse *out, weigh *w, team_part rows)
 {
     ddsc_status status = DDSC_OK;
-    sparse s = {0}, t = {0};
-    TRY(sparse_transpose(ctx, &t, lists));
-    sparse_free(ctx, lists);
-    TRY(sparse_transpose(ctx, &s, &t));
-    TRY(sparse_sum(ctx, out, &s, &t, 0.5));
+    const ddsc_graph *g = w->graph;
+    int64_t longest = 0;
+    TRY(sparse_new(ctx, out, g->n, g->offset[rows.end] - g->offset[rows.begin]));
+    for (int64_t i = rows.begin; i < rows.end; i++) {
+        longest = BASE_MAX(longest, g->offset[i + 1] - g->offset[i]);
+        for (int64_t p = g->offset[i]; p < g->offset[i + 1]; p++)
+            out->offset[i + 1] += g->index[p] != i;
+    }
+    for (int64_t i = 0; i < g->n; i++)
+        out->offset[i + 1] += out->offset[i];
+    w->lists = out;
+    TRY(scratch_create(ctx, &w->room, longest, sizeof(double) + sizeof(int32_t)));
+    TRY(team_rows(ctx, rows, ROW_GRAIN, sort_rows, w));
 done:
-    sparse_free(ctx, &s);
-    sparse_free(ctx, &t);
+    scratch_free(ctx, &w->room);
     return status;
+}
+
+/* The same of the transpose: columns come out ascending by themselves. */
+static ddsc_status make_turned(ddsc_context *ctx, sparse *out, const weigh *w, team_part rows)
+{
+    const ddsc_graph *g = w->graph;
+    int64_t count = 0, *offset;
+    for (int64_t p = 0; p < g->offset[g->n]; p++)
+        count += g->index[p] >= rows.begin && g->index[p] < rows.end;
+    CHECK(sparse_new(ctx, out, g->n, count));
+    offset = out->offset;
+    for (int64_t i = 0; i < g->n; i++)
+        for (int64_t p = g->offset[i]; p < g->offset[i + 1]; p++) {
+            int32_t j = g->index[p];
+            offset[j + 1] += j >= rows.begin && j < rows.end && j != i;
+        }
+    for (int64_t i = 0; i < g->n; i++)
+        offset[i + 1] += offset[i];
+    for (int64_t i = 0; i < g->n; i++)
+        for (int64_t p = g->offset[i]; p < g->offset[i + 1]; p++) {
+            int32_t j = g->index[p];
+            if (j < rows.begin || j >= rows.end || j == i)
+                continue;
+            out->column[offset[j]] = (int32_t)i;
+            out->value[offset[j]++] = weigh_edge(w, i, p);
+        }
+    /* Every offset has moved to the start of the next row. */
+    for (int64_t i = g->n; i > 0; i--)
+        offset[i] = offset[i - 1];
+    offset[0] = 0;
+    return DDSC_OK;
 }
 
 static void report_edges(affinity_report *report, const ddsc_graph *g)
@@ -205,41 +253,53 @@ static void report_edges(affinity_report *report, const ddsc_graph *g)
     report->flat = g->copies || (most <= 0 && most - least <= 1e-9 * fabs(least));
 }
 
-static void report_faint(affinity_report *report, const sparse *a)
+static ddsc_status report_faint(ddsc_context *ctx, affinity_report *report, const sparse *a)
 {
-    for (int64_t i = 0; i < a->n; i++) {
+    team_part rows = sparse_rows(ctx, a);
+    for (int64_t i = rows.begin; i < rows.end; i++) {
         bool faint = a->offset[i + 1] > a->offset[i];
         for (int64_t p = a->offset[i]; p < a->offset[i + 1]; p++)
             faint &= a->value[p] <= AFFINITY_FLOOR;
         report->n_faint += faint;
     }
+    return a->divided ? team_sum(ctx, &report->n_faint, 1) : DDSC_OK;
+}
+
+/* Scales and gamma; w->scale is for the caller to free. */
+static ddsc_status settle_gamma(ddsc_context *ctx, weigh *w, const affinity_settings *settings)
+{
+    ddsc_status status = DDSC_OK;
+    const ddsc_graph *graph = w->graph;
+    double median = 1, least;
+    bool local = settings->rule == DDSC_GAMMA_AUTO || settings->rule == DDSC_GAMMA_LOCAL,
+         other = false;
+    w->gamma = local ? 0 : settings->gamma;
+    if (local) {
+        TRY(MEM_NEW(ctx, w->scale, graph->n));
+        TRY(affinity_scales(ctx, w->scale, &least, graph));
+    }
+    if (settings->rule == DDSC_GAMMA_AUTO)
+        TRY(leans(ctx, &other, graph, w->scale, least));
+    if (other || settings->rule == DDSC_GAMMA_MEDIAN) {
+        TRY(median_d2(ctx, &median, graph));
+        w->gamma = 1 / median;
+        mem_free(ctx, w->scale);
+        w->scale = NULL;
+    }
+done:
+    return status;
 }
 
 ddsc_status affinity_weigh(ddsc_context *ctx, double *weight, affinity_report *report,
                            const ddsc_graph *graph, const affinity_settings *settings)
 {
     ddsc_status status = DDSC_OK;
-    double *scale = NULL, median = 1, least;
-    weigh w = {.graph = graph, .gamma = settings->gamma, .weight = weight};
-    bool local = settings->rule == DDSC_GAMMA_AUTO || settings->rule == DDSC_GAMMA_LOCAL,
-         other = false;
-    if (local) {
-        TRY(MEM_NEW(ctx, scale, graph->n));
-        TRY(affinity_scales(ctx, scale, &least, graph));
-    }
-    if (settings->rule == DDSC_GAMMA_AUTO)
-        TRY(leans(ctx, &other, graph, scale, least));
-    if (local && !other) {
-        w.scale = scale;
-        w.gamma = 0;
-    } else if (other || settings->rule == DDSC_GAMMA_MEDIAN) {
-        TRY(median_d2(ctx, &median, graph));
-        w.gamma = 1 / median;
-    }
+    weigh w = {.graph = graph, .weight = weight};
+    TRY(settle_gamma(ctx, &w, settings));
     TRY(parallel_for(ctx, graph->n, ROW_GRAIN, weigh_rows, &w));
     *report = (affinity_report){.gamma = w.gamma};
 done:
-    mem_free(ctx, scale);
+    mem_free(ctx, w.scale);
     return status;
 }
 
@@ -247,19 +307,23 @@ ddsc_status affinity_build(ddsc_context *ctx, sparse *out, affinity_report *repo
                            const ddsc_graph *graph, const affinity_settings *settings)
 {
     ddsc_status status = DDSC_OK;
-    double *weight = NULL;
-    sparse lists = {0};
+    weigh w = {.graph = graph};
+    sparse lists = {0}, turned = {0};
+    team_part rows = settings->divided ? sparse_own(ctx, graph->n) : (team_part){0, graph->n};
     *out = (sparse){0};
-    TRY(MEM_NEW(ctx, weight, graph->offset[graph->n]));
-    TRY(affinity_weigh(ctx, weight, report, graph, settings));
-    TRY(lists_to_sparse(ctx, &lists, graph, weight));
-    mem_free(ctx, weight);
-    weight = NULL;
-    TRY(symmetrise(ctx, out, &lists));
+    TRY(settle_gamma(ctx, &w, settings));
+    TRY(make_sorted(ctx, &lists, &w, rows));
+    TRY(make_turned(ctx, &turned, &w, rows));
+    lists.divided = turned.divided = settings->divided;
+    TRY(sparse_sum(ctx, out, &lists, &turned, 0.5));
+    *report = (affinity_report){.gamma = w.gamma};
     report_edges(report, graph);
-    report_faint(report, out);
+    TRY(report_faint(ctx, report, out));
 done:
     sparse_free(ctx, &lists);
-    mem_free(ctx, weight);
+    sparse_free(ctx, &turned);
+    mem_free(ctx, w.scale);
+    if (status < 0)
+        sparse_free(ctx, out);
     return status;
 }

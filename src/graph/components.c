@@ -10,23 +10,23 @@ static int32_t find_root(int32_t *parent, int32_t i)
     return i;
 }
 
-ddsc_status components_find(ddsc_context *ctx, int32_t *component, int64_t *n_components,
-                            const sparse *a)
+ddsc_status components_find(ddsc_context *ctx, int32_t *component, int64_t *n_components, int64_t n,
+                            const int64_t *offset, const int32_t *column)
 {
     int32_t *parent = NULL;
-    CHECK(MEM_NEW(ctx, parent, a->n));
-    for (int64_t i = 0; i < a->n; i++)
+    CHECK(MEM_NEW(ctx, parent, n));
+    for (int64_t i = 0; i < n; i++)
         parent[i] = (int32_t)i;
-    for (int64_t i = 0; i < a->n; i++)
-        for (int64_t p = a->offset[i]; p < a->offset[i + 1]; p++) {
-            int32_t x = find_root(parent, (int32_t)i), y = find_root(parent, a->column[p]);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t p = offset[i]; p < offset[i + 1]; p++) {
+            int32_t x = find_root(parent, (int32_t)i), y = find_root(parent, column[p]);
             if (x < y)
                 parent[y] = x;
             else
                 parent[x] = y;
         }
     int32_t count = 0;
-    for (int64_t i = 0; i < a->n; i++) {
+    for (int64_t i = 0; i < n; i++) {
         int32_t root = find_root(parent, (int32_t)i);
         component[i] = root == i ? count++ : component[root];
     }

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "base/base.h"
+#include "base/team.h"
 
 /* How often items are neighbours of others. */
 typedef struct in_degrees {
@@ -86,20 +86,29 @@ typedef struct sparse {
     int64_t *offset;
     int32_t *column;
     double *value;
+    bool divided; /* over ranks: offsets are whole, entries are those of sparse_rows; of the others
+                     there is room alone, which takes no memory before it is written to */
 } sparse;
 
 /* Arrays for n rows and nnz entries, offsets zero; on error *s is all zero. */
 ddsc_status sparse_new(ddsc_context *ctx, sparse *s, int64_t n, int64_t nnz);
 void sparse_free(ddsc_context *ctx, sparse *s);
+/* The rows that are here: all, or this rank's. */
+team_part sparse_rows(const ddsc_context *ctx, const sparse *s);
+/* The part of n rows that is a rank's own. */
+team_part sparse_own(const ddsc_context *ctx, int64_t n);
+/* The rows of all ranks to all. */
+ddsc_status sparse_gather(ddsc_context *ctx, sparse *s);
 /* Columns of `out` come out ascending even where those of `in` are in any order. */
 ddsc_status sparse_transpose(ddsc_context *ctx, sparse *out, const sparse *in);
-/* out = scale (S + T), of one size, columns ascending. */
+/* out = scale (S + T), of one size and divided alike, columns ascending. */
 ddsc_status sparse_sum(ddsc_context *ctx, sparse *out, const sparse *s, const sparse *t,
                        double scale);
 
 typedef struct affinity_settings {
     ddsc_gamma_rule rule;
     double gamma; /* with DDSC_GAMMA_VALUE */
+    bool divided; /* each rank of a team makes its own rows */
 } affinity_settings;
 
 typedef struct affinity_report {
@@ -136,16 +145,20 @@ ddsc_status affinity_scales(ddsc_context *ctx, double *scale, double *least,
 /* Its square root's square root is still a normal double, so no scaling of it underflows. */
 #define AFFINITY_FLOOR 1e-280
 
-/* Component of every item, numbered by first appearance; an item without edges is one by itself. */
-ddsc_status components_find(ddsc_context *ctx, int32_t *component, int64_t *n_components,
-                            const sparse *a);
+/* Component of every item, numbered by first appearance; an item without edges is one by itself. Entries
+ * offset[i] .. offset[i + 1] of `column` are linked to i, in whatever direction. */
+ddsc_status components_find(ddsc_context *ctx, int32_t *component, int64_t *n_components, int64_t n,
+                            const int64_t *offset, const int32_t *column);
 
-/* degree (n): row sums; m: S^-1/2 A S^-1/2. An item without edges gets degree 1 and m_ii = 1: it is
- * a component, and each component has one eigenvalue 1. */
+/* degree (n): row sums; m: S^-1/2 A S^-1/2, divided as A is. An item without edges gets degree 1 and
+ * m_ii = 1: it is a component, and each component has one eigenvalue 1. */
 ddsc_status operator_build(ddsc_context *ctx, sparse *m, double *degree, const sparse *a);
 /* y = M x for a block of b vectors, rows contiguous (n x b); bits independent of threads. */
 ddsc_status operator_apply(ddsc_context *ctx, const sparse *m, int64_t b, const double *x,
                            double *y);
+/* The same for some rows: y has those alone, x all. */
+ddsc_status operator_apply_rows(ddsc_context *ctx, const sparse *m, team_part rows, int64_t b,
+                                const double *x, double *y);
 /* y = scale (M x - shift x) - back y: one step of a three-term recurrence, in one sweep. */
 ddsc_status operator_step(ddsc_context *ctx, const sparse *m, int64_t b, double scale, double shift,
                           double back, const double *x, double *y);

@@ -1,6 +1,7 @@
 /* The normalised affinity M = S^-1/2 A S^-1/2 and its product with a block of vectors. */
 #include <math.h>
 
+#include "base/blocks.h"
 #include "base/simd.h"
 #include "graph/graph.h"
 
@@ -8,37 +9,44 @@
 
 enum { PIECE_ROWS = 256, PIECE_WORK = 1 << 20, LANES = SIMD_LANES, AHEAD = 32, NEAR = 1 << 17 };
 
-static void row_sums(double *degree, int64_t *n_isolated, const sparse *a)
+static bool is_isolated(const sparse *a, int64_t i)
 {
-    *n_isolated = 0;
-    for (int64_t i = 0; i < a->n; i++) {
-        degree[i] = 0;
+    return a->offset[i] == a->offset[i + 1];
+}
+
+static ddsc_status row_sums(ddsc_context *ctx, double *degree, const sparse *a)
+{
+    team_part rows = sparse_rows(ctx, a);
+    for (int64_t i = rows.begin; i < rows.end; i++) {
+        degree[i] = is_isolated(a, i);
         for (int64_t p = a->offset[i]; p < a->offset[i + 1]; p++)
             degree[i] += a->value[p];
-        if (a->offset[i] == a->offset[i + 1]) {
-            degree[i] = 1;
-            ++*n_isolated;
-        }
     }
+    return a->divided ? team_gather(ctx, degree, a->n, block_rows(a->n), sizeof *degree) : DDSC_OK;
 }
 
 ddsc_status operator_build(ddsc_context *ctx, sparse *m, double *degree, const sparse *a)
 {
-    int64_t n_isolated;
-    row_sums(degree, &n_isolated, a);
+    int64_t n_isolated = 0;
+    team_part rows = sparse_rows(ctx, a);
+    CHECK(row_sums(ctx, degree, a));
+    for (int64_t i = 0; i < a->n; i++)
+        n_isolated += is_isolated(a, i);
     CHECK(sparse_new(ctx, m, a->n, a->nnz + n_isolated));
-    int64_t at = 0;
-    for (int64_t i = 0; i < a->n; i++) {
+    m->divided = a->divided;
+    for (int64_t i = 0; i < a->n; i++)
+        m->offset[i + 1] = m->offset[i] + a->offset[i + 1] - a->offset[i] + is_isolated(a, i);
+    for (int64_t i = rows.begin; i < rows.end; i++) {
         double root = sqrt(degree[i]);
+        int64_t at = m->offset[i];
         for (int64_t p = a->offset[i]; p < a->offset[i + 1]; p++) {
             m->column[at] = a->column[p];
             m->value[at++] = a->value[p] / (root * sqrt(degree[a->column[p]]));
         }
-        if (a->offset[i] == a->offset[i + 1]) {
+        if (is_isolated(a, i)) {
             m->column[at] = (int32_t)i;
-            m->value[at++] = 1;
+            m->value[at] = 1;
         }
-        m->offset[i + 1] = at;
     }
     return DDSC_OK;
 }
@@ -48,14 +56,15 @@ typedef struct operator_product {
     int64_t b;
     double scale, shift, back;
     const double *x;
-    double *y;
-    bool far; /* x is larger than a near cache */
+    double *y;           /* from row `first` on */
+    int64_t first, last; /* row; entry */
+    bool far;            /* x is larger than a near cache */
 } operator_product;
 
 /* Rows of x are read all over memory; those that come AHEAD entries later are asked for now. */
 SIMD_INLINE void ask(const operator_product *t, int64_t p)
 {
-    const double *x = t->x + t->m->column[BASE_MIN(p + AHEAD, t->m->nnz - 1)] * t->b;
+    const double *x = t->x + t->m->column[BASE_MIN(p + AHEAD, t->last)] * t->b;
     for (int64_t c = 0; c < t->b; c += LANES)
         __builtin_prefetch(x + c);
     __builtin_prefetch(x + t->b - 1);
@@ -71,7 +80,7 @@ SIMD_INLINE void row_lanes(const operator_product *t, int64_t i, int64_t c, int6
             ask(t, p);
         sum += simd_all(t->m->value[p]) * simd_load(t->x + t->m->column[p] * t->b + c);
     }
-    double *y = t->y + i * t->b + c;
+    double *y = t->y + (i - t->first) * t->b + c;
     simd_f64 step =
         simd_all(t->scale) * (sum - simd_all(t->shift) * simd_load(t->x + i * t->b + c));
     if (t->back != 0)
@@ -85,7 +94,7 @@ SIMD_INLINE void row_single(const operator_product *t, int64_t i, int64_t c)
     double sum = 0;
     for (int64_t p = t->m->offset[i]; p < t->m->offset[i + 1]; p++)
         sum += t->m->value[p] * t->x[t->m->column[p] * t->b + c];
-    double *y = t->y + i * t->b + c;
+    double *y = t->y + (i - t->first) * t->b + c;
     *y = t->scale * (sum - t->shift * t->x[i * t->b + c]) - (t->back != 0 ? t->back * *y : 0);
 }
 
@@ -106,17 +115,32 @@ SIMD_CLONES static ddsc_status product_rows(void *arg, int64_t begin, int64_t en
     return DDSC_OK;
 }
 
+static ddsc_status product_run(ddsc_context *ctx, operator_product *t, team_part rows)
+{
+    t->first = rows.begin;
+    t->last = t->m->offset[rows.end] - 1;
+    t->far = t->m->n * t->b > NEAR;
+    /* Pieces large enough to be worth a thread; no sum crosses them. */
+    int64_t work = t->b * (t->m->nnz / BASE_MAX(t->m->n, 1) + 2);
+    return team_rows(ctx, rows, BASE_MAX(PIECE_ROWS, PIECE_WORK / work), product_rows, t);
+}
+
 ddsc_status operator_step(ddsc_context *ctx, const sparse *m, int64_t b, double scale, double shift,
                           double back, const double *x, double *y)
 {
-    operator_product t = {m, b, scale, shift, back, x, y, m->n * b > NEAR};
-    /* Pieces large enough to be worth a thread; no sum crosses them. */
-    int64_t work = b * (m->nnz / BASE_MAX(m->n, 1) + 2);
-    return parallel_for(ctx, m->n, BASE_MAX(PIECE_ROWS, PIECE_WORK / work), product_rows, &t);
+    operator_product t = {m, b, scale, shift, back, x, y, 0, 0, false};
+    return product_run(ctx, &t, (team_part){0, m->n});
 }
 
 ddsc_status operator_apply(ddsc_context *ctx, const sparse *m, int64_t b, const double *x,
                            double *y)
 {
     return operator_step(ctx, m, b, 1, 0, 0, x, y);
+}
+
+ddsc_status operator_apply_rows(ddsc_context *ctx, const sparse *m, team_part rows, int64_t b,
+                                const double *x, double *y)
+{
+    operator_product t = {m, b, 1, 0, 0, x, y, 0, 0, false};
+    return product_run(ctx, &t, rows);
 }

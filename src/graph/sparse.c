@@ -1,4 +1,5 @@
 /* Rows of a sparse matrix: storage and transposition by counting. */
+#include "base/blocks.h"
 #include "graph/graph.h"
 
 enum { SUM_GRAIN = 4096 }; /* rows of a piece of a sum */
@@ -20,6 +21,27 @@ void sparse_free(ddsc_context *ctx, sparse *s)
 {
     MEM_FREE(ctx, s->value, s->column, s->offset);
     *s = (sparse){0};
+}
+
+team_part sparse_own(const ddsc_context *ctx, int64_t n)
+{
+    return team_own(ctx, n, block_rows(n));
+}
+
+team_part sparse_rows(const ddsc_context *ctx, const sparse *s)
+{
+    return s->divided ? sparse_own(ctx, s->n) : (team_part){0, s->n};
+}
+
+ddsc_status sparse_gather(ddsc_context *ctx, sparse *s)
+{
+    int64_t grain = block_rows(s->n);
+    if (!s->divided)
+        return DDSC_OK;
+    CHECK(team_gather_entries(ctx, s->column, s->offset, s->n, grain, sizeof *s->column));
+    CHECK(team_gather_entries(ctx, s->value, s->offset, s->n, grain, sizeof *s->value));
+    s->divided = false;
+    return DDSC_OK;
 }
 
 ddsc_status sparse_transpose(ddsc_context *ctx, sparse *out, const sparse *in)
@@ -83,18 +105,31 @@ static ddsc_status sparse_sum_rows(void *arg, int64_t begin, int64_t end, int wo
     return DDSC_OK;
 }
 
+/* Entries of every row, those of other ranks from them. */
+static ddsc_status sum_offsets(ddsc_context *ctx, int64_t *offset, const sparse *s, const sparse *t)
+{
+    team_part rows = sparse_rows(ctx, s);
+    for (int64_t i = rows.begin; i < rows.end; i++)
+        offset[i + 1] = sparse_sum_row(s, t, i, 1, NULL, NULL);
+    if (s->divided)
+        CHECK(team_gather(ctx, offset + 1, s->n, block_rows(s->n), sizeof *offset));
+    for (int64_t i = 0; i < s->n; i++)
+        offset[i + 1] += offset[i];
+    return DDSC_OK;
+}
+
 ddsc_status sparse_sum(ddsc_context *ctx, sparse *out, const sparse *s, const sparse *t,
                        double scale)
 {
     ddsc_status status = DDSC_OK;
-    int64_t nnz = 0;
-    for (int64_t i = 0; i < s->n; i++)
-        nnz += sparse_sum_row(s, t, i, scale, NULL, NULL);
-    TRY(sparse_new(ctx, out, s->n, nnz));
-    for (int64_t i = 0; i < s->n; i++)
-        out->offset[i + 1] = out->offset[i] + sparse_sum_row(s, t, i, scale, NULL, NULL);
+    *out = (sparse){.n = s->n, .divided = s->divided};
+    TRY(MEM_ZERO(ctx, out->offset, s->n + 1));
+    TRY(sum_offsets(ctx, out->offset, s, t));
+    out->nnz = out->offset[s->n];
+    TRY(MEM_NEW(ctx, out->column, out->nnz));
+    TRY(MEM_NEW(ctx, out->value, out->nnz));
     sum_job j = {s, t, scale, out};
-    TRY(parallel_for(ctx, s->n, SUM_GRAIN, sparse_sum_rows, &j));
+    TRY(team_rows(ctx, sparse_rows(ctx, s), SUM_GRAIN, sparse_sum_rows, &j));
 done:
     if (status < 0)
         sparse_free(ctx, out);

@@ -90,7 +90,7 @@ static ddsc_status compare_components(ddsc_context *ctx, ddsc_theory *t, const d
     TRY(affinity_build(ctx, &a, &ignored, g, how));
     TRY(MEM_NEW(ctx, component, g->n));
     TRY(MEM_NEW(ctx, shared, g->n));
-    TRY(components_find(ctx, component, &t->n_components, &a));
+    TRY(components_find(ctx, component, &t->n_components, a.n, a.offset, a.column));
     t->n_pure_components = count_single(shared, t->n_components, component, class, class, g->n);
     t->n_whole_classes = count_single(shared, t->n_classes, class, component, class, g->n);
 done:

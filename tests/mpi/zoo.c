@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/blocks.h"
 #include "base/team.h"
 #include "ddsc_mpi.h"
 #include "eigen/solver.h"
@@ -20,18 +21,18 @@ static ddsc_context *team_context(void)
     return ctx;
 }
 
-/* The vectors of the components, as eigen_run hands them over. */
-static void add_exact(solver *s, int64_t n_components)
+/* The own rows of the components' vectors, as eigen_run hands them over. */
+static void add_exact(solver *s, const test_graph *g)
 {
-    const reordered *o = s->order;
-    double *volume = calloc((size_t)n_components, sizeof *volume);
-    assert_int_equal(panel_new(s->ctx, &s->exact, o->m.n, n_components), DDSC_OK);
-    memset(s->exact.x, 0, (size_t)(o->m.n * n_components) * sizeof(double));
-    for (int64_t i = 0; i < o->m.n; i++)
-        volume[o->component[i]] += o->degree[i];
-    for (int64_t i = 0; i < o->m.n; i++)
-        s->exact.x[i * n_components + o->component[i]] =
-            sqrt(o->degree[i] / volume[o->component[i]]);
+    int64_t width = g->n_components;
+    double *volume = calloc((size_t)width, sizeof *volume);
+    assert_int_equal(panel_new(s->ctx, &s->exact, s->own.end - s->own.begin, width), DDSC_OK);
+    for (int64_t i = 0; i < g->m.n; i++)
+        volume[g->component[i]] += g->degree[i];
+    for (int64_t i = s->own.begin; i < s->own.end; i++)
+        for (int64_t c = 0; c < width; c++)
+            s->exact.x[(i - s->own.begin) * width + c] =
+                g->component[i] == c ? sqrt(g->degree[i] / volume[c]) : 0;
     free(volume);
 }
 
@@ -45,48 +46,51 @@ static bool by_team(const ddsc_context *ctx)
     return true;
 }
 
-/* The team's solver alone: right, verified, and the same bytes on each rank. */
-static void expect_solve(const test_graph *g, int64_t k, const double *expected)
+/* The team's solver alone: right and verified. */
+static void expect_solve(test_graph *g, int64_t k, const double *expected)
 {
     ddsc_context *ctx = team_context();
-    reordered near;
-    assert_int_equal(order_make(ctx, &near, &g->m, g->degree, g->component), DDSC_OK);
+    int64_t n = g->m.n;
     solver s = {.ctx = ctx,
-                .m = &near.m,
-                .given = &g->m,
-                .order = &near,
-                .component = near.component,
+                .m = &g->m,
+                .own = sparse_own(ctx, n),
+                .component = g->component,
                 .wanted = k - g->n_components};
     bool verified = false;
-    s.room = g->m.n - g->n_components;
+    s.room = n - g->n_components;
     s.tolerance = 1e-9;
     s.max_products = 20000;
-    s.noise = (panel_noise){.stream = RNG_EIGEN, .dead = near.component};
-    add_exact(&s, g->n_components);
-    assert_int_equal(eigen_team_solve(&s, &verified), DDSC_OK);
+    add_exact(&s, g);
+    assert_int_equal(eigen_team_solve(&s, &g->m, &verified), DDSC_OK);
     assert_true(verified);
-    assert_true(by_team(ctx));
     for (int64_t j = 0; j < s.wanted; j++)
         assert_close(s.theta[j], expected[g->n_components + j], 0, 1e-8);
-    panel mv;
+    panel all, mv;
     double *residual = calloc((size_t)s.wanted, sizeof *residual);
-    assert_int_equal(panel_new(ctx, &mv, g->m.n, s.wanted), DDSC_OK);
-    assert_int_equal(order_matrix(ctx, &near, &g->m), DDSC_OK);
-    assert_int_equal(operator_apply(ctx, &near.m, s.wanted, s.v.x, mv.x), DDSC_OK);
-    assert_int_equal(panel_residuals(ctx, residual, &s.v, &mv, s.theta), DDSC_OK);
+    assert_int_equal(panel_new(ctx, &all, n, s.wanted), DDSC_OK);
+    assert_int_equal(panel_new(ctx, &mv, n, s.wanted), DDSC_OK);
+    memcpy(all.x + s.own.begin * s.wanted, s.v.x, (size_t)(s.v.n * s.wanted) * sizeof *all.x);
+    assert_int_equal(team_gather(ctx, all.x, n, block_rows(n), s.wanted * 8), DDSC_OK);
+    assert_int_equal(operator_apply(ctx, &g->m, s.wanted, all.x, mv.x), DDSC_OK);
+    assert_int_equal(panel_residuals(ctx, residual, &all, &mv, s.theta), DDSC_OK);
     for (int64_t j = 0; j < s.wanted; j++)
         assert_true(residual[j] <= s.tolerance);
     free(residual);
+    panel_free(ctx, &all);
     panel_free(ctx, &mv);
-    double hash = (double)(hash_bytes(s.v.x, (size_t)(g->m.n * s.wanted) * 8, 0) >> 12);
-    double both[2] = {hash, -hash};
-    assert_int_equal(team_largest(ctx, both, 2), DDSC_OK);
-    assert_true(both[0] == -both[1]);
     panel_free(ctx, &s.exact);
     panel_free(ctx, &s.v);
     mem_free(ctx, s.theta);
-    order_free(ctx, &near);
     ddsc_context_destroy(ctx);
+}
+
+/* Every rank has the same bytes. */
+static void expect_same(ddsc_context *ctx, const eigen_result *r)
+{
+    double hash = (double)(hash_bytes(r->vector, (size_t)(r->n * r->k) * 8, 0) >> 12);
+    double both[2] = {hash, -hash};
+    assert_int_equal(team_largest(ctx, both, 2), DDSC_OK);
+    assert_true(both[0] == -both[1]);
 }
 
 /* All of it: k pairs of the graph; expected NULL: LAPACK's. */
@@ -102,6 +106,8 @@ static void expect(const edge_list *e, int64_t k, const double *expected)
         assert_close(dense.value[j], expected[j], 0, 1e-9);
     test_eigen_run(&all, &r, k, 0);
     assert_int_equal(r.dense, 0);
+    assert_true(team_size(ctx) == 1 || by_team(ctx));
+    expect_same(ctx, &r);
     for (int64_t j = 0; j < k; j++)
         assert_close(r.value[j], dense.value[j], 0, 1e-8);
     if (all.n_components < k)

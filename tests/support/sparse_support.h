@@ -30,7 +30,7 @@ void test_graph_free(test_graph *g);
 
 /* Runs the solver and asserts: orthonormal columns, true residuals below the tolerance, descending
  * values, signs fixed, verified. dense_below 0 forces the block method. */
-void test_eigen_run(const test_graph *g, eigen_result *out, int64_t k, int64_t dense_below);
+void test_eigen_run(test_graph *g, eigen_result *out, int64_t k, int64_t dense_below);
 
 /* A random connected graph: a ring and `more` chords an item, weights in (0.1, 1.1). */
 edge_list *edges_random(int64_t n, int64_t more, uint64_t seed);

@@ -65,7 +65,7 @@ static void test_affinity(void **state)
     for (int rule = 0; rule < 3; rule++) {
         sparse a;
         affinity_report report;
-        affinity_settings set = {(ddsc_gamma_rule)rule, 1.7};
+        affinity_settings set = {.rule = (ddsc_gamma_rule)rule, .gamma = 1.7};
         assert_int_equal(affinity_build(ctx, &a, &report, g, &set), DDSC_OK);
         assert_sorted_symmetric(&a);
         assert_true(report.n_clamped == 0 && report.n_faint == 0 && !report.flat);
@@ -104,7 +104,7 @@ static void test_median(void **state)
         qsort(sorted, (size_t)m, sizeof *sorted, compare);
         sparse a;
         affinity_report report;
-        affinity_settings set = {DDSC_GAMMA_MEDIAN, 0};
+        affinity_settings set = {.rule = DDSC_GAMMA_MEDIAN};
         assert_int_equal(affinity_build(ctx, &a, &report, g, &set), DDSC_OK);
         assert_close(1 / report.gamma, (sorted[(m - 1) / 2] + sorted[m / 2]) / 2, 1e-14, 0);
         sparse_free(ctx, &a);
@@ -133,7 +133,7 @@ static void test_auto_gamma(void **state)
             ddsc_graph *g;
             sparse a = {0};
             affinity_report report;
-            affinity_settings set = {DDSC_GAMMA_AUTO, 0};
+            affinity_settings set = {.rule = DDSC_GAMMA_AUTO};
             for (int i = 0; i < ROWS; i++)
                 for (int c = 0; c < DIM; c++)
                     rows[i * DIM + c] = (i % 2 ? cases[k].wide : 1) * rng_normal(&random) +
@@ -162,10 +162,10 @@ static void test_extremes(void **state)
             d2[i * N + j] = 0;
     ddsc_graph *g = cut_graph(ctx, N, TAU, d2);
     g->d2[g->offset[30]] = -0.5;
-    static const affinity_settings sets[] = {{DDSC_GAMMA_AUTO, 0},
-                                             {DDSC_GAMMA_MEDIAN, 0},
-                                             {DDSC_GAMMA_VALUE, 1e12},
-                                             {DDSC_GAMMA_VALUE, 1e-300}};
+    static const affinity_settings sets[] = {{.rule = DDSC_GAMMA_AUTO},
+                                             {.rule = DDSC_GAMMA_MEDIAN},
+                                             {.rule = DDSC_GAMMA_VALUE, .gamma = 1e12},
+                                             {.rule = DDSC_GAMMA_VALUE, .gamma = 1e-300}};
     for (int s = 0; s < 4; s++) {
         sparse a, m;
         affinity_report report;
@@ -214,11 +214,11 @@ static void test_components(void **state)
         ddsc_graph *g = cut_graph(ctx, N, 4, d2);
         sparse a;
         affinity_report report;
-        affinity_settings set = {DDSC_GAMMA_AUTO, 0};
+        affinity_settings set = {.rule = DDSC_GAMMA_AUTO};
         int32_t component[N], lowest[N];
         int64_t count, expected = 0;
         assert_int_equal(affinity_build(ctx, &a, &report, g, &set), DDSC_OK);
-        assert_int_equal(components_find(ctx, component, &count, &a), DDSC_OK);
+        assert_int_equal(components_find(ctx, component, &count, a.n, a.offset, a.column), DDSC_OK);
         for (int32_t i = 0; i < N; i++)
             lowest[i] = i;
         for (bool changed = true; changed;) {
@@ -255,7 +255,7 @@ static void test_operator(void **state)
     ddsc_graph *g = cut_graph(ctx, N, 5, d2);
     sparse a, m;
     affinity_report report;
-    affinity_settings set = {DDSC_GAMMA_AUTO, 0};
+    affinity_settings set = {.rule = DDSC_GAMMA_AUTO};
     double degree[N];
     assert_int_equal(affinity_build(ctx, &a, &report, g, &set), DDSC_OK);
     assert_int_equal(operator_build(ctx, &m, degree, &a), DDSC_OK);
@@ -303,13 +303,13 @@ static ddsc_status build_call(ddsc_context *ctx, void *arg)
 {
     sparse a, m = {0};
     affinity_report report;
-    affinity_settings set = {DDSC_GAMMA_AUTO, 0};
+    affinity_settings set = {.rule = DDSC_GAMMA_AUTO};
     double degree[20];
     int32_t component[20];
     int64_t count;
     ddsc_status status = affinity_build(ctx, &a, &report, arg, &set);
     if (status >= 0)
-        status = components_find(ctx, component, &count, &a);
+        status = components_find(ctx, component, &count, a.n, a.offset, a.column);
     if (status >= 0)
         status = operator_build(ctx, &m, degree, &a);
     sparse_free(ctx, &m);
