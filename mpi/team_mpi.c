@@ -22,8 +22,8 @@
 
 /* ---- memory shared by the ranks of a machine ---- */
 
-/* POSIX shared memory under a name that is gone as soon as all have opened it, so nothing stays behind
- * whatever happens to a rank. Not MPI_Win_allocate_shared: where there is no room (64 MB in a container)
+/* POSIX shared memory under a name that is gone as soon as all have opened it: only a rank that is killed
+ * before leaves something behind. Not MPI_Win_allocate_shared: where there is no room (64 MB in a container)
  * Open MPI's first rank gives up and the others wait for it for ever; and its blocks can only be freed by
  * all ranks together. */
 enum { NAME_SIZE = 64 };

@@ -85,7 +85,7 @@ typedef void (*team_list)(team_arrays *a, void *object);
  * every rank then has them: to be read only. All ranks have a copy of the object itself (team_first). *block
  * is set as soon as there is one, and given to team_unshare. */
 ddsc_status team_move(ddsc_context *ctx, void *block, void *object, team_list list);
-/* One table for all ranks of a machine, zeroed: each fills its rows, and team_gather, or what calls it, makes all
+/* One table for all ranks of a machine: each fills its rows, and team_gather, or what calls it, makes all
  * rows be there for all. Freed by team_unshare. */
 ddsc_status team_table_new(ddsc_context *ctx, void *table, int64_t bytes);
 /* The shared block that data lies in, or NULL; all parts of it, for all. Of team_gather_parts. */

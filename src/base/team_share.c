@@ -69,19 +69,39 @@ static ddsc_status block_take(ddsc_context *ctx, team_block *b)
     return status;
 }
 
+/* One rank without memory for it is all of them: else the others would wait for it. */
+static ddsc_status block_agreed(ddsc_context *ctx, ddsc_status status)
+{
+    double failed = status < 0;
+    if (team_size(ctx) == 1)
+        return status;
+    CHECK(team_largest(ctx, &failed, 1));
+    if (status < 0 || failed == 0)
+        return status;
+    return ctx_fail(ctx, DDSC_ERROR_MEMORY,
+                    "another rank has no memory for what all have in common");
+}
+
 static ddsc_status block_new(ddsc_context *ctx, team_block **out, int64_t bytes)
 {
+    ddsc_status status = DDSC_OK;
     team_block *b = NULL;
     CHECK(MEM_ZERO(ctx, b, 1));
     b->bytes = bytes;
-    ddsc_status status = block_take(ctx, b);
-    if (status < 0) {
+    status = block_take(ctx, b);
+    bool taken = status >= 0;
+    status = block_agreed(ctx, status);
+    if (!taken) {
         mem_free(ctx, b);
         return status;
     }
     b->next = ctx->blocks;
-    *out = ctx->blocks = b;
-    return DDSC_OK;
+    ctx->blocks = b;
+    if (status < 0)
+        team_unshare(ctx, b->memory);
+    else
+        *out = b;
+    return status;
 }
 
 void team_unshare(ddsc_context *ctx, void *memory)
@@ -148,8 +168,6 @@ ddsc_status team_table_new(ddsc_context *ctx, void *table, int64_t bytes)
 {
     team_block *b = NULL;
     CHECK(block_new(ctx, &b, bytes));
-    if (!b->unshare)
-        memset(b->memory, 0, (size_t)bytes);
     memcpy(table, &b->memory, sizeof b->memory);
     return DDSC_OK;
 }

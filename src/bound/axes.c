@@ -8,8 +8,8 @@
 #include "linalg/linalg.h"
 
 /* Points of the set for each point of an item up to which looking through all of them beats sorting: a step of
- * the one costs about 2 cycles, one of the other 200. */
-enum { SHARED_MOST = 32 };
+ * the one costs about 2 cycles, one of the other 200. And points that one thread sorts in no time. */
+enum { SHARED_MOST = 32, POINTS_MOST = 1 << 16 };
 
 /* ---- frames ---- */
 
@@ -59,7 +59,7 @@ static ddsc_status points_sort(ddsc_context *ctx, bound_axes *a)
 {
     const measures *m = a->m;
     double *key = NULL;
-    if (m->v / SHARED_MOST > m->offset[m->n] / m->n)
+    if (!measures_is_shared(m) || m->v > POINTS_MOST || m->v / SHARED_MOST > m->nnz / m->n)
         return DDSC_OK;
     CHECK(MEM_NEW(ctx, a->order, a->n_axes * m->v));
     CHECK(MEM_NEW(ctx, a->place, a->n_axes * m->v));

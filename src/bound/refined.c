@@ -9,6 +9,7 @@
 #include "bound/refined.h"
 
 #include <math.h>
+#include <string.h>
 
 /* ---- steps ---- */
 
@@ -288,6 +289,8 @@ ddsc_status bound_refined_create(ddsc_context *ctx, bound_refined **out, const m
         b->epsilon[k] = ldexp(BOUND_EPSILON_SHARE * b->spread, -k);
     TRY(team_table_new(ctx, &b->self,
                        (BOUND_REFINED_LEVELS * m->nnz + BOUND_VECTOR) * (int64_t)sizeof *b->self));
+    if (!team_table_of(ctx, b->self)) /* shared memory comes cleared */
+        memset(b->self + BOUND_REFINED_LEVELS * m->nnz, 0, BOUND_VECTOR * sizeof *b->self);
     TRY(scalings_open(b));
     TRY(team_for(ctx, m->n, 8, own_range, b));
     for (int level = 0; level < BOUND_REFINED_LEVELS; level++)

@@ -6,12 +6,15 @@
 
 #include "cluster/cluster.h"
 
-/* Eigenvectors are known to about this. A link of weight w alone between n items makes an eigenvalue of about
- * w / (n degree); below this the vector is as good as constant on both sides, and what is left of it is no order. So
- * such links hold nothing together here. */
-static const double FAINT = 1e-8;
-/* A column that varies less than this, in proportion to its size, is one of the constants. */
-static const double CONSTANT = 1e-9;
+/* Eigenvectors are known to about this. A link of weight w alone between two halves of n items makes an eigenvalue of
+ * about w / (n degree); below this the vector is as good as constant on both sides, and what is left of it is no order. So
+ * such links hold nothing together here; never any link above FAINT_MOST of the degree. */
+static const double FAINT = 1e-8, FAINT_MOST = 1e-4;
+/* A column that varies less than this in a part, in proportion to its size there, is one of the constants, or what
+ * tells the part from others. */
+static const double VARIES = 1e-2;
+/* A column with less than this of its square in a part is none of its own. */
+static const double ELSEWHERE = 1e-9;
 
 typedef struct part_column {
     double n, sum, square;
@@ -42,7 +45,7 @@ static void take_column(const ddsc_clustering *c, double *value, bool *found, pa
     for (int64_t k = 0; k < n_parts; k++) {
         double spread = sum[k].square - sum[k].sum * sum[k].sum / fmax(sum[k].n, 1);
         sum[k].now =
-            !found[k] && spread > CONSTANT * sum[k].square && sum[k].square > CONSTANT * whole;
+            !found[k] && spread > VARIES * sum[k].square && sum[k].square > ELSEWHERE * whole;
         found[k] |= sum[k].now;
     }
     for (int64_t i = 0; i < n; i++)
@@ -105,6 +108,7 @@ static ddsc_status find_parts(ddsc_context *ctx, int32_t *part, int64_t *n_parts
     double *degree = NULL;
     int64_t *offset = NULL;
     int32_t *column = NULL;
+    double least = fmin(FAINT * (double)a->n, FAINT_MOST);
     TRY(MEM_ZERO(ctx, degree, a->n));
     TRY(MEM_ZERO(ctx, offset, a->n + 1));
     TRY(MEM_NEW(ctx, column, a->nnz));
@@ -114,7 +118,7 @@ static ddsc_status find_parts(ddsc_context *ctx, int32_t *part, int64_t *n_parts
     for (int64_t i = 0; i < a->n; i++) {
         offset[i + 1] = offset[i];
         for (int64_t p = a->offset[i]; p < a->offset[i + 1]; p++)
-            if (a->value[p] >= FAINT * (double)a->n * fmin(degree[i], degree[a->column[p]]))
+            if (a->value[p] >= least * fmin(degree[i], degree[a->column[p]]))
                 column[offset[i + 1]++] = a->column[p];
     }
     TRY(components_find(ctx, part, n_parts, a->n, offset, column));
@@ -134,12 +138,14 @@ ddsc_status cluster_direction(ddsc_context *ctx, int64_t *rank, const ddsc_clust
     TRY(MEM_NEW(ctx, part, n));
     TRY(MEM_NEW(ctx, value, n));
     TRY(find_parts(ctx, part, &n_parts, &c->affinity));
+    if (n_parts > c->view.n_vectors)
+        TRY(components_find(ctx, part, &n_parts, n, c->affinity.offset, c->affinity.column));
     TRY(MEM_ZERO(ctx, found, n_parts));
     TRY(MEM_NEW(ctx, sum, n_parts));
     for (int64_t i = 0; i < n; i++)
         value[i] = NAN;
-    /* The first ones are constant in each part. */
-    for (int64_t k = n_parts; k < c->view.n_vectors; k++)
+    /* The first of a graph in one part is its constant. */
+    for (int64_t k = n_parts == 1; k < c->view.n_vectors; k++)
         take_column(c, value, found, sum, part, n_parts, k);
     turn_signs(value, part, n, n_parts, sum);
     TRY(rank_items(ctx, rank, value, part, found, n, n_parts));
