@@ -339,7 +339,7 @@ static void graphs_of_real_data(void **state)
 
 enum { LIST_ITEMS = 700, LIST_LENGTH = 5 };
 
-/* Lists of few and of no neighbours among them; D^2 in no order of the items. */
+/* Lists of few neighbours; every fiftieth item has none and is nobody's. */
 static ddsc_graph *lists_make(ddsc_context *ctx)
 {
     ddsc_graph *g = NULL;
@@ -347,7 +347,8 @@ static ddsc_graph *lists_make(ddsc_context *ctx)
     for (int64_t i = 0; i < g->n; i++) {
         int64_t at = g->offset[i], count = i % 50 == 0 ? 0 : 1 + i % LIST_LENGTH;
         for (int64_t k = 0; k < count; k++) {
-            g->index[at + k] = (int32_t)((i + 1 + 97 * (k + i % 3)) % (g->n - 1));
+            int64_t other = (i + 1 + 97 * (k + i % 3)) % g->n;
+            g->index[at + k] = (int32_t)(other % 50 == 0 ? other + 1 : other);
             g->d2[at + k] = 1 + 0.1 * (double)k + 0.01 * (double)(i % 13);
         }
         g->offset[i + 1] = at + count;
