@@ -30,14 +30,12 @@ ddsc_status operator_build(ddsc_context *ctx, sparse *m, double *degree, const s
     int64_t n_isolated = 0;
     team_part rows = sparse_rows(ctx, a);
     CHECK(row_sums(ctx, degree, a));
-    for (int64_t i = rows.begin; i < rows.end; i++)
+    for (int64_t i = 0; i < a->n; i++)
         n_isolated += is_isolated(a, i);
     CHECK(sparse_new(ctx, m, a->n, a->nnz + n_isolated));
     m->divided = a->divided;
-    for (int64_t i = 0; i < a->n; i++) {
-        bool alone = i >= rows.begin && i < rows.end && is_isolated(a, i);
-        m->offset[i + 1] = m->offset[i] + a->offset[i + 1] - a->offset[i] + alone;
-    }
+    for (int64_t i = 0; i < a->n; i++)
+        m->offset[i + 1] = m->offset[i] + a->offset[i + 1] - a->offset[i] + is_isolated(a, i);
     for (int64_t i = rows.begin; i < rows.end; i++) {
         double root = sqrt(degree[i]);
         int64_t at = m->offset[i];

@@ -6,6 +6,7 @@
 
 #include "base/context.h"
 #include "base/team.h"
+#include "graph/graph.h"
 #include "support.h"
 #include "virtual_team.h"
 
@@ -334,6 +335,99 @@ static void graphs_of_real_data(void **state)
     assert_same_on(job_of(DDSC_METRIC_LOT, digits, 2100), 3);
 }
 
+/* ---- the affinity by its own rows ---- */
+
+enum { LIST_ITEMS = 700, LIST_LENGTH = 5 };
+
+/* Lists of few neighbours; every fiftieth item has none and is nobody's. */
+static ddsc_graph *lists_make(ddsc_context *ctx)
+{
+    ddsc_graph *g = NULL;
+    assert_int_equal(graph_create(ctx, &g, LIST_ITEMS, LIST_LENGTH), DDSC_OK);
+    for (int64_t i = 0; i < g->n; i++) {
+        int64_t at = g->offset[i], count = i % 50 == 0 ? 0 : 1 + i % LIST_LENGTH;
+        for (int64_t k = 0; k < count; k++) {
+            int64_t other = (i + 1 + 97 * (k + i % 3)) % g->n;
+            g->index[at + k] = (int32_t)(other % 50 == 0 ? other + 1 : other);
+            g->d2[at + k] = 1 + 0.1 * (double)k + 0.01 * (double)(i % 13);
+        }
+        g->offset[i + 1] = at + count;
+    }
+    return g;
+}
+
+typedef struct built {
+    sparse a, m;
+    affinity_report report;
+    double degree[LIST_ITEMS];
+} built;
+
+static void build_rows(ddsc_context *ctx, built *b, bool divided)
+{
+    ddsc_graph *g = lists_make(ctx);
+    affinity_settings how = {.rule = DDSC_GAMMA_AUTO, .divided = divided};
+    assert_int_equal(affinity_build(ctx, &b->a, &b->report, g, &how), DDSC_OK);
+    assert_int_equal(operator_build(ctx, &b->m, b->degree, &b->a), DDSC_OK);
+    ddsc_graph_destroy(g);
+}
+
+static void free_rows(ddsc_context *ctx, built *b)
+{
+    sparse_free(ctx, &b->a);
+    sparse_free(ctx, &b->m);
+}
+
+/* assert_ of another thread than the first would end it alone, so ranks only note what they saw. */
+typedef struct rows_seen {
+    built *whole;
+    bool divided[8], same[8];
+} rows_seen;
+
+static bool same_rows(const sparse *a, const sparse *b, team_part rows)
+{
+    int64_t from = a->offset[rows.begin], count = a->offset[rows.end] - from;
+    return a->nnz == b->nnz && memcmp(a->offset, b->offset, (size_t)(a->n + 1) * 8) == 0 &&
+           memcmp(a->column + from, b->column + from, (size_t)count * 4) == 0 &&
+           memcmp(a->value + from, b->value + from, (size_t)count * 8) == 0;
+}
+
+static void rank_rows(void *arg, const ddsc_team *team)
+{
+    rows_seen *s = arg;
+    built b;
+    ddsc_context *ctx = test_context(1, 0);
+    ddsc_context_set_team(ctx, team);
+    build_rows(ctx, &b, true);
+    team_part own = sparse_rows(ctx, &b.a), all = {0, LIST_ITEMS};
+    s->divided[team->rank] = b.a.divided && own.end - own.begin < LIST_ITEMS;
+    bool same = same_rows(&s->whole->a, &b.a, own) && same_rows(&s->whole->m, &b.m, own) &&
+                memcmp(s->whole->degree, b.degree, sizeof b.degree) == 0 &&
+                b.report.n_faint == s->whole->report.n_faint;
+    same = same && sparse_gather(ctx, &b.a) == DDSC_OK && sparse_gather(ctx, &b.m) == DDSC_OK;
+    s->same[team->rank] =
+        same && same_rows(&s->whole->a, &b.a, all) && same_rows(&s->whole->m, &b.m, all);
+    free_rows(ctx, &b);
+    ddsc_context_destroy(ctx);
+}
+
+static void own_rows_are_those_of_the_whole(void **state)
+{
+    (void)state;
+    ddsc_context *ctx = test_context(1, 0);
+    built whole;
+    build_rows(ctx, &whole, false);
+    for (int size = 2; size <= 7; size += 5) {
+        rows_seen s = {.whole = &whole};
+        virtual_team_run(size, rank_rows, &s, NULL);
+        for (int r = 0; r < size; r++) {
+            assert_true(s.divided[r]);
+            assert_true(s.same[r]);
+        }
+    }
+    free_rows(ctx, &whole);
+    ddsc_context_destroy(ctx);
+}
+
 /* ---- a rank that is lost ---- */
 
 static void lost_rank(void **state)
@@ -357,6 +451,7 @@ int main(void)
         cmocka_unit_test(graphs_of_clouds),
         cmocka_unit_test(pruned_sinkhorn),
         cmocka_unit_test(graphs_of_real_data),
+        cmocka_unit_test(own_rows_are_those_of_the_whole),
         cmocka_unit_test(lost_rank),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
