@@ -71,3 +71,14 @@ def test_forged_trees_are_cut_short(ddsc, tmp_path):
     path.write_text(json.dumps(told))
     said = ddsc("explain", tmp_path / "r").stdout
     assert len(said) < 20000 and "left" not in said
+
+
+@pytest.mark.parametrize("away", [15, 17, 25])
+def test_a_pair_on_a_faint_link_does_not_fold_the_order(ddsc, tmp_path, away):
+    """A line of 2,000 items and two that lie beside it, where the link to them fades."""
+    line = np.column_stack([np.arange(2000) + 0.01 * np.random.default_rng(1).random(2000), np.zeros(2000)])
+    points = np.vstack([line, [[2000 / 3, away], [2000 / 3 + 0.5, away]]])
+    ddsc("cluster", write(tmp_path / "l.npz", points[:, None]), "-k", 3, "--tau", 6, "-m", "w2", "-o", tmp_path / "r", "-q")
+    with open(tmp_path / "r" / "items.csv", encoding="utf-8") as file:
+        order = [int(row["order"]) for row in list(csv.DictReader(file))[:2000]]
+    assert np.corrcoef(order, np.arange(2000))[0, 1] > 0.99
