@@ -9,7 +9,8 @@
 /* An item left out has nothing but a diagonal entry. None of the others is linked to it. */
 static void put_away(const solver *s, sparse *m)
 {
-    for (int64_t i = s->own.begin; i < s->own.end; i++) {
+    team_part rows = sparse_rows(s->ctx, m); /* where m is whole it stays the same on all ranks */
+    for (int64_t i = rows.begin; i < rows.end; i++) {
         if (s->component[i] >= 0)
             continue;
         int64_t at = m->offset[i];
@@ -70,6 +71,10 @@ ddsc_status eigen_team_solve(solver *s, sparse *m, bool *verified)
     serial_end(saved);
     TRY(status);
     TRY(take_figures(s, &problem, verified));
+    /* Rounding leaves traces there, which would be rows like any other once they are normalised. */
+    for (int64_t i = 0; i < n; i++)
+        if (s->component[begin + i] < 0)
+            memset(s->v.x + i * s->v.stride, 0, (size_t)s->wanted * sizeof *s->v.x);
     if (!*verified) {
         panel_free(ctx, &s->v);
         mem_free(ctx, s->theta);

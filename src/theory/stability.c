@@ -211,6 +211,7 @@ static ddsc_status stability_job_open(ddsc_context *ctx, stability_job *job,
     job->plan.graph.tau = first->view.graph->tau;
     job->plan.graph.hubs = first->view.hubs_rescaled ? DDSC_HUBS_ALWAYS : DDSC_HUBS_OFF;
     TRY(decompose_graph(ctx, &job->first, first->view.graph, NULL, &job->plan.set, first->view.k));
+    TRY(sparse_gather(ctx, &job->first.a));
 done:
     return status;
 }
