@@ -8,7 +8,6 @@
 #include <math.h>
 #include <stdlib.h>
 #ifdef __GLIBC__
-#include <malloc.h>
 #endif
 
 #include <slepceps.h>
@@ -349,17 +348,6 @@ static int begin_slepc(mpi_state *m)
     GOOD(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
     return 0;
 }
-
-/* SuperLU_DIST, which PETSc brings along, tells malloc when it is loaded to give nothing back to the system: what is freed
- * before the solver runs would stay with the process. Undone before main, so that a program may still choose. */
-#ifdef __GLIBC__
-__attribute__((constructor)) static void give_memory_back(void)
-{
-    mallopt(M_MMAP_MAX, 65536);
-    mallopt(M_MMAP_THRESHOLD, 1 << 20);
-    mallopt(M_TRIM_THRESHOLD, 1 << 21);
-}
-#endif
 
 void eigen_slepc_end(mpi_state *m)
 {

@@ -1,5 +1,6 @@
 /* ddsc-mpi: the program ddsc on the ranks of an MPI job. Every rank runs the same command; ddsc.h says
  * how a team divides it. The first rank shows and writes, the others are silent. */
+#include <malloc.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,9 +125,21 @@ static int run(int argc, char **argv)
     return code;
 }
 
+/* SuperLU_DIST, which PETSc brings along, tells malloc when it is loaded to give nothing back to the system: what is freed
+ * before the solver runs would stay with the process. */
+static void give_memory_back(void)
+{
+#ifdef __GLIBC__
+    mallopt(M_MMAP_MAX, 65536);
+    mallopt(M_MMAP_THRESHOLD, 1 << 20);
+    mallopt(M_TRIM_THRESHOLD, 1 << 21);
+#endif
+}
+
 int main(int argc, char **argv)
 {
     int provided = MPI_THREAD_SINGLE;
+    give_memory_back();
     setenv("NO_COLOR", "1", 0); /* mpirun shows the first rank a terminal where there may be none */
     if (argc > 1 && verb_find(argv[1]))
         choose_kernels(argv);

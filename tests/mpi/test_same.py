@@ -96,6 +96,21 @@ def test_other_verbs_and_ways(ddsc, ranks, sets, tmp_path):
     assert ranks(2, "cluster", *words).out == ddsc("cluster", *words).stdout
 
 
+def test_divided_eigenvectors(ddsc, ranks, tmp_path):
+    """More items than LAPACK is given: each rank has rows of its own. Far groups of seven are too small for a cluster and
+    are left out; their rows stay empty whoever finds the vectors."""
+    random = np.random.default_rng(6)
+    centres = [[0, 0], [5, 0], [0, 5]] + [[200 + 90 * g, 300] for g in range(6)]
+    group = np.concatenate([np.arange(720) % 3, 3 + np.arange(42) // 7])
+    points = np.vstack([random.normal(centres[g], 1, (5, 2)) for g in group])
+    np.savez(tmp_path / "set.npz", points=points, weights=np.ones(len(points)), offsets=np.arange(0, len(points) + 1, 5))
+    for words in (["-k", 3], ["-k", "2:5"], ["-k", 3, "--metric", "w2+lot"], ["-k", 3, "--stability", 2]):
+        words = ["cluster", tmp_path / "set.npz", "--metric", "lot", "--tau", 6, *words]
+        alone = ddsc(*words).stdout
+        for n in (2, 3):
+            assert ranks(n, *words).out == alone, (n, words)
+
+
 def test_ranks_do_without_devices(ddsc, ranks, sets, tmp_path, monkeypatch):
     """Which rank has a device is a matter of its machine; the way of the search is not."""
     monkeypatch.setenv("DDSC_PLUGIN_PATH", str(BUILD / "tests"))
