@@ -69,7 +69,7 @@ static ddsc_status block_take(ddsc_context *ctx, team_block *b)
     return status;
 }
 
-/* One rank without memory for it is all of them: else the others would wait for it. */
+/* All hear of one rank without memory for it, which they would else wait for. */
 static ddsc_status block_agreed(ddsc_context *ctx, ddsc_status status)
 {
     double failed = status < 0;
@@ -78,7 +78,7 @@ static ddsc_status block_agreed(ddsc_context *ctx, ddsc_status status)
     CHECK(team_largest(ctx, &failed, 1));
     if (status < 0 || failed == 0)
         return status;
-    return ctx_fail(ctx, DDSC_ERROR_MEMORY,
+    return ctx_fail(ctx, DDSC_ERROR_INTERNAL,
                     "another rank has no memory for what all have in common");
 }
 
