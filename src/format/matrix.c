@@ -155,7 +155,7 @@ static void list_matrix(team_arrays *a, void *object)
 /* From the first rank to all. */
 static ddsc_status matrix_move(matrix_file *f)
 {
-    static double elsewhere;
+    double elsewhere = 0;
     ddsc_context *ctx = f->ctx;
     bool first = team_rank(ctx) == 0;
     void *block = NULL;
