@@ -13,7 +13,7 @@
 /* Products with a block that a solve takes, about: 120 to 400 were seen. */
 static const double PRODUCTS = 200;
 
-static void lose_device(solver *s, const char *why)
+static void filter_alone(solver *s, const char *why)
 {
     device_fail(s->ctx, &s->dev, why);
     device_close(&s->dev);
@@ -31,7 +31,7 @@ void filter_open(solver *s)
     if (!s->dev.table.filter || !s->dev.table.load_sparse) {
         device_close(&s->dev);
     } else if (s->dev.table.load_sparse(s->dev.state, &rows, why) != 0) {
-        lose_device(s, why);
+        filter_alone(s, why);
     } else {
         ctx_device_used(s->ctx, s->dev.name);
         ctx_note(s->ctx, "products with the graph", ddsc_context_get_device(s->ctx),
@@ -77,7 +77,7 @@ static ddsc_status filter_remote(solver *s, int64_t width, double scale, double 
         CHECK(parallel_for(s->ctx, s->m->n * width, 1 << 16, look_at_numbers, &found));
     *made = *made && !found.odd;
     if (!*made)
-        lose_device(s, why);
+        filter_alone(s, why);
     return DDSC_OK;
 }
 
