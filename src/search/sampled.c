@@ -47,7 +47,7 @@ static void kept_free(ddsc_context *ctx, kept_pairs *k)
     MEM_FREE(ctx, k->held, k->value, k->other, k->offset);
 }
 
-static void fit_free(ddsc_context *ctx, pair_fit *f)
+static void fill_free(ddsc_context *ctx, pair_fit *f)
 {
     MEM_FREE(ctx, f->scratch, f->v, f->u, f->bias);
 }
@@ -64,7 +64,7 @@ static ddsc_status count_row(void *arg, int64_t begin, int64_t end, int worker)
     return DDSC_OK;
 }
 
-static ddsc_status list_row(void *arg, int64_t begin, int64_t end, int worker)
+static ddsc_status keep_row(void *arg, int64_t begin, int64_t end, int worker)
 {
     kept_pairs *k = arg;
     (void)worker;
@@ -87,7 +87,7 @@ static ddsc_status kept_list(ddsc_context *ctx, kept_pairs *k, int64_t n, double
     CHECK(MEM_NEW(ctx, k->other, k->offset[n]));
     CHECK(MEM_NEW(ctx, k->held, k->offset[n]));
     CHECK(MEM_ZERO(ctx, k->value, k->offset[n]));
-    return parallel_for(ctx, n, 16, list_row, k);
+    return parallel_for(ctx, n, 16, keep_row, k);
 }
 
 static void keep_one(kept_pairs *k, int64_t i, int64_t j, double d2)
@@ -172,7 +172,7 @@ static void solve_spd(double *g, double *x, int64_t r)
     }
 }
 
-static ddsc_status fit_rows(void *arg, int64_t begin, int64_t end, int worker)
+static ddsc_status fill_rows(void *arg, int64_t begin, int64_t end, int worker)
 {
     const pair_fit *f = arg;
     const kept_pairs *k = f->k;
@@ -220,10 +220,10 @@ static ddsc_status fit_make(ddsc_context *ctx, pair_fit *f, kept_pairs *k)
     for (int round = 0; round < FIT_ROUNDS && f->spread > 0; round++) {
         f->from = f->v;
         f->to = f->u;
-        CHECK(parallel_for(ctx, n, 16, fit_rows, f));
+        CHECK(parallel_for(ctx, n, 16, fill_rows, f));
         f->from = f->u;
         f->to = f->v;
-        CHECK(parallel_for(ctx, n, 16, fit_rows, f));
+        CHECK(parallel_for(ctx, n, 16, fill_rows, f));
     }
     return DDSC_OK;
 }
@@ -307,7 +307,7 @@ static ddsc_status fill(ddsc_context *ctx, kept_pairs *k, double sample)
     if (good)
         TRY(offer_others(ctx, k->near, &f, sample));
 done:
-    fit_free(ctx, &f);
+    fill_free(ctx, &f);
     return status;
 }
 
