@@ -7,7 +7,7 @@
 
 #pragma GCC diagnostic ignored "-Wpsabi"
 
-enum { PIECE_ROWS = 256, PIECE_WORK = 1 << 20, LANES = SIMD_LANES, AHEAD = 32, NEAR = 1 << 17 };
+enum { PIECE_ROWS = 256, PIECE_WORK = 1 << 18, LANES = SIMD_LANES, AHEAD = 32, NEAR = 1 << 17 };
 
 static bool is_isolated(const sparse *a, int64_t i)
 {
