@@ -141,7 +141,7 @@ static ddsc_status mark_used(void *arg, int64_t begin, int64_t end, int worker)
     return DDSC_OK;
 }
 
-static ddsc_status renumber(void *arg, int64_t begin, int64_t end, int worker)
+static ddsc_status renumber_entries(void *arg, int64_t begin, int64_t end, int worker)
 {
     const renumbering *r = arg;
     (void)worker;
@@ -161,7 +161,7 @@ ddsc_status parts_merge_points(ddsc_context *ctx, measures_parts *p)
     int64_t before = p->v;
     TRY(compact_rows(ctx, p, map));
     if (p->v < before) /* else every row has kept its number */
-        TRY(parallel_for(ctx, p->nnz, ENTRIES_A_PIECE, renumber, &r));
+        TRY(parallel_for(ctx, p->nnz, ENTRIES_A_PIECE, renumber_entries, &r));
     if (p->v < before)
         TRY(mem_resize(ctx, &p->support, p->v * p->d, sizeof *p->support));
 done:

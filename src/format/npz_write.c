@@ -157,7 +157,7 @@ static const unsigned char *elements_get(const elements *e, int64_t begin, int64
     return made;
 }
 
-static ddsc_status sum_rows(void *arg, int64_t begin, int64_t end, int worker)
+static ddsc_status checksum_rows(void *arg, int64_t begin, int64_t end, int worker)
 {
     const elements *e = arg;
     e->crc[begin / e->step] = stream_checksum(0, elements_get(e, begin, end, worker),
@@ -170,7 +170,7 @@ static ddsc_status elements_sum(ddsc_context *ctx, elements *e, uint32_t before,
 {
     ddsc_status status = DDSC_OK;
     TRY(MEM_NEW(ctx, e->crc, e->n_rows / e->step + 1));
-    TRY(parallel_for(ctx, e->n_rows, e->step, sum_rows, e));
+    TRY(parallel_for(ctx, e->n_rows, e->step, checksum_rows, e));
     *sum = before;
     for (int64_t at = 0; at < e->n_rows; at += e->step)
         *sum = stream_checksum_join(*sum, e->crc[at / e->step],
@@ -189,8 +189,8 @@ static ddsc_status put_elements(npz_writer *z, const elements *e)
     return DDSC_OK;
 }
 
-static ddsc_status put_member(npz_writer *z, member *m, const char *header, size_t n_header,
-                              elements *e)
+static ddsc_status npz_put_member(npz_writer *z, member *m, const char *header, size_t n_header,
+                                  elements *e)
 {
     CHECK(elements_sum(z->ctx, e, stream_checksum(0, header, n_header), &m->crc));
     CHECK(MEM_RESERVE(z->ctx, z->member, &z->room, z->n + 1));
@@ -219,7 +219,7 @@ ddsc_status npz_writer_add(npz_writer *z, const char *name, const char *descr, i
     e.step = BASE_MAX(CHUNK_BYTES / row_bytes, 1);
     if (fill)
         CHECK(scratch_create(z->ctx, &e.room, BASE_MIN(e.step, e.n_rows), (size_t)row_bytes));
-    ddsc_status status = put_member(z, &m, header, n_header, &e);
+    ddsc_status status = npz_put_member(z, &m, header, n_header, &e);
     scratch_free(z->ctx, &e.room);
     return status;
 }
