@@ -64,7 +64,7 @@ static ddsc_status count_row(void *arg, int64_t begin, int64_t end, int worker)
     return DDSC_OK;
 }
 
-static ddsc_status keep_row(void *arg, int64_t begin, int64_t end, int worker)
+static ddsc_status kept_row(void *arg, int64_t begin, int64_t end, int worker)
 {
     kept_pairs *k = arg;
     (void)worker;
@@ -87,7 +87,7 @@ static ddsc_status kept_list(ddsc_context *ctx, kept_pairs *k, int64_t n, double
     CHECK(MEM_NEW(ctx, k->other, k->offset[n]));
     CHECK(MEM_NEW(ctx, k->held, k->offset[n]));
     CHECK(MEM_ZERO(ctx, k->value, k->offset[n]));
-    return parallel_for(ctx, n, 16, keep_row, k);
+    return parallel_for(ctx, n, 16, kept_row, k);
 }
 
 static void keep_one(kept_pairs *k, int64_t i, int64_t j, double d2)
