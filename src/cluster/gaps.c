@@ -31,7 +31,7 @@ typedef struct gap_search {
     int32_t *order, *rank;
 } gap_search;
 
-void gap_crossing(double *level, const sparse *a, const int32_t *rank)
+void cluster_gap_crossing(double *level, const sparse *a, const int32_t *rank)
 {
     memset(level, 0, (size_t)a->n * sizeof *level);
     for (int64_t i = 0; i < a->n; i++)
@@ -44,7 +44,7 @@ void gap_crossing(double *level, const sparse *a, const int32_t *rank)
         level[t] += level[t - 1];
 }
 
-double gap_carriers(double *across, const sparse *a, const int32_t *rank, int64_t t)
+double cluster_gap_carriers(double *across, const sparse *a, const int32_t *rank, int64_t t)
 {
     double sum[2] = {0}, square[2] = {0};
     for (int64_t i = 0; i < a->n; i++) {
@@ -70,7 +70,7 @@ static int64_t extreme(const double *x, int64_t begin, int64_t end, double sign)
     return best;
 }
 
-bool gap_places(gap_place *out, const double *level, int64_t n, int64_t size)
+bool cluster_gap_places(cluster_gap_place *out, const double *level, int64_t n, int64_t size)
 {
     int64_t low = BASE_MAX(size / 2, 1), high = size + BASE_MIN(n - size, size) / 2;
     high = BASE_MIN(high, n - 3);
@@ -82,24 +82,24 @@ bool gap_places(gap_place *out, const double *level, int64_t n, int64_t size)
     return true;
 }
 
-void gap_weigh(cluster_gap *g, const gap_place *p, const sparse *a, const int32_t *rank,
-               const double *level, double *across)
+void cluster_gap_weigh(cluster_gap *g, const cluster_gap_place *p, const sparse *a,
+                       const int32_t *rank, const double *level, double *across)
 {
     double peak = fmin(level[p->before], level[p->after]);
     g->valley = peak > 0 ? fmax(level[p->at], 0) / peak : 1;
-    g->items =
-        fmin(gap_carriers(across, a, rank, p->before), gap_carriers(across, a, rank, p->after));
+    g->items = fmin(cluster_gap_carriers(across, a, rank, p->before),
+                    cluster_gap_carriers(across, a, rank, p->after));
     g->score = (1 - g->valley) * sqrt(g->items);
 }
 
 static void find_gap(cluster_gap *g, const sparse *a, const int32_t *rank, const double *level,
                      double *across)
 {
-    gap_place p;
+    cluster_gap_place p;
     g->valley = 1;
     g->items = g->score = 0;
-    if (gap_places(&p, level, a->n, g->size))
-        gap_weigh(g, &p, a, rank, level, across);
+    if (cluster_gap_places(&p, level, a->n, g->size))
+        cluster_gap_weigh(g, &p, a, rank, level, across);
     g->score = fmax(g->score, 0);
 }
 
@@ -113,20 +113,21 @@ static ddsc_status search_clusters(void *arg, int64_t begin, int64_t end, int wo
         cluster_gap *g = &s->out[s->which[s->first + c]];
         for (int64_t p = 0; p < n; p++) {
             int64_t i = s->along[p];
-            key[p] = gap_key(s->walk[i * s->width + c] / s->root[i]);
+            key[p] = cluster_gap_key(s->walk[i * s->width + c] / s->root[i]);
         }
         sort_order(order, key, n);
         for (int64_t t = 0; t < n; t++)
             rank[s->along[order[t]]] = (int32_t)t;
-        gap_crossing(level, s->a, rank);
+        cluster_gap_crossing(level, s->a, rank);
         find_gap(g, s->a, rank, level, s->across + worker * n);
         g->examined = true;
     }
     return DDSC_OK;
 }
 
-ddsc_status gap_walk(ddsc_context *ctx, double *x, double *y, const sparse *m, const double *root,
-                     const int32_t *labels, const int32_t *which, int64_t width)
+ddsc_status cluster_gap_walk(ddsc_context *ctx, double *x, double *y, const sparse *m,
+                             const double *root, const int32_t *labels, const int32_t *which,
+                             int64_t width)
 {
     int64_t n = m->n;
     memset(x, 0, (size_t)(n * width) * sizeof *x);
@@ -203,10 +204,10 @@ ddsc_status cluster_gaps(ddsc_context *ctx, cluster_gap *out, const sparse *a,
     s.walk = x;
     for (s.first = 0; s.first < n_looked; s.first += s.width) {
         s.width = BASE_MIN(width, n_looked - s.first);
-        TRY(gap_walk(ctx, x, y, &m, root, labels, which + s.first, s.width));
+        TRY(cluster_gap_walk(ctx, x, y, &m, root, labels, which + s.first, s.width));
         TRY(parallel_for(ctx, s.width, 1, search_clusters, &s));
     }
-    TRY(gap_hold(ctx, out, a, labels, k));
+    TRY(cluster_gap_hold(ctx, out, a, labels, k, along));
 done:
     sparse_free(ctx, &m);
     MEM_FREE(ctx, s.rank, s.order, s.across, s.level, s.key, y, x, root, size, along);

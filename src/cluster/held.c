@@ -26,12 +26,13 @@ typedef struct half {
     sparse a;       /* links inside */
     double *f;      /* n x k: the walk */
     double *key, *level, *across;
+    int32_t *along; /* its items along the first direction of all items */
     int32_t *order, *rank;
 } half;
 
 typedef struct held_search {
     const sparse *a;
-    const int32_t *labels;
+    const int32_t *labels, *along;
     int64_t n, k, n_found;
     int32_t *mixed; /* n: items in random order */
     half first, other;
@@ -48,6 +49,7 @@ static ddsc_status half_new(ddsc_context *ctx, half *h, int64_t n, int64_t k)
     CHECK(MEM_NEW(ctx, h->key, n));
     CHECK(MEM_NEW(ctx, h->level, n));
     CHECK(MEM_NEW(ctx, h->across, n));
+    CHECK(MEM_NEW(ctx, h->along, n));
     CHECK(MEM_NEW(ctx, h->order, n));
     return MEM_NEW(ctx, h->rank, n);
 }
@@ -55,7 +57,7 @@ static ddsc_status half_new(ddsc_context *ctx, half *h, int64_t n, int64_t k)
 static void half_free(ddsc_context *ctx, half *h)
 {
     sparse_free(ctx, &h->a);
-    MEM_FREE(ctx, h->rank, h->order, h->across, h->level, h->key, h->f, h->place);
+    MEM_FREE(ctx, h->rank, h->order, h->along, h->across, h->level, h->key, h->f, h->place);
 }
 
 /* Links among the items of a half, in the order of their numbers, which is that of the items. */
@@ -127,7 +129,7 @@ static ddsc_status walk_half(ddsc_context *ctx, held_search *s)
     TRY(operator_build(ctx, &m, root, &s->first.a));
     for (int64_t i = 0; i < n; i++)
         root[i] = sqrt(root[i]);
-    TRY(gap_walk(ctx, x, s->first.f, &m, root, s->cut, which, k));
+    TRY(cluster_gap_walk(ctx, x, s->first.f, &m, root, s->cut, which, k));
     TRY(operator_apply(ctx, &m, k, x, s->first.f));
     for (int64_t i = 0; i < n; i++)
         for (int64_t c = 0; c < k; c++) {
@@ -170,21 +172,32 @@ static void place_halves(held_search *s, bool turned)
             linked |= s->first.place[s->a->column[p]] >= 0;
         s->other.place[i] = linked && s->first.place[i] < 0 ? (int32_t)s->other.n++ : -1;
     }
+    int64_t in_first = 0, in_other = 0;
+    for (int64_t t = 0; t < s->n; t++) {
+        int64_t i = s->along[t];
+        if (s->first.place[i] >= 0)
+            s->first.along[in_first++] = s->first.place[i];
+        if (s->other.place[i] >= 0)
+            s->other.along[in_other++] = s->other.place[i];
+    }
 }
 
+/* Items too far from the border for f to tell them apart follow each other along the first direction (gaps.c). After
+ * this key[order[t]] is that of the item at rank t. */
 static void order_half(half *h, int64_t k, int64_t c)
 {
-    for (int64_t i = 0; i < h->n; i++)
-        h->key[i] = gap_key(h->f[i * k + c]);
+    for (int64_t t = 0; t < h->n; t++)
+        h->key[t] = cluster_gap_key(h->f[h->along[t] * k + c]);
     sort_order(h->order, h->key, h->n);
     for (int64_t t = 0; t < h->n; t++)
-        h->rank[h->order[t]] = (int32_t)t;
-    gap_crossing(h->level, &h->a, h->rank);
+        h->rank[h->along[h->order[t]]] = (int32_t)t;
+    cluster_gap_crossing(h->level, &h->a, h->rank);
 }
 
 /* The same places in the other half: the valley where f has the same value, the peaks at the same shares of both
  * sides. */
-static gap_place carry_over(const half *first, const half *other, const gap_place *p)
+static cluster_gap_place carry_over(const half *first, const half *other,
+                                    const cluster_gap_place *p)
 {
     double fence = (first->key[first->order[p->at]] + first->key[first->order[p->at + 1]]) / 2;
     int64_t n = first->n, m = other->n, at = -1;
@@ -195,18 +208,18 @@ static gap_place carry_over(const half *first, const half *other, const gap_plac
     double outside = (double)(p->after - p->at) / (double)(n - 1 - p->at);
     int64_t before = llround(inside * (double)(at + 1)) - 1;
     int64_t after = at + llround(outside * (double)(m - 1 - at));
-    return (gap_place){at, BASE_MIN(BASE_MAX(before, 0), at), BASE_MIN(after, m - 2)};
+    return (cluster_gap_place){at, BASE_MIN(BASE_MAX(before, 0), at), BASE_MIN(after, m - 2)};
 }
 
 static void score_cluster(held_search *s, int64_t c, int64_t size)
 {
-    gap_place p;
+    cluster_gap_place p;
     cluster_gap g = {0};
     order_half(&s->first, s->n_found, c);
-    if (gap_places(&p, s->first.level, s->first.n, size)) {
+    if (cluster_gap_places(&p, s->first.level, s->first.n, size)) {
         order_half(&s->other, s->n_found, c);
         p = carry_over(&s->first, &s->other, &p);
-        gap_weigh(&g, &p, &s->other.a, s->other.rank, s->other.level, s->other.across);
+        cluster_gap_weigh(&g, &p, &s->other.a, s->other.rank, s->other.level, s->other.across);
     }
     s->score[c] = fmax(g.score, LEAST);
 }
@@ -230,7 +243,7 @@ static void match(const held_search *s, cluster_gap *out, const int64_t *size, c
 }
 
 /* One half judged by the other. */
-static ddsc_status judge(ddsc_context *ctx, held_search *s, cluster_gap *out, double share)
+static ddsc_status judge_half(ddsc_context *ctx, held_search *s, cluster_gap *out, double share)
 {
     int64_t k = s->k, *size = s->shared + k * k, *whole = size + k;
     CHECK(half_links(ctx, &s->first, s->a));
@@ -252,7 +265,7 @@ static ddsc_status judge(ddsc_context *ctx, held_search *s, cluster_gap *out, do
     return DDSC_OK;
 }
 
-static void mix(held_search *s, rng random)
+static void mix_items(held_search *s, rng random)
 {
     for (int64_t i = 0; i < s->n; i++)
         s->mixed[i] = (int32_t)i;
@@ -268,15 +281,15 @@ static bool asks(const cluster_gap *gap, int64_t n, int64_t k)
 {
     bool any = false;
     for (int64_t c = 0; c < k; c++)
-        any |= gap[c].examined && gap[c].score >= gap_clear_from(n);
+        any |= gap[c].examined && gap[c].score >= cluster_gap_clear_from(n);
     return any && n >= 8 * k && n <= MOST && k <= GAP_CLUSTERS;
 }
 
-ddsc_status gap_hold(ddsc_context *ctx, cluster_gap *out, const sparse *a, const int32_t *labels,
-                     int64_t k)
+ddsc_status cluster_gap_hold(ddsc_context *ctx, cluster_gap *out, const sparse *a,
+                             const int32_t *labels, int64_t k, const int32_t *along)
 {
     ddsc_status status = DDSC_OK;
-    held_search s = {.a = a, .labels = labels, .n = a->n, .k = k};
+    held_search s = {.a = a, .labels = labels, .along = along, .n = a->n, .k = k};
     int splits = a->n > FEW ? 1 : SPLITS;
     if (!asks(out, a->n, k))
         return DDSC_OK;
@@ -289,11 +302,11 @@ ddsc_status gap_hold(ddsc_context *ctx, cluster_gap *out, const sparse *a, const
     for (int64_t c = 0; c < k; c++)
         out[c].held = 0;
     for (int split = 0; split < splits; split++) {
-        mix(&s, rng_make(ctx_seed(ctx), RNG_HALVES, (UINT64_C(1) << 32) + (uint64_t)split));
+        mix_items(&s, rng_make(ctx_seed(ctx), RNG_HALVES, (UINT64_C(1) << 32) + (uint64_t)split));
         for (int turned = 0; turned < 2; turned++) {
             place_halves(&s, turned);
             if (s.other.n >= 4)
-                TRY(judge(ctx, &s, out, 0.5 / splits));
+                TRY(judge_half(ctx, &s, out, 0.5 / splits));
         }
     }
 done:
