@@ -14,7 +14,7 @@
 
 #include "cluster/gaps.h"
 
-enum { STEPS = 50, BLOCK = 8 };
+enum { STEPS = 50, BLOCK = 8, STEP_ROWS = 4096 };
 static const double AGAIN = 0.9; /* a: the walk goes on */
 
 typedef struct gap_search {
@@ -125,21 +125,38 @@ static ddsc_status search_clusters(void *arg, int64_t begin, int64_t end, int wo
     return DDSC_OK;
 }
 
+/* One step of the walk: x <- (1 - a) D^1/2 1_C + a y; the first one has no y. */
+typedef struct walk_step {
+    const double *root;
+    const int32_t *labels, *which;
+    int64_t width;
+    double *x;
+    const double *y;
+} walk_step;
+
+static ddsc_status step_rows(void *arg, int64_t begin, int64_t end, int worker)
+{
+    const walk_step *w = arg;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++)
+        for (int64_t c = 0; c < w->width; c++) {
+            int64_t at = i * w->width + c;
+            double start = w->labels[i] == w->which[c] ? w->root[i] : 0;
+            w->x[at] = w->y ? (1 - AGAIN) * start + AGAIN * w->y[at] : start;
+        }
+    return DDSC_OK;
+}
+
 ddsc_status cluster_gap_walk(ddsc_context *ctx, double *x, double *y, const sparse *m,
                              const double *root, const int32_t *labels, const int32_t *which,
                              int64_t width)
 {
-    int64_t n = m->n;
-    memset(x, 0, (size_t)(n * width) * sizeof *x);
+    walk_step w = {.root = root, .labels = labels, .which = which, .width = width, .x = x};
     for (int step = 0; step <= STEPS; step++) {
         if (step > 0)
             CHECK(operator_apply(ctx, m, width, x, y));
-        for (int64_t i = 0; i < n; i++)
-            for (int64_t c = 0; c < width; c++) {
-                double start = labels[i] == which[c] ? root[i] : 0;
-                x[i * width + c] =
-                    step > 0 ? (1 - AGAIN) * start + AGAIN * y[i * width + c] : start;
-            }
+        w.y = step > 0 ? y : NULL;
+        CHECK(parallel_for(ctx, m->n, STEP_ROWS, step_rows, &w));
     }
     return DDSC_OK;
 }
