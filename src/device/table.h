@@ -132,6 +132,8 @@ typedef struct device_table {
      * operation rounded to nearest: the bits of operator_step (graph/operator.c). */
     int (*filter)(void *state, int64_t width, double scale, double shift, int64_t degree,
                   const double *x, double *y, char *why);
+    /* Frames are loaded. key[k]: what they say of D^2 of items pair[2 k] and pair[2 k + 1], from below. */
+    int (*framed)(void *state, int64_t n, const int32_t *pair, float *key, char *why);
 } device_table;
 
 #define DEVICE_ENTRY "ddsc_device_table"

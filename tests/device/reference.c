@@ -4,8 +4,9 @@
  * there (driver), too little memory (memory), a failure in the second strip (late), wrong lists (lists),
  * no way but the cheap one (cheap), another version of the table (version), its first version (old), a failure
  * in the second call for pairs (within), wrong pairs (pairs), too little memory for a grid (grid), a failure in the
- * second call for bounds (bounds), bounds that are no numbers (numbers), no room for frames (frames), or for a sparse
- * matrix (sparse), a failure in the second call for products with it (filter), products that are no numbers (vectors). */
+ * second call for bounds (bounds), bounds that are no numbers (numbers), no room for frames (frames), a failure
+ * at what they say (framed), no room for a sparse matrix (sparse), a failure in the second call for products with it
+ * (filter), products that are no numbers (vectors). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -158,17 +159,15 @@ static int reference_nearest(void *state, int64_t begin, int64_t end, int64_t ke
 }
 
 /* By the last of the frames. */
-static int framed_out(const reference *d, int64_t i, int64_t j, float reach)
+static double frame_key(const reference *d, int64_t i, int64_t j)
 {
     const device_frames *f = &d->f;
     double d2 = 0;
-    if (f->n == 0)
-        return 0;
     for (int64_t k = (f->n_frames - 1) * f->length; k < f->n_frames * f->length; k++)
         d2 += pow((double)f->rows[i * f->n_frames * f->length + k] -
                       (double)f->rows[j * f->n_frames * f->length + k],
                   2);
-    return pow(fmax(0, f->keep * sqrt(d2) - f->slack), 2) > (double)reach;
+    return pow(fmax(0, f->keep * sqrt(d2) - f->slack), 2);
 }
 
 /* In tiny pieces of memory: whoever asks for more than it has room for asks again. */
@@ -185,7 +184,7 @@ static int reference_within(void *state, const int64_t row[2], const int64_t col
         for (int64_t j = column[0] > i ? column[0] : i + 1; j < column[1]; j++) {
             float low = (r->start[i] + r->start[j]) - 2.0F * product(d, i, j);
             if ((low > reach[i] && low > reach[j]) ||
-                framed_out(d, i, j, fmaxf(reach[i], reach[j])))
+                (d->f.n > 0 && frame_key(d, i, j) > (double)fmaxf(reach[i], reach[j])))
                 continue;
             if (*found < most) {
                 pair[2 * *found] = (int32_t)i;
@@ -208,6 +207,16 @@ static int reference_load_frames(void *state, const device_frames *frames, char 
     if (faulty("frames"))
         return fail(why, "too little memory");
     ((reference *)state)->f = *frames;
+    return 0;
+}
+
+static int reference_framed(void *state, int64_t n, const int32_t *pair, float *key, char *why)
+{
+    const reference *d = state;
+    if (faulty("framed"))
+        return fail(why, "an illegal memory access was encountered");
+    for (int64_t k = 0; k < n; k++)
+        key[k] = (1 - 0x1p-23F) * (float)frame_key(d, pair[2 * k], pair[2 * k + 1]);
     return 0;
 }
 
@@ -395,7 +404,7 @@ const device_table *ddsc_device_table(void)
                                  reference_way,        reference_load,        reference_nearest,
                                  reference_within,     reference_load_frames, reference_load_grid,
                                  reference_bounds,     reference_scale,       reference_load_sparse,
-                                 reference_filter};
+                                 reference_filter,     reference_framed};
     table.version = faulty("version") ? DEVICE_TABLE_VERSION + 1
                     : faulty("old")   ? 1
                                       : DEVICE_TABLE_VERSION;

@@ -65,6 +65,51 @@ static void test_within(void **state)
     sample_free(&s);
 }
 
+/* What frames say of pairs: at most the largest of them, and not nothing. */
+static void test_framed(void **state)
+{
+    (void)state;
+    enum { N = 150, FRAMES = 3, LENGTH = 48, PAIRS = 4000 };
+    told t = {0};
+    char why[DEVICE_WORDS] = "";
+    ddsc_context *ctx = device_context(device_name(), 1, &t);
+    sample s = sample_make(N, 5, false);
+    device_rows rows = {N, s.columns, s.rows, s.start, NULL};
+    float *frame = malloc(N * FRAMES * LENGTH * sizeof *frame), key[PAIRS];
+    int32_t pair[PAIRS][2];
+    int64_t strip, above = 0;
+    device d;
+    rng r = rng_make(3, RNG_GAUSSIANS, 1);
+    for (int64_t p = 0; p < N * FRAMES * LENGTH; p++)
+        frame[p] = (float)rng_normal(&r);
+    for (int k = 0; k < PAIRS; k++)
+        for (int side = 0; side < 2; side++)
+            pair[k][side] = (int32_t)rng_below(&r, N);
+    device_frames frames = {N, FRAMES, LENGTH, frame, 0.999, 0.01};
+    assert_true(device_open(ctx, &d, 0));
+    assert_int_equal(d.table.load(d.state, 1, &rows, 1, &strip, why), 0);
+    assert_int_equal(d.table.load_frames(d.state, &frames, why), 0);
+    assert_int_equal(d.table.framed(d.state, PAIRS, &pair[0][0], key, why), 0);
+    for (int k = 0; k < PAIRS; k++) {
+        double largest = 0;
+        for (int f = 0; f < FRAMES; f++) {
+            double d2 = 0;
+            for (int c = 0; c < LENGTH; c++)
+                d2 += pow((double)frame[(pair[k][0] * FRAMES + f) * LENGTH + c] -
+                              (double)frame[(pair[k][1] * FRAMES + f) * LENGTH + c],
+                          2);
+            largest = fmax(largest, pow(fmax(0, 0.999 * sqrt(d2) - 0.01), 2));
+        }
+        assert_true(key[k] >= 0 && (double)key[k] <= largest * (1 + 1e-5));
+        above += (double)key[k] >= 0.5 * largest;
+    }
+    assert_true(above > PAIRS / 2);
+    device_close(&d);
+    free(frame);
+    sample_free(&s);
+    ddsc_context_destroy(ctx);
+}
+
 /* Bounds of transport are at most its values; how many of them are near those of the processor is told. */
 static void test_transport_bounds(void **state)
 {
@@ -133,6 +178,7 @@ static void test_bound_faults(void **state)
                                             {"bounds", "illegal memory"},
                                             {"numbers", "bounds that cannot"},
                                             {"frames", NULL},
+                                            {"framed", "illegal memory"},
                                             {"old", NULL},
                                             {"cheap", NULL}};
     told none = {0};
@@ -202,8 +248,9 @@ static void test_matrices(void **state)
 int main(void)
 {
     setenv("DDSC_PLUGIN_PATH", DDSC_BINARY_DIR "/tests", 0);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_within), cmocka_unit_test(test_transport_bounds),
-        cmocka_unit_test(test_bound_faults), cmocka_unit_test(test_matrices)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_within), cmocka_unit_test(test_framed),
+                                       cmocka_unit_test(test_transport_bounds),
+                                       cmocka_unit_test(test_bound_faults),
+                                       cmocka_unit_test(test_matrices)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
