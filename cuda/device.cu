@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "grid.cuh"
+#include "points.cuh"
 #include "sparse.cuh"
 #include "state.cuh"
 
@@ -41,6 +42,7 @@ void cuda_close(void *state)
     release(d);
     release_grid(d);
     release_sparse(d);
+    release_points(d);
     cudaGetLastError();
     delete d;
 }
@@ -391,7 +393,7 @@ const device_table table = {DEVICE_TABLE_VERSION, cuda_open,    cuda_close,
                             cuda_way,             cuda_load,    cuda_nearest,
                             cuda_within,          cuda_load_frames, cuda_load_grid, cuda_bounds,
                             cuda_scale,           cuda_load_sparse, cuda_filter,
-                            cuda_framed};
+                            cuda_framed,          cuda_load_points, cuda_scale_points};
 
 } /* namespace */
 

@@ -206,10 +206,38 @@ static void test_bound_faults(void **state)
 
 /* ---- matrices of entropic transport ---- */
 
-static void matrix_on(const char *name, int value, told *t, double *out, int64_t n)
+/* 3 to `most` points in d dimensions each. */
+static ddsc_measures *clouds(ddsc_context *ctx, int64_t n, int64_t most, int64_t d)
+{
+    double *points = malloc((size_t)(n * most * d) * sizeof *points), *at = points;
+    double *weights = malloc((size_t)(n * most) * sizeof *weights);
+    int64_t *offsets = calloc((size_t)n + 1, sizeof *offsets);
+    rng r = rng_make(11, RNG_GAUSSIANS, (uint64_t)most);
+    ddsc_measures *m = NULL;
+    for (int64_t i = 0; i < n; i++) {
+        offsets[i + 1] = offsets[i] + 3 + rng_below(&r, most - 2);
+        for (int64_t k = offsets[i]; k < offsets[i + 1]; k++) {
+            weights[k] = 0.1 + rng_uniform(&r);
+            for (int64_t c = 0; c < d; c++)
+                *at++ = rng_normal(&r) + (double)(i % 3);
+        }
+    }
+    assert_int_equal(
+        ddsc_measures_create_clouds(ctx, &m, n, d, points, weights, offsets, DDSC_EMPTY_ERROR),
+        DDSC_OK);
+    free(points);
+    free(weights);
+    free(offsets);
+    return m;
+}
+
+/* Images on a grid (0), small clouds, clouds of up to 150 points. */
+static void matrix_on(const char *name, int kind, int value, told *t, double *out, int64_t n)
 {
     ddsc_context *ctx = device_context(name, 2, t);
-    ddsc_measures *m = device_images(ctx, n, false);
+    ddsc_measures *m = kind == 0   ? device_images(ctx, n, false)
+                       : kind == 1 ? clouds(ctx, n, 14, 20)
+                                   : clouds(ctx, n, 150, 3);
     ddsc_metric_settings set;
     ddsc_metric_settings_init(&set);
     set.metric = DDSC_METRIC_SINKHORN;
@@ -228,13 +256,14 @@ static void test_matrices(void **state)
     static const int values[] = {DDSC_SINKHORN_REGULARISED, DDSC_SINKHORN_SHARP,
                                  DDSC_SINKHORN_DEBIASED};
     double *plain = calloc(N * N, sizeof *plain), *found = calloc(N * N, sizeof *found);
-    for (int v = 0; v < 3; v++) {
+    for (int v = 0; v < 9; v++) {
         told none = {0};
-        matrix_on("cpu", values[v], &none, plain, N);
-        for (size_t f = 0; f < (v < 2 ? sizeof faults / sizeof *faults : 1); f++) {
+        int kind = v / 3, value = values[v % 3];
+        matrix_on("cpu", kind, value, &none, plain, N);
+        for (size_t f = 0; f < (v % 3 < 2 && kind < 2 ? sizeof faults / sizeof *faults : 1); f++) {
             told t = {0};
             device_fault(faults[f]);
-            matrix_on(f == 0 ? device_name() : "reference", values[v], &t, found, N);
+            matrix_on(f == 0 ? device_name() : "reference", kind, value, &t, found, N);
             device_fault(NULL);
             for (int64_t e = 0; e < N * N; e++)
                 assert_true(fabs(found[e] - plain[e]) <= 1e-7 * (1 + fabs(plain[e])));
