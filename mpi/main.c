@@ -41,11 +41,11 @@ static bool done_within(MPI_Request *request, double seconds)
     return done;
 }
 
-/* This rank's trouble is not that of all. The first rank has shown its message already. */
+/* This rank's trouble is not that of all. */
 static void end_all(const program *p, int code)
 {
     const ddsc_team *ranks = &p->team.ranks;
-    if (ranks->rank > 0)
+    if (ranks->rank > 0 || *message_held()) /* the first may have shown it */
         fprintf(stderr, "ddsc: rank %d of %d: %s\n", ranks->rank, ranks->size,
                 *message_held() ? message_held() : "failed");
     fflush(stderr);

@@ -87,18 +87,31 @@ def test_standard_input(ddsc, ranks, some, tmp_path):
 
 # ---- killed ----
 
-def own_ranks(job):
-    """Process numbers of the ranks, which mpirun started."""
-    found = []
+def processes():
+    """Name, parent and session of every process that is at work."""
+    found = {}
     for place in pathlib.Path("/proc").glob("[0-9]*/stat"):
         try:
-            parent = int(place.read_text().rsplit(")", 1)[1].split()[1])
-            if parent != job.pid or os.readlink(place.parent / "exe") != RANKS:
-                continue
+            name, rest = place.read_text().split("(", 1)[1].rsplit(")", 1)
         except OSError:
             continue
-        found.append(int(place.parent.name))
-    return sorted(found)
+        state, parent, _, session = rest.split()[:4]
+        if state != "Z":
+            found[int(place.parent.name)] = name, int(parent), int(session)
+    return found
+
+
+def own_ranks(job, name="ddsc-mpi-rank"):
+    """Process numbers of the ranks, in their order, or of their guards: `job` is a session of its own."""
+    return sorted(pid for pid, (own, _, session) in processes().items() if own == name and session == job.pid)
+
+
+def assert_gone(job):
+    """mpirun waits for the guards; a rank ends right after its guard."""
+    end = time.monotonic() + 20
+    while own_ranks(job) + own_ranks(job, "ddsc-guard") and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not own_ranks(job) and not own_ranks(job, "ddsc-guard")
 
 
 def wait_for(job, done):
@@ -126,11 +139,41 @@ def test_a_killed_rank_ends_all_and_the_folder_goes_on(ddsc, ranks, start, long_
     assert wait_for(job, 2000)
     began = time.monotonic()
     os.kill(own_ranks(job)[victim], signal.SIGKILL)
-    job.communicate(timeout=60)
-    assert time.monotonic() - began < 30 and job.returncode == 137  # mpirun's word for it
-    assert not own_ranks(job) and not (tmp_path / "graph.mtx").exists()
+    told = job.communicate(timeout=60)[1]
+    assert time.monotonic() - began < 30 and job.returncode == 7
+    assert told.count("ddsc: ") == told.count("was lost: killed by signal 9") == 1 and "goes on from its --resume" in told
+    assert_gone(job)
+    assert not (tmp_path / "graph.mtx").exists()
     ranks(then, *words)
     assert (tmp_path / "graph.mtx").read_bytes() == (tmp_path / "alone.mtx").read_bytes()
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV])
+def test_all_ranks_killed(start, long_set, number):
+    """The guards see it at the same time; one of them speaks."""
+    job = start(4, "neighbors", long_set, *LONG, "-o", "-")
+    assert wait_for(job, 2000)
+    for rank in own_ranks(job):
+        os.kill(rank, number)
+    told = job.communicate(timeout=60)[1]
+    assert job.returncode == 7 and told.count("ddsc: ") == told.count(f"was lost: killed by signal {int(number)}") == 1
+
+
+def test_a_killed_guard_leaves_no_rank(start, long_set):
+    job = start(3, "neighbors", long_set, *LONG, "-o", "-")
+    assert wait_for(job, 2000)
+    os.kill(own_ranks(job, "ddsc-guard")[1], signal.SIGKILL)
+    job.communicate(timeout=60)
+    assert job.returncode != 0
+    assert_gone(job)
+
+
+def test_mpirun_killed(start, long_set):
+    job = start(3, "neighbors", long_set, *LONG, "-o", "-")
+    assert wait_for(job, 2000)
+    job.kill()
+    job.communicate(timeout=60)
+    assert_gone(job)
 
 
 def test_interrupted(start, ranks, ddsc, long_set, tmp_path):
@@ -138,8 +181,11 @@ def test_interrupted(start, ranks, ddsc, long_set, tmp_path):
     job = start(2, *words)
     assert wait_for(job, 2000)
     job.send_signal(signal.SIGTERM)
-    job.communicate(timeout=60)
-    assert job.returncode != 0 and not own_ranks(job) and not (tmp_path / "graph.mtx").exists()
+    told = job.communicate(timeout=60)[1]
+    assert told.count("ddsc: ") == told.count("interrupted: the same command") == 1
+    assert job.returncode != 0
+    assert_gone(job)
+    assert not (tmp_path / "graph.mtx").exists()
     ranks(3, *words)
     ddsc("neighbors", long_set, *LONG[:2], "-o", tmp_path / "alone.mtx")
     assert (tmp_path / "graph.mtx").read_bytes() == (tmp_path / "alone.mtx").read_bytes()
