@@ -51,6 +51,7 @@ static void become_rank(char **argv)
     ssize_t n = readlink("/proc/self/exe", path, sizeof path - sizeof "-rank");
     if (n > 0) {
         memcpy(path + n, "-rank", sizeof "-rank");
+        argv[0] = path; /* choose_kernels asks whether this is the file that runs */
         execv(path, argv);
     }
     dprintf(STDERR_FILENO, "ddsc: %s cannot be started: %s\n", n > 0 ? path : "ddsc-mpi-rank",
