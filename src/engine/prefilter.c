@@ -125,17 +125,18 @@ done:
     return status;
 }
 
-/* ---- the nearest, over a team ----
+/* ---- the nearest ----
  *
- * A rank owns a run of tile rows and does their tiles with the half circle of rows that follow, so that its own
- * items meet half of all others here. After a first eighth of the circle the limits of own items go to all: no
- * rank keeps what lies beyond. */
+ * Tile rows lie on a circle, and a row's tiles are those with the half circle of rows that follow. A step goes once
+ * around, so that tiles at work at one time have few items in common, whose heaps they would wait for. A rank of a team
+ * owns a run of tile rows, and its own items meet half of all others there. After a first eighth of the circle the
+ * limits of own items go to all: no rank keeps what lies beyond. */
 
 typedef struct half_circle {
     cpu *c;
-    int64_t n_rows, first,
-        n_steps; /* tile rows of the set; the own first one; steps of the wave at work */
-    int64_t from;
+    int64_t n_rows;         /* tile rows of the set */
+    int64_t first, n_first; /* own ones */
+    int64_t from;           /* step of the wave at work */
 } half_circle;
 
 static ddsc_status circle_range(void *arg, int64_t begin, int64_t end, int worker)
@@ -143,7 +144,7 @@ static ddsc_status circle_range(void *arg, int64_t begin, int64_t end, int worke
     const half_circle *h = arg;
     int64_t n = h->c->bounds->n, side = h->c->bounds->side;
     for (int64_t k = begin; k < end; k++) {
-        int64_t row = h->first + k / h->n_steps, step = h->from + k % h->n_steps;
+        int64_t row = h->first + k % h->n_first, step = h->from + k / h->n_first;
         int64_t other = (row + step) % h->n_rows;
         int64_t i0 = BASE_MIN(row, other) * side, j0 = BASE_MAX(row, other) * side;
         pair_tile t = {
@@ -173,30 +174,24 @@ done:
     return status;
 }
 
-static ddsc_status team_nearest(cpu *c)
-{
-    int64_t side = c->bounds->side, n_rows = (c->bounds->n + side - 1) / side;
-    team_part own = team_own(c->ctx, c->bounds->n, side);
-    half_circle h = {.c = c, .n_rows = n_rows, .first = own.begin / side};
-    int64_t rows = (own.end - own.begin + side - 1) / side, last = n_rows / 2 + 1;
-    for (int wave = 0; wave < 2; wave++) {
-        int64_t to = wave == 0 ? BASE_MIN(last, n_rows / 8 + 1) : last;
-        h.n_steps = to - h.from;
-        CHECK(team_rows(c->ctx, (team_part){0, rows * h.n_steps}, 1, circle_range, &h));
-        CHECK(share_limits(c, own));
-        h.from = to;
-    }
-    return DDSC_OK;
-}
-
 static ddsc_status cpu_nearest(void *state, nearest *kept)
 {
     cpu *c = state;
-    int64_t n = c->bounds->n, side = c->bounds->side;
+    int64_t side = c->bounds->side, n_rows = (c->bounds->n + side - 1) / side;
+    team_part own = team_own(c->ctx, c->bounds->n, side);
+    half_circle h = {.c = c, .n_rows = n_rows, .first = own.begin / side};
+    int64_t last = n_rows / 2 + 1;
+    h.n_first = (own.end - own.begin + side - 1) / side;
     c->kept = kept;
-    if (team_size(c->ctx) > 1)
-        return team_nearest(c);
-    return tiles_walk(c->ctx, n, side, 0, tile_count(n, side), look_through, c);
+    for (int wave = 0; wave < 2; wave++) {
+        int64_t to = wave == 0 ? BASE_MIN(last, n_rows / 8 + 1) : last;
+        team_part tiles = {0, h.n_first * (to - h.from)};
+        CHECK(team_rows(c->ctx, tiles, 1, circle_range, &h));
+        if (team_size(c->ctx) > 1)
+            CHECK(share_limits(c, own));
+        h.from = to;
+    }
+    return DDSC_OK;
 }
 
 static ddsc_status cpu_within(void *state, int64_t begin, int64_t end, const double *reach,
