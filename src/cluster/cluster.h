@@ -60,8 +60,10 @@ ddsc_status cluster_modularity(ddsc_context *ctx, double *q, const sparse *a, co
                                int64_t k);
 /* gap and relative gap of row->k from the Laplacian's eigenvalues, ascending. */
 void choose_k_gaps(ddsc_k_row *row, const double *eigenvalues, int64_t n);
-/* Index of the row to take: the largest relative gap when it is at least 2, else the highest
- * modularity (ties: smaller K). *by_gap says which. */
+/* Does the gap part clusters of very different size, where another K has far more modularity? */
+bool choose_lopsided(const ddsc_k_row *gap, const ddsc_k_row *modular);
+/* Index of the row to take: the largest relative gap when it is at least 2 (2.5 where it is lopsided and the other K is
+ * stable), else the highest modularity (ties: smaller K). *by_gap says which. */
 int64_t choose_row(const ddsc_k_row *rows, int64_t n, bool *by_gap);
 
 /* A K worth looking at, and what speaks for it. */

@@ -205,6 +205,7 @@ static int add_errors(buffer *t, const ddsc_report *r)
     const json_t *recall = report_page_get(r, "pairs", "recall");
     const json_t *columns = report_page_get(r, "pairs", "columns_error");
     const json_t *moved = report_page_get(r, "compress", "mean_w2");
+    const json_t *filled = json_object_get(report_page_get(r, "pairs", "details"), "filled_error");
     double sample = json_number_value(report_page_get(r, "settings", "sample"));
     int n = 0;
     add_metric_error(t, r, &n);
@@ -219,6 +220,11 @@ static int add_errors(buffer *t, const ddsc_report *r)
     if (sample > 0 && sample < 1) {
         begin_part(t, &n, "only a random part of the pairs was looked at: ");
         buffer_addf(t, "%.2g%%", 100 * sample);
+        if (json_is_number(filled))
+            buffer_addf(t,
+                        ", from which the other squared distances follow, off by %.2g of their "
+                        "spread (median)",
+                        json_number_value(filled));
     }
     if (json_is_number(recall)) {
         begin_part(t, &n, "of the nearest neighbours ");
