@@ -5,11 +5,12 @@
 
 enum {
     /* ---- pruned: 1,000 to 64,000 digits, 2,224 documents (bench/scale.py, docs/performance.md) ---- */
-    LIST_LEAST = 128,  /* candidates an item begins with, at least ... */
-    LIST_PER_TAU = 12, /* ... and for each neighbour asked for */
-    DUAL_BATCH = 16,   /* candidates of an item that get a dual bound in one round */
-    SOLVE_BATCH = 2,   /* and those that are solved */
-    WALK_TILES = 64,   /* tiles between two looks at the lists, at least; or a 256th of all */
+    LIST_LEAST = 128,     /* candidates an item begins with, at least ... */
+    LIST_PER_TAU = 12,    /* ... and for each neighbour asked for */
+    LIST_PAIRS = 1 << 20, /* of first lists whose frame bounds are made in one go */
+    DUAL_BATCH = 16,      /* candidates of an item that get a dual bound in one round */
+    SOLVE_BATCH = 2,      /* and those that are solved */
+    WALK_TILES = 64,      /* tiles between two looks at the lists, at least; or a 256th of all */
     WALK_STEPS = 256,
     FOUND_PER_ITEM = 4, /* pairs the walk may find before the lists are worked off */
     /* ---- query: 10,000 digits against 60,000 (bench/assign.py) ---- */
