@@ -33,7 +33,13 @@ enum {
     HELD_OUT = 12,
     HELD_OUT_SHARE = 10, /* one in so many, at most; */
     HELD_OUT_SHARE_LEAST = 3,
-    JUDGED_LEAST = 15 /* landmarks: fewer cannot tell */
+    JUDGED_LEAST = 15, /* landmarks: fewer cannot tell */
+    /* ---- sampled: 1,000 digits by mmd, 10 to 50% of the pairs (docs/paper.md) ---- */
+    FIT_KEPT = 240,     /* pairs of an item that the fit sees, at most; */
+    FIT_LEAST = 24,     /* with fewer there is none */
+    FIT_PER_NUMBER = 4, /* pairs of an item for each of its numbers u */
+    FIT_RANK = 30,
+    FIT_ROUNDS = 15
 };
 
 /* What the dual bounds of an item are worth, in multiplications: about 100 of 100,000 each. */
