@@ -37,6 +37,7 @@ typedef struct cpu {
     const double *reach;
     prefilter_hit hit; /* ... pairs within reach */
     void *arg;
+    int64_t first; /* tile of this rank */
 } cpu;
 
 /* Limits only fall, so one read before the tile lets too much in, never too little. */
@@ -127,15 +128,13 @@ done:
 
 /* ---- the nearest, over a team ----
  *
- * A rank owns a run of tile rows and does their tiles with the half circle of rows that follow, so that its own
- * items meet half of all others here. After a first eighth of the circle the limits of own items go to all: no
- * rank keeps what lies beyond. */
+ * A tile row has a half circle of tiles, those with the rows that follow. A rank does an even run of all of them, row
+ * by row: its few rows meet many others there. After a first eighth of the circle the least limits of all ranks go to
+ * all, so that no rank keeps what lies beyond. */
 
 typedef struct half_circle {
     cpu *c;
-    int64_t n_rows, first,
-        n_steps; /* tile rows of the set; the own first one; steps of the wave at work */
-    int64_t from;
+    int64_t n_rows, from, n_steps; /* tile rows of the set; steps of the wave at work */
 } half_circle;
 
 static ddsc_status circle_range(void *arg, int64_t begin, int64_t end, int worker)
@@ -143,7 +142,7 @@ static ddsc_status circle_range(void *arg, int64_t begin, int64_t end, int worke
     const half_circle *h = arg;
     int64_t n = h->c->bounds->n, side = h->c->bounds->side;
     for (int64_t k = begin; k < end; k++) {
-        int64_t row = h->first + k / h->n_steps, step = h->from + k % h->n_steps;
+        int64_t row = k / h->n_steps, step = h->from + k % h->n_steps;
         int64_t other = (row + step) % h->n_rows;
         int64_t i0 = BASE_MIN(row, other) * side, j0 = BASE_MAX(row, other) * side;
         pair_tile t = {
@@ -155,38 +154,29 @@ static ddsc_status circle_range(void *arg, int64_t begin, int64_t end, int worke
     return DDSC_OK;
 }
 
-static ddsc_status share_limits(const cpu *c, team_part own)
+/* A limit of any rank's heap holds for all. */
+static ddsc_status share_limits(const cpu *c)
 {
-    ddsc_status status = DDSC_OK;
-    const first_bounds *b = c->bounds;
-    double *limit = NULL;
-    TRY(MEM_NEW(c->ctx, limit, b->n));
-    for (int64_t k = own.begin; k < own.end; k++)
-        limit[k] = c->kept->limit[first_item(b->order, k)];
-    TRY(team_gather(c->ctx, limit, b->n, b->side, sizeof *limit));
-    for (int64_t k = 0; k < b->n; k++) {
-        double *own_limit = &c->kept->limit[first_item(b->order, k)];
-        *own_limit = BASE_MIN(*own_limit, limit[k]);
-    }
-done:
-    mem_free(c->ctx, limit);
-    return status;
+    double *limit = c->kept->limit;
+    int64_t n = c->bounds->n;
+    for (int64_t i = 0; i < n; i++)
+        limit[i] = -limit[i];
+    CHECK(team_largest(c->ctx, limit, n));
+    for (int64_t i = 0; i < n; i++)
+        limit[i] = -limit[i];
+    return DDSC_OK;
 }
 
 static ddsc_status team_nearest(cpu *c)
 {
-    int64_t side = c->bounds->side, n_rows = (c->bounds->n + side - 1) / side;
-    team_part own = team_own(c->ctx, c->bounds->n, side);
-    half_circle h = {.c = c, .n_rows = n_rows, .first = own.begin / side};
-    int64_t rows = (own.end - own.begin + side - 1) / side, last = n_rows / 2 + 1;
-    for (int wave = 0; wave < 2; wave++) {
-        int64_t to = wave == 0 ? BASE_MIN(last, n_rows / 8 + 1) : last;
-        h.n_steps = to - h.from;
-        CHECK(team_rows(c->ctx, (team_part){0, rows * h.n_steps}, 1, circle_range, &h));
-        CHECK(share_limits(c, own));
-        h.from = to;
-    }
-    return DDSC_OK;
+    int64_t n_rows = (c->bounds->n + c->bounds->side - 1) / c->bounds->side;
+    int64_t first = BASE_MIN(n_rows / 2 + 1, n_rows / 8 + 1);
+    half_circle h = {.c = c, .n_rows = n_rows, .n_steps = first};
+    CHECK(team_for(c->ctx, n_rows * h.n_steps, 1, circle_range, &h));
+    CHECK(share_limits(c));
+    h.from = first;
+    h.n_steps = n_rows / 2 + 1 - first;
+    return team_for(c->ctx, n_rows * h.n_steps, 1, circle_range, &h);
 }
 
 static ddsc_status cpu_nearest(void *state, nearest *kept)
@@ -199,6 +189,17 @@ static ddsc_status cpu_nearest(void *state, nearest *kept)
     return tiles_walk(c->ctx, n, side, 0, tile_count(n, side), look_through, c);
 }
 
+/* Ranks take tiles in turn: where many pairs are within reach, neighbours share them. */
+static ddsc_status turn_range(void *arg, int64_t begin, int64_t end, int worker)
+{
+    cpu *c = arg;
+    for (int64_t k = begin; k < end; k++) {
+        pair_tile t = tile_number(c->bounds->n, c->bounds->side, c->first + k * team_size(c->ctx));
+        CHECK(look_through(c, &t, worker));
+    }
+    return DDSC_OK;
+}
+
 static ddsc_status cpu_within(void *state, int64_t begin, int64_t end, const double *reach,
                               prefilter_hit hit, void *arg)
 {
@@ -207,7 +208,9 @@ static ddsc_status cpu_within(void *state, int64_t begin, int64_t end, const dou
     c->reach = reach;
     c->hit = hit;
     c->arg = arg;
-    return tiles_walk(c->ctx, c->bounds->n, c->bounds->side, begin, end, look_through, c);
+    c->first = begin + team_rank(c->ctx);
+    int64_t own = (end - c->first + team_size(c->ctx) - 1) / team_size(c->ctx);
+    return team_rows(c->ctx, (team_part){0, own}, 1, turn_range, c);
 }
 
 const prefilter_device prefilter_cpu = {.name = "cpu",
