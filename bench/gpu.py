@@ -17,7 +17,7 @@ import time
 
 import numpy as np
 
-VERSION, WORDS = 2, 200
+VERSION, WORDS = 3, 200
 
 
 class About(C.Structure):

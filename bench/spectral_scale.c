@@ -1,5 +1,5 @@
 /* Eigenvectors and k-means on a made-up neighbour graph: N items in K groups on a line each, tau
- * neighbours near by and a few anywhere.   bench_spectral_scale N [K [tau [threads [parts]]]]
+ * neighbours near by and a few anywhere.   bench_spectral_scale N [K [tau [threads [parts [device]]]]]
  * Prints N, seconds of both stages, CPU seconds, peak MB, residual, whether verified, ARI. */
 #include <math.h>
 #include <stdio.h>
@@ -70,7 +70,8 @@ int bench_spectral(int argc, char **argv, const ddsc_team *team)
     context_set.threads = argc > 4 ? atoi(argv[4]) : 0;
     ddsc_cluster_settings_init(&set);
     set.k_min = set.k_max = k;
-    if (ddsc_context_create(&ctx, &context_set) < 0 || ddsc_context_set_team(ctx, team) < 0)
+    if (ddsc_context_create(&ctx, &context_set) < 0 || ddsc_context_set_team(ctx, team) < 0 ||
+        (argc > 6 && ddsc_context_set_device(ctx, argv[6]) < 0))
         return 1;
     ddsc_graph *graph = make_graph(ctx, n, k, tau, argc > 5 ? atoll(argv[5]) : 1);
     int32_t *truth = malloc((size_t)n * sizeof *truth);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "grid.cuh"
+#include "sparse.cuh"
 #include "state.cuh"
 
 namespace {
@@ -39,6 +40,7 @@ void cuda_close(void *state)
     cudaSetDevice(d->number);
     release(d);
     release_grid(d);
+    release_sparse(d);
     cudaGetLastError();
     delete d;
 }
@@ -370,7 +372,7 @@ int cuda_within(void *state, const int64_t row[2], const int64_t column[2], cons
 const device_table table = {DEVICE_TABLE_VERSION, cuda_open,    cuda_close,
                             cuda_way,             cuda_load,    cuda_nearest,
                             cuda_within,          cuda_load_frames, cuda_load_grid, cuda_bounds,
-                            cuda_scale};
+                            cuda_scale,           cuda_load_sparse, cuda_filter};
 
 } /* namespace */
 

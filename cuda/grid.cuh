@@ -27,17 +27,6 @@ void release_grid(cuda *d)
     d->n_scaled = 0;
 }
 
-template <typename T> int bring_over(const T **to, const T *from, int64_t n, char *why)
-{
-    T *block = nullptr;
-    if (n == 0)
-        return 0;
-    DO("memory", cudaMalloc(&block, n * sizeof *from));
-    *to = block;
-    DO("items", cudaMemcpy(block, from, n * sizeof *from, cudaMemcpyHostToDevice));
-    return 0;
-}
-
 /* What a block of threads needs room for: the largest item, and a box of the most rows and the most columns. */
 int measure_boxes(cuda *d, const device_grid *g, char *why)
 {

@@ -9,6 +9,13 @@
 
 namespace {
 
+struct sparse_matrix {
+    int64_t n;
+    const int64_t *offset;
+    const int32_t *column;
+    const double *value;
+};
+
 struct cuda {
     int number;
     int processors;
@@ -30,6 +37,10 @@ struct cuda {
     double *enough, *bound;
     device_scaled *scaled;
     int64_t n_scaled;
+    /* Of `filter`: */
+    sparse_matrix matrix;
+    double *block[2]; /* vectors, n_block numbers each */
+    int64_t n_block;
 };
 
 int fail(char *why, const char *what, cudaError_t error)
@@ -45,6 +56,17 @@ int fail(char *why, const char *what, cudaError_t error)
         if (error_ != cudaSuccess)         \
             return fail(why, what, error_); \
     } while (0)
+
+template <typename T> int bring_over(const T **to, const T *from, int64_t n, char *why)
+{
+    T *block = nullptr;
+    if (n == 0)
+        return 0;
+    DO("memory", cudaMalloc(&block, n * sizeof *from));
+    *to = block;
+    DO("data", cudaMemcpy(block, from, n * sizeof *from, cudaMemcpyHostToDevice));
+    return 0;
+}
 
 } /* namespace */
 

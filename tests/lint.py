@@ -30,7 +30,7 @@ BELOW = {
     "metric": ["engine", "device", "bound", "sinkhorn", "exact", "lot", "mmd", "cost", "data", "linalg", "base"],
     "search": ["engine", "device", "graph", "linalg", "base"],
     "plan": ["search", "metric", "engine", "bound", "lot", "mmd", "cost", "graph", "data", "linalg", "base"],
-    "eigen": ["graph", "linalg", "base"],
+    "eigen": ["device", "graph", "linalg", "base"],
     "baseline": ["plan", "metric", "exact", "cost", "mmd", "data", "linalg", "kernel", "base"],
     "cluster": ["baseline", "plan", "metric", "lot", "kmeans", "eigen", "graph", "data", "linalg", "base"],
     "theory": ["cluster", "plan", "metric", "lot", "kmeans", "exact", "eigen", "graph", "data", "linalg", "base"],

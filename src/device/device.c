@@ -37,8 +37,10 @@ static void *open_plugin(const char *name, char *why)
 }
 
 /* What each version has of the table. */
-static const size_t TABLE_SIZE[DEVICE_TABLE_VERSION + 1] = {
-    [1] = offsetof(device_table, within), [2] = sizeof(device_table)};
+static const size_t TABLE_SIZE[DEVICE_TABLE_VERSION + 1] = {[1] = offsetof(device_table, within),
+                                                            [2] =
+                                                                offsetof(device_table, load_sparse),
+                                                            [3] = sizeof(device_table)};
 
 static bool find_table(device_table *table, const char *name, char *why)
 {

@@ -9,7 +9,7 @@
 /* The version goes up with any change of what follows. Functions are only ever added at the end: those that came
  * with a later version than the plug-in's are missing there, and the processor does their work, as where a
  * function is NULL. */
-enum { DEVICE_TABLE_VERSION = 2, DEVICE_WORDS = 200, DEVICE_TILE = 128 };
+enum { DEVICE_TABLE_VERSION = 3, DEVICE_WORDS = 200, DEVICE_TILE = 128 };
 
 typedef struct device_about {
     char name[64];
@@ -70,6 +70,14 @@ typedef struct device_scaled {
     int64_t iterations; /* 0: not solved, for the processor to do */
 } device_scaled;
 
+/* A matrix by rows, each with its entries in the order in which they are to be added. */
+typedef struct device_sparse {
+    int64_t n;
+    const int64_t *offset; /* n + 1 */
+    const int32_t *column;
+    const double *value;
+} device_sparse;
+
 /* How much is to be spent on a bound; see bound/refined.c. */
 enum { DEVICE_DUAL, DEVICE_TIGHT };
 
@@ -114,6 +122,16 @@ typedef struct device_table {
     /* Values of entropic transport in doubles, of items on a grid that may have no levels. */
     int (*scale)(void *state, const device_rule *rule, int64_t n, const int32_t *pair,
                  device_scaled *found, char *why);
+
+    /* ---- since version 3 ---- */
+
+    /* A square matrix M goes over, in place of any before; it need not outlive the call. */
+    int (*load_sparse)(void *state, const device_sparse *m, char *why);
+    /* y = T_degree of x, both n x width by rows and apart: T_0 = x, T_1 = scale (M - shift) x, and
+     * T_d = 2 scale (M - shift) T_(d - 1) - T_(d - 2). Doubles, sums in the order of a row's entries, each
+     * operation rounded to nearest: the bits of operator_step (graph/operator.c). */
+    int (*filter)(void *state, int64_t width, double scale, double shift, int64_t degree,
+                  const double *x, double *y, char *why);
 } device_table;
 
 #define DEVICE_ENTRY "ddsc_device_table"

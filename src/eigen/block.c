@@ -88,7 +88,7 @@ static ddsc_status append(solver *s, basis *b, const panel *x, panel *mx)
 {
     int64_t at = s->v.width, ld = b->capacity, count = x->width;
     double *c = b->rows;
-    CHECK(operator_apply(s->ctx, s->m, count, x->x, mx->x));
+    CHECK(filter_product(s, count, x->x, mx->x));
     s->n_products++;
     panel_copy(&s->v, at, x, 0, count);
     panel_copy(&b->w, at, mx, 0, count);
@@ -111,7 +111,7 @@ static ddsc_status basis_start(solver *s, basis *b)
     if (w < s->room)
         CHECK(filter_apply(s, &s->v, &b->w, 0, DEGREE_START));
     CHECK(panel_orthonormalise(s->ctx, &s->v, 1, known, &s->noise));
-    CHECK(operator_apply(s->ctx, s->m, w, s->v.x, b->w.x));
+    CHECK(filter_product(s, w, s->v.x, b->w.x));
     s->n_products++;
     panel_spread(&s->v, ld);
     panel_spread(&b->w, ld);
@@ -205,6 +205,7 @@ ddsc_status block_solve(solver *s, bool *verified)
     basis b = {0};
     panel fresh = {0}, scratch = {0};
     fresh_verdict verdict = FRESH_UNCLEAR;
+    filter_open(s);
     TRY(basis_new(s, &b));
     TRY(basis_start(s, &b));
     while (verdict != FRESH_CLEAN) {
@@ -233,6 +234,7 @@ ddsc_status block_solve(solver *s, bool *verified)
     if (!*verified)
         status = DDSC_NOT_CONVERGED;
 done:
+    filter_close(s);
     panel_free(s->ctx, &scratch);
     panel_free(s->ctx, &fresh);
     basis_free(s->ctx, &b);

@@ -2,6 +2,7 @@
 #ifndef DDSC_EIGEN_SOLVER_H
 #define DDSC_EIGEN_SOLVER_H
 
+#include "device/device.h"
 #include "eigen/eigen.h"
 #include "eigen/panel.h"
 
@@ -18,6 +19,7 @@ typedef struct solver {
     panel v;       /* orthonormal: first the wanted vectors, then guards */
     double *theta; /* Ritz values of v, descending */
     panel_noise noise;
+    device dev; /* that makes the products; dev.state NULL: the processor does */
 } solver;
 
 /* Below every eigenvalue of M, which lie in [-1, 1]: where items left out are put. */
@@ -30,6 +32,11 @@ static inline int64_t guard_width(int64_t wanted)
     return BASE_MAX(8, wanted / 2);
 }
 
+/* Products by a device, if there is one for them: bit for bit those of the processor. */
+void filter_open(solver *s);
+void filter_close(solver *s);
+/* Y = M X; both are contiguous. */
+ddsc_status filter_product(solver *s, int64_t width, const double *x, double *y);
 /* The interval [-1, cut] is damped; above it columns grow like exp(degree * filter_growth). x is
  * replaced, y is scratch of the same shape; both are contiguous (stride = width). */
 double filter_growth(double cut, double lambda);

@@ -30,7 +30,7 @@ static ddsc_status fresh_ritz(solver *s, panel *x, panel *y, double *theta, doub
     enum { B = FRESH_WIDTH };
     double h[B * B], rows[B * B], u[B * B], values[B], residuals[B];
     int64_t b = x->width;
-    CHECK(operator_apply(s->ctx, s->m, b, x->x, y->x));
+    CHECK(filter_product(s, b, x->x, y->x));
     s->n_products++;
     CHECK(panel_gram(s->ctx, h, x, y));
     CHECK(la_eigen_symmetric(s->ctx, b, h, values, rows));

@@ -81,8 +81,10 @@ def test_clusters_are_the_same_bytes(ddsc, many, tmp_path):
         ddsc("cluster", many, "-k", 3, "--metric", "mmd", "-q", "--device", device, "-o", tmp_path / device, env=ENV)
     for name in ("labels.csv", "graph.mtx", "embedding.npy", "eigenvalues.csv"):
         assert (tmp_path / "cpu" / name).read_bytes() == (tmp_path / DEVICE / name).read_bytes(), name
-    told = [json.loads((tmp_path / device / "result.json").read_text())["device"] for device in ("cpu", DEVICE)]
-    assert told == ["cpu", f"{DEVICE}:0"]
+    told = [json.loads((tmp_path / device / "result.json").read_text()) for device in ("cpu", DEVICE)]
+    assert [each["device"] for each in told] == ["cpu", f"{DEVICE}:0"]
+    by = [[step["path"] for step in each["plan"] if step["stage"] == "products with the graph"] for each in told]
+    assert by == [[], [f"{DEVICE}:0"]]
 
 
 @pytest.mark.parametrize("fault, words", [

@@ -4,7 +4,8 @@
  * there (driver), too little memory (memory), a failure in the second strip (late), wrong lists (lists),
  * no way but the cheap one (cheap), another version of the table (version), its first version (old), a failure
  * in the second call for pairs (within), wrong pairs (pairs), too little memory for a grid (grid), a failure in the
- * second call for bounds (bounds), bounds that are no numbers (numbers), no room for frames (frames). */
+ * second call for bounds (bounds), bounds that are no numbers (numbers), no room for frames (frames), or for a sparse
+ * matrix (sparse), a failure in the second call for products with it (filter), products that are no numbers (vectors). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,8 +20,9 @@ typedef struct reference {
     device_rows r; /* copies */
     double *length;
     device_frames f;
-    device_grid g;          /* the arrays of both stay the caller's */
-    int n_within, n_bounds; /* calls */
+    device_grid g; /* the arrays of these three stay the caller's */
+    device_sparse m;
+    int n_within, n_bounds, n_filters; /* calls */
 } reference;
 
 static int faulty(const char *fault)
@@ -338,6 +340,53 @@ static int reference_scale(void *state, const device_rule *rule, int64_t n, cons
     return 0;
 }
 
+/* ---- products with a sparse matrix ---- */
+
+static int reference_load_sparse(void *state, const device_sparse *m, char *why)
+{
+    if (faulty("sparse"))
+        return fail(why, "too little memory: 12 GiB are needed, 1 is free");
+    ((reference *)state)->m = *m;
+    return 0;
+}
+
+/* y = scale (M x - shift x) - back y. */
+static void sparse_step(const device_sparse *m, int64_t width, double scale, double shift, int back,
+                        const double *x, double *y)
+{
+    for (int64_t at = 0; at < m->n * width; at++) {
+        int64_t i = at / width;
+        double sum = 0;
+        for (int64_t p = m->offset[i]; p < m->offset[i + 1]; p++)
+            sum += m->value[p] * x[m->column[p] * width + at % width];
+        y[at] = scale * (sum - shift * x[at]) - (back ? y[at] : 0);
+    }
+}
+
+static int reference_filter(void *state, int64_t width, double scale, double shift, int64_t degree,
+                            const double *x, double *y, char *why)
+{
+    reference *d = state;
+    size_t bytes = (size_t)(d->m.n * width) * sizeof(double);
+    double *now = malloc(bytes), *before = malloc(bytes);
+    memcpy(before, x, bytes);
+    sparse_step(&d->m, width, scale, shift, 0, before, now);
+    for (int64_t k = 1; k < degree; k++) {
+        sparse_step(&d->m, width, 2 * scale, shift, 1, now, before);
+        double *swap = now;
+        now = before;
+        before = swap;
+    }
+    memcpy(y, now, bytes);
+    free(now);
+    free(before);
+    if (faulty("vectors"))
+        y[d->m.n / 2] = NAN;
+    return faulty("filter") && ++d->n_filters > 1
+               ? fail(why, "an illegal memory access was encountered")
+               : 0;
+}
+
 const device_table *ddsc_device_table(void);
 
 const device_table *ddsc_device_table(void)
@@ -345,7 +394,8 @@ const device_table *ddsc_device_table(void)
     static device_table table = {DEVICE_TABLE_VERSION, reference_open,        reference_close,
                                  reference_way,        reference_load,        reference_nearest,
                                  reference_within,     reference_load_frames, reference_load_grid,
-                                 reference_bounds,     reference_scale};
+                                 reference_bounds,     reference_scale,       reference_load_sparse,
+                                 reference_filter};
     table.version = faulty("version") ? DEVICE_TABLE_VERSION + 1
                     : faulty("old")   ? 1
                                       : DEVICE_TABLE_VERSION;
