@@ -150,7 +150,9 @@ const cli_verb verb_neighbors = {
     .summary = "the graph of the tau nearest neighbours",
     .description =
         "Finds the tau nearest items of every item and writes them as MatrixMarket: column c "
-        "holds the squared distances of the neighbours of item c. Bounds spare most exact "
+        "holds the squared distances of the neighbours of item c; a name that ends in .npz gets "
+        "arrays that "
+        "scipy.sparse.load_npz reads. Bounds spare most exact "
         "transport problems; the graph is the same as the one cut from the full matrix.",
     .groups = groups,
     .examples = "ddsc neighbors clouds.npz -o G.mtx\texact W2, default tau\n"

@@ -216,30 +216,38 @@ void output_name(const char *what, const char *path)
     text_free(&t);
 }
 
-/* As ddsc_graph_write, with items moved to their input rows. */
-static void add_graph_rows(text *t, const ddsc_graph_view *g, const ddsc_measures_view *view)
+/* The same lists with items at their input rows; those of rows that were left out are empty. */
+static bool spread_graph(session *s, ddsc_graph **out, const ddsc_graph *graph,
+                         const ddsc_measures_view *view, int *code)
 {
-    text_addf(t, "%%%%MatrixMarket matrix coordinate real general\n");
-    text_addf(t, "%" PRId64 " %" PRId64 " %" PRId64 "\n", view->n_rows, view->n_rows, g->n_edges);
-    for (int64_t c = 0; c < g->n; c++)
-        for (int64_t e = g->offset[c]; e < g->offset[c + 1]; e++) {
-            text_addf(t, "%" PRId64 " %" PRId64 " ", view->row[g->index[e]] + 1, view->row[c] + 1);
-            text_add_double(t, g->d2[e]);
-            text_add(t, "\n");
-        }
+    ddsc_graph_view g;
+    ddsc_graph_get_view(graph, &g);
+    int64_t *offset = cli_allocate((size_t)view->n_rows + 1, sizeof *offset), item = 0;
+    int32_t *index = cli_allocate((size_t)g.n_edges + 1, sizeof *index);
+    offset[0] = 0;
+    for (int64_t r = 0; r < view->n_rows; r++) {
+        item += item < g.n && view->row[item] == r;
+        offset[r + 1] = g.offset[item];
+    }
+    for (int64_t e = 0; e < g.n_edges; e++)
+        index[e] = (int32_t)view->row[g.index[e]];
+    bool good = session_ok(
+        s, ddsc_graph_create_from_csr(s->ctx, out, view->n_rows, offset, index, g.d2), code);
+    free(index);
+    free(offset);
+    return good;
 }
 
 bool output_graph(session *s, const ddsc_graph *graph, const ddsc_measures_view *view,
                   const char *path, int *code)
 {
-    if (!view || view->n_rows == view->n_items)
-        return session_ok(s, ddsc_graph_write(s->ctx, graph, path, output_flags(s)), code);
-    text t = {0};
-    ddsc_graph_view g;
-    ddsc_graph_get_view(graph, &g);
-    add_graph_rows(&t, &g, view);
-    bool good = output_text(s, &t, path, false, code);
-    text_free(&t);
+    ddsc_graph *spread = NULL;
+    bool dropped = view && view->n_rows != view->n_items;
+    bool good = !dropped || spread_graph(s, &spread, graph, view, code);
+    good = good &&
+           session_ok(s, ddsc_graph_write(s->ctx, dropped ? spread : graph, path, output_flags(s)),
+                      code);
+    ddsc_graph_destroy(spread);
     return good;
 }
 

@@ -931,7 +931,8 @@ typedef struct ddsc_graph_view {
 #define ddsc_graph_get_view(graph, view) ddsc_graph_get_view_sized((graph), (view), sizeof *(view))
 DDSC_API void ddsc_graph_get_view_sized(const ddsc_graph *graph, ddsc_graph_view *view,
                                         size_t size);
-/* MatrixMarket, coordinate real general: row = neighbor, column = item, value D^2. */
+/* MatrixMarket, coordinate real general: row = neighbor, column = item, value D^2. A path that ends in
+ * .npz gets the same as arrays (csc), as scipy.sparse.load_npz reads them. */
 DDSC_API ddsc_status ddsc_graph_write(ddsc_context *context, const ddsc_graph *graph,
                                       const char *path, unsigned flags);
 

@@ -13,7 +13,7 @@
 
 #include "cluster/cluster.h"
 
-enum { STEPS = 50, BLOCK = 8 };
+enum { STEPS = 50, BLOCK = 8, STEP_ROWS = 4096 };
 static const double AGAIN = 0.9; /* a: the walk goes on */
 /* f nearer to 0 or 1 than this is as good as there: what is left of it is rounding. */
 static const double TOLD = 1e-9;
@@ -115,21 +115,36 @@ static ddsc_status search_clusters(void *arg, int64_t begin, int64_t end, int wo
     return DDSC_OK;
 }
 
-/* D^1/2 f of `width` clusters: x <- (1 - a) D^1/2 1_C + a M x. */
+/* One step of the walk: x <- (1 - a) D^1/2 1_C + a y; the first one has no y. */
+typedef struct walk_step {
+    const gap_search *s;
+    double *x;
+    const double *y;
+} walk_step;
+
+static ddsc_status step_rows(void *arg, int64_t begin, int64_t end, int worker)
+{
+    const walk_step *w = arg;
+    const gap_search *s = w->s;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++)
+        for (int64_t c = 0; c < s->width; c++) {
+            int64_t at = i * s->width + c;
+            double start = s->labels[i] == s->which[s->first + c] ? s->root[i] : 0;
+            w->x[at] = w->y ? (1 - AGAIN) * start + AGAIN * w->y[at] : start;
+        }
+    return DDSC_OK;
+}
+
+/* D^1/2 f of `width` clusters, y = M x. */
 static ddsc_status walk_block(ddsc_context *ctx, const gap_search *s, const sparse *m, double *x,
                               double *y)
 {
-    int64_t n = m->n, width = s->width;
-    memset(x, 0, (size_t)(n * width) * sizeof *x);
     for (int step = 0; step <= STEPS; step++) {
         if (step > 0)
-            CHECK(operator_apply(ctx, m, width, x, y));
-        for (int64_t i = 0; i < n; i++)
-            for (int64_t c = 0; c < width; c++) {
-                double start = s->labels[i] == s->which[s->first + c] ? s->root[i] : 0;
-                x[i * width + c] =
-                    step > 0 ? (1 - AGAIN) * start + AGAIN * y[i * width + c] : start;
-            }
+            CHECK(operator_apply(ctx, m, s->width, x, y));
+        CHECK(
+            parallel_for(ctx, m->n, STEP_ROWS, step_rows, &(walk_step){s, x, step > 0 ? y : NULL}));
     }
     return DDSC_OK;
 }

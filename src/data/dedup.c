@@ -125,18 +125,43 @@ done:
     return status;
 }
 
+typedef struct renumbering {
+    measures_parts *p;
+    int32_t *map;
+} renumbering;
+
+enum { ENTRIES_A_PIECE = 1 << 16 };
+
+static ddsc_status mark_used(void *arg, int64_t begin, int64_t end, int worker)
+{
+    const renumbering *r = arg;
+    (void)worker;
+    for (int64_t e = begin; e < end; e++)
+        __atomic_store_n(&r->map[r->p->index[e]], 0, __ATOMIC_RELAXED);
+    return DDSC_OK;
+}
+
+static ddsc_status renumber_entries(void *arg, int64_t begin, int64_t end, int worker)
+{
+    const renumbering *r = arg;
+    (void)worker;
+    for (int64_t e = begin; e < end; e++)
+        r->p->index[e] = r->map[r->p->index[e]];
+    return DDSC_OK;
+}
+
 ddsc_status parts_merge_points(ddsc_context *ctx, measures_parts *p)
 {
     ddsc_status status = DDSC_OK;
     int32_t *map = NULL;
     TRY(MEM_NEW(ctx, map, p->v));
     memset(map, 0xff, (size_t)p->v * sizeof *map);
-    for (int64_t e = 0; e < p->nnz; e++)
-        map[p->index[e]] = 0;
+    renumbering r = {p, map};
+    TRY(parallel_for(ctx, p->nnz, ENTRIES_A_PIECE, mark_used, &r));
     int64_t before = p->v;
     TRY(compact_rows(ctx, p, map));
-    for (int64_t e = 0; e < p->nnz; e++)
-        p->index[e] = map[p->index[e]];
+    if (p->v < before) /* else every row has kept its number */
+        TRY(parallel_for(ctx, p->nnz, ENTRIES_A_PIECE, renumber_entries, &r));
     if (p->v < before)
         TRY(mem_resize(ctx, &p->support, p->v * p->d, sizeof *p->support));
 done:

@@ -25,6 +25,30 @@ static item_name name_part(const measures_parts *p, int64_t i)
     return name;
 }
 
+/* ---- passes over all entries, on all threads ---- */
+
+enum { ITEMS_A_PIECE = 256, VALUES_A_PIECE = 1 << 16 };
+
+typedef struct parts_pass {
+    measures_parts *p;
+    int found; /* something to see to, which is done on one thread, item by item */
+} parts_pass;
+
+static void pass_found(parts_pass *pass)
+{
+    __atomic_store_n(&pass->found, 1, __ATOMIC_RELAXED);
+}
+
+/* Does fn find anything? */
+static ddsc_status pass_run(ddsc_context *ctx, measures_parts *p, int64_t n, int64_t grain,
+                            parallel_fn fn, bool *found)
+{
+    parts_pass pass = {p, 0};
+    ddsc_status status = parallel_for(ctx, n, grain, fn, &pass);
+    *found = pass.found != 0;
+    return status;
+}
+
 static ddsc_status check_part_sizes(ddsc_context *ctx, const measures_parts *p, const char *where)
 {
     if (p->n < 1)
@@ -77,14 +101,30 @@ static int64_t place_in_item(const measures_parts *p, int64_t item, int64_t supp
     return e - p->offset[item];
 }
 
+/* -0 becomes 0, so that equal points have equal bits. */
+static ddsc_status tidy_points(void *arg, int64_t begin, int64_t end, int worker)
+{
+    parts_pass *pass = arg;
+    double *x = pass->p->support;
+    bool good = true;
+    (void)worker;
+    for (int64_t c = begin; c < end; c++) {
+        good &= fabs(x[c]) <= COORDINATE_LIMIT;
+        x[c] += 0.0;
+    }
+    if (!good)
+        pass_found(pass);
+    return DDSC_OK;
+}
+
 static ddsc_status check_points(ddsc_context *ctx, measures_parts *p, const char *where)
 {
-    for (int64_t c = 0; c < p->v * p->d; c++) {
+    bool bad;
+    CHECK(pass_run(ctx, p, p->v * p->d, VALUES_A_PIECE, tidy_points, &bad));
+    for (int64_t c = 0; bad && c < p->v * p->d; c++) {
         double x = p->support[c];
-        if (fabs(x) <= COORDINATE_LIMIT) {
-            p->support[c] = x + 0.0; /* -0 becomes 0, so that equal points have equal bits */
+        if (fabs(x) <= COORDINATE_LIMIT)
             continue;
-        }
         int64_t row = c / p->d, item = first_user(p, row);
         const char *what = isfinite(x) ? "too large to square (rescale the data)" : "not finite";
         if (item < 0)
@@ -98,11 +138,33 @@ static ddsc_status check_points(ddsc_context *ctx, measures_parts *p, const char
     return DDSC_OK;
 }
 
-static ddsc_status check_entries(ddsc_context *ctx, const measures_parts *p, const char *where)
+static bool is_weight(double w)
 {
-    for (int64_t i = 0; i < p->n; i++)
+    return w >= 0 && w <= DBL_MAX;
+}
+
+static ddsc_status bad_entries(void *arg, int64_t begin, int64_t end, int worker)
+{
+    parts_pass *pass = arg;
+    const measures_parts *p = pass->p;
+    bool good = true;
+    (void)worker;
+    for (int64_t e = begin; p->weight && e < end; e++)
+        good &= is_weight(p->weight[e]);
+    for (int64_t e = begin; p->index && e < end; e++)
+        good &= p->index[e] >= 0 && p->index[e] < p->v;
+    if (!good)
+        pass_found(pass);
+    return DDSC_OK;
+}
+
+static ddsc_status check_entries(ddsc_context *ctx, measures_parts *p, const char *where)
+{
+    bool bad;
+    CHECK(pass_run(ctx, p, p->nnz, VALUES_A_PIECE, bad_entries, &bad));
+    for (int64_t i = 0; bad && i < p->n; i++)
         for (int64_t e = p->offset[i]; e < p->offset[i + 1]; e++) {
-            if (p->weight && !(p->weight[e] >= 0 && p->weight[e] <= 1.7976931348623157e308))
+            if (p->weight && !is_weight(p->weight[e]))
                 return ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: %s, entry %lld: weight %g is %s", where,
                                 name_part(p, i).text, (long long)(e - p->offset[i]), p->weight[e],
                                 p->weight[e] < 0 && isfinite(p->weight[e]) ? "negative"
@@ -125,13 +187,24 @@ ddsc_status parts_check(ddsc_context *ctx, measures_parts *p, const char *where)
 
 /* ---- zero weights ---- */
 
-/* Weights so large or small that their sum leaves the range are scaled by their maximum first. */
-static void scale_item(double *w, int64_t n)
+static double largest_weight(const double *w, int64_t n)
 {
     double largest = 0;
     for (int64_t e = 0; e < n; e++)
         largest = BASE_MAX(largest, w[e]);
-    if (largest > 1e290 || (largest > 0 && largest < 1e-290))
+    return largest;
+}
+
+static bool is_extreme(double largest)
+{
+    return largest > 1e290 || (largest > 0 && largest < 1e-290);
+}
+
+/* Weights so large or small that their sum leaves the range are scaled by their maximum first. */
+static void scale_item(double *w, int64_t n)
+{
+    double largest = largest_weight(w, n);
+    if (is_extreme(largest))
         for (int64_t e = 0; e < n; e++)
             w[e] /= largest;
 }
@@ -156,12 +229,35 @@ ddsc_status measures_parts_index(ddsc_context *ctx, measures_parts *p)
     return DDSC_OK;
 }
 
+/* Zeros, nothing at all, or weights to be scaled. */
+static ddsc_status loose_items(void *arg, int64_t begin, int64_t end, int worker)
+{
+    parts_pass *pass = arg;
+    const measures_parts *p = pass->p;
+    bool tidy = true;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++) {
+        int64_t from = p->offset[i], n = p->offset[i + 1] - from;
+        for (int64_t e = from; e < from + n; e++)
+            tidy &= p->weight[e] > 0;
+        tidy &= n > 0 && !is_extreme(largest_weight(p->weight + from, n));
+    }
+    if (!tidy)
+        pass_found(pass);
+    return DDSC_OK;
+}
+
 ddsc_status parts_drop_zeros(ddsc_context *ctx, measures_parts *p, ddsc_on_empty on_empty,
                              const char *where, int64_t *n_dropped)
 {
     int64_t kept = 0, n_empty = 0, begin = 0;
+    bool loose;
+    *n_dropped = 0;
     CHECK(measures_parts_weigh(ctx, p));
     CHECK(measures_parts_index(ctx, p));
+    CHECK(pass_run(ctx, p, p->n, ITEMS_A_PIECE, loose_items, &loose));
+    if (!loose)
+        return DDSC_OK;
     for (int64_t i = 0; i < p->n; i++) {
         int64_t end = p->offset[i + 1], before = kept;
         scale_item(p->weight + begin, end - begin);
@@ -196,6 +292,19 @@ static bool ascending(const int32_t *index, int64_t n)
     return true;
 }
 
+static ddsc_status unordered_items(void *arg, int64_t begin, int64_t end, int worker)
+{
+    parts_pass *pass = arg;
+    const measures_parts *p = pass->p;
+    bool good = true;
+    (void)worker;
+    for (int64_t i = begin; good && i < end; i++)
+        good = ascending(p->index + p->offset[i], p->offset[i + 1] - p->offset[i]);
+    if (!good)
+        pass_found(pass);
+    return DDSC_OK;
+}
+
 /* Sort one item by (row, position), so that equal rows are added up in input order. */
 static int64_t merge_item(int32_t *index, double *weight, int64_t n, uint64_t *key, double *copy)
 {
@@ -224,6 +333,11 @@ ddsc_status parts_merge_entries(ddsc_context *ctx, measures_parts *p, int64_t *n
     uint64_t *key = NULL;
     double *copy = NULL;
     int64_t largest = 0, kept = 0, begin = 0;
+    bool unordered;
+    *n_merged = 0;
+    CHECK(pass_run(ctx, p, p->n, ITEMS_A_PIECE, unordered_items, &unordered));
+    if (!unordered)
+        return DDSC_OK;
     for (int64_t i = 0; i < p->n; i++)
         largest = BASE_MAX(largest, p->offset[i + 1] - p->offset[i]);
     if (largest > UINT32_MAX)
@@ -248,9 +362,12 @@ done:
     return status;
 }
 
-void parts_normalise(measures_parts *p)
+static ddsc_status normalise_items(void *arg, int64_t begin, int64_t end, int worker)
 {
-    for (int64_t i = 0; i < p->n; i++) {
+    const parts_pass *pass = arg;
+    const measures_parts *p = pass->p;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++) {
         double sum = 0;
         for (int64_t e = p->offset[i]; e < p->offset[i + 1]; e++)
             sum += p->weight[e];
@@ -260,4 +377,11 @@ void parts_normalise(measures_parts *p)
         for (int64_t e = p->offset[i]; e < p->offset[i + 1]; e++)
             p->weight[e] = BASE_MAX(p->weight[e] / sum, DBL_MIN); /* positive it stays */
     }
+    return DDSC_OK;
+}
+
+ddsc_status parts_normalise(ddsc_context *ctx, measures_parts *p)
+{
+    bool found;
+    return pass_run(ctx, p, p->n, ITEMS_A_PIECE, normalise_items, &found);
 }

@@ -14,7 +14,7 @@ ddsc_status parts_drop_zeros(ddsc_context *ctx, measures_parts *p, ddsc_on_empty
 ddsc_status parts_merge_points(ddsc_context *ctx, measures_parts *p);
 /* Indices ascending within each item, equal ones added up. */
 ddsc_status parts_merge_entries(ddsc_context *ctx, measures_parts *p, int64_t *n_merged);
-void parts_normalise(measures_parts *p);
+ddsc_status parts_normalise(ddsc_context *ctx, measures_parts *p);
 
 /* Do the rows lie on a regular grid with at most four cells per row? */
 ddsc_status parts_find_grid(ddsc_context *ctx, measures_grid *grid, int64_t v, int64_t d,

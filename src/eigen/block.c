@@ -90,8 +90,8 @@ static ddsc_status append(solver *s, basis *b, const panel *x, panel *mx)
     double *c = b->rows;
     CHECK(filter_product(s, count, x->x, mx->x));
     s->n_products++;
-    panel_copy(&s->v, at, x, 0, count);
-    panel_copy(&b->w, at, mx, 0, count);
+    CHECK(panel_copy(s->ctx, &s->v, at, x, 0, count));
+    CHECK(panel_copy(s->ctx, &b->w, at, mx, 0, count));
     s->v.width = b->w.width = at + count;
     CHECK(panel_gram(s->ctx, c, &s->v, mx));
     for (int64_t i = 0; i < s->v.width; i++)
@@ -113,8 +113,8 @@ static ddsc_status basis_start(solver *s, basis *b)
     CHECK(panel_orthonormalise(s->ctx, &s->v, 1, known, &s->noise));
     CHECK(filter_product(s, w, s->v.x, b->w.x));
     s->n_products++;
-    panel_spread(&s->v, ld);
-    panel_spread(&b->w, ld);
+    CHECK(panel_spread(s->ctx, &s->v, ld));
+    CHECK(panel_spread(s->ctx, &b->w, ld));
     CHECK(panel_gram(s->ctx, b->rows, &s->v, &b->w));
     for (int64_t i = 0; i < w; i++)
         memcpy(b->h + i * ld, b->rows + i * w, (size_t)w * sizeof *b->h);

@@ -2,6 +2,8 @@
  * what a product with a large sparse matrix costs. */
 #include "eigen/order.h"
 
+enum { ROWS_A_PIECE = 2048 };
+
 void order_free(ddsc_context *ctx, reordered *r)
 {
     sparse_free(ctx, &r->m);
@@ -31,17 +33,30 @@ static void breadth_first(int32_t *item, int32_t *place, const sparse *m)
     }
 }
 
-static void permute_rows(reordered *r, const sparse *m)
+/* Where an item's row goes, and what belongs to it. */
+typedef struct permuting {
+    reordered *r;
+    const sparse *m;
+    const double *degree;
+    const int32_t *component;
+} permuting;
+
+static ddsc_status permute_rows(void *arg, int64_t begin, int64_t end, int worker)
 {
-    int64_t at = 0;
-    for (int64_t p = 0; p < m->n; p++) {
+    const permuting *t = arg;
+    reordered *r = t->r;
+    (void)worker;
+    for (int64_t p = begin; p < end; p++) {
         int32_t i = r->item[p];
-        for (int64_t q = m->offset[i]; q < m->offset[i + 1]; q++) {
-            r->m.column[at] = r->place[m->column[q]];
-            r->m.value[at++] = m->value[q];
+        int64_t at = r->m.offset[p];
+        r->degree[p] = t->degree[i];
+        r->component[p] = t->component[i];
+        for (int64_t q = t->m->offset[i]; q < t->m->offset[i + 1]; q++) {
+            r->m.column[at] = r->place[t->m->column[q]];
+            r->m.value[at++] = t->m->value[q];
         }
-        r->m.offset[p + 1] = at;
     }
+    return DDSC_OK;
 }
 
 ddsc_status order_make(ddsc_context *ctx, reordered *r, const sparse *m, const double *degree,
@@ -55,11 +70,9 @@ ddsc_status order_make(ddsc_context *ctx, reordered *r, const sparse *m, const d
     TRY(MEM_NEW(ctx, r->component, m->n));
     TRY(sparse_new(ctx, &r->m, m->n, m->nnz));
     breadth_first(r->item, r->place, m);
-    for (int64_t p = 0; p < m->n; p++) {
-        r->degree[p] = degree[r->item[p]];
-        r->component[p] = component[r->item[p]];
-    }
-    permute_rows(r, m);
+    for (int64_t p = 0; p < m->n; p++)
+        r->m.offset[p + 1] = r->m.offset[p] + m->offset[r->item[p] + 1] - m->offset[r->item[p]];
+    TRY(parallel_for(ctx, m->n, ROWS_A_PIECE, permute_rows, &(permuting){r, m, degree, component}));
 done:
     if (status < 0)
         order_free(ctx, r);

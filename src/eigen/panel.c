@@ -8,7 +8,7 @@
 #include "base/blocks.h"
 #include "linalg/linalg.h"
 
-enum { PIECE_MIN = 1024, PIECES_MAX = 64, PIECE_WORK = 1 << 22 };
+enum { PIECE_MIN = 512, PIECES_MAX = 64, PIECE_WORK = 1 << 19 };
 /* Products go in chunks small enough for the BLAS kernels that do not copy their operands. */
 enum { CHUNK_MIN = 128, CHUNK_WORK = 1 << 19 };
 
@@ -199,18 +199,55 @@ done:
     return status;
 }
 
-void panel_spread(panel *p, int64_t stride)
+typedef struct spread_job {
+    const panel *p;
+    int64_t stride, first;
+} spread_job;
+
+static ddsc_status spread_rows(void *arg, int64_t begin, int64_t end, int worker)
 {
-    for (int64_t i = p->n - 1; i > 0; i--)
-        memmove(p->x + i * stride, p->x + i * p->stride, (size_t)p->width * sizeof *p->x);
-    p->stride = stride;
+    const spread_job *j = arg;
+    const panel *p = j->p;
+    (void)worker;
+    for (int64_t i = j->first + begin; i < j->first + end; i++)
+        memmove(p->x + i * j->stride, p->x + i * p->stride, (size_t)p->width * sizeof *p->x);
+    return DDSC_OK;
 }
 
-void panel_copy(panel *b, int64_t to, const panel *a, int64_t from, int64_t count)
+/* From the end: rows whose new places lie behind all that is still to be moved go together. */
+ddsc_status panel_spread(ddsc_context *ctx, panel *p, int64_t stride)
 {
-    for (int64_t i = 0; i < a->n; i++)
-        memcpy(b->x + i * b->stride + to, a->x + i * a->stride + from,
-               (size_t)count * sizeof *a->x);
+    spread_job j = {p, stride, 0};
+    for (int64_t end = p->n; end > 0; end = j.first) {
+        j.first = BASE_MIN(end - 1, (end * p->stride + stride - 1) / stride);
+        CHECK(parallel_for(ctx, end - j.first, grain_rows(16 * p->width), spread_rows, &j));
+    }
+    p->stride = stride;
+    return DDSC_OK;
+}
+
+typedef struct copy_job {
+    panel *b;
+    const panel *a;
+    int64_t to, from, count;
+} copy_job;
+
+static ddsc_status copy_rows(void *arg, int64_t begin, int64_t end, int worker)
+{
+    const copy_job *j = arg;
+    const panel *a = j->a, *b = j->b;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++)
+        memcpy(b->x + i * b->stride + j->to, a->x + i * a->stride + j->from,
+               (size_t)j->count * sizeof *a->x);
+    return DDSC_OK;
+}
+
+ddsc_status panel_copy(ddsc_context *ctx, panel *b, int64_t to, const panel *a, int64_t from,
+                       int64_t count)
+{
+    copy_job j = {b, a, to, from, count};
+    return parallel_for(ctx, a->n, grain_rows(16 * count), copy_rows, &j);
 }
 
 typedef struct random_job {

@@ -27,9 +27,10 @@ ddsc_status panel_multiply(ddsc_context *ctx, panel *y, const panel *v, const do
 ddsc_status panel_residuals(ddsc_context *ctx, double *norm, const panel *x, const panel *mx,
                             const double *value);
 /* Rows of a contiguous panel moved apart in place; the block must have room. */
-void panel_spread(panel *p, int64_t stride);
+ddsc_status panel_spread(ddsc_context *ctx, panel *p, int64_t stride);
 /* Copy `count` columns from column `from` of a to column `to` of b. */
-void panel_copy(panel *b, int64_t to, const panel *a, int64_t from, int64_t count);
+ddsc_status panel_copy(ddsc_context *ctx, panel *b, int64_t to, const panel *a, int64_t from,
+                       int64_t count);
 
 /* Where random columns come from; rows of items with dead[i] < 0 stay zero. */
 typedef struct panel_noise {

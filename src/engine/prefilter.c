@@ -126,15 +126,19 @@ done:
     return status;
 }
 
-/* ---- the nearest, over a team ----
+/* ---- the nearest ----
  *
- * A tile row has a half circle of tiles, those with the rows that follow. A rank does an even run of all of them, row
- * by row: its few rows meet many others there. After a first eighth of the circle the least limits of all ranks go to
- * all, so that no rank keeps what lies beyond. */
+ * Tile rows lie on a circle, and a row's tiles are those with the half circle of rows that follow. A rank of a team has
+ * an even run of all of them, row by row, so that its few rows meet many others there. It takes one of each row in
+ * turn: tiles at work at one time have few items in common, whose heaps they would wait for. After a first eighth of
+ * the circle the least limits of all ranks go to all, so that no rank keeps what lies beyond. */
 
 typedef struct half_circle {
     cpu *c;
-    int64_t n_rows, from, n_steps; /* tile rows of the set; steps of the wave at work */
+    int64_t n_rows;        /* tile rows of the set */
+    int64_t from, n_steps; /* of the wave at work */
+    team_part own;         /* of its n_rows x n_steps tiles */
+    int64_t n_own_rows;    /* rows those lie in, if they began with one */
 } half_circle;
 
 static ddsc_status circle_range(void *arg, int64_t begin, int64_t end, int worker)
@@ -142,16 +146,28 @@ static ddsc_status circle_range(void *arg, int64_t begin, int64_t end, int worke
     const half_circle *h = arg;
     int64_t n = h->c->bounds->n, side = h->c->bounds->side;
     for (int64_t k = begin; k < end; k++) {
-        int64_t row = k / h->n_steps, step = h->from + k % h->n_steps;
+        int64_t at = h->own.begin + k % h->n_own_rows * h->n_steps + k / h->n_own_rows;
+        int64_t row = at / h->n_steps, step = h->from + at % h->n_steps;
         int64_t other = (row + step) % h->n_rows;
         int64_t i0 = BASE_MIN(row, other) * side, j0 = BASE_MAX(row, other) * side;
         pair_tile t = {
             .i0 = i0, .i1 = BASE_MIN(n, i0 + side), .j0 = j0, .j1 = BASE_MIN(n, j0 + side)};
-        if (2 * step == h->n_rows && row > other) /* the middle of the circle has two owners */
-            continue;
-        CHECK(look_through(h->c, &t, worker));
+        bool twice = 2 * step == h->n_rows && row > other; /* the middle of the circle */
+        if (at < h->own.end && !twice)
+            CHECK(look_through(h->c, &t, worker));
     }
     return DDSC_OK;
+}
+
+static ddsc_status circle_wave(half_circle *h, int64_t from, int64_t to)
+{
+    h->from = from;
+    h->n_steps = to - from;
+    h->own = team_own(h->c->ctx, h->n_rows * h->n_steps, 1);
+    if (h->own.begin == h->own.end)
+        return DDSC_OK;
+    h->n_own_rows = (h->own.end - h->own.begin + h->n_steps - 1) / h->n_steps;
+    return team_rows(h->c->ctx, (team_part){0, h->n_own_rows * h->n_steps}, 1, circle_range, h);
 }
 
 /* A limit of any rank's heap holds for all. */
@@ -167,26 +183,16 @@ static ddsc_status share_limits(const cpu *c)
     return DDSC_OK;
 }
 
-static ddsc_status team_nearest(cpu *c)
-{
-    int64_t n_rows = (c->bounds->n + c->bounds->side - 1) / c->bounds->side;
-    int64_t first = BASE_MIN(n_rows / 2 + 1, n_rows / 8 + 1);
-    half_circle h = {.c = c, .n_rows = n_rows, .n_steps = first};
-    CHECK(team_for(c->ctx, n_rows * h.n_steps, 1, circle_range, &h));
-    CHECK(share_limits(c));
-    h.from = first;
-    h.n_steps = n_rows / 2 + 1 - first;
-    return team_for(c->ctx, n_rows * h.n_steps, 1, circle_range, &h);
-}
-
 static ddsc_status cpu_nearest(void *state, nearest *kept)
 {
     cpu *c = state;
-    int64_t n = c->bounds->n, side = c->bounds->side;
+    int64_t n_rows = (c->bounds->n + c->bounds->side - 1) / c->bounds->side;
+    int64_t last = n_rows / 2 + 1, first = BASE_MIN(last, n_rows / 8 + 1);
+    half_circle h = {.c = c, .n_rows = n_rows};
     c->kept = kept;
-    if (team_size(c->ctx) > 1)
-        return team_nearest(c);
-    return tiles_walk(c->ctx, n, side, 0, tile_count(n, side), look_through, c);
+    CHECK(circle_wave(&h, 0, first));
+    CHECK(share_limits(c));
+    return circle_wave(&h, first, last);
 }
 
 /* Ranks take tiles in turn: where many pairs are within reach, neighbours share them. */

@@ -49,15 +49,16 @@ enum { NPY_HEADER_MAX = 192 };
 size_t npy_format_header(char out[NPY_HEADER_MAX], const char *descr, int n_dims,
                          const int64_t *shape);
 
-/* Rows of a dense table turned into the entries of items as they pass; an npy_chunk_fn of doubles. */
+/* Rows of a dense table turned into the entries of items as they pass. */
 typedef struct dense_rows {
     ddsc_context *ctx;
     measures_parts *out;
-    int64_t width, column; /* of a row; of the next value */
+    int64_t width, taken; /* of a row; elements so far */
     int64_t index_room, weight_room, offset_room;
 } dense_rows;
 
-ddsc_status npy_take_dense(void *rows, int64_t begin, int64_t n, const void *value);
+ddsc_status npy_take_dense(dense_rows *t, const unsigned char *bytes, int64_t n, num_type type);
+ddsc_status npy_read_dense(io_stream *s, const npy_array *a, dense_rows *t);
 
 /* ---- labels ---- */
 
@@ -123,6 +124,7 @@ ddsc_status fcs_read(ddsc_context *ctx, measures_parts *out, io_stream *s,
 /* HDF5, of AnnData or plain. set: matrix, id_columns, columns, drop, weight, label, where, arcsinh. */
 ddsc_status h5ad_read(ddsc_context *ctx, measures_parts *out, io_stream *s,
                       const ddsc_read_settings *set);
+ddsc_status mtx_write_graph(ddsc_context *ctx, const ddsc_graph *g, io_writer *w);
 ddsc_status mtx_read_matrix(ddsc_context *ctx, double **matrix, int64_t *n, io_stream *s);
 ddsc_status npy_read_matrix(ddsc_context *ctx, double **matrix, int64_t *n, io_stream *s);
 

@@ -75,7 +75,7 @@ ddsc_status idx_read_images(ddsc_context *ctx, measures_parts *out, io_stream *s
     CHECK(idx_read_header(s, &a, &rows.width));
     if (a.n_dims < 2)
         return stream_fail(s, "is an idx file of labels (one axis), not of images");
-    CHECK(npy_read_chunks(ctx, s, &a, false, npy_take_dense, &rows));
+    CHECK(npy_read_dense(s, &a, &rows));
     return make_grid(ctx, out, &a, rows.width);
 }
 

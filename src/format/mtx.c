@@ -227,7 +227,7 @@ static ddsc_status write_columns(ddsc_context *ctx, io_writer *w, graph_text *t,
     return DDSC_OK;
 }
 
-static ddsc_status write_graph(ddsc_context *ctx, const ddsc_graph *g, io_writer *w)
+ddsc_status mtx_write_graph(ddsc_context *ctx, const ddsc_graph *g, io_writer *w)
 {
     ddsc_status status = DDSC_OK;
     graph_text t = {.g = g};
@@ -248,15 +248,4 @@ static ddsc_status write_graph(ddsc_context *ctx, const ddsc_graph *g, io_writer
 done:
     MEM_FREE(ctx, t.length, t.text);
     return status;
-}
-
-ddsc_status ddsc_graph_write(ddsc_context *ctx, const ddsc_graph *graph, const char *path,
-                             unsigned flags)
-{
-    io_writer *w = NULL;
-    CHECK(ctx_enter(ctx));
-    CHECK(ctx_need(ctx, graph, "graph"));
-    CHECK(ctx_need(ctx, path, "path"));
-    CHECK(writer_open(ctx, &w, path, flags));
-    return writer_finish(w, write_graph(ctx, graph, w));
 }

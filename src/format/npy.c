@@ -190,26 +190,102 @@ done:
 
 /* ---- whole files ---- */
 
-ddsc_status npy_take_dense(void *rows, int64_t begin, int64_t n, const void *value)
+enum { DENSE_BYTES = 1 << 20, DENSE_PIECE = 1 << 14, DENSE_STEP = 512 };
+
+/* Elements on their way into items: first each piece counts its entries, then it knows their place. */
+typedef struct dense_block {
+    const dense_rows *t;
+    const unsigned char *bytes;
+    num_type type;
+    int64_t *at; /* entries of each piece, then where they begin */
+} dense_block;
+
+static ddsc_status count_entries(void *arg, int64_t begin, int64_t end, int worker)
 {
-    dense_rows *t = rows;
-    measures_parts *p = t->out;
-    const double *x = value;
-    (void)begin;
-    CHECK(MEM_RESERVE(t->ctx, p->index, &t->index_room, p->nnz + n));
-    CHECK(MEM_RESERVE(t->ctx, p->weight, &t->weight_room, p->nnz + n));
-    CHECK(MEM_RESERVE(t->ctx, p->offset, &t->offset_room, p->n + (t->column + n) / t->width + 1));
-    p->offset[0] = 0;
-    for (int64_t i = 0; i < n; i++) {
-        p->index[p->nnz] = (int32_t)t->column;
-        p->weight[p->nnz] = x[i];
-        p->nnz += !(x[i] == 0);
-        if (++t->column == t->width) {
-            t->column = 0;
-            p->offset[++p->n] = p->nnz;
+    const dense_block *b = arg;
+    double x[DENSE_STEP];
+    int64_t count = 0;
+    (void)worker;
+    for (int64_t from = begin; from < end; from += DENSE_STEP) {
+        int64_t n = BASE_MIN(DENSE_STEP, end - from);
+        number_to_double(x, b->bytes + from * b->type.width, n, b->type);
+        for (int64_t i = 0; i < n; i++)
+            count += !(x[i] == 0);
+    }
+    b->at[begin / DENSE_PIECE] = count;
+    return DDSC_OK;
+}
+
+static ddsc_status place_entries(void *arg, int64_t begin, int64_t end, int worker)
+{
+    const dense_block *b = arg;
+    measures_parts *p = b->t->out;
+    double x[DENSE_STEP];
+    int64_t at = b->at[begin / DENSE_PIECE], stop = b->at[begin / DENSE_PIECE + 1];
+    int64_t row = (b->t->taken + begin) / b->t->width, column = (b->t->taken + begin) % b->t->width;
+    (void)worker;
+    for (int64_t from = begin; from < end; from += DENSE_STEP) {
+        int64_t n = BASE_MIN(DENSE_STEP, end - from);
+        number_to_double(x, b->bytes + from * b->type.width, n, b->type);
+        for (int64_t i = 0; i < n; i++) {
+            if (at < stop) { /* what follows the last entry must not be written */
+                p->index[at] = (int32_t)column;
+                p->weight[at] = x[i];
+            }
+            at += !(x[i] == 0);
+            if (++column == b->t->width) {
+                column = 0;
+                p->offset[++row] = at;
+            }
         }
     }
     return DDSC_OK;
+}
+
+ddsc_status npy_take_dense(dense_rows *t, const unsigned char *bytes, int64_t n, num_type type)
+{
+    ddsc_status status = DDSC_OK;
+    measures_parts *p = t->out;
+    dense_block b = {.t = t, .bytes = bytes, .type = type};
+    int64_t n_pieces = (n + DENSE_PIECE - 1) / DENSE_PIECE, nnz = p->nnz;
+    TRY(MEM_NEW(t->ctx, b.at, n_pieces + 1));
+    TRY(parallel_for(t->ctx, n, DENSE_PIECE, count_entries, &b));
+    for (int64_t k = 0; k < n_pieces; k++) {
+        int64_t count = b.at[k];
+        b.at[k] = nnz;
+        nnz += count;
+    }
+    b.at[n_pieces] = nnz;
+    p->n = (t->taken + n) / t->width;
+    TRY(MEM_RESERVE(t->ctx, p->index, &t->index_room, nnz));
+    TRY(MEM_RESERVE(t->ctx, p->weight, &t->weight_room, nnz));
+    TRY(MEM_RESERVE(t->ctx, p->offset, &t->offset_room, p->n + 1));
+    p->offset[0] = 0;
+    TRY(parallel_for(t->ctx, n, DENSE_PIECE, place_entries, &b));
+    p->nnz = nnz;
+    t->taken += n;
+done:
+    mem_free(t->ctx, b.at);
+    return status;
+}
+
+ddsc_status npy_read_dense(io_stream *s, const npy_array *a, dense_rows *t)
+{
+    ddsc_status status = DDSC_OK;
+    unsigned char *bytes = NULL;
+    int64_t chunk = DENSE_BYTES / a->type.width;
+    if (a->kind != 'f' && a->kind != 'i' && a->kind != 'u')
+        return stream_fail(s, "holds text where numbers are wanted");
+    TRY(mem_get(t->ctx, &bytes, BASE_MIN(chunk, a->count), (size_t)a->type.width));
+    for (int64_t at = 0; at < a->count; at += chunk) {
+        int64_t n = BASE_MIN(chunk, a->count - at);
+        TRY(stream_read_exact(s, bytes, (size_t)(n * a->type.width), "the elements"));
+        TRY(npy_take_dense(t, bytes, n, a->type));
+    }
+    TRY(stream_expect_end(s, "its header and elements"));
+done:
+    mem_free(t->ctx, bytes);
+    return status;
 }
 
 ddsc_status npy_read_clouds(ddsc_context *ctx, measures_parts *out, io_stream *s, bool one)

@@ -128,10 +128,11 @@ static ddsc_status read_histograms(archive *z, dense_rows *t)
     ddsc_status status = DDSC_OK;
     double *table = NULL;
     if (!z->array.fortran) {
-        TRY(npy_read_chunks(z->ctx, z->member, &z->array, false, npy_take_dense, t));
+        TRY(npy_read_dense(z->member, &z->array, t));
     } else {
         TRY(npy_read_doubles(z->ctx, &table, z->member, &z->array));
-        TRY(npy_take_dense(t, 0, z->array.count, table));
+        TRY(npy_take_dense(t, (const unsigned char *)table, z->array.count,
+                           (num_type){'f', sizeof *table, false}));
     }
 done:
     mem_free(z->ctx, table);

@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/workspace.h"
+
 enum {
-    CHUNK_BYTES = 1 << 15,
+    CHUNK_BYTES = 1 << 18,
     VERSION_PLAIN = 20,
     VERSION_64 = 45,
     STAMP_DATE = 0x21 /* 1980-01-01 */
@@ -137,34 +139,65 @@ static ddsc_status put_central(npz_writer *z, const member *m)
     return npz_put(z, r.byte, r.n);
 }
 
-/* What a pass over the elements does with each chunk. */
-typedef struct pass {
-    npz_writer *z; /* NULL: only the checksum */
-    uint32_t crc;
-} pass;
+/* The elements of an array, row by row; `fill` makes them, or they lie at `arg`. */
+typedef struct elements {
+    int64_t n_rows, row_bytes, step; /* rows made at a time */
+    npz_fill_fn fill;
+    const void *arg;
+    scratch room; /* of a step, for `fill` */
+    uint32_t *crc;
+} elements;
 
-static ddsc_status run_pass(ddsc_context *ctx, pass *p, int64_t n_rows, int64_t row_bytes,
-                            npz_fill_fn fill, const void *arg)
+static const unsigned char *elements_get(const elements *e, int64_t begin, int64_t end, int worker)
+{
+    if (!e->fill)
+        return (const unsigned char *)e->arg + begin * e->row_bytes;
+    unsigned char *made = scratch_of(&e->room, worker);
+    e->fill(e->arg, begin, end, made);
+    return made;
+}
+
+static ddsc_status checksum_rows(void *arg, int64_t begin, int64_t end, int worker)
+{
+    const elements *e = arg;
+    e->crc[begin / e->step] = stream_checksum(0, elements_get(e, begin, end, worker),
+                                              (size_t)((end - begin) * e->row_bytes));
+    return DDSC_OK;
+}
+
+/* The checksum of what has `before` and then the elements. */
+static ddsc_status elements_sum(ddsc_context *ctx, elements *e, uint32_t before, uint32_t *sum)
 {
     ddsc_status status = DDSC_OK;
-    unsigned char *chunk = NULL;
-    int64_t step = BASE_MAX(CHUNK_BYTES / row_bytes, 1);
-    TRY(mem_get(ctx, &chunk, step, (size_t)row_bytes));
-    for (int64_t at = 0; at < n_rows; at += step) {
-        int64_t end = BASE_MIN(at + step, n_rows);
-        size_t n = (size_t)((end - at) * row_bytes);
-        const unsigned char *bytes = (const unsigned char *)arg + at * row_bytes;
-        if (fill) {
-            fill(arg, at, end, chunk);
-            bytes = chunk;
-        }
-        p->crc = stream_checksum(p->crc, bytes, n);
-        if (p->z)
-            TRY(npz_put(p->z, bytes, n));
-    }
+    TRY(MEM_NEW(ctx, e->crc, e->n_rows / e->step + 1));
+    TRY(parallel_for(ctx, e->n_rows, e->step, checksum_rows, e));
+    *sum = before;
+    for (int64_t at = 0; at < e->n_rows; at += e->step)
+        *sum = stream_checksum_join(*sum, e->crc[at / e->step],
+                                    BASE_MIN(e->step, e->n_rows - at) * e->row_bytes);
 done:
-    mem_free(ctx, chunk);
+    mem_free(ctx, e->crc);
     return status;
+}
+
+static ddsc_status put_elements(npz_writer *z, const elements *e)
+{
+    for (int64_t at = 0; at < e->n_rows; at += e->step) {
+        int64_t end = BASE_MIN(at + e->step, e->n_rows);
+        CHECK(npz_put(z, elements_get(e, at, end, 0), (size_t)((end - at) * e->row_bytes)));
+    }
+    return DDSC_OK;
+}
+
+static ddsc_status npz_put_member(npz_writer *z, member *m, const char *header, size_t n_header,
+                                  elements *e)
+{
+    CHECK(elements_sum(z->ctx, e, stream_checksum(0, header, n_header), &m->crc));
+    CHECK(MEM_RESERVE(z->ctx, z->member, &z->room, z->n + 1));
+    z->member[z->n++] = *m;
+    CHECK(put_local(z, m));
+    CHECK(npz_put(z, header, n_header));
+    return put_elements(z, e);
 }
 
 ddsc_status npz_writer_add(npz_writer *z, const char *name, const char *descr, int n_dims,
@@ -182,15 +215,13 @@ ddsc_status npz_writer_add(npz_writer *z, const char *name, const char *descr, i
         return ctx_fail(z->ctx, DDSC_ERROR_ARGUMENT, "the array '%s' cannot be written", name);
     member m = {.size = bytes + (int64_t)n_header, .offset = z->at};
     strcpy(m.name, name);
-    pass p = {.crc = stream_checksum(0, header, n_header)};
-    CHECK(run_pass(z->ctx, &p, shape[0], row_bytes, fill, arg));
-    m.crc = p.crc;
-    CHECK(MEM_RESERVE(z->ctx, z->member, &z->room, z->n + 1));
-    z->member[z->n++] = m;
-    CHECK(put_local(z, &m));
-    CHECK(npz_put(z, header, n_header));
-    p.z = z;
-    return run_pass(z->ctx, &p, shape[0], row_bytes, fill, arg);
+    elements e = {.n_rows = shape[0], .row_bytes = row_bytes, .fill = fill, .arg = arg};
+    e.step = BASE_MAX(CHUNK_BYTES / row_bytes, 1);
+    if (fill)
+        CHECK(scratch_create(z->ctx, &e.room, BASE_MIN(e.step, e.n_rows), (size_t)row_bytes));
+    ddsc_status status = npz_put_member(z, &m, header, n_header, &e);
+    scratch_free(z->ctx, &e.room);
+    return status;
 }
 
 ddsc_status npz_writer_finish(npz_writer *z)

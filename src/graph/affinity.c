@@ -5,7 +5,7 @@
 #include "base/workspace.h"
 #include "graph/graph.h"
 
-enum { ROW_GRAIN = 4096 };
+enum { ROW_GRAIN = 1024 };
 
 /* Scales below this fraction of the median one are raised to it: a group of exact duplicates has
  * s = 0, which would make every other weight 0/0 or zero. Equal items keep the weight exp(0) = 1.
@@ -84,18 +84,35 @@ done:
     return status;
 }
 
-/* Share of the links whose other end does not name this one. */
-static double one_sided(const ddsc_graph *g)
+typedef struct link_count {
+    const ddsc_graph *graph;
+    int64_t n_one_sided;
+} link_count;
+
+static ddsc_status count_one_sided(void *arg, int64_t begin, int64_t end, int worker)
 {
-    int64_t n_one_sided = 0;
-    for (int64_t i = 0; i < g->n; i++)
+    link_count *c = arg;
+    const ddsc_graph *g = c->graph;
+    int64_t n = 0;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++)
         for (int64_t p = g->offset[i]; p < g->offset[i + 1]; p++) {
-            int64_t q = g->offset[g->index[p]], end = g->offset[g->index[p] + 1];
-            while (q < end && g->index[q] != i)
+            int64_t q = g->offset[g->index[p]], last = g->offset[g->index[p] + 1];
+            while (q < last && g->index[q] != i)
                 q++;
-            n_one_sided += q == end;
+            n += q == last;
         }
-    return (double)n_one_sided / (double)BASE_MAX(g->offset[g->n], 1);
+    __atomic_fetch_add(&c->n_one_sided, n, __ATOMIC_RELAXED);
+    return DDSC_OK;
+}
+
+/* Share of the links whose other end does not name this one. */
+static ddsc_status one_sided(ddsc_context *ctx, double *share, const ddsc_graph *g)
+{
+    link_count c = {.graph = g};
+    CHECK(parallel_for(ctx, g->n, ROW_GRAIN, count_one_sided, &c));
+    *share = (double)c.n_one_sided / (double)BASE_MAX(g->offset[g->n], 1);
+    return DDSC_OK;
 }
 
 /* Local scaling makes a link as strong as the scales of its ends are wide. That is right for groups of
@@ -106,7 +123,7 @@ static ddsc_status leans(ddsc_context *ctx, bool *result, const ddsc_graph *g, c
                          double least)
 {
     ddsc_status status = DDSC_OK;
-    double *sorted = NULL, *near = NULL, median;
+    double *sorted = NULL, *near = NULL, median, share;
     int64_t n = 0;
     *result = false;
     TRY(MEM_NEW(ctx, sorted, g->n));
@@ -122,9 +139,11 @@ static ddsc_status leans(ddsc_context *ctx, bool *result, const ddsc_graph *g, c
     double low = select_smallest(sorted, n, n / 20),
            high = select_smallest(sorted, n, n - 1 - n / 20);
     TRY(median_d2(ctx, &median, g));
-    *result = high >= LEANS_SPREAD * low &&
-              select_smallest(near, g->n, g->n - 1 - g->n / 100) <= LEANS_FAR * median &&
-              one_sided(g) >= LEANS_ONE_SIDED;
+    if (high < LEANS_SPREAD * low ||
+        select_smallest(near, g->n, g->n - 1 - g->n / 100) > LEANS_FAR * median)
+        goto done;
+    TRY(one_sided(ctx, &share, g));
+    *result = share >= LEANS_ONE_SIDED;
 done:
     MEM_FREE(ctx, sorted, near);
     return status;

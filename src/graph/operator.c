@@ -7,41 +7,57 @@
 
 #pragma GCC diagnostic ignored "-Wpsabi"
 
-enum { PIECE_ROWS = 256, PIECE_WORK = 1 << 20, LANES = SIMD_LANES, AHEAD = 32, NEAR = 1 << 17 };
+enum {
+    BUILD_ROWS = 4096,
+    PIECE_ROWS = 256,
+    PIECE_WORK = 1 << 18,
+    LANES = SIMD_LANES,
+    AHEAD = 32,
+    NEAR = 1 << 17
+};
 
 static bool is_isolated(const sparse *a, int64_t i)
 {
     return a->offset[i] == a->offset[i + 1];
 }
 
+typedef struct building {
+    const sparse *a;
+    sparse *m;
+    double *degree;
+} building;
+
+static ddsc_status sum_degrees(void *arg, int64_t begin, int64_t end, int worker)
+{
+    const building *b = arg;
+    const sparse *a = b->a;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++) {
+        b->degree[i] = is_isolated(a, i);
+        for (int64_t p = a->offset[i]; p < a->offset[i + 1]; p++)
+            b->degree[i] += a->value[p];
+    }
+    return DDSC_OK;
+}
+
 static ddsc_status row_sums(ddsc_context *ctx, double *degree, const sparse *a)
 {
-    team_part rows = sparse_rows(ctx, a);
-    for (int64_t i = rows.begin; i < rows.end; i++) {
-        degree[i] = is_isolated(a, i);
-        for (int64_t p = a->offset[i]; p < a->offset[i + 1]; p++)
-            degree[i] += a->value[p];
-    }
+    building b = {.a = a, .degree = degree};
+    CHECK(team_rows(ctx, sparse_rows(ctx, a), BUILD_ROWS, sum_degrees, &b));
     return a->divided ? team_gather(ctx, degree, a->n, block_rows(a->n), sizeof *degree) : DDSC_OK;
 }
 
-ddsc_status operator_build(ddsc_context *ctx, sparse *m, double *degree, const sparse *a)
+static ddsc_status scale_rows(void *arg, int64_t begin, int64_t end, int worker)
 {
-    int64_t n_isolated = 0;
-    team_part rows = sparse_rows(ctx, a);
-    CHECK(row_sums(ctx, degree, a));
-    for (int64_t i = 0; i < a->n; i++)
-        n_isolated += is_isolated(a, i);
-    CHECK(sparse_new(ctx, m, a->n, a->nnz + n_isolated));
-    m->divided = a->divided;
-    for (int64_t i = 0; i < a->n; i++)
-        m->offset[i + 1] = m->offset[i] + a->offset[i + 1] - a->offset[i] + is_isolated(a, i);
-    for (int64_t i = rows.begin; i < rows.end; i++) {
-        double root = sqrt(degree[i]);
+    const building *b = arg;
+    const sparse *a = b->a, *m = b->m;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++) {
+        double root = sqrt(b->degree[i]);
         int64_t at = m->offset[i];
         for (int64_t p = a->offset[i]; p < a->offset[i + 1]; p++) {
             m->column[at] = a->column[p];
-            m->value[at++] = a->value[p] / (root * sqrt(degree[a->column[p]]));
+            m->value[at++] = a->value[p] / (root * sqrt(b->degree[a->column[p]]));
         }
         if (is_isolated(a, i)) {
             m->column[at] = (int32_t)i;
@@ -49,6 +65,20 @@ ddsc_status operator_build(ddsc_context *ctx, sparse *m, double *degree, const s
         }
     }
     return DDSC_OK;
+}
+
+ddsc_status operator_build(ddsc_context *ctx, sparse *m, double *degree, const sparse *a)
+{
+    int64_t n_isolated = 0;
+    CHECK(row_sums(ctx, degree, a));
+    for (int64_t i = 0; i < a->n; i++)
+        n_isolated += is_isolated(a, i);
+    CHECK(sparse_new(ctx, m, a->n, a->nnz + n_isolated));
+    m->divided = a->divided;
+    for (int64_t i = 0; i < a->n; i++)
+        m->offset[i + 1] = m->offset[i] + a->offset[i + 1] - a->offset[i] + is_isolated(a, i);
+    building b = {a, m, degree};
+    return team_rows(ctx, sparse_rows(ctx, a), BUILD_ROWS, scale_rows, &b);
 }
 
 typedef struct operator_product {

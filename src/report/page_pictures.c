@@ -9,7 +9,8 @@ enum {
     MORE_ITEMS = 20000,
     MOST_ITEMS = 100000, /* and from here on only those of the cards are kept */
     COARSE_SIDE = 20,
-    COARSER_SIDE = 14
+    COARSER_SIDE = 14,
+    ITEMS_A_PIECE = 256
 };
 
 /* Two cells a byte. */
@@ -36,6 +37,21 @@ static void add_cells(buffer *t, const char *key, const picture_frame *f,
     buffer_add(t, "\"");
 }
 
+typedef struct picture_job {
+    unsigned char *bytes;
+    const picture_frame *f;
+    const ddsc_report *r;
+} picture_job;
+
+static ddsc_status pack_items(void *arg, int64_t begin, int64_t end, int worker)
+{
+    const picture_job *j = arg;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++)
+        pack_picture(j->bytes + picture_bytes(j->f) * (size_t)j->r->row[i], j->f, &j->r->items, i);
+    return DDSC_OK;
+}
+
 static void add_all_pictures(buffer *t, const ddsc_report *r)
 {
     int side = r->n_rows <= MANY_ITEMS   ? PICTURE_MAX_SIDE
@@ -45,8 +61,8 @@ static void add_all_pictures(buffer *t, const ddsc_report *r)
     unsigned char *bytes = report_data_memory(t, r->n_rows, picture_bytes(&f));
     if (!bytes)
         return;
-    for (int64_t i = 0; i < r->items.n_items; i++)
-        pack_picture(bytes + picture_bytes(&f) * (size_t)r->row[i], &f, &r->items, i);
+    t->status = parallel_for(t->ctx, r->items.n_items, ITEMS_A_PIECE, pack_items,
+                             &(picture_job){bytes, &f, r});
     add_cells(t, "pictures", &f, bytes, r->n_rows);
     buffer_add(t, "}");
     mem_free(t->ctx, bytes);

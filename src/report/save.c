@@ -173,27 +173,31 @@ static bool has_file(const ddsc_report *r, int f)
     return !files[f].wanted || files[f].wanted(r);
 }
 
-/* The page, and result.json after it, tell the time up to here; most of the page is its data. */
-static void add_page(buffer *b, const ddsc_report *r)
+/* The page, and result.json after it, tell the time up to here: most of the page is its data, and the disk is waited for
+ * after that, so that it works meanwhile. */
+static void add_page(buffer *b, const ddsc_report *r, int f, io_folder *place)
 {
     buffer data = {.ctx = b->ctx};
     report_page_data(&data, r);
+    const char *page = stage_enter(b->ctx, "sync");
+    b->status = folder_sync(place, f);
+    stage_leave(b->ctx, page);
     result_renew_seconds(r);
     report_page(b, r, &data);
     buffer_free(&data);
 }
 
 static ddsc_status save_file(ddsc_context *ctx, const ddsc_report *r, int f, const char *path,
-                             unsigned flags)
+                             io_folder *place)
 {
     buffer b = {.ctx = ctx};
     if (files[f].save)
-        return files[f].save(ctx, r, path, flags);
+        return files[f].save(ctx, r, path, 0);
     if (files[f].form == DDSC_REPORT_HTML)
-        add_page(&b, r);
+        add_page(&b, r, f, place);
     else
         report_text(&b, r, (ddsc_report_form)files[f].form);
-    return save_bytes(&b, path, flags);
+    return save_bytes(&b, path, 0);
 }
 
 ddsc_status report_path_new(ddsc_context *ctx, report_path *p, const char *folder)
@@ -209,12 +213,13 @@ const char *report_path_of(report_path *p, const char *name)
     return p->text;
 }
 
-static ddsc_status save_files(ddsc_context *ctx, const ddsc_report *r, report_path *path)
+static ddsc_status save_files(ddsc_context *ctx, const ddsc_report *r, report_path *path,
+                              io_folder *place)
 {
     for (int f = 0; f < N_FILES; f++)
         if (has_file(r, f)) {
             stage_enter(ctx, files[f].name); /* until the next begins, or the call ends */
-            CHECK(save_file(ctx, r, f, report_path_of(path, files[f].name), 0));
+            CHECK(save_file(ctx, r, f, report_path_of(path, files[f].name), place));
         }
     stage_enter(ctx, "folder");
     return DDSC_OK;
@@ -236,7 +241,7 @@ ddsc_status ddsc_report_save(ddsc_context *context, const ddsc_report *report, c
     }
     TRY(folder_open(context, &place, folder, ddsc_report_get_file_name, flags));
     TRY(report_path_new(context, &path, folder_stage(place)));
-    TRY(save_files(context, report, &path));
+    TRY(save_files(context, report, &path, place));
 done:
     if (place)
         status = folder_finish(place, status);

@@ -143,12 +143,18 @@ void buffer_add_double(buffer *b, double value)
 void buffer_add_base64(buffer *b, const unsigned char *bytes, size_t n)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    for (size_t i = 0; i < n; i += 3) {
+    if (n > SIZE_MAX / 4 || !buffer_reserve(b, (n + 2) / 3 * 4))
+        return;
+    char *out = b->bytes + b->length;
+    for (size_t i = 0; i < n; i += 3, out += 4) {
         size_t left = n - i;
         unsigned v = (unsigned)bytes[i] << 16 | (left > 1 ? (unsigned)bytes[i + 1] << 8 : 0) |
                      (left > 2 ? bytes[i + 2] : 0);
-        char four[4] = {digits[v >> 18], digits[v >> 12 & 63], left > 1 ? digits[v >> 6 & 63] : '=',
-                        left > 2 ? digits[v & 63] : '='};
-        buffer_add_bytes(b, four, sizeof four);
+        out[0] = digits[v >> 18];
+        out[1] = digits[v >> 12 & 63];
+        out[2] = left > 1 ? digits[v >> 6 & 63] : '=';
+        out[3] = left > 2 ? digits[v & 63] : '=';
     }
+    *out = '\0';
+    b->length = out - b->bytes;
 }

@@ -53,6 +53,26 @@ static void put_mean(ddsc_report *r, int64_t c, const double *sum, const double 
     put_cells(r, picture, "difference", off, side, most_off > 0 ? 127 / most_off : 0, 128);
 }
 
+typedef struct mean_job {
+    const ddsc_report *r;
+    const picture_frame *f;
+    double *sum;
+} mean_job;
+
+/* Items in their order, so that sums do not depend on threads. */
+static ddsc_status add_clusters(void *arg, int64_t begin, int64_t end, int worker)
+{
+    const mean_job *j = arg;
+    int n_cells = j->f->side * j->f->side;
+    (void)worker;
+    for (int64_t i = 0; i < j->r->view.n; i++) {
+        int32_t c = j->r->view.labels[i];
+        if (c >= begin && c < end && !result_left_out(j->r, i))
+            picture_add(j->sum + c * n_cells, j->f, &j->r->items, i);
+    }
+    return DDSC_OK;
+}
+
 ddsc_status result_put_means(ddsc_report *r)
 {
     double *sum = NULL, *all = NULL;
@@ -64,9 +84,7 @@ ddsc_status result_put_means(ddsc_report *r)
     int n_cells = f.side * f.side;
     TRY(MEM_ZERO(r->ctx, sum, r->k * n_cells));
     TRY(MEM_ZERO(r->ctx, all, n_cells));
-    for (int64_t i = 0; i < r->view.n; i++)
-        if (!result_left_out(r, i))
-            picture_add(sum + r->view.labels[i] * n_cells, &f, &r->items, i);
+    TRY(parallel_for(r->ctx, r->k, 1, add_clusters, &(mean_job){r, &f, sum}));
     for (int64_t c = 0; c < r->k; c++)
         for (int i = 0; i < n_cells; i++)
             all[i] += sum[c * n_cells + i];

@@ -24,6 +24,7 @@ struct io_folder {
     char stage[PATH_MAX - 64]; /* where files are written; "" when there is none */
     folder_name_fn name;
     bool overwrite, there, beside;
+    int64_t n_synced; /* of the names, in their order */
 };
 
 static ddsc_status folder_fail(const io_folder *f, const char *name, const char *what)
@@ -302,11 +303,32 @@ static ddsc_status sync_place(const io_folder *f, const char *place)
     return good ? DDSC_OK : folder_fail(f, NULL, "sync its folder");
 }
 
+ddsc_status folder_sync(io_folder *f, int64_t n_names)
+{
+    char path[PATH_MAX];
+    for (; f->n_synced < n_names && f->name(f->n_synced); f->n_synced++) {
+        path_in(path, f->stage, f->name(f->n_synced));
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        bool good = fd < 0 ? errno == ENOENT || errno == EACCES : fsync(fd) == 0;
+        int kept = errno;
+        if (fd >= 0)
+            close(fd);
+        errno = kept;
+        if (!good)
+            return folder_fail(f, f->name(f->n_synced), "sync");
+    }
+    return DDSC_OK;
+}
+
 ddsc_status folder_finish(io_folder *f, ddsc_status status)
 {
     ddsc_context *ctx = f->ctx;
     char parent[PATH_MAX];
     parent_of(f, parent);
+    if (status >= 0)
+        status = folder_sync(f, INT64_MAX);
+    if (status >= 0)
+        status = sync_place(f, f->stage);
     if (status >= 0)
         status = put_in_place(f);
     else

@@ -251,3 +251,8 @@ uint32_t stream_checksum(uint32_t before, const void *bytes, size_t n)
 {
     return (uint32_t)crc32_z(before, bytes, n);
 }
+
+uint32_t stream_checksum_join(uint32_t first, uint32_t second, int64_t n)
+{
+    return (uint32_t)crc32_combine(first, second, (z_off_t)n);
+}

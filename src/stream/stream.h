@@ -56,6 +56,8 @@ ddsc_status stream_check_declared(io_stream *s, int64_t bytes, const char *what)
 int64_t stream_limit(const io_stream *s);
 /* CRC-32 as in zip files; `before` is that of the bytes before, 0 at the start. */
 uint32_t stream_checksum(uint32_t before, const void *bytes, size_t n);
+/* Of two runs of bytes, the second n long, one after the other. */
+uint32_t stream_checksum_join(uint32_t first, uint32_t second, int64_t n);
 /* Running CRC-32 of what a part has given so far. */
 uint32_t stream_crc(const io_stream *s);
 /* Allow stream_read_at; what cannot seek (pipes, gzip) is first read into memory. Only before any
@@ -256,6 +258,8 @@ ddsc_status folder_open(ddsc_context *ctx, io_folder **out, const char *path, fo
                         unsigned flags);
 /* Write the files here. */
 const char *folder_stage(const io_folder *f);
+/* Files written here are not waited for one by one: those of the first n_names names are on the disk after this. */
+ddsc_status folder_sync(io_folder *f, int64_t n_names);
 /* What writing came to goes in: on success the new files take the place of the old ones, and of those
  * that have no new one; files of other names stay. On failure the folder is as it was. Freed either
  * way. */

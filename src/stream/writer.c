@@ -304,6 +304,15 @@ static ddsc_status take_name(io_writer *w)
     return errno == EEXIST ? exists(w) : writer_fail(w, "name the finished file");
 }
 
+/* Does the file lie in a folder that is synced as a whole (folder_sync)? */
+static bool in_stage(const io_writer *w)
+{
+    const char *end = w->path + BASE_MAX(folder_length(w->path) - 1, 0), *name = end;
+    while (name > w->path && name[-1] != '/')
+        name--;
+    return strncmp(name, OWNER_PREFIX, strlen(OWNER_PREFIX)) == 0 && name < end;
+}
+
 static ddsc_status writer_commit(io_writer *w)
 {
     CHECK(writer_flush(w));
@@ -311,7 +320,10 @@ static ddsc_status writer_commit(io_writer *w)
         CHECK(writer_pack(w, NULL, 0, Z_FINISH));
     if (!w->temp[0])
         return DDSC_OK;
-    if (fsync(w->fd) != 0)
+    bool staged = in_stage(w);
+    if (staged)
+        sync_file_range(w->fd, 0, 0, SYNC_FILE_RANGE_WRITE); /* begins, does not wait */
+    else if (fsync(w->fd) != 0)
         return writer_fail(w, "sync");
     int fd = w->fd;
     w->fd = -1;
@@ -319,7 +331,7 @@ static ddsc_status writer_commit(io_writer *w)
         return writer_fail(w, "close");
     CHECK(take_name(w));
     w->temp[0] = '\0';
-    return sync_folder(w);
+    return staged ? DDSC_OK : sync_folder(w);
 }
 
 ddsc_status writer_finish(io_writer *w, ddsc_status status)

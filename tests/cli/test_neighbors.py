@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 import scipy.io
+import scipy.sparse
 
 
 def cut(matrix, tau):
@@ -31,6 +32,23 @@ def test_equals_the_cut_matrix(ddsc, three_groups, tmp_path, metric):
     found = edges(scipy.io.mmread(tmp_path / "G.mtx"))
     assert set(found) == set(expected)
     assert all(found[e] == pytest.approx(expected[e], rel=1e-9, abs=1e-12) for e in expected)
+
+
+@pytest.mark.parametrize("dropped", [False, True])
+def test_arrays_are_the_text(ddsc, three_groups, tmp_path, dropped):
+    given = three_groups
+    if dropped:
+        given = tmp_path / "given.csv"
+        rows = [(i, 1, i * i, 0) for i in range(9)] + [(9, 0, 5, 5)] + [(i, 1, i * i, 1) for i in range(10, 15)]
+        given.write_text("id,weight,x,y\n" + "".join(",".join(map(str, row)) + "\n" for row in rows))
+    words = ["neighbors", given, "--tau", "4", "--on-empty", "drop"]
+    ddsc(*words, "-o", tmp_path / "G.mtx")
+    ddsc(*words, "-o", tmp_path / "G.npz")
+    text, arrays = scipy.io.mmread(tmp_path / "G.mtx"), scipy.sparse.load_npz(tmp_path / "G.npz")
+    assert arrays.format == "csc" and arrays.shape == text.shape and edges(arrays) == edges(text)
+    assert np.all(np.diff(arrays.data.reshape(-1, 4)) >= 0)  # the nearest first
+    if dropped:
+        assert arrays.shape == (15, 15) and arrays.getnnz(axis=0)[9] == 0 and 9 not in arrays.indices
 
 
 def test_json(ddsc, three_groups):

@@ -347,13 +347,13 @@ static void test_planted_miss(void **state)
         s.wanted = K - 1;
         assert_int_equal(panel_new(ctx, &s.exact, N, 1), DDSC_OK);
         assert_int_equal(panel_new(ctx, &s.v, N, K + GUARDS - 2), DDSC_OK);
-        panel_copy(&s.exact, 0, &all, 0, 1);
+        assert_int_equal(panel_copy(ctx, &s.exact, 0, &all, 0, 1), DDSC_OK);
         double theta[K + GUARDS];
         int64_t at = 0;
         /* missed = K: nothing wanted is left out, only the last guard. */
         for (int64_t j = 1; j < K + GUARDS && at < K + GUARDS - 2; j++)
             if (j != missed || missed == K) {
-                panel_copy(&s.v, at, &all, j, 1);
+                assert_int_equal(panel_copy(ctx, &s.v, at, &all, j, 1), DDSC_OK);
                 theta[at++] = full.value[j];
             }
         s.theta = theta;
