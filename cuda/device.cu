@@ -5,34 +5,11 @@
 #include <vector>
 
 #include "grid.cuh"
+#include "rows.cuh"
 #include "sparse.cuh"
 #include "state.cuh"
 
 namespace {
-
-const int64_t LONGEST = 320; /* of a list: 64 below what is free in lists of 512 */
-const int64_t STRIP = 65536; /* rows at a time, at most */
-const int64_t STAGING = 64 << 20;
-const int64_t COLUMNS = 1 << 17; /* what the radii below hold for */
-
-void release(cuda *d)
-{
-    for (void *block :
-         {(void *)d->x, (void *)d->start, (void *)d->weight, (void *)d->scale, (void *)d->key,
-          (void *)d->list, (void *)d->limit, (void *)d->count, (void *)d->index, (void *)d->reaches,
-          (void *)d->reach.pair, (void *)d->reach.key, (void *)d->reach.found,
-          (void *)d->framed.pair, (void *)d->framed.key, (void *)d->framed.found,
-          (void *)d->frames.rows})
-        cudaFree(block);
-    d->reaches = nullptr;
-    d->reach = d->framed = reaching();
-    d->frames = framing();
-    d->x = nullptr;
-    d->start = d->weight = d->scale = d->key = nullptr;
-    d->list = nullptr;
-    d->limit = nullptr;
-    d->count = d->index = nullptr;
-}
 
 void cuda_close(void *state)
 {
@@ -41,8 +18,21 @@ void cuda_close(void *state)
     release(d);
     release_grid(d);
     release_sparse(d);
+    for (cudaEvent_t listed : d->listed)
+        cudaEventDestroy(listed);
+    for (cudaStream_t stream : {d->work, d->copies})
+        cudaStreamDestroy(stream);
     cudaGetLastError();
     delete d;
+}
+
+int open_streams(cuda *d, char *why)
+{
+    for (cudaStream_t *stream : {&d->work, &d->copies})
+        DO("the device", cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking));
+    for (cudaEvent_t &listed : d->listed)
+        DO("the device", cudaEventCreateWithFlags(&listed, cudaEventDisableTiming));
+    return 0;
 }
 
 int cuda_open(void **state, int number, device_about *about, char *why)
@@ -66,7 +56,12 @@ int cuda_open(void **state, int number, device_about *about, char *why)
     cuda *d = new cuda();
     d->number = number;
     d->processors = p.multiProcessorCount;
+    d->hopper = p.major == 9 && p.minor == 0;
     *state = d;
+    if (open_streams(d, why)) {
+        cuda_close(d);
+        return 1;
+    }
     snprintf(about->name, sizeof about->name, "%.60s", p.name);
     about->memory = (int64_t)free;
     about->n_ways = 2;
@@ -97,164 +92,6 @@ const char *cuda_way(void *state, int way, int64_t columns, double *radius)
     else
         *radius = 0x1.02p-24 * (double)(columns + 1);
     return way == WAY_FP16 ? "FP16" : "FP32";
-}
-
-/* Segments of the columns, so that the last blocks do not wait alone. */
-int segments_of(const cuda *d, int64_t rows)
-{
-    int64_t blocks = (rows + SIDE - 1) / SIDE, tiles = d->npad / SIDE;
-    int64_t wanted = (8 * 2 * (int64_t)d->processors + blocks - 1) / blocks;
-    return (int)std::max<int64_t>(1, std::min<int64_t>({wanted, tiles / 8, 16}));
-}
-
-int64_t size_of(int way)
-{
-    return way == WAY_FP16 ? 2 : 4;
-}
-
-int upload(cuda *d, const device_rows *r, char *why)
-{
-    int64_t at_once = std::max<int64_t>(1, STAGING / (4 * r->columns));
-    float *staging = nullptr;
-    std::vector<float> padded((size_t)d->npad, INFINITY);
-    std::copy(r->start, r->start + r->n, padded.begin());
-    DO("rows", cudaMemcpy(d->start, padded.data(), d->npad * 4, cudaMemcpyHostToDevice));
-    if (d->weight) {
-        std::fill(padded.begin(), padded.end(), 1.0f);
-        std::copy(r->weight, r->weight + r->n, padded.begin());
-        DO("rows", cudaMemcpy(d->weight, padded.data(), d->npad * 4, cudaMemcpyHostToDevice));
-    }
-    DO("rows", cudaMemset(d->x, 0, d->npad * d->depth * size_of(d->way)));
-    if (d->scale)
-        DO("rows", cudaMemset(d->scale, 0, d->npad * 4));
-    DO("rows", cudaMalloc(&staging, std::min(at_once, r->n) * r->columns * 4));
-    cudaError_t error = cudaSuccess;
-    for (int64_t i = 0; i < r->n && error == cudaSuccess; i += at_once) {
-        int64_t rows = std::min(at_once, r->n - i);
-        error = cudaMemcpy(staging, r->rows + i * r->columns, rows * r->columns * 4,
-                           cudaMemcpyHostToDevice);
-        dim3 grid((unsigned)((rows + 31) / 32), (unsigned)((r->columns + 31) / 32));
-        if (d->way == WAY_FP16) {
-            scale_kernel<<<(unsigned)((rows + 7) / 8), 256>>>(staging, rows, (int)r->columns,
-                                                              d->scale + i);
-            turn_kernel<<<grid, dim3(32, 8)>>>(staging, rows, (int)r->columns, (half *)d->x,
-                                               d->npad, i, (const float *)d->scale + i);
-        } else {
-            turn_kernel<<<grid, dim3(32, 8)>>>(staging, rows, (int)r->columns, (float *)d->x,
-                                               d->npad, i, (const float *)nullptr);
-        }
-        if (error == cudaSuccess)
-            error = cudaDeviceSynchronize();
-    }
-    cudaFree(staging);
-    return error == cudaSuccess ? 0 : fail(why, "rows", error);
-}
-
-int cuda_load(void *state, int way, const device_rows *r, int64_t keep, int64_t *strip, char *why)
-{
-    cuda *d = (cuda *)state;
-    size_t free = 0, total = 0;
-    DO("the device", cudaSetDevice(d->number));
-    release(d);
-    d->way = way;
-    d->n = r->n;
-    d->npad = (r->n + SIDE - 1) / SIDE * SIDE;
-    int64_t depth = way == WAY_FP16 ? (int)piece<WAY_FP16>::DEPTH : (int)piece<WAY_FP32>::DEPTH;
-    d->depth = (int)((r->columns + depth - 1) / depth * depth);
-    d->keep = keep;
-    d->slots = keep <= 64 ? 256 : 512;
-    int64_t strips = (d->n + STRIP - 1) / STRIP;
-    d->strip = ((d->n + strips - 1) / strips + SIDE - 1) / SIDE * SIDE;
-    DO("the device", cudaMemGetInfo(&free, &total));
-    int64_t fixed = d->npad * (size_of(way) * d->depth + 12) + STAGING, per_row;
-    for (;; d->strip = (d->strip / 2 + SIDE - 1) / SIDE * SIDE) {
-        d->segments = segments_of(d, d->strip);
-        per_row = (int64_t)d->segments * (d->slots * 8 + 4) + keep * 8 + 4;
-        if (d->strip == SIDE || fixed + d->strip * per_row < (int64_t)(free - free / 16))
-            break;
-    }
-    int64_t needed = fixed + d->strip * per_row;
-    if (r->columns > COLUMNS || keep > LONGEST) {
-        snprintf(why, DEVICE_WORDS, "rows of %lld columns, lists of %lld: too long",
-                 (long long)r->columns, (long long)keep);
-        return 1;
-    }
-    if (needed >= (int64_t)free) {
-        snprintf(why, DEVICE_WORDS, "too little memory: %.1f GiB are needed, %.1f are free",
-                 (double)needed * 0x1p-30, (double)free * 0x1p-30);
-        return 1;
-    }
-    DO("memory", cudaMalloc(&d->x, d->npad * d->depth * size_of(way)));
-    DO("memory", cudaMalloc(&d->start, d->npad * 4));
-    if (r->weight)
-        DO("memory", cudaMalloc(&d->weight, d->npad * 4));
-    if (way == WAY_FP16)
-        DO("memory", cudaMalloc(&d->scale, d->npad * 4));
-    DO("memory", cudaMalloc(&d->limit, d->strip * 4));
-    DO("memory", cudaMalloc(&d->list, d->strip * d->segments * d->slots * 8));
-    DO("memory", cudaMalloc(&d->count, d->strip * d->segments * 4));
-    DO("memory", cudaMalloc(&d->key, d->strip * keep * 4));
-    DO("memory", cudaMalloc(&d->index, d->strip * keep * 4));
-    *strip = d->strip;
-    return upload(d, r, why);
-}
-
-template <int WAY, bool WEIGHTED, int SLOTS> cudaError_t launch(const search &s, dim3 grid)
-{
-    const int bytes = STAGES * piece<WAY>::BYTES;
-    cudaError_t error = cudaFuncSetAttribute(nearest_kernel<WAY, WEIGHTED, SLOTS>,
-                                             cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
-    if (error != cudaSuccess)
-        return error;
-    nearest_kernel<WAY, WEIGHTED, SLOTS><<<grid, THREADS, bytes>>>(s);
-    return cudaGetLastError();
-}
-
-template <int WAY> cudaError_t launch_way(const search &s, dim3 grid, int slots)
-{
-    if (slots == 256)
-        return s.weight ? launch<WAY, true, 8>(s, grid) : launch<WAY, false, 8>(s, grid);
-    return s.weight ? launch<WAY, true, 16>(s, grid) : launch<WAY, false, 16>(s, grid);
-}
-
-search search_of(const cuda *d)
-{
-    search s = {};
-    s.x = d->x;
-    s.start = d->start;
-    s.weight = d->weight;
-    s.scale = d->scale;
-    s.npad = d->npad;
-    s.depth = d->depth;
-    return s;
-}
-
-int cuda_nearest(void *state, int64_t begin, int64_t end, int64_t keep, float *key, int32_t *index,
-                 char *why)
-{
-    cuda *d = (cuda *)state;
-    int64_t rows = end - begin;
-    DO("the device", cudaSetDevice(d->number));
-    search s = search_of(d);
-    s.row0 = begin;
-    s.tiles = (int)(d->npad / SIDE);
-    s.span = (s.tiles + d->segments - 1) / d->segments;
-    s.keep = (int)keep;
-    s.limit = d->limit;
-    s.list = d->list;
-    s.count = d->count;
-    dim3 grid((unsigned)((rows + SIDE - 1) / SIDE), (unsigned)d->segments);
-    DO("lists", cudaMemset(d->index, 0xFF, rows * keep * 4));
-    DO("lists", cudaMemset(d->limit, 0xFF, d->strip * 4));
-    DO("products", d->way == WAY_FP16 ? launch_way<WAY_FP16>(s, grid, d->slots)
-                                      : launch_way<WAY_FP32>(s, grid, d->slots));
-    join_kernel<<<(unsigned)((rows + 7) / 8), 256>>>(rows, d->segments, d->slots, (int)keep,
-                                                     d->list, d->count, d->key, d->index);
-    DO("lists", cudaGetLastError());
-    DO("products", cudaDeviceSynchronize());
-    DO("lists", cudaMemcpy(key, d->key, rows * keep * 4, cudaMemcpyDeviceToHost));
-    DO("lists", cudaMemcpy(index, d->index, rows * keep * 4, cudaMemcpyDeviceToHost));
-    return 0;
 }
 
 /* ---- pairs within reach ---- */

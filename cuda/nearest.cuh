@@ -7,11 +7,12 @@
 #define DDSC_CUDA_NEAREST_CUH
 
 #include <cuda_fp16.h>
-#include <cuda_runtime.h>
-#include <stdint.h>
+
+#include "lists.cuh"
 
 enum {
     SIDE = 128,    /* rows and columns of a tile */
+    PANEL = 64,    /* rows of halves that lie together */
     STAGES = 3,    /* pieces of coordinates on their way */
     THREADS = 256, /* of which each has 8 rows and 8 columns of a tile */
     WARPS = THREADS / 32
@@ -19,16 +20,16 @@ enum {
 
 enum way { WAY_FP16 = 0, WAY_FP32 = 1 };
 
-typedef unsigned long long entry; /* key above, number below, in the order of both */
-
 struct search {
-    const char *x; /* depth x npad numbers of the way, coordinates of a row below each other */
+    const char *x; /* numbers of the way: floats depth x npad, coordinates of a row below each other; halves: see panel_at */
     const float *start, *weight; /* npad; start infinite behind n; weight NULL: ones */
     const float *scale;          /* FP16: npad, what a row was divided by */
+    float largest;               /* of the starts before n, in size */
     int64_t npad;
-    int depth;       /* a multiple of that of the way */
-    int64_t row0;    /* first row of the strip */
+    int depth, used; /* coordinates: a multiple of that of the way; those that may not be 0, of 16 */
+    int64_t row0, rows; /* first row of the strip, and how many */
     int tiles, span; /* of columns: all, and those of a segment */
+    int segments;
     int keep;
     unsigned *limit; /* row - row0: the least limit of its segments so far, as in entries */
     entry *list;     /* (row - row0) x segments x 32 SLOTS */
@@ -47,16 +48,19 @@ template <int WAY> struct piece {
     };
 };
 
-__device__ __forceinline__ entry entry_make(float key, int number)
+/* Halves lie in panels of 64 rows: a line of 128 bytes for each coordinate, in which eight rows have their place by
+ * the last three bits of the coordinate (the 128-byte swizzle of the PTX manual). So a piece of a panel is in one
+ * piece in memory, and reading it by columns meets no bank twice. */
+__device__ __forceinline__ int64_t panel_at(int64_t row, int k, int depth)
 {
-    unsigned bits = __float_as_uint(key + 0.0f); /* -0 is 0 */
-    bits ^= bits >> 31 ? 0xFFFFFFFFu : 0x80000000u;
-    return (entry)bits << 32 | (unsigned)number;
+    return (row / PANEL * depth + k) * PANEL + (((int)(row % PANEL) / 8) ^ (k % 8)) * 8 + row % 8;
 }
 
-__device__ __forceinline__ float key_of(unsigned bits)
+/* Where coordinate k of rows from `row` on is, 16 bytes of it. */
+template <int WAY>
+__device__ __forceinline__ const char *rows_at(const search &s, int64_t row, int k)
 {
-    return __uint_as_float(bits >> 31 ? bits ^ 0x80000000u : ~bits);
+    return WAY == WAY_FP16 ? s.x + 2 * panel_at(row, k, s.depth) : s.x + 4 * (k * s.npad + row);
 }
 
 __device__ __forceinline__ void copy16(void *to, const void *from)
@@ -74,9 +78,9 @@ __device__ __forceinline__ void bring(const search &s, char *stage, int64_t row,
     enum { COPIES = SIDE * p::SIZE / 16 };
     for (int c = threadIdx.x; c < p::DEPTH * COPIES; c += THREADS) {
         int line = c / COPIES, at = c % COPIES * 16;
-        const char *x = s.x + (int64_t)(k + line) * s.npad * p::SIZE + at;
-        copy16(stage + line * p::LINE + at, x + row * p::SIZE);
-        copy16(stage + p::HALF + line * p::LINE + at, x + column * p::SIZE);
+        char *to = stage + line * p::LINE + at;
+        copy16(to, rows_at<WAY>(s, row + at / p::SIZE, k + line));
+        copy16(to + p::HALF, rows_at<WAY>(s, column + at / p::SIZE, k + line));
     }
 }
 
@@ -168,87 +172,6 @@ template <> struct place<WAY_FP16> {
     }
 };
 
-/* ---- selection ---- */
-
-/* The number of rank `rank` among those of a warp, 32 SLOTS of them, bit by bit. */
-template <int SLOTS> __device__ __forceinline__ unsigned ranked(const unsigned (&x)[SLOTS], int rank)
-{
-    unsigned found = 0;
-    for (int bit = 31; bit >= 0; bit--) {
-        unsigned tried = found | 1u << bit;
-        int less = 0;
-#pragma unroll
-        for (int s = 0; s < SLOTS; s++)
-            less += x[s] < tried;
-        if (__reduce_add_sync(0xFFFFFFFFu, less) <= rank)
-            found = tried;
-    }
-    return found;
-}
-
-/* The least `keep` of more entries, in any order, by one warp; returns the largest key among them. Of
- * equal keys the least numbers stay. */
-template <int SLOTS> __device__ __noinline__ unsigned cut(entry *list, int count, int keep)
-{
-    int lane = threadIdx.x % 32, less = 0, equal = 0, base = 0;
-    entry own[SLOTS];
-    unsigned part[SLOTS], number = ~0u;
-#pragma unroll
-    for (int s = 0; s < SLOTS; s++) {
-        own[s] = lane + 32 * s < count ? list[lane + 32 * s] : ~(entry)0;
-        part[s] = (unsigned)(own[s] >> 32);
-    }
-    unsigned key = ranked<SLOTS>(part, keep - 1);
-#pragma unroll
-    for (int s = 0; s < SLOTS; s++) {
-        less += part[s] < key;
-        equal += part[s] == key;
-        part[s] = part[s] == key ? (unsigned)own[s] : ~0u;
-    }
-    less = __reduce_add_sync(0xFFFFFFFFu, less);
-    equal = __reduce_add_sync(0xFFFFFFFFu, equal);
-    if (less + equal > keep)
-        number = ranked<SLOTS>(part, keep - less - 1);
-    entry last = (entry)key << 32 | number;
-#pragma unroll
-    for (int s = 0; s < SLOTS; s++) {
-        bool stays = own[s] <= last;
-        unsigned who = __ballot_sync(0xFFFFFFFFu, stays);
-        if (stays)
-            list[base + __popc(who & ((1u << lane) - 1))] = own[s];
-        base += __popc(who);
-    }
-    __syncwarp();
-    return key;
-}
-
-/* A list in order, by one warp: an entry goes to the place of its rank. */
-template <int SLOTS> __device__ __noinline__ void order(entry *list, int count)
-{
-    int lane = threadIdx.x % 32;
-    entry own[SLOTS];
-    int rank[SLOTS];
-#pragma unroll
-    for (int s = 0; s < SLOTS; s++) {
-        own[s] = lane + 32 * s < count ? list[lane + 32 * s] : ~(entry)0;
-        rank[s] = 0;
-    }
-#pragma unroll
-    for (int from = 0; from < SLOTS; from++)
-        for (int l = 0; l < 32 && 32 * from + l < count; l++) {
-            entry other = __shfl_sync(0xFFFFFFFFu, own[from], l);
-#pragma unroll
-            for (int s = 0; s < SLOTS; s++)
-                rank[s] += other < own[s];
-        }
-    __syncwarp();
-#pragma unroll
-    for (int s = 0; s < SLOTS; s++)
-        if (lane + 32 * s < count)
-            list[rank[s]] = own[s];
-    __syncwarp();
-}
-
 /* Entries of a tile below their row's limit join the lists. Is one nearly full? */
 template <int WAY, bool WEIGHTED, int SLOTS>
 __device__ __forceinline__ bool take(const search &s, float (&sum)[8][8], int64_t row,
@@ -283,13 +206,6 @@ __device__ __forceinline__ bool take(const search &s, float (&sum)[8][8], int64_
         }
     }
     return full;
-}
-
-/* The limit of a row from that of all its segments: those may come behind numbers that are equal in
- * key, so the next float. */
-__device__ __forceinline__ unsigned above(unsigned limit)
-{
-    return limit == ~0u ? limit : limit + 1;
 }
 
 template <int WAY, bool WEIGHTED, int SLOTS>
@@ -347,51 +263,8 @@ __global__ void __launch_bounds__(THREADS, 2) nearest_kernel(search s)
         __syncthreads();
     }
     __syncthreads();
-    for (int r = warp; r < SIDE; r += WARPS) {
-        if (count[r] > s.keep)
-            cut<SLOTS>(list + r * stride, count[r], s.keep);
-        order<SLOTS>(list + r * stride, min(count[r], s.keep));
-        if (lane == 0)
-            s.count[(block + r) * gridDim.y + blockIdx.y] = min(count[r], s.keep);
-    }
-}
-
-/* Entries of a sorted list below another entry. */
-__device__ __forceinline__ int below(const entry *list, int count, entry other)
-{
-    int low = 0;
-    while (low < count) {
-        int middle = (low + count) / 2;
-        if (list[middle] < other)
-            low = middle + 1;
-        else
-            count = middle;
-    }
-    return low;
-}
-
-/* The lists of a row's segments become one, by one warp per row: the rank among all is the sum of
- * the ranks in each. */
-__global__ void join_kernel(int64_t rows, int segments, int slots, int keep, const entry *list,
-                            const int *count, float *key, int *index)
-{
-    int64_t row = (int64_t)blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
-    if (row >= rows)
-        return;
-    list += row * segments * slots;
-    count += row * segments;
-    for (int own = 0; own < segments; own++)
-        for (int e = threadIdx.x % 32; e < count[own]; e += 32) {
-            entry mine = list[own * slots + e];
-            int rank = e;
-            for (int s = 0; s < segments && rank < keep; s++)
-                if (s != own)
-                    rank += below(list + s * slots, count[s], mine);
-            if (rank < keep) {
-                key[row * keep + rank] = key_of((unsigned)(mine >> 32));
-                index[row * keep + rank] = (int)(unsigned)mine;
-            }
-        }
+    for (int r = threadIdx.x; r < SIDE; r += THREADS)
+        s.count[(block + r) * gridDim.y + blockIdx.y] = count[r];
 }
 
 /* FP16: what each row is divided by, a power of two that brings its largest number to 2^14 .. 2^15;
@@ -409,9 +282,20 @@ __global__ void scale_kernel(const float *rows, int64_t n, int columns, float *s
         scale[row] = largest ? ldexpf(1.0f, (int)(largest >> 23) - 127 - 14) : 1.0f;
 }
 
+/* One number to where products look for it; size: npad, or depth. */
+__device__ __forceinline__ void put(float *x, int64_t row, int k, int64_t size, float number)
+{
+    x[k * size + row] = number;
+}
+
+__device__ __forceinline__ void put(half *x, int64_t row, int k, int64_t size, float number)
+{
+    x[panel_at(row, k, (int)size)] = (half)number;
+}
+
 /* Rows below each other become columns below each other. */
 template <typename number>
-__global__ void turn_kernel(const float *rows, int64_t n, int columns, number *x, int64_t npad,
+__global__ void turn_kernel(const float *rows, int64_t n, int columns, number *x, int64_t size,
                             int64_t at, const float *scale)
 {
     __shared__ float tile[32][33];
@@ -424,7 +308,7 @@ __global__ void turn_kernel(const float *rows, int64_t n, int columns, number *x
     __syncthreads();
     for (int c = threadIdx.y; c < 32; c += blockDim.y)
         if (row + threadIdx.x < n && column + c < columns)
-            x[(int64_t)(column + c) * npad + at + row + threadIdx.x] = (number)tile[threadIdx.x][c];
+            put(x, at + row + threadIdx.x, column + c, size, tile[threadIdx.x][c]);
 }
 
 #endif

@@ -19,14 +19,22 @@ struct sparse_matrix {
 struct cuda {
     int number;
     int processors;
+    bool hopper; /* compute capability 9.0, whose own instructions are in none after it */
     int way;
     int64_t n, npad, keep, strip;
-    int depth, slots, segments;
+    int depth, used;
+    float largest;
     char *x;
-    float *start, *weight, *scale, *key;
+    float *start, *weight, *scale;
     entry *list;
     unsigned *limit;
-    int *count, *index;
+    int *count;
+    /* Lists of two strips, one of which is made while the other goes to the host: */
+    float *key[2];
+    int *index[2];
+    int64_t ahead; /* first row of the strip begun last, or -1 */
+    cudaStream_t work, copies;
+    cudaEvent_t listed[2];
     /* Of `within`: */
     reaching reach, framed; /* what products found, what frames left of it */
     float *reaches;

@@ -1,5 +1,6 @@
 /* Float bounds of all pairs by a device: rows go over once, in the cheapest kind of product whose
- * rounding leaves few items in doubt, and lists of the least bounds come back strip by strip. */
+ * rounding leaves few items in doubt, and lists of the least bounds come back strip by strip. A device may be
+ * at the next strip while the processor has the last word on one. */
 #include <math.h>
 #include <stdio.h>
 
@@ -10,12 +11,14 @@
 
 typedef struct remote {
     ddsc_context *ctx;
+    pairs *p;
+    ranking *rank;
     device dev;
     const prefilter_rows *rows;
     doubt *d;
     float *start, *weight; /* weight NULL: ones */
     double unit;           /* of keys */
-    int64_t strip, first;  /* rows at a time; the first of those at work */
+    int64_t strip;         /* rows at a time */
     float *key;            /* strip x most */
     double *scratch;       /* per worker: keys and upper bounds of a list */
 } remote;
@@ -54,7 +57,7 @@ static ddsc_status settle_strip(void *arg, int64_t begin, int64_t end, int worke
     for (int64_t c = begin; c < end; c++) {
         for (int64_t k = 0; k < most; k++)
             key[k] = r->unit * (double)r->key[c * most + k];
-        search_doubt_settle(r->d, r->first + c, key, key + most);
+        search_doubt_settle(r->d, r->d->first + c, key, key + most);
     }
     return DDSC_OK;
 }
@@ -65,18 +68,39 @@ static bool plausible(const remote *r, int64_t rows)
     int64_t most = r->d->most;
     for (int64_t c = 0; c < rows; c++)
         for (int64_t k = c * most; k < (c + 1) * most; k++) {
-            int32_t j = r->d->index[r->first * most + k];
-            if (j < 0 || j >= r->d->n || j == r->first + c || !isfinite(r->key[k]))
+            int32_t j = r->d->index[k];
+            if (j < 0 || j >= r->d->n || j == r->d->first + c || !isfinite(r->key[k]))
                 return false;
         }
     return true;
 }
 
-/* All rows in one way. *how: NOT when the device failed. */
+/* Rows from d->first on. *how: NOT when the device failed. */
+static ddsc_status walk_strip(remote *r, int64_t *open, filtered *how, char *why)
+{
+    doubt *d = r->d;
+    int64_t end = BASE_MIN(d->n, d->first + r->strip);
+    bool few;
+    *how = FILTERED_NOT;
+    if (r->dev.table.nearest(r->dev.state, d->first, end, d->most, r->key, d->index, why) != 0)
+        return DDSC_OK;
+    if (!plausible(r, end - d->first)) {
+        snprintf(why, DEVICE_WORDS, "it gave lists that cannot be");
+        return DDSC_OK;
+    }
+    CHECK(parallel_for(r->ctx, end - d->first, 64, settle_strip, r));
+    search_doubt_count(d, end, open, &few);
+    *how = few ? FILTERED : FILTERED_IN_DOUBT;
+    if (few)
+        CHECK(search_doubt_rank(d, end, r->rank));
+    progress_add(r->ctx, (end - d->first) * (d->n - 1) / 2);
+    return DDSC_OK;
+}
+
+/* All rows in one way. */
 static ddsc_status walk(remote *r, int way, filtered *how, char *why)
 {
     doubt *d = r->d;
-    const device_table *t = &r->dev.table;
     device_rows rows = {.n = d->n,
                         .columns = r->rows->columns,
                         .rows = r->rows->rows,
@@ -84,31 +108,19 @@ static ddsc_status walk(remote *r, int way, filtered *how, char *why)
                         .weight = r->weight};
     int64_t open = 0;
     *how = FILTERED_NOT;
-    if (t->load(r->dev.state, way, &rows, d->most, &r->strip, why) != 0)
+    if (r->dev.table.load(r->dev.state, way, &rows, d->most, &r->strip, why) != 0)
         return DDSC_OK;
     r->strip = BASE_MIN(r->strip, d->n);
-    mem_free(r->ctx, r->key);
+    MEM_FREE(r->ctx, r->key, d->index);
     r->key = NULL;
+    d->index = NULL;
     CHECK(MEM_NEW(r->ctx, r->key, r->strip * d->most));
-    for (r->first = 0; r->first < d->n; r->first += r->strip) {
-        int64_t end = BASE_MIN(d->n, r->first + r->strip);
-        if (t->nearest(r->dev.state, r->first, end, d->most, r->key, d->index + r->first * d->most,
-                       why) != 0)
-            return DDSC_OK;
-        if (!plausible(r, end - r->first)) {
-            snprintf(why, DEVICE_WORDS, "it gave lists that cannot be");
-            return DDSC_OK;
-        }
-        CHECK(parallel_for(r->ctx, end - r->first, 64, settle_strip, r));
-        for (int64_t i = r->first; i < end; i++)
-            open += d->count[i] < 0;
-        if (open > search_doubt_allowed(d->n)) {
-            *how = FILTERED_IN_DOUBT;
-            return DDSC_OK;
-        }
-        progress_add(r->ctx, (end - r->first) * (d->n - 1) / 2);
-    }
+    CHECK(MEM_NEW(r->ctx, d->index, r->strip * d->most));
+    search_rank_free(r->rank);
+    CHECK(search_rank_create(r->p, r->rank, d->tau));
     *how = FILTERED;
+    for (d->first = 0; d->first < d->n && *how == FILTERED; d->first += r->strip)
+        CHECK(walk_strip(r, &open, how, why));
     return DDSC_OK;
 }
 
@@ -138,12 +150,14 @@ static ddsc_status try_ways(remote *r, filtered *how)
     return DDSC_OK;
 }
 
-ddsc_status search_on_device(ddsc_context *ctx, doubt *d, const prefilter_rows *rows, int64_t tau,
-                             const local_scales *by, filtered *how)
+ddsc_status search_on_device(pairs *p, ranking *rank, const prefilter_rows *rows, int64_t tau,
+                             filtered *how)
 {
     ddsc_status status = DDSC_OK;
+    ddsc_context *ctx = p->ctx;
     int64_t n = rows->n;
-    remote r = {.ctx = ctx, .rows = rows, .d = d};
+    doubt d = {0};
+    remote r = {.ctx = ctx, .p = p, .rank = rank, .rows = rows, .d = &d};
     bool good = false;
     *how = FILTERED_NOT;
     /* Several ranks: the processor, on all of them alike; who has a device is a matter of each rank. */
@@ -157,19 +171,17 @@ ddsc_status search_on_device(ddsc_context *ctx, doubt *d, const prefilter_rows *
                  (long long)tau);
         goto done;
     }
-    TRY(search_doubt_create(ctx, d, n, tau, most));
-    d->by = by;
+    TRY(search_doubt_create(ctx, &d, n, tau, most));
+    d.by = p->by;
     TRY(weigh_keys(&r, &good));
     if (good) {
-        TRY(MEM_NEW(ctx, d->index, n * most));
         TRY(MEM_NEW(ctx, r.start, n));
         TRY(MEM_NEW(ctx, r.scratch, 2 * most * parallel_width(ctx)));
         TRY(try_ways(&r, how));
     }
-    if (*how != FILTERED)
-        search_doubt_free(ctx, d);
 done:
     device_close(&r.dev);
+    search_doubt_free(ctx, &d);
     MEM_FREE(ctx, r.scratch, r.key, r.weight, r.start);
     return status;
 }

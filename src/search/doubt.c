@@ -3,6 +3,7 @@
 #include "search/doubt.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "search/tuning.h"
 
@@ -19,9 +20,32 @@ void search_doubt_free(ddsc_context *ctx, doubt *d)
     *d = (doubt){0};
 }
 
-int64_t search_doubt_allowed(int64_t n)
+void search_doubt_count(const doubt *d, int64_t end, int64_t *open, bool *few)
 {
-    return OPEN_LEAST + n / OPEN_SHARE;
+    for (int64_t i = d->first; i < end; i++)
+        *open += d->count[i] < 0;
+    *few = *open <= OPEN_LEAST + d->n / OPEN_SHARE;
+}
+
+ddsc_status search_doubt_rank(const doubt *d, int64_t end, ranking *r)
+{
+    ddsc_status status = DDSC_OK;
+    ddsc_context *ctx = r->p->ctx;
+    pair_lists l = {.n = end - d->first};
+    TRY(MEM_ZERO(ctx, l.offset, l.n + 1));
+    for (int64_t c = 0; c < l.n; c++) {
+        l.offset[c + 1] = l.offset[c] + BASE_MAX(0, d->count[d->first + c]);
+        if (d->count[d->first + c] < 0)
+            TRY(search_rank_open(r, d->first + c));
+    }
+    TRY(MEM_NEW(ctx, l.index, l.offset[l.n]));
+    for (int64_t c = 0; c < l.n; c++)
+        memcpy(l.index + l.offset[c], d->index + c * d->most,
+               (size_t)(l.offset[c + 1] - l.offset[c]) * sizeof *l.index);
+    TRY(search_rank_strip(r, &l));
+done:
+    search_lists_free(ctx, &l);
+    return status;
 }
 
 static double key_slack(const doubt *d, double key)
@@ -31,7 +55,7 @@ static double key_slack(const doubt *d, double key)
 
 void search_doubt_settle(const doubt *d, int64_t i, const double *key, double *upper)
 {
-    int32_t *index = d->index + i * d->most;
+    int32_t *index = d->index + (i - d->first) * d->most;
     double largest = -INFINITY;
     int64_t within = 0;
     for (int64_t k = 0; k < d->most; k++) {

@@ -3,25 +3,28 @@
 #ifndef DDSC_SEARCH_DOUBT_H
 #define DDSC_SEARCH_DOUBT_H
 
-#include "engine/prefilter.h"
+#include "search/search.h"
 
 typedef struct doubt {
     int64_t n, tau, most;
-    int32_t *index; /* n x most; the first count of a list are candidates */
+    int64_t first;  /* the first item that there are lists of */
+    int32_t *index; /* x most; the first count of a list are candidates */
     int64_t *count; /* n; -1: everybody is one */
     double *spread; /* n: see prefilter_enclose */
     const local_scales *by;
     double relative, absolute; /* rounding of keys: those of a device are floats */
 } doubt;
 
-/* index: made by the caller, or, where NULL, here. */
+/* index: the caller's to make. */
 ddsc_status search_doubt_create(ddsc_context *ctx, doubt *d, int64_t n, int64_t tau, int64_t most);
 void search_doubt_free(ddsc_context *ctx, doubt *d);
 /* key[k] is the key of a lower bound for (i, k-th of its list), no other item has one below the largest
  * of them. Candidates move to the front of the list. upper: room for `most`. */
 void search_doubt_settle(const doubt *d, int64_t i, const double *key, double *upper);
-/* So many items may have everybody as candidates. */
-int64_t search_doubt_allowed(int64_t n);
+/* Adds the items of [first, end) that have everybody as candidates. *few: not too many have. */
+void search_doubt_count(const doubt *d, int64_t end, int64_t *open, bool *few);
+/* Candidates of [first, end) go to the metric. */
+ddsc_status search_doubt_rank(const doubt *d, int64_t end, ranking *r);
 
 /* Whether a device found the candidates. */
 typedef enum filtered {
@@ -30,8 +33,9 @@ typedef enum filtered {
     FILTERED
 } filtered;
 
-/* By the device that the context asks for: d comes to be. */
-ddsc_status search_on_device(ddsc_context *ctx, doubt *d, const prefilter_rows *rows, int64_t tau,
-                             const local_scales *by, filtered *how);
+/* By the device that the context asks for; where it could, all candidates have been ranked, those of a strip while
+ * the device was at the next. */
+ddsc_status search_on_device(pairs *p, ranking *r, const prefilter_rows *rows, int64_t tau,
+                             filtered *how);
 
 #endif

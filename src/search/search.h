@@ -37,6 +37,35 @@ void search_lists_free(ddsc_context *ctx, pair_lists *l);
  * and offered to both. */
 ddsc_status search_rerank(pairs *p, ddsc_graph **out, int64_t tau, const pair_lists *l);
 
+typedef struct ranking_later {
+    int64_t before; /* the one put off before it with the same larger end, or -1 */
+    int32_t item;   /* the smaller end */
+} ranking_later;
+
+/* The same for lists that come strip by strip. */
+typedef struct ranking {
+    pairs *p;
+    nearest near;
+    int64_t first,
+        begin;        /* item the strip at work begins with; and the part of it that is prepared */
+    int64_t tick;     /* progress for an item */
+    pair_lists strip; /* pairs of the strip by their larger end */
+    int64_t *last;    /* n: the last of an item's pairs that were put off, or -1 */
+    ranking_later *later;
+    int64_t n_later, later_capacity;
+    int32_t *open; /* items that are everybody's candidates, ascending */
+    int64_t n_open, open_capacity;
+} ranking;
+
+/* After an error: search_rank_free. */
+ddsc_status search_rank_create(pairs *p, ranking *r, int64_t tau);
+void search_rank_free(ranking *r);
+/* Everybody is a candidate of this item, which is of the strip to come. */
+ddsc_status search_rank_open(ranking *r, int64_t item);
+/* Candidates of the next l->n items. */
+ddsc_status search_rank_strip(ranking *r, const pair_lists *l);
+ddsc_status search_rank_finish(ranking *r, ddsc_graph **out);
+
 /* NN-descent (Dong, Moses, Li 2011): neighbours of neighbours are likely neighbours. The k nearest of
  * each of n rows by |x_i - x_j|^2 + offset_i + offset_j (offset NULL: 0), nearly all of them right.
  * Rounds read the lists of the round before, and heaps keep what is best whatever comes first. */

@@ -1,0 +1,559 @@
+/* The least keys of every row as in nearest.cuh, by what compute capability 9.0 alone has: products of
+ * halves by warp groups out of shared memory (wgmma), which a copy engine fills (cp.async.bulk). A block owns 128
+ * rows and walks over the columns in tiles of 256; one of its warps sees to the copies, two warp groups have 64
+ * rows each. All columns of a row go through one warp, four lanes of which keep a list each: nobody has to be
+ * asked for a place. */
+#ifndef DDSC_CUDA_HOPPER_CUH
+#define DDSC_CUDA_HOPPER_CUH
+
+#include "nearest.cuh"
+
+enum {
+    TALL = 128, /* rows of a block */
+    WIDE = 256, /* columns of a tile */
+    LINES = 64, /* coordinates of a stage */
+    RING = 4,   /* stages */
+    HEADS =
+        RING + 1, /* what else is known of a tile's columns: as many tiles as can be on their way */
+    GROUP = 128,  /* threads of a warp group */
+    TEAMS = 2,    /* warp groups that make products */
+    CREW = (TEAMS + 1) * GROUP,
+    PANEL_BYTES = LINES * PANEL * 2,
+    STAGE_BYTES = (TALL + WIDE) / PANEL * PANEL_BYTES,
+    QUARTER = 128,     /* entries of a lane's list; a tile may bring WIDE / 4 */
+    HOPPER_KEEP = 128, /* the longest list that leaves room for more */
+    ASIDE = 4          /* times 8 columns that a warp puts aside */
+};
+
+struct hopper_shared {
+    char stage[RING][STAGE_BYTES]; /* panels of the rows, then of the columns */
+    float head[HEADS][3][WIDE];    /* starts, scales, weights */
+    float4 aside[TEAMS * GROUP / 32][ASIDE][32];
+    unsigned long long full[RING], empty[RING];
+};
+
+enum { HOPPER_BYTES = sizeof(hopper_shared) + 1024 }; /* stages begin at multiples of 1024 */
+
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+
+__device__ __forceinline__ unsigned shared_at(const void *p)
+{
+    return (unsigned)__cvta_generic_to_shared(p);
+}
+
+__device__ __forceinline__ void await(unsigned long long *barrier, int parity)
+{
+    asm volatile("{\n"
+                 ".reg .pred done;\n"
+                 "again:\n"
+                 "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+                 "@!done bra again;\n"
+                 "}\n" ::"r"(shared_at(barrier)),
+                 "r"(parity)
+                 : "memory");
+}
+
+__device__ __forceinline__ void arrive(unsigned long long *barrier)
+{
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_at(barrier)) : "memory");
+}
+
+/* The barrier waits for so many bytes, too. */
+__device__ __forceinline__ void expect(unsigned long long *barrier, int bytes)
+{
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_at(barrier)),
+                 "r"(bytes)
+                 : "memory");
+}
+
+__device__ __forceinline__ void bring_bytes(void *to, const void *from, int bytes,
+                                            unsigned long long *barrier)
+{
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+                 "[%0], [%1], %2, [%3];" ::"r"(shared_at(to)),
+                 "l"(from), "r"(bytes), "r"(shared_at(barrier))
+                 : "memory");
+}
+
+/* ---- products ---- */
+
+/* What the matrix unit is told of panels in shared memory (PTX manual, matrix descriptor): 64 rows are one line of
+ * 128 bytes, lines in the swizzle of that length; 1,024 bytes to the next 8 coordinates, PANEL_BYTES to
+ * the next 64 rows. */
+__device__ __forceinline__ unsigned long long panels_at(const char *at)
+{
+    return (unsigned long long)(shared_at(at) >> 4) | (unsigned long long)(PANEL_BYTES >> 4) << 16 |
+           (unsigned long long)(1024 >> 4) << 32 | 1ull << 62;
+}
+
+#define FOUR(i) "%" #i
+#define SUMS8(a, b, c, d, e, f, g, h) \
+    FOUR(a)                           \
+    ", " FOUR(b) ", " FOUR(c) ", " FOUR(d) ", " FOUR(e) ", " FOUR(f) ", " FOUR(g) ", " FOUR(h)
+#define IN4(i) "+f"(sum[i]), "+f"(sum[i + 1]), "+f"(sum[i + 2]), "+f"(sum[i + 3])
+#define IN16(i) IN4(i), IN4(i + 4), IN4(i + 8), IN4(i + 12)
+#define IN64(i) IN16(i), IN16(i + 16), IN16(i + 32), IN16(i + 48)
+
+/* 64 rows, 256 columns, 16 coordinates; sums begin anew where `more` is 0. */
+__device__ __forceinline__ void multiply(float (&sum)[WIDE / 2], unsigned long long rows,
+                                         unsigned long long columns, int more)
+{
+    asm volatile("{\n"
+                 ".reg .pred more;\n"
+                 "setp.ne.b32 more, %130, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16 {" SUMS8(0, 1, 2, 3, 4, 5, 6, 7) ", " SUMS8(
+                     8, 9, 10, 11, 12, 13, 14,
+                     15) ", " SUMS8(16, 17, 18, 19, 20, 21, 22,
+                                    23) ", " SUMS8(24, 25, 26, 27, 28, 29, 30,
+                                                   31) ", " SUMS8(32, 33, 34, 35, 36, 37, 38,
+                                                                  39) ", " SUMS8(40, 41, 42, 43, 44,
+                                                                                 45, 46,
+                                                                                 47) ", " SUMS8(48,
+                                                                                                49,
+                                                                                                50,
+                                                                                                51,
+                                                                                                52,
+                                                                                                53,
+                                                                                                54,
+                                                                                                55) ", " SUMS8(56, 57, 58, 59, 60, 61, 62, 63) ", " SUMS8(64, 65, 66, 67, 68, 69, 70, 71) ", " SUMS8(72, 73, 74, 75, 76, 77, 78, 79) ", " SUMS8(80,
+                                                                                                                                                                                                                                                81,
+                                                                                                                                                                                                                                                82,
+                                                                                                                                                                                                                                                83, 84, 85, 86, 87) ", " SUMS8(88, 89, 90, 91,
+                                                                                                                                                                                                                                                                               92, 93, 94, 95) ", " SUMS8(96,
+                                                                                                                                                                                                                                                                                                          97, 98, 99, 100, 101, 102, 103) ", " SUMS8(104,
+                                                                                                                                                                                                                                                                                                                                                     105,
+                                                                                                                                                                                                                                                                                                                                                     106,
+                                                                                                                                                                                                                                                                                                                                                     107, 108,
+                                                                                                                                                                                                                                                                                                                                                     109,
+                                                                                                                                                                                                                                                                                                                                                     110,
+                                                                                                                                                                                                                                                                                                                                                     111) ", " SUMS8(112,
+                                                                                                                                                                                                                                                                                                                                                                     113,
+                                                                                                                                                                                                                                                                                                                                                                     114,
+                                                                                                                                                                                                                                                                                                                                                                     115,
+                                                                                                                                                                                                                                                                                                                                                                     116,
+                                                                                                                                                                                                                                                                                                                                                                     117,
+                                                                                                                                                                                                                                                                                                                                                                     118,
+                                                                                                                                                                                                                                                                                                                                                                     119) ", " SUMS8(120,
+                                                                                                                                                                                                                                                                                                                                                                                     121,
+                                                                                                                                                                                                                                                                                                                                                                                     122,
+                                                                                                                                                                                                                                                                                                                                                                                     123,
+                                                                                                                                                                                                                                                                                                                                                                                     124,
+                                                                                                                                                                                                                                                                                                                                                                                     125,
+                                                                                                                                                                                                                                                                                                                                                                                     126,
+                                                                                                                                                                                                                                                                                                                                                                                     127) "}, %128, %129, more, 1, 1, 1, 1;\n"
+                                                                                                                                                                                                                                                                                                                                                                                          "}\n"
+                 : IN64(0), IN64(64)
+                 : "l"(rows), "l"(columns), "r"(more)
+                 : "memory");
+}
+
+/* All but the last LEFT stages are in the sums. */
+template <int LEFT> __device__ __forceinline__ void products_wait(float (&sum)[WIDE / 2])
+{
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(LEFT) : "memory");
+    if (LEFT == 0) /* no sum is read before this */
+#pragma unroll
+        for (int i = 0; i < WIDE / 2; i++)
+            asm volatile("" : "+f"(sum[i])::"memory");
+}
+
+/* ---- the walk over (rows, segment of the columns), the same for all warps of a block ---- */
+
+struct hopper_part {
+    int64_t block;            /* first row, from row0 on */
+    int segment, first, last; /* tiles */
+};
+
+__device__ __forceinline__ hopper_part part_of(const search &s, int part)
+{
+    hopper_part p;
+    int blocks = (int)((s.rows + TALL - 1) / TALL);
+    p.block = (int64_t)(part % blocks) * TALL;
+    p.segment = part / blocks;
+    p.first = p.segment * s.span;
+    p.last = min(s.tiles, p.first + s.span);
+    return p;
+}
+
+/* Where the walk is in the ring of stages. */
+struct hopper_place {
+    int slot, parity;
+};
+
+__device__ __forceinline__ void next_stage(hopper_place &at)
+{
+    at.slot++;
+    if (at.slot == RING) {
+        at.slot = 0;
+        at.parity ^= 1;
+    }
+}
+
+/* Coordinates from k on of the rows and of a tile's columns into the next stage. */
+__device__ __forceinline__ void bring_stage(const search &s, hopper_shared *m, hopper_place &at,
+                                            const char *rows, const char *columns, int k, int more)
+{
+    const int64_t panel = (int64_t)s.depth * PANEL * 2;
+    const int bytes = min(LINES, s.used - k) * PANEL * 2;
+    unsigned long long *full = &m->full[at.slot];
+    char *to = m->stage[at.slot];
+    await(&m->empty[at.slot], at.parity ^ 1);
+    expect(full, bytes * ((TALL + WIDE) / PANEL) + more);
+#pragma unroll
+    for (int q = 0; q < TALL / PANEL; q++, to += PANEL_BYTES)
+        bring_bytes(to, rows + q * panel + k * PANEL * 2, bytes, full);
+#pragma unroll
+    for (int q = 0; q < WIDE / PANEL; q++, to += PANEL_BYTES)
+        bring_bytes(to, columns + q * panel + k * PANEL * 2, bytes, full);
+}
+
+/* One thread: copies as stages become free. */
+template <bool WEIGHTED>
+__device__ __forceinline__ void bring_all(const search &s, hopper_shared *m, int parts)
+{
+    hopper_place at = {};
+    int head = 0;
+    const int64_t panel = (int64_t)s.depth * PANEL * 2;
+    for (int part = blockIdx.x; part < parts; part += gridDim.x) {
+        hopper_part p = part_of(s, part);
+        const char *rows = s.x + (s.row0 + p.block) / PANEL * panel;
+        for (int tile = p.first; tile < p.last; tile++) {
+            const char *columns = s.x + (int64_t)tile * (WIDE / PANEL) * panel;
+            const int64_t column = (int64_t)tile * WIDE;
+            unsigned long long *full = &m->full[at.slot];
+            bring_stage(s, m, at, rows, columns, 0, (WEIGHTED ? 3 : 2) * WIDE * 4);
+            bring_bytes(m->head[head][0], s.start + column, WIDE * 4, full);
+            bring_bytes(m->head[head][1], s.scale + column, WIDE * 4, full);
+            if (WEIGHTED)
+                bring_bytes(m->head[head][2], s.weight + column, WIDE * 4, full);
+            next_stage(at);
+            for (int k = LINES; k < s.used; k += LINES) {
+                bring_stage(s, m, at, rows, columns, k, 0);
+                next_stage(at);
+            }
+            head = head + 1 == HEADS ? 0 : head + 1;
+        }
+    }
+}
+
+/* The stage before this one: its products are in the sums of this warp. */
+__device__ __forceinline__ void free_last(hopper_shared *m, const hopper_place &at)
+{
+    if (threadIdx.x % 32 == 0)
+        arrive(&m->empty[at.slot == 0 ? RING - 1 : at.slot - 1]);
+}
+
+/* The next stage joins the sums; more: it is not the first. */
+template <int STEPS>
+__device__ __forceinline__ void sum_stage(float (&sum)[WIDE / 2], hopper_shared *m, int team,
+                                          hopper_place &at, int more)
+{
+    const char *stage = m->stage[at.slot];
+    unsigned long long rows = panels_at(stage + team * PANEL_BYTES);
+    unsigned long long columns = panels_at(stage + TALL / PANEL * PANEL_BYTES);
+    await(&m->full[at.slot], at.parity);
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+#pragma unroll
+    for (int step = 0; step < STEPS; step++)
+        multiply(sum, rows + step * (2048 >> 4), columns + step * (2048 >> 4), more + step);
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+    products_wait<1>(sum);
+    if (more)
+        free_last(m, at);
+    next_stage(at);
+}
+
+/* The sums of a tile; TAIL: steps of the last stage, where it is not full. The compiler lets steps run one behind
+ * the other only where their number does not depend on anything. */
+template <int TAIL>
+__device__ __forceinline__ void sum_tile(float (&sum)[WIDE / 2], int used, hopper_shared *m,
+                                         int team, hopper_place &at)
+{
+    int k = 0;
+    for (; k + LINES <= used; k += LINES)
+        sum_stage<LINES / 16>(sum, m, team, at, k);
+    if (TAIL > 0)
+        sum_stage<TAIL>(sum, m, team, at, k);
+    products_wait<0>(sum);
+    free_last(m, at);
+}
+
+/* ---- selection ---- */
+
+/* What a thread knows of its two rows, 8 apart. */
+struct hopper_rows {
+    float start[2], times[2]; /* times: -2 scale */
+    float limit[2], sure[2];  /* sure: what is above it has a key that is not below the limit */
+    int number[2], count[2];
+    entry *list[2];
+};
+
+/* Keys as they are, or, where they are not weighted, what is left of them without the start of the row. */
+template <bool WEIGHTED>
+__device__ __forceinline__ bool may_pass(float sum, const hopper_rows &own, int r, float start,
+                                         float scale, float weight)
+{
+    if (WEIGHTED)
+        return fmaf(sum * scale, own.times[r], own.start[r] + start) * weight < own.limit[r];
+    return fmaf(sum * scale, own.times[r], start) < own.sure[r];
+}
+
+/* The limit of a row. Keys are rounded twice and what is compared with `sure` once; 16 times that is allowed for. */
+__device__ __forceinline__ void set_limit(hopper_rows &own, int r, float limit, float largest)
+{
+    own.limit[r] = limit;
+    own.sure[r] = (limit - own.start[r]) + 0x1p-20f * ((fabsf(own.start[r]) + largest) +
+                                                       (limit < INFINITY ? fabsf(limit) : 0.0f));
+}
+
+/* Bit j: columns 8 j .. 8 j + 7 may have someone below a limit. */
+template <bool WEIGHTED>
+__device__ __forceinline__ unsigned look(const float (&sum)[WIDE / 2], const hopper_rows &own,
+                                         const float (*head)[WIDE])
+{
+    const int at = threadIdx.x % 4 * 2;
+    unsigned mask = 0;
+#pragma unroll
+    for (int j = 0; j < WIDE / 8; j++) {
+        float2 start = *(const float2 *)(head[0] + 8 * j + at);
+        float2 scale = *(const float2 *)(head[1] + 8 * j + at);
+        float2 weight = WEIGHTED ? *(const float2 *)(head[2] + 8 * j + at) : make_float2(1, 1);
+        bool any = false;
+#pragma unroll
+        for (int r = 0; r < 2; r++) {
+            any |= may_pass<WEIGHTED>(sum[4 * j + 2 * r], own, r, start.x, scale.x, weight.x);
+            any |= may_pass<WEIGHTED>(sum[4 * j + 2 * r + 1], own, r, start.y, scale.y, weight.y);
+        }
+        if (any)
+            mask |= 1u << j;
+    }
+    return __reduce_or_sync(0xFFFFFFFFu, mask);
+}
+
+/* Four sums of columns from `column` on, this lane's two of them: rows one after the other. */
+template <bool WEIGHTED>
+__device__ __forceinline__ void append(float4 sums, hopper_rows &own, const float (*head)[WIDE],
+                                       int at, int number)
+{
+    const float of[2][2] = {{sums.x, sums.y}, {sums.z, sums.w}};
+    float2 start = *(const float2 *)(head[0] + at), scale = *(const float2 *)(head[1] + at);
+    float2 weight = WEIGHTED ? *(const float2 *)(head[2] + at) : make_float2(1, 1);
+#pragma unroll
+    for (int r = 0; r < 2; r++)
+#pragma unroll
+        for (int c = 0; c < 2; c++) {
+            float key = fmaf(of[r][c] * (c ? scale.y : scale.x), own.times[r],
+                             own.start[r] + (c ? start.y : start.x));
+            if (WEIGHTED)
+                key *= c ? weight.y : weight.x;
+            if (key < own.limit[r] && number + c != own.number[r])
+                own.list[r][own.count[r]++] = entry_make(key, number + c);
+        }
+}
+
+/* Sums 16 g .. 16 g + 15 to where they can be counted through: registers cannot. */
+__device__ __forceinline__ void put_aside(const float (&sum)[WIDE / 2], int g, float4 (*aside)[32])
+{
+#pragma unroll
+    for (int which = 0; which < WIDE / 8 / ASIDE; which++)
+        if (g == which)
+#pragma unroll
+            for (int j = 0; j < ASIDE; j++) {
+                const int i = 4 * (ASIDE * which + j);
+                aside[j][threadIdx.x % 32] =
+                    make_float4(sum[i], sum[i + 1], sum[i + 2], sum[i + 3]);
+            }
+}
+
+/* Entries of a tile below their row's limit join the lists. */
+template <bool WEIGHTED>
+__device__ __forceinline__ void take_tile(const float (&sum)[WIDE / 2], hopper_rows &own,
+                                          const float (*head)[WIDE], float4 (*aside)[32],
+                                          int column)
+{
+    const unsigned who = look<WEIGHTED>(sum, own, head);
+    const int at = threadIdx.x % 4 * 2;
+#pragma unroll 1
+    for (int g = 0; who >> ASIDE * g != 0; g++) {
+        unsigned those = who >> ASIDE * g & ((1u << ASIDE) - 1);
+        if (those)
+            put_aside(sum, g, aside);
+#pragma unroll 1
+        for (; those; those &= those - 1) {
+            int j = __ffs(those) - 1, first = 8 * (ASIDE * g + j) + at;
+            append<WEIGHTED>(aside[j][threadIdx.x % 32], own, head, first, column + first);
+        }
+        if (g == WIDE / 8 / ASIDE - 1)
+            break;
+    }
+}
+
+/* The least of a row's four lists, at least `keep` of them and few more, spread over the four anew, by one
+ * warp; returns how many, and in *limit a key that `keep` of them do not exceed. */
+__device__ __forceinline__ int cut_quarters(entry *list, const int (&count)[4], int keep,
+                                            unsigned *limit)
+{
+    enum { SLOTS = 4 * QUARTER / 32 };
+    const int lane = threadIdx.x % 32, most = keep + keep / 4;
+    entry own[SLOTS];
+    unsigned all = ~0u, some = 0, key = 0, number = ~0u;
+    int upto = count[0] + count[1] + count[2] + count[3];
+#pragma unroll
+    for (int s = 0; s < SLOTS; s++) {
+        int at = lane + 32 * (s % 4);
+        bool there = at < count[s / 4];
+        own[s] = there ? list[s / 4 * QUARTER + at] : ~(entry)0;
+        all &= there ? (unsigned)(own[s] >> 32) : ~0u;
+        some |= there ? (unsigned)(own[s] >> 32) : 0u;
+    }
+    all = __reduce_and_sync(0xFFFFFFFFu, all);
+    some = __reduce_or_sync(0xFFFFFFFFu, some);
+    int bit = 31 - __clz((int)(all ^ some)); /* the first in which they differ */
+    key = bit < 31 ? all & ~0u << (bit + 1) : 0u;
+    for (; bit >= 0 && upto > most; bit--) {
+        const unsigned tried = key | 1u << bit;
+        int less = 0;
+#pragma unroll
+        for (int s = 0; s < SLOTS; s++)
+            less += (unsigned)(own[s] >> 32) < tried;
+        less = __reduce_add_sync(0xFFFFFFFFu, less);
+        if (less < keep)
+            key = tried;
+        else
+            upto = less;
+    }
+    key |= (bit < 31 ? 1u << (bit + 1) : 0u) - 1; /* the largest with what is known of it */
+    if (upto > most) {                            /* many equal keys: of those the least numbers */
+        int less = 0;
+        unsigned part[SLOTS];
+#pragma unroll
+        for (int s = 0; s < SLOTS; s++) {
+            less += (unsigned)(own[s] >> 32) < key;
+            part[s] = (unsigned)(own[s] >> 32) == key ? (unsigned)own[s] : ~0u;
+        }
+        number = ranked<SLOTS>(part, keep - __reduce_add_sync(0xFFFFFFFFu, less) - 1);
+    }
+    const entry last = (entry)key << 32 | number;
+    int kept = 0;
+    __syncwarp();
+#pragma unroll
+    for (int s = 0; s < SLOTS; s++) {
+        bool stays = own[s] <= last && own[s] != ~(entry)0;
+        unsigned who = __ballot_sync(0xFFFFFFFFu, stays);
+        int rank = kept + __popc(who & ((1u << lane) - 1));
+        if (stays)
+            list[rank % 4 * QUARTER + rank / 4] = own[s];
+        kept += __popc(who);
+    }
+    *limit = key;
+    __syncwarp();
+    return kept;
+}
+
+/* Lists of a warp's rows that have grown are cut down, all at once: they fill alike. */
+__device__ __forceinline__ void cut_rows(const search &s, hopper_rows &own, int64_t block)
+{
+    const int lane = threadIdx.x % 32;
+    __syncwarp(); /* what the others have written */
+#pragma unroll 1
+    for (int row = 0; row < 16; row++) {
+        const int quad = row % 8 * 4, r = row / 8;
+        const int mine = r ? own.count[1] : own.count[0];
+        entry *list = r ? own.list[1] : own.list[0];
+        int count[4];
+#pragma unroll
+        for (int c = 0; c < 4; c++)
+            count[c] = __shfl_sync(0xFFFFFFFFu, mine, quad + c);
+        list = (entry *)__shfl_sync(0xFFFFFFFFu, (unsigned long long)list, quad);
+        const int all = count[0] + count[1] + count[2] + count[3];
+        if (all < s.keep + s.keep / 2 &&
+            max(max(count[0], count[1]), max(count[2], count[3])) <= QUARTER - WIDE / 4)
+            continue;
+        unsigned limit = 0xFF800000u;
+        const bool few = all <= s.keep;
+        const int kept = cut_quarters(list, count, s.keep, &limit);
+        if (few)
+            limit = ~0u;
+        else if (s.segments > 1) {
+            unsigned seen = lane == 0 ? atomicMin(&s.limit[block + row], limit) : 0;
+            limit = min(limit, above(__shfl_sync(0xFFFFFFFFu, seen, 0)));
+        }
+        if (lane / 4 != row % 8)
+            continue;
+#pragma unroll
+        for (int mine_r = 0; mine_r < 2; mine_r++)
+            if (mine_r == r) {
+                own.count[mine_r] = (kept + 3 - lane % 4) / 4;
+                if (limit < 0xFF800000u)
+                    set_limit(own, mine_r, fminf(own.limit[mine_r], key_of(limit)), s.largest);
+            }
+    }
+}
+
+template <int TAIL, bool WEIGHTED>
+__device__ __forceinline__ void take_all(const search &s, hopper_shared *m, int parts)
+{
+    const int team = (int)threadIdx.x / GROUP - 1, lane = threadIdx.x % 32;
+    const int warp = (int)threadIdx.x / 32 - GROUP / 32, first = warp * 16 + lane / 4;
+    hopper_place at = {};
+    int head = 0;
+    float sum[WIDE / 2];
+    hopper_rows own;
+    for (int part = blockIdx.x; part < parts; part += gridDim.x) {
+        hopper_part p = part_of(s, part);
+        if (part == (int)blockIdx.x && team == 1 && (p.last - p.first) * s.used >= RING * LINES)
+            await(&m->full[RING - 1],
+                  0); /* so that one team makes products while the other selects */
+#pragma unroll
+        for (int r = 0; r < 2; r++) {
+            const int64_t row = p.block + first + 8 * r;
+            own.number[r] = (int)(s.row0 + row);
+            own.start[r] = s.start[s.row0 + row];
+            own.times[r] = -2.0f * s.scale[s.row0 + row];
+            own.list[r] = s.list + ((row * s.segments + p.segment) * 4 + lane % 4) * QUARTER;
+            own.count[r] = 0;
+            set_limit(own, r, key_of(min(0xFF800000u, above(s.limit[row]))), s.largest);
+        }
+        for (int tile = p.first; tile < p.last; tile++) {
+            sum_tile<TAIL>(sum, s.used, m, team, at);
+            take_tile<WEIGHTED>(sum, own, m->head[head], m->aside[warp], tile * WIDE);
+            head = head + 1 == HEADS ? 0 : head + 1;
+            if (__any_sync(0xFFFFFFFFu, max(own.count[0], own.count[1]) > QUARTER - WIDE / 4))
+                cut_rows(s, own, p.block + warp * 16);
+        }
+#pragma unroll
+        for (int r = 0; r < 2; r++)
+            s.count[((p.block + first + 8 * r) * s.segments + p.segment) * 4 + lane % 4] =
+                own.count[r];
+    }
+}
+
+#endif /* compute capability 9.0 */
+
+template <int TAIL, bool WEIGHTED>
+__global__ void __launch_bounds__(CREW, 1) hopper_kernel(search s, int parts)
+{
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+    extern __shared__ __align__(16) char memory[];
+    hopper_shared *m = (hopper_shared *)(memory + (1024 - (shared_at(memory) & 1023)) % 1024);
+    if (threadIdx.x == 0) {
+        for (int i = 0; i < RING; i++) {
+            asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_at(&m->full[i])));
+            asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_at(&m->empty[i])),
+                         "n"((int)(TEAMS * GROUP / 32)));
+        }
+        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    }
+    __syncthreads();
+    if (threadIdx.x < GROUP) {
+        asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
+        if (threadIdx.x == 0)
+            bring_all<WEIGHTED>(s, m, parts);
+    } else {
+        asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
+        take_all<TAIL, WEIGHTED>(s, m, parts);
+    }
+#endif
+}
+
+#endif
