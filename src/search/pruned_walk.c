@@ -130,13 +130,13 @@ static ddsc_status dual_of_found(pruned *s)
 }
 
 /* A step of the walk: so many tiles, and what came of them. */
-typedef struct walk_step {
+typedef struct walk_stride {
     int64_t tiles, least;
     int64_t n_met;   /* pairs that got a dual bound */
     int64_t n_found; /* in reach since lists were last worked off */
-} walk_step;
+} walk_stride;
 
-static ddsc_status count_found(const pruned *s, walk_step *step)
+static ddsc_status count_found(const pruned *s, walk_stride *step)
 {
     int64_t count[] = {s->p->offer.level[BOUND_DUAL] ? s->n_pairs : 0, 0};
     for (int w = 0; w < s->p->n_workers; w++)
@@ -148,7 +148,7 @@ static ddsc_status count_found(const pruned *s, walk_step *step)
 }
 
 /* As long a step as memory allows, going by the one before: the fewer, the less ranks wait for each other. */
-static void set_step(const pruned *s, walk_step *step, int64_t found_before)
+static void set_step(const pruned *s, walk_stride *step, int64_t found_before)
 {
     double n = (double)s->n, left = FOUND_PER_ITEM * n - (double)step->n_found;
     double met = (double)step->n_met / (MET_PER_ITEM * n);
@@ -176,7 +176,7 @@ ddsc_status pruned_walk(pruned *s)
     ddsc_status status = DDSC_OK;
     bool *looks = NULL, any;
     int64_t n_tiles = tile_count(s->n, s->p->offer.first.side), all = s->n * (s->n - 1) / 2;
-    walk_step step = {.least = BASE_MAX(WALK_TILES, n_tiles / WALK_STEPS)};
+    walk_stride step = {.least = BASE_MAX(WALK_TILES, n_tiles / WALK_STEPS)};
     TRY(MEM_NEW(s->ctx, looks, s->n));
     TRY(set_looks(s, looks, &any));
     if (!any)
