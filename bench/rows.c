@@ -8,7 +8,7 @@
 
 #include "base/base.h"
 
-enum { BATCH = 4, MOST = 1024 };
+enum { BATCH = 2, MOST = 1024 };
 
 /* Starts of a solve depend on the set it is in, so the last bits may differ. */
 static const double TOLERANCE = 1e-12;

@@ -3,11 +3,11 @@
 
     bench/threads.py --program build/ddsc --data ../shared/data/mnist [--threads 1,2,4,8,16] [--budget 450]
 
-Each job is `ddsc cluster` from digits to report under one metric, once for every number of threads; graph,
-labels and embedding must be the same bytes for all of them. A stage's line has its wall seconds for each number of
-threads, and its efficiency at the largest: seconds on the fewest threads over threads x seconds. Jobs are
+Each job is `ddsc cluster` from digits to report under one metric (or `ddsc neighbors`: w2-graph), once for every number of
+threads; graph, labels and embedding must be the same bytes for all of them. A stage's line has its wall seconds for each
+number of threads, and its efficiency at the largest: seconds on the fewest threads over threads x seconds. Jobs are
 begun while the budget (wall seconds of the whole command) lasts, judged by the runs before. Needs the program with
-its libraries, Python 3 alone, and train-images-idx3-ubyte.gz with its labels."""
+its libraries, Python 3 alone, and the files of MNIST."""
 import argparse
 import hashlib
 import json
@@ -19,9 +19,9 @@ import sys
 import tempfile
 import time
 
-# Metric and items, most telling first: what does not fit the budget is left out and named. 60,000: the whole file.
-JOBS = [("mmd", 10000), ("w2", 1000), ("lot", 10000), ("sinkhorn", 1000), ("mmd", 60000), ("w2", 10000),
-        ("lot", 60000), ("sinkhorn", 4000)]
+# Metric and items, most telling first: what does not fit the budget is left out and named. 70,000: both files.
+JOBS = [("mmd", 10000), ("w2", 1000), ("lot", 10000), ("sinkhorn", 1000), ("w2-graph", 10000), ("sinkhorn-graph", 10000),
+        ("mmd", 70000), ("w2", 10000), ("lot", 70000), ("sinkhorn", 10000)]
 FILES = ["graph.mtx", "labels.csv", "embedding.npy"]
 SMALL = 0.01  # of the whole run: stages below stand together
 
@@ -29,8 +29,8 @@ SMALL = 0.01  # of the whole run: stages below stand together
 def digits(args, place, n):
     """Words that name the input with n items."""
     images, labels = (args.data / f"train-{name}.gz" for name in ("images-idx3-ubyte", "labels-idx1-ubyte"))
-    if n >= 60000:
-        return [images, "--labels", labels]
+    if n >= 70000:
+        return [images, args.data / "t10k-images-idx3-ubyte.gz"]
     path = place / f"digits{n}.npz"
     if not path.exists():
         subprocess.run([args.program, "convert", images, "--labels", labels, "--subset-per-class", str(n // 10),
@@ -38,20 +38,31 @@ def digits(args, place, n):
     return [path]
 
 
+def command(metric, folder):
+    """Words of the verb, and the files it makes that must not depend on threads."""
+    if metric.endswith("-graph"):
+        return ["neighbors", "-m", metric[:-6], "--tau", "10", "-o", folder / "graph.mtx"], FILES[:1]
+    return ["cluster", "-k", "10", "-m", metric, "-o", folder], FILES
+
+
 def run(args, place, metric, n, threads):
-    """(stages, wall of the command, hash of what it found)"""
-    words = digits(args, place, n)
+    """(stages, wall of the command, hash of what it found, CPU of the command)"""
+    given = digits(args, place, n)
     with tempfile.TemporaryDirectory(dir=place) as inside:
-        folder = pathlib.Path(inside) / "out"
+        folder = pathlib.Path(inside)
+        words, files = command(metric, folder)
         began = time.monotonic()
-        done = subprocess.run([args.program, "cluster", *words, "-k", "10", "-m", metric, "--threads",
-                               str(threads), "-q", "-o", folder], capture_output=True, text=True)
+        done = subprocess.Popen([args.program, *words, *given, "--threads", str(threads), "-q", "-f"],
+                                stderr=subprocess.PIPE, text=True)
+        told = done.stderr.read()
+        _, status, usage = os.wait4(done.pid, 0)
         wall = time.monotonic() - began
-        if done.returncode not in (0, 4):
-            sys.exit(f"{metric} {n}: exit {done.returncode}\n{done.stderr}")
-        found = hashlib.sha256(b"".join((folder / name).read_bytes() for name in FILES)).hexdigest()
-        seconds = json.loads((folder / "result.json").read_text())["seconds"]
-    return seconds, wall, found
+        if os.waitstatus_to_exitcode(status) not in (0, 4):
+            sys.exit(f"{metric} {n}: exit {os.waitstatus_to_exitcode(status)}\n{told}")
+        found = hashlib.sha256(b"".join((folder / name).read_bytes() for name in files)).hexdigest()
+        result = folder / "result.json"
+        seconds = json.loads(result.read_text())["seconds"] if result.exists() else {"stages": []}
+    return seconds, wall, found, usage.ru_utime + usage.ru_stime
 
 
 def of_stage(run, name, clock):
@@ -62,11 +73,13 @@ def stage_lines(runs):
     """(name, wall seconds by run, CPU seconds of the first) in the order of the run; small ones together."""
     runs = list(runs)
     names = list(dict.fromkeys(row["stage"] for run in runs for row in run[0]["stages"]))
-    whole, cpu = [run[1] for run in runs], sum(row["cpu"] for row in runs[0][0]["stages"])
+    whole, cpu = [run[1] for run in runs], runs[0][3]
     lines = [(name, [of_stage(run, name, "wall") for run in runs], of_stage(runs[0], name, "cpu")) for name in names]
     lines = [line for line in lines if any(wall >= SMALL * all for wall, all in zip(line[1], whole))]
     rest = [all - sum(line[1][i] for line in lines) for i, all in enumerate(whole)]
-    return [*lines, ("the rest", rest, cpu - sum(line[2] for line in lines)), ("**whole command**", whole, cpu)]
+    if lines:
+        lines.append(("the rest", rest, cpu - sum(line[2] for line in lines)))
+    return [*lines, ("**whole command**", whole, cpu)]
 
 
 def print_table(metric, n, runs):
@@ -77,7 +90,7 @@ def print_table(metric, n, runs):
     for name, walls, cpu in stage_lines(runs.values()):
         efficiency = walls[0] * threads[0] / (walls[-1] * threads[-1]) if walls[-1] > 0 else 0
         print(f"| {name} | " + " | ".join(f"{wall:.2f}" for wall in walls) + f" | {efficiency:.2f} | {cpu:.2f} |")
-    if len({found for _, _, found in runs.values()}) > 1:
+    if len({run[2] for run in runs.values()}) > 1:
         sys.exit(f"{metric} {n}: bytes differ between numbers of threads")
     sys.stdout.flush()
 
@@ -112,7 +125,7 @@ def main():
                     left_out.append(f"{metric} {n} on {threads}")
                     continue
                 runs[threads] = run(args, place, metric, n, threads)
-            known[metric, n] = sum(wall for _, wall, _ in runs.values())
+            known[metric, n] = sum(run[1] for run in runs.values())
             print_table(metric, n, dict(sorted(runs.items())))
     print(f"\n{time.monotonic() - began:.0f} s in all" + (f"; left out: {', '.join(left_out)}" if left_out else ""))
 

@@ -9,7 +9,7 @@
 #include "options.h"
 #include "json.h"
 
-enum { MOST_OUTLIERS = 20, TREE_MOST = 100, TYPICAL = 4 };
+enum { MOST_OUTLIERS = 20, TREE_MOST = 100, TYPICAL = 4, MOST_AXES = 10 };
 
 static const char *string_at(const json_t *object, const char *key)
 {
@@ -256,6 +256,47 @@ static void add_point(text *t, const ddsc_measures *m, const ddsc_measures_view 
     text_add(t, v->dim > 4 ? ", ...)" : ")");
 }
 
+typedef struct axis {
+    double share, shift; /* of the squared distance; mean way along it */
+    int64_t coordinate;
+} axis;
+
+static int by_share(const void *a, const void *b)
+{
+    const axis *x = a, *y = b;
+    if (x->share != y->share)
+        return x->share < y->share ? 1 : -1;
+    return (x->coordinate > y->coordinate) - (x->coordinate < y->coordinate);
+}
+
+/* Of points without names: what the squared distance is made of, by coordinate, and which way mass goes. */
+static void add_axes(text *t, const ddsc_measures *m, const ddsc_measures_view *v,
+                     const flow *flows, int64_t n)
+{
+    axis *axes = cli_allocate((size_t)v->dim, sizeof *axes);
+    double whole = 0;
+    for (int64_t c = 0; c < v->dim; c++) {
+        axes[c] = (axis){.coordinate = c};
+        for (int64_t k = 0; k < n; k++) {
+            double way =
+                v->support[flows[k].to * v->dim + c] - v->support[flows[k].from * v->dim + c];
+            axes[c].share += flows[k].mass * way * way;
+            axes[c].shift += flows[k].mass * way;
+        }
+        whole += axes[c].share;
+    }
+    qsort(axes, (size_t)v->dim, sizeof *axes, by_share);
+    for (int64_t c = 0; whole > 0 && c < v->dim && c < MOST_AXES; c++) {
+        const char *name = ddsc_measures_get_coordinate_name(m, axes[c].coordinate);
+        char number[40];
+        snprintf(number, sizeof number, "coordinate %lld", (long long)axes[c].coordinate);
+        text_addf(t, "%s  %5.1f%%  %-20s %+.3g on the whole\n",
+                  c ? "" : "the squared distance by coordinate:\n", 100 * axes[c].share / whole,
+                  name && *name ? name : number, axes[c].shift);
+    }
+    free(axes);
+}
+
 /* The item of that id, or -1 with a message. */
 static int64_t find_item(const ddsc_measures *m, const ddsc_measures_view *v, const char *id,
                          int *code)
@@ -289,8 +330,12 @@ static bool print_flows(session *s, const ddsc_measures *m, const ddsc_measures_
         f->distance = distance_between(v, f->from, f->to);
     }
     if (good) {
+        const char *word = ddsc_measures_get_point_name(m, flows[0].from);
         qsort(flows, (size_t)plan.n_plan, sizeof *flows, by_mass);
-        text_addf(&t, "W2 distance %.6g; the largest flows of its plan:\n", sqrt(plan.value));
+        text_addf(&t, "W2 distance %.6g; ", sqrt(plan.value));
+        if (!word || !*word)
+            add_axes(&t, m, v, flows, plan.n_plan);
+        text_add(&t, "the largest flows of its plan:\n");
     }
     for (int64_t k = 0; good && k < plan.n_plan && k < 20; k++) {
         text_addf(&t, "  %5.1f%%  ", 100 * flows[k].mass);
@@ -319,19 +364,19 @@ static bool check_pair(session *s, int *code)
     char *path = output_path(dir, "model.npz");
     if (good && (!plain || strstr(metric, "w1"))) {
         message_error(
-            "--pair shows plans of squared Euclidean costs, but the clusters of '%s' were "
+            "two items are told by plans of squared Euclidean costs, but the clusters of '%s' were "
             "made by %s with costs %s",
             dir, metric, *cost ? cost : "of its own");
         *code = EXIT_USAGE;
         good = false;
     } else if (good && access(path, F_OK) != 0) {
-        message_error("'%s' has no model.npz, which --pair takes the items from: joined metrics, "
+        message_error("'%s' has no model.npz, which the two items are taken from: joined metrics, "
                       "baselines and given distances leave none",
                       dir);
         *code = EXIT_INPUT;
         good = false;
     } else if (good && s->opt.json) {
-        *code = message_usage(s->verb, "--pair has no --json");
+        *code = message_usage(s->verb, "two items have no --json");
         good = false;
     } else if (good && strcmp(metric, "w2") != 0) {
         message_warning(s, "plan and distance are of exact W2; the clusters were made by %s",
@@ -365,11 +410,9 @@ static int explain_pair(session *s)
 static int run_explain(session *s)
 {
     int code = EXIT_GOOD;
-    if (s->opt.n_operands != (s->opt.pair ? 3 : 1))
-        return message_usage(s->verb, s->opt.pair ? "--pair wants two items: DIR --pair A B"
-                                                  : "one folder is wanted; two items of it need "
-                                                    "--pair");
-    if (s->opt.pair)
+    if (s->opt.n_operands == 2 || (s->opt.pair && s->opt.n_operands != 3))
+        return message_usage(s->verb, "two items are wanted beside the folder: DIR ITEM ITEM");
+    if (s->opt.n_operands == 3)
         return explain_pair(s);
     json_t *root = json_load_result(s->opt.operand[0], &code);
     if (root && s->opt.json)
@@ -384,8 +427,7 @@ static const option_spec pair_options[] = {
     {.name = "pair",
      .kind = OPTION_FLAG,
      .offset = offsetof(cli_options, pair),
-     .help = "why two items, named by their ids, are near or far: the largest flows of the exact "
-             "transport from one to the other, by names of points"},
+     .help = "the two words after the folder are items (needless: they can be nothing else)"},
     {0}};
 static const option_group group_pair = {"Two items", pair_options};
 
@@ -404,9 +446,14 @@ const cli_verb verb_explain = {
         "and where "
         "it has more, +, or less, -, than the others), which items are typical, how clusters "
         "merge, and "
-        "which columns about items go with them.",
+        "which columns about items go with them.\n\nOf two items, named by their ids, it says why "
+        "they "
+        "are near or far: the largest flows of the exact transport from one to the other, by names "
+        "of "
+        "points, and where points have none what the distance is made of by coordinate. Items are "
+        "those of model.npz in the folder, so the input need not be there.",
     .groups = explain_groups,
     .examples = "ddsc explain result\tclusters in words\n"
-                "ddsc explain result --pair story7 story12\twhich words are matched\n",
+                "ddsc explain result story7 story12\twhich words are matched\n",
     .run = run_explain,
 };

@@ -209,7 +209,8 @@ static const option_spec graph_options[] = {
      .kind = OPTION_OTHER,
      .parse = value_sample,
      .argument = "P",
-     .help = "compute only a random fraction P of the pairs (default: 1)"},
+     .help = "compute only a random fraction P of the pairs (default: 1); cluster estimates the "
+             "others from these where that works, except with --paper"},
     {.name = "sample-columns",
      .kind = OPTION_OTHER,
      .parse = value_sample_columns,

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "grid.cuh"
+#include "points.cuh"
 #include "rows.cuh"
 #include "sparse.cuh"
 #include "state.cuh"
@@ -18,6 +19,7 @@ void cuda_close(void *state)
     release(d);
     release_grid(d);
     release_sparse(d);
+    release_points(d);
     for (cudaEvent_t listed : d->listed)
         cudaEventDestroy(listed);
     for (cudaStream_t stream : {d->work, d->copies})
@@ -166,6 +168,24 @@ int cuda_load_frames(void *state, const device_frames *f, char *why)
     return 0;
 }
 
+int cuda_framed(void *state, int64_t n, const int32_t *pair, float *key, char *why)
+{
+    cuda *d = (cuda *)state;
+    const reaching &w = d->framed;
+    DO("the device", cudaSetDevice(d->number));
+    if (!d->frames.rows) {
+        snprintf(why, DEVICE_WORDS, "it has no frames");
+        return 1;
+    }
+    if (room_for(d->framed, n, why))
+        return 1;
+    DO("frames", cudaMemcpy(w.pair, pair, n * sizeof *w.pair, cudaMemcpyHostToDevice));
+    framed_kernel<<<(unsigned)((n + 7) / 8), 256>>>(d->frames, n, w.pair, w.key);
+    DO("frames", cudaGetLastError());
+    DO("frames", cudaMemcpy(key, w.key, n * sizeof *key, cudaMemcpyDeviceToHost));
+    return 0;
+}
+
 int cuda_within(void *state, const int64_t row[2], const int64_t column[2], const float *reach,
                 int64_t most, int32_t *pair, float *key, int64_t *found, char *why)
 {
@@ -209,7 +229,8 @@ int cuda_within(void *state, const int64_t row[2], const int64_t column[2], cons
 const device_table table = {DEVICE_TABLE_VERSION, cuda_open,    cuda_close,
                             cuda_way,             cuda_load,    cuda_nearest,
                             cuda_within,          cuda_load_frames, cuda_load_grid, cuda_bounds,
-                            cuda_scale,           cuda_load_sparse, cuda_filter};
+                            cuda_scale,           cuda_load_sparse, cuda_filter,
+                            cuda_framed,          cuda_load_points, cuda_scale_points};
 
 } /* namespace */
 

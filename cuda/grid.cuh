@@ -106,19 +106,29 @@ int cuda_bounds(void *state, int kind, int64_t n, const int32_t *pair, const dou
     return 0;
 }
 
+/* Room for the pairs of a call for values. */
+int room_for_pairs(cuda *d, int64_t n, char *why)
+{
+    if (!d->pair)
+        DO("memory", cudaMalloc(&d->pair, PAIRS * sizeof *d->pair));
+    if (d->n_scaled >= n)
+        return 0;
+    cudaFree(d->scaled);
+    d->scaled = nullptr;
+    d->n_scaled = 0;
+    DO("memory", cudaMalloc(&d->scaled, n * sizeof *d->scaled));
+    d->n_scaled = n;
+    return 0;
+}
+
 int cuda_scale(void *state, const device_rule *rule, int64_t n, const int32_t *pair,
                device_scaled *found, char *why)
 {
     cuda *d = (cuda *)state;
     int64_t most = std::min(PAIRS, n), bytes = scaling_doubles(d->grid) * 8;
     DO("the device", cudaSetDevice(d->number));
-    if (d->n_scaled < most) {
-        cudaFree(d->scaled);
-        d->scaled = nullptr;
-        d->n_scaled = 0;
-        DO("memory", cudaMalloc(&d->scaled, most * sizeof *d->scaled));
-        d->n_scaled = most;
-    }
+    if (room_for_pairs(d, most, why))
+        return 1;
     DO("values", cudaFuncSetAttribute(scaling_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                       (int)bytes));
     for (int64_t at = 0; at < n; at += PAIRS) {

@@ -23,7 +23,7 @@ struct seen {
     double error, low, high;
 };
 
-__device__ __forceinline__ seen team_seen(seen own, double *room)
+template <int T = TEAM> __device__ __forceinline__ seen team_seen(seen own, double *room)
 {
     for (int half = 16; half > 0; half /= 2) {
         own.error += __shfl_down_sync(0xFFFFFFFFu, own.error, half);
@@ -39,7 +39,7 @@ __device__ __forceinline__ seen team_seen(seen own, double *room)
     }
     __syncthreads();
     seen all = {0, CUDART_INF, 0};
-    for (int k = 0; k < TEAM / 32; k++) {
+    for (int k = 0; k < T / 32; k++) {
         all.error += room[3 * k];
         all.low = fmin(all.low, room[3 * k + 1]);
         all.high = fmax(all.high, room[3 * k + 2]);
@@ -58,19 +58,23 @@ __device__ __forceinline__ double weight_of(const transport &t, const scaling &w
     return weight > 1e-30 ? weight : 0;
 }
 
-/* The scalings of side `to`, over-relaxed by omega; held above half the plain ones. */
+/* A scaling x of a point, whose sum is s, over-relaxed by omega; held above half the plain one. */
+__device__ __forceinline__ void relax(double weight, double s, double omega, double *x, seen &own)
+{
+    double safe = fmax(s, 1e-290), plain = weight / safe;
+    if (weight > 0) {
+        own.low = fmin(own.low, safe);
+        own.high = fmax(own.high, safe);
+    }
+    own.error += fabs(*x * s - weight);
+    *x = fmax(plain + (omega - 1) * (plain - *x), 0.5 * plain);
+}
+
 template <int to>
 __device__ __forceinline__ void half_pass(const transport &t, const scaling &w, double omega, seen &own)
 {
     carry<false, to>(t, w, w.kernel[0], w.kernel[1], w.scale[1 - to], w.half, [&](int k, double s) {
-        double weight = weight_of(t, w, to, k), safe = fmax(s, 1e-290), plain = weight / safe;
-        double *x = &w.scale[to][place_of(t, w, to, k)];
-        if (weight > 0) {
-            own.low = fmin(own.low, safe);
-            own.high = fmax(own.high, safe);
-        }
-        own.error += fabs(*x * s - weight);
-        *x = fmax(plain + (omega - 1) * (plain - *x), 0.5 * plain);
+        relax(weight_of(t, w, to, k), s, omega, &w.scale[to][place_of(t, w, to, k)], own);
         if (to == 1)
             w.sum[k] = s;
     });
@@ -200,25 +204,48 @@ __device__ __forceinline__ void load_pair(const transport &t, const scaling &w, 
     }
 }
 
-__device__ __forceinline__ bool iterate(const transport &t, const scaling &w, const device_rule &rule,
-                                        pace p, double apart, device_scaled &found)
+/* The pair as the iterations see it. */
+struct grid_pair {
+    const transport &t;
+    const scaling &w;
+    double apart; /* of the means, squared */
+
+    template <int to> __device__ __forceinline__ void half(double omega, seen &own) const
+    {
+        half_pass<to>(t, w, omega, own);
+    }
+
+    __device__ __forceinline__ seen all(seen own) const
+    {
+        return team_seen(own, w.room);
+    }
+
+    __device__ __forceinline__ bool settle(const device_rule &rule, device_scaled &found) const
+    {
+        return ::settle(t, w, rule, apart, found);
+    }
+};
+
+template <class P>
+__device__ __forceinline__ bool iterate(const P &pair, const device_rule &rule, pace p,
+                                        device_scaled &found)
 {
     const int64_t cap = rule.max_iterations < MOST_PASSES ? rule.max_iterations : MOST_PASSES;
     seen own = {0, CUDART_INF, 0};
-    half_pass<1>(t, w, 1, own);
-    if (!in_range(team_seen(own, w.room)))
+    pair.template half<1>(1, own);
+    if (!in_range(pair.all(own)))
         return false;
     for (int64_t k = 1; k <= cap; k++) {
         double omega = k == 1 ? 1 : p.omega;
         own = seen{0, CUDART_INF, 0};
-        half_pass<0>(t, w, omega, own);
-        half_pass<1>(t, w, omega, own);
-        seen all = team_seen(own, w.room);
+        pair.template half<0>(omega, own);
+        pair.template half<1>(omega, own);
+        seen all = pair.all(own);
         found.iterations = k;
         if (!in_range(all))
             return false;
         if (all.error <= rule.tolerance) {
-            if (settle(t, w, rule, apart, found))
+            if (pair.settle(rule, found))
                 return true;
             continue;
         }
@@ -255,7 +282,7 @@ __global__ void __launch_bounds__(TEAM, 6) scaling_kernel(transport t, device_ru
     }
     load_pair(t, w, i, j, rule.epsilon, form);
     pace p = {first_omega(t, i, j, rule.epsilon), 0, -1};
-    bool done = iterate(t, w, rule, p, apart, own);
+    bool done = iterate(grid_pair{t, w, apart}, rule, p, own);
     if (done && rule.sharp)
         own.sharp = sharp_value(t, w, i, j) + apart;
     if (!done)

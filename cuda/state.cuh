@@ -4,6 +4,7 @@
 
 #include <cstdio>
 
+#include "dense.cuh"
 #include "scaling.cuh"
 #include "within.cuh"
 
@@ -45,6 +46,7 @@ struct cuda {
     double *enough, *bound;
     device_scaled *scaled;
     int64_t n_scaled;
+    clouds points; /* of `scale_points` */
     /* Of `filter`: */
     sparse_matrix matrix;
     double *block[2]; /* vectors, n_block numbers each */

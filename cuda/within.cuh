@@ -19,18 +19,12 @@ struct framing {
     double keep, slack;
 };
 
-/* Of the pairs found, those that no frame tells to be out of reach; one warp per pair. */
-__global__ void frames_kernel(framing f, reaching from, unsigned long long n, reaching to)
+/* The largest of `key` and what frames say of a pair, or the first above `reach`; one warp per pair. */
+__device__ float frame_key(const framing &f, int2 pair, float key, float reach)
 {
-    unsigned long long k = (unsigned long long)blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
-    if (k >= n)
-        return;
-    const int2 pair = from.pair[k];
-    const float reach = fmaxf(from.reach[pair.x], from.reach[pair.y]);
     const int64_t size = (int64_t)f.n_frames * f.length;
     const float *x = f.rows + pair.x * size, *y = f.rows + pair.y * size;
-    float key = from.key[k];
     for (int frame = 0; frame < f.n_frames && key <= reach; frame++, x += f.length, y += f.length) {
         float sum = 0;
         for (int c = 4 * lane; c < f.length; c += 128) {
@@ -44,7 +38,29 @@ __global__ void frames_kernel(framing f, reaching from, unsigned long long n, re
         double low = fmax(0.0, f.keep * sqrt((double)sum) - f.slack);
         key = fmaxf(key, __double2float_rd(low * low));
     }
-    if (lane == 0 && key <= reach) {
+    return key;
+}
+
+__global__ void framed_kernel(framing f, int64_t n, const int2 *pair, float *key)
+{
+    int64_t k = (int64_t)blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
+    if (k >= n)
+        return;
+    float largest = frame_key(f, pair[k], 0, INFINITY);
+    if (threadIdx.x % 32 == 0)
+        key[k] = largest;
+}
+
+/* Of the pairs found, those that no frame tells to be out of reach. */
+__global__ void frames_kernel(framing f, reaching from, unsigned long long n, reaching to)
+{
+    unsigned long long k = (unsigned long long)blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
+    if (k >= n)
+        return;
+    const int2 pair = from.pair[k];
+    const float reach = fmaxf(from.reach[pair.x], from.reach[pair.y]);
+    const float key = frame_key(f, pair, from.key[k], reach);
+    if (threadIdx.x % 32 == 0 && key <= reach) {
         unsigned long long at = atomicAdd(to.found, 1ull);
         to.pair[at] = pair;
         to.key[at] = key;

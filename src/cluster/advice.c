@@ -11,11 +11,6 @@ static const double HUBS_TOLD = 0.25;
 
 enum { ADVICE_SIZE = 4096, FAR_LEAST_ITEMS = 3 };
 
-/* A gap may hide classes where one cluster is so many times as large as another, and a higher K has so much more
- * modularity (docs/guide.md). */
-enum { LOPSIDED_TIMES = 2 };
-static const double LOPSIDED_GAIN = 0.1;
-
 /* Eigenvalues closer than this part of the larger one are one cluster of eigenvalues. */
 static const double GAP_TINY = 0.01;
 
@@ -272,8 +267,8 @@ static void say_candidates(writer *w, const ddsc_clustering_view *v)
     }
 }
 
-/* A clear gap that parts clusters of very different size: that is all there is, or the large one hides others. Sets of
- * both kinds have the same gaps, modularities and stabilities (docs/guide.md), so it is said and not decided. */
+/* A clear gap that parts clusters of very different size: that is all there is, or the large one hides others. Where the gap
+ * is wide, sets of both kinds look alike (docs/guide.md), so it is said and not decided. */
 static void say_lopsided(writer *w, const ddsc_clustering_view *v)
 {
     const ddsc_k_row *own = NULL, *modular = v->sweep[0];
@@ -281,8 +276,7 @@ static void say_lopsided(writer *w, const ddsc_clustering_view *v)
         own = v->sweep[r]->k == v->k ? v->sweep[r] : own;
         modular = v->sweep[r]->modularity > modular->modularity ? v->sweep[r] : modular;
     }
-    if (own && modular->k > v->k && own->largest > LOPSIDED_TIMES * own->smallest &&
-        modular->modularity > own->modularity + LOPSIDED_GAIN)
+    if (own && choose_lopsided(own, modular))
         advice_say(
             w,
             "The gap parts clusters of very different size (%lld to %lld items): either that is "

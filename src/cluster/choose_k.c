@@ -7,6 +7,11 @@
 static const double GAP_OFFSET = 0.01;
 static const double GAP_CLEAR = 2;
 
+/* A gap may hide classes where one cluster is so many times as large as another, and a higher K has so much more
+ * modularity. It then decides from a higher ratio on, unless halves of the items find other clusters at that K (docs/guide.md). */
+enum { LOPSIDED_TIMES = 2 };
+static const double LOPSIDED_GAIN = 0.1, LOPSIDED_CLEAR = 2.5, LOPSIDED_STABLE = 0.7;
+
 /* An agreement of halves that is so little below the best one is as good. */
 static const double STABILITY_LEVEL = 0.05;
 
@@ -48,6 +53,12 @@ void choose_k_gaps(ddsc_k_row *row, const double *eigenvalues, int64_t n)
     row->relative_gap = (next + GAP_OFFSET) / (last + GAP_OFFSET);
 }
 
+bool choose_lopsided(const ddsc_k_row *gap, const ddsc_k_row *modular)
+{
+    return modular->k > gap->k && gap->largest > LOPSIDED_TIMES * gap->smallest &&
+           modular->modularity > gap->modularity + LOPSIDED_GAIN;
+}
+
 int64_t choose_row(const ddsc_k_row *rows, int64_t n, bool *by_gap)
 {
     int64_t widest = 0, modular = 0;
@@ -57,7 +68,9 @@ int64_t choose_row(const ddsc_k_row *rows, int64_t n, bool *by_gap)
         if (rows[i].modularity > rows[modular].modularity)
             modular = i;
     }
-    *by_gap = rows[widest].relative_gap >= GAP_CLEAR;
+    bool doubtful = choose_lopsided(&rows[widest], &rows[modular]) &&
+                    rows[modular].stability >= LOPSIDED_STABLE;
+    *by_gap = rows[widest].relative_gap >= (doubtful ? LOPSIDED_CLEAR : GAP_CLEAR);
     return *by_gap ? widest : modular;
 }
 

@@ -210,6 +210,7 @@ static ddsc_status find_graph(ddsc_context *ctx, ddsc_clustering *c, ddsc_graph 
     graph_plan p = {0};
     ddsc_pair_stats stats = {.struct_size = sizeof stats};
     TRY(plan_make(ctx, &p, data, metric, set->graph));
+    p.fills = !set->paper;
     int64_t width = search_width(data->n, p.tau, set);
     TRY(plan_neighbors(ctx, wide, &stats, &p, width));
     if (width > p.tau) {

@@ -60,8 +60,10 @@ ddsc_status cluster_modularity(ddsc_context *ctx, double *q, const sparse *a, co
                                int64_t k);
 /* gap and relative gap of row->k from the Laplacian's eigenvalues, ascending. */
 void choose_k_gaps(ddsc_k_row *row, const double *eigenvalues, int64_t n);
-/* Index of the row to take: the largest relative gap when it is at least 2, else the highest
- * modularity (ties: smaller K). *by_gap says which. */
+/* Does the gap part clusters of very different size, where another K has far more modularity? */
+bool choose_lopsided(const ddsc_k_row *gap, const ddsc_k_row *modular);
+/* Index of the row to take: the largest relative gap when it is at least 2 (2.5 where it is lopsided and the other K is
+ * stable), else the highest modularity (ties: smaller K). *by_gap says which. */
 int64_t choose_row(const ddsc_k_row *rows, int64_t n, bool *by_gap);
 
 /* A K worth looking at, and what speaks for it. */
@@ -84,6 +86,7 @@ typedef struct cluster_gap {
     double valley; /* affinity across the gap, over that inside and outside; 1: none */
     double items;  /* effective number of items that lie side by side there */
     double score;  /* (1 - valley) sqrt(items) */
+    double held;   /* that in items which took no part in finding it; NaN: not looked at */
 } cluster_gap;
 
 /* No line, plane or cloud of light tails gets there without groups (bench/verdict.py). */
@@ -91,6 +94,11 @@ typedef struct cluster_gap {
 /* Above so many items a gap must be deeper, with the fourth root of their number: the deepest of many, and densities that
  * differ, make higher scores by chance (bench/verdict.py, kind skewed). Real gaps grow with the square root. */
 #define GAP_ITEMS 800
+double cluster_gap_clear_from(int64_t n);
+/* A gap that chance made, or densities that fall to all sides, is none in items that took no part in finding it: continua
+ * scored below this there (bench/verdict.py), sets with groups 0.8 and more. Above GAP_ITEMS times the root of their number, as
+ * real ones grow. */
+#define GAP_HELD 0.25
 /* More clusters than these: the largest. */
 enum { GAP_CLUSTERS = 24 };
 /* out (k): the gap around every cluster, in the affinity `a`. place (n; or NULL): of items along the first direction
@@ -106,6 +114,8 @@ typedef struct structure_tally {
     bool copies;         /* many items have copies alone as neighbours: gaps say nothing */
     double chance;       /* of as many tears of the graph, of one at least */
     double clear_from;   /* the score that parts a cluster */
+    double held;         /* the largest; NaN: not looked at */
+    double held_from;    /* what it must be */
 } structure_tally;
 
 /* What the gaps (k; NULL: none were looked at) and the components of the graph say. */

@@ -7,16 +7,15 @@
  * In one even cloud v is about 1. Along a line of items v may be small by chance, since few items lie side by side
  * there: with m of them c wavers by about its m-th root. So the score of a gap is (1 - v) sqrt(m), m being the
  * effective number (sum x)^2 / sum x^2 of items that carry the affinity x across at the peaks. Lines, planes and
- * clouds of light tails stay below GAP_SCORE (bench/verdict.py); structure.c asks for more of many items. */
+ * clouds of light tails stay below GAP_SCORE (bench/verdict.py); structure.c asks for more of many items, and that the
+ * gap stands in items that took no part in finding it (held.c). */
 #include <math.h>
 #include <string.h>
 
-#include "cluster/cluster.h"
+#include "cluster/gaps.h"
 
 enum { STEPS = 50, BLOCK = 8, STEP_ROWS = 4096 };
 static const double AGAIN = 0.9; /* a: the walk goes on */
-/* f nearer to 0 or 1 than this is as good as there: what is left of it is rounding. */
-static const double TOLD = 1e-9;
 
 typedef struct gap_search {
     const sparse *a;
@@ -32,8 +31,7 @@ typedef struct gap_search {
     int32_t *order, *rank;
 } gap_search;
 
-/* c(t) for t = 1 .. n - 1, in level[0 .. n - 2]. */
-static void crossing(double *level, const sparse *a, const int32_t *rank)
+void cluster_gap_crossing(double *level, const sparse *a, const int32_t *rank)
 {
     memset(level, 0, (size_t)a->n * sizeof *level);
     for (int64_t i = 0; i < a->n; i++)
@@ -46,8 +44,7 @@ static void crossing(double *level, const sparse *a, const int32_t *rank)
         level[t] += level[t - 1];
 }
 
-/* Effective number of items that carry what crosses after position t, on the side that has fewer. */
-static double carriers(double *across, const sparse *a, const int32_t *rank, int64_t t)
+double cluster_gap_carriers(double *across, const sparse *a, const int32_t *rank, int64_t t)
 {
     double sum[2] = {0}, square[2] = {0};
     for (int64_t i = 0; i < a->n; i++) {
@@ -73,23 +70,37 @@ static int64_t extreme(const double *x, int64_t begin, int64_t end, double sign)
     return best;
 }
 
-/* The valley is looked for from the half of the cluster to half as many items again outside, or half of them. */
+bool cluster_gap_places(cluster_gap_place *out, const double *level, int64_t n, int64_t size)
+{
+    int64_t low = BASE_MAX(size / 2, 1), high = size + BASE_MIN(n - size, size) / 2;
+    high = BASE_MIN(high, n - 3);
+    if (high <= low)
+        return false;
+    out->at = extreme(level, low, high + 1, -1);
+    out->before = extreme(level, 0, out->at, 1);
+    out->after = extreme(level, out->at + 1, n - 1, 1);
+    return true;
+}
+
+void cluster_gap_weigh(cluster_gap *g, const cluster_gap_place *p, const sparse *a,
+                       const int32_t *rank, const double *level, double *across)
+{
+    double peak = fmin(level[p->before], level[p->after]);
+    g->valley = peak > 0 ? fmax(level[p->at], 0) / peak : 1;
+    g->items = fmin(cluster_gap_carriers(across, a, rank, p->before),
+                    cluster_gap_carriers(across, a, rank, p->after));
+    g->score = (1 - g->valley) * sqrt(g->items);
+}
+
 static void find_gap(cluster_gap *g, const sparse *a, const int32_t *rank, const double *level,
                      double *across)
 {
-    int64_t n = a->n, low = BASE_MAX(g->size / 2, 1);
-    int64_t high = g->size + BASE_MIN(n - g->size, g->size) / 2;
-    high = BASE_MIN(high, n - 3);
+    cluster_gap_place p;
     g->valley = 1;
     g->items = g->score = 0;
-    if (high <= low)
-        return;
-    int64_t at = extreme(level, low, high + 1, -1);
-    int64_t before = extreme(level, 0, at, 1), after = extreme(level, at + 1, n - 1, 1);
-    double peak = fmin(level[before], level[after]);
-    g->valley = peak > 0 ? fmax(level[at], 0) / peak : 1;
-    g->items = fmin(carriers(across, a, rank, before), carriers(across, a, rank, after));
-    g->score = BASE_MAX(1 - g->valley, 0) * sqrt(g->items);
+    if (cluster_gap_places(&p, level, a->n, g->size))
+        cluster_gap_weigh(g, &p, a, rank, level, across);
+    g->score = fmax(g->score, 0);
 }
 
 static ddsc_status search_clusters(void *arg, int64_t begin, int64_t end, int worker)
@@ -102,13 +113,12 @@ static ddsc_status search_clusters(void *arg, int64_t begin, int64_t end, int wo
         cluster_gap *g = &s->out[s->which[s->first + c]];
         for (int64_t p = 0; p < n; p++) {
             int64_t i = s->along[p];
-            double f = s->walk[i * s->width + c] / s->root[i];
-            key[p] = f > 1 - TOLD ? -1 : f < TOLD ? 0 : -f;
+            key[p] = cluster_gap_key(s->walk[i * s->width + c] / s->root[i]);
         }
         sort_order(order, key, n);
         for (int64_t t = 0; t < n; t++)
             rank[s->along[order[t]]] = (int32_t)t;
-        crossing(level, s->a, rank);
+        cluster_gap_crossing(level, s->a, rank);
         find_gap(g, s->a, rank, level, s->across + worker * n);
         g->examined = true;
     }
@@ -117,7 +127,9 @@ static ddsc_status search_clusters(void *arg, int64_t begin, int64_t end, int wo
 
 /* One step of the walk: x <- (1 - a) D^1/2 1_C + a y; the first one has no y. */
 typedef struct walk_step {
-    const gap_search *s;
+    const double *root;
+    const int32_t *labels, *which;
+    int64_t width;
     double *x;
     const double *y;
 } walk_step;
@@ -125,26 +137,26 @@ typedef struct walk_step {
 static ddsc_status step_rows(void *arg, int64_t begin, int64_t end, int worker)
 {
     const walk_step *w = arg;
-    const gap_search *s = w->s;
     (void)worker;
     for (int64_t i = begin; i < end; i++)
-        for (int64_t c = 0; c < s->width; c++) {
-            int64_t at = i * s->width + c;
-            double start = s->labels[i] == s->which[s->first + c] ? s->root[i] : 0;
+        for (int64_t c = 0; c < w->width; c++) {
+            int64_t at = i * w->width + c;
+            double start = w->labels[i] == w->which[c] ? w->root[i] : 0;
             w->x[at] = w->y ? (1 - AGAIN) * start + AGAIN * w->y[at] : start;
         }
     return DDSC_OK;
 }
 
-/* D^1/2 f of `width` clusters, y = M x. */
-static ddsc_status walk_block(ddsc_context *ctx, const gap_search *s, const sparse *m, double *x,
-                              double *y)
+ddsc_status cluster_gap_walk(ddsc_context *ctx, double *x, double *y, const sparse *m,
+                             const double *root, const int32_t *labels, const int32_t *which,
+                             int64_t width)
 {
+    walk_step w = {.root = root, .labels = labels, .which = which, .width = width, .x = x};
     for (int step = 0; step <= STEPS; step++) {
         if (step > 0)
-            CHECK(operator_apply(ctx, m, s->width, x, y));
-        CHECK(
-            parallel_for(ctx, m->n, STEP_ROWS, step_rows, &(walk_step){s, x, step > 0 ? y : NULL}));
+            CHECK(operator_apply(ctx, m, width, x, y));
+        w.y = step > 0 ? y : NULL;
+        CHECK(parallel_for(ctx, m->n, STEP_ROWS, step_rows, &w));
     }
     return DDSC_OK;
 }
@@ -196,7 +208,7 @@ ddsc_status cluster_gaps(ddsc_context *ctx, cluster_gap *out, const sparse *a,
     for (int64_t i = 0; i < n; i++)
         size[labels[i]]++;
     for (int64_t c = 0; c < k; c++)
-        out[c] = (cluster_gap){.size = size[c], .valley = 1};
+        out[c] = (cluster_gap){.size = size[c], .valley = 1, .held = NAN};
     choose_clusters(which, size, k, n_looked);
     TRY(operator_build(ctx, &m, root, a));
     for (int64_t i = 0; i < n; i++)
@@ -209,9 +221,10 @@ ddsc_status cluster_gaps(ddsc_context *ctx, cluster_gap *out, const sparse *a,
     s.walk = x;
     for (s.first = 0; s.first < n_looked; s.first += s.width) {
         s.width = BASE_MIN(width, n_looked - s.first);
-        TRY(walk_block(ctx, &s, &m, x, y));
+        TRY(cluster_gap_walk(ctx, x, y, &m, root, labels, which + s.first, s.width));
         TRY(parallel_for(ctx, s.width, 1, search_clusters, &s));
     }
+    TRY(cluster_gap_hold(ctx, out, a, labels, k, along));
 done:
     sparse_free(ctx, &m);
     MEM_FREE(ctx, s.rank, s.order, s.across, s.level, s.key, y, x, root, size, along);

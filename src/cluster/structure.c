@@ -71,17 +71,24 @@ static ddsc_structure kind_of(const structure_tally *t, int64_t k)
     return t->items < 2 * LINE_WIDTH ? DDSC_STRUCTURE_UNDECIDED : DDSC_STRUCTURE_WEAK;
 }
 
+double cluster_gap_clear_from(int64_t n)
+{
+    return GAP_SCORE * sqrt(sqrt(fmax((double)n / GAP_ITEMS, 1)));
+}
+
 structure_tally cluster_structure(const cluster_gap *gap, int64_t k, const ddsc_graph *g,
                                   int64_t n_components)
 {
-    structure_tally t = {.clear_from = GAP_SCORE};
-    if (g && g->n > GAP_ITEMS)
-        t.clear_from *= sqrt(sqrt((double)g->n / GAP_ITEMS));
+    structure_tally t = {.clear_from = cluster_gap_clear_from(g ? g->n : 0), .held = NAN};
+    t.held_from = GAP_HELD * sqrt(fmax(g ? (double)g->n / GAP_ITEMS : 0, 1));
+    for (int64_t c = 0; gap && c < k; c++)
+        t.held = fmax(t.held, gap[c].held); /* fmax passes over NaN */
     t.copies = g && g->n > 0 && torn_by_copies(g);
     double expected = g && g->n > 0 && !t.copies ? tears_expected(g) : INFINITY, width = INFINITY;
     for (int64_t c = 0; gap && c < k; c++) {
         /* Where chance tears the graph, gaps are no sign. */
-        bool parted = gap[c].examined && gap[c].score >= t.clear_from && expected < 1;
+        bool parted = gap[c].examined && gap[c].score >= t.clear_from && expected < 1 &&
+                      !(t.held < t.held_from);
         t.n_examined += gap[c].examined;
         t.n_parted += parted;
         t.items_parted += parted ? gap[c].size : 0;

@@ -56,9 +56,18 @@ typedef struct device_grid {
     double hopeless_tight;
 } device_grid;
 
-/* Entropic transport of items on a grid; see sinkhorn/grid.c. */
+/* Items of any points, for entropic transport under squared distances. */
+typedef struct device_points {
+    int64_t n, d, n_support;
+    const double *support; /* n_support x d */
+    const int64_t *offset; /* n + 1: the entries of an item */
+    const int32_t *index;  /* by entry: a row of the support */
+    const double *weight;  /* by entry; those of an item sum to 1 */
+} device_points;
+
+/* Entropic transport of such items or of those on a grid; see sinkhorn/pace.c. */
 typedef struct device_rule {
-    double epsilon;   /* in squares of the lengths of the grid */
+    double epsilon;   /* in squares of the lengths of the points */
     double tolerance; /* of the sum of the marginals' errors */
     int64_t max_iterations;
     int sharp; /* the sharp value is asked for, too */
@@ -132,6 +141,13 @@ typedef struct device_table {
      * operation rounded to nearest: the bits of operator_step (graph/operator.c). */
     int (*filter)(void *state, int64_t width, double scale, double shift, int64_t degree,
                   const double *x, double *y, char *why);
+    /* Frames are loaded. key[k]: what they say of D^2 of items pair[2 k] and pair[2 k + 1], from below. */
+    int (*framed)(void *state, int64_t n, const int32_t *pair, float *key, char *why);
+    /* Items of points go over, in place of any before; they need not outlive the call. */
+    int (*load_points)(void *state, const device_points *points, char *why);
+    /* What `scale` is for those on a grid. */
+    int (*scale_points)(void *state, const device_rule *rule, int64_t n, const int32_t *pair,
+                        device_scaled *found, char *why);
 } device_table;
 
 #define DEVICE_ENTRY "ddsc_device_table"

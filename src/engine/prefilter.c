@@ -74,7 +74,7 @@ static ddsc_status take_group(const cpu *c, int64_t i, int64_t j0, int64_t j1, c
         if (c->kept)
             nearest_offer(c->kept, x, y, bound);
         else if (bound <= BASE_MAX(c->reach[x], c->reach[y]))
-            CHECK(c->hit(c->arg, BASE_MIN(x, y), BASE_MAX(x, y), bound, worker));
+            CHECK(c->hit(c->arg, BASE_MIN(x, y), BASE_MAX(x, y), bound, false, worker));
     }
     return DDSC_OK;
 }

@@ -7,8 +7,10 @@
 #include "engine/backend.h"
 #include "engine/nearest.h"
 
-/* Receives a pair i < j and its bound unit * low; called from many threads. */
-typedef ddsc_status (*prefilter_hit)(void *arg, int64_t i, int64_t j, double bound, int worker);
+/* Receives a pair i < j and its bound unit * low, in which the frames of the bounds have had their say or not;
+ * called from many threads. */
+typedef ddsc_status (*prefilter_hit)(void *arg, int64_t i, int64_t j, double bound, bool framed,
+                                     int worker);
 
 typedef struct prefilter_device {
     const char *name;
@@ -24,7 +26,7 @@ typedef struct prefilter_device {
      * larger of the reaches of its ends, and perhaps a few more. */
     ddsc_status (*within)(void *state, int64_t begin, int64_t end, const double *reach,
                           prefilter_hit hit, void *arg);
-    /* Optional: bounds of level DUAL or TIGHT of many pairs at once. *made false: ask for each of them. */
+    /* Optional: bounds of level FRAME, DUAL or TIGHT of many pairs at once. *made false: ask for each of them. */
     ddsc_status (*pairs)(void *state, bound_level level, int64_t n, const pair_ij *pair,
                          const double *enough, double *bound, bool *made);
 } prefilter_device;

@@ -97,7 +97,7 @@ int64_t tile_choose(const pair_choice *c, pair_tile *t, uint8_t *mask, uint64_t 
         for (int64_t j = t->j0; j < t->j1; j++) {
             bool in = i < j && i < c->i_end && j >= c->j_begin;
             *in_question += in;
-            *mask = in && (c->sample >= 1 || pairs_sampled(seed, c->sample, i, j));
+            *mask = in && (c->sample >= 1 || pairs_sampled(seed, c->sample, i, j) != c->others);
             drawn += *mask++;
         }
     return drawn;

@@ -1,4 +1,4 @@
-/* Values of entropic transport on a grid by a device, for whole matrices: a strip of columns is made before its
+/* Values of entropic transport under squared distances by a device, for whole matrices: a strip of columns is made before its
  * tiles are asked for. The iterations are those of the processor and end by the same test, but their last digits
  * differ; so a graph, which is the same bytes everywhere, never asks here, and neither does "auto". What the device
  * leaves unsolved the processor does. */
@@ -15,6 +15,7 @@ struct metric_remote {
     device dev;
     device_rule rule;
     int64_t n, strip;
+    bool grid;       /* items lie on one */
     double *moments; /* n x 2 means, n x 3 covariances */
     int64_t j0, j1;  /* columns at hand */
     pair_ij *pair;
@@ -35,7 +36,19 @@ static int64_t pairs_below(int64_t j)
     return j * (j - 1) / 2;
 }
 
-static bool hand_over_items(metric_remote *r, const sinkhorn_metric *s, char *why)
+static bool hand_over_points(const metric_remote *r, const measures *m, char *why)
+{
+    device_points points = {.n = m->n,
+                            .d = m->d,
+                            .n_support = m->v,
+                            .support = m->support,
+                            .offset = m->offset,
+                            .index = m->index,
+                            .weight = m->weight};
+    return r->dev.table.load_points(r->dev.state, &points, why) == 0;
+}
+
+static bool hand_over_grid(metric_remote *r, const sinkhorn_metric *s, char *why)
 {
     const grid_items *items = sinkhorn_set_grid(s->set);
     double *mean = r->moments, *cov = r->moments + 2 * r->n;
@@ -61,20 +74,22 @@ ddsc_status metric_remote_open(metric_remote **out, const sinkhorn_metric *s, in
     metric_remote *r = NULL;
     char why[DEVICE_WORDS] = "";
     *out = NULL;
-    if (!sinkhorn_set_grid(s->set) || s->m->n < 2 || team_size(s->ctx) > 1)
+    if (s->ground.kind != DDSC_COST_SQEUCLIDEAN || s->m->n < 2 || team_size(s->ctx) > 1)
         return DDSC_OK;
     TRY(MEM_ZERO(s->ctx, r, 1));
-    *r = (metric_remote){.ctx = s->ctx, .n = s->m->n};
+    *r = (metric_remote){.ctx = s->ctx, .n = s->m->n, .grid = sinkhorn_set_grid(s->set) != NULL};
     r->rule =
         (device_rule){s->rule.epsilon, s->rule.tolerance, s->rule.max_iterations, s->rule.sharp};
-    if (!device_open(s->ctx, &r->dev, 0) || !r->dev.table.load_grid || !r->dev.table.scale)
+    if (!device_open(s->ctx, &r->dev, 0) ||
+        !(r->grid ? r->dev.table.load_grid && r->dev.table.scale
+                  : r->dev.table.load_points && r->dev.table.scale_points))
         goto done;
     r->strip = BASE_MAX(1, SINKHORN_DEVICE_PAIRS / r->n / side) * side;
     int64_t most = BASE_MIN(r->strip, r->n) * r->n;
     TRY(MEM_NEW(s->ctx, r->moments, 5 * r->n));
     TRY(MEM_NEW(s->ctx, r->pair, most));
     TRY(MEM_NEW(s->ctx, r->found, most));
-    if (!hand_over_items(r, s, why)) {
+    if (!(r->grid ? hand_over_grid(r, s, why) : hand_over_points(r, s->m, why))) {
         device_fail(s->ctx, &r->dev, why);
         goto done;
     }
@@ -109,13 +124,15 @@ void metric_remote_prepare(metric_remote *r, int64_t j0, int64_t j1)
 {
     char why[DEVICE_WORDS] = "it gave values that cannot be";
     int64_t n = 0;
+    const device_table *table = &r->dev.table;
     r->j0 = r->j1 = j1;
     if (!r->dev.state)
         return;
     for (int64_t j = j0; j < j1; j++)
         for (int64_t i = 0; i < j; i++)
             r->pair[n++] = (pair_ij){(int32_t)i, (int32_t)j};
-    if (n > 0 && (r->dev.table.scale(r->dev.state, &r->rule, n, &r->pair->i, r->found, why) != 0 ||
+    if (n > 0 && ((r->grid ? table->scale : table->scale_points)(r->dev.state, &r->rule, n,
+                                                                 &r->pair->i, r->found, why) != 0 ||
                   !values_plausible(r, n))) {
         device_fail(r->ctx, &r->dev, why);
         device_close(&r->dev);

@@ -229,6 +229,7 @@ typedef struct metric_search {
     plan_run *r;
     const ddsc_graph_settings *set;
     int64_t tau;
+    bool fills;
 } metric_search;
 
 static ddsc_status search_by_metric(void *arg, ddsc_graph **graph, const local_scales *by)
@@ -246,6 +247,10 @@ static ddsc_status search_by_metric(void *arg, ddsc_graph **graph, const local_s
         CHECK(note_pruned(r, why));
         r->p.device = &search_remote;
         return search_pruned(&r->p, graph, s->tau);
+    }
+    if (s->fills && s->set->sample < 1 && r->p.n > 1) {
+        ctx_note(r->job.ctx, "search", "sampled", "a sample of the pairs asked for");
+        return search_sampled(&r->p, graph, s->tau, s->set->sample);
     }
     return plan_search_rows(&r->p, graph, s->tau, s->set, why);
 }
@@ -267,7 +272,7 @@ ddsc_status plan_neighbors(ddsc_context *ctx, ddsc_graph **graph, ddsc_pair_stat
              "of the graph, tau %" PRId64 ", search %d, neighbors %d, sample %.17g", tau,
              (int)set->exact_graph, (int)set->neighbors, set->sample);
     TRY(plan_run_open(ctx, &r, p->m, &p->metric, false, kept_as));
-    metric_search search = {&r, set, tau};
+    metric_search search = {&r, set, tau, p->fills};
     hub_search h = {.rule = set->hubs, .tau = p->tau, .search = search_by_metric, .arg = &search};
     TRY(plan_choose(ctx, graph, &h));
 done:

@@ -45,6 +45,7 @@ typedef struct graph_plan {
     metric_resolved metric;
     ddsc_graph_settings graph;
     int64_t tau;
+    bool fills; /* of a sample of the pairs the others are estimated */
 } graph_plan;
 
 /* Settings as the two functions above left them. p->metric is freed by metric_resolved_free. */

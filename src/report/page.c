@@ -1,5 +1,5 @@
 /* report.html: one page from result.json, the labels, the map and the items. First what a reader asks
- * (how many groups, what are they, can I believe it, which items are doubtful), then the map and the
+ * (how many groups, what are they, can I believe it, which items are doubtful, what next), then the map and the
  * groups, and last how it was computed. The script of the page fills in what can be changed by hand:
  * map, legend, table of items, classes against clusters, heat map. */
 #include "report/page.h"
@@ -79,7 +79,8 @@ static void add_map(buffer *t, const ddsc_report *r)
         "role=\"application\" aria-label=\"Map of the items\" aria-describedby=\"keys\"></canvas>"
         "<div id=\"tip\" hidden></div></div>\n"
         "<ul id=\"legend\" aria-label=\"Groups: choose some to look at\"></ul></div>\n"
-        "<p id=\"keys\" class=\"faint\">Wheel: zoom. Drag: move; with shift held: frame. "
+        "<p id=\"keys\" class=\"faint\">Wheel, after a click on the map or with Ctrl held: zoom. "
+        "Drag: move; with shift held: frame. "
         "Keys: left and right go from item to item, Enter opens it, + and - zoom, 0 shows all, "
         "Escape lets go.</p>\n"
         "<p id=\"said\" class=\"hushed\" aria-live=\"polite\"></p>\n");
@@ -218,12 +219,25 @@ static void add_cards(buffer *t, const ddsc_report *r)
 
 /* ---- what the script fills in ---- */
 
+static void add_joints(buffer *t, const ddsc_report *r)
+{
+    if (!r->xy || !report_has_merges(r))
+        return;
+    html_heading(t, "How the groups join");
+    html_paragraph(t, "Groups that are linked most join first, from left to right: near 0 they run "
+                      "into each other, at 0.5 they are linked as much as by chance, at 1 not at "
+                      "all. Click a joint to choose the items it joins.");
+    buffer_add(t, "<div class=\"wide\" id=\"tree\"></div>\n");
+}
+
 static void add_views(buffer *t, const ddsc_report *r)
 {
     const json_t *ami = report_page_get(r, "scores", "ami");
     if (!r->xy)
         return;
     html_heading(t, "Items");
+    if (json_is_integer(report_page_get(r, "doubtful", NULL)))
+        html_paragraph(t, "Doubt: 0 in the middle of its group, 0.5 on the fence to the next.");
     buffer_add(t, "<div class=\"wide\" id=\"items\"></div>\n");
     if (r->class) {
         html_heading(t, "Classes against groups");
@@ -252,7 +266,7 @@ static void begin_page(buffer *t, const ddsc_report *r)
 {
     buffer title = {.ctx = t->ctx};
     buffer_add_count(&title, json_integer_value(report_page_get(r, "sizes", "items")));
-    buffer_addf(&title, " items in %" PRId64 " clusters", r->k);
+    buffer_addf(&title, " items in %" PRId64 " groups", r->k);
     if (title.status < 0)
         t->status = title.status;
     else
@@ -269,6 +283,7 @@ void report_page(buffer *t, const ddsc_report *r, const buffer *data)
     buffer_add(t, "<noscript><p>Map, table and small pictures need the script of this page.</p>"
                   "</noscript>\n");
     add_cards(t, r);
+    add_joints(t, r);
     add_views(t, r);
     report_page_about(t, r);
     report_page_how(t, r);

@@ -1,11 +1,11 @@
 /* What a reader asks first, answered from the numbers: how many groups, what are they, can I believe
- * it, which items are doubtful. Names of groups. */
+ * it, which items are doubtful, which lie apart, what next. Names of groups. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "report/page.h"
 
-enum { NAMED_FIRST = 12, DOUBTFUL_FIRST = 3, NAME_PARTS = 3, TOLD_APART = 60 };
+enum { NAMED_FIRST = 12, ITEMS_FIRST = 3, NAME_PARTS = 3, TOLD_APART = 60 };
 
 const json_t *report_page_cluster(const ddsc_report *r, int64_t c)
 {
@@ -102,6 +102,22 @@ static void begin_answer(buffer *t, const char *question)
     buffer_addf(t, "<div><dt>%s</dt><dd>", question);
 }
 
+static bool verdict_is(const ddsc_report *r, const char *structure)
+{
+    return strcmp(report_page_text(report_page_get(r, "verdict", "structure")), structure) == 0;
+}
+
+/* A number that was asked for is no number that was found. */
+static void add_group_count(buffer *t, const ddsc_report *r)
+{
+    bool none = verdict_is(r, "none");
+    bool found = !none && !verdict_is(r, "weak") && !verdict_is(r, "undecided");
+    buffer_addf(t, "<b>%s%" PRId64 "%s", none ? "None that can be told apart.</b> " : "", r->k,
+                none    ? " were cut anyway"
+                : found ? "</b>"
+                        : "</b> were made");
+}
+
 static void answer_how_many(buffer *t, const ddsc_report *r)
 {
     const json_t *sizes = report_page_get(r, "sizes", "clusters");
@@ -114,12 +130,14 @@ static void answer_how_many(buffer *t, const ddsc_report *r)
         most = BASE_MAX(most, size);
     }
     begin_answer(t, "How many groups?");
-    buffer_addf(t, "<b>%" PRId64 "</b>, of ", r->k);
+    add_group_count(t, r);
+    buffer_add(t, ", of ");
     buffer_add_count(t, BASE_MIN(least, most));
     buffer_add(t, least < most ? " to " : "");
     if (least < most)
         buffer_add_count(t, most);
-    buffer_add(t, " items each. ");
+    buffer_add(t, " items each");
+    buffer_add(t, verdict_is(r, "weak") ? ", without clear gaps between them. " : ". ");
     if (tried > 1)
         buffer_addf(t,
                     "%zu numbers of groups were tried, from %" JSON_INTEGER_FORMAT
@@ -187,6 +205,7 @@ static int add_errors(buffer *t, const ddsc_report *r)
     const json_t *recall = report_page_get(r, "pairs", "recall");
     const json_t *columns = report_page_get(r, "pairs", "columns_error");
     const json_t *moved = report_page_get(r, "compress", "mean_w2");
+    const json_t *filled = json_object_get(report_page_get(r, "pairs", "details"), "filled_error");
     double sample = json_number_value(report_page_get(r, "settings", "sample"));
     int n = 0;
     add_metric_error(t, r, &n);
@@ -201,6 +220,11 @@ static int add_errors(buffer *t, const ddsc_report *r)
     if (sample > 0 && sample < 1) {
         begin_part(t, &n, "only a random part of the pairs was looked at: ");
         buffer_addf(t, "%.2g%%", 100 * sample);
+        if (json_is_number(filled))
+            buffer_addf(t,
+                        ", from which the other squared distances follow, off by %.2g of their "
+                        "spread (median)",
+                        json_number_value(filled));
     }
     if (json_is_number(recall)) {
         begin_part(t, &n, "of the nearest neighbours ");
@@ -273,17 +297,34 @@ static const json_t *most_doubtful(const ddsc_report *r, double below, double *d
     return found;
 }
 
-static void add_outlier_count(buffer *t, const ddsc_report *r)
+/* A button that opens the item; it ends a list of those before. */
+static void add_item_button(buffer *t, const json_t *item, const char *before)
 {
-    int64_t n = json_integer_value(report_page_get(r, "outliers", "count"));
-    bool left_out = json_is_true(report_page_get(r, "outliers", "left_out"));
-    if (n < 1)
+    buffer_addf(t, "%s<button class=\"item\" data-row=\"%" JSON_INTEGER_FORMAT "\">", before,
+                json_integer_value(json_object_get(item, "row")));
+    report_page_item(t, item);
+    buffer_add(t, "</button>");
+}
+
+static void answer_apart(buffer *t, const ddsc_report *r)
+{
+    const json_t *items = report_page_get(r, "outliers", "items");
+    int64_t n = json_integer_value(report_page_get(r, "outliers", "count")), shown = 0;
+    if (!report_page_get(r, "outliers", NULL))
         return;
-    buffer_add(t, " ");
-    buffer_add_count(t, n);
-    buffer_add(t, n == 1 ? " lies apart from all others (ringed on the map)"
-                         : " lie apart from all others (ringed on the map)");
-    buffer_add(t, left_out ? " and in no group." : ".");
+    begin_answer(t, "Which items lie apart?");
+    buffer_add(t, n ? "<b>" : "<b>None</b>");
+    if (n) {
+        buffer_add_count(t, n);
+        buffer_add(t, n == 1 ? "</b> lies apart from all others (ringed on the map)"
+                             : "</b> lie apart from all others (ringed on the map)");
+        if (json_is_true(report_page_get(r, "outliers", "left_out")))
+            buffer_add(t, " and in no group");
+    }
+    for (size_t i = 0; i < json_array_size(items) && shown < ITEMS_FIRST; i++)
+        if (report_page_row(r, json_array_get(items, i)) >= 0)
+            add_item_button(t, json_array_get(items, i), shown++ ? ", " : ": ");
+    buffer_add(t, ".</dd></div>\n");
 }
 
 static void answer_doubt(buffer *t, const ddsc_report *r)
@@ -299,19 +340,14 @@ static void answer_doubt(buffer *t, const ddsc_report *r)
         buffer_add_count(t, n);
     buffer_add(t, n == 1 ? "</b> lies nearly as close to another group as to its own"
                          : "</b> lie nearly as close to another group as to their own");
-    for (int64_t i = 0; i < n && i < DOUBTFUL_FIRST; i++) {
+    for (int64_t i = 0; i < n && i < ITEMS_FIRST; i++) {
         const json_t *item = most_doubtful(r, below, &doubt);
         if (!item)
             break;
         below = doubt;
-        buffer_addf(t, "%s<button class=\"item\" data-row=\"%" JSON_INTEGER_FORMAT "\">",
-                    i ? ", " : ", most of all ", json_integer_value(json_object_get(item, "row")));
-        report_page_item(t, item);
-        buffer_add(t, "</button>");
+        add_item_button(t, item, i ? ", " : ", most of all ");
     }
-    buffer_add(t, ".");
-    add_outlier_count(t, r);
-    buffer_add(t, "</dd></div>\n");
+    buffer_add(t, ".</dd></div>\n");
 }
 
 static void add_advice(buffer *t, const char *words, bool bad)
@@ -321,17 +357,45 @@ static void add_advice(buffer *t, const char *words, bool bad)
     buffer_add(t, "</p>\n");
 }
 
-void report_page_answers(buffer *t, const ddsc_report *r)
+/* What the verdict means for whoever wants to use the groups. */
+static const char *next_step(const ddsc_report *r)
+{
+    if (verdict_is(r, "none"))
+        return "Do not build on these groups: nothing in the data asks for them. Other columns, "
+               "other features or another metric (ddsc compare) may show more.";
+    if (verdict_is(r, "undecided"))
+        return "Get more items, or use the neighbours of single items, which need no groups.";
+    if (verdict_is(r, "weak"))
+        return "Use the groups to sort the items, not as kinds of things, unless something that "
+               "took no part here (classes, other columns, new items) bears them out.";
+    return "Read typical and doubtful items of each group, then give it a name (ddsc name). Groups "
+           "that touch may as well be cut elsewhere.";
+}
+
+static void answer_next(buffer *t, const ddsc_report *r)
 {
     const char *advice = report_page_text(report_page_get(r, "advice", NULL));
+    const char *structure = report_page_text(report_page_get(r, "verdict", "structure"));
+    bool exact = json_is_true(report_page_get(r, "certificates", "certified"));
+    if (!*structure && !*advice && exact)
+        return;
+    begin_answer(t, "What should I do next?");
+    if (!exact)
+        add_advice(t, "Not converged: these results are marked, see result.json.", true);
+    buffer_add(t, *structure ? next_step(r) : "");
+    if (*advice)
+        add_advice(t, advice, false);
+    buffer_add(t, "</dd></div>\n");
+}
+
+void report_page_answers(buffer *t, const ddsc_report *r)
+{
     buffer_add(t, "<dl class=\"answers\">\n");
     answer_how_many(t, r);
     answer_what(t, r);
     answer_belief(t, r);
     answer_doubt(t, r);
+    answer_apart(t, r);
+    answer_next(t, r);
     buffer_add(t, "</dl>\n");
-    if (!json_is_true(report_page_get(r, "certificates", "certified")))
-        add_advice(t, "Not converged: these results are marked, see result.json.", true);
-    if (*advice)
-        add_advice(t, advice, false);
 }

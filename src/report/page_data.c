@@ -159,12 +159,14 @@ bool report_has_merges(const ddsc_report *r)
     return r->k > 2 && (int64_t)n == r->k - 1;
 }
 
-/* Clusters that become one, the most alike first. */
+/* Clusters that become one, the most alike first, and at what height. */
 static void add_merges(buffer *t, const ddsc_report *r)
 {
     for (int64_t m = 0; m + 1 < r->k; m++)
-        buffer_addf(t, "%s[%" PRId64 ",%" PRId64 "]", m ? "," : ",\n\"tree\":[",
-                    merge_node(r, (size_t)m, "a"), merge_node(r, (size_t)m, "b"));
+        buffer_addf(t, "%s[%" PRId64 ",%" PRId64 ",%.3g]", m ? "," : ",\n\"tree\":[",
+                    merge_node(r, (size_t)m, "a"), merge_node(r, (size_t)m, "b"),
+                    json_number_value(json_object_get(
+                        json_array_get(json_object_get(r->tree, "tree"), (size_t)m), "height")));
     buffer_add(t, "]");
 }
 

@@ -1,5 +1,6 @@
 /* The lines for people. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "report/report.h"
 
@@ -82,6 +83,15 @@ static void add_resumed(buffer *t, const ddsc_report *r)
     buffer_addf(t, " of them before (%s)", r->from.resume);
 }
 
+/* Of a sample of the pairs: were the others filled in? */
+static void add_filled(buffer *t, const ddsc_report *r)
+{
+    for (int64_t i = 0; i < r->view.n_details; i++)
+        if (strcmp(r->view.details[i].name, "filled_error") == 0)
+            buffer_addf(t, ", others filled in (off by %.2g of their spread)",
+                        r->view.details[i].value);
+}
+
 static void add_pairs(buffer *t, const ddsc_report *r)
 {
     const ddsc_pair_stats *p = &r->pairs;
@@ -93,6 +103,7 @@ static void add_pairs(buffer *t, const ddsc_report *r)
     buffer_add_count(t, p->n_solved);
     if (r->edges.n_columns > 0)
         buffer_addf(t, " (%" PRId64 " whole columns)", r->edges.n_columns);
+    add_filled(t, r);
     if (p->n_pruned) {
         buffer_add(t, ", pruned ");
         buffer_add_count(t, p->n_pruned);

@@ -1,5 +1,6 @@
 /* Small pictures of planar items: mass by cell, 16 levels. */
 #include <math.h>
+#include <string.h>
 
 #include "result/picture.h"
 #include "result/result.h"
@@ -21,6 +22,42 @@ static bool picture_is_image(const ddsc_measures_view *v)
     return true;
 }
 
+/* A few points far from all others would shrink all pictures to a dot: the box is drawn in to five standard deviations
+ * of the points inside, again and again, as long as no more than one point in a hundred stays outside. Those
+ * are drawn at the edge. */
+static void trim_box(double *low, double *high, const ddsc_measures_view *v)
+{
+    for (int round = 0; round < 8; round++) {
+        double sum[2] = {0}, square[2] = {0}, l[2], h[2];
+        int64_t n = 0, n_kept = 0;
+        for (int64_t p = 0; p < v->n_support; p++) {
+            const double *x = v->support + 2 * p;
+            if (x[0] < low[0] || x[0] > high[0] || x[1] < low[1] || x[1] > high[1])
+                continue;
+            n++;
+            for (int c = 0; c < 2; c++) {
+                double from = x[c] - low[c];
+                sum[c] += from;
+                square[c] += from * from;
+            }
+        }
+        for (int c = 0; c < 2; c++) {
+            double mean = sum[c] / (double)n;
+            double reach = 5 * sqrt(fmax(square[c] / (double)n - mean * mean, 0));
+            l[c] = fmax(low[c], low[c] + mean - reach);
+            h[c] = fmin(high[c], low[c] + mean + reach);
+        }
+        for (int64_t p = 0; p < v->n_support; p++) {
+            const double *x = v->support + 2 * p;
+            n_kept += x[0] >= l[0] && x[0] <= h[0] && x[1] >= l[1] && x[1] <= h[1];
+        }
+        if (100 * (v->n_support - n_kept) > v->n_support || n_kept == n)
+            return;
+        memcpy(low, l, sizeof l);
+        memcpy(high, h, sizeof h);
+    }
+}
+
 picture_frame picture_frame_for(const ddsc_measures_view *v, int side)
 {
     double high[2] = {-INFINITY, -INFINITY};
@@ -39,6 +76,7 @@ picture_frame picture_frame_for(const ddsc_measures_view *v, int side)
         f.scale = f.side / longest;
         return f;
     }
+    trim_box(f.low, high, v);
     double wide = fmax(high[0] - f.low[0], high[1] - f.low[1]);
     f.scale = wide > 0 && isfinite(wide) ? (side - 1) / wide : 1;
     for (int c = 0; c < 2; c++) /* centred along the shorter axis, half a cell of margin */

@@ -50,6 +50,9 @@ static void say(buffer *b, const ddsc_report *r, const structure_tally *t, doubl
             p);
     } else if (t->structure == DDSC_STRUCTURE_UNDECIDED) {
         buffer_add(b, "Undecided: too few items lie side by side to tell a gap from chance.");
+    } else if (t->held < t->held_from) {
+        buffer_add(b, "No clear gaps: the deepest one is not there in items that took no part in "
+                      "finding it (a continuum, or groups that touch).");
     } else {
         buffer_add(b, "No clear gaps: the items differ, but clusters pass into each other (a "
                       "continuum, or groups that touch).");
@@ -79,6 +82,10 @@ static void put_evidence(ddsc_report *r, json_t *verdict, const structure_tally 
     put_text(r, evidence, "method", "gaps of the neighbour graph around each cluster");
     put_real(r, evidence, "score", t->score);
     put_real(r, evidence, "clear_from", t->clear_from);
+    if (isfinite(t->held)) {
+        put_real(r, evidence, "held_out_score", t->held);
+        put_real(r, evidence, "held_out_from", t->held_from);
+    }
     put_count(r, evidence, "clusters_parted", t->n_parted);
     put_count(r, evidence, "items_parted", t->items_parted);
     put_count(r, evidence, "components", r->view.n_components);

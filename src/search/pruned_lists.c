@@ -71,7 +71,22 @@ void pruned_seen_settle(pruned *s, int64_t item, int64_t other)
 typedef struct first_lists {
     pruned *s;
     const nearest *kept; /* by first bounds, least first */
+    team_part rows;      /* at work: their candidates are the pairs at hand */
 } first_lists;
+
+static ddsc_status gather_first(void *arg, int64_t begin, int64_t end, int worker)
+{
+    const first_lists *f = arg;
+    int64_t width = f->s->width;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++)
+        for (int64_t k = 0; k < width; k++) {
+            int64_t at = (i - f->rows.begin) * width + k;
+            f->s->pair[at] = (pair_ij){(int32_t)i, f->kept->index[i * width + k]};
+            f->s->enough[at] = INFINITY;
+        }
+    return DDSC_OK;
+}
 
 static ddsc_status list_range(void *arg, int64_t begin, int64_t end, int worker)
 {
@@ -92,13 +107,33 @@ static ddsc_status list_range(void *arg, int64_t begin, int64_t end, int worker)
         for (int64_t k = 0; k < width; k++) {
             double bound = BASE_MAX(0, value[k]);
             if (s->p->offer.level[BOUND_FRAME])
-                bound = fmax(bound, pairs_bound(s->p, BOUND_FRAME, i, index[k], INFINITY, worker));
+                bound = fmax(bound, pruned_bound_of(s, BOUND_FRAME, (i - f->rows.begin) * width + k,
+                                                    worker));
             bound = local_key(s->p->by, index[k], bound);
             l->at[k] = (candidate){.bound = bound, .index = index[k], .reached = HAS_FRAME};
             s->seen[i * width + k] = (uint32_t)index[k];
         }
         sort_i32((int32_t *)s->seen + i * width, width); /* no marks yet */
         list_sort(l);
+    }
+    return DDSC_OK;
+}
+
+/* Some rows at a time, so that a device can make the bounds of all their candidates at once. */
+static ddsc_status lists_fill(pruned *s, const nearest *kept)
+{
+    int64_t step = BASE_MAX(LIST_PAIRS / s->width / 16, 1) * 16;
+    s->made = false;
+    for (int64_t begin = s->own.begin; begin < s->own.end; begin += step) {
+        first_lists f = {s, kept, {begin, BASE_MIN(s->own.end, begin + step)}};
+        s->n_pairs = (f.rows.end - begin) * s->width;
+        CHECK(MEM_RESERVE(s->ctx, s->pair, &s->pair_capacity, s->n_pairs));
+        CHECK(MEM_RESERVE(s->ctx, s->enough, &s->enough_capacity, s->n_pairs));
+        if (s->p->offer.level[BOUND_FRAME]) {
+            CHECK(team_rows(s->ctx, f.rows, 16, gather_first, &f));
+            CHECK(pruned_bounds_make(s, BOUND_FRAME));
+        }
+        CHECK(team_rows(s->ctx, f.rows, 16, list_range, &f));
     }
     return DDSC_OK;
 }
@@ -121,7 +156,7 @@ ddsc_status pruned_lists_make(pruned *s)
     TRY(MEM_ZERO(s->ctx, s->list, s->n));
     TRY(MEM_NEW(s->ctx, s->storage, (s->own.end - s->own.begin) * s->width));
     TRY(MEM_NEW(s->ctx, s->seen, s->n_left));
-    TRY(team_rows(s->ctx, s->own, 16, list_range, &(first_lists){s, &kept}));
+    TRY(lists_fill(s, &kept));
 done:
     nearest_free(s->ctx, &kept);
     return status;

@@ -26,7 +26,7 @@ static double enough_of_found(const pruned *s, const found_pair *e)
 /* By a single frame; is the pair still in reach? */
 static bool still_in_reach(pruned *s, found_pair *e, int worker)
 {
-    if (!s->p->offer.level[BOUND_FRAME])
+    if (!s->p->offer.level[BOUND_FRAME] || e->reached >= HAS_FRAME)
         return true;
     double enough = enough_of_found(s, e);
     e->bound = fmax(e->bound, pairs_bound(s->p, BOUND_FRAME, e->i, e->j, enough, worker));
@@ -35,13 +35,14 @@ static bool still_in_reach(pruned *s, found_pair *e, int worker)
 }
 
 /* A pair whose first bound is in reach of an end. */
-static ddsc_status meet_pair(void *arg, int64_t i, int64_t j, double bound, int worker)
+static ddsc_status meet_pair(void *arg, int64_t i, int64_t j, double bound, bool framed, int worker)
 {
     pruned *s = arg;
     seen_state at_i = pruned_seen(s, i, j), at_j = pruned_seen(s, j, i);
     found_pair e = {.bound = BASE_MAX(0, bound),
                     .i = (int32_t)i,
                     .j = (int32_t)j,
+                    .reached = framed ? HAS_FRAME : 0,
                     .at_i = at_i == NOT_SEEN,
                     .at_j = at_j == NOT_SEEN};
     if (ctx_cancelled(s->ctx))

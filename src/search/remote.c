@@ -15,9 +15,9 @@ typedef struct remote_bounds {
     ddsc_context *ctx;
     const first_bounds *first;
     void *cpu;
-    device dev; /* dev.state NULL: the processor does everything */
-    bool loaded, framed,
-        grid; /* the rows are there; so are frames, as far as can be; the items of dual bounds */
+    device dev;                 /* dev.state NULL: the processor does everything */
+    bool loaded, asked, framed, /* the rows are there; frames were sent, and came to be there; */
+        grid;                   /* the items of dual bounds are */
     /* Of `nearest`: */
     nearest *kept;
     float *weight;       /* n, or NULL */
@@ -28,7 +28,8 @@ typedef struct remote_bounds {
     float *reach; /* n */
     const double *wide;
     int32_t *pair; /* REMOTE_FOUND x 2 */
-    float *low;
+    float *low;    /* also of frames */
+    int64_t low_capacity;
     bool odd; /* some of those cannot be */
     prefilter_hit hit;
     void *arg;
@@ -38,7 +39,7 @@ static void lose_device(remote_bounds *r, const char *why)
 {
     device_fail(r->ctx, &r->dev, why);
     device_close(&r->dev);
-    r->loaded = r->grid = false;
+    r->loaded = r->framed = r->grid = false;
 }
 
 /* ---- open and close ---- */
@@ -169,9 +170,9 @@ static bool load_walk(remote_bounds *r, char *why)
     int64_t strip;
     if (!r->loaded && !load_rows(r, 1, &strip, why))
         return false;
-    if (!r->framed && r->first->frames && r->dev.table.load_frames)
-        r->dev.table.load_frames(r->dev.state, r->first->frames, no_room);
-    r->framed = true;
+    if (!r->asked && r->first->frames && r->dev.table.load_frames)
+        r->framed = r->dev.table.load_frames(r->dev.state, r->first->frames, no_room) == 0;
+    r->asked = true;
     return true;
 }
 
@@ -232,7 +233,7 @@ static ddsc_status hit_range(void *arg, int64_t begin, int64_t end, int worker)
         int64_t i = r->pair[2 * k], j = r->pair[2 * k + 1];
         double bound = r->first->unit * (double)r->low[k];
         if (bound <= BASE_MAX(r->wide[i], r->wide[j]))
-            CHECK(r->hit(r->arg, i, j, bound, worker));
+            CHECK(r->hit(r->arg, i, j, bound, r->framed, worker));
     }
     return DDSC_OK;
 }
@@ -332,7 +333,7 @@ static ddsc_status remote_within(void *state, int64_t begin, int64_t end, const 
     if (!r->reach) {
         CHECK(MEM_NEW(r->ctx, r->reach, r->first->n));
         CHECK(MEM_NEW(r->ctx, r->pair, 2 * REMOTE_FOUND));
-        CHECK(MEM_NEW(r->ctx, r->low, REMOTE_FOUND));
+        CHECK(MEM_RESERVE(r->ctx, r->low, &r->low_capacity, REMOTE_FOUND));
     }
     for (int64_t i = 0; i < r->first->n; i++)
         r->reach[i] = nextafterf((float)(reach[i] / r->first->unit), INFINITY);
@@ -341,25 +342,46 @@ static ddsc_status remote_within(void *state, int64_t begin, int64_t end, const 
 
 /* ---- bounds of single pairs, many at once ---- */
 
+/* Floats, in units of the keys. */
+static ddsc_status frame_pairs(remote_bounds *r, int64_t n, const pair_ij *pair, double *bound,
+                               char *why)
+{
+    CHECK(MEM_RESERVE(r->ctx, r->low, &r->low_capacity, n));
+    if (r->dev.table.framed(r->dev.state, n, &pair->i, r->low, why) != 0)
+        return DDSC_OK;
+    for (int64_t k = 0; k < n; k++)
+        bound[k] = r->first->unit * (double)r->low[k];
+    return DDSC_OK;
+}
+
+static bool makes_pairs(remote_bounds *r, bound_level level, char *why)
+{
+    if (level != BOUND_FRAME)
+        return r->grid;
+    return has_rows(r) && r->dev.table.framed && load_walk(r, why) && r->framed;
+}
+
 static ddsc_status remote_pairs(void *state, bound_level level, int64_t n, const pair_ij *pair,
                                 const double *enough, double *bound, bool *made)
 {
     remote_bounds *r = state;
     char why[DEVICE_WORDS] = "";
     *made = false;
-    if (!r->grid)
-        return DDSC_OK;
-    if (n > 0 && r->dev.table.bounds(r->dev.state, level == BOUND_DUAL ? DEVICE_DUAL : DEVICE_TIGHT,
-                                     n, &pair->i, enough, bound, why) != 0) {
-        lose_device(r, why);
-        return DDSC_OK;
+    if (makes_pairs(r, level, why)) {
+        if (level == BOUND_FRAME)
+            CHECK(frame_pairs(r, n, pair, bound, why));
+        else if (n > 0)
+            r->dev.table.bounds(r->dev.state, level == BOUND_DUAL ? DEVICE_DUAL : DEVICE_TIGHT, n,
+                                &pair->i, enough, bound, why);
+        *made = !why[0];
     }
-    for (int64_t k = 0; k < n; k++)
+    for (int64_t k = 0; *made && k < n; k++)
         if (!isfinite(bound[k])) {
-            lose_device(r, "it gave bounds that cannot be");
-            return DDSC_OK;
+            snprintf(why, sizeof why, "it gave bounds that cannot be");
+            *made = false;
         }
-    *made = true;
+    if (why[0])
+        lose_device(r, why);
     return DDSC_OK;
 }
 

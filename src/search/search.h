@@ -10,6 +10,9 @@
 /* Over all pairs of a choice; later items alone have lists where j_begin is not 0. */
 ddsc_status search_full(pairs *p, ddsc_graph **out, int64_t tau, const pair_choice *choice);
 
+/* Over a sample of the pairs; the values of the others follow from them where these tell enough: see sampled.c. */
+ddsc_status search_sampled(pairs *p, ddsc_graph **out, int64_t tau, double sample);
+
 /* Bounds of the pruned search by the device that the context asks for, or the processor: see remote.c. */
 extern const prefilter_device search_remote;
 /* Without most of the solves, by open bounds: see pruned.c. */

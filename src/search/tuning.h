@@ -5,12 +5,13 @@
 
 enum {
     /* ---- pruned: 1,000 to 64,000 digits, 2,224 documents (bench/scale.py, docs/performance.md) ---- */
-    LIST_LEAST = 128,  /* candidates an item begins with, at least ... */
-    LIST_PER_TAU = 12, /* ... and for each neighbour asked for */
-    DUAL_BATCH = 16,   /* candidates of an item that get a dual bound in one round */
-    SOLVE_BATCH = 2,   /* and those that are solved; ... */
-    FEW_SHARE = 16,  /* ... twice as many after a round of one solve per so many items, or fewer */
-    WALK_TILES = 64, /* tiles of a step of the walk, at least; or a 256th of all */
+    LIST_LEAST = 128,     /* candidates an item begins with, at least ... */
+    LIST_PER_TAU = 12,    /* ... and for each neighbour asked for */
+    LIST_PAIRS = 1 << 20, /* of first lists whose frame bounds are made in one go */
+    DUAL_BATCH = 16,      /* candidates of an item that get a dual bound in one round */
+    SOLVE_BATCH = 2,      /* and those that are solved; ... */
+    FEW_SHARE = 16,       /* ... twice as many after a round of one per so many items, or fewer */
+    WALK_TILES = 64,      /* tiles of a step of the walk, at least; or a 256th of all */
     WALK_STEPS = 256,
     MET_PER_ITEM = 32,  /* pairs that get a dual bound in one step: what the first lists had */
     FOUND_PER_ITEM = 4, /* pairs the walk may find before the lists are worked off */
@@ -34,7 +35,13 @@ enum {
     HELD_OUT = 12,
     HELD_OUT_SHARE = 10, /* one in so many, at most; */
     HELD_OUT_SHARE_LEAST = 3,
-    JUDGED_LEAST = 15 /* landmarks: fewer cannot tell */
+    JUDGED_LEAST = 15, /* landmarks: fewer cannot tell */
+    /* ---- sampled: 1,000 digits by mmd, 10 to 50% of the pairs (docs/paper.md) ---- */
+    FIT_KEPT = 240,     /* pairs of an item that the fit sees, at most; */
+    FIT_LEAST = 24,     /* with fewer there is none */
+    FIT_PER_NUMBER = 4, /* pairs of an item for each of its numbers u */
+    FIT_RANK = 30,
+    FIT_ROUNDS = 15
 };
 
 /* What the dual bounds of an item are worth, in multiplications: about 100 of 100,000 each. */

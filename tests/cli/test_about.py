@@ -129,15 +129,32 @@ def test_why_two_items_are_near(ddsc, tmp_path):
     """The flows of the plan by names of points; masses sum to one."""
     (tmp_path / "t.csv").write_text("id,weight,x,point_name\na,3,0,oil\na,1,5,ship\nb,3,1,gas\nb,1,5,ship\nc,1,9,tree\n")
     ddsc("cluster", tmp_path / "t.csv", "-k", 2, "-o", tmp_path / "r", "-q")
-    told = ddsc("explain", tmp_path / "r", "--pair", "a", "b").stdout.splitlines()
+    (tmp_path / "t.csv").rename(tmp_path / "moved.csv")  # items are those of the model
+    told = ddsc("explain", tmp_path / "r", "a", "b").stdout.splitlines()
+    assert told == ddsc("explain", tmp_path / "r", "--pair", "a", "b").stdout.splitlines()
     assert told[0].startswith(f"W2 distance {0.75 ** 0.5:.6g}")
     assert [line.split("%")[1].strip() for line in told[1:]] == ["oil -> gas, distance 1", "ship -> ship, distance 0"]
     assert sum(float(line.split("%")[0]) for line in told[1:]) == pytest.approx(100)
     assert "no item is called 'z'" in ddsc("explain", tmp_path / "r", "--pair", "a", "z", code=3).stderr
-    ddsc("cluster", tmp_path / "t.csv", "-k", 2, "-m", "w1", "-o", tmp_path / "w1", "-q")
-    assert "squared Euclidean" in ddsc("explain", tmp_path / "w1", "--pair", "a", "b", code=2).stderr
-    assert "two items" in ddsc("explain", tmp_path / "r", "--pair", "a", code=2).stderr
-    assert "--pair" in ddsc("explain", tmp_path / "r", "a", "b", code=2).stderr
+    ddsc("cluster", tmp_path / "moved.csv", "-k", 2, "-m", "w1", "-o", tmp_path / "w1", "-q")
+    assert "squared Euclidean" in ddsc("explain", tmp_path / "w1", "a", "b", code=2).stderr
+    for words in (["a"], ["--pair", "a"], ["--pair"]):
+        assert "two items" in ddsc("explain", tmp_path / "r", *words, code=2).stderr
+    (tmp_path / "r/model.npz").unlink()
+    assert "has no model.npz" in ddsc("explain", tmp_path / "r", "a", "b", code=3).stderr
+
+
+def test_why_two_clouds_are_near(ddsc, tmp_path):
+    """Points without names: parts of the squared distance by coordinate, which sum to it, and which way mass goes."""
+    (tmp_path / "t.csv").write_text("id,CD4,CD8,CD20\na,0,0,0\na,10,0,0\nb,0,3,0\nb,10,3,0\nc,0,-1,7\n")
+    ddsc("cluster", tmp_path / "t.csv", "-k", 2, "-o", tmp_path / "r", "-q")
+    told = ddsc("explain", tmp_path / "r", "a", "b").stdout.splitlines()
+    assert told[0].startswith("W2 distance 3; the squared distance by coordinate")
+    assert told[1].split() == ["100.0%", "CD8", "+3", "on", "the", "whole"]
+    assert "-3 on the whole" in ddsc("explain", tmp_path / "r", "b", "a").stdout
+    parts = [line.split() for line in ddsc("explain", tmp_path / "r", "a", "c").stdout.splitlines()[1:4]]
+    assert [p[1] for p in parts] == ["CD4", "CD20", "CD8"] and parts[0][2] == "-5"
+    assert [float(p[0][:-1]) for p in parts] == [50.0, 49.0, 1.0]  # of 50 + 49 + 1
 
 
 @pytest.mark.parametrize("word", ["left", "2=x", "-1=x", "=x", "0"])

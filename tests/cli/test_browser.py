@@ -189,9 +189,10 @@ def drawn(browser):
 
 def test_answers_come_first(page):
     words = page.text(".answers")
-    for question in ("How many groups?", "What are they?", "Can I believe it?", "Which items are doubtful?"):
+    for question in ("How many groups?", "What are they?", "Can I believe it?", "Which items are doubtful?",
+                     "Which items lie apart?", "What should I do next?"):
         assert question in words
-    assert "2, of 20 items each" in words
+    assert "2 were made, of 20 items each, without clear gaps between them" in words
     assert page.ask("document.querySelector('.answers').compareDocumentPosition(document.getElementById('view'))") == 4
     assert page.ask("document.querySelector('details').open") is False
 
@@ -421,13 +422,47 @@ def test_slider_over_the_tree(browser, twelve):
     assert browser.complaints() == []
 
 
+def test_the_tree_is_drawn_and_chooses(browser, twelve):
+    """Joints stand at the heights of result.json; one chooses the items of the groups it joins, by pointer and by keys."""
+    browser.open(twelve)
+    tree = json.loads((twelve.parent / "result.json").read_text())["tree"]
+    told = browser.ask("[...document.querySelectorAll('#tree .joint')].map(j => j.getAttribute('aria-label'))")
+    assert [round(float(words.rsplit(" ", 1)[1]), 2) for words in told] == [round(float(f"{m['height']:.3g}") + 1e-9, 2) for m in tree]
+    browser.ask("(document.querySelector('#tree .joint').dispatchEvent(new MouseEvent('click')), 1)")
+    assert set(browser.ask("[...label].filter((_, i) => isPicked(i))")) == {tree[0]["a"], tree[0]["b"]}
+    browser.ask("(document.querySelectorAll('#tree .joint')[10].focus(), 1)")
+    browser.press(ENTER)
+    assert browser.text("#count").startswith(browser.ask("count(n)") + " of") and browser.complaints() == []
+
+
+def test_the_wheel_scrolls_until_the_map_was_clicked(page):
+    """A page that is read must not stop at the map."""
+    wheel = "document.getElementById('view').dispatchEvent(new WheelEvent('wheel', {deltaY: -200, cancelable: true%s}))"
+    page.ask("(document.activeElement.blur(), 1)")
+    before = drawn(page)
+    assert page.ask(wheel % "") is True and drawn(page) == before
+    assert page.ask(wheel % ", ctrlKey: true") is False and drawn(page) != before
+    page.ask("(map.showAll(), document.getElementById('view').focus(), 1)")
+    assert page.ask(wheel % "") is False
+    page.click("#reset")
+
+
+def test_no_groups_is_the_first_answer(browser, ddsc, tmp_path):
+    rng = np.random.default_rng(1)
+    np.savez(tmp_path / "n.npz", points=rng.normal(size=(1600, 10)), weights=np.ones(1600), offsets=np.arange(0, 1601, 8))
+    ddsc("cluster", tmp_path / "n.npz", "-k", 3, "-m", "mmd", "-o", tmp_path / "n", "-q")
+    browser.open(tmp_path / "n" / "report.html")
+    words = browser.text(".answers")
+    assert "None that can be told apart. 3 were cut anyway" in words and "Do not build on these groups" in words
+
+
 def test_outliers_are_told(browser, ddsc, tmp_path):
     rng = np.random.default_rng(0)
     clouds = [rng.normal(size=(8, 3)) + 6 * np.eye(3)[i % 3] + (i == 4) * np.array([40, 0, 0]) for i in range(90)]
     np.savez(tmp_path / "p.npz", points=np.concatenate(clouds), weights=np.ones(720), offsets=np.arange(0, 721, 8))
     ddsc("cluster", tmp_path / "p.npz", "-k", "2:4", "--outliers", "-o", tmp_path / "out", "-q")
     browser.open(tmp_path / "out" / "report.html")
-    assert "1 lies apart from all others (ringed on the map) and in no group." in browser.text(".answers")
+    assert "1 lies apart from all others (ringed on the map) and in no group: 4." in browser.text(".answers")
     browser.ask("(openDrawer(4), 1)")
     assert "times as far from its neighbours" in browser.text("#drawer") and "none" in browser.text("#drawer dd")
     assert browser.text("#count") == "90 items" and browser.complaints() == []
@@ -515,7 +550,7 @@ def test_prints(page):
 
 
 def test_drawer_tells_the_plan_to_the_nearest_document(browser, ddsc, tmp_path):
-    """Words moved and mass that stays, as `explain --pair` finds them."""
+    """Words moved and mass that stays, as `explain` of two items finds them."""
     rng = np.random.default_rng(4)
     words = [[f"{topic}{k}" for k in range(6)] for topic in ("<sea", "farm")]
     lines = ["label\ttext"] + [f"{i % 2}\t{' '.join(rng.choice(words[i % 2], 9))}" for i in range(30)]
@@ -526,7 +561,7 @@ def test_drawer_tells_the_plan_to_the_nearest_document(browser, ddsc, tmp_path):
     browser.ask("(openDrawer(3), 1)")
     nearest = browser.ask("idOf(neighboursOf(3)[0].i)")
     said = browser.text("#drawer ol li")
-    told = [line.split("%", 1) for line in ddsc("explain", tmp_path / "out", "--pair", "3", nearest).stdout.splitlines()[1:]]
+    told = [line.split("%", 1) for line in ddsc("explain", tmp_path / "out", "3", nearest).stdout.splitlines()[1:]]
     flows = [(float(share), *way.split(",")[0].strip().split(" -> ")) for share, way in told]
     stays = sum(share for share, a, b in flows if a == b)
     moved = [share for share, a, b in flows if a != b]

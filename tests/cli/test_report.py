@@ -242,3 +242,6 @@ def test_an_approximation_says_how_far_off(ddsc, tmp_path):
     assert f"off by {told['pairs']['columns_error']:.2g} of their spread" in said
     said, told = believe("-m", "mmd", "--sample", 0.5)
     assert "only a random part of the pairs was looked at: 50%" in said
+    assert f"off by {told['pairs']['details']['filled_error']:.2g} of their spread" in said
+    said, told = believe("-m", "mmd", "--sample", 0.5, "--paper")
+    assert "looked at: 50%" in said and "filled_error" not in told["pairs"].get("details", {})

@@ -39,8 +39,26 @@ def test_groups_are_clear(ddsc, tmp_path):
     verdict = judge(ddsc, path, 3)
     assert verdict["structure"] == "clear" and verdict["evidence"]["clusters_parted"] == 3
     assert verdict["evidence"]["items_parted"] == 240
+    assert verdict["evidence"]["held_out_score"] > 4 * verdict["evidence"]["held_out_from"]
     assert all(c["valley"] < 0.2 and c["score"] >= verdict["evidence"]["clear_from"] for c in verdict["evidence"]["clusters"])
     assert verdict == judge(ddsc, path, 3, "mmd", "-j", 1)
+
+
+@pytest.mark.parametrize("metric", ["mmd", "w2"])
+def test_a_gap_that_chance_made_does_not_hold(ddsc, tmp_path, metric):
+    """Uneven continua: the deepest cut scores like a gap, but not in items that took no part in finding it."""
+    scores = []
+    for seed, n, k in ((405, 300, 3), (410, 1000, 5), (413, 1000, 3)):
+        rng = np.random.default_rng(seed)
+        law = {405: lambda: 4 * rng.exponential(size=2), 410: lambda: 3 * rng.standard_t(3, size=2),
+               413: lambda: 3 * rng.normal(size=2) / abs(rng.normal())}[seed]
+        verdict = judge(ddsc, write(tmp_path / f"{seed}.npz", [law() + 0.3 * rng.normal(size=(8, 2)) for _ in range(n)]), k, metric)
+        assert verdict["structure"] == "weak", verdict
+        evidence = verdict["evidence"]
+        if evidence["score"] >= evidence["clear_from"]:
+            assert evidence["held_out_score"] < evidence["held_out_from"] and "took no part" in verdict["text"]
+            scores.append(evidence["score"])
+    assert scores
 
 
 def test_a_torn_graph_is_clear(ddsc, tmp_path):

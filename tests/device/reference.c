@@ -4,9 +4,11 @@
  * there (driver), too little memory (memory), a failure in the second strip (late), wrong lists (lists),
  * no way but the cheap one (cheap), another version of the table (version), its first version (old), a failure
  * in the second call for pairs (within), wrong pairs (pairs), too little memory for a grid (grid), a failure in the
- * second call for bounds (bounds), bounds that are no numbers (numbers), no room for frames (frames), or for a sparse
- * matrix (sparse), a failure in the second call for products with it (filter), products that are no numbers (vectors). */
+ * second call for bounds (bounds), bounds that are no numbers (numbers), no room for frames (frames), a failure
+ * at what they say (framed), no room for a sparse matrix (sparse), a failure in the second call for products with it
+ * (filter), products that are no numbers (vectors). */
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +22,8 @@ typedef struct reference {
     device_rows r; /* copies */
     double *length;
     device_frames f;
-    device_grid g; /* the arrays of these three stay the caller's */
+    device_grid g; /* the arrays of these four stay the caller's */
+    device_points p;
     device_sparse m;
     int n_within, n_bounds, n_filters; /* calls */
 } reference;
@@ -158,17 +161,15 @@ static int reference_nearest(void *state, int64_t begin, int64_t end, int64_t ke
 }
 
 /* By the last of the frames. */
-static int framed_out(const reference *d, int64_t i, int64_t j, float reach)
+static double frame_key(const reference *d, int64_t i, int64_t j)
 {
     const device_frames *f = &d->f;
     double d2 = 0;
-    if (f->n == 0)
-        return 0;
     for (int64_t k = (f->n_frames - 1) * f->length; k < f->n_frames * f->length; k++)
         d2 += pow((double)f->rows[i * f->n_frames * f->length + k] -
                       (double)f->rows[j * f->n_frames * f->length + k],
                   2);
-    return pow(fmax(0, f->keep * sqrt(d2) - f->slack), 2) > (double)reach;
+    return pow(fmax(0, f->keep * sqrt(d2) - f->slack), 2);
 }
 
 /* In tiny pieces of memory: whoever asks for more than it has room for asks again. */
@@ -185,7 +186,7 @@ static int reference_within(void *state, const int64_t row[2], const int64_t col
         for (int64_t j = column[0] > i ? column[0] : i + 1; j < column[1]; j++) {
             float low = (r->start[i] + r->start[j]) - 2.0F * product(d, i, j);
             if ((low > reach[i] && low > reach[j]) ||
-                framed_out(d, i, j, fmaxf(reach[i], reach[j])))
+                (d->f.n > 0 && frame_key(d, i, j) > (double)fmaxf(reach[i], reach[j])))
                 continue;
             if (*found < most) {
                 pair[2 * *found] = (int32_t)i;
@@ -208,6 +209,16 @@ static int reference_load_frames(void *state, const device_frames *frames, char 
     if (faulty("frames"))
         return fail(why, "too little memory");
     ((reference *)state)->f = *frames;
+    return 0;
+}
+
+static int reference_framed(void *state, int64_t n, const int32_t *pair, float *key, char *why)
+{
+    const reference *d = state;
+    if (faulty("framed"))
+        return fail(why, "an illegal memory access was encountered");
+    for (int64_t k = 0; k < n; k++)
+        key[k] = (1 - 0x1p-23F) * (float)frame_key(d, pair[2 * k], pair[2 * k + 1]);
     return 0;
 }
 
@@ -276,68 +287,110 @@ static int reference_bounds(void *state, int kind, int64_t n, const int32_t *pai
     return 0;
 }
 
-/* Entropic transport by plain iterations on a dense kernel; every fifth pair is left to the processor. */
-static void scale_pair(const device_grid *g, const device_rule *rule, const int32_t *pair,
-                       device_scaled *found)
+/* Entropic transport by plain iterations on a dense kernel, of costs n x m that are overwritten. */
+static void scale_dense(const device_rule *rule, int64_t n, int64_t m, const double *a,
+                        const double *b, double *cost, device_scaled *found)
 {
-    int64_t a = g->offset[pair[0]], n = g->offset[pair[0] + 1] - a;
-    int64_t b = g->offset[pair[1]], m = g->offset[pair[1] + 1] - b;
     double *kernel = calloc((size_t)(n * m + n + m), sizeof *kernel);
-    double *u = kernel + n * m, *v = u + n, apart = 0, dual = 0, sharp = 0;
+    double *u = kernel + n * m, *v = u + n, dual = 0, sharp = 0;
     *found = (device_scaled){.marginal_error = 1};
-    for (int axis = 0; axis < 2; axis++)
-        apart +=
-            pow(g->step[axis] * (g->mean[2 * pair[0] + axis] - g->mean[2 * pair[1] + axis]), 2);
-    for (int64_t x = 0; x < n; x++)
-        for (int64_t y = 0; y < m; y++)
-            kernel[x * m + y] = exp(-centred_cost(g, pair, a + x, b + y) / rule->epsilon);
+    for (int64_t e = 0; e < n * m; e++)
+        kernel[e] = exp(-cost[e] / rule->epsilon);
     for (int64_t y = 0; y < m; y++)
-        v[y] = g->weight[b + y];
+        v[y] = b[y];
     for (int64_t k = 1; k <= rule->max_iterations && found->marginal_error > rule->tolerance; k++) {
         double error = 0;
         for (int64_t x = 0; x < n; x++) {
             double sum = 0;
             for (int64_t y = 0; y < m; y++)
                 sum += kernel[x * m + y] * v[y];
-            error += fabs(u[x] * sum - g->weight[a + x]);
-            u[x] = g->weight[a + x] / sum;
+            error += fabs(u[x] * sum - a[x]);
+            u[x] = a[x] / sum;
         }
         for (int64_t y = 0; y < m; y++) {
             double sum = 0;
             for (int64_t x = 0; x < n; x++)
                 sum += kernel[x * m + y] * u[x];
-            v[y] = g->weight[b + y] / sum;
+            v[y] = b[y] / sum;
         }
         found->marginal_error = error;
         found->iterations = k;
     }
     for (int64_t x = 0; x < n; x++)
-        dual += g->weight[a + x] * log(u[x] / g->weight[a + x]);
+        dual += a[x] * log(u[x] / a[x]);
     for (int64_t y = 0; y < m; y++)
-        dual += g->weight[b + y] * log(v[y] / g->weight[b + y]);
+        dual += b[y] * log(v[y] / b[y]);
     for (int64_t e = 0; e < n * m; e++)
-        sharp += u[e / m] * kernel[e] * v[e % m] * centred_cost(g, pair, a + e / m, b + e % m);
-    found->regularised = rule->epsilon * dual + apart;
-    found->sharp = rule->sharp ? sharp + apart : 0;
-    if (found->marginal_error > rule->tolerance || (pair[0] + pair[1]) % 5 == 0)
+        sharp += u[e / m] * kernel[e] * v[e % m] * cost[e];
+    found->regularised = rule->epsilon * dual;
+    found->sharp = rule->sharp ? sharp : 0;
+    if (!(found->marginal_error <= rule->tolerance && isfinite(dual)))
         found->iterations = 0;
     free(kernel);
 }
 
-static int reference_scale(void *state, const device_rule *rule, int64_t n, const int32_t *pair,
-                           device_scaled *found, char *why)
+/* Every fifth pair is left to the processor. */
+static void scale_pair(const reference *d, bool points, const device_rule *rule,
+                       const int32_t *pair, device_scaled *found)
 {
-    reference *d = state;
+    const device_grid *g = &d->g;
+    const device_points *p = &d->p;
+    const int64_t *offset = points ? p->offset : g->offset;
+    const double *weight = points ? p->weight : g->weight;
+    int64_t a = offset[pair[0]], n = offset[pair[0] + 1] - a;
+    int64_t b = offset[pair[1]], m = offset[pair[1] + 1] - b;
+    double *cost = calloc((size_t)(n * m), sizeof *cost), apart = 0;
+    for (int axis = 0; axis < 2 && !points; axis++)
+        apart +=
+            pow(g->step[axis] * (g->mean[2 * pair[0] + axis] - g->mean[2 * pair[1] + axis]), 2);
+    for (int64_t e = 0; e < n * m; e++) {
+        int64_t x = a + e / m, y = b + e % m;
+        cost[e] = points ? 0 : centred_cost(g, pair, x, y);
+        for (int64_t k = 0; points && k < p->d; k++)
+            cost[e] +=
+                pow(p->support[p->index[x] * p->d + k] - p->support[p->index[y] * p->d + k], 2);
+    }
+    scale_dense(rule, n, m, weight + a, weight + b, cost, found);
+    found->regularised += apart;
+    found->sharp += rule->sharp ? apart : 0;
+    if ((pair[0] + pair[1]) % 5 == 0)
+        found->iterations = 0;
+    free(cost);
+}
+
+static int scale_pairs(reference *d, bool points, const device_rule *rule, int64_t n,
+                       const int32_t *pair, device_scaled *found, char *why)
+{
     if (faulty("bounds"))
         return fail(why, "an illegal memory access was encountered");
     for (int64_t k = 0; k < n; k++) {
-        scale_pair(&d->g, rule, pair + 2 * k, &found[k]);
+        scale_pair(d, points, rule, pair + 2 * k, &found[k]);
         if (faulty("numbers") && rule->sharp)
             found[k].sharp = NAN;
         else if (faulty("numbers"))
             found[k].regularised = NAN;
     }
     return 0;
+}
+
+static int reference_scale(void *state, const device_rule *rule, int64_t n, const int32_t *pair,
+                           device_scaled *found, char *why)
+{
+    return scale_pairs(state, false, rule, n, pair, found, why);
+}
+
+static int reference_load_points(void *state, const device_points *points, char *why)
+{
+    if (faulty("grid"))
+        return fail(why, "too little memory: 12 GiB are needed, 1 is free");
+    ((reference *)state)->p = *points;
+    return 0;
+}
+
+static int reference_scale_points(void *state, const device_rule *rule, int64_t n,
+                                  const int32_t *pair, device_scaled *found, char *why)
+{
+    return scale_pairs(state, true, rule, n, pair, found, why);
 }
 
 /* ---- products with a sparse matrix ---- */
@@ -391,11 +444,11 @@ const device_table *ddsc_device_table(void);
 
 const device_table *ddsc_device_table(void)
 {
-    static device_table table = {DEVICE_TABLE_VERSION, reference_open,        reference_close,
-                                 reference_way,        reference_load,        reference_nearest,
-                                 reference_within,     reference_load_frames, reference_load_grid,
-                                 reference_bounds,     reference_scale,       reference_load_sparse,
-                                 reference_filter};
+    static device_table table = {
+        DEVICE_TABLE_VERSION, reference_open,    reference_close,       reference_way,
+        reference_load,       reference_nearest, reference_within,      reference_load_frames,
+        reference_load_grid,  reference_bounds,  reference_scale,       reference_load_sparse,
+        reference_filter,     reference_framed,  reference_load_points, reference_scale_points};
     table.version = faulty("version") ? DEVICE_TABLE_VERSION + 1
                     : faulty("old")   ? 1
                                       : DEVICE_TABLE_VERSION;

@@ -65,6 +65,51 @@ static void test_within(void **state)
     sample_free(&s);
 }
 
+/* What frames say of pairs: at most the largest of them, and not nothing. */
+static void test_framed(void **state)
+{
+    (void)state;
+    enum { N = 150, FRAMES = 3, LENGTH = 48, PAIRS = 4000 };
+    told t = {0};
+    char why[DEVICE_WORDS] = "";
+    ddsc_context *ctx = device_context(device_name(), 1, &t);
+    sample s = sample_make(N, 5, false);
+    device_rows rows = {N, s.columns, s.rows, s.start, NULL};
+    float *frame = malloc(N * FRAMES * LENGTH * sizeof *frame), key[PAIRS];
+    int32_t pair[PAIRS][2];
+    int64_t strip, above = 0;
+    device d;
+    rng r = rng_make(3, RNG_GAUSSIANS, 1);
+    for (int64_t p = 0; p < N * FRAMES * LENGTH; p++)
+        frame[p] = (float)rng_normal(&r);
+    for (int k = 0; k < PAIRS; k++)
+        for (int side = 0; side < 2; side++)
+            pair[k][side] = (int32_t)rng_below(&r, N);
+    device_frames frames = {N, FRAMES, LENGTH, frame, 0.999, 0.01};
+    assert_true(device_open(ctx, &d, 0));
+    assert_int_equal(d.table.load(d.state, 1, &rows, 1, &strip, why), 0);
+    assert_int_equal(d.table.load_frames(d.state, &frames, why), 0);
+    assert_int_equal(d.table.framed(d.state, PAIRS, &pair[0][0], key, why), 0);
+    for (int k = 0; k < PAIRS; k++) {
+        double largest = 0;
+        for (int f = 0; f < FRAMES; f++) {
+            double d2 = 0;
+            for (int c = 0; c < LENGTH; c++)
+                d2 += pow((double)frame[(pair[k][0] * FRAMES + f) * LENGTH + c] -
+                              (double)frame[(pair[k][1] * FRAMES + f) * LENGTH + c],
+                          2);
+            largest = fmax(largest, pow(fmax(0, 0.999 * sqrt(d2) - 0.01), 2));
+        }
+        assert_true(key[k] >= 0 && (double)key[k] <= largest * (1 + 1e-5));
+        above += (double)key[k] >= 0.5 * largest;
+    }
+    assert_true(above > PAIRS / 2);
+    device_close(&d);
+    free(frame);
+    sample_free(&s);
+    ddsc_context_destroy(ctx);
+}
+
 /* Bounds of transport are at most its values; how many of them are near those of the processor is told. */
 static void test_transport_bounds(void **state)
 {
@@ -133,6 +178,7 @@ static void test_bound_faults(void **state)
                                             {"bounds", "illegal memory"},
                                             {"numbers", "bounds that cannot"},
                                             {"frames", NULL},
+                                            {"framed", "illegal memory"},
                                             {"old", NULL},
                                             {"cheap", NULL}};
     told none = {0};
@@ -160,10 +206,38 @@ static void test_bound_faults(void **state)
 
 /* ---- matrices of entropic transport ---- */
 
-static void matrix_on(const char *name, int value, told *t, double *out, int64_t n)
+/* 3 to `most` points in d dimensions each. */
+static ddsc_measures *clouds(ddsc_context *ctx, int64_t n, int64_t most, int64_t d)
+{
+    double *points = malloc((size_t)(n * most * d) * sizeof *points), *at = points;
+    double *weights = malloc((size_t)(n * most) * sizeof *weights);
+    int64_t *offsets = calloc((size_t)n + 1, sizeof *offsets);
+    rng r = rng_make(11, RNG_GAUSSIANS, (uint64_t)most);
+    ddsc_measures *m = NULL;
+    for (int64_t i = 0; i < n; i++) {
+        offsets[i + 1] = offsets[i] + 3 + rng_below(&r, most - 2);
+        for (int64_t k = offsets[i]; k < offsets[i + 1]; k++) {
+            weights[k] = 0.1 + rng_uniform(&r);
+            for (int64_t c = 0; c < d; c++)
+                *at++ = rng_normal(&r) + (double)(i % 3);
+        }
+    }
+    assert_int_equal(
+        ddsc_measures_create_clouds(ctx, &m, n, d, points, weights, offsets, DDSC_EMPTY_ERROR),
+        DDSC_OK);
+    free(points);
+    free(weights);
+    free(offsets);
+    return m;
+}
+
+/* Images on a grid (0), small clouds, clouds of up to 150 points. */
+static void matrix_on(const char *name, int kind, int value, told *t, double *out, int64_t n)
 {
     ddsc_context *ctx = device_context(name, 2, t);
-    ddsc_measures *m = device_images(ctx, n, false);
+    ddsc_measures *m = kind == 0   ? device_images(ctx, n, false)
+                       : kind == 1 ? clouds(ctx, n, 14, 20)
+                                   : clouds(ctx, n, 150, 3);
     ddsc_metric_settings set;
     ddsc_metric_settings_init(&set);
     set.metric = DDSC_METRIC_SINKHORN;
@@ -182,13 +256,14 @@ static void test_matrices(void **state)
     static const int values[] = {DDSC_SINKHORN_REGULARISED, DDSC_SINKHORN_SHARP,
                                  DDSC_SINKHORN_DEBIASED};
     double *plain = calloc(N * N, sizeof *plain), *found = calloc(N * N, sizeof *found);
-    for (int v = 0; v < 3; v++) {
+    for (int v = 0; v < 9; v++) {
         told none = {0};
-        matrix_on("cpu", values[v], &none, plain, N);
-        for (size_t f = 0; f < (v < 2 ? sizeof faults / sizeof *faults : 1); f++) {
+        int kind = v / 3, value = values[v % 3];
+        matrix_on("cpu", kind, value, &none, plain, N);
+        for (size_t f = 0; f < (v % 3 < 2 && kind < 2 ? sizeof faults / sizeof *faults : 1); f++) {
             told t = {0};
             device_fault(faults[f]);
-            matrix_on(f == 0 ? device_name() : "reference", values[v], &t, found, N);
+            matrix_on(f == 0 ? device_name() : "reference", kind, value, &t, found, N);
             device_fault(NULL);
             for (int64_t e = 0; e < N * N; e++)
                 assert_true(fabs(found[e] - plain[e]) <= 1e-7 * (1 + fabs(plain[e])));
@@ -202,8 +277,9 @@ static void test_matrices(void **state)
 int main(void)
 {
     setenv("DDSC_PLUGIN_PATH", DDSC_BINARY_DIR "/tests", 0);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_within), cmocka_unit_test(test_transport_bounds),
-        cmocka_unit_test(test_bound_faults), cmocka_unit_test(test_matrices)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_within), cmocka_unit_test(test_framed),
+                                       cmocka_unit_test(test_transport_bounds),
+                                       cmocka_unit_test(test_bound_faults),
+                                       cmocka_unit_test(test_matrices)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

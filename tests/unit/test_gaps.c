@@ -1,4 +1,5 @@
 /* Gaps around clusters: nothing crosses where groups lie apart, no gap in one cloud or along a line. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "cluster/cluster.h"
@@ -83,13 +84,62 @@ static void test_long_lines(void **state)
     }
 }
 
+/* A continuum whose density falls to all sides: the deepest of all cuts scores like a gap, but not in items that took no
+ * part in finding it. */
+static void test_uneven_densities(void **state)
+{
+    (void)state;
+    enum { WIDE = 500, SEEDS = 24 };
+    int n_deep = 0;
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        double x[2 * WIDE], score = 0;
+        cluster_gap gap[K];
+        rng random = rng_make(seed, RNG_GAUSSIANS, 0);
+        for (int i = 0; i < 2 * WIDE; i++)
+            x[i] = -log(1 - rng_uniform(&random));
+        assert_true(find(gap, WIDE, 2, x, seed, 1) != DDSC_STRUCTURE_CLEAR);
+        for (int c = 0; c < K; c++)
+            score = fmax(score, gap[c].score);
+        n_deep += score >= GAP_SCORE;
+        for (int c = 0; c < K; c++)
+            assert_true(score >= GAP_SCORE ? gap[c].held < GAP_HELD : isnan(gap[c].held));
+    }
+    assert_true(n_deep > 0); /* else this says nothing */
+}
+
+/* Three groups in more dimensions, where many items lie side by side. */
+static ddsc_structure find_wide(cluster_gap *out, uint64_t seed, int threads)
+{
+    enum { DIM = 8 };
+    double rows[DIM * N];
+    rng r = rng_make(seed, RNG_GAUSSIANS, 0);
+    for (int i = 0; i < N; i++)
+        for (int d = 0; d < DIM; d++)
+            rows[DIM * i + d] = (d == i % K ? 5 : 0) + rng_normal(&r);
+    return find(out, N, DIM, rows, seed, threads);
+}
+
+static void test_gaps_hold(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 8; seed++) {
+        cluster_gap gap[K];
+        assert_int_equal(find_wide(gap, seed, 1), DDSC_STRUCTURE_CLEAR);
+        for (int c = 0; c < K; c++)
+            assert_true(gap[c].held > 4 * GAP_HELD);
+    }
+}
+
 static void test_same_bits_for_any_threads(void **state)
 {
     (void)state;
-    cluster_gap one[K], three[K];
+    cluster_gap one[2 * K], three[2 * K];
     find_kind(one, 2, 5, 1);
     find_kind(three, 2, 5, 3);
-    for (int c = 0; c < K; c++) {
+    find_wide(one + K, 5, 1);
+    find_wide(three + K, 5, 3);
+    for (int c = 0; c < 2 * K; c++) {
+        assert_memory_equal(&one[c].held, &three[c].held, sizeof(double));
         assert_memory_equal(&one[c].valley, &three[c].valley, sizeof(double));
         assert_memory_equal(&one[c].score, &three[c].score, sizeof(double));
     }
@@ -128,10 +178,9 @@ static void test_many_clusters(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_groups_and_none),
-        cmocka_unit_test(test_long_lines),
-        cmocka_unit_test(test_same_bits_for_any_threads),
-        cmocka_unit_test(test_many_clusters),
+        cmocka_unit_test(test_groups_and_none),           cmocka_unit_test(test_long_lines),
+        cmocka_unit_test(test_uneven_densities),          cmocka_unit_test(test_gaps_hold),
+        cmocka_unit_test(test_same_bits_for_any_threads), cmocka_unit_test(test_many_clusters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

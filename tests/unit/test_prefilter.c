@@ -261,11 +261,11 @@ typedef struct hits {
     int *times; /* n x n */
 } hits;
 
-static ddsc_status count_hit(void *arg, int64_t i, int64_t j, double bound, int worker)
+static ddsc_status count_hit(void *arg, int64_t i, int64_t j, double bound, bool framed, int worker)
 {
     const hits *h = arg;
     (void)worker;
-    assert_true(i < j && bound == h->unit * low_of(h->t, i, j));
+    assert_true(!framed && i < j && bound == h->unit * low_of(h->t, i, j));
     __atomic_fetch_add(&h->times[i * h->t->n + j], 1, __ATOMIC_RELAXED);
     return DDSC_OK;
 }
@@ -398,7 +398,7 @@ static ddsc_status naive_within(void *state, int64_t begin, int64_t end, const d
                 int64_t x = first_item(b->order, i), y = first_item(b->order, j);
                 double bound = naive_bound(b, i, j);
                 if (bound <= fmax(reach[x], reach[y]) || (i + j) % 5 == 0)
-                    CHECK(hit(arg, BASE_MIN(x, y), BASE_MAX(x, y), bound, 0));
+                    CHECK(hit(arg, BASE_MIN(x, y), BASE_MAX(x, y), bound, false, 0));
             }
     }
     return DDSC_OK;

@@ -154,6 +154,42 @@ function paintCards() { // what the page left for the script: swatches and small
   if (state.at === chosen) addAverages([...document.querySelectorAll('#cards .card')]);
 }
 
+// ---- how the groups join ----
+
+const svg = (tag, attributes, ...children) => {
+  const node = document.createElementNS('http://www.w3.org/2000/svg', tag);
+  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+  node.append(...children);
+  return node;
+};
+function treeNodes() { // leaves from top to bottom, then joints: place, height and the groups below
+  const names = data.names.length, below = data.names.map((_, c) => [c]);
+  for (const [a, b] of data.tree) below.push([...below[a], ...below[b]]);
+  const row = new Map(below[below.length - 1].map((c, at) => [c, at]));
+  const nodes = data.names.map((_, c) => ({ y: row.get(c), height: 0, below: [c] }));
+  data.tree.forEach(([a, b, height], m) => nodes.push({ a, b, height, y: (nodes[a].y + nodes[b].y) / 2, below: below[names + m] }));
+  return nodes;
+}
+function drawTree() {
+  const LINE = 24, LEFT = 230, WIDE = 700, TOP = 20, nodes = treeNodes(), by = clusterings.get(chosen), foot = TOP + data.names.length * LINE;
+  const across = h => LEFT + 12 + h * (WIDE - LEFT - 30), down = y => TOP + (y + 0.5) * LINE;
+  const choose = node => pick(i => node.below.includes(label[i]), node.below.map(c => data.names[c]).join(' + '), { at: chosen, by: -1 });
+  const leaf = (node, c) => svg('g', {}, svg('circle', { cx: LEFT, cy: down(node.y), r: 5, fill: colourOf(by, c) }),
+    svg('text', { x: LEFT - 12, y: down(node.y) + 4, 'text-anchor': 'end' }, data.names[c].length > 32 ? data.names[c].slice(0, 31) + '\u2026' : data.names[c]));
+  const joint = node => {
+    const [a, b] = [nodes[node.a], nodes[node.b]], x = across(node.height);
+    const words = `${node.below.map(c => data.names[c]).join(' + ')}: join at ${node.height.toFixed(2)}`;
+    const dot = svg('circle', { cx: x, cy: down(node.y), r: 5, class: 'joint', tabindex: 0, role: 'button', 'aria-label': words }, svg('title', {}, words));
+    dot.addEventListener('click', () => choose(node));
+    dot.addEventListener('keydown', e => { if (e.key === 'Enter' || e.key === ' ') { e.preventDefault(); choose(node); } });
+    return svg('g', {}, svg('path', { class: 'line', d: `M${across(a.height)} ${down(a.y)}H${x}V${down(b.y)}H${across(b.height)}` }), dot);
+  };
+  const ticks = [0, 0.5, 1].map(h => svg('g', { class: 'faint' },
+    svg('path', { class: 'line rule', d: `M${across(h)} ${TOP}V${foot}` }), svg('text', { x: across(h), y: 12, 'text-anchor': 'middle' }, String(h))));
+  byId('tree').replaceChildren(svg('svg', { viewBox: `0 0 ${WIDE} ${foot + 4}`, role: 'group', 'aria-label': 'Tree of the groups' },
+    ...ticks, ...nodes.slice(data.names.length).map(joint), ...data.names.map((_, c) => leaf(nodes[c], c))));
+}
+
 // ---- classes against groups ----
 
 function drawClasses() {

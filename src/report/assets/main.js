@@ -19,6 +19,7 @@ function setUpViews() {
     watchers.push(drawTable);
     drawTable();
   }
+  if (byId('tree')) drawTree();
   if (byId('classes')) {
     watchers.push(drawClasses);
     drawClasses();
@@ -48,4 +49,4 @@ addEventListener('resize', watchWidth);
 addEventListener('keydown', e => { if (e.key === 'Escape' && drawer.open) closeDrawer(); });
 if (location.protocol === 'about:') addEventListener('click', follow);
 addEventListener('hashchange', () => { if (location.hash === '#how') byId('how').parentNode.open = true; });
-matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { paintCards(); change({ at: state.at }); });
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { paintCards(); if (byId('tree')) drawTree(); change({ at: state.at }); });

@@ -123,12 +123,17 @@ const map = !view ? null : (() => {
   }
   const cut = (words, most) => words.length > most ? words.slice(0, most - 1) + '\u2026' : words;
   let centres = { by: null, list: [] };
-  function groupCentres(by) { // the median place of each group and its ends, the largest group first
+  function groupCentres(by) { // the item nearest to the median place of each group, and its ends, the largest group first
     if (centres.by === by) return centres.list;
     const members = by.names.map(() => []);
     for (let i = 0; i < n; i++) if (isThere(i) && by.of[i] !== NONE) members[by.of[i]].push(i);
     const median = (list, axis) => Float64Array.from(list, i => axis[i]).sort()[list.length >> 1];
-    const list = members.map((list, g) => ({ g, size: list.length, x: median(list, x), y: median(list, y), ...boundsOf(list) }))
+    const centre = list => { // of a group in two parts the median lies where none of it is
+      const mx = median(list, x), my = median(list, y), away = i => (x[i] - mx) ** 2 + (y[i] - my) ** 2;
+      const i = list.reduce((best, other) => away(other) < away(best) ? other : best, list[0]);
+      return { x: x[i], y: y[i] };
+    };
+    const list = members.map((list, g) => ({ g, size: list.length, ...(list.length ? centre(list) : {}), ...boundsOf(list) }))
       .filter(c => c.size).sort((a, b) => b.size - a.size).slice(0, GROUP_NAMES);
     centres = { by, list };
     return list;
@@ -151,9 +156,10 @@ const map = !view ? null : (() => {
       for (const c of groupCentres(by)) {
         const px = wide / 2 + scale() * (c.x - camera.x), py = high / 2 - scale() * (c.y - camera.y);
         if (px < 0 || py < 0 || px > wide || py > high) continue;
-        const below = drawGroupPicture(paint, by, c.g, px, py);
+        const isWide = scale() * Math.min(c.right - c.left, c.high - c.low) > 90; // else a picture would hide the group
+        const below = isWide ? drawGroupPicture(paint, by, c.g, px, py) : 0;
         names.put(cut(by.names[c.g], 34), '600 14px system-ui,sans-serif', w =>
-          (few ? [high / 2 - scale() * (c.high - camera.y) - 20, high / 2 - scale() * (c.low - camera.y) + 20]
+          (few ? [py - 20, py + 20, high / 2 - scale() * (c.high - camera.y) - 20, high / 2 - scale() * (c.low - camera.y) + 20]
             : [0, -18, 18, -36, 36].map(shift => py + below + shift)).map(middle => [px - w / 2, middle]), by.names.length < wide / 90);
       }
     if (!few) return;
@@ -266,7 +272,11 @@ const map = !view ? null : (() => {
   });
   view.addEventListener('pointercancel', e => { held.delete(e.pointerId); frame = null; redraw(); });
   view.addEventListener('pointerleave', () => { if (!held.size) touch(-1, false); });
-  view.addEventListener('wheel', e => { e.preventDefault(); zoomAt(...spot(e), Math.exp(-e.deltaY / 400)); }, { passive: false });
+  view.addEventListener('wheel', e => { // without a click before it the reader wants to scroll the page
+    if (!e.ctrlKey && !e.metaKey && document.activeElement !== view) return;
+    e.preventDefault();
+    zoomAt(...spot(e), Math.exp(-e.deltaY / 400));
+  }, { passive: false });
   view.addEventListener('dblclick', showAll);
   view.addEventListener('keydown', e => {
     const middle = [view.clientWidth / 2, view.clientHeight / 2];
