@@ -1,15 +1,20 @@
 /* What a run over P ranks would take: the real code on P virtual ranks in one process (tests/support/
- * virtual_team.h), each with one thread, one after the other.
+ * virtual_team.h), each with one thread.
  *
- *     bench_ranks FILE METRIC N TAU P...
+ *     bench_ranks [-s SLOTS] [-m EACH] FILE METRIC N TAU P...
  *
- * T(P) = sum over steps of (largest CPU time of a rank + latency log2 P + bytes of the busiest rank / bandwidth).
- * It cannot see memory bandwidth shared by ranks, contention, or slow file systems. Graphs are compared with that of
- * one rank by their hash. bench/ranks.py measures ranks of MPI. */
+ * T(P) = sum over steps of (largest CPU time of a rank + latency log2 P + bytes of the busiest rank / bandwidth), with
+ * 20 us and 10 GB/s, then with both ten times worse. It cannot see contention or slow file systems, nor, with one slot,
+ * memory bandwidth shared by ranks. Graphs are compared by their hash. bench/ranks.py measures ranks of MPI.
+ *
+ * -s: ranks that compute at a time, 1 unless told. One rank alone then has as many threads, and its time is the CPU
+ * time of all of them: all cores are as busy then as with many ranks. -m: ranks of a machine, which share tables. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "base/base.h"
 #include "virtual_team.h"
@@ -18,6 +23,7 @@ typedef struct job {
     const char *file;
     ddsc_metric metric;
     int64_t n, tau;
+    int threads;      /* of a rank */
     ddsc_measures *m; /* one for all ranks: a machine's share */
     uint64_t hash;
     int64_t n_solved;
@@ -45,7 +51,7 @@ static void rank_job(void *arg, const ddsc_team *team)
     ddsc_graph_settings_init(&graph_set);
     ddsc_metric_settings_init(&metric_set);
     ddsc_pair_stats_init(&stats);
-    set.threads = 1;
+    set.threads = j->threads;
     graph_set.tau = j->tau;
     graph_set.neighbors = DDSC_NEIGHBORS_EXACT;
     metric_set.metric = j->metric;
@@ -91,6 +97,31 @@ static ddsc_measures *read_items(ddsc_context *ctx, const char *file, int64_t n)
     return some;
 }
 
+static double process_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static double model(const virtual_cost *c, int size, double worse)
+{
+    return c->path + worse * (20e-6 * log2(size) * (double)c->n_calls + c->bytes_path / 10e9);
+}
+
+static void run(job *j, int size, int slots)
+{
+    double before = process_seconds();
+    j->threads = size == 1 ? slots : 1;
+    virtual_team_run(size, rank_job, j, NULL);
+    if (size == 1)
+        j->cost.path = j->cost.work = process_seconds() - before;
+    printf("%d %.3f %.3f %.3f %.3f %lld %.0f %.0f %lld %016llx\n", size, model(&j->cost, size, 1),
+           model(&j->cost, size, 10), j->cost.path, j->cost.work, (long long)j->cost.n_calls,
+           j->cost.bytes_path, j->cost.bytes, (long long)j->n_solved, (unsigned long long)j->hash);
+    fflush(stdout);
+}
+
 int main(int argc, char **argv)
 {
     static const char *const names[] = {"w2", "sinkhorn", "mmd", "lot"};
@@ -98,25 +129,27 @@ int main(int argc, char **argv)
                                           DDSC_METRIC_LOT};
     ddsc_context *ctx;
     job j = {0};
-    if (argc < 6)
-        fail("FILE METRIC N TAU P...");
+    int slots = 1;
+    for (int option; (option = getopt(argc, argv, "s:m:")) != -1;)
+        if (option == 's')
+            slots = atoi(optarg);
+        else if (option == 'm')
+            virtual_team_machines(atoi(optarg));
+    argv += optind;
+    if (argc - optind < 5 || slots < 1)
+        fail("[-s SLOTS] [-m EACH] FILE METRIC N TAU P...");
     for (size_t k = 0; k < 4; k++)
-        if (strcmp(argv[2], names[k]) == 0)
+        if (strcmp(argv[1], names[k]) == 0)
             j.metric = metrics[k];
-    j.n = atoll(argv[3]);
-    j.tau = atoll(argv[4]);
-    virtual_team_slots(1);
+    j.n = atoll(argv[2]);
+    j.tau = atoll(argv[3]);
+    virtual_team_slots(slots);
     if (ddsc_context_create(&ctx, NULL) < 0)
         fail("out of memory");
-    j.m = read_items(ctx, argv[1], j.n);
-    printf("ranks path_s work_s calls busiest_bytes all_bytes solved hash\n");
-    for (int k = 5; k < argc; k++) {
-        virtual_team_run(atoi(argv[k]), rank_job, &j, NULL);
-        printf("%s %.3f %.3f %lld %.0f %.0f %lld %016llx\n", argv[k], j.cost.path, j.cost.work,
-               (long long)j.cost.n_calls, j.cost.bytes_path, j.cost.bytes, (long long)j.n_solved,
-               (unsigned long long)j.hash);
-        fflush(stdout);
-    }
+    j.m = read_items(ctx, argv[0], j.n);
+    printf("ranks T_s T10_s path_s work_s calls busiest_bytes all_bytes solved hash\n");
+    for (char **p = argv + 4; *p; p++)
+        run(&j, atoi(*p), slots);
     ddsc_measures_destroy(j.m);
     ddsc_context_destroy(ctx);
     return 0;

@@ -34,14 +34,23 @@ def own_share(process):
     return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1024
 
 
+def below(process):
+    """What a process started: guards, and the ranks that they started."""
+    for place in pathlib.Path(f"/proc/{process}/task").glob("*/children"):
+        try:
+            found = place.read_text().split()
+        except OSError:
+            continue
+        for child in found:
+            yield child
+            yield from below(child)
+
+
 def most_together(job, program):
     """The most that the ranks of a job had together, looked at until its end."""
     most = 0
     while job.poll() is None:
-        ranks = []
-        for place in pathlib.Path(f"/proc/{job.pid}/task").glob("*/children"):
-            ranks += place.read_text().split()
-        most = max(most, sum(own_share(rank) for rank in ranks))
+        most = max(most, sum(own_share(process) for process in below(job.pid)))
         time.sleep(0.02)
     if job.returncode != 0:
         raise subprocess.CalledProcessError(job.returncode, program)

@@ -14,6 +14,7 @@ clean() {
     rm -rf "$scratch"
 }
 trap clean EXIT
+trap 'exit 143' INT TERM HUP # a shell that is killed would leave the nodes behind
 ip netns add "$a"
 ip netns add "$b"
 ip link add "va$$" netns "$a" type veth peer name "vb$$" netns "$b"

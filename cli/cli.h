@@ -183,8 +183,10 @@ bool session_resumes(const session *s);
 
 /* ---- messages on stderr ---- */
 
-/* From here on show nothing; the first error is held. */
-void message_hold(void);
+/* From here on show nothing, or no errors; the first error is held. */
+void message_hold(bool all);
+/* Errors are shown again; first the one that was held. A rank that shows nothing goes on so. */
+void message_release(void);
 const char *message_held(void);
 void message_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void message_warning(const session *s, const char *format, ...)

@@ -4,6 +4,7 @@
  * once more with the right one. Where the choice was made by the user, or is a sound one, nothing
  * happens. */
 #include <dlfcn.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -50,11 +51,15 @@ static bool own_file(void)
 void choose_kernels(char **argv)
 {
     const char *wanted = kernels_wanted();
+    char path[PATH_MAX]; /* lists of processes name a program by the path it was started with */
     if (!wanted || getenv("OPENBLAS_CORETYPE") || strcmp(kernels_taken(), "Prescott") != 0 ||
         !own_file())
         return;
-    if (setenv("OPENBLAS_CORETYPE", wanted, 0) == 0)
-        execv("/proc/self/exe", argv); /* comes back only where it failed: then as before */
+    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+    if (n <= 0 || setenv("OPENBLAS_CORETYPE", wanted, 0) != 0)
+        return;
+    path[n] = '\0';
+    execv(path, argv); /* comes back only where it failed: then as before */
 }
 
 #else

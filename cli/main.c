@@ -54,6 +54,7 @@ static int run_parsed(session *s)
         if (s->team->ranks.rank > 0)
             return EXIT_GOOD;
         s->team = NULL;
+        message_release();
     }
     if (s->opt.help) {
         text t = {0};
@@ -78,6 +79,7 @@ static int run_verb(const cli_verb *verb, int n_words, char **words, const cli_t
         code = run_parsed(&s);
     if (s.team && code != EXIT_GOOD) /* before the ranks had met */
         code = s.team->meet(s.team, code);
+    message_release();
     options_free(&s.opt);
     return code;
 }
@@ -115,8 +117,10 @@ static int run_word(int argc, char **argv)
 int cli_main(int argc, char **argv, const cli_team *team)
 {
     const cli_verb *verb = argc < 2 ? NULL : verb_find(argv[1]);
+    if (team && verb)
+        message_hold(false); /* what one rank says of all waits until they have met */
     if (team && team->ranks.rank > 0) {
-        message_hold();
+        message_hold(true);
         if (!verb)
             return EXIT_GOOD;
         if (!freopen("/dev/null", "w", stdout))

@@ -16,12 +16,21 @@ bool message_colours(int descriptor)
     return isatty(descriptor) && !(none && *none) && terminal && strcmp(terminal, "dumb") != 0;
 }
 
-static bool holding;
+static bool holding;        /* all */
+static bool holding_errors; /* until message_release */
 static text held;
 
-void message_hold(void)
+void message_hold(bool all)
 {
-    holding = true;
+    holding = all;
+    holding_errors = true;
+}
+
+void message_release(void)
+{
+    if (!holding && holding_errors && held.length > 0)
+        fprintf(stderr, "ddsc: %s\n", text_get(&held));
+    holding_errors = holding;
 }
 
 const char *message_held(void)
@@ -36,7 +45,7 @@ static void say(const char *colour, const char *kind, const char *format, va_lis
     progress_clear();
     text words = {0}, t = {0};
     text_addv(&words, format, arguments);
-    if (holding) {
+    if (holding || (holding_errors && !*kind)) {
         if (!*kind && held.length == 0)
             text_add_shown(&held, text_get(&words), words.length, stderr);
         text_free(&words);
@@ -108,6 +117,7 @@ void message_advice(const session *s, const char *words)
 int message_usage(const cli_verb *verb, const char *format, ...)
 {
     va_list arguments;
+    message_release(); /* all ranks have the same words */
     va_start(arguments, format);
     say("\033[1;31m", "", format, arguments);
     va_end(arguments);

@@ -97,6 +97,7 @@ bool session_alone(session *s, int *code)
         return true;
     *code = team->meet(team, EXIT_GOOD);
     s->team = NULL;
+    message_release();
     return team->ranks.rank == 0 && session_ok(s, ddsc_context_set_team(s->ctx, NULL), code);
 }
 

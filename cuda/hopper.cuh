@@ -6,156 +6,31 @@
 #ifndef DDSC_CUDA_HOPPER_CUH
 #define DDSC_CUDA_HOPPER_CUH
 
-#include "nearest.cuh"
+#include "wgmma.cuh"
 
 enum {
     TALL = 128, /* rows of a block */
-    WIDE = 256, /* columns of a tile */
-    LINES = 64, /* coordinates of a stage */
     RING = 4,   /* stages */
     HEADS =
         RING + 1, /* what else is known of a tile's columns: as many tiles as can be on their way */
     GROUP = 128,  /* threads of a warp group */
     TEAMS = 2,    /* warp groups that make products */
     CREW = (TEAMS + 1) * GROUP,
-    PANEL_BYTES = LINES * PANEL * 2,
     STAGE_BYTES = (TALL + WIDE) / PANEL * PANEL_BYTES,
-    QUARTER = 128,     /* entries of a lane's list; a tile may bring WIDE / 4 */
-    HOPPER_KEEP = 128, /* the longest list that leaves room for more */
-    ASIDE = 4          /* times 8 columns that a warp puts aside */
+    GRAIN = 2,        /* times 8 columns that are looked through together */
+    QUARTER = 128,    /* entries of a lane's list; a tile may bring WIDE / 4 */
+    HOPPER_KEEP = 128 /* the longest list that leaves room for more */
 };
 
 struct hopper_shared {
     char stage[RING][STAGE_BYTES]; /* panels of the rows, then of the columns */
     float head[HEADS][3][WIDE];    /* starts, scales, weights */
-    float4 aside[TEAMS * GROUP / 32][ASIDE][32];
     unsigned long long full[RING], empty[RING];
 };
 
 enum { HOPPER_BYTES = sizeof(hopper_shared) + 1024 }; /* stages begin at multiples of 1024 */
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-
-__device__ __forceinline__ unsigned shared_at(const void *p)
-{
-    return (unsigned)__cvta_generic_to_shared(p);
-}
-
-__device__ __forceinline__ void await(unsigned long long *barrier, int parity)
-{
-    asm volatile("{\n"
-                 ".reg .pred done;\n"
-                 "again:\n"
-                 "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
-                 "@!done bra again;\n"
-                 "}\n" ::"r"(shared_at(barrier)),
-                 "r"(parity)
-                 : "memory");
-}
-
-__device__ __forceinline__ void arrive(unsigned long long *barrier)
-{
-    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_at(barrier)) : "memory");
-}
-
-/* The barrier waits for so many bytes, too. */
-__device__ __forceinline__ void expect(unsigned long long *barrier, int bytes)
-{
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_at(barrier)),
-                 "r"(bytes)
-                 : "memory");
-}
-
-__device__ __forceinline__ void bring_bytes(void *to, const void *from, int bytes,
-                                            unsigned long long *barrier)
-{
-    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
-                 "[%0], [%1], %2, [%3];" ::"r"(shared_at(to)),
-                 "l"(from), "r"(bytes), "r"(shared_at(barrier))
-                 : "memory");
-}
-
-/* ---- products ---- */
-
-/* What the matrix unit is told of panels in shared memory (PTX manual, matrix descriptor): 64 rows are one line of
- * 128 bytes, lines in the swizzle of that length; 1,024 bytes to the next 8 coordinates, PANEL_BYTES to
- * the next 64 rows. */
-__device__ __forceinline__ unsigned long long panels_at(const char *at)
-{
-    return (unsigned long long)(shared_at(at) >> 4) | (unsigned long long)(PANEL_BYTES >> 4) << 16 |
-           (unsigned long long)(1024 >> 4) << 32 | 1ull << 62;
-}
-
-#define FOUR(i) "%" #i
-#define SUMS8(a, b, c, d, e, f, g, h) \
-    FOUR(a)                           \
-    ", " FOUR(b) ", " FOUR(c) ", " FOUR(d) ", " FOUR(e) ", " FOUR(f) ", " FOUR(g) ", " FOUR(h)
-#define IN4(i) "+f"(sum[i]), "+f"(sum[i + 1]), "+f"(sum[i + 2]), "+f"(sum[i + 3])
-#define IN16(i) IN4(i), IN4(i + 4), IN4(i + 8), IN4(i + 12)
-#define IN64(i) IN16(i), IN16(i + 16), IN16(i + 32), IN16(i + 48)
-
-/* 64 rows, 256 columns, 16 coordinates; sums begin anew where `more` is 0. */
-__device__ __forceinline__ void multiply(float (&sum)[WIDE / 2], unsigned long long rows,
-                                         unsigned long long columns, int more)
-{
-    asm volatile("{\n"
-                 ".reg .pred more;\n"
-                 "setp.ne.b32 more, %130, 0;\n"
-                 "wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16 {" SUMS8(0, 1, 2, 3, 4, 5, 6, 7) ", " SUMS8(
-                     8, 9, 10, 11, 12, 13, 14,
-                     15) ", " SUMS8(16, 17, 18, 19, 20, 21, 22,
-                                    23) ", " SUMS8(24, 25, 26, 27, 28, 29, 30,
-                                                   31) ", " SUMS8(32, 33, 34, 35, 36, 37, 38,
-                                                                  39) ", " SUMS8(40, 41, 42, 43, 44,
-                                                                                 45, 46,
-                                                                                 47) ", " SUMS8(48,
-                                                                                                49,
-                                                                                                50,
-                                                                                                51,
-                                                                                                52,
-                                                                                                53,
-                                                                                                54,
-                                                                                                55) ", " SUMS8(56, 57, 58, 59, 60, 61, 62, 63) ", " SUMS8(64, 65, 66, 67, 68, 69, 70, 71) ", " SUMS8(72, 73, 74, 75, 76, 77, 78, 79) ", " SUMS8(80,
-                                                                                                                                                                                                                                                81,
-                                                                                                                                                                                                                                                82,
-                                                                                                                                                                                                                                                83, 84, 85, 86, 87) ", " SUMS8(88, 89, 90, 91,
-                                                                                                                                                                                                                                                                               92, 93, 94, 95) ", " SUMS8(96,
-                                                                                                                                                                                                                                                                                                          97, 98, 99, 100, 101, 102, 103) ", " SUMS8(104,
-                                                                                                                                                                                                                                                                                                                                                     105,
-                                                                                                                                                                                                                                                                                                                                                     106,
-                                                                                                                                                                                                                                                                                                                                                     107, 108,
-                                                                                                                                                                                                                                                                                                                                                     109,
-                                                                                                                                                                                                                                                                                                                                                     110,
-                                                                                                                                                                                                                                                                                                                                                     111) ", " SUMS8(112,
-                                                                                                                                                                                                                                                                                                                                                                     113,
-                                                                                                                                                                                                                                                                                                                                                                     114,
-                                                                                                                                                                                                                                                                                                                                                                     115,
-                                                                                                                                                                                                                                                                                                                                                                     116,
-                                                                                                                                                                                                                                                                                                                                                                     117,
-                                                                                                                                                                                                                                                                                                                                                                     118,
-                                                                                                                                                                                                                                                                                                                                                                     119) ", " SUMS8(120,
-                                                                                                                                                                                                                                                                                                                                                                                     121,
-                                                                                                                                                                                                                                                                                                                                                                                     122,
-                                                                                                                                                                                                                                                                                                                                                                                     123,
-                                                                                                                                                                                                                                                                                                                                                                                     124,
-                                                                                                                                                                                                                                                                                                                                                                                     125,
-                                                                                                                                                                                                                                                                                                                                                                                     126,
-                                                                                                                                                                                                                                                                                                                                                                                     127) "}, %128, %129, more, 1, 1, 1, 1;\n"
-                                                                                                                                                                                                                                                                                                                                                                                          "}\n"
-                 : IN64(0), IN64(64)
-                 : "l"(rows), "l"(columns), "r"(more)
-                 : "memory");
-}
-
-/* All but the last LEFT stages are in the sums. */
-template <int LEFT> __device__ __forceinline__ void products_wait(float (&sum)[WIDE / 2])
-{
-    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(LEFT) : "memory");
-    if (LEFT == 0) /* no sum is read before this */
-#pragma unroll
-        for (int i = 0; i < WIDE / 2; i++)
-            asm volatile("" : "+f"(sum[i])::"memory");
-}
 
 /* ---- the walk over (rows, segment of the columns), the same for all warps of a block ---- */
 
@@ -284,9 +159,14 @@ __device__ __forceinline__ void sum_tile(float (&sum)[WIDE / 2], int used, hoppe
 struct hopper_rows {
     float start[2], times[2]; /* times: -2 scale */
     float limit[2], sure[2];  /* sure: what is above it has a key that is not below the limit */
-    int number[2], count[2];
-    entry *list[2];
+    int number[2];
+    entry *list[2], *end[2]; /* end: where the next entry goes */
 };
+
+__device__ __forceinline__ int count_of(const hopper_rows &own, int r)
+{
+    return r ? (int)(own.end[1] - own.list[1]) : (int)(own.end[0] - own.list[0]);
+}
 
 /* Keys as they are, or, where they are not weighted, what is left of them without the start of the row. */
 template <bool WEIGHTED>
@@ -330,86 +210,84 @@ __device__ __forceinline__ unsigned look(const float (&sum)[WIDE / 2], const hop
     return __reduce_or_sync(0xFFFFFFFFu, mask);
 }
 
-/* Four sums of columns from `column` on, this lane's two of them: rows one after the other. */
-template <bool WEIGHTED>
-__device__ __forceinline__ void append(float4 sums, hopper_rows &own, const float (*head)[WIDE],
-                                       int at, int number)
+/* Two numbers of a head once more: there are no registers to remember them in, and the compiler would. */
+__device__ __forceinline__ float2 again(const float *at)
 {
-    const float of[2][2] = {{sums.x, sums.y}, {sums.z, sums.w}};
-    float2 start = *(const float2 *)(head[0] + at), scale = *(const float2 *)(head[1] + at);
-    float2 weight = WEIGHTED ? *(const float2 *)(head[2] + at) : make_float2(1, 1);
+    float2 x;
+    asm volatile("ld.volatile.shared.v2.f32 {%0, %1}, [%2];"
+                 : "=f"(x.x), "=f"(x.y)
+                 : "r"(shared_at(at)));
+    return x;
+}
+
+/* The lane's four sums in columns from `at` on of the tile, whose numbers begin with `number`: rows one after the
+ * other. No branches, whose ends would be waited for. */
+template <bool WEIGHTED>
+__device__ __forceinline__ void append(const float *sum, hopper_rows &own,
+                                       const float (*head)[WIDE], int at, int number)
+{
+    float2 start = again(head[0] + at), scale = again(head[1] + at);
+    float2 weight = WEIGHTED ? again(head[2] + at) : make_float2(1, 1);
 #pragma unroll
     for (int r = 0; r < 2; r++)
 #pragma unroll
         for (int c = 0; c < 2; c++) {
-            float key = fmaf(of[r][c] * (c ? scale.y : scale.x), own.times[r],
+            float key = fmaf(sum[2 * r + c] * (c ? scale.y : scale.x), own.times[r],
                              own.start[r] + (c ? start.y : start.x));
             if (WEIGHTED)
                 key *= c ? weight.y : weight.x;
-            if (key < own.limit[r] && number + c != own.number[r])
-                own.list[r][own.count[r]++] = entry_make(key, number + c);
+            int passes = key < own.limit[r] && number + c != own.number[r];
+            asm volatile("{\n"
+                         ".reg .pred passes;\n"
+                         "setp.ne.s32 passes, %0, 0;\n"
+                         "@passes st.global.b64 [%1], %2;\n"
+                         "}\n" ::"r"(passes),
+                         "l"(own.end[r]), "l"(entry_make(key, number + c))
+                         : "memory");
+            own.end[r] += passes;
         }
-}
-
-/* Sums 16 g .. 16 g + 15 to where they can be counted through: registers cannot. */
-__device__ __forceinline__ void put_aside(const float (&sum)[WIDE / 2], int g, float4 (*aside)[32])
-{
-#pragma unroll
-    for (int which = 0; which < WIDE / 8 / ASIDE; which++)
-        if (g == which)
-#pragma unroll
-            for (int j = 0; j < ASIDE; j++) {
-                const int i = 4 * (ASIDE * which + j);
-                aside[j][threadIdx.x % 32] =
-                    make_float4(sum[i], sum[i + 1], sum[i + 2], sum[i + 3]);
-            }
 }
 
 /* Entries of a tile below their row's limit join the lists. */
 template <bool WEIGHTED>
 __device__ __forceinline__ void take_tile(const float (&sum)[WIDE / 2], hopper_rows &own,
-                                          const float (*head)[WIDE], float4 (*aside)[32],
-                                          int column)
+                                          const float (*head)[WIDE], int column)
 {
     const unsigned who = look<WEIGHTED>(sum, own, head);
     const int at = threadIdx.x % 4 * 2;
-#pragma unroll 1
-    for (int g = 0; who >> ASIDE * g != 0; g++) {
-        unsigned those = who >> ASIDE * g & ((1u << ASIDE) - 1);
-        if (those)
-            put_aside(sum, g, aside);
-#pragma unroll 1
-        for (; those; those &= those - 1) {
-            int j = __ffs(those) - 1, first = 8 * (ASIDE * g + j) + at;
-            append<WEIGHTED>(aside[j][threadIdx.x % 32], own, head, first, column + first);
-        }
-        if (g == WIDE / 8 / ASIDE - 1)
-            break;
-    }
+    if (who == 0)
+        return;
+#pragma unroll
+    for (int j = 0; j < WIDE / 8; j += GRAIN)
+        if (who >> j & ((1u << GRAIN) - 1))
+#pragma unroll
+            for (int i = j; i < j + GRAIN; i++)
+                append<WEIGHTED>(sum + 4 * i, own, head, 8 * i + at, column + 8 * i + at);
 }
 
 /* The least of a row's four lists, at least `keep` of them and few more, spread over the four anew, by one
- * warp; returns how many, and in *limit a key that `keep` of them do not exceed. */
+ * warp; returns how many, and in *limit a key that `keep` of them do not exceed. DEEP: 32 entries of a list, at
+ * most. */
+template <int DEEP>
 __device__ __forceinline__ int cut_quarters(entry *list, const int (&count)[4], int keep,
                                             unsigned *limit)
 {
-    enum { SLOTS = 4 * QUARTER / 32 };
+    enum { SLOTS = 4 * DEEP };
     const int lane = threadIdx.x % 32, most = keep + keep / 4;
     entry own[SLOTS];
-    unsigned all = ~0u, some = 0, key = 0, number = ~0u;
-    int upto = count[0] + count[1] + count[2] + count[3];
+    unsigned all = ~0u, some = 0, number = ~0u;
+    int upto = count[0] + count[1] + count[2] + count[3], kept = 0;
 #pragma unroll
     for (int s = 0; s < SLOTS; s++) {
-        int at = lane + 32 * (s % 4);
-        bool there = at < count[s / 4];
-        own[s] = there ? list[s / 4 * QUARTER + at] : ~(entry)0;
-        all &= there ? (unsigned)(own[s] >> 32) : ~0u;
-        some |= there ? (unsigned)(own[s] >> 32) : 0u;
+        int at = lane + 32 * (s % DEEP);
+        own[s] = at < count[s / DEEP] ? list[s / DEEP * QUARTER + at] : ~(entry)0;
+        all &= (unsigned)(own[s] >> 32);
+        some |= at < count[s / DEEP] ? (unsigned)(own[s] >> 32) : 0u;
     }
     all = __reduce_and_sync(0xFFFFFFFFu, all);
     some = __reduce_or_sync(0xFFFFFFFFu, some);
     int bit = 31 - __clz((int)(all ^ some)); /* the first in which they differ */
-    key = bit < 31 ? all & ~0u << (bit + 1) : 0u;
+    unsigned key = bit < 31 ? all & ~0u << (bit + 1) : 0u;
     for (; bit >= 0 && upto > most; bit--) {
         const unsigned tried = key | 1u << bit;
         int less = 0;
@@ -434,7 +312,6 @@ __device__ __forceinline__ int cut_quarters(entry *list, const int (&count)[4], 
         number = ranked<SLOTS>(part, keep - __reduce_add_sync(0xFFFFFFFFu, less) - 1);
     }
     const entry last = (entry)key << 32 | number;
-    int kept = 0;
     __syncwarp();
 #pragma unroll
     for (int s = 0; s < SLOTS; s++) {
@@ -450,7 +327,7 @@ __device__ __forceinline__ int cut_quarters(entry *list, const int (&count)[4], 
     return kept;
 }
 
-/* Lists of a warp's rows that have grown are cut down, all at once: they fill alike. */
+/* Lists of a warp's rows that have grown are cut down, all at once. */
 __device__ __forceinline__ void cut_rows(const search &s, hopper_rows &own, int64_t block)
 {
     const int lane = threadIdx.x % 32;
@@ -458,7 +335,7 @@ __device__ __forceinline__ void cut_rows(const search &s, hopper_rows &own, int6
 #pragma unroll 1
     for (int row = 0; row < 16; row++) {
         const int quad = row % 8 * 4, r = row / 8;
-        const int mine = r ? own.count[1] : own.count[0];
+        const int mine = count_of(own, r);
         entry *list = r ? own.list[1] : own.list[0];
         int count[4];
 #pragma unroll
@@ -466,12 +343,13 @@ __device__ __forceinline__ void cut_rows(const search &s, hopper_rows &own, int6
             count[c] = __shfl_sync(0xFFFFFFFFu, mine, quad + c);
         list = (entry *)__shfl_sync(0xFFFFFFFFu, (unsigned long long)list, quad);
         const int all = count[0] + count[1] + count[2] + count[3];
-        if (all < s.keep + s.keep / 2 &&
-            max(max(count[0], count[1]), max(count[2], count[3])) <= QUARTER - WIDE / 4)
+        const int most = max(max(count[0], count[1]), max(count[2], count[3]));
+        if (all < s.keep + s.keep / 2 && most <= QUARTER - WIDE / 4)
             continue;
         unsigned limit = 0xFF800000u;
         const bool few = all <= s.keep;
-        const int kept = cut_quarters(list, count, s.keep, &limit);
+        const int kept = most <= 64 ? cut_quarters<2>(list, count, s.keep, &limit)
+                                    : cut_quarters<QUARTER / 32>(list, count, s.keep, &limit);
         if (few)
             limit = ~0u;
         else if (s.segments > 1) {
@@ -483,7 +361,7 @@ __device__ __forceinline__ void cut_rows(const search &s, hopper_rows &own, int6
 #pragma unroll
         for (int mine_r = 0; mine_r < 2; mine_r++)
             if (mine_r == r) {
-                own.count[mine_r] = (kept + 3 - lane % 4) / 4;
+                own.end[mine_r] = own.list[mine_r] + (kept + 3 - lane % 4) / 4;
                 if (limit < 0xFF800000u)
                     set_limit(own, mine_r, fminf(own.limit[mine_r], key_of(limit)), s.largest);
             }
@@ -511,20 +389,24 @@ __device__ __forceinline__ void take_all(const search &s, hopper_shared *m, int 
             own.start[r] = s.start[s.row0 + row];
             own.times[r] = -2.0f * s.scale[s.row0 + row];
             own.list[r] = s.list + ((row * s.segments + p.segment) * 4 + lane % 4) * QUARTER;
-            own.count[r] = 0;
+            own.end[r] = own.list[r];
             set_limit(own, r, key_of(min(0xFF800000u, above(s.limit[row]))), s.largest);
         }
-        for (int tile = p.first; tile < p.last; tile++) {
+        for (int tile = p.first, next = 1; tile < p.last; tile++) {
             sum_tile<TAIL>(sum, s.used, m, team, at);
-            take_tile<WEIGHTED>(sum, own, m->head[head], m->aside[warp], tile * WIDE);
+            take_tile<WEIGHTED>(sum, own, m->head[head], tile * WIDE);
             head = head + 1 == HEADS ? 0 : head + 1;
-            if (__any_sync(0xFFFFFFFFu, max(own.count[0], own.count[1]) > QUARTER - WIDE / 4))
+            /* All warps at the same tiles, for they wait for each other; where a list is full, at once. */
+            bool now = tile - p.first + 1 == next;
+            next = now ? 4 * next : next;
+            if (__any_sync(0xFFFFFFFFu,
+                           now || max(count_of(own, 0), count_of(own, 1)) > QUARTER - WIDE / 4))
                 cut_rows(s, own, p.block + warp * 16);
         }
 #pragma unroll
         for (int r = 0; r < 2; r++)
             s.count[((p.block + first + 8 * r) * s.segments + p.segment) * 4 + lane % 4] =
-                own.count[r];
+                count_of(own, r);
     }
 }
 

@@ -1,6 +1,5 @@
 /* ddsc-mpi: the program ddsc on the ranks of an MPI job. Every rank runs the same command; ddsc.h says
  * how a team divides it. The first rank shows and writes, the others are silent. */
-#include <malloc.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 
 #include "cli.h"
 #include "ddsc_mpi.h"
+#include "give_back.h"
 
 /* Ranks that fail alike do so at about the same time. A rank that has failed and finds itself alone after
  * this long ends the others, which wait for it in vain. */
@@ -41,11 +41,11 @@ static bool done_within(MPI_Request *request, double seconds)
     return done;
 }
 
-/* This rank's trouble is not that of all. The first rank has shown its message already. */
+/* This rank's trouble is not that of all. */
 static void end_all(const program *p, int code)
 {
     const ddsc_team *ranks = &p->team.ranks;
-    if (ranks->rank > 0)
+    if (ranks->rank > 0 || *message_held()) /* the first may have shown it */
         fprintf(stderr, "ddsc: rank %d of %d: %s\n", ranks->rank, ranks->size,
                 *message_held() ? message_held() : "failed");
     fflush(stderr);
@@ -123,17 +123,6 @@ static int run(int argc, char **argv)
     if (parent != MPI_COMM_NULL) /* started by MPI_Comm_spawn, as from mpi4py */
         MPI_Comm_disconnect(&parent);
     return code;
-}
-
-/* SuperLU_DIST, which PETSc brings along, tells malloc when it is loaded to give nothing back to the system: what is freed
- * before the solver runs would stay with the process. */
-static void give_memory_back(void)
-{
-#ifdef __GLIBC__
-    mallopt(M_MMAP_MAX, 65536);
-    mallopt(M_MMAP_THRESHOLD, 1 << 20);
-    mallopt(M_TRIM_THRESHOLD, 1 << 21);
-#endif
 }
 
 int main(int argc, char **argv)

@@ -988,6 +988,8 @@ typedef struct ddsc_k_row {
     double inertia; /* k-means objective */
     int64_t smallest, largest;
     double stability; /* of a sweep: agreement of k-means on random halves, 1 is best; else NaN */
+    int gap_clear; /* 0: K cuts through eigenvalues that are close, so eigenvectors found in another way
+                         (over another number of ranks) may give some items other labels */
 } ddsc_k_row;
 
 /* One of several metrics that were joined. */

@@ -41,9 +41,9 @@ typedef struct embedder {
     int64_t kept_every;       /* frames kept whole: one in so many */
     double *sample;           /* rows of some items */
     int64_t n_sample;
-    la_principal basis; /* its directions and mean */
-    int64_t n_directions;
-    double slack; /* relative to |e_i|^2 + |e_j|^2: rounding of the float products */
+    la_principal basis;         /* its directions and mean */
+    int64_t most, n_directions; /* found; those that count */
+    double slack;               /* relative to |e_i|^2 + |e_j|^2: rounding of the float products */
     scratch memory;
     spin lock; /* of out.longest */
     bound_projection out;
@@ -109,6 +109,27 @@ static ddsc_status sample_range(void *arg, int64_t begin, int64_t end, int worke
     return DDSC_OK;
 }
 
+static ddsc_status basis_find(void *arg)
+{
+    embedder *e = arg;
+    return la_principal_make(e->ctx, &e->basis, e->n_sample, e->length, e->sample, e->most);
+}
+
+static ddsc_status basis_share(embedder *e)
+{
+    la_principal *b = &e->basis;
+    int64_t bytes = sizeof(double);
+    if (team_rank(e->ctx) > 0) {
+        CHECK(MEM_NEW(e->ctx, b->mean, e->length));
+        CHECK(MEM_NEW(e->ctx, b->direction, e->most * e->length));
+        CHECK(MEM_NEW(e->ctx, b->image, e->n_sample * e->most));
+    }
+    CHECK(team_first(e->ctx, b->mean, e->length * bytes));
+    CHECK(team_first(e->ctx, b->direction, e->most * e->length * bytes));
+    CHECK(team_first(e->ctx, b->image, e->n_sample * e->most * bytes));
+    return team_first(e->ctx, &b->all, bytes);
+}
+
 /* Those below 1e-6 of the sum of squares add nothing. Orthonormal up to rounding, which the slack
  * covers. */
 static ddsc_status basis_make(embedder *e)
@@ -119,11 +140,9 @@ static ddsc_status basis_make(embedder *e)
     CHECK(MEM_NEW(e->ctx, e->sample, e->n_sample * e->length));
     CHECK(team_fill(e->ctx, e->sample, e->n_sample, 8, e->length * (int64_t)sizeof *e->sample,
                     sample_range, e));
-    CHECK(la_principal_make(e->ctx, &e->basis, e->n_sample, e->length, e->sample, most));
-    CHECK(team_first(e->ctx, e->basis.mean, e->length * (int64_t)sizeof(double)));
-    CHECK(team_first(e->ctx, e->basis.direction, most * e->length * (int64_t)sizeof(double)));
-    CHECK(team_first(e->ctx, e->basis.image, e->n_sample * most * (int64_t)sizeof(double)));
-    CHECK(team_first(e->ctx, &e->basis.all, sizeof(double)));
+    e->most = most;
+    CHECK(team_by_first(e->ctx, basis_find, e));
+    CHECK(basis_share(e));
     for (; e->n_directions < most; e->n_directions++) {
         double sum = 0;
         for (const double *x = e->basis.image + e->n_directions;

@@ -11,9 +11,6 @@ static const double HUBS_TOLD = 0.25;
 
 enum { ADVICE_SIZE = 4096, FAR_LEAST_ITEMS = 3 };
 
-/* Eigenvalues closer than this part of the larger one are one cluster of eigenvalues. */
-static const double GAP_TINY = 0.01;
-
 /* Errors of D^2 above this part of their spread may well change who is a neighbour. */
 static const double COLUMNS_POOR = 0.25;
 
@@ -86,36 +83,35 @@ static void say_components(writer *w, const ddsc_clustering_view *v, const decom
 }
 
 /* The nearest K below and above that does not cut a cluster of eigenvalues; 0: none. */
-static int64_t clear_k(const double *eigenvalues, int64_t n, int64_t from, int64_t step)
+static int64_t clear_k(const eigen_result *e, const double *eigenvalues, int64_t from, int64_t step)
 {
-    for (int64_t k = from; k >= 2 && k < n; k += step) {
-        double next = eigenvalues[k];
-        if (next - eigenvalues[k - 1] > GAP_TINY * next)
+    for (int64_t k = from; k >= 2 && k < e->k; k += step)
+        if (choose_is_clear(eigenvalues, e->residual, k))
             return k;
-    }
     return 0;
 }
 
 static void say_gap(writer *w, const ddsc_clustering_view *v, const decomposition *d,
                     const double *eigenvalues)
 {
-    int64_t n = d->eigen.k;
-    if (v->k < 2 || v->k >= n || d->n_parts > v->k || d->affinity.flat)
+    const eigen_result *e = &d->eigen;
+    if (v->k < 2 || v->k >= e->k || d->n_parts > v->k || d->affinity.flat)
         return;
-    double last = eigenvalues[v->k - 1], next = eigenvalues[v->k];
-    if (next - last > GAP_TINY * next)
+    if (choose_is_clear(eigenvalues, e->residual, v->k))
         return;
-    int64_t below = clear_k(eigenvalues, n, v->k - 1, -1);
-    int64_t above = clear_k(eigenvalues, n, v->k + 1, 1);
+    int64_t below = clear_k(e, eigenvalues, v->k - 1, -1);
+    int64_t above = clear_k(e, eigenvalues, v->k + 1, 1);
     advice_say(
         w,
         "K = %lld cuts through a cluster of eigenvalues (%.6g and %.6g), so the data hardly say "
         "where the cut lies.",
-        (long long)v->k, last, next);
+        (long long)v->k, eigenvalues[v->k - 1], eigenvalues[v->k]);
     if (below > 0 && above > 0)
         advice_say(w, "K = %lld or %lld would not.", (long long)below, (long long)above);
     else if (below > 0 || above > 0)
         advice_say(w, "K = %lld would not.", (long long)BASE_MAX(below, above));
+    if (e->by_team)
+        advice_say(w, "Another number of ranks may give some items other labels.");
 }
 
 static void say_affinity(writer *w, const decomposition *d)

@@ -12,6 +12,16 @@ static const double GAP_CLEAR = 2;
 enum { LOPSIDED_TIMES = 2 };
 static const double LOPSIDED_GAIN = 0.1, LOPSIDED_CLEAR = 2.5, LOPSIDED_STABLE = 0.7;
 
+/* Eigenvalues closer than this part of the larger one are one cluster of eigenvalues; vectors of residual r on the two sides of
+ * a gap g mix by r / g (Davis, Kahan 1970). */
+static const double GAP_TINY = 0.01, RESIDUALS_TIMES = 1000;
+
+bool choose_is_clear(const double *eigenvalues, const double *residuals, int64_t k)
+{
+    double next = eigenvalues[k], residual = fmax(residuals[k - 1], residuals[k]);
+    return next - eigenvalues[k - 1] > fmax(GAP_TINY * next, RESIDUALS_TIMES * residual);
+}
+
 /* An agreement of halves that is so little below the best one is as good. */
 static const double STABILITY_LEVEL = 0.05;
 
@@ -42,15 +52,17 @@ done:
     return status;
 }
 
-void choose_k_gaps(ddsc_k_row *row, const double *eigenvalues, int64_t n)
+void choose_k_gaps(ddsc_k_row *row, const double *eigenvalues, const double *residuals, int64_t n)
 {
     row->gap = 0;
     row->relative_gap = 1;
+    row->gap_clear = 0;
     if (row->k >= n)
         return;
     double last = eigenvalues[row->k - 1], next = eigenvalues[row->k];
     row->gap = next - last;
     row->relative_gap = (next + GAP_OFFSET) / (last + GAP_OFFSET);
+    row->gap_clear = choose_is_clear(eigenvalues, residuals, row->k);
 }
 
 bool choose_lopsided(const ddsc_k_row *gap, const ddsc_k_row *modular)

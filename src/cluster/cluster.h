@@ -58,8 +58,10 @@ ddsc_status small_merge(ddsc_context *ctx, int32_t *labels, int64_t *k, int64_t 
 /* Newman's modularity of labels (k of them) on a weighted graph. */
 ddsc_status cluster_modularity(ddsc_context *ctx, double *q, const sparse *a, const int32_t *labels,
                                int64_t k);
-/* gap and relative gap of row->k from the Laplacian's eigenvalues, ascending. */
-void choose_k_gaps(ddsc_k_row *row, const double *eigenvalues, int64_t n);
+/* Does the k-th of the Laplacian's eigenvalues, ascending, stand clear of the next? */
+bool choose_is_clear(const double *eigenvalues, const double *residuals, int64_t k);
+/* gap, relative gap and gap_clear of row->k from the first n of them. */
+void choose_k_gaps(ddsc_k_row *row, const double *eigenvalues, const double *residuals, int64_t n);
 /* Does the gap part clusters of very different size, where another K has far more modularity? */
 bool choose_lopsided(const ddsc_k_row *gap, const ddsc_k_row *modular);
 /* Index of the row to take: the largest relative gap when it is at least 2 (2.5 where it is lopsided and the other K is

@@ -212,7 +212,7 @@ static ddsc_status fill_row(ddsc_context *ctx, ddsc_k_row *row, const spectral_j
         row->smallest = BASE_MIN(row->smallest, size[c]);
         row->largest = BASE_MAX(row->largest, size[c]);
     }
-    choose_k_gaps(row, eigenvalues, j->d.eigen.k);
+    choose_k_gaps(row, eigenvalues, j->d.eigen.residual, j->d.eigen.k);
     TRY(cluster_modularity(ctx, &row->modularity, j->wide.n > 0 ? &j->wide : &j->d.a, labels,
                            k_found));
     kmeans_problem all = {.n = n, .dim = j->width, .rows = j->rows, .k = k_found};

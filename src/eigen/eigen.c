@@ -209,6 +209,7 @@ static ddsc_status solve_over_ranks(solver *s, eigen_result *out, const eigen_in
     TRY(add_components(s, in->degree, in->n_components, out->k - s->wanted));
     *found = true;
     if (s->wanted > 0) {
+        out->by_team = true;
         ctx_note(s->ctx, "eigenvectors", "SLEPc", "%lld vectors of %lld items, %d ranks",
                  (long long)s->wanted, (long long)out->n, team_size(s->ctx));
         TRY(eigen_team_solve(s, in->m, found));
@@ -221,6 +222,7 @@ static ddsc_status solve_over_ranks(solver *s, eigen_result *out, const eigen_in
                         out->k * (int64_t)sizeof *out->vector));
     } else {
         panel_free(s->ctx, &s->exact);
+        out->by_team = false;
         ctx_note(s->ctx, "eigenvectors", "block iteration", "SLEPc came to no verified end");
     }
 done:

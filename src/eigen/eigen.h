@@ -21,6 +21,7 @@ typedef struct eigen_result {
     double *vector;   /* n x k, row-major, orthonormal columns, the largest entry positive */
     double *residual; /* k: |M v - lambda v| */
     bool dense, verified;
+    bool by_team; /* by the team's solver, whose sums follow the ranks */
     int64_t n_products;
 } eigen_result;
 

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/team.h"
 #include "engine/tuning.h"
 #include "stream/stream.h"
 
@@ -52,15 +53,21 @@ typedef struct journal_worker {
     int32_t chunk;
 } journal_worker;
 
+/* What the folder held at the start. */
+typedef struct contents {
+    text_rows chunk; /* names */
+    int32_t n_chunks;
+    place *place;
+    int64_t n_places, place_capacity;
+} contents;
+
 struct journal {
     ddsc_context *ctx;
     char folder[PATH_MAX - 160];
     char owner[OWNER_TEXT];
     uint64_t run;
-    text_rows chunk; /* names of those that were there at the start */
-    int32_t n_chunks;
-    place *place;
-    int64_t n_places, place_capacity;
+    contents kept;
+    void *block; /* where a team has its arrays, or NULL */
     int32_t n_written;
     int n_workers;
     journal_worker *worker;
@@ -68,7 +75,7 @@ struct journal {
 
 static void chunk_path(const journal *j, char out[PATH_MAX], int32_t chunk)
 {
-    snprintf(out, PATH_MAX, "%s/%s", j->folder, j->chunk.text + j->chunk.at[chunk]);
+    snprintf(out, PATH_MAX, "%s/%s", j->folder, j->kept.chunk.text + j->kept.chunk.at[chunk]);
 }
 
 static ddsc_status fail(const journal *j, const char *path, const char *what)
@@ -176,6 +183,7 @@ static bool read_all(int fd, int64_t at, void *out, int64_t n)
 /* The records of a sound chunk join the list of places. */
 static ddsc_status take_records(journal *j, int32_t chunk, const unsigned char *bytes, int64_t n)
 {
+    contents *k = &j->kept;
     for (int64_t at = 0; n - at >= (int64_t)sizeof(record);) {
         place p = {.chunk = chunk};
         memcpy(&p.head, bytes + at, sizeof p.head);
@@ -184,8 +192,8 @@ static ddsc_status take_records(journal *j, int32_t chunk, const unsigned char *
         if (p.head.n_values < 0 || p.head.n_values > (n - at) / (int64_t)sizeof(double))
             break;
         at += p.head.n_values * (int64_t)sizeof(double);
-        CHECK(MEM_RESERVE(j->ctx, j->place, &j->place_capacity, j->n_places + 1));
-        j->place[j->n_places++] = p;
+        CHECK(MEM_RESERVE(j->ctx, k->place, &k->place_capacity, k->n_places + 1));
+        k->place[k->n_places++] = p;
     }
     return DDSC_OK;
 }
@@ -228,9 +236,16 @@ static bool is_abandoned(int dir, const char *name, const char *owner)
            unlinkat(dir, name, 0) == 0;
 }
 
-static ddsc_status read_folder(journal *j)
+/* Places in the order of the four numbers of their tiles, which a record begins with. */
+static int by_tile(const void *a, const void *b)
+{
+    return memcmp(a, b, 4 * sizeof(int32_t));
+}
+
+static ddsc_status read_folder(void *arg)
 {
     ddsc_status status = DDSC_OK;
+    journal *j = arg;
     DIR *dir = opendir(j->folder);
     if (!dir)
         return fail(j, j->folder, "read");
@@ -240,18 +255,37 @@ static ddsc_status read_folder(journal *j)
         if (sscanf(e->d_name, "chunk-%" SCNd64 "-%" SCNd64 "-%n", &first, &last, &owner) != 2 ||
             !owner || is_abandoned(dirfd(dir), e->d_name, e->d_name + owner))
             continue;
-        TRY(text_rows_add(&j->chunk, j->n_chunks, e->d_name, strlen(e->d_name)));
-        TRY(read_chunk(j, j->n_chunks++));
+        TRY(text_rows_add(&j->kept.chunk, j->kept.n_chunks, e->d_name, strlen(e->d_name)));
+        TRY(read_chunk(j, j->kept.n_chunks++));
     }
+    if (j->kept.n_places > 0)
+        qsort(j->kept.place, (size_t)j->kept.n_places, sizeof *j->kept.place, by_tile);
 done:
     closedir(dir);
     return status;
 }
 
-/* Places in the order of the four numbers of their tiles, which a record begins with. */
-static int by_tile(const void *a, const void *b)
+static void list_kept(team_arrays *a, void *object)
 {
-    return memcmp(a, b, 4 * sizeof(int32_t));
+    contents *k = object;
+    team_array(a, &k->place, k->n_places * (int64_t)sizeof *k->place);
+    team_array(a, &k->chunk.at, (k->n_chunks + 1) * (int64_t)sizeof *k->chunk.at);
+    team_array(a, &k->chunk.text, k->n_chunks ? k->chunk.at[k->n_chunks] : 0);
+}
+
+/* Of several ranks the first reads, so that all know the same; each machine has it once. */
+static ddsc_status read_kept(journal *j)
+{
+    CHECK(team_by_first(j->ctx, read_folder, j));
+    if (team_size(j->ctx) == 1)
+        return DDSC_OK;
+    contents all = j->kept;
+    CHECK(team_first(j->ctx, &all, sizeof all));
+    all.chunk.ctx = j->ctx;
+    ddsc_status status = team_move(j->ctx, &j->block, &all, list_kept);
+    if (j->block)
+        j->kept = all;
+    return status;
 }
 
 /* ---- open and close ---- */
@@ -285,7 +319,11 @@ static void journal_free(journal *j)
             close(j->worker[w].fd);
         mem_free(j->ctx, j->worker[w].bytes);
     }
-    MEM_FREE(j->ctx, j->worker, j->place, j->chunk.text, j->chunk.at);
+    if (j->block)
+        team_unshare(j->ctx, j->block);
+    else
+        MEM_FREE(j->ctx, j->kept.place, j->kept.chunk.text, j->kept.chunk.at);
+    mem_free(j->ctx, j->worker);
     mem_free(j->ctx, j);
 }
 
@@ -297,13 +335,11 @@ ddsc_status journal_open(ddsc_context *ctx, journal **out, const char *folder, c
     TRY(MEM_ZERO(ctx, j, 1));
     j->ctx = ctx;
     j->n_workers = n_workers;
-    j->chunk.ctx = ctx;
+    j->kept.chunk.ctx = ctx;
     owner_name(j->owner);
     TRY(make_folder(j, folder));
     TRY(manifest_check(j, manifest));
-    TRY(read_folder(j));
-    if (j->n_places > 0)
-        qsort(j->place, (size_t)j->n_places, sizeof *j->place, by_tile);
+    TRY(read_kept(j));
     TRY(workers_open(j));
     *out = j;
     j = NULL;
@@ -398,8 +434,8 @@ bool journal_find(journal *j, const pair_tile *t, int64_t n, double *values, dds
 {
     const int32_t key[] = {(int32_t)t->i0, (int32_t)t->i1, (int32_t)t->j0, (int32_t)t->j1};
     const place *p = NULL;
-    if (j->n_places > 0)
-        p = bsearch(key, j->place, (size_t)j->n_places, sizeof *j->place, by_tile);
+    if (j->kept.n_places > 0)
+        p = bsearch(key, j->kept.place, (size_t)j->kept.n_places, sizeof *p, by_tile);
     if (!p || p->head.n_values != n || !look_into(j, &j->worker[worker], p->chunk) ||
         !read_all(j->worker[worker].fd, p->offset, values, n * (int64_t)sizeof *values))
         return false;

@@ -154,9 +154,9 @@ static ddsc_status sort_lists(void *arg, int64_t begin, int64_t end, int worker)
     return DDSC_OK;
 }
 
-ddsc_status nearest_sort(ddsc_context *ctx, nearest *near, bool worst_first)
+ddsc_status nearest_sort(ddsc_context *ctx, nearest *near, team_part slots, bool worst_first)
 {
-    return parallel_for(ctx, near->n, 256, sort_lists, &(sorting){near, worst_first});
+    return team_rows(ctx, slots, 256, sort_lists, &(sorting){near, worst_first});
 }
 
 /* Close the gaps that short lists leave. */
@@ -176,7 +176,7 @@ ddsc_status nearest_finish(ddsc_context *ctx, nearest *near, ddsc_graph **graph)
 {
     ddsc_status status = DDSC_OK;
     ddsc_graph *g = NULL;
-    TRY(nearest_sort(ctx, near, false));
+    TRY(nearest_sort(ctx, near, (team_part){0, near->n}, false));
     TRY(MEM_ZERO(ctx, g, 1));
     *g = (ddsc_graph){.ctx = ctx, .n = near->n, .tau = near->tau};
     TRY(MEM_ZERO(ctx, g->offset, near->n + 1));

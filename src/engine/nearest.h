@@ -3,6 +3,7 @@
 #define DDSC_ENGINE_NEAREST_H
 
 #include "base/base.h"
+#include "base/team.h"
 #include "graph/graph.h"
 
 /* Neighbours are ordered by (key, index), the key being the value or, with `by`, the value over the scale of
@@ -51,9 +52,9 @@ static inline void nearest_offer(nearest *near, int64_t i, int64_t j, double d2)
         nearest_put(near, b, i, d2);
 }
 
-/* Lists in an order that depends on what they hold alone: nearest first, or worst first, which
- * leaves them heaps. */
-ddsc_status nearest_sort(ddsc_context *ctx, nearest *near, bool worst_first);
+/* Lists of these slots in an order that depends on what they hold alone: nearest first, or worst first,
+ * which leaves them heaps. */
+ddsc_status nearest_sort(ddsc_context *ctx, nearest *near, team_part slots, bool worst_first);
 /* After a search that was divided over a team, where every rank has offered its pairs to heaps of its own: the
  * heaps of rank r's rows (team_own of n in blocks) come together there. once: two ranks may have offered
  * the same pair. */

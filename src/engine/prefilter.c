@@ -37,6 +37,7 @@ typedef struct cpu {
     const double *reach;
     prefilter_hit hit; /* ... pairs within reach */
     void *arg;
+    int64_t first; /* tile of this rank */
 } cpu;
 
 /* Limits only fall, so one read before the tile lets too much in, never too little. */
@@ -127,16 +128,17 @@ done:
 
 /* ---- the nearest ----
  *
- * Tile rows lie on a circle, and a row's tiles are those with the half circle of rows that follow. A step goes once
- * around, so that tiles at work at one time have few items in common, whose heaps they would wait for. A rank of a team
- * owns a run of tile rows, and its own items meet half of all others there. After a first eighth of the circle the
- * limits of own items go to all: no rank keeps what lies beyond. */
+ * Tile rows lie on a circle, and a row's tiles are those with the half circle of rows that follow. A rank of a team has
+ * an even run of all of them, row by row, so that its few rows meet many others there. It takes one of each row in
+ * turn: tiles at work at one time have few items in common, whose heaps they would wait for. After a first eighth of
+ * the circle the least limits of all ranks go to all, so that no rank keeps what lies beyond. */
 
 typedef struct half_circle {
     cpu *c;
-    int64_t n_rows;         /* tile rows of the set */
-    int64_t first, n_first; /* own ones */
-    int64_t from;           /* step of the wave at work */
+    int64_t n_rows;        /* tile rows of the set */
+    int64_t from, n_steps; /* of the wave at work */
+    team_part own;         /* of its n_rows x n_steps tiles */
+    int64_t n_own_rows;    /* rows those lie in, if they began with one */
 } half_circle;
 
 static ddsc_status circle_range(void *arg, int64_t begin, int64_t end, int worker)
@@ -144,52 +146,62 @@ static ddsc_status circle_range(void *arg, int64_t begin, int64_t end, int worke
     const half_circle *h = arg;
     int64_t n = h->c->bounds->n, side = h->c->bounds->side;
     for (int64_t k = begin; k < end; k++) {
-        int64_t row = h->first + k % h->n_first, step = h->from + k / h->n_first;
+        int64_t at = h->own.begin + k % h->n_own_rows * h->n_steps + k / h->n_own_rows;
+        int64_t row = at / h->n_steps, step = h->from + at % h->n_steps;
         int64_t other = (row + step) % h->n_rows;
         int64_t i0 = BASE_MIN(row, other) * side, j0 = BASE_MAX(row, other) * side;
         pair_tile t = {
             .i0 = i0, .i1 = BASE_MIN(n, i0 + side), .j0 = j0, .j1 = BASE_MIN(n, j0 + side)};
-        if (2 * step == h->n_rows && row > other) /* the middle of the circle has two owners */
-            continue;
-        CHECK(look_through(h->c, &t, worker));
+        bool twice = 2 * step == h->n_rows && row > other; /* the middle of the circle */
+        if (at < h->own.end && !twice)
+            CHECK(look_through(h->c, &t, worker));
     }
     return DDSC_OK;
 }
 
-static ddsc_status share_limits(const cpu *c, team_part own)
+static ddsc_status circle_wave(half_circle *h, int64_t from, int64_t to)
 {
-    ddsc_status status = DDSC_OK;
-    const first_bounds *b = c->bounds;
-    double *limit = NULL;
-    TRY(MEM_NEW(c->ctx, limit, b->n));
-    for (int64_t k = own.begin; k < own.end; k++)
-        limit[k] = c->kept->limit[first_item(b->order, k)];
-    TRY(team_gather(c->ctx, limit, b->n, b->side, sizeof *limit));
-    for (int64_t k = 0; k < b->n; k++) {
-        double *own_limit = &c->kept->limit[first_item(b->order, k)];
-        *own_limit = BASE_MIN(*own_limit, limit[k]);
-    }
-done:
-    mem_free(c->ctx, limit);
-    return status;
+    h->from = from;
+    h->n_steps = to - from;
+    h->own = team_own(h->c->ctx, h->n_rows * h->n_steps, 1);
+    if (h->own.begin == h->own.end)
+        return DDSC_OK;
+    h->n_own_rows = (h->own.end - h->own.begin + h->n_steps - 1) / h->n_steps;
+    return team_rows(h->c->ctx, (team_part){0, h->n_own_rows * h->n_steps}, 1, circle_range, h);
+}
+
+/* A limit of any rank's heap holds for all. */
+static ddsc_status share_limits(const cpu *c)
+{
+    double *limit = c->kept->limit;
+    int64_t n = c->bounds->n;
+    for (int64_t i = 0; i < n; i++)
+        limit[i] = -limit[i];
+    CHECK(team_largest(c->ctx, limit, n));
+    for (int64_t i = 0; i < n; i++)
+        limit[i] = -limit[i];
+    return DDSC_OK;
 }
 
 static ddsc_status cpu_nearest(void *state, nearest *kept)
 {
     cpu *c = state;
-    int64_t side = c->bounds->side, n_rows = (c->bounds->n + side - 1) / side;
-    team_part own = team_own(c->ctx, c->bounds->n, side);
-    half_circle h = {.c = c, .n_rows = n_rows, .first = own.begin / side};
-    int64_t last = n_rows / 2 + 1;
-    h.n_first = (own.end - own.begin + side - 1) / side;
+    int64_t n_rows = (c->bounds->n + c->bounds->side - 1) / c->bounds->side;
+    int64_t last = n_rows / 2 + 1, first = BASE_MIN(last, n_rows / 8 + 1);
+    half_circle h = {.c = c, .n_rows = n_rows};
     c->kept = kept;
-    for (int wave = 0; wave < 2; wave++) {
-        int64_t to = wave == 0 ? BASE_MIN(last, n_rows / 8 + 1) : last;
-        team_part tiles = {0, h.n_first * (to - h.from)};
-        CHECK(team_rows(c->ctx, tiles, 1, circle_range, &h));
-        if (team_size(c->ctx) > 1)
-            CHECK(share_limits(c, own));
-        h.from = to;
+    CHECK(circle_wave(&h, 0, first));
+    CHECK(share_limits(c));
+    return circle_wave(&h, first, last);
+}
+
+/* Ranks take tiles in turn: where many pairs are within reach, neighbours share them. */
+static ddsc_status turn_range(void *arg, int64_t begin, int64_t end, int worker)
+{
+    cpu *c = arg;
+    for (int64_t k = begin; k < end; k++) {
+        pair_tile t = tile_number(c->bounds->n, c->bounds->side, c->first + k * team_size(c->ctx));
+        CHECK(look_through(c, &t, worker));
     }
     return DDSC_OK;
 }
@@ -202,7 +214,9 @@ static ddsc_status cpu_within(void *state, int64_t begin, int64_t end, const dou
     c->reach = reach;
     c->hit = hit;
     c->arg = arg;
-    return tiles_walk(c->ctx, c->bounds->n, c->bounds->side, begin, end, look_through, c);
+    c->first = begin + team_rank(c->ctx);
+    int64_t own = (end - c->first + team_size(c->ctx) - 1) / team_size(c->ctx);
+    return team_rows(c->ctx, (team_part){0, own}, 1, turn_range, c);
 }
 
 const prefilter_device prefilter_cpu = {.name = "cpu",

@@ -32,8 +32,9 @@ static ddsc_status apply_piece(void *arg, int64_t begin, int64_t end, int worker
     memset(sum, 0, (size_t)(k * d) * sizeof *sum);
     for (int64_t i = begin; i < end; i += CHUNK_ROWS) {
         int64_t rows = BASE_MIN(CHUNK_ROWS, end - i);
-        for (int64_t p = 0; p < rows * d; p++)
-            x[p] = r->rows[i * d + p] - r->mean[p % d];
+        for (int64_t p = 0; p < rows; p++)
+            for (int64_t c = 0; c < d; c++)
+                x[p * d + c] = r->rows[(i + p) * d + c] - r->mean[c];
         r->energy[number] += la_dot(rows * d, x, x);
         la_gemm(false, true, rows, k, d, 1, x, d, r->basis, d, 0, r->image + i * k, k);
         la_gemm(true, false, k, d, rows, 1, r->image + i * k, k, x, d, 1, sum, d);

@@ -227,7 +227,7 @@ static void add_joints(buffer *t, const ddsc_report *r)
     html_paragraph(t, "Groups that are linked most join first, from left to right: near 0 they run "
                       "into each other, at 0.5 they are linked as much as by chance, at 1 not at "
                       "all. Click a joint to choose the items it joins.");
-    buffer_add(t, "<div class=\"wide\" id=\"tree\"></div>\n");
+    buffer_add(t, "<div class=\"wide\" id=\"tree\"><svg></svg></div>\n");
 }
 
 static void add_views(buffer *t, const ddsc_report *r)

@@ -128,6 +128,7 @@ static void put_spectrum(ddsc_report *r, json_t *root)
     json_t *gaps = put_object(r, root, "gaps");
     put_real(r, gaps, "gap", chosen ? chosen->gap : NAN);
     put_real(r, gaps, "relative_gap", chosen ? chosen->relative_gap : NAN);
+    put_bool(r, gaps, "clear", chosen && chosen->gap_clear);
     json_t *values = put_array(r, root, "eigenvalues");
     for (int64_t i = 0; i < r->view.n_eigenvalues; i++)
         put_last(r, values, json_real(r->view.eigenvalues[i]));

@@ -134,7 +134,7 @@ static ddsc_status descend(descent *d)
     for (int64_t p = 0; p < d->n * d->k; p++)
         d->old[p] = -1;
     for (int round = 0; round < DESCENT_ROUNDS; round++) {
-        CHECK(nearest_sort(d->ctx, &d->near, true));
+        CHECK(nearest_sort(d->ctx, &d->near, (team_part){0, d->n}, true));
         if (make_lists(d) <= d->n * d->k / DESCENT_FEW)
             break;
         CHECK(team_for(d->ctx, d->n, PIECE, join_range, d));

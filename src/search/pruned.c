@@ -63,7 +63,7 @@ static void choose_for_solves(pruned *s, int64_t i)
 {
     candidate_list *l = &s->list[i];
     bool limited = isfinite(s->limit[i]);
-    int64_t left = limited ? SOLVE_BATCH : (n_missing(s, i) + 1) / 2;
+    int64_t left = limited ? s->batch : (n_missing(s, i) + 1) / 2;
     for (int64_t k = 0; k < l->n; k++) {
         bool waiting = waits(s, i, &l->at[k]);
         if (waiting && limited)
@@ -308,22 +308,28 @@ static ddsc_status timed_pairs(pruned *s, bound_level level, int64_t grain, para
 ddsc_status pruned_rounds(pruned *s, bool reports)
 {
     ddsc_status status = DDSC_OK;
+    s->batch = SOLVE_BATCH;
     for (int64_t left = s->n_left, n_bounds = 0;; left = s->n_left) {
-        TRY(pruned_lists_clean(s));
-        if (reports)
-            progress_add(s->ctx, left - s->n_left);
-        if (s->p->offer.level[BOUND_DUAL]) {
+        TRY(pruned_lists_clean(s, true));
+        if (s->p->offer.level[BOUND_DUAL])
             TRY(propose_pairs(s, false));
-            n_bounds = s->n_round;
+        n_bounds = s->p->offer.level[BOUND_DUAL] ? s->n_round : 0;
+        if (n_bounds > 0) {
             TRY(timed_pairs(s, BOUND_DUAL, 8, bound_range, raise_bound));
-            if (n_bounds > 0)
-                TRY(pruned_lists_clean(s));
+            TRY(pruned_lists_clean(s, false));
         }
         TRY(propose_pairs(s, true));
-        TRY(timed_pairs(s, BOUND_TIGHT, 1, solve_range, offer_value));
-        TRY(pruned_hear_cuts(s));
-        if (s->n_round == 0 && n_bounds == 0)
+        if (reports)
+            progress_add(s->ctx, left - s->n_left);
+        if (s->n_round > 0) {
+            TRY(timed_pairs(s, BOUND_TIGHT, 1, solve_range, offer_value));
+            TRY(pruned_hear_cuts(s));
+            /* Few are left, of items that solve most of them: rounds would be many, and idle. */
+            if (s->n_round <= s->n / FEW_SHARE)
+                s->batch = BASE_MIN(2 * s->batch, s->width);
+        } else if (n_bounds == 0) {
             break;
+        }
     }
 done:
     return status;

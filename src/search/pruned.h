@@ -66,11 +66,13 @@ typedef struct pruned {
     uint32_t *seen;
     int64_t width;
     nearest near;
-    double *limit;  /* tau-th distance of each item when the lists were last looked through */
-    double *reach;  /* what the walk looks for: the limit and some slack, -inf for nothing */
-    double *within; /* the same as D^2, whatever the other end */
-    int64_t n_left; /* candidates on all lists then, of all ranks */
-    bool solving;   /* what the round chooses for: solves, or dual bounds */
+    double *limit;    /* tau-th distance of each item when the lists were last looked through */
+    double *reach;    /* what the walk looks for: the limit and some slack, -inf for nothing */
+    double *within;   /* the same as D^2, whatever the other end */
+    int64_t own_left; /* candidates on this rank's lists then */
+    int64_t n_left;   /* on all; known when pairs were dealt out */
+    int64_t batch;    /* candidates of an item that a round solves */
+    bool solving;     /* what the round chooses for: solves, or dual bounds */
     block_pairs *block;
     pair_ij *pair; /* of the round, block by block; then this rank's share of those of all ranks */
     int64_t n_pairs, pair_capacity;
@@ -95,7 +97,7 @@ ddsc_status pruned_tell(pruned *s, int64_t item, int64_t other, double value, in
 /* Deliver it; fn sees what came for own rows, from many threads. */
 typedef void (*news_fn)(pruned *s, const pair_news *news);
 ddsc_status pruned_hear(pruned *s, news_fn fn);
-/* The pairs of the round dealt out evenly; n_round is known before. */
+/* The pairs of the round dealt out evenly; n_round and n_left are known then. */
 ddsc_status pruned_deal(pruned *s);
 /* A cut of a row that another rank owns, and those that came for own rows. */
 ddsc_status pruned_tell_cut(pruned *s, int64_t item, const pair_cut *cut, int worker);
@@ -113,8 +115,8 @@ void pruned_take_known(pruned *s);
 bool pruned_is_known(const pruned *s, int64_t i, int64_t j);
 /* Put what the walk found on the lists of its ends; all lists are empty before. */
 ddsc_status pruned_lists_refill(pruned *s);
-/* Leave out what is settled or out of reach, sort, take a new look at the limits. */
-ddsc_status pruned_lists_clean(pruned *s);
+/* Leave out what is settled or out of reach, sort; solved: take a new look at the limits. */
+ddsc_status pruned_lists_clean(pruned *s, bool solved);
 /* The entry of `other` in the list of `item`, or NULL. */
 candidate *pruned_list_find(const pruned *s, int64_t item, int64_t other);
 

@@ -152,7 +152,7 @@ ddsc_status pruned_lists_make(pruned *s)
     TRY(nearest_join(s->ctx, &kept, false));
     progress_end(s->ctx);
     pairs_count_first(s->p, all);
-    TRY(nearest_sort(s->ctx, &kept, false));
+    TRY(nearest_sort(s->ctx, &kept, s->own, false));
     TRY(MEM_ZERO(s->ctx, s->list, s->n));
     TRY(MEM_NEW(s->ctx, s->storage, (s->own.end - s->own.begin) * s->width));
     TRY(MEM_NEW(s->ctx, s->seen, s->n_left));
@@ -217,17 +217,16 @@ static ddsc_status clean_range(void *arg, int64_t begin, int64_t end, int worker
         list_sort(l);
         n_left += kept;
     }
-    __atomic_fetch_add(&s->n_left, n_left, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&s->own_left, n_left, __ATOMIC_RELAXED);
     return DDSC_OK;
 }
 
-ddsc_status pruned_lists_clean(pruned *s)
+ddsc_status pruned_lists_clean(pruned *s, bool solved)
 {
     int64_t rows = block_rows(s->n);
-    s->n_left = 0;
+    s->own_left = 0;
     CHECK(team_for(s->ctx, s->n, rows, clean_range, s));
-    CHECK(team_gather(s->ctx, s->limit, s->n, rows, sizeof *s->limit));
-    return team_sum(s->ctx, &s->n_left, 1);
+    return solved ? team_gather(s->ctx, s->limit, s->n, rows, sizeof *s->limit) : DDSC_OK;
 }
 
 static void list_put(pruned *s, int64_t item, int64_t other, const found_pair *e)
@@ -243,8 +242,8 @@ static void list_put(pruned *s, int64_t item, int64_t other, const found_pair *e
 ddsc_status pruned_lists_refill(pruned *s)
 {
     int n_workers = s->p->n_workers;
+    int64_t n_left = 0;
     CHECK(pruned_deal_found(s));
-    s->n_left = 0;
     for (int64_t i = 0; i < s->n; i++)
         s->list[i].n = 0;
     for (int w = 0; w < n_workers; w++)
@@ -252,11 +251,11 @@ ddsc_status pruned_lists_refill(pruned *s)
             const found_pair *e = &s->found[w].at[k];
             s->list[e->i].n += e->at_i;
             s->list[e->j].n += e->at_j;
-            s->n_left += e->at_i + e->at_j;
+            n_left += e->at_i + e->at_j;
         }
     mem_free(s->ctx, s->storage);
     s->storage = NULL;
-    CHECK(MEM_NEW(s->ctx, s->storage, s->n_left));
+    CHECK(MEM_NEW(s->ctx, s->storage, n_left));
     candidate *at = s->storage;
     for (int64_t i = 0; i < s->n; i++) {
         s->list[i].at = at;

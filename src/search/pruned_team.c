@@ -75,30 +75,56 @@ static int64_t share_begin(int64_t total, int rank, int size)
     return total / size * rank + total % size * rank / size;
 }
 
+/* Of the pairs first .. first + n - 1 of all, those in the share of a rank. */
+static int64_t in_share(int64_t total, int rank, int size, int64_t first, int64_t n)
+{
+    int64_t begin = BASE_MAX(first, share_begin(total, rank, size));
+    return BASE_MAX(0, BASE_MIN(first + n, share_begin(total, rank + 1, size)) - begin);
+}
+
+/* Both counts of every rank, and their sums. */
+static ddsc_status count_round(pruned *s, int64_t *count)
+{
+    int size = team_size(s->ctx);
+    count[2 * team_rank(s->ctx)] = s->n_pairs;
+    count[2 * team_rank(s->ctx) + 1] = s->own_left;
+    CHECK(team_gather(s->ctx, count, size, 1, 2 * (int64_t)sizeof *count));
+    s->n_round = s->n_left = 0;
+    for (int r = 0; r < size; r++) {
+        s->n_round += count[2 * r];
+        s->n_left += count[2 * r + 1];
+    }
+    return DDSC_OK;
+}
+
 ddsc_status pruned_deal(pruned *s)
 {
     ddsc_status status = DDSC_OK;
     int size = team_size(s->ctx), rank = team_rank(s->ctx);
-    int64_t *bytes = NULL, first = s->n_pairs, unit = sizeof *s->pair;
+    int64_t *count = NULL, *bytes = NULL, first = 0, before = 0, unit = sizeof *s->pair;
     pair_ij *out = NULL;
     s->n_round = s->n_pairs;
+    s->n_left = s->own_left;
     if (s->alone)
         return DDSC_OK;
-    TRY(team_sum(s->ctx, &s->n_round, 1));
-    TRY(team_before(s->ctx, &first));
+    TRY(MEM_NEW(s->ctx, count, 2 * size));
     TRY(MEM_NEW(s->ctx, bytes, 2 * size));
+    TRY(count_round(s, count));
+    if (s->n_round == 0)
+        goto done;
+    for (int r = 0; r < rank; r++)
+        first += count[2 * r];
     for (int r = 0; r < size; r++) {
-        int64_t begin = BASE_MAX(first, share_begin(s->n_round, r, size));
-        int64_t end = BASE_MIN(first + s->n_pairs, share_begin(s->n_round, r + 1, size));
-        bytes[r] = BASE_MAX(0, end - begin) * unit;
+        bytes[r] = in_share(s->n_round, r, size, first, s->n_pairs) * unit;
+        bytes[size + r] = in_share(s->n_round, rank, size, before, count[2 * r]) * unit;
+        before += count[2 * r];
     }
-    TRY(team_sizes(s->ctx, bytes, bytes + size));
     TRY(MEM_COPY(s->ctx, out, s->pair, s->n_pairs));
     s->n_pairs = share_begin(s->n_round, rank + 1, size) - share_begin(s->n_round, rank, size);
     TRY(MEM_RESERVE(s->ctx, s->pair, &s->pair_capacity, s->n_pairs));
     TRY(team_exchange(s->ctx, out, bytes, s->pair, bytes + size));
 done:
-    MEM_FREE(s->ctx, out, bytes);
+    MEM_FREE(s->ctx, out, bytes, count);
     return status;
 }
 

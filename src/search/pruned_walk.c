@@ -130,12 +130,32 @@ static ddsc_status dual_of_found(pruned *s)
     return parallel_for(s->ctx, s->p->n_workers, 1, drop_range, s);
 }
 
-static ddsc_status count_found(const pruned *s, int64_t *n)
+/* A step of the walk: so many tiles, and what came of them. */
+typedef struct walk_stride {
+    int64_t tiles, least;
+    int64_t n_met;   /* pairs that got a dual bound */
+    int64_t n_found; /* in reach since lists were last worked off */
+} walk_stride;
+
+static ddsc_status count_found(const pruned *s, walk_stride *step)
 {
-    *n = 0;
+    int64_t count[] = {s->p->offer.level[BOUND_DUAL] ? s->n_pairs : 0, 0};
     for (int w = 0; w < s->p->n_workers; w++)
-        *n += s->found[w].n;
-    return team_sum(s->ctx, n, 1);
+        count[1] += s->found[w].n;
+    CHECK(team_sum(s->ctx, count, 2));
+    step->n_met = count[0];
+    step->n_found = count[1];
+    return DDSC_OK;
+}
+
+/* As long a step as memory allows, going by the one before: the fewer, the less ranks wait for each other. */
+static void set_step(const pruned *s, walk_stride *step, int64_t found_before)
+{
+    double n = (double)s->n, left = FOUND_PER_ITEM * n - (double)step->n_found;
+    double met = (double)step->n_met / (MET_PER_ITEM * n);
+    double found = (double)(step->n_found - found_before) / left;
+    double tiles = (double)step->tiles / fmax(0.5, fmax(met, found));
+    step->tiles = BASE_MAX(step->least, (int64_t)tiles);
 }
 
 /* Who looks: items whose list ran out before their limit. An infinite end: the list had every item. */
@@ -156,8 +176,8 @@ ddsc_status pruned_walk(pruned *s)
 {
     ddsc_status status = DDSC_OK;
     bool *looks = NULL, any;
-    int64_t n_found, n_tiles = tile_count(s->n, s->p->offer.first.side);
-    int64_t step = BASE_MAX(WALK_TILES, n_tiles / WALK_STEPS), all = s->n * (s->n - 1) / 2;
+    int64_t n_tiles = tile_count(s->n, s->p->offer.first.side), all = s->n * (s->n - 1) / 2;
+    walk_stride step = {.least = BASE_MAX(WALK_TILES, n_tiles / WALK_STEPS)};
     TRY(MEM_NEW(s->ctx, looks, s->n));
     TRY(set_looks(s, looks, &any));
     if (!any)
@@ -167,19 +187,24 @@ ddsc_status pruned_walk(pruned *s)
     TRY(MEM_NEW(s->ctx, s->reach, s->n));
     TRY(MEM_NEW(s->ctx, s->within, s->n));
     progress_begin(s->ctx, "candidates", all);
-    for (int64_t begin = 0; begin < n_tiles; begin += step) {
-        int64_t end = BASE_MIN(n_tiles, begin + step);
+    step.tiles = step.least;
+    for (int64_t begin = 0, end; begin < n_tiles; begin = end) {
+        int64_t found_before = step.n_found;
+        end = BASE_MIN(n_tiles, begin + step.tiles);
         for (int64_t i = 0; i < s->n; i++) {
             s->reach[i] = looks[i] ? reach_of(s->limit[i]) : -INFINITY;
             s->within[i] = local_limit_any(s->p->by, s->reach[i]);
         }
         TRY(s->p->device->within(s->device, begin, end, s->within, meet_pair, s));
         TRY(dual_of_found(s));
-        TRY(count_found(s, &n_found));
-        if (n_found < FOUND_PER_ITEM * s->n && end < n_tiles)
+        TRY(count_found(s, &step));
+        if (step.n_found < FOUND_PER_ITEM * s->n && end < n_tiles) {
+            set_step(s, &step, found_before);
             continue;
+        }
         TRY(pruned_lists_refill(s));
         TRY(pruned_rounds(s, false));
+        step.n_found = 0;
     }
     progress_end(s->ctx);
     pairs_count_first(s->p, all);

@@ -9,9 +9,11 @@ enum {
     LIST_PER_TAU = 12,    /* ... and for each neighbour asked for */
     LIST_PAIRS = 1 << 20, /* of first lists whose frame bounds are made in one go */
     DUAL_BATCH = 16,      /* candidates of an item that get a dual bound in one round */
-    SOLVE_BATCH = 2,      /* and those that are solved */
-    WALK_TILES = 64,      /* tiles between two looks at the lists, at least; or a 256th of all */
+    SOLVE_BATCH = 2,      /* and those that are solved; ... */
+    FEW_SHARE = 16,       /* ... twice as many after a round of one per so many items, or fewer */
+    WALK_TILES = 64,      /* tiles of a step of the walk, at least; or a 256th of all */
     WALK_STEPS = 256,
+    MET_PER_ITEM = 32,  /* pairs that get a dual bound in one step: what the first lists had */
     FOUND_PER_ITEM = 4, /* pairs the walk may find before the lists are worked off */
     /* ---- query: 10,000 digits against 60,000 (bench/assign.py) ---- */
     QUERY_ITEMS = 8, /* new items whose first bounds are made in one go */

@@ -3,7 +3,9 @@
 
 #include <math.h>
 
-enum { SIDE = SINKHORN_GRID_SIDE };
+#include "base/team.h"
+
+enum { SIDE = SINKHORN_GRID_SIDE, ITEMS_GRAIN = 64 };
 
 /* Points must meet the grid to rounding: values are those of the grid. */
 static const double OFF_GRID = 1e-13;
@@ -98,28 +100,44 @@ static void find_moments(item_view view, const uint16_t *cell, const double step
     }
 }
 
-ddsc_status sinkhorn_grid_items_make(ddsc_context *ctx, grid_items *out, const measures *m,
-                                     const double step[2])
+typedef struct items_job {
+    grid_items *out;
+    const measures *m;
+} items_job;
+
+static ddsc_status items_range(void *arg, int64_t begin, int64_t end, int worker)
 {
-    *out = (grid_items){.step = {step[0], step[1]}};
-    CHECK(MEM_NEW(ctx, out->item, m->n));
-    CHECK(MEM_NEW(ctx, out->cell, m->nnz));
-    CHECK(MEM_NEW(ctx, out->place, m->nnz));
-    for (int64_t i = 0; i < m->n; i++) {
-        item_view view = measures_item(m, i);
-        uint16_t *cell = out->cell + m->offset[i];
-        find_box(m, view, &out->item[i]);
-        find_places(m, view, &out->item[i], cell, out->place + m->offset[i]);
-        find_moments(view, cell, step, &out->item[i]);
+    const items_job *j = arg;
+    grid_items *out = j->out;
+    (void)worker;
+    for (int64_t i = begin; i < end; i++) {
+        item_view view = measures_item(j->m, i);
+        uint16_t *cell = out->cell + j->m->offset[i];
+        find_box(j->m, view, &out->item[i]);
+        find_places(j->m, view, &out->item[i], cell, out->place + j->m->offset[i]);
+        find_moments(view, cell, out->step, &out->item[i]);
     }
     return DDSC_OK;
 }
 
+ddsc_status sinkhorn_grid_items_make(ddsc_context *ctx, grid_items *out, const measures *m,
+                                     const double step[2])
+{
+    int64_t bytes = sizeof *out->cell, item = sizeof *out->item;
+    *out = (grid_items){.step = {step[0], step[1]}};
+    CHECK(team_table_new(ctx, &out->item, m->n * item));
+    CHECK(team_table_new(ctx, &out->cell, m->nnz * bytes));
+    CHECK(team_table_new(ctx, &out->place, m->nnz * bytes));
+    CHECK(team_fill(ctx, out->item, m->n, ITEMS_GRAIN, item, items_range, &(items_job){out, m}));
+    CHECK(team_gather_entries(ctx, out->cell, m->offset, m->n, ITEMS_GRAIN, bytes));
+    return team_gather_entries(ctx, out->place, m->offset, m->n, ITEMS_GRAIN, bytes);
+}
+
 void sinkhorn_grid_items_free(ddsc_context *ctx, grid_items *items)
 {
-    mem_free(ctx, items->item);
-    mem_free(ctx, items->cell);
-    mem_free(ctx, items->place);
+    team_unshare(ctx, items->item);
+    team_unshare(ctx, items->cell);
+    team_unshare(ctx, items->place);
 }
 
 /* M = A^-1 # B, the geometric mean; in the plane that of P and Q is sqrt(pq) S / sqrt(det S), S = P

@@ -4,11 +4,11 @@ import pathlib
 import shutil
 import signal
 import subprocess
-import sys
 
 import pytest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+DEEP = bool(os.environ.get("DDSC_DEEP"))
 BUILD = pathlib.Path(os.environ.get("DDSC_BUILD", "build")).resolve()
 PROGRAM, RANKS = str(BUILD / "ddsc"), str(BUILD / "ddsc-mpi")
 # As root, on fewer processors than ranks, and leaving those to whoever has work.
@@ -21,6 +21,14 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if missing:
             item.add_marker(pytest.mark.skip(reason=missing))
+
+
+@pytest.fixture(scope="session")
+def data_dir():
+    path = pathlib.Path(os.environ.get("DDSC_DATA", SOURCE.parent / "shared" / "data"))
+    if not path.is_dir():
+        pytest.skip("skipped: no folder of real data")
+    return path
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,7 @@
 /* bench/spectral_scale.c over ranks: eigenvectors and k-means of a made-up graph of N items.
  *   mpirun -n P build/tests/mpi_spectral N [K [tau [threads]]] */
 #include "ddsc_mpi.h"
+#include "give_back.h"
 
 int bench_spectral(int argc, char **argv, const ddsc_team *team);
 
@@ -8,6 +9,7 @@ int main(int argc, char **argv)
 {
     int provided;
     ddsc_team team;
+    give_memory_back();
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
     if (ddsc_team_create_mpi(&team, MPI_COMM_WORLD) != 0)
         MPI_Abort(MPI_COMM_WORLD, 1);

@@ -9,7 +9,7 @@ import time
 import numpy as np
 import pytest
 
-from conftest import RANKS
+from conftest import DEEP, RANKS
 from test_same import clouds
 
 
@@ -87,18 +87,31 @@ def test_standard_input(ddsc, ranks, some, tmp_path):
 
 # ---- killed ----
 
-def own_ranks(job):
-    """Process numbers of the ranks, which mpirun started."""
-    found = []
+def processes():
+    """Name, parent and session of every process that is at work."""
+    found = {}
     for place in pathlib.Path("/proc").glob("[0-9]*/stat"):
         try:
-            parent = int(place.read_text().rsplit(")", 1)[1].split()[1])
-            if parent != job.pid or os.readlink(place.parent / "exe") != RANKS:
-                continue
+            name, rest = place.read_text().split("(", 1)[1].rsplit(")", 1)
         except OSError:
             continue
-        found.append(int(place.parent.name))
-    return sorted(found)
+        state, parent, _, session = rest.split()[:4]
+        if state != "Z":
+            found[int(place.parent.name)] = name, int(parent), int(session)
+    return found
+
+
+def own_ranks(job, name="ddsc-mpi-rank"):
+    """Process numbers of the ranks, in their order, or of their guards: `job` is a session of its own."""
+    return sorted(pid for pid, (own, _, session) in processes().items() if own == name and session == job.pid)
+
+
+def assert_gone(job):
+    """mpirun waits for the guards; a rank ends right after its guard."""
+    end = time.monotonic() + 20
+    while own_ranks(job) + own_ranks(job, "ddsc-guard") and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not own_ranks(job) and not own_ranks(job, "ddsc-guard")
 
 
 def wait_for(job, done):
@@ -126,11 +139,41 @@ def test_a_killed_rank_ends_all_and_the_folder_goes_on(ddsc, ranks, start, long_
     assert wait_for(job, 2000)
     began = time.monotonic()
     os.kill(own_ranks(job)[victim], signal.SIGKILL)
-    job.communicate(timeout=60)
-    assert time.monotonic() - began < 30 and job.returncode == 137  # mpirun's word for it
-    assert not own_ranks(job) and not (tmp_path / "graph.mtx").exists()
+    told = job.communicate(timeout=60)[1]
+    assert time.monotonic() - began < 30 and job.returncode == 7
+    assert told.count("ddsc: ") == told.count("was lost: killed by signal 9") == 1 and "goes on from its --resume" in told
+    assert_gone(job)
+    assert not (tmp_path / "graph.mtx").exists()
     ranks(then, *words)
     assert (tmp_path / "graph.mtx").read_bytes() == (tmp_path / "alone.mtx").read_bytes()
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV])
+def test_all_ranks_killed(start, long_set, number):
+    """The guards see it at the same time; one of them speaks."""
+    job = start(4, "neighbors", long_set, *LONG, "-o", "-")
+    assert wait_for(job, 2000)
+    for rank in own_ranks(job):
+        os.kill(rank, number)
+    told = job.communicate(timeout=60)[1]
+    assert job.returncode == 7 and told.count("ddsc: ") == told.count(f"was lost: killed by signal {int(number)}") == 1
+
+
+def test_a_killed_guard_leaves_no_rank(start, long_set):
+    job = start(3, "neighbors", long_set, *LONG, "-o", "-")
+    assert wait_for(job, 2000)
+    os.kill(own_ranks(job, "ddsc-guard")[1], signal.SIGKILL)
+    job.communicate(timeout=60)
+    assert job.returncode != 0
+    assert_gone(job)
+
+
+def test_mpirun_killed(start, long_set):
+    job = start(3, "neighbors", long_set, *LONG, "-o", "-")
+    assert wait_for(job, 2000)
+    job.kill()
+    job.communicate(timeout=60)
+    assert_gone(job)
 
 
 def test_interrupted(start, ranks, ddsc, long_set, tmp_path):
@@ -138,29 +181,36 @@ def test_interrupted(start, ranks, ddsc, long_set, tmp_path):
     job = start(2, *words)
     assert wait_for(job, 2000)
     job.send_signal(signal.SIGTERM)
-    job.communicate(timeout=60)
-    assert job.returncode != 0 and not own_ranks(job) and not (tmp_path / "graph.mtx").exists()
+    told = job.communicate(timeout=60)[1]
+    assert told.count("ddsc: ") == told.count("interrupted: the same command") == 1
+    assert job.returncode != 0
+    assert_gone(job)
+    assert not (tmp_path / "graph.mtx").exists()
     ranks(3, *words)
     ddsc("neighbors", long_set, *LONG[:2], "-o", tmp_path / "alone.mtx")
     assert (tmp_path / "graph.mtx").read_bytes() == (tmp_path / "alone.mtx").read_bytes()
 
 
-@pytest.mark.skipif(not os.environ.get("DDSC_DEEP"), reason="skipped: takes minutes; DDSC_DEEP=1")
-def test_twenty_kills(ddsc, ranks, start, long_set, tmp_path):
+N_KILLS = 20 if DEEP else 4
+
+
+def test_random_kills(ddsc, ranks, start, long_set, tmp_path):
     """A random rank at a random moment, again and again on one folder, each time with another number of ranks."""
     draw = random.Random(1)
     ddsc("neighbors", long_set, *LONG[:2], "-o", tmp_path / "alone.mtx")
-    graph, kept, n_kills, n_folders = tmp_path / "graph.mtx", "kept0", 0, 1
-    while n_kills < 20:
+    graph, kept, n_kills, n_folders, n = tmp_path / "graph.mtx", "kept0", 0, 1, 2
+    while n_kills < N_KILLS:
         words = ["neighbors", long_set, *LONG, "--resume", tmp_path / kept, "-o", graph]
-        job = start(draw.choice([2, 3, 4]), *words)
-        time.sleep(draw.uniform(0.3, 4))
+        n = draw.choice([other for other in (2, 3, 4) if other != n])
+        job = start(n, *words)
+        time.sleep(draw.uniform(0.1, 6))
         alive = own_ranks(job)
         if alive:
             os.kill(draw.choice(alive), signal.SIGKILL)
             n_kills += 1
-        job.communicate(timeout=60)
-        assert job.returncode in (0, 137, 7), job.returncode
+        told = job.communicate(timeout=60)[1]
+        assert job.returncode in ((0, 7) if alive else (0,)), (job.returncode, told)
+        assert told.count("ddsc: ") == told.count("was lost: killed by signal 9") == (job.returncode == 7)
         if job.returncode == 0:  # it was done before: from the beginning
             assert graph.read_bytes() == (tmp_path / "alone.mtx").read_bytes()
             graph.unlink()

@@ -1,6 +1,5 @@
 """The example for Python in docs/scale.md, and two nodes in namespaces."""
 import os
-import pathlib
 import re
 import shutil
 import subprocess
@@ -8,10 +7,8 @@ import sys
 
 import pytest
 
-from conftest import BUILD, ENVIRONMENT, RANKS
+from conftest import BUILD, ENVIRONMENT, RANKS, SOURCE
 from test_same import clouds
-
-SOURCE = pathlib.Path(__file__).resolve().parents[2]
 
 
 def test_example_for_mpi4py(tmp_path):

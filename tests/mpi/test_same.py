@@ -1,5 +1,6 @@
 """Over any number of ranks: the bytes of ddsc."""
 import json
+import os
 import subprocess
 
 import numpy as np
@@ -52,7 +53,7 @@ CASES = [("clouds", "--metric", "w2"), ("images", "--metric", "w2"), ("clouds", 
          ("images", "--metric", "sinkhorn"), ("images", "--metric", "mmd"), ("clouds", "--metric", "mmd"),
          ("clouds", "--metric", "lot"), ("vectors", "--metric", "lot", "--neighbors", "approximate"),
          ("few", "--metric", "w2", "--tau", 1), ("clouds", "--metric", "w2", "--hubs", "always"),
-         ("clouds", "--metric", "w2", "--sample", "0.5"), ("images", "--metric", "w2", "--exact-graph", "full")]
+         ("clouds", "--metric", "w2", "--sample", "0.5"), ("clouds", "--metric", "lot", "--sample-columns", "0.3"), ("images", "--metric", "w2", "--exact-graph", "full")]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: "-".join(map(str, case)).replace("---", "-"))
@@ -111,6 +112,24 @@ def test_divided_eigenvectors(ddsc, ranks, tmp_path):
             assert ranks(n, *words).out == alone, (n, words)
 
 
+def test_labels_that_may_differ_are_marked(ddsc, ranks, tmp_path):
+    """Four groups, K = 4: the same labels. A ring, whose eigenvalues come in pairs: K = 2 cuts through one, K = 3 does not."""
+    random, turn = np.random.default_rng(0), 2 * np.pi * np.arange(900) / 900
+    groups = random.normal(0, 8, (4, 2))[np.arange(900) % 4] + random.normal(0, 1, (900, 2))
+    ring = 10 * np.column_stack([np.cos(turn), np.sin(turn)]) + random.normal(0, 1e-4, (900, 2))
+    sentence = "Another number of ranks may give some items other labels."
+    for name, points, k, clear in (("groups", groups, 4, True), ("ring", ring, 2, False), ("ring", ring, 3, True)):
+        np.savez(tmp_path / f"{name}.npz", points=points, weights=np.ones(900), offsets=np.arange(901))
+        words = ["cluster", tmp_path / f"{name}.npz", "-k", k, "--metric", "lot", "--force", "-o"]
+        ddsc(*words, tmp_path / "alone")
+        ranks(3, *words, tmp_path / "ranks")
+        one, other = (json.loads((tmp_path / run / "result.json").read_text()) for run in ("alone", "ranks"))
+        assert one["gaps"]["clear"] == other["gaps"]["clear"] == clear, (name, k)
+        assert sentence not in one["advice"] and (sentence in other["advice"]) == (not clear)
+        assert np.allclose(one["eigenvalues"], other["eigenvalues"], rtol=0, atol=1e-8)
+        assert name == "ring" or (tmp_path / "alone" / "labels.csv").read_bytes() == (tmp_path / "ranks" / "labels.csv").read_bytes()
+
+
 def test_ranks_do_without_devices(ddsc, ranks, sets, tmp_path, monkeypatch):
     """Which rank has a device is a matter of its machine; the way of the search is not."""
     monkeypatch.setenv("DDSC_PLUGIN_PATH", str(BUILD / "tests"))
@@ -143,6 +162,14 @@ def test_one_rank_speaks(ranks, sets):
     assert ranks(3, "info", sets["clouds"]).out.count("items ") == 1
     assert ranks(3, "--version").out.count("ddsc ") == 1
     assert ranks(2, "cluster", sets["clouds"], "-k", 3, "--dry-run").out.count("would read") == 1
+
+
+def test_same_kernels(ddsc, ranks, sets):
+    """Both programs take the same matrix products of OpenBLAS, on which last bits depend."""
+    told = {"OPENBLAS_VERBOSE": "2"}
+    alone = subprocess.run([BUILD / "ddsc", "info", sets["few"]], capture_output=True, text=True, env={**os.environ, **told}).stderr
+    job = ranks(1, "info", sets["few"], env=told)
+    assert [line for line in job.err.splitlines() if "Core" in line][-1:] == [line for line in alone.splitlines() if "Core" in line][-1:]
 
 
 def test_the_library_needs_no_mpi():

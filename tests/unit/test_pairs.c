@@ -297,7 +297,7 @@ static void test_choice(void **state)
         for (int64_t i_end = 0; i_end <= N; i_end += 3)
             for (int64_t j_begin = 0; j_begin <= N; j_begin += 4)
                 for (int drawn = 0; drawn < 2; drawn++) {
-                    pair_choice c = {i_end, j_begin, drawn ? 0.4 : 1};
+                    pair_choice c = {.i_end = i_end, .j_begin = j_begin, .sample = drawn ? 0.4 : 1};
                     int64_t asked = 0, in = 0, all = 0;
                     for (int64_t k = 0; k < tile_count(N, side); k++) {
                         pair_tile t = tile_number(N, side, k);

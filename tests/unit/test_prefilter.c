@@ -288,7 +288,7 @@ static void check_device(ddsc_context *ctx, const tie_rows *t, bool product, dou
     assert_int_equal(prefilter_cpu.open(ctx, &device, &b, NULL), DDSC_OK);
     assert_int_equal(nearest_create(ctx, &kept, 0, n, tau), DDSC_OK);
     assert_int_equal(prefilter_cpu.nearest(device, &kept), DDSC_OK);
-    assert_int_equal(nearest_sort(ctx, &kept, false), DDSC_OK);
+    assert_int_equal(nearest_sort(ctx, &kept, (team_part){0, n}, false), DDSC_OK);
     for (int64_t i = 0; i < n; i++) {
         assert_int_equal(kept.count[i], tau);
         for (int64_t e = 0; e < tau; e++) {

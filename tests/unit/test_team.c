@@ -333,6 +333,10 @@ static void graphs_of_real_data(void **state)
     assert_same_on(job_of(DDSC_METRIC_SINKHORN, digits, 200), 4);
     assert_same_on(job_of(DDSC_METRIC_MMD, digits, 2100), 3);
     assert_same_on(job_of(DDSC_METRIC_LOT, digits, 2100), 3);
+    job j = job_of(DDSC_METRIC_LOT, digits, 600);
+    j.graph.neighbors = DDSC_NEIGHBORS_APPROXIMATE;
+    assert_same_on(j, 7);
+    assert_same_on(j, MOST_RANKS);
 }
 
 /* ---- the affinity by its own rows ---- */

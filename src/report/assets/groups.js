@@ -157,7 +157,7 @@ function paintCards() { // what the page left for the script: swatches and small
 // ---- how the groups join ----
 
 const svg = (tag, attributes, ...children) => {
-  const node = document.createElementNS('http://www.w3.org/2000/svg', tag);
+  const node = document.createElementNS(byId('tree').firstChild.namespaceURI, tag);
   for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
   node.append(...children);
   return node;

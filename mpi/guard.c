@@ -1,0 +1,169 @@
+/* ddsc-mpi: starts a rank (ddsc-mpi-rank, which lies beside it) and stands guard over it. A rank that is killed, by hand or
+ * because the machine has no memory left, can neither say so nor choose an exit code: its guard does. The guard knows neither MPI
+ * nor the library, so it is there before anything large is loaded, and costs next to nothing. */
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+/* Where several ranks are lost at once each guard waits so long for each rank before its own: the first to speak ends the job,
+ * and the others hear of that and stay silent. */
+enum { TURN_MS = 100, TURNS_MOST = 10, ENDING_S = 5 };
+
+typedef struct watch {
+    sigset_t handed; /* signals that were passed on */
+    time_t ends;     /* when the launcher last said that the job ends; 0: never */
+} watch;
+
+static const char *first_set(const char *const *names)
+{
+    for (; *names; names++)
+        if (getenv(*names))
+            return getenv(*names);
+    return NULL;
+}
+
+/* As Open MPI, PMIx and PMI (MPICH, Slurm) say it; NULL: no launcher started this. */
+static const char *own_rank(void)
+{
+    return first_set((const char *const[]){"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", NULL});
+}
+
+static const char *n_ranks(void)
+{
+    return first_set(
+        (const char *const[]){"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS", NULL});
+}
+
+/* Becomes the rank; comes back never. */
+static void become_rank(char **argv)
+{
+    char path[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", path, sizeof path - sizeof "-rank");
+    if (n > 0) {
+        memcpy(path + n, "-rank", sizeof "-rank");
+        argv[0] = path; /* choose_kernels asks whether this is the file that runs */
+        execv(path, argv);
+    }
+    dprintf(STDERR_FILENO, "ddsc: %s cannot be started: %s\n", n > 0 ? path : "ddsc-mpi-rank",
+            strerror(errno));
+    _exit(EXIT_INTERNAL);
+}
+
+/* In a group of processes of its own: some launchers send signals to a process, others to its group, and each is to arrive once.
+ * It dies with its guard. */
+static void begin_rank(char **argv, pid_t guard, const sigset_t *mask)
+{
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != guard) /* it died before that was asked for */
+        _exit(EXIT_RANK);
+    sigprocmask(SIG_SETMASK, mask, NULL);
+    become_rank(argv);
+}
+
+static bool resumes(char **argv)
+{
+    while (*argv && strncmp(*argv, "--resume", 8) != 0)
+        argv++;
+    return *argv;
+}
+
+static void say_lost(char **argv, const char *rank, int number)
+{
+    char host[HOST_NAME_MAX + 1] = "";
+    const char *size = n_ranks();
+    gethostname(host, sizeof host - 1);
+    dprintf(STDERR_FILENO, "ddsc: rank %s%s%s on %s was lost: killed by signal %d (%s)%s; %s\n",
+            rank, size ? " of " : "", size ? size : "", host, number, strsignal(number),
+            number == SIGKILL ? ", as the system does when memory runs out" : "",
+            resumes(argv)
+                ? "the same command on any number of ranks goes on from its --resume folder"
+                : "with --resume DIR it could be taken up again");
+}
+
+/* The launcher ends the job: Open MPI wakes all ranks first (SIGCONT) and comes again after a second. */
+static void add_ends(sigset_t *set)
+{
+    sigaddset(set, SIGTERM);
+    sigaddset(set, SIGINT);
+    sigaddset(set, SIGCONT);
+}
+
+/* Does it do so before this guard's turn to speak comes? */
+static bool ends_anyway(const char *rank)
+{
+    sigset_t end;
+    long turns = strtol(rank, NULL, 10), wait = TURN_MS * (turns < TURNS_MOST ? turns : TURNS_MOST);
+    sigemptyset(&end);
+    add_ends(&end);
+    return sigtimedwait(&end, NULL, &(struct timespec){wait / 1000, wait % 1000 * 1000000}) > 0;
+}
+
+/* The exit code of a rank that ended; a signal that was handed to it is no loss. */
+static int code_of(int status, const watch *w, char **argv, const char *rank)
+{
+    if (!WIFSIGNALED(status))
+        return WEXITSTATUS(status);
+    int number = WTERMSIG(status);
+    if (sigismember(&w->handed, number))
+        return 128 + number;
+    bool ends = w->ends && time(NULL) - w->ends <= ENDING_S;
+    if (!ends && !ends_anyway(rank))
+        say_lost(argv, rank, number);
+    return EXIT_RANK;
+}
+
+/* Hands every signal on until the rank ends. All are blocked here. */
+static int stand_guard(pid_t rank, const sigset_t *all, char **argv, const char *name)
+{
+    sigset_t end;
+    watch w = {0};
+    int status = 0, number = 0;
+    sigemptyset(&w.handed);
+    sigemptyset(&end);
+    add_ends(&end);
+    for (;;) {
+        if (sigwait(all, &number) != 0)
+            continue;
+        if (number != SIGCHLD) {
+            sigaddset(&w.handed, number);
+            w.ends = sigismember(&end, number) ? time(NULL) : w.ends;
+            kill(rank, number);
+        } else if (waitpid(rank, &status, WNOHANG) == rank) {
+            return code_of(status, &w, argv, name);
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const char *name = own_rank();
+    sigset_t all, before;
+    (void)argc;
+    if (!name) /* alone: its shell tells how it ended */
+        become_rank(argv);
+    signal(SIGCHLD, SIG_DFL);
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
+    pid_t guard = getpid(), rank = fork();
+    if (rank == 0)
+        begin_rank(argv, guard, &before);
+    if (rank < 0) { /* no room for a guard */
+        sigprocmask(SIG_SETMASK, &before, NULL);
+        become_rank(argv);
+    }
+    close(STDIN_FILENO);
+    close(STDOUT_FILENO);
+    prctl(PR_SET_NAME, "ddsc-guard");
+    return stand_guard(rank, &all, argv, name);
+}
