@@ -127,9 +127,9 @@ static ddsc_status lists_fill(pruned *s, const nearest *kept)
     for (int64_t begin = s->own.begin; begin < s->own.end; begin += step) {
         first_lists f = {s, kept, {begin, BASE_MIN(s->own.end, begin + step)}};
         s->n_pairs = (f.rows.end - begin) * s->width;
-        CHECK(MEM_RESERVE(s->ctx, s->pair, &s->pair_capacity, s->n_pairs));
-        CHECK(MEM_RESERVE(s->ctx, s->enough, &s->enough_capacity, s->n_pairs));
         if (s->p->offer.level[BOUND_FRAME]) {
+            CHECK(MEM_RESERVE(s->ctx, s->pair, &s->pair_capacity, s->n_pairs));
+            CHECK(MEM_RESERVE(s->ctx, s->enough, &s->enough_capacity, s->n_pairs));
             CHECK(team_rows(s->ctx, f.rows, 16, gather_first, &f));
             CHECK(pruned_bounds_make(s, BOUND_FRAME));
         }

@@ -7,7 +7,7 @@ enum {
     /* ---- pruned: 1,000 to 64,000 digits, 2,224 documents (bench/scale.py, docs/performance.md) ---- */
     LIST_LEAST = 128,     /* candidates an item begins with, at least ... */
     LIST_PER_TAU = 12,    /* ... and for each neighbour asked for */
-    LIST_PAIRS = 1 << 20, /* of first lists whose frame bounds are made in one go */
+    LIST_PAIRS = 1 << 18, /* of first lists whose frame bounds are made in one go: 6 MB */
     DUAL_BATCH = 16,      /* candidates of an item that get a dual bound in one round */
     SOLVE_BATCH = 2,      /* and those that are solved; ... */
     FEW_SHARE = 16,       /* ... twice as many after a round of one per so many items, or fewer */
