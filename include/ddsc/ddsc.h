@@ -875,7 +875,8 @@ typedef struct ddsc_graph_settings {
     size_t struct_size;
     int64_t tau; /* neighbors per item; 0: max(10, ceil(log2 N)), at most max(3, N/8), below N */
     ddsc_exact_graph exact_graph;
-    double sample;         /* fraction of the pairs that is known, 1: all */
+    double sample;         /* fraction of the pairs that is computed, 1: all; a clustering estimates
+                              the others where that works, except with paper */
     double sample_columns; /* fraction of the items whose distances to all are computed, the others
                               being approximated from them (Nystrom); 1: all */
     ddsc_neighbors neighbors;

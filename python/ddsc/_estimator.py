@@ -146,7 +146,8 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         Neighbours by candidates that the metric ranks; the share of true ones found is measured. "auto"
         is exact up to 100,000 items.
     sample : float
-        Fraction of the pairs that is computed at all.
+        Fraction of the pairs that is computed at all; the others are estimated where that works, except
+        with ``paper``.
     sample_columns : float
         Fraction of the items whose distances to all are computed; the others follow from them (Nystrom).
     hubs : {"auto", "off", "always"}

@@ -34,6 +34,7 @@ typedef struct held_search {
     const sparse *a;
     const int32_t *labels, *along;
     int64_t n, k, n_found;
+    int64_t tau;    /* links that every item has, at least: components up to tau + 1 are strays */
     int32_t *mixed; /* n: items in random order */
     half first, other;
     int32_t *cut; /* labels of the first half */
@@ -87,7 +88,7 @@ static ddsc_status half_links(ddsc_context *ctx, half *h, const sparse *a)
 static ddsc_status cut_half(ddsc_context *ctx, held_search *s)
 {
     ddsc_status status = DDSC_OK;
-    ddsc_graph of = {.n = s->first.n, .tau = 1};
+    ddsc_graph of = {.n = s->first.n, .tau = s->tau};
     ddsc_cluster_settings set = {
         .min_cluster = 0.2, .eigen_tolerance = LOOSE, .eigen_max_iterations = PRODUCTS};
     joined_graphs given = {0};
@@ -138,9 +139,9 @@ static ddsc_status walk_half(ddsc_context *ctx, held_search *s)
         }
     memset(s->other.f, 0, (size_t)(s->n * k) * sizeof *s->other.f);
     for (int64_t i = 0; i < s->n; i++) {
-        double *f = s->other.f + s->other.place[i] * k, weight = 0;
         if (s->other.place[i] < 0)
             continue;
+        double *f = s->other.f + s->other.place[i] * k, weight = 0;
         for (int64_t p = s->a->offset[i]; p < s->a->offset[i + 1]; p++) {
             int32_t j = s->first.place[s->a->column[p]];
             weight += j >= 0 ? s->a->value[p] : 0;
@@ -293,6 +294,9 @@ ddsc_status cluster_gap_hold(ddsc_context *ctx, cluster_gap *out, const sparse *
     int splits = a->n > FEW ? 1 : SPLITS;
     if (!asks(out, a->n, k))
         return DDSC_OK;
+    s.tau = a->n;
+    for (int64_t i = 0; i < a->n; i++)
+        s.tau = BASE_MIN(s.tau, a->offset[i + 1] - a->offset[i]);
     TRY(half_new(ctx, &s.first, a->n, k));
     TRY(half_new(ctx, &s.other, a->n, k));
     TRY(MEM_NEW(ctx, s.mixed, a->n));

@@ -148,13 +148,15 @@ static ddsc_status count_found(const pruned *s, walk_stride *step)
     return DDSC_OK;
 }
 
-/* As long a step as memory allows, going by the one before: the fewer, the less ranks wait for each other. */
+/* As long a step as memory allows, going by the one before: the fewer, the less ranks wait for each other. Items may
+ * lie in an order, easy ones first, so there is an end to it. */
 static void set_step(const pruned *s, walk_stride *step, int64_t found_before)
 {
     double n = (double)s->n, left = FOUND_PER_ITEM * n - (double)step->n_found;
     double met = (double)step->n_met / (MET_PER_ITEM * n);
     double found = (double)(step->n_found - found_before) / left;
     double tiles = (double)step->tiles / fmax(0.5, fmax(met, found));
+    tiles = fmin(tiles, WALK_STRIDE * (double)step->least);
     step->tiles = BASE_MAX(step->least, (int64_t)tiles);
 }
 

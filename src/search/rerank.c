@@ -85,11 +85,18 @@ static ddsc_status by_larger_end(ranking *r, const pair_lists *l)
 
 /* ---- values ---- */
 
+/* A pair that did not converge is counted where it is solved, and no reason to stop. */
+static ddsc_status rank_pair(ranking *r, int64_t i, int64_t j, int worker)
+{
+    ddsc_status status = pairs_solve(r->p, &r->near, (pair_ij){(int32_t)i, (int32_t)j}, worker);
+    return status < 0 ? status : DDSC_OK;
+}
+
 /* Item j with all before it. */
 static ddsc_status rank_all(ranking *r, int64_t j, int worker)
 {
     for (int64_t i = 0; i < j; i++)
-        CHECK(pairs_solve(r->p, &r->near, (pair_ij){(int32_t)i, (int32_t)j}, worker));
+        CHECK(rank_pair(r, i, j, worker));
     return DDSC_OK;
 }
 
@@ -102,7 +109,7 @@ static ddsc_status rank_one(ranking *r, int64_t j, int worker)
     for (int64_t e = 0; e < n || (open < r->n_open && r->open[open] < j);) {
         bool named = e < n && !(open < r->n_open && r->open[open] < other[e]);
         int32_t i = named ? other[e] : r->open[open];
-        CHECK(pairs_solve(r->p, &r->near, (pair_ij){i, (int32_t)j}, worker));
+        CHECK(rank_pair(r, i, j, worker));
         while (e < n && other[e] == i)
             e++;
         open += open < r->n_open && r->open[open] == i;

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/team.h"
 #include "graph/graph.h"
 #include "linalg/linalg.h"
 #include "search/search.h"
@@ -18,6 +19,8 @@ static const double FITTED_PART = 0.9;
 static const double RIDGE = 0.3; /* against a variance of 1 */
 /* In units of the distances' spread (median deviations): above, known pairs alone make the better graph. */
 static const double FILL_ERROR = 0.25;
+
+enum { SHARED_PIECE = 1 << 16 };
 
 /* Pairs kept for the fit, each from both ends. */
 typedef struct kept_pairs {
@@ -297,13 +300,21 @@ static ddsc_status fill(ddsc_context *ctx, kept_pairs *k, double sample)
     double known = FITTED_PART * (double)k->offset[k->n] / (double)k->n, error;
     pair_fit f = {.rank = BASE_MIN((int64_t)(known / FIT_PER_NUMBER), FIT_RANK)};
     TRY(fit_make(ctx, &f, k));
+    /* Products of another processor may differ in last bits: all ranks take the first one's. */
+    TRY(team_first(ctx, f.u, f.n * f.rank * (int64_t)sizeof *f.u));
+    TRY(team_first(ctx, f.v, f.n * f.rank * (int64_t)sizeof *f.v));
     TRY(fit_judge(ctx, &error, &f));
+    TRY(team_first(ctx, &error, sizeof error));
     bool good = error <= FILL_ERROR;
-    ctx_note(ctx, "other pairs", good ? "filled in" : "left out",
-             "rank %lld from %.0f pairs of each item, off by %.2g of the spread on pairs held out",
-             (long long)f.rank, known, error);
-    if (isfinite(error))
+    if (isfinite(error)) {
+        ctx_note(
+            ctx, "other pairs", good ? "filled in" : "left out",
+            "rank %lld from %.0f pairs of each item, off by %.2g of the spread on pairs held out",
+            (long long)f.rank, known, error);
         ctx_detail(ctx, good ? "filled_error" : "left_out_error", error);
+    } else {
+        ctx_note(ctx, "other pairs", "left out", "distances held out have no spread");
+    }
     if (good)
         TRY(offer_others(ctx, k->near, &f, sample));
 done:
@@ -318,15 +329,20 @@ ddsc_status search_sampled(pairs *p, ddsc_graph **out, int64_t tau, double sampl
     kept_pairs k = {0};
     pair_choice choice = {.i_end = p->n, .sample = sample};
     int64_t n_solved;
+    double most = (double)p->n - 1, kept = fmin(sample * most, FIT_KEPT);
+    if (kept < FIT_LEAST) /* too few for a fit: lists of them are not worth making */
+        return search_full(p, out, tau, &choice);
     TRY(nearest_create(p->ctx, &near, 0, p->n, tau));
     near.by = p->by;
-    TRY(kept_list(p->ctx, &k, p->n, fmin(sample, FIT_KEPT / fmax((double)p->n - 1, 1))));
+    TRY(kept_list(p->ctx, &k, p->n, kept / most));
     k.near = &near;
     TRY(pairs_walk(p, &choice, offer_and_keep, &k));
     TRY(pairs_solved(p, &n_solved));
     if (p->n > 1 && n_solved == 0)
         TRY(pairs_none_sampled(p->ctx, sample, p->n));
-    TRY(team_add(p->ctx, k.value, k.offset[p->n]));
+    /* In pieces: adding up takes memory for all ranks' numbers. */
+    for (int64_t at = 0, all = k.offset[p->n]; at < all; at += SHARED_PIECE)
+        TRY(team_add(p->ctx, k.value + at, BASE_MIN(SHARED_PIECE, all - at)));
     if ((double)k.offset[p->n] >= (double)(FIT_LEAST * p->n))
         TRY(fill(p->ctx, &k, sample));
     TRY(nearest_share(p->ctx, &near, false));

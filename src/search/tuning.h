@@ -13,6 +13,7 @@ enum {
     FEW_SHARE = 16,       /* ... twice as many after a round of one per so many items, or fewer */
     WALK_TILES = 64,      /* tiles of a step of the walk, at least; or a 256th of all */
     WALK_STEPS = 256,
+    WALK_STRIDE = 16,   /* times that, at most */
     MET_PER_ITEM = 32,  /* pairs that get a dual bound in one step: what the first lists had */
     FOUND_PER_ITEM = 4, /* pairs the walk may find before the lists are worked off */
     /* ---- query: 10,000 digits against 60,000 (bench/assign.py) ---- */
