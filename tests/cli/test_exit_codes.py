@@ -40,9 +40,10 @@ def test_bad_input(ddsc, tmp_path):
     ddsc("info", tmp_path / "missing.npz", code=3)
 
 
-def test_not_converged_is_marked(ddsc, three_groups, tmp_path):
+@pytest.mark.parametrize("neighbors", ["exact", "approximate"])
+def test_not_converged_is_marked(ddsc, three_groups, tmp_path, neighbors):
     done = ddsc("neighbors", three_groups, "--metric", "sinkhorn", "--max-iterations", 1, "--epsilon",
-                "0.01%", "-o", tmp_path / "g.mtx", code=4)
+                "0.01%", "--neighbors", neighbors, "-o", tmp_path / "g.mtx", code=4)
     assert (tmp_path / "g.mtx").exists() and "did not converge" in done.stderr
 
 

@@ -191,6 +191,17 @@ def test_interrupted(start, ranks, ddsc, long_set, tmp_path):
     assert (tmp_path / "graph.mtx").read_bytes() == (tmp_path / "alone.mtx").read_bytes()
 
 
+def test_interrupted_all_at_once(start, long_set, tmp_path):
+    """As Slurm does it: a rank has the signal twice, from its guard too, and stops as after one."""
+    job = start(2, "neighbors", long_set, *LONG, "--resume", tmp_path / "kept", "-o", tmp_path / "graph.mtx")
+    assert wait_for(job, 2000)
+    for pid in own_ranks(job, "ddsc-guard") + own_ranks(job):
+        os.kill(pid, signal.SIGTERM)
+    told = job.communicate(timeout=60)[1]
+    assert job.returncode == 75 and told.count("ddsc: ") == told.count("interrupted: the same command") == 1
+    assert_gone(job)
+
+
 N_KILLS = 20 if DEEP else 4
 
 
