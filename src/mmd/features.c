@@ -163,7 +163,7 @@ static bool features_pay(const mmd *s, int64_t columns)
 }
 
 /* The factors of the axes, or that of the table. */
-static ddsc_status factor(feature_space *k)
+static ddsc_status make_factors(feature_space *k)
 {
     mmd *s = k->s;
     int64_t sides = 0;
@@ -205,7 +205,7 @@ ddsc_status mmd_features_make(mmd *s, mmd_features *out)
     if (!has_features(s))
         return DDSC_OK;
     feature_space k = {.s = s, .out = out};
-    TRY(factor(&k));
+    TRY(make_factors(&k));
     if (k.n == 0) /* one point: all items are equal */
         goto done;
     TRY(MEM_ZERO(s->ctx, k.mean, k.n));

@@ -33,7 +33,8 @@ struct mmd {
     int64_t largest;            /* points of an item */
     double *self;               /* s_i */
     int64_t side, strip, first; /* first: the column the field starts at */
-    bool half;                  /* the field sums over q <= v alone, half of q = v */
+    bool half;                  /* the field sums over q <= v alone, half of q = v; has all items */
+    bool filled;                /* half: it is there */
     double *field;              /* [block of MMD_LANES items][support row][lane] */
     points_panel whole;         /* field: the table, laid out once */
     mmd_grid grid;

@@ -101,7 +101,7 @@ static ddsc_status remainder_range(void *arg, int64_t begin, int64_t end, int wo
 }
 
 /* The factor as mmd_gather wants it. */
-static ddsc_status lay_out(factoring *f)
+static ddsc_status panel_make(factoring *f)
 {
     mmd_table *t = f->t;
     int64_t v = f->s->m->v, n_blocks = (t->n + MMD_LANES - 1) / MMD_LANES;
@@ -129,7 +129,7 @@ ddsc_status mmd_table_open(mmd *s, mmd_table *t)
     for (int64_t k = 0; k < n_stripes; k++)
         left = fmax(left, f.largest[k]);
     t->unsure += left;
-    TRY(lay_out(&f));
+    TRY(panel_make(&f));
 done:
     MEM_FREE(s->ctx, f.largest, f.factor, f.mean, f.gram);
     return status;
