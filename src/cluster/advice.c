@@ -263,8 +263,8 @@ static void say_candidates(writer *w, const ddsc_clustering_view *v)
     }
 }
 
-/* A clear gap that parts clusters of very different size: that is all there is, or the large one hides others. Where halves do not
- * agree on those, sets of both kinds look alike (docs/guide.md), so it is said and not decided. */
+/* A clear gap that parts clusters of very different size: that is all there is, or the large one hides others. Where the gap
+ * is wide, sets of both kinds look alike (docs/guide.md), so it is said and not decided. */
 static void say_lopsided(writer *w, const ddsc_clustering_view *v)
 {
     const ddsc_k_row *own = NULL, *modular = v->sweep[0];

@@ -8,11 +8,9 @@ static const double GAP_OFFSET = 0.01;
 static const double GAP_CLEAR = 2;
 
 /* A gap may hide classes where one cluster is so many times as large as another, and a higher K has so much more
- * modularity. It then decides from a higher ratio on, and where that is far more not at all, unless halves of the items find other
- * clusters at that K: parts of one cloud have more modularity, too, but halves do not agree on them (docs/guide.md). */
+ * modularity. It then decides from a higher ratio on, unless halves of the items find other clusters at that K (docs/guide.md). */
 enum { LOPSIDED_TIMES = 2 };
-static const double LOPSIDED_GAIN = 0.1, LOPSIDED_FAR = 0.2, LOPSIDED_CLEAR = 2.5,
-                    LOPSIDED_STABLE = 0.7;
+static const double LOPSIDED_GAIN = 0.1, LOPSIDED_CLEAR = 2.5, LOPSIDED_STABLE = 0.7;
 
 /* Eigenvalues closer than this part of the larger one are one cluster of eigenvalues; vectors of residual r on the two sides of
  * a gap g mix by r / g (Davis, Kahan 1970). */
@@ -84,8 +82,7 @@ int64_t choose_row(const ddsc_k_row *rows, int64_t n, bool *by_gap)
     }
     bool doubtful = choose_lopsided(&rows[widest], &rows[modular]) &&
                     rows[modular].stability >= LOPSIDED_STABLE;
-    bool hides = doubtful && rows[modular].modularity > rows[widest].modularity + LOPSIDED_FAR;
-    *by_gap = !hides && rows[widest].relative_gap >= (doubtful ? LOPSIDED_CLEAR : GAP_CLEAR);
+    *by_gap = rows[widest].relative_gap >= (doubtful ? LOPSIDED_CLEAR : GAP_CLEAR);
     return *by_gap ? widest : modular;
 }
 

@@ -64,8 +64,8 @@ bool choose_is_clear(const double *eigenvalues, const double *residuals, int64_t
 void choose_k_gaps(ddsc_k_row *row, const double *eigenvalues, const double *residuals, int64_t n);
 /* Does the gap part clusters of very different size, where another K has far more modularity? */
 bool choose_lopsided(const ddsc_k_row *gap, const ddsc_k_row *modular);
-/* Index of the row to take: the largest relative gap when it is at least 2 (where it is lopsided and the other K is
- * stable: 2.5, or none is enough), else the highest modularity (ties: smaller K). *by_gap says which. */
+/* Index of the row to take: the largest relative gap when it is at least 2 (2.5 where it is lopsided and the other K is
+ * stable), else the highest modularity (ties: smaller K). *by_gap says which. */
 int64_t choose_row(const ddsc_k_row *rows, int64_t n, bool *by_gap);
 
 /* A K worth looking at, and what speaks for it. */

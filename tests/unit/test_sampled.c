@@ -186,13 +186,7 @@ static void test_choice(void **state)
     rows[0].smallest = 45; /* of like size */
     assert_true(choose_row(rows, 3, &by_gap) == 0 && by_gap);
     rows[0].smallest = 20;
-    rows[0].relative_gap = 9; /* however wide, where the modularity is far below */
-    assert_true(choose_row(rows, 3, &by_gap) == 2 && !by_gap);
-    rows[2].stability = 0.6; /* parts of one cloud */
-    assert_true(choose_row(rows, 3, &by_gap) == 0 && by_gap);
-    rows[2].stability = 0.8;
     rows[0].relative_gap = 2.6;
-    rows[0].modularity = 0.45; /* and 0.15 below, from 2.5 on */
     assert_true(choose_row(rows, 3, &by_gap) == 0 && by_gap);
     rows[0].relative_gap = 1.9;
     assert_true(choose_row(rows, 3, &by_gap) == 2 && !by_gap);
