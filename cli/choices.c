@@ -4,6 +4,11 @@
 const option_choice choices_metric[] = {
     {"w2", DDSC_METRIC_W2},   {"w1", DDSC_METRIC_W1},   {"sinkhorn", DDSC_METRIC_SINKHORN},
     {"mmd", DDSC_METRIC_MMD}, {"lot", DDSC_METRIC_LOT}, {NULL, 0}};
+const option_choice choices_cost[] = {{"sqeuclidean", DDSC_COST_SQEUCLIDEAN},
+                                      {"euclidean", DDSC_COST_EUCLIDEAN},
+                                      {"cosine", DDSC_COST_COSINE},
+                                      {"cityblock", DDSC_COST_CITYBLOCK},
+                                      {NULL, 0}};
 const option_choice choices_sinkhorn[] = {{"regularised", DDSC_SINKHORN_REGULARISED},
                                           {"sharp", DDSC_SINKHORN_SHARP},
                                           {"debiased", DDSC_SINKHORN_DEBIASED},

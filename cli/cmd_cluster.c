@@ -73,7 +73,11 @@ static bool run_d2(cluster_result *r, int *code)
     set.method =
         o->method == METHOD_PD2 ? DDSC_BARYCENTER_PROJECTED : (ddsc_barycenter_method)o->barycenter;
     set.support_size = o->centre_size;
+    bool distances = o->metric.cost == DDSC_COST_EUCLIDEAN || o->metric.cost == DDSC_COST_CITYBLOCK;
+    s->opt.metric.metric = distances ? DDSC_METRIC_W1 : DDSC_METRIC_W2; /* the cost alone decides */
     set.cost = o->metric.cost;
+    set.cost_matrix = o->metric.cost_matrix;
+    set.cost_size = o->metric.cost_size;
     if (o->restarts)
         set.restarts = o->restarts;
     bool good = session_ok(s, ddsc_d2_run(s->ctx, &r->d2, r->in.measures, &set), code);
@@ -161,13 +165,13 @@ static char *more_settings(const cluster_result *r)
     text t = {0};
     if (o->reference && o->method == METHOD_DDSC && metric_used(o, DDSC_METRIC_LOT))
         json_put_text(root, "reference", o->reference);
-    if (o->cost_file && o->method == METHOD_DDSC)
+    if (o->cost_file)
         json_put_text(root, "cost", o->cost_file);
     if (o->method == METHOD_D2)
         json_put_text(root, "barycenter", choice_name(choices_barycenter, o->barycenter));
     if (r->d2) {
-        if (o->metric.cost == DDSC_COST_COSINE)
-            json_put_text(root, "cost", "cosine");
+        if (!o->cost_file && o->metric.cost != DDSC_COST_DEFAULT)
+            json_put_text(root, "cost", choice_name(choices_cost, (int)o->metric.cost));
         json_put_count_or_auto(root, "centre_size", o->centre_size);
         json_put_count_or_auto(root, "restarts", o->restarts);
     }
@@ -315,12 +319,21 @@ static bool check_dir(const session *s, int *code)
     return output_check_dir(s, s->opt.output, names, false, code);
 }
 
-/* Barycenters are means: of points, or of directions. */
-static bool takes_cost(const cli_options *o)
+/* Why the cost does not go with the method; NULL: it does. ADMM alone moves no points to means. */
+static const char *cost_refused(const cli_options *o)
 {
     bool means = o->metric.cost == DDSC_COST_SQEUCLIDEAN || o->metric.cost == DDSC_COST_COSINE;
-    return o->method == METHOD_DDSC ||
-           (means && (o->method == METHOD_D2 || o->method == METHOD_PD2));
+    if (o->precomputed)
+        return "--precomputed: distances are given already";
+    if (o->method == METHOD_KMEANS || o->method == METHOD_SC)
+        return "a baseline of vectors";
+    if (o->method == METHOD_PD2 && !means)
+        return "--method pd2, unless it is sqeuclidean or cosine: it moves points to means, the "
+               "best places for mass under these alone; --method d2 takes all costs";
+    if (o->method == METHOD_D2 && o->barycenter != DDSC_BARYCENTER_ADMM && !means)
+        return "--barycenter ibp, unless it is sqeuclidean or cosine: it moves points to means, "
+               "the best places for mass under these alone; --barycenter admm takes all costs";
+    return NULL;
 }
 
 static bool check_usage(session *s, int *code)
@@ -337,14 +350,8 @@ static bool check_usage(session *s, int *code)
         *code = message_usage(s->verb,
                               "--%s looks at one metric: it does not go with metrics joined by +",
                               o->stability ? "stability" : "resume");
-    else if (o->metric.cost != DDSC_COST_DEFAULT && (o->precomputed || !takes_cost(o)))
-        *code =
-            message_usage(s->verb, "--cost does not go with %s",
-                          o->precomputed ? "--precomputed: distances are given already"
-                          : o->method == METHOD_D2 || o->method == METHOD_PD2
-                              ? "--method d2, pd2, unless it is sqeuclidean or cosine: the mean "
-                                "of points is the best place for mass under these alone"
-                              : "a baseline of vectors");
+    else if (o->metric.cost != DDSC_COST_DEFAULT && cost_refused(o))
+        *code = message_usage(s->verb, "--cost does not go with %s", cost_refused(o));
     else if (o->outliers && o->method != METHOD_DDSC && o->method != METHOD_SC)
         *code = message_usage(s->verb,
                               "--outliers looks at a graph of neighbours, which --method %s does "

@@ -99,8 +99,8 @@ static const option_spec metric_options[] = {
      .argument = "sqeuclidean|euclidean|cosine|cityblock|FILE",
      .help = "what it costs to move mass between points: w2 takes sqeuclidean (default), cosine "
              "(squared distances of unit vectors) and FILE; w1 euclidean (default), cityblock and "
-             "FILE; sinkhorn all; lot, d2 and pd2 sqeuclidean and cosine. FILE: a matrix (npy, "
-             "csv); the coordinate of a point is its row"},
+             "FILE; sinkhorn and --method d2 all; lot and pd2 sqeuclidean and cosine. FILE: a "
+             "matrix (npy, csv); the coordinate of a point is its row"},
     {.name = "epsilon",
      .kind = OPTION_OTHER,
      .parse = value_epsilon,

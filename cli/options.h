@@ -44,7 +44,7 @@ extern const option_group group_about, group_input, group_table, group_transform
     group_resume, group_format, group_text, group_words, group_plots, group_page_output,
     group_generate, group_device, group_run, group_man, group_help, group_compare;
 
-extern const option_choice choices_metric[], choices_sinkhorn[], choices_kernel[],
+extern const option_choice choices_metric[], choices_cost[], choices_sinkhorn[], choices_kernel[],
     choices_estimator[], choices_exact_graph[], choices_neighbors[], choices_method[],
     choices_hubs[], choices_barycenter[], choices_vectors[], choices_words[], choices_tokens[],
     choices_weighting[], choices_idf[], choices_on_empty[];

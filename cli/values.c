@@ -87,28 +87,21 @@ const char *value_bandwidth(cli_options *o, const char *value)
 
 const char *value_cost(cli_options *o, const char *value)
 {
-    static const struct {
-        const char *name;
-        ddsc_cost cost;
-    } known[] = {{"sqeuclidean", DDSC_COST_SQEUCLIDEAN},
-                 {"euclidean", DDSC_COST_EUCLIDEAN},
-                 {"cosine", DDSC_COST_COSINE},
-                 {"cityblock", DDSC_COST_CITYBLOCK}};
+    const char *names[8];
+    size_t n_names = 0;
     o->cost_file = NULL;
-    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
-        if (strcmp(value, known[k].name) == 0) {
-            o->metric.cost = known[k].cost;
+    for (const option_choice *c = choices_cost; c->name; c++) {
+        names[n_names++] = c->name;
+        if (strcmp(value, c->name) == 0) {
+            o->metric.cost = c->value;
             return NULL;
         }
+    }
     o->metric.cost = DDSC_COST_MATRIX;
     o->cost_file = value;
     if (*value == '\0')
         return "sqeuclidean, euclidean, cosine, cityblock or a file";
-    const char *names[sizeof known / sizeof *known];
-    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
-        names[k] = known[k].name;
-    const char *near =
-        access(value, F_OK) == 0 ? NULL : suggest(value, names, sizeof names / sizeof *names);
+    const char *near = access(value, F_OK) == 0 ? NULL : suggest(value, names, n_names);
     static char wanted[80]; /* lives until the message is printed */
     snprintf(wanted, sizeof wanted, "a cost, nor a file that is there; did you mean '%s'?",
              near ? near : "");

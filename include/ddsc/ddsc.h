@@ -714,7 +714,7 @@ typedef enum ddsc_metric {
 } ddsc_metric;
 
 /* What it costs to move a unit of mass from a point to another. w2 takes sqeuclidean, cosine and matrix; w1
- * euclidean, cityblock and matrix; sinkhorn all of them; mmd and lot the default alone. */
+ * euclidean, cityblock and matrix; sinkhorn all of them; lot sqeuclidean and cosine; mmd the default alone. */
 typedef enum ddsc_cost {
     DDSC_COST_DEFAULT = 0, /* euclidean for w1, sqeuclidean for the others */
     DDSC_COST_SQEUCLIDEAN, /* |x - y|^2 */
@@ -1413,10 +1413,13 @@ typedef struct ddsc_barycenter_settings {
     int64_t projection_dim;     /* projected: dimensions of the plane; 2 */
     const double *item_weights; /* positive, one per item; NULL: equal */
     int64_t restarts;           /* from different items, the best is kept; 3 */
-    int64_t
-        cost; /* a ddsc_cost: squared Euclidean (default), or cosine, whose barycenter is that of the
-                   * items with points at length 1 and lies inside the unit ball. Others are refused:
-                   * the best place for mass is a mean under these alone. */
+    /* A ddsc_cost: squared Euclidean (default); cosine, whose barycenter is that of the items with
+     * points at length 1 and lies inside the unit ball. With DDSC_BARYCENTER_ADMM also Euclidean
+     * (points go to geometric medians), city block (to medians by coordinate) and a matrix (to rows
+     * of it, as in ddsc_metric_settings). */
+    int64_t cost;
+    const double *cost_matrix; /* with DDSC_COST_MATRIX: cost_size x cost_size */
+    int64_t cost_size;
 } ddsc_barycenter_settings;
 
 #define ddsc_barycenter_settings_init(settings) \
@@ -1425,9 +1428,10 @@ DDSC_API void ddsc_barycenter_settings_init_sized(ddsc_barycenter_settings *sett
 
 typedef struct ddsc_barycenter ddsc_barycenter;
 
-/* The measure on n points, places and weights free, of least mean of W2^2 to the items: a local
- * minimum. The method finds a neighborhood; exact passes (optimal plans, then each point to the
- * mean of what it sends its mass to) go down from there. */
+/* The measure on n points, places and weights free, of least mean cost of transport to the items
+ * (W2^2, or W1 and the like under other costs): a local minimum. The method finds a neighborhood;
+ * exact passes (optimal plans, then each point to the best place for what it sends: a mean, a median,
+ * or a row) go down from there. */
 DDSC_API ddsc_status ddsc_barycenter_run(ddsc_context *context, ddsc_barycenter **barycenter,
                                          const ddsc_measures *measures,
                                          const ddsc_barycenter_settings *settings);
@@ -1437,7 +1441,7 @@ typedef struct ddsc_barycenter_view {
     int64_t n, dim;
     const double *support;   /* n x dim */
     const double *weights;   /* n, positive, sum 1 */
-    const double *objective; /* mean of W2^2 to the items by exact transport; never rises */
+    const double *objective; /* mean cost to the items by exact transport; never rises */
     int64_t n_objective;     /* entry 0 is the start's, the last is the barycenter's */
     int64_t n_rounds, n_passes;
     int converged; /* the last exact pass found nothing to gain */
@@ -1462,6 +1466,8 @@ typedef struct ddsc_d2_settings {
     int64_t max_iterations; /* steps of assignment and new centers; 100 */
     double tolerance;       /* relative fall of the objective that counts as none; 1e-4 */
     int64_t cost;           /* as in ddsc_barycenter_settings */
+    const double *cost_matrix;
+    int64_t cost_size;
 } ddsc_d2_settings;
 
 #define ddsc_d2_settings_init(settings) ddsc_d2_settings_init_sized((settings), sizeof *(settings))
@@ -1469,8 +1475,8 @@ DDSC_API void ddsc_d2_settings_init_sized(ddsc_d2_settings *settings, size_t siz
 
 typedef struct ddsc_d2 ddsc_d2;
 
-/* k-means in W2 (D2 clustering): each item belongs to the center of least W2^2, by exact transport,
- * and centers are barycenters. With DDSC_BARYCENTER_PROJECTED it is PD2. */
+/* k-means in W2 (D2 clustering): each item belongs to the center of least cost (W2^2, or W1 and the
+ * like), by exact transport, and centers are barycenters. With DDSC_BARYCENTER_PROJECTED it is PD2. */
 DDSC_API ddsc_status ddsc_d2_run(ddsc_context *context, ddsc_d2 **d2, const ddsc_measures *measures,
                                  const ddsc_d2_settings *settings);
 DDSC_API void ddsc_d2_destroy(ddsc_d2 *d2);
@@ -1478,7 +1484,7 @@ DDSC_API void ddsc_d2_destroy(ddsc_d2 *d2);
 typedef struct ddsc_d2_view {
     int64_t n, k;          /* items; clusters that have members */
     const int32_t *labels; /* n, 0 .. k-1, numbered by first appearance */
-    const double *cost;    /* n: W2^2 to the own center */
+    const double *cost;    /* n: cost of transport to the own center, W2^2 by default */
     int64_t center_size, dim;
     const double *support;   /* k x center_size x dim */
     const double *weights;   /* k x center_size */

@@ -11,7 +11,7 @@ from . import _core
 from ._distributions import Distributions
 from ._run import Run
 from ._types import Array
-from ._words import BARYCENTERS, CENTRES, COSTS, VECTORS, cluster_settings, whole, word
+from ._words import BARYCENTERS, CENTRES, VECTORS, cluster_settings, cost_settings, whole, word
 
 KMEANS_RESTARTS = 30
 
@@ -35,7 +35,7 @@ def more_settings(estimator: Any) -> str:
         told["barycenter"] = estimator.barycenter
     if estimator.method in ("d2", "pd2"):
         if estimator.cost is not None:
-            told["cost"] = estimator.cost
+            told["cost"] = estimator.cost if isinstance(estimator.cost, str) else "matrix"
         told["centre_size"] = estimator.centre_size or "auto"
         told["restarts"] = estimator.restarts or "auto"
     if estimator.method in ("kmeans", "sc"):
@@ -48,8 +48,13 @@ def check_baseline(estimator: Any) -> None:
     method = estimator.method
     if estimator.metric == "precomputed":
         raise ValueError(f"method={method!r} clusters items: metric='precomputed' has none")
-    if method in ("d2", "pd2") and not (estimator.cost is None or str(estimator.cost) in ("sqeuclidean", "cosine")):
-        raise ValueError(f"cost={estimator.cost!r}: centres take 'sqeuclidean' or 'cosine', for which the mean is the best place")
+    to_means = method == "pd2" or (method == "d2" and estimator.barycenter != "admm")
+    if to_means and not (estimator.cost is None or str(estimator.cost) in ("sqeuclidean", "cosine")):
+        what = "method='pd2'" if method == "pd2" else f"barycenter={estimator.barycenter!r}"
+        raise ValueError(
+            f"cost={estimator.cost!r}: {what} takes 'sqeuclidean' or 'cosine', since it moves points to means; "
+            "method='d2' with barycenter='admm' takes all costs"
+        )
     for name in ("stability", "resume") if method in ("d2", "pd2") else ("stability", "resume", "cost"):
         if getattr(estimator, name) is not None:
             raise ValueError(f"{name} is for method='ddsc', and the method is {method!r}")
@@ -88,16 +93,14 @@ def partition(run: Run, measures: Any, estimator: Any) -> Partition:
 def _d2_settings(estimator: Any, k: int) -> Dict[str, Any]:
     projected = estimator.method == "pd2"
     centres = word("barycenter", estimator.barycenter, CENTRES)
-    settings = {"k": k, "method": BARYCENTERS["projected"] if projected else centres}
+    settings: Dict[str, Any] = {"k": k, "method": BARYCENTERS["projected"] if projected else centres}
     if estimator.centre_size is not None:
         settings["support_size"] = whole("centre_size", estimator.centre_size)
         if settings["support_size"] < 1:
             raise ValueError(f"centre_size={estimator.centre_size}: must be at least 1, or None")
     if estimator.restarts is not None:
         settings["restarts"] = estimator.restarts
-    if estimator.cost is not None:
-        settings["cost"] = word("cost", estimator.cost, COSTS)
-    return settings
+    return {**settings, **cost_settings(estimator.cost)}
 
 
 def _centres(view: Dict[str, Any]) -> Distributions:

@@ -119,8 +119,8 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         Threads; None uses all there are (or OMP_NUM_THREADS), -1 all, -2 all but one.
     cost : {"sqeuclidean", "euclidean", "cosine", "cityblock"} or (V, V) array, optional
         What it costs to move mass between points. w2 takes "sqeuclidean" (default), "cosine" and a matrix, w1
-        "euclidean" (default), "cityblock" and a matrix, sinkhorn all, lot and the methods d2 and pd2 "sqeuclidean"
-        and "cosine", mmd none. With a matrix, points have one coordinate: their row.
+        "euclidean" (default), "cityblock" and a matrix, sinkhorn and the method d2 all, lot and the method pd2
+        "sqeuclidean" and "cosine", mmd none. With a matrix, points have one coordinate: their row.
     epsilon : float or str
         sinkhorn: strength of the entropy, absolute, or a percentage of the median cost ("5%").
     sinkhorn_value : {"regularised", "sharp", "debiased"}
@@ -381,6 +381,8 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         )
         given = {n: getattr(self, n) for n in names.split()}
         given["metric"] = joined_metrics(self.metric)[0]
+        if self.method in ("d2", "pd2"):  # their cost alone decides
+            given["metric"] = "w1" if str(self.cost) in ("euclidean", "cityblock") else "w2"
         return metric_settings(**{**given, **over})
 
     def _graph(self) -> Dict[str, Any]:

@@ -16,6 +16,7 @@ from ._types import (
     Bandwidth,
     BarycenterMethod,
     Comparison,
+    Cost,
     Estimator,
     ExactGraph,
     Floats,
@@ -34,10 +35,10 @@ from ._types import (
 )
 from ._words import (
     BARYCENTERS,
-    COSTS,
     METRICS,
     SINKHORN_VALUES,
     cluster_settings,
+    cost_settings,
     graph_settings,
     joined_metrics,
     metric_settings,
@@ -507,7 +508,7 @@ class Barycenter(NamedTuple):
     weights: Floats
     """(n,), positive, sum 1."""
     objective: Floats
-    """Mean of W2^2 to the items by exact transport, from the start to the result; never rises."""
+    """Mean cost of exact transport to the items (W2^2 by default), from the start to the result; never rises."""
     converged: bool
     """The last exact pass found nothing to gain."""
 
@@ -518,7 +519,7 @@ def barycenter(
     *,
     item_weights: Optional[ArrayLike] = None,
     method: BarycenterMethod = "admm",
-    cost: Optional[Literal["sqeuclidean", "cosine"]] = None,
+    cost: Union[None, Cost, ArrayLike] = None,
     max_rounds: Optional[int] = None,
     tolerance: Optional[float] = None,
     restarts: Optional[int] = None,
@@ -527,7 +528,7 @@ def barycenter(
     verbose: Union[int, bool] = 0,
     callback: Optional[Progress] = None,
 ) -> Barycenter:
-    """The point cloud of least mean squared W2 distance to the items (a local minimum).
+    """The point cloud of least mean squared W2 distance, or of least mean cost, to the items (a local minimum).
 
     Parameters
     ----------
@@ -539,8 +540,10 @@ def barycenter(
     method : {"admm", "ibp", "projected"}
         What finds the neighbourhood: Bregman ADMM, iterative Bregman projections, or projection
         robust. Exact passes go down from there in all three.
-    cost : {"sqeuclidean", "cosine"}, optional
-        "cosine": of the items with points at length 1; the barycenter lies inside the unit ball.
+    cost : {"sqeuclidean", "euclidean", "cosine", "cityblock"} or (V, V) array, optional
+        What it costs to move mass. "cosine": of the items with points at length 1; the barycenter lies inside the
+        unit ball. With `method` "admm" also "euclidean" (W1: points go to geometric medians), "cityblock" (to
+        medians by coordinate) and a matrix (to its rows; points have one coordinate, their row).
     max_rounds, tolerance, restarts : int, float, int, optional
         Rounds of the method, relative fall of the objective that counts as none, starts.
     random_state, n_jobs, verbose, callback
@@ -556,8 +559,7 @@ def barycenter(
     set_: Dict[str, Any] = {"method": word("method", method, BARYCENTERS)}
     if support_size is not None:
         set_["support_size"] = whole("support_size", support_size)
-    if cost is not None:
-        set_["cost"] = word("cost", cost, COSTS)
+    set_.update(cost_settings(cost))
     if max_rounds is not None:
         set_["max_rounds"] = whole("max_rounds", max_rounds)
     if tolerance is not None:

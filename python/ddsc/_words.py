@@ -99,7 +99,7 @@ def _reference(value: Any) -> Dict[str, Any]:
     return {"reference_rule": word("reference", value, REFERENCES)}
 
 
-def _cost(value: Any) -> Dict[str, Any]:
+def cost_settings(value: Any) -> Dict[str, Any]:
     """A word, a square matrix over the points, or None: the metric's own."""
     if value is None:
         return {}
@@ -134,7 +134,7 @@ def metric_settings(
         "mmd_estimator": word("mmd_estimator", mmd_estimator, ESTIMATORS),
         **_epsilon(epsilon),
         **_reference(reference),
-        **_cost(cost),
+        **cost_settings(cost),
     }
     if isinstance(bandwidth, str):
         set_["bandwidth_rule"] = word("bandwidth", bandwidth, BANDWIDTHS)

@@ -89,7 +89,8 @@ static PyObject *kmeans(PyObject *module, PyObject *args)
     }
 static const core_field d2_fields[] = {
     D2(k, FIELD_INT64),        D2(method, FIELD_INT), D2(support_size, FIELD_INT64),
-    D2(restarts, FIELD_INT64), D2(cost, FIELD_INT64), {NULL, FIELD_INT, 0}};
+    D2(restarts, FIELD_INT64), D2(cost, FIELD_INT64), D2(cost_matrix, FIELD_MATRIX),
+    {NULL, FIELD_INT, 0}};
 
 static PyObject *d2(PyObject *module, PyObject *args)
 {

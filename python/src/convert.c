@@ -80,6 +80,23 @@ bool buffer_get_room(PyObject *object, Py_buffer *buffer, char type, int64_t cou
 
 /* ---- settings ---- */
 
+/* The dictionary outlives the call. */
+static bool matrix_set(PyObject *value, char *at)
+{
+    Py_buffer view;
+    if (!buffer_get(value, &view, 'd', 0, "cost"))
+        return false;
+    const double *address = view.buf;
+    int64_t size = view.ndim > 0 ? view.shape[0] : 0;
+    bool square = view.ndim == 2 && view.shape[0] == view.shape[1];
+    PyBuffer_Release(&view);
+    memcpy(at, &address, sizeof address);
+    memcpy(at + sizeof address, &size, sizeof size);
+    if (!square)
+        PyErr_SetString(PyExc_ValueError, "cost must be a square matrix");
+    return square;
+}
+
 static bool field_set(PyObject *value, char *at, field_type type)
 {
     int number = 0;
@@ -103,6 +120,7 @@ static bool field_set(PyObject *value, char *at, field_type type)
         text = value == Py_None ? NULL : PyUnicode_AsUTF8AndSize(value, NULL);
         memcpy(at, &text, sizeof text);
         break;
+    case FIELD_MATRIX: return matrix_set(value, at);
     }
     return !PyErr_Occurred();
 }
@@ -146,41 +164,22 @@ static const core_field metric_fields[] = {METRIC(metric, FIELD_INT),
                                            METRIC(mmd_features, FIELD_INT64),
                                            METRIC(lot_components, FIELD_INT64),
                                            METRIC(cost, FIELD_INT64),
+                                           METRIC(cost_matrix, FIELD_MATRIX),
                                            {NULL, FIELD_INT, 0}};
 
-/* A square matrix, borrowed: the dictionary outlives the call. */
-static bool take_cost_matrix(PyObject *matrix, ddsc_metric_settings *set)
-{
-    Py_buffer view;
-    if (!matrix)
-        return true;
-    if (!buffer_get(matrix, &view, 'd', 0, "cost"))
-        return false;
-    set->cost_matrix = view.buf;
-    set->cost_size = view.ndim > 0 ? view.shape[0] : 0;
-    bool square = view.ndim == 2 && view.shape[0] == view.shape[1];
-    PyBuffer_Release(&view);
-    if (!square)
-        PyErr_SetString(PyExc_ValueError, "cost must be a square matrix");
-    return square;
-}
-
-/* Two settings are objects: the handle of a reference and a matrix of costs. */
+/* The reference is a handle. */
 bool metric_take(PyObject *dictionary, ddsc_metric_settings *set)
 {
     ddsc_metric_settings_init(set);
     PyObject *reference = PyDict_GetItemString(dictionary, "reference_measures");
-    PyObject *matrix = PyDict_GetItemString(dictionary, "cost_matrix");
-    if (!reference && !matrix)
+    if (!reference)
         return fields_take(dictionary, set, metric_fields);
     core_handle *handle = NULL;
     PyObject *rest = PyDict_Copy(dictionary);
-    bool good = rest && (!reference || PyDict_DelItemString(rest, "reference_measures") == 0) &&
-                (!matrix || PyDict_DelItemString(rest, "cost_matrix") == 0) &&
-                (!reference || handle_measures(reference, &handle)) &&
-                fields_take(rest, set, metric_fields) && take_cost_matrix(matrix, set);
+    bool good = rest && PyDict_DelItemString(rest, "reference_measures") == 0 &&
+                handle_measures(reference, &handle) && fields_take(rest, set, metric_fields);
     Py_XDECREF(rest);
-    if (good && handle)
+    if (good)
         set->reference_measures = handle->pointer;
     return good;
 }

@@ -82,7 +82,13 @@ bool buffer_holds(const Py_buffer *buffer, int64_t count, const char *name);
 bool buffer_get_room(PyObject *object, Py_buffer *buffer, char type, int64_t count,
                      const char *name);
 
-typedef enum field_type { FIELD_INT, FIELD_INT64, FIELD_DOUBLE, FIELD_TEXT } field_type;
+typedef enum field_type {
+    FIELD_INT,
+    FIELD_INT64,
+    FIELD_DOUBLE,
+    FIELD_TEXT,
+    FIELD_MATRIX
+} field_type;
 
 /* One field of a settings struct. */
 typedef struct core_field {
@@ -92,7 +98,8 @@ typedef struct core_field {
 } core_field;
 
 /* Fields named in the dictionary into the struct; a name that is not in the table is an error.
- * Texts are borrowed from the dictionary. */
+ * Texts and matrices are borrowed from the dictionary; the size of a matrix, which is square, goes into
+ * the int64_t behind its address. */
 bool fields_take(PyObject *dictionary, void *settings, const core_field *fields);
 bool metric_take(PyObject *dictionary, ddsc_metric_settings *set);
 bool graph_take(PyObject *dictionary, ddsc_graph_settings *set);

@@ -127,17 +127,13 @@ static PyObject *assign(PyObject *module, PyObject *args)
     {                                                         \
 #name, type, offsetof(ddsc_barycenter_settings, name) \
     }
-static const core_field barycenter_fields[] = {BARYCENTER(method, FIELD_INT),
-                                               BARYCENTER(support_size, FIELD_INT64),
-                                               BARYCENTER(rho, FIELD_DOUBLE),
-                                               BARYCENTER(epsilon, FIELD_DOUBLE),
-                                               BARYCENTER(max_rounds, FIELD_INT64),
-                                               BARYCENTER(max_passes, FIELD_INT64),
-                                               BARYCENTER(tolerance, FIELD_DOUBLE),
-                                               BARYCENTER(projection_dim, FIELD_INT64),
-                                               BARYCENTER(restarts, FIELD_INT64),
-                                               BARYCENTER(cost, FIELD_INT64),
-                                               {NULL, FIELD_INT, 0}};
+static const core_field barycenter_fields[] = {
+    BARYCENTER(method, FIELD_INT),         BARYCENTER(support_size, FIELD_INT64),
+    BARYCENTER(rho, FIELD_DOUBLE),         BARYCENTER(epsilon, FIELD_DOUBLE),
+    BARYCENTER(max_rounds, FIELD_INT64),   BARYCENTER(max_passes, FIELD_INT64),
+    BARYCENTER(tolerance, FIELD_DOUBLE),   BARYCENTER(projection_dim, FIELD_INT64),
+    BARYCENTER(restarts, FIELD_INT64),     BARYCENTER(cost, FIELD_INT64),
+    BARYCENTER(cost_matrix, FIELD_MATRIX), {NULL, FIELD_INT, 0}};
 
 static PyObject *barycenter_result(core_context *context, ddsc_barycenter *found)
 {

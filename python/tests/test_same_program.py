@@ -205,8 +205,8 @@ def test_a_baseline_refuses_what_it_cannot(groups):
         ({"method": "means"}, "must be one of"),
         ({"method": "kmeans", "n_clusters": "auto"}, "one number"),
         ({"method": "d2", "stability": 3}, "stability"),
-        ({"method": "d2", "cost": "cityblock"}, "cost"),
-        ({"method": "d2", "cost": np.eye(3)}, "cost"),
+        ({"method": "pd2", "cost": "cityblock"}, "cost"),
+        ({"method": "d2", "barycenter": "ibp", "cost": np.eye(3)}, "cost"),
         ({"method": "kmeans", "cost": "cosine"}, "cost"),
         ({"method": "d2", "centre_size": 0}, "centre_size"),
         ({"method": "d2", "barycenter": "projected"}, "barycenter"),
@@ -242,5 +242,21 @@ def test_cosine_centres_are_those_of_directions(groups):
     assert np.allclose(ddsc.barycenter(far[:6], cost="cosine").points, ddsc.barycenter(unit[:6]).points, atol=1e-6)
     one, other = DDSC(3, method="d2", cost="cosine").fit(far), DDSC(3, method="d2").fit(unit)
     assert (one.labels_ == other.labels_).all() and one.result_json()["settings"]["cost"] == "cosine"
-    with pytest.raises(ValueError, match="cost"):
-        ddsc.barycenter(far[:6], cost="cityblock")
+
+
+def test_centres_by_distances(program, tmp_path, groups):
+    for cost in ("euclidean", "cityblock"):
+        out = run_program(program, tmp_path, groups, "-k", "3", "--method", "d2", "--cost", cost)
+        theirs = json.loads((out / "result.json").read_text())
+        model = DDSC(3, method="d2", cost=cost).fit(groups)
+        assert model.result_json()["settings"] == theirs["settings"]
+        np.testing.assert_allclose(model.inertia_, theirs["objective"], rtol=1e-14)
+    line = [np.array([[v]]) for v in (0.0, 1.0, 5.0)]
+    assert ddsc.barycenter(line, cost="euclidean").points.tolist() == [[1.0]]
+    rows = ddsc.barycenter(line[:2] + [np.array([[2.0]])], cost=[[0, 1, 9], [1, 0, 1], [9, 1, 0]])
+    assert rows.points.tolist() == [[1.0]] and rows.objective[-1] == pytest.approx(2 / 3)
+    model = DDSC(2, method="d2", cost=1 - np.eye(2)).fit([np.array([[i % 2]]) for i in range(6)])
+    assert model.labels_.tolist() == [0, 1] * 3 and model.result_json()["settings"]["cost"] == "matrix"
+    for wrong in ({"method": "ibp", "cost": "cityblock"}, {"cost": np.ones((2, 3))}, {"cost": "cityblok"}):
+        with pytest.raises(ValueError, match="cost"):
+            ddsc.barycenter(line, **wrong)

@@ -1,5 +1,6 @@
 /* Bregman ADMM for free-support barycenters (Ye, Wu, Wang, Li 2017): two copies of each plan, P
- * with the item's weights and Q with the centre's, drawn together by multipliers L = rho dual.
+ * with the item's weights and Q with the centre's, drawn together by multipliers L = rho dual. Where
+ * the best place for mass is no mean it finds weights alone, and exact passes move the points.
  * Plans are kept from run to run, so that a later run goes on where the last one stopped. */
 #include <math.h>
 #include <string.h>
@@ -105,7 +106,8 @@ static void admm_item(admm *a, int64_t cluster, int64_t item, double *slot, int 
         return;
     extra[0] += transport_change(block.p, block.q, size);
     extra[1] += transport_change(block.q, w.cost, size);
-    fit_add_plan(f, slot, item, block.p);
+    if (fit_means(f))
+        fit_add_plan(f, slot, item, block.p);
 }
 
 static ddsc_status admm_piece(void *state, const piece *p, double *slot, int worker)
@@ -143,7 +145,8 @@ static ddsc_status admm_run(void *state, int64_t rounds, int64_t *done, bool *se
             continue;
         double primal = 0, dual = 0;
         for (int64_t c = 0; c < f->c.k; c++) {
-            fit_move(f, c);
+            if (fit_means(f))
+                fit_move_to_means(f, c);
             primal += sum_extra(f, f->sum + c * f->slot)[0];
             dual += sum_extra(f, f->sum + c * f->slot)[1];
         }

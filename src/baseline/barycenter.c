@@ -6,7 +6,7 @@
 
 #include "base/sized.h"
 #include "baseline/baseline.h"
-#include "metric/metric.h"
+#include "plan/plan.h"
 
 enum { STAGE_ROUNDS = 100, START_TRIALS = 8, START_SAMPLE = 64, PATIENCE = 2 };
 static const double FIRST_STEP = 0.5, LAST_STEP = 0.01;
@@ -60,6 +60,12 @@ static ddsc_status check_within(ddsc_context *ctx, const char *field, int64_t va
                     (long long)value, (long long)least, (long long)most);
 }
 
+/* Costs whose best place is no mean. */
+static bool by_distances(int64_t cost)
+{
+    return cost == DDSC_COST_EUCLIDEAN || cost == DDSC_COST_CITYBLOCK || cost == DDSC_COST_MATRIX;
+}
+
 ddsc_status barycenter_settings_take(ddsc_context *ctx, ddsc_barycenter_settings *own,
                                      const ddsc_barycenter_settings *given)
 {
@@ -74,25 +80,26 @@ ddsc_status barycenter_settings_take(ddsc_context *ctx, ddsc_barycenter_settings
     CHECK(check_number(ctx, "tolerance", own->tolerance));
     CHECK(check_within(ctx, "projection_dim", own->projection_dim, 1, 8));
     CHECK(check_within(ctx, "restarts", own->restarts, 1, INT32_MAX));
-    if (own->cost == DDSC_COST_DEFAULT || own->cost == DDSC_COST_SQEUCLIDEAN ||
-        own->cost == DDSC_COST_COSINE)
+    CHECK(check_within(ctx, "cost", own->cost, 0, DDSC_COST_MATRIX));
+    if (own->method == DDSC_BARYCENTER_ADMM || !by_distances(own->cost))
         return DDSC_OK;
-    return ctx_fail(
-        ctx, DDSC_ERROR_ARGUMENT,
-        "cost = %lld: barycenters take sqeuclidean or cosine, for which the mean of points "
-        "is the best place",
-        (long long)own->cost);
+    return ctx_fail(ctx, DDSC_ERROR_ARGUMENT,
+                    "cost = %lld: the barycenter method %s takes sqeuclidean or cosine, since it "
+                    "moves points to means; other costs are for the method admm",
+                    (long long)own->cost, method_find(own->method)->name);
 }
 
-ddsc_status barycenter_items(ddsc_context *ctx, const measures **items, measures **own,
-                             const measures *m, int64_t cost)
+ddsc_status barycenter_cost(ddsc_context *ctx, metric_resolved *cost, const measures *m,
+                            const ddsc_barycenter_settings *set)
 {
-    *items = m;
-    if (cost != DDSC_COST_COSINE)
-        return DDSC_OK;
-    CHECK(metric_to_unit_length(ctx, own, m));
-    *items = *own;
-    return DDSC_OK;
+    ddsc_metric_settings own;
+    CHECK(plan_take_metric(ctx, &own, NULL));
+    own.metric = by_distances(set->cost) ? DDSC_METRIC_W1 : DDSC_METRIC_W2;
+    own.cost = set->cost;
+    own.cost_matrix = set->cost_matrix;
+    own.cost_size = set->cost_size;
+    CHECK(plan_check_metric(ctx, &own));
+    return metric_resolve(ctx, cost, m, &own);
 }
 
 method_settings method_settings_of(const ddsc_barycenter_settings *set)
@@ -203,7 +210,7 @@ static ddsc_status propose(barycenter_search *s)
     int64_t *n_rounds = &s->out->view.n_rounds, done = 0;
     bool settled = false;
     for (int idle = 0; *n_rounds < s->set->max_rounds && !settled && idle < PATIENCE;) {
-        double objective = 0, before = best_objective(s->out);
+        double objective = 0, gain = 0, before = best_objective(s->out);
         CHECK(s->method->run(s->state, BASE_MIN(STAGE_ROUNDS, s->set->max_rounds - *n_rounds),
                              &done, &settled));
         *n_rounds += done;
@@ -211,6 +218,8 @@ static ddsc_status propose(barycenter_search *s)
         if (objective < before)
             CHECK(keep_centre(s, objective));
         idle = objective < before * (1 - s->set->tolerance) ? 0 : idle + 1;
+        if (!fit_means(&s->f)) /* the method has moved no points */
+            CHECK(fit_move(&s->f, 0, &gain));
         progress_add(s->ctx, done);
         CHECK(progress_poll(s->ctx));
     }
@@ -236,7 +245,7 @@ static ddsc_status settle_centre(barycenter_search *s, double *gain)
     return progress_poll(s->ctx);
 }
 
-/* Exact passes by turns: points to the means of what they send their mass to, which can only gain,
+/* Exact passes by turns: points to the best places for what they send, which can only gain,
  * and a step in the weights, shorter after each that gained nothing. */
 static ddsc_status exact_descent(barycenter_search *s)
 {
@@ -245,12 +254,14 @@ static ddsc_status exact_descent(barycenter_search *s)
     centre_copy(&s->f.c, &s->out->c, 0);
     CHECK(evaluate(s, &objective));
     while (!converged && s->out->view.n_passes < s->set->max_passes) {
-        double moved = 0, weighed = 0;
-        fit_move(&s->f, 0);
+        double moved = 0, weighed = 0, gain = 0;
+        CHECK(fit_move(&s->f, 0, &gain));
         CHECK(settle_centre(s, &moved));
         fit_step_weights(&s->f, 0, step);
         CHECK(settle_centre(s, &weighed));
         step = weighed > 0 ? fmin(2 * step, FIRST_STEP) : step / 4;
+        if (!(weighed > 0) && !fit_means(&s->f)) /* plans of the best centre, which are not kept */
+            CHECK(evaluate(s, &objective));
         converged = moved <= s->set->tolerance && weighed <= s->set->tolerance && step < LAST_STEP;
     }
     s->out->view.converged = converged;
@@ -271,8 +282,7 @@ static ddsc_status restart_run(barycenter_search *s, int64_t restart)
     double objective = 0;
     rng r = rng_make(ctx_seed(s->ctx), RNG_BARYCENTER, (uint64_t)restart + 1);
     CHECK(barycenter_create(s));
-    CHECK(centre_from_item(s->ctx, &s->f.c, 0, s->f.m, s->start[restart % s->n_starts],
-                           moments_jitter(&s->f.stats, s->f.m), &r));
+    CHECK(fit_start_centre(&s->f, 0, s->start[restart % s->n_starts], &r));
     for (int64_t i = 0; i < s->f.m->n; i++)
         s->method->forget(s->state, i);
     CHECK(evaluate(s, &objective));
@@ -301,11 +311,13 @@ static ddsc_status restarts_run(barycenter_search *s)
     return s->best->view.converged ? DDSC_OK : DDSC_NOT_CONVERGED;
 }
 
-static ddsc_status barycenter_open(barycenter_search *s, const measures *m, int64_t n)
+static ddsc_status barycenter_open(barycenter_search *s, const measures *m,
+                                   const ground_cost *ground)
 {
+    int64_t n = s->set->support_size ? s->set->support_size : centre_size_default(m);
     method_settings set = method_settings_of(s->set);
     s->method = method_find(s->set->method);
-    CHECK(fit_open(&s->f, s->ctx, m, 1, n, method_extra(s->method, m->d, &set),
+    CHECK(fit_open(&s->f, s->ctx, m, ground, 1, n, method_extra(s->method, m->d, &set),
                    s->set->item_weights));
     CHECK(MEM_ZERO(s->ctx, s->label, m->n));
     CHECK(MEM_ZERO(s->ctx, s->value, m->n));
@@ -330,20 +342,21 @@ ddsc_status ddsc_barycenter_run(ddsc_context *ctx, ddsc_barycenter **out, const 
 {
     ddsc_status status = DDSC_OK;
     ddsc_barycenter_settings set;
-    measures *unit = NULL;
+    metric_resolved cost = {0};
     CHECK(ctx_enter_new(ctx, out));
     barycenter_search s = {.ctx = ctx, .set = &set};
     CHECK(ctx_need(ctx, m, "measures"));
     TRY(barycenter_settings_take(ctx, &set, settings));
     TRY(check_item_weights(ctx, set.item_weights, m->n));
-    TRY(barycenter_items(ctx, &m, &unit, m, set.cost));
-    TRY(barycenter_open(&s, m, set.support_size ? set.support_size : centre_size_default(m)));
+    TRY(barycenter_cost(ctx, &cost, m, &set));
+    ground_cost ground = ground_of(&cost.set);
+    TRY(barycenter_open(&s, metric_measures(&cost, m), &ground));
     TRY(restarts_run(&s));
     *out = s.best;
     s.best = NULL;
 done:
     barycenter_close(&s);
-    ddsc_measures_destroy(unit);
+    metric_resolved_free(&cost);
     return status;
 }
 

@@ -1,5 +1,5 @@
-/* baseline: what the paper compares with. Barycenters in W2 and the clustering by them (D2, PD2):
- * a method proposes centres, exact transport judges them. Sums over items go in pieces whose
+/* baseline: what the paper compares with. Barycenters and the clustering by them (D2, PD2), in W2 or
+ * under another ground cost: a method proposes centres, exact transport judges them. Sums over items go in pieces whose
  * borders depend on the problem alone, added in order. */
 #ifndef DDSC_BASELINE_BASELINE_H
 #define DDSC_BASELINE_BASELINE_H
@@ -7,6 +7,7 @@
 #include "base/workspace.h"
 #include "data/measures.h"
 #include "exact/exact.h"
+#include "metric/metric.h"
 
 /* ---- centres: k measures of n points each ---- */
 
@@ -25,6 +26,10 @@ void centre_copy(centres *to, const centres *from, int64_t which);
  * heaviest are split and the halves moved apart by normal steps of size `jitter`. */
 ddsc_status centre_from_item(ddsc_context *ctx, centres *c, int64_t which, const measures *m,
                              int64_t item, double jitter, rng *r);
+/* The same over the rows of a matrix of costs: the heaviest points are kept, and halves go to the
+ * nearest rows that are free. */
+ddsc_status centre_from_rows(ddsc_context *ctx, centres *c, int64_t which, const measures *m,
+                             int64_t item, const ground_cost *ground);
 /* Weights that sum to 1, none so small that a solver could not see it. */
 void centre_normalise(double *w, int64_t n);
 /* The rounded mean size of an item. */
@@ -66,9 +71,25 @@ typedef struct plan_work {
     double *row; /* n */
 } plan_work;
 
+/* Exact plans of all items, kept where the best place for a point is no mean: those of item i from
+ * i n + offset[i] on. Then those of one cluster, by point of its centre. */
+typedef struct flows {
+    int32_t *row, *to; /* point of the centre, row of the support table */
+    double *mass;
+    int64_t *count; /* by item */
+    int64_t *begin; /* n + 1 */
+    int32_t *target;
+    int32_t *order; /* by a coordinate; of a matrix, the row that each point wants */
+    double *share, *key, *gain;
+    bool *held;    /* by row of a matrix: a point of the centre is there */
+    scratch place; /* one point, or one number for each row of a matrix */
+    workspace own; /* of the arrays above */
+} flows;
+
 typedef struct fit {
     ddsc_context *ctx;
     const measures *m;
+    ground_cost ground;
     const double *item_weight; /* NULL: all 1 */
     moments stats;
     centres c; /* in hand: what methods move and exact transport judges */
@@ -82,13 +103,21 @@ typedef struct fit {
      * extra ones a method asks for. */
     int64_t slot;
     double *piece_sum, *sum;
+    flows flow;
 } fit;
 
 enum { FIT_EXTRA = 4 }; /* sums beside those of rows that any method has */
 
-ddsc_status fit_open(fit *f, ddsc_context *ctx, const measures *m, int64_t k, int64_t n,
-                     int64_t extra, const double *item_weight);
+ddsc_status fit_open(fit *f, ddsc_context *ctx, const measures *m, const ground_cost *ground,
+                     int64_t k, int64_t n, int64_t extra, const double *item_weight);
 void fit_close(fit *f);
+/* Is the mean the best place for mass? Methods move points under such costs alone. */
+static inline bool fit_means(const fit *f)
+{
+    return f->ground.kind == DDSC_COST_SQEUCLIDEAN;
+}
+/* Centre `which` becomes the item, as its cost asks for. */
+ddsc_status fit_start_centre(fit *f, int64_t which, int64_t item, rng *r);
 /* Labels in 0 .. k-1; a negative one leaves the item out. */
 void fit_group(fit *f, const int32_t *label);
 static inline double fit_weight(const fit *f, int64_t item)
@@ -120,9 +149,14 @@ typedef ddsc_status (*piece_fn)(void *state, const piece *p, double *slot, int w
 /* All pieces, then their sums by cluster. */
 ddsc_status fit_sweep(fit *f, piece_fn fn, void *state);
 /* x = moments / mass, where there is mass; the cost at fixed plans falls by what is returned. */
-double fit_move(fit *f, int64_t cluster);
+double fit_move_to_means(fit *f, int64_t cluster);
 /* Mean cost between a centre and the items of its cluster, their weights counted. */
-double fit_mean_cost(const fit *f, int64_t cluster);
+double fit_mean_cost(fit *f, int64_t cluster);
+/* A lower bound of the cost between measures with these means. */
+double fit_mean_bound(const fit *f, const double *mean, const double *other);
+/* The distance that obeys the triangle inequality, from a cost and back; 0 where none is known. */
+double fit_distance(const fit *f, double cost);
+double fit_cost(const fit *f, double distance);
 
 /* Weights go down the slope that an exact pass left, by factors of at most e^step. */
 void fit_step_weights(fit *f, int64_t cluster, double step);
@@ -134,6 +168,16 @@ ddsc_status fit_solve(const fit *f, int worker, exact_result *found, const measu
  * plans are in `sum`, potentials of the centre in its rows (the slope of the cost in the weights),
  * its first extra value is the cost of the cluster. */
 ddsc_status fit_exact_pass(fit *f, double *value);
+
+/* ---- where mass is best placed (move.c) ---- */
+
+ddsc_status fit_flows_open(fit *f);
+void fit_flows_close(fit *f);
+/* The plan that the solver has just found. */
+void fit_flows_keep(fit *f, int64_t item, const exact_solver *solver, int64_t n_plan);
+/* After an exact pass: points of the centre to the best places for what they send, by the plans of
+ * the pass. The cost at fixed plans falls by *gain. */
+ddsc_status fit_move(fit *f, int64_t cluster, double *gain);
 
 /* ---- methods that propose centres ---- */
 
@@ -167,9 +211,9 @@ const centre_method *method_find(ddsc_barycenter_method method);
 
 ddsc_status barycenter_settings_take(ddsc_context *ctx, ddsc_barycenter_settings *own,
                                      const ddsc_barycenter_settings *given);
-/* The items as their cost sees them: *own, which the caller destroys, or m itself. */
-ddsc_status barycenter_items(ddsc_context *ctx, const measures **items, measures **own,
-                             const measures *m, int64_t cost);
+/* The cost of the settings, checked, and the items as it sees them (metric_measures). */
+ddsc_status barycenter_cost(ddsc_context *ctx, metric_resolved *cost, const measures *m,
+                            const ddsc_barycenter_settings *set);
 method_settings method_settings_of(const ddsc_barycenter_settings *set);
 
 #endif

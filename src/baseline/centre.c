@@ -113,6 +113,51 @@ done:
     return status;
 }
 
+/* The row nearest to `from` that is not taken; `from` itself where all are. */
+static int64_t free_row(const ground_cost *g, const bool *taken, int64_t from)
+{
+    const double *cost = g->matrix + from * g->size;
+    int64_t best = -1;
+    for (int64_t r = 0; r < g->size; r++)
+        if (!taken[r] && (best < 0 || cost[r] < cost[best]))
+            best = r;
+    return best < 0 ? from : best;
+}
+
+ddsc_status centre_from_rows(ddsc_context *ctx, centres *c, int64_t which, const measures *m,
+                             int64_t item, const ground_cost *ground)
+{
+    ddsc_status status = DDSC_OK;
+    item_view from = measures_item(m, item);
+    int64_t left = BASE_MIN(from.n, c->n);
+    double *x = c->x + which * c->n, *w = c->w + which * c->n, *lightness = NULL;
+    int32_t *order = NULL;
+    bool *taken = NULL;
+    TRY(MEM_NEW(ctx, lightness, from.n));
+    TRY(MEM_NEW(ctx, order, from.n));
+    TRY(MEM_ZERO(ctx, taken, ground->size));
+    for (int64_t e = 0; e < from.n; e++)
+        lightness[e] = -from.weight[e];
+    sort_order(order, lightness, from.n);
+    for (int64_t i = 0; i < left; i++) {
+        x[i] = *measures_point(m, from.index[order[i]]);
+        w[i] = from.weight[order[i]];
+        taken[(int64_t)x[i]] = true;
+    }
+    for (; left < c->n; left++) {
+        int64_t heaviest = 0;
+        for (int64_t i = 1; i < left; i++)
+            heaviest = w[i] > w[heaviest] ? i : heaviest;
+        w[left] = w[heaviest] /= 2;
+        x[left] = (double)free_row(ground, taken, (int64_t)x[heaviest]);
+        taken[(int64_t)x[left]] = true;
+    }
+    centre_normalise(w, c->n);
+done:
+    MEM_FREE(ctx, taken, order, lightness);
+    return status;
+}
+
 void moments_free(ddsc_context *ctx, moments *o)
 {
     MEM_FREE(ctx, o->mean, o->spread);

@@ -1,5 +1,6 @@
 /* D2 clustering (Li, Wang 2008; centres as in Ye, Wu, Wang, Li 2017) and PD2 (Huang, Ma, Lai 2021):
- * k-means with W2 for the distance and barycenters for the means. */
+ * k-means with W2 for the distance and barycenters for the means; under other ground costs k-medians
+ * or k-medoids in the same way. */
 #include "baseline/d2.h"
 
 #include <math.h>
@@ -43,6 +44,8 @@ static ddsc_status d2_settings_take(ddsc_context *ctx, ddsc_d2_settings *own,
     b.max_rounds = own->max_rounds;
     b.projection_dim = own->projection_dim;
     b.cost = own->cost;
+    b.cost_matrix = own->cost_matrix;
+    b.cost_size = own->cost_size;
     CHECK(barycenter_settings_take(ctx, centre, &b));
     if (own->k < 1 || own->k > m->n)
         CHECK(ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "k = %lld: must be 1 .. %lld, the number of items",
@@ -255,7 +258,7 @@ static void take_run(void *owner, arena *a)
     ARENA_TAKE(a, r->solved, r->f.n_workers);
 }
 
-static ddsc_status run_open(d2_run *r, const measures *m)
+static ddsc_status run_open(d2_run *r, const measures *m, const ground_cost *ground)
 {
     const ddsc_barycenter_settings *b = r->centre;
     method_settings set = method_settings_of(b);
@@ -265,7 +268,7 @@ static ddsc_status run_open(d2_run *r, const measures *m)
         CHECK(ctx_fail(r->ctx, DDSC_ERROR_MEMORY, "%lld items and %lld centres are too many",
                        (long long)m->n, (long long)k));
     r->method = method_find(b->method);
-    CHECK(fit_open(&r->f, r->ctx, m, k, n, method_extra(r->method, m->d, &set), NULL));
+    CHECK(fit_open(&r->f, r->ctx, m, ground, k, n, method_extra(r->method, m->d, &set), NULL));
     CHECK(r->method->open(&r->state, &r->f, &set));
     CHECK(centres_create(r->ctx, &r->before, k, n, m->d));
     CHECK(centres_create(r->ctx, &r->moved, k, n, m->d));
@@ -292,17 +295,18 @@ ddsc_status ddsc_d2_run(ddsc_context *ctx, ddsc_d2 **out, const ddsc_measures *m
     ddsc_status status = DDSC_OK;
     ddsc_d2_settings set;
     ddsc_barycenter_settings centre;
-    measures *unit = NULL;
+    metric_resolved cost = {0};
     CHECK(ctx_enter_new(ctx, out));
     d2_run r = {.ctx = ctx, .set = &set, .centre = &centre};
     CHECK(ctx_need(ctx, m, "measures"));
     TRY(d2_settings_take(ctx, &set, &centre, settings, m));
-    TRY(barycenter_items(ctx, &m, &unit, m, set.cost));
-    TRY(run_open(&r, m));
+    TRY(barycenter_cost(ctx, &cost, m, &centre));
+    ground_cost ground = ground_of(&cost.set);
+    TRY(run_open(&r, metric_measures(&cost, m), &ground));
     TRY(run_all(&r, out));
 done:
     run_close(&r);
-    ddsc_measures_destroy(unit);
+    metric_resolved_free(&cost);
     return status;
 }
 

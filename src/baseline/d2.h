@@ -14,9 +14,9 @@ typedef struct d2_run {
     const centre_method *method;
     void *state;
     int32_t *label;
-    double *value; /* W2^2 of each item to its centre */
+    double *value; /* cost of each item to its centre */
     double *next_value;
-    double *bound;             /* n x k: lower bounds of W2 between items and centres */
+    double *bound;             /* n x k: lower bounds of distances between items and centres */
     double *mean;              /* k x d: of the centres */
     centres before;            /* the last assignment's */
     centres moved;             /* those after one exact move */
@@ -33,7 +33,7 @@ ddsc_status d2run_start(d2_run *r, int64_t restart);
 ddsc_status d2run_assign(d2_run *r, int64_t *n_changed, rng *random);
 /* New centres for the clusters as they are; where the method is judged, no cluster's cost rises. */
 ddsc_status d2run_update(d2_run *r);
-/* Exact passes alone: points to the means of their plans, then a step[cluster] in the weights. */
+/* Exact passes alone: points to the best places for what they send, then a step[cluster] in the weights. */
 ddsc_status d2run_polish(d2_run *r, double *step);
 /* How far centres moved since the last assignment: what bounds have to give way. */
 ddsc_status d2run_drift(d2_run *r);

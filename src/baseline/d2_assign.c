@@ -1,10 +1,9 @@
 /* Which centre serves an item: exact transport, with the centres that the distance of means or the
- * triangle inequality rule out left alone (Elkan 2003, W2 being a metric). */
+ * triangle inequality rule out left alone (Elkan 2003, W2 and W1 being metrics). */
 #include <math.h>
 #include <string.h>
 
 #include "baseline/d2.h"
-#include "linalg/linalg.h"
 
 static const double bound_slack = 1e-9; /* bounds are sums of rounded numbers */
 
@@ -13,7 +12,7 @@ static const double bound_slack = 1e-9; /* bounds are sums of rounded numbers */
 typedef struct seeding {
     d2_run *r;
     int64_t chosen;
-    double *near; /* W2^2 to the nearest chosen so far */
+    double *near; /* cost to the nearest chosen so far */
 } seeding;
 
 static ddsc_status measure_items(void *arg, int64_t begin, int64_t end, int worker)
@@ -24,7 +23,7 @@ static ddsc_status measure_items(void *arg, int64_t begin, int64_t end, int work
     for (int64_t i = begin; i < end; i++) {
         exact_result found;
         const double *mean = f->stats.mean;
-        if (la_distance2(d, mean + i * d, mean + s->chosen * d) >= s->near[i])
+        if (fit_mean_bound(f, mean + i * d, mean + s->chosen * d) >= s->near[i])
             continue;
         CHECK(fit_solve(f, worker, &found, f->m, s->chosen, i));
         s->near[i] = fmin(s->near[i], found.primal);
@@ -57,7 +56,6 @@ ddsc_status d2run_start(d2_run *r, int64_t restart)
     ddsc_status status = DDSC_OK;
     fit *f = &r->f;
     int64_t n = f->m->n, k = f->c.k;
-    double jitter = moments_jitter(&f->stats, f->m);
     rng random = rng_make(ctx_seed(r->ctx), RNG_D2, (uint64_t)restart);
     seeding s = {.r = r};
     TRY(MEM_NEW(r->ctx, s.near, n));
@@ -65,7 +63,7 @@ ddsc_status d2run_start(d2_run *r, int64_t restart)
         s.near[i] = INFINITY;
     s.chosen = rng_below(&random, n);
     for (int64_t c = 0; c < k; c++) {
-        TRY(centre_from_item(r->ctx, &f->c, c, f->m, s.chosen, jitter, &random));
+        TRY(fit_start_centre(f, c, s.chosen, &random));
         if (c + 1 == k)
             break;
         TRY(parallel_for(r->ctx, n, 4, measure_items, &s));
@@ -104,12 +102,13 @@ static ddsc_status try_centre(d2_run *r, serving *best, int64_t i, int64_t c, in
     int64_t d = f->c.d;
     double *bound = &r->bound[i * f->c.k + c];
     exact_result found;
-    *bound = fmax(*bound, sqrt(la_distance2(d, f->stats.mean + i * d, r->mean + c * d)));
-    if (*bound * *bound * (1 - bound_slack) > best->value)
+    double apart = fit_mean_bound(f, f->stats.mean + i * d, r->mean + c * d);
+    *bound = fmax(*bound, fit_distance(f, apart));
+    if (fit_cost(f, *bound) * (1 - bound_slack) > best->value)
         return DDSC_OK;
     CHECK(fit_solve(f, worker, &found, &f->c.view, c, i));
     r->solved[worker]++;
-    *bound = sqrt(fmax(found.dual, 0));
+    *bound = fit_distance(f, fmax(found.dual, 0));
     if (found.primal < best->value)
         *best = (serving){(int32_t)c, found.primal};
     return DDSC_OK;
@@ -161,8 +160,7 @@ static ddsc_status fill_empty_cluster(d2_run *r, int64_t *n_changed, rng *random
         exact_result found;
         if (item < 0)
             continue;
-        TRY(centre_from_item(r->ctx, &f->c, c, f->m, item, moments_jitter(&f->stats, f->m),
-                             random));
+        TRY(fit_start_centre(f, c, item, random));
         for (int64_t i = 0; i < f->m->n; i++)
             r->bound[i * k + c] = 0;
         TRY(fit_solve(f, 0, &found, &f->c.view, c, item));
@@ -202,7 +200,7 @@ ddsc_status d2run_drift(d2_run *r)
         ddsc_status solved =
             exact_solve_items(f->solver[0], &found, &r->before.view, c, &f->c.view, c, 0);
         CHECK(solved < 0 ? solved : DDSC_OK);
-        double moved = sqrt(fmax(found.primal, 0));
+        double moved = fit_distance(f, fmax(found.primal, 0));
         for (int64_t i = 0; i < f->m->n; i++)
             r->bound[i * f->c.k + c] = fmax(r->bound[i * f->c.k + c] - moved, 0);
     }

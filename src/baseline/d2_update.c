@@ -1,4 +1,4 @@
-/* New centres. The old centre's points move to the means of what they send their mass to; the
+/* New centres. The old centre's points move to the best places for what they send; the
  * method goes on from there, and its proposal, moved likewise, counts only where the cost is no
  * higher by exact plans. Either way the cost of a cluster cannot rise. */
 #include "baseline/d2.h"
@@ -9,10 +9,13 @@
 static ddsc_status exact_move(d2_run *r, double *cost)
 {
     fit *f = &r->f;
-    ddsc_status status = fit_exact_pass(f, r->next_value);
-    for (int64_t c = 0; status >= 0 && c < f->c.k; c++)
-        cost[c] = sum_extra(f, f->sum + c * f->slot)[0] - fit_move(f, c);
-    return status;
+    CHECK(fit_exact_pass(f, r->next_value));
+    for (int64_t c = 0; c < f->c.k; c++) {
+        double gain = 0;
+        CHECK(fit_move(f, c, &gain));
+        cost[c] = sum_extra(f, f->sum + c * f->slot)[0] - gain;
+    }
+    return DDSC_OK;
 }
 
 /* Where the cost of exact plans did not fall, back to `moved`. Which clusters gained is in step:

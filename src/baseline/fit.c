@@ -1,6 +1,7 @@
 /* Sweeps over the items of all clusters at once, and what exact transport says of the centres: with
  * optimal plans P of the items, x_i = sum P_ij y_j / sum P_ij is the best place for a point of the
- * centre, and the potentials f are the slope of the cost in its weights. */
+ * centre under squared costs (move.c has the others), and the potentials f are the slope of the cost
+ * in its weights. */
 #include "baseline/baseline.h"
 
 #include <math.h>
@@ -10,7 +11,7 @@
 #include "kernel/kernels.h"
 #include "linalg/linalg.h"
 
-enum { PIECE_MIN = 16, PIECES = 256 };
+enum { PIECE_MIN = 16, PIECES = 256, MEAN_SAMPLE = 64 };
 
 static ddsc_status groups_create(ddsc_context *ctx, item_groups *g, int64_t n, int64_t k)
 {
@@ -55,12 +56,16 @@ plan_work fit_work(const fit *f, int worker)
     return take_work(&a, f);
 }
 
-ddsc_status fit_open(fit *f, ddsc_context *ctx, const measures *m, int64_t k, int64_t n,
-                     int64_t extra, const double *item_weight)
+ddsc_status fit_open(fit *f, ddsc_context *ctx, const measures *m, const ground_cost *ground,
+                     int64_t k, int64_t n, int64_t extra, const double *item_weight)
 {
     ddsc_status status = DDSC_OK;
     arena a = {0};
-    *f = (fit){.ctx = ctx, .m = m, .item_weight = item_weight, .n_workers = parallel_width(ctx)};
+    *f = (fit){.ctx = ctx,
+               .m = m,
+               .ground = *ground,
+               .item_weight = item_weight,
+               .n_workers = parallel_width(ctx)};
     f->stride = transport_stride(measures_largest_item(m));
     TRY(moments_make(ctx, &f->stats, m));
     TRY(centres_create(ctx, &f->c, k, n, m->d));
@@ -68,9 +73,11 @@ ddsc_status fit_open(fit *f, ddsc_context *ctx, const measures *m, int64_t k, in
     f->slot = n * m->d + 2 * n + FIT_EXTRA + extra;
     TRY(MEM_NEW(ctx, f->piece_sum, (m->n / f->g.piece_size + k) * f->slot));
     TRY(MEM_NEW(ctx, f->sum, k * f->slot));
-    TRY(exact_create_team(ctx, &f->solver, &ground_sqeuclidean));
+    TRY(exact_create_team(ctx, &f->solver, ground));
     take_work(&a, f);
     TRY(scratch_create(ctx, &f->work, a.used, 1));
+    if (!fit_means(f))
+        TRY(fit_flows_open(f));
 done:
     if (status < 0)
         fit_close(f);
@@ -81,6 +88,7 @@ void fit_close(fit *f)
 {
     ddsc_context *ctx = f->ctx;
     exact_destroy_team(ctx, f->solver);
+    fit_flows_close(f);
     scratch_free(ctx, &f->work);
     MEM_FREE(ctx, f->sum, f->piece_sum, f->g.pieces, f->g.begin, f->g.item);
     centres_free(ctx, &f->c);
@@ -101,6 +109,13 @@ ddsc_status fit_plan_starts(const fit *f, int64_t **at)
 
 /* ---- one item ---- */
 
+ddsc_status fit_start_centre(fit *f, int64_t which, int64_t item, rng *r)
+{
+    if (f->ground.kind == DDSC_COST_MATRIX)
+        return centre_from_rows(f->ctx, &f->c, which, f->m, item, &f->ground);
+    return centre_from_item(f->ctx, &f->c, which, f->m, item, moments_jitter(&f->stats, f->m), r);
+}
+
 void fit_load_weights(fit *f, int64_t item, int worker)
 {
     item_view y = measures_item(f->m, item);
@@ -110,18 +125,33 @@ void fit_load_weights(fit *f, int64_t item, int worker)
         b[j] = 0;
 }
 
+/* Costs of a matrix; columns of padding cost nothing. */
+static void load_entries(const fit *f, double *cost, const double *x, item_view y)
+{
+    int64_t stride = transport_stride(y.n);
+    for (int64_t i = 0; i < f->c.n; i++) {
+        const double *from = f->ground.matrix + (int64_t)x[i] * f->ground.size;
+        for (int64_t j = 0; j < stride; j++)
+            cost[i * stride + j] = j < y.n ? from[(int64_t)*measures_point(f->m, y.index[j])] : 0;
+    }
+}
+
 void fit_load_cost(fit *f, int64_t cluster, int64_t item, int worker)
 {
     const centres *c = &f->c;
     plan_work w = fit_work(f, worker);
     item_view y = measures_item(f->m, item);
     int64_t stride = transport_stride(y.n);
+    if (f->ground.kind == DDSC_COST_MATRIX) {
+        load_entries(f, w.cost, c->x + cluster * c->n, y);
+        return;
+    }
     for (int64_t j = 0; j < stride; j++)
         for (int64_t k = 0; k < c->d; k++)
             w.y[k * stride + j] = j < y.n ? measures_point(f->m, y.index[j])[k] : 0;
-    kernels_find()->distances(w.cost, stride, c->d,
-                              (point_block){c->x + cluster * c->n * c->d, c->n, c->d, 1},
-                              (point_block){w.y, stride, 1, stride});
+    ground_block(f->ground.kind, kernels_find(), w.cost, stride, c->d,
+                 (point_block){c->x + cluster * c->n * c->d, c->n, c->d, 1},
+                 (point_block){w.y, stride, 1, stride});
 }
 
 void fit_add_plan(const fit *f, double *slot, int64_t item, const double *plan)
@@ -164,7 +194,7 @@ ddsc_status fit_sweep(fit *f, piece_fn fn, void *state)
     return status;
 }
 
-double fit_move(fit *f, int64_t cluster)
+double fit_move_to_means(fit *f, int64_t cluster)
 {
     int64_t n = f->c.n, d = f->c.d;
     double *slot = f->sum + cluster * f->slot, *x = f->c.x + cluster * n * d, gain = 0;
@@ -181,10 +211,33 @@ double fit_move(fit *f, int64_t cluster)
     return gain;
 }
 
+/* Other costs, over items at even steps: it is a scale alone. */
+static double sampled_mean_cost(fit *f, int64_t cluster)
+{
+    const double *w = f->c.w + cluster * f->c.n;
+    int64_t first = f->g.begin[cluster], n_items = f->g.begin[cluster + 1] - first;
+    int64_t n = BASE_MIN(n_items, MEAN_SAMPLE);
+    double sum = 0, weight = 0;
+    for (int64_t s = 0; s < n; s++) {
+        int64_t item = f->g.item[first + s * n_items / n];
+        item_view y = measures_item(f->m, item);
+        const double *cost = fit_work(f, 0).cost;
+        fit_load_cost(f, cluster, item, 0);
+        for (int64_t i = 0; i < f->c.n; i++)
+            for (int64_t j = 0; j < y.n; j++)
+                sum +=
+                    fit_weight(f, item) * w[i] * y.weight[j] * cost[i * transport_stride(y.n) + j];
+        weight += fit_weight(f, item);
+    }
+    return weight > 0 ? sum / weight : 0;
+}
+
 /* The mean of |x - y|^2 over independent x and y is the two spreads and the distance of the means.
  */
-double fit_mean_cost(const fit *f, int64_t cluster)
+double fit_mean_cost(fit *f, int64_t cluster)
 {
+    if (!fit_means(f))
+        return sampled_mean_cost(f, cluster);
     int64_t n = f->c.n, d = f->c.d;
     const double *x = f->c.x + cluster * n * d, *w = f->c.w + cluster * n;
     double sum = 0, weight = 0;
@@ -197,6 +250,32 @@ double fit_mean_cost(const fit *f, int64_t cluster)
         weight += fit_weight(f, item);
     }
     return weight > 0 ? sum / weight : 0;
+}
+
+/* Moving mass moves the mean no further than the mean way. */
+double fit_mean_bound(const fit *f, const double *mean, const double *other)
+{
+    double sum = 0;
+    if (f->ground.kind == DDSC_COST_MATRIX)
+        return 0;
+    if (f->ground.kind != DDSC_COST_CITYBLOCK) {
+        sum = la_distance2(f->c.d, mean, other);
+        return fit_means(f) ? sum : sqrt(sum);
+    }
+    for (int64_t k = 0; k < f->c.d; k++)
+        sum += fabs(mean[k] - other[k]);
+    return sum;
+}
+
+/* A matrix need not obey the triangle inequality. */
+double fit_distance(const fit *f, double cost)
+{
+    return fit_means(f) ? sqrt(cost) : f->ground.kind == DDSC_COST_MATRIX ? 0 : cost;
+}
+
+double fit_cost(const fit *f, double distance)
+{
+    return fit_means(f) ? distance * distance : distance;
 }
 
 void fit_step_weights(fit *f, int64_t cluster, double step)
@@ -255,7 +334,10 @@ static ddsc_status judge_piece(void *state, const piece *p, double *slot, int wo
         CHECK(fit_solve(f, worker, &found, &f->c.view, p->cluster, item));
         j->value[item] = found.primal;
         sum_extra(f, slot)[0] += fit_weight(f, item) * found.primal;
-        add_exact_plan(f, slot, item, f->solver[worker], found.n_plan);
+        if (fit_means(f))
+            add_exact_plan(f, slot, item, f->solver[worker], found.n_plan);
+        else
+            fit_flows_keep(f, item, f->solver[worker], found.n_plan);
         const double *potential = exact_f(f->solver[worker]);
         for (int64_t i = 0; i < f->c.n; i++)
             sum_rows(f, slot)[i] += fit_weight(f, item) * potential[i];

@@ -250,7 +250,7 @@ static double move_all(scaler *s)
     fit *f = s->f;
     double gain = 0, scale = 0;
     for (int64_t c = 0; c < f->c.k; c++) {
-        gain += fit_move(f, c);
+        gain += fit_move_to_means(f, c);
         scale += s->epsilon[c] / s->factor * sum_extra(f, f->sum + c * f->slot)[1];
     }
     return scale > 0 ? gain / scale : 0;

@@ -5,6 +5,9 @@ import pathlib
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
+from scipy.sparse import lil_matrix
+from scipy.spatial.distance import cdist
 
 from structs import Sized
 
@@ -13,6 +16,7 @@ ot = pytest.importorskip("ot")
 
 DOUBLES = ctypes.POINTER(ctypes.c_double)
 ADMM, IBP, PROJECTED = 0, 1, 2
+EUCLIDEAN, CITYBLOCK, MATRIX = 2, 4, 5
 I64, F64 = ctypes.c_int64, ctypes.c_double
 
 
@@ -20,7 +24,7 @@ class Settings(Sized):
     _fields_ = [("struct_size", ctypes.c_size_t), ("method", ctypes.c_int), ("support_size", I64),
                 ("rho", F64), ("epsilon", F64), ("max_rounds", I64), ("max_passes", I64),
                 ("tolerance", F64), ("projection_dim", I64), ("item_weights", DOUBLES),
-                ("restarts", I64)]
+                ("restarts", I64), ("cost", I64), ("cost_matrix", DOUBLES), ("cost_size", I64)]
 
 
 class View(ctypes.Structure):
@@ -80,9 +84,24 @@ def random_items(seed, n_items, n_points, dim):
     return points, weights, random
 
 
-def mean_cost(support, mass, points, weights, share=None):
-    costs = [ot.emd2(mass, b, ot.dist(support, y)) for y, b in zip(points, weights)]
+def mean_cost(support, mass, points, weights, share=None, cost="sqeuclidean"):
+    costs = [ot.emd2(mass, b, cdist(support, y, cost)) for y, b in zip(points, weights)]
     return np.average(costs, weights=share)
+
+
+def least_on(matrix, histograms):
+    """Mean cost of the best measure on all rows of the matrix: one linear program."""
+    n, v = histograms.shape
+    equal, wanted = lil_matrix((2 * n * v, n * v * v + v)), np.zeros(2 * n * v)
+    for i in range(n):
+        for r in range(v):
+            at = i * v * v + r * v
+            equal[i * v + r, at:at + v] = 1
+            equal[i * v + r, n * v * v + r] = -1
+            equal[n * v + i * v + r, i * v * v + r:(i + 1) * v * v:v] = 1
+            wanted[n * v + i * v + r] = histograms[i, r]
+    price = np.concatenate([np.tile(matrix.ravel(), n) / n, np.zeros(v)])
+    return linprog(price, A_eq=equal.tocsr(), b_eq=wanted, method="highs").fun
 
 
 @pytest.mark.parametrize("method", [ADMM, IBP, PROJECTED])
@@ -110,3 +129,47 @@ def test_as_good_as_the_free_support_barycenter_of_pot(barycenter):
                                                stopThr=1e-9)
         ratios.append(values[-1] / mean_cost(theirs, uniform, points, weights))
     assert np.mean(ratios) < 1 and max(ratios) < 1.005
+
+
+@pytest.mark.parametrize("cost,name", [(EUCLIDEAN, "euclidean"), (CITYBLOCK, "cityblock")])
+@pytest.mark.parametrize("dim", [1, 2, 7])
+def test_values_under_distances(barycenter, cost, name, dim):
+    points, weights, random = random_items(dim + cost, 12, 14, dim)
+    share = random.uniform(0.5, 2, 12)
+    support, mass, values, view = barycenter(points, weights, 9, share, cost=cost)
+    assert view.converged and abs(mass.sum() - 1) < 1e-12 and mass.min() > 0
+    assert values[-1] == pytest.approx(mean_cost(support, mass, points, weights, share, name), rel=1e-9)
+    assert len(values) > 1 and (np.diff(values) <= 0).all()
+    for seed in range(20):  # a local minimum: no small step of the points goes down
+        step = np.random.default_rng(seed).normal(0, 1e-3, support.shape)
+        assert mean_cost(support + step, mass, points, weights, share, name) > values[-1] * (1 - 1e-6)
+
+
+@pytest.mark.parametrize("cost", [EUCLIDEAN, CITYBLOCK])
+def test_median_of_quantiles_on_a_line(barycenter, cost):
+    """Equal weights: W1 sorts the points, and each place is the median of the points of its rank."""
+    above = []
+    for seed in range(8):
+        points = np.sort(np.random.default_rng(seed).normal(0, 1, (9, 7, 1)), axis=1)
+        best = np.abs(points - np.median(points, axis=0)).mean()
+        support, mass, values, _ = barycenter(list(points), [np.full(7, 1 / 7)] * 9, 7, cost=cost)
+        assert best * (1 - 1e-9) <= values[-1] <= 1.05 * best
+        above.append(values[-1] / best)
+    assert min(above) < 1.0001 and np.mean(above) < 1.02
+
+
+@pytest.mark.parametrize("metric", ["cityblock", "sqeuclidean"])
+def test_rows_of_a_matrix_against_a_linear_program(barycenter, metric):
+    for seed in range(4):
+        random = np.random.default_rng(seed)
+        places = random.normal(0, 1, (12, 2))
+        matrix = np.ascontiguousarray(cdist(places, places, metric))
+        histograms = random.dirichlet(np.full(12, 0.4), 8)
+        rows = np.arange(12.0)[:, None]
+        support, mass, values, _ = barycenter([rows] * 8, list(histograms), 12, cost=MATRIX, cost_size=12,
+                                              cost_matrix=matrix.ctypes.data_as(DOUBLES))
+        assert np.isin(support, rows).all()
+        again = np.mean([ot.emd2(mass, b, np.ascontiguousarray(matrix[support.ravel().astype(int)])) for b in histograms])
+        assert values[-1] == pytest.approx(again, rel=1e-9)
+        best = least_on(matrix, histograms)
+        assert best * (1 - 1e-9) <= values[-1] <= 1.03 * best

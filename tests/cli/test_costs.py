@@ -133,7 +133,7 @@ def test_model(ddsc, three_groups, tmp_path, metric, cost):
         [line.split(",")[1] for line in (tmp_path / "r" / "labels.csv").read_text().split()[1:]]
 
 
-@pytest.mark.parametrize("words", [["--method", "d2"], ["--method", "pd2"], ["-m", "lot"]])
+@pytest.mark.parametrize("words", [["--method", "d2"], ["--method", "d2", "-m", "w1"], ["--method", "pd2"], ["-m", "lot"]])
 def test_cosine_is_points_at_length_one(ddsc, tmp_path, words):
     data = items(np.random.default_rng(8), 24, 5, 9)
     write(tmp_path / "x.npz", data)
@@ -148,6 +148,40 @@ def test_cosine_is_points_at_length_one(ddsc, tmp_path, words):
     if words[0] == "--method":
         centres = [np.load(tmp_path / name / "centres.npz")["points"] for name in ("x", "u")]
         assert centres[0] == pytest.approx(centres[1], abs=1e-6) and (np.linalg.norm(centres[0], axis=1) <= 1 + 1e-9).all()
+
+
+@pytest.mark.parametrize("cost", ["euclidean", "cityblock"])
+def test_d2_by_distances(ddsc, three_groups, tmp_path, cost):
+    ddsc("cluster", three_groups, "-k", 3, "--method", "d2", "--cost", cost, "-o", tmp_path / "r", "-q")
+    told = json.loads((tmp_path / "r" / "result.json").read_text())
+    assert told["settings"]["cost"] == cost and told["scores"]["ami"] == pytest.approx(1)
+    ot = pytest.importorskip("ot")
+    data, centres = (np.load(path) for path in (three_groups, tmp_path / "r" / "centres.npz"))
+    labels = np.loadtxt(tmp_path / "r" / "labels.csv", delimiter=",", skiprows=1, usecols=1, dtype=int)
+    total = 0
+    for i, c in enumerate(labels):
+        (x, a), (y, b) = ((s["points"][s["offsets"][k]:s["offsets"][k + 1]], s["weights"][s["offsets"][k]:s["offsets"][k + 1]])
+                          for s, k in ((centres, c), (data, i)))
+        total += ot.emd2(a / a.sum(), b / b.sum(), cdist(x, y, cost))
+    assert told["objective"] == pytest.approx(total, rel=1e-6)
+
+
+def test_d2_over_a_matrix(ddsc, tmp_path):
+    """Rows of two kinds, far from each other: centres stand on rows of their kind."""
+    random = np.random.default_rng(5)
+    points = [random.choice(5, 3, replace=False) + 5 * (i % 2) for i in range(24)]
+    write(tmp_path / "x.npz", [(np.full(3, 1 / 3), p[:, None].astype(float)) for p in points])
+    cost = 0.2 + random.uniform(0, 0.1, (10, 10))
+    cost[:5, 5:] = cost[5:, :5] = 1
+    cost = np.triu(cost, 1)
+    np.save(tmp_path / "cost.npy", cost + cost.T)
+    ddsc("cluster", tmp_path / "x.npz", "-k", 2, "--method", "d2", "--cost", tmp_path / "cost.npy", "-o", tmp_path / "r", "-q")
+    told = json.loads((tmp_path / "r" / "result.json").read_text())
+    assert told["settings"]["cost"].endswith("cost.npy")
+    labels = [line.split(",")[1] for line in (tmp_path / "r" / "labels.csv").read_text().split()[1:]]
+    assert labels == ["0", "1"] * 12
+    centres = np.load(tmp_path / "r" / "centres.npz")["points"].reshape(2, -1)
+    assert (centres // 5 == [[0], [1]]).all() and (centres == centres.round()).all()
 
 
 def test_sinkhorn_against_pot(ddsc, tmp_path):
@@ -171,7 +205,9 @@ def test_sinkhorn_against_pot(ddsc, tmp_path):
     (["-m", "w1", "--cost", "cosine"], 2, "w2"),
     (["-m", "mmd", "--cost", "euclidean"], 2, "kernel"),
     (["-m", "lot", "--cost", "cityblock"], 2, "needs squared Euclidean costs"),
-    (["--method", "d2", "--cost", "euclidean"], 2, "unless it is sqeuclidean or cosine"),
+    (["--method", "pd2", "--cost", "euclidean"], 2, "unless it is sqeuclidean or cosine"),
+    (["--method", "d2", "--barycenter", "ibp", "--cost", "cityblock"], 2, "--barycenter admm takes all costs"),
+    (["--method", "kmeans", "--cost", "cityblock"], 2, "a baseline of vectors"),
     (["-m", "w1", "--cost", "missing.npy"], 3, "missing.npy"),
     (["-m", "w1", "--cost", "cityblok"], 2, "did you mean 'cityblock'?"),
     (["-m", "w1", "--cost", "Euclidean"], 2, "did you mean 'euclidean'?"),
