@@ -5,7 +5,8 @@
 
 Each job is `ddsc cluster` from digits to report under one metric (or `ddsc neighbors`: w2-graph), once for every number of
 threads; graph, labels and embedding must be the same bytes for all of them. A stage's line has its wall seconds for each
-number of threads, and its efficiency at the largest: seconds on the fewest threads over threads x seconds. Jobs are
+number of threads, its efficiency at the largest (seconds on the fewest threads over threads x seconds), and its CPU seconds on the
+fewest and on the most: what grows there shares something, what does not grow waits. Jobs are
 begun while the budget (wall seconds of the whole command) lasts, judged by the runs before. Needs the program with
 its libraries, Python 3 alone, and the files of MNIST."""
 import argparse
@@ -70,26 +71,27 @@ def of_stage(run, name, clock):
 
 
 def stage_lines(runs):
-    """(name, wall seconds by run, CPU seconds of the first) in the order of the run; small ones together."""
+    """(name, wall seconds by run, CPU seconds by run) in the order of the run; small ones together."""
     runs = list(runs)
     names = list(dict.fromkeys(row["stage"] for run in runs for row in run[0]["stages"]))
-    whole, cpu = [run[1] for run in runs], runs[0][3]
-    lines = [(name, [of_stage(run, name, "wall") for run in runs], of_stage(runs[0], name, "cpu")) for name in names]
+    whole, cpu = [run[1] for run in runs], [run[3] for run in runs]
+    lines = [(name, *([of_stage(run, name, clock) for run in runs] for clock in ("wall", "cpu"))) for name in names]
     lines = [line for line in lines if any(wall >= SMALL * all for wall, all in zip(line[1], whole))]
-    rest = [all - sum(line[1][i] for line in lines) for i, all in enumerate(whole)]
+    rest = [[all - sum(line[clock][i] for line in lines) for i, all in enumerate(sums)]
+            for clock, sums in ((1, whole), (2, cpu))]
     if lines:
-        lines.append(("the rest", rest, cpu - sum(line[2] for line in lines)))
+        lines.append(("the rest", *rest))
     return [*lines, ("**whole command**", whole, cpu)]
 
 
 def print_table(metric, n, runs):
     threads = list(runs)
     print(f"\n### {metric}, {n:,} digits\n\n| stage | " + " | ".join(map(str, threads)) +
-          f" | efficiency | CPU on {threads[0]} |")
-    print("|---" * (len(threads) + 3) + "|")
+          f" | efficiency | CPU on {threads[0]} | on {threads[-1]} |")
+    print("|---" * (len(threads) + 4) + "|")
     for name, walls, cpu in stage_lines(runs.values()):
         efficiency = walls[0] * threads[0] / (walls[-1] * threads[-1]) if walls[-1] > 0 else 0
-        print(f"| {name} | " + " | ".join(f"{wall:.2f}" for wall in walls) + f" | {efficiency:.2f} | {cpu:.2f} |")
+        print(f"| {name} | " + " | ".join(f"{wall:.2f}" for wall in walls) + f" | {efficiency:.2f} | {cpu[0]:.2f} | {cpu[-1]:.2f} |")
     if len({run[2] for run in runs.values()}) > 1:
         sys.exit(f"{metric} {n}: bytes differ between numbers of threads")
     sys.stdout.flush()

@@ -84,6 +84,7 @@ bool session_open(session *s)
     set.cancel = cancel;
     set.warning = warn;
     set.warning_user = s;
+    set.whole_process = 1;
     listen();
     if (ddsc_context_create(&s->ctx, &set) != DDSC_OK) {
         message_error("cannot start: out of memory");

@@ -138,6 +138,7 @@ typedef struct ddsc_context_settings {
     void *cancel_user;
     ddsc_warning_fn warning; /* NULL: warnings are not told */
     void *warning_user;
+    int whole_process; /* 1: seconds by stage begin with the process, as the stage `start` */
 } ddsc_context_settings;
 
 #define ddsc_context_settings_init(settings) \

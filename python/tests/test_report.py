@@ -52,6 +52,9 @@ def test_the_same_as_the_program(program, groups, tmp_path, metric):
     model = DDSC(3, metric=metric, n_neighbors=5).fit(ddsc.read(tmp_path / "set.npz"))
     wanted = json.loads((tmp_path / "out" / "result.json").read_text())
     assert without_times(model.result_json()) == without_times(wanted)
+    stages, of_program = ([r["stage"] for r in told["seconds"]["stages"]] for told in (model.result_json(), wanted))
+    assert set(stages) < set(of_program) and not {"distances", "eigenvectors", "verdict"} - set(stages)
+    assert "start" in of_program and "start" not in stages  # a process of Python's did other things before
     wanted = (tmp_path / "out" / "report.html").read_text()
     assert page_without_times(model.report()) == page_without_times(wanted)
 

@@ -1,23 +1,23 @@
-/* Block Davidson with Chebyshev filters (Zhou and Saad 2007; Zhou 2010): a basis V with W = M V,
- * grown by filtered Ritz vectors and cut back to the best ones when it is full. It starts from a
- * random block wider than what is wanted, so that every copy of a multiple eigenvalue has a share
- * in it. */
+/* Block Davidson with Chebyshev filters (Zhou and Saad 2007; Zhou 2010): a basis V, grown by filtered
+ * Ritz vectors and cut back to the best ones when it is full. It starts from a random block wider than
+ * what is wanted, so that every copy of a multiple eigenvalue has a share in it. M V is not kept: the
+ * product that a filter begins with gives the residuals too, and is no dearer than M V times the Ritz
+ * vectors' coordinates. */
 #include <math.h>
 #include <string.h>
 
 #include "eigen/solver.h"
 #include "linalg/linalg.h"
 
-enum { STEP_MIN = 8, STEP_MAX = 32, DEGREE_START = 10, DEGREE_MIN = 8, DEGREE_MAX = 64 };
+enum { STEP_MIN = 8, STEP_MAX = 32, DEGREE_START = 10, DEGREE_MIN = 16, DEGREE_MAX = 64 };
 enum { ROUNDS = 12 }; /* filters of the check; then what it found so far joins the block */
 
 typedef struct basis {
-    panel w;                /* M V, shape of V */
-    panel x, mx;            /* the step: Ritz vectors and their products, contiguous */
+    panel x, mx, old;       /* the step: Ritz vectors, their products, a copy; contiguous */
     int64_t keep, capacity; /* columns after and before a cut */
     int64_t step;           /* columns added at a time */
     double *h, *rows, *u;   /* capacity^2: V^T M V, its eigenvectors */
-    double *residual;       /* of the step, or of the wanted ones */
+    double *residual;       /* of the step */
     int64_t n_converged;    /* leading Ritz pairs */
     int64_t n_reported;     /* of those, to the progress callback */
     double *values;
@@ -25,28 +25,24 @@ typedef struct basis {
 
 static ddsc_status basis_new(solver *s, basis *b)
 {
-    int64_t n = s->m->n, c;
+    int64_t c;
     b->step = BASE_MIN(BASE_MAX(STEP_MIN, s->wanted / 4 / 8 * 8), STEP_MAX);
     b->keep = BASE_MIN(s->wanted + guard_width(s->wanted), s->room);
     c = b->keep + BASE_MAX(6 * b->step, s->wanted);
     b->capacity = c = BASE_MIN(c, s->room);
-    CHECK(panel_new(s->ctx, &s->v, n, c));
-    CHECK(panel_new(s->ctx, &b->w, n, c));
-    CHECK(panel_new(s->ctx, &b->x, n, b->step));
-    CHECK(panel_new(s->ctx, &b->mx, n, b->step));
     CHECK(MEM_NEW(s->ctx, s->theta, c));
     CHECK(MEM_ZERO(s->ctx, b->h, c * c));
     CHECK(MEM_NEW(s->ctx, b->rows, 2 * c * c));
     CHECK(MEM_NEW(s->ctx, b->u, c * c));
     CHECK(MEM_NEW(s->ctx, b->values, c));
-    return MEM_NEW(s->ctx, b->residual, BASE_MAX(b->step, b->keep));
+    return MEM_NEW(s->ctx, b->residual, b->step);
 }
 
 static void basis_free(ddsc_context *ctx, basis *b)
 {
-    panel_free(ctx, &b->w);
     panel_free(ctx, &b->x);
     panel_free(ctx, &b->mx);
+    panel_free(ctx, &b->old);
     MEM_FREE(ctx, b->h, b->rows, b->u, b->values, b->residual);
 }
 
@@ -72,8 +68,7 @@ static ddsc_status cut_back(solver *s, basis *b, int64_t count)
 {
     int64_t ld = b->capacity;
     CHECK(panel_rotate(s->ctx, &s->v, count, b->u, ld));
-    CHECK(panel_rotate(s->ctx, &b->w, count, b->u, ld));
-    s->v.width = b->w.width = count;
+    s->v.width = count;
     memset(b->h, 0, (size_t)(ld * ld) * sizeof *b->h);
     memset(b->u, 0, (size_t)(ld * ld) * sizeof *b->u);
     for (int64_t j = 0; j < count; j++) {
@@ -91,8 +86,7 @@ static ddsc_status append(solver *s, basis *b, const panel *x, panel *mx)
     CHECK(filter_product(s, count, x->x, mx->x));
     s->n_products++;
     CHECK(panel_copy(s->ctx, &s->v, at, x, 0, count));
-    CHECK(panel_copy(s->ctx, &b->w, at, mx, 0, count));
-    s->v.width = b->w.width = at + count;
+    s->v.width = at + count;
     CHECK(panel_gram(s->ctx, c, &s->v, mx));
     for (int64_t i = 0; i < s->v.width; i++)
         for (int64_t j = 0; j < count; j++)
@@ -100,25 +94,37 @@ static ddsc_status append(solver *s, basis *b, const panel *x, panel *mx)
     return solve_projected(s, b);
 }
 
-/* A random block of `keep` columns through one filter, then the first projection. The panels serve
- * contiguously until the rows are moved to their places. */
+/* A random block of `keep` columns through one filter becomes the basis, with its first projection. */
 static ddsc_status basis_start(solver *s, basis *b)
 {
-    int64_t w = b->keep, ld = b->capacity;
+    ddsc_status status = DDSC_OK;
+    int64_t w = b->keep, n = s->m->n;
     const panel *known[] = {&s->exact};
-    s->v.width = s->v.stride = b->w.width = b->w.stride = w;
-    CHECK(panel_random(s->ctx, &s->v, 0, w, &s->noise));
+    panel x = {0}, mx = {0};
+    TRY(panel_new(s->ctx, &x, n, w));
+    TRY(panel_new(s->ctx, &mx, n, w));
+    TRY(panel_random(s->ctx, &x, 0, w, &s->noise));
     if (w < s->room)
-        CHECK(filter_apply(s, &s->v, &b->w, 0, DEGREE_START));
-    CHECK(panel_orthonormalise(s->ctx, &s->v, 1, known, &s->noise));
-    CHECK(filter_product(s, w, s->v.x, b->w.x));
+        TRY(filter_apply(s, &x, &mx, 0, DEGREE_START, false));
+    TRY(panel_orthonormalise(s->ctx, &x, 1, known, &s->noise));
+    TRY(filter_product(s, w, x.x, mx.x));
     s->n_products++;
-    CHECK(panel_spread(s->ctx, &s->v, ld));
-    CHECK(panel_spread(s->ctx, &b->w, ld));
-    CHECK(panel_gram(s->ctx, b->rows, &s->v, &b->w));
+    TRY(panel_gram(s->ctx, b->rows, &x, &mx));
     for (int64_t i = 0; i < w; i++)
-        memcpy(b->h + i * ld, b->rows + i * w, (size_t)w * sizeof *b->h);
-    return solve_projected(s, b);
+        memcpy(b->h + i * b->capacity, b->rows + i * w, (size_t)w * sizeof *b->h);
+    panel_free(s->ctx, &mx);
+    TRY(panel_new(s->ctx, &s->v, n, b->capacity));
+    TRY(panel_copy(s->ctx, &s->v, 0, &x, 0, w));
+    s->v.width = w;
+    panel_free(s->ctx, &x);
+    TRY(panel_new(s->ctx, &b->x, n, b->step));
+    TRY(panel_new(s->ctx, &b->mx, n, b->step));
+    TRY(panel_new(s->ctx, &b->old, n, b->step));
+    TRY(solve_projected(s, b));
+done:
+    panel_free(s->ctx, &mx);
+    panel_free(s->ctx, &x);
+    return status;
 }
 
 static double goal(const solver *s)
@@ -126,17 +132,22 @@ static double goal(const solver *s)
     return fmax(0.3 * s->tolerance, 1e-14);
 }
 
-/* Ritz vectors from the first unconverged one on into x, their residuals; those that have converged
- * are passed by. */
+/* Ritz vectors from `first` on into x, their products into mx, their residuals. */
+static ddsc_status look_from(solver *s, basis *b, int64_t first, int64_t count)
+{
+    b->x.width = b->x.stride = b->mx.width = b->mx.stride = count;
+    b->old.width = b->old.stride = count;
+    CHECK(panel_multiply(s->ctx, &b->x, &s->v, b->u + first, b->capacity));
+    CHECK(filter_product(s, count, b->x.x, b->mx.x));
+    s->n_products++;
+    return panel_residuals(s->ctx, b->residual, &b->x, &b->mx, s->theta + first);
+}
+
+/* The step's vectors: from the first unconverged one on. */
 static ddsc_status look(solver *s, basis *b)
 {
     for (int64_t passed = 1; passed > 0 && b->n_converged < s->wanted;) {
-        int64_t first = b->n_converged;
-        b->x.width = b->mx.width = BASE_MIN(b->step, s->v.width - first);
-        b->x.stride = b->mx.stride = b->x.width;
-        CHECK(panel_multiply(s->ctx, &b->x, &s->v, b->u + first, b->capacity));
-        CHECK(panel_multiply(s->ctx, &b->mx, &b->w, b->u + first, b->capacity));
-        CHECK(panel_residuals(s->ctx, b->residual, &b->x, &b->mx, s->theta + first));
+        CHECK(look_from(s, b, b->n_converged, BASE_MIN(b->step, s->v.width - b->n_converged)));
         for (passed = 0; passed < b->x.width && b->residual[passed] <= goal(s); passed++)
             b->n_converged++;
     }
@@ -162,7 +173,8 @@ static double choose_cut(const solver *s, const basis *b)
     return fmax(fmin(s->theta[at], s->theta[first] - fmin(distance, 0.5)), -0.98);
 }
 
-/* Enough to gain a factor of about ten, without lifting rounding errors along known vectors. */
+/* Enough to gain a factor of about ten, and as many products as pay beside the work of a step; but without
+ * lifting rounding errors along known vectors. */
 static int64_t choose_degree(const solver *s, const basis *b, double cut)
 {
     double want = 2.5 / fmax(filter_growth(cut, s->theta[b->n_converged]), 1e-4);
@@ -170,27 +182,41 @@ static int64_t choose_degree(const solver *s, const basis *b, double cut)
     return (int64_t)fmin(fmax(want, DEGREE_MIN), fmin(fmax(most, 2), DEGREE_MAX));
 }
 
+/* p(M) x is p(theta) x and, where x is nearly an eigenvector, hardly anything else. What else it is makes the
+ * basis grow: taken apart here, it needs one pass to be made orthonormal; left to the passes, two or three. */
+static ddsc_status filter_step(solver *s, basis *b, double cut)
+{
+    int64_t degree = choose_degree(s, b, cut), count = b->x.width;
+    double *value = b->rows; /* count x count, diagonal */
+    memset(value, 0, (size_t)(count * count) * sizeof *value);
+    for (int64_t j = 0; j < count; j++)
+        value[j * count + j] = filter_value(cut, s->theta[b->n_converged + j], degree);
+    CHECK(panel_copy(s->ctx, &b->old, 0, &b->x, 0, count));
+    CHECK(filter_apply(s, &b->x, &b->mx, cut, degree, true));
+    return panel_subtract(s->ctx, &b->x, &b->old, value);
+}
+
 static ddsc_status block_grow(solver *s, basis *b)
 {
     const panel *known[] = {&s->exact, &s->v};
-    double cut = choose_cut(s, b);
-    CHECK(filter_apply(s, &b->x, &b->mx, cut, choose_degree(s, b, cut)));
+    CHECK(filter_step(s, b, choose_cut(s, b)));
     if (s->v.width + b->x.width > b->capacity)
         CHECK(cut_back(s, b, BASE_MIN(b->keep, b->capacity - b->x.width)));
     CHECK(panel_orthonormalise(s->ctx, &b->x, 2, known, &s->noise));
     return append(s, b, &b->x, &b->mx);
 }
 
-/* All wanted pairs at once; a later, larger Ritz value may have pushed converged ones back. */
+/* All wanted pairs once more; a later, larger Ritz value may have pushed converged ones back. */
 static ddsc_status recheck(solver *s, basis *b)
 {
     CHECK(cut_back(s, b, BASE_MIN(b->keep, s->v.width)));
-    panel v = s->v, w = b->w;
-    v.width = w.width = s->wanted;
-    CHECK(panel_residuals(s->ctx, b->residual, &v, &w, s->theta));
     b->n_converged = 0;
-    while (b->n_converged < s->wanted && b->residual[b->n_converged] <= s->tolerance)
-        b->n_converged++;
+    for (int64_t passed = 1; passed > 0 && b->n_converged < s->wanted;) {
+        int64_t first = b->n_converged;
+        CHECK(look_from(s, b, first, BASE_MIN(b->step, s->wanted - first)));
+        for (passed = 0; passed < b->x.width && b->residual[passed] <= s->tolerance; passed++)
+            b->n_converged++;
+    }
     return DDSC_OK;
 }
 

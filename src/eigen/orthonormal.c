@@ -10,17 +10,34 @@
 enum { PASSES_MAX = 12 };
 
 static const double GRAM_TOLERANCE = 1e-12;
+/* What is left along vectors that were taken from one of length 1, and of its products with others. */
+static const double ROUNDING = 1e-15;
 /* Directions of a normalised panel below this are rounding noise. */
 static const double RANK_TOLERANCE = 1e-13;
 
+/* taken (x.width): the squares of what was taken from each column. */
 static ddsc_status project(ddsc_context *ctx, panel *x, int n_against, const panel *const *against,
-                           double *c)
+                           double *c, double *taken)
 {
+    memset(taken, 0, (size_t)x->width * sizeof *taken);
     for (int k = 0; k < n_against; k++) {
         CHECK(panel_gram(ctx, c, against[k], x));
         CHECK(panel_subtract(ctx, x, against[k], c));
+        for (int64_t i = 0; i < against[k]->width; i++)
+            for (int64_t j = 0; j < x->width; j++)
+                taken[j] += c[i * x->width + j] * c[i * x->width + j];
     }
     return DDSC_OK;
+}
+
+/* The largest ratio of a column's square before and after a projection: rounding errors along what was taken
+ * stand out that much more. */
+static double shrinking(const double *g, const double *taken, int64_t b)
+{
+    double worst = 1;
+    for (int64_t j = 0; j < b; j++)
+        worst = fmax(worst, 1 + taken[j] / g[j * b + j]);
+    return worst;
 }
 
 static double distance_from_identity(const double *g, int64_t b)
@@ -68,10 +85,11 @@ ddsc_status panel_orthonormalise(ddsc_context *ctx, panel *x, int n_against,
     double *work = NULL;
     for (int k = 0; k < n_against; k++)
         widest = BASE_MAX(widest, against[k]->width);
-    TRY(MEM_NEW(ctx, work, b * (widest + 2 * b + 2)));
+    TRY(MEM_NEW(ctx, work, b * (widest + 2 * b + 3)));
     double *g = work, *u = g + b * widest, *rows = u + b * b, *values = rows + b * b;
+    double *taken = values + 2 * b;
     for (int pass = 0; b > 0; pass++) {
-        TRY(project(ctx, x, n_against, against, g));
+        TRY(project(ctx, x, n_against, against, g, taken));
         TRY(panel_gram(ctx, g, x, x));
         if (distance_from_identity(g, b) <= GRAM_TOLERANCE)
             break;
@@ -80,10 +98,13 @@ ddsc_status panel_orthonormalise(ddsc_context *ctx, panel *x, int n_against,
                               "a block of %lld vectors did not become orthonormal", (long long)b);
             break;
         }
+        double shrunk = shrinking(g, taken, b);
         TRY(whiten(ctx, u, &n_sound, g, b, values, rows));
         TRY(panel_rotate(ctx, x, b, u, b));
         if (n_sound < b)
             TRY(panel_random(ctx, x, n_sound, b - n_sound, noise));
+        else if (ROUNDING * sqrt(shrunk / values[0]) <= 0.1 * GRAM_TOLERANCE)
+            break;
     }
 done:
     mem_free(ctx, work);

@@ -199,33 +199,6 @@ done:
     return status;
 }
 
-typedef struct spread_job {
-    const panel *p;
-    int64_t stride, first;
-} spread_job;
-
-static ddsc_status spread_rows(void *arg, int64_t begin, int64_t end, int worker)
-{
-    const spread_job *j = arg;
-    const panel *p = j->p;
-    (void)worker;
-    for (int64_t i = j->first + begin; i < j->first + end; i++)
-        memmove(p->x + i * j->stride, p->x + i * p->stride, (size_t)p->width * sizeof *p->x);
-    return DDSC_OK;
-}
-
-/* From the end: rows whose new places lie behind all that is still to be moved go together. */
-ddsc_status panel_spread(ddsc_context *ctx, panel *p, int64_t stride)
-{
-    spread_job j = {p, stride, 0};
-    for (int64_t end = p->n; end > 0; end = j.first) {
-        j.first = BASE_MIN(end - 1, (end * p->stride + stride - 1) / stride);
-        CHECK(parallel_for(ctx, end - j.first, grain_rows(16 * p->width), spread_rows, &j));
-    }
-    p->stride = stride;
-    return DDSC_OK;
-}
-
 typedef struct copy_job {
     panel *b;
     const panel *a;

@@ -26,8 +26,6 @@ ddsc_status panel_multiply(ddsc_context *ctx, panel *y, const panel *v, const do
 /* norm_j = |mx_j - value_j x_j|. */
 ddsc_status panel_residuals(ddsc_context *ctx, double *norm, const panel *x, const panel *mx,
                             const double *value);
-/* Rows of a contiguous panel moved apart in place; the block must have room. */
-ddsc_status panel_spread(ddsc_context *ctx, panel *p, int64_t stride);
 /* Copy `count` columns from column `from` of a to column `to` of b. */
 ddsc_status panel_copy(ddsc_context *ctx, panel *b, int64_t to, const panel *a, int64_t from,
                        int64_t count);

@@ -38,9 +38,12 @@ void filter_close(solver *s);
 /* Y = M X; both are contiguous. */
 ddsc_status filter_product(solver *s, int64_t width, const double *x, double *y);
 /* The interval [-1, cut] is damped; above it columns grow like exp(degree * filter_growth). x is
- * replaced, y is scratch of the same shape; both are contiguous (stride = width). */
+ * replaced, y is scratch of the same shape, or where the filter is `begun` M x; both are contiguous
+ * (stride = width). */
 double filter_growth(double cut, double lambda);
-ddsc_status filter_apply(solver *s, panel *x, panel *y, double cut, int64_t degree);
+/* By what an eigenvector of lambda is multiplied. */
+double filter_value(double cut, double lambda, int64_t degree);
+ddsc_status filter_apply(solver *s, panel *x, panel *y, double cut, int64_t degree, bool begun);
 
 /* A way to the eigenpairs. It gets the operator m, the vectors `exact` that are known, how many are
  * wanted beside them and the tolerance, and leaves in v and theta the wanted vectors and values, and

@@ -64,7 +64,7 @@ static ddsc_status fresh_round(solver *s, fresh_verdict *verdict, fresh_state *f
     double lift = cut < f->bound ? lift_wanted(s, f->bound - cut) : -INFINITY;
     double before = f->residual;
     int64_t degree = fresh_degree(lift, growth, filter_growth(cut, 1));
-    CHECK(filter_apply(s, fresh, y, cut, degree));
+    CHECK(filter_apply(s, fresh, y, cut, degree, false));
     CHECK(panel_orthonormalise(s->ctx, fresh, 2, known, noise));
     CHECK(fresh_ritz(s, fresh, y, &f->theta, &f->residual));
     f->lifted += (double)degree * growth - log(2);

@@ -12,8 +12,9 @@ enum {
     PIECE_ROWS = 256,
     PIECE_WORK = 1 << 18,
     LANES = SIMD_LANES,
+    GROUPS = 2,
     AHEAD = 32,
-    NEAR = 1 << 17
+    NEAR = 1 << 19
 };
 
 static bool is_isolated(const sparse *a, int64_t i)
@@ -92,31 +93,44 @@ typedef struct operator_product {
 } operator_product;
 
 /* Rows of x are read all over memory; those that come AHEAD entries later are asked for now. */
-SIMD_INLINE void ask(const operator_product *t, int64_t p)
+SIMD_INLINE void ask(const operator_product *t, const double *x, int groups, int64_t p)
 {
-    const double *x = t->x + t->m->column[BASE_MIN(p + AHEAD, t->last)] * t->b;
-    for (int64_t c = 0; c < t->b; c += LANES)
-        __builtin_prefetch(x + c);
-    __builtin_prefetch(x + t->b - 1);
+    const double *row = x + t->m->column[BASE_MIN(p + AHEAD, t->last)] * t->b;
+    for (int g = 0; g < groups; g++)
+        __builtin_prefetch(row + g * LANES);
+    __builtin_prefetch(row + groups * LANES - 1);
 }
 
-/* One row of y, columns [c, c + LANES): the sums stay in a register. Columns before `from` have been
- * done. */
-SIMD_INLINE void row_lanes(const operator_product *t, int64_t i, int64_t c, int64_t from, bool far)
+/* One row of y, columns [c, c + groups * LANES), in one walk through its entries: the sums stay in registers.
+ * Columns before `from` have been done. */
+SIMD_INLINE void row_lanes(const operator_product *t, int64_t i, int64_t c, int groups,
+                           int64_t from, bool far)
 {
-    simd_f64 sum = simd_all(0);
-    for (int64_t p = t->m->offset[i]; p < t->m->offset[i + 1]; p++) {
+    const double *value = t->m->value, *x = t->x + c;
+    const int32_t *column = t->m->column;
+    const int64_t b = t->b, end = t->m->offset[i + 1];
+    simd_f64 sum[GROUPS];
+    for (int g = 0; g < groups; g++)
+        sum[g] = simd_all(0);
+    for (int64_t p = t->m->offset[i]; p < end; p++) {
         if (far)
-            ask(t, p);
-        sum += simd_all(t->m->value[p]) * simd_load(t->x + t->m->column[p] * t->b + c);
+            ask(t, x, groups, p);
+        simd_f64 v = simd_all(value[p]);
+        for (int g = 0; g < groups; g++)
+            sum[g] += v * simd_load(x + column[p] * b + g * LANES);
     }
-    double *y = t->y + (i - t->first) * t->b + c;
-    simd_f64 step =
-        simd_all(t->scale) * (sum - simd_all(t->shift) * simd_load(t->x + i * t->b + c));
-    if (t->back != 0)
-        step -= simd_all(t->back) * simd_load(y);
-    for (int64_t k = from - c; k < LANES; k++)
-        y[k] = step[k];
+    for (int g = 0; g < groups; g++) {
+        double *y = t->y + (i - t->first) * b + c + g * LANES;
+        simd_f64 step =
+            simd_all(t->scale) * (sum[g] - simd_all(t->shift) * simd_load(x + i * b + g * LANES));
+        if (t->back != 0)
+            step -= simd_all(t->back) * simd_load(y);
+        if (from <= c)
+            simd_store(y, step);
+        else
+            for (int64_t k = from - c; k < LANES; k++)
+                y[k] = step[k];
+    }
 }
 
 SIMD_INLINE void row_single(const operator_product *t, int64_t i, int64_t c)
@@ -128,20 +142,32 @@ SIMD_INLINE void row_single(const operator_product *t, int64_t i, int64_t c)
     *y = t->scale * (sum - t->shift * t->x[i * t->b + c]) - (t->back != 0 ? t->back * *y : 0);
 }
 
+SIMD_INLINE void row_product(const operator_product *t, int64_t i, bool far)
+{
+    int64_t c = 0;
+    for (; c + 2 * LANES <= t->b; c += 2 * LANES)
+        row_lanes(t, i, c, 2, c, far);
+    if (c + LANES <= t->b) {
+        row_lanes(t, i, c, 1, c, far);
+        c += LANES;
+    }
+    if (c < t->b && c > 0)
+        row_lanes(t, i, t->b - LANES, 1, c, false);
+    else
+        for (; c < t->b; c++)
+            row_single(t, i, c);
+}
+
 SIMD_CLONES static ddsc_status product_rows(void *arg, int64_t begin, int64_t end, int worker)
 {
     const operator_product *t = arg;
     (void)worker;
-    for (int64_t i = begin; i < end; i++) {
-        int64_t c = 0;
-        for (; c + LANES <= t->b; c += LANES)
-            row_lanes(t, i, c, c, t->far && c == 0);
-        if (c < t->b && c > 0)
-            row_lanes(t, i, t->b - LANES, c, false);
-        else
-            for (; c < t->b; c++)
-                row_single(t, i, c);
-    }
+    if (t->far)
+        for (int64_t i = begin; i < end; i++)
+            row_product(t, i, true);
+    else
+        for (int64_t i = begin; i < end; i++)
+            row_product(t, i, false);
     return DDSC_OK;
 }
 

@@ -35,8 +35,7 @@ static void cut_diagonal(int64_t n, double *block)
     }
 }
 
-/* stripe[v][lane] = k(x_v, x_{first + lane}) for v below `rows`; lanes beyond the table are 0. */
-static void make_stripe(const mmd *s, int64_t first, int64_t rows, double *stripe)
+void mmd_stripe(const mmd *s, int64_t first, int64_t rows, double *stripe)
 {
     int64_t lanes = BASE_MIN(MMD_LANES, s->m->v - first);
     points_panel columns = points_panel_part(&s->whole, &s->table, first, lanes);
@@ -52,8 +51,6 @@ static void make_stripe(const mmd *s, int64_t first, int64_t rows, double *strip
         for (int64_t p = 0; lanes < MMD_LANES && p < n; p++)
             mmd_kernel_apply(&s->set.kernel, lanes, block + p * MMD_LANES);
     }
-    if (s->half)
-        cut_diagonal(lanes, stripe + first * MMD_LANES);
 }
 
 /* The entries of an item that lie below a row of the table. */
@@ -96,7 +93,9 @@ static ddsc_status fill_stripes(void *arg, int64_t begin, int64_t end, int worke
     for (int64_t k = begin; k < end; k++) {
         int64_t first = (n_stripes - 1 - k) * MMD_LANES;
         int64_t below = s->half ? BASE_MIN(s->m->v, first + MMD_LANES) : s->m->v;
-        make_stripe(s, first, below, stripe);
+        mmd_stripe(s, first, below, stripe);
+        if (s->half)
+            cut_diagonal(below - first, stripe + first * MMD_LANES);
         for (int64_t j = f->j0; j < f->j1; j += MMD_LANES)
             fill_block(s, j, f->j1, first, below, stripe);
     }

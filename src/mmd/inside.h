@@ -33,7 +33,8 @@ struct mmd {
     int64_t largest;            /* points of an item */
     double *self;               /* s_i */
     int64_t side, strip, first; /* first: the column the field starts at */
-    bool half;                  /* the field sums over q <= v alone, half of q = v */
+    bool half;                  /* the field sums over q <= v alone, half of q = v; has all items */
+    bool filled;                /* half: it is there */
     double *field;              /* [block of MMD_LANES items][support row][lane] */
     points_panel whole;         /* field: the table, laid out once */
     mmd_grid grid;
@@ -75,6 +76,22 @@ ddsc_status mmd_grid_fill(mmd *s, int64_t j0, int64_t j1);
  * items. */
 void mmd_grid_apply(const mmd *s, double *const *axis, const int64_t *items, int64_t n,
                     mmd_worker *w);
+/* stripe[v][lane] = k(x_v, x_(first + lane)) for v below `rows`; lanes beyond the table are 0. */
+void mmd_stripe(const mmd *s, int64_t first, int64_t rows, double *stripe);
+
+/* The feature space of a table (table.c): a' K b is F a . F b less the shifts of both over 2, to within `unsure`. */
+typedef struct mmd_table {
+    int64_t n;     /* coordinates */
+    double *panel; /* F: [block of MMD_LANES coordinates][support row][lane] */
+    double *shift; /* by support row */
+    double unsure;
+} mmd_table;
+
+ddsc_status mmd_table_open(mmd *s, mmd_table *t);
+void mmd_table_close(mmd *s, mmd_table *t);
+/* w->stripe [coordinate][lane] of up to MMD_LANES items. */
+void mmd_table_apply(const mmd *s, const mmd_table *t, const int64_t *items, int64_t n,
+                     mmd_worker *w);
 ddsc_status mmd_clouds_open(mmd *s);
 void mmd_clouds_tile(mmd *s, const int64_t range[4], const uint8_t *wanted, double *d2, int64_t ld,
                      mmd_worker *w);

@@ -228,11 +228,17 @@ static ddsc_status field_self_terms(void *arg, int64_t begin, int64_t end, int w
 
 ddsc_status mmd_prepare(mmd *s, int64_t j0, int64_t j1)
 {
-    if (s->way == MMD_CLOUDS)
+    if (s->way == MMD_CLOUDS || s->filled)
         return DDSC_OK;
+    if (s->half) { /* both ends of a pair are looked up in it, whatever columns are asked for */
+        j0 = 0;
+        j1 = s->m->n;
+    }
     s->first = j0;
     CHECK(s->way == MMD_GRID ? mmd_grid_fill(s, j0, j1) : mmd_field_fill(s, j0, j1));
-    return parallel_for(s->ctx, j1 - j0, 64, field_self_terms, s);
+    CHECK(parallel_for(s->ctx, j1 - j0, 64, field_self_terms, s));
+    s->filled = s->half;
+    return DDSC_OK;
 }
 
 ddsc_status mmd_tile(mmd *s, const int64_t range[4], const uint8_t *wanted, double *d2, int64_t ld,

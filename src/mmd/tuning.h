@@ -18,12 +18,18 @@ enum {
     BANDWIDTH_POINTS = 2000,   /* points whose pairs tell the bandwidth: 2 million distances */
     BANDWIDTH_BLOCK = 64,
     AXIS_LONGEST = 256,   /* features: dense eigenproblems of an axis take no time up to here */
-    FEATURE_ITEMS = 256,  /* items that tell which coordinates matter */
-    FOURIER_BLOCK = 64,   /* points whose angles are made by one product */
-    CHECK_ITEMS = 32,     /* items whose pairs tell the error of Fourier features, ... */
-    CHECK_POINTS = 20000, /* ... fewer where they have more points than this */
+    TABLE_LONGEST = 2048, /* and of a table, where the set is large: */
+    TABLE_WORK = 4,   /* its cube so many times is below what all pairs take, N x entries; or ... */
+    TABLE_STAKE = 32, /* ... where it is unlikely to pay (bench/table.py) */
+    COLUMNS_PER_ENTRY = 3, /* a column of floats costs about a third of an entry in double */
+    FEATURE_ITEMS = 256,   /* items that tell which coordinates matter */
+    FOURIER_BLOCK = 64,    /* points whose angles are made by one product */
+    CHECK_ITEMS = 32,      /* items whose pairs tell the error of Fourier features, ... */
+    CHECK_POINTS = 20000,  /* ... fewer where they have more points than this */
 };
 #define FIELD_BUDGET ((int64_t)1 << 30) /* bytes the field may take */
+#define TABLE_LEAST \
+    1e-13 /* eigenvalues of a table below this part of the largest make no coordinate */
 #define FEATURE_TAIL 3e-4 /* share of a sample's variance that features may leave to the tail */
 
 #endif

@@ -236,6 +236,17 @@ static bool is_refusal(int error)
            error == ENOENT;
 }
 
+static ddsc_status sync_place(const io_folder *f, const char *place)
+{
+    int fd = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool good = fd < 0 || fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP;
+    int kept = errno;
+    if (fd >= 0)
+        close(fd);
+    errno = kept;
+    return good ? DDSC_OK : folder_fail(f, NULL, "sync its folder");
+}
+
 static ddsc_status move_one(const io_folder *f, const char *name)
 {
     char from[PATH_MAX], to[PATH_MAX];
@@ -271,7 +282,7 @@ static ddsc_status move_files(const io_folder *f)
         path_in(path, f->path, f->name(k));
         unlink(path);
     }
-    return status;
+    return status < 0 ? status : sync_place(f, f->path);
 }
 
 static ddsc_status put_in_place(io_folder *f)
@@ -285,38 +296,44 @@ static ddsc_status put_in_place(io_folder *f)
             return folder_fail(f, NULL, "make the folder");
     } else if (f->overwrite && f->beside && take_mode(f) && link_others(f)) {
         if (renameat2(AT_FDCWD, f->stage, AT_FDCWD, f->path, RENAME_EXCHANGE) == 0)
-            return DDSC_OK;
+            return sync_place(f, f->path); /* for the links */
         if (!is_refusal(errno))
             return folder_fail(f, NULL, "put the new folder in place");
     }
     return move_files(f);
 }
 
-static ddsc_status sync_place(const io_folder *f, const char *place)
+static ddsc_status sync_file(const io_folder *f, const char *name)
 {
-    int fd = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool good = fd < 0 || fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP;
+    char path[PATH_MAX];
+    path_in(path, f->stage, name);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool good = fd < 0 ? errno == ENOENT || errno == EACCES : fsync(fd) == 0;
     int kept = errno;
     if (fd >= 0)
         close(fd);
     errno = kept;
-    return good ? DDSC_OK : folder_fail(f, NULL, "sync its folder");
+    return good ? DDSC_OK : folder_fail(f, name, "sync");
 }
 
+/* Names from the first unsynced one on; after the last name the folder itself. */
+static ddsc_status sync_piece(void *arg, int64_t begin, int64_t end, int worker)
+{
+    const io_folder *f = arg;
+    (void)worker;
+    for (int64_t k = f->n_synced + begin; k < f->n_synced + end; k++)
+        CHECK(f->name(k) ? sync_file(f, f->name(k)) : sync_place(f, f->stage));
+    return DDSC_OK;
+}
+
+/* Side by side: file systems with a journal write it once for all that wait for it. */
 ddsc_status folder_sync(io_folder *f, int64_t n_names)
 {
-    char path[PATH_MAX];
-    for (; f->n_synced < n_names && f->name(f->n_synced); f->n_synced++) {
-        path_in(path, f->stage, f->name(f->n_synced));
-        int fd = open(path, O_RDONLY | O_CLOEXEC);
-        bool good = fd < 0 ? errno == ENOENT || errno == EACCES : fsync(fd) == 0;
-        int kept = errno;
-        if (fd >= 0)
-            close(fd);
-        errno = kept;
-        if (!good)
-            return folder_fail(f, f->name(f->n_synced), "sync");
-    }
+    int64_t n = 0;
+    while (n < n_names && f->name(n))
+        n++;
+    CHECK(parallel_for(f->ctx, n + (n < n_names) - f->n_synced, 1, sync_piece, f));
+    f->n_synced = n;
     return DDSC_OK;
 }
 
@@ -328,13 +345,9 @@ ddsc_status folder_finish(io_folder *f, ddsc_status status)
     if (status >= 0)
         status = folder_sync(f, INT64_MAX);
     if (status >= 0)
-        status = sync_place(f, f->stage);
-    if (status >= 0)
         status = put_in_place(f);
     else
         ctx_reword(ctx, f->stage, f->path); /* the place that the caller knows */
-    if (status >= 0)
-        status = sync_place(f, f->path);
     if (status >= 0)
         status = sync_place(f, parent);
     remove_stage(f->stage, f->name, f->path);

@@ -258,7 +258,8 @@ ddsc_status folder_open(ddsc_context *ctx, io_folder **out, const char *path, fo
                         unsigned flags);
 /* Write the files here. */
 const char *folder_stage(const io_folder *f);
-/* Files written here are not waited for one by one: those of the first n_names names are on the disk after this. */
+/* Files written here are not waited for one by one: those of the first n_names names are on the disk after this, and
+ * with more names than there are the list of files too. */
 ddsc_status folder_sync(io_folder *f, int64_t n_names);
 /* What writing came to goes in: on success the new files take the place of the old ones, and of those
  * that have no new one; files of other names stay. On failure the folder is as it was. Freed either

@@ -2,11 +2,18 @@
 import csv
 import io
 import json
+import os
+import re
+import subprocess
+import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.io
 from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score
+
+from conftest import PROGRAM
 
 FILES = {"labels.csv", "items.csv", "result.json", "embedding.npy", "eigenvalues.csv", "graph.mtx",
          "map.npy", "model.npz", "truth.csv", "report.html"}
@@ -59,7 +66,7 @@ def test_all_time_is_accounted(result):
     stage or another, so no clock can break this."""
     where, done, data = result
     rows = {row["stage"]: row for row in data["seconds"]["stages"]}
-    assert {"read", "merge", "distances", "bounds", "affinity", "eigenvectors", "k-means", "sweep", "map", "findings",
+    assert {"start", "read", "merge", "distances", "bounds", "affinity", "eigenvectors", "k-means", "sweep", "map", "findings",
             "verdict", "other"} <= set(rows)
     assert FILES - {"result.json"} <= set(rows)
     assert sum(row["wall"] for row in rows.values()) == pytest.approx(data["seconds"]["total"], abs=1e-7)
@@ -67,6 +74,35 @@ def test_all_time_is_accounted(result):
     assert list(data["seconds"]["stages"][-1].values())[0] == "other"
     page = (where / "report.html").read_text()
     assert "<h2>Seconds by stage</h2>" in page and "graph.mtx</td>" in page and ", CPU " in done.stdout
+
+
+def test_stages_begin_with_the_process(three_groups, tmp_path):
+    """All that the process used until the file was made is in the stages, its start too, and never more than that."""
+    began = time.monotonic()
+    child = subprocess.Popen([PROGRAM, "cluster", three_groups, "-k", "3", "-q", "-o", tmp_path / "out"])
+    _, status, used = os.wait4(child.pid, 0)
+    lasted = time.monotonic() - began
+    assert status == 0
+    stages = json.loads((tmp_path / "out" / "result.json").read_text())["seconds"]["stages"]
+    assert stages[0]["stage"] == "start" and stages[0]["wall"] >= stages[0]["cpu"] > 0
+    assert sum(row["wall"] for row in stages) <= lasted
+    assert sum(row["cpu"] for row in stages) <= 1.02 * (used.ru_utime + used.ru_stime) + 0.02  # two clocks
+
+
+def test_stages_have_the_names_that_the_page_lists(result):
+    page = (Path(__file__).parents[2] / "docs" / "results.md").read_text()
+    table = page.split("### Seconds by stage")[1].split("\n## ")[0]
+    listed = {name for row in table.split("\n| ") for name in re.findall("`([^`]+)`", row.split("|")[0])}
+    assert {row["stage"] for row in result[2]["seconds"]["stages"]} <= listed | FILES
+
+
+@pytest.mark.skipif(not os.environ.get("DDSC_DEEP"), reason="DDSC_DEEP is not set")
+def test_a_program_that_was_another_one_before(three_groups, tmp_path):
+    """A process that turned into this program long after it began is not this program's start."""
+    words = f"exec {PROGRAM} cluster {three_groups} -k 3 -q -o {tmp_path}/out"
+    subprocess.run(["sh", "-c", f"sleep 10.5; {words}"], check=True)
+    stages = json.loads((tmp_path / "out" / "result.json").read_text())["seconds"]["stages"]
+    assert "start" not in [row["stage"] for row in stages]
 
 
 def test_arrays_agree_with_each_other(result):

@@ -27,3 +27,12 @@ def test_planted_groups(ranks, n):
     job = ranks(n, "3000", "5", "12", "1", "3", program=str(BUILD / "tests" / "mpi_spectral"))
     *_, residual, verified, agreement = job.out.split()
     assert float(residual) < 1e-7 and verified == "1" and float(agreement) == 1
+
+
+def test_beside_slepc(ranks, ddsc, data_dir, tmp_path):
+    """What bench/eigen.py times: two solvers that agree, for a single pair beside the known one and for many."""
+    ddsc("convert", data_dir / "mnist" / "train-images-idx3-ubyte.gz", "--labels",
+         data_dir / "mnist" / "train-labels-idx1-ubyte.gz", "--subset-per-class", 100, "--seed", 1, "-o",
+         tmp_path / "digits.npz")
+    job = ranks(1, tmp_path / "digits.npz", 1, 2, 40, program=str(BUILD / "tests" / "mpi_eigen"))
+    assert job.out.count("right") == 2

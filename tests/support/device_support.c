@@ -128,9 +128,8 @@ ddsc_graph *device_graph(ddsc_context *ctx, const ddsc_measures *m, int kind, in
     ddsc_graph *g = NULL;
     ddsc_metric_settings_init(&metric);
     ddsc_graph_settings_init(&set);
-    metric.metric = kind == 3                ? DDSC_METRIC_W2
-                    : kind == 0 || kind == 1 ? DDSC_METRIC_MMD
-                                             : DDSC_METRIC_LOT;
+    metric.metric = kind == 3 ? DDSC_METRIC_W2 : kind == 2 ? DDSC_METRIC_LOT : DDSC_METRIC_MMD;
+    metric.mmd_kernel = kind == 4 ? DDSC_KERNEL_ENERGY : DDSC_KERNEL_GAUSSIAN;
     metric.mmd_features = kind == 1 ? 256 : 0;
     metric.reference_size = 20;
     set.tau = tau;

@@ -31,7 +31,7 @@ void same_bytes(const ddsc_graph *a, const ddsc_graph *b);
 /* Histograms on a grid, or a few points of it, which bounds tell apart less well; every seventh a copy of an earlier
  * one. */
 ddsc_measures *device_images(ddsc_context *ctx, int64_t n, bool scattered);
-/* kind: mmd, mmd by features, lot, w2. */
+/* kind: mmd, mmd by features, lot, w2, mmd by the energy kernel, which no grid makes easier. */
 ddsc_graph *device_graph(ddsc_context *ctx, const ddsc_measures *m, int kind, int64_t tau,
                          bool full, int64_t hubs);
 

@@ -145,13 +145,13 @@ static void test_order(void **state)
 
 /* ---- graphs ---- */
 
-/* mmd on a grid, mmd by features, lot, w2: plain neighbours and rescaled ones. */
+/* mmd on a grid, mmd by features, lot, w2, mmd on a table: plain neighbours and rescaled ones. */
 static void test_metrics(void **state)
 {
     (void)state;
-    for (int kind = 0; kind < 4; kind++)
+    for (int kind = 0; kind < 5; kind++)
         for (int hubs = DDSC_HUBS_OFF; hubs <= DDSC_HUBS_ALWAYS; hubs++)
-            for (int64_t n = kind == 3 ? 20 : 5; n < 600; n += 289) {
+            for (int64_t n = kind == 4 ? 294 : kind == 3 ? 20 : 5; n < 600; n += 289) {
                 told t = {0};
                 ddsc_context *on = device_context(device_name(), 2, &t),
                              *off = device_context("cpu", 1, &t);

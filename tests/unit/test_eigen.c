@@ -394,6 +394,103 @@ static void test_threads(void **state)
     edges_free(e);
 }
 
+/* Columns that lie in a known space but for a millionth or a billionth: what is left of them comes out orthogonal
+ * to that space and to each other, though most of it is lost at first. */
+static void test_orthonormal(void **state)
+{
+    (void)state;
+    enum { N = 3000, V = 20, B = 8 };
+    ddsc_context *ctx = test_context(1, 0);
+    panel_noise noise = {.stream = RNG_EIGEN};
+    panel v, x;
+    double g[V * B], h[B * B];
+    assert_int_equal(panel_new(ctx, &v, N, V), DDSC_OK);
+    assert_int_equal(panel_new(ctx, &x, N, B), DDSC_OK);
+    assert_int_equal(panel_random(ctx, &v, 0, V, &noise), DDSC_OK);
+    assert_int_equal(panel_orthonormalise(ctx, &v, 0, NULL, &noise), DDSC_OK);
+    const panel *known[] = {&v};
+    for (double part = 1; part > 1e-13; part /= 10) {
+        assert_int_equal(panel_random(ctx, &x, 0, B, &noise), DDSC_OK);
+        for (int64_t i = 0; i < N; i++)
+            for (int64_t j = 0; j < B; j++) {
+                double *at = x.x + i * B + j, most = j > 0 ? at[-j] : 0;
+                /* nearly in the space, and nearly equal to the first one beside it */
+                *at = 1e3 * v.x[i * V + j] + part * (most + 1e-3 * *at);
+            }
+        assert_int_equal(panel_orthonormalise(ctx, &x, 1, known, &noise), DDSC_OK);
+        assert_int_equal(panel_gram(ctx, g, &v, &x), DDSC_OK);
+        assert_int_equal(panel_gram(ctx, h, &x, &x), DDSC_OK);
+        for (int64_t k = 0; k < V * B; k++)
+            assert_close(g[k], 0, 0, 1e-12);
+        for (int64_t k = 0; k < B * B; k++)
+            assert_close(h[k], k % (B + 1) == 0, 0, 1e-12);
+    }
+    panel_free(ctx, &v);
+    panel_free(ctx, &x);
+    ddsc_context_destroy(ctx);
+}
+
+/* A filter that is begun by the product is, bit for bit, one that is not; and an eigenvector is multiplied by
+ * what filter_value says. */
+static void test_filter(void **state)
+{
+    (void)state;
+    enum { N = 400, K = 12, DEGREE = 9 };
+    ddsc_context *ctx = test_context(1, 0);
+    edge_list *e = edges_random(N, 2, 12);
+    test_graph g;
+    eigen_result r;
+    test_graph_make(ctx, &g, e);
+    test_eigen_run(&g, &r, K, 5000);
+    solver s = {.ctx = ctx, .m = &g.m};
+    double cut = (r.value[5] + r.value[6]) / 2;
+    panel x[2], y[2];
+    for (int begun = 0; begun < 2; begun++) {
+        assert_int_equal(panel_new(ctx, &x[begun], N, K), DDSC_OK);
+        assert_int_equal(panel_new(ctx, &y[begun], N, K), DDSC_OK);
+        memcpy(x[begun].x, r.vector, N * K * sizeof *r.vector);
+        if (begun)
+            assert_int_equal(filter_product(&s, K, x[begun].x, y[begun].x), DDSC_OK);
+        s.n_products = begun;
+        assert_int_equal(filter_apply(&s, &x[begun], &y[begun], cut, DEGREE, begun), DDSC_OK);
+        assert_int_equal(s.n_products, DEGREE);
+    }
+    assert_memory_equal(x[0].x, x[1].x, N * K * sizeof(double));
+    for (int64_t i = 0; i < N; i++)
+        for (int64_t j = 0; j < K; j++)
+            assert_close(x[0].x[i * K + j],
+                         filter_value(cut, r.value[j], DEGREE) * r.vector[i * K + j], 0, 1e-9);
+    for (int k = 0; k < 2; k++) {
+        panel_free(ctx, &x[k]);
+        panel_free(ctx, &y[k]);
+    }
+    eigen_free(ctx, &r);
+    test_graph_free(&g);
+    edges_free(e);
+    ddsc_context_destroy(ctx);
+}
+
+/* One basis of 91 columns, the vectors of a step and the result, beside the operator in its new order: the
+ * products of the basis, as many columns again, are not kept. */
+static void test_peak(void **state)
+{
+    (void)state;
+    enum { N = 6000, K = 30, BASIS = 91 };
+    ddsc_context *ctx = test_context(1, 0);
+    edge_list *e = edges_random(N, 3, 2);
+    test_graph g;
+    eigen_result r;
+    test_graph_make(ctx, &g, e);
+    int64_t before = ddsc_context_get_peak_memory(ctx);
+    test_eigen_run(&g, &r, K, 0);
+    int64_t taken = ddsc_context_get_peak_memory(ctx) - before;
+    assert_true(taken < (int64_t)sizeof(double) * N * 2 * BASIS);
+    eigen_free(ctx, &r);
+    test_graph_free(&g);
+    edges_free(e);
+    ddsc_context_destroy(ctx);
+}
+
 /* The cap: a marked result with honest residuals, not an error. */
 static void test_cap(void **state)
 {
@@ -524,6 +621,9 @@ int main(void)
         cmocka_unit_test(test_left_out),
         cmocka_unit_test(test_planted_miss),
         cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_orthonormal),
+        cmocka_unit_test(test_filter),
+        cmocka_unit_test(test_peak),
         cmocka_unit_test(test_cap),
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_leading),

@@ -280,6 +280,50 @@ static void test_operator(void **state)
     ddsc_context_destroy(ctx);
 }
 
+/* Every sum is taken in the order of the row's entries, whatever the width and wherever x lies: the last size is
+ * beyond a near cache. */
+static void test_operator_bits(void **state)
+{
+    (void)state;
+    static const int64_t sizes[] = {300, 40000}, widths[] = {3, 8, 13, 16, 24, 43};
+    ddsc_context *ctx = test_context(2, 0);
+    for (size_t s = 0; s < 2; s++) {
+        sparse m;
+        int64_t n = sizes[s], at = 0;
+        assert_int_equal(sparse_new(ctx, &m, n, 20 * n), DDSC_OK);
+        rng r = rng_make(3, RNG_GAUSSIANS, s);
+        for (int64_t i = 0; i < n; i++) {
+            for (int64_t q = 0; q < i % 20; q++, at++) {
+                m.column[at] = (int32_t)rng_below(&r, n);
+                m.value[at] = rng_normal(&r);
+            }
+            m.offset[i + 1] = at;
+        }
+        for (size_t w = 0; w < sizeof widths / sizeof *widths; w++) {
+            int64_t b = widths[w];
+            size_t bytes = (size_t)(n * b) * sizeof(double);
+            double *x = malloc(bytes), *y = malloc(bytes), *z = malloc(bytes);
+            for (int64_t k = 0; k < n * b; k++) {
+                x[k] = rng_normal(&r);
+                y[k] = z[k] = rng_normal(&r);
+            }
+            for (int64_t k = 0; k < n * b; k++) {
+                double sum = 0;
+                for (int64_t p = m.offset[k / b]; p < m.offset[k / b + 1]; p++)
+                    sum += m.value[p] * x[m.column[p] * b + k % b];
+                z[k] = 1.7 * (sum - 0.3 * x[k]) - 0.9 * z[k];
+            }
+            assert_int_equal(operator_step(ctx, &m, b, 1.7, 0.3, 0.9, x, y), DDSC_OK);
+            assert_memory_equal(y, z, bytes);
+            free(x);
+            free(y);
+            free(z);
+        }
+        sparse_free(ctx, &m);
+    }
+    ddsc_context_destroy(ctx);
+}
+
 static void test_narrow(void **state)
 {
     (void)state;
@@ -332,10 +376,11 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_affinity),   cmocka_unit_test(test_median),
-        cmocka_unit_test(test_extremes),   cmocka_unit_test(test_components),
-        cmocka_unit_test(test_operator),   cmocka_unit_test(test_narrow),
-        cmocka_unit_test(test_auto_gamma), cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_affinity), cmocka_unit_test(test_median),
+        cmocka_unit_test(test_extremes), cmocka_unit_test(test_components),
+        cmocka_unit_test(test_operator), cmocka_unit_test(test_operator_bits),
+        cmocka_unit_test(test_narrow),   cmocka_unit_test(test_auto_gamma),
+        cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

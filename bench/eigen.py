@@ -1,0 +1,46 @@
+#!/usr/bin/python3
+"""Eigenvectors beside SLEPc's Krylov-Schur: the MMD graph of MNIST digits, one thread, tolerance 1e-9.
+
+    bench/eigen.py [--build build] [--data DIR] [--items 20000] [--pairs 11,30] [--rounds 7]
+
+tests/mpi/eigen.c runs both in turn on one matrix and prints medians of their CPU seconds; ours are with the proof that none
+was missed, SLEPc's are without. Both use the same OpenBLAS kernels, those that `ddsc` would choose. Fails where the
+eigenvalues differ. Needs MPI and SLEPc (./run setup-mpi)."""
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+
+from common import BUILD, DATA, image_set
+
+
+def kernels():
+    """What cli/kernels.c asks of an OpenBLAS that does not know the processor."""
+    with open("/proc/cpuinfo") as f:
+        flags = next((line.split() for line in f if line.startswith("flags")), [])
+    return "SkylakeX" if {"avx512f", "avx512dq", "avx512bw", "avx512vl"} <= set(flags) else "Haswell"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", default=BUILD)
+    parser.add_argument("--data", default=DATA)
+    parser.add_argument("--items", type=int, default=20000)
+    parser.add_argument("--pairs", default="11,30")
+    parser.add_argument("--rounds", type=int, default=7)
+    args = parser.parse_args()
+    program = os.path.join(args.build, "tests", "mpi_eigen")
+    if not os.path.exists(program):
+        print(f"skipped: no {program}; it is built with DDSC_TESTS=ON where MPI and SLEPc are")
+        return 0
+    with tempfile.TemporaryDirectory() as place:
+        digits = os.path.join(place, "digits.npz")
+        image_set(os.path.join(args.build, "ddsc"), args.data, "mnist", args.items, digits)
+        words = [program, digits, str(args.rounds), *args.pairs.split(",")]
+        environment = {"OMP_NUM_THREADS": "1", "OPENBLAS_CORETYPE": kernels(), **os.environ}
+        return subprocess.run(words, env=environment).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
