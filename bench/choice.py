@@ -3,8 +3,8 @@
 
     bench/choice.py [--before PROGRAM] [--metrics w2,mmd,lot] [--sets corel,ng6] [--seeds 1,2]
 
-From each set of bench/defaults.py classes are drawn in six manners: all alike, sizes falling by 0.7 or 0.5, one rare class of four, two
-classes of one size or of four to one, three of 4 : 2 : 1. Printed: K taken, true K, and AMI of both; then, by number of classes, how
+From each set of bench/defaults.py classes are drawn in eleven manners: all alike, sizes falling by 0.7 or 0.5, 10 : 5 : 2 : 1, a big one of five,
+one rare class of four, two classes of one size or of four, six or ten to one, three of 4 : 2 : 1. Printed: K taken, true K, and AMI of both; then, by number of classes, how
 often K was right and within one, and the mean AMI, beside those of another program.
 """
 import argparse
@@ -19,7 +19,8 @@ import numpy as np
 from defaults import HERE, IMAGES, MORE, TEXT, make_subset, run
 
 MANNERS = {"alike": (1,) * 10, "falling": tuple(.7 ** i for i in range(6)), "steep": tuple(.5 ** i for i in range(5)),
-           "rare": (.25, 1, 1, 1), "two": (1, 1), "four to one": (1, .25), "three": (1, .5, .25)}
+           "ten": (1, .5, .2, .1), "big": (1, .15, .15, .15, .15), "rare": (.25, 1, 1, 1), "two": (1, 1), "four to one": (1, .25),
+           "six to one": (1, .16), "ten to one": (1, .1), "three": (1, .5, .25)}
 
 
 def draw(path, out, sizes, seed):

@@ -2,14 +2,16 @@
 """The plug-in of a device by itself, through its table: products and selection, beside PyTorch where that is, and
 the answers compared. On a machine with a GPU:
 
-    python3 bench/gpu.py build/libddsc_cuda.so [--program build/ddsc] [--times T] [--columns C,C] [images.idx ...]
+    python3 bench/gpu.py build/libddsc_cuda.so [--program build/ddsc] [--times T] [--rows N] [--columns C,C] [images.idx ...]
 
 Rows are the pixels of IDX files of images, or random; with --times each image also comes T - 1 times more, shifted and
-with some noise. Shares of the roofline are those of ceilings measured in the same run by PyTorch: a product of 8192 x 8192,
+with some noise; with --rows as many rows as that (--rows 1000000 --columns 784 is the job of a million). Shares of the roofline are those of ceilings measured in the same run by PyTorch: a product of 8192 x 8192,
 a copy of 4 GB. Operations: 2 N^2 columns; bytes: each row once for each strip of rows, and the lists. "Alone": products of the
 same rows where nobody but the first 512 can be on a list (the starts of the others are infinite). PyTorch beside it takes TF32
-where the device takes FP16, whose rounding is the same. With --program: the mmd graph of the files by the device and by the
-processor, from file to file, the bytes of both compared."""
+where the device takes FP16, whose rounding is the same. With --program: the mmd graph of the files by the device and, up to
+300,000 images, by the processor, from file to file, the bytes of both compared; and Sinkhorn values of all pairs of 1,000 of the
+images by the device beside two ways of PyTorch in doubles, until each pair of a batch has the same marginal error: separable kernels, and
+tensors of logarithms with falling epsilon and averaged steps, as GeomLoss has them, for some of the pairs. What cannot be run here says "skipped"."""
 import argparse
 import ctypes as C
 import gzip
@@ -42,15 +44,28 @@ class Table(C.Structure):
                 ("nearest", C.CFUNCTYPE(C.c_int, C.c_void_p, C.c_int64, C.c_int64, C.c_int64, C.c_void_p, C.c_void_p, C.c_char_p))]
 
 
-def images(names, times):
-    """Pixels of all images, about their mean."""
-    sets, rng = [], np.random.default_rng(1)
+def pixels(names):
+    """Images by rows and columns."""
+    sets = []
     for name in names:
         data = gzip.open(name).read() if name.endswith(".gz") else pathlib.Path(name).read_bytes()
         n, h, w = np.frombuffer(data, ">i4", 3, 4)
-        sets.append(np.frombuffer(data, np.uint8, n * h * w, 16).reshape(n, h * w))
-    x = np.concatenate(sets).astype(np.float32) / 255
+        sets.append(np.frombuffer(data, np.uint8, n * h * w, 16).reshape(n, h, w))
+    return np.concatenate(sets)
+
+
+def images(names, times, rows):
+    """Pixels of all images, about their mean."""
+    rng = np.random.default_rng(1)
+    x = pixels(names)
+    x = x.reshape(len(x), -1).astype(np.float32) / 255
     x -= x.mean(0)
+    if rows:
+        return images_moved(x, -(-rows // len(x)), rng)[:rows]
+    return images_moved(x, times, rng)
+
+
+def images_moved(x, times, rng):
     shifts = [0, 1, -1, 28, -28, 29, -29, 27, -27, 2, -2, 56, -56, 30, -30, 26]
     moved = [np.roll(x, shifts[t % 16], 1) for t in range(times)]
     return moved[0] if times == 1 else np.concatenate(
@@ -163,21 +178,107 @@ def measure(device, torch, ceiling, x, way, keep, repeat):
     print(f"{n} x {columns} {name} keep {keep}: load {loaded:.3f} s, lists {taken:.4f} s, {rate:.1f} TFLOP/s{share(rate, name)}, "
           f"{bytes_moved / taken / 1e12:.2f} TB/s{share(bytes_moved / taken / 1e12, 'copy')}; "
           f"alone {alone:.4f} s, {most:.1f} TFLOP/s{share(most, name)}", end="")
-    if torch and repeat > 1:
+    if torch and ceiling and repeat > 1:
         print(f"; torch mm + topk {by_torch(torch, x, name == 'FP16', keep):.4f} s", end="")
     print(", verified", flush=True)
+
+
+# ---- Sinkhorn ----
+
+EPSILON, TOLERANCE = 9.0, 1e-9  # in squares of pixels: about 5% of the median cost of digits
+
+
+def separable(torch, a, b, cost, epsilon):
+    """Regularised values of batches of images (B, side, side) by one small kernel per axis; cost: along an axis."""
+    kernel = torch.exp(-cost / epsilon)
+    u, v = torch.ones_like(a), torch.ones_like(b)
+    for k in range(20000):
+        v = b / (kernel @ u @ kernel).clamp_min(1e-290)
+        s = kernel @ v @ kernel
+        if k % 10 == 9 and (u * s - a).abs().sum((1, 2)).max() <= TOLERANCE:
+            break
+        u = a / s.clamp_min(1e-290)
+    return epsilon * (torch.xlogy(a, u / a.clamp_min(1e-300)) + torch.xlogy(b, v / b.clamp_min(1e-300)) - u * s).sum((1, 2)) + epsilon
+
+
+def by_logarithms(torch, a, b, cost, epsilon):
+    """The same over (B, cells) with the whole cost: epsilon falls by halves, both potentials move halfway at a time."""
+    log_a, log_b = torch.log(a.clamp_min(1e-300)), torch.log(b.clamp_min(1e-300))
+
+    def soft(log_w, h, e, c):
+        return -e * torch.logsumexp(log_w[:, None, :] + (h[:, None, :] - c[None]) / e, 2)
+    f, g, e = torch.zeros_like(a), torch.zeros_like(b), float(cost.max())
+    for k in range(20000):
+        e = max(e / 2, epsilon)
+        of, og = soft(log_b, g, e, cost), soft(log_a, f, e, cost.T)
+        if e == epsilon and k % 10 == 9:
+            worst = (a * (torch.exp((f - of) / e) - 1)).abs().sum(1) + (b * (torch.exp((g - og) / e) - 1)).abs().sum(1)
+            if worst.max() <= TOLERANCE:
+                break
+        f, g = (f + of) / 2, (g + og) / 2
+    f = soft(log_b, g, epsilon, cost)
+    return (a * f).sum(1) + (b * g).sum(1)
+
+
+def weights_of(names, n):
+    """Images with weights that sum to one, and squared distances along an axis and between all cells."""
+    x = pixels(names)[:n].astype(np.float64)
+    x /= x.sum((1, 2), keepdims=True)
+    place = np.arange(x.shape[1], dtype=np.float64)
+    line = (place[:, None] - place) ** 2
+    return x, line, (line[:, None, :, None] + line[None, :, None, :]).reshape(x[0].size, x[0].size)
+
+
+def peer(torch, name, solve, cost, x, pair, batch, values):
+    """Seconds of all pairs, and how far off the values are."""
+    taken, off = time.perf_counter(), 0.0
+    for at in range(0, len(pair[0]), batch):
+        i, j = (p[at:at + batch] for p in pair)
+        found = solve(torch, x[i], x[j], cost, EPSILON).cpu().numpy()
+        off = max(off, np.abs(found / values[at:at + batch] - 1).max())
+    taken = time.perf_counter() - taken
+    print(f"  PyTorch, {name}: {len(pair[0])} pairs {taken:.2f} s, {1e6 * taken / len(pair[0]):.1f} us per pair, "
+          f"largest difference {off:.1e}", flush=True)
+    assert off < 1e-6
+
+
+def sinkhorn(torch, program, names, n=1000, some=500):
+    x, line, cost = weights_of(names, n)
+    if x.shape[1] != x.shape[2]:
+        print("Sinkhorn: skipped, images are not square")
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        np.savez(f"{folder}/set.npz", histograms=x.reshape(len(x), -1), support=np.stack(
+            [axis.ravel() for axis in np.indices(x.shape[1:])], 1).astype(float))
+        began = time.perf_counter()
+        subprocess.run([program, "distance", f"{folder}/set.npz", "--metric", "sinkhorn", "--epsilon", str(EPSILON), "--tolerance",
+                        str(TOLERANCE), "--squared", "--condensed", "--device", "cuda", "-q", "-o", f"{folder}/d.npy"], check=True)
+        print(f"Sinkhorn values of {len(x)} images, marginal error {TOLERANCE:g}: {time.perf_counter() - began:.2f} s, file to file")
+        values = np.load(f"{folder}/d.npy")
+    if not torch or not torch.cuda.is_available():
+        print(f"  PyTorch, separable and by logarithms: skipped, {'there is no GPU' if torch else 'it is not installed'}")
+        return
+    t, line, cost = (torch.from_numpy(y).cuda() for y in (x, line, cost))
+    pair = np.triu_indices(len(x), 1)
+    peer(torch, "separable", separable, line, t, pair, 50000, values)
+    chosen = np.random.default_rng(1).choice(len(values), min(some, len(values)), replace=False)
+    peer(torch, "by logarithms", by_logarithms, cost, t.reshape(len(x), -1), tuple(p[chosen] for p in pair), 200, values[chosen])
 
 
 def graphs(program, names):
     """Seconds from file to file, medians of three by the device, and whether the bytes are those of the processor."""
     with tempfile.TemporaryDirectory() as folder:
         taken = {}
-        for device, times in (("cuda", 3), ("cpu", 1)):
+        few = len(pixels(names)) <= 300000
+        for device, times in (("cuda", 3 if few else 1), ("cpu", 1 if few else 0)):
             for _ in range(times):
                 began = time.perf_counter()
-                subprocess.run([program, "neighbors", *names, "--metric", "mmd", "--device", device, "-f", "-o",
-                                f"{folder}/{device}.mtx"], check=True, stdout=subprocess.DEVNULL)
+                subprocess.run([program, "neighbors", *names, "--metric", "mmd", "--neighbors", "exact", "--device", device, "-f",
+                                "-o", f"{folder}/{device}.mtx"], check=True, stdout=subprocess.DEVNULL)
                 taken.setdefault(device, []).append(time.perf_counter() - began)
+        if not few:
+            print(f"mmd graph of {' '.join(names)}: device {taken['cuda'][0]:.2f} s; cores: skipped, all pairs would take long")
+            return
         by_device, by_cores = (pathlib.Path(folder, f"{d}.mtx").read_bytes() for d in ("cuda", "cpu"))
         print(f"mmd graph of {' '.join(names)}: device {statistics.median(taken['cuda']):.2f} s, cores {taken['cpu'][0]:.2f} s, "
               f"{'the same bytes' if by_device == by_cores else 'OTHER BYTES'}", flush=True)
@@ -190,17 +291,25 @@ def main():
     parser.add_argument("images", nargs="*")
     parser.add_argument("--program")
     parser.add_argument("--times", type=int, default=1)
+    parser.add_argument("--rows", type=int)
     parser.add_argument("--columns", default="784,256,168,64,16")
     args = parser.parse_intermixed_args()
+    if not pathlib.Path(args.plugin).exists():
+        sys.exit(f"device: skipped, there is no {args.plugin}")
     device = Device(args.plugin)
     print(f"{device.about.name.decode()}, {device.about.memory / 2**30:.0f} GiB free")
     try:
         import torch
+    except ImportError:
+        torch = None
+    ceiling = {}
+    if torch and torch.cuda.is_available():
         ceiling = ceilings(torch)
         print("ceilings, TFLOP/s and TB/s:", {k: round(v, 2) for k, v in ceiling.items()})
-    except ImportError:
-        torch, ceiling = None, {}
-    x = images(args.images, args.times) if args.images else np.random.default_rng(1).standard_normal((20000, 784), np.float32)
+    else:
+        print(f"ceilings, PyTorch's mm + topk: skipped, {'PyTorch sees no GPU' if torch else 'PyTorch is not installed'}")
+    x = (images(args.images, args.times, args.rows) if args.images
+         else np.random.default_rng(1).standard_normal((args.rows or 20000, 784), np.float32))
     repeat = 3 if len(x) < 200000 else 1
     for columns in (min(int(c), x.shape[1]) for c in args.columns.split(",")):
         part = np.ascontiguousarray(x[:, (x.shape[1] - columns) // 2:][:, :columns])
@@ -209,6 +318,9 @@ def main():
                 measure(device, torch, ceiling, part, way, keep, repeat)
     if args.program and args.images:
         graphs(args.program, args.images)
+        sinkhorn(torch, args.program, args.images)
+    else:
+        print("graphs, Sinkhorn: skipped, they want --program and images")
 
 
 if __name__ == "__main__":

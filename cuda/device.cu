@@ -177,6 +177,8 @@ int cuda_framed(void *state, int64_t n, const int32_t *pair, float *key, char *w
         snprintf(why, DEVICE_WORDS, "it has no frames");
         return 1;
     }
+    if (n == 0) /* a launch of no blocks is an error */
+        return 0;
     if (room_for(d->framed, n, why))
         return 1;
     DO("frames", cudaMemcpy(w.pair, pair, n * sizeof *w.pair, cudaMemcpyHostToDevice));

@@ -137,6 +137,8 @@ int upload(cuda *d, const device_rows *r, char *why)
                                                d->npad, i, (const float *)nullptr);
         }
         if (error == cudaSuccess)
+            error = cudaGetLastError(); /* of a launch, which no synchronising tells */
+        if (error == cudaSuccess)
             error = cudaDeviceSynchronize();
     }
     cudaFree(staging);

@@ -197,6 +197,7 @@ class Candidate(TypedDict):
     widest_gap: bool
     highest_modularity: bool
     halves_agree: bool
+    large_may_hide: bool
 
 
 class _Sentence(TypedDict):

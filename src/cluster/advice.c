@@ -267,18 +267,21 @@ static void say_candidates(writer *w, const ddsc_clustering_view *v)
  * is wide, sets of both kinds look alike (docs/guide.md), so it is said and not decided. */
 static void say_lopsided(writer *w, const ddsc_clustering_view *v)
 {
-    const ddsc_k_row *own = NULL, *modular = v->sweep[0];
-    for (int64_t r = 0; r < v->n_sweep; r++) {
-        own = v->sweep[r]->k == v->k ? v->sweep[r] : own;
-        modular = v->sweep[r]->modularity > modular->modularity ? v->sweep[r] : modular;
-    }
-    if (own && choose_lopsided(own, modular))
+    k_candidate c[CANDIDATES_MOST];
+    int64_t n = choose_candidates(c, v->sweep, v->n_sweep, v->k);
+    char others[128] = "";
+    size_t used = 0;
+    for (int64_t i = 0; i < n; i++)
+        if (c[i].hidden)
+            used += (size_t)snprintf(others + used, sizeof others - used, "%sK = %lld",
+                                     used ? " or " : "", (long long)c[i].row->k);
+    if (used)
         advice_say(
             w,
             "The gap parts clusters of very different size (%lld to %lld items): either that is "
-            "all there is, or the large one hides classes, for which K = %lld would speak. Look at "
-            "both, or cluster the large one alone.",
-            (long long)own->smallest, (long long)own->largest, (long long)modular->k);
+            "all there is, or the large one hides classes, for which %s would speak. Look at "
+            "them, or cluster the large one alone.",
+            (long long)c[0].row->smallest, (long long)c[0].row->largest, others);
 }
 
 static void say_clusters(writer *w, const ddsc_clustering_view *v, const decomposition *d,

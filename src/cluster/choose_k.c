@@ -125,5 +125,9 @@ int64_t choose_candidates(k_candidate *out, const ddsc_k_row *const *rows, int64
     candidate_of(out, &found, modular)->modularity = true;
     if (stable)
         candidate_of(out, &found, stable)->stability = true;
+    bool lopsided = widest->k == chosen && widest->relative_gap >= GAP_CLEAR &&
+                    choose_lopsided(widest, modular);
+    for (int64_t i = 0; i < found; i++)
+        out[i].hidden = lopsided && out[i].row->k > chosen;
     return found;
 }

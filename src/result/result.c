@@ -119,6 +119,7 @@ static void put_candidates(ddsc_report *r, json_t *root)
         put_bool(r, row, "widest_gap", c[i].gap);
         put_bool(r, row, "highest_modularity", c[i].modularity);
         put_bool(r, row, "halves_agree", c[i].stability);
+        put_bool(r, row, "large_may_hide", c[i].hidden);
     }
 }
 

@@ -2,6 +2,8 @@
 import json
 import os
 import pathlib
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -119,3 +121,25 @@ def test_resumed_runs_go_on_with_another_device(ddsc, many, tmp_path):
     first = (tmp_path / "g.mtx").read_bytes()
     ddsc(*words, "--device", "cpu")
     assert (tmp_path / "g.mtx").read_bytes() == first
+
+
+def test_a_packed_build_runs_elsewhere(tmp_path):
+    """Program, tests and both plug-ins out of one folder; what is not there is said to be skipped."""
+    root = pathlib.Path(__file__).resolve().parents[2]
+    build = pathlib.Path(os.environ.get("DDSC_BUILD", "build")).resolve()
+    made = subprocess.run([root / "tools" / "pack.sh", tmp_path / "packed", build], capture_output=True, text=True)
+    if "is missing" in made.stderr:
+        pytest.skip(made.stderr.strip())
+    assert made.returncode == 0, made.stderr
+    clean = {name: value for name, value in os.environ.items() if name not in ("DDSC_PLUGIN_PATH", "DDSC_TEST_DEVICE")}
+
+    def go(*words):
+        return subprocess.run([tmp_path / "packed" / "go", *words], capture_output=True, text=True, cwd="/",
+                              env=clean | {"PYTHON": sys.executable})
+    assert go("ddsc", "--version").returncode == 0
+    assert go("test_device_eigen").returncode == 0  # asks for the reference device
+    if not (build / "libddsc_cuda.so").exists():
+        assert "skipped, it was not built" in made.stdout
+        assert "skipped, there is no" in go("bench").stderr
+    again = subprocess.run([root / "tools" / "pack.sh", tmp_path / "packed", build], capture_output=True, text=True)
+    assert again.returncode == 1 and "there already" in again.stderr
