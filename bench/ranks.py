@@ -1,14 +1,16 @@
 """What ranks cost: CPU seconds outside MPI of ddsc-mpi beside those of ddsc, for one command.
 
-    /usr/bin/python3 bench/ranks.py [--ranks 1,2,4] [--build build] VERB WORDS...
+    /usr/bin/python3 bench/ranks.py [--ranks 1,2,4] [--build build] [--beside] VERB WORDS...
 
 The command is run by `ddsc --threads 1` and by `mpirun -n P ddsc-mpi --threads 1`, with -o in a scratch folder; graph.mtx or the
-output file must be the same bytes, labels the same. Waiting inside MPI is taken off by tests/mpi/cpu.c. Resident memory counts
-what ranks share on each of them (RSS); the share of each added up (PSS) is what the machine has less, looked at every 20 ms."""
+output file must be the same bytes, labels the same. --beside runs `ddsc` while the ranks run, not before: what else a machine
+does changes CPU times from hour to hour, and then meets both alike. Waiting inside MPI is taken off by tests/mpi/cpu.c. Resident memory counts
+what ranks share on each of them (RSS); the share of each added up (PSS) is what the machine has less, looked at every 20 ms, or
+less often where looking takes long."""
 import argparse
+import concurrent.futures
 import os
 import pathlib
-import resource
 import subprocess
 import tempfile
 import time
@@ -18,11 +20,13 @@ ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": 
 
 
 def run_alone(build, words, place):
-    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-    subprocess.run([build / "ddsc", *words, "--threads", "1", "-q", "-o", place], check=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return cpu, time.monotonic() - began, after.ru_maxrss / 1024
+    began = time.monotonic()
+    program = os.fspath(build / "ddsc")
+    job = os.spawnv(os.P_NOWAIT, program, [program, *words, "--threads", "1", "-q", "-o", os.fspath(place)])
+    _, status, used = os.wait4(job, 0)
+    if status != 0:
+        raise subprocess.CalledProcessError(os.waitstatus_to_exitcode(status), program)
+    return used.ru_utime + used.ru_stime, time.monotonic() - began, used.ru_maxrss / 1024
 
 
 def own_share(process):
@@ -50,8 +54,9 @@ def most_together(job, program):
     """The most that the ranks of a job had together, looked at until its end."""
     most = 0
     while job.poll() is None:
+        began = time.monotonic()
         most = max(most, sum(own_share(process) for process in below(job.pid)))
-        time.sleep(0.02)
+        time.sleep(max(0.02, 20 * (time.monotonic() - began)))  # the kernel walks all pages for an answer
     if job.returncode != 0:
         raise subprocess.CalledProcessError(job.returncode, program)
     return most
@@ -77,23 +82,26 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ranks", default="1,2,4")
     parser.add_argument("--build", default="build", type=pathlib.Path)
+    parser.add_argument("--beside", action="store_true")
     parser.add_argument("words", nargs=argparse.REMAINDER)
     given = parser.parse_args()
     build = given.build.resolve()
     ending = {"cluster": "", "neighbors": ".mtx", "assign": ".csv"}.get(given.words[0], ".npy")
-    with tempfile.TemporaryDirectory() as scratch:
+    with tempfile.TemporaryDirectory() as scratch, concurrent.futures.ThreadPoolExecutor() as pool:
         folder = pathlib.Path(scratch)
-        cpu, wall, resident = run_alone(build, given.words, folder / f"alone{ending}")
+        alone = pool.submit(run_alone, build, given.words, folder / f"alone{ending}")
+        if not given.beside:
+            alone.result()
+        ranks = {n: run_ranks(build, n, given.words, folder / f"ranks{n}{ending}", folder) for n in map(int, given.ranks.split(","))}
+        cpu, wall, resident = alone.result()
         print("| | CPU outside MPI | largest rank | ratio to ddsc | inside MPI | sent, largest rank | resident, largest | PSS, all | wall | same |")
         print("|---|---|---|---|---|---|---|---|---|---|")
         print(f"| ddsc | {cpu:.1f} s | {cpu:.1f} s | 1 | | | {resident:.0f} MB | | {wall:.1f} s | |")
-        for n in map(int, given.ranks.split(",")):
-            place = folder / f"ranks{n}{ending}"
-            wall, together, ranks = run_ranks(build, n, given.words, place, folder)
-            out = [r[0] for r in ranks]
-            alike = ", ".join(f"{k} {'yes' if v else 'NO'}" for k, v in same(folder / f"alone{ending}", place).items())
-            print(f"| {n} ranks | {sum(out):.1f} s | {max(out):.1f} s | {sum(out) / cpu:.2f} | {sum(r[1] for r in ranks):.1f} s "
-                  f"| {max(r[2] for r in ranks) / 1e6:.1f} MB | {max(r[3] for r in ranks):.0f} MB | {together:.0f} MB | {wall:.1f} s | {alike} |", flush=True)
+        for n, (wall, together, of_rank) in ranks.items():
+            out = [r[0] for r in of_rank]
+            alike = ", ".join(f"{k} {'yes' if v else 'NO'}" for k, v in same(folder / f"alone{ending}", folder / f"ranks{n}{ending}").items())
+            print(f"| {n} ranks | {sum(out):.1f} s | {max(out):.1f} s | {sum(out) / cpu:.2f} | {sum(r[1] for r in of_rank):.1f} s "
+                  f"| {max(r[2] for r in of_rank) / 1e6:.1f} MB | {max(r[3] for r in of_rank):.0f} MB | {together:.0f} MB | {wall:.1f} s | {alike} |")
 
 
 if __name__ == "__main__":

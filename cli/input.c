@@ -313,7 +313,10 @@ void input_warn_unused(const session *s)
     }
     if (no_metric && option_given(o, "metric"))
         message_warning(s, "--metric has no effect with %s",
-                        o->precomputed ? "--precomputed" : "a baseline");
+                        o->precomputed ? "--precomputed"
+                        : o->method == METHOD_D2
+                            ? "--method d2, which goes by --cost (euclidean: W1)"
+                            : "a baseline");
     if (no_metric && o->resume)
         message_warning(s, "--resume has no effect with %s",
                         o->precomputed ? "--precomputed" : "a baseline");

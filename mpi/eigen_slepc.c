@@ -43,6 +43,7 @@ typedef struct job {
     PetscInt n_known, n_found, capacity;
     int64_t n_products;
     PetscInt n_solves;
+    bool stopped; /* on request */
 } job;
 
 /* ---- the operator ---- */
@@ -143,6 +144,7 @@ static void sort_last(job *j)
 
 /* A look for what was missed needs no pair, only the certainty that it lies below the last one wanted. */
 typedef struct look {
+    job *j;
     double below; /* -infinity: nothing to compare with */
     double bound; /* largest Ritz value + its residual, of the last round */
     int n_clear;
@@ -158,15 +160,27 @@ static PetscErrorCode watch(EPS eps, PetscInt round, PetscInt n_done, PetscScala
     return 0;
 }
 
-/* SLEPc's own rule, or that nothing larger is there, seen in rounds that follow each other. */
+/* Does any rank know that the job is to stop? They leave a solve together or not at all. */
+static PetscErrorCode ask_all(job *j)
+{
+    const ddsc_team_eigen *p = j->p;
+    int own = p->cancel && p->cancel(p->cancel_user), any = 0;
+    GOOD(MPI_Allreduce(&own, &any, 1, MPI_INT, MPI_MAX, j->comm));
+    j->stopped = any != 0;
+    return 0;
+}
+
+/* SLEPc's own rule, or that nothing larger is there, seen in rounds that follow each other, or that a user waits
+ * for the end: rounds may be many and long. */
 static PetscErrorCode stop(EPS eps, PetscInt round, PetscInt most, PetscInt n_done, PetscInt wanted,
                            EPSConvergedReason *reason, void *arg)
 {
     const look *l = arg;
-    PetscErrorCode failed = EPSStoppingBasic(eps, round, most, n_done, wanted, reason, NULL);
-    if (!failed && *reason == EPS_CONVERGED_ITERATING && l->n_clear >= CLEAR_TIMES)
+    GOOD(EPSStoppingBasic(eps, round, most, n_done, wanted, reason, NULL));
+    GOOD(ask_all(l->j));
+    if (*reason == EPS_CONVERGED_ITERATING && (l->n_clear >= CLEAR_TIMES || l->j->stopped))
         *reason = EPS_CONVERGED_USER;
-    return failed;
+    return 0;
 }
 
 static int set_up(job *j, EPS eps, PetscInt wanted, look *l)
@@ -248,7 +262,7 @@ static int solve(job *j, PetscInt wanted, double above, bool *clean)
 {
     EPS eps;
     EPSConvergedReason reason = EPS_DIVERGED_ITS;
-    look l = {.below = above, .bound = HUGE_VAL};
+    look l = {.j = j, .below = above, .bound = HUGE_VAL};
     PetscInt n_above = 0;
     GOOD(EPSCreate(j->comm, &eps));
     int failed = set_up(j, eps, wanted, &l) || EPSSolve(eps) != 0 ||
@@ -278,6 +292,8 @@ static int find(job *j, bool *verified)
         if (solve(j, full ? 1 : missing, full ? j->lambda[wanted - 1] + p->tolerance : -HUGE_VAL,
                   &clean))
             return 1;
+        if (j->stopped)
+            return 0;
 #ifdef DDSC_TEST_NO_SECOND_LOOK
         *verified = true;
         return 0;
@@ -369,6 +385,7 @@ int eigen_slepc(void *state, ddsc_team_eigen *problem)
     failed = failed || hand_over(&j, problem);
     problem->n_products = j.n_products;
     problem->verified = verified;
+    problem->stopped = j.stopped;
     job_free(&j);
     return failed;
 }

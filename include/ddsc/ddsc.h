@@ -218,6 +218,10 @@ typedef struct ddsc_team_eigen {
     double *vector;     /* out: (end - begin) x n_wanted, row-major */
     int64_t n_products; /* out */
     int verified;       /* out: a fresh look beside all that was found met nothing larger */
+    /* Not 0: stop. To be asked now and then; where any rank is told so all of them return 0 with `stopped` set. */
+    ddsc_cancel_fn cancel;
+    void *cancel_user;
+    int stopped; /* out */
 } ddsc_team_eigen;
 
 /* The calls by which the ranks of a team reach each other. Every rank has a context of its own and makes

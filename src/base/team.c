@@ -266,9 +266,17 @@ bool team_has_eigen(const ddsc_context *ctx)
     return team_size(ctx) > 1 && ctx->team.eigen;
 }
 
+static int asked_to_stop(void *ctx)
+{
+    return ctx_cancelled(ctx);
+}
+
 ddsc_status team_eigen(ddsc_context *ctx, ddsc_team_eigen *problem)
 {
-    return answered(ctx, ctx->team.eigen(ctx->team.state, problem));
+    problem->cancel = asked_to_stop;
+    problem->cancel_user = ctx;
+    CHECK(answered(ctx, ctx->team.eigen(ctx->team.state, problem)));
+    return problem->stopped ? ctx_fail(ctx, DDSC_ERROR_CANCELLED, "stopped on request") : DDSC_OK;
 }
 
 /* ---- mail ---- */

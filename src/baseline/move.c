@@ -9,6 +9,7 @@
 
 enum { PULLS_MOST = 20 };               /* of a point in one move; the next move goes on */
 static const double pull_least = 1e-9;  /* relative fall that counts as none */
+static const double pull_near = 1e-3;   /* of the mean distance: targets that slow steps down */
 static const double half_slack = 1e-12; /* sums of masses that are half of all, but for rounding */
 
 /* ---- plans kept ---- */
@@ -104,12 +105,14 @@ typedef struct targets {
 
 typedef struct pull {
     double cost;     /* at x */
+    double mass;     /* of all targets */
     int64_t nearest; /* of the targets */
     bool settled;    /* what lies at x holds it against the pull of the others: a median */
 } pull;
 
-/* Weiszfeld's step from x to `next`, as of Vardi and Zhang (2000): mass at x itself holds it back. */
-static pull pull_from(const targets *t, const double *x, double *next)
+/* Weiszfeld's step from x to `next`, as of Vardi and Zhang (2000): mass at x itself, or as near as `near`, holds it
+ * back. */
+static pull pull_from(const targets *t, const double *x, double near, double *next)
 {
     int64_t d = t->m->d;
     pull p = {0};
@@ -119,12 +122,13 @@ static pull pull_from(const targets *t, const double *x, double *next)
         const double *y = measures_point(t->m, t->point[e]);
         double away = sqrt(la_distance2(d, x, y));
         p.cost += t->share[e] * away;
+        p.mass += t->share[e];
         if (away < least) {
             least = away;
             p.nearest = e;
         }
-        here += away > 0 ? 0 : t->share[e];
-        double draw = away > 0 ? t->share[e] / away : 0;
+        here += away > near ? 0 : t->share[e];
+        double draw = away > near ? t->share[e] / away : 0;
         weight += draw;
         for (int64_t k = 0; k < d; k++)
             next[k] += draw * (y[k] - x[k]);
@@ -139,17 +143,27 @@ static pull pull_from(const targets *t, const double *x, double *next)
     return p;
 }
 
-/* Towards the geometric median; steps slow down beside a point that is it, so that the nearest one is
- * tried in the end. place: 2 d numbers. */
+/* x becomes `to` where that costs less. */
+static void go_if_better(const targets *t, double *x, pull *now, const double *to, double *beyond)
+{
+    pull there = pull_from(t, to, 0, beyond);
+    if (!(there.cost < now->cost))
+        return;
+    memcpy(x, to, (size_t)t->m->d * sizeof *x);
+    *now = there;
+}
+
+/* Towards the geometric median. Steps slow down beside a point that is it, so the nearest one is tried in the end;
+ * and between points close together that are not, so a step that takes those for one is tried. place: 2 d numbers. */
 static double move_to_median(const targets *t, double *x, double *place)
 {
     int64_t d = t->m->d;
     size_t size = (size_t)d * sizeof *x;
     double *next = place, *beyond = place + d;
-    pull now = pull_from(t, x, next);
+    pull now = pull_from(t, x, 0, next);
     double first = now.cost;
     for (int step = 0; step < PULLS_MOST && !now.settled; step++) {
-        pull then = pull_from(t, next, beyond);
+        pull then = pull_from(t, next, 0, beyond);
         if (!(then.cost < now.cost))
             break;
         bool slow = now.cost - then.cost <= pull_least * now.cost;
@@ -159,13 +173,11 @@ static double move_to_median(const targets *t, double *x, double *place)
         if (slow)
             break;
     }
+    if (!now.settled)
+        go_if_better(t, x, &now, measures_point(t->m, t->point[now.nearest]), beyond);
     if (!now.settled) {
-        const double *nearest = measures_point(t->m, t->point[now.nearest]);
-        pull there = pull_from(t, nearest, beyond);
-        if (there.cost < now.cost) {
-            memcpy(x, nearest, size);
-            now = there;
-        }
+        pull_from(t, x, pull_near * now.cost / now.mass, next);
+        go_if_better(t, x, &now, next, beyond);
     }
     return first - now.cost;
 }

@@ -1,7 +1,7 @@
 /* The manifest: "ddsc-resume FORMAT", the caller's lines, a checksum. Chunks: a header (magic, hash of
  * the manifest, size and hash of what follows) and records, in files "chunk-FIRST-LAST-HOST-PID-NUMBER":
- * the lowest and highest first row of their tiles, so that a process can leave aside what is not its
- * own part, and who wrote them. A worker gathers its own records, so nothing is shared while pairs are
+ * the lowest and highest first row of their tiles, for people who look, and who wrote them. Everybody reads
+ * all of them: which rank is dealt a pair depends on the round and on the number of ranks. A worker gathers its own records, so nothing is shared while pairs are
  * solved; several processes may share a folder. */
 #include "engine/journal.h"
 

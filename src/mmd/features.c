@@ -206,7 +206,7 @@ ddsc_status mmd_features_make(mmd *s, mmd_features *out)
         return DDSC_OK;
     feature_space k = {.s = s, .out = out};
     TRY(make_factors(&k));
-    if (k.n == 0) /* one point: all items are equal */
+    if (k.n == 0) /* all items are equal, or their kernel is beyond floats */
         goto done;
     TRY(MEM_ZERO(s->ctx, k.mean, k.n));
     TRY(MEM_ZERO(s->ctx, k.variance, k.n));

@@ -35,9 +35,9 @@ static ddsc_status gram_range(void *arg, int64_t begin, int64_t end, int worker)
     return DDSC_OK;
 }
 
-/* K becomes K~. The slack of all that is rounded in double: values of the kernel (cost/points.h) and sums of v or fewer
- * terms, a few of them in a row, none above four times the largest |k|. */
-static void centre_gram(factoring *f)
+/* K becomes K~, and the largest |k| is returned. The slack of all that is rounded in double: values of the kernel
+ * (cost/points.h) and sums of v or fewer terms, a few of them in a row, none above four times the largest |k|. */
+static double centre_gram(factoring *f)
 {
     const measures *m = f->s->m;
     int64_t v = m->v;
@@ -55,6 +55,7 @@ static void centre_gram(factoring *f)
     for (int64_t p = 0; p < v; p++)
         g[p] = c - 2 * g[p];
     f->t->unsure = (4e-12 + 0x1p-47 * (double)v) * largest;
+    return largest;
 }
 
 /* F = L^1/2 U', the largest eigenvalues first; next to none are left to E. */
@@ -123,7 +124,8 @@ ddsc_status mmd_table_open(mmd *s, mmd_table *t)
     TRY(MEM_ZERO(s->ctx, f.mean, v));
     TRY(MEM_NEW(s->ctx, f.largest, n_stripes));
     TRY(parallel_for(s->ctx, n_stripes, 1, gram_range, &f));
-    centre_gram(&f);
+    if (!(centre_gram(&f) <= TABLE_LARGEST)) /* no coordinates */
+        goto done;
     TRY(factor_gram(&f));
     TRY(parallel_for(s->ctx, n_stripes, 1, remainder_range, &f));
     for (int64_t k = 0; k < n_stripes; k++)

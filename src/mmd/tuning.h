@@ -30,6 +30,7 @@ enum {
 #define FIELD_BUDGET ((int64_t)1 << 30) /* bytes the field may take */
 #define TABLE_LEAST \
     1e-13 /* eigenvalues of a table below this part of the largest make no coordinate */
-#define FEATURE_TAIL 3e-4 /* share of a sample's variance that features may leave to the tail */
+#define TABLE_LARGEST 1e30 /* energy kernels above this leave the range of floats */
+#define FEATURE_TAIL 3e-4  /* share of a sample's variance that features may leave to the tail */
 
 #endif

@@ -166,6 +166,10 @@ def test_d2_by_distances(ddsc, three_groups, tmp_path, cost):
     assert told["objective"] == pytest.approx(total, rel=1e-6)
 
 
+def test_d2_says_how_to_ask_for_w1(ddsc, three_groups):
+    assert "which goes by --cost (euclidean: W1)" in ddsc("cluster", three_groups, "-k", 3, "--method", "d2", "-m", "w1").stderr
+
+
 def test_d2_over_a_matrix(ddsc, tmp_path):
     """Rows of two kinds, far from each other: centres stand on rows of their kind."""
     random = np.random.default_rng(5)

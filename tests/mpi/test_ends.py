@@ -202,6 +202,21 @@ def test_interrupted_all_at_once(start, long_set, tmp_path):
     assert_gone(job)
 
 
+def test_interrupted_in_eigenvectors(start, tmp_path):
+    """SLEPc is asked for what it cannot reach, so that it would go on for ever."""
+    many = clouds(tmp_path / "many.npz", 3, 1000, 4, 3, 2)
+    job = start(2, "cluster", many, "-k", 3, "--metric", "mmd", "--threads", 1, "--progress", "jsonl", "-o", tmp_path / "result",
+                env={"PETSC_OPTIONS": "-ddsc_eps_true_residual -ddsc_eps_tol 1e-300 -ddsc_eps_max_it 100000000"})
+    assert any('"eigenvectors"' in line for line in job.stderr)
+    time.sleep(1)
+    for guard in own_ranks(job, "ddsc-guard"):  # mpirun would kill them a little later
+        os.kill(guard, signal.SIGTERM)
+    told = job.communicate(timeout=60)[1]
+    assert job.returncode == 75 and told.count("ddsc: ") == told.count("interrupted") == 1
+    assert_gone(job)
+    assert not (tmp_path / "result").exists()
+
+
 N_KILLS = 20 if DEEP else 4
 
 

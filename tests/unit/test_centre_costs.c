@@ -177,6 +177,33 @@ static void test_single_points(void **state)
         }
 }
 
+/* Two targets next to each other, at one of which the search begins, hold no point that the others pull away. */
+static void test_twins(void **state)
+{
+    (void)state;
+    static const double points[] = {0, 0, 1e-9, 0, 1, 0.5, 1, -0.5, 1.2, 0}, beside[] = {1, 0};
+    static const int64_t offset[] = {0, 1, 2, 3, 4, 5};
+    ddsc_context *ctx = test_context(1, 0);
+    measures *m = NULL;
+    ddsc_barycenter *b = NULL;
+    ddsc_barycenter_view v;
+    ddsc_barycenter_settings set = settings(DDSC_COST_EUCLIDEAN, 1);
+    double bound = 0;
+    for (int i = 0; i < 5; i++)
+        bound += sqrt(la_distance2(2, points + 2 * i, beside)) / 5;
+    set.restarts = 1;
+    assert_int_equal(
+        ddsc_measures_create_clouds(ctx, &m, 5, 2, points, NULL, offset, DDSC_EMPTY_ERROR),
+        DDSC_OK);
+    assert_int_equal(ddsc_barycenter_run(ctx, &b, m, &set), DDSC_OK);
+    ddsc_barycenter_get_view(b, &v);
+    assert_true(v.objective[0] > 1.05 * bound);
+    assert_true(last(v.objective, v.n_objective) <= bound);
+    ddsc_barycenter_destroy(b);
+    ddsc_measures_destroy(m);
+    ddsc_context_destroy(ctx);
+}
+
 /* Items in another order: the same minimum up to the starts, which are drawn by position. With few
  * items all of them are starts. */
 static void test_order_of_items(void **state)
@@ -340,10 +367,10 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),         cmocka_unit_test(test_single_points),
-        cmocka_unit_test(test_order_of_items), cmocka_unit_test(test_d2),
-        cmocka_unit_test(test_threads),        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_values),  cmocka_unit_test(test_single_points),
+        cmocka_unit_test(test_twins),   cmocka_unit_test(test_order_of_items),
+        cmocka_unit_test(test_d2),      cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_refused), cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, fill_matrix, NULL);
 }

@@ -162,7 +162,8 @@ static void test_graphs(void **state)
 {
     (void)state;
     const made plain = {2100, 60, 12, 0, 30, 0, 0}, twins = {2100, 60, 20, 1e-9, 30, 131, 0},
-               lonely = {2100, 1, 3, 0, 1, 0, 0}, few = {2100, 900, 3, 0, 3, 0, 0};
+               lonely = {2100, 1, 3, 0, 1, 0, 0}, few = {2100, 900, 3, 0, 3, 0, 0},
+               far = {2100, 60, 12, 1e40, 30, 0, 0};
     for (int kernel = DDSC_KERNEL_GAUSSIAN; kernel <= DDSC_KERNEL_ENERGY; kernel++) {
         ddsc_metric_settings set = metric_of(kernel, DDSC_MMD_UNBIASED, 0);
         check_graph(&plain, &set, 0.9);
@@ -174,6 +175,8 @@ static void test_graphs(void **state)
     set.bandwidth = 1;
     check_graph(&lonely, &set, 0);
     check_graph(&few, &set, 0); /* all pairs cost less than eigenvectors */
+    set.mmd_kernel = DDSC_KERNEL_ENERGY;
+    check_graph(&far, &set, 0); /* no float holds the squares of rows */
 }
 
 static ddsc_status call_filtered(ddsc_context *ctx, void *arg)
