@@ -150,6 +150,23 @@ def test_every_write_may_fail(faulty, three_groups, model, docs, tmp_path, what)
         shutil.rmtree(place)
 
 
+def test_every_sync_side_by_side_may_fail(faulty, three_groups, tmp_path):
+    """With threads: a file that does not reach the disk, in whatever order they are asked for, leaves no result."""
+    words = ["cluster", three_groups, "-k", 3, "-j", 4, "-q", "-o", "out"]
+    (tmp_path / "whole").mkdir()
+    calls = faulty(words, "EIO", 0, tmp_path / "whole").calls
+    syncs = [at for at, call in enumerate(calls, 1) if call.startswith("fsync")]
+    assert len(syncs) > 10  # files, the folder, the one that it is in
+    for at in syncs:
+        place = tmp_path / f"at{at}"
+        place.mkdir()
+        done = faulty(words, "EIO", at, place)
+        told = f"call {at}: {done.stderr}"
+        assert done.returncode == 6 and "Input/output error" in done.stderr and "out" in done.stderr, told
+        assert ".ddsc-" not in done.stderr, told
+        assert at == syncs[-1] or not list(place.iterdir()), told  # the last one comes after the folder has its name
+
+
 @pytest.fixture(scope="module")
 def two_results(ddsc, three_groups, tmp_path_factory):
     """The folder of a result with more files, and of one with fewer: words, and what they give."""
