@@ -82,7 +82,7 @@ typedef struct flows {
     int32_t *order; /* by a coordinate; of a matrix, the row that each point wants */
     double *share, *key, *gain;
     bool *held;    /* by row of a matrix: a point of the centre is there */
-    scratch place; /* one point, or one number for each row of a matrix */
+    scratch place; /* two points, or two numbers for each row of a matrix */
     workspace own; /* of the arrays above */
 } flows;
 
