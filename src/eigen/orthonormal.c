@@ -9,7 +9,7 @@
 
 enum { PASSES_MAX = 12 };
 
-static const double GRAM_TOLERANCE = 1e-12;
+static const double GRAM_TOLERANCE = 3e-14;
 /* What is left along vectors that were taken from one of length 1, and of its products with others. */
 static const double ROUNDING = 1e-15;
 /* Directions of a normalised panel below this are rounding noise. */
@@ -88,8 +88,9 @@ ddsc_status panel_orthonormalise(ddsc_context *ctx, panel *x, int n_against,
     TRY(MEM_NEW(ctx, work, b * (widest + 2 * b + 3)));
     double *g = work, *u = g + b * widest, *rows = u + b * b, *values = rows + b * b;
     double *taken = values + 2 * b;
+    bool apart = false; /* from what it is to be orthogonal to: only itself is left to look at */
     for (int pass = 0; b > 0; pass++) {
-        TRY(project(ctx, x, n_against, against, g, taken));
+        TRY(project(ctx, x, apart ? 0 : n_against, against, g, taken));
         TRY(panel_gram(ctx, g, x, x));
         if (distance_from_identity(g, b) <= GRAM_TOLERANCE)
             break;
@@ -103,7 +104,10 @@ ddsc_status panel_orthonormalise(ddsc_context *ctx, panel *x, int n_against,
         TRY(panel_rotate(ctx, x, b, u, b));
         if (n_sound < b)
             TRY(panel_random(ctx, x, n_sound, b - n_sound, noise));
-        else if (ROUNDING * sqrt(shrunk / values[0]) <= 0.1 * GRAM_TOLERANCE)
+        /* With t the least eigenvalue: a direction was lengthened by 1/sqrt(t), what it had left along the known
+         * vectors with it; errors of the Gram matrix by 1/t. */
+        apart = n_sound == b && ROUNDING * sqrt(shrunk / values[0]) <= GRAM_TOLERANCE;
+        if (apart && ROUNDING / values[0] <= GRAM_TOLERANCE)
             break;
     }
 done:

@@ -394,39 +394,67 @@ static void test_threads(void **state)
     edges_free(e);
 }
 
-/* Columns that lie in a known space but for a millionth or a billionth: what is left of them comes out orthogonal
- * to that space and to each other, though most of it is lost at first. */
+/* Columns that lie in a known space but for `part`, and beside it along one another but for `near`: what is left
+ * of them comes out orthogonal to that space and to each other, though most of it is lost at first. */
+static void check_made_orthonormal(ddsc_context *ctx, const panel *v, panel_noise *noise,
+                                   double part, double near)
+{
+    enum { V = 20, B = 8 };
+    panel x;
+    double g[V * B], h[B * B];
+    assert_int_equal(panel_new(ctx, &x, v->n, B), DDSC_OK);
+    assert_int_equal(panel_random(ctx, &x, 0, B, noise), DDSC_OK);
+    for (int64_t i = 0; i < v->n; i++)
+        for (int64_t j = B - 1; j >= 0; j--) {
+            double *row = x.x + i * B;
+            row[j] = 1e3 * v->x[i * V + j] + part * (j > 0 ? row[0] + near * row[j] : row[0]);
+        }
+    assert_int_equal(panel_orthonormalise(ctx, &x, 1, &v, noise), DDSC_OK);
+    assert_int_equal(panel_gram(ctx, g, v, &x), DDSC_OK);
+    assert_int_equal(panel_gram(ctx, h, &x, &x), DDSC_OK);
+    for (int64_t k = 0; k < V * B; k++)
+        assert_close(g[k], 0, 0, 1e-13);
+    for (int64_t k = 0; k < B * B; k++)
+        assert_close(h[k], k % (B + 1) == 0, 0, 1e-13);
+    panel_free(ctx, &x);
+}
+
 static void test_orthonormal(void **state)
 {
     (void)state;
-    enum { N = 3000, V = 20, B = 8 };
     ddsc_context *ctx = test_context(1, 0);
     panel_noise noise = {.stream = RNG_EIGEN};
-    panel v, x;
-    double g[V * B], h[B * B];
-    assert_int_equal(panel_new(ctx, &v, N, V), DDSC_OK);
-    assert_int_equal(panel_new(ctx, &x, N, B), DDSC_OK);
-    assert_int_equal(panel_random(ctx, &v, 0, V, &noise), DDSC_OK);
+    panel v;
+    assert_int_equal(panel_new(ctx, &v, 3000, 20), DDSC_OK);
+    assert_int_equal(panel_random(ctx, &v, 0, 20, &noise), DDSC_OK);
     assert_int_equal(panel_orthonormalise(ctx, &v, 0, NULL, &noise), DDSC_OK);
-    const panel *known[] = {&v};
-    for (double part = 1; part > 1e-13; part /= 10) {
-        assert_int_equal(panel_random(ctx, &x, 0, B, &noise), DDSC_OK);
-        for (int64_t i = 0; i < N; i++)
-            for (int64_t j = 0; j < B; j++) {
-                double *at = x.x + i * B + j, most = j > 0 ? at[-j] : 0;
-                /* nearly in the space, and nearly equal to the first one beside it */
-                *at = 1e3 * v.x[i * V + j] + part * (most + 1e-3 * *at);
-            }
-        assert_int_equal(panel_orthonormalise(ctx, &x, 1, known, &noise), DDSC_OK);
-        assert_int_equal(panel_gram(ctx, g, &v, &x), DDSC_OK);
-        assert_int_equal(panel_gram(ctx, h, &x, &x), DDSC_OK);
-        for (int64_t k = 0; k < V * B; k++)
-            assert_close(g[k], 0, 0, 1e-12);
-        for (int64_t k = 0; k < B * B; k++)
-            assert_close(h[k], k % (B + 1) == 0, 0, 1e-12);
-    }
+    for (double part = 1e3; part > 1e-13; part /= 10)
+        for (double near = 1; near > 1e-4; near /= 3)
+            check_made_orthonormal(ctx, &v, &noise, part, near);
     panel_free(ctx, &v);
-    panel_free(ctx, &x);
+    ddsc_context_destroy(ctx);
+}
+
+/* Tolerances down to the least: a basis that is orthogonal to 1e-13 alone never gets there. */
+static void test_tolerance(void **state)
+{
+    (void)state;
+    ddsc_context *ctx = test_context(2, 0);
+    for (uint64_t seed = 1; seed <= 6; seed++) {
+        edge_list *e = edges_random(601, 4, seed);
+        test_graph g;
+        test_graph_make(ctx, &g, e);
+        for (int64_t k = 20; k <= 40; k += 10) {
+            eigen_settings set = {1e-13, 2000, 0};
+            eigen_result r;
+            assert_int_equal(
+                eigen_run(ctx, &r, &g.m, g.degree, g.component, g.n_components, k, &set), DDSC_OK);
+            assert_true(r.verified);
+            eigen_free(ctx, &r);
+        }
+        test_graph_free(&g);
+        edges_free(e);
+    }
     ddsc_context_destroy(ctx);
 }
 
@@ -622,6 +650,7 @@ int main(void)
         cmocka_unit_test(test_planted_miss),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_orthonormal),
+        cmocka_unit_test(test_tolerance),
         cmocka_unit_test(test_filter),
         cmocka_unit_test(test_peak),
         cmocka_unit_test(test_cap),
