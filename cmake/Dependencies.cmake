@@ -105,7 +105,8 @@ target_link_libraries(ddsc_dependencies INTERFACE ZLIB::ZLIB ${LAPACKE_LIBRARY} 
 set(DDSC_FEATURES "openblas zlib")
 if(DDSC_PYPI_BLAS)
   target_compile_definitions(ddsc_dependencies INTERFACE DDSC_PYPI_BLAS cblas_dgemm=scipy_cblas_dgemm
-    cblas_sgemm=scipy_cblas_sgemm LAPACKE_dsyevd_work=scipy_LAPACKE_dsyevd_work)
+    cblas_sgemm=scipy_cblas_sgemm LAPACKE_dsyevd_work=scipy_LAPACKE_dsyevd_work
+    LAPACKE_dsyev_work=scipy_LAPACKE_dsyev_work)
 endif()
 # The same by name, for those who link the static library elsewhere.
 set(DDSC_STATIC_LIBRARIES lapacke openblas z jansson pthread ${CMAKE_DL_LIBS} m)
