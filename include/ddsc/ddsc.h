@@ -1412,7 +1412,7 @@ typedef struct ddsc_barycenter_settings {
     int64_t max_passes;   /* exact passes after it; 500 */
     double tolerance;     /* relative fall of the objective that counts as none; 1e-6 */
     int64_t projection_dim;     /* projected: dimensions of the plane; 2 */
-    const double *item_weights; /* positive, one per item; NULL: equal */
+    const double *item_weights; /* positive, one per item, in any unit; NULL: equal */
     int64_t restarts;           /* from different items, the best is kept; 3 */
     /* A ddsc_cost: squared Euclidean (default); cosine, whose barycenter is that of the items with
      * points at length 1 and lies inside the unit ball. With DDSC_BARYCENTER_ADMM also Euclidean

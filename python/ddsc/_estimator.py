@@ -107,7 +107,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         "w2+mmd+lot" cuts the mean of their normalised affinities (no `predict` then, and `graph_` is that
         of the first);
         "precomputed": X is a matrix of distances, NaN where unknown; or a sparse one, row i of which
-        holds the distances of item i to its neighbors.
+        holds the distances of item i to its neighbors. The methods d2 and pd2 go by `cost` instead.
     n_neighbors : int or "auto"
         Neighbours kept for each item; "auto" as the program chooses: max(10, log2 N), fewer for small N.
     gamma : {"auto", "local", "median"} or float

@@ -82,7 +82,7 @@ typedef struct flows {
     int32_t *order; /* by a coordinate; of a matrix, the row that each point wants */
     double *share, *key, *gain;
     bool *held;    /* by row of a matrix: a point of the centre is there */
-    scratch place; /* one point, or one number for each row of a matrix */
+    scratch place; /* two points, or two numbers for each row of a matrix */
     workspace own; /* of the arrays above */
 } flows;
 
@@ -91,6 +91,8 @@ typedef struct fit {
     const measures *m;
     ground_cost ground;
     const double *item_weight; /* NULL: all 1 */
+    double largest_weight;     /* of an item; the mean of all over it: */
+    double mean_weight;
     moments stats;
     centres c; /* in hand: what methods move and exact transport judges */
     item_groups g;
@@ -120,9 +122,10 @@ static inline bool fit_means(const fit *f)
 ddsc_status fit_start_centre(fit *f, int64_t which, int64_t item, rng *r);
 /* Labels in 0 .. k-1; a negative one leaves the item out. */
 void fit_group(fit *f, const int32_t *label);
+/* 1 in the mean: methods weigh costs against a penalty, so that it matters what the callers' unit is. */
 static inline double fit_weight(const fit *f, int64_t item)
 {
-    return f->item_weight ? f->item_weight[item] : 1.0;
+    return f->item_weight ? f->item_weight[item] / f->largest_weight / f->mean_weight : 1.0;
 }
 static inline double *sum_mass(const fit *f, double *slot)
 {

@@ -56,6 +56,16 @@ plan_work fit_work(const fit *f, int worker)
     return take_work(&a, f);
 }
 
+static void weigh_items(fit *f)
+{
+    const double *weight = f->item_weight;
+    for (int64_t i = 0; weight && i < f->m->n; i++)
+        f->largest_weight = fmax(f->largest_weight, weight[i]);
+    for (int64_t i = 0; weight && i < f->m->n; i++)
+        f->mean_weight += weight[i] / f->largest_weight;
+    f->mean_weight /= (double)f->m->n;
+}
+
 ddsc_status fit_open(fit *f, ddsc_context *ctx, const measures *m, const ground_cost *ground,
                      int64_t k, int64_t n, int64_t extra, const double *item_weight)
 {
@@ -67,6 +77,7 @@ ddsc_status fit_open(fit *f, ddsc_context *ctx, const measures *m, const ground_
                .item_weight = item_weight,
                .n_workers = parallel_width(ctx)};
     f->stride = transport_stride(measures_largest_item(m));
+    weigh_items(f);
     TRY(moments_make(ctx, &f->stats, m));
     TRY(centres_create(ctx, &f->c, k, n, m->d));
     TRY(groups_create(ctx, &f->g, m->n, k));

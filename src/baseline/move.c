@@ -39,7 +39,7 @@ ddsc_status fit_flows_open(fit *f)
         return ctx_fail(f->ctx, DDSC_ERROR_MEMORY, "the plans of %lld items are too large",
                         (long long)f->m->n);
     CHECK(workspace_lay_out(f->ctx, &f->flow.own, take_flows, f));
-    return scratch_create(f->ctx, &f->flow.place, BASE_MAX(2 * f->c.d, f->ground.size),
+    return scratch_create(f->ctx, &f->flow.place, 2 * BASE_MAX(f->c.d, f->ground.size),
                           sizeof(double));
 }
 
@@ -208,25 +208,31 @@ static double move_to_medians(const targets *t, double *x, double *key, int32_t 
     return gain;
 }
 
-/* The row of least cost that no point of the centre holds; the one in hand where none is better. Two
- * points on one row are of no more use than one. sum: a number for each row. */
+/* The row of least cost that no point of the centre holds; the one in hand where none is better. Two points on one row
+ * are of no more use than one. Few rows have mass, so costs are summed over those; a matrix is symmetric but for rounding,
+ * and the gain is that of the direction mass goes. room: two numbers for each row. */
 static double find_row(const ground_cost *g, const bool *held, const targets *t, int32_t *row,
-                       double *sum)
+                       double *room)
 {
-    memset(sum, 0, (size_t)g->size * sizeof *sum);
+    double *mass = room, *cost = room + g->size;
+    memset(room, 0, (size_t)(2 * g->size) * sizeof *room);
     for (int64_t e = 0; e < t->n; e++)
-        sum[(int64_t)*measures_point(t->m, t->point[e])] += t->share[e];
-    int64_t best = *row;
-    double least = la_dot(g->size, g->matrix + best * g->size, sum), first = least;
-    for (int64_t r = 0; r < g->size; r++) {
-        double cost = held[r] ? INFINITY : la_dot(g->size, g->matrix + r * g->size, sum);
-        if (cost < least) {
-            least = cost;
-            best = r;
-        }
+        mass[(int64_t)*measures_point(t->m, t->point[e])] += t->share[e];
+    for (int64_t y = 0; y < g->size; y++) {
+        const double *way = g->matrix + y * g->size, share = mass[y];
+        for (int64_t r = 0; share > 0 && r < g->size; r++)
+            cost[r] += share * way[r];
     }
+    int64_t best = *row;
+    for (int64_t r = 0; r < g->size; r++)
+        if (!held[r] && cost[r] < cost[best])
+            best = r;
+    double gain = la_dot(g->size, g->matrix + *row * g->size, mass) -
+                  la_dot(g->size, g->matrix + best * g->size, mass);
+    if (!(gain > 0))
+        return 0;
     *row = (int32_t)best;
-    return first - least;
+    return gain;
 }
 
 /* ---- all points of a centre ---- */

@@ -233,6 +233,38 @@ static void test_order_of_items(void **state)
     }
 }
 
+/* Weights of items count against each other alone, whatever their unit, and equal ones are none. */
+static void test_item_weights(void **state)
+{
+    (void)state;
+    enum { N = 9, SIZE = 4 };
+    static const double unit[] = {1, 0x1p-1000, 0x1p1000};
+    for (int c = 0; c <= N_COSTS; c++)
+        for (int equal = 0; equal < 2; equal++) {
+            ddsc_cost cost = c < N_COSTS ? costs[c] : DDSC_COST_SQEUCLIDEAN;
+            double first[2 * SIZE], weight[N];
+            for (int k = 0; k < 3; k++) {
+                ddsc_context *ctx = test_context(1, 1);
+                measures *m = make_items(ctx, cost, N, 2, 3);
+                ddsc_barycenter_settings set = settings(cost, SIZE);
+                ddsc_barycenter *b = NULL;
+                ddsc_barycenter_view v;
+                for (int i = 0; i < N; i++)
+                    weight[i] = unit[k] * (equal ? 3 : 1 + i);
+                set.item_weights = equal && k == 0 ? NULL : weight;
+                assert_true(ddsc_barycenter_run(ctx, &b, m, &set) >= 0);
+                ddsc_barycenter_get_view(b, &v);
+                assert_true(v.n_objective > 1);
+                if (k == 0)
+                    memcpy(first, v.support, (size_t)(SIZE * v.dim) * sizeof *first);
+                assert_memory_equal(first, v.support, (size_t)(SIZE * v.dim) * sizeof *first);
+                ddsc_barycenter_destroy(b);
+                ddsc_measures_destroy(m);
+                ddsc_context_destroy(ctx);
+            }
+        }
+}
+
 static void test_d2(void **state)
 {
     (void)state;
@@ -367,10 +399,11 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),  cmocka_unit_test(test_single_points),
-        cmocka_unit_test(test_twins),   cmocka_unit_test(test_order_of_items),
-        cmocka_unit_test(test_d2),      cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_refused), cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_values),       cmocka_unit_test(test_single_points),
+        cmocka_unit_test(test_twins),        cmocka_unit_test(test_order_of_items),
+        cmocka_unit_test(test_item_weights), cmocka_unit_test(test_d2),
+        cmocka_unit_test(test_threads),      cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, fill_matrix, NULL);
 }
