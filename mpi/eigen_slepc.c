@@ -7,8 +7,6 @@
  * lies below all that was found. This second look cannot be switched off. */
 #include <math.h>
 #include <stdlib.h>
-#ifdef __GLIBC__
-#endif
 
 #include <slepceps.h>
 
@@ -200,6 +198,13 @@ static int set_up(job *j, EPS eps, PetscInt wanted, look *l)
     GOOD(EPSSetTolerances(eps, TIGHTER * j->p->tolerance, most));
     GOOD(EPSSetDimensions(eps, wanted, space, space < SPACE_PIECE ? space : SPACE_PIECE));
     GOOD(EPSSetFromOptions(eps));
+    /* A larger space that the user asks for would be refused beside the piece chosen above. */
+    PetscInt asked = 0, piece = 0;
+    GOOD(EPSGetDimensions(eps, &wanted, &asked, &piece));
+    if (asked > wanted + piece || asked > n - deflated) {
+        asked = asked < n - deflated ? asked : n - deflated;
+        GOOD(EPSSetDimensions(eps, wanted, asked, asked));
+    }
     GOOD(EPSGetBV(eps, &basis));
     GOOD(BVGetRandomContext(basis, &random));
     /* Of its own on each rank: equal numbers there would be blind to whatever differs between ranks. */

@@ -29,6 +29,14 @@ def test_planted_groups(ranks, n):
     assert float(residual) < 1e-7 and verified == "1" and float(agreement) == 1
 
 
+def test_a_larger_space(ranks):
+    """The example of docs/scale.md: more vectors than the solver would take by itself, then more than there are items."""
+    for space in (200, 5000):
+        job = ranks(2, "1200", "5", "12", "1", "3", program=str(BUILD / "tests" / "mpi_spectral"),
+                    env={"PETSC_OPTIONS": f"-ddsc_eps_ncv {space}"})
+        assert job.out.split()[-2:] == ["1", "1.000000"]
+
+
 def test_beside_slepc(ranks, ddsc, data_dir, tmp_path):
     """What bench/eigen.py times: two solvers that agree, for a single pair beside the known one and for many."""
     ddsc("convert", data_dir / "mnist" / "train-images-idx3-ubyte.gz", "--labels",
