@@ -389,9 +389,10 @@ static void test_memory(void **state)
     (void)state;
     for (int c = 0; c < N_COSTS; c++) {
         ddsc_context *ctx = test_context(1, 0);
-        memory_case arg = {make_items(ctx, costs[c], 5, 2, 1), costs[c]};
+        measures *m = make_items(ctx, costs[c], 5, 2, 1);
+        memory_case arg = {m, costs[c]};
         assert_true(test_failing_allocations(both_calls, &arg) > 20);
-        ddsc_measures_destroy((measures *)arg.m);
+        ddsc_measures_destroy(m);
         ddsc_context_destroy(ctx);
     }
 }
