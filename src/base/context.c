@@ -67,7 +67,8 @@ static bool context_settings_take(ddsc_context_settings *own, const ddsc_context
     if (!sized_copy(&settings_struct, own, given))
         return false;
     int n_hooks = !!own->allocate + !!own->reallocate + !!own->release;
-    if (own->threads < 0 || own->memory_limit < 0 || (n_hooks != 0 && n_hooks != 3))
+    if (own->threads < 0 || own->memory_limit < 0 || (n_hooks != 0 && n_hooks != 3) ||
+        (own->whole_process != 0 && own->whole_process != 1))
         return false;
     if (n_hooks == 0) {
         own->allocate = libc_allocate;

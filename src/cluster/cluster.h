@@ -72,8 +72,8 @@ int64_t choose_row(const ddsc_k_row *rows, int64_t n, bool *by_gap);
 typedef struct k_candidate {
     const ddsc_k_row *row;
     bool gap, modularity, stability;
-    bool
-        hidden; /* the gap of the K taken is lopsided: its large cluster may hide classes, which this K would show */
+    /* The gap of the K taken is lopsided: its large cluster may hide classes, which this K would show. */
+    bool hidden;
 } k_candidate;
 
 enum { CANDIDATES_MOST = 4 };

@@ -10,8 +10,8 @@
 #include "base/team.h"
 #include "eigen/solver.h"
 
-/* Products with a block that a solve takes, about, as of when the least work worth a device was measured; now they are
- * 318 to 327 on 4,000 digits with K = 3 to 30, at half the cost each. */
+/* Products with a block that a solve takes, about; with the least work worth a device it was measured when products cost
+ * twice as much (today 318 to 327 on 4,000 digits, K = 3 to 30), and neither was measured again on a device. */
 static const double PRODUCTS = 250;
 
 static void filter_alone(solver *s, const char *why)

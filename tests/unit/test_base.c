@@ -32,6 +32,9 @@ static void bad_settings_are_refused(void **state)
     assert_int_equal(ddsc_context_create(&ctx, &set), DDSC_ERROR_ARGUMENT);
     assert_null(ctx);
     ddsc_context_settings_init(&set);
+    set.whole_process = 2;
+    assert_int_equal(ddsc_context_create(&ctx, &set), DDSC_ERROR_ARGUMENT);
+    ddsc_context_settings_init(&set);
     set.struct_size = 0;
     assert_int_equal(ddsc_context_create(&ctx, &set), DDSC_ERROR_ARGUMENT);
     assert_int_equal(ddsc_context_create(NULL, NULL), DDSC_ERROR_ARGUMENT);
