@@ -24,9 +24,13 @@
     } while (0)
 
 enum { SPACE_MORE = 60, SPACE_PIECE = 300, LOOKS_MORE = 20, CLEAR_TIMES = 2, IDLE_MOST = 3 };
+enum { LOOK_LEAST = 16 };
 
 /* What is deflated is exact to its residual only, and those add up in what is found beside it. */
 static const double TIGHTER = 0.1, ORTHOGONAL = 1e-6;
+
+/* A random vector has about 1/sqrt(n) of any direction, and less than SHARE of that about once in 1/SHARE looks. */
+static const double SHARE = 1e-8;
 
 /* One problem at work. */
 typedef struct job {
@@ -36,18 +40,20 @@ typedef struct job {
     Mat rows;           /* the operator */
     double *all;        /* a vector, the parts of all ranks */
     int *count, *first; /* rows of each rank */
+    double lowest;      /* no eigenvalue lies below */
     Vec *vector;        /* known, then found */
     double *lambda;     /* of those found */
     PetscInt n_known, n_found, capacity;
     int64_t n_products;
     PetscInt n_solves;
+    double next;  /* the largest Ritz value of the last round that had not converged */
     bool stopped; /* on request */
 } job;
 
 /* ---- the operator ---- */
 
 /* The rows stay where they are: x goes to all ranks, for items lie in no order that would make their neighbours'
- * ranks few, and a matrix of PETSc's would be a second copy. */
+ * ranks few, and a matrix of PETSc's would be one more copy. */
 static PetscErrorCode multiply(Mat shell, Vec x, Vec y)
 {
     job *j = NULL;
@@ -71,6 +77,17 @@ static PetscErrorCode multiply(Mat shell, Vec x, Vec y)
     return 0;
 }
 
+/* Items left out have a diagonal entry alone; the other eigenvalues lie in [-1, 1]. */
+static int find_lowest(job *j)
+{
+    const ddsc_team_eigen *p = j->p;
+    double own = -1;
+    for (int64_t i = 0; i < p->end - p->begin; i++)
+        if (p->offset[i + 1] == p->offset[i] + 1)
+            own = fmin(own, p->value[p->offset[i]]);
+    return MPI_Allreduce(&own, &j->lowest, 1, MPI_DOUBLE, MPI_MIN, j->comm) != 0;
+}
+
 static int make_operator(job *j)
 {
     PetscInt own = (PetscInt)(j->p->end - j->p->begin), n = (PetscInt)j->p->n;
@@ -85,7 +102,7 @@ static int make_operator(job *j)
     GOOD(MPI_Allgather(&first, 1, MPI_INT, j->first, 1, MPI_INT, j->comm));
     GOOD(MatCreateShell(j->comm, own, own, n, n, j, &j->rows));
     GOOD(MatShellSetOperation(j->rows, MATOP_MULT, (void (*)(void))multiply));
-    return 0;
+    return find_lowest(j);
 }
 
 /* ---- vectors ---- */
@@ -143,18 +160,72 @@ static void sort_last(job *j)
 /* A look for what was missed needs no pair, only the certainty that it lies below the last one wanted. */
 typedef struct look {
     job *j;
-    double below; /* -infinity: nothing to compare with */
-    double bound; /* largest Ritz value + its residual, of the last round */
+    double below;       /* -infinity: nothing to compare with */
+    int64_t began;       /* products before */
+    bool met, pending;   /* Ritz values of this round: any, one that has not converged */
+    double theta, bound; /* the largest one, that + its residual */
     int n_clear;
 } look;
 
-static PetscErrorCode watch(EPS eps, PetscInt round, PetscInt n_done, PetscScalar *re,
-                            PetscScalar *im, PetscReal *error, PetscInt n, void *arg)
+/* The degree at which the Krylov space of a random vector shows a largest Ritz value above theta if there is an
+ * eigenvalue of at least `below`: with T the Chebyshev polynomial of [lowest, theta] and w the share of that
+ * eigenvector, squared, w (below - theta) T(below)^2 > theta - lowest makes the Rayleigh quotient of T(M) x exceed
+ * theta, whatever lies in between (src/eigen/verify.c has the same rule for blocks). */
+static double degree_needed(const job *j, double theta, double below)
+{
+    double width = theta - j->lowest, gap = below - theta;
+    double share = SHARE * SHARE / (double)j->p->n;
+    if (!(gap > 0) || !(width > 0))
+        return HUGE_VAL;
+    return (log(2) + log(width / (share * gap)) / 2) / acosh(1 + 2 * gap / width);
+}
+
+/* Called with the Ritz values of a round in descending order, up to the first that has not converged or further. */
+static PetscErrorCode watch(EPS eps, PetscScalar re, PetscScalar im, PetscReal residual,
+                            PetscReal *error, void *arg)
 {
     look *l = arg;
-    (void)eps, (void)round, (void)im;
-    l->bound = n_done == 0 && n > 0 ? re[0] + error[0] : HUGE_VAL;
-    l->n_clear = l->bound < l->below ? l->n_clear + 1 : 0;
+    (void)eps, (void)im;
+    if (!l->met) {
+        l->theta = re;
+        l->bound = re + residual;
+    }
+    if (!l->pending && residual > TIGHTER * l->j->p->tolerance) {
+        l->j->next = re;
+        l->pending = true;
+    }
+    l->met = true;
+    *error = residual;
+    return 0;
+}
+
+/* The degree that the first, unrestarted Krylov space has by now; Ritz values only rise later. -1: the user chose
+ * another method. */
+static PetscErrorCode find_degree(EPS eps, const look *l, double *degree)
+{
+    ST st;
+    PetscBool krylov, plain;
+    PetscInt space = 0, piece = 0;
+    int64_t products = l->j->n_products - l->began;
+    GOOD(EPSGetST(eps, &st));
+    GOOD(PetscObjectTypeCompare((PetscObject)eps, EPSKRYLOVSCHUR, &krylov));
+    GOOD(PetscObjectTypeCompare((PetscObject)st, STSHIFT, &plain));
+    GOOD(EPSGetDimensions(eps, NULL, &space, &piece));
+    space = space < piece ? space : piece;
+    *degree = krylov && plain ? (double)(products < space ? products : space) - 1 : -1;
+    return 0;
+}
+
+/* Proved, or else seen in rounds that follow each other. */
+static PetscErrorCode is_clear(EPS eps, look *l, bool *clear)
+{
+    double degree = -1;
+    bool low = l->met && l->bound < l->below;
+    GOOD(find_degree(eps, l, &degree));
+    l->n_clear = low ? l->n_clear + 1 : 0;
+    l->met = l->pending = false;
+    *clear = l->n_clear >= CLEAR_TIMES ||
+             (low && degree >= degree_needed(l->j, l->theta, l->below));
     return 0;
 }
 
@@ -168,17 +239,30 @@ static PetscErrorCode ask_all(job *j)
     return 0;
 }
 
-/* SLEPc's own rule, or that nothing larger is there, seen in rounds that follow each other, or that a user waits
- * for the end: rounds may be many and long. */
+/* SLEPc's own rule, or that nothing larger is there, or that a user waits for the end: rounds may be many and
+ * long. */
 static PetscErrorCode stop(EPS eps, PetscInt round, PetscInt most, PetscInt n_done, PetscInt wanted,
                            EPSConvergedReason *reason, void *arg)
 {
-    const look *l = arg;
+    look *l = arg;
+    bool clear = false;
+    GOOD(is_clear(eps, l, &clear));
     GOOD(EPSStoppingBasic(eps, round, most, n_done, wanted, reason, NULL));
     GOOD(ask_all(l->j));
-    if (*reason == EPS_CONVERGED_ITERATING && (l->n_clear >= CLEAR_TIMES || l->j->stopped))
+    if (*reason == EPS_CONVERGED_ITERATING && (clear || l->j->stopped))
         *reason = EPS_CONVERGED_USER;
     return 0;
+}
+
+/* A look takes no more vectors than it is likely to need: what the last solve met next tells. */
+static PetscInt choose_space(const job *j, PetscInt wanted, double below)
+{
+    PetscInt room = (PetscInt)j->p->n - j->n_known - j->n_found;
+    PetscInt space = wanted + SPACE_MORE > 3 * wanted ? wanted + SPACE_MORE : 3 * wanted;
+    double needed = 2 + degree_needed(j, j->next + 0.1 * (below - j->next), below);
+    if (needed < (double)space)
+        space = needed > LOOK_LEAST ? (PetscInt)needed : LOOK_LEAST;
+    return space < room ? space : room;
 }
 
 static int set_up(job *j, EPS eps, PetscInt wanted, look *l)
@@ -186,15 +270,13 @@ static int set_up(job *j, EPS eps, PetscInt wanted, look *l)
     BV basis;
     PetscRandom random;
     PetscInt n = (PetscInt)j->p->n, deflated = j->n_known + j->n_found;
-    PetscInt space = wanted + SPACE_MORE > 3 * wanted ? wanted + SPACE_MORE : 3 * wanted;
-    space = space < n - deflated ? space : n - deflated;
+    PetscInt space = choose_space(j, wanted, l->below);
     PetscInt most = (PetscInt)(j->p->max_products < 1000000 ? j->p->max_products : 1000000);
     GOOD(EPSSetOptionsPrefix(eps, "ddsc_"));
     GOOD(EPSSetOperators(eps, j->rows, NULL));
     GOOD(EPSSetProblemType(eps, EPS_HEP));
     GOOD(EPSSetWhichEigenpairs(eps, EPS_LARGEST_REAL));
     GOOD(EPSSetType(eps, EPSKRYLOVSCHUR));
-    GOOD(EPSSetConvergenceTest(eps, EPS_CONV_ABS));
     GOOD(EPSSetTolerances(eps, TIGHTER * j->p->tolerance, most));
     GOOD(EPSSetDimensions(eps, wanted, space, space < SPACE_PIECE ? space : SPACE_PIECE));
     GOOD(EPSSetFromOptions(eps));
@@ -213,7 +295,7 @@ static int set_up(job *j, EPS eps, PetscInt wanted, look *l)
     GOOD(PetscRandomSeed(random));
     if (deflated > 0)
         GOOD(EPSSetDeflationSpace(eps, deflated, j->vector));
-    GOOD(EPSMonitorSet(eps, watch, l, NULL));
+    GOOD(EPSSetConvergenceTestFunction(eps, watch, l, NULL));
     GOOD(EPSSetStoppingTestFunction(eps, stop, l, NULL));
     return 0;
 }
@@ -267,7 +349,7 @@ static int solve(job *j, PetscInt wanted, double above, bool *clean)
 {
     EPS eps;
     EPSConvergedReason reason = EPS_DIVERGED_ITS;
-    look l = {.j = j, .below = above, .bound = HUGE_VAL};
+    look l = {.j = j, .below = above, .began = j->n_products};
     PetscInt n_above = 0;
     GOOD(EPSCreate(j->comm, &eps));
     int failed = set_up(j, eps, wanted, &l) || EPSSolve(eps) != 0 ||

@@ -203,7 +203,8 @@ DDSC_EXPERIMENTAL DDSC_API int ddsc_device_find(const char *device, char *text, 
 
 /* What a team hands to its own eigensolver: rows begin .. end of the symmetric operator (CSR; columns
  * count over all n rows, numbers are those of the whole matrix), and `known` orthonormal vectors of
- * eigenvalue 1 that are not asked for again. */
+ * eigenvalue 1 that are not asked for again. Eigenvalues lie in [-1, 1], but for those of rows that have one entry
+ * alone, on the diagonal: items left out. Neighbours stand together within a rank's rows. */
 typedef struct ddsc_team_eigen {
     int64_t n, begin, end;
     const int64_t *offset; /* end - begin + 1, from 0 */

@@ -212,7 +212,7 @@ static ddsc_status solve_over_ranks(solver *s, eigen_result *out, const eigen_in
         out->by_team = true;
         ctx_note(s->ctx, "eigenvectors", "SLEPc", "%lld vectors of %lld items, %d ranks",
                  (long long)s->wanted, (long long)out->n, team_size(s->ctx));
-        TRY(eigen_team_solve(s, in->m, found));
+        TRY(eigen_team_solve(s, found));
     }
     out->verified = *found;
     if (*found) {

@@ -2,6 +2,7 @@
 #ifndef DDSC_EIGEN_ORDER_H
 #define DDSC_EIGEN_ORDER_H
 
+#include "base/team.h"
 #include "graph/graph.h"
 
 typedef struct reordered {
@@ -15,5 +16,10 @@ typedef struct reordered {
 ddsc_status order_make(ddsc_context *ctx, reordered *r, const sparse *m, const double *degree,
                        const int32_t *component);
 void order_free(ddsc_context *ctx, reordered *r);
+
+/* Over ranks, where none has all rows: each puts its own rows in an order in which those of one neighbourhood stand
+ * together. item[p - own.begin]: the own item at place p; place: of every item, on every rank. */
+ddsc_status order_own(ddsc_context *ctx, int32_t *item, int32_t *place, const sparse *m,
+                      team_part own, const int32_t *component);
 
 #endif

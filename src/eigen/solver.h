@@ -57,9 +57,9 @@ typedef struct eigen_method {
 
 ddsc_status dense_solve(solver *s, bool *verified);
 ddsc_status block_solve(solver *s, bool *verified);
-/* Over ranks, by the solver of a team that has one: v gets the own rows. m: s->m, in which rows of items left
- * out are put away. Where it came to no verified end, *verified is false and v is gone. */
-ddsc_status eigen_team_solve(solver *s, sparse *m, bool *verified);
+/* Over ranks, by the solver of a team that has one: v gets the own rows. Where it came to no verified end,
+ * *verified is false and v is gone. */
+ddsc_status eigen_team_solve(solver *s, bool *verified);
 
 /* Width of the block that looks for what was missed. */
 enum { FRESH_WIDTH = 8 };

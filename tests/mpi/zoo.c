@@ -61,7 +61,7 @@ static void expect_solve(test_graph *g, int64_t k, const double *expected)
     s.tolerance = 1e-9;
     s.max_products = 20000;
     add_exact(&s, g);
-    assert_int_equal(eigen_team_solve(&s, &g->m, &verified), DDSC_OK);
+    assert_int_equal(eigen_team_solve(&s, &verified), DDSC_OK);
     assert_true(verified);
     for (int64_t j = 0; j < s.wanted; j++)
         assert_close(s.theta[j], expected[g->n_components + j], 0, 1e-8);
