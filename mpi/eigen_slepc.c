@@ -160,7 +160,7 @@ static void sort_last(job *j)
 /* A look for what was missed needs no pair, only the certainty that it lies below the last one wanted. */
 typedef struct look {
     job *j;
-    double below;       /* -infinity: nothing to compare with */
+    double below;        /* -infinity: nothing to compare with */
     int64_t began;       /* products before */
     bool met, pending;   /* Ritz values of this round: any, one that has not converged */
     double theta, bound; /* the largest one, that + its residual */
@@ -224,8 +224,8 @@ static PetscErrorCode is_clear(EPS eps, look *l, bool *clear)
     GOOD(find_degree(eps, l, &degree));
     l->n_clear = low ? l->n_clear + 1 : 0;
     l->met = l->pending = false;
-    *clear = l->n_clear >= CLEAR_TIMES ||
-             (low && degree >= degree_needed(l->j, l->theta, l->below));
+    *clear =
+        l->n_clear >= CLEAR_TIMES || (low && degree >= degree_needed(l->j, l->theta, l->below));
     return 0;
 }
 

@@ -120,7 +120,7 @@ static int64_t count_reached(const int32_t *cell, int64_t n)
 
 /* Seeds at equal distances in the order of the file, spread by a step a round. A few rounds reach all but long
  * chains and components without a seed. */
-static ddsc_status find_cells(ddsc_context *ctx, int32_t *cell, const sparse *m, int64_t n_cells)
+static ddsc_status spread_cells(ddsc_context *ctx, int32_t *cell, const sparse *m, int64_t n_cells)
 {
     ddsc_status status = DDSC_OK;
     int64_t n = m->n, reached = 0;
@@ -151,7 +151,7 @@ ddsc_status order_own(ddsc_context *ctx, int32_t *item, int32_t *place, const sp
     int64_t n = m->n, n_keys = 0, *at = NULL;
     int64_t n_cells = BASE_MIN(BASE_MAX(n / CELL_ITEMS, CELLS_LEAST), n);
     int32_t *key = place;
-    TRY(find_cells(ctx, key, m, n_cells));
+    TRY(spread_cells(ctx, key, m, n_cells));
     for (int64_t i = 0; i < n; i++) {
         key[i] = key[i] >= 0 ? key[i] : (int32_t)n_cells + 1 + component[i];
         n_keys = BASE_MAX(n_keys, key[i] + 1);

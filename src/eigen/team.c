@@ -21,7 +21,7 @@ typedef struct handed {
     double *value, *known, *vector;
 } handed;
 
-static ddsc_status fill_rows(void *arg, int64_t begin, int64_t end, int worker)
+static ddsc_status handed_rows(void *arg, int64_t begin, int64_t end, int worker)
 {
     const handed *h = arg;
     const sparse *m = h->s->m;
@@ -46,7 +46,7 @@ static ddsc_status fill_rows(void *arg, int64_t begin, int64_t end, int worker)
 }
 
 /* An item left out has nothing but a diagonal entry. None of the others is linked to it. */
-static ddsc_status hand_over(handed *h)
+static ddsc_status handed_make(handed *h)
 {
     const solver *s = h->s;
     ddsc_context *ctx = s->ctx;
@@ -65,12 +65,12 @@ static ddsc_status hand_over(handed *h)
     CHECK(MEM_NEW(ctx, h->value, h->offset[n]));
     CHECK(MEM_NEW(ctx, h->known, n * s->exact.width));
     CHECK(MEM_NEW(ctx, h->vector, n * s->wanted));
-    return parallel_for(ctx, n, ROWS_A_PIECE, fill_rows, h);
+    return parallel_for(ctx, n, ROWS_A_PIECE, handed_rows, h);
 }
 
 /* Rows back in their places. In those of items left out rounding leaves traces, which would be rows like any other
  * once they are normalised. */
-static void take_back(const handed *h, panel *v)
+static void handed_take(const handed *h, panel *v)
 {
     for (int64_t p = 0; p < v->n; p++) {
         double *row = v->x + (h->item[p] - h->s->own.begin) * v->stride;
@@ -112,7 +112,7 @@ ddsc_status eigen_team_solve(solver *s, bool *verified)
     handed h = {.s = s};
     *verified = false;
     TRY(MEM_NEW(ctx, s->theta, s->wanted));
-    TRY(hand_over(&h));
+    TRY(handed_make(&h));
     ddsc_team_eigen problem = {
         .n = s->m->n,
         .begin = s->own.begin,
@@ -138,7 +138,7 @@ ddsc_status eigen_team_solve(solver *s, bool *verified)
         h.index = NULL;
         h.value = NULL;
         TRY(panel_new(ctx, &s->v, s->own.end - s->own.begin, s->wanted));
-        take_back(&h, &s->v);
+        handed_take(&h, &s->v);
     } else {
         mem_free(ctx, s->theta);
         s->theta = NULL;
