@@ -66,12 +66,7 @@ static PetscErrorCode multiply(Mat shell, Vec x, Vec y)
                         j->comm));
     GOOD(VecRestoreArrayRead(x, &in));
     GOOD(VecGetArray(y, &out));
-    for (int64_t i = 0; i < p->end - p->begin; i++) {
-        double sum = 0;
-        for (int64_t k = p->offset[i]; k < p->offset[i + 1]; k++)
-            sum += p->value[k] * j->all[p->index[k]];
-        out[i] = sum;
-    }
+    GOOD(p->multiply(p->multiply_user, j->all, out));
     GOOD(VecRestoreArray(y, &out));
     j->n_products++;
     return 0;
@@ -245,7 +240,10 @@ static PetscErrorCode stop(EPS eps, PetscInt round, PetscInt most, PetscInt n_do
                            EPSConvergedReason *reason, void *arg)
 {
     look *l = arg;
+    const ddsc_team_eigen *p = l->j->p;
     bool clear = false;
+    if (p->progress)
+        p->progress(p->progress_user, l->j->n_found + n_done);
     GOOD(is_clear(eps, l, &clear));
     GOOD(EPSStoppingBasic(eps, round, most, n_done, wanted, reason, NULL));
     GOOD(ask_all(l->j));

@@ -210,6 +210,9 @@ typedef struct ddsc_team_eigen {
     const int64_t *offset; /* end - begin + 1, from 0 */
     const int32_t *index;
     const double *value;
+    /* The own rows times x, which has all n entries, by the library's threads; 0 is good. */
+    int (*multiply)(void *multiply_user, const double *x, double *y);
+    void *multiply_user;
     int64_t n_known;
     const double *known; /* (end - begin) x n_known, row-major */
     int64_t n_wanted;    /* the largest eigenvalues beside the known ones */
@@ -223,6 +226,9 @@ typedef struct ddsc_team_eigen {
     ddsc_cancel_fn cancel;
     void *cancel_user;
     int stopped; /* out */
+    /* To be told now and then how many pairs have been found. */
+    void (*progress)(void *progress_user, int64_t n_found);
+    void *progress_user;
 } ddsc_team_eigen;
 
 /* The calls by which the ranks of a team reach each other. Every rank has a context of its own and makes

@@ -16,9 +16,9 @@ enum { ROWS_A_PIECE = 1024 };
 typedef struct handed {
     const solver *s;
     int32_t *item, *place; /* of order_own */
-    int64_t *offset;
-    int32_t *index;
-    double *value, *known, *vector;
+    sparse m;              /* the own rows, columns of all */
+    double *known, *vector;
+    int64_t n_told; /* pairs, to the progress callback */
 } handed;
 
 static ddsc_status handed_rows(void *arg, int64_t begin, int64_t end, int worker)
@@ -29,43 +29,63 @@ static ddsc_status handed_rows(void *arg, int64_t begin, int64_t end, int worker
     (void)worker;
     for (int64_t p = begin; p < end; p++) {
         int32_t i = h->item[p];
-        int64_t to = h->offset[p];
+        int64_t to = h->m.offset[p];
         memcpy(h->known + p * exact->width, exact->x + (i - h->s->own.begin) * exact->stride,
                (size_t)exact->width * sizeof *h->known);
         if (h->s->component[i] < 0) {
-            h->index[to] = h->place[i];
-            h->value[to] = AWAY;
+            h->m.column[to] = h->place[i];
+            h->m.value[to] = AWAY;
             continue;
         }
         for (int64_t q = m->offset[i]; q < m->offset[i + 1]; q++, to++) {
-            h->index[to] = h->place[m->column[q]];
-            h->value[to] = m->value[q];
+            h->m.column[to] = h->place[m->column[q]];
+            h->m.value[to] = m->value[q];
         }
     }
     return DDSC_OK;
 }
 
 /* An item left out has nothing but a diagonal entry. None of the others is linked to it. */
+static int64_t entries_of(const solver *s, int32_t item)
+{
+    return s->component[item] < 0 ? 1 : s->m->offset[item + 1] - s->m->offset[item];
+}
+
 static ddsc_status handed_make(handed *h)
 {
     const solver *s = h->s;
     ddsc_context *ctx = s->ctx;
-    int64_t n = s->own.end - s->own.begin;
+    int64_t n = s->own.end - s->own.begin, nnz = 0;
     CHECK(MEM_NEW(ctx, h->item, n));
     CHECK(MEM_NEW(ctx, h->place, s->m->n));
-    CHECK(MEM_NEW(ctx, h->offset, n + 1));
     CHECK(order_own(ctx, h->item, h->place, s->m, s->own, s->component));
-    h->offset[0] = 0;
-    for (int64_t p = 0; p < n; p++) {
-        int32_t i = h->item[p];
-        h->offset[p + 1] =
-            h->offset[p] + (s->component[i] < 0 ? 1 : s->m->offset[i + 1] - s->m->offset[i]);
-    }
-    CHECK(MEM_NEW(ctx, h->index, h->offset[n]));
-    CHECK(MEM_NEW(ctx, h->value, h->offset[n]));
+    for (int64_t p = 0; p < n; p++)
+        nnz += entries_of(s, h->item[p]);
+    CHECK(sparse_new(ctx, &h->m, n, nnz));
+    for (int64_t p = 0; p < n; p++)
+        h->m.offset[p + 1] = h->m.offset[p] + entries_of(s, h->item[p]);
     CHECK(MEM_NEW(ctx, h->known, n * s->exact.width));
     CHECK(MEM_NEW(ctx, h->vector, n * s->wanted));
     return parallel_for(ctx, n, ROWS_A_PIECE, handed_rows, h);
+}
+
+/* ddsc_team_eigen.multiply. A rank that is to stop makes nothing of y, and the solver asks all ranks about that soon. */
+static int multiply(void *user, const double *x, double *y)
+{
+    const handed *h = user;
+    ddsc_status status = operator_apply_rows(h->s->ctx, &h->m, (team_part){0, h->m.n}, 1, x, y);
+    if (status == DDSC_ERROR_CANCELLED)
+        memset(y, 0, (size_t)h->m.n * sizeof *y);
+    return status < 0 && status != DDSC_ERROR_CANCELLED;
+}
+
+static void tell(void *user, int64_t n_found)
+{
+    handed *h = user;
+    int64_t n = BASE_MIN(n_found, h->s->wanted);
+    if (n > h->n_told)
+        progress_add(h->s->ctx, n - h->n_told);
+    h->n_told = BASE_MAX(h->n_told, n);
 }
 
 /* Rows back in their places. In those of items left out rounding leaves traces, which would be rows like any other
@@ -83,7 +103,8 @@ static void handed_take(const handed *h, panel *v)
 
 static void handed_free(ddsc_context *ctx, handed *h)
 {
-    MEM_FREE(ctx, h->item, h->place, h->offset, h->index, h->value, h->known, h->vector);
+    sparse_free(ctx, &h->m);
+    MEM_FREE(ctx, h->item, h->place, h->known, h->vector);
 }
 
 /* Every rank goes on with the first one's figures: those of others may differ in their last bits. */
@@ -117,9 +138,11 @@ ddsc_status eigen_team_solve(solver *s, bool *verified)
         .n = s->m->n,
         .begin = s->own.begin,
         .end = s->own.end,
-        .offset = h.offset,
-        .index = h.index,
-        .value = h.value,
+        .offset = h.m.offset,
+        .index = h.m.column,
+        .value = h.m.value,
+        .multiply = multiply,
+        .multiply_user = &h,
         .n_known = s->exact.width,
         .known = h.known,
         .n_wanted = s->wanted,
@@ -127,6 +150,8 @@ ddsc_status eigen_team_solve(solver *s, bool *verified)
         .max_products = s->max_products,
         .lambda = s->theta,
         .vector = h.vector,
+        .progress = tell,
+        .progress_user = &h,
     };
     int saved = serial_begin();
     status = team_eigen(ctx, &problem);
@@ -134,9 +159,7 @@ ddsc_status eigen_team_solve(solver *s, bool *verified)
     TRY(status);
     TRY(take_figures(s, &problem, verified));
     if (*verified) {
-        MEM_FREE(ctx, h.index, h.value);
-        h.index = NULL;
-        h.value = NULL;
+        sparse_free(ctx, &h.m);
         TRY(panel_new(ctx, &s->v, s->own.end - s->own.begin, s->wanted));
         handed_take(&h, &s->v);
     } else {

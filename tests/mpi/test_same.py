@@ -112,6 +112,20 @@ def test_divided_eigenvectors(ddsc, ranks, tmp_path):
             assert ranks(n, *words).out == alone, (n, words)
 
 
+def test_eigenvectors_do_not_see_threads(ranks, tmp_path):
+    """Enough entries for each rank that its threads share the products; and the user hears how far the solver is."""
+    random = np.random.default_rng(8)
+    points = random.normal(0, 6, (5, 2))[np.arange(12000) % 5] + random.normal(0, 1, (12000, 2))
+    np.savez(tmp_path / "set.npz", points=points, weights=np.ones(12000), offsets=np.arange(12001))
+    words = ["cluster", tmp_path / "set.npz", "-k", 5, "--metric", "lot", "--tau", 60, "--progress", "jsonl"]
+    for threads in (1, 3):
+        told = ranks(2, *words, "--threads", threads, "-o", tmp_path / str(threads)).err
+        steps = {json.loads(line)["done"] for line in told.splitlines() if '"eigenvectors"' in line}
+        assert len(steps) > 3, steps
+    for name in ("embedding.npy", "eigenvalues.csv", "labels.csv"):
+        assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "3" / name).read_bytes(), name
+
+
 def test_labels_that_may_differ_are_marked(ddsc, ranks, tmp_path):
     """Four groups, K = 4: the same labels. A ring, whose eigenvalues come in pairs: K = 2 cuts through one, K = 3 does not."""
     random, turn = np.random.default_rng(0), 2 * np.pi * np.arange(900) / 900
