@@ -70,7 +70,7 @@ static ddsc_status handed_make(handed *h)
 }
 
 /* ddsc_team_eigen.multiply. A rank that is to stop makes nothing of y, and the solver asks all ranks about that soon. */
-static int multiply(void *user, const double *x, double *y)
+static int handed_multiply(void *user, const double *x, double *y)
 {
     const handed *h = user;
     ddsc_status status = operator_apply_rows(h->s->ctx, &h->m, (team_part){0, h->m.n}, 1, x, y);
@@ -141,7 +141,7 @@ ddsc_status eigen_team_solve(solver *s, bool *verified)
         .offset = h.m.offset,
         .index = h.m.column,
         .value = h.m.value,
-        .multiply = multiply,
+        .multiply = handed_multiply,
         .multiply_user = &h,
         .n_known = s->exact.width,
         .known = h.known,
