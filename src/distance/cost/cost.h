@@ -1,6 +1,6 @@
 /* cost: squared Euclidean distances between points, computed in three ways.
  *
- * - By differences (the kernel `distances`, la_distance2). There is no cancellation for any points.
+ * - By differences (the kernel `distances`, la_distance2). There is no cancellation.
  * - By inner products, |x|^2 + |y|^2 - 2 xy (cost_products), for many dimensions. If the result is
  *   much smaller than the norms, it is recomputed by differences. Each value depends on its two
  *   points only.

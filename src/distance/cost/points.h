@@ -24,7 +24,7 @@ typedef struct points_panel {
     int64_t n, capacity;
     /* Direct form: d x capacity, one coordinate after another. Otherwise n x d, centered. */
     double *x;
-    double *norm2; /* of the centered points; unused in the direct form */
+    double *norm2; /* squared norms of the centered points; unused in the direct form */
     int64_t *row;  /* rows of the table */
 } points_panel;
 

@@ -8,8 +8,8 @@
  * The potentials are therefore feasible on all arcs, and the dual value is a proven lower bound.
  * The cost is O(n + m) for the plan and one pass over all n x m costs.
  *
- * Sums over many arcs carry their rounding errors along. Tiny problems use plain sums first,
- * because the gap of a few dozen terms rarely requires more. */
+ * Long sums are compensated. Tiny problems use plain sums first, because the gap of a few dozen
+ * terms rarely requires more. */
 #include <math.h>
 #include <string.h>
 
@@ -76,8 +76,8 @@ static void balance_sums(const exact_solver *s, sum *excess)
 }
 
 /* Computes the flows of the tree for the true weights, leaves first. The flow on an arc is the
- * excess of the subtree below it. A flow that is zero up to rounding may come out negative. It is
- * left out, and *lost adds it up. */
+ * excess of the subtree below it. A flow that is zero up to rounding may come out negative. Such a
+ * flow is left out and added to *lost. */
 BOTH double certify_plan(exact_solver *s, int64_t *n_plan, double *lost, care how)
 {
     const simplex *net = &s->net;
@@ -124,8 +124,8 @@ static void int32_potentials(exact_solver *s)
         s->g[j] = (zero - net->potential32[net->sink0 + j]) / net->scale32;
 }
 
-/* Computes g along the tree from the true costs, with compensated sums if careful. f_i + g_j = C_ij
- * on the arcs of the tree. */
+/* Computes g along the tree from the true costs, with compensated sums if `how` is CAREFUL. f_i +
+ * g_j = C_ij on the arcs of the tree. */
 BOTH void tree_potentials(exact_solver *s, care how)
 {
     const simplex *net = &s->net;

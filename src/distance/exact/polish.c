@@ -249,7 +249,7 @@ static int32_t leave_primal(polish *p, cell in)
 }
 
 /* Pivots until the basis is optimal. Returns false if it reached the limit, found no entering arc
- * or was cancelled. */
+ * or was canceled. */
 static bool polish_all(polish *p, int64_t max_pivots)
 {
     cell in;

@@ -2,11 +2,11 @@
  * back.
  *
  * Rows and columns of zero weight are removed, because the simplex needs positive supplies. Costs
- * near the ends of the double range are scaled by a power of two, because potentials are sums of
- * costs. The scaling is exact except for costs that underflow, and the values are recomputed from
- * the true costs if one did. Removed rows and columns get the largest feasible potentials
- * afterwards, so the dual solution covers the whole problem. Ordinary problems are passed on
- * without a copy. */
+ * near the ends of the double range are scaled by a power of two, so that potentials, which are
+ * sums and differences of costs, neither overflow nor lose digits. The scaling is exact except for
+ * costs that underflow, and the values are recomputed from the true costs if one did. Removed rows
+ * and columns get the largest feasible potentials afterwards, so the dual solution covers the whole
+ * problem. Ordinary problems are passed on without a copy. */
 #include <math.h>
 
 #include "base/sum.h"
@@ -21,7 +21,7 @@ typedef struct presolved {
     int64_t n, m; /* number of positive weights */
     int32_t *row, *column;
     double *a, *b, *cost;
-    double *f, *g; /* of the whole problem */
+    double *f, *g; /* potentials of the whole problem */
     int exponent;  /* costs were multiplied by 2^-exponent */
     bool lost;     /* some costs were not scaled exactly */
 } presolved;

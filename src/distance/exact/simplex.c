@@ -106,8 +106,8 @@ static void move_subtree(simplex *s, int side, int64_t at, int64_t theta)
     s->moved = s->path[side][0];
 }
 
-/* Returns true if the user cancelled. It polls only every CANCEL_PIVOTS pivots because polling
- * reads a clock. */
+/* Returns true if the user canceled. It polls only every CANCEL_PIVOTS pivots because polling reads
+ * a clock. */
 static bool stopped(const simplex *s)
 {
     return s->pivots % CANCEL_PIVOTS == 0 && s->ctx && ctx_cancelled(s->ctx);

@@ -24,7 +24,7 @@
 #include "distance/exact/tuning.h"
 
 typedef struct tree_node {
-    int64_t flow; /* on the arc to the parent */
+    int64_t flow; /* flow on the arc to the parent */
     int32_t parent;
     int32_t size; /* nodes in the subtree; maintained by lists only */
 } tree_node;
@@ -99,7 +99,7 @@ typedef struct simplex {
 typedef enum simplex_end {
     SIMPLEX_OPTIMAL = 0,
     SIMPLEX_CAPPED,  /* reached max_pivots */
-    SIMPLEX_STOPPED, /* cancelled by the user */
+    SIMPLEX_STOPPED, /* canceled by the user */
     SIMPLEX_OVERFLOW /* potentials left the exact range */
 } simplex_end;
 

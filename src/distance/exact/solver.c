@@ -194,7 +194,8 @@ static void settle_weights(int64_t *out, const double *weight, int64_t n, double
 
 /* Sets the integer supplies and makes them non-degenerate. All supplies are multiplied by n + 1,
  * each source then gets 1 more and one sink gets n more. If a proper subset of the nodes balanced,
- * its number of sources would be 0 or n modulo n + 1, and neither is possible. */
+ * it would contain no source or all of them, because the sums are equal modulo n + 1. Neither is
+ * possible, because all supplies are positive. */
 static void set_supplies(exact_solver *s)
 {
     simplex *net = &s->net;
@@ -301,9 +302,9 @@ static ddsc_status certify_basis(exact_solver *s, exact_result *result, simplex_
     return DDSC_OK;
 }
 
-/* Returns true if the error of the value may exceed what the certificate covers. Reasons are flows
- * that become negative under the true weights, and weights near the smallest doubles, which keep
- * few bits after the division by their total. */
+/* Returns true if the gap is too large, or if the value may have an error that the gap does not
+ * include. Such errors come from flows that become negative under the true weights, and from
+ * weights near the smallest doubles, which keep few bits after the division by their total. */
 static bool is_doubtful(const exact_solver *s, const exact_result *result)
 {
     double high = isinf(s->net.cost.cap) ? fmax(fabs(s->low), fabs(s->high)) : INFINITY;

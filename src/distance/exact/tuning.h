@@ -49,13 +49,13 @@ enum {
 enum {
     PRICE_CELLS = 256, /* int32: costs priced per pivot without column lists */
     PRICE_ROWS = 4,    /* double: rows priced per pivot */
-    ARCS = 40,         /* maximum candidate arcs per row, a multiple of 8 */
-    FEW_ARCS = 16,     /* minimum candidates a row starts with */
-    MANY_ARCS = 32,    /* maximum candidates a row starts with */
+    ARCS = 40,         /* maximum number of candidates per row, a multiple of 8 */
+    FEW_ARCS = 16,     /* minimum number of initial candidates per row */
+    MANY_ARCS = 32,    /* maximum number of initial candidates per row */
     /* Attempts to find a cost limit that selects between FEW_ARCS and MANY_ARCS candidates. */
     ARC_TRIES = 24,
     ARC_ROUNDS = 5, /* scaling rounds at each of the two temperatures */
-    SWEEP_ARCS = 8  /* maximum candidates a sweep adds to a row */
+    SWEEP_ARCS = 8  /* maximum number of candidates a sweep adds to a row */
 };
 
 /* ---- precision ---- */

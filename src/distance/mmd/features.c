@@ -132,8 +132,8 @@ static ddsc_status feature_range(void *arg, int64_t begin, int64_t end, int work
     return DDSC_OK;
 }
 
-/* Returns how many times all entries are read per item: once, or twice if only half of the Gram
- * matrix is used. */
+/* Returns the mean number of entries that are read to compare one item with all others. A pair
+ * reads the entries of one item, or of both if only half of the Gram matrix is used. */
 static int64_t entries_all(const mmd *s)
 {
     return (s->half ? 2 : 1) * s->m->nnz;

@@ -28,8 +28,8 @@ SIMD_CLONES void mmd_gather(item_view item, const double *panel, double out[MMD_
     simd_store(out + 24, s3);
 }
 
-/* Keeps the half L of a diagonal block: the rows before their lane, and half of the diagonal. Rows
- * after their lane become 0. */
+/* Keeps half of a diagonal block: the entries whose row precedes their lane, and half of the
+ * diagonal. The other entries become 0. */
 static void cut_diagonal(int64_t n, double *block)
 {
     for (int64_t r = 0; r < n; r++) {

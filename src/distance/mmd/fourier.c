@@ -27,7 +27,7 @@ typedef struct fourier {
 } fourier;
 
 /* Draws the frequencies. For the Gaussian kernel they are normal / h. For the Laplace kernel exp(-r
- * / h) they have a multivariate Cauchy distribution, which is a normal vector divided by the
+ * / h) they have a multivariate Cauchy distribution, and each is a normal vector divided by the
  * absolute value of another normal variable. */
 static void draw_frequencies(fourier *f)
 {

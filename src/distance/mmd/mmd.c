@@ -63,8 +63,8 @@ static mmd_way choose_way(const mmd *s)
     return way;
 }
 
-/* Returns the side of tiles for separate supports. A tile has about four million kernel values, but
- * there are enough tiles for all threads. */
+/* Returns the side of tiles for separate supports. A tile has about four million kernel values, or
+ * fewer if there would not be enough tiles for all threads. */
 static int64_t clouds_side(const measures *m)
 {
     int64_t mean = m->nnz / BASE_MAX(1, m->n) + 1;

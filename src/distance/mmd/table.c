@@ -7,7 +7,7 @@
  *
  *     a' K b = F a . F b + a' E b + a . g + b . g - c.
  *
- * However accurate the eigenvalues are, |a' E b| is at most the largest entry of E, which is
+ * Whatever the accuracy of the eigenvalues, |a' E b| is at most the largest entry of E, which is
  * computed. */
 #include <math.h>
 #include <string.h>

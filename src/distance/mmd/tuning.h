@@ -34,8 +34,8 @@ enum {
     CHECK_POINTS = 20000, /* fewer items if their points exceed this number */
 };
 #define FIELD_BUDGET ((int64_t)1 << 30) /* maximum number of bytes of the field */
-/* Eigenvalues of a table below this fraction of the largest yield no coordinate. */
-#define TABLE_LEAST 1e-13
+#define TABLE_LEAST \
+    1e-13 /* eigenvalues of a table below this fraction of the largest yield no coordinate */
 #define TABLE_LARGEST 1e30 /* larger values of the energy kernel exceed the float range */
 #define FEATURE_TAIL 3e-4  /* fraction of a sample's variance that may go to the tail */
 

@@ -106,7 +106,7 @@ ddsc_status kmeans_renumber(ddsc_context *ctx, int32_t *labels, int64_t *n_found
 
 /* The arrays that a worker needs for a restart, and its best result so far. */
 typedef struct runner {
-    lloyd *l; /* t if there is a table of pairs, else l */
+    lloyd *l; /* unused if there is a table of pairs, which t uses */
     lloyd_table *t;
     int64_t *row; /* k: rows that are the starting centers */
     double least;
@@ -204,7 +204,7 @@ static bool all_agree(const kmeans_tries *f, int64_t n)
     return true;
 }
 
-/* Returns the runner with the best restart. At least one restart has run. */
+/* Returns the runner with the best restart. At least one restart must have run. */
 static runner *best_runner(const kmeans_tries *f)
 {
     runner *best = &f->runners[0];

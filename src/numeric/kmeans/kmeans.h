@@ -25,9 +25,10 @@ static inline double kmeans_weight(const kmeans_problem *p, int64_t row)
     return p->weight ? p->weight[row] : 1;
 }
 
-/* Computes the best of the restarts. If the first eight all end in the same partition, the others
- * are skipped. Labels are numbered by first appearance. *n_found is smaller than k if there are
- * fewer distinct rows or if clusters remained empty. Rows must not be weighted. */
+/* Runs the restarts and returns the best partition. If the first eight restarts end in the same
+ * partition, the others are skipped. Labels are numbered by first appearance. *n_found is smaller
+ * than k if there are fewer distinct rows or if clusters remained empty. Rows must not be
+ * weighted. */
 ddsc_status kmeans_fit(ddsc_context *ctx, int32_t *labels, double *inertia, int64_t *n_found,
                        const kmeans_problem *problem);
 /* Computes the table of squared distances that all restarts, and all k on the same rows, can share.

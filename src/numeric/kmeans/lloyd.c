@@ -255,7 +255,7 @@ static ddsc_status assign_piece(void *arg, int64_t begin, int64_t end, int worke
     return DDSC_OK;
 }
 
-/* ---- centres ---- */
+/* ---- centers ---- */
 
 /* Adds the sums of the pieces in a fixed tree. Returns the number of changed labels. */
 static int64_t gather_pieces(lloyd *l)

@@ -1,4 +1,4 @@
-/* Projects rows on the two directions of largest variance, for figures.
+/* Projects rows onto the two directions of largest variance, for figures.
  *
  * The directions come from power iterations with a fixed start. If variances are equal, as they are
  * for separate components, an eigendecomposition chooses among the directions by rounding. The
