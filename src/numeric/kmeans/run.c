@@ -15,8 +15,7 @@ ddsc_status ddsc_kmeans_run(ddsc_context *context, int32_t *labels, double *iner
     if (k < 1 || k > n || restarts < 1)
         return ctx_fail(context, DDSC_ERROR_ARGUMENT,
                         "k-means requires 1 <= k <= %lld (the number of rows) and restarts >= 1, "
-                        "but k = %lld and "
-                        "restarts = %lld",
+                        "but k = %lld and restarts = %lld",
                         (long long)n, (long long)k, (long long)restarts);
     progress_begin(context, "k-means", restarts);
     TRY(MEM_NEW(context, centred, n * dim));
