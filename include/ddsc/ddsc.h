@@ -187,10 +187,11 @@ DDSC_API int64_t ddsc_context_get_resumed(const ddsc_context *context);
 
 /* Where products of all pairs are made: "cpu" (as a context begins; NULL means it, too), "cuda" or
  * "cuda:1" (by the plug-in libddsc_cuda.so: beside the library, or in the folder that the environment
- * names as DDSC_PLUGIN_PATH), or "auto": on a device where there is one and the work is large. The
+ * names as DDSC_PLUGIN_PATH), or "auto", which means the CPU in this version. "cuda" is
+ * experimental and warns once: the plug-in has not been tested on a GPU since it was merged. The
  * metric has the last word on the processor, so a graph is the same bytes on every device. One that
- * is missing (with "auto": without a word), has too little memory or fails is told by one warning,
- * and the processor does the work. */
+ * is missing, has too little memory or fails is reported in one warning, and the processor does the
+ * work. */
 DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_context_set_device(ddsc_context *context,
                                                                const char *device);
 /* What has served since, such as "cuda:0"; "cpu" where no device did. */

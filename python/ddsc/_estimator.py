@@ -191,8 +191,9 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
     memory_limit : int, optional
         Bytes the library may hold; above it MemoryError.
     device : {"auto", "cpu", "cuda", "cuda:N"}
-        Where products of all pairs are made: on a GPU where there is one and it pays, on the processor, or on that
-        GPU. Results do not depend on it; one that is missing or fails is a warning, and the processor does the work.
+        Where products of all pairs are computed. "auto" means the CPU in this version. "cuda" is experimental and
+        warns. Results do not depend on the device; a GPU that is missing or fails gives a warning, and the CPU does
+        the work.
 
     Attributes
     ----------

@@ -84,8 +84,8 @@ def pairwise(
     random_state, n_jobs, verbose, callback, memory_limit
         As in `DDSC`.
     device : {"cpu", "auto", "cuda", "cuda:N"}
-        A GPU that is named solves the pairs of sinkhorn values on a grid, to the same tolerance: last digits
-        may differ.
+        "auto" means the CPU in this version; "cuda" is experimental and warns. A GPU solves the pairs of sinkhorn
+        values on a grid to the same tolerance: last digits may differ.
     **settings
         `cost`, `epsilon`, `sinkhorn_value`, `tolerance`, `max_iterations`, `mmd_kernel`, `bandwidth`,
         `mmd_estimator`, `mmd_features`, `reference`, `reference_size`, `lot_components`, as in
