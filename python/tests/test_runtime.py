@@ -142,6 +142,7 @@ LONG = """
         "ddsc.DDSC(5, metric='sinkhorn', epsilon='0.5%').fit(X)",
         "ddsc.DDSC(5, metric='w2').fit(X)",
         "ddsc.emd(None, None, np.random.default_rng(0).random((6000, 6000)))",
+        "ddsc.Distributions([np.random.default_rng(0).normal(size=(40000, 5))]).compress(3)",
         "ddsc.sinkhorn(None, None, np.random.default_rng(0).random((3000, 3000)), 1e-5)",
     ],
 )

@@ -66,7 +66,7 @@ typedef struct mover {
     measures_parts *p;
     recipe_kind kind;
     double *mean, *moments, *values, *axes; /* d, d x d, d, d x d */
-    int exponent; /* of the unit that moments are in (recipe_exponent) */
+    int exponent;                           /* of the unit that moments are in (recipe_exponent) */
 } mover;
 
 static const double *point_of(const mover *w, int64_t e)

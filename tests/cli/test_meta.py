@@ -92,10 +92,10 @@ def test_private_omits_the_command_line(ddsc, cells, tmp_path):
     folder = tmp_path / "SECRETfolder"
     folder.mkdir()
     for path, name in (cells, "SECRETcells.csv"), (tmp_path / "about.csv", "SECRETmeta.csv"):
-        (folder / name).write_text(path.read_text().replace("age", "SECRETage", 1))
+        (folder / name).write_text(path.read_text().replace("batch", "SECRETbatch", 1))
     (folder / "SECRETtruth.csv").write_text("id,label\na,SECRETa\nb,SECRETb\nc,SECRETb\n")
     words = [folder / "SECRETcells.csv", "--id", "sample", f"--meta={folder / 'SECRETmeta.csv'}", "--private",
-             "--truth", folder / "SECRETtruth.csv", "--batch", "SECRETage", "-k1", "--seed=7"]
+             "--truth", folder / "SECRETtruth.csv", "--batch", "SECRETbatch", "-k1", "--seed=7"]
     ddsc("cluster", *words, "-q", "-o", tmp_path / "result")
     for path in (tmp_path / "result").iterdir():
         data = path.read_bytes()

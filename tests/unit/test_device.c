@@ -423,12 +423,16 @@ static void test_cuda_is_experimental(void **state)
 int main(void)
 {
     setenv("DDSC_PLUGIN_PATH", DDSC_BINARY_DIR "/tests", 0);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_radius),           cmocka_unit_test(test_order),
-        cmocka_unit_test(test_metrics),          cmocka_unit_test(test_vectors),
-        cmocka_unit_test(test_faults),           cmocka_unit_test(test_coarse),
-        cmocka_unit_test(test_allocations),      cmocka_unit_test(test_unused),
-        cmocka_unit_test(test_unused_after_use), cmocka_unit_test(test_names),
-        cmocka_unit_test(test_cuda_is_experimental)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_radius),
+                                       cmocka_unit_test(test_order),
+                                       cmocka_unit_test(test_metrics),
+                                       cmocka_unit_test(test_vectors),
+                                       cmocka_unit_test(test_faults),
+                                       cmocka_unit_test(test_coarse),
+                                       cmocka_unit_test(test_allocations),
+                                       cmocka_unit_test(test_unused),
+                                       cmocka_unit_test(test_unused_after_use),
+                                       cmocka_unit_test(test_names),
+                                       cmocka_unit_test(test_cuda_is_experimental)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
