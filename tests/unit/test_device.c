@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "device/device.h"
+#include "base/device.h"
 #include "device_support.h"
 #include "support.h"
 
