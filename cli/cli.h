@@ -86,7 +86,7 @@ typedef struct cli_options {
     /* help */
     int help, man;
 
-    char *command; /* the command line, quoted for a shell; with --private without paths and names */
+    char *command; /* quoted for a shell; with --private without paths and names */
     const char **operand;
     int n_operands;
     const struct option_spec **given; /* as they came */
