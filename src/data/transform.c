@@ -306,7 +306,7 @@ static void point_components(double *direction, int64_t n, int64_t d)
 }
 
 /* Rows times the roots of their masses, in a unit in which their squares are in range. */
-static void weigh_rows(double *rows, const double *mass, int64_t n, int64_t d)
+static void weigh_by_mass(double *rows, const double *mass, int64_t n, int64_t d)
 {
     double largest = 0;
     for (int64_t p = 0; p < n * d; p++)
@@ -336,7 +336,7 @@ static ddsc_status fit_components(fitting *f, recipe_kind kind, double *value)
     for (int64_t r = 0; r < p->v; r++)
         for (int64_t k = 0; k < d; k++)
             rows[r * d + k] = p->support[r * d + k] - value[k];
-    weigh_rows(rows, f->mass, p->v, d);
+    weigh_by_mass(rows, f->mass, p->v, d);
     la_gemm(true, false, d, d, p->v, 1, rows, d, rows, d, 0, moments, d);
     TRY(la_eigen_symmetric(f->ctx, d, moments, values, vectors));
     for (int64_t j = 0; j < keep; j++)
