@@ -257,7 +257,7 @@ def test_recall_comes_with_an_interval(ddsc, tmp_path, metric):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_stated_recall_holds(ddsc, tmp_path, seed):
-    """What the terminal states is a lower bound; before, it was the share on 12 to 15 items, 0.06 too high here."""
+    """What the terminal states is a lower bound of the recall of all items, not the share found on a small sample."""
     points = np.random.default_rng(0).normal(size=(600 * 5, 20))
     np.savez(tmp_path / "set.npz", points=points, weights=np.ones(3000), offsets=np.arange(0, 3001, 5))
     graphs = []
