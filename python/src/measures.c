@@ -242,7 +242,8 @@ static const core_field read_fields[] = {
     READ(max_bytes, FIELD_INT64),   READ(id_columns, FIELD_TEXT),   READ(weight_column, FIELD_TEXT),
     READ(label_column, FIELD_TEXT), READ(where, FIELD_TEXT),        READ(columns, FIELD_TEXT),
     READ(drop, FIELD_TEXT),         READ(meta_path, FIELD_TEXT),    READ(image_as, FIELD_INT),
-    READ(matrix, FIELD_TEXT),       READ(item_columns, FIELD_TEXT), {NULL, FIELD_INT, 0}};
+    READ(matrix, FIELD_TEXT),       READ(item_columns, FIELD_TEXT), READ(format, FIELD_INT),
+    {NULL, FIELD_INT, 0}};
 
 /* The n texts of a list; free() the array. */
 static const char **path_list(PyObject *paths, Py_ssize_t n)
