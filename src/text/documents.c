@@ -453,7 +453,8 @@ ddsc_status documents_read_files(ddsc_context *ctx, documents *d, ddsc_text_repo
         TRY(documents_read_plain(ctx, r.s, &text, &text_room));
         TRY(files_name(ctx, &name, &name_room, path, class));
         if (text_count_chars(path) < 0)
-            TRY(stream_fail(r.s, "the name of the file is not UTF-8; rename it"));
+            TRY(ctx_fail(ctx, DDSC_ERROR_INPUT, "%s: the name of the file is not UTF-8; rename it",
+                         QUOTE(path)));
         if (text_table_find(&d->ids, name, strlen(name)) >= 0)
             strcpy(name, path); /* of several with one name the others are called by their path */
         r.field.text[0] = name;

@@ -38,7 +38,7 @@ def open_all(ddsc, folder, items):
             ddsc("info", path)
         elif name == "result.json":
             ddsc("report", folder, "-f", "-q")
-            ddsc("explain", folder, "0")
+            ddsc("explain", folder, "0", "1")
             ddsc("name", folder, "0=ä", "-q")
             json.loads(path.read_text(encoding="utf-8"))
         elif name == "graph.mtx":
@@ -112,10 +112,10 @@ def documents(tmp_path, encoding):
 
 def test_documents(ddsc, tmp_path):
     for path in documents(tmp_path, "latin1"):
-        error = ddsc("text", path, "-o", tmp_path / "o.npz", "-q", code=3).stderr
+        error = ddsc("text", path, "-o", tmp_path / "o.npz", "-q", "-f", code=3).stderr
         assert "not UTF-8" in error and "--encoding" in error
         ddsc("text", path, "--encoding", "latin1", "-o", tmp_path / "o.npz", "-q", "-f")
-        assert "größe" in list(np.load(tmp_path / "o.npz")["word_names"])
+        assert "größe" in list(np.load(tmp_path / "o.npz")["text_words"])
         assert "Größe und Maß" in list(np.load(tmp_path / "o.npz")["titles"])
 
 
@@ -227,4 +227,5 @@ def test_names_of_files(ddsc, tmp_path):
     for name in (b"caf\xe9.csv", b"b.csv"):
         with open(bytes(tmp_path) + b"/" + name, "wb") as file:
             file.write(b"id,x\na,1\n")
-    ddsc("info", "b.csv", b"caf\xe9.csv".decode("utf-8", "surrogateescape"), cwd=tmp_path)
+    ddsc("convert", "b.csv", b"caf\xe9.csv".decode("utf-8", "surrogateescape"), "-o", "o.npz", "-q",
+         cwd=tmp_path)

@@ -176,7 +176,7 @@ def test_damaged_files(program, tmp_path, whole):
     make a file on which libhdf5 of Debian 12 hung or crashed; DDSC_DEEP=1 tries a thousand."""
     deep = bool(os.environ.get("DDSC_DEEP"))
     limit = 2
-    counts, slowest = {}, 0
+    seen, slowest = {}, 0
     for number in range(1000 if deep else 12):
         raw = damaged(whole, number)
         for name in NAMES:
@@ -193,7 +193,9 @@ def test_damaged_files(program, tmp_path, whole):
                 assert "infinite loop" not in done.stderr
             kind = ("crashed" if "crashed" in done.stderr else
                     "no progress" if "no progress" in done.stderr else f"exit {done.returncode}")
-            counts[name, kind] = counts.get((name, kind), 0) + 1
+            seen.setdefault((name, kind), []).append(number)
             if name != "x.h5ad":
                 assert done.returncode == 3, (number, name, done)
-    print(sorted(counts.items()), f"slowest {slowest:.2f} s")
+    for (name, kind), numbers in sorted(seen.items()):
+        print(f"{name}: {len(numbers)} x {kind}:", *numbers[:20])
+    print(f"slowest {slowest:.2f} s")
