@@ -24,7 +24,7 @@
  *    lends.
  *  - Arguments come in this order: context, outputs, inputs, settings.
  *  - Same input, seed and version give the same bytes for any number of threads.
- *  - The library never prints, exits, installs signal handlers or keeps global state.
+ *  - The library never prints, exits, installs signal handlers or keeps global state. It forks only to read HDF5.
  *  - A context serves one thread at a time: use one context per thread. Objects do not change once
  *    they are made and may be shared by contexts, as long as the context that made them outlives
  *    them.

@@ -98,8 +98,8 @@ bool context_end(core_context *self, ddsc_status status)
 
 static int context_init(PyObject *object, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"threads",      "seed", "memory_limit", "progress",
-                            "read_timeout", "encoding", NULL};
+    static char *names[] = {"threads",  "seed", "memory_limit", "progress", "read_timeout",
+                            "encoding", NULL};
     core_context *self = (core_context *)object;
     unsigned long long seed = 0;
     long long memory_limit = 0;
