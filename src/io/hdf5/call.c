@@ -53,7 +53,7 @@ ddsc_status h5_serve(h5_file *f)
 
 /* ---- asking ---- */
 
-static ddsc_status ask(h5_file *f, h5_verb verb, const char *path, const char *name)
+static ddsc_status call_libhdf5(h5_file *f, h5_verb verb, const char *path, const char *name)
 {
     h5_exchange *x = f->exchange;
     x->verb = verb;
@@ -65,13 +65,13 @@ static ddsc_status ask(h5_file *f, h5_verb verb, const char *path, const char *n
     return status;
 }
 
-static ddsc_status ask_array(h5_array *a, h5_verb verb, int64_t begin, int64_t n)
+static ddsc_status call_on_array(h5_array *a, h5_verb verb, int64_t begin, int64_t n)
 {
     h5_exchange *x = a->f->exchange;
     x->array = *a;
     x->begin = begin;
     x->n = n;
-    return ask(a->f, verb, a->path, "");
+    return call_libhdf5(a->f, verb, a->path, "");
 }
 
 ddsc_status h5_open(ddsc_context *ctx, h5_file *f, io_stream *s)
@@ -90,7 +90,7 @@ ddsc_status h5_open(ddsc_context *ctx, h5_file *f, io_stream *s)
     f->exchange = shared;
     if (ctx_read_timeout(ctx) >= 0)
         TRY(h5_child_start(f));
-    TRY(ask(f, H5_VERB_OPEN, "", ""));
+    TRY(call_libhdf5(f, H5_VERB_OPEN, "", ""));
 done:
     if (status < 0)
         h5_close(f);
@@ -113,21 +113,21 @@ void h5_close(h5_file *f)
 
 ddsc_status h5_find(h5_file *f, const char *path, h5_kind *kind)
 {
-    CHECK(ask(f, H5_VERB_FIND, path, ""));
+    CHECK(call_libhdf5(f, H5_VERB_FIND, path, ""));
     *kind = f->exchange->kind;
     return DDSC_OK;
 }
 
 ddsc_status h5_attribute(h5_file *f, const char *path, const char *name, char out[H5_ATTRIBUTE])
 {
-    CHECK(ask(f, H5_VERB_ATTRIBUTE, path, name));
+    CHECK(call_libhdf5(f, H5_VERB_ATTRIBUTE, path, name));
     snprintf(out, H5_ATTRIBUTE, "%.*s", H5_ATTRIBUTE - 1, f->exchange->text);
     return DDSC_OK;
 }
 
 ddsc_status h5_shape(h5_file *f, const char *path, const char *name, int64_t shape[2], bool *found)
 {
-    CHECK(ask(f, H5_VERB_SHAPE, path, name));
+    CHECK(call_libhdf5(f, H5_VERB_SHAPE, path, name));
     memcpy(shape, f->exchange->shape, sizeof f->exchange->shape);
     *found = f->exchange->found;
     return DDSC_OK;
@@ -135,7 +135,7 @@ ddsc_status h5_shape(h5_file *f, const char *path, const char *name, int64_t sha
 
 ddsc_status h5_list(h5_file *f, const char *path, char *out, size_t room)
 {
-    CHECK(ask(f, H5_VERB_LIST, path, ""));
+    CHECK(call_libhdf5(f, H5_VERB_LIST, path, ""));
     snprintf(out, room, "%s", f->exchange->text);
     return DDSC_OK;
 }
@@ -143,7 +143,7 @@ ddsc_status h5_list(h5_file *f, const char *path, char *out, size_t room)
 /* ---- arrays ---- */
 
 /* Libhdf5 works on damaged data in the child: its answer must be possible. */
-static ddsc_status check_answer(const h5_array *a)
+static ddsc_status check_opened(const h5_array *a)
 {
     int64_t width = 1;
     bool good = a->n_axes >= 1 && a->n_axes <= H5_MAX_AXES && a->batch >= 1;
@@ -158,11 +158,11 @@ ddsc_status h5_array_open(h5_file *f, h5_array *a, const char *path)
 {
     *a = (h5_array){.f = f, .id = -1};
     snprintf(a->path, sizeof a->path, "%s", path);
-    CHECK(ask_array(a, H5_VERB_ARRAY_OPEN, 0, 0));
+    CHECK(call_on_array(a, H5_VERB_ARRAY_OPEN, 0, 0));
     *a = f->exchange->array;
     a->f = f;
     snprintf(a->path, sizeof a->path, "%s", path);
-    return check_answer(a);
+    return check_opened(a);
 }
 
 void h5_array_close(h5_array *a)
@@ -176,7 +176,7 @@ void h5_array_close(h5_array *a)
     a->id = -1;
 }
 
-static ddsc_status read_numbers(h5_array *a, int64_t begin, int64_t n, h5_verb verb, void *out)
+static ddsc_status read_values(h5_array *a, int64_t begin, int64_t n, h5_verb verb, void *out)
 {
     if (a->is_text)
         return stream_fail(a->f->s, "\"%s\" holds texts, not numbers", QUOTE(a->path));
@@ -189,7 +189,7 @@ static ddsc_status read_numbers(h5_array *a, int64_t begin, int64_t n, h5_verb v
     int64_t batch = a->width ? BASE_MIN(a->batch, H5_ROOM / 8 / a->width) : n;
     for (int64_t at = 0; at < n && a->width > 0; at += batch) {
         int64_t here = BASE_MIN(batch, n - at);
-        CHECK(ask_array(a, verb, begin + at, here));
+        CHECK(call_on_array(a, verb, begin + at, here));
         memcpy((unsigned char *)out + at * a->width * 8, a->f->exchange->values,
                (size_t)(here * a->width) * 8);
     }
@@ -198,12 +198,12 @@ static ddsc_status read_numbers(h5_array *a, int64_t begin, int64_t n, h5_verb v
 
 ddsc_status h5_read_doubles(h5_array *a, int64_t begin, int64_t n, double *out)
 {
-    return read_numbers(a, begin, n, H5_VERB_DOUBLES, out);
+    return read_values(a, begin, n, H5_VERB_DOUBLES, out);
 }
 
 ddsc_status h5_read_integers(h5_array *a, int64_t begin, int64_t n, int64_t *out)
 {
-    return read_numbers(a, begin, n, H5_VERB_INTEGERS, out);
+    return read_values(a, begin, n, H5_VERB_INTEGERS, out);
 }
 
 static ddsc_status give_texts(h5_array *a, int64_t begin, int64_t n, h5_text_fn fn, void *arg)
@@ -225,7 +225,7 @@ static ddsc_status read_strings(h5_array *a, h5_text_fn fn, void *arg)
 {
     for (int64_t at = 0; at < a->shape[0];) {
         int64_t most = BASE_MIN((int64_t)TEXTS_PER_REQUEST, a->shape[0] - at);
-        CHECK(ask_array(a, H5_VERB_TEXTS, at, most));
+        CHECK(call_on_array(a, H5_VERB_TEXTS, at, most));
         int64_t n = a->f->exchange->n;
         if (n < 1 || n > most)
             return stream_fail(a->f->s, "damaged HDF5 data in \"%s\"", QUOTE(a->path));
