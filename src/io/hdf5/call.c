@@ -176,7 +176,7 @@ void h5_array_close(h5_array *a)
     a->id = -1;
 }
 
-static ddsc_status read_values(h5_array *a, int64_t begin, int64_t n, h5_verb verb, void *out)
+static ddsc_status read_batches(h5_array *a, int64_t begin, int64_t n, h5_verb verb, void *out)
 {
     if (a->is_text)
         return stream_fail(a->f->s, "\"%s\" holds texts, not numbers", QUOTE(a->path));
@@ -198,12 +198,12 @@ static ddsc_status read_values(h5_array *a, int64_t begin, int64_t n, h5_verb ve
 
 ddsc_status h5_read_doubles(h5_array *a, int64_t begin, int64_t n, double *out)
 {
-    return read_values(a, begin, n, H5_VERB_DOUBLES, out);
+    return read_batches(a, begin, n, H5_VERB_DOUBLES, out);
 }
 
 ddsc_status h5_read_integers(h5_array *a, int64_t begin, int64_t n, int64_t *out)
 {
-    return read_values(a, begin, n, H5_VERB_INTEGERS, out);
+    return read_batches(a, begin, n, H5_VERB_INTEGERS, out);
 }
 
 static ddsc_status give_texts(h5_array *a, int64_t begin, int64_t n, h5_text_fn fn, void *arg)

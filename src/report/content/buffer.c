@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/stream/stream.h"
+#include "base/text.h"
 
 void buffer_free(buffer *b)
 {

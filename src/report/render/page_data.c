@@ -8,6 +8,7 @@
 
 #include "report/render/charts.h"
 #include "report/render/page.h"
+#include "base/text.h"
 
 enum { NO_VALUE = 65535 };
 
