@@ -92,11 +92,11 @@ const char *value_convert_format(cli_options *o, const char *value);
         .help = "encoding of all text files that are read: tables, labels, documents, vectors " \
                 "(default: utf-8, and other bytes are refused)"                                 \
     }
-#define OPTION_PRIVATE                                                                          \
-    {                                                                                           \
-        .name = "private", .kind = OPTION_FLAG, .offset = offsetof(cli_options, private_),      \
-        .help = "keep ids (names of files and folders may be among them) and numbers only: no " \
-                "titles, words, names of classes, columns about items"                          \
+#define OPTION_PRIVATE                                                                            \
+    {                                                                                             \
+        .name = "private", .kind = OPTION_FLAG, .offset = offsetof(cli_options, private_),        \
+        .help = "keep ids (names of files and folders may be among them) and numbers only: no "   \
+                "titles, words, names of classes, columns about items, paths of the command line" \
     }
 
 /* Parse the words after the verb. false: a message was printed, *code is the exit code. */
