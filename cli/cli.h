@@ -51,6 +51,8 @@ typedef struct cli_options {
     ddsc_transform_settings transform;
     int private_; /* names and titles stay behind */
     int precomputed, squared_input;
+    int encoding;        /* ddsc_encoding */
+    double read_timeout; /* seconds */
     /* method */
     int method;                    /* cli_method */
     ddsc_cluster_settings cluster; /* points at the next two */

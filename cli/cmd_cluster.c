@@ -414,12 +414,11 @@ static int run(session *s)
     return code;
 }
 
-static const option_group *const groups[] = {&group_cluster,   &group_baseline,  &group_dir_output,
-                                             &group_truth,     &group_about,     &group_metric,
-                                             &group_reference, &group_graph,     &group_input,
-                                             &group_table,     &group_transform, &group_precomputed,
-                                             &group_subset,    &group_resume,    &group_device,
-                                             &group_run,       &group_help,      NULL};
+static const option_group *const groups[] = {
+    &group_cluster, &group_baseline,  &group_dir_output,  &group_truth,  &group_about,
+    &group_metric,  &group_reference, &group_graph,       &group_input,  &group_input_format,
+    &group_table,   &group_transform, &group_precomputed, &group_subset, &group_resume,
+    &group_device,  &group_run,       &group_help,        NULL};
 
 const cli_verb verb_cluster = {
     .name = "cluster",

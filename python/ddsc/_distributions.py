@@ -13,7 +13,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import as_doubles, column_names, is_sparse, item_matrices, unpack_items, whole_numbers
-from ._run import Run
+from ._run import READ_TIMEOUT, Run
 from ._types import (
     Array,
     Align,
@@ -908,6 +908,9 @@ def read(
     as_: ImageAs = "pixels",
     phase: Optional[int] = None,
     on_empty: OnEmpty = "error",
+    format: Optional[Literal["h5ad"]] = None,
+    encoding: str = "utf-8",
+    read_timeout: float = READ_TIMEOUT,
     **transforms: Unpack[Transforms],
 ) -> Distributions:
     """Read distributions from a file, whatever its format: npz, npy, csv, idx, d2, fcs,
@@ -940,6 +943,14 @@ def read(
     phase : int, optional
         d2: the phase to take, from 1; None joins all.
     on_empty : {"error", "drop"}
+    format : {None, "h5ad"}
+        "h5ad": HDF5 whatever its name. None: by content, but HDF5 only where the name ends in .h5ad, .h5
+        or .hdf5.
+    encoding : {"utf-8", "latin1", "cp1252"}
+        Encoding of all text files: the tables, labels and meta.
+    read_timeout : float
+        h5ad: seconds without progress after which the read fails, as on a damaged file; 0: no limit. HDF5
+        is read in a child process (fork), which ends with the call.
     **transforms
         arcsinh, logicle, log1p, batch, normalise, pca, per_item, align, random_state: as in
         `Distributions.transformed`, done to what was read. `batch` may also name a column of the table that
@@ -980,7 +991,9 @@ def read(
             settings[name] = names if isinstance(names, str) else ",".join(names)
     if phase is not None:
         settings["phase"] = whole("phase", phase)
-    with Run(n_jobs=1) as run:
+    if format is not None:
+        settings["format"] = word("format", format, {"h5ad": 11})
+    with Run(n_jobs=1, encoding=encoding, read_timeout=read_timeout) as run:
         handle = run(_core.read_files, texts, settings)
         for table in tables[1:]:
             handle = run(_core.read_meta, handle, table, id)
@@ -1060,6 +1073,7 @@ def read_text(
     weighting: Weighting = "tfidf",
     support: int = 16,
     on_empty: OnEmpty = "drop",
+    encoding: str = "utf-8",
 ) -> Distributions:
     """Documents as distributions over word vectors.
 
@@ -1087,6 +1101,8 @@ def read_text(
         Documents are merged down to so many points; 0 keeps every word.
     on_empty : {"error", "drop"}
         Documents without a word that has a vector; dropped ones keep their row.
+    encoding : {"utf-8", "latin1", "cp1252"}
+        Encoding of all text files: documents, vectors, stop words and meta.
     """
     settings: Dict[str, Any] = {
         "weighting": word("weighting", weighting, {"tfidf": 0, "tf": 1}),
@@ -1102,7 +1118,7 @@ def read_text(
     paths = _paths(documents)
     _check_there(_paths(documents) + _paths(vectors) + _paths(stopwords) + _paths(meta))
     known = None if vectors is None else os.fsdecode(vectors)
-    with Run(n_jobs=1) as run:
+    with Run(n_jobs=1, encoding=encoding) as run:
         found = run(_core.read_text, paths, known, settings)
         for table in _paths(meta):
             found = run(_core.read_meta, found, table, id)

@@ -46,6 +46,13 @@ void ctx_reword(ddsc_context *ctx, const char *from, const char *to);
 /* Refuses bits of `flags` that are not among `known`; `who` names the call. */
 ddsc_status ctx_check_flags(ddsc_context *ctx, const char *who, unsigned flags, unsigned known);
 uint64_t ctx_seed(const ddsc_context *ctx);
+/* The context's settings for files: seconds, or negative for no child process; the encoding of text. */
+double ctx_read_timeout(const ddsc_context *ctx);
+ddsc_encoding ctx_encoding(const ddsc_context *ctx);
+/* In a forked child: no callback of the user is called from now on. */
+void ctx_detach(ddsc_context *ctx);
+/* The message so far, or "", which is forgotten: the next error writes over it. */
+const char *ctx_take_message(ddsc_context *ctx);
 /* What the call at work decided: which path `stage` took and why. Calling thread only; a stage that
  * takes the same path again adds nothing. `stage` and `path` are literals. */
 void ctx_note(ddsc_context *ctx, const char *stage, const char *path, const char *why, ...)

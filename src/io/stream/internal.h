@@ -40,6 +40,9 @@ struct io_stream {
     bool line_had_return; /* the line last returned ended in CR LF */
     char *record;
     int64_t record_room;
+    bool mark_seen, is_utf8; /* text: its first bytes were looked at; it is UTF-8 for sure */
+    char *converted;         /* the last text in another encoding, as UTF-8 */
+    int64_t converted_room;
 };
 
 /* zlib takes its memory from the context. */
