@@ -207,9 +207,9 @@ static ddsc_status find_graph(ddsc_context *ctx, ddsc_clustering *c, ddsc_graph 
                               const ddsc_metric_settings *metric, const ddsc_cluster_settings *set)
 {
     ddsc_status status = DDSC_OK;
-    graph_plan p = {0};
+    graph_request p = {0};
     ddsc_pair_stats stats = {.struct_size = sizeof stats};
-    TRY(plan_make(ctx, &p, data, metric, set->graph));
+    TRY(plan_resolve(ctx, &p, data, metric, set->graph));
     p.fills = !set->paper;
     int64_t width = search_width(data->n, p.tau, set);
     TRY(plan_neighbors(ctx, wide, &stats, &p, width));
