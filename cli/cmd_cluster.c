@@ -30,7 +30,7 @@ static bool run_ddsc(cluster_result *r, int *code)
     session *s = r->s;
     estimate_announce(s, &r->in);
     return session_resume(s, code) &&
-           session_ok(s, ddsc_cluster_run(s->ctx, &r->clustering, r->in.measures, &s->opt.cluster),
+           session_ok(s, ddsc_cluster_run(s->ctx, &r->clustering, r->in.measures, &s->set.cluster),
                       code) &&
            session_ok(s, ddsc_context_set_resume(s->ctx, NULL, NULL),
                       code); /* other items follow */
@@ -40,7 +40,7 @@ static bool run_graph(cluster_result *r, double began, int *code)
 {
     session *s = r->s;
     r->distances_s = cli_now() - began;
-    return session_ok(s, ddsc_spectral_run(s->ctx, &r->clustering, r->graph, &s->opt.cluster),
+    return session_ok(s, ddsc_spectral_run(s->ctx, &r->clustering, r->graph, &s->set.cluster),
                       code);
 }
 
@@ -54,9 +54,9 @@ static bool run_precomputed(cluster_result *r, int *code)
     r->read_s = cli_now() - began;
     began = cli_now();
     if (s->opt.graph.hubs == DDSC_HUBS_DEFAULT && !s->opt.cluster.paper)
-        s->opt.graph.hubs = DDSC_HUBS_AUTO;
+        s->set.graph.hubs = DDSC_HUBS_AUTO;
     ddsc_status status = ddsc_graph_create_from_matrix(s->ctx, &r->graph, n, matrix,
-                                                       input_distance_flags(s), &s->opt.graph);
+                                                       input_distance_flags(s), &s->set.graph);
     bool good = session_ok_in(s, s->opt.operand[0], status, code);
     ddsc_release(s->ctx, matrix);
     return good && run_graph(r, began, code);
@@ -73,11 +73,12 @@ static bool run_d2(cluster_result *r, int *code)
     set.method =
         o->method == METHOD_PD2 ? DDSC_BARYCENTER_PROJECTED : (ddsc_barycenter_method)o->barycenter;
     set.support_size = o->centre_size;
-    bool distances = o->metric.cost == DDSC_COST_EUCLIDEAN || o->metric.cost == DDSC_COST_CITYBLOCK;
-    s->opt.metric.metric = distances ? DDSC_METRIC_W1 : DDSC_METRIC_W2; /* the cost alone decides */
-    set.cost = o->metric.cost;
-    set.cost_matrix = o->metric.cost_matrix;
-    set.cost_size = o->metric.cost_size;
+    set.cost = s->set.metric.cost;
+    set.cost_matrix = s->set.metric.cost_matrix;
+    set.cost_size = s->set.metric.cost_size;
+    bool distances = set.cost == DDSC_COST_EUCLIDEAN || set.cost == DDSC_COST_CITYBLOCK;
+    s->set.metric.metric = distances ? DDSC_METRIC_W1 : DDSC_METRIC_W2; /* the cost alone decides */
+    s->set.cluster.joined = 0;
     if (o->restarts)
         set.restarts = o->restarts;
     bool good = session_ok(s, ddsc_d2_run(s->ctx, &r->d2, r->in.measures, &set), code);
@@ -89,7 +90,7 @@ static bool run_d2(cluster_result *r, int *code)
 static bool run_vectors(cluster_result *r, int *code)
 {
     session *s = r->s;
-    const ddsc_cluster_settings *set = &s->opt.cluster;
+    const ddsc_cluster_settings *set = &s->set.cluster;
     double *vectors = NULL, began = cli_now();
     int64_t dim = 0, n = r->in.view.n_items;
     if (!session_ok(s,
@@ -136,7 +137,7 @@ static bool run_stability(cluster_result *r, int *code)
     set.n_resamples = s->opt.stability;
     return session_ok(s,
                       ddsc_stability_run(s->ctx, &r->stability, r->in.measures, r->clustering,
-                                         &s->opt.cluster, &set),
+                                         &s->set.cluster, &set),
                       code);
 }
 
@@ -163,7 +164,7 @@ static char *more_settings(const cluster_result *r)
     const cli_options *o = &r->s->opt;
     json_t *root = json_object();
     text t = {0};
-    if (o->reference && o->method == METHOD_DDSC && metric_used(o, DDSC_METRIC_LOT))
+    if (o->reference && o->method == METHOD_DDSC && metric_used(r->s, DDSC_METRIC_LOT))
         json_put_text(root, "reference", o->reference);
     if (o->cost_file)
         json_put_text(root, "cost", o->cost_file);
@@ -199,7 +200,7 @@ static ddsc_report_source source_of(const cluster_result *r)
     from.inertia = r->inertia;
     from.measures = r->in.measures;
     from.graph = r->graph;
-    from.settings = &o->cluster;
+    from.settings = &r->s->set.cluster;
     from.truth = r->has_items ? r->in.view.label : r->truth;
     from.truth_name = o->truth ? o->truth : o->read.labels_path;
     from.stability = r->stability;
@@ -363,7 +364,7 @@ static bool check_usage(session *s, int *code)
                               "with %s",
                               o->precomputed ? "--precomputed" : "a baseline");
     if (own_files(s))
-        s->opt.force = 1;
+        s->overwrite = true;
     return *code == EXIT_GOOD && session_device(s, code) &&
            (output_is_stdout(o->output) || check_dir(s, code));
 }
@@ -388,7 +389,7 @@ static int run(session *s)
         return code;
     input_warn_unused(s);
     if (s->opt.restarts)
-        s->opt.cluster.kmeans_restarts = s->opt.restarts;
+        s->set.cluster.kmeans_restarts = s->opt.restarts;
     if (s->opt.dry_run)
         return estimate_dry_run(s);
     if (s->opt.cluster.joined && !output_is_stdout(s->opt.output))

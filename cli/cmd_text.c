@@ -8,6 +8,7 @@
 typedef struct result {
     ddsc_measures *measures;
     ddsc_measures_view view;
+    ddsc_text_settings set;
     ddsc_text_report report;
     double seconds;
 } result;
@@ -93,7 +94,7 @@ static json_t *to_json(const session *s, const result *x)
     json_put_count(root, "entries", x->view.n_entries);
     json_put_count(root, "rows", r->n_rows);
     json_put(root, "columns", columns_json(r));
-    json_put(root, "settings", settings_json(&s->opt.text));
+    json_put(root, "settings", settings_json(&x->set));
     json_put(root, "coverage", coverage_json(r));
     json_put(root, "words", words_json(r));
     json_put(root, "empty", empty_json(x));
@@ -240,11 +241,12 @@ static int run(session *s)
     ddsc_text_report_init(&x.report);
     if (!check_words(s, &code))
         return code;
+    x.set = o->text;
     if (o->cluster.paper)
-        s->opt.text.words = DDSC_WORDS_GENERAL;
+        x.set.words = DDSC_WORDS_GENERAL;
     if (!session_ok(s,
                     ddsc_text_read_files(s->ctx, &x.measures, &x.report, o->n_operands, o->operand,
-                                         o->vectors, &o->text),
+                                         o->vectors, &x.set),
                     &code))
         return code;
     bool good = session_ok(s, input_join_meta(s, &x.measures, 0, o->text.id_columns), &code) &&

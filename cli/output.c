@@ -75,7 +75,7 @@ bool output_check_file(const session *s, const char *path, int *code)
             return refuse(path, "is a directory, a file is wanted", code);
         if (!S_ISREG(info.st_mode)) /* a device or a pipe is written to, not replaced */
             return access(path, W_OK) == 0 || refuse_place(path, code);
-        if (!s->opt.force)
+        if (!s->overwrite)
             return refuse(path, "exists (--force overwrites)", code);
     } else if (errno != ENOENT) { /* such as a name that is too long */
         return refuse_place(path, code);
@@ -113,7 +113,7 @@ bool output_check_dir(const session *s, const char *dir, const char *const *name
         char *path = output_path(dir, *names);
         struct stat info;
         bool taken = lstat(path, &info) == 0;
-        if (taken && !overwrite && !s->opt.force) {
+        if (taken && !overwrite && !s->overwrite) {
             good = refuse(path, "exists (--force overwrites)", code);
         } else if (taken && S_ISDIR(info.st_mode)) {
             errno = EISDIR;
@@ -160,7 +160,7 @@ bool output_check_binary(const session *s, int *code)
 
 unsigned output_flags(const session *s)
 {
-    return s->opt.force ? DDSC_WRITE_OVERWRITE : 0;
+    return s->overwrite ? DDSC_WRITE_OVERWRITE : 0;
 }
 
 unsigned output_distance_flags(const session *s)
