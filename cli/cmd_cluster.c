@@ -320,20 +320,13 @@ static bool check_dir(const session *s, int *code)
     return output_check_dir(s, s->opt.output, names, false, code);
 }
 
-/* Why the cost does not go with the method; NULL: it does. ADMM alone moves no points to means. */
+/* Where no item is compared by the cost; NULL: it has a use. */
 static const char *cost_refused(const cli_options *o)
 {
-    bool means = o->metric.cost == DDSC_COST_SQEUCLIDEAN || o->metric.cost == DDSC_COST_COSINE;
     if (o->precomputed)
         return "--precomputed: distances are given already";
     if (o->method == METHOD_KMEANS || o->method == METHOD_SC)
         return "a baseline of vectors";
-    if (o->method == METHOD_PD2 && !means)
-        return "--method pd2, unless it is sqeuclidean or cosine: it moves points to means, the "
-               "best places for mass under these alone; --method d2 takes all costs";
-    if (o->method == METHOD_D2 && o->barycenter != DDSC_BARYCENTER_ADMM && !means)
-        return "--barycenter ibp, unless it is sqeuclidean or cosine: it moves points to means, "
-               "the best places for mass under these alone; --barycenter admm takes all costs";
     return NULL;
 }
 
@@ -347,10 +340,10 @@ static bool check_usage(session *s, int *code)
              (o->cluster.k_min != o->cluster.k_max || !o->cluster.k_min))
         *code = message_usage(s->verb, "--method %s needs one number of clusters: -k 5",
                               choice_name(choices_method, o->method));
-    else if (o->cluster.joined && (o->stability || o->resume))
+    else if (o->cluster.joined && o->stability) /* the library would say so after the clustering */
         *code = message_usage(s->verb,
-                              "--%s looks at one metric: it does not go with metrics joined by +",
-                              o->stability ? "stability" : "resume");
+                              "--stability looks at one metric: it does not go with metrics joined "
+                              "by +");
     else if (o->metric.cost != DDSC_COST_DEFAULT && cost_refused(o))
         *code = message_usage(s->verb, "--cost does not go with %s", cost_refused(o));
     else if (o->outliers && o->method != METHOD_DDSC && o->method != METHOD_SC)

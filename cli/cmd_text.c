@@ -217,11 +217,6 @@ static bool check_words(const session *s, int *code)
     *code = EXIT_GOOD;
     if (o->cluster.paper && option_given(o, "words") && o->text.words != DDSC_WORDS_GENERAL)
         *code = message_usage(s->verb, "--paper is --words general");
-    else if (!o->vectors && (o->cluster.paper || o->text.words == DDSC_WORDS_GENERAL))
-        *code = message_usage(s->verb, "say where the general vectors are: --vectors FILE");
-    else if (o->vectors && o->text.words == DDSC_WORDS_OWN)
-        *code =
-            message_usage(s->verb, "--words own learns from the documents: leave out --vectors");
     else if (!o->output)
         *code = message_usage(s->verb, "say where to write: -o FILE (- is standard output)");
     else if (o->json && output_is_stdout(o->output))

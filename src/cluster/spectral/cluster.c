@@ -354,10 +354,9 @@ ddsc_status ddsc_cluster_run(ddsc_context *context, ddsc_clustering **clustering
     CHECK(ctx_enter_new(context, clustering));
     TRY(cluster_prepare(context, &plan, data, settings));
     if (plan.set.joined && ctx_resume_folder(context)) {
-        status =
-            ctx_fail(context, DDSC_ERROR_ARGUMENT,
-                     "a folder to resume from keeps the pairs of one metric: it does not go with "
-                     "joined metrics");
+        status = ctx_fail(context, DDSC_ERROR_ARGUMENT,
+                          "resume keeps the pairs of one metric and cannot be combined with joined "
+                          "metrics");
         goto done;
     }
     TRY(cluster_fit(context, clustering, NULL, data, &plan.set));

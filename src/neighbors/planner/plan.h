@@ -19,6 +19,8 @@ ddsc_status plan_take_graph(ddsc_context *ctx, ddsc_graph_settings *own,
 ddsc_status plan_check_metric(ddsc_context *ctx, const ddsc_metric_settings *settings);
 ddsc_status plan_check_graph(ddsc_context *ctx, const ddsc_graph_settings *settings);
 
+/* The name of a cost that was checked. */
+const char *plan_cost_name(int64_t cost);
 /* Refuses exact_graph = pruned where `name` has no lower bounds. */
 ddsc_status plan_check_pruned(ddsc_context *ctx, ddsc_exact_graph asked, const char *name);
 /* The one place where tau = 0 becomes a number and a large one meets the number of items. */

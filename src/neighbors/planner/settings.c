@@ -46,8 +46,14 @@ static ddsc_status check_choice(ddsc_context *ctx, const char *field, int64_t va
 
 /* ---- costs ---- */
 
-static const char *const cost_names[] = {"default", "sqeuclidean", "euclidean",
-                                         "cosine",  "cityblock",   "matrix"};
+const char *plan_cost_name(int64_t cost)
+{
+    static const char *const names[] = {
+        [DDSC_COST_DEFAULT] = "default",     [DDSC_COST_SQEUCLIDEAN] = "sqeuclidean",
+        [DDSC_COST_EUCLIDEAN] = "euclidean", [DDSC_COST_COSINE] = "cosine",
+        [DDSC_COST_CITYBLOCK] = "cityblock", [DDSC_COST_MATRIX] = "matrix"};
+    return names[cost];
+}
 
 /* Which metric takes which cost; of the others, what to do instead. */
 typedef struct cost_rule {
@@ -116,7 +122,7 @@ static ddsc_status check_cost(ddsc_context *ctx, const ddsc_metric_settings *s)
     for (size_t k = 0; k < sizeof cost_rules / sizeof *cost_rules; k++)
         if (s->cost != DDSC_COST_DEFAULT && cost_rules[k].metric == s->metric &&
             !(cost_rules[k].takes & 1u << s->cost))
-            return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "cost = %s: %s", cost_names[s->cost],
+            return ctx_fail(ctx, DDSC_ERROR_ARGUMENT, "cost = %s: %s", plan_cost_name(s->cost),
                             cost_rules[k].instead);
     return s->cost == DDSC_COST_MATRIX ? check_cost_matrix(ctx, s) : DDSC_OK;
 }
