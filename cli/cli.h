@@ -76,7 +76,7 @@ typedef struct cli_options {
     int quiet, verbose, progress;
     const char *resume; /* folder of a run that can be taken up again, or NULL */
     int dry_run;
-    const char *device; /* or NULL: auto */
+    const char *device; /* or NULL: auto, the CPU in this version */
     /* text */
     ddsc_text_settings text;
     const char *vectors;
@@ -86,7 +86,7 @@ typedef struct cli_options {
     /* help */
     int help, man;
 
-    char *command; /* the whole command line, quoted for a shell */
+    char *command; /* quoted for a shell; with --private without paths and names */
     const char **operand;
     int n_operands;
     const struct option_spec **given; /* as they came */

@@ -165,9 +165,9 @@ static char *more_settings(const cluster_result *r)
     json_t *root = json_object();
     text t = {0};
     if (o->reference && o->method == METHOD_DDSC && metric_used(r->s, DDSC_METRIC_LOT))
-        json_put_text(root, "reference", o->reference);
+        json_put_text(root, "reference", o->private_ ? "..." : o->reference);
     if (o->cost_file)
-        json_put_text(root, "cost", o->cost_file);
+        json_put_text(root, "cost", o->private_ ? "..." : o->cost_file);
     if (o->method == METHOD_D2)
         json_put_text(root, "barycenter", choice_name(choices_barycenter, o->barycenter));
     if (r->d2) {
@@ -203,6 +203,8 @@ static ddsc_report_source source_of(const cluster_result *r)
     from.settings = &r->s->set.cluster;
     from.truth = r->has_items ? r->in.view.label : r->truth;
     from.truth_name = o->truth ? o->truth : o->read.labels_path;
+    if (from.truth_name && o->private_)
+        from.truth_name = "...";
     from.stability = r->stability;
     from.compress = r->in.compressed ? &r->in.compress : NULL;
     from.compress_points = o->compress;
@@ -216,7 +218,7 @@ static ddsc_report_source source_of(const cluster_result *r)
     from.block = o->block;
     from.outliers = o->outliers;
     from.inputs = o->operand;
-    from.n_inputs = o->n_operands;
+    from.n_inputs = o->private_ ? 0 : o->n_operands; /* paths may hold names */
     from.seconds_read = r->has_items ? r->in.seconds : r->read_s;
     from.seconds_distances = r->distances_s;
     from.seconds_kmeans = r->kmeans_s;

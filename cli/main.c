@@ -95,8 +95,8 @@ static int version(void)
     const char *cairo = "";
 #endif
     device_words device = device_look();
-    printf("ddsc %s\nfeatures: %s jansson%s\ndevice: %s%s%s\n", ddsc_version(), ddsc_features(),
-           cairo, device.there ? "cuda, " : "none (", device.about, device.there ? "" : ")");
+    printf("ddsc %s\nfeatures: %s jansson%s\ndevice: %s%s\n", ddsc_version(), ddsc_features(),
+           cairo, device.there ? "cuda (experimental), " : "cpu", device.there ? device.about : "");
     return EXIT_GOOD;
 }
 

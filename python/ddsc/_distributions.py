@@ -18,6 +18,7 @@ from ._types import (
     Array,
     Align,
     AnnDataLike,
+    AnyPath,
     ArrayLike,
     Floats,
     ImageAs,
@@ -94,6 +95,15 @@ class Distributions:
         labels: Optional[LabelsOfItems] = None,
         on_empty: OnEmpty = "error",
     ) -> None:
+        with Run(n_jobs=1) as run:
+            self._make(run, points, weights, ids, labels, on_empty)
+
+    # ---- construction ----
+
+    def _make(
+        self, run: Run, points: Any, weights: Any = None, ids: Any = None, labels: Any = None, on_empty: Any = "error"
+    ) -> None:
+        """Make the set in the context of `run`, so that its memory counts against the limit of that context."""
         given, own_weights, own_ids = unpack_items(points)
         if own_weights is not None:
             if weights is not None:
@@ -101,6 +111,7 @@ class Distributions:
             weights = own_weights
         ids = own_ids if ids is None else ids
         names = column_names(given)
+        run.check_room(given)
         matrices = item_matrices(given)
         if not matrices:
             raise ValueError("there are no items: found array with 0 sample(s)")
@@ -113,17 +124,14 @@ class Distributions:
         lists = None
         if weights is not None:
             lists = [None if w is None else as_doubles(w, "sample_weight").ravel() for w in weights]
-        with Run(n_jobs=1) as run:
-            try:
-                handle = run(_core.items, matrices, lists, dim, _drop(on_empty))
-                if names is not None:
-                    handle = run(_core.described, handle, names, None, None)
-            except ValueError as error:
-                hint = " (NaN or inf in X)" if "not finite" in str(error) else ""
-                raise ValueError(f"{error}{hint}") from None
+        try:
+            handle = run(_core.items, matrices, lists, dim, _drop(on_empty))
+            if names is not None:
+                handle = run(_core.described, handle, names, None, None)
+        except ValueError as error:
+            hint = " (NaN or inf in X)" if "not finite" in str(error) else ""
+            raise ValueError(f"{error}{hint}") from None
         self._adopt(handle, ids, labels)
-
-    # ---- construction ----
 
     def _adopt(self, handle: Any, ids: Any = None, labels: Any = None, names: Any = None) -> None:
         view = _core.measures_view(handle)
@@ -684,9 +692,15 @@ class Distributions:
         The result has an attribute ``max_w2_error``: no item moved further than this in W2.
         """
         with Run(n_jobs=n_jobs, verbose=verbose) as run:
-            handle, mean, largest = run(_core.compress, self._handle, whole("m", m))
+            merged = self._compress(run, m)
         with Run(n_jobs=1) as run:  # a copy whose context has no threads to keep
-            handle = run(_core.subset, handle, np.arange(self.n_items))
+            handle = run(_core.subset, merged._handle, np.arange(self.n_items))
+        made = self._wrap(handle, merged._ids, merged._labels)
+        made.mean_w2_error, made.max_w2_error = merged.mean_w2_error, merged.max_w2_error
+        return made
+
+    def _compress(self, run: Run, m: Any) -> "Distributions":
+        handle, mean, largest = run(_core.compress, self._handle, whole("m", m))
         made = self._wrap(handle, [self.ids[i] for i in self._rows], self._kept_labels())
         made.mean_w2_error, made.max_w2_error = mean, largest
         return made
@@ -855,20 +869,27 @@ def _groups(column: Any) -> Tuple[List[str], Array, Array]:
     return [str(name) for name in values[appearance]], order, offsets.astype(np.int64)
 
 
-def as_distributions(X: Any, sample_weight: Any = None, on_empty: Any = "error") -> Distributions:
-    """X as Distributions; what already is stays as it is."""
+def as_distributions(
+    X: Any, sample_weight: Any = None, on_empty: Any = "error", run: Optional[Run] = None
+) -> Distributions:
+    """X as Distributions; what already is stays as it is. A new set is made in the context of `run`: its memory
+    then counts against the limit of that context, which lives as long as the set."""
     if isinstance(X, Distributions):
         if sample_weight is not None:
             raise ValueError("sample_weight is for lists of arrays; Distributions have their weights")
         return X
-    return Distributions(X, sample_weight, on_empty=on_empty)
+    if run is None:
+        return Distributions(X, sample_weight, on_empty=on_empty)
+    made = Distributions.__new__(Distributions)
+    made._make(run, X, sample_weight, on_empty=on_empty)
+    return made
 
 
 def read(
-    path: Union[PathLike, Sequence[PathLike]],
+    path: Union[AnyPath, Sequence[AnyPath]],
     *,
-    labels: Optional[PathLike] = None,
-    meta: Union[None, PathLike, Sequence[PathLike]] = None,
+    labels: Optional[AnyPath] = None,
+    meta: Union[None, AnyPath, Sequence[AnyPath]] = None,
     channels: Optional[Sequence[Union[str, int]]] = None,
     id: Optional[str] = None,
     columns: Optional[Sequence[str]] = None,
@@ -927,14 +948,13 @@ def read(
     >>> ddsc.read(path).ids
     ['a', 'b']
     """
-    paths = [path] if isinstance(path, (str, os.PathLike)) else list(path)
-    texts = [text for p in paths for text in _matching(os.fspath(p))]
+    texts = [text for p in _paths(path) for text in _matching(p)]
     tables = _paths(meta)
     _check_there(texts + tables + _paths(labels))
     settings: Dict[str, Any] = {"on_empty": word("on_empty", on_empty, ON_EMPTY)}
     settings["image_as"] = word("as_", as_, {"pixels": 0, "ink": 1, "colours": 2})
     if labels is not None:
-        settings["labels_path"] = os.fspath(labels)
+        settings["labels_path"] = os.fsdecode(labels)
     unknown = set(transforms) - _TRANSFORMS
     if unknown:
         raise TypeError(f"read() got an unexpected keyword argument {sorted(unknown)[0]!r}")
@@ -965,10 +985,10 @@ def read(
 _TRANSFORMS = {"arcsinh", "logicle", "log1p", "batch", "normalise", "pca", "per_item", "align", "random_state"}
 
 
-def _paths(given: Union[None, PathLike, Sequence[PathLike]]) -> List[str]:
+def _paths(given: Union[None, AnyPath, Sequence[AnyPath]]) -> List[str]:
     if given is None:
         return []
-    return [os.fspath(p) for p in ([given] if isinstance(given, (str, os.PathLike)) else given)]
+    return [os.fsdecode(p) for p in ([given] if isinstance(given, (str, bytes, os.PathLike)) else given)]
 
 
 def _check_there(paths: List[str]) -> None:
@@ -1041,12 +1061,12 @@ def read_text(
         if value is not None:
             settings[name] = value
     if stopwords is not None:
-        settings["stopwords_path"] = os.fspath(stopwords)
-    paths = [documents] if isinstance(documents, (str, os.PathLike)) else list(documents)
+        settings["stopwords_path"] = os.fsdecode(stopwords)
+    paths = _paths(documents)
     _check_there(_paths(documents) + _paths(vectors) + _paths(stopwords) + _paths(meta))
-    known = None if vectors is None else os.fspath(vectors)
+    known = None if vectors is None else os.fsdecode(vectors)
     with Run(n_jobs=1) as run:
-        found = run(_core.read_text, [os.fspath(path) for path in paths], known, settings)
+        found = run(_core.read_text, paths, known, settings)
         for table in _paths(meta):
             found = run(_core.read_meta, found, table, id)
     return Distributions._wrap(found)

@@ -189,10 +189,12 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
     callback : callable, optional
         Called as callback(stage, done, total) from the calling thread; an exception stops `fit`.
     memory_limit : int, optional
-        Bytes the library may hold; above it MemoryError.
+        Bytes the library may hold, the set made from X included; above it MemoryError. A set that is given as
+        `Distributions` is not counted.
     device : {"auto", "cpu", "cuda", "cuda:N"}
-        Where products of all pairs are made: on a GPU where there is one and it pays, on the processor, or on that
-        GPU. Results do not depend on it; one that is missing or fails is a warning, and the processor does the work.
+        Where products of all pairs are computed. "auto" means the CPU in this version. "cuda" is experimental and
+        warns. Results do not depend on the device; a GPU that is missing or fails gives a warning, and the CPU does
+        the work.
 
     Attributes
     ----------
@@ -477,11 +479,11 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         self._tell(run, None, found, graph, None, ({}, settings, self._cluster()))
         return found, _core.graph_view(graph)
 
-    def _baseline_items(self, X: Any, sample_weight: Any) -> Tuple[Distributions, Distributions]:
+    def _baseline_items(self, run: Run, X: Any, sample_weight: Any) -> Tuple[Distributions, Distributions]:
         """Items as they came, and as they are compared."""
-        rows = measures = as_distributions(X, sample_weight, self.on_empty)
+        rows = measures = as_distributions(X, sample_weight, self.on_empty, run)
         if self.compress is not None:
-            measures = rows.compress(whole("compress", self.compress), self.n_jobs)
+            measures = rows._compress(run, whole("compress", self.compress))
         self._compressed = None if self.compress is None else measures.max_w2_error
         self._row_ids = rows.ids if len(measures) < len(rows) else None
         self._model = self.stability_ = None
@@ -490,7 +492,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
 
     def _fit_vectors(self, run: Run, X: Any, sample_weight: Any) -> Tuple[Any, Dict[str, Any], Distributions]:
         """Spectral clustering of plain vectors."""
-        rows, measures = self._baseline_items(X, sample_weight)
+        rows, measures = self._baseline_items(run, X, sample_weight)
         settings = self._graph()
         graph = run(_core.graph_from_vectors, vectors(run, measures._handle, self.vectors_from), settings)
         found = run(_core.spectral, graph, self._cluster())
@@ -501,7 +503,7 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
 
     def _fit_partition(self, run: Run, X: Any, sample_weight: Any) -> None:
         """k-means of vectors, or D2 clustering: labels without a graph."""
-        rows, measures = self._baseline_items(X, sample_weight)
+        rows, measures = self._baseline_items(run, X, sample_weight)
         cut = partition(run, measures._handle, self)
         with Run(n_jobs=1, random_state=run.seed) as single:
             named = measures._named(single)
@@ -515,13 +517,13 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
 
     def _fit_items(self, run: Run, X: Any, sample_weight: Any) -> Tuple[Any, Distributions]:
         settings = (self._metric(), self._graph(), self._cluster())
-        measures = as_distributions(X, sample_weight, self.on_empty)
+        measures = as_distributions(X, sample_weight, self.on_empty, run)
         resamples = None if self.stability is None else whole("stability", self.stability)
         if resamples is not None and resamples < 1:
             raise ValueError(f"stability={resamples}: must be at least 1, or None")
         rows = measures
         if self.compress is not None:
-            measures = measures.compress(whole("compress", self.compress), self.n_jobs)
+            measures = measures._compress(run, whole("compress", self.compress))
         if self.resume is not None:
             run.context.set_resume(os.fspath(self.resume), _resume_line(settings[2]))
         found = run(_core.cluster, measures._handle, *settings)
@@ -1012,11 +1014,11 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         >>> model.assign([np.full((3, 2), 100.0)]).far
         array([ True])
         """
-        model, measures = self._new_items(X, sample_weight)
-        n = measures.n_items
-        labels, far = np.empty(n, np.int32), np.empty(n, np.int32)
-        confidence, distance = np.empty(n), np.empty(n)
         with self._run() as run:
+            model, measures = self._new_items(run, X, sample_weight)
+            n = measures.n_items
+            labels, far = np.empty(n, np.int32), np.empty(n, np.int32)
+            confidence, distance = np.empty(n), np.empty(n)
             run(_core.assign, model, measures._handle, None, labels, confidence, distance, far)
         parts = [(labels, -1), (confidence, np.nan), (distance, np.nan), (far != 0, False)]
         return Assignment(*(measures._by_row(values, fill) for values, fill in parts))
@@ -1098,9 +1100,9 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
             model.labels_ = _shown_labels(folder, model.result_json(), model.labels_)
         return model
 
-    def _new_items(self, X: Any, sample_weight: Any) -> Tuple[Any, Distributions]:
+    def _new_items(self, run: Run, X: Any, sample_weight: Any) -> Tuple[Any, Distributions]:
         model = self._kept_model()
-        measures = as_distributions(X, sample_weight, self.on_empty)
+        measures = as_distributions(X, sample_weight, self.on_empty, run)
         if not _core.model_view(model)["transformed"]:  # else they may have been of another dimension
             check_features(self, measures.dim)
         return model, measures
@@ -1110,10 +1112,10 @@ class DDSC(TransformerMixin, ClusterMixin, BaseEstimator):
         if self._extension is not None:
             near = self._near_by_matrix(X, self._extension["tau"], self._extension.get("chosen_by"))
             return _nystrom(self._extension, self.eigenvalues_, self.gamma_, *near)
-        model, measures = self._new_items(X, sample_weight)
-        rows = np.empty((measures.n_items, self.embedding_.shape[1]))
-        labels = np.empty(measures.n_items, np.int32)
         with self._run() as run:
+            model, measures = self._new_items(run, X, sample_weight)
+            rows = np.empty((measures.n_items, self.embedding_.shape[1]))
+            labels = np.empty(measures.n_items, np.int32)
             run(_core.assign, model, measures._handle, rows, labels, None, None, None)
         return measures._by_row(rows, np.nan), measures._by_row(labels, -1)
 
