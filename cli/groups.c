@@ -307,7 +307,7 @@ const option_group group_matrix = {"Matrix", matrix_options};
 #define FORCE                                                                     \
     {                                                                             \
         .name = "force", .letter = 'f', .kind = OPTION_FLAG, .offset = AT(force), \
-        .help = "overwrite files that exist"                                      \
+        .help = "overwrite files that exist, but never an input"                  \
     }
 #define JSON                                                      \
     {                                                             \

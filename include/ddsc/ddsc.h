@@ -616,6 +616,10 @@ DDSC_API ddsc_status ddsc_labels_write(ddsc_context *context, const int32_t *lab
 /* Bytes to a file. */
 DDSC_API ddsc_status ddsc_file_write(ddsc_context *context, const char *path, const void *bytes,
                                      size_t n_bytes, unsigned flags);
+/* Checks, before long work, that a file can be written to path: creates a temporary file in its folder
+ * and removes it. flags: ddsc_write_flags. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_file_check(ddsc_context *context, const char *path,
+                                                       unsigned flags);
 
 /* ==== Text ==== */
 
@@ -1630,6 +1634,10 @@ DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_report_write(ddsc_context *context,
                                                          const ddsc_report *report,
                                                          ddsc_report_form form, ddsc_write_fn write,
                                                          void *user);
+/* Checks, before long work, that ddsc_report_save can write into `folder`, and leaves nothing behind.
+ * If a process was killed while it replaced the files there one by one, the old files come back. */
+DDSC_EXPERIMENTAL DDSC_API ddsc_status ddsc_report_check(ddsc_context *context, const char *folder,
+                                                         unsigned flags);
 /* All files of the result into `folder`, which is made if it is missing (its parent must be there).
  * result.json comes last: where it stands, the rest is there. After an error the folder is as it was.
  * With DDSC_WRITE_OVERWRITE the files of an earlier result are replaced as a whole, in one step where

@@ -165,10 +165,15 @@ class Distributions:
         if length != self._n_rows:
             raise ValueError(f"{length} {name} for {self._n_rows} items")
 
+    _source: Tuple[str, ...] = ()  # files that the set was read from
+
     @classmethod
-    def _wrap(cls, handle: Any, ids: Any = None, labels: Any = None) -> "Distributions":
+    def _wrap(
+        cls, handle: Any, ids: Any = None, labels: Any = None, source: Tuple[str, ...] = ()
+    ) -> "Distributions":
         made = cls.__new__(cls)
         made._adopt(handle, ids, labels)
+        made._source = source
         return made
 
     @classmethod
@@ -569,7 +574,7 @@ class Distributions:
                     self._check_length(f"values of {name!r}", len(column))
                 flat = [value for row in zip(*columns) for value in row]
                 handle = run(_core.about, handle, [_text(name) for name in meta], flat)
-        return self._wrap(handle, self._ids, self._labels)
+        return self._wrap(handle, self._ids, self._labels, self._source)
 
     def transformed(
         self,
@@ -653,7 +658,7 @@ class Distributions:
                 settings[name] = whole(name, value)
         with Run(n_jobs=1, random_state=random_state) as run:
             handle = run(_core.transformed, self._handle, settings)
-        return self._wrap(handle, self._ids, self._labels)
+        return self._wrap(handle, self._ids, self._labels, self._source)
 
     @property
     def meta(self) -> Dict[str, List[str]]:
@@ -678,7 +683,7 @@ class Distributions:
         with Run(n_jobs=1) as run:
             handle = run(_core.subset, self._handle, np.ascontiguousarray(items, dtype=np.int64))
         ids = None if self._ids is None else [self._ids[i] for i in numbers]
-        return self._wrap(handle, ids, None if self._labels is None else self._labels[numbers])
+        return self._wrap(handle, ids, None if self._labels is None else self._labels[numbers], self._source)
 
     def take(self, indices: ArrayLike, axis: int = 0) -> "Distributions":
         """The listed items, as `subset`; the word of NumPy and pandas."""
@@ -695,13 +700,13 @@ class Distributions:
             merged = self._compress(run, m)
         with Run(n_jobs=1) as run:  # a copy whose context has no threads to keep
             handle = run(_core.subset, merged._handle, np.arange(self.n_items))
-        made = self._wrap(handle, merged._ids, merged._labels)
+        made = self._wrap(handle, merged._ids, merged._labels, self._source)
         made.mean_w2_error, made.max_w2_error = merged.mean_w2_error, merged.max_w2_error
         return made
 
     def _compress(self, run: Run, m: Any) -> "Distributions":
         handle, mean, largest = run(_core.compress, self._handle, whole("m", m))
-        made = self._wrap(handle, [self.ids[i] for i in self._rows], self._kept_labels())
+        made = self._wrap(handle, [self.ids[i] for i in self._rows], self._kept_labels(), self._source)
         made.mean_w2_error, made.max_w2_error = mean, largest
         return made
 
@@ -715,7 +720,9 @@ class Distributions:
         """Write npz, csv, tsv (also .gz) or d2, by the ending of the name.
 
         Ids are kept; labels are, as numbers (of the sorted names), where the format has them.
+        A file that the set was read from is never overwritten (ValueError).
         """
+        check_output(path, self._source)
         with Run(n_jobs=1) as run:
             run(_core.write_file, self._named(run), os.fspath(path), overwrite)
 
@@ -977,7 +984,7 @@ def read(
         handle = run(_core.read_files, texts, settings)
         for table in tables[1:]:
             handle = run(_core.read_meta, handle, table, id)
-    made = Distributions._wrap(handle)
+    made = Distributions._wrap(handle, source=_files_read(texts + tables + _paths(labels)))
     asked = [name for name, value in transforms.items() if name != "random_state" and value is not None]
     return made.transformed(**transforms) if asked else made
 
@@ -989,6 +996,36 @@ def _paths(given: Union[None, AnyPath, Sequence[AnyPath]]) -> List[str]:
     if given is None:
         return []
     return [os.fsdecode(p) for p in ([given] if isinstance(given, (str, bytes, os.PathLike)) else given)]
+
+
+class _Files(Tuple[str, ...]):
+    """Paths of files that were read. A pickle, which may go elsewhere, does not hold them."""
+
+    def __reduce__(self) -> Any:
+        return _Files, ()
+
+
+def _files_read(paths: List[str]) -> Tuple[str, ...]:
+    """The files that these paths stand for: those of a folder, and of the folders in it."""
+    found: List[str] = []
+    for path in map(os.path.abspath, paths):
+        if not os.path.isdir(path):
+            found.append(path)
+            continue
+        for folder, inner, names in os.walk(path):
+            if folder != path:
+                inner.clear()
+            read = (name for name in names if not name.endswith((".npz", ".mtx", ".d2", ".html", ".json")))
+            found.extend(os.path.join(folder, name) for name in read)
+    return _Files(found)
+
+
+def check_output(path: PathLike, source: Tuple[str, ...]) -> None:
+    """Refuse to overwrite a file that was read."""
+    if source and os.path.isfile(path):
+        for given in source:
+            if os.path.exists(given) and os.path.samefile(path, given):
+                raise ValueError(f"{os.fspath(path)}: the set was read from this file; write to another one")
 
 
 def _check_there(paths: List[str]) -> None:
@@ -1069,7 +1106,8 @@ def read_text(
         found = run(_core.read_text, paths, known, settings)
         for table in _paths(meta):
             found = run(_core.read_meta, found, table, id)
-    return Distributions._wrap(found)
+    given = _paths(documents) + _paths(vectors) + _paths(stopwords) + _paths(meta)
+    return Distributions._wrap(found, source=_files_read(given))
 
 
 def make_shapes(n: int = 20, n_points: int = 40, random_state: RandomState = 0) -> Distributions:
