@@ -31,7 +31,7 @@ static bool run_ddsc(cluster_result *r, int *code)
     session *s = r->s;
     estimate_announce(s, &r->in);
     return session_resume(s, code) &&
-           session_ok(s, ddsc_cluster_run(s->ctx, &r->clustering, r->in.measures, &s->opt.cluster),
+           session_ok(s, ddsc_cluster_run(s->ctx, &r->clustering, r->in.measures, &s->set.cluster),
                       code) &&
            session_ok(s, ddsc_context_set_resume(s->ctx, NULL, NULL),
                       code); /* other items follow */
@@ -41,7 +41,7 @@ static bool run_graph(cluster_result *r, double began, int *code)
 {
     session *s = r->s;
     r->distances_s = cli_now() - began;
-    return session_ok(s, ddsc_spectral_run(s->ctx, &r->clustering, r->graph, &s->opt.cluster),
+    return session_ok(s, ddsc_spectral_run(s->ctx, &r->clustering, r->graph, &s->set.cluster),
                       code);
 }
 
@@ -55,9 +55,9 @@ static bool run_precomputed(cluster_result *r, int *code)
     r->read_s = cli_now() - began;
     began = cli_now();
     if (s->opt.graph.hubs == DDSC_HUBS_DEFAULT && !s->opt.cluster.paper)
-        s->opt.graph.hubs = DDSC_HUBS_AUTO;
+        s->set.graph.hubs = DDSC_HUBS_AUTO;
     ddsc_status status = ddsc_graph_create_from_matrix(s->ctx, &r->graph, n, matrix,
-                                                       input_distance_flags(s), &s->opt.graph);
+                                                       input_distance_flags(s), &s->set.graph);
     bool good = session_ok_in(s, s->opt.operand[0], status, code);
     ddsc_release(s->ctx, matrix);
     return good && run_graph(r, began, code);
@@ -74,11 +74,12 @@ static bool run_d2(cluster_result *r, int *code)
     set.method =
         o->method == METHOD_PD2 ? DDSC_BARYCENTER_PROJECTED : (ddsc_barycenter_method)o->barycenter;
     set.support_size = o->centre_size;
-    bool distances = o->metric.cost == DDSC_COST_EUCLIDEAN || o->metric.cost == DDSC_COST_CITYBLOCK;
-    s->opt.metric.metric = distances ? DDSC_METRIC_W1 : DDSC_METRIC_W2; /* the cost alone decides */
-    set.cost = o->metric.cost;
-    set.cost_matrix = o->metric.cost_matrix;
-    set.cost_size = o->metric.cost_size;
+    set.cost = s->set.metric.cost;
+    set.cost_matrix = s->set.metric.cost_matrix;
+    set.cost_size = s->set.metric.cost_size;
+    bool distances = set.cost == DDSC_COST_EUCLIDEAN || set.cost == DDSC_COST_CITYBLOCK;
+    s->set.metric.metric = distances ? DDSC_METRIC_W1 : DDSC_METRIC_W2; /* the cost alone decides */
+    s->set.cluster.joined = 0;
     if (o->restarts)
         set.restarts = o->restarts;
     bool good = session_ok(s, ddsc_d2_run(s->ctx, &r->d2, r->in.measures, &set), code);
@@ -90,7 +91,7 @@ static bool run_d2(cluster_result *r, int *code)
 static bool run_vectors(cluster_result *r, int *code)
 {
     session *s = r->s;
-    const ddsc_cluster_settings *set = &s->opt.cluster;
+    const ddsc_cluster_settings *set = &s->set.cluster;
     double *vectors = NULL, began = cli_now();
     int64_t dim = 0, n = r->in.view.n_items;
     if (!session_ok(s,
@@ -137,7 +138,7 @@ static bool run_stability(cluster_result *r, int *code)
     set.n_resamples = s->opt.stability;
     return session_ok(s,
                       ddsc_stability_run(s->ctx, &r->stability, r->in.measures, r->clustering,
-                                         &s->opt.cluster, &set),
+                                         &s->set.cluster, &set),
                       code);
 }
 
@@ -164,7 +165,7 @@ static char *more_settings(const cluster_result *r)
     const cli_options *o = &r->s->opt;
     json_t *root = json_object();
     text t = {0};
-    if (o->reference && o->method == METHOD_DDSC && metric_used(o, DDSC_METRIC_LOT))
+    if (o->reference && o->method == METHOD_DDSC && metric_used(r->s, DDSC_METRIC_LOT))
         json_put_text(root, "reference", o->private_ ? "..." : o->reference);
     if (o->cost_file)
         json_put_text(root, "cost", o->private_ ? "..." : o->cost_file);
@@ -200,7 +201,7 @@ static ddsc_report_source source_of(const cluster_result *r)
     from.inertia = r->inertia;
     from.measures = r->in.measures;
     from.graph = r->graph;
-    from.settings = &o->cluster;
+    from.settings = &r->s->set.cluster;
     from.truth = r->has_items ? r->in.view.label : r->truth;
     from.truth_name = o->truth ? o->truth : o->read.labels_path;
     if (from.truth_name && o->private_)
@@ -325,20 +326,13 @@ static bool check_dir(session *s, int *code)
            output_check_dir(s, dir, names, false, code);
 }
 
-/* Why the cost does not go with the method; NULL: it does. ADMM alone moves no points to means. */
+/* Where no item is compared by the cost; NULL: it has a use. */
 static const char *cost_refused(const cli_options *o)
 {
-    bool means = o->metric.cost == DDSC_COST_SQEUCLIDEAN || o->metric.cost == DDSC_COST_COSINE;
     if (o->precomputed)
         return "--precomputed: distances are given already";
     if (o->method == METHOD_KMEANS || o->method == METHOD_SC)
         return "a baseline of vectors";
-    if (o->method == METHOD_PD2 && !means)
-        return "--method pd2, unless it is sqeuclidean or cosine: it moves points to means, the "
-               "best places for mass under these alone; --method d2 takes all costs";
-    if (o->method == METHOD_D2 && o->barycenter != DDSC_BARYCENTER_ADMM && !means)
-        return "--barycenter ibp, unless it is sqeuclidean or cosine: it moves points to means, "
-               "the best places for mass under these alone; --barycenter admm takes all costs";
     return NULL;
 }
 
@@ -352,10 +346,10 @@ static bool check_usage(session *s, int *code)
              (o->cluster.k_min != o->cluster.k_max || !o->cluster.k_min))
         *code = message_usage(s->verb, "--method %s needs one number of clusters: -k 5",
                               choice_name(choices_method, o->method));
-    else if (o->cluster.joined && (o->stability || o->resume))
+    else if (o->cluster.joined && o->stability) /* the library would say so after the clustering */
         *code = message_usage(s->verb,
-                              "--%s looks at one metric: it does not go with metrics joined by +",
-                              o->stability ? "stability" : "resume");
+                              "--stability looks at one metric: it does not go with metrics joined "
+                              "by +");
     else if (o->metric.cost != DDSC_COST_DEFAULT && cost_refused(o))
         *code = message_usage(s->verb, "--cost does not go with %s", cost_refused(o));
     else if (o->outliers && o->method != METHOD_DDSC && o->method != METHOD_SC)
@@ -369,7 +363,7 @@ static bool check_usage(session *s, int *code)
                               "with %s",
                               o->precomputed ? "--precomputed" : "a baseline");
     if (own_files(s))
-        s->opt.force = 1;
+        s->overwrite = true;
     return *code == EXIT_GOOD && session_device(s, code) &&
            (output_is_stdout(o->output) || check_dir(s, code));
 }
@@ -394,7 +388,7 @@ static int run(session *s)
         return code;
     input_warn_unused(s);
     if (s->opt.restarts)
-        s->opt.cluster.kmeans_restarts = s->opt.restarts;
+        s->set.cluster.kmeans_restarts = s->opt.restarts;
     if (s->opt.dry_run)
         return estimate_dry_run(s);
     if (s->opt.cluster.joined && !output_is_stdout(s->opt.output))

@@ -106,7 +106,7 @@ static bool print_table(session *s, const compare_result *r, int *code)
     text t = {0};
     text_add_count(&t, r->view.n);
     text_addf(&t, " items in %" PRId64 " cluster%s%s\n", r->view.k, r->view.k == 1 ? "" : "s",
-              s->opt.cluster.k_min == s->opt.cluster.k_max && s->opt.cluster.k_min
+              s->set.cluster.k_min == s->set.cluster.k_max && s->set.cluster.k_min
                   ? ""
                   : ", the K most metrics suggest");
     add_rows(&t, r);
@@ -164,10 +164,13 @@ static int run(session *s)
 {
     int code = EXIT_GOOD;
     compare_result r = {0};
-    if (!option_given(&s->opt, "metrics"))
-        value_metrics(&s->opt, "w2,sinkhorn,mmd,lot");
+    if (!option_given(&s->opt, "metrics")) {
+        s->set.metric.metric = DDSC_METRIC_W2;
+        s->set.cluster.joined =
+            1 << DDSC_METRIC_SINKHORN | 1 << DDSC_METRIC_MMD | 1 << DDSC_METRIC_LOT;
+    }
     if (input_open(s, &r.in, &code) &&
-        session_ok(s, ddsc_compare_run(s->ctx, &r.table, r.in.measures, &s->opt.cluster), &code)) {
+        session_ok(s, ddsc_compare_run(s->ctx, &r.table, r.in.measures, &s->set.cluster), &code)) {
         ddsc_compare_get_view(r.table, &r.view);
         if (score_all(s, &r, &code) &&
             (s->opt.json ? json_print(s, to_json(&r), &code) : print_table(s, &r, &code)) &&

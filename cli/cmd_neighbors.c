@@ -16,7 +16,7 @@ static bool from_matrix(session *s, ddsc_graph **graph, ddsc_pair_stats *stats, 
         return false;
     began = cli_now();
     ddsc_status status = ddsc_graph_create_from_matrix(s->ctx, graph, n, matrix,
-                                                       input_distance_flags(s), &s->opt.graph);
+                                                       input_distance_flags(s), &s->set.graph);
     bool good = session_ok_in(s, s->opt.operand[0], status, code);
     ddsc_release(s->ctx, matrix);
     stats->n_pairs = n * (n - 1) / 2;
@@ -37,7 +37,7 @@ static bool from_items(session *s, ddsc_graph **graph, cli_input *in, ddsc_pair_
         return false;
     estimate_announce(s, in);
     bool good = session_ok(
-        s, ddsc_neighbors_run(s->ctx, graph, stats, in->measures, &s->opt.metric, &s->opt.graph),
+        s, ddsc_neighbors_run(s->ctx, graph, stats, in->measures, &s->set.metric, &s->set.graph),
         code);
     const ddsc_detail *details = ddsc_context_get_details(s->ctx, &left->n);
     left->n = left->n > 64 ? 64 : left->n;

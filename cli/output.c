@@ -77,7 +77,7 @@ bool output_check_file(session *s, const char *path, int *code)
             return access(path, W_OK) == 0 || refuse_place(path, code);
         if (!input_is_not(s, path, code))
             return false;
-        if (!s->opt.force)
+        if (!s->overwrite)
             return refuse(path, "exists (--force overwrites)", code);
     } else if (errno != ENOENT) { /* such as a name that is too long */
         return refuse_place(path, code);
@@ -133,7 +133,7 @@ bool output_check_dir(session *s, const char *dir, const char *const *names, boo
         bool taken = lstat(path, &info) == 0;
         if (taken && !input_is_not(s, path, code)) {
             good = false;
-        } else if (taken && !overwrite && !s->opt.force) {
+        } else if (taken && !overwrite && !s->overwrite) {
             good = refuse(path, "exists (--force overwrites)", code);
         } else if (taken && S_ISDIR(info.st_mode)) {
             errno = EISDIR;
@@ -180,7 +180,7 @@ bool output_check_binary(const session *s, int *code)
 
 unsigned output_flags(const session *s)
 {
-    return s->opt.force ? DDSC_WRITE_OVERWRITE : 0;
+    return s->overwrite ? DDSC_WRITE_OVERWRITE : 0;
 }
 
 unsigned output_distance_flags(const session *s)

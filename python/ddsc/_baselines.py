@@ -48,13 +48,6 @@ def check_baseline(estimator: Any) -> None:
     method = estimator.method
     if estimator.metric == "precomputed":
         raise ValueError(f"method={method!r} clusters items: metric='precomputed' has none")
-    to_means = method == "pd2" or (method == "d2" and estimator.barycenter != "admm")
-    if to_means and not (estimator.cost is None or str(estimator.cost) in ("sqeuclidean", "cosine")):
-        what = "method='pd2'" if method == "pd2" else f"barycenter={estimator.barycenter!r}"
-        raise ValueError(
-            f"cost={estimator.cost!r}: {what} takes 'sqeuclidean' or 'cosine', since it moves points to means; "
-            "method='d2' with barycenter='admm' takes all costs"
-        )
     for name in ("stability", "resume") if method in ("d2", "pd2") else ("stability", "resume", "cost"):
         if getattr(estimator, name) is not None:
             raise ValueError(f"{name} is for method='ddsc', and the method is {method!r}")

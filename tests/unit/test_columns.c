@@ -183,7 +183,7 @@ static void test_fill(void **state)
         ddsc_metric_settings set = metric_of(which);
         ddsc_pair_stats stats = {.struct_size = sizeof stats};
         metric_resolved metric;
-        plan_run r;
+        plan_metric r;
         measures *ordered = NULL;
         column_set c;
         assert_int_equal(ddsc_distance_run(ctx, full, NULL, m, &set, DDSC_DISTANCE_SQUARED),
@@ -191,9 +191,9 @@ static void test_fill(void **state)
         assert_int_equal(search_columns_draw(ctx, &c, n, 0.25), DDSC_OK);
         assert_int_equal(metric_resolve(ctx, &metric, m, &set), DDSC_OK);
         assert_int_equal(measures_subset(ctx, &ordered, m, n, c.order), DDSC_OK);
-        assert_int_equal(plan_run_open(ctx, &r, ordered, &metric, false, NULL), DDSC_OK);
+        assert_int_equal(plan_metric_open(ctx, &r, ordered, &metric, false, NULL), DDSC_OK);
         assert_int_equal(search_columns_fill(&c, &r.p), DDSC_OK);
-        assert_int_equal(plan_run_close(&r, DDSC_OK, 780, &stats), DDSC_OK);
+        assert_int_equal(plan_metric_close(&r, DDSC_OK, 780, &stats), DDSC_OK);
         assert_true(stats.n_solved == 10 * 30 + 45 && stats.n_pairs == 780);
         ddsc_measures_destroy(ordered);
         metric_resolved_free(&metric);

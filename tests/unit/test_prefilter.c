@@ -419,12 +419,12 @@ static void test_other_device(void **state)
         measures *m = blobs(ctx, 190, 21, 5);
         ddsc_graph *full = graph_of(ctx, m, &set, DDSC_GRAPH_FULL, 4, NULL), *found = NULL;
         metric_resolved metric;
-        plan_run r;
+        plan_metric r;
         ddsc_pair_stats stats = {.struct_size = sizeof stats};
         prefilter_rows rows = {0};
         bool done = true;
         assert_int_equal(metric_resolve(ctx, &metric, m, &set), DDSC_OK);
-        assert_int_equal(plan_run_open(ctx, &r, m, &metric, false, NULL), DDSC_OK);
+        assert_int_equal(plan_metric_open(ctx, &r, m, &metric, false, NULL), DDSC_OK);
         r.p.device = &naive_device;
         if (metric.backend->bounds) {
             assert_int_equal(pairs_open_bounds(&r.p, &r.job), DDSC_OK);
@@ -436,7 +436,7 @@ static void test_other_device(void **state)
         assert_true(done);
         same_graph(found, full, 0);
         prefilter_rows_free(ctx, &rows);
-        assert_int_equal(plan_run_close(&r, DDSC_OK, 190 * 189 / 2, &stats), DDSC_OK);
+        assert_int_equal(plan_metric_close(&r, DDSC_OK, 190 * 189 / 2, &stats), DDSC_OK);
         assert_true(stats.n_solved < stats.n_pairs);
         metric_resolved_free(&metric);
         ddsc_graph_destroy(found);

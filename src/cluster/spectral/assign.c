@@ -247,7 +247,7 @@ static ddsc_status assign(ddsc_context *ctx, ddsc_assignment *out, ddsc_pair_sta
     measures *joint = NULL, *moved = NULL;
     ddsc_graph *near = NULL;
     ddsc_graph_settings graph;
-    graph_plan p = {0};
+    graph_request p = {0};
     local_scales by = {0};
     int32_t *far = NULL;
     assignment a = {.m = m,
@@ -264,7 +264,7 @@ static ddsc_status assign(ddsc_context *ctx, ddsc_assignment *out, ddsc_pair_sta
     TRY(measures_join(ctx, &joint, m->items, data));
     ddsc_graph_settings_init(&graph);
     graph.exact_graph = set->exact_graph;
-    TRY(plan_make(ctx, &p, joint, &m->metric, &graph));
+    TRY(plan_resolve(ctx, &p, joint, &m->metric, &graph));
     if (m->hub_scale)
         TRY(graph_scales_make(ctx, &by, m->hub_scale, m->n));
     TRY(plan_query(ctx, &near, stats, &p, m->n, BASE_MIN(m->n, BASE_MAX(1, m->tau)),

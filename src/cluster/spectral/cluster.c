@@ -207,9 +207,9 @@ static ddsc_status find_graph(ddsc_context *ctx, ddsc_clustering *c, ddsc_graph 
                               const ddsc_metric_settings *metric, const ddsc_cluster_settings *set)
 {
     ddsc_status status = DDSC_OK;
-    graph_plan p = {0};
+    graph_request p = {0};
     ddsc_pair_stats stats = {.struct_size = sizeof stats};
-    TRY(plan_make(ctx, &p, data, metric, set->graph));
+    TRY(plan_resolve(ctx, &p, data, metric, set->graph));
     p.fills = !set->paper;
     int64_t width = search_width(data->n, p.tau, set);
     TRY(plan_neighbors(ctx, wide, &stats, &p, width));
@@ -354,10 +354,9 @@ ddsc_status ddsc_cluster_run(ddsc_context *context, ddsc_clustering **clustering
     CHECK(ctx_enter_new(context, clustering));
     TRY(cluster_prepare(context, &plan, data, settings));
     if (plan.set.joined && ctx_resume_folder(context)) {
-        status =
-            ctx_fail(context, DDSC_ERROR_ARGUMENT,
-                     "a folder to resume from keeps the pairs of one metric: it does not go with "
-                     "joined metrics");
+        status = ctx_fail(context, DDSC_ERROR_ARGUMENT,
+                          "resume keeps the pairs of one metric and cannot be combined with joined "
+                          "metrics");
         goto done;
     }
     TRY(cluster_fit(context, clustering, NULL, data, &plan.set));

@@ -145,7 +145,7 @@ done:
 }
 
 /* Counted, laid out, filled; in what order a list is depends on the workers, and nobody asks. */
-ddsc_status pairs_take_known(pairs *p)
+static ddsc_status take_known(pairs *p)
 {
     ddsc_status status = DDSC_OK;
     ddsc_graph *g = NULL;
@@ -177,6 +177,15 @@ done:
     MEM_FREE(p->ctx, next, solved);
     ddsc_graph_destroy(g);
     return status;
+}
+
+ddsc_status pairs_begin(pairs *p, const local_scales *by, bool remembers)
+{
+    if (p->remembers)
+        CHECK(take_known(p));
+    p->by = by;
+    p->remembers = remembers;
+    return DDSC_OK;
 }
 
 int64_t pairs_strip(const pairs *p)
