@@ -52,6 +52,7 @@ team_part team_own(const ddsc_context *ctx, int64_t n, int64_t grain)
 int team_owner(const ddsc_context *ctx, int64_t n, int64_t grain, int64_t row)
 {
     int64_t pieces = (n + grain - 1) / grain;
+    DDSC_ASSERT(row >= 0 && row < n);
     return (int)(((row / grain + 1) * team_size(ctx) - 1) / pieces);
 }
 

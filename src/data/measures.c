@@ -149,6 +149,7 @@ ddsc_status measures_build(ddsc_context *ctx, measures **out, measures_parts *pa
     TRY(keep_items(ctx, m));
     TRY(number_ids_make(ctx, m));
     TRY(parts_find_grid(ctx, &m->grid, m->v, m->d, m->support));
+    DDSC_ASSERT(measures_hold(m));
     *out = m;
     m = NULL;
 done:
@@ -157,6 +158,21 @@ done:
     stage_leave(ctx, before);
     return status;
 }
+
+#ifdef DDSC_DEBUG_CHECKS
+bool measures_hold(const measures *m)
+{
+    bool holds = invariant_offsets(m->offset, m->n) && m->offset[m->n] == m->nnz;
+    for (int64_t i = 0; holds && i < m->n; i++) {
+        item_view item = measures_item(m, i);
+        holds = item.n > 0 && invariant_ascending(item.index, item.n) &&
+                invariant_range(item.index, item.n, 0, m->v) &&
+                invariant_distribution(item.weight, item.n) && m->row[i] >= 0 &&
+                m->row[i] < m->n_rows && (i == 0 || m->row[i - 1] < m->row[i]);
+    }
+    return holds;
+}
+#endif
 
 int64_t measures_largest_item(const measures *m)
 {

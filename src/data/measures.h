@@ -124,6 +124,9 @@ ddsc_status measures_parts_index(ddsc_context *ctx, measures_parts *p);
 ddsc_status measures_build(ddsc_context *ctx, measures **out, measures_parts *parts,
                            ddsc_on_empty on_empty, const char *where);
 
+/* For assertions: the promises of struct ddsc_measures. */
+bool measures_hold(const measures *m);
+
 /* Kernel-side view of one item. */
 typedef struct item_view {
     int64_t n;

@@ -168,3 +168,25 @@ const ddsc_metric_settings *metric_with(ddsc_metric metric)
     one->metric = metric;
     return one;
 }
+
+double *test_zeros(int64_t n)
+{
+    double *block = calloc((size_t)n + 1, sizeof *block);
+    assert_non_null(block);
+    return block;
+}
+
+void assert_same_graph(const ddsc_graph *a, const ddsc_graph *b)
+{
+    ddsc_graph_view x, y;
+    ddsc_graph_get_view(a, &x);
+    ddsc_graph_get_view(b, &y);
+    assert_int_equal(x.n, y.n);
+    assert_int_equal(x.tau, y.tau);
+    assert_int_equal(x.n_edges, y.n_edges);
+    assert_memory_equal(x.offset, y.offset, (size_t)(x.n + 1) * sizeof *x.offset);
+    if (x.n_edges > 0) {
+        assert_memory_equal(x.index, y.index, (size_t)x.n_edges * sizeof *x.index);
+        assert_memory_equal(x.d2, y.d2, (size_t)x.n_edges * sizeof *x.d2);
+    }
+}

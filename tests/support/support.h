@@ -38,6 +38,12 @@ void cost_items(const measures *mx, int64_t i, const measures *my, int64_t j, do
 /* The folder of real data, or NULL (then skip(): the test says "skipped", never "passed"). */
 const char *test_data_dir(void);
 
+/* n zeros from calloc; asserts. */
+double *test_zeros(int64_t n);
+
+/* The same edges and bits. */
+void assert_same_graph(const ddsc_graph *a, const ddsc_graph *b);
+
 void assert_close(double actual, double expected, double relative, double absolute);
 
 #endif

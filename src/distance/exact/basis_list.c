@@ -1,5 +1,37 @@
 /* Large trees: preorder as a ring, where a subtree is a stretch, and subtree sizes. */
+#include <string.h>
+
 #include "distance/exact/simplex.h"
+
+#ifdef DDSC_DEBUG_CHECKS
+/* The ring passes every node once, a subtree is the stretch of its size that ends with `last`, and sizes add up. */
+bool basis_list_holds(simplex *s)
+{
+    int32_t *place = s->path[0], *below = s->path[1];
+    int64_t n_tree = s->n + s->m;
+    int32_t x = s->root;
+    bool holds = true;
+    memset(place, -1, (size_t)s->nodes * sizeof *place);
+    memset(below, 0, (size_t)s->nodes * sizeof *below);
+    for (int64_t k = 0; holds && k < n_tree; k++, x = s->link[x].next) {
+        holds = x >= 0 && x < s->nodes && place[x] < 0 && s->link[s->link[x].next].previous == x;
+        if (holds)
+            place[x] = (int32_t)k;
+    }
+    holds = holds && x == s->root;
+    for (int64_t k = 0; holds && k < n_tree; k++, x = s->link[x].next) {
+        int32_t size = s->node[x].size, above = s->node[x].parent;
+        holds = place[s->link[x].last] == k + size - 1;
+        if (!holds || x == s->root)
+            continue;
+        below[above] += size;
+        holds = place[above] < k && k + size <= place[above] + s->node[above].size;
+    }
+    for (int64_t k = 0; holds && k < n_tree; k++, x = s->link[x].next)
+        holds = below[x] == s->node[x].size - 1;
+    return holds;
+}
+#endif
 
 /* Parents first, each child goes right behind its parent. */
 void basis_list_build(simplex *s)

@@ -152,6 +152,12 @@ void start_line(simplex *s);
 /* ---- the tree ---- */
 void basis_build(simplex *s); /* from parents and order */
 void basis_order(simplex *s); /* order from parents, unless it is there */
+/* For assertions. Both overwrite `path`, which is scratch between pivots. _is_tree: parents and order, which must be there, make
+ * a spanning tree with every arc between a source and a sink. _subtrees_hold: masks, or the ring and its sizes, agree with the
+ * parents. */
+bool basis_is_tree(simplex *s);
+bool basis_subtrees_hold(simplex *s);
+bool basis_list_holds(simplex *s);
 void basis_list_build(simplex *s);
 /* The cycle that the arc from source to sink closes, into path and length. */
 void basis_list_cycle(simplex *s, int32_t source, int32_t sink);

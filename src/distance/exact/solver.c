@@ -183,6 +183,21 @@ static void settle_weights(int64_t *out, const double *weight, int64_t n, double
         out[largest_of(out, n)] += left;
 }
 
+static bool supplies_balance(const simplex *net)
+{
+    int64_t excess = 0;
+    bool holds = true;
+    for (int64_t i = 0; i < net->n; i++) {
+        holds &= net->supply[i] > 0;
+        excess += net->supply[i];
+    }
+    for (int64_t j = 0; j < net->m; j++) {
+        holds &= net->supply[net->sink0 + j] > 0;
+        excess -= net->supply[net->sink0 + j];
+    }
+    return holds && excess == 0;
+}
+
 /* Supplies times n + 1, one more for each source, n more for one sink: then no proper subset of the
  * nodes balances, since its sources would have to number 0 or n. */
 static void set_supplies(exact_solver *s)
@@ -197,6 +212,7 @@ static void set_supplies(exact_solver *s)
     for (int64_t j = 0; j < net->m; j++)
         net->supply[net->sink0 + j] *= net->n + 1;
     net->supply[net->sink0] += net->n;
+    DDSC_ASSERT(supplies_balance(net));
 }
 
 static void set_scale64(exact_solver *s)

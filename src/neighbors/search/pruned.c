@@ -242,6 +242,23 @@ static ddsc_status bound_range(void *arg, int64_t begin, int64_t end, int worker
 
 /* ---- solves ---- */
 
+/* Is no bound on the lists of a pair's ends above its value, but for the slack of beyond()? A value that rounding took below 0
+ * counts as 0. */
+static bool bounds_hold(pruned *s, pair_ij pair, double d2)
+{
+    bool holds = true;
+    for (int side = 0; side < 2; side++) {
+        int64_t item = side == 0 ? pair.i : pair.j, other = side == 0 ? pair.j : pair.i;
+        if (!pruned_owns(s, item))
+            continue;
+        spin_lock(&s->near.lock[item]);
+        const candidate *c = pruned_list_find(s, item, other);
+        holds &= !c || !beyond(c->bound, local_key(s->p->by, other, BASE_MAX(d2, 0)));
+        spin_unlock(&s->near.lock[item]);
+    }
+    return holds;
+}
+
 /* Maxima commute, so order does not matter. */
 void pruned_apply_cut(pruned *s, int64_t item, const pair_cut *cut, int worker)
 {
@@ -250,6 +267,7 @@ void pruned_apply_cut(pruned *s, int64_t item, const pair_cut *cut, int worker)
     for (int64_t k = 0; k < l->n; k++) {
         int64_t other = l->at[k].index;
         double bound = pairs_cut_bound(s->p, cut, other);
+        DDSC_ASSERT(other >= 0 && other < s->n && other != item);
         l->at[k].bound = fmax(l->at[k].bound, local_key(s->p->by, other, bound));
     }
     spin_unlock(&s->near.lock[item]);
@@ -274,6 +292,7 @@ static ddsc_status solve_range(void *arg, int64_t begin, int64_t end, int worker
         if (abandons(s, k, worker))
             continue;
         TRY(pairs_value(s->p, pair, &d2, worker));
+        DDSC_ASSERT(bounds_hold(s, pair, d2));
         TRY(tell_ends(s, pair, d2, offer_value, worker));
         for (int side = 0; side < 2; side++) {
             int64_t item = side == 0 ? pair.i : pair.j;
