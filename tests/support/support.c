@@ -160,12 +160,26 @@ void assert_close(double actual, double expected, double relative, double absolu
                  fabs(actual - expected), allowed);
 }
 
+measures *test_gaussians(ddsc_context *ctx, int64_t k, int64_t n, int64_t points, double apart)
+{
+    measures *m;
+    assert_int_equal(ddsc_measures_generate_gaussians(ctx, &m, k, n, points, 2, apart), DDSC_OK);
+    return m;
+}
+
+ddsc_metric_settings test_metric(ddsc_metric metric)
+{
+    ddsc_metric_settings set;
+    ddsc_metric_settings_init(&set);
+    set.metric = metric;
+    return set;
+}
+
 const ddsc_metric_settings *metric_with(ddsc_metric metric)
 {
     static ddsc_metric_settings set[16];
     ddsc_metric_settings *one = &set[(unsigned)metric % 16];
-    ddsc_metric_settings_init(one);
-    one->metric = metric;
+    *one = test_metric(metric);
     return one;
 }
 

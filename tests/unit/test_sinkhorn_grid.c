@@ -10,6 +10,7 @@
 #include "distance/cost/cost.h"
 #include "distance/sinkhorn/grid.h"
 #include "distance/sinkhorn/tuning.h"
+#include "graph_support.h"
 #include "sinkhorn_support.h"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -327,27 +328,15 @@ static void test_minorants(void **state)
 
 /* ---- the pruned graph ---- */
 
-static ddsc_graph *graph_of(ddsc_context *ctx, const measures *m, const ddsc_metric_settings *set,
-                            int64_t tau, ddsc_exact_graph how, ddsc_pair_stats *stats)
-{
-    ddsc_graph_settings search;
-    ddsc_graph *graph = NULL;
-    ddsc_graph_settings_init(&search);
-    search.tau = tau;
-    search.exact_graph = how;
-    assert_int_equal(ddsc_neighbors_run(ctx, &graph, stats, m, set, &search), DDSC_OK);
-    return graph;
-}
-
 /* The same edges and bits for each value; the number of solves, one or two threads alike. */
 static int64_t check_graph(ddsc_context *ctx, const measures *m, ddsc_metric_settings set,
                            int64_t tau)
 {
     ddsc_pair_stats stats = {.struct_size = sizeof stats}, second = stats;
     ddsc_context *other = test_context(1, 0);
-    ddsc_graph *full = graph_of(ctx, m, &set, tau, DDSC_GRAPH_FULL, &stats);
-    ddsc_graph *pruned = graph_of(ctx, m, &set, tau, DDSC_GRAPH_PRUNED, &stats);
-    ddsc_graph *single = graph_of(other, m, &set, tau, DDSC_GRAPH_PRUNED, &second);
+    ddsc_graph *full = graph_found(ctx, m, &set, DDSC_GRAPH_FULL, tau, &stats);
+    ddsc_graph *pruned = graph_found(ctx, m, &set, DDSC_GRAPH_PRUNED, tau, &stats);
+    ddsc_graph *single = graph_found(other, m, &set, DDSC_GRAPH_PRUNED, tau, &second);
     assert_same_graph(full, pruned);
     assert_same_graph(full, single);
     assert_int_equal(stats.n_solved, second.n_solved);
@@ -449,7 +438,7 @@ static void test_cap(void **state)
     check_cap(ctx, m, &set);
 }
 
-static ddsc_status graph_once(ddsc_context *ctx, void *arg)
+static ddsc_status images_once(ddsc_context *ctx, void *arg)
 {
     ddsc_metric_settings set = sinkhorn_settings(*(const ddsc_sinkhorn_value *)arg, 5);
     ddsc_graph_settings search;
@@ -471,7 +460,7 @@ static void test_memory(void **state)
     (void)state;
     for (int value = 0; value < 3; value++) {
         ddsc_sinkhorn_value which = (ddsc_sinkhorn_value)value;
-        assert_true(test_failing_allocations(graph_once, &which) > 20);
+        assert_true(test_failing_allocations(images_once, &which) > 20);
     }
 }
 

@@ -42,7 +42,7 @@ static ddsc_status groups_make(ddsc_context *ctx, groups *g, const int32_t *labe
         for (int64_t p = d->a.offset[i]; p < d->a.offset[i + 1]; p++)
             g->link[labels[i] * k + labels[d->a.column[p]]] += d->a.value[p];
     if (d->a.divided)
-        TRY(team_add(ctx, g->link, k * k));
+        TRY(team_sum_f64(ctx, g->link, k * k));
     for (int64_t c = 0; c < k; c++)
         g->standing[c] =
             (double)g->size[c] >= rule->least || (g->size[c] > d->tau + 1 && !is_linked(g, c));

@@ -98,6 +98,8 @@ ddsc_format io_sniff(const unsigned char *head, size_t n);
 /* What the bytes are when they are a known format that is not read ("bzip2-compressed"), or NULL.
  */
 const char *io_sniff_foreign(const unsigned char *head, size_t n);
+/* Peeks at the first bytes of a stream; fails with a message that names the kind of file where it is one that no reader takes. */
+ddsc_status io_peek_content(io_stream *s, unsigned char head[STREAM_PEEK_MAX], size_t *n);
 
 typedef enum cloud_kind { CLOUD_NONE, CLOUD_ROWS, CLOUD_PLY, CLOUD_OFF, CLOUD_PCD } cloud_kind;
 /* ply, off or pcd by their first bytes, else none. */

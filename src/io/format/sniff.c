@@ -173,3 +173,10 @@ const char *io_sniff_foreign(const unsigned char *head, size_t n)
             return known[k].what;
     return NULL;
 }
+
+ddsc_status io_peek_content(io_stream *s, unsigned char head[STREAM_PEEK_MAX], size_t *n)
+{
+    CHECK(stream_peek(s, head, STREAM_PEEK_MAX, n));
+    const char *foreign = io_sniff_foreign(head, *n);
+    return foreign ? stream_fail(s, "is %s", foreign) : DDSC_OK;
+}

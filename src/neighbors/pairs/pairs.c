@@ -126,7 +126,7 @@ static ddsc_status gather_solved(pairs *p, pair_value **out, int64_t *n_out)
     TRY(MEM_ZERO(p->ctx, bytes, size));
     for (int w = 0; w < p->n_workers; w++)
         bytes[rank] += p->worker[w].n_known * (int64_t)sizeof **out;
-    TRY(team_sum(p->ctx, bytes, size));
+    TRY(team_sum_i64(p->ctx, bytes, size));
     for (int r = 0; r < size; r++) {
         before += r < rank ? bytes[r] / (int64_t)sizeof **out : 0;
         *n_out += bytes[r] / (int64_t)sizeof **out;
@@ -370,7 +370,7 @@ ddsc_status pairs_solved(const pairs *p, int64_t *n)
     *n = 0;
     for (int w = 0; w < p->n_workers; w++)
         *n += p->worker[w].n_solved;
-    return team_sum(p->ctx, n, 1);
+    return team_sum_i64(p->ctx, n, 1);
 }
 
 /* Counts of all workers and ranks; what the metric counted at its opening, on every rank alike, is there
@@ -387,8 +387,8 @@ static ddsc_status sum_stats(const pairs *p, ddsc_pair_stats *stats, int64_t *n_
             n_bounds[level] += p->worker[w].n_bounds[level];
     }
     CHECK(team_stats(p->ctx, &mine));
-    CHECK(team_sum(p->ctx, n_bounds, BOUND_LEVELS));
-    CHECK(team_sum(p->ctx, &n_resumed, 1));
+    CHECK(team_sum_i64(p->ctx, n_bounds, BOUND_LEVELS));
+    CHECK(team_sum_i64(p->ctx, &n_resumed, 1));
     ctx_resume_count(p->ctx, n_resumed);
     pairs_merge_stats(stats, &mine);
     return DDSC_OK;

@@ -27,8 +27,8 @@ static double enough_of(const pruned *s, int64_t i, int64_t j)
     return BASE_MAX(local_limit(by, j, s->limit[i]), local_limit(by, i, s->limit[j]));
 }
 
-/* For a dual bound; symmetric in the ends of a pair. */
-static bool waits(const pruned *s, int64_t i, const candidate *c)
+/* Returns true if the pair still needs its dual bound. The result is the same for (i, j) and (j, i). */
+static bool needs_dual_bound(const pruned *s, int64_t i, const candidate *c)
 {
     if (!s->p->offer.level[BOUND_DUAL] || c->reached >= HAS_DUAL)
         return false;
@@ -41,7 +41,7 @@ static int64_t n_missing(const pruned *s, int64_t i)
     return isfinite(s->limit[i]) ? 0 : s->tau - s->near.count[i];
 }
 
-/* The first few that wait; as long as there is no limit, enough of them to choose from. */
+/* Chooses the first few that need a dual bound; without a limit, enough of them to choose solves from. */
 static void choose_for_bounds(pruned *s, int64_t i)
 {
     candidate_list *l = &s->list[i];
@@ -49,26 +49,26 @@ static void choose_for_bounds(pruned *s, int64_t i)
     if (!isfinite(s->limit[i])) {
         left = 2 * n_missing(s, i);
         for (int64_t k = 0; k < l->n; k++)
-            left -= !waits(s, i, &l->at[k]);
+            left -= !needs_dual_bound(s, i, &l->at[k]);
     }
     for (int64_t k = 0; k < l->n; k++) {
-        l->at[k].chosen = left > 0 && waits(s, i, &l->at[k]);
+        l->at[k].chosen = left > 0 && needs_dual_bound(s, i, &l->at[k]);
         l->at[k].also = false;
         left -= l->at[k].chosen;
     }
 }
 
-/* The first few. Where a limit is known, nobody overtakes a candidate that waits. */
+/* Chooses the first few. Once a limit is known, no candidate is solved before an earlier one that needs its dual bound. */
 static void choose_for_solves(pruned *s, int64_t i)
 {
     candidate_list *l = &s->list[i];
     bool limited = isfinite(s->limit[i]);
     int64_t left = limited ? s->batch : (n_missing(s, i) + 1) / 2;
     for (int64_t k = 0; k < l->n; k++) {
-        bool waiting = waits(s, i, &l->at[k]);
-        if (waiting && limited)
+        bool lacks_bound = needs_dual_bound(s, i, &l->at[k]);
+        if (lacks_bound && limited)
             left = 0;
-        l->at[k].chosen = left > 0 && !waiting;
+        l->at[k].chosen = left > 0 && !lacks_bound;
         l->at[k].also = false;
         left -= l->at[k].chosen;
     }

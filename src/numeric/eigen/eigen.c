@@ -166,7 +166,7 @@ static ddsc_status measure(solver *s, eigen_result *r, const sparse *m, bool ove
     if (over_ranks) {
         for (int64_t j = 0; j < r->k; j++)
             r->residual[j] *= r->residual[j];
-        TRY(team_add(s->ctx, r->residual, r->k));
+        TRY(team_sum_f64(s->ctx, r->residual, r->k));
         for (int64_t j = 0; j < r->k; j++)
             r->residual[j] = sqrt(r->residual[j]);
     }

@@ -283,7 +283,7 @@ static ddsc_status report_faint(ddsc_context *ctx, affinity_report *report, cons
             faint &= a->value[p] <= AFFINITY_FLOOR;
         report->n_faint += faint;
     }
-    return a->divided ? team_sum(ctx, &report->n_faint, 1) : DDSC_OK;
+    return a->divided ? team_sum_i64(ctx, &report->n_faint, 1) : DDSC_OK;
 }
 
 /* Scales and gamma; w->scale is for the caller to free. */
