@@ -128,7 +128,7 @@ static void heap_put(nearest *near, int64_t slot, int64_t other, double d2)
     }
     if (count == tau) {
         limit = key_at(h, 0);
-        DDSC_ASSERT(limit >= key && (tau < 3 || !(worse(h, 1, 0) || worse(h, 2, 0))));
+        DDSC_ASSERT(tau < 3 || !(worse(h, 1, 0) || worse(h, 2, 0)));
         if (limit < near->limit[slot])
             __atomic_store(&near->limit[slot], &limit, __ATOMIC_RELAXED);
     }
