@@ -71,7 +71,6 @@ static ddsc_status scale_rows(void *arg, int64_t begin, int64_t end, int worker)
 ddsc_status operator_build(ddsc_context *ctx, sparse *m, double *degree, const sparse *a)
 {
     int64_t n_isolated = 0;
-    DDSC_ASSERT(sparse_rows_hold(a, sparse_rows(ctx, a)));
     CHECK(row_sums(ctx, degree, a));
     DDSC_ASSERT(invariant_between(degree, a->n, AFFINITY_FLOOR / 2, INFINITY));
     for (int64_t i = 0; i < a->n; i++)
