@@ -4,11 +4,11 @@
 #ifndef DDSC_BASE_BASE_H
 #define DDSC_BASE_BASE_H
 
-#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/invariant.h"
 #include "ddsc/ddsc.h"
 
 #define BASE_MIN(a, b) ((a) < (b) ? (a) : (b))
@@ -63,7 +63,7 @@ void ctx_note(ddsc_context *ctx, const char *stage, const char *path, const char
 #define CHECK(call)                  \
     do {                             \
         ddsc_status check_ = (call); \
-        assert(check_ <= 0);         \
+        DDSC_ASSERT(check_ <= 0);    \
         if (check_ < 0)              \
             return check_;           \
     } while (0)

@@ -161,11 +161,47 @@ void assert_close(double actual, double expected, double relative, double absolu
                  fabs(actual - expected), allowed);
 }
 
+measures *test_gaussians(ddsc_context *ctx, int64_t k, int64_t n, int64_t points, double apart)
+{
+    measures *m;
+    assert_int_equal(ddsc_measures_generate_gaussians(ctx, &m, k, n, points, 2, apart), DDSC_OK);
+    return m;
+}
+
+ddsc_metric_settings test_metric(ddsc_metric metric)
+{
+    ddsc_metric_settings set;
+    ddsc_metric_settings_init(&set);
+    set.metric = metric;
+    return set;
+}
+
 const ddsc_metric_settings *metric_with(ddsc_metric metric)
 {
     static ddsc_metric_settings set[16];
     ddsc_metric_settings *one = &set[(unsigned)metric % 16];
-    ddsc_metric_settings_init(one);
-    one->metric = metric;
+    *one = test_metric(metric);
     return one;
+}
+
+double *test_zeros(int64_t n)
+{
+    double *block = calloc((size_t)n + 1, sizeof *block);
+    assert_non_null(block);
+    return block;
+}
+
+void assert_same_graph(const ddsc_graph *a, const ddsc_graph *b)
+{
+    ddsc_graph_view x, y;
+    ddsc_graph_get_view(a, &x);
+    ddsc_graph_get_view(b, &y);
+    assert_int_equal(x.n, y.n);
+    assert_int_equal(x.tau, y.tau);
+    assert_int_equal(x.n_edges, y.n_edges);
+    assert_memory_equal(x.offset, y.offset, (size_t)(x.n + 1) * sizeof *x.offset);
+    if (x.n_edges > 0) {
+        assert_memory_equal(x.index, y.index, (size_t)x.n_edges * sizeof *x.index);
+        assert_memory_equal(x.d2, y.d2, (size_t)x.n_edges * sizeof *x.d2);
+    }
 }

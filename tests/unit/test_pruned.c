@@ -14,21 +14,6 @@ enum { REAL_IMAGES = 40 };
 enum { REAL_IMAGES = 200 };
 #endif
 
-static void assert_same_graph(const ddsc_graph *a, const ddsc_graph *b)
-{
-    ddsc_graph_view x, y;
-    ddsc_graph_get_view(a, &x);
-    ddsc_graph_get_view(b, &y);
-    assert_int_equal(x.n, y.n);
-    assert_int_equal(x.tau, y.tau);
-    assert_int_equal(x.n_edges, y.n_edges);
-    assert_memory_equal(x.offset, y.offset, (size_t)(x.n + 1) * sizeof *x.offset);
-    if (x.n_edges > 0) {
-        assert_memory_equal(x.index, y.index, (size_t)x.n_edges * sizeof *x.index);
-        assert_memory_equal(x.d2, y.d2, (size_t)x.n_edges * sizeof *x.d2);
-    }
-}
-
 static ddsc_graph_settings settings_of(int64_t tau, ddsc_exact_graph how)
 {
     ddsc_graph_settings set;

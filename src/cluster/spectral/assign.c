@@ -73,12 +73,15 @@ static bool extend(const assignment *a, int64_t item, double *row, double *share
         int64_t old = g->index[p];
         double link = link_of(m, scale, old, g->d2[p]), weight = link * m->radius[old];
         total += link;
+        DDSC_ASSERT(old >= 0 && old < m->n && m->items->label[old] >= 0 &&
+                    m->items->label[old] < m->k);
         share[m->items->label[old]] += link;
         for (int64_t j = 0; j < m->width; j++)
             row[j] += weight * m->embedding[old * m->width + j];
     }
     for (int64_t j = 0; j < m->width; j++)
         row[j] /= BASE_MAX(m->eigenvalue[j], LEAST_EIGENVALUE);
+    DDSC_ASSERT(total > 0);
     for (int64_t c = 0; c < m->k; c++)
         share[c] /= total;
     double norm = la_norm(m->width, row);
@@ -148,6 +151,7 @@ static int32_t place_item(const assignment *a, int64_t item, double *row, double
     }
     int32_t label =
         placed ? nearest_centre(m, row, confidence) : largest_share(m, share, confidence);
+    DDSC_ASSERT(label >= 0 && label < m->k && *confidence >= 0 && *confidence <= 1);
     return twin >= 0 ? m->items->label[twin] : label;
 }
 

@@ -40,7 +40,7 @@ ddsc_status cluster_modularity(ddsc_context *ctx, double *q, const sparse *a, co
         }
     volume[k] = inside;
     if (a->divided)
-        TRY(team_add(ctx, volume, k + 1));
+        TRY(team_sum_f64(ctx, volume, k + 1));
     inside = volume[k];
     for (int64_t c = 0; c < k; c++)
         total += volume[c];

@@ -20,6 +20,7 @@ typedef struct merge_state {
 
 static void sum_affinities(merge_state *s, const sparse *a, const int32_t *labels)
 {
+    DDSC_ASSERT(invariant_range(labels, a->n, 0, s->k));
     for (int64_t i = 0; i < a->n; i++)
         for (int64_t p = a->offset[i]; p < a->offset[i + 1]; p++) {
             s->volume[labels[i]] += a->value[p];
@@ -107,6 +108,8 @@ ddsc_status cluster_merges(ddsc_context *ctx, cluster_merge *out, const sparse *
         found.a = BASE_MIN(s.node[one], s.node[other]);
         found.b = BASE_MAX(s.node[one], s.node[other]);
         last = found.height = BASE_MAX(found.height, last); /* but for rounding it is */
+        DDSC_ASSERT(found.a >= 0 && found.a < found.b && found.b < k + m);
+        DDSC_ASSERT(found.height >= 0 && found.height <= 1);
         take_in(&s, one, other, k + m);
         out[m] = found;
     }

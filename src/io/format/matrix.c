@@ -96,10 +96,7 @@ static ddsc_status read_matrix(ddsc_context *ctx, double **matrix, int64_t *n, i
 {
     unsigned char head[STREAM_PEEK_MAX];
     size_t got;
-    CHECK(stream_peek(s, head, sizeof head, &got));
-    const char *foreign = io_sniff_foreign(head, got);
-    if (foreign)
-        return stream_fail(s, "is %s", foreign);
+    CHECK(io_peek_content(s, head, &got));
     switch (io_sniff(head, got)) {
     case DDSC_FORMAT_NPY: return npy_read_matrix(ctx, matrix, n, s);
     case DDSC_FORMAT_MTX: return mtx_read_matrix(ctx, matrix, n, s);
