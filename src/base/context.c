@@ -266,6 +266,29 @@ void ctx_hold(ddsc_context *ctx, bool hold)
     ctx->held_open = hold;
 }
 
+/* The notes of the call before join the steps of the context. */
+static void keep_notes(ddsc_context *ctx)
+{
+    for (int i = 0; i < ctx->n_notes && ctx->n_steps < CTX_STEPS; i++) {
+        const ctx_note_entry *note = &ctx->note[i];
+        ctx_step *step = &ctx->step[ctx->n_steps];
+        snprintf(step->stage, sizeof step->stage, "%s", note->stage);
+        snprintf(step->path, sizeof step->path, "%s", note->path);
+        snprintf(step->why, sizeof step->why, "%s", note->why);
+        bool known = false;
+        for (int k = 0; k < ctx->n_steps; k++)
+            known |= strcmp(ctx->step[k].stage, step->stage) == 0 &&
+                     strcmp(ctx->step[k].path, step->path) == 0;
+        ctx->n_steps += !known;
+    }
+}
+
+int64_t ctx_steps(const ddsc_context *ctx, const ctx_step **steps)
+{
+    *steps = ctx->step;
+    return ctx->n_steps;
+}
+
 ddsc_status ctx_enter(ddsc_context *ctx)
 {
     if (!ctx)
@@ -273,6 +296,7 @@ ddsc_status ctx_enter(ddsc_context *ctx)
     if (ctx->held_open)
         return DDSC_OK;
     ctx->message[0] = '\0';
+    keep_notes(ctx);
     ctx->n_notes = 0;
     atomic_store(&ctx->message_state, 0);
     atomic_store(&ctx->cancelled, 0);

@@ -138,6 +138,7 @@ ddsc_status ddsc_graph_create_from_matrix(ddsc_context *context, ddsc_graph **gr
     ddsc_graph_settings set;
     int64_t size;
     CHECK(ctx_enter_new(context, graph));
+    stage_enter(context, "graph");
     if (!matrix && n > 0)
         return ctx_fail(context, DDSC_ERROR_ARGUMENT,
                         "ddsc_graph_create_from_matrix: matrix is NULL");
@@ -158,5 +159,6 @@ ddsc_status ddsc_graph_create_from_matrix(ddsc_context *context, ddsc_graph **gr
         TRY(plan_choose(context, graph, &(hub_search){set.hubs, t.tau, search_table, &t}));
     graph_sort(*graph);
 done:
+    stage_leave(context, NULL);
     return status;
 }

@@ -201,3 +201,16 @@ ddsc_status plan_take_graph(ddsc_context *ctx, ddsc_graph_settings *own,
         own->hubs = for_clusters ? DDSC_HUBS_AUTO : DDSC_HUBS_OFF;
     return DDSC_OK;
 }
+
+ddsc_status plan_give_settings(ddsc_context *ctx, ddsc_metric_settings *metric,
+                               ddsc_graph_settings *graph, const ddsc_metric_settings *own_metric,
+                               const ddsc_graph_settings *own_graph)
+{
+    ddsc_metric_settings old_metric; /* the caller's structs have to be whole */
+    ddsc_graph_settings old_graph;
+    CHECK(sized_take(ctx, &metric_struct, &old_metric, metric));
+    CHECK(sized_take(ctx, &graph_struct, &old_graph, graph));
+    sized_give(&metric_struct, metric, own_metric);
+    sized_give(&graph_struct, graph, own_graph);
+    return DDSC_OK;
+}
