@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "estimate.h"
@@ -189,9 +190,9 @@ static setting_list more_settings(const cluster_result *r)
     const cli_options *o = &r->s->opt;
     setting_list l = {.n = 0};
     if (o->reference && o->method == METHOD_DDSC && metric_used(o, DDSC_METRIC_LOT))
-        add_text(&l, "reference", o->reference);
+        add_text(&l, "reference", o->private_ ? "..." : o->reference);
     if (o->cost_file)
-        add_text(&l, "cost", o->cost_file);
+        add_text(&l, "cost", o->private_ ? "..." : o->cost_file);
     if (o->method == METHOD_D2)
         add_text(&l, "barycenter", choice_name(choices_barycenter, o->barycenter));
     if (r->d2) {
@@ -218,8 +219,10 @@ static ddsc_report_origin origin_of(const cluster_result *r, const setting_list 
     origin.method = choice_name(choices_method, o->method);
     origin.command = o->command;
     origin.inputs = o->operand;
-    origin.n_inputs = o->n_operands;
+    origin.n_inputs = o->private_ ? 0 : o->n_operands; /* paths may hold names */
     origin.truth_name = o->truth ? o->truth : o->read.labels_path;
+    if (origin.truth_name && o->private_)
+        origin.truth_name = "...";
     origin.settings = more->at;
     origin.n_settings = more->n;
     origin.compress = r->in.compressed ? &r->in.compress : NULL;
@@ -336,12 +339,15 @@ static bool own_files(const session *s)
 }
 
 /* Are the places of all files free? Before any long work. */
-static bool check_dir(const session *s, int *code)
+static bool check_dir(session *s, int *code)
 {
-    const char *names[32] = {NULL};
+    struct stat info;
+    const char *names[32] = {NULL}, *dir = s->opt.output;
     for (int i = 0; i < 31 && ddsc_report_get_file_name(i); i++)
         names[i] = ddsc_report_get_file_name(i);
-    return output_check_dir(s, s->opt.output, names, false, code);
+    bool there = stat(dir, &info) == 0 && S_ISDIR(info.st_mode);
+    return (!there || session_ok(s, ddsc_report_check(s->ctx, dir, DDSC_WRITE_OVERWRITE), code)) &&
+           output_check_dir(s, dir, names, false, code);
 }
 
 /* Why the cost does not go with the method; NULL: it does. ADMM alone moves no points to means. */
