@@ -49,7 +49,7 @@ static bool take_found(PyObject *found, ddsc_report_source *from, Py_buffer *lab
         if (!PyArg_ParseTuple(found, "Od", &labels_of, &from->inertia) ||
             !buffer_get(labels_of, labels, 'i', 0, "labels"))
             return false;
-        X
+        from->labels = labels->buf;
     } else if (PyObject_TypeCheck(found, handle_type) && handle->kind == CORE_D2) {
         from->d2 = handle->pointer;
     } else {
@@ -106,13 +106,14 @@ static PyObject *report_json(PyObject *module, PyObject *args)
         !handle_or_none(part[2], handle_stability, &stability) ||
         !cluster_take(metric, graph, settings, &c))
         return NULL;
-    if (!take_found(found, &from, &labels) || !context_begin(context)) {
-        PyBuffer_Release(&labels);
-        return NULL;
-    }
     ddsc_report *report = NULL;
     ddsc_measures_view v;
     ddsc_measures_get_view(measures, &v);
+    if (!take_found(found, &from, &labels) ||
+        (from.labels && !buffer_holds(&labels, v.n_items, "labels")) || !context_begin(context)) {
+        PyBuffer_Release(&labels);
+        return NULL;
+    }
     from.measures = measures;
     from.graph = made_from;
     from.stability = stability;
