@@ -168,7 +168,6 @@ struct session {
     struct progress *progress;
     bool not_converged; /* a call said so: exit code 4 */
     plan_line plan[32];
-    ddsc_report_step step[32]; /* the same, for reports */
     int n_plan;
 };
 

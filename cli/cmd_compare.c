@@ -7,10 +7,6 @@
 #include "json.h"
 #include "options.h"
 
-static const char *const structures[] = {[DDSC_STRUCTURE_UNDECIDED] = "undecided",
-                                         [DDSC_STRUCTURE_NONE] = "none",
-                                         [DDSC_STRUCTURE_WEAK] = "weak",
-                                         [DDSC_STRUCTURE_CLEAR] = "clear"};
 static const char *const sureness[] = {"no difference", "slight", "clear"};
 
 typedef struct compare_result {
@@ -66,7 +62,7 @@ static void add_rows(text *t, const compare_result *r)
         const ddsc_compare_row *row = r->view.rows[i];
         text_addf(t, "%c %-9s  %4" PRId64, starred && i == r->view.recommended ? '*' : ' ',
                   metric_name(row), row->k);
-        text_addf(t, "  %-9s", structures[row->structure]);
+        text_addf(t, "  %-9s", ddsc_structure_get_words(row->structure)->name);
         add_cell(t, row->stability, 9);
         add_cell(t, row->modularity, 10);
         add_cell(t, row->agreement, 9);
@@ -144,7 +140,7 @@ static json_t *to_json(const compare_result *r)
         json_add(rows, row);
         json_put_text(row, "metric", metric_name(v->rows[i]));
         json_put_count(row, "suggests_k", v->rows[i]->k);
-        json_put_text(row, "structure", structures[v->rows[i]->structure]);
+        json_put_text(row, "structure", ddsc_structure_get_words(v->rows[i]->structure)->name);
         json_put_real(row, "stability", v->rows[i]->stability);
         json_put_real(row, "modularity", v->rows[i]->modularity);
         json_put_real(row, "agreement", v->rows[i]->agreement);

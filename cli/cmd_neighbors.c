@@ -1,5 +1,6 @@
 /* ddsc neighbors: the tau-NN graph alone. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,20 +46,32 @@ static bool from_items(session *s, ddsc_graph **graph, cli_input *in, ddsc_pair_
     return good;
 }
 
+/* Figures that only some paths have. */
+static void put_details(json_t *root, const left_over *left)
+{
+    json_t *details = left->n > 0 ? json_put_object(root, "details") : NULL;
+    for (int64_t i = 0; i < left->n; i++) {
+        double value = left->detail[i].value;
+        if (fabs(value) < 0x1p53 && value == floor(value))
+            json_put_count(details, left->detail[i].name, (int64_t)value);
+        else
+            json_put_real(details, left->detail[i].name, value);
+    }
+}
+
 static json_t *summary_json(const session *s, const ddsc_graph *graph, int64_t n_rows,
                             const ddsc_pair_stats *stats, const left_over *left)
 {
     ddsc_graph_view g;
     ddsc_report_source from = json_source(s, stats);
     from.graph = graph;
-    from.details = left->detail;
-    from.n_details = left->n;
     json_t *root = json_object(), *told = json_run(s, &from);
     ddsc_graph_get_view(graph, &g);
     json_put_count(root, "n", n_rows);
     json_put_count(root, "tau", g.tau);
     json_put_count(root, "edges", g.n_edges);
     json_join(root, told, "pairs");
+    put_details(root, left);
     json_take(root, told, "plan");
     json_put_text(root, "device", ddsc_context_get_device(s->ctx));
     json_put_resumed(root, s);

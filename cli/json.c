@@ -122,8 +122,6 @@ ddsc_report_source json_source(const session *s, const ddsc_pair_stats *stats)
     ddsc_report_source_init(&from);
     from.settings = &s->set.cluster;
     from.pairs = stats;
-    from.steps = s->step;
-    from.n_steps = s->n_plan;
     return from;
 }
 

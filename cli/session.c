@@ -223,7 +223,6 @@ static void note_paths(session *s)
         if (k < s->n_plan || k == most)
             continue;
         s->plan[k] = line;
-        s->step[k] = (ddsc_report_step){s->plan[k].stage, s->plan[k].path, s->plan[k].why};
         s->n_plan++;
         if (s->opt.verbose && !s->opt.quiet)
             message_path(&line);

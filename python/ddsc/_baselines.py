@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, Dict, NamedTuple, Optional, Tuple
 
 import numpy as np
@@ -28,7 +27,7 @@ class Partition(NamedTuple):
     centres: Optional[Distributions]
 
 
-def more_settings(estimator: Any) -> str:
+def more_settings(estimator: Any) -> Dict[str, Any]:
     """Settings of a baseline as the program tells them in result.json."""
     told: Dict[str, Any] = {}
     if estimator.method == "d2":
@@ -40,7 +39,7 @@ def more_settings(estimator: Any) -> str:
         told["restarts"] = estimator.restarts or "auto"
     if estimator.method in ("kmeans", "sc"):
         told["vectors_from"] = estimator.vectors_from
-    return json.dumps(told)
+    return told
 
 
 def check_baseline(estimator: Any) -> None:
@@ -74,7 +73,7 @@ def partition(run: Run, measures: Any, estimator: Any) -> Partition:
         rows = vectors(run, measures, estimator.vectors_from)
         labels = np.empty(len(rows), np.int32)
         inertia = run(_core.kmeans, labels, rows, k, restarts or KMEANS_RESTARTS)
-        return Partition((labels, k, inertia), labels, k, inertia, True, None)
+        return Partition((labels, inertia), labels, k, inertia, True, None)
     found = run(_core.d2, measures, _d2_settings(estimator, k))
     view = _core.d2_view(found)
     objective = float(np.asarray(view["objective"])[-1])

@@ -58,6 +58,12 @@ const char *ctx_take_message(ddsc_context *ctx);
 void ctx_note(ddsc_context *ctx, const char *stage, const char *path, const char *why, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* The paths that stages took in all calls before the one at work, each once, since the context was made. */
+typedef struct ctx_step {
+    char stage[32], path[64], why[160];
+} ctx_step;
+int64_t ctx_steps(const ddsc_context *ctx, const ctx_step **steps);
+
 /* `CHECK(call)`: return on an error. For calls that have no information status (> 0) to pass on, which
  * debug builds make sure of. */
 #define CHECK(call)                  \
@@ -260,5 +266,7 @@ void stage_leave(ddsc_context *ctx, const char *before);
 /* All stages since the context was made, in order of first entry, up to now; they add up to the life
  * of the context. The first, "other", is time in no stage. */
 int64_t stage_list(ddsc_context *ctx, const stage_time **list);
+/* Wall seconds of one stage so far; 0 where it was never entered. */
+double stage_seconds(ddsc_context *ctx, const char *name);
 
 #endif

@@ -9,6 +9,7 @@
 
 static const ddsc_team ALONE = {.struct_size = sizeof(ddsc_team), .size = 1};
 SIZED_INIT(team_kind, ddsc_team, eigen, &ALONE);
+SIZED_INIT(team_eigen_kind, ddsc_team_eigen, stopped, NULL);
 
 ddsc_status ddsc_context_set_team(ddsc_context *ctx, const ddsc_team *team)
 {

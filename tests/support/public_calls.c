@@ -217,8 +217,8 @@ COPY(copy_resampled, 1)
 
 static ddsc_status measures_transform(ddsc_context *ctx, int option)
 {
-    ddsc_transform_settings set = {sizeof set,         "5",      1,      DDSC_NORMALISE_RANK, 1, 2,
-                                   (ddsc_align)option, "262144", "batch"};
+    ddsc_transform_settings set = {
+        sizeof set, "5", 1, {DDSC_NORMALIZE_RANK}, 1, 2, (ddsc_align)option, "262144", "batch"};
     ddsc_measures *out = UNSET;
     return gives_measures(ddsc_measures_transform(ctx, &out, clouds, &set), &out);
 }
@@ -680,16 +680,6 @@ static ddsc_status standing_run(ddsc_context *ctx, int option)
     return status;
 }
 
-static ddsc_status project_run(ddsc_context *ctx, int option)
-{
-    (void)option;
-    double xy[2 * N];
-    unset(xy, sizeof xy);
-    ddsc_status status = ddsc_project_run(ctx, xy, N, 3, rows);
-    keeps(status, xy, sizeof xy);
-    return status;
-}
-
 static ddsc_status scores_run(ddsc_context *ctx, int option)
 {
     (void)option;
@@ -947,6 +937,11 @@ const call_entry calls[] = {
     E(cluster_run, "lot", 3),
     E(cluster_run, "sweep", 4),
     E(spectral_run, "", 0),
+    E(cluster_settings_resolve, "", 0),
+    E(merges_run, "", 0),
+    E(order_run, "", 0),
+    E(verdict_run, "", 0),
+    E(outliers_run, "", 0),
     E(kmeans_run, "", 0),
     E(standing_run, "", 0),
     E(project_run, "", 0),

@@ -133,7 +133,9 @@ ddsc_status ddsc_matrix_read(ddsc_context *ctx, double **matrix, int64_t *n, con
     matrix_file f = {.ctx = ctx, .path = path};
     CHECK(ctx_enter_new(ctx, matrix));
     CHECK(ctx_need(ctx, n, "n"));
+    stage_enter(ctx, "read");
     ddsc_status status = read_matrix_file(&f);
+    stage_leave(ctx, NULL);
     if (status < 0) {
         mem_free(ctx, f.value);
         return status;
@@ -174,6 +176,7 @@ ddsc_status ddsc_matrix_read_shared(ddsc_context *ctx, double **matrix, int64_t 
     matrix_file f = {.ctx = ctx, .path = path};
     CHECK(ctx_enter_new(ctx, matrix));
     CHECK(ctx_need(ctx, n, "n"));
+    stage_enter(ctx, "read");
     TRY(team_by_first(ctx, read_matrix_file, &f));
     TRY(matrix_move(&f));
     *matrix = f.value;
@@ -181,6 +184,7 @@ ddsc_status ddsc_matrix_read_shared(ddsc_context *ctx, double **matrix, int64_t 
     f.value = NULL;
 done:
     team_unshare(ctx, f.value);
+    stage_leave(ctx, NULL);
     return status;
 }
 

@@ -146,6 +146,7 @@ ddsc_status ddsc_graph_create_from_matrix(ddsc_context *context, ddsc_graph **gr
     ddsc_graph_settings set;
     int64_t size;
     CHECK(ctx_enter_new(context, graph));
+    stage_enter(context, "graph");
     if (!matrix && n > 0)
         return ctx_fail(context, DDSC_ERROR_ARGUMENT,
                         "ddsc_graph_create_from_matrix: matrix is NULL");
@@ -164,5 +165,6 @@ ddsc_status ddsc_graph_create_from_matrix(ddsc_context *context, ddsc_graph **gr
                                   : plan_run(context, graph, &plan, &(plan_source){.matrix = &t}));
     graph_sort(*graph);
 done:
+    stage_leave(context, NULL);
     return status;
 }

@@ -16,6 +16,10 @@ ddsc_status plan_take_metric(ddsc_context *ctx, ddsc_metric_settings *own,
 /* for_clusters: what the default for hubs means. */
 ddsc_status plan_take_graph(ddsc_context *ctx, ddsc_graph_settings *own,
                             const ddsc_graph_settings *given, bool for_clusters);
+/* Settings that were taken, into the caller's structs. */
+ddsc_status plan_give_settings(ddsc_context *ctx, ddsc_metric_settings *metric,
+                               ddsc_graph_settings *graph, const ddsc_metric_settings *own_metric,
+                               const ddsc_graph_settings *own_graph);
 ddsc_status plan_check_metric(ddsc_context *ctx, const ddsc_metric_settings *settings);
 ddsc_status plan_check_graph(ddsc_context *ctx, const ddsc_graph_settings *settings);
 

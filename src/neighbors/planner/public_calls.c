@@ -162,6 +162,7 @@ ddsc_status ddsc_graph_create_from_vectors(ddsc_context *context, ddsc_graph **g
     void *state = NULL;
     pairs p = {0};
     CHECK(ctx_enter_new(context, graph));
+    stage_enter(context, "graph");
     if (!vectors && n > 0)
         return ctx_fail(context, DDSC_ERROR_ARGUMENT,
                         "ddsc_graph_create_from_vectors: vectors is NULL");
@@ -181,5 +182,6 @@ ddsc_status ddsc_graph_create_from_vectors(ddsc_context *context, ddsc_graph **g
 done:
     pairs_close(&p);
     metric_vectors.close(state);
+    stage_leave(context, NULL);
     return status;
 }

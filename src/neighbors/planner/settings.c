@@ -238,3 +238,16 @@ ddsc_status plan_resolve(ddsc_context *ctx, graph_request *p, const measures *m,
     p->m = metric_measures(&p->metric, m);
     return DDSC_OK;
 }
+
+ddsc_status plan_give_settings(ddsc_context *ctx, ddsc_metric_settings *metric,
+                               ddsc_graph_settings *graph, const ddsc_metric_settings *own_metric,
+                               const ddsc_graph_settings *own_graph)
+{
+    ddsc_metric_settings old_metric; /* the caller's structs have to be whole */
+    ddsc_graph_settings old_graph;
+    CHECK(sized_take(ctx, &metric_struct, &old_metric, metric));
+    CHECK(sized_take(ctx, &graph_struct, &old_graph, graph));
+    sized_give(&metric_struct, metric, own_metric);
+    sized_give(&graph_struct, graph, own_graph);
+    return DDSC_OK;
+}

@@ -102,6 +102,7 @@ void ddsc_graph_get_view_sized(const ddsc_graph *graph, ddsc_graph_view *view, s
                                 .d2 = graph->d2,
                                 .n_columns = graph->n_columns,
                                 .columns_error = graph->columns_error,
-                                .scale = graph->scale};
+                                .scale = graph->scale,
+                                .nearest = graph->nearest};
     sized_view(view, size, &own, sizeof own);
 }
